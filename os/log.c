@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* One line per event on stderr; see log.h. */
+#include "os/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "os/settings.h"
+
+static int log_rank = -1;
+
+void os_log_identity(int rank)
+{
+    log_rank = rank;
+}
+
+const char *os_host_name(void)
+{
+    static char name[256];
+    if (!name[0] && (gethostname(name, sizeof(name) - 1) || !name[0]))
+        strcpy(name, "localhost");
+    return name;
+}
+
+static void write_line(const char *what, const char *fmt, va_list args, int rc)
+{
+    char line[1024];
+    int n = log_rank < 0 ? snprintf(line, sizeof(line), "vireo: %s: ", what)
+                         : snprintf(line, sizeof(line), "vireo: rank %d on %s: %s: ", log_rank,
+                                    os_host_name(), what);
+    n += vsnprintf(line + n, sizeof(line) - (size_t)n, fmt, args);
+    if (n >= (int)sizeof(line) - 1)
+        n = (int)sizeof(line) - 2;
+    if (rc < 0) {
+        n += snprintf(line + n, sizeof(line) - (size_t)n, ": %s", strerror(-rc));
+        if (n >= (int)sizeof(line) - 1)
+            n = (int)sizeof(line) - 2;
+    }
+    line[n++] = '\n';
+    ssize_t unused = write(STDERR_FILENO, line, (size_t)n);
+    (void)unused;
+}
+
+void os_log(enum os_log_level level, const char *fmt, ...)
+{
+    static const char *const words[] = {"error", "warning", "info", "debug"};
+    if ((int64_t)level > os_setting(OS_SETTING_LOG))
+        return;
+    va_list args;
+    va_start(args, fmt);
+    write_line(words[level], fmt, args, 0);
+    va_end(args);
+}
+
+int os_fail(int rc, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    write_line("error", fmt, args, rc);
+    va_end(args);
+    return rc;
+}

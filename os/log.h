@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Diagnostics. The function that first sees a failure writes one line about
+ * it with os_fail() and returns the code; those above forward the code and
+ * write nothing. Lines go to stderr, one write() each, and carry the host
+ * and the rank once os_log_identity() has been told them.
+ *
+ * Any thread may call these. Nothing is written below the level that
+ * VIREO_LOG sets (error, warn, info, debug; default warn).
+ */
+#ifndef OS_LOG_H
+#define OS_LOG_H
+
+enum os_log_level { OS_LOG_ERROR, OS_LOG_WARN, OS_LOG_INFO, OS_LOG_DEBUG };
+
+/* Name this process in every later line; rank < 0 means none. */
+void os_log_identity(int rank);
+
+/* Write one line if level is wanted. */
+void os_log(enum os_log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Write one error line, with the meaning of rc (-errno) appended; return rc. */
+int os_fail(int rc, const char *fmt, ...) __attribute__((format(printf, 2, 3), cold));
+
+/* This host's name, cut to 255 bytes; never resolved, never fails. */
+const char *os_host_name(void);
+
+#endif

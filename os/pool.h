@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Objects of one size, carved from slabs and reused last in, first out. An
+ * object keeps its contents while it is free, but for its first word. Nothing
+ * is locked: the owner's lock guards the pool.
+ */
+#ifndef OS_POOL_H
+#define OS_POOL_H
+
+#include <stddef.h>
+
+struct os_pool {
+    void *free;       /* first word of each free object points to the next */
+    void *slabs;      /* first word of each slab points to the next */
+    size_t size;      /* bytes per object, a multiple of the cache line */
+    size_t per_slab;  /* objects carved at a time */
+};
+
+/* Make a pool of objects of size bytes (rounded up to 64), aligned to 64. */
+void os_pool_init(struct os_pool *pool, size_t size, size_t per_slab);
+/* Give every slab back; no object may be in use. Accepts a zeroed pool. */
+void os_pool_fini(struct os_pool *pool);
+
+/* Carve a slab. Returns an object, zeroed, or NULL when memory is out. */
+void *os_pool_grow(struct os_pool *pool);
+
+/* An object, its contents as they were when freed (zero at first), or NULL. */
+static inline void *os_pool_get(struct os_pool *pool)
+{
+    void *object = pool->free;
+    if (__builtin_expect(!object, 0))
+        return os_pool_grow(pool);
+    pool->free = *(void **)object;
+    return object;
+}
+
+static inline void os_pool_put(struct os_pool *pool, void *object)
+{
+    *(void **)object = pool->free;
+    pool->free = object;
+}
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Anonymous shared memory; see segment.h. */
+#include "os/segment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010
+#endif
+
+static int open_unnamed(const char *label)
+{
+    int fd = memfd_create(label, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd >= 0)
+        return fd;
+    static const char *const folders[] = {"/dev/shm", "/tmp"};
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+        fd = open(folders[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+        if (fd >= 0)
+            return fd;
+    }
+    return -errno;
+}
+
+int os_segment_create(const char *label, uint64_t size)
+{
+    int fd = open_unnamed(label);
+    if (fd >= 0 && ftruncate(fd, (off_t)size)) {
+        int rc = -errno;
+        close(fd);
+        return rc;
+    }
+    return fd;
+}
+
+int os_segment_seal(int fd)
+{
+    return fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK) ? -errno : 0;
+}
+
+void *os_segment_map(int fd, uint64_t offset, size_t size, int writable)
+{
+    int prot = writable ? PROT_READ | PROT_WRITE : PROT_READ;
+    void *base = mmap(NULL, size, prot, MAP_SHARED, fd, (off_t)offset);
+    return base == MAP_FAILED ? NULL : base;
+}
+
+void os_segment_unmap(void *base, size_t size)
+{
+    if (base)
+        munmap(base, size);
+}

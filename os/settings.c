@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The table of settings and its reader; see settings.h. */
+#include "os/settings.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+extern char **environ;
+
+const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
+    [OS_SETTING_LOG] = {"log", OS_TYPE_CHOICE, "warn", "error|warn|info|debug",
+                        "How much the library says on stderr."},
+    [OS_SETTING_CHANNELS] = {"channels", OS_TYPE_TEXT, "", "",
+                             "Channels that may be used, separated by commas; empty means all."},
+    [OS_SETTING_SINGLE_COPY] = {"single_copy", OS_TYPE_BOOL, "1", "",
+                                "Whether large messages on one host may be copied once, from "
+                                "process to process, where a probe shows that it works."},
+    [OS_SETTING_SPIN_US] = {"spin_us", OS_TYPE_INT, "-1", "us",
+                            "How long a wait spins before it yields; -1 chooses by the cores "
+                            "that this rank has."},
+    [OS_SETTING_YIELDS] = {"yields", OS_TYPE_INT, "-1", "calls",
+                           "How often a wait yields before it sleeps; -1 chooses by the cores "
+                           "that this rank has."},
+    [OS_SETTING_EAGER_CREDIT] = {"eager_credit", OS_TYPE_SIZE, "4M", "bytes",
+                                 "How much eager data a peer may hold unreceived before sends to "
+                                 "it wait for the receiver."},
+    [OS_SETTING_CONNECT_TIMEOUT_MS] = {"connect_timeout_ms", OS_TYPE_INT, "20000", "ms",
+                                       "How long a connection to a peer may take to form."},
+    [OS_SETTING_REPORT] = {"report", OS_TYPE_BOOL, "0", "",
+                           "Whether ranks tell mpiexec at the end which channel each pair used; "
+                           "mpiexec --report sets it."},
+    [OS_SETTING_SINGLETON] = {"singleton", OS_TYPE_BOOL, "0", "",
+                              "Whether to start alone although a launcher's variables are there."},
+    [OS_SETTING_TCP_ADDRESSES] = {"tcp_addresses", OS_TYPE_TEXT, "", "",
+                                  "Literal addresses that the tcp channel publishes, separated by "
+                                  "commas; empty means every address of this host."},
+};
+
+static struct {
+    bool loaded;
+    int rc;
+    char why[512];
+    int64_t value[OS_SETTING_COUNT];
+    char *text[OS_SETTING_COUNT];
+} settings;
+
+static int parse_choice(const char *words, const char *text, int64_t *value)
+{
+    size_t len = strlen(text);
+    for (int i = 0;; i++) {
+        size_t n = strcspn(words, "|");
+        if (n == len && !strncasecmp(words, text, n)) {
+            *value = i;
+            return 0;
+        }
+        if (!words[n])
+            return -EINVAL;
+        words += n + 1;
+    }
+}
+
+static int parse_number(const char *text, bool size, int64_t *value)
+{
+    char *end;
+    errno = 0;
+    long long v = strtoll(text, &end, 0);
+    if (end == text || errno)
+        return -EINVAL;
+    static const char units[] = "kmg";
+    const char *unit = *end ? strchr(units, *end | 0x20) : NULL;
+    if (size && unit) {
+        int shift = 10 * (int)(unit - units + 1);
+        if (v < 0 || v > (INT64_MAX >> shift))
+            return -EINVAL;
+        v <<= shift;
+        end++;
+    }
+    if (*end || (size && v < 0))
+        return -EINVAL;
+    *value = v;
+    return 0;
+}
+
+static int parse(const struct os_setting_row *row, const char *text, int64_t *value)
+{
+    static const char yes_no[] = "0|1|no|yes|false|true|off|on";
+    int rc = 0;
+    *value = 0;
+    switch (row->type) {
+    case OS_TYPE_INT: rc = parse_number(text, false, value); break;
+    case OS_TYPE_SIZE: rc = parse_number(text, true, value); break;
+    case OS_TYPE_CHOICE: rc = parse_choice(row->unit, text, value); break;
+    case OS_TYPE_BOOL:
+        rc = parse_choice(yes_no, text, value);
+        *value &= 1;
+        break;
+    case OS_TYPE_TEXT: break;
+    }
+    return rc;
+}
+
+/* Edit distance, for the nearest name; names are short. */
+static int distance(const char *a, const char *b)
+{
+    int row[64];
+    int la = (int)strlen(a), lb = (int)strlen(b);
+    if (lb > 62)
+        return 1000;
+    for (int j = 0; j <= lb; j++)
+        row[j] = j;
+    for (int i = 1; i <= la; i++) {
+        int diagonal = row[0];
+        row[0] = i;
+        for (int j = 1; j <= lb; j++) {
+            int best = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            row[j] = best;
+        }
+    }
+    return row[lb];
+}
+
+static int find(const char *name, const char **nearest)
+{
+    int best = 1000;
+    for (int i = 0; i < OS_SETTING_COUNT; i++) {
+        if (!strcasecmp(os_settings[i].name, name))
+            return i;
+        int d = distance(name, os_settings[i].name);
+        if (d < best) {
+            best = d;
+            *nearest = os_settings[i].name;
+        }
+    }
+    return -1;
+}
+
+static int check(const char *name, const char *text, int *id, int64_t *value, char *why,
+                 size_t size)
+{
+    char lower[64];
+    const char *nearest = "";
+    snprintf(lower, sizeof(lower), "%s", name);
+    for (char *c = lower; *c; c++)
+        if (*c >= 'A' && *c <= 'Z')
+            *c |= 0x20;
+    *id = find(lower, &nearest);
+    if (*id < 0) {
+        snprintf(why, size, "no setting is called '%s'; did you mean '%s'?", lower, nearest);
+        return -EINVAL;
+    }
+    const struct os_setting_row *row = &os_settings[*id];
+    if (parse(row, text, value)) {
+        snprintf(why, size, "setting '%s' cannot be '%s'%s%s", row->name, text,
+                 row->unit[0] ? "; it takes " : "", row->unit);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+int os_setting_check(const char *name, const char *value, char *why, size_t size)
+{
+    int id;
+    int64_t number;
+    return check(name, value, &id, &number, why, size);
+}
+
+static void load_defaults(void)
+{
+    for (int i = 0; i < OS_SETTING_COUNT; i++) {
+        (void)parse(&os_settings[i], os_settings[i].initial, &settings.value[i]);
+        settings.text[i] = (char *)os_settings[i].initial;
+    }
+}
+
+/* Variables that mpiexec and the wrappers use, and which are no settings. */
+static bool is_reserved(const char *name)
+{
+    static const char *const names[] = {"CC=", "CXX=", "BNR_", "CONFORMANCE_DIR=", "TEST_"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (!strncmp(name, names[i], strlen(names[i])))
+            return true;
+    return false;
+}
+
+static int load_environment(void)
+{
+    for (char **e = environ; e && *e; e++) {
+        char name[64];
+        const char *equals = strchr(*e, '=');
+        if (strncmp(*e, "VIREO_", 6) || !equals || is_reserved(*e + 6))
+            continue;
+        size_t n = (size_t)(equals - *e - 6);
+        if (n >= sizeof(name))
+            n = sizeof(name) - 1;
+        memcpy(name, *e + 6, n);
+        name[n] = 0;
+        int id;
+        int64_t value;
+        int rc = check(name, equals + 1, &id, &value, settings.why, sizeof(settings.why));
+        if (rc)
+            return rc;
+        settings.value[id] = value;
+        settings.text[id] = (char *)equals + 1;
+    }
+    return 0;
+}
+
+int os_settings_load(char *why, size_t size)
+{
+    if (!settings.loaded) {
+        settings.loaded = true;
+        load_defaults();
+        settings.rc = load_environment();
+        for (int i = 0; i < OS_SETTING_COUNT; i++) /* setenv() may free what it replaces */
+            if (settings.text[i] != os_settings[i].initial)
+                settings.text[i] = strdup(settings.text[i]);
+    }
+    if (settings.rc && why)
+        snprintf(why, size, "%s", settings.why);
+    return settings.rc;
+}
+
+int64_t os_setting(enum os_setting_id id)
+{
+    if (!settings.loaded)
+        (void)os_settings_load(NULL, 0);
+    return settings.value[id];
+}
+
+const char *os_setting_text(enum os_setting_id id)
+{
+    if (!settings.loaded)
+        (void)os_settings_load(NULL, 0);
+    return settings.text[id] ? settings.text[id] : "";
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The one table of settings. Each row has a name, a type, a default, a unit
+ * and a sentence; the environment (VIREO_<NAME>), mpiexec's option
+ * --set NAME=VALUE and doc/settings.md are views of it. A name that starts with
+ * VIREO_ and is not in the table, or a value that does not parse, is an error
+ * reported with the nearest name: never ignored.
+ *
+ * Values are read from the environment once, at the first os_settings_load().
+ */
+#ifndef OS_SETTINGS_H
+#define OS_SETTINGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum os_setting_type { OS_TYPE_INT, OS_TYPE_SIZE, OS_TYPE_BOOL, OS_TYPE_CHOICE, OS_TYPE_TEXT };
+
+/* Index of each setting in the table, in its order. */
+enum os_setting_id {
+    OS_SETTING_LOG,
+    OS_SETTING_CHANNELS,
+    OS_SETTING_SINGLE_COPY,
+    OS_SETTING_SPIN_US,
+    OS_SETTING_YIELDS,
+    OS_SETTING_EAGER_CREDIT,
+    OS_SETTING_CONNECT_TIMEOUT_MS,
+    OS_SETTING_REPORT,
+    OS_SETTING_SINGLETON,
+    OS_SETTING_TCP_ADDRESSES,
+    OS_SETTING_COUNT
+};
+
+struct os_setting_row {
+    const char *name; /* lower case, without the VIREO_ prefix */
+    enum os_setting_type type;
+    const char *initial; /* default, as text */
+    const char *unit;    /* "" where there is none; a choice lists its words */
+    const char *about;   /* one sentence */
+};
+
+extern const struct os_setting_row os_settings[OS_SETTING_COUNT];
+
+/* Read every setting from the environment. On a bad name or value, write a
+ * sentence with the cure into why and return -EINVAL; later calls return the
+ * first call's result. */
+int os_settings_load(char *why, size_t size);
+
+/* The value of an int, size, bool or choice setting (a choice's index). */
+int64_t os_setting(enum os_setting_id id);
+/* The text of any setting; never NULL. */
+const char *os_setting_text(enum os_setting_id id);
+
+/* Check one NAME=VALUE pair as os_settings_load does. */
+int os_setting_check(const char *name, const char *value, char *why, size_t size);
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * BNR: how a process learns which job it belongs to, tells its peers small
+ * things, and hears of their end.
+ *
+ * A job is a set of groups. A group has a 128-bit id that no other group ever
+ * has, a size, and members numbered from 0. Every member owns a part of the
+ * group's key-value space: it puts there what others need in order to reach
+ * it, and they get it when they need it, waiting if it is not there yet. So
+ * starting up exchanges nothing; a fence is there for those who want one.
+ *
+ * Behind this interface stands what started the process: "native" (mpiexec of
+ * this project) or "singleton" (nobody: a group of one). Where a launcher
+ * evidently meant a larger job and nothing answers, BNR_Init fails.
+ *
+ * Invariants
+ *   - All calls return BNR_SUCCESS or a negative BNR code. Outputs are written
+ *     only on success, but for the length of BNR_ERR_TRUNC.
+ *   - Calls may come from any thread, one at a time: the caller serialises.
+ *     BNR_Abort alone may be called at any moment from any thread.
+ *   - Callbacks (events, the progress hook) run only inside BNR_Progress,
+ *     BNR_Fence, BNR_Barrier, BNR_Get and BNR_Get_alloc, in the caller's thread.
+ *     They may call everything here but BNR_Init, BNR_Finalize, BNR_Fence and
+ *     BNR_Barrier.
+ *   - No call starts a thread, or keeps a signal handler.
+ *   - What a peer wrote is checked before it is used: a damaged value is
+ *     BNR_ERR_PROTO, never a crash.
+ *
+ * A process that calls BNR_Init must call BNR_Finalize before it exits with
+ * status 0: leaving without is a failure of the job.
+ */
+#ifndef BNR_H
+#define BNR_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+#define BNR_VERSION 2 /* 1 was the interface of 2001 */
+
+/* ---- codes ---- */
+
+enum {
+    BNR_SUCCESS = 0,
+    BNR_FAIL = -1,            /* none of the below */
+    BNR_ERR_ARG = -2,         /* an argument makes no sense */
+    BNR_ERR_NOT_INIT = -3,    /* before BNR_Init or after BNR_Finalize */
+    BNR_ERR_NOMEM = -4,       /* memory, or this process's key-value space, is used up */
+    BNR_ERR_TRUNC = -5,       /* the buffer is too small; the needed length is returned */
+    BNR_ERR_NOT_FOUND = -6,   /* no such key (yet) */
+    BNR_ERR_EXISTS = -7,      /* the key has been put before */
+    BNR_ERR_STATE = -8,       /* not now, for example a fence inside a fence */
+    BNR_ERR_UNSUPPORTED = -9, /* this back end cannot: see BNR_Query_caps */
+    BNR_ERR_TIMEOUT = -10,
+    BNR_ERR_PROC_FAILED = -12, /* a process that this call needs has ended */
+    BNR_ERR_PERM = -14,        /* another process already is this rank */
+    BNR_ERR_PROTO = -15        /* shared memory holds what no member would write */
+};
+
+/* A sentence for any code; static, never NULL. */
+const char *BNR_Strerror(int code);
+
+/* ---- types and limits ---- */
+
+typedef struct bnr_group *BNR_Group; /* a counted handle */
+#define BNR_GROUP_NULL ((BNR_Group)0)
+
+typedef struct {
+    unsigned char b[16];
+} BNR_Gid; /* ordered as memcmp() orders */
+
+#define BNR_GID_STRLEN 33       /* hexadecimal, with its NUL */
+#define BNR_RANK_ANY   (-1)
+#define BNR_MAX_KEY    255      /* bytes, without the NUL; at least 1 */
+#define BNR_MAX_VALUE  0x40000  /* bytes */
+
+/* ---- life cycle ---- */
+
+typedef struct {
+    size_t size; /* of this struct, as the caller knows it */
+    /* Called again and again while a call here waits. Must not block. */
+    void (*progress)(void *arg);
+    void *progress_arg;
+} BNR_Init_attr;
+
+/* Join the job that this process was started in. attr may be NULL. Exchanges
+ * no message and waits for nobody. Counted: a second call only counts (and,
+ * where it brings attr, replaces the hook). May be called again after the last
+ * BNR_Finalize. On failure it has written one line to stderr that says what is
+ * wrong and the cure: BNR_ERR_PERM where another live process is this rank,
+ * BNR_ERR_UNSUPPORTED where a launcher meant more than one process but is none
+ * that we know, BNR_ERR_PROTO where the environment does not fit the job,
+ * BNR_ERR_ARG for a bad setting. */
+int BNR_Init(const BNR_Init_attr *attr);
+
+/* Leave, at as many calls as there were of BNR_Init: waits for nobody. From
+ * here on others see this process as finalized: what it has put stays
+ * readable, but a fence that needs it fails. Registered callbacks are dropped
+ * and handles die, all but what BNR_Get_host_memory gave: the descriptor stays
+ * open until the process ends. */
+int BNR_Finalize(void);
+
+/* *flag = 1 between BNR_Init and the last BNR_Finalize. Callable always. */
+int BNR_Initialized(int *flag);
+
+#define BNR_CAP_LAZYGET     0x004 /* BNR_Get waits for a put that has not happened yet */
+#define BNR_CAP_EVENTS      0x040
+#define BNR_CAP_BINARY      0x100 /* values may hold any bytes */
+#define BNR_CAP_HOST_MEMORY 0x400 /* BNR_Get_host_memory works for ranks on this host */
+int BNR_Query_caps(unsigned long long *caps);
+
+/* *name = "native" or "singleton"; static. */
+int BNR_Backend_name(const char **name);
+
+/* Run due event callbacks. Cheap enough for every turn of a progress loop: one
+ * load when nothing has happened. did_work may be NULL; else *did_work = number
+ * of callbacks run. Never waits. */
+int BNR_Progress(int *did_work);
+
+/* ---- groups ---- */
+
+/* The group this process was started in, always the same object. The handle
+ * needs no BNR_Free_group, and stands it. */
+int BNR_Get_group(BNR_Group *g);
+/* The group that spawned this one; BNR_GROUP_NULL, with success, if none did. */
+int BNR_Get_parent(BNR_Group *g);
+
+/* *rank = mine in g. */
+int BNR_Get_rank(BNR_Group g, int *rank);
+int BNR_Get_size(BNR_Group g, int *size);
+int BNR_Get_gid(BNR_Group g, BNR_Gid *gid);
+int BNR_Gid_string(const BNR_Gid *gid, char s[BNR_GID_STRLEN]);
+/* *order = -1, 0 or 1: by group id, so the same in every process. */
+int BNR_Group_compare(BNR_Group a, BNR_Group b, int *order);
+
+/* Where rank runs: *node = number of its host in the group, *local_rank = its
+ * index among the *local_size members there. Any output may be NULL. */
+int BNR_Get_locality(BNR_Group g, int rank, int *node, int *local_rank, int *local_size);
+
+/* Set bit r % 8 of bitmap[r / 8] for each rank r that has not ended (a
+ * finalized one lives until it exits); clear all others. bytes must be at
+ * least (size + 7) / 8. */
+int BNR_Get_alive(BNR_Group g, unsigned char *bitmap, size_t bytes);
+
+/* One more reference to g. */
+int BNR_Dup_group(BNR_Group g, BNR_Group *out);
+/* Give a reference back; sets *g to BNR_GROUP_NULL. */
+int BNR_Free_group(BNR_Group *g);
+
+/* ---- key-value space ---- */
+
+/* Keep len (at most BNR_MAX_VALUE) bytes under key in this process's part of
+ * g's space. Every member can get it as soon as this returns. A key is 1 to
+ * BNR_MAX_KEY bytes, NUL-terminated. Without BNR_PUT_REPLACE a key that is
+ * there already is BNR_ERR_EXISTS. BNR_ERR_NOMEM once about 1 MiB has been
+ * put in all (replaced values count: space is not reused). */
+int BNR_Put(BNR_Group g, const char *key, const void *val, size_t len, unsigned flags);
+#define BNR_PUT_REPLACE 4u
+
+/* Copy what owner has put under key. In: *len = bytes that buf holds; out: bytes
+ * of the value, also with BNR_ERR_TRUNC (then buf is untouched). Waits until
+ * the owner puts the key, calling the progress hook; BNR_ERR_PROC_FAILED when
+ * the owner has ended or finalized without. owner = own rank works, and does
+ * not wait. A value put before its owner died is still found. */
+int BNR_Get(BNR_Group g, int owner, const char *key, void *buf, size_t *len, unsigned flags);
+#define BNR_GET_NOWAIT 1u /* BNR_ERR_NOT_FOUND instead of waiting */
+
+/* As BNR_Get, into memory that the caller releases with free(); a NUL that *len
+ * does not count follows the value. */
+int BNR_Get_alloc(BNR_Group g, int owner, const char *key, void **val, size_t *len,
+                  unsigned flags);
+
+/* Wait until every member of g has called this as often as this process.
+ * Collective over g. Calls the progress hook while it waits.
+ * BNR_ERR_PROC_FAILED once a member that has not come has ended or finalized;
+ * the fence is then over for this process, and later ones fail alike.
+ * Puts need no fence to be seen: a fence only orders. */
+int BNR_Fence(BNR_Group g);
+/* The same, under the name of its purpose. */
+int BNR_Barrier(BNR_Group g);
+
+/* ---- abort ---- */
+
+/* End the whole job: mpiexec prints msg (may be NULL; cut to 1023 bytes) with
+ * this rank's name, ends all others, and exits with the low 8 bits of
+ * exit_code (1 where exit_code is not 0 but those are). Does not return.
+ * Flushes no stdio buffer: the caller does where it wants that. */
+int BNR_Abort(BNR_Group g, int exit_code, const char *msg) __attribute__((noreturn));
+
+/* ---- events ---- */
+
+enum {
+    BNR_EV_PROC_EXIT = 1,   /* ended well: exit 0, finalized if it had initialized */
+    BNR_EV_PROC_FAILED = 2, /* ended otherwise */
+    BNR_EV_PROC_ABORT = 4   /* called BNR_Abort; data = its message */
+};
+
+typedef struct {
+    int type; /* one BNR_EV_ bit */
+    BNR_Gid gid;
+    int rank;
+    int status;             /* as wait() gives it */
+    unsigned long long seq; /* the same for every delivery of one event; > 0 */
+    const void *data;       /* valid during the callback */
+    size_t len;
+} BNR_Event;
+
+typedef void (*BNR_Event_fn)(const BNR_Event *event, void *arg);
+
+/* Have fn called at each event in mask (BNR_EV_ bits) of g's members, once per
+ * event and registration. What has happened already is delivered at the next
+ * BNR_Progress. *id names the registration, > 0. */
+int BNR_Event_register(unsigned mask, BNR_Group g, BNR_Event_fn fn, void *arg, int *id);
+/* No callback of id follows. May be called from a callback, also for itself. */
+int BNR_Event_unregister(int id);
+
+/* ---- this host, and memory shared on it ---- */
+
+typedef struct {
+    const char *id;   /* equal for two processes exactly if they can share memory; no blanks */
+    const char *name; /* host name, for people */
+    int cpus;         /* processors that the ranks here may use together; at least 1 */
+    int ranks;        /* ranks of the job on this host */
+} BNR_Host;
+
+/* Describe this host. The texts are valid until BNR_Finalize. */
+int BNR_Get_host(BNR_Host *h);
+
+/* The memory kept for rank (own or another on this host): map *size bytes of
+ * *fd at *offset (a multiple of 2 MiB) shared. Zero at first, sparse, not
+ * interpreted by BNR, one region a rank, all in the same descriptor, which
+ * belongs to BNR: never close it. BNR_ERR_UNSUPPORTED in a singleton or for a
+ * rank on another host. */
+int BNR_Get_host_memory(BNR_Group g, int rank, int *fd, unsigned long long *offset,
+                        unsigned long long *size);
+
+/* 16 random bytes that the members of this job share and nobody else knows. */
+int BNR_Get_secret(BNR_Group g, unsigned char secret[16]);
+
+/* Index of this process's program among those given to mpiexec, from 0;
+ * BNR_ERR_NOT_FOUND in a singleton. */
+int BNR_Get_appnum(int *appnum);
+/* How many processes the job may have in all; at least the group's size. */
+int BNR_Get_universe_size(int *size);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+
+#endif

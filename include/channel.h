@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The channel contract: what a transport gives the device, and what it may ask
+ * of it. Who knows this header and doc/channel-howto.md can add a transport
+ * without touching mpid/.
+ *
+ * A channel moves packets between this process and its peers. A packet is a
+ * head of 16 bytes, which the channel carries and does not read, and up to
+ * max_data bytes of payload. The device never names a channel: it walks
+ * chan_table[], compares cards, and binds each virtual connection to the
+ * channel with the best verdict. Data flows up only through struct chan_sink,
+ * which the device fills; a channel includes nothing from above.
+ *
+ * Invariants
+ *   - Packets on one link arrive whole, once, and in the order sent. What was
+ *     sent while the link was still being formed arrives first.
+ *   - No call blocks. Only progress() runs the sink's functions; send() never
+ *     does. From within an upcall the device may call send(), link() and
+ *     unlink() on any link.
+ *   - All calls on one channel come from one thread at a time.
+ *   - Between two processes there is at most one link a channel: link() on a
+ *     peer whose link this channel has accepted already returns that link.
+ *   - Everything read from a peer is hostile until checked: lengths, indices,
+ *     identities. A peer that breaks the rules loses its link (lost(-EPROTO)).
+ *
+ * Life of a link
+ *   link() or asked() makes it; opened() tells that the peer has answered and
+ *   that it is the peer it should be; refused() that it will not be, lost()
+ *   that it was and is no more. After refused() and lost() no upcall follows,
+ *   and the device calls unlink(), which frees it. Data may be sent from the
+ *   return of link() on: send() answers CHAN_AGAIN while it cannot take it.
+ */
+#ifndef CHANNEL_H
+#define CHANNEL_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    CHAN_VERSION = 1,
+    CHAN_CARD_MAX = 960, /* bytes of one channel's parameters, NUL included */
+    CHAN_SLOTS = 4       /* endpoint slots a peer has; slots.h names them */
+};
+
+struct chan;
+struct chan_link;
+
+/* What the device knows a packet by; 16 bytes, carried as they are. */
+struct chan_head {
+    uint64_t word[2];
+};
+
+/* Name of a process group: 128 random bits; memcmp() orders them. */
+struct chan_gid {
+    uint8_t b[16];
+};
+
+/*
+ * A peer, the first member of the device's virtual connection. slot[] belongs
+ * to the channels: each built-in channel has the slot ENDPOINT_SLOT_<NAME> of
+ * the generated slots.h, NULL until it puts something there, and clears it in
+ * unlink(). Everything else is the device's, and read-only here.
+ */
+struct chan_peer {
+    void *slot[CHAN_SLOTS];
+    struct chan_gid gid;
+    uint32_t rank;
+};
+
+/* Outcomes of send() besides 0 (taken; the payload may be reused at once). */
+enum chan_outcome {
+    CHAN_AGAIN = 1,   /* nothing taken; offer it again after the next progress() */
+    CHAN_PENDING = 2, /* taken; the payload stays in use until sent(cookie) */
+    CHAN_UNABLE = 3   /* a direct copy cannot be made between these two, ever */
+};
+
+/* Flags of a packet's payload. */
+enum {
+    CHAN_MORE = 1u << 0 /* more packets follow soon: may wait for progress() */
+};
+
+/*
+ * The payload of a packet. base is its bytes; where base is NULL and len is
+ * not 0, read() copies any part of it out. cookie names the request that it
+ * belongs to: only a packet with a cookie may become CHAN_PENDING, and only one
+ * packet a cookie is pending at a time. Behind a cookie lies the space that the
+ * channel has reserved with env->reserve(): at (char *)cookie + offset.
+ */
+struct chan_data {
+    const void *base;
+    size_t len;
+    void (*read)(const struct chan_data *data, size_t offset, void *to, size_t len);
+    void *cookie;
+    uint32_t flags;
+};
+
+/* One peer through one channel. Each channel embeds it in its own link and
+ * fills it before link() returns or asked() is called. */
+struct chan_link {
+    /* Hand over one packet. 0, CHAN_AGAIN or CHAN_PENDING; never fails: a
+     * broken link answers CHAN_AGAIN and reports lost() from progress(). */
+    int (*send)(struct chan_link *link, const struct chan_head *head,
+                const struct chan_data *data);
+    const struct chan_ops *ops;
+    struct chan_peer *peer;
+    size_t eager_max; /* bytes: up to here sending at once beats asking first */
+    size_t max_data;  /* bytes: the largest payload of one packet */
+};
+
+/* What the device answers to a stranger who asks for a link. */
+enum chan_answer {
+    CHAN_ACCEPT = 0,
+    CHAN_REFUSE_CROSSING = 1, /* our own attempt survives: wait for it */
+    CHAN_REFUSE_UNKNOWN = 2,  /* no such group here */
+    CHAN_REFUSE_CLOSED = 3    /* we are finalizing */
+};
+
+/* Upcalls, implemented by the device. All run inside progress() only. */
+struct chan_sink {
+    /* A packet has arrived whole. data is valid during the call. */
+    void (*arrived)(struct chan_peer *peer, const struct chan_head *head, const void *data,
+                    size_t len);
+    /* A packet's body of len bytes is still on its way: where shall it go?
+     * Returns a place for len bytes, valid until landed(token), or until
+     * lost(). Optional to use: small packets are better gathered and given to
+     * arrived(). */
+    void *(*place)(struct chan_peer *peer, const struct chan_head *head, size_t len,
+                   void **token);
+    void (*landed)(struct chan_peer *peer, void *token);
+    /* The payload of a CHAN_PENDING packet is free again. */
+    void (*sent)(struct chan_peer *peer, void *cookie);
+
+    /* A process that gave the right secret asks for a link. On CHAN_ACCEPT
+     * *peer is the device's record of it, which the channel must put into the
+     * link before anything else happens; the device then takes the link with
+     * opened(). On a refusal the channel tells the stranger and forgets it. */
+    enum chan_answer (*asked)(void *device, const struct chan_ops *ops,
+                              const struct chan_gid *gid, uint32_t rank,
+                              struct chan_peer **peer);
+    /* The link is up; its peer's identity is proven. */
+    void (*opened)(struct chan_link *link);
+    /* The peer could not be reached, or said no (answer > 0, else 0); why is
+     * a sentence for people. */
+    void (*refused)(struct chan_link *link, enum chan_answer answer, const char *why);
+    /* The link was open and is gone; rc is -errno. */
+    void (*lost)(struct chan_link *link, int rc);
+};
+
+/* What a channel gets when it opens; valid until close(). */
+struct chan_env {
+    size_t size; /* of this struct */
+    void *device;
+    const struct chan_sink *sink;
+    struct chan_gid gid;  /* this process is ... */
+    uint32_t rank;        /* ... this rank of this group */
+    uint8_t secret[16];   /* proves to a peer that one belongs to the job */
+    const char *host_id;  /* equal on two processes: same host, same memory */
+    int local_ranks;      /* of our group on this host */
+    int cpus;             /* processors that they share */
+
+    /* Reserve bytes in each request of the device. Returns the offset from the
+     * request (the cookie), or -ENOSPC once the first request exists. */
+    int (*reserve)(void *device, size_t size, size_t align);
+
+    /* Shared memory of this host that belongs to a rank of our group: a part of
+     * one sparse segment, at least 32 MiB of address space, zero at first. Pages are
+     * taken when touched. Returns 0, or -ENOTSUP where there is none. The
+     * descriptor stays the device's. */
+    int (*memory)(void *device, uint32_t rank, int *fd, uint64_t *offset, uint64_t *size);
+};
+
+/* Judgement over two cards. */
+enum chan_fit {
+    CHAN_NO,    /* cannot talk: why says the reason */
+    CHAN_MAYBE, /* only trying tells */
+    CHAN_YES    /* can talk */
+};
+
+struct chan_verdict {
+    enum chan_fit fit;
+    int score;       /* higher is better: loopback 100, shm 80, fabrics 50, tcp 20 */
+    const char *why; /* static text */
+};
+
+/*
+ * Copies from one process's memory to another's without a stop between. A
+ * channel that has none leaves its ops' direct at NULL. Addresses are the
+ * peer's own. Each returns 0 when all len bytes are moved, or CHAN_UNABLE,
+ * which it also returns ever after; nothing may be assumed about the target then.
+ */
+struct chan_direct {
+    int (*pull)(struct chan_link *link, void *to, uint64_t from, size_t len);
+    int (*push)(struct chan_link *link, const void *from, uint64_t to, size_t len);
+};
+
+/*
+ * How the device sleeps. With CHAN_SLEEP_WORD it waits on chan->word alone;
+ * with CHAN_SLEEP_FD it polls chan->fd of every channel.
+ */
+enum chan_sleep {
+    CHAN_SLEEP_WORD,
+    CHAN_SLEEP_FD
+};
+
+/* The channel's own state; each channel embeds it first in its own struct. */
+struct chan {
+    const struct chan_ops *ops;
+    int fd;                 /* readable when progress() has work, once armed; -1: none */
+    _Atomic uint32_t *word; /* changes and is woken when progress() has work, once
+                             * armed; NULL: none */
+    int links;              /* open or forming; the device skips progress() at 0
+                             * unless fd or word says that strangers may come */
+};
+
+struct chan_ops {
+    uint32_t version; /* CHAN_VERSION */
+    uint32_t size;    /* sizeof(struct chan_ops) */
+    const char *name;
+
+    /* Open. Returns 0, or -ENODEV where this channel cannot run here, with a
+     * sentence in why (which mpiexec --report shows). */
+    int (*open)(struct chan **chan, const struct chan_env *env, char *why, size_t size);
+    /* Release everything; every link has been unlinked. Accepts NULL. */
+    void (*close)(struct chan *chan);
+
+    /* Write this process's parameters, "key=value,..." (os/params.h): all that
+     * a peer needs to judge, without asking, whether it can reach us, and to do so. */
+    int (*card)(struct chan *chan, char params[CHAN_CARD_MAX]);
+    /* Judge two cards' parameters. Pure and symmetric, so both sides choose
+     * alike. The strings come from peers: hostile. */
+    struct chan_verdict (*match)(const char *mine, const char *theirs);
+
+    /* Start a link to the peer that wrote this card. Returns 0 and the link at
+     * once, before the peer has answered; or -errno. */
+    int (*link)(struct chan *chan, struct chan_peer *peer, const char *theirs,
+                struct chan_link **link);
+    /* End a link and free it. What was sent and taken still goes out where it can. */
+    void (*unlink)(struct chan_link *link);
+
+    /* Move what can move now: in, out, and connections. Returns the number of
+     * upcalls made. */
+    int (*progress)(struct chan *chan);
+
+    /* Announce that this process is about to sleep. Returns 0, or CHAN_AGAIN
+     * where something has come since the last progress(): then do not sleep.
+     * After arm() returned 0, fd or word will tell of news. */
+    int (*arm)(struct chan *chan, enum chan_sleep how);
+    /* Take arm() back; also after CHAN_AGAIN. */
+    void (*disarm)(struct chan *chan);
+
+    const struct chan_direct *direct;
+};
+
+/* Built-in channels, best first, NULL-terminated; the build writes it. */
+extern const struct chan_ops *const chan_table[];
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The line assembler: bytes from many sources become one output in which lines
+ * stay whole. It does no I/O and reads no clock; the caller brings bytes and
+ * the time, and takes the output from a buffer.
+ *
+ * Rules
+ *   - Every byte of a source comes out once, in its order.
+ *   - A line comes out whole, when its newline has come.
+ *   - A line without a newline comes out as it is when it has waited LINES_WAIT_NS,
+ *     or holds LINES_HOLD bytes, or its source ends. It is then the open line: what
+ *     the same source brings next follows it directly.
+ *   - Without labels nothing is ever added. Another source's line may then
+ *     follow an open line on the same line of the output.
+ *   - With labels each line begins with "[source] ". If another source must write
+ *     behind an open line, a newline is put first, and the rest of the open
+ *     line begins with "[source]+ " when it comes: joining it to the last line
+ *     of that source, without the newline between, gives the source's bytes.
+ *   - A last line without a newline gets none.
+ *   - While only one source is left, without labels, bytes pass straight through.
+ */
+#ifndef BNR_LINES_H
+#define BNR_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LINES_WAIT_NS 50000000u
+#define LINES_HOLD 65536u
+
+struct lines;
+
+/* Bytes that wait for a writer. Zero-initialised is empty. */
+struct lines_buffer {
+    char *data;
+    size_t len;
+    size_t size;
+};
+
+/* Make an assembler for sources 0..sources-1. Labels show label_of[source]; a
+ * negative one, or label_of NULL, means no label. label_of is copied. Returns
+ * 0 or -ENOMEM. */
+int lines_create(struct lines **l, int sources, const int *label_of);
+void lines_destroy(struct lines *l);
+
+/* Take len bytes of source; append to out what may come out. Returns 0 or -ENOMEM. */
+int lines_put(struct lines *l, int source, const char *data, size_t len, uint64_t now_ns,
+              struct lines_buffer *out);
+
+/* Let out the unfinished lines that have waited long enough at now_ns. */
+int lines_tick(struct lines *l, uint64_t now_ns, struct lines_buffer *out);
+
+/* When lines_tick() has something to do next; UINT64_MAX: nothing waits. */
+uint64_t lines_deadline(const struct lines *l);
+
+/* Let out what source still holds; it brings no more. */
+int lines_end(struct lines *l, int source, struct lines_buffer *out);
+
+/* Whether the output so far stops in the middle of a line. */
+bool lines_is_open(const struct lines *l);
+
+/* Append bytes to a buffer, growing it. Returns 0 or -ENOMEM. */
+int lines_append(struct lines_buffer *out, const char *data, size_t len);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The table that mpiexec --report prints after the job: where each rank ran, and
+ * which channel each pair of ranks used and why not another. Pure formatting:
+ * no I/O, no clock.
+ *
+ * A rank's text is what its device put under the key "mpid.report": lines
+ *
+ *     peer TAB channel TAB reasons NEWLINE
+ *
+ * peer is a world rank in decimal; channel the name of the one in use ("-" where none
+ * was bound); reasons a text that says why each other channel is not in use, its
+ * parts separated by "; " ("tcp: shm scores higher; ofi: not built"), or
+ * empty. Peers that were never contacted have no line. The text comes from another
+ * process: it is bounded, unprintable bytes show as "?", and lines that are none are
+ * counted and said.
+ *
+ * Equal rows are joined: ranks and peers show as ranges, and "each other" and
+ * "itself" stand for the sets that differ only in the rank itself.
+ */
+#ifndef BNR_REPORT_H
+#define BNR_REPORT_H
+
+#include <stddef.h>
+
+struct report_rank {
+    long pid;
+    const char *cpus; /* list of processors, "0-3,8"; "" where unknown */
+    const char *text; /* not NUL-terminated; NULL where the rank put none */
+    size_t len;
+};
+
+/* Format the table of count ranks that ran on host. Returns a string to free(),
+ * ending in a newline, or NULL when memory is out. */
+char *report_format(const struct report_rank *ranks, int count, const char *host);
+
+#endif

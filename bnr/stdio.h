@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The standard streams of a job, between mpiexec's descriptors 0, 1, 2 and the
+ * pipes of its ranks.
+ *
+ * Rules
+ *   - Bytes are exact and none is lost: each byte a rank wrote before its end is
+ *     written before drained() is called. Lines stay whole as lines.h says;
+ *     where 1 and 2 are the same file, across both.
+ *   - mpiexec's 0, 1 and 2 keep their blocking mode (others share them). Threads
+ *     read and write them, so a stopped terminal or a full pipe never blocks the loop.
+ *   - Memory is bounded: while 1 MiB waits for an output, its ranks' pipes are not
+ *     read; while 256 KiB wait for the slowest target, stdin is not read.
+ *   - A target that closes its stdin or ends is left out; with the last one
+ *     mpiexec stops reading. None of this is an error.
+ *   - Where stdin is no terminal and has one target, that rank inherits it: no byte is
+ *     taken that the rank does not read.
+ *   - A terminal is read only while mpiexec is in its foreground.
+ *   - When the reader of an output has gone (EPIPE) its bytes are dropped in silence.
+ *
+ * All calls come from the loop's thread. SIGPIPE is ignored from stdio_create() on:
+ * whoever starts a process must give it SIG_DFL back.
+ */
+#ifndef BNR_STDIO_H
+#define BNR_STDIO_H
+
+#include <stdbool.h>
+#include <uv.h>
+
+struct stdio;
+
+enum stdio_stdin { STDIO_STDIN_RANK, STDIO_STDIN_ALL, STDIO_STDIN_NONE };
+
+/* What a rank gets as descriptor 0. */
+enum stdio_input {
+    STDIO_INPUT_NULL,    /* /dev/null, opened for reading */
+    STDIO_INPUT_PIPE,    /* the read end of a pipe whose write end is attached */
+    STDIO_INPUT_INHERIT, /* mpiexec's own descriptor 0 */
+};
+
+struct stdio_config {
+    int ranks;
+    bool label;
+    enum stdio_stdin stdin_mode;
+    int stdin_rank; /* meant when stdin_mode is STDIO_STDIN_RANK */
+    /* Everything is out: called once, from the loop, after stdio_all_attached(),
+     * when every attached out_fd and err_fd has ended and is written. */
+    void (*drained)(void *arg);
+    void *arg;
+};
+
+/* Open /dev/null on each of 0, 1, 2 that is closed. Call it first in main(). */
+void stdio_guard(void);
+
+/* Make the streams of a job. Returns 0 or -errno. */
+int stdio_create(struct stdio **s, uv_loop_t *loop, const struct stdio_config *cfg);
+
+/* What to give rank as its stdin. */
+enum stdio_input stdio_input_of(const struct stdio *s, int rank);
+
+/* Take over the parent's ends of a rank's pipes: in_fd to write (-1 unless
+ * stdio_input_of() says PIPE), out_fd and err_fd to read (-1: none). They are made
+ * non-blocking and close-on-exec, and are closed here, also on failure.
+ * Returns 0 or -errno. */
+int stdio_attach(struct stdio *s, int rank, int in_fd, int out_fd, int err_fd);
+
+/* No further stdio_attach() comes. */
+void stdio_all_attached(struct stdio *s);
+
+/* The rank's process has ended: its pipes are read to their end; if others still
+ * hold them after 200 ms, what stands in them then is read and they are closed. */
+void stdio_rank_ended(struct stdio *s, int rank);
+
+/* Write mpiexec's own text (whole lines, ending in a newline) to stderr, never within
+ * a line of a rank. Before drained() it is queued; from drained() on it is
+ * written before the call returns. */
+void stdio_say(struct stdio *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+bool stdio_is_drained(const struct stdio *s);
+
+/* 0, or the -errno of the first write to 1 or 2 that failed (EPIPE is no failure):
+ * output was lost, and the job should not exit with 0. */
+int stdio_error(const struct stdio *s);
+
+/* Close every handle and release s. The loop must run once more (uv_run) before it
+ * is closed. Accepts NULL. If an output is stuck (not drained), leave the process by
+ * _exit(): exit() would wait for the thread that writes. */
+void stdio_destroy(struct stdio *s);
+
+#endif

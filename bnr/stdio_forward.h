@@ -22,8 +22,8 @@
  * All calls come from the loop's thread. SIGPIPE is ignored from stdio_create() on:
  * whoever starts a process must give it SIG_DFL back.
  */
-#ifndef BNR_STDIO_H
-#define BNR_STDIO_H
+#ifndef BNR_STDIO_FORWARD_H
+#define BNR_STDIO_FORWARD_H
 
 #include <stdbool.h>
 #include <uv.h>

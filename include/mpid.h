@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The device contract: what mpid/ gives the MPI layer. The device moves bytes
+ * between processes over virtual connections (VCs). It knows no communicator and
+ * no datatype: it is given an envelope (context, rank, tag), a VC, and a place
+ * in user memory.
+ *
+ * Who calls: mpi/ only. Any thread, at any time between mpid_init() and
+ * mpid_finalize(); the device locks for itself. Nothing here blocks but
+ * mpid_wait*(), mpid_init() and mpid_finalize().
+ *
+ * Errors: 0 done; negative (-errno) fatal, forward unchanged; positive an
+ * outcome named here. What goes wrong with one message is told in its request's
+ * error, never by a call that happened to make progress.
+ */
+#ifndef MPID_H
+#define MPID_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct vc;           /* a virtual connection to one process */
+struct mpid_message; /* a message taken out of the queues by mpid_probe() */
+
+enum {
+    MPID_ANY = -1 /* as rank or tag of a receive or probe: any will do */
+};
+
+/* Name of a process group; memcmp() orders them. */
+struct mpid_gid {
+    uint8_t b[16];
+};
+
+/*
+ * What a message is known by. context: two for each communicator, the even
+ * one for point-to-point, the odd one for collectives; equal on all members.
+ * rank: of the sender, in the context's own numbering. tag: 0 or more.
+ */
+struct mpid_envelope {
+    uint32_t context;
+    int32_t rank;
+    int32_t tag;
+};
+
+/*
+ * A place in user memory holding len bytes of data: contiguous at base, or,
+ * where layout is not NULL, wherever its functions find them. buf, count and type
+ * are theirs. What it points to must live until the request is complete.
+ */
+struct mpid_bytes {
+    void *base;
+    size_t len;
+    const struct mpid_layout *layout;
+    void *buf;
+    size_t count;
+    const void *type;
+};
+
+/* Copy the data bytes [offset, offset+len) of a place to or from a plain
+ * buffer. Any offset, in any order; cheapest where each call goes on at the end of
+ * the last. */
+struct mpid_layout {
+    void (*pack)(const struct mpid_bytes *from, size_t offset, void *to, size_t len);
+    void (*unpack)(const struct mpid_bytes *to, size_t offset, const void *from, size_t len);
+};
+
+/* What went wrong with a request. */
+enum mpid_error {
+    MPID_OK = 0,
+    MPID_TRUNCATED, /* the message was longer than the place; the place is full */
+    MPID_LOST,      /* the peer is gone; mpid_vc_describe() names it */
+    MPID_UNREACHABLE, /* no channel reaches the peer; likewise */
+    MPID_NO_MEMORY
+};
+
+enum mpid_kind {
+    MPID_SEND = 1,
+    MPID_RECV
+};
+
+/*
+ * A request: a counter of outstanding CARs (communication agent requests: one
+ * send or receive action on one VC) and the first of them, in one allocation.
+ * The MPI layer embeds it in its own request, asks mpid_request_tail() for the
+ * bytes that must follow it (which channels have reserved), and gives it zeroed
+ * or recycled: mpid_send() and mpid_recv() set every field.
+ *
+ * Complete at pending == 0 (load with acquire); then the outcome is stable and
+ * the device has forgotten the request, but for calling done, if set, first.
+ */
+struct mpid_request {
+    _Atomic int32_t pending;
+    uint8_t kind;              /* enum mpid_kind */
+    uint8_t error;             /* enum mpid_error */
+    bool cancelled;            /* outcome of mpid_cancel() */
+    uint8_t state;             /* the device's: enum car_state */
+    struct mpid_envelope from; /* of the message received; of a send: its own */
+    size_t count;              /* data bytes received */
+    /* Called at completion, inside some thread's progress, device locked: may
+     * free the request and call nothing of mpid. NULL: nothing. */
+    void (*done)(struct mpid_request *request);
+
+    /* The first CAR: the device's own. */
+    struct mpid_bytes bytes;
+    struct vc *vc;
+    struct mpid_request *next, *prev; /* in a queue of the device */
+    void *queue;
+    uint64_t order;    /* of posting, for matching */
+    uint64_t moved;    /* bytes handed over or arrived */
+    uint64_t total;    /* bytes of the message */
+    uint64_t peer_id;  /* the request at the other side */
+    uint64_t peer_addr; /* where its data lie or go */
+    uint32_t id;       /* how the other side names this one; 0: none */
+    uint32_t mode;
+    uint64_t started_ns; /* when its bulk transfer began */
+};
+
+/* ---- life ---- */
+
+struct mpid_world {
+    struct mpid_gid gid;
+    int rank, size;    /* of this process's first group */
+    int appnum;        /* which of mpiexec's programs; -1: unknown */
+    int universe_size; /* 0: unknown */
+    const char *host;  /* name of this host */
+    int local_ranks;   /* ranks of the group on this host */
+    int cpus;          /* processors that they share */
+};
+
+/* Start: attach to the process manager, open the channels, publish the card.
+ * threads: whether several threads may call at once. request_size: bytes of
+ * the upper layer's request from its mpid_request on. Returns 0, or -errno
+ * with a sentence in why. Exchanges no message. */
+int mpid_init(bool threads, size_t request_size, struct mpid_world *world, char *why,
+              size_t size);
+/* Finish: wait until all that was sent is out, close every VC in two phases, give
+ * everything back. Not collective in itself, but waits for the peers that this
+ * process has talked to to close as well, as long as they live. */
+int mpid_finalize(void);
+/* End the whole job; does not return. */
+_Noreturn void mpid_abort(int code, const char *message);
+
+/* Bytes that must follow a struct mpid_request (given request_size): valid
+ * after mpid_init(). */
+size_t mpid_request_tail(void);
+
+/* ---- virtual connections ---- */
+
+/* The VC to a rank of a group, made (unbound) on first use; NULL when memory is
+ * out. The same for every caller, and valid until mpid_finalize(). */
+struct vc *mpid_vc_get(const struct mpid_gid *gid, uint32_t rank);
+/* Name the peer for an error message: "rank 3 (pid 71 on host)". */
+void mpid_vc_describe(const struct vc *vc, char *text, size_t size);
+
+/* ---- messages ---- */
+
+enum mpid_mode {
+    MPID_STANDARD = 0,
+    MPID_SYNC = 1u << 0, /* complete only once the receive has matched */
+    MPID_MORE = 1u << 1  /* the caller goes on at once: may be held until progress */
+};
+
+/* Outcome of mpid_send() besides 0 (complete: the buffer may be reused). */
+enum {
+    MPID_NEED_REQUEST = 1, /* nothing done: request was NULL, and one is needed */
+    MPID_STARTED = 2       /* going on in request */
+};
+
+/* Send. With request NULL, send only if that is at once complete. */
+int mpid_send(struct vc *vc, const struct mpid_envelope *env, const struct mpid_bytes *bytes,
+              unsigned mode, struct mpid_request *request);
+
+/* Receive the first message that fits; request completes, maybe before the return. */
+void mpid_recv(struct mpid_request *request, const struct mpid_envelope *want,
+               const struct mpid_bytes *bytes);
+
+/* Look for the first message that fits want, after one turn of progress. Returns
+ * 1 and its envelope and bytes, or 0. Where message is not NULL, the message is
+ * taken out of the queues and only mpid_recv_message() gets it. */
+int mpid_probe(const struct mpid_envelope *want, struct mpid_envelope *found, size_t *len,
+               struct mpid_message **message);
+void mpid_recv_message(struct mpid_request *request, struct mpid_message *message,
+                       const struct mpid_bytes *bytes);
+
+/* Ask that a request be cancelled. It completes in any case: cancelled where the
+ * message had not been matched yet, or as if nothing had been asked. */
+void mpid_cancel(struct mpid_request *request);
+
+/* ---- progress ---- */
+
+/* One turn of the progress loop. Returns whether anything happened. */
+bool mpid_progress(void);
+
+static inline bool mpid_is_complete(const struct mpid_request *request)
+{
+    return atomic_load_explicit(&((struct mpid_request *)(uintptr_t)request)->pending,
+                                memory_order_acquire) == 0;
+}
+
+/* Wait until the request is complete. Spins while a core is ours, then yields,
+ * then sleeps. */
+void mpid_wait(struct mpid_request *request);
+/* The same for any condition that progress or other threads' calls bring
+ * about. is_done runs in this thread, unlocked, between turns. */
+void mpid_wait_until(bool (*is_done)(void *arg), void *arg);
+/* Wake threads that sleep in mpid_wait_until() so that they look again: after a
+ * change that came about outside the device. */
+void mpid_wake(void);
+
+#endif

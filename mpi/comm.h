@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Communicators: a group, a pair of contexts, and what users hang on to them.
+ * context is the even id, for point-to-point; context + 1 is for collectives.
+ *
+ * vcs[rank] is filled at the first message to a rank; communicators over the same
+ * group share the table through the group.
+ */
+#ifndef MPI_COMM_H
+#define MPI_COMM_H
+
+#include <mpi.h>
+#include <stdint.h>
+
+#include "include/mpid.h"
+#include "mpi/handle.h"
+
+struct group;
+struct errhandler;
+struct attr;
+struct info;
+struct buffer;
+
+struct comm {
+    struct object object;
+    uint32_t context;
+    int rank, size;     /* mine, in the local group; of the local group */
+    int peers;          /* ranks that may be addressed: size, or the remote group's size */
+    struct vc **vcs;    /* [peers]: of the group that messages go to; NULL: not yet made */
+    struct group *group;
+    struct group *remote; /* NULL for an intracommunicator */
+    struct errhandler *errhandler;
+    struct attr *attrs;
+    struct info *info;
+    struct buffer *buffer; /* attached with MPI_Comm_attach_buffer; NULL: none */
+    uint32_t coll_tag;     /* numbers this communicator's collectives */
+    bool predefined;
+    char name[MPI_MAX_OBJECT_NAME];
+};
+
+extern struct comm *comm_constants[4]; /* by handle - MPI_COMM_NULL: NULL, world, self, NULL */
+
+/* The communicator of a handle, or NULL where it is none. */
+static inline struct comm *comm_from(MPI_Comm handle)
+{
+    if (__builtin_expect(handle_is_constant(handle), 1)) {
+        uintptr_t i = (uintptr_t)handle - (uintptr_t)MPI_COMM_NULL;
+        return i < 4 ? comm_constants[i] : 0;
+    }
+    return handle_leads_to(handle, OBJECT_COMM) ? (struct comm *)handle : 0;
+}
+
+MPI_Comm comm_handle(const struct comm *comm);
+
+/* The VC to a rank that may be addressed, made if need be; NULL: no memory. */
+struct vc *comm_vc_slow(struct comm *comm, int rank);
+static inline struct vc *comm_vc(struct comm *comm, int rank)
+{
+    struct vc *vc = comm->vcs[rank];
+    return __builtin_expect(vc != 0, 1) ? vc : comm_vc_slow(comm, rank);
+}
+
+/* Make MPI_COMM_WORLD and MPI_COMM_SELF; undo. */
+int comm_init(const struct mpid_world *world);
+void comm_fini(void);
+
+/* Make a communicator over group (referenced), with an agreed context. */
+int comm_create(struct group *group, uint32_t context, struct comm **comm);
+/* Drop a reference. Requests hold references, so MPI_Comm_free may come early. */
+void comm_unref(struct comm *comm);
+
+/* Agree on a fresh context with all members; collective over comm (with
+ * group not NULL: over the members of group alone, told apart by tag). */
+int context_agree(struct comm *comm, struct group *group, int tag, uint32_t *context);
+
+#endif

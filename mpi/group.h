@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Groups: ordered sets of processes. A process is (group id, rank) of the
+ * process group that it was started in. Ranks that form a regular range are
+ * kept as (first, stride); others as a list. Nothing of size O(ranks) is made
+ * for a range until a communicator over it is used.
+ */
+#ifndef MPI_GROUP_H
+#define MPI_GROUP_H
+
+#include <mpi.h>
+#include <stdint.h>
+
+#include "include/mpid.h"
+#include "mpi/handle.h"
+
+struct process {
+    struct mpid_gid gid;
+    uint32_t rank;
+};
+
+struct group {
+    struct object object;
+    int size;
+    int rank; /* of this process; MPI_UNDEFINED: no member */
+    struct mpid_gid gid; /* of all members while list is NULL */
+    int64_t first, stride; /* member i is (gid, first + i * stride) */
+    struct process *list;  /* [size], or NULL: a range */
+    struct vc **vcs;       /* [size], made when a communicator needs it; shared by all of them */
+};
+
+extern struct group *group_empty; /* MPI_GROUP_EMPTY */
+
+struct group *group_from(MPI_Group handle); /* NULL: not a group */
+MPI_Group group_handle(struct group *group);
+
+static inline struct process group_member(const struct group *group, int i)
+{
+    if (group->list)
+        return group->list[i];
+    return (struct process){group->gid, (uint32_t)(group->first + i * group->stride)};
+}
+
+/* Make a group of these processes (copied; found to be a range where it is
+ * one). Returns NULL when memory is out. */
+struct group *group_create(const struct process *list, int size);
+/* The range (gid, first), (gid, first + stride), ... */
+struct group *group_create_range(const struct mpid_gid *gid, int64_t first, int64_t stride,
+                                 int size);
+void group_ref(struct group *group);
+void group_unref(struct group *group); /* accepts NULL */
+
+/* The group's table of VCs, made if need be; NULL: no memory. */
+struct vc **group_vcs(struct group *group);
+
+/* Rank of a process in the group, or MPI_UNDEFINED. O(1) for a range, O(log n) else. */
+int group_find(const struct group *group, const struct process *process);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Handles and objects. A handle is a pointer to an object that starts with a
+ * type word, or one of the ABI's small constants, which a table of its kind maps
+ * to an object. A bad handle is an error class, not a crash: NULL, small numbers
+ * that name nothing, misaligned pointers and freed objects are told apart by
+ * <kind>_from(), which returns NULL for them.
+ *
+ * Objects are counted. Counts are plain while the process has one thread.
+ */
+#ifndef MPI_HANDLE_H
+#define MPI_HANDLE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "os/lock.h"
+
+/* Type words; an object that was freed has 0. */
+enum object_kind {
+    OBJECT_COMM = 0x6d6d6f43,
+    OBJECT_GROUP = 0x70755247,
+    OBJECT_TYPE = 0x65705954,
+    OBJECT_OP = 0x5f5f704f,
+    OBJECT_REQUEST = 0x71655221,
+    OBJECT_MESSAGE = 0x6773654d,
+    OBJECT_ERRHANDLER = 0x68727245,
+    OBJECT_INFO = 0x6f666e49
+};
+
+struct object {
+    uint32_t word; /* enum object_kind */
+    _Atomic int32_t refs;
+};
+
+enum { HANDLE_CONSTANT_MAX = 0x1000 }; /* below: a constant of the ABI */
+
+static inline bool handle_is_constant(const void *handle)
+{
+    return (uintptr_t)handle < HANDLE_CONSTANT_MAX;
+}
+
+/* Whether a pointer handle leads to a living object of this kind. */
+static inline bool handle_leads_to(const void *handle, uint32_t kind)
+{
+    return !((uintptr_t)handle & 7) && ((const struct object *)handle)->word == kind;
+}
+
+static inline void object_init(struct object *object, uint32_t kind)
+{
+    object->word = kind;
+    atomic_store_explicit(&object->refs, 1, memory_order_relaxed);
+}
+
+static inline void object_ref(struct object *object)
+{
+    if (os_lock_enabled)
+        atomic_fetch_add_explicit(&object->refs, 1, memory_order_relaxed);
+    else
+        atomic_store_explicit(&object->refs,
+                              atomic_load_explicit(&object->refs, memory_order_relaxed) + 1,
+                              memory_order_relaxed);
+}
+
+/* Drop a reference. Returns whether it was the last: then the caller frees. */
+static inline bool object_unref(struct object *object)
+{
+    if (os_lock_enabled)
+        return atomic_fetch_sub_explicit(&object->refs, 1, memory_order_acq_rel) == 1;
+    int32_t left = atomic_load_explicit(&object->refs, memory_order_relaxed) - 1;
+    atomic_store_explicit(&object->refs, left, memory_order_relaxed);
+    return left == 0;
+}
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Datatypes (MPI-5.0 chapter 5). A type is a tree of constructors; commit turns
+ * it into a short list of copy kernels. Sizes and extents are 64-bit.
+ *
+ * Predefined types are the ABI's constants: type_from() maps them through a
+ * table, and the point-to-point path needs only their size, which
+ * type_constant_size[] holds.
+ */
+#ifndef MPI_TYPE_H
+#define MPI_TYPE_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "include/mpid.h"
+#include "mpi/handle.h"
+
+struct attr;
+struct kernels; /* what commit makes */
+
+struct type {
+    struct object object;
+    bool committed;
+    bool predefined;
+    bool dense;      /* the data of count elements are size * count bytes without gap,
+                      * from true_lb on: size == extent == true extent, in order */
+    MPI_Count size;  /* data bytes of one element */
+    MPI_Count lb, extent;
+    MPI_Count true_lb, true_extent;
+    MPI_Count elements; /* basic elements in one, for MPI_Get_elements */
+    MPI_Datatype handle;
+    struct kernels *kernels; /* NULL until commit, and for dense types */
+    struct attr *attrs;
+    struct type_tree *tree; /* how it was made, for envelope and contents */
+    char name[MPI_MAX_OBJECT_NAME];
+};
+
+/* Bytes of the predefined type MPI_DATATYPE_NULL + i, or 0 where there is none (or the
+ * type is not dense, as the pair types with gaps: then type_from() tells). */
+extern const uint8_t type_constant_size[256];
+
+int type_init(void);
+void type_fini(void);
+
+/* The type of a handle, or NULL where it is none. */
+struct type *type_from(MPI_Datatype handle);
+void type_ref(struct type *type);   /* nothing for predefined types */
+void type_unref(struct type *type); /* accepts NULL */
+
+/* Describe count elements at buf for the device. Returns 0, or the error class
+ * (MPI_ERR_TYPE, MPI_ERR_COUNT, MPI_ERR_BUFFER). *used is the type where requests must hold a
+ * reference on it, else NULL. */
+int type_place_slow(MPI_Datatype handle, const void *buf, MPI_Count count,
+                    struct mpid_bytes *bytes, struct type **used);
+
+static inline int type_place(MPI_Datatype handle, const void *buf, MPI_Count count,
+                             struct mpid_bytes *bytes, struct type **used)
+{
+    uintptr_t i = (uintptr_t)handle - (uintptr_t)MPI_DATATYPE_NULL;
+    /* 2^40 elements of 32 bytes: below it the product cannot overflow */
+    if (__builtin_expect(i < 256 && (uint64_t)count < (uint64_t)1 << 40 && buf, 1)) {
+        size_t size = type_constant_size[i];
+        if (__builtin_expect(size != 0, 1)) {
+            *bytes = (struct mpid_bytes){.base = (void *)(uintptr_t)buf, .len = size * (size_t)count};
+            *used = 0;
+            return 0;
+        }
+    }
+    return type_place_slow(handle, buf, count, bytes, used);
+}
+
+/* Copy count elements between two places of maybe different types and equal
+ * signature; at most the bytes of the smaller. For self messages and collectives. */
+int type_copy(const void *from, MPI_Count from_count, MPI_Datatype from_type, void *to,
+              MPI_Count to_count, MPI_Datatype to_type);
+
+#endif

@@ -172,11 +172,11 @@ def array_length(f, rule):
     """The C expression for the length of the array of a rule NAME:LENGTH[|BUFFER]."""
     length, _, buffer = rule.partition(":")[2].partition("|")
     args = f.args()
-    if length in args:
-        expression = length
-    elif length in GROUPS and "comm" in args and (length != "root" or "root" in args):
+    if length in GROUPS and "comm" in args and (length != "root" or "root" in args):
         root = "root" if length == "root" else "0"
         expression = f"interface_length(comm, {GROUPS[length]}, {root})"
+    elif length in args:
+        expression = length
     else:
         raise Wrong(f"mpi/interface.tsv: {f.name}: unknown length in {rule}")
     if buffer and buffer not in args:
@@ -195,11 +195,10 @@ def twin(small, f):
     args = f.args()
     for i, rule in enumerate(rules):
         name = rule.split(":")[0]
-        kind = small.params[args.index(name)]
-        widen = "interface_widen"
-        if kind.startswith("const MPI_Aint "):
+        if small.params[args.index(name)].startswith("const MPI_Aint "):
             raise Wrong(f"mpi/interface.tsv: {f.name}: {name} needs no widening")
-        lines.append(wrapped(f"    {widen}", [f"&wide[{i}]", name, array_length(f, rule)], ";"))
+        lines.append(wrapped("    interface_widen",
+                             [f"&wide[{i}]", name, array_length(f, rule)], ";"))
         args[args.index(name)] = f"wide[{i}].to"
     comm = "comm" if "comm" in args else "MPI_COMM_NULL"
     lines += [f"    if (interface_widened(wide, {len(rules)}))",

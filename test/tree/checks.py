@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The checks of the tree see what they are for. usage: checks.py SOURCE"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+LONG = "".join(f"    work({i});\n" for i in range(90))
+
+# check, file, its text, words of the complaint; none: nothing to complain about
+CASES = [
+    ("layers", "mpid/vc.c", '#include "include/channel.h"\n#include "mpid/vc.h"\n', None),
+    ("layers", "mpid/vc.c", '#include "channels/tcp/tcp.h"\n', "mpid may not include"),
+    ("layers", "mpid/vc.c", "#include <mpi.h>\n", "may not include <mpi.h>"),
+    ("layers", "channels/tcp/tcp.c", '#include "channels/tcp/link.h"\n#include "os/net.h"\n', None),
+    ("layers", "channels/tcp/tcp.c", '#include "channels/shm/shm.h"\n', "channels/tcp may not"),
+    ("layers", "channels/tcp/tcp.c", '#  include "include/mpid.h"\n', "channels/tcp may not"),
+    ("layers", "bnr/kvs.c", '#include "include/channel.h"\n', "bnr may not include"),
+    ("layers", "mpi/api/p2p.c", '#include <mpi.h>\n#include "p2p.gen.h"\n', None),
+    ("layers", "mpi/comm.c", '#include "include/bnr.h"\n', "mpi may not include"),
+    ("layers", "os/log.c", '#include "log.h"\n', "os may not include"),
+    ("layers", "os/cpus.c", "#include <hwloc.h>\n", "is only for"),
+    ("size", "os/a.c", "int f(int a, int b)\n{\n    return a + b;\n}\n", None),
+    ("size", "os/a.c", "int f(void)\n{\n" + LONG + "}\n", "f() is 93 lines"),
+    ("size", "os/a.c", "int f(int a, int b, int c, int d,\n    int e, int f, int g, int h)\n{\n}\n",
+     "takes 8 arguments"),
+    ("size", "os/a.c", "int f(int a, int (*b)(int, int, int, int, int, int, int))\n{\n}\n", None),
+    ("size", "mpi/a.c", "int PMPI_X(int a, int b, int c, int d,\n    int e, int f, int g, int h)\n"
+     "{\n}\n", None),
+    ("size", "os/a.h", "\n" * 301 + "int x;\n", "budget 300"),
+    ("size", "os/a.c", "\n" * 801 + "int x;\n", "budget 800"),
+    ("size", "os/a.h", "#define X(a) \\\n    if (a) \\\n        return a\n", "hides a return"),
+    ("size", "os/a.h", '#define X "return" /* goto */\n', None),
+    ("size", "os/a.h", "#define X " + "\\\n   1 + " * 11 + "1\n", "a macro of 12 lines"),
+]
+
+
+def main(source):
+    wrong = 0
+    for check, name, text, words in CASES:
+        with tempfile.TemporaryDirectory() as root:
+            path = pathlib.Path(root, name)
+            path.parent.mkdir(parents=True)
+            path.write_text(text)
+            run = subprocess.run([sys.executable, f"{source}/tools/check_{check}.py", root],
+                                 capture_output=True, text=True)
+        right = run.returncode == 0 if words is None else run.returncode == 1 and words in run.stdout
+        if not right:
+            wrong += 1
+            print(f"check_{check} on {name}: {text[:60]!r}: expected {words}: {run.stdout}")
+    print(f"{len(CASES) - wrong} of {len(CASES)} as expected")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

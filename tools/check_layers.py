@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fail where a file includes what its layer may not see.
+
+usage: check_layers.py [SOURCE]
+
+MAY_SEE is the architecture: for each layer the contract headers of the layers below. A file
+always sees its own folder, and a channel is a folder of its own. A project header is named by its
+whole path from the top, "mpid/vc.h", so that a line of #include says what it crosses; what is
+made at build time for one file has a bare name that ends in .gen.h. Only mpi.h is <mpi.h>, since
+programs and ROMIO see it so. THIRD_PARTY says who alone may include a library's headers.
+Changing a table changes the architecture: do it in a commit of its own.
+"""
+import pathlib
+import re
+import sys
+
+MAY_SEE = {
+    "include": [],
+    "os": [],
+    "channels": ["include/channel.h", "os/"],
+    "bnr": ["include/bnr.h", "os/"],
+    "mpid": ["include/mpid.h", "include/channel.h", "include/bnr.h", "os/"],
+    "mpi": ["include/mpid.h", "os/"],
+    "romio": ["mpi/hooks.h"],
+    "examples": [],
+}
+EVERYONE = ["include/version.h"]                # made at build time: one macro
+MPI_H = {"mpi", "romio", "examples"}            # who includes <mpi.h>
+THIRD_PARTY = {                                 # header: the only files that may name it
+    r"hwloc(/|\.h)": r"os/topo[^/]*",
+    r"rdma/": r"channels/ofi/.*",
+    r"uv\.h": r"bnr/.*",
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+
+
+def unit(path):
+    """The folder whose files see each other: for channels, that of one channel."""
+    parts = path.parts
+    return "/".join(parts[:2]) if parts[0] == "channels" and len(parts) > 2 else parts[0]
+
+
+def wrong(root, path):
+    """Yield a message for each include that is not allowed."""
+    layer, here = path.parts[0], unit(path)
+    for quote, name in INCLUDE.findall((root / path).read_text(errors="replace")):
+        if quote == '"':
+            seen = name.startswith(tuple([here + "/"] + MAY_SEE[layer] + EVERYONE))
+            if not seen and not ("/" not in name and name.endswith(".gen.h")):
+                yield f"{path}: {here} may not include \"{name}\""
+        elif name == "mpi.h" and layer not in MPI_H:
+            yield f"{path}: {here} may not include <mpi.h>"
+        elif any((root / folder / name).exists() for folder in [".", here, "include"]):
+            yield f"{path}: <{name}> is ours: \"path/from/the/top.h\""
+        for header, who in THIRD_PARTY.items():
+            if quote == "<" and re.match(header, name) and not re.fullmatch(who, str(path)):
+                yield f"{path}: <{name}> is only for {who}"
+
+
+def main(root):
+    paths = [p.relative_to(root) for layer in MAY_SEE for p in (root / layer).rglob("*.[ch]")]
+    bad = [message for path in sorted(paths) for message in wrong(root, path)]
+    print("\n".join(bad) or f"layers ok: {len(paths)} files")
+    return 1 if bad or not paths else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")))

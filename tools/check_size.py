@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fail on functions, argument lists, files and macros over their budget, and on hidden jumps.
+
+usage: check_size.py [SOURCE]
+
+It reads the house format: a function's braces stand alone at column 0. MPI functions have the
+arguments that MPI gives them. The contracts in include/ are as long as they need to be.
+"""
+import pathlib
+import re
+import sys
+
+FUNCTION, ARGUMENTS, FILE_C, FILE_H, MACRO = 80, 7, 800, 300, 10
+FOLDERS = ("include", "os", "channels", "bnr", "mpid", "mpi", "romio", "examples", "test")
+JUMP = re.compile(r"\b(return|goto)\b")
+
+
+def bare(text):
+    """The text without what comments and literals say, line for line."""
+    pattern = r"/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
+    return re.sub(pattern, lambda m: re.sub(r"[^\n]", " ", m.group(0)), text, flags=re.S)
+
+
+def argument_count(text):
+    """Commas at the outermost level of a parenthesized list, plus one."""
+    depth = commas = 0
+    for char in text:
+        depth += (char in "([{") - (char in ")]}")
+        commas += char == "," and depth == 0
+    return commas + 1
+
+
+def functions(lines):
+    """Yield (name, first line, length, argument count)."""
+    for i, line in enumerate(lines):
+        if line.rstrip() != "{":
+            continue
+        start = i
+        while start > 0 and lines[start - 1].strip() and lines[start - 1][0] not in "}#" \
+                and not lines[start - 1].rstrip().endswith(";"):
+            start -= 1
+        match = re.search(r"(\w+)\s*\((.*)\)", " ".join(lines[start:i]))
+        if match:
+            end = next((k for k in range(i, len(lines)) if lines[k].startswith("}")), i)
+            yield match.group(1), start + 1, end - start + 1, argument_count(match.group(2))
+
+
+def macros(lines):
+    """Yield (first line, length, text)."""
+    i = 0
+    while i < len(lines):
+        start = i
+        if re.match(r"\s*#\s*define\b", lines[i]):
+            while i < len(lines) - 1 and lines[i].endswith("\\"):
+                i += 1
+            yield start + 1, i - start + 1, "\n".join(lines[start:i + 1])
+        i += 1
+
+
+def check(root, path):
+    lines = bare((root / path).read_text(errors="replace")).rstrip("\n").split("\n")
+    limit = FILE_C if path.suffix == ".c" else FILE_H
+    if len(lines) > limit and path.parts[0] != "include":
+        yield f"{path}: {len(lines)} lines, budget {limit}"
+    for name, line, size, arguments in functions(lines):
+        if size > FUNCTION:
+            yield f"{path}:{line}: {name}() is {size} lines, budget {FUNCTION}"
+        if arguments > ARGUMENTS and not name.startswith(("MPI_", "PMPI_")):
+            yield f"{path}:{line}: {name}() takes {arguments} arguments, budget {ARGUMENTS}"
+    for line, size, text in macros(lines):
+        if size > MACRO:
+            yield f"{path}:{line}: a macro of {size} lines, budget {MACRO}"
+        if JUMP.search(text):
+            yield f"{path}:{line}: a macro hides a return or goto"
+
+
+def main(root):
+    paths = [p.relative_to(root) for top in FOLDERS for p in (root / top).rglob("*.[ch]")]
+    bad = [message for path in sorted(paths) for message in check(root, path)]
+    print("\n".join(bad) or f"sizes ok: {len(paths)} files")
+    return 1 if bad or not paths else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")))

@@ -18,6 +18,6 @@ slots = ["/* Written by channels/gen_table.py: the endpoint slot of each channel
          "#ifndef SLOTS_H", "#define SLOTS_H", '#include "include/channel.h"', "", "enum {"]
 slots += [f"    ENDPOINT_SLOT_{n.upper()} = {i}," for i, n in enumerate(names)]
 slots += [f"    ENDPOINT_SLOTS = {len(names)}", "};",
-          "_Static_assert(ENDPOINT_SLOTS <= CHAN_SLOTS, \"raise CHAN_SLOTS in channel.h\");",
+          "_Static_assert((int)ENDPOINT_SLOTS <= (int)CHAN_SLOTS, \"raise CHAN_SLOTS in channel.h\");",
           "", "#endif", ""]
 (out / "slots.h").write_text("\n".join(slots))

@@ -18,14 +18,14 @@ import sys
 MAY_SEE = {
     "include": [],
     "os": [],
-    "channels": ["include/channel.h", "os/"],
+    "channels": ["include/channel.h", "slots.h", "os/"],
     "bnr": ["include/bnr.h", "os/"],
     "mpid": ["include/mpid.h", "include/channel.h", "include/bnr.h", "os/"],
     "mpi": ["include/mpid.h", "os/"],
     "romio": ["mpi/hooks.h"],
     "examples": [],
 }
-EVERYONE = ["include/version.h"]                # made at build time: one macro
+EVERYONE = ["include/version.h"]                # made at build time, as slots.h is
 MPI_H = {"mpi", "romio", "examples"}            # who includes <mpi.h>
 THIRD_PARTY = {                                 # header: the only files that may name it
     r"hwloc(/|\.h)": r"os/topo[^/]*",

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Collectives, and pairs in ping-pong, by bytes a rank, on any number of
+ * ranks: the time of one call while calls follow each other. --ops names
+ * some of: barrier bcast reduce allreduce allgather alltoall pingpong.
+ * Barrier and pingpong are measured once: the first has no size, the second
+ * carries 8 bytes between ranks 2i and 2i+1, all pairs at once.
+ */
+
+#include "bench.h"
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TAG = 1, ROOT = 0 };
+
+struct work {
+    char *out, *in;
+    int rank, ranks;
+    int bytes;   /* a rank; for alltoall, to each rank */
+    int doubles;
+};
+
+static void run_barrier(void *arg, int count)
+{
+    for (int i = 0; i < count; i++)
+        MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void run_bcast(void *arg, int count)
+{
+    struct work *w = arg;
+
+    for (int i = 0; i < count; i++)
+        MPI_Bcast(w->out, w->bytes, MPI_BYTE, ROOT, MPI_COMM_WORLD);
+}
+
+static void run_reduce(void *arg, int count)
+{
+    struct work *w = arg;
+
+    for (int i = 0; i < count; i++)
+        MPI_Reduce(w->out, w->in, w->doubles, MPI_DOUBLE, MPI_SUM, ROOT, MPI_COMM_WORLD);
+}
+
+static void run_allreduce(void *arg, int count)
+{
+    struct work *w = arg;
+
+    for (int i = 0; i < count; i++)
+        MPI_Allreduce(w->out, w->in, w->doubles, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void run_allgather(void *arg, int count)
+{
+    struct work *w = arg;
+
+    for (int i = 0; i < count; i++)
+        MPI_Allgather(w->out, w->bytes, MPI_BYTE, w->in, w->bytes, MPI_BYTE, MPI_COMM_WORLD);
+}
+
+static void run_alltoall(void *arg, int count)
+{
+    struct work *w = arg;
+
+    for (int i = 0; i < count; i++)
+        MPI_Alltoall(w->out, w->bytes, MPI_BYTE, w->in, w->bytes, MPI_BYTE, MPI_COMM_WORLD);
+}
+
+static void run_pingpong(void *arg, int count)
+{
+    struct work *w = arg;
+    int peer = w->rank ^ 1;
+
+    if (peer >= w->ranks)
+        return;
+    for (int i = 0; i < count; i++) {
+        if (w->rank < peer) {
+            MPI_Send(w->out, 8, MPI_BYTE, peer, TAG, MPI_COMM_WORLD);
+            MPI_Recv(w->in, 8, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        } else {
+            MPI_Recv(w->in, 8, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Send(w->out, 8, MPI_BYTE, peer, TAG, MPI_COMM_WORLD);
+        }
+    }
+}
+
+static const struct operation {
+    const char *name;
+    void (*run)(void *arg, int count);
+    double scale; /* of a round's nanoseconds, to microseconds */
+    int only;     /* the one size it is measured at, or -1 for all */
+} operations[] = {
+    {"barrier", run_barrier, 1e-3, 0},     {"bcast", run_bcast, 1e-3, -1},
+    {"reduce", run_reduce, 1e-3, -1},      {"allreduce", run_allreduce, 1e-3, -1},
+    {"allgather", run_allgather, 1e-3, -1}, {"alltoall", run_alltoall, 1e-3, -1},
+    {"pingpong", run_pingpong, 0.5e-3, 8},
+};
+
+/* Whether name is a word of the comma-separated list. */
+static bool asked(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+
+    if (!list)
+        return true;
+    for (const char *at = list; *at; at++) {
+        if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0'))
+            return true;
+        at = strchr(at, ',');
+        if (!at)
+            return false;
+    }
+    return false;
+}
+
+static void measure(const struct bench_options *o, struct work *w, const struct operation *op)
+{
+    struct bench_way way = {op->name, "us", BENCH_TIME, op->scale, op->run, w, BENCH_NO_LIMIT};
+    char label[32];
+
+    for (int i = 0; i < o->size_count; i++) {
+        if (op->only >= 0 && i > 0)
+            break;
+        w->bytes = op->only >= 0 ? op->only : (int)o->sizes[i];
+        w->doubles = w->bytes / (int)sizeof(double);
+        snprintf(label, sizeof label, "%d", w->bytes);
+        bench_interleave(o, label, &way, 1);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct bench_options o = {.sizes = {8, 32768}, .size_count = 2};
+    struct work w = {0};
+    size_t most = 8;
+
+    MPI_Init(&argc, &argv);
+    bench_options(&o, argc, argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &w.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &w.ranks);
+    for (int i = 0; i < o.size_count; i++)
+        most = o.sizes[i] > most ? o.sizes[i] : most;
+    w.out = calloc((size_t)w.ranks, most);
+    w.in = calloc((size_t)w.ranks, most);
+    if (!w.out || !w.in)
+        bench_fail("calloc");
+    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++)
+        if (asked(o.ops, operations[i].name))
+            measure(&o, &w, &operations[i]);
+    free(w.out);
+    free(w.in);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * MPI calls between markers, for stepper to count their instructions. Run
+ * two ranks, each under stepper:
+ *
+ *   mpiexec -n 2 stepper icount
+ *
+ * Rank 1 helps rank 0: it sends what is to be there, and says over plain
+ * shared memory when it is, so that no counted call has to wait and rank 0
+ * makes no MPI call in between. Early rounds only warm up; the later ones
+ * are counted, and each gives a line of its own.
+ */
+
+#include "bench.h"
+#include "marker.h"
+#include "raw.h"
+
+#include <errno.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    WARM = 40,   /* rounds before counting */
+    COUNTED = 5, /* rounds counted */
+    TAG_PLAIN = 7,
+    TAG_ARRIVED = 8,
+    TAG_POSTED = 9,
+    TAG_UNEXPECTED = 10,
+    TAG_NEVER = 99,
+};
+
+static bool counting;
+
+static void begin(const char *name)
+{
+    if (counting)
+        marker(MARKER_BEGIN, name);
+}
+
+static void end(const char *name)
+{
+    if (counting)
+        marker(MARKER_END, name);
+}
+
+/* What a pair of markers itself costs; the reader takes it off. */
+static void count_nothing(void)
+{
+    begin("nothing");
+    end("nothing");
+}
+
+static void count_simple(void)
+{
+    int rank;
+
+    begin("Comm_rank");
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    end("Comm_rank");
+}
+
+static void count_sends(struct raw *raw)
+{
+    char out[8] = "0123456";
+    MPI_Request request;
+
+    begin("Isend 8 B");
+    MPI_Isend(out, 8, MPI_BYTE, 1, TAG_PLAIN, MPI_COMM_WORLD, &request);
+    end("Isend 8 B");
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    begin("Send 8 B");
+    MPI_Send(out, 8, MPI_BYTE, 1, TAG_PLAIN, MPI_COMM_WORLD);
+    end("Send 8 B");
+    raw_signal(raw);
+}
+
+/* A receive request that is already complete: MPI_Test has seen to it that
+ * it is, on a second request whose message came later. */
+static void count_wait(struct raw *raw)
+{
+    char in[2][8];
+    MPI_Request first, second;
+    int done = 0;
+
+    begin("Irecv unmatched");
+    MPI_Irecv(in[0], 8, MPI_BYTE, 1, TAG_POSTED, MPI_COMM_WORLD, &first);
+    end("Irecv unmatched");
+    MPI_Irecv(in[1], 8, MPI_BYTE, 1, TAG_POSTED, MPI_COMM_WORLD, &second);
+    raw_signal(raw);
+    while (!done)
+        MPI_Test(&second, &done, MPI_STATUS_IGNORE);
+    begin("Wait complete");
+    MPI_Wait(&first, MPI_STATUS_IGNORE);
+    end("Wait complete");
+    raw_signal(raw);
+}
+
+static void count_receives(struct raw *raw)
+{
+    char in[8];
+    MPI_Request request;
+    int found = 0;
+
+    raw_await(raw);
+    begin("Recv arrived");
+    MPI_Recv(in, 8, MPI_BYTE, 1, TAG_ARRIVED, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    end("Recv arrived");
+    begin("Iprobe miss");
+    MPI_Iprobe(1, TAG_NEVER, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+    end("Iprobe miss");
+    raw_signal(raw);
+    while (!found)
+        MPI_Iprobe(1, TAG_UNEXPECTED, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+    begin("Irecv unexpected");
+    MPI_Irecv(in, 8, MPI_BYTE, 1, TAG_UNEXPECTED, MPI_COMM_WORLD, &request);
+    end("Irecv unexpected");
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* Rank 1's part, step for step. */
+static void help(struct raw *raw)
+{
+    char word[8] = "7654321";
+
+    MPI_Recv(word, 8, MPI_BYTE, 0, TAG_PLAIN, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(word, 8, MPI_BYTE, 0, TAG_PLAIN, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    raw_await(raw); /* the sends are counted */
+    raw_await(raw); /* the receives are posted */
+    MPI_Send(word, 8, MPI_BYTE, 0, TAG_POSTED, MPI_COMM_WORLD);
+    MPI_Send(word, 8, MPI_BYTE, 0, TAG_POSTED, MPI_COMM_WORLD);
+    raw_await(raw); /* they are complete */
+    MPI_Send(word, 8, MPI_BYTE, 0, TAG_ARRIVED, MPI_COMM_WORLD);
+    raw_signal(raw); /* a message lies there */
+    raw_await(raw);  /* it is received */
+    MPI_Send(word, 8, MPI_BYTE, 0, TAG_UNEXPECTED, MPI_COMM_WORLD);
+}
+
+/* Whether somebody traces this process: a marker kills it otherwise. */
+static bool traced(void)
+{
+    FILE *file = fopen("/proc/self/status", "r");
+    char line[256];
+    int tracer = 0;
+
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "TracerPid: %d", &tracer) == 1)
+            break;
+    if (file)
+        fclose(file);
+    return tracer != 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct raw *raw;
+    int rank;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (!traced()) {
+        errno = EINVAL;
+        bench_fail("run me under stepper");
+    }
+    raw = raw_open(false);
+    for (int i = 0; i < WARM + COUNTED; i++) {
+        counting = rank == 0 && i >= WARM;
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 0) {
+            count_nothing();
+            count_simple();
+            count_sends(raw);
+            count_wait(raw);
+            count_receives(raw);
+        } else if (rank == 1) {
+            help(raw);
+        }
+    }
+    raw_close(raw);
+    MPI_Finalize();
+    return 0;
+}

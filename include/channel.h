@@ -86,12 +86,16 @@ enum {
  * not 0, read() copies any part of it out. cookie names the request that it
  * belongs to: only a packet with a cookie may become CHAN_PENDING, and only one
  * packet a cookie is pending at a time. Behind a cookie lies the space that the
- * channel has reserved with env->reserve(): at (char *)cookie + offset.
+ * channel has reserved with env->reserve(): at (char *)cookie + offset. A
+ * channel that keeps a pending payload copies this struct: source and start
+ * are read()'s own, and stay valid as long as the cookie's request.
  */
 struct chan_data {
     const void *base;
     size_t len;
     void (*read)(const struct chan_data *data, size_t offset, void *to, size_t len);
+    const void *source;
+    size_t start;
     void *cookie;
     uint32_t flags;
 };

@@ -26,7 +26,7 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
     [OS_SETTING_YIELDS] = {"yields", OS_TYPE_INT, "-1", "calls",
                            "How often a wait yields before it sleeps; -1 chooses by the cores "
                            "that this rank has."},
-    [OS_SETTING_EAGER_CREDIT] = {"eager_credit", OS_TYPE_SIZE, "4M", "bytes",
+    [OS_SETTING_EAGER_CREDIT] = {"eager_credit", OS_TYPE_SIZE, "16M", "bytes",
                                  "How much eager data a peer may hold unreceived before sends to "
                                  "it wait for the receiver."},
     [OS_SETTING_CONNECT_TIMEOUT_MS] = {"connect_timeout_ms", OS_TYPE_INT, "20000", "ms",

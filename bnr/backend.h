@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What stands behind the BNR calls: one back end, chosen at BNR_Init by the
+ * environment. client.c checks arguments and counts references; a back end
+ * does the rest. All functions return BNR codes.
+ */
+#ifndef BNR_BACKEND_H
+#define BNR_BACKEND_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "include/bnr.h"
+
+struct backend;
+
+struct backend_ops {
+    const char *name;
+    unsigned long long caps;
+
+    int (*put)(struct backend *b, const char *key, const void *val, size_t len, unsigned flags);
+    /* Point *val at the value, valid until BNR_Finalize. Waits, by backend_idle(). */
+    int (*get)(struct backend *b, int owner, const char *key, const void **val, size_t *len,
+               unsigned flags);
+    int (*fence)(struct backend *b);
+    int (*is_alive)(struct backend *b, int rank);
+    void (*locality)(struct backend *b, int rank, int *node, int *local_rank, int *local_size);
+    int (*host)(struct backend *b, BNR_Host *h);
+    int (*host_memory)(struct backend *b, int rank, int *fd, unsigned long long *offset,
+                       unsigned long long *size);
+    int (*appnum)(struct backend *b, int *appnum);
+    int (*universe_size)(struct backend *b, int *size);
+    /* Fill the index-th event; ev->data must stay valid during the delivery. */
+    void (*event)(struct backend *b, uint32_t index, BNR_Event *ev);
+    void (*abort)(struct backend *b, int exit_code, const char *msg); /* does not return */
+    void (*leave)(struct backend *b);                                 /* the last BNR_Finalize */
+    void (*rejoin)(struct backend *b);                                /* BNR_Init after it */
+};
+
+struct backend {
+    const struct backend_ops *ops;
+    int rank, size;
+    BNR_Gid gid;
+    unsigned char secret[16];
+    const _Atomic uint32_t *events; /* how many there have been; loaded with acquire */
+    int spins;                      /* turns of a wait before it yields */
+};
+
+/* Join the job of mpiexec. Returns 0 with *b, or a code after one line on stderr. */
+int native_join(struct backend **b);
+/* Be a group of one. The same. */
+int single_join(struct backend **b);
+
+/* Whether the environment (value by name) shows that a launcher started several
+ * processes. Returns 0, or 1 with the evidence in why. */
+int single_is_doubtful(const char *(*value)(const char *name), char *why, size_t size);
+
+/* Run the caller's progress hook and due events; for the loops that wait. */
+void backend_idle(struct backend *b);
+
+/* The exit status that stands for an abort code. */
+static inline int backend_exit_code(int code)
+{
+    return code & 0xff ? code & 0xff : code != 0;
+}
+
+#endif

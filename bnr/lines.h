@@ -18,6 +18,8 @@
  *     line begins with "[source]+ " when it comes: joining it to the last line
  *     of that source, without the newline between, gives the source's bytes.
  *   - A last line without a newline gets none.
+ *   - The launcher's own source (LINES_OWN) brings whole lines, without a label; they
+ *     never stand within another's line: a newline comes first behind an open one.
  *   - While only one source is left, without labels, bytes pass straight through.
  */
 #ifndef BNR_LINES_H
@@ -28,7 +30,13 @@
 #include <stdint.h>
 
 #define LINES_WAIT_NS 50000000u
-#define LINES_HOLD 65536u
+#define LINES_HOLD    65536u
+
+/* Values of a label that is no rank. */
+enum {
+    LINES_PLAIN = -1,
+    LINES_OWN = -2
+};
 
 struct lines;
 
@@ -39,9 +47,9 @@ struct lines_buffer {
     size_t size;
 };
 
-/* Make an assembler for sources 0..sources-1. Labels show label_of[source]; a
- * negative one, or label_of NULL, means no label. label_of is copied. Returns
- * 0 or -ENOMEM. */
+/* Make an assembler for sources 0..sources-1, with the label of each. A number
+ * from 0 up labels its lines; all sources have one or all are LINES_PLAIN, but for
+ * LINES_OWN. label_of is copied. Returns 0 or -ENOMEM. */
 int lines_create(struct lines **l, int sources, const int *label_of);
 void lines_destroy(struct lines *l);
 

@@ -23,11 +23,25 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum options_stdin { OPTIONS_STDIN_RANK, OPTIONS_STDIN_ALL, OPTIONS_STDIN_NONE };
-enum options_help { OPTIONS_HELP_NONE, OPTIONS_HELP_TEXT, OPTIONS_HELP_MAN, OPTIONS_HELP_SETTINGS };
+enum options_stdin {
+    OPTIONS_STDIN_RANK,
+    OPTIONS_STDIN_ALL,
+    OPTIONS_STDIN_NONE
+};
+enum options_help {
+    OPTIONS_HELP_NONE,
+    OPTIONS_HELP_TEXT,
+    OPTIONS_HELP_MAN,
+    OPTIONS_HELP_SETTINGS
+};
 
 /* Which of mpiexec's own variables a process gets. */
-enum options_pass { OPTIONS_PASS_DEFAULT, OPTIONS_PASS_ALL, OPTIONS_PASS_NONE, OPTIONS_PASS_LIST };
+enum options_pass {
+    OPTIONS_PASS_DEFAULT,
+    OPTIONS_PASS_ALL,
+    OPTIONS_PASS_NONE,
+    OPTIONS_PASS_LIST
+};
 
 /* What to do to the environment, in the order given. */
 struct option_env {
@@ -38,8 +52,8 @@ struct option_env {
 
 /* One program of the job: its ranks follow those of the program before. */
 struct option_app {
-    int count;       /* processes, at least 1 */
-    char **argv;     /* NULL-terminated; argv[0] as the user wrote it */
+    int count;        /* processes, at least 1 */
+    char **argv;      /* NULL-terminated; argv[0] as the user wrote it */
     const char *wdir; /* directory to start in, as written, or NULL */
     struct option_env env;
 };
@@ -55,9 +69,9 @@ struct options {
     enum options_help help;
     double timeout_s; /* 0: none; from --timeout, else MPIEXEC_TIMEOUT */
     enum options_stdin stdin_mode;
-    int stdin_rank;         /* meant when stdin_mode is OPTIONS_STDIN_RANK; below nranks */
-    struct option_env env;  /* for every program, before its own */
-    char **settings;        /* "VIREO_NAME=VALUE" of --set and --report; NULL-terminated */
+    int stdin_rank;        /* meant when stdin_mode is OPTIONS_STDIN_RANK; below nranks */
+    struct option_env env; /* for every program, before its own */
+    char **settings;       /* "VIREO_NAME=VALUE" of --set and --report; NULL-terminated */
 };
 
 /* Parse argv[1..argc-1] into o. Strings of argv are borrowed and must outlive o.

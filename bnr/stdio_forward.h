@@ -30,7 +30,11 @@
 
 struct stdio;
 
-enum stdio_stdin { STDIO_STDIN_RANK, STDIO_STDIN_ALL, STDIO_STDIN_NONE };
+enum stdio_stdin {
+    STDIO_STDIN_RANK,
+    STDIO_STDIN_ALL,
+    STDIO_STDIN_NONE
+};
 
 /* What a rank gets as descriptor 0. */
 enum stdio_input {
@@ -65,8 +69,8 @@ enum stdio_input stdio_input_of(const struct stdio *s, int rank);
  * Returns 0 or -errno. */
 int stdio_attach(struct stdio *s, int rank, int in_fd, int out_fd, int err_fd);
 
-/* No further stdio_attach() comes. */
-void stdio_all_attached(struct stdio *s);
+/* No further stdio_attach() comes; stdin is read from now on. Returns 0 or -errno. */
+int stdio_all_attached(struct stdio *s);
 
 /* The rank's process has ended: its pipes are read to their end; if others still
  * hold them after 200 ms, what stands in them then is read and they are closed. */

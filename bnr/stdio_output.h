@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * One output of mpiexec: a descriptor of its own, the line assembler before it, and the
+ * bytes that wait. One write is under way at a time, in a thread of libuv's pool;
+ * what comes meanwhile is written next, in one piece.
+ */
+#ifndef BNR_STDIO_OUTPUT_H
+#define BNR_STDIO_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <uv.h>
+
+struct output;
+
+/* Make an output to fd for sources with these labels (lines.h). moved(arg) runs on
+ * the loop after each write. Returns 0 or -errno. */
+int output_create(struct output **o, uv_loop_t *loop, int fd, int sources, const int *label_of,
+                  void (*moved)(void *arg), void *arg);
+
+/* Take bytes of a source. They are dropped once the output is broken. */
+void output_put(struct output *o, int source, const char *data, size_t len);
+/* The source brings no more. */
+void output_end(struct output *o, int source);
+
+/* So much waits that no more should be brought until moved(). */
+bool output_is_full(const struct output *o);
+/* Nothing waits and no write is under way. */
+bool output_is_idle(const struct output *o);
+/* 0, or what the first failed write said (-errno, never -EPIPE). */
+int output_error(const struct output *o);
+
+/* As output_put(), but written before it returns, which may block. Only while the
+ * output is idle. */
+void output_say(struct output *o, int source, const char *data, size_t len);
+
+/* Release o once its write and its timer are done. Accepts NULL. */
+void output_destroy(struct output *o);
+
+#endif

@@ -39,6 +39,9 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
     [OS_SETTING_TCP_ADDRESSES] = {"tcp_addresses", OS_TYPE_TEXT, "", "",
                                   "Literal addresses that the tcp channel publishes, separated by "
                                   "commas; empty means every address of this host."},
+    [OS_SETTING_KILL_AFTER_MS] = {"kill_after_ms", OS_TYPE_INT, "1000", "ms",
+                                  "How long mpiexec leaves ranks between SIGTERM and SIGKILL when "
+                                  "it ends a job."},
 };
 
 static struct {

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The life of a job, and what mpiexec exits with. Pure: no I/O, no clock.
+ *
+ *     RUNNING --interrupt--> INTERRUPTED
+ *        |                        | grace, or interrupt again
+ *        +--failure, terminate--> TERMINATING --grace, interrupt--> KILLING
+ *     every state --last rank gone--> ENDED
+ *
+ * The first failure decides the exit status: the rank's exit code, 128 + its
+ * signal, the code of its abort. A rank that dies of a signal that the user
+ * sent through mpiexec is no news: the status is then 128 + the user's signal.
+ */
+#ifndef BNR_JOB_H
+#define BNR_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum job_state { JOB_RUNNING, JOB_INTERRUPTED, JOB_TERMINATING, JOB_KILLING, JOB_ENDED };
+
+enum job_event {
+    JOB_FAILURE,   /* a rank ended badly */
+    JOB_INTERRUPT, /* SIGINT came */
+    JOB_TERMINATE, /* SIGTERM or SIGHUP came, or time is up */
+    JOB_GRACE,     /* the timer has run out */
+    JOB_BROKEN,    /* not all ranks could be started */
+    JOB_LAST,      /* no rank is left */
+};
+
+/* Why a rank's end is a failure. */
+enum job_cause {
+    JOB_CAUSE_NONE,
+    JOB_CAUSE_ABORT,
+    JOB_CAUSE_SIGNAL,
+    JOB_CAUSE_CODE,
+    JOB_CAUSE_UNFINALIZED, /* exit 0, but initialized and not finalized */
+};
+
+/* What is known of a rank that has ended. */
+struct job_facts {
+    int status; /* as wait() gives it */
+    bool initialized, finalized, aborted;
+    int abort_code;
+};
+
+/* What to do now. */
+struct job_step {
+    int signal;     /* to every rank that lives; 0: none */
+    bool arm_grace; /* start the timer, if it does not run */
+};
+
+struct job {
+    enum job_state state;
+    int alive;
+    bool has_code; /* exit_code is decided */
+    int exit_code;
+    int user_signal; /* the first that should end the job; 0: none */
+    uint64_t sent;   /* bit per signal that mpiexec sent to end ranks */
+};
+
+void job_init(struct job *job, int ranks);
+
+/* Move on. */
+struct job_step job_event(struct job *job, enum job_event event);
+
+/* A signal of the user came: SIGINT, or one that ends the job. */
+struct job_step job_signal(struct job *job, int signal);
+
+/* End the job for a reason of mpiexec's own (JOB_TERMINATE: time is up;
+ * JOB_BROKEN): the status is code, whatever the ranks say. */
+struct job_step job_end(struct job *job, enum job_event event, int code);
+
+/* A rank has ended. *cause says why it is to be told to the user, NONE where
+ * it is not: it ended well, it is not the first, or the user asked for it. */
+struct job_step job_rank_ended(struct job *job, const struct job_facts *facts,
+                               enum job_cause *cause);
+
+/* Why an end is a failure, and its exit code. */
+enum job_cause job_judge(const struct job_facts *facts, int *code);
+
+#endif

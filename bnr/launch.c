@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Starting a process; see launch.h.
+ *
+ * The child shares this process's memory until it executes the program, so
+ * it costs no copying of page tables, and can leave the reason of a failure in
+ * a variable. It calls the kernel and nothing else.
+ */
+#include "bnr/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/log.h"
+
+enum { CHILD_STACK = 64 << 10, SCRIPT_ARGS_MAX = 4096 };
+
+static struct {
+    struct rlimit files;
+    sigset_t mask;
+    sigset_t ignored; /* signals that mpiexec was started to ignore */
+} start;
+
+void launch_remember(void)
+{
+    getrlimit(RLIMIT_NOFILE, &start.files);
+    sigprocmask(SIG_SETMASK, NULL, &start.mask);
+    sigemptyset(&start.ignored);
+    for (int s = 1; s < 32; s++) {
+        struct sigaction now;
+        if (!sigaction(s, NULL, &now) && now.sa_handler == SIG_IGN)
+            sigaddset(&start.ignored, s);
+    }
+}
+
+void launch_raise_limits(void)
+{
+    struct rlimit limit = start.files;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* ---- finding the program ---- */
+
+enum finding { FOUND, IS_ABSENT, IS_FOLDER, IS_NOT_EXECUTABLE };
+
+static enum finding examine(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st))
+        return errno == EACCES ? IS_NOT_EXECUTABLE : IS_ABSENT;
+    if (S_ISDIR(st.st_mode))
+        return IS_FOLDER;
+    return access(path, X_OK) ? IS_NOT_EXECUTABLE : FOUND;
+}
+
+/* Prefix a relative path with wdir, as the kernel will read it after chdir(). */
+static int join(char *out, size_t size, const char *wdir, const char *dir, size_t dir_len,
+                const char *name)
+{
+    const char *slash = dir_len ? "/" : "";
+    int is_relative = dir_len ? *dir != '/' : *name != '/';
+    int n = is_relative && wdir
+                ? snprintf(out, size, "%s/%.*s%s%s", wdir, (int)dir_len, dir, slash, name)
+                : snprintf(out, size, "%.*s%s%s", (int)dir_len, dir, slash, name);
+    return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
+}
+
+static int explain(enum finding f, const char *name, const char *path, char why[512])
+{
+    if (f == IS_FOLDER)
+        snprintf(why, 512, "'%.200s' on %.64s is a folder, not a program", path, os_host_name());
+    else if (f == IS_NOT_EXECUTABLE)
+        snprintf(why, 512, "'%.200s' on %.64s is not executable for this user; chmod +x may help",
+                 path, os_host_name());
+    else
+        snprintf(why, 512, "there is no program '%.200s' on %.64s; check the spelling and the "
+                 "folder", name, os_host_name());
+    return f == IS_ABSENT ? LAUNCH_NOT_FOUND : LAUNCH_NOT_EXECUTABLE;
+}
+
+static int search_path(const char *name, const char *wdir, const char *search, char *path,
+                       size_t size, char why[512])
+{
+    enum finding worst = IS_ABSENT;
+    char tried[4096], at_fault[4096];
+    for (const char *dir = search;; dir++) {
+        size_t len = strcspn(dir, ":");
+        if (!join(tried, sizeof(tried), wdir, len ? dir : ".", len ? len : 1, name)) {
+            enum finding f = examine(tried);
+            if (f == FOUND)
+                return snprintf(path, size, "%s", tried) >= (int)size ? LAUNCH_NOT_FOUND : 0;
+            if (f != IS_ABSENT && worst == IS_ABSENT) {
+                worst = f;
+                strcpy(at_fault, tried);
+            }
+        }
+        dir += len;
+        if (!*dir)
+            break;
+    }
+    if (worst != IS_ABSENT)
+        return explain(worst, name, at_fault, why);
+    if (!join(tried, sizeof(tried), wdir, "", 0, name) && examine(tried) == FOUND)
+        snprintf(why, 512, "'%.200s' is in no folder of PATH on %.64s, but there is one in the "
+                 "working folder: say ./%.128s", name, os_host_name(), name);
+    else
+        snprintf(why, 512, "there is no program '%.200s' in the folders of PATH on %.64s; give "
+                 "its path", name, os_host_name());
+    return LAUNCH_NOT_FOUND;
+}
+
+int launch_resolve(const char *name, const char *wdir, const char *search, char *path, size_t size,
+                   char why[512])
+{
+    if (!*name) {
+        snprintf(why, 512, "the name of the program is empty");
+        return LAUNCH_NOT_FOUND;
+    }
+    if (!strchr(name, '/'))
+        return search_path(name, wdir, search ? search : "/usr/local/bin:/usr/bin:/bin", path,
+                           size, why);
+    if (join(path, size, wdir, "", 0, name)) {
+        snprintf(why, 512, "the path of the program is too long");
+        return LAUNCH_NOT_FOUND;
+    }
+    enum finding f = examine(path);
+    return f == FOUND ? 0 : explain(f, name, path, why);
+}
+
+/* ---- starting it ---- */
+
+struct child {
+    const struct launch *l;
+    pid_t parent;
+    const char **script_argv; /* to run a file without "#!" by the shell; NULL: too many words */
+    int error;
+    const char *step;
+};
+
+/* Handlers become harmless, signals that mpiexec ignores for itself do not stay so. */
+static void reset_signals(void)
+{
+    static const int used[] = {SIGPIPE, SIGCHLD, SIGINT,  SIGTERM, SIGHUP,
+                               SIGTSTP, SIGCONT, SIGUSR1, SIGUSR2, SIGQUIT};
+    struct sigaction initial;
+    memset(&initial, 0, sizeof(initial));
+    initial.sa_handler = SIG_DFL;
+    for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++)
+        if (!sigismember(&start.ignored, used[i]))
+            sigaction(used[i], &initial, NULL);
+    sigprocmask(SIG_SETMASK, &start.mask, NULL);
+}
+
+/* The numbers 0 to 2 may be among the sources: lift those out of the way first. */
+static int place_streams(const int stream[3])
+{
+    int from[3];
+    for (int i = 0; i < 3; i++) {
+        from[i] = stream[i];
+        if (from[i] >= 0 && from[i] < 3 && from[i] != i)
+            from[i] = fcntl(from[i], F_DUPFD_CLOEXEC, 3);
+        if (from[i] < 0)
+            return -1;
+    }
+    for (int i = 0; i < 3; i++)
+        if (from[i] == i ? fcntl(i, F_SETFD, 0) < 0 : dup2(from[i], i) < 0)
+            return -1;
+    return 0;
+}
+
+static int prepare(struct child *c)
+{
+    const struct launch *l = c->l;
+    c->step = "make a process group";
+    if (setpgid(0, 0))
+        return -1;
+    c->step = "bind the process to mpiexec";
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL))
+        return -1;
+    if (getppid() != c->parent)
+        _exit(1);
+    c->step = "connect the streams";
+    if (place_streams(l->stream))
+        return -1;
+    for (int i = 0; i < 2; i++)
+        if (l->keep[i] >= 0 && fcntl(l->keep[i], F_SETFD, 0))
+            return -1;
+    c->step = "enter the working folder";
+    if (l->wdir && chdir(l->wdir))
+        return -1;
+    setrlimit(RLIMIT_NOFILE, &start.files);
+    return 0;
+}
+
+static int child_main(void *arg)
+{
+    struct child *c = arg;
+    reset_signals();
+    if (!prepare(c)) {
+        c->step = "execute";
+        execve(c->l->path, c->l->argv, c->l->envp);
+        if (errno == ENOEXEC && c->script_argv) {
+            execve("/bin/sh", (char *const *)c->script_argv, c->l->envp);
+            errno = ENOEXEC;
+        }
+    }
+    c->error = errno;
+    _exit(127);
+}
+
+/* Whether the file begins as text: then the shell may read it, as execvp() has it. */
+static int is_text(const char *path)
+{
+    char first[64];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, first, sizeof(first));
+    if (fd >= 0)
+        close(fd);
+    return n > 0 && !memchr(first, 0, (size_t)n);
+}
+
+static const char **script_arguments(const struct launch *l)
+{
+    static const char *words[SCRIPT_ARGS_MAX];
+    int n = 0;
+    words[n++] = "sh";
+    words[n++] = l->path;
+    for (int i = 1; l->argv[0] && l->argv[i]; i++) {
+        if (n == SCRIPT_ARGS_MAX - 1)
+            return NULL;
+        words[n++] = l->argv[i];
+    }
+    words[n] = NULL;
+    return words;
+}
+
+static pid_t start_child(struct child *c)
+{
+    static char stack[CHILD_STACK] __attribute__((aligned(64)));
+    sigset_t all, old;
+    c->error = 0;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &old); /* no handler may run in shared memory */
+    pid_t pid = clone(child_main, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, c);
+    int error = errno;
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    errno = error;
+    return pid;
+}
+
+int launch_start(const struct launch *l, pid_t *pid, const char **step)
+{
+    struct child c = {.l = l, .parent = getpid()};
+    pid_t child = start_child(&c);
+    if (child < 0) {
+        *step = "start a process";
+        return -errno;
+    }
+    if (c.error == ENOEXEC && is_text(l->path)) {
+        waitpid(child, NULL, 0);
+        c.script_argv = script_arguments(l);
+        child = start_child(&c);
+    }
+    if (child < 0 || c.error) {
+        int rc = child < 0 ? -errno : -c.error;
+        if (child > 0)
+            waitpid(child, NULL, 0);
+        *step = c.step;
+        return rc;
+    }
+    *pid = child;
+    return 0;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Start one process: find the program, and run it with given streams. */
+#ifndef BNR_LAUNCH_H
+#define BNR_LAUNCH_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct launch {
+    const char *path;  /* as launch_resolve() found it */
+    char *const *argv; /* NULL-terminated */
+    char *const *envp;
+    const char *wdir; /* NULL: stay */
+    int stream[3];    /* become descriptors 0, 1, 2 */
+    int keep[2];      /* inherited under their own numbers */
+};
+
+/* What a shell would exit with, too. */
+enum launch_outcome {
+    LAUNCH_NOT_EXECUTABLE = 126,
+    LAUNCH_NOT_FOUND = 127,
+};
+
+/* Find name as execvp() would after chdir(wdir), by search, a PATH (may be
+ * NULL). Returns 0 with path, or an outcome with a sentence in why. */
+int launch_resolve(const char *name, const char *wdir, const char *search, char *path, size_t size,
+                   char why[512]);
+
+/* Remember the limits, ignored signals and signal mask that processes are to start with. Call
+ * it before any are changed. */
+void launch_remember(void);
+
+/* Start the process as leader of its own process group; it is killed when the
+ * calling thread ends. Returns 0 with *pid, or -errno with what failed in *step. */
+int launch_start(const struct launch *l, pid_t *pid, const char **step);
+
+/* Let this process have as many descriptors as it may. */
+void launch_raise_limits(void);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A device of a few hundred lines, for tests of channels: it links, sends
+ * numbered packets with checkable contents, and ends its process with a
+ * sentence when a channel breaks the contract of channel.h.
+ *
+ * A world is what the processes of one case share: a barrier, mailboxes for
+ * cards, and the host memory that env->memory() hands out. Each process of the
+ * case has one struct fake, and talks to the others through its peers.
+ *
+ * Whatever arrives is checked: the number of each packet on its link, its
+ * length, every byte, and that upcalls come only when they may.
+ */
+#ifndef FAKE_H
+#define FAKE_H
+
+#include <stdbool.h>
+
+#include "include/channel.h"
+
+enum {
+    FAKE_PROCS = 4,                /* at most, in one world */
+    FAKE_MEMORY = 64 << 20,        /* bytes of address space per rank */
+    FAKE_FLAGS = 16                /* words that cases may use between processes */
+};
+
+struct fake_world {
+    _Atomic uint32_t waiting, phase; /* barrier */
+    _Atomic uint32_t flag[FAKE_FLAGS];
+    _Atomic uint64_t word[FAKE_FLAGS];
+    char card[FAKE_PROCS][CHAN_CARD_MAX];
+    char why[FAKE_PROCS][256]; /* what went wrong, or why the channel cannot run */
+    struct chan_gid gid;
+    int memory_fd; /* FAKE_PROCS parts of FAKE_MEMORY bytes */
+};
+
+/* How a payload is handed to send(). */
+enum fake_form {
+    FAKE_PLAIN = 0,
+    FAKE_COOKIE = 1u << 0,  /* with a cookie: may become pending */
+    FAKE_PIECES = 1u << 1,  /* not contiguous: by read() */
+    FAKE_MORE = 1u << 2,    /* with CHAN_MORE */
+    FAKE_TRY = 1u << 3      /* give up at CHAN_AGAIN */
+};
+
+struct fake_peer {
+    struct chan_peer base;
+    struct fake *fake;
+    struct chan_link *link; /* NULL: none */
+    bool open;              /* opened(), and not yet gone */
+    bool may_lose;          /* lost() is no error now */
+    int opened, refused, lost, asked;
+    enum chan_answer answer; /* of the last refused() */
+    uint64_t out, in;        /* packets sent, arrived; numbers them */
+    uint64_t bytes_in;
+};
+
+struct fake {
+    struct fake_world *world;
+    const struct chan_ops *ops;
+    struct chan *chan;
+    struct chan_env env;
+    struct chan_sink sink;
+    int rank, procs;
+    struct fake_peer peer[FAKE_PROCS];
+    bool in_progress;
+    bool ending;             /* links may go away now */
+    int refuse;              /* what asked() answers, 0: what is right */
+    size_t request_size;     /* bytes, with what the channel has reserved */
+    bool requests_exist;
+    int pending, placed, landed;
+    void *places;            /* places named and not yet landed */
+    /* Also called for each packet that has arrived, once it is checked; may be NULL. */
+    void (*arrived)(struct fake *fake, struct fake_peer *peer, size_t len);
+};
+
+/* Make a world for the processes that will be forked; NULL where memory is out. */
+struct fake_world *fake_world_create(void);
+void fake_world_destroy(struct fake_world *world);
+
+/* Open the channel as rank of procs, with the job's secret (or another), publish the card
+ * and wait for the others. Ends the process with status FAKE_SKIP where it cannot run here. */
+enum { FAKE_SKIP = 77 };
+void fake_start(struct fake *fake, struct fake_world *world, const struct chan_ops *ops, int rank,
+                int procs, bool right_secret);
+/* Wait for the others, unlink, close. */
+void fake_finish(struct fake *fake);
+
+/* Write a sentence to the world and end this process. */
+void fake_fail(struct fake *fake, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3), noreturn));
+
+#define FAKE_CHECK(fake, truth, ...) \
+    do {                             \
+        if (!(truth))                \
+            fake_fail(fake, __VA_ARGS__); \
+    } while (0)
+
+/* progress(), once; ends the process when deadline_ns (os_now_ns) has passed. */
+int fake_step(struct fake *fake, uint64_t deadline_ns, const char *what);
+/* Progress until *counter >= value, at most ms milliseconds. */
+void fake_until(struct fake *fake, const int *counter, int value, int ms, const char *what);
+void fake_until_packets(struct fake *fake, struct fake_peer *peer, uint64_t in, int ms);
+void fake_until_idle(struct fake *fake, int ms); /* no packet of ours is pending */
+void fake_run(struct fake *fake, int ms);        /* progress for so long */
+
+/* Meet the other processes; with progress or without. */
+void fake_barrier(struct fake *fake);
+void fake_barrier_still(struct fake *fake);
+
+/* Start a link to rank, through its card in the world. */
+struct fake_peer *fake_link(struct fake *fake, int rank);
+void fake_unlink(struct fake_peer *peer);
+
+/* Send the next packet of this link, with len bytes made from its number. Returns false
+ * at CHAN_AGAIN with FAKE_TRY; without, it makes progress until the packet is taken. */
+bool fake_send(struct fake_peer *peer, size_t len, unsigned form);
+
+#endif

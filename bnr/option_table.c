@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The table of mpiexec's options; see options.h for its rules. */
+#include "bnr/option_table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ONE_HOST "this version runs every process on this host; leave the option out"
+
+const char *const option_section_titles[OPTION_SECTIONS] = {
+    [OPTION_PROGRAM] = "For the program that follows",
+    [OPTION_JOB] = "For the whole job",
+    [OPTION_STREAMS] = "Standard streams",
+    [OPTION_INFORMATION] = "Information",
+    [OPTION_FOREIGN] = "From other launchers",
+};
+
+const struct option_row option_table[] = {
+    {"n np c", "N", OPTION_PROGRAM, OPTION_COUNT, "Start N processes of the program (default 1)."},
+    {"npernode N", "N", OPTION_PROGRAM, OPTION_PER_NODE,
+     "Start N processes on this host; the same as -n."},
+    {"wdir wd workdir", "DIR", OPTION_PROGRAM, OPTION_WDIR, "Start the processes in DIR."},
+    {"env", "NAME VALUE", OPTION_PROGRAM, OPTION_ENV,
+     "Set a variable for them; NAME=VALUE in one word works too."},
+    {"x", "NAME[=VALUE]", OPTION_PROGRAM, OPTION_EXPORT,
+     "Set a variable for them, or pass mpiexec's own on."},
+    {"envlist", "NAMES", OPTION_PROGRAM, OPTION_ENVLIST,
+     "Pass only these variables of mpiexec's environment, separated by commas."},
+    {"envall", NULL, OPTION_PROGRAM, OPTION_ENVALL,
+     "Pass mpiexec's whole environment (the default)."},
+    {"envnone", NULL, OPTION_PROGRAM, OPTION_ENVNONE, "Pass none of mpiexec's environment."},
+
+    {"genv", "NAME VALUE", OPTION_JOB, OPTION_GENV, "As -env, for every program."},
+    {"genvlist", "NAMES", OPTION_JOB, OPTION_GENVLIST, "As -envlist, for every program."},
+    {"genvall", NULL, OPTION_JOB, OPTION_GENVALL, "As -envall, for every program."},
+    {"genvnone", NULL, OPTION_JOB, OPTION_GENVNONE, "As -envnone, for every program."},
+    {"timeout", "SECONDS", OPTION_JOB, OPTION_TIMEOUT,
+     "End the job after so long and exit with 124; 0 means never."},
+    {"set", "NAME=VALUE", OPTION_JOB, OPTION_SET,
+     "Change a setting of the library; --help=settings lists them."},
+
+    {"l prepend-rank tag-output", NULL, OPTION_STREAMS, OPTION_LABEL,
+     "Begin each line of output with its rank, as \"[3] \"."},
+    {"output", "tag", OPTION_STREAMS, OPTION_OUTPUT, "The same as -l."},
+    {"stdin s", "none|all|RANK", OPTION_STREAMS, OPTION_STDIN,
+     "Which rank reads mpiexec's stdin (default 0)."},
+
+    {"report display-map report-bindings", NULL, OPTION_INFORMATION, OPTION_REPORT,
+     "Tell at the end where each rank ran and which channel each pair used, and why."},
+    {"display", "WHAT", OPTION_INFORMATION, OPTION_REPORT, "The same as --report."},
+    {"v verbose", NULL, OPTION_INFORMATION, OPTION_VERBOSE,
+     "Tell what is started, where, and how it ends."},
+    {"V version", NULL, OPTION_INFORMATION, OPTION_VERSION, "Print the version and exit."},
+    {"h help", "[=man|settings]", OPTION_INFORMATION, OPTION_HELP,
+     "Print this text, the manual page or the table of settings, and exit."},
+
+    {"host hosts H", "NAMES", OPTION_FOREIGN, OPTION_HOST,
+     "Accepted where every name is this host's."},
+    {"bind-to", "none", OPTION_FOREIGN, OPTION_BIND, "Ranks are not bound; only none is accepted."},
+    {"map-by rank-by", "WORD", OPTION_FOREIGN, OPTION_MAP,
+     "Accepted where it changes nothing on one host."},
+    {"mca", "NAME VALUE", OPTION_FOREIGN, OPTION_MCA,
+     "Accepted for the few parameters that change nothing here."},
+    {"allow-run-as-root oversubscribe quiet q bind-to-none", NULL, OPTION_FOREIGN, OPTION_IGNORED,
+     "Accepted; mpiexec does so anyway."},
+    {"ppn perhost", "N", OPTION_FOREIGN, OPTION_IGNORED,
+     "Accepted; every process is on this host."},
+    {"launcher bootstrap rmk", "NAME", OPTION_FOREIGN, OPTION_IGNORED,
+     "Accepted; one host needs no launcher."},
+    {"hostfile machinefile f default-hostfile", "FILE", OPTION_FOREIGN, OPTION_REFUSED, ONE_HOST},
+    {"nolocal", NULL, OPTION_FOREIGN, OPTION_REFUSED, ONE_HOST},
+    {"nooversubscribe", NULL, OPTION_FOREIGN, OPTION_REFUSED,
+     "mpiexec does not limit processes by the number of processors; leave the option out"},
+    {"iface", "NAME", OPTION_FOREIGN, OPTION_REFUSED,
+     "no interface is chosen by its name; use --set tcp_addresses=ADDRESS"},
+    {"configfile app", "FILE", OPTION_FOREIGN, OPTION_REFUSED,
+     "write the programs on the command line, separated by ':'"},
+};
+
+const int option_table_count = sizeof(option_table) / sizeof(option_table[0]);
+
+/* Step through the blank-separated words of names; NULL at the end. */
+static const char *next_word(const char *at, size_t *len)
+{
+    at += *len;
+    at += strspn(at, " ");
+    *len = strcspn(at, " ");
+    return *len ? at : NULL;
+}
+
+const struct option_row *option_find(const char *name, size_t len)
+{
+    for (int i = 0; i < option_table_count; i++) {
+        size_t n = 0;
+        for (const char *w = next_word(option_table[i].names, &n); w; w = next_word(w, &n))
+            if (n == len && !memcmp(w, name, n))
+                return &option_table[i];
+    }
+    return NULL;
+}
+
+void option_spell(const char *name, size_t len, char *text, size_t size)
+{
+    static const char two[] = " output stdin report display version help set timeout mca ";
+    char padded[40];
+    snprintf(padded, sizeof(padded), " %.*s ", (int)len, name);
+    int dashes = len > 1 && (strstr(two, padded) || memchr(name, '-', len)) ? 2 : 1;
+    snprintf(text, size, "%s%.*s", dashes == 2 ? "--" : "-", (int)len, name);
+}
+
+/* Edit distance of two short words. */
+static int distance(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+    int row[41];
+    for (size_t j = 0; j <= b_len; j++)
+        row[j] = (int)j;
+    for (size_t i = 1; i <= a_len; i++) {
+        int diagonal = row[0];
+        row[0] = (int)i;
+        for (size_t j = 1; j <= b_len; j++) {
+            int best = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            row[j] = best;
+        }
+    }
+    return row[b_len];
+}
+
+void option_nearest(const char *name, size_t len, char *near, size_t size)
+{
+    int best = len < 40 ? (int)len / 3 + 1 : 0;
+    near[0] = 0;
+    for (int i = 0; len < 40 && i < option_table_count; i++) {
+        size_t n = 0;
+        if (option_table[i].action == OPTION_REFUSED)
+            continue;
+        for (const char *w = next_word(option_table[i].names, &n); w; w = next_word(w, &n)) {
+            int d = n < 40 ? distance(name, len, w, n) : best + 1;
+            if (d > best || (d == best && near[0]) || (size_t)d >= len)
+                continue;
+            best = d;
+            option_spell(w, n, near, size);
+        }
+    }
+}

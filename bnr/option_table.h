@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The rows of mpiexec's options, and how to find one. */
+#ifndef BNR_OPTION_TABLE_H
+#define BNR_OPTION_TABLE_H
+
+#include <stddef.h>
+
+enum option_action {
+    OPTION_COUNT,
+    OPTION_PER_NODE,
+    OPTION_WDIR,
+    OPTION_ENV,
+    OPTION_GENV,
+    OPTION_EXPORT,
+    OPTION_ENVLIST,
+    OPTION_GENVLIST,
+    OPTION_ENVALL,
+    OPTION_GENVALL,
+    OPTION_ENVNONE,
+    OPTION_GENVNONE,
+    OPTION_LABEL,
+    OPTION_OUTPUT,
+    OPTION_STDIN,
+    OPTION_TIMEOUT,
+    OPTION_SET,
+    OPTION_REPORT,
+    OPTION_VERBOSE,
+    OPTION_VERSION,
+    OPTION_HELP,
+    OPTION_HOST,
+    OPTION_BIND,
+    OPTION_MAP,
+    OPTION_MCA,
+    OPTION_IGNORED,
+    OPTION_REFUSED,
+};
+
+enum option_section {
+    OPTION_PROGRAM, /* holds for the program after it */
+    OPTION_JOB,
+    OPTION_STREAMS,
+    OPTION_INFORMATION,
+    OPTION_FOREIGN, /* from other launchers */
+    OPTION_SECTIONS,
+};
+
+struct option_row {
+    const char *names; /* spellings without dashes, separated by blanks; the first is shown first */
+    const char *value; /* its words as help shows them; NULL: none; "[...]": only after "=" */
+    enum option_section section;
+    enum option_action action;
+    const char *about; /* one sentence; of OPTION_REFUSED: why, and the cure */
+};
+
+extern const struct option_row option_table[];
+extern const int option_table_count;
+extern const char *const option_section_titles[OPTION_SECTIONS];
+
+/* The row that has name (len bytes, no dashes) among its spellings, or NULL. */
+const struct option_row *option_find(const char *name, size_t len);
+
+/* The spelling nearest to name, with its dashes, into near (at least 64 bytes); "" where
+ * none is near. */
+void option_nearest(const char *name, size_t len, char *near, size_t size);
+
+/* Write a spelling with the dashes it is usually written with: one for a
+ * single letter and for the first dialect's words, two with a "-" inside. */
+void option_spell(const char *name, size_t len, char *text, size_t size);
+
+#endif

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* mpiexec's command line, as a table of lines and what they must mean. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bnr/option_table.h"
+#include "bnr/options.h"
+
+enum {
+    WORDS = 32
+};
+
+/* A command line cut at blanks; the copy lives as long as the words. */
+struct line {
+    char copy[512];
+    char *argv[WORDS];
+    int argc;
+};
+
+static void split(struct line *l, const char *text)
+{
+    snprintf(l->copy, sizeof(l->copy), "mpiexec %s", text);
+    l->argc = 0;
+    for (char *w = strtok(l->copy, " "); w && l->argc < WORDS - 1; w = strtok(NULL, " "))
+        l->argv[l->argc++] = w;
+    l->argv[l->argc] = NULL;
+}
+
+/* Write what was parsed as one line: the job's flags, then each program. */
+static void show_list(FILE *to, const char *name, char **list)
+{
+    for (; list && *list; list++)
+        fprintf(to, " %s=%s", name, *list);
+}
+
+static void show_env(FILE *to, const struct option_env *env)
+{
+    if (env->pass)
+        fprintf(to, " pass%d", (int)env->pass);
+    show_list(to, "list", env->list);
+    show_list(to, "set", env->set);
+}
+
+static char *show(const struct options *o)
+{
+    char *text;
+    size_t len;
+    FILE *to = open_memstream(&text, &len);
+    fprintf(to, "%d%s%s%s%s", o->nranks, o->label ? " label" : "", o->verbose ? " verbose" : "",
+            o->report ? " report" : "", o->version ? " version" : "");
+    if (o->help)
+        fprintf(to, " help%d", (int)o->help);
+    if (o->timeout_s > 0)
+        fprintf(to, " timeout %g", o->timeout_s);
+    if (o->stdin_mode || o->stdin_rank)
+        fprintf(to, " stdin %d %d", (int)o->stdin_mode, o->stdin_rank);
+    show_env(to, &o->env);
+    show_list(to, "setting", o->settings);
+    for (int i = 0; i < o->napps; i++) {
+        fprintf(to, " | %d", o->apps[i].count);
+        if (o->apps[i].wdir)
+            fprintf(to, " in %s", o->apps[i].wdir);
+        show_env(to, &o->apps[i].env);
+        for (char **a = o->apps[i].argv; *a; a++)
+            fprintf(to, " %s", *a);
+    }
+    fclose(to);
+    return text;
+}
+
+static const struct {
+    const char *line;
+    const char *expect;
+} good[] = {
+    {"prog", "1 | 1 prog"},
+    {"-n 4 prog a -n 3", "4 | 4 prog a -n 3"},
+    {"-np 4 prog", "4 | 4 prog"},
+    {"--np 4 prog", "4 | 4 prog"},
+    {"--n 4 prog", "4 | 4 prog"},
+    {"-c 4 prog", "4 | 4 prog"},
+    {"-n=4 prog", "4 | 4 prog"},
+    {"--np=4 prog", "4 | 4 prog"},
+    {"-N 3 prog", "3 | 3 prog"},
+    {"-N 3 -n 2 prog", "2 | 2 prog"},
+    {"-n 1 a x : -n 2 b y z : c", "4 | 1 a x | 2 b y z | 1 c"},
+    {"-n 2 -- -prog", "2 | 2 -prog"},
+    {"-n 2 - x", "2 | 2 - x"},
+    {"-l prog", "1 label | 1 prog"},
+    {"-prepend-rank prog", "1 label | 1 prog"},
+    {"--tag-output prog", "1 label | 1 prog"},
+    {"-tag-output prog", "1 label | 1 prog"},
+    {"--output tag prog", "1 label | 1 prog"},
+    {"--output=tag prog", "1 label | 1 prog"},
+    {"-v prog", "1 verbose | 1 prog"},
+    {"-verbose --report prog", "1 verbose report setting=VIREO_REPORT=1 | 1 prog"},
+    {"--version", "0 version"},
+    {"-V", "0 version"},
+    {"-n 4 --help", "0 help1"},
+    {"-h", "0 help1"},
+    {"--help=man", "0 help2"},
+    {"--help=settings", "0 help3"},
+    {"--timeout 2.5 prog", "1 timeout 2.5 | 1 prog"},
+    {"--timeout 0 prog", "1 | 1 prog"},
+    {"-n 4 --stdin 3 prog", "4 stdin 0 3 | 4 prog"},
+    {"--stdin all prog", "1 stdin 1 0 | 1 prog"},
+    {"-s none prog", "1 stdin 2 0 | 1 prog"},
+    {"-env A 1 prog : -env B 2 prog", "2 | 1 set=A=1 prog | 1 set=B=2 prog"},
+    {"-env A=1 prog", "1 | 1 set=A=1 prog"},
+    {"-env A= prog", "1 | 1 set=A= prog"},
+    {"-genv A 1 prog : prog", "2 set=A=1 | 1 prog | 1 prog"},
+    {"prog : -genv A 1 prog", "2 set=A=1 | 1 prog | 1 prog"},
+    {"-x A -x B=x=y prog", "1 | 1 list=A set=B=x=y prog"},
+    {"-envlist A,B prog", "1 | 1 pass3 list=A list=B prog"},
+    {"-genvlist A prog", "1 pass3 list=A | 1 prog"},
+    {"-genvnone -envall prog", "1 pass2 | 1 pass1 prog"},
+    {"-genvall -envnone prog", "1 pass1 | 1 pass2 prog"},
+    {"-wdir /tmp prog : -wd / prog", "2 | 1 in /tmp prog | 1 in / prog"},
+    {"--wdir=/tmp prog", "1 | 1 in /tmp prog"},
+    {"--set channels=tcp,loopback prog", "1 setting=VIREO_CHANNELS=tcp,loopback | 1 prog"},
+    {"--allow-run-as-root --oversubscribe -oversubscribe -q prog", "1 | 1 prog"},
+    {"-host localhost,127.0.0.1:4,::1,localhost:2 prog", "1 | 1 prog"},
+    {"--bind-to none --map-by slot -map-by core:oversubscribe prog", "1 | 1 prog"},
+    {"--mca mpi_yield_when_idle 1 prog", "1 | 1 prog"},
+    {"-ppn 2 -launcher ssh prog", "1 | 1 prog"},
+};
+
+static void good_lines_parse(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        struct options o;
+        struct line l;
+        char why[256] = "";
+        split(&l, good[i].line);
+        if (options_parse(&o, l.argc, l.argv, why, sizeof(why)))
+            fail_msg("%s: refused: %s", good[i].line, why);
+        char *text = show(&o);
+        if (strcmp(text, good[i].expect))
+            fail_msg("%s: got \"%s\", not \"%s\"", good[i].line, text, good[i].expect);
+        free(text);
+        options_free(&o);
+    }
+}
+
+/* Each line must be refused with a sentence that holds the words. */
+static const struct {
+    const char *line;
+    const char *words;
+} bad[] = {
+    {"", "no program"},
+    {"-n 2", "no program"},
+    {"-n 2 a :", "':'"},
+    {": a", "':'"},
+    {"-n", "needs a value"},
+    {"-n 0 prog", "1 to"},
+    {"-n -3 prog", "'-3'"},
+    {"-n 3x prog", "'3x'"},
+    {"-n 99999999999999999999 prog", "1 to"},
+    {"-n 1048576 a : b", "more than"},
+    {"-nq 2 prog", "did you mean '-n"},
+    {"--tagoutput prog", "did you mean '--tag-output'"},
+    {"--timeot 3 prog", "did you mean '--timeout'"},
+    {"--zzzzzz prog", "--help"},
+    {"-l=3 prog", "takes no value"},
+    {"--timeout x prog", "seconds"},
+    {"--timeout -1 prog", "seconds"},
+    {"--timeout nan prog", "seconds"},
+    {"--stdin some prog", "none, all or a rank"},
+    {"-n 2 --stdin 2 prog", "last rank is 1"},
+    {"-env =x prog", "name of a variable"},
+    {"-env A", "needs a value"},
+    {"-x =1 prog", "name of a variable"},
+    {"--set channels prog", "NAME=VALUE"},
+    {"--set chanels=tcp prog", "'channels'"},
+    {"--set spin_us=fast prog", "cannot be 'fast'"},
+    {"--output xml prog", "'xml'"},
+    {"--help=me", "man and settings"},
+    {"-host no.such.host.example prog", "this host"},
+    {"-host 192.0.2.77 prog", "this host"},
+    {"-hostfile f prog", "on this host"},
+    {"-f f prog", "on this host"},
+    {"--bind-to core prog", "does not bind"},
+    {"--map-by ppr:2:node prog", "placement"},
+    {"--mca btl self prog", "--set channels"},
+    {"--mca coll x prog", "--help=settings"},
+    {"-iface eth0 prog", "tcp_addresses"},
+};
+
+static void bad_lines_are_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct options o;
+        struct line l;
+        char why[256] = "";
+        split(&l, bad[i].line);
+        int rc = options_parse(&o, l.argc, l.argv, why, sizeof(why));
+        if (rc != (-EINVAL))
+            fail_msg("%s: returned %d", bad[i].line, rc);
+        if (!strstr(why, bad[i].words))
+            fail_msg("%s: \"%s\" has no \"%s\"", bad[i].line, why, bad[i].words);
+        assert_null(strchr(why, '\n'));
+        options_free(&o);
+    }
+}
+
+static void timeout_comes_from_the_environment(void **state)
+{
+    char why[256];
+    struct options o;
+    struct line l;
+    (void)state;
+    setenv("MPIEXEC_TIMEOUT", "7", 1);
+    split(&l, "prog");
+    assert_int_equal(options_parse(&o, l.argc, l.argv, why, sizeof(why)), 0);
+    assert_true(o.timeout_s == 7);
+    options_free(&o);
+    split(&l, "--timeout 3 prog");
+    assert_int_equal(options_parse(&o, l.argc, l.argv, why, sizeof(why)), 0);
+    assert_true(o.timeout_s == 3);
+    options_free(&o);
+    setenv("MPIEXEC_TIMEOUT", "soon", 1);
+    split(&l, "prog");
+    assert_int_equal(options_parse(&o, l.argc, l.argv, why, sizeof(why)), -EINVAL);
+    assert_non_null(strstr(why, "MPIEXEC_TIMEOUT"));
+    unsetenv("MPIEXEC_TIMEOUT");
+}
+
+static const struct {
+    const char *line;
+    const char *expect;
+} environments[] = {
+    {"prog", "A=1 B=2 C=3 BNR_RANK=0"},
+    {"-env A 9 prog", "A=9 B=2 C=3 BNR_RANK=0"},
+    {"-genv A 8 -env A 9 prog", "A=9 B=2 C=3 BNR_RANK=0"},
+    {"-genvnone -x B prog", "B=2 BNR_RANK=0"},
+    {"-envlist C,A prog", "A=1 C=3 BNR_RANK=0"},
+    {"-genvlist C -x A -x D=4 prog", "A=1 C=3 D=4 BNR_RANK=0"},
+    {"-genvlist C -envlist A prog", "A=1 BNR_RANK=0"},
+    {"-genvnone -envall prog", "A=1 B=2 C=3 BNR_RANK=0"},
+    {"-env BNR_RANK 7 prog", "A=1 B=2 C=3 BNR_RANK=0"},
+    {"--report --set yields=4 prog", "A=1 B=2 C=3 VIREO_YIELDS=4 VIREO_REPORT=1 BNR_RANK=0"},
+};
+
+static void environments_compose(void **state)
+{
+    char *base[] = {"A=1", "B=2", "C=3", NULL};
+    char *extra[] = {"BNR_RANK=0", NULL};
+    (void)state;
+    for (size_t i = 0; i < sizeof(environments) / sizeof(environments[0]); i++) {
+        char why[256], got[256] = "";
+        struct options o;
+        struct line l;
+        split(&l, environments[i].line);
+        assert_int_equal(options_parse(&o, l.argc, l.argv, why, sizeof(why)), 0);
+        char **env = options_environ(&o, &o.apps[0], base, extra);
+        for (char **e = env; *e; e++)
+            snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%s", e == env ? "" : " ", *e);
+        if (strcmp(got, environments[i].expect))
+            fail_msg("%s: got \"%s\"", environments[i].line, got);
+        free(env);
+        options_free(&o);
+    }
+}
+
+/* Every spelling in the table is found, is in both help texts, and is in one row only. */
+static void help_names_every_spelling(void **state)
+{
+    static const enum options_help helps[] = {OPTIONS_HELP_TEXT, OPTIONS_HELP_MAN};
+    (void)state;
+    for (size_t h = 0; h < 2; h++) {
+        char *text;
+        size_t len;
+        FILE *to = open_memstream(&text, &len);
+        options_print_help(helps[h], to);
+        fclose(to);
+        for (int i = 0; i < option_table_count; i++) {
+            char names[256];
+            snprintf(names, sizeof(names), "%s", option_table[i].names);
+            for (char *w = strtok(names, " "); w; w = strtok(NULL, " ")) {
+                assert_ptr_equal(option_find(w, strlen(w)), &option_table[i]);
+                if (h == 0 && !strstr(text, w))
+                    fail_msg("--help does not name %s", w);
+            }
+        }
+        free(text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(good_lines_parse),
+        cmocka_unit_test(bad_lines_are_refused),
+        cmocka_unit_test(timeout_comes_from_the_environment),
+        cmocka_unit_test(environments_compose),
+        cmocka_unit_test(help_names_every_spelling),
+    };
+    unsetenv("MPIEXEC_TIMEOUT");
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

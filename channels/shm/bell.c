@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Waking a process that sleeps; see shm.h. */
+#include <errno.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "channels/shm/shm.h"
+#include "os/futex.h"
+
+static int open_socket(void)
+{
+    return socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
+
+/* Send a datagram to the peer's socket. A full queue wakes it as well. */
+static void send_datagram(struct shm_link *link)
+{
+    struct shm *shm = link->shm;
+    struct sockaddr_un to;
+    uint32_t len = atomic_load_explicit(&link->theirs->bell_len, memory_order_acquire);
+
+    if (shm->bell < 0)
+        shm->bell = open_socket();
+    if (shm->bell < 0 || len <= sizeof(to.sun_family) || len > sizeof(to))
+        return;
+    to = link->theirs->bell;
+    to.sun_family = AF_UNIX;
+    if (to.sun_path[0])
+        return; /* only the names that autobind gives; no file */
+    sendto(shm->bell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&to, len);
+}
+
+void shm_bell_ring(struct shm_link *link, uint32_t sleeping)
+{
+    if (sleeping == link->rung)
+        return;
+    link->rung = sleeping;
+    atomic_fetch_add_explicit(&link->theirs->doorbell, 1, memory_order_seq_cst);
+    if (sleeping & SHM_SLEEP_FD)
+        send_datagram(link);
+    else
+        os_futex_wake(&link->theirs->doorbell, INT_MAX);
+}
+
+int shm_bell_open(struct shm *shm)
+{
+    struct shm_header *mine = shm->mine;
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    socklen_t len = sizeof(name.sun_family); /* no name: the kernel binds an abstract one */
+    int rc, fd = open_socket();
+
+    if (fd < 0)
+        return -errno;
+    if (bind(fd, (struct sockaddr *)&name, len))
+        goto error;
+    len = sizeof(name);
+    if (getsockname(fd, (struct sockaddr *)&name, &len))
+        goto error;
+    mine->bell = name;
+    atomic_store_explicit(&mine->bell_len, (uint32_t)len, memory_order_release);
+    shm->base.fd = fd;
+    return 0;
+error:
+    rc = -errno;
+    close(fd);
+    return rc;
+}
+
+void shm_bell_drain(struct shm *shm)
+{
+    char byte;
+    while (recv(shm->base.fd, &byte, 1, MSG_DONTWAIT) >= 0)
+        continue;
+}
+
+void shm_bell_close(struct shm *shm)
+{
+    if (shm->bell >= 0)
+        close(shm->bell);
+    if (shm->base.fd >= 0)
+        close(shm->base.fd);
+}

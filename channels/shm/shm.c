@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The shared-memory channel's operations; see shm.h. */
+#include "channels/shm/shm.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "os/cpus.h"
+#include "os/params.h"
+#include "os/random.h"
+#include "os/segment.h"
+#include "os/settings.h"
+#include "slots.h"
+
+#define LIKELY(x)   __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+enum { PAGE = 4096, TEXT = 300 };
+
+static uint64_t whole_pages(uint64_t size)
+{
+    return (size + PAGE - 1) / PAGE * PAGE;
+}
+
+int shm_layout_plan(struct shm_layout *layout, int ranks, uint64_t size)
+{
+    if (ranks < 1 || ranks > SHM_RANKS_MAX)
+        return -ENOSPC;
+    uint64_t count = (uint64_t)ranks;
+    layout->lines = SHM_HEADER_SIZE;
+    layout->rings = layout->lines + whole_pages(count * sizeof(struct shm_lines));
+    layout->pool = layout->rings + count * SHM_RING_SLOTS * sizeof(struct shm_ring_slot);
+    if (layout->pool >= size)
+        return -ENOSPC;
+    uint32_t pool = shm_chunk_plan(size - layout->pool);
+    layout->size = layout->pool + pool;
+    return pool ? 0 : -ENOSPC;
+}
+
+/* Where Yama restricts who may read our memory: everybody of the job may. */
+static void allow_copies(void)
+{
+    char scope = '0';
+    FILE *f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
+    if (f) {
+        scope = (char)fgetc(f);
+        fclose(f);
+    }
+    if (scope == '1')
+        prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+}
+
+/* Write the header, its state last: from then on peers may rely on it. */
+static void introduce(struct shm *shm)
+{
+    struct shm_header *mine = shm->mine;
+    mine->layout = SHM_LAYOUT;
+    mine->pid = (uint32_t)getpid();
+    mine->magic = shm->magic;
+    mine->magic_at = (uintptr_t)&shm->magic;
+    mine->heavy = shm->heavy;
+    atomic_store_explicit(&mine->sleeping, 0, memory_order_relaxed);
+    atomic_store_explicit(&mine->state, SHM_OPEN, memory_order_release);
+}
+
+static int map_own(struct shm *shm, char *why, size_t size)
+{
+    const struct chan_env *env = shm->env;
+    int fd;
+    uint64_t offset, room;
+    int rc = env->memory(env->device, env->rank, &fd, &offset, &room);
+    if (rc) {
+        snprintf(why, size, "no shared memory: %s", strerror(-rc));
+        return -ENODEV;
+    }
+    if (shm_layout_plan(&shm->layout, env->local_ranks, room)) {
+        snprintf(why, size, "%d ranks need more than %llu MiB of shared memory each",
+                 env->local_ranks, (unsigned long long)(room >> 20));
+        return -ENODEV;
+    }
+    shm->mine = os_segment_map(fd, offset, shm->layout.size, 1);
+    if (!shm->mine) {
+        snprintf(why, size, "cannot map shared memory: %s", strerror(errno));
+        return -ENODEV;
+    }
+    return 0;
+}
+
+static void gid_text(const struct chan_gid *gid, char text[33])
+{
+    for (int i = 0; i < 16; i++)
+        snprintf(text + 2 * i, 3, "%02x", gid->b[i]);
+}
+
+static int shm_card(struct chan *base, char params[CHAN_CARD_MAX])
+{
+    const struct chan_env *env = ((struct shm *)base)->env;
+    char gid[33], rank[12], layout[12];
+    int rc;
+
+    gid_text(&env->gid, gid);
+    snprintf(rank, sizeof(rank), "%u", env->rank);
+    snprintf(layout, sizeof(layout), "%d", SHM_LAYOUT);
+    params[0] = 0;
+    rc = os_params_add(params, CHAN_CARD_MAX, "host", env->host_id);
+    if (!rc)
+        rc = os_params_add(params, CHAN_CARD_MAX, "gid", gid);
+    if (!rc)
+        rc = os_params_add(params, CHAN_CARD_MAX, "index", rank);
+    if (!rc)
+        rc = os_params_add(params, CHAN_CARD_MAX, "layout", layout);
+    return rc;
+}
+
+/* Whether key stands in both cards with the same value. */
+static int agree(const char *mine, const char *theirs, const char *key)
+{
+    char a[TEXT], b[TEXT];
+    return !os_params_get(mine, key, 0, a, sizeof(a)) &&
+           !os_params_get(theirs, key, 0, b, sizeof(b)) && !strcmp(a, b);
+}
+
+static struct chan_verdict shm_match(const char *mine, const char *theirs)
+{
+    struct chan_verdict verdict = {CHAN_NO, 0, "other host"};
+    if (!agree(mine, theirs, "host"))
+        return verdict;
+    verdict.why = "other job";
+    if (!agree(mine, theirs, "gid"))
+        return verdict;
+    verdict.why = "other version";
+    if (!agree(mine, theirs, "layout"))
+        return verdict;
+    return (struct chan_verdict){CHAN_YES, 80, "same host"};
+}
+
+/* The index in a card, or -EINVAL. */
+static int64_t card_index(const struct shm *shm, const char *card)
+{
+    char text[16], *end;
+    if (os_params_get(card, "index", 0, text, sizeof(text)) || text[0] < '0' || text[0] > '9')
+        return -EINVAL;
+    unsigned long index = strtoul(text, &end, 10);
+    if (*end || index >= (unsigned long)shm->env->local_ranks || index == shm->env->rank)
+        return -EINVAL;
+    return (int64_t)index;
+}
+
+static int shm_link(struct chan *base, struct chan_peer *peer, const char *theirs,
+                    struct chan_link **out)
+{
+    struct shm *shm = (struct shm *)base;
+    struct shm_link *link;
+    int64_t index = card_index(shm, theirs);
+    if (index < 0)
+        return (int)index;
+    int rc = shm_link_contact(shm, (uint32_t)index, &link);
+    if (rc)
+        return rc;
+    if (link->phase == SHM_IDLE) {
+        if (atomic_load_explicit(&link->theirs->state, memory_order_acquire) == SHM_CLOSED)
+            return -ECONNREFUSED;
+        shm_link_begin(link, peer);
+    }
+    *out = &link->base;
+    return 0;
+}
+
+/* A process calls that has no link, or not this one. Returns the number of upcalls. */
+static int answer(struct shm *shm, struct shm_link *link, uint32_t number, uint32_t first)
+{
+    struct chan_peer *peer = NULL;
+    enum chan_answer said;
+
+    if (!shm_link_may_hear(link, first)) {
+        shm_link_refuse(link, number, CHAN_REFUSE_UNKNOWN);
+        return 0;
+    }
+    said = shm->sink->asked(shm->env->device, &chan_shm, &shm->env->gid, link->rank, &peer);
+    if (said != CHAN_ACCEPT) {
+        shm_link_refuse(link, number, said);
+        return 1;
+    }
+    if (link->phase == SHM_IDLE) {
+        shm_link_begin(link, peer);
+        link->phase = SHM_UP;
+        shm_link_hear(link, number, first);
+        shm->sink->opened(&link->base);
+        return 2;
+    }
+    shm_link_hear(link, number, first);
+    return 1;
+}
+
+/* The attempt of a rank that has called at some time, where it is new. Returns
+ * its record, or NULL. */
+static struct shm_link *new_attempt(struct shm *shm, uint32_t rank, uint32_t *number,
+                                    uint32_t *first)
+{
+    struct shm_lines *lines = (struct shm_lines *)((char *)shm->mine + shm->layout.lines) + rank;
+    uint64_t attempt = atomic_load_explicit(&lines->attempt, memory_order_acquire);
+    struct shm_link *link;
+
+    *number = (uint32_t)(attempt >> 32);
+    *first = (uint32_t)attempt;
+    return shm_link_contact(shm, rank, &link) || *number == link->in_number ? NULL : link;
+}
+
+static int turn_away(struct shm *shm, uint32_t rank)
+{
+    uint32_t number, first;
+    struct shm_link *link = new_attempt(shm, rank, &number, &first);
+    if (link)
+        shm_link_refuse(link, number, CHAN_REFUSE_CLOSED);
+    return 0;
+}
+
+static int meet(struct shm *shm, uint32_t rank)
+{
+    uint32_t number, first;
+    struct shm_link *link = new_attempt(shm, rank, &number, &first);
+
+    if (!link)
+        return 0;
+    if (link->hears) {
+        /* What it sent before it began anew comes first. */
+        link->ends = 1;
+        link->next_first = first;
+        shm->chores = 1;
+        return 0;
+    }
+    if (link->phase == SHM_IDLE)
+        return answer(shm, link, number, first);
+    if (link->phase == SHM_GONE)
+        return 0; /* unlink() is due, and looks again */
+    if (shm_link_may_hear(link, first)) {
+        shm_link_hear(link, number, first);
+    } else {
+        link->broken = -EPROTO;
+        shm->chores = 1;
+    }
+    return 0;
+}
+
+/* See who has called, and do this with each. */
+static int visit_callers(struct shm *shm, int (*visit)(struct shm *shm, uint32_t rank))
+{
+    int upcalls = 0;
+    uint32_t ranks = (uint32_t)shm->env->local_ranks;
+
+    shm->news_seen = atomic_load_explicit(&shm->mine->news, memory_order_acquire);
+    for (uint32_t word = 0; word * 64 < ranks; word++) {
+        uint64_t bits = atomic_load_explicit(&shm->mine->called[word], memory_order_acquire);
+        for (; bits; bits &= bits - 1) {
+            uint32_t rank = word * 64 + (uint32_t)__builtin_ctzll(bits);
+            if (rank < ranks && rank != shm->env->rank)
+                upcalls += visit(shm, rank);
+        }
+    }
+    return upcalls;
+}
+
+static int attend_calling(struct shm *shm, struct shm_link *link)
+{
+    enum chan_answer said = link->hears || link->broken ? CHAN_ACCEPT : shm_link_answer(link);
+
+    if (link->hears && !link->broken) {
+        link->phase = SHM_UP;
+        shm->sink->opened(&link->base);
+        return 1;
+    }
+    if (!link->broken && !said)
+        return 0;
+    link->phase = SHM_GONE;
+    link->hears = 0;
+    shm->sink->refused(&link->base, said, said ? "the peer refuses" : "the peer breaks the rules");
+    return 1;
+}
+
+/* The upcalls that a link is due, if any. */
+static int attend(struct shm *shm, struct shm_link *link)
+{
+    int upcalls = 0;
+
+    if (link->phase == SHM_CALLING)
+        upcalls = attend_calling(shm, link);
+    if (link->phase != SHM_UP)
+        return upcalls;
+    if (link->ends && link->in.received == link->next_first)
+        link->broken = -ECONNRESET;
+    if (!link->broken)
+        return upcalls;
+    link->phase = SHM_GONE;
+    link->hears = 0;
+    shm->sink->lost(&link->base, link->broken);
+    return upcalls + 1;
+}
+
+static __attribute__((noinline)) int do_chores(struct shm *shm)
+{
+    int upcalls = 0;
+    uint32_t kept = 0;
+
+    if (atomic_load_explicit(&shm->mine->news, memory_order_relaxed) != shm->news_seen)
+        upcalls += visit_callers(shm, meet);
+    shm->chores = 0;
+    for (uint32_t i = 0; i < shm->contact_count; i++)
+        upcalls += attend(shm, shm->contacts[i]);
+    for (uint32_t i = 0; i < shm->listening_count; i++) {
+        struct shm_link *link = shm->listening[i];
+        link->listed = link->hears;
+        if (link->hears)
+            shm->listening[kept++] = link;
+    }
+    shm->listening_count = kept;
+    return upcalls;
+}
+
+/* The busy rings each time, of the quiet ones a few; who is found busy there
+ * changes places with one of the others. */
+static __attribute__((noinline)) int progress_many(struct shm *shm)
+{
+    struct shm_link **links = shm->listening;
+    uint32_t quiet = shm->listening_count - SHM_HOT;
+    int upcalls = 0;
+
+    for (uint32_t i = 0; i < SHM_HOT; i++)
+        if (shm_link_has_packet(links[i]))
+            upcalls += shm_link_receive(links[i]);
+    for (uint32_t i = 0; i < SHM_HOT && i < quiet; i++) {
+        uint32_t at = SHM_HOT + shm->turn++ % quiet;
+        struct shm_link *link = links[at];
+        if (shm_link_has_packet(link)) {
+            uint32_t hot = shm->turn_hot++ % SHM_HOT;
+            links[at] = links[hot];
+            links[hot] = link;
+            upcalls += shm_link_receive(link);
+        }
+    }
+    return upcalls;
+}
+
+static int shm_progress(struct chan *base)
+{
+    struct shm *shm = (struct shm *)base;
+    int upcalls = 0;
+
+    if (UNLIKELY(shm->chores || atomic_load_explicit(&shm->mine->news, memory_order_relaxed) !=
+                                    shm->news_seen))
+        upcalls = do_chores(shm);
+    if (UNLIKELY(shm->listening_count > SHM_HOT))
+        return upcalls + progress_many(shm);
+    for (uint32_t i = 0; i < shm->listening_count; i++)
+        if (shm_link_has_packet(shm->listening[i]))
+            upcalls += shm_link_receive(shm->listening[i]);
+    return upcalls;
+}
+
+/* Whether there is anything to do; asked once everybody knows that we sleep. */
+static int has_news(struct shm *shm)
+{
+    int news = shm->chores ||
+               atomic_load_explicit(&shm->mine->news, memory_order_relaxed) != shm->news_seen;
+    for (uint32_t i = 0; !news && i < shm->listening_count; i++)
+        news = shm_link_has_packet(shm->listening[i]);
+    for (uint32_t i = 0; !news && shm->starved && i < shm->contact_count; i++)
+        news = shm_link_refresh(shm->contacts[i]);
+    return news;
+}
+
+static int shm_arm(struct chan *base, enum chan_sleep how)
+{
+    struct shm *shm = (struct shm *)base;
+    uint32_t sleeping = shm->sleeps += SHM_SLEEP_COUNT;
+
+    if (!sleeping)
+        sleeping = shm->sleeps = SHM_SLEEP_COUNT;
+    if (how == CHAN_SLEEP_FD) {
+        if (base->fd < 0 && shm_bell_open(shm))
+            return CHAN_AGAIN;
+        sleeping |= SHM_SLEEP_FD;
+    }
+    if (shm->starved)
+        sleeping |= SHM_SLEEP_STARVED;
+    atomic_store_explicit(&shm->mine->sleeping, sleeping, memory_order_seq_cst);
+    os_heavy_fence();
+    return has_news(shm) ? CHAN_AGAIN : 0;
+}
+
+static void shm_disarm(struct chan *base)
+{
+    struct shm *shm = (struct shm *)base;
+    uint32_t sleeping = atomic_load_explicit(&shm->mine->sleeping, memory_order_relaxed);
+    atomic_store_explicit(&shm->mine->sleeping, 0, memory_order_relaxed);
+    if (sleeping & SHM_SLEEP_FD)
+        shm_bell_drain(shm);
+}
+
+/* Nobody is to wait for an answer: whoever calls from now on sees that we have
+ * closed, and who has called before is told. */
+static void retire(struct shm *shm)
+{
+    atomic_store_explicit(&shm->mine->state, SHM_CLOSED, memory_order_seq_cst);
+    visit_callers(shm, turn_away);
+}
+
+static void shm_close(struct chan *base)
+{
+    struct shm *shm = (struct shm *)base;
+    if (!shm)
+        return;
+    if (shm->base.word)
+        retire(shm);
+    for (uint32_t i = 0; i < shm->contact_count; i++)
+        shm_link_destroy(shm->contacts[i]);
+    os_segment_unmap(shm->mine, shm->layout.size);
+    shm_bell_close(shm);
+    free(shm->links);
+    free(shm->contacts);
+    free(shm->listening);
+    free(shm);
+}
+
+static int shm_open_channel(struct chan **out, const struct chan_env *env, char *why, size_t size)
+{
+    struct shm *shm;
+    int rc = -ENODEV;
+
+    if (env->local_ranks < 2) {
+        snprintf(why, size, "alone on this host");
+        return rc;
+    }
+    if (env->rank >= (uint32_t)env->local_ranks) {
+        snprintf(why, size, "the group spans other hosts");
+        return rc;
+    }
+    shm = calloc(1, sizeof(*shm));
+    if (!shm)
+        return -ENOMEM;
+    shm->base.ops = &chan_shm;
+    shm->base.fd = shm->bell = -1;
+    shm->env = env;
+    shm->sink = env->sink;
+    shm->links = calloc((size_t)env->local_ranks, sizeof(*shm->links));
+    shm->contacts = calloc((size_t)env->local_ranks, sizeof(*shm->contacts));
+    shm->listening = calloc((size_t)env->local_ranks, sizeof(*shm->listening));
+    if (!shm->links || !shm->contacts || !shm->listening) {
+        rc = -ENOMEM;
+        goto error;
+    }
+    rc = map_own(shm, why, size);
+    if (rc)
+        goto error;
+    os_random(&shm->magic, sizeof(shm->magic));
+    shm->heavy = !os_heavy_fence_register();
+    shm->may_copy = os_setting(OS_SETTING_SINGLE_COPY) != 0;
+    if (shm->may_copy)
+        allow_copies();
+    shm_chunk_init(&shm->pool, (unsigned char *)shm->mine + shm->layout.pool,
+                   shm->layout.size - shm->layout.pool, env->local_ranks - 1);
+    shm->base.word = &shm->mine->doorbell;
+    introduce(shm);
+    *out = &shm->base;
+    return 0;
+error:
+    shm_close(&shm->base);
+    return rc;
+}
+
+const struct chan_ops chan_shm = {
+    .version = CHAN_VERSION,
+    .size = sizeof(struct chan_ops),
+    .name = "shm",
+    .open = shm_open_channel,
+    .close = shm_close,
+    .card = shm_card,
+    .match = shm_match,
+    .link = shm_link,
+    .unlink = shm_link_end,
+    .progress = shm_progress,
+    .arm = shm_arm,
+    .disarm = shm_disarm,
+    .direct = &shm_direct,
+};

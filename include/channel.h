@@ -161,6 +161,7 @@ struct chan_env {
     uint32_t rank;        /* ... this rank of this group */
     uint8_t secret[16];   /* proves to a peer that one belongs to the job */
     const char *host_id;  /* equal on two processes: same host, same memory */
+    int ranks;            /* of our group, anywhere */
     int local_ranks;      /* of our group on this host */
     int cpus;             /* processors that they share */
 

@@ -100,7 +100,7 @@ struct mpid_request {
     struct mpid_envelope from; /* of the message received; of a send: its own */
     size_t count;              /* data bytes received */
     /* Called at completion, inside some thread's progress, device locked: may
-     * free the request and call nothing of mpid. NULL: nothing. */
+     * free the request and call nothing of mpid. Set by mpid_when_done(). */
     void (*done)(struct mpid_request *request);
 
     /* The first CAR: the device's own. */
@@ -184,6 +184,10 @@ int mpid_probe(const struct mpid_envelope *want, struct mpid_envelope *found, si
                struct mpid_message **message);
 void mpid_recv_message(struct mpid_request *request, struct mpid_message *message,
                        const struct mpid_bytes *bytes);
+
+/* Have done called at completion (struct mpid_request). Returns false, with
+ * nothing set, where the request is complete already. */
+bool mpid_when_done(struct mpid_request *request, void (*done)(struct mpid_request *request));
 
 /* Ask that a request be cancelled. It completes in any case: cancelled where the
  * message had not been matched yet, or as if nothing had been asked. */

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Binding: two cards in, an ordered list of channels out. Pure: no I/O, no state.
+ *
+ * A card is what a process publishes of itself:
+ *
+ *   card    = "vireo1" ";" "arch=" arch *( ";" channel )
+ *   arch    = ( "le" | "be" ) ( "32" | "64" )
+ *   channel = name "(" params ")"         ; params: os/params.h
+ *
+ * Cards come from other processes: whatever they hold, these functions neither
+ * crash nor read beyond the NUL.
+ */
+#ifndef MPID_BIND_H
+#define MPID_BIND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "include/channel.h"
+
+enum {
+    CARD_MAX = 8192, /* bytes, NUL included */
+    BIND_CHANNELS = 8 /* channels that a process may have open at once */
+};
+
+/* Candidates to try, best first, and a verdict on each channel of the table. */
+struct bind_choice {
+    uint8_t count;
+    uint8_t candidate[BIND_CHANNELS]; /* indices into the table */
+    struct chan_verdict verdict[BIND_CHANNELS];
+};
+
+/* Begin a card for this process. */
+int card_start(char *card, size_t size);
+/* Append a channel. Returns 0 or -ENOSPC with card unchanged. */
+int card_add(char *card, size_t size, const char *name, const char *params);
+/* Copy the parameters of the channel called exactly name. Returns 0, -ENOENT
+ * where the card has none, or -EINVAL where it is no card. */
+int card_find(const char *card, const char *name, char params[CHAN_CARD_MAX]);
+
+/* Judge every channel of table (count of them) by both cards. Returns 0, or
+ * -EHOSTUNREACH where none remains; choice is set in both cases. */
+int bind_choose(const char *mine, const char *theirs, const struct chan_ops *const *table,
+                int count, struct bind_choice *choice);
+
+#endif

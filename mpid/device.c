@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The device's life: attach, open the channels, publish the card; and back. */
+#include "mpid/device.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpid/wait.h"
+#include "os/log.h"
+#include "os/settings.h"
+
+struct device device;
+
+static void sent(struct chan_peer *peer, void *cookie)
+{
+    send_sent((struct vc *)peer, cookie);
+}
+
+static const struct chan_sink sink = {
+    .arrived = recv_arrived,
+    .place = recv_place,
+    .landed = recv_landed,
+    .sent = sent,
+    .asked = connect_asked,
+    .opened = connect_opened,
+    .refused = connect_refused,
+    .lost = connect_lost,
+};
+
+/* ---- requests ---- */
+
+void device_complete(struct mpid_request *request)
+{
+    void (*done)(struct mpid_request *) = request->done;
+    request->state = CAR_IDLE;
+    atomic_store_explicit(&request->pending, 0, memory_order_release);
+    if (__builtin_expect(done != NULL, 0))
+        done(request);
+    if (__builtin_expect(atomic_load_explicit(&device.sleepers, memory_order_relaxed), 0))
+        progress_wake();
+}
+
+bool mpid_when_done(struct mpid_request *request, void (*done)(struct mpid_request *request))
+{
+    os_lock(&device.lock);
+    bool under_way = !mpid_is_complete(request);
+    if (under_way)
+        request->done = done;
+    os_unlock(&device.lock);
+    return under_way;
+}
+
+size_t mpid_request_tail(void)
+{
+    return device.request_tail;
+}
+
+static int reserve(void *owner, size_t size, size_t align)
+{
+    struct device *d = owner;
+    if (d->requests_exist || !align || align > 64)
+        return -ENOSPC;
+    size_t at = (d->request_align + d->request_tail + align - 1) / align * align;
+    d->request_tail = at + size - d->request_align;
+    return (int)at;
+}
+
+/* ---- what channels ask of us ---- */
+
+static int memory(void *owner, uint32_t rank, int *fd, uint64_t *offset, uint64_t *size)
+{
+    struct device *d = owner;
+    unsigned long long at, bytes;
+    if (rank >= (uint32_t)d->world.size ||
+        BNR_Get_host_memory(d->group, (int)rank, fd, &at, &bytes))
+        return -ENOTSUP;
+    *offset = at;
+    *size = bytes;
+    return 0;
+}
+
+/* ---- channels ---- */
+
+static bool is_listed(const char *list, const char *name)
+{
+    size_t len = strlen(name);
+    for (; *list; list += strcspn(list, ","), list += *list == ',')
+        if (strcspn(list, ",") == len && !memcmp(list, name, len))
+            return true;
+    return false;
+}
+
+static int check_list(const char *list, char *why, size_t size)
+{
+    char known[256] = "";
+    for (int i = 0; chan_table[i]; i++)
+        snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", i ? ", " : "",
+                 chan_table[i]->name);
+    for (; *list; list += strcspn(list, ","), list += *list == ',') {
+        size_t len = strcspn(list, ",");
+        bool found = false;
+        for (int i = 0; chan_table[i]; i++)
+            found |= strlen(chan_table[i]->name) == len && !memcmp(chan_table[i]->name, list, len);
+        if (!found) {
+            snprintf(why, size, "VIREO_CHANNELS names '%.*s'; the channels are %s", (int)len, list,
+                     known);
+            return -EINVAL;
+        }
+    }
+    return 0;
+}
+
+static void note_closed(const char *name, const char *why)
+{
+    if (device.closed_count < BIND_CHANNELS)
+        snprintf(device.closed[device.closed_count++], sizeof(device.closed[0]), "%s: %s", name,
+                 why);
+}
+
+static void open_channel(const struct chan_ops *ops)
+{
+    char why[128] = "it cannot run here", params[CHAN_CARD_MAX] = "";
+    struct chan *chan;
+    if (device.port_count == BIND_CHANNELS) {
+        note_closed(ops->name, "too many channels are open");
+        return;
+    }
+    if (ops->open(&chan, &device.env, why, sizeof(why))) {
+        note_closed(ops->name, why);
+        return;
+    }
+    if (ops->card(chan, params) || card_add(device.card, CARD_MAX, ops->name, params)) {
+        note_closed(ops->name, "its card could not be written");
+        ops->close(chan);
+        return;
+    }
+    device.ops[device.port_count] = ops;
+    device.ports[device.port_count++] = (struct port){.chan = chan};
+}
+
+static int open_channels(char *why, size_t size)
+{
+    const char *list = os_setting_text(OS_SETTING_CHANNELS);
+    if (check_list(list, why, size) || card_start(device.card, CARD_MAX))
+        return -EINVAL;
+    for (int i = 0; chan_table[i]; i++) {
+        if (*list && !is_listed(list, chan_table[i]->name))
+            note_closed(chan_table[i]->name, "VIREO_CHANNELS leaves it out");
+        else
+            open_channel(chan_table[i]);
+    }
+    return 0;
+}
+
+static void close_channels(void)
+{
+    while (device.port_count) {
+        struct chan *chan = device.ports[--device.port_count].chan;
+        chan->ops->close(chan);
+    }
+}
+
+/* ---- the process manager ---- */
+
+static struct vc *ended_vc;
+static int ended_rank;
+
+static void find_ended(struct vc *vc)
+{
+    if ((int)vc->peer.rank == ended_rank)
+        ended_vc = vc;
+}
+
+/* A process has ended. What it sent before still counts, so look once more. */
+static void process_ended(const BNR_Event *event, void *arg)
+{
+    (void)arg;
+    ended_vc = NULL;
+    ended_rank = event->rank;
+    vc_each(find_ended);
+    if (!ended_vc || ended_vc->state >= VC_CLOSED)
+        return;
+    for (int i = 0; i < device.port_count; i++)
+        while (device.ports[i].chan->ops->progress(device.ports[i].chan) > 0) {
+        }
+    vc_fail(ended_vc, MPID_LOST, "its process has ended");
+}
+
+static int attach(char *why, size_t size)
+{
+    BNR_Host host;
+    BNR_Gid gid;
+    struct mpid_world *world = &device.world;
+    int rc = BNR_Init(NULL), id;
+    if (rc) {
+        snprintf(why, size, "%s", BNR_Strerror(rc));
+        return -EINVAL;
+    }
+    if ((rc = BNR_Get_group(&device.group)) || (rc = BNR_Get_rank(device.group, &world->rank)) ||
+        (rc = BNR_Get_size(device.group, &world->size)) ||
+        (rc = BNR_Get_gid(device.group, &gid)) || (rc = BNR_Get_host(&host)) ||
+        (rc = BNR_Get_secret(device.group, device.env.secret)) ||
+        (rc = BNR_Event_register(BNR_EV_PROC_EXIT | BNR_EV_PROC_FAILED | BNR_EV_PROC_ABORT,
+                                 device.group, process_ended, NULL, &id))) {
+        snprintf(why, size, "%s", BNR_Strerror(rc));
+        BNR_Finalize();
+        return -EINVAL;
+    }
+    memcpy(&world->gid, &gid, sizeof(gid));
+    if (BNR_Get_appnum(&world->appnum))
+        world->appnum = -1;
+    if (BNR_Get_universe_size(&world->universe_size))
+        world->universe_size = 0;
+    world->host = host.name;
+    world->local_ranks = host.ranks;
+    world->cpus = host.cpus;
+    memcpy(&device.env.gid, &gid, sizeof(gid));
+    device.env.host_id = host.id;
+    return 0;
+}
+
+/* ---- life ---- */
+
+static int start(char *why, size_t size)
+{
+    const struct mpid_world *world = &device.world;
+    device.env.size = sizeof(device.env);
+    device.env.device = &device;
+    device.env.sink = &sink;
+    device.env.rank = (uint32_t)world->rank;
+    device.env.ranks = world->size;
+    device.env.local_ranks = world->local_ranks;
+    device.env.cpus = world->cpus;
+    device.env.reserve = reserve;
+    device.env.memory = memory;
+    device.eager_credit = (uint64_t)os_setting(OS_SETTING_EAGER_CREDIT);
+    os_pool_init(&device.controls, sizeof(struct control), 16);
+    if (match_init(&device.match) || vc_init()) {
+        snprintf(why, size, "no memory");
+        return -ENOMEM;
+    }
+    int rc = open_channels(why, size);
+    if (!rc && BNR_Put(device.group, "card", device.card, strlen(device.card), 0)) {
+        snprintf(why, size, "this process's card could not be published");
+        rc = -ENOMEM;
+    }
+    return rc;
+}
+
+int mpid_init(bool threads, size_t request_size, struct mpid_world *world, char *why, size_t size)
+{
+    device = (struct device){.lock = OS_LOCK_INIT, .request_align = request_size};
+    int rc = attach(why, size);
+    if (rc)
+        return rc;
+    os_log_identity(device.world.rank);
+    wait_init(device.world.local_ranks, device.world.cpus, threads);
+    rc = start(why, size);
+    if (rc) {
+        close_channels();
+        match_fini(&device.match);
+        wait_fini();
+        BNR_Finalize();
+        return rc;
+    }
+    *world = device.world;
+    return 0;
+}
+
+static bool all_quiet, all_closed;
+
+static void look_quiet(struct vc *vc)
+{
+    bool wanted = vc->state != VC_FAILED && vc->state != VC_CLOSED;
+    if (wanted && (vc->send_head || vc->bulk || (vc->unfinished && vc->state != VC_REMOTE_CLOSE)))
+        all_quiet = false;
+}
+
+static bool is_quiet(void *arg)
+{
+    (void)arg;
+    os_lock(&device.lock);
+    all_quiet = true;
+    vc_each(look_quiet);
+    bool quiet = all_quiet;
+    os_unlock(&device.lock);
+    return quiet;
+}
+
+static void close_one(struct vc *vc)
+{
+    if (vc->state == VC_OPEN || vc->state == VC_REMOTE_CLOSE)
+        vc_close(vc);
+    if ((vc->state >= VC_BINDING && vc->state < VC_CLOSED) || vc->control_head)
+        all_closed = false;
+}
+
+static bool is_closed(void *arg)
+{
+    (void)arg;
+    os_lock(&device.lock);
+    all_closed = true;
+    vc_each(close_one);
+    bool closed = all_closed;
+    os_unlock(&device.lock);
+    return closed;
+}
+
+int mpid_finalize(void)
+{
+    mpid_wait_until(is_quiet, NULL);
+    device.finalizing = true;
+    mpid_wait_until(is_closed, NULL);
+    if (os_setting(OS_SETTING_REPORT))
+        report_put();
+    vc_fini();
+    close_channels();
+    match_fini(&device.match);
+    ids_fini(&device.ids);
+    os_pool_fini(&device.controls);
+    wait_fini();
+    return BNR_Finalize() ? -EIO : 0;
+}
+
+void mpid_abort(int code, const char *message)
+{
+    BNR_Abort(device.group, code, message);
+}
+
+struct vc *mpid_vc_get(const struct mpid_gid *gid, uint32_t rank)
+{
+    struct chan_gid id;
+    memcpy(&id, gid, sizeof(id));
+    os_lock(&device.lock);
+    struct vc *vc = vc_get(&id, rank);
+    os_unlock(&device.lock);
+    return vc;
+}
+
+void mpid_vc_describe(const struct vc *vc, char *text, size_t size)
+{
+    snprintf(text, size, "rank %u on %s", vc->peer.rank, device.world.host);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The device's own state, and what its files share.
+ *
+ * device.lock guards all of it, and every VC, request in flight and channel. It
+ * is taken at the entry points of include/mpid.h (send.c, recv.c, progress.c,
+ * device.c); everything below, and every upcall, runs under it.
+ */
+#ifndef MPID_DEVICE_H
+#define MPID_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "include/bnr.h"
+#include "include/channel.h"
+#include "include/mpid.h"
+#include "mpid/bind.h"
+#include "mpid/ids.h"
+#include "mpid/match.h"
+#include "mpid/vc.h"
+#include "os/lock.h"
+#include "os/pool.h"
+
+enum {
+    EAGER_OVERHEAD = 64 /* what a message costs its receiver besides its data */
+};
+
+/* Where a request is in its life; struct mpid_request's state. */
+enum car_state {
+    CAR_IDLE,
+    CAR_WAITING, /* send: in its VC's queue */
+    CAR_SENDING, /* eager: a channel still reads its bytes */
+    CAR_ASKED,   /* RTS sent: the receiver has not answered */
+    CAR_BULK,    /* streaming; in its VC's bulk list */
+    CAR_BULK_PENDING, /* the same, and a channel still reads a fragment */
+    CAR_LENT,    /* the receiver reads (and we have written our part) */
+    CAR_POSTED,  /* receive: waits for a message */
+    CAR_ARRIVING, /* its message is being written by a channel or the peer */
+};
+
+/* An open channel, and how often it is worth looking at. */
+struct port {
+    struct chan *chan;
+    uint32_t wait, period; /* turns until the next look; between looks */
+};
+
+struct device {
+    struct os_lock lock;
+    BNR_Group group;
+    struct mpid_world world;
+    struct chan_env env;
+    struct port ports[BIND_CHANNELS];
+    int port_count;
+    const struct chan_ops *ops[BIND_CHANNELS]; /* of ports */
+    char closed[BIND_CHANNELS][160];           /* name: why it is not open; for the report */
+    int closed_count;
+    char card[CARD_MAX];
+    struct match match;
+    struct ids ids;
+    struct os_pool controls;
+    size_t request_tail, request_align;
+    bool requests_exist; /* too late to reserve */
+    struct vc *busy;     /* VCs with something to hand over */
+    int binding;         /* VCs whose card is awaited, or that connect */
+    uint64_t eager_credit;
+    bool finalizing;
+    _Atomic int sleepers;
+    uint32_t turns;
+};
+
+extern struct device device;
+
+/* Complete a request; see struct mpid_request. */
+void device_complete(struct mpid_request *request);
+
+/* ---- send.c ---- */
+
+/* Hand over what waits on a VC. Returns whether anything moved. */
+bool send_drain(struct vc *vc);
+/* The channel has read the bytes of a pending packet. */
+void send_sent(struct vc *vc, struct mpid_request *request);
+/* End every send of a VC in error. */
+void send_fail(struct vc *vc, enum mpid_error error);
+/* Take a waiting send out of its queue. */
+void send_unqueue(struct mpid_request *request);
+
+/* ---- recv.c ---- */
+
+void recv_arrived(struct chan_peer *peer, const struct chan_head *head, const void *data,
+                  size_t len);
+void *recv_place(struct chan_peer *peer, const struct chan_head *head, size_t len, void **token);
+void recv_landed(struct chan_peer *peer, void *token);
+/* The bytes of a landing will never be complete. */
+void recv_fail(struct vc *vc, enum mpid_error error);
+/* Free an unexpected message that is in no queue. */
+void recv_forget(struct unexpected *unexpected);
+/* Copy bytes of a message to their place; what does not fit is dropped. */
+void recv_copy(struct mpid_request *request, size_t offset, const void *data, size_t len);
+
+/* ---- rndv.c ---- */
+
+/* A receive and an RTS have met. */
+void rndv_start(struct mpid_request *request, struct vc *vc, uint64_t total, uint64_t addr,
+                uint32_t id);
+void rndv_cts(struct vc *vc, const struct packet_cts *cts);
+/* Bytes [offset, offset + len) of a receive are in place. */
+void rndv_moved(struct mpid_request *request, size_t len);
+void rndv_done(struct vc *vc, uint32_t id, enum mpid_error error);
+/* The receive that a DATA packet of this VC may write to, or NULL. */
+struct mpid_request *rndv_target(struct vc *vc, uint32_t id, uint64_t offset, size_t len);
+void rndv_cancel(struct vc *vc, uint32_t sender_id);
+void rndv_cancelled(struct vc *vc, uint32_t id, bool done);
+/* End every receive in rendezvous with this peer in error. */
+void rndv_fail(struct vc *vc, enum mpid_error error);
+
+/* ---- connect.c ---- */
+
+/* Begin to bind (or go on). */
+void connect_start(struct vc *vc);
+/* Look again at VCs that wait for a card. Returns whether anything happened. */
+bool connect_poll(void);
+enum chan_answer connect_asked(void *owner, const struct chan_ops *ops,
+                               const struct chan_gid *gid, uint32_t rank,
+                               struct chan_peer **peer);
+void connect_opened(struct chan_link *link);
+void connect_refused(struct chan_link *link, enum chan_answer answer, const char *why);
+void connect_lost(struct chan_link *link, int rc);
+
+/* ---- progress.c ---- */
+
+/* One turn, locked. */
+bool progress_turn(void);
+/* Wake sleeping threads of this process; locked. */
+void progress_wake(void);
+
+/* ---- report.c ---- */
+
+/* Tell mpiexec which channel each peer was bound to, and why not another. */
+void report_put(void);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The packets that devices exchange. Each is a head of 16 bytes, which any
+ * channel carries, and a payload. Both ends are of one byte order and word size
+ * (a card with another "arch" matches nothing), so these are plain structs.
+ *
+ *   type      word[0]              word[1]      payload
+ *   EAGER     type|context         rank|tag     the data
+ *   RTS       type|context         rank|tag     packet_rts [, the data where flags say so]
+ *   CTS       type                 -            packet_cts
+ *   DATA      type|receiver's id   offset       the data from offset on
+ *   DONE      type|request's id    error        -
+ *   CANCEL    type|sender's id     -            -
+ *   CANCELLED type|sender's id     1: it was    -
+ *   CREDIT    type                 bytes        -
+ *   CLOSE     type                 0 or 1       -
+ */
+#ifndef MPID_PACKET_H
+#define MPID_PACKET_H
+
+#include <stdint.h>
+
+#include "include/channel.h"
+#include "include/mpid.h"
+
+enum packet_type {
+    PACKET_NONE = 0, /* never sent: zeroed memory is no packet */
+    PACKET_EAGER,
+    PACKET_RTS,
+    PACKET_CTS,
+    PACKET_DATA,
+    PACKET_DONE,
+    PACKET_CANCEL,
+    PACKET_CANCELLED,
+    PACKET_CREDIT,
+    PACKET_CLOSE,
+    PACKET_TYPES
+};
+
+enum { RTS_HAS_DATA = 1u << 0 };
+
+/* Ready to send: total bytes lie ready in request id. */
+struct packet_rts {
+    uint64_t total;
+    uint64_t addr; /* where, if they are contiguous; else 0 */
+    uint32_t id;
+    uint32_t flags;
+};
+
+/* How the bytes of a rendezvous travel. */
+enum packet_engine {
+    ENGINE_STREAM, /* the sender sends DATA packets */
+    ENGINE_PULL,   /* the receiver copies all of them out of the sender's memory */
+    ENGINE_SPLIT,  /* the receiver pulls [0, split), the sender pushes the rest */
+    ENGINES
+};
+
+/* Clear to send: the receive is matched. */
+struct packet_cts {
+    uint32_t sender_id, receiver_id;
+    uint32_t engine;
+    uint32_t unused;
+    uint64_t addr;  /* SPLIT: where the bytes go */
+    uint64_t limit; /* bytes wanted: less than total where the place is shorter */
+    uint64_t split;
+};
+
+_Static_assert(sizeof(struct packet_rts) == 24, "on the wire");
+_Static_assert(sizeof(struct packet_cts) == 40, "on the wire");
+
+static inline struct chan_head packet_head(enum packet_type type, uint32_t high, uint64_t second)
+{
+    return (struct chan_head){{(uint64_t)high << 32 | type, second}};
+}
+
+static inline struct chan_head packet_message(enum packet_type type,
+                                              const struct mpid_envelope *env)
+{
+    return packet_head(type, env->context,
+                       (uint64_t)(uint32_t)env->tag << 32 | (uint32_t)env->rank);
+}
+
+static inline uint32_t packet_type(const struct chan_head *head)
+{
+    return (uint32_t)head->word[0];
+}
+
+static inline uint32_t packet_id(const struct chan_head *head)
+{
+    return (uint32_t)(head->word[0] >> 32);
+}
+
+static inline struct mpid_envelope packet_envelope(const struct chan_head *head)
+{
+    return (struct mpid_envelope){(uint32_t)(head->word[0] >> 32), (int32_t)head->word[1],
+                                  (int32_t)(head->word[1] >> 32)};
+}
+
+#endif

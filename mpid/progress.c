@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The one progress loop, and waiting.
+ *
+ * A wait spins while a core is ours, then yields, then sleeps: on the word of
+ * the channel that has one, where no other channel has links, else on the
+ * descriptors of all. A sleeper looks up at least every 100 ms, for what comes
+ * by no channel (the end of a process). Where ranks outnumber cores it goes to
+ * sleep almost at once.
+ */
+#include <poll.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "mpid/device.h"
+#include "mpid/wait.h"
+#include "os/clock.h"
+#include "os/futex.h"
+#include "os/settings.h"
+
+/* ---- one turn ---- */
+
+enum { IDLE_PERIOD = 1024, MIXED_PERIOD = 32, BNR_PERIOD = 64 };
+
+/* How many turns a port with a descriptor may be left alone: looking at it is a
+ * system call, which other channels' messages should not wait for. */
+static uint32_t longest_period(const struct port *port)
+{
+    if (port->chan->fd < 0)
+        return 0;
+    bool others = false;
+    for (int i = 0; i < device.port_count; i++)
+        if (&device.ports[i] != port && device.ports[i].chan->links)
+            others = true;
+    return others ? (port->chan->links ? MIXED_PERIOD : IDLE_PERIOD) : 0;
+}
+
+static __attribute__((noinline)) void slow_down(struct port *port)
+{
+    uint32_t longest = longest_period(port);
+    port->period = port->period * 2 + 1 < longest ? port->period * 2 + 1 : longest;
+    if (!port->chan->links)
+        port->period = longest;
+    port->wait = port->period;
+}
+
+static inline int poll_ports(void)
+{
+    int moved = 0;
+    for (int i = 0; i < device.port_count; i++) {
+        struct port *port = &device.ports[i];
+        struct chan *chan = port->chan;
+        if (port->wait) {
+            port->wait--;
+            continue;
+        }
+        if (!chan->links && chan->fd < 0 && !chan->word)
+            continue;
+        int n = chan->ops->progress(chan);
+        moved += n;
+        if (chan->fd >= 0) {
+            if (n)
+                port->period = port->wait = 0;
+            else
+                slow_down(port);
+        }
+    }
+    return moved;
+}
+
+static __attribute__((noinline)) bool drain_busy(void)
+{
+    bool moved = false;
+    struct vc *vc = device.busy;
+    device.busy = NULL;
+    while (vc) {
+        struct vc *next = vc->busy_next;
+        vc->busy = false;
+        moved |= send_drain(vc);
+        if (vc_is_up(vc) && (vc->control_head || vc->send_head || vc->bulk))
+            vc_mark_busy(vc);
+        vc = next;
+    }
+    return moved;
+}
+
+static __attribute__((noinline)) void poll_manager(void)
+{
+    (void)BNR_Progress(NULL);
+}
+
+bool progress_turn(void)
+{
+    int moved = poll_ports();
+    if (__builtin_expect(device.busy != NULL, 0))
+        moved += drain_busy();
+    if (__builtin_expect(!(++device.turns % BNR_PERIOD), 0))
+        poll_manager();
+    if (__builtin_expect(device.binding, 0) && !(device.turns % 8))
+        moved += connect_poll();
+    return moved > 0;
+}
+
+bool mpid_progress(void)
+{
+    os_lock(&device.lock);
+    bool moved = progress_turn();
+    os_unlock(&device.lock);
+    return moved;
+}
+
+/* ---- sleeping ---- */
+
+static struct chan *with_word(void)
+{
+    for (int i = 0; i < device.port_count; i++)
+        if (device.ports[i].chan->word)
+            return device.ports[i].chan;
+    return NULL;
+}
+
+/* The word is enough where no channel with a descriptor has links. */
+static enum chan_sleep choose_sleep(void)
+{
+    if (!with_word())
+        return CHAN_SLEEP_FD;
+    for (int i = 0; i < device.port_count; i++)
+        if (device.ports[i].chan->fd >= 0 && !device.ports[i].chan->word &&
+            device.ports[i].chan->links)
+            return CHAN_SLEEP_FD;
+    return CHAN_SLEEP_WORD;
+}
+
+static bool arm_all(enum chan_sleep how)
+{
+    bool ready = true;
+    for (int i = 0; i < device.port_count; i++)
+        if (device.ports[i].chan->ops->arm(device.ports[i].chan, how))
+            ready = false;
+    return ready;
+}
+
+static void disarm_all(void)
+{
+    for (int i = 0; i < device.port_count; i++) {
+        device.ports[i].chan->ops->disarm(device.ports[i].chan);
+        device.ports[i].wait = 0;
+    }
+}
+
+static void sleep_on_fds(const struct pollfd *fds, nfds_t count, uint64_t timeout_ns)
+{
+    struct timespec limit = {(time_t)(timeout_ns / 1000000000u),
+                             (long)(timeout_ns % 1000000000u)};
+    (void)ppoll((struct pollfd *)(uintptr_t)fds, count, &limit, NULL);
+}
+
+static nfds_t gather_fds(struct pollfd fds[BIND_CHANNELS + 1])
+{
+    nfds_t count = 0;
+    for (int i = 0; i < device.port_count; i++)
+        if (device.ports[i].chan->fd >= 0)
+            fds[count++] = (struct pollfd){.fd = device.ports[i].chan->fd, .events = POLLIN};
+    if (wait_self_fd() >= 0)
+        fds[count++] = (struct pollfd){.fd = wait_self_fd(), .events = POLLIN};
+    return count;
+}
+
+/* Sleep until something may have happened. Locked on entry and return. */
+static void sleep_once(bool (*is_done)(void *arg), void *arg, uint64_t timeout_ns)
+{
+    enum chan_sleep how = choose_sleep();
+    struct chan *chan = with_word();
+    uint32_t seen = chan ? atomic_load(chan->word) : 0;
+    atomic_fetch_add(&device.sleepers, 1);
+    if (arm_all(how) && !device.busy && !is_done(arg)) {
+        struct pollfd fds[BIND_CHANNELS + 1];
+        nfds_t count = how == CHAN_SLEEP_FD ? gather_fds(fds) : 0;
+        os_unlock(&device.lock);
+        if (how == CHAN_SLEEP_WORD)
+            os_futex_wait(chan->word, seen, timeout_ns);
+        else
+            sleep_on_fds(fds, count, timeout_ns);
+        os_lock(&device.lock);
+        (void)BNR_Progress(NULL);
+    }
+    if (atomic_fetch_sub(&device.sleepers, 1) == 1) {
+        disarm_all();
+        wait_self_drain();
+    }
+}
+
+/* Both ways at once: a sleeper may be in either. */
+void progress_wake(void)
+{
+    struct chan *chan = with_word();
+    if (chan) {
+        atomic_fetch_add(chan->word, 1);
+        os_futex_wake(chan->word, INT_MAX);
+    }
+    wait_self_ring();
+}
+
+void mpid_wake(void)
+{
+    os_lock(&device.lock);
+    if (atomic_load(&device.sleepers))
+        progress_wake();
+    os_unlock(&device.lock);
+}
+
+/* ---- waiting ---- */
+
+enum { LOOK_UP_NS = 100000000, LOOK_UP_BINDING_NS = 1000000 };
+
+/* Nothing happened: spend the time until the next turn. */
+static void idle(struct wait *wait, bool (*is_done)(void *arg), void *arg)
+{
+    switch (wait_step(wait)) {
+    case WAIT_SPIN: os_pause(); break;
+    case WAIT_YIELD: sched_yield(); break;
+    case WAIT_SLEEP:
+        os_lock(&device.lock);
+        if (!is_done(arg))
+            sleep_once(is_done, arg, device.binding ? LOOK_UP_BINDING_NS : LOOK_UP_NS);
+        os_unlock(&device.lock);
+        break;
+    }
+}
+
+void mpid_wait_until(bool (*is_done)(void *arg), void *arg)
+{
+    struct wait wait;
+    wait_begin(&wait);
+    while (!is_done(arg)) {
+        if (mpid_progress())
+            wait_begin(&wait);
+        else
+            idle(&wait, is_done, arg);
+    }
+}
+
+static bool request_is_done(void *arg)
+{
+    return mpid_is_complete(arg);
+}
+
+void mpid_wait(struct mpid_request *request)
+{
+    struct wait wait;
+    wait_begin(&wait);
+    while (!mpid_is_complete(request)) {
+        os_lock(&device.lock);
+        bool moved = progress_turn();
+        os_unlock(&device.lock);
+        if (__builtin_expect(moved, 0))
+            wait_begin(&wait);
+        else
+            idle(&wait, request_is_done, request);
+    }
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The receiving side: packets in, receives matched, eager data to their place.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpid/device.h"
+
+/* ---- copying ---- */
+
+void recv_copy(struct mpid_request *request, size_t offset, const void *data, size_t len)
+{
+    const struct mpid_bytes *bytes = &request->bytes;
+    if (offset >= bytes->len)
+        return;
+    if (len > bytes->len - offset)
+        len = bytes->len - offset;
+    if (bytes->layout)
+        bytes->layout->unpack(bytes, offset, data, len);
+    else if (len)
+        memcpy((char *)bytes->base + offset, data, len);
+}
+
+/* Note who sent the message that a receive has got, and how much of it counts. */
+static inline void note(struct mpid_request *request, const struct mpid_envelope *env,
+                        uint64_t total)
+{
+    size_t room = request->bytes.len;
+    request->from = *env;
+    request->total = total;
+    request->count = total;
+    if (__builtin_expect(total > room, 0)) {
+        request->count = room;
+        request->error = MPID_TRUNCATED;
+    }
+}
+
+/* Give credit back to the sender, in large steps. */
+static inline void consumed(struct vc *vc, size_t len)
+{
+    vc->owed += len + EAGER_OVERHEAD;
+    if (__builtin_expect(vc->owed > device.eager_credit / 4, 0) && vc_is_up(vc)) {
+        struct chan_head head = packet_head(PACKET_CREDIT, 0, vc->owed);
+        vc->owed = 0;
+        vc_control(vc, &head, NULL, 0);
+    }
+}
+
+/* ---- unexpected messages ---- */
+
+static void *keep(struct unexpected *u, size_t len)
+{
+    u->data = len <= UNEXPECTED_INLINE ? u->inline_data : malloc(len);
+    return u->data;
+}
+
+/* A message for which there is no memory. u may be NULL. */
+static void no_room(struct vc *vc, struct unexpected *u)
+{
+    if (u) {
+        match_take(&device.match, u);
+        recv_forget(u);
+    }
+    vc_fail(vc, MPID_NO_MEMORY, "no memory for an unexpected message");
+}
+
+void recv_forget(struct unexpected *u)
+{
+    if (u->data != u->inline_data)
+        free(u->data);
+    match_forget(&device.match, u);
+}
+
+/* A receive has got an unexpected message. */
+static void receive_unexpected(struct mpid_request *request, struct unexpected *u)
+{
+    struct vc *vc = u->vc;
+    note(request, &u->env, u->total);
+    request->vc = vc;
+    if (u->arriving) {
+        u->claimed = request;
+        request->state = CAR_ARRIVING;
+        return;
+    }
+    if (!u->peer_id || u->data) {
+        recv_copy(request, 0, u->data, u->total);
+        device_complete(request);
+        if (u->peer_id) {
+            struct chan_head head = packet_head(PACKET_DONE, u->peer_id, 0);
+            vc_control(vc, &head, NULL, 0);
+        } else {
+            consumed(vc, u->total);
+        }
+    } else if (vc->state == VC_FAILED) {
+        request->error = MPID_LOST;
+        device_complete(request);
+    } else {
+        rndv_start(request, vc, u->total, u->peer_addr, u->peer_id);
+    }
+    recv_forget(u);
+}
+
+/* ---- packets ---- */
+
+static void eager_arrived(struct vc *vc, const struct chan_head *head, const void *data,
+                          size_t len)
+{
+    struct mpid_envelope env = packet_envelope(head);
+    struct unexpected *u;
+    struct mpid_request *request = match_wire_foa(&device.match, &env, &u);
+    if (__builtin_expect(request != NULL, 1)) {
+        note(request, &env, len);
+        request->vc = vc;
+        recv_copy(request, 0, data, len);
+        device_complete(request);
+        consumed(vc, len);
+        return;
+    }
+    if (!u || !keep(u, len)) {
+        no_room(vc, u);
+        return;
+    }
+    u->vc = vc;
+    u->total = len;
+    memcpy(u->data, data, len);
+}
+
+static void rts_arrived(struct vc *vc, const struct chan_head *head, const void *data, size_t len)
+{
+    struct packet_rts rts;
+    if (len < sizeof(rts)) {
+        vc_fail(vc, MPID_LOST, "it sent a short RTS packet");
+        return;
+    }
+    memcpy(&rts, data, sizeof(rts));
+    const char *with = (const char *)data + sizeof(rts);
+    bool has_data = rts.flags & RTS_HAS_DATA;
+    if (!rts.id || (has_data && rts.total != len - sizeof(rts))) {
+        vc_fail(vc, MPID_LOST, "it sent a malformed RTS packet");
+        return;
+    }
+    struct mpid_envelope env = packet_envelope(head);
+    struct unexpected *u = NULL;
+    struct mpid_request *request = match_wire_foa(&device.match, &env, &u);
+    if (request) {
+        note(request, &env, rts.total);
+        request->vc = vc;
+        if (has_data) {
+            struct chan_head done = packet_head(PACKET_DONE, rts.id, 0);
+            recv_copy(request, 0, with, rts.total);
+            device_complete(request);
+            vc_control(vc, &done, NULL, 0);
+        } else {
+            rndv_start(request, vc, rts.total, rts.addr, rts.id);
+        }
+        return;
+    }
+    if (!u || (has_data && !keep(u, rts.total))) {
+        no_room(vc, u);
+        return;
+    }
+    u->vc = vc;
+    u->total = rts.total;
+    u->peer_id = rts.id;
+    u->peer_addr = rts.addr;
+    if (has_data)
+        memcpy(u->data, with, rts.total);
+}
+
+static void data_arrived(struct vc *vc, const struct chan_head *head, const void *data, size_t len)
+{
+    struct mpid_request *request = rndv_target(vc, packet_id(head), head->word[1], len);
+    if (!request) {
+        vc_fail(vc, MPID_LOST, "it sent data that nobody asked for");
+        return;
+    }
+    recv_copy(request, head->word[1], data, len);
+    rndv_moved(request, len);
+}
+
+static void cts_arrived(struct vc *vc, const void *data, size_t len)
+{
+    struct packet_cts cts;
+    if (len != sizeof(cts)) {
+        vc_fail(vc, MPID_LOST, "it sent a malformed CTS packet");
+        return;
+    }
+    memcpy(&cts, data, sizeof(cts));
+    rndv_cts(vc, &cts);
+}
+
+void recv_arrived(struct chan_peer *peer, const struct chan_head *head, const void *data,
+                  size_t len)
+{
+    struct vc *vc = (struct vc *)peer;
+    switch (packet_type(head)) {
+    case PACKET_EAGER: eager_arrived(vc, head, data, len); break;
+    case PACKET_RTS: rts_arrived(vc, head, data, len); break;
+    case PACKET_CTS: cts_arrived(vc, data, len); break;
+    case PACKET_DATA: data_arrived(vc, head, data, len); break;
+    case PACKET_DONE: rndv_done(vc, packet_id(head), (enum mpid_error)head->word[1]); break;
+    case PACKET_CANCEL: rndv_cancel(vc, packet_id(head)); break;
+    case PACKET_CANCELLED: rndv_cancelled(vc, packet_id(head), head->word[1]); break;
+    case PACKET_CREDIT:
+        vc->credit += head->word[1];
+        if (vc->credit > device.eager_credit)
+            vc->credit = device.eager_credit;
+        break;
+    case PACKET_CLOSE: vc_close_arrived(vc, head->word[1]); break;
+    default: vc_fail(vc, MPID_LOST, "it sent a packet of no known type");
+    }
+}
+
+/* ---- large packets, in place ---- */
+
+/* The place itself where it is contiguous and wide enough, else a buffer. */
+static void *land_at(struct landing *landing, struct mpid_request *request)
+{
+    const struct mpid_bytes *bytes = &request->bytes;
+    landing->request = request;
+    if (!bytes->layout && landing->offset + landing->len <= bytes->len)
+        return (char *)bytes->base + landing->offset;
+    landing->temp = malloc(landing->len);
+    return landing->temp;
+}
+
+static void *place_eager(struct vc *vc, const struct chan_head *head, size_t len)
+{
+    struct mpid_envelope env = packet_envelope(head);
+    struct unexpected *u;
+    struct mpid_request *request = match_wire_foa(&device.match, &env, &u);
+    if (request) {
+        note(request, &env, len);
+        request->vc = vc;
+        request->state = CAR_ARRIVING;
+        return land_at(&vc->landing, request);
+    }
+    if (!u || !keep(u, len)) {
+        no_room(vc, u);
+        return NULL;
+    }
+    u->vc = vc;
+    u->total = len;
+    u->arriving = true;
+    vc->landing.unexpected = u;
+    return u->data;
+}
+
+void *recv_place(struct chan_peer *peer, const struct chan_head *head, size_t len, void **token)
+{
+    struct vc *vc = (struct vc *)peer;
+    struct landing *landing = &vc->landing;
+    *landing = (struct landing){.len = len, .eager = packet_type(head) == PACKET_EAGER};
+    *token = vc;
+    void *place = NULL;
+    if (landing->eager) {
+        place = place_eager(vc, head, len);
+    } else if (packet_type(head) == PACKET_DATA) {
+        struct mpid_request *request = rndv_target(vc, packet_id(head), head->word[1], len);
+        landing->offset = head->word[1];
+        if (request)
+            place = land_at(landing, request);
+    }
+    if (!place) { /* nobody may have it: let it come, and drop it */
+        vc_fail(vc, landing->eager ? MPID_NO_MEMORY : MPID_LOST,
+                landing->eager ? "no memory for a message" : "it sent data that nobody asked for");
+        *landing = (struct landing){.len = len};
+        place = landing->temp = malloc(len);
+    }
+    return place;
+}
+
+void recv_landed(struct chan_peer *peer, void *token)
+{
+    struct vc *vc = token;
+    struct landing landing = vc->landing;
+    vc->landing = (struct landing){0};
+    (void)peer;
+    struct mpid_request *request = landing.request;
+    struct unexpected *u = landing.unexpected;
+    if (request) {
+        if (landing.temp)
+            recv_copy(request, landing.offset, landing.temp, landing.len);
+        if (landing.eager) {
+            device_complete(request);
+            consumed(vc, landing.len);
+        } else {
+            rndv_moved(request, landing.len);
+        }
+    } else if (u) {
+        u->arriving = false;
+        if (u->claimed)
+            receive_unexpected(u->claimed, u);
+    }
+    free(landing.temp);
+}
+
+void recv_fail(struct vc *vc, enum mpid_error error)
+{
+    struct landing *landing = &vc->landing;
+    struct unexpected *u = landing->unexpected;
+    struct mpid_request *request = landing->request;
+    if (u) {
+        request = u->claimed;
+        u->arriving = false;
+        if (!u->taken)
+            match_take(&device.match, u);
+        recv_forget(u);
+    }
+    if (request && (landing->eager || u)) {
+        request->error = (uint8_t)error;
+        device_complete(request);
+    }
+    landing->unexpected = NULL;
+    landing->request = NULL;
+}
+
+/* ---- receives ---- */
+
+static inline void prepare(struct mpid_request *request, const struct mpid_envelope *want,
+                           const struct mpid_bytes *bytes)
+{
+    atomic_store_explicit(&request->pending, 1, memory_order_relaxed);
+    request->kind = MPID_RECV;
+    request->error = MPID_OK;
+    request->cancelled = false;
+    request->state = CAR_POSTED;
+    request->from = *want;
+    request->done = NULL;
+    request->bytes = *bytes;
+    request->vc = NULL;
+    request->id = 0;
+    request->count = 0;
+    device.requests_exist = true;
+}
+
+void mpid_recv(struct mpid_request *request, const struct mpid_envelope *want,
+               const struct mpid_bytes *bytes)
+{
+    os_lock(&device.lock);
+    prepare(request, want, bytes);
+    struct unexpected *u = match_recv_foa(&device.match, request);
+    if (u) {
+        receive_unexpected(request, u);
+    } else if (__builtin_expect(!request->queue, 0)) {
+        request->error = MPID_NO_MEMORY;
+        device_complete(request);
+    }
+    os_unlock(&device.lock);
+}
+
+int mpid_probe(const struct mpid_envelope *want, struct mpid_envelope *found, size_t *len,
+               struct mpid_message **message)
+{
+    os_lock(&device.lock);
+    struct unexpected *u = match_peek(&device.match, want);
+    if (!u) {
+        progress_turn();
+        u = match_peek(&device.match, want);
+    }
+    if (u) {
+        *found = u->env;
+        *len = u->total;
+        if (message) {
+            match_take(&device.match, u);
+            *message = (struct mpid_message *)u;
+        }
+    }
+    os_unlock(&device.lock);
+    return u != NULL;
+}
+
+void mpid_recv_message(struct mpid_request *request, struct mpid_message *message,
+                       const struct mpid_bytes *bytes)
+{
+    struct unexpected *u = (struct unexpected *)message;
+    os_lock(&device.lock);
+    prepare(request, &u->env, bytes);
+    request->queue = NULL;
+    receive_unexpected(request, u);
+    os_unlock(&device.lock);
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Rendezvous: a long message asks first (RTS), and its bytes travel once the
+ * receive is known (CTS), by the engine that has been fastest for this peer and
+ * size: a stream of packets, which two cores copy in a pipeline; or a copy
+ * straight from the sender's memory, by the receiver alone or by both sides, each
+ * a half. The receiver chooses and measures.
+ */
+#include "mpid/device.h"
+#include "os/clock.h"
+
+enum {
+    DIRECT_MIN = 128 << 10, /* bytes: below, a stream is always best */
+    EXPLORE = 64            /* one use in so many tries another engine */
+};
+
+/* ---- the choice of an engine ---- */
+
+static struct rates *rates_of(struct vc *vc, uint64_t len)
+{
+    return &vc->rates[len < 512u << 10 ? 0 : len < 4u << 20 ? 1 : 2];
+}
+
+/* A stream first, then each direct engine once (pulling before splitting: it
+ * probes), then the cheapest, but now and then another. */
+static enum packet_engine choose(struct vc *vc, const struct mpid_request *request, uint64_t len,
+                                 uint64_t addr)
+{
+    if (len < DIRECT_MIN || !addr || request->bytes.layout || vc->no_direct ||
+        !vc->bound->ops->direct)
+        return ENGINE_STREAM;
+    struct rates *rates = rates_of(vc, len);
+    uint32_t use = rates->uses++;
+    if (use < 2 * ENGINES)
+        return (enum packet_engine)(use % ENGINES);
+    if (use % EXPLORE == 0)
+        return (enum packet_engine)(use / EXPLORE % ENGINES);
+    enum packet_engine best = ENGINE_STREAM;
+    for (int i = 1; i < ENGINES; i++)
+        if (rates->ps_per_byte[i] && rates->ps_per_byte[i] < rates->ps_per_byte[best])
+            best = (enum packet_engine)i;
+    return best;
+}
+
+static void measure(struct mpid_request *request)
+{
+    uint64_t len = request->count;
+    if (!request->started_ns || !len)
+        return;
+    uint64_t rate = (os_now_ns() - request->started_ns) * 1000 / len;
+    uint32_t *average = &rates_of(request->vc, len)->ps_per_byte[request->mode];
+    uint32_t now = rate > UINT32_MAX / 8 ? UINT32_MAX / 8 : (uint32_t)rate + 1;
+    *average = *average ? (*average * 3 + now) / 4 : now;
+}
+
+/* ---- the receiver ---- */
+
+static void send_done(struct vc *vc, uint32_t id)
+{
+    struct chan_head head = packet_head(PACKET_DONE, id, 0);
+    vc_control(vc, &head, NULL, 0);
+}
+
+static void finish_receive(struct mpid_request *request)
+{
+    measure(request);
+    ids_drop(&device.ids, request->id);
+    device_complete(request);
+}
+
+/* Bytes in place: moved counts those of this side and those of the peer. */
+void rndv_moved(struct mpid_request *request, size_t len)
+{
+    request->moved += len;
+    if (request->moved >= request->count)
+        finish_receive(request);
+}
+
+/* Copy [0, len) out of the sender's memory. Returns whether that worked. */
+static bool pull(struct mpid_request *request, uint64_t len)
+{
+    struct vc *vc = request->vc;
+    const struct chan_direct *direct = vc->bound->ops->direct;
+    if (direct->pull(vc->bound, request->bytes.base, request->peer_addr, len) == 0)
+        return true;
+    vc->no_direct = true;
+    return false;
+}
+
+static void send_cts(struct mpid_request *request, enum packet_engine engine, uint64_t split)
+{
+    struct packet_cts cts = {.sender_id = (uint32_t)request->peer_id,
+                             .receiver_id = request->id,
+                             .engine = engine,
+                             .addr = (uint64_t)(uintptr_t)request->bytes.base,
+                             .limit = request->count,
+                             .split = split};
+    struct chan_head head = packet_head(PACKET_CTS, 0, 0);
+    vc_control(request->vc, &head, &cts, sizeof(cts));
+}
+
+void rndv_start(struct mpid_request *request, struct vc *vc, uint64_t total, uint64_t addr,
+                uint32_t id)
+{
+    request->state = CAR_ARRIVING;
+    request->moved = 0;
+    request->peer_id = id;
+    request->peer_addr = addr;
+    request->id = ids_new(&device.ids, request);
+    if (!request->id) {
+        request->error = MPID_NO_MEMORY;
+        device_complete(request);
+        return;
+    }
+    uint64_t len = request->count;
+    enum packet_engine engine = choose(vc, request, len, total == len ? addr : 0);
+    request->mode = engine;
+    request->started_ns = len >= DIRECT_MIN ? os_now_ns() : 0;
+    if (engine == ENGINE_PULL && pull(request, len)) {
+        finish_receive(request);
+        send_done(vc, id);
+        return;
+    }
+    if (engine == ENGINE_PULL)
+        engine = ENGINE_STREAM;
+    uint64_t split = engine == ENGINE_SPLIT ? len / 2 & ~(uint64_t)4095 : 0;
+    send_cts(request, engine, split);
+    if (vc->state == VC_FAILED) /* and so is the request */
+        return;
+    if (len == 0) {
+        finish_receive(request);
+    } else if (engine == ENGINE_SPLIT) {
+        if (!pull(request, split)) {
+            vc_fail(vc, MPID_LOST, "its memory cannot be read any more");
+            return;
+        }
+        rndv_moved(request, split);
+        send_done(vc, id);
+    }
+}
+
+struct mpid_request *rndv_target(struct vc *vc, uint32_t id, uint64_t offset, size_t len)
+{
+    struct mpid_request *request = ids_find(&device.ids, id);
+    if (!request || request->kind != MPID_RECV || request->vc != vc ||
+        request->state != CAR_ARRIVING)
+        return NULL;
+    if (offset > request->count || len > request->count - offset)
+        return NULL;
+    return request;
+}
+
+void rndv_cancel(struct vc *vc, uint32_t sender_id)
+{
+    struct unexpected *u = device.match.first;
+    while (u && !(u->vc == vc && u->peer_id == sender_id))
+        u = u->next;
+    struct chan_head head = packet_head(PACKET_CANCELLED, sender_id, u != NULL);
+    if (u) {
+        match_take(&device.match, u);
+        recv_forget(u);
+    }
+    vc_control(vc, &head, NULL, 0);
+}
+
+void rndv_fail(struct vc *vc, enum mpid_error error)
+{
+    for (uint32_t i = 0; i < device.ids.count; i++) {
+        struct mpid_request *request = device.ids.slots[i].request;
+        if (!request || request->kind != MPID_RECV || request->vc != vc)
+            continue;
+        request->error = (uint8_t)error;
+        ids_drop(&device.ids, request->id);
+        device_complete(request);
+    }
+}
+
+/* ---- the sender ---- */
+
+static void finish_send(struct mpid_request *request)
+{
+    request->vc->unfinished--;
+    ids_drop(&device.ids, request->id);
+    device_complete(request);
+}
+
+static struct mpid_request *asked_send(struct vc *vc, uint32_t id)
+{
+    struct mpid_request *request = ids_find(&device.ids, id);
+    if (!request || request->kind != MPID_SEND || request->vc != vc)
+        return NULL;
+    return request;
+}
+
+/* Write our half into the receiver's memory, or, where that fails, stream it. */
+static void split(struct vc *vc, struct mpid_request *request, const struct packet_cts *cts)
+{
+    const struct chan_direct *direct = vc->bound->ops->direct;
+    const char *base = request->bytes.base;
+    struct chan_head head =
+        packet_head(PACKET_DONE, cts->receiver_id, 0);
+    if (direct->push(vc->bound, base + cts->split, cts->addr + cts->split,
+                     request->total - cts->split)) {
+        vc_fail(vc, MPID_LOST, "its memory cannot be written any more");
+        return;
+    }
+    vc_control(vc, &head, NULL, 0);
+}
+
+void rndv_cts(struct vc *vc, const struct packet_cts *cts)
+{
+    struct mpid_request *request = asked_send(vc, cts->sender_id);
+    if (!request || request->state != CAR_ASKED || cts->limit > request->total ||
+        cts->split > cts->limit || cts->engine >= ENGINES ||
+        (cts->engine == ENGINE_SPLIT && (request->bytes.layout || !vc->bound->ops->direct))) {
+        vc_fail(vc, MPID_LOST, "it sent a CTS packet that fits no message");
+        return;
+    }
+    request->peer_id = cts->receiver_id;
+    request->total = cts->limit;
+    if (cts->engine == ENGINE_SPLIT) {
+        request->state = CAR_LENT;
+        split(vc, request, cts);
+        return;
+    }
+    request->moved = 0;
+    request->state = CAR_BULK;
+    request->next = NULL;
+    struct mpid_request **at = &vc->bulk;
+    while (*at)
+        at = &(*at)->next;
+    *at = request;
+    vc_mark_busy(vc);
+}
+
+void rndv_cancelled(struct vc *vc, uint32_t id, bool done)
+{
+    struct mpid_request *request = asked_send(vc, id);
+    if (!request || request->state != CAR_ASKED || !done)
+        return;
+    request->cancelled = true;
+    finish_send(request);
+}
+
+/* Either side's word that its part is done: to a sender, that the receiver has
+ * read all it wanted; to a receiver, that the sender has written its half. */
+void rndv_done(struct vc *vc, uint32_t id, enum mpid_error error)
+{
+    struct mpid_request *request = ids_find(&device.ids, id);
+    (void)error;
+    if (!request || request->vc != vc) {
+        vc_fail(vc, MPID_LOST, "it sent a DONE packet that fits no message");
+    } else if (request->kind == MPID_SEND) {
+        if (request->state == CAR_ASKED || request->state == CAR_LENT)
+            finish_send(request);
+    } else if (request->mode == ENGINE_SPLIT) {
+        rndv_moved(request, request->count - (request->count / 2 & ~(uint64_t)4095));
+    }
+}
+
+void mpid_cancel(struct mpid_request *request)
+{
+    os_lock(&device.lock);
+    if (mpid_is_complete(request)) {
+        /* too late */
+    } else if (request->kind == MPID_RECV) {
+        if (request->state == CAR_POSTED && match_unpost(&device.match, request)) {
+            request->cancelled = true;
+            device_complete(request);
+        }
+    } else if (request->state == CAR_WAITING) {
+        send_unqueue(request);
+        request->cancelled = true;
+        ids_drop(&device.ids, request->id);
+        device_complete(request);
+    } else if (request->state == CAR_ASKED) {
+        struct chan_head head = packet_head(PACKET_CANCEL, request->id, 0);
+        vc_control(request->vc, &head, NULL, 0);
+    }
+    os_unlock(&device.lock);
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The sending side: eager at once where it can be, else a queue on the VC.
+ *
+ * Messages leave a VC in the order of their sends. Once one has to wait, the
+ * VC's link is its stand-in, so that later ones wait behind it; send_drain()
+ * puts the real link back when the queue is empty.
+ */
+#include <string.h>
+
+#include "mpid/device.h"
+
+static void read_place(const struct chan_data *data, size_t offset, void *to, size_t len)
+{
+    const struct mpid_bytes *bytes = data->source;
+    bytes->layout->pack(bytes, data->start + offset, to, len);
+}
+
+/* The data [start, start + len) of a place as a payload. */
+static inline struct chan_data payload_of(const struct mpid_bytes *bytes, size_t start, size_t len)
+{
+    struct chan_data data = {.base = NULL, .len = len};
+    if (__builtin_expect(!bytes->layout, 1)) {
+        data.base = (const char *)bytes->base + start;
+    } else {
+        data.read = read_place;
+        data.source = bytes;
+        data.start = start;
+    }
+    return data;
+}
+
+static inline bool is_eager(const struct vc *vc, size_t len, unsigned mode, size_t eager_max)
+{
+    return len <= eager_max && len + EAGER_OVERHEAD <= vc->credit && !(mode & MPID_SYNC);
+}
+
+/* ---- one message ---- */
+
+static int offer_eager(struct vc *vc, struct chan_link *link, struct mpid_request *request)
+{
+    struct chan_head head = packet_message(PACKET_EAGER, &request->from);
+    struct chan_data data = payload_of(&request->bytes, 0, request->total);
+    data.cookie = request;
+    int rc = link->send(link, &head, &data);
+    if (rc == CHAN_AGAIN)
+        return rc;
+    vc->credit -= request->total + EAGER_OVERHEAD;
+    request->state = CAR_SENDING;
+    if (rc == 0)
+        device_complete(request);
+    return 0;
+}
+
+enum { RTS_DATA_MAX = 512 };
+
+static int offer_rts(struct vc *vc, struct chan_link *link, struct mpid_request *request)
+{
+    uint8_t payload[sizeof(struct packet_rts) + RTS_DATA_MAX];
+    const struct mpid_bytes *bytes = &request->bytes;
+    if (!request->id)
+        request->id = ids_new(&device.ids, request);
+    if (!request->id) {
+        request->error = MPID_NO_MEMORY;
+        device_complete(request);
+        return 0;
+    }
+    struct packet_rts rts = {.total = request->total,
+                             .addr = bytes->layout ? 0 : (uint64_t)(uintptr_t)bytes->base,
+                             .id = request->id};
+    size_t with = 0;
+    if (request->total <= RTS_DATA_MAX && (request->mode & MPID_SYNC)) {
+        rts.flags = RTS_HAS_DATA;
+        with = request->total;
+        if (bytes->layout)
+            bytes->layout->pack(bytes, 0, payload + sizeof(rts), with);
+        else if (with)
+            memcpy(payload + sizeof(rts), bytes->base, with);
+    }
+    memcpy(payload, &rts, sizeof(rts));
+    struct chan_head head = packet_message(PACKET_RTS, &request->from);
+    struct chan_data data = {.base = payload, .len = sizeof(rts) + with};
+    int rc = link->send(link, &head, &data);
+    if (rc == 0) {
+        request->state = CAR_ASKED;
+        vc->unfinished++;
+    }
+    return rc;
+}
+
+/* Hand over a message. Returns 0 or CHAN_AGAIN. */
+static int offer(struct vc *vc, struct mpid_request *request)
+{
+    struct chan_link *link = vc->bound;
+    if (is_eager(vc, request->total, request->mode, link->eager_max))
+        return offer_eager(vc, link, request);
+    return offer_rts(vc, link, request);
+}
+
+/* ---- the queue ---- */
+
+static void enqueue(struct vc *vc, struct mpid_request *request)
+{
+    request->state = CAR_WAITING;
+    request->next = NULL;
+    request->prev = vc->send_tail;
+    if (vc->send_tail)
+        vc->send_tail->next = request;
+    else
+        vc->send_head = request;
+    vc->send_tail = request;
+    vc->link = &vc->stand_in;
+    if (vc->state == VC_UNBOUND)
+        connect_start(vc);
+    vc_mark_busy(vc);
+}
+
+void send_unqueue(struct mpid_request *request)
+{
+    struct vc *vc = request->vc;
+    if (request->prev)
+        request->prev->next = request->next;
+    else
+        vc->send_head = request->next;
+    if (request->next)
+        request->next->prev = request->prev;
+    else
+        vc->send_tail = request->prev;
+}
+
+static __attribute__((noinline)) int send_slow(struct vc *vc, const struct mpid_envelope *env,
+                                               const struct mpid_bytes *bytes, unsigned mode,
+                                               struct mpid_request *request)
+{
+    if (!request)
+        return MPID_NEED_REQUEST;
+    atomic_store_explicit(&request->pending, 1, memory_order_relaxed);
+    request->kind = MPID_SEND;
+    request->error = MPID_OK;
+    request->cancelled = false;
+    request->from = *env;
+    request->count = 0;
+    request->done = NULL;
+    request->bytes = *bytes;
+    request->vc = vc;
+    request->queue = NULL;
+    request->moved = 0;
+    request->total = bytes->len;
+    request->id = 0;
+    request->mode = mode;
+    device.requests_exist = true;
+    if (vc->state == VC_FAILED || vc->state == VC_CLOSED) {
+        request->error = vc->state == VC_FAILED ? vc->failure : MPID_LOST;
+        device_complete(request);
+    } else if (vc->send_head || !vc_is_up(vc) || offer(vc, request)) {
+        enqueue(vc, request);
+    }
+    return MPID_STARTED;
+}
+
+int mpid_send(struct vc *vc, const struct mpid_envelope *env, const struct mpid_bytes *bytes,
+              unsigned mode, struct mpid_request *request)
+{
+    os_lock(&device.lock);
+    int rc = CHAN_AGAIN;
+    if (__builtin_expect(is_eager(vc, bytes->len, mode, vc->link->eager_max), 1)) {
+        struct chan_head head = packet_message(PACKET_EAGER, env);
+        struct chan_data data = payload_of(bytes, 0, bytes->len);
+        data.flags = mode & MPID_MORE ? CHAN_MORE : 0;
+        rc = vc->link->send(vc->link, &head, &data);
+        if (rc == 0)
+            vc->credit -= bytes->len + EAGER_OVERHEAD;
+    }
+    if (__builtin_expect(rc != 0, 0))
+        rc = send_slow(vc, env, bytes, mode, request);
+    os_unlock(&device.lock);
+    return rc;
+}
+
+/* ---- streams of rendezvous data ---- */
+
+/* Send the next fragment. Returns 0, CHAN_AGAIN, or CHAN_PENDING. */
+static int offer_fragment(struct chan_link *link, struct mpid_request *request)
+{
+    size_t len = request->total - request->moved;
+    if (len > link->max_data)
+        len = link->max_data;
+    struct chan_head head =
+        packet_head(PACKET_DATA, (uint32_t)request->peer_id, request->moved);
+    struct chan_data data = payload_of(&request->bytes, request->moved, len);
+    data.cookie = request;
+    int rc = link->send(link, &head, &data);
+    if (rc != CHAN_AGAIN)
+        request->moved += len;
+    return rc;
+}
+
+static void finish_bulk(struct vc *vc, struct mpid_request *request)
+{
+    struct mpid_request **at = &vc->bulk;
+    while (*at != request)
+        at = &(*at)->next;
+    *at = request->next;
+    ids_drop(&device.ids, request->id);
+    vc->unfinished--;
+    device_complete(request);
+}
+
+/* Returns whether anything moved. Fragments of several messages take turns. */
+static bool drain_bulk(struct vc *vc)
+{
+    bool moved = false;
+    for (struct mpid_request *request = vc->bulk, *next; request; request = next) {
+        next = request->next;
+        while (request->state == CAR_BULK && request->moved < request->total) {
+            int rc = offer_fragment(vc->bound, request);
+            if (rc == CHAN_AGAIN)
+                return moved;
+            moved = true;
+            if (rc == CHAN_PENDING)
+                request->state = CAR_BULK_PENDING;
+        }
+        if (request->state == CAR_BULK)
+            finish_bulk(vc, request);
+    }
+    return moved;
+}
+
+static bool drain_control(struct vc *vc)
+{
+    while (vc->control_head) {
+        struct control *control = vc->control_head;
+        struct chan_data data = {.base = control->payload, .len = control->len};
+        if (vc->bound->send(vc->bound, &control->head, &data))
+            return false;
+        vc->control_head = control->next;
+        os_pool_put(&device.controls, control);
+    }
+    return true;
+}
+
+bool send_drain(struct vc *vc)
+{
+    bool moved = false;
+    if (!vc_is_up(vc))
+        return false;
+    if (!drain_control(vc))
+        return false;
+    while (vc->send_head) {
+        struct mpid_request *request = vc->send_head;
+        send_unqueue(request);
+        if (offer(vc, request)) { /* back to where it stood */
+            request->prev = NULL;
+            request->next = vc->send_head;
+            *(vc->send_head ? &vc->send_head->prev : &vc->send_tail) = request;
+            vc->send_head = request;
+            return moved;
+        }
+        moved = true;
+    }
+    vc->link = vc->bound;
+    return drain_bulk(vc) || moved;
+}
+
+void send_sent(struct vc *vc, struct mpid_request *request)
+{
+    if (request->state == CAR_SENDING) {
+        device_complete(request);
+    } else if (request->state == CAR_BULK_PENDING) {
+        request->state = CAR_BULK;
+        if (vc_is_up(vc))
+            drain_bulk(vc);
+    }
+}
+
+/* ---- ends ---- */
+
+static void fail(struct mpid_request *request, enum mpid_error error)
+{
+    ids_drop(&device.ids, request->id);
+    request->error = (uint8_t)error;
+    device_complete(request);
+}
+
+/* Requests that wait for the peer are found by their names. */
+void send_fail(struct vc *vc, enum mpid_error error)
+{
+    while (vc->send_head) {
+        struct mpid_request *request = vc->send_head;
+        send_unqueue(request);
+        fail(request, error);
+    }
+    vc->bulk = NULL;
+    vc->unfinished = 0;
+    for (uint32_t i = 0; i < device.ids.count; i++) {
+        struct mpid_request *request = device.ids.slots[i].request;
+        if (request && request->kind == MPID_SEND && request->vc == vc)
+            fail(request, error);
+    }
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Virtual connections: the state table, the queue of control packets, closing;
+ * see vc.h. */
+#include "mpid/vc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpid/device.h"
+#include "os/log.h"
+
+static struct vc *vc_table;
+
+static const char *const vc_names[VC_STATES] = {
+    [VC_UNBOUND] = "unbound",         [VC_BINDING] = "binding",
+    [VC_CONNECTING] = "connecting",   [VC_ACCEPTING] = "accepting",
+    [VC_OPEN] = "open",               [VC_LOCAL_CLOSE] = "closed by us",
+    [VC_REMOTE_CLOSE] = "closed by the peer", [VC_CLOSE_ACKED] = "closed by both",
+    [VC_CLOSED] = "closed",           [VC_FAILED] = "failed",
+};
+
+enum { NONE = VC_STATES }; /* cannot happen */
+
+/* From state by event to state. */
+static const uint8_t vc_next[VC_STATES][VC_EVENTS] = {
+    /*                    NEED           LINKED         ASKED         OPENED
+     *                    CLOSE          CLOSE_0        CLOSE_1       LOST */
+    [VC_UNBOUND] =       {VC_BINDING,    NONE,          VC_ACCEPTING, NONE,
+                          VC_CLOSED,     NONE,          NONE,         VC_FAILED},
+    [VC_BINDING] =       {VC_BINDING,    VC_CONNECTING, VC_ACCEPTING, NONE,
+                          NONE,          NONE,          NONE,         VC_FAILED},
+    [VC_CONNECTING] =    {VC_CONNECTING, VC_CONNECTING, VC_ACCEPTING, VC_OPEN,
+                          NONE,          NONE,          NONE,         VC_FAILED},
+    [VC_ACCEPTING] =     {VC_ACCEPTING,  NONE,          NONE,         VC_OPEN,
+                          NONE,          NONE,          NONE,         VC_FAILED},
+    [VC_OPEN] =          {VC_OPEN,       NONE,          NONE,         VC_OPEN,
+                          VC_LOCAL_CLOSE, VC_REMOTE_CLOSE, NONE,      VC_FAILED},
+    [VC_LOCAL_CLOSE] =   {VC_LOCAL_CLOSE, NONE,         NONE,         VC_LOCAL_CLOSE,
+                          NONE,          VC_CLOSE_ACKED, VC_CLOSED,   VC_FAILED},
+    [VC_REMOTE_CLOSE] =  {VC_REMOTE_CLOSE, NONE,        NONE,         VC_REMOTE_CLOSE,
+                          VC_CLOSE_ACKED, NONE,         NONE,         VC_FAILED},
+    [VC_CLOSE_ACKED] =   {VC_CLOSE_ACKED, NONE,         NONE,         NONE,
+                          NONE,          NONE,          VC_CLOSED,    VC_CLOSED},
+    [VC_CLOSED] =        {NONE,          NONE,          NONE,         NONE,
+                          VC_CLOSED,     NONE,          NONE,         VC_CLOSED},
+    [VC_FAILED] =        {VC_FAILED,     NONE,          NONE,         NONE,
+                          VC_FAILED,     NONE,          NONE,         VC_FAILED},
+};
+
+const char *vc_state_name(enum vc_state state)
+{
+    return state < VC_STATES ? vc_names[state] : "impossible";
+}
+
+enum vc_state vc_after(enum vc_state state, enum vc_event event)
+{
+    return (enum vc_state)vc_next[state][event];
+}
+
+bool vc_event(struct vc *vc, enum vc_event event)
+{
+    enum vc_state next = vc_after((enum vc_state)vc->state, event);
+    if (next == VC_STATES)
+        return false;
+    bool was = vc->state >= VC_BINDING && vc->state <= VC_ACCEPTING;
+    bool is = next >= VC_BINDING && next <= VC_ACCEPTING;
+    device.binding += (int)is - (int)was;
+    vc->state = (uint8_t)next;
+    return true;
+}
+
+/* ---- the stand-in ---- */
+
+static int send_unbound(struct chan_link *link, const struct chan_head *head,
+                        const struct chan_data *data)
+{
+    struct vc *vc = (struct vc *)link->peer;
+    (void)head;
+    (void)data;
+    if (vc->state == VC_UNBOUND)
+        connect_start(vc);
+    return CHAN_AGAIN;
+}
+
+/* ---- the table of VCs ---- */
+
+int vc_init(void)
+{
+    vc_table = NULL;
+    return 0;
+}
+
+struct key {
+    struct chan_gid gid;
+    uint32_t rank;
+};
+_Static_assert(offsetof(struct vc, peer.rank) - offsetof(struct vc, peer.gid) ==
+                   offsetof(struct key, rank),
+               "the key lies in the peer as it is");
+
+enum { KEY_LEN = sizeof(struct chan_gid) + sizeof(uint32_t) };
+
+struct vc *vc_get(const struct chan_gid *gid, uint32_t rank)
+{
+    struct key key = {*gid, rank};
+    struct vc *vc = NULL;
+    HASH_FIND(hh, vc_table, &key, KEY_LEN, vc);
+    if (vc)
+        return vc;
+    vc = calloc(1, sizeof(*vc));
+    if (!vc)
+        return NULL;
+    vc->peer.gid = *gid;
+    vc->peer.rank = rank;
+    vc->credit = device.eager_credit;
+    vc->stand_in = (struct chan_link){
+        .send = send_unbound, .peer = &vc->peer, .eager_max = SIZE_MAX, .max_data = SIZE_MAX};
+    vc->link = &vc->stand_in;
+    HASH_ADD(hh, vc_table, peer.gid, KEY_LEN, vc);
+    return vc;
+}
+
+void vc_each(void (*visit)(struct vc *vc))
+{
+    struct vc *vc, *next;
+    HASH_ITER(hh, vc_table, vc, next)
+        visit(vc);
+}
+
+/* Give up the link and what waited to go over it in control packets. */
+static void drop_link(struct vc *vc)
+{
+    struct chan_link *link = vc->bound;
+    vc->bound = NULL;
+    if (link)
+        link->ops->unlink(link);
+    while (vc->control_head) {
+        struct control *control = vc->control_head;
+        vc->control_head = control->next;
+        os_pool_put(&device.controls, control);
+    }
+}
+
+static void free_vc(struct vc *vc)
+{
+    drop_link(vc);
+    free(vc->landing.temp);
+    HASH_DEL(vc_table, vc);
+    free(vc->card);
+    free(vc);
+}
+
+void vc_fini(void)
+{
+    vc_each(free_vc);
+}
+
+void vc_mark_busy(struct vc *vc)
+{
+    if (vc->busy)
+        return;
+    vc->busy = true;
+    vc->busy_next = device.busy;
+    device.busy = vc;
+}
+
+/* ---- control packets ---- */
+
+void vc_control(struct vc *vc, const struct chan_head *head, const void *payload, uint32_t len)
+{
+    if (!vc->control_head && vc_is_up(vc)) {
+        struct chan_data data = {.base = payload, .len = len};
+        if (vc->bound->send(vc->bound, head, &data) == 0)
+            return;
+    }
+    struct control *control = os_pool_get(&device.controls);
+    if (!control || len > sizeof(control->payload)) {
+        vc_fail(vc, MPID_NO_MEMORY, "no memory for a control packet");
+        return;
+    }
+    control->next = NULL;
+    control->head = *head;
+    control->len = len;
+    if (len)
+        memcpy(control->payload, payload, len);
+    if (vc->control_head)
+        vc->control_tail->next = control;
+    else
+        vc->control_head = control;
+    vc->control_tail = control;
+    if (vc->state == VC_UNBOUND)
+        connect_start(vc);
+    vc_mark_busy(vc);
+}
+
+/* ---- closing ---- */
+
+static void send_close(struct vc *vc, uint64_t acked)
+{
+    struct chan_head head = packet_head(PACKET_CLOSE, 0, acked);
+    vc_control(vc, &head, NULL, 0);
+}
+
+void vc_close(struct vc *vc)
+{
+    enum vc_state before = (enum vc_state)vc->state;
+    if (!vc_event(vc, VC_CLOSE))
+        return;
+    if (before == VC_OPEN)
+        send_close(vc, 0);
+    else if (before == VC_REMOTE_CLOSE)
+        send_close(vc, 1);
+}
+
+void vc_close_arrived(struct vc *vc, uint64_t acked)
+{
+    enum vc_state before = (enum vc_state)vc->state;
+    if (!vc_event(vc, acked ? VC_CLOSE_1 : VC_CLOSE_0))
+        vc_fail(vc, MPID_LOST, "it closed twice");
+    else if (before == VC_LOCAL_CLOSE)
+        send_close(vc, 1);
+}
+
+void vc_fail(struct vc *vc, enum mpid_error error, const char *why)
+{
+    enum vc_state before = (enum vc_state)vc->state;
+    if (before == VC_FAILED || before == VC_CLOSED)
+        return;
+    char name[128];
+    mpid_vc_describe(vc, name, sizeof(name));
+    vc_event(vc, VC_LOST);
+    if (vc->state == VC_FAILED && !device.finalizing)
+        os_log(OS_LOG_INFO, "lost %s (%s): %s", name, vc_state_name(before), why);
+    vc->failure = (uint8_t)error;
+    vc->link = &vc->stand_in;
+    drop_link(vc);
+    recv_fail(vc, error);
+    rndv_fail(vc, error);
+    send_fail(vc, error);
+}

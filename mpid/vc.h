@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Virtual connections: one for each process that this one has to do with, made
+ * unbound, and bound to a channel at the first use.
+ *
+ * The function table is the state: sending is vc->link->send(). While the VC is
+ * not open, or older messages wait, link is the VC's own stand-in, whose send
+ * answers CHAN_AGAIN (and, unbound, begins the binding); then messages queue up
+ * here. No send path asks whether the VC is connected.
+ *
+ *   UNBOUND --need--> BINDING --card--> CONNECTING --opened--> OPEN
+ *      \---------------asked-----------> ACCEPTING --opened--> OPEN
+ *   OPEN --close--> LOCAL_CLOSE --peer's CLOSE--> CLOSE_ACKED --> CLOSED
+ *   OPEN --peer's CLOSE--> REMOTE_CLOSE --close--> CLOSE_ACKED --> CLOSED
+ *   any --lost, no candidate left--> FAILED
+ *
+ * The whole table is vc_next[] in vc.c. The device's lock guards everything.
+ */
+#ifndef MPID_VC_H
+#define MPID_VC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uthash.h>
+
+#include "include/channel.h"
+#include "include/mpid.h"
+#include "mpid/bind.h"
+#include "mpid/packet.h"
+
+enum vc_state {
+    VC_UNBOUND,      /* nothing known of the peer */
+    VC_BINDING,      /* its card is awaited */
+    VC_CONNECTING,   /* we have begun a link, or wait for the peer's crossing one */
+    VC_ACCEPTING,    /* the peer has begun a link, and we have said yes */
+    VC_OPEN,         /* bound: link is the channel's */
+    VC_LOCAL_CLOSE,  /* we have sent CLOSE(0) and wait for the peer's CLOSE */
+    VC_REMOTE_CLOSE, /* the peer has sent CLOSE(0); we may still send */
+    VC_CLOSE_ACKED,  /* we have sent CLOSE(1) and wait for the peer's CLOSE(1) */
+    VC_CLOSED,       /* both have sent CLOSE(1): nothing is under way */
+    VC_FAILED,       /* the peer is lost or out of reach; sends end in error */
+    VC_STATES
+};
+
+enum vc_event {
+    VC_NEED,    /* something is to be sent */
+    VC_LINKED,  /* the card is here, and a link has been begun */
+    VC_ASKED,   /* the peer asks for a link, and gets it */
+    VC_OPENED,  /* the link is up */
+    VC_CLOSE,   /* we are done */
+    VC_CLOSE_0, /* the peer is done */
+    VC_CLOSE_1, /* the peer is done and knows that we are */
+    VC_LOST,    /* no way to the peer, or none any more */
+    VC_EVENTS
+};
+
+/* A control packet that waits for its link. */
+struct control {
+    struct control *next;
+    struct chan_head head;
+    uint32_t len;
+    uint8_t payload[40];
+};
+
+/* What place() has promised; until landed(). One a VC. */
+struct landing {
+    struct mpid_request *request; /* NULL: unexpected, or nobody wants it any more */
+    struct unexpected *unexpected;
+    void *temp; /* malloc'ed where the target is not contiguous, or gone */
+    size_t offset, len;
+    bool eager;
+};
+
+/* What the last rendezvous of each size class cost by each engine. */
+struct rates {
+    uint32_t ps_per_byte[ENGINES]; /* 0: not measured */
+    uint32_t uses;
+};
+
+enum { RATE_CLASSES = 3 };
+
+struct vc {
+    struct chan_peer peer; /* first: channels know this part */
+    struct chan_link *link;
+    uint64_t credit; /* bytes that may still be sent eagerly */
+    uint64_t owed;   /* credit to give back: eager bytes received and consumed */
+    struct mpid_request *send_head, *send_tail; /* messages not handed over yet */
+    struct control *control_head, *control_tail;
+    struct mpid_request *bulk; /* rendezvous sends in ENGINE_STREAM */
+    struct vc *busy_next;
+    uint8_t state; /* enum vc_state */
+    bool busy;     /* in the device's list of VCs with something to hand over */
+    bool no_direct;
+    uint8_t failure; /* enum mpid_error of sends, once FAILED */
+    uint8_t tried; /* candidates that have been refused */
+    uint32_t unfinished; /* rendezvous sends that wait for the peer */
+    struct chan_link *bound; /* the channel's link, open or forming; NULL: none */
+    struct chan_link stand_in;
+    struct landing landing;
+    struct rates rates[RATE_CLASSES];
+    char *card;       /* the peer's, once fetched */
+    uint64_t since_ns; /* when the binding began */
+    struct bind_choice choice;
+    UT_hash_handle hh;
+};
+
+/* Name of a state, for people. */
+const char *vc_state_name(enum vc_state state);
+/* The state after event, or VC_STATES where it cannot happen in this one. */
+enum vc_state vc_after(enum vc_state state, enum vc_event event);
+
+int vc_init(void);
+/* Free every VC; their links are gone. */
+void vc_fini(void);
+
+/* The VC to a process, made if need be, or NULL (no memory). */
+struct vc *vc_get(const struct chan_gid *gid, uint32_t rank);
+/* Call visit for every VC. */
+void vc_each(void (*visit)(struct vc *vc));
+
+/* Move on; an event that cannot happen is a protocol failure of the peer, and
+ * changes nothing. Returns whether it could. */
+bool vc_event(struct vc *vc, enum vc_event event);
+
+/* Whether the link stands: between being up and the end of closing. */
+static inline bool vc_is_up(const struct vc *vc)
+{
+    return vc->state >= VC_OPEN && vc->state <= VC_CLOSE_ACKED;
+}
+
+/* Put the VC on the list that progress works off. */
+void vc_mark_busy(struct vc *vc);
+
+/* Send a control packet, now or as soon as there is room, in order. */
+void vc_control(struct vc *vc, const struct chan_head *head, const void *payload, uint32_t len);
+
+/* Begin to close; progress does the rest. */
+void vc_close(struct vc *vc);
+/* A CLOSE packet came. */
+void vc_close_arrived(struct vc *vc, uint64_t acked);
+/* The peer is gone or cannot be reached: everything with it ends in error. */
+void vc_fail(struct vc *vc, enum mpid_error error, const char *why);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * How a wait passes its time: spin while a core is ours, yield for a while, then
+ * sleep. The budgets follow from how many ranks share how many processors.
+ */
+#ifndef MPID_WAIT_H
+#define MPID_WAIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum wait_step { WAIT_SPIN, WAIT_YIELD, WAIT_SLEEP };
+
+struct wait {
+    uint32_t turns;
+    uint64_t began_ns; /* 0: the clock has not been read yet */
+};
+
+/* Set the budgets: ranks that share cpus processors. */
+void wait_init(int ranks, int cpus, bool threads);
+void wait_fini(void);
+
+/* Something happened: budgets start anew. */
+static inline void wait_begin(struct wait *wait)
+{
+    wait->turns = 0;
+    wait->began_ns = 0;
+}
+
+/* What to do after one more turn in which nothing happened. */
+enum wait_step wait_step(struct wait *wait);
+
+/* A descriptor by which threads of this process wake each other where they
+ * sleep on descriptors; -1 while the process promised one thread. */
+int wait_self_fd(void);
+void wait_self_ring(void);
+void wait_self_drain(void);
+
+#endif

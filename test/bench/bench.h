@@ -66,8 +66,9 @@ double bench_now(void);
 
 /* Measure count ways and print one line each on rank 0:
  *   bench,ROLE,SIZE,METRIC,UNIT,KIND,MEDIAN,BEST,LIMIT,RATIO
- * ROLE is raw or mpi, KIND time or rate; LIMIT is the median of the way's limit, RATIO the median quotient; both
- * empty without one. label becomes SIZE. */
+ * ROLE is raw or mpi, KIND time or rate; LIMIT is the median of the way's
+ * limit, RATIO the median quotient, both empty without a limit. label becomes
+ * SIZE. */
 void bench_interleave(const struct bench_options *o, const char *label,
                       const struct bench_way *ways, int count);
 

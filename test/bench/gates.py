@@ -49,7 +49,8 @@ def main():
         gate = GATES.get(name)
         over = gate is not None and steps > gate
         failed += over
-        print(f"{name:18} {steps:6}" + (f"  gate {gate}" if gate else "") + (" OVER" if over else ""))
+        verdict = f"  gate {gate}" if gate else ""
+        print(f"{name:18} {steps:6}{verdict}" + (" OVER" if over else ""))
     return 1 if failed else 0
 
 

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Steady heat in a plate, on a grid that is split in two dimensions.
+ *
+ * Shows: derived datatypes (vectors for columns, subarrays for blocks),
+ * nonblocking halo exchange that overlaps with work, Allreduce to decide
+ * when to stop. Rank 0 reads the plate and writes a picture of the result.
+ *
+ *   mpicc -O2 heat.c heat_plate.c heat_picture.c -o heat -lpng -lm
+ *   mpiexec -n 4 ./heat heat.txt [PICTURE.png]
+ *
+ * A free cell ends as the mean of its four neighbours. The cells are coloured
+ * like a chess board, and a sweep updates first the black, then the white
+ * ones, with over-relaxation. A cell's neighbours have the other colour, so
+ * the order within a colour does not matter, and the result is the same, bit
+ * for bit, on any number of ranks.
+ */
+
+#include "heat.h"
+
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    ROOT = 0,
+    TAG_START = 1,
+    TAG_FIXED,
+    TAG_RESULT,
+    TAG_HALO,
+    CHECK_EVERY = 20,  /* sweeps between looks at the residual */
+    REPORT_EVERY = 100,
+    VIEW_COLUMNS = 72,
+};
+
+/* A rectangle of the plate's cells. */
+struct block {
+    int x, y, columns, rows;
+};
+
+/* One rank's block, with a frame of one cell around it: what neighbours have
+ * there, or what is beyond the plate. */
+struct part {
+    struct plate plate; /* its arrays are rank 0's alone */
+    struct block block;
+    int neighbour[HEAT_SIDES]; /* MPI_PROC_NULL at the plate's border */
+    int stride;                /* columns + 2 */
+    double *t;                 /* (rows + 2) * stride temperatures */
+    unsigned char *fixed;      /* the same shape */
+    MPI_Datatype row, column;  /* of a block, without the frame */
+    double omega;              /* over-relaxation */
+};
+
+/* Choose columns and rows of ranks so that blocks have short borders. */
+static void split_ranks(int ranks, int width, int height, int *across, int *down)
+{
+    double best = -1;
+
+    for (int a = 1; a <= ranks; a++) {
+        double border = (double)width / a + (double)height / (ranks / a);
+
+        if (ranks % a == 0 && (best < 0 || border < best)) {
+            best = border;
+            *across = a;
+            *down = ranks / a;
+        }
+    }
+}
+
+/* Where block number i begins when length cells are dealt to count blocks. */
+static int begin_of(int i, int count, int length)
+{
+    return (int)((long)i * length / count);
+}
+
+static struct block block_of(int rank, int ranks, int width, int height)
+{
+    int across = 1, down = 1;
+
+    split_ranks(ranks, width, height, &across, &down);
+    int i = rank % across, j = rank / across;
+    struct block b = {.x = begin_of(i, across, width), .y = begin_of(j, down, height)};
+
+    b.columns = begin_of(i + 1, across, width) - b.x;
+    b.rows = begin_of(j + 1, down, height) - b.y;
+    return b;
+}
+
+static void find_neighbours(struct part *p, int rank, int ranks)
+{
+    int across = 1, down = 1;
+
+    split_ranks(ranks, p->plate.width, p->plate.height, &across, &down);
+    int i = rank % across, j = rank / across;
+
+    /* What is sent to MPI_PROC_NULL goes nowhere, and nothing comes from it:
+     * the exchange below needs no special case at the border. */
+    p->neighbour[HEAT_LEFT] = i > 0 ? rank - 1 : MPI_PROC_NULL;
+    p->neighbour[HEAT_RIGHT] = i + 1 < across ? rank + 1 : MPI_PROC_NULL;
+    p->neighbour[HEAT_TOP] = j > 0 ? rank - across : MPI_PROC_NULL;
+    p->neighbour[HEAT_BOTTOM] = j + 1 < down ? rank + across : MPI_PROC_NULL;
+}
+
+/* A datatype for a rectangle of an array that is height rows of width. */
+static MPI_Datatype rectangle(int width, int height, struct block b, MPI_Datatype element)
+{
+    int sizes[2] = {height, width}, parts[2] = {b.rows, b.columns}, starts[2] = {b.y, b.x};
+    MPI_Datatype type;
+
+    MPI_Type_create_subarray(2, sizes, parts, starts, MPI_ORDER_C, element, &type);
+    MPI_Type_commit(&type);
+    return type;
+}
+
+/* Everybody's block without its frame, as a part of the array with it. */
+static MPI_Datatype inside(const struct part *p, MPI_Datatype element)
+{
+    struct block b = {.x = 1, .y = 1, .columns = p->block.columns, .rows = p->block.rows};
+
+    return rectangle(p->stride, p->block.rows + 2, b, element);
+}
+
+/* Move blocks between rank 0's whole array and everybody's part of it: out
+ * to the parts, or back. Each message is one block, taken from and put into
+ * its place by datatypes, without a buffer of ours. */
+static void move_blocks(const struct part *p, void *whole, void *mine, MPI_Datatype element,
+                        int tag, int back)
+{
+    MPI_Datatype here = inside(p, element);
+    MPI_Request *requests = NULL, own;
+    int rank, ranks;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (back)
+        MPI_Isend(mine, 1, here, ROOT, tag, MPI_COMM_WORLD, &own);
+    else
+        MPI_Irecv(mine, 1, here, ROOT, tag, MPI_COMM_WORLD, &own);
+    if (rank == ROOT) {
+        requests = malloc(sizeof requests[0] * (size_t)ranks);
+        if (!requests)
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        for (int r = 0; r < ranks; r++) {
+            int width = p->plate.width, height = p->plate.height;
+            struct block b = block_of(r, ranks, width, height);
+            MPI_Datatype there = rectangle(width, height, b, element);
+
+            if (back)
+                MPI_Irecv(whole, 1, there, r, tag, MPI_COMM_WORLD, &requests[r]);
+            else
+                MPI_Isend(whole, 1, there, r, tag, MPI_COMM_WORLD, &requests[r]);
+            /* Freed when the transfer is done with it. */
+            MPI_Type_free(&there);
+        }
+        MPI_Waitall(ranks, requests, MPI_STATUSES_IGNORE);
+        free(requests);
+    }
+    MPI_Wait(&own, MPI_STATUS_IGNORE);
+    MPI_Type_free(&here);
+}
+
+/* Rank 0 reads; all learn whether it could, and the numbers. */
+static int read_plate(struct plate *plate, const char *path, int rank)
+{
+    int ok = rank != ROOT || plate_read(plate, path) == 0;
+
+    MPI_Bcast(&ok, 1, MPI_INT, ROOT, MPI_COMM_WORLD);
+    if (!ok)
+        return -1;
+    MPI_Bcast(&plate->width, 1, MPI_INT, ROOT, MPI_COMM_WORLD);
+    MPI_Bcast(&plate->height, 1, MPI_INT, ROOT, MPI_COMM_WORLD);
+    MPI_Bcast(&plate->sweeps, 1, MPI_INT, ROOT, MPI_COMM_WORLD);
+    MPI_Bcast(&plate->tolerance, 1, MPI_DOUBLE, ROOT, MPI_COMM_WORLD);
+    MPI_Bcast(plate->border, HEAT_SIDES, MPI_DOUBLE, ROOT, MPI_COMM_WORLD);
+    MPI_Bcast(plate->insulated, HEAT_SIDES, MPI_INT, ROOT, MPI_COMM_WORLD);
+    return 0;
+}
+
+static double *cell(const struct part *p, int row, int column)
+{
+    return p->t + (size_t)row * (size_t)p->stride + (size_t)column;
+}
+
+/* The frame beyond the plate: the border's temperature, or across an
+ * insulated one what the cell inside has, so that no heat flows. */
+static void set_border(const struct part *p, int side)
+{
+    int vertical = side == HEAT_LEFT || side == HEAT_RIGHT;
+    int count = vertical ? p->block.rows : p->block.columns;
+
+    for (int i = 1; i <= count; i++) {
+        double *frame, *next;
+
+        if (vertical) {
+            frame = cell(p, i, side == HEAT_LEFT ? 0 : p->block.columns + 1);
+            next = cell(p, i, side == HEAT_LEFT ? 1 : p->block.columns);
+        } else {
+            frame = cell(p, side == HEAT_TOP ? 0 : p->block.rows + 1, i);
+            next = cell(p, side == HEAT_TOP ? 1 : p->block.rows, i);
+        }
+        *frame = p->plate.insulated[side] ? *next : p->plate.border[side];
+    }
+}
+
+static void create_part(struct part *p, int rank, int ranks)
+{
+    p->block = block_of(rank, ranks, p->plate.width, p->plate.height);
+    find_neighbours(p, rank, ranks);
+    p->stride = p->block.columns + 2;
+    size_t cells = (size_t)(p->block.rows + 2) * (size_t)p->stride;
+
+    p->t = calloc(cells, sizeof p->t[0]);
+    p->fixed = calloc(cells, sizeof p->fixed[0]);
+    if (!p->t || !p->fixed)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    /* A column is one element of each row: a vector with the row's stride. */
+    MPI_Type_contiguous(p->block.columns, MPI_DOUBLE, &p->row);
+    MPI_Type_vector(p->block.rows, 1, p->stride, MPI_DOUBLE, &p->column);
+    MPI_Type_commit(&p->row);
+    MPI_Type_commit(&p->column);
+    /* The best over-relaxation for a rectangle, from its slowest mode. */
+    double mode = (cos(M_PI / p->plate.width) + cos(M_PI / p->plate.height)) / 2;
+
+    p->omega = 2 / (1 + sqrt(1 - mode * mode));
+    move_blocks(p, p->plate.start, p->t, MPI_DOUBLE, TAG_START, 0);
+    move_blocks(p, p->plate.fixed, p->fixed, MPI_UNSIGNED_CHAR, TAG_FIXED, 0);
+}
+
+static void destroy_part(struct part *p)
+{
+    MPI_Type_free(&p->row);
+    MPI_Type_free(&p->column);
+    free(p->t);
+    free(p->fixed);
+    plate_free(&p->plate);
+}
+
+/* Start to exchange the block's rim with the neighbours' frames. A message's
+ * tag says which side of the sender it comes from. */
+static void start_exchange(const struct part *p, MPI_Request requests[2 * HEAT_SIDES])
+{
+    int rows = p->block.rows, columns = p->block.columns;
+    const struct {
+        int opposite;
+        double *frame, *rim;
+        MPI_Datatype type;
+    } sides[HEAT_SIDES] = {
+        [HEAT_TOP] = {HEAT_BOTTOM, cell(p, 0, 1), cell(p, 1, 1), p->row},
+        [HEAT_BOTTOM] = {HEAT_TOP, cell(p, rows + 1, 1), cell(p, rows, 1), p->row},
+        [HEAT_LEFT] = {HEAT_RIGHT, cell(p, 1, 0), cell(p, 1, 1), p->column},
+        [HEAT_RIGHT] = {HEAT_LEFT, cell(p, 1, columns + 1), cell(p, 1, columns), p->column},
+    };
+
+    for (int s = 0; s < HEAT_SIDES; s++)
+        MPI_Irecv(sides[s].frame, 1, sides[s].type, p->neighbour[s],
+                  TAG_HALO + sides[s].opposite, MPI_COMM_WORLD, &requests[2 * s]);
+    for (int s = 0; s < HEAT_SIDES; s++)
+        MPI_Isend(sides[s].rim, 1, sides[s].type, p->neighbour[s], TAG_HALO + s, MPI_COMM_WORLD,
+                  &requests[2 * s + 1]);
+}
+
+/* Update the cells of one colour in a rectangle; return the largest change. */
+static double relax(const struct part *p, struct block b, int colour)
+{
+    double largest = 0;
+
+    for (int r = b.y; r < b.y + b.rows; r++) {
+        /* Colours follow the plate's coordinates, not the block's. */
+        int first = b.x + ((b.x + p->block.x + r + p->block.y + colour) & 1);
+
+        for (int c = first; c < b.x + b.columns; c += 2) {
+            double *t = cell(p, r, c);
+
+            if (p->fixed[t - p->t])
+                continue;
+            double change = (t[-1] + t[1] + t[-p->stride] + t[p->stride]) / 4 - *t;
+
+            *t += p->omega * change;
+            largest = fmax(largest, fabs(change));
+        }
+    }
+    return largest;
+}
+
+/* One colour: what needs no neighbour while the exchange runs, then the rim. */
+static double half_sweep(const struct part *p, int colour)
+{
+    int rows = p->block.rows, columns = p->block.columns;
+    const struct block rim[] = {
+        {1, 1, columns, 1},
+        {1, rows, columns, rows > 1},
+        {1, 2, 1, rows - 2},
+        {columns, 2, columns > 1, rows - 2},
+    };
+    MPI_Request requests[2 * HEAT_SIDES];
+    double largest;
+
+    start_exchange(p, requests);
+    largest = relax(p, (struct block){2, 2, columns - 2, rows - 2}, colour);
+    MPI_Waitall(2 * HEAT_SIDES, requests, MPI_STATUSES_IGNORE);
+    for (int s = 0; s < HEAT_SIDES; s++)
+        if (p->neighbour[s] == MPI_PROC_NULL)
+            set_border(p, s);
+    for (size_t i = 0; i < sizeof rim / sizeof rim[0]; i++)
+        largest = fmax(largest, relax(p, rim[i], colour));
+    return largest;
+}
+
+/* Sweep until nothing changes any more. Returns the number of sweeps, or -1
+ * when the limit came first. */
+static int solve(const struct part *p, int rank)
+{
+    for (int sweep = 1; sweep <= p->plate.sweeps; sweep++) {
+        double black = half_sweep(p, 0), white = half_sweep(p, 1);
+
+        if (sweep % CHECK_EVERY != 0)
+            continue;
+        double mine = fmax(black, white), all;
+
+        MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        int done = all < p->plate.tolerance;
+
+        if (rank == ROOT && (done || sweep % REPORT_EVERY == 0))
+            printf("sweep %5d: largest change %.6f degrees\n", sweep, all);
+        if (done)
+            return sweep;
+    }
+    return -1;
+}
+
+/* Gather the field and look at it. */
+static int show(struct part *p, int rank, const char *picture)
+{
+    int width = p->plate.width, height = p->plate.height, ok = 1;
+
+    /* Rank 0's start is no longer needed: the result takes its place. */
+    move_blocks(p, p->plate.start, p->t, MPI_DOUBLE, TAG_RESULT, 1);
+    if (rank == ROOT) {
+        picture_print(p->plate.start, width, height, VIEW_COLUMNS);
+        ok = !picture || picture_write(picture, p->plate.start, width, height) == 0;
+        if (ok && picture)
+            printf("picture: %s\n", picture);
+    }
+    MPI_Bcast(&ok, 1, MPI_INT, ROOT, MPI_COMM_WORLD);
+    return ok ? 0 : -1;
+}
+
+/* Whether every rank gets at least one cell in each direction. */
+static int fits(const struct plate *plate, int ranks)
+{
+    int across = 1, down = 1;
+
+    split_ranks(ranks, plate->width, plate->height, &across, &down);
+    return across <= plate->width && down <= plate->height;
+}
+
+static int run(struct part *p, const char *picture)
+{
+    int rank, ranks, sweeps;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (!fits(&p->plate, ranks)) {
+        if (rank == ROOT)
+            fprintf(stderr, "heat: the plate is too small for %d ranks\n", ranks);
+        plate_free(&p->plate);
+        return 1;
+    }
+    create_part(p, rank, ranks);
+    double start = MPI_Wtime();
+
+    if (rank == ROOT)
+        printf("plate of %d x %d cells, %d ranks, blocks of about %d x %d\n", p->plate.width,
+               p->plate.height, ranks, p->block.columns, p->block.rows);
+    sweeps = solve(p, rank);
+    if (rank == ROOT && sweeps > 0)
+        printf("settled after %d sweeps, %.2f s\n", sweeps, MPI_Wtime() - start);
+    if (rank == ROOT && sweeps < 0)
+        fprintf(stderr, "heat: not settled after %d sweeps\n", p->plate.sweeps);
+    int failed = show(p, rank, picture) != 0 || sweeps < 0;
+
+    destroy_part(p);
+    return failed;
+}
+
+int main(int argc, char **argv)
+{
+    struct part part = {0};
+    int rank, status = 1;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (argc < 2) {
+        if (rank == ROOT)
+            fprintf(stderr, "usage: %s PLATE [PICTURE.png]\n", argv[0]);
+        status = 2;
+    } else if (read_plate(&part.plate, argv[1], rank) == 0) {
+        status = run(&part, argc > 2 ? argv[2] : NULL);
+    }
+    MPI_Finalize();
+    return status;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What the three files of the heat example share: a plate, as read from its
+ * file, and the ways to look at a field of temperatures. Fields are arrays
+ * of height rows of width cells, the top row first.
+ */
+
+#ifndef HEAT_H
+#define HEAT_H
+
+enum heat_side { HEAT_TOP, HEAT_BOTTOM, HEAT_LEFT, HEAT_RIGHT, HEAT_SIDES };
+
+struct plate {
+    int width, height;           /* cells */
+    int sweeps;                  /* at most */
+    double tolerance;            /* degrees: done when no cell changes more */
+    double border[HEAT_SIDES];   /* temperature beyond each side */
+    int insulated[HEAT_SIDES];   /* or nothing passes there */
+    double *start;               /* height * width temperatures */
+    unsigned char *fixed;        /* height * width: 1 keeps its temperature */
+};
+
+/* Read a plate's file; heat_plate.c says what it looks like. Returns 0, or
+ * -1 after a message on stderr that says where it is wrong. */
+int plate_read(struct plate *plate, const char *path);
+void plate_free(struct plate *plate);
+
+/* Write the field as a PNG picture, warm colours being light, with isotherms.
+ * Returns 0, or -1 after a message on stderr. */
+int picture_write(const char *path, const double *field, int width, int height);
+
+/* Print the field with characters, at most columns wide. */
+void picture_print(const double *field, int width, int height, int columns);
+
+#endif

@@ -7,6 +7,9 @@
  * Predefined types are the ABI's constants: type_from() maps them through a
  * table, and the point-to-point path needs only their size, which
  * type_constant_size[] holds.
+ *
+ * A type never changes once it is made, but for commit, the name and the attributes. Types
+ * hold references on those that they were made of.
  */
 #ifndef MPI_TYPE_H
 #define MPI_TYPE_H
@@ -25,8 +28,12 @@ struct type {
     struct object object;
     bool committed;
     bool predefined;
-    bool dense;      /* the data of count elements are size * count bytes without gap,
-                      * from true_lb on: size == extent == true extent, in order */
+    bool dense;      /* (once committed) the data of count elements are size * count bytes
+                      * without gap, from true_lb on: size == extent == true extent, in
+                      * order; or there are no data at all */
+    bool marked;     /* lb and ub were set by MPI_Type_create_resized, here or within */
+    uint8_t align;   /* the largest alignment of a basic element; 0: no data */
+    uint16_t depth;  /* of the tree; 0: predefined */
     MPI_Count size;  /* data bytes of one element */
     MPI_Count lb, extent;
     MPI_Count true_lb, true_extent;
@@ -42,6 +49,11 @@ struct type {
  * type is not dense, as the pair types with gaps: then type_from() tells). */
 extern const uint8_t type_constant_size[256];
 
+/* A predefined pair of a value and an index, as bytes. */
+struct type_pair {
+    uint8_t value_size, index_at, index_size;
+};
+
 int type_init(void);
 void type_fini(void);
 
@@ -49,6 +61,12 @@ void type_fini(void);
 struct type *type_from(MPI_Datatype handle);
 void type_ref(struct type *type);   /* nothing for predefined types */
 void type_unref(struct type *type); /* accepts NULL */
+
+/* What a predefined pair type is made of. Returns whether type is one. */
+bool type_pair(const struct type *type, struct type_pair *pair);
+
+/* Make ready for communication. Returns 0 or MPI_ERR_NO_MEM. */
+int type_commit(struct type *type);
 
 /* Describe count elements at buf for the device. Returns 0, or the error class
  * (MPI_ERR_TYPE, MPI_ERR_COUNT, MPI_ERR_BUFFER). *used is the type where requests must hold a
@@ -72,8 +90,14 @@ static inline int type_place(MPI_Datatype handle, const void *buf, MPI_Count cou
     return type_place_slow(handle, buf, count, bytes, used);
 }
 
+/* Copy the data bytes [offset, offset + len) of a place, laid out or contiguous. */
+void type_pack(const struct mpid_bytes *from, size_t offset, void *to, size_t len);
+void type_unpack(const struct mpid_bytes *to, size_t offset, const void *from, size_t len);
+
 /* Copy count elements between two places of maybe different types and equal
- * signature; at most the bytes of the smaller. For self messages and collectives. */
+ * signature; at most the bytes of the smaller. For self messages and collectives. Returns 0,
+ * MPI_ERR_TRUNCATE where from had more bytes than to (which is then full), or the error
+ * class of a bad argument. */
 int type_copy(const void *from, MPI_Count from_count, MPI_Datatype from_type, void *to,
               MPI_Count to_count, MPI_Datatype to_type);
 

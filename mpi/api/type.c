@@ -1,0 +1,761 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Datatypes: constructors and inquiries (MPI-5.0 5.1).
+ *
+ * The constructors with int counts are written out too, as MPI_Type_get_contents tells which
+ * of the two made a type.
+ */
+
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mpi.h>
+
+#include "mpi/attr.h"
+#include "mpi/errh.h"
+#include "mpi/interface.h"
+#include "mpi/type.h"
+#include "mpi/type_make.h"
+#include "mpi/type_tree.h"
+
+/* ---- arguments ---- */
+
+/* Find the type of a handle, or report that there is none. */
+static int find(const char *function, MPI_Datatype handle, struct type **type)
+{
+    *type = type_from(handle);
+    if (*type)
+        return MPI_SUCCESS;
+    if (handle == MPI_DATATYPE_NULL)
+        return errh_comm(NULL, MPI_ERR_TYPE, function, "datatype is MPI_DATATYPE_NULL");
+    return errh_comm(NULL, MPI_ERR_TYPE, function, "datatype %p: no such datatype",
+                     (void *)handle);
+}
+
+static int no_pointer(const char *function, const char *name)
+{
+    return errh_comm(NULL, MPI_ERR_ARG, function, "%s is NULL", name);
+}
+
+/* Check what every constructor has, and find the old type. */
+static int begin(const char *function, MPI_Count count, MPI_Datatype oldtype,
+                 const MPI_Datatype *newtype, struct type **old)
+{
+    if (count < 0)
+        return errh_comm(NULL, MPI_ERR_COUNT, function, "count %lld: must not be negative",
+                         (long long)count);
+    if (!newtype)
+        return no_pointer(function, "newtype");
+    return find(function, oldtype, old);
+}
+
+static int check_lengths(const char *function, MPI_Count count, const MPI_Count *lengths,
+                         const MPI_Count *displacements)
+{
+    if (count > 0 && !lengths)
+        return no_pointer(function, "array_of_blocklengths");
+    if (count > 0 && !displacements)
+        return no_pointer(function, "array_of_displacements");
+    for (MPI_Count i = 0; i < count; i++) {
+        if (lengths[i] < 0)
+            return errh_comm(NULL, MPI_ERR_ARG, function,
+                             "block %lld: length %lld must not be negative", (long long)i,
+                             (long long)lengths[i]);
+    }
+    return MPI_SUCCESS;
+}
+
+static int check_length(const char *function, MPI_Count blocklength)
+{
+    if (blocklength >= 0)
+        return MPI_SUCCESS;
+    return errh_comm(NULL, MPI_ERR_ARG, function, "blocklength %lld: must not be negative",
+                     (long long)blocklength);
+}
+
+/* ---- results ---- */
+
+/* Give out what a maker has made, or report why there is nothing. */
+static int give(const char *function, int rc, struct type *made, MPI_Datatype *newtype)
+{
+    if (rc == MPI_ERR_NO_MEM)
+        return errh_comm(NULL, rc, function, "out of memory");
+    if (rc)
+        return errh_comm(NULL, rc, function,
+                         "the datatype's size or bounds exceed 2^63 bytes, or it is nested deeper "
+                         "than %d",
+                         TYPE_DEPTH_MAX);
+    made->tree->large = true;
+    *newtype = made->handle;
+    return MPI_SUCCESS;
+}
+
+/* Note that a type was made by a call with int counts. */
+static int with_int(int rc, MPI_Datatype *newtype)
+{
+    if (rc == MPI_SUCCESS)
+        type_from(*newtype)->tree->large = false;
+    return rc;
+}
+
+/* ---- constructors ---- */
+
+int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    struct type *old, *made = NULL;
+    int rc = begin(__func__, count, oldtype, newtype, &old);
+
+    return rc ? rc : give(__func__, type_make_contiguous(count, old, &made), made, newtype);
+}
+
+int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return with_int(PMPI_Type_contiguous_c(count, oldtype, newtype), newtype);
+}
+
+int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
+                       MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    struct type *old, *made = NULL;
+    int rc = begin(__func__, count, oldtype, newtype, &old);
+
+    if (!rc)
+        rc = check_length(__func__, blocklength);
+    if (rc)
+        return rc;
+    rc = type_make_vector(MPI_COMBINER_VECTOR, count, blocklength, stride, old, &made);
+    return give(__func__, rc, made, newtype);
+}
+
+int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype,
+                     MPI_Datatype *newtype)
+{
+    return with_int(PMPI_Type_vector_c(count, blocklength, stride, oldtype, newtype), newtype);
+}
+
+int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
+                               MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    struct type *old, *made = NULL;
+    int rc = begin(__func__, count, oldtype, newtype, &old);
+
+    if (!rc)
+        rc = check_length(__func__, blocklength);
+    if (rc)
+        return rc;
+    rc = type_make_vector(MPI_COMBINER_HVECTOR, count, blocklength, stride, old, &made);
+    return give(__func__, rc, made, newtype);
+}
+
+int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
+                             MPI_Datatype *newtype)
+{
+    return with_int(PMPI_Type_create_hvector_c(count, blocklength, stride, oldtype, newtype),
+                    newtype);
+}
+
+/* All of the indexed constructors. */
+static int indexed(const char *function, const struct type_blocks *blocks, MPI_Datatype oldtype,
+                   MPI_Datatype *newtype)
+{
+    bool equal = blocks->combiner == MPI_COMBINER_INDEXED_BLOCK ||
+                 blocks->combiner == MPI_COMBINER_HINDEXED_BLOCK;
+    struct type *old, *made = NULL;
+    int rc = begin(function, blocks->count, oldtype, newtype, &old);
+
+    if (!rc && equal)
+        rc = check_length(function, blocks->lengths[0]);
+    if (!rc && equal && blocks->count && !blocks->displacements)
+        rc = no_pointer(function, "array_of_displacements");
+    if (!rc && !equal)
+        rc = check_lengths(function, blocks->count, blocks->lengths, blocks->displacements);
+    if (rc)
+        return rc;
+    return give(function, type_make_indexed(blocks, old, &made), made, newtype);
+}
+
+int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
+                        const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
+                        MPI_Datatype *newtype)
+{
+    const struct type_blocks blocks = {MPI_COMBINER_INDEXED, count, array_of_blocklengths,
+                                       array_of_displacements};
+
+    return indexed(__func__, &blocks, oldtype, newtype);
+}
+
+int PMPI_Type_indexed(int count, const int array_of_blocklengths[],
+                      const int array_of_displacements[], MPI_Datatype oldtype,
+                      MPI_Datatype *newtype)
+{
+    struct interface_array wide[2];
+    int rc;
+
+    interface_widen(&wide[0], array_of_blocklengths, count);
+    interface_widen(&wide[1], array_of_displacements, count);
+    if (interface_widened(wide, 2))
+        rc = PMPI_Type_indexed_c(count, wide[0].to, wide[1].to, oldtype, newtype);
+    else
+        rc = errh_comm(NULL, MPI_ERR_NO_MEM, __func__, "out of memory");
+    interface_release(wide, 2);
+    return with_int(rc, newtype);
+}
+
+int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
+                                const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
+                                MPI_Datatype *newtype)
+{
+    const struct type_blocks blocks = {MPI_COMBINER_HINDEXED, count, array_of_blocklengths,
+                                       array_of_displacements};
+
+    return indexed(__func__, &blocks, oldtype, newtype);
+}
+
+int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[],
+                              const MPI_Aint array_of_displacements[], MPI_Datatype oldtype,
+                              MPI_Datatype *newtype)
+{
+    struct interface_array wide;
+    int rc;
+
+    interface_widen(&wide, array_of_blocklengths, count);
+    if (interface_widened(&wide, 1))
+        rc = PMPI_Type_create_hindexed_c(count, wide.to, array_of_displacements, oldtype, newtype);
+    else
+        rc = errh_comm(NULL, MPI_ERR_NO_MEM, __func__, "out of memory");
+    interface_release(&wide, 1);
+    return with_int(rc, newtype);
+}
+
+int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
+                                     const MPI_Count array_of_displacements[],
+                                     MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    const struct type_blocks blocks = {MPI_COMBINER_INDEXED_BLOCK, count, &blocklength,
+                                       array_of_displacements};
+
+    return indexed(__func__, &blocks, oldtype, newtype);
+}
+
+int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[],
+                                   MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    struct interface_array wide;
+    int rc;
+
+    interface_widen(&wide, array_of_displacements, count);
+    if (interface_widened(&wide, 1))
+        rc = PMPI_Type_create_indexed_block_c(count, blocklength, wide.to, oldtype, newtype);
+    else
+        rc = errh_comm(NULL, MPI_ERR_NO_MEM, __func__, "out of memory");
+    interface_release(&wide, 1);
+    return with_int(rc, newtype);
+}
+
+int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
+                                      const MPI_Count array_of_displacements[],
+                                      MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    const struct type_blocks blocks = {MPI_COMBINER_HINDEXED_BLOCK, count, &blocklength,
+                                       array_of_displacements};
+
+    return indexed(__func__, &blocks, oldtype, newtype);
+}
+
+int PMPI_Type_create_hindexed_block(int count, int blocklength,
+                                    const MPI_Aint array_of_displacements[], MPI_Datatype oldtype,
+                                    MPI_Datatype *newtype)
+{
+    return with_int(PMPI_Type_create_hindexed_block_c(count, blocklength, array_of_displacements,
+                                                      oldtype, newtype),
+                    newtype);
+}
+
+int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
+                              const MPI_Count array_of_displacements[],
+                              const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
+{
+    struct type *byte, **types, *made = NULL;
+    int rc = begin(__func__, count, MPI_BYTE, newtype, &byte);
+
+    if (!rc)
+        rc = check_lengths(__func__, count, array_of_blocklengths, array_of_displacements);
+    if (!rc && count && !array_of_types)
+        rc = no_pointer(__func__, "array_of_types");
+    if (rc)
+        return rc;
+    types = calloc((size_t)count + 1, sizeof(struct type *));
+    if (!types)
+        return give(__func__, MPI_ERR_NO_MEM, NULL, newtype);
+    for (MPI_Count i = 0; !rc && i < count; i++)
+        rc = find(__func__, array_of_types[i], &types[i]);
+    if (!rc) {
+        rc = type_make_struct(count, array_of_blocklengths, array_of_displacements, types, &made);
+        rc = give(__func__, rc, made, newtype);
+    }
+    free(types);
+    return rc;
+}
+
+int PMPI_Type_create_struct(int count, const int array_of_blocklengths[],
+                            const MPI_Aint array_of_displacements[],
+                            const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
+{
+    struct interface_array wide;
+    int rc;
+
+    interface_widen(&wide, array_of_blocklengths, count);
+    if (interface_widened(&wide, 1))
+        rc = PMPI_Type_create_struct_c(count, wide.to, array_of_displacements, array_of_types,
+                                       newtype);
+    else
+        rc = errh_comm(NULL, MPI_ERR_NO_MEM, __func__, "out of memory");
+    interface_release(&wide, 1);
+    return with_int(rc, newtype);
+}
+
+int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent,
+                               MPI_Datatype *newtype)
+{
+    struct type *old, *made = NULL;
+    int rc = begin(__func__, 0, oldtype, newtype, &old);
+
+    return rc ? rc : give(__func__, type_make_resized(old, lb, extent, &made), made, newtype);
+}
+
+int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent,
+                             MPI_Datatype *newtype)
+{
+    return with_int(PMPI_Type_create_resized_c(oldtype, lb, extent, newtype), newtype);
+}
+
+static int check_array(const char *function, int ndims, int order)
+{
+    if (ndims < 1)
+        return errh_comm(NULL, MPI_ERR_ARG, function, "ndims %d: must be at least 1", ndims);
+    if (order != MPI_ORDER_C && order != MPI_ORDER_FORTRAN)
+        return errh_comm(NULL, MPI_ERR_ARG, function,
+                         "order %d: must be MPI_ORDER_C or MPI_ORDER_FORTRAN", order);
+    return MPI_SUCCESS;
+}
+
+static int check_subarray(const char *function, const struct type_subarray *array)
+{
+    int rc = check_array(function, array->ndims, array->order);
+
+    if (!rc && (!array->sizes || !array->subsizes || !array->starts))
+        rc = no_pointer(function, "an array of sizes, subsizes or starts");
+    for (int i = 0; !rc && i < array->ndims; i++) {
+        long long size = array->sizes[i], sub = array->subsizes[i], start = array->starts[i];
+        if (size < 1 || sub < 1 || sub > size || start < 0 || start > size - sub)
+            rc = errh_comm(NULL, MPI_ERR_ARG, function,
+                           "dimension %d: %lld elements from %lld on are not within %lld", i, sub,
+                           start, size);
+    }
+    return rc;
+}
+
+int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
+                                const MPI_Count array_of_subsizes[],
+                                const MPI_Count array_of_starts[], int order,
+                                MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    const struct type_subarray array = {ndims, order, array_of_sizes, array_of_subsizes,
+                                        array_of_starts};
+    struct type *old, *made = NULL;
+    int rc = begin(__func__, 0, oldtype, newtype, &old);
+
+    if (!rc)
+        rc = check_subarray(__func__, &array);
+    return rc ? rc : give(__func__, type_make_subarray(&array, old, &made), made, newtype);
+}
+
+int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[],
+                              const int array_of_subsizes[], const int array_of_starts[],
+                              int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    struct interface_array wide[3];
+    int rc;
+
+    interface_widen(&wide[0], array_of_sizes, ndims);
+    interface_widen(&wide[1], array_of_subsizes, ndims);
+    interface_widen(&wide[2], array_of_starts, ndims);
+    if (interface_widened(wide, 3))
+        rc = PMPI_Type_create_subarray_c(ndims, wide[0].to, wide[1].to, wide[2].to, order,
+                                         oldtype, newtype);
+    else
+        rc = errh_comm(NULL, MPI_ERR_NO_MEM, __func__, "out of memory");
+    interface_release(wide, 3);
+    return with_int(rc, newtype);
+}
+
+/* One dimension of a distributed array. */
+static int check_distribution(const char *function, const struct type_darray *array, int i)
+{
+    int distrib = array->distribs[i], darg = array->dargs[i], psize = array->psizes[i];
+    long long gsize = array->gsizes[i];
+
+    if (gsize < 1 || psize < 1)
+        return errh_comm(NULL, MPI_ERR_ARG, function,
+                         "dimension %d: size %lld and processes %d must be at least 1", i, gsize,
+                         psize);
+    if (distrib != MPI_DISTRIBUTE_NONE && distrib != MPI_DISTRIBUTE_BLOCK &&
+        distrib != MPI_DISTRIBUTE_CYCLIC)
+        return errh_comm(NULL, MPI_ERR_ARG, function, "dimension %d: no such distribution %d", i,
+                         distrib);
+    if (distrib == MPI_DISTRIBUTE_NONE && psize != 1)
+        return errh_comm(NULL, MPI_ERR_ARG, function,
+                         "dimension %d is not distributed, but over %d processes", i, psize);
+    if (distrib == MPI_DISTRIBUTE_NONE || darg == MPI_DISTRIBUTE_DFLT_DARG)
+        return MPI_SUCCESS;
+    if (darg < 1 || (distrib == MPI_DISTRIBUTE_BLOCK && (long long)darg * psize < gsize))
+        return errh_comm(NULL, MPI_ERR_ARG, function,
+                         "dimension %d: blocks of %d on %d processes do not hold %lld", i, darg,
+                         psize, gsize);
+    return MPI_SUCCESS;
+}
+
+static int check_darray(const char *function, const struct type_darray *array)
+{
+    long long processes = 1;
+    int rc = check_array(function, array->ndims, array->order);
+
+    if (!rc && (!array->gsizes || !array->distribs || !array->dargs || !array->psizes))
+        rc = no_pointer(function, "an array of gsizes, distribs, dargs or psizes");
+    for (int i = 0; !rc && i < array->ndims; i++) {
+        rc = check_distribution(function, array, i);
+        processes *= array->psizes[i];
+        if (!rc && processes > array->size)
+            break;
+    }
+    if (rc)
+        return rc;
+    if (processes != array->size)
+        return errh_comm(NULL, MPI_ERR_ARG, function,
+                         "size %d: must be the product of array_of_psizes", array->size);
+    if (array->rank < 0 || array->rank >= array->size)
+        return errh_comm(NULL, MPI_ERR_ARG, function, "rank %d: must be 0 to %d", array->rank,
+                         array->size - 1);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count array_of_gsizes[],
+                              const int array_of_distribs[], const int array_of_dargs[],
+                              const int array_of_psizes[], int order, MPI_Datatype oldtype,
+                              MPI_Datatype *newtype)
+{
+    const struct type_darray array = {
+        size, rank, ndims, order, array_of_gsizes, array_of_distribs, array_of_dargs,
+        array_of_psizes};
+    struct type *old, *made = NULL;
+    int rc = begin(__func__, 0, oldtype, newtype, &old);
+
+    if (!rc)
+        rc = check_darray(__func__, &array);
+    return rc ? rc : give(__func__, type_make_darray(&array, old, &made), made, newtype);
+}
+
+int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsizes[],
+                            const int array_of_distribs[], const int array_of_dargs[],
+                            const int array_of_psizes[], int order, MPI_Datatype oldtype,
+                            MPI_Datatype *newtype)
+{
+    struct interface_array wide;
+    int rc;
+
+    interface_widen(&wide, array_of_gsizes, ndims);
+    if (interface_widened(&wide, 1))
+        rc = PMPI_Type_create_darray_c(size, rank, ndims, wide.to, array_of_distribs,
+                                       array_of_dargs, array_of_psizes, order, oldtype, newtype);
+    else
+        rc = errh_comm(NULL, MPI_ERR_NO_MEM, __func__, "out of memory");
+    interface_release(&wide, 1);
+    return with_int(rc, newtype);
+}
+
+/* ---- life ---- */
+
+int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    struct type *old, *made = NULL;
+    int rc = begin(__func__, 0, oldtype, newtype, &old);
+
+    if (rc)
+        return rc;
+    rc = type_make_dup(old, &made);
+    int failed = rc ? 0 : attr_copy_type(old, made);
+    if (failed) {
+        type_unref(made);
+        return errh_comm(NULL, failed, __func__, "an attribute could not be copied");
+    }
+    return give(__func__, rc, made, newtype);
+}
+
+int PMPI_Type_commit(MPI_Datatype *datatype)
+{
+    struct type *type;
+
+    if (!datatype)
+        return no_pointer(__func__, "datatype");
+    int rc = find(__func__, *datatype, &type);
+    if (!rc && type_commit(type))
+        rc = errh_comm(NULL, MPI_ERR_NO_MEM, __func__, "out of memory");
+    return rc;
+}
+
+int PMPI_Type_free(MPI_Datatype *datatype)
+{
+    struct type *type;
+
+    if (!datatype)
+        return no_pointer(__func__, "datatype");
+    int rc = find(__func__, *datatype, &type);
+    if (rc)
+        return rc;
+    if (type->predefined)
+        return errh_comm(NULL, MPI_ERR_TYPE, __func__, "%s is predefined", type->name);
+    rc = attr_delete_type(type);
+    if (rc)
+        return errh_comm(NULL, rc, __func__, "an attribute could not be deleted");
+    type_unref(type);
+    *datatype = MPI_DATATYPE_NULL;
+    return MPI_SUCCESS;
+}
+
+/* ---- sizes and addresses ---- */
+
+int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
+{
+    struct type *type;
+    int rc = find(__func__, datatype, &type);
+
+    if (rc)
+        return rc;
+    if (!size)
+        return no_pointer(__func__, "size");
+    *size = type->size;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
+{
+    return PMPI_Type_size_c(datatype, size);
+}
+
+int PMPI_Type_size(MPI_Datatype datatype, int *size)
+{
+    MPI_Count wide = 0;
+    int rc = PMPI_Type_size_c(datatype, size ? &wide : NULL);
+
+    if (!rc)
+        *size = wide > INT_MAX ? MPI_UNDEFINED : (int)wide;
+    return rc;
+}
+
+int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
+{
+    struct type *type;
+    int rc = find(__func__, datatype, &type);
+
+    if (rc)
+        return rc;
+    if (!lb || !extent)
+        return no_pointer(__func__, "lb or extent");
+    *lb = type->lb;
+    *extent = type->extent;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
+{
+    return PMPI_Type_get_extent_c(datatype, lb, extent);
+}
+
+int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
+{
+    return PMPI_Type_get_extent_c(datatype, lb, extent);
+}
+
+int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
+{
+    struct type *type;
+    int rc = find(__func__, datatype, &type);
+
+    if (rc)
+        return rc;
+    if (!true_lb || !true_extent)
+        return no_pointer(__func__, "true_lb or true_extent");
+    *true_lb = type->true_lb;
+    *true_extent = type->true_extent;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
+{
+    return PMPI_Type_get_true_extent_c(datatype, true_lb, true_extent);
+}
+
+int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)
+{
+    return PMPI_Type_get_true_extent_c(datatype, true_lb, true_extent);
+}
+
+int PMPI_Get_address(const void *location, MPI_Aint *address)
+{
+    if (!address)
+        return no_pointer(__func__, "address");
+    *address = (MPI_Aint)location;
+    return MPI_SUCCESS;
+}
+
+/* ---- names ---- */
+
+int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
+{
+    struct type *type;
+    int rc = find(__func__, datatype, &type);
+
+    if (rc)
+        return rc;
+    if (!type_name)
+        return no_pointer(__func__, "type_name");
+    size_t len = strnlen(type_name, sizeof(type->name) - 1);
+    memcpy(type->name, type_name, len);
+    type->name[len] = '\0';
+    return MPI_SUCCESS;
+}
+
+int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
+{
+    const char *name = "MPI_DATATYPE_NULL";
+    struct type *type;
+
+    if (!type_name || !resultlen)
+        return no_pointer(__func__, "type_name or resultlen");
+    if (datatype != MPI_DATATYPE_NULL) {
+        int rc = find(__func__, datatype, &type);
+        if (rc)
+            return rc;
+        name = type->name;
+    }
+    size_t len = strlen(name);
+    memcpy(type_name, name, len + 1);
+    *resultlen = (int)len;
+    return MPI_SUCCESS;
+}
+
+/* ---- how a type was made ---- */
+
+int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers,
+                             MPI_Count *num_addresses, MPI_Count *num_large_counts,
+                             MPI_Count *num_datatypes, int *combiner)
+{
+    struct type_tree_counts counts;
+    struct type *type;
+    int rc = find(__func__, datatype, &type);
+
+    if (rc)
+        return rc;
+    if (!num_integers || !num_addresses || !num_large_counts || !num_datatypes || !combiner)
+        return no_pointer(__func__, "an argument for a result");
+    type_tree_envelope(type, &counts);
+    *num_integers = counts.integers;
+    *num_addresses = counts.addresses;
+    *num_large_counts = counts.larges;
+    *num_datatypes = counts.types;
+    *combiner = counts.combiner;
+    return MPI_SUCCESS;
+}
+
+/* Refuse what the calls without large counts cannot tell. */
+static int check_small(const char *function, const struct type *type,
+                       struct type_tree_counts *counts)
+{
+    type_tree_envelope(type, counts);
+    if (counts->larges || counts->integers > INT_MAX || counts->addresses > INT_MAX ||
+        counts->types > INT_MAX)
+        return errh_comm(NULL, MPI_ERR_TYPE, function,
+                         "the datatype was made with large counts: call %s_c", function + 1);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses,
+                           int *num_datatypes, int *combiner)
+{
+    struct type_tree_counts counts;
+    struct type *type;
+    int rc = find(__func__, datatype, &type);
+
+    if (!rc && (!num_integers || !num_addresses || !num_datatypes || !combiner))
+        rc = no_pointer(__func__, "an argument for a result");
+    if (!rc)
+        rc = check_small(__func__, type, &counts);
+    if (rc)
+        return rc;
+    *num_integers = (int)counts.integers;
+    *num_addresses = (int)counts.addresses;
+    *num_datatypes = (int)counts.types;
+    *combiner = counts.combiner;
+    return MPI_SUCCESS;
+}
+
+/* Check that the user's arrays are long enough. */
+static int check_contents(const char *function, const struct type *type,
+                          const struct type_tree_counts *room)
+{
+    struct type_tree_counts counts;
+
+    type_tree_envelope(type, &counts);
+    if (counts.combiner == MPI_COMBINER_NAMED)
+        return errh_comm(NULL, MPI_ERR_TYPE, function, "%s is predefined", type->name);
+    if (room->integers < counts.integers || room->addresses < counts.addresses ||
+        room->larges < counts.larges || room->types < counts.types)
+        return errh_comm(NULL, MPI_ERR_ARG, function,
+                         "the datatype has %lld integers, %lld addresses, %lld large counts and "
+                         "%lld datatypes, more than the arrays hold",
+                         (long long)counts.integers, (long long)counts.addresses,
+                         (long long)counts.larges, (long long)counts.types);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers,
+                             MPI_Count max_addresses, MPI_Count max_large_counts,
+                             MPI_Count max_datatypes, int array_of_integers[],
+                             MPI_Aint array_of_addresses[], MPI_Count array_of_large_counts[],
+                             MPI_Datatype array_of_datatypes[])
+{
+    const struct type_tree_counts room = {max_integers, max_addresses, max_large_counts,
+                                          max_datatypes, 0};
+    struct type *type;
+    int rc = find(__func__, datatype, &type);
+
+    if (!rc)
+        rc = check_contents(__func__, type, &room);
+    if (!rc)
+        type_tree_contents(type, array_of_integers, array_of_addresses, array_of_large_counts,
+                           array_of_datatypes);
+    return rc;
+}
+
+int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses,
+                           int max_datatypes, int array_of_integers[],
+                           MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[])
+{
+    const struct type_tree_counts room = {max_integers, max_addresses, 0, max_datatypes, 0};
+    struct type_tree_counts counts;
+    struct type *type;
+    int rc = find(__func__, datatype, &type);
+
+    if (!rc)
+        rc = check_small(__func__, type, &counts);
+    if (!rc)
+        rc = check_contents(__func__, type, &room);
+    if (!rc)
+        type_tree_contents(type, array_of_integers, array_of_addresses, NULL, array_of_datatypes);
+    return rc;
+}
+
+#include "type.gen.h"

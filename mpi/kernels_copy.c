@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The innermost copy loops. Each is one inline function over a block size; it is instantiated
+ * for sizes known to the compiler, where a block is a few moves, and once for any other.
+ */
+
+#include "mpi/kernels_copy.h"
+
+#include <string.h>
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* Two ranges of 8 bytes and more that may overlap each other cover n bytes. */
+#define COPY_BY(width)                                                                             \
+    {                                                                                              \
+        struct {                                                                                   \
+            char b[width];                                                                         \
+        } head, tail;                                                                              \
+        memcpy(&head, from, width);                                                                \
+        memcpy(&tail, from + n - width, width);                                                    \
+        memcpy(to, &head, width);                                                                  \
+        memcpy(to + n - width, &tail, width);                                                      \
+    }
+
+/* Copy n bytes, fast where n is small. */
+INLINE void copy_some(char *restrict to, const char *restrict from, size_t n)
+{
+    if (__builtin_constant_p(n)) {
+        memcpy(to, from, n);
+    } else if (n > 64) {
+        memcpy(to, from, n);
+    } else if (n > 32) {
+        COPY_BY(32)
+    } else if (n > 16) {
+        COPY_BY(16)
+    } else if (n >= 8) {
+        COPY_BY(8)
+    } else if (n >= 4) {
+        COPY_BY(4)
+    } else if (n >= 2) {
+        COPY_BY(2)
+    } else {
+        *to = *from;
+    }
+}
+
+INLINE void copy_way(char *restrict user, char *restrict packed, size_t n, bool unpack)
+{
+    if (unpack)
+        copy_some(user, packed, n);
+    else
+        copy_some(packed, user, n);
+}
+
+/* ---- classes of block sizes ---- */
+
+enum size_class {
+    CLASS_ANY,
+    CLASS_1,
+    CLASS_2,
+    CLASS_4,
+    CLASS_8,
+    CLASS_12,
+    CLASS_16,
+    CLASS_24,
+    CLASS_32,
+    CLASS_48,
+    CLASS_64,
+    CLASSES
+};
+
+#define FOR_CLASSES(each)                                                                          \
+    each(1) each(2) each(4) each(8) each(12) each(16) each(24) each(32) each(48) each(64)
+
+uint8_t copy_class(int64_t block)
+{
+#define CASE(n) case n: return CLASS_##n;
+    switch (block) {
+        FOR_CLASSES(CASE)
+    default: return CLASS_ANY;
+    }
+#undef CASE
+}
+
+/* ---- grids ---- */
+
+INLINE void grid_of(const struct copy_grid *grid, char *restrict user, char *restrict packed,
+                    size_t block, bool unpack)
+{
+    const int64_t inner = grid->inner, stride = grid->inner_stride;
+
+    for (int64_t i = 0; i < grid->outer; i++) {
+        char *at = user;
+        for (int64_t k = 0; k < inner; k++) {
+            copy_way(at, packed, block, unpack);
+            at += stride;
+            packed += block;
+        }
+        user += grid->outer_stride;
+    }
+}
+
+typedef void (*grid_fn)(const struct copy_grid *grid, char *user, char *packed);
+
+static void grid_pack_ANY(const struct copy_grid *grid, char *user, char *packed)
+{
+    grid_of(grid, user, packed, (size_t)grid->block, false);
+}
+
+static void grid_unpack_ANY(const struct copy_grid *grid, char *user, char *packed)
+{
+    grid_of(grid, user, packed, (size_t)grid->block, true);
+}
+
+#define GRID(n)                                                                                    \
+    static void grid_pack_##n(const struct copy_grid *grid, char *user, char *packed)              \
+    {                                                                                              \
+        grid_of(grid, user, packed, n, false);                                                     \
+    }                                                                                              \
+    static void grid_unpack_##n(const struct copy_grid *grid, char *user, char *packed)            \
+    {                                                                                              \
+        grid_of(grid, user, packed, n, true);                                                      \
+    }
+FOR_CLASSES(GRID)
+
+void copy_grid(uint8_t size_class, const struct copy_grid *grid, char *user, char *packed,
+               bool unpack)
+{
+#define PACK(n) [CLASS_##n] = grid_pack_##n,
+#define UNPACK(n) [CLASS_##n] = grid_unpack_##n,
+    static const grid_fn functions[2][CLASSES] = {{PACK(ANY) FOR_CLASSES(PACK)},
+                                                  {UNPACK(ANY) FOR_CLASSES(UNPACK)}};
+#undef PACK
+#undef UNPACK
+
+    functions[unpack][size_class](grid, user, packed);
+}
+
+/* ---- lists ---- */
+
+INLINE void list_of(const int64_t *offsets, int64_t count, char *restrict user,
+                    char *restrict packed, size_t block, bool unpack)
+{
+    for (int64_t i = 0; i < count; i++) {
+        copy_way((char *)((uintptr_t)user + (uintptr_t)offsets[i]), packed, block, unpack);
+        packed += block;
+    }
+}
+
+void copy_list(uint8_t size_class, int64_t block, const int64_t *offsets, int64_t count,
+               char *user, char *packed, bool unpack)
+{
+#define CASE(n)                                                                                    \
+    case CLASS_##n:                                                                                \
+        if (unpack)                                                                                \
+            list_of(offsets, count, user, packed, n, true);                                        \
+        else                                                                                       \
+            list_of(offsets, count, user, packed, n, false);                                       \
+        break;
+    switch (size_class) {
+        FOR_CLASSES(CASE)
+    default:
+        if (unpack)
+            list_of(offsets, count, user, packed, (size_t)block, true);
+        else
+            list_of(offsets, count, user, packed, (size_t)block, false);
+    }
+#undef CASE
+}
+
+INLINE void uneven_list_of(const int64_t *starts, const int64_t *offsets, int64_t count,
+                           char *restrict user, char *restrict packed, bool unpack)
+{
+    for (int64_t i = 0; i < count; i++) {
+        size_t block = (size_t)(starts[i + 1] - starts[i]);
+        copy_way((char *)((uintptr_t)user + (uintptr_t)offsets[i]), packed, block, unpack);
+        packed += block;
+    }
+}
+
+void copy_uneven_list(const int64_t *starts, const int64_t *offsets, int64_t count, char *user,
+                      char *packed, bool unpack)
+{
+    if (unpack)
+        uneven_list_of(starts, offsets, count, user, packed, true);
+    else
+        uneven_list_of(starts, offsets, count, user, packed, false);
+}
+
+/* ---- arrays of structs ---- */
+
+/* One column: count blocks, at different distances in user and packed memory. */
+struct column {
+    char *user, *packed;
+    int64_t stride, size; /* distances */
+    int64_t count;
+};
+
+INLINE void column_of(const struct column *column, size_t block, bool unpack)
+{
+    char *restrict user = column->user, *restrict packed = column->packed;
+    const int64_t stride = column->stride, size = column->size;
+
+    for (int64_t i = 0; i < column->count; i++) {
+        copy_way(user, packed, block, unpack);
+        user += stride;
+        packed += size;
+    }
+}
+
+INLINE void column_way(const struct column *column, int64_t block, bool unpack)
+{
+#define CASE(n) case n: column_of(column, n, unpack); break;
+    switch (block) {
+        FOR_CLASSES(CASE)
+        CASE(3) CASE(5) CASE(6) CASE(7) CASE(20) CASE(28) CASE(40)
+    default: column_of(column, (size_t)block, unpack);
+    }
+#undef CASE
+}
+
+/*
+ * Column by column, so that each loop copies blocks of one known size; not over the whole
+ * array at once, so that its memory stays in the cache from column to column.
+ */
+void copy_columns(const struct copy_columns *columns, char *user, char *packed, bool unpack)
+{
+    enum { TURNS = 256 };
+
+    for (int64_t done = 0; done < columns->turns; done += TURNS) {
+        int64_t left = columns->turns - done, start = 0;
+        struct column column = {.stride = columns->stride, .size = columns->size,
+                                .count = left < TURNS ? left : TURNS};
+        for (int64_t i = 0; i < columns->count; i++) {
+            int64_t block = columns->block ? columns->block
+                                           : columns->starts[i + 1] - columns->starts[i];
+            column.user = (char *)((uintptr_t)user + (uintptr_t)columns->offsets[i]);
+            column.packed = packed + start;
+            if (unpack)
+                column_way(&column, block, true);
+            else
+                column_way(&column, block, false);
+            start += block;
+        }
+        user = (char *)((uintptr_t)user + (uintptr_t)(column.count * columns->stride));
+        packed += column.count * columns->size;
+    }
+}

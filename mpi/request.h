@@ -4,9 +4,6 @@
  * MPI requests over the device's. A request handle is a pointer to one, or
  * MPI_REQUEST_NULL, or request_done: the one shared request that is complete
  * from the start, which eager sends return, so that they cost no allocation.
- *
- * Kinds other than point-to-point complete through poll (a schedule, a generalized
- * request): their pending is 1 until then.
  */
 #ifndef MPI_REQUEST_H
 #define MPI_REQUEST_H
@@ -18,38 +15,79 @@
 
 struct comm;
 struct type;
+struct buffer;
+struct request;
 
 enum request_kind {
     REQUEST_SEND = 1,
     REQUEST_RECV,
-    REQUEST_PERSISTENT, /* inactive or active: inner is what start made */
-    REQUEST_BUFFER,     /* MPI_Buffer_iflush */
-    REQUEST_SENDRECV,   /* MPI_Isendrecv: the receive, and inner the send */
-    REQUEST_SCHEDULE    /* a nonblocking collective */
+    REQUEST_PERSISTENT, /* inner is what start made; NULL: inactive */
+    REQUEST_PAIR,       /* MPI_Isendrecv: the receive, and inner the send */
+    REQUEST_FLUSH,      /* MPI_Buffer_iflush: complete once buffer is empty */
+    REQUEST_NO_PROC     /* complete from the start: a receive from MPI_PROC_NULL */
+};
+
+/* What a persistent request does at each start. */
+struct request_start {
+    int (*start)(const struct request_start *what, struct request **started);
+    struct comm *comm; /* the request's */
+    void *buf;
+    MPI_Count count;
+    MPI_Datatype type;
+    int peer, tag;
+    unsigned mode;
 };
 
 struct request {
     struct object object;
     uint8_t kind;
-    bool freed;          /* MPI_Request_free came before completion: done() releases it */
-    struct comm *comm;   /* referenced; for errors and the error handler */
-    struct type *type;   /* referenced, or NULL: held until completion */
+    struct comm *comm; /* referenced, or NULL */
+    struct type *type; /* referenced, or NULL: held until completion */
     struct request *inner;
-    const struct request_start *start; /* persistent: what to do at MPI_Start */
-    void *owned;         /* freed with the request */
-    struct mpid_request dev; /* last: what channels have reserved follows */
+    struct buffer *buffer;      /* REQUEST_FLUSH */
+    struct request_start start; /* REQUEST_PERSISTENT */
+    void *owned;                /* freed with the request */
+    struct mpid_request dev;    /* last: what channels have reserved follows */
 };
 
 extern struct request request_done;
 
-int request_init(void);
+/* request_init() comes after mpid_init(), which tells the size of requests. */
+void request_init(void);
 void request_fini(void);
-size_t request_dev_size(void); /* to give to mpid_init() */
 
-/* A request with its object, kind and comm (referenced) set; NULL: no memory. */
+/* A request of this kind; comm (NULL: none) is referenced. NULL: no memory. */
 struct request *request_create(enum request_kind kind, struct comm *comm);
 /* Release a complete request, its references and what it owns. */
 void request_free(struct request *request);
+/* Release it once it is complete: now, or when its communication is over. */
+void request_abandon(struct request *request);
+
+bool request_is_complete_slow(struct request *request);
+static inline bool request_is_complete(struct request *request)
+{
+    if (__builtin_expect(request->kind <= REQUEST_RECV, 1))
+        return mpid_is_complete(&request->dev);
+    return request_is_complete_slow(request);
+}
+/* Whether it is persistent and not started. */
+static inline bool request_is_inactive(const struct request *request)
+{
+    return request->kind == REQUEST_PERSISTENT && !request->inner;
+}
+
+void request_wait(struct request *request);
+
+/* Take the outcome of a complete request: fill status, return its error class. The
+ * request stays. */
+int request_outcome(const struct request *request, MPI_Status *status);
+/* The same, and then free it, or make it inactive. *handle becomes MPI_REQUEST_NULL where it
+ * was freed. */
+int request_finish(struct request *request, MPI_Status *status, MPI_Request *handle);
+
+/* Tell of a failed request through its communicator's error handler. */
+int request_raise(struct comm *comm, int error_class, const char *function,
+                  const MPI_Status *status);
 
 static inline struct request *request_from(MPI_Request handle)
 {

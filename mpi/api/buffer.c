@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Attaching buffers for MPI_Bsend (MPI-5.0 3.6): of the process, and of a communicator. */
+#include <limits.h>
+#include <mpi.h>
+
+#include "mpi/buffer.h"
+#include "mpi/comm.h"
+#include "mpi/errh.h"
+#include "mpi/request.h"
+
+static int attach(struct comm *comm, struct buffer **slot, void *memory, MPI_Count size,
+                  const char *function)
+{
+    if (size < 0)
+        return errh_comm(comm, MPI_ERR_ARG, function, "size %lld: must be 0 or more",
+                         (long long)size);
+    if (!memory && size)
+        return errh_comm(comm, MPI_ERR_BUFFER, function, "buffer: NULL, but size is not 0");
+    int rc = buffer_attach(slot, memory, size);
+    if (rc)
+        return errh_comm(comm, rc, function,
+                         rc == MPI_ERR_BUFFER ? "a buffer is attached already: detach it first"
+                                              : "out of memory");
+    return MPI_SUCCESS;
+}
+
+/* buffer_addr is the address of a pointer. */
+static int detach(struct comm *comm, struct buffer **slot, void *buffer_addr, MPI_Count *size,
+                  const char *function)
+{
+    if (!buffer_addr || !size)
+        return errh_comm(comm, MPI_ERR_ARG, function, "buffer_addr or size: NULL");
+    if (buffer_detach(slot, buffer_addr, size))
+        return errh_comm(comm, MPI_ERR_BUFFER, function, "no buffer is attached");
+    return MPI_SUCCESS;
+}
+
+/* A size that an int cannot hold is reported as INT_MAX: the caller asked with too small a type. */
+static int narrow(MPI_Count size)
+{
+    return size > INT_MAX ? INT_MAX : (int)size;
+}
+
+static int iflush(struct comm *comm, struct buffer *buffer, MPI_Request *request,
+                  const char *function)
+{
+    struct request *made = request_create(REQUEST_FLUSH, comm);
+    if (!made)
+        return errh_comm(comm, MPI_ERR_NO_MEM, function, "out of memory");
+    made->buffer = buffer;
+    *request = request_handle(made);
+    return MPI_SUCCESS;
+}
+
+/* ---- of the process ---- */
+
+int PMPI_Buffer_attach_c(void *buffer, MPI_Count size)
+{
+    return attach(NULL, &buffer_process, buffer, size, __func__);
+}
+
+int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
+{
+    return detach(NULL, &buffer_process, buffer_addr, size, __func__);
+}
+
+int PMPI_Buffer_detach(void *buffer_addr, int *size)
+{
+    MPI_Count wide = 0;
+    int rc = detach(NULL, &buffer_process, buffer_addr, size ? &wide : NULL, __func__);
+    if (!rc)
+        *size = narrow(wide);
+    return rc;
+}
+
+int PMPI_Buffer_flush(void)
+{
+    buffer_flush(buffer_process);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Buffer_iflush(MPI_Request *request)
+{
+    return iflush(NULL, buffer_process, request, __func__);
+}
+
+/* ---- of a communicator ---- */
+
+int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
+{
+    struct comm *c = comm_from(comm);
+    return c ? attach(c, &c->buffer, buffer, size, __func__) : errh_bad_comm(comm, __func__);
+}
+
+int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
+{
+    struct comm *c = comm_from(comm);
+    return c ? detach(c, &c->buffer, buffer_addr, size, __func__)
+             : errh_bad_comm(comm, __func__);
+}
+
+int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
+{
+    struct comm *c = comm_from(comm);
+    MPI_Count wide = 0;
+    if (!c)
+        return errh_bad_comm(comm, __func__);
+    int rc = detach(c, &c->buffer, buffer_addr, size ? &wide : NULL, __func__);
+    if (!rc)
+        *size = narrow(wide);
+    return rc;
+}
+
+int PMPI_Comm_flush_buffer(MPI_Comm comm)
+{
+    struct comm *c = comm_from(comm);
+    if (!c)
+        return errh_bad_comm(comm, __func__);
+    buffer_flush(c->buffer);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
+{
+    struct comm *c = comm_from(comm);
+    return c ? iflush(c, c->buffer, request, __func__) : errh_bad_comm(comm, __func__);
+}
+
+#include "buffer.gen.h"

@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Point-to-point communication (MPI-5.0 chapter 3): check, then one call. */
+#include <mpi.h>
+#include <stdlib.h>
+
+#include "include/mpid.h"
+#include "mpi/buffer.h"
+#include "mpi/comm.h"
+#include "mpi/errh.h"
+#include "mpi/p2p.h"
+#include "mpi/request.h"
+#include "mpi/status.h"
+#include "mpi/type.h"
+
+/* ---- checks ---- */
+
+/* Why an argument was refused: say it, and return the code. */
+static __attribute__((cold, noinline)) int refuse(const struct p2p_side *side, MPI_Count count,
+                                                  bool receive, const char *function)
+{
+    struct comm *comm = side->comm;
+    if (count < 0)
+        return errh_comm(comm, MPI_ERR_COUNT, function, "count %lld: must be 0 or more",
+                         (long long)count);
+    if (side->tag < 0 && !(receive && side->tag == MPI_ANY_TAG))
+        return errh_comm(comm, MPI_ERR_TAG, function, "tag %d: must be 0 to %d%s", side->tag,
+                         INT32_MAX, receive ? ", or MPI_ANY_TAG" : "");
+    return errh_comm(comm, MPI_ERR_RANK, function,
+                     "rank %d: must be 0 to %d, or MPI_PROC_NULL%s", side->peer, comm->peers - 1,
+                     receive ? ", or MPI_ANY_SOURCE" : "");
+}
+
+static inline bool is_good_send(const struct p2p_side *to, MPI_Count count)
+{
+    return ((unsigned)to->peer < (unsigned)to->comm->peers || to->peer == MPI_PROC_NULL) &&
+           to->tag >= 0 && count >= 0;
+}
+
+static inline bool is_good_recv(const struct p2p_side *from, MPI_Count count)
+{
+    return ((unsigned)from->peer < (unsigned)from->comm->peers ||
+            from->peer == MPI_ANY_SOURCE || from->peer == MPI_PROC_NULL) &&
+           (from->tag >= 0 || from->tag == MPI_ANY_TAG) && count >= 0;
+}
+
+static __attribute__((cold, noinline)) int fail(struct comm *comm, int error, const char *function)
+{
+    switch (error) {
+    case MPI_ERR_TYPE:
+        return errh_comm(comm, error, function,
+                         "datatype: not a datatype, or not committed (MPI_Type_commit)");
+    case MPI_ERR_BUFFER: return errh_comm(comm, error, function, "buffer: NULL, but count is not 0");
+    case MPI_ERR_COUNT: return errh_comm(comm, error, function, "count: too large");
+    default: return request_raise(comm, error, function, MPI_STATUS_IGNORE);
+    }
+}
+
+static inline struct p2p_side side_of(struct comm *comm, int peer, int tag)
+{
+    return (struct p2p_side){comm, comm->context, peer, tag};
+}
+
+/* ---- sends ---- */
+
+/* What the functions of one shape have in common. */
+static inline __attribute__((always_inline)) int send_now(const void *buf, MPI_Count count,
+                                                          MPI_Datatype type, struct p2p_side to,
+                                                          unsigned mode, const char *function)
+{
+    if (__builtin_expect(!is_good_send(&to, count), 0))
+        return refuse(&to, count, false, function);
+    int rc = p2p_send_mode(&to, buf, count, type, mode);
+    return __builtin_expect(rc, 0) ? fail(to.comm, rc, function) : MPI_SUCCESS;
+}
+
+static inline __attribute__((always_inline)) int
+start_send(const void *buf, MPI_Count count, MPI_Datatype type, struct p2p_side to, unsigned mode,
+           MPI_Request *request, const char *function)
+{
+    struct request *made;
+    if (__builtin_expect(!is_good_send(&to, count), 0))
+        return refuse(&to, count, false, function);
+    int rc = p2p_isend_mode(&to, buf, count, type, mode | MPID_MORE, &made);
+    if (__builtin_expect(rc, 0))
+        return fail(to.comm, rc, function);
+    *request = request_handle(made);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                MPI_Comm comm)
+{
+    struct comm *c = comm_from(comm);
+    if (__builtin_expect(!c, 0))
+        return errh_bad_comm(comm, __func__);
+    return send_now(buf, count, datatype, side_of(c, dest, tag), MPID_STANDARD, __func__);
+}
+
+int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                 MPI_Comm comm)
+{
+    struct comm *c = comm_from(comm);
+    if (!c)
+        return errh_bad_comm(comm, __func__);
+    return send_now(buf, count, datatype, side_of(c, dest, tag), MPID_SYNC, __func__);
+}
+
+int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                 MPI_Comm comm)
+{
+    struct comm *c = comm_from(comm);
+    if (!c)
+        return errh_bad_comm(comm, __func__);
+    return send_now(buf, count, datatype, side_of(c, dest, tag), MPID_STANDARD, __func__);
+}
+
+int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                 MPI_Comm comm, MPI_Request *request)
+{
+    struct comm *c = comm_from(comm);
+    if (__builtin_expect(!c, 0))
+        return errh_bad_comm(comm, __func__);
+    return start_send(buf, count, datatype, side_of(c, dest, tag), MPID_STANDARD, request,
+                      __func__);
+}
+
+int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                  MPI_Comm comm, MPI_Request *request)
+{
+    struct comm *c = comm_from(comm);
+    if (!c)
+        return errh_bad_comm(comm, __func__);
+    return start_send(buf, count, datatype, side_of(c, dest, tag), MPID_SYNC, request, __func__);
+}
+
+int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                  MPI_Comm comm, MPI_Request *request)
+{
+    struct comm *c = comm_from(comm);
+    if (!c)
+        return errh_bad_comm(comm, __func__);
+    return start_send(buf, count, datatype, side_of(c, dest, tag), MPID_STANDARD, request,
+                      __func__);
+}
+
+static int send_buffered(const void *buf, MPI_Count count, MPI_Datatype type, struct p2p_side to,
+                         const char *function)
+{
+    if (!is_good_send(&to, count))
+        return refuse(&to, count, false, function);
+    int rc = buffer_send(&to, buf, count, type);
+    if (rc == MPI_ERR_BUFFER)
+        return errh_comm(to.comm, rc, function,
+                         "no room in the attached buffer for this message: attach a larger one "
+                         "with MPI_Buffer_attach, or MPI_BUFFER_AUTOMATIC");
+    return rc ? fail(to.comm, rc, function) : MPI_SUCCESS;
+}
+
+int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                 MPI_Comm comm)
+{
+    struct comm *c = comm_from(comm);
+    if (!c)
+        return errh_bad_comm(comm, __func__);
+    return send_buffered(buf, count, datatype, side_of(c, dest, tag), __func__);
+}
+
+int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                  MPI_Comm comm, MPI_Request *request)
+{
+    struct comm *c = comm_from(comm);
+    if (!c)
+        return errh_bad_comm(comm, __func__);
+    int rc = send_buffered(buf, count, datatype, side_of(c, dest, tag), __func__);
+    if (!rc)
+        *request = request_handle(&request_done);
+    return rc;
+}
+
+/* ---- receives ---- */
+
+int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                MPI_Comm comm, MPI_Status *status)
+{
+    struct comm *c = comm_from(comm);
+    if (__builtin_expect(!c, 0))
+        return errh_bad_comm(comm, __func__);
+    struct p2p_side from = side_of(c, source, tag);
+    if (__builtin_expect(!is_good_recv(&from, count), 0))
+        return refuse(&from, count, true, __func__);
+    int rc = p2p_recv(&from, buf, count, datatype, status);
+    if (__builtin_expect(!rc, 1))
+        return MPI_SUCCESS;
+    return rc == MPI_ERR_TRUNCATE ? request_raise(c, rc, __func__, status)
+                                  : fail(c, rc, __func__);
+}
+
+int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                 MPI_Comm comm, MPI_Request *request)
+{
+    struct comm *c = comm_from(comm);
+    struct request *made;
+    if (__builtin_expect(!c, 0))
+        return errh_bad_comm(comm, __func__);
+    struct p2p_side from = side_of(c, source, tag);
+    if (__builtin_expect(!is_good_recv(&from, count), 0))
+        return refuse(&from, count, true, __func__);
+    int rc = p2p_irecv(&from, buf, count, datatype, &made);
+    if (__builtin_expect(rc, 0))
+        return fail(c, rc, __func__);
+    *request = request_handle(made);
+    return MPI_SUCCESS;
+}
+
+/* ---- both ---- */
+
+struct exchange {
+    struct p2p_side to, from;
+    const void *sendbuf;
+    MPI_Count sendcount;
+    MPI_Datatype sendtype;
+    void *recvbuf;
+    MPI_Count recvcount;
+    MPI_Datatype recvtype;
+};
+
+static int check_exchange(const struct exchange *x, const char *function)
+{
+    if (!is_good_send(&x->to, x->sendcount))
+        return refuse(&x->to, x->sendcount, false, function);
+    if (!is_good_recv(&x->from, x->recvcount))
+        return refuse(&x->from, x->recvcount, true, function);
+    return MPI_SUCCESS;
+}
+
+/* Start both; on failure neither stays. */
+static int start_exchange(const struct exchange *x, struct request **send, struct request **recv)
+{
+    int rc = p2p_irecv(&x->from, x->recvbuf, x->recvcount, x->recvtype, recv);
+    if (rc)
+        return rc;
+    rc = p2p_isend_mode(&x->to, x->sendbuf, x->sendcount, x->sendtype, MPID_STANDARD, send);
+    if (rc) {
+        if ((*recv)->kind == REQUEST_RECV)
+            mpid_cancel(&(*recv)->dev);
+        (void)p2p_finish(*recv, MPI_STATUS_IGNORE);
+    }
+    return rc;
+}
+
+static int run_exchange(const struct exchange *x, MPI_Status *status, const char *function)
+{
+    struct request *send, *recv;
+    int rc = check_exchange(x, function);
+    if (rc)
+        return rc;
+    rc = start_exchange(x, &send, &recv);
+    if (rc)
+        return fail(x->to.comm, rc, function);
+    rc = p2p_finish(recv, status);
+    int send_rc = p2p_finish(send, MPI_STATUS_IGNORE);
+    if (rc)
+        return request_raise(x->from.comm, rc, function, status);
+    return send_rc ? fail(x->to.comm, send_rc, function) : MPI_SUCCESS;
+}
+
+/* The pair as one request: the receive, which holds the send. owned goes with it. */
+static int start_pair(const struct exchange *x, void *owned, MPI_Request *request,
+                      const char *function)
+{
+    struct request *send, *recv;
+    int rc = check_exchange(x, function);
+    if (rc) {
+        free(owned);
+        return rc;
+    }
+    rc = start_exchange(x, &send, &recv);
+    if (rc) {
+        free(owned);
+        return fail(x->to.comm, rc, function);
+    }
+    if (recv->kind == REQUEST_NO_PROC) { /* the send is all there is to wait for */
+        recv->dev = (struct mpid_request){.from = {0, MPI_PROC_NULL, MPI_ANY_TAG}};
+    }
+    recv->kind = REQUEST_PAIR;
+    recv->inner = send;
+    recv->owned = owned;
+    *request = request_handle(recv);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
+                    int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                    int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+    struct comm *c = comm_from(comm);
+    if (!c)
+        return errh_bad_comm(comm, __func__);
+    struct exchange x = {side_of(c, dest, sendtag), side_of(c, source, recvtag),
+                         sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype};
+    return run_exchange(&x, status, __func__);
+}
+
+int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
+                     int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                     int source, int recvtag, MPI_Comm comm, MPI_Request *request)
+{
+    struct comm *c = comm_from(comm);
+    if (!c)
+        return errh_bad_comm(comm, __func__);
+    struct exchange x = {side_of(c, dest, sendtag), side_of(c, source, recvtag),
+                         sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype};
+    return start_pair(&x, NULL, request, __func__);
+}
+
+/* Pack what is to be sent, so that the buffer is free to receive into. */
+static int pack_aside(struct exchange *x, void **packed, const char *function)
+{
+    struct mpid_bytes bytes;
+    struct type *used;
+    *packed = NULL;
+    int rc = check_exchange(x, function);
+    if (rc)
+        return rc;
+    rc = type_place(x->sendtype, x->sendbuf, x->sendcount, &bytes, &used);
+    if (!rc) {
+        *packed = malloc(bytes.len + 1);
+        if (!*packed)
+            rc = MPI_ERR_NO_MEM;
+    }
+    if (rc)
+        return fail(x->to.comm, rc, function);
+    type_pack(&bytes, 0, *packed, bytes.len);
+    x->sendbuf = *packed;
+    x->sendcount = (MPI_Count)bytes.len;
+    x->sendtype = MPI_BYTE;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+                            int sendtag, int source, int recvtag, MPI_Comm comm,
+                            MPI_Status *status)
+{
+    struct comm *c = comm_from(comm);
+    void *packed;
+    if (!c)
+        return errh_bad_comm(comm, __func__);
+    struct exchange x = {side_of(c, dest, sendtag), side_of(c, source, recvtag),
+                         buf, count, datatype, buf, count, datatype};
+    int rc = pack_aside(&x, &packed, __func__);
+    if (!rc)
+        rc = run_exchange(&x, status, __func__);
+    free(packed);
+    return rc;
+}
+
+int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+                             int sendtag, int source, int recvtag, MPI_Comm comm,
+                             MPI_Request *request)
+{
+    struct comm *c = comm_from(comm);
+    void *packed;
+    if (!c)
+        return errh_bad_comm(comm, __func__);
+    struct exchange x = {side_of(c, dest, sendtag), side_of(c, source, recvtag),
+                         buf, count, datatype, buf, count, datatype};
+    int rc = pack_aside(&x, &packed, __func__);
+    return rc ? rc : start_pair(&x, packed, request, __func__);
+}
+
+/* ---- probes ---- */
+
+/* A message that a matching probe has taken. */
+struct message {
+    struct object object;
+    struct comm *comm; /* referenced */
+    struct mpid_message *taken;
+};
+
+static void set_status(MPI_Status *status, const struct mpid_envelope *env, size_t len)
+{
+    status_set(status, env->rank, env->tag, (int64_t)len, false);
+}
+
+struct probe {
+    struct mpid_envelope want, found;
+    size_t len;
+    struct mpid_message **message;
+};
+
+static bool probe_once(void *arg)
+{
+    struct probe *probe = arg;
+    return mpid_probe(&probe->want, &probe->found, &probe->len, probe->message);
+}
+
+/* Look once, or until there is one. Returns MPI_SUCCESS or the code of an error. */
+static int look(const struct p2p_side *from, bool wait, struct mpid_message **message, int *flag,
+                MPI_Status *status, const char *function)
+{
+    if (!is_good_recv(from, 0))
+        return refuse(from, 0, true, function);
+    if (from->peer == MPI_PROC_NULL) {
+        *flag = 1;
+        status_set(status, MPI_PROC_NULL, MPI_ANY_TAG, 0, false);
+        return MPI_SUCCESS;
+    }
+    struct probe probe = {.want = p2p_want(from), .message = message};
+    bool found = true;
+    if (wait)
+        mpid_wait_until(probe_once, &probe);
+    else
+        found = probe_once(&probe);
+    *flag = found;
+    if (found)
+        set_status(status, &probe.found, probe.len);
+    return MPI_SUCCESS;
+}
+
+/* The same, taking the message. */
+static int look_and_take(const struct p2p_side *from, bool wait, MPI_Message *handle, int *flag,
+                         MPI_Status *status, const char *function)
+{
+    struct message *message = malloc(sizeof(*message));
+    if (!message)
+        return errh_comm(from->comm, MPI_ERR_NO_MEM, function, "out of memory");
+    message->taken = NULL;
+    int rc = look(from, wait, &message->taken, flag, status, function);
+    if (rc || !message->taken) {
+        free(message);
+        if (!rc && *flag)
+            *handle = MPI_MESSAGE_NO_PROC;
+        else if (!rc)
+            *handle = MPI_MESSAGE_NULL;
+        return rc;
+    }
+    object_init(&message->object, OBJECT_MESSAGE);
+    message->comm = from->comm;
+    object_ref(&from->comm->object);
+    *handle = (MPI_Message)message;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    struct comm *c = comm_from(comm);
+    int flag;
+    if (!c)
+        return errh_bad_comm(comm, __func__);
+    struct p2p_side from = side_of(c, source, tag);
+    return look(&from, true, NULL, &flag, status, __func__);
+}
+
+int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+{
+    struct comm *c = comm_from(comm);
+    if (!c)
+        return errh_bad_comm(comm, __func__);
+    struct p2p_side from = side_of(c, source, tag);
+    return look(&from, false, NULL, flag, status, __func__);
+}
+
+int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+{
+    struct comm *c = comm_from(comm);
+    int flag;
+    if (!c)
+        return errh_bad_comm(comm, __func__);
+    struct p2p_side from = side_of(c, source, tag);
+    return look_and_take(&from, true, message, &flag, status, __func__);
+}
+
+int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
+                 MPI_Status *status)
+{
+    struct comm *c = comm_from(comm);
+    if (!c)
+        return errh_bad_comm(comm, __func__);
+    struct p2p_side from = side_of(c, source, tag);
+    return look_and_take(&from, false, message, flag, status, __func__);
+}
+
+/* Receive a taken message; on success its handle is gone. */
+static int receive_message(MPI_Message *handle, void *buf, MPI_Count count, MPI_Datatype type,
+                           struct request **request, const char *function)
+{
+    struct mpid_bytes bytes;
+    struct type *used;
+    if (*handle == MPI_MESSAGE_NO_PROC) {
+        *request = request_create(REQUEST_NO_PROC, NULL);
+        *handle = MPI_MESSAGE_NULL;
+        return *request ? MPI_SUCCESS : errh_comm(NULL, MPI_ERR_NO_MEM, function, "out of memory");
+    }
+    if (handle_is_constant(*handle) || !handle_leads_to(*handle, OBJECT_MESSAGE))
+        return errh_comm(NULL, MPI_ERR_REQUEST, function,
+                         "message: not one that a matching probe has returned");
+    struct message *message = (struct message *)*handle;
+    struct comm *comm = message->comm;
+    if (count < 0)
+        return errh_comm(comm, MPI_ERR_COUNT, function, "count %lld: must be 0 or more",
+                         (long long)count);
+    int rc = type_place(type, buf, count, &bytes, &used);
+    struct request *made = rc ? NULL : request_create(REQUEST_RECV, comm);
+    if (!made)
+        return fail(comm, rc ? rc : MPI_ERR_NO_MEM, function);
+    if (used) {
+        type_ref(used);
+        made->type = used;
+    }
+    mpid_recv_message(&made->dev, message->taken, &bytes);
+    message->object.word = 0;
+    comm_unref(comm);
+    free(message);
+    *handle = MPI_MESSAGE_NULL;
+    *request = made;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
+                 MPI_Status *status)
+{
+    struct request *request;
+    int rc = receive_message(message, buf, count, datatype, &request, __func__);
+    if (rc)
+        return rc;
+    struct comm *comm = request->comm;
+    if (comm)
+        object_ref(&comm->object);
+    rc = p2p_finish(request, status);
+    if (rc)
+        rc = request_raise(comm, rc, __func__, status);
+    if (comm)
+        comm_unref(comm);
+    return rc;
+}
+
+int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
+                  MPI_Request *request)
+{
+    struct request *made;
+    int rc = receive_message(message, buf, count, datatype, &made, __func__);
+    if (!rc)
+        *request = request_handle(made);
+    return rc;
+}
+
+#include "p2p.gen.h"

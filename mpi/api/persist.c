@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Persistent communication (MPI-5.0 3.9): arguments checked once, started often. */
+#include <mpi.h>
+
+#include "include/mpid.h"
+#include "mpi/buffer.h"
+#include "mpi/comm.h"
+#include "mpi/errh.h"
+#include "mpi/p2p.h"
+#include "mpi/request.h"
+#include "mpi/type.h"
+
+static struct p2p_side side_of(const struct request_start *what)
+{
+    return (struct p2p_side){what->comm, what->comm->context, what->peer, what->tag};
+}
+
+static int start_send(const struct request_start *what, struct request **started)
+{
+    struct p2p_side to = side_of(what);
+    return p2p_isend_mode(&to, what->buf, what->count, what->type, what->mode | MPID_MORE, started);
+}
+
+static int start_bsend(const struct request_start *what, struct request **started)
+{
+    struct p2p_side to = side_of(what);
+    *started = &request_done;
+    return buffer_send(&to, what->buf, what->count, what->type);
+}
+
+static int start_recv(const struct request_start *what, struct request **started)
+{
+    struct p2p_side from = side_of(what);
+    return p2p_irecv(&from, what->buf, what->count, what->type, started);
+}
+
+static int check(const struct request_start *what, const char *function)
+{
+    struct comm *comm = what->comm;
+    bool receive = what->start == start_recv;
+    bool wild = receive && what->peer == MPI_ANY_SOURCE;
+    if (what->count < 0)
+        return errh_comm(comm, MPI_ERR_COUNT, function, "count %lld: must be 0 or more",
+                         (long long)what->count);
+    if (what->tag < 0 && !(receive && what->tag == MPI_ANY_TAG))
+        return errh_comm(comm, MPI_ERR_TAG, function, "tag %d: must be 0 to %d%s", what->tag,
+                         INT32_MAX, receive ? ", or MPI_ANY_TAG" : "");
+    if ((unsigned)what->peer >= (unsigned)comm->peers && what->peer != MPI_PROC_NULL && !wild)
+        return errh_comm(comm, MPI_ERR_RANK, function,
+                         "rank %d: must be 0 to %d, or MPI_PROC_NULL%s", what->peer,
+                         comm->peers - 1, receive ? ", or MPI_ANY_SOURCE" : "");
+    return MPI_SUCCESS;
+}
+
+static int create(struct request_start what, MPI_Comm handle, MPI_Request *request,
+                  const char *function)
+{
+    struct mpid_bytes bytes;
+    struct type *used;
+    what.comm = comm_from(handle);
+    if (!what.comm)
+        return errh_bad_comm(handle, function);
+    int rc = check(&what, function);
+    if (rc)
+        return rc;
+    rc = type_place(what.type, what.buf, what.count, &bytes, &used);
+    if (rc)
+        return errh_comm(what.comm, rc, function,
+                         rc == MPI_ERR_TYPE ? "datatype: not a datatype, or not committed"
+                                            : "buffer: NULL, but count is not 0");
+    struct request *made = request_create(REQUEST_PERSISTENT, what.comm);
+    if (!made)
+        return errh_comm(what.comm, MPI_ERR_NO_MEM, function, "out of memory");
+    if (used) {
+        type_ref(used);
+        made->type = used;
+    }
+    made->start = what;
+    *request = request_handle(made);
+    return MPI_SUCCESS;
+}
+
+static struct request_start send_of(const void *buf, MPI_Count count, MPI_Datatype type, int dest,
+                                    int tag, unsigned mode)
+{
+    return (struct request_start){.start = start_send,
+                                  .buf = (void *)(uintptr_t)buf,
+                                  .count = count,
+                                  .type = type,
+                                  .peer = dest,
+                                  .tag = tag,
+                                  .mode = mode};
+}
+
+int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                     MPI_Comm comm, MPI_Request *request)
+{
+    return create(send_of(buf, count, datatype, dest, tag, MPID_STANDARD), comm, request, __func__);
+}
+
+int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                      MPI_Comm comm, MPI_Request *request)
+{
+    return create(send_of(buf, count, datatype, dest, tag, MPID_SYNC), comm, request, __func__);
+}
+
+int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                      MPI_Comm comm, MPI_Request *request)
+{
+    return create(send_of(buf, count, datatype, dest, tag, MPID_STANDARD), comm, request, __func__);
+}
+
+int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                      MPI_Comm comm, MPI_Request *request)
+{
+    struct request_start what = send_of(buf, count, datatype, dest, tag, MPID_STANDARD);
+    what.start = start_bsend;
+    return create(what, comm, request, __func__);
+}
+
+int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                     MPI_Comm comm, MPI_Request *request)
+{
+    struct request_start what = send_of(buf, count, datatype, source, tag, MPID_STANDARD);
+    what.start = start_recv;
+    return create(what, comm, request, __func__);
+}
+
+static int start(MPI_Request handle, const char *function)
+{
+    struct request *r = request_from(handle);
+    if (!r || r->kind != REQUEST_PERSISTENT)
+        return errh_comm(r ? r->comm : NULL, MPI_ERR_REQUEST, function,
+                         "request: not a persistent request");
+    if (r->inner)
+        return errh_comm(r->comm, MPI_ERR_REQUEST, function,
+                         "request: has been started and not been completed since");
+    int rc = r->start.start(&r->start, &r->inner);
+    if (!rc)
+        return MPI_SUCCESS;
+    r->inner = NULL;
+    return errh_comm(r->comm, rc, function,
+                     rc == MPI_ERR_BUFFER ? "no room in the attached buffer for this message"
+                                          : "the communication could not be started");
+}
+
+int PMPI_Start(MPI_Request *request)
+{
+    return start(*request, __func__);
+}
+
+int PMPI_Startall(int count, MPI_Request array_of_requests[])
+{
+    if (count < 0)
+        return errh_comm(NULL, MPI_ERR_COUNT, __func__, "count %d: must be 0 or more", count);
+    for (int i = 0; i < count; i++) {
+        int rc = start(array_of_requests[i], __func__);
+        if (rc)
+            return rc;
+    }
+    return MPI_SUCCESS;
+}
+
+#include "persist.gen.h"

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Completion of requests (MPI-5.0 3.7 and 3.8.4): wait, test, status, free, cancel. */
+#include <mpi.h>
+
+#include "include/mpid.h"
+#include "mpi/comm.h"
+#include "mpi/errh.h"
+#include "mpi/request.h"
+#include "mpi/status.h"
+
+/* ---- one request ---- */
+
+static __attribute__((cold, noinline)) int bad_request(const char *function)
+{
+    return errh_comm(NULL, MPI_ERR_REQUEST, function,
+                     "request: not a request, or one that is complete and freed already");
+}
+
+/* Finish a complete request, and tell of its failure. */
+static int finish(struct request *r, MPI_Request *handle, MPI_Status *status, const char *function)
+{
+    struct comm *comm = r->comm;
+    MPI_Status own;
+    bool ignored = status == MPI_STATUS_IGNORE;
+    if (comm)
+        object_ref(&comm->object);
+    int rc = request_finish(r, ignored ? &own : status, handle);
+    if (__builtin_expect(rc, 0))
+        rc = request_raise(comm, rc, function, ignored ? &own : status);
+    if (comm)
+        comm_unref(comm);
+    return rc;
+}
+
+int PMPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+    if (*request == (MPI_Request)&request_done) {
+        *request = MPI_REQUEST_NULL;
+        status_set_empty(status);
+        return MPI_SUCCESS;
+    }
+    if (*request == MPI_REQUEST_NULL) {
+        status_set_empty(status);
+        return MPI_SUCCESS;
+    }
+    struct request *r = request_from(*request);
+    if (__builtin_expect(!r, 0))
+        return bad_request(__func__);
+    if (!request_is_complete(r))
+        request_wait(r);
+    return finish(r, request, status, __func__);
+}
+
+int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+    *flag = 1;
+    if (*request == MPI_REQUEST_NULL) {
+        status_set_empty(status);
+        return MPI_SUCCESS;
+    }
+    struct request *r = request_from(*request);
+    if (__builtin_expect(!r, 0))
+        return bad_request(__func__);
+    if (!request_is_complete(r))
+        (void)mpid_progress();
+    if (!request_is_complete(r)) {
+        *flag = 0;
+        return MPI_SUCCESS;
+    }
+    return finish(r, request, status, __func__);
+}
+
+int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
+{
+    *flag = 1;
+    if (request == MPI_REQUEST_NULL) {
+        status_set_empty(status);
+        return MPI_SUCCESS;
+    }
+    struct request *r = request_from(request);
+    if (!r)
+        return bad_request(__func__);
+    if (!request_is_complete(r))
+        (void)mpid_progress();
+    *flag = request_is_complete(r);
+    if (*flag)
+        (void)request_outcome(r, status);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Request_free(MPI_Request *request)
+{
+    struct request *r = request_from(*request);
+    if (!r)
+        return bad_request(__func__);
+    request_abandon(r);
+    *request = MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Cancel(MPI_Request *request)
+{
+    struct request *r = request_from(*request);
+    if (!r)
+        return bad_request(__func__);
+    if (r->kind == REQUEST_PERSISTENT)
+        r = r->inner;
+    if (r && (r->kind == REQUEST_SEND || r->kind == REQUEST_RECV))
+        mpid_cancel(&r->dev);
+    else if (!r || r->kind != REQUEST_NO_PROC)
+        return errh_comm(r ? r->comm : NULL, MPI_ERR_REQUEST, __func__,
+                         "request: only active sends and receives can be cancelled");
+    return MPI_SUCCESS;
+}
+
+/* ---- arrays of requests ---- */
+
+/* An array, checked; what waiting for it needs. */
+struct set {
+    int count;
+    MPI_Request *handles;
+    int active; /* found by the last look: neither null nor inactive */
+    int first;  /* found complete, or -1 */
+};
+
+static bool is_active(MPI_Request handle)
+{
+    return handle != MPI_REQUEST_NULL && !request_is_inactive((struct request *)handle);
+}
+
+static int check_set(int count, MPI_Request handles[], const char *function)
+{
+    if (count < 0)
+        return errh_comm(NULL, MPI_ERR_COUNT, function, "count %d: must be 0 or more", count);
+    if (count && !handles)
+        return errh_comm(NULL, MPI_ERR_ARG, function, "array_of_requests: NULL");
+    for (int i = 0; i < count; i++)
+        if (handles[i] != MPI_REQUEST_NULL && !request_from(handles[i]))
+            return errh_comm(NULL, MPI_ERR_REQUEST, function,
+                             "array_of_requests[%d]: not a request, or one that is freed", i);
+    return MPI_SUCCESS;
+}
+
+/* Look for the first complete request, from the one where the last look ended. */
+static bool any_complete(void *arg)
+{
+    struct set *set = arg;
+    set->active = 0;
+    set->first = -1;
+    for (int i = 0; i < set->count && set->first < 0; i++) {
+        if (!is_active(set->handles[i]))
+            continue;
+        set->active++;
+        if (request_is_complete((struct request *)set->handles[i]))
+            set->first = i;
+    }
+    return set->first >= 0 || !set->active;
+}
+
+static bool all_complete(void *arg)
+{
+    struct set *set = arg;
+    for (; set->first < set->count; set->first++)
+        if (set->handles[set->first] != MPI_REQUEST_NULL &&
+            !request_is_complete((struct request *)set->handles[set->first]))
+            return false;
+    return true;
+}
+
+/* Finish each of count requests, whose statuses may be ignored; those that are not
+ * complete are pending. Returns MPI_SUCCESS or MPI_ERR_IN_STATUS. */
+static int finish_each(int count, MPI_Request handles[], MPI_Status statuses[], int picked[],
+                       struct comm **failed)
+{
+    int result = MPI_SUCCESS;
+    for (int k = 0; k < count; k++) {
+        int i = picked ? picked[k] : k;
+        MPI_Status own, *status = statuses == MPI_STATUSES_IGNORE ? &own : &statuses[k];
+        int rc = MPI_SUCCESS;
+        if (handles[i] == MPI_REQUEST_NULL) {
+            status_set_empty(status);
+        } else {
+            struct request *r = (struct request *)handles[i];
+            struct comm *comm = r->comm;
+            rc = request_outcome(r, status);
+            if (rc && comm && !*failed) {
+                object_ref(&comm->object);
+                *failed = comm;
+            }
+            (void)request_finish(r, MPI_STATUS_IGNORE, &handles[i]);
+        }
+        status->MPI_ERROR = rc;
+        if (rc)
+            result = MPI_ERR_IN_STATUS;
+    }
+    return result;
+}
+
+/* With statuses ignored nobody could find the error in them: it is told in words. */
+static int raise_in_status(struct comm *comm, const char *function)
+{
+    int rc = errh_comm(comm, MPI_ERR_IN_STATUS, function,
+                       "at least one request failed: see MPI_ERROR in the statuses");
+    if (comm)
+        comm_unref(comm);
+    return rc;
+}
+
+static int finish_all(int count, MPI_Request handles[], MPI_Status statuses[],
+                      const char *function)
+{
+    struct comm *failed = NULL;
+    int rc = finish_each(count, handles, statuses, NULL, &failed);
+    return rc ? raise_in_status(failed, function) : MPI_SUCCESS;
+}
+
+int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[])
+{
+    int rc = check_set(count, array_of_requests, __func__);
+    if (rc)
+        return rc;
+    struct set set = {.count = count, .handles = array_of_requests};
+    if (!all_complete(&set))
+        mpid_wait_until(all_complete, &set);
+    return finish_all(count, array_of_requests, array_of_statuses, __func__);
+}
+
+int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag,
+                 MPI_Status array_of_statuses[])
+{
+    int rc = check_set(count, array_of_requests, __func__);
+    if (rc)
+        return rc;
+    struct set set = {.count = count, .handles = array_of_requests};
+    if (!all_complete(&set))
+        (void)mpid_progress();
+    *flag = all_complete(&set);
+    return *flag ? finish_all(count, array_of_requests, array_of_statuses, __func__)
+                 : MPI_SUCCESS;
+}
+
+/* Finish the one that a look found, if any. */
+static int finish_any(struct set *set, int *index, MPI_Status *status, const char *function)
+{
+    if (set->first < 0) {
+        *index = MPI_UNDEFINED;
+        status_set_empty(status);
+        return MPI_SUCCESS;
+    }
+    *index = set->first;
+    MPI_Request *handle = &set->handles[set->first];
+    return finish((struct request *)*handle, handle, status, function);
+}
+
+int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Status *status)
+{
+    int rc = check_set(count, array_of_requests, __func__);
+    if (rc)
+        return rc;
+    struct set set = {.count = count, .handles = array_of_requests};
+    if (!any_complete(&set))
+        mpid_wait_until(any_complete, &set);
+    return finish_any(&set, index, status, __func__);
+}
+
+int PMPI_Testany(int count, MPI_Request array_of_requests[], int *index, int *flag,
+                 MPI_Status *status)
+{
+    int rc = check_set(count, array_of_requests, __func__);
+    if (rc)
+        return rc;
+    struct set set = {.count = count, .handles = array_of_requests};
+    *flag = any_complete(&set);
+    if (!*flag) {
+        (void)mpid_progress();
+        *flag = any_complete(&set);
+    }
+    if (!*flag) {
+        *index = MPI_UNDEFINED;
+        return MPI_SUCCESS;
+    }
+    return finish_any(&set, index, status, __func__);
+}
+
+/* Finish all that are complete now. */
+static int finish_some(struct set *set, int *outcount, int indices[], MPI_Status statuses[],
+                       const char *function)
+{
+    int n = 0;
+    struct comm *failed = NULL;
+    if (!set->active) {
+        *outcount = MPI_UNDEFINED;
+        return MPI_SUCCESS;
+    }
+    for (int i = 0; i < set->count; i++)
+        if (is_active(set->handles[i]) && request_is_complete((struct request *)set->handles[i]))
+            indices[n++] = i;
+    *outcount = n;
+    int rc = finish_each(n, set->handles, statuses, indices, &failed);
+    return rc ? raise_in_status(failed, function) : MPI_SUCCESS;
+}
+
+int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount,
+                  int array_of_indices[], MPI_Status array_of_statuses[])
+{
+    int rc = check_set(incount, array_of_requests, __func__);
+    if (rc)
+        return rc;
+    struct set set = {.count = incount, .handles = array_of_requests};
+    if (!any_complete(&set))
+        mpid_wait_until(any_complete, &set);
+    return finish_some(&set, outcount, array_of_indices, array_of_statuses, __func__);
+}
+
+int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount,
+                  int array_of_indices[], MPI_Status array_of_statuses[])
+{
+    int rc = check_set(incount, array_of_requests, __func__);
+    if (rc)
+        return rc;
+    struct set set = {.count = incount, .handles = array_of_requests};
+    if (!any_complete(&set)) {
+        (void)mpid_progress();
+        (void)any_complete(&set);
+    }
+    return finish_some(&set, outcount, array_of_indices, array_of_statuses, __func__);
+}
+
+/* ---- statuses of arrays, without finishing ---- */
+
+static void outcome_of(MPI_Request handle, MPI_Status *status)
+{
+    if (handle == MPI_REQUEST_NULL)
+        status_set_empty(status);
+    else
+        (void)request_outcome((struct request *)handle, status);
+}
+
+int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
+                                MPI_Status array_of_statuses[])
+{
+    MPI_Request *handles = (MPI_Request *)(uintptr_t)array_of_requests;
+    int rc = check_set(count, handles, __func__);
+    if (rc)
+        return rc;
+    struct set set = {.count = count, .handles = handles};
+    if (!all_complete(&set))
+        (void)mpid_progress();
+    *flag = all_complete(&set);
+    if (*flag && array_of_statuses != MPI_STATUSES_IGNORE)
+        for (int i = 0; i < count; i++)
+            outcome_of(handles[i], &array_of_statuses[i]);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *index,
+                                int *flag, MPI_Status *status)
+{
+    MPI_Request *handles = (MPI_Request *)(uintptr_t)array_of_requests;
+    int rc = check_set(count, handles, __func__);
+    if (rc)
+        return rc;
+    struct set set = {.count = count, .handles = handles};
+    if (!any_complete(&set)) {
+        (void)mpid_progress();
+        (void)any_complete(&set);
+    }
+    *flag = set.first >= 0 || !set.active;
+    *index = set.first >= 0 ? set.first : MPI_UNDEFINED;
+    if (*flag)
+        outcome_of(set.first >= 0 ? handles[set.first] : MPI_REQUEST_NULL, status);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[],
+                                 int *outcount, int array_of_indices[],
+                                 MPI_Status array_of_statuses[])
+{
+    MPI_Request *handles = (MPI_Request *)(uintptr_t)array_of_requests;
+    int rc = check_set(incount, handles, __func__), n = 0;
+    if (rc)
+        return rc;
+    struct set set = {.count = incount, .handles = handles};
+    if (!any_complete(&set)) {
+        (void)mpid_progress();
+        (void)any_complete(&set);
+    }
+    for (int i = 0; i < incount; i++) {
+        if (!is_active(handles[i]) || !request_is_complete((struct request *)handles[i]))
+            continue;
+        if (array_of_statuses != MPI_STATUSES_IGNORE)
+            outcome_of(handles[i], &array_of_statuses[n]);
+        array_of_indices[n++] = i;
+    }
+    *outcount = set.active ? n : MPI_UNDEFINED;
+    return MPI_SUCCESS;
+}
+
+#include "request.gen.h"

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Buffered sends (MPI-5.0 3.6): the user's buffer, cut into segments that are
+ * in use while their message is under way; or, with MPI_BUFFER_AUTOMATIC, memory
+ * that the library takes as it needs. A message goes to its communicator's buffer,
+ * where it has one, else to the process's.
+ */
+#ifndef MPI_BUFFER_H
+#define MPI_BUFFER_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+struct buffer;
+struct p2p_side;
+
+/* Where the buffer of all communicators without their own hangs. */
+extern struct buffer *buffer_process;
+
+/* Attach memory (or MPI_BUFFER_AUTOMATIC) to *slot. Returns MPI_SUCCESS, MPI_ERR_BUFFER where one is
+ * attached already, or MPI_ERR_NO_MEM. */
+int buffer_attach(struct buffer **slot, void *memory, MPI_Count size);
+/* Wait until every message in it is out, then take it away. */
+int buffer_detach(struct buffer **slot, void **memory, MPI_Count *size);
+/* Wait until every message in it is out. Accepts NULL. */
+void buffer_flush(struct buffer *buffer);
+/* Whether no message is in it. Accepts NULL. */
+bool buffer_is_empty(struct buffer *buffer);
+
+/* Send from a buffer: MPI_SUCCESS, or MPI_ERR_BUFFER where there is none or no room. */
+int buffer_send(const struct p2p_side *to, const void *buf, MPI_Count count, MPI_Datatype type);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Requests: made, awaited, taken down; see request.h. */
+#include "mpi/request.h"
+
+#include <stdlib.h>
+
+#include "mpi/buffer.h"
+#include "mpi/comm.h"
+#include "mpi/errh.h"
+#include "mpi/status.h"
+#include "mpi/type.h"
+#include "os/lock.h"
+#include "os/pool.h"
+
+struct request request_done = {.object = {OBJECT_REQUEST, 1}, .kind = REQUEST_SEND};
+
+static struct {
+    struct os_lock lock; /* guards the pool */
+    struct os_pool pool;
+} requests;
+
+void request_init(void)
+{
+    requests.lock = (struct os_lock)OS_LOCK_INIT;
+    os_pool_init(&requests.pool, sizeof(struct request) + mpid_request_tail(), 16);
+}
+
+void request_fini(void)
+{
+    os_pool_fini(&requests.pool);
+}
+
+struct request *request_create(enum request_kind kind, struct comm *comm)
+{
+    os_lock(&requests.lock);
+    struct request *request = os_pool_get(&requests.pool);
+    os_unlock(&requests.lock);
+    if (!request)
+        return NULL;
+    object_init(&request->object, OBJECT_REQUEST);
+    request->kind = (uint8_t)kind;
+    request->comm = comm;
+    request->type = NULL;
+    request->inner = NULL;
+    request->owned = NULL;
+    if (comm)
+        object_ref(&comm->object);
+    return request;
+}
+
+void request_free(struct request *request)
+{
+    if (request == &request_done)
+        return;
+    request->object.word = 0;
+    type_unref(request->type);
+    if (request->comm)
+        comm_unref(request->comm);
+    free(request->owned);
+    os_lock(&requests.lock);
+    os_pool_put(&requests.pool, request);
+    os_unlock(&requests.lock);
+}
+
+static struct request *of_dev(struct mpid_request *dev)
+{
+    return (struct request *)((char *)dev - offsetof(struct request, dev));
+}
+
+static void release(struct mpid_request *dev)
+{
+    request_free(of_dev(dev));
+}
+
+void request_abandon(struct request *request)
+{
+    struct request *inner = request->inner;
+    switch (request->kind) {
+    case REQUEST_PERSISTENT: /* its buffer is the user's: nothing of it must stay */
+        request_free(request);
+        if (inner)
+            request_abandon(inner);
+        return;
+    case REQUEST_FLUSH:
+    case REQUEST_NO_PROC: request_free(request); return;
+    case REQUEST_PAIR:
+        request->inner = NULL;
+        if (inner != &request_done) { /* it may still be read from */
+            inner->owned = request->owned;
+            request->owned = NULL;
+        }
+        request_abandon(inner);
+        break;
+    default: break;
+    }
+    if (request == &request_done || !mpid_when_done(&request->dev, release))
+        request_free(request);
+}
+
+/* ---- completion ---- */
+
+bool request_is_complete_slow(struct request *request)
+{
+    switch (request->kind) {
+    case REQUEST_PERSISTENT: return !request->inner || request_is_complete(request->inner);
+    case REQUEST_PAIR:
+        return mpid_is_complete(&request->dev) && request_is_complete(request->inner);
+    case REQUEST_FLUSH: return buffer_is_empty(request->buffer);
+    case REQUEST_NO_PROC: return true;
+    default: return mpid_is_complete(&request->dev);
+    }
+}
+
+static bool is_complete(void *request)
+{
+    return request_is_complete(request);
+}
+
+void request_wait(struct request *request)
+{
+    if (request->kind <= REQUEST_RECV)
+        mpid_wait(&request->dev);
+    else
+        mpid_wait_until(is_complete, request);
+}
+
+static int class_of(const struct mpid_request *dev)
+{
+    switch (dev->error) {
+    case MPID_OK: return MPI_SUCCESS;
+    case MPID_TRUNCATED: return MPI_ERR_TRUNCATE;
+    case MPID_LOST: return MPI_ERR_PROC_ABORTED;
+    case MPID_NO_MEMORY: return MPI_ERR_NO_MEM;
+    default: return MPI_ERR_OTHER;
+    }
+}
+
+int request_outcome(const struct request *request, MPI_Status *status)
+{
+    const struct mpid_request *dev = &request->dev;
+    int error;
+    switch (request->kind) {
+    case REQUEST_PERSISTENT:
+        if (request->inner)
+            return request_outcome(request->inner, status);
+        status_set_empty(status);
+        return MPI_SUCCESS;
+    case REQUEST_FLUSH: status_set_empty(status); return MPI_SUCCESS;
+    case REQUEST_NO_PROC: status_set(status, MPI_PROC_NULL, MPI_ANY_TAG, 0, false); return 0;
+    case REQUEST_SEND:
+        if (status != MPI_STATUS_IGNORE) {
+            status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, dev->cancelled);
+        }
+        return class_of(dev);
+    case REQUEST_PAIR: error = request_outcome(request->inner, MPI_STATUS_IGNORE); break;
+    default: error = MPI_SUCCESS;
+    }
+    status_set(status, dev->from.rank, dev->from.tag, (int64_t)dev->count, dev->cancelled);
+    return error ? error : class_of(dev);
+}
+
+int request_finish(struct request *request, MPI_Status *status, MPI_Request *handle)
+{
+    int error = request_outcome(request, status);
+    if (request->kind == REQUEST_PERSISTENT) {
+        if (request->inner)
+            request_free(request->inner);
+        request->inner = NULL;
+        return error;
+    }
+    if (request->kind == REQUEST_PAIR)
+        request_free(request->inner);
+    request_free(request);
+    *handle = MPI_REQUEST_NULL;
+    return error;
+}
+
+int request_raise(struct comm *comm, int error_class, const char *function,
+                  const MPI_Status *status)
+{
+    switch (error_class) {
+    case MPI_ERR_TRUNCATE:
+        if (status == MPI_STATUS_IGNORE)
+            break;
+        return errh_comm(comm, error_class, function,
+                         "the message from rank %d with tag %d is longer than the receive "
+                         "buffer, of which all %lld bytes are filled",
+                         status->MPI_SOURCE, status->MPI_TAG, (long long)status_bytes(status));
+    case MPI_ERR_PROC_ABORTED:
+        return errh_comm(comm, error_class, function, "the other process has ended");
+    case MPI_ERR_NO_MEM: return errh_comm(comm, error_class, function, "out of memory");
+    default: break;
+    }
+    return errh_comm(comm, error_class, function,
+                     error_class == MPI_ERR_TRUNCATE
+                         ? "the message is longer than the receive buffer"
+                         : "the other process cannot be reached: mpiexec --report tells which "
+                           "channels were tried");
+}

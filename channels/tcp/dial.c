@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Our connects; see dial.h. */
+#include "channels/tcp/dial.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "channels/tcp/link.h"
+#include "os/clock.h"
+#include "os/random.h"
+#include "os/settings.h"
+
+enum {
+    ROUNDS = 4 /* of all addresses, where someone has hung up without a word */
+};
+
+static const uint64_t stagger_ns = 40000000u, pause_ns = 60000000u;
+
+enum attempt_phase { ATTEMPT_CONNECTING, ATTEMPT_GREETED, ATTEMPT_PROVED };
+
+/* One address. */
+struct attempt {
+    struct tcp_sock sock;
+    struct dial *dial;
+    struct attempt *next, **at; /* in dial->attempts */
+    enum attempt_phase phase;
+    struct wire_talk talk;
+    size_t got;
+    uint8_t in[WIRE_CHALLENGE_LEN];
+};
+
+struct dial {
+    struct dial *next, **at; /* in tcp->dials */
+    struct tcp *tcp;
+    struct tcp_link *link;
+    struct attempt *attempts;
+    struct addr_list list;
+    int tried; /* of list, in this round */
+    int round;
+    bool hung_up; /* someone was there and hung up: it may have been busy */
+    int error;    /* of the last attempt that failed */
+    uint64_t next_ns, deadline_ns;
+};
+
+static void attempt_end(struct attempt *attempt)
+{
+    struct tcp *tcp = attempt->dial->tcp;
+    *attempt->at = attempt->next;
+    if (attempt->next)
+        attempt->next->at = attempt->at;
+    tcp_bury(tcp, &attempt->sock);
+}
+
+static void end_all_but(struct dial *dial, const struct attempt *kept)
+{
+    for (struct attempt *attempt = dial->attempts, *next; attempt; attempt = next) {
+        next = attempt->next;
+        if (attempt != kept)
+            attempt_end(attempt);
+    }
+}
+
+/* Begin to connect to the next address. Returns 0 or -errno. */
+static int attempt_start(struct dial *dial)
+{
+    const union addr *to = &dial->list.addr[dial->tried++];
+    struct attempt *attempt = calloc(1, sizeof(*attempt));
+    if (!attempt)
+        return -ENOMEM;
+    int fd = tcp_socket(to->any.sa_family);
+    if (fd < 0) {
+        free(attempt);
+        return fd;
+    }
+    tcp_tune(fd);
+    attempt->sock = (struct tcp_sock){.fd = fd, .kind = SOCK_ATTEMPT};
+    attempt->dial = dial;
+    int rc = connect(fd, &to->any, addr_len(to)) && errno != EINPROGRESS ? -errno : 0;
+    if (!rc)
+        rc = tcp_watch(dial->tcp, &attempt->sock, true);
+    if (rc) {
+        close(fd);
+        free(attempt);
+        return rc;
+    }
+    attempt->next = dial->attempts;
+    attempt->at = &dial->attempts;
+    if (attempt->next)
+        attempt->next->at = &attempt->next;
+    dial->attempts = attempt;
+    dial->next_ns = os_now_ns() + stagger_ns;
+    return 0;
+}
+
+/* Try addresses until one is under way. Returns whether one is. */
+static bool start_next(struct dial *dial)
+{
+    while (dial->tried < dial->list.count) {
+        int rc = attempt_start(dial);
+        if (!rc)
+            return true;
+        dial->error = -rc;
+    }
+    return dial->attempts;
+}
+
+int dial_start(struct tcp *tcp, struct tcp_link *link, const struct addr_list *addresses)
+{
+    struct dial *dial = calloc(1, sizeof(*dial));
+    if (!dial)
+        return -ENOMEM;
+    dial->tcp = tcp;
+    dial->link = link;
+    dial->list = *addresses;
+    dial->deadline_ns =
+        os_now_ns() + (uint64_t)os_setting(OS_SETTING_CONNECT_TIMEOUT_MS) * 1000000u;
+    dial->next = tcp->dials;
+    dial->at = &tcp->dials;
+    if (dial->next)
+        dial->next->at = &dial->next;
+    tcp->dials = dial;
+    link->dial = dial;
+    start_next(dial); /* should none start, the tick tells the device */
+    tcp_want_tick(tcp);
+    return 0;
+}
+
+void dial_stop(struct dial *dial)
+{
+    end_all_but(dial, NULL);
+    *dial->at = dial->next;
+    if (dial->next)
+        dial->next->at = dial->at;
+    dial->link->dial = NULL;
+    free(dial);
+}
+
+static int give_up(struct dial *dial, const char *what)
+{
+    struct tcp_link *link = dial->link;
+    char why[160], address[ADDR_TEXT_LEN] = "";
+    if (dial->list.count)
+        addr_print(&dial->list.addr[0], address);
+    snprintf(why, sizeof(why), "%s at port %u of %s%s: %s", what,
+             ntohs(dial->list.addr[0].v4.sin_port), address,
+             dial->list.count > 1 ? " and its other addresses" : "",
+             dial->error ? strerror(dial->error) : "no answer");
+    dial_stop(dial);
+    return link_refuse(link, CHAN_ACCEPT, why);
+}
+
+/* No attempt is left: go around again, or tell the device. */
+static int round_over(struct dial *dial)
+{
+    if (!dial->hung_up || ++dial->round >= ROUNDS)
+        return give_up(dial, dial->hung_up ? "whoever listens hangs up" : "nobody answers");
+    dial->hung_up = false;
+    dial->tried = 0;
+    dial->next_ns = os_now_ns() + (pause_ns << dial->round);
+    return 0;
+}
+
+static int attempt_failed(struct attempt *attempt, int error)
+{
+    struct dial *dial = attempt->dial;
+    dial->error = error;
+    dial->hung_up |= attempt->phase != ATTEMPT_CONNECTING && error != EPROTO;
+    attempt_end(attempt);
+    return start_next(dial) ? 0 : round_over(dial);
+}
+
+static int greet(struct attempt *attempt)
+{
+    struct dial *dial = attempt->dial;
+    const struct chan_env *env = dial->tcp->env;
+    const struct chan_peer *peer = dial->link->base.peer;
+    uint8_t hello[WIRE_HELLO_LEN];
+    int error = 0;
+    socklen_t len = sizeof(error);
+    if (getsockopt(attempt->sock.fd, SOL_SOCKET, SO_ERROR, &error, &len) || error)
+        return attempt_failed(attempt, error ? error : errno);
+    attempt->talk.hello = (struct wire_hello){.gid = env->gid, .to_gid = peer->gid,
+                                              .rank = env->rank, .to_rank = peer->rank};
+    int rc = os_random(attempt->talk.hello.nonce, WIRE_NONCE_LEN);
+    if (rc)
+        return attempt_failed(attempt, -rc);
+    wire_hello_put(hello, &attempt->talk, env->secret);
+    attempt->phase = ATTEMPT_GREETED;
+    if (send(attempt->sock.fd, hello, sizeof(hello), MSG_NOSIGNAL) != sizeof(hello))
+        return attempt_failed(attempt, ECONNRESET);
+    rc = tcp_rewatch(dial->tcp, &attempt->sock, false);
+    return rc ? attempt_failed(attempt, -rc) : 0;
+}
+
+/* The peer is the right one: drop the others, and prove that we are. */
+static int prove(struct attempt *attempt)
+{
+    struct dial *dial = attempt->dial;
+    uint8_t proof[WIRE_PROOF_LEN];
+    if (wire_challenge_get(attempt->in, &attempt->talk, dial->tcp->env->secret))
+        return attempt_failed(attempt, EPROTO);
+    end_all_but(dial, attempt);
+    dial->tried = dial->list.count;
+    wire_proof_put(proof, &attempt->talk, dial->tcp->env->secret);
+    attempt->phase = ATTEMPT_PROVED;
+    attempt->got = 0;
+    if (send(attempt->sock.fd, proof, sizeof(proof), MSG_NOSIGNAL) != sizeof(proof))
+        return attempt_failed(attempt, ECONNRESET);
+    return 0;
+}
+
+static int conclude(struct attempt *attempt)
+{
+    static const char *const whys[] = {
+        [CHAN_REFUSE_CROSSING] = "the peer's own connection takes precedence",
+        [CHAN_REFUSE_UNKNOWN] = "the peer does not know this group",
+        [CHAN_REFUSE_CLOSED] = "the peer is finalizing"};
+    struct dial *dial = attempt->dial;
+    struct tcp_link *link = dial->link;
+    enum chan_answer answer;
+    if (wire_answer_get(attempt->in, &attempt->talk, &answer, dial->tcp->env->secret))
+        return attempt_failed(attempt, EPROTO);
+    if (answer != CHAN_ACCEPT) {
+        dial_stop(dial);
+        return link_refuse(link, answer, whys[answer]);
+    }
+    link->sock.fd = attempt->sock.fd;
+    int rc = tcp_rewatch(dial->tcp, &link->sock, false);
+    if (rc) {
+        link->sock.fd = -1;
+        return attempt_failed(attempt, -rc);
+    }
+    attempt->sock.fd = -1;
+    dial_stop(dial);
+    return link_open(link);
+}
+
+int dial_event(struct tcp *tcp, struct tcp_sock *sock)
+{
+    struct attempt *attempt = (struct attempt *)sock;
+    if (attempt->phase == ATTEMPT_CONNECTING)
+        return greet(attempt);
+    size_t all = attempt->phase == ATTEMPT_GREETED ? WIRE_CHALLENGE_LEN : WIRE_ANSWER_LEN;
+    ssize_t n = recv(sock->fd, attempt->in + attempt->got, all - attempt->got, MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return 0;
+    if (n <= 0)
+        return attempt_failed(attempt, n < 0 ? errno : ECONNRESET);
+    attempt->got += (size_t)n;
+    if (attempt->got < all)
+        return 0;
+    return attempt->phase == ATTEMPT_GREETED ? prove(attempt) : conclude(attempt);
+}
+
+int dial_tick(struct tcp *tcp, uint64_t now_ns)
+{
+    for (struct dial *dial = tcp->dials, *next; dial; dial = next) {
+        next = dial->next;
+        int upcalls = 0;
+        if (now_ns > dial->deadline_ns)
+            upcalls = give_up(dial, "no connection in time");
+        else if (now_ns > dial->next_ns && !start_next(dial))
+            upcalls = round_over(dial);
+        if (upcalls)
+            return upcalls; /* the upcall may have ended other dials: the next tick sees them */
+    }
+    return 0;
+}

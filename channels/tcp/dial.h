@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Our side of making a link: a race of connects to every address of a card, a
+ * little staggered. The first whose peer proves that it is the one we mean
+ * wins, and the others are hung up.
+ */
+#ifndef TCP_DIAL_H
+#define TCP_DIAL_H
+
+#include "channels/tcp/addr.h"
+#include "channels/tcp/tcp.h"
+
+struct tcp_link;
+
+/* Begin for link. Returns 0 or -errno. */
+int dial_start(struct tcp *tcp, struct tcp_link *link, const struct addr_list *addresses);
+/* Forget about it: the link has got its connection another way, or ends. */
+void dial_stop(struct dial *dial);
+
+/* Each returns the number of upcalls. */
+int dial_event(struct tcp *tcp, struct tcp_sock *sock);
+int dial_tick(struct tcp *tcp, uint64_t now_ns);
+
+#endif

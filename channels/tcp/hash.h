@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* SipHash-2-4, a keyed hash for short texts: who lacks the key cannot make a
+ * text's hash, though they have seen those of others. */
+#ifndef TCP_HASH_H
+#define TCP_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+uint64_t tcp_hash(const uint8_t key[16], const void *text, size_t len);
+
+#endif

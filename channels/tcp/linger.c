@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The afterlife of a link: what was taken is still written, and the peer's
+ * kernel has it all before the socket is closed. A socket that is closed with
+ * bytes unread is reset, and a reset drops what has not been delivered; so input
+ * is read and thrown away meanwhile.
+ */
+#include <errno.h>
+#include <linux/sockios.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "channels/tcp/link.h"
+#include "os/clock.h"
+
+static const uint64_t linger_ns = 5000000000u, close_ns = 1000000000u;
+
+struct lingerer {
+    struct tcp_sock sock;
+    struct lingerer *next, **at; /* in tcp->lingers */
+    struct out out;
+    uint64_t deadline_ns;
+};
+
+static int count_of(int fd, unsigned long what)
+{
+    int count = 0;
+    return ioctl(fd, what, &count) ? 0 : count;
+}
+
+static void linger_end(struct tcp *tcp, struct lingerer *linger)
+{
+    *linger->at = linger->next;
+    if (linger->next)
+        linger->next->at = linger->at;
+    tcp->base.links--;
+    free(linger->out.bytes);
+    tcp_bury(tcp, &linger->sock);
+}
+
+/* Write, and throw away what comes. Returns true once nothing is left to do. */
+static bool linger_step(struct lingerer *linger)
+{
+    char waste[4096];
+    ssize_t n = 1;
+    for (int i = 0; i < 64 && n > 0; i++)
+        n = recv(linger->sock.fd, waste, sizeof(waste), MSG_DONTWAIT);
+    if (!n || (n < 0 && errno != EAGAIN && errno != EINTR))
+        return true; /* nobody is there to read the rest */
+    struct out *out = &linger->out;
+    while (out->tail > out->head) {
+        ssize_t put = send(linger->sock.fd, out->bytes + out->head, out->tail - out->head,
+                           MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (put < 0)
+            return errno != EAGAIN && errno != EINTR;
+        out_drop(out, (size_t)put);
+    }
+    return !count_of(linger->sock.fd, SIOCOUTQ);
+}
+
+/* Copy the queued payloads, since their senders take them back now. */
+static void keep_queue(struct tcp_link *link)
+{
+    for (struct node *node = link->first; node; node = node->next) {
+        if (!out_room(&link->out, WIRE_HEADER_LEN + node->data.len - node->gone, true))
+            return;
+        out_copy_rest(&link->out, node->header, &node->data, node->gone);
+    }
+}
+
+void linger_start(struct tcp_link *link)
+{
+    struct tcp *tcp = link->tcp;
+    keep_queue(link);
+    bool idle = link->out.head == link->out.tail;
+    if (idle && (!count_of(link->sock.fd, FIONREAD) || !count_of(link->sock.fd, SIOCOUTQ)))
+        return; /* closing it loses nothing */
+    struct lingerer *linger = malloc(sizeof(*linger));
+    if (!linger)
+        return;
+    *linger = (struct lingerer){.sock = {.fd = link->sock.fd, .kind = SOCK_LINGER},
+                              .next = tcp->lingers, .at = &tcp->lingers, .out = link->out,
+                              .deadline_ns = os_now_ns() + linger_ns};
+    link->sock.fd = -1;
+    link->out = (struct out){0};
+    if (linger->next)
+        linger->next->at = &linger->next;
+    tcp->lingers = linger;
+    tcp->base.links++;
+    tcp_want_tick(tcp);
+    if (linger_step(linger) || tcp_rewatch(tcp, &linger->sock, !idle))
+        linger_end(tcp, linger);
+}
+
+void linger_event(struct tcp *tcp, struct tcp_sock *sock)
+{
+    struct lingerer *linger = (struct lingerer *)sock;
+    if (linger_step(linger) ||
+        (linger->out.head == linger->out.tail && tcp_rewatch(tcp, sock, false)))
+        linger_end(tcp, linger);
+}
+
+void linger_tick(struct tcp *tcp, uint64_t now_ns)
+{
+    for (struct lingerer *linger = tcp->lingers, *next; linger; linger = next) {
+        next = linger->next;
+        if (linger_step(linger) || now_ns > linger->deadline_ns)
+            linger_end(tcp, linger);
+    }
+}
+
+void linger_close(struct tcp *tcp)
+{
+    uint64_t end = os_now_ns() + close_ns;
+    for (uint64_t now = os_now_ns(); tcp->lingers && now < end; now = os_now_ns()) {
+        linger_tick(tcp, now);
+        if (tcp->lingers)
+            usleep(500);
+    }
+    while (tcp->lingers)
+        linger_end(tcp, tcp->lingers);
+}

@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* One peer of the tcp channel; see link.h. */
+#include "channels/tcp/link.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "channels/tcp/dial.h"
+#include "slots.h"
+
+extern const struct chan_ops chan_tcp;
+
+enum {
+    READS = 16,   /* of one link in one progress(), so that no peer starves the others */
+    WORKS = 1024, /* dirty links in one progress() */
+    VECTORS = 16
+};
+
+static void mark_dirty(struct tcp_link *link)
+{
+    if (link->dirty)
+        return;
+    link->dirty = true;
+    link->dirty_next = NULL;
+    *link->tcp->last_dirty = link;
+    link->tcp->last_dirty = &link->dirty_next;
+}
+
+static void clear_dirty(struct tcp_link *link)
+{
+    struct tcp *tcp = link->tcp;
+    struct tcp_link **at = &tcp->dirty;
+    while (*at && *at != link)
+        at = &(*at)->dirty_next;
+    if (!*at)
+        return;
+    *at = link->dirty_next;
+    if (!link->dirty_next)
+        tcp->last_dirty = at;
+    link->dirty = false;
+}
+
+/* No more can be sent; progress() reads what has come and tells the device. */
+static void mute(struct tcp_link *link, int rc)
+{
+    if (link->state != LINK_OPEN)
+        return;
+    link->state = LINK_MUTE;
+    link->rc = rc;
+    mark_dirty(link);
+}
+
+static void set_full(struct tcp_link *link)
+{
+    link->full = true;
+    if (link->watched)
+        return;
+    int rc = tcp_rewatch(link->tcp, &link->sock, true);
+    if (rc)
+        mute(link, rc);
+    else
+        link->watched = true;
+}
+
+/* ---- output ---- */
+
+/* Write what the socket takes. Returns the bytes, 0 at least; less than all sets full, a
+ * failure mutes. */
+static size_t put(struct tcp_link *link, struct iovec *iov, int count, size_t all)
+{
+    struct msghdr message = {.msg_iov = iov, .msg_iovlen = (size_t)count};
+    ssize_t n;
+    do
+        n = sendmsg(link->sock.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    while (n < 0 && errno == EINTR);
+    if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != ENOBUFS) {
+        mute(link, -errno);
+        return 0;
+    }
+    if (n < 0)
+        n = 0;
+    if ((size_t)n < all)
+        set_full(link);
+    return (size_t)n;
+}
+
+static void node_done(struct tcp_link *link)
+{
+    struct node *node = link->first;
+    link->first = node->next;
+    if (!link->first)
+        link->last = &link->first;
+    node->next = NULL;
+    *link->last_done = node;
+    link->last_done = &node->next;
+    mark_dirty(link);
+}
+
+/* Copy of the first node what finds room in the output buffer. */
+static void stage(struct tcp_link *link)
+{
+    struct node *node = link->first;
+    size_t all = WIRE_HEADER_LEN + node->data.len;
+    if (out_room(&link->out, 1, false))
+        node->gone += out_copy_rest(&link->out, node->header, &node->data, node->gone);
+    if (node->gone == all)
+        node_done(link);
+}
+
+/* The output buffer and the nodes behind it that are contiguous. */
+static int gather(const struct tcp_link *link, struct iovec iov[VECTORS], size_t *all)
+{
+    int count = 0;
+    *all = link->out.tail - link->out.head;
+    if (*all)
+        iov[count++] = (struct iovec){link->out.bytes + link->out.head, *all};
+    for (struct node *node = link->first; node && count + 2 <= VECTORS; node = node->next) {
+        if (!node->data.base && node->data.len)
+            break;
+        size_t gone = node->gone;
+        if (gone < WIRE_HEADER_LEN)
+            iov[count++] = (struct iovec){node->header + gone, WIRE_HEADER_LEN - gone};
+        gone = gone < WIRE_HEADER_LEN ? 0 : gone - WIRE_HEADER_LEN;
+        if (gone < node->data.len)
+            iov[count++] = (struct iovec){(char *)(uintptr_t)node->data.base + gone,
+                                          node->data.len - gone};
+        *all += WIRE_HEADER_LEN + node->data.len - node->gone;
+    }
+    return count;
+}
+
+static void consume(struct tcp_link *link, size_t n)
+{
+    n -= out_drop(&link->out, n);
+    while (n) {
+        struct node *node = link->first;
+        size_t rest = WIRE_HEADER_LEN + node->data.len - node->gone;
+        size_t part = n < rest ? n : rest;
+        node->gone += part;
+        n -= part;
+        if (part == rest)
+            node_done(link);
+    }
+}
+
+/* Write until all is gone or the socket is full. */
+static void flush(struct tcp_link *link)
+{
+    while (link->state == LINK_OPEN && !link->full &&
+           (link->first || link->out.tail > link->out.head)) {
+        struct iovec iov[VECTORS];
+        size_t all;
+        while (link->first && !link->first->data.base && link->first->data.len &&
+               out_room(&link->out, 1, false))
+            stage(link);
+        int count = gather(link, iov, &all);
+        if (!count) {
+            mute(link, -ENOMEM); /* not even a buffer to read into */
+            return;
+        }
+        consume(link, put(link, iov, count, all));
+    }
+    out_trim(&link->out);
+}
+
+static void queue_node(struct tcp_link *link, const uint8_t *header, const struct chan_data *data,
+                       size_t gone)
+{
+    struct node *node = (struct node *)((char *)data->cookie + link->tcp->node_offset);
+    node->next = NULL;
+    node->data = *data;
+    node->gone = gone;
+    memcpy(node->header, header, WIRE_HEADER_LEN);
+    *link->last = node;
+    link->last = &node->next;
+}
+
+static bool may_queue(const struct tcp_link *link, const struct chan_data *data)
+{
+    return data->cookie && link->tcp->node_offset >= 0;
+}
+
+/* While the socket is full, or packets wait in the sender's memory. */
+static int send_behind(struct tcp_link *link, const uint8_t *header, const struct chan_data *data)
+{
+    if (!link->first && (data->len <= LINK_COPY_MAX || !may_queue(link, data)) &&
+        out_room(&link->out, WIRE_HEADER_LEN + data->len, false)) {
+        out_copy_rest(&link->out, header, data, 0);
+        return 0;
+    }
+    if (!may_queue(link, data))
+        return CHAN_AGAIN;
+    queue_node(link, header, data, 0);
+    return CHAN_PENDING;
+}
+
+/* A payload in pieces: through the output buffer, as a whole or bit by bit. */
+static int send_pieces(struct tcp_link *link, const uint8_t *header, const struct chan_data *data)
+{
+    bool whole = !may_queue(link, data);
+    if (out_room(&link->out, WIRE_HEADER_LEN + data->len, whole)) {
+        out_copy_rest(&link->out, header, data, 0);
+        flush(link);
+        return 0;
+    }
+    if (whole)
+        return CHAN_AGAIN;
+    queue_node(link, header, data, 0);
+    flush(link);
+    return CHAN_PENDING;
+}
+
+/* What follows the output buffer, written from where it lies. */
+static int send_whole(struct tcp_link *link, uint8_t *header, const struct chan_data *data)
+{
+    struct iovec iov[3];
+    int count = 0;
+    size_t before = link->out.tail - link->out.head, all = WIRE_HEADER_LEN + data->len;
+    if (before)
+        iov[count++] = (struct iovec){link->out.bytes + link->out.head, before};
+    iov[count++] = (struct iovec){header, WIRE_HEADER_LEN};
+    if (data->len)
+        iov[count++] = (struct iovec){(void *)(uintptr_t)data->base, data->len};
+    size_t n = put(link, iov, count, before + all);
+    n -= out_drop(&link->out, n);
+    if (n == all)
+        return 0;
+    if (link->state != LINK_OPEN)
+        return CHAN_AGAIN;
+    if (may_queue(link, data) && all - n > LINK_COPY_MAX) {
+        queue_node(link, header, data, n);
+        return CHAN_PENDING;
+    }
+    if (!out_room(&link->out, all - n, n > 0)) {
+        if (n)
+            mute(link, -ENOMEM); /* half a packet is out, and the rest cannot be kept */
+        return CHAN_AGAIN;
+    }
+    out_copy_rest(&link->out, header, data, n);
+    return 0;
+}
+
+static int link_send(struct chan_link *base, const struct chan_head *head,
+                     const struct chan_data *data)
+{
+    struct tcp_link *link = (struct tcp_link *)((char *)base - offsetof(struct tcp_link, base));
+    uint8_t header[WIRE_HEADER_LEN];
+    if (link->state != LINK_OPEN || data->len > WIRE_DATA_MAX)
+        return CHAN_AGAIN;
+    wire_header_put(header, head, data->len);
+    if (link->full || link->first)
+        return send_behind(link, header, data);
+    if (data->flags & CHAN_MORE && link->turn == link->tcp->turn && data->len <= LINK_COPY_MAX) {
+        if (!out_room(&link->out, WIRE_HEADER_LEN + data->len, false)) {
+            flush(link);
+            if (link->full || !out_room(&link->out, WIRE_HEADER_LEN + data->len, false))
+                return send_behind(link, header, data);
+        }
+        out_copy_rest(&link->out, header, data, 0);
+        mark_dirty(link);
+        return 0;
+    }
+    link->turn = link->tcp->turn;
+    return data->base || !data->len ? send_whole(link, header, data)
+                                    : send_pieces(link, header, data);
+}
+
+/* ---- input ---- */
+
+static bool is_up(const struct tcp_link *link)
+{
+    return link->sock.kind == SOCK_LINK && (link->state == LINK_OPEN || link->state == LINK_MUTE);
+}
+
+/* Hand over what lies complete in the read-ahead buffer. */
+static int parse(struct tcp_link *link)
+{
+    const struct chan_sink *sink = link->tcp->env->sink;
+    int upcalls = 0;
+    while (is_up(link) && !link->body_len && link->tail - link->head >= WIRE_HEADER_LEN) {
+        struct chan_head head;
+        size_t len, have = link->tail - link->head - WIRE_HEADER_LEN;
+        const uint8_t *data = link->in + link->head + WIRE_HEADER_LEN;
+        if (wire_header_get(link->in + link->head, &head, &len))
+            return upcalls + link_lose(link, -EPROTO);
+        if (have >= len) {
+            link->head += WIRE_HEADER_LEN + len;
+            sink->arrived(link->base.peer, &head, data, len);
+        } else if (len > LINK_GATHER_MAX) {
+            uint8_t *to = sink->place(link->base.peer, &head, len, &link->token);
+            if (!is_up(link))
+                return upcalls + 1;
+            if (!to)
+                return upcalls + link_lose(link, -ENOMEM);
+            memcpy(to, data, have);
+            link->body = to + have;
+            link->body_len = len - have;
+            link->head = link->tail = 0;
+        } else {
+            break;
+        }
+        upcalls++;
+    }
+    return upcalls;
+}
+
+/* Where the next bytes go: the rest of a body, then the read-ahead buffer. */
+static int offer(struct tcp_link *link, struct iovec iov[2])
+{
+    int count = 0;
+    if (link->head == link->tail) {
+        link->head = link->tail = 0;
+    } else if (link->tail > LINK_IN_LEN / 2 && link->head) {
+        memmove(link->in, link->in + link->head, link->tail - link->head);
+        link->tail -= link->head;
+        link->head = 0;
+    }
+    if (link->body_len)
+        iov[count++] = (struct iovec){link->body, link->body_len};
+    iov[count++] = (struct iovec){link->in + link->tail, LINK_IN_LEN - link->tail};
+    return count;
+}
+
+/* Account for got bytes that offer()'s places have taken. */
+static int take(struct tcp_link *link, size_t got)
+{
+    int upcalls = 0;
+    if (link->body_len) {
+        size_t part = got < link->body_len ? got : link->body_len;
+        link->body += part;
+        link->body_len -= part;
+        link->tail += got - part;
+        if (link->body_len)
+            return 0;
+        void *token = link->token;
+        link->token = NULL;
+        link->tcp->env->sink->landed(link->base.peer, token);
+        upcalls++;
+    } else {
+        link->tail += got;
+    }
+    return upcalls + (is_up(link) ? parse(link) : 0);
+}
+
+/* Read what there is. *drained says whether the socket is empty. */
+static int receive(struct tcp_link *link, bool *drained)
+{
+    int upcalls = 0;
+    *drained = false;
+    for (int i = 0; i < READS && is_up(link); i++) {
+        struct iovec iov[2];
+        int count = offer(link, iov);
+        size_t all = iov[0].iov_len + (count > 1 ? iov[1].iov_len : 0);
+        ssize_t got = count > 1 ? readv(link->sock.fd, iov, count)
+                                : recv(link->sock.fd, iov[0].iov_base, iov[0].iov_len, 0);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+            *drained = true;
+            return upcalls;
+        }
+        if (got <= 0)
+            return upcalls + link_lose(link, got < 0 ? -errno : -ECONNRESET);
+        upcalls += take(link, (size_t)got);
+        if ((size_t)got < all && is_up(link) && link->state == LINK_OPEN)
+            break; /* level-triggered: should more be there, epoll says so again */
+    }
+    return upcalls;
+}
+
+/* ---- progress ---- */
+
+static int report_sent(struct tcp_link *link)
+{
+    int upcalls = 0;
+    while (is_up(link) && link->done) {
+        struct node *node = link->done;
+        link->done = node->next;
+        if (!link->done)
+            link->last_done = &link->done;
+        link->tcp->env->sink->sent(link->base.peer, node->data.cookie);
+        upcalls++;
+    }
+    return upcalls;
+}
+
+static int work(struct tcp_link *link)
+{
+    flush(link);
+    int upcalls = report_sent(link);
+    if (!is_up(link) || link->state != LINK_MUTE)
+        return upcalls;
+    bool drained;
+    upcalls += receive(link, &drained);
+    if (is_up(link) && !drained)
+        mark_dirty(link);
+    else if (is_up(link))
+        upcalls += link_lose(link, link->rc);
+    return upcalls;
+}
+
+int link_work(struct tcp *tcp)
+{
+    int upcalls = 0;
+    for (int i = 0; i < WORKS && tcp->dirty; i++) {
+        struct tcp_link *link = tcp->dirty;
+        clear_dirty(link);
+        upcalls += work(link);
+    }
+    return upcalls;
+}
+
+int link_event(struct tcp_link *link, bool input, bool output)
+{
+    int upcalls = 0;
+    bool drained;
+    if (output && is_up(link) && link->full) {
+        link->full = false;
+        flush(link);
+        if (!link->full && link->state == LINK_OPEN) {
+            link->watched = false;
+            int rc = tcp_rewatch(link->tcp, &link->sock, false);
+            if (rc)
+                mute(link, rc);
+        }
+        upcalls += report_sent(link);
+    }
+    return upcalls + (input && is_up(link) ? receive(link, &drained) : 0);
+}
+
+/* ---- life ---- */
+
+struct tcp_link *link_of(const struct chan_peer *peer)
+{
+    return peer->slot[ENDPOINT_SLOT_TCP];
+}
+
+struct tcp_link *link_find(struct tcp *tcp, const struct chan_gid *gid, uint32_t rank)
+{
+    for (struct tcp_link *link = tcp->links; link; link = link->next)
+        if (link->state != LINK_DIALING && link->base.peer->rank == rank &&
+            !memcmp(&link->base.peer->gid, gid, sizeof(*gid)))
+            return link;
+    return NULL;
+}
+
+struct tcp_link *link_create(struct tcp *tcp, struct chan_peer *peer)
+{
+    struct tcp_link *link = malloc(sizeof(*link)); /* in[] is touched when it is used */
+    if (!link)
+        return NULL;
+    memset(link, 0, offsetof(struct tcp_link, in));
+    link->sock = (struct tcp_sock){.fd = -1, .kind = SOCK_LINK};
+    link->base = (struct chan_link){.send = link_send, .ops = &chan_tcp, .peer = peer,
+                                    .eager_max = LINK_EAGER_MAX, .max_data = WIRE_DATA_MAX};
+    link->tcp = tcp;
+    link->last = &link->first;
+    link->last_done = &link->done;
+    link->turn = tcp->turn - 1;
+    link->next = tcp->links;
+    link->at = &tcp->links;
+    if (link->next)
+        link->next->at = &link->next;
+    tcp->links = link;
+    tcp->base.links++;
+    peer->slot[ENDPOINT_SLOT_TCP] = link;
+    return link;
+}
+
+void link_destroy(struct tcp_link *link)
+{
+    struct tcp *tcp = link->tcp;
+    if (link->dial)
+        dial_stop(link->dial);
+    if (link->dirty)
+        clear_dirty(link);
+    if (link->state == LINK_OPEN)
+        linger_start(link);
+    *link->at = link->next;
+    if (link->next)
+        link->next->at = link->at;
+    tcp->base.links--;
+    link->base.peer->slot[ENDPOINT_SLOT_TCP] = NULL;
+    free(link->out.bytes);
+    tcp_bury(tcp, &link->sock);
+}
+
+int link_open(struct tcp_link *link)
+{
+    link->state = LINK_OPEN;
+    link->tcp->env->sink->opened(&link->base);
+    return 1;
+}
+
+int link_refuse(struct tcp_link *link, enum chan_answer answer, const char *why)
+{
+    link->state = LINK_OVER;
+    link->tcp->env->sink->refused(&link->base, answer, why);
+    return 1;
+}
+
+int link_lose(struct tcp_link *link, int rc)
+{
+    link->state = LINK_OVER;
+    close(link->sock.fd);
+    link->sock.fd = -1;
+    link->tcp->env->sink->lost(&link->base, rc);
+    return 1;
+}

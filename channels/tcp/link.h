@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * One peer.
+ *
+ *   DIALING --connected, or the peer's own connect came--> OPEN
+ *   OPEN --send failed--> MUTE --what had come is read--> OVER
+ *   OPEN --end of stream, reset, nonsense--> OVER (lost() was called)
+ *   DIALING --refused--> OVER (refused() was called)
+ *
+ * Output. A packet goes out by one system call from where it lies, unless it
+ * may wait (CHAN_MORE, and not the first since progress()) or the socket is
+ * full: then it is copied into the link's output buffer, or, with a cookie,
+ * stays where it is, as a node of the queue behind that buffer.
+ * Input. A read-ahead buffer takes many small packets at one system call. A
+ * large body goes to the place that the device names, without a copy.
+ */
+#ifndef TCP_LINK_H
+#define TCP_LINK_H
+
+#include "channels/tcp/out.h"
+#include "channels/tcp/tcp.h"
+#include "channels/tcp/wire.h"
+
+enum {
+    LINK_EAGER_MAX = 64 << 10,
+    LINK_IN_LEN = 64 << 10,  /* bytes of the read-ahead buffer */
+    LINK_COPY_MAX = 8 << 10, /* bytes: up to here, a copy is cheaper than a system call */
+    LINK_GATHER_MAX = 16 << 10 /* bytes: larger bodies ask for a place */
+};
+
+enum link_state { LINK_DIALING, LINK_OPEN, LINK_MUTE, LINK_OVER };
+
+/* A packet that lies in the sender's memory; the node lies in its request. */
+struct node {
+    struct node *next;
+    struct chan_data data;
+    size_t gone; /* bytes of header and payload that are on their way */
+    uint8_t header[WIRE_HEADER_LEN];
+};
+
+struct tcp_link {
+    struct tcp_sock sock;
+    struct chan_link base;
+    struct tcp *tcp;
+    struct tcp_link *next, **at; /* in tcp->links */
+    enum link_state state;
+    int rc;    /* why it is mute */
+    bool dirty;
+    bool full;    /* the socket takes no more; epoll tells when it does */
+    bool watched; /* for output, too */
+    struct tcp_link *dirty_next;
+    struct dial *dial; /* while dialing */
+    uint32_t turn;     /* of tcp->turn, at the last packet that went at once */
+
+    struct out out;
+    struct node *first, **last; /* behind out */
+    struct node *done, **last_done; /* gone, but sent() has not been called */
+
+    uint8_t *body; /* rest of a large body: where it goes */
+    size_t body_len;
+    void *token;
+    size_t head, tail; /* in[head..tail) is read and not yet parsed */
+    uint8_t in[LINK_IN_LEN];
+};
+
+/* A link to peer, dialing, in tcp->links and the peer's slot; NULL where memory is out. */
+struct tcp_link *link_create(struct tcp *tcp, struct chan_peer *peer);
+/* The peer's link, or NULL. */
+struct tcp_link *link_of(const struct chan_peer *peer);
+/* The link to a process that is not merely dialing, or NULL. */
+struct tcp_link *link_find(struct tcp *tcp, const struct chan_gid *gid, uint32_t rank);
+/* End it and free it; what is on its way lingers. */
+void link_destroy(struct tcp_link *link);
+
+/* The connection is there: fd, already watched for link->sock. Calls opened(). */
+int link_open(struct tcp_link *link);
+/* There will be none. Calls refused(). */
+int link_refuse(struct tcp_link *link, enum chan_answer answer, const char *why);
+/* It was and is no more. Calls lost(). */
+int link_lose(struct tcp_link *link, int rc);
+
+/* Each returns the number of upcalls. */
+int link_event(struct tcp_link *link, bool input, bool output);
+int link_work(struct tcp *tcp); /* the dirty ones */
+
+/* The afterlife of a link that ends open (linger.c): takes its descriptor where something
+ * is still to be written. */
+void linger_start(struct tcp_link *link);
+void linger_event(struct tcp *tcp, struct tcp_sock *sock);
+void linger_tick(struct tcp *tcp, uint64_t now_ns);
+/* Give what lingers a last, bounded chance. */
+void linger_close(struct tcp *tcp);
+
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The listening port; see listen.h. */
+#include "channels/tcp/listen.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "channels/tcp/dial.h"
+#include "channels/tcp/link.h"
+#include "os/clock.h"
+#include "os/random.h"
+
+enum { BACKLOG = 4096, ACCEPTS = 64, UNPROVEN_MAX = 256 };
+
+static const uint64_t patience_ns = 5000000000u;
+
+enum stranger_phase { STRANGER_MUTE, STRANGER_GREETED, STRANGER_PROVEN };
+
+struct stranger {
+    struct tcp_sock sock;
+    struct stranger *next;
+    enum stranger_phase phase;
+    struct wire_talk talk;
+    uint64_t deadline_ns;
+    size_t got;
+    uint8_t in[WIRE_HELLO_LEN];
+};
+
+static int bind_to(int fd, const union addr *addr, uint16_t *port)
+{
+    union addr bound;
+    socklen_t len = sizeof(bound);
+    if (bind(fd, &addr->any, addr_len(addr)) || listen(fd, BACKLOG) ||
+        getsockname(fd, &bound.any, &len))
+        return -errno;
+    *port = ntohs(bound.v4.sin_port);
+    return 0;
+}
+
+/* Returns a descriptor or -errno. */
+static int open_port(const union addr *addr, uint16_t *port)
+{
+    int off = 0, fd = tcp_socket(addr->any.sa_family);
+    if (fd < 0)
+        return fd;
+    int rc = 0;
+    if (addr->any.sa_family == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&addr->v6.sin6_addr) &&
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off)))
+        rc = -errno;
+    if (!rc)
+        rc = bind_to(fd, addr, port);
+    if (rc) {
+        close(fd);
+        return rc;
+    }
+    return fd;
+}
+
+int listen_open(struct tcp *tcp, const union addr *only)
+{
+    union addr any;
+    int fd;
+    if (only) {
+        fd = open_port(only, &tcp->port);
+    } else {
+        (void)addr_parse(&any, "::", 0);
+        fd = open_port(&any, &tcp->port);
+        if (fd < 0) { /* a host without IPv6 */
+            (void)addr_parse(&any, "0.0.0.0", 0);
+            fd = open_port(&any, &tcp->port);
+        }
+    }
+    if (fd < 0)
+        return fd;
+    tcp->listener = (struct tcp_sock){.fd = fd, .kind = SOCK_LISTENER};
+    return tcp_watch(tcp, &tcp->listener, false);
+}
+
+static void stranger_drop(struct tcp *tcp, struct stranger *stranger)
+{
+    struct stranger **at = &tcp->strangers;
+    while (*at != stranger)
+        at = &(*at)->next;
+    *at = stranger->next;
+    if (!stranger->next)
+        tcp->last_stranger = at;
+    tcp->unproven -= stranger->phase == STRANGER_MUTE;
+    tcp->proven -= stranger->phase == STRANGER_PROVEN;
+    tcp->base.links--;
+    tcp_bury(tcp, &stranger->sock);
+}
+
+void listen_close(struct tcp *tcp)
+{
+    while (tcp->strangers)
+        stranger_drop(tcp, tcp->strangers);
+    if (tcp->listener.fd >= 0)
+        close(tcp->listener.fd);
+    tcp->listener.fd = -1;
+}
+
+/* Hang up on the oldest who has said nothing right. Returns whether there was one. */
+static bool drop_oldest(struct tcp *tcp)
+{
+    struct stranger *stranger = tcp->strangers;
+    while (stranger && stranger->phase != STRANGER_MUTE)
+        stranger = stranger->next;
+    if (stranger)
+        stranger_drop(tcp, stranger);
+    return stranger;
+}
+
+static int unproven_max(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_max / 4 > UNPROVEN_MAX)
+        return UNPROVEN_MAX;
+    return limit.rlim_max < 32 ? 8 : (int)(limit.rlim_max / 4);
+}
+
+/* Without a descriptor for the next stranger, look away until the tick. */
+static void set_deaf(struct tcp *tcp, bool deaf)
+{
+    struct epoll_event event = {.events = deaf ? 0u : (uint32_t)EPOLLIN,
+                                .data.ptr = &tcp->listener};
+    tcp->deaf = deaf && !epoll_ctl(tcp->epoll, EPOLL_CTL_MOD, tcp->listener.fd, &event);
+    if (!deaf)
+        (void)epoll_ctl(tcp->epoll, EPOLL_CTL_MOD, tcp->listener.fd, &event);
+    else
+        tcp_want_tick(tcp);
+}
+
+static void admit(struct tcp *tcp, int fd)
+{
+    struct stranger *stranger = calloc(1, sizeof(*stranger));
+    if (!stranger) {
+        close(fd);
+        return;
+    }
+    while (tcp->unproven >= unproven_max() && drop_oldest(tcp))
+        ;
+    tcp_tune(fd);
+    stranger->sock = (struct tcp_sock){.fd = fd, .kind = SOCK_STRANGER};
+    stranger->deadline_ns = os_now_ns() + patience_ns;
+    if (tcp_watch(tcp, &stranger->sock, false)) {
+        close(fd);
+        free(stranger);
+        return;
+    }
+    *tcp->last_stranger = stranger;
+    tcp->last_stranger = &stranger->next;
+    tcp->unproven++;
+    tcp->base.links++;
+    tcp_want_tick(tcp);
+}
+
+void listen_accept(struct tcp *tcp)
+{
+    for (int i = 0; i < ACCEPTS; i++) {
+        int fd = tcp_accept(tcp->listener.fd);
+        if (fd >= 0)
+            admit(tcp, fd);
+        else if (fd == -EAGAIN)
+            return;
+        else if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM || fd == -ENOBUFS) {
+            if (!drop_oldest(tcp))
+                set_deaf(tcp, true);
+            return;
+        }
+    }
+}
+
+/* ---- what a stranger says ---- */
+
+static bool tell(const struct stranger *stranger, const uint8_t *bytes, size_t len)
+{
+    return send(stranger->sock.fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)len;
+}
+
+/* HELLO is here. Returns whether to go on with this stranger. */
+static bool challenge(struct tcp *tcp, struct stranger *stranger)
+{
+    const struct chan_env *env = tcp->env;
+    const struct wire_hello *hello = &stranger->talk.hello;
+    uint8_t bytes[WIRE_CHALLENGE_LEN];
+    if (wire_hello_get(stranger->in, &stranger->talk, env->secret) ||
+        memcmp(&hello->to_gid, &env->gid, sizeof(env->gid)) || hello->to_rank != env->rank ||
+        os_random(stranger->talk.nonce, WIRE_NONCE_LEN))
+        return false;
+    wire_challenge_put(bytes, &stranger->talk, env->secret);
+    stranger->phase = STRANGER_GREETED;
+    stranger->got = 0;
+    tcp->unproven--;
+    return tell(stranger, bytes, sizeof(bytes));
+}
+
+/* The device has said yes: the stranger's connection becomes the peer's link. */
+static int make_link(struct tcp *tcp, struct stranger *stranger, struct chan_peer *peer)
+{
+    struct tcp_link *link = link_of(peer);
+    uint8_t bytes[WIRE_ANSWER_LEN];
+    if (!link)
+        link = link_create(tcp, peer);
+    if (!link || link->state != LINK_DIALING) {
+        stranger_drop(tcp, stranger);
+        return 0;
+    }
+    if (link->dial) /* our own connects are not needed any more */
+        dial_stop(link->dial);
+    link->sock.fd = stranger->sock.fd;
+    stranger->sock.fd = -1;
+    wire_answer_put(bytes, &stranger->talk, CHAN_ACCEPT, tcp->env->secret);
+    /* Should either fail, the connection is broken, and the link finds out by itself. */
+    (void)tcp_rewatch(tcp, &link->sock, false);
+    (void)!send(link->sock.fd, bytes, sizeof(bytes), MSG_NOSIGNAL | MSG_DONTWAIT);
+    stranger_drop(tcp, stranger);
+    return link_open(link);
+}
+
+/* Ask the device about a proven stranger, unless an older link of the same peer must end
+ * first: its last packets may still be on their way. */
+static int ask(struct tcp *tcp, struct stranger *stranger)
+{
+    const struct wire_hello *hello = &stranger->talk.hello;
+    uint8_t bytes[WIRE_ANSWER_LEN];
+    if (link_find(tcp, &hello->gid, hello->rank))
+        return 0;
+    struct chan_peer *peer = NULL;
+    enum chan_answer answer = tcp->env->sink->asked(tcp->env->device, tcp->base.ops, &hello->gid,
+                                                    hello->rank, &peer);
+    if (answer == CHAN_ACCEPT)
+        return 1 + make_link(tcp, stranger, peer);
+    wire_answer_put(bytes, &stranger->talk, answer, tcp->env->secret);
+    (void)tell(stranger, bytes, sizeof(bytes));
+    stranger_drop(tcp, stranger);
+    return 1;
+}
+
+int listen_event(struct tcp *tcp, struct tcp_sock *sock)
+{
+    struct stranger *stranger = (struct stranger *)sock;
+    size_t all = stranger->phase == STRANGER_MUTE      ? WIRE_HELLO_LEN
+                 : stranger->phase == STRANGER_GREETED ? WIRE_PROOF_LEN
+                                                       : 1;
+    size_t from = stranger->phase == STRANGER_PROVEN ? 0 : stranger->got;
+    ssize_t n = recv(sock->fd, stranger->in + from, all - from, MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return 0;
+    bool going_on = n > 0 && stranger->phase != STRANGER_PROVEN; /* who has to wait for us */
+    if (going_on) {
+        stranger->got += (size_t)n;
+        if (stranger->got < all)
+            return 0;
+        if (stranger->phase == STRANGER_MUTE)
+            going_on = challenge(tcp, stranger);
+        else
+            going_on = !wire_proof_get(stranger->in, &stranger->talk, tcp->env->secret);
+        if (going_on && stranger->phase == STRANGER_GREETED && !stranger->got)
+            return 0; /* just challenged */
+    }
+    if (!going_on) {
+        stranger_drop(tcp, stranger);
+        return 0;
+    }
+    stranger->phase = STRANGER_PROVEN; /* progress() asks about it before it ends */
+    tcp->proven++;
+    return 0;
+}
+
+int listen_judge(struct tcp *tcp)
+{
+    int upcalls = 0;
+    for (struct stranger *stranger = tcp->strangers, *next; stranger; stranger = next) {
+        next = stranger->next;
+        if (stranger->phase == STRANGER_PROVEN)
+            upcalls += ask(tcp, stranger);
+    }
+    return upcalls;
+}
+
+int listen_tick(struct tcp *tcp, uint64_t now_ns)
+{
+    int upcalls = 0;
+    if (tcp->deaf)
+        set_deaf(tcp, false);
+    for (struct stranger *stranger = tcp->strangers, *next; stranger; stranger = next) {
+        next = stranger->next;
+        if (now_ns < stranger->deadline_ns)
+            continue;
+        if (stranger->phase != STRANGER_PROVEN) {
+            stranger_drop(tcp, stranger);
+            continue;
+        }
+        /* Who asks again has no older link, whatever ours looks like. */
+        const struct wire_hello *hello = &stranger->talk.hello;
+        struct tcp_link *old = link_find(tcp, &hello->gid, hello->rank);
+        stranger->deadline_ns = now_ns + patience_ns;
+        if (old && old->state != LINK_OVER)
+            upcalls += link_lose(old, -ECONNRESET);
+    }
+    return upcalls;
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The tcp channel: its operations, and the epoll set; see tcp.h. */
+#include "channels/tcp/tcp.h"
+
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "channels/tcp/dial.h"
+#include "channels/tcp/link.h"
+#include "channels/tcp/listen.h"
+#include "os/clock.h"
+#include "os/params.h"
+#include "os/random.h"
+#include "os/settings.h"
+#include "slots.h"
+
+extern const struct chan_ops chan_tcp;
+
+enum {
+    EVENTS = 32,       /* taken by one progress() */
+    TICK_MS = 20,
+    SCORE = 20,
+    UNACKED_MS = 20000 /* a peer's host that does not answer for so long is gone */
+};
+
+static struct tcp *tcp_of(struct chan *chan)
+{
+    return (struct tcp *)chan;
+}
+
+/* ---- what the other files need ---- */
+
+static int control(struct tcp *tcp, int op, struct tcp_sock *sock, bool output)
+{
+    struct epoll_event event = {.events = EPOLLIN | (output ? (uint32_t)EPOLLOUT : 0u),
+                                .data.ptr = sock};
+    return epoll_ctl(tcp->epoll, op, sock->fd, &event) ? -errno : 0;
+}
+
+int tcp_watch(struct tcp *tcp, struct tcp_sock *sock, bool output)
+{
+    return control(tcp, EPOLL_CTL_ADD, sock, output);
+}
+
+int tcp_rewatch(struct tcp *tcp, struct tcp_sock *sock, bool output)
+{
+    return control(tcp, EPOLL_CTL_MOD, sock, output);
+}
+
+void tcp_bury(struct tcp *tcp, struct tcp_sock *sock)
+{
+    if (sock->fd >= 0)
+        close(sock->fd); /* which takes it out of the epoll set */
+    sock->fd = -1;
+    sock->kind = SOCK_DEAD;
+    if (!tcp->inside) {
+        free(sock);
+        return;
+    }
+    sock->dead_next = tcp->dead;
+    tcp->dead = sock;
+}
+
+static void set_tick(struct tcp *tcp, int ms)
+{
+    struct timespec t = {0, ms * 1000000l};
+    struct itimerspec every = {t, t};
+    tcp->ticking = ms && !timerfd_settime(tcp->tick.fd, 0, &every, NULL);
+}
+
+void tcp_want_tick(struct tcp *tcp)
+{
+    if (!tcp->ticking)
+        set_tick(tcp, TICK_MS);
+}
+
+/* Where the soft limit of descriptors is reached, go to the hard one. */
+static bool may_try_again(void)
+{
+    struct rlimit limit;
+    if ((errno != EMFILE) || getrlimit(RLIMIT_NOFILE, &limit) ||
+        limit.rlim_cur >= limit.rlim_max)
+        return false;
+    limit.rlim_cur = limit.rlim_max;
+    return !setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int tcp_socket(int family)
+{
+    int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0 && may_try_again())
+        fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    return fd < 0 ? -errno : fd;
+}
+
+int tcp_accept(int listener)
+{
+    int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0 && may_try_again())
+        fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+/* None of these is needed for correctness: where one is refused, go without. */
+void tcp_tune(int fd)
+{
+    static const struct {
+        int level, name, value;
+    } options[] = {
+        {IPPROTO_TCP, TCP_NODELAY, 1},          {IPPROTO_TCP, TCP_USER_TIMEOUT, UNACKED_MS},
+        {SOL_SOCKET, SO_KEEPALIVE, 1},          {IPPROTO_TCP, TCP_KEEPIDLE, 10},
+        {IPPROTO_TCP, TCP_KEEPINTVL, 2},        {IPPROTO_TCP, TCP_KEEPCNT, 5},
+    };
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+        (void)setsockopt(fd, options[i].level, options[i].name, &options[i].value,
+                         sizeof(options[i].value));
+}
+
+/* ---- open and close ---- */
+
+/* The addresses to publish. Returns 0 or -errno with a sentence in why. */
+static int choose_addresses(struct addr_list *list, char *why, size_t size)
+{
+    const char *wanted = os_setting_text(OS_SETTING_TCP_ADDRESSES);
+    char bad[ADDR_TEXT_LEN];
+    int rc = *wanted ? addr_of_text(list, wanted, bad) : addr_of_host(list);
+    if (rc && *wanted)
+        snprintf(why, size, "tcp_addresses holds '%s', which is no literal address", bad);
+    else if (rc)
+        snprintf(why, size, "the addresses of this host cannot be read: %s", strerror(-rc));
+    else if (!list->count)
+        snprintf(why, size, "this host has no address");
+    return rc ? rc : list->count ? 0 : -ENODEV;
+}
+
+static int write_card(struct tcp *tcp, const struct addr_list *list)
+{
+    uint64_t nonce;
+    char text[ADDR_TEXT_LEN];
+    int rc = os_random(&nonce, sizeof(nonce));
+    if (rc)
+        return rc;
+    tcp->card[0] = 0;
+    snprintf(text, sizeof(text), "%016llx", (unsigned long long)nonce);
+    rc = os_params_add(tcp->card, CHAN_CARD_MAX, "n", text);
+    snprintf(text, sizeof(text), "%u", tcp->port);
+    if (!rc)
+        rc = os_params_add(tcp->card, CHAN_CARD_MAX, "p", text);
+    if (!rc)
+        rc = os_params_add(tcp->card, CHAN_CARD_MAX, "host", tcp->env->host_id);
+    if (rc)
+        return rc;
+    for (int i = 0; i < list->count; i++) { /* as many as find room */
+        addr_print(&list->addr[i], text);
+        (void)os_params_add(tcp->card, CHAN_CARD_MAX, "a", text);
+    }
+    return 0;
+}
+
+static int open_epoll(struct tcp *tcp)
+{
+    tcp->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (tcp->epoll < 0)
+        return -errno;
+    tcp->tick.fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    if (tcp->tick.fd < 0)
+        return -errno;
+    return tcp_watch(tcp, &tcp->tick, false);
+}
+
+static void tcp_close(struct chan *chan)
+{
+    struct tcp *tcp = tcp_of(chan);
+    if (!tcp)
+        return;
+    listen_close(tcp);
+    linger_close(tcp);
+    if (tcp->tick.fd >= 0)
+        close(tcp->tick.fd);
+    if (tcp->epoll >= 0)
+        close(tcp->epoll);
+    free(tcp);
+}
+
+static int tcp_open(struct chan **chan, const struct chan_env *env, char *why, size_t size)
+{
+    struct addr_list list;
+    int rc = choose_addresses(&list, why, size);
+    if (rc)
+        return rc;
+    struct tcp *tcp = calloc(1, sizeof(*tcp));
+    if (!tcp) {
+        snprintf(why, size, "no memory");
+        return -ENOMEM;
+    }
+    tcp->env = env;
+    tcp->epoll = tcp->listener.fd = -1;
+    tcp->last_dirty = &tcp->dirty;
+    tcp->last_stranger = &tcp->strangers;
+    tcp->tick = (struct tcp_sock){.fd = -1, .kind = SOCK_TICK};
+    rc = open_epoll(tcp);
+    if (!rc)
+        rc = listen_open(tcp, list.count == 1 ? &list.addr[0] : NULL);
+    if (!rc)
+        rc = write_card(tcp, &list);
+    if (rc) {
+        snprintf(why, size, "no port can be opened: %s", strerror(-rc));
+        tcp_close(&tcp->base);
+        return rc == -ENOMEM ? rc : -ENODEV;
+    }
+    tcp->node_offset = env->reserve(env->device, sizeof(struct node), _Alignof(struct node));
+    tcp->base = (struct chan){.ops = &chan_tcp, .fd = tcp->epoll};
+    *chan = &tcp->base;
+    return 0;
+}
+
+/* ---- cards ---- */
+
+static int tcp_card(struct chan *chan, char params[CHAN_CARD_MAX])
+{
+    memcpy(params, tcp_of(chan)->card, CHAN_CARD_MAX);
+    return 0;
+}
+
+static unsigned families(const struct addr_list *list)
+{
+    unsigned mask = 0;
+    for (int i = 0; i < list->count; i++)
+        mask |= list->addr[i].any.sa_family == AF_INET ? 1u : 2u;
+    return mask;
+}
+
+static struct chan_verdict tcp_match(const char *mine, const char *theirs)
+{
+    struct addr_list a, b;
+    char me[24], them[24];
+    if (addr_of_card(&a, mine) || addr_of_card(&b, theirs) ||
+        os_params_get(mine, "n", 0, me, sizeof(me)) ||
+        os_params_get(theirs, "n", 0, them, sizeof(them)))
+        return (struct chan_verdict){CHAN_NO, 0, "a card without port, address or number"};
+    if (!strcmp(me, them))
+        return (struct chan_verdict){CHAN_NO, 0, "the same process"};
+    if (!(families(&a) & families(&b)))
+        return (struct chan_verdict){CHAN_NO, 0, "one has IPv4 alone, the other IPv6 alone"};
+    return (struct chan_verdict){CHAN_MAYBE, SCORE, "both have addresses"};
+}
+
+/* ---- links ---- */
+
+static int tcp_link(struct chan *chan, struct chan_peer *peer, const char *theirs,
+                    struct chan_link **link)
+{
+    struct tcp *tcp = tcp_of(chan);
+    struct tcp_link *made = link_of(peer);
+    if (made) {
+        *link = &made->base;
+        return 0;
+    }
+    struct addr_list list;
+    char host[256];
+    int rc = addr_of_card(&list, theirs);
+    if (rc)
+        return rc;
+    bool same_host = !os_params_get(theirs, "host", 0, host, sizeof(host)) &&
+                     !strcmp(host, tcp->env->host_id);
+    addr_sort(&list, same_host);
+    made = link_create(tcp, peer);
+    if (!made)
+        return -ENOMEM;
+    rc = dial_start(tcp, made, &list);
+    if (rc) {
+        link_destroy(made);
+        return rc;
+    }
+    *link = &made->base;
+    return 0;
+}
+
+static void tcp_unlink(struct chan_link *link)
+{
+    link_destroy((struct tcp_link *)((char *)link - offsetof(struct tcp_link, base)));
+}
+
+/* ---- progress and sleep ---- */
+
+static int on_tick(struct tcp *tcp)
+{
+    uint64_t times, now = os_now_ns();
+    if (read(tcp->tick.fd, &times, sizeof(times)) < 0 && errno != EAGAIN)
+        return 0;
+    int upcalls = dial_tick(tcp, now) + listen_tick(tcp, now);
+    linger_tick(tcp, now);
+    if (!tcp->dials && !tcp->strangers && !tcp->lingers)
+        set_tick(tcp, 0);
+    return upcalls;
+}
+
+static int on_event(struct tcp *tcp, struct tcp_sock *sock, uint32_t events)
+{
+    switch (sock->kind) {
+    case SOCK_LINK:
+        return link_event((struct tcp_link *)sock, events & ~(uint32_t)EPOLLOUT,
+                          events & EPOLLOUT);
+    case SOCK_LISTENER: listen_accept(tcp); break;
+    case SOCK_TICK: return on_tick(tcp);
+    case SOCK_STRANGER: return listen_event(tcp, sock);
+    case SOCK_ATTEMPT: return dial_event(tcp, sock);
+    case SOCK_LINGER: linger_event(tcp, sock); break;
+    case SOCK_DEAD: break;
+    }
+    return 0;
+}
+
+static void free_dead(struct tcp *tcp)
+{
+    while (tcp->dead) {
+        struct tcp_sock *sock = tcp->dead;
+        tcp->dead = sock->dead_next;
+        free(sock);
+    }
+}
+
+static int tcp_progress(struct chan *chan)
+{
+    struct tcp *tcp = tcp_of(chan);
+    struct epoll_event events[EVENTS];
+    int upcalls = 0;
+    tcp->inside = true;
+    tcp->turn++;
+    if (tcp->dirty)
+        upcalls += link_work(tcp);
+    int count = epoll_wait(tcp->epoll, events, EVENTS, 0);
+    for (int i = 0; i < count; i++)
+        upcalls += on_event(tcp, events[i].data.ptr, events[i].events);
+    if (tcp->proven)
+        upcalls += listen_judge(tcp);
+    if (tcp->dirty)
+        upcalls += link_work(tcp);
+    tcp->inside = false;
+    if (tcp->dead)
+        free_dead(tcp);
+    return upcalls;
+}
+
+static int tcp_arm(struct chan *chan, enum chan_sleep how)
+{
+    /* The epoll set knows of all but what waits for progress() here. */
+    return how != CHAN_SLEEP_FD || tcp_of(chan)->dirty ? CHAN_AGAIN : 0;
+}
+
+static void tcp_disarm(struct chan *chan)
+{
+    /* The epoll set is always armed. */
+    (void)chan;
+}
+
+const struct chan_ops chan_tcp = {
+    .version = CHAN_VERSION,
+    .size = sizeof(struct chan_ops),
+    .name = "tcp",
+    .open = tcp_open,
+    .close = tcp_close,
+    .card = tcp_card,
+    .match = tcp_match,
+    .link = tcp_link,
+    .unlink = tcp_unlink,
+    .progress = tcp_progress,
+    .arm = tcp_arm,
+    .disarm = tcp_disarm,
+};

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The tcp channel's own state, which its files share: tcp.c (the operations),
+ * listen.c (strangers at the door), dial.c (our connects), link.c (one peer).
+ *
+ * One epoll set holds every descriptor, and is what the device sleeps on. An
+ * event points to the struct tcp_sock that each pollable thing begins with.
+ * Things that end while progress() runs are buried: marked dead and freed when
+ * it ends, so no event and no caller on the stack finds freed memory.
+ */
+#ifndef TCP_TCP_H
+#define TCP_TCP_H
+
+#include <stdbool.h>
+
+#include "include/channel.h"
+
+enum sock_kind {
+    SOCK_LISTENER,
+    SOCK_TICK,     /* the timer that runs while something has a deadline */
+    SOCK_STRANGER, /* accepted, identity unproven */
+    SOCK_ATTEMPT,  /* one address being tried */
+    SOCK_LINK,
+    SOCK_LINGER,   /* unlinked, with bytes still to go */
+    SOCK_DEAD
+};
+
+struct tcp_sock {
+    int fd; /* -1: none */
+    enum sock_kind kind;
+    struct tcp_sock *dead_next;
+};
+
+struct tcp {
+    struct chan base;
+    const struct chan_env *env;
+    int epoll;
+    struct tcp_sock listener, tick;
+    uint16_t port;
+    bool ticking;
+    bool deaf;   /* no descriptor was left for the next stranger */
+    bool inside; /* progress() is running */
+    int node_offset; /* from a cookie to its struct node; negative: none */
+    uint32_t turn;   /* counts progress() */
+    struct tcp_link *links;
+    struct tcp_link *dirty, **last_dirty; /* links with something to do that no event tells */
+    struct stranger *strangers, **last_stranger; /* oldest first */
+    int unproven, proven; /* strangers that have said nothing right; that wait for asked() */
+    struct dial *dials;
+    struct lingerer *lingers;
+    struct tcp_sock *dead;
+    char card[CHAN_CARD_MAX];
+};
+
+/* Watch sock for input (and output). Returns 0 or -errno. */
+int tcp_watch(struct tcp *tcp, struct tcp_sock *sock, bool output);
+int tcp_rewatch(struct tcp *tcp, struct tcp_sock *sock, bool output);
+
+/* Close sock's descriptor and free the object that begins with it: now, or at the end of
+ * progress(). */
+void tcp_bury(struct tcp *tcp, struct tcp_sock *sock);
+
+/* Call the ticks below every so often, until none has anything with a deadline. */
+void tcp_want_tick(struct tcp *tcp);
+
+/* socket() or accept4(), with more descriptors allowed where they have run out. */
+int tcp_socket(int family);
+int tcp_accept(int listener);
+/* The options that every connection has. */
+void tcp_tune(int fd);
+
+#endif

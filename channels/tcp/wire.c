@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Bytes of the tcp channel; see wire.h. */
+#include "channels/tcp/wire.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+#include "channels/tcp/hash.h"
+
+enum kind { KIND_HELLO = 1, KIND_CHALLENGE, KIND_PROOF, KIND_ANSWER };
+
+enum { PREFIX_LEN = 8, PROOF_LEN = 8, HELLO_BODY_LEN = WIRE_HELLO_LEN - PREFIX_LEN - PROOF_LEN };
+
+_Static_assert(sizeof(struct chan_head) == 16, "the head is carried in 16 bytes");
+_Static_assert(HELLO_BODY_LEN == 2 * 4 + 2 * sizeof(struct chan_gid) + WIRE_NONCE_LEN,
+               "HELLO's fields fill it");
+_Static_assert(WIRE_CHALLENGE_LEN == PREFIX_LEN + WIRE_NONCE_LEN + PROOF_LEN, "CHALLENGE");
+_Static_assert(WIRE_PROOF_LEN == PREFIX_LEN + PROOF_LEN, "PROOF");
+_Static_assert(WIRE_ANSWER_LEN == PREFIX_LEN + PROOF_LEN, "ANSWER");
+
+static const uint8_t byte_order = __BYTE_ORDER == __LITTLE_ENDIAN ? 1 : 2;
+static const uint8_t no_nonce[WIRE_NONCE_LEN];
+
+static void put32(uint8_t *out, uint32_t value)
+{
+    value = htobe32(value);
+    memcpy(out, &value, sizeof(value));
+}
+
+static uint32_t get32(const uint8_t *in)
+{
+    uint32_t value;
+    memcpy(&value, in, sizeof(value));
+    return be32toh(value);
+}
+
+static void prefix_put(uint8_t *out, enum kind kind, uint8_t code)
+{
+    memcpy(out, "Vchn", 4);
+    out[4] = WIRE_VERSION;
+    out[5] = (uint8_t)kind;
+    out[6] = code;
+    out[7] = 0;
+}
+
+static void body_put(uint8_t *out, const struct wire_hello *hello)
+{
+    put32(out, hello->rank);
+    put32(out + 4, hello->to_rank);
+    memcpy(out + 8, hello->gid.b, 16);
+    memcpy(out + 24, hello->to_gid.b, 16);
+    memcpy(out + 40, hello->nonce, WIRE_NONCE_LEN);
+}
+
+/* The proof that goes with a message that starts with prefix. */
+static void prove(uint8_t out[PROOF_LEN], const uint8_t *prefix, const struct wire_hello *hello,
+                  const uint8_t *nonce, const uint8_t secret[16])
+{
+    uint8_t text[PREFIX_LEN + HELLO_BODY_LEN + WIRE_NONCE_LEN];
+    memcpy(text, prefix, PREFIX_LEN);
+    body_put(text + PREFIX_LEN, hello);
+    memcpy(text + PREFIX_LEN + HELLO_BODY_LEN, nonce, WIRE_NONCE_LEN);
+    uint64_t hash = htobe64(tcp_hash(secret, text, sizeof(text)));
+    memcpy(out, &hash, PROOF_LEN);
+}
+
+/* Compare in a time that does not tell how much is right. */
+static int is_proven(const uint8_t *proof, const uint8_t *prefix, const struct wire_hello *hello,
+                     const uint8_t *nonce, const uint8_t secret[16])
+{
+    uint8_t right[PROOF_LEN], wrong = 0;
+    prove(right, prefix, hello, nonce, secret);
+    for (int i = 0; i < PROOF_LEN; i++)
+        wrong |= (uint8_t)(right[i] ^ proof[i]);
+    return !wrong;
+}
+
+static int prefix_is(const uint8_t *in, enum kind kind)
+{
+    return !memcmp(in, "Vchn", 4) && in[4] == WIRE_VERSION && in[5] == kind && !in[7];
+}
+
+void wire_hello_put(uint8_t out[WIRE_HELLO_LEN], const struct wire_talk *talk,
+                    const uint8_t secret[16])
+{
+    prefix_put(out, KIND_HELLO, byte_order);
+    body_put(out + PREFIX_LEN, &talk->hello);
+    prove(out + PREFIX_LEN + HELLO_BODY_LEN, out, &talk->hello, no_nonce, secret);
+}
+
+void wire_challenge_put(uint8_t out[WIRE_CHALLENGE_LEN], const struct wire_talk *talk,
+                        const uint8_t secret[16])
+{
+    prefix_put(out, KIND_CHALLENGE, 0);
+    memcpy(out + PREFIX_LEN, talk->nonce, WIRE_NONCE_LEN);
+    prove(out + PREFIX_LEN + WIRE_NONCE_LEN, out, &talk->hello, talk->nonce, secret);
+}
+
+void wire_proof_put(uint8_t out[WIRE_PROOF_LEN], const struct wire_talk *talk,
+                    const uint8_t secret[16])
+{
+    prefix_put(out, KIND_PROOF, 0);
+    prove(out + PREFIX_LEN, out, &talk->hello, talk->nonce, secret);
+}
+
+void wire_answer_put(uint8_t out[WIRE_ANSWER_LEN], const struct wire_talk *talk,
+                     enum chan_answer answer, const uint8_t secret[16])
+{
+    prefix_put(out, KIND_ANSWER, (uint8_t)answer);
+    prove(out + PREFIX_LEN, out, &talk->hello, talk->nonce, secret);
+}
+
+int wire_hello_get(const uint8_t in[WIRE_HELLO_LEN], struct wire_talk *talk,
+                   const uint8_t secret[16])
+{
+    const uint8_t *body = in + PREFIX_LEN;
+    struct wire_hello hello = {.rank = get32(body), .to_rank = get32(body + 4)};
+    memcpy(hello.gid.b, body + 8, 16);
+    memcpy(hello.to_gid.b, body + 24, 16);
+    memcpy(hello.nonce, body + 40, WIRE_NONCE_LEN);
+    if (!prefix_is(in, KIND_HELLO) || in[6] != byte_order ||
+        !is_proven(body + HELLO_BODY_LEN, in, &hello, no_nonce, secret))
+        return -EPROTO;
+    talk->hello = hello;
+    return 0;
+}
+
+int wire_challenge_get(const uint8_t in[WIRE_CHALLENGE_LEN], struct wire_talk *talk,
+                       const uint8_t secret[16])
+{
+    const uint8_t *nonce = in + PREFIX_LEN;
+    if (!prefix_is(in, KIND_CHALLENGE) || in[6] ||
+        !is_proven(nonce + WIRE_NONCE_LEN, in, &talk->hello, nonce, secret))
+        return -EPROTO;
+    memcpy(talk->nonce, nonce, WIRE_NONCE_LEN);
+    return 0;
+}
+
+int wire_proof_get(const uint8_t in[WIRE_PROOF_LEN], const struct wire_talk *talk,
+                   const uint8_t secret[16])
+{
+    if (!prefix_is(in, KIND_PROOF) || in[6] ||
+        !is_proven(in + PREFIX_LEN, in, &talk->hello, talk->nonce, secret))
+        return -EPROTO;
+    return 0;
+}
+
+int wire_answer_get(const uint8_t in[WIRE_ANSWER_LEN], const struct wire_talk *talk,
+                    enum chan_answer *answer, const uint8_t secret[16])
+{
+    if (!prefix_is(in, KIND_ANSWER) || in[6] > CHAN_REFUSE_CLOSED ||
+        !is_proven(in + PREFIX_LEN, in, &talk->hello, talk->nonce, secret))
+        return -EPROTO;
+    *answer = (enum chan_answer)in[6];
+    return 0;
+}
+
+static const uint8_t mark[4] = {'V', 'p', 'k', WIRE_VERSION};
+
+void wire_header_put(uint8_t out[WIRE_HEADER_LEN], const struct chan_head *head, size_t len)
+{
+    put32(out, (uint32_t)len);
+    memcpy(out + 4, mark, sizeof(mark));
+    memcpy(out + 8, head, sizeof(*head));
+}
+
+int wire_header_get(const uint8_t in[WIRE_HEADER_LEN], struct chan_head *head, size_t *len)
+{
+    uint32_t n = get32(in);
+    if (memcmp(in + 4, mark, sizeof(mark)) || n > WIRE_DATA_MAX)
+        return -EPROTO;
+    memcpy(head, in + 8, sizeof(*head));
+    *len = n;
+    return 0;
+}

@@ -21,7 +21,10 @@ struct source {
 };
 
 struct lines {
-    uint64_t next_ns; /* no held line is due before this; UINT64_MAX: none is held */
+    uint64_t next_ns;   /* no held line is due before this; UINT64_MAX: none is held */
+    uint64_t recent_ns; /* when source recent, the last to do so, brought bytes */
+    uint64_t other_ns;  /* when any but recent did last */
+    int recent;
     int count;
     int live; /* sources that have not ended, LINES_OWN not counted */
     int open; /* source whose line the output stops in, or -1 */
@@ -132,6 +135,25 @@ static int hold(struct lines *l, int i, const char *data, size_t len, uint64_t n
     return lines_append(&s->held, data, len);
 }
 
+/* When the held line of source i is to come out. */
+static uint64_t due_ns(const struct lines *l, int i)
+{
+    uint64_t since_ns = l->source[i].since_ns;
+    uint64_t others_ns = i == l->recent ? l->other_ns : l->recent_ns;
+    uint64_t quiet_ns = (others_ns > since_ns ? others_ns : since_ns) + LINES_WAIT_NS;
+    uint64_t most_ns = since_ns + LINES_BUSY_NS;
+    return quiet_ns < most_ns ? quiet_ns : most_ns;
+}
+
+static void note_source(struct lines *l, int i, uint64_t now_ns)
+{
+    if (i != l->recent) {
+        l->other_ns = l->recent_ns;
+        l->recent = i;
+    }
+    l->recent_ns = now_ns;
+}
+
 int lines_put(struct lines *l, int source, const char *data, size_t len, uint64_t now_ns,
               struct lines_buffer *out)
 {
@@ -142,6 +164,7 @@ int lines_put(struct lines *l, int source, const char *data, size_t len, uint64_
     bool follows = !newline && l->open == source;
     if (alone || follows || (len - whole) + (whole ? 0 : s->held.len) >= LINES_HOLD)
         whole = len;
+    note_source(l, source, now_ns);
     if (!whole)
         return hold(l, source, data, len, now_ns);
     int rc = emit_held(l, source, out);
@@ -160,13 +183,20 @@ int lines_tick(struct lines *l, uint64_t now_ns, struct lines_buffer *out)
         struct source *s = &l->source[i];
         if (!s->held.len)
             continue;
-        uint64_t due_ns = s->since_ns + LINES_WAIT_NS;
-        int failed = due_ns <= now_ns ? emit_held(l, i, out) : 0;
-        if (due_ns > now_ns && due_ns < l->next_ns)
-            l->next_ns = due_ns;
+        uint64_t at_ns = due_ns(l, i);
+        int failed = at_ns <= now_ns ? emit_held(l, i, out) : 0;
+        if (at_ns > now_ns && at_ns < l->next_ns)
+            l->next_ns = at_ns;
         rc = rc ? rc : failed;
     }
     return rc;
+}
+
+void lines_restart(struct lines *l, uint64_t now_ns)
+{
+    for (int i = 0; i < l->count; i++)
+        if (l->source[i].held.len)
+            l->source[i].since_ns = now_ns;
 }
 
 uint64_t lines_deadline(const struct lines *l)

@@ -8,9 +8,11 @@
  * Rules
  *   - Every byte of a source comes out once, in its order.
  *   - A line comes out whole, when its newline has come.
- *   - A line without a newline comes out as it is when it has waited LINES_WAIT_NS,
- *     or holds LINES_HOLD bytes, or its source ends. It is then the open line: what
- *     the same source brings next follows it directly.
+ *   - A line without a newline comes out as it is when it has waited LINES_WAIT_NS and
+ *     no other source brought anything for as long (LINES_BUSY_NS, if they do), or
+ *     holds LINES_HOLD bytes, or its source ends. It is then the open line: what the same
+ *     source brings next follows it directly. So a prompt shows soon, and a rank that
+ *     loses its processor within a line does not have it cut by the others' output.
  *   - Without labels nothing is ever added. Another source's line may then
  *     follow an open line on the same line of the output.
  *   - With labels each line begins with "[source] ". If another source must write
@@ -30,6 +32,7 @@
 #include <stdint.h>
 
 #define LINES_WAIT_NS 50000000u
+#define LINES_BUSY_NS 1000000000u
 #define LINES_HOLD    65536u
 
 /* Values of a label that is no rank. */
@@ -60,7 +63,11 @@ int lines_put(struct lines *l, int source, const char *data, size_t len, uint64_
 /* Let out the unfinished lines that have waited long enough at now_ns. */
 int lines_tick(struct lines *l, uint64_t now_ns, struct lines_buffer *out);
 
-/* When lines_tick() has something to do next; UINT64_MAX: nothing waits. */
+/* Begin the wait of every unfinished line anew: the sources could not be read for a time. */
+void lines_restart(struct lines *l, uint64_t now_ns);
+
+/* When to call lines_tick() next; UINT64_MAX: nothing waits. Bytes that can be put
+ * should be put before it. */
 uint64_t lines_deadline(const struct lines *l);
 
 /* Let out what source still holds; it brings no more. */

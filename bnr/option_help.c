@@ -2,6 +2,7 @@
 
 /* What --help prints: the table of options as text, as a manual page, and the settings. */
 #include <ctype.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "bnr/option_table.h"
@@ -32,14 +33,16 @@ static void spell_all(const struct option_row *row, char *text, size_t size)
 /* Print text in words from column on, the cursor being at column at. */
 static void print_words(FILE *to, const char *text, int at)
 {
+    bool first = true;
     while (*text) {
         int len = (int)strcspn(text, " ");
-        if (at + len > WIDTH) {
+        if (at + !first + len > WIDTH) {
             fprintf(to, "\n%*s", COLUMN, "");
             at = COLUMN;
+            first = true;
         }
-        fprintf(to, "%.*s ", len, text);
-        at += len + 1;
+        at += fprintf(to, "%s%.*s", first ? "" : " ", len, text);
+        first = false;
         text += len + (int)strspn(text + len, " ");
     }
     fputc('\n', to);

@@ -41,7 +41,7 @@ const struct option_row option_table[] = {
      "Change a setting of the library; --help=settings lists them."},
 
     {"l prepend-rank tag-output", NULL, OPTION_STREAMS, OPTION_LABEL,
-     "Begin each line of output with its rank, as \"[3] \"."},
+     "Begin each line of output with the rank it comes from, as in \"[3] text\"."},
     {"output", "tag", OPTION_STREAMS, OPTION_OUTPUT, "The same as -l."},
     {"stdin s", "none|all|RANK", OPTION_STREAMS, OPTION_STDIN,
      "Which rank reads mpiexec's stdin (default 0)."},

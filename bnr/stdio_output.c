@@ -30,8 +30,10 @@ struct output {
     bool writing;
     bool broken;
     bool timing;
-    bool dead; /* destroy was called */
-    bool timer_closed;
+    bool held_up; /* output_is_full() has said so since the last write */
+    bool dead;    /* destroy was called */
+    bool timer_open;
+    bool read_since; /* the timer has fired, and the loop goes round once more */
 };
 
 /* Blocking: runs in the pool, or from output_flush(). */
@@ -63,7 +65,7 @@ static void note(struct output *o, int rc)
 
 static void release(struct output *o)
 {
-    if (o->writing || !o->timer_closed)
+    if (o->writing || o->timer_open)
         return;
     lines_destroy(o->lines);
     free(o->waiting.data);
@@ -91,6 +93,9 @@ static void on_written(uv_work_t *work, int status)
         return;
     }
     note(o, o->failed);
+    if (o->held_up)
+        lines_restart(o->lines, os_now_ns());
+    o->held_up = false;
     start(o);
     arm(o);
     o->moved(o->arg);
@@ -124,9 +129,17 @@ static void arm(struct output *o)
     o->timing = !uv_timer_start(&o->timer, on_timer, ms, 0);
 }
 
+/* A line is due. The timer may be late, and the rest of the line in its pipe by now: the
+ * loop reads once more before the line is let out. */
 static void on_timer(uv_timer_t *timer)
 {
     struct output *o = timer->data;
+    if (!o->read_since) {
+        o->read_since = true;
+        uv_timer_start(&o->timer, on_timer, 1, 0);
+        return;
+    }
+    o->read_since = false;
     o->timing = false;
     if (!output_is_full(o))
         note(o, lines_tick(o->lines, os_now_ns(), &o->waiting));
@@ -148,6 +161,7 @@ int output_create(struct output **o, uv_loop_t *loop, int fd, int sources, const
         free(made);
         return rc;
     }
+    made->timer_open = true;
     made->loop = loop;
     made->timer.data = made;
     made->fd = fd;
@@ -172,8 +186,9 @@ void output_end(struct output *o, int source)
     start(o);
 }
 
-bool output_is_full(const struct output *o)
+bool output_is_full(struct output *o)
 {
+    o->held_up |= o->waiting.len >= FULL;
     return o->waiting.len >= FULL;
 }
 
@@ -196,10 +211,10 @@ void output_say(struct output *o, int source, const char *data, size_t len)
     o->waiting.len = 0;
 }
 
-static void on_timer_closed(uv_handle_t *handle)
+static void on_closed(uv_handle_t *handle)
 {
     struct output *o = handle->data;
-    o->timer_closed = true;
+    o->timer_open = false;
     release(o);
 }
 
@@ -208,5 +223,5 @@ void output_destroy(struct output *o)
     if (!o)
         return;
     o->dead = true;
-    uv_close((uv_handle_t *)&o->timer, on_timer_closed);
+    uv_close((uv_handle_t *)&o->timer, on_closed);
 }

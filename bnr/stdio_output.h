@@ -24,8 +24,9 @@ void output_put(struct output *o, int source, const char *data, size_t len);
 /* The source brings no more. */
 void output_end(struct output *o, int source);
 
-/* So much waits that no more should be brought until moved(). */
-bool output_is_full(const struct output *o);
+/* So much waits that no more should be brought until moved(). Unfinished lines of who
+ * asks and is told so do not come out before their source was asked again. */
+bool output_is_full(struct output *o);
 /* Nothing waits and no write is under way. */
 bool output_is_idle(const struct output *o);
 /* 0, or what the first failed write said (-errno, never -EPIPE). */

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The options, as a user meets them.
+. "$(dirname "$0")/lib.sh"
+
+holds "--help names the options" "$(run --help)" "--tag-output"
+holds "--version says one" "$(run --version)" "."
+holds "--help=settings lists the settings" "$(run --help=settings)" "VIREO_CHANNELS"
+holds "--help=man is a manual page" "$(run --help=man)" ".TH MPIEXEC 1"
+if command -v groff >groff.path; then
+    same "groff finds nothing wrong with it" \
+        "$(run --help=man | groff -man -ww -Tutf8 2>&1 >/dev/null)" ""
+fi
+
+run -nn 2 true 2>err && fail "an unknown option is refused"
+holds "an unknown option is refused with the nearest name" "$(cat err)" "did you mean '-n"
+same "in one line" "$(wc -l <err)" "1"
+run 2>err && fail "a missing program is refused"
+holds "a missing program is refused" "$(cat err)" "no program"
+run -n 2 -hostfile hosts true 2>err && fail "a hostfile is refused"
+holds "a hostfile is refused with the reason" "$(cat err)" "on this host"
+
+for option in "-n 3" "-np 3" "--np 3" "-c 3" "-n=3" "--allow-run-as-root --oversubscribe -n 3"; do
+    # shellcheck disable=SC2086
+    same "$option starts three" "$(run $option echo x | wc -l)" "3"
+done
+for option in -l -prepend-rank --tag-output -tag-output "--output tag"; do
+    # shellcheck disable=SC2086
+    same "$option labels" "$(run $option -n 2 echo x | sort)" "[0] x
+[1] x"
+done
+
+same "programs follow one another in rank" \
+    "$(run -l -n 1 echo a : -n 2 echo b | sort)" "[0] a
+[1] b
+[2] b"
+same "-env, -genv and -x set variables" \
+    "$(run -genv G 1 -env A 2 -x B=3 sh -c 'echo $G$A$B' : sh -c 'echo $G$A$B' | sort)" "1
+123"
+same "-genvnone passes nothing, but what is named" \
+    "$(KEEP=1 DROP=2 run -genvnone -x KEEP -x PATH sh -c 'echo $KEEP$DROP')" "1"
+mkdir here
+same "-wdir is where they start" "$(run -wdir here pwd)" "$scratch/here"
+same "--set reaches the ranks" \
+    "$(run --set spin_us=7 sh -c 'echo $VIREO_SPIN_US')" "7"
+
+begin=$(milliseconds)
+run --timeout 0.5 -n 2 sleep 30 2>err
+same "--timeout ends the job with 124" "$?" "124"
+[ $(($(milliseconds) - begin)) -lt 5000 ] || fail "the timeout came late"
+MPIEXEC_TIMEOUT=0.5 run -n 2 sleep 30 2>err
+same "MPIEXEC_TIMEOUT does too" "$?" "124"

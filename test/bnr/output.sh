@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What ranks write comes out exactly, completely, in whole lines.
+. "$(dirname "$0")/lib.sh"
+
+cat >lines.sh <<'S'
+awk -v r="$OMPI_COMM_WORLD_RANK" -v n="$1" 'BEGIN {
+    for (i = 0; i < n; i++) print "rank " r " line " i " abcdefghijklmnopqrstuvwxyz" }'
+S
+
+begin=$(milliseconds)
+run -l -n 16 sh lines.sh 62500 >out || fail "16 ranks write lines"
+took=$(($(milliseconds) - begin))
+same "10^6 labelled lines from 16 ranks, each whole and in its rank's order" "$(awk '
+    $1 != "[" $3 "]" || NF != 6 || $5 != next_line[$3]++ || $6 != "abcdefghijklmnopqrstuvwxyz" {
+        bad++ }
+    END { print NR, bad + 0 }' out)" "1000000 0"
+[ "$took" -lt 20000 ] || fail "they come within seconds" "$took ms"
+echo "ok: they took $took ms"
+run -n 16 sh lines.sh 6250 >out
+same "unlabelled lines are whole too" "$(awk '
+    NF != 5 || $4 != next_line[$2]++ || $5 != "abcdefghijklmnopqrstuvwxyz" { bad++ }
+    END { print NR, bad + 0 }' out)" "100000 0"
+
+head -c 20000000 /dev/urandom >big
+same "20 MB of any bytes come out the same" \
+    "$(run -n 2 sh -c 'if [ $OMPI_COMM_WORLD_RANK = 0 ]; then cat; fi' <big | sha1sum)" \
+    "$(sha1sum <big)"
+same "stdout and stderr stay apart" \
+    "$(run -n 1 sh -c 'echo out; echo err >&2' 2>err; cat err)" "out
+err"
+same "without a last newline none is added" \
+    "$(run -n 1 printf 'no end' | od -An -c | tr -d ' \n')" "noend"
+same "a slow reader gets everything" \
+    "$(run -l -n 4 sh lines.sh 20000 | (sleep 1; cat) | wc -l)" "80000"
+
+same "the output before a crash is complete" \
+    "$(run -n 2 sh -c 'if [ $OMPI_COMM_WORLD_RANK = 0 ]; then
+        head -c 60000 /dev/zero; kill -9 $$; fi; sleep 5' 2>/dev/null | wc -c)" "60000"
+same "and its exit status is the signal's" \
+    "$(run -n 1 sh -c 'echo x; kill -9 $$' >/dev/null 2>&1; echo $?)" "137"
+
+run -l -n 2 sh -c 'if [ $OMPI_COMM_WORLD_RANK = 0 ]; then printf a; sleep 0.6; echo b; else
+    sleep 0.3; echo x; fi' >out
+same "a line that another must interrupt is marked" "$(cat out)" "[0] a
+[1] x
+[0]+ b"
+same "parts written quickly stay one line" \
+    "$(run -l -n 1 sh -c 'for i in 1 2 3; do printf $i; done; echo')" "[0] 123"
+
+cat >when.py <<'P'
+import os, subprocess, sys, time
+
+def once():
+    job = subprocess.Popen([sys.argv[1], "-n", "2", "sh", "-c",
+        "[ $OMPI_COMM_WORLD_RANK = 1 ] && sleep 1; date +%s.%N >begun; printf 'name? '; sleep 1"],
+        stdout=subprocess.PIPE)
+    data = os.read(job.stdout.fileno(), 100)
+    late = time.time() - float(open("begun").read())
+    job.wait()
+    return late if data == b"name? " else 1e9
+
+# On a machine that does other things too, one of a few tries counts.
+tries = []
+while len(tries) < 4 and min(tries, default=1e9) >= 0.1:
+    tries.append(once())
+print("ok" if min(tries) < 0.1 else tries)
+P
+same "a prompt without a newline shows within 100 ms" \
+    "$(timeout 60 python3 when.py "$mpiexec")" "ok"
+
+same "a reader of one line gets it, and the job goes on" \
+    "$(run -n 2 sh -c 'yes 2>/dev/null | head -n 100000; echo end >&2' 2>err | head -n 1;
+        sort -u err)" "y
+end"
+run -n 2 sh -c 'echo x; sleep 0.2; touch reached' >&- || fail "a closed stdout is no failure"
+[ -e reached ] || fail "the job goes on without a stdout"
+echo "ok: a closed stdout is no failure"
+
+begin=$(milliseconds)
+same "a process left behind with the pipes does not hold the end up" \
+    "$(run -n 1 sh -c 'setsid sleep 20 & echo mine')" "mine"
+[ $(($(milliseconds) - begin)) -lt 5000 ] || fail "the end came late"
+holds "mpiexec's own line never stands within a rank's" \
+    "$(run -n 1 sh -c 'printf part >&2; exit 3' 2>&1)" "part
+mpiexec: "

@@ -319,8 +319,10 @@ static int print_ranks(struct report *r, const struct report_rank *ranks, int co
     }
     char *text = format_ranges(silent, silent_count, -1);
     if (text && silent_count)
-        fprintf(r->to, "\n  No report came from rank%s %s: no MPI_Finalize was reached there.\n",
-                silent_count == 1 ? "" : "s", text);
+        fprintf(
+            r->to,
+            "\n  No report came from rank%s %s: no connection was made, or MPI_Finalize not reached.\n",
+            silent_count == 1 ? "" : "s", text);
     free(silent);
     free(text);
     return text ? 0 : -ENOMEM;

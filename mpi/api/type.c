@@ -79,7 +79,7 @@ static int check_length(const char *function, MPI_Count blocklength)
 /* ---- results ---- */
 
 /* Give out what a maker has made, or report why there is nothing. */
-static int give(const char *function, int rc, struct type *made, MPI_Datatype *newtype)
+static int give(const char *function, int rc, struct type **made, MPI_Datatype *newtype)
 {
     if (rc == MPI_ERR_NO_MEM)
         return errh_comm(NULL, rc, function, "out of memory");
@@ -88,8 +88,8 @@ static int give(const char *function, int rc, struct type *made, MPI_Datatype *n
                          "the datatype's size or bounds exceed 2^63 bytes, or it is nested deeper "
                          "than %d",
                          TYPE_DEPTH_MAX);
-    made->tree->large = true;
-    *newtype = made->handle;
+    (*made)->tree->large = true;
+    *newtype = (*made)->handle;
     return MPI_SUCCESS;
 }
 
@@ -108,7 +108,9 @@ int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *
     struct type *old, *made = NULL;
     int rc = begin(__func__, count, oldtype, newtype, &old);
 
-    return rc ? rc : give(__func__, type_make_contiguous(count, old, &made), made, newtype);
+    if (!rc)
+        rc = give(__func__, type_make_contiguous(count, old, &made), &made, newtype);
+    return rc;
 }
 
 int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
@@ -127,7 +129,7 @@ int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
     if (rc)
         return rc;
     rc = type_make_vector(MPI_COMBINER_VECTOR, count, blocklength, stride, old, &made);
-    return give(__func__, rc, made, newtype);
+    return give(__func__, rc, &made, newtype);
 }
 
 int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype,
@@ -147,7 +149,7 @@ int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count
     if (rc)
         return rc;
     rc = type_make_vector(MPI_COMBINER_HVECTOR, count, blocklength, stride, old, &made);
-    return give(__func__, rc, made, newtype);
+    return give(__func__, rc, &made, newtype);
 }
 
 int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
@@ -174,7 +176,7 @@ static int indexed(const char *function, const struct type_blocks *blocks, MPI_D
         rc = check_lengths(function, blocks->count, blocks->lengths, blocks->displacements);
     if (rc)
         return rc;
-    return give(function, type_make_indexed(blocks, old, &made), made, newtype);
+    return give(function, type_make_indexed(blocks, old, &made), &made, newtype);
 }
 
 int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
@@ -294,7 +296,7 @@ int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklen
         rc = find(__func__, array_of_types[i], &types[i]);
     if (!rc) {
         rc = type_make_struct(count, array_of_blocklengths, array_of_displacements, types, &made);
-        rc = give(__func__, rc, made, newtype);
+        rc = give(__func__, rc, &made, newtype);
     }
     free(types);
     return rc;
@@ -323,7 +325,9 @@ int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count ext
     struct type *old, *made = NULL;
     int rc = begin(__func__, 0, oldtype, newtype, &old);
 
-    return rc ? rc : give(__func__, type_make_resized(old, lb, extent, &made), made, newtype);
+    if (!rc)
+        rc = give(__func__, type_make_resized(old, lb, extent, &made), &made, newtype);
+    return rc;
 }
 
 int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent,
@@ -370,7 +374,9 @@ int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
 
     if (!rc)
         rc = check_subarray(__func__, &array);
-    return rc ? rc : give(__func__, type_make_subarray(&array, old, &made), made, newtype);
+    if (!rc)
+        rc = give(__func__, type_make_subarray(&array, old, &made), &made, newtype);
+    return rc;
 }
 
 int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[],
@@ -455,7 +461,9 @@ int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arr
 
     if (!rc)
         rc = check_darray(__func__, &array);
-    return rc ? rc : give(__func__, type_make_darray(&array, old, &made), made, newtype);
+    if (!rc)
+        rc = give(__func__, type_make_darray(&array, old, &made), &made, newtype);
+    return rc;
 }
 
 int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsizes[],
@@ -491,7 +499,7 @@ int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
         type_unref(made);
         return errh_comm(NULL, failed, __func__, "an attribute could not be copied");
     }
-    return give(__func__, rc, made, newtype);
+    return give(__func__, rc, &made, newtype);
 }
 
 int PMPI_Type_commit(MPI_Datatype *datatype)

@@ -10,6 +10,7 @@ with 77 (skipped) where the system permits no tracing.
 
 import os
 import re
+import signal
 import sys
 
 import peers
@@ -55,4 +56,5 @@ def main():
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     sys.exit(main())

@@ -124,6 +124,10 @@ def run(command, environment, limit):
             kill_marked(token)
             out, err = process.communicate()
             outcome = "timeout"
+        except BaseException:   # interrupted: take everything along
+            process.kill()
+            kill_marked(token)
+            raise
     wall = time.monotonic() - start
     if outcome != "ok":
         kill_marked(token)

@@ -20,6 +20,7 @@ import dataclasses
 import os
 import platform
 import re
+import signal
 import sys
 import tempfile
 import time
@@ -264,4 +265,5 @@ def main():
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     sys.exit(main())

@@ -197,6 +197,17 @@ static void native_event(struct backend *b, uint32_t index, BNR_Event *ev)
     }
 }
 
+/* Under a wrapper mpiexec does not see this process end: take the wrapper along. Its
+ * number stands in the table a moment after it has started. */
+static void end_wrapper(struct native *n)
+{
+    const volatile int32_t *leader = &n->table.rank[n->base.rank].pid;
+    for (int i = 0; i < 10000 && !*leader; i++)
+        usleep(100);
+    if (*leader > 1 && *leader != getpid())
+        kill(-*leader, SIGKILL);
+}
+
 static void native_abort(struct backend *b, int exit_code, const char *msg)
 {
     struct native *n = self_of(b);
@@ -210,10 +221,7 @@ static void native_abort(struct backend *b, int exit_code, const char *msg)
         for (int i = 0; i < 100 && atomic_load(&page->aborted) == 1; i++)
             usleep(100); /* another thread is writing its message */
     }
-    /* Under a wrapper mpiexec does not see this process end: take the wrapper along. */
-    int leader = n->table.rank[b->rank].pid;
-    if (leader > 1 && leader != getpid())
-        kill(-leader, SIGKILL);
+    end_wrapper(n);
     _exit(backend_exit_code(exit_code));
 }
 

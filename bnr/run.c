@@ -166,8 +166,9 @@ static void on_timeout(uv_timer_t *timer)
         return;
     }
     list_ranges(ranks, sizeof(ranks), run->o->nranks, rank_lives, &run->table);
-    stdio_say(run->stdio, "mpiexec: the job did not end within %g s; still running on %s: rank %s "
-              "of %d\n", run->o->timeout_s, os_host_name(), ranks, run->o->nranks);
+    stdio_say(run->stdio, "mpiexec: the job did not end within %g s; still running on %s: %s %s "
+              "of %d\n", run->o->timeout_s, os_host_name(), run->job.alive > 1 ? "ranks" : "rank",
+              ranks, run->o->nranks);
     follow(run, job_end(&run->job, JOB_TERMINATE, EXIT_TIMEOUT));
 }
 
@@ -502,6 +503,7 @@ int run_job(const struct options *o, char *const *paths, char *name, size_t name
     }
     compose_job_list(run);
     start_ranks(run);
+    reap(run); /* the warden may have been killed before its end was listened for */
     while (!run->abandoned && (run->job.state != JOB_ENDED || !run->drained))
         uv_run(&run->loop, UV_RUN_ONCE);
     return finish(run);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,6 +26,13 @@ struct entry {
     unsigned short len;
     unsigned char type;
     char name[];
+};
+
+/* What its processes are known by. */
+struct mark {
+    char id[ID_LEN];
+    int table_fd; /* as ranks inherit it */
+    struct stat table;
 };
 
 static int holds_id(const char *list, size_t len, const char *id)
@@ -49,13 +57,36 @@ int warden_names_job(const char *block, size_t len, const char *id)
     return 0;
 }
 
-static int is_of_job(int proc, const char *name, const char *id)
+/* Write "NAME/environ", or "NAME/fd/N" where fd is not negative. */
+static void write_path(char path[64], const char *name, int fd)
+{
+    char digits[12];
+    size_t n = 0, len = strnlen(name, 20);
+    memcpy(path, name, len);
+    if (fd < 0) {
+        memcpy(path + len, "/environ", sizeof("/environ"));
+        return;
+    }
+    memcpy(path + len, "/fd/", 4);
+    len += 4;
+    do
+        digits[n++] = (char)('0' + fd % 10);
+    while (fd /= 10);
+    while (n)
+        path[len++] = digits[--n];
+    path[len] = 0;
+}
+
+static int is_of_job(int proc, const char *name, const struct mark *mark)
 {
     static char block[ENVIRON_MAX];
     char path[64];
-    size_t len = strnlen(name, 20);
-    memcpy(path, name, len);
-    memcpy(path + len, "/environ", sizeof("/environ"));
+    struct stat st;
+    write_path(path, name, mark->table_fd);
+    if (!fstatat(proc, path, &st, 0) && st.st_ino == mark->table.st_ino &&
+        st.st_dev == mark->table.st_dev)
+        return 1;
+    write_path(path, name, -1);
     int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return 0;
@@ -64,7 +95,7 @@ static int is_of_job(int proc, const char *name, const char *id)
     while (have < sizeof(block) && (n = read(fd, block + have, sizeof(block) - have)) > 0)
         have += (size_t)n;
     close(fd);
-    return warden_names_job(block, have, id);
+    return warden_names_job(block, have, mark->id);
 }
 
 /* The number that a name under /proc is, or 0. */
@@ -79,8 +110,8 @@ static pid_t number(const char *name)
     return (pid_t)n;
 }
 
-/* Kill what carries the job's id. Returns how many were found. */
-static int kill_by_environment(const char *id)
+/* Kill what bears the mark. Returns how many were found. */
+static int kill_marked(const struct mark *mark)
 {
     static char buffer[32768] __attribute__((aligned(16)));
     int found = 0;
@@ -92,7 +123,7 @@ static int kill_by_environment(const char *id)
         for (long at = 0; at < n;) {
             const struct entry *e = (const struct entry *)(const void *)(buffer + at);
             pid_t pid = number(e->name);
-            if (pid > 1 && pid != getpid() && is_of_job(proc, e->name, id)) {
+            if (pid > 1 && pid != getpid() && is_of_job(proc, e->name, mark)) {
                 found++;
                 kill(pid, SIGKILL);
             }
@@ -103,20 +134,21 @@ static int kill_by_environment(const char *id)
     return found;
 }
 
-static void write_id(const struct table *t, char id[ID_LEN])
+static void take_mark(const struct table *t, struct mark *mark)
 {
     static const char digits[] = "0123456789abcdef";
     for (int i = 0; i < ID_LEN / 2; i++) {
-        id[2 * i] = digits[t->head->gid[i] >> 4];
-        id[2 * i + 1] = digits[t->head->gid[i] & 15];
+        mark->id[2 * i] = digits[t->head->gid[i] >> 4];
+        mark->id[2 * i + 1] = digits[t->head->gid[i] & 15];
     }
+    mark->table_fd = t->head_fd;
+    memset(&mark->table, 0, sizeof(mark->table));
+    fstat(t->head_fd, &mark->table);
 }
 
-static void end_job(const struct table *t)
+static void end_job(const struct table *t, const struct mark *mark)
 {
-    char id[ID_LEN];
     uint64_t until = os_now_ns() + (uint64_t)LIMIT_S * 1000000000u;
-    write_id(t, id);
     for (int r = 0; r < t->world_size; r++) {
         int pid = t->rank[r].pid;
         if (pid > 1 && atomic_load(&t->rank[r].state) == TABLE_RUNNING)
@@ -124,7 +156,7 @@ static void end_job(const struct table *t)
     }
     /* Twice none: a process between fork() and its listing is seen the second time. */
     for (int none = 0; none < 2 && os_now_ns() < until;) {
-        none = kill_by_environment(id) ? 0 : none + 1;
+        none = kill_marked(mark) ? 0 : none + 1;
         struct timespec nap = {0, 5000000};
         nanosleep(&nap, NULL);
     }
@@ -143,10 +175,10 @@ static void close_from(int first)
 static void take_streams(int pipe_fd)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    dup2(pipe_fd, 3);
     for (int i = 0; i < 3; i++)
         if (null >= 0)
             dup2(null, i);
+    dup2(pipe_fd, 3);
     close_from(4);
 }
 
@@ -173,7 +205,7 @@ static void rename_self(char *name, size_t size)
     memcpy(name, own, size < sizeof(own) ? size - 1 : sizeof(own));
 }
 
-static void watch(const struct table *t)
+static void watch(const struct table *t, const struct mark *mark)
 {
     char word;
     ssize_t n;
@@ -181,7 +213,7 @@ static void watch(const struct table *t)
         n = read(3, &word, 1);
     while (n < 0 && errno == EINTR);
     if (n <= 0)
-        end_job(t);
+        end_job(t, mark);
     _exit(0);
 }
 
@@ -191,17 +223,21 @@ int warden_start(struct warden *w, const struct table *t, char *name, size_t siz
     sigset_t all, old;
     w->table = t;
     w->pid = 0;
+    w->name = name;
+    w->name_size = size;
     if (pipe2(ends, O_CLOEXEC))
         return -errno;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &old); /* no handler of mpiexec runs in the warden */
     pid_t pid = (pid_t)fork();
     if (!pid) {
+        struct mark mark;
         setsid();
         ignore_signals();
+        take_mark(t, &mark);
         take_streams(ends[0]);
         rename_self(name, size);
-        watch(t);
+        watch(t, &mark);
     }
     int rc = pid < 0 ? -errno : 0;
     sigprocmask(SIG_SETMASK, &old, NULL);
@@ -218,7 +254,7 @@ int warden_start(struct warden *w, const struct table *t, char *name, size_t siz
 int warden_restart(struct warden *w)
 {
     close(w->pipe);
-    return warden_start(w, w->table, NULL, 0);
+    return warden_start(w, w->table, w->name, w->name_size);
 }
 
 void warden_stop(struct warden *w)

@@ -3,8 +3,9 @@
 /*
  * The warden: a process that does nothing until mpiexec dies without a word.
  * Then it kills every process of the job: the process groups that the host
- * table names, and whatever carries the job's id in BNR_JOB of its
- * environment, until none is left.
+ * table names, and whatever carries the job's id in BNR_JOB of its environment
+ * or holds the table's descriptor, until none is left. Only what has cleared its
+ * environment, closed its descriptors and left its group escapes.
  *
  * It sleeps in a read of a pipe that only mpiexec holds, in a session of its
  * own. mpiexec starts another where the warden itself is killed.
@@ -21,6 +22,8 @@ struct warden {
     pid_t pid; /* 0: none */
     int pipe;  /* write end */
     const struct table *table;
+    char *name; /* see warden_start() */
+    size_t name_size;
 };
 
 /* Start it. name, of size bytes, is the memory of this program's first

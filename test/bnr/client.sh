@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# BNR's calls, in ranks that mpiexec starts and in a process alone.
+. "$(dirname "$0")/lib.sh"
+probe=$2
+
+for n in 1 2 5 16; do
+    same "$n ranks put, get, fence and share memory" \
+        "$(run -n $n "$probe" init cards late fences=20 memory finalize 2>&1; echo $?)" 0
+done
+same "every rank knows its place, its program and one group id" "$(
+    run -n 3 "$probe" init facts finalize : -n 2 "$probe" init facts finalize | sort |
+    awk '{ print $1, $2, $4; ids[$5]++ } END { for (i in ids) n++; print n }')" \
+"0/5 native 0
+1/5 native 0
+2/5 native 0
+3/5 native 1
+4/5 native 1
+1"
+holds "alone, a process is a group of one" \
+    "$("$probe" init cards fences=3 facts finalize 2>&1)" "0/1 singleton app -1"
+
+same "only one process is a rank, and it may come back" \
+    "$(run -n 2 "$probe" init twice finalize 2>err; echo $?)" 0
+holds "a fork of it is refused" "$(cat err)" "forked child"
+holds "so is another program after it" \
+    "$(run -n 1 sh -c "'$probe' init finalize; '$probe' init; true" 2>&1)" \
+    "rank 0 of this job is already another program"
+holds "so is one to which the job's memory was not handed on" \
+    "$(BNR_FD=98,99 BNR_RANK=0 "$probe" init 2>&1)" "was not handed on"
+holds "so is one with a rank that is none" "$(BNR_FD=x BNR_RANK=0 "$probe" init 2>&1)" "mpiexec"
+
+same "a fence and a get end when a member dies" \
+    "$(run -n 4 "$probe" init broken 2>&1 | grep -c 'broken as told')" 3
+same "ends are heard of, also by those who register late" \
+    "$(run -n 4 "$probe" init events sleep=20 finalize 2>&1; echo $?)" 0
+
+holds "a foreign launcher's world is never silently split" \
+    "$(PMI_RANK=0 PMI_SIZE=4 "$probe" init 2>&1)" "meant 4 processes"
+same "unless told so" "$(VIREO_SINGLETON=1 PMI_RANK=0 PMI_SIZE=4 "$probe" init finalize 2>&1)" ""
+holds "a setting that does not exist is refused" \
+    "$(VIREO_CHANNELZ=tcp run -n 1 "$probe" init finalize 2>&1)" "did you mean 'channels'"

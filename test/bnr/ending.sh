@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# How jobs end, and what mpiexec exits with and says.
+. "$(dirname "$0")/lib.sh"
+probe=$2
+
+# ends CLAIM STATUS PART ARGUMENT...: one line on stderr that holds PART
+ends() {
+    claim=$1 status=$2 part=$3
+    shift 3
+    begin=$(milliseconds)
+    run "$@" >out 2>err
+    same "$claim" $? "$status"
+    took=$(($(milliseconds) - begin))
+    [ "$took" -lt 2500 ] || fail "it ends within 2 s" "$took ms"
+    [ -z "$part" ] || holds "it is said" "$(cat err)" "$part"
+    same "in one line at most" "$(($(wc -l <err) > 1))" 0
+}
+
+ends "all well" 0 "" -n 4 "$probe" init fences=2 finalize
+ends "a rank's exit code" 3 "rank 0 on " -n 3 "$probe" init exit=3 sleep=20000
+ends "a killed rank" 137 "killed by signal 9 (Killed)" -n 4 "$probe" init die=2 sleep=20000
+ends "a stubborn peer of a killed rank" 137 "rank 1 on" -n 2 "$probe" init stubborn die=1 sleep=20000
+ends "an abort" 5 "aborted with code 5: the probe has had enough" -n 3 "$probe" init abort=5 sleep=20000
+ends "an abort under a wrapper" 6 "aborted with code 6" -n 2 sh -c "'$probe' init abort=6; sleep 20"
+ends "leaving without finalizing" 1 "rank 1 on" -n 2 sh -c \
+    "if [ \$BNR_RANK = 1 ]; then '$probe' init; else sleep 20; fi"
+ends "no such program" 127 "there is no program 'nosuch'" -n 2 nosuch
+ends "a file that cannot be executed" 126 "is not executable" -n 2 /etc/passwd
+ends "a folder" 126 "is a folder" -n 2 /etc
+ends "one of two programs is missing: none starts" 127 "" -n 1 sh -c 'echo started' : -n 1 ./none
+same "indeed none" "$(cat out)" ""
+printf '#!/no/such/shell\n' >bad && chmod +x bad
+ends "a script without its interpreter" 127 "cannot start rank 0" -n 2 ./bad
+ends "a time limit" 124 "still running on" -n 2 --timeout 0.3 sleep 20
+printf 'exit 9\n' >plain && chmod +x plain
+ends "a script that names no interpreter" 9 "exited with code 9" -n 1 ./plain
+mkdir sub && printf '#!/bin/sh\npwd\n' >sub/where && chmod +x sub/where
+same "the working folder holds for the program's path" "$(run -n 1 -wdir sub ./where)" "$(pwd)/sub"
+ends "no such working folder" 2 "cannot enter" -n 1 -wdir none true
+
+same "output before an abort is out" \
+    "$(run -n 1 sh -c "i=0; while [ \$i -lt 20000 ]; do echo 0123456789; i=\$((i+1)); done
+       exec '$probe' init abort=4" 2>/dev/null | wc -c)" 220000
+wrong=0
+for i in $(seq 1 50); do
+    run -n 10 sh -c 'exit 3' 2>/dev/null
+    [ $? = 3 ] || wrong=$((wrong + 1))
+done
+same "exit 3 gives 3 each time" $wrong 0
+same "descriptors of the job stay above those of scripts" \
+    "$(run -n 1 sh -c 'for n in 3 4 5 6 7 8; do [ -e /proc/$$/fd/$n ] && echo $n; done; true')" ""

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A rank that does what its arguments say, one after the other, by BNR calls
+ * alone: see acts[] at the end. Each finding is checked; the first that is wrong
+ * ends the rank with status 99. "word=N" hands N to the act.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "include/bnr.h"
+
+static BNR_Group group;
+static int rank, size, hooks;
+
+static void check(int truth, const char *what, int line)
+{
+    if (truth)
+        return;
+    fprintf(stderr, "probe: rank %d: line %d: %s\n", rank, line, what);
+    _exit(99);
+}
+#define CHECK(truth) check((truth) != 0, #truth, __LINE__)
+
+static void hook(void *arg)
+{
+    hooks++;
+}
+
+static void start(int arg)
+{
+    BNR_Init_attr attr = {sizeof(attr), hook, NULL};
+    CHECK(BNR_Init(&attr) == 0);
+    CHECK(BNR_Get_group(&group) == 0);
+    CHECK(BNR_Get_rank(group, &rank) == 0);
+    CHECK(BNR_Get_size(group, &size) == 0);
+}
+
+static void finalize(int arg)
+{
+    CHECK(BNR_Finalize() == 0);
+}
+
+/* Everybody's card, got without a fence. */
+static void cards(int arg)
+{
+    char card[64], key[64];
+    size_t len;
+    snprintf(card, sizeof(card), "card of %d", rank);
+    CHECK(BNR_Put(group, "card", card, strlen(card), 0) == 0);
+    CHECK(BNR_Put(group, "card", card, strlen(card), 0) == BNR_ERR_EXISTS);
+    for (int i = 0; i < size; i++) {
+        int peer = (rank + i) % size;
+        snprintf(key, sizeof(key), "card of %d", peer);
+        len = sizeof(card);
+        CHECK(BNR_Get(group, peer, "card", card, &len, 0) == 0);
+        CHECK(len == strlen(key) && !memcmp(card, key, len));
+        len = 2;
+        CHECK(BNR_Get(group, peer, "card", card, &len, 0) == BNR_ERR_TRUNC && len == strlen(key));
+    }
+}
+
+/* A key that comes 30 ms after it is asked for. */
+static void late(int arg)
+{
+    void *val;
+    size_t len;
+    int before = hooks;
+    if (rank == size - 1) {
+        usleep(30000);
+        CHECK(BNR_Put(group, "late", "x", 1, 0) == 0);
+    }
+    CHECK(BNR_Get_alloc(group, size - 1, "late", &val, &len, 0) == 0 && len == 1);
+    free(val);
+    CHECK(rank == size - 1 || hooks > before);
+    CHECK(BNR_Get_alloc(group, 0, "never", &val, &len, BNR_GET_NOWAIT) == BNR_ERR_NOT_FOUND);
+}
+
+/* What was put before a fence is there after it. */
+static void fences(int count)
+{
+    int value;
+    for (int i = 0; i < count; i++) {
+        size_t len = sizeof(value);
+        value = rank + i;
+        CHECK(BNR_Put(group, "turn", &value, sizeof(value), BNR_PUT_REPLACE) == 0);
+        CHECK(BNR_Fence(group) == 0);
+        CHECK(BNR_Get(group, (rank + 1) % size, "turn", &value, &len, BNR_GET_NOWAIT) == 0);
+        CHECK(value == (rank + 1) % size + i);
+        CHECK(BNR_Barrier(group) == 0);
+    }
+}
+
+static void die(int who)
+{
+    if (rank == who)
+        kill(getpid(), SIGKILL);
+}
+
+static void leave(int code)
+{
+    if (rank == 0)
+        _exit(code);
+}
+
+static void end_all(int code)
+{
+    if (rank == 0)
+        BNR_Abort(group, code, "the probe\nhas had enough");
+}
+
+/* The last rank has died: neither a fence nor a get waits for it. */
+static void broken(int arg)
+{
+    char byte;
+    size_t len = 1;
+    if (rank == size - 1)
+        _exit(0);
+    signal(SIGTERM, SIG_IGN);
+    CHECK(BNR_Fence(group) == BNR_ERR_PROC_FAILED);
+    CHECK(BNR_Fence(group) == BNR_ERR_PROC_FAILED);
+    CHECK(BNR_Get(group, size - 1, "never", &byte, &len, 0) == BNR_ERR_PROC_FAILED);
+    fprintf(stderr, "broken as told\n");
+}
+
+struct heard {
+    int count, rank, type, status;
+};
+
+static void on_event(const BNR_Event *event, void *arg)
+{
+    struct heard *heard = arg;
+    heard->count++;
+    heard->rank = event->rank;
+    heard->type = event->type;
+    heard->status = event->status;
+}
+
+/* The last rank exits well; who registers later hears of it too. */
+static void events(int arg)
+{
+    struct heard first = {0, -1, 0, 0}, second = {0, -1, 0, 0};
+    unsigned char alive[128];
+    int id, other;
+    if (rank == size - 1) {
+        CHECK(BNR_Finalize() == 0);
+        _exit(0);
+    }
+    CHECK(BNR_Event_register(7, group, on_event, &first, &id) == 0);
+    for (int i = 0; !first.count && i < 5000; i++) {
+        CHECK(BNR_Progress(NULL) == 0);
+        usleep(1000);
+    }
+    CHECK(first.rank == size - 1 && first.type == BNR_EV_PROC_EXIT && first.status == 0);
+    CHECK(BNR_Event_register(7, group, on_event, &second, &other) == 0);
+    CHECK(BNR_Progress(NULL) == 0 && BNR_Progress(NULL) == 0);
+    CHECK(second.count >= 1);
+    CHECK(BNR_Get_alive(group, alive, sizeof(alive)) == 0);
+    CHECK(!(alive[(size - 1) / 8] >> ((size - 1) % 8) & 1) && (alive[rank / 8] >> (rank % 8) & 1));
+    CHECK(BNR_Event_unregister(id) == 0 && BNR_Event_unregister(id) == BNR_ERR_NOT_FOUND);
+}
+
+/* Each writes into its neighbour's channel memory. */
+static void memory(int arg)
+{
+    int fd, next = (rank + 1) % size, before = (rank + size - 1) % size;
+    unsigned long long offset, bytes;
+    CHECK(BNR_Get_host_memory(group, next, &fd, &offset, &bytes) == 0);
+    CHECK(offset % (2 << 20) == 0 && bytes >= 32 << 20);
+    int *there = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+    CHECK(there != MAP_FAILED);
+    CHECK(there[0] == 0 && there[bytes / sizeof(int) - 1] == 0);
+    there[bytes / sizeof(int) - 1] = rank + 1;
+    CHECK(BNR_Fence(group) == 0);
+    CHECK(BNR_Get_host_memory(group, rank, &fd, &offset, &bytes) == 0);
+    int *here = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+    CHECK(here != MAP_FAILED && here[bytes / sizeof(int) - 1] == before + 1);
+    munmap(here, bytes);
+    munmap(there, bytes);
+    /* The table is nobody's to write. */
+    CHECK(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd - 1, 0) == MAP_FAILED);
+}
+
+static void facts(int arg)
+{
+    BNR_Host host;
+    BNR_Gid gid;
+    char text[BNR_GID_STRLEN];
+    int node, local, count, universe, appnum = -1;
+    const char *name;
+    CHECK(BNR_Get_host(&host) == 0 && host.cpus >= 1 && host.id[0] && !strchr(host.id, ' '));
+    CHECK(BNR_Get_locality(group, rank, &node, &local, &count) == 0);
+    CHECK(node == 0 && local == rank && count == size && host.ranks == size);
+    CHECK(BNR_Get_gid(group, &gid) == 0 && BNR_Gid_string(&gid, text) == 0);
+    CHECK(BNR_Get_universe_size(&universe) == 0 && universe == size);
+    CHECK(BNR_Backend_name(&name) == 0);
+    BNR_Get_appnum(&appnum);
+    printf("%d/%d %s app %d %s\n", rank, size, name, appnum, text);
+    fflush(stdout);
+}
+
+/* A second program cannot be the same rank. */
+static void twice(int arg)
+{
+    pid_t pid = fork();
+    if (!pid) {
+        CHECK(BNR_Init(NULL) == BNR_ERR_PERM);
+        _exit(7);
+    }
+    int status = 0;
+    CHECK(waitpid(pid, &status, 0) == pid && WEXITSTATUS(status) == 7);
+    CHECK(BNR_Init(NULL) == 0 && BNR_Finalize() == 0);
+    CHECK(BNR_Finalize() == 0 && BNR_Get_rank(group, &status) == BNR_ERR_NOT_INIT);
+    CHECK(BNR_Init(NULL) == 0 && BNR_Get_rank(group, &status) == 0 && status == rank);
+}
+
+static void pause_ms(int ms)
+{
+    usleep((useconds_t)ms * 1000);
+}
+
+static void ignore_term(int arg)
+{
+    signal(SIGTERM, SIG_IGN);
+}
+
+static const struct {
+    const char *word;
+    void (*act)(int arg);
+} acts[] = {
+    {"init", start},   {"finalize", finalize}, {"cards", cards},   {"late", late},
+    {"fences", fences}, {"die", die},          {"exit", leave},    {"abort", end_all},
+    {"broken", broken}, {"events", events},    {"memory", memory}, {"facts", facts},
+    {"twice", twice},   {"sleep", pause_ms},   {"stubborn", ignore_term},
+};
+
+int main(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        size_t len = strcspn(argv[i], "=");
+        int known = 0;
+        for (size_t a = 0; a < sizeof(acts) / sizeof(acts[0]); a++) {
+            if (strlen(acts[a].word) != len || strncmp(acts[a].word, argv[i], len))
+                continue;
+            acts[a].act(argv[i][len] ? atoi(argv[i] + len + 1) : 0);
+            known = 1;
+        }
+        CHECK(known);
+    }
+    return 0;
+}

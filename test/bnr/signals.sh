@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What a user sends to mpiexec, and what the ranks get of it.
+. "$(dirname "$0")/lib.sh"
+
+# Start mpiexec with signals as a terminal's shell would leave them; a shell without job
+# control starts its background with SIGINT ignored.
+cat >begin.py <<'P'
+import os, signal, sys
+for s in (signal.SIGINT, signal.SIGQUIT):
+    signal.signal(s, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])
+P
+begin() {
+    timeout -k 5 60 python3 begin.py "$mpiexec" "$@" >out 2>err &
+    outer=$!
+    for i in $(seq 1 500); do
+        [ "$(grep -c ready out)" -ge "$ranks" ] && break
+        sleep 0.01
+    done
+    job=$(cat "/proc/$outer/task/$outer/children" 2>/dev/null | tr -d ' ')
+}
+ranks=2
+
+cat >rank.sh <<'S'
+trap 'echo "got INT"; [ "$1" = die ] && { trap - INT; kill -INT $$; }' INT
+trap 'echo "got USR1"' USR1
+trap 'echo "got TERM"; [ "$1" = deaf ] || exit 0' TERM
+echo ready
+i=0
+while [ $i -lt 2000 ]; do sleep 0.01; i=$((i + 1)); done
+S
+
+begin -n 2 sh rank.sh die
+kill -INT "$job"
+wait "$outer"
+same "ranks that die of SIGINT give 130" $? 130
+same "each got it once, and nothing else" "$(sort out | uniq -c | tr -s ' ')" \
+" 2 got INT
+ 2 ready"
+same "without a word" "$(cat err)" ""
+
+begin -n 2 sh rank.sh deaf
+kill -USR1 "$job"; sleep 0.2
+kill -INT "$job"; sleep 0.2
+kill -INT "$job"; sleep 0.2
+kill -INT "$job"
+wait "$outer"
+same "INT, then TERM, then KILL" $? 130
+same "in this order" "$(sort out | uniq -c | tr -s ' ')" \
+" 2 got INT
+ 2 got TERM
+ 2 got USR1
+ 2 ready"
+
+begin -n 2 sh rank.sh
+kill -TERM "$job"
+wait "$outer"
+same "ranks that end well at SIGTERM" $? 0
+begin -n 2 sleep 20 : -n 2 echo ready
+kill -TERM "$job"
+wait "$outer"
+same "ranks that die of SIGTERM" $? 143
+begin -n 2 sh rank.sh deaf
+kill -HUP "$job"
+wait "$outer"
+same "deaf ranks at SIGHUP" $? 129
+
+begin -n 2 sleep 20 : -n 2 echo ready
+kill -TSTP "$job"
+sleep 0.3
+state() {
+    sed 's/.*) //; s/ .*//' "/proc/$1/stat"
+}
+same "mpiexec stops with its ranks" "$(state "$job")" T
+rank=$(tr ' ' '\n' <"/proc/$job/task/$job/children" | sed -n 2p)
+same "and they" "$(state "$rank")" T
+kill -CONT "$job"
+sleep 0.2
+same "SIGCONT lets them go on" "$(state "$job")$(state "$rank")" SS
+kill -TERM "$job"
+wait "$outer"
+same "and end as before" $? 143

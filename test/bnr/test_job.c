@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The exit status rule and the ladder of signals, as tables. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <signal.h>
+#include <string.h>
+
+#include "bnr/job.h"
+
+#define EXITED(code) ((code) << 8)
+#define KILLED(sig)  (sig)
+
+static void the_end_of_a_rank_is_judged(void **state)
+{
+    static const struct {
+        struct job_facts facts;
+        enum job_cause cause;
+        int code;
+    } rows[] = {
+        {{EXITED(0), false, false, false, 0}, JOB_CAUSE_NONE, 0},
+        {{EXITED(0), true, true, false, 0}, JOB_CAUSE_NONE, 0},
+        {{EXITED(0), true, false, false, 0}, JOB_CAUSE_UNFINALIZED, 1},
+        {{EXITED(3), true, true, false, 0}, JOB_CAUSE_CODE, 3},
+        {{KILLED(9), true, false, false, 0}, JOB_CAUSE_SIGNAL, 137},
+        {{KILLED(11 | 0x80), true, false, false, 0}, JOB_CAUSE_SIGNAL, 139},
+        {{EXITED(5), true, false, true, 5}, JOB_CAUSE_ABORT, 5},
+        {{KILLED(9), true, false, true, 5}, JOB_CAUSE_ABORT, 5},
+        {{EXITED(0), true, false, true, 0}, JOB_CAUSE_ABORT, 0},
+        {{EXITED(1), true, false, true, 256}, JOB_CAUSE_ABORT, 1},
+        {{EXITED(255), true, false, true, -1}, JOB_CAUSE_ABORT, 255},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        int code;
+        assert_int_equal(job_judge(&rows[i].facts, &code), rows[i].cause);
+        assert_int_equal(code, rows[i].code);
+    }
+}
+
+/* A script of what happens: 'e' a rank exits with n, 'k' a rank is killed by n, 's' the user
+ * sends n, 'g' the grace is over, 't' time is up; then what is sent and what is told. */
+struct happening {
+    char what;
+    int n;
+    int signal;
+    enum job_cause cause;
+};
+
+static void play(const struct happening *script, int ranks, int exit_code, const char *claim)
+{
+    struct job job;
+    job_init(&job, ranks);
+    for (const struct happening *h = script; h->what; h++) {
+        struct job_facts facts = {0};
+        struct job_step step = {0, false};
+        enum job_cause cause = JOB_CAUSE_NONE;
+        facts.status = h->what == 'e' ? EXITED(h->n) : KILLED(h->n);
+        switch (h->what) {
+        case 's': step = job_signal(&job, h->n); break;
+        case 'g': step = job_event(&job, JOB_GRACE); break;
+        case 't': step = job_end(&job, JOB_TERMINATE, 124); break;
+        default: step = job_rank_ended(&job, &facts, &cause); break;
+        }
+        if (step.signal != h->signal || cause != h->cause)
+            fail_msg("%s: step %d: signal %d, cause %d", claim, (int)(h - script), step.signal,
+                     (int)cause);
+    }
+    if (job.state != JOB_ENDED || job.exit_code != exit_code)
+        fail_msg("%s: state %d, code %d", claim, (int)job.state, job.exit_code);
+}
+
+static void jobs_end_as_told(void **state)
+{
+    static const struct {
+        const char *claim;
+        int ranks, code;
+        struct happening script[8];
+    } rows[] = {
+        {"all well", 2, 0, {{'e', 0, 0, 0}, {'e', 0, 0, 0}}},
+        {"the first failure decides",
+         3, 3,
+         {{'e', 3, SIGTERM, JOB_CAUSE_CODE}, {'k', 15, 0, 0}, {'e', 4, 0, 0}}},
+        {"a kill, and a stubborn rank",
+         2, 137,
+         {{'k', 9, SIGTERM, JOB_CAUSE_SIGNAL}, {'g', 0, SIGKILL, 0}, {'k', 9, 0, 0}}},
+        {"interrupted ranks die quietly",
+         2, 130,
+         {{'s', SIGINT, SIGINT, 0}, {'k', SIGINT, 0, 0}, {'k', SIGINT, 0, 0}}},
+        {"a rank's own code after an interrupt",
+         2, 7,
+         {{'s', SIGINT, SIGINT, 0}, {'e', 7, 0, JOB_CAUSE_CODE}, {'k', SIGINT, 0, 0}}},
+        {"ranks that shrug an interrupt off", 1, 0, {{'s', SIGINT, SIGINT, 0}, {'e', 0, 0, 0}}},
+        {"three interrupts",
+         1, 130,
+         {{'s', SIGINT, SIGINT, 0},
+          {'s', SIGINT, SIGTERM, 0},
+          {'s', SIGINT, SIGKILL, 0},
+          {'k', 9, 0, 0}}},
+        {"one dies of the interrupt, one hangs",
+         2, 130,
+         {{'s', SIGINT, SIGINT, 0},
+          {'k', SIGINT, 0, 0},
+          {'g', 0, SIGTERM, 0},
+          {'g', 0, SIGKILL, 0},
+          {'k', 9, 0, 0}}},
+        {"terminated", 1, 143, {{'s', SIGTERM, SIGTERM, 0}, {'k', SIGTERM, 0, 0}}},
+        {"terminated, and stubborn",
+         1, 143,
+         {{'s', SIGTERM, SIGTERM, 0}, {'g', 0, SIGKILL, 0}, {'k', 9, 0, 0}}},
+        {"hung up", 1, 129, {{'s', SIGHUP, SIGTERM, 0}, {'k', SIGTERM, 0, 0}}},
+        {"time is up", 1, 124, {{'t', 0, SIGTERM, 0}, {'k', SIGTERM, 0, 0}}},
+        {"time is up after a failure",
+         2, 3,
+         {{'e', 3, SIGTERM, JOB_CAUSE_CODE}, {'t', 0, 0, 0}, {'e', 0, 0, 0}}},
+        {"a crash beside an interrupt is told",
+         2, 139,
+         {{'s', SIGINT, SIGINT, 0}, {'k', 11, 0, JOB_CAUSE_SIGNAL}, {'k', 2, 0, 0}}},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        play(rows[i].script, rows[i].ranks, rows[i].code, rows[i].claim);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_end_of_a_rank_is_judged),
+        cmocka_unit_test(jobs_end_as_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

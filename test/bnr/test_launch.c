@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Finding programs, starting them, knowing a job's processes and doubtful launchers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bnr/backend.h"
+#include "bnr/launch.h"
+#include "bnr/warden.h"
+
+static char folder[] = "/tmp/vireo-launch-XXXXXX";
+
+static void put_file(const char *name, const char *text, mode_t mode)
+{
+    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    assert_int_equal(fchmod(fd, mode), 0);
+    close(fd);
+}
+
+static int prepare(void **state)
+{
+    launch_remember();
+    if (!mkdtemp(folder) || chdir(folder) || mkdir("bin", 0700) || mkdir("bin/dir", 0700))
+        return -1;
+    put_file("bin/tool", "#!/bin/sh\nexit 4\n", 0700);
+    put_file("bin/text", "exit $1\n", 0700);
+    put_file("bin/plain", "x", 0600);
+    put_file("bin/broken", "#!/no/such/interpreter\n", 0700);
+    return 0;
+}
+
+static int clean(void **state)
+{
+    static const char *const names[] = {"bin/tool", "bin/text", "bin/plain", "bin/broken"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        unlink(names[i]);
+    rmdir("bin/dir");
+    rmdir("bin");
+    return chdir("/") || rmdir(folder);
+}
+
+static void programs_are_found_as_a_shell_would(void **state)
+{
+    static const struct {
+        const char *name, *wdir, *search, *path;
+        int rc;
+    } rows[] = {
+        {"tool", NULL, "/none:bin", "bin/tool", 0},
+        {"tool", "bin", "/none:", "bin/./tool", 0},
+        {"./tool", "bin", "/none", "bin/./tool", 0},
+        {"bin/tool", NULL, "/none", "bin/tool", 0},
+        {"tool", NULL, "/none", NULL, 127},
+        {"plain", NULL, "bin", NULL, 127}, /* 126 where the user is not root, see below */
+        {"bin/dir", NULL, "bin", NULL, 126},
+        {"bin/none", NULL, "bin", NULL, 127},
+        {"", NULL, "bin", NULL, 127},
+    };
+    char path[PATH_MAX], why[512];
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        why[0] = 0;
+        int rc = launch_resolve(rows[i].name, rows[i].wdir, rows[i].search, path, sizeof(path),
+                                why);
+        if (!strcmp(rows[i].name, "plain")) {
+            assert_int_equal(rc, 126);
+            continue;
+        }
+        assert_int_equal(rc, rows[i].rc);
+        if (rc)
+            assert_true(why[0]);
+        else
+            assert_string_equal(path, rows[i].path);
+    }
+}
+
+static int run(const char *path, char *const *argv, int *rc)
+{
+    static char *const none[] = {NULL};
+    const char *step = "";
+    pid_t pid = 0;
+    int status = -1;
+    struct launch l = {path, argv, none, NULL, {0, 1, 2}, {-1, -1}};
+    *rc = launch_start(&l, &pid, &step);
+    if (!*rc) {
+        assert_int_equal(getpgid(pid), pid);
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+    } else {
+        assert_string_equal(step, "execute");
+    }
+    return status;
+}
+
+static void programs_and_plain_scripts_run(void **state)
+{
+    char *tool[] = {"tool", NULL}, *text[] = {"text", "6", NULL};
+    int rc;
+    assert_int_equal(WEXITSTATUS(run("bin/tool", tool, &rc)), 4);
+    assert_int_equal(WEXITSTATUS(run("bin/text", text, &rc)), 6);
+    run("bin/broken", tool, &rc);
+    assert_int_equal(rc, -ENOENT);
+    run("bin/dir", tool, &rc);
+    assert_int_equal(rc, -EACCES);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* failed starts leave no zombie */
+}
+
+static void a_jobs_processes_are_known_by_their_environment(void **state)
+{
+    static const char a[] = "0123456789abcdef0123456789abcdef";
+    static const struct {
+        const char *block;
+        size_t len;
+        int is;
+    } rows[] = {
+#define ROW(text, is) {text, sizeof(text) - 1, is}
+        ROW("A=1\0BNR_JOB=0123456789abcdef0123456789abcdef\0B=2", 1),
+        ROW("BNR_JOB=ffffffffffffffffffffffffffffffff,0123456789abcdef0123456789abcdef", 1),
+        ROW("XBNR_JOB=0123456789abcdef0123456789abcdef", 0),
+        ROW("BNR_JOB=0123456789abcdef0123456789abcde", 0),
+        ROW("BNR_JOB=f0123456789abcdef0123456789abcdef", 0),
+        ROW("BNR_JOB=", 0),
+        ROW("", 0),
+#undef ROW
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        assert_int_equal(warden_names_job(rows[i].block, rows[i].len, a), rows[i].is);
+}
+
+static const char *const *variables;
+
+static const char *value(const char *name)
+{
+    for (const char *const *v = variables; *v; v += 2)
+        if (!strcmp(v[0], name))
+            return v[1];
+    return NULL;
+}
+
+static void a_launcher_that_meant_many_is_recognised(void **state)
+{
+    static const struct {
+        const char *variables[8];
+        int is_doubtful;
+    } rows[] = {
+        {{NULL}, 0},
+        {{"PMI_RANK", "0", "PMI_SIZE", "1", NULL}, 0},
+        {{"PMI_RANK", "0", "PMI_SIZE", "2", NULL}, 1},
+        {{"SLURM_PROCID", "0", "SLURM_NTASKS", "8", NULL}, 0}, /* the batch script itself */
+        {{"SLURM_PROCID", "0", "SLURM_STEP_NUM_TASKS", "8", NULL}, 1},
+        {{"SLURM_PROCID", "0", "SLURM_STEP_NUM_TASKS", "1", NULL}, 0},
+        {{"OMPI_COMM_WORLD_RANK", "1", "OMPI_COMM_WORLD_SIZE", "2", NULL}, 1},
+        {{"PMIX_RANK", "3", NULL}, 1},
+        {{"PALS_RANKID", "2", NULL}, 1},
+        {{"PMI_SIZE", "4", NULL}, 0}, /* left over: no rank */
+    };
+    char why[512];
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        variables = rows[i].variables;
+        assert_int_equal(single_is_doubtful(value, why, sizeof(why)), rows[i].is_doubtful);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(programs_are_found_as_a_shell_would),
+        cmocka_unit_test(programs_and_plain_scripts_run),
+        cmocka_unit_test(a_jobs_processes_are_known_by_their_environment),
+        cmocka_unit_test(a_launcher_that_meant_many_is_recognised),
+    };
+    return cmocka_run_group_tests(tests, prepare, clean);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The two segments: filled as told, mapped only when they fit, and the fence over them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bnr/fence.h"
+#include "bnr/table.h"
+
+static struct table table;
+
+static int create(void **state)
+{
+    static const int apps[] = {0, 0, 1, 1};
+    const struct table_spec spec = {4, 2, 3, apps};
+    return table_create(&table, &spec);
+}
+
+static int destroy(void **state)
+{
+    table_detach(&table);
+    close(table.head_fd);
+    close(table.memory_fd);
+    return 0;
+}
+
+static void what_is_filled_in_is_read_back(void **state)
+{
+    struct table t;
+    char why[256];
+    assert_int_equal(table_attach(&t, table.head_fd, table.memory_fd, why, sizeof(why)), 0);
+    assert_int_equal(t.world_size, 4);
+    assert_int_equal(t.local_size, 4);
+    assert_int_equal(t.head->cpus, 3);
+    assert_int_equal(t.rank[2].app, 1);
+    assert_int_equal(table_local(&t, 3), 3);
+    table_started(&table, 1, 77);
+    assert_false(table_has_ended(&t, 1));
+    table_ended(&table, 1, 9);
+    assert_true(table_has_ended(&t, 1));
+    assert_int_equal(t.head->ends, 1);
+    assert_int_equal(t.order[0], 1);
+    assert_int_equal(t.rank[1].status, 9);
+    table_detach(&t);
+}
+
+static void ranks_cannot_write_the_table(void **state)
+{
+    void *base = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, table.head_fd, 0);
+    assert_ptr_equal(base, MAP_FAILED);
+    assert_int_equal(pwrite(table.head_fd, "x", 1, 0), -1);
+}
+
+static void strangers_are_refused_with_a_reason(void **state)
+{
+    struct table t;
+    char why[256];
+    int ends[2], small = memfd_create("small", MFD_CLOEXEC), zero = memfd_create("z", MFD_CLOEXEC);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(ftruncate(zero, 1 << 20), 0);
+    const struct {
+        int head, memory;
+    } rows[] = {
+        {-1, -1}, {999, 1000}, {ends[0], table.memory_fd}, {small, table.memory_fd},
+        {zero, table.memory_fd}, {table.memory_fd, table.memory_fd}, {table.head_fd, zero},
+        {table.head_fd, -1},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        why[0] = 0;
+        assert_int_equal(table_attach(&t, rows[i].head, rows[i].memory, why, sizeof(why)),
+                         -EPROTO);
+        assert_true(why[0]);
+    }
+    close(ends[0]);
+    close(ends[1]);
+    close(small);
+    close(zero);
+}
+
+static void damaged_counts_are_refused(void **state)
+{
+    struct table t;
+    char why[256];
+    const uint32_t worlds[] = {0, 5000000, 0xffffffffu, 2000};
+    for (size_t i = 0; i < sizeof(worlds) / sizeof(worlds[0]); i++) {
+        table.head->world_size = worlds[i];
+        assert_int_equal(table_attach(&t, table.head_fd, table.memory_fd, why, sizeof(why)),
+                         -EPROTO);
+    }
+    table.head->world_size = 4;
+    table.rank[2].local_rank = 4;
+    assert_int_equal(table_attach(&t, table.head_fd, table.memory_fd, why, sizeof(why)), 0);
+    assert_int_equal(table_local(&t, 2), -1);
+    table_detach(&t);
+}
+
+static void regions_do_not_touch(void **state)
+{
+    for (int r = 0; r < 4; r++) {
+        assert_int_equal(table_region_offset(&table, r) % TABLE_ALIGN, 0);
+        assert_true(table_region_offset(&table, r) >= table.area_size);
+        if (r)
+            assert_int_equal(table_region_offset(&table, r) - table_region_offset(&table, r - 1),
+                             TABLE_REGION);
+        struct kvs log = table_log(&table, r);
+        assert_true(log.base >= table.area + (size_t)4 * TABLE_PAGE);
+        assert_true(log.base + log.size <= table.area + table.area_size);
+    }
+}
+
+static void an_abort_message_is_harmless_text(void **state)
+{
+    char text[TABLE_MESSAGE_MAX];
+    memset(table_page(&table, 1)->message, 27, TABLE_MESSAGE_MAX);
+    table_abort_message(&table, 1, text);
+    assert_string_equal(text, "");
+    strcpy(table_page(&table, 1)->message, "a\nb\033[2J\n");
+    table_abort_message(&table, 1, text);
+    assert_string_equal(text, "a b [2J");
+}
+
+static void a_fence_waits_for_the_last(void **state)
+{
+    struct fence f[4];
+    for (int r = 0; r < 4; r++)
+        fence_init(&f[r], &table, r);
+    for (int turn = 0; turn < 5; turn++) {
+        for (int r = 0; r < 4; r++) {
+            fence_enter(&f[r]);
+            assert_int_equal(fence_poll(&f[0]), r < 3 ? FENCE_WAITING : 0);
+            assert_int_equal(fence_check(&f[0]), r < 3 ? FENCE_WAITING : 0);
+        }
+        for (int r = 0; r < 4; r++)
+            assert_int_equal(fence_poll(&f[r]), 0);
+    }
+}
+
+static void a_fence_breaks_by_the_dead_and_the_finalized(void **state)
+{
+    struct fence f[4];
+    for (int r = 0; r < 4; r++)
+        fence_init(&f[r], &table, r);
+    fence_enter(&f[0]);
+    fence_enter(&f[1]);
+    table_ended(&table, 1, 0); /* it has come before it ended */
+    assert_int_equal(fence_check(&f[0]), FENCE_WAITING);
+    atomic_fetch_or(&table_page(&table, 2)->flags, PAGE_FINALIZED);
+    assert_int_equal(fence_check(&f[0]), FENCE_BROKEN);
+    fence_enter(&f[2]); /* after all: only rank 3 is missing */
+    assert_int_equal(fence_check(&f[0]), FENCE_WAITING);
+    table_ended(&table, 3, 9);
+    assert_int_equal(fence_check(&f[0]), FENCE_BROKEN);
+}
+
+/* A rank that died between its own count and the sum does not keep the others. */
+static void the_members_counts_are_the_truth(void **state)
+{
+    struct fence f[4];
+    for (int r = 0; r < 4; r++)
+        fence_init(&f[r], &table, r);
+    atomic_store(&table_page(&table, 3)->fence_entered, 1);
+    for (int r = 0; r < 3; r++)
+        fence_enter(&f[r]);
+    assert_int_equal(fence_poll(&f[0]), FENCE_WAITING);
+    assert_int_equal(fence_check(&f[0]), 0);
+}
+
+static void *cross(void *arg)
+{
+    struct fence *f = arg;
+    for (int turn = 0; turn < 2000; turn++) {
+        fence_enter(f);
+        while (fence_poll(f))
+            fence_sleep(f, 50000000);
+    }
+    return NULL;
+}
+
+static void sleepers_are_woken(void **state)
+{
+    struct fence f[4];
+    pthread_t thread[4];
+    for (int r = 0; r < 4; r++)
+        fence_init(&f[r], &table, r);
+    for (int r = 0; r < 4; r++)
+        assert_int_equal(pthread_create(&thread[r], NULL, cross, &f[r]), 0);
+    for (int r = 0; r < 4; r++)
+        pthread_join(thread[r], NULL);
+    assert_int_equal(table_page(&table, 0)->fence_done, 2000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_is_filled_in_is_read_back, create, destroy),
+        cmocka_unit_test_setup_teardown(ranks_cannot_write_the_table, create, destroy),
+        cmocka_unit_test_setup_teardown(strangers_are_refused_with_a_reason, create, destroy),
+        cmocka_unit_test_setup_teardown(damaged_counts_are_refused, create, destroy),
+        cmocka_unit_test_setup_teardown(regions_do_not_touch, create, destroy),
+        cmocka_unit_test_setup_teardown(an_abort_message_is_harmless_text, create, destroy),
+        cmocka_unit_test_setup_teardown(a_fence_waits_for_the_last, create, destroy),
+        cmocka_unit_test_setup_teardown(a_fence_breaks_by_the_dead_and_the_finalized, create,
+                                        destroy),
+        cmocka_unit_test_setup_teardown(the_members_counts_are_the_truth, create, destroy),
+        cmocka_unit_test_setup_teardown(sleepers_are_woken, create, destroy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -412,6 +412,8 @@ bool fake_send(struct fake_peer *peer, size_t len, unsigned form)
 {
     struct fake *fake = peer->fake;
     FAKE_CHECK(fake, peer->link, "no link to send on");
+    if (len > peer->link->max_data)
+        len = peer->link->max_data;
     struct chan_head head = {{peer->out << 32 | len, mixed(peer->out * 77 + len)}};
     struct request *request = request_make(fake, len, head.word[1], form);
     uint64_t deadline = in_ms(SEND_LIMIT_MS);

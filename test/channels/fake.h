@@ -113,8 +113,8 @@ void fake_barrier_still(struct fake *fake);
 struct fake_peer *fake_link(struct fake *fake, int rank);
 void fake_unlink(struct fake_peer *peer);
 
-/* Send the next packet of this link, with len bytes made from its number. Returns false
- * at CHAN_AGAIN with FAKE_TRY; without, it makes progress until the packet is taken. */
+/* Send the next packet of this link, with len bytes (max_data at most) made from its number.
+ * Returns false at CHAN_AGAIN with FAKE_TRY; without, it makes progress until it is taken. */
 bool fake_send(struct fake_peer *peer, size_t len, unsigned form);
 
 #endif

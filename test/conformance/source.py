@@ -74,7 +74,8 @@ def _apt_options(scratch):
     parts = os.path.join(scratch, "sources.list.d")
     lists = os.path.join(scratch, "lists")
     cache = os.path.join(scratch, "cache")
-    for folder in (parts, os.path.join(lists, "partial"), os.path.join(cache, "archives", "partial")):
+    downloads = os.path.join(cache, "archives", "partial")
+    for folder in (parts, os.path.join(lists, "partial"), downloads):
         os.makedirs(folder)
     _write_sources(parts)
     settings = {"Dir::Etc::sourcelist": "/dev/null", "Dir::Etc::sourceparts": parts,

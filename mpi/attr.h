@@ -1,22 +1,66 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Attributes of communicators, types and windows: keyvals, values, callbacks. */
+/*
+ * Attributes of communicators and types: keyvals, values, callbacks.
+ *
+ * One engine serves every kind of object. Callbacks run unlocked, and may use
+ * attributes themselves. A keyval that was freed lives on until the last attribute
+ * under it is gone.
+ */
 #ifndef MPI_ATTR_H
 #define MPI_ATTR_H
 
 #include <mpi.h>
+#include <stdbool.h>
+
+#include "include/mpid.h"
 
 struct comm;
 struct type;
-struct attr; /* a list of (keyval, value) on one object */
+struct attr; /* a list of (keyval, value) on one object, newest first */
 
-int attr_init(const struct comm *world, int appnum, int universe_size);
+enum attr_kind { ATTR_COMM = 1, ATTR_TYPE };
+
+/* Callbacks of one kind; MPI's constants for none and for "as it is" are values too. */
+union attr_copy {
+    MPI_Comm_copy_attr_function *comm;
+    MPI_Type_copy_attr_function *type;
+};
+union attr_delete {
+    MPI_Comm_delete_attr_function *comm;
+    MPI_Type_delete_attr_function *type;
+};
+
+/* An object that carries attributes. */
+struct attr_owner {
+    enum attr_kind kind;
+    void *handle;       /* MPI_Comm, MPI_Datatype */
+    struct attr **list; /* in the object */
+};
+
+/* Values of the predefined attributes. */
+void attr_init(const struct mpid_world *world);
 void attr_fini(void);
 
-/* Copy the attributes of one communicator to another, as MPI_Comm_dup does;
- * delete all, in reverse order of setting. Return MPI_SUCCESS or what a
- * callback returned. */
+struct attr_owner attr_of_comm(struct comm *comm);
+struct attr_owner attr_of_type(struct type *type);
+
+/* These return MPI_SUCCESS, an error class, or the code that a callback returned. */
+int attr_create_keyval(enum attr_kind kind, union attr_copy copy, union attr_delete delete,
+                       void *extra_state, int *keyval);
+int attr_free_keyval(enum attr_kind kind, int keyval);
+int attr_set(struct attr_owner owner, int keyval, void *value);
+int attr_get(struct attr_owner owner, int keyval, void **value, bool *found);
+int attr_delete(struct attr_owner owner, int keyval);
+
+/* Copy the attributes of one object to another, as MPI_Comm_dup does; delete
+ * all, in reverse order of setting. */
+int attr_copy(struct attr_owner from, struct attr_owner to);
+int attr_delete_all(struct attr_owner owner);
+/* The same for communicators and types. */
 int attr_copy_comm(struct comm *from, struct comm *to);
 int attr_delete_comm(struct comm *comm);
+int attr_copy_type(struct type *from, struct type *to);
+int attr_delete_type(struct type *type);
 
 #endif

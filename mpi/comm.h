@@ -2,7 +2,8 @@
 
 /*
  * Communicators: a group, a pair of contexts, and what users hang on to them.
- * context is the even id, for point-to-point; context + 1 is for collectives.
+ * context is the even id, for point-to-point; context + 1 is for collectives, and
+ * context + 2 for MPI_Comm_create_group, whose tags are the user's.
  *
  * vcs[rank] is filled at the first message to a rank; communicators over the same
  * group share the table through the group.
@@ -11,10 +12,18 @@
 #define MPI_COMM_H
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "include/mpid.h"
 #include "mpi/handle.h"
+#include "os/lock.h"
+
+enum {
+    COMM_TAG_UB = INT32_MAX,
+    /* In the collective context: of context_agree(). No collective uses it. */
+    COMM_AGREE_TAG = INT32_MAX
+};
 
 struct group;
 struct errhandler;
@@ -39,6 +48,9 @@ struct comm {
     char name[MPI_MAX_OBJECT_NAME];
 };
 
+/* Guards names, hints and error handlers of all communicators. */
+extern struct os_lock comm_lock;
+
 extern struct comm *comm_constants[4]; /* by handle - MPI_COMM_NULL: NULL, world, self, NULL */
 
 /* The communicator of a handle, or NULL where it is none. */
@@ -57,7 +69,7 @@ MPI_Comm comm_handle(const struct comm *comm);
 struct vc *comm_vc_slow(struct comm *comm, int rank);
 static inline struct vc *comm_vc(struct comm *comm, int rank)
 {
-    struct vc *vc = comm->vcs[rank];
+    struct vc *vc = __atomic_load_n(&comm->vcs[rank], __ATOMIC_ACQUIRE);
     return __builtin_expect(vc != 0, 1) ? vc : comm_vc_slow(comm, rank);
 }
 
@@ -70,8 +82,33 @@ int comm_create(struct group *group, uint32_t context, struct comm **comm);
 /* Drop a reference. Requests hold references, so MPI_Comm_free may come early. */
 void comm_unref(struct comm *comm);
 
+/* The functions below return MPI_SUCCESS, an error class or a callback's code. A process
+ * that is no member of the new communicator gets NULL. */
+
+/* Make a communicator that inherits from another what MPI wants inherited. */
+int comm_create_from(struct comm *parent, struct group *group, uint32_t context,
+                     struct comm **comm);
+/* MPI_Comm_dup; info: its hints, or NULL. */
+int comm_dup(struct comm *comm, const struct info *info, struct comm **new);
+/* MPI_Comm_create (tag negative), or MPI_Comm_create_group. */
+int comm_create_group(struct comm *comm, struct group *group, int tag, struct comm **new);
+/* Split by color (any 64 bits) where member, in order of key. Where only_smaller, a part that
+ * is all of comm becomes no communicator. */
+struct comm_split {
+    bool member, only_smaller;
+    uint64_t color;
+    int key;
+};
+int comm_split(struct comm *comm, const struct comm_split *how, struct comm **new);
+/* A number that all processes of this host, and no others, have. */
+uint64_t comm_host_id(void);
+/* Keep the hints that are understood; return all that are in use, NULL: no memory. */
+int comm_set_hints(struct comm *comm, const struct info *info);
+struct info *comm_hints(struct comm *comm);
+
 /* Agree on a fresh context with all members; collective over comm (with
- * group not NULL: over the members of group alone, told apart by tag). */
+ * group not NULL: over the members of group alone, told apart by tag, or, where that is
+ * negative, by coming in the order of comm's collectives). */
 int context_agree(struct comm *comm, struct group *group, int tag, uint32_t *context);
 
 #endif

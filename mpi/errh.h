@@ -15,18 +15,29 @@
 #define MPI_ERRH_H
 
 #include <mpi.h>
+#include <stdbool.h>
 
 #include "mpi/handle.h"
 
 struct comm;
 
+enum errh_kind {
+    ERRH_USER = 0, /* a user's function, on a communicator */
+    ERRH_FATAL,    /* predefined, from here on: not counted */
+    ERRH_ABORT,
+    ERRH_RETURN
+};
+
+/* Codes with a text are class + k * this; all are below MPI_ERR_LASTCODE. */
+enum { ERRH_TEXT_STEP = 64 };
+
 struct errhandler {
     struct object object;
-    int kind; /* 0: user function on a communicator */
+    int kind; /* enum errh_kind */
     MPI_Comm_errhandler_function *function;
 };
 
-int errh_init(void);
+/* Forget the user's classes and codes. */
 void errh_fini(void);
 
 struct errhandler *errh_from(MPI_Errhandler handle); /* NULL: none */
@@ -39,8 +50,24 @@ void errh_unref(struct errhandler *errhandler);
 int errh_comm(struct comm *comm, int error_class, const char *function, const char *fmt, ...)
     __attribute__((format(printf, 4, 5), cold));
 
+/* The same with a code and a text that are there already; does not change either. */
+int errh_raise(struct comm *comm, int code, const char *text);
+/* A handle that is no communicator; before MPI_Init or after MPI_Finalize, fatal. */
+int errh_bad_comm(MPI_Comm handle, const char *function) __attribute__((cold));
+
 /* The class of a code; MPI_ERR_UNKNOWN for what is no code. */
 int errh_class(int code);
+/* The text of a code, of MPI_MAX_ERROR_STRING bytes. Returns whether it is a code. */
+bool errh_string(int code, char *text);
+
+struct errhandler *errh_create(MPI_Comm_errhandler_function *function);
+
+/* Classes and codes of the user, from MPI_ERR_LASTCODE + 1 on. Return MPI_SUCCESS or the
+ * class of the error; error_class 0 adds a class. */
+int errh_add_code(int error_class, int *code);
+int errh_remove_code(int code, bool is_class);
+int errh_set_string(int code, const char *text); /* NULL: no longer */
+extern int errh_last_used; /* MPI_LASTUSEDCODE */
 
 /* Whether calls are allowed: between MPI_Init and MPI_Finalize. */
 extern int mpi_state; /* enum mpi_state */

@@ -27,15 +27,19 @@ struct group {
     struct mpid_gid gid; /* of all members while list is NULL */
     int64_t first, stride; /* member i is (gid, first + i * stride) */
     struct process *list;  /* [size], or NULL: a range */
-    struct vc **vcs;       /* [size], made when a communicator needs it; shared by all of them */
+    _Atomic(int *) sorted; /* [size]: ranks in order of their processes, once one was sought */
+    _Atomic(struct vc **) vcs; /* [size], made when a communicator needs it, and shared */
 };
+
+/* Tell who this process is: comes first. */
+void group_init(const struct process *me);
 
 extern struct group *group_empty; /* MPI_GROUP_EMPTY */
 
 struct group *group_from(MPI_Group handle); /* NULL: not a group */
 MPI_Group group_handle(struct group *group);
 
-static inline struct process group_member(const struct group *group, int i)
+static inline struct process group_process(const struct group *group, int i)
 {
     if (group->list)
         return group->list[i];
@@ -48,8 +52,13 @@ struct group *group_create(const struct process *list, int size);
 /* The range (gid, first), (gid, first + stride), ... */
 struct group *group_create_range(const struct mpid_gid *gid, int64_t first, int64_t stride,
                                  int size);
+/* The members ranks[0..size) of a group, in that order. May be the group itself. */
+struct group *group_pick(struct group *from, const int *ranks, int size);
 void group_ref(struct group *group);
 void group_unref(struct group *group); /* accepts NULL */
+
+/* MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL. */
+int group_compare(const struct group *a, const struct group *b);
 
 /* The group's table of VCs, made if need be; NULL: no memory. */
 struct vc **group_vcs(struct group *group);

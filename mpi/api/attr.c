@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Attributes of communicators and datatypes (MPI-5.0 7.7). */
+
+#include "mpi/attr.h"
+#include "mpi/comm.h"
+#include "mpi/errh.h"
+#include "mpi/type.h"
+
+/* Say what went wrong with a keyval; a callback's own code goes to the user as it is. */
+static int report(struct comm *comm, int rc, int keyval, const char *function)
+{
+    switch (rc) {
+    case MPI_SUCCESS: return MPI_SUCCESS;
+    case MPI_ERR_KEYVAL:
+        return errh_comm(comm, rc, function, "%d is no key of attributes here, or was freed",
+                         keyval);
+    case MPI_ERR_ARG:
+        return errh_comm(comm, rc, function, "the object has no attribute of key %d", keyval);
+    case MPI_ERR_NO_MEM: return errh_comm(comm, rc, function, "no memory for an attribute");
+    default:
+        return errh_comm(comm, rc, function, "a callback of key %d returned error code %d",
+                         keyval, rc);
+    }
+}
+
+static bool is_predefined(int keyval)
+{
+    return keyval >= MPI_TAG_UB && keyval <= MPI_UNIVERSE_SIZE;
+}
+
+/* ---- communicators ---- */
+
+static int create_comm_keyval(union attr_copy copy, union attr_delete delete, void *extra_state,
+                              int *keyval, const char *function)
+{
+    if (mpi_state != MPI_STATE_READY)
+        return errh_not_ready(function);
+    if (!keyval)
+        return errh_comm(NULL, MPI_ERR_ARG, function, "the place for the key is NULL");
+    return report(NULL, attr_create_keyval(ATTR_COMM, copy, delete, extra_state, keyval), 0,
+                  function);
+}
+
+static int free_keyval(enum attr_kind kind, int *keyval, const char *function)
+{
+    if (!keyval)
+        return errh_comm(NULL, MPI_ERR_ARG, function, "the key is NULL");
+    int rc = attr_free_keyval(kind, *keyval);
+    if (rc)
+        return report(NULL, rc, *keyval, function);
+    *keyval = MPI_KEYVAL_INVALID;
+    return MPI_SUCCESS;
+}
+
+static int set_comm(MPI_Comm comm, int keyval, void *value, const char *function)
+{
+    struct comm *on = comm_from(comm);
+    if (!on)
+        return errh_bad_comm(comm, function);
+    if (is_predefined(keyval))
+        return errh_comm(on, MPI_ERR_KEYVAL, function, "attribute %d is predefined", keyval);
+    return report(on, attr_set(attr_of_comm(on), keyval, value), keyval, function);
+}
+
+static int get_comm(MPI_Comm comm, int keyval, void *value, int *flag, const char *function)
+{
+    bool found = false;
+    struct comm *on = comm_from(comm);
+    if (!on)
+        return errh_bad_comm(comm, function);
+    if (!value || !flag)
+        return errh_comm(on, MPI_ERR_ARG, function, "an argument is NULL");
+    int rc = attr_get(attr_of_comm(on), keyval, value, &found);
+    if (!rc)
+        *flag = found;
+    return report(on, rc, keyval, function);
+}
+
+static int delete_comm(MPI_Comm comm, int keyval, const char *function)
+{
+    struct comm *on = comm_from(comm);
+    if (!on)
+        return errh_bad_comm(comm, function);
+    if (is_predefined(keyval))
+        return errh_comm(on, MPI_ERR_KEYVAL, function, "attribute %d is predefined", keyval);
+    return report(on, attr_delete(attr_of_comm(on), keyval), keyval, function);
+}
+
+int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
+    MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state)
+{
+    return create_comm_keyval((union attr_copy){.comm = comm_copy_attr_fn},
+                              (union attr_delete){.comm = comm_delete_attr_fn}, extra_state,
+                              comm_keyval, __func__);
+}
+
+int PMPI_Comm_free_keyval(int *comm_keyval)
+{
+    return free_keyval(ATTR_COMM, comm_keyval, __func__);
+}
+
+int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
+{
+    return set_comm(comm, comm_keyval, attribute_val, __func__);
+}
+
+int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
+{
+    return get_comm(comm, comm_keyval, attribute_val, flag, __func__);
+}
+
+int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
+{
+    return delete_comm(comm, comm_keyval, __func__);
+}
+
+/* ---- the deprecated names of the same ---- */
+
+int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval,
+    void *extra_state)
+{
+    return create_comm_keyval((union attr_copy){.comm = copy_fn},
+                              (union attr_delete){.comm = delete_fn}, extra_state, keyval,
+                              __func__);
+}
+
+int PMPI_Keyval_free(int *keyval)
+{
+    return free_keyval(ATTR_COMM, keyval, __func__);
+}
+
+int PMPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
+{
+    return set_comm(comm, keyval, attribute_val, __func__);
+}
+
+int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
+{
+    return get_comm(comm, keyval, attribute_val, flag, __func__);
+}
+
+int PMPI_Attr_delete(MPI_Comm comm, int keyval)
+{
+    return delete_comm(comm, keyval, __func__);
+}
+
+/* ---- datatypes ---- */
+
+static int bad_type(MPI_Datatype datatype, const char *function)
+{
+    if (mpi_state != MPI_STATE_READY)
+        return errh_not_ready(function);
+    return errh_comm(NULL, MPI_ERR_TYPE, function, "datatype %p is none, or was freed",
+                     (void *)datatype);
+}
+
+int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
+    MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state)
+{
+    if (mpi_state != MPI_STATE_READY)
+        return errh_not_ready(__func__);
+    if (!type_keyval)
+        return errh_comm(NULL, MPI_ERR_ARG, __func__, "the place for the key is NULL");
+    int rc = attr_create_keyval(ATTR_TYPE, (union attr_copy){.type = type_copy_attr_fn},
+                                (union attr_delete){.type = type_delete_attr_fn}, extra_state,
+                                type_keyval);
+    return report(NULL, rc, 0, __func__);
+}
+
+int PMPI_Type_free_keyval(int *type_keyval)
+{
+    return free_keyval(ATTR_TYPE, type_keyval, __func__);
+}
+
+int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
+{
+    struct type *type = type_from(datatype);
+    if (!type)
+        return bad_type(datatype, __func__);
+    return report(NULL, attr_set(attr_of_type(type), type_keyval, attribute_val), type_keyval,
+                  __func__);
+}
+
+int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag)
+{
+    bool found = false;
+    struct type *type = type_from(datatype);
+    if (!type)
+        return bad_type(datatype, __func__);
+    if (!attribute_val || !flag)
+        return errh_comm(NULL, MPI_ERR_ARG, __func__, "an argument is NULL");
+    int rc = attr_get(attr_of_type(type), type_keyval, attribute_val, &found);
+    if (!rc)
+        *flag = found;
+    return report(NULL, rc, type_keyval, __func__);
+}
+
+int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
+{
+    struct type *type = type_from(datatype);
+    if (!type)
+        return bad_type(datatype, __func__);
+    return report(NULL, attr_delete(attr_of_type(type), type_keyval), type_keyval, __func__);
+}
+
+#include "attr.gen.h"

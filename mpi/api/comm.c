@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Communicators (MPI-5.0 7.4). */
+
+#include <string.h>
+
+#include "mpi/attr.h"
+#include "mpi/buffer.h"
+#include "mpi/comm.h"
+#include "mpi/errh.h"
+#include "mpi/group.h"
+#include "mpi/info.h"
+
+static int null_argument(struct comm *comm, const char *function)
+{
+    return errh_comm(comm, MPI_ERR_ARG, function, "an argument is NULL");
+}
+
+/* ---- asking ---- */
+
+int PMPI_Comm_size(MPI_Comm comm, int *size)
+{
+    struct comm *on = comm_from(comm);
+    if (!on)
+        return errh_bad_comm(comm, __func__);
+    if (!size)
+        return null_argument(on, __func__);
+    *size = on->size;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_rank(MPI_Comm comm, int *rank)
+{
+    struct comm *on = comm_from(comm);
+    if (!on)
+        return errh_bad_comm(comm, __func__);
+    if (!rank)
+        return null_argument(on, __func__);
+    *rank = on->rank;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
+{
+    struct comm *on = comm_from(comm);
+    if (!on)
+        return errh_bad_comm(comm, __func__);
+    if (!flag)
+        return null_argument(on, __func__);
+    *flag = on->remote != NULL;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
+{
+    struct comm *on = comm_from(comm);
+    if (!on)
+        return errh_bad_comm(comm, __func__);
+    if (!on->remote)
+        return errh_comm(on, MPI_ERR_COMM, __func__, "not an intercommunicator");
+    if (!size)
+        return null_argument(on, __func__);
+    *size = on->remote->size;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
+{
+    struct comm *on = comm_from(comm);
+    if (!on)
+        return errh_bad_comm(comm, __func__);
+    if (!group)
+        return null_argument(on, __func__);
+    group_ref(on->group);
+    *group = group_handle(on->group);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
+{
+    struct comm *on = comm_from(comm);
+    if (!on)
+        return errh_bad_comm(comm, __func__);
+    if (!on->remote)
+        return errh_comm(on, MPI_ERR_COMM, __func__, "not an intercommunicator");
+    if (!group)
+        return null_argument(on, __func__);
+    group_ref(on->remote);
+    *group = group_handle(on->remote);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
+{
+    struct comm *a = comm_from(comm1), *b = comm_from(comm2);
+    if (!a || !b)
+        return errh_bad_comm(a ? comm2 : comm1, __func__);
+    if (!result)
+        return null_argument(a, __func__);
+    int outcome = MPI_UNEQUAL;
+    if (a == b) {
+        outcome = MPI_IDENT;
+    } else if (!a->remote == !b->remote) {
+        int local = group_compare(a->group, b->group);
+        int remote = a->remote ? group_compare(a->remote, b->remote) : MPI_IDENT;
+        outcome = local > remote ? local : remote; /* MPI's constants rise with the difference */
+        if (outcome == MPI_IDENT)
+            outcome = MPI_CONGRUENT;
+    }
+    *result = outcome;
+    return MPI_SUCCESS;
+}
+
+/* ---- making ---- */
+
+/* Give the user what was made, or say why there is nothing. */
+static int give(struct comm *comm, int rc, struct comm *new, MPI_Comm *newcomm,
+                const char *function)
+{
+    switch (rc) {
+    case MPI_SUCCESS: *newcomm = comm_handle(new); return MPI_SUCCESS;
+    case MPI_ERR_NO_MEM: return errh_comm(comm, rc, function, "no memory for a communicator");
+    case MPI_ERR_GROUP:
+        return errh_comm(comm, rc, function, "the group has members that are not in the "
+                                             "communicator");
+    case MPI_ERR_OTHER:
+        return errh_comm(comm, rc, function, "all contexts are used up, or a callback failed");
+    default: return errh_comm(comm, rc, function, "the members could not agree (error %d)", rc);
+    }
+}
+
+/* Whether new communicators can be made of it here: MPI_SUCCESS, or the error's code. */
+static int check_parent(MPI_Comm handle, struct comm *comm, const MPI_Comm *newcomm,
+                        const char *function)
+{
+    if (!comm)
+        return errh_bad_comm(handle, function);
+    if (comm->remote)
+        return errh_comm(comm, MPI_ERR_COMM, function, "an intercommunicator");
+    return newcomm ? MPI_SUCCESS : null_argument(comm, function);
+}
+
+int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
+{
+    struct comm *new, *on = comm_from(comm);
+    int rc = check_parent(comm, on, newcomm, __func__);
+    if (rc)
+        return rc;
+    rc = comm_dup(on, NULL, &new);
+    return give(on, rc, new, newcomm, __func__);
+}
+
+int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
+{
+    struct comm *new, *on = comm_from(comm);
+    int rc = check_parent(comm, on, newcomm, __func__);
+    if (rc)
+        return rc;
+    const struct info *hints = info_from(info);
+    if (!hints && info != MPI_INFO_NULL)
+        return errh_comm(on, MPI_ERR_INFO, __func__, "%p is no info object", (void *)info);
+    rc = comm_dup(on, hints, &new);
+    return give(on, rc, new, newcomm, __func__);
+}
+
+int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
+{
+    struct comm *new, *on = comm_from(comm);
+    int rc = check_parent(comm, on, newcomm, __func__);
+    if (rc)
+        return rc;
+    struct group *of = group_from(group);
+    if (!of)
+        return errh_comm(on, MPI_ERR_GROUP, __func__, "%p is no group", (void *)group);
+    rc = comm_create_group(on, of, -1, &new);
+    return give(on, rc, new, newcomm, __func__);
+}
+
+int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
+{
+    struct comm *new, *on = comm_from(comm);
+    int rc = check_parent(comm, on, newcomm, __func__);
+    if (rc)
+        return rc;
+    struct group *of = group_from(group);
+    if (!of)
+        return errh_comm(on, MPI_ERR_GROUP, __func__, "%p is no group", (void *)group);
+    if (tag < 0)
+        return errh_comm(on, MPI_ERR_TAG, __func__, "tag %d: must be 0 to %d", tag, COMM_TAG_UB);
+    rc = comm_create_group(on, of, tag, &new);
+    return give(on, rc, new, newcomm, __func__);
+}
+
+int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
+{
+    struct comm *new, *on = comm_from(comm);
+    int rc = check_parent(comm, on, newcomm, __func__);
+    if (rc)
+        return rc;
+    if (color < 0 && color != MPI_UNDEFINED)
+        return errh_comm(on, MPI_ERR_ARG, __func__,
+                         "color %d: must be 0 or more, or MPI_UNDEFINED", color);
+    struct comm_split how = {
+        .member = color != MPI_UNDEFINED, .color = (uint32_t)color, .key = key};
+    rc = comm_split(on, &how, &new);
+    return give(on, rc, new, newcomm, __func__);
+}
+
+/* Whether a guided split asks for the one kind of resource that is known here. */
+static bool wants_shared_memory(const struct info *info)
+{
+    const char *type = info ? info_get(info, "mpi_hw_resource_type") : NULL;
+    return type && !strcmp(type, "mpi_shared_memory");
+}
+
+int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info,
+    MPI_Comm *newcomm)
+{
+    struct comm *new, *on = comm_from(comm);
+    int rc = check_parent(comm, on, newcomm, __func__);
+    if (rc)
+        return rc;
+    const struct info *hints = info_from(info);
+    if (!hints && info != MPI_INFO_NULL)
+        return errh_comm(on, MPI_ERR_INFO, __func__, "%p is no info object", (void *)info);
+    struct comm_split how = {.member = true, .key = key};
+    switch (split_type) {
+    case MPI_UNDEFINED: how.member = false; break;
+    case MPI_COMM_TYPE_SHARED: break;
+    case MPI_COMM_TYPE_HW_UNGUIDED: how.only_smaller = true; break;
+    case MPI_COMM_TYPE_HW_GUIDED:
+    case MPI_COMM_TYPE_RESOURCE_GUIDED: how.member = wants_shared_memory(hints); break;
+    default:
+        return errh_comm(on, MPI_ERR_ARG, __func__, "split_type %d is none", split_type);
+    }
+    if (how.member)
+        how.color = comm_host_id();
+    rc = comm_split(on, &how, &new);
+    return give(on, rc, new, newcomm, __func__);
+}
+
+int PMPI_Comm_free(MPI_Comm *comm)
+{
+    struct comm *on = comm ? comm_from(*comm) : NULL;
+    if (!on)
+        return errh_bad_comm(comm ? *comm : MPI_COMM_NULL, __func__);
+    if (on->predefined)
+        return errh_comm(on, MPI_ERR_COMM, __func__, "a predefined communicator stays");
+    int rc = attr_delete_comm(on);
+    if (rc)
+        return errh_comm(on, rc, __func__, "an attribute's callback returned error code %d", rc);
+    if (on->buffer) { /* its messages go out first */
+        void *memory;
+        MPI_Count size;
+        (void)buffer_detach(&on->buffer, &memory, &size);
+    }
+    comm_unref(on);
+    *comm = MPI_COMM_NULL;
+    return MPI_SUCCESS;
+}
+
+/* ---- names and hints ---- */
+
+int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
+{
+    struct comm *on = comm_from(comm);
+    if (!on)
+        return errh_bad_comm(comm, __func__);
+    if (!comm_name)
+        return null_argument(on, __func__);
+    size_t len = strnlen(comm_name, MPI_MAX_OBJECT_NAME - 1);
+    os_lock(&comm_lock);
+    memcpy(on->name, comm_name, len);
+    on->name[len] = 0;
+    os_unlock(&comm_lock);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
+{
+    struct comm *on = comm_from(comm);
+    if (!on && (comm != MPI_COMM_NULL || mpi_state != MPI_STATE_READY))
+        return errh_bad_comm(comm, __func__);
+    if (!comm_name || !resultlen)
+        return null_argument(on, __func__);
+    os_lock(&comm_lock);
+    strcpy(comm_name, on ? on->name : "MPI_COMM_NULL");
+    os_unlock(&comm_lock);
+    *resultlen = (int)strlen(comm_name);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
+{
+    struct comm *on = comm_from(comm);
+    if (!on)
+        return errh_bad_comm(comm, __func__);
+    const struct info *hints = info_from(info);
+    if (!hints && info != MPI_INFO_NULL)
+        return errh_comm(on, MPI_ERR_INFO, __func__, "%p is no info object", (void *)info);
+    int rc = hints ? comm_set_hints(on, hints) : MPI_SUCCESS;
+    return rc ? errh_comm(on, rc, __func__, "no memory for hints") : MPI_SUCCESS;
+}
+
+int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
+{
+    struct comm *on = comm_from(comm);
+    if (!on)
+        return errh_bad_comm(comm, __func__);
+    if (!info_used)
+        return null_argument(on, __func__);
+    struct info *info = comm_hints(on);
+    if (!info)
+        return errh_comm(on, MPI_ERR_NO_MEM, __func__, "no memory for an info object");
+    *info_used = info_handle(info);
+    return MPI_SUCCESS;
+}
+
+#include "comm.gen.h"

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Error handlers, classes and codes (MPI-5.0 chapter 9). */
+
+#include <string.h>
+
+#include "mpi/comm.h"
+#include "mpi/errh.h"
+
+int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn,
+    MPI_Errhandler *errhandler)
+{
+    if (!comm_errhandler_fn || !errhandler)
+        return errh_comm(NULL, MPI_ERR_ARG, __func__, "an argument is NULL");
+    struct errhandler *made = errh_create(comm_errhandler_fn);
+    if (!made)
+        return errh_comm(NULL, MPI_ERR_NO_MEM, __func__, "no memory for an error handler");
+    *errhandler = errh_handle(made);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
+{
+    struct errhandler *old = errhandler ? errh_from(*errhandler) : NULL;
+    if (!old)
+        return errh_comm(NULL, MPI_ERR_ERRHANDLER, __func__, "no error handler to free");
+    errh_unref(old);
+    *errhandler = MPI_ERRHANDLER_NULL;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
+{
+    struct comm *on = comm_from(comm);
+    if (!on)
+        return errh_bad_comm(comm, __func__);
+    struct errhandler *new = errh_from(errhandler);
+    if (!new)
+        return errh_comm(on, MPI_ERR_ERRHANDLER, __func__, "%p is no error handler",
+                         (void *)errhandler);
+    errh_ref(new);
+    os_lock(&comm_lock);
+    struct errhandler *old = on->errhandler;
+    on->errhandler = new;
+    os_unlock(&comm_lock);
+    errh_unref(old);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
+{
+    struct comm *on = comm_from(comm);
+    if (!on)
+        return errh_bad_comm(comm, __func__);
+    if (!errhandler)
+        return errh_comm(on, MPI_ERR_ARG, __func__, "errhandler is NULL");
+    os_lock(&comm_lock);
+    struct errhandler *current = on->errhandler;
+    errh_ref(current);
+    os_unlock(&comm_lock);
+    *errhandler = errh_handle(current);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    struct comm *on = comm_from(comm);
+    if (!on)
+        return errh_bad_comm(comm, __func__);
+    (void)errh_string(errorcode, text);
+    (void)errh_raise(on, errorcode, text);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Error_class(int errorcode, int *errorclass)
+{
+    if (!errorclass)
+        return errh_comm(NULL, MPI_ERR_ARG, __func__, "errorclass is NULL");
+    *errorclass = errh_class(errorcode);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Error_string(int errorcode, char *string, int *resultlen)
+{
+    if (!string || !resultlen)
+        return errh_comm(NULL, MPI_ERR_ARG, __func__, "an argument is NULL");
+    bool known = errh_string(errorcode, string);
+    *resultlen = (int)strlen(string);
+    if (!known)
+        return errh_comm(NULL, MPI_ERR_ARG, __func__, "%d is no error code", errorcode);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Add_error_class(int *errorclass)
+{
+    if (!errorclass)
+        return errh_comm(NULL, MPI_ERR_ARG, __func__, "errorclass is NULL");
+    int rc = errh_add_code(0, errorclass);
+    return rc ? errh_comm(NULL, rc, __func__, "no more error classes") : MPI_SUCCESS;
+}
+
+int PMPI_Add_error_code(int errorclass, int *errorcode)
+{
+    if (!errorcode || errorclass <= 0)
+        return errh_comm(NULL, MPI_ERR_ARG, __func__, "error class %d, or no place for the code",
+                         errorclass);
+    int rc = errh_add_code(errorclass, errorcode);
+    return rc ? errh_comm(NULL, rc, __func__, "error class %d: %s", errorclass,
+                          rc == MPI_ERR_ARG ? "there is none" : "no more error codes")
+              : MPI_SUCCESS;
+}
+
+int PMPI_Add_error_string(int errorcode, const char *string)
+{
+    if (!string || strlen(string) >= MPI_MAX_ERROR_STRING)
+        return errh_comm(NULL, MPI_ERR_ARG, __func__, "the string is NULL or longer than %d",
+                         MPI_MAX_ERROR_STRING - 1);
+    int rc = errh_set_string(errorcode, string);
+    return rc ? errh_comm(NULL, rc, __func__, "error code %d was not added", errorcode)
+              : MPI_SUCCESS;
+}
+
+int PMPI_Remove_error_class(int errorclass)
+{
+    int rc = errh_remove_code(errorclass, true);
+    return rc ? errh_comm(NULL, rc, __func__,
+                          "error class %d was not added, or has error codes", errorclass)
+              : MPI_SUCCESS;
+}
+
+int PMPI_Remove_error_code(int errorcode)
+{
+    int rc = errh_remove_code(errorcode, false);
+    return rc ? errh_comm(NULL, rc, __func__, "error code %d was not added", errorcode)
+              : MPI_SUCCESS;
+}
+
+int PMPI_Remove_error_string(int errorcode)
+{
+    int rc = errh_set_string(errorcode, NULL);
+    return rc ? errh_comm(NULL, rc, __func__, "error code %d has no string of yours", errorcode)
+              : MPI_SUCCESS;
+}
+
+#include "errh.gen.h"

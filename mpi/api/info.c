@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Info objects (MPI-5.0 chapter 10). All of it may be called at any time, by any thread. */
+
+#include <string.h>
+
+#include "mpi/errh.h"
+#include "mpi/info.h"
+
+static int bad_info(MPI_Info handle, const char *function)
+{
+    if (handle == MPI_INFO_NULL)
+        return errh_comm(NULL, MPI_ERR_INFO, function, "info object MPI_INFO_NULL");
+    return errh_comm(NULL, MPI_ERR_INFO, function, "info object %p is none, or was freed",
+                     (void *)handle);
+}
+
+static bool key_is_wrong(const char *key)
+{
+    return !key || !key[0] || strlen(key) >= MPI_MAX_INFO_KEY;
+}
+
+static int bad_key(const char *key, const char *function)
+{
+    if (!key)
+        return errh_comm(NULL, MPI_ERR_INFO_KEY, function, "the key is NULL");
+    return errh_comm(NULL, MPI_ERR_INFO_KEY, function, "the key has %zu characters: must be 1 to %d",
+                     strlen(key), MPI_MAX_INFO_KEY - 1);
+}
+
+static int null_argument(const char *function)
+{
+    return errh_comm(NULL, MPI_ERR_ARG, function, "an argument is NULL");
+}
+
+static int give(struct info *info, MPI_Info *newinfo, const char *function)
+{
+    if (!info)
+        return errh_comm(NULL, MPI_ERR_NO_MEM, function, "no memory for an info object");
+    *newinfo = info_handle(info);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Info_create(MPI_Info *info)
+{
+    return info ? give(info_create(), info, __func__) : null_argument(__func__);
+}
+
+int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
+{
+    if (!info)
+        return null_argument(__func__);
+    struct info *made = info_create();
+    if (made && info_describe(made, argc, argv)) {
+        info_destroy(made);
+        made = NULL;
+    }
+    return give(made, info, __func__);
+}
+
+int PMPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
+{
+    struct info *from = info_from(info);
+    if (!from)
+        return bad_info(info, __func__);
+    if (!newinfo)
+        return null_argument(__func__);
+    info_lock();
+    struct info *copy = info_copy(from);
+    info_unlock();
+    return give(copy, newinfo, __func__);
+}
+
+int PMPI_Info_free(MPI_Info *info)
+{
+    struct info *old = info ? info_from(*info) : NULL;
+    if (!old || info_is_fixed(old))
+        return bad_info(info ? *info : MPI_INFO_NULL, __func__);
+    info_destroy(old);
+    *info = MPI_INFO_NULL;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Info_set(MPI_Info info, const char *key, const char *value)
+{
+    struct info *to = info_from(info);
+    if (!to || info_is_fixed(to))
+        return bad_info(info, __func__);
+    if (key_is_wrong(key))
+        return bad_key(key, __func__);
+    if (!value || strlen(value) >= MPI_MAX_INFO_VAL)
+        return errh_comm(NULL, MPI_ERR_INFO_VALUE, __func__,
+                         "the value of '%s' is NULL, or longer than %d characters", key,
+                         MPI_MAX_INFO_VAL - 1);
+    info_lock();
+    int rc = info_set(to, key, value);
+    info_unlock();
+    return rc ? errh_comm(NULL, rc, __func__, "no memory for key '%s'", key) : MPI_SUCCESS;
+}
+
+int PMPI_Info_delete(MPI_Info info, const char *key)
+{
+    struct info *from = info_from(info);
+    if (!from || info_is_fixed(from))
+        return bad_info(info, __func__);
+    if (key_is_wrong(key))
+        return bad_key(key, __func__);
+    info_lock();
+    bool found = info_delete(from, key);
+    info_unlock();
+    return found ? MPI_SUCCESS
+                 : errh_comm(NULL, MPI_ERR_INFO_NOKEY, __func__, "there is no key '%s'", key);
+}
+
+/* Copy at most size - 1 characters of a key's value. Returns the length of the whole
+ * value, or -1 where there is no such key. */
+static int read_value(const struct info *info, const char *key, char *value, int size)
+{
+    info_lock();
+    const char *found = info_get(info, key);
+    int len = found ? (int)strlen(found) : -1;
+    if (found && size > 0) {
+        int n = len < size ? len : size - 1;
+        memcpy(value, found, (size_t)n);
+        value[n] = 0;
+    }
+    info_unlock();
+    return len;
+}
+
+int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag)
+{
+    const struct info *from = info_from(info);
+    if (!from)
+        return bad_info(info, __func__);
+    if (key_is_wrong(key))
+        return bad_key(key, __func__);
+    if (!buflen || !flag || *buflen < 0 || (*buflen > 0 && !value))
+        return errh_comm(NULL, MPI_ERR_ARG, __func__,
+                         "an argument is NULL, or *buflen is negative");
+    int len = read_value(from, key, value, *buflen);
+    *flag = len >= 0;
+    if (*flag)
+        *buflen = len + 1;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag)
+{
+    const struct info *from = info_from(info);
+    if (!from)
+        return bad_info(info, __func__);
+    if (key_is_wrong(key))
+        return bad_key(key, __func__);
+    if (valuelen < 0 || !value || !flag)
+        return errh_comm(NULL, MPI_ERR_ARG, __func__,
+                         "valuelen is %d, or an argument is NULL", valuelen);
+    /* The user's buffer has one more byte than valuelen; no value needs more than this. */
+    int size = valuelen < MPI_MAX_INFO_VAL ? valuelen + 1 : MPI_MAX_INFO_VAL;
+    *flag = read_value(from, key, value, size) >= 0;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag)
+{
+    const struct info *from = info_from(info);
+    if (!from)
+        return bad_info(info, __func__);
+    if (key_is_wrong(key))
+        return bad_key(key, __func__);
+    if (!valuelen || !flag)
+        return null_argument(__func__);
+    int len = read_value(from, key, NULL, 0);
+    *flag = len >= 0;
+    if (*flag)
+        *valuelen = len;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Info_get_nkeys(MPI_Info info, int *nkeys)
+{
+    const struct info *from = info_from(info);
+    if (!from)
+        return bad_info(info, __func__);
+    if (!nkeys)
+        return null_argument(__func__);
+    info_lock();
+    *nkeys = info_count(from);
+    info_unlock();
+    return MPI_SUCCESS;
+}
+
+int PMPI_Info_get_nthkey(MPI_Info info, int n, char *key)
+{
+    const struct info *from = info_from(info);
+    if (!from)
+        return bad_info(info, __func__);
+    if (!key)
+        return null_argument(__func__);
+    info_lock();
+    int count = info_count(from);
+    const char *found = info_key(from, n);
+    if (found)
+        memcpy(key, found, strlen(found) + 1);
+    info_unlock();
+    return found ? MPI_SUCCESS
+                 : errh_comm(NULL, MPI_ERR_ARG, __func__, "n is %d: must be 0 to %d", n,
+                             count - 1);
+}
+
+#include "info.gen.h"

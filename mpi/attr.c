@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Attributes. A keyval is an index into a table, from KEYVAL_FIRST on; it counts
+ * its attributes and, until it is freed, its user.
+ */
+#include "mpi/attr.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "mpi/comm.h"
+#include "mpi/errh.h"
+#include "mpi/type.h"
+#include "os/lock.h"
+
+enum { KEYVAL_FIRST = 1024 }; /* above the predefined ones */
+
+struct keyval {
+    enum attr_kind kind;
+    bool freed;
+    int refs; /* attributes; and one while it is not freed */
+    int id;
+    union attr_copy copy;
+    union attr_delete delete;
+    void *extra_state;
+};
+
+struct attr {
+    struct attr *next;
+    struct keyval *keyval;
+    void *value;
+};
+
+static struct os_lock lock = OS_LOCK_INIT; /* guards the table, keyvals and lists */
+static struct keyval **keyvals;
+static int keyval_count, keyval_room;
+
+static int tag_ub = INT_MAX, io = MPI_ANY_SOURCE, host = MPI_PROC_NULL;
+static int wtime_is_global, appnum = -1, universe_size;
+
+void attr_init(const struct mpid_world *world)
+{
+    appnum = world->appnum;
+    universe_size = world->universe_size;
+    /* One clock for all: MPI_Wtime() is the host's. */
+    wtime_is_global = world->local_ranks == world->size;
+}
+
+void attr_fini(void)
+{
+    for (int i = 0; i < keyval_count; i++)
+        free(keyvals[i]);
+    free(keyvals);
+    keyvals = NULL;
+    keyval_count = keyval_room = 0;
+}
+
+struct attr_owner attr_of_comm(struct comm *comm)
+{
+    return (struct attr_owner){ATTR_COMM, comm_handle(comm), &comm->attrs};
+}
+
+struct attr_owner attr_of_type(struct type *type)
+{
+    return (struct attr_owner){ATTR_TYPE, type->handle, &type->attrs};
+}
+
+/* ---- keyvals ---- */
+
+/* Locked. The keyval of an id, or NULL. */
+static struct keyval *lookup(enum attr_kind kind, int id)
+{
+    int i = id - KEYVAL_FIRST;
+    if (i < 0 || i >= keyval_count || !keyvals[i] || keyvals[i]->kind != kind)
+        return NULL;
+    return keyvals[i];
+}
+
+/* Locked. Drop a reference. */
+static void unref(struct keyval *keyval)
+{
+    if (--keyval->refs)
+        return;
+    keyvals[keyval->id - KEYVAL_FIRST] = NULL;
+    free(keyval);
+    while (keyval_count && !keyvals[keyval_count - 1])
+        keyval_count--;
+}
+
+/* Locked. An empty place in the table, or -1. */
+static int table_room(void)
+{
+    for (int i = 0; i < keyval_count; i++)
+        if (!keyvals[i])
+            return i;
+    if (keyval_count == keyval_room) {
+        int room = keyval_room ? 2 * keyval_room : 16;
+        struct keyval **more = realloc(keyvals, (size_t)room * sizeof(*more));
+        if (!more)
+            return -1;
+        keyvals = more;
+        keyval_room = room;
+    }
+    return keyval_count++;
+}
+
+int attr_create_keyval(enum attr_kind kind, union attr_copy copy, union attr_delete delete,
+                       void *extra_state, int *id)
+{
+    struct keyval *keyval = malloc(sizeof(*keyval));
+    if (!keyval)
+        return MPI_ERR_NO_MEM;
+    os_lock(&lock);
+    int i = table_room();
+    if (i >= 0) {
+        *keyval = (struct keyval){.kind = kind,
+                                  .refs = 1,
+                                  .id = KEYVAL_FIRST + i,
+                                  .copy = copy,
+                                  .delete = delete,
+                                  .extra_state = extra_state};
+        keyvals[i] = keyval;
+        *id = keyval->id;
+    }
+    os_unlock(&lock);
+    if (i < 0)
+        free(keyval);
+    return i < 0 ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+}
+
+int attr_free_keyval(enum attr_kind kind, int id)
+{
+    os_lock(&lock);
+    struct keyval *keyval = lookup(kind, id);
+    bool good = keyval && !keyval->freed;
+    if (good) {
+        keyval->freed = true;
+        unref(keyval);
+    }
+    os_unlock(&lock);
+    return good ? MPI_SUCCESS : MPI_ERR_KEYVAL;
+}
+
+/* ---- callbacks ---- */
+
+static int call_delete(const struct keyval *keyval, void *handle, void *value)
+{
+    if (keyval->kind == ATTR_COMM) {
+        if (keyval->delete.comm == MPI_COMM_NULL_DELETE_FN)
+            return MPI_SUCCESS;
+        return keyval->delete.comm((MPI_Comm)handle, keyval->id, value, keyval->extra_state);
+    }
+    if (keyval->delete.type == MPI_TYPE_NULL_DELETE_FN)
+        return MPI_SUCCESS;
+    return keyval->delete.type((MPI_Datatype)handle, keyval->id, value, keyval->extra_state);
+}
+
+static int call_copy(const struct keyval *keyval, void *handle, void *value, void **copy,
+                     int *flag)
+{
+    *flag = 0;
+    *copy = value;
+    if (keyval->kind == ATTR_COMM) {
+        if (keyval->copy.comm == MPI_COMM_NULL_COPY_FN)
+            return MPI_SUCCESS;
+        if (keyval->copy.comm != MPI_COMM_DUP_FN)
+            return keyval->copy.comm((MPI_Comm)handle, keyval->id, keyval->extra_state, value,
+                                     copy, flag);
+    } else {
+        if (keyval->copy.type == MPI_TYPE_NULL_COPY_FN)
+            return MPI_SUCCESS;
+        if (keyval->copy.type != MPI_TYPE_DUP_FN)
+            return keyval->copy.type((MPI_Datatype)handle, keyval->id, keyval->extra_state,
+                                     value, copy, flag);
+    }
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+
+/* ---- attributes ---- */
+
+/* Locked. The link that leads to the attribute, or to the end of the list. */
+static struct attr **link_to(struct attr **list, int id)
+{
+    while (*list && (*list)->keyval->id != id)
+        list = &(*list)->next;
+    return list;
+}
+
+/* Value of a predefined attribute; NULL: no such keyval. Where the value is not
+ * known, *found is false. */
+static int *predefined(int keyval, bool *found)
+{
+    *found = true;
+    switch (keyval) {
+    case MPI_TAG_UB: return &tag_ub;
+    case MPI_IO: return &io;
+    case MPI_HOST: return &host;
+    case MPI_WTIME_IS_GLOBAL: return &wtime_is_global;
+    case MPI_LASTUSEDCODE: return &errh_last_used;
+    case MPI_APPNUM: *found = appnum >= 0; return &appnum;
+    case MPI_UNIVERSE_SIZE: *found = universe_size > 0; return &universe_size;
+    default: return NULL;
+    }
+}
+
+int attr_get(struct attr_owner owner, int id, void **value, bool *found)
+{
+    int *known = owner.kind == ATTR_COMM ? predefined(id, found) : NULL;
+    if (known) {
+        if (*found)
+            *value = known;
+        return MPI_SUCCESS;
+    }
+    os_lock(&lock);
+    struct keyval *keyval = lookup(owner.kind, id);
+    struct attr *attr = *link_to(owner.list, id);
+    *found = attr != NULL;
+    if (attr)
+        *value = attr->value;
+    os_unlock(&lock);
+    return keyval ? MPI_SUCCESS : MPI_ERR_KEYVAL;
+}
+
+/* Put a new attribute on top; takes the reference that keyval has for it. */
+static void push(struct attr_owner owner, struct attr *attr, struct keyval *keyval, void *value)
+{
+    *attr = (struct attr){.next = *owner.list, .keyval = keyval, .value = value};
+    *owner.list = attr;
+}
+
+/* Delete the attribute of a keyval that the caller knows to be there, callback first.
+ * Where the callback fails the attribute stays. */
+static int remove_one(struct attr_owner owner, struct keyval *keyval, void *value)
+{
+    int rc = call_delete(keyval, owner.handle, value);
+    if (rc)
+        return rc;
+    os_lock(&lock);
+    struct attr **link = link_to(owner.list, keyval->id);
+    struct attr *attr = *link;
+    if (attr) {
+        *link = attr->next;
+        unref(attr->keyval);
+    }
+    os_unlock(&lock);
+    free(attr);
+    return MPI_SUCCESS;
+}
+
+int attr_delete(struct attr_owner owner, int id)
+{
+    os_lock(&lock);
+    struct keyval *keyval = lookup(owner.kind, id);
+    struct attr *attr = *link_to(owner.list, id);
+    void *value = attr ? attr->value : NULL;
+    os_unlock(&lock);
+    if (!keyval)
+        return MPI_ERR_KEYVAL;
+    return attr ? remove_one(owner, keyval, value) : MPI_ERR_ARG;
+}
+
+int attr_set(struct attr_owner owner, int id, void *value)
+{
+    struct attr *new = malloc(sizeof(*new));
+    if (!new)
+        return MPI_ERR_NO_MEM;
+    os_lock(&lock);
+    struct keyval *keyval = lookup(owner.kind, id);
+    if (keyval)
+        keyval->refs++;
+    struct attr *old = *link_to(owner.list, id);
+    void *old_value = old ? old->value : NULL;
+    os_unlock(&lock);
+    int rc = !keyval ? MPI_ERR_KEYVAL : MPI_SUCCESS;
+    if (old)
+        rc = remove_one(owner, keyval, old_value);
+    os_lock(&lock);
+    if (!rc)
+        push(owner, new, keyval, value);
+    else if (keyval)
+        unref(keyval);
+    os_unlock(&lock);
+    if (rc)
+        free(new);
+    return rc;
+}
+
+int attr_delete_all(struct attr_owner owner)
+{
+    for (;;) {
+        os_lock(&lock);
+        struct attr *attr = *owner.list;
+        struct keyval *keyval = attr ? attr->keyval : NULL;
+        void *value = attr ? attr->value : NULL;
+        os_unlock(&lock);
+        if (!attr)
+            return MPI_SUCCESS;
+        int rc = remove_one(owner, keyval, value);
+        if (rc)
+            return rc;
+    }
+}
+
+/* The attributes of an object, oldest first, each with a reference on its keyval. Returns
+ * how many, or -1 when memory is out. */
+static int snapshot(struct attr_owner owner, struct attr **copy)
+{
+    int n = 0;
+    os_lock(&lock);
+    for (struct attr *attr = *owner.list; attr; attr = attr->next)
+        n++;
+    *copy = malloc((size_t)(n ? n : 1) * sizeof(**copy));
+    if (*copy) {
+        int i = n;
+        for (struct attr *attr = *owner.list; attr; attr = attr->next) {
+            (*copy)[--i] = *attr;
+            attr->keyval->refs++;
+        }
+    }
+    os_unlock(&lock);
+    return *copy ? n : -1;
+}
+
+int attr_copy(struct attr_owner from, struct attr_owner to)
+{
+    struct attr *old;
+    if (!*from.list)
+        return MPI_SUCCESS;
+    int n = snapshot(from, &old);
+    int rc = n < 0 ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+    for (int i = 0; i < n; i++) {
+        int flag = 0;
+        void *value = NULL;
+        struct attr *new = NULL;
+        if (!rc)
+            rc = call_copy(old[i].keyval, from.handle, old[i].value, &value, &flag);
+        if (!rc && flag) {
+            new = malloc(sizeof(*new));
+            rc = new ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+        }
+        os_lock(&lock);
+        if (new)
+            push(to, new, old[i].keyval, value); /* takes the snapshot's reference */
+        else
+            unref(old[i].keyval);
+        os_unlock(&lock);
+    }
+    free(old);
+    return rc;
+}
+
+int attr_copy_comm(struct comm *from, struct comm *to)
+{
+    return attr_copy(attr_of_comm(from), attr_of_comm(to));
+}
+
+int attr_delete_comm(struct comm *comm)
+{
+    return attr_delete_all(attr_of_comm(comm));
+}
+
+int attr_copy_type(struct type *from, struct type *to)
+{
+    return attr_copy(attr_of_type(from), attr_of_type(to));
+}
+
+int attr_delete_type(struct type *type)
+{
+    return attr_delete_all(attr_of_type(type));
+}

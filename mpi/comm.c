@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Communicators as objects: made, counted, and what hangs on to them. comm_make.c makes new
+ * ones out of old ones. */
+#include "mpi/comm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/attr.h"
+#include "mpi/context.h"
+#include "mpi/errh.h"
+#include "mpi/group.h"
+#include "mpi/info.h"
+#include "mpi/interface.h"
+
+struct os_lock comm_lock = OS_LOCK_INIT;
+struct comm *comm_constants[4];
+
+MPI_Comm comm_handle(const struct comm *comm)
+{
+    if (!comm)
+        return MPI_COMM_NULL;
+    if (comm == comm_constants[1])
+        return MPI_COMM_WORLD;
+    return comm == comm_constants[2] ? MPI_COMM_SELF : (MPI_Comm)(uintptr_t)comm;
+}
+
+struct vc *comm_vc_slow(struct comm *comm, int rank)
+{
+    const struct group *group = comm->remote ? comm->remote : comm->group;
+    struct process process = group_process(group, rank);
+    struct vc *vc = mpid_vc_get(&process.gid, process.rank);
+    if (vc)
+        __atomic_store_n(&comm->vcs[rank], vc, __ATOMIC_RELEASE);
+    return vc;
+}
+
+int comm_create(struct group *group, uint32_t context, struct comm **made)
+{
+    struct comm *comm = calloc(1, sizeof(*comm));
+    struct vc **vcs = group_vcs(group);
+    if (!comm || !vcs) {
+        free(comm);
+        return MPI_ERR_NO_MEM;
+    }
+    object_init(&comm->object, OBJECT_COMM);
+    group_ref(group);
+    comm->group = group;
+    comm->context = context;
+    comm->rank = group->rank;
+    comm->size = group->size;
+    comm->peers = group->size;
+    comm->vcs = vcs;
+    comm->errhandler = errh_from(MPI_ERRORS_ARE_FATAL);
+    *made = comm;
+    return MPI_SUCCESS;
+}
+
+void comm_unref(struct comm *comm)
+{
+    if (!comm || !object_unref(&comm->object))
+        return;
+    comm->object.word = 0;
+    group_unref(comm->group);
+    group_unref(comm->remote);
+    errh_unref(comm->errhandler);
+    info_destroy(comm->info);
+    free(comm);
+}
+
+/* A predefined communicator over a range of the world's ranks. */
+static int create_predefined(int index, const char *name, const struct mpid_world *world,
+                             int first, int size, uint32_t context)
+{
+    struct group *group = group_create_range(&world->gid, first, 1, size);
+    if (!group)
+        return MPI_ERR_NO_MEM;
+    int rc = comm_create(group, context, &comm_constants[index]);
+    group_unref(group);
+    if (rc)
+        return rc;
+    comm_constants[index]->predefined = true;
+    strcpy(comm_constants[index]->name, name);
+    return MPI_SUCCESS;
+}
+
+int comm_init(const struct mpid_world *world)
+{
+    struct process me = {world->gid, (uint32_t)world->rank};
+    group_init(&me);
+    int rc = create_predefined(1, "MPI_COMM_WORLD", world, 0, world->size, CONTEXT_WORLD);
+    if (!rc)
+        rc = create_predefined(2, "MPI_COMM_SELF", world, world->rank, 1, CONTEXT_SELF);
+    return rc;
+}
+
+void comm_fini(void)
+{
+    for (int i = 1; i < 3; i++) {
+        comm_unref(comm_constants[i]);
+        comm_constants[i] = NULL;
+    }
+}
+
+/* ---- hints ---- */
+
+/* All are true or false, and false unless set. */
+static const char *const hint_names[] = {
+    "mpi_assert_no_any_tag",
+    "mpi_assert_no_any_source",
+    "mpi_assert_exact_length",
+    "mpi_assert_allow_overtaking",
+    "mpi_assert_strict_persistent_collective_ordering",
+};
+
+int comm_set_hints(struct comm *comm, const struct info *info)
+{
+    int rc = MPI_SUCCESS;
+    os_lock(&comm_lock);
+    for (size_t i = 0; i < sizeof(hint_names) / sizeof(hint_names[0]) && !rc; i++) {
+        const char *value = info_get(info, hint_names[i]);
+        if (!value || (strcmp(value, "true") && strcmp(value, "false")))
+            continue;
+        if (!comm->info)
+            comm->info = info_create();
+        rc = comm->info ? info_set(comm->info, hint_names[i], value) : MPI_ERR_NO_MEM;
+    }
+    os_unlock(&comm_lock);
+    return rc;
+}
+
+struct info *comm_hints(struct comm *comm)
+{
+    os_lock(&comm_lock);
+    struct info *info = info_copy(comm->info);
+    os_unlock(&comm_lock);
+    for (size_t i = 0; info && i < sizeof(hint_names) / sizeof(hint_names[0]); i++) {
+        if (!info_get(info, hint_names[i]) && info_set(info, hint_names[i], "false")) {
+            info_destroy(info);
+            info = NULL;
+        }
+    }
+    return info;
+}
+
+/* ---- what the generated twins ask ---- */
+
+int interface_length(MPI_Comm handle, enum interface_group group, int root)
+{
+    const struct comm *comm = comm_from(handle);
+    if (!comm)
+        return 0;
+    switch (group) {
+    case INTERFACE_LOCAL: return comm->size;
+    case INTERFACE_PEERS: return comm->peers;
+    case INTERFACE_ROOT:
+        return root == MPI_ROOT || (!comm->remote && root == comm->rank) ? comm->peers : 0;
+    default: return 0; /* no topology: no neighbours */
+    }
+}
+
+int interface_no_mem(MPI_Comm handle, const char *function)
+{
+    return errh_comm(comm_from(handle), MPI_ERR_NO_MEM, function,
+                     "no memory to widen an array of counts");
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Errors: handlers, codes, and the classes and codes that users add.
+ *
+ * A code has 14 bits: the class in the low 6, and above them the number of a
+ * text, 1 to 255. Numbers go round; the texts of the last RECENT errors are
+ * kept, and a code whose text is gone still tells its class. Codes above
+ * MPI_ERR_LASTCODE are the user's.
+ *
+ * All may be called before MPI_Init and after MPI_Finalize, by any thread, so
+ * the lock does not ask how many threads there are.
+ */
+#include "mpi/errh.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "include/mpid.h"
+#include "mpi/comm.h"
+#include "mpi/errh_class.h"
+#include "os/lock.h"
+#include "os/log.h"
+
+enum {
+    RECENT = 32,       /* texts kept */
+    TEXTS = 255,       /* numbers of texts: 1 to 255 */
+    USER_CODES = 65536 /* classes and codes of the user at most */
+};
+
+struct user_code {
+    int error_class; /* its own code where it is a class; 0: removed */
+    int codes;       /* of a class: codes that it has */
+    char *text;
+};
+
+/* recent, number, user, user_count, errh_last_used */
+static struct os_lock lock = OS_LOCK_INIT;
+static struct {
+    int number; /* 0: empty */
+    char text[MPI_MAX_ERROR_STRING];
+} recent[RECENT];
+static int number, next_slot;
+static struct user_code *user;
+static int user_count;
+int errh_last_used = MPI_ERR_LASTCODE;
+
+int mpi_state = MPI_STATE_BEFORE;
+
+static struct errhandler predefined[] = {
+    {{OBJECT_ERRHANDLER, 1}, ERRH_FATAL, NULL},
+    {{OBJECT_ERRHANDLER, 1}, ERRH_ABORT, NULL},
+    {{OBJECT_ERRHANDLER, 1}, ERRH_RETURN, NULL},
+};
+
+/* ---- handlers ---- */
+
+struct errhandler *errh_from(MPI_Errhandler handle)
+{
+    if (handle_is_constant(handle)) {
+        uintptr_t i = (uintptr_t)handle - (uintptr_t)MPI_ERRORS_ARE_FATAL;
+        return i < 3 ? &predefined[i] : NULL;
+    }
+    return handle_leads_to(handle, OBJECT_ERRHANDLER) ? (struct errhandler *)handle : NULL;
+}
+
+MPI_Errhandler errh_handle(struct errhandler *errhandler)
+{
+    if (errhandler->kind == ERRH_USER)
+        return (MPI_Errhandler)errhandler;
+    uintptr_t i = (uintptr_t)(errhandler - predefined);
+    return (MPI_Errhandler)((uintptr_t)MPI_ERRORS_ARE_FATAL + i);
+}
+
+struct errhandler *errh_create(MPI_Comm_errhandler_function *function)
+{
+    struct errhandler *errhandler = malloc(sizeof(*errhandler));
+    if (!errhandler)
+        return NULL;
+    object_init(&errhandler->object, OBJECT_ERRHANDLER);
+    errhandler->kind = ERRH_USER;
+    errhandler->function = function;
+    return errhandler;
+}
+
+void errh_ref(struct errhandler *errhandler)
+{
+    if (errhandler->kind == ERRH_USER)
+        object_ref(&errhandler->object);
+}
+
+void errh_unref(struct errhandler *errhandler)
+{
+    if (errhandler->kind == ERRH_USER && object_unref(&errhandler->object)) {
+        errhandler->object.word = 0;
+        free(errhandler);
+    }
+}
+
+void errh_fini(void)
+{
+    os_lock_slow(&lock);
+    for (int i = 0; i < user_count; i++)
+        free(user[i].text);
+    free(user);
+    user = NULL;
+    user_count = 0;
+    errh_last_used = MPI_ERR_LASTCODE;
+    os_unlock_slow(&lock);
+}
+
+/* ---- codes ---- */
+
+/* Locked. The user's entry of a code, or NULL. */
+static struct user_code *user_entry(int code)
+{
+    int i = code - MPI_ERR_LASTCODE - 1;
+    return i >= 0 && i < user_count && user[i].error_class ? &user[i] : NULL;
+}
+
+int errh_class(int code)
+{
+    if (code == MPI_SUCCESS)
+        return MPI_SUCCESS;
+    if (code > MPI_ERR_LASTCODE) {
+        os_lock_slow(&lock);
+        struct user_code *entry = user_entry(code);
+        int error_class = entry ? entry->error_class : MPI_ERR_UNKNOWN;
+        os_unlock_slow(&lock);
+        return error_class;
+    }
+    if (errh_class_text(code))
+        return code;
+    if (code > 0 && code % ERRH_TEXT_STEP && errh_class_text(code % ERRH_TEXT_STEP))
+        return code % ERRH_TEXT_STEP;
+    return MPI_ERR_UNKNOWN;
+}
+
+/* Keep a text. Returns its number. */
+static int remember(const char *text)
+{
+    os_lock_slow(&lock);
+    number = number % TEXTS + 1;
+    /* 64 * 15 and on: codes of the tool interface, which are classes */
+    if (number == MPI_T_ERR_CANNOT_INIT / ERRH_TEXT_STEP)
+        number++;
+    int n = number;
+    recent[next_slot].number = n;
+    snprintf(recent[next_slot].text, sizeof(recent[0].text), "%.511s", text);
+    next_slot = (next_slot + 1) % RECENT;
+    os_unlock_slow(&lock);
+    return n;
+}
+
+/* Locked. The text of a code that is among the recent ones, newest first. */
+static const char *recall(int code)
+{
+    for (int i = 1; i <= RECENT; i++) {
+        int slot = (next_slot - i + RECENT) % RECENT;
+        if (recent[slot].number && recent[slot].number == code / ERRH_TEXT_STEP)
+            return recent[slot].text;
+    }
+    return NULL;
+}
+
+bool errh_string(int code, char *text)
+{
+    bool known = true;
+    os_lock_slow(&lock);
+    const struct user_code *entry = user_entry(code);
+    const char *found = errh_class_text(code);
+    if (entry) {
+        found = entry->text ? entry->text : "";
+    } else if (!found && code > 0 && code <= MPI_ERR_LASTCODE) {
+        found = recall(code);
+        if (!found)
+            found = errh_class_text(code % ERRH_TEXT_STEP);
+    }
+    if (!found) {
+        known = false;
+        found = "no error code";
+    }
+    snprintf(text, MPI_MAX_ERROR_STRING, "%s", found);
+    os_unlock_slow(&lock);
+    return known;
+}
+
+/* ---- codes of the user ---- */
+
+/* Locked. An unused entry, which is the last or one that was removed. */
+static int user_room(void)
+{
+    for (int i = 0; i < user_count; i++)
+        if (!user[i].error_class)
+            return i;
+    if (user_count == USER_CODES)
+        return -1;
+    if (!(user_count & (user_count - 1))) { /* 0 or a power of two: full */
+        int room = user_count ? 2 * user_count : 1;
+        struct user_code *more = realloc(user, (size_t)room * sizeof(*more));
+        if (!more)
+            return -1;
+        user = more;
+    }
+    return user_count++;
+}
+
+int errh_add_code(int error_class, int *code)
+{
+    int rc = MPI_ERR_NO_MEM;
+    os_lock_slow(&lock);
+    struct user_code *of = user_entry(error_class);
+    bool is_class = error_class > 0 && (of ? of->error_class == error_class
+                                           : errh_class_text(error_class) != NULL);
+    if (error_class && !is_class) {
+        os_unlock_slow(&lock);
+        return MPI_ERR_ARG;
+    }
+    int i = user_room();
+    if (i >= 0) {
+        *code = MPI_ERR_LASTCODE + 1 + i;
+        user[i] = (struct user_code){.error_class = error_class ? error_class : *code};
+        of = user_entry(error_class); /* the table may have moved */
+        if (of)
+            of->codes++;
+        if (*code > errh_last_used)
+            errh_last_used = *code;
+        rc = MPI_SUCCESS;
+    }
+    os_unlock_slow(&lock);
+    return rc;
+}
+
+int errh_remove_code(int code, bool is_class)
+{
+    int rc = MPI_ERR_ARG;
+    os_lock_slow(&lock);
+    struct user_code *entry = user_entry(code);
+    if (entry && (entry->error_class == code) == is_class && !entry->codes) {
+        struct user_code *of = user_entry(entry->error_class);
+        if (of && of != entry)
+            of->codes--;
+        free(entry->text);
+        *entry = (struct user_code){0};
+        while (user_count && !user_entry(errh_last_used)) {
+            user_count--;
+            errh_last_used--;
+        }
+        rc = MPI_SUCCESS;
+    }
+    os_unlock_slow(&lock);
+    return rc;
+}
+
+int errh_set_string(int code, const char *text)
+{
+    char *copy = text ? strdup(text) : NULL;
+    if (text && !copy)
+        return MPI_ERR_NO_MEM;
+    os_lock_slow(&lock);
+    struct user_code *entry = user_entry(code);
+    bool good = entry && (text || entry->text);
+    if (good) {
+        char *old = entry->text;
+        entry->text = copy;
+        copy = old;
+    }
+    os_unlock_slow(&lock);
+    free(copy);
+    return good ? MPI_SUCCESS : MPI_ERR_ARG;
+}
+
+/* ---- raising ---- */
+
+/* The name as the user knows it: without the P of PMPI_, and the _c. */
+static void public_name(const char *function, char *name, size_t size)
+{
+    snprintf(name, size, "%s", strncmp(function, "PMPI", 4) ? function : function + 1);
+    size_t len = strlen(name);
+    if (len > 2 && !strcmp(name + len - 2, "_c"))
+        name[len - 2] = 0;
+}
+
+/* End: by the process manager while there is one, or alone. */
+static void end(int code, const char *text)
+{
+    int status = errh_class(code) & 0xff;
+    fflush(NULL);
+    if (mpi_state == MPI_STATE_READY)
+        mpid_abort(status ? status : 1, text);
+    dprintf(STDERR_FILENO, "%s\n", text);
+    _exit(status ? status : 1);
+}
+
+int errh_raise(struct comm *comm, int code, const char *text)
+{
+    struct comm *on = comm ? comm : comm_constants[2];
+    struct errhandler *errhandler = &predefined[0];
+    if (on) {
+        os_lock(&comm_lock);
+        errhandler = on->errhandler;
+        errh_ref(errhandler);
+        os_unlock(&comm_lock);
+    }
+    if (errhandler->kind == ERRH_USER) {
+        MPI_Comm handle = comm_handle(on);
+        int given = code;
+        errhandler->function(&handle, &given);
+    } else if (errhandler->kind != ERRH_RETURN) {
+        end(code, text);
+    }
+    errh_unref(errhandler);
+    return code;
+}
+
+int errh_comm(struct comm *comm, int error_class, const char *function, const char *fmt, ...)
+{
+    char text[MPI_MAX_ERROR_STRING + 256], name[64], what[320], where[192] = "";
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(what, sizeof(what), fmt, args);
+    va_end(args);
+    public_name(function, name, sizeof(name));
+    const struct comm *world = comm_constants[1];
+    int rank = comm ? comm->rank : world ? world->rank : -1;
+    int len = 0;
+    if (comm && comm->name[0])
+        len = snprintf(where, sizeof(where), "communicator '%.127s', ", comm->name);
+    else if (comm)
+        len = snprintf(where, sizeof(where), "communicator without a name, ");
+    if (rank >= 0)
+        len += snprintf(where + len, sizeof(where) - (size_t)len, "rank %d on ", rank);
+    /* The end is what may be cut. */
+    snprintf(text, sizeof(text), "%s: %s (%s%.64s)", name, what, where, os_host_name());
+    text[MPI_MAX_ERROR_STRING - 1] = 0;
+    /* These two say where to look, and programs compare them. */
+    bool bare = error_class == MPI_ERR_IN_STATUS || error_class == MPI_ERR_PENDING;
+    /* A code of the user's, or one that has a text, stays. */
+    bool plain = error_class > 0 && error_class < ERRH_TEXT_STEP;
+    int code = bare || !plain ? error_class : error_class + remember(text) * ERRH_TEXT_STEP;
+    return errh_raise(comm, code, text);
+}
+
+int errh_bad_comm(MPI_Comm handle, const char *function)
+{
+    if (mpi_state != MPI_STATE_READY)
+        return errh_not_ready(function);
+    if (handle == MPI_COMM_NULL)
+        return errh_comm(NULL, MPI_ERR_COMM, function, "communicator MPI_COMM_NULL");
+    return errh_comm(NULL, MPI_ERR_COMM, function, "communicator %p is none, or was freed",
+                     (void *)handle);
+}
+
+int errh_not_ready(const char *function)
+{
+    char text[192], name[64];
+    public_name(function, name, sizeof(name));
+    snprintf(text, sizeof(text), "%s: called %s (%.64s)", name,
+             mpi_state == MPI_STATE_BEFORE ? "before MPI_Init" : "after MPI_Finalize",
+             os_host_name());
+    end(MPI_ERR_OTHER, text);
+    return MPI_ERR_OTHER;
+}

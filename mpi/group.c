@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Groups never change once they are made, but for two tables that are made when
+ * first needed and then stay: whoever comes second to that throws its own away.
+ */
+#include "mpi/group.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct process me;
+static struct group empty = {.object = {OBJECT_GROUP, 1}, .rank = MPI_UNDEFINED, .stride = 1};
+struct group *group_empty = &empty;
+
+void group_init(const struct process *self)
+{
+    me = *self;
+}
+
+struct group *group_from(MPI_Group handle)
+{
+    if (handle_is_constant(handle))
+        return handle == MPI_GROUP_EMPTY ? group_empty : NULL;
+    return handle_leads_to(handle, OBJECT_GROUP) ? (struct group *)handle : NULL;
+}
+
+MPI_Group group_handle(struct group *group)
+{
+    return group == group_empty ? MPI_GROUP_EMPTY : (MPI_Group)group;
+}
+
+void group_ref(struct group *group)
+{
+    if (group != group_empty)
+        object_ref(&group->object);
+}
+
+void group_unref(struct group *group)
+{
+    if (!group || group == group_empty || !object_unref(&group->object))
+        return;
+    group->object.word = 0;
+    free(group->list);
+    free(atomic_load(&group->sorted));
+    free(atomic_load(&group->vcs));
+    free(group);
+}
+
+static bool same_gid(const struct mpid_gid *a, const struct mpid_gid *b)
+{
+    return !memcmp(a, b, sizeof(*a));
+}
+
+static bool same_process(const struct process *a, const struct process *b)
+{
+    return a->rank == b->rank && same_gid(&a->gid, &b->gid);
+}
+
+struct group *group_create_range(const struct mpid_gid *gid, int64_t first, int64_t stride,
+                                 int size)
+{
+    if (size == 0)
+        return group_empty;
+    struct group *group = calloc(1, sizeof(*group));
+    if (!group)
+        return NULL;
+    object_init(&group->object, OBJECT_GROUP);
+    group->size = size;
+    group->gid = *gid;
+    group->first = first;
+    group->stride = size > 1 ? stride : 1;
+    group->rank = group_find(group, &me);
+    return group;
+}
+
+struct group *group_create(const struct process *list, int size)
+{
+    if (size == 0)
+        return group_empty;
+    int64_t first = list[0].rank;
+    int64_t stride = size > 1 ? (int64_t)list[1].rank - first : 1;
+    bool range = stride != 0;
+    for (int i = 1; range && i < size; i++)
+        range = list[i].rank == first + i * stride && same_gid(&list[i].gid, &list[0].gid);
+    if (range)
+        return group_create_range(&list[0].gid, first, stride, size);
+    struct group *group = calloc(1, sizeof(*group));
+    struct process *copy = malloc((size_t)size * sizeof(*copy));
+    if (!group || !copy) {
+        free(group);
+        free(copy);
+        return NULL;
+    }
+    object_init(&group->object, OBJECT_GROUP);
+    memcpy(copy, list, (size_t)size * sizeof(*copy));
+    group->size = size;
+    group->list = copy;
+    group->rank = MPI_UNDEFINED;
+    for (int i = 0; i < size && group->rank == MPI_UNDEFINED; i++)
+        if (same_process(&copy[i], &me))
+            group->rank = i;
+    return group;
+}
+
+struct group *group_pick(struct group *from, const int *ranks, int size)
+{
+    int64_t step = size > 1 ? (int64_t)ranks[1] - ranks[0] : 1;
+    bool regular = step != 0;
+    for (int i = 1; regular && i < size; i++)
+        regular = ranks[i] == ranks[0] + i * step;
+    if (size && size == from->size && ranks[0] == 0 && regular && step == 1) {
+        group_ref(from);
+        return from;
+    }
+    if (!from->list && regular && size)
+        return group_create_range(&from->gid, from->first + ranks[0] * from->stride,
+                                  step * from->stride, size);
+    struct process *list = malloc((size_t)(size ? size : 1) * sizeof(*list));
+    if (!list)
+        return NULL;
+    for (int i = 0; i < size; i++)
+        list[i] = group_process(from, ranks[i]);
+    struct group *group = group_create(list, size);
+    free(list);
+    return group;
+}
+
+struct vc **group_vcs(struct group *group)
+{
+    struct vc **vcs = atomic_load_explicit(&group->vcs, memory_order_acquire);
+    if (vcs)
+        return vcs;
+    /* Zero pages that nobody touches take no memory. */
+    vcs = calloc((size_t)(group->size ? group->size : 1), sizeof(*vcs));
+    if (!vcs)
+        return NULL;
+    struct vc **before = NULL;
+    if (atomic_compare_exchange_strong(&group->vcs, &before, vcs))
+        return vcs;
+    free(vcs);
+    return before;
+}
+
+/* ---- finding a process ---- */
+
+static int order(const struct process *a, const struct process *b)
+{
+    int gids = memcmp(&a->gid, &b->gid, sizeof(a->gid));
+    return gids ? gids : (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+static int order_ranks(const void *a, const void *b, void *list)
+{
+    const struct process *process = list;
+    return order(&process[*(const int *)a], &process[*(const int *)b]);
+}
+
+/* The table of ranks sorted by process; NULL: no memory. */
+static const int *sorted_ranks(const struct group *group)
+{
+    int *sorted = atomic_load_explicit(&group->sorted, memory_order_acquire);
+    if (sorted)
+        return sorted;
+    sorted = malloc((size_t)group->size * sizeof(*sorted));
+    if (!sorted)
+        return NULL;
+    for (int i = 0; i < group->size; i++)
+        sorted[i] = i;
+    qsort_r(sorted, (size_t)group->size, sizeof(*sorted), order_ranks, group->list);
+    int *before = NULL;
+    if (atomic_compare_exchange_strong(&((struct group *)(uintptr_t)group)->sorted, &before,
+                                       sorted))
+        return sorted;
+    free(sorted);
+    return before;
+}
+
+static int find_in_list(const struct group *group, const struct process *process)
+{
+    const int *sorted = sorted_ranks(group);
+    if (!sorted) { /* no memory: slowly, then */
+        for (int i = 0; i < group->size; i++)
+            if (same_process(&group->list[i], process))
+                return i;
+        return MPI_UNDEFINED;
+    }
+    int low = 0, high = group->size;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (order(&group->list[sorted[middle]], process) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < group->size && same_process(&group->list[sorted[low]], process))
+        return sorted[low];
+    return MPI_UNDEFINED;
+}
+
+int group_find(const struct group *group, const struct process *process)
+{
+    if (group->list)
+        return find_in_list(group, process);
+    if (!group->size || !same_gid(&group->gid, &process->gid))
+        return MPI_UNDEFINED;
+    int64_t distance = (int64_t)process->rank - group->first;
+    if (distance % group->stride)
+        return MPI_UNDEFINED;
+    int64_t i = distance / group->stride;
+    return i >= 0 && i < group->size ? (int)i : MPI_UNDEFINED;
+}
+
+int group_compare(const struct group *a, const struct group *b)
+{
+    if (a == b)
+        return MPI_IDENT;
+    if (a->size != b->size)
+        return MPI_UNEQUAL;
+    bool same = !a->list && !b->list && a->first == b->first && a->stride == b->stride &&
+                same_gid(&a->gid, &b->gid);
+    if (same || !a->size)
+        return MPI_IDENT;
+    int result = MPI_IDENT;
+    for (int i = 0; i < a->size; i++) {
+        struct process process = group_process(a, i), other = group_process(b, i);
+        if (same_process(&process, &other))
+            continue;
+        result = MPI_SIMILAR;
+        if (group_find(b, &process) == MPI_UNDEFINED)
+            return MPI_UNEQUAL;
+    }
+    return result;
+}

@@ -189,8 +189,10 @@ static int prepare(struct child *c)
     c->step = "bind the process to mpiexec";
     if (prctl(PR_SET_PDEATHSIG, SIGKILL))
         return -1;
-    if (getppid() != c->parent)
-        _exit(1);
+    if (getppid() != c->parent) {
+        errno = ESRCH;
+        return -1;
+    }
     c->step = "connect the streams";
     if (place_streams(l->stream))
         return -1;
@@ -217,7 +219,7 @@ static int child_main(void *arg)
         }
     }
     c->error = errno;
-    _exit(127);
+    return 127;
 }
 
 /* Whether the file begins as text: then the shell may read it, as execvp() has it. */

@@ -55,6 +55,7 @@ struct run {
     struct extra extra;
     char **environment; /* of the program being started */
     int environment_app;
+    char last_words[TABLE_MESSAGE_MAX + 512]; /* to be said at the next turn of the loop */
     bool drained;
     bool abandoned; /* the user does not want to wait for the output */
     int null_fd;
@@ -62,28 +63,32 @@ struct run {
 
 /* ---- words ---- */
 
+/* Put into words why a rank's end is a failure. They are said after what the rank wrote. */
 static void explain_end(struct run *run, int rank, const struct job_facts *f, enum job_cause cause)
 {
-    char who[400], message[TABLE_MESSAGE_MAX];
-    snprintf(who, sizeof(who), "mpiexec: rank %d on %s (pid %d)", rank, os_host_name(),
-             (int)run->table.rank[rank].pid);
+    char *text = run->last_words, message[TABLE_MESSAGE_MAX];
+    size_t size = sizeof(run->last_words);
+    if (cause == JOB_CAUSE_NONE)
+        return;
+    int n = snprintf(text, size, "mpiexec: rank %d on %s (pid %d) ", rank, os_host_name(),
+                     (int)run->table.rank[rank].pid);
+    text += n;
+    size -= (size_t)n;
     switch (cause) {
     case JOB_CAUSE_NONE: break;
     case JOB_CAUSE_ABORT:
         table_abort_message(&run->table, rank, message);
-        stdio_say(run->stdio, "%s aborted with code %d%s%s\n", who, f->abort_code,
-                  message[0] ? ": " : "", message);
+        snprintf(text, size, "aborted with code %d%s%s", f->abort_code, message[0] ? ": " : "",
+                 message);
         break;
     case JOB_CAUSE_SIGNAL:
-        stdio_say(run->stdio, "%s was killed by signal %d (%s)\n", who, WTERMSIG(f->status),
-                  strsignal(WTERMSIG(f->status)));
+        snprintf(text, size, "was killed by signal %d (%s)", WTERMSIG(f->status),
+                 strsignal(WTERMSIG(f->status)));
         break;
     case JOB_CAUSE_CODE:
-        stdio_say(run->stdio, "%s exited with code %d\n", who, WEXITSTATUS(f->status));
+        snprintf(text, size, "exited with code %d", WEXITSTATUS(f->status));
         break;
-    case JOB_CAUSE_UNFINALIZED:
-        stdio_say(run->stdio, "%s exited without MPI_Finalize\n", who);
-        break;
+    case JOB_CAUSE_UNFINALIZED: snprintf(text, size, "exited without MPI_Finalize"); break;
     }
 }
 
@@ -478,6 +483,17 @@ static int finish(struct run *run)
     return code;
 }
 
+/* Wait for what happens next. When a rank has failed, what it wrote before is read first. */
+static void turn(struct run *run)
+{
+    uv_run(&run->loop, UV_RUN_ONCE);
+    if (!run->last_words[0])
+        return;
+    uv_run(&run->loop, UV_RUN_NOWAIT);
+    stdio_say(run->stdio, "%s\n", run->last_words);
+    run->last_words[0] = 0;
+}
+
 int run_job(const struct options *o, char *const *paths, char *name, size_t name_size)
 {
     struct run *run = calloc(1, sizeof(*run));
@@ -505,6 +521,6 @@ int run_job(const struct options *o, char *const *paths, char *name, size_t name
     start_ranks(run);
     reap(run); /* the warden may have been killed before its end was listened for */
     while (!run->abandoned && (run->job.state != JOB_ENDED || !run->drained))
-        uv_run(&run->loop, UV_RUN_ONCE);
+        turn(run);
     return finish(run);
 }

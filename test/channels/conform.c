@@ -505,9 +505,10 @@ static void sleep_once(struct fake *fake, enum chan_sleep how)
     fake_step(fake, UINT64_MAX, "nothing");
 }
 
-static void ping_pong_asleep(struct fake *fake, struct fake_peer *peer, enum chan_sleep how)
+/* in: packets that the peer has sent before this; it may have begun already. */
+static void ping_pong_asleep(struct fake *fake, struct fake_peer *peer, enum chan_sleep how,
+                             uint64_t in)
 {
-    uint64_t in = peer->in;
     unsigned seed = (unsigned)fake->rank + 5;
     for (int i = 0; i < 1500; i++) {
         if (fake->rank == 0)
@@ -537,15 +538,15 @@ static void case_sleep(struct fake *fake, const struct conform_traits *traits)
     }
     FAKE_CHECK(fake, fake->chan->fd >= 0 || fake->chan->word, "no way to sleep is offered");
     if (fake->chan->fd >= 0)
-        ping_pong_asleep(fake, peer, CHAN_SLEEP_FD);
+        ping_pong_asleep(fake, peer, CHAN_SLEEP_FD, 0);
     if (fake->chan->word)
-        ping_pong_asleep(fake, peer, CHAN_SLEEP_WORD);
+        ping_pong_asleep(fake, peer, CHAN_SLEEP_WORD, fake->chan->fd >= 0 ? 1500 : 0);
 }
 
 /* Bulk data moves although both sides sleep whenever they may. */
-static void stream_asleep(struct fake *fake, struct fake_peer *peer, enum chan_sleep how)
+static void stream_asleep(struct fake *fake, struct fake_peer *peer, enum chan_sleep how,
+                          uint64_t in)
 {
-    uint64_t in = peer->in;
     for (int i = 0; i < 40; i++) {
         while (!fake_send(peer, largest(peer) / 8, FAKE_TRY | (i % 2 ? FAKE_COOKIE : 0)))
             sleep_once(fake, how);
@@ -562,9 +563,9 @@ static void case_sleep_stream(struct fake *fake, const struct conform_traits *tr
 {
     struct fake_peer *peer = joined(fake);
     if (fake->chan->fd >= 0)
-        stream_asleep(fake, peer, CHAN_SLEEP_FD);
+        stream_asleep(fake, peer, CHAN_SLEEP_FD, 0);
     if (fake->chan->word)
-        stream_asleep(fake, peer, CHAN_SLEEP_WORD);
+        stream_asleep(fake, peer, CHAN_SLEEP_WORD, fake->chan->fd >= 0 ? 440 : 0);
 }
 
 /* A stranger who links wakes a process that sleeps without any link. */

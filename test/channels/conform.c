@@ -505,6 +505,14 @@ static void sleep_once(struct fake *fake, enum chan_sleep how)
     fake_step(fake, UINT64_MAX, "nothing");
 }
 
+/* Whether there is a descriptor to sleep on; a channel may make it when first armed. */
+static bool has_fd(struct fake *fake)
+{
+    fake->ops->arm(fake->chan, CHAN_SLEEP_FD);
+    fake->ops->disarm(fake->chan);
+    return fake->chan->fd >= 0;
+}
+
 /* in: packets that the peer has sent before this; it may have begun already. */
 static void ping_pong_asleep(struct fake *fake, struct fake_peer *peer, enum chan_sleep how,
                              uint64_t in)
@@ -536,11 +544,11 @@ static void case_sleep(struct fake *fake, const struct conform_traits *traits)
         fake->ops->disarm(fake->chan);
         return;
     }
-    FAKE_CHECK(fake, fake->chan->fd >= 0 || fake->chan->word, "no way to sleep is offered");
-    if (fake->chan->fd >= 0)
+    FAKE_CHECK(fake, has_fd(fake) || fake->chan->word, "no way to sleep is offered");
+    if (has_fd(fake))
         ping_pong_asleep(fake, peer, CHAN_SLEEP_FD, 0);
     if (fake->chan->word)
-        ping_pong_asleep(fake, peer, CHAN_SLEEP_WORD, fake->chan->fd >= 0 ? 1500 : 0);
+        ping_pong_asleep(fake, peer, CHAN_SLEEP_WORD, has_fd(fake) ? 1500 : 0);
 }
 
 /* Bulk data moves although both sides sleep whenever they may. */
@@ -562,16 +570,16 @@ static void stream_asleep(struct fake *fake, struct fake_peer *peer, enum chan_s
 static void case_sleep_stream(struct fake *fake, const struct conform_traits *traits)
 {
     struct fake_peer *peer = joined(fake);
-    if (fake->chan->fd >= 0)
+    if (has_fd(fake))
         stream_asleep(fake, peer, CHAN_SLEEP_FD, 0);
     if (fake->chan->word)
-        stream_asleep(fake, peer, CHAN_SLEEP_WORD, fake->chan->fd >= 0 ? 440 : 0);
+        stream_asleep(fake, peer, CHAN_SLEEP_WORD, has_fd(fake) ? 440 : 0);
 }
 
 /* A stranger who links wakes a process that sleeps without any link. */
 static void case_sleep_accept(struct fake *fake, const struct conform_traits *traits)
 {
-    enum chan_sleep how = fake->chan->fd >= 0 ? CHAN_SLEEP_FD : CHAN_SLEEP_WORD;
+    enum chan_sleep how = has_fd(fake) ? CHAN_SLEEP_FD : CHAN_SLEEP_WORD;
     struct fake_peer *peer = &fake->peer[other(fake)];
     if (fake->rank == 0) {
         usleep(100000);

@@ -92,6 +92,19 @@ static inline void fill(void *to, const struct chan_data *data)
         data->read(data, 0, to, data->len);
 }
 
+static int send_wide(struct shm_link *link, const struct chan_head *head,
+                     const struct chan_data *data)
+{
+    memory_order order = link->fenced ? memory_order_seq_cst : memory_order_release;
+    while (!shm_ring_push_wide(&link->out, head, data->base, (uint32_t)data->len, order))
+        if (!shm_link_refresh(link))
+            return starve(link);
+    if (UNLIKELY(link->starved))
+        feed(link);
+    wake(link, ~0u, link->fenced);
+    return 0;
+}
+
 /* Everything but a small contiguous packet for a ring with room. */
 static __attribute__((noinline)) int send_slow(struct shm_link *link, const struct chan_head *head,
                                                const struct chan_data *data)
@@ -102,6 +115,8 @@ static __attribute__((noinline)) int send_slow(struct shm_link *link, const stru
         return CHAN_AGAIN;
     if (shm_ring_full(&link->out) && !shm_link_refresh(link))
         return starve(link);
+    if (data->len > SHM_RING_INLINE && data->len <= SHM_RING_WIDE && data->base)
+        return send_wide(link, head, data);
     struct shm_ring_slot *slot = shm_ring_next(&link->out);
     if (data->len <= SHM_RING_INLINE) {
         fill(slot->body, data);
@@ -174,12 +189,19 @@ static __attribute__((cold)) void break_off(struct shm_link *link, int rc)
     link->shm->chores = 1;
 }
 
-/* A packet whose payload is in a chunk; or whose control word is nonsense. */
-static int receive_chunk(struct shm_link *link, const struct shm_ring_slot *slot, uint64_t control,
+/* A packet that is not in one slot; or whose control word is nonsense. */
+static int receive_large(struct shm_link *link, const struct shm_ring_slot *slot, uint64_t control,
                          const struct chan_head *head)
 {
     const struct shm_layout *layout = &link->shm->layout;
     uint32_t offset, len = shm_ring_len(control);
+    if (control >> 32 <= SHM_RING_WIDE) {
+        unsigned char body[SHM_RING_WIDE];
+        if (shm_ring_pop_wide(&link->in, body, len))
+            give(link);
+        link->shm->sink->arrived(link->base.peer, head, body, len);
+        return 1;
+    }
     memcpy(&offset, slot->body, sizeof(offset));
     if (shm_ring_kind(control) != SHM_KIND_CHUNK || len > SHM_CHUNK_MAX ||
         offset > layout->size - layout->pool - len) {
@@ -211,7 +233,7 @@ int shm_link_receive(struct shm_link *link)
             if (shm_ring_pop(&link->in))
                 give(link);
             sink->arrived(link->base.peer, &head, body, (size_t)(control >> 32));
-        } else if (!receive_chunk(link, slot, control, &head)) {
+        } else if (!receive_large(link, slot, control, &head)) {
             break;
         }
         if (++upcalls == BATCH || !link->hears)

@@ -203,11 +203,13 @@ static struct shm_link *new_attempt(struct shm *shm, uint32_t rank, uint32_t *nu
 {
     struct shm_lines *lines = (struct shm_lines *)((char *)shm->mine + shm->layout.lines) + rank;
     uint64_t attempt = atomic_load_explicit(&lines->attempt, memory_order_acquire);
-    struct shm_link *link;
+    struct shm_link *link = NULL;
 
     *number = (uint32_t)(attempt >> 32);
     *first = (uint32_t)attempt;
-    return shm_link_contact(shm, rank, &link) || *number == link->in_number ? NULL : link;
+    if (shm_link_contact(shm, rank, &link) || *number == link->in_number)
+        return NULL;
+    return link;
 }
 
 static int turn_away(struct shm *shm, uint32_t rank)

@@ -18,7 +18,9 @@ extern const struct chan_ops chan_tcp;
 enum {
     READS = 16,   /* of one link in one progress(), so that no peer starves the others */
     WORKS = 1024, /* dirty links in one progress() */
-    VECTORS = 16
+    VECTORS = 16,
+    STREAK = 4, /* events of one link in a row make it hot */
+    HEAT = 256  /* empty looks at it make it cold */
 };
 
 static void mark_dirty(struct tcp_link *link)
@@ -76,7 +78,8 @@ static size_t put(struct tcp_link *link, struct iovec *iov, int count, size_t al
     struct msghdr message = {.msg_iov = iov, .msg_iovlen = (size_t)count};
     ssize_t n;
     do
-        n = sendmsg(link->sock.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+        n = count == 1 ? send(link->sock.fd, iov->iov_base, iov->iov_len, MSG_NOSIGNAL)
+                       : sendmsg(link->sock.fd, &message, MSG_NOSIGNAL);
     while (n < 0 && errno == EINTR);
     if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != ENOBUFS) {
         mute(link, -errno);
@@ -221,11 +224,18 @@ static int send_whole(struct tcp_link *link, uint8_t *header, const struct chan_
     struct iovec iov[3];
     int count = 0;
     size_t before = link->out.tail - link->out.head, all = WIRE_HEADER_LEN + data->len;
+    uint8_t flat[WIRE_HEADER_LEN + LINK_FLAT_MAX];
     if (before)
         iov[count++] = (struct iovec){link->out.bytes + link->out.head, before};
-    iov[count++] = (struct iovec){header, WIRE_HEADER_LEN};
-    if (data->len)
+    if (data->len <= LINK_FLAT_MAX) { /* one piece is quicker than two */
+        memcpy(flat, header, WIRE_HEADER_LEN);
+        if (data->len)
+            memcpy(flat + WIRE_HEADER_LEN, data->base, data->len);
+        iov[count++] = (struct iovec){flat, all};
+    } else {
+        iov[count++] = (struct iovec){header, WIRE_HEADER_LEN};
         iov[count++] = (struct iovec){(void *)(uintptr_t)data->base, data->len};
+    }
     size_t n = put(link, iov, count, before + all);
     n -= out_drop(&link->out, n);
     if (n == all)
@@ -288,6 +298,7 @@ static int parse(struct tcp_link *link)
         const uint8_t *data = link->in + link->head + WIRE_HEADER_LEN;
         if (wire_header_get(link->in + link->head, &head, &len))
             return upcalls + link_lose(link, -EPROTO);
+        link->large = len > LINK_GATHER_MAX;
         if (have >= len) {
             link->head += WIRE_HEADER_LEN + len;
             sink->arrived(link->base.peer, &head, data, len);
@@ -322,7 +333,10 @@ static int offer(struct tcp_link *link, struct iovec iov[2])
     }
     if (link->body_len)
         iov[count++] = (struct iovec){link->body, link->body_len};
-    iov[count++] = (struct iovec){link->in + link->tail, LINK_IN_LEN - link->tail};
+    size_t room = LINK_IN_LEN - link->tail;
+    if (link->large && room > LINK_GLANCE_LEN)
+        room = LINK_GLANCE_LEN;
+    iov[count++] = (struct iovec){link->in + link->tail, room};
     return count;
 }
 
@@ -374,6 +388,46 @@ static int receive(struct tcp_link *link, bool *drained)
 }
 
 /* ---- progress ---- */
+
+void link_cool(struct tcp *tcp)
+{
+    struct tcp_link *link = tcp->hot;
+    if (tcp->heat && is_up(link)) {
+        int rc = tcp_rewatch(tcp, &link->sock, link->watched);
+        if (rc)
+            mute(link, rc);
+    }
+    tcp->hot = NULL;
+    tcp->heat = tcp->streak = 0;
+}
+
+/* Something came over link, as epoll says. Some times in a row make it hot. */
+static void warm(struct tcp_link *link)
+{
+    struct tcp *tcp = link->tcp;
+    if (tcp->hot != link)
+        link_cool(tcp);
+    tcp->hot = link;
+    if (tcp->heat || ++tcp->streak < STREAK || link->watched || tcp_ignore(tcp, &link->sock))
+        return;
+    tcp->heat = HEAT;
+}
+
+int link_poll(struct tcp *tcp)
+{
+    struct tcp_link *link = tcp->hot;
+    bool drained;
+    int upcalls = is_up(link) ? receive(link, &drained) : 0;
+    if (tcp->hot != link)
+        return upcalls; /* it has ended */
+    if (upcalls)
+        tcp->heat = HEAT;
+    else if (tcp->heat == 1)
+        link_cool(tcp);
+    else
+        tcp->heat--;
+    return upcalls;
+}
 
 static int report_sent(struct tcp_link *link)
 {
@@ -430,7 +484,10 @@ int link_event(struct tcp_link *link, bool input, bool output)
         }
         upcalls += report_sent(link);
     }
-    return upcalls + (input && is_up(link) ? receive(link, &drained) : 0);
+    if (!input || !is_up(link))
+        return upcalls;
+    warm(link);
+    return upcalls + receive(link, &drained);
 }
 
 /* ---- life ---- */
@@ -479,6 +536,8 @@ void link_destroy(struct tcp_link *link)
         dial_stop(link->dial);
     if (link->dirty)
         clear_dirty(link);
+    if (tcp->hot == link)
+        link_cool(tcp);
     if (link->state == LINK_OPEN)
         linger_start(link);
     *link->at = link->next;
@@ -507,6 +566,8 @@ int link_refuse(struct tcp_link *link, enum chan_answer answer, const char *why)
 int link_lose(struct tcp_link *link, int rc)
 {
     link->state = LINK_OVER;
+    if (link->tcp->hot == link)
+        link_cool(link->tcp);
     close(link->sock.fd);
     link->sock.fd = -1;
     link->tcp->env->sink->lost(&link->base, rc);

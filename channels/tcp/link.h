@@ -13,7 +13,10 @@
  * full: then it is copied into the link's output buffer, or, with a cookie,
  * stays where it is, as a node of the queue behind that buffer.
  * Input. A read-ahead buffer takes many small packets at one system call. A
- * large body goes to the place that the device names, without a copy.
+ * large body goes to the place that the device names, without a copy: where one
+ * is to be expected, little is read ahead. The link that alone brings packets is
+ * hot: it is read without asking epoll, which does not watch it meanwhile and so
+ * costs its peer nothing.
  */
 #ifndef TCP_LINK_H
 #define TCP_LINK_H
@@ -25,8 +28,10 @@
 enum {
     LINK_EAGER_MAX = 64 << 10,
     LINK_IN_LEN = 64 << 10,  /* bytes of the read-ahead buffer */
+    LINK_FLAT_MAX = 2 << 10, /* bytes: put behind the header for the system call */
     LINK_COPY_MAX = 8 << 10, /* bytes: up to here, a copy is cheaper than a system call */
-    LINK_GATHER_MAX = 16 << 10 /* bytes: larger bodies ask for a place */
+    LINK_GATHER_MAX = 16 << 10, /* bytes: larger bodies ask for a place */
+    LINK_GLANCE_LEN = 1 << 10   /* bytes read ahead where a large body is expected */
 };
 
 enum link_state { LINK_DIALING, LINK_OPEN, LINK_MUTE, LINK_OVER };
@@ -60,6 +65,7 @@ struct tcp_link {
     uint8_t *body; /* rest of a large body: where it goes */
     size_t body_len;
     void *token;
+    bool large;        /* the last body was: the next may be, too */
     size_t head, tail; /* in[head..tail) is read and not yet parsed */
     uint8_t in[LINK_IN_LEN];
 };
@@ -82,6 +88,9 @@ int link_lose(struct tcp_link *link, int rc);
 
 /* Each returns the number of upcalls. */
 int link_event(struct tcp_link *link, bool input, bool output);
+int link_poll(struct tcp *tcp); /* the hot one */
+/* Let epoll watch the hot link again. */
+void link_cool(struct tcp *tcp);
 int link_work(struct tcp *tcp); /* the dirty ones */
 
 /* The afterlife of a link that ends open (linger.c): takes its descriptor where something

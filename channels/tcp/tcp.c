@@ -26,6 +26,7 @@ extern const struct chan_ops chan_tcp;
 
 enum {
     EVENTS = 32,       /* taken by one progress() */
+    HOT_TURNS = 8,     /* progress() asks epoll at least so often */
     TICK_MS = 20,
     SCORE = 20,
     UNACKED_MS = 20000 /* a peer's host that does not answer for so long is gone */
@@ -38,21 +39,25 @@ static struct tcp *tcp_of(struct chan *chan)
 
 /* ---- what the other files need ---- */
 
-static int control(struct tcp *tcp, int op, struct tcp_sock *sock, bool output)
+static int control(struct tcp *tcp, int op, struct tcp_sock *sock, uint32_t events)
 {
-    struct epoll_event event = {.events = EPOLLIN | (output ? (uint32_t)EPOLLOUT : 0u),
-                                .data.ptr = sock};
+    struct epoll_event event = {.events = events, .data.ptr = sock};
     return epoll_ctl(tcp->epoll, op, sock->fd, &event) ? -errno : 0;
 }
 
 int tcp_watch(struct tcp *tcp, struct tcp_sock *sock, bool output)
 {
-    return control(tcp, EPOLL_CTL_ADD, sock, output);
+    return control(tcp, EPOLL_CTL_ADD, sock, EPOLLIN | (output ? (uint32_t)EPOLLOUT : 0u));
 }
 
 int tcp_rewatch(struct tcp *tcp, struct tcp_sock *sock, bool output)
 {
-    return control(tcp, EPOLL_CTL_MOD, sock, output);
+    return control(tcp, EPOLL_CTL_MOD, sock, EPOLLIN | (output ? (uint32_t)EPOLLOUT : 0u));
+}
+
+int tcp_ignore(struct tcp *tcp, struct tcp_sock *sock)
+{
+    return control(tcp, EPOLL_CTL_MOD, sock, 0);
 }
 
 void tcp_bury(struct tcp *tcp, struct tcp_sock *sock)
@@ -337,9 +342,13 @@ static int tcp_progress(struct chan *chan)
     tcp->turn++;
     if (tcp->dirty)
         upcalls += link_work(tcp);
-    int count = epoll_wait(tcp->epoll, events, EVENTS, 0);
-    for (int i = 0; i < count; i++)
-        upcalls += on_event(tcp, events[i].data.ptr, events[i].events);
+    if (tcp->heat)
+        upcalls += link_poll(tcp);
+    if (!tcp->heat || !(tcp->turn % HOT_TURNS)) {
+        int count = epoll_wait(tcp->epoll, events, EVENTS, 0);
+        for (int i = 0; i < count; i++)
+            upcalls += on_event(tcp, events[i].data.ptr, events[i].events);
+    }
     if (tcp->proven)
         upcalls += listen_judge(tcp);
     if (tcp->dirty)
@@ -352,8 +361,11 @@ static int tcp_progress(struct chan *chan)
 
 static int tcp_arm(struct chan *chan, enum chan_sleep how)
 {
+    struct tcp *tcp = tcp_of(chan);
+    if (tcp->heat)
+        link_cool(tcp);
     /* The epoll set knows of all but what waits for progress() here. */
-    return how != CHAN_SLEEP_FD || tcp_of(chan)->dirty ? CHAN_AGAIN : 0;
+    return how != CHAN_SLEEP_FD || tcp->dirty ? CHAN_AGAIN : 0;
 }
 
 static void tcp_disarm(struct chan *chan)

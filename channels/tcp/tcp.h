@@ -45,6 +45,9 @@ struct tcp {
     uint32_t turn;   /* counts progress() */
     struct tcp_link *links;
     struct tcp_link *dirty, **last_dirty; /* links with something to do that no event tells */
+    struct tcp_link *hot; /* the last that brought something, or NULL */
+    int streak;           /* how often in a row */
+    int heat;             /* empty looks at it that are left; 0: epoll watches it */
     struct stranger *strangers, **last_stranger; /* oldest first */
     int unproven, proven; /* strangers that have said nothing right; that wait for asked() */
     struct dial *dials;
@@ -56,6 +59,8 @@ struct tcp {
 /* Watch sock for input (and output). Returns 0 or -errno. */
 int tcp_watch(struct tcp *tcp, struct tcp_sock *sock, bool output);
 int tcp_rewatch(struct tcp *tcp, struct tcp_sock *sock, bool output);
+/* Leave it in the epoll set, but watch for nothing. */
+int tcp_ignore(struct tcp *tcp, struct tcp_sock *sock);
 
 /* Close sock's descriptor and free the object that begins with it: now, or at the end of
  * progress(). */

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Classes, codes and texts: predefined ones, those of real errors, and the user's own. */
+#include <string.h>
+
+#include "check.h"
+
+static void predefined(void)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int len = -1, error_class = -1;
+    for (int i = 0; i <= MPI_ERR_ABI; i++) {
+        OK(MPI_Error_class(i, &error_class));
+        CHECK(error_class == i);
+        OK(MPI_Error_string(i, text, &len));
+        CHECK(len == (int)strlen(text) && len > 10 && !strncmp(text, "MPI_", 4));
+    }
+    OK(MPI_Error_class(MPI_T_ERR_INVALID, &error_class));
+    CHECK(error_class == MPI_T_ERR_INVALID);
+    OK(MPI_Error_class(-5, &error_class));
+    CHECK(error_class == MPI_ERR_UNKNOWN);
+}
+
+/* The text says which function, what, where; a later error has its own. */
+static void real(void)
+{
+    char text[MPI_MAX_ERROR_STRING], where[64];
+    int first, second, len;
+    MPI_Comm comm;
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    OK(MPI_Comm_set_name(comm, "my own"));
+    first = MPI_Send(NULL, 0, MPI_INT, 0, -3, comm);
+    second = MPI_Send(NULL, 0, MPI_INT, 1000000, 3, comm);
+    CHECK(first != second && first <= MPI_ERR_LASTCODE && second <= MPI_ERR_LASTCODE);
+    FAILS(MPI_ERR_TAG, first);
+    FAILS(MPI_ERR_RANK, second);
+    OK(MPI_Error_string(first, text, &len));
+    CHECK(!strncmp(text, "MPI_Send: ", 10) && strstr(text, "-3") && strstr(text, "'my own'"));
+    snprintf(where, sizeof(where), "rank %d on ", check_rank(comm));
+    CHECK(strstr(text, where));
+    OK(MPI_Error_string(second, text, &len));
+    CHECK(strstr(text, "1000000"));
+    /* Long after, the text is gone, and the class is told. */
+    for (int i = 0; i < 1000; i++)
+        FAILS(MPI_ERR_TAG, MPI_Send(NULL, 0, MPI_INT, 0, -3, comm));
+    FAILS(MPI_ERR_RANK, second);
+    OK(MPI_Error_string(second, text, &len));
+    CHECK(len > 0);
+    OK(MPI_Comm_free(&comm));
+}
+
+static void own(void)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int error_class, code, other, of = -1, len = -1;
+    OK(MPI_Add_error_class(&error_class));
+    OK(MPI_Add_error_code(error_class, &code));
+    OK(MPI_Add_error_code(MPI_ERR_IO, &other));
+    CHECK(error_class > MPI_ERR_LASTCODE && code > error_class && other > code);
+    OK(MPI_Error_class(code, &of));
+    CHECK(of == error_class);
+    OK(MPI_Error_class(error_class, &of));
+    CHECK(of == error_class);
+    OK(MPI_Error_class(other, &of));
+    CHECK(of == MPI_ERR_IO);
+    OK(MPI_Error_string(code, text, &len));
+    CHECK(len == 0 && !text[0]);
+    OK(MPI_Add_error_string(code, "out of cheese"));
+    OK(MPI_Error_string(code, text, &len));
+    CHECK(!strcmp(text, "out of cheese") && len == 13);
+    FAILS(MPI_ERR_ARG, MPI_Add_error_string(MPI_ERR_IO, "mine now"));
+    FAILS(MPI_ERR_ARG, MPI_Add_error_code(error_class + 999, &of));
+    FAILS(MPI_ERR_ARG, MPI_Remove_error_class(error_class)); /* it has a code */
+    OK(MPI_Remove_error_string(code));
+    OK(MPI_Remove_error_code(code));
+    OK(MPI_Remove_error_class(error_class));
+    OK(MPI_Remove_error_code(other));
+    OK(MPI_Error_class(error_class, &of));
+    CHECK(of == MPI_ERR_UNKNOWN);
+}
+
+int main(int argc, char **argv)
+{
+    OK(MPI_Init(&argc, &argv));
+    OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    predefined();
+    real();
+    own();
+    OK(MPI_Finalize());
+    return 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Do what its argument says, each of which ends the job; errh_fatal.sh looks on. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    if (!strcmp(what, "before"))
+        MPI_Send(NULL, 0, MPI_INT, 0, 3, MPI_COMM_WORLD);
+    if (!strcmp(what, "rank-before"))
+        return check_rank(MPI_COMM_WORLD);
+    OK(MPI_Init(&argc, &argv));
+    if (!strcmp(what, "tag"))
+        MPI_Send(NULL, 0, MPI_INT, 0, -3, MPI_COMM_WORLD);
+    if (!strcmp(what, "null"))
+        MPI_Send(NULL, 0, MPI_INT, 0, 3, MPI_COMM_NULL);
+    if (!strcmp(what, "errors-abort")) {
+        OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ABORT));
+        MPI_Send(NULL, 0, MPI_INT, 99, 3, MPI_COMM_WORLD);
+    }
+    if (!strcmp(what, "abort")) {
+        printf("flushed\n");
+        MPI_Abort(MPI_COMM_WORLD, 42);
+    }
+    if (!strcmp(what, "init"))
+        MPI_Init(NULL, NULL);
+    OK(MPI_Finalize());
+    if (!strcmp(what, "after"))
+        MPI_Send(NULL, 0, MPI_INT, 0, 3, MPI_COMM_WORLD);
+    if (!strcmp(what, "finalize"))
+        MPI_Finalize();
+    return 0;
+}

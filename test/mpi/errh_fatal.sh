@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Fatal errors end the job with one clear line. usage: errh_fatal.sh MPIEXEC PROGRAM
+mpiexec=$1 program=$2 wrong=0
+
+# expect NP STATUS ARGUMENT WORDS...: the job ends with STATUS (x: any but 0), and each of
+# WORDS stands in its output.
+expect() {
+    np=$1 status=$2 what=$3
+    shift 3
+    if [ "$np" = 0 ]; then
+        output=$(timeout 20 "$program" "$what" 2>&1)
+    else
+        output=$(timeout 20 "$mpiexec" -n "$np" "$program" "$what" 2>&1)
+    fi
+    got=$?
+    if [ "$status" = x ] && [ $got -ne 0 ] && [ $got -ne 124 ]; then
+        got=x
+    fi
+    for word in "$@"; do
+        case $output in
+        *"$word"*) ;;
+        *) got="no '$word'" ;;
+        esac
+    done
+    if [ "$got" != "$status" ]; then
+        wrong=1
+        echo "$what with $np: $got instead of $status; it said: $output"
+    fi
+}
+
+for np in 0 1 2; do
+    expect $np x tag "MPI_Send: " "-3" "MPI_COMM_WORLD" "rank "
+    expect $np x null "MPI_Send: " "MPI_COMM_NULL"
+    expect $np x errors-abort "MPI_Send: " "99"
+    expect $np x before "MPI_Send: called before MPI_Init"
+    expect $np x rank-before "MPI_Comm_rank: called before MPI_Init"
+    expect $np x after "MPI_Send: called after MPI_Finalize"
+    expect $np x finalize "MPI_Finalize: called after MPI_Finalize"
+    expect $np x init "MPI_Init: " "already"
+    expect $np 42 abort "flushed" "MPI_Abort(MPI_COMM_WORLD, 42)"
+done
+exit $wrong

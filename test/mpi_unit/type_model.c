@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The naive datatypes: see type_model.h. */
+
+#include "type_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct model_bounds model_bounds(const struct model *model)
+{
+    struct model_bounds b = {0};
+    int64_t align = 1, true_ub = 0;
+
+    for (int i = 0; i < model->n; i++) {
+        const struct model_entry *e = &model->entry[i];
+        b.size += e->size;
+        if (i == 0 || e->at < b.true_lb)
+            b.true_lb = e->at;
+        if (i == 0 || e->at + e->size > true_ub)
+            true_ub = e->at + e->size;
+        if (e->align > align)
+            align = e->align;
+    }
+    b.true_extent = true_ub - b.true_lb;
+    b.lb = b.true_lb;
+    b.extent = b.true_extent;
+    while (b.extent % align)
+        b.extent++;
+    if (model->marked) {
+        b.lb = model->mark_lb;
+        b.extent = model->mark_ub - model->mark_lb;
+    }
+    return b;
+}
+
+void model_add(struct model *model, const struct model *from, int64_t len, int64_t at)
+{
+    int64_t extent = model_bounds(from).extent;
+
+    model->overflown |= from->overflown;
+    for (int64_t k = 0; k < len; k++, at += extent) {
+        for (int i = 0; i < from->n; i++) {
+            if (model->n == MODEL_MAX) {
+                model->overflown = true;
+                return;
+            }
+            model->entry[model->n] = from->entry[i];
+            model->entry[model->n++].at += at;
+        }
+        if (!from->marked)
+            continue;
+        if (!model->marked || at + from->mark_lb < model->mark_lb)
+            model->mark_lb = at + from->mark_lb;
+        if (!model->marked || at + from->mark_ub > model->mark_ub)
+            model->mark_ub = at + from->mark_ub;
+        model->marked = true;
+    }
+}
+
+void model_reach(const struct model *model, int count, int64_t *first, int64_t *last)
+{
+    int64_t extent = model_bounds(model).extent;
+
+    *first = 0;
+    *last = -1;
+    for (int k = 0; k < count; k++) {
+        for (int i = 0; i < model->n; i++) {
+            int64_t at = model->entry[i].at + k * extent, end = at + model->entry[i].size - 1;
+            if (*last < *first || at < *first)
+                *first = at;
+            if (end > *last || (k == 0 && i == 0))
+                *last = end;
+        }
+    }
+}
+
+bool model_overlaps(const struct model *model, int count)
+{
+    int64_t first, last, extent = model_bounds(model).extent;
+    bool overlaps = false;
+
+    model_reach(model, count, &first, &last);
+    if (last < first)
+        return false;
+    char *seen = calloc(1, (size_t)(last - first + 1));
+    if (!seen)
+        abort();
+    for (int k = 0; k < count && !overlaps; k++) {
+        for (int i = 0; i < model->n; i++) {
+            for (int b = 0; b < model->entry[i].size; b++)
+                overlaps |= seen[model->entry[i].at + k * extent - first + b]++;
+        }
+    }
+    free(seen);
+    return overlaps;
+}
+
+void model_copy(const struct model *model, int count, char *user, char *packed, bool unpack)
+{
+    int64_t extent = model_bounds(model).extent;
+
+    for (int k = 0; k < count; k++) {
+        for (int i = 0; i < model->n; i++) {
+            const struct model_entry *e = &model->entry[i];
+            char *at = (char *)((uintptr_t)user + (uintptr_t)(e->at + k * extent));
+            if (unpack)
+                memcpy(at, packed, (size_t)e->size);
+            else
+                memcpy(packed, at, (size_t)e->size);
+            packed += e->size;
+        }
+    }
+}
+
+MPI_Count model_elements(const struct model *model, int64_t bytes)
+{
+    MPI_Count n = 0;
+
+    if (bytes && !model->n)
+        return MPI_UNDEFINED;
+    for (; bytes > 0; n++)
+        bytes -= model->entry[n % model->n].size;
+    return bytes ? MPI_UNDEFINED : n;
+}

@@ -33,6 +33,12 @@ CASES = [
     ("size", "os/a.h", "#define X(a) \\\n    if (a) \\\n        return a\n", "hides a return"),
     ("size", "os/a.h", '#define X "return" /* goto */\n', None),
     ("size", "os/a.h", "#define X " + "\\\n   1 + " * 11 + "1\n", "a macro of 12 lines"),
+    ("docs", "doc/a.md", "Plain words, and `code`.\n", None),
+    ("docs", "doc/a.md", "It calls `no_such()`.\n", "there is no function no_such()"),
+    ("docs", "doc/a.md", "See `mpid/none.c`.\n", "there is no file mpid/none.c"),
+    ("docs", "doc/a.md", "## `mpid/`\n\n| `none.h` | nothing |\n", "there is no file none.h"),
+    ("docs", "doc/a.md", "See [it](none.md).\n", "a link leads to none.md"),
+    ("docs", "doc/architecture.md", "See `architecture.md`.\n", None),
 ]
 
 

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fail where the documents name what is not there, or leave out what is.
+
+usage: check_docs.py [SOURCE]
+
+In README.md, CONTRIBUTING.md and doc/*.md:
+  - `name()` must be a function (or function pointer) of the sources; MPI_ names also those that are
+    made from PMPI_ bodies,
+  - `folder/file.ext`, and `file.ext` after its folder's heading, must exist, as must what a link
+    leads to.
+doc/architecture.md must have a line for every source file: its table "The tree" says, below a
+heading that names the folder, `name.c` or `name.c/.h`.
+"""
+import pathlib
+import re
+import sys
+
+FOLDERS = ("bnr", "channels", "examples", "include", "mpi", "mpid", "os", "test", "tools")
+SOURCES = (".c", ".h", ".py", ".sh", ".in", ".tsv")
+MADE = {"mpi.h", "slots.h", "chan_table.c", "version.h", "mpiexec.1", "heat.png"}   # by a build
+FENCED = re.compile(r"^```.*?^```", re.M | re.S)
+FUNCTION = re.compile(r"`(\w+)\(\)`")
+FILE = re.compile(r"`((?:[\w.-]+/)*[\w.-]+\.(?:c|h|py|sh|txt|tsv|in|md|build|map|syms))((?:/\.\w+)*)`")
+LINK = re.compile(r"\]\(([^)#:]+)\)")
+HEADING = re.compile(r"^#+ .*?`([\w/.]+)/`", re.M)
+# A definition at column 0, a static one too, or a pointer in a struct.
+DEFINED = re.compile(r"^[A-Za-z_][\w\s*]*?[\s*](\w+)\s*\(|^\s+[\w\s*]+\(\*(\w+)\)\s*\(", re.M)
+
+
+def defined(root):
+    """Every function that the sources define or declare."""
+    names = set()
+    for folder in FOLDERS:
+        for path in (root / folder).rglob("*.[ch]"):
+            text = path.read_text(errors="replace")
+            names |= {a or b for a, b in DEFINED.findall(text)}
+            names |= set(re.findall(r"^(?:static )?(?:inline )?__attribute__.*?\b(\w+)\(\w", text,
+                                    re.M))
+            # the type stands alone on the line before
+            names |= set(re.findall(r"^(\w+)\(.*(?:\n .*)*\)\n\{", text, re.M))
+    for name in [n for n in names if n.startswith("PMPI_")]:
+        names |= {name[1:], name[1:].removesuffix("_c"), name.removesuffix("_c")}
+    return names
+
+
+def sections(text):
+    """Yield (folder that the heading names or "", the text below it)."""
+    heads = [(m.start(), m.group(1)) for m in HEADING.finditer(text)]
+    plain = [m.start() for m in re.finditer(r"^#", text, re.M)]
+    starts = [0] + plain + [len(text)]
+    for begin, end in zip(starts, starts[1:]):
+        folder = next((f for at, f in heads if at == begin), "")
+        yield folder, text[begin:end]
+
+
+def files_named(text):
+    """Yield (the name as written, the paths that it may mean)."""
+    for folder, part in sections(text):
+        for name, more in FILE.findall(part):
+            stem = name.rsplit(".", 1)[0]
+            for one in [name] + [stem + ext for ext in more.split("/") if ext]:
+                yield one, [f"{folder}/{one}"] if folder and "/" not in one else [one]
+
+
+def check(root, path, names):
+    text = FENCED.sub("", (root / path).read_text())
+    for name in sorted(set(FUNCTION.findall(text)) - names):
+        yield f"{path}: there is no function {name}()"
+    for name, places in files_named(text):
+        base = name.rsplit("/", 1)[-1]
+        found = any((root / p).exists() for p in places)
+        if not found and "/" not in name:
+            found = any(root.glob(name)) or any(any((root / f).rglob(name))
+                                                for f in FOLDERS + ("doc",))
+        if not found and base not in MADE:
+            yield f"{path}: there is no file {name}"
+    for target in LINK.findall(text):
+        if not ((root / path).parent / target).exists():
+            yield f"{path}: a link leads to {target}, which is not there"
+
+
+def left_out(root, path):
+    """The source files without a line; test folders have one line each."""
+    text = (root / path).read_text()
+    told = {place for name, places in files_named(text) for place in places}
+    for folder in FOLDERS:
+        if folder == "test":
+            for sub in sorted((root / folder).glob("*/")):
+                if sub.name != "__pycache__" and f"`{sub.name}/`" not in text:
+                    yield f"{path}: no line for test/{sub.name}/"
+            continue
+        for file in sorted((root / folder).rglob("*")):
+            name = str(file.relative_to(root))
+            if file.suffix in SOURCES and name not in told:
+                yield f"{path}: no line for {name}"
+
+
+def main(root):
+    documents = [n for n in ("README.md", "CONTRIBUTING.md") if (root / n).exists()]
+    documents += [f"doc/{p.name}" for p in sorted((root / "doc").glob("*.md"))]
+    names = defined(root)
+    bad = [message for path in documents for message in check(root, path, names)]
+    if "doc/architecture.md" in documents:
+        bad += left_out(root, "doc/architecture.md")
+    print("\n".join(bad) or f"documents ok: {len(documents)}")
+    return 1 if bad or not documents else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")))

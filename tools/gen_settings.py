@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Print doc/settings.md from the table of settings, as mpiexec tells it.
+
+usage: gen_settings.py MPIEXEC [FILE]
+
+With FILE, fail instead where it holds anything else.
+"""
+import difflib
+import pathlib
+import re
+import subprocess
+import sys
+
+HEAD = """\
+<!-- Printed by tools/gen_settings.py from the table in os/settings.c; a test compares. -->
+# Settings
+
+Each is an environment variable, and by its lower-case name without `VIREO_` a setting of
+`mpiexec --set NAME=VALUE`. Sizes take k, m or g. A name that is not here, or a value that
+makes no sense, is an error that names the nearest: nothing is ignored.
+
+| variable | unit or words | default | what it does |
+|---|---|---|---|
+"""
+ROW = re.compile(r"^(VIREO_\w+)(?: \[(.*)\])? \(default: (.*)\)\n    (.*)$", re.M)
+
+
+def table(mpiexec):
+    said = subprocess.run([mpiexec, "--help=settings"], check=True, capture_output=True,
+                          text=True).stdout
+    rows = [[f"`{name}`", unit, f"`{initial}`" if initial != "empty" else "", about]
+            for name, unit, initial, about in ROW.findall(said)]
+    if len(rows) * 2 != said.count("\n"):
+        sys.exit("gen_settings: cannot read what mpiexec --help=settings says")
+    return HEAD + "".join("| " + " | ".join(c.replace("|", "\\|") for c in row) + " |\n"
+                          for row in rows)
+
+
+def main(mpiexec, path=None):
+    new = table(mpiexec)
+    if not path:
+        sys.stdout.write(new)
+        return 0
+    old = pathlib.Path(path).read_text()
+    sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), new.splitlines(True),
+                                               path, "the table"))
+    if old != new:
+        print("print it anew: tools/gen_settings.py MPIEXEC > doc/settings.md")
+    return 1 if old != new else 0
+
+
+if __name__ == "__main__":
+    if not 2 <= len(sys.argv) <= 3:
+        sys.exit(__doc__)
+    sys.exit(main(*sys.argv[1:]))

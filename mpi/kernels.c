@@ -351,7 +351,7 @@ static int vector_part(const struct type_tree *tree, struct part *part)
 /* Where the displacements and lengths of a list of blocks are among the arguments. */
 struct block_args {
     const int64_t *lengths, *displacements;
-    bool equal; /* one length for all */
+    bool equal;   /* one length for all */
     bool extents; /* displacements are in extents */
 };
 
@@ -361,8 +361,8 @@ static struct block_args block_args_of(const struct type_tree *tree)
 
     at.equal = tree->combiner == MPI_COMBINER_INDEXED_BLOCK ||
                tree->combiner == MPI_COMBINER_HINDEXED_BLOCK;
-    at.extents = tree->combiner == MPI_COMBINER_INDEXED ||
-                 tree->combiner == MPI_COMBINER_INDEXED_BLOCK;
+    at.extents =
+        tree->combiner == MPI_COMBINER_INDEXED || tree->combiner == MPI_COMBINER_INDEXED_BLOCK;
     at.displacements = at.lengths + (at.equal ? 1 : tree->args[0]);
     return at;
 }
@@ -424,16 +424,12 @@ static int tree_part(const struct type_tree *tree, struct part *part)
     if (tree->body)
         return part_of(tree->body, part);
     switch (tree->combiner) {
-    case MPI_COMBINER_CONTIGUOUS:
-        return block_of(tree->types[0], tree->args[0], 0, part);
+    case MPI_COMBINER_CONTIGUOUS: return block_of(tree->types[0], tree->args[0], 0, part);
     case MPI_COMBINER_VECTOR:
-    case MPI_COMBINER_HVECTOR:
-        return vector_part(tree, part);
+    case MPI_COMBINER_HVECTOR: return vector_part(tree, part);
     case MPI_COMBINER_DUP:
-    case MPI_COMBINER_RESIZED:
-        return part_of(tree->types[0], part);
-    default:
-        return blocks_part(tree, part);
+    case MPI_COMBINER_RESIZED: return part_of(tree->types[0], part);
+    default: return blocks_part(tree, part);
     }
 }
 

@@ -32,14 +32,18 @@ struct part {
     struct kernel *kernel; /* NULL: contiguous */
 };
 
-enum kernel_kind { KERNEL_LOOP, KERNEL_LIST, KERNEL_SEQUENCE };
+enum kernel_kind {
+    KERNEL_LOOP,
+    KERNEL_LIST,
+    KERNEL_SEQUENCE
+};
 
 /* How a loop is run. */
 enum kernel_form {
-    FORM_ANY,     /* turn by turn */
-    FORM_BLOCKS,  /* the child is contiguous */
-    FORM_GRID,    /* the child is a loop over what is contiguous */
-    FORM_COLUMNS  /* the child is a short list of short blocks: array of struct */
+    FORM_ANY,    /* turn by turn */
+    FORM_BLOCKS, /* the child is contiguous */
+    FORM_GRID,   /* the child is a loop over what is contiguous */
+    FORM_COLUMNS /* the child is a short list of short blocks: array of struct */
 };
 
 struct kernel {

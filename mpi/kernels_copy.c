@@ -75,12 +75,15 @@ enum size_class {
 
 uint8_t copy_class(int64_t block)
 {
-#define CASE(n) case n: return CLASS_##n;
+    uint8_t found = CLASS_ANY;
+
+#define CASE(n) case n: found = CLASS_##n; break;
     switch (block) {
         FOR_CLASSES(CASE)
-    default: return CLASS_ANY;
+    default: break;
     }
 #undef CASE
+    return found;
 }
 
 /* ---- grids ---- */

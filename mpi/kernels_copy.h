@@ -29,8 +29,8 @@ void copy_grid(uint8_t size_class, const struct copy_grid *grid, char *user, cha
                bool unpack);
 
 /* Blocks of equal size. */
-void copy_list(uint8_t size_class, int64_t block, const int64_t *offsets, int64_t count,
-               char *user, char *packed, bool unpack);
+void copy_list(uint8_t size_class, int64_t block, const int64_t *offsets, int64_t count, char *user,
+               char *packed, bool unpack);
 /* Blocks of unequal size: starts[i + 1] - starts[i]. */
 void copy_uneven_list(const int64_t *starts, const int64_t *offsets, int64_t count, char *user,
                       char *packed, bool unpack);
@@ -38,7 +38,7 @@ void copy_uneven_list(const int64_t *starts, const int64_t *offsets, int64_t cou
 /* An array of structs: turns times the blocks of a list, stride apart. */
 struct copy_columns {
     int64_t turns, stride;
-    int64_t size; /* packed bytes of one struct */
+    int64_t size;  /* packed bytes of one struct */
     int64_t block; /* of each block; 0: see starts */
     const int64_t *starts, *offsets;
     int64_t count;

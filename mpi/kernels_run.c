@@ -35,13 +35,12 @@ static void run_grid(const struct kernel *loop, int64_t turns, char *user, char 
                      bool unpack)
 {
     const struct part *inner = &loop->child;
-    struct copy_grid grid = {.outer = 1, .inner = turns, .inner_stride = loop->stride,
-                             .block = inner->size};
+    struct copy_grid grid = {
+        .outer = 1, .inner = turns, .inner_stride = loop->stride, .block = inner->size};
 
     if (loop->form == FORM_GRID) {
         const struct kernel *rows = inner->kernel;
-        grid = (struct copy_grid){turns, loop->stride, rows->count, rows->stride,
-                                  rows->child.size};
+        grid = (struct copy_grid){turns, loop->stride, rows->count, rows->stride, rows->child.size};
         user = moved(user, rows->child.offset);
     }
     copy_grid(loop->size_class, &grid, moved(user, inner->offset), packed, unpack);
@@ -51,9 +50,13 @@ static void run_columns(const struct kernel *loop, int64_t turns, char *user, ch
                         bool unpack)
 {
     const struct kernel *list = loop->child.kernel;
-    const struct copy_columns columns = {
-        .turns = turns, .stride = loop->stride, .size = loop->child.size, .block = list->block,
-        .starts = list->starts, .offsets = list->offsets, .count = list->count};
+    const struct copy_columns columns = {.turns = turns,
+                                         .stride = loop->stride,
+                                         .size = loop->child.size,
+                                         .block = list->block,
+                                         .starts = list->starts,
+                                         .offsets = list->offsets,
+                                         .count = list->count};
 
     copy_columns(&columns, moved(user, loop->child.offset), packed, unpack);
 }
@@ -62,7 +65,9 @@ static void run_columns(const struct kernel *loop, int64_t turns, char *user, ch
 static void run_turns(const struct kernel *loop, int64_t turns, char *user, char *packed,
                       bool unpack)
 {
-    enum { FEW = 4 }; /* too few turns for columns to pay */
+    enum {
+        FEW = 4
+    }; /* too few turns for columns to pay */
     bool columns = loop->form == FORM_COLUMNS && turns > FEW;
 
     if (loop->form == FORM_BLOCKS || loop->form == FORM_GRID) {
@@ -83,8 +88,8 @@ static void run_list(const struct kernel *list, int64_t first, int64_t last, cha
                      char *packed, bool unpack)
 {
     if (list->block)
-        copy_list(list->size_class, list->block, list->offsets + first, last - first, user,
-                  packed, unpack);
+        copy_list(list->size_class, list->block, list->offsets + first, last - first, user, packed,
+                  unpack);
     else
         copy_uneven_list(list->starts + first, list->offsets + first, last - first, user, packed,
                          unpack);

@@ -28,13 +28,13 @@ struct type {
     struct object object;
     bool committed;
     bool predefined;
-    bool dense;      /* (once committed) the data of count elements are size * count bytes
-                      * without gap, from true_lb on: size == extent == true extent, in
-                      * order; or there are no data at all */
-    bool marked;     /* lb and ub were set by MPI_Type_create_resized, here or within */
-    uint8_t align;   /* the largest alignment of a basic element; 0: no data */
-    uint16_t depth;  /* of the tree; 0: predefined */
-    MPI_Count size;  /* data bytes of one element */
+    bool dense;     /* (once committed) the data of count elements are size * count bytes
+                     * without gap, from true_lb on: size == extent == true extent, in
+                     * order; or there are no data at all */
+    bool marked;    /* lb and ub were set by MPI_Type_create_resized, here or within */
+    uint8_t align;  /* the largest alignment of a basic element; 0: no data */
+    uint16_t depth; /* of the tree; 0: predefined */
+    MPI_Count size; /* data bytes of one element */
     MPI_Count lb, extent;
     MPI_Count true_lb, true_extent;
     MPI_Count elements; /* basic elements in one, for MPI_Get_elements */
@@ -71,8 +71,18 @@ int type_commit(struct type *type);
 /* Describe count elements at buf for the device. Returns 0, or the error class
  * (MPI_ERR_TYPE, MPI_ERR_COUNT, MPI_ERR_BUFFER). *used is the type where requests must hold a
  * reference on it, else NULL. */
-int type_place_slow(MPI_Datatype handle, const void *buf, MPI_Count count,
-                    struct mpid_bytes *bytes, struct type **used);
+int type_place_slow(MPI_Datatype handle, const void *buf, MPI_Count count, struct mpid_bytes *bytes,
+                    struct type **used);
+
+/* The bytes of count elements of a dense predefined type; -1 where it is none, or count
+ * is negative or huge. */
+static inline int64_t type_constant_bytes(MPI_Datatype handle, MPI_Count count)
+{
+    uintptr_t i = (uintptr_t)handle - (uintptr_t)MPI_DATATYPE_NULL;
+    if (__builtin_expect(i >= 256 || (uint64_t)count >> 40, 0) || !type_constant_size[i])
+        return -1;
+    return (int64_t)type_constant_size[i] * count;
+}
 
 static inline int type_place(MPI_Datatype handle, const void *buf, MPI_Count count,
                              struct mpid_bytes *bytes, struct type **used)
@@ -82,7 +92,8 @@ static inline int type_place(MPI_Datatype handle, const void *buf, MPI_Count cou
     if (__builtin_expect(i < 256 && (uint64_t)count < (uint64_t)1 << 40 && buf, 1)) {
         size_t size = type_constant_size[i];
         if (__builtin_expect(size != 0, 1)) {
-            *bytes = (struct mpid_bytes){.base = (void *)(uintptr_t)buf, .len = size * (size_t)count};
+            *bytes =
+                (struct mpid_bytes){.base = (void *)(uintptr_t)buf, .len = size * (size_t)count};
             *used = 0;
             return 0;
         }

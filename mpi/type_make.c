@@ -4,9 +4,9 @@
  * Constructors: what MPI-5.0 5.1 says of sizes, bounds and extents, with every sum and
  * product checked.
  *
- * A type map's bounds are the least and the greatest byte of its data, and the extent is rounded up to
- * the largest alignment among its basic elements, unless MPI_Type_create_resized has set
- * marks: then only the marks count, wherever in the tree they are.
+ * A type map's bounds are the least and the greatest byte of its data, and the extent is rounded up
+ * to the largest alignment among its basic elements, unless MPI_Type_create_resized has set marks:
+ * then only the marks count, wherever in the tree they are.
  */
 
 #include "mpi/type_make.h"
@@ -288,7 +288,8 @@ int type_make_dup(struct type *old, struct type **made)
     return rc;
 }
 
-/* An array's type: its own tree around the body, which it takes over, resized to the whole array. */
+/* An array's type: its own tree around the body, which it takes over, resized to the whole array.
+ */
 static int create_array(struct type_tree *tree, struct type *body, struct type **made)
 {
     struct bounds bounds = {0};
@@ -342,9 +343,9 @@ static int subarray_body(const struct type_subarray *array, struct type *old, st
     for (int d = 0; !rc && d < array->ndims; d++) {
         int i = dimension(array->order, array->ndims, d);
         struct type *next;
-        rc = d == 0 ? type_make_contiguous(array->subsizes[i], body, &next)
-                    : type_make_vector(MPI_COMBINER_HVECTOR, array->subsizes[i], 1, step, body,
-                                       &next);
+        rc = d == 0
+                 ? type_make_contiguous(array->subsizes[i], body, &next)
+                 : type_make_vector(MPI_COMBINER_HVECTOR, array->subsizes[i], 1, step, body, &next);
         if (rc)
             break;
         replace(&body, next);

@@ -11,7 +11,9 @@
 
 #include "mpi/type.h"
 
-enum { TYPE_DEPTH_MAX = 1024 }; /* trees are walked by recursion */
+enum {
+    TYPE_DEPTH_MAX = 1024
+}; /* trees are walked by recursion */
 
 int type_make_contiguous(int64_t count, struct type *old, struct type **made);
 /* combiner: MPI_COMBINER_VECTOR (stride in extents) or MPI_COMBINER_HVECTOR (in bytes). */

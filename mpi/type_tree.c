@@ -79,9 +79,7 @@ static int runs_of(const struct type_tree *tree, struct run runs[4])
         runs[1] = (struct run){SORT_COUNT, tree->args[2]};
         runs[2] = (struct run){SORT_INTEGER, 3 * tree->args[2] + 1};
         return 3;
-    case MPI_COMBINER_RESIZED:
-        runs[0] = (struct run){SORT_ADDRESS, 2};
-        return 1;
+    case MPI_COMBINER_RESIZED: runs[0] = (struct run){SORT_ADDRESS, 2}; return 1;
     default: /* CONTIGUOUS, VECTOR, INDEXED, INDEXED_BLOCK, DUP */
         runs[0] = (struct run){SORT_COUNT, tree->arg_count};
         return 1;

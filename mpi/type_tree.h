@@ -26,11 +26,11 @@
 
 struct type_tree {
     int combiner;
-    bool large;        /* made by a function that takes counts as MPI_Count */
+    bool large; /* made by a function that takes counts as MPI_Count */
     int64_t arg_count, type_count;
     int64_t *args;
-    struct type **types;  /* referenced; what MPI_Type_get_contents returns */
-    struct type *body;    /* referenced; arrays: the same made of simpler constructors; else NULL */
+    struct type **types; /* referenced; what MPI_Type_get_contents returns */
+    struct type *body;   /* referenced; arrays: the same made of simpler constructors; else NULL */
 };
 
 /* Make one with room for the arguments and types (all NULL). NULL: no memory. */

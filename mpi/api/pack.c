@@ -33,8 +33,7 @@ static int begin(const char *function, const struct packed *packed, const void *
     if (rc == MPI_ERR_TYPE)
         return errh_comm(comm, rc, function, "datatype: not a committed datatype");
     if (rc == MPI_ERR_COUNT)
-        return errh_comm(comm, rc, function, "count %lld: negative or too large",
-                         (long long)count);
+        return errh_comm(comm, rc, function, "count %lld: negative or too large", (long long)count);
     if (rc)
         return errh_comm(comm, rc, function, "the data buffer is NULL");
     if (!packed->position)

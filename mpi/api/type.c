@@ -31,8 +31,7 @@ static int find(const char *function, MPI_Datatype handle, struct type **type)
         return MPI_SUCCESS;
     if (handle == MPI_DATATYPE_NULL)
         return errh_comm(NULL, MPI_ERR_TYPE, function, "datatype is MPI_DATATYPE_NULL");
-    return errh_comm(NULL, MPI_ERR_TYPE, function, "datatype %p: no such datatype",
-                     (void *)handle);
+    return errh_comm(NULL, MPI_ERR_TYPE, function, "datatype %p: no such datatype", (void *)handle);
 }
 
 static int no_pointer(const char *function, const char *name)
@@ -233,8 +232,8 @@ int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[],
 }
 
 int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
-                                     const MPI_Count array_of_displacements[],
-                                     MPI_Datatype oldtype, MPI_Datatype *newtype)
+                                     const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
+                                     MPI_Datatype *newtype)
 {
     const struct type_blocks blocks = {MPI_COMBINER_INDEXED_BLOCK, count, &blocklength,
                                        array_of_displacements};
@@ -364,8 +363,8 @@ static int check_subarray(const char *function, const struct type_subarray *arra
 
 int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
                                 const MPI_Count array_of_subsizes[],
-                                const MPI_Count array_of_starts[], int order,
-                                MPI_Datatype oldtype, MPI_Datatype *newtype)
+                                const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype,
+                                MPI_Datatype *newtype)
 {
     const struct type_subarray array = {ndims, order, array_of_sizes, array_of_subsizes,
                                         array_of_starts};
@@ -379,9 +378,9 @@ int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
     return rc;
 }
 
-int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[],
-                              const int array_of_subsizes[], const int array_of_starts[],
-                              int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
+int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int array_of_subsizes[],
+                              const int array_of_starts[], int order, MPI_Datatype oldtype,
+                              MPI_Datatype *newtype)
 {
     struct interface_array wide[3];
     int rc;
@@ -390,8 +389,8 @@ int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[],
     interface_widen(&wide[1], array_of_subsizes, ndims);
     interface_widen(&wide[2], array_of_starts, ndims);
     if (interface_widened(wide, 3))
-        rc = PMPI_Type_create_subarray_c(ndims, wide[0].to, wide[1].to, wide[2].to, order,
-                                         oldtype, newtype);
+        rc = PMPI_Type_create_subarray_c(ndims, wide[0].to, wide[1].to, wide[2].to, order, oldtype,
+                                         newtype);
     else
         rc = errh_comm(NULL, MPI_ERR_NO_MEM, __func__, "out of memory");
     interface_release(wide, 3);
@@ -454,8 +453,8 @@ int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arr
                               MPI_Datatype *newtype)
 {
     const struct type_darray array = {
-        size, rank, ndims, order, array_of_gsizes, array_of_distribs, array_of_dargs,
-        array_of_psizes};
+        size,           rank,           ndims, order, array_of_gsizes, array_of_distribs,
+        array_of_dargs, array_of_psizes};
     struct type *old, *made = NULL;
     int rc = begin(__func__, 0, oldtype, newtype, &old);
 
@@ -729,11 +728,10 @@ static int check_contents(const char *function, const struct type *type,
     return MPI_SUCCESS;
 }
 
-int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers,
-                             MPI_Count max_addresses, MPI_Count max_large_counts,
-                             MPI_Count max_datatypes, int array_of_integers[],
-                             MPI_Aint array_of_addresses[], MPI_Count array_of_large_counts[],
-                             MPI_Datatype array_of_datatypes[])
+int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
+                             MPI_Count max_large_counts, MPI_Count max_datatypes,
+                             int array_of_integers[], MPI_Aint array_of_addresses[],
+                             MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[])
 {
     const struct type_tree_counts room = {max_integers, max_addresses, max_large_counts,
                                           max_datatypes, 0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Packing and unpacking next to loops written by hand for each layout: GB/s of both, and the ratio of
- * times, best of interleaved repetitions. Both work in the same memory, about half a megabyte.
+ * Packing and unpacking next to loops written by hand for each layout: GB/s of both, and the ratio
+ * of times, best of interleaved repetitions. Both work in the same memory, about half a megabyte.
  *
  * usage: bench_pack [REPETITIONS]
  */
@@ -17,7 +17,11 @@
 
 #include "mpi/type.h"
 
-enum { MEMORY = 8 << 20, DATA = 512 << 10, N = 40 };
+enum {
+    MEMORY = 8 << 20,
+    DATA = 512 << 10,
+    N = 40
+};
 
 static char *user, *packed;
 static int repetitions = 200;
@@ -29,8 +33,9 @@ struct record {
     char c[3];
 };
 
-enum { RECORDS = DATA / 15 };
-
+enum {
+    RECORDS = DATA / 15
+};
 
 /* ---- by hand ---- */
 
@@ -50,14 +55,14 @@ static inline __attribute__((always_inline)) void rows(size_t block, int unpack)
     }
 }
 
-#define ROWS(n)                                                                                    \
-    static void pack_rows_##n(void)                                                                \
-    {                                                                                              \
-        rows(n, 0);                                                                                \
-    }                                                                                              \
-    static void unpack_rows_##n(void)                                                              \
-    {                                                                                              \
-        rows(n, 1);                                                                                \
+#define ROWS(n)                       \
+    static void pack_rows_##n(void)   \
+    {                                 \
+        rows(n, 0);                   \
+    }                                 \
+    static void unpack_rows_##n(void) \
+    {                                 \
+        rows(n, 1);                   \
     }
 ROWS(1)
 ROWS(2)
@@ -91,7 +96,9 @@ static void unpack_records(void)
 }
 
 /* Faces of a cube of N * N * N doubles, of FACES cubes: one index is fixed. */
-enum { FACES = 12 };
+enum {
+    FACES = 12
+};
 
 static inline __attribute__((always_inline)) void face(int step_i, int step_k, int unpack)
 {
@@ -131,7 +138,9 @@ static void unpack_face_y(void)
 }
 
 /* Small blocks of doubles anywhere. */
-enum { BLOCKS = 20000 };
+enum {
+    BLOCKS = 20000
+};
 static int lengths[BLOCKS], places[BLOCKS];
 
 static void pack_blocks(void)

@@ -80,8 +80,10 @@ static struct both *predefined(void)
     } else {
         both->type = i == 8 ? MPI_SHORT_INT : MPI_DOUBLE_INT;
         both->model.n = 2;
-        both->model.entry[0] = i == 8 ? (struct model_entry){0, 2, 2} : (struct model_entry){0, 8, 8};
-        both->model.entry[1] = i == 8 ? (struct model_entry){4, 4, 4} : (struct model_entry){8, 4, 4};
+        both->model.entry[0] =
+            i == 8 ? (struct model_entry){0, 2, 2} : (struct model_entry){0, 8, 8};
+        both->model.entry[1] =
+            i == 8 ? (struct model_entry){4, 4, 4} : (struct model_entry){8, 4, 4};
     }
     return both;
 }
@@ -118,8 +120,9 @@ static void displace(int n, int64_t step, MPI_Count *at)
     int way = between(0, 2);
 
     for (int i = 0; i < n; i++)
-        at[i] = way == 0 ? i * step : way == 1 ? (i ? at[i - 1] : 0) + step + between(0, 3)
-                                               : between(-20, 20);
+        at[i] = way == 0   ? i * step
+                : way == 1 ? (i ? at[i - 1] : 0) + step + between(0, 3)
+                           : between(-20, 20);
 }
 
 static void make_indexed(const struct both *old, struct both *made)
@@ -223,7 +226,8 @@ static void make_subarray(const struct both *old, struct both *made)
             grid.mine[d][starts[d] + i] = true;
     }
     assert_int_equal(PMPI_Type_create_subarray(grid.ndims, grid.sizes, subsizes, starts, grid.order,
-                                               old->type, &made->type), 0);
+                                               old->type, &made->type),
+                     0);
     add_grid(&made->model, &old->model, &grid);
 }
 
@@ -254,7 +258,8 @@ static void make_darray(const struct both *old, struct both *made)
             grid.mine[d][i] = i / block % psizes[d] == coord;
     }
     assert_int_equal(PMPI_Type_create_darray(size, rank, grid.ndims, grid.sizes, distribs, dargs,
-                                             psizes, grid.order, old->type, &made->type), 0);
+                                             psizes, grid.order, old->type, &made->type),
+                     0);
     add_grid(&made->model, &old->model, &grid);
 }
 
@@ -405,11 +410,13 @@ static void check_copy(const struct both *both, int count, size_t len)
     char *expected = malloc(len + 1), *bytes = malloc(len + 1);
 
     model_copy(&both->model, count, from.address, expected, false);
-    assert_int_equal(type_copy(from.address, count, both->type, bytes, (MPI_Count)len, MPI_BYTE), 0);
+    assert_int_equal(type_copy(from.address, count, both->type, bytes, (MPI_Count)len, MPI_BYTE),
+                     0);
     assert_memory_equal(bytes, expected, len);
     if (len > 1)
-        assert_int_equal(type_copy(from.address, count, both->type, bytes, (MPI_Count)len - 1,
-                                   MPI_BYTE), MPI_ERR_TRUNCATE);
+        assert_int_equal(
+            type_copy(from.address, count, both->type, bytes, (MPI_Count)len - 1, MPI_BYTE),
+            MPI_ERR_TRUNCATE);
     if (!model_overlaps(&both->model, count)) {
         struct buffer to = buffer_for(both, count);
         assert_int_equal(type_copy(from.address, count, both->type, to.address, count, both->type),
@@ -488,8 +495,9 @@ static MPI_Datatype rebuilt(MPI_Datatype type)
 {
     struct contents c;
 
-    assert_int_equal(PMPI_Type_get_envelope_c(type, &c.integers, &c.addresses, &c.larges, &c.types,
-                                              &c.combiner), 0);
+    assert_int_equal(
+        PMPI_Type_get_envelope_c(type, &c.integers, &c.addresses, &c.larges, &c.types, &c.combiner),
+        0);
     if (c.combiner == MPI_COMBINER_NAMED)
         return type;
     c.i = malloc((size_t)c.integers * sizeof(*c.i) + 1);
@@ -498,7 +506,8 @@ static MPI_Datatype rebuilt(MPI_Datatype type)
     c.t = malloc((size_t)c.types * sizeof(*c.t) + sizeof(*c.t));
     c.t[0] = MPI_BYTE; /* an empty struct has none */
     assert_int_equal(PMPI_Type_get_contents_c(type, c.integers, c.addresses, c.larges, c.types, c.i,
-                                              c.a, c.l, c.t), 0);
+                                              c.a, c.l, c.t),
+                     0);
     for (MPI_Count k = 0; k < c.types; k++) {
         MPI_Datatype old = c.t[k];
         c.t[k] = rebuilt(old);

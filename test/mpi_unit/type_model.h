@@ -11,7 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MODEL_MAX = 4000 }; /* most elements */
+enum {
+    MODEL_MAX = 4000
+}; /* most elements */
 
 struct model_entry {
     int64_t at;

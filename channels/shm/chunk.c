@@ -15,7 +15,9 @@ static const struct {
 };
 
 /* A receiver can always hold this many, or there is no pool. */
-enum { SHARE_LEAST = 4 };
+enum {
+    SHARE_LEAST = 4
+};
 
 /* Chunks of each class in room bytes. */
 static uint32_t plan_count(uint64_t room)

@@ -11,7 +11,9 @@
 #include "channels/shm/shm.h"
 
 /* Linux moves no more than this in one call. */
-enum { COPY_MAX = 0x7ffff000 };
+enum {
+    COPY_MAX = 0x7ffff000
+};
 
 typedef ssize_t (*copy_fn)(pid_t pid, const struct iovec *local, unsigned long local_count,
                            const struct iovec *remote, unsigned long remote_count,

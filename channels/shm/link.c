@@ -12,7 +12,9 @@
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-enum { BATCH = 32 /* packets received from one peer before others have their turn */ };
+enum {
+    BATCH = 32 /* packets received from one peer before others have their turn */
+};
 
 /* Wake the peer if it sleeps for what has just been stored. Without fenced, the
  * peer's heavy fence orders that store before this load; only the compiler must
@@ -20,8 +22,8 @@ enum { BATCH = 32 /* packets received from one peer before others have their tur
 static inline void wake(struct shm_link *link, uint32_t mask, int fenced)
 {
     atomic_signal_fence(memory_order_seq_cst);
-    uint32_t sleeping = atomic_load_explicit(
-        &link->theirs->sleeping, fenced ? memory_order_seq_cst : memory_order_relaxed);
+    uint32_t sleeping = atomic_load_explicit(&link->theirs->sleeping,
+                                             fenced ? memory_order_seq_cst : memory_order_relaxed);
     if (UNLIKELY(sleeping & mask))
         shm_bell_ring(link, sleeping);
 }
@@ -130,7 +132,7 @@ static __attribute__((noinline)) int send_slow(struct shm_link *link, const stru
         memcpy(slot->body, &flight.offset, sizeof(flight.offset));
         shm_chunk_sent(&link->flights, &flight, link->out.sent);
     }
-    slot->head = *head;
+    shm_copy_head(&slot->head, head);
     if (UNLIKELY(link->starved))
         feed(link);
     publish(link, slot, kind, data->len, link->fenced);
@@ -146,7 +148,7 @@ static inline int send_small(struct chan_link *base, const struct chan_head *hea
     if (UNLIKELY(len > SHM_RING_INLINE || shm_ring_full(&link->out) || (!from && len)))
         return send_slow(link, head, data);
     struct shm_ring_slot *slot = shm_ring_next(&link->out);
-    slot->head = *head;
+    shm_copy_head(&slot->head, head);
     shm_copy_small(slot->body, from, len);
     publish(link, slot, SHM_KIND_INLINE, len, fenced);
     return 0;
@@ -267,8 +269,8 @@ static void init(struct shm_link *link, struct shm *shm, uint32_t rank, unsigned
     /* Go on where the last record of this pair has stopped. */
     link->out.sent = atomic_load_explicit(&link->out_lines->sent, memory_order_relaxed);
     link->out.limit = link->out.sent;
-    link->in.received = atomic_load_explicit(&link->in_lines->credit.received,
-                                             memory_order_relaxed);
+    link->in.received =
+        atomic_load_explicit(&link->in_lines->credit.received, memory_order_relaxed);
     link->in_number = atomic_load_explicit(&link->in_lines->credit.heard, memory_order_relaxed);
     link->base.ops = &chan_shm;
     link->base.eager_max = SHM_EAGER_MAX;
@@ -325,8 +327,7 @@ void shm_link_begin(struct shm_link *link, struct chan_peer *peer)
     link->shm->base.links++;
     link->shm->chores = 1;
     atomic_store_explicit(&lines->attempt, number << 32 | link->out.sent, memory_order_release);
-    atomic_fetch_or_explicit(&link->theirs->called[me / 64], 1ull << me % 64,
-                             memory_order_release);
+    atomic_fetch_or_explicit(&link->theirs->called[me / 64], 1ull << me % 64, memory_order_release);
     tell(link);
 }
 

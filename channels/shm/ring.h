@@ -99,6 +99,17 @@ static inline void shm_copy_small(void *to, const void *from, size_t len)
     }
 }
 
+/* Copy a head word by word. The sender has written its words just now, one by one: a
+ * load of both at once would wait until those stores have left the processor, behind
+ * all that went before them. */
+static inline void shm_copy_head(struct chan_head *to, const struct chan_head *from)
+{
+    uint64_t first = __atomic_load_n(&from->word[0], __ATOMIC_RELAXED);
+    uint64_t second = __atomic_load_n(&from->word[1], __ATOMIC_RELAXED);
+    to->word[0] = first;
+    to->word[1] = second;
+}
+
 static inline uint64_t shm_ring_control(uint32_t position, enum shm_kind kind, uint32_t len)
 {
     return (uint64_t)kind << 56 | (uint64_t)len << 32 | (uint32_t)(position + 1);
@@ -152,7 +163,7 @@ static inline int shm_ring_push_wide(struct shm_ring_out *out, const struct chan
 
     if (out->limit - out->sent < 2)
         return 0;
-    slot->head = *head;
+    shm_copy_head(&slot->head, head);
     memcpy(slot->body, from, SHM_RING_INLINE);
     memcpy(shm_ring_rest(out->slots, out->sent + 1), (const char *)from + SHM_RING_INLINE,
            len - SHM_RING_INLINE);
@@ -167,8 +178,7 @@ static inline int shm_ring_pop_wide(struct shm_ring_in *in, unsigned char to[SHM
                                     uint32_t len)
 {
     memcpy(to, in->slots[in->received % SHM_RING_SLOTS].body, SHM_RING_INLINE);
-    memcpy(to + SHM_RING_INLINE, shm_ring_rest(in->slots, in->received + 1),
-           len - SHM_RING_INLINE);
+    memcpy(to + SHM_RING_INLINE, shm_ring_rest(in->slots, in->received + 1), len - SHM_RING_INLINE);
     in->received += 2;
     return in->received % SHM_RING_CREDIT < 2;
 }

@@ -19,7 +19,10 @@
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-enum { PAGE = 4096, TEXT = 300 };
+enum {
+    PAGE = 4096,
+    TEXT = 300
+};
 
 static uint64_t whole_pages(uint64_t size)
 {
@@ -351,8 +354,8 @@ static int shm_progress(struct chan *base)
     struct shm *shm = (struct shm *)base;
     int upcalls = 0;
 
-    if (UNLIKELY(shm->chores || atomic_load_explicit(&shm->mine->news, memory_order_relaxed) !=
-                                    shm->news_seen))
+    if (UNLIKELY(shm->chores ||
+                 atomic_load_explicit(&shm->mine->news, memory_order_relaxed) != shm->news_seen))
         upcalls = do_chores(shm);
     if (UNLIKELY(shm->listening_count > SHM_HOT))
         return upcalls + progress_many(shm);

@@ -39,15 +39,19 @@
 #include "include/channel.h"
 
 enum {
-    SHM_LAYOUT = 1,           /* counts up when the region changes */
+    SHM_LAYOUT = 1, /* counts up when the region changes */
     SHM_HEADER_SIZE = 4096,
-    SHM_RANKS_MAX = 16384,    /* bits in a header */
-    SHM_EAGER_MAX = 8192,     /* bytes; a copy and a chunk are cheaper than asking */
-    SHM_HOT = 8               /* links that every progress() looks at */
+    SHM_RANKS_MAX = 16384, /* bits in a header */
+    SHM_EAGER_MAX = 8192,  /* bytes; a copy and a chunk are cheaper than asking */
+    SHM_HOT = 8            /* links that every progress() looks at */
 };
 
 /* struct shm_header.state. */
-enum shm_state { SHM_UNBORN = 0, SHM_OPEN = 1, SHM_CLOSED = 2 };
+enum shm_state {
+    SHM_UNBORN = 0,
+    SHM_OPEN = 1,
+    SHM_CLOSED = 2
+};
 
 /* Bits of struct shm_header.sleeping; the rest counts sleeps. 0: awake. */
 enum {
@@ -113,25 +117,25 @@ struct shm_link {
     struct shm_header *theirs; /* the peer's region */
 
     struct shm_ring_in in;
-    struct shm_lines *in_lines;         /* in our region */
-    struct shm_lines *out_lines;        /* in theirs */
+    struct shm_lines *in_lines;  /* in our region */
+    struct shm_lines *out_lines; /* in theirs */
     struct shm *shm;
-    uint32_t rung;    /* the peer's sleeping word when we last woke it */
-    uint8_t phase;    /* enum shm_phase */
-    uint8_t hears;    /* the peer's attempt has come: its ring is ours to read */
-    uint8_t ends;     /* the peer has begun anew: read no further than next_first */
-    uint8_t fenced;   /* sends need a full fence before looking at sleeping */
-    uint8_t starved;  /* send() has answered CHAN_AGAIN since the last packet taken */
-    uint8_t listed;   /* stands in shm->listening */
-    uint8_t probed;   /* direct copies were tried, ... */
-    uint8_t unable;   /* ... and do not work */
+    uint32_t rung;   /* the peer's sleeping word when we last woke it */
+    uint8_t phase;   /* enum shm_phase */
+    uint8_t hears;   /* the peer's attempt has come: its ring is ours to read */
+    uint8_t ends;    /* the peer has begun anew: read no further than next_first */
+    uint8_t fenced;  /* sends need a full fence before looking at sleeping */
+    uint8_t starved; /* send() has answered CHAN_AGAIN since the last packet taken */
+    uint8_t listed;  /* stands in shm->listening */
+    uint8_t probed;  /* direct copies were tried, ... */
+    uint8_t unable;  /* ... and do not work */
 
     const unsigned char *their_pool;
     uint32_t rank;
-    int broken;            /* -errno to report, or 0 */
-    uint32_t in_number;    /* of the peer's attempt */
-    uint32_t next_first;   /* where its next attempt begins, where ends */
-    uint32_t out_number;   /* of our attempt */
+    int broken;          /* -errno to report, or 0 */
+    uint32_t in_number;  /* of the peer's attempt */
+    uint32_t next_first; /* where its next attempt begins, where ends */
+    uint32_t out_number; /* of our attempt */
     struct shm_flights flights;
 };
 
@@ -139,7 +143,7 @@ struct shm_link {
 struct shm {
     struct chan base;
     const struct chan_sink *sink;
-    struct shm_header *mine;     /* our region */
+    struct shm_header *mine; /* our region */
     const struct chan_env *env;
     struct shm_link **listening; /* links whose ring is read, the busy ones first */
     struct shm_link **links;     /* all, by rank; NULL before contact */

@@ -23,7 +23,11 @@
 
 extern const struct chan_ops chan_shm;
 
-enum { MEMORY = 32 << 20, LARGEST = 4 << 20, SLICES_MAX = 2000 };
+enum {
+    MEMORY = 32 << 20,
+    LARGEST = 4 << 20,
+    SLICES_MAX = 2000
+};
 
 struct line {
     _Alignas(128) _Atomic uint64_t word;
@@ -74,8 +78,7 @@ static void on_arrived(struct chan_peer *peer, const struct chan_head *head, con
 }
 
 static enum chan_answer on_asked(void *device, const struct chan_ops *ops,
-                                 const struct chan_gid *gid, uint32_t rank,
-                                 struct chan_peer **peer)
+                                 const struct chan_gid *gid, uint32_t rank, struct chan_peer **peer)
 {
     *peer = &((struct side *)device)->peer;
     return CHAN_ACCEPT;
@@ -125,11 +128,19 @@ static void meet(struct side *side)
 static void side_start(struct side *side)
 {
     char why[200] = "";
-    side->sink = (struct chan_sink){.arrived = on_arrived, .asked = on_asked, .opened = on_opened,
-                                    .refused = on_refused, .lost = on_lost};
-    side->env = (struct chan_env){.size = sizeof(side->env), .device = side, .sink = &side->sink,
-                                  .rank = (uint32_t)side->rank, .host_id = "bench",
-                                  .local_ranks = 2, .cpus = 2, .memory = on_memory};
+    side->sink = (struct chan_sink){.arrived = on_arrived,
+                                    .asked = on_asked,
+                                    .opened = on_opened,
+                                    .refused = on_refused,
+                                    .lost = on_lost};
+    side->env = (struct chan_env){.size = sizeof(side->env),
+                                  .device = side,
+                                  .sink = &side->sink,
+                                  .rank = (uint32_t)side->rank,
+                                  .host_id = "bench",
+                                  .local_ranks = 2,
+                                  .cpus = 2,
+                                  .memory = on_memory};
     side->out = aligned_alloc(4096, LARGEST);
     side->in = aligned_alloc(4096, LARGEST);
     if (!side->out || !side->in)
@@ -280,16 +291,15 @@ static void measure(struct side *side, const char *name, way_fn way, size_t len,
         return;
     double mid = median(time, slices), least = time[0];
     printf("%-8s %8zu B  line %6.1f  least %9.1f  median %9.1f ns  %6.2f x line  %6.2f GB/s\n",
-           name, len, median(line, slices), least, mid, median(ratio, slices),
-           (double)len / mid);
+           name, len, median(line, slices), least, mid, median(ratio, slices), (double)len / mid);
     fflush(stdout);
 }
 
 static void run(struct side *side, int slices, size_t only)
 {
-    static const size_t sizes[] = {1,    8,    24,   40,    64,    128,   256,    512,    1024,
-                                   1025, 2048, 4096, 8192,  8193,  16384, 32768,  65536,  131072,
-                                   262144, 1048576, 4194304};
+    static const size_t sizes[] = {1,     8,     24,    40,     64,     128,     256,
+                                   512,   1024,  1025,  2048,   4096,   8192,    8193,
+                                   16384, 32768, 65536, 131072, 262144, 1048576, 4194304};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
         if (!only || sizes[i] == only)
             measure(side, "one-way", pingpong, sizes[i], slices, 2);
@@ -323,8 +333,8 @@ int main(int argc, char **argv)
 
     if (slices < 1 || slices > SLICES_MAX)
         return 2;
-    side.table = mmap(NULL, sizeof(*side.table), PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    side.table =
+        mmap(NULL, sizeof(*side.table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     side.memory_fd = os_segment_create("shm_bench", 2ull * MEMORY);
     if (side.table == MAP_FAILED || side.memory_fd < 0)
         fail("no shared memory");

@@ -14,7 +14,10 @@
 #include "channels/shm/chunk.h"
 #include "channels/shm/ring.h"
 
-enum { PACKETS = 60000, POOL = 1 << 20 };
+enum {
+    PACKETS = 60000,
+    POOL = 1 << 20
+};
 
 static int failures, cases;
 
@@ -48,9 +51,8 @@ static unsigned char byte_of(uint64_t number, size_t i)
 }
 
 /* Returns whether the packet was taken. */
-static int push(struct shm_ring_out *out, struct shm_chunk_pool *pool,
-                struct shm_flights *flights, const struct chan_head *head,
-                const unsigned char *bytes)
+static int push(struct shm_ring_out *out, struct shm_chunk_pool *pool, struct shm_flights *flights,
+                const struct chan_head *head, const unsigned char *bytes)
 {
     uint32_t len = (uint32_t)head->word[1];
     if (len > SHM_RING_INLINE && len <= SHM_RING_WIDE)

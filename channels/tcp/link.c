@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "channels/tcp/dial.h"
+#include "channels/tcp/input.h"
 #include "slots.h"
 
 extern const struct chan_ops chan_tcp;
@@ -282,93 +283,14 @@ static int link_send(struct chan_link *base, const struct chan_head *head,
 
 /* ---- input ---- */
 
-static bool is_up(const struct tcp_link *link)
-{
-    return link->sock.kind == SOCK_LINK && (link->state == LINK_OPEN || link->state == LINK_MUTE);
-}
-
-/* Hand over what lies complete in the read-ahead buffer. */
-static int parse(struct tcp_link *link)
-{
-    const struct chan_sink *sink = link->tcp->env->sink;
-    int upcalls = 0;
-    while (is_up(link) && !link->body_len && link->tail - link->head >= WIRE_HEADER_LEN) {
-        struct chan_head head;
-        size_t len, have = link->tail - link->head - WIRE_HEADER_LEN;
-        const uint8_t *data = link->in + link->head + WIRE_HEADER_LEN;
-        if (wire_header_get(link->in + link->head, &head, &len))
-            return upcalls + link_lose(link, -EPROTO);
-        link->large = len > LINK_GATHER_MAX;
-        if (have >= len) {
-            link->head += WIRE_HEADER_LEN + len;
-            sink->arrived(link->base.peer, &head, data, len);
-        } else if (len > LINK_GATHER_MAX) {
-            uint8_t *to = sink->place(link->base.peer, &head, len, &link->token);
-            if (!is_up(link))
-                return upcalls + 1;
-            if (!to)
-                return upcalls + link_lose(link, -ENOMEM);
-            memcpy(to, data, have);
-            link->body = to + have;
-            link->body_len = len - have;
-            link->head = link->tail = 0;
-        } else {
-            break;
-        }
-        upcalls++;
-    }
-    return upcalls;
-}
-
-/* Where the next bytes go: the rest of a body, then the read-ahead buffer. */
-static int offer(struct tcp_link *link, struct iovec iov[2])
-{
-    int count = 0;
-    if (link->head == link->tail) {
-        link->head = link->tail = 0;
-    } else if (link->tail > LINK_IN_LEN / 2 && link->head) {
-        memmove(link->in, link->in + link->head, link->tail - link->head);
-        link->tail -= link->head;
-        link->head = 0;
-    }
-    if (link->body_len)
-        iov[count++] = (struct iovec){link->body, link->body_len};
-    size_t room = LINK_IN_LEN - link->tail;
-    if (link->large && room > LINK_GLANCE_LEN)
-        room = LINK_GLANCE_LEN;
-    iov[count++] = (struct iovec){link->in + link->tail, room};
-    return count;
-}
-
-/* Account for got bytes that offer()'s places have taken. */
-static int take(struct tcp_link *link, size_t got)
-{
-    int upcalls = 0;
-    if (link->body_len) {
-        size_t part = got < link->body_len ? got : link->body_len;
-        link->body += part;
-        link->body_len -= part;
-        link->tail += got - part;
-        if (link->body_len)
-            return 0;
-        void *token = link->token;
-        link->token = NULL;
-        link->tcp->env->sink->landed(link->base.peer, token);
-        upcalls++;
-    } else {
-        link->tail += got;
-    }
-    return upcalls + (is_up(link) ? parse(link) : 0);
-}
-
 /* Read what there is. *drained says whether the socket is empty. */
 static int receive(struct tcp_link *link, bool *drained)
 {
     int upcalls = 0;
     *drained = false;
-    for (int i = 0; i < READS && is_up(link); i++) {
+    for (int i = 0; i < READS && link_is_up(link); i++) {
         struct iovec iov[2];
-        int count = offer(link, iov);
+        int count = input_offer(link, iov);
         size_t all = iov[0].iov_len + (count > 1 ? iov[1].iov_len : 0);
         ssize_t got = count > 1 ? readv(link->sock.fd, iov, count)
                                 : recv(link->sock.fd, iov[0].iov_base, iov[0].iov_len, 0);
@@ -380,8 +302,8 @@ static int receive(struct tcp_link *link, bool *drained)
         }
         if (got <= 0)
             return upcalls + link_lose(link, got < 0 ? -errno : -ECONNRESET);
-        upcalls += take(link, (size_t)got);
-        if ((size_t)got < all && is_up(link) && link->state == LINK_OPEN)
+        upcalls += input_take(link, (size_t)got);
+        if ((size_t)got < all && link_is_up(link) && link->state == LINK_OPEN)
             break; /* level-triggered: should more be there, epoll says so again */
     }
     return upcalls;
@@ -392,7 +314,7 @@ static int receive(struct tcp_link *link, bool *drained)
 void link_cool(struct tcp *tcp)
 {
     struct tcp_link *link = tcp->hot;
-    if (tcp->heat && is_up(link)) {
+    if (tcp->heat && link_is_up(link)) {
         int rc = tcp_rewatch(tcp, &link->sock, link->watched);
         if (rc)
             mute(link, rc);
@@ -417,7 +339,7 @@ int link_poll(struct tcp *tcp)
 {
     struct tcp_link *link = tcp->hot;
     bool drained;
-    int upcalls = is_up(link) ? receive(link, &drained) : 0;
+    int upcalls = link_is_up(link) ? receive(link, &drained) : 0;
     if (tcp->hot != link)
         return upcalls; /* it has ended */
     if (upcalls)
@@ -432,7 +354,7 @@ int link_poll(struct tcp *tcp)
 static int report_sent(struct tcp_link *link)
 {
     int upcalls = 0;
-    while (is_up(link) && link->done) {
+    while (link_is_up(link) && link->done) {
         struct node *node = link->done;
         link->done = node->next;
         if (!link->done)
@@ -447,13 +369,13 @@ static int work(struct tcp_link *link)
 {
     flush(link);
     int upcalls = report_sent(link);
-    if (!is_up(link) || link->state != LINK_MUTE)
+    if (!link_is_up(link) || link->state != LINK_MUTE)
         return upcalls;
     bool drained;
     upcalls += receive(link, &drained);
-    if (is_up(link) && !drained)
+    if (link_is_up(link) && !drained)
         mark_dirty(link);
-    else if (is_up(link))
+    else if (link_is_up(link))
         upcalls += link_lose(link, link->rc);
     return upcalls;
 }
@@ -473,7 +395,7 @@ int link_event(struct tcp_link *link, bool input, bool output)
 {
     int upcalls = 0;
     bool drained;
-    if (output && is_up(link) && link->full) {
+    if (output && link_is_up(link) && link->full) {
         link->full = false;
         flush(link);
         if (!link->full && link->state == LINK_OPEN) {
@@ -484,7 +406,7 @@ int link_event(struct tcp_link *link, bool input, bool output)
         }
         upcalls += report_sent(link);
     }
-    if (!input || !is_up(link))
+    if (!input || !link_is_up(link))
         return upcalls;
     warm(link);
     return upcalls + receive(link, &drained);

@@ -70,6 +70,12 @@ struct tcp_link {
     uint8_t in[LINK_IN_LEN];
 };
 
+/* Whether packets may still come. */
+static inline bool link_is_up(const struct tcp_link *link)
+{
+    return link->sock.kind == SOCK_LINK && (link->state == LINK_OPEN || link->state == LINK_MUTE);
+}
+
 /* A link to peer, dialing, in tcp->links and the peer's slot; NULL where memory is out. */
 struct tcp_link *link_create(struct tcp *tcp, struct chan_peer *peer);
 /* The peer's link, or NULL. */

@@ -480,6 +480,15 @@ static int finish(struct run *run)
     fflush(NULL);
     if (!run->drained)
         _exit(code ? code : 128 + SIGINT); /* a thread still writes to an output that is stuck */
+    signals_stop(&run->signals);
+    uv_close((uv_handle_t *)&run->grace, NULL);
+    uv_close((uv_handle_t *)&run->timeout, NULL);
+    stdio_destroy(run->stdio);
+    uv_run(&run->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&run->loop);
+    table_detach(&run->table);
+    free(run->environment);
+    free(run);
     return code;
 }
 

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The tcp channel among wrong addresses and unwelcome visitors: what a card
+ * names may be refused, silent, or somebody else's, and the port may be crowded;
+ * the link opens all the same, and soon.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/clock.h"
+#include "os/params.h"
+#include "test/channels/fake.h"
+
+extern const struct chan_ops chan_tcp;
+
+enum { SOON_MS = 2000, LIMIT_S = 30, CROWD = 300, FEW_DESCRIPTORS = 32 };
+
+static int port_of(const char *card)
+{
+    char text[16] = "";
+    (void)os_params_get(card, "p", 0, text, sizeof(text));
+    return atoi(text);
+}
+
+/* A card of the same port and number with other addresses. */
+static void change_addresses(struct fake *fake, const char *const *addresses)
+{
+    char *card = fake->world->card[1], number[32], port[16];
+    FAKE_CHECK(fake, !os_params_get(card, "n", 0, number, sizeof(number)), "no number");
+    snprintf(port, sizeof(port), "%d", port_of(card));
+    card[0] = 0;
+    int rc = os_params_add(card, CHAN_CARD_MAX, "n", number) ||
+             os_params_add(card, CHAN_CARD_MAX, "p", port) ||
+             os_params_add(card, CHAN_CARD_MAX, "host", "elsewhere");
+    for (; *addresses && !rc; addresses++)
+        rc = os_params_add(card, CHAN_CARD_MAX, "a", *addresses);
+    FAKE_CHECK(fake, !rc, "no room in the card");
+}
+
+static int listen_at(struct fake *fake, const char *address, int port)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    FAKE_CHECK(fake, inet_pton(AF_INET, address, &at.sin_addr) == 1 && fd >= 0 &&
+                         !bind(fd, (struct sockaddr *)&at, sizeof(at)) && !listen(fd, 5),
+               "cannot listen at %s: %s", address, strerror(errno));
+    return fd;
+}
+
+static int knock(struct fake *fake, int port)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    FAKE_CHECK(fake, fd >= 0 && !connect(fd, (struct sockaddr *)&to, sizeof(to)),
+               "cannot connect: %s", strerror(errno));
+    return fd;
+}
+
+static void exchange(struct fake *fake)
+{
+    struct fake_peer *peer = &fake->peer[1 - fake->rank];
+    if (fake->rank == 0)
+        fake_link(fake, 1);
+    fake_until(fake, &peer->opened, 1, SOON_MS, "opened()");
+    fake_send(peer, 1000, FAKE_PLAIN);
+    fake_until_packets(fake, peer, 1, SOON_MS);
+}
+
+/* The first address refuses, the second says nothing, the third talks nonsense. */
+static void case_impostors(struct fake *fake)
+{
+    static const char *const addresses[] = {"127.0.0.5", "127.0.0.6", "127.0.0.7", "127.0.0.1",
+                                            NULL};
+    static const char nonsense[] = "220 smtp.example ESMTP, and more of it than 32 bytes\r\n";
+    int port = port_of(fake->world->card[1]);
+    if (fake->rank == 0) {
+        int silent = listen_at(fake, addresses[1], port);
+        int talker = listen_at(fake, addresses[2], port);
+        pid_t pid = fork();
+        if (!pid) {
+            alarm(LIMIT_S);
+            int fd = accept(talker, NULL, NULL);
+            (void)!write(fd, nonsense, sizeof(nonsense));
+            (void)!read(fd, &port, 1);
+            _exit(0);
+        }
+        change_addresses(fake, addresses);
+        exchange(fake);
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        close(silent);
+        close(talker);
+    } else {
+        exchange(fake);
+    }
+}
+
+static void case_crowd(struct fake *fake)
+{
+    fake_barrier_still(fake);
+    if (fake->rank == 0)
+        for (int i = 0; i < CROWD; i++)
+            (void)knock(fake, port_of(fake->world->card[1]));
+    fake_barrier(fake);
+    exchange(fake);
+}
+
+/* The same where the listener may open few files. */
+static void case_few_descriptors(struct fake *fake)
+{
+    struct rlimit limit = {FEW_DESCRIPTORS, FEW_DESCRIPTORS};
+    if (fake->rank == 1)
+        FAKE_CHECK(fake, !setrlimit(RLIMIT_NOFILE, &limit), "setrlimit");
+    case_crowd(fake);
+}
+
+static void case_v6(struct fake *fake)
+{
+    static const char *const addresses[] = {"::1", NULL};
+    if (fake->rank == 0)
+        change_addresses(fake, addresses);
+    exchange(fake);
+}
+
+static bool has_v6(void)
+{
+    struct sockaddr_in6 at = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    int fd = socket(AF_INET6, SOCK_STREAM, 0);
+    bool has = fd >= 0 && !bind(fd, (struct sockaddr *)&at, sizeof(at));
+    if (fd >= 0)
+        close(fd);
+    return has;
+}
+
+static const struct {
+    const char *claim;
+    void (*run)(struct fake *fake);
+    const char *addresses; /* the setting, or NULL */
+    bool needs_v6;
+} cases[] = {
+    {"the right address is found among wrong ones", case_impostors, "127.0.0.1", false},
+    {"a crowd of silent strangers keeps nobody out", case_crowd, NULL, false},
+    {"nor where few files may be open", case_few_descriptors, NULL, false},
+    {"an IPv6 address alone will do", case_v6, NULL, true},
+};
+
+static int run(int number)
+{
+    struct fake_world *world = fake_world_create();
+    pid_t pid[2];
+    int failed = 0;
+    if (!world)
+        return 1;
+    fflush(NULL);
+    for (int rank = 0; rank < 2; rank++) {
+        pid[rank] = fork();
+        if (pid[rank])
+            continue;
+        static struct fake fake;
+        alarm(LIMIT_S);
+        if (cases[number].addresses)
+            setenv("VIREO_TCP_ADDRESSES", cases[number].addresses, 1);
+        fake_start(&fake, world, &chan_tcp, rank, 2, true);
+        cases[number].run(&fake);
+        fake_finish(&fake);
+        exit(0);
+    }
+    for (int rank = 0; rank < 2; rank++) {
+        int status;
+        waitpid(pid[rank], &status, 0);
+        if (status)
+            printf("# rank %d: status %x: %s\n", rank, status, world->why[rank]);
+        failed |= status;
+    }
+    fake_world_destroy(world);
+    return failed;
+}
+
+int main(void)
+{
+    int count = (int)(sizeof(cases) / sizeof(cases[0])), failures = 0;
+    printf("1..%d\n", count);
+    for (int i = 0; i < count; i++) {
+        if (cases[i].needs_v6 && !has_v6()) {
+            printf("ok %d - %s # SKIP this host has no IPv6\n", i + 1, cases[i].claim);
+            continue;
+        }
+        int failed = run(i);
+        failures += failed != 0;
+        printf("%s %d - %s\n", failed ? "not ok" : "ok", i + 1, cases[i].claim);
+    }
+    return failures != 0;
+}

@@ -21,13 +21,15 @@ struct op {
     MPI_User_function_c *function_c; /* the large-count form */
 };
 
-int op_init(void);
-void op_fini(void);
 struct op *op_from(MPI_Op handle); /* NULL: none */
-void op_ref(struct op *op);
+/* One of the two functions is NULL. Returns NULL: no memory. */
+struct op *op_create(MPI_User_function *function, MPI_User_function_c *function_c,
+                     bool commutative);
+void op_ref(struct op *op); /* nothing for predefined operations */
 void op_unref(struct op *op);
 
-/* Whether op may be applied to type: MPI_SUCCESS or the error class. */
+/* Whether op may reduce elements of type: MPI_SUCCESS or MPI_ERR_OP. MPI_REPLACE and MPI_NO_OP, which
+ * only accumulate to windows, may not. */
 int op_check(const struct op *op, MPI_Datatype type);
 /* inout[i] = in[i] op inout[i] for count elements. */
 int op_apply(const struct op *op, const void *in, void *inout, MPI_Count count,

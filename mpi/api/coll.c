@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Blocking collectives (MPI-5.0 chapter 6): check, then one call. */
+#include "mpi/coll/coll.h"
+
+#include <mpi.h>
+
+#include "mpi/comm.h"
+#include "mpi/errh.h"
+#include "mpi/op.h"
+#include "mpi/request.h"
+#include "mpi/type.h"
+
+/* ---- checks: each returns MPI_SUCCESS, or the code of what it has reported ---- */
+
+/* A call that is being checked. */
+struct call {
+    struct coll *c;
+    const char *function;
+};
+
+static int check_comm(const struct call *call, MPI_Comm handle)
+{
+    struct comm *comm = comm_from(handle);
+    if (!comm)
+        return errh_bad_comm(handle, call->function);
+    call->c->comm = comm;
+    if (comm->remote)
+        return errh_comm(comm, MPI_ERR_COMM, call->function,
+                         "comm: collectives over intercommunicators are not supported");
+    return MPI_SUCCESS;
+}
+
+static int check_root(const struct call *call, int root)
+{
+    struct comm *comm = call->c->comm;
+    call->c->root = root;
+    if ((unsigned)root < (unsigned)comm->size)
+        return MPI_SUCCESS;
+    return errh_comm(comm, MPI_ERR_ROOT, call->function, "root %d: must be 0 to %d", root,
+                     comm->size - 1);
+}
+
+static __attribute__((cold, noinline)) int refuse(const struct call *call, int error,
+                                                  const char *name, MPI_Count count)
+{
+    struct comm *comm = call->c->comm;
+    switch (error) {
+    case MPI_ERR_TYPE:
+        return errh_comm(comm, error, call->function,
+                         "%s: its datatype is none, or not committed (MPI_Type_commit)", name);
+    case MPI_ERR_COUNT:
+        return errh_comm(comm, error, call->function, "%s: count %lld is negative or too large",
+                         name, (long long)count);
+    default:
+        return errh_comm(comm, error, call->function, "%s is NULL, but its count is not 0", name);
+    }
+}
+
+/* Check count elements at a buffer. */
+static int check_elements(const struct call *call, const char *name, const void *buf,
+                          MPI_Count count, MPI_Datatype type)
+{
+    struct mpid_bytes bytes;
+    struct type *used;
+    if (buf == MPI_IN_PLACE)
+        return errh_comm(call->c->comm, MPI_ERR_BUFFER, call->function,
+                         "%s: MPI_IN_PLACE has no meaning here", name);
+    int rc = type_place(type, buf, count, &bytes, &used);
+    return rc ? refuse(call, rc, name, count) : MPI_SUCCESS;
+}
+
+/* Check blocks whose counts, and maybe types, are in arrays. */
+static int check_arrays(const struct call *call, const char *name, const struct coll_data *data,
+                        bool has_displs)
+{
+    if (!data->counts || (has_displs && !data->displs))
+        return errh_comm(call->c->comm, MPI_ERR_ARG, call->function,
+                         "%s: its array of %s is NULL", name,
+                         data->counts ? "displacements" : "counts");
+    for (int i = 0; i < call->c->comm->size; i++) {
+        MPI_Datatype type = data->types ? data->types[i] : data->type;
+        /* NULL may be the base of displacements that lead to memory */
+        const void *buf = data->displs && data->displs[i] ? (const void *)data : data->buf;
+        int rc = data->buf == MPI_IN_PLACE
+                     ? check_elements(call, name, data->buf, 0, type)
+                     : check_elements(call, name, buf, data->counts[i], type);
+        if (rc)
+            return rc;
+    }
+    return MPI_SUCCESS;
+}
+
+/* Check a block for each process. */
+static int check_blocks(const struct call *call, const char *name, const struct coll_data *data)
+{
+    MPI_Count all;
+    if (data->counts || call->c->uneven)
+        return check_arrays(call, name, data, true);
+    if (__builtin_mul_overflow(data->count, call->c->comm->size, &all))
+        return refuse(call, MPI_ERR_COUNT, name, data->count);
+    int rc = check_elements(call, name, data->buf, data->count, data->type);
+    return rc ? rc : check_elements(call, name, data->buf, all, data->type);
+}
+
+static int check_block(const struct call *call, const char *name, const struct coll_data *data)
+{
+    return check_elements(call, name, data->buf, data->count, data->type);
+}
+
+/* Input and output must not be the same memory. */
+static int check_distinct(const struct call *call, bool any_data)
+{
+    const struct coll *c = call->c;
+    if (!any_data || c->send.buf != c->recv.buf || !c->recv.buf)
+        return MPI_SUCCESS;
+    return errh_comm(c->comm, MPI_ERR_BUFFER, call->function,
+                     "sendbuf and recvbuf are the same: use MPI_IN_PLACE");
+}
+
+static int check_op(const struct call *call, MPI_Op handle)
+{
+    struct coll *c = call->c;
+    c->op = op_from(handle);
+    if (!c->op)
+        return errh_comm(c->comm, MPI_ERR_OP, call->function, "op: %s",
+                         handle == MPI_OP_NULL ? "is MPI_OP_NULL" : "no such operation");
+    if (op_check(c->op, c->recv.type))
+        return errh_comm(c->comm, MPI_ERR_OP, call->function,
+                         "op: a predefined operation that is not defined for this datatype "
+                         "(MPI-5.0 6.9.2)");
+    return MPI_SUCCESS;
+}
+
+/* Check the input and the operation of a reduction whose output is checked. */
+static int check_input(const struct call *call, MPI_Op op, MPI_Count count)
+{
+    struct coll *c = call->c;
+    int rc = MPI_SUCCESS;
+    if (c->send.buf != MPI_IN_PLACE) {
+        rc = check_elements(call, "sendbuf", c->send.buf, count, c->recv.type);
+        if (!rc)
+            rc = check_distinct(call, count > 0);
+    }
+    return rc ? rc : check_op(call, op);
+}
+
+static int run(const struct call *call)
+{
+    int rc = coll_run(call->c);
+    if (__builtin_expect(!rc, 1))
+        return MPI_SUCCESS;
+    return request_raise(call->c->comm, rc, call->function, MPI_STATUS_IGNORE);
+}
+
+static struct coll_data data_of(const void *buf, MPI_Count count, MPI_Datatype type)
+{
+    return (struct coll_data){.buf = (void *)(uintptr_t)buf, .count = count, .type = type};
+}
+
+static struct coll_data arrays_of(const void *buf, const MPI_Count *counts,
+                                  const MPI_Aint *displs, MPI_Datatype type)
+{
+    return (struct coll_data){
+        .buf = (void *)(uintptr_t)buf, .counts = counts, .displs = displs, .type = type};
+}
+
+/* ---- barrier and broadcast ---- */
+
+int PMPI_Barrier(MPI_Comm comm)
+{
+    struct coll c = {.kind = COLL_BARRIER};
+    struct call call = {&c, __func__};
+    int rc = check_comm(&call, comm);
+    return rc ? rc : run(&call);
+}
+
+int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
+{
+    struct coll c = {.kind = COLL_BCAST, .recv = data_of(buffer, count, datatype)};
+    struct call call = {&c, __func__};
+    int rc = check_comm(&call, comm);
+    if (!rc)
+        rc = check_root(&call, root);
+    if (!rc)
+        rc = check_block(&call, "buffer", &c.recv);
+    return rc ? rc : run(&call);
+}
+
+/* ---- gather and scatter ---- */
+
+/* Both with one count and with arrays. */
+static int gather(struct call *call, int root, MPI_Comm comm)
+{
+    struct coll *c = call->c;
+    int rc = check_comm(call, comm);
+    if (!rc)
+        rc = check_root(call, root);
+    if (rc)
+        return rc;
+    bool is_root = root == c->comm->rank;
+    if (is_root)
+        rc = check_blocks(call, "recvbuf", &c->recv);
+    if (!rc && (!is_root || c->send.buf != MPI_IN_PLACE))
+        rc = check_block(call, "sendbuf", &c->send);
+    if (!rc && is_root && root == 0 && c->send.buf != MPI_IN_PLACE)
+        rc = check_distinct(call, !c->uneven && c->send.count > 0);
+    return rc ? rc : run(call);
+}
+
+int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                  MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    struct coll c = {.kind = COLL_GATHER,
+                     .send = data_of(sendbuf, sendcount, sendtype),
+                     .recv = data_of(recvbuf, recvcount, recvtype)};
+    return gather(&(struct call){&c, __func__}, root, comm);
+}
+
+int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                   const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                   int root, MPI_Comm comm)
+{
+    struct coll c = {.kind = COLL_GATHER,
+                     .uneven = true,
+                     .send = data_of(sendbuf, sendcount, sendtype),
+                     .recv = arrays_of(recvbuf, recvcounts, displs, recvtype)};
+    return gather(&(struct call){&c, __func__}, root, comm);
+}
+
+static int scatter(struct call *call, int root, MPI_Comm comm)
+{
+    struct coll *c = call->c;
+    int rc = check_comm(call, comm);
+    if (!rc)
+        rc = check_root(call, root);
+    if (rc)
+        return rc;
+    bool is_root = root == c->comm->rank;
+    if (is_root)
+        rc = check_blocks(call, "sendbuf", &c->send);
+    if (!rc && (!is_root || c->recv.buf != MPI_IN_PLACE))
+        rc = check_block(call, "recvbuf", &c->recv);
+    if (!rc && is_root && root == 0 && c->recv.buf != MPI_IN_PLACE)
+        rc = check_distinct(call, !c->uneven && c->recv.count > 0);
+    return rc ? rc : run(call);
+}
+
+int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    struct coll c = {.kind = COLL_SCATTER,
+                     .send = data_of(sendbuf, sendcount, sendtype),
+                     .recv = data_of(recvbuf, recvcount, recvtype)};
+    return scatter(&(struct call){&c, __func__}, root, comm);
+}
+
+int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+                    MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    struct coll c = {.kind = COLL_SCATTER,
+                     .uneven = true,
+                     .send = arrays_of(sendbuf, sendcounts, displs, sendtype),
+                     .recv = data_of(recvbuf, recvcount, recvtype)};
+    return scatter(&(struct call){&c, __func__}, root, comm);
+}
+
+/* ---- gather to all, all to all ---- */
+
+static int allgather(struct call *call, MPI_Comm comm)
+{
+    struct coll *c = call->c;
+    int rc = check_comm(call, comm);
+    if (!rc)
+        rc = check_blocks(call, "recvbuf", &c->recv);
+    if (!rc && c->send.buf != MPI_IN_PLACE) {
+        rc = check_block(call, "sendbuf", &c->send);
+        if (!rc)
+            rc = check_distinct(call, !c->uneven && c->send.count > 0);
+    }
+    return rc ? rc : run(call);
+}
+
+int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    struct coll c = {.kind = COLL_ALLGATHER,
+                     .send = data_of(sendbuf, sendcount, sendtype),
+                     .recv = data_of(recvbuf, recvcount, recvtype)};
+    return allgather(&(struct call){&c, __func__}, comm);
+}
+
+int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                      void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                      MPI_Datatype recvtype, MPI_Comm comm)
+{
+    struct coll c = {.kind = COLL_ALLGATHER,
+                     .uneven = true,
+                     .send = data_of(sendbuf, sendcount, sendtype),
+                     .recv = arrays_of(recvbuf, recvcounts, displs, recvtype)};
+    return allgather(&(struct call){&c, __func__}, comm);
+}
+
+static int alltoall(struct call *call, MPI_Comm comm)
+{
+    struct coll *c = call->c;
+    int rc = check_comm(call, comm);
+    if (!rc)
+        rc = check_blocks(call, "recvbuf", &c->recv);
+    if (!rc && c->send.buf != MPI_IN_PLACE) {
+        rc = check_blocks(call, "sendbuf", &c->send);
+        if (!rc)
+            rc = check_distinct(call, !c->uneven && c->send.count > 0);
+    }
+    return rc ? rc : run(call);
+}
+
+int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    struct coll c = {.kind = COLL_ALLTOALL,
+                     .send = data_of(sendbuf, sendcount, sendtype),
+                     .recv = data_of(recvbuf, recvcount, recvtype)};
+    return alltoall(&(struct call){&c, __func__}, comm);
+}
+
+int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                     MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+                     const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    struct coll c = {.kind = COLL_ALLTOALL,
+                     .uneven = true,
+                     .send = arrays_of(sendbuf, sendcounts, sdispls, sendtype),
+                     .recv = arrays_of(recvbuf, recvcounts, rdispls, recvtype)};
+    return alltoall(&(struct call){&c, __func__}, comm);
+}
+
+int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                     const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+                     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
+{
+    struct coll c = {.kind = COLL_ALLTOALL,
+                     .uneven = true,
+                     .send = arrays_of(sendbuf, sendcounts, sdispls, MPI_DATATYPE_NULL),
+                     .recv = arrays_of(recvbuf, recvcounts, rdispls, MPI_DATATYPE_NULL)};
+    c.send.types = sendtypes;
+    c.recv.types = recvtypes;
+    return alltoall(&(struct call){&c, __func__}, comm);
+}
+
+/* ---- reductions ---- */
+
+int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                  MPI_Op op, int root, MPI_Comm comm)
+{
+    struct coll c = {.kind = COLL_REDUCE,
+                     .send = data_of(sendbuf, count, datatype),
+                     .recv = data_of(recvbuf, count, datatype)};
+    struct call call = {&c, __func__};
+    int rc = check_comm(&call, comm);
+    if (!rc)
+        rc = check_root(&call, root);
+    if (rc)
+        return rc;
+    if (root == c.comm->rank) {
+        rc = check_block(&call, "recvbuf", &c.recv);
+        if (!rc)
+            rc = check_input(&call, op, count);
+    } else {
+        rc = check_block(&call, "sendbuf", &c.send);
+        if (!rc)
+            rc = check_op(&call, op);
+    }
+    return rc ? rc : run(&call);
+}
+
+/* Those whose output is as long as the input, at all processes. */
+static int reduce_all(struct call *call, MPI_Op op, MPI_Comm comm)
+{
+    int rc = check_comm(call, comm);
+    if (!rc)
+        rc = check_block(call, "recvbuf", &call->c->recv);
+    if (!rc)
+        rc = check_input(call, op, call->c->recv.count);
+    return rc ? rc : run(call);
+}
+
+int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                     MPI_Op op, MPI_Comm comm)
+{
+    struct coll c = {.kind = COLL_ALLREDUCE,
+                     .send = data_of(sendbuf, count, datatype),
+                     .recv = data_of(recvbuf, count, datatype)};
+    return reduce_all(&(struct call){&c, __func__}, op, comm);
+}
+
+int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                MPI_Op op, MPI_Comm comm)
+{
+    struct coll c = {.kind = COLL_SCAN,
+                     .send = data_of(sendbuf, count, datatype),
+                     .recv = data_of(recvbuf, count, datatype)};
+    return reduce_all(&(struct call){&c, __func__}, op, comm);
+}
+
+int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                  MPI_Op op, MPI_Comm comm)
+{
+    struct coll c = {.kind = COLL_EXSCAN,
+                     .send = data_of(sendbuf, count, datatype),
+                     .recv = data_of(recvbuf, count, datatype)};
+    return reduce_all(&(struct call){&c, __func__}, op, comm);
+}
+
+int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    struct coll c = {.kind = COLL_REDUCE_SCATTER,
+                     .send = data_of(sendbuf, recvcount, datatype),
+                     .recv = data_of(recvbuf, recvcount, datatype)};
+    struct call call = {&c, __func__};
+    int rc = check_comm(&call, comm);
+    if (!rc && sendbuf == MPI_IN_PLACE)
+        rc = check_blocks(&call, "recvbuf", &c.recv);
+    else if (!rc)
+        rc = check_block(&call, "recvbuf", &c.recv);
+    if (!rc && sendbuf != MPI_IN_PLACE)
+        rc = check_blocks(&call, "sendbuf", &c.send);
+    if (!rc)
+        rc = check_input(&call, op, recvcount);
+    return rc ? rc : run(&call);
+}
+
+int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
+                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    struct coll c = {.kind = COLL_REDUCE_SCATTER,
+                     .uneven = true,
+                     .send = arrays_of(sendbuf, recvcounts, NULL, datatype),
+                     .recv = arrays_of(recvbuf, recvcounts, NULL, datatype)};
+    struct call call = {&c, __func__};
+    int rc = check_comm(&call, comm);
+    MPI_Count all = 0;
+    if (!rc && sendbuf != MPI_IN_PLACE)
+        rc = check_arrays(&call, "sendbuf", &c.send, false);
+    if (!rc && (sendbuf == MPI_IN_PLACE || !recvcounts))
+        rc = check_arrays(&call, "recvbuf", &c.recv, false);
+    if (rc)
+        return rc;
+    for (int i = 0; i < c.comm->size; i++)
+        if (__builtin_add_overflow(all, recvcounts[i], &all))
+            return refuse(&call, MPI_ERR_COUNT, "recvcounts", recvcounts[i]);
+    rc = check_elements(&call, "recvbuf", recvbuf, recvcounts[c.comm->rank], datatype);
+    if (!rc)
+        rc = check_input(&call, op, all);
+    return rc ? rc : run(&call);
+}
+
+#include "coll.gen.h"

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Reduction operations (MPI-5.0 6.9.5 to 6.9.7). */
+#include "mpi/op.h"
+
+#include <mpi.h>
+
+#include "mpi/errh.h"
+#include "mpi/type.h"
+
+/* ---- life ---- */
+
+static int create(const char *function, MPI_User_function *user, MPI_User_function_c *user_c,
+                  int commute, MPI_Op *op)
+{
+    if (!user && !user_c)
+        return errh_comm(NULL, MPI_ERR_ARG, function, "user_fn is NULL");
+    if (!op)
+        return errh_comm(NULL, MPI_ERR_ARG, function, "op is NULL");
+    struct op *made = op_create(user, user_c, commute != 0);
+    if (!made)
+        return errh_comm(NULL, MPI_ERR_NO_MEM, function, "out of memory");
+    *op = (MPI_Op)made;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
+{
+    return create(__func__, user_fn, NULL, commute, op);
+}
+
+int PMPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
+{
+    return create(__func__, NULL, user_fn, commute, op);
+}
+
+/* Find the operation of a handle, or report that there is none. */
+static int find(const char *function, MPI_Op handle, struct op **op)
+{
+    *op = op_from(handle);
+    if (*op)
+        return MPI_SUCCESS;
+    if (handle == MPI_OP_NULL)
+        return errh_comm(NULL, MPI_ERR_OP, function, "op is MPI_OP_NULL");
+    return errh_comm(NULL, MPI_ERR_OP, function, "op %p: no such operation", (void *)handle);
+}
+
+int PMPI_Op_free(MPI_Op *op)
+{
+    struct op *found;
+    if (!op)
+        return errh_comm(NULL, MPI_ERR_ARG, __func__, "op is NULL");
+    int rc = find(__func__, *op, &found);
+    if (rc)
+        return rc;
+    if (found->predefined)
+        return errh_comm(NULL, MPI_ERR_OP, __func__, "op is predefined: it cannot be freed");
+    op_unref(found);
+    *op = MPI_OP_NULL;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Op_commutative(MPI_Op op, int *commute)
+{
+    struct op *found;
+    int rc = find(__func__, op, &found);
+    if (rc)
+        return rc;
+    if (!commute)
+        return errh_comm(NULL, MPI_ERR_ARG, __func__, "commute is NULL");
+    *commute = found->commutative;
+    return MPI_SUCCESS;
+}
+
+/* ---- use ---- */
+
+/* Check one buffer of a local reduction. */
+static int check_buffer(const char *function, const char *name, const void *buf, MPI_Count count,
+                        MPI_Datatype datatype)
+{
+    struct mpid_bytes bytes;
+    struct type *used;
+    if (buf == MPI_IN_PLACE)
+        return errh_comm(NULL, MPI_ERR_BUFFER, function, "%s: MPI_IN_PLACE has no meaning here",
+                         name);
+    switch (type_place(datatype, buf, count, &bytes, &used)) {
+    case MPI_SUCCESS: return MPI_SUCCESS;
+    case MPI_ERR_TYPE:
+        return errh_comm(NULL, MPI_ERR_TYPE, function, "datatype: not a committed datatype");
+    case MPI_ERR_COUNT:
+        return errh_comm(NULL, MPI_ERR_COUNT, function, "count %lld: negative or too large",
+                         (long long)count);
+    default: return errh_comm(NULL, MPI_ERR_BUFFER, function, "%s is NULL", name);
+    }
+}
+
+int PMPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype,
+                        MPI_Op op)
+{
+    struct op *found;
+    int rc = find(__func__, op, &found);
+    if (!rc)
+        rc = check_buffer(__func__, "inbuf", inbuf, count, datatype);
+    if (!rc)
+        rc = check_buffer(__func__, "inoutbuf", inoutbuf, count, datatype);
+    if (rc)
+        return rc;
+    if (op_check(found, datatype))
+        return errh_comm(NULL, MPI_ERR_OP, __func__,
+                         "op: not defined for this datatype (MPI-5.0 6.9.2)");
+    if (inbuf == inoutbuf && inbuf && count > 0)
+        return errh_comm(NULL, MPI_ERR_BUFFER, __func__, "inbuf and inoutbuf are the same");
+    return op_apply(found, inbuf, inoutbuf, count, datatype);
+}
+
+#include "op.gen.h"

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Blocking collectives. struct coll says what is asked for, in the terms of MPI-5.0 chapter 6;
+ * choose.c picks the algorithm; the algorithm writes a schedule; the schedule is run.
+ *
+ * Arguments are taken as checked. What only matters at the root is not looked at elsewhere.
+ */
+#ifndef MPI_COLL_COLL_H
+#define MPI_COLL_COLL_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mpi/comm.h"
+#include "mpi/op.h"
+#include "mpi/type.h"
+
+struct sched;
+
+enum coll_kind {
+    COLL_BARRIER,
+    COLL_BCAST,
+    COLL_REDUCE,
+    COLL_ALLREDUCE,
+    COLL_GATHER,
+    COLL_SCATTER,
+    COLL_ALLGATHER,
+    COLL_ALLTOALL,
+    COLL_REDUCE_SCATTER,
+    COLL_SCAN,
+    COLL_EXSCAN,
+    COLL_KINDS
+};
+
+/* Data of one process, or blocks of data, one for each process. */
+struct coll_data {
+    void *buf;               /* maybe MPI_IN_PLACE */
+    MPI_Count count;         /* of each block; or */
+    const MPI_Count *counts; /* [size], NULL: all are equal */
+    const MPI_Aint *displs;  /* [size], in extents, or in bytes where types is set */
+    MPI_Datatype type;       /* of each block; or */
+    const MPI_Datatype *types; /* [size] */
+};
+
+/*
+ * bcast: buffer in recv. Reductions and scans: count and type in recv, the input in send.buf. Of
+ * reduce_scatter: blocks in recv. The rest: as MPI has them.
+ */
+struct coll {
+    enum coll_kind kind;
+    bool uneven; /* one of the calls whose blocks may differ in size */
+    int root;
+    struct comm *comm;
+    const struct op *op;
+    struct coll_data send, recv;
+};
+
+/* Run a collective. Returns MPI_SUCCESS or the error class. */
+int coll_run(const struct coll *c);
+
+/* ---- for algorithms ---- */
+
+/* An algorithm: append the steps of this process. */
+typedef void (*coll_fn)(struct sched *s, const struct coll *c);
+
+/* The algorithm for a call; all processes choose alike. */
+coll_fn coll_choose(const struct coll *c);
+
+void coll_barrier(struct sched *s, const struct coll *c);
+void coll_bcast_tree(struct sched *s, const struct coll *c);
+void coll_bcast_spread(struct sched *s, const struct coll *c);
+void coll_reduce_tree(struct sched *s, const struct coll *c);
+void coll_reduce_spread(struct sched *s, const struct coll *c); /* commutative */
+void coll_allreduce_doubling(struct sched *s, const struct coll *c);
+void coll_allreduce_halving(struct sched *s, const struct coll *c); /* commutative, 2^k */
+void coll_allreduce_ring(struct sched *s, const struct coll *c);    /* commutative */
+void coll_gather_linear(struct sched *s, const struct coll *c);
+void coll_gather_tree(struct sched *s, const struct coll *c); /* equal blocks */
+void coll_scatter_linear(struct sched *s, const struct coll *c);
+void coll_scatter_tree(struct sched *s, const struct coll *c);    /* equal blocks */
+void coll_allgather_ring(struct sched *s, const struct coll *c);
+void coll_allgather_doubling(struct sched *s, const struct coll *c); /* equal blocks, 2^k */
+void coll_allgather_bruck(struct sched *s, const struct coll *c); /* equal blocks */
+void coll_alltoall_all(struct sched *s, const struct coll *c);
+void coll_alltoall_bruck(struct sched *s, const struct coll *c); /* equal blocks */
+void coll_reduce_scatter_doubling(struct sched *s, const struct coll *c);
+void coll_reduce_scatter_halving(struct sched *s, const struct coll *c); /* commutative, 2^k */
+void coll_reduce_scatter_pairs(struct sched *s, const struct coll *c);
+void coll_scan(struct sched *s, const struct coll *c);
+void coll_exscan(struct sched *s, const struct coll *c);
+
+/* The block of one process. */
+struct coll_block {
+    void *buf;
+    MPI_Count count;
+    MPI_Datatype type;
+};
+struct coll_block coll_block(const struct coll_data *data, int rank);
+
+static inline MPI_Count coll_size(MPI_Datatype type)
+{
+    return type_from(type)->size;
+}
+
+/* buf and so many elements on. */
+static inline void *coll_at(const void *buf, MPI_Count elements, MPI_Datatype type)
+{
+    return (void *)((uintptr_t)buf + (uintptr_t)elements * (uintptr_t)type_from(type)->extent);
+}
+
+/* a + b around a ring of size ranks; a is 0 to size - 1, b -size to size. */
+static inline int coll_around(int a, int b, int size)
+{
+    int sum = a < size - b ? a + b : a - (size - b);
+    return sum < 0 ? sum + size : sum;
+}
+
+#endif

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Schedules: building and running; see sched.h. */
+#include "mpi/coll/sched.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/comm.h"
+#include "mpi/op.h"
+#include "mpi/p2p.h"
+#include "mpi/request.h"
+#include "mpi/type.h"
+
+struct sched_memory {
+    struct sched_memory *next;
+    _Alignas(64) char bytes[];
+};
+
+void sched_init(struct sched *s, struct comm *comm, const struct op *op)
+{
+    s->comm = comm;
+    s->op = op;
+    s->tag = (int)(comm->coll_tag++ % COMM_AGREE_TAG);
+    s->broken = false;
+    s->error = MPI_SUCCESS;
+    s->count = s->next = s->settled = 0;
+    s->room = SCHED_STEPS;
+    s->used = 0;
+    s->steps = s->own_steps;
+    s->memory = NULL;
+}
+
+void sched_fini(struct sched *s)
+{
+    while (s->memory) {
+        struct sched_memory *memory = s->memory;
+        s->memory = memory->next;
+        free(memory);
+    }
+    if (s->steps != s->own_steps)
+        free(s->steps);
+}
+
+/* ---- building ---- */
+
+static bool grow(struct sched *s)
+{
+    size_t size = (size_t)s->room * sizeof(*s->steps);
+    struct sched_step *steps = malloc(2 * size);
+    if (!steps)
+        return false;
+    memcpy(steps, s->steps, size);
+    if (s->steps != s->own_steps)
+        free(s->steps);
+    s->steps = steps;
+    s->room *= 2;
+    return true;
+}
+
+/* The next step, not filled in. Without memory it is one that will not be run. */
+static struct sched_step *append(struct sched *s)
+{
+    if (s->count == s->room && !grow(s)) {
+        s->broken = true;
+        s->count = 0;
+    }
+    return &s->steps[s->count++];
+}
+
+static struct sched_step *append_message(struct sched *s, enum sched_kind kind, int peer,
+                                         MPI_Count count, MPI_Datatype type)
+{
+    struct sched_step *step = append(s);
+    step->kind = (uint8_t)kind;
+    step->peer = peer;
+    step->from = step->to = s->own_bytes;
+    step->count = count;
+    step->type = type;
+    step->request = NULL;
+    return step;
+}
+
+int sched_send(struct sched *s, int peer, const void *buf, MPI_Count count, MPI_Datatype type)
+{
+    if (count == 0)
+        return s->count;
+    append_message(s, SCHED_SEND, peer, count, type)->from = buf;
+    return s->count - 1;
+}
+
+int sched_recv(struct sched *s, int peer, void *buf, MPI_Count count, MPI_Datatype type)
+{
+    if (count == 0)
+        return s->count;
+    append_message(s, SCHED_RECV, peer, count, type)->to = buf;
+    return s->count - 1;
+}
+
+void sched_signal(struct sched *s, int peer)
+{
+    append_message(s, SCHED_SEND, peer, 0, MPI_BYTE);
+}
+
+void sched_await(struct sched *s, int peer)
+{
+    append_message(s, SCHED_RECV, peer, 0, MPI_BYTE);
+}
+
+void sched_copy_as(struct sched *s, const void *from, MPI_Count from_count,
+                   MPI_Datatype from_type, void *to, MPI_Count count, MPI_Datatype type)
+{
+    if (count == 0 || from_count == 0)
+        return;
+    struct sched_step *step = append(s);
+    step->kind = SCHED_COPY;
+    step->from = from;
+    step->from_count = from_count;
+    step->from_type = from_type;
+    step->to = to;
+    step->count = count;
+    step->type = type;
+}
+
+void sched_copy(struct sched *s, const void *from, void *to, MPI_Count count, MPI_Datatype type)
+{
+    sched_copy_as(s, from, count, type, to, count, type);
+}
+
+void sched_reduce(struct sched *s, const void *from, void *to, MPI_Count count,
+                  MPI_Datatype type)
+{
+    if (count == 0)
+        return;
+    struct sched_step *step = append(s);
+    step->kind = SCHED_REDUCE;
+    step->from = from;
+    step->to = to;
+    step->count = count;
+    step->type = type;
+}
+
+void sched_wait_for(struct sched *s, int which)
+{
+    struct sched_step *step = append(s);
+    step->kind = SCHED_WAIT;
+    step->peer = which;
+}
+
+void sched_wait(struct sched *s)
+{
+    sched_wait_for(s, SCHED_ALL);
+}
+
+/* No memory for so much: give something that may be pointed into, but is not used. */
+static void *no_temp(struct sched *s)
+{
+    s->broken = true;
+    return s->own_bytes;
+}
+
+void *sched_temp(struct sched *s, MPI_Count size)
+{
+    if (size < 0 || (uint64_t)size > SIZE_MAX / 2)
+        return no_temp(s);
+    size_t len = ((size_t)size + 63) & ~(size_t)63;
+    if (len <= SCHED_BYTES - s->used) {
+        char *own = s->own_bytes + s->used;
+        s->used += len;
+        return own;
+    }
+    struct sched_memory *memory = aligned_alloc(64, sizeof(*memory) + len);
+    if (!memory)
+        return no_temp(s);
+    memory->next = s->memory;
+    s->memory = memory;
+    return memory->bytes;
+}
+
+void *sched_temp_of(struct sched *s, MPI_Count count, MPI_Datatype handle)
+{
+    const struct type *type = type_from(handle);
+    MPI_Count reach, size, low = type->true_lb;
+    if (count == 0)
+        return s->own_bytes;
+    if (__builtin_mul_overflow(type->extent, count - 1, &reach) ||
+        __builtin_add_overflow(reach < 0 ? -reach : reach, type->true_extent, &size))
+        return no_temp(s);
+    if (reach < 0)
+        low += reach;
+    return (void *)((uintptr_t)sched_temp(s, size) - (uintptr_t)low);
+}
+
+/* ---- running ---- */
+
+static void note(struct sched *s, int rc)
+{
+    if (rc && !s->error)
+        s->error = rc;
+}
+
+static void start_message(struct sched *s, struct sched_step *step)
+{
+    struct p2p_side side = {s->comm, s->comm->context + 1, step->peer, s->tag};
+    int rc;
+    if (step->kind == SCHED_SEND) {
+        rc = p2p_isend_mode(&side, step->from, step->count, step->type, MPID_STANDARD,
+                            &step->request);
+        if (step->request == &request_done)
+            step->request = NULL;
+    } else {
+        rc = p2p_irecv(&side, step->to, step->count, step->type, &step->request);
+    }
+    if (rc)
+        step->request = NULL;
+    note(s, rc);
+}
+
+/* Whether a step is not, or no longer, under way. */
+static bool settle(struct sched *s, struct sched_step *step)
+{
+    if ((step->kind != SCHED_SEND && step->kind != SCHED_RECV) || !step->request)
+        return true;
+    if (!request_is_complete(step->request))
+        return false;
+    note(s, p2p_finish(step->request, MPI_STATUS_IGNORE));
+    step->request = NULL;
+    return true;
+}
+
+/* Whether all steps before end have settled. */
+static bool settle_before(struct sched *s, int end)
+{
+    while (s->settled < end) {
+        if (!settle(s, &s->steps[s->settled]))
+            return false;
+        s->settled++;
+    }
+    return true;
+}
+
+static bool is_over(struct sched *s, const struct sched_step *wait)
+{
+    if (wait->peer == SCHED_ALL)
+        return settle_before(s, s->next);
+    return settle(s, &s->steps[wait->peer]);
+}
+
+static bool do_step(struct sched *s, struct sched_step *step)
+{
+    switch ((enum sched_kind)step->kind) {
+    case SCHED_SEND:
+    case SCHED_RECV: start_message(s, step); break;
+    case SCHED_COPY:
+        note(s, type_copy(step->from, step->from_count, step->from_type, step->to, step->count,
+                          step->type));
+        break;
+    case SCHED_REDUCE:
+        note(s, op_apply(s->op, step->from, step->to, step->count, step->type));
+        break;
+    case SCHED_WAIT: return is_over(s, step);
+    }
+    return true;
+}
+
+bool sched_advance(struct sched *s)
+{
+    if (s->broken)
+        return true;
+    while (s->next < s->count) {
+        if (!do_step(s, &s->steps[s->next]))
+            return false;
+        s->next++;
+    }
+    return settle_before(s, s->count);
+}
+
+/* The request that sched_advance() has stopped for. */
+static struct request *obstacle(const struct sched *s)
+{
+    const struct sched_step *step = s->next < s->count ? &s->steps[s->next] : NULL;
+    if (step && step->peer != SCHED_ALL)
+        return s->steps[step->peer].request;
+    return s->steps[s->settled].request;
+}
+
+int sched_run(struct sched *s)
+{
+    while (!sched_advance(s))
+        request_wait(obstacle(s));
+    sched_fini(s);
+    return s->broken ? MPI_ERR_NO_MEM : s->error;
+}

@@ -11,7 +11,7 @@ static const struct {
 } classes[SHM_CHUNK_CLASSES] = {
     {1024, 16, SHM_RING_SLOTS},
     {8192, 8, 16},
-    {SHM_CHUNK_MAX, 8, 8},
+    {SHM_CHUNK_MAX, 8, 16},
 };
 
 /* A receiver can always hold this many, or there is no pool. */

@@ -31,7 +31,7 @@
 #define PAIR(place, name, value, index)                                                            \
     [place] = PAIR_IS_DENSE(value, index) ? sizeof(PAIR_OF(value, index)) : 0,
 const uint8_t type_constant_size[256] = {
-#include "mpi/type_list.h"
+#include "mpi/type_list.inc"
 };
 #undef BASIC
 #undef PAIR
@@ -40,7 +40,7 @@ const uint8_t type_constant_size[256] = {
 #define PAIR(place, name, value, index)                                                            \
     [place] = {sizeof(value), offsetof(PAIR_OF(value, index), i), sizeof(index)},
 static const struct type_pair pairs[256] = {
-#include "mpi/type_list.h"
+#include "mpi/type_list.inc"
 };
 #undef BASIC
 #undef PAIR
@@ -58,7 +58,7 @@ static const struct type_pair pairs[256] = {
                .size = sizeof(value) + sizeof(index), .extent = sizeof(PAIR_OF(value, index)),     \
                .true_extent = PAIR_END(value, index), .elements = 2},
 static struct type constants[256] = {
-#include "mpi/type_list.h"
+#include "mpi/type_list.inc"
 };
 #undef BASIC
 #undef PAIR

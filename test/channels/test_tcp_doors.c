@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/clock.h"
+#include "channels/tcp/wire.h"
 #include "os/params.h"
 #include "test/channels/fake.h"
 
@@ -133,6 +133,43 @@ static void case_v6(struct fake *fake)
     exchange(fake);
 }
 
+/* Say something and return how many bytes come back before the line is cut. */
+static size_t say(int fd, const uint8_t *bytes, size_t len, uint8_t *back, size_t room)
+{
+    size_t got = 0;
+    ssize_t n = send(fd, bytes, len, MSG_NOSIGNAL) < 0 ? 0 : 1;
+    while (n > 0 && got < room) {
+        n = recv(fd, back + got, room - got, 0);
+        got += n > 0 ? (size_t)n : 0;
+    }
+    return got;
+}
+
+/* A stranger who has overheard a right HELLO gets a challenge, and no further; one who
+ * has not gets nothing. */
+static void case_overheard(struct fake *fake)
+{
+    if (fake->rank == 0) {
+        struct wire_talk talk = {.hello = {.gid = fake->world->gid, .to_gid = fake->world->gid,
+                                           .rank = 0, .to_rank = 1}};
+        uint8_t hello[WIRE_HELLO_LEN], back[WIRE_CHALLENGE_LEN + 1];
+        uint8_t wrong[WIRE_PROOF_LEN] = "Vchn\1\3\0";
+        int port = port_of(fake->world->card[1]), fd = knock(fake, port);
+        wire_hello_put(hello, &talk, fake->env.secret);
+        FAKE_CHECK(fake, say(fd, hello, sizeof(hello), back, WIRE_CHALLENGE_LEN) ==
+                             WIRE_CHALLENGE_LEN,
+                   "no challenge for a right HELLO");
+        FAKE_CHECK(fake, !say(fd, wrong, sizeof(wrong), back, sizeof(back)),
+                   "an answer to a wrong PROOF");
+        fd = knock(fake, port);
+        hello[WIRE_HELLO_LEN - 1] ^= 1;
+        FAKE_CHECK(fake, !say(fd, hello, sizeof(hello), back, sizeof(back)),
+                   "an answer to a wrong HELLO");
+    }
+    fake_barrier(fake);
+    FAKE_CHECK(fake, !fake->peer[0].asked, "the device was asked");
+}
+
 static bool has_v6(void)
 {
     struct sockaddr_in6 at = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
@@ -152,6 +189,7 @@ static const struct {
     {"the right address is found among wrong ones", case_impostors, "127.0.0.1", false},
     {"a crowd of silent strangers keeps nobody out", case_crowd, NULL, false},
     {"nor where few files may be open", case_few_descriptors, NULL, false},
+    {"a HELLO that was overheard opens nothing", case_overheard, NULL, false},
     {"an IPv6 address alone will do", case_v6, NULL, true},
 };
 

@@ -173,6 +173,31 @@ enum {
 int mpid_send(struct vc *vc, const struct mpid_envelope *env, const struct mpid_bytes *bytes,
               unsigned mode, struct mpid_request *request);
 
+/* Rank and tag of a message in one word, as the fast paths take them. */
+static inline uint64_t mpid_sender(int32_t rank, int32_t tag)
+{
+    return (uint64_t)(uint32_t)tag << 32 | (uint32_t)rank;
+}
+
+/* The fast path of mpid_send(): contiguous bytes, and only if that is at once
+ * complete. Returns whether it was sent. */
+bool mpid_send_now(struct vc *vc, uint32_t context, uint64_t sender, const void *base, size_t len,
+                   unsigned mode);
+
+/* The fast path of a blocking receive into contiguous memory: one turn of
+ * progress, and the message if that brings it. mask has ones where sender matters: in
+ * neither half that is wild. Returns whether it came, and then in *from and *count what
+ * mpid_request has there. */
+struct mpid_wanted {
+    uint64_t sender, mask;
+    uint32_t context;
+    void *base;
+    size_t len;
+    uint64_t from; /* out: the sender */
+    size_t count;  /* out: bytes */
+};
+bool mpid_recv_now(struct mpid_wanted *wanted);
+
 /* Receive the first message that fits; request completes, maybe before the return. */
 void mpid_recv(struct mpid_request *request, const struct mpid_envelope *want,
                const struct mpid_bytes *bytes);

@@ -57,10 +57,8 @@ int comm_create(struct group *group, uint32_t context, struct comm **made)
     return MPI_SUCCESS;
 }
 
-void comm_unref(struct comm *comm)
+void comm_destroy(struct comm *comm)
 {
-    if (!comm || !object_unref(&comm->object))
-        return;
     comm->object.word = 0;
     group_unref(comm->group);
     group_unref(comm->remote);

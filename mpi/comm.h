@@ -80,7 +80,12 @@ void comm_fini(void);
 /* Make a communicator over group (referenced), with an agreed context. */
 int comm_create(struct group *group, uint32_t context, struct comm **comm);
 /* Drop a reference. Requests hold references, so MPI_Comm_free may come early. */
-void comm_unref(struct comm *comm);
+void comm_destroy(struct comm *comm);
+static inline void comm_unref(struct comm *comm)
+{
+    if (__builtin_expect(comm && object_unref(&comm->object), 0))
+        comm_destroy(comm);
+}
 
 /* The functions below return MPI_SUCCESS, an error class or a callback's code. A process
  * that is no member of the new communicator gets NULL. */

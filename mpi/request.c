@@ -15,52 +15,23 @@
 
 struct request request_done = {.object = {OBJECT_REQUEST, 1}, .kind = REQUEST_SEND};
 
-static struct {
-    struct os_lock lock; /* guards the pool */
-    struct os_pool pool;
-} requests;
+struct request_store request_store;
 
 void request_init(void)
 {
-    requests.lock = (struct os_lock)OS_LOCK_INIT;
-    os_pool_init(&requests.pool, sizeof(struct request) + mpid_request_tail(), 16);
+    request_store.lock = (struct os_lock)OS_LOCK_INIT;
+    os_pool_init(&request_store.pool, sizeof(struct request) + mpid_request_tail(), 16);
 }
 
 void request_fini(void)
 {
-    os_pool_fini(&requests.pool);
+    os_pool_fini(&request_store.pool);
 }
 
-struct request *request_create(enum request_kind kind, struct comm *comm)
+void request_release(struct request *request)
 {
-    os_lock(&requests.lock);
-    struct request *request = os_pool_get(&requests.pool);
-    os_unlock(&requests.lock);
-    if (!request)
-        return NULL;
-    object_init(&request->object, OBJECT_REQUEST);
-    request->kind = (uint8_t)kind;
-    request->comm = comm;
-    request->type = NULL;
-    request->inner = NULL;
-    request->owned = NULL;
-    if (comm)
-        object_ref(&comm->object);
-    return request;
-}
-
-void request_free(struct request *request)
-{
-    if (request == &request_done)
-        return;
-    request->object.word = 0;
     type_unref(request->type);
-    if (request->comm)
-        comm_unref(request->comm);
     free(request->owned);
-    os_lock(&requests.lock);
-    os_pool_put(&requests.pool, request);
-    os_unlock(&requests.lock);
 }
 
 static struct request *of_dev(struct mpid_request *dev)

@@ -11,9 +11,11 @@
 #include <mpi.h>
 
 #include "include/mpid.h"
+#include "mpi/comm.h"
 #include "mpi/handle.h"
+#include "os/lock.h"
+#include "os/pool.h"
 
-struct comm;
 struct type;
 struct buffer;
 struct request;
@@ -56,10 +58,49 @@ extern struct request request_done;
 void request_init(void);
 void request_fini(void);
 
+extern struct request_store {
+    struct os_lock lock; /* guards the pool */
+    struct os_pool pool;
+} request_store;
+
 /* A request of this kind; comm (NULL: none) is referenced. NULL: no memory. */
-struct request *request_create(enum request_kind kind, struct comm *comm);
+static inline struct request *request_create(enum request_kind kind, struct comm *comm)
+{
+    os_lock(&request_store.lock);
+    struct request *request = os_pool_get(&request_store.pool);
+    os_unlock(&request_store.lock);
+    if (__builtin_expect(!request, 0))
+        return 0;
+    object_init(&request->object, OBJECT_REQUEST);
+    request->kind = (uint8_t)kind;
+    request->comm = comm;
+    request->type = 0;
+    request->inner = 0;
+    request->owned = 0;
+    if (comm)
+        object_ref(&comm->object);
+    return request;
+}
+
+/* Give back what a request holds besides its communicator. */
+void request_release(struct request *request);
+
 /* Release a complete request, its references and what it owns. */
-void request_free(struct request *request);
+static inline void request_free(struct request *request)
+{
+    struct comm *comm = request->comm;
+    if (__builtin_expect(request->type || request->owned || request == &request_done, 0)) {
+        if (request == &request_done)
+            return;
+        request_release(request);
+    }
+    request->object.word = 0;
+    os_lock(&request_store.lock);
+    os_pool_put(&request_store.pool, request);
+    os_unlock(&request_store.lock);
+    if (comm)
+        comm_unref(comm);
+}
 /* Release it once it is complete: now, or when its communication is over. */
 void request_abandon(struct request *request);
 

@@ -38,6 +38,7 @@ static void try_next(struct vc *vc)
             chan->ops->link(chan, &vc->peer, params, &link))
             continue;
         vc->bound = link;
+        progress_look();
         vc->since_ns = os_now_ns();
         vc_event(vc, VC_LINKED);
         if (vc->choice.verdict[index].fit == CHAN_YES && vc_event(vc, VC_OPENED))

@@ -138,7 +138,8 @@ static void open_channel(const struct chan_ops *ops)
         return;
     }
     device.ops[device.port_count] = ops;
-    device.ports[device.port_count++] = (struct port){.chan = chan};
+    device.ports[device.port_count++] = (struct port){
+        .progress = ops->progress, .chan = chan, .in_memory = chan->word != NULL};
 }
 
 static int open_channels(char *why, size_t size)

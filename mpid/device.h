@@ -42,12 +42,17 @@ enum car_state {
 
 /* An open channel, and how often it is worth looking at. */
 struct port {
-    struct chan *chan;
     uint32_t wait, period; /* turns until the next look; between looks */
+    int (*progress)(struct chan *chan);
+    struct chan *chan;
+    bool in_memory; /* looking is cheap: done in every turn */
 };
 
 struct device {
     struct os_lock lock;
+    /* A blocking receive, while no other is posted: it stands on its caller's stack, for one
+     * turn. NULL: none. */
+    struct mpid_wanted *wanted;
     BNR_Group group;
     struct mpid_world world;
     struct chan_env env;
@@ -132,6 +137,8 @@ void connect_lost(struct chan_link *link, int rc);
 
 /* One turn, locked. */
 bool progress_turn(void);
+/* Look at every channel in the next turn. */
+void progress_look(void);
 /* Wake sleeping threads of this process; locked. */
 void progress_wake(void);
 

@@ -154,11 +154,36 @@ static inline void unpost(struct match *match, struct mpid_request *request)
     request->queue = NULL;
 }
 
+/* Marks a request that stands alone as posted. */
+static struct match_queue no_queue;
+
+static inline void forget_alone(struct match *match)
+{
+    match->alone->queue = NULL;
+    match->alone = NULL;
+    match->posted_total = 0;
+}
+
 bool match_unpost(struct match *match, struct mpid_request *request)
 {
     if (!request->queue)
         return false;
-    unpost(match, request);
+    if (request == match->alone)
+        forget_alone(match);
+    else
+        unpost(match, request);
+    return true;
+}
+
+/* The second receive comes: both go into queues. Returns false when memory is out. */
+static __attribute__((noinline)) bool join(struct match *match)
+{
+    struct mpid_request *first = match->alone;
+    struct match_queue *queue = find_or_make(&match->posted, &first->from);
+    if (!queue)
+        return false;
+    forget_alone(match);
+    post(match, first, queue);
     return true;
 }
 
@@ -228,11 +253,10 @@ static __attribute__((noinline)) bool index_class(struct match *match, enum matc
     return true;
 }
 
-static bool fits(const struct unexpected *u, const struct mpid_envelope *want)
+static inline bool accepts(const struct mpid_envelope *want, const struct mpid_envelope *env)
 {
-    return u->env.context == want->context &&
-           (want->rank == MPID_ANY || want->rank == u->env.rank) &&
-           (want->tag == MPID_ANY || want->tag == u->env.tag);
+    return env->context == want->context && (want->rank == MPID_ANY || want->rank == env->rank) &&
+           (want->tag == MPID_ANY || want->tag == env->tag);
 }
 
 struct unexpected *match_peek(struct match *match, const struct mpid_envelope *want)
@@ -242,7 +266,7 @@ struct unexpected *match_peek(struct match *match, const struct mpid_envelope *w
     enum match_class class = class_of(want);
     if (!(match->indexed & 1u << class) && !index_class(match, class)) {
         struct unexpected *u = match->first;
-        while (u && !fits(u, want))
+        while (u && !accepts(want, &u->env))
             u = u->next;
         return u;
     }
@@ -287,17 +311,24 @@ struct unexpected *match_recv_foa(struct match *match, struct mpid_request *requ
         request->queue = NULL;
         return u;
     }
-    struct match_queue *queue = find_or_make(&match->posted, &request->from);
-    if (queue) {
-        post(match, request, queue);
+    if (!match->posted_total) {
+        match->alone = request;
+        match->posted_total = 1;
+        request->queue = &no_queue;
         return NULL;
     }
-    request->queue = NULL; /* no memory: the caller sees that it is not posted */
+    request->queue = NULL; /* where memory is out: the caller sees that it is not posted */
+    if (match->alone && !join(match))
+        return NULL;
+    struct match_queue *queue = find_or_make(&match->posted, &request->from);
+    if (queue)
+        post(match, request, queue);
     return NULL;
 }
 
-struct mpid_request *match_wire_foa(struct match *match, const struct mpid_envelope *env,
-                                    struct unexpected **unexpected)
+/* The oldest receive in the queues that accepts the message. */
+static __attribute__((noinline)) struct mpid_request *oldest(struct match *match,
+                                                             const struct mpid_envelope *env)
 {
     struct mpid_request *best = NULL;
     uint32_t left = match->posted_total;
@@ -314,9 +345,24 @@ struct mpid_request *match_wire_foa(struct match *match, const struct mpid_envel
     }
     if (best)
         unpost(match, best);
-    else
-        *unexpected = add(match, env);
     return best;
+}
+
+struct mpid_request *match_wire_foa(struct match *match, const struct mpid_envelope *env,
+                                    struct unexpected **unexpected)
+{
+    struct mpid_request *request = match->alone;
+    if (__builtin_expect(request && accepts(&request->from, env), 1)) {
+        forget_alone(match);
+        return request;
+    }
+    if (!request && match->posted_total) {
+        request = oldest(match, env);
+        if (request)
+            return request;
+    }
+    *unexpected = add(match, env);
+    return NULL;
 }
 
 /* ---- life ---- */

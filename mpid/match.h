@@ -14,6 +14,9 @@
  * start, in the queue of that class's key. So looking for one is looking at the
  * head of one queue.
  *
+ * A receive that is posted while no other is stands alone, in no queue: the common
+ * case of few receives costs no hashing.
+ *
  * Queues live in a hash table by key; empty ones stay until the next sweep, for
  * the next message of the same kind.
  */
@@ -74,9 +77,10 @@ struct unexpected {
 };
 
 struct match {
+    struct mpid_request *alone; /* the one posted receive; NULL: none or several */
     struct match_table posted, arrived;
-    uint32_t posted_count[MATCH_CLASSES];
-    uint32_t posted_total, arrived_total;
+    uint32_t posted_count[MATCH_CLASSES]; /* in queues */
+    uint32_t posted_total, arrived_total; /* posted_total: in queues or alone */
     uint32_t indexed; /* bit c: arrived messages also stand in the queues of class c */
     uint64_t order;
     struct unexpected *first, *last; /* all */

@@ -21,19 +21,22 @@
 
 /* ---- one turn ---- */
 
-enum { IDLE_PERIOD = 1024, MIXED_PERIOD = 32, BNR_PERIOD = 64 };
+enum { IDLE_PERIOD = 1023, MIXED_PERIOD = 31, CARE_PERIOD = 16, BNR_PERIOD = 64 };
 
-/* How many turns a port with a descriptor may be left alone: looking at it is a
- * system call, which other channels' messages should not wait for. */
+/* How many turns a port may be left alone after a look that found nothing. One that is
+ * looked at in memory costs nothing; one that has no link, or whose look is a system
+ * call that other channels' messages should not wait for, can wait. */
 static uint32_t longest_period(const struct port *port)
 {
-    if (port->chan->fd < 0)
+    const struct chan *chan = port->chan;
+    if (chan->word)
         return 0;
-    bool others = false;
+    if (chan->fd < 0)
+        return chan->links ? 0 : IDLE_PERIOD;
     for (int i = 0; i < device.port_count; i++)
         if (&device.ports[i] != port && device.ports[i].chan->links)
-            others = true;
-    return others ? (port->chan->links ? MIXED_PERIOD : IDLE_PERIOD) : 0;
+            return chan->links ? MIXED_PERIOD : IDLE_PERIOD;
+    return 0;
 }
 
 static __attribute__((noinline)) void slow_down(struct port *port)
@@ -45,26 +48,28 @@ static __attribute__((noinline)) void slow_down(struct port *port)
     port->wait = port->period;
 }
 
+void progress_look(void)
+{
+    for (int i = 0; i < device.port_count; i++)
+        device.ports[i].wait = 0;
+}
+
 static inline int poll_ports(void)
 {
     int moved = 0;
-    for (int i = 0; i < device.port_count; i++) {
-        struct port *port = &device.ports[i];
-        struct chan *chan = port->chan;
+    for (struct port *port = device.ports, *end = port + device.port_count; port < end; port++) {
         if (port->wait) {
             port->wait--;
             continue;
         }
-        if (!chan->links && chan->fd < 0 && !chan->word)
-            continue;
-        int n = chan->ops->progress(chan);
+        int n = port->progress(port->chan);
         moved += n;
-        if (chan->fd >= 0) {
-            if (n)
-                port->period = port->wait = 0;
-            else
-                slow_down(port);
-        }
+        if (port->in_memory)
+            continue;
+        if (n)
+            port->period = 0;
+        else
+            slow_down(port);
     }
     return moved;
 }
@@ -85,9 +90,12 @@ static __attribute__((noinline)) bool drain_busy(void)
     return moved;
 }
 
-static __attribute__((noinline)) void poll_manager(void)
+/* What need not be looked at in every turn. */
+static __attribute__((noinline)) bool care(void)
 {
-    (void)BNR_Progress(NULL);
+    if (device.turns % BNR_PERIOD == 0)
+        (void)BNR_Progress(NULL);
+    return device.binding && connect_poll();
 }
 
 bool progress_turn(void)
@@ -95,10 +103,8 @@ bool progress_turn(void)
     int moved = poll_ports();
     if (__builtin_expect(device.busy != NULL, 0))
         moved += drain_busy();
-    if (__builtin_expect(!(++device.turns % BNR_PERIOD), 0))
-        poll_manager();
-    if (__builtin_expect(device.binding, 0) && !(device.turns % 8))
-        moved += connect_poll();
+    if (__builtin_expect(!(++device.turns % CARE_PERIOD), 0))
+        moved += care();
     return moved > 0;
 }
 
@@ -143,10 +149,9 @@ static bool arm_all(enum chan_sleep how)
 
 static void disarm_all(void)
 {
-    for (int i = 0; i < device.port_count; i++) {
+    for (int i = 0; i < device.port_count; i++)
         device.ports[i].chan->ops->disarm(device.ports[i].chan);
-        device.ports[i].wait = 0;
-    }
+    progress_look();
 }
 
 static void sleep_on_fds(const struct pollfd *fds, nfds_t count, uint64_t timeout_ns)

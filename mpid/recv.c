@@ -104,9 +104,30 @@ static void receive_unexpected(struct mpid_request *request, struct unexpected *
 
 /* ---- packets ---- */
 
+/* Whether the message is what a caller of mpid_recv_now() waits for: then it is his. */
+static inline bool take_wanted(struct vc *vc, const struct chan_head *head, const void *data,
+                               size_t len)
+{
+    struct mpid_wanted *wanted = device.wanted;
+    if (!wanted || packet_id(head) != wanted->context ||
+        ((head->word[1] ^ wanted->sender) & wanted->mask) || len > wanted->len)
+        return false;
+    device.wanted = NULL;
+    if (len == sizeof(uint64_t))
+        memcpy(wanted->base, data, sizeof(uint64_t));
+    else
+        memcpy(wanted->base, data, len);
+    wanted->from = head->word[1];
+    wanted->count = len;
+    consumed(vc, len);
+    return true;
+}
+
 static void eager_arrived(struct vc *vc, const struct chan_head *head, const void *data,
                           size_t len)
 {
+    if (take_wanted(vc, head, data, len))
+        return;
     struct mpid_envelope env = packet_envelope(head);
     struct unexpected *u;
     struct mpid_request *request = match_wire_foa(&device.match, &env, &u);
@@ -334,6 +355,20 @@ static inline void prepare(struct mpid_request *request, const struct mpid_envel
     request->id = 0;
     request->count = 0;
     device.requests_exist = true;
+}
+
+bool mpid_recv_now(struct mpid_wanted *wanted)
+{
+    bool got = false;
+    os_lock(&device.lock);
+    if (__builtin_expect(!(device.match.posted_total | device.match.arrived_total), 1)) {
+        device.wanted = wanted;
+        progress_turn();
+        got = !device.wanted;
+        device.wanted = NULL;
+    }
+    os_unlock(&device.lock);
+    return got;
 }
 
 void mpid_recv(struct mpid_request *request, const struct mpid_envelope *want,

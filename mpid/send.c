@@ -159,6 +159,43 @@ static __attribute__((noinline)) int send_slow(struct vc *vc, const struct mpid_
     return MPID_STARTED;
 }
 
+static inline bool send_now(struct vc *vc, uint32_t context, uint64_t sender, const void *base,
+                            size_t len, unsigned mode)
+{
+    struct chan_link *link = vc->link;
+    if (__builtin_expect(!is_eager(vc, len, mode, link->eager_max), 0))
+        return false;
+    struct chan_head head = packet_head(PACKET_EAGER, context, sender);
+    struct chan_data data; /* of which read, source and start mean nothing beside base */
+    data.base = base;
+    data.len = len;
+    data.cookie = NULL;
+    data.flags = mode / MPID_MORE; /* CHAN_MORE */
+    if (__builtin_expect(link->send(link, &head, &data) != 0, 0))
+        return false;
+    vc->credit -= len + EAGER_OVERHEAD;
+    return true;
+}
+_Static_assert(CHAN_MORE == 1 && MPID_MORE == 2, "and MPID_SYNC is never sent now");
+
+static __attribute__((noinline)) bool send_now_locked(struct vc *vc, uint32_t context,
+                                                      uint64_t sender, const void *base,
+                                                      size_t len, unsigned mode)
+{
+    os_lock(&device.lock);
+    bool sent = send_now(vc, context, sender, base, len, mode);
+    os_unlock(&device.lock);
+    return sent;
+}
+
+bool mpid_send_now(struct vc *vc, uint32_t context, uint64_t sender, const void *base, size_t len,
+                   unsigned mode)
+{
+    if (__builtin_expect(os_lock_enabled, 0))
+        return send_now_locked(vc, context, sender, base, len, mode);
+    return send_now(vc, context, sender, base, len, mode);
+}
+
 int mpid_send(struct vc *vc, const struct mpid_envelope *env, const struct mpid_bytes *bytes,
               unsigned mode, struct mpid_request *request)
 {

@@ -123,10 +123,10 @@ void vc_each(void (*visit)(struct vc *vc));
  * changes nothing. Returns whether it could. */
 bool vc_event(struct vc *vc, enum vc_event event);
 
-/* Whether the link stands: between being up and the end of closing. */
+/* Whether the link stands: from being up until it is taken down, after closing. */
 static inline bool vc_is_up(const struct vc *vc)
 {
-    return vc->state >= VC_OPEN && vc->state <= VC_CLOSE_ACKED;
+    return vc->bound && vc->state >= VC_OPEN && vc->state <= VC_CLOSED;
 }
 
 /* Put the VC on the list that progress works off. */

@@ -188,7 +188,7 @@ static void load_defaults(void)
 /* Variables that mpiexec and the wrappers use, and which are no settings. */
 static bool is_reserved(const char *name)
 {
-    static const char *const names[] = {"CC=", "CXX=", "BNR_", "CONFORMANCE_DIR=", "TEST_"};
+    static const char *const names[] = {"CC=", "CXX=", "BNR_", "CONFORMANCE_DIR=", "TEST_", "BENCH_"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (!strncmp(name, names[i], strlen(names[i])))
             return true;

@@ -63,28 +63,46 @@ static inline struct p2p_side side_of(struct comm *comm, int peer, int tag)
 
 /* ---- sends ---- */
 
-/* What the functions of one shape have in common. */
-static inline __attribute__((always_inline)) int send_now(const void *buf, MPI_Count count,
-                                                          MPI_Datatype type, struct p2p_side to,
-                                                          unsigned mode, const char *function)
+/* The common case: contiguous data of a predefined type to a known peer that takes them at
+ * once. Everything else, bad arguments included, is for the slow path. */
+static inline bool sent_at_once(const void *buf, MPI_Count count, MPI_Datatype type, int dest,
+                                int tag, struct comm *comm, unsigned mode)
 {
-    if (__builtin_expect(!is_good_send(&to, count), 0))
-        return refuse(&to, count, false, function);
-    int rc = p2p_send_mode(&to, buf, count, type, mode);
-    return __builtin_expect(rc, 0) ? fail(to.comm, rc, function) : MPI_SUCCESS;
+    if (__builtin_expect((unsigned)dest >= (unsigned)comm->peers || tag < 0 || !buf, 0))
+        return false;
+    int64_t len = type_constant_bytes(type, count);
+    struct vc *vc = comm->vcs[dest];
+    if (__builtin_expect(len < 0 || !vc, 0))
+        return false;
+    return mpid_send_now(vc, comm->context, mpid_sender(comm->rank, tag), buf, (size_t)len, mode);
 }
 
-static inline __attribute__((always_inline)) int
-start_send(const void *buf, MPI_Count count, MPI_Datatype type, struct p2p_side to, unsigned mode,
-           MPI_Request *request, const char *function)
+static __attribute__((noinline)) int send_slow(const void *buf, MPI_Count count, MPI_Datatype type,
+                                               const struct p2p_side *to, unsigned mode,
+                                               const char *function)
+{
+    if (!is_good_send(to, count))
+        return refuse(to, count, false, function);
+    int rc = p2p_send_mode(to, buf, count, type, mode);
+    return rc ? fail(to->comm, rc, function) : MPI_SUCCESS;
+}
+
+struct call {
+    MPI_Request *request;
+    const char *function;
+};
+
+static __attribute__((noinline)) int start_slow(const void *buf, MPI_Count count,
+                                                MPI_Datatype type, const struct p2p_side *to,
+                                                unsigned mode, struct call call)
 {
     struct request *made;
-    if (__builtin_expect(!is_good_send(&to, count), 0))
-        return refuse(&to, count, false, function);
-    int rc = p2p_isend_mode(&to, buf, count, type, mode | MPID_MORE, &made);
-    if (__builtin_expect(rc, 0))
-        return fail(to.comm, rc, function);
-    *request = request_handle(made);
+    if (!is_good_send(to, count))
+        return refuse(to, count, false, call.function);
+    int rc = p2p_isend_mode(to, buf, count, type, mode | MPID_MORE, &made);
+    if (rc)
+        return fail(to->comm, rc, call.function);
+    *call.request = request_handle(made);
     return MPI_SUCCESS;
 }
 
@@ -94,7 +112,10 @@ int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     struct comm *c = comm_from(comm);
     if (__builtin_expect(!c, 0))
         return errh_bad_comm(comm, __func__);
-    return send_now(buf, count, datatype, side_of(c, dest, tag), MPID_STANDARD, __func__);
+    if (__builtin_expect(sent_at_once(buf, count, datatype, dest, tag, c, MPID_STANDARD), 1))
+        return MPI_SUCCESS;
+    struct p2p_side to = side_of(c, dest, tag);
+    return send_slow(buf, count, datatype, &to, MPID_STANDARD, __func__);
 }
 
 int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
@@ -103,7 +124,8 @@ int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     struct comm *c = comm_from(comm);
     if (!c)
         return errh_bad_comm(comm, __func__);
-    return send_now(buf, count, datatype, side_of(c, dest, tag), MPID_SYNC, __func__);
+    struct p2p_side to = side_of(c, dest, tag);
+    return send_slow(buf, count, datatype, &to, MPID_SYNC, __func__);
 }
 
 int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
@@ -112,7 +134,10 @@ int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     struct comm *c = comm_from(comm);
     if (!c)
         return errh_bad_comm(comm, __func__);
-    return send_now(buf, count, datatype, side_of(c, dest, tag), MPID_STANDARD, __func__);
+    if (__builtin_expect(sent_at_once(buf, count, datatype, dest, tag, c, MPID_STANDARD), 1))
+        return MPI_SUCCESS;
+    struct p2p_side to = side_of(c, dest, tag);
+    return send_slow(buf, count, datatype, &to, MPID_STANDARD, __func__);
 }
 
 int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
@@ -121,8 +146,12 @@ int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     struct comm *c = comm_from(comm);
     if (__builtin_expect(!c, 0))
         return errh_bad_comm(comm, __func__);
-    return start_send(buf, count, datatype, side_of(c, dest, tag), MPID_STANDARD, request,
-                      __func__);
+    if (__builtin_expect(sent_at_once(buf, count, datatype, dest, tag, c, MPID_MORE), 1)) {
+        *request = request_handle(&request_done);
+        return MPI_SUCCESS;
+    }
+    struct p2p_side to = side_of(c, dest, tag);
+    return start_slow(buf, count, datatype, &to, MPID_STANDARD, (struct call){request, __func__});
 }
 
 int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
@@ -131,7 +160,8 @@ int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     struct comm *c = comm_from(comm);
     if (!c)
         return errh_bad_comm(comm, __func__);
-    return start_send(buf, count, datatype, side_of(c, dest, tag), MPID_SYNC, request, __func__);
+    struct p2p_side to = side_of(c, dest, tag);
+    return start_slow(buf, count, datatype, &to, MPID_SYNC, (struct call){request, __func__});
 }
 
 int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
@@ -140,8 +170,12 @@ int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     struct comm *c = comm_from(comm);
     if (!c)
         return errh_bad_comm(comm, __func__);
-    return start_send(buf, count, datatype, side_of(c, dest, tag), MPID_STANDARD, request,
-                      __func__);
+    if (__builtin_expect(sent_at_once(buf, count, datatype, dest, tag, c, MPID_MORE), 1)) {
+        *request = request_handle(&request_done);
+        return MPI_SUCCESS;
+    }
+    struct p2p_side to = side_of(c, dest, tag);
+    return start_slow(buf, count, datatype, &to, MPID_STANDARD, (struct call){request, __func__});
 }
 
 static int send_buffered(const void *buf, MPI_Count count, MPI_Datatype type, struct p2p_side to,
@@ -180,36 +214,95 @@ int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
 
 /* ---- receives ---- */
 
+static __attribute__((noinline)) int recv_slow(void *buf, MPI_Count count, MPI_Datatype type,
+                                               const struct p2p_side *from, MPI_Status *status,
+                                               const char *function)
+{
+    if (!is_good_recv(from, count))
+        return refuse(from, count, true, function);
+    MPI_Status own;
+    if (status == MPI_STATUS_IGNORE)
+        status = &own;
+    int rc = p2p_recv(from, buf, count, type, status);
+    if (!rc)
+        return MPI_SUCCESS;
+    return rc == MPI_ERR_TRUNCATE ? request_raise(from->comm, rc, function, status)
+                                  : fail(from->comm, rc, function);
+}
+
+/* The common case: one turn of progress brings the message, of a predefined type. */
+static inline bool received_at_once(void *buf, MPI_Count count, MPI_Datatype type, int source,
+                                    int tag, struct comm *comm, MPI_Status *status)
+{
+    struct mpid_wanted wanted;
+    wanted.mask = ~(uint64_t)0;
+    if ((unsigned)source >= (unsigned)comm->peers) {
+        if (source != MPI_ANY_SOURCE)
+            return false;
+        wanted.mask = ~(uint64_t)UINT32_MAX;
+    }
+    if (tag < 0) {
+        if (tag != MPI_ANY_TAG)
+            return false;
+        wanted.mask &= UINT32_MAX;
+    }
+    int64_t len = type_constant_bytes(type, count);
+    if (__builtin_expect(len < 0 || !buf, 0))
+        return false;
+    wanted.sender = mpid_sender(source, tag);
+    wanted.context = comm->context;
+    wanted.base = buf;
+    wanted.len = (size_t)len;
+    if (!mpid_recv_now(&wanted))
+        return false;
+    status_set(status, (int)(uint32_t)wanted.from, (int)(wanted.from >> 32),
+               (int64_t)wanted.count, false);
+    return true;
+}
+
 int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                 MPI_Comm comm, MPI_Status *status)
 {
     struct comm *c = comm_from(comm);
     if (__builtin_expect(!c, 0))
         return errh_bad_comm(comm, __func__);
-    struct p2p_side from = side_of(c, source, tag);
-    if (__builtin_expect(!is_good_recv(&from, count), 0))
-        return refuse(&from, count, true, __func__);
-    int rc = p2p_recv(&from, buf, count, datatype, status);
-    if (__builtin_expect(!rc, 1))
+    if (received_at_once(buf, count, datatype, source, tag, c, status))
         return MPI_SUCCESS;
-    return rc == MPI_ERR_TRUNCATE ? request_raise(c, rc, __func__, status)
-                                  : fail(c, rc, __func__);
+    struct p2p_side from = side_of(c, source, tag);
+    return recv_slow(buf, count, datatype, &from, status, __func__);
+}
+
+static __attribute__((noinline)) int start_recv_slow(void *buf, MPI_Count count,
+                                                     MPI_Datatype type,
+                                                     const struct p2p_side *from,
+                                                     struct call call)
+{
+    struct request *made;
+    if (!is_good_recv(from, count))
+        return refuse(from, count, true, call.function);
+    int rc = p2p_irecv(from, buf, count, type, &made);
+    if (rc)
+        return fail(from->comm, rc, call.function);
+    *call.request = request_handle(made);
+    return MPI_SUCCESS;
 }
 
 int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                  MPI_Comm comm, MPI_Request *request)
 {
     struct comm *c = comm_from(comm);
-    struct request *made;
     if (__builtin_expect(!c, 0))
         return errh_bad_comm(comm, __func__);
     struct p2p_side from = side_of(c, source, tag);
-    if (__builtin_expect(!is_good_recv(&from, count), 0))
-        return refuse(&from, count, true, __func__);
-    int rc = p2p_irecv(&from, buf, count, datatype, &made);
-    if (__builtin_expect(rc, 0))
-        return fail(c, rc, __func__);
+    int64_t len = type_constant_bytes(datatype, count);
+    struct request *made;
+    if (__builtin_expect(len < 0 || !buf || source < MPI_ANY_SOURCE || source >= c->peers ||
+                             (tag < 0 && tag != MPI_ANY_TAG) || !(made = request_create(REQUEST_RECV, c)), 0))
+        return start_recv_slow(buf, count, datatype, &from, (struct call){request, __func__});
+    struct mpid_envelope want = p2p_want(&from);
+    struct mpid_bytes bytes = {.base = buf, .len = (size_t)len};
     *request = request_handle(made);
+    mpid_recv(&made->dev, &want, &bytes);
     return MPI_SUCCESS;
 }
 

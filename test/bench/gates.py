@@ -15,7 +15,8 @@ import sys
 
 import peers
 
-GATES = {"Isend 8 B": 150, "Recv arrived": 280, "Irecv unmatched": 180, "Wait complete": 40}
+GATES = {"Isend 8 B": 150, "Recv arrived": 280, "Irecv unmatched": 180, "Wait complete": 40,
+         "Wait received": 75}
 LIMIT = 60   # seconds
 SKIP = 77
 

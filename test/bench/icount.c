@@ -69,7 +69,9 @@ static void count_sends(struct raw *raw)
     begin("Isend 8 B");
     MPI_Isend(out, 8, MPI_BYTE, 1, TAG_PLAIN, MPI_COMM_WORLD, &request);
     end("Isend 8 B");
+    begin("Wait complete");
     MPI_Wait(&request, MPI_STATUS_IGNORE);
+    end("Wait complete");
     begin("Send 8 B");
     MPI_Send(out, 8, MPI_BYTE, 1, TAG_PLAIN, MPI_COMM_WORLD);
     end("Send 8 B");
@@ -91,9 +93,9 @@ static void count_wait(struct raw *raw)
     raw_signal(raw);
     while (!done)
         MPI_Test(&second, &done, MPI_STATUS_IGNORE);
-    begin("Wait complete");
+    begin("Wait received");
     MPI_Wait(&first, MPI_STATUS_IGNORE);
-    end("Wait complete");
+    end("Wait received");
     raw_signal(raw);
 }
 

@@ -23,15 +23,19 @@
 extern const struct chan_ops chan_loopback;
 
 enum {
-    POOLED_LEN = 448,             /* bytes: payloads up to here use the pool */
-    COPY_MAX = 16 << 10,          /* bytes: up to here a copy beats waiting for sent() */
+    POOLED_LEN = 448,    /* bytes: payloads up to here use the pool */
+    COPY_MAX = 16 << 10, /* bytes: up to here a copy beats waiting for sent() */
     EAGER_MAX = 64 << 10,
     DATA_MAX = 1 << 30,
-    QUEUE_BYTES_MAX = 4 << 20,    /* bytes copied and not yet handed over */
-    QUEUE_PACKETS_MAX = 16 << 10  /* what the device may queue before it must drain */
+    QUEUE_BYTES_MAX = 4 << 20,   /* bytes copied and not yet handed over */
+    QUEUE_PACKETS_MAX = 16 << 10 /* what the device may queue before it must drain */
 };
 
-enum node_kind { NODE_POOLED, NODE_HEAP, NODE_BORROWED };
+enum node_kind {
+    NODE_POOLED,
+    NODE_HEAP,
+    NODE_BORROWED
+};
 
 /* One packet that waits. Copied payloads follow the node; a borrowed one lies in
  * the sender's memory, and its node in the sender's request. */
@@ -199,8 +203,10 @@ static int loopback_link(struct chan *chan, struct chan_peer *peer, const char *
         self->link = calloc(1, sizeof(*self->link));
         if (!self->link)
             return -ENOMEM;
-        self->link->base = (struct chan_link){.send = loopback_send, .ops = &chan_loopback,
-                                              .peer = peer, .eager_max = EAGER_MAX,
+        self->link->base = (struct chan_link){.send = loopback_send,
+                                              .ops = &chan_loopback,
+                                              .peer = peer,
+                                              .eager_max = EAGER_MAX,
                                               .max_data = DATA_MAX};
         self->link->loopback = self;
         self->opened = false;

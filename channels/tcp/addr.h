@@ -9,7 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { ADDR_MAX = 32, ADDR_TEXT_LEN = 48 };
+enum {
+    ADDR_MAX = 32,
+    ADDR_TEXT_LEN = 48
+};
 
 /* Room for either family; sin_port and sin6_port lie at the same place. */
 union addr {

@@ -21,7 +21,11 @@ enum {
 
 static const uint64_t stagger_ns = 40000000u, pause_ns = 60000000u;
 
-enum attempt_phase { ATTEMPT_CONNECTING, ATTEMPT_GREETED, ATTEMPT_PROVED };
+enum attempt_phase {
+    ATTEMPT_CONNECTING,
+    ATTEMPT_GREETED,
+    ATTEMPT_PROVED
+};
 
 /* One address. */
 struct attempt {
@@ -184,8 +188,8 @@ static int greet(struct attempt *attempt)
     socklen_t len = sizeof(error);
     if (getsockopt(attempt->sock.fd, SOL_SOCKET, SO_ERROR, &error, &len) || error)
         return attempt_failed(attempt, error ? error : errno);
-    attempt->talk.hello = (struct wire_hello){.gid = env->gid, .to_gid = peer->gid,
-                                              .rank = env->rank, .to_rank = peer->rank};
+    attempt->talk.hello = (struct wire_hello){
+        .gid = env->gid, .to_gid = peer->gid, .rank = env->rank, .to_rank = peer->rank};
     int rc = os_random(attempt->talk.hello.nonce, WIRE_NONCE_LEN);
     if (rc)
         return attempt_failed(attempt, -rc);
@@ -216,10 +220,10 @@ static int prove(struct attempt *attempt)
 
 static int conclude(struct attempt *attempt)
 {
-    static const char *const whys[] = {
-        [CHAN_REFUSE_CROSSING] = "the peer's own connection takes precedence",
-        [CHAN_REFUSE_UNKNOWN] = "the peer does not know this group",
-        [CHAN_REFUSE_CLOSED] = "the peer is finalizing"};
+    static const char *const whys[] = {[CHAN_REFUSE_CROSSING] =
+                                           "the peer's own connection takes precedence",
+                                       [CHAN_REFUSE_UNKNOWN] = "the peer does not know this group",
+                                       [CHAN_REFUSE_CLOSED] = "the peer is finalizing"};
     struct dial *dial = attempt->dial;
     struct tcp_link *link = dial->link;
     enum chan_answer answer;

@@ -82,8 +82,10 @@ void linger_start(struct tcp_link *link)
     if (!linger)
         return;
     *linger = (struct lingerer){.sock = {.fd = link->sock.fd, .kind = SOCK_LINGER},
-                              .next = tcp->lingers, .at = &tcp->lingers, .out = link->out,
-                              .deadline_ns = os_now_ns() + linger_ns};
+                                .next = tcp->lingers,
+                                .at = &tcp->lingers,
+                                .out = link->out,
+                                .deadline_ns = os_now_ns() + linger_ns};
     link->sock.fd = -1;
     link->out = (struct out){0};
     if (linger->next)

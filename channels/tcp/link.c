@@ -131,8 +131,8 @@ static int gather(const struct tcp_link *link, struct iovec iov[VECTORS], size_t
             iov[count++] = (struct iovec){node->header + gone, WIRE_HEADER_LEN - gone};
         gone = gone < WIRE_HEADER_LEN ? 0 : gone - WIRE_HEADER_LEN;
         if (gone < node->data.len)
-            iov[count++] = (struct iovec){(char *)(uintptr_t)node->data.base + gone,
-                                          node->data.len - gone};
+            iov[count++] =
+                (struct iovec){(char *)(uintptr_t)node->data.base + gone, node->data.len - gone};
         *all += WIRE_HEADER_LEN + node->data.len - node->gone;
     }
     return count;
@@ -435,8 +435,11 @@ struct tcp_link *link_create(struct tcp *tcp, struct chan_peer *peer)
         return NULL;
     memset(link, 0, offsetof(struct tcp_link, in));
     link->sock = (struct tcp_sock){.fd = -1, .kind = SOCK_LINK};
-    link->base = (struct chan_link){.send = link_send, .ops = &chan_tcp, .peer = peer,
-                                    .eager_max = LINK_EAGER_MAX, .max_data = WIRE_DATA_MAX};
+    link->base = (struct chan_link){.send = link_send,
+                                    .ops = &chan_tcp,
+                                    .peer = peer,
+                                    .eager_max = LINK_EAGER_MAX,
+                                    .max_data = WIRE_DATA_MAX};
     link->tcp = tcp;
     link->last = &link->first;
     link->last_done = &link->done;

@@ -27,14 +27,19 @@
 
 enum {
     LINK_EAGER_MAX = 64 << 10,
-    LINK_IN_LEN = 64 << 10,  /* bytes of the read-ahead buffer */
-    LINK_FLAT_MAX = 2 << 10, /* bytes: put behind the header for the system call */
-    LINK_COPY_MAX = 8 << 10, /* bytes: up to here, a copy is cheaper than a system call */
+    LINK_IN_LEN = 64 << 10,     /* bytes of the read-ahead buffer */
+    LINK_FLAT_MAX = 2 << 10,    /* bytes: put behind the header for the system call */
+    LINK_COPY_MAX = 8 << 10,    /* bytes: up to here, a copy is cheaper than a system call */
     LINK_GATHER_MAX = 16 << 10, /* bytes: larger bodies ask for a place */
     LINK_GLANCE_LEN = 1 << 10   /* bytes read ahead where a large body is expected */
 };
 
-enum link_state { LINK_DIALING, LINK_OPEN, LINK_MUTE, LINK_OVER };
+enum link_state {
+    LINK_DIALING,
+    LINK_OPEN,
+    LINK_MUTE,
+    LINK_OVER
+};
 
 /* A packet that lies in the sender's memory; the node lies in its request. */
 struct node {
@@ -50,7 +55,7 @@ struct tcp_link {
     struct tcp *tcp;
     struct tcp_link *next, **at; /* in tcp->links */
     enum link_state state;
-    int rc;    /* why it is mute */
+    int rc; /* why it is mute */
     bool dirty;
     bool full;    /* the socket takes no more; epoll tells when it does */
     bool watched; /* for output, too */
@@ -59,7 +64,7 @@ struct tcp_link {
     uint32_t turn;     /* of tcp->turn, at the last packet that went at once */
 
     struct out out;
-    struct node *first, **last; /* behind out */
+    struct node *first, **last;     /* behind out */
     struct node *done, **last_done; /* gone, but sent() has not been called */
 
     uint8_t *body; /* rest of a large body: where it goes */

@@ -16,11 +16,19 @@
 #include "os/clock.h"
 #include "os/random.h"
 
-enum { BACKLOG = 4096, ACCEPTS = 64, UNPROVEN_MAX = 256 };
+enum {
+    BACKLOG = 4096,
+    ACCEPTS = 64,
+    UNPROVEN_MAX = 256
+};
 
 static const uint64_t patience_ns = 5000000000u;
 
-enum stranger_phase { STRANGER_MUTE, STRANGER_GREETED, STRANGER_PROVEN };
+enum stranger_phase {
+    STRANGER_MUTE,
+    STRANGER_GREETED,
+    STRANGER_PROVEN
+};
 
 struct stranger {
     struct tcp_sock sock;
@@ -232,8 +240,8 @@ static int ask(struct tcp *tcp, struct stranger *stranger)
     if (link_find(tcp, &hello->gid, hello->rank))
         return 0;
     struct chan_peer *peer = NULL;
-    enum chan_answer answer = tcp->env->sink->asked(tcp->env->device, tcp->base.ops, &hello->gid,
-                                                    hello->rank, &peer);
+    enum chan_answer answer =
+        tcp->env->sink->asked(tcp->env->device, tcp->base.ops, &hello->gid, hello->rank, &peer);
     if (answer == CHAN_ACCEPT)
         return 1 + make_link(tcp, stranger, peer);
     wire_answer_put(bytes, &stranger->talk, answer, tcp->env->secret);

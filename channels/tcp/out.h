@@ -10,7 +10,9 @@
 
 struct chan_data;
 
-enum { OUT_LEN = 64 << 10 }; /* bytes, where it need not grow */
+enum {
+    OUT_LEN = 64 << 10
+}; /* bytes, where it need not grow */
 
 struct out {
     uint8_t *bytes;

@@ -25,8 +25,8 @@
 extern const struct chan_ops chan_tcp;
 
 enum {
-    EVENTS = 32,       /* taken by one progress() */
-    HOT_TURNS = 8,     /* progress() asks epoll at least so often */
+    EVENTS = 32,   /* taken by one progress() */
+    HOT_TURNS = 8, /* progress() asks epoll at least so often */
     TICK_MS = 20,
     SCORE = 20,
     UNACKED_MS = 20000 /* a peer's host that does not answer for so long is gone */
@@ -91,8 +91,7 @@ void tcp_want_tick(struct tcp *tcp)
 static bool may_try_again(void)
 {
     struct rlimit limit;
-    if ((errno != EMFILE) || getrlimit(RLIMIT_NOFILE, &limit) ||
-        limit.rlim_cur >= limit.rlim_max)
+    if ((errno != EMFILE) || getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= limit.rlim_max)
         return false;
     limit.rlim_cur = limit.rlim_max;
     return !setrlimit(RLIMIT_NOFILE, &limit);
@@ -120,9 +119,9 @@ void tcp_tune(int fd)
     static const struct {
         int level, name, value;
     } options[] = {
-        {IPPROTO_TCP, TCP_NODELAY, 1},          {IPPROTO_TCP, TCP_USER_TIMEOUT, UNACKED_MS},
-        {SOL_SOCKET, SO_KEEPALIVE, 1},          {IPPROTO_TCP, TCP_KEEPIDLE, 10},
-        {IPPROTO_TCP, TCP_KEEPINTVL, 2},        {IPPROTO_TCP, TCP_KEEPCNT, 5},
+        {IPPROTO_TCP, TCP_NODELAY, 1},   {IPPROTO_TCP, TCP_USER_TIMEOUT, UNACKED_MS},
+        {SOL_SOCKET, SO_KEEPALIVE, 1},   {IPPROTO_TCP, TCP_KEEPIDLE, 10},
+        {IPPROTO_TCP, TCP_KEEPINTVL, 2}, {IPPROTO_TCP, TCP_KEEPCNT, 5},
     };
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
         (void)setsockopt(fd, options[i].level, options[i].name, &options[i].value,
@@ -274,8 +273,8 @@ static int tcp_link(struct chan *chan, struct chan_peer *peer, const char *their
     int rc = addr_of_card(&list, theirs);
     if (rc)
         return rc;
-    bool same_host = !os_params_get(theirs, "host", 0, host, sizeof(host)) &&
-                     !strcmp(host, tcp->env->host_id);
+    bool same_host =
+        !os_params_get(theirs, "host", 0, host, sizeof(host)) && !strcmp(host, tcp->env->host_id);
     addr_sort(&list, same_host);
     made = link_create(tcp, peer);
     if (!made)
@@ -312,8 +311,7 @@ static int on_event(struct tcp *tcp, struct tcp_sock *sock, uint32_t events)
 {
     switch (sock->kind) {
     case SOCK_LINK:
-        return link_event((struct tcp_link *)sock, events & ~(uint32_t)EPOLLOUT,
-                          events & EPOLLOUT);
+        return link_event((struct tcp_link *)sock, events & ~(uint32_t)EPOLLOUT, events & EPOLLOUT);
     case SOCK_LISTENER: listen_accept(tcp); break;
     case SOCK_TICK: return on_tick(tcp);
     case SOCK_STRANGER: return listen_event(tcp, sock);

@@ -22,7 +22,7 @@ enum sock_kind {
     SOCK_STRANGER, /* accepted, identity unproven */
     SOCK_ATTEMPT,  /* one address being tried */
     SOCK_LINK,
-    SOCK_LINGER,   /* unlinked, with bytes still to go */
+    SOCK_LINGER, /* unlinked, with bytes still to go */
     SOCK_DEAD
 };
 
@@ -39,15 +39,15 @@ struct tcp {
     struct tcp_sock listener, tick;
     uint16_t port;
     bool ticking;
-    bool deaf;   /* no descriptor was left for the next stranger */
-    bool inside; /* progress() is running */
+    bool deaf;       /* no descriptor was left for the next stranger */
+    bool inside;     /* progress() is running */
     int node_offset; /* from a cookie to its struct node; negative: none */
     uint32_t turn;   /* counts progress() */
     struct tcp_link *links;
     struct tcp_link *dirty, **last_dirty; /* links with something to do that no event tells */
-    struct tcp_link *hot; /* the last that brought something, or NULL */
-    int streak;           /* how often in a row */
-    int heat;             /* empty looks at it that are left; 0: epoll watches it */
+    struct tcp_link *hot;                 /* the last that brought something, or NULL */
+    int streak;                           /* how often in a row */
+    int heat;                             /* empty looks at it that are left; 0: epoll watches it */
     struct stranger *strangers, **last_stranger; /* oldest first */
     int unproven, proven; /* strangers that have said nothing right; that wait for asked() */
     struct dial *dials;

@@ -9,9 +9,18 @@
 
 #include "channels/tcp/hash.h"
 
-enum kind { KIND_HELLO = 1, KIND_CHALLENGE, KIND_PROOF, KIND_ANSWER };
+enum kind {
+    KIND_HELLO = 1,
+    KIND_CHALLENGE,
+    KIND_PROOF,
+    KIND_ANSWER
+};
 
-enum { PREFIX_LEN = 8, PROOF_LEN = 8, HELLO_BODY_LEN = WIRE_HELLO_LEN - PREFIX_LEN - PROOF_LEN };
+enum {
+    PREFIX_LEN = 8,
+    PROOF_LEN = 8,
+    HELLO_BODY_LEN = WIRE_HELLO_LEN - PREFIX_LEN - PROOF_LEN
+};
 
 _Static_assert(sizeof(struct chan_head) == 16, "the head is carried in 16 bytes");
 _Static_assert(HELLO_BODY_LEN == 2 * 4 + 2 * sizeof(struct chan_gid) + WIRE_NONCE_LEN,

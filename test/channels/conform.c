@@ -17,7 +17,11 @@
 #include "os/futex.h"
 #include "test/channels/fake.h"
 
-enum { CASE_LIMIT_MS = 40000, WAIT_MS = 15000, BIG = 8 << 20 };
+enum {
+    CASE_LIMIT_MS = 40000,
+    WAIT_MS = 15000,
+    BIG = 8 << 20
+};
 
 /* What a case needs of the channel, or of the runner. */
 enum {
@@ -91,9 +95,19 @@ static void case_cards(struct fake *fake, const struct conform_traits *traits)
 
 static void case_hostile_cards(struct fake *fake, const struct conform_traits *traits)
 {
-    static const char *const words[] = {
-        "", "=", ",", "a", "a=", "=,=,=", "p=99999999999999999999", "p=-1,a=%", "a=%00,p=%0",
-        "a=1.2.3.4.5,p=1", "a=::::::,p=0", "id=,n=,h=", "size=18446744073709551615,offset=-1"};
+    static const char *const words[] = {"",
+                                        "=",
+                                        ",",
+                                        "a",
+                                        "a=",
+                                        "=,=,=",
+                                        "p=99999999999999999999",
+                                        "p=-1,a=%",
+                                        "a=%00,p=%0",
+                                        "a=1.2.3.4.5,p=1",
+                                        "a=::::::,p=0",
+                                        "id=,n=,h=",
+                                        "size=18446744073709551615,offset=-1"};
     const char *mine = fake->world->card[fake->rank];
     char card[CHAN_CARD_MAX];
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
@@ -149,8 +163,8 @@ static void case_dead_card(struct fake *fake, const struct conform_traits *trait
 
 /* ---- packets ---- */
 
-static const size_t sizes[] = {0,    1,    7,    8,    24,   40,    41,    48,    56,   57,
-                               64,   100,  255,  256,  1000, 1024,  4000,  4096,  5000, 8192,
+static const size_t sizes[] = {0,     1,     7,     8,     24,    40,    41,    48,    56,   57,
+                               64,    100,   255,   256,   1000,  1024,  4000,  4096,  5000, 8192,
                                16000, 16384, 20000, 32768, 65512, 65536, 70000, 100000};
 
 static void send_sizes(struct fake_peer *peer, unsigned form)
@@ -385,8 +399,8 @@ static void refuse_with(struct fake *fake, enum chan_answer answer)
     if (fake->rank == 0) {
         fake_link(fake, 1);
         fake_until(fake, &peer->refused, refused + 1, WAIT_MS, "refused()");
-        FAKE_CHECK(fake, peer->answer == answer, "refused with %d instead of %d",
-                   (int)peer->answer, (int)answer);
+        FAKE_CHECK(fake, peer->answer == answer, "refused with %d instead of %d", (int)peer->answer,
+                   (int)answer);
     }
     fake_barrier(fake);
     fake->refuse = 0;
@@ -405,7 +419,9 @@ static void case_refused(struct fake *fake, const struct conform_traits *traits)
 /* All to all, everybody linking at once, with random sizes and directions. */
 static void case_all_to_all(struct fake *fake, const struct conform_traits *traits)
 {
-    enum { EACH = 400 };
+    enum {
+        EACH = 400
+    };
     unsigned seed = (unsigned)fake->rank * 7 + 1;
     for (int i = 0; i < fake->procs; i++)
         if (i != fake->rank)
@@ -463,7 +479,9 @@ static void case_wrong_secret(struct fake *fake, const struct conform_traits *tr
 
 static void case_hostile(struct fake *fake, const struct conform_traits *traits)
 {
-    enum { ROUNDS = 60 };
+    enum {
+        ROUNDS = 60
+    };
     if (fake->rank == 2) {
         for (unsigned round = 0; round < ROUNDS; round++)
             traits->hostile(fake->world->card[round % 2], round);
@@ -597,7 +615,9 @@ static void case_sleep_accept(struct fake *fake, const struct conform_traits *tr
 
 static void case_direct(struct fake *fake, const struct conform_traits *traits)
 {
-    enum { LEN = 3 << 20 };
+    enum {
+        LEN = 3 << 20
+    };
     struct fake_peer *peer = joined(fake);
     const struct chan_direct *direct = fake->ops->direct;
     static uint8_t source[LEN], target[LEN];
@@ -691,7 +711,11 @@ static int await_child(pid_t pid, uint64_t end_ns)
     }
 }
 
-enum verdict { PASSED, SKIPPED, FAILED };
+enum verdict {
+    PASSED,
+    SKIPPED,
+    FAILED
+};
 
 static enum verdict judge(const struct conform_case *c, const struct fake_world *world,
                           const int *status, int procs)

@@ -24,7 +24,6 @@ struct conform_traits {
 };
 
 /* Run every case, or the one called only; write TAP. Returns the number of failures. */
-int conform_run(const struct chan_ops *ops, const struct conform_traits *traits,
-                const char *only);
+int conform_run(const struct chan_ops *ops, const struct conform_traits *traits, const char *only);
 
 #endif

@@ -16,7 +16,9 @@
 #include "os/random.h"
 #include "os/segment.h"
 
-enum { SEND_LIMIT_MS = 20000 };
+enum {
+    SEND_LIMIT_MS = 20000
+};
 
 /* A payload on its way out; the channel's reserved space follows. */
 struct request {
@@ -44,8 +46,8 @@ void fake_fail(struct fake *fake, const char *fmt, ...)
 
 struct fake_world *fake_world_create(void)
 {
-    struct fake_world *world = mmap(NULL, sizeof(*world), PROT_READ | PROT_WRITE,
-                                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct fake_world *world =
+        mmap(NULL, sizeof(*world), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (world == MAP_FAILED)
         return NULL;
     world->memory_fd = os_segment_create("conform", (uint64_t)FAKE_MEMORY * FAKE_PROCS);
@@ -248,22 +250,31 @@ static void env_init(struct fake *fake, bool right_secret)
 {
     fake->sink = (struct chan_sink){on_arrived, on_place,  on_landed,  on_sent,
                                     on_asked,   on_opened, on_refused, on_lost};
-    fake->env = (struct chan_env){.size = sizeof(fake->env), .device = fake, .sink = &fake->sink,
-                                  .gid = fake->world->gid, .rank = (uint32_t)fake->rank,
-                                  .host_id = "conform", .local_ranks = fake->procs, .cpus = 2,
-                                  .reserve = on_reserve, .memory = on_memory};
+    fake->env = (struct chan_env){.size = sizeof(fake->env),
+                                  .device = fake,
+                                  .sink = &fake->sink,
+                                  .gid = fake->world->gid,
+                                  .rank = (uint32_t)fake->rank,
+                                  .host_id = "conform",
+                                  .local_ranks = fake->procs,
+                                  .cpus = 2,
+                                  .reserve = on_reserve,
+                                  .memory = on_memory};
     memset(fake->env.secret, right_secret ? 0x5a : 0xa5, sizeof(fake->env.secret));
 }
 
 void fake_start(struct fake *fake, struct fake_world *world, const struct chan_ops *ops, int rank,
                 int procs, bool right_secret)
 {
-    *fake = (struct fake){.world = world, .ops = ops, .rank = rank, .procs = procs,
+    *fake = (struct fake){.world = world,
+                          .ops = ops,
+                          .rank = rank,
+                          .procs = procs,
                           .request_size = sizeof(struct request)};
     env_init(fake, right_secret);
     for (int i = 0; i < procs; i++)
-        fake->peer[i] = (struct fake_peer){.fake = fake,
-                                           .base = {.gid = world->gid, .rank = (uint32_t)i}};
+        fake->peer[i] =
+            (struct fake_peer){.fake = fake, .base = {.gid = world->gid, .rank = (uint32_t)i}};
     char why[200] = "";
     int rc = ops->open(&fake->chan, &fake->env, why, sizeof(why));
     if (rc == -ENODEV) {
@@ -397,14 +408,13 @@ static struct request *request_make(struct fake *fake, size_t len, uint64_t seed
     if (form & FAKE_PIECES)
         for (size_t i = len; i-- > 0;)
             request->bytes[2 * i + 1] = request->bytes[i];
-    request->data = (struct chan_data){
-        .base = form & FAKE_PIECES && len ? NULL : request->bytes,
-        .len = len,
-        .read = form & FAKE_PIECES ? read_pieces : NULL,
-        .source = request->bytes,
-        .start = 1,
-        .cookie = form & FAKE_COOKIE ? request : NULL,
-        .flags = form & FAKE_MORE ? CHAN_MORE : 0};
+    request->data = (struct chan_data){.base = form & FAKE_PIECES && len ? NULL : request->bytes,
+                                       .len = len,
+                                       .read = form & FAKE_PIECES ? read_pieces : NULL,
+                                       .source = request->bytes,
+                                       .start = 1,
+                                       .cookie = form & FAKE_COOKIE ? request : NULL,
+                                       .flags = form & FAKE_MORE ? CHAN_MORE : 0};
     return request;
 }
 

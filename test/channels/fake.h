@@ -20,9 +20,9 @@
 #include "include/channel.h"
 
 enum {
-    FAKE_PROCS = 4,                /* at most, in one world */
-    FAKE_MEMORY = 64 << 20,        /* bytes of address space per rank */
-    FAKE_FLAGS = 16                /* words that cases may use between processes */
+    FAKE_PROCS = 4,         /* at most, in one world */
+    FAKE_MEMORY = 64 << 20, /* bytes of address space per rank */
+    FAKE_FLAGS = 16         /* words that cases may use between processes */
 };
 
 struct fake_world {
@@ -38,10 +38,10 @@ struct fake_world {
 /* How a payload is handed to send(). */
 enum fake_form {
     FAKE_PLAIN = 0,
-    FAKE_COOKIE = 1u << 0,  /* with a cookie: may become pending */
-    FAKE_PIECES = 1u << 1,  /* not contiguous: by read() */
-    FAKE_MORE = 1u << 2,    /* with CHAN_MORE */
-    FAKE_TRY = 1u << 3      /* give up at CHAN_AGAIN */
+    FAKE_COOKIE = 1u << 0, /* with a cookie: may become pending */
+    FAKE_PIECES = 1u << 1, /* not contiguous: by read() */
+    FAKE_MORE = 1u << 2,   /* with CHAN_MORE */
+    FAKE_TRY = 1u << 3     /* give up at CHAN_AGAIN */
 };
 
 struct fake_peer {
@@ -65,12 +65,12 @@ struct fake {
     int rank, procs;
     struct fake_peer peer[FAKE_PROCS];
     bool in_progress;
-    bool ending;             /* links may go away now */
-    int refuse;              /* what asked() answers, 0: what is right */
-    size_t request_size;     /* bytes, with what the channel has reserved */
+    bool ending;         /* links may go away now */
+    int refuse;          /* what asked() answers, 0: what is right */
+    size_t request_size; /* bytes, with what the channel has reserved */
     bool requests_exist;
     int pending, placed, landed;
-    void *places;            /* places named and not yet landed */
+    void *places; /* places named and not yet landed */
     /* Also called for each packet that has arrived, once it is checked; may be NULL. */
     void (*arrived)(struct fake *fake, struct fake_peer *peer, size_t len);
 };
@@ -81,7 +81,9 @@ void fake_world_destroy(struct fake_world *world);
 
 /* Open the channel as rank of procs, with the job's secret (or another), publish the card
  * and wait for the others. Ends the process with status FAKE_SKIP where it cannot run here. */
-enum { FAKE_SKIP = 77 };
+enum {
+    FAKE_SKIP = 77
+};
 void fake_start(struct fake *fake, struct fake_world *world, const struct chan_ops *ops, int rank,
                 int procs, bool right_secret);
 /* Wait for the others, unlink, close. */
@@ -91,9 +93,9 @@ void fake_finish(struct fake *fake);
 void fake_fail(struct fake *fake, const char *fmt, ...)
     __attribute__((format(printf, 2, 3), noreturn));
 
-#define FAKE_CHECK(fake, truth, ...) \
-    do {                             \
-        if (!(truth))                \
+#define FAKE_CHECK(fake, truth, ...)      \
+    do {                                  \
+        if (!(truth))                     \
             fake_fail(fake, __VA_ARGS__); \
     } while (0)
 

@@ -25,7 +25,11 @@
 
 extern const struct chan_ops chan_tcp;
 
-enum { LARGEST = 4 << 20, SLICES_MAX = 1000, RATE_WINDOW = 64 };
+enum {
+    LARGEST = 4 << 20,
+    SLICES_MAX = 1000,
+    RATE_WINDOW = 64
+};
 
 struct shared {
     char card[2][CHAN_CARD_MAX];
@@ -69,8 +73,7 @@ static void on_sent(struct chan_peer *peer, void *cookie)
 }
 
 static enum chan_answer on_asked(void *device, const struct chan_ops *ops,
-                                 const struct chan_gid *gid, uint32_t rank,
-                                 struct chan_peer **peer)
+                                 const struct chan_gid *gid, uint32_t rank, struct chan_peer **peer)
 {
     *peer = &me.peer;
     return CHAN_ACCEPT;
@@ -110,8 +113,12 @@ static void channel_open(struct shared *shared, int rank)
     me.rank = rank;
     me.sink = (struct chan_sink){on_arrived, on_place,  on_landed,  on_sent,
                                  on_asked,   on_opened, on_refused, on_lost};
-    me.env = (struct chan_env){.size = sizeof(me.env), .sink = &me.sink, .rank = (uint32_t)rank,
-                               .host_id = "bench", .local_ranks = 2, .cpus = 2,
+    me.env = (struct chan_env){.size = sizeof(me.env),
+                               .sink = &me.sink,
+                               .rank = (uint32_t)rank,
+                               .host_id = "bench",
+                               .local_ranks = 2,
+                               .cpus = 2,
                                .reserve = on_reserve};
     me.peer.rank = (uint32_t)(1 - rank);
     if (chan_tcp.open(&me.chan, &me.env, why, sizeof(why))) {
@@ -133,8 +140,8 @@ static void chan_put(size_t len, uint32_t flags)
 {
     static char request[4096] __attribute__((aligned(64)));
     struct chan_head head = {{1, 2}};
-    struct chan_data data = {.base = me.from, .len = len, .flags = flags,
-                             .cookie = len > 65536 ? request : NULL};
+    struct chan_data data = {
+        .base = me.from, .len = len, .flags = flags, .cookie = len > 65536 ? request : NULL};
     uint64_t sent = me.sent;
     int rc;
     while ((rc = me.link->send(me.link, &head, &data)) == CHAN_AGAIN)
@@ -280,8 +287,8 @@ int main(int argc, char **argv)
     int slices = argc > 1 ? atoi(argv[1]) : 40;
     if (slices < 1 || slices > SLICES_MAX)
         return 2;
-    struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct shared *shared =
+        mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int listener = socket(AF_INET, SOCK_STREAM, 0);
     if (shared == MAP_FAILED || bind(listener, (struct sockaddr *)&at, sizeof(at)) ||

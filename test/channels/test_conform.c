@@ -22,7 +22,8 @@ static int connect_to(const char *card)
     char port[16];
     if (os_params_get(card, "p", 0, port, sizeof(port)))
         exit(1);
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port)),
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)atoi(port)),
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof(to))) {
@@ -52,7 +53,7 @@ static void hostile_tcp(const char *card, unsigned round)
         break;
     }
     case 4: return; /* stay silent until this process ends */
-    case 5: /* a byte at a time */
+    case 5:         /* a byte at a time */
         for (int i = 0; i < 30 && rc >= 0; i++) {
             rc = send(fd, &bytes[i], 1, MSG_NOSIGNAL);
             usleep(1000);

@@ -23,7 +23,12 @@
 
 extern const struct chan_ops chan_tcp;
 
-enum { SOON_MS = 2000, LIMIT_S = 30, CROWD = 300, FEW_DESCRIPTORS = 32 };
+enum {
+    SOON_MS = 2000,
+    LIMIT_S = 30,
+    CROWD = 300,
+    FEW_DESCRIPTORS = 32
+};
 
 static int port_of(const char *card)
 {
@@ -51,15 +56,17 @@ static int listen_at(struct fake *fake, const char *address, int port)
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     int fd = socket(AF_INET, SOCK_STREAM, 0);
-    FAKE_CHECK(fake, inet_pton(AF_INET, address, &at.sin_addr) == 1 && fd >= 0 &&
-                         !bind(fd, (struct sockaddr *)&at, sizeof(at)) && !listen(fd, 5),
+    FAKE_CHECK(fake,
+               inet_pton(AF_INET, address, &at.sin_addr) == 1 && fd >= 0 &&
+                   !bind(fd, (struct sockaddr *)&at, sizeof(at)) && !listen(fd, 5),
                "cannot listen at %s: %s", address, strerror(errno));
     return fd;
 }
 
 static int knock(struct fake *fake, int port)
 {
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port),
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)port),
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     FAKE_CHECK(fake, fd >= 0 && !connect(fd, (struct sockaddr *)&to, sizeof(to)),
@@ -150,14 +157,15 @@ static size_t say(int fd, const uint8_t *bytes, size_t len, uint8_t *back, size_
 static void case_overheard(struct fake *fake)
 {
     if (fake->rank == 0) {
-        struct wire_talk talk = {.hello = {.gid = fake->world->gid, .to_gid = fake->world->gid,
-                                           .rank = 0, .to_rank = 1}};
+        struct wire_talk talk = {
+            .hello = {
+                .gid = fake->world->gid, .to_gid = fake->world->gid, .rank = 0, .to_rank = 1}};
         uint8_t hello[WIRE_HELLO_LEN], back[WIRE_CHALLENGE_LEN + 1];
         uint8_t wrong[WIRE_PROOF_LEN] = "Vchn\1\3\0";
         int port = port_of(fake->world->card[1]), fd = knock(fake, port);
         wire_hello_put(hello, &talk, fake->env.secret);
-        FAKE_CHECK(fake, say(fd, hello, sizeof(hello), back, WIRE_CHALLENGE_LEN) ==
-                             WIRE_CHALLENGE_LEN,
+        FAKE_CHECK(fake,
+                   say(fd, hello, sizeof(hello), back, WIRE_CHALLENGE_LEN) == WIRE_CHALLENGE_LEN,
                    "no challenge for a right HELLO");
         FAKE_CHECK(fake, !say(fd, wrong, sizeof(wrong), back, sizeof(back)),
                    "an answer to a wrong PROOF");

@@ -161,7 +161,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 
 #ifndef FUZZ_ONLY
 
-enum { INPUT_MAX = 1 << 17, COPIES = 400 };
+enum {
+    INPUT_MAX = 1 << 17,
+    COPIES = 400
+};
 
 static void run_file(const char *path)
 {

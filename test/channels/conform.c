@@ -419,9 +419,7 @@ static void case_refused(struct fake *fake, const struct conform_traits *traits)
 /* All to all, everybody linking at once, with random sizes and directions. */
 static void case_all_to_all(struct fake *fake, const struct conform_traits *traits)
 {
-    enum {
-        EACH = 400
-    };
+    const int each = 400;
     unsigned seed = (unsigned)fake->rank * 7 + 1;
     for (int i = 0; i < fake->procs; i++)
         if (i != fake->rank)
@@ -429,14 +427,14 @@ static void case_all_to_all(struct fake *fake, const struct conform_traits *trai
     for (int i = 0; i < fake->procs; i++)
         if (i != fake->rank)
             fake_until(fake, &fake->peer[i].opened, 1, WAIT_MS, "opened()");
-    for (int n = 0; n < EACH; n++)
+    for (int n = 0; n < each; n++)
         for (int i = 0; i < fake->procs; i++)
             if (i != fake->rank)
                 fake_send(&fake->peer[i], (size_t)rand_r(&seed) % (n % 16 ? 300 : 50000),
                           (unsigned)rand_r(&seed) & 7);
     for (int i = 0; i < fake->procs; i++)
         if (i != fake->rank)
-            fake_until_packets(fake, &fake->peer[i], EACH, WAIT_MS);
+            fake_until_packets(fake, &fake->peer[i], each, WAIT_MS);
     fake_until_idle(fake, WAIT_MS);
 }
 
@@ -479,11 +477,9 @@ static void case_wrong_secret(struct fake *fake, const struct conform_traits *tr
 
 static void case_hostile(struct fake *fake, const struct conform_traits *traits)
 {
-    enum {
-        ROUNDS = 60
-    };
+    const unsigned rounds = 60;
     if (fake->rank == 2) {
-        for (unsigned round = 0; round < ROUNDS; round++)
+        for (unsigned round = 0; round < rounds; round++)
             traits->hostile(fake->world->card[round % 2], round);
         atomic_store(&fake->world->flag[0], 1);
         return;

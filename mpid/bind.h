@@ -15,6 +15,7 @@
 #ifndef MPID_BIND_H
 #define MPID_BIND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,7 @@ struct bind_choice {
     uint8_t count;
     uint8_t candidate[BIND_CHANNELS]; /* indices into the table */
     struct chan_verdict verdict[BIND_CHANNELS];
+    bool refused[BIND_CHANNELS]; /* tried, and it could not connect: verdict says so */
 };
 
 /* Begin a card for this process. */

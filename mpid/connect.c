@@ -4,13 +4,14 @@
  * From unbound to open: fetch the peer's card, choose, link, and try the next
  * channel where one fails; and the other side, being asked. Of two connections
  * that cross, the one begun by the higher (group id, rank) survives.
+ *
+ * Nothing here has a deadline: a peer that computes answers when it comes back to
+ * MPI, and the end of its process is an event.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "mpid/device.h"
-#include "os/clock.h"
-#include "os/settings.h"
 
 /* ---- our own attempts ---- */
 
@@ -39,7 +40,6 @@ static void try_next(struct vc *vc)
             continue;
         vc->bound = link;
         progress_look();
-        vc->since_ns = os_now_ns();
         vc_event(vc, VC_LINKED);
         if (vc->choice.verdict[index].fit == CHAN_YES && vc_event(vc, VC_OPENED))
             up(vc);
@@ -86,30 +86,15 @@ void connect_start(struct vc *vc)
     if (vc->state != VC_UNBOUND)
         return;
     vc_event(vc, VC_NEED);
-    vc->since_ns = os_now_ns();
     bind_vc(vc);
 }
 
 static bool poll_moved;
 
-static void give_up_late(struct vc *vc)
-{
-    uint64_t limit = (uint64_t)os_setting(OS_SETTING_CONNECT_TIMEOUT_MS) * 1000000u;
-    if (!limit || os_now_ns() - vc->since_ns < limit)
-        return;
-    if (vc->bound)
-        connect_refused(vc->bound, CHAN_ACCEPT, "the peer does not answer");
-    else
-        vc_fail(vc, MPID_UNREACHABLE, "its own connection did not come");
-    poll_moved = true;
-}
-
 static void poll_vc(struct vc *vc)
 {
     if (vc->state == VC_BINDING)
         poll_moved |= bind_vc(vc);
-    else if (vc->state == VC_CONNECTING || vc->state == VC_ACCEPTING)
-        give_up_late(vc);
 }
 
 bool connect_poll(void)
@@ -145,7 +130,6 @@ enum chan_answer connect_asked(void *owner, const struct chan_ops *ops,
         }
     }
     vc_event(vc, VC_ASKED);
-    vc->since_ns = os_now_ns();
     *peer = &vc->peer;
     return CHAN_ACCEPT;
 }
@@ -172,8 +156,9 @@ void connect_refused(struct chan_link *link, enum chan_answer answer, const char
     vc->bound = NULL;
     if (answer == CHAN_REFUSE_CROSSING)
         return; /* the peer's connection is on its way */
-    vc->choice.verdict[vc->choice.candidate[vc->tried]].why = "tried, and it could not connect";
-    vc->tried++;
+    int index = vc->choice.candidate[vc->tried++];
+    vc->choice.refused[index] = true;
+    vc->choice.verdict[index].why = "tried, and it could not connect";
     try_next(vc);
 }
 

@@ -138,12 +138,16 @@ static enum chan_sleep choose_sleep(void)
     return CHAN_SLEEP_WORD;
 }
 
+/* A sleep on the word is no concern of a channel that has a descriptor instead. */
 static bool arm_all(enum chan_sleep how)
 {
     bool ready = true;
-    for (int i = 0; i < device.port_count; i++)
-        if (device.ports[i].chan->ops->arm(device.ports[i].chan, how))
+    for (int i = 0; i < device.port_count; i++) {
+        struct chan *chan = device.ports[i].chan;
+        bool deaf = how == CHAN_SLEEP_WORD && !chan->word && chan->fd >= 0;
+        if (!deaf && chan->ops->arm(chan, how))
             ready = false;
+    }
     return ready;
 }
 

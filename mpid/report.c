@@ -15,23 +15,42 @@ static const char *bound_name(const struct vc *vc)
     return vc->bound ? vc->bound->ops->name : vc_state_name((enum vc_state)vc->state);
 }
 
+/* The peer that began the connection chose: find out how we would have. */
+static void choose_again(struct vc *vc)
+{
+    void *card;
+    size_t len;
+    if (vc->card || BNR_Get_alloc(device.group, (int)vc->peer.rank, "card", &card, &len,
+                                  BNR_GET_NOWAIT))
+        return;
+    vc->card = card;
+    (void)bind_choose(device.card, vc->card, device.ops, device.port_count, &vc->choice);
+}
+
+/* The text that parts this reason from the last one. */
+static void put_reason(const char **separator, const char *channel, const char *why)
+{
+    fprintf(report_file, "%s%s%s%s", *separator, channel, *channel ? ": " : "", why);
+    *separator = "; ";
+}
+
 static void put_vc(struct vc *vc)
 {
     if (vc->state == VC_UNBOUND)
         return;
+    choose_again(vc);
     fprintf(report_file, "%u\t%s\t", vc->peer.rank, bound_name(vc));
     const char *separator = "";
-    for (int i = 0; i < device.port_count && vc->card; i++) {
+    for (int i = 0; i < device.port_count; i++) {
+        const struct chan_verdict *verdict = &vc->choice.verdict[i];
         if (vc->bound && vc->bound->ops == device.ops[i])
             continue;
-        const char *why = vc->choice.verdict[i].fit == CHAN_NO || vc->choice.verdict[i].why
-                              ? vc->choice.verdict[i].why
-                              : "a better one was found";
-        fprintf(report_file, "%s%s: %s", separator, device.ops[i]->name, why ? why : "");
-        separator = "; ";
+        bool better = verdict->fit != CHAN_NO && !vc->choice.refused[i];
+        put_reason(&separator, device.ops[i]->name,
+                   better ? "would do, but another is better" : verdict->why);
     }
-    for (int i = 0; i < device.closed_count; i++, separator = "; ")
-        fprintf(report_file, "%s%s", separator, device.closed[i]);
+    for (int i = 0; i < device.closed_count; i++)
+        put_reason(&separator, "", device.closed[i]);
     fputc('\n', report_file);
 }
 

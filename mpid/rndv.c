@@ -11,19 +11,24 @@
 #include "os/clock.h"
 
 enum {
-    DIRECT_MIN = 128 << 10, /* bytes: below, a stream is always best */
-    EXPLORE = 64            /* one use in so many tries another engine */
+    DIRECT_MIN = 16 << 10, /* bytes: below, a stream is always best */
+    EXPLORE = 48           /* one use in so many tries another engine */
 };
 
 /* ---- the choice of an engine ---- */
 
+/* One for each factor of four in size. */
 static struct rates *rates_of(struct vc *vc, uint64_t len)
 {
-    return &vc->rates[len < 512u << 10 ? 0 : len < 4u << 20 ? 1 : 2];
+    int class = 0;
+    for (len /= 4 * (uint64_t)DIRECT_MIN; len && class < RATE_CLASSES - 1; len /= 4)
+        class++;
+    return &vc->rates[class];
 }
 
 /* A stream first, then each direct engine once (pulling before splitting: it
- * probes), then the cheapest, but now and then another. */
+ * probes), then the cheapest, but now and then another: which one is best depends on
+ * where the two processes run and on their pages, and either may change. */
 static enum packet_engine choose(struct vc *vc, const struct mpid_request *request, uint64_t len,
                                  uint64_t addr)
 {

@@ -178,12 +178,21 @@ static inline bool send_now(struct vc *vc, uint32_t context, uint64_t sender, co
 }
 _Static_assert(CHAN_MORE == 1 && MPID_MORE == 2, "and MPID_SYNC is never sent now");
 
+/* What a thread sends to its own process no channel wakes another thread for. */
+static inline void wake_for_self(const struct vc *vc)
+{
+    if (__builtin_expect(atomic_load_explicit(&device.sleepers, memory_order_relaxed), 0) &&
+        vc->peer.rank == device.env.rank)
+        progress_wake();
+}
+
 static __attribute__((noinline)) bool send_now_locked(struct vc *vc, uint32_t context,
                                                       uint64_t sender, const void *base,
                                                       size_t len, unsigned mode)
 {
     os_lock(&device.lock);
     bool sent = send_now(vc, context, sender, base, len, mode);
+    wake_for_self(vc);
     os_unlock(&device.lock);
     return sent;
 }
@@ -211,6 +220,7 @@ int mpid_send(struct vc *vc, const struct mpid_envelope *env, const struct mpid_
     }
     if (__builtin_expect(rc != 0, 0))
         rc = send_slow(vc, env, bytes, mode, request);
+    wake_for_self(vc);
     os_unlock(&device.lock);
     return rc;
 }

@@ -78,7 +78,7 @@ struct rates {
     uint32_t uses;
 };
 
-enum { RATE_CLASSES = 3 };
+enum { RATE_CLASSES = 5 };
 
 struct vc {
     struct chan_peer peer; /* first: channels know this part */
@@ -100,7 +100,6 @@ struct vc {
     struct landing landing;
     struct rates rates[RATE_CLASSES];
     char *card;       /* the peer's, once fetched */
-    uint64_t since_ns; /* when the binding began */
     struct bind_choice choice;
     UT_hash_handle hh;
 };

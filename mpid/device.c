@@ -244,6 +244,7 @@ static int start(char *why, size_t size)
         return -ENOMEM;
     }
     int rc = open_channels(why, size);
+    progress_look();
     if (!rc && BNR_Put(device.group, "card", device.card, strlen(device.card), 0)) {
         snprintf(why, size, "this process's card could not be published");
         rc = -ENOMEM;

@@ -42,10 +42,11 @@ enum car_state {
 
 /* An open channel, and how often it is worth looking at. */
 struct port {
-    uint32_t wait, period; /* turns until the next look; between looks */
     int (*progress)(struct chan *chan);
     struct chan *chan;
-    bool in_memory; /* looking is cheap: done in every turn */
+    uint32_t wait, period; /* turns until the next look; between looks: 0 if hot */
+    uint32_t brought;      /* upcalls since progress.c last thought about it */
+    bool in_memory;        /* looking is cheap: always hot */
 };
 
 struct device {
@@ -58,6 +59,8 @@ struct device {
     struct chan_env env;
     struct port ports[BIND_CHANNELS];
     int port_count;
+    int hot_count, countdown; /* of hot; turns until the next care */
+    struct port *hot[BIND_CHANNELS];
     const struct chan_ops *ops[BIND_CHANNELS]; /* of ports */
     char closed[BIND_CHANNELS][160];           /* name: why it is not open; for the report */
     int closed_count;

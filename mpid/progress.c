@@ -21,15 +21,18 @@
 
 /* ---- one turn ---- */
 
-enum { IDLE_PERIOD = 1023, MIXED_PERIOD = 31, CARE_PERIOD = 16, BNR_PERIOD = 64 };
+/*
+ * Hot ports are looked at in every turn: those whose look is a load from memory, and
+ * those that have lately brought something. The rest, whose look may be a system
+ * call that other channels' messages should not wait for, are looked at now and then.
+ */
+enum { CARE_PERIOD = 16, IDLE_PERIOD = 1024, MIXED_PERIOD = 32, BNR_PERIOD = 64 };
 
-/* How many turns a port may be left alone after a look that found nothing. One that is
- * looked at in memory costs nothing; one that has no link, or whose look is a system
- * call that other channels' messages should not wait for, can wait. */
-static uint32_t longest_period(const struct port *port)
+/* How many turns a port that has brought nothing may be left alone; 0: it is hot. */
+static uint32_t period_of(const struct port *port)
 {
     const struct chan *chan = port->chan;
-    if (chan->word)
+    if (port->in_memory)
         return 0;
     if (chan->fd < 0)
         return chan->links ? 0 : IDLE_PERIOD;
@@ -39,38 +42,51 @@ static uint32_t longest_period(const struct port *port)
     return 0;
 }
 
-static __attribute__((noinline)) void slow_down(struct port *port)
+static void choose_hot(void)
 {
-    uint32_t longest = longest_period(port);
-    port->period = port->period * 2 + 1 < longest ? port->period * 2 + 1 : longest;
-    if (!port->chan->links)
-        port->period = longest;
-    port->wait = port->period;
+    device.hot_count = 0;
+    for (int i = 0; i < device.port_count; i++)
+        if (!device.ports[i].period)
+            device.hot[device.hot_count++] = &device.ports[i];
 }
 
 void progress_look(void)
 {
     for (int i = 0; i < device.port_count; i++)
-        device.ports[i].wait = 0;
+        device.ports[i].period = device.ports[i].wait = 0;
+    choose_hot();
 }
 
-static inline int poll_ports(void)
+static inline int poll_port(struct port *port)
+{
+    int n = port->progress(port->chan);
+    port->brought += (uint32_t)n;
+    return n;
+}
+
+/* What need not be done in every turn: the ports that are not hot, the process manager, VCs
+ * that wait for a card. Returns how much happened. */
+static __attribute__((noinline)) int care(void)
 {
     int moved = 0;
-    for (struct port *port = device.ports, *end = port + device.port_count; port < end; port++) {
-        if (port->wait) {
-            port->wait--;
-            continue;
+    device.turns += CARE_PERIOD;
+    device.countdown = CARE_PERIOD;
+    for (int i = 0; i < device.port_count; i++) {
+        struct port *port = &device.ports[i];
+        if (port->period) {
+            port->wait -= port->wait < CARE_PERIOD ? port->wait : CARE_PERIOD;
+            if (port->wait)
+                continue;
+            moved += poll_port(port);
         }
-        int n = port->progress(port->chan);
-        moved += n;
-        if (port->in_memory)
-            continue;
-        if (n)
-            port->period = 0;
-        else
-            slow_down(port);
+        port->period = port->wait = port->brought ? 0 : period_of(port);
+        port->brought = 0;
     }
+    choose_hot();
+    if (device.turns % BNR_PERIOD == 0)
+        (void)BNR_Progress(NULL);
+    if (device.binding)
+        moved += connect_poll();
     return moved;
 }
 
@@ -90,20 +106,14 @@ static __attribute__((noinline)) bool drain_busy(void)
     return moved;
 }
 
-/* What need not be looked at in every turn. */
-static __attribute__((noinline)) bool care(void)
-{
-    if (device.turns % BNR_PERIOD == 0)
-        (void)BNR_Progress(NULL);
-    return device.binding && connect_poll();
-}
-
 bool progress_turn(void)
 {
-    int moved = poll_ports();
+    int moved = 0;
+    for (int i = 0; i < device.hot_count; i++)
+        moved += poll_port(device.hot[i]);
     if (__builtin_expect(device.busy != NULL, 0))
         moved += drain_busy();
-    if (__builtin_expect(!(++device.turns % CARE_PERIOD), 0))
+    if (__builtin_expect(--device.countdown <= 0, 0))
         moved += care();
     return moved > 0;
 }

@@ -38,14 +38,20 @@ static inline void note(struct mpid_request *request, const struct mpid_envelope
 }
 
 /* Give credit back to the sender, in large steps. */
+static __attribute__((noinline)) void give_credit(struct vc *vc)
+{
+    struct chan_head head = packet_head(PACKET_CREDIT, 0, vc->owed);
+    if (!vc_is_up(vc))
+        return;
+    vc->owed = 0;
+    vc_control(vc, &head, NULL, 0);
+}
+
 static inline void consumed(struct vc *vc, size_t len)
 {
     vc->owed += len + EAGER_OVERHEAD;
-    if (__builtin_expect(vc->owed > device.eager_credit / 4, 0) && vc_is_up(vc)) {
-        struct chan_head head = packet_head(PACKET_CREDIT, 0, vc->owed);
-        vc->owed = 0;
-        vc_control(vc, &head, NULL, 0);
-    }
+    if (__builtin_expect(vc->owed > device.eager_credit / 4, 0))
+        give_credit(vc);
 }
 
 /* ---- unexpected messages ---- */
@@ -104,6 +110,15 @@ static void receive_unexpected(struct mpid_request *request, struct unexpected *
 
 /* ---- packets ---- */
 
+/* memcpy(), which for a double or a pointer need not be called. */
+static inline void copy_bytes(void *to, const void *from, size_t len)
+{
+    if (len == sizeof(uint64_t))
+        memcpy(to, from, sizeof(uint64_t));
+    else
+        memcpy(to, from, len);
+}
+
 /* Whether the message is what a caller of mpid_recv_now() waits for: then it is his. */
 static inline bool take_wanted(struct vc *vc, const struct chan_head *head, const void *data,
                                size_t len)
@@ -113,21 +128,16 @@ static inline bool take_wanted(struct vc *vc, const struct chan_head *head, cons
         ((head->word[1] ^ wanted->sender) & wanted->mask) || len > wanted->len)
         return false;
     device.wanted = NULL;
-    if (len == sizeof(uint64_t))
-        memcpy(wanted->base, data, sizeof(uint64_t));
-    else
-        memcpy(wanted->base, data, len);
+    copy_bytes(wanted->base, data, len);
     wanted->from = head->word[1];
     wanted->count = len;
     consumed(vc, len);
     return true;
 }
 
-static void eager_arrived(struct vc *vc, const struct chan_head *head, const void *data,
+static __attribute__((noinline)) void eager_arrived(struct vc *vc, const struct chan_head *head, const void *data,
                           size_t len)
 {
-    if (take_wanted(vc, head, data, len))
-        return;
     struct mpid_envelope env = packet_envelope(head);
     struct unexpected *u;
     struct mpid_request *request = match_wire_foa(&device.match, &env, &u);
@@ -212,12 +222,11 @@ static void cts_arrived(struct vc *vc, const void *data, size_t len)
     rndv_cts(vc, &cts);
 }
 
-void recv_arrived(struct chan_peer *peer, const struct chan_head *head, const void *data,
-                  size_t len)
+/* Everything but eager messages. */
+static __attribute__((noinline)) void control_arrived(struct vc *vc, const struct chan_head *head,
+                                                      const void *data, size_t len)
 {
-    struct vc *vc = (struct vc *)peer;
     switch (packet_type(head)) {
-    case PACKET_EAGER: eager_arrived(vc, head, data, len); break;
     case PACKET_RTS: rts_arrived(vc, head, data, len); break;
     case PACKET_CTS: cts_arrived(vc, data, len); break;
     case PACKET_DATA: data_arrived(vc, head, data, len); break;
@@ -232,6 +241,16 @@ void recv_arrived(struct chan_peer *peer, const struct chan_head *head, const vo
     case PACKET_CLOSE: vc_close_arrived(vc, head->word[1]); break;
     default: vc_fail(vc, MPID_LOST, "it sent a packet of no known type");
     }
+}
+
+void recv_arrived(struct chan_peer *peer, const struct chan_head *head, const void *data,
+                  size_t len)
+{
+    struct vc *vc = (struct vc *)peer;
+    if (__builtin_expect(packet_type(head) != PACKET_EAGER, 0))
+        control_arrived(vc, head, data, len);
+    else if (!take_wanted(vc, head, data, len))
+        eager_arrived(vc, head, data, len);
 }
 
 /* ---- large packets, in place ---- */
@@ -357,16 +376,23 @@ static inline void prepare(struct mpid_request *request, const struct mpid_envel
     device.requests_exist = true;
 }
 
+static inline bool recv_now(struct mpid_wanted *wanted)
+{
+    if (__builtin_expect(device.match.posted_total | device.match.arrived_total, 0))
+        return false;
+    device.wanted = wanted;
+    progress_turn();
+    bool got = !device.wanted;
+    device.wanted = NULL;
+    return got;
+}
+
 bool mpid_recv_now(struct mpid_wanted *wanted)
 {
-    bool got = false;
+    if (__builtin_expect(!os_lock_enabled, 1))
+        return recv_now(wanted);
     os_lock(&device.lock);
-    if (__builtin_expect(!(device.match.posted_total | device.match.arrived_total), 1)) {
-        device.wanted = wanted;
-        progress_turn();
-        got = !device.wanted;
-        device.wanted = NULL;
-    }
+    bool got = recv_now(wanted);
     os_unlock(&device.lock);
     return got;
 }

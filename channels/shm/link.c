@@ -230,11 +230,9 @@ int shm_link_receive(struct shm_link *link)
         }
         struct chan_head head = slot->head;
         if (LIKELY(control >> 32 <= SHM_RING_INLINE)) {
-            unsigned char body[SHM_RING_INLINE];
-            memcpy(body, slot->body, sizeof(body));
+            sink->arrived(link->base.peer, &head, slot->body, (size_t)(control >> 32));
             if (shm_ring_pop(&link->in))
                 give(link);
-            sink->arrived(link->base.peer, &head, body, (size_t)(control >> 32));
         } else if (!receive_large(link, slot, control, &head)) {
             break;
         }

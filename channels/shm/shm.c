@@ -359,9 +359,11 @@ static int shm_progress(struct chan *base)
         upcalls = do_chores(shm);
     if (UNLIKELY(shm->listening_count > SHM_HOT))
         return upcalls + progress_many(shm);
-    for (uint32_t i = 0; i < shm->listening_count; i++)
-        if (shm_link_has_packet(shm->listening[i]))
-            upcalls += shm_link_receive(shm->listening[i]);
+    for (uint32_t i = 0; i < shm->listening_count; i++) {
+        struct shm_link *link = shm->listening[i];
+        if (shm_link_has_packet(link))
+            upcalls += shm_link_receive(link);
+    }
     return upcalls;
 }
 

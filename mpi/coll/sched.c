@@ -161,7 +161,7 @@ static void *no_temp(struct sched *s)
 
 void *sched_temp(struct sched *s, MPI_Count size)
 {
-    if (size < 0 || (uint64_t)size > SIZE_MAX / 2)
+    if (size < 0 || size > INT64_MAX / 2)
         return no_temp(s);
     size_t len = ((size_t)size + 63) & ~(size_t)63;
     if (len <= SCHED_BYTES - s->used) {

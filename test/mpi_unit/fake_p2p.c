@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Messages in one process; see fake_p2p.h. */
+#include "fake_p2p.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/comm.h"
+#include "mpi/p2p.h"
+#include "mpi/request.h"
+#include "mpi/type.h"
+
+uint32_t (*fake_p2p_draw)(uint32_t below);
+
+/* A send or receive; of equal (context, from, to, tag) the list has the oldest first. */
+struct side {
+    struct side *next;
+    bool is_send;
+    uint32_t context;
+    int from, to, tag;
+    struct mpid_bytes bytes;
+    char *copy;              /* data of a send that is complete already, or NULL */
+    struct request *request; /* NULL likewise */
+};
+
+static struct side *sides;
+
+struct request request_done = {.object = {OBJECT_REQUEST, 1}, .kind = REQUEST_SEND};
+
+/* ---- the interface under test ---- */
+
+static struct request *new_request(int kind)
+{
+    struct request *request = calloc(1, sizeof(*request));
+    if (!request)
+        abort();
+    request->kind = (uint8_t)kind;
+    atomic_store(&request->dev.pending, 1);
+    return request;
+}
+
+static int add(const struct p2p_side *p, bool is_send, const void *buf, MPI_Count count,
+               MPI_Datatype type, struct side **added)
+{
+    struct type *used;
+    struct side *side = calloc(1, sizeof(*side)), **end = &sides;
+    if (!side || p->peer < 0 || p->peer >= p->comm->size)
+        abort();
+    int rc = type_place(type, buf, count, &side->bytes, &used);
+    if (rc) {
+        free(side);
+        return rc;
+    }
+    side->is_send = is_send;
+    side->context = p->context;
+    side->tag = p->tag;
+    side->from = is_send ? p->comm->rank : p->peer;
+    side->to = is_send ? p->peer : p->comm->rank;
+    while (*end)
+        end = &(*end)->next;
+    *end = *added = side;
+    return MPI_SUCCESS;
+}
+
+int p2p_isend_mode(const struct p2p_side *to, const void *buf, MPI_Count count,
+                   MPI_Datatype type, unsigned mode, struct request **request)
+{
+    struct side *side;
+    int rc = add(to, true, buf, count, type, &side);
+    if (rc)
+        return rc;
+    if (fake_p2p_draw(2)) {
+        side->copy = malloc(side->bytes.len + 1);
+        type_pack(&side->bytes, 0, side->copy, side->bytes.len);
+        *request = &request_done;
+        return MPI_SUCCESS;
+    }
+    *request = side->request = new_request(REQUEST_SEND);
+    return MPI_SUCCESS;
+}
+
+int p2p_irecv(const struct p2p_side *from, void *buf, MPI_Count count, MPI_Datatype type,
+              struct request **request)
+{
+    struct side *side;
+    int rc = add(from, false, buf, count, type, &side);
+    if (rc)
+        return rc;
+    *request = side->request = new_request(REQUEST_RECV);
+    return MPI_SUCCESS;
+}
+
+int p2p_finish(struct request *request, MPI_Status *status)
+{
+    if (!mpid_is_complete(&request->dev))
+        abort();
+    int rc = request->dev.error == MPID_TRUNCATED ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+    free(request);
+    return rc;
+}
+
+bool request_is_complete_slow(struct request *request)
+{
+    abort();
+}
+
+void request_wait(struct request *request)
+{
+    while (!mpid_is_complete(&request->dev))
+        if (!fake_p2p_deliver())
+            abort();
+}
+
+/* ---- delivery ---- */
+
+static bool fit(const struct side *a, const struct side *b)
+{
+    return a->context == b->context && a->from == b->from && a->to == b->to && a->tag == b->tag;
+}
+
+/* The first side like this one: itself, if no older one must come before it. */
+static struct side *first_like(const struct side *like, bool is_send)
+{
+    struct side *side = sides;
+    while (side && !(side->is_send == is_send && fit(side, like)))
+        side = side->next;
+    return side;
+}
+
+static void drop(struct side *side)
+{
+    struct side **at = &sides;
+    while (*at != side)
+        at = &(*at)->next;
+    *at = side->next;
+    if (side->request)
+        atomic_store(&side->request->dev.pending, 0);
+    free(side->copy);
+    free(side);
+}
+
+static void transfer(struct side *send, struct side *recv)
+{
+    size_t len = send->bytes.len;
+    if (len > recv->bytes.len) {
+        len = recv->bytes.len;
+        recv->request->dev.error = MPID_TRUNCATED;
+    }
+    char *data = send->copy;
+    if (!data) {
+        data = malloc(len + 1);
+        type_pack(&send->bytes, 0, data, len);
+    }
+    type_unpack(&recv->bytes, 0, data, len);
+    if (!send->copy)
+        free(data);
+    drop(send);
+    drop(recv);
+}
+
+bool fake_p2p_deliver(void)
+{
+    struct side *chosen = NULL;
+    uint32_t seen = 0;
+    for (struct side *recv = sides; recv; recv = recv->next)
+        if (!recv->is_send && first_like(recv, false) == recv && first_like(recv, true))
+            if (fake_p2p_draw(++seen) == 0)
+                chosen = recv;
+    if (chosen)
+        transfer(first_like(chosen, true), chosen);
+    return chosen != NULL;
+}
+
+bool fake_p2p_is_empty(void)
+{
+    return !sides;
+}

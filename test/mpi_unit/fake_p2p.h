@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Point-to-point among processes that are all played by this one: a message is matched as MPI has
+ * it, and delivered when the test says so. Until then a send may read its buffer, or have copied
+ * it; which of the two is drawn by lot, as is the message that comes next.
+ */
+#ifndef FAKE_P2P_H
+#define FAKE_P2P_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A number from 0 to below - 1. */
+extern uint32_t (*fake_p2p_draw)(uint32_t below);
+
+/* Deliver one message. Returns whether there was one with its receive. */
+bool fake_p2p_deliver(void);
+/* Whether no send or receive is left. */
+bool fake_p2p_is_empty(void);
+
+#endif

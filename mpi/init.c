@@ -12,7 +12,6 @@
 #include "mpi/comm.h"
 #include "mpi/errh.h"
 #include "mpi/info.h"
-#include "mpi/op.h"
 #include "mpi/request.h"
 #include "mpi/type.h"
 #include "os/lock.h"
@@ -65,7 +64,7 @@ int init_start(int argc, char **argv, int thread_level, char *why, size_t size)
     if (mpid_init(os_lock_enabled, request_size, &init_world, why, size))
         return -1;
     request_init();
-    if (type_init() || op_init() || start_info(argc, argv) || comm_init(&init_world)) {
+    if (type_init() || start_info(argc, argv) || comm_init(&init_world)) {
         snprintf(why, size, "no memory");
         return -1;
     }
@@ -92,7 +91,6 @@ int init_end(void)
     comm_fini();
     attr_fini();
     info_fini();
-    op_fini();
     type_fini();
     request_fini();
     errh_fini();

@@ -33,7 +33,7 @@ def choose(regex, build):
                              capture_output=True, text=True).stdout
     for test in json.loads(listing):
         words = [test["name"], *(s.split(":", 1)[-1] for s in test["suite"])]
-        if any(re.search(rf"(^|\W)({regex})($|\W)", word) for word in words):
+        if any(re.search(rf"(^|[\W_])({regex})($|[\W_])", word) for word in words):
             print(test["name"])
     return 0
 

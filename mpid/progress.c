@@ -128,6 +128,8 @@ bool mpid_progress(void)
 
 /* ---- sleeping ---- */
 
+enum { LOOK_UP_NS = 100000000, LOOK_UP_BINDING_NS = 1000000 };
+
 static struct chan *with_word(void)
 {
     for (int i = 0; i < device.port_count; i++)
@@ -186,31 +188,73 @@ static nfds_t gather_fds(struct pollfd fds[BIND_CHANNELS + 1])
     return count;
 }
 
-/* Sleep until something may have happened. Locked on entry and return. */
-static void sleep_once(bool (*is_done)(void *arg), void *arg, uint64_t timeout_ns)
+/* In FD sleep one thread polls, and alone drains the descriptor that rings for it; the
+ * others sleep on this word, and are woken when it comes back. */
+static _Atomic uint32_t bell;
+static bool polled;
+
+/* Ring for the threads of this process that sleep beside the one that polls. */
+static void ring_bell(void)
 {
-    enum chan_sleep how = choose_sleep();
-    struct chan *chan = with_word();
-    uint32_t seen = chan ? atomic_load(chan->word) : 0;
-    atomic_fetch_add(&device.sleepers, 1);
-    if (arm_all(how) && !device.busy && !is_done(arg)) {
-        struct pollfd fds[BIND_CHANNELS + 1];
-        nfds_t count = how == CHAN_SLEEP_FD ? gather_fds(fds) : 0;
-        os_unlock(&device.lock);
-        if (how == CHAN_SLEEP_WORD)
-            os_futex_wait(chan->word, seen, timeout_ns);
-        else
-            sleep_on_fds(fds, count, timeout_ns);
-        os_lock(&device.lock);
-        (void)BNR_Progress(NULL);
-    }
-    if (atomic_fetch_sub(&device.sleepers, 1) == 1) {
+    atomic_fetch_add(&bell, 1);
+    os_futex_wake(&bell, INT_MAX);
+}
+
+static void poll_fds(uint64_t timeout_ns)
+{
+    struct pollfd fds[BIND_CHANNELS + 1];
+    nfds_t count = gather_fds(fds);
+    polled = true;
+    os_unlock(&device.lock);
+    sleep_on_fds(fds, count, timeout_ns);
+    os_lock(&device.lock);
+    polled = false;
+    wait_self_drain();
+    if (atomic_load(&device.sleepers) > 1) { /* the last one disarms in any case */
         disarm_all();
-        wait_self_drain();
+        ring_bell();
     }
 }
 
-/* Both ways at once: a sleeper may be in either. */
+static void sleep_on(_Atomic uint32_t *word, uint32_t seen, uint64_t timeout_ns)
+{
+    os_unlock(&device.lock);
+    os_futex_wait(word, seen, timeout_ns);
+    os_lock(&device.lock);
+}
+
+/*
+ * Sleep until something may have happened. Whoever completes a request, or brings
+ * anything else that a thread may wait for, does so locked and looks at device.sleepers;
+ * so what is_done() does not see, told unlocked, will change the words read before.
+ */
+static void sleep_once(bool (*is_done)(void *arg), void *arg)
+{
+    os_lock(&device.lock);
+    uint64_t timeout_ns = device.binding ? LOOK_UP_BINDING_NS : LOOK_UP_NS;
+    enum chan_sleep how = choose_sleep();
+    struct chan *chan = with_word();
+    uint32_t seen = chan ? atomic_load(chan->word) : 0, heard = atomic_load(&bell);
+    atomic_fetch_add(&device.sleepers, 1);
+    bool ready = arm_all(how) && !device.busy;
+    os_unlock(&device.lock);
+    ready = ready && !is_done(arg);
+    os_lock(&device.lock);
+    if (ready) {
+        if (how == CHAN_SLEEP_WORD)
+            sleep_on(chan->word, seen, timeout_ns);
+        else if (polled)
+            sleep_on(&bell, heard, timeout_ns);
+        else if (atomic_load(&bell) == heard)
+            poll_fds(timeout_ns);
+        (void)BNR_Progress(NULL);
+    }
+    if (atomic_fetch_sub(&device.sleepers, 1) == 1)
+        disarm_all();
+    os_unlock(&device.lock);
+}
+
+/* In every way at once: a sleeper may be in any. */
 void progress_wake(void)
 {
     struct chan *chan = with_word();
@@ -218,7 +262,11 @@ void progress_wake(void)
         atomic_fetch_add(chan->word, 1);
         os_futex_wake(chan->word, INT_MAX);
     }
-    wait_self_ring();
+    if (wait_self_fd() >= 0) {
+        ring_bell();
+        if (polled)
+            wait_self_ring();
+    }
 }
 
 void mpid_wake(void)
@@ -231,20 +279,13 @@ void mpid_wake(void)
 
 /* ---- waiting ---- */
 
-enum { LOOK_UP_NS = 100000000, LOOK_UP_BINDING_NS = 1000000 };
-
 /* Nothing happened: spend the time until the next turn. */
 static void idle(struct wait *wait, bool (*is_done)(void *arg), void *arg)
 {
     switch (wait_step(wait)) {
     case WAIT_SPIN: os_pause(); break;
     case WAIT_YIELD: sched_yield(); break;
-    case WAIT_SLEEP:
-        os_lock(&device.lock);
-        if (!is_done(arg))
-            sleep_once(is_done, arg, device.binding ? LOOK_UP_BINDING_NS : LOOK_UP_NS);
-        os_unlock(&device.lock);
-        break;
+    case WAIT_SLEEP: sleep_once(is_done, arg); break;
     }
 }
 
@@ -254,10 +295,11 @@ void mpid_wait_until(bool (*is_done)(void *arg), void *arg)
     wait_begin(&wait);
     while (!is_done(arg)) {
         if (mpid_progress())
-            wait_begin(&wait);
+            wait_again(&wait);
         else
             idle(&wait, is_done, arg);
     }
+    wait_end(&wait);
 }
 
 static bool request_is_done(void *arg)
@@ -274,8 +316,9 @@ void mpid_wait(struct mpid_request *request)
         bool moved = progress_turn();
         os_unlock(&device.lock);
         if (__builtin_expect(moved, 0))
-            wait_begin(&wait);
+            wait_again(&wait);
         else
             idle(&wait, request_is_done, request);
     }
+    wait_end(&wait);
 }

@@ -3,6 +3,7 @@
 /* How a wait passes its time; see wait.h. */
 #include "mpid/wait.h"
 
+#include <stdatomic.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -10,14 +11,18 @@
 #include "os/settings.h"
 
 enum {
-    SPIN_US = 200,     /* with a core of one's own */
-    SHARED_YIELDS = 12, /* where ranks outnumber processors */
-    OWN_YIELDS = 2000,
-    CLOCK_TURNS = 64   /* spins between two looks at the clock */
+    SPIN_US = 50,        /* with a core of one's own */
+    LEAST_SPIN_NS = 400,
+    SHARED_YIELDS = 12,  /* where ranks outnumber processors */
+    OWN_YIELDS = 1000,
+    SOON = 8,            /* yields: what comes within them came because of them */
+    CLOCK_TURNS = 16     /* spins between two looks at the clock */
 };
 
+/* Any thread may read and write these: a lost update costs nothing. */
 static struct {
-    uint64_t spin_ns;
+    uint64_t most_ns;         /* to spin */
+    _Atomic uint64_t spin_ns; /* as learnt */
     uint32_t yields;
     int self_fd;
 } budget = {.self_fd = -1};
@@ -26,7 +31,8 @@ void wait_init(int ranks, int cpus, bool threads)
 {
     int64_t spin = os_setting(OS_SETTING_SPIN_US), yields = os_setting(OS_SETTING_YIELDS);
     bool shared = ranks > cpus;
-    budget.spin_ns = (uint64_t)(spin >= 0 ? spin : shared ? 0 : SPIN_US) * 1000u;
+    budget.most_ns = (uint64_t)(spin >= 0 ? spin : shared ? 0 : SPIN_US) * 1000u;
+    atomic_store_explicit(&budget.spin_ns, budget.most_ns, memory_order_relaxed);
     budget.yields = (uint32_t)(yields >= 0 ? yields : shared ? SHARED_YIELDS : OWN_YIELDS);
     budget.self_fd = threads ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
 }
@@ -38,24 +44,40 @@ void wait_fini(void)
     budget.self_fd = -1;
 }
 
-/* Turns are counted twice over: spins first, then, from the end of the spin
- * budget on (marked by began_ns == 1), yields. */
+/* began_ns while yields are counted in turns. */
+enum { YIELDING = 1 };
+
 enum wait_step wait_step(struct wait *wait)
 {
-    enum { YIELDING = 1 };
     wait->turns++;
     if (wait->began_ns != YIELDING) {
-        if (budget.spin_ns && wait->turns % CLOCK_TURNS)
+        uint64_t limit = atomic_load_explicit(&budget.spin_ns, memory_order_relaxed);
+        if (limit && wait->turns % CLOCK_TURNS)
             return WAIT_SPIN;
-        uint64_t now = budget.spin_ns ? os_now_ns() : 0;
-        if (budget.spin_ns && !wait->began_ns)
+        uint64_t now = limit ? os_now_ns() : 0;
+        if (!wait->began_ns)
             wait->began_ns = now;
-        if (budget.spin_ns && now - wait->began_ns < budget.spin_ns)
+        if (now - wait->began_ns < limit)
             return WAIT_SPIN;
         wait->began_ns = YIELDING;
-        wait->turns = 0;
+        wait->turns = 1;
     }
-    return wait->turns < budget.yields ? WAIT_YIELD : WAIT_SLEEP;
+    return wait->turns <= budget.yields ? WAIT_YIELD : WAIT_SLEEP;
+}
+
+void wait_learn(const struct wait *wait)
+{
+    uint64_t spin = atomic_load_explicit(&budget.spin_ns, memory_order_relaxed);
+    if (wait->began_ns == YIELDING) {
+        if (wait->turns > SOON || spin <= LEAST_SPIN_NS)
+            return;
+        spin /= 2;
+    } else {
+        if (spin == budget.most_ns)
+            return;
+        spin = spin * 2 < budget.most_ns ? spin * 2 : budget.most_ns;
+    }
+    atomic_store_explicit(&budget.spin_ns, spin, memory_order_relaxed);
 }
 
 int wait_self_fd(void)

@@ -2,7 +2,9 @@
 
 /*
  * How a wait passes its time: spin while a core is ours, yield for a while, then
- * sleep. The budgets follow from how many ranks share how many processors.
+ * sleep. The budgets follow from how many ranks share how many processors; and the
+ * time to spin from experience: where what was awaited keeps coming just after a
+ * yield, somebody else wanted this processor, and spinning only kept him from it.
  */
 #ifndef MPID_WAIT_H
 #define MPID_WAIT_H
@@ -21,7 +23,6 @@ struct wait {
 void wait_init(int ranks, int cpus, bool threads);
 void wait_fini(void);
 
-/* Something happened: budgets start anew. */
 static inline void wait_begin(struct wait *wait)
 {
     wait->turns = 0;
@@ -30,6 +31,20 @@ static inline void wait_begin(struct wait *wait)
 
 /* What to do after one more turn in which nothing happened. */
 enum wait_step wait_step(struct wait *wait);
+
+/* Something has come, after turns in which nothing had. */
+void wait_learn(const struct wait *wait);
+static inline void wait_end(const struct wait *wait)
+{
+    if (wait->turns)
+        wait_learn(wait);
+}
+/* The same, but it was not all: the budgets start anew. */
+static inline void wait_again(struct wait *wait)
+{
+    wait_end(wait);
+    wait_begin(wait);
+}
 
 /* A descriptor by which threads of this process wake each other where they
  * sleep on descriptors; -1 while the process promised one thread. */

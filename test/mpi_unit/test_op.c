@@ -206,12 +206,16 @@ static void test_half(void **unused)
             value v;                                                                               \
             index i;                                                                               \
         } x[3] = {{1, 7}, {2, 8}, {3, 4}}, y[3] = {{2, 3}, {2, 5}, {3, 9}}, z[3];                  \
-        memcpy(z, y, sizeof(y));                                                                   \
-        assert_int_equal(PMPI_Reduce_local_c(x, y, 3, type, MPI_MINLOC), MPI_SUCCESS);             \
-        assert_int_equal(PMPI_Reduce_local_c(x, z, 3, type, MPI_MAXLOC), MPI_SUCCESS);             \
+        reduce_pairs(x, memcpy(z, y, sizeof(y)), y, type);                                         \
         for (int k = 0; k < 3; k++)                                                                \
             check_pair(k, (double)y[k].v, (double)y[k].i, (double)z[k].v, (double)z[k].i);         \
     }
+
+static void reduce_pairs(const void *x, void *max, void *min, MPI_Datatype type)
+{
+    assert_int_equal(PMPI_Reduce_local_c(x, min, 3, type, MPI_MINLOC), MPI_SUCCESS);
+    assert_int_equal(PMPI_Reduce_local_c(x, max, 3, type, MPI_MAXLOC), MPI_SUCCESS);
+}
 
 static void check_pair(int k, double min, double min_at, double max, double max_at)
 {

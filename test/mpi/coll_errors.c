@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Wrong arguments of collectives and operations are refused with their class, by all alike, and
+ * the communicator works as before. */
+#include <string.h>
+
+#include "check.h"
+
+static MPI_Comm world;
+static int rank, size, a[64], b[64];
+
+static void roots(void)
+{
+    FAILS(MPI_ERR_ROOT, MPI_Bcast(a, 1, MPI_INT, -1, world));
+    FAILS(MPI_ERR_ROOT, MPI_Bcast(a, 1, MPI_INT, size, world));
+    FAILS(MPI_ERR_ROOT, MPI_Reduce(a, b, 1, MPI_INT, MPI_SUM, size, world));
+    FAILS(MPI_ERR_ROOT, MPI_Gather(a, 1, MPI_INT, b, 1, MPI_INT, MPI_ROOT, world));
+    FAILS(MPI_ERR_ROOT, MPI_Scatterv(a, NULL, NULL, MPI_INT, b, 1, MPI_INT, size, world));
+}
+
+static void counts_and_types(void)
+{
+    int negative[64], zero[64] = {0};
+    MPI_Datatype type;
+    memset(negative, -1, sizeof(negative));
+    FAILS(MPI_ERR_COUNT, MPI_Bcast(a, -1, MPI_INT, 0, world));
+    FAILS(MPI_ERR_COUNT, MPI_Allreduce(a, b, -1, MPI_INT, MPI_SUM, world));
+    FAILS(MPI_ERR_COUNT, MPI_Allgatherv(a, 0, MPI_INT, b, negative, zero, MPI_INT, world));
+    FAILS(MPI_ERR_COUNT, MPI_Reduce_scatter(a, b, negative, MPI_INT, MPI_SUM, world));
+    FAILS(MPI_ERR_TYPE, MPI_Bcast(a, 1, MPI_DATATYPE_NULL, 0, world));
+    FAILS(MPI_ERR_TYPE, MPI_Alltoall(a, 1, MPI_INT, b, 1, MPI_DATATYPE_NULL, world));
+    OK(MPI_Type_contiguous(2, MPI_INT, &type));
+    FAILS(MPI_ERR_TYPE, MPI_Bcast(a, 1, type, 0, world)); /* not committed */
+    OK(MPI_Type_free(&type));
+    FAILS(MPI_ERR_ARG, MPI_Alltoallv(a, NULL, zero, MPI_INT, b, zero, zero, MPI_INT, world));
+    FAILS(MPI_ERR_COUNT, MPI_Alltoall_c(a, INT64_MAX / 2, MPI_INT, b, 1, MPI_INT, world));
+}
+
+static void buffers(void)
+{
+    FAILS(MPI_ERR_BUFFER, MPI_Bcast(NULL, 1, MPI_INT, 0, world));
+    FAILS(MPI_ERR_BUFFER, MPI_Bcast(MPI_IN_PLACE, 1, MPI_INT, 0, world));
+    FAILS(MPI_ERR_BUFFER, MPI_Allreduce(a, a, 1, MPI_INT, MPI_SUM, world));
+    FAILS(MPI_ERR_BUFFER, MPI_Allreduce(a, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, world));
+    FAILS(MPI_ERR_BUFFER, MPI_Alltoall(a, 1, MPI_INT, a, 1, MPI_INT, world));
+    FAILS(MPI_ERR_BUFFER, MPI_Allgather(a, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, world));
+    OK(MPI_Bcast(NULL, 0, MPI_INT, 0, world));
+    OK(MPI_Allreduce(NULL, NULL, 0, MPI_INT, MPI_SUM, world));
+}
+
+static void operations(void)
+{
+    MPI_Datatype type;
+    FAILS(MPI_ERR_OP, MPI_Allreduce(a, b, 1, MPI_INT, MPI_OP_NULL, world));
+    FAILS(MPI_ERR_OP, MPI_Allreduce(a, b, 1, MPI_FLOAT, MPI_BAND, world));
+    FAILS(MPI_ERR_OP, MPI_Scan(a, b, 1, MPI_CHAR, MPI_SUM, world));
+    FAILS(MPI_ERR_OP, MPI_Reduce(a, b, 1, MPI_INT, MPI_MINLOC, 0, world));
+    FAILS(MPI_ERR_OP, MPI_Exscan(a, b, 1, MPI_INT, MPI_REPLACE, world));
+    OK(MPI_Type_contiguous(1, MPI_INT, &type));
+    OK(MPI_Type_commit(&type));
+    FAILS(MPI_ERR_OP, MPI_Allreduce(a, b, 1, type, MPI_SUM, world));
+    OK(MPI_Type_free(&type));
+}
+
+/* The text says what is wrong. */
+static void text(void)
+{
+    char string[MPI_MAX_ERROR_STRING];
+    int code = MPI_Bcast(a, 1, MPI_INT, size + 4, world), len;
+    OK(MPI_Error_string(code, string, &len));
+    CHECK(strstr(string, "MPI_Bcast") && strstr(string, "root"));
+}
+
+/* Data that are too long for their place are told where they arrive, and only there. */
+static void truncation(void)
+{
+    if (rank == 0)
+        OK(MPI_Bcast(a, 2, MPI_INT, 0, world));
+    else
+        FAILS(MPI_ERR_TRUNCATE, MPI_Bcast(a, 1, MPI_INT, 0, world));
+}
+
+int main(int argc, char **argv)
+{
+    int sum = 0, one = 1;
+    OK(MPI_Init(&argc, &argv));
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &world));
+    OK(MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN));
+    OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    rank = check_rank(world);
+    size = check_size(world);
+    FAILS(MPI_ERR_COMM, MPI_Barrier(MPI_COMM_NULL));
+    roots();
+    counts_and_types();
+    buffers();
+    operations();
+    text();
+    if (size == 2)
+        truncation();
+    OK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, world));
+    CHECK(sum == size);
+    OK(MPI_Comm_free(&world));
+    OK(MPI_Finalize());
+    return 0;
+}

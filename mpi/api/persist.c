@@ -57,14 +57,14 @@ static int create(struct request_start what, MPI_Comm handle, MPI_Request *reque
                   const char *function)
 {
     struct mpid_bytes bytes;
-    struct type *used;
+    struct type *type;
     what.comm = comm_from(handle);
     if (!what.comm)
         return errh_bad_comm(handle, function);
     int rc = check(&what, function);
     if (rc)
         return rc;
-    rc = type_place(what.type, what.buf, what.count, &bytes, &used);
+    rc = type_place(what.type, what.buf, what.count, &bytes, &type);
     if (rc)
         return errh_comm(what.comm, rc, function,
                          rc == MPI_ERR_TYPE ? "datatype: not a datatype, or not committed"
@@ -72,10 +72,8 @@ static int create(struct request_start what, MPI_Comm handle, MPI_Request *reque
     struct request *made = request_create(REQUEST_PERSISTENT, what.comm);
     if (!made)
         return errh_comm(what.comm, MPI_ERR_NO_MEM, function, "out of memory");
-    if (used) {
-        type_ref(used);
-        made->type = used;
-    }
+    made->type = type_from(what.type); /* each start asks it again, freed or not */
+    type_ref(made->type);
     made->start = what;
     *request = request_handle(made);
     return MPI_SUCCESS;

@@ -79,6 +79,8 @@ static void errors(MPI_Comm comm)
     OK(MPI_Comm_free_keyval(&keys[2]));
     CHECK(keys[2] == MPI_KEYVAL_INVALID);
     keys[2] = key;
+    OK(MPI_Comm_free_keyval(&keys[2]));
+    keys[2] = key;
     deleted_count = 0;
     OK(MPI_Comm_free(&comm));
     CHECK(deleted_count == 4);

@@ -91,6 +91,10 @@ enum job_cause job_judge(const struct job_facts *facts, int *code)
         *code = 1;
         return JOB_CAUSE_UNFINALIZED;
     }
+    if (!facts->initialized && facts->is_missed) {
+        *code = 1;
+        return JOB_CAUSE_UNINITIALIZED;
+    }
     return JOB_CAUSE_NONE;
 }
 

@@ -36,6 +36,7 @@ enum job_cause {
     JOB_CAUSE_SIGNAL,
     JOB_CAUSE_CODE,
     JOB_CAUSE_UNFINALIZED, /* exit 0, but initialized and not finalized */
+    JOB_CAUSE_UNINITIALIZED, /* exit 0, but never initialized, and others wait for it */
 };
 
 /* What is known of a rank that has ended. */
@@ -43,6 +44,7 @@ struct job_facts {
     int status; /* as wait() gives it */
     bool initialized, finalized, aborted;
     int abort_code;
+    bool is_missed; /* another rank that lives has initialized and not finalized */
 };
 
 /* What to do now. */

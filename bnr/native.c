@@ -90,10 +90,12 @@ static int native_get(struct backend *b, int owner, const char *key, const void 
         uint32_t seen = atomic_load(&page->puts);
         int over = is_over(n, owner, page); /* before the look: what was put is found */
         int rc = kvs_get(&log, key, val, len);
-        if (rc != KVS_ABSENT || (flags & BNR_GET_NOWAIT) || owner == b->rank)
+        if (rc != KVS_ABSENT || owner == b->rank)
             return kvs_code(rc);
         if (over)
             return BNR_ERR_PROC_FAILED;
+        if (flags & BNR_GET_NOWAIT)
+            return BNR_ERR_NOT_FOUND;
         uint64_t sleep_ns = wait_step(&wait);
         if (sleep_ns) {
             atomic_fetch_add(&page->get_waiters, 1);

@@ -89,6 +89,9 @@ static void explain_end(struct run *run, int rank, const struct job_facts *f, en
         snprintf(text, size, "exited with code %d", WEXITSTATUS(f->status));
         break;
     case JOB_CAUSE_UNFINALIZED: snprintf(text, size, "exited without MPI_Finalize"); break;
+    case JOB_CAUSE_UNINITIALIZED:
+        snprintf(text, size, "exited without MPI_Init, which other ranks have called");
+        break;
     }
 }
 
@@ -183,6 +186,17 @@ static void on_drained(void *arg)
     run->drained = true;
 }
 
+/* Whether some rank is in the midst of its MPI calls. */
+static bool others_communicate(const struct run *run)
+{
+    for (int r = 0; r < run->o->nranks; r++)
+        if (rank_lives(&run->table, r) &&
+            (atomic_load(&table_page(&run->table, r)->flags) &
+             (PAGE_INITIALIZED | PAGE_FINALIZED)) == PAGE_INITIALIZED)
+            return true;
+    return false;
+}
+
 /* A rank's process is a zombie: end its group while its number cannot be reused. */
 static void rank_ended(struct run *run, int rank)
 {
@@ -197,6 +211,7 @@ static void rank_ended(struct run *run, int rank)
         .finalized = (flags & PAGE_FINALIZED) != 0,
         .aborted = atomic_load(&page->aborted) != 0,
         .abort_code = *(const volatile int32_t *)&page->abort_code,
+        .is_missed = !(flags & PAGE_INITIALIZED) && others_communicate(run),
     };
     table_ended(&run->table, rank, status);
     enum job_cause cause;

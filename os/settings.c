@@ -163,8 +163,11 @@ static int check(const char *name, const char *text, int *id, int64_t *value, ch
     }
     const struct os_setting_row *row = &os_settings[*id];
     if (parse(row, text, value)) {
-        snprintf(why, size, "setting '%s' cannot be '%s'%s%s", row->name, text,
-                 row->unit[0] ? "; it takes " : "", row->unit);
+        const char *kind = row->type == OS_TYPE_CHOICE ? "one of"
+                           : row->type == OS_TYPE_BOOL ? "0 or 1"
+                                                       : "a number of";
+        snprintf(why, size, "setting '%s' cannot be '%s'; it takes %s%s%s", row->name, text, kind,
+                 row->unit[0] ? " " : "", row->unit);
         return -EINVAL;
     }
     return 0;
@@ -209,9 +212,12 @@ static int load_environment(void)
         name[n] = 0;
         int id;
         int64_t value;
-        int rc = check(name, equals + 1, &id, &value, settings.why, sizeof(settings.why));
-        if (rc)
+        char why[400];
+        int rc = check(name, equals + 1, &id, &value, why, sizeof(why));
+        if (rc) {
+            snprintf(settings.why, sizeof(settings.why), "VIREO_%s: %s", name, why);
             return rc;
+        }
         settings.value[id] = value;
         settings.text[id] = (char *)equals + 1;
     }

@@ -133,7 +133,8 @@ struct mpid_world {
 /* Start: attach to the process manager, open the channels, publish the card.
  * threads: whether several threads may call at once. request_size: bytes of
  * the upper layer's request from its mpid_request on. Returns 0, or -errno
- * with a sentence in why. Exchanges no message. */
+ * with a sentence in why, which is empty where it has been written to stderr already.
+ * Exchanges no message. */
 int mpid_init(bool threads, size_t request_size, struct mpid_world *world, char *why,
               size_t size);
 /* Finish: wait until all that was sent is out, close every VC in two phases, give
@@ -142,6 +143,9 @@ int mpid_init(bool threads, size_t request_size, struct mpid_world *world, char 
 int mpid_finalize(void);
 /* End the whole job; does not return. */
 _Noreturn void mpid_abort(int code, const char *message);
+/* Whether mpid_abort() can be called: after mpid_init(), where that has failed only
+ * if it had reached the process manager. */
+bool mpid_has_manager(void);
 
 /* Bytes that must follow a struct mpid_request (given request_size): valid
  * after mpid_init(). */

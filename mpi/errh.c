@@ -284,15 +284,22 @@ static void public_name(const char *function, char *name, size_t size)
         name[len - 2] = 0;
 }
 
-/* End: by the process manager while there is one, or alone. */
+void errh_end(int code)
+{
+    int status = errh_class(code) & 0xff;
+    fflush(NULL);
+    _exit(status ? status : 1);
+}
+
+/* End: by the process manager where there is one, or alone. */
 static void end(int code, const char *text)
 {
     int status = errh_class(code) & 0xff;
     fflush(NULL);
-    if (mpi_state == MPI_STATE_READY)
+    if (mpid_has_manager())
         mpid_abort(status ? status : 1, text);
     dprintf(STDERR_FILENO, "%s\n", text);
-    _exit(status ? status : 1);
+    errh_end(code);
 }
 
 int errh_raise(struct comm *comm, int code, const char *text)

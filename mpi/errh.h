@@ -55,6 +55,9 @@ int errh_raise(struct comm *comm, int code, const char *text);
 /* A handle that is no communicator; before MPI_Init or after MPI_Finalize, fatal. */
 int errh_bad_comm(MPI_Comm handle, const char *function) __attribute__((cold));
 
+/* End this process with a code's exit status. */
+_Noreturn void errh_end(int code);
+
 /* The class of a code; MPI_ERR_UNKNOWN for what is no code. */
 int errh_class(int code);
 /* The text of a code, of MPI_MAX_ERROR_STRING bytes. Returns whether it is a code. */

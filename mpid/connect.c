@@ -71,7 +71,9 @@ static bool bind_vc(struct vc *vc)
     int rc = fetch_card(vc);
     if (rc > 0)
         return false;
-    if (rc < 0) {
+    if (!rc && device.ends_seen && device_has_ended(vc->peer.rank)) {
+        vc_fail(vc, MPID_LOST, "its process has ended");
+    } else if (rc < 0) {
         vc_fail(vc, MPID_LOST, "its card cannot be had");
     } else if (bind_choose(device.card, vc->card, device.ops, device.port_count, &vc->choice)) {
         vc_fail(vc, MPID_UNREACHABLE, "no channel suits both");

@@ -7,10 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "mpid/wait.h"
 #include "os/log.h"
 #include "os/settings.h"
+
+enum { ABORT_PATIENCE_MS = 500 };
 
 struct device device;
 
@@ -166,6 +169,17 @@ static void close_channels(void)
 
 /* ---- the process manager ---- */
 
+/* Whether a process of the group has ended. */
+bool device_has_ended(uint32_t rank)
+{
+    size_t bytes = ((size_t)device.world.size + 7) / 8;
+    unsigned char *alive = malloc(bytes);
+    bool ended = alive && !BNR_Get_alive(device.group, alive, bytes) &&
+                 !(alive[rank / 8] >> rank % 8 & 1);
+    free(alive);
+    return ended;
+}
+
 static struct vc *ended_vc;
 static int ended_rank;
 
@@ -179,6 +193,7 @@ static void find_ended(struct vc *vc)
 static void process_ended(const BNR_Event *event, void *arg)
 {
     (void)arg;
+    device.ends_seen = true;
     ended_vc = NULL;
     ended_rank = event->rank;
     vc_each(find_ended);
@@ -197,7 +212,7 @@ static int attach(char *why, size_t size)
     struct mpid_world *world = &device.world;
     int rc = BNR_Init(NULL), id;
     if (rc) {
-        snprintf(why, size, "%s", BNR_Strerror(rc));
+        why[0] = 0; /* it has been said */
         return -EINVAL;
     }
     if ((rc = BNR_Get_group(&device.group)) || (rc = BNR_Get_rank(device.group, &world->rank)) ||
@@ -327,9 +342,21 @@ int mpid_finalize(void)
     return BNR_Finalize() ? -EIO : 0;
 }
 
+/* Where a connection broke because its peer's process ended, the process manager hears of it
+ * too, and ends the job with the better reason: give it the time. */
 void mpid_abort(int code, const char *message)
 {
+    for (int i = 0; i < ABORT_PATIENCE_MS && device.lost; i++) {
+        if (device_has_ended(device.lost - 1))
+            break;
+        usleep(1000);
+    }
     BNR_Abort(device.group, code, message);
+}
+
+bool mpid_has_manager(void)
+{
+    return device.group != BNR_GROUP_NULL;
 }
 
 struct vc *mpid_vc_get(const struct mpid_gid *gid, uint32_t rank)

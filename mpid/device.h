@@ -74,11 +74,15 @@ struct device {
     int binding;         /* VCs whose card is awaited, or that connect */
     uint64_t eager_credit;
     bool finalizing;
+    bool ends_seen; /* some process of the group has ended */
+    uint32_t lost;  /* 1 + the rank to which the last connection broke; 0: none */
     _Atomic int sleepers;
     uint32_t turns;
 };
 
 extern struct device device;
+
+bool device_has_ended(uint32_t rank);
 
 /* Complete a request; see struct mpid_request. */
 void device_complete(struct mpid_request *request);

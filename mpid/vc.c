@@ -233,6 +233,8 @@ void vc_fail(struct vc *vc, enum mpid_error error, const char *why)
     if (vc->state == VC_FAILED && !device.finalizing)
         os_log(OS_LOG_INFO, "lost %s (%s): %s", name, vc_state_name(before), why);
     vc->failure = (uint8_t)error;
+    if (vc->state == VC_FAILED && error == MPID_LOST)
+        device.lost = vc->peer.rank + 1;
     vc->link = &vc->stand_in;
     drop_link(vc);
     recv_fail(vc, error);

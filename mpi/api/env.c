@@ -23,7 +23,10 @@ static int start(int *argc, char ***argv, int required, const char *function)
     if (mpi_state != MPI_STATE_BEFORE)
         return errh_comm(NULL, MPI_ERR_OTHER, function, "MPI was %s already",
                          mpi_state == MPI_STATE_READY ? "initialized" : "finalized");
-    if (init_start(argc ? *argc : 0, argv ? *argv : NULL, required, why, sizeof(why)))
+    int rc = init_start(argc ? *argc : 0, argv ? *argv : NULL, required, why, sizeof(why));
+    if (rc && !why[0])
+        errh_end(MPI_ERR_OTHER);
+    if (rc)
         return errh_comm(NULL, MPI_ERR_OTHER, function, "%s", why);
     return MPI_SUCCESS;
 }

@@ -132,13 +132,15 @@ static int check_op(const struct call *call, MPI_Op handle)
     return MPI_SUCCESS;
 }
 
-/* Check the input and the operation of a reduction whose output is checked. */
+/* Check the input and the operation of a reduction whose output, or as many elements of input, have
+ * been checked. */
 static int check_input(const struct call *call, MPI_Op op, MPI_Count count)
 {
-    struct coll *c = call->c;
+    const struct coll *c = call->c;
     int rc = MPI_SUCCESS;
     if (c->send.buf != MPI_IN_PLACE) {
-        rc = check_elements(call, "sendbuf", c->send.buf, count, c->recv.type);
+        if (!c->send.buf) /* count and type are good */
+            rc = check_elements(call, "sendbuf", c->send.buf, count, c->recv.type);
         if (!rc)
             rc = check_distinct(call, count > 0);
     }

@@ -25,15 +25,16 @@ enum group {
     MULTI_LANGUAGE = 1u << 6,
     PAIR = 1u << 7,
     ORDERED = C_INTEGER | FORTRAN_INTEGER | FLOATING | MULTI_LANGUAGE,
-    BITS = C_INTEGER | FORTRAN_INTEGER | BYTE | MULTI_LANGUAGE
+    BITS = C_INTEGER | FORTRAN_INTEGER | BYTE | MULTI_LANGUAGE,
+    TRUTH = C_INTEGER | LOGICAL | MULTI_LANGUAGE /* the last beyond MPI: to C they are integers */
 };
 
 static const uint8_t allowed[OP_CODE_COUNT] = {
     [OP_CODE_SUM] = ORDERED | COMPLEX, [OP_CODE_PROD] = ORDERED | COMPLEX,
     [OP_CODE_MIN] = ORDERED,           [OP_CODE_MAX] = ORDERED,
     [OP_CODE_BAND] = BITS,             [OP_CODE_BOR] = BITS,
-    [OP_CODE_BXOR] = BITS,             [OP_CODE_LAND] = C_INTEGER | LOGICAL,
-    [OP_CODE_LOR] = C_INTEGER | LOGICAL, [OP_CODE_LXOR] = C_INTEGER | LOGICAL,
+    [OP_CODE_BXOR] = BITS,             [OP_CODE_LAND] = TRUTH,
+    [OP_CODE_LOR] = TRUTH,             [OP_CODE_LXOR] = TRUTH,
     [OP_CODE_MINLOC] = PAIR,           [OP_CODE_MAXLOC] = PAIR,
 };
 

@@ -19,6 +19,12 @@ struct call {
     const char *function;
 };
 
+/* A stretch of memory. */
+struct span {
+    uintptr_t at;
+    int64_t len; /* 0, or less: none, or not known */
+};
+
 static int check_comm(const struct call *call, MPI_Comm handle)
 {
     struct comm *comm = comm_from(handle);
@@ -108,14 +114,36 @@ static int check_block(const struct call *call, const char *name, const struct c
     return check_elements(call, name, data->buf, data->count, data->type);
 }
 
-/* Input and output must not be the same memory. */
-static int check_distinct(const struct call *call, bool any_data)
+/* Memory that a buffer names: all of it where the blocks are even, else this process's block. Types
+ * that users have made may leave out what another of them takes, so of these nothing is known. */
+static struct span span_of(const struct coll *c, const struct coll_data *data, bool blocks)
+{
+    int rank = c->comm->rank;
+    MPI_Datatype handle = data->types ? data->types[rank] : data->type;
+    MPI_Count count = data->counts ? data->counts[rank] : data->count;
+    struct span span = {(uintptr_t)data->buf, type_constant_bytes(handle, count)};
+    if (!blocks || span.len <= 0)
+        return span;
+    if (!c->uneven)
+        span.len *= c->comm->size;
+    else
+        span.at += (uintptr_t)data->displs[rank] *
+                   (uintptr_t)(data->types ? 1 : type_constant_bytes(handle, 1));
+    return span;
+}
+
+/* Input and output must not share memory. */
+static int check_distinct(const struct call *call)
 {
     const struct coll *c = call->c;
-    if (!any_data || c->send.buf != c->recv.buf || !c->recv.buf)
+    bool to_all = c->kind == COLL_SCATTER || c->kind == COLL_ALLTOALL;
+    bool from_all = c->kind == COLL_GATHER || c->kind == COLL_ALLGATHER || c->kind == COLL_ALLTOALL;
+    struct span in = span_of(c, &c->send, to_all), out = span_of(c, &c->recv, from_all);
+    if (in.len <= 0 || out.len <= 0 || in.at >= out.at + (uintptr_t)out.len ||
+        out.at >= in.at + (uintptr_t)in.len)
         return MPI_SUCCESS;
     return errh_comm(c->comm, MPI_ERR_BUFFER, call->function,
-                     "sendbuf and recvbuf are the same: use MPI_IN_PLACE");
+                     "sendbuf and recvbuf share memory: use MPI_IN_PLACE");
 }
 
 static int check_op(const struct call *call, MPI_Op handle)
@@ -142,7 +170,7 @@ static int check_input(const struct call *call, MPI_Op op, MPI_Count count)
         if (!c->send.buf) /* count and type are good */
             rc = check_elements(call, "sendbuf", c->send.buf, count, c->recv.type);
         if (!rc)
-            rc = check_distinct(call, count > 0);
+            rc = check_distinct(call);
     }
     return rc ? rc : check_op(call, op);
 }
@@ -205,8 +233,8 @@ static int gather(struct call *call, int root, MPI_Comm comm)
         rc = check_blocks(call, "recvbuf", &c->recv);
     if (!rc && (!is_root || c->send.buf != MPI_IN_PLACE))
         rc = check_block(call, "sendbuf", &c->send);
-    if (!rc && is_root && root == 0 && c->send.buf != MPI_IN_PLACE)
-        rc = check_distinct(call, !c->uneven && c->send.count > 0);
+    if (!rc && is_root && c->send.buf != MPI_IN_PLACE)
+        rc = check_distinct(call);
     return rc ? rc : run(call);
 }
 
@@ -243,8 +271,8 @@ static int scatter(struct call *call, int root, MPI_Comm comm)
         rc = check_blocks(call, "sendbuf", &c->send);
     if (!rc && (!is_root || c->recv.buf != MPI_IN_PLACE))
         rc = check_block(call, "recvbuf", &c->recv);
-    if (!rc && is_root && root == 0 && c->recv.buf != MPI_IN_PLACE)
-        rc = check_distinct(call, !c->uneven && c->recv.count > 0);
+    if (!rc && is_root && c->recv.buf != MPI_IN_PLACE)
+        rc = check_distinct(call);
     return rc ? rc : run(call);
 }
 
@@ -279,7 +307,7 @@ static int allgather(struct call *call, MPI_Comm comm)
     if (!rc && c->send.buf != MPI_IN_PLACE) {
         rc = check_block(call, "sendbuf", &c->send);
         if (!rc)
-            rc = check_distinct(call, !c->uneven && c->send.count > 0);
+            rc = check_distinct(call);
     }
     return rc ? rc : run(call);
 }
@@ -313,7 +341,7 @@ static int alltoall(struct call *call, MPI_Comm comm)
     if (!rc && c->send.buf != MPI_IN_PLACE) {
         rc = check_blocks(call, "sendbuf", &c->send);
         if (!rc)
-            rc = check_distinct(call, !c->uneven && c->send.count > 0);
+            rc = check_distinct(call);
     }
     return rc ? rc : run(call);
 }

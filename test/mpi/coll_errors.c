@@ -44,6 +44,23 @@ static void buffers(void)
     FAILS(MPI_ERR_BUFFER, MPI_Allreduce(a, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, world));
     FAILS(MPI_ERR_BUFFER, MPI_Alltoall(a, 1, MPI_INT, a, 1, MPI_INT, world));
     FAILS(MPI_ERR_BUFFER, MPI_Allgather(a, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, world));
+    int counts[64], displs[64];
+    for (int i = 0; i < size; i++) {
+        counts[i] = 2;
+        displs[i] = 2 * i;
+    }
+    FAILS(MPI_ERR_BUFFER, MPI_Allgather(a + rank, 1, MPI_INT, a, 1, MPI_INT, world));
+    FAILS(MPI_ERR_BUFFER,
+          MPI_Allgatherv(a + 2 * rank + 1, 2, MPI_INT, a, counts, displs, MPI_INT, world));
+    FAILS(MPI_ERR_BUFFER,
+          MPI_Alltoallv(a, counts, displs, MPI_INT, a, counts, displs, MPI_INT, world));
+    if (rank == 0) {
+        FAILS(MPI_ERR_BUFFER, MPI_Gatherv(a, 2, MPI_INT, a, counts, displs, MPI_INT, 0, world));
+        FAILS(MPI_ERR_BUFFER, MPI_Scatter(a, 1, MPI_INT, a, 1, MPI_INT, 0, world));
+    }
+    /* one after the other in one array */
+    OK(MPI_Allgather(a, 2, MPI_INT, a + 2, 2, MPI_INT, world));
+    OK(MPI_Allgatherv(a + 2 * size, 2, MPI_INT, a, counts, displs, MPI_INT, world));
     OK(MPI_Bcast(NULL, 0, MPI_INT, 0, world));
     OK(MPI_Allreduce(NULL, NULL, 0, MPI_INT, MPI_SUM, world));
 }

@@ -10,6 +10,9 @@
  *     into MPI_Type_create_resized. No other function takes them.
  *   - Functions that joined the standard under another name than the suite's MPIX_.
  *   - Handle conversions for Fortran, which the ABI calls toint and fromint.
+ *   - Errors of calls that have no communicator: MPI_COMM_WORLD's handler served them up to
+ *     MPI-3.1, that of MPI_COMM_SELF does now (MPI-5.0 9.3). A program that sets
+ *     MPI_ERRORS_RETURN on the one gets it on both.
  */
 #ifndef COMPAT_H_INCLUDED
 #define COMPAT_H_INCLUDED
@@ -65,6 +68,13 @@ typedef int MPI_Fint;
 #define MPI_Win_f2c MPI_Win_fromint
 #define PMPI_Message_c2f PMPI_Message_toint
 #define PMPI_Message_f2c PMPI_Message_fromint
+
+static inline int compat_comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
+{
+    if (comm == MPI_COMM_WORLD && errhandler == MPI_ERRORS_RETURN)
+        MPI_Comm_set_errhandler(MPI_COMM_SELF, errhandler);
+    return MPI_Comm_set_errhandler(comm, errhandler);
+}
 
 static inline int compat_type_extent(MPI_Datatype type, MPI_Aint *extent)
 {
@@ -137,6 +147,8 @@ static inline int compat_type_struct(int count, const int lens[], const MPI_Aint
     free(type);
     return err;
 }
+
+#define MPI_Comm_set_errhandler compat_comm_set_errhandler
 
 #endif /* MPI_ABI_VERSION */
 

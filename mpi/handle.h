@@ -48,6 +48,11 @@ static inline bool handle_leads_to(const void *handle, uint32_t kind)
     return !((uintptr_t)handle & 7) && ((const struct object *)handle)->word == kind;
 }
 
+/* Handles as numbers (MPI-5.0 20.4): constants are their own, others get one when it is first asked
+ * for. 0: no memory. A number that was never given leads to NULL. At any time, any thread. */
+int handle_number(const void *handle);
+void *handle_of_number(int number);
+
 static inline void object_init(struct object *object, uint32_t kind)
 {
     object->word = kind;

@@ -237,7 +237,8 @@ static inline bool mpid_is_complete(const struct mpid_request *request)
  * then sleeps. */
 void mpid_wait(struct mpid_request *request);
 /* The same for any condition that progress or other threads' calls bring
- * about. is_done runs in this thread, unlocked, between turns. */
+ * about. is_done runs in this thread, unlocked, between turns, and maybe once more after it has
+ * said yes. */
 void mpid_wait_until(bool (*is_done)(void *arg), void *arg);
 /* Wake threads that sleep in mpid_wait_until() so that they look again: after a
  * change that came about outside the device. */

@@ -42,8 +42,7 @@ void device_complete(struct mpid_request *request)
     atomic_store_explicit(&request->pending, 0, memory_order_release);
     if (__builtin_expect(done != NULL, 0))
         done(request);
-    if (__builtin_expect(atomic_load_explicit(&device.sleepers, memory_order_relaxed), 0))
-        progress_wake();
+    progress_news();
 }
 
 bool mpid_when_done(struct mpid_request *request, void (*done)(struct mpid_request *request))

@@ -149,6 +149,13 @@ void progress_look(void);
 /* Wake sleeping threads of this process; locked. */
 void progress_wake(void);
 
+/* Something came about that a sleeping thread may wait for, and no channel tells it. */
+static inline void progress_news(void)
+{
+    if (__builtin_expect(atomic_load_explicit(&device.sleepers, memory_order_relaxed), 0))
+        progress_wake();
+}
+
 /* ---- report.c ---- */
 
 /* Tell mpiexec which channel each peer was bound to, and why not another. */

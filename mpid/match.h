@@ -72,6 +72,7 @@ struct unexpected {
     uint32_t peer_id;   /* the sender's request; 0: eager, all data are here */
     bool arriving;      /* its data are still being written by the channel */
     bool taken;         /* by a probe: in no queue */
+    bool lost;          /* taken, and its data will never be complete */
     struct mpid_request *claimed; /* the receive that waits for the arriving data */
     uint8_t inline_data[UNEXPECTED_INLINE];
 };

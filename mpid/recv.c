@@ -90,7 +90,10 @@ static void receive_unexpected(struct mpid_request *request, struct unexpected *
         request->state = CAR_ARRIVING;
         return;
     }
-    if (!u->peer_id || u->data) {
+    if (u->lost) {
+        request->error = MPID_LOST;
+        device_complete(request);
+    } else if (!u->peer_id || u->data) {
         recv_copy(request, 0, u->data, u->total);
         device_complete(request);
         if (u->peer_id) {
@@ -99,7 +102,7 @@ static void receive_unexpected(struct mpid_request *request, struct unexpected *
         } else {
             consumed(vc, u->total);
         }
-    } else if (vc->state == VC_FAILED) {
+    } else if (!vc_is_up(vc)) {
         request->error = MPID_LOST;
         device_complete(request);
     } else {
@@ -119,13 +122,15 @@ static inline void copy_bytes(void *to, const void *from, size_t len)
         memcpy(to, from, len);
 }
 
-/* Whether the message is what a caller of mpid_recv_now() waits for: then it is his. */
+/* Whether the message is what a caller of mpid_recv_now() waits for: then it is his, unless
+ * the same turn has brought another before it, which may be his as well. */
 static inline bool take_wanted(struct vc *vc, const struct chan_head *head, const void *data,
                                size_t len)
 {
     struct mpid_wanted *wanted = device.wanted;
     if (!wanted || packet_id(head) != wanted->context ||
-        ((head->word[1] ^ wanted->sender) & wanted->mask) || len > wanted->len)
+        ((head->word[1] ^ wanted->sender) & wanted->mask) || len > wanted->len ||
+        device.match.arrived_total)
         return false;
     device.wanted = NULL;
     copy_bytes(wanted->base, data, len);
@@ -135,11 +140,22 @@ static inline bool take_wanted(struct vc *vc, const struct chan_head *head, cons
     return true;
 }
 
-static __attribute__((noinline)) void eager_arrived(struct vc *vc, const struct chan_head *head, const void *data,
-                          size_t len)
+/* Whether an envelope can be one: what means any in a receive means nothing in a message. */
+static bool is_good(struct vc *vc, const struct mpid_envelope *env)
+{
+    if ((env->rank | env->tag) >= 0)
+        return true;
+    vc_fail(vc, MPID_LOST, "it sent a message of an impossible rank or tag");
+    return false;
+}
+
+static __attribute__((noinline)) void eager_arrived(struct vc *vc, const struct chan_head *head,
+                                                    const void *data, size_t len)
 {
     struct mpid_envelope env = packet_envelope(head);
     struct unexpected *u;
+    if (__builtin_expect(!is_good(vc, &env), 0))
+        return;
     struct mpid_request *request = match_wire_foa(&device.match, &env, &u);
     if (__builtin_expect(request != NULL, 1)) {
         note(request, &env, len);
@@ -155,7 +171,9 @@ static __attribute__((noinline)) void eager_arrived(struct vc *vc, const struct 
     }
     u->vc = vc;
     u->total = len;
-    memcpy(u->data, data, len);
+    if (len)
+        memcpy(u->data, data, len);
+    progress_news();
 }
 
 static void rts_arrived(struct vc *vc, const struct chan_head *head, const void *data, size_t len)
@@ -174,6 +192,8 @@ static void rts_arrived(struct vc *vc, const struct chan_head *head, const void 
     }
     struct mpid_envelope env = packet_envelope(head);
     struct unexpected *u = NULL;
+    if (!is_good(vc, &env))
+        return;
     struct mpid_request *request = match_wire_foa(&device.match, &env, &u);
     if (request) {
         note(request, &env, rts.total);
@@ -198,6 +218,7 @@ static void rts_arrived(struct vc *vc, const struct chan_head *head, const void 
     u->peer_addr = rts.addr;
     if (has_data)
         memcpy(u->data, with, rts.total);
+    progress_news();
 }
 
 static void data_arrived(struct vc *vc, const struct chan_head *head, const void *data, size_t len)
@@ -270,6 +291,8 @@ static void *place_eager(struct vc *vc, const struct chan_head *head, size_t len
 {
     struct mpid_envelope env = packet_envelope(head);
     struct unexpected *u;
+    if (!is_good(vc, &env))
+        return NULL;
     struct mpid_request *request = match_wire_foa(&device.match, &env, &u);
     if (request) {
         note(request, &env, len);
@@ -285,6 +308,7 @@ static void *place_eager(struct vc *vc, const struct chan_head *head, size_t len
     u->total = len;
     u->arriving = true;
     vc->landing.unexpected = u;
+    progress_news();
     return u->data;
 }
 
@@ -345,11 +369,15 @@ void recv_fail(struct vc *vc, enum mpid_error error)
     if (u) {
         request = u->claimed;
         u->arriving = false;
+        u->lost = true;
         if (!u->taken)
             match_take(&device.match, u);
-        recv_forget(u);
+        else if (!request)
+            u = NULL; /* who has taken it will ask for it */
     }
-    if (request && (landing->eager || u)) {
+    if (u)
+        recv_forget(u);
+    if (request && landing->eager) {
         request->error = (uint8_t)error;
         device_complete(request);
     }

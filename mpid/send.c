@@ -38,6 +38,23 @@ static inline bool is_eager(const struct vc *vc, size_t len, unsigned mode, size
 
 /* ---- one message ---- */
 
+/* The channel still reads its bytes. */
+static void pend(struct vc *vc, struct mpid_request *request)
+{
+    request->prev = NULL;
+    request->next = vc->pending;
+    if (vc->pending)
+        vc->pending->prev = request;
+    vc->pending = request;
+}
+
+static void unpend(struct vc *vc, struct mpid_request *request)
+{
+    if (request->next)
+        request->next->prev = request->prev;
+    *(request->prev ? &request->prev->next : &vc->pending) = request->next;
+}
+
 static int offer_eager(struct vc *vc, struct chan_link *link, struct mpid_request *request)
 {
     struct chan_head head = packet_message(PACKET_EAGER, &request->from);
@@ -50,6 +67,8 @@ static int offer_eager(struct vc *vc, struct chan_link *link, struct mpid_reques
     request->state = CAR_SENDING;
     if (rc == 0)
         device_complete(request);
+    else
+        pend(vc, request);
     return 0;
 }
 
@@ -178,12 +197,12 @@ static inline bool send_now(struct vc *vc, uint32_t context, uint64_t sender, co
 }
 _Static_assert(CHAN_MORE == 1 && MPID_MORE == 2, "and MPID_SYNC is never sent now");
 
-/* What a thread sends to its own process no channel wakes another thread for. */
-static inline void wake_for_self(const struct vc *vc)
+/* What a thread sends to its own process, or leaves waiting, no channel wakes another
+ * thread for. */
+static inline void wake_for(const struct vc *vc)
 {
-    if (__builtin_expect(atomic_load_explicit(&device.sleepers, memory_order_relaxed), 0) &&
-        vc->peer.rank == device.env.rank)
-        progress_wake();
+    if (vc->peer.rank == device.env.rank || vc->busy)
+        progress_news();
 }
 
 static __attribute__((noinline)) bool send_now_locked(struct vc *vc, uint32_t context,
@@ -192,7 +211,7 @@ static __attribute__((noinline)) bool send_now_locked(struct vc *vc, uint32_t co
 {
     os_lock(&device.lock);
     bool sent = send_now(vc, context, sender, base, len, mode);
-    wake_for_self(vc);
+    wake_for(vc);
     os_unlock(&device.lock);
     return sent;
 }
@@ -220,7 +239,7 @@ int mpid_send(struct vc *vc, const struct mpid_envelope *env, const struct mpid_
     }
     if (__builtin_expect(rc != 0, 0))
         rc = send_slow(vc, env, bytes, mode, request);
-    wake_for_self(vc);
+    wake_for(vc);
     os_unlock(&device.lock);
     return rc;
 }
@@ -313,6 +332,7 @@ bool send_drain(struct vc *vc)
 void send_sent(struct vc *vc, struct mpid_request *request)
 {
     if (request->state == CAR_SENDING) {
+        unpend(vc, request);
         device_complete(request);
     } else if (request->state == CAR_BULK_PENDING) {
         request->state = CAR_BULK;
@@ -336,6 +356,11 @@ void send_fail(struct vc *vc, enum mpid_error error)
     while (vc->send_head) {
         struct mpid_request *request = vc->send_head;
         send_unqueue(request);
+        fail(request, error);
+    }
+    while (vc->pending) {
+        struct mpid_request *request = vc->pending;
+        unpend(vc, request);
         fail(request, error);
     }
     vc->bulk = NULL;

@@ -171,8 +171,11 @@ void vc_control(struct vc *vc, const struct chan_head *head, const void *payload
 {
     if (!vc->control_head && vc_is_up(vc)) {
         struct chan_data data = {.base = payload, .len = len};
-        if (vc->bound->send(vc->bound, head, &data) == 0)
+        if (vc->bound->send(vc->bound, head, &data) == 0) {
+            if (vc->peer.rank == device.env.rank)
+                progress_news();
             return;
+        }
     }
     struct control *control = os_pool_get(&device.controls);
     if (!control || len > sizeof(control->payload)) {
@@ -192,6 +195,7 @@ void vc_control(struct vc *vc, const struct chan_head *head, const void *payload
     if (vc->state == VC_UNBOUND)
         connect_start(vc);
     vc_mark_busy(vc);
+    progress_news();
 }
 
 /* ---- closing ---- */

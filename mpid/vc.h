@@ -88,6 +88,7 @@ struct vc {
     struct mpid_request *send_head, *send_tail; /* messages not handed over yet */
     struct control *control_head, *control_tail;
     struct mpid_request *bulk; /* rendezvous sends in ENGINE_STREAM */
+    struct mpid_request *pending; /* eager sends that the channel still reads */
     struct vc *busy_next;
     uint8_t state; /* enum vc_state */
     bool busy;     /* in the device's list of VCs with something to hand over */

@@ -480,12 +480,15 @@ struct probe {
     struct mpid_envelope want, found;
     size_t len;
     struct mpid_message **message;
+    bool done; /* a wait may ask again: a message must not be taken twice */
 };
 
 static bool probe_once(void *arg)
 {
     struct probe *probe = arg;
-    return mpid_probe(&probe->want, &probe->found, &probe->len, probe->message);
+    if (!probe->done)
+        probe->done = mpid_probe(&probe->want, &probe->found, &probe->len, probe->message);
+    return probe->done;
 }
 
 /* Look once, or until there is one. Returns MPI_SUCCESS or the code of an error. */

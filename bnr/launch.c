@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -248,16 +249,21 @@ static const char **script_arguments(const struct launch *l)
     return words;
 }
 
+/* The child never returns through its frames, and what watches stacks would take them for
+ * live ones: so each has a stack of its own. */
 static pid_t start_child(struct child *c)
 {
-    static char stack[CHILD_STACK] __attribute__((aligned(64)));
+    char *stack = aligned_alloc(64, CHILD_STACK);
     sigset_t all, old;
     c->error = 0;
+    if (!stack)
+        return -1;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &old); /* no handler may run in shared memory */
-    pid_t pid = clone(child_main, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, c);
+    pid_t pid = clone(child_main, stack + CHILD_STACK, CLONE_VM | CLONE_VFORK | SIGCHLD, c);
     int error = errno;
     sigprocmask(SIG_SETMASK, &old, NULL);
+    free(stack);
     errno = error;
     return pid;
 }

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* A process manager and a channel for tests of the device; see beneath.h. */
+#include "test/mpid/beneath.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "include/bnr.h"
+#include "os/settings.h"
+
+struct beneath beneath;
+
+static void require(bool truth, const char *what)
+{
+    if (truth)
+        return;
+    fprintf(stderr, "beneath the device: %s\n", what);
+    abort();
+}
+
+/* ---- the process manager ---- */
+
+static const BNR_Gid gid = {"one and only job"};
+
+const char *BNR_Strerror(int code)
+{
+    return code ? "some failure" : "none";
+}
+
+int BNR_Init(const BNR_Init_attr *attr)
+{
+    return attr ? BNR_ERR_ARG : BNR_SUCCESS;
+}
+
+int BNR_Finalize(void)
+{
+    return BNR_SUCCESS;
+}
+
+int BNR_Get_group(BNR_Group *g)
+{
+    *g = (BNR_Group)&beneath;
+    return BNR_SUCCESS;
+}
+
+int BNR_Get_rank(BNR_Group g, int *rank)
+{
+    *rank = BENEATH_ME;
+    return g ? BNR_SUCCESS : BNR_ERR_ARG;
+}
+
+int BNR_Get_size(BNR_Group g, int *size)
+{
+    *size = BENEATH_RANKS;
+    return g ? BNR_SUCCESS : BNR_ERR_ARG;
+}
+
+int BNR_Get_gid(BNR_Group g, BNR_Gid *id)
+{
+    *id = gid;
+    return g ? BNR_SUCCESS : BNR_ERR_ARG;
+}
+
+int BNR_Get_host(BNR_Host *host)
+{
+    *host = (BNR_Host){.id = "host", .name = "host", .cpus = BENEATH_RANKS, .ranks = BENEATH_RANKS};
+    return BNR_SUCCESS;
+}
+
+int BNR_Get_secret(BNR_Group g, unsigned char secret[16])
+{
+    memset(secret, 7, 16);
+    return g ? BNR_SUCCESS : BNR_ERR_ARG;
+}
+
+int BNR_Get_host_memory(BNR_Group g, int rank, int *fd, unsigned long long *offset,
+                        unsigned long long *size)
+{
+    (void)g, (void)rank, (void)fd, (void)offset, (void)size;
+    return BNR_ERR_UNSUPPORTED;
+}
+
+int BNR_Get_alive(BNR_Group g, unsigned char *bitmap, size_t bytes)
+{
+    memset(bitmap, 0xff, bytes);
+    return g ? BNR_SUCCESS : BNR_ERR_ARG;
+}
+
+int BNR_Event_register(unsigned mask, BNR_Group g, BNR_Event_fn fn, void *arg, int *id)
+{
+    (void)mask, (void)arg;
+    *id = 1;
+    return g && fn ? BNR_SUCCESS : BNR_ERR_ARG;
+}
+
+int BNR_Get_appnum(int *appnum)
+{
+    *appnum = 0;
+    return BNR_SUCCESS;
+}
+
+int BNR_Get_universe_size(int *size)
+{
+    *size = BENEATH_RANKS;
+    return BNR_SUCCESS;
+}
+
+int BNR_Put(BNR_Group g, const char *key, const void *val, size_t len, unsigned flags)
+{
+    (void)flags;
+    return g && *key && val && len ? BNR_SUCCESS : BNR_ERR_ARG;
+}
+
+int BNR_Get_alloc(BNR_Group g, int owner, const char *key, void **val, size_t *len, unsigned flags)
+{
+    (void)g, (void)key;
+    require(flags == BNR_GET_NOWAIT, "the device waits for a card");
+    if (!beneath.has_card[owner])
+        return BNR_ERR_NOT_FOUND;
+    *val = strdup("vireo1;arch=le64;fake(a=b)");
+    *len = strlen(*val);
+    return BNR_SUCCESS;
+}
+
+int BNR_Progress(int *did_work)
+{
+    if (did_work)
+        *did_work = 0;
+    return BNR_SUCCESS;
+}
+
+int BNR_Abort(BNR_Group g, int exit_code, const char *msg)
+{
+    (void)g, (void)exit_code;
+    require(false, msg);
+    abort();
+}
+
+/* ---- the channel ---- */
+
+static struct chan chan;
+
+static int send_packet(struct chan_link *base, const struct chan_head *head,
+                       const struct chan_data *data)
+{
+    struct beneath_link *link = (struct beneath_link *)base;
+    require(link->taken, "sent on a link that is gone");
+    require(data->len <= base->max_data, "sent more than a packet holds");
+    if (beneath.outcome == CHAN_AGAIN)
+        return CHAN_AGAIN;
+    struct beneath_packet *packet = malloc(sizeof(*packet) + data->len);
+    require(packet != NULL, "no memory");
+    bool pending = beneath.outcome == CHAN_PENDING && data->cookie;
+    *packet = (struct beneath_packet){
+        .head = *head, .cookie = pending ? data->cookie : NULL, .len = data->len};
+    if (data->len && data->base)
+        memcpy(packet->data, data->base, data->len);
+    else if (data->len)
+        data->read(data, 0, packet->data, data->len);
+    *link->last = packet;
+    link->last = &packet->next;
+    return pending ? CHAN_PENDING : 0;
+}
+
+static struct beneath_link *make_link(struct chan_peer *peer, bool from_us)
+{
+    struct beneath_link *link = &beneath.link[peer->rank];
+    require(peer->rank < BENEATH_RANKS && !link->taken, "a second link to one peer");
+    *link = (struct beneath_link){.taken = true, .from_us = from_us, .last = &link->first};
+    link->base = (struct chan_link){
+        .send = send_packet, .ops = chan_table[0], .peer = peer, .eager_max = 4096,
+        .max_data = 16384};
+    chan.links++;
+    return link;
+}
+
+static int open_chan(struct chan **made, const struct chan_env *env, char *why, size_t size)
+{
+    (void)why, (void)size;
+    chan = (struct chan){.ops = chan_table[0], .fd = -1};
+    beneath.env = env;
+    *made = &chan;
+    return 0;
+}
+
+static void close_chan(struct chan *made)
+{
+    require(made == &chan && !chan.links, "closed with links");
+}
+
+static int card(struct chan *made, char params[CHAN_CARD_MAX])
+{
+    (void)made;
+    strcpy(params, "a=b");
+    return 0;
+}
+
+static struct chan_verdict match(const char *mine, const char *theirs)
+{
+    (void)mine, (void)theirs;
+    return (struct chan_verdict){beneath.fit, 10, "the test wants it so"};
+}
+
+static int link_to(struct chan *made, struct chan_peer *peer, const char *theirs,
+                   struct chan_link **link)
+{
+    require(made == &chan && !strcmp(theirs, "a=b"), "another card");
+    beneath.links++;
+    *link = &make_link(peer, true)->base;
+    return 0;
+}
+
+static void forget(struct beneath_link *link)
+{
+    while (link->first) {
+        struct beneath_packet *packet = link->first;
+        link->first = packet->next;
+        free(packet);
+    }
+    link->last = &link->first;
+}
+
+static void unlink_from(struct chan_link *base)
+{
+    struct beneath_link *link = (struct beneath_link *)base;
+    require(link->taken, "unlinked twice");
+    forget(link);
+    link->taken = false;
+    beneath.unlinks++;
+    chan.links--;
+}
+
+static int progress(struct chan *made)
+{
+    return made == &chan ? 0 : -EINVAL;
+}
+
+static int arm(struct chan *made, enum chan_sleep how)
+{
+    (void)made, (void)how;
+    return CHAN_AGAIN; /* nobody would wake us */
+}
+
+static void disarm(struct chan *made)
+{
+    (void)made;
+}
+
+/* Memory of peers that are not there cannot be had; a test may say that it can. */
+static int copy(bool is_there)
+{
+    return is_there && !beneath.direct_fails ? 0 : CHAN_UNABLE;
+}
+
+static int pull(struct chan_link *link, void *to, uint64_t from, size_t len)
+{
+    if (copy(link && from))
+        return CHAN_UNABLE;
+    memset(to, 0, len);
+    return 0;
+}
+
+static int push(struct chan_link *link, const void *from, uint64_t to, size_t len)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < len; i += 64)
+        sum += ((const uint8_t *)from)[i];
+    return copy(link && to && sum + 1);
+}
+
+static const struct chan_direct direct = {.pull = pull, .push = push};
+
+static const struct chan_ops chan_fake = {
+    .version = CHAN_VERSION,
+    .size = sizeof(struct chan_ops),
+    .name = "fake",
+    .open = open_chan,
+    .close = close_chan,
+    .card = card,
+    .match = match,
+    .link = link_to,
+    .unlink = unlink_from,
+    .progress = progress,
+    .arm = arm,
+    .disarm = disarm,
+    .direct = &direct,
+};
+
+const struct chan_ops *const chan_table[] = {&chan_fake, NULL};
+
+/* ---- for tests ---- */
+
+void beneath_start(void)
+{
+    char why[256];
+    struct mpid_world world;
+    beneath = (struct beneath){.fit = CHAN_MAYBE};
+    memset(beneath.has_card, 1, sizeof(beneath.has_card));
+    require(!os_settings_load(why, sizeof(why)), why);
+    require(!mpid_init(false, sizeof(struct mpid_request), &world, why, sizeof(why)), why);
+}
+
+void beneath_stop(void)
+{
+    for (uint32_t rank = 0; rank < BENEATH_RANKS; rank++) {
+        beneath.has_card[rank] = true;
+        if (beneath.link[rank].taken)
+            beneath.env->sink->lost(&beneath.link[rank].base, -ECONNRESET);
+    }
+    require(!mpid_finalize(), "the device could not finish");
+    require(!chan.links, "links are left");
+}
+
+struct vc *beneath_vc(uint32_t rank)
+{
+    struct mpid_gid id;
+    memcpy(&id, &gid, sizeof(id));
+    struct vc *vc = mpid_vc_get(&id, rank);
+    require(vc != NULL, "no VC");
+    return vc;
+}
+
+void beneath_open(uint32_t rank)
+{
+    require(beneath.link[rank].taken, "opened without a link");
+    beneath.env->sink->opened(&beneath.link[rank].base);
+}
+
+enum chan_answer beneath_ask(uint32_t rank)
+{
+    struct chan_gid id;
+    struct chan_peer *peer = NULL;
+    memcpy(&id, &gid, sizeof(id));
+    enum chan_answer answer =
+        beneath.env->sink->asked(beneath.env->device, &chan_fake, &id, rank, &peer);
+    if (answer == CHAN_ACCEPT && !beneath.link[rank].taken)
+        (void)make_link(peer, false);
+    return answer;
+}
+
+struct beneath_packet *beneath_sent(uint32_t rank)
+{
+    struct beneath_link *link = &beneath.link[rank];
+    struct beneath_packet *packet = link->taken ? link->first : NULL;
+    if (!packet)
+        return NULL;
+    link->first = packet->next;
+    if (!link->first)
+        link->last = &link->first;
+    if (packet->cookie)
+        beneath.env->sink->sent(link->base.peer, packet->cookie);
+    return packet;
+}
+
+uint32_t beneath_sent_type(uint32_t rank)
+{
+    struct beneath_packet *packet = beneath_sent(rank);
+    uint32_t type = packet ? (uint32_t)packet->head.word[0] : 0;
+    free(packet);
+    return type;
+}
+
+void beneath_drain(uint32_t rank)
+{
+    struct beneath_packet *packet;
+    while ((packet = beneath_sent(rank)))
+        free(packet);
+}
+
+void beneath_arrive(uint32_t rank, struct chan_head head, const void *data, size_t len)
+{
+    if (beneath.link[rank].taken)
+        beneath.env->sink->arrived(beneath.link[rank].base.peer, &head, data, len);
+}

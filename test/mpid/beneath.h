@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What lies beneath the device, for its tests: a process manager of a job that
+ * has no other process, and one channel, whose peers are the test. What the
+ * device sends is kept here; what peers do is said by calling the sink.
+ */
+#ifndef TEST_MPID_BENEATH_H
+#define TEST_MPID_BENEATH_H
+
+#include <stdbool.h>
+
+#include "include/channel.h"
+#include "include/mpid.h"
+
+enum { BENEATH_RANKS = 4, BENEATH_ME = 1 };
+
+/* A packet that the device has sent. */
+struct beneath_packet {
+    struct beneath_packet *next;
+    struct chan_head head;
+    void *cookie; /* of one that is pending */
+    size_t len;
+    uint8_t data[];
+};
+
+struct beneath_link {
+    struct chan_link base; /* first */
+    struct beneath_packet *first, **last;
+    bool taken; /* link() or asked() made it, unlink() has not been called */
+    bool from_us;
+};
+
+extern struct beneath {
+    const struct chan_env *env;
+    struct beneath_link link[BENEATH_RANKS];
+    bool has_card[BENEATH_RANKS]; /* of each rank: has been published */
+    enum chan_fit fit;            /* verdict on every peer */
+    int outcome;                  /* of the next sends: 0, CHAN_AGAIN or CHAN_PENDING */
+    int links, unlinks;           /* calls */
+    bool direct_fails;
+} beneath;
+
+/* Start the device over this; all peers have cards, and fit as CHAN_MAYBE. */
+void beneath_start(void);
+/* Break what links there are, and finish the device. */
+void beneath_stop(void);
+
+struct vc *beneath_vc(uint32_t rank);
+/* The peer has answered, or asked and is let in: the link is up. */
+void beneath_open(uint32_t rank);
+/* Ask for a link as a peer does. */
+enum chan_answer beneath_ask(uint32_t rank);
+/* The next packet that was sent to a rank, to be freed; NULL: none. */
+struct beneath_packet *beneath_sent(uint32_t rank);
+/* The type of the next one, which is freed; 0: none. */
+uint32_t beneath_sent_type(uint32_t rank);
+/* Forget what was sent, telling the device of the pending ones. */
+void beneath_drain(uint32_t rank);
+/* A packet comes, whole. Nothing happens where the link is down. */
+void beneath_arrive(uint32_t rank, struct chan_head head, const void *data, size_t len);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* How a wait passes its time: in which order, for how long, and what starts it anew. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/poll.h>
+
+#include <cmocka.h>
+
+#include "mpid/wait.h"
+#include "os/clock.h"
+#include "os/settings.h"
+
+enum { PLENTY = 100000000 };
+
+/* Steps of each kind before the first sleep; each kind comes after the one before it. */
+struct steps {
+    int count[3];
+    uint64_t ns;
+};
+
+static struct steps run(struct wait *wait)
+{
+    struct steps steps = {{0}, os_now_ns()};
+    enum wait_step last = WAIT_SPIN;
+    for (int i = 0; i < PLENTY && last != WAIT_SLEEP; i++) {
+        enum wait_step step = wait_step(wait);
+        assert_true(step >= last);
+        steps.count[step]++;
+        last = step;
+    }
+    assert_int_equal(last, WAIT_SLEEP);
+    steps.ns = os_now_ns() - steps.ns;
+    return steps;
+}
+
+static void test_own_core(void **state)
+{
+    (void)state;
+    struct wait wait;
+    wait_init(2, 4, false);
+    for (int i = 0; i < 3; i++) { /* each wait has its whole budget */
+        wait_begin(&wait);
+        struct steps steps = run(&wait);
+        assert_true(steps.count[WAIT_SPIN] > 0 && steps.count[WAIT_YIELD] > 0);
+        assert_true(steps.ns < 1000000000u);
+        for (int j = 0; j < 100; j++) /* and from then on it sleeps */
+            assert_int_equal(wait_step(&wait), WAIT_SLEEP);
+    }
+    wait_fini();
+}
+
+static void test_shared_core(void **state)
+{
+    (void)state;
+    struct wait wait;
+    wait_init(5, 4, false);
+    wait_begin(&wait);
+    struct steps steps = run(&wait);
+    assert_int_equal(steps.count[WAIT_SPIN], 0);
+    assert_true(steps.count[WAIT_YIELD] > 0 && steps.count[WAIT_YIELD] < 100);
+    wait_again(&wait);
+    steps = run(&wait);
+    assert_int_equal(steps.count[WAIT_SPIN], 0);
+    assert_true(steps.count[WAIT_YIELD] > 0);
+    wait_fini();
+}
+
+/* Where yielding brings it again and again, spinning gets shorter, but never ends; where
+ * spinning brings it, it gets as long as it was. */
+static void test_learns(void **state)
+{
+    (void)state;
+    struct wait wait;
+    wait_init(2, 4, false);
+    wait_begin(&wait);
+    int before = run(&wait).count[WAIT_SPIN];
+    for (int i = 0; i < 40; i++) {
+        wait_begin(&wait);
+        while (wait_step(&wait) == WAIT_SPIN) {
+        }
+        wait_end(&wait);
+    }
+    wait_begin(&wait);
+    int least = run(&wait).count[WAIT_SPIN];
+    assert_true(least > 0 && least < before);
+    for (int i = 0; i < 40; i++) {
+        wait_begin(&wait);
+        (void)wait_step(&wait);
+        wait_end(&wait);
+    }
+    wait_begin(&wait);
+    assert_true(run(&wait).count[WAIT_SPIN] > least);
+    wait_fini();
+}
+
+static bool is_readable(int fd)
+{
+    struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+    return poll(&poll_fd, 1, 0) == 1;
+}
+
+static void test_self(void **state)
+{
+    (void)state;
+    wait_init(2, 4, false);
+    assert_int_equal(wait_self_fd(), -1);
+    wait_self_ring();
+    wait_self_drain();
+    wait_fini();
+    wait_init(2, 4, true);
+    assert_true(wait_self_fd() >= 0 && !is_readable(wait_self_fd()));
+    wait_self_ring();
+    wait_self_ring();
+    assert_true(is_readable(wait_self_fd()));
+    wait_self_drain();
+    assert_true(!is_readable(wait_self_fd()));
+    wait_fini();
+    assert_int_equal(wait_self_fd(), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_own_core), cmocka_unit_test(test_shared_core),
+        cmocka_unit_test(test_learns), cmocka_unit_test(test_self)};
+    char why[256];
+    if (os_settings_load(why, sizeof(why)))
+        return 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -252,6 +252,7 @@ static int start(char *why, size_t size)
     device.env.reserve = reserve;
     device.env.memory = memory;
     device.eager_credit = (uint64_t)os_setting(OS_SETTING_EAGER_CREDIT);
+    device.credit_step = device.eager_credit / 4;
     os_pool_init(&device.controls, sizeof(struct control), 16);
     if (match_init(&device.match) || vc_init()) {
         snprintf(why, size, "no memory");

@@ -50,7 +50,7 @@ static __attribute__((noinline)) void give_credit(struct vc *vc)
 static inline void consumed(struct vc *vc, size_t len)
 {
     vc->owed += len + EAGER_OVERHEAD;
-    if (__builtin_expect(vc->owed > device.eager_credit / 4, 0))
+    if (__builtin_expect(vc->owed > device.credit_step, 0))
         give_credit(vc);
 }
 

@@ -191,9 +191,10 @@ int shm_ring_refresh(struct shm_ring_out *out, const struct shm_ring_credit *cre
 static inline int shm_ring_peek(const struct shm_ring_in *in, struct shm_ring_slot **slot,
                                 uint64_t *control)
 {
-    *slot = &in->slots[in->received % SHM_RING_SLOTS];
+    uint32_t received = in->received;
+    *slot = &in->slots[received % SHM_RING_SLOTS];
     *control = atomic_load_explicit(&(*slot)->control, memory_order_acquire);
-    return (uint32_t)*control == in->received + 1;
+    return (uint32_t)*control == received + 1;
 }
 
 /* Done with the packet that shm_ring_peek() showed. Returns whether it is time

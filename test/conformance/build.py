@@ -35,7 +35,8 @@ CORRECTIONS = {
     "datatype/indexed_misc_oldapi.c": FREED_TYPE,
     "datatype/pack_external.c": [(r"switch \(dt\.mpi_type\)", r"switch ((MPI_Aint) dt.mpi_type)"),
                                  (r"\bcase (MPI_\w+):", r"case (MPI_Aint) \1:")],
-    "threads/pt2pt/mt_probe_impl.c": [(r"message != MPI_REQUEST_NULL", "message != MPI_MESSAGE_NULL")],
+    "threads/pt2pt/mt_probe_impl.c": [(r"\bmessage != MPI_REQUEST_NULL",
+                                       "message != MPI_MESSAGE_NULL")],
 }
 # For a library without intercommunicators: one of a dozen kinds of intracommunicator that
 # the utilities hand out is a merged one, and every program that asks for them would fail.

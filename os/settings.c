@@ -30,7 +30,9 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
                                  "How much eager data a peer may hold unreceived before sends to "
                                  "it wait for the receiver."},
     [OS_SETTING_CONNECT_TIMEOUT_MS] = {"connect_timeout_ms", OS_TYPE_INT, "20000", "ms",
-                                       "How long a connection to a peer may take to form."},
+                                       "How long it may take until a peer's host takes a "
+                                       "connection; the peer itself may be computing, and take "
+                                       "longer."},
     [OS_SETTING_REPORT] = {"report", OS_TYPE_BOOL, "0", "",
                            "Whether ranks tell mpiexec at the end which channel each pair used; "
                            "mpiexec --report sets it."},

@@ -261,12 +261,22 @@ int dial_event(struct tcp *tcp, struct tcp_sock *sock)
     return attempt->phase == ATTEMPT_GREETED ? prove(attempt) : conclude(attempt);
 }
 
+/* Whether somebody listens: the peer may be computing, and answers when it comes back. Should
+ * its host be lost meanwhile, the socket says so. */
+static bool is_met(const struct dial *dial)
+{
+    const struct attempt *attempt = dial->attempts;
+    while (attempt && attempt->phase == ATTEMPT_CONNECTING)
+        attempt = attempt->next;
+    return attempt;
+}
+
 int dial_tick(struct tcp *tcp, uint64_t now_ns)
 {
     for (struct dial *dial = tcp->dials, *next; dial; dial = next) {
         next = dial->next;
         int upcalls = 0;
-        if (now_ns > dial->deadline_ns)
+        if (now_ns > dial->deadline_ns && !is_met(dial))
             upcalls = give_up(dial, "no connection in time");
         else if (now_ns > dial->next_ns && !start_next(dial))
             upcalls = round_over(dial);

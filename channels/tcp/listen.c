@@ -22,7 +22,8 @@ enum {
     UNPROVEN_MAX = 256
 };
 
-static const uint64_t patience_ns = 5000000000u;
+/* Who has greeted us knows the secret, and may be computing before it goes on. */
+static const uint64_t patience_ns = 5000000000u, greeted_patience_ns = 3600000000000u;
 
 enum stranger_phase {
     STRANGER_MUTE,
@@ -203,6 +204,7 @@ static bool challenge(struct tcp *tcp, struct stranger *stranger)
         return false;
     wire_challenge_put(bytes, &stranger->talk, env->secret);
     stranger->phase = STRANGER_GREETED;
+    stranger->deadline_ns = os_now_ns() + greeted_patience_ns;
     stranger->got = 0;
     tcp->unproven--;
     return tell(stranger, bytes, sizeof(bytes));
@@ -277,6 +279,7 @@ int listen_event(struct tcp *tcp, struct tcp_sock *sock)
         return 0;
     }
     stranger->phase = STRANGER_PROVEN; /* progress() asks about it before it ends */
+    stranger->deadline_ns = os_now_ns() + patience_ns;
     tcp->proven++;
     return 0;
 }

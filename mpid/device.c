@@ -188,11 +188,29 @@ static void find_ended(struct vc *vc)
         ended_vc = vc;
 }
 
+/* A process that has ended without ever opening its device leaves a world that none of us can
+ * use: whoever waited for it would wait for ever. */
+static void check_was_there(int rank)
+{
+    char text[64];
+    void *card;
+    size_t len;
+    if (!BNR_Get_alloc(device.group, rank, "card", &card, &len, BNR_GET_NOWAIT)) {
+        free(card);
+        return;
+    }
+    snprintf(text, sizeof(text), "rank %d has exited without MPI_Init", rank);
+    fflush(NULL);
+    mpid_abort(1, text);
+}
+
 /* A process has ended. What it sent before still counts, so look once more. */
 static void process_ended(const BNR_Event *event, void *arg)
 {
     (void)arg;
     device.ends_seen = true;
+    if (event->type == BNR_EV_PROC_EXIT)
+        check_was_there(event->rank);
     ended_vc = NULL;
     ended_rank = event->rank;
     vc_each(find_ended);

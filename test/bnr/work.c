@@ -273,11 +273,11 @@ static const struct {
     const char *word;
     void (*act)(int arg);
 } acts[] = {
-    {"init", begin},       {"finalize", finalize},   {"hello", hello},     {"ring", ring},
-    {"barrier", barrier},  {"allreduce", allreduce}, {"message", message}, {"p2p", p2p},
-    {"colls", colls},      {"traffic", traffic},     {"block", block},     {"drink", drink},
-    {"lines", lines},      {"sleep", pause_ms},      {"exit", leave_at_once}, {"leave", leave},
-    {"die", die},          {"crash", crash},         {"abort", end_all},   {"wrong", wrong},
+    {"init", begin},      {"finalize", finalize},   {"hello", hello},        {"ring", ring},
+    {"barrier", barrier}, {"allreduce", allreduce}, {"message", message},    {"p2p", p2p},
+    {"colls", colls},     {"traffic", traffic},     {"block", block},        {"drink", drink},
+    {"lines", lines},     {"sleep", pause_ms},      {"exit", leave_at_once}, {"leave", leave},
+    {"die", die},         {"crash", crash},         {"abort", end_all},      {"wrong", wrong},
 };
 
 int main(int argc, char **argv)

@@ -21,11 +21,16 @@ static const struct {
     const char *name;
     unsigned number;
 } calls[] = {
-    {"process_vm_readv", SYS_process_vm_readv}, {"process_vm_writev", SYS_process_vm_writev},
-    {"memfd_create", SYS_memfd_create},         {"membarrier", SYS_membarrier},
-    {"pidfd_open", SYS_pidfd_open},             {"close_range", SYS_close_range},
-    {"getrandom", SYS_getrandom},               {"io_uring_setup", SYS_io_uring_setup},
-    {"epoll_pwait2", SYS_epoll_pwait2},         {"rseq", SYS_rseq},
+    {"process_vm_readv", SYS_process_vm_readv},
+    {"process_vm_writev", SYS_process_vm_writev},
+    {"memfd_create", SYS_memfd_create},
+    {"membarrier", SYS_membarrier},
+    {"pidfd_open", SYS_pidfd_open},
+    {"close_range", SYS_close_range},
+    {"getrandom", SYS_getrandom},
+    {"io_uring_setup", SYS_io_uring_setup},
+    {"epoll_pwait2", SYS_epoll_pwait2},
+    {"rseq", SYS_rseq},
     {"sched_getaffinity", SYS_sched_getaffinity},
 };
 

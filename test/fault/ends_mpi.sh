@@ -35,9 +35,14 @@ ends 1 "exited without MPI_Finalize" leave=3
 ends 7 "aborted with code 7: MPI_Abort(MPI_COMM_WORLD, 7)" abort=7
 ends 6 "MPI_Send: rank 8: must be 0 to 4" wrong=2
 
-run -n 2 "$work" init barrier finalize : -n 1 true >out 2>err
-same "a rank that is no MPI program" $? 1
-holds "it is said" "$(cat err)" "rank 2 on $host"
-holds "and why" "$(cat err)" "exited without MPI_Init, which other ranks have called"
+# A rank that is no MPI program, and ends before and after the others' MPI_Init.
+for sleeps in "0 0" "0 200" "200 0"; do
+    run -n 2 "$work" "sleep=${sleeps% *}" init barrier finalize : \
+        -n 1 sleep "$((${sleeps#* } / 100)).1" >out 2>err
+    same "a rank that is no MPI program" $? 1
+    holds "it is said" "$(cat err)" "rank "
+    holds "and why" "$(cat err)" "exited without MPI_Init"
+    same "in one line" "$(wc -l <err)" 1
+done
 run -n 2 sleep 0.2 : -n 2 true || fail "programs that are none are no failure"
 echo "ok: programs that do not use MPI at all are no failure"

@@ -530,13 +530,22 @@ int run_job(const struct options *o, char *const *paths, char *name, size_t name
     job_init(&run->job, o->nranks);
     (void)sweep_prepare(); /* without it, only the job's process groups are cleaned up */
     run->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    int rc = run->null_fd < 0 ? -errno : create_table(run);
-    if (!rc)
+    const char *step = "open /dev/null";
+    int rc = run->null_fd < 0 ? -errno : 0;
+    if (!rc) {
+        step = "make shared memory, by memfd_create() or in /dev/shm or /tmp";
+        rc = create_table(run);
+    }
+    if (!rc) {
+        step = "start the warden";
         rc = warden_start(&run->warden, &run->table, name, name_size);
-    if (!rc)
+    }
+    if (!rc) {
+        step = "start the event loop";
         rc = open_loop(run);
+    }
     if (rc) {
-        fprintf(stderr, "mpiexec: cannot prepare the job on %s: %s\n", os_host_name(),
+        fprintf(stderr, "mpiexec: cannot prepare the job on %s: %s: %s\n", os_host_name(), step,
                 strerror(-rc));
         warden_stop(&run->warden);
         return EXIT_FAILED;

@@ -12,7 +12,7 @@
 
 enum {
     DIRECT_MIN = 16 << 10, /* bytes: below, a stream is always best */
-    EXPLORE = 48           /* one use in so many tries another engine */
+    EXPLORE = 24           /* one use in so many tries another engine */
 };
 
 /* ---- the choice of an engine ---- */
@@ -48,6 +48,8 @@ static enum packet_engine choose(struct vc *vc, const struct mpid_request *reque
     return best;
 }
 
+/* What was slow may have been interrupted: it counts little, and at most as twice the
+ * average. What was fast is what the engine can do. */
 static void measure(struct mpid_request *request)
 {
     uint64_t len = request->count;
@@ -55,8 +57,10 @@ static void measure(struct mpid_request *request)
         return;
     uint64_t rate = (os_now_ns() - request->started_ns) * 1000 / len;
     uint32_t *average = &rates_of(request->vc, len)->ps_per_byte[request->mode];
-    uint32_t now = rate > UINT32_MAX / 8 ? UINT32_MAX / 8 : (uint32_t)rate + 1;
-    *average = *average ? (*average * 3 + now) / 4 : now;
+    uint64_t most = *average ? (uint64_t)*average * 2 : UINT32_MAX / 8;
+    uint32_t now = (uint32_t)(rate < most ? rate : most) + 1;
+    uint64_t old = *average ? *average : now;
+    *average = (uint32_t)(now < old ? (old + now) / 2 : (old * 7 + now) / 8);
 }
 
 /* ---- the receiver ---- */

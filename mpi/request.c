@@ -65,7 +65,10 @@ void request_abandon(struct request *request)
         break;
     default: break;
     }
-    if (request == &request_done || !mpid_when_done(&request->dev, release))
+    if (request == &request_done)
+        return;
+    request->object.word = 0; /* its handles lead nowhere from here on */
+    if (!mpid_when_done(&request->dev, release))
         request_free(request);
 }
 
@@ -166,6 +169,6 @@ int request_raise(struct comm *comm, int error_class, const char *function,
     return errh_comm(comm, error_class, function,
                      error_class == MPI_ERR_TRUNCATE
                          ? "the message is longer than the receive buffer"
-                         : "the other process cannot be reached: mpiexec --report tells which "
-                           "channels were tried");
+                         : "the other process cannot be reached: either it has called "
+                           "MPI_Finalize, or no channel leads to it (VIREO_LOG=info tells more)");
 }

@@ -78,11 +78,27 @@ static void freed_with_type_and_comm(int to, int from)
     OK(MPI_Barrier(MPI_COMM_WORLD));
 }
 
+/* A handle that was kept of a request that is freed while active is no good any more. */
+static void stale_handle(void)
+{
+    int one = 1, got = 0;
+    MPI_Request request, kept;
+    OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    OK(MPI_Irecv(&got, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &request));
+    kept = request;
+    OK(MPI_Request_free(&request));
+    FAILS(MPI_ERR_REQUEST, MPI_Wait(&kept, MPI_STATUS_IGNORE));
+    OK(MPI_Ssend(&one, 1, MPI_INT, 0, 0, MPI_COMM_SELF));
+    CHECK(got == 1);
+    OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
+}
+
 int main(int argc, char **argv)
 {
     OK(MPI_Init(&argc, &argv));
     int me = check_rank(MPI_COMM_WORLD), size = check_size(MPI_COMM_WORLD);
     MPI_Comm comm;
+    stale_handle();
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     for (int i = 0; i < COUNT; i++) {
         out[i] = pattern_alloc(MOST);

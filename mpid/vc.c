@@ -169,6 +169,8 @@ void vc_mark_busy(struct vc *vc)
 
 void vc_control(struct vc *vc, const struct chan_head *head, const void *payload, uint32_t len)
 {
+    if (vc->state >= VC_CLOSED && !vc->bound)
+        return; /* there is nobody to tell any more */
     if (!vc->control_head && vc_is_up(vc)) {
         struct chan_data data = {.base = payload, .len = len};
         if (vc->bound->send(vc->bound, head, &data) == 0) {

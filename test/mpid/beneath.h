@@ -39,6 +39,7 @@ extern struct beneath {
     int outcome;                  /* of the next sends: 0, CHAN_AGAIN or CHAN_PENDING */
     int links, unlinks;           /* calls */
     bool direct_fails;
+    void (*during)(void); /* called within the next progress() */
 } beneath;
 
 /* Start the device over this; all peers have cards, and fit as CHAN_MAYBE. */

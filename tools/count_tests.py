@@ -3,11 +3,15 @@
 """Count what meson test has found, or choose tests.
 
 usage: count_tests.py TESTLOG.json
+       count_tests.py --conformance FILE.csv
        count_tests.py --matching REGEX BUILD
 
 The first prints what failed and "N passed, N failed, N skipped"; it fails where a test failed or
-none passed. The second prints the names of the tests of which the name or a suite matches.
+none passed. The second does so with what test/conformance/run has found; programs that need
+functions which the library does not have yet are skipped. The third prints the names of the tests
+of which the name or a suite matches.
 """
+import csv
 import json
 import re
 import subprocess
@@ -16,15 +20,31 @@ import sys
 PASSED = {"OK", "EXPECTEDFAIL"}
 
 
-def count(path):
+def from_meson(path):
     with open(path, encoding="utf-8") as file:
         tests = [json.loads(line) for line in file if line.strip()]
-    passed = sum(t["result"] in PASSED for t in tests)
-    skipped = sum(t["result"] == "SKIP" for t in tests)
-    failed = [t for t in tests if t["result"] not in PASSED | {"SKIP"}]
-    for test in failed:
-        print(f"{test['result'].lower()}: {test['name']}")
-    print(f"{passed} passed, {len(failed)} failed, {skipped} skipped")
+    for test in tests:
+        result = test["result"]
+        yield test["name"], "OK" if result in PASSED else result
+
+
+def from_conformance(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            verdict = row["verdict"]
+            if verdict == "skipped" or verdict == "not built" and row["reason"].startswith("needs "):
+                verdict = "SKIP"
+            name = f"{row['dir']}/{row['program']} np={row['ranks']} {row['args']}".strip()
+            yield name, "OK" if verdict == "passed" else verdict
+
+
+def count(results):
+    results = list(results)
+    failed = [r for r in results if r[1] not in ("OK", "SKIP")]
+    passed = sum(verdict == "OK" for _, verdict in results)
+    for name, verdict in failed:
+        print(f"{verdict.lower()}: {name}")
+    print(f"{passed} passed, {len(failed)} failed, {len(results) - passed - len(failed)} skipped")
     return 1 if failed or not passed else 0
 
 
@@ -38,7 +58,13 @@ def choose(regex, build):
     return 0
 
 
+def main(arguments):
+    if len(arguments) == 3 and arguments[0] == "--matching":
+        return choose(*arguments[1:])
+    if len(arguments) == 2 and arguments[0] == "--conformance":
+        return count(from_conformance(arguments[1]))
+    return count(from_meson(arguments[0])) if len(arguments) == 1 else __doc__
+
+
 if __name__ == "__main__":
-    if len(sys.argv) == 4 and sys.argv[1] == "--matching":
-        sys.exit(choose(*sys.argv[2:]))
-    sys.exit(count(sys.argv[1]) if len(sys.argv) == 2 else __doc__)
+    sys.exit(main(sys.argv[1:]))

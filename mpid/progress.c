@@ -10,7 +10,6 @@
  * sleep almost at once.
  */
 #include <poll.h>
-#include <sched.h>
 #include <stdlib.h>
 
 #include "mpid/device.h"
@@ -284,7 +283,7 @@ static void idle(struct wait *wait, bool (*is_done)(void *arg), void *arg)
 {
     switch (wait_step(wait)) {
     case WAIT_SPIN: os_pause(); break;
-    case WAIT_YIELD: sched_yield(); break;
+    case WAIT_YIELD: wait_yield(wait); break;
     case WAIT_SLEEP: sleep_once(is_done, arg); break;
     }
 }

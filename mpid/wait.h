@@ -4,7 +4,9 @@
  * How a wait passes its time: spin while a core is ours, yield for a while, then
  * sleep. The budgets follow from how many ranks share how many processors; and the
  * time to spin from experience: where what was awaited keeps coming just after a
- * yield, somebody else wanted this processor, and spinning only kept him from it.
+ * yield that let somebody else run, he wanted this processor, and spinning only kept
+ * him from it. Where that goes on although there are processors enough, the kernel
+ * has left two ranks on one: then this thread asks to be moved.
  */
 #ifndef MPID_WAIT_H
 #define MPID_WAIT_H
@@ -16,6 +18,7 @@ enum wait_step { WAIT_SPIN, WAIT_YIELD, WAIT_SLEEP };
 
 struct wait {
     uint32_t turns;
+    bool handed; /* a yield of this wait let another run */
     uint64_t began_ns; /* 0: the clock has not been read yet */
 };
 
@@ -26,11 +29,15 @@ void wait_fini(void);
 static inline void wait_begin(struct wait *wait)
 {
     wait->turns = 0;
+    wait->handed = false;
     wait->began_ns = 0;
 }
 
 /* What to do after one more turn in which nothing happened. */
 enum wait_step wait_step(struct wait *wait);
+
+/* Let others run, and note whether one did. */
+void wait_yield(struct wait *wait);
 
 /* Something has come, after turns in which nothing had. */
 void wait_learn(const struct wait *wait);

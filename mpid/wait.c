@@ -18,7 +18,7 @@ enum {
     OWN_YIELDS = 1000,
     SOON = 8,            /* yields: what comes within them came because of them */
     HANDED_NS = 1200,    /* a yield that takes longer has let another run */
-    STUCK = 200,         /* times in a row: the two ought to be parted */
+    STUCK = 64,          /* times in a row: the two ought to be parted */
     PART_NS = 5000000,   /* until the next attempt to; twice as long after each ... */
     PART_MOST_NS = 640000000, /* ... up to this */
     CLOCK_TURNS = 16     /* spins between two looks at the clock */

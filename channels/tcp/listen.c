@@ -22,8 +22,9 @@ enum {
     UNPROVEN_MAX = 256
 };
 
-/* Who has greeted us knows the secret, and may be computing before it goes on. */
-static const uint64_t patience_ns = 5000000000u, greeted_patience_ns = 3600000000000u;
+/* A peer may begin to connect and then compute before it says its next word; how many may be
+ * silent is limited by their number. Who is proven waits for an older link to end. */
+static const uint64_t patience_ns = 3600000000000u, end_ns = 5000000000u;
 
 enum stranger_phase {
     STRANGER_MUTE,
@@ -204,7 +205,6 @@ static bool challenge(struct tcp *tcp, struct stranger *stranger)
         return false;
     wire_challenge_put(bytes, &stranger->talk, env->secret);
     stranger->phase = STRANGER_GREETED;
-    stranger->deadline_ns = os_now_ns() + greeted_patience_ns;
     stranger->got = 0;
     tcp->unproven--;
     return tell(stranger, bytes, sizeof(bytes));
@@ -279,7 +279,7 @@ int listen_event(struct tcp *tcp, struct tcp_sock *sock)
         return 0;
     }
     stranger->phase = STRANGER_PROVEN; /* progress() asks about it before it ends */
-    stranger->deadline_ns = os_now_ns() + patience_ns;
+    stranger->deadline_ns = os_now_ns() + end_ns;
     tcp->proven++;
     return 0;
 }
@@ -311,7 +311,7 @@ int listen_tick(struct tcp *tcp, uint64_t now_ns)
         /* Who asks again has no older link, whatever ours looks like. */
         const struct wire_hello *hello = &stranger->talk.hello;
         struct tcp_link *old = link_find(tcp, &hello->gid, hello->rank);
-        stranger->deadline_ns = now_ns + patience_ns;
+        stranger->deadline_ns = now_ns + end_ns;
         if (old && old->state != LINK_OVER)
             upcalls += link_lose(old, -ECONNRESET);
     }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "os/cpus.h"
+#include "os/log.h"
 #include "os/params.h"
 #include "os/random.h"
 #include "os/segment.h"
@@ -210,9 +211,13 @@ static struct shm_link *new_attempt(struct shm *shm, uint32_t rank, uint32_t *nu
 
     *number = (uint32_t)(attempt >> 32);
     *first = (uint32_t)attempt;
-    if (shm_link_contact(shm, rank, &link) || *number == link->in_number)
-        return NULL;
-    return link;
+    int rc = shm_link_contact(shm, rank, &link);
+    if (rc && !shm->deaf) {
+        shm->deaf = 1; /* the caller relies on us: without this line the job would just stop */
+        os_fail(rc, "shm: no answer to rank %u, which waits for one (VIREO_CHANNELS=tcp,loopback "
+                "does without), as its memory cannot be mapped", rank);
+    }
+    return rc || *number == link->in_number ? NULL : link;
 }
 
 static int turn_away(struct shm *shm, uint32_t rank)

@@ -155,6 +155,7 @@ struct shm {
     uint32_t turn_collect; /* whose credit to look for next when chunks are out */
     uint32_t starved;      /* links with starved */
     uint32_t sleeps;       /* counts in SHM_SLEEP_COUNT */
+    uint8_t deaf;          /* a caller could not be heard, and it has been said */
     uint8_t chores;        /* upcalls are due, or listening is to be tidied */
     uint8_t heavy;         /* we can use os_heavy_fence() */
     uint8_t may_copy;      /* direct copies are allowed */

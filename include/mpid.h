@@ -113,8 +113,9 @@ struct mpid_request {
     uint64_t total;    /* bytes of the message */
     uint64_t peer_id;  /* the request at the other side */
     uint64_t peer_addr; /* where its data lie or go */
+    uint64_t split;     /* bytes that the receiver pulls; the sender pushes the rest */
     uint32_t id;       /* how the other side names this one; 0: none */
-    uint32_t mode;
+    uint32_t mode;      /* of a send: enum mpid_mode; of a receive: its engine */
     uint64_t started_ns; /* when its bulk transfer began */
 };
 

@@ -134,6 +134,7 @@ void rndv_start(struct mpid_request *request, struct vc *vc, uint64_t total, uin
     if (engine == ENGINE_PULL)
         engine = ENGINE_STREAM;
     uint64_t split = engine == ENGINE_SPLIT ? len / 2 & ~(uint64_t)4095 : 0;
+    request->split = split;
     send_cts(request, engine, split);
     if (vc->state == VC_FAILED) /* and so is the request */
         return;
@@ -264,7 +265,7 @@ void rndv_done(struct vc *vc, uint32_t id, enum mpid_error error)
         if (request->state == CAR_ASKED || request->state == CAR_LENT)
             finish_send(request);
     } else if (request->mode == ENGINE_SPLIT) {
-        rndv_moved(request, request->count - (request->count / 2 & ~(uint64_t)4095));
+        rndv_moved(request, request->count - request->split);
     }
 }
 

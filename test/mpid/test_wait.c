@@ -70,8 +70,8 @@ static void test_shared_core(void **state)
     wait_fini();
 }
 
-/* Where yielding brings it again and again, spinning gets shorter, but never ends; where
- * spinning brings it, it gets as long as it was. */
+/* Where a yield that lets another run brings it again and again, spinning gets shorter, but
+ * never ends; where spinning brings it, it gets longer again. */
 static void test_learns(void **state)
 {
     (void)state;
@@ -83,6 +83,7 @@ static void test_learns(void **state)
         wait_begin(&wait);
         while (wait_step(&wait) == WAIT_SPIN) {
         }
+        wait.handed = true;
         wait_end(&wait);
     }
     wait_begin(&wait);

@@ -3,12 +3,23 @@
 /*
  * Objects of one size, carved from slabs and reused last in, first out. An
  * object keeps its contents while it is free, but for its first word. Nothing
- * is locked: the owner's lock guards the pool.
+ * is locked: the owner's lock guards the pool. Under the address sanitizer, the
+ * rest of a free object must not be touched.
  */
 #ifndef OS_POOL_H
 #define OS_POOL_H
 
 #include <stddef.h>
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#define OS_POOL_HIDE(object, size) \
+    ASAN_POISON_MEMORY_REGION((char *)(object) + sizeof(void *), (size) - sizeof(void *))
+#define OS_POOL_SHOW(object, size) ASAN_UNPOISON_MEMORY_REGION(object, size)
+#else
+#define OS_POOL_HIDE(object, size) ((void)0)
+#define OS_POOL_SHOW(object, size) ((void)0)
+#endif
 
 struct os_pool {
     void *free;       /* first word of each free object points to the next */
@@ -32,6 +43,7 @@ static inline void *os_pool_get(struct os_pool *pool)
     if (__builtin_expect(!object, 0))
         return os_pool_grow(pool);
     pool->free = *(void **)object;
+    OS_POOL_SHOW(object, pool->size);
     return object;
 }
 
@@ -39,6 +51,7 @@ static inline void os_pool_put(struct os_pool *pool, void *object)
 {
     *(void **)object = pool->free;
     pool->free = object;
+    OS_POOL_HIDE(object, pool->size);
 }
 
 #endif

@@ -71,7 +71,7 @@ static inline bool sent_at_once(const void *buf, MPI_Count count, MPI_Datatype t
     if (__builtin_expect((unsigned)dest >= (unsigned)comm->peers || tag < 0 || !buf, 0))
         return false;
     int64_t len = type_constant_bytes(type, count);
-    struct vc *vc = comm->vcs[dest];
+    struct vc *vc = __atomic_load_n(&comm->vcs[dest], __ATOMIC_ACQUIRE);
     if (__builtin_expect(len < 0 || !vc, 0))
         return false;
     return mpid_send_now(vc, comm->context, mpid_sender(comm->rank, tag), buf, (size_t)len, mode);

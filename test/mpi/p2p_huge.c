@@ -12,6 +12,13 @@ enum { SKIPPED = 77, CHUNK = 1 << 20 };
 
 #define HUGE_LEN ((MPI_Count)2147483648 + 5)
 
+/* What a sanitizer keeps about each byte takes memory too. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define ENOUGH 40000000000ll
+#else
+#define ENOUGH 8000000000ll
+#endif
+
 /* A chunk of memory again and again, as one place; the last bytes are others. */
 static unsigned char *map_repeated(size_t len)
 {
@@ -67,7 +74,7 @@ int main(int argc, char **argv)
     OK(MPI_Init(&argc, &argv));
     int me = check_rank(MPI_COMM_WORLD);
     long long free_bytes = (long long)sysconf(_SC_AVPHYS_PAGES) * sysconf(_SC_PAGESIZE);
-    int enough = free_bytes >= 8000000000ll;
+    int enough = free_bytes >= ENOUGH;
     OK(MPI_Bcast(&enough, 1, MPI_INT, 0, MPI_COMM_WORLD));
     if (enough && me == 0)
         send_huge((size_t)HUGE_LEN);

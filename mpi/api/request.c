@@ -158,7 +158,7 @@ static int check_set(int count, MPI_Request handles[], const char *function)
     return MPI_SUCCESS;
 }
 
-/* Look for the first complete request, from the one where the last look ended. */
+/* Look for the first complete request. */
 static bool any_complete(void *arg)
 {
     struct set *set = arg;

@@ -35,7 +35,8 @@ static void fuzz_card(void)
     struct bind_choice choice, back;
     require(exact != NULL, "no memory");
     require(!card_start(mine, CARD_MAX) && !card_add(mine, CARD_MAX, "one", "v=1,w=2") &&
-                !card_add(mine, CARD_MAX, "onetwo", "v=%41") && !card_add(mine, CARD_MAX, "two", ""),
+                !card_add(mine, CARD_MAX, "onetwo", "v=%41") &&
+                !card_add(mine, CARD_MAX, "two", ""),
             "an own card is refused");
     int rc = bind_choose(mine, exact, table, 3, &choice);
     require(choice.count <= 3 && (rc == 0) == (choice.count > 0), "a choice out of bounds");

@@ -15,7 +15,12 @@
 #include "test/fuzz/main.h"
 #include "test/mpid/beneath.h"
 
-enum { REQUESTS = 24, STEPS = 400, GUARD = 32, LEN_MAX = 40000 };
+enum {
+    REQUESTS = 24,
+    STEPS = 400,
+    GUARD = 32,
+    LEN_MAX = 40000
+};
 
 /* ---- input ---- */
 
@@ -263,8 +268,11 @@ static void step_recv_now(void)
         return;
     uint8_t how = (uint8_t)take(1);
     struct mpid_bytes bytes = make_place(slot, (size_t)take_len(), false);
-    struct mpid_wanted wanted = {.sender = mpid_sender(how & 3, how >> 2 & 3), .mask = ~(uint64_t)0,
-                                 .context = 4, .base = bytes.base, .len = bytes.len};
+    struct mpid_wanted wanted = {.sender = mpid_sender(how & 3, how >> 2 & 3),
+                                 .mask = ~(uint64_t)0,
+                                 .context = 4,
+                                 .base = bytes.base,
+                                 .len = bytes.len};
     if (how >> 4 & 1)
         wanted.mask &= UINT32_MAX;
     if (how >> 5 & 1)

@@ -6,7 +6,9 @@
 
 #include "pattern.h"
 
-enum { LONG = 300000 };
+enum {
+    LONG = 300000
+};
 
 static char *out, *in;
 static int me, to, from;
@@ -103,7 +105,9 @@ static void of_comm(void)
 
 static void automatic(void)
 {
-    enum { COUNT = 50 };
+    enum {
+        COUNT = 50
+    };
     MPI_Request requests[COUNT];
     void *back = NULL;
     int size = -1;
@@ -122,7 +126,11 @@ static void automatic(void)
 /* Messages of many sizes come and go in any order: pieces are cut and joined. */
 static void churn(void)
 {
-    enum { COUNT = 600, AT_ONCE = 8, BYTES = 20000 };
+    enum {
+        COUNT = 600,
+        AT_ONCE = 8,
+        BYTES = 20000
+    };
     uint64_t state = (uint64_t)me, theirs = (uint64_t)from;
     int size = AT_ONCE * (BYTES + MPI_BSEND_OVERHEAD);
     char *memory = pattern_alloc((size_t)size);

@@ -6,7 +6,10 @@
 
 #include "pattern.h"
 
-enum { LONG = 1 << 20, ROUNDS = 20 };
+enum {
+    LONG = 1 << 20,
+    ROUNDS = 20
+};
 
 static char *out, *in;
 

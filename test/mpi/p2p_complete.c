@@ -6,7 +6,11 @@
 
 #include "pattern.h"
 
-enum { N = 6, NULL_AT = 0, INACTIVE_AT = 3 };
+enum {
+    N = 6,
+    NULL_AT = 0,
+    INACTIVE_AT = 3
+};
 
 /* Requests 1, 2, 4 and 5 receive tags 1, 2, 4, 5; 4 is persistent. 0 is null, 3 not started. */
 struct set {

@@ -8,13 +8,22 @@
 
 #include "pattern.h"
 
-enum { LEN = 4096, COUNT = (64 << 20) / LEN, CREDIT = 16 << 20, RECORD = 1024 };
+enum {
+    LEN = 4096,
+    COUNT = (64 << 20) / LEN,
+    CREDIT = 16 << 20,
+    RECORD = 1024
+};
 
 /* What a sanitizer needs besides: shadow memory, and what it keeps after free(). */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { TIMES = 8 };
+enum {
+    TIMES = 8
+};
 #else
-enum { TIMES = 1 };
+enum {
+    TIMES = 1
+};
 #endif
 
 static size_t resident(void)

@@ -42,8 +42,8 @@ static void send_all(const struct bad *b)
     }
     FAILS(b->error_class, MPI_Sendrecv(b->buf, b->count, b->type, b->peer, b->tag, buf, 1, MPI_INT,
                                        0, 0, b->comm, MPI_STATUS_IGNORE));
-    FAILS(b->error_class, MPI_Isendrecv(b->buf, b->count, b->type, b->peer, b->tag, buf, 1,
-                                        MPI_INT, 0, 0, b->comm, &request));
+    FAILS(b->error_class, MPI_Isendrecv(b->buf, b->count, b->type, b->peer, b->tag, buf, 1, MPI_INT,
+                                        0, 0, b->comm, &request));
 }
 
 static void recv_all(const struct bad *b)
@@ -53,8 +53,7 @@ static void recv_all(const struct bad *b)
     FAILS(b->error_class,
           MPI_Recv(to, b->count, b->type, b->peer, b->tag, b->comm, MPI_STATUS_IGNORE));
     for (int i = 0; i < 2; i++) {
-        FAILS(b->error_class,
-              irecvs[i](to, b->count, b->type, b->peer, b->tag, b->comm, &request));
+        FAILS(b->error_class, irecvs[i](to, b->count, b->type, b->peer, b->tag, b->comm, &request));
         CHECK(request == MPI_REQUEST_NULL);
     }
     FAILS(b->error_class, MPI_Sendrecv(buf, 1, MPI_INT, 0, 0, to, b->count, b->type, b->peer,
@@ -63,8 +62,8 @@ static void recv_all(const struct bad *b)
                                         b->tag, b->comm, &request));
     FAILS(b->error_class, MPI_Sendrecv_replace(to, b->count, b->type, 0, 0, b->peer, b->tag,
                                                b->comm, MPI_STATUS_IGNORE));
-    FAILS(b->error_class, MPI_Isendrecv_replace(to, b->count, b->type, 0, 0, b->peer, b->tag,
-                                                b->comm, &request));
+    FAILS(b->error_class,
+          MPI_Isendrecv_replace(to, b->count, b->type, 0, 0, b->peer, b->tag, b->comm, &request));
     CHECK(request == MPI_REQUEST_NULL);
 }
 
@@ -110,7 +109,8 @@ static void arguments(void)
 
 static void requests(void)
 {
-    MPI_Request null = MPI_REQUEST_NULL, several[2] = {MPI_REQUEST_NULL, (MPI_Request)MPI_COMM_WORLD};
+    MPI_Request null = MPI_REQUEST_NULL,
+                several[2] = {MPI_REQUEST_NULL, (MPI_Request)MPI_COMM_WORLD};
     MPI_Request once;
     MPI_Status status;
     int flag, index, count, indices[2], me = check_rank(MPI_COMM_WORLD);

@@ -6,7 +6,10 @@
 
 #include "pattern.h"
 
-enum { COUNT = 24, MOST = 1 << 20 };
+enum {
+    COUNT = 24,
+    MOST = 1 << 20
+};
 
 static const int sizes[] = {8, 600, 20000, 100000, MOST, 0};
 
@@ -57,7 +60,9 @@ static void receives(MPI_Comm comm, int to, int from, uint32_t seed)
 
 static void freed_with_type_and_comm(int to, int from)
 {
-    enum { INTS = 50000 };
+    enum {
+        INTS = 50000
+    };
     static int strided[2 * INTS], plain[INTS];
     MPI_Comm comm;
     MPI_Datatype type;

@@ -8,7 +8,10 @@
 
 #include "check.h"
 
-enum { SKIPPED = 77, CHUNK = 1 << 20 };
+enum {
+    SKIPPED = 77,
+    CHUNK = 1 << 20
+};
 
 #define HUGE_LEN ((MPI_Count)2147483648 + 5)
 
@@ -52,8 +55,8 @@ static void recv_huge(size_t len)
     MPI_Status status;
     MPI_Count count = -1;
     int narrow = 0;
-    unsigned char *chunk, *in = mmap(NULL, len, PROT_READ | PROT_WRITE,
-                                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned char *chunk,
+        *in = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(in != MAP_FAILED);
     OK(MPI_Probe(0, 1, MPI_COMM_WORLD, &status));
     OK(MPI_Get_count_c(&status, MPI_BYTE, &count));

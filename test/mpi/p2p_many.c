@@ -4,7 +4,10 @@
  * come for: all are matched, in order and by tag, and it takes no quadratic time. */
 #include "pattern.h"
 
-enum { COUNT = 100000, STRIDE = 7919 };
+enum {
+    COUNT = 100000,
+    STRIDE = 7919
+};
 
 static MPI_Request *sends, *recvs;
 static int *got, *numbers;

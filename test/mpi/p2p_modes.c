@@ -6,10 +6,14 @@
 
 #include "pattern.h"
 
-enum { BYTES = 200000 };
+enum {
+    BYTES = 200000
+};
 
 static const int sizes[] = {0, 1, 8, 500, 512, 513, 5000, 60000, BYTES};
-enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
+enum {
+    SIZES = sizeof(sizes) / sizeof(sizes[0])
+};
 
 typedef int (*send_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
 typedef int (*isend_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);

@@ -6,7 +6,12 @@
 
 #include "pattern.h"
 
-enum { MESSAGES = 400, TAGS = 3, MOST = 100000, ROUNDS = 6 };
+enum {
+    MESSAGES = 400,
+    TAGS = 3,
+    MOST = 100000,
+    ROUNDS = 6
+};
 
 static const int sizes[] = {8, 16, 100, 600, 9000, 20000, 70000, MOST};
 
@@ -86,7 +91,9 @@ static void recv_one(struct progress *progress, int me, int senders, int round, 
 /* A window of posted receives, some by source, some by tag, some by neither. */
 static void recv_posted(int me, int from, int round)
 {
-    enum { WINDOW = 16 };
+    enum {
+        WINDOW = 16
+    };
     MPI_Request requests[WINDOW];
     static int body[WINDOW][MOST / sizeof(int)];
     struct progress progress;

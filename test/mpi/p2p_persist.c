@@ -6,11 +6,14 @@
 
 #include "pattern.h"
 
-enum { MOST = 200000, ROUNDS = 12, KINDS = 4 };
+enum {
+    MOST = 200000,
+    ROUNDS = 12,
+    KINDS = 4
+};
 
 typedef int (*init_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-static const init_fn inits[KINDS] = {MPI_Send_init, MPI_Ssend_init, MPI_Rsend_init,
-                                     MPI_Bsend_init};
+static const init_fn inits[KINDS] = {MPI_Send_init, MPI_Ssend_init, MPI_Rsend_init, MPI_Bsend_init};
 
 static char *out, *in, *attached;
 
@@ -64,7 +67,9 @@ static void each_kind(int to, int from, int len)
 
 static void outlive(int to, int from)
 {
-    enum { INTS = 3000 };
+    enum {
+        INTS = 3000
+    };
     MPI_Request requests[2];
     MPI_Datatype strided;
     MPI_Comm comm;

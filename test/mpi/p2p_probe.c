@@ -6,12 +6,16 @@
 
 #include "pattern.h"
 
-enum { MOST = 300000 };
+enum {
+    MOST = 300000
+};
 
 static char *out, *in;
 
 static const int sizes[] = {0, 8, 100, 1000, 20000, 70000, MOST};
-enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
+enum {
+    SIZES = sizeof(sizes) / sizeof(sizes[0])
+};
 
 static void expect(const MPI_Status *status, int from, int tag, int len)
 {

@@ -5,7 +5,9 @@
 
 #include "pattern.h"
 
-enum { MOST = 500000 };
+enum {
+    MOST = 500000
+};
 
 static char *out, *in;
 
@@ -47,7 +49,9 @@ static void shift(int me, int to, int from, int len)
 /* Replaced in every second int, and nothing else touched. */
 static void strided(int me, int to, int from)
 {
-    enum { INTS = 40000 };
+    enum {
+        INTS = 40000
+    };
     int *both = pattern_alloc(2 * INTS * sizeof(int));
     MPI_Datatype type;
     MPI_Request request;
@@ -85,8 +89,8 @@ static void line(int me, int size)
                              MPI_COMM_WORLD, &request));
             OK(MPI_Wait(&request, &status));
         } else {
-            OK(MPI_Sendrecv(&value, 1, MPI_INT, right, 4, &got, 1, MPI_INT, left, 4,
-                            MPI_COMM_WORLD, &status));
+            OK(MPI_Sendrecv(&value, 1, MPI_INT, right, 4, &got, 1, MPI_INT, left, 4, MPI_COMM_WORLD,
+                            &status));
         }
         CHECK(got == (me ? me - 1 : -5));
         expect(&status, left, me ? 4 : MPI_ANY_TAG, me ? (int)sizeof(int) : 0);

@@ -6,13 +6,18 @@
 
 #include "pattern.h"
 
-enum { MOST = 4 << 20, MARGIN = 64 };
+enum {
+    MOST = 4 << 20,
+    MARGIN = 64
+};
 
-static const int edges[] = {0,        1,         8,         24,        40,        48,
-                            56,       64,        96,        128,       512,       1024,
-                            4096,     8 << 10,   16 << 10,  32 << 10,  64 << 10,  128 << 10,
-                            256 << 10, 512 << 10, 1 << 20,  2 << 20,   MOST};
-enum { EDGES = sizeof(edges) / sizeof(edges[0]) };
+static const int edges[] = {0,         1,         8,        24,       40,       48,
+                            56,        64,        96,       128,      512,      1024,
+                            4096,      8 << 10,   16 << 10, 32 << 10, 64 << 10, 128 << 10,
+                            256 << 10, 512 << 10, 1 << 20,  2 << 20,  MOST};
+enum {
+    EDGES = sizeof(edges) / sizeof(edges[0])
+};
 
 static char *out, *in;
 

@@ -6,12 +6,17 @@
 
 #include "pattern.h"
 
-enum { MOST = 1 << 20, MARGIN = 4096 };
+enum {
+    MOST = 1 << 20,
+    MARGIN = 4096
+};
 
 static char *out, *in;
 
 static const int sends[] = {2, 9, 41, 500, 600, 5000, 20000, 70000, 300000, MOST};
-enum { SENDS = sizeof(sends) / sizeof(sends[0]) };
+enum {
+    SENDS = sizeof(sends) / sizeof(sends[0])
+};
 
 static void verify(int room, uint32_t seed, const MPI_Status *status, int from)
 {
@@ -33,8 +38,7 @@ static void cut(int len, int room, int how, int to, int from)
     if (early)
         OK(MPI_Irecv(in, room, MPI_BYTE, from, 4, MPI_COMM_WORLD, &requests[0]));
     OK(MPI_Barrier(MPI_COMM_WORLD));
-    OK((how & 2 ? MPI_Issend : MPI_Isend)(out, len, MPI_BYTE, to, 4, MPI_COMM_WORLD,
-                                          &requests[1]));
+    OK((how & 2 ? MPI_Issend : MPI_Isend)(out, len, MPI_BYTE, to, 4, MPI_COMM_WORLD, &requests[1]));
     if (early) {
         FAILS(MPI_ERR_IN_STATUS, MPI_Waitall(2, requests, status));
         CHECK(check_class(status[0].MPI_ERROR) == MPI_ERR_TRUNCATE);
@@ -49,7 +53,10 @@ static void cut(int len, int room, int how, int to, int from)
 /* Into every second int: what does not fit stays out of the gaps and of the end. */
 static void cut_strided(int to, int from)
 {
-    enum { INTS = 50000, ROOM = 20000 };
+    enum {
+        INTS = 50000,
+        ROOM = 20000
+    };
     MPI_Datatype strided;
     MPI_Request send;
     int *plain = pattern_alloc(INTS * sizeof(int)), *gaps = pattern_alloc(2 * INTS * sizeof(int));

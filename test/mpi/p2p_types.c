@@ -6,11 +6,16 @@
 
 #include "pattern.h"
 
-enum { MOST = 1 << 20, LINES = 3 };
+enum {
+    MOST = 1 << 20,
+    LINES = 3
+};
 
 /* Ways to lay out the same bytes: as they are, in blocks of 7 of every 10, in blocks of 64 with
  * gaps of their size, and in two halves that are swapped. */
-enum { LAYOUTS = 4 };
+enum {
+    LAYOUTS = 4
+};
 
 static int extent_of(int layout, int len)
 {

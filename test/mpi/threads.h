@@ -9,7 +9,9 @@
 
 #include "pattern.h"
 
-enum { THREADS = 6 };
+enum {
+    THREADS = 6
+};
 
 struct thread {
     pthread_t id;

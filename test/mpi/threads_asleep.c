@@ -4,7 +4,12 @@
  * waits for, whoever in the process brings it about, and not a look-up later. */
 #include "threads.h"
 
-enum { ROUNDS = 12, SLEEPERS = 4, SLEEP_MS = 20, LATE_MS = 25 };
+enum {
+    ROUNDS = 12,
+    SLEEPERS = 4,
+    SLEEP_MS = 20,
+    LATE_MS = 25
+};
 
 static _Atomic int woken, late;
 
@@ -63,7 +68,9 @@ static void wake_all(int to, int round)
 static void *send_long(void *arg)
 {
     struct thread *thread = arg;
-    enum { LEN = 1 << 20 };
+    enum {
+        LEN = 1 << 20
+    };
     char *bytes = pattern_alloc(LEN);
     int me = check_rank(MPI_COMM_WORLD);
     for (int round = 0; round < ROUNDS; round++) {

@@ -6,7 +6,10 @@
 
 #include "threads.h"
 
-enum { ROUNDS = 40, MOST = 100000 };
+enum {
+    ROUNDS = 40,
+    MOST = 100000
+};
 
 static const int sizes[] = {0, 8, 100, 600, 9000, 30000, MOST};
 

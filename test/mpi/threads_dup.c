@@ -4,7 +4,10 @@
  * messages and buffered sends over theirs. */
 #include "threads.h"
 
-enum { ROUNDS = 25, LEN = 3000 };
+enum {
+    ROUNDS = 25,
+    LEN = 3000
+};
 
 static void dup_often(struct thread *thread)
 {

@@ -6,7 +6,11 @@
 
 #include "threads.h"
 
-enum { ROUNDS = 60, MOST = 70000, PROBED = 1000 };
+enum {
+    ROUNDS = 60,
+    MOST = 70000,
+    PROBED = 1000
+};
 
 static const int sizes[] = {4, 64, 700, 9000, MOST};
 

@@ -6,7 +6,12 @@
 
 #include "threads.h"
 
-enum { WAITERS = 4, ALL = 2 * WAITERS, WINDOW = 8, MESSAGES = 300 };
+enum {
+    WAITERS = 4,
+    ALL = 2 * WAITERS,
+    WINDOW = 8,
+    MESSAGES = 300
+};
 
 static int numbers[MESSAGES];
 

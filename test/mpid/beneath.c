@@ -170,9 +170,11 @@ static struct beneath_link *make_link(struct chan_peer *peer, bool from_us)
     struct beneath_link *link = &beneath.link[peer->rank];
     require(peer->rank < BENEATH_RANKS && !link->taken, "a second link to one peer");
     *link = (struct beneath_link){.taken = true, .from_us = from_us, .last = &link->first};
-    link->base = (struct chan_link){
-        .send = send_packet, .ops = chan_table[0], .peer = peer, .eager_max = 4096,
-        .max_data = 16384};
+    link->base = (struct chan_link){.send = send_packet,
+                                    .ops = chan_table[0],
+                                    .peer = peer,
+                                    .eager_max = 4096,
+                                    .max_data = 16384};
     chan.links++;
     return link;
 }

@@ -13,7 +13,10 @@
 #include "include/channel.h"
 #include "include/mpid.h"
 
-enum { BENEATH_RANKS = 4, BENEATH_ME = 1 };
+enum {
+    BENEATH_RANKS = 4,
+    BENEATH_ME = 1
+};
 
 /* A packet that the device has sent. */
 struct beneath_packet {

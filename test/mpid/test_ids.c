@@ -13,7 +13,10 @@
 #include "include/mpid.h"
 #include "mpid/ids.h"
 
-enum { MANY = 5000, GENERATIONS = 256 };
+enum {
+    MANY = 5000,
+    GENERATIONS = 256
+};
 
 static struct mpid_request requests[MANY];
 

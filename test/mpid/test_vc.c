@@ -19,7 +19,10 @@
 #include "mpid/device.h"
 #include "test/mpid/beneath.h"
 
-enum { LOW = 0, HIGH = 2 }; /* peers of lower and higher rank than ours */
+enum {
+    LOW = 0,
+    HIGH = 2
+}; /* peers of lower and higher rank than ours */
 
 /* ---- the table ---- */
 
@@ -217,11 +220,11 @@ static void test_asked(void **state)
     struct chan_peer *peer;
     assert_int_equal(beneath.env->sink->asked(beneath.env->device, chan_table[0], &other, 0, &peer),
                      CHAN_REFUSE_UNKNOWN);
-    assert_int_equal(beneath.env->sink->asked(beneath.env->device, chan_table[0],
-                                              &beneath.env->gid, BENEATH_RANKS, &peer),
+    assert_int_equal(beneath.env->sink->asked(beneath.env->device, chan_table[0], &beneath.env->gid,
+                                              BENEATH_RANKS, &peer),
                      CHAN_REFUSE_UNKNOWN);
-    assert_int_equal(beneath.env->sink->asked(beneath.env->device, chan_table[0],
-                                              &beneath.env->gid, UINT32_MAX, &peer),
+    assert_int_equal(beneath.env->sink->asked(beneath.env->device, chan_table[0], &beneath.env->gid,
+                                              UINT32_MAX, &peer),
                      CHAN_REFUSE_UNKNOWN);
 }
 
@@ -423,7 +426,9 @@ static void test_lost_pending(void **state)
 static void test_lost_arriving(void **state)
 {
     (void)state;
-    enum { LEN = 3000 };
+    enum {
+        LEN = 3000
+    };
     static char place[LEN];
     struct mpid_request request;
     struct mpid_envelope want = {4, MPID_ANY, MPID_ANY}, env, from = {4, 0, 1};
@@ -461,8 +466,11 @@ static void test_no_overtaking(void **state)
     uint64_t word = 1;
     struct mpid_envelope from = {4, 0, 1};
     struct packet_rts rts = {.total = 50000, .id = 9};
-    struct mpid_wanted wanted = {.sender = mpid_sender(0, 1), .mask = ~(uint64_t)0, .context = 4,
-                                 .base = &word, .len = sizeof(word)};
+    struct mpid_wanted wanted = {.sender = mpid_sender(0, 1),
+                                 .mask = ~(uint64_t)0,
+                                 .context = 4,
+                                 .base = &word,
+                                 .len = sizeof(word)};
     open_both();
     device.wanted = &wanted; /* as within mpid_recv_now() */
     beneath_arrive(LOW, packet_message(PACKET_RTS, &from), &rts, sizeof(rts));
@@ -477,22 +485,14 @@ static void test_no_overtaking(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),
-        DEVICE_TEST(test_bind),
-        DEVICE_TEST(test_bind_at_once),
-        DEVICE_TEST(test_unreachable),
-        DEVICE_TEST(test_refused),
-        DEVICE_TEST(test_asked),
-        DEVICE_TEST(test_crossing),
-        DEVICE_TEST(test_crossing_refused),
-        DEVICE_TEST(test_close_first),
-        DEVICE_TEST(test_close_second),
-        DEVICE_TEST(test_close_crossing),
-        DEVICE_TEST(test_close_nonsense),
-        DEVICE_TEST(test_lost),
-        DEVICE_TEST(test_lost_requests),
-        DEVICE_TEST(test_lost_pending),
-        DEVICE_TEST(test_lost_arriving),
+        cmocka_unit_test(test_table),     DEVICE_TEST(test_bind),
+        DEVICE_TEST(test_bind_at_once),   DEVICE_TEST(test_unreachable),
+        DEVICE_TEST(test_refused),        DEVICE_TEST(test_asked),
+        DEVICE_TEST(test_crossing),       DEVICE_TEST(test_crossing_refused),
+        DEVICE_TEST(test_close_first),    DEVICE_TEST(test_close_second),
+        DEVICE_TEST(test_close_crossing), DEVICE_TEST(test_close_nonsense),
+        DEVICE_TEST(test_lost),           DEVICE_TEST(test_lost_requests),
+        DEVICE_TEST(test_lost_pending),   DEVICE_TEST(test_lost_arriving),
         DEVICE_TEST(test_no_overtaking),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

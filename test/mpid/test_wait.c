@@ -15,7 +15,9 @@
 #include "os/clock.h"
 #include "os/settings.h"
 
-enum { PLENTY = 100000000 };
+enum {
+    PLENTY = 100000000
+};
 
 /* Steps of each kind before the first sleep; each kind comes after the one before it. */
 struct steps {
@@ -126,9 +128,9 @@ static void test_self(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_own_core), cmocka_unit_test(test_shared_core),
-        cmocka_unit_test(test_learns), cmocka_unit_test(test_self)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_own_core),
+                                       cmocka_unit_test(test_shared_core),
+                                       cmocka_unit_test(test_learns), cmocka_unit_test(test_self)};
     char why[256];
     if (os_settings_load(why, sizeof(why)))
         return 1;

@@ -23,12 +23,13 @@
 #include <unistd.h>
 
 enum {
-    LINE = 128,        /* two cache lines: adjacent-line prefetch pairs them */
+    LINE = 128, /* two cache lines: adjacent-line prefetch pairs them */
+    LINES = 61, /* where a line's home lies in the chip makes a third of its time */
     RING_SLOTS = 64,
     SLOT_WORDS = 8,    /* a 64-byte slot: sequence, then payload */
     CHUNK = 16 * 1024, /* of the pipelined copy */
     CHUNKS = 4,
-    SPINS = 1 << 16,   /* before a core is offered to others */
+    SPINS = 1 << 16, /* before a core is offered to others */
 };
 
 struct line {
@@ -42,8 +43,9 @@ struct slot {
 
 /* One direction; the sender is the rank that indexes it in struct shared. */
 struct lane {
-    struct line ping;   /* raw_line, and acknowledgements */
-    struct line signal; /* raw_signal */
+    struct line bounced[LINES]; /* raw_line */
+    struct line ping;           /* acknowledgements */
+    struct line signal;         /* raw_signal */
     struct line full[CHUNKS];
     struct line drained;
     struct slot ring[RING_SLOTS];
@@ -58,7 +60,7 @@ struct raw {
     struct shared *shared;
     struct lane *mine, *theirs; /* I write mine and read theirs */
     int rank, peer_pid, socket;
-    uint64_t turn, ring_sent, ring_seen, chunk_sent, chunk_seen, signals, awaited;
+    uint64_t turn, bounces, ring_sent, ring_seen, chunk_sent, chunk_seen, signals, awaited;
     void *pull_into;
     void *pull_from; /* the peer's address */
 };
@@ -183,13 +185,16 @@ void raw_line(struct raw *raw, int count)
 {
     if (raw->rank > 1)
         return;
+    struct line *mine = &raw->mine->bounced[raw->bounces % LINES];
+    struct line *theirs = &raw->theirs->bounced[raw->bounces++ % LINES];
+
     for (int i = 0; i < count; i++) {
         raw->turn++;
         if (raw->rank == 0)
-            set(&raw->mine->ping, raw->turn);
-        await(&raw->theirs->ping, raw->turn);
+            set(mine, raw->turn);
+        await(theirs, raw->turn);
         if (raw->rank == 1)
-            set(&raw->mine->ping, raw->turn);
+            set(mine, raw->turn);
     }
 }
 
@@ -395,7 +400,7 @@ void raw_socket_window(struct raw *raw, void *out, void *in, size_t bytes, int w
             get(raw, to, 1);
         } else {
             for (int m = 0; m < window; m++)
-                get(raw, to, bytes);
+                get(raw, to + (size_t)m * bytes, bytes);
             put(raw, out, 1);
         }
     }

@@ -25,7 +25,8 @@ struct raw;
 struct raw *raw_open(bool sockets);
 void raw_close(struct raw *raw);
 
-/* Bounce one word on a cache line and back: two one-way trips a round. */
+/* Bounce one word on a cache line and back: two one-way trips a round. Each
+ * call takes another line, as the time depends on where its home is. */
 void raw_line(struct raw *raw, int count);
 
 /* Bounce a message through a ring of 64-byte slots (one line each, 56 bytes
@@ -50,7 +51,8 @@ void raw_memcpy(struct raw *raw, void *out, void *in, size_t bytes, int count);
 /* Bounce bytes over the socket, spinning on a non-blocking recv(). */
 void raw_socket(struct raw *raw, void *out, void *in, size_t bytes, int count);
 
-/* Send window messages, one send() each, then one byte back. */
+/* Send window messages, one send() each, then one byte back. Each lands in
+ * its own place: in has room for window times bytes. */
 void raw_socket_window(struct raw *raw, void *out, void *in, size_t bytes, int window,
                        int count);
 

@@ -9,6 +9,11 @@
  *
  * Chunks are reused last in, first out, and a new one is touched only when
  * credit has been looked for: what is in use stays small and in the cache.
+ *
+ * A chunk that comes back lies in its receiver's cache, and each of its lines
+ * costs the sender a round trip between the processors before it may be written.
+ * So a process with nothing to do takes the lines of the next chunk back ahead
+ * of time: as many as the last one had, for the next message is often as long.
  */
 #ifndef SHM_CHUNK_H
 #define SHM_CHUNK_H
@@ -69,6 +74,21 @@ void shm_chunk_init(struct shm_chunk_pool *pool, unsigned char *base, uint64_t r
  * more: touch a new one where needed, since credit has been looked for. */
 void *shm_chunk_get(struct shm_chunk_pool *pool, const struct shm_flights *flights, size_t len,
                     int more, struct shm_flight *flight);
+
+/* Whether there is a chunk of this class before credit is looked for. */
+static inline int shm_chunk_ready(const struct shm_chunk_pool *pool, uint16_t c)
+{
+    const struct shm_chunk_class *class = &pool->classes[c];
+    return class->free_count || class->touched < class->warm;
+}
+
+/* Where the chunk lies that shm_chunk_get() would give next, of this class; NULL: not known. */
+static inline void *shm_chunk_next(const struct shm_chunk_pool *pool, uint16_t c)
+{
+    const struct shm_chunk_class *class = &pool->classes[c];
+    uint32_t chunk = class->free_count ? class->free[class->free_count - 1] : class->touched;
+    return chunk < class->count ? pool->base + class->offset + class->size * chunk : NULL;
+}
 
 /* Note that the chunk leaves with the packet at position. */
 static inline void shm_chunk_sent(struct shm_flights *flights, const struct shm_flight *flight,

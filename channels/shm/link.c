@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "channels/shm/shm.h"
+#include "os/cache.h"
 #include "os/segment.h"
 #include "slots.h"
 
@@ -13,7 +14,8 @@
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 enum {
-    BATCH = 32 /* packets received from one peer before others have their turn */
+    BATCH = 32,      /* packets received from one peer before others have their turn */
+    HASTE_MAX = 1024 /* bytes of a chunk to move from cache to cache as early as can be: measured */
 };
 
 /* Wake the peer if it sleeps for what has just been stored. Without fenced, the
@@ -94,19 +96,6 @@ static inline void fill(void *to, const struct chan_data *data)
         data->read(data, 0, to, data->len);
 }
 
-static int send_wide(struct shm_link *link, const struct chan_head *head,
-                     const struct chan_data *data)
-{
-    memory_order order = link->fenced ? memory_order_seq_cst : memory_order_release;
-    while (!shm_ring_push_wide(&link->out, head, data->base, (uint32_t)data->len, order))
-        if (!shm_link_refresh(link))
-            return starve(link);
-    if (UNLIKELY(link->starved))
-        feed(link);
-    wake(link, ~0u, link->fenced);
-    return 0;
-}
-
 /* Everything but a small contiguous packet for a ring with room. */
 static __attribute__((noinline)) int send_slow(struct shm_link *link, const struct chan_head *head,
                                                const struct chan_data *data)
@@ -117,8 +106,6 @@ static __attribute__((noinline)) int send_slow(struct shm_link *link, const stru
         return CHAN_AGAIN;
     if (shm_ring_full(&link->out) && !shm_link_refresh(link))
         return starve(link);
-    if (data->len > SHM_RING_INLINE && data->len <= SHM_RING_WIDE && data->base)
-        return send_wide(link, head, data);
     struct shm_ring_slot *slot = shm_ring_next(&link->out);
     if (data->len <= SHM_RING_INLINE) {
         fill(slot->body, data);
@@ -128,9 +115,11 @@ static __attribute__((noinline)) int send_slow(struct shm_link *link, const stru
         if (!chunk)
             return starve(link);
         fill(chunk, data);
+        os_cache_give(chunk, data->len < HASTE_MAX ? data->len : HASTE_MAX);
         kind = SHM_KIND_CHUNK;
         memcpy(slot->body, &flight.offset, sizeof(flight.offset));
         shm_chunk_sent(&link->flights, &flight, link->out.sent);
+        link->shm->ahead = (struct shm_ahead){link, flight.class, 0, (uint32_t)data->len};
     }
     shm_copy_head(&slot->head, head);
     if (UNLIKELY(link->starved))
@@ -197,20 +186,15 @@ static int receive_large(struct shm_link *link, const struct shm_ring_slot *slot
 {
     const struct shm_layout *layout = &link->shm->layout;
     uint32_t offset, len = shm_ring_len(control);
-    if (control >> 32 <= SHM_RING_WIDE) {
-        unsigned char body[SHM_RING_WIDE];
-        if (shm_ring_pop_wide(&link->in, body, len))
-            give(link);
-        link->shm->sink->arrived(link->base.peer, head, body, len);
-        return 1;
-    }
     memcpy(&offset, slot->body, sizeof(offset));
     if (shm_ring_kind(control) != SHM_KIND_CHUNK || len > SHM_CHUNK_MAX ||
         offset > layout->size - layout->pool - len) {
         break_off(link, -EPROTO);
         return 0;
     }
-    link->shm->sink->arrived(link->base.peer, head, link->their_pool + offset, len);
+    const unsigned char *chunk = link->their_pool + offset;
+    os_cache_fetch(chunk, len < HASTE_MAX ? len : HASTE_MAX);
+    link->shm->sink->arrived(link->base.peer, head, chunk, len);
     shm_ring_pop(&link->in);
     give(link);
     return 1;
@@ -380,6 +364,7 @@ void shm_link_end(struct chan_link *base)
         shm->news_seen--; /* so that the peer's new attempt is looked at again */
     link->ends = 0;
     link->hears = 0;
+    shm->ahead.end = 0;
     link->phase = SHM_IDLE;
     link->broken = 0;
     base->peer->slot[ENDPOINT_SLOT_SHM] = NULL;

@@ -26,13 +26,12 @@
 enum {
     SHM_RING_SLOTS = 64,  /* a power of two */
     SHM_RING_INLINE = 40, /* bytes of payload that a slot holds */
-    SHM_RING_WIDE = 96,   /* bytes that it holds with the slot after it */
     SHM_RING_CREDIT = 16  /* small packets between two returns of credit */
 };
 
 /* What a slot's body is. */
 enum shm_kind {
-    SHM_KIND_INLINE = 0, /* the payload; a longer one goes on in the next slot */
+    SHM_KIND_INLINE = 0, /* the payload */
     SHM_KIND_CHUNK = 1   /* a uint32_t: where in the sender's pool the payload begins */
 };
 
@@ -144,43 +143,6 @@ static inline void shm_ring_publish(struct shm_ring_out *out, struct shm_ring_sl
     uint64_t control = shm_ring_control(out->sent, kind, len);
     out->sent++;
     atomic_store_explicit(&slot->control, control, order);
-}
-
-/* The rest of a slot, behind its control word; what a wide packet takes of its second. */
-static inline unsigned char *shm_ring_rest(struct shm_ring_slot *slots, uint32_t position)
-{
-    return (unsigned char *)&slots[position % SHM_RING_SLOTS] + sizeof(uint64_t);
-}
-
-/* Hand over a packet of SHM_RING_INLINE < len <= SHM_RING_WIDE bytes; order as
- * above. Returns whether there was room. The second slot's control word stays as
- * it is, from an earlier lap. */
-static inline int shm_ring_push_wide(struct shm_ring_out *out, const struct chan_head *head,
-                                     const void *from, uint32_t len, memory_order order)
-{
-    struct shm_ring_slot *slot = shm_ring_next(out);
-    uint64_t control = shm_ring_control(out->sent, SHM_KIND_INLINE, len);
-
-    if (out->limit - out->sent < 2)
-        return 0;
-    shm_copy_head(&slot->head, head);
-    memcpy(slot->body, from, SHM_RING_INLINE);
-    memcpy(shm_ring_rest(out->slots, out->sent + 1), (const char *)from + SHM_RING_INLINE,
-           len - SHM_RING_INLINE);
-    out->sent += 2;
-    atomic_store_explicit(&slot->control, control, order);
-    return 1;
-}
-
-/* Take the payload of a wide packet out, and be done with it. Returns whether it is
- * time to give credit. */
-static inline int shm_ring_pop_wide(struct shm_ring_in *in, unsigned char to[SHM_RING_WIDE],
-                                    uint32_t len)
-{
-    memcpy(to, in->slots[in->received % SHM_RING_SLOTS].body, SHM_RING_INLINE);
-    memcpy(to + SHM_RING_INLINE, shm_ring_rest(in->slots, in->received + 1), len - SHM_RING_INLINE);
-    in->received += 2;
-    return in->received % SHM_RING_CREDIT < 2;
 }
 
 /* Take the consumer's credit. Returns 0, or -EPROTO where it cannot be. */

@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "os/cache.h"
 #include "os/cpus.h"
 #include "os/log.h"
 #include "os/params.h"
@@ -22,6 +23,7 @@
 
 enum {
     PAGE = 4096,
+    AHEAD_PART = 1024, /* bytes */
     TEXT = 300
 };
 
@@ -214,8 +216,10 @@ static struct shm_link *new_attempt(struct shm *shm, uint32_t rank, uint32_t *nu
     int rc = shm_link_contact(shm, rank, &link);
     if (rc && !shm->deaf) {
         shm->deaf = 1; /* the caller relies on us: without this line the job would just stop */
-        os_fail(rc, "shm: no answer to rank %u, which waits for one (VIREO_CHANNELS=tcp,loopback "
-                "does without), as its memory cannot be mapped", rank);
+        os_fail(rc,
+                "shm: no answer to rank %u, which waits for one (VIREO_CHANNELS=tcp,loopback "
+                "does without), as its memory cannot be mapped",
+                rank);
     }
     return rc || *number == link->in_number ? NULL : link;
 }
@@ -354,6 +358,20 @@ static __attribute__((noinline)) int progress_many(struct shm *shm)
     return upcalls;
 }
 
+/* Take a part of the next chunk into our cache. No more at once than the processor can have
+ * on its way, or what comes next waits behind it. */
+static __attribute__((noinline)) void go_ahead(struct shm *shm)
+{
+    struct shm_ahead *ahead = &shm->ahead;
+    uint32_t left = ahead->end - ahead->at, part = left < AHEAD_PART ? left : AHEAD_PART;
+    if (!shm_chunk_ready(&shm->pool, ahead->class))
+        shm_link_refresh(ahead->link);
+    unsigned char *chunk = shm_chunk_next(&shm->pool, ahead->class);
+    if (chunk)
+        os_cache_own(chunk + ahead->at, part);
+    ahead->at += part;
+}
+
 static int shm_progress(struct chan *base)
 {
     struct shm *shm = (struct shm *)base;
@@ -363,12 +381,13 @@ static int shm_progress(struct chan *base)
                  atomic_load_explicit(&shm->mine->news, memory_order_relaxed) != shm->news_seen))
         upcalls = do_chores(shm);
     if (UNLIKELY(shm->listening_count > SHM_HOT))
-        return upcalls + progress_many(shm);
-    for (uint32_t i = 0; i < shm->listening_count; i++) {
-        struct shm_link *link = shm->listening[i];
-        if (shm_link_has_packet(link))
-            upcalls += shm_link_receive(link);
-    }
+        upcalls += progress_many(shm);
+    else
+        for (uint32_t i = 0; i < shm->listening_count; i++)
+            if (shm_link_has_packet(shm->listening[i]))
+                upcalls += shm_link_receive(shm->listening[i]);
+    if (UNLIKELY(shm->ahead.at < shm->ahead.end) && !upcalls)
+        go_ahead(shm);
     return upcalls;
 }
 

@@ -42,7 +42,7 @@ enum {
     SHM_LAYOUT = 1, /* counts up when the region changes */
     SHM_HEADER_SIZE = 4096,
     SHM_RANKS_MAX = 16384, /* bits in a header */
-    SHM_EAGER_MAX = 8192,  /* bytes; a copy and a chunk are cheaper than asking */
+    SHM_EAGER_MAX = SHM_CHUNK_MAX - 1, /* bytes; from here on a direct copy may be cheaper */
     SHM_HOT = 8            /* links that every progress() looks at */
 };
 
@@ -139,6 +139,13 @@ struct shm_link {
     struct shm_flights flights;
 };
 
+/* What to fetch of the next chunk while there is nothing to do; see chunk.h. */
+struct shm_ahead {
+    struct shm_link *link; /* the last chunk went there, ... */
+    uint16_t class;        /* ... and was one of these */
+    uint32_t at, end;      /* these bytes of the next one are not in our cache yet */
+};
+
 /* The channel. */
 struct shm {
     struct chan base;
@@ -160,6 +167,7 @@ struct shm {
     uint8_t heavy;         /* we can use os_heavy_fence() */
     uint8_t may_copy;      /* direct copies are allowed */
     int bell;              /* socket to send datagrams from; -1: none yet */
+    struct shm_ahead ahead;
     struct shm_layout layout;
     uint64_t magic;
     struct shm_chunk_pool pool;

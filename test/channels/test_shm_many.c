@@ -209,7 +209,7 @@ static void test_slots(void)
         uint32_t kind, len, offset;
         const char *what;
     } bad[] = {
-        {0, SHM_RING_WIDE + 1, 0, "an inline length beyond two slots"},
+        {0, SHM_RING_INLINE + 1, 0, "an inline length beyond a slot"},
         {1, SHM_CHUNK_MAX + 1, 0, "a chunk longer than any"},
         {1, 0xffffff, 0, "the longest length"},
         {1, 100, 0xffffffff, "an offset beyond the region"},

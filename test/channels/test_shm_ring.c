@@ -41,8 +41,8 @@ struct wire {
 
 static uint32_t pick_len(unsigned *seed)
 {
-    static const uint32_t bounds[] = {9, 41, SHM_RING_WIDE + 1, 1025, SHM_CHUNK_MAX + 1};
-    return (uint32_t)rand_r(seed) % bounds[rand_r(seed) % (rand_r(seed) % 8 ? 3 : 5)];
+    static const uint32_t bounds[] = {9, 41, 1025, SHM_CHUNK_MAX + 1};
+    return (uint32_t)rand_r(seed) % bounds[rand_r(seed) % (rand_r(seed) % 8 ? 2 : 4)];
 }
 
 static unsigned char byte_of(uint64_t number, size_t i)
@@ -55,8 +55,6 @@ static int push(struct shm_ring_out *out, struct shm_chunk_pool *pool, struct sh
                 const struct chan_head *head, const unsigned char *bytes)
 {
     uint32_t len = (uint32_t)head->word[1];
-    if (len > SHM_RING_INLINE && len <= SHM_RING_WIDE)
-        return shm_ring_push_wide(out, head, bytes, len, memory_order_release);
     if (shm_ring_full(out))
         return 0;
     struct shm_ring_slot *slot = shm_ring_next(out);
@@ -122,7 +120,6 @@ static void consume(struct wire *wire)
     for (uint64_t number = 0; number < PACKETS;) {
         struct shm_ring_slot *slot;
         uint64_t control;
-        unsigned char body[SHM_RING_WIDE];
         if (!shm_ring_peek(&in, &slot, &control)) {
             sched_yield();
             continue;
@@ -137,9 +134,6 @@ static void consume(struct wire *wire)
             memcpy(&offset, slot->body, sizeof(offset));
             check(wire, &head, number, wire->pool + offset, len);
             shm_ring_pop(&in);
-        } else if (len > SHM_RING_INLINE) {
-            give = shm_ring_pop_wide(&in, body, len);
-            check(wire, &head, number, body, len);
         } else {
             check(wire, &head, number, slot->body, len);
             give = shm_ring_pop(&in);

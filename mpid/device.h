@@ -78,6 +78,7 @@ struct device {
     uint32_t lost;  /* 1 + the rank to which the last connection broke; 0: none */
     _Atomic int sleepers;
     uint32_t turns;
+    uint64_t moved_ns; /* when a rendezvous was last done with */
 };
 
 extern struct device device;

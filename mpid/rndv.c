@@ -22,7 +22,7 @@ static struct rates *rates_of(struct vc *vc, uint64_t len)
 {
     int class = 0;
     for (len /= 4 * (uint64_t)DIRECT_MIN; len && class < RATE_CLASSES - 1; len /= 4)
-        class++;
+        class ++;
     return &vc->rates[class];
 }
 
@@ -48,19 +48,24 @@ static enum packet_engine choose(struct vc *vc, const struct mpid_request *reque
     return best;
 }
 
-/* What was slow may have been interrupted: it counts little, and at most as twice the
- * average. What was fast is what the engine can do. */
+/* What this message has added to the time that went by: of several in flight, the time
+ * since the last one was done, else each would count the others' too. The average goes a
+ * quarter of the way to the new figure, or to half or one and a half of itself: an
+ * interruption, or a lucky time, counts no more than the many others. */
 static void measure(struct mpid_request *request)
 {
     uint64_t len = request->count;
     if (!request->started_ns || !len)
         return;
-    uint64_t rate = (os_now_ns() - request->started_ns) * 1000 / len;
+    uint64_t now_ns = os_now_ns(), from_ns = request->started_ns;
+    if (from_ns < device.moved_ns)
+        from_ns = device.moved_ns;
+    device.moved_ns = now_ns;
+    uint64_t rate = (now_ns - from_ns) * 1000 / len + 1;
     uint32_t *average = &rates_of(request->vc, len)->ps_per_byte[request->mode];
-    uint64_t most = *average ? (uint64_t)*average * 2 : UINT32_MAX / 8;
-    uint32_t now = (uint32_t)(rate < most ? rate : most) + 1;
-    uint64_t old = *average ? *average : now;
-    *average = (uint32_t)(now < old ? (old + now) / 2 : (old * 7 + now) / 8);
+    uint64_t old = *average, least = old / 2, most = old ? old + old / 2 : UINT32_MAX / 8;
+    uint64_t now = rate < least ? least : rate > most ? most : rate;
+    *average = (uint32_t)(old ? (old * 3 + now) / 4 : now);
 }
 
 /* ---- the receiver ---- */
@@ -208,8 +213,7 @@ static void split(struct vc *vc, struct mpid_request *request, const struct pack
 {
     const struct chan_direct *direct = vc->bound->ops->direct;
     const char *base = request->bytes.base;
-    struct chan_head head =
-        packet_head(PACKET_DONE, cts->receiver_id, 0);
+    struct chan_head head = packet_head(PACKET_DONE, cts->receiver_id, 0);
     if (direct->push(vc->bound, base + cts->split, cts->addr + cts->split,
                      request->total - cts->split)) {
         vc_fail(vc, MPID_LOST, "its memory cannot be written any more");

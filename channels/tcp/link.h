@@ -26,7 +26,7 @@
 #include "channels/tcp/wire.h"
 
 enum {
-    LINK_EAGER_MAX = 64 << 10,
+    LINK_EAGER_MAX = 512 << 10, /* bytes: beyond, asking first costs little */
     LINK_IN_LEN = 64 << 10,     /* bytes of the read-ahead buffer */
     LINK_FLAT_MAX = 2 << 10,    /* bytes: put behind the header for the system call */
     LINK_COPY_MAX = 8 << 10,    /* bytes: up to here, a copy is cheaper than a system call */

@@ -7,7 +7,7 @@
 #include "pattern.h"
 
 enum {
-    LONG = 300000
+    LONG = 1200000 /* no channel sends that before it is received */
 };
 
 static char *out, *in;

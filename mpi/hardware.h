@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Where this process runs in its host's hardware, by hwloc. The library is loaded at the first
+ * question and not before, since most programs never ask and its start takes longer than ours.
+ * Where it is not installed, or the process may run in several places of a level, that level is
+ * unknown. Any thread may ask; the answer is found once.
+ */
+#ifndef MPI_HARDWARE_H
+#define MPI_HARDWARE_H
+
+#include <stdint.h>
+
+/* From the outermost to the innermost. */
+enum hardware_level {
+    HARDWARE_HOST,
+    HARDWARE_PACKAGE,
+    HARDWARE_NUMA,
+    HARDWARE_L3,
+    HARDWARE_L2,
+    HARDWARE_CORE,
+    HARDWARE_PU,
+    HARDWARE_LEVELS
+};
+
+#define HARDWARE_UNKNOWN UINT64_MAX
+
+/* id[level]: a number that all processes in the same place of that level have, and no others
+ * of this host: for the host, what comm_host_id() says; else the object's logical index. */
+struct hardware_place {
+    uint64_t id[HARDWARE_LEVELS];
+};
+
+const struct hardware_place *hardware_place(void);
+
+/* Level of a name such as "hwloc://Package", "hwloc://NUMANode", "hwloc://L3Cache",
+ * "mpi_shared_memory" (the host), or HARDWARE_LEVELS where it names none; and back. */
+enum hardware_level hardware_level_of(const char *name);
+const char *hardware_level_name(enum hardware_level level);
+
+/* How many levels two places share, from the outermost on: 0 (other hosts) to HARDWARE_LEVELS. */
+int hardware_nearness(const struct hardware_place *a, const struct hardware_place *b);
+
+#endif

@@ -155,6 +155,8 @@ def find_ports(job):
 
 def main(mpiexec, work, seconds):
     env = dict(os.environ, VIREO_CHANNELS="tcp,loopback")
+    # A sanitizer keeps what is freed for a while: not so much that it looks like growth.
+    env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=8"
     ms = int(seconds * 1000)
     # Pairs meet for the first time while the strangers are there, too.
     job = subprocess.Popen([mpiexec, "-n", str(RANKS), "--timeout", str(int(seconds) * 4 + 60),

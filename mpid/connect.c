@@ -91,19 +91,17 @@ void connect_start(struct vc *vc)
     bind_vc(vc);
 }
 
-static bool poll_moved;
-
-static void poll_vc(struct vc *vc)
+static void poll_vc(struct vc *vc, void *moved)
 {
     if (vc->state == VC_BINDING)
-        poll_moved |= bind_vc(vc);
+        *(bool *)moved |= bind_vc(vc);
 }
 
 bool connect_poll(void)
 {
-    poll_moved = false;
-    vc_each(poll_vc);
-    return poll_moved;
+    bool moved = false;
+    vc_each(poll_vc, &moved);
+    return moved;
 }
 
 /* ---- upcalls ---- */

@@ -179,13 +179,16 @@ bool device_has_ended(uint32_t rank)
     return ended;
 }
 
-static struct vc *ended_vc;
-static int ended_rank;
+struct search {
+    uint32_t rank;
+    struct vc *found;
+};
 
-static void find_ended(struct vc *vc)
+static void find_rank(struct vc *vc, void *arg)
 {
-    if ((int)vc->peer.rank == ended_rank)
-        ended_vc = vc;
+    struct search *search = arg;
+    if (vc->peer.rank == search->rank)
+        search->found = vc;
 }
 
 /* A process that has ended without ever opening its device leaves a world that none of us can
@@ -211,15 +214,14 @@ static void process_ended(const BNR_Event *event, void *arg)
     device.ends_seen = true;
     if (event->type == BNR_EV_PROC_EXIT)
         check_was_there(event->rank);
-    ended_vc = NULL;
-    ended_rank = event->rank;
-    vc_each(find_ended);
-    if (!ended_vc || ended_vc->state >= VC_CLOSED)
+    struct search search = {.rank = (uint32_t)event->rank};
+    vc_each(find_rank, &search);
+    if (!search.found || search.found->state >= VC_CLOSED)
         return;
     for (int i = 0; i < device.port_count; i++)
         while (device.ports[i].chan->ops->progress(device.ports[i].chan) > 0) {
         }
-    vc_fail(ended_vc, MPID_LOST, "its process has ended");
+    vc_fail(search.found, MPID_LOST, "its process has ended");
 }
 
 static int attach(char *why, size_t size)
@@ -305,41 +307,37 @@ int mpid_init(bool threads, size_t request_size, struct mpid_world *world, char 
     return 0;
 }
 
-static bool all_quiet, all_closed;
-
-static void look_quiet(struct vc *vc)
+static void look_quiet(struct vc *vc, void *quiet)
 {
     bool wanted = vc->state != VC_FAILED && vc->state != VC_CLOSED;
     if (wanted && (vc->send_head || vc->bulk || (vc->unfinished && vc->state != VC_REMOTE_CLOSE)))
-        all_quiet = false;
+        *(bool *)quiet = false;
 }
 
 static bool is_quiet(void *arg)
 {
     (void)arg;
     os_lock(&device.lock);
-    all_quiet = true;
-    vc_each(look_quiet);
-    bool quiet = all_quiet;
+    bool quiet = true;
+    vc_each(look_quiet, &quiet);
     os_unlock(&device.lock);
     return quiet;
 }
 
-static void close_one(struct vc *vc)
+static void close_one(struct vc *vc, void *closed)
 {
     if (vc->state == VC_OPEN || vc->state == VC_REMOTE_CLOSE)
         vc_close(vc);
     if ((vc->state >= VC_BINDING && vc->state < VC_CLOSED) || vc->control_head)
-        all_closed = false;
+        *(bool *)closed = false;
 }
 
 static bool is_closed(void *arg)
 {
     (void)arg;
     os_lock(&device.lock);
-    all_closed = true;
-    vc_each(close_one);
-    bool closed = all_closed;
+    bool closed = true;
+    vc_each(close_one, &closed);
     os_unlock(&device.lock);
     return closed;
 }

@@ -8,8 +8,6 @@
 
 #include "mpid/device.h"
 
-static FILE *report_file;
-
 static const char *bound_name(const struct vc *vc)
 {
     return vc->bound ? vc->bound->ops->name : vc_state_name((enum vc_state)vc->state);
@@ -28,41 +26,42 @@ static void choose_again(struct vc *vc)
 }
 
 /* The text that parts this reason from the last one. */
-static void put_reason(const char **separator, const char *channel, const char *why)
+static void put_reason(FILE *file, const char **separator, const char *channel, const char *why)
 {
-    fprintf(report_file, "%s%s%s%s", *separator, channel, *channel ? ": " : "", why);
+    fprintf(file, "%s%s%s%s", *separator, channel, *channel ? ": " : "", why);
     *separator = "; ";
 }
 
-static void put_vc(struct vc *vc)
+static void put_vc(struct vc *vc, void *arg)
 {
+    FILE *file = arg;
     if (vc->state == VC_UNBOUND)
         return;
     choose_again(vc);
-    fprintf(report_file, "%u\t%s\t", vc->peer.rank, bound_name(vc));
+    fprintf(file, "%u\t%s\t", vc->peer.rank, bound_name(vc));
     const char *separator = "";
     for (int i = 0; i < device.port_count; i++) {
         const struct chan_verdict *verdict = &vc->choice.verdict[i];
         if (vc->bound && vc->bound->ops == device.ops[i])
             continue;
         bool better = verdict->fit != CHAN_NO && !vc->choice.refused[i];
-        put_reason(&separator, device.ops[i]->name,
+        put_reason(file, &separator, device.ops[i]->name,
                    better ? "would do, but another is better" : verdict->why);
     }
     for (int i = 0; i < device.closed_count; i++)
-        put_reason(&separator, "", device.closed[i]);
-    fputc('\n', report_file);
+        put_reason(file, &separator, "", device.closed[i]);
+    fputc('\n', file);
 }
 
 void report_put(void)
 {
     char *text = NULL;
     size_t len = 0;
-    report_file = open_memstream(&text, &len);
-    if (!report_file)
+    FILE *file = open_memstream(&text, &len);
+    if (!file)
         return;
-    vc_each(put_vc);
-    if (!fclose(report_file) && len)
+    vc_each(put_vc, file);
+    if (!fclose(file) && len)
         (void)BNR_Put(device.group, "mpid.report", text, len, BNR_PUT_REPLACE);
     free(text);
 }

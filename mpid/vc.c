@@ -121,11 +121,11 @@ struct vc *vc_get(const struct chan_gid *gid, uint32_t rank)
     return vc;
 }
 
-void vc_each(void (*visit)(struct vc *vc))
+void vc_each(void (*visit)(struct vc *vc, void *arg), void *arg)
 {
     struct vc *vc, *next;
     HASH_ITER(hh, vc_table, vc, next)
-        visit(vc);
+        visit(vc, arg);
 }
 
 /* Give up the link and what waited to go over it in control packets. */
@@ -142,8 +142,9 @@ static void drop_link(struct vc *vc)
     }
 }
 
-static void free_vc(struct vc *vc)
+static void free_vc(struct vc *vc, void *arg)
 {
+    (void)arg;
     drop_link(vc);
     free(vc->landing.temp);
     HASH_DEL(vc_table, vc);
@@ -153,7 +154,7 @@ static void free_vc(struct vc *vc)
 
 void vc_fini(void)
 {
-    vc_each(free_vc);
+    vc_each(free_vc, NULL);
 }
 
 void vc_mark_busy(struct vc *vc)

@@ -116,8 +116,8 @@ void vc_fini(void);
 
 /* The VC to a process, made if need be, or NULL (no memory). */
 struct vc *vc_get(const struct chan_gid *gid, uint32_t rank);
-/* Call visit for every VC. */
-void vc_each(void (*visit)(struct vc *vc));
+/* Call visit for every VC. It may free the one that it is given. */
+void vc_each(void (*visit)(struct vc *vc, void *arg), void *arg);
 
 /* Move on; an event that cannot happen is a protocol failure of the peer, and
  * changes nothing. Returns whether it could. */

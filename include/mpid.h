@@ -241,8 +241,5 @@ void mpid_wait(struct mpid_request *request);
  * about. is_done runs in this thread, unlocked, between turns, and maybe once more after it has
  * said yes. */
 void mpid_wait_until(bool (*is_done)(void *arg), void *arg);
-/* Wake threads that sleep in mpid_wait_until() so that they look again: after a
- * change that came about outside the device. */
-void mpid_wake(void);
 
 #endif

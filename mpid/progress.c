@@ -268,14 +268,6 @@ void progress_wake(void)
     }
 }
 
-void mpid_wake(void)
-{
-    os_lock(&device.lock);
-    if (atomic_load(&device.sleepers))
-        progress_wake();
-    os_unlock(&device.lock);
-}
-
 /* ---- waiting ---- */
 
 /* Nothing happened: spend the time until the next turn. */

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "os/nearest.h"
+
 #define ONE_HOST "this version runs every process on this host; leave the option out"
 
 const char *const option_section_titles[OPTION_SECTIONS] = {
@@ -109,28 +111,6 @@ void option_spell(const char *name, size_t len, char *text, size_t size)
     snprintf(text, size, "%s%.*s", dashes == 2 ? "--" : "-", (int)len, name);
 }
 
-/* Edit distance of two short words. */
-static int distance(const char *a, size_t a_len, const char *b, size_t b_len)
-{
-    int row[41];
-    for (size_t j = 0; j <= b_len; j++)
-        row[j] = (int)j;
-    for (size_t i = 1; i <= a_len; i++) {
-        int diagonal = row[0];
-        row[0] = (int)i;
-        for (size_t j = 1; j <= b_len; j++) {
-            int best = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            row[j] = best;
-        }
-    }
-    return row[b_len];
-}
-
 void option_nearest(const char *name, size_t len, char *near, size_t size)
 {
     int best = len < 40 ? (int)len / 3 + 1 : 0;
@@ -140,7 +120,7 @@ void option_nearest(const char *name, size_t len, char *near, size_t size)
         if (option_table[i].action == OPTION_REFUSED)
             continue;
         for (const char *w = next_word(option_table[i].names, &n); w; w = next_word(w, &n)) {
-            int d = n < 40 ? distance(name, len, w, n) : best + 1;
+            int d = os_nearest_distance(name, len, w, n);
             if (d > best || (d == best && near[0]) || (size_t)d >= len)
                 continue;
             best = d;

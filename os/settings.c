@@ -10,6 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "os/nearest.h"
+
 extern char **environ;
 
 const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
@@ -109,41 +111,17 @@ static int parse(const struct os_setting_row *row, const char *text, int64_t *va
     return rc;
 }
 
-/* Edit distance, for the nearest name; names are short. */
-static int distance(const char *a, const char *b)
-{
-    int row[64];
-    int la = (int)strlen(a), lb = (int)strlen(b);
-    if (lb > 62)
-        return 1000;
-    for (int j = 0; j <= lb; j++)
-        row[j] = j;
-    for (int i = 1; i <= la; i++) {
-        int diagonal = row[0];
-        row[0] = i;
-        for (int j = 1; j <= lb; j++) {
-            int best = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            row[j] = best;
-        }
-    }
-    return row[lb];
-}
-
 static int find(const char *name, const char **nearest)
 {
-    int best = 1000;
+    int best = OS_NEAREST_FAR;
     for (int i = 0; i < OS_SETTING_COUNT; i++) {
-        if (!strcasecmp(os_settings[i].name, name))
+        const char *one = os_settings[i].name;
+        if (!strcasecmp(one, name))
             return i;
-        int d = distance(name, os_settings[i].name);
+        int d = os_nearest_distance(name, strlen(name), one, strlen(one));
         if (d < best) {
             best = d;
-            *nearest = os_settings[i].name;
+            *nearest = one;
         }
     }
     return -1;

@@ -20,6 +20,12 @@ static const char *const vc_names[VC_STATES] = {
     [VC_CLOSED] = "closed",           [VC_FAILED] = "failed",
 };
 
+static const char *const vc_event_names[VC_EVENTS] = {
+    [VC_NEED] = "need",     [VC_LINKED] = "linked",   [VC_ASKED] = "asked",
+    [VC_OPENED] = "opened", [VC_CLOSE] = "close",     [VC_CLOSE_0] = "close(0)",
+    [VC_CLOSE_1] = "close(1)", [VC_LOST] = "lost",
+};
+
 enum { NONE = VC_STATES }; /* cannot happen */
 
 /* From state by event to state. */
@@ -61,8 +67,11 @@ enum vc_state vc_after(enum vc_state state, enum vc_event event)
 bool vc_event(struct vc *vc, enum vc_event event)
 {
     enum vc_state next = vc_after((enum vc_state)vc->state, event);
-    if (next == VC_STATES)
+    if (next == VC_STATES) {
+        os_log(OS_LOG_DEBUG, "rank %u, %s: '%s' cannot happen", vc->peer.rank,
+               vc_names[vc->state], vc_event_names[event]);
         return false;
+    }
     bool was = vc->state >= VC_BINDING && vc->state <= VC_ACCEPTING;
     bool is = next >= VC_BINDING && next <= VC_ACCEPTING;
     device.binding += (int)is - (int)was;

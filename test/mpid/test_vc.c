@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -97,6 +99,34 @@ static void test_table(void **state)
             assert_string_not_equal(vc_state_name((enum vc_state)i),
                                     vc_state_name((enum vc_state)j));
     assert_string_equal(vc_state_name(VC_STATES), "impossible");
+}
+
+/* What cannot happen is told to whoever looks for the reason of a failure. Settings are read
+ * once: so in a child, before anything else here reads them. */
+static void test_impossible_is_logged(void **state)
+{
+    (void)state;
+    char text[256] = "";
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        struct vc vc;
+        memset(&vc, 0, sizeof(vc));
+        vc.peer.rank = 7;
+        vc.state = VC_OPEN;
+        setenv("VIREO_LOG", "debug", 1);
+        dup2(ends[1], STDERR_FILENO);
+        _exit(vc_event(&vc, VC_CLOSE_1));
+    }
+    close(ends[1]);
+    int status;
+    assert_true(read(ends[0], text, sizeof(text) - 1) > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_non_null(strstr(text, "rank 7, open: 'close(1)' cannot happen"));
+    close(ends[0]);
 }
 
 /* ---- the device ---- */
@@ -485,7 +515,9 @@ static void test_no_overtaking(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),     DEVICE_TEST(test_bind),
+        cmocka_unit_test(test_impossible_is_logged), /* first */
+        cmocka_unit_test(test_table),
+        DEVICE_TEST(test_bind),
         DEVICE_TEST(test_bind_at_once),   DEVICE_TEST(test_unreachable),
         DEVICE_TEST(test_refused),        DEVICE_TEST(test_asked),
         DEVICE_TEST(test_crossing),       DEVICE_TEST(test_crossing_refused),

@@ -115,13 +115,17 @@ struct job_step job_rank_ended(struct job *job, const struct job_facts *facts,
         bool is_ours = is_our_doing(job, *cause, facts->status);
         if (is_ours && job->user_signal)
             code = 128 + job->user_signal;
-        if (job->has_code || is_ours)
+        bool goes_on = job->goes_on && job->state == JOB_RUNNING;
+        bool is_tolerated = goes_on && *cause != JOB_CAUSE_ABORT;
+        bool is_news = !job->has_code || goes_on;
+        if (!is_news || is_ours)
             *cause = JOB_CAUSE_NONE;
         if (!job->has_code) {
             job->has_code = true;
             job->exit_code = code;
         }
-        step = job_event(job, JOB_FAILURE);
+        if (!is_tolerated)
+            step = job_event(job, JOB_FAILURE);
     }
     if (!job->alive)
         step = job_event(job, JOB_LAST);

@@ -11,6 +11,8 @@
  * The first failure decides the exit status: the rank's exit code, 128 + its
  * signal, the code of its abort. A rank that dies of a signal that the user
  * sent through mpiexec is no news: the status is then 128 + the user's signal.
+ *
+ * Where the job goes on after failures, each of them is news, and only an abort ends it.
  */
 #ifndef BNR_JOB_H
 #define BNR_JOB_H
@@ -56,6 +58,7 @@ struct job_step {
 struct job {
     enum job_state state;
     int alive;
+    bool goes_on;  /* only an abort ends the others; set it after job_init() */
     bool has_code; /* exit_code is decided */
     int exit_code;
     int user_signal; /* the first that should end the job; 0: none */

@@ -97,7 +97,12 @@ static int run_programs(const struct options *o, int argc, char **argv)
     char **paths = calloc((size_t)o->napps, sizeof(*paths));
     if (!paths)
         return 1;
+    char why[512];
     int code = find_programs(o, paths);
+    if (!code && outfile_prepare(&o->files, why, sizeof(why))) {
+        fprintf(stderr, "mpiexec: %s\n", why);
+        code = 1;
+    }
     if (!code) {
         launch_remember();
         launch_raise_limits();

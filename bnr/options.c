@@ -7,19 +7,23 @@
 #include <ctype.h>
 #include <errno.h>
 #include <ifaddrs.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 #include "bnr/option_table.h"
+#include "os/cpus.h"
 #include "os/log.h"
 #include "os/settings.h"
 
 enum {
-    RANKS_MAX = 1 << 20
+    RANKS_MAX = 1 << 20,
+    UNIVERSE_SYSTEM = -1, /* as many as there are processors */
 };
 
 /* A command line being read. */
@@ -175,6 +179,95 @@ static int parse_stdin(struct reader *r, const char *option, const char *text)
     return parse_int(r, option, text, 0, &r->o->stdin_rank);
 }
 
+static int parse_universe(struct reader *r, const char *option, const char *text)
+{
+    int *size = &r->o->universe_size;
+    if (!strcasecmp(text, "system"))
+        *size = UNIVERSE_SYSTEM;
+    else if (!strcasecmp(text, "infinite"))
+        *size = RANKS_MAX;
+    else
+        return parse_int(r, option, text, 1, size);
+    return 0;
+}
+
+static bool is_word_of(const char *words, const char *text, size_t len)
+{
+    for (; *words; words += strcspn(words, " "), words += strspn(words, " "))
+        if (strcspn(words, " ") == len && !strncasecmp(words, text, len))
+            return true;
+    return false;
+}
+
+/* Send stream i to files by pattern, which passes to the options. */
+static int set_file(struct reader *r, const char *option, int i, char *pattern)
+{
+    char name[PATH_MAX];
+    struct outfile one = {.ranks = 1};
+    if (!pattern)
+        return -ENOMEM;
+    free(r->o->files.pattern[i]);
+    r->o->files.pattern[i] = pattern;
+    int rc = outfile_name(&one, pattern, 0, name, sizeof(name));
+    if (rc == -EINVAL)
+        return refuse(r,
+                      "'%s' takes the name of a file, with %%r, %%R, %%h, %%t or %%%% in it, "
+                      "not '%s'",
+                      option, pattern);
+    return rc ? refuse(r, "'%s': the name of the file is too long", option) : 0;
+}
+
+/* Send both streams to files in folder (len bytes), in which "%" means itself. The suffixes
+ * that other launchers know ask for what is done anyway: no copy, no folder of the job. */
+static int set_folder(struct reader *r, const char *option, const char *folder, size_t len)
+{
+    static const char *const suffixes[] = {":nocopy,nojobid", ":nojobid,nocopy", ":nocopy",
+                                           ":nojobid"};
+    static const char *const streams[] = {"stdout", "stderr"};
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        size_t n = strlen(suffixes[i]);
+        if (len >= n && !memcmp(folder + len - n, suffixes[i], n)) {
+            len -= n;
+            break;
+        }
+    }
+    if (!len)
+        return refuse(r, "'%s' needs the name of a folder", option);
+    int rc = 0;
+    for (int i = 0; i < 2 && !rc; i++) {
+        char *pattern = malloc(2 * len + sizeof("/rank.%R/stdout")), *at = pattern;
+        for (size_t j = 0; at && j < len; j++) {
+            *at++ = folder[j];
+            if (folder[j] == '%')
+                *at++ = '%';
+        }
+        if (at)
+            sprintf(at, "/rank.%%R/%s", streams[i]);
+        rc = set_file(r, option, i, pattern);
+    }
+    return rc;
+}
+
+/* The words of --output. */
+static int set_output(struct reader *r, const char *option, const char *words)
+{
+    int rc = 0;
+    do {
+        size_t len = strcspn(words, ",");
+        if (is_word_of("tag rank tag-output", words, len))
+            r->o->label = true;
+        else if (is_word_of("merge merge-stderr-to-stdout", words, len))
+            r->o->merge = true;
+        else if (len > 4 && !strncasecmp(words, "dir=", 4))
+            rc = set_folder(r, option, words + 4, len - 4);
+        else
+            return refuse(r, "'%s' takes tag, merge and dir=DIR, not '%.*s'", option, (int)len,
+                          words);
+        words += len + (words[len] == ',');
+    } while (!rc && *words);
+    return rc;
+}
+
 /* Whether an address is one of this host's interfaces'. */
 static bool is_own_address(int family, const void *address)
 {
@@ -228,14 +321,6 @@ static int check_hosts(struct reader *r, const char *option, const char *list)
         list += n + (list[n] == ',');
     } while (*list);
     return 0;
-}
-
-static bool is_word_of(const char *words, const char *text, size_t len)
-{
-    for (; *words; words += strcspn(words, " "), words += strspn(words, " "))
-        if (strcspn(words, " ") == len && !strncasecmp(words, text, len))
-            return true;
-    return false;
 }
 
 static int check_mapping(struct reader *r, const char *option, const char *text)
@@ -337,11 +422,13 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_REPORT: o->report = true; return 0;
     case OPTION_VERBOSE: o->verbose = true; return 0;
     case OPTION_VERSION: o->version = true; return 0;
-    case OPTION_OUTPUT:
-        o->label = true;
-        if (!strcmp(value, "tag") || !strcmp(value, "rank"))
-            return 0;
-        return refuse(r, "'%s' takes tag, not '%s'", option, value);
+    case OPTION_GO_ON: o->goes_on = true; return 0;
+    case OPTION_UNIVERSE: return parse_universe(r, option, value);
+    case OPTION_MERGE: o->merge = true; return 0;
+    case OPTION_OUT_FOLDER: return set_folder(r, option, value, strlen(value));
+    case OPTION_OUT_FILE: return set_file(r, option, 0, strdup(value));
+    case OPTION_ERR_FILE: return set_file(r, option, 1, strdup(value));
+    case OPTION_OUTPUT: return set_output(r, option, value);
     case OPTION_ENV:
     case OPTION_GENV:
     case OPTION_EXPORT:
@@ -448,6 +535,19 @@ static int finish(struct reader *r)
         if (limit && *limit && parse_seconds(r, "MPIEXEC_TIMEOUT", limit, &o->timeout_s))
             return -EINVAL;
     }
+    if (o->universe_size == UNIVERSE_SYSTEM)
+        o->universe_size = os_cpus_usable() > o->nranks ? os_cpus_usable() : o->nranks;
+    if (o->universe_size && o->universe_size < o->nranks)
+        return refuse(r,
+                      "-usize %d leaves no room for the %d processes of the job; raise it, or "
+                      "leave it out",
+                      o->universe_size, o->nranks);
+    o->files.ranks = o->nranks;
+    o->files.begun_s = (long)time(NULL);
+    if (o->merge) {
+        free(o->files.pattern[1]);
+        o->files.pattern[1] = NULL;
+    }
     return o->report ? push(&o->settings, strdup("VIREO_REPORT=1")) : 0;
 }
 
@@ -479,6 +579,8 @@ void options_free(struct options *o)
     free(o->apps);
     free_env(&o->env);
     free_list(o->settings);
+    free(o->files.pattern[0]);
+    free(o->files.pattern[1]);
     memset(o, 0, sizeof(*o));
 }
 

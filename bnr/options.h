@@ -23,6 +23,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "bnr/outfile.h"
+
 enum options_stdin {
     OPTIONS_STDIN_RANK,
     OPTIONS_STDIN_ALL,
@@ -65,13 +67,17 @@ struct options {
     bool label;
     bool verbose;
     bool report;
+    bool merge;   /* stderr goes where stdout goes */
+    bool goes_on; /* when a rank fails, the others are left alone */
     bool version;
     enum options_help help;
     double timeout_s; /* 0: none; from --timeout, else MPIEXEC_TIMEOUT */
     enum options_stdin stdin_mode;
     int stdin_rank;        /* meant when stdin_mode is OPTIONS_STDIN_RANK; below nranks */
     struct option_env env; /* for every program, before its own */
-    char **settings;       /* "VIREO_NAME=VALUE" of --set and --report; NULL-terminated */
+    struct outfile files;
+    int universe_size; /* at least nranks; 0: not given */
+    char **settings;   /* "VIREO_NAME=VALUE" of --set and --report; NULL-terminated */
 };
 
 /* Parse argv[1..argc-1] into o. Strings of argv are borrowed and must outlive o.

@@ -32,7 +32,12 @@
 
 extern char **environ;
 
-enum { EXIT_FAILED = 1, EXIT_TIMEOUT = 124, JOB_LIST_MAX = 32 * 33, FIRST_KEPT_FD = 200 };
+enum {
+    EXIT_FAILED = 1,
+    EXIT_TIMEOUT = 124,
+    JOB_LIST_MAX = 32 * 33,
+    FIRST_KEPT_FD = 200
+};
 
 /* What differs between ranks in their environment: rewritten before each start. */
 struct extra {
@@ -70,6 +75,8 @@ static void explain_end(struct run *run, int rank, const struct job_facts *f, en
     size_t size = sizeof(run->last_words);
     if (cause == JOB_CAUSE_NONE)
         return;
+    if (text[0]) /* of another rank, in a job that goes on */
+        stdio_say(run->stdio, "%s\n", text);
     int n = snprintf(text, size, "mpiexec: rank %d on %s (pid %d) ", rank, os_host_name(),
                      (int)run->table.rank[rank].pid);
     text += n;
@@ -85,9 +92,7 @@ static void explain_end(struct run *run, int rank, const struct job_facts *f, en
         snprintf(text, size, "was killed by signal %d (%s)", WTERMSIG(f->status),
                  strsignal(WTERMSIG(f->status)));
         break;
-    case JOB_CAUSE_CODE:
-        snprintf(text, size, "exited with code %d", WEXITSTATUS(f->status));
-        break;
+    case JOB_CAUSE_CODE: snprintf(text, size, "exited with code %d", WEXITSTATUS(f->status)); break;
     case JOB_CAUSE_UNFINALIZED: snprintf(text, size, "exited without MPI_Finalize"); break;
     case JOB_CAUSE_UNINITIALIZED:
         snprintf(text, size, "exited without MPI_Init, which other ranks have called");
@@ -174,9 +179,11 @@ static void on_timeout(uv_timer_t *timer)
         return;
     }
     list_ranges(ranks, sizeof(ranks), run->o->nranks, rank_lives, &run->table);
-    stdio_say(run->stdio, "mpiexec: the job did not end within %g s; still running on %s: %s %s "
-              "of %d\n", run->o->timeout_s, os_host_name(), run->job.alive > 1 ? "ranks" : "rank",
-              ranks, run->o->nranks);
+    stdio_say(run->stdio,
+              "mpiexec: the job did not end within %g s; still running on %s: %s %s "
+              "of %d\n",
+              run->o->timeout_s, os_host_name(), run->job.alive > 1 ? "ranks" : "rank", ranks,
+              run->o->nranks);
     follow(run, job_end(&run->job, JOB_TERMINATE, EXIT_TIMEOUT));
 }
 
@@ -190,9 +197,8 @@ static void on_drained(void *arg)
 static bool others_communicate(const struct run *run)
 {
     for (int r = 0; r < run->o->nranks; r++)
-        if (rank_lives(&run->table, r) &&
-            (atomic_load(&table_page(&run->table, r)->flags) &
-             (PAGE_INITIALIZED | PAGE_FINALIZED)) == PAGE_INITIALIZED)
+        if (rank_lives(&run->table, r) && (atomic_load(&table_page(&run->table, r)->flags) &
+                                           (PAGE_INITIALIZED | PAGE_FINALIZED)) == PAGE_INITIALIZED)
             return true;
     return false;
 }
@@ -294,11 +300,18 @@ static void compose_extra(struct run *run, int rank)
     snprintf(x->local_size, sizeof(x->local_size), "MPI_LOCALNRANKS=%d", n);
     snprintf(x->ompi_rank, sizeof(x->ompi_rank), "OMPI_COMM_WORLD_RANK=%d", rank);
     snprintf(x->ompi_size, sizeof(x->ompi_size), "OMPI_COMM_WORLD_SIZE=%d", n);
-    snprintf(x->ompi_local_rank, sizeof(x->ompi_local_rank), "OMPI_COMM_WORLD_LOCAL_RANK=%d",
-             rank);
+    snprintf(x->ompi_local_rank, sizeof(x->ompi_local_rank), "OMPI_COMM_WORLD_LOCAL_RANK=%d", rank);
     snprintf(x->ompi_local_size, sizeof(x->ompi_local_size), "OMPI_COMM_WORLD_LOCAL_SIZE=%d", n);
-    char *all[] = {x->job,       x->fd,        x->rank,      x->local_rank,     x->local_size,
-                   x->ompi_rank, x->ompi_size, x->ompi_local_rank, x->ompi_local_size, NULL};
+    char *all[] = {x->job,
+                   x->fd,
+                   x->rank,
+                   x->local_rank,
+                   x->local_size,
+                   x->ompi_rank,
+                   x->ompi_size,
+                   x->ompi_local_rank,
+                   x->ompi_local_size,
+                   NULL};
     memcpy(x->all, all, sizeof(all));
 }
 
@@ -323,16 +336,28 @@ static void close_pair(int pair[2])
     }
 }
 
+/* Make what a rank writes stream i to: a pipe, its file, or the pipe of its stdout. */
+static int open_output(struct run *run, int rank, int i, int pipes[3][2])
+{
+    if (i == 2 && run->o->merge)
+        pipes[i][1] = fcntl(pipes[1][1], F_DUPFD_CLOEXEC, 0);
+    else if (run->o->files.pattern[i - 1])
+        return (pipes[i][1] = outfile_open(&run->o->files, i - 1, rank));
+    else
+        return pipe2(pipes[i], O_CLOEXEC) ? -errno : 0;
+    return pipes[i][1] < 0 ? -errno : 0;
+}
+
 /* Make the pipes of a rank: [0] is read, [1] written. */
 static int open_pipes(struct run *run, int rank, int pipes[3][2])
 {
     for (int i = 0; i < 3; i++)
         pipes[i][0] = pipes[i][1] = -1;
     bool has_input = stdio_input_of(run->stdio, rank) == STDIO_INPUT_PIPE;
-    for (int i = has_input ? 0 : 1; i < 3; i++)
-        if (pipe2(pipes[i], O_CLOEXEC))
-            return -errno;
-    return 0;
+    int rc = has_input && pipe2(pipes[0], O_CLOEXEC) ? -errno : 0;
+    for (int i = 1; i < 3 && rc >= 0; i++)
+        rc = open_output(run, rank, i, pipes);
+    return rc < 0 ? rc : 0;
 }
 
 static int input_for(struct run *run, int rank, int pipes[3][2])
@@ -350,7 +375,7 @@ static int start_rank(struct run *run, int rank, const char **step)
     int app = (int)run->table.rank[rank].app, pipes[3][2];
     const struct option_app *a = &run->o->apps[app];
     pid_t pid = 0;
-    *step = "make pipes";
+    *step = "make pipes and files";
     int rc = open_pipes(run, rank, pipes);
     if (!rc)
         rc = prepare_environment(run, app, rank);
@@ -371,8 +396,8 @@ static int start_rank(struct run *run, int rank, const char **step)
         pipes[0][1] = pipes[1][0] = pipes[2][0] = -1;
         *step = "connect the streams";
         if (run->o->verbose)
-            stdio_say(run->stdio, "mpiexec: rank %d is %s, pid %d on %s\n", rank,
-                      run->paths[app], (int)pid, os_host_name());
+            stdio_say(run->stdio, "mpiexec: rank %d is %s, pid %d on %s\n", rank, run->paths[app],
+                      (int)pid, os_host_name());
     }
     for (int i = 0; i < 3; i++)
         close_pair(pipes[i]);
@@ -422,7 +447,7 @@ static int create_table(struct run *run)
     for (int a = 0; a < o->napps; a++)
         for (int i = 0; i < o->apps[a].count; i++)
             apps[r++] = a;
-    struct table_spec spec = {o->nranks, o->napps, os_cpus_usable(), apps};
+    struct table_spec spec = {o->nranks, o->napps, os_cpus_usable(), apps, o->universe_size};
     int rc = table_create(&run->table, &spec);
     free(apps);
     if (!rc) {
@@ -528,6 +553,7 @@ int run_job(const struct options *o, char *const *paths, char *name, size_t name
     run->o = o;
     run->paths = paths;
     job_init(&run->job, o->nranks);
+    run->job.goes_on = o->goes_on;
     (void)sweep_prepare(); /* without it, only the job's process groups are cleaned up */
     run->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     const char *step = "open /dev/null";

@@ -65,7 +65,8 @@ static int fill(struct table *t, const struct table_spec *spec)
     if (rc)
         return rc;
     h->version = TABLE_VERSION;
-    h->world_size = h->local_size = h->universe_size = (uint32_t)spec->world_size;
+    h->world_size = h->local_size = (uint32_t)spec->world_size;
+    h->universe_size = (uint32_t)(spec->universe_size ? spec->universe_size : spec->world_size);
     h->cpus = (uint32_t)spec->cpus;
     h->app_count = (uint32_t)spec->app_count;
     host_id(h->host_id);

@@ -118,7 +118,8 @@ struct table {
 
 struct table_spec {
     int world_size, app_count, cpus;
-    const int *apps; /* each rank's program */
+    const int *apps;   /* each rank's program */
+    int universe_size; /* at least world_size; 0: the same */
 };
 
 /* Make both segments, filled, for a job on this host. mpiexec only. Returns 0

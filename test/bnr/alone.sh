@@ -35,6 +35,10 @@ refused "a setting that does not exist" "VIREO_CHANELS: no setting is called 'ch
 refused "with the nearest" "did you mean 'channels'" VIREO_CHANELS=tcp
 refused "a value that is none" "cannot be 'soon'; it takes a number of us" VIREO_SPIN_US=soon
 
+same "-usize is what MPI_UNIVERSE_SIZE says" \
+    "$(run -usize 12 -n 2 "$work" init universe=12 finalize 2>&1; echo $?)" 0
+same "else it says the job's size" "$(run -n 2 "$work" init universe=2 finalize 2>&1; echo $?)" 0
+
 VIREO_CHANNELS=tpc run -n 8 "$work" init barrier finalize >out 2>err
 same "under mpiexec it is one line, too" "$(wc -l <err)" 1
 holds "of the first rank" "$(cat err)" "MPI_Init: VIREO_CHANNELS names 'tpc'"

@@ -34,6 +34,11 @@ same "a fence and a get end when a member dies" \
 same "ends are heard of, also by those who register late" \
     "$(run -n 4 "$probe" init events sleep=20 finalize 2>&1; echo $?)" 0
 
+same "-usize sets the size of the universe" \
+    "$(run -usize 9 -n 2 "$probe" init universe=9 finalize 2>&1; echo $?)" 0
+same "else it is the job's" "$(run -n 2 "$probe" init universe=2 finalize 2>&1; echo $?)" 0
+holds "one that cannot hold the job is refused" "$(run -usize 1 -n 2 true 2>&1)" "no room for"
+
 holds "a foreign launcher's world is never silently split" \
     "$(PMI_RANK=0 PMI_SIZE=4 "$probe" init 2>&1)" "meant 4 processes"
 same "unless told so" "$(VIREO_SINGLETON=1 PMI_RANK=0 PMI_SIZE=4 "$probe" init finalize 2>&1)" ""

@@ -24,6 +24,14 @@ ends "an abort" 5 "aborted with code 5: the probe has had enough" -n 3 "$probe" 
 ends "an abort under a wrapper" 6 "aborted with code 6" -n 2 sh -c "'$probe' init abort=6; sleep 20"
 ends "leaving without finalizing" 1 "rank 1 on" -n 2 sh -c \
     "if [ \$BNR_RANK = 1 ]; then '$probe' init; else sleep 20; fi"
+run -disable-auto-cleanup -n 3 sh -c \
+    '[ $BNR_RANK = 0 ] && exit 3; sleep 0.4; [ $BNR_RANK = 1 ] && exit 4; touch went.on' 2>err
+same "the first failure's code, also where the job goes on" $? 3
+[ -e went.on ] || fail "the others go on"
+same "each failure is told" "$(grep -c 'exited with code [34]$' err)$(wc -l <err)" 22
+ends "an abort ends a job that goes on" 5 "aborted with code 5" -disable-auto-cleanup -n 3 \
+    "$probe" init abort=5 sleep=20000
+
 ends "no such program" 127 "there is no program 'nosuch'" -n 2 nosuch
 ends "a file that cannot be executed" 126 "is not executable" -n 2 /etc/passwd
 ends "a folder" 126 "is a folder" -n 2 /etc

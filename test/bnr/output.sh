@@ -83,3 +83,29 @@ same "a process left behind with the pipes does not hold the end up" \
 holds "mpiexec's own line never stands within a rank's" \
     "$(run -n 1 sh -c 'printf part >&2; exit 3' 2>&1)" "part
 mpiexec: "
+
+# Files in the place of mpiexec's streams.
+same "with --output-filename nothing goes to the terminal" \
+    "$(run --output-filename a/b -n 11 sh -c 'echo out $OMPI_COMM_WORLD_RANK; echo err >&2' 2>&1)" ""
+same "each rank has a folder, which sort by rank" "$(cat a/b/rank.*/stdout)" "$(seq -f 'out %g' 0 10)"
+same "and a file of stderr" "$(cat a/b/rank.07/stderr)$(find a -type f | wc -l)" "err22"
+for r in 0 1; do
+    run --output dir=a/b -n 2 sh -c 'echo $OMPI_COMM_WORLD_RANK' || fail "--output dir= is the same"
+    same "a second job begins its files anew" "$(cat a/b/rank.$r/stdout)" $r
+done
+run -outfile-pattern all -errfile-pattern 'e.%r' -n 4 sh -c \
+    'sleep 0.$OMPI_COMM_WORLD_RANK; echo $OMPI_COMM_WORLD_RANK; echo e$OMPI_COMM_WORLD_RANK >&2' ||
+    fail "patterns are taken"
+same "ranks may share a file" "$(sort all)" "$(seq 0 3)"
+same "stderr has its own" "$(cat e.0 e.1 e.2 e.3)" "$(seq -f 'e%g' 0 3)"
+same "stderr may go where stdout goes" \
+    "$(run --merge-stderr-to-stdout -l sh -c 'echo a; echo b >&2' 2>err; cat err)" "[0] a
+[0] b"
+run --merge-stderr-to-stdout -outfile-pattern both sh -c 'echo a; echo b >&2' 2>err
+same "into its file, too" "$(cat both err)" "a
+b"
+run -n 2 --output-filename all/x sh -c 'touch started' 2>err && fail "a file that cannot be made"
+holds "a file that cannot be made is told" "$(cat err)" \
+    "cannot write stdout of rank 0 to 'all/x/rank.0/stdout': Not a directory"
+same "in one line" "$(wc -l <err)" 1
+[ ! -e started ] || fail "nothing is started then"

@@ -205,6 +205,12 @@ static void facts(int arg)
     fflush(stdout);
 }
 
+static void universe(int expected)
+{
+    int count = 0;
+    CHECK(BNR_Get_universe_size(&count) == 0 && count == expected);
+}
+
 /* A second program cannot be the same rank. */
 static void twice(int arg)
 {
@@ -234,10 +240,10 @@ static const struct {
     const char *word;
     void (*act)(int arg);
 } acts[] = {
-    {"init", start},   {"finalize", finalize}, {"cards", cards},   {"late", late},
-    {"fences", fences}, {"die", die},          {"exit", leave},    {"abort", end_all},
-    {"broken", broken}, {"events", events},    {"memory", memory}, {"facts", facts},
-    {"twice", twice},   {"sleep", pause_ms},   {"stubborn", ignore_term},
+    {"init", start},    {"finalize", finalize}, {"cards", cards},          {"late", late},
+    {"fences", fences}, {"die", die},           {"exit", leave},           {"abort", end_all},
+    {"broken", broken}, {"events", events},     {"memory", memory},        {"facts", facts},
+    {"twice", twice},   {"sleep", pause_ms},    {"stubborn", ignore_term}, {"universe", universe},
 };
 
 int main(int argc, char **argv)

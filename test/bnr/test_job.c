@@ -42,8 +42,9 @@ static void the_end_of_a_rank_is_judged(void **state)
     }
 }
 
-/* A script of what happens: 'e' a rank exits with n, 'k' a rank is killed by n, 's' the user
- * sends n, 'g' the grace is over, 't' time is up; then what is sent and what is told. */
+/* A script of what happens: 'e' a rank exits with n, 'a' aborts with n, 'k' a rank is killed by n,
+ * 's' the user sends n, 'g' the grace is over, 't' time is up; then what is sent and what is told.
+ */
 struct happening {
     char what;
     int n;
@@ -51,15 +52,19 @@ struct happening {
     enum job_cause cause;
 };
 
-static void play(const struct happening *script, int ranks, int exit_code, const char *claim)
+static void play(const struct happening *script, int ranks, bool goes_on, int exit_code,
+                 const char *claim)
 {
     struct job job;
     job_init(&job, ranks);
+    job.goes_on = goes_on;
     for (const struct happening *h = script; h->what; h++) {
         struct job_facts facts = {0};
         struct job_step step = {0, false};
         enum job_cause cause = JOB_CAUSE_NONE;
-        facts.status = h->what == 'e' ? EXITED(h->n) : KILLED(h->n);
+        facts.status = h->what == 'k' ? KILLED(h->n) : EXITED(h->n);
+        facts.aborted = h->what == 'a';
+        facts.abort_code = h->n;
         switch (h->what) {
         case 's': step = job_signal(&job, h->n); break;
         case 'g': step = job_event(&job, JOB_GRACE); break;
@@ -83,26 +88,32 @@ static void jobs_end_as_told(void **state)
     } rows[] = {
         {"all well", 2, 0, {{'e', 0, 0, 0}, {'e', 0, 0, 0}}},
         {"the first failure decides",
-         3, 3,
+         3,
+         3,
          {{'e', 3, SIGTERM, JOB_CAUSE_CODE}, {'k', 15, 0, 0}, {'e', 4, 0, 0}}},
         {"a kill, and a stubborn rank",
-         2, 137,
+         2,
+         137,
          {{'k', 9, SIGTERM, JOB_CAUSE_SIGNAL}, {'g', 0, SIGKILL, 0}, {'k', 9, 0, 0}}},
         {"interrupted ranks die quietly",
-         2, 130,
+         2,
+         130,
          {{'s', SIGINT, SIGINT, 0}, {'k', SIGINT, 0, 0}, {'k', SIGINT, 0, 0}}},
         {"a rank's own code after an interrupt",
-         2, 7,
+         2,
+         7,
          {{'s', SIGINT, SIGINT, 0}, {'e', 7, 0, JOB_CAUSE_CODE}, {'k', SIGINT, 0, 0}}},
         {"ranks that shrug an interrupt off", 1, 0, {{'s', SIGINT, SIGINT, 0}, {'e', 0, 0, 0}}},
         {"three interrupts",
-         1, 130,
+         1,
+         130,
          {{'s', SIGINT, SIGINT, 0},
           {'s', SIGINT, SIGTERM, 0},
           {'s', SIGINT, SIGKILL, 0},
           {'k', 9, 0, 0}}},
         {"one dies of the interrupt, one hangs",
-         2, 130,
+         2,
+         130,
          {{'s', SIGINT, SIGINT, 0},
           {'k', SIGINT, 0, 0},
           {'g', 0, SIGTERM, 0},
@@ -110,19 +121,54 @@ static void jobs_end_as_told(void **state)
           {'k', 9, 0, 0}}},
         {"terminated", 1, 143, {{'s', SIGTERM, SIGTERM, 0}, {'k', SIGTERM, 0, 0}}},
         {"terminated, and stubborn",
-         1, 143,
+         1,
+         143,
          {{'s', SIGTERM, SIGTERM, 0}, {'g', 0, SIGKILL, 0}, {'k', 9, 0, 0}}},
         {"hung up", 1, 129, {{'s', SIGHUP, SIGTERM, 0}, {'k', SIGTERM, 0, 0}}},
         {"time is up", 1, 124, {{'t', 0, SIGTERM, 0}, {'k', SIGTERM, 0, 0}}},
         {"time is up after a failure",
-         2, 3,
+         2,
+         3,
          {{'e', 3, SIGTERM, JOB_CAUSE_CODE}, {'t', 0, 0, 0}, {'e', 0, 0, 0}}},
         {"a crash beside an interrupt is told",
-         2, 139,
+         2,
+         139,
          {{'s', SIGINT, SIGINT, 0}, {'k', 11, 0, JOB_CAUSE_SIGNAL}, {'k', 2, 0, 0}}},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        play(rows[i].script, rows[i].ranks, rows[i].code, rows[i].claim);
+        play(rows[i].script, rows[i].ranks, false, rows[i].code, rows[i].claim);
+}
+
+static void a_job_may_go_on_after_failures(void **state)
+{
+    static const struct {
+        const char *claim;
+        int ranks, code;
+        struct happening script[8];
+    } rows[] = {
+        {"each failure is told, the first decides",
+         3,
+         137,
+         {{'k', 9, 0, JOB_CAUSE_SIGNAL}, {'e', 3, 0, JOB_CAUSE_CODE}, {'e', 0, 0, 0}}},
+        {"an abort ends it",
+         3,
+         3,
+         {{'e', 3, 0, JOB_CAUSE_CODE}, {'a', 5, SIGTERM, JOB_CAUSE_ABORT}, {'k', 15, 0, 0}}},
+        {"so does the time limit",
+         2,
+         3,
+         {{'e', 3, 0, JOB_CAUSE_CODE}, {'t', 0, SIGTERM, 0}, {'e', 4, 0, 0}}},
+        {"so does the user, also of who shrugs it off",
+         3,
+         3,
+         {{'e', 3, 0, JOB_CAUSE_CODE},
+          {'s', SIGINT, SIGINT, 0},
+          {'k', SIGINT, 0, 0},
+          {'g', 0, SIGTERM, 0},
+          {'k', SIGTERM, 0, 0}}},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        play(rows[i].script, rows[i].ranks, true, rows[i].code, rows[i].claim);
 }
 
 int main(void)
@@ -130,6 +176,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_end_of_a_rank_is_judged),
         cmocka_unit_test(jobs_end_as_told),
+        cmocka_unit_test(a_job_may_go_on_after_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

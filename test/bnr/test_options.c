@@ -55,8 +55,14 @@ static char *show(const struct options *o)
     char *text;
     size_t len;
     FILE *to = open_memstream(&text, &len);
-    fprintf(to, "%d%s%s%s%s", o->nranks, o->label ? " label" : "", o->verbose ? " verbose" : "",
-            o->report ? " report" : "", o->version ? " version" : "");
+    fprintf(to, "%d%s%s%s%s%s%s", o->nranks, o->label ? " label" : "", o->verbose ? " verbose" : "",
+            o->report ? " report" : "", o->version ? " version" : "", o->merge ? " merge" : "",
+            o->goes_on ? " goes on" : "");
+    if (o->universe_size)
+        fprintf(to, " universe %d", o->universe_size);
+    for (int i = 0; i < 2; i++)
+        if (o->files.pattern[i])
+            fprintf(to, " file%d=%s", i + 1, o->files.pattern[i]);
     if (o->help)
         fprintf(to, " help%d", (int)o->help);
     if (o->timeout_s > 0)
@@ -131,6 +137,23 @@ static const struct {
     {"--bind-to none --map-by slot -map-by core:oversubscribe prog", "1 | 1 prog"},
     {"--mca mpi_yield_when_idle 1 prog", "1 | 1 prog"},
     {"-ppn 2 -launcher ssh prog", "1 | 1 prog"},
+    {"--use-hwthread-cpus -soft 1:8:2 -demux poll -byslot prog", "1 | 1 prog"},
+    {"-usize 9 -n 4 prog", "4 universe 9 | 4 prog"},
+    {"-n 4 prog : -usize INFINITE prog", "5 universe 1048576 | 4 prog | 1 prog"},
+    {"-disable-auto-cleanup prog", "1 goes on | 1 prog"},
+    {"--enable-recovery prog", "1 goes on | 1 prog"},
+    {"-enable-auto-cleanup prog", "1 | 1 prog"},
+    {"--output-filename F prog", "1 file1=F/rank.%R/stdout file2=F/rank.%R/stderr | 1 prog"},
+    {"--output-filename=a%b:nocopy prog",
+     "1 file1=a%%b/rank.%R/stdout file2=a%%b/rank.%R/stderr | 1 prog"},
+    {"--output-filename F:nojobid,nocopy prog",
+     "1 file1=F/rank.%R/stdout file2=F/rank.%R/stderr | 1 prog"},
+    {"--output tag,dir=F prog", "1 label file1=F/rank.%R/stdout file2=F/rank.%R/stderr | 1 prog"},
+    {"-outfile-pattern o.%r -errfile-pattern e.%h.%% prog", "1 file1=o.%r file2=e.%h.%% | 1 prog"},
+    {"-outfile-pattern a -outfile-pattern b prog", "1 file1=b | 1 prog"},
+    {"--merge-stderr-to-stdout --output-filename F prog",
+     "1 merge file1=F/rank.%R/stdout | 1 prog"},
+    {"--output=merge prog", "1 merge | 1 prog"},
 };
 
 static void good_lines_parse(void **state)
@@ -193,6 +216,18 @@ static const struct {
     {"--mca btl self prog", "--set channels"},
     {"--mca coll x prog", "--help=settings"},
     {"-iface eth0 prog", "tcp_addresses"},
+    {"-usize 3 -n 4 prog", "no room for the 4 processes"},
+    {"-usize 0 prog", "1 to"},
+    {"-usize some prog", "'some'"},
+    {"-outfile-pattern o.%d prog", "not 'o.%d'"},
+    {"-outfile-pattern o% prog", "not 'o%'"},
+    {"--output-filename :nocopy prog", "name of a folder"},
+    {"--output-filename", "needs a value"},
+    {"--output dir= prog", "not 'dir='"},
+    {"--output tag,xml prog", "not 'xml'"},
+    {"--print-all-exitcodes prog", "use -v"},
+    {"--rankfile f prog", "does not place"},
+    {"-soft", "needs a value"},
 };
 
 static void bad_lines_are_refused(void **state)

@@ -20,7 +20,7 @@ static struct table table;
 static int create(void **state)
 {
     static const int apps[] = {0, 0, 1, 1};
-    const struct table_spec spec = {4, 2, 3, apps};
+    const struct table_spec spec = {4, 2, 3, apps, 0};
     return table_create(&table, &spec);
 }
 
@@ -50,6 +50,19 @@ static void what_is_filled_in_is_read_back(void **state)
     assert_int_equal(t.order[0], 1);
     assert_int_equal(t.rank[1].status, 9);
     table_detach(&t);
+}
+
+static void the_universe_may_be_larger(void **state)
+{
+    static const int apps[] = {0, 0};
+    const struct table_spec spec = {2, 1, 1, apps, 7};
+    struct table t;
+    assert_int_equal(table_create(&t, &spec), 0);
+    assert_int_equal(t.head->universe_size, 7);
+    assert_int_equal(table.head->universe_size, 4);
+    table_detach(&t);
+    close(t.head_fd);
+    close(t.memory_fd);
 }
 
 static void ranks_cannot_write_the_table(void **state)
@@ -201,6 +214,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_filled_in_is_read_back, create, destroy),
+        cmocka_unit_test_setup_teardown(the_universe_may_be_larger, create, destroy),
         cmocka_unit_test_setup_teardown(ranks_cannot_write_the_table, create, destroy),
         cmocka_unit_test_setup_teardown(strangers_are_refused_with_a_reason, create, destroy),
         cmocka_unit_test_setup_teardown(damaged_counts_are_refused, create, destroy),

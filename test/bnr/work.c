@@ -269,15 +269,25 @@ static void wrong(int who)
         MPI_Send(NULL, 0, MPI_BYTE, size + 3, TAG, MPI_COMM_WORLD);
 }
 
+/* ---- facts ---- */
+
+static void universe(int expected)
+{
+    int *value = NULL, found = 0;
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_UNIVERSE_SIZE, &value, &found);
+    CHECK(found && *value == expected);
+}
+
 static const struct {
     const char *word;
     void (*act)(int arg);
 } acts[] = {
-    {"init", begin},      {"finalize", finalize},   {"hello", hello},        {"ring", ring},
-    {"barrier", barrier}, {"allreduce", allreduce}, {"message", message},    {"p2p", p2p},
-    {"colls", colls},     {"traffic", traffic},     {"block", block},        {"drink", drink},
-    {"lines", lines},     {"sleep", pause_ms},      {"exit", leave_at_once}, {"leave", leave},
-    {"die", die},         {"crash", crash},         {"abort", end_all},      {"wrong", wrong},
+    {"init", begin},        {"finalize", finalize},   {"hello", hello},        {"ring", ring},
+    {"barrier", barrier},   {"allreduce", allreduce}, {"message", message},    {"p2p", p2p},
+    {"colls", colls},       {"traffic", traffic},     {"block", block},        {"drink", drink},
+    {"lines", lines},       {"sleep", pause_ms},      {"exit", leave_at_once}, {"leave", leave},
+    {"die", die},           {"crash", crash},         {"abort", end_all},      {"wrong", wrong},
+    {"universe", universe},
 };
 
 int main(int argc, char **argv)

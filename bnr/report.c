@@ -288,10 +288,6 @@ static int print_kind(struct report *r, const struct link *links, size_t n)
 static int print_links(struct report *r)
 {
     int rc = 0;
-    if (!r->links_count) {
-        fputs("\n  No rank sent to another through the library.\n", r->to);
-        return 0;
-    }
     qsort(r->links, r->links_count, sizeof(*r->links), compare_links);
     fprintf(r->to, "\n  %-*s %-*s %-*s %s\n", RANKS_WIDTH, "ranks", PEERS_WIDTH, "peers",
             CHANNEL_WIDTH, "channel", "not used");
@@ -303,26 +299,27 @@ static int print_links(struct report *r)
     return rc;
 }
 
-static int print_ranks(struct report *r, const struct report_rank *ranks, int count,
-                       const char *host)
+static void print_ranks(struct report *r, const struct report_rank *ranks, int count,
+                        const char *host)
 {
-    struct link *silent = calloc((size_t)count + 1, sizeof(*silent));
-    size_t silent_count = 0;
-    if (!silent)
-        return -ENOMEM;
     fprintf(r->to, "Report: %d rank%s on %s\n\n  %6s %8s  %s\n", count, count == 1 ? "" : "s", host,
             "rank", "pid", "processors");
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         fprintf(r->to, "  %6d %8ld  %s\n", i, ranks[i].pid, ranks[i].cpus ? ranks[i].cpus : "");
+}
+
+/* Tell which ranks have put no report, where others have. */
+static int print_silent(struct report *r, const struct report_rank *ranks, int count)
+{
+    struct link *silent = calloc((size_t)count + 1, sizeof(*silent));
+    size_t n = 0;
+    for (int i = 0; silent && i < count; i++)
         if (!ranks[i].text)
-            silent[silent_count++].peer = i;
-    }
-    char *text = format_ranges(silent, silent_count, -1);
-    if (text && silent_count)
-        fprintf(
-            r->to,
-            "\n  No report came from rank%s %s: no connection was made, or MPI_Finalize not reached.\n",
-            silent_count == 1 ? "" : "s", text);
+            silent[n++].peer = i;
+    char *text = silent ? format_ranges(silent, n, -1) : NULL;
+    if (text && n)
+        fprintf(r->to, "\n  No report came from rank%s %s: no connection, or no MPI_Finalize.\n",
+                n == 1 ? "" : "s", text);
     free(silent);
     free(text);
     return text ? 0 : -ENOMEM;
@@ -336,12 +333,17 @@ char *report_format(const struct report_rank *ranks, int count, const char *host
     r.to = open_memstream(&text, &len);
     if (!r.to)
         return NULL;
-    int rc = print_ranks(&r, ranks, count, host);
+    int rc = 0;
+    print_ranks(&r, ranks, count, host);
     for (int i = 0; !rc && i < count; i++)
         if (ranks[i].text)
             rc = take_text(&r, i, count, ranks[i].text, ranks[i].len);
-    if (!rc)
+    if (!rc && r.links_count)
+        rc = print_silent(&r, ranks, count);
+    if (!rc && r.links_count)
         rc = print_links(&r);
+    else if (!rc)
+        fputs("\n  No connections: no rank sent to another and reached MPI_Finalize.\n", r.to);
     if (!rc && r.bad_lines)
         fprintf(r.to, "\n  %zu lines of the ranks' reports were not understood.\n", r.bad_lines);
     if (fclose(r.to))

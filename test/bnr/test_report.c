@@ -40,7 +40,10 @@ static const struct {
     {"each reason has a line",
      {"1\tshm\ttcp: slower; ofi: not built\n", "", "", ""},
      {"\n 0 1 shm tcp: slower\n ofi: not built\n"}},
-    {"silent ranks are named", {"", NULL, NULL, ""}, {"No report came from ranks 1-2:"}},
+    {"silent ranks are named",
+     {"3\tshm\t\n", NULL, NULL, "0\tshm\t\n"},
+     {"\n\n No report came from ranks 1-2: no connection, or no MPI_Finalize.\n\n",
+      "\n 0,3 each other shm \n"}},
     {"lines that are none are counted",
      {"x\tshm\t\n4\tshm\t\n1\tshm\n\n-1\tshm\t\n99999999999\tshm\t\n1\tshm\t\n", "", "", ""},
      {"\n 0 1 shm \n", " 5 lines of"}},
@@ -48,7 +51,12 @@ static const struct {
      {"1\ts\033[2Jhm\tbad\001\n", "", "", ""},
      {"s?[2Jhm bad?\n"}},
     {"a line twice counts once", {"1\tshm\t\n1\tshm\t", "", "", ""}, {"\n 0 1 shm \n"}},
-    {"nothing sent is said", {"", "", "", ""}, {"No rank sent"}},
+    {"nothing sent is said, once",
+     {NULL, NULL, NULL, NULL},
+     {" 3 103 0-1\n\n No connections: no rank sent to another and reached MPI_Finalize.\n$"}},
+    {"also where reports are empty",
+     {"", "", NULL, ""},
+     {" 3 103 0-1\n\n No connections: no rank"}},
 };
 
 /* Make runs of blanks one blank. */
@@ -72,6 +80,9 @@ static void cases_hold(void **state)
         char *text = report_format(ranks, RANKS, "here");
         assert_non_null(text);
         squeeze(text);
+        size_t len = strlen(text);
+        text = realloc(text, len + 2);
+        strcpy(text + len, "$"); /* the end */
         assert_non_null(strstr(text, "4 ranks on here"));
         assert_non_null(strstr(text, "\n 3 103 0-1\n"));
         for (int e = 0; e < 4 && cases[i].expect[e]; e++)

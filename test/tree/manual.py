@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Manual pages: which comments are refused, what a page has, and that every page renders.
+
+usage: manual.py SOURCE MAN3 PAGE...
+
+MAN3 is the folder of the functions' pages; each PAGE is another one. Without groff, only their
+requests are looked at.
+"""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+GOOD = """\
+/*
+ * Send a message. It may wait for MPI_Recv.
+ *
+ * buf: what is sent
+ *
+ * MPI_ERR_COUNT: there are
+ *   too many.
+ *
+ * MPI-5.0 3.2.1
+ */
+"""
+BODY = """\
+int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                MPI_Comm comm)
+{
+}
+
+#include "p2p.gen.h"
+"""
+
+# comment, words of the complaint; none: accepted
+CASES = [
+    (GOOD, None),
+    ("/* Send a message.\n * buf: what is sent\n * MPI-5.0 3.2.1 */\n", None),
+    ("", "has no comment"),
+    ("\n" + GOOD + "\n", "has no comment"),
+    (GOOD.replace(" * MPI-5.0 3.2.1\n", ""), "does not end with the section"),
+    (GOOD.replace(" * buf: what is sent\n", ""), "parameter buf is not described"),
+    (GOOD.replace("what is sent", ""), "nothing is said of buf"),
+    (GOOD.replace("buf:", "bfu:"), "there is no parameter bfu"),
+    (GOOD.replace("what is sent", "what is sent\n * bfu: what is sent"), "this is neither: bfu"),
+    (GOOD.replace("what is sent", "x\n * buf: y"), "parameter buf stands twice"),
+    (GOOD.replace("MPI_Recv", "MPI_Recieve"), "MPI has no MPI_Recieve"),
+    (GOOD.replace("MPI_ERR_COUNT", "MPI_ERR_CUONT"), "MPI has no MPI_ERR_CUONT"),
+    (GOOD.replace("Send a message. It may wait for MPI_Recv.", "Send a message"),
+     "begins with no sentence"),
+]
+
+# What the page of the good comment has, besides.
+HAS = ["MPI_Send, MPI_Send_c \\- send a message\n", "int MPI_Send(const void *\\fIbuf\\fB",
+       "int MPI_Send_c(const void *\\fIbuf\\fB", "It may wait for \\fBMPI_Recv\\fP(3).",
+       "\\fIbuf\\fP (in)\nWhat is sent.", "\\fItag\\fP (in)\nTag of the message",
+       "\\fBMPI_ERR_COUNT\\fP\nThere are too many.", "\\fBMPI_ERR_TAG\\fP\n",
+       "MPI-5.0, section 3.2.1."]
+REQUESTS = {"\\\"", "TH", "SH", "SS", "TP", "IP", "PP", "B", "I", "BR", "nf", "fi", "in", "ad",
+            "nh", "so"}
+
+
+def generate(source, *args):
+    return subprocess.run([sys.executable, f"{source}/tools/gen_man.py", *args],
+                          capture_output=True, text=True)
+
+
+def refusals(source, tmp):
+    """Yield (whether it is as expected, the claim)."""
+    table, path = f"{source}/mpi/interface.tsv", tmp / "p2p.c"
+    for comment, words in CASES:
+        path.write_text('#include "x.h"\n' + ("" if comment[:1] == "\n" else "\n") + comment + BODY)
+        run = generate(source, "check", table, f"{source}/include/mpi.h.in", path)
+        right = run.returncode == 0 if words is None else run.returncode == 1 and words in run.stdout
+        yield right, f"{comment!r}: expected {words}: {run.stdout}{run.stderr}"
+    path.write_text(GOOD + BODY)
+    (tmp / "man3").mkdir()
+    (tmp / "man3/MPI_Old.3").write_text("")
+    run = generate(source, "pages", "1.2", tmp / "man3", table, path)
+    page = (tmp / "man3/MPI_Send.3").read_text()
+    for words in HAS:
+        yield words in page, f"the page has no {words!r}: {page}{run.stderr}"
+    yield sorted(p.name for p in (tmp / "man3").iterdir()) == ["MPI_Send.3", "MPI_Send_c.3"], \
+        "the folder has these pages alone"
+
+
+def renders(folder, pages):
+    """Yield what is wrong with pages."""
+    links = [p for p in pages if p.read_text().startswith(".so ")]
+    for page in links:
+        target = folder.parent / page.read_text().split()[1]
+        if not target.exists():
+            yield f"{page} leads to {target}, which is not there"
+    for page in pages:
+        for line in page.read_text().splitlines():
+            request = re.match(r"[.'](\\?\S*)", line)
+            if request and request.group(1)[:2] not in REQUESTS:
+                yield f"{page}: no request: {line}"
+    if shutil.which("groff"):
+        run = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z",
+                              *[p for p in pages if p not in links]], capture_output=True, text=True)
+        yield from (run.stderr or "groff failed" * (run.returncode != 0)).splitlines()[:20]
+
+
+def main(source, man3, *more):
+    man3 = pathlib.Path(man3)
+    pages = sorted(man3.iterdir())
+    with tempfile.TemporaryDirectory() as name:
+        failed = [claim for right, claim in refusals(source, pathlib.Path(name)) if not right]
+    failed += renders(man3, pages + [pathlib.Path(p) for p in more])
+    print("\n".join(failed) or f"manual ok: {len(pages) + len(more)} pages")
+    return 1 if failed or not pages else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

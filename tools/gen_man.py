@@ -1,0 +1,508 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Make a manual page of each MPI function: from its row of mpi/interface.tsv and its comment.
+
+usage: gen_man.py pages VERSION FOLDER TABLE FILE.c...
+       gen_man.py check TABLE TEMPLATE FILE.c...
+
+pages  write MPI_X.3 into FOLDER for every function that the files bring, and a link for each _c
+check  fail where a function has no comment, or one from which no page can be made; TEMPLATE is
+       include/mpi.h.in, whose names a comment may use
+
+The comment stands over the PMPI_ body; where both forms are written by hand, over the first:
+
+    /*
+     * Send a message: return when its buffer may be changed again.
+     *
+     * Whether that waits for the receiver is left open: short messages are copied ...
+     *
+     * buf: what is sent; only read
+     * size (inout): room in bytes, and then how many there are, which may be
+     *   more than fit
+     *
+     * MPI_ERR_BUFFER: no buffer is attached, or it has no room.
+     *
+     * MPI-5.0 3.2.1
+     */
+
+  - The first sentence is what the function does, for the line NAME. It ends with a period.
+  - Then what is not seen from the type: what is done and where, when the call returns, what it
+    waits for. A blank line parts paragraphs. Lines that begin with "- " are a list, a paragraph
+    that is four columns in is shown as it stands.
+  - NAME: text, or NAME, NAME (in|out|inout): text for a parameter; what follows on other lines
+    is two columns in. PARAMETERS below has what is the same everywhere, and need not be said.
+  - CLASS: text for an error. ERRORS below has the common ones; another text replaces it, and
+    CLASS: - takes it away.
+  - Returns: text, where that is no error code. There are no common errors then.
+  - The section of MPI-5.0, alone on the last line.
+"""
+import pathlib
+import re
+import sys
+
+import gen_interface
+
+WIDTH = 76      # of a prototype
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
+HEADING = re.compile(r"^/\* -+ (.*?) -+ \*/$", re.M)
+ITEM = re.compile(r"(\w+(?:, \w+)*)(?: \((in|out|inout)\))?:(?: (.*))?$")
+CLASS = re.compile(r"MPI_(T_)?ERR_\w+$")
+SECTION = re.compile(r"\(?MPI-5\.0 (?:section )?((?:chapter )?\d[\d.]*(?:(?:,| and| to) \d[\d.]*)*)\)?$")
+NAME = re.compile(r"\bMPI_\w+")
+
+# What parameters mean wherever nothing else is said: chapters (or none: all), the names, the
+# type, the direction (or none: by the type), the text. The first row that fits counts.
+PARAMETERS = [
+    ("", "comm", "MPI_Comm", "", "communicator"),
+    ("", "group group1 group2", "MPI_Group", "", "group"),
+    ("info", "info", "MPI_Info", "", "info object"),
+    ("errh", "info", "MPI_Info", "", "info object"),
+    ("", "info", "MPI_Info", "", "hints, or MPI_INFO_NULL"),
+    ("", "session", "MPI_Session", "", "session"),
+    ("", "errhandler", "MPI_Errhandler", "", "error handler"),
+    ("", "datatype", "MPI_Datatype", "", "type of each element; committed"),
+    ("", "oldtype", "MPI_Datatype", "", "type of the elements; it need not be committed"),
+    ("", "newtype", "MPI_Datatype *", "",
+     "the new datatype; commit it with MPI_Type_commit before it is used to communicate"),
+    ("", "count", "number", "", "number of elements, 0 or more"),
+    ("", "sendcount", "number", "", "number of elements that are sent, 0 or more"),
+    ("", "sendtype", "MPI_Datatype", "", "type of each element that is sent; committed"),
+    ("", "recvcount", "number", "", "number of elements that are received, 0 or more"),
+    ("", "recvtype", "MPI_Datatype", "", "type of each element that is received; committed"),
+    ("", "dest", "int", "", "rank of the receiver, or MPI_PROC_NULL: nothing is sent"),
+    ("", "source", "int", "",
+     "rank of the sender; or MPI_ANY_SOURCE; or MPI_PROC_NULL: nothing is received"),
+    ("", "sendtag", "int", "", "tag of the message that is sent, 0 to MPI_TAG_UB"),
+    ("", "recvtag", "int", "", "tag of the message that is received, or MPI_ANY_TAG"),
+    ("", "root", "int", "", "rank of the root, the same in every process"),
+    ("", "op", "MPI_Op", "", "operation, predefined or made by MPI_Op_create"),
+    ("", "request", "MPI_Request *", "out",
+     "request, to be completed by MPI_Wait, MPI_Test or one of their kin"),
+    ("", "status", "MPI_Status *", "",
+     "source, tag and length of the message, or MPI_STATUS_IGNORE"),
+    ("", "newcomm", "MPI_Comm *", "", "the new communicator"),
+    ("", "newgroup", "MPI_Group *", "",
+     "the new group, to be freed with MPI_Group_free; MPI_GROUP_EMPTY where it has no member"),
+    ("", "extra_state", "void *", "in", "given to the callbacks as it is"),
+]
+TAGS = {"dest": "tag of the message, 0 to MPI_TAG_UB",
+        "source": "tag of the message, or MPI_ANY_TAG"}
+
+# Common errors: of parameters of these names and types.
+ERRORS = [
+    ("comm comm_old local_comm peer_comm comm1 comm2 intercomm", "MPI_Comm", "MPI_ERR_COMM",
+     "not a communicator, or one that was freed."),
+    ("count sendcount recvcount incount outcount sendcounts recvcounts", "number",
+     "MPI_ERR_COUNT", "a count is negative, or too large."),
+    ("datatype sendtype recvtype sendtypes recvtypes", "MPI_Datatype", "MPI_ERR_TYPE",
+     "not a datatype, or not committed."),
+    ("oldtype", "MPI_Datatype", "MPI_ERR_TYPE", "not a datatype."),
+    ("buf buffer sendbuf recvbuf inbuf outbuf inoutbuf", "void *", "MPI_ERR_BUFFER",
+     "a buffer is NULL, and its count is not 0."),
+    ("dest source", "int", "MPI_ERR_RANK", "no such rank."),
+    ("tag sendtag recvtag", "int", "MPI_ERR_TAG", "the tag is negative."),
+    ("root", "int", "MPI_ERR_ROOT", "no such rank."),
+    ("op", "MPI_Op", "MPI_ERR_OP", "no operation, or a predefined one that is not defined for the "
+     "datatype."),
+    ("group group1 group2 local_group remote_group", "MPI_Group", "MPI_ERR_GROUP",
+     "not a group, or one that was freed."),
+    ("info", "MPI_Info", "MPI_ERR_INFO", "not an info object, or one that was freed."),
+    ("errhandler", "MPI_Errhandler", "MPI_ERR_ERRHANDLER", "not an error handler."),
+    ("session", "MPI_Session", "MPI_ERR_SESSION", "not a session."),
+]
+
+
+class Body:
+    """A PMPI_ function in a file: its comment, and the heading above it."""
+
+    def __init__(self, name, comment, heading):
+        self.name, self.comment, self.heading = name, comment, heading
+
+
+def bodies(path):
+    """The functions that a file defines, in its order."""
+    text = pathlib.Path(path).read_text()
+    bare = COMMENT.sub(lambda m: re.sub(r"[^\n]", " ", m.group(0)), text)
+    headings = [(m.start(), m.group(1)) for m in HEADING.finditer(text)]
+    comments = {m.end(): m.group(0) for m in COMMENT.finditer(text)}
+    for match in gen_interface.BODY.finditer(bare):
+        start = match.start() + len(match.group(0)) - len(match.group(0).lstrip())
+        heading = next((h for at, h in reversed(headings) if at < start), "")
+        above = text[:start]
+        comment = comments.get(start - 1, "") if above.endswith("*/\n") else ""
+        yield Body(match.group(1)[1:], comment, heading)
+
+
+def plain(comment):
+    """The lines of a comment without its marks."""
+    lines = comment[2:-2].rstrip().split("\n")
+    lines = [lines[0].strip()] + [re.sub(r"^\s*\*( |$)", "", l).rstrip() for l in lines[1:]]
+    while lines and not lines[0]:
+        lines.pop(0)
+    while lines and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+class Comment:
+    """What a comment says. wrong has a message for each thing that no page can be made from."""
+
+    def __init__(self, text, parameters):
+        self.wrong, self.paragraphs, self.parameters, self.errors = [], [], {}, {}
+        self.summary = self.section = self.returns = ""
+        lines = plain(text)
+        self.take_section(lines)
+        self.known = parameters
+        blocks, block = [], []
+        for line in lines + [""]:
+            if line:
+                block.append(line)
+            elif block:
+                blocks.append(block)
+                block = []
+        for block in blocks:
+            self.take(block)
+        if not text:
+            self.wrong = ["has no comment"]
+        elif not self.summary:
+            self.wrong.append("the comment begins with no sentence")
+
+    def take_section(self, lines):
+        match = SECTION.search(lines[-1].rstrip(".")) if lines else None
+        if not match:
+            self.wrong.append("the comment does not end with the section, as in MPI-5.0 3.2.1")
+            return
+        self.section = match.group(1)
+        lines[-1] = lines[-1].rstrip(".")[:match.start()].rstrip()
+
+    def is_item(self, line):
+        """Whether a line begins an item, of names that are known."""
+        match = ITEM.match(line)
+        names = match.group(1).split(", ") if match else []
+        return bool(names) and all(n in self.known or CLASS.match(n) or n == "Returns"
+                                   for n in names)
+
+    def take(self, block):
+        """Take a paragraph, up to its first item; then items."""
+        first = next((i for i, l in enumerate(block) if self.is_item(l)), len(block))
+        if first:
+            self.take_paragraph(block[:first])
+        item = []
+        for line in block[first:]:
+            if self.is_item(line):
+                self.take_item(item)
+                item = [line]
+            elif line.startswith("  "):
+                item.append(line.strip())
+            else:
+                self.wrong.append(f"among parameters and errors, this is neither: {line}")
+        self.take_item(item)
+
+    def take_paragraph(self, block):
+        match = ITEM.match(block[0])
+        if match and re.match(r"[a-z_]+$", match.group(1)):
+            self.wrong.append(f"there is no parameter {match.group(1)}")
+        if not self.paragraphs and not self.summary:
+            text = " ".join(block)
+            match = re.match(r"(.+?)\.(?: (.*))?$", text)
+            if not match:
+                return
+            self.summary = match.group(1)
+            if len(self.summary) > 100:
+                self.wrong.append("the first sentence is longer than 100 characters")
+            block = [match.group(2)] if match.group(2) else []
+        if block:
+            self.paragraphs.append(block)
+
+    def take_item(self, lines):
+        if not lines:
+            return
+        match = ITEM.match(lines[0])
+        text = " ".join(filter(None, [match.group(3)] + lines[1:]))
+        if not text:
+            self.wrong.append(f"nothing is said of {match.group(1)}")
+        for name in match.group(1).split(", "):
+            if CLASS.match(name):
+                self.errors[name] = text
+            elif name == "Returns":
+                self.returns = text
+            elif name in self.parameters:
+                self.wrong.append(f"parameter {name} stands twice")
+            else:
+                self.parameters[name] = (match.group(2), text)
+
+
+class Page:
+    """A function, or both of its forms."""
+
+    def __init__(self, table, found, name):
+        self.table = table
+        self.name = name
+        self.forms = [table[n] for n in (name, name + "_c") if n in table]
+        self.chapter = self.forms[0].file
+        written = [b for b in found.values() if b.name in (name, name + "_c")]
+        body = next((b for b in written if b.comment), written[0])
+        self.heading = body.heading
+        self.params = self.merged()
+        self.comment = Comment(body.comment, self.params)
+
+    def merged(self):
+        """{name: type} of the parameters of both forms: one may have more."""
+        longest = max(self.forms, key=lambda f: len(f.params))
+        return dict(name_and_type(p) for p in longest.params if p != "...")
+
+    def described(self):
+        """Yield (name, direction, text or none) of each parameter."""
+        for name, of in self.params.items():
+            way, text = self.comment.parameters.get(name, ("", ""))
+            common_way, common = self.common(name, of)
+            yield name, way or common_way or direction(of), text or common
+
+    def common(self, name, of):
+        if name == "tag" and of == "int":
+            side = next((s for s in TAGS if s in self.params), None)
+            return "", TAGS.get(side, "")
+        for chapters, names, type_, way, text in PARAMETERS:
+            if name in names.split() and fits(of, type_) \
+                    and (not chapters or self.chapter in chapters.split()):
+                return way, text
+        return "", ""
+
+    def errors(self):
+        """{class: text}, the common ones first."""
+        errors = {}
+        if not self.comment.returns:
+            for names, type_, error, text in ERRORS:
+                if any(n in self.params and fits(self.params[n].rstrip("[]").replace("const ", ""),
+                                                 type_) for n in names.split()):
+                    errors[error] = text
+        errors.update(self.comment.errors)
+        return {error: text for error, text in errors.items() if text != "-"}
+
+    def wrong(self):
+        """Yield what is wrong with the comment."""
+        yield from self.comment.wrong
+        if self.comment.wrong == ["has no comment"]:
+            return
+        for name, _, text in self.described():
+            if not text:
+                yield f"parameter {name} is not described"
+        if self.forms[0].returns != "int" and not self.comment.returns:
+            yield "what it returns is not told (Returns: ...)"
+
+    def names_used(self):
+        """The MPI_ names that the comment uses."""
+        texts = [" ".join(p) for p in self.comment.paragraphs] + [self.comment.summary]
+        texts += [t for _, t in self.comment.parameters.values()] + [self.comment.returns]
+        texts += list(self.comment.errors) + list(self.comment.errors.values())
+        return sorted({n for t in texts for n in NAME.findall(t)})
+
+
+def name_and_type(parameter):
+    """Of "const int ranks[]", ("ranks", "const int[]")."""
+    match = re.match(r"(.*?)\s*(\w+)((?:\[\d*\])*)$", parameter)
+    return match.group(2), match.group(1) + ("[]" if match.group(3) else "")
+
+
+def fits(of, type_):
+    if type_ == "number":
+        return of in ("int", "MPI_Count", "MPI_Aint")
+    return of == type_ or (type_ == "void *" and of == "const void *")
+
+
+def direction(of):
+    if of.startswith("const ") or not of.endswith(("*", "[]")):
+        return "in"
+    return "out"
+
+
+# ---- writing ----
+
+def roff(text):
+    """Text as roff reads it."""
+    text = text.replace("\\", "\\e").replace("--", "\\-\\-")
+    text = re.sub(r"(?<![\w.])-(?=[\w])", r"\\-", text)
+    return re.sub(r"^(?=[.'])", r"\\&", text, flags=re.M)
+
+
+def rich(table, text, own=""):
+    """The same, with the names of functions shown as such, and one sentence a line."""
+    def function(match):
+        name = match.group(0)
+        if name not in table:
+            return name
+        return f"\\fB{name}\\fP" + ("" if name.removesuffix("_c") == own else "(3)")
+    text = NAME.sub(function, roff(text))
+    return re.sub(r"(?<=[a-z)0-9][.:]) (?=\\fB|[A-Z])", "\n", text)
+
+
+def sentence(text):
+    """Text as a sentence of its own: an initial capital unless it begins with a name, a period."""
+    if re.match(r"[a-z]+\b(?![_(])", text):
+        text = text[0].upper() + text[1:]
+    return text if text.endswith((".", ":", "?")) else text + "."
+
+
+def prototype(f):
+    """A prototype in lines of WIDTH."""
+    space = "" if f.returns.endswith("*") else " "
+    head = f"{f.returns}{space}{f.name}("
+    lines, line, width = [], f"\\fB{head}", len(head)
+    params = f.params or ["void"]
+    for i, param in enumerate(params):
+        end = "," if i < len(params) - 1 else ");"
+        gap = "" if i == 0 else " "
+        if i and width + 1 + len(param) + len(end) > WIDTH:
+            lines.append(line + "\\fP")
+            line, width, gap = "\\fB    ", 4, ""
+        shown = re.sub(r"(\w+)((?:\[\d*\])*)$", r"\\fI\1\\fB\2", param) \
+            if param not in ("void", "...") else param
+        line += gap + shown + end
+        width += len(gap) + len(param) + len(end)
+    return "\n".join(lines + [line + "\\fP"])
+
+
+def paragraph(table, lines, own):
+    if all(l.startswith("    ") for l in lines):
+        return "\n".join([".PP", ".nf", ".in +4"] + [roff(l[4:]) for l in lines] + [".in", ".fi"])
+    if not any(l.startswith("- ") for l in lines):
+        return ".PP\n" + rich(table, " ".join(lines), own)
+    items = [[]]
+    for line in lines:
+        if line.startswith("- "):
+            items.append([])
+        items[-1].append(line.strip())
+    text = [".PP\n" + rich(table, " ".join(items[0]), own)] if items[0] else []
+    return "\n".join(text + [".IP \\(bu 3\n" + rich(table, " ".join(i)[2:], own)
+                             for i in items[1:]])
+
+
+def error_text(page):
+    """The section ERRORS."""
+    if page.comment.returns:
+        return []
+    where = "the communicator" if "MPI_Comm" in page.params.values() else "MPI_COMM_SELF"
+    text = [".SH ERRORS",
+            f"Before an error is returned, the error handler of {where} is called; the one that is "
+            "set at first ends the program.",
+            "\\fBMPI_Error_class\\fP(3) gives the class of the code, \\fBMPI_Error_string\\fP(3) a "
+            "sentence with the cause."]
+    if page.params.get("request") == "MPI_Request *" and "out" in [
+            w for n, w, _ in page.described() if n == "request"]:
+        text.append("What goes wrong later is told by the call that completes the request.")
+    for error, about in page.errors().items():
+        text += [".TP", f"\\fB{error}\\fP", rich(page.table, sentence(about), page.name)]
+    return text
+
+
+def see_also(page, pages):
+    """Functions that the comment names, then those under the same heading; at most 24."""
+    named = [n for n in page.names_used() if n in pages]
+    near = [p.name for p in pages.values()
+            if p.chapter == page.chapter and (not page.heading or p.heading == page.heading)]
+    more = [n for n in dict.fromkeys(named + near) if n != page.name]
+    return ",\n".join(f"\\fB{n}\\fP(3)" for n in more[:24])
+
+
+def page_text(page, pages, version):
+    names = ", ".join(f.name for f in page.forms)
+    summary = page.comment.summary or "a function of MPI"
+    if not re.match(r"\w*[A-Z]\w*[A-Z_]", summary):
+        summary = summary[0].lower() + summary[1:]
+    f = page.forms[0]
+    text = [".\\\" SPDX-License-Identifier: BSD-3-Clause", ".\\\" Made by tools/gen_man.py from mpi/interface.tsv and mpi/api/"
+            f"{page.chapter}.c.", f'.TH {page.name} 3 "" "Vireo MPI {version}" "MPI-5.0"',
+            ".ad l", ".nh", ".SH NAME", f"{names} \\- {roff(summary)}",
+            ".SH SYNOPSIS", ".nf", "\\fB#include <mpi.h>\\fP", ".PP",
+            "\n.PP\n".join(prototype(f) for f in page.forms), ".fi"]
+    about = [paragraph(page.table, lines, page.name) for lines in page.comment.paragraphs]
+    if f.deprecated:
+        about.insert(0, f".PP\nDeprecated since {f.deprecated}.")
+    if about:
+        text += [".SH DESCRIPTION"] + about
+    if page.params:
+        text.append(".SH PARAMETERS")
+        for name, way, said in page.described():
+            text += [".TP", f"\\fI{name}\\fP ({way})", rich(page.table, sentence(said or "-"), page.name)]
+    text += [".SH RETURN VALUE", rich(page.table, sentence(page.comment.returns), page.name)
+             if page.comment.returns else "MPI_SUCCESS, or the code of an error."]
+    text += error_text(page)
+    notes = [f"\\fBP{page.name}\\fP() is the same function, for those that wrap this one."]
+    if len(page.forms) > 1:
+        notes.insert(0, f"\\fB{page.name}_c\\fP() is the same for numbers that are too large for "
+                     f"\\fB{page.name}\\fP().")
+    text += [".SH NOTES"] + notes
+    if page.comment.section:
+        text += [".SH STANDARDS", f"MPI-5.0, {roff(section_words(page.comment.section))}."]
+    also = see_also(page, pages)
+    if also:
+        text += [".SH SEE ALSO", also]
+    return "\n".join(text) + "\n"
+
+
+def section_words(section):
+    if section.startswith("chapter"):
+        return section
+    return ("sections " if re.search(r"[, ]", section) else "section ") + section
+
+
+# ---- modes ----
+
+def read(table, paths):
+    """{name: Page} of what the files implement, in the table's order."""
+    pages = {}
+    for path in paths:
+        chapter = pathlib.Path(path).stem
+        found = {b.name: b for b in bodies(path)}
+        for name in [n for n, f in table.items() if f.file == chapter]:
+            base = name[:-2] if name.endswith("_c") and name[:-2] in table else name
+            if name in found and base not in pages:
+                pages[base] = Page(table, found, base)
+    return pages
+
+
+def write(folder, pages, version):
+    """The folder has these pages, and no others."""
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.iterdir():
+        old.unlink()
+    for page in pages.values():
+        (folder / f"{page.name}.3").write_text(page_text(page, pages, version))
+        for form in page.forms[1:]:
+            (folder / f"{form.name}.3").write_text(f".so man3/{page.name}.3\n")
+
+
+def check(table, template, paths):
+    known = set(NAME.findall(pathlib.Path(template).read_text())) | set(table)
+    bad, pages = [], {}
+    for path in paths:
+        mine = read(table, [path])
+        pages.update(mine)
+        for page in mine.values():
+            bad += [f"{path}: P{page.name}: {message}" for message in page.wrong()]
+            bad += [f"{path}: P{page.name}: MPI has no {name}" for name in page.names_used()
+                    if name not in known
+                    and not (name.endswith("_") and any(k.startswith(name) for k in known))]
+    print("\n".join(bad) or f"comments ok: {len(pages)} functions")
+    return 1 if bad or not pages else 0
+
+
+def main(argv):
+    if len(argv) > 4 and argv[0] == "pages":
+        pages = read(gen_interface.read_table(argv[3]), argv[4:])
+        write(argv[2], pages, argv[1])
+        bare = sum(not p.comment.summary for p in pages.values())
+        if bare:
+            print(f"{bare} functions have no comment: their pages are from the table alone")
+        return 0
+    if len(argv) > 3 and argv[0] == "check":
+        return check(gen_interface.read_table(argv[1]), argv[2], argv[3:])
+    sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except gen_interface.Wrong as wrong:
+        sys.exit(f"gen_man: {wrong}")

@@ -413,8 +413,8 @@ static int blocks_part(const struct type_tree *tree, struct part *part)
 
 static int pair_part(const struct type_pair *pair, struct part *part)
 {
-    struct part parts[2] = {contiguous(0, pair->value_size),
-                            contiguous(pair->index_at, pair->index_size)};
+    struct part parts[2] = {contiguous(0, pair->value->size),
+                            contiguous(pair->index_at, pair->index->size)};
 
     return sequence_of(parts, 2, part);
 }

@@ -163,12 +163,28 @@ void op_unref(struct op *op)
 
 /* ---- use ---- */
 
+/* The predefined type of a handle, which may have no place of its own; NULL: none. */
+static const struct type *predefined(MPI_Datatype handle)
+{
+    const struct type *type = type_from(handle);
+
+    return type && type->predefined ? type : NULL;
+}
+
 int op_check(const struct op *op, MPI_Datatype type)
 {
+    uintptr_t i = (uintptr_t)type - (uintptr_t)MPI_DATATYPE_NULL;
+    unsigned group = i < 256 ? traits[i].group : 0;
+
     if (!op->predefined)
         return MPI_SUCCESS;
-    uintptr_t i = (uintptr_t)type - (uintptr_t)MPI_DATATYPE_NULL;
-    return i < 256 && (traits[i].group & allowed[op->code]) ? MPI_SUCCESS : MPI_ERR_OP;
+    if (i >= 256) {
+        const struct type *found = predefined(type);
+        struct type_pair pair;
+        if (found)
+            group = type_pair(found, &pair) ? PAIR : traits[found->place].group;
+    }
+    return group & allowed[op->code] ? MPI_SUCCESS : MPI_ERR_OP;
 }
 
 /* Call a function of the user's with the count that it takes. */
@@ -191,6 +207,27 @@ static void apply_user(const struct op *op, const void *in, void *inout, MPI_Cou
     }
 }
 
+/* On elements of a predefined type without a place of its own (mpi/type_match.h). */
+static int apply_unnamed(const struct op *op, const void *in, void *inout, MPI_Count count,
+                         MPI_Datatype handle)
+{
+    const struct type *type = predefined(handle);
+    struct type_pair pair;
+
+    if (!type || op_check(op, handle))
+        return MPI_ERR_OP;
+    if (!type_pair(type, &pair))
+        return op_apply(op, in, inout, count, type_of_place(type->place)->handle);
+    const struct op_pair how = {.value = traits[pair.value->place].kind,
+                                .index = traits[pair.index->place].kind,
+                                .value_size = (size_t)pair.value->size,
+                                .index_size = (size_t)pair.index->size,
+                                .index_at = (size_t)pair.index_at,
+                                .extent = (size_t)type->extent};
+    op_pair_apply((enum op_code)op->code, &how, in, inout, (size_t)count);
+    return MPI_SUCCESS;
+}
+
 int op_apply(const struct op *op, const void *in, void *inout, MPI_Count count,
              MPI_Datatype type)
 {
@@ -205,7 +242,9 @@ int op_apply(const struct op *op, const void *in, void *inout, MPI_Count count,
     if (op->code == OP_CODE_REPLACE)
         return type_copy(in, count, type, inout, count, type);
     uintptr_t i = (uintptr_t)type - (uintptr_t)MPI_DATATYPE_NULL;
-    op_kernel_fn kernel = i < 256 ? op_kernel((enum op_code)op->code, traits[i].kind) : NULL;
+    if (i >= 256)
+        return apply_unnamed(op, in, inout, count, type);
+    op_kernel_fn kernel = op_kernel((enum op_code)op->code, traits[i].kind);
     if (!kernel)
         return MPI_ERR_OP;
     kernel(in, inout, (size_t)count);

@@ -35,6 +35,15 @@ enum op_code {
 
 typedef void (*op_kernel_fn)(const void *restrict in, void *restrict inout, size_t count);
 
+/* Pairs that have no kernel of their own: any value that can be ordered, any index. */
+struct op_pair {
+    enum op_kind value, index;
+    size_t value_size, index_size, index_at, extent;
+};
+/* code: OP_CODE_MINLOC or OP_CODE_MAXLOC. */
+void op_pair_apply(enum op_code code, const struct op_pair *pair, const void *in, void *inout,
+                   size_t count);
+
 /* NULL where an operation has no meaning on a kind. */
 op_kernel_fn op_kernel(enum op_code code, enum op_kind kind);
 

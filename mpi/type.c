@@ -27,8 +27,8 @@
 #define PAIR_END(value, index) (offsetof(PAIR_OF(value, index), i) + sizeof(index))
 #define PAIR_IS_DENSE(value, index) (sizeof(PAIR_OF(value, index)) == sizeof(value) + sizeof(index))
 
-#define BASIC(place, name, ctype) [place] = sizeof(ctype),
-#define PAIR(place, name, value, index)                                                            \
+#define BASIC(place, name, ctype, form, external) [place] = sizeof(ctype),
+#define PAIR(place, name, value, index, value_place, index_place, external)                        \
     [place] = PAIR_IS_DENSE(value, index) ? sizeof(PAIR_OF(value, index)) : 0,
 const uint8_t type_constant_size[256] = {
 #include "mpi/type_list.inc"
@@ -36,24 +36,27 @@ const uint8_t type_constant_size[256] = {
 #undef BASIC
 #undef PAIR
 
-#define BASIC(place, name, ctype)
-#define PAIR(place, name, value, index)                                                            \
-    [place] = {sizeof(value), offsetof(PAIR_OF(value, index), i), sizeof(index)},
+static struct type constants[256];
+
+#define BASIC(place, name, ctype, form, external)
+#define PAIR(place, name, value, index, value_place, index_place, external)                        \
+    [place] = {&constants[value_place], &constants[index_place],                                   \
+               offsetof(PAIR_OF(value, index), i)},
 static const struct type_pair pairs[256] = {
 #include "mpi/type_list.inc"
 };
 #undef BASIC
 #undef PAIR
 
-#define CONSTANT(place, text)                                                                      \
+#define CONSTANT(row, text)                                                                        \
     .object = {.word = OBJECT_TYPE, .refs = 1}, .committed = true, .predefined = true,             \
-    .handle = (MPI_Datatype)((uintptr_t)MPI_DATATYPE_NULL + (place)), .name = text
-#define BASIC(place, name, ctype)                                                                  \
+    .place = (row), .handle = (MPI_Datatype)((uintptr_t)MPI_DATATYPE_NULL + (row)), .name = text
+#define BASIC(place, name, ctype, what, in_external)                                               \
     [place] = {CONSTANT(place, #name), .dense = true, .align = _Alignof(ctype),                    \
                .size = sizeof(ctype), .extent = sizeof(ctype), .true_extent = sizeof(ctype),       \
-               .elements = 1},
-#define PAIR(place, name, value, index)                                                            \
-    [place] = {CONSTANT(place, #name), .dense = PAIR_IS_DENSE(value, index),                       \
+               .elements = 1, .form = TYPE_##what, .external = (in_external)},
+#define PAIR(place, name, value, index, value_place, index_place, in_external)                     \
+    [place] = {CONSTANT(place, #name), .external = (in_external), .dense = PAIR_IS_DENSE(value, index),                       \
                .align = _Alignof(PAIR_OF(value, index)),                                           \
                .size = sizeof(value) + sizeof(index), .extent = sizeof(PAIR_OF(value, index)),     \
                .true_extent = PAIR_END(value, index), .elements = 2},
@@ -70,7 +73,7 @@ static struct os_lock commit_lock = OS_LOCK_INIT;
 int type_init(void)
 {
     for (int i = 0; i < 256; i++) {
-        if (!pairs[i].value_size || constants[i].dense || constants[i].kernels)
+        if (!pairs[i].value || constants[i].dense || constants[i].kernels)
             continue;
         int rc = kernels_build(&constants[i]);
         if (rc)
@@ -82,7 +85,7 @@ int type_init(void)
 void type_fini(void)
 {
     for (int i = 0; i < 256; i++) {
-        if (!pairs[i].value_size)
+        if (!pairs[i].value)
             continue;
         kernels_destroy(constants[i].kernels);
         constants[i].kernels = NULL;
@@ -114,12 +117,22 @@ void type_unref(struct type *type)
     free(type);
 }
 
+struct type *type_of_place(uint8_t place)
+{
+    return &constants[place];
+}
+
 bool type_pair(const struct type *type, struct type_pair *pair)
 {
+    const struct type_tree *tree = type->tree;
+
     if (!type->predefined)
         return false;
-    *pair = pairs[(uintptr_t)type->handle - (uintptr_t)MPI_DATATYPE_NULL];
-    return pair->value_size != 0;
+    *pair = pairs[type->place];
+    if (tree && tree->combiner == MPI_COMBINER_VALUE_INDEX)
+        *pair = (struct type_pair){tree->types[0], tree->types[1],
+                                   type->true_extent - tree->types[1]->size};
+    return pair->value != NULL;
 }
 
 int type_commit(struct type *type)

@@ -24,6 +24,20 @@
 struct attr;
 struct kernels; /* what commit makes */
 
+/* What the bits of a basic type are. */
+enum type_form {
+    TYPE_DERIVED, /* or a pair: none */
+    TYPE_BYTES,   /* no number */
+    TYPE_SIGNED,
+    TYPE_UNSIGNED,
+    TYPE_CHARACTER, /* a wide one */
+    TYPE_LOGICAL,
+    TYPE_FLOATING,
+    TYPE_EXTENDED, /* long double, whatever it is here */
+    TYPE_COMPLEX,  /* two of the one, two of the other */
+    TYPE_EXTENDED_COMPLEX
+};
+
 struct type {
     struct object object;
     bool committed;
@@ -33,11 +47,15 @@ struct type {
                      * order; or there are no data at all */
     bool marked;    /* lb and ub were set by MPI_Type_create_resized, here or within */
     uint8_t align;  /* the largest alignment of a basic element; 0: no data */
+    uint8_t form;   /* of a basic type: enum type_form */
+    uint8_t place;  /* the row of mpi/type_list.inc that it is, or (MPI_Type_create_f90_real and
+                     * the like) is the same as; 0: none */
     uint16_t depth; /* of the tree; 0: predefined */
     MPI_Count size; /* data bytes of one element */
     MPI_Count lb, extent;
     MPI_Count true_lb, true_extent;
     MPI_Count elements; /* basic elements in one, for MPI_Get_elements */
+    MPI_Count external; /* data bytes of one in external32 */
     MPI_Datatype handle;
     struct kernels *kernels; /* NULL until commit, and for dense types */
     struct attr *attrs;
@@ -49,9 +67,10 @@ struct type {
  * type is not dense, as the pair types with gaps: then type_from() tells). */
 extern const uint8_t type_constant_size[256];
 
-/* A predefined pair of a value and an index, as bytes. */
+/* A predefined pair of a value and an index. */
 struct type_pair {
-    uint8_t value_size, index_at, index_size;
+    const struct type *value, *index;
+    MPI_Count index_at; /* offset; the value is first */
 };
 
 int type_init(void);
@@ -61,6 +80,9 @@ void type_fini(void);
 struct type *type_from(MPI_Datatype handle);
 void type_ref(struct type *type);   /* nothing for predefined types */
 void type_unref(struct type *type); /* accepts NULL */
+
+/* The predefined type of a row of mpi/type_list.inc, which must be there. */
+struct type *type_of_place(uint8_t place);
 
 /* What a predefined pair type is made of. Returns whether type is one. */
 bool type_pair(const struct type *type, struct type_pair *pair);

@@ -25,7 +25,7 @@ struct bounds {
     bool failed; /* a sum has overflown */
     uint8_t align;
     uint16_t depth; /* of the deepest part */
-    int64_t size, elements;
+    int64_t size, elements, external;
     int64_t true_lb, true_ub, lb, ub;
 };
 
@@ -92,6 +92,7 @@ static void count_in(struct bounds *bounds, const struct type *type, int64_t cou
 {
     bounds->size = sum(bounds, bounds->size, product(bounds, count, type->size));
     bounds->elements = sum(bounds, bounds->elements, product(bounds, count, type->elements));
+    bounds->external = sum(bounds, bounds->external, product(bounds, count, type->external));
     if (type->depth > bounds->depth)
         bounds->depth = type->depth;
     if (count && type->align > bounds->align)
@@ -111,6 +112,7 @@ static void set_bounds(struct type *type, struct bounds *bounds)
 {
     type->size = bounds->size;
     type->elements = bounds->elements;
+    type->external = bounds->external;
     type->align = bounds->align;
     type->marked = bounds->marked;
     type->depth = (uint16_t)(bounds->depth + 1);

@@ -145,8 +145,8 @@ static MPI_Count inside_predefined(const struct type *type, MPI_Count amount, bo
     if (!type_pair(type, &pair))
         return MPI_UNDEFINED;
     if (from_bytes)
-        return amount == pair.value_size ? 1 : MPI_UNDEFINED;
-    return pair.value_size; /* of one of the two */
+        return amount == pair.value->size ? 1 : MPI_UNDEFINED;
+    return pair.value->size; /* of one of the two */
 }
 
 /*

@@ -14,7 +14,9 @@
  *   SUBARRAY        n, sizes, subsizes, starts, order
  *   DARRAY          size, rank, ndims, gsizes, distribs, dargs, psizes, order
  *   RESIZED         lb, extent
- *   DUP             none
+ *   DUP, VALUE_INDEX none; the latter has two types
+ *   F90_REAL, F90_COMPLEX p, r
+ *   F90_INTEGER     r
  */
 #ifndef MPI_TYPE_TREE_H
 #define MPI_TYPE_TREE_H

@@ -2,33 +2,33 @@
 
 /*
  * Packing into and out of user buffers (MPI-5.0 5.2). Packed data are the data bytes as they are
- * in memory, one after the other.
+ * in memory, one after the other; or, packed as external32, the same on every host (5.3).
  */
 
 #include <limits.h>
+#include <string.h>
 
 #include <mpi.h>
 
 #include "mpi/comm.h"
 #include "mpi/errh.h"
 #include "mpi/type.h"
+#include "mpi/type_external.h"
 
 /* Where packed data go or come from. */
 struct packed {
     MPI_Count size;
     MPI_Count *position;
-    struct comm *comm;
+    struct comm *comm; /* NULL: external32 needs none */
 };
 
 /* Check the packed side, and describe the other. */
-static int begin(const char *function, const struct packed *packed, const void *buf,
-                 MPI_Count count, MPI_Datatype datatype, struct mpid_bytes *bytes)
+static int describe(const char *function, const struct packed *packed, const void *buf,
+                    MPI_Count count, MPI_Datatype datatype, struct mpid_bytes *bytes)
 {
     struct comm *comm = packed->comm;
     struct type *used;
 
-    if (!comm)
-        return errh_comm(NULL, MPI_ERR_COMM, function, "comm: no such communicator");
     int rc = type_place(datatype, buf, count, bytes, &used);
     if (rc == MPI_ERR_TYPE)
         return errh_comm(comm, rc, function, "datatype: not a committed datatype");
@@ -42,11 +42,30 @@ static int begin(const char *function, const struct packed *packed, const void *
     if (at < 0 || at > packed->size)
         return errh_comm(comm, MPI_ERR_ARG, function, "position %lld: must be 0 to %lld",
                          (long long)at, (long long)packed->size);
-    if (bytes->len > (size_t)(packed->size - at))
-        return errh_comm(comm, MPI_ERR_TRUNCATE, function,
-                         "%zu bytes from position %lld on are more than the packed buffer's %lld",
-                         bytes->len, (long long)at, (long long)packed->size);
     return MPI_SUCCESS;
+}
+
+/* Check that len bytes are left there, and that there is memory at all. */
+static int check_room(const char *function, const struct packed *packed, MPI_Count len,
+                      const void *memory)
+{
+    MPI_Count at = *packed->position;
+
+    if (len > packed->size - at)
+        return errh_comm(packed->comm, MPI_ERR_TRUNCATE, function,
+                         "%lld bytes from position %lld on are more than the packed buffer's %lld",
+                         (long long)len, (long long)at, (long long)packed->size);
+    if (len && !memory)
+        return errh_comm(packed->comm, MPI_ERR_BUFFER, function, "the packed buffer is NULL");
+    return MPI_SUCCESS;
+}
+
+static int begin(const char *function, const struct packed *packed, const void *buf,
+                 MPI_Count count, MPI_Datatype datatype, struct mpid_bytes *bytes)
+{
+    if (!packed->comm)
+        return errh_comm(NULL, MPI_ERR_COMM, function, "comm: no such communicator");
+    return describe(function, packed, buf, count, datatype, bytes);
 }
 
 int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf,
@@ -56,10 +75,10 @@ int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, voi
     struct mpid_bytes bytes;
     int rc = begin(__func__, &packed, inbuf, incount, datatype, &bytes);
 
+    if (!rc)
+        rc = check_room(__func__, &packed, (MPI_Count)bytes.len, outbuf);
     if (rc)
         return rc;
-    if (bytes.len && !outbuf)
-        return errh_comm(packed.comm, MPI_ERR_BUFFER, __func__, "outbuf is NULL");
     type_pack(&bytes, 0, (char *)outbuf + *position, bytes.len);
     *position += (MPI_Count)bytes.len;
     return MPI_SUCCESS;
@@ -83,10 +102,10 @@ int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void
     struct mpid_bytes bytes;
     int rc = begin(__func__, &packed, outbuf, outcount, datatype, &bytes);
 
+    if (!rc)
+        rc = check_room(__func__, &packed, (MPI_Count)bytes.len, inbuf);
     if (rc)
         return rc;
-    if (bytes.len && !inbuf)
-        return errh_comm(packed.comm, MPI_ERR_BUFFER, __func__, "inbuf is NULL");
     type_unpack(&bytes, 0, (const char *)inbuf + *position, bytes.len);
     *position += (MPI_Count)bytes.len;
     return MPI_SUCCESS;
@@ -130,6 +149,99 @@ int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
     if (!rc)
         *size = wide > INT_MAX ? MPI_UNDEFINED : (int)wide;
     return rc;
+}
+
+/* ---- external32 ---- */
+
+/* Check the name of the representation: MPI-5.0 5.3 has only one. */
+static int check_representation(const char *function, const char *datarep)
+{
+    if (datarep && !strcmp(datarep, "external32"))
+        return MPI_SUCCESS;
+    return errh_comm(NULL, MPI_ERR_ARG, function, "datarep %s: must be \"external32\"",
+                     datarep ? datarep : "NULL");
+}
+
+int PMPI_Pack_external_c(const char datarep[], const void *inbuf, MPI_Count incount,
+                         MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
+                         MPI_Count *position)
+{
+    const struct packed packed = {outsize, position, NULL};
+    struct mpid_bytes bytes;
+    int rc = check_representation(__func__, datarep);
+
+    if (!rc)
+        rc = describe(__func__, &packed, inbuf, incount, datatype, &bytes);
+    if (rc)
+        return rc;
+    const struct type *type = type_from(datatype);
+    MPI_Count len = type->external * incount; /* no more than in memory: fits */
+    rc = check_room(__func__, &packed, len, outbuf);
+    if (rc)
+        return rc;
+    type_external_pack(type, incount, &bytes, (char *)outbuf + *position);
+    *position += len;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Pack_external(const char datarep[], const void *inbuf, int incount, MPI_Datatype datatype,
+                       void *outbuf, MPI_Aint outsize, MPI_Aint *position)
+{
+    return PMPI_Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position);
+}
+
+int PMPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize,
+                           MPI_Count *position, void *outbuf, MPI_Count outcount,
+                           MPI_Datatype datatype)
+{
+    const struct packed packed = {insize, position, NULL};
+    struct mpid_bytes bytes;
+    int rc = check_representation(__func__, datarep);
+
+    if (!rc)
+        rc = describe(__func__, &packed, outbuf, outcount, datatype, &bytes);
+    if (rc)
+        return rc;
+    const struct type *type = type_from(datatype);
+    MPI_Count len = type->external * outcount;
+    rc = check_room(__func__, &packed, len, inbuf);
+    if (rc)
+        return rc;
+    type_external_unpack(type, outcount, &bytes, (const char *)inbuf + *position);
+    *position += len;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize,
+                         MPI_Aint *position, void *outbuf, int outcount, MPI_Datatype datatype)
+{
+    return PMPI_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype);
+}
+
+int PMPI_Pack_external_size_c(const char datarep[], MPI_Count incount, MPI_Datatype datatype,
+                              MPI_Count *size)
+{
+    struct type *type = type_from(datatype);
+    int rc = check_representation(__func__, datarep);
+
+    if (rc)
+        return rc;
+    if (!type)
+        return errh_comm(NULL, MPI_ERR_TYPE, __func__, "datatype: no such datatype");
+    if (incount < 0)
+        return errh_comm(NULL, MPI_ERR_COUNT, __func__, "incount %lld: must not be negative",
+                         (long long)incount);
+    if (!size)
+        return errh_comm(NULL, MPI_ERR_ARG, __func__, "size is NULL");
+    if (__builtin_mul_overflow(type->external, incount, size))
+        *size = MPI_UNDEFINED;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Pack_external_size(const char datarep[], int incount, MPI_Datatype datatype,
+                            MPI_Aint *size)
+{
+    return PMPI_Pack_external_size_c(datarep, incount, datatype, size);
 }
 
 #include "pack.gen.h"

@@ -19,6 +19,7 @@
 #include "mpi/interface.h"
 #include "mpi/type.h"
 #include "mpi/type_make.h"
+#include "mpi/type_match.h"
 #include "mpi/type_tree.h"
 
 /* ---- arguments ---- */
@@ -483,6 +484,75 @@ int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gs
     return with_int(rc, newtype);
 }
 
+/* ---- predefined types by what they hold ---- */
+
+/* Matching Fortran kinds (MPI-5.0 19.1.5): the handle is a predefined, committed one, which is
+ * the same for the same arguments. */
+static int match_f90(const char *function, int combiner, int p, int r, MPI_Datatype *newtype)
+{
+    struct type *found;
+
+    if (!newtype)
+        return no_pointer(function, "newtype");
+    int rc = type_match_f90(combiner, p, r, &found);
+    if (rc == MPI_ERR_NO_MEM)
+        return errh_comm(NULL, rc, function, "out of memory");
+    if (rc && combiner == MPI_COMBINER_F90_INTEGER)
+        return errh_comm(NULL, rc, function, "no integer has a range of 10^%d", r);
+    if (rc)
+        return errh_comm(NULL, rc, function, "no real has a precision of %d and a range of %d", p,
+                         r);
+    *newtype = found->handle;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
+{
+    return match_f90(__func__, MPI_COMBINER_F90_REAL, p, r, newtype);
+}
+
+int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
+{
+    return match_f90(__func__, MPI_COMBINER_F90_COMPLEX, p, r, newtype);
+}
+
+int PMPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
+{
+    return match_f90(__func__, MPI_COMBINER_F90_INTEGER, 0, r, newtype);
+}
+
+int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
+{
+    struct type *found = type_match_size(typeclass, size);
+
+    if (!datatype)
+        return no_pointer(__func__, "datatype");
+    if (!found)
+        return errh_comm(NULL, MPI_ERR_ARG, __func__,
+                         "typeclass %d has no type of %d bytes (or is not an MPI_TYPECLASS_)",
+                         typeclass, size);
+    *datatype = found->handle;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
+                              MPI_Datatype *pair_type)
+{
+    struct type *value, *index, *found;
+    int rc = find(__func__, value_type, &value);
+
+    if (!rc)
+        rc = find(__func__, index_type, &index);
+    if (!rc && !pair_type)
+        rc = no_pointer(__func__, "pair_type");
+    if (rc)
+        return rc;
+    if (type_match_pair(value, index, &found))
+        return errh_comm(NULL, MPI_ERR_NO_MEM, __func__, "out of memory");
+    *pair_type = found ? found->handle : MPI_DATATYPE_NULL;
+    return MPI_SUCCESS;
+}
+
 /* ---- life ---- */
 
 int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
@@ -523,7 +593,8 @@ int PMPI_Type_free(MPI_Datatype *datatype)
     if (rc)
         return rc;
     if (type->predefined)
-        return errh_comm(NULL, MPI_ERR_TYPE, __func__, "%s is predefined", type->name);
+        return errh_comm(NULL, MPI_ERR_TYPE, __func__, "%s is predefined",
+                         type->name[0] ? type->name : "the datatype");
     rc = attr_delete_type(type);
     if (rc)
         return errh_comm(NULL, rc, __func__, "an attribute could not be deleted");

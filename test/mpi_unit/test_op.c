@@ -237,6 +237,42 @@ static void test_pairs(void **unused)
     TEST_PAIR(int, int, MPI_2INTEGER)
 }
 
+/* Pairs and kinds without names of their own. */
+static void test_unnamed(void **unused)
+{
+    struct {
+        unsigned char v;
+        int64_t i;
+    } x[4] = {{200, 5}, {3, 9}, {7, 1}, {4, 4}}, y[4] = {{100, 1}, {3, 8}, {7, 2}, {9, 9}}, z[4];
+    double a[2] = {1.5, 2}, b[2] = {4, -1};
+    MPI_Datatype pair, real, derived;
+
+    memcpy(z, y, sizeof(y));
+    assert_int_equal(PMPI_Type_get_value_index(MPI_UINT8_T, MPI_INT64_T, &pair), 0);
+    assert_int_equal(PMPI_Reduce_local_c(x, y, 4, pair, MPI_MAXLOC), 0);
+    assert_true(y[0].v == 200 && y[0].i == 5 && y[1].v == 3 && y[1].i == 8);
+    assert_true(y[2].v == 7 && y[2].i == 1 && y[3].v == 9 && y[3].i == 9);
+    assert_int_equal(PMPI_Reduce_local_c(x, z, 4, pair, MPI_MINLOC), 0);
+    assert_true(z[0].v == 100 && z[0].i == 1 && z[3].v == 4 && z[3].i == 4);
+    assert_int_equal(PMPI_Reduce_local_c(x, z, 4, pair, MPI_SUM), MPI_ERR_OP);
+    assert_int_equal(PMPI_Type_create_f90_real(15, MPI_UNDEFINED, &real), 0);
+    assert_int_equal(PMPI_Reduce_local_c(a, b, 2, real, MPI_SUM), 0);
+    assert_true(b[0] == 5.5 && b[1] == 1);
+    assert_int_equal(PMPI_Reduce_local_c(a, b, 2, real, MPI_BAND), MPI_ERR_OP);
+    struct {
+        float v;
+        int64_t i;
+    } f[2] = {{NAN, 1}, {2, 1}}, g[2] = {{1, 2}, {1, 2}};
+    assert_int_equal(PMPI_Type_create_f90_real(6, MPI_UNDEFINED, &real), 0);
+    assert_int_equal(PMPI_Type_get_value_index(real, MPI_INT64_T, &pair), 0);
+    assert_int_equal(PMPI_Reduce_local_c(f, g, 2, pair, MPI_MAXLOC), 0);
+    assert_true(g[0].v == 1 && g[0].i == 2 && g[1].v == 2 && g[1].i == 1);
+    assert_int_equal(PMPI_Type_contiguous(2, MPI_INT, &derived), 0);
+    assert_int_equal(PMPI_Type_commit(&derived), 0);
+    assert_int_equal(PMPI_Reduce_local_c(a, b, 1, derived, MPI_SUM), MPI_ERR_OP);
+    assert_int_equal(PMPI_Type_free(&derived), 0);
+}
+
 /* ---- limits ---- */
 
 static void test_wrap(void **unused)
@@ -409,6 +445,7 @@ int main(void)
         cmocka_unit_test(test_floats),     cmocka_unit_test(test_others),
         cmocka_unit_test(test_complex),    cmocka_unit_test(test_half),
         cmocka_unit_test(test_pairs),      cmocka_unit_test(test_wrap),
+        cmocka_unit_test(test_unnamed),
         cmocka_unit_test(test_allowed),    cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_accumulating), cmocka_unit_test(test_user),
         cmocka_unit_test(test_errors),

@@ -67,23 +67,36 @@ static struct both *predefined(void)
 {
     static const struct {
         MPI_Datatype type;
-        int size;
-    } basic[] = {{MPI_BYTE, 1},   {MPI_SHORT, 2}, {MPI_INT, 4},          {MPI_DOUBLE, 8},
-                 {MPI_DOUBLE, 8}, {MPI_INT, 4},   {MPI_LONG_DOUBLE, 16}, {MPI_CHAR, 1}};
+        int size, external;
+    } basic[] = {{MPI_BYTE, 1, 1},   {MPI_SHORT, 2, -2},        {MPI_INT, 4, -4},
+                 {MPI_DOUBLE, 8, 8}, {MPI_LONG_DOUBLE, 16, 16}, {MPI_CHAR, 1, 1},
+                 {MPI_LONG, 8, -4},  {MPI_UNSIGNED_LONG, 8, 4}, {MPI_WCHAR, 4, 2},
+                 {MPI_FLOAT, 4, 4}};
+    enum { BASIC = sizeof(basic) / sizeof(basic[0]) };
     struct both *both = both_create();
-    uint32_t i = draw(10);
+    struct model_entry *entry = both->model.entry;
+    uint32_t i = draw(BASIC + 3);
 
-    if (i < 8) {
+    if (i < BASIC) {
         both->type = basic[i].type;
         both->model.n = 1;
-        both->model.entry[0] = (struct model_entry){0, basic[i].size, basic[i].size};
-    } else {
-        both->type = i == 8 ? MPI_SHORT_INT : MPI_DOUBLE_INT;
-        both->model.n = 2;
-        both->model.entry[0] =
-            i == 8 ? (struct model_entry){0, 2, 2} : (struct model_entry){0, 8, 8};
-        both->model.entry[1] =
-            i == 8 ? (struct model_entry){4, 4, 4} : (struct model_entry){8, 4, 4};
+        entry[0] =
+            (struct model_entry){0, basic[i].size, basic[i].size, basic[i].external};
+        return both;
+    }
+    both->model.n = 2;
+    if (i == BASIC) {
+        both->type = MPI_SHORT_INT;
+        entry[0] = (struct model_entry){0, 2, 2, -2};
+        entry[1] = (struct model_entry){4, 4, 4, -4};
+    } else if (i == BASIC + 1) {
+        both->type = MPI_DOUBLE_INT;
+        entry[0] = (struct model_entry){0, 8, 8, 8};
+        entry[1] = (struct model_entry){8, 4, 4, -4};
+    } else { /* a pair without a name */
+        assert_int_equal(PMPI_Type_get_value_index(MPI_SHORT, MPI_LONG, &both->type), 0);
+        entry[0] = (struct model_entry){0, 2, 2, -2};
+        entry[1] = (struct model_entry){8, 8, 8, -4};
     }
     return both;
 }
@@ -430,6 +443,39 @@ static void check_copy(const struct both *both, int count, size_t len)
     free(from.memory);
 }
 
+/* To external32 and back. */
+static void check_external(const struct both *both, int count, size_t len)
+{
+    struct buffer from = buffer_for(both, count), to = buffer_for(both, count);
+    char *packed = malloc(len + 1), *expected = malloc(len + 1), *external = malloc(len + 1);
+    MPI_Count size, at = 0;
+
+    model_copy(&both->model, count, from.address, packed, false);
+    int64_t bytes = model_externalize(&both->model, count, packed, expected);
+    assert_int_equal(PMPI_Pack_external_size_c("external32", count, both->type, &size), 0);
+    assert_int_equal(size, bytes);
+    assert_int_equal(PMPI_Pack_external_c("external32", from.address, count, both->type, external,
+                                          size, &at),
+                     0);
+    assert_int_equal(at, size);
+    assert_memory_equal(external, expected, (size_t)size);
+    if (!model_overlaps(&both->model, count)) {
+        at = 0;
+        assert_int_equal(PMPI_Unpack_external_c("external32", external, size, &at, to.address,
+                                                count, both->type),
+                         0);
+        assert_int_equal(at, size);
+        model_copy(&both->model, count, to.address, packed, false);
+        model_externalize(&both->model, count, packed, external);
+        assert_memory_equal(external, expected, (size_t)size);
+    }
+    free(external);
+    free(expected);
+    free(packed);
+    free(from.memory);
+    free(to.memory);
+}
+
 /* ---- from contents ---- */
 
 static MPI_Datatype rebuilt(MPI_Datatype type);
@@ -479,16 +525,60 @@ static MPI_Datatype rebuilt_small(const struct contents *c)
 
 static MPI_Datatype rebuilt_large(const struct contents *c)
 {
-    const MPI_Count *l = c->l;
-    MPI_Datatype made = MPI_DATATYPE_NULL;
+    const MPI_Count *l = c->l, n = c->larges ? l[0] : 0;
+    const int *i = c->i;
+    MPI_Datatype made = MPI_DATATYPE_NULL, t = c->t[0];
     int rc = -1;
 
-    if (c->combiner == MPI_COMBINER_HVECTOR)
-        rc = PMPI_Type_create_hvector_c(l[0], l[1], l[2], c->t[0], &made);
-    else if (c->combiner == MPI_COMBINER_HINDEXED)
-        rc = PMPI_Type_create_hindexed_c(l[0], l + 1, l + 1 + l[0], c->t[0], &made);
+    switch (c->combiner) {
+    case MPI_COMBINER_CONTIGUOUS: rc = PMPI_Type_contiguous_c(n, t, &made); break;
+    case MPI_COMBINER_VECTOR: rc = PMPI_Type_vector_c(n, l[1], l[2], t, &made); break;
+    case MPI_COMBINER_HVECTOR: rc = PMPI_Type_create_hvector_c(n, l[1], l[2], t, &made); break;
+    case MPI_COMBINER_INDEXED: rc = PMPI_Type_indexed_c(n, l + 1, l + 1 + n, t, &made); break;
+    case MPI_COMBINER_HINDEXED:
+        rc = PMPI_Type_create_hindexed_c(n, l + 1, l + 1 + n, t, &made);
+        break;
+    case MPI_COMBINER_INDEXED_BLOCK:
+        rc = PMPI_Type_create_indexed_block_c(n, l[1], l + 2, t, &made);
+        break;
+    case MPI_COMBINER_HINDEXED_BLOCK:
+        rc = PMPI_Type_create_hindexed_block_c(n, l[1], l + 2, t, &made);
+        break;
+    case MPI_COMBINER_STRUCT:
+        rc = PMPI_Type_create_struct_c(n, l + 1, l + 1 + n, c->t, &made);
+        break;
+    case MPI_COMBINER_RESIZED: rc = PMPI_Type_create_resized_c(t, l[0], l[1], &made); break;
+    case MPI_COMBINER_SUBARRAY:
+        rc = PMPI_Type_create_subarray_c(i[0], l, l + i[0], l + 2 * i[0], i[1], t, &made);
+        break;
+    case MPI_COMBINER_DARRAY:
+        rc = PMPI_Type_create_darray_c(i[0], i[1], i[2], l, i + 3, i + 3 + i[2], i + 3 + 2 * i[2],
+                                       i[3 + 3 * i[2]], t, &made);
+        break;
+    default: break;
+    }
     assert_int_equal(rc, 0);
     return made;
+}
+
+/* What the contents are of the same type when it is made with large counts. */
+static void enlarge(struct contents *c)
+{
+    MPI_Count all = c->integers + c->addresses, n = c->integers ? c->i[0] : 0, from = 0;
+
+    if (c->larges || c->combiner == MPI_COMBINER_DUP)
+        return;
+    if (c->combiner == MPI_COMBINER_SUBARRAY)
+        from = 1, all = 3 * n;
+    else if (c->combiner == MPI_COMBINER_DARRAY)
+        from = 3, all = c->i[2];
+    c->l = realloc(c->l, (size_t)(all + 1) * sizeof(*c->l));
+    assert_non_null(c->l);
+    c->larges = all;
+    for (MPI_Count k = 0; k < all; k++)
+        c->l[k] = from + k < c->integers ? c->i[from + k] : c->a[k - c->integers];
+    for (MPI_Count k = from; from && k + all < c->integers; k++)
+        c->i[k] = c->i[k + all];
 }
 
 static MPI_Datatype rebuilt(MPI_Datatype type)
@@ -498,7 +588,7 @@ static MPI_Datatype rebuilt(MPI_Datatype type)
     assert_int_equal(
         PMPI_Type_get_envelope_c(type, &c.integers, &c.addresses, &c.larges, &c.types, &c.combiner),
         0);
-    if (c.combiner == MPI_COMBINER_NAMED)
+    if (c.combiner == MPI_COMBINER_NAMED || c.combiner == MPI_COMBINER_VALUE_INDEX)
         return type;
     c.i = malloc((size_t)c.integers * sizeof(*c.i) + 1);
     c.a = malloc((size_t)c.addresses * sizeof(*c.a) + 1);
@@ -514,6 +604,8 @@ static MPI_Datatype rebuilt(MPI_Datatype type)
         if (c.t[k] != old)
             assert_int_equal(PMPI_Type_free(&old), 0);
     }
+    if (draw(2))
+        enlarge(&c);
     MPI_Datatype made = c.larges ? rebuilt_large(&c) : rebuilt_small(&c);
     for (MPI_Count k = 0; k < c.types; k++) {
         if (!type_from(c.t[k])->predefined)
@@ -545,6 +637,7 @@ static void check_round(void)
         check_elements(both, (int64_t)len);
         check_pack(both, count, len);
         check_copy(both, count, len);
+        check_external(both, count, len);
         if (!model_overlaps(&both->model, count))
             check_unpack(both, count, len);
     }

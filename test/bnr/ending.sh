@@ -35,10 +35,23 @@ ends "an abort ends a job that goes on" 5 "aborted with code 5" -disable-auto-cl
 ends "no such program" 127 "there is no program 'nosuch'" -n 2 nosuch
 ends "a file that cannot be executed" 126 "is not executable" -n 2 /etc/passwd
 ends "a folder" 126 "is a folder" -n 2 /etc
+ends "this folder" 126 "'.' on" -n 2 .
+ends "an empty name" 127 "is empty; check the quotes" -n 2 ""
+ends "an empty name before others" 127 "is empty; check the quotes" -n 2 "" : true
+printf 'true\n' >noexec
+ends "a script without the permission" 126 "chmod +x may help" -n 2 ./noexec
+ends "a program that is nowhere in PATH" 127 "in the folders of PATH" -n 2 noexec
+ln -s nowhere link
+ends "a link to nothing" 127 "leads to no file" -n 2 ./link
 ends "one of two programs is missing: none starts" 127 "" -n 1 sh -c 'echo started' : -n 1 ./none
 same "indeed none" "$(cat out)" ""
 printf '#!/no/such/shell\n' >bad && chmod +x bad
-ends "a script without its interpreter" 127 "cannot start rank 0" -n 2 ./bad
+ends "a script without its interpreter" 127 \
+    "cannot start rank 0 (./bad) on $(hostname): its interpreter '/no/such/shell' is not there" \
+    -n 2 ./bad
+ends "also after others have started" 127 "cannot start rank 1 (./bad)" -n 1 sleep 20 : ./bad
+: >nothing && chmod +x nothing
+ends "an empty file" 126 "the file is empty" -n 2 ./nothing
 ends "a time limit" 124 "still running on" -n 2 --timeout 0.3 sleep 20
 printf 'exit 9\n' >plain && chmod +x plain
 ends "a script that names no interpreter" 9 "exited with code 9" -n 1 ./plain

@@ -40,12 +40,21 @@ static int prepare(void **state)
     put_file("bin/text", "exit $1\n", 0700);
     put_file("bin/plain", "x", 0600);
     put_file("bin/broken", "#!/no/such/interpreter\n", 0700);
-    return 0;
+    put_file("bin/windows", "#!/bin/sh\r\n", 0700);
+    put_file("bin/folder", "#! \t/tmp -x\n", 0700);
+    put_file("bin/mode", "#!bin/plain\n", 0700);
+    put_file("bin/nested", "#!bin/broken", 0700);
+    put_file("bin/empty", "", 0700);
+    put_file("bin/garbage", "\177ELF", 0700);
+    put_file("bin/null", "x", 0700);
+    return truncate("bin/null", 3) || symlink("nowhere", "bin/dangling");
 }
 
 static int clean(void **state)
 {
-    static const char *const names[] = {"bin/tool", "bin/text", "bin/plain", "bin/broken"};
+    static const char *const names[] = {"bin/tool",   "bin/text",    "bin/plain",    "bin/broken",
+                                        "bin/folder", "bin/windows", "bin/mode",     "bin/nested",
+                                        "bin/empty",  "bin/garbage", "bin/dangling", "bin/null"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         unlink(names[i]);
     rmdir("bin/dir");
@@ -66,14 +75,17 @@ static void programs_are_found_as_a_shell_would(void **state)
         {"tool", NULL, "/none", NULL, 127},
         {"plain", NULL, "bin", NULL, 127}, /* 126 where the user is not root, see below */
         {"bin/dir", NULL, "bin", NULL, 126},
+        {".", NULL, "bin", NULL, 126},
+        {"..", "bin", "bin", NULL, 126},
+        {"bin/dangling", NULL, "bin", NULL, 127},
         {"bin/none", NULL, "bin", NULL, 127},
         {"", NULL, "bin", NULL, 127},
     };
     char path[PATH_MAX], why[512];
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         why[0] = 0;
-        int rc = launch_resolve(rows[i].name, rows[i].wdir, rows[i].search, path, sizeof(path),
-                                why);
+        int rc =
+            launch_resolve(rows[i].name, rows[i].wdir, rows[i].search, path, sizeof(path), why);
         if (!strcmp(rows[i].name, "plain")) {
             assert_int_equal(rc, 126);
             continue;
@@ -114,6 +126,46 @@ static void programs_and_plain_scripts_run(void **state)
     run("bin/dir", tool, &rc);
     assert_int_equal(rc, -EACCES);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* failed starts leave no zombie */
+}
+
+static void a_failed_start_is_explained(void **state)
+{
+    static const struct {
+        const char *path;
+        int outcome;
+        const char *words;
+    } rows[] = {
+        {"bin/broken", 127, "its interpreter '/no/such/interpreter' is not there"},
+        {"bin/windows", 127, "as on Windows"},
+        {"bin/folder", 126, "its interpreter '/tmp' is a folder"},
+        {"bin/mode", 126, "its interpreter 'bin/plain' is not executable"},
+        {"bin/nested", 127, "its interpreter 'bin/broken' lacks its own"},
+        {"bin/empty", 126, "the file is empty"},
+        {"bin/null", 126, "no program for this machine"},
+        {"bin/gone", 127, "No such file"},
+    };
+    static char *const none[] = {NULL};
+    char *argv[] = {"it", NULL}, why[300];
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct launch l = {rows[i].path, argv, none, NULL, {0, 1, 2}, {-1, -1}};
+        const char *step = "";
+        pid_t pid = 0;
+        int rc = launch_start(&l, &pid, &step);
+        assert_int_not_equal(rc, 0);
+        assert_int_equal(launch_explain(rows[i].path, rc, step, why, sizeof(why)), rows[i].outcome);
+        if (!strstr(why, rows[i].words))
+            fail_msg("%s: \"%s\" has no \"%s\"", rows[i].path, why, rows[i].words);
+    }
+    assert_int_equal(launch_explain("bin/tool", -EACCES, "execute", why, sizeof(why)), 126);
+    assert_int_equal(launch_explain("bin/tool", -ENOENT, "enter the folder", why, sizeof(why)),
+                     126);
+    assert_string_equal(why, "cannot enter the folder: No such file or directory");
+    assert_int_equal(launch_explain("bin/garbage", -ENOENT, "execute", why, sizeof(why)), 127);
+    assert_non_null(strstr(why, "loader"));
+    assert_int_equal(launch_explain("bin/garbage", -EACCES, "execute", why, sizeof(why)), 126);
+    assert_non_null(strstr(why, "noexec"));
+    assert_int_equal(launch_explain("bin/garbage", -E2BIG, "execute", why, sizeof(why)), 126);
+    assert_non_null(strstr(why, "too long"));
 }
 
 static void a_jobs_processes_are_known_by_their_environment(void **state)
@@ -177,6 +229,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programs_are_found_as_a_shell_would),
         cmocka_unit_test(programs_and_plain_scripts_run),
+        cmocka_unit_test(a_failed_start_is_explained),
         cmocka_unit_test(a_jobs_processes_are_known_by_their_environment),
         cmocka_unit_test(a_launcher_that_meant_many_is_recognised),
     };

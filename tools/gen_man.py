@@ -31,8 +31,8 @@ The comment stands over the PMPI_ body; where both forms are written by hand, ov
     that is four columns in is shown as it stands.
   - NAME: text, or NAME, NAME (in|out|inout): text for a parameter; what follows on other lines
     is two columns in. PARAMETERS below has what is the same everywhere, and need not be said.
-  - CLASS: text for an error. ERRORS below has the common ones; another text replaces it, and
-    CLASS: - takes it away.
+  - CLASS: text for an error. ERRORS below has the common ones; another text replaces that, and one
+    that begins with "never" takes it away.
   - Returns: text, where that is no error code. There are no common errors then.
   - The section of MPI-5.0, alone on the last line.
 """
@@ -60,6 +60,7 @@ PARAMETERS = [
     ("", "info", "MPI_Info", "", "hints, or MPI_INFO_NULL"),
     ("", "session", "MPI_Session", "", "session"),
     ("", "errhandler", "MPI_Errhandler", "", "error handler"),
+    ("", "buf sendbuf", "const void *", "", "what is sent; it is only read"),
     ("", "datatype", "MPI_Datatype", "", "type of each element; committed"),
     ("", "oldtype", "MPI_Datatype", "", "type of the elements; it need not be committed"),
     ("", "newtype", "MPI_Datatype *", "",
@@ -88,28 +89,44 @@ PARAMETERS = [
 TAGS = {"dest": "tag of the message, 0 to MPI_TAG_UB",
         "source": "tag of the message, or MPI_ANY_TAG"}
 
-# Common errors: of parameters of these names and types.
+# Common errors: chapters (or none: all), of parameters of these names and this type. Of two rows of
+# one class the later one counts.
 ERRORS = [
-    ("comm comm_old local_comm peer_comm comm1 comm2 intercomm", "MPI_Comm", "MPI_ERR_COMM",
+    ("", "comm comm_old local_comm peer_comm comm1 comm2 intercomm", "MPI_Comm", "MPI_ERR_COMM",
      "not a communicator, or one that was freed."),
-    ("count sendcount recvcount incount outcount sendcounts recvcounts", "number",
+    ("coll", "comm", "MPI_Comm", "MPI_ERR_COMM", "not a communicator, one that was freed, or an "
+     "intercommunicator: collectives over these are not supported."),
+    ("", "count sendcount recvcount incount outcount sendcounts recvcounts", "number",
      "MPI_ERR_COUNT", "a count is negative, or too large."),
-    ("datatype sendtype recvtype sendtypes recvtypes", "MPI_Datatype", "MPI_ERR_TYPE",
+    ("", "datatype sendtype recvtype sendtypes recvtypes", "MPI_Datatype", "MPI_ERR_TYPE",
      "not a datatype, or not committed."),
-    ("oldtype", "MPI_Datatype", "MPI_ERR_TYPE", "not a datatype."),
-    ("buf buffer sendbuf recvbuf inbuf outbuf inoutbuf", "void *", "MPI_ERR_BUFFER",
+    ("type status attr handle", "datatype", "MPI_Datatype", "MPI_ERR_TYPE",
+     "not a datatype, or one that was freed."),
+    ("", "oldtype", "MPI_Datatype", "MPI_ERR_TYPE", "not a datatype."),
+    ("", "buf buffer sendbuf recvbuf inbuf outbuf inoutbuf", "void *", "MPI_ERR_BUFFER",
      "a buffer is NULL, and its count is not 0."),
-    ("dest source", "int", "MPI_ERR_RANK", "no such rank."),
-    ("tag sendtag recvtag", "int", "MPI_ERR_TAG", "the tag is negative."),
-    ("root", "int", "MPI_ERR_ROOT", "no such rank."),
-    ("op", "MPI_Op", "MPI_ERR_OP", "no operation, or a predefined one that is not defined for the "
-     "datatype."),
-    ("group group1 group2 local_group remote_group", "MPI_Group", "MPI_ERR_GROUP",
+    ("", "dest source", "int", "MPI_ERR_RANK", "no such rank."),
+    ("", "tag sendtag recvtag", "int", "MPI_ERR_TAG", "the tag is negative."),
+    ("", "root", "int", "MPI_ERR_ROOT", "no such rank."),
+    ("", "op", "MPI_Op", "MPI_ERR_OP", "not an operation."),
+    ("coll", "op", "MPI_Op", "MPI_ERR_OP",
+     "not an operation, or a predefined one that is not defined for the datatype."),
+    ("", "group group1 group2 local_group remote_group", "MPI_Group", "MPI_ERR_GROUP",
      "not a group, or one that was freed."),
-    ("info", "MPI_Info", "MPI_ERR_INFO", "not an info object, or one that was freed."),
-    ("errhandler", "MPI_Errhandler", "MPI_ERR_ERRHANDLER", "not an error handler."),
-    ("session", "MPI_Session", "MPI_ERR_SESSION", "not a session."),
+    ("", "info", "MPI_Info", "MPI_ERR_INFO", "not an info object, or one that was freed."),
+    ("", "errhandler", "MPI_Errhandler", "MPI_ERR_ERRHANDLER", "not an error handler."),
+    ("", "session", "MPI_Session", "MPI_ERR_SESSION", "not a session."),
+    ("p2p", "buf sendbuf", "void *", "MPI_ERR_PROC_ABORTED", "the other process has ended."),
+    ("p2p", "buf sendbuf", "void *", "MPI_ERR_OTHER", "no channel leads to the other process."),
+    ("coll", "comm", "MPI_Comm", "MPI_ERR_PROC_ABORTED", "another process has ended."),
+    ("coll", "comm", "MPI_Comm", "MPI_ERR_OTHER", "no channel leads to another process."),
 ]
+# Chapters whose functions look whether the place for a result is there.
+CHECKED = {"attr", "comm", "env", "errh", "group", "info", "op", "pack", "status", "type", "topo",
+           "session", "intercomm"}
+HANDLES = {"MPI_Comm *", "MPI_Datatype *", "MPI_Errhandler *", "MPI_Group *", "MPI_Info *",
+           "MPI_Op *", "MPI_Request *", "MPI_Session *", "MPI_Message *"}
+FOUND = re.compile(r"_get_|^MPI_Comm_(remote_)?group$")     # handles that are not made
 
 
 class Body:
@@ -252,11 +269,11 @@ class Page:
         return dict(name_and_type(p) for p in longest.params if p != "...")
 
     def described(self):
-        """Yield (name, direction, text or none) of each parameter."""
+        """Yield (name, direction, text or none, type) of each parameter."""
         for name, of in self.params.items():
             way, text = self.comment.parameters.get(name, ("", ""))
             common_way, common = self.common(name, of)
-            yield name, way or common_way or direction(of), text or common
+            yield name, way or common_way or direction(of), text or common, of
 
     def common(self, name, of):
         if name == "tag" and of == "int":
@@ -272,19 +289,30 @@ class Page:
         """{class: text}, the common ones first."""
         errors = {}
         if not self.comment.returns:
-            for names, type_, error, text in ERRORS:
-                if any(n in self.params and fits(self.params[n].rstrip("[]").replace("const ", ""),
-                                                 type_) for n in names.split()):
-                    errors[error] = text
+            errors = self.common_errors()
         errors.update(self.comment.errors)
-        return {error: text for error, text in errors.items() if text != "-"}
+        return {error: text for error, text in errors.items() if not text.startswith("never")}
+
+    def common_errors(self):
+        errors = {}
+        for chapters, names, type_, error, text in ERRORS:
+            if (not chapters or self.chapter in chapters.split()) and any(
+                    fits(re.sub(r"\[\]$|^const (?!void)", "", self.params.get(name, "")), type_)
+                    for name in names.split()):
+                errors[error] = text
+        results = [of for _, way, _, of in self.described() if way == "out"]
+        if self.chapter in CHECKED and any(of.endswith("*") for of in results):
+            errors["MPI_ERR_ARG"] = "the place for a result is NULL."
+        if HANDLES & set(results) and not FOUND.search(self.name):
+            errors["MPI_ERR_NO_MEM"] = "out of memory."
+        return errors
 
     def wrong(self):
         """Yield what is wrong with the comment."""
         yield from self.comment.wrong
         if self.comment.wrong == ["has no comment"]:
             return
-        for name, _, text in self.described():
+        for name, _, text, _ in self.described():
             if not text:
                 yield f"parameter {name} is not described"
         if self.forms[0].returns != "int" and not self.comment.returns:
@@ -388,7 +416,7 @@ def error_text(page):
             "\\fBMPI_Error_class\\fP(3) gives the class of the code, \\fBMPI_Error_string\\fP(3) a "
             "sentence with the cause."]
     if page.params.get("request") == "MPI_Request *" and "out" in [
-            w for n, w, _ in page.described() if n == "request"]:
+            w for n, w, _, _ in page.described() if n == "request"]:
         text.append("What goes wrong later is told by the call that completes the request.")
     for error, about in page.errors().items():
         text += [".TP", f"\\fB{error}\\fP", rich(page.table, sentence(about), page.name)]
@@ -422,7 +450,7 @@ def page_text(page, pages, version):
         text += [".SH DESCRIPTION"] + about
     if page.params:
         text.append(".SH PARAMETERS")
-        for name, way, said in page.described():
+        for name, way, said, _ in page.described():
             text += [".TP", f"\\fI{name}\\fP ({way})", rich(page.table, sentence(said or "-"), page.name)]
     text += [".SH RETURN VALUE", rich(page.table, sentence(page.comment.returns), page.name)
              if page.comment.returns else "MPI_SUCCESS, or the code of an error."]

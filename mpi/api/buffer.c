@@ -55,11 +55,42 @@ static int iflush(struct comm *comm, struct buffer *buffer, MPI_Request *request
 
 /* ---- of the process ---- */
 
+/*
+ * Attach a buffer for buffered sends to the process.
+ *
+ * Messages of MPI_Bsend and its kin go through it, on communicators that have no buffer of their
+ * own. The memory must be left alone until it is detached. Only one may be attached at a time.
+ *
+ * buffer (in): the memory, for each message its size by MPI_Pack_size and MPI_BSEND_OVERHEAD; or
+ *   MPI_BUFFER_AUTOMATIC: the library takes memory as it needs it
+ * size: bytes, 0 or more; without meaning for MPI_BUFFER_AUTOMATIC
+ *
+ * MPI_ERR_ARG: size is negative.
+ * MPI_ERR_BUFFER: a buffer is attached already, or buffer is NULL and size is not 0.
+ * MPI_ERR_NO_MEM: out of memory.
+ *
+ * MPI-5.0 3.6
+ */
 int PMPI_Buffer_attach_c(void *buffer, MPI_Count size)
 {
     return attach(NULL, &buffer_process, buffer, size, __func__);
 }
 
+/*
+ * Detach the process's buffer, once every message in it is out.
+ *
+ * The call waits for that; then the memory is the program's again.
+ *
+ * buffer_addr (out): address of a pointer, which is set to the memory, or to
+ *   MPI_BUFFER_AUTOMATIC
+ * size: bytes, as they were attached; 0 for MPI_BUFFER_AUTOMATIC; INT_MAX where an int cannot
+ *   hold it
+ *
+ * MPI_ERR_ARG: an argument is NULL.
+ * MPI_ERR_BUFFER: no buffer is attached.
+ *
+ * MPI-5.0 3.6
+ */
 int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
 {
     return detach(NULL, &buffer_process, buffer_addr, size, __func__);
@@ -74,12 +105,26 @@ int PMPI_Buffer_detach(void *buffer_addr, int *size)
     return rc;
 }
 
+/*
+ * Wait until every message in the process's buffer is out.
+ *
+ * Then all of the buffer is free. Returns at once where none is attached.
+ *
+ * MPI-5.0 3.6
+ */
 int PMPI_Buffer_flush(void)
 {
     buffer_flush(buffer_process);
     return MPI_SUCCESS;
 }
 
+/*
+ * Start to wait until every message in the process's buffer is out.
+ *
+ * The call returns at once; the request is complete as soon as no message is in the buffer.
+ *
+ * MPI-5.0 3.6
+ */
 int PMPI_Buffer_iflush(MPI_Request *request)
 {
     return iflush(NULL, buffer_process, request, __func__);
@@ -87,12 +132,43 @@ int PMPI_Buffer_iflush(MPI_Request *request)
 
 /* ---- of a communicator ---- */
 
+/*
+ * Attach a buffer for buffered sends to a communicator.
+ *
+ * Its messages of MPI_Bsend and its kin go through this buffer alone. The memory must be left
+ * alone until it is detached. Only one may be attached at a time.
+ *
+ * buffer (in): the memory, for each message its size by MPI_Pack_size and MPI_BSEND_OVERHEAD; or
+ *   MPI_BUFFER_AUTOMATIC: the library takes memory as it needs it
+ * size: bytes, 0 or more; without meaning for MPI_BUFFER_AUTOMATIC
+ *
+ * MPI_ERR_ARG: size is negative.
+ * MPI_ERR_BUFFER: a buffer is attached already, or buffer is NULL and size is not 0.
+ * MPI_ERR_NO_MEM: out of memory.
+ *
+ * MPI-5.0 3.6
+ */
 int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
 {
     struct comm *c = comm_from(comm);
     return c ? attach(c, &c->buffer, buffer, size, __func__) : errh_bad_comm(comm, __func__);
 }
 
+/*
+ * Detach a communicator's buffer, once every message in it is out.
+ *
+ * The call waits for that; then the memory is the program's again. MPI_Comm_free does the same.
+ *
+ * buffer_addr (out): address of a pointer, which is set to the memory, or to
+ *   MPI_BUFFER_AUTOMATIC
+ * size: bytes, as they were attached; 0 for MPI_BUFFER_AUTOMATIC; INT_MAX where an int cannot
+ *   hold it
+ *
+ * MPI_ERR_ARG: buffer_addr or size is NULL.
+ * MPI_ERR_BUFFER: no buffer is attached.
+ *
+ * MPI-5.0 3.6
+ */
 int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
 {
     struct comm *c = comm_from(comm);
@@ -112,6 +188,13 @@ int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
     return rc;
 }
 
+/*
+ * Wait until every message in a communicator's buffer is out.
+ *
+ * Then all of the buffer is free. Returns at once where none is attached.
+ *
+ * MPI-5.0 3.6
+ */
 int PMPI_Comm_flush_buffer(MPI_Comm comm)
 {
     struct comm *c = comm_from(comm);
@@ -121,6 +204,13 @@ int PMPI_Comm_flush_buffer(MPI_Comm comm)
     return MPI_SUCCESS;
 }
 
+/*
+ * Start to wait until every message in a communicator's buffer is out.
+ *
+ * The call returns at once; the request is complete as soon as no message is in the buffer.
+ *
+ * MPI-5.0 3.6
+ */
 int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
 {
     struct comm *c = comm_from(comm);

@@ -106,6 +106,16 @@ static __attribute__((noinline)) int start_slow(const void *buf, MPI_Count count
     return MPI_SUCCESS;
 }
 
+/*
+ * Send a message, and return when its buffer may be changed again.
+ *
+ * The mode is standard: a short message is taken over, and the call returns at once; a long one
+ * is sent when its receive is there, and the call waits for that. A program must rely on
+ * neither. Messages from one process to another over one communicator are matched in the order
+ * in which they were sent.
+ *
+ * MPI-5.0 3.2.1
+ */
 int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                 MPI_Comm comm)
 {
@@ -118,6 +128,14 @@ int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     return send_slow(buf, count, datatype, &to, MPID_STANDARD, __func__);
 }
 
+/*
+ * Send a message, and return when its receive has begun.
+ *
+ * The mode is synchronous: the call waits until a matching receive has taken the message,
+ * however short it is.
+ *
+ * MPI-5.0 3.4
+ */
 int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                  MPI_Comm comm)
 {
@@ -128,6 +146,14 @@ int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     return send_slow(buf, count, datatype, &to, MPID_SYNC, __func__);
 }
 
+/*
+ * Send a message to a receive that waits for it already.
+ *
+ * The mode is ready: that the receive has been started is promised by the program, and not
+ * checked. The message is sent as by MPI_Send.
+ *
+ * MPI-5.0 3.4
+ */
 int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                  MPI_Comm comm)
 {
@@ -140,6 +166,14 @@ int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     return send_slow(buf, count, datatype, &to, MPID_STANDARD, __func__);
 }
 
+/*
+ * Start to send a message.
+ *
+ * As MPI_Send, but the call returns at once, and buf must not be changed before the request is
+ * complete. It is complete when the message is taken over; that says nothing of its receive.
+ *
+ * MPI-5.0 3.7.2
+ */
 int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                  MPI_Comm comm, MPI_Request *request)
 {
@@ -154,6 +188,14 @@ int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     return start_slow(buf, count, datatype, &to, MPID_STANDARD, (struct call){request, __func__});
 }
 
+/*
+ * Start to send a message that is complete when its receive has begun.
+ *
+ * As MPI_Ssend, but the call returns at once, and buf must not be changed before the request is
+ * complete.
+ *
+ * MPI-5.0 3.7.2
+ */
 int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                   MPI_Comm comm, MPI_Request *request)
 {
@@ -164,6 +206,14 @@ int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     return start_slow(buf, count, datatype, &to, MPID_SYNC, (struct call){request, __func__});
 }
 
+/*
+ * Start to send a message to a receive that waits for it already.
+ *
+ * As MPI_Rsend, but the call returns at once, and buf must not be changed before the request is
+ * complete.
+ *
+ * MPI-5.0 3.7.2
+ */
 int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                   MPI_Comm comm, MPI_Request *request)
 {
@@ -191,6 +241,19 @@ static int send_buffered(const void *buf, MPI_Count count, MPI_Datatype type, st
     return rc ? fail(to.comm, rc, function) : MPI_SUCCESS;
 }
 
+/*
+ * Send a message from the attached buffer, and return at once.
+ *
+ * The message is copied into the buffer that is attached to the communicator, or where it has
+ * none, to the process. There it takes its packed size and at most MPI_BSEND_OVERHEAD bytes,
+ * until it is out. The call never waits for the receiver.
+ *
+ * MPI_ERR_BUFFER: buf is NULL, and count is not 0; or no buffer is attached, or it has no room
+ *   for this message.
+ * MPI_ERR_PROC_ABORTED, MPI_ERR_OTHER: never, as nothing is waited for
+ *
+ * MPI-5.0 3.4
+ */
 int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                  MPI_Comm comm)
 {
@@ -200,6 +263,17 @@ int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     return send_buffered(buf, count, datatype, side_of(c, dest, tag), __func__);
 }
 
+/*
+ * Start to send a message from the attached buffer.
+ *
+ * As MPI_Bsend: the message is copied before the call returns, and the request is complete then.
+ *
+ * MPI_ERR_BUFFER: buf is NULL, and count is not 0; or no buffer is attached, or it has no room
+ *   for this message.
+ * MPI_ERR_PROC_ABORTED, MPI_ERR_OTHER: never, as nothing is waited for
+ *
+ * MPI-5.0 3.7.2
+ */
 int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                   MPI_Comm comm, MPI_Request *request)
 {
@@ -260,6 +334,19 @@ static inline bool received_at_once(void *buf, MPI_Count count, MPI_Datatype typ
     return true;
 }
 
+/*
+ * Receive a message, and return when it is in the buffer.
+ *
+ * Of the messages that match source, tag and comm, the one that was sent first is taken. It may
+ * be shorter than the buffer; MPI_Get_count tells how many elements came.
+ *
+ * buf: where to; the rest of it stays as it was
+ * count: number of elements that fit into buf, 0 or more
+ *
+ * MPI_ERR_TRUNCATE: the message is longer than the buffer, all of which is filled.
+ *
+ * MPI-5.0 3.2.4
+ */
 int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                 MPI_Comm comm, MPI_Status *status)
 {
@@ -287,6 +374,20 @@ static __attribute__((noinline)) int start_recv_slow(void *buf, MPI_Count count,
     return MPI_SUCCESS;
 }
 
+/*
+ * Start to receive a message.
+ *
+ * As MPI_Recv, but the call returns at once, and buf must be left alone before the request is
+ * complete.
+ *
+ * buf: where to; the rest of it stays as it was
+ * count: number of elements that fit into buf, 0 or more
+ *
+ * MPI_ERR_TRUNCATE: told at completion: the message is longer than the buffer, all of which is
+ *   filled.
+ *
+ * MPI-5.0 3.7.2
+ */
 int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                  MPI_Comm comm, MPI_Request *request)
 {
@@ -383,6 +484,22 @@ static int start_pair(const struct exchange *x, void *owned, MPI_Request *reques
     return MPI_SUCCESS;
 }
 
+/*
+ * Send one message and receive another.
+ *
+ * Both are under way at the same time, so that processes that all call this one, in a ring or in
+ * pairs, do not wait for each other in vain. They may match those of any other calls. The call
+ * returns when the buffer that is sent may be changed, and the other is filled. The two must not
+ * share memory; MPI_Sendrecv_replace has one for both.
+ *
+ * recvbuf: where to
+ * recvcount: number of elements that fit into recvbuf, 0 or more
+ * status: of the message that was received, or MPI_STATUS_IGNORE
+ *
+ * MPI_ERR_TRUNCATE: the message is longer than recvbuf, all of which is filled.
+ *
+ * MPI-5.0 3.10
+ */
 int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
                     int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                     int source, int recvtag, MPI_Comm comm, MPI_Status *status)
@@ -395,6 +512,20 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     return run_exchange(&x, status, __func__);
 }
 
+/*
+ * Start to send one message and to receive another.
+ *
+ * As MPI_Sendrecv, but the call returns at once. The request is complete when both are; its
+ * status is that of the receive.
+ *
+ * recvbuf: where to
+ * recvcount: number of elements that fit into recvbuf, 0 or more
+ *
+ * MPI_ERR_TRUNCATE: told at completion: the message is longer than recvbuf, all of which is
+ *   filled.
+ *
+ * MPI-5.0 3.10
+ */
 int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
                      int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                      int source, int recvtag, MPI_Comm comm, MPI_Request *request)
@@ -431,6 +562,19 @@ static int pack_aside(struct exchange *x, void **packed, const char *function)
     return MPI_SUCCESS;
 }
 
+/*
+ * Send what is in a buffer, and receive another message into it.
+ *
+ * As MPI_Sendrecv; what is sent is packed aside first, in memory of its size.
+ *
+ * buf (inout): what is sent, and then what was received
+ * status: of the message that was received, or MPI_STATUS_IGNORE
+ *
+ * MPI_ERR_TRUNCATE: the message is longer than the buffer, all of which is filled.
+ * MPI_ERR_NO_MEM: no memory to pack what is sent.
+ *
+ * MPI-5.0 3.10
+ */
 int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
                             int sendtag, int source, int recvtag, MPI_Comm comm,
                             MPI_Status *status)
@@ -448,6 +592,20 @@ int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
     return rc;
 }
 
+/*
+ * Start to send what is in a buffer, and to receive another message into it.
+ *
+ * As MPI_Sendrecv_replace, but the call returns at once. The request is complete when both are;
+ * its status is that of the receive.
+ *
+ * buf (inout): what is sent, and then what was received
+ *
+ * MPI_ERR_TRUNCATE: told at completion: the message is longer than the buffer, all of which is
+ *   filled.
+ * MPI_ERR_NO_MEM: no memory to pack what is sent.
+ *
+ * MPI-5.0 3.10
+ */
 int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
                              int sendtag, int source, int recvtag, MPI_Comm comm,
                              MPI_Request *request)
@@ -538,6 +696,15 @@ static int look_and_take(const struct p2p_side *from, bool wait, MPI_Message *ha
     return MPI_SUCCESS;
 }
 
+/*
+ * Wait for a message without receiving it.
+ *
+ * Returns when there is one that a receive of the same source, tag and comm would take, so that
+ * a buffer can be made for it. Another thread may receive it first; MPI_Mprobe keeps that from
+ * happening. From MPI_PROC_NULL, it returns at once, with an empty message.
+ *
+ * MPI-5.0 3.8.1
+ */
 int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     struct comm *c = comm_from(comm);
@@ -548,6 +715,16 @@ int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
     return look(&from, true, NULL, &flag, status, __func__);
 }
 
+/*
+ * Look for a message without receiving it.
+ *
+ * As MPI_Probe, but the call returns at once.
+ *
+ * flag: 1 where there is a message, else 0
+ * status: set where flag is 1; or MPI_STATUS_IGNORE
+ *
+ * MPI-5.0 3.8.1
+ */
 int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
     struct comm *c = comm_from(comm);
@@ -557,6 +734,16 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *statu
     return look(&from, false, NULL, flag, status, __func__);
 }
 
+/*
+ * Wait for a message, and take it for MPI_Mrecv or MPI_Imrecv.
+ *
+ * As MPI_Probe, but no other receive or probe can match the message any more.
+ *
+ * message: the message; MPI_MESSAGE_NO_PROC where source is MPI_PROC_NULL. It must be received:
+ *   nothing else frees it
+ *
+ * MPI-5.0 3.8.2
+ */
 int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
     struct comm *c = comm_from(comm);
@@ -567,6 +754,18 @@ int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_St
     return look_and_take(&from, true, message, &flag, status, __func__);
 }
 
+/*
+ * Look for a message, and take it for MPI_Mrecv or MPI_Imrecv.
+ *
+ * As MPI_Mprobe, but the call returns at once.
+ *
+ * flag: 1 where there is a message, else 0
+ * message: the message; MPI_MESSAGE_NO_PROC where source is MPI_PROC_NULL; MPI_MESSAGE_NULL
+ *   where flag is 0
+ * status: set where flag is 1; or MPI_STATUS_IGNORE
+ *
+ * MPI-5.0 3.8.2
+ */
 int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
                  MPI_Status *status)
 {
@@ -613,6 +812,21 @@ static int receive_message(MPI_Message *handle, void *buf, MPI_Count count, MPI_
     return MPI_SUCCESS;
 }
 
+/*
+ * Receive a message that a matching probe has taken.
+ *
+ * Returns when the message is in the buffer. Errors are raised on the communicator that was
+ * probed.
+ *
+ * buf: where to; the rest of it stays as it was
+ * count: number of elements that fit into buf, 0 or more
+ * message (inout): what MPI_Mprobe or MPI_Improbe gave, once; then MPI_MESSAGE_NULL
+ *
+ * MPI_ERR_REQUEST: not a message of a matching probe.
+ * MPI_ERR_TRUNCATE: the message is longer than the buffer, all of which is filled.
+ *
+ * MPI-5.0 3.8.3
+ */
 int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
                  MPI_Status *status)
 {
@@ -631,6 +845,22 @@ int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message 
     return rc;
 }
 
+/*
+ * Start to receive a message that a matching probe has taken.
+ *
+ * As MPI_Mrecv, but the call returns at once, and buf must be left alone before the request is
+ * complete.
+ *
+ * buf: where to; the rest of it stays as it was
+ * count: number of elements that fit into buf, 0 or more
+ * message (inout): what MPI_Mprobe or MPI_Improbe gave, once; then MPI_MESSAGE_NULL
+ *
+ * MPI_ERR_REQUEST: not a message of a matching probe.
+ * MPI_ERR_TRUNCATE: told at completion: the message is longer than the buffer, all of which is
+ *   filled.
+ *
+ * MPI-5.0 3.8.3
+ */
 int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
                   MPI_Request *request)
 {

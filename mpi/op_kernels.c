@@ -175,12 +175,12 @@ PAIR(f64_f64, double, double)
 enum { UNORDERED = 2 };
 
 #define ORDER(kind, type)                                                                          \
-    static int order_##kind(const void *a, const void *b)                                          \
+    static void order_##kind(const void *a, const void *b, int *order)                             \
     {                                                                                              \
         type x, y;                                                                                 \
         memcpy(&x, a, sizeof(x));                                                                  \
         memcpy(&y, b, sizeof(y));                                                                  \
-        return x < y ? -1 : x > y ? 1 : x == y ? 0 : UNORDERED;                                    \
+        *order = x < y ? -1 : x > y ? 1 : x == y ? 0 : UNORDERED;                                  \
     }
 
 ORDER(u8, uint8_t)
@@ -197,16 +197,16 @@ ORDER(f64, double)
 ORDER(flong, long double)
 ORDER(f128, __float128)
 
-static int order_f16(const void *a, const void *b)
+static void order_f16(const void *a, const void *b, int *order)
 {
     uint16_t half[2];
     memcpy(&half[0], a, 2);
     memcpy(&half[1], b, 2);
     const float x = from_half(half[0]), y = from_half(half[1]);
-    return order_f32(&x, &y);
+    order_f32(&x, &y, order);
 }
 
-typedef int (*order_fn)(const void *a, const void *b);
+typedef void (*order_fn)(const void *a, const void *b, int *order);
 
 static const order_fn orders[OP_KIND_COUNT] = {
     [OP_KIND_I8] = order_i8,     [OP_KIND_I16] = order_i16,     [OP_KIND_I32] = order_i32,
@@ -225,8 +225,11 @@ void op_pair_apply(enum op_code code, const struct op_pair *pair, const void *in
     char *b = inout;
 
     for (size_t i = 0; i < count; i++) {
-        int order = value(a, b);
-        if (order == better || (order == 0 && index(a + pair->index_at, b + pair->index_at) < 0)) {
+        int order, before = 0;
+        value(a, b, &order);
+        if (order == 0)
+            index(a + pair->index_at, b + pair->index_at, &before);
+        if (order == better || before < 0) {
             memcpy(b, a, pair->value_size); /* not what lies between the two */
             memcpy(b + pair->index_at, a + pair->index_at, pair->index_size);
         }

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What datatypes are (MPI-5.0 5.1): sizes, bounds, names, how they were made; and predefined
+ * ones by what they hold.
+ */
+
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <mpi.h>
+
+#include "mpi/errh.h"
+#include "mpi/type.h"
+#include "mpi/type_match.h"
+#include "mpi/type_tree.h"
+
+/* Find the type of a handle, or report that there is none. */
+static int find(const char *function, MPI_Datatype handle, struct type **type)
+{
+    *type = type_from(handle);
+    if (*type)
+        return MPI_SUCCESS;
+    if (handle == MPI_DATATYPE_NULL)
+        return errh_comm(NULL, MPI_ERR_TYPE, function, "datatype is MPI_DATATYPE_NULL");
+    return errh_comm(NULL, MPI_ERR_TYPE, function, "datatype %p: no such datatype", (void *)handle);
+}
+
+static int no_pointer(const char *function, const char *name)
+{
+    return errh_comm(NULL, MPI_ERR_ARG, function, "%s is NULL", name);
+}
+
+/* ---- sizes and addresses ---- */
+
+int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
+{
+    struct type *type;
+    int rc = find(__func__, datatype, &type);
+
+    if (rc)
+        return rc;
+    if (!size)
+        return no_pointer(__func__, "size");
+    *size = type->size;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
+{
+    return PMPI_Type_size_c(datatype, size);
+}
+
+int PMPI_Type_size(MPI_Datatype datatype, int *size)
+{
+    MPI_Count wide = 0;
+    int rc = PMPI_Type_size_c(datatype, size ? &wide : NULL);
+
+    if (!rc)
+        *size = wide > INT_MAX ? MPI_UNDEFINED : (int)wide;
+    return rc;
+}
+
+int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
+{
+    struct type *type;
+    int rc = find(__func__, datatype, &type);
+
+    if (rc)
+        return rc;
+    if (!lb || !extent)
+        return no_pointer(__func__, "lb or extent");
+    *lb = type->lb;
+    *extent = type->extent;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
+{
+    return PMPI_Type_get_extent_c(datatype, lb, extent);
+}
+
+int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
+{
+    return PMPI_Type_get_extent_c(datatype, lb, extent);
+}
+
+int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
+{
+    struct type *type;
+    int rc = find(__func__, datatype, &type);
+
+    if (rc)
+        return rc;
+    if (!true_lb || !true_extent)
+        return no_pointer(__func__, "true_lb or true_extent");
+    *true_lb = type->true_lb;
+    *true_extent = type->true_extent;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
+{
+    return PMPI_Type_get_true_extent_c(datatype, true_lb, true_extent);
+}
+
+int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)
+{
+    return PMPI_Type_get_true_extent_c(datatype, true_lb, true_extent);
+}
+
+int PMPI_Get_address(const void *location, MPI_Aint *address)
+{
+    if (!address)
+        return no_pointer(__func__, "address");
+    *address = (MPI_Aint)location;
+    return MPI_SUCCESS;
+}
+
+/* ---- names ---- */
+
+int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
+{
+    struct type *type;
+    int rc = find(__func__, datatype, &type);
+
+    if (rc)
+        return rc;
+    if (!type_name)
+        return no_pointer(__func__, "type_name");
+    size_t len = strnlen(type_name, sizeof(type->name) - 1);
+    memcpy(type->name, type_name, len);
+    type->name[len] = '\0';
+    return MPI_SUCCESS;
+}
+
+int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
+{
+    const char *name = "MPI_DATATYPE_NULL";
+    struct type *type;
+
+    if (!type_name || !resultlen)
+        return no_pointer(__func__, "type_name or resultlen");
+    if (datatype != MPI_DATATYPE_NULL) {
+        int rc = find(__func__, datatype, &type);
+        if (rc)
+            return rc;
+        name = type->name;
+    }
+    size_t len = strlen(name);
+    memcpy(type_name, name, len + 1);
+    *resultlen = (int)len;
+    return MPI_SUCCESS;
+}
+
+/* ---- how a type was made ---- */
+
+int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers,
+                             MPI_Count *num_addresses, MPI_Count *num_large_counts,
+                             MPI_Count *num_datatypes, int *combiner)
+{
+    struct type_tree_counts counts;
+    struct type *type;
+    int rc = find(__func__, datatype, &type);
+
+    if (rc)
+        return rc;
+    if (!num_integers || !num_addresses || !num_large_counts || !num_datatypes || !combiner)
+        return no_pointer(__func__, "an argument for a result");
+    type_tree_envelope(type, &counts);
+    *num_integers = counts.integers;
+    *num_addresses = counts.addresses;
+    *num_large_counts = counts.larges;
+    *num_datatypes = counts.types;
+    *combiner = counts.combiner;
+    return MPI_SUCCESS;
+}
+
+/* Refuse what the calls without large counts cannot tell. */
+static int check_small(const char *function, const struct type *type,
+                       struct type_tree_counts *counts)
+{
+    type_tree_envelope(type, counts);
+    if (counts->larges || counts->integers > INT_MAX || counts->addresses > INT_MAX ||
+        counts->types > INT_MAX)
+        return errh_comm(NULL, MPI_ERR_TYPE, function,
+                         "the datatype was made with large counts: call %s_c", function + 1);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses,
+                           int *num_datatypes, int *combiner)
+{
+    struct type_tree_counts counts;
+    struct type *type;
+    int rc = find(__func__, datatype, &type);
+
+    if (!rc && (!num_integers || !num_addresses || !num_datatypes || !combiner))
+        rc = no_pointer(__func__, "an argument for a result");
+    if (!rc)
+        rc = check_small(__func__, type, &counts);
+    if (rc)
+        return rc;
+    *num_integers = (int)counts.integers;
+    *num_addresses = (int)counts.addresses;
+    *num_datatypes = (int)counts.types;
+    *combiner = counts.combiner;
+    return MPI_SUCCESS;
+}
+
+/* Check that the user's arrays are long enough. */
+static int check_contents(const char *function, const struct type *type,
+                          const struct type_tree_counts *room)
+{
+    struct type_tree_counts counts;
+
+    type_tree_envelope(type, &counts);
+    if (counts.combiner == MPI_COMBINER_NAMED)
+        return errh_comm(NULL, MPI_ERR_TYPE, function, "%s is predefined", type->name);
+    if (room->integers < counts.integers || room->addresses < counts.addresses ||
+        room->larges < counts.larges || room->types < counts.types)
+        return errh_comm(NULL, MPI_ERR_ARG, function,
+                         "the datatype has %lld integers, %lld addresses, %lld large counts and "
+                         "%lld datatypes, more than the arrays hold",
+                         (long long)counts.integers, (long long)counts.addresses,
+                         (long long)counts.larges, (long long)counts.types);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
+                             MPI_Count max_large_counts, MPI_Count max_datatypes,
+                             int array_of_integers[], MPI_Aint array_of_addresses[],
+                             MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[])
+{
+    const struct type_tree_counts room = {max_integers, max_addresses, max_large_counts,
+                                          max_datatypes, 0};
+    struct type *type;
+    int rc = find(__func__, datatype, &type);
+
+    if (!rc)
+        rc = check_contents(__func__, type, &room);
+    if (!rc)
+        type_tree_contents(type, array_of_integers, array_of_addresses, array_of_large_counts,
+                           array_of_datatypes);
+    return rc;
+}
+
+int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses,
+                           int max_datatypes, int array_of_integers[],
+                           MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[])
+{
+    const struct type_tree_counts room = {max_integers, max_addresses, 0, max_datatypes, 0};
+    struct type_tree_counts counts;
+    struct type *type;
+    int rc = find(__func__, datatype, &type);
+
+    if (!rc)
+        rc = check_small(__func__, type, &counts);
+    if (!rc)
+        rc = check_contents(__func__, type, &room);
+    if (!rc)
+        type_tree_contents(type, array_of_integers, array_of_addresses, NULL, array_of_datatypes);
+    return rc;
+}
+
+/* ---- predefined types by what they hold ---- */
+
+/* Matching Fortran kinds (MPI-5.0 19.1.5): the handle is a predefined, committed one, which is
+ * the same for the same arguments. */
+static int match_f90(const char *function, int combiner, int p, int r, MPI_Datatype *newtype)
+{
+    struct type *found;
+
+    if (!newtype)
+        return no_pointer(function, "newtype");
+    int rc = type_match_f90(combiner, p, r, &found);
+    if (rc == MPI_ERR_NO_MEM)
+        return errh_comm(NULL, rc, function, "out of memory");
+    if (rc && combiner == MPI_COMBINER_F90_INTEGER)
+        return errh_comm(NULL, rc, function, "no integer has a range of 10^%d", r);
+    if (rc)
+        return errh_comm(NULL, rc, function, "no real has a precision of %d and a range of %d", p,
+                         r);
+    *newtype = found->handle;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
+{
+    return match_f90(__func__, MPI_COMBINER_F90_REAL, p, r, newtype);
+}
+
+int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
+{
+    return match_f90(__func__, MPI_COMBINER_F90_COMPLEX, p, r, newtype);
+}
+
+int PMPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
+{
+    return match_f90(__func__, MPI_COMBINER_F90_INTEGER, 0, r, newtype);
+}
+
+int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
+{
+    struct type *found = type_match_size(typeclass, size);
+
+    if (!datatype)
+        return no_pointer(__func__, "datatype");
+    if (!found)
+        return errh_comm(NULL, MPI_ERR_ARG, __func__,
+                         "typeclass %d has no type of %d bytes (or is not an MPI_TYPECLASS_)",
+                         typeclass, size);
+    *datatype = found->handle;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
+                              MPI_Datatype *pair_type)
+{
+    struct type *value, *index, *found;
+    int rc = find(__func__, value_type, &value);
+
+    if (!rc)
+        rc = find(__func__, index_type, &index);
+    if (!rc && !pair_type)
+        rc = no_pointer(__func__, "pair_type");
+    if (rc)
+        return rc;
+    if (type_match_pair(value, index, &found))
+        return errh_comm(NULL, MPI_ERR_NO_MEM, __func__, "out of memory");
+    *pair_type = found ? found->handle : MPI_DATATYPE_NULL;
+    return MPI_SUCCESS;
+}
+
+#include "type_query.gen.h"

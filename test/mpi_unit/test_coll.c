@@ -254,7 +254,7 @@ static MPI_Datatype block_types[RANKS][2][RANKS];
 /* Lay out uneven blocks, in random order, with room between them: 1 type, or one for each. */
 static void set_blocks(struct coll_data *data, int owner, int which, const int *ints, bool bytes)
 {
-    int type = any_type(), order[RANKS];
+    int type = any_type(), order[RANKS] = {0};
     int64_t next = 0;
     for (int i = 0; i < size; i++) {
         int j = (int)draw((uint32_t)i + 1);

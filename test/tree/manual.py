@@ -16,9 +16,9 @@ import tempfile
 
 GOOD = """\
 /*
- * Send a message. It may wait for MPI_Recv.
+ * Receive a message. It waits for MPI_Send.
  *
- * buf: what is sent
+ * buf: where to
  *
  * MPI_ERR_COUNT: there are
  *   too many.
@@ -27,8 +27,8 @@ GOOD = """\
  */
 """
 BODY = """\
-int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                MPI_Comm comm)
+int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                MPI_Comm comm, MPI_Status *status)
 {
 }
 
@@ -38,25 +38,25 @@ int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
 # comment, words of the complaint; none: accepted
 CASES = [
     (GOOD, None),
-    ("/* Send a message.\n * buf: what is sent\n * MPI-5.0 3.2.1 */\n", None),
+    ("/* Receive a message.\n * buf: where to\n * MPI-5.0 3.2.1 */\n", None),
     ("", "has no comment"),
     ("\n" + GOOD + "\n", "has no comment"),
     (GOOD.replace(" * MPI-5.0 3.2.1\n", ""), "does not end with the section"),
-    (GOOD.replace(" * buf: what is sent\n", ""), "parameter buf is not described"),
-    (GOOD.replace("what is sent", ""), "nothing is said of buf"),
+    (GOOD.replace(" * buf: where to\n", ""), "parameter buf is not described"),
+    (GOOD.replace("where to", ""), "nothing is said of buf"),
     (GOOD.replace("buf:", "bfu:"), "there is no parameter bfu"),
-    (GOOD.replace("what is sent", "what is sent\n * bfu: what is sent"), "this is neither: bfu"),
-    (GOOD.replace("what is sent", "x\n * buf: y"), "parameter buf stands twice"),
-    (GOOD.replace("MPI_Recv", "MPI_Recieve"), "MPI has no MPI_Recieve"),
+    (GOOD.replace("where to", "where to\n * bfu: where to"), "this is neither: bfu"),
+    (GOOD.replace("where to", "x\n * buf: y"), "parameter buf stands twice"),
+    (GOOD.replace("MPI_Send", "MPI_Sned"), "MPI has no MPI_Sned"),
     (GOOD.replace("MPI_ERR_COUNT", "MPI_ERR_CUONT"), "MPI has no MPI_ERR_CUONT"),
-    (GOOD.replace("Send a message. It may wait for MPI_Recv.", "Send a message"),
+    (GOOD.replace("Receive a message. It waits for MPI_Send.", "Receive a message"),
      "begins with no sentence"),
 ]
 
 # What the page of the good comment has, besides.
-HAS = ["MPI_Send, MPI_Send_c \\- send a message\n", "int MPI_Send(const void *\\fIbuf\\fB",
-       "int MPI_Send_c(const void *\\fIbuf\\fB", "It may wait for \\fBMPI_Recv\\fP(3).",
-       "\\fIbuf\\fP (in)\nWhat is sent.", "\\fItag\\fP (in)\nTag of the message",
+HAS = ["MPI_Recv, MPI_Recv_c \\- receive a message\n", "int MPI_Recv(void *\\fIbuf\\fB",
+       "int MPI_Recv_c(void *\\fIbuf\\fB", "It waits for \\fBMPI_Send\\fP(3).",
+       "\\fIbuf\\fP (out)\nWhere to.", "\\fItag\\fP (in)\nTag of the message",
        "\\fBMPI_ERR_COUNT\\fP\nThere are too many.", "\\fBMPI_ERR_TAG\\fP\n",
        "MPI-5.0, section 3.2.1."]
 REQUESTS = {"\\\"", "TH", "SH", "SS", "TP", "IP", "PP", "B", "I", "BR", "nf", "fi", "in", "ad",
@@ -80,10 +80,10 @@ def refusals(source, tmp):
     (tmp / "man3").mkdir()
     (tmp / "man3/MPI_Old.3").write_text("")
     run = generate(source, "pages", "1.2", tmp / "man3", table, path)
-    page = (tmp / "man3/MPI_Send.3").read_text()
+    page = (tmp / "man3/MPI_Recv.3").read_text()
     for words in HAS:
         yield words in page, f"the page has no {words!r}: {page}{run.stderr}"
-    yield sorted(p.name for p in (tmp / "man3").iterdir()) == ["MPI_Send.3", "MPI_Send_c.3"], \
+    yield sorted(p.name for p in (tmp / "man3").iterdir()) == ["MPI_Recv.3", "MPI_Recv_c.3"], \
         "the folder has these pages alone"
 
 

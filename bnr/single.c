@@ -5,6 +5,7 @@
  * process, no descriptor and no file; its key-value space is private memory.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,21 +158,25 @@ int single_join(struct backend **b)
     return BNR_SUCCESS;
 }
 
-/* A variable that a launcher sets in each process, and one that holds how many
- * there are. Where the size is 1, or says nothing, a rank above 0 still tells. */
+/* A variable that a launcher sets in each process, and one that holds how many there are.
+ * Where the size is 1, or says nothing, a rank above 0 still tells. A size above 1 without a
+ * rank tells as much, since something took the rank away, but for sizes that also stand
+ * in the environment of scripts from which jobs are started. */
 struct trace {
     const char *launcher, *rank, *size;
+    bool needs_rank;
 };
 
 static const struct trace traces[] = {
-    {"a launcher of Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-    {"a launcher of MPICH", "PMI_RANK", "PMI_SIZE"},
-    {"srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
-    {"a PMIx launcher", "PMIX_RANK", "OMPI_COMM_WORLD_SIZE"},
-    {"PALS", "PALS_RANKID", "PALS_LOCAL_SIZE"},
-    {"flux", "FLUX_TASK_RANK", "FLUX_JOB_SIZE"},
-    {"jsrun", "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE"},
-    {"MVAPICH's launcher", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
+    {"a launcher of Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", false},
+    {"a launcher of MPICH", "PMI_RANK", "PMI_SIZE", false},
+    {"a launcher of MPICH", "PMI_ID", "PMI_SIZE", false},
+    {"srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", true},
+    {"a PMIx launcher", "PMIX_RANK", "OMPI_COMM_WORLD_SIZE", false},
+    {"PALS", "PALS_RANKID", "PALS_LOCAL_SIZE", false},
+    {"flux", "FLUX_TASK_RANK", "FLUX_JOB_SIZE", true},
+    {"jsrun", "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE", false},
+    {"MVAPICH's launcher", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", false},
 };
 
 int single_is_doubtful(const char *(*value)(const char *name), char *why, size_t size)
@@ -179,14 +184,18 @@ int single_is_doubtful(const char *(*value)(const char *name), char *why, size_t
     for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++) {
         const struct trace *t = &traces[i];
         const char *rank = value(t->rank), *count = value(t->size);
-        if (!rank)
-            continue;
-        if (count && atoi(count) > 1) {
+        bool is_many = count && atoi(count) > 1;
+        if (is_many && rank) {
             snprintf(why, size, "%s meant %.16s processes (%s=%.16s, %s=%.16s)", t->launcher, count,
                      t->rank, rank, t->size, count);
             return 1;
         }
-        if (atoi(rank) > 0) {
+        if (is_many && !t->needs_rank) {
+            snprintf(why, size, "%s meant %.16s processes (%s=%.16s)", t->launcher, count, t->size,
+                     count);
+            return 1;
+        }
+        if (rank && atoi(rank) > 0) {
             snprintf(why, size, "%s meant more than one process (%s=%.16s)", t->launcher, t->rank,
                      rank);
             return 1;

@@ -21,10 +21,13 @@ refused() {
 refused "an Open MPI launcher's world is not split" "meant 4 processes" \
     OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=0
 refused "nor an MPICH launcher's" "meant 4 processes" PMI_SIZE=4 PMI_RANK=0
+refused "nor one whose rank was taken away" "meant 4 processes (PMI_SIZE=4)" PMI_SIZE=4
 refused "nor srun's" "meant 4 processes" SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=4 SLURM_NTASKS=4
 refused "the cure is told" "VIREO_SINGLETON=1" PMI_SIZE=4 PMI_RANK=0
 same "VIREO_SINGLETON=1 is the cure" "$(VIREO_SINGLETON=1 PMI_SIZE=4 PMI_RANK=1 \
     timeout 20 "$work" init hello barrier finalize 2>&1)" "rank 0 of 1"
+same "a size of 1 is no doubt" "$(PMI_SIZE=1 timeout 20 "$work" init hello finalize 2>&1)" \
+    "rank 0 of 1"
 same "a batch script's own step is no launcher" \
     "$(SLURM_PROCID=0 SLURM_NTASKS=4 timeout 20 "$work" init hello finalize 2>&1)" "rank 0 of 1"
 

@@ -215,7 +215,15 @@ static void a_launcher_that_meant_many_is_recognised(void **state)
         {{"OMPI_COMM_WORLD_RANK", "1", "OMPI_COMM_WORLD_SIZE", "2", NULL}, 1},
         {{"PMIX_RANK", "3", NULL}, 1},
         {{"PALS_RANKID", "2", NULL}, 1},
-        {{"PMI_SIZE", "4", NULL}, 0}, /* left over: no rank */
+        {{"PMI_SIZE", "4", NULL}, 1}, /* the rank was taken away */
+        {{"PMI_SIZE", "1", NULL}, 0},
+        {{"PMI_SIZE", "", NULL}, 0},
+        {{"OMPI_COMM_WORLD_SIZE", "4", NULL}, 1},
+        {{"SLURM_STEP_NUM_TASKS", "8", NULL}, 0}, /* a script that was started beside a step */
+        {{"FLUX_JOB_SIZE", "8", NULL}, 0},
+        {{"FLUX_JOB_SIZE", "8", "FLUX_TASK_RANK", "0", NULL}, 1},
+        {{"PMI_ID", "1", "PMI_PORT", "host:1", NULL}, 1},
+        {{"PMI_ID", "0", "PMI_PORT", "host:1", NULL}, 0},
     };
     char why[512];
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

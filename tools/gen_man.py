@@ -105,6 +105,10 @@ ERRORS = [
     ("", "oldtype", "MPI_Datatype", "MPI_ERR_TYPE", "not a datatype."),
     ("", "buf buffer sendbuf recvbuf inbuf outbuf inoutbuf", "void *", "MPI_ERR_BUFFER",
      "a buffer is NULL, and its count is not 0."),
+    ("coll", "sendbuf recvbuf", "void *", "MPI_ERR_BUFFER", "a buffer is NULL, and its count is not "
+     "0; sendbuf and recvbuf share memory; or MPI_IN_PLACE has no meaning for this one."),
+    ("coll", "buffer recvbuf", "void *", "MPI_ERR_TRUNCATE",
+     "a process has sent more than another has room for."),
     ("", "dest source", "int", "MPI_ERR_RANK", "no such rank."),
     ("", "tag sendtag recvtag", "int", "MPI_ERR_TAG", "the tag is negative."),
     ("", "root", "int", "MPI_ERR_ROOT", "no such rank."),

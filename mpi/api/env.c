@@ -31,12 +31,42 @@ static int start(int *argc, char ***argv, int required, const char *function)
     return MPI_SUCCESS;
 }
 
+/*
+ * Start MPI in this process, for one thread.
+ *
+ * To be called once, by every process of the job, before all but the few functions that may be
+ * called at any time. A process that mpiexec has not started is a job of its own. Whether the
+ * calling thread is the only one that calls MPI is left to the program; MPI_Init_thread is there
+ * for more.
+ *
+ * argc, argv (in): what main() got, or NULL; they are not changed
+ *
+ * MPI_ERR_OTHER: MPI was initialized before, or cannot be started; the text says why.
+ *
+ * MPI-5.0 11.2
+ */
 int PMPI_Init(int *argc, char ***argv)
 {
     return start(argc, argv, MPI_THREAD_SINGLE, __func__);
 }
 
-/* A level that is none of MPI's is given the next higher one. */
+/*
+ * Start MPI in this process, and say how its threads will call it.
+ *
+ * As MPI_Init. The levels are, in rising order: MPI_THREAD_SINGLE, there is one thread;
+ * MPI_THREAD_FUNNELED, only the thread that calls this one calls MPI; MPI_THREAD_SERIALIZED, one
+ * thread at a time does; MPI_THREAD_MULTIPLE, any thread at any time. Locks are taken at the
+ * last level alone.
+ *
+ * argc, argv (in): what main() got, or NULL; they are not changed
+ * required: the level; one that is none of them is taken as the next higher one
+ * provided: the level, which is always as required; may be NULL
+ *
+ * MPI_ERR_OTHER: MPI was initialized before, or cannot be started; the text says why.
+ * MPI_ERR_ARG: never, as provided may be NULL
+ *
+ * MPI-5.0 11.2
+ */
 int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     static const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED,
@@ -50,6 +80,15 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     return rc;
 }
 
+/*
+ * Tell whether MPI_Init was called.
+ *
+ * May be called at any time.
+ *
+ * flag: 1 after MPI_Init or MPI_Init_thread, even after MPI_Finalize; else 0
+ *
+ * MPI-5.0 11.4
+ */
 int PMPI_Initialized(int *flag)
 {
     if (!flag)
@@ -58,6 +97,15 @@ int PMPI_Initialized(int *flag)
     return MPI_SUCCESS;
 }
 
+/*
+ * Tell whether MPI_Finalize was called.
+ *
+ * May be called at any time.
+ *
+ * flag: 1 after MPI_Finalize, else 0
+ *
+ * MPI-5.0 11.4
+ */
 int PMPI_Finalized(int *flag)
 {
     if (!flag)
@@ -66,6 +114,20 @@ int PMPI_Finalized(int *flag)
     return MPI_SUCCESS;
 }
 
+/*
+ * End MPI in this process.
+ *
+ * Attributes of MPI_COMM_SELF are deleted first, with their callbacks, in reverse order of
+ * setting; attached buffers are emptied, and what this process has still to send is sent. The
+ * call waits for that, and for the processes that this one has exchanged messages with to call
+ * it too, as long as they live. Requests must have been completed before. MPI cannot be started
+ * again.
+ *
+ * MPI_ERR_OTHER: the library could not end in good order; what a callback returns is returned as
+ *   it is.
+ *
+ * MPI-5.0 11.2.2
+ */
 int PMPI_Finalize(void)
 {
     if (mpi_state != MPI_STATE_READY)
@@ -79,6 +141,20 @@ int PMPI_Finalize(void)
     return rc ? rc : ended;
 }
 
+/*
+ * End all processes of the job at once.
+ *
+ * Files that this process writes by stdio are flushed. mpiexec, where it has started the job,
+ * prints a line that names this process and the communicator, ends the others, and exits with
+ * errorcode. This call does not return.
+ *
+ * comm: only named in the line; the whole job is ended
+ * errorcode: exit status, of which the system keeps 8 bits
+ *
+ * MPI_ERR_COMM: never, as any is taken
+ *
+ * MPI-5.0 11.4
+ */
 int PMPI_Abort(MPI_Comm comm, int errorcode)
 {
     char text[MPI_MAX_OBJECT_NAME + 128];
@@ -95,6 +171,13 @@ int PMPI_Abort(MPI_Comm comm, int errorcode)
 
 /* ---- threads ---- */
 
+/*
+ * Tell the level of thread support.
+ *
+ * provided: the level that MPI_Init_thread has set, or MPI_THREAD_SINGLE
+ *
+ * MPI-5.0 11.2
+ */
 int PMPI_Query_thread(int *provided)
 {
     if (mpi_state != MPI_STATE_READY)
@@ -105,6 +188,13 @@ int PMPI_Query_thread(int *provided)
     return MPI_SUCCESS;
 }
 
+/*
+ * Tell whether this thread is the one that started MPI.
+ *
+ * flag: 1 in the thread that called MPI_Init or MPI_Init_thread, else 0
+ *
+ * MPI-5.0 11.2
+ */
 int PMPI_Is_thread_main(int *flag)
 {
     if (mpi_state != MPI_STATE_READY)
@@ -117,11 +207,28 @@ int PMPI_Is_thread_main(int *flag)
 
 /* ---- clocks ---- */
 
+/*
+ * Tell the time in seconds, from some point in the past on.
+ *
+ * The clock is the system's monotonic one: it never goes back, and counts the same in all
+ * processes of a host. May be called at any time.
+ *
+ * Returns: seconds
+ *
+ * MPI-5.0 9.6
+ */
 double PMPI_Wtime(void)
 {
     return (double)os_now_ns() * 1e-9;
 }
 
+/*
+ * Tell the resolution of MPI_Wtime in seconds.
+ *
+ * Returns: seconds between two ticks
+ *
+ * MPI-5.0 9.6
+ */
 double PMPI_Wtick(void)
 {
     struct timespec step;
@@ -131,6 +238,14 @@ double PMPI_Wtick(void)
 
 /* ---- names and memory ---- */
 
+/*
+ * Tell the name of the host.
+ *
+ * name: room for MPI_MAX_PROCESSOR_NAME characters; gets the name, with a 0 after it
+ * resultlen: length of the name in characters
+ *
+ * MPI-5.0 9.1.2
+ */
 int PMPI_Get_processor_name(char *name, int *resultlen)
 {
     if (!name || !resultlen)
@@ -150,6 +265,21 @@ static size_t wanted_alignment(const struct info *info)
     return wanted < 64 ? 64 : (size_t)wanted;
 }
 
+/*
+ * Allocate memory.
+ *
+ * It is aligned to 64 bytes at least, and not cleared. MPI_Free_mem frees it.
+ *
+ * size: bytes, 0 or more
+ * info: MPI_INFO_NULL, or hints; mpi_minimum_memory_alignment is a power of two, in bytes
+ * baseptr (out): address of a pointer, which is set to the memory
+ *
+ * MPI_ERR_ARG: size is negative, or baseptr NULL.
+ * MPI_ERR_INFO_VALUE: mpi_minimum_memory_alignment is no power of two.
+ * MPI_ERR_NO_MEM: there is no such memory.
+ *
+ * MPI-5.0 9.2
+ */
 int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
     void *memory = NULL;
@@ -172,13 +302,30 @@ int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
     return MPI_SUCCESS;
 }
 
+/*
+ * Free memory of MPI_Alloc_mem.
+ *
+ * base (in): what MPI_Alloc_mem gave, or NULL
+ *
+ * MPI_ERR_ARG: never
+ *
+ * MPI-5.0 9.2
+ */
 int PMPI_Free_mem(void *base)
 {
     free(base);
     return MPI_SUCCESS;
 }
 
-/* For tools that wrap it. */
+/*
+ * Do nothing: for tools that wrap it.
+ *
+ * A profiling library gives this function a meaning by a definition of its own.
+ *
+ * level: as the tool says
+ *
+ * MPI-5.0 15.2.4
+ */
 int PMPI_Pcontrol(const int level, ...)
 {
     return MPI_SUCCESS;

@@ -24,6 +24,22 @@ static int create(const char *function, MPI_User_function *user, MPI_User_functi
     return MPI_SUCCESS;
 }
 
+/*
+ * Make an operation of a function of the program.
+ *
+ * The function computes inoutvec[i] = invec[i] op inoutvec[i] for *len elements; it must be
+ * associative. It is called by the thread and within the call that reduces, and must not
+ * communicate.
+ *
+ * user_fn: for MPI_Op_create_c it takes an MPI_Count as len; one that takes an int is called in
+ *   parts where there are more elements
+ * commute: 1 where the operation is commutative, and operands may come in any order, else 0
+ * op: the operation, to be freed with MPI_Op_free
+ *
+ * MPI_ERR_ARG: user_fn or op is NULL.
+ *
+ * MPI-5.0 6.9.5
+ */
 int PMPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
 {
     return create(__func__, user_fn, NULL, commute, op);
@@ -45,6 +61,18 @@ static int find(const char *function, MPI_Op handle, struct op **op)
     return errh_comm(NULL, MPI_ERR_OP, function, "op %p: no such operation", (void *)handle);
 }
 
+/*
+ * Free an operation.
+ *
+ * Calls that use it are completed nevertheless.
+ *
+ * op (inout): the operation; then MPI_OP_NULL
+ *
+ * MPI_ERR_OP: op is MPI_OP_NULL, predefined, or not an operation.
+ * MPI_ERR_ARG: op is NULL.
+ *
+ * MPI-5.0 6.9.5
+ */
 int PMPI_Op_free(MPI_Op *op)
 {
     struct op *found;
@@ -60,6 +88,13 @@ int PMPI_Op_free(MPI_Op *op)
     return MPI_SUCCESS;
 }
 
+/*
+ * Tell whether an operation is commutative.
+ *
+ * commute: 1 or 0, as it was created; of the predefined, all but MPI_REPLACE and MPI_NO_OP are
+ *
+ * MPI-5.0 6.9.7
+ */
 int PMPI_Op_commutative(MPI_Op op, int *commute)
 {
     struct op *found;
@@ -94,6 +129,19 @@ static int check_buffer(const char *function, const char *name, const void *buf,
     }
 }
 
+/*
+ * Combine two buffers of this process, element by element.
+ *
+ * inoutbuf[i] becomes inbuf[i] op inoutbuf[i]. No other process takes part.
+ *
+ * inbuf: the left operands
+ * inoutbuf (inout): the right operands, and then the results; not inbuf
+ *
+ * MPI_ERR_OP: not an operation, or a predefined one that is not defined for the datatype.
+ * MPI_ERR_BUFFER: a buffer is NULL or MPI_IN_PLACE, or both are the same.
+ *
+ * MPI-5.0 6.9.7
+ */
 int PMPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype,
                         MPI_Op op)
 {

@@ -32,6 +32,18 @@ static int narrow(MPI_Count count)
 
 /* ---- how much came ---- */
 
+/*
+ * Tell how many elements of a datatype a message had.
+ *
+ * status: of a receive or probe
+ * datatype: as for the receive; it need not be committed
+ * count: number of whole elements; MPI_UNDEFINED where the message ends within one; and, of
+ *   MPI_Get_count, where an int cannot hold it
+ *
+ * MPI_ERR_ARG: status is MPI_STATUS_IGNORE, or count NULL.
+ *
+ * MPI-5.0 3.2.5
+ */
 int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
     struct type *type;
@@ -59,6 +71,20 @@ int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
     return rc;
 }
 
+/*
+ * Tell how many predefined elements a message had.
+ *
+ * As MPI_Get_count, but what the datatype is made of is counted: of a pair of ints, 2 for each.
+ *
+ * status: of a receive or probe
+ * datatype: as for the receive; it need not be committed
+ * count: number of elements; MPI_UNDEFINED where the message ends within one; and, of
+ *   MPI_Get_elements, where an int cannot hold it
+ *
+ * MPI_ERR_ARG: status is MPI_STATUS_IGNORE, or count NULL.
+ *
+ * MPI-5.0 5.1.11
+ */
 int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
     struct type *type;
@@ -69,6 +95,19 @@ int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Cou
     return rc;
 }
 
+/*
+ * Tell how many predefined elements a message had, as an MPI_Count.
+ *
+ * The same as MPI_Get_elements_c.
+ *
+ * status: of a receive or probe
+ * datatype: as for the receive; it need not be committed
+ * count: number of elements; MPI_UNDEFINED where the message ends within one
+ *
+ * MPI_ERR_ARG: status is MPI_STATUS_IGNORE, or count NULL.
+ *
+ * MPI-5.0 5.1.11
+ */
 int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
     return PMPI_Get_elements_c(status, datatype, count);
@@ -84,6 +123,20 @@ int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *coun
     return rc;
 }
 
+/*
+ * Set what MPI_Get_elements and MPI_Get_count tell of a status.
+ *
+ * For generalized requests, whose status the program makes.
+ *
+ * status (inout): all but its length stays as it was
+ * datatype: any; it need not be committed
+ * count: number of predefined elements
+ *
+ * MPI_ERR_COUNT: count is negative, or more than the datatype can hold.
+ * MPI_ERR_ARG: status is MPI_STATUS_IGNORE.
+ *
+ * MPI-5.0 13.3
+ */
 int PMPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
 {
     struct type *type;
@@ -100,6 +153,20 @@ int PMPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Co
     return MPI_SUCCESS;
 }
 
+/*
+ * Set what MPI_Get_elements_x tells of a status.
+ *
+ * The same as MPI_Status_set_elements_c.
+ *
+ * status (inout): all but its length stays as it was
+ * datatype: any; it need not be committed
+ * count: number of predefined elements
+ *
+ * MPI_ERR_COUNT: count is negative, or more than the datatype can hold.
+ * MPI_ERR_ARG: status is MPI_STATUS_IGNORE.
+ *
+ * MPI-5.0 13.3
+ */
 int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
 {
     return PMPI_Status_set_elements_c(status, datatype, count);
@@ -112,6 +179,17 @@ static int no_status(const char *function)
     return errh_comm(NULL, MPI_ERR_ARG, function, "status is MPI_STATUS_IGNORE, or result NULL");
 }
 
+/*
+ * Tell whether a request was cancelled.
+ *
+ * status: of a completed request
+ * flag: 1 where MPI_Cancel came in time, else 0: then it was completed as if nothing had been
+ *   asked
+ *
+ * MPI_ERR_ARG: status is MPI_STATUS_IGNORE, or flag NULL.
+ *
+ * MPI-5.0 3.8.4
+ */
 int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
 {
     if (status == MPI_STATUS_IGNORE || !flag)
@@ -120,6 +198,16 @@ int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
     return MPI_SUCCESS;
 }
 
+/*
+ * Set what MPI_Test_cancelled tells of a status.
+ *
+ * status (inout): nothing else of it is changed
+ * flag: 0 or not 0
+ *
+ * MPI_ERR_ARG: status is MPI_STATUS_IGNORE.
+ *
+ * MPI-5.0 13.3
+ */
 int PMPI_Status_set_cancelled(MPI_Status *status, int flag)
 {
     if (status == MPI_STATUS_IGNORE)
@@ -128,6 +216,16 @@ int PMPI_Status_set_cancelled(MPI_Status *status, int flag)
     return MPI_SUCCESS;
 }
 
+/*
+ * Read the source of a status.
+ *
+ * status: any
+ * source: its MPI_SOURCE
+ *
+ * MPI_ERR_ARG: status is MPI_STATUS_IGNORE, or source NULL.
+ *
+ * MPI-5.0 3.2.5
+ */
 int PMPI_Status_get_source(const MPI_Status *status, int *source)
 {
     if (status == MPI_STATUS_IGNORE || !source)
@@ -136,6 +234,16 @@ int PMPI_Status_get_source(const MPI_Status *status, int *source)
     return MPI_SUCCESS;
 }
 
+/*
+ * Read the tag of a status.
+ *
+ * status: any
+ * tag: its MPI_TAG
+ *
+ * MPI_ERR_ARG: status is MPI_STATUS_IGNORE, or tag NULL.
+ *
+ * MPI-5.0 3.2.5
+ */
 int PMPI_Status_get_tag(const MPI_Status *status, int *tag)
 {
     if (status == MPI_STATUS_IGNORE || !tag)
@@ -144,6 +252,18 @@ int PMPI_Status_get_tag(const MPI_Status *status, int *tag)
     return MPI_SUCCESS;
 }
 
+/*
+ * Read the error of a status.
+ *
+ * It is only set by calls that complete several requests, and return MPI_ERR_IN_STATUS.
+ *
+ * status: any
+ * error: its MPI_ERROR
+ *
+ * MPI_ERR_ARG: status is MPI_STATUS_IGNORE, or error NULL.
+ *
+ * MPI-5.0 3.2.5
+ */
 int PMPI_Status_get_error(const MPI_Status *status, int *error)
 {
     if (status == MPI_STATUS_IGNORE || !error)
@@ -152,6 +272,17 @@ int PMPI_Status_get_error(const MPI_Status *status, int *error)
     return MPI_SUCCESS;
 }
 
+/*
+ * Set the source of a status.
+ *
+ * status (inout): nothing else of it is changed
+ * source: any number
+ *
+ * MPI_ERR_RANK: never, as any is taken
+ * MPI_ERR_ARG: status is MPI_STATUS_IGNORE.
+ *
+ * MPI-5.0 13.3
+ */
 int PMPI_Status_set_source(MPI_Status *status, int source)
 {
     if (status == MPI_STATUS_IGNORE)
@@ -160,6 +291,17 @@ int PMPI_Status_set_source(MPI_Status *status, int source)
     return MPI_SUCCESS;
 }
 
+/*
+ * Set the tag of a status.
+ *
+ * status (inout): nothing else of it is changed
+ * tag: any number
+ *
+ * MPI_ERR_TAG: never, as any is taken
+ * MPI_ERR_ARG: status is MPI_STATUS_IGNORE.
+ *
+ * MPI-5.0 13.3
+ */
 int PMPI_Status_set_tag(MPI_Status *status, int tag)
 {
     if (status == MPI_STATUS_IGNORE)
@@ -168,6 +310,16 @@ int PMPI_Status_set_tag(MPI_Status *status, int tag)
     return MPI_SUCCESS;
 }
 
+/*
+ * Set the error of a status.
+ *
+ * status (inout): nothing else of it is changed
+ * error: any number
+ *
+ * MPI_ERR_ARG: status is MPI_STATUS_IGNORE.
+ *
+ * MPI-5.0 13.3
+ */
 int PMPI_Status_set_error(MPI_Status *status, int error)
 {
     if (status == MPI_STATUS_IGNORE)

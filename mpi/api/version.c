@@ -12,6 +12,18 @@
 
 #include "include/version.h"
 
+/*
+ * Tell the version of the MPI standard.
+ *
+ * May be called at any time.
+ *
+ * version, subversion: MPI_VERSION and MPI_SUBVERSION of the library, which a program may hold
+ *   against those of the mpi.h that it was compiled with
+ *
+ * MPI_ERR_ARG: an argument is NULL.
+ *
+ * MPI-5.0 9.1.1
+ */
 int PMPI_Get_version(int *version, int *subversion)
 {
     if (!version || !subversion)
@@ -21,6 +33,18 @@ int PMPI_Get_version(int *version, int *subversion)
     return MPI_SUCCESS;
 }
 
+/*
+ * Tell the name and version of this library.
+ *
+ * May be called at any time.
+ *
+ * version: room for MPI_MAX_LIBRARY_VERSION_STRING characters; gets the text, with a 0 after it
+ * resultlen: length of the text in characters
+ *
+ * MPI_ERR_ARG: an argument is NULL.
+ *
+ * MPI-5.0 9.1.1
+ */
 int PMPI_Get_library_version(char *version, int *resultlen)
 {
     static const char text[] = "Vireo MPI " VIREO_VERSION;
@@ -33,6 +57,17 @@ int PMPI_Get_library_version(char *version, int *resultlen)
     return MPI_SUCCESS;
 }
 
+/*
+ * Tell the version of the standard ABI.
+ *
+ * May be called at any time.
+ *
+ * abi_major, abi_minor: MPI_ABI_VERSION and MPI_ABI_SUBVERSION of the library
+ *
+ * MPI_ERR_ARG: an argument is NULL.
+ *
+ * MPI-5.0 chapter 20
+ */
 int PMPI_Abi_get_version(int *abi_major, int *abi_minor)
 {
     if (!abi_major || !abi_minor)
@@ -42,12 +77,36 @@ int PMPI_Abi_get_version(int *abi_major, int *abi_minor)
     return MPI_SUCCESS;
 }
 
-/* Addresses wrap round: the sums are taken unsigned. */
+/*
+ * Add a displacement to an address.
+ *
+ * The sum wraps round, as addresses of MPI_Get_address may be negative. May be called at any
+ * time.
+ *
+ * base: address, of MPI_Get_address
+ * disp: bytes, maybe negative
+ *
+ * Returns: the address disp bytes after base
+ *
+ * MPI-5.0 5.1.5
+ */
 MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint disp)
 {
     return (MPI_Aint)((uintptr_t)base + (uintptr_t)disp);
 }
 
+/*
+ * Subtract two addresses.
+ *
+ * The difference wraps round, as addresses of MPI_Get_address may be negative. May be called at
+ * any time.
+ *
+ * addr1, addr2: addresses, of MPI_Get_address
+ *
+ * Returns: bytes from addr2 to addr1
+ *
+ * MPI-5.0 5.1.5
+ */
 MPI_Aint PMPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2)
 {
     return (MPI_Aint)((uintptr_t)addr1 - (uintptr_t)addr2);

@@ -17,7 +17,12 @@ begin() {
         [ "$(grep -c ready out)" -ge "$ranks" ] && break
         sleep 0.01
     done
-    job=$(cat "/proc/$outer/task/$outer/children" 2>/dev/null | tr -d ' ')
+    job=
+    for i in $(seq 1 100); do # the kernel may leave a child out while others come and go
+        job=$(cat "/proc/$outer/task/$outer/children" 2>/dev/null | tr -d ' ')
+        [ "$job" ] && break
+        sleep 0.01
+    done
 }
 ranks=2
 

@@ -100,7 +100,8 @@ struct mpid_request {
     struct mpid_envelope from; /* of the message received; of a send: its own */
     size_t count;              /* data bytes received */
     /* Called at completion, inside some thread's progress, device locked: may
-     * free the request and call nothing of mpid. Set by mpid_when_done(). */
+     * free the request and call nothing of mpid but mpid_recv_within(). Set by
+     * mpid_when_done(). */
     void (*done)(struct mpid_request *request);
 
     /* The first CAR: the device's own. */
@@ -207,6 +208,11 @@ bool mpid_recv_now(struct mpid_wanted *wanted);
 void mpid_recv(struct mpid_request *request, const struct mpid_envelope *want,
                const struct mpid_bytes *bytes);
 
+/* The same from within a done. done is called at completion, as after mpid_when_done(): maybe
+ * before the return. */
+void mpid_recv_within(struct mpid_request *request, const struct mpid_envelope *want,
+                      const struct mpid_bytes *bytes, void (*done)(struct mpid_request *request));
+
 /* Look for the first message that fits want, after one turn of progress. Returns
  * 1 and its envelope and bytes, or 0. Where message is not NULL, the message is
  * taken out of the queues and only mpid_recv_message() gets it. */
@@ -241,5 +247,8 @@ void mpid_wait(struct mpid_request *request);
  * about. is_done runs in this thread, unlocked, between turns, and maybe once more after it has
  * said yes. */
 void mpid_wait_until(bool (*is_done)(void *arg), void *arg);
+/* Wake threads that sleep in mpid_wait*() so that they look again: after a
+ * change that came about outside the device. */
+void mpid_wake(void);
 
 #endif

@@ -268,6 +268,13 @@ void progress_wake(void)
     }
 }
 
+void mpid_wake(void)
+{
+    os_lock(&device.lock);
+    progress_news();
+    os_unlock(&device.lock);
+}
+
 /* ---- waiting ---- */
 
 /* Nothing happened: spend the time until the next turn. */

@@ -425,11 +425,9 @@ bool mpid_recv_now(struct mpid_wanted *wanted)
     return got;
 }
 
-void mpid_recv(struct mpid_request *request, const struct mpid_envelope *want,
-               const struct mpid_bytes *bytes)
+/* Take the message that a prepared receive is for, or post it. */
+static inline void find_or_post(struct mpid_request *request)
 {
-    os_lock(&device.lock);
-    prepare(request, want, bytes);
     struct unexpected *u = match_recv_foa(&device.match, request);
     if (u) {
         receive_unexpected(request, u);
@@ -437,7 +435,23 @@ void mpid_recv(struct mpid_request *request, const struct mpid_envelope *want,
         request->error = MPID_NO_MEMORY;
         device_complete(request);
     }
+}
+
+void mpid_recv(struct mpid_request *request, const struct mpid_envelope *want,
+               const struct mpid_bytes *bytes)
+{
+    os_lock(&device.lock);
+    prepare(request, want, bytes);
+    find_or_post(request);
     os_unlock(&device.lock);
+}
+
+void mpid_recv_within(struct mpid_request *request, const struct mpid_envelope *want,
+                      const struct mpid_bytes *bytes, void (*done)(struct mpid_request *request))
+{
+    prepare(request, want, bytes);
+    request->done = done;
+    find_or_post(request);
 }
 
 int mpid_probe(const struct mpid_envelope *want, struct mpid_envelope *found, size_t *len,

@@ -351,6 +351,15 @@ int errh_comm(struct comm *comm, int error_class, const char *function, const ch
     return errh_raise(comm, code, text);
 }
 
+int errh_callback(int code, const char *function)
+{
+    char text[192], name[64];
+    public_name(function, name, sizeof(name));
+    snprintf(text, sizeof(text), "%s: a callback returned error code %d (%.64s)", name, code,
+             os_host_name());
+    return errh_raise(NULL, code, text);
+}
+
 int errh_bad_comm(MPI_Comm handle, const char *function)
 {
     if (mpi_state != MPI_STATE_READY)

@@ -52,6 +52,8 @@ int errh_comm(struct comm *comm, int error_class, const char *function, const ch
 
 /* The same with a code and a text that are there already; does not change either. */
 int errh_raise(struct comm *comm, int code, const char *text);
+/* Tell of a user's callback that has returned a code, which is given back as it is. */
+int errh_callback(int code, const char *function) __attribute__((cold));
 /* A handle that is no communicator; before MPI_Init or after MPI_Finalize, fatal. */
 int errh_bad_comm(MPI_Comm handle, const char *function) __attribute__((cold));
 

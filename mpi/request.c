@@ -8,6 +8,7 @@
 #include "mpi/buffer.h"
 #include "mpi/comm.h"
 #include "mpi/errh.h"
+#include "mpi/grequest.h"
 #include "mpi/status.h"
 #include "mpi/type.h"
 #include "os/lock.h"
@@ -44,32 +45,37 @@ static void release(struct mpid_request *dev)
     request_free(of_dev(dev));
 }
 
-void request_abandon(struct request *request)
+/* Release it, or have it released when its communication is over. */
+static void let_go(struct request *request)
 {
-    struct request *inner = request->inner;
-    switch (request->kind) {
-    case REQUEST_PERSISTENT: /* its buffer is the user's: nothing of it must stay */
-        request_free(request);
-        if (inner)
-            request_abandon(inner);
-        return;
-    case REQUEST_FLUSH:
-    case REQUEST_NO_PROC: request_free(request); return;
-    case REQUEST_PAIR:
-        request->inner = NULL;
-        if (inner != &request_done) { /* it may still be read from */
-            inner->owned = request->owned;
-            request->owned = NULL;
-        }
-        request_abandon(inner);
-        break;
-    default: break;
-    }
     if (request == &request_done)
         return;
     request->object.word = 0; /* its handles lead nowhere from here on */
     if (!mpid_when_done(&request->dev, release))
         request_free(request);
+}
+
+int request_abandon(struct request *request)
+{
+    struct request *inner = request->inner;
+    switch (request->kind) {
+    case REQUEST_GENERAL: return grequest_free(request);
+    case REQUEST_PERSISTENT: /* its buffer is the user's: nothing of it must stay */
+        request_free(request);
+        return inner ? request_abandon(inner) : MPI_SUCCESS;
+    case REQUEST_FLUSH:
+    case REQUEST_NO_PROC: request_free(request); return MPI_SUCCESS;
+    case REQUEST_PAIR:
+        if (inner != &request_done) { /* it may still be read from */
+            inner->owned = request->owned;
+            request->owned = NULL;
+        }
+        let_go(inner);
+        break;
+    default: break;
+    }
+    let_go(request);
+    return MPI_SUCCESS;
 }
 
 /* ---- completion ---- */
@@ -120,6 +126,7 @@ int request_outcome(const struct request *request, MPI_Status *status)
             return request_outcome(request->inner, status);
         status_set_empty(status);
         return MPI_SUCCESS;
+    case REQUEST_GENERAL: return grequest_query(request, status);
     case REQUEST_FLUSH: status_set_empty(status); return MPI_SUCCESS;
     case REQUEST_NO_PROC: status_set(status, MPI_PROC_NULL, MPI_ANY_TAG, 0, false); return 0;
     case REQUEST_SEND:
@@ -134,20 +141,25 @@ int request_outcome(const struct request *request, MPI_Status *status)
     return error ? error : class_of(dev);
 }
 
-int request_finish(struct request *request, MPI_Status *status, MPI_Request *handle)
+int request_end(struct request *request, int outcome, MPI_Request *handle)
 {
-    int error = request_outcome(request, status);
-    if (request->kind == REQUEST_PERSISTENT) {
+    switch (request->kind) {
+    case REQUEST_PERSISTENT:
         if (request->inner)
             request_free(request->inner);
         request->inner = NULL;
-        return error;
+        return outcome;
+    case REQUEST_GENERAL: outcome = grequest_free(request); break;
+    case REQUEST_PAIR: request_free(request->inner); request_free(request); break;
+    default: request_free(request);
     }
-    if (request->kind == REQUEST_PAIR)
-        request_free(request->inner);
-    request_free(request);
     *handle = MPI_REQUEST_NULL;
-    return error;
+    return outcome;
+}
+
+int request_finish(struct request *request, MPI_Status *status, MPI_Request *handle)
+{
+    return request_end(request, request_outcome(request, status), handle);
 }
 
 int request_raise(struct comm *comm, int error_class, const char *function,

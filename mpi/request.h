@@ -26,7 +26,8 @@ enum request_kind {
     REQUEST_PERSISTENT, /* inner is what start made; NULL: inactive */
     REQUEST_PAIR,       /* MPI_Isendrecv: the receive, and inner the send */
     REQUEST_FLUSH,      /* MPI_Buffer_iflush: complete once buffer is empty */
-    REQUEST_NO_PROC     /* complete from the start: a receive from MPI_PROC_NULL */
+    REQUEST_NO_PROC,    /* complete from the start: a receive from MPI_PROC_NULL */
+    REQUEST_GENERAL     /* of the user's own making: grequest.h */
 };
 
 /* What a persistent request does at each start. */
@@ -101,8 +102,9 @@ static inline void request_free(struct request *request)
     if (comm)
         comm_unref(comm);
 }
-/* Release it once it is complete: now, or when its communication is over. */
-void request_abandon(struct request *request);
+/* Release it once it is complete: now, or when its communication is over. Returns MPI_SUCCESS,
+ * or what the callback of a REQUEST_GENERAL returned. */
+int request_abandon(struct request *request);
 
 bool request_is_complete_slow(struct request *request);
 static inline bool request_is_complete(struct request *request)
@@ -119,11 +121,13 @@ static inline bool request_is_inactive(const struct request *request)
 
 void request_wait(struct request *request);
 
-/* Take the outcome of a complete request: fill status, return its error class. The
- * request stays. */
+/* Take the outcome of a complete request: fill status, return its error class (of a
+ * REQUEST_GENERAL: what the user's callback returned). The request stays. */
 int request_outcome(const struct request *request, MPI_Status *status);
-/* The same, and then free it, or make it inactive. *handle becomes MPI_REQUEST_NULL where it
- * was freed. */
+/* Then free it, or make it inactive. *handle becomes MPI_REQUEST_NULL where it was freed. Returns
+ * the error: the outcome's, or, of a REQUEST_GENERAL, that of freeing. */
+int request_end(struct request *request, int outcome, MPI_Request *handle);
+/* Both. */
 int request_finish(struct request *request, MPI_Status *status, MPI_Request *handle);
 
 /* Tell of a failed request through its communicator's error handler. */

@@ -6,6 +6,7 @@
 #include "include/mpid.h"
 #include "mpi/comm.h"
 #include "mpi/errh.h"
+#include "mpi/grequest.h"
 #include "mpi/request.h"
 #include "mpi/status.h"
 
@@ -22,12 +23,13 @@ static int finish(struct request *r, MPI_Request *handle, MPI_Status *status, co
 {
     struct comm *comm = r->comm;
     MPI_Status own;
-    bool ignored = status == MPI_STATUS_IGNORE;
+    bool ignored = status == MPI_STATUS_IGNORE, general = r->kind == REQUEST_GENERAL;
     if (comm)
         object_ref(&comm->object);
     int rc = request_finish(r, ignored ? &own : status, handle);
     if (__builtin_expect(rc, 0))
-        rc = request_raise(comm, rc, function, ignored ? &own : status);
+        rc = general ? errh_callback(rc, function)
+                     : request_raise(comm, rc, function, ignored ? &own : status);
     if (comm)
         comm_unref(comm);
     return rc;
@@ -87,6 +89,14 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     return finish(r, request, status, __func__);
 }
 
+/* Fill in the status of a complete request, which stays. What failed will be told by the call
+ * that completes it; the error of a user's callback is told here. */
+static int look(const struct request *r, MPI_Status *status)
+{
+    int rc = request_outcome(r, status);
+    return r->kind == REQUEST_GENERAL ? rc : MPI_SUCCESS;
+}
+
 int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
     *flag = 1;
@@ -100,9 +110,8 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     if (!request_is_complete(r))
         (void)mpid_progress();
     *flag = request_is_complete(r);
-    if (*flag)
-        (void)request_outcome(r, status);
-    return MPI_SUCCESS;
+    int rc = *flag ? look(r, status) : MPI_SUCCESS;
+    return rc ? errh_callback(rc, __func__) : MPI_SUCCESS;
 }
 
 int PMPI_Request_free(MPI_Request *request)
@@ -110,9 +119,9 @@ int PMPI_Request_free(MPI_Request *request)
     struct request *r = request_from(*request);
     if (!r)
         return bad_request(__func__);
-    request_abandon(r);
+    int rc = request_abandon(r);
     *request = MPI_REQUEST_NULL;
-    return MPI_SUCCESS;
+    return rc ? errh_callback(rc, __func__) : MPI_SUCCESS;
 }
 
 int PMPI_Cancel(MPI_Request *request)
@@ -120,6 +129,10 @@ int PMPI_Cancel(MPI_Request *request)
     struct request *r = request_from(*request);
     if (!r)
         return bad_request(__func__);
+    if (r->kind == REQUEST_GENERAL) {
+        int rc = grequest_cancel(r);
+        return rc ? errh_callback(rc, __func__) : MPI_SUCCESS;
+    }
     if (r->kind == REQUEST_PERSISTENT)
         r = r->inner;
     if (r && (r->kind == REQUEST_SEND || r->kind == REQUEST_RECV))
@@ -204,7 +217,7 @@ static int finish_each(int count, MPI_Request handles[], MPI_Status statuses[], 
                 object_ref(&comm->object);
                 *failed = comm;
             }
-            (void)request_finish(r, MPI_STATUS_IGNORE, &handles[i]);
+            rc = request_end(r, rc, &handles[i]);
         }
         status->MPI_ERROR = rc;
         if (rc)
@@ -345,12 +358,16 @@ int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount,
 
 /* ---- statuses of arrays, without finishing ---- */
 
-static void outcome_of(MPI_Request handle, MPI_Status *status)
+/* One of them; *failed is the error of the last callback that failed. */
+static void look_at(MPI_Request handle, MPI_Status *status, int *failed)
 {
+    int rc = MPI_SUCCESS;
     if (handle == MPI_REQUEST_NULL)
         status_set_empty(status);
     else
-        (void)request_outcome((struct request *)handle, status);
+        rc = look((struct request *)handle, status);
+    if (rc)
+        *failed = rc;
 }
 
 int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
@@ -366,8 +383,8 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
     *flag = all_complete(&set);
     if (*flag && array_of_statuses != MPI_STATUSES_IGNORE)
         for (int i = 0; i < count; i++)
-            outcome_of(handles[i], &array_of_statuses[i]);
-    return MPI_SUCCESS;
+            look_at(handles[i], &array_of_statuses[i], &rc);
+    return rc ? errh_callback(rc, __func__) : MPI_SUCCESS;
 }
 
 int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *index,
@@ -385,8 +402,8 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
     *flag = set.first >= 0 || !set.active;
     *index = set.first >= 0 ? set.first : MPI_UNDEFINED;
     if (*flag)
-        outcome_of(set.first >= 0 ? handles[set.first] : MPI_REQUEST_NULL, status);
-    return MPI_SUCCESS;
+        look_at(set.first >= 0 ? handles[set.first] : MPI_REQUEST_NULL, status, &rc);
+    return rc ? errh_callback(rc, __func__) : MPI_SUCCESS;
 }
 
 int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[],
@@ -406,11 +423,11 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
         if (!is_active(handles[i]) || !request_is_complete((struct request *)handles[i]))
             continue;
         if (array_of_statuses != MPI_STATUSES_IGNORE)
-            outcome_of(handles[i], &array_of_statuses[n]);
+            look_at(handles[i], &array_of_statuses[n], &rc);
         array_of_indices[n++] = i;
     }
     *outcount = set.active ? n : MPI_UNDEFINED;
-    return MPI_SUCCESS;
+    return rc ? errh_callback(rc, __func__) : MPI_SUCCESS;
 }
 
 #include "request.gen.h"

@@ -79,6 +79,7 @@ PARAMETERS = [
     ("", "op", "MPI_Op", "", "operation, predefined or made by MPI_Op_create"),
     ("", "request", "MPI_Request *", "out",
      "request, to be completed by MPI_Wait, MPI_Test or one of their kin"),
+    ("", "request", "MPI_Request", "", "request"),
     ("", "status", "MPI_Status *", "",
      "source, tag and length of the message, or MPI_STATUS_IGNORE"),
     ("", "newcomm", "MPI_Comm *", "", "the new communicator"),
@@ -100,7 +101,7 @@ ERRORS = [
      "MPI_ERR_COUNT", "a count is negative, or too large."),
     ("", "datatype sendtype recvtype sendtypes recvtypes", "MPI_Datatype", "MPI_ERR_TYPE",
      "not a datatype, or not committed."),
-    ("type status attr handle", "datatype", "MPI_Datatype", "MPI_ERR_TYPE",
+    ("type type_query status attr", "datatype", "MPI_Datatype", "MPI_ERR_TYPE",
      "not a datatype, or one that was freed."),
     ("", "oldtype", "MPI_Datatype", "MPI_ERR_TYPE", "not a datatype."),
     ("", "buf buffer sendbuf recvbuf inbuf outbuf inoutbuf", "void *", "MPI_ERR_BUFFER",
@@ -124,10 +125,12 @@ ERRORS = [
     ("p2p", "buf sendbuf", "void *", "MPI_ERR_OTHER", "no channel leads to the other process."),
     ("coll", "comm", "MPI_Comm", "MPI_ERR_PROC_ABORTED", "another process has ended."),
     ("coll", "comm", "MPI_Comm", "MPI_ERR_OTHER", "no channel leads to another process."),
+    ("p2p", "buf sendbuf", "void *", "MPI_ERR_NO_MEM", "out of memory."),
+    ("coll", "comm", "MPI_Comm", "MPI_ERR_NO_MEM", "out of memory."),
 ]
 # Chapters whose functions look whether the place for a result is there.
-CHECKED = {"attr", "comm", "env", "errh", "group", "info", "op", "pack", "status", "type", "topo",
-           "session", "intercomm"}
+CHECKED = {"attr", "comm", "env", "errh", "group", "info", "op", "pack", "status", "type", "type_query",
+           "topo", "session", "intercomm"}
 HANDLES = {"MPI_Comm *", "MPI_Datatype *", "MPI_Errhandler *", "MPI_Group *", "MPI_Info *",
            "MPI_Op *", "MPI_Request *", "MPI_Session *", "MPI_Message *"}
 FOUND = re.compile(r"_get_|^MPI_Comm_(remote_)?group$")     # handles that are not made

@@ -87,6 +87,22 @@ static int delete_comm(MPI_Comm comm, int keyval, const char *function)
     return report(on, attr_delete(attr_of_comm(on), keyval), keyval, function);
 }
 
+/*
+ * Make a key under which communicators carry attributes.
+ *
+ * A callback that returns another code than MPI_SUCCESS makes the call fail that has brought it
+ * about, with that code. Callbacks may use attributes themselves.
+ *
+ * comm_copy_attr_fn: called by MPI_Comm_dup and MPI_Comm_idup for each attribute, to say whether
+ *   and how it is copied; MPI_COMM_NULL_COPY_FN: it is not; MPI_COMM_DUP_FN: as it is
+ * comm_delete_attr_fn: called when an attribute is deleted or replaced, and by MPI_Comm_free;
+ *   MPI_COMM_NULL_DELETE_FN: nothing is done
+ * comm_keyval: the key, to be freed with MPI_Comm_free_keyval
+ *
+ * MPI_ERR_NO_MEM: out of memory.
+ *
+ * MPI-5.0 7.7.2
+ */
 int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
     MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state)
 {
@@ -95,21 +111,71 @@ int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
                               comm_keyval, __func__);
 }
 
+/*
+ * Free a key of attributes.
+ *
+ * Attributes that communicators have under it stay.
+ *
+ * comm_keyval (inout): the key; then MPI_KEYVAL_INVALID
+ *
+ * MPI_ERR_KEYVAL: not a key of communicators.
+ * MPI_ERR_ARG: comm_keyval is NULL.
+ *
+ * MPI-5.0 7.7.2
+ */
 int PMPI_Comm_free_keyval(int *comm_keyval)
 {
     return free_keyval(ATTR_COMM, comm_keyval, __func__);
 }
 
+/*
+ * Give a communicator an attribute.
+ *
+ * An old one under the same key is deleted first, with its callback.
+ *
+ * comm_keyval: key of MPI_Comm_create_keyval
+ * attribute_val (in): the attribute, which the library only keeps
+ *
+ * MPI_ERR_KEYVAL: not a key of communicators, or a predefined one.
+ * MPI_ERR_NO_MEM: out of memory.
+ *
+ * MPI-5.0 7.7.2
+ */
 int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
 {
     return set_comm(comm, comm_keyval, attribute_val, __func__);
 }
 
+/*
+ * Read an attribute of a communicator.
+ *
+ * The value of a predefined key, such as MPI_TAG_UB, is a pointer to an int.
+ *
+ * comm_keyval: key of MPI_Comm_create_keyval, or a predefined one
+ * attribute_val: address of a pointer, which is set to the attribute
+ * flag: 1 where there is one, else 0
+ *
+ * MPI_ERR_KEYVAL: not a key of communicators.
+ *
+ * MPI-5.0 7.7.2
+ */
 int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
 {
     return get_comm(comm, comm_keyval, attribute_val, flag, __func__);
 }
 
+/*
+ * Delete an attribute of a communicator.
+ *
+ * Its callback is called first; where that fails, the attribute stays.
+ *
+ * comm_keyval: key of MPI_Comm_create_keyval
+ *
+ * MPI_ERR_KEYVAL: not a key of communicators, or a predefined one.
+ * MPI_ERR_ARG: there is no attribute under this key.
+ *
+ * MPI-5.0 7.7.2
+ */
 int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
 {
     return delete_comm(comm, comm_keyval, __func__);
@@ -117,6 +183,23 @@ int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
 
 /* ---- the deprecated names of the same ---- */
 
+/*
+ * Make a key under which communicators carry attributes.
+ *
+ * MPI_Comm_create_keyval replaces it. A callback that returns another code than MPI_SUCCESS
+ * makes the call fail that has brought it about, with that code. Callbacks may use attributes
+ * themselves.
+ *
+ * copy_fn: called by MPI_Comm_dup and MPI_Comm_idup for each attribute, to say whether and how
+ *   it is copied; MPI_NULL_COPY_FN: it is not; MPI_DUP_FN: as it is
+ * delete_fn: called when an attribute is deleted or replaced, and by MPI_Comm_free;
+ *   MPI_NULL_DELETE_FN: nothing is done
+ * keyval: the key, to be freed with MPI_Keyval_free
+ *
+ * MPI_ERR_NO_MEM: out of memory.
+ *
+ * MPI-5.0 chapter 16
+ */
 int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval,
     void *extra_state)
 {
@@ -125,21 +208,74 @@ int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_f
                               __func__);
 }
 
+/*
+ * Free a key of attributes.
+ *
+ * MPI_Comm_free_keyval replaces it. Attributes that communicators have under it stay.
+ *
+ * keyval (inout): the key; then MPI_KEYVAL_INVALID
+ *
+ * MPI_ERR_KEYVAL: not a key of communicators.
+ * MPI_ERR_ARG: keyval is NULL.
+ *
+ * MPI-5.0 chapter 16
+ */
 int PMPI_Keyval_free(int *keyval)
 {
     return free_keyval(ATTR_COMM, keyval, __func__);
 }
 
+/*
+ * Give a communicator an attribute.
+ *
+ * MPI_Comm_set_attr replaces it. An old one under the same key is deleted first, with its
+ * callback.
+ *
+ * keyval: key of MPI_Keyval_create
+ * attribute_val (in): the attribute, which the library only keeps
+ *
+ * MPI_ERR_KEYVAL: not a key of communicators, or a predefined one.
+ * MPI_ERR_NO_MEM: out of memory.
+ *
+ * MPI-5.0 chapter 16
+ */
 int PMPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
 {
     return set_comm(comm, keyval, attribute_val, __func__);
 }
 
+/*
+ * Read an attribute of a communicator.
+ *
+ * MPI_Comm_get_attr replaces it. The value of a predefined key, such as MPI_TAG_UB, is a pointer
+ * to an int.
+ *
+ * keyval: key of MPI_Keyval_create, or a predefined one
+ * attribute_val: address of a pointer, which is set to the attribute
+ * flag: 1 where there is one, else 0
+ *
+ * MPI_ERR_KEYVAL: not a key of communicators.
+ *
+ * MPI-5.0 chapter 16
+ */
 int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
 {
     return get_comm(comm, keyval, attribute_val, flag, __func__);
 }
 
+/*
+ * Delete an attribute of a communicator.
+ *
+ * MPI_Comm_delete_attr replaces it. Its callback is called first; where that fails, the
+ * attribute stays.
+ *
+ * keyval: key of MPI_Keyval_create
+ *
+ * MPI_ERR_KEYVAL: not a key of communicators, or a predefined one.
+ * MPI_ERR_ARG: there is no attribute under this key.
+ *
+ * MPI-5.0 chapter 16
+ */
 int PMPI_Attr_delete(MPI_Comm comm, int keyval)
 {
     return delete_comm(comm, keyval, __func__);
@@ -155,6 +291,22 @@ static int bad_type(MPI_Datatype datatype, const char *function)
                      (void *)datatype);
 }
 
+/*
+ * Make a key under which datatypes carry attributes.
+ *
+ * A callback that returns another code than MPI_SUCCESS makes the call fail that has brought it
+ * about, with that code. Callbacks may use attributes themselves.
+ *
+ * type_copy_attr_fn: called by MPI_Type_dup for each attribute, to say whether and how it is
+ *   copied; MPI_TYPE_NULL_COPY_FN: it is not; MPI_TYPE_DUP_FN: as it is
+ * type_delete_attr_fn: called when an attribute is deleted or replaced, and by MPI_Type_free;
+ *   MPI_TYPE_NULL_DELETE_FN: nothing is done
+ * type_keyval: the key, to be freed with MPI_Type_free_keyval
+ *
+ * MPI_ERR_NO_MEM: out of memory.
+ *
+ * MPI-5.0 7.7.4
+ */
 int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
     MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state)
 {
@@ -168,11 +320,36 @@ int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
     return report(NULL, rc, 0, __func__);
 }
 
+/*
+ * Free a key of attributes.
+ *
+ * Attributes that datatypes have under it stay.
+ *
+ * type_keyval (inout): the key; then MPI_KEYVAL_INVALID
+ *
+ * MPI_ERR_KEYVAL: not a key of datatypes.
+ * MPI_ERR_ARG: type_keyval is NULL.
+ *
+ * MPI-5.0 7.7.4
+ */
 int PMPI_Type_free_keyval(int *type_keyval)
 {
     return free_keyval(ATTR_TYPE, type_keyval, __func__);
 }
 
+/*
+ * Give a datatype an attribute.
+ *
+ * An old one under the same key is deleted first, with its callback.
+ *
+ * type_keyval: key of MPI_Type_create_keyval
+ * attribute_val (in): the attribute, which the library only keeps
+ *
+ * MPI_ERR_KEYVAL: not a key of datatypes.
+ * MPI_ERR_NO_MEM: out of memory.
+ *
+ * MPI-5.0 7.7.4
+ */
 int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
 {
     struct type *type = type_from(datatype);
@@ -182,6 +359,17 @@ int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_v
                   __func__);
 }
 
+/*
+ * Read an attribute of a datatype.
+ *
+ * type_keyval: key of MPI_Type_create_keyval
+ * attribute_val: address of a pointer, which is set to the attribute
+ * flag: 1 where there is one, else 0
+ *
+ * MPI_ERR_KEYVAL: not a key of datatypes.
+ *
+ * MPI-5.0 7.7.4
+ */
 int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag)
 {
     bool found = false;
@@ -196,6 +384,18 @@ int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_v
     return report(NULL, rc, type_keyval, __func__);
 }
 
+/*
+ * Delete an attribute of a datatype.
+ *
+ * Its callback is called first; where that fails, the attribute stays.
+ *
+ * type_keyval: key of MPI_Type_create_keyval
+ *
+ * MPI_ERR_KEYVAL: not a key of datatypes.
+ * MPI_ERR_ARG: there is no attribute under this key.
+ *
+ * MPI-5.0 7.7.4
+ */
 int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
 {
     struct type *type = type_from(datatype);

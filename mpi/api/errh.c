@@ -7,6 +7,20 @@
 #include "mpi/comm.h"
 #include "mpi/errh.h"
 
+/*
+ * Make an error handler of a function of the program, for communicators.
+ *
+ * The function gets the communicator and the error code, and is called before the call that has
+ * failed returns that code. MPI_Error_string tells more.
+ *
+ * comm_errhandler_fn: void fn(MPI_Comm *comm, int *code, ...)
+ * errhandler: the handler, to be set by MPI_Comm_set_errhandler and freed with
+ *   MPI_Errhandler_free
+ *
+ * MPI_ERR_ARG: an argument is NULL.
+ *
+ * MPI-5.0 9.3.1
+ */
 int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn,
     MPI_Errhandler *errhandler)
 {
@@ -19,6 +33,17 @@ int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn
     return MPI_SUCCESS;
 }
 
+/*
+ * Free an error handler.
+ *
+ * It stays as long as objects have it.
+ *
+ * errhandler (inout): the handler; then MPI_ERRHANDLER_NULL
+ *
+ * MPI_ERR_ERRHANDLER: not an error handler, or errhandler is NULL.
+ *
+ * MPI-5.0 9.3.5
+ */
 int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
 {
     struct errhandler *old = errhandler ? errh_from(*errhandler) : NULL;
@@ -29,6 +54,14 @@ int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
     return MPI_SUCCESS;
 }
 
+/*
+ * Set the error handler of a communicator.
+ *
+ * errhandler: handler of MPI_Comm_create_errhandler; or MPI_ERRORS_ARE_FATAL: the job is ended;
+ *   MPI_ERRORS_ABORT: the same; MPI_ERRORS_RETURN: the code is returned
+ *
+ * MPI-5.0 9.3.1
+ */
 int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
 {
     struct comm *on = comm_from(comm);
@@ -47,6 +80,13 @@ int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
     return MPI_SUCCESS;
 }
 
+/*
+ * Tell the error handler of a communicator.
+ *
+ * errhandler: the handler; free it with MPI_Errhandler_free
+ *
+ * MPI-5.0 9.3.1
+ */
 int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
 {
     struct comm *on = comm_from(comm);
@@ -62,6 +102,15 @@ int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
     return MPI_SUCCESS;
 }
 
+/*
+ * Call the error handler of a communicator.
+ *
+ * Returns MPI_SUCCESS where the handler returns.
+ *
+ * errorcode: the code that it is called with
+ *
+ * MPI-5.0 9.5
+ */
 int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
 {
     char text[MPI_MAX_ERROR_STRING];
@@ -73,6 +122,18 @@ int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
     return MPI_SUCCESS;
 }
 
+/*
+ * Tell the class of an error code.
+ *
+ * May be called at any time.
+ *
+ * errorcode: what a function has returned
+ * errorclass: its class; MPI_ERR_UNKNOWN where it is no error code
+ *
+ * MPI_ERR_ARG: errorclass is NULL.
+ *
+ * MPI-5.0 9.4
+ */
 int PMPI_Error_class(int errorcode, int *errorclass)
 {
     if (!errorclass)
@@ -81,6 +142,20 @@ int PMPI_Error_class(int errorcode, int *errorclass)
     return MPI_SUCCESS;
 }
 
+/*
+ * Tell in words what an error code means.
+ *
+ * For a recent error, that is the function, what was wrong, what would be right, and where; for
+ * an older one, what its class means. May be called at any time.
+ *
+ * errorcode: what a function has returned
+ * string: room for MPI_MAX_ERROR_STRING characters; gets the text, with a 0 after it
+ * resultlen: length of the text in characters
+ *
+ * MPI_ERR_ARG: errorcode is no error code, or an argument is NULL.
+ *
+ * MPI-5.0 9.3.5
+ */
 int PMPI_Error_string(int errorcode, char *string, int *resultlen)
 {
     if (!string || !resultlen)
@@ -92,6 +167,18 @@ int PMPI_Error_string(int errorcode, char *string, int *resultlen)
     return MPI_SUCCESS;
 }
 
+/*
+ * Add an error class.
+ *
+ * May be called at any time. The attribute MPI_LASTUSEDCODE of MPI_COMM_WORLD is the last of all
+ * codes and classes.
+ *
+ * errorclass: the new class, which is above MPI_ERR_LASTCODE
+ *
+ * MPI_ERR_NO_MEM: there are no more of them.
+ *
+ * MPI-5.0 9.5
+ */
 int PMPI_Add_error_class(int *errorclass)
 {
     if (!errorclass)
@@ -100,6 +187,19 @@ int PMPI_Add_error_class(int *errorclass)
     return rc ? errh_comm(NULL, rc, __func__, "no more error classes") : MPI_SUCCESS;
 }
 
+/*
+ * Add an error code to an error class.
+ *
+ * May be called at any time.
+ *
+ * errorclass: any class, one of MPI's too
+ * errorcode: the new code
+ *
+ * MPI_ERR_ARG: there is no such class, or errorcode is NULL.
+ * MPI_ERR_NO_MEM: there are no more of them.
+ *
+ * MPI-5.0 9.5
+ */
 int PMPI_Add_error_code(int errorclass, int *errorcode)
 {
     if (!errorcode || errorclass <= 0)
@@ -111,6 +211,19 @@ int PMPI_Add_error_code(int errorclass, int *errorcode)
               : MPI_SUCCESS;
 }
 
+/*
+ * Set the text of an error code or class that was added.
+ *
+ * It replaces the one before. May be called at any time.
+ *
+ * errorcode: of MPI_Add_error_code or MPI_Add_error_class
+ * string: the text, of less than MPI_MAX_ERROR_STRING characters
+ *
+ * MPI_ERR_ARG: string is NULL or too long, or the code was not added.
+ * MPI_ERR_NO_MEM: out of memory.
+ *
+ * MPI-5.0 9.5
+ */
 int PMPI_Add_error_string(int errorcode, const char *string)
 {
     if (!string || strlen(string) >= MPI_MAX_ERROR_STRING)
@@ -121,6 +234,17 @@ int PMPI_Add_error_string(int errorcode, const char *string)
               : MPI_SUCCESS;
 }
 
+/*
+ * Remove an error class that was added.
+ *
+ * Its codes must be removed first. May be called at any time.
+ *
+ * errorclass: of MPI_Add_error_class
+ *
+ * MPI_ERR_ARG: the class was not added, or has error codes.
+ *
+ * MPI-5.0 9.5
+ */
 int PMPI_Remove_error_class(int errorclass)
 {
     int rc = errh_remove_code(errorclass, true);
@@ -129,6 +253,17 @@ int PMPI_Remove_error_class(int errorclass)
               : MPI_SUCCESS;
 }
 
+/*
+ * Remove an error code that was added.
+ *
+ * May be called at any time.
+ *
+ * errorcode: of MPI_Add_error_code
+ *
+ * MPI_ERR_ARG: the code was not added.
+ *
+ * MPI-5.0 9.5
+ */
 int PMPI_Remove_error_code(int errorcode)
 {
     int rc = errh_remove_code(errorcode, false);
@@ -136,6 +271,17 @@ int PMPI_Remove_error_code(int errorcode)
               : MPI_SUCCESS;
 }
 
+/*
+ * Remove the text of an error code or class that was added.
+ *
+ * May be called at any time.
+ *
+ * errorcode: of MPI_Add_error_code or MPI_Add_error_class
+ *
+ * MPI_ERR_ARG: the code was not added, or has no text.
+ *
+ * MPI-5.0 9.5
+ */
 int PMPI_Remove_error_string(int errorcode)
 {
     int rc = errh_set_string(errorcode, NULL);

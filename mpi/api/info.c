@@ -41,11 +41,32 @@ static int give(struct info *info, MPI_Info *newinfo, const char *function)
     return MPI_SUCCESS;
 }
 
+/*
+ * Make an empty info object.
+ *
+ * May be called at any time.
+ *
+ * info: the info object, to be freed with MPI_Info_free
+ *
+ * MPI-5.0 chapter 10
+ */
 int PMPI_Info_create(MPI_Info *info)
 {
     return info ? give(info_create(), info, __func__) : null_argument(__func__);
 }
 
+/*
+ * Make an info object that tells how this process was started.
+ *
+ * Keys are command, argv, host, arch and wdir, as far as they are known. May be called at any
+ * time.
+ *
+ * argc: number of arguments, or 0: the system is asked
+ * argv (in): arguments that main() got, or NULL: the system is asked
+ * info: the info object, to be freed with MPI_Info_free
+ *
+ * MPI-5.0 chapter 10
+ */
 int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
 {
     if (!info)
@@ -58,6 +79,15 @@ int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
     return give(made, info, __func__);
 }
 
+/*
+ * Copy an info object.
+ *
+ * May be called at any time.
+ *
+ * newinfo: the copy, with the same keys in the same order; to be freed with MPI_Info_free
+ *
+ * MPI-5.0 chapter 10
+ */
 int PMPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
 {
     struct info *from = info_from(info);
@@ -71,6 +101,17 @@ int PMPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
     return give(copy, newinfo, __func__);
 }
 
+/*
+ * Free an info object.
+ *
+ * May be called at any time.
+ *
+ * info (inout): the info object; then MPI_INFO_NULL
+ *
+ * MPI_ERR_INFO: not an info object, or MPI_INFO_ENV; or info is NULL.
+ *
+ * MPI-5.0 chapter 10
+ */
 int PMPI_Info_free(MPI_Info *info)
 {
     struct info *old = info ? info_from(*info) : NULL;
@@ -81,6 +122,21 @@ int PMPI_Info_free(MPI_Info *info)
     return MPI_SUCCESS;
 }
 
+/*
+ * Set the value of a key.
+ *
+ * It replaces the one before. May be called at any time.
+ *
+ * key: 1 to MPI_MAX_INFO_KEY - 1 characters
+ * value: at most MPI_MAX_INFO_VAL - 1 characters
+ *
+ * MPI_ERR_INFO: not an info object, or MPI_INFO_ENV.
+ * MPI_ERR_INFO_KEY: key is NULL, empty or too long.
+ * MPI_ERR_INFO_VALUE: value is NULL or too long.
+ * MPI_ERR_NO_MEM: out of memory.
+ *
+ * MPI-5.0 chapter 10
+ */
 int PMPI_Info_set(MPI_Info info, const char *key, const char *value)
 {
     struct info *to = info_from(info);
@@ -98,6 +154,19 @@ int PMPI_Info_set(MPI_Info info, const char *key, const char *value)
     return rc ? errh_comm(NULL, rc, __func__, "no memory for key '%s'", key) : MPI_SUCCESS;
 }
 
+/*
+ * Remove a key and its value.
+ *
+ * May be called at any time.
+ *
+ * key: the key
+ *
+ * MPI_ERR_INFO: not an info object, or MPI_INFO_ENV.
+ * MPI_ERR_INFO_KEY: key is NULL, empty or too long.
+ * MPI_ERR_INFO_NOKEY: there is no such key.
+ *
+ * MPI-5.0 chapter 10
+ */
 int PMPI_Info_delete(MPI_Info info, const char *key)
 {
     struct info *from = info_from(info);
@@ -128,6 +197,22 @@ static int read_value(const struct info *info, const char *key, char *value, int
     return len;
 }
 
+/*
+ * Read the value of a key.
+ *
+ * May be called at any time.
+ *
+ * key: the key
+ * buflen (inout): room in value, in bytes, the 0 at the end included; then, where there is such
+ *   a key, what all of the value needs; where the room is 0, nothing else is told
+ * value: the value, as much as there is room for, with a 0 after it
+ * flag: 1 where there is such a key, else 0: then the others are left as they are
+ *
+ * MPI_ERR_INFO_KEY: key is NULL, empty or too long.
+ * MPI_ERR_ARG: buflen is negative, or an argument is NULL.
+ *
+ * MPI-5.0 chapter 10
+ */
 int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag)
 {
     const struct info *from = info_from(info);
@@ -145,6 +230,21 @@ int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *valu
     return MPI_SUCCESS;
 }
 
+/*
+ * Read the value of a key.
+ *
+ * MPI_Info_get_string replaces it. May be called at any time.
+ *
+ * key: the key
+ * valuelen: at most so many characters of the value are read, and value has one byte more
+ * value: the value, with a 0 after it
+ * flag: 1 where there is such a key, else 0
+ *
+ * MPI_ERR_INFO_KEY: key is NULL, empty or too long.
+ * MPI_ERR_ARG: valuelen is negative, or an argument is NULL.
+ *
+ * MPI-5.0 chapter 16
+ */
 int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag)
 {
     const struct info *from = info_from(info);
@@ -161,6 +261,19 @@ int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int
     return MPI_SUCCESS;
 }
 
+/*
+ * Tell the length of the value of a key.
+ *
+ * MPI_Info_get_string replaces it. May be called at any time.
+ *
+ * key: the key
+ * valuelen: characters, without the 0 at the end
+ * flag: 1 where there is such a key, else 0
+ *
+ * MPI_ERR_INFO_KEY: key is NULL, empty or too long.
+ *
+ * MPI-5.0 chapter 16
+ */
 int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag)
 {
     const struct info *from = info_from(info);
@@ -177,6 +290,15 @@ int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *f
     return MPI_SUCCESS;
 }
 
+/*
+ * Tell how many keys an info object has.
+ *
+ * May be called at any time.
+ *
+ * nkeys: number of keys
+ *
+ * MPI-5.0 chapter 10
+ */
 int PMPI_Info_get_nkeys(MPI_Info info, int *nkeys)
 {
     const struct info *from = info_from(info);
@@ -190,6 +312,18 @@ int PMPI_Info_get_nkeys(MPI_Info info, int *nkeys)
     return MPI_SUCCESS;
 }
 
+/*
+ * Tell a key by its number.
+ *
+ * They are numbered in the order in which they were first set. May be called at any time.
+ *
+ * n: 0 to the number of keys less 1
+ * key: room for MPI_MAX_INFO_KEY characters; gets the key, with a 0 after it
+ *
+ * MPI_ERR_ARG: there is no such key, or key is NULL.
+ *
+ * MPI-5.0 chapter 10
+ */
 int PMPI_Info_get_nthkey(MPI_Info info, int n, char *key)
 {
     const struct info *from = info_from(info);

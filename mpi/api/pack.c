@@ -68,6 +68,24 @@ static int begin(const char *function, const struct packed *packed, const void *
     return describe(function, packed, buf, count, datatype, bytes);
 }
 
+/*
+ * Copy elements into a buffer, one after the other without gaps.
+ *
+ * What is packed may be sent as MPI_PACKED, or unpacked by MPI_Unpack. The bytes are as they are
+ * in memory.
+ *
+ * inbuf (in): what is packed
+ * incount: number of elements, 0 or more
+ * outbuf: where to
+ * outsize: bytes of outbuf
+ * position (inout): byte in outbuf at which to begin; then the one behind what was packed
+ * comm: over which it may be sent
+ *
+ * MPI_ERR_ARG: position is NULL, or not within outbuf.
+ * MPI_ERR_TRUNCATE: outbuf has not that many bytes left.
+ *
+ * MPI-5.0 5.2
+ */
 int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf,
                 MPI_Count outsize, MPI_Count *position, MPI_Comm comm)
 {
@@ -95,6 +113,21 @@ int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbu
     return rc;
 }
 
+/*
+ * Copy elements out of a buffer that MPI_Pack has filled, or that was received as MPI_PACKED.
+ *
+ * inbuf (in): the packed bytes
+ * insize: bytes of inbuf
+ * position (inout): byte in inbuf at which to begin; then the one behind what was unpacked
+ * outbuf: where to
+ * outcount: number of elements, 0 or more
+ * comm: over which it was received, or for which it was packed
+ *
+ * MPI_ERR_ARG: position is NULL, or not within inbuf.
+ * MPI_ERR_TRUNCATE: inbuf has not that many bytes left.
+ *
+ * MPI-5.0 5.2
+ */
 int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf,
                   MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm)
 {
@@ -122,6 +155,18 @@ int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int 
     return rc;
 }
 
+/*
+ * Tell how many bytes elements take when they are packed.
+ *
+ * incount: number of elements, 0 or more
+ * datatype: it need not be committed
+ * comm: for which they would be packed; the size is the same for all
+ * size: bytes; MPI_UNDEFINED where the type of size cannot hold it
+ *
+ * MPI_ERR_TYPE: not a datatype.
+ *
+ * MPI-5.0 5.2
+ */
 int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
 {
     struct comm *on = comm_from(comm);
@@ -162,6 +207,24 @@ static int check_representation(const char *function, const char *datarep)
                      datarep ? datarep : "NULL");
 }
 
+/*
+ * Copy elements into a buffer in the representation that is the same on every host.
+ *
+ * As MPI_Pack; in external32, numbers are big endian, and of sizes that do not depend on the
+ * host.
+ *
+ * datarep: "external32"
+ * inbuf (in): what is packed
+ * incount: number of elements, 0 or more
+ * outbuf: where to
+ * outsize: bytes of outbuf
+ * position (inout): byte in outbuf at which to begin; then the one behind what was packed
+ *
+ * MPI_ERR_ARG: datarep is none; or position is NULL, or not within outbuf.
+ * MPI_ERR_TRUNCATE: outbuf has not that many bytes left.
+ *
+ * MPI-5.0 5.3
+ */
 int PMPI_Pack_external_c(const char datarep[], const void *inbuf, MPI_Count incount,
                          MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
                          MPI_Count *position)
@@ -190,6 +253,21 @@ int PMPI_Pack_external(const char datarep[], const void *inbuf, int incount, MPI
     return PMPI_Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position);
 }
 
+/*
+ * Copy elements out of a buffer that MPI_Pack_external has filled, on whatever host.
+ *
+ * datarep: "external32"
+ * inbuf (in): the packed bytes
+ * insize: bytes of inbuf
+ * position (inout): byte in inbuf at which to begin; then the one behind what was unpacked
+ * outbuf: where to
+ * outcount: number of elements, 0 or more
+ *
+ * MPI_ERR_ARG: datarep is none; or position is NULL, or not within inbuf.
+ * MPI_ERR_TRUNCATE: inbuf has not that many bytes left.
+ *
+ * MPI-5.0 5.3
+ */
 int PMPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize,
                            MPI_Count *position, void *outbuf, MPI_Count outcount,
                            MPI_Datatype datatype)
@@ -218,6 +296,19 @@ int PMPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insiz
     return PMPI_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype);
 }
 
+/*
+ * Tell how many bytes elements take when they are packed by MPI_Pack_external.
+ *
+ * datarep: "external32"
+ * incount: number of elements, 0 or more
+ * datatype: it need not be committed
+ * size: bytes; MPI_UNDEFINED where the type of size cannot hold it
+ *
+ * MPI_ERR_ARG: datarep is none, or size is NULL.
+ * MPI_ERR_TYPE: not a datatype.
+ *
+ * MPI-5.0 5.3
+ */
 int PMPI_Pack_external_size_c(const char datarep[], MPI_Count incount, MPI_Datatype datatype,
                               MPI_Count *size)
 {

@@ -91,24 +91,61 @@ static struct request_start send_of(const void *buf, MPI_Count count, MPI_Dataty
                                   .mode = mode};
 }
 
+/*
+ * Make a request that sends the same buffer again and again.
+ *
+ * Nothing is sent before MPI_Start. Arguments are checked once, here. MPI_Wait and its kin
+ * complete what was started and leave the request, which MPI_Request_free frees.
+ *
+ * request: inactive request, to be started by MPI_Start
+ *
+ * MPI-5.0 3.9
+ */
 int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                      MPI_Comm comm, MPI_Request *request)
 {
     return create(send_of(buf, count, datatype, dest, tag, MPID_STANDARD), comm, request, __func__);
 }
 
+/*
+ * Make a request that sends the same buffer again and again, in synchronous mode.
+ *
+ * As MPI_Send_init, with the mode of MPI_Ssend.
+ *
+ * request: inactive request, to be started by MPI_Start
+ *
+ * MPI-5.0 3.9
+ */
 int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                       MPI_Comm comm, MPI_Request *request)
 {
     return create(send_of(buf, count, datatype, dest, tag, MPID_SYNC), comm, request, __func__);
 }
 
+/*
+ * Make a request that sends the same buffer again and again, in ready mode.
+ *
+ * As MPI_Send_init, with the mode of MPI_Rsend.
+ *
+ * request: inactive request, to be started by MPI_Start
+ *
+ * MPI-5.0 3.9
+ */
 int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                       MPI_Comm comm, MPI_Request *request)
 {
     return create(send_of(buf, count, datatype, dest, tag, MPID_STANDARD), comm, request, __func__);
 }
 
+/*
+ * Make a request that sends the same buffer again and again, in buffered mode.
+ *
+ * As MPI_Send_init, with the mode of MPI_Bsend: each start needs room in the attached buffer.
+ *
+ * request: inactive request, to be started by MPI_Start
+ *
+ * MPI-5.0 3.9
+ */
 int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                       MPI_Comm comm, MPI_Request *request)
 {
@@ -117,6 +154,18 @@ int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
     return create(what, comm, request, __func__);
 }
 
+/*
+ * Make a request that receives into the same buffer again and again.
+ *
+ * Nothing is received before MPI_Start. Arguments are checked once, here. MPI_Wait and its kin
+ * complete what was started and leave the request, which MPI_Request_free frees.
+ *
+ * buf: where to
+ * count: number of elements that fit into buf, 0 or more
+ * request: inactive request, to be started by MPI_Start
+ *
+ * MPI-5.0 3.9
+ */
 int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                      MPI_Comm comm, MPI_Request *request)
 {
@@ -143,11 +192,39 @@ static int start(MPI_Request handle, const char *function)
                                           : "the communication could not be started");
 }
 
+/*
+ * Start what a persistent request was made for.
+ *
+ * The call returns at once; the buffer belongs to the request until MPI_Wait or one of its kin
+ * has completed it.
+ *
+ * request (inout): persistent request that is not active; it is afterwards
+ *
+ * MPI_ERR_REQUEST: not a persistent request, or one that is active already.
+ * MPI_ERR_BUFFER: of MPI_Bsend_init: the attached buffer has no room.
+ * MPI_ERR_NO_MEM: out of memory.
+ *
+ * MPI-5.0 3.9
+ */
 int PMPI_Start(MPI_Request *request)
 {
     return start(*request, __func__);
 }
 
+/*
+ * Start what several persistent requests were made for.
+ *
+ * As MPI_Start of each, in order; where one fails, those after it are not started.
+ *
+ * count: number of requests, 0 or more
+ * array_of_requests (inout): persistent requests that are not active
+ *
+ * MPI_ERR_REQUEST: not a persistent request, or one that is active already.
+ * MPI_ERR_BUFFER: of MPI_Bsend_init: the attached buffer has no room.
+ * MPI_ERR_NO_MEM: out of memory.
+ *
+ * MPI-5.0 3.9
+ */
 int PMPI_Startall(int count, MPI_Request array_of_requests[])
 {
     if (count < 0)

@@ -110,6 +110,10 @@ ERRORS = [
      "0; sendbuf and recvbuf share memory; or MPI_IN_PLACE has no meaning for this one."),
     ("coll", "buffer recvbuf", "void *", "MPI_ERR_TRUNCATE",
      "a process has sent more than another has room for."),
+    ("type", "newtype", "MPI_Datatype *", "MPI_ERR_COUNT",
+     "the size or a bound would exceed 2^63 bytes, or the datatype be nested deeper than 1024."),
+    ("type", "count", "number", "MPI_ERR_COUNT", "count is negative, the size or a bound would "
+     "exceed 2^63 bytes, or the datatype be nested deeper than 1024."),
     ("", "dest source", "int", "MPI_ERR_RANK", "no such rank."),
     ("", "tag sendtag recvtag", "int", "MPI_ERR_TAG", "the tag is negative."),
     ("", "root", "int", "MPI_ERR_ROOT", "no such rank."),

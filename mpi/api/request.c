@@ -50,7 +50,22 @@ static __attribute__((noinline)) int wait_slow(MPI_Request *request, MPI_Status 
     return finish(r, request, status, function);
 }
 
-/* Sends and receives that are complete are finished here: nothing of them is special. */
+/*
+ * Wait until a request is complete.
+ *
+ * Then the request is freed, or, where it is persistent, made inactive. For MPI_REQUEST_NULL and
+ * inactive requests the call returns at once, with an empty status. Other requests go on
+ * meanwhile.
+ *
+ * request (inout): the request; then MPI_REQUEST_NULL, unless it is persistent
+ * status: what was received or, of sends, only whether it was cancelled; or MPI_STATUS_IGNORE
+ *
+ * MPI_ERR_REQUEST: not a request, or one that was freed.
+ * MPI_ERR_TRUNCATE, MPI_ERR_PROC_ABORTED, MPI_ERR_OTHER, MPI_ERR_NO_MEM: what went wrong with
+ *   it; see the call that started it.
+ *
+ * MPI-5.0 3.7.3
+ */
 int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     struct request *r = (struct request *)*request;
@@ -70,6 +85,21 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
     return MPI_SUCCESS;
 }
 
+/*
+ * Look whether a request is complete.
+ *
+ * As MPI_Wait, but the call returns at once.
+ *
+ * request (inout): the request; where flag is 1, then MPI_REQUEST_NULL, unless it is persistent
+ * flag: 1 where it is complete, else 0
+ * status: set where flag is 1; or MPI_STATUS_IGNORE
+ *
+ * MPI_ERR_REQUEST: not a request, or one that was freed.
+ * MPI_ERR_TRUNCATE, MPI_ERR_PROC_ABORTED, MPI_ERR_OTHER, MPI_ERR_NO_MEM: what went wrong with
+ *   it; see the call that started it.
+ *
+ * MPI-5.0 3.7.3
+ */
 int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     *flag = 1;
@@ -97,6 +127,19 @@ static int look(const struct request *r, MPI_Status *status)
     return r->kind == REQUEST_GENERAL ? rc : MPI_SUCCESS;
 }
 
+/*
+ * Look whether a request is complete, and leave it.
+ *
+ * As MPI_Test, but the request is not freed; what went wrong with it is told by the call that
+ * frees it.
+ *
+ * flag: 1 where it is complete, else 0
+ * status: set where flag is 1; or MPI_STATUS_IGNORE
+ *
+ * MPI_ERR_REQUEST: not a request, or one that was freed.
+ *
+ * MPI-5.0 3.7.6
+ */
 int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
     *flag = 1;
@@ -114,6 +157,18 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     return rc ? errh_callback(rc, __func__) : MPI_SUCCESS;
 }
 
+/*
+ * Give a request up.
+ *
+ * What it has started is completed all the same, but cannot be waited for; a buffer must be left
+ * alone until it is known from something else that it was sent or filled. Returns at once.
+ *
+ * request (inout): the request; then MPI_REQUEST_NULL
+ *
+ * MPI_ERR_REQUEST: not a request, or one that was freed.
+ *
+ * MPI-5.0 3.7.3
+ */
 int PMPI_Request_free(MPI_Request *request)
 {
     struct request *r = request_from(*request);
@@ -124,6 +179,19 @@ int PMPI_Request_free(MPI_Request *request)
     return rc ? errh_callback(rc, __func__) : MPI_SUCCESS;
 }
 
+/*
+ * Ask that a send or receive be cancelled.
+ *
+ * Returns at once. The request must be completed by MPI_Wait or one of its kin, or freed;
+ * MPI_Test_cancelled tells whether it was cancelled, or was too far and went on as usual. Of a
+ * generalized request, its cancel_fn is called.
+ *
+ * request (in): an active send or receive, or a generalized request
+ *
+ * MPI_ERR_REQUEST: not a request, or neither of these.
+ *
+ * MPI-5.0 3.8.4
+ */
 int PMPI_Cancel(MPI_Request *request)
 {
     struct request *r = request_from(*request);
@@ -244,6 +312,23 @@ static int finish_all(int count, MPI_Request handles[], MPI_Status statuses[],
     return rc ? raise_in_status(failed, function) : MPI_SUCCESS;
 }
 
+/*
+ * Wait until all of several requests are complete.
+ *
+ * As MPI_Wait of each.
+ *
+ * count: number of requests, 0 or more
+ * array_of_requests (inout): requests, any of which may be MPI_REQUEST_NULL; then
+ *   MPI_REQUEST_NULL, unless they are persistent
+ * array_of_statuses: a status for each; or MPI_STATUSES_IGNORE
+ *
+ * MPI_ERR_IN_STATUS: at least one has failed: MPI_ERROR of each status has its code, or
+ *   MPI_SUCCESS.
+ * MPI_ERR_REQUEST: one is not a request.
+ * MPI_ERR_ARG: array_of_requests is NULL, and count is not 0.
+ *
+ * MPI-5.0 3.7.5
+ */
 int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[])
 {
     int rc = check_set(count, array_of_requests, __func__);
@@ -255,6 +340,23 @@ int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of
     return finish_all(count, array_of_requests, array_of_statuses, __func__);
 }
 
+/*
+ * Look whether all of several requests are complete.
+ *
+ * As MPI_Waitall, but the call returns at once. Unless all are complete, none is changed.
+ *
+ * count: number of requests, 0 or more
+ * array_of_requests (inout): as of MPI_Waitall
+ * flag: 1 where all are complete, else 0
+ * array_of_statuses: a status for each, set where flag is 1; or MPI_STATUSES_IGNORE
+ *
+ * MPI_ERR_IN_STATUS: at least one has failed: MPI_ERROR of each status has its code, or
+ *   MPI_SUCCESS.
+ * MPI_ERR_REQUEST: one is not a request.
+ * MPI_ERR_ARG: array_of_requests is NULL, and count is not 0.
+ *
+ * MPI-5.0 3.7.5
+ */
 int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag,
                  MPI_Status array_of_statuses[])
 {
@@ -282,6 +384,25 @@ static int finish_any(struct set *set, int *index, MPI_Status *status, const cha
     return finish((struct request *)*handle, handle, status, function);
 }
 
+/*
+ * Wait until one of several requests is complete.
+ *
+ * As MPI_Wait of that one; of several, the first in the array is taken. Where none is active,
+ * the call returns at once.
+ *
+ * count: number of requests, 0 or more
+ * array_of_requests (inout): requests, any of which may be MPI_REQUEST_NULL; the one that indx
+ *   tells is then MPI_REQUEST_NULL, unless it is persistent
+ * indx: which one, from 0 on; MPI_UNDEFINED where none is active
+ * status: of that one; or MPI_STATUS_IGNORE
+ *
+ * MPI_ERR_REQUEST: one is not a request.
+ * MPI_ERR_ARG: array_of_requests is NULL, and count is not 0.
+ * MPI_ERR_TRUNCATE, MPI_ERR_PROC_ABORTED, MPI_ERR_OTHER, MPI_ERR_NO_MEM: what went wrong with
+ *   it; see the call that started it.
+ *
+ * MPI-5.0 3.7.5
+ */
 int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Status *status)
 {
     int rc = check_set(count, array_of_requests, __func__);
@@ -293,6 +414,24 @@ int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Sta
     return finish_any(&set, index, status, __func__);
 }
 
+/*
+ * Look whether one of several requests is complete.
+ *
+ * As MPI_Waitany, but the call returns at once.
+ *
+ * count: number of requests, 0 or more
+ * array_of_requests (inout): as of MPI_Waitany
+ * indx: which one is complete, from 0 on; MPI_UNDEFINED where none is
+ * flag: 1 where one is complete, or none is active; else 0
+ * status: of that one, set where flag is 1; or MPI_STATUS_IGNORE
+ *
+ * MPI_ERR_REQUEST: one is not a request.
+ * MPI_ERR_ARG: array_of_requests is NULL, and count is not 0.
+ * MPI_ERR_TRUNCATE, MPI_ERR_PROC_ABORTED, MPI_ERR_OTHER, MPI_ERR_NO_MEM: what went wrong with
+ *   it; see the call that started it.
+ *
+ * MPI-5.0 3.7.5
+ */
 int PMPI_Testany(int count, MPI_Request array_of_requests[], int *index, int *flag,
                  MPI_Status *status)
 {
@@ -330,6 +469,25 @@ static int finish_some(struct set *set, int *outcount, int indices[], MPI_Status
     return rc ? raise_in_status(failed, function) : MPI_SUCCESS;
 }
 
+/*
+ * Wait until at least one of several requests is complete, and complete all that are.
+ *
+ * As MPI_Wait of each that is complete by then. Where none is active, the call returns at once.
+ *
+ * incount: number of requests, 0 or more
+ * array_of_requests (inout): requests, any of which may be MPI_REQUEST_NULL; those that were
+ *   completed are then MPI_REQUEST_NULL, unless they are persistent
+ * outcount: how many were completed; MPI_UNDEFINED where none is active
+ * array_of_indices: which ones, from 0 on, outcount of them; room for incount
+ * array_of_statuses: their statuses, in the order of array_of_indices; or MPI_STATUSES_IGNORE
+ *
+ * MPI_ERR_IN_STATUS: at least one has failed: MPI_ERROR of each status has its code, or
+ *   MPI_SUCCESS.
+ * MPI_ERR_REQUEST: one is not a request.
+ * MPI_ERR_ARG: array_of_requests is NULL, and incount is not 0.
+ *
+ * MPI-5.0 3.7.5
+ */
 int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount,
                   int array_of_indices[], MPI_Status array_of_statuses[])
 {
@@ -342,6 +500,24 @@ int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount,
     return finish_some(&set, outcount, array_of_indices, array_of_statuses, __func__);
 }
 
+/*
+ * Complete all of several requests that can be completed now.
+ *
+ * As MPI_Waitsome, but the call returns at once.
+ *
+ * incount: number of requests, 0 or more
+ * array_of_requests (inout): as of MPI_Waitsome
+ * outcount: how many were completed, maybe 0; MPI_UNDEFINED where none is active
+ * array_of_indices: which ones, from 0 on, outcount of them; room for incount
+ * array_of_statuses: their statuses, in the order of array_of_indices; or MPI_STATUSES_IGNORE
+ *
+ * MPI_ERR_IN_STATUS: at least one has failed: MPI_ERROR of each status has its code, or
+ *   MPI_SUCCESS.
+ * MPI_ERR_REQUEST: one is not a request.
+ * MPI_ERR_ARG: array_of_requests is NULL, and incount is not 0.
+ *
+ * MPI-5.0 3.7.5
+ */
 int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount,
                   int array_of_indices[], MPI_Status array_of_statuses[])
 {
@@ -370,6 +546,21 @@ static void look_at(MPI_Request handle, MPI_Status *status, int *failed)
         *failed = rc;
 }
 
+/*
+ * Look whether all of several requests are complete, and leave them.
+ *
+ * As MPI_Request_get_status of each.
+ *
+ * count: number of requests, 0 or more
+ * array_of_requests: requests, any of which may be MPI_REQUEST_NULL
+ * flag: 1 where all are complete, else 0
+ * array_of_statuses: a status for each, set where flag is 1; or MPI_STATUSES_IGNORE
+ *
+ * MPI_ERR_REQUEST: one is not a request.
+ * MPI_ERR_ARG: array_of_requests is NULL, and count is not 0.
+ *
+ * MPI-5.0 3.7.6
+ */
 int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
                                 MPI_Status array_of_statuses[])
 {
@@ -387,6 +578,22 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
     return rc ? errh_callback(rc, __func__) : MPI_SUCCESS;
 }
 
+/*
+ * Look whether one of several requests is complete, and leave it.
+ *
+ * As MPI_Request_get_status of the first that is complete.
+ *
+ * count: number of requests, 0 or more
+ * array_of_requests: requests, any of which may be MPI_REQUEST_NULL
+ * indx: which one is complete, from 0 on; MPI_UNDEFINED where none is
+ * flag: 1 where one is complete, or none is active; else 0
+ * status: of that one, set where flag is 1; or MPI_STATUS_IGNORE
+ *
+ * MPI_ERR_REQUEST: one is not a request.
+ * MPI_ERR_ARG: array_of_requests is NULL, and count is not 0.
+ *
+ * MPI-5.0 3.7.6
+ */
 int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *index,
                                 int *flag, MPI_Status *status)
 {
@@ -406,6 +613,22 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
     return rc ? errh_callback(rc, __func__) : MPI_SUCCESS;
 }
 
+/*
+ * Tell which of several requests are complete, and leave them.
+ *
+ * As MPI_Request_get_status of each that is complete.
+ *
+ * incount: number of requests, 0 or more
+ * array_of_requests: requests, any of which may be MPI_REQUEST_NULL
+ * outcount: how many are complete, maybe 0; MPI_UNDEFINED where none is active
+ * array_of_indices: which ones, from 0 on, outcount of them; room for incount
+ * array_of_statuses: their statuses, in the order of array_of_indices; or MPI_STATUSES_IGNORE
+ *
+ * MPI_ERR_REQUEST: one is not a request.
+ * MPI_ERR_ARG: array_of_requests is NULL, and incount is not 0.
+ *
+ * MPI-5.0 3.7.6
+ */
 int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[],
                                  int *outcount, int array_of_indices[],
                                  MPI_Status array_of_statuses[])

@@ -102,6 +102,13 @@ static int with_int(int rc, MPI_Datatype *newtype)
 
 /* ---- constructors ---- */
 
+/*
+ * Make a datatype of elements that follow one another.
+ *
+ * count: number of elements, 0 or more
+ *
+ * MPI-5.0 5.1.2
+ */
 int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct type *old, *made = NULL;
@@ -117,6 +124,18 @@ int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
     return with_int(PMPI_Type_contiguous_c(count, oldtype, newtype), newtype);
 }
 
+/*
+ * Make a datatype of equal blocks at equal distances, counted in elements.
+ *
+ * count: number of blocks, 0 or more
+ * blocklength: elements of each block, 0 or more
+ * stride: from the beginning of one block to that of the next, in extents of oldtype; maybe
+ *   negative
+ *
+ * MPI_ERR_ARG: blocklength is negative, or newtype NULL.
+ *
+ * MPI-5.0 5.1.2
+ */
 int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
                        MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
@@ -137,6 +156,17 @@ int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtyp
     return with_int(PMPI_Type_vector_c(count, blocklength, stride, oldtype, newtype), newtype);
 }
 
+/*
+ * Make a datatype of equal blocks at equal distances, counted in bytes.
+ *
+ * count: number of blocks, 0 or more
+ * blocklength: elements of each block, 0 or more
+ * stride: from the beginning of one block to that of the next, in bytes; maybe negative
+ *
+ * MPI_ERR_ARG: blocklength is negative, or newtype NULL.
+ *
+ * MPI-5.0 5.1.2
+ */
 int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
                                MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
@@ -178,6 +208,17 @@ static int indexed(const char *function, const struct type_blocks *blocks, MPI_D
     return give(function, type_make_indexed(blocks, old, &made), &made, newtype);
 }
 
+/*
+ * Make a datatype of blocks of any length, at places counted in elements.
+ *
+ * count: number of blocks, 0 or more
+ * array_of_blocklengths: elements of each block, 0 or more
+ * array_of_displacements: where each block begins, in extents of oldtype
+ *
+ * MPI_ERR_ARG: a block's length is negative, or an argument is NULL.
+ *
+ * MPI-5.0 5.1.2
+ */
 int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
                         const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
                         MPI_Datatype *newtype)
@@ -205,6 +246,17 @@ int PMPI_Type_indexed(int count, const int array_of_blocklengths[],
     return with_int(rc, newtype);
 }
 
+/*
+ * Make a datatype of blocks of any length, at places counted in bytes.
+ *
+ * count: number of blocks, 0 or more
+ * array_of_blocklengths: elements of each block, 0 or more
+ * array_of_displacements: where each block begins, in bytes
+ *
+ * MPI_ERR_ARG: a block's length is negative, or an argument is NULL.
+ *
+ * MPI-5.0 5.1.2
+ */
 int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
                                 const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
                                 MPI_Datatype *newtype)
@@ -231,6 +283,17 @@ int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[],
     return with_int(rc, newtype);
 }
 
+/*
+ * Make a datatype of equal blocks, at places counted in elements.
+ *
+ * count: number of blocks, 0 or more
+ * blocklength: elements of each block, 0 or more
+ * array_of_displacements: where each block begins, in extents of oldtype
+ *
+ * MPI_ERR_ARG: blocklength is negative, or an argument is NULL.
+ *
+ * MPI-5.0 5.1.2
+ */
 int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
                                      const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
                                      MPI_Datatype *newtype)
@@ -256,6 +319,17 @@ int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_o
     return with_int(rc, newtype);
 }
 
+/*
+ * Make a datatype of equal blocks, at places counted in bytes.
+ *
+ * count: number of blocks, 0 or more
+ * blocklength: elements of each block, 0 or more
+ * array_of_displacements: where each block begins, in bytes
+ *
+ * MPI_ERR_ARG: blocklength is negative, or an argument is NULL.
+ *
+ * MPI-5.0 5.1.2
+ */
 int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
                                       const MPI_Count array_of_displacements[],
                                       MPI_Datatype oldtype, MPI_Datatype *newtype)
@@ -275,6 +349,22 @@ int PMPI_Type_create_hindexed_block(int count, int blocklength,
                     newtype);
 }
 
+/*
+ * Make a datatype of blocks, each of a type of its own, at places counted in bytes.
+ *
+ * What a C struct is: offsetof() gives the places. MPI_Type_create_resized adds the padding at
+ * its end, where an array of it is sent.
+ *
+ * count: number of blocks, 0 or more
+ * array_of_blocklengths: elements of each block, 0 or more
+ * array_of_displacements: where each block begins, in bytes
+ * array_of_types: type of each block's elements
+ *
+ * MPI_ERR_TYPE: one of the types is none.
+ * MPI_ERR_ARG: a block's length is negative, or an argument is NULL.
+ *
+ * MPI-5.0 5.1.2
+ */
 int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
                               const MPI_Count array_of_displacements[],
                               const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
@@ -318,6 +408,16 @@ int PMPI_Type_create_struct(int count, const int array_of_blocklengths[],
     return with_int(rc, newtype);
 }
 
+/*
+ * Make a datatype with other bounds.
+ *
+ * The data stay where they are; the extent is where the next element of an array begins.
+ *
+ * lb: lower bound in bytes, maybe negative
+ * extent: bytes from one element to the next, maybe negative
+ *
+ * MPI-5.0 5.1.7
+ */
 int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent,
                                MPI_Datatype *newtype)
 {
@@ -361,6 +461,22 @@ static int check_subarray(const char *function, const struct type_subarray *arra
     return rc;
 }
 
+/*
+ * Make a datatype of a part of an array, of any number of dimensions.
+ *
+ * Its extent is that of the whole array.
+ *
+ * ndims: number of dimensions, at least 1
+ * array_of_sizes: elements of the whole array in each dimension, at least 1
+ * array_of_subsizes: elements of the part in each dimension, at least 1
+ * array_of_starts: where the part begins in each dimension, from 0 on
+ * order: MPI_ORDER_C, the last dimension lies densest in memory, or MPI_ORDER_FORTRAN, the first
+ *
+ * MPI_ERR_ARG: the part is not within the array, ndims or order is wrong, or an argument is
+ *   NULL.
+ *
+ * MPI-5.0 5.1.3
+ */
 int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
                                 const MPI_Count array_of_subsizes[],
                                 const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype,
@@ -447,6 +563,29 @@ static int check_darray(const char *function, const struct type_darray *array)
     return MPI_SUCCESS;
 }
 
+/*
+ * Make a datatype of what one process has of a distributed array.
+ *
+ * The array is dealt out to a grid of processes, whose ranks run with the last dimension
+ * fastest. The datatype's extent is that of the whole array.
+ *
+ * size: number of processes, the product of array_of_psizes
+ * rank: the process whose part it is, 0 to size - 1
+ * ndims: number of dimensions of the array and of the grid, at least 1
+ * array_of_gsizes: elements of the whole array in each dimension, at least 1
+ * array_of_distribs: MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC or MPI_DISTRIBUTE_NONE for each
+ *   dimension
+ * array_of_dargs: elements of each block that is dealt out, at least 1, or
+ *   MPI_DISTRIBUTE_DFLT_DARG, for each dimension
+ * array_of_psizes: processes in each dimension, 1 where it is not distributed
+ * order: of the array: MPI_ORDER_C, the last dimension lies densest in memory, or
+ *   MPI_ORDER_FORTRAN, the first
+ *
+ * MPI_ERR_ARG: the distribution does not hold the array, a number is wrong, or an argument is
+ *   NULL.
+ *
+ * MPI-5.0 5.1.4
+ */
 int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count array_of_gsizes[],
                               const int array_of_distribs[], const int array_of_dargs[],
                               const int array_of_psizes[], int order, MPI_Datatype oldtype,
@@ -485,6 +624,16 @@ int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gs
 
 /* ---- life ---- */
 
+/*
+ * Copy a datatype.
+ *
+ * The copy is committed if the original is, and gets those of its attributes that their
+ * callbacks copy.
+ *
+ * newtype: the new datatype
+ *
+ * MPI-5.0 5.1.10
+ */
 int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct type *old, *made = NULL;
@@ -501,6 +650,19 @@ int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
     return give(__func__, rc, &made, newtype);
 }
 
+/*
+ * Make a datatype ready to communicate with.
+ *
+ * What it needs is worked out here, once. A datatype that is committed already stays as it is.
+ *
+ * datatype (inout): the datatype, whose handle stays the same
+ *
+ * MPI_ERR_TYPE: not a datatype.
+ * MPI_ERR_ARG: datatype is NULL.
+ * MPI_ERR_NO_MEM: out of memory.
+ *
+ * MPI-5.0 5.1.9
+ */
 int PMPI_Type_commit(MPI_Datatype *datatype)
 {
     struct type *type;
@@ -513,6 +675,20 @@ int PMPI_Type_commit(MPI_Datatype *datatype)
     return rc;
 }
 
+/*
+ * Free a datatype.
+ *
+ * Communication that is under way with it is completed, and datatypes that were made of it stay.
+ * Its attributes are deleted first; where a callback fails, the call fails with that code and
+ * the datatype stays.
+ *
+ * datatype (inout): the datatype; then MPI_DATATYPE_NULL
+ *
+ * MPI_ERR_TYPE: not a datatype, or a predefined one.
+ * MPI_ERR_ARG: datatype is NULL.
+ *
+ * MPI-5.0 5.1.9
+ */
 int PMPI_Type_free(MPI_Datatype *datatype)
 {
     struct type *type;

@@ -34,6 +34,15 @@ static int no_pointer(const char *function, const char *name)
 
 /* ---- sizes and addresses ---- */
 
+/*
+ * Tell how many bytes of data a datatype has.
+ *
+ * Gaps do not count.
+ *
+ * size: bytes; MPI_UNDEFINED where an int cannot hold it
+ *
+ * MPI-5.0 5.1.5
+ */
 int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
 {
     struct type *type;
@@ -47,6 +56,15 @@ int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
     return MPI_SUCCESS;
 }
 
+/*
+ * Tell how many bytes of data a datatype has, as an MPI_Count.
+ *
+ * The same as MPI_Type_size_c, which replaces it.
+ *
+ * size: bytes
+ *
+ * MPI-5.0 chapter 16
+ */
 int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
 {
     return PMPI_Type_size_c(datatype, size);
@@ -62,6 +80,14 @@ int PMPI_Type_size(MPI_Datatype datatype, int *size)
     return rc;
 }
 
+/*
+ * Tell the bounds of a datatype.
+ *
+ * lb: lower bound in bytes
+ * extent: bytes from one element of an array to the next
+ *
+ * MPI-5.0 5.1.7
+ */
 int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
     struct type *type;
@@ -76,6 +102,16 @@ int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *exte
     return MPI_SUCCESS;
 }
 
+/*
+ * Tell the bounds of a datatype, as MPI_Count.
+ *
+ * The same as MPI_Type_get_extent_c, which replaces it.
+ *
+ * lb: lower bound in bytes
+ * extent: bytes from one element of an array to the next
+ *
+ * MPI-5.0 chapter 16
+ */
 int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
     return PMPI_Type_get_extent_c(datatype, lb, extent);
@@ -86,6 +122,14 @@ int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
     return PMPI_Type_get_extent_c(datatype, lb, extent);
 }
 
+/*
+ * Tell where the data of a datatype lie, whatever bounds it was given.
+ *
+ * true_lb: the first byte of data
+ * true_extent: bytes from there to the end of the last one: the memory that one element needs
+ *
+ * MPI-5.0 5.1.8
+ */
 int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
     struct type *type;
@@ -100,6 +144,16 @@ int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_C
     return MPI_SUCCESS;
 }
 
+/*
+ * Tell where the data of a datatype lie, as MPI_Count.
+ *
+ * The same as MPI_Type_get_true_extent_c, which replaces it.
+ *
+ * true_lb: the first byte of data
+ * true_extent: bytes from there to the end of the last one
+ *
+ * MPI-5.0 chapter 16
+ */
 int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
     return PMPI_Type_get_true_extent_c(datatype, true_lb, true_extent);
@@ -110,6 +164,17 @@ int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint
     return PMPI_Type_get_true_extent_c(datatype, true_lb, true_extent);
 }
 
+/*
+ * Tell the address of a place in memory.
+ *
+ * In C it is what a cast gives; buffers whose datatype has addresses as displacements begin at
+ * MPI_BOTTOM.
+ *
+ * location: the place
+ * address: its address; MPI_Aint_add and MPI_Aint_diff compute with it
+ *
+ * MPI-5.0 5.1.5
+ */
 int PMPI_Get_address(const void *location, MPI_Aint *address)
 {
     if (!address)
@@ -120,6 +185,15 @@ int PMPI_Get_address(const void *location, MPI_Aint *address)
 
 /* ---- names ---- */
 
+/*
+ * Give a datatype a name.
+ *
+ * type_name: at most MPI_MAX_OBJECT_NAME - 1 characters are kept
+ *
+ * MPI_ERR_ARG: type_name is NULL.
+ *
+ * MPI-5.0 7.8
+ */
 int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
 {
     struct type *type;
@@ -135,6 +209,16 @@ int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
     return MPI_SUCCESS;
 }
 
+/*
+ * Tell the name of a datatype.
+ *
+ * datatype: maybe MPI_DATATYPE_NULL, which has its own name
+ * type_name: room for MPI_MAX_OBJECT_NAME characters; gets the name, empty where it has none,
+ *   with a 0 after it
+ * resultlen: length of the name in characters
+ *
+ * MPI-5.0 7.8
+ */
 int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
 {
     const char *name = "MPI_DATATYPE_NULL";
@@ -156,6 +240,23 @@ int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
 
 /* ---- how a type was made ---- */
 
+/*
+ * Tell which call has made a datatype, and how many arguments that had.
+ *
+ * MPI_Type_get_contents then tells the arguments. A datatype that was made by a _c function has
+ * large counts, of which only MPI_Type_get_envelope_c can tell.
+ *
+ * num_integers: arguments that are ints
+ * num_addresses: arguments that are addresses
+ * num_large_counts: arguments that are MPI_Count
+ * num_datatypes: arguments that are datatypes
+ * combiner: the call, such as MPI_COMBINER_VECTOR; MPI_COMBINER_NAMED: the datatype is
+ *   predefined
+ *
+ * MPI_ERR_TYPE: not a datatype; or one with large counts, of MPI_Type_get_envelope.
+ *
+ * MPI-5.0 5.1.13
+ */
 int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers,
                              MPI_Count *num_addresses, MPI_Count *num_large_counts,
                              MPI_Count *num_datatypes, int *combiner)
@@ -228,6 +329,27 @@ static int check_contents(const char *function, const struct type *type,
     return MPI_SUCCESS;
 }
 
+/*
+ * Tell the arguments of the call that has made a datatype.
+ *
+ * The numbers of MPI_Type_get_envelope are how long the arrays must be. Datatypes that are given
+ * out must be freed by MPI_Type_free, unless they are predefined.
+ *
+ * max_integers: length of array_of_integers
+ * max_addresses: length of array_of_addresses
+ * max_large_counts: length of array_of_large_counts
+ * max_datatypes: length of array_of_datatypes
+ * array_of_integers: arguments that are ints
+ * array_of_addresses: arguments that are addresses
+ * array_of_large_counts: arguments that are MPI_Count
+ * array_of_datatypes: arguments that are datatypes
+ *
+ * MPI_ERR_TYPE: not a datatype; or a predefined one; or one with large counts, of
+ *   MPI_Type_get_contents.
+ * MPI_ERR_ARG: an array is too short.
+ *
+ * MPI-5.0 5.1.13
+ */
 int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
                              MPI_Count max_large_counts, MPI_Count max_datatypes,
                              int array_of_integers[], MPI_Aint array_of_addresses[],
@@ -286,21 +408,71 @@ static int match_f90(const char *function, int combiner, int p, int r, MPI_Datat
     return MPI_SUCCESS;
 }
 
+/*
+ * Find the datatype of Fortran's reals of a precision and range.
+ *
+ * It is predefined and committed, and must not be freed.
+ *
+ * p: decimal digits, or MPI_UNDEFINED
+ * r: decimal exponent, or MPI_UNDEFINED
+ * newtype: the datatype, the same for the same arguments
+ *
+ * MPI_ERR_ARG: there is no such real, or newtype is NULL.
+ *
+ * MPI-5.0 19.1.5
+ */
 int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
 {
     return match_f90(__func__, MPI_COMBINER_F90_REAL, p, r, newtype);
 }
 
+/*
+ * Find the datatype of Fortran's complex numbers of a precision and range.
+ *
+ * It is predefined and committed, and must not be freed.
+ *
+ * p: decimal digits, or MPI_UNDEFINED
+ * r: decimal exponent, or MPI_UNDEFINED
+ * newtype: the datatype, the same for the same arguments
+ *
+ * MPI_ERR_ARG: there is no such number, or newtype is NULL.
+ *
+ * MPI-5.0 19.1.5
+ */
 int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
 {
     return match_f90(__func__, MPI_COMBINER_F90_COMPLEX, p, r, newtype);
 }
 
+/*
+ * Find the datatype of Fortran's integers of a range.
+ *
+ * It is predefined and committed, and must not be freed.
+ *
+ * r: decimal digits
+ * newtype: the datatype, the same for the same arguments
+ *
+ * MPI_ERR_ARG: there is no such integer, or newtype is NULL.
+ *
+ * MPI-5.0 19.1.5
+ */
 int PMPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
 {
     return match_f90(__func__, MPI_COMBINER_F90_INTEGER, 0, r, newtype);
 }
 
+/*
+ * Find a predefined datatype by its class and size.
+ *
+ * typeclass: MPI_TYPECLASS_REAL, MPI_TYPECLASS_INTEGER or MPI_TYPECLASS_COMPLEX
+ * size: bytes
+ * datatype: the datatype, which must not be freed
+ *
+ * MPI_ERR_ARG: there is none, typeclass is none, or datatype is NULL.
+ * MPI_ERR_NO_MEM: never
+ *
+ * MPI-5.0 19.1.5
+ */
 int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
 {
     struct type *found = type_match_size(typeclass, size);
@@ -315,6 +487,18 @@ int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
     return MPI_SUCCESS;
 }
 
+/*
+ * Find the datatype of pairs of a value and an index, as for MPI_MAXLOC.
+ *
+ * value_type: of the value, predefined
+ * index_type: of the index, predefined
+ * pair_type: the datatype, predefined and not to be freed; MPI_DATATYPE_NULL where there is none
+ *
+ * MPI_ERR_TYPE: value_type or index_type is not a datatype.
+ * MPI_ERR_NO_MEM: out of memory.
+ *
+ * MPI-5.0 6.9.4
+ */
 int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
                               MPI_Datatype *pair_type)
 {

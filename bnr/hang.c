@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The report of a hang; see hang.h: the culprits, the reasons, then what each rank does. */
+#include "bnr/hang.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bnr/hang_graph.h"
+
+enum { ROWS_MAX = 40, SITE_MAX = 256 };
+
+/* A row of a table before equal ones are joined: one thread, or one queue, of one rank. */
+struct row {
+    char *key; /* what is equal; PEERS stands for the peers */
+    int rank;
+    int64_t ms;
+    uint64_t count, bytes;
+    const struct hang_told *told;
+    int first, items; /* whose peers, of told */
+    int peer;         /* or this one; -1: any */
+};
+
+struct table {
+    struct row *rows;
+    size_t count, room;
+};
+
+static const char PEERS = '\1';
+
+static int by_key(const void *va, const void *vb)
+{
+    const struct row *a = va, *b = vb;
+    int order = strcmp(a->key, b->key);
+    return order ? order : (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+static int by_rank(const void *va, const void *vb)
+{
+    const struct row *const *a = va, *const *b = vb;
+    return ((*a)->rank > (*b)->rank) - ((*a)->rank < (*b)->rank);
+}
+
+/* Take a row over, with its key. Returns 0 or -ENOMEM. */
+static int add_row(struct table *t, struct row row)
+{
+    if (t->count == t->room) {
+        size_t room = t->room ? t->room * 2 : 64;
+        struct row *grown = row.key ? realloc(t->rows, room * sizeof(*grown)) : NULL;
+        if (!grown) {
+            free(row.key);
+            return -ENOMEM;
+        }
+        t->rows = grown;
+        t->room = room;
+    }
+    if (!row.key)
+        return -ENOMEM;
+    t->rows[t->count++] = row;
+    return 0;
+}
+
+static void free_table(struct table *t)
+{
+    for (size_t i = 0; i < t->count; i++)
+        free(t->rows[i].key);
+    free(t->rows);
+}
+
+/* ---- what the ranks do ---- */
+
+static void write_site(FILE *to, const struct hang *h, const struct hang_thread *thread)
+{
+    char text[SITE_MAX] = "";
+    const char *slash = strrchr(thread->module, '/');
+    const char *name = slash ? slash + 1 : thread->module;
+    if (!*name)
+        return;
+    if (h->question->site)
+        h->question->site(h->question->arg, thread->module, thread->offset, text, sizeof(text));
+    if (*text)
+        fprintf(to, ", at %s", text);
+    else if (*thread->symbol)
+        fprintf(to, ", in %s (%s+0x%" PRIx64 ")", thread->symbol, name, thread->offset);
+    else
+        fprintf(to, ", at %s+0x%" PRIx64, name, thread->offset);
+}
+
+static void write_items(FILE *to, const struct hang_told *told, const struct hang_thread *thread)
+{
+    const struct hang_item *item = &told->items[thread->first];
+    const struct hang_comm *comm;
+    if (!thread->count)
+        return;
+    if (graph_is_collective(told, item, &comm)) {
+        fprintf(to, " on %s", words_comm(told, item->context));
+        if (item->tag != INT32_MAX)
+            fprintf(to, " (its collective number %d)", item->tag);
+    } else if (item->what == HANG_CLOSE) {
+        fprintf(to, " for %c to finalize", PEERS);
+    } else if (thread->count > 1) {
+        fprintf(to, " for %s of %d messages with %c", thread->mode == HANG_ANY ? "one" : "all",
+                thread->count, PEERS);
+    } else {
+        fprintf(to, item->what == HANG_SEND ? " for %c to receive " : " for a message from %c (",
+                PEERS);
+        if (item->what == HANG_SEND)
+            fprintf(to, "%" PRIu64 " bytes (", item->bytes);
+        words_tag(to, item->tag);
+        fprintf(to, ", %s)", words_comm(told, item->context));
+    }
+}
+
+/* The key of a rank's thread, or, where it has none, of the rank. */
+static char *state_key(const struct hang *h, int rank, const struct hang_thread *thread)
+{
+    char *key = NULL;
+    size_t len;
+    FILE *to = open_memstream(&key, &len);
+    if (!to)
+        return NULL;
+    if (thread) {
+        fprintf(to, thread->mode == HANG_POLL ? "polls in %s" : "waits in %s",
+                words_function(thread));
+        if (thread->mode != HANG_POLL)
+            write_items(to, &h->nodes[rank].told, thread);
+        write_site(to, h, thread);
+    } else {
+        words_state(to, h, rank);
+    }
+    return fclose(to) ? NULL : key;
+}
+
+static int add_states(struct table *t, const struct hang *h, int rank)
+{
+    const struct hang_told *told = &h->nodes[rank].told;
+    struct row row = {.rank = rank, .ms = -1, .told = told, .peer = -1};
+    if (!told->thread_count) {
+        row.key = state_key(h, rank, NULL);
+        return add_row(t, row);
+    }
+    int rc = 0;
+    for (int i = 0; i < told->thread_count && !rc; i++) {
+        const struct hang_thread *thread = &told->threads[i];
+        row.key = state_key(h, rank, thread);
+        row.ms = thread->ms;
+        row.first = thread->first;
+        row.items = thread->count;
+        rc = add_row(t, row);
+    }
+    return rc;
+}
+
+/* ---- queues ---- */
+
+static char *queue_key(const struct hang_told *told, const struct hang_queue *queue)
+{
+    char *key = NULL;
+    size_t len;
+    FILE *to = open_memstream(&key, &len);
+    if (!to)
+        return NULL;
+    switch (queue->kind) {
+    case 'U': fprintf(to, "messages from %c not received", PEERS); break;
+    case 'P': fprintf(to, "receives from %c without a message", PEERS); break;
+    default: fprintf(to, "sends to %c not over, %s", PEERS, queue->state); break;
+    }
+    fputs(" (", to);
+    words_tag(to, queue->tag);
+    fprintf(to, ", %s)", words_comm(told, queue->context));
+    const struct hang_comm *comm = hang_text_comm(told, queue->context);
+    if (comm && queue->context - comm->context == 1)
+        fputs(", of a collective", to);
+    return fclose(to) ? NULL : key;
+}
+
+static int add_queues(struct table *t, const struct hang *h, int rank)
+{
+    const struct hang_told *told = &h->nodes[rank].told;
+    int rc = 0;
+    for (int i = 0; i < told->queue_count && !rc; i++) {
+        const struct hang_queue *queue = &told->queues[i];
+        struct row row = {.key = queue_key(told, queue), .rank = rank, .ms = -1,
+                          .count = queue->count, .bytes = queue->bytes, .peer = queue->peer};
+        rc = add_row(t, row);
+    }
+    return rc;
+}
+
+/* ---- printing ---- */
+
+/* The peers of rows, into h->set. Returns whether some are any. */
+static bool gather_peers(struct hang *h, const struct row *rows, size_t n)
+{
+    bool any = false;
+    memset(h->set, 0, (size_t)h->count * sizeof(*h->set));
+    for (size_t i = 0; i < n; i++) {
+        const struct row *row = &rows[i];
+        if (row->peer >= 0 && row->peer < h->count)
+            h->set[row->peer] = true;
+        any |= !row->items && row->peer < 0;
+        for (int j = row->first; j < row->first + row->items; j++) {
+            int peer = row->told->items[j].peer;
+            if (peer >= 0 && peer < h->count)
+                h->set[peer] = true;
+            any |= peer < 0;
+        }
+    }
+    return any;
+}
+
+static void write_key(struct hang *h, const struct row *rows, size_t n)
+{
+    for (const char *at = rows->key; *at; at++) {
+        if (*at != PEERS) {
+            fputc(*at, h->to);
+            continue;
+        }
+        bool any = gather_peers(h, rows, n);
+        if (any)
+            fputs("any rank", h->to);
+        else
+            words_ranks(h->to, h->set, h->count);
+    }
+}
+
+static void write_time(FILE *to, const struct row *rows, size_t n)
+{
+    int64_t least = INT64_MAX, most = -1;
+    for (size_t i = 0; i < n; i++) {
+        if (rows[i].ms < 0)
+            continue;
+        least = rows[i].ms < least ? rows[i].ms : least;
+        most = rows[i].ms > most ? rows[i].ms : most;
+    }
+    if (most < 0)
+        return;
+    if (most - least > most / 10 + 1000)
+        fprintf(to, ", for %.1f to %.1f s", (double)least / 1000, (double)most / 1000);
+    else
+        fprintf(to, ", for %.1f s", (double)most / 1000);
+}
+
+static void write_row(struct hang *h, const struct row *rows, size_t n)
+{
+    uint64_t count = 0, bytes = 0;
+    memset(h->set, 0, (size_t)h->count * sizeof(*h->set));
+    for (size_t i = 0; i < n; i++) {
+        h->set[rows[i].rank] = true;
+        count += rows[i].count;
+        bytes += rows[i].bytes;
+    }
+    fputs("  ", h->to);
+    words_ranks(h->to, h->set, h->count);
+    fputs(": ", h->to);
+    if (count)
+        fprintf(h->to, "%" PRIu64 " ", count);
+    write_key(h, rows, n);
+    if (bytes)
+        fprintf(h->to, ", %" PRIu64 " bytes", bytes);
+    write_time(h->to, rows, n);
+    fputc('\n', h->to);
+}
+
+/* Join equal rows and write them in the order of their first ranks. */
+static int write_table(struct hang *h, struct table *t, const char *title)
+{
+    size_t groups = 0;
+    if (!t->count)
+        return 0;
+    qsort(t->rows, t->count, sizeof(*t->rows), by_key);
+    const struct row **first = calloc(t->count, sizeof(*first));
+    if (!first)
+        return -ENOMEM;
+    for (size_t i = 0; i < t->count; i++)
+        if (!i || strcmp(t->rows[i].key, t->rows[i - 1].key))
+            first[groups++] = &t->rows[i];
+    qsort(first, groups, sizeof(*first), by_rank);
+    fprintf(h->to, "\n%s\n", title);
+    for (size_t g = 0; g < groups && g < ROWS_MAX; g++) {
+        size_t n = 1, left = t->count - (size_t)(first[g] - t->rows);
+        while (n < left && !strcmp(first[g][n].key, first[g]->key))
+            n++;
+        write_row(h, first[g], n);
+    }
+    if (groups > ROWS_MAX)
+        fprintf(h->to, "  ... and %zu more rows\n", groups - ROWS_MAX);
+    free(first);
+    return 0;
+}
+
+static int write_tables(struct hang *h)
+{
+    struct table states = {0}, queues = {0};
+    int rc = 0, bad = 0, cut = 0;
+    for (int r = 0; r < h->count && !rc; r++) {
+        rc = add_states(&states, h, r);
+        if (!rc)
+            rc = add_queues(&queues, h, r);
+        bad += h->nodes[r].told.bad_lines;
+        cut += h->nodes[r].told.cut;
+    }
+    if (!rc)
+        rc = write_table(h, &states, "What the ranks do:");
+    if (!rc)
+        rc = write_table(h, &queues, "What waits in queues:");
+    if (cut)
+        fprintf(h->to, "\n%d ranks had more to tell than there was room for.\n", cut);
+    if (bad)
+        fprintf(h->to, "\n%d lines of the ranks' answers were not understood.\n", bad);
+    free_table(&states);
+    free_table(&queues);
+    return rc;
+}
+
+/* The first line says it all; the reasons stand in why. */
+static void write_head(struct hang *h, const char *why)
+{
+    int n = 0;
+    fprintf(h->to, "Hang report: %d rank%s on %s\n", h->count, h->count == 1 ? "" : "s",
+            h->question->host);
+    for (int r = 0; r < h->count; r++)
+        n += h->set[r] = h->nodes[r].culprit;
+    if (n) {
+        fputs(n == 1 ? "Culprit: " : "Culprits: ", h->to);
+        words_ranks(h->to, h->set, h->count);
+        fputs(h->stuck ? " (a deadlock)\n" : "\n", h->to);
+    } else if (h->stuck) {
+        fputs("A deadlock, but no culprit is found.\n", h->to);
+    } else {
+        fputs("No rank is seen to wait in vain.\n", h->to);
+    }
+    fputs(why, h->to);
+}
+
+char *hang_format(const struct hang_question *question)
+{
+    struct hang h = {0};
+    char *text = NULL, *why = NULL;
+    size_t len;
+    int rc = graph_init(&h, question);
+    if (!rc && (h.to = open_memstream(&why, &len))) {
+        rc = why_write(&h);
+        if (fclose(h.to))
+            rc = -ENOMEM;
+    } else {
+        rc = -ENOMEM;
+    }
+    if (!rc && (h.to = open_memstream(&text, &len))) {
+        write_head(&h, why);
+        rc = write_tables(&h);
+        if (fclose(h.to))
+            rc = -ENOMEM;
+    }
+    graph_fini(&h);
+    free(why);
+    if (!rc)
+        return text;
+    free(text);
+    return NULL;
+}

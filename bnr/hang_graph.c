@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What can go on, and what cannot; see hang_graph.h. */
+#include "bnr/hang_graph.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLLECTIVE = 1 }; /* what a communicator adds to its context for collectives */
+
+static bool ends_mpi(const char *function)
+{
+    return !strcmp(function, "MPI_Finalize") || !strcmp(function, "MPI_Session_finalize");
+}
+
+/* Whether a thread waits for something that is known. */
+static bool is_waiting(const struct hang_told *told, const struct hang_thread *thread)
+{
+    for (int i = 0; i < thread->count; i++)
+        if (told->items[thread->first + i].what != HANG_CLOSE)
+            return thread->mode != HANG_POLL;
+    return false;
+}
+
+static bool is_closing(const struct hang_thread *thread)
+{
+    return ends_mpi(thread->function) && thread->mode != HANG_POLL;
+}
+
+static void classify(struct node *node, const struct hang_rank *rank)
+{
+    const struct hang_told *told = &node->told;
+    bool free = !told->thread_count, waits = false;
+    switch (rank->state) {
+    case HANG_ENDED:
+    case HANG_FINALIZED: node->kind = NODE_GONE; return;
+    case HANG_SILENT:
+    case HANG_NOT_INIT: node->kind = NODE_FREE; return;
+    case HANG_ANSWERED: break;
+    }
+    for (int i = 0; i < told->thread_count; i++) {
+        const struct hang_thread *thread = &told->threads[i];
+        node->finalizing |= is_closing(thread);
+        if (is_waiting(told, thread))
+            waits = true;
+        else if (!is_closing(thread))
+            free = true;
+    }
+    if (free && !node->finalizing)
+        node->kind = NODE_FREE;
+    else
+        node->kind = waits ? NODE_WAITS : NODE_GONE;
+}
+
+/* ---- targets ---- */
+
+bool graph_is_collective(const struct hang_told *told, const struct hang_item *item,
+                         const struct hang_comm **comm)
+{
+    *comm = hang_text_comm(told, item->context);
+    return *comm && item->context - (*comm)->context == COLLECTIVE && !*(*comm)->remote;
+}
+
+bool graph_targets(const struct hang *h, int rank, const struct hang_item *item,
+                   bool (*visit)(void *arg, int target), void *arg)
+{
+    if (item->peer >= 0)
+        return item->peer < h->count && visit(arg, item->peer);
+    const struct hang_comm *comm = hang_text_comm(&h->nodes[rank].told, item->context);
+    const char *list = comm ? (*comm->remote ? comm->remote : comm->members) : "";
+    int first, last;
+    while ((list = hang_text_range(list, &first, &last)))
+        for (int i = first; i <= last && i < h->count; i++)
+            if (i != rank && visit(arg, i))
+                return true;
+    return false;
+}
+
+/* ---- what can go on ---- */
+
+static bool can_come(void *arg, int target)
+{
+    const struct hang *h = arg;
+    return h->nodes[target].live && !h->nodes[target].finalizing;
+}
+
+/* What nobody is known for may come from somewhere. */
+static bool has_targets(void *arg, int target)
+{
+    (void)arg;
+    (void)target;
+    return true;
+}
+
+static bool item_can_end(struct hang *h, int rank, const struct hang_item *item)
+{
+    if (item->what == HANG_CLOSE || !strcmp(item->state, "moving"))
+        return true;
+    return !graph_targets(h, rank, item, has_targets, NULL) ||
+           graph_targets(h, rank, item, can_come, h);
+}
+
+static bool thread_can_go_on(struct hang *h, int rank, const struct hang_thread *thread)
+{
+    const struct hang_told *told = &h->nodes[rank].told;
+    bool any = false, all = true;
+    for (int i = 0; i < thread->count; i++) {
+        bool can = item_can_end(h, rank, &told->items[thread->first + i]);
+        any |= can;
+        all &= can;
+    }
+    return thread->mode == HANG_ANY ? any : all;
+}
+
+static bool look_again(struct hang *h, int rank)
+{
+    struct node *node = &h->nodes[rank];
+    if (node->kind != NODE_WAITS || node->live)
+        return false;
+    for (int i = 0; i < node->told.thread_count && !node->live; i++)
+        node->live = thread_can_go_on(h, rank, &node->told.threads[i]);
+    return node->live;
+}
+
+/* Up and down in turns, so that long chains take few rounds. */
+static void spread(struct hang *h)
+{
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        for (int r = 0; r < h->count; r++)
+            changed |= look_again(h, r);
+        for (int r = h->count - 1; changed && r >= 0; r--)
+            (void)look_again(h, r);
+    }
+}
+
+static bool leads_on(void *arg, int target)
+{
+    const struct hang *h = arg;
+    return h->nodes[target].culprit || h->nodes[target].leads;
+}
+
+static bool look_ahead(struct hang *h, int rank)
+{
+    struct node *node = &h->nodes[rank];
+    if (node->leads || !graph_is_stuck(h, rank))
+        return false;
+    for (int i = 0; i < node->told.item_count && !node->leads; i++)
+        node->leads = graph_targets(h, rank, &node->told.items[i], leads_on, h);
+    return node->leads;
+}
+
+void graph_mark_leads(struct hang *h)
+{
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        for (int r = 0; r < h->count; r++)
+            changed |= look_ahead(h, r);
+        for (int r = h->count - 1; changed && r >= 0; r--)
+            (void)look_ahead(h, r);
+    }
+}
+
+/* ---- life ---- */
+
+int graph_init(struct hang *h, const struct hang_question *question)
+{
+    h->question = question;
+    h->ranks = question->ranks;
+    h->count = question->count;
+    h->nodes = calloc((size_t)h->count + 1, sizeof(*h->nodes));
+    h->set = calloc((size_t)h->count + 1, sizeof(*h->set));
+    if (!h->nodes || !h->set)
+        return -ENOMEM;
+    for (int r = 0; r < h->count; r++) {
+        const struct hang_rank *rank = &h->ranks[r];
+        struct node *node = &h->nodes[r];
+        if (rank->state == HANG_ANSWERED &&
+            hang_text_read(&node->told, rank->text, rank->len) == -ENOMEM)
+            return -ENOMEM;
+        classify(node, rank);
+        node->live = node->kind == NODE_FREE;
+    }
+    spread(h);
+    for (int r = 0; r < h->count; r++)
+        h->stuck += graph_is_stuck(h, r);
+    return 0;
+}
+
+void graph_fini(struct hang *h)
+{
+    for (int r = 0; h->nodes && r < h->count; r++)
+        hang_text_free(&h->nodes[r].told);
+    free(h->nodes);
+    free(h->set);
+}

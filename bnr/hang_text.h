@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What a rank answers when mpiexec asks why it waits: lines of fields between tabs,
+ * written by mpid/hang.c. The first line is HANG_TEXT_HEAD. Numbers are decimal but
+ * for offset.
+ *
+ *     T function mode ms offset module symbol    a thread in MPI, waiting for ms (-1: unknown),
+ *                                                called from module + offset (hexadecimal)
+ *     A what context peer rank tag bytes state   what the thread above waits for
+ *     C context size rank begun name members remote   a communicator
+ *     U context peer rank tag count bytes        messages that no receive has asked for
+ *     P context peer rank tag count bytes        posted receives
+ *     S context peer rank tag count bytes state  sends that are not over
+ *     X                                          there is more, for which there was no room
+ *
+ * mode: "all" or "any" of what it waits for, "poll" where it only looks. what: "send",
+ * "recv", "probe", "close". peer is a rank of the world, rank the same process in the
+ * communicator; -1 is any, or unknown. begun: how many collectives the rank has begun on the
+ * communicator. members and remote: ranks of the world, as "0-3,5"; remote is empty for an
+ * intracommunicator.
+ *
+ * The text is another process's: it is bounded, unprintable bytes become "?", and lines
+ * that are none are counted and left out.
+ */
+#ifndef BNR_HANG_TEXT_H
+#define BNR_HANG_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HANG_TEXT_HEAD "vireo-hang 1"
+
+enum hang_what { HANG_SEND, HANG_RECV, HANG_PROBE, HANG_CLOSE };
+enum hang_mode { HANG_ALL, HANG_ANY, HANG_POLL };
+
+struct hang_item {
+    enum hang_what what;
+    uint32_t context;
+    int peer, rank, tag;
+    uint64_t bytes;
+    const char *state;
+};
+
+struct hang_thread {
+    const char *function; /* "" where unknown */
+    enum hang_mode mode;
+    int64_t ms;
+    uint64_t offset;
+    const char *module, *symbol; /* of the caller; "" where unknown */
+    int first, count;            /* items */
+};
+
+struct hang_comm {
+    uint32_t context;
+    int size, rank;
+    uint32_t begun;
+    const char *name, *members, *remote;
+};
+
+/* Equal messages or requests. */
+struct hang_queue {
+    char kind; /* 'U', 'P' or 'S' */
+    uint32_t context;
+    int peer, rank, tag;
+    uint64_t count, bytes;
+    const char *state;
+};
+
+struct hang_told {
+    char *text; /* what the strings point into */
+    struct hang_thread *threads;
+    struct hang_item *items;
+    struct hang_comm *comms;
+    struct hang_queue *queues;
+    int thread_count, item_count, comm_count, queue_count;
+    int bad_lines;
+    bool cut; /* there was more */
+};
+
+/* Read len bytes of text. Returns 0, -EPROTO where it is no answer at all, or -ENOMEM; then
+ * *told is empty. */
+int hang_text_read(struct hang_told *told, const void *text, size_t len);
+void hang_text_free(struct hang_told *told);
+
+/* The communicator that a message's context belongs to, or NULL. */
+const struct hang_comm *hang_text_comm(const struct hang_told *told, uint32_t context);
+
+/* Step through a list of ranks, "0-3,5": set [*first, *last] to the next range and return what
+ * lies behind it, or NULL at the end or where it is no list. Ranks are at most INT32_MAX - 1. */
+const char *hang_text_range(const char *list, int *first, int *last);
+
+#endif

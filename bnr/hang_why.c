@@ -1,0 +1,622 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Why what is stuck is stuck; see hang_graph.h.
+ *
+ * Each kind of cause is looked for in turn, from the sure to the likely: collectives that do
+ * not fit together, peers that are gone, messages under another tag or communicator, members that
+ * have not come to a collective, cycles. A cause further down makes culprits only of ranks
+ * whose waits do not lead to a culprit already.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bnr/hang_graph.h"
+
+enum { TAG_AGREE = INT32_MAX, LINES_MAX = 12, CYCLES_MAX = 4, CYCLE_SHOWN = 8 };
+
+/* A rank that waits in a collective. */
+struct entry {
+    int rank;
+    const struct hang_comm *comm;
+    const struct hang_thread *thread;
+    int number; /* of the collective on the communicator; TAG_AGREE: unknown */
+};
+
+struct why {
+    struct hang *h;
+    struct entry *entries;
+    int entry_count;
+    int *mark;  /* [count]: number of the group that waits for this rank, or that it is in */
+    bool *late; /* [count]: has not come to the collective at hand */
+    bool *weak; /* [count]: has not come to some collective, and waits elsewhere */
+    bool *told; /* [count]: the collective that it waits in has been explained */
+    int *path;  /* [count]: for cycles */
+    int lines, left_out;
+};
+
+/* Whether there is room for one line more of a kind. */
+static bool has_room(struct why *w)
+{
+    if (w->lines < LINES_MAX) {
+        w->lines++;
+        return true;
+    }
+    w->left_out++;
+    return false;
+}
+
+static void end_kind(struct why *w)
+{
+    if (w->left_out)
+        fprintf(w->h->to, "  ... and %d more of the kind.\n", w->left_out);
+    w->lines = w->left_out = 0;
+}
+
+static void blame(struct why *w, int rank)
+{
+    w->h->nodes[rank].culprit = w->h->nodes[rank].named = true;
+}
+
+static void clear(struct why *w, bool *set)
+{
+    memset(set, 0, (size_t)w->h->count * sizeof(*set));
+}
+
+/* ---- collectives ---- */
+
+static int compare_entries(const void *va, const void *vb)
+{
+    const struct entry *a = va, *b = vb;
+    int order = (a->comm->context > b->comm->context) - (a->comm->context < b->comm->context);
+    if (!order)
+        order = strcmp(a->comm->members, b->comm->members);
+    if (!order)
+        order = (a->number > b->number) - (a->number < b->number);
+    return order ? order : (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+static bool is_same_collective(const struct entry *a, const struct entry *b)
+{
+    return a->comm->context == b->comm->context && a->number == b->number &&
+           !strcmp(a->comm->members, b->comm->members);
+}
+
+static void gather_entries(struct why *w)
+{
+    struct hang *h = w->h;
+    for (int r = 0; r < h->count; r++) {
+        const struct hang_told *told = &h->nodes[r].told;
+        for (int t = 0; t < told->thread_count; t++) {
+            const struct hang_thread *thread = &told->threads[t];
+            const struct hang_comm *comm;
+            for (int i = 0; i < thread->count; i++) {
+                const struct hang_item *item = &told->items[thread->first + i];
+                if (!graph_is_collective(told, item, &comm) || thread->mode == HANG_POLL)
+                    continue;
+                w->entries[w->entry_count++] = (struct entry){r, comm, thread, item->tag};
+                break;
+            }
+        }
+    }
+    if (w->entry_count)
+        qsort(w->entries, (size_t)w->entry_count, sizeof(*w->entries), compare_entries);
+}
+
+/* The communicator of a group of entries, as another member knows it. */
+static const struct hang_comm *same_comm(const struct hang_told *told, const struct hang_comm *comm)
+{
+    for (int i = 0; i < told->comm_count; i++)
+        if (told->comms[i].context == comm->context &&
+            !strcmp(told->comms[i].members, comm->members))
+            return &told->comms[i];
+    return NULL;
+}
+
+/* Mark those of a group with group, and those that they wait for in the collective with -group. */
+static void mark_group(struct why *w, const struct entry *e, int n, int group)
+{
+    struct hang *h = w->h;
+    for (int i = 0; i < n; i++) {
+        const struct hang_told *told = &h->nodes[e[i].rank].told;
+        for (int j = 0; j < e[i].thread->count; j++) {
+            const struct hang_item *item = &told->items[e[i].thread->first + j];
+            const struct hang_comm *comm;
+            if (item->peer >= 0 && item->peer < h->count && w->mark[item->peer] != group &&
+                graph_is_collective(told, item, &comm) && comm->context == e->comm->context)
+                w->mark[item->peer] = -group;
+        }
+    }
+    for (int i = 0; i < n; i++)
+        w->mark[e[i].rank] = group;
+}
+
+/* Whether a member that is not in the collective has still to come to it. */
+static bool is_late(struct why *w, const struct entry *e, int member, int group)
+{
+    const struct node *node = &w->h->nodes[member];
+    const struct hang_comm *comm = same_comm(&node->told, e->comm);
+    if (comm && e->number != TAG_AGREE)
+        return comm->begun <= (uint32_t)e->number;
+    return w->mark[member] == -group;
+}
+
+/* Find who of a group is missing; into w->late. Returns how many. */
+static int find_late(struct why *w, const struct entry *e, int group)
+{
+    int first, last, late = 0;
+    clear(w, w->late);
+    for (const char *list = e->comm->members; (list = hang_text_range(list, &first, &last));)
+        for (int m = first; m <= last && m < w->h->count; m++)
+            if (w->mark[m] != group && is_late(w, e, m, group))
+                late += w->late[m] = true;
+    return late;
+}
+
+/* "In MPI_Barrier on MPI_COMM_WORLD wait ranks 0-2". */
+static void write_group(struct why *w, const struct entry *e, int n)
+{
+    struct hang *h = w->h;
+    clear(w, h->set);
+    for (int i = 0; i < n; i++)
+        h->set[e[i].rank] = true;
+    fprintf(h->to, "  In %s on %s wait ", words_function(e->thread),
+            *e->comm->name ? e->comm->name : "a communicator without a name");
+    words_ranks(h->to, h->set, h->count);
+}
+
+/* What a rank does, as a string to free(); NULL: no memory. */
+static char *state_text(const struct hang *h, int rank)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *file = open_memstream(&text, &len);
+    if (!file)
+        return NULL;
+    words_state(file, h, rank);
+    return fclose(file) ? NULL : text;
+}
+
+/* Who is late, in groups of those that do the same. */
+static void write_late(struct why *w)
+{
+    struct hang *h = w->h;
+    for (int m = 0; m < h->count; m++) {
+        if (!w->late[m])
+            continue;
+        if (!has_room(w))
+            return;
+        char *mine = state_text(h, m);
+        clear(w, h->set);
+        for (int i = m; i < h->count; i++) {
+            char *other = w->late[i] ? state_text(h, i) : NULL;
+            if (i == m || (mine && other && !strcmp(mine, other))) {
+                h->set[i] = true;
+                w->late[i] = false;
+            }
+            free(other);
+        }
+        fputs("    not there: ", h->to);
+        words_ranks(h->to, h->set, h->count);
+        fprintf(h->to, ", which %s\n", mine ? mine : "");
+        free(mine);
+    }
+}
+
+static void blame_late(struct why *w)
+{
+    for (int m = 0; m < w->h->count; m++) {
+        struct node *node = &w->h->nodes[m];
+        if (!w->late[m])
+            continue;
+        node->named = true;
+        if (node->kind == NODE_GONE || (node->kind == NODE_FREE && !w->h->stuck))
+            blame(w, m);
+        else if (graph_is_stuck(w->h, m))
+            w->weak[m] = true;
+    }
+}
+
+static void explain_late(struct why *w, const struct entry *e, int n)
+{
+    struct hang *h = w->h;
+    blame_late(w);
+    if (!has_room(w))
+        return;
+    write_group(w, e, n);
+    fputs("; some members are missing:\n", h->to);
+    write_late(w);
+}
+
+static const char unknown_function[] = "an MPI call"; /* as words_function() has it */
+
+/* How many of a group are in this function. */
+static int count_function(const struct entry *e, int n, const char *function)
+{
+    int same = 0;
+    for (int i = 0; i < n; i++)
+        same += !strcmp(words_function(e[i].thread), function);
+    return same;
+}
+
+/* Ranks that call another function than the others at the same place of the order. */
+static bool explain_mix(struct why *w, const struct entry *e, int n)
+{
+    struct hang *h = w->h;
+    int most = 0;
+    if (count_function(e, n, unknown_function))
+        return false;
+    for (int i = 0; i < n; i++) {
+        if (i && !strcmp(words_function(e[i].thread), words_function(e[i - 1].thread)))
+            continue; /* counted already */
+        int same = count_function(e, n, words_function(e[i].thread));
+        most = same > most ? same : most;
+    }
+    if (most == n || e->number == TAG_AGREE)
+        return false;
+    if (has_room(w))
+        fprintf(h->to, "  Different collectives on %s (its collective number %d):\n",
+                *e->comm->name ? e->comm->name : "a communicator without a name", e->number);
+    bool tie = most * 2 == n || most == 1;
+    for (int i = 0; i < n; i++) {
+        const char *function = words_function(e[i].thread);
+        if (count_function(e, i, function))
+            continue; /* shown already */
+        int same = count_function(e, n, function);
+        clear(w, h->set);
+        for (int j = i; j < n; j++) {
+            if (strcmp(words_function(e[j].thread), function))
+                continue;
+            h->set[e[j].rank] = w->told[e[j].rank] = true;
+            if (tie || same < most)
+                blame(w, e[j].rank);
+        }
+        fprintf(h->to, "    %s: ", function);
+        words_ranks(h->to, h->set, h->count);
+        fputc('\n', h->to);
+    }
+    return true;
+}
+
+/* All members are there, or have been, and yet it does not end: one that others have left. */
+static void explain_left(struct why *w, const struct entry *e, int n, int group)
+{
+    struct hang *h = w->h;
+    int first, last, passed = 0;
+    if (!graph_is_stuck(h, e->rank) || e->number == TAG_AGREE)
+        return;
+    clear(w, w->late);
+    for (const char *list = e->comm->members; (list = hang_text_range(list, &first, &last));)
+        for (int m = first; m <= last && m < h->count; m++)
+            if (w->mark[m] != group && h->nodes[m].told.comm_count)
+                passed += w->late[m] = true;
+    if (!passed || !has_room(w))
+        return;
+    write_group(w, e, n);
+    fprintf(h->to, ", which others have left (its collective number %d): ", e->number);
+    words_ranks(h->to, w->late, h->count);
+    fputs(".\n    They called another collective there, or with another root or count.\n", h->to);
+    for (int i = 0; i < n; i++) {
+        w->told[e[i].rank] = true;
+        if (n * 2 <= e->comm->size)
+            blame(w, e[i].rank);
+    }
+}
+
+static void explain_collectives(struct why *w)
+{
+    int group = 0;
+    for (int i = 0, n; i < w->entry_count; i += n) {
+        const struct entry *e = &w->entries[i];
+        for (n = 1; i + n < w->entry_count && is_same_collective(e, e + n); n++)
+            continue;
+        group++;
+        mark_group(w, e, n, group);
+        if (explain_mix(w, e, n))
+            continue;
+        if (find_late(w, e, group))
+            explain_late(w, e, n);
+        else
+            explain_left(w, e, n, group);
+    }
+    end_kind(w);
+}
+
+/* ---- messages ---- */
+
+static bool is_gone(const struct hang *h, int rank)
+{
+    return h->nodes[rank].kind == NODE_GONE || h->nodes[rank].finalizing;
+}
+
+struct lookout {
+    const struct hang *h;
+    bool *set;
+    int wanted;
+};
+
+static bool is_there(void *arg, int target)
+{
+    return !is_gone(((struct lookout *)arg)->h, target);
+}
+
+static bool is_wanted(void *arg, int target)
+{
+    return ((struct lookout *)arg)->wanted == target;
+}
+
+static bool note_target(void *arg, int target)
+{
+    ((struct lookout *)arg)->set[target] = true;
+    return false;
+}
+
+/* Whether all that could end this wait are gone. */
+static bool is_forlorn(struct lookout *lookout, int rank, const struct hang_item *item)
+{
+    return item->what != HANG_CLOSE && !graph_targets(lookout->h, rank, item, is_there, lookout);
+}
+
+/* Set those of h->set that wait for lookout->wanted, which is gone. */
+static void find_waiters(struct why *w, struct lookout *lookout)
+{
+    struct hang *h = w->h;
+    clear(w, h->set);
+    for (int r = 0; r < h->count; r++) {
+        const struct hang_told *told = &h->nodes[r].told;
+        for (int i = 0; i < told->item_count && graph_is_stuck(h, r) && !h->set[r]; i++)
+            h->set[r] = is_forlorn(lookout, r, &told->items[i]) &&
+                        graph_targets(h, r, &told->items[i], is_wanted, lookout);
+    }
+}
+
+/* Stuck ranks that wait for one that is gone. */
+static void explain_gone(struct why *w)
+{
+    struct hang *h = w->h;
+    struct lookout lookout = {.h = h, .set = w->late};
+    clear(w, w->late);
+    for (int r = 0; r < h->count; r++) {
+        const struct hang_told *told = &h->nodes[r].told;
+        for (int i = 0; i < told->item_count && graph_is_stuck(h, r); i++)
+            if (is_forlorn(&lookout, r, &told->items[i]))
+                (void)graph_targets(h, r, &told->items[i], note_target, &lookout);
+    }
+    for (int p = 0; p < h->count; p++) {
+        if (!w->late[p])
+            continue;
+        bool named = h->nodes[p].named; /* in a collective: the waiters are told of there */
+        blame(w, p);
+        if (named || !has_room(w))
+            continue;
+        lookout.wanted = p;
+        find_waiters(w, &lookout);
+        fprintf(h->to, "  Rank %d ", p);
+        words_state(h->to, h, p);
+        fputs(", but is waited for by ", h->to);
+        words_ranks(h->to, h->set, h->count);
+        fputc('\n', h->to);
+    }
+    end_kind(w);
+}
+
+/* Whether a queued message is nearly what a receive or probe waits for. */
+static bool is_near(const struct hang_item *item, const struct hang_queue *queue)
+{
+    bool peer = item->peer < 0 ? item->context == queue->context || item->rank == queue->rank
+                               : item->peer == queue->peer;
+    bool context = item->context == queue->context;
+    bool tag = item->tag < 0 || item->tag == queue->tag;
+    return queue->kind == 'U' && peer && context != tag;
+}
+
+static void write_near(struct why *w, int rank, const struct hang_thread *thread,
+                       const struct hang_item *item, const struct hang_queue *queue)
+{
+    FILE *to = w->h->to;
+    const struct hang_told *told = &w->h->nodes[rank].told;
+    bool context = item->context == queue->context;
+    fprintf(to, "  Wrong %s? Rank %d waits in %s for ", context ? "tag" : "communicator", rank,
+            words_function(thread));
+    words_item(to, told, item);
+    fputs(",\n    but what has come is a message from ", to);
+    if (queue->peer >= 0)
+        fprintf(to, "rank %d (", queue->peer);
+    else
+        fputs("a rank (", to);
+    words_tag(to, queue->tag);
+    fprintf(to, ", %s)\n", words_comm(told, queue->context));
+}
+
+static void explain_near_of(struct why *w, int rank, const struct hang_thread *thread)
+{
+    struct hang *h = w->h;
+    const struct hang_told *told = &h->nodes[rank].told;
+    const struct hang_comm *comm;
+    for (int i = 0; i < thread->count; i++) {
+        const struct hang_item *item = &told->items[thread->first + i];
+        if ((item->what != HANG_RECV && item->what != HANG_PROBE) ||
+            graph_is_collective(told, item, &comm))
+            continue;
+        for (int q = 0; q < told->queue_count; q++) {
+            const struct hang_queue *queue = &told->queues[q];
+            if (!is_near(item, queue))
+                continue;
+            blame(w, rank);
+            if (queue->peer >= 0 && queue->peer < h->count)
+                blame(w, queue->peer);
+            if (has_room(w))
+                write_near(w, rank, thread, item, queue);
+            break;
+        }
+    }
+}
+
+static void explain_near(struct why *w)
+{
+    struct hang *h = w->h;
+    for (int r = 0; r < h->count; r++)
+        for (int t = 0; t < h->nodes[r].told.thread_count && graph_is_stuck(h, r); t++)
+            explain_near_of(w, r, &h->nodes[r].told.threads[t]);
+    end_kind(w);
+}
+
+/* ---- cycles ---- */
+
+struct step {
+    struct why *w;
+    int next;
+};
+
+static bool take_stuck(void *arg, int target)
+{
+    struct step *step = arg;
+    if (!graph_is_stuck(step->w->h, target))
+        return false;
+    step->next = target;
+    return true;
+}
+
+/* A stuck rank that this one waits for, or -1. */
+static int next_of(struct why *w, int rank)
+{
+    struct step step = {w, -1};
+    const struct hang_told *told = &w->h->nodes[rank].told;
+    for (int i = 0; i < told->item_count && step.next < 0; i++)
+        if (told->items[i].what != HANG_CLOSE)
+            (void)graph_targets(w->h, rank, &told->items[i], take_stuck, &step);
+    return step.next;
+}
+
+static void write_cycle(struct why *w, const int *ranks, int n)
+{
+    struct hang *h = w->h;
+    bool known = false, told = true;
+    for (int i = 0; i < n; i++) {
+        known |= h->nodes[ranks[i]].culprit || h->nodes[ranks[i]].leads;
+        told &= w->told[ranks[i]];
+    }
+    if (told)
+        return;
+    for (int i = 0; i < n && !known; i++)
+        blame(w, ranks[i]);
+    if (!has_room(w))
+        return;
+    fputs(n == 1 ? "  A rank waits for itself: " : "  A cycle of waits: ", h->to);
+    for (int i = 0; i < n && i < CYCLE_SHOWN; i++)
+        fprintf(h->to, "%d -> ", ranks[i]);
+    fprintf(h->to, n > CYCLE_SHOWN ? "... (%d ranks) -> " : "", n);
+    fprintf(h->to, "%d\n", ranks[0]);
+    for (int i = 0; i < n && i < CYCLE_SHOWN; i++) {
+        fprintf(h->to, "    rank %d ", ranks[i]);
+        words_state(h->to, h, ranks[i]);
+        fputc('\n', h->to);
+    }
+}
+
+/* Walk from each stuck rank along its waits; mark is the number of the walk that came by. */
+static void explain_cycles(struct why *w)
+{
+    struct hang *h = w->h;
+    memset(w->mark, 0, (size_t)h->count * sizeof(*w->mark));
+    for (int start = 0; start < h->count; start++) {
+        int at = start, n = 0;
+        if (!graph_is_stuck(h, start) || w->mark[start])
+            continue;
+        while (at >= 0 && !w->mark[at]) {
+            w->mark[at] = start + 1;
+            w->path[n++] = at;
+            at = next_of(w, at);
+        }
+        if (at < 0 || w->mark[at] != start + 1)
+            continue;
+        int begin = n - 1;
+        while (w->path[begin] != at)
+            begin--;
+        write_cycle(w, w->path + begin, n - begin);
+    }
+    end_kind(w);
+}
+
+/* ---- ranks that are elsewhere ---- */
+
+struct wanted {
+    const struct hang *h;
+    bool *set;
+};
+
+static bool note_free(void *arg, int target)
+{
+    struct wanted *wanted = arg;
+    if (wanted->h->nodes[target].kind == NODE_FREE)
+        wanted->set[target] = true;
+    return false;
+}
+
+/* Nobody is stuck: all wait, in the end, for ranks that do not. */
+static void explain_free(struct why *w)
+{
+    struct hang *h = w->h;
+    struct wanted wanted = {h, w->late};
+    clear(w, w->late);
+    for (int r = 0; r < h->count; r++) {
+        const struct node *node = &h->nodes[r];
+        for (int i = 0; i < node->told.item_count && node->kind == NODE_WAITS; i++)
+            (void)graph_targets(h, r, &node->told.items[i], note_free, &wanted);
+    }
+    for (int r = 0; r < h->count; r++) {
+        if (!w->late[r])
+            continue;
+        if (!h->stuck)
+            h->nodes[r].culprit = true;
+        if (h->nodes[r].named || !has_room(w))
+            continue;
+        fprintf(h->to, "  Others wait for rank %d, which ", r);
+        words_state(h->to, h, r);
+        fputc('\n', h->to);
+    }
+    end_kind(w);
+}
+
+/* ---- the whole ---- */
+
+static void blame_weak(struct why *w)
+{
+    graph_mark_leads(w->h);
+    for (int r = 0; r < w->h->count; r++)
+        if (w->weak[r] && !w->h->nodes[r].leads)
+            blame(w, r);
+    graph_mark_leads(w->h);
+}
+
+int why_write(struct hang *h)
+{
+    size_t n = (size_t)h->count + 1, threads = 1;
+    for (int r = 0; r < h->count; r++)
+        threads += (size_t)h->nodes[r].told.thread_count;
+    struct why w = {.h = h};
+    w.entries = calloc(threads, sizeof(*w.entries));
+    w.mark = calloc(n, sizeof(*w.mark));
+    w.late = calloc(n, sizeof(*w.late));
+    w.weak = calloc(n, sizeof(*w.weak));
+    w.told = calloc(n, sizeof(*w.told));
+    w.path = calloc(n, sizeof(*w.path));
+    int rc = w.entries && w.mark && w.late && w.weak && w.told && w.path ? 0 : -ENOMEM;
+    if (!rc) {
+        gather_entries(&w);
+        explain_collectives(&w);
+        explain_gone(&w);
+        explain_near(&w);
+        blame_weak(&w);
+        explain_cycles(&w);
+        explain_free(&w);
+    }
+    free(w.entries);
+    free(w.mark);
+    free(w.late);
+    free(w.weak);
+    free(w.told);
+    free(w.path);
+    return rc;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The report's words; see hang_graph.h. */
+#include <inttypes.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "bnr/hang_graph.h"
+
+enum { TAG_AGREE = INT32_MAX, ITEMS_SHOWN = 3 };
+
+void words_list(FILE *to, const bool *set, int count)
+{
+    const char *comma = "";
+    for (int i = 0; i < count; i++) {
+        if (!set[i])
+            continue;
+        int last = i;
+        while (last + 1 < count && set[last + 1])
+            last++;
+        fprintf(to, last > i ? "%s%d-%d" : "%s%d", comma, i, last);
+        comma = ",";
+        i = last;
+    }
+}
+
+int words_ranks(FILE *to, const bool *set, int count)
+{
+    int n = 0;
+    for (int i = 0; i < count; i++)
+        n += set[i];
+    fputs(n == 1 ? "rank " : "ranks ", to);
+    words_list(to, set, count);
+    return n;
+}
+
+const char *words_function(const struct hang_thread *thread)
+{
+    return *thread->function ? thread->function : "an MPI call";
+}
+
+const char *words_comm(const struct hang_told *told, uint32_t context)
+{
+    const struct hang_comm *comm = hang_text_comm(told, context);
+    if (!comm)
+        return "an unknown communicator";
+    return *comm->name ? comm->name : "a communicator without a name";
+}
+
+void words_tag(FILE *to, int tag)
+{
+    if (tag < 0)
+        fputs("any tag", to);
+    else
+        fprintf(to, "tag %d", tag);
+}
+
+void words_item(FILE *to, const struct hang_told *told, const struct hang_item *item)
+{
+    char peer[32] = "any rank";
+    if (item->peer >= 0)
+        snprintf(peer, sizeof(peer), "rank %d", item->peer);
+    else if (item->rank >= 0)
+        snprintf(peer, sizeof(peer), "its rank %d", item->rank);
+    if (item->what == HANG_CLOSE) {
+        fprintf(to, "%s to finalize", peer);
+        return;
+    }
+    if (item->what == HANG_SEND)
+        fprintf(to, "%s to receive %" PRIu64 " bytes (", peer, item->bytes);
+    else
+        fprintf(to, "a message from %s (", peer);
+    words_tag(to, item->tag);
+    fprintf(to, ", %s)", words_comm(told, item->context));
+    if (!strcmp(item->state, "moving"))
+        fputs(", which is on its way", to);
+    else if (item->what == HANG_SEND && strcmp(item->state, "asked"))
+        fprintf(to, ", %s", item->state);
+}
+
+/* "in the collective number 5 of MPI_COMM_WORLD", of a thread that is in one. */
+static bool write_collective(FILE *to, const struct hang_told *told,
+                             const struct hang_thread *thread)
+{
+    const struct hang_comm *comm;
+    for (int i = 0; i < thread->count; i++) {
+        const struct hang_item *item = &told->items[thread->first + i];
+        if (!graph_is_collective(told, item, &comm))
+            continue;
+        fprintf(to, " on %s", words_comm(told, item->context));
+        if (item->tag != TAG_AGREE)
+            fprintf(to, " (its collective number %d)", item->tag);
+        return true;
+    }
+    return false;
+}
+
+static void write_thread(FILE *to, const struct hang_told *told, const struct hang_thread *thread)
+{
+    if (thread->mode == HANG_POLL) {
+        fprintf(to, "polls in %s", words_function(thread));
+        return;
+    }
+    fprintf(to, "waits in %s", words_function(thread));
+    if (write_collective(to, told, thread))
+        return;
+    for (int i = 0; i < thread->count && i < ITEMS_SHOWN; i++) {
+        fputs(i == 0 ? " for " : thread->mode == HANG_ANY ? " or " : " and ", to);
+        words_item(to, told, &told->items[thread->first + i]);
+    }
+    if (thread->count > ITEMS_SHOWN)
+        fprintf(to, " and %d more", thread->count - ITEMS_SHOWN);
+}
+
+static void write_silent(FILE *to, const struct hang_rank *rank)
+{
+    switch (rank->run_state) {
+    case 'R':
+        fprintf(to, "is outside MPI and computes (%.1f s of processor time)", rank->cpu_s);
+        break;
+    case 'T':
+    case 't': fputs("is stopped by a signal or a debugger", to); break;
+    case 'S':
+    case 'D':
+        fprintf(to, "is outside MPI and %s", rank->run_state == 'S' ? "sleeps" : "is in the kernel");
+        if (rank->wchan[0])
+            fprintf(to, " in %s", rank->wchan);
+        break;
+    default: fputs("is outside MPI", to);
+    }
+}
+
+static void write_end(FILE *to, int status)
+{
+    if (WIFSIGNALED(status))
+        fprintf(to, "was killed by signal %d", WTERMSIG(status));
+    else
+        fprintf(to, "has ended with exit code %d", WEXITSTATUS(status));
+}
+
+void words_state(FILE *to, const struct hang *h, int rank)
+{
+    const struct hang_rank *r = &h->ranks[rank];
+    const struct hang_told *told = &h->nodes[rank].told;
+    switch (r->state) {
+    case HANG_ENDED: write_end(to, r->status); return;
+    case HANG_FINALIZED: fputs("has called MPI_Finalize, and still runs", to); return;
+    case HANG_NOT_INIT: fputs("has not called MPI_Init", to); return;
+    case HANG_SILENT: write_silent(to, r); return;
+    case HANG_ANSWERED: break;
+    }
+    if (h->nodes[rank].kind == NODE_GONE) {
+        fputs("is in MPI_Finalize", to);
+        return;
+    }
+    for (int i = 0; i < told->thread_count; i++) {
+        fputs(i ? "; " : "", to);
+        write_thread(to, told, &told->threads[i]);
+    }
+    if (!told->thread_count)
+        fputs("is in MPI", to);
+}

@@ -74,6 +74,7 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
         status_set_empty(status);
         return MPI_SUCCESS;
     }
+    /* Sends and receives that are complete are finished here: nothing of them is special. */
     if (__builtin_expect(handle_is_constant(r) || !handle_leads_to(r, OBJECT_REQUEST) ||
                              r->kind != REQUEST_RECV || !mpid_is_complete(&r->dev) ||
                              r->dev.error, 0))

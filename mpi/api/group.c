@@ -31,6 +31,13 @@ static int give(struct group *group, MPI_Group *newgroup, const char *function)
     return MPI_SUCCESS;
 }
 
+/*
+ * Tell how many processes a group has.
+ *
+ * size: number of processes
+ *
+ * MPI-5.0 7.3.1
+ */
 int PMPI_Group_size(MPI_Group group, int *size)
 {
     struct group *g = group_from(group);
@@ -42,6 +49,15 @@ int PMPI_Group_size(MPI_Group group, int *size)
     return MPI_SUCCESS;
 }
 
+/*
+ * Tell the rank of this process in a group.
+ *
+ * rank: 0 to size - 1; MPI_UNDEFINED where this process is no member
+ *
+ * MPI_ERR_ARG: rank is NULL.
+ *
+ * MPI-5.0 7.3.1
+ */
 int PMPI_Group_rank(MPI_Group group, int *rank)
 {
     struct group *g = group_from(group);
@@ -53,6 +69,17 @@ int PMPI_Group_rank(MPI_Group group, int *rank)
     return MPI_SUCCESS;
 }
 
+/*
+ * Free a group.
+ *
+ * Communicators that were made of it stay.
+ *
+ * group (inout): the group; then MPI_GROUP_NULL
+ *
+ * MPI_ERR_GROUP: not a group, or one that was freed; or group is NULL.
+ *
+ * MPI-5.0 7.3.3
+ */
 int PMPI_Group_free(MPI_Group *group)
 {
     struct group *g = group ? group_from(*group) : NULL;
@@ -63,6 +90,14 @@ int PMPI_Group_free(MPI_Group *group)
     return MPI_SUCCESS;
 }
 
+/*
+ * Compare two groups.
+ *
+ * result: MPI_IDENT: the same processes in the same order; MPI_SIMILAR: in another order;
+ *   MPI_UNEQUAL: other processes
+ *
+ * MPI-5.0 7.3.1
+ */
 int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
 {
     struct group *a = group_from(group1), *b = group_from(group2);
@@ -74,6 +109,19 @@ int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
     return MPI_SUCCESS;
 }
 
+/*
+ * Tell the ranks that members of one group have in another.
+ *
+ * n: number of ranks, 0 or more
+ * ranks1: ranks in group1, or MPI_PROC_NULL
+ * ranks2: the same processes' ranks in group2; MPI_UNDEFINED where they are no members;
+ *   MPI_PROC_NULL for MPI_PROC_NULL
+ *
+ * MPI_ERR_RANK: one of ranks1 is no rank in group1.
+ * MPI_ERR_ARG: n is negative, or an array is NULL.
+ *
+ * MPI-5.0 7.3.1
+ */
 int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2,
     int ranks2[])
 {
@@ -149,6 +197,13 @@ static struct group *united(struct group *a, struct group *b)
     return group;
 }
 
+/*
+ * Make a group of the members of two groups.
+ *
+ * Those of group1 come first, in their order, then those that only group2 has.
+ *
+ * MPI-5.0 7.3.2
+ */
 int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     struct group *a = group_from(group1), *b = group_from(group2);
@@ -159,6 +214,13 @@ int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
     return give(united(a, b), newgroup, __func__);
 }
 
+/*
+ * Make a group of the processes that are members of two groups.
+ *
+ * They stand in the order of group1.
+ *
+ * MPI-5.0 7.3.2
+ */
 int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     struct group *a = group_from(group1), *b = group_from(group2);
@@ -169,6 +231,13 @@ int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgr
     return give(filtered(a, b, true), newgroup, __func__);
 }
 
+/*
+ * Make a group of the members of a group that are none of another.
+ *
+ * They stand in the order of group1.
+ *
+ * MPI-5.0 7.3.2
+ */
 int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     struct group *a = group_from(group1), *b = group_from(group2);
@@ -260,11 +329,35 @@ static int choose(MPI_Group group, int n, const int ranks[], bool exclude, MPI_G
     return give(made, newgroup, function);
 }
 
+/*
+ * Make a group of some members of a group, in an order that is given.
+ *
+ * n: number of ranks, 0 or more
+ * ranks: the members; ranks[i] becomes rank i
+ *
+ * MPI_ERR_RANK: one of ranks is no rank of the group, or stands twice.
+ * MPI_ERR_ARG: n is negative, or an argument is NULL.
+ *
+ * MPI-5.0 7.3.2
+ */
 int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
     return choose(group, n, ranks, false, newgroup, __func__);
 }
 
+/*
+ * Make a group of a group without some members.
+ *
+ * The others keep their order.
+ *
+ * n: number of ranks, 0 or more
+ * ranks: those that are left out
+ *
+ * MPI_ERR_RANK: one of ranks is no rank of the group, or stands twice.
+ * MPI_ERR_ARG: n is negative, or an argument is NULL.
+ *
+ * MPI-5.0 7.3.2
+ */
 int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
     return choose(group, n, ranks, true, newgroup, __func__);
@@ -336,6 +429,18 @@ static int ranges_wrong(MPI_Group group, int n, int ranges[][3], const MPI_Group
     return MPI_SUCCESS;
 }
 
+/*
+ * Make a group of ranges of a group's ranks.
+ *
+ * n: number of ranges, 0 or more
+ * ranges (in): first rank, last rank and stride of each: the ranks first, first + stride, and so
+ *   on, not beyond last; the stride may be negative; a range may be empty
+ *
+ * MPI_ERR_RANK: a range leads to what is no rank of the group, or to one for the second time.
+ * MPI_ERR_ARG: a stride is 0, n is negative, or an argument is NULL.
+ *
+ * MPI-5.0 7.3.2
+ */
 int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
 {
     int rc = ranges_wrong(group, n, ranges, newgroup, __func__);
@@ -353,6 +458,19 @@ int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *ne
     return choose_ranges(g, n, ranges, false, newgroup, __func__);
 }
 
+/*
+ * Make a group of a group without ranges of its ranks.
+ *
+ * The others keep their order.
+ *
+ * n: number of ranges, 0 or more
+ * ranges (in): first rank, last rank and stride of each, as of MPI_Group_range_incl
+ *
+ * MPI_ERR_RANK: a range leads to what is no rank of the group, or to one for the second time.
+ * MPI_ERR_ARG: a stride is 0, n is negative, or an argument is NULL.
+ *
+ * MPI-5.0 7.3.2
+ */
 int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
 {
     int rc = ranges_wrong(group, n, ranges, newgroup, __func__);

@@ -18,6 +18,13 @@ static int null_argument(struct comm *comm, const char *function)
 
 /* ---- asking ---- */
 
+/*
+ * Tell how many processes a communicator has.
+ *
+ * size: number of processes; of an intercommunicator, of the local group
+ *
+ * MPI-5.0 7.4.1
+ */
 int PMPI_Comm_size(MPI_Comm comm, int *size)
 {
     struct comm *on = comm_from(comm);
@@ -29,6 +36,15 @@ int PMPI_Comm_size(MPI_Comm comm, int *size)
     return MPI_SUCCESS;
 }
 
+/*
+ * Tell the rank of this process in a communicator.
+ *
+ * rank: 0 to size - 1; of an intercommunicator, in the local group
+ *
+ * MPI_ERR_ARG: rank is NULL.
+ *
+ * MPI-5.0 7.4.1
+ */
 int PMPI_Comm_rank(MPI_Comm comm, int *rank)
 {
     struct comm *on = comm_from(comm);
@@ -40,6 +56,13 @@ int PMPI_Comm_rank(MPI_Comm comm, int *rank)
     return MPI_SUCCESS;
 }
 
+/*
+ * Tell whether a communicator is an intercommunicator.
+ *
+ * flag: 1 or 0
+ *
+ * MPI-5.0 7.6.1
+ */
 int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
 {
     struct comm *on = comm_from(comm);
@@ -51,6 +74,15 @@ int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
     return MPI_SUCCESS;
 }
 
+/*
+ * Tell how many processes the other group of an intercommunicator has.
+ *
+ * size: number of processes
+ *
+ * MPI_ERR_COMM: not an intercommunicator.
+ *
+ * MPI-5.0 7.6.1
+ */
 int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
 {
     struct comm *on = comm_from(comm);
@@ -64,6 +96,13 @@ int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
     return MPI_SUCCESS;
 }
 
+/*
+ * Give the group of a communicator.
+ *
+ * group: the group, of an intercommunicator the local one; to be freed with MPI_Group_free
+ *
+ * MPI-5.0 7.3.2
+ */
 int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 {
     struct comm *on = comm_from(comm);
@@ -76,6 +115,15 @@ int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
     return MPI_SUCCESS;
 }
 
+/*
+ * Give the other group of an intercommunicator.
+ *
+ * group: the group; to be freed with MPI_Group_free
+ *
+ * MPI_ERR_COMM: not an intercommunicator.
+ *
+ * MPI-5.0 7.6.1
+ */
 int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 {
     struct comm *on = comm_from(comm);
@@ -90,6 +138,16 @@ int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
     return MPI_SUCCESS;
 }
 
+/*
+ * Compare two communicators.
+ *
+ * No other process takes part.
+ *
+ * result: MPI_IDENT: the same; MPI_CONGRUENT: the same processes in the same order; MPI_SIMILAR:
+ *   in another order; MPI_UNEQUAL: other processes
+ *
+ * MPI-5.0 7.4.1
+ */
 int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
     struct comm *a = comm_from(comm1), *b = comm_from(comm2);
@@ -140,6 +198,18 @@ static int check_parent(MPI_Comm handle, struct comm *comm, const MPI_Comm *newc
     return newcomm ? MPI_SUCCESS : null_argument(comm, function);
 }
 
+/*
+ * Copy a communicator.
+ *
+ * The copy has the same processes in the same order, hints, an error handler, and those
+ * attributes that their callbacks copy; messages of the one are never matched by receives of the
+ * other. Every process of comm must call this; the call waits for them.
+ *
+ * MPI_ERR_OTHER: all contexts are in use: communicators that are not needed must be freed first.
+ *   What an attribute's callback returns is returned as it is.
+ *
+ * MPI-5.0 7.4.2
+ */
 int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 {
     struct comm *new, *on = comm_from(comm);
@@ -150,6 +220,16 @@ int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
     return give(on, rc, new, newcomm, __func__);
 }
 
+/*
+ * Copy a communicator, with other hints.
+ *
+ * As MPI_Comm_dup, but the copy has the hints of info alone.
+ *
+ * MPI_ERR_OTHER: all contexts are in use: communicators that are not needed must be freed first.
+ *   What an attribute's callback returns is returned as it is.
+ *
+ * MPI-5.0 7.4.2
+ */
 int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
     struct comm *new, *on = comm_from(comm);
@@ -163,6 +243,20 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
     return give(on, rc, new, newcomm, __func__);
 }
 
+/*
+ * Make a communicator of some of a communicator's processes.
+ *
+ * Every process of comm must call this; those that are members together must give the same
+ * group, and groups that differ must have no process in common. The call waits for the others.
+ *
+ * group: a subset of comm's processes, whose order is that of newcomm
+ * newcomm: the new communicator; MPI_COMM_NULL where this process is not in group
+ *
+ * MPI_ERR_GROUP: not a group, or not a subset of comm's processes.
+ * MPI_ERR_OTHER: all contexts are in use: communicators that are not needed must be freed first.
+ *
+ * MPI-5.0 7.4.2
+ */
 int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 {
     struct comm *new, *on = comm_from(comm);
@@ -176,6 +270,22 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
     return give(on, rc, new, newcomm, __func__);
 }
 
+/*
+ * Make a communicator of a group, whose members alone take part.
+ *
+ * As MPI_Comm_create, but only members of group call this, and wait for each other.
+ *
+ * comm: an intracommunicator
+ * group: a subset of comm's processes, whose order is that of newcomm, the same in all
+ * tag: 0 to MPI_TAG_UB, the same in all; tells calls of different threads apart, and has nothing
+ *   to do with tags of messages
+ *
+ * MPI_ERR_COMM: not a communicator, or an intercommunicator.
+ * MPI_ERR_GROUP: not a group, or not a subset of comm's processes.
+ * MPI_ERR_OTHER: all contexts are in use: communicators that are not needed must be freed first.
+ *
+ * MPI-5.0 7.4.2
+ */
 int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
 {
     struct comm *new, *on = comm_from(comm);
@@ -191,6 +301,22 @@ int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *ne
     return give(on, rc, new, newcomm, __func__);
 }
 
+/*
+ * Part a communicator into several.
+ *
+ * Processes of the same color come together in a communicator, in the order of key, and where
+ * that is equal, of their ranks in comm. Every process of comm must call this; the call waits
+ * for them.
+ *
+ * color: 0 or more; or MPI_UNDEFINED: this process is in none
+ * key: any number
+ * newcomm: the new communicator; MPI_COMM_NULL where color is MPI_UNDEFINED
+ *
+ * MPI_ERR_ARG: color is negative and not MPI_UNDEFINED, or newcomm is NULL.
+ * MPI_ERR_OTHER: all contexts are in use: communicators that are not needed must be freed first.
+ *
+ * MPI-5.0 7.4.2
+ */
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
     struct comm *new, *on = comm_from(comm);
@@ -239,6 +365,20 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info,
     return give(on, rc, new, newcomm, __func__);
 }
 
+/*
+ * Free a communicator.
+ *
+ * Communication that is under way over it is completed. Attributes are deleted first, with their
+ * callbacks; where one fails, the call fails with its code and the communicator stays. An
+ * attached buffer is detached, once its messages are out. To be called by every process of the
+ * communicator, which do not wait for each other.
+ *
+ * comm (inout): the communicator; then MPI_COMM_NULL
+ *
+ * MPI_ERR_COMM: not a communicator, or a predefined one; or comm is NULL.
+ *
+ * MPI-5.0 7.4.3
+ */
 int PMPI_Comm_free(MPI_Comm *comm)
 {
     struct comm *on = comm ? comm_from(*comm) : NULL;
@@ -261,6 +401,17 @@ int PMPI_Comm_free(MPI_Comm *comm)
 
 /* ---- names and hints ---- */
 
+/*
+ * Give a communicator a name.
+ *
+ * Error messages and tools show it. No other process takes part.
+ *
+ * comm_name: at most MPI_MAX_OBJECT_NAME - 1 characters are kept
+ *
+ * MPI_ERR_ARG: comm_name is NULL.
+ *
+ * MPI-5.0 7.8
+ */
 int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
 {
     struct comm *on = comm_from(comm);
@@ -276,6 +427,16 @@ int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
     return MPI_SUCCESS;
 }
 
+/*
+ * Tell the name of a communicator.
+ *
+ * comm: maybe MPI_COMM_NULL, which has its own name
+ * comm_name: room for MPI_MAX_OBJECT_NAME characters; gets the name, empty where it has none,
+ *   with a 0 after it
+ * resultlen: length of the name in characters
+ *
+ * MPI-5.0 7.8
+ */
 int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
 {
     struct comm *on = comm_from(comm);
@@ -290,6 +451,16 @@ int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
     return MPI_SUCCESS;
 }
 
+/*
+ * Give a communicator hints.
+ *
+ * To be called by every process of the communicator. Those that are not understood are ignored;
+ * MPI_Comm_get_info tells which are in use.
+ *
+ * MPI_ERR_NO_MEM: out of memory.
+ *
+ * MPI-5.0 7.4.4
+ */
 int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 {
     struct comm *on = comm_from(comm);
@@ -302,6 +473,15 @@ int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
     return rc ? errh_comm(on, rc, __func__, "no memory for hints") : MPI_SUCCESS;
 }
 
+/*
+ * Tell the hints of a communicator that are in use.
+ *
+ * info_used: a new info object, to be freed with MPI_Info_free
+ *
+ * MPI_ERR_NO_MEM: out of memory.
+ *
+ * MPI-5.0 7.4.4
+ */
 int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
 {
     struct comm *on = comm_from(comm);

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+enum { MIDDLING_MAX = 2048 }; /* where a call of memcpy begins to pay */
+
 #define INLINE static inline __attribute__((always_inline))
 
 /* Two ranges of 8 bytes and more that may overlap each other cover n bytes. */
@@ -23,13 +25,41 @@
         memcpy(to + n - width, &tail, width);                                                      \
     }
 
+typedef uint64_t pair __attribute__((vector_size(16)));
+
+INLINE void copy_line(char *restrict to, const char *restrict from)
+{
+    pair a, b, c, d;
+
+    memcpy(&a, from, 16);
+    memcpy(&b, from + 16, 16);
+    memcpy(&c, from + 32, 16);
+    memcpy(&d, from + 48, 16);
+    memcpy(to, &a, 16);
+    memcpy(to + 16, &b, 16);
+    memcpy(to + 32, &c, 16);
+    memcpy(to + 48, &d, 16);
+}
+
+/* Copy more than 64 bytes without a call. */
+INLINE void copy_middling(char *restrict to, const char *restrict from, size_t n)
+{
+    size_t i = 0;
+
+    for (; i + 64 < n; i += 64)
+        copy_line(to + i, from + i);
+    copy_line(to + n - 64, from + n - 64);
+}
+
 /* Copy n bytes, fast where n is small. */
 INLINE void copy_some(char *restrict to, const char *restrict from, size_t n)
 {
     if (__builtin_constant_p(n)) {
         memcpy(to, from, n);
-    } else if (n > 64) {
+    } else if (n > MIDDLING_MAX) {
         memcpy(to, from, n);
+    } else if (n > 64) {
+        copy_middling(to, from, n);
     } else if (n > 32) {
         COPY_BY(32)
     } else if (n > 16) {
@@ -91,7 +121,6 @@ uint8_t copy_class(int64_t block)
 /* Four words at once, two to a store: half as many stores. */
 INLINE void pack_four_8(const char *restrict user, int64_t stride, char *restrict packed)
 {
-    typedef uint64_t pair __attribute__((vector_size(16)));
     uint64_t a, b, c, d;
 
     memcpy(&a, user, 8);
@@ -225,23 +254,57 @@ INLINE void column_of(const struct column *column, size_t block, bool unpack)
 {
     char *restrict user = column->user, *restrict packed = column->packed;
     const int64_t stride = column->stride, size = column->size;
+    int64_t left = column->count;
 
-    for (int64_t i = 0; i < column->count; i++) {
+    for (; left >= 4; left -= 4) { /* at four addresses of the same registers */
+        copy_way(user, packed, block, unpack);
+        copy_way(user + stride, packed + size, block, unpack);
+        copy_way(user + 2 * stride, packed + 2 * size, block, unpack);
+        copy_way(user + 3 * stride, packed + 3 * size, block, unpack);
+        user += 4 * stride;
+        packed += 4 * size;
+    }
+    for (; left; left--) {
         copy_way(user, packed, block, unpack);
         user += stride;
         packed += size;
     }
 }
 
-INLINE void column_way(const struct column *column, int64_t block, bool unpack)
-{
-#define CASE(n) case n: column_of(column, n, unpack); break;
-    switch (block) {
-        FOR_CLASSES(CASE)
-        CASE(3) CASE(5) CASE(6) CASE(7) CASE(20) CASE(28) CASE(40)
-    default: column_of(column, (size_t)block, unpack);
+typedef void (*column_fn)(const struct column *column, int64_t block);
+
+#define COLUMN(n)                                                                                  \
+    static void column_pack_##n(const struct column *column, int64_t unused)                       \
+    {                                                                                              \
+        column_of(column, n, false);                                                               \
+    }                                                                                              \
+    static void column_unpack_##n(const struct column *column, int64_t unused)                     \
+    {                                                                                              \
+        column_of(column, n, true);                                                                \
     }
-#undef CASE
+#define FOR_COLUMNS(each)                                                                          \
+    FOR_CLASSES(each) each(3) each(5) each(6) each(7) each(20) each(28) each(40)
+FOR_COLUMNS(COLUMN)
+
+static void column_pack_any(const struct column *column, int64_t block)
+{
+    column_of(column, (size_t)block, false);
+}
+
+static void column_unpack_any(const struct column *column, int64_t block)
+{
+    column_of(column, (size_t)block, true);
+}
+
+static column_fn column_function(int64_t block, bool unpack)
+{
+#define BOTH(n) [n] = {column_pack_##n, column_unpack_##n},
+    static const column_fn functions[COPY_STRUCT_MAX + 1][2] = {FOR_COLUMNS(BOTH)};
+#undef BOTH
+
+    if (functions[block][unpack])
+        return functions[block][unpack];
+    return unpack ? column_unpack_any : column_pack_any;
 }
 
 /*
@@ -261,10 +324,7 @@ void copy_columns(const struct copy_columns *columns, char *user, char *packed, 
                                            : columns->starts[i + 1] - columns->starts[i];
             column.user = (char *)((uintptr_t)user + (uintptr_t)columns->offsets[i]);
             column.packed = packed + start;
-            if (unpack)
-                column_way(&column, block, true);
-            else
-                column_way(&column, block, false);
+            column_function(block, unpack)(&column, block);
             start += block;
         }
         user = (char *)((uintptr_t)user + (uintptr_t)(column.count * columns->stride));

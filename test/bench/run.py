@@ -30,7 +30,7 @@ import table
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SHARED = ["bench.c", "raw.c"]
-PROGRAMS = ["latency", "bandwidth", "rate", "matching", "collectives", "start", "idle"]
+PROGRAMS = ["latency", "bandwidth", "rate", "matching", "datatypes", "collectives", "start", "idle"]
 
 
 @dataclasses.dataclass
@@ -88,6 +88,10 @@ def matching(quick):
                rounds=2)
 
 
+def datatypes(quick):
+    yield Step("datatypes", ["datatypes"], words(f"--slices {10 if quick else 40} --seconds 1"))
+
+
 def collectives(quick):
     seconds = 0.1 if quick else 0.5
     for ranks in (2, 4, 8, 16):
@@ -125,7 +129,7 @@ def instructions(quick):
         yield Step("instructions", ["stepper", "icount"], rounds=1)
 
 
-SUBJECTS = {f.__name__: f for f in (latency, bandwidth, rate, tcp, matching, collectives,
+SUBJECTS = {f.__name__: f for f in (latency, bandwidth, rate, tcp, matching, datatypes, collectives,
                                     oversubscribed, launch, memory, idle, instructions)}
 
 

@@ -13,6 +13,7 @@
 #include "mpi/group.h"
 #include "mpi/info.h"
 #include "mpi/interface.h"
+#include "mpi/topo.h"
 
 struct os_lock comm_lock = OS_LOCK_INIT;
 struct comm *comm_constants[4];
@@ -64,6 +65,7 @@ void comm_destroy(struct comm *comm)
     group_unref(comm->remote);
     errh_unref(comm->errhandler);
     info_destroy(comm->info);
+    topo_unref(comm->topo);
     free(comm);
 }
 
@@ -154,7 +156,9 @@ int interface_length(MPI_Comm handle, enum interface_group group, int root)
     case INTERFACE_PEERS: return comm->peers;
     case INTERFACE_ROOT:
         return root == MPI_ROOT || (!comm->remote && root == comm->rank) ? comm->peers : 0;
-    default: return 0; /* no topology: no neighbours */
+    case INTERFACE_INDEGREE: return topo_indegree(comm->topo, comm->rank);
+    case INTERFACE_OUTDEGREE: return topo_outdegree(comm->topo, comm->rank);
+    default: return 0;
     }
 }
 

@@ -30,6 +30,7 @@ struct errhandler;
 struct attr;
 struct info;
 struct buffer;
+struct topo;
 
 struct comm {
     struct object object;
@@ -43,6 +44,7 @@ struct comm {
     struct attr *attrs;
     struct info *info;
     struct buffer *buffer; /* attached with MPI_Comm_attach_buffer; NULL: none */
+    struct topo *topo;     /* virtual topology; NULL: none */
     uint32_t coll_tag;     /* numbers this communicator's collectives */
     bool predefined;
     char name[MPI_MAX_OBJECT_NAME];

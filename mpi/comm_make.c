@@ -16,6 +16,7 @@
 #include "mpi/context.h"
 #include "mpi/errh.h"
 #include "mpi/group.h"
+#include "mpi/topo.h"
 #include "os/log.h"
 
 int comm_create_from(struct comm *parent, struct group *group, uint32_t context,
@@ -39,6 +40,7 @@ int comm_dup(struct comm *comm, const struct info *info, struct comm **new)
         rc = comm_create_from(comm, comm->group, context, new);
     if (rc)
         return rc;
+    (*new)->topo = topo_ref(comm->topo);
     rc = attr_copy_comm(comm, *new);
     if (!rc && info)
         rc = comm_set_hints(*new, info);

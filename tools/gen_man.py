@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Make a manual page of each MPI function: from its row of mpi/interface.tsv and its comment.
 
-usage: gen_man.py pages VERSION FOLDER TABLE FILE.c...
+usage: gen_man.py pages VERSION FOLDER TABLE TEMPLATE FILE.c...
        gen_man.py check TABLE TEMPLATE FILE.c...
 
 pages  write MPI_X.3 into FOLDER for every function that the files bring, and a link for each _c
-check  fail where a function has no comment, or one from which no page can be made; TEMPLATE is
-       include/mpi.h.in, whose names a comment may use
+check  fail where a function has no comment, or one from which no page can be made
+TEMPLATE is include/mpi.h.in: it has the types of callbacks, and the names that a comment may use.
 
 The comment stands over the PMPI_ body; where both forms are written by hand, over the first:
 
@@ -49,11 +49,14 @@ ITEM = re.compile(r"(\w+(?:, \w+)*)(?: \((in|out|inout)\))?:(?: (.*))?$")
 CLASS = re.compile(r"MPI_(T_)?ERR_\w+$")
 SECTION = re.compile(r"\(?MPI-5\.0 (?:section )?((?:chapter )?\d[\d.]*(?:(?:,| and| to) \d[\d.]*)*)\)?$")
 NAME = re.compile(r"\bMPI_\w+")
+CALLBACK = re.compile(r"^typedef (\w+) \((MPI_\w+_function(?:_c)?)\)\(([^;]*)\);", re.M)
 
 # What parameters mean wherever nothing else is said: chapters (or none: all), the names, the
 # type, the direction (or none: by the type), the text. The first row that fits counts.
 PARAMETERS = [
     ("", "comm", "MPI_Comm", "", "communicator"),
+    ("", "comm1 comm2", "MPI_Comm", "", "communicator"),
+    ("", "comm_old", "MPI_Comm", "", "communicator, whose processes the new one has"),
     ("", "group group1 group2", "MPI_Group", "", "group"),
     ("info", "info", "MPI_Info", "", "info object"),
     ("errh", "info", "MPI_Info", "", "info object"),
@@ -137,6 +140,9 @@ CHECKED = {"attr", "comm", "env", "errh", "group", "info", "op", "pack", "status
            "topo", "session", "intercomm"}
 HANDLES = {"MPI_Comm *", "MPI_Datatype *", "MPI_Errhandler *", "MPI_Group *", "MPI_Info *",
            "MPI_Op *", "MPI_Request *", "MPI_Session *", "MPI_Message *"}
+# Whose error handler is called: where there is a parameter of the type.
+HANDLERS = [("MPI_Comm", "the communicator"), ("MPI_Session", "the session"),
+            ("MPI_Win", "the window"), ("MPI_File", "the file")]
 FOUND = re.compile(r"_get_|^MPI_Comm_(remote_)?group$")     # handles that are not made
 
 
@@ -306,6 +312,8 @@ class Page:
 
     def common_errors(self):
         errors = {}
+        if self.name.startswith("MPI_T_"):
+            return errors
         for chapters, names, type_, error, text in ERRORS:
             if (not chapters or self.chapter in chapters.split()) and any(
                     fits(re.sub(r"\[\]$|^const (?!void)", "", self.params.get(name, "")), type_)
@@ -350,7 +358,7 @@ def fits(of, type_):
 
 
 def direction(of):
-    if of.startswith("const ") or not of.endswith(("*", "[]")):
+    if of.startswith("const ") or not of.endswith(("*", "[]")) or "_function" in of:
         return "in"
     return "out"
 
@@ -375,20 +383,19 @@ def rich(table, text, own=""):
     return re.sub(r"(?<=[a-z)0-9][.:]) (?=\\fB|[A-Z])", "\n", text)
 
 
-def sentence(text):
-    """Text as a sentence of its own: an initial capital unless it begins with a name, a period."""
-    if re.match(r"[a-z]+\b(?![_(])", text):
+def sentence(text, names=()):
+    """Text as a sentence: it begins with a capital or with a name of which it tells, as in "count is
+    negative", and ends with a period."""
+    first = re.match(r"([a-z]+)\b(?![_(])( is | or |, )?", text)
+    if first and not (first.group(2) and first.group(1) in names):
         text = text[0].upper() + text[1:]
     return text if text.endswith((".", ":", "?")) else text + "."
 
 
-def prototype(f):
-    """A prototype in lines of WIDTH."""
-    space = "" if f.returns.endswith("*") else " "
-    head = f"{f.returns}{space}{f.name}("
-    lines, line, width = [], f"\\fB{head}", len(head)
-    params = f.params or ["void"]
-    for i, param in enumerate(params):
+def prototype(head, params):
+    """A declaration in lines of WIDTH."""
+    lines, line, width = [], f"\\fB{head}(", len(head) + 1
+    for i, param in enumerate(params or ["void"]):
         end = "," if i < len(params) - 1 else ");"
         gap = "" if i == 0 else " "
         if i and width + 1 + len(param) + len(end) > WIDTH:
@@ -399,6 +406,16 @@ def prototype(f):
         line += gap + shown + end
         width += len(gap) + len(param) + len(end)
     return "\n".join(lines + [line + "\\fP"])
+
+
+def prototypes(page, callbacks):
+    """Those of all forms, and before them the types of callbacks."""
+    words = [word for f in page.forms for word in re.findall(r"\w+", f.parameters)]
+    texts = [prototype(*callbacks[w]) for w in dict.fromkeys(words) if w in callbacks]
+    for f in page.forms:
+        space = "" if f.returns.endswith("*") else " "
+        texts.append(prototype(f"{f.returns}{space}{f.name}", f.params))
+    return texts
 
 
 def paragraph(table, lines, own):
@@ -416,21 +433,38 @@ def paragraph(table, lines, own):
                              for i in items[1:]])
 
 
+def parameter_text(page):
+    """The section PARAMETERS; those that follow one another and are the same stand together."""
+    text, before = [".SH PARAMETERS"], None
+    for name, way, said, _ in page.described():
+        if (way, said) == before:
+            text[-2] = text[-2].replace(" (", f", \\fI{name}\\fP (")
+        else:
+            text += [".TP", f"\\fI{name}\\fP ({way})",
+                     rich(page.table, sentence(said or "-"), page.name)]
+        before = (way, said)
+    return text
+
+
 def error_text(page):
     """The section ERRORS."""
     if page.comment.returns:
         return []
-    where = "the communicator" if "MPI_Comm" in page.params.values() else "MPI_COMM_SELF"
-    text = [".SH ERRORS",
-            f"Before an error is returned, the error handler of {where} is called; the one that is "
-            "set at first ends the program.",
-            "\\fBMPI_Error_class\\fP(3) gives the class of the code, \\fBMPI_Error_string\\fP(3) a "
-            "sentence with the cause."]
+    where = next((text for type_, text in HANDLERS if type_ in page.params.values()),
+                 "MPI_COMM_SELF")
+    text = [f"Before an error is returned, the error handler of {where} is called; the one that is "
+            "set at first ends the program."]
+    if page.name.startswith("MPI_T_"):
+        text = ["No error handler is called."]
+    text = [".SH ERRORS"] + text + [
+        "\\fBMPI_Error_class\\fP(3) gives the class of the code, \\fBMPI_Error_string\\fP(3) a sentence "
+        "with the cause."]
     if page.params.get("request") == "MPI_Request *" and "out" in [
             w for n, w, _, _ in page.described() if n == "request"]:
         text.append("What goes wrong later is told by the call that completes the request.")
     for error, about in page.errors().items():
-        text += [".TP", f"\\fB{error}\\fP", rich(page.table, sentence(about), page.name)]
+        text += [".TP", f"\\fB{error}\\fP", rich(page.table, sentence(about, page.params),
+                                                    page.name)]
     return text
 
 
@@ -443,7 +477,7 @@ def see_also(page, pages):
     return ",\n".join(f"\\fB{n}\\fP(3)" for n in more[:24])
 
 
-def page_text(page, pages, version):
+def page_text(page, pages, callbacks, version):
     names = ", ".join(f.name for f in page.forms)
     summary = page.comment.summary or "a function of MPI"
     if not re.match(r"\w*[A-Z]\w*[A-Z_]", summary):
@@ -453,16 +487,14 @@ def page_text(page, pages, version):
             f"{page.chapter}.c.", f'.TH {page.name} 3 "" "Vireo MPI {version}" "MPI-5.0"',
             ".ad l", ".nh", ".SH NAME", f"{names} \\- {roff(summary)}",
             ".SH SYNOPSIS", ".nf", "\\fB#include <mpi.h>\\fP", ".PP",
-            "\n.PP\n".join(prototype(f) for f in page.forms), ".fi"]
+            "\n.PP\n".join(prototypes(page, callbacks)), ".fi"]
     about = [paragraph(page.table, lines, page.name) for lines in page.comment.paragraphs]
     if f.deprecated:
         about.insert(0, f".PP\nDeprecated since {f.deprecated}.")
     if about:
         text += [".SH DESCRIPTION"] + about
     if page.params:
-        text.append(".SH PARAMETERS")
-        for name, way, said, _ in page.described():
-            text += [".TP", f"\\fI{name}\\fP ({way})", rich(page.table, sentence(said or "-"), page.name)]
+        text += parameter_text(page)
     text += [".SH RETURN VALUE", rich(page.table, sentence(page.comment.returns), page.name)
              if page.comment.returns else "MPI_SUCCESS, or the code of an error."]
     text += error_text(page)
@@ -500,14 +532,21 @@ def read(table, paths):
     return pages
 
 
-def write(folder, pages, version):
+def callback_types(template):
+    """{name: (type and name, parameters)} of the callbacks that mpi.h declares."""
+    return {name: (f"typedef {returns} {name}",
+                   re.sub(r"\s+", " ", params).split(", "))
+            for returns, name, params in CALLBACK.findall(pathlib.Path(template).read_text())}
+
+
+def write(folder, pages, callbacks, version):
     """The folder has these pages, and no others."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.iterdir():
         old.unlink()
     for page in pages.values():
-        (folder / f"{page.name}.3").write_text(page_text(page, pages, version))
+        (folder / f"{page.name}.3").write_text(page_text(page, pages, callbacks, version))
         for form in page.forms[1:]:
             (folder / f"{form.name}.3").write_text(f".so man3/{page.name}.3\n")
 
@@ -528,9 +567,9 @@ def check(table, template, paths):
 
 
 def main(argv):
-    if len(argv) > 4 and argv[0] == "pages":
-        pages = read(gen_interface.read_table(argv[3]), argv[4:])
-        write(argv[2], pages, argv[1])
+    if len(argv) > 5 and argv[0] == "pages":
+        pages = read(gen_interface.read_table(argv[3]), argv[5:])
+        write(argv[2], pages, callback_types(argv[4]), argv[1])
         bare = sum(not p.comment.summary for p in pages.values())
         if bare:
             print(f"{bare} functions have no comment: their pages are from the table alone")

@@ -79,7 +79,8 @@ def refusals(source, tmp):
     path.write_text(GOOD + BODY)
     (tmp / "man3").mkdir()
     (tmp / "man3/MPI_Old.3").write_text("")
-    run = generate(source, "pages", "1.2", tmp / "man3", table, path)
+    run = generate(source, "pages", "1.2", tmp / "man3", table,
+                   f"{source}/include/mpi.h.in", path)
     page = (tmp / "man3/MPI_Recv.3").read_text()
     for words in HAS:
         yield words in page, f"the page has no {words!r}: {page}{run.stderr}"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Both collectives take O(log n) messages a member; see agree.h. */
+/* All take O(log n) messages a member; see agree.h. */
 #include "mpi/agree.h"
 
 #include <stdlib.h>
@@ -9,8 +9,6 @@
 #include "mpi/comm.h"
 #include "mpi/group.h"
 #include "mpi/p2p.h"
-
-enum { VALUES = 4 };
 
 static int member_count(const struct agree *who)
 {
@@ -32,22 +30,52 @@ static struct p2p_side side(const struct agree *who, int i)
     return (struct p2p_side){who->comm, who->context, i, who->tag};
 }
 
-/* Send out to one member and receive in from another, len bytes at most both. */
-static int exchange(const struct agree *who, int to, const void *out, int from, void *in,
-                    size_t len)
+/* Send out to one side and receive in from another. */
+static int exchange(const struct p2p_side *there, const void *out, size_t out_len,
+                    const struct p2p_side *here, void *in, size_t in_len)
 {
     struct request *sending, *receiving;
-    struct p2p_side there = side(who, to), here = side(who, from);
-    int rc = p2p_irecv(&here, in, (MPI_Count)len, MPI_BYTE, &receiving);
+    int rc = p2p_irecv(here, in, (MPI_Count)in_len, MPI_BYTE, &receiving);
     if (rc)
         return rc;
-    rc = p2p_isend(&there, out, (MPI_Count)len, MPI_BYTE, &sending);
+    rc = p2p_isend(there, out, (MPI_Count)out_len, MPI_BYTE, &sending);
     int sent = rc ? rc : p2p_finish(sending, MPI_STATUS_IGNORE);
     int received = p2p_finish(receiving, MPI_STATUS_IGNORE);
     return sent ? sent : received;
 }
 
-static void maximum(uint32_t *values, const uint32_t *others, int count)
+/* The same with two members and equal lengths. */
+static int exchange_members(const struct agree *who, int to, const void *out, int from, void *in,
+                            size_t len)
+{
+    struct p2p_side there = side(who, to), here = side(who, from);
+    return exchange(&there, out, len, &here, in, len);
+}
+
+/* The leader's bytes to all members of this half, down a binomial tree. */
+static int spread(const struct agree *who, void *bytes, size_t len)
+{
+    int n = member_count(who), me = my_index(who), rc = MPI_SUCCESS;
+    int place = me >= who->leader ? me - who->leader : me - who->leader + n;
+    int64_t bit = 1;
+    while (bit < n && !(place & bit))
+        bit *= 2;
+    if (place) {
+        struct p2p_side up = side(who, (int)((place - bit + who->leader) % n));
+        rc = p2p_recv(&up, bytes, (MPI_Count)len, MPI_BYTE, MPI_STATUS_IGNORE);
+    }
+    for (bit /= 2; bit && !rc; bit /= 2) {
+        if (place >= n - bit)
+            continue;
+        struct p2p_side down = side(who, (int)((place + bit + who->leader) % n));
+        rc = p2p_send(&down, bytes, (MPI_Count)len, MPI_BYTE);
+    }
+    return rc;
+}
+
+/* ---- the maximum ---- */
+
+static void maximum(uint64_t *values, const uint64_t *others, int count)
 {
     for (int i = 0; i < count; i++)
         if (others[i] > values[i])
@@ -55,12 +83,12 @@ static void maximum(uint32_t *values, const uint32_t *others, int count)
 }
 
 /* Recursive doubling among the first 2^k members. */
-static int double_up(const struct agree *who, int me, int power, uint32_t *values, int count)
+static int double_up(const struct agree *who, int me, int power, uint64_t *values, int count)
 {
     for (int bit = 1; bit < power; bit *= 2) {
-        uint32_t others[VALUES];
-        int rc = exchange(who, me ^ bit, values, me ^ bit, others,
-                          (size_t)count * sizeof(*values));
+        uint64_t others[AGREE_VALUES];
+        int rc = exchange_members(who, me ^ bit, values, me ^ bit, others,
+                                  (size_t)count * sizeof(*values));
         if (rc)
             return rc;
         maximum(values, others, count);
@@ -68,22 +96,23 @@ static int double_up(const struct agree *who, int me, int power, uint32_t *value
     return MPI_SUCCESS;
 }
 
-int agree_max(const struct agree *who, uint32_t *values, int count)
+/* Over this half. */
+static int half_max(const struct agree *who, uint64_t *values, int count)
 {
     int n = member_count(who), me = my_index(who), power = 1;
-    uint32_t others[VALUES];
+    uint64_t others[AGREE_VALUES];
     while (power <= n / 2)
         power *= 2;
     /* Member power + i stays out: i speaks for it. */
     if (me >= power) {
         struct p2p_side speaker = side(who, me - power);
-        int rc = p2p_send(&speaker, values, count, MPI_UINT32_T);
-        return rc ? rc : p2p_recv(&speaker, values, count, MPI_UINT32_T, MPI_STATUS_IGNORE);
+        int rc = p2p_send(&speaker, values, count, MPI_UINT64_T);
+        return rc ? rc : p2p_recv(&speaker, values, count, MPI_UINT64_T, MPI_STATUS_IGNORE);
     }
     bool speaks = me + power < n;
     if (speaks) {
         struct p2p_side silent = side(who, me + power);
-        int rc = p2p_recv(&silent, others, count, MPI_UINT32_T, MPI_STATUS_IGNORE);
+        int rc = p2p_recv(&silent, others, count, MPI_UINT64_T, MPI_STATUS_IGNORE);
         if (rc)
             return rc;
         maximum(values, others, count);
@@ -91,9 +120,75 @@ int agree_max(const struct agree *who, uint32_t *values, int count)
     int rc = double_up(who, me, power, values, count);
     if (!rc && speaks) {
         struct p2p_side silent = side(who, me + power);
-        rc = p2p_send(&silent, values, count, MPI_UINT32_T);
+        rc = p2p_send(&silent, values, count, MPI_UINT64_T);
     }
     return rc;
+}
+
+/* The leader tells its half in any case, be it that it failed. */
+int agree_max(const struct agree *who, uint64_t *values, int count)
+{
+    uint64_t all[AGREE_VALUES + 1], others[AGREE_VALUES];
+    size_t len = (size_t)count * sizeof(*values);
+    int rc = half_max(who, values, count);
+    if (rc || !who->bridged)
+        return rc;
+    if (my_index(who) == who->leader) {
+        rc = exchange(&who->other, values, len, &who->other, others, len);
+        if (!rc)
+            maximum(values, others, count);
+    }
+    memcpy(all, values, len);
+    all[count] = (uint64_t)rc;
+    int spreading = spread(who, all, len + sizeof(all[0]));
+    memcpy(values, all, len);
+    return spreading ? spreading : (int)all[count];
+}
+
+/* ---- blocks ---- */
+
+/* What the leaders do. *theirs is NULL unless that succeeds. */
+static int swap_leaders(const struct p2p_side *other, const void *mine, uint64_t len,
+                        void **theirs, uint64_t *their_len)
+{
+    int rc = exchange(other, &len, sizeof(len), other, their_len, sizeof(*their_len));
+    if (rc)
+        return rc;
+    *theirs = *their_len < PTRDIFF_MAX ? calloc(1, *their_len ? (size_t)*their_len : 1) : NULL;
+    if (!*theirs)
+        return MPI_ERR_NO_MEM;
+    rc = exchange(other, mine, (size_t)len, other, *theirs, (size_t)*their_len);
+    if (rc) {
+        free(*theirs);
+        *theirs = NULL;
+    }
+    return rc;
+}
+
+int agree_swap(const struct agree *who, const void *mine, size_t len, void **theirs,
+               size_t *their_len)
+{
+    bool leads = my_index(who) == who->leader;
+    uint64_t told[2] = {0, MPI_SUCCESS}; /* the length, and whether the leader failed */
+    void *bytes = NULL;
+    if (leads)
+        told[1] = (uint64_t)swap_leaders(&who->other, mine, len, &bytes, &told[0]);
+    int rc = spread(who, told, sizeof(told));
+    if (!rc)
+        rc = (int)told[1];
+    if (!rc && !leads) {
+        bytes = calloc(1, told[0] ? (size_t)told[0] : 1);
+        rc = bytes ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    }
+    if (!rc)
+        rc = spread(who, bytes, (size_t)told[0]);
+    if (rc) {
+        free(bytes);
+        return rc;
+    }
+    *theirs = bytes;
+    *their_len = (size_t)told[0];
+    return MPI_SUCCESS;
 }
 
 /*
@@ -113,7 +208,8 @@ int agree_gather(const struct agree *who, void *all, size_t size)
         int get = have <= n - have ? have : n - have;
         int to = me - have + (me < have ? n : 0);
         int from = me < n - have ? me + have : me - (n - have);
-        rc = exchange(who, to, blocks, from, blocks + (size_t)have * size, (size_t)get * size);
+        rc = exchange_members(who, to, blocks, from, blocks + (size_t)have * size,
+                              (size_t)get * size);
         have += get;
     }
     size_t behind = (size_t)(n - me) * size; /* bytes from my block to the end */

@@ -43,6 +43,7 @@ int comm_create(struct group *group, uint32_t context, struct comm **made)
     struct vc **vcs = group_vcs(group);
     if (!comm || !vcs) {
         free(comm);
+        context_release(context);
         return MPI_ERR_NO_MEM;
     }
     object_init(&comm->object, OBJECT_COMM);
@@ -58,9 +59,31 @@ int comm_create(struct group *group, uint32_t context, struct comm **made)
     return MPI_SUCCESS;
 }
 
+int comm_create_inter(struct group *group, struct group *remote, uint32_t context,
+                      struct comm **made)
+{
+    struct comm *comm;
+    int rc = comm_create(group, context, &comm);
+    if (rc)
+        return rc;
+    comm->vcs = group_vcs(remote);
+    rc = comm->vcs ? comm_create(group, context + CONTEXT_LOCAL, &comm->local) : MPI_ERR_NO_MEM;
+    if (rc) {
+        comm_destroy(comm);
+        return rc;
+    }
+    group_ref(remote);
+    comm->remote = remote;
+    comm->peers = remote->size;
+    *made = comm;
+    return MPI_SUCCESS;
+}
+
 void comm_destroy(struct comm *comm)
 {
     comm->object.word = 0;
+    comm_unref(comm->local);
+    context_release(comm->context);
     group_unref(comm->group);
     group_unref(comm->remote);
     errh_unref(comm->errhandler);

@@ -2,8 +2,10 @@
 
 /*
  * Communicators: a group, a pair of contexts, and what users hang on to them.
- * context is the even id, for point-to-point; context + 1 is for collectives, and
- * context + 2 for MPI_Comm_create_group, whose tags are the user's.
+ * context is the first of several numbers, of which mpi/context.h says what each is for.
+ *
+ * An intercommunicator has a remote group, which is the one that messages go to, and inside it an
+ * intracommunicator of the local group, for what the members of that do on their own.
  *
  * vcs[rank] is filled at the first message to a rank; communicators over the same
  * group share the table through the group.
@@ -25,6 +27,7 @@ enum {
     COMM_AGREE_TAG = INT32_MAX
 };
 
+struct agree;
 struct group;
 struct errhandler;
 struct attr;
@@ -40,6 +43,7 @@ struct comm {
     struct vc **vcs;    /* [peers]: of the group that messages go to; NULL: not yet made */
     struct group *group;
     struct group *remote; /* NULL for an intracommunicator */
+    struct comm *local;   /* of an intercommunicator: over group, at context + CONTEXT_LOCAL */
     struct errhandler *errhandler;
     struct attr *attrs;
     struct info *info;
@@ -79,8 +83,12 @@ static inline struct vc *comm_vc(struct comm *comm, int rank)
 int comm_init(const struct mpid_world *world);
 void comm_fini(void);
 
-/* Make a communicator over group (referenced), with an agreed context. */
+/* Make a communicator over group (referenced), with an agreed context, which is given back where
+ * that fails and otherwise when the communicator goes. */
 int comm_create(struct group *group, uint32_t context, struct comm **comm);
+/* The same for an intercommunicator. */
+int comm_create_inter(struct group *group, struct group *remote, uint32_t context,
+                      struct comm **comm);
 /* Drop a reference. Requests hold references, so MPI_Comm_free may come early. */
 void comm_destroy(struct comm *comm);
 static inline void comm_unref(struct comm *comm)
@@ -92,30 +100,63 @@ static inline void comm_unref(struct comm *comm)
 /* The functions below return MPI_SUCCESS, an error class or a callback's code. A process
  * that is no member of the new communicator gets NULL. */
 
-/* Make a communicator that inherits from another what MPI wants inherited. */
+/* Make a communicator that inherits from another what MPI wants inherited; remote is NULL for an
+ * intracommunicator. */
 int comm_create_from(struct comm *parent, struct group *group, uint32_t context,
                      struct comm **comm);
+int comm_create_like(struct comm *parent, struct group *group, struct group *remote,
+                     uint32_t context, struct comm **comm);
 /* MPI_Comm_dup; info: its hints, or NULL. */
 int comm_dup(struct comm *comm, const struct info *info, struct comm **new);
 /* MPI_Comm_create (tag negative), or MPI_Comm_create_group. */
 int comm_create_group(struct comm *comm, struct group *group, int tag, struct comm **new);
-/* Split by color (any 64 bits) where member, in order of key. Where only_smaller, a part that
- * is all of comm becomes no communicator. */
+/* Split by color (any 64 bits) where member, in order of key. */
 struct comm_split {
-    bool member, only_smaller;
+    bool member;
     uint64_t color;
     int key;
 };
 int comm_split(struct comm *comm, const struct comm_split *how, struct comm **new);
+/* MPI_COMM_TYPE_HW_UNGUIDED: the outermost level of the hardware at which those who choose are not
+ * all in one instance. Sets color and member, and tells the level's name. Collective over comm;
+ * who does not choose takes part and gets nothing. */
+int comm_split_hardware(struct comm *comm, struct comm_split *how, bool chooses,
+                        const char **name);
+/* Set color and member for a split into those who are in one instance of a hardware level, or in
+ * one process set. */
+void comm_split_resource(const char *name, struct comm_split *how);
+void comm_split_pset(const char *name, struct comm_split *how);
+
+/* ---- intercommunicators, in comm_inter.c ---- */
+
+/* All members of comm, of both groups where it is an intercommunicator, as context_agree_among()
+ * takes them. */
+struct agree comm_everyone(struct comm *comm);
+/* Give the other half the group of this one, and get its own. */
+int comm_swap_groups(const struct agree *who, const struct group *mine, struct group **theirs);
+/* The leader of a new intercommunicator's local group, and who it is to meet (only the leader's
+ * own call needs to know). */
+struct comm_bridge {
+    int leader;
+    struct comm *peer;
+    int peer_rank, tag;
+};
+int comm_intercreate(struct comm *local, const struct comm_bridge *bridge, struct comm **new);
+int comm_merge(struct comm *comm, bool high, struct comm **new);
+/* Without a parent: the members meet by the text. A member's remote may be NULL where it is not
+ * the leader. The communicator's error handler and hints are the caller's to set. */
+int comm_from_group(struct group *group, const char *text, struct comm **new);
+struct comm_meeting {
+    struct group *local, *remote;
+    int leader, remote_leader;
+    const char *text;
+};
+int comm_from_groups(const struct comm_meeting *meeting, struct comm **new);
+
 /* A number that all processes of this host, and no others, have. */
 uint64_t comm_host_id(void);
 /* Keep the hints that are understood; return all that are in use, NULL: no memory. */
 int comm_set_hints(struct comm *comm, const struct info *info);
 struct info *comm_hints(struct comm *comm);
-
-/* Agree on a fresh context with all members; collective over comm (with
- * group not NULL: over the members of group alone, told apart by tag, or, where that is
- * negative, by coming in the order of comm's collectives). */
-int context_agree(struct comm *comm, struct group *group, int tag, uint32_t *context);
 
 #endif

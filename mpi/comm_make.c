@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/*
- * New communicators out of old ones. Each takes one small collective over those
- * who will be members; MPI_Comm_split one over all of the old communicator, in
- * which bids for the context travel along.
- */
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
+/* New communicators out of old ones. Each takes one small collective over those who will be
+ * members. */
 #include "mpi/agree.h"
 #include "mpi/attr.h"
 #include "mpi/comm.h"
@@ -17,12 +9,12 @@
 #include "mpi/errh.h"
 #include "mpi/group.h"
 #include "mpi/topo.h"
-#include "os/log.h"
 
-int comm_create_from(struct comm *parent, struct group *group, uint32_t context,
-                     struct comm **comm)
+int comm_create_like(struct comm *parent, struct group *group, struct group *remote,
+                     uint32_t context, struct comm **comm)
 {
-    int rc = comm_create(group, context, comm);
+    int rc = remote ? comm_create_inter(group, remote, context, comm)
+                    : comm_create(group, context, comm);
     if (rc)
         return rc;
     os_lock(&comm_lock);
@@ -32,12 +24,20 @@ int comm_create_from(struct comm *parent, struct group *group, uint32_t context,
     return MPI_SUCCESS;
 }
 
+int comm_create_from(struct comm *parent, struct group *group, uint32_t context,
+                     struct comm **comm)
+{
+    return comm_create_like(parent, group, NULL, context, comm);
+}
+
+/* Hints are not inherited: MPI-5.0 7.4.2. */
 int comm_dup(struct comm *comm, const struct info *info, struct comm **new)
 {
     uint32_t context;
-    int rc = context_agree(comm, NULL, -1, &context);
+    struct agree all = comm_everyone(comm);
+    int rc = context_agree_among(&all, NULL, 0, &context);
     if (!rc)
-        rc = comm_create_from(comm, comm->group, context, new);
+        rc = comm_create_like(comm, comm->group, comm->remote, context, new);
     if (rc)
         return rc;
     (*new)->topo = topo_ref(comm->topo);
@@ -51,128 +51,57 @@ int comm_dup(struct comm *comm, const struct info *info, struct comm **new)
     return rc;
 }
 
+/* ---- create ---- */
+
+static bool is_within(const struct group *group, const struct group *all)
+{
+    for (int i = 0; i < group->size && group != all; i++) {
+        struct process process = group_process(group, i);
+        if (group_find(all, &process) == MPI_UNDEFINED)
+            return false;
+    }
+    return true;
+}
+
+/* The same processes in the same order share one table of VCs. */
+static struct group *same_or(struct group *group, struct group *known)
+{
+    return group_compare(group, known) == MPI_IDENT ? known : group;
+}
+
+/* MPI_Comm_create of an intercommunicator. Whoever is in no group of it takes part all the same. */
+static int create_inter(struct comm *comm, struct group *group, struct comm **new)
+{
+    struct agree all = comm_everyone(comm);
+    struct group *remote;
+    uint32_t context = 0;
+    int rc = comm_swap_groups(&all, group, &remote);
+    if (rc)
+        return rc;
+    if (group->size && remote->size) {
+        rc = context_agree_among(&all, NULL, 0, &context);
+        if (!rc && group->rank != MPI_UNDEFINED)
+            rc = comm_create_like(comm, same_or(group, comm->group), same_or(remote, comm->remote),
+                                  context, new);
+        else if (!rc)
+            context_release(context);
+    }
+    group_unref(remote);
+    return rc;
+}
+
 int comm_create_group(struct comm *comm, struct group *group, int tag, struct comm **new)
 {
     uint32_t context;
     *new = NULL;
-    for (int i = 0; i < group->size && group != comm->group; i++) {
-        struct process process = group_process(group, i);
-        if (group_find(comm->group, &process) == MPI_UNDEFINED)
-            return MPI_ERR_GROUP;
-    }
+    if (!is_within(group, comm->group))
+        return MPI_ERR_GROUP;
+    if (comm->remote)
+        return create_inter(comm, group, new);
     if (group->rank == MPI_UNDEFINED)
         return MPI_SUCCESS;
     int rc = context_agree(comm, group, tag, &context);
     if (rc)
         return rc;
-    /* The same processes in the same order share one table of VCs. */
-    bool same = group_compare(group, comm->group) == MPI_IDENT;
-    return comm_create_from(comm, same ? comm->group : group, context, new);
-}
-
-/* ---- split ---- */
-
-/* What each process tells all others. */
-struct split_entry {
-    uint64_t color;
-    struct context_bid bid;
-    int32_t key;
-    uint32_t member;
-};
-
-static int by_key(const void *a, const void *b, void *entries)
-{
-    const struct split_entry *entry = entries;
-    int i = *(const int *)a, j = *(const int *)b;
-    if (entry[i].key != entry[j].key)
-        return entry[i].key < entry[j].key ? -1 : 1;
-    return (i > j) - (i < j);
-}
-
-/* The group of my color; *best: its highest bid. NULL: no memory. */
-static struct group *my_part(struct comm *comm, struct split_entry *entries,
-                             struct context_bid *best)
-{
-    const struct split_entry *mine = &entries[comm->rank];
-    int *ranks = malloc((size_t)comm->size * sizeof(*ranks));
-    if (!ranks)
-        return NULL;
-    int count = 0;
-    bool sorted = true;
-    for (int i = 0; i < comm->size; i++) {
-        if (!entries[i].member || entries[i].color != mine->color)
-            continue;
-        if (entries[i].bid.value > best->value)
-            best->value = entries[i].bid.value;
-        best->contended |= entries[i].bid.contended;
-        if (count && entries[ranks[count - 1]].key > entries[i].key)
-            sorted = false;
-        ranks[count++] = i;
-    }
-    if (!sorted)
-        qsort_r(ranks, (size_t)count, sizeof(*ranks), by_key, entries);
-    struct group *group = group_pick(comm->group, ranks, count);
-    free(ranks);
-    return group;
-}
-
-/* Make the communicator of my part. */
-static int make_part(struct comm *comm, struct split_entry *entries, bool only_smaller,
-                     struct comm **new)
-{
-    struct context_bid mine = entries[comm->rank].bid, best = {0};
-    struct group *group = my_part(comm, entries, &best);
-    if (!group)
-        return MPI_ERR_NO_MEM;
-    int rc = MPI_SUCCESS;
-    if (!only_smaller || group->size < comm->size) {
-        struct agree who = {comm, group, comm->context + 1, COMM_AGREE_TAG};
-        uint32_t context;
-        rc = context_settle(&who, mine, best, &context);
-        if (!rc)
-            rc = comm_create_from(comm, group, context, new);
-    }
-    group_unref(group);
-    return rc;
-}
-
-int comm_split(struct comm *comm, const struct comm_split *how, struct comm **new)
-{
-    *new = NULL;
-    struct split_entry *entries = calloc((size_t)comm->size, sizeof(*entries));
-    if (!entries)
-        return MPI_ERR_NO_MEM;
-    struct split_entry *mine = &entries[comm->rank];
-    *mine = (struct split_entry){.color = how->color, .key = how->key, .member = how->member};
-    if (how->member)
-        mine->bid = context_bid(0);
-    struct agree all = {comm, NULL, comm->context + 1, COMM_AGREE_TAG};
-    int rc = agree_gather(&all, entries, sizeof(*entries));
-    if (!rc && how->member)
-        rc = make_part(comm, entries, how->only_smaller, new);
-    free(entries);
-    return rc;
-}
-
-/* ---- hosts ---- */
-
-static uint64_t hash(uint64_t seed, const char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        seed = (seed ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-    return seed;
-}
-
-/* The host's name tells apart what share a kernel; the boot's id, hosts with
- * equal names. */
-uint64_t comm_host_id(void)
-{
-    char boot[64];
-    const char *host = os_host_name();
-    uint64_t id = hash(UINT64_C(0xcbf29ce484222325), host, strlen(host));
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    ssize_t len = fd < 0 ? 0 : read(fd, boot, sizeof(boot));
-    if (fd >= 0)
-        close(fd);
-    return hash(id, boot, len > 0 ? (size_t)len : 0);
+    return comm_create_from(comm, same_or(group, comm->group), context, new);
 }

@@ -1,26 +1,60 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Contexts: how the members of a new communicator agree on a number for it. */
+/*
+ * Contexts: how the members of a new communicator agree on a number for it.
+ *
+ * A communicator has CONTEXT_STEP numbers in a row, used as CONTEXT_* says. They are given back
+ * when it is gone here, and used again after all others have had their turn.
+ */
 #ifndef MPI_CONTEXT_H
 #define MPI_CONTEXT_H
 
 #include <stdint.h>
 
 struct agree;
+struct comm;
+struct group;
 
-enum { CONTEXT_WORLD = 0, CONTEXT_SELF = 4, CONTEXT_FIRST = 8, CONTEXT_STEP = 4 };
+enum { CONTEXT_WORLD = 0, CONTEXT_SELF = 8, CONTEXT_FIRST = 16, CONTEXT_STEP = 8 };
+
+/* What is added to a communicator's context, for which messages. */
+enum {
+    CONTEXT_P2P = 0,
+    CONTEXT_COLL = 1,
+    CONTEXT_GROUP = 2,  /* of MPI_Comm_create_group, whose tags are the user's */
+    CONTEXT_LEADER = 3, /* of MPI_Intercomm_create in its peer communicator; likewise */
+    CONTEXT_LOCAL = 4,  /* context of the communicator inside an intercommunicator */
+    CONTEXT_PART = 5    /* of partitioned communication: see mpi/part.c */
+};
+
+/* From here on are no communicators' contexts: where processes meet that have none in common.
+ * The lower bits are of a hash, and so are the tags there. */
+static const uint32_t context_meeting = UINT32_C(1) << 31;
 
 /* One process's bid for a context; of two, the maximum of each value is taken. */
 struct context_bid {
-    uint32_t value;
-    uint32_t contended; /* whether this process may make several communicators at once */
+    uint64_t value;
+    uint32_t contended; /* whether a member may refuse what has been bid highest */
 };
 
 struct context_bid context_bid(int round);
 
 /* Settle on a context: mine is this process's bid, and best the maximum over all
- * members, who are named by who. Returns MPI_SUCCESS or an error class. */
+ * members, who are named by who. Returns MPI_SUCCESS or an error class: MPI_ERR_OTHER where
+ * all are in use. */
 int context_settle(const struct agree *who, struct context_bid mine, struct context_bid best,
                    uint32_t *context);
+
+/* Agree on a fresh context with all who take part. extra has count more values, AGREE_VALUES - 2
+ * at most, which become the maximum over all. */
+int context_agree_among(const struct agree *who, uint64_t *extra, int count, uint32_t *context);
+
+/* The same with all members of comm, an intracommunicator; with group not NULL, with those of the
+ * group alone, told apart by tag, or, where that is negative, by coming in the order of comm's
+ * collectives. */
+int context_agree(struct comm *comm, struct group *group, int tag, uint32_t *context);
+
+/* Give a context back that nobody here uses any more. One that was not agreed on is left alone. */
+void context_release(uint32_t context);
 
 #endif

@@ -18,6 +18,11 @@ void group_init(const struct process *self)
     me = *self;
 }
 
+struct process group_me(void)
+{
+    return me;
+}
+
 struct group *group_from(MPI_Group handle)
 {
     if (handle_is_constant(handle))
@@ -42,7 +47,7 @@ void group_unref(struct group *group)
         return;
     group->object.word = 0;
     free(group->list);
-    free(atomic_load(&group->sorted));
+    free(atomic_load(&group->index));
     free(atomic_load(&group->vcs));
     free(group);
 }
@@ -142,59 +147,69 @@ struct vc **group_vcs(struct group *group)
     return before;
 }
 
-/* ---- finding a process ---- */
-
-static int order(const struct process *a, const struct process *b)
+int group_order(const struct process *a, const struct process *b)
 {
     int gids = memcmp(&a->gid, &b->gid, sizeof(a->gid));
     return gids ? gids : (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-static int order_ranks(const void *a, const void *b, void *list)
+/* ---- finding a process ---- */
+
+/*
+ * The index of a list: a hash table with a power of two of places, twice the group's size at
+ * least, each with a rank + 1 or 0. A process is at its own place or the next ones.
+ */
+static size_t index_places(const struct group *group)
 {
-    const struct process *process = list;
-    return order(&process[*(const int *)a], &process[*(const int *)b]);
+    size_t places = 2;
+    while (places < 2 * (size_t)group->size)
+        places *= 2;
+    return places;
 }
 
-/* The table of ranks sorted by process; NULL: no memory. */
-static const int *sorted_ranks(const struct group *group)
+static size_t place_of(const struct process *process, size_t places)
 {
-    int *sorted = atomic_load_explicit(&group->sorted, memory_order_acquire);
-    if (sorted)
-        return sorted;
-    sorted = malloc((size_t)group->size * sizeof(*sorted));
-    if (!sorted)
+    uint64_t gid;
+    memcpy(&gid, process->gid.b, sizeof(gid));
+    uint64_t mixed = (gid ^ process->rank) * UINT64_C(0x9e3779b97f4a7c15);
+    return (size_t)(mixed ^ mixed >> 32) & (places - 1);
+}
+
+/* NULL: no memory. */
+static const int *index_of(const struct group *group, size_t places)
+{
+    int *index = atomic_load_explicit(&group->index, memory_order_acquire);
+    if (index)
+        return index;
+    index = calloc(places, sizeof(*index));
+    if (!index)
         return NULL;
-    for (int i = 0; i < group->size; i++)
-        sorted[i] = i;
-    qsort_r(sorted, (size_t)group->size, sizeof(*sorted), order_ranks, group->list);
+    for (int i = 0; i < group->size; i++) {
+        size_t at = place_of(&group->list[i], places);
+        while (index[at])
+            at = (at + 1) & (places - 1);
+        index[at] = i + 1;
+    }
     int *before = NULL;
-    if (atomic_compare_exchange_strong(&((struct group *)(uintptr_t)group)->sorted, &before,
-                                       sorted))
-        return sorted;
-    free(sorted);
+    if (atomic_compare_exchange_strong(&((struct group *)(uintptr_t)group)->index, &before, index))
+        return index;
+    free(index);
     return before;
 }
 
 static int find_in_list(const struct group *group, const struct process *process)
 {
-    const int *sorted = sorted_ranks(group);
-    if (!sorted) { /* no memory: slowly, then */
+    size_t places = index_places(group);
+    const int *index = index_of(group, places);
+    if (!index) { /* no memory: slowly, then */
         for (int i = 0; i < group->size; i++)
             if (same_process(&group->list[i], process))
                 return i;
         return MPI_UNDEFINED;
     }
-    int low = 0, high = group->size;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (order(&group->list[sorted[middle]], process) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < group->size && same_process(&group->list[sorted[low]], process))
-        return sorted[low];
+    for (size_t at = place_of(process, places); index[at]; at = (at + 1) & (places - 1))
+        if (same_process(&group->list[index[at] - 1], process))
+            return index[at] - 1;
     return MPI_UNDEFINED;
 }
 
@@ -211,16 +226,26 @@ int group_find(const struct group *group, const struct process *process)
     return i >= 0 && i < group->size ? (int)i : MPI_UNDEFINED;
 }
 
+/* Two ranges of one size and world. Where the strides differ only in sign, one is the other
+ * turned if it starts where the other ends. */
+static int compare_ranges(const struct group *a, const struct group *b)
+{
+    if (a->first == b->first && a->stride == b->stride)
+        return MPI_IDENT;
+    bool turned = a->stride == -b->stride && b->first == a->first + (a->size - 1) * a->stride;
+    return turned ? MPI_SIMILAR : MPI_UNEQUAL;
+}
+
 int group_compare(const struct group *a, const struct group *b)
 {
     if (a == b)
         return MPI_IDENT;
     if (a->size != b->size)
         return MPI_UNEQUAL;
-    bool same = !a->list && !b->list && a->first == b->first && a->stride == b->stride &&
-                same_gid(&a->gid, &b->gid);
-    if (same || !a->size)
+    if (!a->size)
         return MPI_IDENT;
+    if (!a->list && !b->list && same_gid(&a->gid, &b->gid))
+        return compare_ranges(a, b);
     int result = MPI_IDENT;
     for (int i = 0; i < a->size; i++) {
         struct process process = group_process(a, i), other = group_process(b, i);
@@ -231,4 +256,65 @@ int group_compare(const struct group *a, const struct group *b)
             return MPI_UNEQUAL;
     }
     return result;
+}
+
+/* ---- as bytes ---- */
+
+struct image {
+    struct mpid_gid gid;
+    int64_t first, stride;
+    int32_t size;
+    uint32_t listed; /* struct process [size] follow */
+};
+
+void *group_pack(const struct group *group, size_t *len)
+{
+    size_t list_len = group->list ? (size_t)group->size * sizeof(struct process) : 0;
+    char *bytes = malloc(sizeof(struct image) + list_len);
+    if (!bytes)
+        return NULL;
+    struct image image = {group->gid, group->first, group->stride, group->size,
+                          group->list != NULL};
+    memcpy(bytes, &image, sizeof(image));
+    if (list_len)
+        memcpy(bytes + sizeof(image), group->list, list_len);
+    *len = sizeof(image) + list_len;
+    return bytes;
+}
+
+static bool is_rank(int64_t rank)
+{
+    return rank >= 0 && rank <= UINT32_MAX;
+}
+
+struct group *group_unpack(const void *bytes, size_t *len)
+{
+    struct image image;
+    size_t rest = *len - sizeof(image);
+    bool good = *len >= sizeof(image);
+    if (good) {
+        memcpy(&image, bytes, sizeof(image));
+        int64_t span = 0;
+        if (image.listed)
+            good = image.size > 0 && rest == (size_t)image.size * sizeof(struct process);
+        else
+            good = image.size >= 0 && !rest && is_rank(image.first) &&
+                   (image.size < 2 || image.stride != 0) &&
+                   !__builtin_mul_overflow((int64_t)image.size - 1, image.stride, &span) &&
+                   span <= UINT32_MAX && span >= -(int64_t)UINT32_MAX &&
+                   (!image.size || is_rank(image.first + span));
+    }
+    if (!good) {
+        *len = 0;
+        return NULL;
+    }
+    if (!image.listed)
+        return group_create_range(&image.gid, image.first, image.stride, image.size);
+    struct process *list = malloc(rest);
+    if (!list)
+        return NULL;
+    memcpy(list, (const char *)bytes + sizeof(image), rest);
+    struct group *group = group_create(list, image.size);
+    free(list);
+    return group;
 }

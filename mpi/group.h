@@ -10,6 +10,8 @@
 #define MPI_GROUP_H
 
 #include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "include/mpid.h"
@@ -27,12 +29,13 @@ struct group {
     struct mpid_gid gid; /* of all members while list is NULL */
     int64_t first, stride; /* member i is (gid, first + i * stride) */
     struct process *list;  /* [size], or NULL: a range */
-    _Atomic(int *) sorted; /* [size]: ranks in order of their processes, once one was sought */
+    _Atomic(int *) index; /* of a list: a hash table, once a process was sought */
     _Atomic(struct vc **) vcs; /* [size], made when a communicator needs it, and shared */
 };
 
 /* Tell who this process is: comes first. */
 void group_init(const struct process *me);
+struct process group_me(void);
 
 extern struct group *group_empty; /* MPI_GROUP_EMPTY */
 
@@ -63,7 +66,37 @@ int group_compare(const struct group *a, const struct group *b);
 /* The group's table of VCs, made if need be; NULL: no memory. */
 struct vc **group_vcs(struct group *group);
 
-/* Rank of a process in the group, or MPI_UNDEFINED. O(1) for a range, O(log n) else. */
+/* Rank of a process in the group, or MPI_UNDEFINED. O(1), but for a list's first time. */
 int group_find(const struct group *group, const struct process *process);
+
+/* The order of processes that all agree on: negative, 0 or positive. */
+int group_order(const struct process *a, const struct process *b);
+
+/* A group as bytes for another process, from malloc(); back, or NULL where memory is out, and,
+ * with *len 0, where the bytes are none of a group's. */
+void *group_pack(const struct group *group, size_t *len);
+struct group *group_unpack(const void *bytes, size_t *len);
+
+/* ---- sets, in group_set.c: NULL where memory is out ---- */
+
+/* All of a, then those of b that are not in a. */
+struct group *group_union(struct group *a, struct group *b);
+/* Those of a that are in b, or are not, in the order of a. */
+struct group *group_intersection(struct group *a, struct group *b);
+struct group *group_difference(struct group *a, struct group *b);
+bool group_overlap(const struct group *a, const struct group *b);
+
+/* The first rank of a list that cannot be. */
+struct group_fault {
+    int64_t rank;
+    const char *wrong; /* NULL: memory is out */
+};
+
+/* The members that are named, in that order, or all others. NULL where *fault says why. */
+struct group *group_choose(struct group *from, const int *ranks, int n, bool others,
+                           struct group_fault *fault);
+/* The same for ranges (first, last, stride), whose strides are not 0. */
+struct group *group_choose_ranges(struct group *from, int ranges[][3], int n, bool others,
+                                  struct group_fault *fault);
 
 #endif

@@ -4,11 +4,12 @@
  * Where this process runs in its host's hardware, by hwloc. The library is loaded at the first
  * question and not before, since most programs never ask and its start takes longer than ours.
  * Where it is not installed, or the process may run in several places of a level, that level is
- * unknown. Any thread may ask; the answer is found once.
+ * unknown. Any thread may ask; the host's hardware is read once.
  */
 #ifndef MPI_HARDWARE_H
 #define MPI_HARDWARE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* From the outermost to the innermost. */
@@ -31,10 +32,17 @@ struct hardware_place {
     uint64_t id[HARDWARE_LEVELS];
 };
 
+/* Where this process ran at the first question. */
 const struct hardware_place *hardware_place(void);
+/* Where it may run now. */
+void hardware_look(struct hardware_place *place);
 
-/* Level of a name such as "hwloc://Package", "hwloc://NUMANode", "hwloc://L3Cache",
- * "mpi_shared_memory" (the host), or HARDWARE_LEVELS where it names none; and back. */
+/* Whether the host is known to have objects of a level. */
+bool hardware_has(enum hardware_level level);
+
+/* Level of a name such as "hwloc://Package", "hwloc://NUMANode", "hwloc://L3Cache", with or without
+ * the "hwloc://", "hwloc://Machine" or "mpi_shared_memory" (the host), or HARDWARE_LEVELS where it
+ * names none; and back, with the "hwloc://". */
 enum hardware_level hardware_level_of(const char *name);
 const char *hardware_level_name(enum hardware_level level);
 

@@ -7,6 +7,7 @@
 #include "mpi/attr.h"
 #include "mpi/buffer.h"
 #include "mpi/comm.h"
+#include "mpi/comm_from.h"
 #include "mpi/errh.h"
 #include "mpi/group.h"
 #include "mpi/info.h"
@@ -182,8 +183,11 @@ static int give(struct comm *comm, int rc, struct comm *new, MPI_Comm *newcomm,
         return errh_comm(comm, rc, function, "the group has members that are not in the "
                                              "communicator");
     case MPI_ERR_OTHER:
-        return errh_comm(comm, rc, function, "all contexts are used up, or a callback failed");
-    default: return errh_comm(comm, rc, function, "the members could not agree (error %d)", rc);
+        return errh_comm(comm, rc, function,
+                         "every context is in use (free communicators that are not needed), or an "
+                         "attribute's callback failed");
+    case MPI_ERR_INTERN: return errh_comm(comm, rc, function, "the members could not agree");
+    default: return errh_comm(comm, rc, function, "making it failed with error code %d", rc);
     }
 }
 
@@ -193,16 +197,14 @@ static int check_parent(MPI_Comm handle, struct comm *comm, const MPI_Comm *newc
 {
     if (!comm)
         return errh_bad_comm(handle, function);
-    if (comm->remote)
-        return errh_comm(comm, MPI_ERR_COMM, function, "an intercommunicator");
     return newcomm ? MPI_SUCCESS : null_argument(comm, function);
 }
 
 /*
  * Copy a communicator.
  *
- * The copy has the same processes in the same order, hints, an error handler, and those
- * attributes that their callbacks copy; messages of the one are never matched by receives of the
+ * The copy has the same processes in the same order, the error handler, and those attributes that
+ * their callbacks copy, but no hints; messages of the one are never matched by receives of the
  * other. Every process of comm must call this; the call waits for them.
  *
  * MPI_ERR_OTHER: all contexts are in use: communicators that are not needed must be freed first.
@@ -221,9 +223,9 @@ int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 }
 
 /*
- * Copy a communicator, with other hints.
+ * Copy a communicator, and give the copy hints.
  *
- * As MPI_Comm_dup, but the copy has the hints of info alone.
+ * As MPI_Comm_dup, whose copy has no hints; this one has those of info.
  *
  * MPI_ERR_OTHER: all contexts are in use: communicators that are not needed must be freed first.
  *   What an attribute's callback returns is returned as it is.
@@ -295,6 +297,8 @@ int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *ne
     struct group *of = group_from(group);
     if (!of)
         return errh_comm(on, MPI_ERR_GROUP, __func__, "%p is no group", (void *)group);
+    if (on->remote)
+        return errh_comm(on, MPI_ERR_COMM, __func__, "an intercommunicator");
     if (tag < 0)
         return errh_comm(on, MPI_ERR_TAG, __func__, "tag %d: must be 0 to %d", tag, COMM_TAG_UB);
     rc = comm_create_group(on, of, tag, &new);
@@ -332,37 +336,123 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
     return give(on, rc, new, newcomm, __func__);
 }
 
-/* Whether a guided split asks for the one kind of resource that is known here. */
-static bool wants_shared_memory(const struct info *info)
+/* The resource that a guided split asks for. Returns MPI_SUCCESS or the error's code. */
+static int find_resource(struct comm *comm, int split_type, const struct info *info,
+                         struct comm_split *how, const char *function)
 {
-    const char *type = info ? info_get(info, "mpi_hw_resource_type") : NULL;
-    return type && !strcmp(type, "mpi_shared_memory");
+    bool sets = split_type == MPI_COMM_TYPE_RESOURCE_GUIDED;
+    const char *hardware = info ? info_get(info, "mpi_hw_resource_type") : NULL;
+    const char *pset = info && sets ? info_get(info, "mpi_pset_name") : NULL;
+    how->member = false;
+    if (hardware && pset)
+        return errh_comm(comm, MPI_ERR_INFO, function,
+                         "info has both mpi_hw_resource_type and mpi_pset_name");
+    if (hardware)
+        comm_split_resource(hardware, how);
+    else if (pset)
+        comm_split_pset(pset, how);
+    return MPI_SUCCESS;
 }
 
+/*
+ * Part a communicator by the hardware, or by a process set.
+ *
+ * Every process of comm must call this, with the same split_type or with MPI_UNDEFINED; the call
+ * waits for them. The processes of a part are in the order of key, and where that is equal, of
+ * their ranks in comm.
+ *
+ * - MPI_COMM_TYPE_SHARED: a part is a host.
+ * - MPI_COMM_TYPE_HW_GUIDED: a part is one instance of the hardware that info's key
+ *   mpi_hw_resource_type names: hwloc://Package, hwloc://NUMANode, hwloc://L3Cache,
+ *   hwloc://L2Cache, hwloc://Core, hwloc://PU, hwloc://Machine or mpi_shared_memory. Processes
+ *   that may run in several instances are in no part.
+ * - MPI_COMM_TYPE_RESOURCE_GUIDED: the same; or a part is the process set that mpi_pset_name names.
+ * - MPI_COMM_TYPE_HW_UNGUIDED: a part is one instance of the outermost hardware that tells the
+ *   processes apart, and info gets its name under mpi_hw_resource_type.
+ *
+ * split_type: one of these; or MPI_UNDEFINED: this process is in no part
+ * key: any number
+ * info: keys as above, or MPI_INFO_NULL
+ * newcomm: the new communicator; MPI_COMM_NULL where this process is in no part
+ *
+ * MPI_ERR_ARG: split_type is none of these, or newcomm is NULL.
+ * MPI_ERR_INFO: info is no info object, or has both keys.
+ * MPI_ERR_OTHER: all contexts are in use: communicators that are not needed must be freed first.
+ *
+ * MPI-5.0 7.4.2
+ */
 int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info,
     MPI_Comm *newcomm)
 {
-    struct comm *new, *on = comm_from(comm);
+    struct comm *new = NULL, *on = comm_from(comm);
     int rc = check_parent(comm, on, newcomm, __func__);
     if (rc)
         return rc;
-    const struct info *hints = info_from(info);
+    struct info *hints = info_from(info);
     if (!hints && info != MPI_INFO_NULL)
         return errh_comm(on, MPI_ERR_INFO, __func__, "%p is no info object", (void *)info);
     struct comm_split how = {.member = true, .key = key};
     switch (split_type) {
     case MPI_UNDEFINED: how.member = false; break;
-    case MPI_COMM_TYPE_SHARED: break;
-    case MPI_COMM_TYPE_HW_UNGUIDED: how.only_smaller = true; break;
+    case MPI_COMM_TYPE_HW_UNGUIDED: break;
+    case MPI_COMM_TYPE_SHARED: how.color = comm_host_id(); break;
     case MPI_COMM_TYPE_HW_GUIDED:
-    case MPI_COMM_TYPE_RESOURCE_GUIDED: how.member = wants_shared_memory(hints); break;
+    case MPI_COMM_TYPE_RESOURCE_GUIDED:
+        rc = find_resource(on, split_type, hints, &how, __func__);
+        if (rc)
+            return rc;
+        break;
     default:
         return errh_comm(on, MPI_ERR_ARG, __func__, "split_type %d is none", split_type);
     }
-    if (how.member)
-        how.color = comm_host_id();
-    rc = comm_split(on, &how, &new);
+    const char *name = NULL;
+    rc = comm_split_hardware(on, &how, split_type == MPI_COMM_TYPE_HW_UNGUIDED, &name);
+    if (!rc)
+        rc = comm_split(on, &how, &new);
+    if (!rc && new && name && hints && !info_is_fixed(hints)) {
+        info_lock();
+        rc = info_set(hints, "mpi_hw_resource_type", name);
+        info_unlock();
+    }
     return give(on, rc, new, newcomm, __func__);
+}
+
+/*
+ * Make a communicator of a group, without another communicator.
+ *
+ * Every process of the group must call this, with the same processes in the same order and with
+ * the same text; the call waits for them. Calls that go on at the same time in several threads
+ * need different texts. Errors go to errhandler.
+ *
+ * group: any group that this process is in; where it is MPI_GROUP_EMPTY the call is local
+ * stringtag: a text of MPI_MAX_STRINGTAG_LEN - 1 characters at most
+ * info: hints for the new communicator, or MPI_INFO_NULL
+ * errhandler: the error handler of the new communicator
+ * newcomm: the new communicator; MPI_COMM_NULL for MPI_GROUP_EMPTY
+ *
+ * MPI_ERR_ARG: stringtag is NULL or too long, or newcomm is NULL.
+ * MPI_ERR_ERRHANDLER: errhandler is none; told to that of MPI_COMM_SELF.
+ * MPI_ERR_GROUP: not a group, or one without this process.
+ * MPI_ERR_OTHER: all contexts are in use: communicators that are not needed must be freed first.
+ *
+ * MPI-5.0 7.4.2
+ */
+int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info,
+    MPI_Errhandler errhandler, MPI_Comm *newcomm)
+{
+    struct comm *new;
+    struct comm_from from = {group_from(group), stringtag, info_from(info), errh_from(errhandler)};
+    int rc = comm_from_check(&from, group, info, __func__);
+    if (rc)
+        return rc;
+    if (!newcomm)
+        return comm_from_error(&from, MPI_ERR_ARG, __func__, "newcomm is NULL");
+    if (from.group == group_empty) {
+        *newcomm = MPI_COMM_NULL;
+        return MPI_SUCCESS;
+    }
+    rc = comm_from_group(from.group, stringtag, &new);
+    return comm_from_give(&from, rc, new, newcomm, __func__);
 }
 
 /*

@@ -10,6 +10,7 @@
 #include "mpi/attr.h"
 #include "mpi/comm.h"
 #include "mpi/errh.h"
+#include "mpi/hardware.h"
 #include "mpi/info.h"
 #include "mpi/init.h"
 #include "os/clock.h"
@@ -314,6 +315,40 @@ int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 int PMPI_Free_mem(void *base)
 {
     free(base);
+    return MPI_SUCCESS;
+}
+
+/*
+ * Tell the kinds of hardware that the host has.
+ *
+ * The keys of the new info object are those that MPI_Comm_split_type takes for
+ * mpi_hw_resource_type, such as hwloc://NUMANode. A value is true where this process may now run in
+ * one instance of the kind alone, else false. Without libhwloc only hwloc://Machine is known.
+ *
+ * hw_info: a new info object, which the caller frees
+ *
+ * MPI_ERR_ARG: hw_info is NULL.
+ *
+ * MPI-5.0 9.1.2
+ */
+int PMPI_Get_hw_resource_info(MPI_Info *hw_info)
+{
+    struct hardware_place here;
+    if (!hw_info)
+        return errh_comm(NULL, MPI_ERR_ARG, __func__, "hw_info is NULL");
+    struct info *info = info_create();
+    int rc = info ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    hardware_look(&here);
+    for (int level = HARDWARE_HOST; level < HARDWARE_LEVELS && !rc; level++) {
+        if (hardware_has(level))
+            rc = info_set(info, hardware_level_name(level),
+                          here.id[level] != HARDWARE_UNKNOWN ? "true" : "false");
+    }
+    if (rc) {
+        info_destroy(info);
+        return errh_comm(NULL, rc, __func__, "no memory for an info object");
+    }
+    *hw_info = info_handle(info);
     return MPI_SUCCESS;
 }
 

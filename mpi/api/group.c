@@ -2,8 +2,6 @@
 
 /* Group functions (MPI-5.0 7.3). New groups are lists of ranks picked from an old one. */
 
-#include <stdlib.h>
-
 #include "mpi/errh.h"
 #include "mpi/group.h"
 
@@ -148,55 +146,6 @@ int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_
 
 /* ---- sets ---- */
 
-/* Ranks in a of its members that are (or are not) members of b, in order. Returns
- * how many, or -1 when memory is out. */
-static int filter(const struct group *a, const struct group *b, bool members, int **ranks)
-{
-    *ranks = malloc((size_t)(a->size ? a->size : 1) * sizeof(**ranks));
-    if (!*ranks)
-        return -1;
-    int n = 0;
-    for (int i = 0; i < a->size; i++) {
-        struct process process = group_process(a, i);
-        if ((group_find(b, &process) != MPI_UNDEFINED) == members)
-            (*ranks)[n++] = i;
-    }
-    return n;
-}
-
-/* The group of what filter() finds. */
-static struct group *filtered(struct group *a, const struct group *b, bool members)
-{
-    int *ranks;
-    int n = filter(a, b, members, &ranks);
-    struct group *group = n < 0 ? NULL : group_pick(a, ranks, n);
-    free(ranks);
-    return group;
-}
-
-/* All of a, then those of b that are not in a. */
-static struct group *united(struct group *a, struct group *b)
-{
-    struct group *group = NULL;
-    int *ranks;
-    int n = filter(b, a, false, &ranks);
-    if (n == 0) {
-        group_ref(a);
-        group = a;
-    } else if (n > 0 && n <= INT32_MAX - a->size) {
-        struct process *list = malloc(((size_t)a->size + (size_t)n) * sizeof(*list));
-        for (int i = 0; list && i < a->size; i++)
-            list[i] = group_process(a, i);
-        for (int i = 0; list && i < n; i++)
-            list[a->size + i] = group_process(b, ranks[i]);
-        if (list)
-            group = group_create(list, a->size + n);
-        free(list);
-    }
-    free(ranks);
-    return group;
-}
-
 /*
  * Make a group of the members of two groups.
  *
@@ -211,7 +160,7 @@ int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
         return bad_group(a ? group2 : group1, __func__);
     if (!newgroup)
         return errh_comm(NULL, MPI_ERR_ARG, __func__, "newgroup is NULL");
-    return give(united(a, b), newgroup, __func__);
+    return give(group_union(a, b), newgroup, __func__);
 }
 
 /*
@@ -228,7 +177,7 @@ int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgr
         return bad_group(a ? group2 : group1, __func__);
     if (!newgroup)
         return errh_comm(NULL, MPI_ERR_ARG, __func__, "newgroup is NULL");
-    return give(filtered(a, b, true), newgroup, __func__);
+    return give(group_intersection(a, b), newgroup, __func__);
 }
 
 /*
@@ -245,88 +194,33 @@ int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgrou
         return bad_group(a ? group2 : group1, __func__);
     if (!newgroup)
         return errh_comm(NULL, MPI_ERR_ARG, __func__, "newgroup is NULL");
-    return give(filtered(a, b, false), newgroup, __func__);
+    return give(group_difference(a, b), newgroup, __func__);
 }
 
 /* ---- lists of ranks ---- */
 
-/*
- * A set of ranks. Where several of a list are out of range or twice in it, the
- * first is told.
- */
-struct rank_set {
-    uint64_t *bits;
-    int size;
-};
-
-static bool set_init(struct rank_set *set, int size)
+/* Give the user a group of chosen ranks, or say why there is none. */
+static int give_chosen(struct group *made, const struct group *from,
+                       const struct group_fault *fault, MPI_Group *newgroup, const char *function)
 {
-    set->size = size;
-    set->bits = calloc((size_t)size / 64 + 1, sizeof(*set->bits));
-    return set->bits != NULL;
+    if (!fault->wrong)
+        return give(made, newgroup, function);
+    return errh_comm(NULL, MPI_ERR_RANK, function, "rank %lld %s (of size %d)",
+                     (long long)fault->rank, fault->wrong, from->size);
 }
 
-static bool set_has(const struct rank_set *set, int rank)
-{
-    return set->bits[rank / 64] >> (rank % 64) & 1;
-}
-
-/* Add a rank. Returns NULL, or what is wrong with it. */
-static const char *set_add(struct rank_set *set, int64_t rank)
-{
-    if (rank < 0 || rank >= set->size)
-        return "is no rank of the group";
-    if (set_has(set, (int)rank))
-        return "is named twice";
-    set->bits[rank / 64] |= UINT64_C(1) << (rank % 64);
-    return NULL;
-}
-
-/* The ranks of a group that are not in the set. */
-static struct group *without(struct group *group, const struct rank_set *set)
-{
-    int *ranks = malloc((size_t)(group->size ? group->size : 1) * sizeof(*ranks));
-    if (!ranks)
-        return NULL;
-    int n = 0;
-    for (int i = 0; i < group->size; i++)
-        if (!set_has(set, i))
-            ranks[n++] = i;
-    struct group *made = group_pick(group, ranks, n);
-    free(ranks);
-    return made;
-}
-
-static int bad_rank(int64_t rank, const char *wrong, const struct group *group,
-                    const char *function)
-{
-    return errh_comm(NULL, MPI_ERR_RANK, function, "rank %lld %s (of size %d)", (long long)rank,
-                     wrong, group->size);
-}
-
-/* MPI_Group_incl, and with exclude MPI_Group_excl. */
-static int choose(MPI_Group group, int n, const int ranks[], bool exclude, MPI_Group *newgroup,
+/* MPI_Group_incl, and with others MPI_Group_excl. */
+static int choose(MPI_Group group, int n, const int ranks[], bool others, MPI_Group *newgroup,
                   const char *function)
 {
-    struct rank_set set;
-    struct group *g = group_from(group);
-    if (!g)
+    struct group_fault fault;
+    struct group *from = group_from(group);
+    if (!from)
         return bad_group(group, function);
     if (n < 0 || (n > 0 && !ranks) || !newgroup)
         return errh_comm(NULL, MPI_ERR_ARG, function, "n is %d, or an argument is NULL", n);
-    if (!set_init(&set, g->size))
-        return no_memory(function);
-    const char *wrong = NULL;
-    int i = 0;
-    while (i < n && !wrong)
-        wrong = set_add(&set, ranks[i++]);
-    if (wrong) {
-        free(set.bits);
-        return bad_rank(ranks[i - 1], wrong, g, function);
-    }
-    struct group *made = exclude ? without(g, &set) : group_pick(g, ranks, n);
-    free(set.bits);
-    return give(made, newgroup, function);
+    struct group *made = group_choose(from, ranks, n, others, &fault);
+    return give_chosen(made, from, &fault, newgroup, function);
 }
 
 /*
@@ -363,70 +257,22 @@ int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgro
     return choose(group, n, ranks, true, newgroup, __func__);
 }
 
-/* ---- ranges ---- */
-
-/* How many ranks a range (first, last, stride) has; 0 where the stride points the wrong
- * way; -1 where it is 0. */
-static int64_t range_len(const int range[3])
-{
-    int64_t distance = (int64_t)range[1] - range[0];
-    if (!range[2])
-        return -1;
-    return distance && (distance < 0) != (range[2] < 0) ? 0 : distance / range[2] + 1;
-}
-
-/* List the ranks of the ranges, which the set then has. Returns how many, or -1 - i
- * where rank *bad of range i is wrong. The list has room for all ranks. */
-static int expand(int n, int ranges[][3], struct rank_set *set, int *ranks, int64_t *bad,
-                  const char **wrong)
-{
-    int count = 0;
-    for (int i = 0; i < n; i++) {
-        int64_t len = range_len(ranges[i]);
-        for (int64_t k = 0; k < len; k++) {
-            *bad = ranges[i][0] + k * ranges[i][2];
-            *wrong = set_add(set, *bad);
-            if (*wrong)
-                return -1 - i;
-            ranks[count++] = (int)*bad;
-        }
-    }
-    return count;
-}
-
-/* MPI_Group_range_incl, and with exclude MPI_Group_range_excl. */
-static int choose_ranges(struct group *g, int n, int ranges[][3], bool exclude,
+/* MPI_Group_range_incl, and with others MPI_Group_range_excl. */
+static int choose_ranges(MPI_Group group, int n, int ranges[][3], bool others,
                          MPI_Group *newgroup, const char *function)
 {
-    struct rank_set set = {0};
-    const char *wrong = NULL;
-    int64_t bad = 0;
-    int *ranks = malloc((size_t)(g->size ? g->size : 1) * sizeof(*ranks));
-    if (!ranks || !set_init(&set, g->size)) {
-        free(ranks);
-        return no_memory(function);
-    }
-    int count = expand(n, ranges, &set, ranks, &bad, &wrong);
-    struct group *made = NULL;
-    if (count >= 0)
-        made = exclude ? without(g, &set) : group_pick(g, ranks, count);
-    free(ranks);
-    free(set.bits);
-    return count < 0 ? bad_rank(bad, wrong, g, function) : give(made, newgroup, function);
-}
-
-static int ranges_wrong(MPI_Group group, int n, int ranges[][3], const MPI_Group *newgroup,
-                        const char *function)
-{
-    if (!group_from(group))
+    struct group_fault fault;
+    struct group *from = group_from(group);
+    if (!from)
         return bad_group(group, function);
     if (n < 0 || (n > 0 && !ranges) || !newgroup)
         return errh_comm(NULL, MPI_ERR_ARG, function, "n is %d, or an argument is NULL", n);
     for (int i = 0; i < n; i++) {
-        if (range_len(ranges[i]) < 0)
+        if (!ranges[i][2])
             return errh_comm(NULL, MPI_ERR_ARG, function, "the stride of range %d is 0", i);
     }
-    return MPI_SUCCESS;
+    struct group *made = group_choose_ranges(from, ranges, n, others, &fault);
+    return give_chosen(made, from, &fault, newgroup, function);
 }
 
 /*
@@ -443,19 +289,7 @@ static int ranges_wrong(MPI_Group group, int n, int ranges[][3], const MPI_Group
  */
 int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
 {
-    int rc = ranges_wrong(group, n, ranges, newgroup, __func__);
-    if (rc)
-        return rc;
-    struct group *g = group_from(group);
-    int64_t len = n == 1 ? range_len(ranges[0]) : 0;
-    int64_t last = len ? ranges[0][0] + (len - 1) * ranges[0][2] : 0;
-    /* One range of a range is a range: nothing is listed. */
-    if (len && !g->list && ranges[0][0] >= 0 && ranges[0][0] < g->size && last >= 0 &&
-        last < g->size)
-        return give(group_create_range(&g->gid, g->first + ranges[0][0] * g->stride,
-                                       ranges[0][2] * g->stride, (int)len),
-                    newgroup, __func__);
-    return choose_ranges(g, n, ranges, false, newgroup, __func__);
+    return choose_ranges(group, n, ranges, false, newgroup, __func__);
 }
 
 /*
@@ -473,9 +307,7 @@ int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *ne
  */
 int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
 {
-    int rc = ranges_wrong(group, n, ranges, newgroup, __func__);
-    return rc ? rc
-              : choose_ranges(group_from(group), n, ranges, true, newgroup, __func__);
+    return choose_ranges(group, n, ranges, true, newgroup, __func__);
 }
 
 #include "group.gen.h"

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* hwloc, by its headers at build time and by its library only when somebody asks. */
+#include "mpi/hardware.h"
+
+#include <dlfcn.h>
+#include <hwloc.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "mpi/comm.h"
+
+/* The functions that are used: an X(name) each. */
+#define FUNCTIONS(X)                                                                               \
+    X(hwloc_topology_init) X(hwloc_topology_set_flags)                                             \
+    X(hwloc_topology_load) X(hwloc_topology_destroy)                                               \
+    X(hwloc_get_type_depth) X(hwloc_get_obj_by_depth)                                              \
+    X(hwloc_get_cpubind) X(hwloc_bitmap_intersects)                                                \
+    X(hwloc_bitmap_alloc) X(hwloc_bitmap_free)
+
+#define MEMBER(name) __typeof__(&(name)) name;
+static struct {
+    FUNCTIONS(MEMBER)
+} lib;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static hwloc_topology_t topology; /* NULL: not known */
+static uint64_t host;
+static struct hardware_place first;
+
+static const struct {
+    const char *name;
+    hwloc_obj_type_t type;
+} levels[HARDWARE_LEVELS] = {
+    [HARDWARE_HOST] = {"hwloc://Machine", HWLOC_OBJ_MACHINE},
+    [HARDWARE_PACKAGE] = {"hwloc://Package", HWLOC_OBJ_PACKAGE},
+    [HARDWARE_NUMA] = {"hwloc://NUMANode", HWLOC_OBJ_NUMANODE},
+    [HARDWARE_L3] = {"hwloc://L3Cache", HWLOC_OBJ_L3CACHE},
+    [HARDWARE_L2] = {"hwloc://L2Cache", HWLOC_OBJ_L2CACHE},
+    [HARDWARE_CORE] = {"hwloc://Core", HWLOC_OBJ_CORE},
+    [HARDWARE_PU] = {"hwloc://PU", HWLOC_OBJ_PU},
+};
+
+static bool load_library(void)
+{
+    void *handle = dlopen("libhwloc.so.15", RTLD_NOW | RTLD_LOCAL);
+    bool good = handle != NULL;
+    void *symbol;
+#define LOOK_UP(name)                            \
+    symbol = good ? dlsym(handle, #name) : NULL; \
+    memcpy(&lib.name, &symbol, sizeof(symbol));  \
+    good = symbol != NULL;
+    FUNCTIONS(LOOK_UP)
+    return good;
+}
+
+/* All of the host, also what this process may not use: then all processes number alike. */
+static void load_topology(void)
+{
+    hwloc_topology_t made;
+    if (!load_library() || lib.hwloc_topology_init(&made))
+        return;
+    if (lib.hwloc_topology_set_flags(made, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) ||
+        lib.hwloc_topology_load(made))
+        lib.hwloc_topology_destroy(made);
+    else
+        topology = made;
+}
+
+/* The one object of a level that has processors of these, or HARDWARE_UNKNOWN. */
+static uint64_t find_object(enum hardware_level level, hwloc_const_cpuset_t cpus)
+{
+    uint64_t found = HARDWARE_UNKNOWN;
+    int depth = lib.hwloc_get_type_depth(topology, levels[level].type);
+    for (unsigned i = 0;; i++) {
+        hwloc_obj_t object = lib.hwloc_get_obj_by_depth(topology, depth, i);
+        if (!object)
+            return found;
+        if (!object->cpuset || !lib.hwloc_bitmap_intersects(object->cpuset, cpus))
+            continue;
+        if (found != HARDWARE_UNKNOWN)
+            return HARDWARE_UNKNOWN;
+        found = i;
+    }
+}
+
+static void look(struct hardware_place *place)
+{
+    for (int level = 0; level < HARDWARE_LEVELS; level++)
+        place->id[level] = HARDWARE_UNKNOWN;
+    place->id[HARDWARE_HOST] = host;
+    hwloc_cpuset_t cpus = topology ? lib.hwloc_bitmap_alloc() : NULL;
+    if (!cpus)
+        return;
+    if (!lib.hwloc_get_cpubind(topology, cpus, HWLOC_CPUBIND_PROCESS))
+        for (int level = HARDWARE_HOST + 1; level < HARDWARE_LEVELS; level++)
+            place->id[level] = find_object(level, cpus);
+    lib.hwloc_bitmap_free(cpus);
+}
+
+static void start(void)
+{
+    host = comm_host_id();
+    load_topology();
+    look(&first);
+}
+
+const struct hardware_place *hardware_place(void)
+{
+    pthread_once(&once, start);
+    return &first;
+}
+
+void hardware_look(struct hardware_place *place)
+{
+    pthread_once(&once, start);
+    look(place);
+}
+
+bool hardware_has(enum hardware_level level)
+{
+    pthread_once(&once, start);
+    if (level == HARDWARE_HOST)
+        return true;
+    return topology && lib.hwloc_get_obj_by_depth(
+                           topology, lib.hwloc_get_type_depth(topology, levels[level].type), 0);
+}
+
+enum hardware_level hardware_level_of(const char *name)
+{
+    static const char prefix[] = "hwloc://";
+    size_t skip = sizeof(prefix) - 1;
+    if (!strcmp(name, "mpi_shared_memory"))
+        return HARDWARE_HOST;
+    if (!strncmp(name, prefix, skip))
+        name += skip;
+    int level = 0;
+    while (level < HARDWARE_LEVELS && strcmp(name, levels[level].name + skip))
+        level++;
+    return level;
+}
+
+const char *hardware_level_name(enum hardware_level level)
+{
+    return levels[level].name;
+}
+
+/* A level that is unknown to both tells nothing: what lies further in counts. */
+int hardware_nearness(const struct hardware_place *a, const struct hardware_place *b)
+{
+    int near = 0;
+    for (int level = 0; level < HARDWARE_LEVELS && a->id[level] == b->id[level]; level++)
+        if (a->id[level] != HARDWARE_UNKNOWN)
+            near = level + 1;
+    return near;
+}

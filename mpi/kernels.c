@@ -367,41 +367,58 @@ static struct block_args block_args_of(const struct type_tree *tree)
     return at;
 }
 
-/* The part of block i, given that of the block before, which is used again where it fits. */
+/* Blocks of some type and length made before, to be used again. */
+enum { MADE = 32 };
+
+static int64_t *made_slot(int64_t made[MADE], const struct type *type, int64_t len)
+{
+    uint64_t mixed = (uint64_t)len * 31 + (uint64_t)(uintptr_t)type / 64;
+
+    return &made[mixed * 0x9e3779b97f4a7c15u >> 59];
+}
+
+/* The part of block i. made: the latest block of each kind, by made_slot(); -1: none. */
 static int next_block(const struct type_tree *tree, const struct block_args *args, int64_t i,
-                      struct part *parts)
+                      struct part *parts, int64_t made[MADE])
 {
     bool many = tree->combiner == MPI_COMBINER_STRUCT;
     struct type *type = tree->types[many ? i : 0];
     int64_t len = args->lengths[args->equal ? 0 : i];
-    int64_t at = args->displacements[i];
+    int64_t at = args->displacements[i], unit = args->extents ? type->extent : 1;
 
-    if (args->extents && len && type->size)
-        at *= type->extent;
-    if (i > 0 && parts[i - 1].size && len == args->lengths[args->equal ? 0 : i - 1] &&
-        (!many || type == tree->types[i - 1])) {
-        int64_t before = args->displacements[i - 1] * (args->extents ? type->extent : 1);
-        parts[i] = part_ref(&parts[i - 1]);
-        parts[i].offset += at - before;
+    parts[i] = contiguous(0, 0);
+    if (len == 0 || type->size == 0)
+        return 0;
+    at *= unit;
+    if (type->dense) {
+        parts[i] = contiguous(at + type->true_lb, len * type->size);
         return 0;
     }
-    return block_of(type, len, at, &parts[i]);
+    int64_t *slot = made_slot(made, type, len), old = *slot;
+    *slot = i;
+    if (old < 0 || len != args->lengths[args->equal ? 0 : old] ||
+        (many && type != tree->types[old]))
+        return block_of(type, len, at, &parts[i]);
+    parts[i] = part_ref(&parts[old]);
+    parts[i].offset += at - args->displacements[old] * unit;
+    return 0;
 }
 
 static int blocks_part(const struct type_tree *tree, struct part *part)
 {
     const struct block_args args = block_args_of(tree);
-    int64_t count = tree->args[0];
+    int64_t count = tree->args[0], made[MADE];
     int rc = 0;
 
     *part = contiguous(0, 0);
     if (count == 0)
         return 0;
+    memset(made, -1, sizeof(made));
     struct part *parts = malloc((size_t)count * sizeof(*parts));
     if (!parts)
         return MPI_ERR_NO_MEM;
     for (int64_t i = 0; !rc && i < count; i++) {
-        rc = next_block(tree, &args, i, parts);
+        rc = next_block(tree, &args, i, parts, made);
         if (rc)
             release_all(parts, i);
     }

@@ -84,7 +84,7 @@ PARAMETERS = [
      "request, to be completed by MPI_Wait, MPI_Test or one of their kin"),
     ("", "request", "MPI_Request", "", "request"),
     ("", "status", "MPI_Status *", "",
-     "source, tag and length of the message, or MPI_STATUS_IGNORE"),
+     "Source, tag and length of the message, or MPI_STATUS_IGNORE"),
     ("", "newcomm", "MPI_Comm *", "", "the new communicator"),
     ("", "newgroup", "MPI_Group *", "",
      "the new group, to be freed with MPI_Group_free; MPI_GROUP_EMPTY where it has no member"),
@@ -384,9 +384,9 @@ def rich(table, text, own=""):
 
 
 def sentence(text, names=()):
-    """Text as a sentence: it begins with a capital or with a name of which it tells, as in "count is
-    negative", and ends with a period."""
-    first = re.match(r"([a-z]+)\b(?![_(])( is | or |, )?", text)
+    """Text as a sentence: it begins with a capital or with a name, as in "count is negative" and "n
+    ranks", and ends with a period."""
+    first = re.match(r"([a-z]+)\b(?![_(])( (?:is|or|and|has) |, | (?!is|as|has)\w+s\b)?", text)
     if first and not (first.group(2) and first.group(1) in names):
         text = text[0].upper() + text[1:]
     return text if text.endswith((".", ":", "?")) else text + "."
@@ -441,7 +441,7 @@ def parameter_text(page):
             text[-2] = text[-2].replace(" (", f", \\fI{name}\\fP (")
         else:
             text += [".TP", f"\\fI{name}\\fP ({way})",
-                     rich(page.table, sentence(said or "-"), page.name)]
+                     rich(page.table, sentence(said or "-", set(page.params) - {name}), page.name)]
         before = (way, said)
     return text
 

@@ -4,8 +4,10 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -157,6 +159,314 @@ static void test_shared_parts(void **state)
     assert_null(group_from(MPI_GROUP_NULL));
 }
 
+/* ---- sets ---- */
+
+static struct group *random_group(struct process *list, int *n)
+{
+    *n = rand() % 8 ? random_list(list) : 0;
+    struct group *group = group_create(list, *n);
+    assert_non_null(group);
+    return group;
+}
+
+/* Two worlds, and ranges of large strides in them, so that what is computed for ranges is tried. */
+static struct group *random_range(struct process *list, int *n)
+{
+    int size = 1 + rand() % 12, stride = (rand() % 2 ? 1 : -1) * (1 + rand() % 7);
+    int first = 100 + rand() % 40;
+    struct mpid_gid world = gid(rand() % 8 ? 1 : 2);
+    for (int i = 0; i < size; i++)
+        list[i] = (struct process){world, (uint32_t)(first + i * stride)};
+    *n = size;
+    return group_create_range(&world, first, stride, size);
+}
+
+static void check_list(struct group *group, const struct process *expect, int n)
+{
+    assert_non_null(group);
+    assert_int_equal(group->size, n);
+    for (int i = 0; i < n; i++)
+        assert_true(same(group_process(group, i), expect[i]));
+    /* What is a range is kept as one. */
+    struct group *again = group_create(expect, n);
+    assert_true(!group->list == !again->list);
+    assert_int_equal(group_compare(group, again), MPI_IDENT);
+    group_unref(again);
+    group_unref(group);
+}
+
+/* The members of a that are, or are not, in b. */
+static int filter(const struct process *a, int na, const struct process *b, int nb, bool members,
+                  struct process *out)
+{
+    int n = 0;
+    for (int i = 0; i < na; i++)
+        if ((find(b, nb, a[i]) != MPI_UNDEFINED) == members)
+            out[n++] = a[i];
+    return n;
+}
+
+static void test_sets(void **state)
+{
+    (void)state;
+    for (unsigned seed = 0; seed < 40000; seed++) {
+        struct process a[12], b[12], out[24];
+        int na, nb;
+        srand(seed);
+        struct group *left = seed % 2 ? random_range(a, &na) : random_group(a, &na);
+        struct group *right = seed % 2 ? random_range(b, &nb) : random_group(b, &nb);
+        int common = filter(a, na, b, nb, true, out);
+        check_list(group_intersection(left, right), out, common);
+        assert_int_equal(group_overlap(left, right), common > 0);
+        check_list(group_difference(left, right), out, filter(a, na, b, nb, false, out));
+        memcpy(out, a, sizeof(a));
+        check_list(group_union(left, right), out, na + filter(b, nb, a, na, false, out + na));
+        group_unref(left);
+        group_unref(right);
+    }
+}
+
+/* ---- choosing ---- */
+
+/* The ranks that the ranges name, or the first that cannot be, which is *bad. */
+static int expand(int ranges[][3], int n, int size, int *ranks, int64_t *bad)
+{
+    int count = 0;
+    for (int i = 0; i < n; i++)
+        for (int r = ranges[i][0];
+             ranges[i][2] > 0 ? r <= ranges[i][1] : r >= ranges[i][1]; r += ranges[i][2]) {
+            bool twice = false;
+            for (int k = 0; k < count; k++)
+                twice |= ranks[k] == r;
+            if (r < 0 || r >= size || twice) {
+                *bad = r;
+                return -1;
+            }
+            ranks[count++] = r;
+        }
+    return count;
+}
+
+static void test_choose(void **state)
+{
+    (void)state;
+    int good = 0, bad = 0;
+    for (unsigned seed = 0; seed < 40000; seed++) {
+        struct process list[12], chosen[12], others[12];
+        int ranges[2][3], ranks[12], size, rest = 0;
+        int64_t wrong = 0;
+        struct group_fault fault;
+        srand(seed);
+        struct group *group = seed % 2 ? random_range(list, &size) : random_group(list, &size);
+        int n = rand() % 3;
+        for (int i = 0; i < n; i++) {
+            ranges[i][0] = rand() % 14 - 1;
+            ranges[i][1] = rand() % 14 - 1;
+            ranges[i][2] = (rand() % 2 ? 1 : -1) * (1 + rand() % 3);
+        }
+        int count = expand(ranges, n, size, ranks, &wrong);
+        if (count < 0) {
+            bad++;
+            assert_null(group_choose_ranges(group, ranges, n, rand() % 2, &fault));
+            assert_non_null(fault.wrong);
+            assert_int_equal(fault.rank, wrong);
+        } else {
+            good++;
+            for (int i = 0; i < count; i++)
+                chosen[i] = list[ranks[i]];
+            rest = filter(list, size, chosen, count, false, others);
+            check_list(group_choose_ranges(group, ranges, n, false, &fault), chosen, count);
+            check_list(group_choose_ranges(group, ranges, n, true, &fault), others, rest);
+            check_list(group_choose(group, ranks, count, false, &fault), chosen, count);
+            check_list(group_choose(group, ranks, count, true, &fault), others, rest);
+        }
+        group_unref(group);
+    }
+    assert_true(good > 5000 && bad > 5000);
+}
+
+/* ---- bytes ---- */
+
+static void test_bytes(void **state)
+{
+    (void)state;
+    for (unsigned seed = 0; seed < 2000; seed++) {
+        struct process list[12];
+        int n;
+        size_t len;
+        srand(seed);
+        struct group *group = seed % 2 ? random_range(list, &n) : random_group(list, &n);
+        char *bytes = group_pack(group, &len);
+        group_unref(group);
+        size_t whole = len, part = (size_t)rand() % len;
+        check_list(group_unpack(bytes, &len), list, n);
+        /* Cut or changed, they are nothing, or some group. */
+        assert_null(group_unpack(bytes, &part));
+        assert_int_equal(part, 0);
+        bytes[rand() % 40] ^= (char)(1 << rand() % 8);
+        len = whole;
+        group_unref(group_unpack(bytes, &len));
+        free(bytes);
+    }
+}
+
+/* ---- sizes ---- */
+
+enum { MANY = 100000, LIMIT_MS = 1000 };
+
+static double clock_start;
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void start_clock(void)
+{
+    clock_start = seconds();
+}
+
+/* The time since start_clock() is well below that of anything quadratic. */
+static void check_clock(const char *what)
+{
+    double ms = (seconds() - clock_start) * 1e3;
+    printf("%s: %.2f ms\n", what, ms);
+    assert_true(ms < LIMIT_MS);
+}
+
+static void time_sets(struct group *a, struct group *b, const char *kind)
+{
+    char what[64];
+    struct group *(*const operations[])(struct group *, struct group *) = {
+        group_union, group_intersection, group_difference};
+    static const char *const names[] = {"union", "intersection", "difference"};
+    for (int i = 0; i < 3; i++) {
+        start_clock();
+        struct group *made = operations[i](a, b);
+        assert_non_null(made);
+        snprintf(what, sizeof(what), "%s of %s", names[i], kind);
+        check_clock(what);
+        group_unref(made);
+    }
+    start_clock();
+    assert_int_equal(group_compare(a, a), MPI_IDENT);
+    (void)group_compare(a, b);
+    for (int i = 0; i < a->size; i++) {
+        struct process process = group_process(a, i);
+        assert_int_equal(group_find(a, &process), i);
+        (void)group_find(b, &process);
+    }
+    snprintf(what, sizeof(what), "compare and translate of %s", kind);
+    check_clock(what);
+}
+
+static void time_choice(struct group *from, const int *ranks, const char *kind)
+{
+    struct group_fault fault;
+    char what[64];
+    int(*ranges)[3] = malloc(MANY / 2 * sizeof(*ranges));
+    for (int i = 0; i < MANY / 2; i++) {
+        int at = i % 2 ? MANY - 2 * (i / 2) - 1 : 2 * (i / 2);
+        ranges[i][0] = ranges[i][1] = at;
+        ranges[i][2] = 1;
+    }
+    for (int others = 0; others < 2; others++) {
+        start_clock();
+        struct group *made = group_choose(from, ranks, MANY / 2, others, &fault);
+        assert_non_null(made);
+        snprintf(what, sizeof(what), "%s of %s", others ? "excl" : "incl", kind);
+        check_clock(what);
+        group_unref(made);
+        start_clock();
+        made = group_choose_ranges(from, ranges, MANY / 2, others, &fault);
+        assert_non_null(made);
+        snprintf(what, sizeof(what), "%s of %s", others ? "range_excl" : "range_incl", kind);
+        check_clock(what);
+        group_unref(made);
+    }
+    free(ranges);
+}
+
+static void test_times(void **state)
+{
+    (void)state;
+    struct mpid_gid world = gid(1);
+    struct process me = {world, 0};
+    struct process *list = malloc(MANY * sizeof(*list));
+    int *ranks = malloc(MANY * sizeof(*ranks));
+    group_init(&me);
+    for (int i = 0; i < MANY; i++) {
+        list[i] = (struct process){gid(1 + i % 3), (uint32_t)i};
+        ranks[i] = i;
+    }
+    srand(1);
+    for (int i = MANY - 1; i > 0; i--) { /* shuffled */
+        int j = rand() % (i + 1), rank = ranks[i];
+        struct process process = list[i];
+        list[i] = list[j];
+        list[j] = process;
+        ranks[i] = ranks[j];
+        ranks[j] = rank;
+    }
+    struct group *range = group_create_range(&world, 0, 1, MANY);
+    struct group *strided = group_create_range(&world, MANY / 2, 3, MANY);
+    struct group *lists = group_create(list, MANY), *half = group_create(list, MANY / 2);
+    struct group *shuffled = group_pick(range, ranks, MANY);
+    assert_int_equal(group_compare(range, shuffled), MPI_SIMILAR);
+    time_sets(range, strided, "ranges");
+    time_sets(lists, half, "lists");
+    time_sets(shuffled, lists, "two lists");
+    time_sets(range, shuffled, "a range and a list");
+    time_choice(range, ranks, "a range");
+    time_choice(lists, ranks, "a list");
+    group_unref(range);
+    group_unref(strided);
+    group_unref(lists);
+    group_unref(half);
+    group_unref(shuffled);
+    free(ranks);
+    free(list);
+}
+
+/* What stays a range takes no memory by size: sets of 2^31 - 1 processes. */
+static void test_ranges_stay(void **state)
+{
+    (void)state;
+    struct mpid_gid world_gid = gid(1);
+    struct group_fault fault;
+    struct group *world = group_create_range(&world_gid, 0, 1, INT32_MAX);
+    struct group *odd = group_create_range(&world_gid, 1, 2, INT32_MAX / 2);
+    struct group *third = group_create_range(&world_gid, INT32_MAX - 1, -3, INT32_MAX / 3);
+    struct group *tail = group_create_range(&world_gid, INT32_MAX - 5, 1, 5);
+    struct group *made = group_intersection(odd, third);
+    assert_true(!made->list && made->stride == 6 && made->size > INT32_MAX / 6 - 2);
+    group_unref(made);
+    made = group_intersection(world, third);
+    assert_true(made->stride == 3 && made->size == third->size);
+    group_unref(made);
+    struct group *body = group_difference(world, tail);
+    assert_true(!body->list && body->size == INT32_MAX - 5);
+    made = group_union(body, tail);
+    assert_int_equal(group_compare(made, world), MPI_IDENT);
+    group_unref(made);
+    assert_ptr_equal(group_difference(third, world), group_empty);
+    int ranges[][3] = {{INT32_MAX - 1, 0, -2}}, head[][3] = {{9, 0, -1}};
+    made = group_choose_ranges(world, ranges, 1, false, &fault);
+    assert_true(!made->list && made->stride == -2);
+    assert_int_equal(group_compare(made, world), MPI_UNEQUAL);
+    group_unref(made);
+    made = group_choose_ranges(world, head, 1, true, &fault);
+    assert_true(!made->list && made->first == 10 && made->size == INT32_MAX - 10);
+    group_unref(made);
+    group_unref(body);
+    group_unref(world);
+    group_unref(odd);
+    group_unref(third);
+    group_unref(tail);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +474,11 @@ int main(void)
         cmocka_unit_test(test_compare),
         cmocka_unit_test(test_millions),
         cmocka_unit_test(test_shared_parts),
+        cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_choose),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_times),
+        cmocka_unit_test(test_ranges_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

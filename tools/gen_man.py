@@ -47,7 +47,7 @@ COMMENT = re.compile(r"/\*.*?\*/", re.S)
 HEADING = re.compile(r"^/\* -+ (.*?) -+ \*/$", re.M)
 ITEM = re.compile(r"(\w+(?:, \w+)*)(?: \((in|out|inout)\))?:(?: (.*))?$")
 CLASS = re.compile(r"MPI_(T_)?ERR_\w+$")
-SECTION = re.compile(r"\(?MPI-5\.0 (?:section )?((?:chapter )?\d[\d.]*(?:(?:,| and| to) \d[\d.]*)*)\)?$")
+SECTION = re.compile(r"\(?MPI-5\.0 ((?:chapter )?\d[\d.]*(?:(?:,| and| to) \d[\d.]*)*)\)?$")
 NAME = re.compile(r"\bMPI_\w+")
 CALLBACK = re.compile(r"^typedef (\w+) \((MPI_\w+_function(?:_c)?)\)\(([^;]*)\);", re.M)
 
@@ -109,8 +109,9 @@ ERRORS = [
     ("", "oldtype", "MPI_Datatype", "MPI_ERR_TYPE", "not a datatype."),
     ("", "buf buffer sendbuf recvbuf inbuf outbuf inoutbuf", "void *", "MPI_ERR_BUFFER",
      "a buffer is NULL, and its count is not 0."),
-    ("coll", "sendbuf recvbuf", "void *", "MPI_ERR_BUFFER", "a buffer is NULL, and its count is not "
-     "0; sendbuf and recvbuf share memory; or MPI_IN_PLACE has no meaning for this one."),
+    ("coll", "sendbuf recvbuf", "void *", "MPI_ERR_BUFFER",
+     "a buffer is NULL, and its count is not 0; sendbuf and recvbuf share memory; or MPI_IN_PLACE "
+     "has no meaning for this one."),
     ("coll", "buffer recvbuf", "void *", "MPI_ERR_TRUNCATE",
      "a process has sent more than another has room for."),
     ("type", "newtype", "MPI_Datatype *", "MPI_ERR_COUNT",
@@ -136,8 +137,8 @@ ERRORS = [
     ("coll", "comm", "MPI_Comm", "MPI_ERR_NO_MEM", "out of memory."),
 ]
 # Chapters whose functions look whether the place for a result is there.
-CHECKED = {"attr", "comm", "env", "errh", "group", "info", "op", "pack", "status", "type", "type_query",
-           "topo", "session", "intercomm"}
+CHECKED = {"attr", "comm", "env", "errh", "group", "info", "intercomm", "op", "pack", "session",
+           "status", "topo", "topo_graph", "type", "type_query"}
 HANDLES = {"MPI_Comm *", "MPI_Datatype *", "MPI_Errhandler *", "MPI_Group *", "MPI_Info *",
            "MPI_Op *", "MPI_Request *", "MPI_Session *", "MPI_Message *"}
 # Whose error handler is called: where there is a parameter of the type.
@@ -457,8 +458,8 @@ def error_text(page):
     if page.name.startswith("MPI_T_"):
         text = ["No error handler is called."]
     text = [".SH ERRORS"] + text + [
-        "\\fBMPI_Error_class\\fP(3) gives the class of the code, \\fBMPI_Error_string\\fP(3) a sentence "
-        "with the cause."]
+        "\\fBMPI_Error_class\\fP(3) gives the class of the code, \\fBMPI_Error_string\\fP(3) a "
+        "sentence with the cause."]
     if page.params.get("request") == "MPI_Request *" and "out" in [
             w for n, w, _, _ in page.described() if n == "request"]:
         text.append("What goes wrong later is told by the call that completes the request.")
@@ -483,9 +484,10 @@ def page_text(page, pages, callbacks, version):
     if not re.match(r"\w*[A-Z]\w*[A-Z_]", summary):
         summary = summary[0].lower() + summary[1:]
     f = page.forms[0]
-    text = [".\\\" SPDX-License-Identifier: BSD-3-Clause", ".\\\" Made by tools/gen_man.py from mpi/interface.tsv and mpi/api/"
-            f"{page.chapter}.c.", f'.TH {page.name} 3 "" "Vireo MPI {version}" "MPI-5.0"',
-            ".ad l", ".nh", ".SH NAME", f"{names} \\- {roff(summary)}",
+    text = [".\\\" SPDX-License-Identifier: BSD-3-Clause",
+            f".\\\" Made by tools/gen_man.py from mpi/interface.tsv and mpi/api/{page.chapter}.c.",
+            f'.TH {page.name} 3 "" "Vireo MPI {version}" "MPI-5.0"', ".ad l", ".nh",
+            ".SH NAME", f"{names} \\- {roff(summary)}",
             ".SH SYNOPSIS", ".nf", "\\fB#include <mpi.h>\\fP", ".PP",
             "\n.PP\n".join(prototypes(page, callbacks)), ".fi"]
     about = [paragraph(page.table, lines, page.name) for lines in page.comment.paragraphs]

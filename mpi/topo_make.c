@@ -15,7 +15,7 @@ int topo_gather_places(struct comm *comm, struct topo_places *places)
     struct hardware_place *list = calloc((size_t)comm->size, sizeof(*list));
     if (!list)
         return MPI_ERR_NO_MEM;
-    list[comm->rank] = *hardware_place();
+    hardware_look(&list[comm->rank]); /* processes may have been bound since the start */
     struct agree all = {.comm = comm, .context = comm->context + 1, .tag = COMM_AGREE_TAG};
     int rc = agree_gather(&all, list, sizeof(*list));
     if (!rc)

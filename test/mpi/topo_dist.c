@@ -217,16 +217,53 @@ static void errors(MPI_Comm comm)
     FAILS(MPI_ERR_TOPOLOGY, MPI_Dist_graph_neighbors(comm, 0, NULL, NULL, 0, NULL, NULL));
 }
 
-static void pin(void)
+/* Bind this process to one of the processors that it may use. Returns how many these are. */
+static int pin(void)
 {
     cpu_set_t may, mine;
     CHECK(sched_getaffinity(0, sizeof(may), &may) == 0);
-    int skip = check_rank(MPI_COMM_WORLD) % CPU_COUNT(&may), cpu = 0;
+    int cpus = CPU_COUNT(&may), skip = check_rank(MPI_COMM_WORLD) % cpus, cpu = 0;
     while (!CPU_ISSET(cpu, &may) || skip-- > 0)
         cpu++;
     CPU_ZERO(&mine);
     CPU_SET(cpu, &mine);
     CHECK(sched_setaffinity(0, sizeof(mine), &mine) == 0);
+    return cpus;
+}
+
+/* Whether the library knows on which core this process is. */
+static int is_core_known(void)
+{
+    MPI_Info info;
+    MPI_Comm core;
+    OK(MPI_Info_create(&info));
+    OK(MPI_Info_set(info, "mpi_hw_resource_type", "hwloc://Core"));
+    OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, info, &core));
+    OK(MPI_Info_free(&info));
+    int known = core != MPI_COMM_NULL;
+    if (known)
+        OK(MPI_Comm_free(&core));
+    return known;
+}
+
+/* Pairs of ranks that talk are on two processors; ordered by hardware they are on one. */
+static void bring_together(int cpus)
+{
+    int me = check_rank(MPI_COMM_WORLD), size = check_size(MPI_COMM_WORLD), together = 0;
+    int partner = me ^ 1, degree = partner < size, heavy = 10, mine = me % cpus, theirs = -1;
+    MPI_Comm comm;
+    OK(MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &me, &degree, &partner, &heavy, MPI_INFO_NULL, 1,
+                             &comm));
+    partner = check_rank(comm) ^ 1;
+    if (partner >= size)
+        partner = MPI_PROC_NULL;
+    OK(MPI_Sendrecv(&mine, 1, MPI_INT, partner, 6, &theirs, 1, MPI_INT, partner, 6, comm,
+                    MPI_STATUS_IGNORE));
+    theirs = theirs == mine;
+    OK(MPI_Allreduce(&theirs, &together, 1, MPI_INT, MPI_SUM, comm));
+    if (cpus == 2 && is_core_known())
+        CHECK(together == size / 4 * 4 + (size % 4 == 3 ? 2 : 0));
+    OK(MPI_Comm_free(&comm));
 }
 
 int main(int argc, char **argv)
@@ -235,7 +272,7 @@ int main(int argc, char **argv)
     MPI_Comm comm;
     OK(MPI_Init(&argc, &argv));
     if (argc > 1 && !strcmp(argv[1], "pinned"))
-        pin();
+        bring_together(pin());
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     for (int way = 0; way < 4; way++) {
         adjacent(comm, way & 1, way & 2);

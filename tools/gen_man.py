@@ -118,7 +118,7 @@ ERRORS = [
      "the size or a bound would exceed 2^63 bytes, or the datatype be nested deeper than 1024."),
     ("type", "count", "number", "MPI_ERR_COUNT", "count is negative, the size or a bound would "
      "exceed 2^63 bytes, or the datatype be nested deeper than 1024."),
-    ("", "dest source", "int", "MPI_ERR_RANK", "no such rank."),
+    ("", "dest source local_leader remote_leader", "int", "MPI_ERR_RANK", "no such rank."),
     ("", "tag sendtag recvtag", "int", "MPI_ERR_TAG", "the tag is negative."),
     ("", "root", "int", "MPI_ERR_ROOT", "no such rank."),
     ("", "op", "MPI_Op", "MPI_ERR_OP", "not an operation."),
@@ -133,6 +133,8 @@ ERRORS = [
     ("p2p", "buf sendbuf", "void *", "MPI_ERR_OTHER", "no channel leads to the other process."),
     ("coll", "comm", "MPI_Comm", "MPI_ERR_PROC_ABORTED", "another process has ended."),
     ("coll", "comm", "MPI_Comm", "MPI_ERR_OTHER", "no channel leads to another process."),
+    ("", "newcomm newintercomm newintracomm comm_cart comm_graph comm_dist_graph", "MPI_Comm *",
+     "MPI_ERR_PROC_ABORTED", "another process has ended."),
     ("p2p", "buf sendbuf", "void *", "MPI_ERR_NO_MEM", "out of memory."),
     ("coll", "comm", "MPI_Comm", "MPI_ERR_NO_MEM", "out of memory."),
 ]
@@ -142,8 +144,10 @@ CHECKED = {"attr", "comm", "env", "errh", "group", "info", "intercomm", "op", "p
 HANDLES = {"MPI_Comm *", "MPI_Datatype *", "MPI_Errhandler *", "MPI_Group *", "MPI_Info *",
            "MPI_Op *", "MPI_Request *", "MPI_Session *", "MPI_Message *"}
 # Whose error handler is called: where there is a parameter of the type.
-HANDLERS = [("MPI_Comm", "the communicator"), ("MPI_Session", "the session"),
-            ("MPI_Win", "the window"), ("MPI_File", "the file")]
+HANDLERS = [("MPI_Comm", "the error handler of the communicator"),
+            ("MPI_Session", "the error handler of the session"),
+            ("MPI_Win", "the error handler of the window"),
+            ("MPI_File", "the error handler of the file"), ("MPI_Errhandler", "errhandler")]
 FOUND = re.compile(r"_get_|^MPI_Comm_(remote_)?group$")     # handles that are not made
 
 
@@ -452,9 +456,11 @@ def error_text(page):
     if page.comment.returns:
         return []
     where = next((text for type_, text in HANDLERS if type_ in page.params.values()),
-                 "MPI_COMM_SELF")
-    text = [f"Before an error is returned, the error handler of {where} is called; the one that is "
-            "set at first ends the program."]
+                 "the error handler of MPI_COMM_SELF")
+    text = [f"Before an error is returned, {where} is called; the one that is set at first ends "
+            "the program."]
+    if where == "errhandler":
+        text = ["Before an error is returned, errhandler is called."]
     if page.name.startswith("MPI_T_"):
         text = ["No error handler is called."]
     text = [".SH ERRORS"] + text + [

@@ -6,7 +6,7 @@
 
 #include "check.h"
 
-enum { THREADS = 4, ROUNDS = 30 };
+enum { THREADS = 8, ROUNDS = 500, KEPT = 10 };
 
 struct job {
     MPI_Comm parent;
@@ -23,18 +23,25 @@ static void talk(MPI_Comm comm, int id, int round)
     CHECK(in[0] == (rank + size - 1) % size && in[1] == id && in[2] == round);
 }
 
+/* Communicators come and go, some live long; every one is used while others are made. */
 static void *work(void *arg)
 {
     struct job *job = arg;
-    MPI_Comm kept[ROUNDS];
+    MPI_Comm kept[KEPT];
+    for (int i = 0; i < KEPT; i++)
+        kept[i] = MPI_COMM_NULL;
     for (int i = 0; i < ROUNDS; i++) {
-        MPI_Comm part;
-        OK(MPI_Comm_dup(job->parent, &kept[i]));
+        MPI_Comm part, *slot = &kept[i % KEPT];
+        if (*slot != MPI_COMM_NULL) {
+            talk(*slot, job->id, i);
+            OK(MPI_Comm_free(slot));
+        }
+        OK(MPI_Comm_dup(job->parent, slot));
         OK(MPI_Comm_split(job->parent, check_rank(job->parent) % 2, 0, &part));
         talk(part, job->id, i);
         OK(MPI_Comm_free(&part));
     }
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < KEPT; i++) {
         talk(kept[i], job->id, i);
         OK(MPI_Comm_free(&kept[i]));
     }
@@ -54,6 +61,44 @@ static void *work_group(void *arg)
         OK(MPI_Comm_free(&comm));
     }
     OK(MPI_Group_free(&group));
+    return NULL;
+}
+
+/* Told apart by a text, without a communicator. */
+static void *work_text(void *arg)
+{
+    struct job *job = arg;
+    MPI_Group group;
+    char text[32];
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &group));
+    for (int i = 0; i < ROUNDS; i++) {
+        MPI_Comm comm;
+        snprintf(text, sizeof(text), "org.example.thread-%d", job->id);
+        OK(MPI_Comm_create_from_group(group, text, MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm));
+        talk(comm, job->id, i);
+        OK(MPI_Comm_free(&comm));
+    }
+    OK(MPI_Group_free(&group));
+    return NULL;
+}
+
+/* Intercommunicators of the even and the odd ranks, whose leaders meet in one communicator. */
+static void *work_inter(void *arg)
+{
+    struct job *job = arg;
+    int rank = check_rank(job->parent);
+    MPI_Comm side, inter, dup, all;
+    OK(MPI_Comm_split(job->parent, rank % 2, 0, &side));
+    for (int i = 0; i < ROUNDS / 10; i++) {
+        OK(MPI_Intercomm_create(side, 0, MPI_COMM_WORLD, 1 - rank % 2, job->id, &inter));
+        OK(MPI_Comm_dup(inter, &dup));
+        OK(MPI_Intercomm_merge(dup, rank % 2, &all));
+        OK(MPI_Comm_free(&inter));
+        OK(MPI_Comm_free(&dup));
+        talk(all, job->id, i);
+        OK(MPI_Comm_free(&all));
+    }
+    OK(MPI_Comm_free(&side));
     return NULL;
 }
 
@@ -78,6 +123,9 @@ int main(int argc, char **argv)
     }
     run(work, jobs);
     run(work_group, jobs);
+    run(work_text, jobs);
+    if (check_size(MPI_COMM_WORLD) > 1)
+        run(work_inter, jobs);
     for (int i = 0; i < THREADS; i++)
         OK(MPI_Comm_free(&jobs[i].parent));
     OK(MPI_Finalize());

@@ -9,6 +9,7 @@
 #include "mpi/comm.h"
 #include "mpi/errh.h"
 #include "mpi/grequest.h"
+#include "mpi/part.h"
 #include "mpi/status.h"
 #include "mpi/type.h"
 #include "os/lock.h"
@@ -63,6 +64,7 @@ int request_abandon(struct request *request)
     case REQUEST_PERSISTENT: /* its buffer is the user's: nothing of it must stay */
         request_free(request);
         return inner ? request_abandon(inner) : MPI_SUCCESS;
+    case REQUEST_PART: part_free(request->part); request_free(request); return MPI_SUCCESS;
     case REQUEST_FLUSH:
     case REQUEST_NO_PROC: request_free(request); return MPI_SUCCESS;
     case REQUEST_PAIR:
@@ -86,10 +88,18 @@ bool request_is_complete_slow(struct request *request)
     case REQUEST_PERSISTENT: return !request->inner || request_is_complete(request->inner);
     case REQUEST_PAIR:
         return mpid_is_complete(&request->dev) && request_is_complete(request->inner);
+    case REQUEST_PART: return part_is_complete(request->part);
     case REQUEST_FLUSH: return buffer_is_empty(request->buffer);
     case REQUEST_NO_PROC: return true;
     default: return mpid_is_complete(&request->dev);
     }
+}
+
+bool request_is_inactive(const struct request *request)
+{
+    if (request->kind == REQUEST_PART)
+        return !part_is_active(request->part);
+    return request->kind == REQUEST_PERSISTENT && !request->inner;
 }
 
 static bool is_complete(void *request)
@@ -105,7 +115,7 @@ void request_wait(struct request *request)
         mpid_wait_until(is_complete, request);
 }
 
-static int class_of(const struct mpid_request *dev)
+int request_class(const struct mpid_request *dev)
 {
     switch (dev->error) {
     case MPID_OK: return MPI_SUCCESS;
@@ -127,18 +137,19 @@ int request_outcome(const struct request *request, MPI_Status *status)
         status_set_empty(status);
         return MPI_SUCCESS;
     case REQUEST_GENERAL: return grequest_query(request, status);
+    case REQUEST_PART: return part_outcome(request->part, status);
     case REQUEST_FLUSH: status_set_empty(status); return MPI_SUCCESS;
     case REQUEST_NO_PROC: status_set(status, MPI_PROC_NULL, MPI_ANY_TAG, 0, false); return 0;
     case REQUEST_SEND:
         if (status != MPI_STATUS_IGNORE) {
             status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, dev->cancelled);
         }
-        return class_of(dev);
+        return request_class(dev);
     case REQUEST_PAIR: error = request_outcome(request->inner, MPI_STATUS_IGNORE); break;
     default: error = MPI_SUCCESS;
     }
     status_set(status, dev->from.rank, dev->from.tag, (int64_t)dev->count, dev->cancelled);
-    return error ? error : class_of(dev);
+    return error ? error : request_class(dev);
 }
 
 int request_end(struct request *request, int outcome, MPI_Request *handle)
@@ -149,6 +160,7 @@ int request_end(struct request *request, int outcome, MPI_Request *handle)
             request_free(request->inner);
         request->inner = NULL;
         return outcome;
+    case REQUEST_PART: part_stop(request->part); return outcome;
     case REQUEST_GENERAL: outcome = grequest_free(request); break;
     case REQUEST_PAIR: request_free(request->inner); request_free(request); break;
     default: request_free(request);
@@ -174,13 +186,12 @@ int request_raise(struct comm *comm, int error_class, const char *function,
                          "buffer, of which all %lld bytes are filled",
                          status->MPI_SOURCE, status->MPI_TAG, (long long)status_bytes(status));
     case MPI_ERR_PROC_ABORTED:
-        return errh_comm(comm, error_class, function, "the other process has ended");
+        return errh_comm(comm, error_class, function, "the other process has ended, or has called MPI_Finalize");
     case MPI_ERR_NO_MEM: return errh_comm(comm, error_class, function, "out of memory");
     default: break;
     }
     return errh_comm(comm, error_class, function,
                      error_class == MPI_ERR_TRUNCATE
                          ? "the message is longer than the receive buffer"
-                         : "the other process cannot be reached: either it has called "
-                           "MPI_Finalize, or no channel leads to it (VIREO_LOG=info tells more)");
+                         : "no channel leads to the other process (a warning says why)");
 }

@@ -18,6 +18,7 @@
 
 struct type;
 struct buffer;
+struct part;
 struct request;
 
 enum request_kind {
@@ -27,7 +28,8 @@ enum request_kind {
     REQUEST_PAIR,       /* MPI_Isendrecv: the receive, and inner the send */
     REQUEST_FLUSH,      /* MPI_Buffer_iflush: complete once buffer is empty */
     REQUEST_NO_PROC,    /* complete from the start: a receive from MPI_PROC_NULL */
-    REQUEST_GENERAL     /* of the user's own making: grequest.h */
+    REQUEST_GENERAL,    /* of the user's own making: grequest.h */
+    REQUEST_PART        /* partitioned: part.h */
 };
 
 /* What a persistent request does at each start. */
@@ -48,6 +50,7 @@ struct request {
     struct type *type; /* referenced, or NULL: held until completion */
     struct request *inner;
     struct buffer *buffer;      /* REQUEST_FLUSH */
+    struct part *part;          /* REQUEST_PART */
     struct request_start start; /* REQUEST_PERSISTENT */
     void *owned;                /* freed with the request */
     struct mpid_request dev;    /* last: what channels have reserved follows */
@@ -114,10 +117,7 @@ static inline bool request_is_complete(struct request *request)
     return request_is_complete_slow(request);
 }
 /* Whether it is persistent and not started. */
-static inline bool request_is_inactive(const struct request *request)
-{
-    return request->kind == REQUEST_PERSISTENT && !request->inner;
-}
+bool request_is_inactive(const struct request *request);
 
 void request_wait(struct request *request);
 
@@ -129,6 +129,9 @@ int request_outcome(const struct request *request, MPI_Status *status);
 int request_end(struct request *request, int outcome, MPI_Request *handle);
 /* Both. */
 int request_finish(struct request *request, MPI_Status *status, MPI_Request *handle);
+
+/* What went wrong with a message, as an error class. */
+int request_class(const struct mpid_request *dev);
 
 /* Tell of a failed request through its communicator's error handler. */
 int request_raise(struct comm *comm, int error_class, const char *function,

@@ -8,6 +8,7 @@
 #include "mpi/comm.h"
 #include "mpi/errh.h"
 #include "mpi/p2p.h"
+#include "mpi/part.h"
 #include "mpi/request.h"
 #include "mpi/type.h"
 
@@ -177,12 +178,16 @@ int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int sour
 static int start(MPI_Request handle, const char *function)
 {
     struct request *r = request_from(handle);
-    if (!r || r->kind != REQUEST_PERSISTENT)
+    if (!r || (r->kind != REQUEST_PERSISTENT && r->kind != REQUEST_PART))
         return errh_comm(r ? r->comm : NULL, MPI_ERR_REQUEST, function,
                          "request: not a persistent request");
-    if (r->inner)
+    if (!request_is_inactive(r))
         return errh_comm(r->comm, MPI_ERR_REQUEST, function,
                          "request: has been started and not been completed since");
+    if (r->kind == REQUEST_PART) {
+        part_start(r->part);
+        return MPI_SUCCESS;
+    }
     int rc = r->start.start(&r->start, &r->inner);
     if (!rc)
         return MPI_SUCCESS;

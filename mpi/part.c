@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Partitioned communication; see part.h. */
+#include "mpi/part.h"
+
+#include <stdlib.h>
+
+#include "include/mpid.h"
+#include "mpi/comm.h"
+#include "mpi/context.h"
+#include "mpi/p2p.h"
+#include "mpi/request.h"
+#include "mpi/status.h"
+#include "mpi/type.h"
+#include "os/lock.h"
+
+/* One chunk, or the setup at the receiver. */
+struct slot {
+    struct part *part;
+    _Atomic int waiting; /* of a send: partitions that are not ready */
+    _Alignas(16) struct mpid_request dev; /* last: what channels have reserved follows */
+};
+
+/* What the setup says, as int64_t. */
+enum { SETUP_TAG, SETUP_CHUNKS, SETUP_CHUNK_LEN, SETUP_TOTAL, SETUP_WORDS };
+
+/* State of a receive: who sets the second of the first two posts the chunks. */
+enum {
+    MATCHED = 1u << 0, /* the setup is here */
+    WANTED = 1u << 1,  /* started */
+    POSTED = 1u << 2
+};
+
+struct part {
+    _Atomic int refs; /* of the request, and of messages in the device */
+    _Atomic bool active;
+    bool send;
+    _Atomic unsigned state;
+    struct comm *comm;       /* referenced */
+    struct type *type;       /* referenced */
+    struct mpid_bytes whole; /* the buffer */
+    int partitions, peer, user_tag;
+    uint64_t partition_len; /* bytes */
+    struct vc *vc;          /* of a send; NULL: to nobody */
+
+    /* Known to a receive once it is MATCHED. */
+    int32_t tag; /* of the first chunk */
+    int chunks;
+    uint64_t chunk_len, total; /* bytes */
+    char *slots;               /* [chunks], slot_size() apart */
+    int failed;                /* error class: no chunk is received */
+
+    struct slot *setup;           /* of a receive */
+    int64_t said[SETUP_WORDS];    /* what it has brought */
+    int group;                    /* of a send: partitions in a chunk */
+    _Atomic uint32_t *ready;      /* of a send: a bit for each partition */
+    _Atomic int seen;             /* chunks, from the first on, that were found complete */
+    struct part *prev, *next;     /* in live */
+};
+
+/* Sends that there are: their tags are in use. Tags go up, and begin again far later. */
+static struct {
+    struct os_lock lock; /* guards the rest */
+    struct part *first;
+    int64_t next_tag;
+    bool again;
+} live = {.lock = OS_LOCK_INIT};
+
+enum { TAGS = INT32_MAX }; /* 0 to TAGS - 1 */
+
+/* ---- life ---- */
+
+static size_t slot_size(void)
+{
+    size_t dev = sizeof(struct request) - offsetof(struct request, dev);
+    return (offsetof(struct slot, dev) + dev + mpid_request_tail() + 15) / 16 * 16;
+}
+
+static struct slot *slot_at(const struct part *part, int i)
+{
+    return (struct slot *)(part->slots + (size_t)i * slot_size());
+}
+
+static struct slot *slot_of(struct mpid_request *dev)
+{
+    return (struct slot *)((char *)dev - offsetof(struct slot, dev));
+}
+
+/* Slots for chunks that are known. Returns MPI_SUCCESS or MPI_ERR_NO_MEM. */
+static int make_slots(struct part *part)
+{
+    if (!part->chunks)
+        return MPI_SUCCESS;
+    part->slots = calloc((size_t)part->chunks, slot_size());
+    if (!part->slots)
+        return MPI_ERR_NO_MEM;
+    for (int i = 0; i < part->chunks; i++)
+        slot_at(part, i)->part = part;
+    return MPI_SUCCESS;
+}
+
+/* Locked. Where tags from a first one on collide with those of a living send, the first after
+ * its; else the same one. */
+static int64_t after_collision(int64_t first, int count)
+{
+    for (const struct part *other = live.first; other; other = other->next)
+        if (first < other->tag + other->chunks && other->tag < first + count)
+            return other->tag + other->chunks;
+    return first;
+}
+
+static void take_tags(struct part *part)
+{
+    os_lock(&live.lock);
+    for (int64_t first = live.next_tag;; first = live.next_tag) {
+        if (first + part->chunks > TAGS) {
+            live.again = true;
+            first = 0;
+        }
+        live.next_tag = live.again ? after_collision(first, part->chunks) : first;
+        part->tag = (int32_t)first;
+        if (live.next_tag == first)
+            break;
+    }
+    live.next_tag += part->chunks;
+    part->next = live.first;
+    if (live.first)
+        live.first->prev = part;
+    live.first = part;
+    os_unlock(&live.lock);
+}
+
+static void drop_tags(struct part *part)
+{
+    os_lock(&live.lock);
+    if (part->prev)
+        part->prev->next = part->next;
+    else if (live.first == part)
+        live.first = part->next;
+    if (part->next)
+        part->next->prev = part->prev;
+    os_unlock(&live.lock);
+}
+
+static void ref(struct part *part)
+{
+    atomic_fetch_add_explicit(&part->refs, 1, memory_order_relaxed);
+}
+
+static void unref(struct part *part)
+{
+    if (atomic_fetch_sub_explicit(&part->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    if (part->send)
+        drop_tags(part);
+    type_unref(part->type);
+    comm_unref(part->comm);
+    free(part->setup);
+    free(part->slots);
+    free((void *)part->ready);
+    free(part);
+}
+
+/* ---- bytes of the buffer ---- */
+
+/* A piece of a buffer that is not contiguous: type is the whole, count where it begins. */
+static void pack_piece(const struct mpid_bytes *from, size_t offset, void *to, size_t len)
+{
+    const struct mpid_bytes *whole = from->type;
+    whole->layout->pack(whole, from->count + offset, to, len);
+}
+
+static void unpack_piece(const struct mpid_bytes *to, size_t offset, const void *from, size_t len)
+{
+    const struct mpid_bytes *whole = to->type;
+    whole->layout->unpack(whole, to->count + offset, from, len);
+}
+
+static const struct mpid_layout piece_layout = {pack_piece, unpack_piece};
+
+/* The place of a chunk; what the buffer lacks, it lacks. */
+static struct mpid_bytes place_of(const struct part *part, int chunk)
+{
+    const struct mpid_bytes *whole = &part->whole;
+    uint64_t start = (uint64_t)chunk * part->chunk_len, len = part->total - start;
+    if (start > whole->len)
+        start = whole->len;
+    if (len > part->chunk_len)
+        len = part->chunk_len;
+    if (len > whole->len - start)
+        len = whole->len - start;
+    if (!whole->layout)
+        return (struct mpid_bytes){.base = len ? (char *)whole->base + start : NULL, .len = len};
+    return (struct mpid_bytes){
+        .len = len, .layout = &piece_layout, .count = start, .type = whole};
+}
+
+static struct mpid_envelope envelope_of(const struct part *part, int rank, int chunk)
+{
+    return (struct mpid_envelope){part->comm->context + CONTEXT_PART, rank + PART_RANK,
+                                  part->tag + chunk};
+}
+
+/* ---- completion ---- */
+
+static void slot_done(struct mpid_request *dev)
+{
+    unref(slot_of(dev)->part);
+}
+
+static bool is_done(const struct part *part, int chunk)
+{
+    return mpid_is_complete(&slot_at(part, chunk)->dev);
+}
+
+static bool all_done(struct part *part)
+{
+    int i = atomic_load_explicit(&part->seen, memory_order_acquire);
+    while (i < part->chunks && is_done(part, i))
+        i++;
+    atomic_store_explicit(&part->seen, i, memory_order_release);
+    return i == part->chunks;
+}
+
+static bool is_posted(const struct part *part)
+{
+    struct part *p = (struct part *)(uintptr_t)part;
+    return atomic_load_explicit(&p->state, memory_order_acquire) & POSTED;
+}
+
+bool part_is_complete(struct part *part)
+{
+    if (!part_is_active(part) || part->peer == MPI_PROC_NULL)
+        return true;
+    return (part->send || is_posted(part)) && all_done(part);
+}
+
+int part_outcome(struct part *part, MPI_Status *status)
+{
+    int error = part->failed;
+    int64_t count = 0;
+    if (!part_is_active(part)) {
+        status_set_empty(status);
+        return MPI_SUCCESS;
+    }
+    if (part->peer == MPI_PROC_NULL) {
+        status_set(status, part->send ? MPI_ANY_SOURCE : MPI_PROC_NULL, MPI_ANY_TAG, 0, false);
+        return MPI_SUCCESS;
+    }
+    for (int i = 0; i < part->chunks; i++) {
+        const struct mpid_request *dev = &slot_at(part, i)->dev;
+        count += (int64_t)dev->count;
+        if (!error)
+            error = request_class(dev);
+    }
+    if (part->send)
+        status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, false);
+    else
+        status_set(status, part->peer, part->user_tag, count, false);
+    return error;
+}
+
+bool part_is_active(const struct part *part)
+{
+    struct part *p = (struct part *)(uintptr_t)part;
+    return atomic_load_explicit(&p->active, memory_order_acquire);
+}
+
+void part_stop(struct part *part)
+{
+    atomic_store_explicit(&part->active, false, memory_order_release);
+}
+
+bool part_is_send(const struct part *part)
+{
+    return part->send;
+}
+
+int part_partitions(const struct part *part)
+{
+    return part->partitions;
+}
+
+/* ---- sending ---- */
+
+/* Once the chunk is complete, another thread may free the part at once. */
+static void hand_over(struct part *part, int chunk)
+{
+    struct slot *slot = slot_at(part, chunk);
+    struct mpid_bytes bytes = place_of(part, chunk);
+    struct mpid_envelope env = envelope_of(part, part->comm->rank, chunk);
+    if (mpid_send(part->vc, &env, &bytes, MPID_STANDARD, &slot->dev) == 0) {
+        atomic_store_explicit(&slot->dev.pending, 0, memory_order_release);
+        mpid_wake(); /* for what was complete at once the device wakes nobody */
+    }
+}
+
+bool part_ready(struct part *part, int partition)
+{
+    uint32_t bit = 1u << partition % 32;
+    if (part->peer == MPI_PROC_NULL)
+        return true;
+    if (atomic_fetch_or(&part->ready[partition / 32], bit) & bit)
+        return false;
+    int chunk = partition / part->group;
+    if (atomic_fetch_sub(&slot_at(part, chunk)->waiting, 1) == 1)
+        hand_over(part, chunk);
+    return true;
+}
+
+static void start_send(struct part *part)
+{
+    for (int i = 0; i < part->partitions; i += 32)
+        atomic_store_explicit(&part->ready[i / 32], 0, memory_order_relaxed);
+    for (int i = 0; i < part->chunks; i++) {
+        struct slot *slot = slot_at(part, i);
+        int left = part->partitions - i * part->group;
+        atomic_store_explicit(&slot->waiting, left < part->group ? left : part->group,
+                              memory_order_relaxed);
+        atomic_store_explicit(&slot->dev.pending, 1, memory_order_relaxed);
+        slot->dev.error = MPID_OK;
+    }
+}
+
+/* Cut partitions into chunks: the fewest partitions in each that make few or long ones. */
+static void cut(struct part *part)
+{
+    int64_t few = ((int64_t)part->partitions + PART_CHUNKS - 1) / PART_CHUNKS, enough = few;
+    if (part->partition_len)
+        enough = (int64_t)((PART_CHUNK_LEN + part->partition_len - 1) / part->partition_len);
+    part->group = (int)(enough < few ? enough : few);
+    if (!part->group)
+        part->group = 1;
+    part->chunks = part->partitions / part->group + (part->partitions % part->group != 0);
+    part->chunk_len = part->partition_len * (uint64_t)part->group;
+    part->total = part->partition_len * (uint64_t)part->partitions;
+}
+
+static int tell(const struct part *part)
+{
+    struct p2p_side to = {part->comm, part->comm->context + CONTEXT_PART, part->peer,
+                          part->user_tag};
+    struct request *request;
+    int64_t *said = malloc(SETUP_WORDS * sizeof(*said));
+    if (!said)
+        return MPI_ERR_NO_MEM;
+    said[SETUP_TAG] = part->tag;
+    said[SETUP_CHUNKS] = part->chunks;
+    said[SETUP_CHUNK_LEN] = (int64_t)part->chunk_len;
+    said[SETUP_TOTAL] = (int64_t)part->total;
+    int rc = p2p_isend_mode(&to, said, SETUP_WORDS, MPI_INT64_T, MPID_STANDARD, &request);
+    if (rc || request == &request_done) {
+        free(said);
+        return rc;
+    }
+    request->owned = said;
+    return request_abandon(request);
+}
+
+static int init_send(struct part *part)
+{
+    cut(part);
+    size_t words = ((size_t)part->partitions + 31) / 32;
+    part->ready = calloc(words ? words : 1, sizeof(*part->ready));
+    part->vc = comm_vc(part->comm, part->peer);
+    if (!part->ready || !part->vc || make_slots(part))
+        return MPI_ERR_NO_MEM;
+    take_tags(part);
+    return tell(part);
+}
+
+/* ---- receiving ---- */
+
+/* Receive each chunk. within: the device has called us. */
+static void post(struct part *part, bool within)
+{
+    for (int i = 0; i < part->chunks; i++) {
+        struct mpid_request *dev = &slot_at(part, i)->dev;
+        struct mpid_bytes bytes = place_of(part, i);
+        struct mpid_envelope want = envelope_of(part, part->peer, i);
+        ref(part);
+        if (within) {
+            mpid_recv_within(dev, &want, &bytes, slot_done);
+            continue;
+        }
+        mpid_recv(dev, &want, &bytes);
+        if (!mpid_when_done(dev, slot_done))
+            unref(part);
+    }
+    atomic_fetch_or_explicit(&part->state, POSTED, memory_order_release);
+}
+
+/* Take over what a setup says. A peer's word is not trusted: more chunks than any sender makes
+ * of as many bytes as there is room for are refused. Returns MPI_SUCCESS or an error class. */
+static int learn(struct part *part)
+{
+    const struct mpid_request *dev = &part->setup->dev;
+    int64_t tag = part->said[SETUP_TAG], chunks = part->said[SETUP_CHUNKS];
+    int64_t len = part->said[SETUP_CHUNK_LEN], total = part->said[SETUP_TOTAL];
+    int rc = request_class(dev);
+    if (rc)
+        return rc;
+    bool good = dev->count == sizeof(part->said) && tag >= 0 && chunks >= 0 && total >= 0 &&
+                len >= 0 && chunks <= TAGS - tag;
+    if (!good || (total && (!len || chunks != (total - 1) / len + 1)))
+        return MPI_ERR_OTHER;
+    if ((uint64_t)chunks > PART_CHUNKS + 1 + part->whole.len / PART_CHUNK_LEN)
+        return MPI_ERR_TRUNCATE;
+    part->tag = (int32_t)tag;
+    part->chunks = (int)chunks;
+    part->chunk_len = (uint64_t)len;
+    part->total = (uint64_t)total;
+    return make_slots(part);
+}
+
+static void matched(struct part *part, bool within)
+{
+    part->failed = learn(part);
+    if (part->failed)
+        part->chunks = 0;
+    if (atomic_fetch_or(&part->state, MATCHED) & WANTED)
+        post(part, within);
+    unref(part);
+}
+
+static void setup_done(struct mpid_request *dev)
+{
+    matched(slot_of(dev)->part, true);
+}
+
+static int init_recv(struct part *part)
+{
+    struct mpid_envelope want = {part->comm->context + CONTEXT_PART, part->peer, part->user_tag};
+    struct mpid_bytes bytes = {.base = part->said, .len = sizeof(part->said)};
+    part->setup = calloc(1, slot_size());
+    if (!part->setup)
+        return MPI_ERR_NO_MEM;
+    part->setup->part = part;
+    ref(part);
+    mpid_recv(&part->setup->dev, &want, &bytes);
+    if (!mpid_when_done(&part->setup->dev, setup_done))
+        matched(part, false);
+    return MPI_SUCCESS;
+}
+
+static void start_recv(struct part *part)
+{
+    atomic_fetch_and(&part->state, MATCHED);
+    if (atomic_fetch_or(&part->state, WANTED) & MATCHED)
+        post(part, false);
+}
+
+bool part_arrived(struct part *part, int partition)
+{
+    if (!part_is_active(part) || part->peer == MPI_PROC_NULL)
+        return true;
+    if (!is_posted(part))
+        return false;
+    uint64_t start = (uint64_t)partition * part->partition_len, end = start + part->partition_len;
+    if (end > part->total)
+        end = part->total;
+    if (start >= end) /* no bytes: with the last of the others */
+        return all_done(part);
+    for (uint64_t i = start / part->chunk_len; i * part->chunk_len < end; i++)
+        if (!is_done(part, (int)i))
+            return false;
+    return true;
+}
+
+/* ---- both ---- */
+
+/* A receive's messages in the device hold references; of a send, those that are on their way
+ * get them now. */
+void part_free(struct part *part)
+{
+    for (int i = 0; part->send && i < part->chunks; i++) {
+        struct slot *slot = slot_at(part, i);
+        ref(part);
+        if (atomic_load(&slot->waiting) || !mpid_when_done(&slot->dev, slot_done))
+            unref(part);
+    }
+    unref(part);
+}
+
+void part_start(struct part *part)
+{
+    atomic_store_explicit(&part->seen, 0, memory_order_relaxed);
+    if (part->peer != MPI_PROC_NULL && part->send)
+        start_send(part);
+    atomic_store_explicit(&part->active, true, memory_order_release);
+    if (part->peer != MPI_PROC_NULL && !part->send)
+        start_recv(part);
+}
+
+/* The buffer as a place. Returns MPI_SUCCESS or an error class. */
+static int place(struct part *part, const struct part_what *what)
+{
+    MPI_Count elements;
+    struct type *used;
+    if (__builtin_mul_overflow(what->count, (MPI_Count)what->partitions, &elements))
+        return MPI_ERR_COUNT;
+    int rc = type_place(what->type, what->buf, elements, &part->whole, &used);
+    if (rc)
+        return rc;
+    part->type = type_from(what->type);
+    type_ref(part->type);
+    if (what->partitions)
+        part->partition_len = part->whole.len / (uint64_t)what->partitions;
+    return MPI_SUCCESS;
+}
+
+int part_create(const struct part_what *what, struct request **request)
+{
+    struct part *part = calloc(1, sizeof(*part));
+    struct request *made = part ? request_create(REQUEST_PART, what->comm) : NULL;
+    if (!made) {
+        free(part);
+        return MPI_ERR_NO_MEM;
+    }
+    atomic_store_explicit(&part->refs, 1, memory_order_relaxed);
+    part->send = what->send;
+    part->comm = what->comm;
+    object_ref(&part->comm->object);
+    part->partitions = what->partitions;
+    part->peer = what->peer;
+    part->user_tag = what->tag;
+    int rc = place(part, what);
+    if (!rc && part->peer != MPI_PROC_NULL)
+        rc = part->send ? init_send(part) : init_recv(part);
+    if (rc) {
+        unref(part);
+        request_free(made);
+        return rc;
+    }
+    made->part = part;
+    *request = made;
+    return MPI_SUCCESS;
+}

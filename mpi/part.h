@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Partitioned communication (MPI-5.0 4.2): one message whose parts are ready, and arrive, one by one.
+ *
+ * The sender cuts its partitions into chunks: each partition is one, unless there are many small
+ * ones, of which several go together. A chunk is sent when the last of its partitions is ready; it
+ * is a message of its own, and the receiver, whose partitions may be others, knows by the bytes
+ * that it holds which of them have arrived.
+ *
+ * How the bytes are cut, and the tags of the chunks, the sender says once, in a setup message from
+ * MPI_Psend_init, for which MPI_Precv_init posts a receive: so matching by order of
+ * initialization is the device's. Nothing else is agreed on. In the communicator's context for
+ * this, setups carry the user's tag and the sender's rank, chunks the sender's tags and its rank
+ * above PART_RANK.
+ *
+ * A receive may be started before its setup is there: then the setup's arrival posts the chunks,
+ * from within the progress of any thread in any call.
+ *
+ * Any thread may call part_ready() and part_arrived(), at the same time as others.
+ */
+#ifndef MPI_PART_H
+#define MPI_PART_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct comm;
+struct part;
+struct request;
+
+enum {
+    PART_RANK = 1 << 30,      /* added to ranks */
+    PART_CHUNKS = 64,         /* at most so many */
+    PART_CHUNK_LEN = 64 << 10 /* unless they have so many bytes */
+};
+
+struct part_what {
+    bool send;
+    struct comm *comm;
+    void *buf;
+    int partitions;
+    MPI_Count count; /* elements of each */
+    MPI_Datatype type;
+    int peer, tag; /* peer may be MPI_PROC_NULL */
+};
+
+/* Make an inactive request. Returns MPI_SUCCESS or an error class. */
+int part_create(const struct part_what *what, struct request **request);
+/* The request is freed: what is under way goes on. */
+void part_free(struct part *part);
+
+bool part_is_active(const struct part *part);
+void part_start(struct part *part); /* an inactive one */
+void part_stop(struct part *part);  /* a complete one: inactive from here on */
+
+bool part_is_send(const struct part *part);
+int part_partitions(const struct part *part);
+/* A partition of an active send is ready. Returns whether it was not so before. */
+bool part_ready(struct part *part, int partition);
+/* Whether a partition of a receive is there; so is all of an inactive one. */
+bool part_arrived(struct part *part, int partition);
+
+/* Whether all is done; inactive ones count. */
+bool part_is_complete(struct part *part);
+/* Fill in the status of a complete one; returns its error class. */
+int part_outcome(struct part *part, MPI_Status *status);
+
+#endif

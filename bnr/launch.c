@@ -387,5 +387,6 @@ int launch_explain(const char *path, int rc, const char *step, char *why, size_t
     if (fd >= 0)
         close(fd);
     explain_execute(head, len, rc, why, size);
+    os_one_line(why);
     return rc == -ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_NOT_EXECUTABLE;
 }

@@ -13,11 +13,21 @@
 #include "bnr/run.h"
 #include "bnr/stdio_forward.h"
 #include "include/version.h"
+#include "os/log.h"
 #include "os/settings.h"
 
 extern char **environ;
 
-enum { EXIT_USAGE = 2 };
+enum {
+    EXIT_USAGE = 2
+};
+
+/* Tell why nothing is started; why may hold the user's own words. */
+static void complain(char *why)
+{
+    os_one_line(why);
+    fprintf(stderr, "mpiexec: %s\n", why);
+}
 
 /* The settings of --set hold for mpiexec as for the ranks. */
 static int load_settings(const struct options *o)
@@ -27,7 +37,7 @@ static int load_settings(const struct options *o)
         if (putenv(*s))
             return -ENOMEM;
     if (os_settings_load(why, sizeof(why))) {
-        fprintf(stderr, "mpiexec: %s\n", why);
+        complain(why);
         return -EINVAL;
     }
     return 0;
@@ -45,7 +55,10 @@ static int check_folder(const char *wdir)
 {
     if (!wdir || !access(wdir, X_OK))
         return 0;
-    fprintf(stderr, "mpiexec: cannot enter the working folder '%s': %s\n", wdir, strerror(errno));
+    char why[512];
+    snprintf(why, sizeof(why), "cannot enter the working folder '%.300s': %s", wdir,
+             strerror(errno));
+    complain(why);
     return EXIT_USAGE;
 }
 
@@ -73,7 +86,7 @@ static int find_programs(const struct options *o, char **paths)
         rc = launch_resolve(app->argv[0], app->wdir, path_of(env), path, sizeof(path), why);
         free(env);
         if (rc) {
-            fprintf(stderr, "mpiexec: %s\n", why);
+            complain(why);
             return rc;
         }
         paths[a] = app->wdir ? absolute(path) : strdup(path);
@@ -100,7 +113,7 @@ static int run_programs(const struct options *o, int argc, char **argv)
     char why[512];
     int code = find_programs(o, paths);
     if (!code && outfile_prepare(&o->files, why, sizeof(why))) {
-        fprintf(stderr, "mpiexec: %s\n", why);
+        complain(why);
         code = 1;
     }
     if (!code) {
@@ -121,7 +134,7 @@ int main(int argc, char **argv)
     int code = 0;
     stdio_guard();
     if (options_parse(&o, argc, argv, why, sizeof(why))) {
-        fprintf(stderr, "mpiexec: %s\n", why);
+        complain(why);
         return EXIT_USAGE;
     }
     if (o.help)

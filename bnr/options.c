@@ -46,6 +46,7 @@ static int refuse(struct reader *r, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(r->why, r->size, fmt, args);
     va_end(args);
+    os_one_line(r->why);
     return -EINVAL;
 }
 

@@ -17,6 +17,13 @@ void os_log_identity(int rank)
     log_rank = rank;
 }
 
+void os_one_line(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f)
+            *text = '?';
+}
+
 const char *os_host_name(void)
 {
     static char name[256];

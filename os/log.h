@@ -23,6 +23,10 @@ void os_log(enum os_log_level level, const char *fmt, ...) __attribute__((format
 /* Write one error line, with the meaning of rc (-errno) appended; return rc. */
 int os_fail(int rc, const char *fmt, ...) __attribute__((format(printf, 2, 3), cold));
 
+/* Put "?" for each control character: text that others chose becomes a line that no
+ * terminal obeys. */
+void os_one_line(char *text);
+
 /* This host's name, cut to 255 bytes; never resolved, never fails. */
 const char *os_host_name(void);
 

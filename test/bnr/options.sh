@@ -14,6 +14,11 @@ fi
 run -nn 2 true 2>err && fail "an unknown option is refused"
 holds "an unknown option is refused with the nearest name" "$(cat err)" "did you mean '-n"
 same "in one line" "$(wc -l <err)" "1"
+for word in "$(printf -- '--a\nb\033[2J')" "$(printf './a\nb\033[2J')"; do
+    run -n 2 "$word" 2>err && fail "such a word is refused"
+    same "a word with control characters is told in one line of text" "$(wc -l <err)" 1
+    holds "with marks in their place" "$(cat err)" "a?b?[2J"
+done
 run 2>err && fail "a missing program is refused"
 holds "a missing program is refused" "$(cat err)" "no program"
 run -n 2 -hostfile hosts true 2>err && fail "a hostfile is refused"

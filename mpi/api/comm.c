@@ -203,9 +203,10 @@ static int check_parent(MPI_Comm handle, struct comm *comm, const MPI_Comm *newc
 /*
  * Copy a communicator.
  *
- * The copy has the same processes in the same order, the error handler, and those attributes that
- * their callbacks copy, but no hints; messages of the one are never matched by receives of the
- * other. Every process of comm must call this; the call waits for them.
+ * The copy has the same processes in the same order, the topology, the error handler, and those
+ * attributes that their callbacks copy, but no hints and no name; messages of the one are never
+ * matched by receives of the other. Every process of comm must call this; the call waits for
+ * them.
  *
  * MPI_ERR_OTHER: all contexts are in use: communicators that are not needed must be freed first.
  *   What an attribute's callback returns is returned as it is.
@@ -225,7 +226,7 @@ int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 /*
  * Copy a communicator, and give the copy hints.
  *
- * As MPI_Comm_dup, whose copy has no hints; this one has those of info.
+ * As MPI_Comm_dup; the copy has the hints of info, see MPI_Comm_set_info.
  *
  * MPI_ERR_OTHER: all contexts are in use: communicators that are not needed must be freed first.
  *   What an attribute's callback returns is returned as it is.
@@ -249,9 +250,12 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
  * Make a communicator of some of a communicator's processes.
  *
  * Every process of comm must call this; those that are members together must give the same
- * group, and groups that differ must have no process in common. The call waits for the others.
+ * group, and groups that differ must have no process in common. Members of a group wait for each
+ * other. Of an intercommunicator, the groups given on one side are parts of that side's group,
+ * and an intercommunicator is made.
  *
- * group: a subset of comm's processes, whose order is that of newcomm
+ * group: a subset of comm's processes, of an intercommunicator of the local group; its order is
+ *   that of newcomm
  * newcomm: the new communicator; MPI_COMM_NULL where this process is not in group
  *
  * MPI_ERR_GROUP: not a group, or not a subset of comm's processes.
@@ -309,12 +313,14 @@ int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *ne
  * Part a communicator into several.
  *
  * Processes of the same color come together in a communicator, in the order of key, and where
- * that is equal, of their ranks in comm. Every process of comm must call this; the call waits
- * for them.
+ * that is equal, of their ranks in comm. Of an intercommunicator, those of the same color on
+ * both sides come together in an intercommunicator. Every process of comm must call this; the
+ * call waits for them.
  *
  * color: 0 or more; or MPI_UNDEFINED: this process is in none
  * key: any number
- * newcomm: the new communicator; MPI_COMM_NULL where color is MPI_UNDEFINED
+ * newcomm: the new communicator; MPI_COMM_NULL where color is MPI_UNDEFINED, or the other side
+ *   of an intercommunicator has no such color
  *
  * MPI_ERR_ARG: color is negative and not MPI_UNDEFINED, or newcomm is NULL.
  * MPI_ERR_OTHER: all contexts are in use: communicators that are not needed must be freed first.
@@ -544,8 +550,12 @@ int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
 /*
  * Give a communicator hints.
  *
- * To be called by every process of the communicator. Those that are not understood are ignored;
- * MPI_Comm_get_info tells which are in use.
+ * To be called by every process of the communicator. Known are mpi_assert_no_any_tag,
+ * mpi_assert_no_any_source, mpi_assert_exact_length, mpi_assert_allow_overtaking and
+ * mpi_assert_strict_persistent_collective_ordering, each true or false. What is not known is
+ * ignored; MPI_Comm_get_info tells which are in use.
+ *
+ * info: the hints; those that it has not stay as they are; or MPI_INFO_NULL
  *
  * MPI_ERR_NO_MEM: out of memory.
  *

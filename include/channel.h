@@ -118,7 +118,8 @@ enum chan_answer {
     CHAN_ACCEPT = 0,
     CHAN_REFUSE_CROSSING = 1, /* our own attempt survives: wait for it */
     CHAN_REFUSE_UNKNOWN = 2,  /* no such group here */
-    CHAN_REFUSE_CLOSED = 3    /* we are finalizing */
+    CHAN_REFUSE_CLOSED = 3,   /* we are finalizing: no other channel is worth a try */
+    CHAN_REFUSE_UNABLE = 4    /* the channel's own: it cannot answer this peer */
 };
 
 /* Upcalls, implemented by the device. All run inside progress() only. */
@@ -148,6 +149,10 @@ struct chan_sink {
     /* The peer could not be reached, or said no (answer > 0, else 0); why is
      * a sentence for people. */
     void (*refused)(struct chan_link *link, enum chan_answer answer, const char *why);
+    /* Right before refused(): a packet that send() has taken, and that the peer will
+     * not look at. Each of them is given back, the newest first; data as in arrived(). */
+    void (*returned)(struct chan_link *link, const struct chan_head *head, const void *data,
+                     size_t len);
     /* The link was open and is gone; rc is -errno. */
     void (*lost)(struct chan_link *link, int rc);
 };
@@ -238,7 +243,8 @@ struct chan_ops {
     struct chan_verdict (*match)(const char *mine, const char *theirs);
 
     /* Start a link to the peer that wrote this card. Returns 0 and the link at
-     * once, before the peer has answered; or -errno. */
+     * once, before the peer has answered; or -errno: -ESHUTDOWN where the peer is
+     * seen to have finished, so that no other channel is worth a try. */
     int (*link)(struct chan *chan, struct chan_peer *peer, const char *theirs,
                 struct chan_link **link);
     /* End a link and free it. What was sent and taken still goes out where it can. */

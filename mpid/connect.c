@@ -8,6 +8,8 @@
  * Nothing here has a deadline: a peer that computes answers when it comes back to
  * MPI, and the end of its process is an event.
  */
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,29 +25,108 @@ static bool is_own_group(const struct chan_gid *gid)
 /* The link is up: whatever waits may go. */
 static void up(struct vc *vc)
 {
-    if (!vc->send_head)
-        vc->link = vc->bound;
+    if (!vc->send_head && !vc->control_head)
+        vc_let_go(vc);
     vc_mark_busy(vc);
+}
+
+/* Note why a channel does not do. */
+static void add_reason(struct vc *vc, const char *channel, const char *why)
+{
+    char *text;
+    if (asprintf(&text, "%s%s%s%s%s", vc->refusals ? vc->refusals : "", vc->refusals ? "; " : "",
+                 channel, *channel ? ": " : "", why) < 0)
+        return;
+    free(vc->refusals);
+    vc->refusals = text;
+}
+
+/* The candidate that is tried now does not do. */
+static void pass_over(struct vc *vc, const char *why)
+{
+    int index = vc->choice.candidate[vc->tried++];
+    vc->choice.refused[index] = true;
+    vc->choice.verdict[index].why = "tried, and it could not connect";
+    add_reason(vc, device.ops[index]->name, why);
+}
+
+/* Whether the peer has said that it finalizes; then nobody need answer for it. */
+static bool has_finished(const struct vc *vc)
+{
+    void *value;
+    size_t len;
+    if (!is_own_group(&vc->peer.gid) || BNR_Get_alloc(device.group, (int)vc->peer.rank, "finished",
+                                                      &value, &len, BNR_GET_NOWAIT))
+        return false;
+    free(value);
+    return true;
+}
+
+static void fail_finished(struct vc *vc)
+{
+    vc_fail(vc, MPID_LOST, "it has called MPI_Finalize");
+}
+
+/* No candidate is left, and a link has taken messages whose sends are complete: no call could
+ * tell of it any more, and the peer would wait for ever. */
+static void check_nothing_taken(const struct vc *vc)
+{
+    const struct control *control = vc->control_head;
+    char name[128], text[600];
+    while (control && packet_type(&control->head) != PACKET_EAGER)
+        control = control->next;
+    if (!control)
+        return;
+    mpid_vc_describe(vc, name, sizeof(name));
+    snprintf(text, sizeof(text), "what was sent to %s cannot be brought there: %s", name,
+             vc->refusals ? vc->refusals : "no memory");
+    mpid_abort(1, text);
+}
+
+/* No candidate is left. */
+static void give_up(struct vc *vc)
+{
+    if (has_finished(vc)) {
+        fail_finished(vc);
+        return;
+    }
+    for (int i = 0; i < device.port_count; i++)
+        if (!vc->choice.refused[i])
+            add_reason(vc, device.ops[i]->name, vc->choice.verdict[i].why);
+    for (int i = 0; i < device.closed_count; i++)
+        add_reason(vc, "", device.closed[i]);
+    check_nothing_taken(vc);
+    vc_fail(vc, MPID_UNREACHABLE, vc->refusals ? vc->refusals : "there is no channel");
+}
+
+/* Begin a link over a channel. Returns 0 or -errno. */
+static int begin(struct vc *vc, struct chan *chan)
+{
+    char params[CHAN_CARD_MAX];
+    int rc = card_find(vc->card, chan->ops->name, params);
+    return rc ? rc : chan->ops->link(chan, &vc->peer, params, &vc->bound);
 }
 
 static void try_next(struct vc *vc)
 {
-    for (; vc->tried < vc->choice.count; vc->tried++) {
+    while (vc->tried < vc->choice.count) {
         int index = vc->choice.candidate[vc->tried];
-        struct chan *chan = device.ports[index].chan;
-        char params[CHAN_CARD_MAX];
-        struct chan_link *link;
-        if (card_find(vc->card, chan->ops->name, params) ||
-            chan->ops->link(chan, &vc->peer, params, &link))
+        int rc = begin(vc, device.ports[index].chan);
+        if (rc == -ESHUTDOWN) {
+            fail_finished(vc);
+            return;
+        }
+        if (rc) {
+            pass_over(vc, strerror(-rc));
             continue;
-        vc->bound = link;
+        }
         progress_look();
         vc_event(vc, VC_LINKED);
         if (vc->choice.verdict[index].fit == CHAN_YES && vc_event(vc, VC_OPENED))
             up(vc);
         return;
     }
-    vc_fail(vc, MPID_UNREACHABLE, "no channel reaches it");
+    give_up(vc);
 }
 
 /* Get the card if it is there. Returns 0, 1 where it is not yet, or -1. */
@@ -76,7 +157,7 @@ static bool bind_vc(struct vc *vc)
     } else if (rc < 0) {
         vc_fail(vc, MPID_LOST, "its card cannot be had");
     } else if (bind_choose(device.card, vc->card, device.ops, device.port_count, &vc->choice)) {
-        vc_fail(vc, MPID_UNREACHABLE, "no channel suits both");
+        give_up(vc);
     } else {
         try_next(vc);
     }
@@ -116,7 +197,7 @@ enum chan_answer connect_asked(void *owner, const struct chan_ops *ops,
     struct vc *vc = vc_get(gid, rank);
     if (!vc)
         return CHAN_REFUSE_UNKNOWN;
-    if (vc->state >= VC_CLOSED)
+    if (vc->state >= VC_CLOSED || (device.finalizing && vc->state == VC_UNBOUND))
         return CHAN_REFUSE_CLOSED;
     if (vc->state >= VC_ACCEPTING)
         return CHAN_REFUSE_CROSSING;
@@ -146,20 +227,27 @@ void connect_refused(struct chan_link *link, enum chan_answer answer, const char
 {
     struct vc *vc = (struct vc *)link->peer;
     bool ours = vc->bound == link;
-    if (ours && vc_is_up(vc)) {
-        vc_fail(vc, MPID_LOST, why);
-        return;
-    }
     link->ops->unlink(link);
     if (!ours)
         return;
     vc->bound = NULL;
+    vc_refused(vc);
     if (answer == CHAN_REFUSE_CROSSING)
         return; /* the peer's connection is on its way */
-    int index = vc->choice.candidate[vc->tried++];
-    vc->choice.refused[index] = true;
-    vc->choice.verdict[index].why = "tried, and it could not connect";
+    if (answer == CHAN_REFUSE_CLOSED) {
+        fail_finished(vc);
+        return;
+    }
+    pass_over(vc, why);
     try_next(vc);
+}
+
+void connect_returned(struct chan_link *link, const struct chan_head *head, const void *data,
+                      size_t len)
+{
+    struct vc *vc = (struct vc *)link->peer;
+    if (vc->bound == link)
+        vc_take_back(vc, head, data, len);
 }
 
 void connect_lost(struct chan_link *link, int rc)

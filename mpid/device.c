@@ -30,6 +30,7 @@ static const struct chan_sink sink = {
     .asked = connect_asked,
     .opened = connect_opened,
     .refused = connect_refused,
+    .returned = connect_returned,
     .lost = connect_lost,
 };
 
@@ -346,6 +347,7 @@ int mpid_finalize(void)
 {
     mpid_wait_until(is_quiet, NULL);
     device.finalizing = true;
+    (void)BNR_Put(device.group, "finished", "1", 1, 0);
     mpid_wait_until(is_closed, NULL);
     if (os_setting(OS_SETTING_REPORT))
         report_put();

@@ -27,6 +27,9 @@ enum {
     EAGER_OVERHEAD = 64 /* what a message costs its receiver besides its data */
 };
 
+/* In a send's mode, besides enum mpid_mode: the peer has been asked to cancel it. */
+enum { SEND_CANCEL = 1u << 8 };
+
 /* Where a request is in its life; struct mpid_request's state. */
 enum car_state {
     CAR_IDLE,
@@ -96,6 +99,8 @@ bool send_drain(struct vc *vc);
 void send_sent(struct vc *vc, struct mpid_request *request);
 /* End every send of a VC in error. */
 void send_fail(struct vc *vc, enum mpid_error error);
+/* The peer receives nothing any more: end in error what it has not matched. */
+void send_unwanted(struct vc *vc);
 /* Take a waiting send out of its queue. */
 void send_unqueue(struct mpid_request *request);
 
@@ -139,6 +144,8 @@ enum chan_answer connect_asked(void *owner, const struct chan_ops *ops,
                                struct chan_peer **peer);
 void connect_opened(struct chan_link *link);
 void connect_refused(struct chan_link *link, enum chan_answer answer, const char *why);
+void connect_returned(struct chan_link *link, const struct chan_head *head, const void *data,
+                      size_t len);
 void connect_lost(struct chan_link *link, int rc);
 
 /* ---- progress.c ---- */

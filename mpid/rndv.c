@@ -277,7 +277,11 @@ void mpid_cancel(struct mpid_request *request)
 {
     os_lock(&device.lock);
     if (mpid_is_complete(request)) {
-        /* too late */
+        /* Too late; but the peer may have finished because this send was to be cancelled. */
+        if (request->kind == MPID_SEND && request->error == MPID_LOST) {
+            request->error = MPID_OK;
+            request->cancelled = true;
+        }
     } else if (request->kind == MPID_RECV) {
         if (request->state == CAR_POSTED && match_unpost(&device.match, request)) {
             request->cancelled = true;
@@ -290,6 +294,7 @@ void mpid_cancel(struct mpid_request *request)
         device_complete(request);
     } else if (request->state == CAR_ASKED) {
         struct chan_head head = packet_head(PACKET_CANCEL, request->id, 0);
+        request->mode |= SEND_CANCEL;
         vc_control(request->vc, &head, NULL, 0);
     }
     os_unlock(&device.lock);

@@ -169,10 +169,10 @@ static __attribute__((noinline)) int send_slow(struct vc *vc, const struct mpid_
     request->id = 0;
     request->mode = mode;
     device.requests_exist = true;
-    if (vc->state == VC_FAILED || vc->state == VC_CLOSED) {
+    if (vc->state == VC_FAILED || vc->state == VC_CLOSED || vc->state == VC_REMOTE_CLOSE) {
         request->error = vc->state == VC_FAILED ? vc->failure : MPID_LOST;
         device_complete(request);
-    } else if (vc->send_head || !vc_is_up(vc) || offer(vc, request)) {
+    } else if (vc->link != vc->bound || offer(vc, request)) {
         enqueue(vc, request);
     }
     return MPID_STARTED;
@@ -297,11 +297,16 @@ static bool drain_control(struct vc *vc)
 {
     while (vc->control_head) {
         struct control *control = vc->control_head;
-        struct chan_data data = {.base = control->payload, .len = control->len};
+        struct chan_data data = {.base = control->large ? control->large : control->payload,
+                                 .len = control->len};
+        if (data.len > vc->bound->max_data) { /* another channel had taken it */
+            vc_fail(vc, MPID_LOST, "a packet is too long for the channel that is left");
+            return false;
+        }
         if (vc->bound->send(vc->bound, &control->head, &data))
             return false;
         vc->control_head = control->next;
-        os_pool_put(&device.controls, control);
+        vc_control_free(control);
     }
     return true;
 }
@@ -325,7 +330,7 @@ bool send_drain(struct vc *vc)
         }
         moved = true;
     }
-    vc->link = vc->bound;
+    vc_let_go(vc);
     return drain_bulk(vc) || moved;
 }
 
@@ -350,7 +355,28 @@ static void fail(struct mpid_request *request, enum mpid_error error)
     device_complete(request);
 }
 
-/* Requests that wait for the peer are found by their names. */
+/* What the peer had not matched when it closed, it will not match. Whose cancelling has been
+ * asked for gets an answer to that. */
+void send_unwanted(struct vc *vc)
+{
+    vc->link = &vc->stand_in;
+    while (vc->send_head) {
+        struct mpid_request *request = vc->send_head;
+        send_unqueue(request);
+        fail(request, MPID_LOST);
+    }
+    for (uint32_t i = 0; i < device.ids.count && vc->unfinished; i++) {
+        struct mpid_request *request = device.ids.slots[i].request;
+        if (request && request->kind == MPID_SEND && request->vc == vc &&
+            request->state == CAR_ASKED && !(request->mode & SEND_CANCEL)) {
+            vc->unfinished--;
+            fail(request, MPID_LOST);
+        }
+    }
+}
+
+/* Requests that wait for the peer are found by their names: all of them are looked at, as a
+ * peer is lost once. */
 void send_fail(struct vc *vc, enum mpid_error error)
 {
     while (vc->send_head) {

@@ -22,35 +22,35 @@ static const char *const vc_names[VC_STATES] = {
 
 static const char *const vc_event_names[VC_EVENTS] = {
     [VC_NEED] = "need",     [VC_LINKED] = "linked",   [VC_ASKED] = "asked",
-    [VC_OPENED] = "opened", [VC_CLOSE] = "close",     [VC_CLOSE_0] = "close(0)",
-    [VC_CLOSE_1] = "close(1)", [VC_LOST] = "lost",
+    [VC_OPENED] = "opened", [VC_REFUSED] = "refused", [VC_CLOSE] = "close",
+    [VC_CLOSE_0] = "close(0)", [VC_CLOSE_1] = "close(1)", [VC_LOST] = "lost",
 };
 
 enum { NONE = VC_STATES }; /* cannot happen */
 
 /* From state by event to state. */
 static const uint8_t vc_next[VC_STATES][VC_EVENTS] = {
-    /*                    NEED           LINKED         ASKED         OPENED
+    /*                    NEED           LINKED         ASKED         OPENED   REFUSED
      *                    CLOSE          CLOSE_0        CLOSE_1       LOST */
-    [VC_UNBOUND] =       {VC_BINDING,    NONE,          VC_ACCEPTING, NONE,
+    [VC_UNBOUND] =       {VC_BINDING,    NONE,          VC_ACCEPTING, NONE,    NONE,
                           VC_CLOSED,     NONE,          NONE,         VC_FAILED},
-    [VC_BINDING] =       {VC_BINDING,    VC_CONNECTING, VC_ACCEPTING, NONE,
+    [VC_BINDING] =       {VC_BINDING,    VC_CONNECTING, VC_ACCEPTING, NONE,    NONE,
                           NONE,          NONE,          NONE,         VC_FAILED},
-    [VC_CONNECTING] =    {VC_CONNECTING, VC_CONNECTING, VC_ACCEPTING, VC_OPEN,
+    [VC_CONNECTING] =    {VC_CONNECTING, VC_CONNECTING, VC_ACCEPTING, VC_OPEN, VC_CONNECTING,
                           NONE,          NONE,          NONE,         VC_FAILED},
-    [VC_ACCEPTING] =     {VC_ACCEPTING,  NONE,          NONE,         VC_OPEN,
+    [VC_ACCEPTING] =     {VC_ACCEPTING,  NONE,          NONE,         VC_OPEN, NONE,
                           NONE,          NONE,          NONE,         VC_FAILED},
-    [VC_OPEN] =          {VC_OPEN,       NONE,          NONE,         VC_OPEN,
+    [VC_OPEN] =          {VC_OPEN,       NONE,          NONE,         VC_OPEN, VC_CONNECTING,
                           VC_LOCAL_CLOSE, VC_REMOTE_CLOSE, NONE,      VC_FAILED},
-    [VC_LOCAL_CLOSE] =   {VC_LOCAL_CLOSE, NONE,         NONE,         VC_LOCAL_CLOSE,
+    [VC_LOCAL_CLOSE] =   {VC_LOCAL_CLOSE, NONE,         NONE,         VC_LOCAL_CLOSE, VC_CONNECTING,
                           NONE,          VC_CLOSE_ACKED, VC_CLOSED,   VC_FAILED},
-    [VC_REMOTE_CLOSE] =  {VC_REMOTE_CLOSE, NONE,        NONE,         VC_REMOTE_CLOSE,
+    [VC_REMOTE_CLOSE] =  {VC_REMOTE_CLOSE, NONE,        NONE,         VC_REMOTE_CLOSE, NONE,
                           VC_CLOSE_ACKED, NONE,         NONE,         VC_FAILED},
-    [VC_CLOSE_ACKED] =   {VC_CLOSE_ACKED, NONE,         NONE,         NONE,
+    [VC_CLOSE_ACKED] =   {VC_CLOSE_ACKED, NONE,         NONE,         NONE,    NONE,
                           NONE,          NONE,          VC_CLOSED,    VC_CLOSED},
-    [VC_CLOSED] =        {NONE,          NONE,          NONE,         NONE,
+    [VC_CLOSED] =        {NONE,          NONE,          NONE,         NONE,    NONE,
                           VC_CLOSED,     NONE,          NONE,         VC_CLOSED},
-    [VC_FAILED] =        {VC_FAILED,     NONE,          NONE,         NONE,
+    [VC_FAILED] =        {VC_FAILED,     NONE,          NONE,         NONE,    NONE,
                           VC_FAILED,     NONE,          NONE,         VC_FAILED},
 };
 
@@ -147,7 +147,7 @@ static void drop_link(struct vc *vc)
     while (vc->control_head) {
         struct control *control = vc->control_head;
         vc->control_head = control->next;
-        os_pool_put(&device.controls, control);
+        vc_control_free(control);
     }
 }
 
@@ -158,6 +158,7 @@ static void free_vc(struct vc *vc, void *arg)
     free(vc->landing.temp);
     HASH_DEL(vc_table, vc);
     free(vc->card);
+    free(vc->refusals);
     free(vc);
 }
 
@@ -194,9 +195,7 @@ void vc_control(struct vc *vc, const struct chan_head *head, const void *payload
         vc_fail(vc, MPID_NO_MEMORY, "no memory for a control packet");
         return;
     }
-    control->next = NULL;
-    control->head = *head;
-    control->len = len;
+    *control = (struct control){.head = *head, .len = len};
     if (len)
         memcpy(control->payload, payload, len);
     if (vc->control_head)
@@ -208,6 +207,52 @@ void vc_control(struct vc *vc, const struct chan_head *head, const void *payload
         connect_start(vc);
     vc_mark_busy(vc);
     progress_news();
+}
+
+void vc_control_free(struct control *control)
+{
+    free(control->large);
+    os_pool_put(&device.controls, control);
+}
+
+void vc_take_back(struct vc *vc, const struct chan_head *head, const void *data, size_t len)
+{
+    struct control *control = os_pool_get(&device.controls);
+    if (control) {
+        *control = (struct control){.next = vc->control_head, .head = *head, .len = (uint32_t)len};
+        if (len > sizeof(control->payload))
+            control->large = malloc(len);
+    }
+    if (!control || (len > sizeof(control->payload) && !control->large)) {
+        if (control)
+            vc_control_free(control);
+        vc_fail(vc, MPID_NO_MEMORY, "no memory for the packets that a link gives back");
+        return;
+    }
+    if (len)
+        memcpy(control->large ? control->large : control->payload, data, len);
+    if (!vc->control_head)
+        vc->control_tail = control;
+    vc->control_head = control;
+}
+
+/* A CLOSE among what waits is forgotten: it is said again once there is a link. */
+void vc_refused(struct vc *vc)
+{
+    struct control **at = &vc->control_head;
+    vc->link = &vc->stand_in;
+    vc_event(vc, VC_REFUSED);
+    vc->control_tail = NULL;
+    while (*at) {
+        struct control *control = *at;
+        if (packet_type(&control->head) == PACKET_CLOSE) {
+            *at = control->next;
+            vc_control_free(control);
+        } else {
+            vc->control_tail = control;
+            at = &control->next;
+        }
+    }
 }
 
 /* ---- closing ---- */
@@ -236,6 +281,8 @@ void vc_close_arrived(struct vc *vc, uint64_t acked)
         vc_fail(vc, MPID_LOST, "it closed twice");
     else if (before == VC_LOCAL_CLOSE)
         send_close(vc, 1);
+    else if (vc->state == VC_REMOTE_CLOSE)
+        send_unwanted(vc);
 }
 
 void vc_fail(struct vc *vc, enum mpid_error error, const char *why)
@@ -246,7 +293,9 @@ void vc_fail(struct vc *vc, enum mpid_error error, const char *why)
     char name[128];
     mpid_vc_describe(vc, name, sizeof(name));
     vc_event(vc, VC_LOST);
-    if (vc->state == VC_FAILED && !device.finalizing)
+    if (vc->state == VC_FAILED && error == MPID_UNREACHABLE)
+        os_log(OS_LOG_WARN, "%s cannot be reached: %s", name, why);
+    else if (vc->state == VC_FAILED && !device.finalizing)
         os_log(OS_LOG_INFO, "lost %s (%s): %s", name, vc_state_name(before), why);
     vc->failure = (uint8_t)error;
     if (vc->state == VC_FAILED && error == MPID_LOST)

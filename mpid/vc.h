@@ -11,6 +11,7 @@
  *
  *   UNBOUND --need--> BINDING --card--> CONNECTING --opened--> OPEN
  *      \---------------asked-----------> ACCEPTING --opened--> OPEN
+ *   OPEN --refused--> CONNECTING, where the link was used before the peer had answered
  *   OPEN --close--> LOCAL_CLOSE --peer's CLOSE--> CLOSE_ACKED --> CLOSED
  *   OPEN --peer's CLOSE--> REMOTE_CLOSE --close--> CLOSE_ACKED --> CLOSED
  *   any --lost, no candidate left--> FAILED
@@ -36,7 +37,7 @@ enum vc_state {
     VC_ACCEPTING,    /* the peer has begun a link, and we have said yes */
     VC_OPEN,         /* bound: link is the channel's */
     VC_LOCAL_CLOSE,  /* we have sent CLOSE(0) and wait for the peer's CLOSE */
-    VC_REMOTE_CLOSE, /* the peer has sent CLOSE(0); we may still send */
+    VC_REMOTE_CLOSE, /* the peer has sent CLOSE(0): it answers, but receives no message */
     VC_CLOSE_ACKED,  /* we have sent CLOSE(1) and wait for the peer's CLOSE(1) */
     VC_CLOSED,       /* both have sent CLOSE(1): nothing is under way */
     VC_FAILED,       /* the peer is lost or out of reach; sends end in error */
@@ -48,6 +49,7 @@ enum vc_event {
     VC_LINKED,  /* the card is here, and a link has been begun */
     VC_ASKED,   /* the peer asks for a link, and gets it */
     VC_OPENED,  /* the link is up */
+    VC_REFUSED, /* the peer does not take the link that we have begun, but maybe another */
     VC_CLOSE,   /* we are done */
     VC_CLOSE_0, /* the peer is done */
     VC_CLOSE_1, /* the peer is done and knows that we are */
@@ -55,11 +57,13 @@ enum vc_event {
     VC_EVENTS
 };
 
-/* A control packet that waits for its link. */
+/* A control packet that waits for its link; or any, where a link that had taken it has been
+ * refused. */
 struct control {
     struct control *next;
     struct chan_head head;
     uint32_t len;
+    void *large; /* malloc'ed, for more than payload holds; or NULL */
     uint8_t payload[40];
 };
 
@@ -101,6 +105,7 @@ struct vc {
     struct landing landing;
     struct rates rates[RATE_CLASSES];
     char *card;       /* the peer's, once fetched */
+    char *refusals;   /* why each channel that was tried could not connect; or NULL */
     struct bind_choice choice;
     UT_hash_handle hh;
 };
@@ -134,6 +139,21 @@ void vc_mark_busy(struct vc *vc);
 
 /* Send a control packet, now or as soon as there is room, in order. */
 void vc_control(struct vc *vc, const struct chan_head *head, const void *payload, uint32_t len);
+
+/* No message waits any more: from now on they go straight to the link, unless the peer has
+ * closed and wants none. */
+static inline void vc_let_go(struct vc *vc)
+{
+    vc->link = vc->state == VC_REMOTE_CLOSE ? &vc->stand_in : vc->bound;
+}
+
+/* The link has been refused: what it had taken waits, together with the rest, for another. */
+void vc_refused(struct vc *vc);
+/* Take a packet back that a link has taken and not brought to the peer: it goes out before all
+ * that waits. */
+void vc_take_back(struct vc *vc, const struct chan_head *head, const void *data, size_t len);
+/* Free a control packet that is in no queue. */
+void vc_control_free(struct control *control);
 
 /* Begin to close; progress does the rest. */
 void vc_close(struct vc *vc);

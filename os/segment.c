@@ -43,10 +43,14 @@ int os_segment_seal(int fd)
     return fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK) ? -errno : 0;
 }
 
+static int protection(int writable)
+{
+    return writable ? PROT_READ | PROT_WRITE : PROT_READ;
+}
+
 void *os_segment_map(int fd, uint64_t offset, size_t size, int writable)
 {
-    int prot = writable ? PROT_READ | PROT_WRITE : PROT_READ;
-    void *base = mmap(NULL, size, prot, MAP_SHARED, fd, (off_t)offset);
+    void *base = mmap(NULL, size, protection(writable), MAP_SHARED, fd, (off_t)offset);
     return base == MAP_FAILED ? NULL : base;
 }
 
@@ -54,4 +58,11 @@ void os_segment_unmap(void *base, size_t size)
 {
     if (base)
         munmap(base, size);
+}
+
+int os_segment_remap(void *base, int fd, uint64_t offset, size_t size, int writable)
+{
+    void *at =
+        mmap(base, size, protection(writable), MAP_SHARED | MAP_FIXED, fd, (off_t)offset);
+    return at == MAP_FAILED ? -errno : 0;
 }

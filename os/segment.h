@@ -27,5 +27,8 @@ int os_segment_seal(int fd);
  * address, or NULL with errno set. */
 void *os_segment_map(int fd, uint64_t offset, size_t size, int writable);
 void os_segment_unmap(void *base, size_t size);
+/* Map other bytes where some are mapped: this needs no room in the address space. Returns 0,
+ * or -errno, and then what base maps may be either. */
+int os_segment_remap(void *base, int fd, uint64_t offset, size_t size, int writable);
 
 #endif

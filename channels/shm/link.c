@@ -7,6 +7,7 @@
 
 #include "channels/shm/shm.h"
 #include "os/cache.h"
+#include "os/log.h"
 #include "os/segment.h"
 #include "slots.h"
 
@@ -259,30 +260,52 @@ static void init(struct shm_link *link, struct shm *shm, uint32_t rank, unsigned
     link->base.max_data = SHM_CHUNK_MAX;
 }
 
+static int make_contact(struct shm *shm, uint32_t rank, struct shm_link **out)
+{
+    int fd;
+    uint64_t offset, size;
+    int rc = shm->env->memory(shm->env->device, rank, &fd, &offset, &size);
+    if (rc)
+        return rc;
+    if (size < shm->layout.size)
+        return -ENOSPC;
+    unsigned char *region = os_segment_map(fd, offset, shm->layout.size, 1);
+    if (!region)
+        return -errno;
+    struct shm_link *link = aligned_alloc(64, (sizeof(*link) + 63) / 64 * 64);
+    if (!link) {
+        os_segment_unmap(region, shm->layout.size);
+        return -ENOMEM;
+    }
+    init(link, shm, rank, region);
+    *out = link;
+    return 0;
+}
+
+static __attribute__((cold)) void note_unable(struct shm *shm, uint32_t rank, int rc)
+{
+    shm->unable[rank] = 1;
+    if (shm->deaf)
+        return;
+    shm->deaf = 1;
+    os_log(OS_LOG_WARN, "shm: not used with rank %u, as its memory cannot be mapped: %s", rank,
+           strerror(-rc));
+}
+
 int shm_link_contact(struct shm *shm, uint32_t rank, struct shm_link **out)
 {
-    struct shm_link *link = shm->links[rank];
-    if (!link) {
-        int fd;
-        uint64_t offset, size;
-        int rc = shm->env->memory(shm->env->device, rank, &fd, &offset, &size);
-        if (rc)
+    if (!shm->links[rank]) {
+        struct shm_link *link;
+        int rc = shm->unable[rank] ? -ENOTSUP : make_contact(shm, rank, &link);
+        if (rc) {
+            if (!shm->unable[rank])
+                note_unable(shm, rank, rc);
             return rc;
-        if (size < shm->layout.size)
-            return -ENOSPC;
-        unsigned char *region = os_segment_map(fd, offset, shm->layout.size, 1);
-        if (!region)
-            return -errno;
-        link = aligned_alloc(64, (sizeof(*link) + 63) / 64 * 64);
-        if (!link) {
-            os_segment_unmap(region, shm->layout.size);
-            return -ENOMEM;
         }
-        init(link, shm, rank, region);
         shm->links[rank] = link;
         shm->contacts[shm->contact_count++] = link;
     }
-    *out = link;
+    *out = shm->links[rank];
     return 0;
 }
 
@@ -304,6 +327,7 @@ void shm_link_begin(struct shm_link *link, struct chan_peer *peer)
     link->broken = 0;
     link->phase = SHM_CALLING;
     link->out_number = (uint32_t)number;
+    link->out_first = link->out.sent;
     choose_send(link);
     peer->slot[ENDPOINT_SLOT_SHM] = link;
     link->shm->base.links++;
@@ -342,14 +366,60 @@ void shm_link_refuse(struct shm_link *link, uint32_t number, enum chan_answer an
     tell(link);
 }
 
+/* Its header alone is mapped, where another page was: that is enough to be told. */
+void shm_link_refuse_unmapped(struct shm *shm, uint32_t rank, uint32_t number)
+{
+    struct shm_lines *lines = (struct shm_lines *)((char *)shm->mine + shm->layout.lines) + rank;
+    struct shm_link link = {.shm = shm, .in_lines = lines, .theirs = shm->spare};
+    int fd;
+    uint64_t offset, size;
+    if (atomic_load_explicit(&lines->credit.heard, memory_order_relaxed) == number)
+        return;
+    int rc = shm->env->memory(shm->env->device, rank, &fd, &offset, &size);
+    if (!rc)
+        rc = os_segment_remap(shm->spare, fd, offset, SHM_HEADER_SIZE, 1);
+    if (rc)
+        os_fail(rc, "shm: rank %u waits for an answer, and cannot be given one", rank);
+    else
+        shm_link_refuse(&link, number, CHAN_REFUSE_UNABLE);
+}
+
 enum chan_answer shm_link_answer(const struct shm_link *link)
 {
     uint32_t refusal = atomic_load_explicit(&link->out_lines->credit.refusal, memory_order_acquire);
     if (refusal && refusal >> 8 == (link->out_number & 0xffffff))
-        return (enum chan_answer)(refusal & 0xff);
+        return (refusal & 0xff) > CHAN_REFUSE_UNABLE ? CHAN_REFUSE_UNKNOWN
+                                                     : (enum chan_answer)(refusal & 0xff);
     if (atomic_load_explicit(&link->theirs->state, memory_order_acquire) == SHM_CLOSED)
         return CHAN_REFUSE_CLOSED;
     return CHAN_ACCEPT;
+}
+
+/* The packets are still where we have put them: in the ring, and in chunks of ours. */
+int shm_link_return(struct shm_link *link)
+{
+    struct shm_flights *flights = &link->flights;
+    uint32_t count = link->out.sent - link->out_first, last = flights->head;
+
+    if (count > SHM_RING_SLOTS)
+        count = SHM_RING_SLOTS;
+    for (uint32_t i = 1; i <= count && link->phase == SHM_GONE; i++) {
+        uint32_t position = link->out.sent - i;
+        const struct shm_ring_slot *slot = &link->out.slots[position % SHM_RING_SLOTS];
+        const struct shm_flight *flight = &flights->flight[(last - 1) % SHM_RING_SLOTS];
+        struct chan_head head = slot->head;
+        const void *data = slot->body;
+        uint32_t len = shm_ring_len(atomic_load_explicit(&slot->control, memory_order_relaxed));
+        uint32_t most = SHM_RING_INLINE;
+        if (last != flights->tail && flight->position == position) {
+            most = link->shm->pool.classes[flight->class].size;
+            data = link->shm->pool.base + flight->offset;
+            last--;
+        }
+        link->shm->sink->returned(&link->base, &head, data, len < most ? len : most);
+    }
+    shm_chunk_collect(&link->shm->pool, flights, link->out.sent);
+    return (int)count;
 }
 
 void shm_link_end(struct chan_link *base)

@@ -89,7 +89,9 @@ static int map_own(struct shm *shm, char *why, size_t size)
         return -ENODEV;
     }
     shm->mine = os_segment_map(fd, offset, shm->layout.size, 1);
-    if (!shm->mine) {
+    if (shm->mine)
+        shm->spare = os_segment_map(fd, offset, SHM_HEADER_SIZE, 1);
+    if (!shm->spare) {
         snprintf(why, size, "cannot map shared memory: %s", strerror(errno));
         return -ENODEV;
     }
@@ -169,7 +171,7 @@ static int shm_link(struct chan *base, struct chan_peer *peer, const char *their
         return rc;
     if (link->phase == SHM_IDLE) {
         if (atomic_load_explicit(&link->theirs->state, memory_order_acquire) == SHM_CLOSED)
-            return -ECONNREFUSED;
+            return -ESHUTDOWN;
         shm_link_begin(link, peer);
     }
     *out = &link->base;
@@ -203,7 +205,7 @@ static int answer(struct shm *shm, struct shm_link *link, uint32_t number, uint3
 }
 
 /* The attempt of a rank that has called at some time, where it is new. Returns
- * its record, or NULL. */
+ * its record, or NULL; then it is not new, or has been refused. */
 static struct shm_link *new_attempt(struct shm *shm, uint32_t rank, uint32_t *number,
                                     uint32_t *first)
 {
@@ -213,15 +215,11 @@ static struct shm_link *new_attempt(struct shm *shm, uint32_t rank, uint32_t *nu
 
     *number = (uint32_t)(attempt >> 32);
     *first = (uint32_t)attempt;
-    int rc = shm_link_contact(shm, rank, &link);
-    if (rc && !shm->deaf) {
-        shm->deaf = 1; /* the caller relies on us: without this line the job would just stop */
-        os_fail(rc,
-                "shm: no answer to rank %u, which waits for one (VIREO_CHANNELS=tcp,loopback "
-                "does without), as its memory cannot be mapped",
-                rank);
+    if (shm_link_contact(shm, rank, &link)) {
+        shm_link_refuse_unmapped(shm, rank, *number);
+        return NULL;
     }
-    return rc || *number == link->in_number ? NULL : link;
+    return *number == link->in_number ? NULL : link;
 }
 
 static int turn_away(struct shm *shm, uint32_t rank)
@@ -280,6 +278,14 @@ static int visit_callers(struct shm *shm, int (*visit)(struct shm *shm, uint32_t
 
 static int attend_calling(struct shm *shm, struct shm_link *link)
 {
+    static const char *const whys[] = {
+        [CHAN_ACCEPT] = "the peer breaks the rules",
+        [CHAN_REFUSE_CROSSING] = "the peer's own link takes precedence",
+        [CHAN_REFUSE_UNKNOWN] = "the peer does not know this process",
+        [CHAN_REFUSE_CLOSED] = "the peer is finalizing",
+        [CHAN_REFUSE_UNABLE] = "the peer cannot map this process's memory",
+    };
+    int upcalls = 1;
     enum chan_answer said = link->hears || link->broken ? CHAN_ACCEPT : shm_link_answer(link);
 
     if (link->hears && !link->broken) {
@@ -291,8 +297,11 @@ static int attend_calling(struct shm *shm, struct shm_link *link)
         return 0;
     link->phase = SHM_GONE;
     link->hears = 0;
-    shm->sink->refused(&link->base, said, said ? "the peer refuses" : "the peer breaks the rules");
-    return 1;
+    if (said)
+        upcalls += shm_link_return(link);
+    if (link->phase == SHM_GONE)
+        shm->sink->refused(&link->base, said, whys[said]);
+    return upcalls;
 }
 
 /* The upcalls that a link is due, if any. */
@@ -449,8 +458,10 @@ static void shm_close(struct chan *base)
     for (uint32_t i = 0; i < shm->contact_count; i++)
         shm_link_destroy(shm->contacts[i]);
     os_segment_unmap(shm->mine, shm->layout.size);
+    os_segment_unmap(shm->spare, SHM_HEADER_SIZE);
     shm_bell_close(shm);
     free(shm->links);
+    free(shm->unable);
     free(shm->contacts);
     free(shm->listening);
     free(shm);
@@ -479,7 +490,8 @@ static int shm_open_channel(struct chan **out, const struct chan_env *env, char 
     shm->links = calloc((size_t)env->local_ranks, sizeof(*shm->links));
     shm->contacts = calloc((size_t)env->local_ranks, sizeof(*shm->contacts));
     shm->listening = calloc((size_t)env->local_ranks, sizeof(*shm->listening));
-    if (!shm->links || !shm->contacts || !shm->listening) {
+    shm->unable = calloc((size_t)env->local_ranks, sizeof(*shm->unable));
+    if (!shm->links || !shm->contacts || !shm->listening || !shm->unable) {
         rc = -ENOMEM;
         goto error;
     }

@@ -19,7 +19,9 @@
  * a number, and the ring position where its packets begin; then sets its bit and
  * counts the owner's news up. The owner meets a new attempt in progress(): it
  * completes a link that it has made itself (so crossing calls merge into one), or
- * is asked of the device and answered with an attempt in the other direction.
+ * is asked of the device and answered with an attempt in the other direction. A
+ * refusal stands in the owner's own region, so that it can be given to a caller
+ * whose region cannot be mapped; what was sent meanwhile goes back to the device.
  * unlink() ends an attempt without a word: whatever of it is still in the ring
  * when the peer's next attempt begins is dropped, and a link whose peer has
  * begun anew is lost once its own packets are read. Positions, attempts and
@@ -135,7 +137,8 @@ struct shm_link {
     int broken;          /* -errno to report, or 0 */
     uint32_t in_number;  /* of the peer's attempt */
     uint32_t next_first; /* where its next attempt begins, where ends */
-    uint32_t out_number; /* of our attempt */
+    uint32_t out_number; /* of our attempt, ... */
+    uint32_t out_first;  /* ... and where its packets begin */
     struct shm_flights flights;
 };
 
@@ -155,6 +158,8 @@ struct shm {
     struct shm_link **listening; /* links whose ring is read, the busy ones first */
     struct shm_link **links;     /* all, by rank; NULL before contact */
     struct shm_link **contacts;  /* all, without gaps, in order of contact */
+    uint8_t *unable;             /* by rank: its memory could not be mapped, and never will be */
+    struct shm_header *spare;    /* a page to map the header of such a rank at */
     uint32_t contact_count, listening_count;
     uint32_t news_seen;
     uint32_t turn;         /* which quiet ring to look at next */
@@ -162,7 +167,7 @@ struct shm {
     uint32_t turn_collect; /* whose credit to look for next when chunks are out */
     uint32_t starved;      /* links with starved */
     uint32_t sleeps;       /* counts in SHM_SLEEP_COUNT */
-    uint8_t deaf;          /* a caller could not be heard, and it has been said */
+    uint8_t deaf;          /* some memory could not be mapped, and it has been said */
     uint8_t chores;        /* upcalls are due, or listening is to be tidied */
     uint8_t heavy;         /* we can use os_heavy_fence() */
     uint8_t may_copy;      /* direct copies are allowed */
@@ -179,7 +184,8 @@ extern const struct chan_direct shm_direct;
 /* Compute the layout for ranks in size bytes. Returns 0, or -ENOSPC. */
 int shm_layout_plan(struct shm_layout *layout, int ranks, uint64_t size);
 
-/* The record of rank, made and mapped where it is not yet. Returns 0 or -errno. */
+/* The record of rank, made and mapped where it is not yet. Returns 0 or -errno, and the
+ * same ever after, so that both sides agree on whether there can be a link. */
 int shm_link_contact(struct shm *shm, uint32_t rank, struct shm_link **link);
 /* Unmap and free it. */
 void shm_link_destroy(struct shm_link *link);
@@ -191,8 +197,13 @@ int shm_link_may_hear(const struct shm_link *link, uint32_t first);
 void shm_link_hear(struct shm_link *link, uint32_t number, uint32_t first);
 /* Tell the peer that its attempt is refused. */
 void shm_link_refuse(struct shm_link *link, uint32_t number, enum chan_answer answer);
+/* Refuse the attempt of a rank that there is no record of, as its memory cannot be mapped. */
+void shm_link_refuse_unmapped(struct shm *shm, uint32_t rank, uint32_t number);
 /* What the peer answers to our attempt, where it refuses it; else CHAN_ACCEPT. */
 enum chan_answer shm_link_answer(const struct shm_link *link);
+/* Give back to the device what was sent in an attempt that is refused. Returns the number of
+ * upcalls. */
+int shm_link_return(struct shm_link *link);
 /* End the link: ops' unlink. */
 void shm_link_end(struct chan_link *base);
 

@@ -392,15 +392,16 @@ static void case_unlink_flushes(struct fake *fake, const struct conform_traits *
 static void refuse_with(struct fake *fake, enum chan_answer answer)
 {
     struct fake_peer *peer = &fake->peer[other(fake)];
-    if (fake->rank == 1)
-        fake->refuse = answer;
     int refused = peer->refused;
+    fake->refuse = fake->rank == 1 ? (int)answer : 0;
     fake_barrier_still(fake);
     if (fake->rank == 0) {
         fake_link(fake, 1);
+        for (size_t len = 0; len < 30000; len += 3000)
+            fake_send(peer, len, FAKE_TRY);
         fake_until(fake, &peer->refused, refused + 1, WAIT_MS, "refused()");
-        FAKE_CHECK(fake, peer->answer == answer, "refused with %d instead of %d", (int)peer->answer,
-                   (int)answer);
+        FAKE_CHECK(fake, peer->answer == answer && !peer->out, "refused with %d, not %d; %d lost",
+                   (int)peer->answer, (int)answer, (int)peer->out);
     }
     fake_barrier(fake);
     fake->refuse = 0;
@@ -657,7 +658,7 @@ static const struct conform_case cases[] = {
     {"relink", 2, SELF_TOO, case_relink, "a link may end and begin again"},
     {"crossing", 2, 0, case_crossing, "links that cross become one"},
     {"unlink_flushes", 2, 0, case_unlink_flushes, "what was taken arrives after unlink()"},
-    {"refused", 2, 0, case_refused, "a refusal carries its reason"},
+    {"refused", 2, 0, case_refused, "a refusal has a reason, and packets come back"},
     {"all_to_all", 4, 0, case_all_to_all, "four processes link and talk at once"},
     {"killed", 2, KILLS_LAST, case_killed, "the death of a peer hangs nobody"},
     {"wrong_secret", 2, NEEDS_SECRET, case_wrong_secret, "who lacks the secret is refused"},

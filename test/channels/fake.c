@@ -212,6 +212,22 @@ static void on_refused(struct chan_link *link, enum chan_answer answer, const ch
     fake_unlink(peer);
 }
 
+/* What was sent last comes back first. */
+static void on_returned(struct chan_link *link, const struct chan_head *head, const void *data,
+                        size_t len)
+{
+    struct fake *fake = check_upcall(link->peer, "returned");
+    struct fake_peer *peer = (struct fake_peer *)link->peer;
+    FAKE_CHECK(fake, !peer->open, "returned() after opened()");
+    FAKE_CHECK(fake, head->word[0] == (--peer->out << 32 | len), "returned() packet %lu of %zu bytes",
+               (unsigned long)(head->word[0] >> 32), len);
+    for (size_t i = 0; i < len; i += 8) {
+        uint64_t word = mixed(head->word[1] + i);
+        FAKE_CHECK(fake, !memcmp((const uint8_t *)data + i, &word, len - i < 8 ? len - i : 8),
+                   "a packet of %zu bytes comes back damaged near byte %zu", len, i);
+    }
+}
+
 static void on_lost(struct chan_link *link, int rc)
 {
     struct fake *fake = check_upcall(link->peer, "lost");
@@ -248,8 +264,8 @@ static int on_memory(void *device, uint32_t rank, int *fd, uint64_t *offset, uin
 
 static void env_init(struct fake *fake, bool right_secret)
 {
-    fake->sink = (struct chan_sink){on_arrived, on_place,  on_landed,  on_sent,
-                                    on_asked,   on_opened, on_refused, on_lost};
+    fake->sink = (struct chan_sink){on_arrived, on_place,   on_landed,   on_sent, on_asked,
+                                    on_opened,  on_refused, on_returned, on_lost};
     fake->env = (struct chan_env){.size = sizeof(fake->env),
                                   .device = fake,
                                   .sink = &fake->sink,

@@ -111,8 +111,14 @@ static void channel_open(struct shared *shared, int rank)
 {
     char why[200];
     me.rank = rank;
-    me.sink = (struct chan_sink){on_arrived, on_place,  on_landed,  on_sent,
-                                 on_asked,   on_opened, on_refused, on_lost};
+    me.sink = (struct chan_sink){.arrived = on_arrived,
+                                 .place = on_place,
+                                 .landed = on_landed,
+                                 .sent = on_sent,
+                                 .asked = on_asked,
+                                 .opened = on_opened,
+                                 .refused = on_refused,
+                                 .lost = on_lost};
     me.env = (struct chan_env){.size = sizeof(me.env),
                                .sink = &me.sink,
                                .rank = (uint32_t)rank,

@@ -27,6 +27,7 @@ struct peer {
     struct chan_link *link;
     uint64_t out, in; /* packets */
     int opened, lost, refused;
+    enum chan_answer answer;
 };
 
 struct rank {
@@ -34,6 +35,7 @@ struct rank {
     struct chan_env env;
     struct peer peer[RANKS];
     int fd;
+    int blind; /* this many of the next calls of memory() fail */
 };
 
 static struct rank ranks[RANKS];
@@ -75,8 +77,19 @@ static void on_refused(struct chan_link *link, enum chan_answer answer, const ch
 {
     struct peer *peer = (struct peer *)link->peer;
     peer->refused++;
+    peer->answer = answer;
     peer->link = NULL;
     link->ops->unlink(link);
+}
+
+static void on_returned(struct chan_link *link, const struct chan_head *head, const void *data,
+                        size_t len)
+{
+    struct peer *peer = (struct peer *)link->peer;
+    const unsigned char *bytes = data;
+    wrong += head->word[0] != --peer->out || head->word[1] != len;
+    for (size_t i = 0; i < len; i++)
+        wrong += bytes[i] != (unsigned char)(head->word[0] + i);
 }
 
 static void on_lost(struct chan_link *link, int rc)
@@ -91,11 +104,17 @@ static const struct chan_sink sink = {.arrived = on_arrived,
                                       .asked = on_asked,
                                       .opened = on_opened,
                                       .refused = on_refused,
+                                      .returned = on_returned,
                                       .lost = on_lost};
 
 static int on_memory(void *device, uint32_t of, int *fd, uint64_t *offset, uint64_t *size)
 {
-    *fd = ((struct rank *)device)->fd;
+    struct rank *rank = device;
+    if (rank->blind) {
+        rank->blind--;
+        return -ENOMEM;
+    }
+    *fd = rank->fd;
     *offset = (uint64_t)of * MEMORY;
     *size = MEMORY;
     return 0;
@@ -255,6 +274,31 @@ static void test_words(void)
     stop(2);
 }
 
+/* A rank that cannot map its caller says no, and the packets go back. */
+static void test_blind(void)
+{
+    struct chan_link *link;
+    start(2);
+    ranks[1].blind = 1;
+    connect_to(0, 1);
+    for (size_t len = 0; len < 40000; len += 1000)
+        send_to(&ranks[0].peer[1], len > 16000 ? 16000 : len);
+    claim(ranks[0].peer[1].out > 20, "many packets are taken before the peer has answered");
+    for (int i = 0; i < 4; i++)
+        progress_all(2);
+    claim(ranks[0].peer[1].refused == 1 && ranks[0].peer[1].answer == CHAN_REFUSE_UNABLE &&
+              !ranks[1].peer[0].opened,
+          "a peer that cannot map our memory refuses");
+    claim(!ranks[0].peer[1].out && !wrong, "and all packets come back, the newest first");
+    claim(chan_shm.link(ranks[1].chan, &ranks[1].peer[0].base, cards[0], &link) < 0,
+          "nor does it call us, although it could by now");
+    connect_to(0, 1);
+    for (int i = 0; i < 4; i++)
+        progress_all(2);
+    claim(ranks[0].peer[1].refused == 2, "and who calls again is refused again");
+    stop(2);
+}
+
 static void test_cards(void)
 {
     static const char *const bad[] = {"",         "index=",   "index=2",
@@ -285,6 +329,7 @@ int main(void)
     test_many();
     test_slots();
     test_words();
+    test_blind();
     test_cards();
     printf("1..%d\n", cases);
     return failures ? 1 : 0;

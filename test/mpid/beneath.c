@@ -116,11 +116,13 @@ int BNR_Put(BNR_Group g, const char *key, const void *val, size_t len, unsigned 
 
 int BNR_Get_alloc(BNR_Group g, int owner, const char *key, void **val, size_t *len, unsigned flags)
 {
-    (void)g, (void)key;
+    (void)g;
     require(flags == BNR_GET_NOWAIT, "the device waits for a card");
-    if (!beneath.has_card[owner])
+    bool is_card = !strcmp(key, "card");
+    require(is_card || !strcmp(key, "finished"), "the device asks for something else");
+    if (!(is_card ? beneath.has_card[owner] : beneath.has_finished[owner]))
         return BNR_ERR_NOT_FOUND;
-    *val = strdup("vireo1;arch=le64;fake(a=b)");
+    *val = strdup(is_card ? "vireo1;arch=le64;fake(a=b);second(a=b)" : "1");
     *len = strlen(*val);
     return BNR_SUCCESS;
 }
@@ -139,9 +141,14 @@ int BNR_Abort(BNR_Group g, int exit_code, const char *msg)
     abort();
 }
 
-/* ---- the channel ---- */
+/* ---- the channels ---- */
 
-static struct chan chan;
+static struct chan chans[2];
+
+static struct chan *chan_of(const struct chan_ops *ops)
+{
+    return &chans[ops != chan_table[0]];
+}
 
 static int send_packet(struct chan_link *base, const struct chan_head *head,
                        const struct chan_data *data)
@@ -165,32 +172,41 @@ static int send_packet(struct chan_link *base, const struct chan_head *head,
     return pending ? CHAN_PENDING : 0;
 }
 
-static struct beneath_link *make_link(struct chan_peer *peer, bool from_us)
+static struct beneath_link *make_link(struct chan *chan, struct chan_peer *peer, bool from_us)
 {
     struct beneath_link *link = &beneath.link[peer->rank];
     require(peer->rank < BENEATH_RANKS && !link->taken, "a second link to one peer");
     *link = (struct beneath_link){.taken = true, .from_us = from_us, .last = &link->first};
     link->base = (struct chan_link){.send = send_packet,
-                                    .ops = chan_table[0],
+                                    .ops = chan->ops,
                                     .peer = peer,
                                     .eager_max = 4096,
                                     .max_data = 16384};
-    chan.links++;
+    chan->links++;
     return link;
 }
 
-static int open_chan(struct chan **made, const struct chan_env *env, char *why, size_t size)
+static int open_first(struct chan **made, const struct chan_env *env, char *why, size_t size)
 {
     (void)why, (void)size;
-    chan = (struct chan){.ops = chan_table[0], .fd = -1};
+    chans[0] = (struct chan){.ops = chan_table[0], .fd = -1};
     beneath.env = env;
-    *made = &chan;
+    *made = &chans[0];
+    return 0;
+}
+
+static int open_second(struct chan **made, const struct chan_env *env, char *why, size_t size)
+{
+    (void)why, (void)size;
+    chans[1] = (struct chan){.ops = chan_table[1], .fd = -1};
+    require(env == beneath.env, "another environment");
+    *made = &chans[1];
     return 0;
 }
 
 static void close_chan(struct chan *made)
 {
-    require(made == &chan && !chan.links, "closed with links");
+    require(!made->links, "closed with links");
 }
 
 static int card(struct chan *made, char params[CHAN_CARD_MAX])
@@ -200,18 +216,26 @@ static int card(struct chan *made, char params[CHAN_CARD_MAX])
     return 0;
 }
 
-static struct chan_verdict match(const char *mine, const char *theirs)
+static struct chan_verdict match_first(const char *mine, const char *theirs)
 {
     (void)mine, (void)theirs;
     return (struct chan_verdict){beneath.fit, 10, "the test wants it so"};
 }
 
+static struct chan_verdict match_second(const char *mine, const char *theirs)
+{
+    (void)mine, (void)theirs;
+    return (struct chan_verdict){beneath.second_fit, 5, "the test wants it so"};
+}
+
 static int link_to(struct chan *made, struct chan_peer *peer, const char *theirs,
                    struct chan_link **link)
 {
-    require(made == &chan && !strcmp(theirs, "a=b"), "another card");
+    require(!strcmp(theirs, "a=b"), "another card");
     beneath.links++;
-    *link = &make_link(peer, true)->base;
+    if (beneath.refusal)
+        return beneath.refusal;
+    *link = &make_link(made, peer, true)->base;
     return 0;
 }
 
@@ -232,13 +256,13 @@ static void unlink_from(struct chan_link *base)
     forget(link);
     link->taken = false;
     beneath.unlinks++;
-    chan.links--;
+    chan_of(base->ops)->links--;
 }
 
 static int progress(struct chan *made)
 {
     void (*during)(void) = beneath.during;
-    require(made == &chan, "another channel");
+    require(made == &chans[0] || made == &chans[1], "another channel");
     beneath.during = NULL;
     if (during)
         during();
@@ -280,14 +304,29 @@ static int push(struct chan_link *link, const void *from, uint64_t to, size_t le
 
 static const struct chan_direct direct = {.pull = pull, .push = push};
 
+static const struct chan_ops chan_second = {
+    .version = CHAN_VERSION,
+    .size = sizeof(struct chan_ops),
+    .name = "second",
+    .open = open_second,
+    .close = close_chan,
+    .card = card,
+    .match = match_second,
+    .link = link_to,
+    .unlink = unlink_from,
+    .progress = progress,
+    .arm = arm,
+    .disarm = disarm,
+};
+
 static const struct chan_ops chan_fake = {
     .version = CHAN_VERSION,
     .size = sizeof(struct chan_ops),
     .name = "fake",
-    .open = open_chan,
+    .open = open_first,
     .close = close_chan,
     .card = card,
-    .match = match,
+    .match = match_first,
     .link = link_to,
     .unlink = unlink_from,
     .progress = progress,
@@ -296,7 +335,7 @@ static const struct chan_ops chan_fake = {
     .direct = &direct,
 };
 
-const struct chan_ops *const chan_table[] = {&chan_fake, NULL};
+const struct chan_ops *const chan_table[] = {&chan_fake, &chan_second, NULL};
 
 /* ---- for tests ---- */
 
@@ -318,7 +357,7 @@ void beneath_stop(void)
             beneath.env->sink->lost(&beneath.link[rank].base, -ECONNRESET);
     }
     require(!mpid_finalize(), "the device could not finish");
-    require(!chan.links, "links are left");
+    require(!chans[0].links && !chans[1].links, "links are left");
 }
 
 struct vc *beneath_vc(uint32_t rank)
@@ -344,7 +383,7 @@ enum chan_answer beneath_ask(uint32_t rank)
     enum chan_answer answer =
         beneath.env->sink->asked(beneath.env->device, &chan_fake, &id, rank, &peer);
     if (answer == CHAN_ACCEPT && !beneath.link[rank].taken)
-        (void)make_link(peer, false);
+        (void)make_link(&chans[0], peer, false);
     return answer;
 }
 
@@ -375,6 +414,21 @@ void beneath_drain(uint32_t rank)
     struct beneath_packet *packet;
     while ((packet = beneath_sent(rank)))
         free(packet);
+}
+
+void beneath_refuse(uint32_t rank, enum chan_answer answer)
+{
+    struct beneath_link *link = &beneath.link[rank];
+    while (link->first) {
+        struct beneath_packet **at = &link->first;
+        while ((*at)->next)
+            at = &(*at)->next;
+        struct beneath_packet *last = *at;
+        *at = NULL;
+        beneath.env->sink->returned(&link->base, &last->head, last->data, last->len);
+        free(last);
+    }
+    beneath.env->sink->refused(&link->base, answer, "the test wants it so");
 }
 
 void beneath_arrive(uint32_t rank, struct chan_head head, const void *data, size_t len)

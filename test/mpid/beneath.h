@@ -2,8 +2,9 @@
 
 /*
  * What lies beneath the device, for its tests: a process manager of a job that
- * has no other process, and one channel, whose peers are the test. What the
- * device sends is kept here; what peers do is said by calling the sink.
+ * has no other process, and two channels, whose peers are the test. What the
+ * device sends is kept here; what peers do is said by calling the sink. The second
+ * channel is a worse one, and suits nobody unless the test says so.
  */
 #ifndef TEST_MPID_BENEATH_H
 #define TEST_MPID_BENEATH_H
@@ -38,7 +39,10 @@ extern struct beneath {
     const struct chan_env *env;
     struct beneath_link link[BENEATH_RANKS];
     bool has_card[BENEATH_RANKS]; /* of each rank: has been published */
+    bool has_finished[BENEATH_RANKS]; /* has said so */
     enum chan_fit fit;            /* verdict on every peer */
+    enum chan_fit second_fit;     /* the same by the second channel */
+    int refusal;                  /* what link() returns, if not 0 */
     int outcome;                  /* of the next sends: 0, CHAN_AGAIN or CHAN_PENDING */
     int links, unlinks;           /* calls */
     bool direct_fails;
@@ -61,6 +65,8 @@ struct beneath_packet *beneath_sent(uint32_t rank);
 uint32_t beneath_sent_type(uint32_t rank);
 /* Forget what was sent, telling the device of the pending ones. */
 void beneath_drain(uint32_t rank);
+/* The link of a rank is refused: what it has taken goes back to the device. */
+void beneath_refuse(uint32_t rank, enum chan_answer answer);
 /* A packet comes, whole. Nothing happens where the link is down. */
 void beneath_arrive(uint32_t rank, struct chan_head head, const void *data, size_t len);
 

@@ -45,17 +45,20 @@ static const struct {
     {VC_CONNECTING, VC_LINKED, VC_CONNECTING},
     {VC_CONNECTING, VC_ASKED, VC_ACCEPTING},
     {VC_CONNECTING, VC_OPENED, VC_OPEN},
+    {VC_CONNECTING, VC_REFUSED, VC_CONNECTING},
     {VC_CONNECTING, VC_LOST, VC_FAILED},
     {VC_ACCEPTING, VC_NEED, VC_ACCEPTING},
     {VC_ACCEPTING, VC_OPENED, VC_OPEN},
     {VC_ACCEPTING, VC_LOST, VC_FAILED},
     {VC_OPEN, VC_NEED, VC_OPEN},
     {VC_OPEN, VC_OPENED, VC_OPEN},
+    {VC_OPEN, VC_REFUSED, VC_CONNECTING},
     {VC_OPEN, VC_CLOSE, VC_LOCAL_CLOSE},
     {VC_OPEN, VC_CLOSE_0, VC_REMOTE_CLOSE},
     {VC_OPEN, VC_LOST, VC_FAILED},
     {VC_LOCAL_CLOSE, VC_NEED, VC_LOCAL_CLOSE},
     {VC_LOCAL_CLOSE, VC_OPENED, VC_LOCAL_CLOSE},
+    {VC_LOCAL_CLOSE, VC_REFUSED, VC_CONNECTING},
     {VC_LOCAL_CLOSE, VC_CLOSE_0, VC_CLOSE_ACKED},
     {VC_LOCAL_CLOSE, VC_CLOSE_1, VC_CLOSED},
     {VC_LOCAL_CLOSE, VC_LOST, VC_FAILED},
@@ -293,6 +296,124 @@ static void test_crossing_refused(void **state)
     assert_int_equal(beneath_sent_type(HIGH), PACKET_EAGER);
 }
 
+/* A link that was in use before its peer had answered, and is refused: what it had taken goes
+ * over the next one, in order and before what was sent later; and the close after all. */
+static void test_refused_in_use(void **state)
+{
+    (void)state;
+    static char large[4000], place[9000];
+    struct mpid_request rts, more;
+    struct mpid_bytes bytes = {.base = large, .len = sizeof(large)};
+    struct mpid_bytes longer = {.base = place, .len = sizeof(place)};
+    beneath.fit = CHAN_YES;
+    beneath.second_fit = CHAN_MAYBE;
+    memset(large, 5, sizeof(large));
+    assert_int_equal(send_word(HIGH, 0, &more), MPID_STARTED);
+    turn();
+    assert_true(mpid_is_complete(&more));
+    assert_int_equal(mpid_send(beneath_vc(HIGH), &hello, &bytes, 0, NULL), 0);
+    assert_int_equal(mpid_send(beneath_vc(HIGH), &hello, &longer, 0, &rts), MPID_STARTED);
+    vc_close(beneath_vc(HIGH));
+    assert_state(HIGH, VC_LOCAL_CLOSE);
+    beneath_refuse(HIGH, CHAN_REFUSE_UNABLE);
+    assert_state(HIGH, VC_CONNECTING);
+    assert_ptr_equal(beneath.link[HIGH].base.ops, chan_table[1]);
+    assert_int_equal(beneath.links, 2);
+    assert_int_equal(send_word(HIGH, 0, &more), MPID_STARTED);
+    turn();
+    assert_false(mpid_is_complete(&more) || mpid_is_complete(&rts));
+    assert_null(beneath_sent(HIGH));
+    beneath_open(HIGH);
+    assert_int_equal(send_word(HIGH, 0, NULL), MPID_NEED_REQUEST); /* behind what waits */
+    turn();
+    assert_state(HIGH, VC_OPEN); /* to be closed again */
+    assert_true(mpid_is_complete(&more));
+    static const size_t lengths[] = {8, sizeof(large), sizeof(struct packet_rts), 8};
+    for (int i = 0; i < 4; i++) {
+        struct beneath_packet *packet = beneath_sent(HIGH);
+        assert_non_null(packet);
+        assert_int_equal(packet_type(&packet->head), i == 2 ? PACKET_RTS : PACKET_EAGER);
+        assert_int_equal(packet->len, lengths[i]);
+        if (i == 1)
+            assert_memory_equal(packet->data, large, sizeof(large));
+        free(packet);
+    }
+    assert_null(beneath_sent(HIGH));
+    vc_close(beneath_vc(HIGH));
+    assert_int_equal(beneath_sent_type(HIGH), PACKET_CLOSE);
+}
+
+/* The last candidate, too, is refused. */
+static void test_refused_by_all(void **state)
+{
+    (void)state;
+    struct mpid_request request;
+    beneath.fit = beneath.second_fit = CHAN_YES;
+    assert_int_equal(send_word(HIGH, MPID_SYNC, &request), MPID_STARTED);
+    turn();
+    beneath_refuse(HIGH, CHAN_REFUSE_UNABLE);
+    turn();
+    assert_state(HIGH, VC_OPEN);
+    beneath_refuse(HIGH, CHAN_REFUSE_UNKNOWN);
+    assert_state(HIGH, VC_FAILED);
+    assert_true(mpid_is_complete(&request));
+    assert_int_equal(request.error, MPID_UNREACHABLE);
+    assert_int_equal(send_word(HIGH, 0, &request), MPID_STARTED);
+    assert_int_equal(request.error, MPID_UNREACHABLE);
+}
+
+static void assert_finished(uint32_t rank, int links)
+{
+    struct mpid_request request;
+    assert_state(rank, VC_FAILED);
+    assert_int_equal(beneath.links, links);
+    assert_int_equal(send_word(rank, 0, &request), MPID_STARTED);
+    assert_true(mpid_is_complete(&request));
+    assert_int_equal(request.error, MPID_LOST);
+}
+
+/* Who has finished is lost, however one hears of it, and no other channel is tried. */
+static void test_refused_as_finished(void **state)
+{
+    (void)state;
+    struct mpid_request request;
+    beneath.second_fit = CHAN_YES;
+    assert_int_equal(send_word(HIGH, 0, &request), MPID_STARTED);
+    beneath_refuse(HIGH, CHAN_REFUSE_CLOSED);
+    assert_true(mpid_is_complete(&request));
+    assert_int_equal(request.error, MPID_LOST);
+    assert_finished(HIGH, 1);
+    beneath.fit = CHAN_YES; /* in use before the answer comes */
+    assert_int_equal(send_word(LOW, 0, &request), MPID_STARTED);
+    turn();
+    beneath_refuse(LOW, CHAN_REFUSE_CLOSED);
+    assert_finished(LOW, 2);
+    beneath.refusal = -ESHUTDOWN;
+    assert_int_equal(send_word(3, 0, &request), MPID_STARTED);
+    assert_finished(3, 3);
+}
+
+static void test_finished_is_unreachable(void **state)
+{
+    (void)state;
+    struct mpid_request request;
+    assert_int_equal(send_word(HIGH, 0, &request), MPID_STARTED);
+    beneath.has_finished[HIGH] = true; /* and has closed its port */
+    beneath_refuse(HIGH, 0);
+    assert_finished(HIGH, 1);
+}
+
+/* Who finalizes lets nobody in that it has had nothing to do with. */
+static void test_asked_while_finalizing(void **state)
+{
+    (void)state;
+    device.finalizing = true;
+    assert_int_equal(beneath_ask(LOW), CHAN_REFUSE_CLOSED);
+    device.finalizing = false;
+    assert_int_equal(beneath_ask(LOW), CHAN_ACCEPT);
+    beneath_open(LOW);
+}
+
 static void open_both(void)
 {
     assert_int_equal(beneath_ask(LOW), CHAN_ACCEPT);
@@ -338,17 +459,48 @@ static void test_close_first(void **state)
 static void test_close_second(void **state)
 {
     (void)state;
+    struct mpid_request request;
     open_both();
     close_arrives(LOW, 0);
     assert_state(LOW, VC_REMOTE_CLOSE);
     assert_null(beneath_sent(LOW));
-    assert_int_equal(send_word(LOW, 0, NULL), 0); /* we may still send */
-    assert_int_equal(beneath_sent_type(LOW), PACKET_EAGER);
+    assert_int_equal(send_word(LOW, 0, NULL), MPID_NEED_REQUEST); /* it receives nothing any more */
+    assert_int_equal(send_word(LOW, 0, &request), MPID_STARTED);
+    assert_true(mpid_is_complete(&request));
+    assert_int_equal(request.error, MPID_LOST);
+    turn();
+    assert_null(beneath_sent(LOW));
+    assert_int_equal(send_word(LOW, 0, NULL), MPID_NEED_REQUEST);
     vc_close(beneath_vc(LOW));
     assert_state(LOW, VC_CLOSE_ACKED);
     assert_close_sent(LOW, 1);
     close_arrives(LOW, 1);
     assert_state(LOW, VC_CLOSED);
+}
+
+/* What the peer had not matched when it closed ends: in error, or cancelled, be it asked for
+ * before or after. */
+static void test_close_unmatched(void **state)
+{
+    (void)state;
+    struct mpid_request sends[3];
+    open_both();
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(send_word(LOW, MPID_SYNC, &sends[i]), MPID_STARTED);
+    beneath_drain(LOW);
+    mpid_cancel(&sends[2]);
+    assert_int_equal(beneath_sent_type(LOW), PACKET_CANCEL);
+    close_arrives(LOW, 0);
+    for (int i = 0; i < 2; i++) {
+        assert_true(mpid_is_complete(&sends[i]));
+        assert_int_equal(sends[i].error, MPID_LOST);
+    }
+    mpid_cancel(&sends[1]);
+    assert_true(sends[1].cancelled && sends[1].error == MPID_OK);
+    assert_false(mpid_is_complete(&sends[2]));
+    beneath_arrive(LOW, packet_head(PACKET_CANCELLED, sends[2].id, 1), NULL, 0);
+    assert_true(mpid_is_complete(&sends[2]));
+    assert_true(sends[2].cancelled && sends[2].error == MPID_OK);
 }
 
 static void test_close_crossing(void **state)
@@ -525,7 +677,10 @@ int main(void)
         DEVICE_TEST(test_close_crossing), DEVICE_TEST(test_close_nonsense),
         DEVICE_TEST(test_lost),           DEVICE_TEST(test_lost_requests),
         DEVICE_TEST(test_lost_pending),   DEVICE_TEST(test_lost_arriving),
-        DEVICE_TEST(test_no_overtaking),
+        DEVICE_TEST(test_no_overtaking),  DEVICE_TEST(test_refused_in_use),
+        DEVICE_TEST(test_refused_by_all), DEVICE_TEST(test_refused_as_finished),
+        DEVICE_TEST(test_finished_is_unreachable), DEVICE_TEST(test_close_unmatched),
+        DEVICE_TEST(test_asked_while_finalizing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * An MPI program that does to itself what MPI could do without; see hurt.sh.
+ *
+ *   hurt space          rank 1 has no address space left for its peers' memory
+ *   hurt space others   the same, and all the others too
+ *   hurt finished MS N  rank 1 finalizes after N messages, and ends MS later; rank 0 sends to it
+ *   hurt finished MS N fatal  the same, and the first error ends the job
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum {
+    LONG = 1 << 20,
+    SPARE = 8 << 20 /* bytes: less than a peer's memory */
+};
+
+static int rank, size;
+static unsigned char out[LONG], in[LONG];
+
+static void require(int truth, const char *what)
+{
+    if (truth)
+        return;
+    fprintf(stderr, "hurt: rank %d: %s\n", rank, what);
+    _exit(99);
+}
+
+/* Everybody sends to the next, and receives from the one before. */
+static void ring(int len)
+{
+    int next = (rank + 1) % size, before = (rank + size - 1) % size;
+    memset(out, rank + len, (size_t)len);
+    memset(in, 0, (size_t)len);
+    MPI_Request request;
+    MPI_Irecv(in, len, MPI_BYTE, before, 1, MPI_COMM_WORLD, &request);
+    MPI_Send(out, len, MPI_BYTE, next, 1, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    memset(out, before + len, (size_t)len);
+    require(!memcmp(out, in, (size_t)len), "a message is damaged");
+}
+
+static void rings(void)
+{
+    static const int lengths[] = {0, 8, 8, 4000, 8, 12000, LONG, 8};
+    if (rank == 0)
+        MPI_Send(out, 8, MPI_BYTE, 1, 2, MPI_COMM_WORLD);
+    if (rank == 1)
+        MPI_Recv(in, 8, MPI_BYTE, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
+        ring(lengths[i]);
+}
+
+static void leave_no_space(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    require(file && fscanf(file, "%lu", &pages) == 1, "the size of this process is not known");
+    fclose(file);
+    struct rlimit limit = {pages * (unsigned long)sysconf(_SC_PAGESIZE) + SPARE, RLIM_INFINITY};
+    require(!setrlimit(RLIMIT_AS, &limit), "no limit can be set");
+}
+
+/* Messages to a rank that has finalized. */
+static void finished(int ms, int count, int fatal)
+{
+    int class, flag, rc = MPI_SUCCESS;
+    for (int i = 0; i < count; i++)
+        ring(8);
+    if (rank == 1) {
+        MPI_Finalize();
+        usleep((useconds_t)ms * 1000);
+        exit(0);
+    }
+    usleep(200000);
+    if (!fatal)
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (int i = 0; i < 3; i++) {
+        rc = MPI_Ssend(out, i ? LONG : 8, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+        MPI_Error_class(rc, &class);
+        printf("%d\n", class == MPI_ERR_PROC_ABORTED);
+    }
+    MPI_Iprobe(MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    rc = MPI_Send(out, 8, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+    MPI_Error_class(rc, &class);
+    printf("%d\n", class == MPI_ERR_PROC_ABORTED);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(NULL, NULL);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    const char *what = argc > 1 ? argv[1] : "";
+    if (!strcmp(what, "space")) {
+        if (rank == 1 || argc > 2)
+            leave_no_space();
+        rings();
+    } else if (!strcmp(what, "finished") && argc > 3) {
+        finished(atoi(argv[2]), atoi(argv[3]), argc > 4);
+    } else {
+        require(0, "what shall be done?");
+    }
+    MPI_Finalize();
+    return 0;
+}

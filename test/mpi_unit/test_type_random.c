@@ -195,40 +195,9 @@ static void make_resized(const struct both *old, struct both *made)
     made->model.mark_ub = lb + extent;
 }
 
-/* An array that a random part of is taken: sizes, and per dimension which indices. */
-struct grid {
-    int ndims, order;
-    int sizes[3];
-    bool mine[3][12];
-};
-
-/* By definition: every element of the array that is mine, in the array's order. */
-static void add_grid(struct model *made, const struct model *old, const struct grid *grid)
-{
-    int64_t extent = model_bounds(old).extent, total = 1;
-
-    for (int d = 0; d < grid->ndims; d++)
-        total *= grid->sizes[d];
-    for (int64_t i = 0; i < total; i++) {
-        int64_t left = i;
-        bool mine = true;
-        for (int k = 0; k < grid->ndims; k++) {
-            int d = grid->order == MPI_ORDER_FORTRAN ? k : grid->ndims - 1 - k;
-            mine &= grid->mine[d][left % grid->sizes[d]];
-            left /= grid->sizes[d];
-        }
-        if (mine)
-            model_add(made, old, 1, i * extent);
-    }
-    made->overflown |= old->overflown;
-    made->marked = true;
-    made->mark_lb = 0;
-    made->mark_ub = total * extent;
-}
-
 static void make_subarray(const struct both *old, struct both *made)
 {
-    struct grid grid = {.ndims = between(1, 3), .order = draw(2) ? MPI_ORDER_C : MPI_ORDER_FORTRAN};
+    struct model_grid grid = {.ndims = between(1, 3), .order = draw(2) ? MPI_ORDER_C : MPI_ORDER_FORTRAN};
     int subsizes[3], starts[3];
 
     for (int d = 0; d < grid.ndims; d++) {
@@ -241,12 +210,12 @@ static void make_subarray(const struct both *old, struct both *made)
     assert_int_equal(PMPI_Type_create_subarray(grid.ndims, grid.sizes, subsizes, starts, grid.order,
                                                old->type, &made->type),
                      0);
-    add_grid(&made->model, &old->model, &grid);
+    model_add_grid(&made->model, &old->model, &grid);
 }
 
 static void make_darray(const struct both *old, struct both *made)
 {
-    struct grid grid = {.ndims = between(1, 3), .order = draw(2) ? MPI_ORDER_C : MPI_ORDER_FORTRAN};
+    struct model_grid grid = {.ndims = between(1, 3), .order = draw(2) ? MPI_ORDER_C : MPI_ORDER_FORTRAN};
     int distribs[3], dargs[3], psizes[3], size = 1, rank;
 
     for (int d = 0; d < grid.ndims; d++) {
@@ -273,7 +242,7 @@ static void make_darray(const struct both *old, struct both *made)
     assert_int_equal(PMPI_Type_create_darray(size, rank, grid.ndims, grid.sizes, distribs, dargs,
                                              psizes, grid.order, old->type, &made->type),
                      0);
-    add_grid(&made->model, &old->model, &grid);
+    model_add_grid(&made->model, &old->model, &grid);
 }
 
 static struct both *random_type(int depth)

@@ -58,6 +58,29 @@ void model_add(struct model *model, const struct model *from, int64_t len, int64
     }
 }
 
+void model_add_grid(struct model *made, const struct model *old, const struct model_grid *grid)
+{
+    int64_t extent = model_bounds(old).extent, total = 1;
+
+    for (int d = 0; d < grid->ndims; d++)
+        total *= grid->sizes[d];
+    for (int64_t i = 0; i < total; i++) {
+        int64_t left = i;
+        bool mine = true;
+        for (int k = 0; k < grid->ndims; k++) {
+            int d = grid->order == MPI_ORDER_FORTRAN ? k : grid->ndims - 1 - k;
+            mine &= grid->mine[d][left % grid->sizes[d]];
+            left /= grid->sizes[d];
+        }
+        if (mine)
+            model_add(made, old, 1, i * extent);
+    }
+    made->overflown |= old->overflown;
+    made->marked = true;
+    made->mark_lb = 0;
+    made->mark_ub = total * extent;
+}
+
 void model_reach(const struct model *model, int count, int64_t *first, int64_t *last)
 {
     int64_t extent = model_bounds(model).extent;

@@ -38,6 +38,15 @@ struct model_bounds model_bounds(const struct model *model);
 /* Append len elements of from, the first at a displacement. */
 void model_add(struct model *model, const struct model *from, int64_t len, int64_t at);
 
+/* An array of which a part is taken: sizes, and for each dimension which indices are mine. */
+struct model_grid {
+    int ndims, order;
+    int sizes[3];
+    bool mine[3][12];
+};
+/* Append every element of the array that is mine, in the array's order. */
+void model_add_grid(struct model *made, const struct model *old, const struct model_grid *grid);
+
 /* Whether two basic elements of count elements of the type share a byte. */
 bool model_overlaps(const struct model *model, int count);
 

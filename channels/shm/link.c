@@ -295,7 +295,7 @@ static __attribute__((cold)) void note_unable(struct shm *shm, uint32_t rank, in
 int shm_link_contact(struct shm *shm, uint32_t rank, struct shm_link **out)
 {
     if (!shm->links[rank]) {
-        struct shm_link *link;
+        struct shm_link *link = NULL;
         int rc = shm->unable[rank] ? -ENOTSUP : make_contact(shm, rank, &link);
         if (rc) {
             if (!shm->unable[rank])

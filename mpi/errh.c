@@ -51,10 +51,12 @@ int errh_last_used = MPI_ERR_LASTCODE;
 int mpi_state = MPI_STATE_BEFORE;
 
 static struct errhandler predefined[] = {
-    {{OBJECT_ERRHANDLER, 1}, ERRH_FATAL, NULL},
-    {{OBJECT_ERRHANDLER, 1}, ERRH_ABORT, NULL},
-    {{OBJECT_ERRHANDLER, 1}, ERRH_RETURN, NULL},
+    {{OBJECT_ERRHANDLER, 1}, ERRH_FATAL, ERRH_COMM, {NULL}},
+    {{OBJECT_ERRHANDLER, 1}, ERRH_ABORT, ERRH_COMM, {NULL}},
+    {{OBJECT_ERRHANDLER, 1}, ERRH_RETURN, ERRH_COMM, {NULL}},
 };
+
+struct errhandler *errh_file_default = &predefined[2]; /* comm_lock */
 
 /* ---- handlers ---- */
 
@@ -67,6 +69,12 @@ struct errhandler *errh_from(MPI_Errhandler handle)
     return handle_leads_to(handle, OBJECT_ERRHANDLER) ? (struct errhandler *)handle : NULL;
 }
 
+struct errhandler *errh_for(MPI_Errhandler handle, enum errh_on on)
+{
+    struct errhandler *errhandler = errh_from(handle);
+    return errhandler && (errhandler->kind != ERRH_USER || errhandler->on == on) ? errhandler : NULL;
+}
+
 MPI_Errhandler errh_handle(struct errhandler *errhandler)
 {
     if (errhandler->kind == ERRH_USER)
@@ -75,13 +83,14 @@ MPI_Errhandler errh_handle(struct errhandler *errhandler)
     return (MPI_Errhandler)((uintptr_t)MPI_ERRORS_ARE_FATAL + i);
 }
 
-struct errhandler *errh_create(MPI_Comm_errhandler_function *function)
+struct errhandler *errh_create(enum errh_on on, union errh_function function)
 {
     struct errhandler *errhandler = malloc(sizeof(*errhandler));
     if (!errhandler)
         return NULL;
     object_init(&errhandler->object, OBJECT_ERRHANDLER);
     errhandler->kind = ERRH_USER;
+    errhandler->on = (uint8_t)on;
     errhandler->function = function;
     return errhandler;
 }
@@ -100,16 +109,28 @@ void errh_unref(struct errhandler *errhandler)
     }
 }
 
+void errh_set(struct errhandler **slot, struct errhandler *errhandler)
+{
+    errh_ref(errhandler);
+    os_lock(&comm_lock);
+    struct errhandler *old = *slot;
+    *slot = errhandler;
+    os_unlock(&comm_lock);
+    errh_unref(old);
+}
+
+struct errhandler *errh_get(struct errhandler **slot)
+{
+    os_lock(&comm_lock);
+    struct errhandler *errhandler = *slot;
+    errh_ref(errhandler);
+    os_unlock(&comm_lock);
+    return errhandler;
+}
+
 void errh_fini(void)
 {
-    os_lock_slow(&lock);
-    for (int i = 0; i < user_count; i++)
-        free(user[i].text);
-    free(user);
-    user = NULL;
-    user_count = 0;
-    errh_last_used = MPI_ERR_LASTCODE;
-    os_unlock_slow(&lock);
+    errh_set(&errh_file_default, &predefined[2]);
 }
 
 /* ---- codes ---- */
@@ -302,53 +323,87 @@ static void end(int code, const char *text)
     errh_end(code);
 }
 
-int errh_raise(struct comm *comm, int code, const char *text)
+static void call(const struct errhandler *errhandler, void *handle, int code)
 {
-    struct comm *on = comm ? comm : comm_constants[2];
-    struct errhandler *errhandler = &predefined[0];
-    if (on) {
-        os_lock(&comm_lock);
-        errhandler = on->errhandler;
-        errh_ref(errhandler);
-        os_unlock(&comm_lock);
+    union errh_function function = errhandler->function;
+    MPI_Comm comm = handle;
+    MPI_Win win = handle;
+    MPI_File file = handle;
+    MPI_Session session = handle;
+    switch ((enum errh_on)errhandler->on) {
+    case ERRH_COMM: function.comm(&comm, &code); break;
+    case ERRH_WIN: function.win(&win, &code); break;
+    case ERRH_FILE: function.file(&file, &code); break;
+    case ERRH_SESSION: function.session(&session, &code); break;
     }
-    if (errhandler->kind == ERRH_USER) {
-        MPI_Comm handle = comm_handle(on);
-        int given = code;
-        errhandler->function(&handle, &given);
-    } else if (errhandler->kind != ERRH_RETURN) {
+}
+
+int errh_raise_on(struct errhandler *errhandler, void *handle, int code, const char *text)
+{
+    if (errhandler->kind == ERRH_USER)
+        call(errhandler, handle, code);
+    else if (errhandler->kind != ERRH_RETURN)
         end(code, text);
-    }
     errh_unref(errhandler);
     return code;
 }
 
-int errh_comm(struct comm *comm, int error_class, const char *function, const char *fmt, ...)
+int errh_raise(struct comm *comm, int code, const char *text)
 {
-    char text[MPI_MAX_ERROR_STRING + 256], name[64], what[320], where[192] = "";
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(what, sizeof(what), fmt, args);
-    va_end(args);
+    struct comm *on = comm ? comm : comm_constants[2];
+    struct errhandler *errhandler = on ? errh_get(&on->errhandler) : &predefined[0];
+    return errh_raise_on(errhandler, on ? comm_handle(on) : MPI_COMM_NULL, code, text);
+}
+
+/* The text of an error: where says on what object, rank in which numbering. Returns the code. */
+static int compose(int error_class, const char *function, const char *what, const char *where,
+                   int rank, char text[MPI_MAX_ERROR_STRING + 256])
+{
+    char name[64], on[32] = "";
     public_name(function, name, sizeof(name));
-    const struct comm *world = comm_constants[1];
-    int rank = comm ? comm->rank : world ? world->rank : -1;
-    int len = 0;
-    if (comm && comm->name[0])
-        len = snprintf(where, sizeof(where), "communicator '%.127s', ", comm->name);
-    else if (comm)
-        len = snprintf(where, sizeof(where), "communicator without a name, ");
     if (rank >= 0)
-        len += snprintf(where + len, sizeof(where) - (size_t)len, "rank %d on ", rank);
+        snprintf(on, sizeof(on), "rank %d on ", rank);
     /* The end is what may be cut. */
-    snprintf(text, sizeof(text), "%s: %s (%s%.64s)", name, what, where, os_host_name());
+    snprintf(text, MPI_MAX_ERROR_STRING + 256, "%s: %s (%s%s%.64s)", name, what, where, on,
+             os_host_name());
     text[MPI_MAX_ERROR_STRING - 1] = 0;
     /* These two say where to look, and programs compare them. */
     bool bare = error_class == MPI_ERR_IN_STATUS || error_class == MPI_ERR_PENDING;
     /* A code of the user's, or one that has a text, stays. */
     bool plain = error_class > 0 && error_class < ERRH_TEXT_STEP;
-    int code = bare || !plain ? error_class : error_class + remember(text) * ERRH_TEXT_STEP;
-    return errh_raise(comm, code, text);
+    return bare || !plain ? error_class : error_class + remember(text) * ERRH_TEXT_STEP;
+}
+
+static int world_rank(void)
+{
+    const struct comm *world = comm_constants[1];
+    return world ? world->rank : -1;
+}
+
+int errh_comm(struct comm *comm, int error_class, const char *function, const char *fmt, ...)
+{
+    char text[MPI_MAX_ERROR_STRING + 256], what[320], where[160] = "";
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(what, sizeof(what), fmt, args);
+    va_end(args);
+    if (comm && comm->name[0])
+        snprintf(where, sizeof(where), "communicator '%.127s', ", comm->name);
+    else if (comm)
+        snprintf(where, sizeof(where), "communicator without a name, ");
+    int rank = comm ? comm->rank : world_rank();
+    return errh_raise(comm, compose(error_class, function, what, where, rank, text), text);
+}
+
+int errh_no_file(int error_class, const char *function, const char *fmt, ...)
+{
+    char text[MPI_MAX_ERROR_STRING + 256], what[320];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(what, sizeof(what), fmt, args);
+    va_end(args);
+    int code = compose(error_class, function, what, "", world_rank(), text);
+    return errh_raise_on(errh_get(&errh_file_default), MPI_FILE_NULL, code, text);
 }
 
 int errh_callback(int code, const char *function)
@@ -375,7 +430,9 @@ int errh_not_ready(const char *function)
     char text[192], name[64];
     public_name(function, name, sizeof(name));
     snprintf(text, sizeof(text), "%s: called %s (%.64s)", name,
-             mpi_state == MPI_STATE_BEFORE ? "before MPI_Init" : "after MPI_Finalize",
+             mpi_state == MPI_STATE_BEFORE   ? "before MPI_Init"
+             : mpi_state == MPI_STATE_FORKED ? "in a child process of the one that called MPI_Init"
+                                             : "after MPI_Finalize",
              os_host_name());
     end(MPI_ERR_OTHER, text);
     return MPI_ERR_OTHER;

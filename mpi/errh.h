@@ -22,7 +22,7 @@
 struct comm;
 
 enum errh_kind {
-    ERRH_USER = 0, /* a user's function, on a communicator */
+    ERRH_USER = 0, /* a user's function */
     ERRH_FATAL,    /* predefined, from here on: not counted */
     ERRH_ABORT,
     ERRH_RETURN
@@ -31,19 +31,38 @@ enum errh_kind {
 /* Codes with a text are class + k * this; all are below MPI_ERR_LASTCODE. */
 enum { ERRH_TEXT_STEP = 64 };
 
-struct errhandler {
-    struct object object;
-    int kind; /* enum errh_kind */
-    MPI_Comm_errhandler_function *function;
+/* What objects have error handlers. A user's function is for one of the kinds. */
+enum errh_on { ERRH_COMM, ERRH_WIN, ERRH_FILE, ERRH_SESSION };
+
+union errh_function {
+    MPI_Comm_errhandler_function *comm;
+    MPI_Win_errhandler_function *win;
+    MPI_File_errhandler_function *file;
+    MPI_Session_errhandler_function *session;
 };
 
-/* Forget the user's classes and codes. */
+struct errhandler {
+    struct object object;
+    uint8_t kind; /* enum errh_kind */
+    uint8_t on;   /* ERRH_USER: enum errh_on */
+    union errh_function function;
+};
+
+/* Give MPI_FILE_NULL its first error handler back. The user's classes and codes stay: they were
+ * before MPI_Init, and a session may come yet. */
 void errh_fini(void);
 
 struct errhandler *errh_from(MPI_Errhandler handle); /* NULL: none */
+/* The same, and NULL also for a handler that is for other objects. */
+struct errhandler *errh_for(MPI_Errhandler handle, enum errh_on on);
 MPI_Errhandler errh_handle(struct errhandler *errhandler);
 void errh_ref(struct errhandler *errhandler);
 void errh_unref(struct errhandler *errhandler);
+
+/* Set, and get with a reference, the handler that an object has in *slot: never NULL. */
+void errh_set(struct errhandler **slot, struct errhandler *errhandler);
+struct errhandler *errh_get(struct errhandler **slot);
+extern struct errhandler *errh_file_default; /* of MPI_FILE_NULL: for files that are opened, or cannot be */
 
 /* Report an error on a communicator (NULL: on MPI_COMM_SELF, as MPI-5.0 9.3
  * asks). Returns the code for the caller to return. */
@@ -52,6 +71,11 @@ int errh_comm(struct comm *comm, int error_class, const char *function, const ch
 
 /* The same with a code and a text that are there already; does not change either. */
 int errh_raise(struct comm *comm, int code, const char *text);
+/* On an object of any kind: its handle, and errh_get() of its slot, which is given up here. */
+int errh_raise_on(struct errhandler *errhandler, void *handle, int code, const char *text);
+/* As errh_comm(), for what goes wrong without a file. */
+int errh_no_file(int error_class, const char *function, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4), cold));
 /* Tell of a user's callback that has returned a code, which is given back as it is. */
 int errh_callback(int code, const char *function) __attribute__((cold));
 /* A handle that is no communicator; before MPI_Init or after MPI_Finalize, fatal. */
@@ -65,7 +89,7 @@ int errh_class(int code);
 /* The text of a code, of MPI_MAX_ERROR_STRING bytes. Returns whether it is a code. */
 bool errh_string(int code, char *text);
 
-struct errhandler *errh_create(MPI_Comm_errhandler_function *function);
+struct errhandler *errh_create(enum errh_on on, union errh_function function); /* NULL: no memory */
 
 /* Classes and codes of the user, from MPI_ERR_LASTCODE + 1 on. Return MPI_SUCCESS or the
  * class of the error; error_class 0 adds a class. */
@@ -76,7 +100,8 @@ extern int errh_last_used; /* MPI_LASTUSEDCODE */
 
 /* Whether calls are allowed: between MPI_Init and MPI_Finalize. */
 extern int mpi_state; /* enum mpi_state */
-enum mpi_state { MPI_STATE_BEFORE, MPI_STATE_READY, MPI_STATE_FINALIZED };
+enum mpi_state { MPI_STATE_BEFORE, MPI_STATE_READY, MPI_STATE_FINALIZED,
+                 MPI_STATE_FORKED /* a child of a process that was ready */ };
 /* Report, fatally, a call outside that time. */
 int errh_not_ready(const char *function);
 

@@ -7,6 +7,21 @@
 #include "mpi/comm.h"
 #include "mpi/errh.h"
 
+/* All functions of the union are pointers of one size, so that one NULL is as good as another. */
+static int create(enum errh_on on, union errh_function function, MPI_Errhandler *errhandler,
+                  const char *name)
+{
+    if (!function.comm || !errhandler)
+        return errh_comm(NULL, MPI_ERR_ARG, name, "an argument is NULL");
+    struct errhandler *made = errh_create(on, function);
+    if (!made)
+        return errh_comm(NULL, MPI_ERR_NO_MEM, name, "no memory for an error handler");
+    *errhandler = errh_handle(made);
+    return MPI_SUCCESS;
+}
+
+/* ---- making and freeing ---- */
+
 /*
  * Make an error handler of a function of the program, for communicators.
  *
@@ -24,13 +39,68 @@
 int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn,
     MPI_Errhandler *errhandler)
 {
-    if (!comm_errhandler_fn || !errhandler)
-        return errh_comm(NULL, MPI_ERR_ARG, __func__, "an argument is NULL");
-    struct errhandler *made = errh_create(comm_errhandler_fn);
-    if (!made)
-        return errh_comm(NULL, MPI_ERR_NO_MEM, __func__, "no memory for an error handler");
-    *errhandler = errh_handle(made);
-    return MPI_SUCCESS;
+    return create(ERRH_COMM, (union errh_function){.comm = comm_errhandler_fn}, errhandler,
+                  __func__);
+}
+
+/*
+ * Make an error handler of a function of the program, for windows.
+ *
+ * The function gets the window and the error code, and is called before the call that has failed
+ * returns that code. MPI_Error_string tells more. May be called at any time.
+ *
+ * win_errhandler_fn: void fn(MPI_Win *win, int *code, ...)
+ * errhandler: the handler, to be freed with MPI_Errhandler_free
+ *
+ * MPI_ERR_ARG: an argument is NULL.
+ *
+ * MPI-5.0 9.3.2
+ */
+int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn,
+    MPI_Errhandler *errhandler)
+{
+    return create(ERRH_WIN, (union errh_function){.win = win_errhandler_fn}, errhandler, __func__);
+}
+
+/*
+ * Make an error handler of a function of the program, for files.
+ *
+ * The function gets the file and the error code, and is called before the call that has failed
+ * returns that code. MPI_Error_string tells more. May be called at any time.
+ *
+ * file_errhandler_fn: void fn(MPI_File *file, int *code, ...)
+ * errhandler: the handler, to be set by MPI_File_set_errhandler and freed with
+ *   MPI_Errhandler_free
+ *
+ * MPI_ERR_ARG: an argument is NULL.
+ *
+ * MPI-5.0 9.3.3
+ */
+int PMPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn,
+    MPI_Errhandler *errhandler)
+{
+    return create(ERRH_FILE, (union errh_function){.file = file_errhandler_fn}, errhandler,
+                  __func__);
+}
+
+/*
+ * Make an error handler of a function of the program, for sessions.
+ *
+ * The function gets the session and the error code, and is called before the call that has failed
+ * returns that code. MPI_Error_string tells more. May be called at any time.
+ *
+ * session_errhandler_fn: void fn(MPI_Session *session, int *code, ...)
+ * errhandler: the handler, to be freed with MPI_Errhandler_free
+ *
+ * MPI_ERR_ARG: an argument is NULL.
+ *
+ * MPI-5.0 9.3.4
+ */
+int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn,
+    MPI_Errhandler *errhandler)
+{
+    return create(ERRH_SESSION, (union errh_function){.session = session_errhandler_fn}, errhandler,
+                  __func__);
 }
 
 /*
@@ -54,6 +124,8 @@ int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
     return MPI_SUCCESS;
 }
 
+/* ---- communicators ---- */
+
 /*
  * Set the error handler of a communicator.
  *
@@ -67,16 +139,11 @@ int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
     struct comm *on = comm_from(comm);
     if (!on)
         return errh_bad_comm(comm, __func__);
-    struct errhandler *new = errh_from(errhandler);
+    struct errhandler *new = errh_for(errhandler, ERRH_COMM);
     if (!new)
-        return errh_comm(on, MPI_ERR_ERRHANDLER, __func__, "%p is no error handler",
-                         (void *)errhandler);
-    errh_ref(new);
-    os_lock(&comm_lock);
-    struct errhandler *old = on->errhandler;
-    on->errhandler = new;
-    os_unlock(&comm_lock);
-    errh_unref(old);
+        return errh_comm(on, MPI_ERR_ERRHANDLER, __func__, "%p is no error handler%s",
+                         (void *)errhandler, errh_from(errhandler) ? " for communicators" : "");
+    errh_set(&on->errhandler, new);
     return MPI_SUCCESS;
 }
 
@@ -94,11 +161,7 @@ int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
         return errh_bad_comm(comm, __func__);
     if (!errhandler)
         return errh_comm(on, MPI_ERR_ARG, __func__, "errhandler is NULL");
-    os_lock(&comm_lock);
-    struct errhandler *current = on->errhandler;
-    errh_ref(current);
-    os_unlock(&comm_lock);
-    *errhandler = errh_handle(current);
+    *errhandler = errh_handle(errh_get(&on->errhandler));
     return MPI_SUCCESS;
 }
 
@@ -121,6 +184,92 @@ int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
     (void)errh_raise(on, errorcode, text);
     return MPI_SUCCESS;
 }
+
+/* ---- files ---- */
+
+/* There are no open files: only MPI_FILE_NULL has an error handler. */
+static int check_file(MPI_File file, const char *function)
+{
+    if (mpi_state != MPI_STATE_READY)
+        return errh_not_ready(function);
+    if (file != MPI_FILE_NULL)
+        return errh_no_file(MPI_ERR_FILE, function, "file %p is none", (void *)file);
+    return MPI_SUCCESS;
+}
+
+/*
+ * Set the error handler of a file.
+ *
+ * That of MPI_FILE_NULL serves errors that concern no open file, and is what files are opened
+ * with; it is MPI_ERRORS_RETURN at first.
+ *
+ * file: MPI_FILE_NULL
+ * errhandler: handler of MPI_File_create_errhandler; or MPI_ERRORS_ARE_FATAL: the job is ended;
+ *   MPI_ERRORS_ABORT: the same; MPI_ERRORS_RETURN: the code is returned
+ *
+ * MPI_ERR_FILE: not a file.
+ *
+ * MPI-5.0 9.3.3
+ */
+int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
+{
+    int rc = check_file(file, __func__);
+    if (rc)
+        return rc;
+    struct errhandler *new = errh_for(errhandler, ERRH_FILE);
+    if (!new)
+        return errh_no_file(MPI_ERR_ERRHANDLER, __func__, "%p is no error handler%s",
+                            (void *)errhandler, errh_from(errhandler) ? " for files" : "");
+    errh_set(&errh_file_default, new);
+    return MPI_SUCCESS;
+}
+
+/*
+ * Tell the error handler of a file.
+ *
+ * file: MPI_FILE_NULL
+ * errhandler: the handler; free it with MPI_Errhandler_free
+ *
+ * MPI_ERR_FILE: not a file.
+ * MPI_ERR_ARG: errhandler is NULL.
+ *
+ * MPI-5.0 9.3.3
+ */
+int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
+{
+    int rc = check_file(file, __func__);
+    if (rc)
+        return rc;
+    if (!errhandler)
+        return errh_no_file(MPI_ERR_ARG, __func__, "errhandler is NULL");
+    *errhandler = errh_handle(errh_get(&errh_file_default));
+    return MPI_SUCCESS;
+}
+
+/*
+ * Call the error handler of a file.
+ *
+ * Returns MPI_SUCCESS where the handler returns.
+ *
+ * fh: MPI_FILE_NULL
+ * errorcode: the code that it is called with
+ *
+ * MPI_ERR_FILE: not a file.
+ *
+ * MPI-5.0 9.5
+ */
+int PMPI_File_call_errhandler(MPI_File fh, int errorcode)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int rc = check_file(fh, __func__);
+    if (rc)
+        return rc;
+    (void)errh_string(errorcode, text);
+    (void)errh_raise_on(errh_get(&errh_file_default), fh, errorcode, text);
+    return MPI_SUCCESS;
+}
+
+/* ---- codes and classes ---- */
 
 /*
  * Tell the class of an error code.

@@ -288,4 +288,106 @@ MPI_Datatype PMPI_Type_fromint(int datatype)
     return (MPI_Datatype)handle_of_number(datatype);
 }
 
+/*
+ * Give the number of a file's handle.
+ *
+ * For languages that keep handles as numbers; predefined handles have those of the ABI. May be
+ * called at any time. A null handle has a number too.
+ *
+ * file: a file
+ *
+ * Returns: the number; 0 where memory is out, which is reported to the error handler of
+ *   MPI_COMM_SELF
+ *
+ * MPI-5.0 20.4
+ */
+int PMPI_File_toint(MPI_File file)
+{
+    return number_of(file, __func__);
+}
+
+/*
+ * Give the file's handle of a number.
+ *
+ * The inverse of MPI_File_toint. May be called at any time.
+ *
+ * file: a number of MPI_File_toint
+ *
+ * Returns: the handle, which is not looked at; a null pointer for a number that was never given
+ *
+ * MPI-5.0 20.4
+ */
+MPI_File PMPI_File_fromint(int file)
+{
+    return (MPI_File)handle_of_number(file);
+}
+
+/*
+ * Give the number of a session's handle.
+ *
+ * For languages that keep handles as numbers; predefined handles have those of the ABI. May be
+ * called at any time. A null handle has a number too.
+ *
+ * session: a session
+ *
+ * Returns: the number; 0 where memory is out, which is reported to the error handler of
+ *   MPI_COMM_SELF
+ *
+ * MPI-5.0 20.4
+ */
+int PMPI_Session_toint(MPI_Session session)
+{
+    return number_of(session, __func__);
+}
+
+/*
+ * Give the session's handle of a number.
+ *
+ * The inverse of MPI_Session_toint. May be called at any time.
+ *
+ * session: a number of MPI_Session_toint
+ *
+ * Returns: the handle, which is not looked at; a null pointer for a number that was never given
+ *
+ * MPI-5.0 20.4
+ */
+MPI_Session PMPI_Session_fromint(int session)
+{
+    return (MPI_Session)handle_of_number(session);
+}
+
+/*
+ * Give the number of a window's handle.
+ *
+ * For languages that keep handles as numbers; predefined handles have those of the ABI. May be
+ * called at any time. A null handle has a number too.
+ *
+ * win: a window
+ *
+ * Returns: the number; 0 where memory is out, which is reported to the error handler of
+ *   MPI_COMM_SELF
+ *
+ * MPI-5.0 20.4
+ */
+int PMPI_Win_toint(MPI_Win win)
+{
+    return number_of(win, __func__);
+}
+
+/*
+ * Give the window's handle of a number.
+ *
+ * The inverse of MPI_Win_toint. May be called at any time.
+ *
+ * win: a number of MPI_Win_toint
+ *
+ * Returns: the handle, which is not looked at; a null pointer for a number that was never given
+ *
+ * MPI-5.0 20.4
+ */
+MPI_Win PMPI_Win_fromint(int win)
+{
+    return (MPI_Win)handle_of_number(win);
+}
+
 #include "handle.gen.h"

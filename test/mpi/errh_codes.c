@@ -80,13 +80,67 @@ static void own(void)
     CHECK(of == MPI_ERR_UNKNOWN);
 }
 
+static int last_used(void)
+{
+    int *value = NULL, found = 0;
+    OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &value, &found));
+    CHECK(found);
+    return *value;
+}
+
+/* What was removed is gone, its text too, and makes room; what is left stays as it is. */
+static void removed(void)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int first, second, code, again, of = -1, len = -1, before = last_used();
+    OK(MPI_Add_error_class(&first));
+    OK(MPI_Add_error_string(first, "first"));
+    OK(MPI_Add_error_class(&second));
+    OK(MPI_Add_error_code(second, &code));
+    OK(MPI_Add_error_string(code, "code"));
+    CHECK(last_used() == code);
+    FAILS(MPI_ERR_ARG, MPI_Remove_error_class(code)); /* a code is no class, nor the other way */
+    FAILS(MPI_ERR_ARG, MPI_Remove_error_code(first));
+    FAILS(MPI_ERR_ARG, MPI_Remove_error_class(MPI_ERR_IO));
+    FAILS(MPI_ERR_ARG, MPI_Remove_error_code(MPI_ERR_IO));
+    FAILS(MPI_ERR_ARG, MPI_Remove_error_string(MPI_ERR_IO));
+    FAILS(MPI_ERR_ARG, MPI_Remove_error_string(second)); /* it has none */
+    OK(MPI_Remove_error_class(first));
+    FAILS(MPI_ERR_ARG, MPI_Remove_error_class(first));
+    FAILS(MPI_ERR_ARG, MPI_Error_string(first, text, &len));
+    FAILS(MPI_ERR_ARG, MPI_Add_error_code(first, &of));
+    CHECK(last_used() == code);
+    OK(MPI_Error_class(code, &of));
+    CHECK(of == second);
+    OK(MPI_Error_string(code, text, &len));
+    CHECK(!strcmp(text, "code"));
+    OK(MPI_Add_error_class(&again));
+    OK(MPI_Error_string(again, text, &len));
+    CHECK(!len); /* no text of an older one */
+    OK(MPI_Remove_error_string(code));
+    OK(MPI_Error_string(code, text, &len));
+    CHECK(!len);
+    OK(MPI_Remove_error_code(code));
+    OK(MPI_Remove_error_class(second));
+    OK(MPI_Remove_error_class(again));
+    CHECK(last_used() == before);
+}
+
 int main(int argc, char **argv)
 {
+    char text[MPI_MAX_ERROR_STRING];
+    int early, len;
+    OK(MPI_Add_error_class(&early)); /* at any time, and for good */
+    OK(MPI_Add_error_string(early, "early"));
     OK(MPI_Init(&argc, &argv));
     OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
     predefined();
     real();
     own();
+    removed();
     OK(MPI_Finalize());
+    OK(MPI_Error_string(early, text, &len));
+    CHECK(!strcmp(text, "early"));
+    OK(MPI_Remove_error_class(early));
     return 0;
 }

@@ -5,7 +5,9 @@
 
 #include "check.h"
 
-enum { MANY = 300 };
+enum {
+    MANY = 300
+};
 
 static void constants(void)
 {
@@ -18,6 +20,11 @@ static void constants(void)
     CHECK(MPI_Request_fromint(MPI_Request_toint(MPI_REQUEST_NULL)) == MPI_REQUEST_NULL);
     CHECK(MPI_Message_fromint(MPI_Message_toint(MPI_MESSAGE_NO_PROC)) == MPI_MESSAGE_NO_PROC);
     CHECK(MPI_Errhandler_fromint(MPI_Errhandler_toint(MPI_ERRORS_RETURN)) == MPI_ERRORS_RETURN);
+    CHECK(MPI_File_toint(MPI_FILE_NULL) == 0x118);
+    CHECK(MPI_File_fromint(0x118) == MPI_FILE_NULL);
+    CHECK(MPI_Win_toint(MPI_WIN_NULL) == 0x110 && MPI_Win_fromint(0x110) == MPI_WIN_NULL);
+    CHECK(MPI_Session_toint(MPI_SESSION_NULL) == 0x120);
+    CHECK(MPI_Session_fromint(0x120) == MPI_SESSION_NULL);
 }
 
 static void objects(void)

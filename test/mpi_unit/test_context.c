@@ -28,13 +28,13 @@ void os_unlock_slow(struct os_lock *l)
     (void)l;
 }
 
-enum { PROCESSES = 6, MAKINGS = 5, LIMIT = 100000 };
+enum { PROCESSES = 6, MAKINGS = 5, LIMIT = 100000, LEAVES = 32 };
 
-/* What the module keeps, of each process. */
+/* What the module keeps, of each process: as many leaves as the numbers here need. */
 static struct state {
     uint64_t next;
     uint32_t taken;
-    struct leaf *leaves[RING / LEAF + 1];
+    struct leaf *leaves[LEAVES];
 } processes[PROCESSES];
 static bool running_contended;
 
@@ -42,14 +42,15 @@ static void enter(const struct state *state)
 {
     next = state->next;
     taken = state->taken;
-    memcpy(leaves, state->leaves, sizeof(leaves));
+    memcpy(leaves, state->leaves, sizeof(state->leaves));
 }
 
 static void leave(struct state *state)
 {
     state->next = next;
     state->taken = taken;
-    memcpy(state->leaves, leaves, sizeof(leaves));
+    memcpy(state->leaves, leaves, sizeof(state->leaves));
+    assert_true(next < LEAVES * (uint64_t)LEAF);
 }
 
 /* Forget all; a ring of so many places. */
@@ -57,7 +58,7 @@ static void reset(uint32_t places)
 {
     ring = places;
     next = taken = 0;
-    for (int i = 0; i <= RING / LEAF; i++) {
+    for (int i = 0; i < LEAVES; i++) {
         free(leaves[i]);
         leaves[i] = NULL;
     }

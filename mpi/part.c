@@ -9,6 +9,7 @@
 #include "mpi/comm.h"
 #include "mpi/context.h"
 #include "mpi/p2p.h"
+#include "mpi/part_cut.h"
 #include "mpi/request.h"
 #include "mpi/status.h"
 #include "mpi/type.h"
@@ -20,9 +21,6 @@ struct slot {
     _Atomic int waiting; /* of a send: partitions that are not ready */
     _Alignas(16) struct mpid_request dev; /* last: what channels have reserved follows */
 };
-
-/* What the setup says, as int64_t. */
-enum { SETUP_TAG, SETUP_CHUNKS, SETUP_CHUNK_LEN, SETUP_TOTAL, SETUP_WORDS };
 
 /* State of a receive: who sets the second of the first two posts the chunks. */
 enum {
@@ -44,14 +42,12 @@ struct part {
     struct vc *vc;          /* of a send; NULL: to nobody */
 
     /* Known to a receive once it is MATCHED. */
-    int32_t tag; /* of the first chunk */
-    int chunks;
-    uint64_t chunk_len, total; /* bytes */
-    char *slots;               /* [chunks], slot_size() apart */
-    int failed;                /* error class: no chunk is received */
+    struct part_cut cut;
+    char *slots; /* [cut.chunks], slot_size() apart */
+    int failed;  /* error class: no chunk is received */
 
     struct slot *setup;           /* of a receive */
-    int64_t said[SETUP_WORDS];    /* what it has brought */
+    int64_t said[PART_CUT_WORDS]; /* what it has brought */
     int group;                    /* of a send: partitions in a chunk */
     _Atomic uint32_t *ready;      /* of a send: a bit for each partition */
     _Atomic int seen;             /* chunks, from the first on, that were found complete */
@@ -89,12 +85,12 @@ static struct slot *slot_of(struct mpid_request *dev)
 /* Slots for chunks that are known. Returns MPI_SUCCESS or MPI_ERR_NO_MEM. */
 static int make_slots(struct part *part)
 {
-    if (!part->chunks)
+    if (!part->cut.chunks)
         return MPI_SUCCESS;
-    part->slots = calloc((size_t)part->chunks, slot_size());
+    part->slots = calloc((size_t)part->cut.chunks, slot_size());
     if (!part->slots)
         return MPI_ERR_NO_MEM;
-    for (int i = 0; i < part->chunks; i++)
+    for (int i = 0; i < part->cut.chunks; i++)
         slot_at(part, i)->part = part;
     return MPI_SUCCESS;
 }
@@ -104,8 +100,8 @@ static int make_slots(struct part *part)
 static int64_t after_collision(int64_t first, int count)
 {
     for (const struct part *other = live.first; other; other = other->next)
-        if (first < other->tag + other->chunks && other->tag < first + count)
-            return other->tag + other->chunks;
+        if (first < other->cut.tag + other->cut.chunks && other->cut.tag < first + count)
+            return other->cut.tag + other->cut.chunks;
     return first;
 }
 
@@ -113,16 +109,16 @@ static void take_tags(struct part *part)
 {
     os_lock(&live.lock);
     for (int64_t first = live.next_tag;; first = live.next_tag) {
-        if (first + part->chunks > TAGS) {
+        if (first + part->cut.chunks > TAGS) {
             live.again = true;
             first = 0;
         }
-        live.next_tag = live.again ? after_collision(first, part->chunks) : first;
-        part->tag = (int32_t)first;
+        live.next_tag = live.again ? after_collision(first, part->cut.chunks) : first;
+        part->cut.tag = (int32_t)first;
         if (live.next_tag == first)
             break;
     }
-    live.next_tag += part->chunks;
+    live.next_tag += part->cut.chunks;
     part->next = live.first;
     if (live.first)
         live.first->prev = part;
@@ -182,11 +178,11 @@ static const struct mpid_layout piece_layout = {pack_piece, unpack_piece};
 static struct mpid_bytes place_of(const struct part *part, int chunk)
 {
     const struct mpid_bytes *whole = &part->whole;
-    uint64_t start = (uint64_t)chunk * part->chunk_len, len = part->total - start;
+    uint64_t start = (uint64_t)chunk * part->cut.chunk_len, len = part->cut.total - start;
     if (start > whole->len)
         start = whole->len;
-    if (len > part->chunk_len)
-        len = part->chunk_len;
+    if (len > part->cut.chunk_len)
+        len = part->cut.chunk_len;
     if (len > whole->len - start)
         len = whole->len - start;
     if (!whole->layout)
@@ -198,7 +194,7 @@ static struct mpid_bytes place_of(const struct part *part, int chunk)
 static struct mpid_envelope envelope_of(const struct part *part, int rank, int chunk)
 {
     return (struct mpid_envelope){part->comm->context + CONTEXT_PART, rank + PART_RANK,
-                                  part->tag + chunk};
+                                  part->cut.tag + chunk};
 }
 
 /* ---- completion ---- */
@@ -216,10 +212,10 @@ static bool is_done(const struct part *part, int chunk)
 static bool all_done(struct part *part)
 {
     int i = atomic_load_explicit(&part->seen, memory_order_acquire);
-    while (i < part->chunks && is_done(part, i))
+    while (i < part->cut.chunks && is_done(part, i))
         i++;
     atomic_store_explicit(&part->seen, i, memory_order_release);
-    return i == part->chunks;
+    return i == part->cut.chunks;
 }
 
 static bool is_posted(const struct part *part)
@@ -247,7 +243,7 @@ int part_outcome(struct part *part, MPI_Status *status)
         status_set(status, part->send ? MPI_ANY_SOURCE : MPI_PROC_NULL, MPI_ANY_TAG, 0, false);
         return MPI_SUCCESS;
     }
-    for (int i = 0; i < part->chunks; i++) {
+    for (int i = 0; i < part->cut.chunks; i++) {
         const struct mpid_request *dev = &slot_at(part, i)->dev;
         count += (int64_t)dev->count;
         if (!error)
@@ -312,7 +308,7 @@ static void start_send(struct part *part)
 {
     for (int i = 0; i < part->partitions; i += 32)
         atomic_store_explicit(&part->ready[i / 32], 0, memory_order_relaxed);
-    for (int i = 0; i < part->chunks; i++) {
+    for (int i = 0; i < part->cut.chunks; i++) {
         struct slot *slot = slot_at(part, i);
         int left = part->partitions - i * part->group;
         atomic_store_explicit(&slot->waiting, left < part->group ? left : part->group,
@@ -322,33 +318,16 @@ static void start_send(struct part *part)
     }
 }
 
-/* Cut partitions into chunks: the fewest partitions in each that make few or long ones. */
-static void cut(struct part *part)
-{
-    int64_t few = ((int64_t)part->partitions + PART_CHUNKS - 1) / PART_CHUNKS, enough = few;
-    if (part->partition_len)
-        enough = (int64_t)((PART_CHUNK_LEN + part->partition_len - 1) / part->partition_len);
-    part->group = (int)(enough < few ? enough : few);
-    if (!part->group)
-        part->group = 1;
-    part->chunks = part->partitions / part->group + (part->partitions % part->group != 0);
-    part->chunk_len = part->partition_len * (uint64_t)part->group;
-    part->total = part->partition_len * (uint64_t)part->partitions;
-}
-
 static int tell(const struct part *part)
 {
     struct p2p_side to = {part->comm, part->comm->context + CONTEXT_PART, part->peer,
                           part->user_tag};
     struct request *request;
-    int64_t *said = malloc(SETUP_WORDS * sizeof(*said));
+    int64_t *said = malloc(sizeof(part->said));
     if (!said)
         return MPI_ERR_NO_MEM;
-    said[SETUP_TAG] = part->tag;
-    said[SETUP_CHUNKS] = part->chunks;
-    said[SETUP_CHUNK_LEN] = (int64_t)part->chunk_len;
-    said[SETUP_TOTAL] = (int64_t)part->total;
-    int rc = p2p_isend_mode(&to, said, SETUP_WORDS, MPI_INT64_T, MPID_STANDARD, &request);
+    part_cut_say(&part->cut, said);
+    int rc = p2p_isend_mode(&to, said, PART_CUT_WORDS, MPI_INT64_T, MPID_STANDARD, &request);
     if (rc || request == &request_done) {
         free(said);
         return rc;
@@ -359,7 +338,7 @@ static int tell(const struct part *part)
 
 static int init_send(struct part *part)
 {
-    cut(part);
+    part->group = part_cut_make(&part->cut, part->partitions, part->partition_len);
     size_t words = ((size_t)part->partitions + 31) / 32;
     part->ready = calloc(words ? words : 1, sizeof(*part->ready));
     part->vc = comm_vc(part->comm, part->peer);
@@ -374,7 +353,7 @@ static int init_send(struct part *part)
 /* Receive each chunk. within: the device has called us. */
 static void post(struct part *part, bool within)
 {
-    for (int i = 0; i < part->chunks; i++) {
+    for (int i = 0; i < part->cut.chunks; i++) {
         struct mpid_request *dev = &slot_at(part, i)->dev;
         struct mpid_bytes bytes = place_of(part, i);
         struct mpid_envelope want = envelope_of(part, part->peer, i);
@@ -390,26 +369,20 @@ static void post(struct part *part, bool within)
     atomic_fetch_or_explicit(&part->state, POSTED, memory_order_release);
 }
 
-/* Take over what a setup says. A peer's word is not trusted: more chunks than any sender makes
- * of as many bytes as there is room for are refused. Returns MPI_SUCCESS or an error class. */
+/* Take over what a setup says. More chunks than a sender makes of as many bytes as there is room
+ * for are refused. Returns MPI_SUCCESS or an error class. */
 static int learn(struct part *part)
 {
     const struct mpid_request *dev = &part->setup->dev;
-    int64_t tag = part->said[SETUP_TAG], chunks = part->said[SETUP_CHUNKS];
-    int64_t len = part->said[SETUP_CHUNK_LEN], total = part->said[SETUP_TOTAL];
+    struct part_cut cut;
     int rc = request_class(dev);
     if (rc)
         return rc;
-    bool good = dev->count == sizeof(part->said) && tag >= 0 && chunks >= 0 && total >= 0 &&
-                len >= 0 && chunks <= TAGS - tag;
-    if (!good || (total && (!len || chunks != (total - 1) / len + 1)))
+    if (dev->count != sizeof(part->said) || !part_cut_hear(&cut, part->said))
         return MPI_ERR_OTHER;
-    if ((uint64_t)chunks > PART_CHUNKS + 1 + part->whole.len / PART_CHUNK_LEN)
+    if ((uint64_t)cut.chunks > PART_CHUNKS + 1 + part->whole.len / PART_CHUNK_LEN)
         return MPI_ERR_TRUNCATE;
-    part->tag = (int32_t)tag;
-    part->chunks = (int)chunks;
-    part->chunk_len = (uint64_t)len;
-    part->total = (uint64_t)total;
+    part->cut = cut;
     return make_slots(part);
 }
 
@@ -417,7 +390,7 @@ static void matched(struct part *part, bool within)
 {
     part->failed = learn(part);
     if (part->failed)
-        part->chunks = 0;
+        part->cut = (struct part_cut){0};
     if (atomic_fetch_or(&part->state, MATCHED) & WANTED)
         post(part, within);
     unref(part);
@@ -456,15 +429,14 @@ bool part_arrived(struct part *part, int partition)
         return true;
     if (!is_posted(part))
         return false;
-    uint64_t start = (uint64_t)partition * part->partition_len, end = start + part->partition_len;
-    if (end > part->total)
-        end = part->total;
-    if (start >= end) /* no bytes: with the last of the others */
+    int first, end;
+    part_cut_find(&part->cut, (uint64_t)partition * part->partition_len, part->partition_len, &first,
+                  &end);
+    if (end == part->cut.chunks && !first)
         return all_done(part);
-    for (uint64_t i = start / part->chunk_len; i * part->chunk_len < end; i++)
-        if (!is_done(part, (int)i))
-            return false;
-    return true;
+    while (first < end && is_done(part, first))
+        first++;
+    return first == end;
 }
 
 /* ---- both ---- */
@@ -473,7 +445,7 @@ bool part_arrived(struct part *part, int partition)
  * get them now. */
 void part_free(struct part *part)
 {
-    for (int i = 0; part->send && i < part->chunks; i++) {
+    for (int i = 0; part->send && i < part->cut.chunks; i++) {
         struct slot *slot = slot_at(part, i);
         ref(part);
         if (atomic_load(&slot->waiting) || !mpid_when_done(&slot->dev, slot_done))

@@ -3,7 +3,7 @@
 /*
  * Partitioned communication (MPI-5.0 4.2): one message whose parts are ready, and arrive, one by one.
  *
- * The sender cuts its partitions into chunks: each partition is one, unless there are many small
+ * The sender cuts its partitions into chunks (part_cut.h): each partition is one, unless there are many small
  * ones, of which several go together. A chunk is sent when the last of its partitions is ready; it
  * is a message of its own, and the receiver, whose partitions may be others, knows by the bytes
  * that it holds which of them have arrived.
@@ -30,11 +30,7 @@ struct comm;
 struct part;
 struct request;
 
-enum {
-    PART_RANK = 1 << 30,      /* added to ranks */
-    PART_CHUNKS = 64,         /* at most so many */
-    PART_CHUNK_LEN = 64 << 10 /* unless they have so many bytes */
-};
+enum { PART_RANK = 1 << 30 }; /* added to ranks */
 
 struct part_what {
     bool send;

@@ -145,6 +145,9 @@ int mpid_init(bool threads, size_t request_size, struct mpid_world *world, char 
 int mpid_finalize(void);
 /* End the whole job; does not return. */
 _Noreturn void mpid_abort(int code, const char *message);
+/* This process is a child that was forked: forget the job, which is the parent's. Sends end in
+ * MPID_LOST, nothing arrives, and to wait for what cannot come ends the process. */
+void mpid_orphan(void);
 /* Whether mpid_abort() can be called: after mpid_init(), where that has failed only
  * if it had reached the process manager. */
 bool mpid_has_manager(void);
@@ -225,6 +228,11 @@ void mpid_recv_message(struct mpid_request *request, struct mpid_message *messag
  * nothing set, where the request is complete already. */
 bool mpid_when_done(struct mpid_request *request, void (*done)(struct mpid_request *request));
 
+/* A request of the layer above, which no message completes: begin it, and complete it. Both set
+ * what the device sets otherwise; of the outcome, error is all. */
+void mpid_begin(struct mpid_request *request);
+void mpid_complete(struct mpid_request *request, enum mpid_error error);
+
 /* Ask that a request be cancelled. It completes in any case: cancelled where the
  * message had not been matched yet, or as if nothing had been asked. */
 void mpid_cancel(struct mpid_request *request);
@@ -247,6 +255,11 @@ void mpid_wait(struct mpid_request *request);
  * about. is_done runs in this thread, unlocked, between turns, and maybe once more after it has
  * said yes. */
 void mpid_wait_until(bool (*is_done)(void *arg), void *arg);
+/* Work of the layer above that goes on in the background: where it is set, every wait and
+ * mpid_progress() call it between turns, unlocked. It may call everything here that does not
+ * wait. Returns whether anything happened. */
+extern bool (*_Atomic mpid_background)(void);
+
 /* Wake threads that sleep in mpid_wait*() so that they look again: after a
  * change that came about outside the device. */
 void mpid_wake(void);

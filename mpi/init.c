@@ -53,6 +53,18 @@ static int start_info(int argc, char **argv)
     return rc ? rc : info_set(env, "thread_level", level_name());
 }
 
+/* A forked child has its parent's objects, but no part in the job. No thread of the parent's
+ * that may hold a lock is here. */
+static void leave_to_parent(void)
+{
+    if (mpi_state != MPI_STATE_READY)
+        return;
+    mpi_state = MPI_STATE_FORKED;
+    os_lock_enabled = false;
+    comm_constants[1] = comm_constants[2] = NULL;
+    mpid_orphan();
+}
+
 int init_start(int argc, char **argv, int thread_level, char *why, size_t size)
 {
     if (os_settings_load(why, size))
@@ -65,6 +77,10 @@ int init_start(int argc, char **argv, int thread_level, char *why, size_t size)
         return -1;
     request_init();
     if (type_init() || start_info(argc, argv) || comm_init(&init_world)) {
+        snprintf(why, size, "no memory");
+        return -1;
+    }
+    if (pthread_atfork(NULL, NULL, leave_to_parent)) {
         snprintf(why, size, "no memory");
         return -1;
     }

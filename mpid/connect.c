@@ -169,7 +169,10 @@ void connect_start(struct vc *vc)
     if (vc->state != VC_UNBOUND)
         return;
     vc_event(vc, VC_NEED);
-    bind_vc(vc);
+    if (device.orphan)
+        vc_fail(vc, MPID_LOST, "this is a forked child");
+    else
+        bind_vc(vc);
 }
 
 static void poll_vc(struct vc *vc, void *moved)

@@ -4,6 +4,7 @@
 #include "mpid/device.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,24 @@ bool mpid_when_done(struct mpid_request *request, void (*done)(struct mpid_reque
         request->done = done;
     os_unlock(&device.lock);
     return under_way;
+}
+
+void mpid_begin(struct mpid_request *request)
+{
+    request->error = MPID_OK;
+    request->cancelled = false;
+    request->from = (struct mpid_envelope){0, MPID_ANY, MPID_ANY};
+    request->count = 0;
+    request->done = NULL;
+    atomic_store_explicit(&request->pending, 1, memory_order_relaxed);
+}
+
+void mpid_complete(struct mpid_request *request, enum mpid_error error)
+{
+    os_lock(&device.lock);
+    request->error = (uint8_t)error;
+    device_complete(request);
+    os_unlock(&device.lock);
 }
 
 size_t mpid_request_tail(void)
@@ -370,6 +389,25 @@ void mpid_abort(int code, const char *message)
         usleep(1000);
     }
     BNR_Abort(device.group, code, message);
+}
+
+static void orphan(struct vc *vc, void *arg)
+{
+    (void)arg;
+    vc->state = VC_FAILED;
+    vc->failure = MPID_LOST;
+    vc->link = &vc->stand_in;
+}
+
+/* Of what is shared with the parent nothing is touched: no link, and no descriptor. */
+void mpid_orphan(void)
+{
+    device.orphan = true;
+    device.group = BNR_GROUP_NULL;
+    device.port_count = device.hot_count = device.binding = 0;
+    device.countdown = INT_MAX;
+    device.busy = NULL;
+    vc_each(orphan, NULL);
 }
 
 bool mpid_has_manager(void)

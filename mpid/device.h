@@ -77,6 +77,7 @@ struct device {
     int binding;         /* VCs whose card is awaited, or that connect */
     uint64_t eager_credit, credit_step; /* what a peer may hold; what is given back at once */
     bool finalizing;
+    bool orphan;    /* mpid_orphan() was called */
     bool ends_seen; /* some process of the group has ended */
     uint32_t lost;  /* 1 + the rank to which the last connection broke; 0: none */
     _Atomic int sleepers;

@@ -11,11 +11,13 @@
  */
 #include <poll.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "mpid/device.h"
 #include "mpid/wait.h"
 #include "os/clock.h"
 #include "os/futex.h"
+#include "os/log.h"
 #include "os/settings.h"
 
 /* ---- one turn ---- */
@@ -117,12 +119,20 @@ bool progress_turn(void)
     return moved > 0;
 }
 
+bool (*_Atomic mpid_background)(void);
+
+static inline bool background(void)
+{
+    bool (*work)(void) = atomic_load_explicit(&mpid_background, memory_order_relaxed);
+    return __builtin_expect(work != NULL, 0) && work();
+}
+
 bool mpid_progress(void)
 {
     os_lock(&device.lock);
     bool moved = progress_turn();
     os_unlock(&device.lock);
-    return moved;
+    return background() || moved;
 }
 
 /* ---- sleeping ---- */
@@ -222,6 +232,12 @@ static void sleep_on(_Atomic uint32_t *word, uint32_t seen, uint64_t timeout_ns)
     os_lock(&device.lock);
 }
 
+static _Noreturn void end_orphan(void)
+{
+    os_fail(0, "a child process of the one that called MPI_Init waits in MPI, where it has no part");
+    _exit(1);
+}
+
 /*
  * Sleep until something may have happened. Whoever completes a request, or brings
  * anything else that a thread may wait for, does so locked and looks at device.sleepers;
@@ -229,6 +245,8 @@ static void sleep_on(_Atomic uint32_t *word, uint32_t seen, uint64_t timeout_ns)
  */
 static void sleep_once(bool (*is_done)(void *arg), void *arg)
 {
+    if (device.orphan)
+        end_orphan();
     os_lock(&device.lock);
     uint64_t timeout_ns = device.binding ? LOOK_UP_BINDING_NS : LOOK_UP_NS;
     enum chan_sleep how = choose_sleep();
@@ -313,7 +331,7 @@ void mpid_wait(struct mpid_request *request)
         os_lock(&device.lock);
         bool moved = progress_turn();
         os_unlock(&device.lock);
-        if (__builtin_expect(moved, 0))
+        if (__builtin_expect(background() || moved, 0))
             wait_again(&wait);
         else
             idle(&wait, request_is_done, request);

@@ -111,7 +111,7 @@ int PMPI_Finalized(int *flag)
 {
     if (!flag)
         return errh_comm(NULL, MPI_ERR_ARG, __func__, "flag is NULL");
-    *flag = mpi_state == MPI_STATE_FINALIZED;
+    *flag = mpi_state >= MPI_STATE_FINALIZED;
     return MPI_SUCCESS;
 }
 
@@ -131,6 +131,8 @@ int PMPI_Finalized(int *flag)
  */
 int PMPI_Finalize(void)
 {
+    if (mpi_state == MPI_STATE_FORKED)
+        return MPI_SUCCESS; /* as at the exit of a child: what is to be ended is the parent's */
     if (mpi_state != MPI_STATE_READY)
         return errh_not_ready(__func__);
     int rc = attr_delete_comm(comm_constants[2]);

@@ -6,6 +6,7 @@
  *   hurt space          rank 1 has no address space left for its peers' memory
  *   hurt space others   the same, and all the others too
  *   hurt finished MS N  rank 1 finalizes after N messages, and ends MS later; rank 0 sends to it
+ *   hurt fork           forks children that call MPI
  *   hurt finished MS N fatal  the same, and the first error ends the job
  */
 #include <mpi.h>
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -21,6 +23,7 @@ enum {
 };
 
 static int rank, size;
+static MPI_Comm other;
 static unsigned char out[LONG], in[LONG];
 
 static void require(int truth, const char *what)
@@ -91,9 +94,62 @@ static void finished(int ms, int count, int fatal)
     printf("%d\n", class == MPI_ERR_PROC_ABORTED);
 }
 
+static void finalize_once(void)
+{
+    int is_finalized;
+    MPI_Finalized(&is_finalized);
+    if (!is_finalized)
+        MPI_Finalize();
+}
+
+/* What a child does that has been forked off a rank. Only how > 3 is a mistake. */
+static void be_child(int how)
+{
+    MPI_Request request;
+    int flag;
+    switch (how) {
+    case 0: exit(0);
+    case 1: MPI_Finalize(); break;
+    case 2: atexit(finalize_once); exit(0);
+    case 3: MPI_Finalized(&flag); _exit(!flag);
+    case 4: MPI_Send(out, 8, MPI_BYTE, 0, 1, MPI_COMM_WORLD); break;
+    case 5: MPI_Send(out, 8, MPI_BYTE, 0, 1, other); break;
+    case 6: MPI_Irecv(in, 8, MPI_BYTE, 0, 1, other, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        break;
+    case 7: MPI_Barrier(other); break;
+    case 8: MPI_Abort(MPI_COMM_WORLD, 5); break;
+    case 9: MPI_Finalize(); MPI_Comm_rank(MPI_COMM_WORLD, &flag); break;
+    }
+    _exit(0);
+}
+
+static void children(void)
+{
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    for (int how = 0; how < 10; how++) {
+        int status;
+        ring(8);
+        fflush(NULL);
+        pid_t child = fork();
+        require(child >= 0, "fork() fails");
+        if (!child)
+            be_child(how);
+        ring(LONG); /* while the child is at it */
+        require(waitpid(child, &status, 0) == child && WIFEXITED(status), "a child crashes");
+        if (!WEXITSTATUS(status) != (how < 4)) {
+            fprintf(stderr, "hurt: child %d ends with %d\n", how, WEXITSTATUS(status));
+            _exit(98);
+        }
+    }
+    MPI_Comm_free(&other);
+}
+
 int main(int argc, char **argv)
 {
-    MPI_Init(NULL, NULL);
+    int level;
+    MPI_Init_thread(NULL, NULL, getenv("HURT_THREADS") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                    &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     const char *what = argc > 1 ? argv[1] : "";
@@ -103,6 +159,8 @@ int main(int argc, char **argv)
         rings();
     } else if (!strcmp(what, "finished") && argc > 3) {
         finished(atoi(argv[2]), atoi(argv[3]), argc > 4);
+    } else if (!strcmp(what, "fork")) {
+        children();
     } else {
         require(0, "what shall be done?");
     }

@@ -53,3 +53,15 @@ for channels in "" shm,loopback tcp,loopback; do
             -n 2 "$hurt" finished $how fatal
     done
 done
+
+for channels in "" tcp,loopback; do
+    for threads in "" yes; do
+        run -n 3 env "VIREO_CHANNELS=$channels" ${threads:+HURT_THREADS=$threads} "$hurt" fork \
+            >out 2>err
+        same "forked children that call MPI (${channels:-all channels}${threads:+, threads})" $? 0
+        same "... are told, where they may not" "$(grep -c "MPI_Send: called in a child process of \
+the one that called MPI_Init" err)" 3
+        same "... as where they wait" "$(grep -c "a child process of the one that called MPI_Init \
+waits in MPI" err)" 6
+    done
+done

@@ -4,6 +4,7 @@
 #include "os/settings.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,44 +17,49 @@ extern char **environ;
 
 const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
     [OS_SETTING_LOG] = {"log", OS_TYPE_CHOICE, "warn", "error|warn|info|debug",
-                        "How much the library says on stderr."},
+                        "How much the library says on stderr.", OS_UNTIL_END},
     [OS_SETTING_CHANNELS] = {"channels", OS_TYPE_TEXT, "", "",
-                             "Channels that may be used, separated by commas; empty means all."},
+                             "Channels that may be used, separated by commas; empty means all.",
+                             OS_UNTIL_START},
     [OS_SETTING_SINGLE_COPY] = {"single_copy", OS_TYPE_BOOL, "1", "",
                                 "Whether large messages on one host may be copied once, from "
-                                "process to process, where a probe shows that it works."},
+                                "process to process, where a probe shows that it works.",
+                                OS_UNTIL_START},
     [OS_SETTING_SPIN_US] = {"spin_us", OS_TYPE_INT, "-1", "us",
                             "How long a wait spins before it yields; -1 chooses by the cores "
-                            "that this rank has."},
+                            "that this rank has.", OS_UNTIL_START},
     [OS_SETTING_YIELDS] = {"yields", OS_TYPE_INT, "-1", "calls",
                            "How often a wait yields before it sleeps; -1 chooses by the cores "
-                           "that this rank has."},
+                           "that this rank has.", OS_UNTIL_START},
     [OS_SETTING_EAGER_CREDIT] = {"eager_credit", OS_TYPE_SIZE, "16M", "bytes",
                                  "How much eager data a peer may hold unreceived before sends to "
-                                 "it wait for the receiver."},
+                                 "it wait for the receiver.", OS_UNTIL_START},
     [OS_SETTING_CONNECT_TIMEOUT_MS] = {"connect_timeout_ms", OS_TYPE_INT, "20000", "ms",
                                        "How long it may take until a peer's host takes a "
                                        "connection; the peer itself may be computing, and take "
-                                       "longer."},
+                                       "longer.", OS_UNTIL_END},
     [OS_SETTING_REPORT] = {"report", OS_TYPE_BOOL, "0", "",
                            "Whether ranks tell mpiexec at the end which channel each pair used; "
-                           "mpiexec --report sets it."},
+                           "mpiexec --report sets it.", OS_UNTIL_END},
     [OS_SETTING_SINGLETON] = {"singleton", OS_TYPE_BOOL, "0", "",
-                              "Whether to start alone although a launcher's variables are there."},
+                              "Whether to start alone although a launcher's variables are there.",
+                              OS_UNTIL_START},
     [OS_SETTING_TCP_ADDRESSES] = {"tcp_addresses", OS_TYPE_TEXT, "", "",
                                   "Literal addresses that the tcp channel publishes, separated by "
-                                  "commas; empty means every address of this host."},
+                                  "commas; empty means every address of this host.",
+                                  OS_UNTIL_START},
     [OS_SETTING_KILL_AFTER_MS] = {"kill_after_ms", OS_TYPE_INT, "1000", "ms",
                                   "How long mpiexec leaves ranks between SIGTERM and SIGKILL when "
-                                  "it ends a job."},
+                                  "it ends a job.", OS_UNTIL_NEVER},
 };
 
 static struct {
     bool loaded;
     int rc;
     char why[512];
-    int64_t value[OS_SETTING_COUNT];
+    _Atomic int64_t value[OS_SETTING_COUNT];
     char *text[OS_SETTING_COUNT];
+    char number[OS_SETTING_COUNT][24]; /* text of what os_setting_put() has made no text of */
 } settings;
 
 static int parse_choice(const char *words, const char *text, int64_t *value)
@@ -163,7 +169,9 @@ int os_setting_check(const char *name, const char *value, char *why, size_t size
 static void load_defaults(void)
 {
     for (int i = 0; i < OS_SETTING_COUNT; i++) {
-        (void)parse(&os_settings[i], os_settings[i].initial, &settings.value[i]);
+        int64_t value;
+        (void)parse(&os_settings[i], os_settings[i].initial, &value);
+        settings.value[i] = value;
         settings.text[i] = (char *)os_settings[i].initial;
     }
 }
@@ -223,7 +231,7 @@ int64_t os_setting(enum os_setting_id id)
 {
     if (!settings.loaded)
         (void)os_settings_load(NULL, 0);
-    return settings.value[id];
+    return atomic_load_explicit(&settings.value[id], memory_order_relaxed);
 }
 
 const char *os_setting_text(enum os_setting_id id)
@@ -231,4 +239,28 @@ const char *os_setting_text(enum os_setting_id id)
     if (!settings.loaded)
         (void)os_settings_load(NULL, 0);
     return settings.text[id] ? settings.text[id] : "";
+}
+
+int os_setting_put(enum os_setting_id id, const char *text)
+{
+    const struct os_setting_row *row = &os_settings[id];
+    int64_t value;
+    (void)os_settings_load(NULL, 0);
+    if (parse(row, text, &value))
+        return -EINVAL;
+    if (row->type == OS_TYPE_TEXT) {
+        char *copy = strdup(text);
+        if (!copy)
+            return -ENOMEM;
+        if (settings.text[id] != row->initial)
+            free(settings.text[id]);
+        settings.text[id] = copy;
+        return 0;
+    }
+    if (settings.text[id] != row->initial && settings.text[id] != settings.number[id])
+        free(settings.text[id]);
+    snprintf(settings.number[id], sizeof(settings.number[id]), "%lld", (long long)value);
+    settings.text[id] = settings.number[id];
+    settings.value[id] = value;
+    return 0;
 }

@@ -7,7 +7,8 @@
  * VIREO_ and is not in the table, or a value that does not parse, is an error
  * reported with the nearest name: never ignored.
  *
- * Values are read from the environment once, at the first os_settings_load().
+ * Values are read from the environment once, at the first os_settings_load(); after
+ * that only os_setting_put() changes them.
  */
 #ifndef OS_SETTINGS_H
 #define OS_SETTINGS_H
@@ -33,12 +34,20 @@ enum os_setting_id {
     OS_SETTING_COUNT
 };
 
+/* Until when a program can change a setting by os_setting_put(), as a tool does. */
+enum os_setting_until {
+    OS_UNTIL_START, /* until the library starts: it is read then */
+    OS_UNTIL_END,   /* at any time: it is read whenever it matters */
+    OS_UNTIL_NEVER  /* it is for mpiexec */
+};
+
 struct os_setting_row {
     const char *name; /* lower case, without the VIREO_ prefix */
     enum os_setting_type type;
     const char *initial; /* default, as text */
     const char *unit;    /* "" where there is none; a choice lists its words */
     const char *about;   /* one sentence */
+    enum os_setting_until until;
 };
 
 extern const struct os_setting_row os_settings[OS_SETTING_COUNT];
@@ -52,6 +61,10 @@ int os_settings_load(char *why, size_t size);
 int64_t os_setting(enum os_setting_id id);
 /* The text of any setting; never NULL. */
 const char *os_setting_text(enum os_setting_id id);
+
+/* Replace a value, from now on. Not while another thread may read a text or does the same. Returns
+ * 0, -EINVAL where the text does not parse, or -ENOMEM; then nothing has changed. */
+int os_setting_put(enum os_setting_id id, const char *text);
 
 /* Check one NAME=VALUE pair as os_settings_load does. */
 int os_setting_check(const char *name, const char *value, char *why, size_t size);

@@ -368,7 +368,9 @@ static struct block_args block_args_of(const struct type_tree *tree)
 }
 
 /* Blocks of some type and length made before, to be used again. */
-enum { MADE = 32 };
+enum {
+    MADE = 32
+};
 
 static int64_t *made_slot(int64_t made[MADE], const struct type *type, int64_t len)
 {

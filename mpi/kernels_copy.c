@@ -9,20 +9,22 @@
 
 #include <string.h>
 
-enum { MIDDLING_MAX = 2048 }; /* where a call of memcpy begins to pay */
+enum {
+    MIDDLING_MAX = 2048 /* where a call of memcpy begins to pay */
+};
 
 #define INLINE static inline __attribute__((always_inline))
 
 /* Two ranges of 8 bytes and more that may overlap each other cover n bytes. */
-#define COPY_BY(width)                                                                             \
-    {                                                                                              \
-        struct {                                                                                   \
-            char b[width];                                                                         \
-        } head, tail;                                                                              \
-        memcpy(&head, from, width);                                                                \
-        memcpy(&tail, from + n - width, width);                                                    \
-        memcpy(to, &head, width);                                                                  \
-        memcpy(to + n - width, &tail, width);                                                      \
+#define COPY_BY(width)                          \
+    {                                           \
+        struct {                                \
+            char b[width];                      \
+        } head, tail;                           \
+        memcpy(&head, from, width);             \
+        memcpy(&tail, from + n - width, width); \
+        memcpy(to, &head, width);               \
+        memcpy(to + n - width, &tail, width);   \
     }
 
 typedef uint64_t pair __attribute__((vector_size(16)));
@@ -100,14 +102,15 @@ enum size_class {
     CLASSES
 };
 
-#define FOR_CLASSES(each)                                                                          \
+#define FOR_CLASSES(each) \
     each(1) each(2) each(4) each(8) each(12) each(16) each(24) each(32) each(48) each(64)
 
 uint8_t copy_class(int64_t block)
 {
     uint8_t found = CLASS_ANY;
 
-#define CASE(n) case n: found = CLASS_##n; break;
+#define CASE(n) \
+    case n: found = CLASS_##n; break;
     switch (block) {
         FOR_CLASSES(CASE)
     default: break;
@@ -166,21 +169,21 @@ static void grid_unpack_ANY(const struct copy_grid *grid, char *user, char *pack
     grid_of(grid, user, packed, (size_t)grid->block, true);
 }
 
-#define GRID(n)                                                                                    \
-    static void grid_pack_##n(const struct copy_grid *grid, char *user, char *packed)              \
-    {                                                                                              \
-        grid_of(grid, user, packed, n, false);                                                     \
-    }                                                                                              \
-    static void grid_unpack_##n(const struct copy_grid *grid, char *user, char *packed)            \
-    {                                                                                              \
-        grid_of(grid, user, packed, n, true);                                                      \
+#define GRID(n)                                                                         \
+    static void grid_pack_##n(const struct copy_grid *grid, char *user, char *packed)   \
+    {                                                                                   \
+        grid_of(grid, user, packed, n, false);                                          \
+    }                                                                                   \
+    static void grid_unpack_##n(const struct copy_grid *grid, char *user, char *packed) \
+    {                                                                                   \
+        grid_of(grid, user, packed, n, true);                                           \
     }
 FOR_CLASSES(GRID)
 
 void copy_grid(uint8_t size_class, const struct copy_grid *grid, char *user, char *packed,
                bool unpack)
 {
-#define PACK(n) [CLASS_##n] = grid_pack_##n,
+#define PACK(n)   [CLASS_##n] = grid_pack_##n,
 #define UNPACK(n) [CLASS_##n] = grid_unpack_##n,
     static const grid_fn functions[2][CLASSES] = {{PACK(ANY) FOR_CLASSES(PACK)},
                                                   {UNPACK(ANY) FOR_CLASSES(UNPACK)}};
@@ -201,15 +204,15 @@ INLINE void list_of(const int64_t *offsets, int64_t count, char *restrict user,
     }
 }
 
-void copy_list(uint8_t size_class, int64_t block, const int64_t *offsets, int64_t count,
-               char *user, char *packed, bool unpack)
+void copy_list(uint8_t size_class, int64_t block, const int64_t *offsets, int64_t count, char *user,
+               char *packed, bool unpack)
 {
-#define CASE(n)                                                                                    \
-    case CLASS_##n:                                                                                \
-        if (unpack)                                                                                \
-            list_of(offsets, count, user, packed, n, true);                                        \
-        else                                                                                       \
-            list_of(offsets, count, user, packed, n, false);                                       \
+#define CASE(n)                                              \
+    case CLASS_##n:                                          \
+        if (unpack)                                          \
+            list_of(offsets, count, user, packed, n, true);  \
+        else                                                 \
+            list_of(offsets, count, user, packed, n, false); \
         break;
     switch (size_class) {
         FOR_CLASSES(CASE)
@@ -273,16 +276,16 @@ INLINE void column_of(const struct column *column, size_t block, bool unpack)
 
 typedef void (*column_fn)(const struct column *column, int64_t block);
 
-#define COLUMN(n)                                                                                  \
-    static void column_pack_##n(const struct column *column, int64_t unused)                       \
-    {                                                                                              \
-        column_of(column, n, false);                                                               \
-    }                                                                                              \
-    static void column_unpack_##n(const struct column *column, int64_t unused)                     \
-    {                                                                                              \
-        column_of(column, n, true);                                                                \
+#define COLUMN(n)                                                              \
+    static void column_pack_##n(const struct column *column, int64_t unused)   \
+    {                                                                          \
+        column_of(column, n, false);                                           \
+    }                                                                          \
+    static void column_unpack_##n(const struct column *column, int64_t unused) \
+    {                                                                          \
+        column_of(column, n, true);                                            \
     }
-#define FOR_COLUMNS(each)                                                                          \
+#define FOR_COLUMNS(each) \
     FOR_CLASSES(each) each(3) each(5) each(6) each(7) each(20) each(28) each(40)
 FOR_COLUMNS(COLUMN)
 
@@ -313,15 +316,17 @@ static column_fn column_function(int64_t block, bool unpack)
  */
 void copy_columns(const struct copy_columns *columns, char *user, char *packed, bool unpack)
 {
-    enum { TURNS = 256 };
+    enum {
+        TURNS = 256
+    };
 
     for (int64_t done = 0; done < columns->turns; done += TURNS) {
         int64_t left = columns->turns - done, start = 0;
-        struct column column = {.stride = columns->stride, .size = columns->size,
-                                .count = left < TURNS ? left : TURNS};
+        struct column column = {
+            .stride = columns->stride, .size = columns->size, .count = left < TURNS ? left : TURNS};
         for (int64_t i = 0; i < columns->count; i++) {
-            int64_t block = columns->block ? columns->block
-                                           : columns->starts[i + 1] - columns->starts[i];
+            int64_t block =
+                columns->block ? columns->block : columns->starts[i + 1] - columns->starts[i];
             column.user = (char *)((uintptr_t)user + (uintptr_t)columns->offsets[i]);
             column.packed = packed + start;
             column_function(block, unpack)(&column, block);

@@ -19,16 +19,16 @@
 
 /* ---- tables of the predefined types ---- */
 
-#define PAIR_OF(value, index)                                                                      \
-    struct {                                                                                       \
-        value v;                                                                                   \
-        index i;                                                                                   \
+#define PAIR_OF(value, index) \
+    struct {                  \
+        value v;              \
+        index i;              \
     }
-#define PAIR_END(value, index) (offsetof(PAIR_OF(value, index), i) + sizeof(index))
+#define PAIR_END(value, index)      (offsetof(PAIR_OF(value, index), i) + sizeof(index))
 #define PAIR_IS_DENSE(value, index) (sizeof(PAIR_OF(value, index)) == sizeof(value) + sizeof(index))
 
 #define BASIC(place, name, ctype, form, external) [place] = sizeof(ctype),
-#define PAIR(place, name, value, index, value_place, index_place, external)                        \
+#define PAIR(place, name, value, index, value_place, index_place, external) \
     [place] = PAIR_IS_DENSE(value, index) ? sizeof(PAIR_OF(value, index)) : 0,
 const uint8_t type_constant_size[256] = {
 #include "mpi/type_list.inc"
@@ -39,8 +39,8 @@ const uint8_t type_constant_size[256] = {
 static struct type constants[256];
 
 #define BASIC(place, name, ctype, form, external)
-#define PAIR(place, name, value, index, value_place, index_place, external)                        \
-    [place] = {&constants[value_place], &constants[index_place],                                   \
+#define PAIR(place, name, value, index, value_place, index_place, external) \
+    [place] = {&constants[value_place], &constants[index_place],            \
                offsetof(PAIR_OF(value, index), i)},
 static const struct type_pair pairs[256] = {
 #include "mpi/type_list.inc"
@@ -48,18 +48,22 @@ static const struct type_pair pairs[256] = {
 #undef BASIC
 #undef PAIR
 
-#define CONSTANT(row, text)                                                                        \
-    .object = {.word = OBJECT_TYPE, .refs = 1}, .committed = true, .predefined = true,             \
+#define CONSTANT(row, text)                                                            \
+    .object = {.word = OBJECT_TYPE, .refs = 1}, .committed = true, .predefined = true, \
     .place = (row), .handle = (MPI_Datatype)((uintptr_t)MPI_DATATYPE_NULL + (row)), .name = text
-#define BASIC(place, name, ctype, what, in_external)                                               \
-    [place] = {CONSTANT(place, #name), .dense = true, .align = _Alignof(ctype),                    \
-               .size = sizeof(ctype), .extent = sizeof(ctype), .true_extent = sizeof(ctype),       \
-               .elements = 1, .form = TYPE_##what, .external = (in_external)},
-#define PAIR(place, name, value, index, value_place, index_place, in_external)                     \
-    [place] = {CONSTANT(place, #name), .external = (in_external), .dense = PAIR_IS_DENSE(value, index),                       \
-               .align = _Alignof(PAIR_OF(value, index)),                                           \
-               .size = sizeof(value) + sizeof(index), .extent = sizeof(PAIR_OF(value, index)),     \
-               .true_extent = PAIR_END(value, index), .elements = 2},
+#define BASIC(place, name, ctype, what, in_external)                                          \
+    [place] = {CONSTANT(place, #name), .dense = true,           .align = _Alignof(ctype),     \
+               .size = sizeof(ctype),  .extent = sizeof(ctype), .true_extent = sizeof(ctype), \
+               .elements = 1,          .form = TYPE_##what,     .external = (in_external)},
+#define PAIR(place, name, value, index, value_place, index_place, in_external) \
+    [place] = {CONSTANT(place, #name),                                         \
+               .external = (in_external),                                      \
+               .dense = PAIR_IS_DENSE(value, index),                           \
+               .align = _Alignof(PAIR_OF(value, index)),                       \
+               .size = sizeof(value) + sizeof(index),                          \
+               .extent = sizeof(PAIR_OF(value, index)),                        \
+               .true_extent = PAIR_END(value, index),                          \
+               .elements = 2},
 static struct type constants[256] = {
 #include "mpi/type_list.inc"
 };
@@ -176,10 +180,12 @@ static void *moved(const void *buf, MPI_Count by)
     return (void *)((uintptr_t)buf + (uintptr_t)by);
 }
 
-int type_place_slow(MPI_Datatype handle, const void *buf, MPI_Count count,
-                    struct mpid_bytes *bytes, struct type **used)
+int type_place_slow(MPI_Datatype handle, const void *buf, MPI_Count count, struct mpid_bytes *bytes,
+                    struct type **used)
 {
-    enum { NOBODYS = 4096 }; /* no data lie below this address: a forgotten buffer */
+    enum {
+        NOBODYS = 4096
+    }; /* no data lie below this address: a forgotten buffer */
     struct type *type = type_from(handle);
     MPI_Count len;
 

@@ -14,7 +14,9 @@
 
 #include "mpi/type_tree.h"
 
-enum { BUFFER_BYTES = 16384 };
+enum {
+    BUFFER_BYTES = 16384
+};
 
 /* Packed bytes on their way. */
 struct stream {
@@ -36,7 +38,8 @@ struct run {
 /* ---- one number ---- */
 
 /* Between big endian and this host's order. */
-static inline __attribute__((always_inline)) void turn(char *restrict to, const char *restrict from, size_t size)
+static inline __attribute__((always_inline)) void turn(char *restrict to, const char *restrict from,
+                                                       size_t size)
 {
     uint16_t two;
     uint32_t four;
@@ -148,13 +151,15 @@ static inline void convert_one(const struct run *run, char *own, char *external,
 /* Numbers of one size that are only turned: the loops that matter for speed. */
 static void turn_all(size_t size, int64_t count, char *restrict to, const char *restrict from)
 {
-#define CASE(n)                                                                                    \
-    case n:                                                                                        \
-        for (int64_t i = 0; i < count; i++)                                                        \
-            turn(to + i * n, from + i * n, n);                                                     \
+#define CASE(n)                                \
+    case n:                                    \
+        for (int64_t i = 0; i < count; i++)    \
+            turn(to + i * n, from + i * n, n); \
         break;
     switch (size) {
-    case 1: memcpy(to, from, (size_t)count); break;
+    case 1:
+        memcpy(to, from, (size_t)count);
+        break;
         CASE(2)
         CASE(4)
         CASE(8)

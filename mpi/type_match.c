@@ -45,15 +45,17 @@ struct match {
     intptr_t key[2];
 };
 
-enum { BUCKETS = 64 };
+enum {
+    BUCKETS = 64
+};
 
 static struct match *buckets[BUCKETS]; /* only grow: predefined types are never freed */
 static struct os_lock lock = OS_LOCK_INIT;
 
 static struct match **bucket_of(const struct match *like)
 {
-    uint64_t mixed = (uint64_t)like->combiner + 31 * (uint64_t)like->key[0] +
-                     961 * (uint64_t)like->key[1];
+    uint64_t mixed =
+        (uint64_t)like->combiner + 31 * (uint64_t)like->key[0] + 961 * (uint64_t)like->key[1];
 
     return &buckets[mixed * 0x9e3779b97f4a7c15u >> 58];
 }
@@ -113,8 +115,11 @@ static const struct type *kind_of(int combiner, int p, int r)
     static const struct {
         int range;
         MPI_Datatype integer;
-    } integers[] = {{2, MPI_INTEGER1},  {4, MPI_INTEGER2},   {9, MPI_INTEGER4},
-                    {18, MPI_INTEGER8}, {38, MPI_INTEGER16}};
+    } integers[] = {{2, MPI_INTEGER1},
+                    {4, MPI_INTEGER2},
+                    {9, MPI_INTEGER4},
+                    {18, MPI_INTEGER8},
+                    {38, MPI_INTEGER16}};
 
     if (combiner == MPI_COMBINER_F90_INTEGER) {
         for (size_t i = 0; i < sizeof(integers) / sizeof(integers[0]); i++)

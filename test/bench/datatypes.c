@@ -37,7 +37,9 @@ struct record {
     char c[3];
 };
 
-enum { RECORDS = DATA / 15 };
+enum {
+    RECORDS = DATA / 15
+};
 
 static int lengths[BLOCKS], places[BLOCKS];
 
@@ -100,23 +102,23 @@ INLINE void blocks(char *user, char *packed, bool unpack)
     }
 }
 
-#define BY_HAND(name, call)                                                                        \
-    static void name(char *user, char *packed, bool unpack)                                        \
-    {                                                                                              \
-        if (unpack)                                                                                \
-            call(true);                                                                            \
-        else                                                                                       \
-            call(false);                                                                           \
+#define BY_HAND(name, call)                                 \
+    static void name(char *user, char *packed, bool unpack) \
+    {                                                       \
+        if (unpack)                                         \
+            call(true);                                     \
+        else                                                \
+            call(false);                                    \
     }
-#define ROWS_1(way) rows(user, packed, 1, way)
-#define ROWS_8(way) rows(user, packed, 8, way)
-#define ROWS_64(way) rows(user, packed, 64, way)
-#define ROWS_1000(way) rows(user, packed, 1000, way)
+#define ROWS_1(way)     rows(user, packed, 1, way)
+#define ROWS_8(way)     rows(user, packed, 8, way)
+#define ROWS_64(way)    rows(user, packed, 64, way)
+#define ROWS_1000(way)  rows(user, packed, 1000, way)
 #define RECORDS_OF(way) records(user, packed, way)
-#define FACE_X(way) face(user, packed, N, 1, way)
-#define FACE_Y(way) face(user, packed, (size_t)N * N, 1, way)
-#define FACE_Z(way) face(user, packed, (size_t)N * N, N, way)
-#define BLOCKS_OF(way) blocks(user, packed, way)
+#define FACE_X(way)     face(user, packed, N, 1, way)
+#define FACE_Y(way)     face(user, packed, (size_t)N *N, 1, way)
+#define FACE_Z(way)     face(user, packed, (size_t)N *N, N, way)
+#define BLOCKS_OF(way)  blocks(user, packed, way)
 BY_HAND(rows_1, ROWS_1)
 BY_HAND(rows_8, ROWS_8)
 BY_HAND(rows_64, ROWS_64)

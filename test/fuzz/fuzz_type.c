@@ -20,7 +20,7 @@
 enum {
     STACK_MAX = 5,
     STEPS_MAX = 40,
-    LIST_MAX = 6,   /* blocks in a list */
+    LIST_MAX = 6,       /* blocks in a list */
     REACH_MAX = 1 << 20 /* bytes of memory that a type may span to be copied */
 };
 
@@ -94,8 +94,7 @@ static void push_basic(void)
     memset(item, 0, sizeof(*item));
     item->type = basic[i].type;
     item->model.n = 1;
-    item->model.entry[0] =
-        (struct model_entry){0, basic[i].size, basic[i].size, basic[i].external};
+    item->model.entry[0] = (struct model_entry){0, basic[i].size, basic[i].size, basic[i].external};
 }
 
 static struct item *top(void)
@@ -181,9 +180,7 @@ static void step_indexed(int way)
     switch (way) {
     case 0: rc = PMPI_Type_indexed_c(n, lengths, at, old->type, &made.type); break;
     case 1: rc = PMPI_Type_create_hindexed_c(n, lengths, at, old->type, &made.type); break;
-    case 2:
-        rc = PMPI_Type_create_indexed_block_c(n, lengths[0], at, old->type, &made.type);
-        break;
+    case 2: rc = PMPI_Type_create_indexed_block_c(n, lengths[0], at, old->type, &made.type); break;
     default:
         rc = PMPI_Type_create_hindexed_block_c(n, lengths[0], at, old->type, &made.type);
         break;
@@ -242,8 +239,8 @@ static void step_subarray(void)
         for (MPI_Count i = 0; !hostile && i < subsizes[d]; i++)
             grid.mine[d][starts[d] + i] = true;
     }
-    int rc = PMPI_Type_create_subarray_c(grid.ndims, sizes, subsizes, starts, grid.order,
-                                         old->type, &made.type);
+    int rc = PMPI_Type_create_subarray_c(grid.ndims, sizes, subsizes, starts, grid.order, old->type,
+                                         &made.type);
     if (!hostile)
         model_add_grid(&made.model, &old->model, &grid);
     put(rc, &made);

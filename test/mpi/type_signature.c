@@ -190,8 +190,8 @@ static void pass(int round, int me, int to, int from)
     CHECK(send && recv);
     fill(&one, &out, send, times, (uint32_t)(round * 100 + me));
     memset(recv, 0x66, (size_t)(in.span * times / 2));
-    OK(MPI_Sendrecv(send, sent, out.type, to, 1, recv, times / 2, in.type, from, 1,
-                    MPI_COMM_WORLD, &status));
+    OK(MPI_Sendrecv(send, sent, out.type, to, 1, recv, times / 2, in.type, from, 1, MPI_COMM_WORLD,
+                    &status));
     OK(MPI_Get_elements(&status, in.type, &count));
     CHECK(count == sent * one.n);
     OK(MPI_Get_count(&status, in.type, &count));

@@ -22,10 +22,11 @@ static void a_class_and_a_size_name_a_type(void **unused)
     static const struct {
         int typeclass, size;
         MPI_Datatype type;
-    } rows[] = {{MPI_TYPECLASS_INTEGER, 1, MPI_INTEGER1}, {MPI_TYPECLASS_INTEGER, 16, MPI_INTEGER16},
-                {MPI_TYPECLASS_INTEGER, 4, MPI_INTEGER4}, {MPI_TYPECLASS_REAL, 4, MPI_REAL4},
-                {MPI_TYPECLASS_REAL, 8, MPI_REAL8},       {MPI_TYPECLASS_COMPLEX, 8, MPI_COMPLEX8},
-                {MPI_TYPECLASS_COMPLEX, 32, MPI_COMPLEX32}};
+    } rows[] = {
+        {MPI_TYPECLASS_INTEGER, 1, MPI_INTEGER1},  {MPI_TYPECLASS_INTEGER, 16, MPI_INTEGER16},
+        {MPI_TYPECLASS_INTEGER, 4, MPI_INTEGER4},  {MPI_TYPECLASS_REAL, 4, MPI_REAL4},
+        {MPI_TYPECLASS_REAL, 8, MPI_REAL8},        {MPI_TYPECLASS_COMPLEX, 8, MPI_COMPLEX8},
+        {MPI_TYPECLASS_COMPLEX, 32, MPI_COMPLEX32}};
     MPI_Datatype type;
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -44,9 +45,16 @@ static void reals_are_as_precise_as_asked(void **unused)
 {
     static const struct {
         int p, r, size;
-    } rows[] = {{6, 37, 4},  {0, 0, 4},   {7, 0, 8},   {6, 38, 8},
-                {15, 307, 8}, {16, 0, 16}, {2, 308, 16}, {33, 4931, 16},
-                {6, MPI_UNDEFINED, 4}, {MPI_UNDEFINED, 300, 8}};
+    } rows[] = {{6, 37, 4},
+                {0, 0, 4},
+                {7, 0, 8},
+                {6, 38, 8},
+                {15, 307, 8},
+                {16, 0, 16},
+                {2, 308, 16},
+                {33, 4931, 16},
+                {6, MPI_UNDEFINED, 4},
+                {MPI_UNDEFINED, 300, 8}};
     MPI_Datatype type, again, none;
     int size, ints, addresses, types, combiner, args[2];
 
@@ -79,7 +87,8 @@ static void reals_are_as_precise_as_asked(void **unused)
 
 static void integers_have_the_range_asked_for(void **unused)
 {
-    static const int rows[][2] = {{0, 1}, {2, 1}, {3, 2}, {4, 2}, {9, 4}, {10, 8}, {18, 8}, {38, 16}};
+    static const int rows[][2] = {{0, 1}, {2, 1},  {3, 2},  {4, 2},
+                                  {9, 4}, {10, 8}, {18, 8}, {38, 16}};
     MPI_Datatype type, none;
     int size, arg, ints, addresses, types, combiner;
 
@@ -189,12 +198,12 @@ static void check_bytes(MPI_Datatype type, const void *value, const char *expect
     assert_memory_equal(external, expected, (size_t)len);
 }
 
-#define BYTES(type, ctype, value, text)                                                            \
-    do {                                                                                           \
-        ctype own;                                                                                 \
-        memset(&own, 0, sizeof(own));                                                              \
-        own = value;                                                                               \
-        check_bytes(type, &own, text, (int)sizeof(text) - 1);                                      \
+#define BYTES(type, ctype, value, text)                       \
+    do {                                                      \
+        ctype own;                                            \
+        memset(&own, 0, sizeof(own));                         \
+        own = value;                                          \
+        check_bytes(type, &own, text, (int)sizeof(text) - 1); \
     } while (0)
 
 static void external32_is_big_endian_and_of_its_own_sizes(void **unused)
@@ -211,7 +220,8 @@ static void external32_is_big_endian_and_of_its_own_sizes(void **unused)
     BYTES(MPI_FLOAT, float, -1.5f, "\xbf\xc0\0\0");
     BYTES(MPI_DOUBLE, double, 1, "\x3f\xf0\0\0\0\0\0\0");
     BYTES(MPI_LONG_DOUBLE, long double, -2.5L, "\xc0\0\x40\0\0\0\0\0\0\0\0\0\0\0\0\0");
-    BYTES(MPI_LONG_DOUBLE, long double, LDBL_MAX / LDBL_MAX, "\x3f\xff\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
+    BYTES(MPI_LONG_DOUBLE, long double, LDBL_MAX / LDBL_MAX,
+          "\x3f\xff\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
     BYTES(MPI_REAL16, __float128, 1, "\x3f\xff\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
     BYTES(MPI_C_BOOL, _Bool, 1, "\1");
     BYTES(MPI_AINT, MPI_Aint, -1, "\xff\xff\xff\xff\xff\xff\xff\xff");

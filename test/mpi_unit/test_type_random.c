@@ -72,7 +72,9 @@ static struct both *predefined(void)
                  {MPI_DOUBLE, 8, 8}, {MPI_LONG_DOUBLE, 16, 16}, {MPI_CHAR, 1, 1},
                  {MPI_LONG, 8, -4},  {MPI_UNSIGNED_LONG, 8, 4}, {MPI_WCHAR, 4, 2},
                  {MPI_FLOAT, 4, 4}};
-    enum { BASIC = sizeof(basic) / sizeof(basic[0]) };
+    enum {
+        BASIC = sizeof(basic) / sizeof(basic[0])
+    };
     struct both *both = both_create();
     struct model_entry *entry = both->model.entry;
     uint32_t i = draw(BASIC + 3);
@@ -80,8 +82,7 @@ static struct both *predefined(void)
     if (i < BASIC) {
         both->type = basic[i].type;
         both->model.n = 1;
-        entry[0] =
-            (struct model_entry){0, basic[i].size, basic[i].size, basic[i].external};
+        entry[0] = (struct model_entry){0, basic[i].size, basic[i].size, basic[i].external};
         return both;
     }
     both->model.n = 2;
@@ -197,7 +198,8 @@ static void make_resized(const struct both *old, struct both *made)
 
 static void make_subarray(const struct both *old, struct both *made)
 {
-    struct model_grid grid = {.ndims = between(1, 3), .order = draw(2) ? MPI_ORDER_C : MPI_ORDER_FORTRAN};
+    struct model_grid grid = {.ndims = between(1, 3),
+                              .order = draw(2) ? MPI_ORDER_C : MPI_ORDER_FORTRAN};
     int subsizes[3], starts[3];
 
     for (int d = 0; d < grid.ndims; d++) {
@@ -215,7 +217,8 @@ static void make_subarray(const struct both *old, struct both *made)
 
 static void make_darray(const struct both *old, struct both *made)
 {
-    struct model_grid grid = {.ndims = between(1, 3), .order = draw(2) ? MPI_ORDER_C : MPI_ORDER_FORTRAN};
+    struct model_grid grid = {.ndims = between(1, 3),
+                              .order = draw(2) ? MPI_ORDER_C : MPI_ORDER_FORTRAN};
     int distribs[3], dargs[3], psizes[3], size = 1, rank;
 
     for (int d = 0; d < grid.ndims; d++) {
@@ -423,9 +426,9 @@ static void check_external(const struct both *both, int count, size_t len)
     int64_t bytes = model_externalize(&both->model, count, packed, expected);
     assert_int_equal(PMPI_Pack_external_size_c("external32", count, both->type, &size), 0);
     assert_int_equal(size, bytes);
-    assert_int_equal(PMPI_Pack_external_c("external32", from.address, count, both->type, external,
-                                          size, &at),
-                     0);
+    assert_int_equal(
+        PMPI_Pack_external_c("external32", from.address, count, both->type, external, size, &at),
+        0);
     assert_int_equal(at, size);
     assert_memory_equal(external, expected, (size_t)size);
     if (!model_overlaps(&both->model, count)) {

@@ -19,11 +19,12 @@ int comm_from_error(const struct comm_from *from, int error_class, const char *f
 int comm_from_check(const struct comm_from *from, MPI_Group group, MPI_Info info,
                     const char *function)
 {
-    if (!from->errhandler && mpi_state != MPI_STATE_READY)
+    const struct errhandler *errhandler = from->errhandler;
+    if (!errhandler && mpi_state != MPI_STATE_READY)
         return errh_not_ready(function);
-    if (!from->errhandler)
-        return comm_from_error(from, MPI_ERR_ERRHANDLER, function,
-                               "the error handler is none, or was freed");
+    if (!errhandler || (errhandler->kind == ERRH_USER && errhandler->on != ERRH_COMM))
+        return errh_comm(NULL, MPI_ERR_ERRHANDLER, function,
+                         "the error handler is none of communicators, or was freed");
     if (!from->group)
         return comm_from_error(from, MPI_ERR_GROUP, function,
                                group == MPI_GROUP_NULL ? "group MPI_GROUP_NULL"
@@ -59,8 +60,7 @@ int comm_from_give(const struct comm_from *from, int rc, struct comm *made, MPI_
                                "every context is in use: free communicators that are not needed");
     default: return comm_from_error(from, rc, function, "the members could not agree");
     }
-    made->errhandler = from->errhandler;
-    errh_ref(made->errhandler);
+    errh_set(&made->errhandler, from->errhandler);
     *newcomm = comm_handle(made);
     return MPI_SUCCESS;
 }

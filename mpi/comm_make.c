@@ -17,10 +17,7 @@ int comm_create_like(struct comm *parent, struct group *group, struct group *rem
                     : comm_create(group, context, comm);
     if (rc)
         return rc;
-    os_lock(&comm_lock);
-    (*comm)->errhandler = parent->errhandler;
-    errh_ref(parent->errhandler);
-    os_unlock(&comm_lock);
+    (*comm)->errhandler = errh_get(&parent->errhandler);
     return MPI_SUCCESS;
 }
 

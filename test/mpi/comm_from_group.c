@@ -112,8 +112,14 @@ static void sides(MPI_Group world)
     OK(MPI_Group_free(&other));
 }
 
+static void session_handler(MPI_Session *session, int *code, ...)
+{
+    CHECK(!"called");
+}
+
 static void arguments(MPI_Group world)
 {
+    MPI_Errhandler other;
     MPI_Comm comm = MPI_COMM_SELF;
     MPI_Errhandler mine, got;
     MPI_Info info, used;
@@ -129,6 +135,11 @@ static void arguments(MPI_Group world)
     FAILS(MPI_ERR_GROUP, MPI_Comm_create_from_group(MPI_GROUP_NULL, "", MPI_INFO_NULL, mine,
                                                     &comm));
     CHECK(raised == 2);
+    OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    OK(MPI_Session_create_errhandler(session_handler, &other));
+    FAILS(MPI_ERR_ERRHANDLER, MPI_Comm_create_from_group(world, "", MPI_INFO_NULL, other, &comm));
+    OK(MPI_Errhandler_free(&other));
+    OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
     text[MPI_MAX_STRINGTAG_LEN - 1] = 0;
     OK(MPI_Info_create(&info));
     OK(MPI_Info_set(info, "mpi_assert_exact_length", "true"));

@@ -7,8 +7,8 @@
  * in user memory.
  *
  * Who calls: mpi/ only. Any thread, at any time between mpid_init() and
- * mpid_finalize(); the device locks for itself. Nothing here blocks but
- * mpid_wait*(), mpid_init() and mpid_finalize().
+ * mpid_rest(); the device locks for itself. Nothing here blocks but
+ * mpid_wait*(), mpid_init(), mpid_end_world() and mpid_rest().
  *
  * Errors: 0 done; negative (-errno) fatal, forward unchanged; positive an
  * outcome named here. What goes wrong with one message is told in its request's
@@ -132,17 +132,29 @@ struct mpid_world {
     int cpus;          /* processors that they share */
 };
 
-/* Start: attach to the process manager, open the channels, publish the card.
- * threads: whether several threads may call at once. request_size: bytes of
- * the upper layer's request from its mpid_request on. Returns 0, or -errno
- * with a sentence in why, which is empty where it has been written to stderr already.
+/* Start: attach to the process manager, open the channels, publish the card; or, after
+ * mpid_rest(), go on with what is still there. threads: whether several threads may call at once.
+ * request_size: bytes of the upper layer's request from its mpid_request on. Returns 0, or
+ * -errno with a sentence in why, which is empty where it has been written to stderr already.
  * Exchanges no message. */
 int mpid_init(bool threads, size_t request_size, struct mpid_world *world, char *why,
               size_t size);
-/* Finish: wait until all that was sent is out, close every VC in two phases, give
- * everything back. Not collective in itself, but waits for the peers that this
- * process has talked to to close as well, as long as they live. */
-int mpid_finalize(void);
+/* From here on several threads may call. */
+void mpid_use_threads(void);
+
+/* What the device serves, from mpid_use() on: one or both. Returns 0 or -errno. */
+enum mpid_model { MPID_WORLD = 1, MPID_SESSIONS = 2 };
+int mpid_use(enum mpid_model model);
+/* MPI_Finalize: close every VC in two phases, and open it again for sessions that come later.
+ * Waits for the peers of the world model that this process has talked to to do the same, as long
+ * as they live. alone: no session is there, so wait before until all that was sent is out. */
+void mpid_end_world(bool alone);
+/* Nobody uses the device. Waits until all that was sent is out of this process, and for nothing
+ * else. What is open stays, for another mpid_init(); the process may also exit. */
+int mpid_rest(void);
+/* Give everything back, when the process exits: waits for nobody. Does nothing but after
+ * mpid_rest(), in the same process. */
+void mpid_close(void);
 /* End the whole job; does not return. */
 _Noreturn void mpid_abort(int code, const char *message);
 /* This process is a child that was forked: forget the job, which is the parent's. Sends end in
@@ -159,7 +171,8 @@ size_t mpid_request_tail(void);
 /* ---- virtual connections ---- */
 
 /* The VC to a rank of a group, made (unbound) on first use; NULL when memory is
- * out. The same for every caller, and valid until mpid_finalize(). */
+ * out. The same for every caller, and valid as long as the process
+ * lives. */
 struct vc *mpid_vc_get(const struct mpid_gid *gid, uint32_t rank);
 /* Name the peer for an error message: "rank 3 (pid 71 on host)". */
 void mpid_vc_describe(const struct vc *vc, char *text, size_t size);
@@ -263,5 +276,91 @@ extern bool (*_Atomic mpid_background)(void);
 /* Wake threads that sleep in mpid_wait*() so that they look again: after a
  * change that came about outside the device. */
 void mpid_wake(void);
+
+/* ---- what is counted ---- */
+
+/*
+ * Counts since mpid_init(); all are 0 before that and after mpid_finalize(). A message's bytes are
+ * all of its data, also those that its receive has no room for. An eager message is sent once
+ * a channel has it, one by rendezvous once its send is complete; either is received once its data
+ * are in place.
+ */
+struct mpid_traffic {
+    uint64_t eager_sent, eager_sent_bytes, eager_received, eager_received_bytes;
+    uint64_t rndv_sent, rndv_sent_bytes, rndv_received, rndv_received_bytes;
+};
+
+/* What rises and falls. */
+enum mpid_level {
+    MPID_LEVEL_POSTED,           /* receives that wait for a message */
+    MPID_LEVEL_UNEXPECTED,       /* messages that wait for a receive */
+    MPID_LEVEL_UNEXPECTED_BYTES, /* of those, the data that are kept here */
+    MPID_LEVELS
+};
+
+enum {
+    MPID_CHANNELS_MAX = 8, /* that can be built in */
+    MPID_STATES = 10,      /* of a connection */
+    MPID_ENGINES = 3       /* of a rendezvous: streamed, pulled by the receiver, split */
+};
+
+struct mpid_stats {
+    struct mpid_traffic traffic; /* with all peers */
+    uint64_t level[MPID_LEVELS];
+    uint64_t unexpected;                /* messages that came before their receive */
+    uint64_t engine[MPID_ENGINES];      /* rendezvous that this process has received by each */
+    uint64_t connections[MPID_STATES];  /* in each state now */
+    uint64_t sleeps, sleep_ns;          /* of waits; their length */
+    uint64_t yields;                    /* of the processor, by waits */
+    uint64_t wakes;                     /* of sleeping processes and threads, by this one */
+    uint64_t idle_ns; /* that waits had nothing to do, asleep or not; while mpid_time_idle() */
+};
+void mpid_stats(struct mpid_stats *stats);
+
+/* The highest that a level has been since the last call for it. */
+uint64_t mpid_level_most(enum mpid_level level);
+/* Have idle_ns counted, until it is called with false as often as with true. */
+void mpid_time_idle(bool on);
+
+/* The built-in channels, by number, whether open or not; NULL: no more of them. */
+const char *mpid_channel_name(int channel);
+/* What went over one: with the peers that were bound to it last. */
+void mpid_stats_channel(int channel, struct mpid_traffic *traffic);
+
+/* One word for each state of a connection. */
+const char *mpid_state_name(int state);
+/* What is known of a process, without anything being made for that. */
+struct mpid_peer {
+    struct mpid_traffic traffic;
+    int state;
+    int channel; /* -1: none yet */
+};
+void mpid_stats_peer(const struct mpid_gid *gid, uint32_t rank, struct mpid_peer *peer);
+
+/* ---- events ---- */
+
+enum mpid_event_kind {
+    MPID_EVENT_UNEXPECTED, /* a message has come for which no receive is posted */
+    MPID_EVENT_CONNECTION, /* the state of a connection has changed */
+    MPID_EVENT_KINDS
+};
+
+struct mpid_event {
+    uint64_t time_ns; /* of os_now_ns() */
+    enum mpid_event_kind kind;
+    int32_t peer;              /* rank of the other process in its group */
+    struct mpid_envelope from; /* UNEXPECTED: of the message */
+    uint64_t bytes;            /* of its data */
+    bool rendezvous;           /* it asks first */
+    int old_state, state;      /* CONNECTION */
+};
+
+/* Keep events of these kinds (bits 1 << kind) from now on, and have deliver called when there
+ * are some: by any call that makes progress, unlocked, soon after. Any time. */
+void mpid_events_want(unsigned kinds, void (*deliver)(void));
+/* Take the oldest event. Returns whether there was one. */
+bool mpid_event_take(struct mpid_event *event);
+/* How many of a kind found no room since the last call. */
+uint64_t mpid_events_dropped(enum mpid_event_kind kind);
 
 #endif

@@ -33,6 +33,7 @@ struct errhandler;
 struct attr;
 struct info;
 struct buffer;
+struct request;
 struct topo;
 
 struct comm {
@@ -108,6 +109,10 @@ int comm_create_like(struct comm *parent, struct group *group, struct group *rem
                      uint32_t context, struct comm **comm);
 /* MPI_Comm_dup; info: its hints, or NULL. */
 int comm_dup(struct comm *comm, const struct info *info, struct comm **new);
+/* MPI_Comm_idup. The copy must not be used before the request is complete; where that tells of
+ * an error it is gone. */
+int comm_idup(struct comm *comm, const struct info *info, struct comm **copy,
+              struct request **request);
 /* MPI_Comm_create (tag negative), or MPI_Comm_create_group. */
 int comm_create_group(struct comm *comm, struct group *group, int tag, struct comm **new);
 /* Split by color (any 64 bits) where member, in order of key. */

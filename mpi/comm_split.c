@@ -87,9 +87,7 @@ static struct group *find_part(struct group *of, struct split_entry *entries, ui
     for (int i = 0; i < of->size; i++) {
         if (!entries[i].member || entries[i].color != color)
             continue;
-        if (entries[i].bid.value > best->value)
-            best->value = entries[i].bid.value;
-        best->contended |= entries[i].bid.contended;
+        context_raise(best, &entries[i].bid);
         if (count && entries[ranks[count - 1]].key > entries[i].key)
             sorted = false;
         ranks[count++] = i;
@@ -119,7 +117,7 @@ static int make_part(struct comm *comm, const struct words *words, struct comm *
 {
     struct split_entry *entries = words->local;
     const struct split_entry mine = entries[comm->rank];
-    struct context_bid best = {0};
+    struct context_bid best = {{0}};
     struct group *remote = NULL, *local = find_part(comm->group, entries, mine.color, &best);
     if (comm->remote)
         remote = find_part(comm->remote, words->remote, mine.color, &best);
@@ -142,7 +140,7 @@ int comm_split(struct comm *comm, const struct comm_split *how, struct comm **ne
     struct split_entry mine = {.color = how->color, .key = how->key, .member = how->member};
     *new = NULL;
     if (how->member)
-        mine.bid = context_bid(0);
+        mine.bid = context_bid();
     int rc = words_gather(comm, &mine, sizeof(mine), &words);
     if (rc)
         return rc;

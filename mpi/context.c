@@ -1,44 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Agreeing on a context.
+ * Agreeing on a context: on one of PLACES places. The lower half is handed out in order, the
+ * upper half is drawn from.
  *
- * Agreed is a number of 62 bits; the context is its place on a ring of RING places. Each process
- * has a counter, next: every number below it was handed to some making of a communicator here,
- * or passed over, and no number is handed out twice.
+ * In order. Each process has a counter, next: every place below it was handed to some making of a
+ * communicator here, or passed over. A process that makes one communicator at a time bids next,
+ * and steps it; the context is the maximum v of the bids, and next becomes v + 1. Nothing happens
+ * in such a process between its bid and that, so v was never handed out there: no member can
+ * object, and nobody need be asked. A place of this half is not used again.
  *
- *   1. Bid: take the first number from next on whose place is free here, and step behind it. The
- *      number is handed to this making.
- *   2. The members compute the maximum v of their bids.
- *   3. Each accepts v if its place is free here and it is its own bid, or v >= next here: then
- *      next becomes v + 1, which hands v to this making. Otherwise v was handed, or
- *      may have been, to another making in this process, and it refuses.
- *   4. The members compute whether anyone refused. If so, they start again with new bids.
+ * By drawing. A process in which several communicators may be made at once says so in its bid.
+ * Then v comes from the upper half: each bid has a place that is free here and was drawn by lot,
+ * and the lot also says whose place it is. A member accepts it where it is free there, too, and
+ * takes it. If any member refuses, those that took it give it back, and all draw again. So no two
+ * communicators that have a member in common share a place, as that member takes each only
+ * once. However many are made at once, each has to draw again only where the place that it drew
+ * is in use: there are many more places to draw from than are in use, as long as there are.
  *
- * Why no two communicators with a common member share a context: the place of
- * each was free when that member accepted it, and is taken until that member has freed the
- * communicator; free and taken are told under the lock.
- * Communicators without a common member may share one: a message is sent within a
- * communicator and arrives at its members only.
- *
- * Why step 4 is needed only under contention: in a process that makes one communicator at a
- * time nothing happens between its bid b and step 3, where next is still b + 1
- * and v >= b; and as long as numbers have not gone round the ring every place from next on is
- * free. So it accepts. Bids say whether that is so; the highest bid says for all whether the
- * numbers have gone round. If it is so for all, all know that all accept.
- *
- * Why it ends: a making is refused where another one got v first, or where the place is
- * in use. Bids after the first leap by a random distance that grows with the round, so that
- * one of the makings under way soon bids highest of all, by more than
- * a step, and that one is refused by no other. In-use places are passed over by whoever refused
- * them; when the bids of one making have gone round the ring, there is no place that
- * is free at all members, and all of them see that in the same round.
+ * Communicators without a common member may share one: a message is sent within a communicator
+ * and arrives at its members only.
  */
 #include "mpi/context.h"
 
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "mpi/agree.h"
 #include "mpi/comm.h"
@@ -46,24 +34,29 @@
 #include "os/random.h"
 
 enum {
-    RING = (INT32_MAX - CONTEXT_FIRST) / CONTEXT_STEP, /* contexts below context_meeting */
-    LEAF = 32768                                       /* places in one part of the table */
+    PLACES = (INT32_MAX - CONTEXT_FIRST) / CONTEXT_STEP, /* contexts below context_meeting */
+    LEAF = 32768,    /* places in one part of the table; at least so many to draw from */
+    SPARSE = 64,     /* places to draw from for each in use */
+    ROUNDS_MAX = 256 /* then nearly all are in use */
 };
 
-static const uint64_t used_up = UINT64_MAX; /* a bid of who has no free place */
-static const uint64_t number_max = UINT64_C(1) << 62;
+enum { ORDER, SEVERAL, LOT }; /* of struct context_bid.value */
 
-/* Which places are taken here: bits, in parts that are there while they have one. */
+/* Which places of the upper half are taken here: bits, in parts that are there while they have
+ * one. */
 struct leaf {
     uint32_t count;
     uint64_t bits[LEAF / 64];
 };
 
 static struct os_lock lock = OS_LOCK_INIT; /* guards all below */
-static uint64_t next;
-static uint32_t ring = RING; /* a test makes it smaller */
+static uint32_t half = PLACES / 2;         /* a test makes it smaller */
+static uint32_t next;
+static uint32_t deals; /* under way: between their steps other communicators are made */
 static uint32_t taken;
-static struct leaf *leaves[RING / LEAF + 1];
+static struct leaf *leaves[PLACES / 2 / LEAF + 1];
+
+/* ---- the upper half: places are counted from its beginning ---- */
 
 /* Locked. */
 static bool is_taken(uint32_t place)
@@ -72,18 +65,22 @@ static bool is_taken(uint32_t place)
     return leaf && leaf->bits[place % LEAF / 64] >> (place % 64) & 1;
 }
 
-/* Locked. Take a free place. Returns false where memory is out. */
+/* Returns whether it was free, and memory was there. */
 static bool take(uint32_t place)
 {
+    os_lock(&lock);
     struct leaf **leaf = &leaves[place / LEAF];
-    if (!*leaf)
+    bool good = !is_taken(place);
+    if (good && !*leaf)
         *leaf = calloc(1, sizeof(**leaf));
-    if (!*leaf)
-        return false;
-    (*leaf)->bits[place % LEAF / 64] |= UINT64_C(1) << (place % 64);
-    (*leaf)->count++;
-    taken++;
-    return true;
+    good = good && *leaf;
+    if (good) {
+        (*leaf)->bits[place % LEAF / 64] |= UINT64_C(1) << (place % 64);
+        (*leaf)->count++;
+        taken++;
+    }
+    os_unlock(&lock);
+    return good;
 }
 
 static void release(uint32_t place)
@@ -104,97 +101,144 @@ static void release(uint32_t place)
 void context_release(uint32_t context)
 {
     uint32_t place = (context - CONTEXT_FIRST) / CONTEXT_STEP;
-    if (context >= CONTEXT_FIRST && place < ring && !(context % CONTEXT_STEP))
-        release(place);
+    if (context >= CONTEXT_FIRST && !(context % CONTEXT_STEP) && place >= half &&
+        place < 2 * half)
+        release(place - half);
 }
 
-/* Locked. The first number from value on whose place is free: there is one. */
-static uint64_t free_from(uint64_t value)
+/* Locked. A free place by lot, and the lot above it. Few places are drawn from while few are in
+ * use: the table stays small. */
+static uint64_t draw(void)
 {
-    for (uint32_t place = (uint32_t)(value % ring); is_taken(place);) {
-        const struct leaf *leaf = leaves[place / LEAF];
-        uint32_t step = leaf->count == LEAF ? LEAF - place % LEAF : 1;
-        if (step > ring - place)
-            step = ring - place;
-        value += step;
-        place = place + step == ring ? 0 : place + step;
-    }
-    return value;
+    uint32_t lot[2] = {0, next}, range = LEAF;
+    (void)os_random(lot, sizeof(lot)); /* without, it may take more rounds */
+    while (range < half && range / SPARSE < taken)
+        range *= 2;
+    uint32_t place = lot[1] % (range < half ? range : half);
+    for (uint32_t i = 0; i < half && is_taken(place); i++)
+        place = place + 1 < half ? place + 1 : 0;
+    return (uint64_t)lot[0] << 32 | place;
 }
 
-struct context_bid context_bid(int round)
+/* ---- bids ---- */
+
+struct context_bid context_bid(void)
 {
-    uint32_t leap = 0, chance = 0;
-    if (round > 0 && !os_random(&chance, sizeof(chance)))
-        leap = chance % (2u << (round < 11 ? round : 11));
+    struct context_bid bid = {{0}};
     os_lock(&lock);
-    struct context_bid bid = {used_up, true};
-    if (taken < ring && next < number_max) {
-        bid.value = free_from(next + leap);
-        bid.contended = os_lock_enabled || bid.value >= ring;
-        next = bid.value + 1;
-    }
+    bid.value[SEVERAL] = os_lock_enabled || deals || next >= half;
+    if (!bid.value[SEVERAL])
+        bid.value[ORDER] = next++;
+    bid.value[LOT] = draw();
     os_unlock(&lock);
     return bid;
 }
 
-/* Step 3. */
-static bool accept(uint64_t mine, uint64_t value)
+void context_raise(struct context_bid *best, const struct context_bid *other)
 {
-    uint32_t place = (uint32_t)(value % ring);
-    os_lock(&lock);
-    bool good = (value == mine || value >= next) && !is_taken(place);
-    if (value >= next)
-        next = value + 1; /* also where its place is taken: others shall pass it, too */
-    good = good && take(place);
-    os_unlock(&lock);
-    return good;
+    for (int i = 0; i < CONTEXT_VALUES; i++)
+        if (other->value[i] > best->value[i])
+            best->value[i] = other->value[i];
 }
+
+/* All make one at a time. */
+static int settle_in_order(uint64_t mine, uint64_t best, uint32_t *context)
+{
+    if (best < mine || best >= half)
+        return MPI_ERR_INTERN;
+    os_lock(&lock);
+    if (next <= best)
+        next = (uint32_t)best + 1;
+    os_unlock(&lock);
+    *context = CONTEXT_FIRST + (uint32_t)best * CONTEXT_STEP;
+    return MPI_SUCCESS;
+}
+
+/* ---- step by step ---- */
+
+void context_start(struct context_deal *deal)
+{
+    *deal = (struct context_deal){.round = 0};
+    os_lock(&lock);
+    deals++;
+    os_unlock(&lock);
+}
+
+void context_end(struct context_deal *deal)
+{
+    (void)deal;
+    os_lock(&lock);
+    deals--;
+    os_unlock(&lock);
+}
+
+void context_offer(struct context_deal *deal, struct context_bid *bid)
+{
+    *bid = deal->mine = context_bid();
+    bid->value[SEVERAL] = 1;
+}
+
+int context_consider(struct context_deal *deal, const struct context_bid *best, uint64_t *refused)
+{
+    uint32_t place = (uint32_t)best->value[LOT];
+    if (++deal->round > ROUNDS_MAX)
+        return MPI_ERR_OTHER;
+    if (place >= half)
+        return MPI_ERR_INTERN;
+    deal->context = CONTEXT_FIRST + (half + place) * CONTEXT_STEP;
+    deal->good = take(place);
+    *refused = !deal->good;
+    return MPI_SUCCESS;
+}
+
+bool context_conclude(struct context_deal *deal, uint64_t refused)
+{
+    if (refused && deal->good)
+        context_release(deal->context);
+    return !refused;
+}
+
+/* ---- at once ---- */
 
 int context_settle(const struct agree *who, struct context_bid mine, struct context_bid best,
                    uint32_t *context)
 {
-    uint64_t first = best.value;
-    for (int round = 1;; round++) {
-        if (best.value == used_up || best.value - first > ring)
-            return MPI_ERR_OTHER;
-        if (best.value < mine.value || best.value >> 63)
-            return MPI_ERR_INTERN;
-        uint32_t place = (uint32_t)(best.value % ring);
-        bool good = accept(mine.value, best.value);
-        uint64_t refused = !good;
-        int rc = best.contended ? agree_max(who, &refused, 1) : MPI_SUCCESS;
-        if (!rc && !refused) {
-            *context = CONTEXT_FIRST + place * CONTEXT_STEP;
+    struct context_deal deal = {.mine = mine};
+    uint64_t refused;
+    if (!best.value[SEVERAL])
+        return settle_in_order(mine.value[ORDER], best.value[ORDER], context);
+    for (;;) {
+        int rc = context_consider(&deal, &best, &refused);
+        if (rc)
+            return rc;
+        rc = agree_max(who, &refused, 1);
+        if (context_conclude(&deal, refused || rc)) {
+            *context = deal.context;
             return MPI_SUCCESS;
         }
-        if (good)
-            release(place);
+        if (!rc) {
+            context_offer(&deal, &best);
+            rc = agree_max(who, best.value, CONTEXT_VALUES);
+        }
         if (rc)
             return rc;
-        if (!best.contended)
-            return MPI_ERR_NO_MEM; /* the one reason that is left */
-        mine = context_bid(round);
-        uint64_t values[2] = {mine.value, mine.contended};
-        rc = agree_max(who, values, 2);
-        if (rc)
-            return rc;
-        best = (struct context_bid){values[0], values[1] != 0};
     }
 }
 
 int context_agree_among(const struct agree *who, uint64_t *extra, int count, uint32_t *context)
 {
-    struct context_bid mine = context_bid(0);
-    uint64_t values[AGREE_VALUES] = {mine.value, mine.contended};
+    struct context_bid mine = context_bid(), best;
+    uint64_t values[AGREE_VALUES];
+    memcpy(values, mine.value, sizeof(mine.value));
     for (int i = 0; i < count; i++)
-        values[2 + i] = extra[i];
-    int rc = agree_max(who, values, 2 + count);
+        values[CONTEXT_VALUES + i] = extra[i];
+    int rc = agree_max(who, values, CONTEXT_VALUES + count);
     if (rc)
         return rc;
+    memcpy(best.value, values, sizeof(best.value));
     for (int i = 0; i < count; i++)
-        extra[i] = values[2 + i];
-    return context_settle(who, mine, (struct context_bid){values[0], values[1] != 0}, context);
+        extra[i] = values[CONTEXT_VALUES + i];
+    return context_settle(who, mine, best, context);
 }
 
 int context_agree(struct comm *comm, struct group *group, int tag, uint32_t *context)

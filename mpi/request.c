@@ -80,6 +80,26 @@ int request_abandon(struct request *request)
     return MPI_SUCCESS;
 }
 
+struct request *request_begin(enum request_kind kind, struct comm *comm)
+{
+    struct request *request = request_create(kind, comm);
+    if (request)
+        mpid_begin(&request->dev);
+    return request;
+}
+
+void request_complete(struct request *request, int error_class)
+{
+    enum mpid_error error = MPID_UNREACHABLE;
+    switch (error_class) {
+    case MPI_SUCCESS: error = MPID_OK; break;
+    case MPI_ERR_PROC_ABORTED: error = MPID_LOST; break;
+    case MPI_ERR_NO_MEM: error = MPID_NO_MEMORY; break;
+    default: break;
+    }
+    mpid_complete(&request->dev, error);
+}
+
 /* ---- completion ---- */
 
 bool request_is_complete_slow(struct request *request)
@@ -139,6 +159,7 @@ int request_outcome(const struct request *request, MPI_Status *status)
     case REQUEST_GENERAL: return grequest_query(request, status);
     case REQUEST_PART: return part_outcome(request->part, status);
     case REQUEST_FLUSH: status_set_empty(status); return MPI_SUCCESS;
+    case REQUEST_TASK: status_set_empty(status); return request_class(dev);
     case REQUEST_NO_PROC: status_set(status, MPI_PROC_NULL, MPI_ANY_TAG, 0, false); return 0;
     case REQUEST_SEND:
         if (status != MPI_STATUS_IGNORE) {

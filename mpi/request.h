@@ -29,7 +29,8 @@ enum request_kind {
     REQUEST_FLUSH,      /* MPI_Buffer_iflush: complete once buffer is empty */
     REQUEST_NO_PROC,    /* complete from the start: a receive from MPI_PROC_NULL */
     REQUEST_GENERAL,    /* of the user's own making: grequest.h */
-    REQUEST_PART        /* partitioned: part.h */
+    REQUEST_PART,       /* partitioned: part.h */
+    REQUEST_TASK        /* request_begin() to request_complete() */
 };
 
 /* What a persistent request does at each start. */
@@ -85,6 +86,10 @@ static inline struct request *request_create(enum request_kind kind, struct comm
         object_ref(&comm->object);
     return request;
 }
+
+/* A request that goes on until somebody in this process completes it with an error class. */
+struct request *request_begin(enum request_kind kind, struct comm *comm);
+void request_complete(struct request *request, int error_class);
 
 /* Give back what a request holds besides its communicator. */
 void request_release(struct request *request);

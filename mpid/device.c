@@ -23,6 +23,14 @@ static void sent(struct chan_peer *peer, void *cookie)
     send_sent((struct vc *)peer, cookie);
 }
 
+static void broken(void *owner, const struct chan_ops *ops, const char *why)
+{
+    char text[200];
+    (void)owner;
+    snprintf(text, sizeof(text), "%s: %s", ops->name, why);
+    mpid_abort(1, text);
+}
+
 static const struct chan_sink sink = {
     .arrived = recv_arrived,
     .place = recv_place,
@@ -33,6 +41,7 @@ static const struct chan_sink sink = {
     .refused = connect_refused,
     .returned = connect_returned,
     .lost = connect_lost,
+    .broken = broken,
 };
 
 /* ---- requests ---- */
@@ -178,7 +187,7 @@ static int open_channels(char *why, size_t size)
     return 0;
 }
 
-static void close_channels(void)
+void device_close_channels(void)
 {
     while (device.port_count) {
         struct chan *chan = device.ports[--device.port_count].chan;
@@ -232,7 +241,7 @@ static void process_ended(const BNR_Event *event, void *arg)
 {
     (void)arg;
     device.ends_seen = true;
-    if (event->type == BNR_EV_PROC_EXIT)
+    if (event->type == BNR_EV_PROC_EXIT && device.used & MPID_WORLD)
         check_was_there(event->rank);
     struct search search = {.rank = (uint32_t)event->rank};
     vc_each(find_rank, &search);
@@ -307,76 +316,46 @@ static int start(char *why, size_t size)
     return rc;
 }
 
-int mpid_init(bool threads, size_t request_size, struct mpid_world *world, char *why, size_t size)
+/* Go on with the channels and connections that are there. */
+static int start_again(char *why, size_t size)
+{
+    int rc = attach(why, size);
+    if (rc)
+        return rc;
+    device.at_rest = false;
+    progress_look();
+    return 0;
+}
+
+static int start_first(size_t request_size, char *why, size_t size)
 {
     device = (struct device){.lock = OS_LOCK_INIT, .request_align = request_size};
     int rc = attach(why, size);
     if (rc)
         return rc;
     os_log_identity(device.world.rank);
-    wait_init(device.world.local_ranks, device.world.cpus, threads);
+    wait_init(device.world.local_ranks, device.world.cpus);
     rc = start(why, size);
     if (rc) {
-        close_channels();
+        device_close_channels();
         match_fini(&device.match);
         wait_fini();
         BNR_Finalize();
         return rc;
     }
-    *world = device.world;
+    device.pid = getpid();
     return 0;
 }
 
-static void look_quiet(struct vc *vc, void *quiet)
+int mpid_init(bool threads, size_t request_size, struct mpid_world *world, char *why, size_t size)
 {
-    bool wanted = vc->state != VC_FAILED && vc->state != VC_CLOSED;
-    if (wanted && (vc->send_head || vc->bulk || (vc->unfinished && vc->state != VC_REMOTE_CLOSE)))
-        *(bool *)quiet = false;
-}
-
-static bool is_quiet(void *arg)
-{
-    (void)arg;
-    os_lock(&device.lock);
-    bool quiet = true;
-    vc_each(look_quiet, &quiet);
-    os_unlock(&device.lock);
-    return quiet;
-}
-
-static void close_one(struct vc *vc, void *closed)
-{
-    if (vc->state == VC_OPEN || vc->state == VC_REMOTE_CLOSE)
-        vc_close(vc);
-    if ((vc->state >= VC_BINDING && vc->state < VC_CLOSED) || vc->control_head)
-        *(bool *)closed = false;
-}
-
-static bool is_closed(void *arg)
-{
-    (void)arg;
-    os_lock(&device.lock);
-    bool closed = true;
-    vc_each(close_one, &closed);
-    os_unlock(&device.lock);
-    return closed;
-}
-
-int mpid_finalize(void)
-{
-    mpid_wait_until(is_quiet, NULL);
-    device.finalizing = true;
-    (void)BNR_Put(device.group, "finished", "1", 1, 0);
-    mpid_wait_until(is_closed, NULL);
-    if (os_setting(OS_SETTING_REPORT))
-        report_put();
-    vc_fini();
-    close_channels();
-    match_fini(&device.match);
-    ids_fini(&device.ids);
-    os_pool_fini(&device.controls);
-    wait_fini();
-    return BNR_Finalize() ? -EIO : 0;
+    int rc = device.at_rest ? start_again(why, size) : start_first(request_size, why, size);
+    if (rc)
+        return rc;
+    if (threads)
+        mpid_use_threads();
+    *world = device.world;
+    return 0;
 }
 
 /* Where a connection broke because its peer's process ended, the process manager hears of it

@@ -11,6 +11,7 @@
 #include "mpi/errh.h"
 #include "mpi/group.h"
 #include "mpi/info.h"
+#include "mpi/request.h"
 
 static int null_argument(struct comm *comm, const char *function)
 {
@@ -244,6 +245,65 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
         return errh_comm(on, MPI_ERR_INFO, __func__, "%p is no info object", (void *)info);
     rc = comm_dup(on, hints, &new);
     return give(on, rc, new, newcomm, __func__);
+}
+
+static int start_copy(struct comm *on, const struct info *hints, MPI_Comm *newcomm,
+                      MPI_Request *request, const char *function)
+{
+    struct comm *copy;
+    struct request *made;
+    if (!request)
+        return null_argument(on, function);
+    int rc = comm_idup(on, hints, &copy, &made);
+    if (!rc)
+        *request = request_handle(made);
+    return give(on, rc, copy, newcomm, function);
+}
+
+/*
+ * Copy a communicator without waiting.
+ *
+ * As MPI_Comm_dup, but the call waits for nobody. Attributes are copied before it returns;
+ * newcomm must not be used before the request is complete. Several copies may be under way, also
+ * of the same communicator, where all processes begin them in the same order.
+ *
+ * newcomm: set at once
+ *
+ * MPI_ERR_OTHER: all contexts are in use: told by the call that completes the request.
+ *   What an attribute's callback returns is returned as it is.
+ *
+ * MPI-5.0 7.4.2
+ */
+int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+{
+    struct comm *on = comm_from(comm);
+    int rc = check_parent(comm, on, newcomm, __func__);
+    return rc ? rc : start_copy(on, NULL, newcomm, request, __func__);
+}
+
+/*
+ * Copy a communicator without waiting, and give the copy hints.
+ *
+ * As MPI_Comm_idup; the copy has the hints of info, see MPI_Comm_set_info.
+ *
+ * newcomm: set at once
+ *
+ * MPI_ERR_OTHER: all contexts are in use: told by the call that completes the request.
+ *   What an attribute's callback returns is returned as it is.
+ *
+ * MPI-5.0 7.4.2
+ */
+int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm,
+                             MPI_Request *request)
+{
+    struct comm *on = comm_from(comm);
+    int rc = check_parent(comm, on, newcomm, __func__);
+    if (rc)
+        return rc;
+    const struct info *hints = info_from(info);
+    if (!hints && info != MPI_INFO_NULL)
+        return errh_comm(on, MPI_ERR_INFO, __func__, "%p is no info object", (void *)info);
+    return start_copy(on, hints, newcomm, request, __func__);
 }
 
 /*

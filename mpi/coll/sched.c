@@ -17,11 +17,21 @@ struct sched_memory {
     _Alignas(64) char bytes[];
 };
 
+int sched_next_tag(struct comm *comm)
+{
+    return (int)(comm->coll_tag++ % COMM_AGREE_TAG);
+}
+
 void sched_init(struct sched *s, struct comm *comm, const struct op *op)
+{
+    sched_init_tag(s, comm, op, sched_next_tag(comm));
+}
+
+void sched_init_tag(struct sched *s, struct comm *comm, const struct op *op, int tag)
 {
     s->comm = comm;
     s->op = op;
-    s->tag = (int)(comm->coll_tag++ % COMM_AGREE_TAG);
+    s->tag = tag;
     s->broken = false;
     s->error = MPI_SUCCESS;
     s->count = s->next = s->settled = 0;
@@ -284,10 +294,15 @@ static struct request *obstacle(const struct sched *s)
     return s->steps[s->settled].request;
 }
 
+int sched_end(struct sched *s)
+{
+    sched_fini(s);
+    return s->broken ? MPI_ERR_NO_MEM : s->error;
+}
+
 int sched_run(struct sched *s)
 {
     while (!sched_advance(s))
         request_wait(obstacle(s));
-    sched_fini(s);
-    return s->broken ? MPI_ERR_NO_MEM : s->error;
+    return sched_end(s);
 }

@@ -69,6 +69,9 @@ struct sched {
 
 /* Begin; takes the communicator's next number as its tag. op: NULL where none is needed. */
 void sched_init(struct sched *s, struct comm *comm, const struct op *op);
+/* The same with a tag that sched_next_tag() gave before. */
+void sched_init_tag(struct sched *s, struct comm *comm, const struct op *op, int tag);
+int sched_next_tag(struct comm *comm);
 /* Give back all memory. Nothing may be under way. */
 void sched_fini(struct sched *s);
 
@@ -100,6 +103,8 @@ void *sched_temp_of(struct sched *s, MPI_Count count, MPI_Datatype type);
 
 /* Go on as far as possible without waiting. Returns whether the schedule is at its end. */
 bool sched_advance(struct sched *s);
+/* It is at its end: give back all memory. Returns MPI_SUCCESS or the error class. */
+int sched_end(struct sched *s);
 /* Run to the end and give back all memory. Returns MPI_SUCCESS or the error class. */
 int sched_run(struct sched *s);
 

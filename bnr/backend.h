@@ -35,6 +35,7 @@ struct backend_ops {
     /* Fill the index-th event; ev->data must stay valid during the delivery. */
     void (*event)(struct backend *b, uint32_t index, BNR_Event *ev);
     void (*abort)(struct backend *b, int exit_code, const char *msg); /* does not return */
+    int (*answer)(struct backend *b, const void *text, size_t len);
     void (*leave)(struct backend *b);                                 /* the last BNR_Finalize */
     void (*rejoin)(struct backend *b);                                /* BNR_Init after it */
 };
@@ -45,6 +46,7 @@ struct backend {
     BNR_Gid gid;
     unsigned char secret[16];
     const _Atomic uint32_t *events; /* how many there have been; loaded with acquire */
+    const _Atomic uint32_t *asks;   /* how often mpiexec has asked what this rank waits for */
     int spins;                      /* turns of a wait before it yields */
 };
 

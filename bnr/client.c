@@ -28,6 +28,9 @@ static struct {
     struct bnr_group world;
     struct events events;
     BNR_Init_attr attr;
+    void (*asked)(void *arg); /* NULL: nobody answers here */
+    void *asked_arg;
+    uint32_t asks; /* seen */
 } client;
 
 static int is_member(BNR_Group g)
@@ -111,6 +114,7 @@ int BNR_Finalize(void)
         return BNR_SUCCESS;
     event_clear(&client.events);
     memset(&client.attr, 0, sizeof(client.attr));
+    client.asked = NULL;
     if (client.pid == getpid())
         client.backend->ops->leave(client.backend);
     return BNR_SUCCESS;
@@ -140,11 +144,30 @@ int BNR_Backend_name(const char **name)
     return BNR_SUCCESS;
 }
 
+static __attribute__((cold, noinline)) int hear_question(uint32_t asks)
+{
+    if (!client.asked)
+        return 0;
+    client.asks = asks;
+    client.asked(client.asked_arg);
+    return 1;
+}
+
+/* Run what is due. Returns how many callbacks that were. */
+static inline int deliver(struct backend *b)
+{
+    uint32_t asks = atomic_load_explicit(b->asks, memory_order_relaxed);
+    int run = event_deliver(&client.events, b);
+    if (__builtin_expect(asks != client.asks, 0))
+        run += hear_question(asks);
+    return run;
+}
+
 int BNR_Progress(int *did_work)
 {
     if (!client.count)
         return BNR_ERR_NOT_INIT;
-    int run = event_deliver(&client.events, client.backend);
+    int run = deliver(client.backend);
     if (did_work)
         *did_work = run;
     return BNR_SUCCESS;
@@ -152,7 +175,7 @@ int BNR_Progress(int *did_work)
 
 void backend_idle(struct backend *b)
 {
-    (void)event_deliver(&client.events, b);
+    (void)deliver(b);
     if (client.attr.progress)
         client.attr.progress(client.attr.progress_arg);
 }
@@ -364,6 +387,24 @@ int BNR_Event_register(unsigned mask, BNR_Group g, BNR_Event_fn fn, void *arg, i
 int BNR_Event_unregister(int id)
 {
     return client.count ? event_unregister(&client.events, id) : BNR_ERR_NOT_INIT;
+}
+
+/* ---- being asked ---- */
+
+int BNR_Set_asked(void (*fn)(void *arg), void *arg)
+{
+    if (!client.count)
+        return BNR_ERR_NOT_INIT;
+    client.asked = fn;
+    client.asked_arg = arg;
+    return BNR_SUCCESS;
+}
+
+int BNR_Answer(const void *text, size_t len)
+{
+    if (!client.count || (!text && len))
+        return bad_group();
+    return client.backend->ops->answer(client.backend, text, len);
 }
 
 /* ---- this host ---- */

@@ -227,6 +227,21 @@ static void native_abort(struct backend *b, int exit_code, const char *msg)
     _exit(backend_exit_code(exit_code));
 }
 
+static int native_answer(struct backend *b, const void *text, size_t len)
+{
+    struct native *n = self_of(b);
+    struct table_page *page = own_page(n);
+    uint32_t asks = atomic_load(b->asks);
+    len = len < TABLE_ANSWER ? len : TABLE_ANSWER;
+    atomic_store(&page->answered, asks - 1); /* nobody reads while it is written */
+    if (len)
+        memcpy(table_answer(&n->table, n->local_rank), text, len);
+    page->answer_len = (uint32_t)len;
+    atomic_store_explicit(&page->answered, asks, memory_order_release);
+    return BNR_SUCCESS;
+}
+_Static_assert(TABLE_ANSWER == BNR_MAX_ANSWER, "what BNR promises");
+
 static void native_leave(struct backend *b)
 {
     atomic_fetch_or(&own_page(self_of(b))->flags, PAGE_FINALIZED);
@@ -251,6 +266,7 @@ static const struct backend_ops native_ops = {
     .universe_size = native_universe_size,
     .event = native_event,
     .abort = native_abort,
+    .answer = native_answer,
     .leave = native_leave,
     .rejoin = native_rejoin,
 };
@@ -339,6 +355,7 @@ int native_join(struct backend **b)
     memcpy(n->base.gid.b, h->gid, sizeof(h->gid));
     memcpy(n->base.secret, h->secret, sizeof(h->secret));
     n->base.events = &h->ends;
+    n->base.asks = &h->asks;
     n->base.spins = (int)h->cpus >= n->table.local_size ? 200 : 2;
     fence_init(&n->fence, &n->table, n->local_rank);
     os_log_identity(n->base.rank);

@@ -118,6 +118,11 @@ static void single_abort(struct backend *b, int exit_code, const char *msg)
     _exit(backend_exit_code(exit_code));
 }
 
+static int single_answer(struct backend *b, const void *text, size_t len)
+{
+    return BNR_ERR_UNSUPPORTED;
+}
+
 static void single_stay(struct backend *b)
 {
 }
@@ -136,6 +141,7 @@ static const struct backend_ops single_ops = {
     .universe_size = single_universe_size,
     .event = single_event,
     .abort = single_abort,
+    .answer = single_answer,
     .leave = single_stay,
     .rejoin = single_stay,
 };
@@ -153,7 +159,7 @@ int single_join(struct backend **b)
     }
     s->base.ops = &single_ops;
     s->base.size = 1;
-    s->base.events = &no_events;
+    s->base.events = s->base.asks = &no_events;
     *b = &s->base;
     return BNR_SUCCESS;
 }

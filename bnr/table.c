@@ -21,7 +21,7 @@ static size_t head_bytes(uint64_t world_size)
 
 static size_t area_bytes(uint64_t local_size)
 {
-    return local_size * (TABLE_PAGE + TABLE_LOG);
+    return local_size * (TABLE_PAGE + TABLE_LOG + TABLE_ANSWER);
 }
 
 static uint64_t regions_begin(uint64_t local_size)

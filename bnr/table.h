@@ -13,10 +13,11 @@
  * rank learns whether anything happened by one load, and what by reading on.
  *
  * The host memory is written by the ranks: one page each for BNR's words, one
- * log each for the key-value space, and one region each that belongs to the
- * channels. It is sparse: what nobody touches takes no memory.
+ * log each for the key-value space, one place each for what they answer when mpiexec asks
+ * what they wait for, and one region each that belongs to the channels. It is sparse: what nobody
+ * touches takes no memory.
  *
- *     pages | logs | (padding to 2 MiB) | regions
+ *     pages | logs | answers | (padding to 2 MiB) | regions
  *
  * Whatever another rank wrote is checked by who reads it.
  */
@@ -31,9 +32,10 @@
 #include "bnr/kvs.h"
 
 enum {
-    TABLE_VERSION = 1,
+    TABLE_VERSION = 2,
     TABLE_PAGE = 4096,         /* bytes of a rank's page */
     TABLE_LOG = 1 << 20,       /* bytes of a rank's log */
+    TABLE_ANSWER = 1 << 16,    /* bytes of a rank's answer to mpiexec */
     TABLE_REGION = 64 << 20,   /* bytes of a rank's channel memory */
     TABLE_ALIGN = 2 << 20,     /* of the first region */
     TABLE_RANKS_MAX = 1 << 20, /* in a job */
@@ -72,10 +74,11 @@ struct table_head {
     char host_id[HOST_ID_MAX];
     char host_name[256];
     _Alignas(64) _Atomic uint32_t ends; /* stored with release after order and rank */
+    _Atomic uint32_t asks; /* how often mpiexec has asked the ranks what they wait for */
 };
 
 _Static_assert(sizeof(struct table_rank) == 32, "two records a cache line");
-_Static_assert(sizeof(struct table_head) == 512 + 64, "layout of version 1");
+_Static_assert(sizeof(struct table_head) == 512 + 64, "layout of version 2");
 
 enum {
     PAGE_INITIALIZED = 1,
@@ -90,7 +93,9 @@ struct table_page {
     _Atomic uint32_t aborted;  /* stored with release after code and message */
     int32_t abort_code;
     _Atomic uint32_t fence_entered; /* fences that this rank has come to */
-    uint32_t reserved[11];
+    _Atomic uint32_t answered;      /* head.asks as answered; stored with release after the answer */
+    uint32_t answer_len;            /* bytes */
+    uint32_t reserved[9];
 
     _Alignas(64) _Atomic uint64_t log_used; /* watermark of the log */
     _Atomic uint32_t puts;                  /* futex: counts puts */
@@ -103,14 +108,14 @@ struct table_page {
 };
 
 _Static_assert(sizeof(struct table_page) <= TABLE_PAGE, "a rank's words are one page");
-_Static_assert(offsetof(struct table_page, message) == 256, "layout of version 1");
+_Static_assert(offsetof(struct table_page, message) == 256, "layout of version 2");
 
 /* Both segments, mapped. The counts are copies, checked once. */
 struct table {
     struct table_head *head;
     struct table_rank *rank; /* world_size */
     uint32_t *order;         /* world_size */
-    uint8_t *area;           /* pages and logs */
+    uint8_t *area;           /* pages, logs and answers */
     size_t head_size, area_size;
     int world_size, local_size;
     int head_fd, memory_fd;
@@ -156,6 +161,13 @@ static inline struct table_page *table_page(const struct table *t, int local_ran
 
 /* The log of a rank on this host. */
 struct kvs table_log(const struct table *t, int local_rank);
+
+/* The TABLE_ANSWER bytes of a rank on this host. */
+static inline uint8_t *table_answer(const struct table *t, int local_rank)
+{
+    return t->area + (size_t)t->local_size * (TABLE_PAGE + TABLE_LOG) +
+           (size_t)local_rank * TABLE_ANSWER;
+}
 
 /* Where local_rank's channel memory begins in the memory descriptor. */
 uint64_t table_region_offset(const struct table *t, int local_rank);

@@ -218,6 +218,17 @@ int BNR_Event_register(unsigned mask, BNR_Group g, BNR_Event_fn fn, void *arg, i
 /* No callback of id follows. May be called from a callback, also for itself. */
 int BNR_Event_unregister(int id);
 
+/* ---- being asked why it waits ---- */
+
+#define BNR_MAX_ANSWER 0x10000 /* bytes */
+
+/* mpiexec asks all ranks of a job that seems to hang what they wait for. Have fn called each time,
+ * where callbacks run; NULL: no more. fn, or whoever runs later, gives the answer. */
+int BNR_Set_asked(void (*fn)(void *arg), void *arg);
+/* Answer the last question with len bytes of text, which replaces what was answered before; what
+ * is longer than BNR_MAX_ANSWER is cut. BNR_ERR_UNSUPPORTED where nobody can have asked. */
+int BNR_Answer(const void *text, size_t len);
+
 /* ---- this host, and memory shared on it ---- */
 
 typedef struct {

@@ -40,6 +40,16 @@ int BNR_Finalize(void)
     return BNR_SUCCESS;
 }
 
+int BNR_Set_asked(void (*fn)(void *arg), void *arg)
+{
+    return fn || arg ? BNR_SUCCESS : BNR_ERR_ARG;
+}
+
+int BNR_Answer(const void *text, size_t len)
+{
+    return text && len ? BNR_SUCCESS : BNR_ERR_ARG;
+}
+
 int BNR_Get_group(BNR_Group *g)
 {
     *g = (BNR_Group)&beneath;

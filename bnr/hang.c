@@ -10,7 +10,10 @@
 
 #include "bnr/hang_graph.h"
 
-enum { ROWS_MAX = 40, SITE_MAX = 256 };
+enum {
+    ROWS_MAX = 40,
+    SITE_MAX = 256
+};
 
 /* A row of a table before equal ones are joined: one thread, or one queue, of one rank. */
 struct row {
@@ -28,7 +31,8 @@ struct table {
     size_t count, room;
 };
 
-static const char PEERS = '\1';
+/* In a key: where the peers stand; an s where there are several, of what is counted. */
+static const char PEERS = '\1', PLURAL = '\2';
 
 static int by_key(const void *va, const void *vb)
 {
@@ -163,9 +167,9 @@ static char *queue_key(const struct hang_told *told, const struct hang_queue *qu
     if (!to)
         return NULL;
     switch (queue->kind) {
-    case 'U': fprintf(to, "messages from %c not received", PEERS); break;
-    case 'P': fprintf(to, "receives from %c without a message", PEERS); break;
-    default: fprintf(to, "sends to %c not over, %s", PEERS, queue->state); break;
+    case 'U': fprintf(to, "message%c from %c not received", PLURAL, PEERS); break;
+    case 'P': fprintf(to, "receive%c from %c without a message", PLURAL, PEERS); break;
+    default: fprintf(to, "send%c to %c not over, %s", PLURAL, PEERS, queue->state); break;
     }
     fputs(" (", to);
     words_tag(to, queue->tag);
@@ -182,8 +186,12 @@ static int add_queues(struct table *t, const struct hang *h, int rank)
     int rc = 0;
     for (int i = 0; i < told->queue_count && !rc; i++) {
         const struct hang_queue *queue = &told->queues[i];
-        struct row row = {.key = queue_key(told, queue), .rank = rank, .ms = -1,
-                          .count = queue->count, .bytes = queue->bytes, .peer = queue->peer};
+        struct row row = {.key = queue_key(told, queue),
+                          .rank = rank,
+                          .ms = -1,
+                          .count = queue->count,
+                          .bytes = queue->bytes,
+                          .peer = queue->peer};
         rc = add_row(t, row);
     }
     return rc;
@@ -211,15 +219,14 @@ static bool gather_peers(struct hang *h, const struct row *rows, size_t n)
     return any;
 }
 
-static void write_key(struct hang *h, const struct row *rows, size_t n)
+static void write_key(struct hang *h, const struct row *rows, size_t n, uint64_t count)
 {
     for (const char *at = rows->key; *at; at++) {
-        if (*at != PEERS) {
+        if (*at == PLURAL)
+            fputs(count == 1 ? "" : "s", h->to);
+        else if (*at != PEERS)
             fputc(*at, h->to);
-            continue;
-        }
-        bool any = gather_peers(h, rows, n);
-        if (any)
+        else if (gather_peers(h, rows, n))
             fputs("any rank", h->to);
         else
             words_ranks(h->to, h->set, h->count);
@@ -253,11 +260,11 @@ static void write_row(struct hang *h, const struct row *rows, size_t n)
         bytes += rows[i].bytes;
     }
     fputs("  ", h->to);
-    words_ranks(h->to, h->set, h->count);
-    fputs(": ", h->to);
+    bool several = words_ranks(h->to, h->set, h->count) > 1;
+    fputs(several && !count ? ": each " : ": ", h->to);
     if (count)
         fprintf(h->to, "%" PRIu64 " ", count);
-    write_key(h, rows, n);
+    write_key(h, rows, n, count);
     if (bytes)
         fprintf(h->to, ", %" PRIu64 " bytes", bytes);
     write_time(h->to, rows, n);

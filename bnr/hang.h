@@ -20,9 +20,9 @@
 #include <stdint.h>
 
 enum hang_state {
-    HANG_ANSWERED, /* text is its answer */
-    HANG_SILENT,   /* it is in the midst of its MPI calls, and did not answer */
-    HANG_NOT_INIT, /* it has not called MPI_Init */
+    HANG_ANSWERED,  /* text is its answer */
+    HANG_SILENT,    /* it is in the midst of its MPI calls, and did not answer */
+    HANG_NOT_INIT,  /* it has not called MPI_Init */
     HANG_FINALIZED, /* it has called MPI_Finalize, and still runs */
     HANG_ENDED,
 };
@@ -31,10 +31,10 @@ struct hang_rank {
     enum hang_state state;
     const char *text; /* not NUL-terminated */
     size_t len;
-    int status;      /* as wait() gives it; of HANG_ENDED */
-    char run_state;  /* of one that runs: as in /proc/PID/stat, 0: unknown */
-    double cpu_s;    /* processor time that it has used */
-    char wchan[40];  /* what it sleeps for in the kernel; "": unknown */
+    int status;     /* as wait() gives it; of HANG_ENDED */
+    char run_state; /* of one that runs: as in /proc/PID/stat, 0: unknown */
+    double cpu_s;   /* processor time that it has used */
+    char wchan[40]; /* what it sleeps for in the kernel; "": unknown */
 };
 
 struct hang_question {

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLLECTIVE = 1 }; /* what a communicator adds to its context for collectives */
+enum {
+    COLLECTIVE = 1
+}; /* what a communicator adds to its context for collectives */
 
 static bool ends_mpi(const char *function)
 {
@@ -23,8 +25,10 @@ static bool is_waiting(const struct hang_told *told, const struct hang_thread *t
     return false;
 }
 
-static bool is_closing(const struct hang_thread *thread)
+static bool is_closing(const struct hang_told *told, const struct hang_thread *thread)
 {
+    if (thread->count && told->items[thread->first].what == HANG_CLOSE)
+        return true;
     return ends_mpi(thread->function) && thread->mode != HANG_POLL;
 }
 
@@ -41,10 +45,10 @@ static void classify(struct node *node, const struct hang_rank *rank)
     }
     for (int i = 0; i < told->thread_count; i++) {
         const struct hang_thread *thread = &told->threads[i];
-        node->finalizing |= is_closing(thread);
+        node->finalizing |= is_closing(told, thread);
         if (is_waiting(told, thread))
             waits = true;
-        else if (!is_closing(thread))
+        else if (!is_closing(told, thread))
             free = true;
     }
     if (free && !node->finalizing)

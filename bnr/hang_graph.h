@@ -24,8 +24,8 @@ struct node {
     bool finalizing; /* in MPI_Finalize; may still wait for its sends to be received */
     bool live;       /* it can go on, or what it waits for can come */
     bool culprit;
-    bool leads;      /* from it waits lead to a culprit */
-    bool named;      /* some line of the verdict tells of it */
+    bool leads; /* from it waits lead to a culprit */
+    bool named; /* some line of the verdict tells of it */
     struct hang_told told;
 };
 

@@ -8,7 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIELDS_MAX = 8, ROWS_MAX = 4096, CONTEXTS = 8 };
+enum {
+    FIELDS_MAX = 8,
+    ROWS_MAX = 4096,
+    CONTEXTS = 8
+};
 
 /* ---- numbers ---- */
 
@@ -73,8 +77,8 @@ static bool hexadecimal(const char *text, uint64_t *value)
     for (; *text; text++) {
         if (!isxdigit((unsigned char)*text))
             return false;
-        int digit = isdigit((unsigned char)*text) ? *text - '0'
-                                                  : tolower((unsigned char)*text) - 'a' + 10;
+        int digit =
+            isdigit((unsigned char)*text) ? *text - '0' : tolower((unsigned char)*text) - 'a' + 10;
         sum = sum << 4 | (uint64_t)digit;
     }
     *value = sum;
@@ -132,7 +136,7 @@ static void *add(void **rows, int count, size_t size)
 
 static bool take_thread(struct hang_told *told, char **f, int n)
 {
-    static const char *const modes[] = {"all", "any", "poll", NULL};
+    static const char *const modes[] = {"wait", "some", "poll", NULL};
     struct hang_thread t = {.first = told->item_count};
     int mode = n == 7 ? one_of(f[2], modes) : -1;
     if (mode < 0 || !number(f[3], -1, INT64_MAX, &t.ms) || !hexadecimal(f[4], &t.offset))

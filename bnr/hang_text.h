@@ -14,8 +14,8 @@
  *     S context peer rank tag count bytes state  sends that are not over
  *     X                                          there is more, for which there was no room
  *
- * mode: "all" or "any" of what it waits for, "poll" where it only looks. what: "send",
- * "recv", "probe", "close". peer is a rank of the world, rank the same process in the
+ * mode: "wait" for all of what follows, or "some" of it, or "poll", where it only looks. what:
+ * "send", "recv", "probe", "close". peer is a rank of the world, rank the same process in the
  * communicator; -1 is any, or unknown. begun: how many collectives the rank has begun on the
  * communicator. members and remote: ranks of the world, as "0-3,5"; remote is empty for an
  * intracommunicator.
@@ -32,8 +32,17 @@
 
 #define HANG_TEXT_HEAD "vireo-hang 1"
 
-enum hang_what { HANG_SEND, HANG_RECV, HANG_PROBE, HANG_CLOSE };
-enum hang_mode { HANG_ALL, HANG_ANY, HANG_POLL };
+enum hang_what {
+    HANG_SEND,
+    HANG_RECV,
+    HANG_PROBE,
+    HANG_CLOSE
+};
+enum hang_mode {
+    HANG_ALL,
+    HANG_ANY,
+    HANG_POLL
+};
 
 struct hang_item {
     enum hang_what what;

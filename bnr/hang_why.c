@@ -14,7 +14,12 @@
 
 #include "bnr/hang_graph.h"
 
-enum { TAG_AGREE = INT32_MAX, LINES_MAX = 12, CYCLES_MAX = 4, CYCLE_SHOWN = 8 };
+enum {
+    TAG_AGREE = INT32_MAX,
+    LINES_MAX = 12,
+    CYCLES_MAX = 4,
+    CYCLE_SHOWN = 8
+};
 
 /* A rank that waits in a collective. */
 struct entry {
@@ -30,7 +35,7 @@ struct why {
     int entry_count;
     int *mark;  /* [count]: number of the group that waits for this rank, or that it is in */
     bool *late; /* [count]: has not come to the collective at hand */
-    bool *weak; /* [count]: has not come to some collective, and waits elsewhere */
+    bool *weak; /* [count]: is, of two parts that wait for each other, in the smaller one */
     bool *told; /* [count]: the collective that it waits in has been explained */
     int *path;  /* [count]: for cycles */
     int lines, left_out;
@@ -154,16 +159,16 @@ static int find_late(struct why *w, const struct entry *e, int group)
     return late;
 }
 
-/* "In MPI_Barrier on MPI_COMM_WORLD wait ranks 0-2". */
+/* "MPI_Barrier on MPI_COMM_WORLD: ranks 0-2 wait in it". */
 static void write_group(struct why *w, const struct entry *e, int n)
 {
     struct hang *h = w->h;
     clear(w, h->set);
     for (int i = 0; i < n; i++)
         h->set[e[i].rank] = true;
-    fprintf(h->to, "  In %s on %s wait ", words_function(e->thread),
+    fprintf(h->to, "  %s on %s: ", words_function(e->thread),
             *e->comm->name ? e->comm->name : "a communicator without a name");
-    words_ranks(h->to, h->set, h->count);
+    fputs(words_ranks(h->to, h->set, h->count) > 1 ? " wait in it" : " waits in it", h->to);
 }
 
 /* What a rank does, as a string to free(); NULL: no memory. */
@@ -198,14 +203,43 @@ static void write_late(struct why *w)
             free(other);
         }
         fputs("    not there: ", h->to);
-        words_ranks(h->to, h->set, h->count);
-        fprintf(h->to, ", which %s\n", mine ? mine : "");
+        bool several = words_ranks(h->to, h->set, h->count) > 1;
+        fprintf(h->to, ", %swhich %s\n", several ? "each of " : "", mine ? mine : "");
         free(mine);
     }
 }
 
-static void blame_late(struct why *w)
+struct part {
+    struct why *w;
+    int group;
+};
+
+static bool note_weak(void *arg, int target)
 {
+    struct part *part = arg;
+    if (part->w->mark[target] == part->group)
+        part->w->weak[target] = true;
+    return false;
+}
+
+/* Those in a collective for whom others wait elsewhere. */
+static void find_wanted(struct why *w, int group)
+{
+    struct hang *h = w->h;
+    struct part part = {w, group};
+    for (int r = 0; r < h->count; r++) {
+        const struct hang_told *told = &h->nodes[r].told;
+        for (int i = 0; i < told->item_count && graph_is_stuck(h, r) && w->mark[r] != group; i++)
+            (void)graph_targets(h, r, &told->items[i], note_weak, &part);
+    }
+}
+
+/* Where those who are missing wait in turn, the smaller part is to blame. */
+static void blame_late(struct why *w, int waiting, int group)
+{
+    int late = 0;
+    for (int m = 0; m < w->h->count; m++)
+        late += w->late[m];
     for (int m = 0; m < w->h->count; m++) {
         struct node *node = &w->h->nodes[m];
         if (!w->late[m])
@@ -213,15 +247,17 @@ static void blame_late(struct why *w)
         node->named = true;
         if (node->kind == NODE_GONE || (node->kind == NODE_FREE && !w->h->stuck))
             blame(w, m);
-        else if (graph_is_stuck(w->h, m))
+        else if (graph_is_stuck(w->h, m) && late <= waiting)
             w->weak[m] = true;
     }
+    if (late > waiting)
+        find_wanted(w, group);
 }
 
-static void explain_late(struct why *w, const struct entry *e, int n)
+static void explain_late(struct why *w, const struct entry *e, int n, int group)
 {
     struct hang *h = w->h;
-    blame_late(w);
+    blame_late(w, n, group);
     if (!has_room(w))
         return;
     write_group(w, e, n);
@@ -316,7 +352,7 @@ static void explain_collectives(struct why *w)
         if (explain_mix(w, e, n))
             continue;
         if (find_late(w, e, group))
-            explain_late(w, e, n);
+            explain_late(w, e, n, group);
         else
             explain_left(w, e, n, group);
     }
@@ -489,6 +525,24 @@ static int next_of(struct why *w, int rank)
     return step.next;
 }
 
+static bool blame_stuck(void *arg, int target)
+{
+    struct why *w = arg;
+    if (graph_is_stuck(w->h, target))
+        blame(w, target);
+    return false;
+}
+
+/* A rank of a cycle; and where one of several could end its wait, all of those. */
+static void blame_in_cycle(struct why *w, int rank)
+{
+    const struct hang_told *told = &w->h->nodes[rank].told;
+    blame(w, rank);
+    for (int i = 0; i < told->item_count; i++)
+        if (told->thread_count > 1 || told->threads[0].mode == HANG_ANY || told->items[i].peer < 0)
+            (void)graph_targets(w->h, rank, &told->items[i], blame_stuck, w);
+}
+
 static void write_cycle(struct why *w, const int *ranks, int n)
 {
     struct hang *h = w->h;
@@ -500,13 +554,14 @@ static void write_cycle(struct why *w, const int *ranks, int n)
     if (told)
         return;
     for (int i = 0; i < n && !known; i++)
-        blame(w, ranks[i]);
+        blame_in_cycle(w, ranks[i]);
     if (!has_room(w))
         return;
     fputs(n == 1 ? "  A rank waits for itself: " : "  A cycle of waits: ", h->to);
     for (int i = 0; i < n && i < CYCLE_SHOWN; i++)
         fprintf(h->to, "%d -> ", ranks[i]);
-    fprintf(h->to, n > CYCLE_SHOWN ? "... (%d ranks) -> " : "", n);
+    if (n > CYCLE_SHOWN)
+        fprintf(h->to, "... (%d ranks) -> ", n);
     fprintf(h->to, "%d\n", ranks[0]);
     for (int i = 0; i < n && i < CYCLE_SHOWN; i++) {
         fprintf(h->to, "    rank %d ", ranks[i]);

@@ -7,7 +7,10 @@
 
 #include "bnr/hang_graph.h"
 
-enum { TAG_AGREE = INT32_MAX, ITEMS_SHOWN = 3 };
+enum {
+    TAG_AGREE = INT32_MAX,
+    ITEMS_SHOWN = 3
+};
 
 void words_list(FILE *to, const bool *set, int count)
 {
@@ -122,7 +125,8 @@ static void write_silent(FILE *to, const struct hang_rank *rank)
     case 't': fputs("is stopped by a signal or a debugger", to); break;
     case 'S':
     case 'D':
-        fprintf(to, "is outside MPI and %s", rank->run_state == 'S' ? "sleeps" : "is in the kernel");
+        fprintf(to, "is outside MPI and %s",
+                rank->run_state == 'S' ? "sleeps" : "is in the kernel");
         if (rank->wchan[0])
             fprintf(to, " in %s", rank->wchan);
         break;

@@ -38,7 +38,7 @@ const struct option_row option_table[] = {
     {"genvall", NULL, OPTION_JOB, OPTION_GENVALL, "As -envall, for every program."},
     {"genvnone", NULL, OPTION_JOB, OPTION_GENVNONE, "As -envnone, for every program."},
     {"timeout", "SECONDS", OPTION_JOB, OPTION_TIMEOUT,
-     "End the job after so long and exit with 124; 0 means never."},
+     "End the job after so long, report what its ranks wait for, and exit with 124; 0 means never."},
     {"set", "NAME=VALUE", OPTION_JOB, OPTION_SET,
      "Change a setting of the library; --help=settings lists them."},
     {"usize", "N|SYSTEM", OPTION_JOB, OPTION_UNIVERSE,

@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "bnr/ask.h"
 #include "bnr/job.h"
 #include "bnr/launch.h"
 #include "bnr/options.h"
@@ -53,6 +54,7 @@ struct run {
     uv_loop_t loop;
     uv_timer_t grace, timeout;
     struct signals signals;
+    struct ask ask;
     struct warden warden;
     struct stdio *stdio;
     struct table table;
@@ -169,6 +171,22 @@ static void on_grace(uv_timer_t *timer)
     follow(run, job_event(&run->job, JOB_GRACE));
 }
 
+static void say_report(void *arg, const char *report)
+{
+    struct run *run = arg;
+    stdio_say(run->stdio, "%s", report ? report : "mpiexec: no memory for a report\n");
+}
+
+/* The report of a job whose time is up has come. */
+static void end_late_job(void *arg, const char *report)
+{
+    struct run *run = arg;
+    if (run->job.state == JOB_ENDED)
+        return;
+    say_report(run, report);
+    follow(run, job_end(&run->job, JOB_TERMINATE, EXIT_TIMEOUT));
+}
+
 static void on_timeout(uv_timer_t *timer)
 {
     struct run *run = timer->data;
@@ -184,7 +202,8 @@ static void on_timeout(uv_timer_t *timer)
               "of %d\n",
               run->o->timeout_s, os_host_name(), run->job.alive > 1 ? "ranks" : "rank", ranks,
               run->o->nranks);
-    follow(run, job_end(&run->job, JOB_TERMINATE, EXIT_TIMEOUT));
+    if (!ask_has_ranks(&run->ask) || !ask_report(&run->ask, end_late_job, run))
+        follow(run, job_end(&run->job, JOB_TERMINATE, EXIT_TIMEOUT));
 }
 
 static void on_drained(void *arg)
@@ -269,6 +288,7 @@ static void on_signal(void *arg, int number)
         else
             follow(run, job_signal(&run->job, number));
         break;
+    case SIGQUIT: (void)ask_report(&run->ask, say_report, run); break;
     case SIGTSTP:
         signal_ranks(run, SIGTSTP);
         raise(SIGSTOP);
@@ -477,6 +497,7 @@ static int open_loop(struct run *run)
         return rc;
     uv_timer_init(&run->loop, &run->grace);
     uv_timer_init(&run->loop, &run->timeout);
+    ask_start(&run->ask, &run->loop, &run->table);
     run->grace.data = run->timeout.data = run;
     rc = signals_start(&run->signals, &run->loop, on_signal, run);
     if (!rc)
@@ -523,6 +544,7 @@ static int finish(struct run *run)
     if (!run->drained)
         _exit(code ? code : 128 + SIGINT); /* a thread still writes to an output that is stuck */
     signals_stop(&run->signals);
+    ask_stop(&run->ask);
     uv_close((uv_handle_t *)&run->grace, NULL);
     uv_close((uv_handle_t *)&run->timeout, NULL);
     stdio_destroy(run->stdio);

@@ -26,7 +26,7 @@ int signals_start(struct signals *s, uv_loop_t *loop, void (*heard)(void *arg, i
     s->heard = heard;
     s->arg = arg;
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-        if (wanted[i] != SIGCHLD && is_ignored(wanted[i]))
+        if (wanted[i] != SIGCHLD && wanted[i] != SIGQUIT && is_ignored(wanted[i]))
             continue;
         uv_signal_t *handle = &s->handle[s->count];
         int rc = uv_signal_init(loop, handle);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Places in programs as file:line, by addr2line where that is installed and the program says. A
+ * job has few different places: each is asked for once, and in all for no longer than a
+ * second or two.
+ */
+#ifndef BNR_SITE_H
+#define BNR_SITE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct site_cache;
+
+struct site_cache *site_create(void);
+void site_destroy(struct site_cache *cache); /* accepts NULL */
+
+/* Write the name of a place into text; leaves it as it is where there is none. cache: as
+ * site_create() gave it. */
+void site_name(void *cache, const char *module, uint64_t offset, char *text, size_t size);
+
+#endif

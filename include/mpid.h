@@ -250,6 +250,49 @@ void mpid_complete(struct mpid_request *request, enum mpid_error error);
  * message had not been matched yet, or as if nothing had been asked. */
 void mpid_cancel(struct mpid_request *request);
 
+/* ---- being asked what is waited for ---- */
+
+/*
+ * mpiexec may ask every process of a job that seems to hang what it waits for. A wait for what the
+ * device cannot know has a function that tells it, which is called only then: in the thread that
+ * waits, device locked. It calls mpid_tell_*() and nothing else here.
+ */
+struct mpid_tale;
+typedef void (*mpid_tell_fn)(void *arg, struct mpid_tale *tale);
+void mpid_wait_telling(bool (*is_done)(void *arg), void *arg, mpid_tell_fn tell);
+
+/* One of what is waited for; one that is complete is left out. */
+void mpid_tell_request(struct mpid_tale *tale, const struct mpid_request *request);
+/* A message that fits want. */
+void mpid_tell_probe(struct mpid_tale *tale, const struct mpid_envelope *want);
+/* One of what is told would do. */
+void mpid_tell_any(struct mpid_tale *tale);
+
+/* rc, kept from becoming a jump: so an MPI function whose last call may wait stays on the stack, by
+ * which the telling names it. */
+static inline int mpid_stay(int rc)
+{
+    __asm__ volatile("" : "+r"(rc));
+    return rc;
+}
+
+/* What the layer above knows of a communicator. member() and peer() give a process's rank in the
+ * world, or -1 where it is of another; peer is that of the remote group, NULL where there is none. */
+struct mpid_comm_view {
+    const char *name;
+    uint32_t context;
+    int size, rank, peers;
+    uint32_t begun; /* collectives */
+    const void *object;
+    int64_t (*member)(const void *object, int i);
+    int64_t (*peer)(const void *object, int i);
+};
+
+/* Have each called to go through all communicators: take returns whether that was enough. Called
+ * in any thread, device locked. */
+void mpid_set_comms(void (*each)(bool (*take)(void *arg, const struct mpid_comm_view *view),
+                                 void *arg));
+
 /* ---- progress ---- */
 
 /* One turn of the progress loop. Returns whether anything happened. */

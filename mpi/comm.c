@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "mpi/attr.h"
+#include "mpi/comm_list.h"
 #include "mpi/context.h"
 #include "mpi/errh.h"
 #include "mpi/group.h"
@@ -55,6 +56,7 @@ int comm_create(struct group *group, uint32_t context, struct comm **made)
     comm->peers = group->size;
     comm->vcs = vcs;
     comm->errhandler = errh_from(MPI_ERRORS_ARE_FATAL);
+    comm_list_add(comm);
     *made = comm;
     return MPI_SUCCESS;
 }
@@ -82,6 +84,7 @@ int comm_create_inter(struct group *group, struct group *remote, uint32_t contex
 void comm_destroy(struct comm *comm)
 {
     comm->object.word = 0;
+    comm_list_remove(comm);
     comm_unref(comm->local);
     context_release(comm->context);
     group_unref(comm->group);

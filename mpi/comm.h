@@ -51,6 +51,7 @@ struct comm {
     struct buffer *buffer; /* attached with MPI_Comm_attach_buffer; NULL: none */
     struct topo *topo;     /* virtual topology; NULL: none */
     uint32_t coll_tag;     /* numbers this communicator's collectives */
+    struct comm *newer, *older; /* comm_list.c's */
     bool predefined;
     char name[MPI_MAX_OBJECT_NAME];
 };

@@ -122,6 +122,25 @@ bool request_is_inactive(const struct request *request)
     return request->kind == REQUEST_PERSISTENT && !request->inner;
 }
 
+void request_tell(const struct request *request, struct mpid_tale *tale)
+{
+    switch (request->kind) {
+    case REQUEST_PAIR: mpid_tell_request(tale, &request->dev); /* fall through */
+    case REQUEST_PERSISTENT:
+        if (request->inner)
+            request_tell(request->inner, tale);
+        break;
+    case REQUEST_SEND:
+    case REQUEST_RECV: mpid_tell_request(tale, &request->dev); break;
+    default: break;
+    }
+}
+
+static void tell(void *request, struct mpid_tale *tale)
+{
+    request_tell(request, tale);
+}
+
 static bool is_complete(void *request)
 {
     return request_is_complete(request);
@@ -132,7 +151,7 @@ void request_wait(struct request *request)
     if (request->kind <= REQUEST_RECV)
         mpid_wait(&request->dev);
     else
-        mpid_wait_until(is_complete, request);
+        mpid_wait_telling(is_complete, request, tell);
 }
 
 int request_class(const struct mpid_request *dev)

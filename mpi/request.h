@@ -125,6 +125,8 @@ static inline bool request_is_complete(struct request *request)
 bool request_is_inactive(const struct request *request);
 
 void request_wait(struct request *request);
+/* Say what it waits for, where somebody asks (mpid_wait_telling()). */
+void request_tell(const struct request *request, struct mpid_tale *tale);
 
 /* Take the outcome of a complete request: fill status, return its error class (of a
  * REQUEST_GENERAL: what the user's callback returned). The request stays. */

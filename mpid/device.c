@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mpid/hang.h"
 #include "mpid/wait.h"
 #include "os/log.h"
 #include "os/settings.h"
@@ -273,6 +274,7 @@ static int attach(char *why, size_t size)
         BNR_Finalize();
         return -EINVAL;
     }
+    hang_init();
     memcpy(&world->gid, &gid, sizeof(gid));
     if (BNR_Get_appnum(&world->appnum))
         world->appnum = -1;

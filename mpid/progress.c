@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "mpid/device.h"
+#include "mpid/hang.h"
 #include "mpid/wait.h"
 #include "os/clock.h"
 #include "os/futex.h"
@@ -84,8 +85,11 @@ static __attribute__((noinline)) int care(void)
         port->brought = 0;
     }
     choose_hot();
-    if (device.turns % BNR_PERIOD == 0)
+    if (device.turns % BNR_PERIOD == 0) {
         (void)BNR_Progress(NULL);
+        if (hang_is_asked())
+            hang_poll();
+    }
     if (device.binding)
         moved += connect_poll();
     return moved;
@@ -296,16 +300,21 @@ void mpid_wake(void)
 /* ---- waiting ---- */
 
 /* Nothing happened: spend the time until the next turn. */
-static void idle(struct wait *wait, bool (*is_done)(void *arg), void *arg)
+static void idle(struct wait *wait, bool (*is_done)(void *arg), void *arg, mpid_tell_fn tell)
 {
+    if (hang_is_asked())
+        hang_tell(wait, tell, arg);
     switch (wait_step(wait)) {
     case WAIT_SPIN: os_pause(); break;
     case WAIT_YIELD: wait_yield(wait); break;
-    case WAIT_SLEEP: sleep_once(is_done, arg); break;
+    case WAIT_SLEEP:
+        wait_sleeps(wait);
+        sleep_once(is_done, arg);
+        break;
     }
 }
 
-void mpid_wait_until(bool (*is_done)(void *arg), void *arg)
+void mpid_wait_telling(bool (*is_done)(void *arg), void *arg, mpid_tell_fn tell)
 {
     struct wait wait;
     wait_begin(&wait);
@@ -313,14 +322,24 @@ void mpid_wait_until(bool (*is_done)(void *arg), void *arg)
         if (mpid_progress())
             wait_again(&wait);
         else
-            idle(&wait, is_done, arg);
+            idle(&wait, is_done, arg, tell);
     }
     wait_end(&wait);
+}
+
+void mpid_wait_until(bool (*is_done)(void *arg), void *arg)
+{
+    mpid_wait_telling(is_done, arg, NULL);
 }
 
 static bool request_is_done(void *arg)
 {
     return mpid_is_complete(arg);
+}
+
+static void tell_request(void *arg, struct mpid_tale *tale)
+{
+    mpid_tell_request(tale, arg);
 }
 
 void mpid_wait(struct mpid_request *request)
@@ -334,7 +353,7 @@ void mpid_wait(struct mpid_request *request)
         if (__builtin_expect(background() || moved, 0))
             wait_again(&wait);
         else
-            idle(&wait, request_is_done, request);
+            idle(&wait, request_is_done, request, tell_request);
     }
     wait_end(&wait);
 }

@@ -14,12 +14,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "os/clock.h"
+
 enum wait_step { WAIT_SPIN, WAIT_YIELD, WAIT_SLEEP };
 
 struct wait {
     uint32_t turns;
     bool handed; /* a yield of this wait let another run */
+    bool slept;
     uint64_t began_ns; /* 0: the clock has not been read yet */
+    uint64_t slept_ns; /* when it first slept, if it has */
 };
 
 /* Set the budgets: ranks that share cpus processors. */
@@ -29,7 +33,7 @@ void wait_fini(void);
 static inline void wait_begin(struct wait *wait)
 {
     wait->turns = 0;
-    wait->handed = false;
+    wait->handed = wait->slept = false;
     wait->began_ns = 0;
 }
 
@@ -49,8 +53,18 @@ static inline void wait_end(const struct wait *wait)
 /* The same, but it was not all: the budgets start anew. */
 static inline void wait_again(struct wait *wait)
 {
+    bool slept = wait->slept;
     wait_end(wait);
     wait_begin(wait);
+    wait->slept = slept;
+}
+
+/* It is about to sleep. */
+static inline void wait_sleeps(struct wait *wait)
+{
+    if (!wait->slept)
+        wait->slept_ns = os_now_ns();
+    wait->slept = true;
 }
 
 /* A descriptor by which threads of this process wake each other where they

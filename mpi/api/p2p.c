@@ -649,6 +649,11 @@ static bool probe_once(void *arg)
     return probe->done;
 }
 
+static void tell_probe(void *arg, struct mpid_tale *tale)
+{
+    mpid_tell_probe(tale, &((const struct probe *)arg)->want);
+}
+
 /* Look once, or until there is one. Returns MPI_SUCCESS or the code of an error. */
 static int look(const struct p2p_side *from, bool wait, struct mpid_message **message, int *flag,
                 MPI_Status *status, const char *function)
@@ -663,7 +668,7 @@ static int look(const struct p2p_side *from, bool wait, struct mpid_message **me
     struct probe probe = {.want = p2p_want(from), .message = message};
     bool found = true;
     if (wait)
-        mpid_wait_until(probe_once, &probe);
+        mpid_wait_telling(probe_once, &probe, tell_probe);
     else
         found = probe_once(&probe);
     *flag = found;

@@ -78,7 +78,7 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
     if (__builtin_expect(handle_is_constant(r) || !handle_leads_to(r, OBJECT_REQUEST) ||
                              r->kind != REQUEST_RECV || !mpid_is_complete(&r->dev) ||
                              r->dev.error, 0))
-        return wait_slow(request, status, __func__);
+        return mpid_stay(wait_slow(request, status, __func__));
     status_set(status, r->dev.from.rank, r->dev.from.tag, (int64_t)r->dev.count,
                r->dev.cancelled);
     *request = MPI_REQUEST_NULL;
@@ -266,6 +266,20 @@ static bool all_complete(void *arg)
     return true;
 }
 
+static void tell_all(void *arg, struct mpid_tale *tale)
+{
+    const struct set *set = arg;
+    for (int i = 0; i < set->count; i++)
+        if (is_active(set->handles[i]))
+            request_tell((const struct request *)set->handles[i], tale);
+}
+
+static void tell_any(void *arg, struct mpid_tale *tale)
+{
+    mpid_tell_any(tale);
+    tell_all(arg, tale);
+}
+
 /* Finish each of count requests, whose statuses may be ignored; those that are not
  * complete are pending. Returns MPI_SUCCESS or MPI_ERR_IN_STATUS. */
 static int finish_each(int count, MPI_Request handles[], MPI_Status statuses[], int picked[],
@@ -337,7 +351,7 @@ int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of
         return rc;
     struct set set = {.count = count, .handles = array_of_requests};
     if (!all_complete(&set))
-        mpid_wait_until(all_complete, &set);
+        mpid_wait_telling(all_complete, &set, tell_all);
     return finish_all(count, array_of_requests, array_of_statuses, __func__);
 }
 
@@ -411,7 +425,7 @@ int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Sta
         return rc;
     struct set set = {.count = count, .handles = array_of_requests};
     if (!any_complete(&set))
-        mpid_wait_until(any_complete, &set);
+        mpid_wait_telling(any_complete, &set, tell_any);
     return finish_any(&set, index, status, __func__);
 }
 
@@ -497,7 +511,7 @@ int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount,
         return rc;
     struct set set = {.count = incount, .handles = array_of_requests};
     if (!any_complete(&set))
-        mpid_wait_until(any_complete, &set);
+        mpid_wait_telling(any_complete, &set, tell_any);
     return finish_some(&set, outcount, array_of_indices, array_of_statuses, __func__);
 }
 

@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What this process waits for, for mpiexec; see hang.h. */
+#include "mpid/hang.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <execinfo.h>
+#include <inttypes.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mpid/device.h"
+#include "mpid/wait.h"
+#include "os/clock.h"
+#include "os/lock.h"
+
+enum {
+    GATHER_NS = 60000000, /* for other threads to come by */
+    FRAMES = 64,
+    THREADS_MAX = 64,
+    ITEMS_MAX = 128, /* of what one thread waits for */
+    GROUPS_MAX = 128,
+    MEMBERS_MAX = 6000, /* bytes of a communicator's list */
+    WAITS_ROOM = BNR_MAX_ANSWER / 2,
+    QUEUES_ROOM = BNR_MAX_ANSWER / 4, /* what communicators leave of the rest */
+};
+
+_Atomic bool hang_asked;
+
+struct mpid_tale {
+    char *text;
+    size_t len, room;
+    size_t mode_at; /* of the mode of the thread that tells */
+    int items;
+    bool cut; /* there was no room for something */
+};
+
+static struct {
+    struct mpid_tale tale;
+    uint64_t since_ns;
+    pthread_t told[THREADS_MAX];
+    int told_count;
+    void (*each)(bool (*take)(void *arg, const struct mpid_comm_view *view), void *arg);
+} hang;
+
+/* ---- text ---- */
+
+/* Append a line, or part of one; all of it or nothing. Returns whether it is there. */
+static __attribute__((format(printf, 2, 3))) bool put(struct mpid_tale *tale, const char *form, ...)
+{
+    va_list args;
+    size_t left = tale->room - tale->len;
+    va_start(args, form);
+    int n = vsnprintf(tale->text + tale->len, left, form, args);
+    va_end(args);
+    if (n < 0 || (size_t)n >= left) {
+        tale->cut = true;
+        return false;
+    }
+    tale->len += (size_t)n;
+    return true;
+}
+
+/* Append a name that a user may have chosen. */
+static void put_clean(struct mpid_tale *tale, const char *name)
+{
+    size_t begin = tale->len;
+    put(tale, "%s", name);
+    for (size_t i = begin; i < tale->len; i++)
+        if ((unsigned char)tale->text[i] < ' ')
+            tale->text[i] = '?';
+}
+
+/* Forget what has been appended since the text was so long, if a part of it had no room. */
+static void keep_whole(struct mpid_tale *tale, size_t begin)
+{
+    if (tale->len == begin || tale->text[tale->len - 1] != '\n')
+        tale->len = begin;
+}
+
+/* ---- where ---- */
+
+struct place {
+    char function[64]; /* of MPI, as the user has called it; "": unknown */
+    char module[512];  /* that has called it */
+    const char *symbol;
+    uintptr_t offset;
+};
+
+/* MPI_Send for PMPI_Send_c: how a name came to be called is of no interest here. */
+static void name_function(struct place *place, const char *symbol)
+{
+    symbol += *symbol == 'P';
+    snprintf(place->function, sizeof(place->function), "%s", symbol);
+    size_t len = strlen(place->function);
+    if (len > 2 && !strcmp(place->function + len - 2, "_c"))
+        place->function[len - 2] = 0;
+}
+
+/* A program that was not linked to be moved has addresses of its own, no offsets. */
+static uintptr_t offset_in(const Dl_info *info, void *address)
+{
+    const ElfW(Ehdr) *elf = info->dli_fbase;
+    return (uintptr_t)address - (elf->e_type == ET_EXEC ? 0 : (uintptr_t)elf);
+}
+
+static void name_caller(struct place *place, const Dl_info *info, void *address)
+{
+    ssize_t len = -1;
+    place->offset = offset_in(info, address);
+    place->symbol = info->dli_sname ? info->dli_sname : "";
+    if (info->dli_fname && *info->dli_fname != '/') /* the program, as it was called */
+        len = readlink("/proc/self/exe", place->module, sizeof(place->module) - 1);
+    if (len >= 0)
+        place->module[len] = 0;
+    else
+        snprintf(place->module, sizeof(place->module), "%s",
+                 info->dli_fname ? info->dli_fname : "");
+}
+
+/* Go up the stack of this thread to the MPI call, and to its caller. */
+static void find_place(struct place *place)
+{
+    void *frames[FRAMES];
+    Dl_info own, info;
+    *place = (struct place){.symbol = ""};
+    int count = backtrace(frames, FRAMES);
+    if (!dladdr((void *)(uintptr_t)&hang_asked, &own))
+        return;
+    for (int i = 0; i < count; i++) {
+        void *call = (char *)frames[i] - 1; /* the call, not the instruction behind it */
+        if (!dladdr(call, &info))
+            return;
+        if (info.dli_fbase != own.dli_fbase) {
+            name_caller(place, &info, call);
+            return;
+        }
+        if (info.dli_sname &&
+            (!strncmp(info.dli_sname, "MPI_", 4) || !strncmp(info.dli_sname, "PMPI_", 5)))
+            name_function(place, info.dli_sname);
+    }
+}
+
+/* ---- communicators ---- */
+
+struct search {
+    uint32_t context;
+    int32_t rank;
+    uint32_t best; /* context of the nearest communicator, plus one */
+    int64_t world;
+};
+
+static bool take_rank(void *arg, const struct mpid_comm_view *view)
+{
+    struct search *search = arg;
+    if (view->context > search->context || view->context < search->best)
+        return false;
+    search->best = view->context + 1;
+    search->world = -1;
+    int64_t (*name)(const void *object, int i) = view->peer ? view->peer : view->member;
+    if (search->rank >= 0 && search->rank < (view->peer ? view->peers : view->size))
+        search->world = name(view->object, search->rank);
+    return false;
+}
+
+/* The rank in the world of a rank in a context's communicator, or -1. */
+static int64_t world_rank(uint32_t context, int32_t rank)
+{
+    struct search search = {.context = context, .rank = rank, .world = -1};
+    if (hang.each && rank >= 0)
+        hang.each(take_rank, &search);
+    return search.world;
+}
+
+static void put_list(struct mpid_tale *tale, const struct mpid_comm_view *view, int count,
+                     int64_t (*member)(const void *object, int i))
+{
+    size_t most = tale->len + MEMBERS_MAX;
+    for (int i = 0; i < count && member; i++) {
+        int64_t first = member(view->object, i), last = first;
+        while (i + 1 < count && member(view->object, i + 1) == last + 1) {
+            last++;
+            i++;
+        }
+        if (first < 0 || tale->len > most)
+            break;
+        const char *comma = tale->text[tale->len - 1] == '\t' ? "" : ",";
+        if (last > first)
+            put(tale, "%s%" PRId64 "-%" PRId64, comma, first, last);
+        else
+            put(tale, "%s%" PRId64, comma, first);
+    }
+}
+
+static bool put_comm(void *arg, const struct mpid_comm_view *view)
+{
+    struct mpid_tale *tale = arg;
+    size_t begin = tale->len;
+    put(tale, "C\t%u\t%d\t%d\t%u\t", view->context, view->size, view->rank, view->begun);
+    put_clean(tale, view->name);
+    put(tale, "\t");
+    put_list(tale, view, view->size, view->member);
+    put(tale, "\t");
+    put_list(tale, view, view->peers, view->peer);
+    put(tale, "\n");
+    keep_whole(tale, begin);
+    return tale->cut;
+}
+
+/* ---- what is waited for ---- */
+
+/* Where a peer is in the world, or -1. */
+static int64_t world_of(const struct vc *vc)
+{
+    bool ours = !memcmp(&vc->peer.gid, &device.world.gid, sizeof(vc->peer.gid));
+    return ours ? (int64_t)vc->peer.rank : -1;
+}
+
+static const char *state_of(const struct mpid_request *request)
+{
+    const struct vc *vc = request->vc;
+    switch ((enum car_state)request->state) {
+    case CAR_POSTED: return "posted";
+    case CAR_ASKED: return "asked";
+    case CAR_WAITING:
+        return vc->state == VC_OPEN ? "queued" : vc_state_name((enum vc_state)vc->state);
+    default: return "moving";
+    }
+}
+
+/* Whether there is room for one more item. */
+static bool counts(struct mpid_tale *tale)
+{
+    if (tale->items < ITEMS_MAX)
+        tale->items++;
+    else
+        tale->cut = true;
+    return !tale->cut;
+}
+
+void mpid_tell_request(struct mpid_tale *tale, const struct mpid_request *request)
+{
+    const struct mpid_envelope *env = &request->from;
+    if (mpid_is_complete(request) || !counts(tale))
+        return;
+    if (request->kind == MPID_SEND)
+        put(tale, "A\tsend\t%u\t%" PRId64 "\t-1\t%d\t%" PRIu64 "\t%s\n", env->context,
+            world_of(request->vc), env->tag, request->total, state_of(request));
+    else
+        put(tale, "A\trecv\t%u\t%" PRId64 "\t%d\t%d\t%zu\t%s\n", env->context,
+            world_rank(env->context, env->rank), env->rank, env->tag, request->bytes.len,
+            state_of(request));
+}
+
+void mpid_tell_probe(struct mpid_tale *tale, const struct mpid_envelope *want)
+{
+    if (counts(tale))
+        put(tale, "A\tprobe\t%u\t%" PRId64 "\t%d\t%d\t0\t\n", want->context,
+            world_rank(want->context, want->rank), want->rank, want->tag);
+}
+
+static void set_mode(struct mpid_tale *tale, const char mode[4])
+{
+    if (tale->mode_at)
+        memcpy(tale->text + tale->mode_at, mode, 4);
+}
+
+void mpid_tell_any(struct mpid_tale *tale)
+{
+    set_mode(tale, "some");
+}
+
+/* Begin with a thread. ms: it has waited for, -1: unknown. */
+static void put_thread(struct mpid_tale *tale, int64_t ms)
+{
+    struct place place;
+    size_t begin = tale->len;
+    find_place(&place);
+    tale->items = 0;
+    put(tale, "T\t%s\t", place.function);
+    tale->mode_at = tale->len;
+    put(tale, "wait\t%" PRId64 "\t%" PRIxPTR "\t", ms, place.offset);
+    put_clean(tale, place.module);
+    put(tale, "\t");
+    put_clean(tale, place.symbol);
+    put(tale, "\n");
+    keep_whole(tale, begin);
+    if (tale->len == begin)
+        tale->mode_at = 0;
+}
+
+/* ---- queues ---- */
+
+/* Equal messages or requests. */
+struct group {
+    char kind; /* U: unexpected, P: posted, S: to be sent */
+    struct mpid_envelope env;
+    int64_t peer; /* in the world; of P: to be found */
+    const char *state;
+    uint64_t count, bytes;
+};
+
+struct groups {
+    struct group group[GROUPS_MAX];
+    int count;
+    bool cut;
+};
+
+static void count_in(struct groups *groups, const struct group *one)
+{
+    for (int i = groups->count - 1; i >= 0; i--) {
+        struct group *group = &groups->group[i];
+        if (group->kind == one->kind && group->peer == one->peer &&
+            group->env.context == one->env.context && group->env.rank == one->env.rank &&
+            group->env.tag == one->env.tag && group->state == one->state) {
+            group->count++;
+            group->bytes += one->bytes;
+            return;
+        }
+    }
+    if (groups->count < GROUPS_MAX) {
+        groups->group[groups->count] = *one;
+        groups->group[groups->count++].count = 1;
+    } else {
+        groups->cut = true;
+    }
+}
+
+static void count_request(struct groups *groups, const struct mpid_request *request)
+{
+    struct group one = {.env = request->from, .state = state_of(request)};
+    one.kind = request->kind == MPID_SEND ? 'S' : 'P';
+    one.peer = request->kind == MPID_SEND ? world_of(request->vc) : -1;
+    one.bytes = request->kind == MPID_SEND ? request->total : request->bytes.len;
+    count_in(groups, &one);
+}
+
+static void count_received(struct groups *groups)
+{
+    const struct match *match = &device.match;
+    for (const struct unexpected *u = match->first; u; u = u->next) {
+        struct group one = {'U', u->env, world_of(u->vc), "", 0, u->total};
+        count_in(groups, &one);
+    }
+    if (match->alone)
+        count_request(groups, match->alone);
+    for (size_t i = 0; i < (size_t)1 << (64 - match->posted.shift); i++)
+        for (const struct match_queue *q = match->posted.buckets[i]; q; q = q->chain)
+            for (const struct mpid_request *r = q->head; r; r = r->next)
+                count_request(groups, r);
+}
+
+static void count_queued(struct vc *vc, void *arg)
+{
+    for (const struct mpid_request *r = vc->send_head; r; r = r->next)
+        count_request(arg, r);
+    for (const struct mpid_request *r = vc->pending; r; r = r->next)
+        count_request(arg, r);
+}
+
+static void count_sent(struct groups *groups)
+{
+    vc_each(count_queued, groups);
+    for (uint32_t i = 0; i < device.ids.count; i++) {
+        const struct mpid_request *request = device.ids.slots[i].request;
+        if (request && request->kind == MPID_SEND && request->state != CAR_WAITING)
+            count_request(groups, request);
+    }
+}
+
+static void put_queues(struct mpid_tale *tale)
+{
+    struct groups *groups = calloc(1, sizeof(*groups));
+    if (!groups)
+        return;
+    count_received(groups);
+    count_sent(groups);
+    for (int i = 0; i < groups->count; i++) {
+        const struct group *g = &groups->group[i];
+        int64_t peer = g->kind == 'P' ? world_rank(g->env.context, g->env.rank) : g->peer;
+        put(tale, "%c\t%u\t%" PRId64 "\t%d\t%d\t%" PRIu64 "\t%" PRIu64 "%s%s\n", g->kind,
+            g->env.context, peer, g->kind == 'S' ? -1 : g->env.rank, g->env.tag, g->count, g->bytes,
+            g->kind == 'S' ? "\t" : "", g->kind == 'S' ? g->state : "");
+    }
+    tale->cut |= groups->cut;
+    free(groups);
+}
+
+/* ---- in MPI_Finalize ---- */
+
+static void tell_send_queue(struct vc *vc, void *tale)
+{
+    for (const struct mpid_request *r = vc->send_head; r; r = r->next)
+        mpid_tell_request(tale, r);
+}
+
+void hang_tell_sends(void *arg, struct mpid_tale *tale)
+{
+    (void)arg;
+    vc_each(tell_send_queue, tale);
+    for (uint32_t i = 0; i < device.ids.count; i++) {
+        const struct mpid_request *request = device.ids.slots[i].request;
+        if (request && request->kind == MPID_SEND && request->state != CAR_WAITING)
+            mpid_tell_request(tale, request);
+    }
+}
+
+static void tell_close(struct vc *vc, void *arg)
+{
+    struct mpid_tale *tale = arg;
+    if (vc->state >= VC_BINDING && vc->state < VC_CLOSED && counts(tale))
+        put(tale, "A\tclose\t0\t%" PRId64 "\t-1\t-1\t0\t%s\n", world_of(vc),
+            vc_state_name((enum vc_state)vc->state));
+}
+
+void hang_tell_closes(void *arg, struct mpid_tale *tale)
+{
+    (void)arg;
+    vc_each(tell_close, tale);
+}
+
+/* ---- question and answer ---- */
+
+static void on_asked(void *arg)
+{
+    struct mpid_tale *tale = &hang.tale;
+    (void)arg;
+    if (!tale->text)
+        tale->text = malloc(BNR_MAX_ANSWER);
+    if (!tale->text)
+        return;
+    *tale = (struct mpid_tale){.text = tale->text, .room = WAITS_ROOM};
+    put(tale, "vireo-hang 1\n");
+    hang.since_ns = os_now_ns();
+    hang.told_count = 0;
+    atomic_store_explicit(&hang_asked, true, memory_order_relaxed);
+    progress_wake();
+}
+
+static void answer(void)
+{
+    struct mpid_tale *tale = &hang.tale;
+    bool cut = tale->cut;
+    tale->cut = false;
+    tale->room = BNR_MAX_ANSWER - QUEUES_ROOM;
+    if (hang.each)
+        hang.each(put_comm, tale);
+    cut |= tale->cut;
+    tale->cut = false;
+    tale->room = BNR_MAX_ANSWER - 2;
+    put_queues(tale);
+    tale->room = BNR_MAX_ANSWER;
+    if (cut || tale->cut)
+        put(tale, "X\n");
+    (void)BNR_Answer(tale->text, tale->len);
+    free(tale->text);
+    tale->text = NULL;
+    atomic_store_explicit(&hang_asked, false, memory_order_relaxed);
+}
+
+/* Whether the calling thread has yet to tell; then it is taken as having told. */
+static bool is_news(void)
+{
+    pthread_t me = pthread_self();
+    for (int i = 0; i < hang.told_count; i++)
+        if (pthread_equal(hang.told[i], me))
+            return false;
+    if (hang.told_count == THREADS_MAX)
+        return false;
+    hang.told[hang.told_count++] = me;
+    return true;
+}
+
+static bool is_due(void)
+{
+    return os_now_ns() - hang.since_ns >= GATHER_NS;
+}
+
+void hang_tell(const struct wait *wait, mpid_tell_fn tell, void *arg)
+{
+    struct mpid_tale *tale = &hang.tale;
+    os_lock(&device.lock);
+    if (hang_is_asked() && is_news()) {
+        bool cut = tale->cut;
+        put_thread(tale, wait->slept ? (int64_t)((os_now_ns() - wait->slept_ns) / 1000000) : 0);
+        if (tell)
+            tell(arg, tale);
+        if (tale->cut && !cut && tale->items && tale->mode_at &&
+            !memcmp(tale->text + tale->mode_at, "some", 4))
+            set_mode(tale, "poll"); /* what has no room might come */
+    }
+    if (hang_is_asked() && (!os_lock_enabled || is_due()))
+        answer();
+    os_unlock(&device.lock);
+}
+
+void hang_poll(void)
+{
+    if (!is_due())
+        return;
+    if (is_news()) {
+        put_thread(&hang.tale, -1);
+        set_mode(&hang.tale, "poll");
+    }
+    answer();
+}
+
+void hang_init(void)
+{
+    free(hang.tale.text);
+    hang.tale.text = NULL;
+    atomic_store_explicit(&hang_asked, false, memory_order_relaxed);
+    (void)BNR_Set_asked(on_asked, NULL);
+}
+
+void mpid_set_comms(void (*each)(bool (*take)(void *arg, const struct mpid_comm_view *view),
+                                 void *arg))
+{
+    hang.each = each;
+}

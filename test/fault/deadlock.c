@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Programs that never end, each by one mistake, for deadlock.sh: usage: deadlock CASE. They want
+ * four ranks.
+ */
+#include <mpi.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    LARGE = 4 << 20,
+    SOON_US = 300000
+};
+
+static int rank, size;
+static char *large;
+
+static __attribute__((noinline)) void receive(int from, int tag)
+{
+    MPI_Recv(large, LARGE, MPI_BYTE, from, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void send(int to, int tag, int count)
+{
+    MPI_Send(large, count, MPI_BYTE, to, tag, MPI_COMM_WORLD);
+}
+
+/* Ranks 0 and 1 both receive before they send. */
+static void head_to_head(void)
+{
+    if (rank < 2) {
+        receive(1 - rank, 5);
+        send(1 - rank, 5, 4);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Rank 1 sends with tag 7 what rank 2 wants with tag 8. */
+static void wrong_tag(void)
+{
+    if (rank == 1)
+        send(2, 7, 4);
+    if (rank == 2)
+        receive(1, 8);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Rank 3 sends in a duplicate what rank 0 wants in the original. */
+static void wrong_comm(void)
+{
+    MPI_Comm copy;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    MPI_Comm_set_name(copy, "the copy");
+    if (rank == 3)
+        MPI_Send(large, 4, MPI_BYTE, 0, 1, copy);
+    if (rank == 0)
+        receive(3, 1);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Rank 2 takes another branch, in which it waits for rank 0. */
+static void missing(void)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 2)
+        receive(0, 3);
+    else
+        MPI_Allreduce(MPI_IN_PLACE, large, 8, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+/* Rank 1 has nothing more to do, it thinks. */
+static void finalized(void)
+{
+    if (rank == 1) {
+        send(0, 0, 4);
+        MPI_Finalize();
+        exit(0);
+    }
+    if (rank == 0) {
+        receive(1, 0);
+        receive(1, 0);
+    }
+}
+
+/* Two large sends, and nobody receives yet. */
+static void sends(void)
+{
+    if (rank >= 2) {
+        send(5 - rank, 0, LARGE);
+        receive(5 - rank, 0);
+    }
+}
+
+/* Rank 3 computes, outside MPI. */
+static void computes(void)
+{
+    volatile double sum = 0;
+    for (double i = 0; rank == 3; i++)
+        sum = sum + i;
+    MPI_Bcast(large, 8, MPI_BYTE, 3, MPI_COMM_WORLD);
+}
+
+/* Rank 2 sleeps outside MPI while rank 0 waits for any message. */
+static void sleeps(void)
+{
+    if (rank == 2)
+        sleep(100);
+    else
+        MPI_Probe(2, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* Rank 1 has ended before anything was sent to it. */
+static void ended(void)
+{
+    if (rank == 1) {
+        MPI_Finalize();
+        exit(0);
+    }
+    if (rank == 2) {
+        usleep(SOON_US);
+        receive(1, 9);
+    }
+}
+
+/* Rank 0 makes a request that it never starts, and then waits for rank 1's answer. */
+static void never_started(void)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (rank == 0) {
+        MPI_Send_init(large, 4, MPI_BYTE, 1, 2, MPI_COMM_WORLD, &request);
+        receive(1, 3);
+    }
+    if (rank == 1) {
+        receive(0, 2);
+        send(0, 3, 4);
+    }
+}
+
+/* Rank 3 reduces where the others broadcast; they go on. */
+static void different(void)
+{
+    if (rank == 3)
+        MPI_Allreduce(MPI_IN_PLACE, large, 8, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    else
+        MPI_Bcast(large, 8, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Rank 1 gathers where the others scatter: all wait in it. */
+static void mixed(void)
+{
+    if (rank == 1)
+        MPI_Gather(large, 8, MPI_INT, large + 64, 8, MPI_INT, 1, MPI_COMM_WORLD);
+    else
+        MPI_Scatter(large + 64, 8, MPI_INT, large, 8, MPI_INT, 1, MPI_COMM_WORLD);
+}
+
+/* Ranks 0 and 1 come to two communicators in different orders. */
+static void crossed(void)
+{
+    MPI_Comm two[2];
+    MPI_Comm_dup(MPI_COMM_WORLD, &two[0]);
+    MPI_Comm_dup(MPI_COMM_WORLD, &two[1]);
+    MPI_Comm_set_name(two[0], "first");
+    MPI_Comm_set_name(two[1], "second");
+    MPI_Barrier(two[rank == 1]);
+    MPI_Barrier(two[rank != 1]);
+}
+
+/* All wait for their left neighbour, of several requests each. */
+static void ring(void)
+{
+    MPI_Request two[2];
+    int left = (rank + size - 1) % size;
+    MPI_Irecv(large, 4, MPI_BYTE, left, 1, MPI_COMM_WORLD, &two[0]);
+    MPI_Irecv(large + 8, 4, MPI_BYTE, left, 2, MPI_COMM_WORLD, &two[1]);
+    MPI_Waitall(2, two, MPI_STATUSES_IGNORE);
+}
+
+/* Rank 0 looks again and again for what rank 1 never sends; all others wait for rank 0. */
+static void polls(void)
+{
+    int flag = 0;
+    while (rank == 0 && !flag)
+        MPI_Iprobe(1, 4, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Each waits for rank 3 in another function; rank 3 computes. */
+static void named(void)
+{
+    MPI_Request request;
+    MPI_Comm copy;
+    int index;
+    MPI_Irecv(large, 4, MPI_BYTE, 3, 1, MPI_COMM_WORLD, &request);
+    if (rank == 0)
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (rank == 1)
+        MPI_Waitany(1, &request, &index, MPI_STATUS_IGNORE);
+    if (rank == 2)
+        MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    while (rank == 3)
+        usleep(SOON_US);
+}
+
+static void *wait_in_thread(void *from)
+{
+    receive(*(int *)from, 11);
+    return NULL;
+}
+
+/* Two threads of rank 0 wait, for ranks 1 and 2, which wait for rank 0. */
+static void threads(void)
+{
+    static int from[2] = {1, 2};
+    pthread_t other;
+    if (rank == 0) {
+        pthread_create(&other, NULL, wait_in_thread, &from[1]);
+        wait_in_thread(&from[0]);
+        pthread_join(other, NULL);
+    } else if (rank < 3) {
+        receive(0, 12);
+    }
+}
+
+/* Rank 2 has nobody in its way, and is not MPI's yet. */
+static void late(int *argc, char ***argv)
+{
+    const char *mine = getenv("BNR_RANK");
+    if (mine && !strcmp(mine, "2"))
+        sleep(100);
+    MPI_Init(argc, argv);
+    large = calloc(1, LARGE);
+    MPI_Ssend(large, 4, MPI_BYTE, 2, 0, MPI_COMM_WORLD);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} cases[] = {
+    {"head_to_head", head_to_head},
+    {"wrong_tag", wrong_tag},
+    {"wrong_comm", wrong_comm},
+    {"missing", missing},
+    {"finalized", finalized},
+    {"sends", sends},
+    {"computes", computes},
+    {"sleeps", sleeps},
+    {"ended", ended},
+    {"never_started", never_started},
+    {"different", different},
+    {"mixed", mixed},
+    {"crossed", crossed},
+    {"ring", ring},
+    {"polls", polls},
+    {"named", named},
+    {"threads", threads},
+};
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "";
+    int level;
+    if (!strcmp(name, "late"))
+        late(&argc, &argv);
+    int multiple = !strcmp(name, "threads");
+    MPI_Init_thread(&argc, &argv, multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    large = calloc(1, LARGE);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        if (large && !strcmp(name, cases[i].name))
+            cases[i].run();
+    MPI_Finalize();
+    return 0;
+}

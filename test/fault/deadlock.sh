@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What is told of a job that does not go on: run as sh deadlock.sh MPIEXEC DEADLOCK VIREO. Each case
+# of deadlock.c has its culprits, and a reason.
+. "$(dirname "$0")/../bnr/lib.sh"
+deadlock=$2
+vireo=$3
+
+# case NAME CULPRITS PART...: the report at the end of the time names them, and holds every part
+planted() {
+    name=$1 culprits=$2
+    shift 2
+    run --timeout 1 -n 4 "$deadlock" "$name" >out 2>err
+    same "$name: the time limit ends it" $? 124
+    same "$name: the culprits" "$(sed -n 's/^Culprits*: //p' err)" "$culprits"
+    for part in "$@"; do
+        holds "$name: $part" "$(cat err)" "$part"
+    done
+}
+
+planted head_to_head "ranks 0-1 (a deadlock)" "A cycle of waits: 0 -> 1 -> 0" \
+    "rank 0 waits in MPI_Recv for a message from rank 1 (tag 5, MPI_COMM_WORLD)" \
+    "ranks 2-3: each waits in MPI_Barrier on MPI_COMM_WORLD (its collective number 0)"
+planted wrong_tag "ranks 1-2 (a deadlock)" "Wrong tag? Rank 2 waits in MPI_Recv" \
+    "is a message from rank 1 (tag 7, MPI_COMM_WORLD)" \
+    "rank 2: 1 message from rank 1 not received (tag 7, MPI_COMM_WORLD), 4 bytes"
+planted wrong_comm "ranks 0,3 (a deadlock)" "Wrong communicator? Rank 0 waits in MPI_Recv" \
+    "is a message from rank 3 (tag 1, the copy)"
+planted missing "rank 2 (a deadlock)" "MPI_Allreduce on MPI_COMM_WORLD: ranks 0-1,3 wait in it" \
+    "not there: rank 2, which waits in MPI_Recv for a message from rank 0 (tag 3, MPI_COMM_WORLD)"
+planted finalized "rank 1 (a deadlock)" "Rank 1 is in MPI_Finalize, but is waited for by rank 0"
+planted sends "ranks 2-3 (a deadlock)" "A cycle of waits: 2 -> 3 -> 2" \
+    "rank 3 waits in MPI_Send for rank 2 to receive 4194304 bytes (tag 0, MPI_COMM_WORLD)"
+planted computes "rank 3" "not there: rank 3, which is outside MPI and computes"
+planted sleeps "rank 2" "Others wait for rank 2, which is outside MPI and sleeps" \
+    "ranks 0-1,3: each waits in MPI_Probe for a message from rank 2 (any tag, MPI_COMM_WORLD)"
+planted ended "rank 1 (a deadlock)" \
+    "Rank 1 has ended with exit code 0, but is waited for by rank 2"
+planted never_started "ranks 0-1 (a deadlock)" "A cycle of waits: 0 -> 1 -> 0" \
+    "rank 1 waits in MPI_Recv for a message from rank 0 (tag 2, MPI_COMM_WORLD)"
+planted different "rank 3 (a deadlock)" \
+    "rank 3, which waits in MPI_Allreduce on MPI_COMM_WORLD (its collective number 0)" \
+    "They called another collective there"
+planted mixed "rank 1 (a deadlock)" "Different collectives on MPI_COMM_WORLD" \
+    "MPI_Scatter: ranks 0,2-3" "MPI_Gather: rank 1"
+planted crossed "rank 1 (a deadlock)" "MPI_Barrier on second: rank 1 waits in it" \
+    "not there: rank 1, which waits in MPI_Barrier on second"
+planted ring "ranks 0-3 (a deadlock)" "A cycle of waits: 0 -> 3 -> 2 -> 1 -> 0" \
+    "ranks 0-3: each waits in MPI_Waitall for all of 2 messages with ranks 0-3"
+planted polls "rank 0" "not there: rank 0, which polls in MPI_Iprobe"
+planted named "rank 3" "rank 0: waits in MPI_Wait for" "rank 1: waits in MPI_Waitany for" \
+    "rank 2: waits in MPI_Comm_dup on MPI_COMM_WORLD"
+planted threads "ranks 0-2 (a deadlock)" "A cycle of waits: 0 -> " \
+    "rank 0: waits in MPI_Recv for a message from ranks 1-2 (tag 11, MPI_COMM_WORLD)"
+if command -v addr2line >/dev/null; then
+    holds "places are named" "$(cat err)" ", at deadlock.c:"
+fi
+planted late "rank 2" "Others wait for rank 2, which has not called MPI_Init"
+
+VIREO_CHANNELS=tcp,loopback planted head_to_head "ranks 0-1 (a deadlock)" "A cycle of waits"
+VIREO_CHANNELS=tcp,loopback planted sends "ranks 2-3 (a deadlock)" "A cycle of waits: 2 -> 3 -> 2"
+
+# While the job goes on: by a signal, and by the command, once and again.
+"$mpiexec" --timeout 50 -n 4 "$deadlock" missing >out 2>err &
+job=$!
+sleep 1
+for i in 1 2 3; do
+    "$vireo" report "$job" >report 2>&1 || fail "vireo report" "$(cat report)"
+    holds "vireo report, time $i" "$(cat report)" "Culprit: rank 2 (a deadlock)"
+done
+same "mpiexec itself says nothing of it" "$(cat err)" ""
+kill -QUIT "$job"
+for i in $(seq 1 100); do
+    grep -q "What waits in queues" err && break
+    sleep 0.05
+done
+holds "SIGQUIT to mpiexec" "$(cat err)" "Culprit: rank 2 (a deadlock)"
+kill -0 "$job" || fail "the job goes on"
+"$vireo" report "$job" >/dev/null &
+"$vireo" report "$job" >report
+holds "two who ask at once" "$(cat report)" "Culprit: rank 2 (a deadlock)"
+wait $!
+kill "$job"
+wait "$job" 2>/dev/null
+"$vireo" report "$job" >report 2>&1
+same "a job that is over cannot be asked" "$?$(cat report)" \
+    "1vireo: cannot ask $job: it is no mpiexec of this library"
+"$vireo" report one 2>/dev/null
+same "what is no number" $? 2
+run --timeout 0.3 -n 2 sleep 20 2>err
+same "programs without MPI have nothing to tell" "$?$(wc -l <err)" "1241"

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Answers of ranks about why they wait: any bytes. The report is made, is text for a terminal, and
+ * is not much longer than what it was made from. The input is split at bytes of 0: an answer each.
+ *
+ * usage: fuzz_hang FILE...
+ */
+#include <ctype.h>
+
+#include "bnr/hang.h"
+#include "bnr/hang_text.h"
+#include "test/fuzz/main.h"
+
+enum {
+    RANKS = 6
+};
+
+static struct hang_rank next_rank(const uint8_t **at, size_t *left, int number)
+{
+    struct hang_rank rank = {.state = HANG_ANSWERED, .run_state = 'S', .wchan = "somewhere"};
+    size_t len = strnlen((const char *)*at, *left);
+    rank.text = (const char *)*at;
+    rank.len = len;
+    if (!len)
+        rank.state = (enum hang_state)(1 + number % HANG_ENDED);
+    len += len < *left;
+    *at += len;
+    *left -= len;
+    return rank;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    struct hang_rank ranks[RANKS];
+    struct hang_told told;
+    for (int i = 0; i < RANKS; i++)
+        ranks[i] = next_rank(&bytes, &len, i);
+    for (int i = 0; i < RANKS; i++) {
+        if (!hang_text_read(&told, ranks[i].text, ranks[i].len))
+            for (int t = 0; t < told.thread_count; t++)
+                require(told.threads[t].first >= 0 &&
+                            told.threads[t].first + told.threads[t].count <= told.item_count,
+                        "items out of bounds");
+        hang_text_free(&told);
+    }
+    struct hang_question question = {.ranks = ranks, .count = RANKS, .host = "host"};
+    char *report = hang_format(&question);
+    require(report != NULL, "no report");
+    for (const char *c = report; *c; c++)
+        require(*c == '\n' || isprint((unsigned char)*c), "a byte that is no text");
+    free(report);
+    return 0;
+}

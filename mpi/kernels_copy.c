@@ -135,6 +135,21 @@ INLINE void pack_four_8(const char *restrict user, int64_t stride, char *restric
     memcpy(packed + 16, &high, 16);
 }
 
+/* Four blocks of a row: additions for one, and no loop so short that where it lies in memory
+ * matters. */
+INLINE void copy_four(char *restrict user, int64_t stride, char *restrict packed, size_t block,
+                      bool unpack)
+{
+    if (block == 8 && !unpack) {
+        pack_four_8(user, stride, packed);
+        return;
+    }
+    copy_way(user, packed, block, unpack);
+    copy_way(user + stride, packed + block, block, unpack);
+    copy_way(user + 2 * stride, packed + 2 * block, block, unpack);
+    copy_way(user + 3 * stride, packed + 3 * block, block, unpack);
+}
+
 INLINE void grid_of(const struct copy_grid *grid, char *restrict user, char *restrict packed,
                     size_t block, bool unpack)
 {
@@ -143,8 +158,8 @@ INLINE void grid_of(const struct copy_grid *grid, char *restrict user, char *res
     for (int64_t i = 0; i < grid->outer; i++) {
         char *at = user;
         int64_t k = 0;
-        for (; block == 8 && !unpack && k + 4 <= inner; k += 4) {
-            pack_four_8(at, stride, packed);
+        for (; k + 4 <= inner; k += 4) {
+            copy_four(at, stride, packed, block, unpack);
             at += 4 * stride;
             packed += 4 * block;
         }

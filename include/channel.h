@@ -35,6 +35,7 @@
 #define CHANNEL_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -155,6 +156,10 @@ struct chan_sink {
                      size_t len);
     /* The link was open and is gone; rc is -errno. */
     void (*lost)(struct chan_link *link, int rc);
+    /* Something without which this channel cannot serve its peers has been taken from this
+     * process, and they would wait in vain: ends the job, and does not return. May also run
+     * inside link(). */
+    void (*broken)(void *device, const struct chan_ops *ops, const char *why);
 };
 
 /* What a channel gets when it opens; valid until close(). */
@@ -262,6 +267,10 @@ struct chan_ops {
     void (*disarm)(struct chan *chan);
 
     const struct chan_direct *direct;
+
+    /* Whether all that send() has taken has left this process's memory, so that its peers get it
+     * although nobody calls progress() here. NULL: always. */
+    bool (*is_out)(struct chan *chan);
 };
 
 /* Built-in channels, best first, NULL-terminated; the build writes it. */

@@ -264,7 +264,7 @@ static int make_contact(struct shm *shm, uint32_t rank, struct shm_link **out)
 {
     int fd;
     uint64_t offset, size;
-    int rc = shm->env->memory(shm->env->device, rank, &fd, &offset, &size);
+    int rc = shm_region(shm, rank, &fd, &offset, &size);
     if (rc)
         return rc;
     if (size < shm->layout.size)
@@ -375,7 +375,7 @@ void shm_link_refuse_unmapped(struct shm *shm, uint32_t rank, uint32_t number)
     uint64_t offset, size;
     if (atomic_load_explicit(&lines->credit.heard, memory_order_relaxed) == number)
         return;
-    int rc = shm->env->memory(shm->env->device, rank, &fd, &offset, &size);
+    int rc = shm_region(shm, rank, &fd, &offset, &size);
     if (!rc)
         rc = os_segment_remap(shm->spare, fd, offset, SHM_HEADER_SIZE, 1);
     if (rc)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "os/cache.h"
@@ -73,8 +74,26 @@ static void introduce(struct shm *shm)
     atomic_store_explicit(&mine->state, SHM_OPEN, memory_order_release);
 }
 
+/* The descriptor is the device's, and the program may have closed it, and then have opened a
+ * file of its own by that number. */
+int shm_region(struct shm *shm, uint32_t rank, int *fd, uint64_t *offset, uint64_t *size)
+{
+    const struct chan_env *env = shm->env;
+    struct stat is;
+    int rc = env->memory(env->device, rank, fd, offset, size);
+    if (rc)
+        return rc;
+    if (fstat(*fd, &is) || is.st_dev != shm->device || is.st_ino != shm->inode) {
+        shm->sink->broken(env->device, &chan_shm,
+                          "this program has closed descriptors that are not its own");
+        return -EBADF;
+    }
+    return 0;
+}
+
 static int map_own(struct shm *shm, char *why, size_t size)
 {
+    struct stat is;
     const struct chan_env *env = shm->env;
     int fd;
     uint64_t offset, room;
@@ -91,10 +110,12 @@ static int map_own(struct shm *shm, char *why, size_t size)
     shm->mine = os_segment_map(fd, offset, shm->layout.size, 1);
     if (shm->mine)
         shm->spare = os_segment_map(fd, offset, SHM_HEADER_SIZE, 1);
-    if (!shm->spare) {
+    if (!shm->spare || fstat(fd, &is)) {
         snprintf(why, size, "cannot map shared memory: %s", strerror(errno));
         return -ENODEV;
     }
+    shm->device = is.st_dev;
+    shm->inode = is.st_ino;
     return 0;
 }
 

@@ -34,6 +34,7 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <sys/un.h>
 
 #include "channels/shm/chunk.h"
@@ -172,6 +173,8 @@ struct shm {
     uint8_t heavy;         /* we can use os_heavy_fence() */
     uint8_t may_copy;      /* direct copies are allowed */
     int bell;              /* socket to send datagrams from; -1: none yet */
+    dev_t device;          /* what the descriptor of the host's memory names */
+    ino_t inode;
     struct shm_ahead ahead;
     struct shm_layout layout;
     uint64_t magic;
@@ -180,6 +183,9 @@ struct shm {
 
 extern const struct chan_ops chan_shm;
 extern const struct chan_direct shm_direct;
+
+/* Where the region of rank lies. Returns 0 or -errno. */
+int shm_region(struct shm *shm, uint32_t rank, int *fd, uint64_t *offset, uint64_t *size);
 
 /* Compute the layout for ranks in size bytes. Returns 0, or -ENOSPC. */
 int shm_layout_plan(struct shm_layout *layout, int ranks, uint64_t size);

@@ -380,6 +380,15 @@ static int work(struct tcp_link *link)
     return upcalls;
 }
 
+bool link_all_out(struct chan *chan)
+{
+    const struct tcp *tcp = (struct tcp *)chan;
+    for (const struct tcp_link *link = tcp->links; link; link = link->next)
+        if (link->state == LINK_OPEN && (link->first || link->out.tail > link->out.head))
+            return false;
+    return true;
+}
+
 int link_work(struct tcp *tcp)
 {
     int upcalls = 0;
@@ -490,6 +499,7 @@ int link_refuse(struct tcp_link *link, enum chan_answer answer, const char *why)
 
 int link_lose(struct tcp_link *link, int rc)
 {
+    tcp_check(link->tcp, -rc);
     link->state = LINK_OVER;
     if (link->tcp->hot == link)
         link_cool(link->tcp);

@@ -103,6 +103,8 @@ int link_poll(struct tcp *tcp); /* the hot one */
 /* Let epoll watch the hot link again. */
 void link_cool(struct tcp *tcp);
 int link_work(struct tcp *tcp); /* the dirty ones */
+/* Whether nothing that was taken waits here. */
+bool link_all_out(struct chan *chan);
 
 /* The afterlife of a link that ends open (linger.c): takes its descriptor where something
  * is still to be written. */

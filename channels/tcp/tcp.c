@@ -74,6 +74,13 @@ void tcp_bury(struct tcp *tcp, struct tcp_sock *sock)
     tcp->dead = sock;
 }
 
+void tcp_check(struct tcp *tcp, int error)
+{
+    if (error == EBADF || error == ENOTSOCK || error == EINVAL)
+        tcp->env->sink->broken(tcp->env->device, &chan_tcp,
+                               "this program has closed descriptors that are not its own");
+}
+
 static void set_tick(struct tcp *tcp, int ms)
 {
     struct timespec t = {0, ms * 1000000l};
@@ -344,6 +351,8 @@ static int tcp_progress(struct chan *chan)
         upcalls += link_poll(tcp);
     if (!tcp->heat || !(tcp->turn % HOT_TURNS)) {
         int count = epoll_wait(tcp->epoll, events, EVENTS, 0);
+        if (count < 0 && tcp->base.links)
+            tcp_check(tcp, errno);
         for (int i = 0; i < count; i++)
             upcalls += on_event(tcp, events[i].data.ptr, events[i].events);
     }
@@ -378,6 +387,7 @@ const struct chan_ops chan_tcp = {
     .name = "tcp",
     .open = tcp_open,
     .close = tcp_close,
+    .is_out = link_all_out,
     .card = tcp_card,
     .match = tcp_match,
     .link = tcp_link,

@@ -66,6 +66,10 @@ int tcp_ignore(struct tcp *tcp, struct tcp_sock *sock);
  * progress(). */
 void tcp_bury(struct tcp *tcp, struct tcp_sock *sock);
 
+/* Tell the device where error says that a descriptor of this channel is there no more: the
+ * program has closed it, and may have opened something else by its number. */
+void tcp_check(struct tcp *tcp, int error);
+
 /* Call the ticks below every so often, until none has anything with a deadline. */
 void tcp_want_tick(struct tcp *tcp);
 

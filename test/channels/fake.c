@@ -240,6 +240,11 @@ static void on_lost(struct chan_link *link, int rc)
     fake_unlink(peer);
 }
 
+static void on_broken(void *device, const struct chan_ops *ops, const char *why)
+{
+    fake_fail(device, "%s broke: %s", ops->name, why);
+}
+
 /* ---- life ---- */
 
 static int on_reserve(void *device, size_t size, size_t align)
@@ -265,7 +270,7 @@ static int on_memory(void *device, uint32_t rank, int *fd, uint64_t *offset, uin
 static void env_init(struct fake *fake, bool right_secret)
 {
     fake->sink = (struct chan_sink){on_arrived, on_place,   on_landed,   on_sent, on_asked,
-                                    on_opened,  on_refused, on_returned, on_lost};
+                                    on_opened,  on_refused, on_returned, on_lost, on_broken};
     fake->env = (struct chan_env){.size = sizeof(fake->env),
                                   .device = fake,
                                   .sink = &fake->sink,

@@ -6,9 +6,12 @@
  *   hurt space          rank 1 has no address space left for its peers' memory
  *   hurt space others   the same, and all the others too
  *   hurt finished MS N  rank 1 finalizes after N messages, and ends MS later; rank 0 sends to it
+ *   hurt close N OTHER  after N rounds of messages rank 1 closes the descriptors that it does not
+ *                       know, and, where OTHER is 1, opens files of its own
  *   hurt fork           forks children that call MPI
  *   hurt finished MS N fatal  the same, and the first error ends the job
  */
+#include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,6 +148,15 @@ static void children(void)
     MPI_Comm_free(&other);
 }
 
+/* Close what is open beyond the standard streams, and maybe open something else instead. */
+static void close_all(int open_others)
+{
+    for (int fd = 3; fd < 256; fd++)
+        close(fd);
+    for (int i = 0; i < 30 && open_others; i++)
+        require(open("/dev/null", O_RDWR | O_CLOEXEC) >= 0, "/dev/null cannot be opened");
+}
+
 int main(int argc, char **argv)
 {
     int level;
@@ -159,6 +171,12 @@ int main(int argc, char **argv)
         rings();
     } else if (!strcmp(what, "finished") && argc > 3) {
         finished(atoi(argv[2]), atoi(argv[3]), argc > 4);
+    } else if (!strcmp(what, "close") && argc > 3) {
+        for (int i = atoi(argv[2]); i > 0; i--)
+            rings();
+        if (rank == 1)
+            close_all(atoi(argv[3]));
+        rings();
     } else if (!strcmp(what, "fork")) {
         children();
     } else {

@@ -65,3 +65,20 @@ the one that called MPI_Init" err)" 3
 waits in MPI" err)" 6
     done
 done
+
+for other in 0 1; do
+    VIREO_CHANNELS=shm,loopback goes_on "descriptors that are needed no more are closed ($other)" \
+        -n 3 "$hurt" close 1 $other
+    for channels in "" shm,loopback; do
+        VIREO_CHANNELS=$channels ends_with 1 "those that are needed ($other, ${channels:-all})" \
+            "this program has closed descriptors that are not its own" -n 3 "$hurt" close 0 $other
+    done
+    begin=$(milliseconds)
+    VIREO_CHANNELS=tcp,loopback run -n 3 "$hurt" close 0 $other 2>err && fail "without a port"
+    [ $(($(milliseconds) - begin)) -lt 2500 ] || fail "a closed port ends the job within 2 s"
+    grep -q -e "closed descriptors that are not its own" -e "1 on $host cannot be reached: .*tcp: nobody answers" err ||
+        fail "... and it is said" "$(cat err)"
+    echo "ok: a closed port ends the job, by who notices first ($other)"
+    VIREO_CHANNELS=tcp,loopback ends_with 1 "or are in use ($other)" \
+        "this program has closed descriptors that are not its own" -n 3 "$hurt" close 1 $other
+done

@@ -15,26 +15,6 @@
 static struct os_lock lock = OS_LOCK_INIT;
 static struct comm *first; /* the newest */
 
-void comm_list_add(struct comm *comm)
-{
-    os_lock(&lock);
-    comm->older = first;
-    comm->newer = NULL;
-    if (first)
-        first->newer = comm;
-    first = comm;
-    os_unlock(&lock);
-}
-
-void comm_list_remove(struct comm *comm)
-{
-    os_lock(&lock);
-    *(comm->newer ? &comm->newer->older : &first) = comm->older;
-    if (comm->older)
-        comm->older->newer = comm->newer;
-    os_unlock(&lock);
-}
-
 /* ---- what the device asks ---- */
 
 static int64_t world_rank(const struct group *group, int i)
@@ -81,7 +61,26 @@ static void each(bool (*take)(void *arg, const struct mpid_comm_view *view), voi
     os_unlock(&lock);
 }
 
-void comm_list_init(void)
+/* ---- the list ---- */
+
+void comm_list_add(struct comm *comm)
 {
-    mpid_set_comms(each);
+    os_lock(&lock);
+    if (!first)
+        mpid_set_comms(each);
+    comm->older = first;
+    comm->newer = NULL;
+    if (first)
+        first->newer = comm;
+    first = comm;
+    os_unlock(&lock);
+}
+
+void comm_list_remove(struct comm *comm)
+{
+    os_lock(&lock);
+    *(comm->newer ? &comm->newer->older : &first) = comm->older;
+    if (comm->older)
+        comm->older->newer = comm->newer;
+    os_unlock(&lock);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * All communicators of this process, for what asks by context: what mpiexec is told of a job that
- * hangs.
+ * All communicators of this process, for the device to go through (mpid_set_comms()): when mpiexec
+ * asks why a job hangs.
  */
 #ifndef MPI_COMM_LIST_H
 #define MPI_COMM_LIST_H
@@ -11,8 +11,5 @@ struct comm;
 
 void comm_list_add(struct comm *comm);
 void comm_list_remove(struct comm *comm);
-
-/* Let the device go through them; after mpid_init(). */
-void comm_list_init(void);
 
 #endif

@@ -10,7 +10,6 @@
 #include "mpi/attr.h"
 #include "mpi/buffer.h"
 #include "mpi/comm.h"
-#include "mpi/comm_list.h"
 #include "mpi/errh.h"
 #include "mpi/info.h"
 #include "mpi/request.h"
@@ -85,7 +84,6 @@ int init_start(int argc, char **argv, int thread_level, char *why, size_t size)
         snprintf(why, size, "no memory");
         return -1;
     }
-    comm_list_init();
     attr_init(&init_world);
     mpi_state = MPI_STATE_READY;
     return 0;

@@ -46,7 +46,7 @@ static struct {
     uint64_t since_ns;
     pthread_t told[THREADS_MAX];
     int told_count;
-    void (*each)(bool (*take)(void *arg, const struct mpid_comm_view *view), void *arg);
+    void (*_Atomic each)(bool (*take)(void *arg, const struct mpid_comm_view *view), void *arg);
 } hang;
 
 /* ---- text ---- */

@@ -437,11 +437,14 @@ struct tcp_link *link_find(struct tcp *tcp, const struct chan_gid *gid, uint32_t
     return NULL;
 }
 
-struct tcp_link *link_create(struct tcp *tcp, struct chan_peer *peer)
+struct tcp_link *link_alloc(void)
 {
-    struct tcp_link *link = malloc(sizeof(*link)); /* in[] is touched when it is used */
-    if (!link)
-        return NULL;
+    return malloc(sizeof(struct tcp_link));
+}
+
+/* in[] is touched when it is used. */
+void link_init(struct tcp_link *link, struct tcp *tcp, struct chan_peer *peer)
+{
     memset(link, 0, offsetof(struct tcp_link, in));
     link->sock = (struct tcp_sock){.fd = -1, .kind = SOCK_LINK};
     link->base = (struct chan_link){.send = link_send,
@@ -460,6 +463,13 @@ struct tcp_link *link_create(struct tcp *tcp, struct chan_peer *peer)
     tcp->links = link;
     tcp->base.links++;
     peer->slot[ENDPOINT_SLOT_TCP] = link;
+}
+
+struct tcp_link *link_create(struct tcp *tcp, struct chan_peer *peer)
+{
+    struct tcp_link *link = link_alloc();
+    if (link)
+        link_init(link, tcp, peer);
     return link;
 }
 

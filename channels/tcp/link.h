@@ -81,7 +81,11 @@ static inline bool link_is_up(const struct tcp_link *link)
     return link->sock.kind == SOCK_LINK && (link->state == LINK_OPEN || link->state == LINK_MUTE);
 }
 
-/* A link to peer, dialing, in tcp->links and the peer's slot; NULL where memory is out. */
+/* Memory for a link, to be free()d or made one; NULL where it is out. */
+struct tcp_link *link_alloc(void);
+/* Make it a link to peer, dialing, in tcp->links and the peer's slot. */
+void link_init(struct tcp_link *link, struct tcp *tcp, struct chan_peer *peer);
+/* Both; NULL where memory is out. */
 struct tcp_link *link_create(struct tcp *tcp, struct chan_peer *peer);
 /* The peer's link, or NULL. */
 struct tcp_link *link_of(const struct chan_peer *peer);

@@ -210,16 +210,18 @@ static bool challenge(struct tcp *tcp, struct stranger *stranger)
     return tell(stranger, bytes, sizeof(bytes));
 }
 
-/* The device has said yes: the stranger's connection becomes the peer's link. */
-static int make_link(struct tcp *tcp, struct stranger *stranger, struct chan_peer *peer)
+/* The device has said yes: the stranger's connection becomes the link that we are dialing, or
+ * else a fresh one. */
+static int make_link(struct tcp *tcp, struct stranger *stranger, struct chan_peer *peer,
+                     struct tcp_link *fresh)
 {
     struct tcp_link *link = link_of(peer);
     uint8_t bytes[WIRE_ANSWER_LEN];
-    if (!link)
-        link = link_create(tcp, peer);
-    if (!link || link->state != LINK_DIALING) {
-        stranger_drop(tcp, stranger);
-        return 0;
+    if (link) {
+        free(fresh);
+    } else {
+        link_init(fresh, tcp, peer);
+        link = fresh;
     }
     if (link->dial) /* our own connects are not needed any more */
         dial_stop(link->dial);
@@ -241,11 +243,17 @@ static int ask(struct tcp *tcp, struct stranger *stranger)
     uint8_t bytes[WIRE_ANSWER_LEN];
     if (link_find(tcp, &hello->gid, hello->rank))
         return 0;
+    struct tcp_link *fresh = link_alloc();
+    if (!fresh) { /* before the device relies on it; the stranger comes again */
+        stranger_drop(tcp, stranger);
+        return 0;
+    }
     struct chan_peer *peer = NULL;
     enum chan_answer answer =
         tcp->env->sink->asked(tcp->env->device, tcp->base.ops, &hello->gid, hello->rank, &peer);
     if (answer == CHAN_ACCEPT)
-        return 1 + make_link(tcp, stranger, peer);
+        return 1 + make_link(tcp, stranger, peer, fresh);
+    free(fresh);
     wire_answer_put(bytes, &stranger->talk, answer, tcp->env->secret);
     (void)tell(stranger, bytes, sizeof(bytes));
     stranger_drop(tcp, stranger);

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "channels/tcp/link.h"
 #include "channels/tcp/wire.h"
 #include "os/params.h"
 #include "test/channels/fake.h"
@@ -178,6 +179,42 @@ static void case_overheard(struct fake *fake)
     FAKE_CHECK(fake, !fake->peer[0].asked, "the device was asked");
 }
 
+/* A peer that has no memory for a link hangs up before its device has said yes, and lets in who
+ * comes later. */
+static void case_no_memory(struct fake *fake)
+{
+    struct fake_peer *peer = &fake->peer[1 - fake->rank];
+    struct rlimit before, limit;
+    struct block {
+        struct block *next;
+        char space[sizeof(struct tcp_link)];
+    } *blocks = NULL, *block;
+    FAKE_CHECK(fake, !getrlimit(RLIMIT_AS, &before), "getrlimit");
+    if (fake->rank == 1) {
+        limit = (struct rlimit){1 << 20, before.rlim_max};
+        FAKE_CHECK(fake, !setrlimit(RLIMIT_AS, &limit), "setrlimit");
+        while ((block = malloc(sizeof(*block)))) {
+            block->next = blocks;
+            blocks = block;
+        }
+    }
+    fake_barrier_still(fake);
+    if (fake->rank == 0) {
+        fake_link(fake, 1);
+        fake_until(fake, &peer->refused, 1, SOON_MS, "refused()");
+    }
+    fake_barrier(fake);
+    FAKE_CHECK(fake, !peer->asked, "the device was asked");
+    if (fake->rank == 1)
+        FAKE_CHECK(fake, !setrlimit(RLIMIT_AS, &before), "setrlimit");
+    while ((block = blocks)) {
+        blocks = block->next;
+        free(block);
+    }
+    fake_barrier_still(fake);
+    exchange(fake);
+}
+
 static bool has_v6(void)
 {
     struct sockaddr_in6 at = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
@@ -198,6 +235,9 @@ static const struct {
     {"a crowd of silent strangers keeps nobody out", case_crowd, NULL, false},
     {"nor where few files may be open", case_few_descriptors, NULL, false},
     {"a HELLO that was overheard opens nothing", case_overheard, NULL, false},
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they end at its end */
+    {"who has no memory for a link says so by hanging up", case_no_memory, NULL, false},
+#endif
     {"an IPv6 address alone will do", case_v6, NULL, true},
 };
 

@@ -129,6 +129,7 @@ static void find_place(struct place *place)
 {
     void *frames[FRAMES];
     Dl_info own, info;
+    bool inside = false;
     *place = (struct place){.symbol = ""};
     int count = backtrace(frames, FRAMES);
     if (!dladdr((void *)(uintptr_t)&hang_asked, &own))
@@ -138,9 +139,12 @@ static void find_place(struct place *place)
         if (!dladdr(call, &info))
             return;
         if (info.dli_fbase != own.dli_fbase) {
+            if (!inside) /* a sanitizer's backtrace() */
+                continue;
             name_caller(place, &info, call);
             return;
         }
+        inside = true;
         if (info.dli_sname &&
             (!strncmp(info.dli_sname, "MPI_", 4) || !strncmp(info.dli_sname, "PMPI_", 5)))
             name_function(place, info.dli_sname);

@@ -9,22 +9,28 @@
 
 enum {
     TAG_AGREE = INT32_MAX,
-    ITEMS_SHOWN = 3
+    ITEMS_SHOWN = 3,
+    RANGES_SHOWN = 20
 };
 
 void words_list(FILE *to, const bool *set, int count)
 {
     const char *comma = "";
+    int ranges = 0, all = 0;
     for (int i = 0; i < count; i++) {
         if (!set[i])
             continue;
         int last = i;
         while (last + 1 < count && set[last + 1])
             last++;
-        fprintf(to, last > i ? "%s%d-%d" : "%s%d", comma, i, last);
+        if (ranges++ < RANGES_SHOWN)
+            fprintf(to, last > i ? "%s%d-%d" : "%s%d", comma, i, last);
+        all += last - i + 1;
         comma = ",";
         i = last;
     }
+    if (ranges > RANGES_SHOWN)
+        fprintf(to, ",... (%d in all)", all);
 }
 
 int words_ranks(FILE *to, const bool *set, int count)

@@ -211,6 +211,28 @@ static void many(void **state)
     }
 }
 
+/* Every second one waits for the next, which has ended: the list is cut, and counted. */
+static void scattered(void **state)
+{
+    static struct hang_rank ranks[MANY];
+    static char text[MANY][300];
+    (void)state;
+    for (int r = 0; r < MANY; r++) {
+        snprintf(text[r], sizeof(text[r]),
+                 HEAD "T\tMPI_Recv\twait\t9\t1f\t/a.out\t\nA\trecv\t0\t%d\t%d\t3\t0\tposted\n"
+                      "C\t0\t%d\t%d\t0\tMPI_COMM_WORLD\t0-%d\t\n",
+                 r + 1, r + 1, MANY, r, MANY - 1);
+        ranks[r] = rank_of(r % 2 ? ended : text[r]);
+    }
+    struct hang_question question = {.ranks = ranks, .count = MANY, .host = "h"};
+    char *report = hang_format(&question);
+    assert_non_null(report);
+    assert_non_null(strstr(report, "Culprits: ranks 1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31,33,"
+                                   "35,37,39,... (5000 in all) (a deadlock)\n"));
+    assert_true(strlen(report) < 4000);
+    free(report);
+}
+
 /* A place that the caller can name. */
 static void name_site(void *arg, const char *module, uint64_t offset, char *text, size_t size)
 {
@@ -253,10 +275,8 @@ static void ranges(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_case),
-        cmocka_unit_test(many),
-        cmocka_unit_test(sites),
-        cmocka_unit_test(ranges),
+        cmocka_unit_test(each_case), cmocka_unit_test(many),   cmocka_unit_test(scattered),
+        cmocka_unit_test(sites),     cmocka_unit_test(ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

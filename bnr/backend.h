@@ -31,6 +31,7 @@ struct backend_ops {
     int (*host_memory)(struct backend *b, int rank, int *fd, unsigned long long *offset,
                        unsigned long long *size);
     int (*appnum)(struct backend *b, int *appnum);
+    int (*app)(struct backend *b, int appnum, int *first, int *size);
     int (*universe_size)(struct backend *b, int *size);
     /* Fill the index-th event; ev->data must stay valid during the delivery. */
     void (*event)(struct backend *b, uint32_t index, BNR_Event *ev);

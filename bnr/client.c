@@ -439,6 +439,13 @@ int BNR_Get_appnum(int *appnum)
     return client.backend->ops->appnum(client.backend, appnum);
 }
 
+int BNR_Get_app(BNR_Group g, int appnum, int *first, int *size)
+{
+    if (!is_member(g) || !first || !size)
+        return bad_group();
+    return g->backend->ops->app(g->backend, appnum, first, size);
+}
+
 int BNR_Get_universe_size(int *size)
 {
     if (!client.count || !size)

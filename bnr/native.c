@@ -171,6 +171,19 @@ static int native_appnum(struct backend *b, int *appnum)
     return BNR_SUCCESS;
 }
 
+static int native_app(struct backend *b, int appnum, int *first, int *size)
+{
+    const struct native *n = self_of(b);
+    int count = 0;
+    for (int r = 0; r < b->size; r++)
+        if (n->table.rank[r].app == (uint32_t)appnum && !count++)
+            *first = r;
+    if (!count)
+        return BNR_ERR_NOT_FOUND;
+    *size = count;
+    return BNR_SUCCESS;
+}
+
 static int native_universe_size(struct backend *b, int *size)
 {
     *size = (int)self_of(b)->table.head->universe_size;
@@ -263,6 +276,7 @@ static const struct backend_ops native_ops = {
     .host = native_host,
     .host_memory = native_host_memory,
     .appnum = native_appnum,
+    .app = native_app,
     .universe_size = native_universe_size,
     .event = native_event,
     .abort = native_abort,

@@ -101,6 +101,11 @@ static int single_appnum(struct backend *b, int *appnum)
     return BNR_ERR_NOT_FOUND;
 }
 
+static int single_app(struct backend *b, int appnum, int *first, int *size)
+{
+    return BNR_ERR_NOT_FOUND;
+}
+
 static int single_universe_size(struct backend *b, int *size)
 {
     *size = 1;
@@ -138,6 +143,7 @@ static const struct backend_ops single_ops = {
     .host = single_host,
     .host_memory = single_host_memory,
     .appnum = single_appnum,
+    .app = single_app,
     .universe_size = single_universe_size,
     .event = single_event,
     .abort = single_abort,

@@ -255,6 +255,9 @@ int BNR_Get_secret(BNR_Group g, unsigned char secret[16]);
 /* Index of this process's program among those given to mpiexec, from 0;
  * BNR_ERR_NOT_FOUND in a singleton. */
 int BNR_Get_appnum(int *appnum);
+/* The ranks of g that run such a program: *first and the *size - 1 next ones. BNR_ERR_NOT_FOUND
+ * where there is none. */
+int BNR_Get_app(BNR_Group g, int appnum, int *first, int *size);
 /* How many processes the job may have in all; at least the group's size. */
 int BNR_Get_universe_size(int *size);
 

@@ -164,6 +164,10 @@ void mpid_orphan(void);
  * if it had reached the process manager. */
 bool mpid_has_manager(void);
 
+/* The ranks of the world that run mpiexec's program number app: *first and the *size - 1 next
+ * ones. Returns whether there are any. */
+bool mpid_app(int app, int *first, int *size);
+
 /* Bytes that must follow a struct mpid_request (given request_size): valid
  * after mpid_init(). */
 size_t mpid_request_tail(void);

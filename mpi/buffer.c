@@ -8,8 +8,10 @@
 
 #include "include/mpid.h"
 #include "mpi/comm.h"
+#include "mpi/group.h"
 #include "mpi/p2p.h"
 #include "mpi/request.h"
+#include "mpi/session.h"
 #include "mpi/type.h"
 #include "os/lock.h"
 
@@ -119,7 +121,11 @@ static struct segment *take(struct buffer *buffer, size_t len)
 
 int buffer_send(const struct p2p_side *to, const void *buf, MPI_Count count, MPI_Datatype type)
 {
-    struct buffer *buffer = to->comm->buffer ? to->comm->buffer : buffer_process;
+    struct buffer *buffer = to->comm->buffer;
+    if (!buffer && to->comm->group->session)
+        buffer = session_buffer(to->comm->group->session);
+    if (!buffer)
+        buffer = buffer_process;
     struct mpid_bytes bytes;
     struct type *used;
     if (to->peer == MPI_PROC_NULL)

@@ -4,7 +4,8 @@
  * Buffered sends (MPI-5.0 3.6): the user's buffer, cut into segments that are
  * in use while their message is under way; or, with MPI_BUFFER_AUTOMATIC, memory
  * that the library takes as it needs. A message goes to its communicator's buffer,
- * where it has one, else to the process's.
+ * where it has one, else to that of the session that the communicator comes from, else to the
+ * process's.
  */
 #ifndef MPI_BUFFER_H
 #define MPI_BUFFER_H

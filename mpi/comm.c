@@ -14,6 +14,7 @@
 #include "mpi/group.h"
 #include "mpi/info.h"
 #include "mpi/interface.h"
+#include "mpi/session.h"
 #include "mpi/topo.h"
 
 struct os_lock comm_lock = OS_LOCK_INIT;
@@ -161,6 +162,10 @@ struct info *comm_hints(struct comm *comm)
     os_lock(&comm_lock);
     struct info *info = info_copy(comm->info);
     os_unlock(&comm_lock);
+    if (info && info_set(info, "mpi_memory_alloc_kinds", SESSION_MEMORY_KINDS)) {
+        info_destroy(info);
+        return NULL;
+    }
     for (size_t i = 0; info && i < sizeof(hint_names) / sizeof(hint_names[0]); i++) {
         if (!info_get(info, hint_names[i]) && info_set(info, hint_names[i], "false")) {
             info_destroy(info);

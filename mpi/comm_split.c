@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "mpi/agree.h"
@@ -16,6 +15,7 @@
 #include "mpi/context.h"
 #include "mpi/group.h"
 #include "mpi/hardware.h"
+#include "mpi/session.h"
 #include "os/log.h"
 
 /* ---- everybody's words ---- */
@@ -244,7 +244,8 @@ int comm_split_hardware(struct comm *comm, struct comm_split *how, bool chooses,
 void comm_split_pset(const char *name, struct comm_split *how)
 {
     struct process me = group_me();
-    bool is_world = !strcasecmp(name, "mpi://WORLD"), is_self = !strcasecmp(name, "mpi://SELF");
-    how->member = is_world || is_self;
-    how->color = is_self ? hash(0, &me, sizeof(me)) : hash(1, &me.gid, sizeof(me.gid));
+    struct session_pset set = {0, 0};
+    how->member = session_pset(name, &set) && (int64_t)me.rank >= set.first &&
+                  (int64_t)me.rank < (int64_t)set.first + set.size;
+    how->color = hash(hash(1, &me.gid, sizeof(me.gid)), &set, sizeof(set));
 }

@@ -395,6 +395,18 @@ int errh_comm(struct comm *comm, int error_class, const char *function, const ch
     return errh_raise(comm, compose(error_class, function, what, where, rank, text), text);
 }
 
+int errh_on(struct errhandler *errhandler, void *handle, int error_class, const char *function,
+            const char *fmt, ...)
+{
+    char text[MPI_MAX_ERROR_STRING + 256], what[320];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(what, sizeof(what), fmt, args);
+    va_end(args);
+    int code = compose(error_class, function, what, "", world_rank(), text);
+    return errh_raise_on(errhandler, handle, code, text);
+}
+
 int errh_no_file(int error_class, const char *function, const char *fmt, ...)
 {
     char text[MPI_MAX_ERROR_STRING + 256], what[320];
@@ -421,6 +433,10 @@ int errh_bad_comm(MPI_Comm handle, const char *function)
         return errh_not_ready(function);
     if (handle == MPI_COMM_NULL)
         return errh_comm(NULL, MPI_ERR_COMM, function, "communicator MPI_COMM_NULL");
+    if (handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF)
+        return errh_comm(NULL, MPI_ERR_COMM, function,
+                         "%s is there only between MPI_Init and MPI_Finalize, and not for sessions",
+                         handle == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF");
     return errh_comm(NULL, MPI_ERR_COMM, function, "communicator %p is none, or was freed",
                      (void *)handle);
 }
@@ -430,9 +446,9 @@ int errh_not_ready(const char *function)
     char text[192], name[64];
     public_name(function, name, sizeof(name));
     snprintf(text, sizeof(text), "%s: called %s (%.64s)", name,
-             mpi_state == MPI_STATE_BEFORE   ? "before MPI_Init"
+             mpi_state == MPI_STATE_BEFORE   ? "before MPI_Init or MPI_Session_init"
              : mpi_state == MPI_STATE_FORKED ? "in a child process of the one that called MPI_Init"
-                                             : "after MPI_Finalize",
+                                             : "after MPI_Finalize, or the end of the last session",
              os_host_name());
     end(MPI_ERR_OTHER, text);
     return MPI_ERR_OTHER;

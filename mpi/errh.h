@@ -73,6 +73,9 @@ int errh_comm(struct comm *comm, int error_class, const char *function, const ch
 int errh_raise(struct comm *comm, int code, const char *text);
 /* On an object of any kind: its handle, and errh_get() of its slot, which is given up here. */
 int errh_raise_on(struct errhandler *errhandler, void *handle, int code, const char *text);
+/* As errh_comm(), on an object of any kind, as errh_raise_on() takes it. */
+int errh_on(struct errhandler *errhandler, void *handle, int error_class, const char *function,
+            const char *fmt, ...) __attribute__((format(printf, 5, 6), cold));
 /* As errh_comm(), for what goes wrong without a file. */
 int errh_no_file(int error_class, const char *function, const char *fmt, ...)
     __attribute__((format(printf, 3, 4), cold));

@@ -119,14 +119,15 @@ struct group *group_pick(struct group *from, const int *ranks, int size)
         return from;
     }
     if (!from->list && regular && size)
-        return group_create_range(&from->gid, from->first + ranks[0] * from->stride,
-                                  step * from->stride, size);
+        return group_inherit(group_create_range(&from->gid, from->first + ranks[0] * from->stride,
+                                                step * from->stride, size),
+                             from);
     struct process *list = malloc((size_t)(size ? size : 1) * sizeof(*list));
     if (!list)
         return NULL;
     for (int i = 0; i < size; i++)
         list[i] = group_process(from, ranks[i]);
-    struct group *group = group_create(list, size);
+    struct group *group = group_inherit(group_create(list, size), from);
     free(list);
     return group;
 }

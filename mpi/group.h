@@ -31,6 +31,7 @@ struct group {
     struct process *list;  /* [size], or NULL: a range */
     _Atomic(int *) index; /* of a list: a hash table, once a process was sought */
     _Atomic(struct vc **) vcs; /* [size], made when a communicator needs it, and shared */
+    uint64_t session; /* number of the session that it comes from; 0: none */
 };
 
 /* Tell who this process is: comes first. */
@@ -47,6 +48,14 @@ static inline struct process group_process(const struct group *group, int i)
     if (group->list)
         return group->list[i];
     return (struct process){group->gid, (uint32_t)(group->first + i * group->stride)};
+}
+
+/* Let a group that was made out of another be of the same session. Either may be NULL. */
+static inline struct group *group_inherit(struct group *made, const struct group *from)
+{
+    if (made && made != group_empty && from)
+        made->session = from->session;
+    return made;
 }
 
 /* Make a group of these processes (copied; found to be a range where it is

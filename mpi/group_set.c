@@ -31,8 +31,9 @@ static struct group *only_run(struct group *group, const struct run *run)
 {
     if (run->count == group->size)
         return shared(group);
-    return group_create_range(&group->gid, group->first + run->first * group->stride,
-                              run->step * group->stride, (int)run->count);
+    struct group *made = group_create_range(&group->gid, group->first + run->first * group->stride,
+                                            run->step * group->stride, (int)run->count);
+    return group_inherit(made, group);
 }
 
 /* Whether a range without a run is known at once; then *made is it, or NULL: no memory. */
@@ -181,7 +182,7 @@ static struct group *joined(const struct group *a, const struct group *b)
     if (b->size > INT32_MAX - a->size)
         return NULL;
     if (goes_on(a, b, &stride))
-        return group_create_range(&a->gid, a->first, stride, a->size + b->size);
+        return group_inherit(group_create_range(&a->gid, a->first, stride, a->size + b->size), a);
     struct process *list = malloc(((size_t)a->size + (size_t)b->size) * sizeof(*list));
     if (!list)
         return NULL;
@@ -189,7 +190,7 @@ static struct group *joined(const struct group *a, const struct group *b)
         list[i] = group_process(a, i);
     for (int i = 0; i < b->size; i++)
         list[a->size + i] = group_process(b, i);
-    struct group *group = group_create(list, a->size + b->size);
+    struct group *group = group_inherit(group_create(list, a->size + b->size), a);
     free(list);
     return group;
 }
@@ -300,8 +301,9 @@ static bool chosen_at_once(struct group *from, const int range[3], bool others,
     struct run run = {step > 0 ? first : last, step > 0 ? step : -step, len};
     if (others)
         return without_run(from, &run, made);
-    *made = group_create_range(&from->gid, from->first + first * from->stride,
-                               step * from->stride, (int)len);
+    *made = group_inherit(group_create_range(&from->gid, from->first + first * from->stride,
+                                             step * from->stride, (int)len),
+                          from);
     return true;
 }
 

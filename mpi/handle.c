@@ -56,7 +56,7 @@ int handle_number(const void *handle)
     int number = 0;
     if (handle_is_constant(handle))
         return (int)(uintptr_t)handle;
-    os_lock(&lock);
+    os_lock_slow(&lock);
     if (2u * (uint32_t)count < slot_count || grow()) {
         int *slot = slot_of(handle);
         if (*slot < 0) {
@@ -65,7 +65,7 @@ int handle_number(const void *handle)
         }
         number = HANDLE_CONSTANT_MAX + *slot;
     }
-    os_unlock(&lock);
+    os_unlock_slow(&lock);
     return number;
 }
 
@@ -74,9 +74,9 @@ void *handle_of_number(int number)
     void *handle = NULL;
     if (number >= 0 && number < HANDLE_CONSTANT_MAX)
         return (void *)(uintptr_t)number;
-    os_lock(&lock);
+    os_lock_slow(&lock);
     if (number >= HANDLE_CONSTANT_MAX && number - HANDLE_CONSTANT_MAX < count)
         handle = handles[number - HANDLE_CONSTANT_MAX];
-    os_unlock(&lock);
+    os_unlock_slow(&lock);
     return handle;
 }

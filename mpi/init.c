@@ -6,11 +6,13 @@
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "mpi/attr.h"
 #include "mpi/buffer.h"
 #include "mpi/comm.h"
 #include "mpi/errh.h"
+#include "mpi/group.h"
 #include "mpi/info.h"
 #include "mpi/request.h"
 #include "mpi/type.h"
@@ -18,8 +20,19 @@
 #include "os/settings.h"
 
 struct mpid_world init_world;
+
+/* Guards the rest: always taken, since sessions may begin in any thread at any time. */
+static struct os_lock lock = OS_LOCK_INIT;
+static int users;     /* sessions, and the world model */
+static bool is_there; /* the modules that stay until the process ends */
+static _Atomic enum init_state world_state;
 static int level = MPI_THREAD_SINGLE;
 static pthread_t main_thread;
+
+enum init_state init_world_state(void)
+{
+    return world_state;
+}
 
 int init_thread_level(void)
 {
@@ -31,27 +44,35 @@ bool init_is_main_thread(void)
     return pthread_equal(pthread_self(), main_thread);
 }
 
-static const char *level_name(void)
+/* ---- thread levels ---- */
+
+static const struct {
+    int level;
+    const char *name;
+} levels[] = {
+    {MPI_THREAD_SINGLE, "MPI_THREAD_SINGLE"},
+    {MPI_THREAD_FUNNELED, "MPI_THREAD_FUNNELED"},
+    {MPI_THREAD_SERIALIZED, "MPI_THREAD_SERIALIZED"},
+    {MPI_THREAD_MULTIPLE, "MPI_THREAD_MULTIPLE"},
+};
+
+const char *init_level_name(int of)
 {
-    switch (level) {
-    case MPI_THREAD_MULTIPLE: return "MPI_THREAD_MULTIPLE";
-    case MPI_THREAD_SERIALIZED: return "MPI_THREAD_SERIALIZED";
-    case MPI_THREAD_FUNNELED: return "MPI_THREAD_FUNNELED";
-    default: return "MPI_THREAD_SINGLE";
-    }
+    int i = 0;
+    while (i < 3 && levels[i].level != of)
+        i++;
+    return levels[i].name;
 }
 
-/* MPI_INFO_ENV. */
-static int start_info(int argc, char **argv)
+int init_level_of(const char *name)
 {
-    char text[16];
-    int rc = info_init(argc, argv);
-    struct info *env = info_from(MPI_INFO_ENV);
-    snprintf(text, sizeof(text), "%d", init_world.size);
-    if (!rc)
-        rc = info_set(env, "maxprocs", text);
-    return rc ? rc : info_set(env, "thread_level", level_name());
+    for (int i = 0; i < 4; i++)
+        if (!strcmp(name, levels[i].name))
+            return levels[i].level;
+    return -1;
 }
+
+/* ---- the modules ---- */
 
 /* A forked child has its parent's objects, but no part in the job. No thread of the parent's
  * that may hold a lock is here. */
@@ -65,28 +86,98 @@ static void leave_to_parent(void)
     mpid_orphan();
 }
 
+/* Locked. Those that stay; once. */
+static int start_modules(void)
+{
+    struct process me = {init_world.gid, (uint32_t)init_world.rank};
+    if (is_there)
+        return 0;
+    request_init();
+    group_init(&me);
+    attr_init(&init_world);
+    if (type_init() || pthread_atfork(NULL, NULL, leave_to_parent))
+        return -1;
+    is_there = true;
+    return 0;
+}
+
+/* Locked. Count one more user, the first of whom starts or wakes the library. */
+static int enter(enum mpid_model model, bool threads, char *why, size_t size)
+{
+    size_t request_size = sizeof(struct request) - offsetof(struct request, dev);
+    if (!users && mpid_init(threads, request_size, &init_world, why, size))
+        return -1;
+    if (users && threads)
+        mpid_use_threads();
+    int rc = start_modules();
+    if (rc)
+        snprintf(why, size, "no memory");
+    else if ((rc = mpid_use(model)))
+        snprintf(why, size, "what this process is could not be published");
+    if (!rc)
+        users++;
+    else if (!users)
+        (void)mpid_rest();
+    return rc ? -1 : 0;
+}
+
+/* Locked. */
+static int leave(void)
+{
+    if (--users)
+        return MPI_SUCCESS;
+    mpi_state = MPI_STATE_FINALIZED;
+    errh_fini();
+    return mpid_rest() ? MPI_ERR_OTHER : MPI_SUCCESS;
+}
+
+/* When the process ends. What is not at rest is left as it is: the program has been ended in the
+ * midst of it. */
+static __attribute__((destructor)) void give_back(void)
+{
+    if (!is_there || users || mpi_state == MPI_STATE_FORKED)
+        return;
+    mpid_close();
+    attr_fini();
+    type_fini();
+    request_fini();
+}
+
+/* ---- the world model ---- */
+
+/* MPI_INFO_ENV. */
+static int start_info(int argc, char **argv)
+{
+    char text[16];
+    int rc = info_init(argc, argv);
+    struct info *env = info_from(MPI_INFO_ENV);
+    snprintf(text, sizeof(text), "%d", init_world.size);
+    if (!rc)
+        rc = info_set(env, "maxprocs", text);
+    return rc ? rc : info_set(env, "thread_level", init_level_name(level));
+}
+
 int init_start(int argc, char **argv, int thread_level, char *why, size_t size)
 {
     if (os_settings_load(why, size))
         return -1;
+    os_lock_slow(&lock);
+    /* Once sessions have been there, threads may be in MPI that know of no promise. */
+    bool threads = os_lock_enabled || thread_level == MPI_THREAD_MULTIPLE;
     level = thread_level;
     main_thread = pthread_self();
-    os_lock_enabled = level == MPI_THREAD_MULTIPLE;
-    size_t request_size = sizeof(struct request) - offsetof(struct request, dev);
-    if (mpid_init(os_lock_enabled, request_size, &init_world, why, size))
-        return -1;
-    request_init();
-    if (type_init() || start_info(argc, argv) || comm_init(&init_world)) {
+    os_lock_enabled = threads;
+    int rc = enter(MPID_WORLD, threads, why, size);
+    if (!rc && (start_info(argc, argv) || comm_init(&init_world))) {
         snprintf(why, size, "no memory");
-        return -1;
+        rc = -1;
     }
-    if (pthread_atfork(NULL, NULL, leave_to_parent)) {
-        snprintf(why, size, "no memory");
-        return -1;
+    if (!rc) {
+        world_state = INIT_READY;
+        mpi_state = MPI_STATE_READY;
     }
-    attr_init(&init_world);
-    mpi_state = MPI_STATE_READY;
-    return 0;
+    os_unlock_slow(&lock);
+    return rc;
 }
 
 /* Take a buffer of the user's away, once what is in it is sent. */
@@ -99,16 +190,50 @@ static void detach(struct buffer **slot)
 
 int init_end(void)
 {
+    os_lock_slow(&lock);
+    bool alone = users == 1;
+    world_state = INIT_ENDING;
+    os_unlock_slow(&lock);
     detach(&comm_constants[1]->buffer);
     detach(&comm_constants[2]->buffer);
-    detach(&buffer_process);
-    int rc = mpid_finalize();
-    mpi_state = MPI_STATE_FINALIZED;
+    if (alone)
+        detach(&buffer_process);
+    /* Unlocked: a peer that we wait for may wait for a session of ours. */
+    mpid_end_world(alone);
+    os_lock_slow(&lock);
     comm_fini();
-    attr_fini();
     info_fini();
-    type_fini();
-    request_fini();
-    errh_fini();
-    return rc ? MPI_ERR_OTHER : MPI_SUCCESS;
+    world_state = INIT_OVER;
+    int rc = leave();
+    os_unlock_slow(&lock);
+    return rc;
+}
+
+/* ---- sessions ---- */
+
+int init_start_session(char *why, size_t size)
+{
+    if (mpi_state == MPI_STATE_FORKED) {
+        snprintf(why, size, "this is a child process of the one that initialized MPI");
+        return -1;
+    }
+    if (os_settings_load(why, size))
+        return -1;
+    os_lock_slow(&lock);
+    os_lock_enabled = true;
+    int rc = enter(MPID_SESSIONS, true, why, size);
+    if (!rc)
+        mpi_state = MPI_STATE_READY;
+    os_unlock_slow(&lock);
+    return rc;
+}
+
+int init_end_session(void)
+{
+    os_lock_slow(&lock);
+    if (users == 1)
+        detach(&buffer_process);
+    int rc = leave();
+    os_unlock_slow(&lock);
+    return rc;
 }

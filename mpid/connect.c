@@ -200,7 +200,9 @@ enum chan_answer connect_asked(void *owner, const struct chan_ops *ops,
     struct vc *vc = vc_get(gid, rank);
     if (!vc)
         return CHAN_REFUSE_UNKNOWN;
-    if (vc->state >= VC_CLOSED || (device.finalizing && vc->state == VC_UNBOUND))
+    /* A process that uses no sessions can only mean the world, which has ended here. */
+    if (vc->state >= VC_CLOSED ||
+        (device.finalizing && vc->state == VC_UNBOUND && !epoch_peer_says(vc, "sessions")))
         return CHAN_REFUSE_CLOSED;
     if (vc->state >= VC_ACCEPTING)
         return CHAN_REFUSE_CROSSING;

@@ -391,6 +391,14 @@ void mpid_orphan(void)
     vc_each(orphan, NULL);
 }
 
+bool mpid_app(int app, int *first, int *size)
+{
+    os_lock(&device.lock);
+    bool found = !BNR_Get_app(device.group, app, first, size);
+    os_unlock(&device.lock);
+    return found;
+}
+
 bool mpid_has_manager(void)
 {
     return device.group != BNR_GROUP_NULL;

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "include/bnr.h"
 #include "include/channel.h"
@@ -76,7 +77,10 @@ struct device {
     struct vc *busy;     /* VCs with something to hand over */
     int binding;         /* VCs whose card is awaited, or that connect */
     uint64_t eager_credit, credit_step; /* what a peer may hold; what is given back at once */
-    bool finalizing;
+    unsigned used;    /* enum mpid_model: for what, by now; the world model no longer once it is over */
+    bool finalizing;  /* MPI_Finalize has been called */
+    bool at_rest;     /* from mpid_rest() on, until the next mpid_init() */
+    pid_t pid;        /* who has opened the channels; 0: they are not open */
     bool orphan;    /* mpid_orphan() was called */
     bool ends_seen; /* some process of the group has ended */
     uint32_t lost;  /* 1 + the rank to which the last connection broke; 0: none */
@@ -88,6 +92,7 @@ struct device {
 extern struct device device;
 
 bool device_has_ended(uint32_t rank);
+void device_close_channels(void);
 
 /* Complete a request; see struct mpid_request. */
 void device_complete(struct mpid_request *request);
@@ -164,6 +169,11 @@ static inline void progress_news(void)
     if (__builtin_expect(atomic_load_explicit(&device.sleepers, memory_order_relaxed), 0))
         progress_wake();
 }
+
+/* ---- epoch.c ---- */
+
+/* Whether the peer has put this word (see there). */
+bool epoch_peer_says(const struct vc *vc, const char *key);
 
 /* ---- report.c ---- */
 

@@ -169,7 +169,7 @@ static __attribute__((noinline)) int send_slow(struct vc *vc, const struct mpid_
     request->id = 0;
     request->mode = mode;
     device.requests_exist = true;
-    if (vc->state == VC_FAILED || vc->state == VC_CLOSED || vc->state == VC_REMOTE_CLOSE) {
+    if (vc->state == VC_FAILED || (vc->state == VC_CLOSED && !vc->bound) || vc_is_shut(vc)) {
         request->error = vc->state == VC_FAILED ? vc->failure : MPID_LOST;
         device_complete(request);
     } else if (vc->link != vc->bound || offer(vc, request)) {
@@ -268,6 +268,10 @@ static void finish_bulk(struct vc *vc, struct mpid_request *request)
     while (*at != request)
         at = &(*at)->next;
     *at = request->next;
+    if (request->split) { /* the receiver still reads the rest itself */
+        request->state = CAR_LENT;
+        return;
+    }
     ids_drop(&device.ids, request->id);
     vc->unfinished--;
     device_complete(request);

@@ -24,6 +24,7 @@ static const char *const vc_event_names[VC_EVENTS] = {
     [VC_NEED] = "need",     [VC_LINKED] = "linked",   [VC_ASKED] = "asked",
     [VC_OPENED] = "opened", [VC_REFUSED] = "refused", [VC_CLOSE] = "close",
     [VC_CLOSE_0] = "close(0)", [VC_CLOSE_1] = "close(1)", [VC_LOST] = "lost",
+    [VC_REOPEN] = "reopen", [VC_FORGET] = "forget",
 };
 
 enum { NONE = VC_STATES }; /* cannot happen */
@@ -31,27 +32,27 @@ enum { NONE = VC_STATES }; /* cannot happen */
 /* From state by event to state. */
 static const uint8_t vc_next[VC_STATES][VC_EVENTS] = {
     /*                    NEED           LINKED         ASKED         OPENED   REFUSED
-     *                    CLOSE          CLOSE_0        CLOSE_1       LOST */
+     *                    CLOSE          CLOSE_0        CLOSE_1       LOST     REOPEN   FORGET */
     [VC_UNBOUND] =       {VC_BINDING,    NONE,          VC_ACCEPTING, NONE,    NONE,
-                          VC_CLOSED,     NONE,          NONE,         VC_FAILED},
+                          VC_CLOSED,     NONE,          NONE,         VC_FAILED, NONE,  NONE},
     [VC_BINDING] =       {VC_BINDING,    VC_CONNECTING, VC_ACCEPTING, NONE,    NONE,
-                          NONE,          NONE,          NONE,         VC_FAILED},
+                          NONE,          NONE,          NONE,         VC_FAILED, NONE,  NONE},
     [VC_CONNECTING] =    {VC_CONNECTING, VC_CONNECTING, VC_ACCEPTING, VC_OPEN, VC_CONNECTING,
-                          NONE,          NONE,          NONE,         VC_FAILED},
+                          NONE,          NONE,          NONE,         VC_FAILED, NONE,  NONE},
     [VC_ACCEPTING] =     {VC_ACCEPTING,  NONE,          NONE,         VC_OPEN, NONE,
-                          NONE,          NONE,          NONE,         VC_FAILED},
+                          NONE,          NONE,          NONE,         VC_FAILED, NONE,  NONE},
     [VC_OPEN] =          {VC_OPEN,       NONE,          NONE,         VC_OPEN, VC_CONNECTING,
-                          VC_LOCAL_CLOSE, VC_REMOTE_CLOSE, NONE,      VC_FAILED},
+                          VC_LOCAL_CLOSE, VC_REMOTE_CLOSE, NONE,      VC_FAILED, VC_OPEN, NONE},
     [VC_LOCAL_CLOSE] =   {VC_LOCAL_CLOSE, NONE,         NONE,         VC_LOCAL_CLOSE, VC_CONNECTING,
-                          NONE,          VC_CLOSE_ACKED, VC_CLOSED,   VC_FAILED},
+                          NONE,          VC_CLOSE_ACKED, VC_CLOSED,   VC_FAILED, VC_OPEN, NONE},
     [VC_REMOTE_CLOSE] =  {VC_REMOTE_CLOSE, NONE,        NONE,         VC_REMOTE_CLOSE, NONE,
-                          VC_CLOSE_ACKED, NONE,         NONE,         VC_FAILED},
+                          VC_CLOSE_ACKED, NONE,         NONE,         VC_FAILED, VC_OPEN, NONE},
     [VC_CLOSE_ACKED] =   {VC_CLOSE_ACKED, NONE,         NONE,         NONE,    NONE,
-                          NONE,          NONE,          VC_CLOSED,    VC_CLOSED},
+                          NONE,          NONE,          VC_CLOSED,    VC_CLOSED, VC_OPEN, NONE},
     [VC_CLOSED] =        {NONE,          NONE,          NONE,         NONE,    NONE,
-                          VC_CLOSED,     NONE,          NONE,         VC_CLOSED},
+                          VC_CLOSED,     NONE,          NONE,         VC_CLOSED, VC_OPEN, VC_UNBOUND},
     [VC_FAILED] =        {VC_FAILED,     NONE,          NONE,         NONE,    NONE,
-                          VC_FAILED,     NONE,          NONE,         VC_FAILED},
+                          VC_FAILED,     NONE,          NONE,         VC_FAILED, NONE,  NONE},
 };
 
 const char *vc_state_name(enum vc_state state)
@@ -274,14 +275,39 @@ void vc_close(struct vc *vc)
         send_close(vc, 1);
 }
 
+bool vc_is_shut(const struct vc *vc)
+{
+    return vc->state == VC_REMOTE_CLOSE && !(device.used & MPID_SESSIONS);
+}
+
+void vc_reopen(struct vc *vc)
+{
+    if (vc_is_up(vc)) {
+        vc_event(vc, VC_REOPEN);
+        if (!vc->send_head && !vc->control_head)
+            vc_let_go(vc);
+    } else if (!vc->bound && vc->state == VC_CLOSED) {
+        vc_event(vc, VC_FORGET);
+        free(vc->refusals);
+        vc->refusals = NULL;
+        vc->tried = 0;
+        vc->link = &vc->stand_in;
+        vc->credit = device.eager_credit;
+        vc->owed = 0;
+    }
+}
+
+/* Where nobody is of the world model (any more), CLOSE means nothing. */
 void vc_close_arrived(struct vc *vc, uint64_t acked)
 {
+    if (!(device.used & MPID_WORLD))
+        return;
     enum vc_state before = (enum vc_state)vc->state;
     if (!vc_event(vc, acked ? VC_CLOSE_1 : VC_CLOSE_0))
         vc_fail(vc, MPID_LOST, "it closed twice");
     else if (before == VC_LOCAL_CLOSE)
         send_close(vc, 1);
-    else if (vc->state == VC_REMOTE_CLOSE)
+    else if (vc_is_shut(vc))
         send_unwanted(vc);
 }
 

@@ -15,6 +15,7 @@
  *   OPEN --close--> LOCAL_CLOSE --peer's CLOSE--> CLOSE_ACKED --> CLOSED
  *   OPEN --peer's CLOSE--> REMOTE_CLOSE --close--> CLOSE_ACKED --> CLOSED
  *   any --lost, no candidate left--> FAILED
+ *   closed, or closing with a peer that does not answer --reopen--> OPEN, --forget--> UNBOUND
  *
  * The whole table is vc_next[] in vc.c. The device's lock guards everything.
  */
@@ -54,6 +55,8 @@ enum vc_event {
     VC_CLOSE_0, /* the peer is done */
     VC_CLOSE_1, /* the peer is done and knows that we are */
     VC_LOST,    /* no way to the peer, or none any more */
+    VC_REOPEN,  /* the world model has ended here, but the link stands */
+    VC_FORGET,  /* the same, and there is no link */
     VC_EVENTS
 };
 
@@ -97,6 +100,7 @@ struct vc {
     uint8_t state; /* enum vc_state */
     bool busy;     /* in the device's list of VCs with something to hand over */
     bool no_direct;
+    bool no_split; /* the peer cannot write into our memory */
     uint8_t failure; /* enum mpid_error of sends, once FAILED */
     uint8_t tried; /* candidates that have been refused */
     uint32_t unfinished; /* rendezvous sends that wait for the peer */
@@ -140,11 +144,14 @@ void vc_mark_busy(struct vc *vc);
 /* Send a control packet, now or as soon as there is room, in order. */
 void vc_control(struct vc *vc, const struct chan_head *head, const void *payload, uint32_t len);
 
-/* No message waits any more: from now on they go straight to the link, unless the peer has
- * closed and wants none. */
+/* Whether the peer has closed, and wants none of our messages. */
+bool vc_is_shut(const struct vc *vc);
+
+/* No message waits any more: from now on they go straight to the link, unless the peer wants
+ * none. */
 static inline void vc_let_go(struct vc *vc)
 {
-    vc->link = vc->state == VC_REMOTE_CLOSE ? &vc->stand_in : vc->bound;
+    vc->link = vc_is_shut(vc) ? &vc->stand_in : vc->bound;
 }
 
 /* The link has been refused: what it had taken waits, together with the rest, for another. */
@@ -157,6 +164,8 @@ void vc_control_free(struct control *control);
 
 /* Begin to close; progress does the rest. */
 void vc_close(struct vc *vc);
+/* All have closed whom we had to wait for: what comes now is of sessions. */
+void vc_reopen(struct vc *vc);
 /* A CLOSE packet came. */
 void vc_close_arrived(struct vc *vc, uint64_t acked);
 /* The peer is gone or cannot be reached: everything with it ends in error. */

@@ -35,7 +35,7 @@ static struct {
     _Atomic uint64_t part_at_ns, part_ns; /* when to try again to part; then wait this long */
 } budget = {.self_fd = -1};
 
-void wait_init(int ranks, int cpus, bool threads)
+void wait_init(int ranks, int cpus)
 {
     int64_t spin = os_setting(OS_SETTING_SPIN_US), yields = os_setting(OS_SETTING_YIELDS);
     bool shared = ranks > cpus;
@@ -44,7 +44,12 @@ void wait_init(int ranks, int cpus, bool threads)
     budget.shared = shared;
     atomic_store_explicit(&budget.part_ns, PART_NS, memory_order_relaxed);
     budget.yields = (uint32_t)(yields >= 0 ? yields : shared ? SHARED_YIELDS : OWN_YIELDS);
-    budget.self_fd = threads ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
+}
+
+void wait_share(void)
+{
+    if (budget.self_fd < 0)
+        budget.self_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 }
 
 void wait_fini(void)

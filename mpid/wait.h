@@ -27,7 +27,9 @@ struct wait {
 };
 
 /* Set the budgets: ranks that share cpus processors. */
-void wait_init(int ranks, int cpus, bool threads);
+void wait_init(int ranks, int cpus);
+/* Several threads may wait, from here on. */
+void wait_share(void);
 void wait_fini(void);
 
 static inline void wait_begin(struct wait *wait)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Attaching buffers for MPI_Bsend (MPI-5.0 3.6): of the process, and of a communicator. */
+/* Attaching buffers for MPI_Bsend (MPI-5.0 3.6): of the process, of a session, and of a
+ * communicator. */
 #include <limits.h>
 #include <mpi.h>
 
@@ -8,31 +9,44 @@
 #include "mpi/comm.h"
 #include "mpi/errh.h"
 #include "mpi/request.h"
+#include "mpi/session.h"
 
-static int attach(struct comm *comm, struct buffer **slot, void *memory, MPI_Count size,
+/* What a buffer is attached to, where errors are told: a communicator, a session, or neither. */
+struct owner {
+    struct comm *comm;
+    struct session *session;
+};
+
+static int fail(const struct owner *owner, int error_class, const char *function, const char *what)
+{
+    if (owner->session)
+        return session_error(owner->session, error_class, function, "%s", what);
+    return errh_comm(owner->comm, error_class, function, "%s", what);
+}
+
+static int attach(struct owner owner, struct buffer **slot, void *memory, MPI_Count size,
                   const char *function)
 {
     if (size < 0)
-        return errh_comm(comm, MPI_ERR_ARG, function, "size %lld: must be 0 or more",
-                         (long long)size);
+        return fail(&owner, MPI_ERR_ARG, function, "size: must be 0 or more");
     if (!memory && size)
-        return errh_comm(comm, MPI_ERR_BUFFER, function, "buffer: NULL, but size is not 0");
+        return fail(&owner, MPI_ERR_BUFFER, function, "buffer: NULL, but size is not 0");
     int rc = buffer_attach(slot, memory, size);
     if (rc)
-        return errh_comm(comm, rc, function,
-                         rc == MPI_ERR_BUFFER ? "a buffer is attached already: detach it first"
-                                              : "out of memory");
+        return fail(&owner, rc, function,
+                    rc == MPI_ERR_BUFFER ? "a buffer is attached already: detach it first"
+                                         : "out of memory");
     return MPI_SUCCESS;
 }
 
 /* buffer_addr is the address of a pointer. */
-static int detach(struct comm *comm, struct buffer **slot, void *buffer_addr, MPI_Count *size,
+static int detach(struct owner owner, struct buffer **slot, void *buffer_addr, MPI_Count *size,
                   const char *function)
 {
     if (!buffer_addr || !size)
-        return errh_comm(comm, MPI_ERR_ARG, function, "buffer_addr or size: NULL");
+        return fail(&owner, MPI_ERR_ARG, function, "buffer_addr or size: NULL");
     if (buffer_detach(slot, buffer_addr, size))
-        return errh_comm(comm, MPI_ERR_BUFFER, function, "no buffer is attached");
+        return fail(&owner, MPI_ERR_BUFFER, function, "no buffer is attached");
     return MPI_SUCCESS;
 }
 
@@ -42,18 +56,20 @@ static int narrow(MPI_Count size)
     return size > INT_MAX ? INT_MAX : (int)size;
 }
 
-static int iflush(struct comm *comm, struct buffer *buffer, MPI_Request *request,
+static int iflush(struct owner owner, struct buffer *buffer, MPI_Request *request,
                   const char *function)
 {
-    struct request *made = request_create(REQUEST_FLUSH, comm);
+    struct request *made = request_create(REQUEST_FLUSH, owner.comm);
     if (!made)
-        return errh_comm(comm, MPI_ERR_NO_MEM, function, "out of memory");
+        return fail(&owner, MPI_ERR_NO_MEM, function, "out of memory");
     made->buffer = buffer;
     *request = request_handle(made);
     return MPI_SUCCESS;
 }
 
 /* ---- of the process ---- */
+
+static const struct owner of_process;
 
 /*
  * Attach a buffer for buffered sends to the process.
@@ -73,7 +89,7 @@ static int iflush(struct comm *comm, struct buffer *buffer, MPI_Request *request
  */
 int PMPI_Buffer_attach_c(void *buffer, MPI_Count size)
 {
-    return attach(NULL, &buffer_process, buffer, size, __func__);
+    return attach(of_process, &buffer_process, buffer, size, __func__);
 }
 
 /*
@@ -93,13 +109,13 @@ int PMPI_Buffer_attach_c(void *buffer, MPI_Count size)
  */
 int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
 {
-    return detach(NULL, &buffer_process, buffer_addr, size, __func__);
+    return detach(of_process, &buffer_process, buffer_addr, size, __func__);
 }
 
 int PMPI_Buffer_detach(void *buffer_addr, int *size)
 {
     MPI_Count wide = 0;
-    int rc = detach(NULL, &buffer_process, buffer_addr, size ? &wide : NULL, __func__);
+    int rc = detach(of_process, &buffer_process, buffer_addr, size ? &wide : NULL, __func__);
     if (!rc)
         *size = narrow(wide);
     return rc;
@@ -127,7 +143,7 @@ int PMPI_Buffer_flush(void)
  */
 int PMPI_Buffer_iflush(MPI_Request *request)
 {
-    return iflush(NULL, buffer_process, request, __func__);
+    return iflush(of_process, buffer_process, request, __func__);
 }
 
 /* ---- of a communicator ---- */
@@ -151,7 +167,7 @@ int PMPI_Buffer_iflush(MPI_Request *request)
 int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
 {
     struct comm *c = comm_from(comm);
-    return c ? attach(c, &c->buffer, buffer, size, __func__) : errh_bad_comm(comm, __func__);
+    return c ? attach((struct owner){c, NULL}, &c->buffer, buffer, size, __func__) : errh_bad_comm(comm, __func__);
 }
 
 /*
@@ -172,7 +188,7 @@ int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
 int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
 {
     struct comm *c = comm_from(comm);
-    return c ? detach(c, &c->buffer, buffer_addr, size, __func__)
+    return c ? detach((struct owner){c, NULL}, &c->buffer, buffer_addr, size, __func__)
              : errh_bad_comm(comm, __func__);
 }
 
@@ -182,7 +198,7 @@ int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
     MPI_Count wide = 0;
     if (!c)
         return errh_bad_comm(comm, __func__);
-    int rc = detach(c, &c->buffer, buffer_addr, size ? &wide : NULL, __func__);
+    int rc = detach((struct owner){c, NULL}, &c->buffer, buffer_addr, size ? &wide : NULL, __func__);
     if (!rc)
         *size = narrow(wide);
     return rc;
@@ -214,7 +230,98 @@ int PMPI_Comm_flush_buffer(MPI_Comm comm)
 int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
 {
     struct comm *c = comm_from(comm);
-    return c ? iflush(c, c->buffer, request, __func__) : errh_bad_comm(comm, __func__);
+    return c ? iflush((struct owner){c, NULL}, c->buffer, request, __func__) : errh_bad_comm(comm, __func__);
+}
+
+/* ---- of a session ---- */
+
+/*
+ * Attach a buffer for buffered sends to a session.
+ *
+ * Messages of MPI_Bsend and its kin go through it, on communicators that come from the session
+ * and have no buffer of their own. The memory must be left alone until it is detached. Only one may
+ * be attached at a time.
+ *
+ * buffer (in): the memory, for each message its size by MPI_Pack_size and MPI_BSEND_OVERHEAD; or
+ *   MPI_BUFFER_AUTOMATIC: the library takes memory as it needs it
+ * size: bytes, 0 or more; without meaning for MPI_BUFFER_AUTOMATIC
+ *
+ * MPI_ERR_ARG: size is negative.
+ * MPI_ERR_BUFFER: a buffer is attached already, or buffer is NULL and size is not 0.
+ * MPI_ERR_NO_MEM: out of memory.
+ *
+ * MPI-5.0 3.6
+ */
+int PMPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count size)
+{
+    struct session *s = session_from(session);
+    return s ? attach((struct owner){NULL, s}, &s->buffer, buffer, size, __func__)
+             : session_bad(session, __func__);
+}
+
+/*
+ * Detach a session's buffer, once every message in it is out.
+ *
+ * The call waits for that; then the memory is the program's again. MPI_Session_finalize does the
+ * same.
+ *
+ * buffer_addr (out): address of a pointer, which is set to the memory, or to
+ *   MPI_BUFFER_AUTOMATIC
+ * size: bytes, as they were attached; 0 for MPI_BUFFER_AUTOMATIC; INT_MAX where an int cannot
+ *   hold it
+ *
+ * MPI_ERR_ARG: buffer_addr or size is NULL.
+ * MPI_ERR_BUFFER: no buffer is attached.
+ *
+ * MPI-5.0 3.6
+ */
+int PMPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Count *size)
+{
+    struct session *s = session_from(session);
+    return s ? detach((struct owner){NULL, s}, &s->buffer, buffer_addr, size, __func__)
+             : session_bad(session, __func__);
+}
+
+int PMPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size)
+{
+    struct session *s = session_from(session);
+    MPI_Count wide = 0;
+    if (!s)
+        return session_bad(session, __func__);
+    int rc = detach((struct owner){NULL, s}, &s->buffer, buffer_addr, size ? &wide : NULL, __func__);
+    if (!rc)
+        *size = narrow(wide);
+    return rc;
+}
+
+/*
+ * Wait until every message in a session's buffer is out.
+ *
+ * Then all of the buffer is free. Returns at once where none is attached.
+ *
+ * MPI-5.0 3.6
+ */
+int PMPI_Session_flush_buffer(MPI_Session session)
+{
+    struct session *s = session_from(session);
+    if (!s)
+        return session_bad(session, __func__);
+    buffer_flush(s->buffer);
+    return MPI_SUCCESS;
+}
+
+/*
+ * Start to wait until every message in a session's buffer is out.
+ *
+ * The call returns at once; the request is complete as soon as no message is in the buffer.
+ *
+ * MPI-5.0 3.6
+ */
+int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
+{
+    struct session *s = session_from(session);
+    return s ? iflush((struct owner){NULL, s}, s->buffer, request, __func__)
+             : session_bad(session, __func__);
 }
 
 #include "buffer.gen.h"

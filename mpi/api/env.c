@@ -18,12 +18,26 @@
 
 /* ---- life ---- */
 
+/* What is of the world model alone was called outside its time. */
+static int not_of_world(const char *function)
+{
+    if (mpi_state != MPI_STATE_READY)
+        return errh_not_ready(function);
+    return errh_comm(NULL, MPI_ERR_OTHER, function, "called %s: sessions do not count here",
+                     init_world_state() == INIT_BEFORE ? "before MPI_Init" : "after MPI_Finalize");
+}
+
 static int start(int *argc, char ***argv, int required, const char *function)
 {
     char why[512] = "";
-    if (mpi_state != MPI_STATE_BEFORE)
-        return errh_comm(NULL, MPI_ERR_OTHER, function, "MPI was %s already",
-                         mpi_state == MPI_STATE_READY ? "initialized" : "finalized");
+    if (mpi_state == MPI_STATE_FORKED)
+        return errh_not_ready(function);
+    if (init_world_state() >= INIT_ENDING)
+        return errh_comm(NULL, MPI_ERR_OTHER, function,
+                         "MPI was finalized already, and can be initialized but once: only "
+                         "MPI_Session_init may follow MPI_Finalize");
+    if (init_world_state() == INIT_READY)
+        return errh_comm(NULL, MPI_ERR_OTHER, function, "MPI was initialized already");
     int rc = init_start(argc ? *argc : 0, argv ? *argv : NULL, required, why, sizeof(why));
     if (rc && !why[0])
         errh_end(MPI_ERR_OTHER);
@@ -42,7 +56,8 @@ static int start(int *argc, char ***argv, int required, const char *function)
  *
  * argc, argv (in): what main() got, or NULL; they are not changed
  *
- * MPI_ERR_OTHER: MPI was initialized before, or cannot be started; the text says why.
+ * MPI_ERR_OTHER: MPI was initialized before, maybe finalized too, or cannot be started; the text
+ *   says why.
  *
  * MPI-5.0 11.2
  */
@@ -84,7 +99,7 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 /*
  * Tell whether MPI_Init was called.
  *
- * May be called at any time.
+ * May be called at any time, by any thread. Sessions do not count.
  *
  * flag: 1 after MPI_Init or MPI_Init_thread, even after MPI_Finalize; else 0
  *
@@ -94,16 +109,16 @@ int PMPI_Initialized(int *flag)
 {
     if (!flag)
         return errh_comm(NULL, MPI_ERR_ARG, __func__, "flag is NULL");
-    *flag = mpi_state != MPI_STATE_BEFORE;
+    *flag = init_world_state() != INIT_BEFORE;
     return MPI_SUCCESS;
 }
 
 /*
- * Tell whether MPI_Finalize was called.
+ * Tell whether MPI_Finalize was called, and is done.
  *
- * May be called at any time.
+ * May be called at any time, by any thread. Sessions do not count.
  *
- * flag: 1 after MPI_Finalize, else 0
+ * flag: 1 after MPI_Finalize, else 0, also in callbacks of its
  *
  * MPI-5.0 11.4
  */
@@ -111,7 +126,7 @@ int PMPI_Finalized(int *flag)
 {
     if (!flag)
         return errh_comm(NULL, MPI_ERR_ARG, __func__, "flag is NULL");
-    *flag = mpi_state >= MPI_STATE_FINALIZED;
+    *flag = init_world_state() == INIT_OVER || mpi_state == MPI_STATE_FORKED;
     return MPI_SUCCESS;
 }
 
@@ -121,8 +136,8 @@ int PMPI_Finalized(int *flag)
  * Attributes of MPI_COMM_SELF are deleted first, with their callbacks, in reverse order of
  * setting; attached buffers are emptied, and what this process has still to send is sent. The
  * call waits for that, and for the processes that this one has exchanged messages with to call
- * it too, as long as they live. Requests must have been completed before. MPI cannot be started
- * again.
+ * it too, as long as they live. Requests must have been completed before. MPI_Init cannot be called
+ * again; sessions go on, and may begin anew.
  *
  * MPI_ERR_OTHER: the library could not end in good order; what a callback returns is returned as
  *   it is.
@@ -133,8 +148,8 @@ int PMPI_Finalize(void)
 {
     if (mpi_state == MPI_STATE_FORKED)
         return MPI_SUCCESS; /* as at the exit of a child: what is to be ended is the parent's */
-    if (mpi_state != MPI_STATE_READY)
-        return errh_not_ready(__func__);
+    if (init_world_state() != INIT_READY)
+        return not_of_world(__func__);
     int rc = attr_delete_comm(comm_constants[2]);
     if (!rc)
         rc = attr_delete_comm(comm_constants[1]);
@@ -177,14 +192,16 @@ int PMPI_Abort(MPI_Comm comm, int errorcode)
 /*
  * Tell the level of thread support.
  *
+ * Sessions have levels of their own: see MPI_Session_get_info.
+ *
  * provided: the level that MPI_Init_thread has set, or MPI_THREAD_SINGLE
  *
  * MPI-5.0 11.2
  */
 int PMPI_Query_thread(int *provided)
 {
-    if (mpi_state != MPI_STATE_READY)
-        return errh_not_ready(__func__);
+    if (init_world_state() != INIT_READY && init_world_state() != INIT_ENDING)
+        return not_of_world(__func__);
     if (!provided)
         return errh_comm(NULL, MPI_ERR_ARG, __func__, "provided is NULL");
     *provided = init_thread_level();
@@ -200,8 +217,8 @@ int PMPI_Query_thread(int *provided)
  */
 int PMPI_Is_thread_main(int *flag)
 {
-    if (mpi_state != MPI_STATE_READY)
-        return errh_not_ready(__func__);
+    if (init_world_state() != INIT_READY && init_world_state() != INIT_ENDING)
+        return not_of_world(__func__);
     if (!flag)
         return errh_comm(NULL, MPI_ERR_ARG, __func__, "flag is NULL");
     *flag = init_is_main_thread();

@@ -6,6 +6,7 @@
 
 #include "mpi/comm.h"
 #include "mpi/errh.h"
+#include "mpi/session.h"
 
 /* All functions of the union are pointers of one size, so that one NULL is as good as another. */
 static int create(enum errh_on on, union errh_function function, MPI_Errhandler *errhandler,
@@ -266,6 +267,69 @@ int PMPI_File_call_errhandler(MPI_File fh, int errorcode)
         return rc;
     (void)errh_string(errorcode, text);
     (void)errh_raise_on(errh_get(&errh_file_default), fh, errorcode, text);
+    return MPI_SUCCESS;
+}
+
+/* ---- sessions ---- */
+
+/*
+ * Set the error handler of a session.
+ *
+ * errhandler: handler of MPI_Session_create_errhandler; or MPI_ERRORS_ARE_FATAL: the job is ended;
+ *   MPI_ERRORS_ABORT: the same; MPI_ERRORS_RETURN: the code is returned
+ *
+ * MPI-5.0 9.3.4
+ */
+int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
+{
+    struct session *on = session_from(session);
+    if (!on)
+        return session_bad(session, __func__);
+    struct errhandler *new = errh_for(errhandler, ERRH_SESSION);
+    if (!new)
+        return session_error(on, MPI_ERR_ERRHANDLER, __func__, "%p is no error handler%s",
+                             (void *)errhandler, errh_from(errhandler) ? " for sessions" : "");
+    errh_set(&on->errhandler, new);
+    return MPI_SUCCESS;
+}
+
+/*
+ * Tell the error handler of a session.
+ *
+ * errhandler: the handler; free it with MPI_Errhandler_free
+ *
+ * MPI_ERR_ARG: errhandler is NULL.
+ *
+ * MPI-5.0 9.3.4
+ */
+int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
+{
+    struct session *on = session_from(session);
+    if (!on)
+        return session_bad(session, __func__);
+    if (!errhandler)
+        return session_error(on, MPI_ERR_ARG, __func__, "errhandler is NULL");
+    *errhandler = errh_handle(errh_get(&on->errhandler));
+    return MPI_SUCCESS;
+}
+
+/*
+ * Call the error handler of a session.
+ *
+ * Returns MPI_SUCCESS where the handler returns.
+ *
+ * errorcode: the code that it is called with
+ *
+ * MPI-5.0 9.5
+ */
+int PMPI_Session_call_errhandler(MPI_Session session, int errorcode)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    struct session *on = session_from(session);
+    if (!on)
+        return session_bad(session, __func__);
+    (void)errh_string(errorcode, text);
+    (void)errh_raise_on(errh_get(&on->errhandler), session, errorcode, text);
     return MPI_SUCCESS;
 }
 

@@ -112,6 +112,13 @@ int BNR_Get_appnum(int *appnum)
     return BNR_SUCCESS;
 }
 
+int BNR_Get_app(BNR_Group g, int appnum, int *first, int *size)
+{
+    *first = 0;
+    *size = BENEATH_RANKS;
+    return g && !appnum ? BNR_SUCCESS : BNR_ERR_NOT_FOUND;
+}
+
 int BNR_Get_universe_size(int *size)
 {
     *size = BENEATH_RANKS;
@@ -129,8 +136,13 @@ int BNR_Get_alloc(BNR_Group g, int owner, const char *key, void **val, size_t *l
     (void)g;
     require(flags == BNR_GET_NOWAIT, "the device waits for a card");
     bool is_card = !strcmp(key, "card");
-    require(is_card || !strcmp(key, "finished"), "the device asks for something else");
-    if (!(is_card ? beneath.has_card[owner] : beneath.has_finished[owner]))
+    bool is_finished = !strcmp(key, "finished");
+    const char *says = beneath.says[owner];
+    bool is_said = says && strstr(says, key);
+    require(is_card || is_finished || !strcmp(key, "over") || !strcmp(key, "sessions") ||
+                !strcmp(key, "world"),
+            "the device asks for something else");
+    if (!(is_card ? beneath.has_card[owner] : is_finished ? beneath.has_finished[owner] : is_said))
         return BNR_ERR_NOT_FOUND;
     *val = strdup(is_card ? "vireo1;arch=le64;fake(a=b);second(a=b)" : "1");
     *len = strlen(*val);
@@ -357,6 +369,7 @@ void beneath_start(void)
     memset(beneath.has_card, 1, sizeof(beneath.has_card));
     require(!os_settings_load(why, sizeof(why)), why);
     require(!mpid_init(false, sizeof(struct mpid_request), &world, why, sizeof(why)), why);
+    require(!mpid_use(MPID_WORLD), "the device is of no use");
 }
 
 void beneath_stop(void)
@@ -366,7 +379,9 @@ void beneath_stop(void)
         if (beneath.link[rank].taken)
             beneath.env->sink->lost(&beneath.link[rank].base, -ECONNRESET);
     }
-    require(!mpid_finalize(), "the device could not finish");
+    mpid_end_world(true);
+    require(!mpid_rest(), "the device could not finish");
+    mpid_close();
     require(!chans[0].links && !chans[1].links, "links are left");
 }
 

@@ -40,6 +40,7 @@ extern struct beneath {
     struct beneath_link link[BENEATH_RANKS];
     bool has_card[BENEATH_RANKS]; /* of each rank: has been published */
     bool has_finished[BENEATH_RANKS]; /* has said so */
+    const char *says[BENEATH_RANKS];  /* the words that it has put besides; or NULL */
     enum chan_fit fit;            /* verdict on every peer */
     enum chan_fit second_fit;     /* the same by the second channel */
     int refusal;                  /* what link() returns, if not 0 */

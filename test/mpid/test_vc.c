@@ -71,6 +71,12 @@ static const struct {
     {VC_CLOSE_ACKED, VC_LOST, VC_CLOSED},
     {VC_CLOSED, VC_CLOSE, VC_CLOSED},
     {VC_CLOSED, VC_LOST, VC_CLOSED},
+    {VC_OPEN, VC_REOPEN, VC_OPEN},
+    {VC_LOCAL_CLOSE, VC_REOPEN, VC_OPEN},
+    {VC_REMOTE_CLOSE, VC_REOPEN, VC_OPEN},
+    {VC_CLOSE_ACKED, VC_REOPEN, VC_OPEN},
+    {VC_CLOSED, VC_REOPEN, VC_OPEN},
+    {VC_CLOSED, VC_FORGET, VC_UNBOUND},
     {VC_FAILED, VC_NEED, VC_FAILED},
     {VC_FAILED, VC_CLOSE, VC_FAILED},
     {VC_FAILED, VC_LOST, VC_FAILED},
@@ -414,6 +420,17 @@ static void test_asked_while_finalizing(void **state)
     beneath_open(LOW);
 }
 
+/* But one who uses sessions may mean those, which outlive the world model. */
+static void test_session_asks_while_finalizing(void **state)
+{
+    (void)state;
+    device.finalizing = true;
+    beneath.says[LOW] = "sessions";
+    assert_int_equal(beneath_ask(LOW), CHAN_ACCEPT);
+    beneath_open(LOW);
+    device.finalizing = false;
+}
+
 static void open_both(void)
 {
     assert_int_equal(beneath_ask(LOW), CHAN_ACCEPT);
@@ -517,6 +534,56 @@ static void test_close_crossing(void **state)
     vc_close(beneath_vc(HIGH)); /* again: nothing */
     assert_state(HIGH, VC_CLOSED);
     assert_null(beneath_sent(HIGH));
+}
+
+/* MPI_Finalize waits for no one who is not of the world model, or is beyond its end; then the
+ * links are there for sessions, and what is late is not heeded. */
+static void test_end_and_reopen(void **state)
+{
+    (void)state;
+    open_both();
+    beneath.says[LOW] = "sessions";
+    beneath.says[HIGH] = "sessions world over";
+    mpid_end_world(true);
+    assert_state(LOW, VC_OPEN);
+    assert_state(HIGH, VC_OPEN);
+    beneath_drain(LOW);
+    beneath_drain(HIGH);
+    close_arrives(HIGH, 1);
+    close_arrives(LOW, 0);
+    assert_state(LOW, VC_OPEN);
+    assert_state(HIGH, VC_OPEN);
+    assert_int_equal(send_word(HIGH, 0, NULL), 0);
+    free(next_of(HIGH, PACKET_EAGER));
+}
+
+/* With sessions, messages go to who has ended the world model. */
+static void test_closed_but_sessions(void **state)
+{
+    (void)state;
+    open_both();
+    close_arrives(LOW, 0);
+    assert_int_equal(send_word(LOW, 0, NULL), MPID_NEED_REQUEST);
+    assert_int_equal(mpid_use(MPID_SESSIONS), 0);
+    assert_int_equal(send_word(LOW, 0, NULL), 0);
+    free(next_of(LOW, PACKET_EAGER));
+}
+
+/* A connection that is gone after closing is made anew. */
+static void test_closed_and_forgotten(void **state)
+{
+    (void)state;
+    open_both();
+    close_arrives(LOW, 0);
+    vc_close(beneath_vc(LOW));
+    close_arrives(LOW, 1);
+    beneath.env->sink->lost(&beneath.link[LOW].base, -ECONNRESET);
+    assert_state(LOW, VC_CLOSED);
+    vc_reopen(beneath_vc(LOW));
+    assert_state(LOW, VC_UNBOUND);
+    assert_int_equal(beneath_ask(LOW), CHAN_ACCEPT);
+    beneath_open(LOW);
+    assert_state(LOW, VC_OPEN);
 }
 
 /* Closing again, or acknowledging what was not said, is no way to behave. */
@@ -680,7 +747,9 @@ int main(void)
         DEVICE_TEST(test_no_overtaking),  DEVICE_TEST(test_refused_in_use),
         DEVICE_TEST(test_refused_by_all), DEVICE_TEST(test_refused_as_finished),
         DEVICE_TEST(test_finished_is_unreachable), DEVICE_TEST(test_close_unmatched),
-        DEVICE_TEST(test_asked_while_finalizing),
+        DEVICE_TEST(test_asked_while_finalizing), DEVICE_TEST(test_session_asks_while_finalizing),
+        DEVICE_TEST(test_end_and_reopen), DEVICE_TEST(test_closed_but_sessions),
+        DEVICE_TEST(test_closed_and_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,7 @@ static void test_own_core(void **state)
 {
     (void)state;
     struct wait wait;
-    wait_init(2, 4, false);
+    wait_init(2, 4);
     for (int i = 0; i < 3; i++) { /* each wait has its whole budget */
         wait_begin(&wait);
         struct steps steps = run(&wait);
@@ -60,7 +60,7 @@ static void test_shared_core(void **state)
 {
     (void)state;
     struct wait wait;
-    wait_init(5, 4, false);
+    wait_init(5, 4);
     wait_begin(&wait);
     struct steps steps = run(&wait);
     assert_int_equal(steps.count[WAIT_SPIN], 0);
@@ -78,7 +78,7 @@ static void test_learns(void **state)
 {
     (void)state;
     struct wait wait;
-    wait_init(2, 4, false);
+    wait_init(2, 4);
     wait_begin(&wait);
     int before = run(&wait).count[WAIT_SPIN];
     for (int i = 0; i < 40; i++) {
@@ -110,12 +110,13 @@ static bool is_readable(int fd)
 static void test_self(void **state)
 {
     (void)state;
-    wait_init(2, 4, false);
+    wait_init(2, 4);
     assert_int_equal(wait_self_fd(), -1);
     wait_self_ring();
     wait_self_drain();
     wait_fini();
-    wait_init(2, 4, true);
+    wait_init(2, 4);
+    wait_share();
     assert_true(wait_self_fd() >= 0 && !is_readable(wait_self_fd()));
     wait_self_ring();
     wait_self_ring();

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What the standard ABI lets a program ask and tell (MPI-5.0 chapter 20). All of it may be called
+ * at any time, by any thread.
+ *
+ * The library knows no Fortran compiler: whoever binds Fortran to it says what its types are. They
+ * are accepted where they are what the predefined datatypes have, since nothing else would be
+ * true of the messages.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/errh.h"
+#include "mpi/info.h"
+#include "mpi/type.h"
+#include "os/lock.h"
+
+enum { LOGICAL_BYTES = 16 }; /* of the longest Fortran logical */
+
+/* Guards what follows: always taken. */
+static struct os_lock lock = OS_LOCK_INIT;
+static struct info *fortran; /* NULL: not set */
+static struct {
+    int size; /* 0: not set */
+    unsigned char yes[LOGICAL_BYTES], no[LOGICAL_BYTES];
+} logical;
+
+/* Release what was told, as the process ends. */
+static __attribute__((destructor)) void forget(void)
+{
+    info_destroy(fortran);
+    fortran = NULL;
+}
+
+/*
+ * Tell the sizes of the ABI's integer types.
+ *
+ * The keys are mpi_aint_size, mpi_count_size and mpi_offset_size, in bytes. May be called at any
+ * time.
+ *
+ * info: a new info object, which the caller frees
+ *
+ * MPI_ERR_ARG: info is NULL.
+ *
+ * MPI-5.0 20.2
+ */
+int PMPI_Abi_get_info(MPI_Info *info)
+{
+    static const struct {
+        const char *key;
+        size_t size;
+    } sizes[] = {{"mpi_aint_size", sizeof(MPI_Aint)},
+                 {"mpi_count_size", sizeof(MPI_Count)},
+                 {"mpi_offset_size", sizeof(MPI_Offset)}};
+    char text[24];
+    if (!info)
+        return errh_comm(NULL, MPI_ERR_ARG, __func__, "info is NULL");
+    struct info *made = info_create();
+    int rc = made ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) && !rc; i++) {
+        snprintf(text, sizeof(text), "%zu", sizes[i].size);
+        rc = info_set(made, sizes[i].key, text);
+    }
+    if (rc) {
+        info_destroy(made);
+        return errh_comm(NULL, rc, __func__, "no memory for an info object");
+    }
+    *info = info_handle(made);
+    return MPI_SUCCESS;
+}
+
+/* ---- Fortran ---- */
+
+static const struct {
+    const char *key;
+    MPI_Datatype type;
+} fortran_sizes[] = {
+    {"mpi_logical_size", MPI_LOGICAL},
+    {"mpi_integer_size", MPI_INTEGER},
+    {"mpi_real_size", MPI_REAL},
+    {"mpi_double_precision_size", MPI_DOUBLE_PRECISION},
+};
+
+/* What does not fit this library, or NULL. */
+static const char *misfit(const struct info *info)
+{
+    for (size_t i = 0; i < sizeof(fortran_sizes) / sizeof(fortran_sizes[0]); i++) {
+        const char *text = info_get(info, fortran_sizes[i].key);
+        if (text && atoll(text) != type_constant_bytes(fortran_sizes[i].type, 1))
+            return fortran_sizes[i].key;
+    }
+    return NULL;
+}
+
+/*
+ * Say what the types of a Fortran compiler are.
+ *
+ * To be called once in the life of a process, by whoever binds Fortran to this library, after
+ * MPI_Abi_get_fortran_info has given MPI_INFO_NULL. Keys are mpi_logical_size, mpi_integer_size,
+ * mpi_real_size and mpi_double_precision_size, in bytes, and mpi_integer8_supported and so on,
+ * true or false. Sizes are accepted only as the datatypes of this library have them: 4, 4, 4 and
+ * 8. May be called at any time.
+ *
+ * info: an info object, which is copied
+ *
+ * MPI_ERR_ABI: it was called before.
+ * MPI_ERR_INFO_VALUE: a size is not that of the library's datatype.
+ *
+ * MPI-5.0 20.3.3
+ */
+int PMPI_Abi_set_fortran_info(MPI_Info info)
+{
+    const char *wrong = NULL;
+    struct info *from = info_from(info), *copy = NULL;
+    if (!from)
+        return errh_comm(NULL, MPI_ERR_INFO, __func__, "%p is no info object", (void *)info);
+    info_lock();
+    wrong = misfit(from);
+    if (!wrong)
+        copy = info_copy(from);
+    info_unlock();
+    if (wrong)
+        return errh_comm(NULL, MPI_ERR_INFO_VALUE, __func__,
+                         "%s is not the size of this library's datatype", wrong);
+    if (!copy)
+        return errh_comm(NULL, MPI_ERR_NO_MEM, __func__, "no memory for an info object");
+    os_lock_slow(&lock);
+    bool first = !fortran;
+    if (first)
+        fortran = copy;
+    os_unlock_slow(&lock);
+    if (first)
+        return MPI_SUCCESS;
+    info_destroy(copy);
+    return errh_comm(NULL, MPI_ERR_ABI, __func__, "it has been set already");
+}
+
+/*
+ * Tell what was said about the types of a Fortran compiler.
+ *
+ * May be called at any time.
+ *
+ * info: a new info object, which the caller frees; MPI_INFO_NULL where nothing was said
+ *
+ * MPI_ERR_ARG: info is NULL.
+ *
+ * MPI-5.0 20.3.3
+ */
+int PMPI_Abi_get_fortran_info(MPI_Info *info)
+{
+    if (!info)
+        return errh_comm(NULL, MPI_ERR_ARG, __func__, "info is NULL");
+    os_lock_slow(&lock);
+    struct info *copy = fortran ? info_copy(fortran) : NULL;
+    bool failed = fortran && !copy;
+    os_unlock_slow(&lock);
+    if (failed)
+        return errh_comm(NULL, MPI_ERR_NO_MEM, __func__, "no memory for an info object");
+    *info = info_handle(copy);
+    return MPI_SUCCESS;
+}
+
+static bool is_logical_size(int size)
+{
+    return size > 0 && size <= LOGICAL_BYTES && !(size & (size - 1));
+}
+
+/* Whether size bytes are this number, in the byte order of the host. */
+static bool is_number(const unsigned char *bytes, int size, int number)
+{
+    unsigned char expected[LOGICAL_BYTES] = {0};
+    int low = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : size - 1;
+    expected[low] = (unsigned char)number;
+    return !memcmp(bytes, expected, (size_t)size);
+}
+
+/*
+ * Say what .TRUE. and .FALSE. are in memory.
+ *
+ * To be called once in the life of a process, after MPI_Abi_get_fortran_booleans has told that
+ * they are not set. Only 1 and 0 are accepted, as reductions on Fortran's logical types give
+ * these. May be called at any time.
+ *
+ * logical_size: bytes of a logical: 1, 2, 4, 8 or 16
+ * logical_true (in), logical_false (in): addresses of the two values
+ *
+ * MPI_ERR_ARG: logical_size is no such size, or an argument is NULL.
+ * MPI_ERR_UNSUPPORTED_OPERATION: the values are not 1 and 0.
+ * MPI_ERR_ABI: it was called before.
+ *
+ * MPI-5.0 20.3.3
+ */
+int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false)
+{
+    if (!is_logical_size(logical_size) || !logical_true || !logical_false)
+        return errh_comm(NULL, MPI_ERR_ARG, __func__,
+                         "logical_size is %d: must be 1, 2, 4, 8 or 16; or an argument is NULL",
+                         logical_size);
+    if (!is_number(logical_true, logical_size, 1) || !is_number(logical_false, logical_size, 0))
+        return errh_comm(NULL, MPI_ERR_UNSUPPORTED_OPERATION, __func__,
+                         "true must be 1, and false 0");
+    os_lock_slow(&lock);
+    bool first = !logical.size;
+    if (first) {
+        logical.size = logical_size;
+        memcpy(logical.yes, logical_true, (size_t)logical_size);
+        memcpy(logical.no, logical_false, (size_t)logical_size);
+    }
+    os_unlock_slow(&lock);
+    return first ? MPI_SUCCESS
+                 : errh_comm(NULL, MPI_ERR_ABI, __func__, "they have been set already");
+}
+
+/*
+ * Tell what was said about .TRUE. and .FALSE. in memory.
+ *
+ * May be called at any time.
+ *
+ * logical_size: bytes of a logical: 1, 2, 4, 8 or 16
+ * logical_true (out), logical_false (out): addresses of room for the two values
+ * is_set: 1 where they were set for logicals of this size; else 0, and the values are left alone
+ *
+ * MPI_ERR_ARG: logical_size is no such size, or an argument is NULL.
+ *
+ * MPI-5.0 20.3.3
+ */
+int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false,
+                                  int *is_set)
+{
+    if (!is_logical_size(logical_size) || !logical_true || !logical_false || !is_set)
+        return errh_comm(NULL, MPI_ERR_ARG, __func__,
+                         "logical_size is %d: must be 1, 2, 4, 8 or 16; or an argument is NULL",
+                         logical_size);
+    os_lock_slow(&lock);
+    *is_set = logical.size == logical_size;
+    if (*is_set) {
+        memcpy(logical_true, logical.yes, (size_t)logical_size);
+        memcpy(logical_false, logical.no, (size_t)logical_size);
+    }
+    os_unlock_slow(&lock);
+    return MPI_SUCCESS;
+}
+
+#include "abi.gen.h"

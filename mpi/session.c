@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Sessions and process sets; see session.h. */
+#include "mpi/session.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "mpi/buffer.h"
+#include "mpi/errh.h"
+#include "mpi/info.h"
+#include "mpi/init.h"
+#include "os/lock.h"
+
+static struct os_lock lock = OS_LOCK_INIT; /* guards the list and the numbers */
+static struct session *sessions;
+static uint64_t last_number;
+
+struct session *session_create(int level, struct errhandler *errhandler, char *why, size_t size)
+{
+    struct session *session = calloc(1, sizeof(*session));
+    if (!session) {
+        snprintf(why, size, "no memory for a session");
+        return NULL;
+    }
+    if (init_start_session(why, size)) {
+        free(session);
+        return NULL;
+    }
+    object_init(&session->object, OBJECT_SESSION);
+    errh_ref(errhandler);
+    session->errhandler = errhandler;
+    session->level = level;
+    os_lock(&lock);
+    session->number = ++last_number;
+    session->next = sessions;
+    session->at = &sessions;
+    if (session->next)
+        session->next->at = &session->next;
+    sessions = session;
+    os_unlock(&lock);
+    return session;
+}
+
+int session_destroy(struct session *session)
+{
+    void *memory;
+    MPI_Count size;
+    (void)buffer_detach(&session->buffer, &memory, &size); /* there may be none */
+    session->object.word = 0;
+    os_lock(&lock);
+    *session->at = session->next;
+    if (session->next)
+        session->next->at = session->at;
+    os_unlock(&lock);
+    errh_unref(session->errhandler);
+    free(session);
+    return init_end_session();
+}
+
+int session_error(struct session *session, int error_class, const char *function,
+                  const char *fmt, ...)
+{
+    char what[320];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(what, sizeof(what), fmt, args);
+    va_end(args);
+    return errh_on(errh_get(&session->errhandler), session_handle(session), error_class, function,
+                   "%s", what);
+}
+
+/* As MPI-5.0 9.3 asks for what concerns no object. */
+int session_bad(MPI_Session handle, const char *function)
+{
+    if (mpi_state != MPI_STATE_READY)
+        return errh_not_ready(function);
+    if (handle == MPI_SESSION_NULL)
+        return errh_comm(NULL, MPI_ERR_SESSION, function, "session MPI_SESSION_NULL");
+    return errh_comm(NULL, MPI_ERR_SESSION, function, "session %p is none, or was finalized",
+                     (void *)handle);
+}
+
+struct buffer *session_buffer(uint64_t number)
+{
+    os_lock(&lock);
+    const struct session *session = sessions;
+    while (session && session->number != number)
+        session = session->next;
+    struct buffer *buffer = session ? session->buffer : NULL;
+    os_unlock(&lock);
+    return buffer;
+}
+
+struct info *session_info(const struct session *session)
+{
+    struct info *info = info_create();
+    if (info && (info_set(info, "thread_level", init_level_name(session->level)) ||
+                 info_set(info, "mpi_memory_alloc_kinds", SESSION_MEMORY_KINDS))) {
+        info_destroy(info);
+        info = NULL;
+    }
+    return info;
+}
+
+/* ---- process sets ---- */
+
+static const char world_name[] = "mpi://WORLD", self_name[] = "mpi://SELF",
+                  app_name[] = "vireo://app/";
+
+int session_pset_count(void)
+{
+    return init_world.appnum >= 0 ? 3 : 2;
+}
+
+void session_pset_name(int n, char name[MPI_MAX_PSET_NAME_LEN])
+{
+    const char *fixed = n == 0 ? world_name : n == 1 ? self_name : "";
+    snprintf(name, MPI_MAX_PSET_NAME_LEN, "%s", fixed);
+    if (n == 2 && n < session_pset_count())
+        snprintf(name, MPI_MAX_PSET_NAME_LEN, "%s%d", app_name, init_world.appnum);
+}
+
+/* The N of vireo://app/N, or -1. */
+static int app_of(const char *name)
+{
+    size_t len = strlen(app_name);
+    if (strncasecmp(name, app_name, len) || strspn(name + len, "0123456789") != strlen(name + len) ||
+        !name[len] || strlen(name + len) > 9)
+        return -1;
+    return atoi(name + len);
+}
+
+bool session_pset(const char *name, struct session_pset *set)
+{
+    if (!strcasecmp(name, world_name)) {
+        *set = (struct session_pset){0, init_world.size};
+        return true;
+    }
+    if (!strcasecmp(name, self_name)) {
+        *set = (struct session_pset){init_world.rank, 1};
+        return true;
+    }
+    int app = app_of(name);
+    return app >= 0 && mpid_app(app, &set->first, &set->size);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * From one use of the device to the next.
+ *
+ * A process may end MPI and begin again as often as it likes. What costs to make stays between:
+ * the card, the channels, the connections. A peer whose next epoch has begun sends over the link
+ * that it has, and finds us when we come back; so neither side need know in which epoch the
+ * other one is, and a process may leave while others go on.
+ *
+ * Only the world model ends together, as MPI_Finalize is collective: each process says CLOSE to
+ * those that it is connected to, and waits for theirs, so that it answers what they still ask.
+ * It waits neither for processes that are not of the world model nor for those that have
+ * gone beyond its end, and tells by two words in its key-value space what it is:
+ *
+ *   sessions  it has used sessions: its connections outlive MPI_Finalize
+ *   world     beside them, MPI_Init
+ *   finished  MPI_Finalize has been called
+ *   over      it is done: this process says no CLOSE any more, and heeds none
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mpid/device.h"
+#include "mpid/wait.h"
+#include "os/clock.h"
+#include "os/settings.h"
+
+static const uint64_t look_ns = 100000; /* between two looks at what the peers say */
+
+static int say(const char *key)
+{
+    int rc = BNR_Put(device.group, key, "1", 1, 0);
+    return rc && rc != BNR_ERR_EXISTS ? -ENOMEM : 0;
+}
+
+bool epoch_peer_says(const struct vc *vc, const char *key)
+{
+    void *value;
+    size_t len;
+    if (memcmp(&vc->peer.gid, &device.env.gid, sizeof(vc->peer.gid)) ||
+        BNR_Get_alloc(device.group, (int)vc->peer.rank, key, &value, &len, BNR_GET_NOWAIT))
+        return false;
+    free(value);
+    return true;
+}
+
+/* ---- beginning ---- */
+
+static void let_go(struct vc *vc, void *arg)
+{
+    (void)arg;
+    if (vc->state == VC_REMOTE_CLOSE && vc_is_up(vc) && !vc->send_head && !vc->control_head)
+        vc_let_go(vc);
+}
+
+int mpid_use(enum mpid_model model)
+{
+    int rc = 0;
+    os_lock(&device.lock);
+    device.used |= (unsigned)model;
+    if (device.used == (MPID_WORLD | MPID_SESSIONS))
+        rc = say("world");
+    if (!rc && model == MPID_SESSIONS)
+        rc = say("sessions");
+    vc_each(let_go, NULL);
+    os_unlock(&device.lock);
+    return rc;
+}
+
+void mpid_use_threads(void)
+{
+    wait_share();
+}
+
+/* ---- the end of the world model ---- */
+
+static void look_quiet(struct vc *vc, void *quiet)
+{
+    bool wanted = vc->state != VC_FAILED && vc->state != VC_CLOSED;
+    if (wanted && (vc->send_head || vc->bulk || (vc->unfinished && vc->state != VC_REMOTE_CLOSE)))
+        *(bool *)quiet = false;
+}
+
+static bool is_quiet(void *arg)
+{
+    (void)arg;
+    os_lock(&device.lock);
+    bool quiet = true;
+    vc_each(look_quiet, &quiet);
+    os_unlock(&device.lock);
+    return quiet;
+}
+
+/* Whether the peer answers no CLOSE: it is not of the world model, or is done with that. */
+static bool is_beyond(const struct vc *vc)
+{
+    return epoch_peer_says(vc, "over") ||
+           (epoch_peer_says(vc, "sessions") && !epoch_peer_says(vc, "world"));
+}
+
+struct closing {
+    uint64_t next_look_ns;
+    bool looks, closed;
+};
+
+static void close_one(struct vc *vc, void *arg)
+{
+    struct closing *closing = arg;
+    if (vc->state == VC_OPEN || vc->state == VC_REMOTE_CLOSE)
+        vc_close(vc);
+    if ((vc->state >= VC_BINDING && vc->state < VC_CLOSED) || vc->control_head)
+        closing->closed &= closing->looks && is_beyond(vc);
+}
+
+static bool is_closed(void *arg)
+{
+    struct closing *closing = arg;
+    uint64_t now = os_now_ns();
+    os_lock(&device.lock);
+    closing->closed = true;
+    closing->looks = now >= closing->next_look_ns;
+    if (closing->looks)
+        closing->next_look_ns = now + look_ns;
+    vc_each(close_one, closing);
+    os_unlock(&device.lock);
+    return closing->closed;
+}
+
+static void reopen(struct vc *vc, void *arg)
+{
+    (void)arg;
+    vc_reopen(vc);
+}
+
+void mpid_end_world(bool alone)
+{
+    struct closing closing = {0};
+    if (alone)
+        mpid_wait_until(is_quiet, NULL);
+    os_lock(&device.lock);
+    device.finalizing = true;
+    (void)say("finished");
+    os_unlock(&device.lock);
+    mpid_wait_until(is_closed, &closing);
+    os_lock(&device.lock);
+    device.used &= ~(unsigned)MPID_WORLD;
+    (void)say("over");
+    vc_each(reopen, NULL);
+    os_unlock(&device.lock);
+}
+
+/* ---- rest ---- */
+
+static void look_out(struct vc *vc, void *out)
+{
+    look_quiet(vc, out);
+    if (vc_is_up(vc) && (vc->control_head || vc->pending))
+        *(bool *)out = false;
+}
+
+/* Whether what was sent is out of this process's memory. */
+static bool is_out(void *arg)
+{
+    (void)arg;
+    bool out = true;
+    os_lock(&device.lock);
+    vc_each(look_out, &out);
+    for (int i = 0; i < device.port_count && out; i++) {
+        struct chan *chan = device.ports[i].chan;
+        out = !chan->ops->is_out || chan->ops->is_out(chan);
+    }
+    if (!out)
+        progress_look();
+    os_unlock(&device.lock);
+    return out;
+}
+
+int mpid_rest(void)
+{
+    mpid_wait_until(is_out, NULL);
+    if (os_setting(OS_SETTING_REPORT))
+        report_put();
+    device.at_rest = true;
+    return BNR_Finalize() ? -EIO : 0;
+}
+
+void mpid_close(void)
+{
+    if (!device.at_rest || device.orphan || device.pid != getpid())
+        return;
+    device.at_rest = false;
+    vc_fini();
+    device_close_channels();
+    match_fini(&device.match);
+    ids_fini(&device.ids);
+    os_pool_fini(&device.controls);
+    wait_fini();
+}

@@ -113,6 +113,24 @@ static bool start_next(struct dial *dial)
     return dial->attempts;
 }
 
+/* Whether somebody listens: the peer may be computing, and answers when it comes back. Should
+ * its host be lost meanwhile, the socket says so. */
+static bool is_met(const struct dial *dial)
+{
+    const struct attempt *attempt = dial->attempts;
+    while (attempt && attempt->phase == ATTEMPT_CONNECTING)
+        attempt = attempt->next;
+    return attempt;
+}
+
+/* When dial_tick() has something to do about it. */
+static uint64_t due(const struct dial *dial)
+{
+    bool waits = dial->attempts && dial->tried == dial->list.count;
+    uint64_t next_ns = waits ? TCP_NEVER : dial->next_ns;
+    return is_met(dial) || next_ns < dial->deadline_ns ? next_ns : dial->deadline_ns;
+}
+
 int dial_start(struct tcp *tcp, struct tcp_link *link, const struct addr_list *addresses)
 {
     struct dial *dial = calloc(1, sizeof(*dial));
@@ -130,7 +148,7 @@ int dial_start(struct tcp *tcp, struct tcp_link *link, const struct addr_list *a
     tcp->dials = dial;
     link->dial = dial;
     start_next(dial); /* should none start, the tick tells the device */
-    tcp_want_tick(tcp);
+    tcp_want_tick(tcp, due(dial));
     return 0;
 }
 
@@ -166,6 +184,7 @@ static int round_over(struct dial *dial)
     dial->hung_up = false;
     dial->tried = 0;
     dial->next_ns = os_now_ns() + (pause_ns << dial->round);
+    tcp_want_tick(dial->tcp, due(dial));
     return 0;
 }
 
@@ -175,7 +194,10 @@ static int attempt_failed(struct attempt *attempt, int error)
     dial->error = error;
     dial->hung_up |= attempt->phase != ATTEMPT_CONNECTING && error != EPROTO;
     attempt_end(attempt);
-    return start_next(dial) ? 0 : round_over(dial);
+    if (!start_next(dial))
+        return round_over(dial);
+    tcp_want_tick(dial->tcp, due(dial)); /* of those that are left, none may be met */
+    return 0;
 }
 
 static int greet(struct attempt *attempt)
@@ -261,27 +283,28 @@ int dial_event(struct tcp *tcp, struct tcp_sock *sock)
     return attempt->phase == ATTEMPT_GREETED ? prove(attempt) : conclude(attempt);
 }
 
-/* Whether somebody listens: the peer may be computing, and answers when it comes back. Should
- * its host be lost meanwhile, the socket says so. */
-static bool is_met(const struct dial *dial)
-{
-    const struct attempt *attempt = dial->attempts;
-    while (attempt && attempt->phase == ATTEMPT_CONNECTING)
-        attempt = attempt->next;
-    return attempt;
-}
-
 int dial_tick(struct tcp *tcp, uint64_t now_ns)
 {
     for (struct dial *dial = tcp->dials, *next; dial; dial = next) {
         next = dial->next;
         int upcalls = 0;
-        if (now_ns > dial->deadline_ns && !is_met(dial))
+        if (now_ns >= dial->deadline_ns && !is_met(dial))
             upcalls = give_up(dial, "no connection in time");
-        else if (now_ns > dial->next_ns && !start_next(dial))
+        else if (now_ns >= dial->next_ns && !start_next(dial))
             upcalls = round_over(dial);
         if (upcalls)
             return upcalls; /* the upcall may have ended other dials: the next tick sees them */
     }
     return 0;
+}
+
+uint64_t dial_next(const struct tcp *tcp)
+{
+    uint64_t next_ns = TCP_NEVER;
+    for (const struct dial *dial = tcp->dials; dial; dial = dial->next) {
+        uint64_t at_ns = due(dial);
+        if (at_ns < next_ns)
+            next_ns = at_ns;
+    }
+    return next_ns;
 }

@@ -21,5 +21,7 @@ void dial_stop(struct dial *dial);
 /* Each returns the number of upcalls. */
 int dial_event(struct tcp *tcp, struct tcp_sock *sock);
 int dial_tick(struct tcp *tcp, uint64_t now_ns);
+/* When dial_tick() is to be called next. */
+uint64_t dial_next(const struct tcp *tcp);
 
 #endif

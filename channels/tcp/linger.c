@@ -92,7 +92,7 @@ void linger_start(struct tcp_link *link)
         linger->next->at = &linger->next;
     tcp->lingers = linger;
     tcp->base.links++;
-    tcp_want_tick(tcp);
+    tcp_want_tick(tcp, os_now_ns() + TCP_SOON_NS);
     if (linger_step(linger) || tcp_rewatch(tcp, &linger->sock, !idle))
         linger_end(tcp, linger);
 }
@@ -112,6 +112,12 @@ void linger_tick(struct tcp *tcp, uint64_t now_ns)
         if (linger_step(linger) || now_ns > linger->deadline_ns)
             linger_end(tcp, linger);
     }
+}
+
+/* No event tells that the peer's kernel has it all. */
+uint64_t linger_next(const struct tcp *tcp, uint64_t now_ns)
+{
+    return tcp->lingers ? now_ns + TCP_SOON_NS : TCP_NEVER;
 }
 
 void linger_close(struct tcp *tcp)

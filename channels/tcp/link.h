@@ -115,6 +115,7 @@ bool link_all_out(struct chan *chan);
 void linger_start(struct tcp_link *link);
 void linger_event(struct tcp *tcp, struct tcp_sock *sock);
 void linger_tick(struct tcp *tcp, uint64_t now_ns);
+uint64_t linger_next(const struct tcp *tcp, uint64_t now_ns);
 /* Give what lingers a last, bounded chance. */
 void linger_close(struct tcp *tcp);
 

@@ -134,7 +134,7 @@ static int unproven_max(void)
     return limit.rlim_max < 32 ? 8 : (int)(limit.rlim_max / 4);
 }
 
-/* Without a descriptor for the next stranger, look away until the tick. */
+/* Without a descriptor for the next stranger, look away for a while. */
 static void set_deaf(struct tcp *tcp, bool deaf)
 {
     struct epoll_event event = {.events = deaf ? 0u : (uint32_t)EPOLLIN,
@@ -143,7 +143,7 @@ static void set_deaf(struct tcp *tcp, bool deaf)
     if (!deaf)
         (void)epoll_ctl(tcp->epoll, EPOLL_CTL_MOD, tcp->listener.fd, &event);
     else
-        tcp_want_tick(tcp);
+        tcp_want_tick(tcp, os_now_ns() + TCP_SOON_NS);
 }
 
 static void admit(struct tcp *tcp, int fd)
@@ -167,7 +167,7 @@ static void admit(struct tcp *tcp, int fd)
     tcp->last_stranger = &stranger->next;
     tcp->unproven++;
     tcp->base.links++;
-    tcp_want_tick(tcp);
+    tcp_want_tick(tcp, stranger->deadline_ns);
 }
 
 void listen_accept(struct tcp *tcp)
@@ -288,6 +288,7 @@ int listen_event(struct tcp *tcp, struct tcp_sock *sock)
     }
     stranger->phase = STRANGER_PROVEN; /* progress() asks about it before it ends */
     stranger->deadline_ns = os_now_ns() + end_ns;
+    tcp_want_tick(tcp, stranger->deadline_ns);
     tcp->proven++;
     return 0;
 }
@@ -324,4 +325,13 @@ int listen_tick(struct tcp *tcp, uint64_t now_ns)
             upcalls += link_lose(old, -ECONNRESET);
     }
     return upcalls;
+}
+
+uint64_t listen_next(const struct tcp *tcp, uint64_t now_ns)
+{
+    uint64_t next_ns = tcp->deaf ? now_ns + TCP_SOON_NS : TCP_NEVER;
+    for (const struct stranger *stranger = tcp->strangers; stranger; stranger = stranger->next)
+        if (stranger->deadline_ns < next_ns)
+            next_ns = stranger->deadline_ns;
+    return next_ns;
 }

@@ -27,5 +27,7 @@ int listen_event(struct tcp *tcp, struct tcp_sock *sock);
 int listen_judge(struct tcp *tcp);
 /* Hang up on who has had enough time. Returns the number of upcalls. */
 int listen_tick(struct tcp *tcp, uint64_t now_ns);
+/* When listen_tick() is to be called next. */
+uint64_t listen_next(const struct tcp *tcp, uint64_t now_ns);
 
 #endif

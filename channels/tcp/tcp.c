@@ -27,7 +27,6 @@ extern const struct chan_ops chan_tcp;
 enum {
     EVENTS = 32,   /* taken by one progress() */
     HOT_TURNS = 8, /* progress() asks epoll at least so often */
-    TICK_MS = 20,
     SCORE = 20,
     UNACKED_MS = 20000 /* a peer's host that does not answer for so long is gone */
 };
@@ -81,17 +80,16 @@ void tcp_check(struct tcp *tcp, int error)
                                "this program has closed descriptors that are not its own");
 }
 
-static void set_tick(struct tcp *tcp, int ms)
+void tcp_want_tick(struct tcp *tcp, uint64_t at_ns)
 {
-    struct timespec t = {0, ms * 1000000l};
-    struct itimerspec every = {t, t};
-    tcp->ticking = ms && !timerfd_settime(tcp->tick.fd, 0, &every, NULL);
-}
-
-void tcp_want_tick(struct tcp *tcp)
-{
-    if (!tcp->ticking)
-        set_tick(tcp, TICK_MS);
+    if (at_ns == TCP_NEVER || (tcp->tick_ns && tcp->tick_ns <= at_ns))
+        return;
+    if (!at_ns)
+        at_ns = 1; /* 0 would stop the timer */
+    struct itimerspec once = {
+        .it_value = {(time_t)(at_ns / 1000000000u), (long)(at_ns % 1000000000u)}};
+    if (!timerfd_settime(tcp->tick.fd, TFD_TIMER_ABSTIME, &once, NULL))
+        tcp->tick_ns = at_ns;
 }
 
 /* Where the soft limit of descriptors is reached, go to the hard one. */
@@ -307,10 +305,12 @@ static int on_tick(struct tcp *tcp)
     uint64_t times, now = os_now_ns();
     if (read(tcp->tick.fd, &times, sizeof(times)) < 0 && errno != EAGAIN)
         return 0;
+    tcp->tick_ns = 0;
     int upcalls = dial_tick(tcp, now) + listen_tick(tcp, now);
     linger_tick(tcp, now);
-    if (!tcp->dials && !tcp->strangers && !tcp->lingers)
-        set_tick(tcp, 0);
+    tcp_want_tick(tcp, dial_next(tcp));
+    tcp_want_tick(tcp, listen_next(tcp, now));
+    tcp_want_tick(tcp, linger_next(tcp, now));
     return upcalls;
 }
 

@@ -18,7 +18,7 @@
 
 enum sock_kind {
     SOCK_LISTENER,
-    SOCK_TICK,     /* the timer that runs while something has a deadline */
+    SOCK_TICK,     /* the timer, set to the next deadline */
     SOCK_STRANGER, /* accepted, identity unproven */
     SOCK_ATTEMPT,  /* one address being tried */
     SOCK_LINK,
@@ -38,11 +38,11 @@ struct tcp {
     int epoll;
     struct tcp_sock listener, tick;
     uint16_t port;
-    bool ticking;
     bool deaf;       /* no descriptor was left for the next stranger */
     bool inside;     /* progress() is running */
     int node_offset; /* from a cookie to its struct node; negative: none */
     uint32_t turn;   /* counts progress() */
+    uint64_t tick_ns; /* when the timer goes off; 0: it is not set */
     struct tcp_link *links;
     struct tcp_link *dirty, **last_dirty; /* links with something to do that no event tells */
     struct tcp_link *hot;                 /* the last that brought something, or NULL */
@@ -70,8 +70,15 @@ void tcp_bury(struct tcp *tcp, struct tcp_sock *sock);
  * program has closed it, and may have opened something else by its number. */
 void tcp_check(struct tcp *tcp, int error);
 
-/* Call the ticks below every so often, until none has anything with a deadline. */
-void tcp_want_tick(struct tcp *tcp);
+/* What has a deadline. Each file tells when its next one is, TCP_NEVER where it has none; what
+ * comes to be due earlier than that asks for a tick. */
+#define TCP_NEVER UINT64_MAX
+enum {
+    TCP_SOON_NS = 20000000 /* until another look at what no event tells of */
+};
+
+/* Call the ticks of all files at this time, or a little later. */
+void tcp_want_tick(struct tcp *tcp, uint64_t at_ns);
 
 /* socket() or accept4(), with more descriptors allowed where they have run out. */
 int tcp_socket(int family);

@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@
 
 #include "channels/tcp/link.h"
 #include "channels/tcp/wire.h"
+#include "os/clock.h"
 #include "os/params.h"
 #include "test/channels/fake.h"
 
@@ -124,7 +126,26 @@ static void case_crowd(struct fake *fake)
     exchange(fake);
 }
 
-/* The same where the listener may open few files. */
+/* A stranger who says nothing costs nothing: nobody is woken for it. */
+static void case_silence(struct fake *fake)
+{
+    fake_barrier_still(fake);
+    if (fake->rank == 0)
+        (void)knock(fake, port_of(fake->world->card[1]));
+    fake_barrier_still(fake);
+    if (fake->rank == 1) {
+        struct pollfd door = {.fd = fake->chan->fd, .events = POLLIN};
+        int wakes = 0;
+        fake_run(fake, 50);
+        for (uint64_t end = os_now_ns() + 300000000u; os_now_ns() < end; fake_run(fake, 1))
+            wakes += poll(&door, 1, 100) > 0;
+        FAKE_CHECK(fake, wakes < 2, "%d times awake for a silent stranger", wakes);
+    }
+    fake_barrier(fake);
+    exchange(fake);
+}
+
+/* A crowd where the listener may open few files. */
 static void case_few_descriptors(struct fake *fake)
 {
     struct rlimit limit = {FEW_DESCRIPTORS, FEW_DESCRIPTORS};
@@ -233,7 +254,8 @@ static const struct {
 } cases[] = {
     {"the right address is found among wrong ones", case_impostors, "127.0.0.1", false},
     {"a crowd of silent strangers keeps nobody out", case_crowd, NULL, false},
-    {"nor where few files may be open", case_few_descriptors, NULL, false},
+    {"one of them wakes nobody", case_silence, NULL, false},
+    {"a crowd keeps nobody out where few files may be open, either", case_few_descriptors, NULL, false},
     {"a HELLO that was overheard opens nothing", case_overheard, NULL, false},
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they end at its end */
     {"who has no memory for a link says so by hanging up", case_no_memory, NULL, false},

@@ -36,13 +36,13 @@ static enum packet_engine choose(struct vc *vc, const struct mpid_request *reque
         !vc->bound->ops->direct)
         return ENGINE_STREAM;
     struct rates *rates = rates_of(vc, len);
-    uint32_t use = rates->uses++;
+    uint32_t use = rates->uses++, engines = vc->no_split ? ENGINE_SPLIT : ENGINES;
     if (use < 2 * ENGINES)
-        return (enum packet_engine)(use % ENGINES);
+        return (enum packet_engine)(use % engines);
     if (use % EXPLORE == 0)
-        return (enum packet_engine)(use / EXPLORE % ENGINES);
+        return (enum packet_engine)(use / EXPLORE % engines);
     enum packet_engine best = ENGINE_STREAM;
-    for (int i = 1; i < ENGINES; i++)
+    for (uint32_t i = 1; i < engines; i++)
         if (rates->ps_per_byte[i] && rates->ps_per_byte[i] < rates->ps_per_byte[best])
             best = (enum packet_engine)i;
     return best;
@@ -70,9 +70,9 @@ static void measure(struct mpid_request *request)
 
 /* ---- the receiver ---- */
 
-static void send_done(struct vc *vc, uint32_t id)
+static void send_done(struct vc *vc, uint32_t id, enum mpid_error error)
 {
-    struct chan_head head = packet_head(PACKET_DONE, id, 0);
+    struct chan_head head = packet_head(PACKET_DONE, id, error);
     vc_control(vc, &head, NULL, 0);
 }
 
@@ -125,6 +125,7 @@ void rndv_start(struct mpid_request *request, struct vc *vc, uint64_t total, uin
     if (!request->id) {
         request->error = MPID_NO_MEMORY;
         device_complete(request);
+        send_done(vc, id, MPID_NO_MEMORY);
         return;
     }
     uint64_t len = request->count;
@@ -133,7 +134,7 @@ void rndv_start(struct mpid_request *request, struct vc *vc, uint64_t total, uin
     request->started_ns = len >= DIRECT_MIN ? os_now_ns() : 0;
     if (engine == ENGINE_PULL && pull(request, len)) {
         finish_receive(request);
-        send_done(vc, id);
+        send_done(vc, id, MPID_OK);
         return;
     }
     if (engine == ENGINE_PULL)
@@ -151,7 +152,7 @@ void rndv_start(struct mpid_request *request, struct vc *vc, uint64_t total, uin
             return;
         }
         rndv_moved(request, split);
-        send_done(vc, id);
+        send_done(vc, id, MPID_OK);
     }
 }
 
@@ -163,9 +164,15 @@ struct mpid_request *rndv_target(struct vc *vc, uint32_t id, uint64_t offset, si
         return NULL;
     if (offset > request->count || len > request->count - offset)
         return NULL;
+    if (request->mode == ENGINE_SPLIT) { /* the peer's half comes as a stream */
+        request->mode = ENGINE_STREAM;
+        vc->no_split = true;
+    }
     return request;
 }
 
+/* Looks at every unexpected message: to cancel a send is rare, as it has never been cheap, and
+ * is deprecated; a message need not be filed by one more key for that. */
 void rndv_cancel(struct vc *vc, uint32_t sender_id)
 {
     struct unexpected *u = device.match.first;
@@ -179,6 +186,7 @@ void rndv_cancel(struct vc *vc, uint32_t sender_id)
     vc_control(vc, &head, NULL, 0);
 }
 
+/* Looks at every name: a peer is lost once. */
 void rndv_fail(struct vc *vc, enum mpid_error error)
 {
     for (uint32_t i = 0; i < device.ids.count; i++) {
@@ -208,7 +216,21 @@ static struct mpid_request *asked_send(struct vc *vc, uint32_t id)
     return request;
 }
 
-/* Write our half into the receiver's memory, or, where that fails, stream it. */
+/* Send [from, total) as packets. */
+static void stream(struct vc *vc, struct mpid_request *request, uint64_t from)
+{
+    struct mpid_request **at = &vc->bulk;
+    request->moved = from;
+    request->state = CAR_BULK;
+    request->next = NULL;
+    while (*at)
+        at = &(*at)->next;
+    *at = request;
+    vc_mark_busy(vc);
+}
+
+/* Write our half into the receiver's memory; or, where that fails, stream it: the receiver counts
+ * bytes, whichever way they come. In both cases it reads its own half meanwhile. */
 static void split(struct vc *vc, struct mpid_request *request, const struct packet_cts *cts)
 {
     const struct chan_direct *direct = vc->bound->ops->direct;
@@ -216,9 +238,11 @@ static void split(struct vc *vc, struct mpid_request *request, const struct pack
     struct chan_head head = packet_head(PACKET_DONE, cts->receiver_id, 0);
     if (direct->push(vc->bound, base + cts->split, cts->addr + cts->split,
                      request->total - cts->split)) {
-        vc_fail(vc, MPID_LOST, "its memory cannot be written any more");
+        request->split = cts->split;
+        stream(vc, request, cts->split);
         return;
     }
+    request->state = CAR_LENT;
     vc_control(vc, &head, NULL, 0);
 }
 
@@ -234,18 +258,11 @@ void rndv_cts(struct vc *vc, const struct packet_cts *cts)
     request->peer_id = cts->receiver_id;
     request->total = cts->limit;
     if (cts->engine == ENGINE_SPLIT) {
-        request->state = CAR_LENT;
         split(vc, request, cts);
         return;
     }
-    request->moved = 0;
-    request->state = CAR_BULK;
-    request->next = NULL;
-    struct mpid_request **at = &vc->bulk;
-    while (*at)
-        at = &(*at)->next;
-    *at = request;
-    vc_mark_busy(vc);
+    request->split = 0;
+    stream(vc, request, 0);
 }
 
 void rndv_cancelled(struct vc *vc, uint32_t id, bool done)
@@ -262,12 +279,14 @@ void rndv_cancelled(struct vc *vc, uint32_t id, bool done)
 void rndv_done(struct vc *vc, uint32_t id, enum mpid_error error)
 {
     struct mpid_request *request = ids_find(&device.ids, id);
-    (void)error;
-    if (!request || request->vc != vc) {
+    if (!request || request->vc != vc || error > MPID_NO_MEMORY) {
         vc_fail(vc, MPID_LOST, "it sent a DONE packet that fits no message");
     } else if (request->kind == MPID_SEND) {
-        if (request->state == CAR_ASKED || request->state == CAR_LENT)
+        request->split = 0; /* should our half still be under way */
+        if (request->state == CAR_ASKED || request->state == CAR_LENT) {
+            request->error = (uint8_t)error;
             finish_send(request);
+        }
     } else if (request->mode == ENGINE_SPLIT) {
         rndv_moved(request, request->count - request->split);
     }

@@ -38,7 +38,10 @@ if "$deny" membarrier=ENOSYS -- true; then
     # shellcheck disable=SC2086
     works "without single copy by seccomp" "$deny" $no_copy --
     works "where it is unknown" "$deny" process_vm_readv=ENOSYS process_vm_writev=ENOSYS --
+    plain=$acts # the third message of its size is the first to be written by halves
+    acts="init message=1048576 message=1048576 message=1048576 message=1048576 hello finalize"
     works "where only writing is forbidden" "$deny" process_vm_writev=EPERM --
+    acts=$plain
     works "without membarrier" "$deny" membarrier=ENOSYS --
     works "without memfd" "$deny" memfd_create=ENOSYS --
     works "where the new calls are unknown" "$deny" pidfd_open=ENOSYS close_range=ENOSYS \

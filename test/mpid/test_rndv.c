@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Rendezvous by halves, where the sender cannot write into the receiver's memory; and without
+ * names for requests. The other side is the test.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "mpid/device.h"
+#include "test/mpid/beneath.h"
+
+enum {
+    PEER = 2,
+    LEN = 64 << 10,
+    HALF = LEN / 2
+};
+
+static uint8_t memory[LEN];
+static const struct mpid_bytes bytes = {.base = memory, .len = LEN};
+static const struct mpid_envelope envelope = {4, BENEATH_ME, 1}, theirs = {4, PEER, 1};
+
+static int start(void **state)
+{
+    (void)state;
+    beneath_start();
+    assert_int_equal(beneath_ask(PEER), CHAN_ACCEPT);
+    beneath_open(PEER);
+    for (size_t i = 0; i < LEN; i++)
+        memory[i] = (uint8_t)(i / 8);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    beneath_stop();
+    return 0;
+}
+
+static struct beneath_packet *next_of(uint32_t type)
+{
+    struct beneath_packet *packet = beneath_sent(PEER);
+    assert_non_null(packet);
+    assert_int_equal(packet_type(&packet->head), type);
+    return packet;
+}
+
+static void done_arrives(uint32_t id, uint64_t error)
+{
+    beneath_arrive(PEER, packet_head(PACKET_DONE, id, error), NULL, 0);
+}
+
+/* ---- the sender ---- */
+
+/* Start a send, and let the receiver ask for halves. */
+static void lend(struct mpid_request *send)
+{
+    struct packet_cts cts = {.receiver_id = 5,
+                             .engine = ENGINE_SPLIT,
+                             .addr = (uintptr_t)memory,
+                             .limit = LEN,
+                             .split = HALF};
+    assert_int_equal(mpid_send(beneath_vc(PEER), &envelope, &bytes, 0, send), MPID_STARTED);
+    free(next_of(PACKET_RTS));
+    cts.sender_id = send->id;
+    beneath_arrive(PEER, packet_head(PACKET_CTS, 0, 0), &cts, sizeof(cts));
+}
+
+static void test_push(void **state)
+{
+    (void)state;
+    struct mpid_request send;
+    lend(&send);
+    free(next_of(PACKET_DONE));
+    assert_false(mpid_is_complete(&send));
+    done_arrives(send.id, MPID_OK);
+    assert_true(mpid_is_complete(&send));
+}
+
+/* The half that cannot be written is streamed. The send is complete once it is out, and the
+ * receiver has read the other half, be that before or after. */
+static void stream_half(bool reads_first)
+{
+    struct mpid_request send;
+    beneath.direct_fails = true;
+    lend(&send);
+    assert_null(beneath_sent(PEER));
+    if (reads_first)
+        done_arrives(send.id, MPID_OK);
+    assert_false(mpid_is_complete(&send));
+    (void)mpid_progress();
+    for (uint64_t at = HALF; at < LEN;) {
+        struct beneath_packet *packet = next_of(PACKET_DATA);
+        assert_int_equal(packet_id(&packet->head), 5);
+        assert_int_equal(packet->head.word[1], at);
+        assert_memory_equal(packet->data, memory + at, packet->len);
+        at += packet->len;
+        free(packet);
+    }
+    assert_null(beneath_sent(PEER));
+    assert_int_equal(mpid_is_complete(&send), reads_first);
+    if (!reads_first)
+        done_arrives(send.id, MPID_OK);
+    assert_true(mpid_is_complete(&send));
+    assert_int_equal(send.error, MPID_OK);
+    assert_int_equal(beneath_vc(PEER)->unfinished, 0);
+}
+
+static void test_stream_then_read(void **state)
+{
+    (void)state;
+    stream_half(false);
+}
+
+static void test_read_then_stream(void **state)
+{
+    (void)state;
+    stream_half(true);
+}
+
+/* ---- the receiver ---- */
+
+/* Receive one message, as the engine wants it that the device has chosen. */
+static enum packet_engine receive_one(void)
+{
+    struct mpid_request recv;
+    struct packet_rts rts = {.total = LEN, .addr = 4096, .id = 9};
+    struct packet_cts cts;
+    mpid_recv(&recv, &theirs, &bytes);
+    beneath_arrive(PEER, packet_message(PACKET_RTS, &theirs), &rts, sizeof(rts));
+    if (mpid_is_complete(&recv)) {
+        free(next_of(PACKET_DONE));
+        return ENGINE_PULL;
+    }
+    struct beneath_packet *packet = next_of(PACKET_CTS);
+    memcpy(&cts, packet->data, sizeof(cts));
+    free(packet);
+    if (cts.engine == ENGINE_SPLIT)
+        free(next_of(PACKET_DONE));
+    for (uint64_t at = cts.split; at < LEN; at += 8192) { /* also where we could have written */
+        assert_false(mpid_is_complete(&recv));
+        beneath_arrive(PEER, packet_head(PACKET_DATA, cts.receiver_id, at), memory, 8192);
+    }
+    assert_true(mpid_is_complete(&recv));
+    assert_int_equal(recv.error, MPID_OK);
+    return (enum packet_engine)cts.engine;
+}
+
+static void test_streamed_half(void **state)
+{
+    (void)state;
+    int halves = 0, rounds = 0;
+    while (rounds++ < 100 && !halves)
+        halves += receive_one() == ENGINE_SPLIT;
+    assert_int_equal(halves, 1);
+    while (rounds++ < 100)
+        halves += receive_one() == ENGINE_SPLIT;
+    assert_int_equal(halves, 1); /* never again */
+}
+
+/* ---- no names ---- */
+
+/* The sender is told, and does not wait for ever. */
+static void test_no_names(void **state)
+{
+    (void)state;
+    struct mpid_request recv;
+    struct packet_rts rts = {.total = LEN, .addr = 4096, .id = 9};
+    struct ids all = device.ids;
+    device.ids = (struct ids){.count = 1 << 24, .free = 1 << 24}; /* every one is taken */
+    mpid_recv(&recv, &theirs, &bytes);
+    beneath_arrive(PEER, packet_message(PACKET_RTS, &theirs), &rts, sizeof(rts));
+    device.ids = all;
+    assert_true(mpid_is_complete(&recv));
+    assert_int_equal(recv.error, MPID_NO_MEMORY);
+    struct beneath_packet *packet = next_of(PACKET_DONE);
+    assert_int_equal(packet_id(&packet->head), 9);
+    assert_int_equal(packet->head.word[1], MPID_NO_MEMORY);
+    free(packet);
+}
+
+static void test_told_of_no_names(void **state)
+{
+    (void)state;
+    struct mpid_request send;
+    assert_int_equal(mpid_send(beneath_vc(PEER), &envelope, &bytes, 0, &send), MPID_STARTED);
+    free(next_of(PACKET_RTS));
+    done_arrives(send.id, MPID_NO_MEMORY);
+    assert_true(mpid_is_complete(&send));
+    assert_int_equal(send.error, MPID_NO_MEMORY);
+    assert_int_equal(beneath_vc(PEER)->state, VC_OPEN);
+}
+
+#define DEVICE_TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DEVICE_TEST(test_push),          DEVICE_TEST(test_stream_then_read),
+        DEVICE_TEST(test_read_then_stream), DEVICE_TEST(test_streamed_half),
+        DEVICE_TEST(test_no_names),      DEVICE_TEST(test_told_of_no_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

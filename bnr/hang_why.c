@@ -437,14 +437,19 @@ static void explain_gone(struct why *w)
     end_kind(w);
 }
 
-/* Whether a queued message is nearly what a receive or probe waits for. */
-static bool is_near(const struct hang_item *item, const struct hang_queue *queue)
+/* Whether a queued message is nearly what a receive or probe waits for. Those of collectives are
+ * nobody's mistake. */
+static bool is_near(const struct hang_told *told, const struct hang_item *item,
+                    const struct hang_queue *queue)
 {
+    const struct hang_item message = {.context = queue->context};
+    const struct hang_comm *comm;
     bool peer = item->peer < 0 ? item->context == queue->context || item->rank == queue->rank
                                : item->peer == queue->peer;
     bool context = item->context == queue->context;
     bool tag = item->tag < 0 || item->tag == queue->tag;
-    return queue->kind == 'U' && peer && context != tag;
+    return queue->kind == 'U' && peer && context != tag &&
+           !graph_is_collective(told, &message, &comm);
 }
 
 static void write_near(struct why *w, int rank, const struct hang_thread *thread,
@@ -452,9 +457,12 @@ static void write_near(struct why *w, int rank, const struct hang_thread *thread
 {
     FILE *to = w->h->to;
     const struct hang_told *told = &w->h->nodes[rank].told;
-    bool context = item->context == queue->context;
-    fprintf(to, "  Wrong %s? Rank %d waits in %s for ", context ? "tag" : "communicator", rank,
-            words_function(thread));
+    const char *what = "communicator";
+    if (item->context == queue->context)
+        what = "tag";
+    else if (hang_text_comm(told, item->context) == hang_text_comm(told, queue->context))
+        what = "kind of message";
+    fprintf(to, "  Wrong %s? Rank %d waits in %s for ", what, rank, words_function(thread));
     words_item(to, told, item);
     fputs(",\n    but what has come is a message from ", to);
     if (queue->peer >= 0)
@@ -477,7 +485,7 @@ static void explain_near_of(struct why *w, int rank, const struct hang_thread *t
             continue;
         for (int q = 0; q < told->queue_count; q++) {
             const struct hang_queue *queue = &told->queues[q];
-            if (!is_near(item, queue))
+            if (!is_near(told, item, queue))
                 continue;
             blame(w, rank);
             if (queue->peer >= 0 && queue->peer < h->count)

@@ -269,6 +269,8 @@ void mpid_wait_telling(bool (*is_done)(void *arg), void *arg, mpid_tell_fn tell)
 void mpid_tell_request(struct mpid_tale *tale, const struct mpid_request *request);
 /* A message that fits want. */
 void mpid_tell_probe(struct mpid_tale *tale, const struct mpid_envelope *want);
+/* All sends of this process that are not over. */
+void mpid_tell_sends(void *arg, struct mpid_tale *tale);
 /* One of what is told would do. */
 void mpid_tell_any(struct mpid_tale *tale);
 

@@ -168,7 +168,7 @@ static bool is_empty(void *buffer)
 
 void buffer_flush(struct buffer *buffer)
 {
-    mpid_wait_until(is_empty, buffer);
+    mpid_wait_telling(is_empty, buffer, mpid_tell_sends);
 }
 
 int buffer_detach(struct buffer **slot, void **memory, MPI_Count *size)

@@ -231,6 +231,14 @@ bool part_is_complete(struct part *part)
     return (part->send || is_posted(part)) && all_done(part);
 }
 
+void part_tell(const struct part *part, struct mpid_tale *tale)
+{
+    if (part->setup)
+        mpid_tell_request(tale, &part->setup->dev);
+    for (int i = 0; i < part->cut.chunks && part->slots; i++)
+        mpid_tell_request(tale, &slot_at(part, i)->dev);
+}
+
 int part_outcome(struct part *part, MPI_Status *status)
 {
     int error = part->failed;

@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 struct comm;
+struct mpid_tale;
 struct part;
 struct request;
 
@@ -60,6 +61,8 @@ bool part_arrived(struct part *part, int partition);
 
 /* Whether all is done; inactive ones count. */
 bool part_is_complete(struct part *part);
+/* Say what it waits for (mpid_wait_telling()). */
+void part_tell(const struct part *part, struct mpid_tale *tale);
 /* Fill in the status of a complete one; returns its error class. */
 int part_outcome(struct part *part, MPI_Status *status);
 

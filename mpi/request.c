@@ -132,6 +132,8 @@ void request_tell(const struct request *request, struct mpid_tale *tale)
         break;
     case REQUEST_SEND:
     case REQUEST_RECV: mpid_tell_request(tale, &request->dev); break;
+    case REQUEST_PART: part_tell(request->part, tale); break;
+    case REQUEST_FLUSH: mpid_tell_sends(NULL, tale); break;
     default: break;
     }
 }

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "mpid/device.h"
+#include "mpid/hang.h"
 #include "mpid/wait.h"
 #include "os/clock.h"
 #include "os/settings.h"
@@ -139,12 +140,12 @@ void mpid_end_world(bool alone)
 {
     struct closing closing = {0};
     if (alone)
-        mpid_wait_until(is_quiet, NULL);
+        mpid_wait_telling(is_quiet, NULL, mpid_tell_sends);
     os_lock(&device.lock);
     device.finalizing = true;
     (void)say("finished");
     os_unlock(&device.lock);
-    mpid_wait_until(is_closed, &closing);
+    mpid_wait_telling(is_closed, &closing, hang_tell_closes);
     os_lock(&device.lock);
     device.used &= ~(unsigned)MPID_WORLD;
     (void)say("over");
@@ -180,7 +181,7 @@ static bool is_out(void *arg)
 
 int mpid_rest(void)
 {
-    mpid_wait_until(is_out, NULL);
+    mpid_wait_telling(is_out, NULL, mpid_tell_sends);
     if (os_setting(OS_SETTING_REPORT))
         report_put();
     device.at_rest = true;

@@ -396,7 +396,7 @@ static void put_queues(struct mpid_tale *tale)
     free(groups);
 }
 
-/* ---- in MPI_Finalize ---- */
+/* ---- what is waited for at the end ---- */
 
 static void tell_send_queue(struct vc *vc, void *tale)
 {
@@ -404,7 +404,7 @@ static void tell_send_queue(struct vc *vc, void *tale)
         mpid_tell_request(tale, r);
 }
 
-void hang_tell_sends(void *arg, struct mpid_tale *tale)
+void mpid_tell_sends(void *arg, struct mpid_tale *tale)
 {
     (void)arg;
     vc_each(tell_send_queue, tale);

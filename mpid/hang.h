@@ -38,8 +38,7 @@ void hang_tell(const struct wait *wait, mpid_tell_fn tell, void *arg);
 /* The calling thread makes progress; locked. */
 void hang_poll(void);
 
-/* What a process waits for in mpid_finalize(). */
-void hang_tell_sends(void *arg, struct mpid_tale *tale);
+/* The connections that are not closed yet. */
 void hang_tell_closes(void *arg, struct mpid_tale *tale);
 
 #endif

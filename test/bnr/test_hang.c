@@ -111,6 +111,18 @@ static const struct {
       HEAD THREAD("MPI_Reduce") COLL(0, 2) WORLD(3, 3)},
      {"Culprit: rank 3 (a deadlock)\n", "not there: rank 3, which waits in MPI_Reduce on",
       "MPI_Reduce on MPI_COMM_WORLD: rank 3 waits in it, which others have left"}},
+    {"a message of a collective is not a wrong one",
+     {HEAD THREAD("MPI_Recv") RECV(1, 0) CAME(1, 1, 0) WORLD(0, 0),
+      HEAD THREAD("MPI_Barrier") COLL(0, 0) WORLD(1, 1),
+      HEAD THREAD("MPI_Barrier") COLL(0, 0) WORLD(2, 1),
+      HEAD THREAD("MPI_Barrier") COLL(0, 0) WORLD(3, 1)},
+     {"Culprit: rank 0 (a deadlock)\n  MPI_Barrier on MPI_COMM_WORLD: ranks 1-3 wait in it; some "
+      "members are missing:\n    not there: rank 0, which waits in MPI_Recv for a message from rank "
+      "1 (tag 0, MPI_COMM_WORLD)\n  A cycle of waits: 0 -> 1 -> 0\n"}},
+    {"a message of another kind",
+     {HEAD THREAD("MPI_Wait") "A\trecv\t5\t1\t1\t3\t0\tposted\n" CAME(0, 1, 3) WORLD(0, 0),
+      HEAD THREAD("MPI_Ssend") SEND(0, 3) WORLD(1, 0), ended, ended},
+     {"Culprits: ranks 0-1 (a deadlock)\n", "Wrong kind of message? Rank 0 waits in MPI_Wait for"}},
     {"two communicators in different orders",
      {HEAD THREAD("MPI_Barrier") COLL(1, 0) WORLD(0, 1) OTHER(0),
       HEAD THREAD("MPI_Barrier") "A\trecv\t17\t0\t0\t0\t0\tposted\n" WORLD(

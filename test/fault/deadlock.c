@@ -85,6 +85,42 @@ static void finalized(void)
     }
 }
 
+/* Rank 2 leaves a large send behind, which rank 0 receives with another tag. */
+static void unsent(void)
+{
+    MPI_Request request;
+    if (rank == 2) {
+        MPI_Isend(large, LARGE, MPI_BYTE, 0, 21, MPI_COMM_WORLD, &request);
+        MPI_Request_free(&request);
+    }
+    if (rank == 0)
+        receive(2, 22);
+}
+
+/* Rank 3 waits until its buffer is empty, of a message to rank 0, which computes. */
+static void buffered(void)
+{
+    if (rank == 3) {
+        MPI_Buffer_attach(malloc(2 * LARGE), 2 * LARGE);
+        MPI_Bsend(large, LARGE, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
+    }
+    while (rank == 0)
+        usleep(SOON_US);
+}
+
+/* Rank 1 receives in parts what rank 2 sends whole. */
+static void parts(void)
+{
+    MPI_Request request;
+    if (rank == 1) {
+        MPI_Precv_init(large, 4, 1, MPI_INT, 2, 6, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+        MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    if (rank == 2)
+        MPI_Ssend(large, 4, MPI_INT, 1, 6, MPI_COMM_WORLD);
+}
+
 /* Two large sends, and nobody receives yet. */
 static void sends(void)
 {
@@ -247,6 +283,9 @@ static const struct {
     {"missing", missing},
     {"finalized", finalized},
     {"sends", sends},
+    {"unsent", unsent},
+    {"buffered", buffered},
+    {"parts", parts},
     {"computes", computes},
     {"sleeps", sleeps},
     {"ended", ended},

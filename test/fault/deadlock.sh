@@ -30,6 +30,12 @@ planted missing "rank 2 (a deadlock)" "MPI_Allreduce on MPI_COMM_WORLD: ranks 0-
 planted finalized "rank 1 (a deadlock)" "Rank 1 is in MPI_Finalize, but is waited for by rank 0"
 planted sends "ranks 2-3 (a deadlock)" "A cycle of waits: 2 -> 3 -> 2" \
     "rank 3 waits in MPI_Send for rank 2 to receive 4194304 bytes (tag 0, MPI_COMM_WORLD)"
+planted unsent "ranks 0,2 (a deadlock)" "Wrong tag? Rank 0 waits in MPI_Recv" \
+    "rank 2: waits in MPI_Finalize for rank 0 to receive 4194304 bytes (tag 21, MPI_COMM_WORLD)"
+planted buffered "rank 0" "Others wait for rank 0, which is outside MPI and sleeps" \
+    "rank 3: waits in MPI_Finalize for rank 0 to receive 4194304 bytes (tag 1, MPI_COMM_WORLD)"
+planted parts "ranks 1-2 (a deadlock)" "Wrong kind of message? Rank 1 waits in MPI_Wait" \
+    "rank 2 waits in MPI_Ssend for rank 1 to receive 16 bytes (tag 6, MPI_COMM_WORLD)"
 planted computes "rank 3" "not there: rank 3, which is outside MPI and computes"
 planted sleeps "rank 2" "Others wait for rank 2, which is outside MPI and sleeps" \
     "ranks 0-1,3: each waits in MPI_Probe for a message from rank 2 (any tag, MPI_COMM_WORLD)"

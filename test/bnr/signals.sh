@@ -11,6 +11,7 @@ for s in (signal.SIGINT, signal.SIGQUIT):
 os.execv(sys.argv[1], sys.argv[1:])
 P
 begin() {
+    : >out # what the last job said is not to be taken for this one's
     timeout -k 5 60 python3 begin.py "$mpiexec" "$@" >out 2>err &
     outer=$!
     for i in $(seq 1 500); do

@@ -53,18 +53,18 @@ static void pass_over(struct vc *vc, const char *why)
 /* Whether the peer has said that it finalizes; then nobody need answer for it. */
 static bool has_finished(const struct vc *vc)
 {
-    void *value;
-    size_t len;
-    if (!is_own_group(&vc->peer.gid) || BNR_Get_alloc(device.group, (int)vc->peer.rank, "finished",
-                                                      &value, &len, BNR_GET_NOWAIT))
-        return false;
-    free(value);
-    return true;
+    return epoch_peer_says(vc, "finished");
 }
 
 static void fail_finished(struct vc *vc)
 {
     vc_fail(vc, MPID_LOST, "it has called MPI_Finalize");
+}
+
+/* Whether the peer has left the only model that we could mean, and need not come back. */
+static bool is_gone(const struct vc *vc)
+{
+    return !(device.used & MPID_SESSIONS) && epoch_peer_says(vc, "over");
 }
 
 /* No candidate is left, and a link has taken messages whose sends are complete: no call could
@@ -156,6 +156,8 @@ static bool bind_vc(struct vc *vc)
         vc_fail(vc, MPID_LOST, "its process has ended");
     } else if (rc < 0) {
         vc_fail(vc, MPID_LOST, "its card cannot be had");
+    } else if (is_gone(vc)) {
+        fail_finished(vc);
     } else if (bind_choose(device.card, vc->card, device.ops, device.port_count, &vc->choice)) {
         give_up(vc);
     } else {
@@ -179,6 +181,8 @@ static void poll_vc(struct vc *vc, void *moved)
 {
     if (vc->state == VC_BINDING)
         *(bool *)moved |= bind_vc(vc);
+    else if (vc->state == VC_CONNECTING && is_gone(vc)) /* before it could answer */
+        fail_finished(vc);
 }
 
 bool connect_poll(void)

@@ -193,8 +193,11 @@ void mpid_close(void)
     if (!device.at_rest || device.orphan || device.pid != getpid())
         return;
     device.at_rest = false;
+    bool joined = !BNR_Init(NULL); /* the channels may still ask */
     vc_fini();
     device_close_channels();
+    if (joined)
+        BNR_Finalize();
     match_fini(&device.match);
     ids_fini(&device.ids);
     os_pool_fini(&device.controls);

@@ -185,7 +185,8 @@ static bool is_number(const unsigned char *bytes, int size, int number)
  * these. May be called at any time.
  *
  * logical_size: bytes of a logical: 1, 2, 4, 8 or 16
- * logical_true (in), logical_false (in): addresses of the two values
+ * logical_true (in): address of the value of .TRUE.
+ * logical_false (in): address of the value of .FALSE.
  *
  * MPI_ERR_ARG: logical_size is no such size, or an argument is NULL.
  * MPI_ERR_UNSUPPORTED_OPERATION: the values are not 1 and 0.
@@ -220,7 +221,8 @@ int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *lo
  * May be called at any time.
  *
  * logical_size: bytes of a logical: 1, 2, 4, 8 or 16
- * logical_true (out), logical_false (out): addresses of room for the two values
+ * logical_true (out): address of room for the value of .TRUE.
+ * logical_false (out): address of room for the value of .FALSE.
  * is_set: 1 where they were set for logicals of this size; else 0, and the values are left alone
  *
  * MPI_ERR_ARG: logical_size is no such size, or an argument is NULL.

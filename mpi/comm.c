@@ -18,15 +18,15 @@
 #include "mpi/topo.h"
 
 struct os_lock comm_lock = OS_LOCK_INIT;
-struct comm *comm_constants[4];
+struct comm *_Atomic comm_constants[4];
 
 MPI_Comm comm_handle(const struct comm *comm)
 {
     if (!comm)
         return MPI_COMM_NULL;
-    if (comm == comm_constants[1])
-        return MPI_COMM_WORLD;
-    return comm == comm_constants[2] ? MPI_COMM_SELF : (MPI_Comm)(uintptr_t)comm;
+    if (!comm->predefined)
+        return (MPI_Comm)(uintptr_t)comm;
+    return comm->context == CONTEXT_WORLD ? MPI_COMM_WORLD : MPI_COMM_SELF;
 }
 
 struct vc *comm_vc_slow(struct comm *comm, int rank)
@@ -103,19 +103,19 @@ static int create_predefined(int index, const char *name, const struct mpid_worl
     struct group *group = group_create_range(&world->gid, first, 1, size);
     if (!group)
         return MPI_ERR_NO_MEM;
-    int rc = comm_create(group, context, &comm_constants[index]);
+    struct comm *comm;
+    int rc = comm_create(group, context, &comm);
     group_unref(group);
     if (rc)
         return rc;
-    comm_constants[index]->predefined = true;
-    strcpy(comm_constants[index]->name, name);
+    comm->predefined = true;
+    strcpy(comm->name, name);
+    comm_constants[index] = comm;
     return MPI_SUCCESS;
 }
 
 int comm_init(const struct mpid_world *world)
 {
-    struct process me = {world->gid, (uint32_t)world->rank};
-    group_init(&me);
     int rc = create_predefined(1, "MPI_COMM_WORLD", world, 0, world->size, CONTEXT_WORLD);
     if (!rc)
         rc = create_predefined(2, "MPI_COMM_SELF", world, world->rank, 1, CONTEXT_SELF);
@@ -125,8 +125,9 @@ int comm_init(const struct mpid_world *world)
 void comm_fini(void)
 {
     for (int i = 1; i < 3; i++) {
-        comm_unref(comm_constants[i]);
+        struct comm *comm = comm_constants[i];
         comm_constants[i] = NULL;
+        comm_unref(comm);
     }
 }
 

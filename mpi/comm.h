@@ -59,7 +59,7 @@ struct comm {
 /* Guards names, hints and error handlers of all communicators. */
 extern struct os_lock comm_lock;
 
-extern struct comm *comm_constants[4]; /* by handle - MPI_COMM_NULL: NULL, world, self, NULL */
+extern struct comm *_Atomic comm_constants[4]; /* by handle - MPI_COMM_NULL: NULL, world, self, NULL */
 
 /* The communicator of a handle, or NULL where it is none. */
 static inline struct comm *comm_from(MPI_Comm handle)

@@ -48,7 +48,7 @@ static struct user_code *user;
 static int user_count;
 int errh_last_used = MPI_ERR_LASTCODE;
 
-int mpi_state = MPI_STATE_BEFORE;
+_Atomic int mpi_state = MPI_STATE_BEFORE;
 
 static struct errhandler predefined[] = {
     {{OBJECT_ERRHANDLER, 1}, ERRH_FATAL, ERRH_COMM, {NULL}},

@@ -102,7 +102,7 @@ int errh_set_string(int code, const char *text); /* NULL: no longer */
 extern int errh_last_used; /* MPI_LASTUSEDCODE */
 
 /* Whether calls are allowed: between MPI_Init and MPI_Finalize. */
-extern int mpi_state; /* enum mpi_state */
+extern _Atomic int mpi_state; /* enum mpi_state */
 enum mpi_state { MPI_STATE_BEFORE, MPI_STATE_READY, MPI_STATE_FINALIZED,
                  MPI_STATE_FORKED /* a child of a process that was ready */ };
 /* Report, fatally, a call outside that time. */

@@ -101,10 +101,16 @@ static int start_modules(void)
     return 0;
 }
 
-/* Locked. Count one more user, the first of whom starts or wakes the library. */
+/* Locked. Count one more user, the first of whom starts or wakes the library. Once threads have
+ * been asked for they stay: some may be in MPI. */
 static int enter(enum mpid_model model, bool threads, char *why, size_t size)
 {
     size_t request_size = sizeof(struct request) - offsetof(struct request, dev);
+    if (os_settings_load(why, size))
+        return -1;
+    if (threads && !os_lock_enabled)
+        os_lock_enabled = true;
+    threads = os_lock_enabled;
     if (!users && mpid_init(threads, request_size, &init_world, why, size))
         return -1;
     if (users && threads)
@@ -159,15 +165,10 @@ static int start_info(int argc, char **argv)
 
 int init_start(int argc, char **argv, int thread_level, char *why, size_t size)
 {
-    if (os_settings_load(why, size))
-        return -1;
     os_lock_slow(&lock);
-    /* Once sessions have been there, threads may be in MPI that know of no promise. */
-    bool threads = os_lock_enabled || thread_level == MPI_THREAD_MULTIPLE;
     level = thread_level;
     main_thread = pthread_self();
-    os_lock_enabled = threads;
-    int rc = enter(MPID_WORLD, threads, why, size);
+    int rc = enter(MPID_WORLD, thread_level == MPI_THREAD_MULTIPLE, why, size);
     if (!rc && (start_info(argc, argv) || comm_init(&init_world))) {
         snprintf(why, size, "no memory");
         rc = -1;
@@ -217,10 +218,7 @@ int init_start_session(char *why, size_t size)
         snprintf(why, size, "this is a child process of the one that initialized MPI");
         return -1;
     }
-    if (os_settings_load(why, size))
-        return -1;
     os_lock_slow(&lock);
-    os_lock_enabled = true;
     int rc = enter(MPID_SESSIONS, true, why, size);
     if (!rc)
         mpi_state = MPI_STATE_READY;

@@ -18,7 +18,7 @@ char fake_errh_text[512];
 
 static struct comm world = {.object = {OBJECT_COMM, 1}, .size = 1, .peers = 1};
 
-struct comm *comm_constants[4] = {NULL, &world, NULL, NULL};
+struct comm *_Atomic comm_constants[4] = {NULL, &world, NULL, NULL};
 
 int errh_comm(struct comm *comm, int error_class, const char *function, const char *fmt, ...)
 {

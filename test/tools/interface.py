@@ -23,7 +23,7 @@ CASES = [
      "a body of no MPI function is refused"),
     ("p2p", "int PMPI_Send(void)\n{\n}\n" + LAST, "the _c form is the body",
      "an int form alone is refused"),
-    ("type", 'int PMPI_Type_size_c(void)\n{\n}\n#include "type.gen.h"\n', "write both",
+    ("type_query", 'int PMPI_Type_size_c(void)\n{\n}\n#include "type_query.gen.h"\n', "write both",
      "half of a hand-made pair is refused"),
     ("p2p", SEND + SEND + LAST, "defined twice", "a second body is refused"),
     ("p2p", SEND, "the last line", "a file without its include is refused"),

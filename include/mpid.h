@@ -181,6 +181,10 @@ struct vc *mpid_vc_get(const struct mpid_gid *gid, uint32_t rank);
 /* Name the peer for an error message: "rank 3 (pid 71 on host)". */
 void mpid_vc_describe(const struct vc *vc, char *text, size_t size);
 
+/* Whether nothing comes from the peer any more: its process has ended, or it cannot be reached.
+ * What it has sent before has arrived. */
+bool mpid_is_lost(const struct vc *vc);
+
 /* ---- messages ---- */
 
 enum mpid_mode {

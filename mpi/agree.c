@@ -9,6 +9,7 @@
 #include "mpi/comm.h"
 #include "mpi/group.h"
 #include "mpi/p2p.h"
+#include "mpi/request.h"
 
 static int member_count(const struct agree *who)
 {
@@ -30,6 +31,50 @@ static struct p2p_side side(const struct agree *who, int i)
     return (struct p2p_side){who->comm, who->context, i, who->tag};
 }
 
+/* ---- receiving from who may be gone ---- */
+
+enum { LAST_LOOKS = 3 }; /* turns of progress for what a process has sent right before its end */
+
+struct hope {
+    struct request *request;
+    const struct vc *vc;
+    int in_vain; /* turns since it was lost */
+};
+
+static bool is_over(void *arg)
+{
+    struct hope *hope = arg;
+    if (request_is_complete(hope->request))
+        return true;
+    hope->in_vain += mpid_is_lost(hope->vc);
+    return hope->in_vain > LAST_LOOKS;
+}
+
+/* Who makes a communicator with processes that it shares none with cannot know that one of them
+ * has ended: wait for a message from it only as long as it may come. */
+static int finish_receive(const struct p2p_side *from, struct request *request)
+{
+    struct hope hope = {request, comm_vc(from->comm, from->peer), 0};
+    if (!hope.vc)
+        return MPI_ERR_NO_MEM;
+    if (!request_is_complete(request))
+        mpid_wait_until(is_over, &hope);
+    if (request_is_complete(request))
+        return p2p_finish(request, MPI_STATUS_IGNORE);
+    mpid_cancel(&request->dev); /* unless it has come at the last moment */
+    int rc = p2p_finish(request, MPI_STATUS_IGNORE);
+    return rc ? rc : MPI_ERR_PROC_ABORTED;
+}
+
+static int receive(const struct p2p_side *from, void *buf, MPI_Count count, MPI_Datatype type)
+{
+    struct request *request;
+    int rc = p2p_irecv(from, buf, count, type, &request);
+    return rc ? rc : finish_receive(from, request);
+}
+
+/* ---- one step ---- */
+
 /* Send out to one side and receive in from another. */
 static int exchange(const struct p2p_side *there, const void *out, size_t out_len,
                     const struct p2p_side *here, void *in, size_t in_len)
@@ -40,7 +85,7 @@ static int exchange(const struct p2p_side *there, const void *out, size_t out_le
         return rc;
     rc = p2p_isend(there, out, (MPI_Count)out_len, MPI_BYTE, &sending);
     int sent = rc ? rc : p2p_finish(sending, MPI_STATUS_IGNORE);
-    int received = p2p_finish(receiving, MPI_STATUS_IGNORE);
+    int received = finish_receive(here, receiving);
     return sent ? sent : received;
 }
 
@@ -62,7 +107,7 @@ static int spread(const struct agree *who, void *bytes, size_t len)
         bit *= 2;
     if (place) {
         struct p2p_side up = side(who, (int)((place - bit + who->leader) % n));
-        rc = p2p_recv(&up, bytes, (MPI_Count)len, MPI_BYTE, MPI_STATUS_IGNORE);
+        rc = receive(&up, bytes, (MPI_Count)len, MPI_BYTE);
     }
     for (bit /= 2; bit && !rc; bit /= 2) {
         if (place >= n - bit)
@@ -107,12 +152,12 @@ static int half_max(const struct agree *who, uint64_t *values, int count)
     if (me >= power) {
         struct p2p_side speaker = side(who, me - power);
         int rc = p2p_send(&speaker, values, count, MPI_UINT64_T);
-        return rc ? rc : p2p_recv(&speaker, values, count, MPI_UINT64_T, MPI_STATUS_IGNORE);
+        return rc ? rc : receive(&speaker, values, count, MPI_UINT64_T);
     }
     bool speaks = me + power < n;
     if (speaks) {
         struct p2p_side silent = side(who, me + power);
-        int rc = p2p_recv(&silent, others, count, MPI_UINT64_T, MPI_STATUS_IGNORE);
+        int rc = receive(&silent, others, count, MPI_UINT64_T);
         if (rc)
             return rc;
         maximum(values, others, count);

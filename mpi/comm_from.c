@@ -58,6 +58,8 @@ int comm_from_give(const struct comm_from *from, int rc, struct comm *made, MPI_
     case MPI_ERR_OTHER:
         return comm_from_error(from, rc, function,
                                "every context is in use: free communicators that are not needed");
+    case MPI_ERR_PROC_ABORTED:
+        return comm_from_error(from, rc, function, "a member has ended, and did not take part");
     default: return comm_from_error(from, rc, function, "the members could not agree");
     }
     errh_set(&made->errhandler, from->errhandler);

@@ -369,7 +369,10 @@ void mpid_abort(int code, const char *message)
             break;
         usleep(1000);
     }
-    BNR_Abort(device.group, code, message);
+    char text[1024];
+    const char *why = device.unreachable;
+    snprintf(text, sizeof(text), "%.500s%s%s", message, *why ? "; " : "", why);
+    BNR_Abort(device.group, code, text);
 }
 
 static void orphan(struct vc *vc, void *arg)
@@ -412,6 +415,15 @@ struct vc *mpid_vc_get(const struct mpid_gid *gid, uint32_t rank)
     struct vc *vc = vc_get(&id, rank);
     os_unlock(&device.lock);
     return vc;
+}
+
+bool mpid_is_lost(const struct vc *vc)
+{
+    os_lock(&device.lock);
+    bool lost = vc->state == VC_FAILED || (vc->state == VC_CLOSED && !vc->bound) ||
+                (vc->state == VC_UNBOUND && device.ends_seen && device_has_ended(vc->peer.rank));
+    os_unlock(&device.lock);
+    return lost;
 }
 
 void mpid_vc_describe(const struct vc *vc, char *text, size_t size)

@@ -84,6 +84,7 @@ struct device {
     bool orphan;    /* mpid_orphan() was called */
     bool ends_seen; /* some process of the group has ended */
     uint32_t lost;  /* 1 + the rank to which the last connection broke; 0: none */
+    char unreachable[512]; /* whom no channel reaches, and why: an end that follows tells it */
     _Atomic int sleepers;
     uint32_t turns;
     uint64_t moved_ns; /* when a rendezvous was last done with */

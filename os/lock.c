@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The slow halves of the fair lock; see lock.h. */
+/* The slow halves of the lock; see lock.h. */
 #include "os/lock.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,47 +11,112 @@
 
 bool os_lock_enabled;
 
-/* One waiter sleeps on one bit, so that a hand-over wakes only its heir (and
- * those 32 tickets later). */
-static uint32_t bit_of(uint32_t ticket)
+/* HEIR and HANDED are set only beside HELD, and one of them at most. */
+enum {
+    HELD = 1,
+    SLEEPERS = 2, /* some sleep, or are about to */
+    HEIR = 4,     /* one waits to be handed the lock */
+    HANDED = 8    /* it is the heir's, who may not know yet */
+};
+
+/* Who sleeps for the lock to be free, and who for it to be handed over. */
+enum { ANYBODY = 1, THE_HEIR = 2 };
+
+enum {
+    SPINS = 40,
+    STARVED_NS = 1000000,
+    HANDED_PERIOD_US = 200 /* so often at most: where all starve, running threads get on */
+};
+
+static void sleep_on(struct os_lock *lock, uint32_t seen, uint32_t who)
 {
-    return 1u << (ticket & 31u);
+    syscall(SYS_futex, &lock->state, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, seen, NULL, NULL, who);
 }
 
-static void sleep_until_served(struct os_lock *lock, uint32_t ticket)
+static void wake(struct os_lock *lock, uint32_t who)
 {
-    atomic_fetch_add(&lock->asleep, 1);
-    for (;;) {
-        uint32_t serving = atomic_load(&lock->serving);
-        if (serving == ticket)
-            break;
-        syscall(SYS_futex, &lock->serving, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, serving, NULL,
-                NULL, bit_of(ticket));
+    syscall(SYS_futex, &lock->state, FUTEX_WAKE_BITSET | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, who);
+}
+
+/* Take it if it is free. */
+static bool take(struct os_lock *lock, uint32_t how)
+{
+    uint32_t is_free = 0;
+    return atomic_compare_exchange_strong_explicit(&lock->state, &is_free, how,
+                                                   memory_order_acquire, memory_order_relaxed);
+}
+
+static bool spin(struct os_lock *lock, uint32_t how)
+{
+    for (int i = 0; i < SPINS; i++) {
+        if (!atomic_load_explicit(&lock->state, memory_order_relaxed) && take(lock, how))
+            return true;
+        os_pause();
     }
-    atomic_fetch_sub(&lock->asleep, 1);
+    return false;
+}
+
+static uint32_t clock_us(void)
+{
+    return (uint32_t)(os_now_ns() / 1000u);
+}
+
+/* Whether a thread that waits since began_ns may become the heir. */
+static bool is_starved(struct os_lock *lock, uint64_t began_ns)
+{
+    uint32_t handed = atomic_load_explicit(&lock->handed_us, memory_order_relaxed);
+    return os_now_ns() - began_ns >= STARVED_NS && clock_us() - handed >= HANDED_PERIOD_US;
+}
+
+/* HEIR stands for this thread: the lock will not be free before it has had it. */
+static void inherit(struct os_lock *lock)
+{
+    uint32_t state = atomic_load_explicit(&lock->state, memory_order_relaxed);
+    while (!(state & HANDED)) {
+        sleep_on(lock, state, THE_HEIR);
+        state = atomic_load_explicit(&lock->state, memory_order_relaxed);
+    }
+    atomic_fetch_and_explicit(&lock->state, ~(uint32_t)HANDED, memory_order_acquire);
+    atomic_store_explicit(&lock->handed_us, clock_us(), memory_order_relaxed);
+}
+
+/* Whoever has slept cannot tell whether others still do. */
+static void wait_for(struct os_lock *lock)
+{
+    uint64_t began_ns = os_now_ns();
+    while (!spin(lock, HELD | SLEEPERS)) {
+        uint32_t state = atomic_load_explicit(&lock->state, memory_order_relaxed);
+        if (!state)
+            continue;
+        bool claim = !(state & (HEIR | HANDED)) && is_starved(lock, began_ns);
+        uint32_t marked = state | SLEEPERS | (claim ? HEIR : 0u);
+        if (marked != state &&
+            !atomic_compare_exchange_strong_explicit(&lock->state, &state, marked,
+                                                     memory_order_relaxed, memory_order_relaxed))
+            continue;
+        if (claim) {
+            inherit(lock);
+            return;
+        }
+        sleep_on(lock, marked, ANYBODY);
+    }
 }
 
 void os_lock_slow(struct os_lock *lock)
 {
-    uint32_t ticket = atomic_fetch_add(&lock->next, 1);
-    for (int spins = 0; spins < 40; spins++) {
-        uint32_t serving = atomic_load_explicit(&lock->serving, memory_order_acquire);
-        if (serving == ticket)
-            return;
-        if (ticket - serving > 1)
-            break;
-        os_pause();
-    }
-    sleep_until_served(lock, ticket);
+    if (!take(lock, HELD) && !spin(lock, HELD))
+        wait_for(lock);
 }
 
-/* Sequentially consistent: either the heir sees serving before it sleeps, or
- * we see that it is asleep. */
 void os_unlock_slow(struct os_lock *lock)
 {
-    uint32_t heir = atomic_load_explicit(&lock->serving, memory_order_relaxed) + 1;
-    atomic_store(&lock->serving, heir);
-    if (atomic_load(&lock->asleep))
-        syscall(SYS_futex, &lock->serving, FUTEX_WAKE_BITSET | FUTEX_PRIVATE_FLAG, INT_MAX, NULL,
-                NULL, bit_of(heir));
+    uint32_t state = HELD, left;
+    do {
+        left = state & HEIR ? (state & ~(uint32_t)HEIR) | HANDED : 0;
+    } while (!atomic_compare_exchange_weak_explicit(&lock->state, &state, left,
+                                                    memory_order_release, memory_order_relaxed));
+    if (left)
+        wake(lock, THE_HEIR);
+    else if (state & SLEEPERS)
+        wake(lock, ANYBODY);
 }

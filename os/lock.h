@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A fair lock of two words: whoever asks first gets it first, so a thread that
- * drives progress in a loop cannot starve one that wants to send. Waiters spin
- * a little, then sleep on the word that their turn will change.
+ * A lock of two words for short sections. A thread that runs may take it before others
+ * that sleep, for as long as none of them starves: with hundreds of threads, waking each in
+ * its turn costs more than what they lock. Whoever has waited for STARVED_NS is its heir: the
+ * holder hands it over to him, so a thread that drives progress in a loop cannot keep away
+ * one that wants to send. Waiters spin a little, then sleep.
  *
  * os_lock_enabled is false while the process has promised to use one thread:
  * then the lock is a predicted branch.
@@ -16,12 +18,11 @@
 #include <stdint.h>
 
 struct os_lock {
-    _Atomic uint32_t next;    /* ticket of the next to come */
-    _Atomic uint32_t serving; /* ticket of the holder; pairs with the waiters' loads */
-    _Atomic uint32_t asleep;  /* waiters that sleep or are about to */
+    _Atomic uint32_t state;   /* bits, see lock.c; 0: free */
+    _Atomic uint32_t handed_us; /* when an heir last got it; the clock's low bits */
 };
 
-#define OS_LOCK_INIT {0, 0, 0}
+#define OS_LOCK_INIT {0, 0}
 
 extern bool os_lock_enabled;
 

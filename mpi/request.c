@@ -235,5 +235,5 @@ int request_raise(struct comm *comm, int error_class, const char *function,
     return errh_comm(comm, error_class, function,
                      error_class == MPI_ERR_TRUNCATE
                          ? "the message is longer than the receive buffer"
-                         : "no channel leads to the other process (a warning says why)");
+                         : "no channel leads to the other process");
 }

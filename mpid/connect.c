@@ -80,6 +80,7 @@ static void check_nothing_taken(const struct vc *vc)
     mpid_vc_describe(vc, name, sizeof(name));
     snprintf(text, sizeof(text), "what was sent to %s cannot be brought there: %s", name,
              vc->refusals ? vc->refusals : "no memory");
+    device.lost = vc->peer.rank + 1;
     mpid_abort(1, text);
 }
 

@@ -4,6 +4,7 @@
  * see vc.h. */
 #include "mpid/vc.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -319,12 +320,13 @@ void vc_fail(struct vc *vc, enum mpid_error error, const char *why)
     char name[128];
     mpid_vc_describe(vc, name, sizeof(name));
     vc_event(vc, VC_LOST);
-    if (vc->state == VC_FAILED && error == MPID_UNREACHABLE)
-        os_log(OS_LOG_WARN, "%s cannot be reached: %s", name, why);
-    else if (vc->state == VC_FAILED && !device.finalizing)
+    if (vc->state == VC_FAILED && !device.finalizing)
         os_log(OS_LOG_INFO, "lost %s (%s): %s", name, vc_state_name(before), why);
+    if (vc->state == VC_FAILED && error == MPID_UNREACHABLE)
+        snprintf(device.unreachable, sizeof(device.unreachable), "%s cannot be reached: %s", name,
+                 why);
     vc->failure = (uint8_t)error;
-    if (vc->state == VC_FAILED && error == MPID_LOST)
+    if (vc->state == VC_FAILED && (error == MPID_LOST || error == MPID_UNREACHABLE))
         device.lost = vc->peer.rank + 1;
     vc->link = &vc->stand_in;
     drop_link(vc);

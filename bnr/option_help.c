@@ -7,6 +7,7 @@
 
 #include "bnr/option_table.h"
 #include "bnr/options.h"
+#include "include/version.h"
 #include "os/settings.h"
 
 enum {
@@ -112,12 +113,14 @@ static void print_man_options(FILE *to)
 
 static void print_man(FILE *to)
 {
-    fprintf(to, ".TH MPIEXEC 1\n.SH NAME\nmpiexec, mpirun \\- start an MPI job\n"
+    fprintf(to, ".TH MPIEXEC 1 \"\" \"Vireo MPI %s\"\n.ad l\n.nh\n"
+                ".SH NAME\nmpiexec, mpirun \\- start an MPI job\n"
                 ".SH SYNOPSIS\n.B mpiexec\n[options] program [arguments]\n"
                 "[: [options] program [arguments]]...\n"
                 ".SH DESCRIPTION\nStart the processes of an MPI job on this host, forward "
                 "their output, and end\nwhen the last of them has ended. Programs separated by "
-                "\":\" form one job;\ntheir ranks follow one another.\n");
+                "\":\" form one job;\ntheir ranks follow one another.\n",
+            VIREO_VERSION);
     print_man_options(to);
     fprintf(to, ".SH STANDARD STREAMS\n"
                 "Output is forwarded exactly, in whole lines where the program writes lines. With "
@@ -134,8 +137,16 @@ static void print_man(FILE *to)
                 "Seconds after which the job is ended, where \\-\\-timeout is not given.\n"
                 ".TP\n.B VIREO_*\nSettings of the library; mpiexec \\-\\-help=settings lists "
                 "them.\n"
+                ".SH EXIT STATUS\n0 where every rank ended well; else as the first that did "
+                "not has ended: its exit code;\n128 and the number of the signal that killed "
+                "it; the last 8 bits of what it gave MPI_Abort\n(1 where they are 0 and it did "
+                "not give 0); 1 where it left without MPI_Finalize,\nor without the MPI_Init "
+                "that others called.\n2 for a wrong command line; 124 after "
+                "\\-\\-timeout; 126 where a program cannot be run,\n127 where there is none; "
+                "128 and the number of the signal that ended mpiexec.\n"
                 ".SH EXAMPLES\n.nf\nmpiexec \\-n 4 ./a.out\n"
-                "mpiexec \\-l \\-n 1 ./server : \\-n 8 ./worker\n.fi\n");
+                "mpiexec \\-l \\-n 1 ./server : \\-n 8 ./worker\n.fi\n"
+                ".SH SEE ALSO\n.BR mpicc (1),\n.BR vireo (1)\n");
 }
 
 static void print_settings(FILE *to)

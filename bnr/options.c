@@ -324,11 +324,12 @@ static int check_hosts(struct reader *r, const char *option, const char *list)
     return 0;
 }
 
+/* "word:word,...": the first, where to begin, may be empty. */
 static int check_mapping(struct reader *r, const char *option, const char *text)
 {
     static const char words[] = "slot core node socket package numa hwthread l1cache l2cache "
                                 "l3cache board machine oversubscribe span";
-    for (const char *at = text;; at++) {
+    for (const char *at = text + (text[0] == ':');; at++) {
         size_t n = strcspn(at, ":,");
         if (!is_word_of(words, at, n))
             return refuse(

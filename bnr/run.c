@@ -243,8 +243,9 @@ static void rank_ended(struct run *run, int rank)
     struct job_step step = job_rank_ended(&run->job, &facts, &cause);
     explain_end(run, rank, &facts, cause);
     if (run->o->verbose)
-        stdio_say(run->stdio, "mpiexec: rank %d (pid %d) has ended, status 0x%04x\n", rank, pid,
-                  (unsigned)status);
+        stdio_say(run->stdio, "mpiexec: rank %d (pid %d) %s %d\n", rank, pid,
+                  WIFSIGNALED(status) ? "was killed by signal" : "has ended with exit code",
+                  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     stdio_rank_ended(run->stdio, rank);
     follow(run, step);
 }

@@ -11,6 +11,12 @@ if command -v groff >groff.path; then
         "$(run --help=man | groff -man -ww -Tutf8 2>&1 >/dev/null)" ""
 fi
 
+holds "it tells the exit status" "$(run --help=man)" ".SH EXIT STATUS"
+run -v -n 1 sh -c 'exit 3' 2>err
+holds "-v tells the exit code" "$(cat err)" "has ended with exit code 3"
+run -v -n 1 sh -c 'kill -9 $$' 2>err
+holds "-v tells the signal" "$(cat err)" ") was killed by signal 9"
+
 run -nn 2 true 2>err && fail "an unknown option is refused"
 holds "an unknown option is refused with the nearest name" "$(cat err)" "did you mean '-n"
 same "in one line" "$(wc -l <err)" "1"

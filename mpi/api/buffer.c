@@ -59,6 +59,8 @@ static int narrow(MPI_Count size)
 static int iflush(struct owner owner, struct buffer *buffer, MPI_Request *request,
                   const char *function)
 {
+    if (!request)
+        return fail(&owner, MPI_ERR_ARG, function, "request is NULL");
     struct request *made = request_create(REQUEST_FLUSH, owner.comm);
     if (!made)
         return fail(&owner, MPI_ERR_NO_MEM, function, "out of memory");

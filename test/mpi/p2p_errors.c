@@ -172,6 +172,8 @@ int main(int argc, char **argv)
     arguments();
     requests();
     messages();
+    FAILS(MPI_ERR_ARG, MPI_Buffer_iflush(NULL));
+    FAILS(MPI_ERR_ARG, MPI_Comm_iflush_buffer(MPI_COMM_WORLD, NULL));
     OK(MPI_Barrier(MPI_COMM_WORLD));
     OK(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
     CHECK(!flag); /* nothing has been sent */

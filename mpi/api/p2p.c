@@ -787,6 +787,8 @@ static int receive_message(MPI_Message *handle, void *buf, MPI_Count count, MPI_
 {
     struct mpid_bytes bytes;
     struct type *used;
+    if (!handle)
+        return errh_comm(NULL, MPI_ERR_ARG, function, "message: NULL");
     if (*handle == MPI_MESSAGE_NO_PROC) {
         *request = request_create(REQUEST_NO_PROC, NULL);
         *handle = MPI_MESSAGE_NULL;

@@ -18,6 +18,12 @@ static __attribute__((cold, noinline)) int bad_request(const char *function)
                      "request: not a request, or one that is complete and freed already");
 }
 
+static __attribute__((cold, noinline)) int no_pointer(const char *function)
+{
+    return errh_comm(NULL, MPI_ERR_ARG, function,
+                     "a pointer to what the call reads or sets is NULL");
+}
+
 /* Finish a complete request, and tell of its failure. */
 static int finish(struct request *r, MPI_Request *handle, MPI_Status *status, const char *function)
 {
@@ -60,6 +66,7 @@ static __attribute__((noinline)) int wait_slow(MPI_Request *request, MPI_Status 
  * request (inout): the request; then MPI_REQUEST_NULL, unless it is persistent
  * status: what was received or, of sends, only whether it was cancelled; or MPI_STATUS_IGNORE
  *
+ * MPI_ERR_ARG: a pointer is NULL.
  * MPI_ERR_REQUEST: not a request, or one that was freed.
  * MPI_ERR_TRUNCATE, MPI_ERR_PROC_ABORTED, MPI_ERR_OTHER, MPI_ERR_NO_MEM: what went wrong with
  *   it; see the call that started it.
@@ -68,6 +75,8 @@ static __attribute__((noinline)) int wait_slow(MPI_Request *request, MPI_Status 
  */
 int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {
+    if (__builtin_expect(!request, 0))
+        return no_pointer(__func__);
     struct request *r = (struct request *)*request;
     if (r == &request_done) {
         *request = MPI_REQUEST_NULL;
@@ -76,11 +85,10 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
     }
     /* Sends and receives that are complete are finished here: nothing of them is special. */
     if (__builtin_expect(handle_is_constant(r) || !handle_leads_to(r, OBJECT_REQUEST) ||
-                             r->kind != REQUEST_RECV || !mpid_is_complete(&r->dev) ||
-                             r->dev.error, 0))
+                             r->kind != REQUEST_RECV || !mpid_is_complete(&r->dev) || r->dev.error,
+                         0))
         return mpid_stay(wait_slow(request, status, __func__));
-    status_set(status, r->dev.from.rank, r->dev.from.tag, (int64_t)r->dev.count,
-               r->dev.cancelled);
+    status_set(status, r->dev.from.rank, r->dev.from.tag, (int64_t)r->dev.count, r->dev.cancelled);
     *request = MPI_REQUEST_NULL;
     request_free(r);
     return MPI_SUCCESS;
@@ -95,6 +103,7 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
  * flag: 1 where it is complete, else 0
  * status: set where flag is 1; or MPI_STATUS_IGNORE
  *
+ * MPI_ERR_ARG: a pointer is NULL.
  * MPI_ERR_REQUEST: not a request, or one that was freed.
  * MPI_ERR_TRUNCATE, MPI_ERR_PROC_ABORTED, MPI_ERR_OTHER, MPI_ERR_NO_MEM: what went wrong with
  *   it; see the call that started it.
@@ -103,6 +112,8 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
  */
 int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
+    if (__builtin_expect(!request || !flag, 0))
+        return no_pointer(__func__);
     *flag = 1;
     if (*request == MPI_REQUEST_NULL) {
         status_set_empty(status);
@@ -137,12 +148,15 @@ static int look(const struct request *r, MPI_Status *status)
  * flag: 1 where it is complete, else 0
  * status: set where flag is 1; or MPI_STATUS_IGNORE
  *
+ * MPI_ERR_ARG: a pointer is NULL.
  * MPI_ERR_REQUEST: not a request, or one that was freed.
  *
  * MPI-5.0 3.7.6
  */
 int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
+    if (__builtin_expect(!flag, 0))
+        return no_pointer(__func__);
     *flag = 1;
     if (request == MPI_REQUEST_NULL) {
         status_set_empty(status);
@@ -166,12 +180,15 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
  *
  * request (inout): the request; then MPI_REQUEST_NULL
  *
+ * MPI_ERR_ARG: a pointer is NULL.
  * MPI_ERR_REQUEST: not a request, or one that was freed.
  *
  * MPI-5.0 3.7.3
  */
 int PMPI_Request_free(MPI_Request *request)
 {
+    if (__builtin_expect(!request, 0))
+        return no_pointer(__func__);
     struct request *r = request_from(*request);
     if (!r)
         return bad_request(__func__);
@@ -189,12 +206,15 @@ int PMPI_Request_free(MPI_Request *request)
  *
  * request (in): an active send or receive, or a generalized request
  *
+ * MPI_ERR_ARG: a pointer is NULL.
  * MPI_ERR_REQUEST: not a request, or neither of these.
  *
  * MPI-5.0 3.8.4
  */
 int PMPI_Cancel(MPI_Request *request)
 {
+    if (__builtin_expect(!request, 0))
+        return no_pointer(__func__);
     struct request *r = request_from(*request);
     if (!r)
         return bad_request(__func__);
@@ -319,8 +339,7 @@ static int raise_in_status(struct comm *comm, const char *function)
     return rc;
 }
 
-static int finish_all(int count, MPI_Request handles[], MPI_Status statuses[],
-                      const char *function)
+static int finish_all(int count, MPI_Request handles[], MPI_Status statuses[], const char *function)
 {
     struct comm *failed = NULL;
     int rc = finish_each(count, handles, statuses, NULL, &failed);
@@ -368,13 +387,15 @@ int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of
  * MPI_ERR_IN_STATUS: at least one has failed: MPI_ERROR of each status has its code, or
  *   MPI_SUCCESS.
  * MPI_ERR_REQUEST: one is not a request.
- * MPI_ERR_ARG: array_of_requests is NULL, and count is not 0.
+ * MPI_ERR_ARG: array_of_requests is NULL, and count is not 0; or another pointer is NULL.
  *
  * MPI-5.0 3.7.5
  */
 int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag,
                  MPI_Status array_of_statuses[])
 {
+    if (__builtin_expect(!flag, 0))
+        return no_pointer(__func__);
     int rc = check_set(count, array_of_requests, __func__);
     if (rc)
         return rc;
@@ -382,8 +403,7 @@ int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag,
     if (!all_complete(&set))
         (void)mpid_progress();
     *flag = all_complete(&set);
-    return *flag ? finish_all(count, array_of_requests, array_of_statuses, __func__)
-                 : MPI_SUCCESS;
+    return *flag ? finish_all(count, array_of_requests, array_of_statuses, __func__) : MPI_SUCCESS;
 }
 
 /* Finish the one that a look found, if any. */
@@ -412,7 +432,7 @@ static int finish_any(struct set *set, int *index, MPI_Status *status, const cha
  * status: of that one; or MPI_STATUS_IGNORE
  *
  * MPI_ERR_REQUEST: one is not a request.
- * MPI_ERR_ARG: array_of_requests is NULL, and count is not 0.
+ * MPI_ERR_ARG: array_of_requests is NULL, and count is not 0; or another pointer is NULL.
  * MPI_ERR_TRUNCATE, MPI_ERR_PROC_ABORTED, MPI_ERR_OTHER, MPI_ERR_NO_MEM: what went wrong with
  *   it; see the call that started it.
  *
@@ -420,6 +440,8 @@ static int finish_any(struct set *set, int *index, MPI_Status *status, const cha
  */
 int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Status *status)
 {
+    if (__builtin_expect(!index, 0))
+        return no_pointer(__func__);
     int rc = check_set(count, array_of_requests, __func__);
     if (rc)
         return rc;
@@ -441,7 +463,7 @@ int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Sta
  * status: of that one, set where flag is 1; or MPI_STATUS_IGNORE
  *
  * MPI_ERR_REQUEST: one is not a request.
- * MPI_ERR_ARG: array_of_requests is NULL, and count is not 0.
+ * MPI_ERR_ARG: array_of_requests is NULL, and count is not 0; or another pointer is NULL.
  * MPI_ERR_TRUNCATE, MPI_ERR_PROC_ABORTED, MPI_ERR_OTHER, MPI_ERR_NO_MEM: what went wrong with
  *   it; see the call that started it.
  *
@@ -450,6 +472,8 @@ int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Sta
 int PMPI_Testany(int count, MPI_Request array_of_requests[], int *index, int *flag,
                  MPI_Status *status)
 {
+    if (__builtin_expect(!index || !flag, 0))
+        return no_pointer(__func__);
     int rc = check_set(count, array_of_requests, __func__);
     if (rc)
         return rc;
@@ -499,13 +523,15 @@ static int finish_some(struct set *set, int *outcount, int indices[], MPI_Status
  * MPI_ERR_IN_STATUS: at least one has failed: MPI_ERROR of each status has its code, or
  *   MPI_SUCCESS.
  * MPI_ERR_REQUEST: one is not a request.
- * MPI_ERR_ARG: array_of_requests is NULL, and incount is not 0.
+ * MPI_ERR_ARG: array_of_requests is NULL, and incount is not 0; or another pointer is NULL.
  *
  * MPI-5.0 3.7.5
  */
 int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount,
                   int array_of_indices[], MPI_Status array_of_statuses[])
 {
+    if (__builtin_expect(!outcount, 0))
+        return no_pointer(__func__);
     int rc = check_set(incount, array_of_requests, __func__);
     if (rc)
         return rc;
@@ -529,13 +555,15 @@ int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount,
  * MPI_ERR_IN_STATUS: at least one has failed: MPI_ERROR of each status has its code, or
  *   MPI_SUCCESS.
  * MPI_ERR_REQUEST: one is not a request.
- * MPI_ERR_ARG: array_of_requests is NULL, and incount is not 0.
+ * MPI_ERR_ARG: array_of_requests is NULL, and incount is not 0; or another pointer is NULL.
  *
  * MPI-5.0 3.7.5
  */
 int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount,
                   int array_of_indices[], MPI_Status array_of_statuses[])
 {
+    if (__builtin_expect(!outcount, 0))
+        return no_pointer(__func__);
     int rc = check_set(incount, array_of_requests, __func__);
     if (rc)
         return rc;
@@ -572,13 +600,15 @@ static void look_at(MPI_Request handle, MPI_Status *status, int *failed)
  * array_of_statuses: a status for each, set where flag is 1; or MPI_STATUSES_IGNORE
  *
  * MPI_ERR_REQUEST: one is not a request.
- * MPI_ERR_ARG: array_of_requests is NULL, and count is not 0.
+ * MPI_ERR_ARG: array_of_requests is NULL, and count is not 0; or another pointer is NULL.
  *
  * MPI-5.0 3.7.6
  */
 int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
                                 MPI_Status array_of_statuses[])
 {
+    if (__builtin_expect(!flag, 0))
+        return no_pointer(__func__);
     MPI_Request *handles = (MPI_Request *)(uintptr_t)array_of_requests;
     int rc = check_set(count, handles, __func__);
     if (rc)
@@ -605,13 +635,15 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
  * status: of that one, set where flag is 1; or MPI_STATUS_IGNORE
  *
  * MPI_ERR_REQUEST: one is not a request.
- * MPI_ERR_ARG: array_of_requests is NULL, and count is not 0.
+ * MPI_ERR_ARG: array_of_requests is NULL, and count is not 0; or another pointer is NULL.
  *
  * MPI-5.0 3.7.6
  */
 int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *index,
                                 int *flag, MPI_Status *status)
 {
+    if (__builtin_expect(!index || !flag, 0))
+        return no_pointer(__func__);
     MPI_Request *handles = (MPI_Request *)(uintptr_t)array_of_requests;
     int rc = check_set(count, handles, __func__);
     if (rc)
@@ -640,14 +672,15 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
  * array_of_statuses: their statuses, in the order of array_of_indices; or MPI_STATUSES_IGNORE
  *
  * MPI_ERR_REQUEST: one is not a request.
- * MPI_ERR_ARG: array_of_requests is NULL, and incount is not 0.
+ * MPI_ERR_ARG: array_of_requests is NULL, and incount is not 0; or another pointer is NULL.
  *
  * MPI-5.0 3.7.6
  */
-int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[],
-                                 int *outcount, int array_of_indices[],
-                                 MPI_Status array_of_statuses[])
+int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount,
+                                 int array_of_indices[], MPI_Status array_of_statuses[])
 {
+    if (__builtin_expect(!outcount, 0))
+        return no_pointer(__func__);
     MPI_Request *handles = (MPI_Request *)(uintptr_t)array_of_requests;
     int rc = check_set(incount, handles, __func__), n = 0;
     if (rc)

@@ -161,6 +161,32 @@ static void messages(void)
     OK(MPI_Wait(&sent, MPI_STATUS_IGNORE));
 }
 
+static void no_pointers(void)
+{
+    int flag, index;
+    MPI_Request none = MPI_REQUEST_NULL;
+    FAILS(MPI_ERR_ARG, MPI_Wait(NULL, MPI_STATUS_IGNORE));
+    FAILS(MPI_ERR_ARG, MPI_Test(NULL, &flag, MPI_STATUS_IGNORE));
+    FAILS(MPI_ERR_ARG, MPI_Test(&none, NULL, MPI_STATUS_IGNORE));
+    FAILS(MPI_ERR_ARG, MPI_Request_get_status(none, NULL, MPI_STATUS_IGNORE));
+    FAILS(MPI_ERR_ARG, MPI_Request_free(NULL));
+    FAILS(MPI_ERR_ARG, MPI_Cancel(NULL));
+    FAILS(MPI_ERR_ARG, MPI_Start(NULL));
+    FAILS(MPI_ERR_ARG, MPI_Startall(1, NULL));
+    FAILS(MPI_ERR_ARG, MPI_Testall(1, &none, NULL, MPI_STATUSES_IGNORE));
+    FAILS(MPI_ERR_ARG, MPI_Waitany(1, &none, NULL, MPI_STATUS_IGNORE));
+    FAILS(MPI_ERR_ARG, MPI_Testany(1, &none, &index, NULL, MPI_STATUS_IGNORE));
+    FAILS(MPI_ERR_ARG, MPI_Testany(1, &none, NULL, &flag, MPI_STATUS_IGNORE));
+    FAILS(MPI_ERR_ARG, MPI_Waitsome(1, &none, NULL, &index, MPI_STATUSES_IGNORE));
+    FAILS(MPI_ERR_ARG, MPI_Testsome(1, &none, NULL, &index, MPI_STATUSES_IGNORE));
+    FAILS(MPI_ERR_ARG, MPI_Request_get_status_all(1, &none, NULL, MPI_STATUSES_IGNORE));
+    FAILS(MPI_ERR_ARG, MPI_Request_get_status_any(1, &none, NULL, &flag, MPI_STATUS_IGNORE));
+    FAILS(MPI_ERR_ARG,
+          MPI_Request_get_status_some(1, &none, NULL, &index, MPI_STATUSES_IGNORE));
+    FAILS(MPI_ERR_ARG, MPI_Mrecv(&flag, 1, MPI_INT, NULL, MPI_STATUS_IGNORE));
+    FAILS(MPI_ERR_ARG, MPI_Imrecv(&flag, 1, MPI_INT, NULL, &none));
+}
+
 int main(int argc, char **argv)
 {
     int flag = 1;
@@ -173,6 +199,7 @@ int main(int argc, char **argv)
     requests();
     messages();
     FAILS(MPI_ERR_ARG, MPI_Buffer_iflush(NULL));
+    no_pointers();
     FAILS(MPI_ERR_ARG, MPI_Comm_iflush_buffer(MPI_COMM_WORLD, NULL));
     OK(MPI_Barrier(MPI_COMM_WORLD));
     OK(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));

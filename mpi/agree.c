@@ -50,6 +50,11 @@ static bool is_over(void *arg)
     return hope->in_vain > LAST_LOOKS;
 }
 
+static void tell(void *arg, struct mpid_tale *tale)
+{
+    mpid_tell_request(tale, &((struct hope *)arg)->request->dev);
+}
+
 /* Who makes a communicator with processes that it shares none with cannot know that one of them
  * has ended: wait for a message from it only as long as it may come. */
 static int finish_receive(const struct p2p_side *from, struct request *request)
@@ -58,7 +63,7 @@ static int finish_receive(const struct p2p_side *from, struct request *request)
     if (!hope.vc)
         return MPI_ERR_NO_MEM;
     if (!request_is_complete(request))
-        mpid_wait_until(is_over, &hope);
+        mpid_wait_telling(is_over, &hope, tell);
     if (request_is_complete(request))
         return p2p_finish(request, MPI_STATUS_IGNORE);
     mpid_cancel(&request->dev); /* unless it has come at the last moment */

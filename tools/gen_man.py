@@ -99,7 +99,7 @@ ERRORS = [
     ("", "comm comm_old local_comm peer_comm comm1 comm2 intercomm", "MPI_Comm", "MPI_ERR_COMM",
      "not a communicator, or one that was freed."),
     ("coll", "comm", "MPI_Comm", "MPI_ERR_COMM", "not a communicator, one that was freed, or an "
-     "intercommunicator: collectives over these are not supported."),
+     "intercommunicator: over these there are only MPI_Barrier and MPI_Allreduce."),
     ("", "count sendcount recvcount incount outcount sendcounts recvcounts", "number",
      "MPI_ERR_COUNT", "a count is negative, or too large."),
     ("", "datatype sendtype recvtype sendtypes recvtypes", "MPI_Datatype", "MPI_ERR_TYPE",

@@ -31,9 +31,9 @@ static int check_comm(const struct call *call, MPI_Comm handle)
     if (!comm)
         return errh_bad_comm(handle, call->function);
     call->c->comm = comm;
-    if (comm->remote)
+    if (comm->remote && !coll_inter_can(call->c->kind))
         return errh_comm(comm, MPI_ERR_COMM, call->function,
-                         "comm: collectives over intercommunicators are not supported");
+                         "comm: over intercommunicators there are only barrier and allreduce");
     return MPI_SUCCESS;
 }
 
@@ -592,6 +592,9 @@ int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
 static int reduce_all(struct call *call, MPI_Op op, MPI_Comm comm)
 {
     int rc = check_comm(call, comm);
+    if (!rc && call->c->comm->remote && call->c->send.buf == MPI_IN_PLACE)
+        return errh_comm(call->c->comm, MPI_ERR_BUFFER, call->function,
+                         "sendbuf: MPI_IN_PLACE has no meaning over an intercommunicator");
     if (!rc)
         rc = check_block(call, "recvbuf", &call->c->recv);
     if (!rc)
@@ -602,7 +605,8 @@ static int reduce_all(struct call *call, MPI_Op op, MPI_Comm comm)
 /*
  * Combine the data of all processes, element by element, at every process.
  *
- * As MPI_Reduce, with the same result everywhere.
+ * As MPI_Reduce, with the same result everywhere; over an intercommunicator, each side gets the
+ * result of the other side's data.
  *
  * sendbuf: this process's elements; or, in all processes, MPI_IN_PLACE: they are in recvbuf
  * recvbuf: the result

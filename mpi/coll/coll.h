@@ -60,6 +60,10 @@ struct coll {
 /* Run a collective. Returns MPI_SUCCESS or the error class. */
 int coll_run(const struct coll *c);
 
+/* Over an intercommunicator: whether that is there yet; and coll_run() for one. */
+bool coll_inter_can(enum coll_kind kind);
+int coll_inter_run(const struct coll *c);
+
 /* ---- for algorithms ---- */
 
 /* An algorithm: append the steps of this process. */

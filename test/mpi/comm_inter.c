@@ -255,6 +255,18 @@ static void wrong(MPI_Comm local)
     }
 }
 
+/* Each side gets what the other side's data come to. */
+static void collect(MPI_Comm inter)
+{
+    int mine = check_rank(MPI_COMM_WORLD) + 1, sum = -1, wanted = 0;
+    int from = is_left() ? left_size : 0, to = is_left() ? world_size : left_size;
+    for (int i = from; i < to; i++)
+        wanted += i + 1;
+    OK(MPI_Barrier(inter));
+    OK(MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, inter));
+    CHECK(sum == wanted);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm local, inter;
@@ -268,6 +280,7 @@ int main(int argc, char **argv)
     OK(MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, is_left() ? left_size : 0, 5, &inter));
     ask(inter, local);
     talk(inter, opposite);
+    collect(inter);
     duplicate(inter);
     split(inter);
     split_type(inter);

@@ -333,10 +333,10 @@ void mpid_wake(void);
 /* ---- what is counted ---- */
 
 /*
- * Counts since mpid_init(); all are 0 before that and after mpid_finalize(). A message's bytes are
- * all of its data, also those that its receive has no room for. An eager message is sent once
- * a channel has it, one by rendezvous once its send is complete; either is received once its data
- * are in place.
+ * Counts since the first mpid_init(); all are 0 before that, and stay when the device rests. May be
+ * asked for at any time. A message's bytes are all of its data, also those that its receive has no
+ * room for. An eager message is sent once a channel has it, one by rendezvous once its send is
+ * complete; either is received once its data are in place.
  */
 struct mpid_traffic {
     uint64_t eager_sent, eager_sent_bytes, eager_received, eager_received_bytes;

@@ -15,6 +15,7 @@
 #include "mpi/group.h"
 #include "mpi/info.h"
 #include "mpi/request.h"
+#include "mpi/tool.h"
 #include "mpi/type.h"
 #include "os/lock.h"
 #include "os/settings.h"
@@ -168,7 +169,8 @@ int init_start(int argc, char **argv, int thread_level, char *why, size_t size)
     os_lock_slow(&lock);
     level = thread_level;
     main_thread = pthread_self();
-    int rc = enter(MPID_WORLD, thread_level == MPI_THREAD_MULTIPLE, why, size);
+    int rc = enter(MPID_WORLD, thread_level == MPI_THREAD_MULTIPLE || tool_has_threads(), why,
+                   size);
     if (!rc && (start_info(argc, argv) || comm_init(&init_world))) {
         snprintf(why, size, "no memory");
         rc = -1;

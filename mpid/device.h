@@ -20,6 +20,7 @@
 #include "mpid/bind.h"
 #include "mpid/ids.h"
 #include "mpid/match.h"
+#include "mpid/stats.h"
 #include "mpid/vc.h"
 #include "os/lock.h"
 #include "os/pool.h"
@@ -70,6 +71,7 @@ struct device {
     int closed_count;
     char card[CARD_MAX];
     struct match match;
+    struct stats stats;
     struct ids ids;
     struct os_pool controls;
     size_t request_tail, request_align;

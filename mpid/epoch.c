@@ -151,6 +151,7 @@ void mpid_end_world(bool alone)
     (void)say("over");
     vc_each(reopen, NULL);
     os_unlock(&device.lock);
+    stats_deliver();
 }
 
 /* ---- rest ---- */

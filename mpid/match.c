@@ -134,6 +134,8 @@ static inline void post(struct match *match, struct mpid_request *request,
     queue->tail = request;
     match->posted_count[class_of(&queue->key)]++;
     match->posted_total++;
+    if (match->posted_total > match->posted_most)
+        match->posted_most = match->posted_total;
 }
 
 static inline void unpost(struct match *match, struct mpid_request *request)
@@ -298,6 +300,9 @@ static __attribute__((noinline)) struct unexpected *add(struct match *match,
     *(match->last ? &match->last->next : &match->first) = u;
     match->last = u;
     match->arrived_total++;
+    match->arrived_ever++;
+    if (match->arrived_total > match->arrived_most)
+        match->arrived_most = match->arrived_total;
     return u;
 }
 
@@ -314,6 +319,8 @@ struct unexpected *match_recv_foa(struct match *match, struct mpid_request *requ
     if (!match->posted_total) {
         match->alone = request;
         match->posted_total = 1;
+        if (!match->posted_most)
+            match->posted_most = 1;
         request->queue = &no_queue;
         return NULL;
     }

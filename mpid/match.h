@@ -82,6 +82,8 @@ struct match {
     struct match_table posted, arrived;
     uint32_t posted_count[MATCH_CLASSES]; /* in queues */
     uint32_t posted_total, arrived_total; /* posted_total: in queues or alone */
+    uint32_t posted_most, arrived_most; /* the totals have been, since somebody has set these */
+    uint64_t arrived_ever;
     uint32_t indexed; /* bit c: arrived messages also stand in the queues of class c */
     uint64_t order;
     struct unexpected *first, *last; /* all */

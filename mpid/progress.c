@@ -128,6 +128,7 @@ bool (*_Atomic mpid_background)(void);
 static inline bool background(void)
 {
     bool (*work)(void) = atomic_load_explicit(&mpid_background, memory_order_relaxed);
+    stats_deliver();
     return __builtin_expect(work != NULL, 0) && work();
 }
 
@@ -262,12 +263,15 @@ static void sleep_once(bool (*is_done)(void *arg), void *arg)
     ready = ready && !is_done(arg);
     os_lock(&device.lock);
     if (ready) {
+        uint64_t began_ns = os_now_ns();
         if (how == CHAN_SLEEP_WORD)
             sleep_on(chan->word, seen, timeout_ns);
         else if (polled)
             sleep_on(&bell, heard, timeout_ns);
         else if (atomic_load(&bell) == heard)
             poll_fds(timeout_ns);
+        atomic_fetch_add(&stats_waits.sleeps, 1);
+        atomic_fetch_add(&stats_waits.sleep_ns, os_now_ns() - began_ns);
         (void)BNR_Progress(NULL);
     }
     if (atomic_fetch_sub(&device.sleepers, 1) == 1)
@@ -279,6 +283,7 @@ static void sleep_once(bool (*is_done)(void *arg), void *arg)
 void progress_wake(void)
 {
     struct chan *chan = with_word();
+    device.stats.wakes++;
     if (chan) {
         atomic_fetch_add(chan->word, 1);
         os_futex_wake(chan->word, INT_MAX);

@@ -40,17 +40,20 @@ static inline void note(struct mpid_request *request, const struct mpid_envelope
 /* Give credit back to the sender, in large steps. */
 static __attribute__((noinline)) void give_credit(struct vc *vc)
 {
-    struct chan_head head = packet_head(PACKET_CREDIT, 0, vc->owed);
+    uint64_t owed = device.credit_step - (uint64_t)vc->due;
+    struct chan_head head = packet_head(PACKET_CREDIT, 0, owed);
     if (!vc_is_up(vc))
         return;
-    vc->owed = 0;
+    vc->credit_given += owed;
+    vc->due = (int64_t)device.credit_step;
     vc_control(vc, &head, NULL, 0);
 }
 
 static inline void consumed(struct vc *vc, size_t len)
 {
-    vc->owed += len + EAGER_OVERHEAD;
-    if (__builtin_expect(vc->owed > device.credit_step, 0))
+    vc->received++;
+    vc->due -= (int64_t)(len + EAGER_OVERHEAD);
+    if (__builtin_expect(vc->due < 0, 0))
         give_credit(vc);
 }
 
@@ -59,6 +62,11 @@ static inline void consumed(struct vc *vc, size_t len)
 static void *keep(struct unexpected *u, size_t len)
 {
     u->data = len <= UNEXPECTED_INLINE ? u->inline_data : malloc(len);
+    if (u->data) {
+        device.stats.kept += len;
+        if (device.stats.kept > device.stats.kept_most)
+            device.stats.kept_most = device.stats.kept;
+    }
     return u->data;
 }
 
@@ -74,6 +82,8 @@ static void no_room(struct vc *vc, struct unexpected *u)
 
 void recv_forget(struct unexpected *u)
 {
+    if (u->data)
+        device.stats.kept -= u->total;
     if (u->data != u->inline_data)
         free(u->data);
     match_forget(&device.match, u);
@@ -97,6 +107,7 @@ static void receive_unexpected(struct mpid_request *request, struct unexpected *
         recv_copy(request, 0, u->data, u->total);
         device_complete(request);
         if (u->peer_id) {
+            vc_count_received(vc, u->total);
             struct chan_head head = packet_head(PACKET_DONE, u->peer_id, 0);
             vc_control(vc, &head, NULL, 0);
         } else {
@@ -173,6 +184,7 @@ static __attribute__((noinline)) void eager_arrived(struct vc *vc, const struct 
     u->total = len;
     if (len)
         memcpy(u->data, data, len);
+    stats_unexpected(vc, &env, len, false);
     progress_news();
 }
 
@@ -201,6 +213,7 @@ static void rts_arrived(struct vc *vc, const struct chan_head *head, const void 
         if (has_data) {
             struct chan_head done = packet_head(PACKET_DONE, rts.id, 0);
             recv_copy(request, 0, with, rts.total);
+            vc_count_received(vc, rts.total);
             device_complete(request);
             vc_control(vc, &done, NULL, 0);
         } else {
@@ -218,6 +231,7 @@ static void rts_arrived(struct vc *vc, const struct chan_head *head, const void 
     u->peer_addr = rts.addr;
     if (has_data)
         memcpy(u->data, with, rts.total);
+    stats_unexpected(vc, &env, rts.total, true);
     progress_news();
 }
 
@@ -243,6 +257,16 @@ static void cts_arrived(struct vc *vc, const void *data, size_t len)
     rndv_cts(vc, &cts);
 }
 
+/* At most what the peer has got of us: what it says beyond that is forgotten. */
+static void credit_arrived(struct vc *vc, uint64_t bytes)
+{
+    uint64_t room = device.eager_credit - (uint64_t)vc->credit;
+    if (bytes > room)
+        bytes = room;
+    vc->credit += (int64_t)bytes;
+    vc->credit_back += bytes;
+}
+
 /* Everything but eager messages. */
 static __attribute__((noinline)) void control_arrived(struct vc *vc, const struct chan_head *head,
                                                       const void *data, size_t len)
@@ -255,9 +279,7 @@ static __attribute__((noinline)) void control_arrived(struct vc *vc, const struc
     case PACKET_CANCEL: rndv_cancel(vc, packet_id(head)); break;
     case PACKET_CANCELLED: rndv_cancelled(vc, packet_id(head), head->word[1]); break;
     case PACKET_CREDIT:
-        vc->credit += head->word[1];
-        if (vc->credit > device.eager_credit)
-            vc->credit = device.eager_credit;
+        credit_arrived(vc, head->word[1]);
         break;
     case PACKET_CLOSE: vc_close_arrived(vc, head->word[1]); break;
     default: vc_fail(vc, MPID_LOST, "it sent a packet of no known type");
@@ -308,6 +330,7 @@ static void *place_eager(struct vc *vc, const struct chan_head *head, size_t len
     u->total = len;
     u->arriving = true;
     vc->landing.unexpected = u;
+    stats_unexpected(vc, &env, len, false);
     progress_news();
     return u->data;
 }
@@ -444,6 +467,7 @@ void mpid_recv(struct mpid_request *request, const struct mpid_envelope *want,
     prepare(request, want, bytes);
     find_or_post(request);
     os_unlock(&device.lock);
+    stats_deliver();
 }
 
 void mpid_recv_within(struct mpid_request *request, const struct mpid_envelope *want,
@@ -472,6 +496,7 @@ int mpid_probe(const struct mpid_envelope *want, struct mpid_envelope *found, si
         }
     }
     os_unlock(&device.lock);
+    stats_deliver();
     return u != NULL;
 }
 

@@ -79,6 +79,7 @@ static void send_done(struct vc *vc, uint32_t id, enum mpid_error error)
 static void finish_receive(struct mpid_request *request)
 {
     measure(request);
+    vc_count_received(request->vc, request->total);
     ids_drop(&device.ids, request->id);
     device_complete(request);
 }
@@ -133,6 +134,7 @@ void rndv_start(struct mpid_request *request, struct vc *vc, uint64_t total, uin
     request->mode = engine;
     request->started_ns = len >= DIRECT_MIN ? os_now_ns() : 0;
     if (engine == ENGINE_PULL && pull(request, len)) {
+        device.stats.engine[engine]++;
         finish_receive(request);
         send_done(vc, id, MPID_OK);
         return;
@@ -141,6 +143,7 @@ void rndv_start(struct mpid_request *request, struct vc *vc, uint64_t total, uin
         engine = ENGINE_STREAM;
     uint64_t split = engine == ENGINE_SPLIT ? len / 2 & ~(uint64_t)4095 : 0;
     request->split = split;
+    device.stats.engine[engine]++;
     send_cts(request, engine, split);
     if (vc->state == VC_FAILED) /* and so is the request */
         return;
@@ -203,6 +206,8 @@ void rndv_fail(struct vc *vc, enum mpid_error error)
 
 static void finish_send(struct mpid_request *request)
 {
+    if (!request->cancelled && !request->error)
+        vc_count_sent(request->vc, request->bytes.len);
     request->vc->unfinished--;
     ids_drop(&device.ids, request->id);
     device_complete(request);

@@ -31,9 +31,22 @@ static inline struct chan_data payload_of(const struct mpid_bytes *bytes, size_t
     return data;
 }
 
-static inline bool is_eager(const struct vc *vc, size_t len, unsigned mode, size_t eager_max)
+/* Spend the credit for an eager message. Returns whether it can be one. */
+static inline bool spend(struct vc *vc, size_t len, unsigned mode, size_t eager_max)
 {
-    return len <= eager_max && len + EAGER_OVERHEAD <= vc->credit && !(mode & MPID_SYNC);
+    if (__builtin_expect(len > eager_max || (mode & MPID_SYNC), 0))
+        return false;
+    vc->credit -= (int64_t)(len + EAGER_OVERHEAD);
+    if (__builtin_expect(vc->credit >= 0, 1))
+        return true;
+    vc->credit += (int64_t)(len + EAGER_OVERHEAD);
+    return false;
+}
+
+/* It was not sent after all. */
+static inline void refund(struct vc *vc, size_t len)
+{
+    vc->credit += (int64_t)(len + EAGER_OVERHEAD);
 }
 
 /* ---- one message ---- */
@@ -61,9 +74,11 @@ static int offer_eager(struct vc *vc, struct chan_link *link, struct mpid_reques
     struct chan_data data = payload_of(&request->bytes, 0, request->total);
     data.cookie = request;
     int rc = link->send(link, &head, &data);
-    if (rc == CHAN_AGAIN)
+    if (rc == CHAN_AGAIN) {
+        refund(vc, request->total);
         return rc;
-    vc->credit -= request->total + EAGER_OVERHEAD;
+    }
+    vc->sent++;
     request->state = CAR_SENDING;
     if (rc == 0)
         device_complete(request);
@@ -112,7 +127,7 @@ static int offer_rts(struct vc *vc, struct chan_link *link, struct mpid_request 
 static int offer(struct vc *vc, struct mpid_request *request)
 {
     struct chan_link *link = vc->bound;
-    if (is_eager(vc, request->total, request->mode, link->eager_max))
+    if (spend(vc, request->total, request->mode, link->eager_max))
         return offer_eager(vc, link, request);
     return offer_rts(vc, link, request);
 }
@@ -182,7 +197,7 @@ static inline bool send_now(struct vc *vc, uint32_t context, uint64_t sender, co
                             size_t len, unsigned mode)
 {
     struct chan_link *link = vc->link;
-    if (__builtin_expect(!is_eager(vc, len, mode, link->eager_max), 0))
+    if (__builtin_expect(!spend(vc, len, mode, link->eager_max), 0))
         return false;
     struct chan_head head = packet_head(PACKET_EAGER, context, sender);
     struct chan_data data; /* of which read, source and start mean nothing beside base */
@@ -190,9 +205,11 @@ static inline bool send_now(struct vc *vc, uint32_t context, uint64_t sender, co
     data.len = len;
     data.cookie = NULL;
     data.flags = mode / MPID_MORE; /* CHAN_MORE */
-    if (__builtin_expect(link->send(link, &head, &data) != 0, 0))
+    if (__builtin_expect(link->send(link, &head, &data) != 0, 0)) {
+        refund(vc, len);
         return false;
-    vc->credit -= len + EAGER_OVERHEAD;
+    }
+    vc->sent++;
     return true;
 }
 _Static_assert(CHAN_MORE == 1 && MPID_MORE == 2, "and MPID_SYNC is never sent now");
@@ -229,13 +246,15 @@ int mpid_send(struct vc *vc, const struct mpid_envelope *env, const struct mpid_
 {
     os_lock(&device.lock);
     int rc = CHAN_AGAIN;
-    if (__builtin_expect(is_eager(vc, bytes->len, mode, vc->link->eager_max), 1)) {
+    if (__builtin_expect(spend(vc, bytes->len, mode, vc->link->eager_max), 1)) {
         struct chan_head head = packet_message(PACKET_EAGER, env);
         struct chan_data data = payload_of(bytes, 0, bytes->len);
         data.flags = mode & MPID_MORE ? CHAN_MORE : 0;
         rc = vc->link->send(vc->link, &head, &data);
         if (rc == 0)
-            vc->credit -= bytes->len + EAGER_OVERHEAD;
+            vc->sent++;
+        else
+            refund(vc, bytes->len);
     }
     if (__builtin_expect(rc != 0, 0))
         rc = send_slow(vc, env, bytes, mode, request);
@@ -272,6 +291,7 @@ static void finish_bulk(struct vc *vc, struct mpid_request *request)
         request->state = CAR_LENT;
         return;
     }
+    vc_count_sent(vc, request->bytes.len);
     ids_drop(&device.ids, request->id);
     vc->unfinished--;
     device_complete(request);

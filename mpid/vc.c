@@ -74,10 +74,13 @@ bool vc_event(struct vc *vc, enum vc_event event)
                vc_names[vc->state], vc_event_names[event]);
         return false;
     }
+    int old_state = vc->state;
     bool was = vc->state >= VC_BINDING && vc->state <= VC_ACCEPTING;
     bool is = next >= VC_BINDING && next <= VC_ACCEPTING;
     device.binding += (int)is - (int)was;
     vc->state = (uint8_t)next;
+    if (next != (enum vc_state)old_state)
+        stats_connection(vc, old_state);
     return true;
 }
 
@@ -112,11 +115,17 @@ _Static_assert(offsetof(struct vc, peer.rank) - offsetof(struct vc, peer.gid) ==
 
 enum { KEY_LEN = sizeof(struct chan_gid) + sizeof(uint32_t) };
 
-struct vc *vc_get(const struct chan_gid *gid, uint32_t rank)
+struct vc *vc_find(const struct chan_gid *gid, uint32_t rank)
 {
     struct key key = {*gid, rank};
     struct vc *vc = NULL;
     HASH_FIND(hh, vc_table, &key, KEY_LEN, vc);
+    return vc;
+}
+
+struct vc *vc_get(const struct chan_gid *gid, uint32_t rank)
+{
+    struct vc *vc = vc_find(gid, rank);
     if (vc)
         return vc;
     vc = calloc(1, sizeof(*vc));
@@ -124,7 +133,8 @@ struct vc *vc_get(const struct chan_gid *gid, uint32_t rank)
         return NULL;
     vc->peer.gid = *gid;
     vc->peer.rank = rank;
-    vc->credit = device.eager_credit;
+    vc->credit = (int64_t)device.eager_credit;
+    vc->due = (int64_t)device.credit_step;
     vc->stand_in = (struct chan_link){
         .send = send_unbound, .peer = &vc->peer, .eager_max = SIZE_MAX, .max_data = SIZE_MAX};
     vc->link = &vc->stand_in;
@@ -144,8 +154,10 @@ static void drop_link(struct vc *vc)
 {
     struct chan_link *link = vc->bound;
     vc->bound = NULL;
-    if (link)
+    if (link) {
+        vc->last_ops = link->ops;
         link->ops->unlink(link);
+    }
     while (vc->control_head) {
         struct control *control = vc->control_head;
         vc->control_head = control->next;
@@ -293,8 +305,10 @@ void vc_reopen(struct vc *vc)
         vc->refusals = NULL;
         vc->tried = 0;
         vc->link = &vc->stand_in;
-        vc->credit = device.eager_credit;
-        vc->owed = 0;
+        vc->credit_back += device.eager_credit - (uint64_t)vc->credit;
+        vc->credit = (int64_t)device.eager_credit;
+        vc->credit_given += device.credit_step - (uint64_t)vc->due;
+        vc->due = (int64_t)device.credit_step;
     }
 }
 

@@ -90,8 +90,9 @@ enum { RATE_CLASSES = 5 };
 struct vc {
     struct chan_peer peer; /* first: channels know this part */
     struct chan_link *link;
-    uint64_t credit; /* bytes that may still be sent eagerly */
-    uint64_t owed;   /* credit to give back: eager bytes received and consumed */
+    int64_t credit; /* bytes that may still be sent eagerly; negative while that is found out */
+    int64_t due;    /* eager bytes to receive and consume until credit is given back */
+    uint64_t sent, received; /* eager messages */
     struct mpid_request *send_head, *send_tail; /* messages not handed over yet */
     struct control *control_head, *control_tail;
     struct mpid_request *bulk; /* rendezvous sends in ENGINE_STREAM */
@@ -108,6 +109,9 @@ struct vc {
     struct chan_link stand_in;
     struct landing landing;
     struct rates rates[RATE_CLASSES];
+    const struct chan_ops *last_ops; /* what it was bound to before; NULL: nothing */
+    uint64_t credit_back, credit_given; /* in all, by the peer and to it: for stats.c */
+    uint64_t rndv_sent, rndv_sent_bytes, rndv_received, rndv_received_bytes; /* and complete */
     char *card;       /* the peer's, once fetched */
     char *refusals;   /* why each channel that was tried could not connect; or NULL */
     struct bind_choice choice;
@@ -125,6 +129,8 @@ void vc_fini(void);
 
 /* The VC to a process, made if need be, or NULL (no memory). */
 struct vc *vc_get(const struct chan_gid *gid, uint32_t rank);
+/* The VC if it is there, or NULL. */
+struct vc *vc_find(const struct chan_gid *gid, uint32_t rank);
 /* Call visit for every VC. It may free the one that it is given. */
 void vc_each(void (*visit)(struct vc *vc, void *arg), void *arg);
 
@@ -136,6 +142,19 @@ bool vc_event(struct vc *vc, enum vc_event event);
 static inline bool vc_is_up(const struct vc *vc)
 {
     return vc->bound && vc->state >= VC_OPEN && vc->state <= VC_CLOSED;
+}
+
+/* A rendezvous is complete. */
+static inline void vc_count_sent(struct vc *vc, uint64_t bytes)
+{
+    vc->rndv_sent++;
+    vc->rndv_sent_bytes += bytes;
+}
+
+static inline void vc_count_received(struct vc *vc, uint64_t bytes)
+{
+    vc->rndv_received++;
+    vc->rndv_received_bytes += bytes;
 }
 
 /* Put the VC on the list that progress works off. */

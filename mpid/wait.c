@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "mpid/stats.h"
 #include "os/clock.h"
 #include "os/settings.h"
 
@@ -23,6 +24,8 @@ enum {
     PART_MOST_NS = 640000000, /* ... up to this */
     CLOCK_TURNS = 16     /* spins between two looks at the clock */
 };
+
+struct stats_waits stats_waits;
 
 /* Any thread may read and write these: a lost update costs nothing. */
 static struct {
@@ -64,7 +67,10 @@ enum { YIELDING = 1 };
 
 enum wait_step wait_step(struct wait *wait)
 {
-    wait->turns++;
+    if (!wait->turns++)
+        wait->idle_ns = atomic_load_explicit(&stats_waits.timed, memory_order_relaxed)
+                            ? os_now_ns()
+                            : 0;
     if (wait->began_ns != YIELDING) {
         uint64_t limit = atomic_load_explicit(&budget.spin_ns, memory_order_relaxed);
         if (limit && wait->turns % CLOCK_TURNS)
@@ -84,6 +90,7 @@ void wait_yield(struct wait *wait)
 {
     uint64_t began = os_now_ns();
     sched_yield();
+    atomic_fetch_add_explicit(&stats_waits.yields, 1, memory_order_relaxed);
     wait->handed |= os_now_ns() - began > HANDED_NS;
 }
 
@@ -112,6 +119,9 @@ static __attribute__((cold)) void part(void)
 
 void wait_learn(const struct wait *wait)
 {
+    if (wait->idle_ns)
+        atomic_fetch_add_explicit(&stats_waits.idle_ns, os_now_ns() - wait->idle_ns,
+                                  memory_order_relaxed);
     uint64_t spin = atomic_load_explicit(&budget.spin_ns, memory_order_relaxed);
     if (wait->began_ns == YIELDING && wait->handed) {
         if (wait->turns > SOON)

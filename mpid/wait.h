@@ -22,6 +22,7 @@ struct wait {
     uint32_t turns;
     bool handed; /* a yield of this wait let another run */
     bool slept;
+    uint64_t idle_ns;  /* when it began, where somebody counts that; else 0 */
     uint64_t began_ns; /* 0: the clock has not been read yet */
     uint64_t slept_ns; /* when it first slept, if it has */
 };

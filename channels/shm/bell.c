@@ -37,6 +37,7 @@ void shm_bell_ring(struct shm_link *link, uint32_t sleeping)
     if (sleeping == link->rung)
         return;
     link->rung = sleeping;
+    link->shm->base.rings++;
     atomic_fetch_add_explicit(&link->theirs->doorbell, 1, memory_order_seq_cst);
     if (sleeping & SHM_SLEEP_FD)
         send_datagram(link);

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Control variables (MPI-5.0 15.3.6). */
+#include <mpi.h>
+#include <string.h>
+
+#include "mpi/tool.h"
+#include "mpi/tool_cvar.h"
+
+static struct tool_cvar_handle *handle_from(MPI_T_cvar_handle handle)
+{
+    return tool_leads_to(handle, TOOL_CVAR) ? (struct tool_cvar_handle *)handle : NULL;
+}
+
+/* Describe a variable: MPI_SUCCESS, or what is wrong. */
+static int describe(int i, struct tool_cvar *cvar)
+{
+    if (!tool_is_on())
+        return MPI_T_ERR_NOT_INITIALIZED;
+    if (i < 0 || i >= tool_cvar_count())
+        return MPI_T_ERR_INVALID_INDEX;
+    tool_lock();
+    tool_cvar_describe(i, cvar);
+    tool_unlock();
+    return MPI_SUCCESS;
+}
+
+/*
+ * Tell how many control variables there are.
+ *
+ * They are the settings of this library, under the names of their environment variables. There
+ * never are more, and none goes.
+ *
+ * num_cvar: number of control variables
+ *
+ * MPI_T_ERR_NOT_INITIALIZED: the tool interface is not in use.
+ * MPI_T_ERR_INVALID: num_cvar is NULL.
+ *
+ * MPI-5.0 15.3.6
+ */
+int PMPI_T_cvar_get_num(int *num_cvar)
+{
+    if (!tool_is_on())
+        return MPI_T_ERR_NOT_INITIALIZED;
+    if (!num_cvar)
+        return MPI_T_ERR_INVALID;
+    *num_cvar = tool_cvar_count();
+    return MPI_SUCCESS;
+}
+
+/*
+ * Tell what a control variable is.
+ *
+ * Every pointer may be NULL: then that is not told.
+ *
+ * cvar_index: 0 to the number of control variables less 1
+ * name, desc: room for *name_len and *desc_len characters; get name and description, with a 0 after
+ * name_len, desc_len (inout): room; then the length, its 0 included
+ * verbosity: MPI_T_VERBOSITY_USER_BASIC or MPI_T_VERBOSITY_TUNER_BASIC
+ * datatype: MPI_COUNT for numbers and sizes, MPI_INT for words and switches, MPI_CHAR for texts
+ * enumtype: the words that an MPI_INT stands for; else MPI_T_ENUM_NULL
+ * bind: MPI_T_BIND_NO_OBJECT
+ * scope: MPI_T_SCOPE_READONLY where the setting is for mpiexec, MPI_T_SCOPE_ALL_EQ where all
+ *   processes must have the same value, else MPI_T_SCOPE_LOCAL
+ *
+ * MPI_T_ERR_NOT_INITIALIZED: the tool interface is not in use.
+ * MPI_T_ERR_INVALID_INDEX: there is no such variable.
+ *
+ * MPI-5.0 15.3.6
+ */
+int PMPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosity,
+                         MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len,
+                         int *bind, int *scope)
+{
+    struct tool_cvar cvar;
+    int rc = describe(cvar_index, &cvar);
+    if (rc)
+        return rc;
+    tool_string(cvar.name, name, name_len);
+    tool_string(cvar.about, desc, desc_len);
+    if (verbosity)
+        *verbosity = cvar.verbosity;
+    if (datatype)
+        *datatype = cvar.datatype;
+    if (enumtype)
+        *enumtype = cvar.enumtype ? tool_enum_handle(cvar.enumtype) : MPI_T_ENUM_NULL;
+    if (bind)
+        *bind = MPI_T_BIND_NO_OBJECT;
+    if (scope)
+        *scope = cvar.scope;
+    return MPI_SUCCESS;
+}
+
+/*
+ * Find a control variable by its name.
+ *
+ * name: its name
+ * cvar_index: its number
+ *
+ * MPI_T_ERR_NOT_INITIALIZED: the tool interface is not in use.
+ * MPI_T_ERR_INVALID_NAME: there is no such variable.
+ * MPI_T_ERR_INVALID: an argument is NULL.
+ *
+ * MPI-5.0 15.3.6
+ */
+int PMPI_T_cvar_get_index(const char *name, int *cvar_index)
+{
+    struct tool_cvar cvar;
+    if (!tool_is_on())
+        return MPI_T_ERR_NOT_INITIALIZED;
+    if (!name || !cvar_index)
+        return MPI_T_ERR_INVALID;
+    for (int i = 0; !describe(i, &cvar); i++) {
+        if (!strcmp(cvar.name, name)) {
+            *cvar_index = i;
+            return MPI_SUCCESS;
+        }
+    }
+    return MPI_T_ERR_INVALID_NAME;
+}
+
+/*
+ * Make a handle for a control variable.
+ *
+ * cvar_index: 0 to the number of control variables less 1
+ * obj_handle (in): is not looked at, as no control variable is bound to an object
+ * handle: the handle, to be freed with MPI_T_cvar_handle_free
+ * count: number of elements of the variable's type that are read and written: 1, or of a text the
+ *   most characters, its 0 included
+ *
+ * MPI_T_ERR_NOT_INITIALIZED: the tool interface is not in use.
+ * MPI_T_ERR_INVALID_INDEX: there is no such variable.
+ * MPI_T_ERR_INVALID: handle or count is NULL.
+ * MPI_T_ERR_OUT_OF_HANDLES: out of memory.
+ *
+ * MPI-5.0 15.3.6
+ */
+int PMPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle *handle,
+                             int *count)
+{
+    struct tool_cvar cvar;
+    struct tool_cvar_handle *made;
+    int rc = describe(cvar_index, &cvar);
+    (void)obj_handle;
+    if (rc)
+        return rc;
+    if (!handle || !count)
+        return MPI_T_ERR_INVALID;
+    tool_lock();
+    rc = tool_cvar_alloc(cvar_index, &made);
+    tool_unlock();
+    if (rc)
+        return rc;
+    *handle = (MPI_T_cvar_handle)made;
+    *count = made->count;
+    return MPI_SUCCESS;
+}
+
+/*
+ * Free a handle of a control variable.
+ *
+ * handle (inout): the handle; then MPI_T_CVAR_HANDLE_NULL
+ *
+ * MPI_T_ERR_NOT_INITIALIZED: the tool interface is not in use.
+ * MPI_T_ERR_INVALID_HANDLE: not a handle of a control variable.
+ *
+ * MPI-5.0 15.3.6
+ */
+int PMPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
+{
+    if (!tool_is_on())
+        return MPI_T_ERR_NOT_INITIALIZED;
+    struct tool_cvar_handle *h = handle ? handle_from(*handle) : NULL;
+    if (!h)
+        return MPI_T_ERR_INVALID_HANDLE;
+    tool_lock();
+    tool_cvar_free(h);
+    tool_unlock();
+    *handle = MPI_T_CVAR_HANDLE_NULL;
+    return MPI_SUCCESS;
+}
+
+/*
+ * Read a control variable.
+ *
+ * handle: handle of the variable
+ * buf: room for as many elements of the variable's type as MPI_T_cvar_handle_alloc has told
+ *
+ * MPI_T_ERR_NOT_INITIALIZED: the tool interface is not in use.
+ * MPI_T_ERR_INVALID_HANDLE: not a handle of a control variable.
+ * MPI_T_ERR_INVALID: buf is NULL.
+ *
+ * MPI-5.0 15.3.6
+ */
+int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
+{
+    if (!tool_is_on())
+        return MPI_T_ERR_NOT_INITIALIZED;
+    struct tool_cvar_handle *h = handle_from(handle);
+    if (!h)
+        return MPI_T_ERR_INVALID_HANDLE;
+    if (!buf)
+        return MPI_T_ERR_INVALID;
+    tool_lock();
+    tool_cvar_read(h, buf);
+    tool_unlock();
+    return MPI_SUCCESS;
+}
+
+/*
+ * Write a control variable.
+ *
+ * Most are read when MPI is first initialized, and can be written before. VIREO_LOG,
+ * VIREO_CONNECT_TIMEOUT_MS and VIREO_REPORT can be at any time.
+ *
+ * handle: handle of the variable
+ * buf: the elements of the variable's type; of a text, its characters and a 0
+ *
+ * MPI_T_ERR_NOT_INITIALIZED: the tool interface is not in use.
+ * MPI_T_ERR_INVALID_HANDLE: not a handle of a control variable.
+ * MPI_T_ERR_CVAR_SET_NEVER: MPI has been initialized, and would not see it; or the setting is for
+ *   mpiexec.
+ * MPI_T_ERR_INVALID: buf is NULL, the number is negative where a size is meant or stands for no
+ *   word, or the text is too long.
+ * MPI_T_ERR_MEMORY: out of memory.
+ *
+ * MPI-5.0 15.3.6
+ */
+int PMPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
+{
+    if (!tool_is_on())
+        return MPI_T_ERR_NOT_INITIALIZED;
+    struct tool_cvar_handle *h = handle_from(handle);
+    if (!h)
+        return MPI_T_ERR_INVALID_HANDLE;
+    if (!buf)
+        return MPI_T_ERR_INVALID;
+    tool_lock();
+    int rc = tool_cvar_write(h, buf);
+    tool_unlock();
+    return rc;
+}
+
+#include "tool_cvar.gen.h"

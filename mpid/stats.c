@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What tools are told: counts, gathered where they are when they are asked for; and events. */
+#include "mpid/stats.h"
+
+#include <string.h>
+
+#include "mpid/device.h"
+#include "os/clock.h"
+
+/* ---- counts ---- */
+
+/* One word each, in the order of enum vc_state. */
+static const char *const state_names[VC_STATES] = {
+    [VC_UNBOUND] = "unbound",
+    [VC_BINDING] = "binding",
+    [VC_CONNECTING] = "connecting",
+    [VC_ACCEPTING] = "accepting",
+    [VC_OPEN] = "open",
+    [VC_LOCAL_CLOSE] = "closing_here",
+    [VC_REMOTE_CLOSE] = "closing_there",
+    [VC_CLOSE_ACKED] = "closing_both",
+    [VC_CLOSED] = "closed",
+    [VC_FAILED] = "failed",
+};
+_Static_assert((int)VC_STATES == (int)MPID_STATES, "each has a name and a count");
+_Static_assert((int)ENGINES == (int)MPID_ENGINES, "each has a count");
+
+const char *mpid_state_name(int state)
+{
+    return state >= 0 && state < VC_STATES ? state_names[state] : NULL;
+}
+
+const char *mpid_channel_name(int channel)
+{
+    return channel < MPID_CHANNELS_MAX && chan_table[channel] ? chan_table[channel]->name : NULL;
+}
+
+static int channel_of(const struct vc *vc)
+{
+    const struct chan_ops *ops = vc->bound ? vc->bound->ops : vc->last_ops;
+    for (int i = 0; ops && mpid_channel_name(i); i++)
+        if (chan_table[i] == ops)
+            return i;
+    return -1;
+}
+
+/* The credit that eager messages have cost, less what each costs besides its data. */
+static void add_traffic(const struct vc *vc, struct mpid_traffic *sum)
+{
+    uint64_t spent = device.eager_credit + vc->credit_back - (uint64_t)vc->credit;
+    uint64_t owed = device.credit_step - (uint64_t)vc->due;
+    sum->eager_sent += vc->sent;
+    sum->eager_sent_bytes += spent - vc->sent * EAGER_OVERHEAD;
+    sum->eager_received += vc->received;
+    sum->eager_received_bytes += vc->credit_given + owed - vc->received * EAGER_OVERHEAD;
+    sum->rndv_sent += vc->rndv_sent;
+    sum->rndv_sent_bytes += vc->rndv_sent_bytes;
+    sum->rndv_received += vc->rndv_received;
+    sum->rndv_received_bytes += vc->rndv_received_bytes;
+}
+
+static void add_vc(struct vc *vc, void *arg)
+{
+    struct mpid_stats *stats = arg;
+    add_traffic(vc, &stats->traffic);
+    stats->connections[vc->state]++;
+}
+
+static uint64_t level(enum mpid_level which)
+{
+    switch (which) {
+    case MPID_LEVEL_POSTED: return device.match.posted_total;
+    case MPID_LEVEL_UNEXPECTED: return device.match.arrived_total;
+    default: return device.stats.kept;
+    }
+}
+
+/* Those of other processes, which channels ring for. */
+static uint64_t rings(void)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < device.port_count; i++)
+        sum += device.ports[i].chan->rings;
+    return sum;
+}
+
+void mpid_stats(struct mpid_stats *stats)
+{
+    *stats = (struct mpid_stats){0};
+    os_lock(&device.lock);
+    if (device.pid) {
+        vc_each(add_vc, stats);
+        for (int i = 0; i < MPID_LEVELS; i++)
+            stats->level[i] = level((enum mpid_level)i);
+        stats->unexpected = device.match.arrived_ever;
+        memcpy(stats->engine, device.stats.engine, sizeof(stats->engine));
+        stats->sleeps = stats_waits.sleeps;
+        stats->sleep_ns = stats_waits.sleep_ns;
+        stats->yields = stats_waits.yields;
+        stats->idle_ns = stats_waits.idle_ns;
+        stats->wakes = device.stats.wakes + rings();
+    }
+    os_unlock(&device.lock);
+}
+
+uint64_t mpid_level_most(enum mpid_level which)
+{
+    uint64_t most = 0;
+    os_lock(&device.lock);
+    if (device.pid) {
+        struct match *match = &device.match;
+        uint64_t now = level(which);
+        if (which == MPID_LEVEL_POSTED) {
+            most = match->posted_most;
+            match->posted_most = (uint32_t)now;
+        } else if (which == MPID_LEVEL_UNEXPECTED) {
+            most = match->arrived_most;
+            match->arrived_most = (uint32_t)now;
+        } else {
+            most = device.stats.kept_most;
+            device.stats.kept_most = now;
+        }
+        if (most < now)
+            most = now;
+    }
+    os_unlock(&device.lock);
+    return most;
+}
+
+void mpid_time_idle(bool on)
+{
+    atomic_fetch_add(&stats_waits.timed, on ? 1 : -1);
+}
+
+struct sum {
+    int channel;
+    struct mpid_traffic *traffic;
+};
+
+static void add_of_channel(struct vc *vc, void *arg)
+{
+    struct sum *sum = arg;
+    if (channel_of(vc) == sum->channel)
+        add_traffic(vc, sum->traffic);
+}
+
+void mpid_stats_channel(int channel, struct mpid_traffic *traffic)
+{
+    struct sum sum = {channel, traffic};
+    *traffic = (struct mpid_traffic){0};
+    os_lock(&device.lock);
+    if (device.pid)
+        vc_each(add_of_channel, &sum);
+    os_unlock(&device.lock);
+}
+
+void mpid_stats_peer(const struct mpid_gid *gid, uint32_t rank, struct mpid_peer *peer)
+{
+    struct chan_gid id;
+    memcpy(&id, gid, sizeof(id));
+    *peer = (struct mpid_peer){.state = VC_UNBOUND, .channel = -1};
+    os_lock(&device.lock);
+    const struct vc *vc = device.pid ? vc_find(&id, rank) : NULL;
+    if (vc) {
+        add_traffic(vc, &peer->traffic);
+        peer->state = vc->state;
+        peer->channel = channel_of(vc);
+    }
+    os_unlock(&device.lock);
+}
+
+/* ---- events ---- */
+
+enum { EVENTS = 1024 }; /* kept at once */
+
+_Atomic unsigned stats_wanted;
+_Atomic bool stats_pending;
+
+/* The device's lock guards it; it outlives the device, so that the last events can be told. */
+static struct {
+    struct mpid_event event[EVENTS];
+    uint32_t first, end; /* positions; they wrap */
+    uint64_t dropped[MPID_EVENT_KINDS];
+} kept;
+static void (*_Atomic deliver)(void);
+
+static void keep(const struct mpid_event *event)
+{
+    if (kept.end - kept.first == EVENTS)
+        kept.dropped[event->kind]++;
+    else
+        kept.event[kept.end++ % EVENTS] = *event;
+    atomic_store_explicit(&stats_pending, true, memory_order_relaxed);
+}
+
+void stats_keep_unexpected(const struct vc *vc, const struct mpid_envelope *from, uint64_t bytes,
+                           bool rendezvous)
+{
+    struct mpid_event event = {.time_ns = os_now_ns(),
+                               .kind = MPID_EVENT_UNEXPECTED,
+                               .peer = (int32_t)vc->peer.rank,
+                               .from = *from,
+                               .bytes = bytes,
+                               .rendezvous = rendezvous};
+    keep(&event);
+}
+
+void stats_keep_connection(const struct vc *vc, int old_state)
+{
+    struct mpid_event event = {.time_ns = os_now_ns(),
+                               .kind = MPID_EVENT_CONNECTION,
+                               .peer = (int32_t)vc->peer.rank,
+                               .old_state = old_state,
+                               .state = vc->state};
+    keep(&event);
+}
+
+void mpid_events_want(unsigned kinds, void (*told)(void))
+{
+    atomic_store(&deliver, told);
+    atomic_store(&stats_wanted, kinds);
+}
+
+bool mpid_event_take(struct mpid_event *event)
+{
+    os_lock(&device.lock);
+    bool any = kept.first != kept.end;
+    if (any)
+        *event = kept.event[kept.first++ % EVENTS];
+    else
+        atomic_store_explicit(&stats_pending, false, memory_order_relaxed);
+    os_unlock(&device.lock);
+    return any;
+}
+
+uint64_t mpid_events_dropped(enum mpid_event_kind kind)
+{
+    os_lock(&device.lock);
+    uint64_t dropped = kept.dropped[kind];
+    kept.dropped[kind] = 0;
+    os_unlock(&device.lock);
+    return dropped;
+}
+
+void stats_tell(void)
+{
+    void (*told)(void) = atomic_load(&deliver);
+    if (told)
+        told();
+}

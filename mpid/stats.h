@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What the device counts for tools, and the events that it keeps for them.
+ *
+ * Nothing is counted twice: what matching, credit and connections know anyway is read there
+ * (mpid/stats.c). Of an eager message only its number is counted in its VC; its bytes follow from
+ * the credit that it has cost.
+ */
+#ifndef MPID_STATS_H
+#define MPID_STATS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "include/mpid.h"
+
+struct vc;
+
+/* The device's lock guards it. */
+struct stats {
+    uint64_t engine[MPID_ENGINES];
+    uint64_t kept, kept_most; /* bytes of unexpected messages */
+    uint64_t wakes;           /* of threads of this process */
+};
+
+/* What waits count, unlocked and thus atomic. */
+struct stats_waits {
+    _Atomic uint64_t sleeps, sleep_ns, yields, idle_ns;
+    _Atomic int timed; /* users of mpid_time_idle() */
+};
+extern struct stats_waits stats_waits;
+
+/* Bits of the kinds of events that are wanted. */
+extern _Atomic unsigned stats_wanted;
+/* There are events that nobody has been told of. */
+extern _Atomic bool stats_pending;
+
+/* The lock is held. */
+void stats_keep_unexpected(const struct vc *vc, const struct mpid_envelope *from, uint64_t bytes,
+                           bool rendezvous);
+void stats_keep_connection(const struct vc *vc, int old_state);
+
+static inline bool stats_wants(enum mpid_event_kind kind)
+{
+    return __builtin_expect(
+        atomic_load_explicit(&stats_wanted, memory_order_relaxed) & 1u << kind, 0);
+}
+
+static inline void stats_unexpected(const struct vc *vc, const struct mpid_envelope *from,
+                                    uint64_t bytes, bool rendezvous)
+{
+    if (stats_wants(MPID_EVENT_UNEXPECTED))
+        stats_keep_unexpected(vc, from, bytes, rendezvous);
+}
+
+static inline void stats_connection(const struct vc *vc, int old_state)
+{
+    if (stats_wants(MPID_EVENT_CONNECTION))
+        stats_keep_connection(vc, old_state);
+}
+
+/* The lock is not held: tell of what is kept. */
+void stats_tell(void);
+static inline void stats_deliver(void)
+{
+    if (__builtin_expect(atomic_load_explicit(&stats_pending, memory_order_relaxed), 0))
+        stats_tell();
+}
+
+#endif

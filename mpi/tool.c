@@ -132,8 +132,7 @@ static const struct {
     [TOOL_MATCHING] = {"mpid.matching", "Queues of receives and of messages that wait for them.",
                        TOOL_MPID},
     [TOOL_MESSAGES] = {"mpid.messages", "What is sent and received.", TOOL_MPID},
-    [TOOL_CONNECTIONS] = {"mpid.connections", "Virtual connections to other processes.",
-                          TOOL_MPID},
+    [TOOL_CONNECTIONS] = {"mpid.connections", "Virtual connections to other processes.", TOOL_MPID},
     [TOOL_WAITING] = {"mpid.wait", "How waits pass their time.", TOOL_MPID},
     [TOOL_CHANNEL] = {"channel", "The transports that messages travel over.", TOOL_VIREO},
 };

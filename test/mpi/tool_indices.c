@@ -6,7 +6,9 @@
 
 #include "check.h"
 
-enum { TEXT = 512 };
+enum {
+    TEXT = 512
+};
 
 static char name[TEXT], text[TEXT];
 
@@ -19,8 +21,8 @@ static void cvars(void)
     CHECK(count > 0);
     for (int i = 0; i <= count; i++) {
         int name_len = TEXT, text_len = TEXT, at;
-        int rc = MPI_T_cvar_get_info(i, name, &name_len, &verbosity, &type, &names, text,
-                                     &text_len, &bind, &scope);
+        int rc = MPI_T_cvar_get_info(i, name, &name_len, &verbosity, &type, &names, text, &text_len,
+                                     &bind, &scope);
         CHECK(rc == (i < count ? MPI_SUCCESS : MPI_T_ERR_INVALID_INDEX));
         if (rc)
             continue;

@@ -6,8 +6,8 @@ usage: count_tests.py TESTLOG.json
        count_tests.py --conformance FILE.csv
        count_tests.py --matching REGEX BUILD
 
-The first prints what failed and "N passed, N failed, N skipped"; it fails where a test failed or
-none passed. The second does so with what test/conformance/run has found; programs that need
+The first prints what failed, each with the end of its output, and "N passed, N failed, N skipped";
+it fails where a test failed or none passed. The second does so with what test/conformance/run has found; programs that need
 functions which the library does not have yet are skipped. The third prints the names of the tests
 of which the name or a suite matches.
 """
@@ -18,6 +18,7 @@ import subprocess
 import sys
 
 PASSED = {"OK", "EXPECTEDFAIL"}
+OUTPUT_LINES = 30       # of a failed test
 
 
 def from_meson(path):
@@ -25,7 +26,8 @@ def from_meson(path):
         tests = [json.loads(line) for line in file if line.strip()]
     for test in tests:
         result = test["result"]
-        yield test["name"], "OK" if result in PASSED else result
+        output = (test.get("stdout") or "") + (test.get("stderr") or "")
+        yield test["name"], "OK" if result in PASSED else result, output
 
 
 def from_conformance(path):
@@ -35,15 +37,17 @@ def from_conformance(path):
             if verdict == "skipped" or verdict == "not built" and row["reason"].startswith("needs "):
                 verdict = "SKIP"
             name = f"{row['dir']}/{row['program']} np={row['ranks']} {row['args']}".strip()
-            yield name, "OK" if verdict == "passed" else verdict
+            yield name, "OK" if verdict == "passed" else verdict, row["reason"]
 
 
 def count(results):
     results = list(results)
     failed = [r for r in results if r[1] not in ("OK", "SKIP")]
-    passed = sum(verdict == "OK" for _, verdict in results)
-    for name, verdict in failed:
+    passed = sum(verdict == "OK" for _, verdict, _ in results)
+    for name, verdict, output in failed:
         print(f"{verdict.lower()}: {name}")
+        for line in output.splitlines()[-OUTPUT_LINES:]:
+            print("    " + line)
     print(f"{passed} passed, {len(failed)} failed, {len(results) - passed - len(failed)} skipped")
     return 1 if failed or not passed else 0
 

@@ -59,6 +59,34 @@ void launch_raise_limits(void)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* A limit tells little: nobody knows how many files this process was started with. */
+int launch_check_files(int files, char why[512])
+{
+    struct rlimit limit = {0};
+    int count = 0, rc = 0;
+    int *fds = malloc((size_t)files * sizeof(*fds));
+    for (; fds && count < files; count++)
+        if ((fds[count] = open("/", O_PATH | O_CLOEXEC)) < 0)
+            break;
+    if (!fds)
+        rc = -ENOMEM;
+    else if (count < files)
+        rc = -errno;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    if (rc == -EMFILE)
+        snprintf(why, 512,
+                 "the limit of %ld open files is too low for this job; raise it, by ulimit -n %ld "
+                 "or more, or start fewer ranks",
+                 (long)limit.rlim_cur, (long)limit.rlim_cur + files - count);
+    else if (rc)
+        snprintf(why, 512, "the %d files that this job needs cannot be opened on %.64s: %s", files,
+                 os_host_name(), strerror(-rc));
+    while (count > 0)
+        close(fds[--count]);
+    free(fds);
+    return rc;
+}
+
 /* ---- finding the program ---- */
 
 enum finding {
@@ -374,11 +402,21 @@ static void explain_execute(char *head, ssize_t len, int rc, char *why, size_t s
         snprintf(why, size, "%s", strerror(-rc));
 }
 
+/* What to do where a limit is in the way. */
+static const char *limit_of(int rc)
+{
+    switch (rc) {
+    case -EMFILE: return "; raise the limit of open files, by ulimit -n";
+    case -EAGAIN: return "; raise the limit of processes, by ulimit -u, or that of the container";
+    default: return "";
+    }
+}
+
 int launch_explain(const char *path, int rc, const char *step, char *why, size_t size)
 {
     char head[256];
     if (strcmp(step, step_execute)) {
-        snprintf(why, size, "cannot %s: %s", step, strerror(-rc));
+        snprintf(why, size, "cannot %s: %s%s", step, strerror(-rc), limit_of(rc));
         return LAUNCH_NOT_EXECUTABLE;
     }
     int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -19,7 +19,9 @@
 extern char **environ;
 
 enum {
-    EXIT_USAGE = 2
+    EXIT_USAGE = 2,
+    FILES_OWN = 24, /* for the loop, the table, the warden, a question and spare ones */
+    FILES_OF_RANK = 2
 };
 
 /* Tell why nothing is started; why may hold the user's own words. */
@@ -105,22 +107,30 @@ static size_t arguments_size(int argc, char **argv)
     return (size_t)(end - argv[0]);
 }
 
+/* The loop's library ends the process where files run out: so they are counted before. */
+static int prepare_files(const struct options *o)
+{
+    char why[512];
+    int each = FILES_OF_RANK + (o->stdin_mode == OPTIONS_STDIN_ALL);
+    launch_remember();
+    launch_raise_limits();
+    if (!launch_check_files(FILES_OWN + each * o->nranks, why) &&
+        !outfile_prepare(&o->files, why, sizeof(why)))
+        return 0;
+    complain(why);
+    return 1;
+}
+
 static int run_programs(const struct options *o, int argc, char **argv)
 {
     char **paths = calloc((size_t)o->napps, sizeof(*paths));
     if (!paths)
         return 1;
-    char why[512];
     int code = find_programs(o, paths);
-    if (!code && outfile_prepare(&o->files, why, sizeof(why))) {
-        complain(why);
-        code = 1;
-    }
-    if (!code) {
-        launch_remember();
-        launch_raise_limits();
+    if (!code)
+        code = prepare_files(o);
+    if (!code)
         code = run_job(o, paths, argv[0], arguments_size(argc, argv));
-    }
     for (int a = 0; a < o->napps; a++)
         free(paths[a]);
     free(paths);

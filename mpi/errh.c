@@ -51,9 +51,9 @@ int errh_last_used = MPI_ERR_LASTCODE;
 _Atomic int mpi_state = MPI_STATE_BEFORE;
 
 static struct errhandler predefined[] = {
-    {{OBJECT_ERRHANDLER, 1}, ERRH_FATAL, ERRH_COMM, {NULL}},
-    {{OBJECT_ERRHANDLER, 1}, ERRH_ABORT, ERRH_COMM, {NULL}},
-    {{OBJECT_ERRHANDLER, 1}, ERRH_RETURN, ERRH_COMM, {NULL}},
+    {.object = {OBJECT_ERRHANDLER, 1}, .kind = ERRH_FATAL},
+    {.object = {OBJECT_ERRHANDLER, 1}, .kind = ERRH_ABORT},
+    {.object = {OBJECT_ERRHANDLER, 1}, .kind = ERRH_RETURN},
 };
 
 struct errhandler *errh_file_default = &predefined[2]; /* comm_lock */
@@ -66,7 +66,10 @@ struct errhandler *errh_from(MPI_Errhandler handle)
         uintptr_t i = (uintptr_t)handle - (uintptr_t)MPI_ERRORS_ARE_FATAL;
         return i < 3 ? &predefined[i] : NULL;
     }
-    return handle_leads_to(handle, OBJECT_ERRHANDLER) ? (struct errhandler *)handle : NULL;
+    struct errhandler *errhandler = (struct errhandler *)handle;
+    bool good = handle_leads_to(handle, OBJECT_ERRHANDLER) &&
+                atomic_load_explicit(&errhandler->given, memory_order_relaxed) > 0;
+    return good ? errhandler : NULL;
 }
 
 struct errhandler *errh_for(MPI_Errhandler handle, enum errh_on on)
@@ -75,17 +78,25 @@ struct errhandler *errh_for(MPI_Errhandler handle, enum errh_on on)
     return errhandler && (errhandler->kind != ERRH_USER || errhandler->on == on) ? errhandler : NULL;
 }
 
-MPI_Errhandler errh_handle(struct errhandler *errhandler)
+MPI_Errhandler errh_give(struct errhandler *errhandler)
 {
-    if (errhandler->kind == ERRH_USER)
+    if (errhandler->kind == ERRH_USER) {
+        handle_given(&errhandler->given);
         return (MPI_Errhandler)errhandler;
+    }
     uintptr_t i = (uintptr_t)(errhandler - predefined);
     return (MPI_Errhandler)((uintptr_t)MPI_ERRORS_ARE_FATAL + i);
 }
 
+void errh_take_back(struct errhandler *errhandler)
+{
+    if (errhandler->kind == ERRH_USER && handle_taken_back(&errhandler->given))
+        errh_unref(errhandler);
+}
+
 struct errhandler *errh_create(enum errh_on on, union errh_function function)
 {
-    struct errhandler *errhandler = malloc(sizeof(*errhandler));
+    struct errhandler *errhandler = calloc(1, sizeof(*errhandler));
     if (!errhandler)
         return NULL;
     object_init(&errhandler->object, OBJECT_ERRHANDLER);

@@ -45,6 +45,7 @@ struct errhandler {
     struct object object;
     uint8_t kind; /* enum errh_kind */
     uint8_t on;   /* ERRH_USER: enum errh_on */
+    _Atomic int32_t given; /* ERRH_USER: handles that the user has */
     union errh_function function;
 };
 
@@ -55,7 +56,9 @@ void errh_fini(void);
 struct errhandler *errh_from(MPI_Errhandler handle); /* NULL: none */
 /* The same, and NULL also for a handler that is for other objects. */
 struct errhandler *errh_for(MPI_Errhandler handle, enum errh_on on);
-MPI_Errhandler errh_handle(struct errhandler *errhandler);
+/* Give the user a handle, and the caller's reference with it; take both back. */
+MPI_Errhandler errh_give(struct errhandler *errhandler);
+void errh_take_back(struct errhandler *errhandler);
 void errh_ref(struct errhandler *errhandler);
 void errh_unref(struct errhandler *errhandler);
 

@@ -27,12 +27,24 @@ struct group *group_from(MPI_Group handle)
 {
     if (handle_is_constant(handle))
         return handle == MPI_GROUP_EMPTY ? group_empty : NULL;
-    return handle_leads_to(handle, OBJECT_GROUP) ? (struct group *)handle : NULL;
+    struct group *group = (struct group *)handle;
+    bool good = handle_leads_to(handle, OBJECT_GROUP) &&
+                atomic_load_explicit(&group->given, memory_order_relaxed) > 0;
+    return good ? group : NULL;
 }
 
-MPI_Group group_handle(struct group *group)
+MPI_Group group_give(struct group *group)
 {
-    return group == group_empty ? MPI_GROUP_EMPTY : (MPI_Group)group;
+    if (group == group_empty)
+        return MPI_GROUP_EMPTY;
+    handle_given(&group->given);
+    return (MPI_Group)group;
+}
+
+void group_take_back(struct group *group)
+{
+    if (group != group_empty && handle_taken_back(&group->given))
+        group_unref(group);
 }
 
 void group_ref(struct group *group)

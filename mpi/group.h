@@ -24,6 +24,7 @@ struct process {
 
 struct group {
     struct object object;
+    _Atomic int32_t given; /* handles that the user has */
     int size;
     int rank; /* of this process; MPI_UNDEFINED: no member */
     struct mpid_gid gid; /* of all members while list is NULL */
@@ -41,7 +42,9 @@ struct process group_me(void);
 extern struct group *group_empty; /* MPI_GROUP_EMPTY */
 
 struct group *group_from(MPI_Group handle); /* NULL: not a group */
-MPI_Group group_handle(struct group *group);
+/* Give the user a handle, and the caller's reference with it; take both back. */
+MPI_Group group_give(struct group *group);
+void group_take_back(struct group *group);
 
 static inline struct process group_process(const struct group *group, int i)
 {

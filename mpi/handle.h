@@ -80,4 +80,24 @@ static inline bool object_unref(struct object *object)
     return left == 0;
 }
 
+/*
+ * Where the library gives out a handle to an object that it holds itself, the object also counts
+ * the handles that the user has. One that was freed more often leads nowhere, and what the library
+ * holds stays.
+ */
+static inline void handle_given(_Atomic int32_t *given)
+{
+    atomic_fetch_add_explicit(given, 1, memory_order_relaxed);
+}
+
+/* Take one back. Returns whether there was one. */
+static inline bool handle_taken_back(_Atomic int32_t *given)
+{
+    int32_t now = atomic_load_explicit(given, memory_order_relaxed);
+    while (now > 0 && !atomic_compare_exchange_weak_explicit(
+                          given, &now, now - 1, memory_order_relaxed, memory_order_relaxed))
+        ;
+    return now > 0;
+}
+
 #endif

@@ -161,6 +161,12 @@ void op_unref(struct op *op)
     free(op);
 }
 
+void op_free(struct op *op)
+{
+    op->object.word = 0;
+    op_unref(op);
+}
+
 /* ---- use ---- */
 
 /* The predefined type of a handle, which may have no place of its own; NULL: none. */

@@ -27,6 +27,8 @@ struct op *op_create(MPI_User_function *function, MPI_User_function_c *function_
                      bool commutative);
 void op_ref(struct op *op); /* nothing for predefined operations */
 void op_unref(struct op *op);
+/* Drop the user's reference: handles lead nowhere from here on. Not for predefined operations. */
+void op_free(struct op *op);
 
 /* Whether op may reduce elements of type: MPI_SUCCESS or MPI_ERR_OP. MPI_REPLACE and MPI_NO_OP, which
  * only accumulate to windows, may not. */

@@ -113,7 +113,7 @@ int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
     if (!group)
         return null_argument(on, __func__);
     group_ref(on->group);
-    *group = group_handle(on->group);
+    *group = group_give(on->group);
     return MPI_SUCCESS;
 }
 
@@ -136,7 +136,7 @@ int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
     if (!group)
         return null_argument(on, __func__);
     group_ref(on->remote);
-    *group = group_handle(on->remote);
+    *group = group_give(on->remote);
     return MPI_SUCCESS;
 }
 
@@ -550,6 +550,7 @@ int PMPI_Comm_free(MPI_Comm *comm)
         MPI_Count size;
         (void)buffer_detach(&on->buffer, &memory, &size);
     }
+    on->object.word = 0; /* its handles lead nowhere from here on; requests may need it yet */
     comm_unref(on);
     *comm = MPI_COMM_NULL;
     return MPI_SUCCESS;

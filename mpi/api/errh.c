@@ -17,7 +17,7 @@ static int create(enum errh_on on, union errh_function function, MPI_Errhandler 
     struct errhandler *made = errh_create(on, function);
     if (!made)
         return errh_comm(NULL, MPI_ERR_NO_MEM, name, "no memory for an error handler");
-    *errhandler = errh_handle(made);
+    *errhandler = errh_give(made);
     return MPI_SUCCESS;
 }
 
@@ -120,7 +120,7 @@ int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
     struct errhandler *old = errhandler ? errh_from(*errhandler) : NULL;
     if (!old)
         return errh_comm(NULL, MPI_ERR_ERRHANDLER, __func__, "no error handler to free");
-    errh_unref(old);
+    errh_take_back(old);
     *errhandler = MPI_ERRHANDLER_NULL;
     return MPI_SUCCESS;
 }
@@ -162,7 +162,7 @@ int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
         return errh_bad_comm(comm, __func__);
     if (!errhandler)
         return errh_comm(on, MPI_ERR_ARG, __func__, "errhandler is NULL");
-    *errhandler = errh_handle(errh_get(&on->errhandler));
+    *errhandler = errh_give(errh_get(&on->errhandler));
     return MPI_SUCCESS;
 }
 
@@ -243,7 +243,7 @@ int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
         return rc;
     if (!errhandler)
         return errh_no_file(MPI_ERR_ARG, __func__, "errhandler is NULL");
-    *errhandler = errh_handle(errh_get(&errh_file_default));
+    *errhandler = errh_give(errh_get(&errh_file_default));
     return MPI_SUCCESS;
 }
 
@@ -309,7 +309,7 @@ int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
         return session_bad(session, __func__);
     if (!errhandler)
         return session_error(on, MPI_ERR_ARG, __func__, "errhandler is NULL");
-    *errhandler = errh_handle(errh_get(&on->errhandler));
+    *errhandler = errh_give(errh_get(&on->errhandler));
     return MPI_SUCCESS;
 }
 

@@ -25,7 +25,7 @@ static int give(struct group *group, MPI_Group *newgroup, const char *function)
 {
     if (!group)
         return no_memory(function);
-    *newgroup = group_handle(group);
+    *newgroup = group_give(group);
     return MPI_SUCCESS;
 }
 
@@ -83,7 +83,7 @@ int PMPI_Group_free(MPI_Group *group)
     struct group *g = group ? group_from(*group) : NULL;
     if (!g)
         return bad_group(group ? *group : MPI_GROUP_NULL, __func__);
-    group_unref(g);
+    group_take_back(g);
     *group = MPI_GROUP_NULL;
     return MPI_SUCCESS;
 }

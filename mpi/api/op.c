@@ -83,7 +83,7 @@ int PMPI_Op_free(MPI_Op *op)
         return rc;
     if (found->predefined)
         return errh_comm(NULL, MPI_ERR_OP, __func__, "op is predefined: it cannot be freed");
-    op_unref(found);
+    op_free(found);
     *op = MPI_OP_NULL;
     return MPI_SUCCESS;
 }

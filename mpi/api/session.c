@@ -274,7 +274,7 @@ int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI
     if (!made)
         return session_error(on, MPI_ERR_NO_MEM, __func__, "no memory for a group");
     made->session = on->number;
-    *newgroup = group_handle(made);
+    *newgroup = group_give(made);
     return MPI_SUCCESS;
 }
 

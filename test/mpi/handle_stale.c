@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Copies of a handle that was freed: freeing them, or using them, is an error, and takes nothing
+ * away from what the library itself still has of the object. */
+#include "check.h"
+
+/* Bytes of the size of such objects, so that what was freed wrongly is overwritten. */
+static void stir(void)
+{
+    MPI_Info infos[64];
+    for (int i = 0; i < 64; i++)
+        OK(MPI_Info_create(&infos[i]));
+    for (int i = 0; i < 64; i++)
+        OK(MPI_Info_free(&infos[i]));
+}
+
+static void use(MPI_Comm comm)
+{
+    int rank = check_rank(comm), size = check_size(comm), from = -1;
+    int left = (rank + size - 1) % size, right = (rank + 1) % size;
+    stir();
+    OK(MPI_Sendrecv(&rank, 1, MPI_INT, right, 1, &from, 1, MPI_INT, left, 1, comm,
+                    MPI_STATUS_IGNORE));
+    CHECK(from == left);
+}
+
+/* The group of a communicator, which holds it. */
+static void groups_of(MPI_Comm comm)
+{
+    MPI_Group first, second, copy;
+    int n;
+    OK(MPI_Comm_group(comm, &first));
+    copy = first;
+    OK(MPI_Group_free(&first));
+    FAILS(MPI_ERR_GROUP, MPI_Group_free(&copy));
+    FAILS(MPI_ERR_GROUP, MPI_Group_size(copy, &n));
+    CHECK(copy != MPI_GROUP_NULL);
+    OK(MPI_Comm_group(comm, &first));
+    OK(MPI_Comm_group(comm, &second));
+    OK(MPI_Group_free(&first));
+    OK(MPI_Group_size(second, &n));
+    CHECK(n == check_size(comm));
+    OK(MPI_Group_free(&second));
+    FAILS(MPI_ERR_GROUP, MPI_Group_free(&copy));
+    FAILS(MPI_ERR_GROUP, MPI_Group_free(&copy));
+    use(comm);
+}
+
+/* A group of the user's own, which a communicator was made of. */
+static void own_group(void)
+{
+    MPI_Group world, mine, copy;
+    MPI_Comm comm;
+    int rank = check_rank(MPI_COMM_WORLD);
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    OK(MPI_Group_incl(world, 1, &rank, &mine));
+    OK(MPI_Group_free(&world)); /* which mine may be */
+    copy = mine;
+    OK(MPI_Comm_create_group(MPI_COMM_WORLD, mine, 1, &comm));
+    OK(MPI_Group_free(&mine));
+    FAILS(MPI_ERR_GROUP, MPI_Group_free(&copy));
+    FAILS(MPI_ERR_GROUP, MPI_Group_incl(copy, 0, NULL, &mine));
+    use(comm);
+    OK(MPI_Comm_free(&comm));
+}
+
+static int calls;
+
+static void on_error(MPI_Comm *comm, int *code, ...)
+{
+    calls++;
+}
+
+static void handlers(void)
+{
+    MPI_Errhandler made, copy, got;
+    MPI_Comm comm;
+    OK(MPI_Comm_dup(MPI_COMM_SELF, &comm));
+    OK(MPI_Comm_create_errhandler(on_error, &made));
+    copy = made;
+    OK(MPI_Comm_set_errhandler(comm, made));
+    OK(MPI_Errhandler_free(&made));
+    FAILS(MPI_ERR_ERRHANDLER, MPI_Errhandler_free(&copy));
+    FAILS(MPI_ERR_ERRHANDLER, MPI_Comm_set_errhandler(MPI_COMM_SELF, copy));
+    stir();
+    OK(MPI_Comm_get_errhandler(comm, &got));
+    CHECK(got == copy);
+    OK(MPI_Errhandler_free(&got));
+    FAILS(MPI_ERR_ERRHANDLER, MPI_Errhandler_free(&copy));
+    stir();
+    calls = 0;
+    OK(MPI_Comm_call_errhandler(comm, MPI_ERR_OTHER));
+    CHECK(calls == 1);
+    OK(MPI_Comm_free(&comm));
+}
+
+/* A communicator and an operation that requests have need of. */
+static void in_use(void)
+{
+    MPI_Comm comm, copy;
+    MPI_Request request, send;
+    int in = -1, out = check_rank(MPI_COMM_WORLD);
+    OK(MPI_Comm_dup(MPI_COMM_SELF, &comm));
+    OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    copy = comm;
+    OK(MPI_Irecv(&in, 1, MPI_INT, 0, 3, comm, &request));
+    OK(MPI_Send_init(&out, 1, MPI_INT, 0, 3, comm, &send));
+    OK(MPI_Comm_free(&comm));
+    FAILS(MPI_ERR_COMM, MPI_Comm_free(&copy));
+    FAILS(MPI_ERR_COMM, MPI_Comm_set_name(copy, "gone"));
+    stir();
+    OK(MPI_Start(&send));
+    OK(MPI_Wait(&send, MPI_STATUS_IGNORE));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK(in == out);
+    OK(MPI_Request_free(&send));
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm dup;
+    OK(MPI_Init(&argc, &argv));
+    OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    groups_of(MPI_COMM_WORLD);
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &dup));
+    groups_of(dup);
+    use(MPI_COMM_WORLD);
+    OK(MPI_Comm_free(&dup));
+    own_group();
+    handlers();
+    in_use();
+    OK(MPI_Finalize());
+    return 0;
+}

@@ -12,7 +12,7 @@
 
 enum {
     COLUMN = 30,
-    WIDTH = 80
+    WIDTH = 79 /* the last may be a period */
 };
 
 /* Compose "-n, -np N" into text. */
@@ -31,36 +31,37 @@ static void spell_all(const struct option_row *row, char *text, size_t size)
         snprintf(text + used, size - used, "%s%s", row->value[0] == '[' ? "" : " ", row->value);
 }
 
-/* Print text in words from column on, the cursor being at column at. */
-static void print_words(FILE *to, const char *text, int at)
+/* Print text in words from this column on, the cursor being at column at. */
+static void print_words(FILE *to, const char *text, int column, int at)
 {
     bool first = true;
     while (*text) {
         int len = (int)strcspn(text, " ");
         if (at + !first + len > WIDTH) {
-            fprintf(to, "\n%*s", COLUMN, "");
-            at = COLUMN;
+            fprintf(to, "\n%*s", column, "");
+            at = column;
             first = true;
         }
         at += fprintf(to, "%s%.*s", first ? "" : " ", len, text);
         first = false;
         text += len + (int)strspn(text + len, " ");
     }
-    fputc('\n', to);
 }
 
 static void print_text_row(FILE *to, const struct option_row *row)
 {
     char names[256];
     spell_all(row, names, sizeof(names));
-    fprintf(to, "  %s", names);
+    fputs("  ", to);
+    print_words(to, names, 6, 2);
     if (strlen(names) + 4 > COLUMN)
         fprintf(to, "\n%*s", COLUMN, "");
     else
         fprintf(to, "%*s", COLUMN - 2 - (int)strlen(names), "");
     if (row->action == OPTION_REFUSED)
         fprintf(to, "Refused: ");
-    print_words(to, row->about, COLUMN + (row->action == OPTION_REFUSED ? 9 : 0));
+    print_words(to, row->about, COLUMN, COLUMN + (row->action == OPTION_REFUSED ? 9 : 0));
+    fputs(row->action == OPTION_REFUSED ? ".\n" : "\n", to);
 }
 
 static void print_text(FILE *to)
@@ -106,20 +107,21 @@ static void print_man_options(FILE *to)
             print_roff(to, names);
             fprintf(to, "\n%s", row->action == OPTION_REFUSED ? "Refused: " : "");
             print_roff(to, row->about);
-            fputc('\n', to);
+            fputs(row->action == OPTION_REFUSED ? ".\n" : "\n", to);
         }
     }
 }
 
 static void print_man(FILE *to)
 {
-    fprintf(to, ".TH MPIEXEC 1 \"\" \"Vireo MPI %s\"\n.ad l\n.nh\n"
-                ".SH NAME\nmpiexec, mpirun \\- start an MPI job\n"
-                ".SH SYNOPSIS\n.B mpiexec\n[options] program [arguments]\n"
-                "[: [options] program [arguments]]...\n"
-                ".SH DESCRIPTION\nStart the processes of an MPI job on this host, forward "
-                "their output, and end\nwhen the last of them has ended. Programs separated by "
-                "\":\" form one job;\ntheir ranks follow one another.\n",
+    fprintf(to,
+            ".TH MPIEXEC 1 \"\" \"Vireo MPI %s\"\n.ad l\n.nh\n"
+            ".SH NAME\nmpiexec, mpirun \\- start an MPI job\n"
+            ".SH SYNOPSIS\n.B mpiexec\n[options] program [arguments]\n"
+            "[: [options] program [arguments]]...\n"
+            ".SH DESCRIPTION\nStart the processes of an MPI job on this host, forward "
+            "their output, and end\nwhen the last of them has ended. Programs separated by "
+            "\":\" form one job;\ntheir ranks follow one another.\n",
             VIREO_VERSION);
     print_man_options(to);
     fprintf(to, ".SH STANDARD STREAMS\n"
@@ -156,8 +158,10 @@ static void print_settings(FILE *to)
         fprintf(to, "VIREO_");
         for (const char *c = row->name; *c; c++)
             fputc(toupper((unsigned char)*c), to);
-        fprintf(to, "%s%s%s (default: %s)\n    %s\n", row->unit[0] ? " [" : "", row->unit,
-                row->unit[0] ? "]" : "", row->initial[0] ? row->initial : "empty", row->about);
+        fprintf(to, "%s%s%s (default: %s)\n    ", row->unit[0] ? " [" : "", row->unit,
+                row->unit[0] ? "]" : "", row->initial[0] ? row->initial : "empty");
+        print_words(to, row->about, 4, 4);
+        fputc('\n', to);
     }
 }
 

@@ -3,6 +3,8 @@
 /* The table of mpiexec's options; see options.h for its rules. */
 #include "bnr/option_table.h"
 
+#include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -68,7 +70,7 @@ const struct option_row option_table[] = {
     {"display", "WHAT", OPTION_INFORMATION, OPTION_REPORT, "The same as --report."},
     {"v verbose", NULL, OPTION_INFORMATION, OPTION_VERBOSE,
      "Tell what is started, where, and how it ends."},
-    {"V version", NULL, OPTION_INFORMATION, OPTION_VERSION, "Print the version and exit."},
+    {"V version info", NULL, OPTION_INFORMATION, OPTION_VERSION, "Print the version and exit."},
     {"h help", "[=man|settings]", OPTION_INFORMATION, OPTION_HELP,
      "Print this text, the manual page or the table of settings, and exit."},
 
@@ -76,25 +78,34 @@ const struct option_row option_table[] = {
      "Accepted where every name is this host's."},
     {"bind-to", "none", OPTION_FOREIGN, OPTION_BIND, "Ranks are not bound; only none is accepted."},
     {"map-by rank-by", "WORD", OPTION_FOREIGN, OPTION_MAP,
-     "Accepted where it changes nothing on one host."},
-    {"mca gmca", "NAME VALUE", OPTION_FOREIGN, OPTION_MCA,
+     "Accepted where it changes nothing on one host; ppr:N:node is the same as -npernode N."},
+    {"hostfile machinefile f default-hostfile", "FILE", OPTION_FOREIGN, OPTION_HOSTFILE,
+     "Accepted where every name in it is this host's."},
+    {"mca gmca prtemca pmixmca", "NAME VALUE", OPTION_FOREIGN, OPTION_MCA,
      "Accepted for the few parameters that change nothing here."},
     {"allow-run-as-root oversubscribe quiet q bind-to-none", NULL, OPTION_FOREIGN, OPTION_IGNORED,
      "Accepted; mpiexec does so anyway."},
-    {"enable-auto-cleanup disable-recovery report-state-on-timeout", NULL, OPTION_FOREIGN,
-     OPTION_IGNORED, "Accepted; it is what happens anyway."},
+    {"enable-auto-cleanup disable-recovery abort-on-non-zero-status localonly noprefix", NULL,
+     OPTION_FOREIGN, OPTION_IGNORED, "Accepted; it is what happens anyway."},
+    {"report-state-on-timeout get-stack-traces", NULL, OPTION_FOREIGN, OPTION_IGNORED,
+     "Accepted; at --timeout a report tells where each rank is, and why."},
+    {"preload-binary", NULL, OPTION_FOREIGN, OPTION_IGNORED,
+     "Accepted; the program is on this host already."},
+    {"pmi-port disable-hostname-propagation", NULL, OPTION_FOREIGN, OPTION_IGNORED,
+     "Accepted; ranks find mpiexec without ports and names."},
     {"use-hwthread-cpus", NULL, OPTION_FOREIGN, OPTION_IGNORED,
      "Accepted; every hardware thread counts as a processor anyway."},
     {"byslot bycore bynode", NULL, OPTION_FOREIGN, OPTION_IGNORED,
      "Accepted; ranks are not bound, so it changes nothing on one host."},
     {"ppn perhost", "N", OPTION_FOREIGN, OPTION_IGNORED,
      "Accepted; every process is on this host."},
-    {"launcher launcher-exec bootstrap rmk prefix", "NAME", OPTION_FOREIGN, OPTION_IGNORED,
-     "Accepted; one host needs no launcher."},
+    {"launcher launcher-exec bootstrap rmk prefix order-nodes localhost", "NAME", OPTION_FOREIGN,
+     OPTION_IGNORED, "Accepted; one host needs no launcher."},
+    {"personality", "NAME", OPTION_FOREIGN, OPTION_IGNORED,
+     "Accepted; the options of all dialects are always known."},
     {"soft", "SET", OPTION_FOREIGN, OPTION_IGNORED,
      "Accepted; as many processes as -n says are started, or none."},
     {"topolib demux", "NAME", OPTION_FOREIGN, OPTION_IGNORED, "Accepted; mpiexec needs neither."},
-    {"hostfile machinefile f default-hostfile", "FILE", OPTION_FOREIGN, OPTION_REFUSED, ONE_HOST},
     {"nolocal", NULL, OPTION_FOREIGN, OPTION_REFUSED, ONE_HOST},
     {"nooversubscribe", NULL, OPTION_FOREIGN, OPTION_REFUSED,
      "mpiexec does not limit processes by the number of processors; leave the option out"},
@@ -114,6 +125,16 @@ const struct option_row option_table[] = {
      "use -v, which tells how each rank ends"},
     {"xterm debug tv gpus-per-proc", NULL, OPTION_FOREIGN, OPTION_REFUSED,
      "start a script that does so; it finds its rank in MPI_LOCALRANKID"},
+    {"profile", NULL, OPTION_FOREIGN, OPTION_REFUSED,
+     "mpiexec does not measure itself; use -v, which tells what it does, or leave the option out"},
+    {"preload-files", "FILES", OPTION_FOREIGN, OPTION_REFUSED,
+     "the files are not copied; name them by their paths on this host, or use -wdir"},
+    {"nameserver dvm", "NAME", OPTION_FOREIGN, OPTION_REFUSED,
+     "mpiexec needs no server that runs already; leave the option out"},
+    {"forward-signals", "SIGNALS", OPTION_FOREIGN, OPTION_REFUSED,
+     "INT, TERM, HUP, TSTP, CONT, USR1 and USR2 reach the ranks anyway; leave the option out"},
+    {"display-topo do-not-launch report-uri report-pid", NULL, OPTION_FOREIGN, OPTION_REFUSED,
+     "use -v, which tells what is started, or --report; lstopo prints the host's topology"},
     {"am tune", "FILE", OPTION_FOREIGN, OPTION_REFUSED,
      "its parameters belong to another MPI; --help=settings lists the settings of this one"},
 };
@@ -142,27 +163,48 @@ const struct option_row *option_find(const char *name, size_t len)
 
 void option_spell(const char *name, size_t len, char *text, size_t size)
 {
-    static const char two[] = " output stdin report display version help set timeout mca ";
+    static const char two[] = " output stdin report display version help set timeout mca "
+                              "prtemca pmixmca personality ";
     char padded[40];
     snprintf(padded, sizeof(padded), " %.*s ", (int)len, name);
     int dashes = len > 1 && (strstr(two, padded) || memchr(name, '-', len)) ? 2 : 1;
     snprintf(text, size, "%s%.*s", dashes == 2 ? "--" : "-", (int)len, name);
 }
 
+/* "-np4" for "-np 4": digits that belong behind a blank. */
+static bool is_number_stuck(const char *name, size_t len, char *near, size_t size)
+{
+    char own[40];
+    size_t n = len;
+    while (n && isdigit((unsigned char)name[n - 1]))
+        n--;
+    const struct option_row *row = n && n < len ? option_find(name, n) : NULL;
+    if (!row || !row->value || strcmp(row->value, "N"))
+        return false;
+    option_spell(name, n, own, sizeof(own));
+    snprintf(near, size, "%s %.*s", own, (int)(len - n < 20 ? len - n : 20), name + n);
+    return true;
+}
+
 void option_nearest(const char *name, size_t len, char *near, size_t size)
 {
-    int best = len < 40 ? (int)len / 3 + 1 : 0;
+    char lower[OS_NEAREST_LEN];
+    int best = OS_NEAREST_FAR;
     near[0] = 0;
-    for (int i = 0; len < 40 && i < option_table_count; i++) {
+    if (len > 32 || is_number_stuck(name, len, near, size))
+        return;
+    for (size_t i = 0; i < len; i++)
+        lower[i] = (char)tolower((unsigned char)name[i]);
+    for (int i = 0; i < option_table_count; i++) {
         size_t n = 0;
-        if (option_table[i].action == OPTION_REFUSED)
-            continue;
         for (const char *w = next_word(option_table[i].names, &n); w; w = next_word(w, &n)) {
-            int d = os_nearest_distance(name, len, w, n);
-            if (d > best || (d == best && near[0]) || (size_t)d >= len)
+            int d = os_nearest_distance(lower, len, w, n);
+            if (d >= best || !os_nearest_is_near(d, len, n))
                 continue;
             best = d;
-            option_spell(w, n, near, size);
+            near[0] = 0;
+            if (option_table[i].action != OPTION_REFUSED)
+                option_spell(w, n, near, size);
         }
     }
 }

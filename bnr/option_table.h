@@ -35,6 +35,7 @@ enum option_action {
     OPTION_VERSION,
     OPTION_HELP,
     OPTION_HOST,
+    OPTION_HOSTFILE,
     OPTION_BIND,
     OPTION_MAP,
     OPTION_MCA,
@@ -56,7 +57,7 @@ struct option_row {
     const char *value; /* its words as help shows them; NULL: none; "[...]": only after "=" */
     enum option_section section;
     enum option_action action;
-    const char *about; /* one sentence; of OPTION_REFUSED: why, and the cure */
+    const char *about; /* one sentence; of OPTION_REFUSED: why, and the cure; no period */
 };
 
 extern const struct option_row option_table[];
@@ -67,7 +68,7 @@ extern const char *const option_section_titles[OPTION_SECTIONS];
 const struct option_row *option_find(const char *name, size_t len);
 
 /* The spelling nearest to name, with its dashes, into near (at least 64 bytes); "" where
- * none is near. */
+ * none is near, or the nearest is refused. */
 void option_nearest(const char *name, size_t len, char *near, size_t size);
 
 /* Write a spelling with the dashes it is usually written with: one for a

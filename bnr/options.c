@@ -324,11 +324,46 @@ static int check_hosts(struct reader *r, const char *option, const char *list)
     return 0;
 }
 
+/* A file with a host's name at the beginning of each line; slots and comments may follow. */
+static int check_hostfile(struct reader *r, const char *option, const char *name)
+{
+    char line[512];
+    FILE *file = fopen(name, "re");
+    if (!file)
+        return refuse(r, "'%s %s': cannot read it: %s; leave the option out", option, name,
+                      strerror(errno));
+    int rc = 0;
+    while (!rc && fgets(line, sizeof(line), file)) {
+        char *host = line + strspn(line, " \t");
+        host[strcspn(host, " \t\r\n#")] = 0;
+        rc = *host ? check_hosts(r, option, host) : 0;
+    }
+    fclose(file);
+    return rc;
+}
+
+/* "ppr:N:node": N processes of the program on this host. */
+static int set_per_host(struct reader *r, const char *option, const char *text)
+{
+    char number[16];
+    size_t n = strcspn(text, ":");
+    const char *rest = text + n;
+    snprintf(number, sizeof(number), "%.*s", (int)n, text);
+    if (strncasecmp(rest, ":node", 5) || (rest[5] && rest[5] != ':'))
+        return refuse(r,
+                      "'%s ppr:%s' asks for a placement that this version does not do; use "
+                      "ppr:N:node, or -n",
+                      option, text);
+    return parse_int(r, option, number, 1, &r->per_node);
+}
+
 /* "word:word,...": the first, where to begin, may be empty. */
 static int check_mapping(struct reader *r, const char *option, const char *text)
 {
     static const char words[] = "slot core node socket package numa hwthread l1cache l2cache "
                                 "l3cache board machine oversubscribe span";
+    if (!strncasecmp(text, "ppr:", 4) && !strstr(option, "rank"))
+        return set_per_host(r, option, text + 4);
     for (const char *at = text + (text[0] == ':');; at++) {
         size_t n = strcspn(at, ":,");
         if (!is_word_of(words, at, n))
@@ -341,21 +376,23 @@ static int check_mapping(struct reader *r, const char *option, const char *text)
     }
 }
 
-static int check_parameter(struct reader *r, const char *name)
+static int check_parameter(struct reader *r, const char *option, const char *name)
 {
     static const char harmless[] = "mpi_yield_when_idle mpi_warn_on_fork orte_base_help_aggregate "
                                    "btl_base_warn_component_unused plm_rsh_agent plm "
                                    "plm_rsh_no_tree_spawn rmaps_base_oversubscribe "
                                    "btl_vader_single_copy_mechanism";
     const char *value = NULL;
-    int rc = next_value(r, "--mca", &value);
+    int rc = next_value(r, option, &value);
     if (rc || is_word_of(harmless, name, strlen(name)))
         return rc;
+    if (!strcmp(name, "rmaps_default_mapping_policy"))
+        return check_mapping(r, option, value);
     if (!strcmp(name, "btl") || !strcmp(name, "pml") || !strcmp(name, "mtl"))
-        return refuse(r, "'--mca %s' belongs to another MPI; use --set channels=LIST", name);
-    return refuse(
-        r, "'--mca %s' belongs to another MPI; --help=settings lists the settings of this one",
-        name);
+        return refuse(r, "'%s %s' belongs to another MPI; use --set channels=LIST", option, name);
+    return refuse(r,
+                  "'%s %s' belongs to another MPI; --help=settings lists the settings of this one",
+                  option, name);
 }
 
 static int choose_help(struct reader *r, const char *option, const char *topic)
@@ -395,7 +432,8 @@ static int check_foreign(struct reader *r, const struct option_row *row, const c
     switch (row->action) {
     case OPTION_HOST: return check_hosts(r, option, value);
     case OPTION_MAP: return check_mapping(r, option, value);
-    case OPTION_MCA: return check_parameter(r, value);
+    case OPTION_HOSTFILE: return check_hostfile(r, option, value);
+    case OPTION_MCA: return check_parameter(r, option, value);
     case OPTION_REFUSED: return refuse(r, "'%s': %s", option, row->about);
     case OPTION_BIND:
         if (!strcmp(value, "none"))
@@ -481,6 +519,11 @@ static int read_program(struct reader *r)
     while (r->at < r->argc && strcmp(r->argv[r->at], ":"))
         r->at++;
     int n = r->at - first;
+    if (r->per_node && r->app.count > r->per_node)
+        return refuse(r,
+                      "-n %d asks for more than the %d processes a host that are allowed; this "
+                      "version runs all on this host, so leave one of them out",
+                      r->app.count, r->per_node);
     if (!r->app.count)
         r->app.count = r->per_node ? r->per_node : 1;
     if (r->app.count > RANKS_MAX - o->nranks)

@@ -125,7 +125,7 @@ static int find(const char *name, const char **nearest)
         if (!strcasecmp(one, name))
             return i;
         int d = os_nearest_distance(name, strlen(name), one, strlen(one));
-        if (d < best) {
+        if (d < best && os_nearest_is_near(d, strlen(name), strlen(one))) {
             best = d;
             *nearest = one;
         }
@@ -144,7 +144,9 @@ static int check(const char *name, const char *text, int *id, int64_t *value, ch
             *c |= 0x20;
     *id = find(lower, &nearest);
     if (*id < 0) {
-        snprintf(why, size, "no setting is called '%s'; did you mean '%s'?", lower, nearest);
+        snprintf(why, size, "no setting is called '%s'; %s%s%s", lower,
+                 *nearest ? "did you mean '" : "mpiexec --help=settings lists them", nearest,
+                 *nearest ? "'?" : "");
         return -EINVAL;
     }
     const struct os_setting_row *row = &os_settings[*id];

@@ -27,8 +27,12 @@ for word in "$(printf -- '--a\nb\033[2J')" "$(printf './a\nb\033[2J')"; do
 done
 run 2>err && fail "a missing program is refused"
 holds "a missing program is refused" "$(cat err)" "no program"
-run -n 2 -hostfile hosts true 2>err && fail "a hostfile is refused"
-holds "a hostfile is refused with the reason" "$(cat err)" "on this host"
+echo "no.such.host.example slots=2" >hosts
+run -n 2 -hostfile hosts true 2>err && fail "a hostfile with other hosts is refused"
+holds "a hostfile with other hosts is refused with the reason" "$(cat err)" "on this host"
+printf '# all here\n\nlocalhost slots=4\n 127.0.0.1:2 # too\n' >hosts
+same "one with this host is accepted" "$(run -n 2 --hostfile hosts echo x | wc -l)" 2
+same "ppr:N:node starts N" "$(run --map-by ppr:3:node echo x | wc -l)" 3
 
 for option in "-n 3" "-np 3" "--np 3" "-c 3" "-n=3" "--allow-run-as-root --oversubscribe -n 3"; do
     # shellcheck disable=SC2086

@@ -23,7 +23,9 @@ static void distances_are_counted(void **state)
         {"", "", 0},
         {"tcp", "tcp", 0},
         {"", "tcp", 3},
-        {"tcp", "tpc", 2},
+        {"tcp", "tpc", 1},
+        {"form", "from", 1},
+        {"ca", "abc", 3},
         {"chanels", "channels", 1},
         {"channnels", "channels", 1},
         {"log", "dog", 1},
@@ -57,8 +59,21 @@ static void options_and_settings_use_it(void **state)
     } rows[] = {
         {"timeot", "--timeout"},
         {"tagoutput", "--tag-output"},
+        {"tiemout", "--timeout"},
+        {"lable", ""},
         {"zzzzzz", ""},
         {"q2", "-q"},
+        {"nn", "-n"},
+        {"np4", "-np 4"},
+        {"n16", "-n 16"},
+        {"NP", "-np"},
+        {"j", ""},
+        {"foo", ""},
+        {"zz", ""},
+        {"threads", ""},
+        {"slots", ""},
+        {"cpus", ""},
+        {"bind-to-cores", ""}, /* the nearest is refused */
         {"a-word-that-is-longer-than-any-option-of-any-launcher-could-ever-be-wanted", ""},
     };
     char text[64], why[256], name[200];
@@ -68,6 +83,9 @@ static void options_and_settings_use_it(void **state)
     }
     assert_true(os_setting_check("chanels", "", why, sizeof(why)) < 0);
     assert_non_null(strstr(why, "did you mean 'channels'"));
+    assert_true(os_setting_check("timeout", "", why, sizeof(why)) < 0);
+    assert_null(strstr(why, "did you mean"));
+    assert_non_null(strstr(why, "--help=settings"));
     memset(name, 'x', sizeof(name) - 1);
     name[sizeof(name) - 1] = 0;
     assert_true(os_setting_check(name, "", why, sizeof(why)) < 0);

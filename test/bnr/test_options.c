@@ -155,6 +155,14 @@ static const struct {
     {"--merge-stderr-to-stdout --output-filename F prog",
      "1 merge file1=F/rank.%R/stdout | 1 prog"},
     {"--output=merge prog", "1 merge | 1 prog"},
+    {"-info", "0 version"},
+    {"-order-nodes UP -localonly -pmi-port -n 2 prog", "2 | 2 prog"},
+    {"--personality ompi --get-stack-traces --preload-binary prog", "1 | 1 prog"},
+    {"--prtemca rmaps_default_mapping_policy :oversubscribe prog", "1 | 1 prog"},
+    {"--pmixmca mpi_yield_when_idle 1 prog", "1 | 1 prog"},
+    {"--map-by ppr:3:node prog : -n 1 b", "4 | 3 prog | 1 b"},
+    {"--map-by ppr:3:NODE:oversubscribe -n 2 prog", "2 | 2 prog"},
+    {"-hostfile /dev/null prog", "1 | 1 prog"},
 };
 
 static void good_lines_parse(void **state)
@@ -210,10 +218,17 @@ static const struct {
     {"--help=me", "man and settings"},
     {"-host no.such.host.example prog", "this host"},
     {"-host 192.0.2.77 prog", "this host"},
-    {"-hostfile f prog", "on this host"},
-    {"-f f prog", "on this host"},
+    {"-hostfile no/such/file prog", "cannot read it: No such file"},
+    {"-f /etc/passwd prog", "on this host"},
     {"--bind-to core prog", "does not bind"},
-    {"--map-by ppr:2:node prog", "placement"},
+    {"--map-by ppr:2:socket prog", "placement"},
+    {"--map-by ppr:x:node prog", "not 'x'"},
+    {"--map-by ppr:2:node -n 3 prog", "more than the 2 processes a host"},
+    {"-npernode 2 -n 3 prog", "more than the 2 processes a host"},
+    {"-np4 prog", "did you mean '-np 4'"},
+    {"--preload-files f prog", "-wdir"},
+    {"-profile prog", "-v"},
+    {"--prtemca plm_base x prog", "'--prtemca plm_base'"},
     {"--map-by : prog", "placement"},
     {"--mca btl self prog", "--set channels"},
     {"--mca coll x prog", "--help=settings"},
@@ -309,6 +324,29 @@ static void environments_compose(void **state)
     }
 }
 
+/* No help text is wider than a terminal, and every sentence has its end. */
+static void help_fits(void **state)
+{
+    (void)state;
+    for (int help = OPTIONS_HELP_TEXT; help <= OPTIONS_HELP_SETTINGS; help++) {
+        char *text;
+        size_t len;
+        FILE *to = open_memstream(&text, &len);
+        options_print_help((enum options_help)help, to);
+        fclose(to);
+        for (char *line = strtok(text, "\n"); line && help != OPTIONS_HELP_MAN;
+             line = strtok(NULL, "\n"))
+            if (strlen(line) > 80)
+                fail_msg("too wide: %s", line);
+        free(text);
+    }
+    for (int i = 0; i < option_table_count; i++) {
+        const char *about = option_table[i].about;
+        if ((about[strlen(about) - 1] != '.') != (option_table[i].action == OPTION_REFUSED))
+            fail_msg("%s: a period is put behind what is refused", option_table[i].names);
+    }
+}
+
 /* Every spelling in the table is found, is in both help texts, and is in one row only. */
 static void help_names_every_spelling(void **state)
 {
@@ -341,6 +379,7 @@ int main(void)
         cmocka_unit_test(timeout_comes_from_the_environment),
         cmocka_unit_test(environments_compose),
         cmocka_unit_test(help_names_every_spelling),
+        cmocka_unit_test(help_fits),
     };
     unsetenv("MPIEXEC_TIMEOUT");
     return cmocka_run_group_tests(tests, NULL, NULL);

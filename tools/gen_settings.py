@@ -23,15 +23,16 @@ makes no sense, is an error that names the nearest: nothing is ignored.
 | variable | unit or words | default | what it does |
 |---|---|---|---|
 """
-ROW = re.compile(r"^(VIREO_\w+)(?: \[(.*)\])? \(default: (.*)\)\n    (.*)$", re.M)
+ROW = re.compile(r"^(VIREO_\w+)(?: \[(.*)\])? \(default: (.*)\)\n((?:    .*\n)+)", re.M)
 
 
 def table(mpiexec):
     said = subprocess.run([mpiexec, "--help=settings"], check=True, capture_output=True,
                           text=True).stdout
-    rows = [[f"`{name}`", unit, f"`{initial}`" if initial != "empty" else "", about]
-            for name, unit, initial, about in ROW.findall(said)]
-    if len(rows) * 2 != said.count("\n"):
+    found = ROW.findall(said)
+    rows = [[f"`{name}`", unit, f"`{initial}`" if initial != "empty" else "", " ".join(about.split())]
+            for name, unit, initial, about in found]
+    if sum(1 + about.count("\n") for *_, about in found) != said.count("\n"):
         sys.exit("gen_settings: cannot read what mpiexec --help=settings says")
     return HEAD + "".join("| " + " | ".join(c.replace("|", "\\|") for c in row) + " |\n"
                           for row in rows)

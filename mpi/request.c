@@ -102,12 +102,20 @@ void request_complete(struct request *request, int error_class)
 
 /* ---- completion ---- */
 
+/* Once its send has failed a pair does not wait for a message that may never come. */
+static bool pair_is_complete(struct request *pair)
+{
+    bool sent = request_is_complete(pair->inner);
+    if (!mpid_is_complete(&pair->dev) && sent && request_class(&pair->inner->dev))
+        mpid_cancel(&pair->dev);
+    return sent && mpid_is_complete(&pair->dev);
+}
+
 bool request_is_complete_slow(struct request *request)
 {
     switch (request->kind) {
     case REQUEST_PERSISTENT: return !request->inner || request_is_complete(request->inner);
-    case REQUEST_PAIR:
-        return mpid_is_complete(&request->dev) && request_is_complete(request->inner);
+    case REQUEST_PAIR: return pair_is_complete(request);
     case REQUEST_PART: return part_is_complete(request->part);
     case REQUEST_FLUSH: return buffer_is_empty(request->buffer);
     case REQUEST_NO_PROC: return true;

@@ -443,45 +443,52 @@ static int start_exchange(const struct exchange *x, struct request **send, struc
     return rc;
 }
 
-static int run_exchange(const struct exchange *x, MPI_Status *status, const char *function)
-{
-    struct request *send, *recv;
-    int rc = check_exchange(x, function);
-    if (rc)
-        return rc;
-    rc = start_exchange(x, &send, &recv);
-    if (rc)
-        return fail(x->to.comm, rc, function);
-    rc = p2p_finish(recv, status);
-    int send_rc = p2p_finish(send, MPI_STATUS_IGNORE);
-    if (rc)
-        return request_raise(x->from.comm, rc, function, status);
-    return send_rc ? fail(x->to.comm, send_rc, function) : MPI_SUCCESS;
-}
-
 /* The pair as one request: the receive, which holds the send. owned goes with it. */
-static int start_pair(const struct exchange *x, void *owned, MPI_Request *request,
+static int start_pair(const struct exchange *x, void *owned, struct request **pair,
                       const char *function)
 {
     struct request *send, *recv;
     int rc = check_exchange(x, function);
+    if (!rc) {
+        rc = start_exchange(x, &send, &recv);
+        rc = rc ? fail(x->to.comm, rc, function) : MPI_SUCCESS;
+    }
     if (rc) {
         free(owned);
         return rc;
     }
-    rc = start_exchange(x, &send, &recv);
-    if (rc) {
-        free(owned);
-        return fail(x->to.comm, rc, function);
-    }
-    if (recv->kind == REQUEST_NO_PROC) { /* the send is all there is to wait for */
+    if (recv->kind == REQUEST_NO_PROC) /* the send is all there is to wait for */
         recv->dev = (struct mpid_request){.from = {0, MPI_PROC_NULL, MPI_ANY_TAG}};
-    }
     recv->kind = REQUEST_PAIR;
     recv->inner = send;
     recv->owned = owned;
-    *request = request_handle(recv);
+    *pair = recv;
     return MPI_SUCCESS;
+}
+
+static int run_exchange(const struct exchange *x, void *owned, MPI_Status *status,
+                        const char *function)
+{
+    struct request *pair;
+    int rc = start_pair(x, owned, &pair, function);
+    if (rc)
+        return rc;
+    rc = p2p_finish(pair, status);
+    return rc ? request_raise(x->from.comm, rc, function, status) : MPI_SUCCESS;
+}
+
+static int give_exchange(const struct exchange *x, void *owned, MPI_Request *request,
+                         const char *function)
+{
+    struct request *pair;
+    if (!request) {
+        free(owned);
+        return errh_comm(x->to.comm, MPI_ERR_ARG, function, "request is NULL");
+    }
+    int rc = start_pair(x, owned, &pair, function);
+    if (!rc)
+        *request = request_handle(pair);
+    return rc;
 }
 
 /*
@@ -509,7 +516,7 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         return errh_bad_comm(comm, __func__);
     struct exchange x = {side_of(c, dest, sendtag), side_of(c, source, recvtag),
                          sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype};
-    return run_exchange(&x, status, __func__);
+    return run_exchange(&x, NULL, status, __func__);
 }
 
 /*
@@ -535,7 +542,7 @@ int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
         return errh_bad_comm(comm, __func__);
     struct exchange x = {side_of(c, dest, sendtag), side_of(c, source, recvtag),
                          sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype};
-    return start_pair(&x, NULL, request, __func__);
+    return give_exchange(&x, NULL, request, __func__);
 }
 
 /* Pack what is to be sent, so that the buffer is free to receive into. */
@@ -586,10 +593,7 @@ int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
     struct exchange x = {side_of(c, dest, sendtag), side_of(c, source, recvtag),
                          buf, count, datatype, buf, count, datatype};
     int rc = pack_aside(&x, &packed, __func__);
-    if (!rc)
-        rc = run_exchange(&x, status, __func__);
-    free(packed);
-    return rc;
+    return rc ? rc : run_exchange(&x, packed, status, __func__);
 }
 
 /*
@@ -617,7 +621,7 @@ int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, 
     struct exchange x = {side_of(c, dest, sendtag), side_of(c, source, recvtag),
                          buf, count, datatype, buf, count, datatype};
     int rc = pack_aside(&x, &packed, __func__);
-    return rc ? rc : start_pair(&x, packed, request, __func__);
+    return rc ? rc : give_exchange(&x, packed, request, __func__);
 }
 
 /* ---- probes ---- */

@@ -66,7 +66,7 @@ void backend_idle(struct backend *b);
 /* The exit status that stands for an abort code. */
 static inline int backend_exit_code(int code)
 {
-    return code & 0xff ? code & 0xff : code != 0;
+    return code & 0xff ? code & 0xff : 1;
 }
 
 #endif

@@ -77,7 +77,7 @@ enum job_cause job_judge(const struct job_facts *facts, int *code)
 {
     if (facts->aborted) {
         int low = facts->abort_code & 0xff;
-        *code = low ? low : facts->abort_code != 0;
+        *code = low ? low : 1; /* never that of a success */
         return JOB_CAUSE_ABORT;
     }
     if (WIFSIGNALED(facts->status)) {

@@ -187,7 +187,7 @@ int BNR_Barrier(BNR_Group g);
 
 /* End the whole job: mpiexec prints msg (may be NULL; cut to 1023 bytes) with
  * this rank's name, ends all others, and exits with the low 8 bits of
- * exit_code (1 where exit_code is not 0 but those are). Does not return.
+ * exit_code, or 1 where those are 0. Does not return.
  * Flushes no stdio buffer: the caller does where it wants that. */
 int BNR_Abort(BNR_Group g, int exit_code, const char *msg) __attribute__((noreturn));
 

@@ -164,10 +164,10 @@ int PMPI_Finalize(void)
  *
  * Files that this process writes by stdio are flushed. mpiexec, where it has started the job,
  * prints a line that names this process and the communicator, ends the others, and exits with
- * errorcode. This call does not return.
+ * errorcode, or with 1 where that would look like success. This call does not return.
  *
  * comm: only named in the line; the whole job is ended
- * errorcode: exit status, of which the system keeps 8 bits
+ * errorcode: exit status, of which the system keeps 8 bits; where these are 0 it is 1
  *
  * MPI_ERR_COMM: never, as any is taken
  *
@@ -310,7 +310,8 @@ int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
                          (long long)size);
     const struct info *wishes = info_from(info);
     if (!wishes && info != MPI_INFO_NULL)
-        return errh_comm(NULL, MPI_ERR_INFO, __func__, "%p is no info object", (void *)info);
+        return errh_comm(NULL, MPI_ERR_INFO, __func__, "info %s is no info object, or was freed",
+                         errh_name(info).text);
     size_t alignment = wanted_alignment(wishes);
     if (!alignment)
         return errh_comm(NULL, MPI_ERR_INFO_VALUE, __func__,

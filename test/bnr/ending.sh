@@ -21,6 +21,10 @@ ends "a rank's exit code" 3 "rank 0 on " -n 3 "$probe" init exit=3 sleep=20000
 ends "a killed rank" 137 "killed by signal 9 (Killed)" -n 4 "$probe" init die=2 sleep=20000
 ends "a stubborn peer of a killed rank" 137 "rank 1 on" -n 2 "$probe" init stubborn die=1 sleep=20000
 ends "an abort" 5 "aborted with code 5: the probe has had enough" -n 3 "$probe" init abort=5 sleep=20000
+ends "an abort with the code of a success" 1 "aborted with code 0: the probe" -n 3 "$probe" init \
+    abort=0 sleep=20000
+ends "an abort with a code beyond 8 bits" 1 "aborted with code 512: the probe" -n 1 "$probe" init \
+    abort=512
 ends "an abort under a wrapper" 6 "aborted with code 6" -n 2 sh -c "'$probe' init abort=6; sleep 20"
 ends "leaving without finalizing" 1 "rank 1 on" -n 2 sh -c \
     "if [ \$BNR_RANK = 1 ]; then '$probe' init; else sleep 20; fi"

@@ -29,7 +29,7 @@ static void the_end_of_a_rank_is_judged(void **state)
         {{KILLED(11 | 0x80), true, false, false, 0, false}, JOB_CAUSE_SIGNAL, 139},
         {{EXITED(5), true, false, true, 5, false}, JOB_CAUSE_ABORT, 5},
         {{KILLED(9), true, false, true, 5, false}, JOB_CAUSE_ABORT, 5},
-        {{EXITED(0), true, false, true, 0, false}, JOB_CAUSE_ABORT, 0},
+        {{EXITED(1), true, false, true, 0, false}, JOB_CAUSE_ABORT, 1},
         {{EXITED(1), true, false, true, 256, false}, JOB_CAUSE_ABORT, 1},
         {{EXITED(255), true, false, true, -1, false}, JOB_CAUSE_ABORT, 255},
         {{EXITED(0), false, false, false, 0, true}, JOB_CAUSE_UNINITIALIZED, 1},

@@ -26,6 +26,8 @@ int main(int argc, char **argv)
         printf("flushed\n");
         MPI_Abort(MPI_COMM_WORLD, 42);
     }
+    if (!strcmp(what, "abort-0"))
+        MPI_Abort(MPI_COMM_SELF, 0);
     if (!strcmp(what, "init"))
         MPI_Init(NULL, NULL);
     OK(MPI_Finalize());

@@ -39,5 +39,6 @@ for np in 0 1 2; do
     expect $np x finalize "MPI_Finalize: called after MPI_Finalize"
     expect $np x init "MPI_Init: " "already"
     expect $np 42 abort "flushed" "MPI_Abort(MPI_COMM_WORLD, 42)"
+    expect $np 1 abort-0 "aborted with code 0: MPI_Abort(MPI_COMM_SELF, 0)"
 done
 exit $wrong

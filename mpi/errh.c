@@ -22,6 +22,7 @@
 #include "include/mpid.h"
 #include "mpi/comm.h"
 #include "mpi/errh_class.h"
+#include "mpi/type.h"
 #include "os/lock.h"
 #include "os/log.h"
 
@@ -366,13 +367,22 @@ int errh_raise(struct comm *comm, int code, const char *text)
     return errh_raise_on(errhandler, on ? comm_handle(on) : MPI_COMM_NULL, code, text);
 }
 
+static int world_rank(void)
+{
+    const struct comm *world = comm_constants[1];
+    return world ? world->rank : -1;
+}
+
 /* The text of an error: where says on what object, rank in which numbering. Returns the code. */
 static int compose(int error_class, const char *function, const char *what, const char *where,
                    int rank, char text[MPI_MAX_ERROR_STRING + 256])
 {
-    char name[64], on[32] = "";
+    char name[64], on[64] = "";
+    int world = world_rank();
     public_name(function, name, sizeof(name));
-    if (rank >= 0)
+    if (rank >= 0 && world >= 0 && rank != world)
+        snprintf(on, sizeof(on), "rank %d, world rank %d on ", rank, world);
+    else if (rank >= 0)
         snprintf(on, sizeof(on), "rank %d on ", rank);
     /* The end is what may be cut. */
     snprintf(text, MPI_MAX_ERROR_STRING + 256, "%s: %s (%s%s%.64s)", name, what, where, on,
@@ -383,12 +393,6 @@ static int compose(int error_class, const char *function, const char *what, cons
     /* A code of the user's, or one that has a text, stays. */
     bool plain = error_class > 0 && error_class < ERRH_TEXT_STEP;
     return bare || !plain ? error_class : error_class + remember(text) * ERRH_TEXT_STEP;
-}
-
-static int world_rank(void)
-{
-    const struct comm *world = comm_constants[1];
-    return world ? world->rank : -1;
 }
 
 int errh_comm(struct comm *comm, int error_class, const char *function, const char *fmt, ...)
@@ -436,6 +440,49 @@ int errh_callback(int code, const char *function)
     snprintf(text, sizeof(text), "%s: a callback returned error code %d (%.64s)", name, code,
              os_host_name());
     return errh_raise(NULL, code, text);
+}
+
+struct errh_name errh_name(const void *handle)
+{
+    static const struct {
+        const void *handle;
+        const char *name;
+    } names[] = {
+        {NULL, "NULL"},
+        {MPI_OP_NULL, "MPI_OP_NULL"},
+        {MPI_COMM_NULL, "MPI_COMM_NULL"},
+        {MPI_GROUP_NULL, "MPI_GROUP_NULL"},
+        {MPI_WIN_NULL, "MPI_WIN_NULL"},
+        {MPI_FILE_NULL, "MPI_FILE_NULL"},
+        {MPI_SESSION_NULL, "MPI_SESSION_NULL"},
+        {MPI_MESSAGE_NULL, "MPI_MESSAGE_NULL"},
+        {MPI_INFO_NULL, "MPI_INFO_NULL"},
+        {MPI_ERRHANDLER_NULL, "MPI_ERRHANDLER_NULL"},
+        {MPI_REQUEST_NULL, "MPI_REQUEST_NULL"},
+        {MPI_DATATYPE_NULL, "MPI_DATATYPE_NULL"},
+    };
+    struct errh_name name;
+    snprintf(name.text, sizeof(name.text), "%p", handle);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (names[i].handle == handle)
+            snprintf(name.text, sizeof(name.text), "%s", names[i].name);
+    return name;
+}
+
+int errh_bad_type(struct comm *comm, MPI_Datatype handle, const char *which, const char *function)
+{
+    const struct type *type = type_from(handle);
+    if (!type && mpi_state != MPI_STATE_READY)
+        return errh_not_ready(function);
+    if (type)
+        return errh_comm(comm, MPI_ERR_TYPE, function,
+                         "%s %s%.127s%s is not committed: call MPI_Type_commit first", which,
+                         type->name[0] ? "'" : "", type->name, type->name[0] ? "'" : "");
+    if (handle_is_constant(handle))
+        return errh_comm(comm, MPI_ERR_TYPE, function, "%s is %s: must be a datatype", which,
+                         errh_name(handle).text);
+    return errh_comm(comm, MPI_ERR_TYPE, function, "%s %p is none, or was freed", which,
+                     (void *)handle);
 }
 
 int errh_bad_comm(MPI_Comm handle, const char *function)

@@ -84,6 +84,15 @@ int errh_no_file(int error_class, const char *function, const char *fmt, ...)
     __attribute__((format(printf, 3, 4), cold));
 /* Tell of a user's callback that has returned a code, which is given back as it is. */
 int errh_callback(int code, const char *function) __attribute__((cold));
+/* A handle as an error's text names it: MPI_GROUP_NULL, or an address. For the arguments of one
+ * call. */
+struct errh_name {
+    char text[32];
+};
+struct errh_name errh_name(const void *handle);
+/* A datatype that is none, was freed or is not committed; which is the argument's name. */
+int errh_bad_type(struct comm *comm, MPI_Datatype type, const char *which, const char *function)
+    __attribute__((cold));
 /* A handle that is no communicator; before MPI_Init or after MPI_Finalize, fatal. */
 int errh_bad_comm(MPI_Comm handle, const char *function) __attribute__((cold));
 

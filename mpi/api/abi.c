@@ -116,7 +116,8 @@ int PMPI_Abi_set_fortran_info(MPI_Info info)
     const char *wrong = NULL;
     struct info *from = info_from(info), *copy = NULL;
     if (!from)
-        return errh_comm(NULL, MPI_ERR_INFO, __func__, "%p is no info object", (void *)info);
+        return errh_comm(NULL, MPI_ERR_INFO, __func__, "info %s is no info object, or was freed",
+                         errh_name(info).text);
     info_lock();
     wrong = misfit(from);
     if (!wrong)

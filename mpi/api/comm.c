@@ -242,7 +242,8 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
         return rc;
     const struct info *hints = info_from(info);
     if (!hints && info != MPI_INFO_NULL)
-        return errh_comm(on, MPI_ERR_INFO, __func__, "%p is no info object", (void *)info);
+        return errh_comm(on, MPI_ERR_INFO, __func__, "info %s is no info object, or was freed",
+                         errh_name(info).text);
     rc = comm_dup(on, hints, &new);
     return give(on, rc, new, newcomm, __func__);
 }
@@ -302,7 +303,8 @@ int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm,
         return rc;
     const struct info *hints = info_from(info);
     if (!hints && info != MPI_INFO_NULL)
-        return errh_comm(on, MPI_ERR_INFO, __func__, "%p is no info object", (void *)info);
+        return errh_comm(on, MPI_ERR_INFO, __func__, "info %s is no info object, or was freed",
+                         errh_name(info).text);
     return start_copy(on, hints, newcomm, request, __func__);
 }
 
@@ -331,7 +333,8 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
         return rc;
     struct group *of = group_from(group);
     if (!of)
-        return errh_comm(on, MPI_ERR_GROUP, __func__, "%p is no group", (void *)group);
+        return errh_comm(on, MPI_ERR_GROUP, __func__, "group %s is no group, or was freed",
+                         errh_name(group).text);
     rc = comm_create_group(on, of, -1, &new);
     return give(on, rc, new, newcomm, __func__);
 }
@@ -360,7 +363,8 @@ int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *ne
         return rc;
     struct group *of = group_from(group);
     if (!of)
-        return errh_comm(on, MPI_ERR_GROUP, __func__, "%p is no group", (void *)group);
+        return errh_comm(on, MPI_ERR_GROUP, __func__, "group %s is no group, or was freed",
+                         errh_name(group).text);
     if (on->remote)
         return errh_comm(on, MPI_ERR_COMM, __func__, "an intercommunicator");
     if (tag < 0)
@@ -456,7 +460,8 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info,
         return rc;
     struct info *hints = info_from(info);
     if (!hints && info != MPI_INFO_NULL)
-        return errh_comm(on, MPI_ERR_INFO, __func__, "%p is no info object", (void *)info);
+        return errh_comm(on, MPI_ERR_INFO, __func__, "info %s is no info object, or was freed",
+                         errh_name(info).text);
     struct comm_split how = {.member = true, .key = key};
     switch (split_type) {
     case MPI_UNDEFINED: how.member = false; break;
@@ -629,7 +634,8 @@ int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
         return errh_bad_comm(comm, __func__);
     const struct info *hints = info_from(info);
     if (!hints && info != MPI_INFO_NULL)
-        return errh_comm(on, MPI_ERR_INFO, __func__, "%p is no info object", (void *)info);
+        return errh_comm(on, MPI_ERR_INFO, __func__, "info %s is no info object, or was freed",
+                         errh_name(info).text);
     int rc = hints ? comm_set_hints(on, hints) : MPI_SUCCESS;
     return rc ? errh_comm(on, rc, __func__, "no memory for hints") : MPI_SUCCESS;
 }

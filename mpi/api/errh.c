@@ -119,7 +119,9 @@ int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
 {
     struct errhandler *old = errhandler ? errh_from(*errhandler) : NULL;
     if (!old)
-        return errh_comm(NULL, MPI_ERR_ERRHANDLER, __func__, "no error handler to free");
+        return errh_comm(NULL, MPI_ERR_ERRHANDLER, __func__,
+                         "errhandler %s is no error handler, or was freed",
+                         errh_name(errhandler ? *errhandler : NULL).text);
     errh_take_back(old);
     *errhandler = MPI_ERRHANDLER_NULL;
     return MPI_SUCCESS;
@@ -142,8 +144,9 @@ int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
         return errh_bad_comm(comm, __func__);
     struct errhandler *new = errh_for(errhandler, ERRH_COMM);
     if (!new)
-        return errh_comm(on, MPI_ERR_ERRHANDLER, __func__, "%p is no error handler%s",
-                         (void *)errhandler, errh_from(errhandler) ? " for communicators" : "");
+        return errh_comm(on, MPI_ERR_ERRHANDLER, __func__, "errhandler %s is no error handler%s",
+                         errh_name(errhandler).text,
+                         errh_from(errhandler) ? " for communicators" : "");
     errh_set(&on->errhandler, new);
     return MPI_SUCCESS;
 }
@@ -194,7 +197,7 @@ static int check_file(MPI_File file, const char *function)
     if (mpi_state != MPI_STATE_READY)
         return errh_not_ready(function);
     if (file != MPI_FILE_NULL)
-        return errh_no_file(MPI_ERR_FILE, function, "file %p is none", (void *)file);
+        return errh_no_file(MPI_ERR_FILE, function, "file %s is none", errh_name(file).text);
     return MPI_SUCCESS;
 }
 
@@ -219,8 +222,9 @@ int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
         return rc;
     struct errhandler *new = errh_for(errhandler, ERRH_FILE);
     if (!new)
-        return errh_no_file(MPI_ERR_ERRHANDLER, __func__, "%p is no error handler%s",
-                            (void *)errhandler, errh_from(errhandler) ? " for files" : "");
+        return errh_no_file(MPI_ERR_ERRHANDLER, __func__, "errhandler %s is no error handler%s",
+                            errh_name(errhandler).text,
+                            errh_from(errhandler) ? " for files" : "");
     errh_set(&errh_file_default, new);
     return MPI_SUCCESS;
 }
@@ -287,8 +291,10 @@ int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
         return session_bad(session, __func__);
     struct errhandler *new = errh_for(errhandler, ERRH_SESSION);
     if (!new)
-        return session_error(on, MPI_ERR_ERRHANDLER, __func__, "%p is no error handler%s",
-                             (void *)errhandler, errh_from(errhandler) ? " for sessions" : "");
+        return session_error(on, MPI_ERR_ERRHANDLER, __func__,
+                             "errhandler %s is no error handler%s",
+                             errh_name(errhandler).text,
+                             errh_from(errhandler) ? " for sessions" : "");
     errh_set(&on->errhandler, new);
     return MPI_SUCCESS;
 }

@@ -9,10 +9,8 @@ static int bad_group(MPI_Group handle, const char *function)
 {
     if (mpi_state != MPI_STATE_READY)
         return errh_not_ready(function);
-    if (handle == MPI_GROUP_NULL)
-        return errh_comm(NULL, MPI_ERR_GROUP, function, "group MPI_GROUP_NULL");
-    return errh_comm(NULL, MPI_ERR_GROUP, function, "group %p is none, or was freed",
-                     (void *)handle);
+    return errh_comm(NULL, MPI_ERR_GROUP, function, "group %s is no group, or was freed",
+                     errh_name(handle).text);
 }
 
 static int no_memory(const char *function)

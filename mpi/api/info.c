@@ -9,10 +9,12 @@
 
 static int bad_info(MPI_Info handle, const char *function)
 {
-    if (handle == MPI_INFO_NULL)
-        return errh_comm(NULL, MPI_ERR_INFO, function, "info object MPI_INFO_NULL");
-    return errh_comm(NULL, MPI_ERR_INFO, function, "info object %p is none, or was freed",
-                     (void *)handle);
+    if (handle == MPI_INFO_ENV)
+        return errh_comm(NULL, MPI_ERR_INFO, function,
+                         "info is MPI_INFO_ENV, which is there from MPI_Init on, and cannot be "
+                         "changed or freed");
+    return errh_comm(NULL, MPI_ERR_INFO, function, "info %s is no info object, or was freed",
+                     errh_name(handle).text);
 }
 
 static bool key_is_wrong(const char *key)

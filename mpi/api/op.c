@@ -56,9 +56,8 @@ static int find(const char *function, MPI_Op handle, struct op **op)
     *op = op_from(handle);
     if (*op)
         return MPI_SUCCESS;
-    if (handle == MPI_OP_NULL)
-        return errh_comm(NULL, MPI_ERR_OP, function, "op is MPI_OP_NULL");
-    return errh_comm(NULL, MPI_ERR_OP, function, "op %p: no such operation", (void *)handle);
+    return errh_comm(NULL, MPI_ERR_OP, function, "op %s is no operation, or was freed",
+                     errh_name(handle).text);
 }
 
 /*
@@ -120,8 +119,7 @@ static int check_buffer(const char *function, const char *name, const void *buf,
                          name);
     switch (type_place(datatype, buf, count, &bytes, &used)) {
     case MPI_SUCCESS: return MPI_SUCCESS;
-    case MPI_ERR_TYPE:
-        return errh_comm(NULL, MPI_ERR_TYPE, function, "datatype: not a committed datatype");
+    case MPI_ERR_TYPE: return errh_bad_type(NULL, datatype, "datatype", function);
     case MPI_ERR_COUNT:
         return errh_comm(NULL, MPI_ERR_COUNT, function, "count %lld: negative or too large",
                          (long long)count);

@@ -44,12 +44,11 @@ static inline bool is_good_recv(const struct p2p_side *from, MPI_Count count)
            (from->tag >= 0 || from->tag == MPI_ANY_TAG) && count >= 0;
 }
 
-static __attribute__((cold, noinline)) int fail(struct comm *comm, int error, const char *function)
+static __attribute__((cold, noinline)) int fail(struct comm *comm, int error, MPI_Datatype type,
+                                                const char *function)
 {
     switch (error) {
-    case MPI_ERR_TYPE:
-        return errh_comm(comm, error, function,
-                         "datatype: not a datatype, or not committed (MPI_Type_commit)");
+    case MPI_ERR_TYPE: return errh_bad_type(comm, type, "datatype", function);
     case MPI_ERR_BUFFER: return errh_comm(comm, error, function, "buffer: NULL, but count is not 0");
     case MPI_ERR_COUNT: return errh_comm(comm, error, function, "count: too large");
     default: return request_raise(comm, error, function, MPI_STATUS_IGNORE);
@@ -84,7 +83,7 @@ static __attribute__((noinline)) int send_slow(const void *buf, MPI_Count count,
     if (!is_good_send(to, count))
         return refuse(to, count, false, function);
     int rc = p2p_send_mode(to, buf, count, type, mode);
-    return rc ? fail(to->comm, rc, function) : MPI_SUCCESS;
+    return rc ? fail(to->comm, rc, type, function) : MPI_SUCCESS;
 }
 
 struct call {
@@ -101,7 +100,7 @@ static __attribute__((noinline)) int start_slow(const void *buf, MPI_Count count
         return refuse(to, count, false, call.function);
     int rc = p2p_isend_mode(to, buf, count, type, mode | MPID_MORE, &made);
     if (rc)
-        return fail(to->comm, rc, call.function);
+        return fail(to->comm, rc, type, call.function);
     *call.request = request_handle(made);
     return MPI_SUCCESS;
 }
@@ -238,7 +237,7 @@ static int send_buffered(const void *buf, MPI_Count count, MPI_Datatype type, st
         return errh_comm(to.comm, rc, function,
                          "no room in the attached buffer for this message: attach a larger one "
                          "with MPI_Buffer_attach, or MPI_BUFFER_AUTOMATIC");
-    return rc ? fail(to.comm, rc, function) : MPI_SUCCESS;
+    return rc ? fail(to.comm, rc, type, function) : MPI_SUCCESS;
 }
 
 /*
@@ -301,7 +300,7 @@ static __attribute__((noinline)) int recv_slow(void *buf, MPI_Count count, MPI_D
     if (!rc)
         return MPI_SUCCESS;
     return rc == MPI_ERR_TRUNCATE ? request_raise(from->comm, rc, function, status)
-                                  : fail(from->comm, rc, function);
+                                  : fail(from->comm, rc, type, function);
 }
 
 /* The common case: one turn of progress brings the message, of a predefined type. */
@@ -369,7 +368,7 @@ static __attribute__((noinline)) int start_recv_slow(void *buf, MPI_Count count,
         return refuse(from, count, true, call.function);
     int rc = p2p_irecv(from, buf, count, type, &made);
     if (rc)
-        return fail(from->comm, rc, call.function);
+        return fail(from->comm, rc, type, call.function);
     *call.request = request_handle(made);
     return MPI_SUCCESS;
 }
@@ -428,19 +427,21 @@ static int check_exchange(const struct exchange *x, const char *function)
     return MPI_SUCCESS;
 }
 
-/* Start both; on failure neither stays. */
-static int start_exchange(const struct exchange *x, struct request **send, struct request **recv)
+/* Start both; on failure, which is raised, neither stays. */
+static int start_exchange(const struct exchange *x, struct request **send, struct request **recv,
+                          const char *function)
 {
     int rc = p2p_irecv(&x->from, x->recvbuf, x->recvcount, x->recvtype, recv);
     if (rc)
-        return rc;
+        return fail(x->from.comm, rc, x->recvtype, function);
     rc = p2p_isend_mode(&x->to, x->sendbuf, x->sendcount, x->sendtype, MPID_STANDARD, send);
     if (rc) {
         if ((*recv)->kind == REQUEST_RECV)
             mpid_cancel(&(*recv)->dev);
         (void)p2p_finish(*recv, MPI_STATUS_IGNORE);
+        return fail(x->to.comm, rc, x->sendtype, function);
     }
-    return rc;
+    return MPI_SUCCESS;
 }
 
 /* The pair as one request: the receive, which holds the send. owned goes with it. */
@@ -449,10 +450,8 @@ static int start_pair(const struct exchange *x, void *owned, struct request **pa
 {
     struct request *send, *recv;
     int rc = check_exchange(x, function);
-    if (!rc) {
-        rc = start_exchange(x, &send, &recv);
-        rc = rc ? fail(x->to.comm, rc, function) : MPI_SUCCESS;
-    }
+    if (!rc)
+        rc = start_exchange(x, &send, &recv, function);
     if (rc) {
         free(owned);
         return rc;
@@ -561,7 +560,7 @@ static int pack_aside(struct exchange *x, void **packed, const char *function)
             rc = MPI_ERR_NO_MEM;
     }
     if (rc)
-        return fail(x->to.comm, rc, function);
+        return fail(x->to.comm, rc, x->sendtype, function);
     type_pack(&bytes, 0, *packed, bytes.len);
     x->sendbuf = *packed;
     x->sendcount = (MPI_Count)bytes.len;
@@ -809,7 +808,7 @@ static int receive_message(MPI_Message *handle, void *buf, MPI_Count count, MPI_
     int rc = type_place(type, buf, count, &bytes, &used);
     struct request *made = rc ? NULL : request_create(REQUEST_RECV, comm);
     if (!made)
-        return fail(comm, rc ? rc : MPI_ERR_NO_MEM, function);
+        return fail(comm, rc ? rc : MPI_ERR_NO_MEM, type, function);
     if (used) {
         type_ref(used);
         made->type = used;

@@ -31,7 +31,7 @@ static int describe(const char *function, const struct packed *packed, const voi
 
     int rc = type_place(datatype, buf, count, bytes, &used);
     if (rc == MPI_ERR_TYPE)
-        return errh_comm(comm, rc, function, "datatype: not a committed datatype");
+        return errh_bad_type(comm, datatype, "datatype", function);
     if (rc == MPI_ERR_COUNT)
         return errh_comm(comm, rc, function, "count %lld: negative or too large", (long long)count);
     if (rc)
@@ -60,14 +60,6 @@ static int check_room(const char *function, const struct packed *packed, MPI_Cou
     return MPI_SUCCESS;
 }
 
-static int begin(const char *function, const struct packed *packed, const void *buf,
-                 MPI_Count count, MPI_Datatype datatype, struct mpid_bytes *bytes)
-{
-    if (!packed->comm)
-        return errh_comm(NULL, MPI_ERR_COMM, function, "comm: no such communicator");
-    return describe(function, packed, buf, count, datatype, bytes);
-}
-
 /*
  * Copy elements into a buffer, one after the other without gaps.
  *
@@ -91,7 +83,9 @@ int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, voi
 {
     const struct packed packed = {outsize, position, comm_from(comm)};
     struct mpid_bytes bytes;
-    int rc = begin(__func__, &packed, inbuf, incount, datatype, &bytes);
+    if (!packed.comm)
+        return errh_bad_comm(comm, __func__);
+    int rc = describe(__func__, &packed, inbuf, incount, datatype, &bytes);
 
     if (!rc)
         rc = check_room(__func__, &packed, (MPI_Count)bytes.len, outbuf);
@@ -133,7 +127,9 @@ int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void
 {
     const struct packed packed = {insize, position, comm_from(comm)};
     struct mpid_bytes bytes;
-    int rc = begin(__func__, &packed, outbuf, outcount, datatype, &bytes);
+    if (!packed.comm)
+        return errh_bad_comm(comm, __func__);
+    int rc = describe(__func__, &packed, outbuf, outcount, datatype, &bytes);
 
     if (!rc)
         rc = check_room(__func__, &packed, (MPI_Count)bytes.len, inbuf);
@@ -173,9 +169,9 @@ int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MP
     struct type *type = type_from(datatype);
 
     if (!on)
-        return errh_comm(NULL, MPI_ERR_COMM, __func__, "comm: no such communicator");
+        return errh_bad_comm(comm, __func__);
     if (!type)
-        return errh_comm(on, MPI_ERR_TYPE, __func__, "datatype: no such datatype");
+        return errh_bad_type(on, datatype, "datatype", __func__);
     if (incount < 0)
         return errh_comm(on, MPI_ERR_COUNT, __func__, "incount %lld: must not be negative",
                          (long long)incount);
@@ -318,7 +314,7 @@ int PMPI_Pack_external_size_c(const char datarep[], MPI_Count incount, MPI_Datat
     if (rc)
         return rc;
     if (!type)
-        return errh_comm(NULL, MPI_ERR_TYPE, __func__, "datatype: no such datatype");
+        return errh_bad_type(NULL, datatype, "datatype", __func__);
     if (incount < 0)
         return errh_comm(NULL, MPI_ERR_COUNT, __func__, "incount %lld: must not be negative",
                          (long long)incount);

@@ -15,9 +15,7 @@
 static int refuse(const struct part_what *what, int rc, const char *function)
 {
     switch (rc) {
-    case MPI_ERR_TYPE:
-        return errh_comm(what->comm, rc, function,
-                         "datatype: not a datatype, or not committed (MPI_Type_commit)");
+    case MPI_ERR_TYPE: return errh_bad_type(what->comm, what->type, "datatype", function);
     case MPI_ERR_BUFFER:
         return errh_comm(what->comm, rc, function, "buf: NULL, but there is something to be in it");
     case MPI_ERR_COUNT:
@@ -46,7 +44,8 @@ static int check(const struct part_what *what, MPI_Info info, const char *functi
                          "MPI_ANY_SOURCE",
                          what->peer, what->comm->peers - 1);
     if (info != MPI_INFO_NULL && !info_from(info))
-        return errh_comm(what->comm, MPI_ERR_INFO, function, "%p is no info object", (void *)info);
+        return errh_comm(what->comm, MPI_ERR_INFO, function, "info %s is no info object, or was freed",
+                         errh_name(info).text);
     return MPI_SUCCESS;
 }
 

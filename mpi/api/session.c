@@ -52,8 +52,9 @@ int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *ses
     char why[512] = "", said[64] = "";
     struct errhandler *handler = errh_for(errhandler, ERRH_SESSION);
     if (!handler)
-        return errh_comm(NULL, MPI_ERR_ERRHANDLER, __func__, "%p is no error handler%s",
-                         (void *)errhandler, errh_from(errhandler) ? " for sessions" : "");
+        return errh_comm(NULL, MPI_ERR_ERRHANDLER, __func__, "errhandler %s is no error handler%s",
+                         errh_name(errhandler).text,
+                         errh_from(errhandler) ? " for sessions" : "");
     const struct info *hints = info_from(info);
     int rc = MPI_SUCCESS, level = wanted_level(hints, said, sizeof(said));
     struct session *made = NULL;
@@ -62,7 +63,8 @@ int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *ses
         snprintf(why, sizeof(why), "session is NULL");
     } else if (!hints && info != MPI_INFO_NULL) {
         rc = MPI_ERR_INFO;
-        snprintf(why, sizeof(why), "%p is no info object", (void *)info);
+        snprintf(why, sizeof(why), "info %s is no info object, or was freed",
+                             errh_name(info).text);
     } else if (level < 0) {
         rc = MPI_ERR_INFO_VALUE;
         snprintf(why, sizeof(why), "thread_level '%s': must be MPI_THREAD_MULTIPLE, or the name of "
@@ -163,7 +165,8 @@ int PMPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_na
     if (!on)
         return session_bad(session, __func__);
     if (!is_info(info))
-        return session_error(on, MPI_ERR_INFO, __func__, "%p is no info object", (void *)info);
+        return session_error(on, MPI_ERR_INFO, __func__, "info %s is no info object, or was freed",
+                             errh_name(info).text);
     if (!npset_names)
         return session_error(on, MPI_ERR_ARG, __func__, "npset_names is NULL");
     *npset_names = session_pset_count();
@@ -192,11 +195,14 @@ int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *ps
     if (!on)
         return session_bad(session, __func__);
     if (!is_info(info))
-        return session_error(on, MPI_ERR_INFO, __func__, "%p is no info object", (void *)info);
+        return session_error(on, MPI_ERR_INFO, __func__, "info %s is no info object, or was freed",
+                             errh_name(info).text);
     if (n < 0 || n >= session_pset_count())
-        return session_error(on, MPI_ERR_ARG, __func__, "n is %d: must be 0 to %d", n, session_pset_count() - 1);
+        return session_error(on, MPI_ERR_ARG, __func__, "n is %d: must be 0 to %d", n,
+                             session_pset_count() - 1);
     if (!pset_len || *pset_len < 0 || (*pset_len && !pset_name))
-        return session_error(on, MPI_ERR_ARG, __func__, "an argument is NULL, or *pset_len is negative");
+        return session_error(on, MPI_ERR_ARG, __func__,
+                             "an argument is NULL, or *pset_len is negative");
     session_pset_name(n, name);
     if (*pset_len)
         snprintf(pset_name, (size_t)*pset_len, "%s", name);

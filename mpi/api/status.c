@@ -17,7 +17,7 @@ static int begin(const char *function, const MPI_Status *status, const void *res
 {
     *type = type_from(datatype);
     if (!*type)
-        return errh_comm(NULL, MPI_ERR_TYPE, function, "datatype: no such datatype");
+        return errh_bad_type(NULL, datatype, "datatype", function);
     if (status == MPI_STATUS_IGNORE)
         return errh_comm(NULL, MPI_ERR_ARG, function, "status is MPI_STATUS_IGNORE");
     if (!result)

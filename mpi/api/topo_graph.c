@@ -37,7 +37,8 @@ static int check_info(struct comm *comm, MPI_Info info, const char *function)
 {
     if (info == MPI_INFO_NULL || info_from(info))
         return MPI_SUCCESS;
-    return errh_comm(comm, MPI_ERR_INFO, function, "%p is no info object", (void *)info);
+    return errh_comm(comm, MPI_ERR_INFO, function, "info %s is no info object, or was freed",
+                     errh_name(info).text);
 }
 
 /* ---- graphs that every process knows ---- */

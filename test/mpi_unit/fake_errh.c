@@ -31,6 +31,16 @@ int errh_comm(struct comm *comm, int error_class, const char *function, const ch
     return error_class;
 }
 
+int errh_bad_type(struct comm *comm, MPI_Datatype type, const char *which, const char *function)
+{
+    return errh_comm(comm, MPI_ERR_TYPE, function, "%s %p", which, (void *)type);
+}
+
+int errh_bad_comm(MPI_Comm handle, const char *function)
+{
+    return errh_comm(NULL, MPI_ERR_COMM, function, "%p", (void *)handle);
+}
+
 int attr_copy_type(struct type *from, struct type *to)
 {
     return MPI_SUCCESS;

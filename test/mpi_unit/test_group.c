@@ -151,11 +151,17 @@ static void test_shared_parts(void **state)
     assert_ptr_equal(same_one, world);
     assert_ptr_equal(group_vcs(world), group_vcs(same_one));
     group_unref(same_one);
-    assert_ptr_equal(group_from(group_handle(world)), world);
+    group_ref(world);
+    MPI_Group handle = group_give(world);
+    assert_ptr_equal(group_from(handle), world);
+    group_take_back(world);
+    assert_null(group_from(handle));
+    group_take_back(world);
+    assert_int_equal(world->size, 3);
     group_unref(world);
     struct group *none = group_pick(group_empty, NULL, 0);
     assert_ptr_equal(none, group_empty);
-    assert_ptr_equal(group_handle(none), MPI_GROUP_EMPTY);
+    assert_ptr_equal(group_give(none), MPI_GROUP_EMPTY);
     assert_null(group_from(MPI_GROUP_NULL));
 }
 

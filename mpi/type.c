@@ -166,13 +166,20 @@ static void layout_unpack(const struct mpid_bytes *to, size_t offset, const void
 
 static const struct mpid_layout kernels_layout = {layout_pack, layout_unpack};
 
-/* Whether count elements have sizes and addresses that 64 bits hold. */
+/* Whether count elements can be in any memory: a process has no more than 57 bits of addresses. */
 static bool count_fits(const struct type *type, MPI_Count count, MPI_Count *len)
 {
+    const MPI_Count most = (MPI_Count)1 << 57;
     MPI_Count reach;
 
-    return !__builtin_mul_overflow(type->size, count, len) &&
-           (*len == 0 || !__builtin_mul_overflow(type->extent, count, &reach));
+    if (__builtin_mul_overflow(type->size, count, len) || *len > most)
+        return false;
+    if (*len == 0)
+        return true;
+    if (__builtin_mul_overflow(type->extent, count, &reach))
+        return false;
+    reach -= type->extent; /* from the first to the last */
+    return reach <= most && reach >= -most;
 }
 
 static void *moved(const void *buf, MPI_Count by)

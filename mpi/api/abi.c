@@ -10,7 +10,6 @@
  */
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "mpi/errh.h"
@@ -89,7 +88,10 @@ static const char *misfit(const struct info *info)
 {
     for (size_t i = 0; i < sizeof(fortran_sizes) / sizeof(fortran_sizes[0]); i++) {
         const char *text = info_get(info, fortran_sizes[i].key);
-        if (text && atoll(text) != type_constant_bytes(fortran_sizes[i].type, 1))
+        char right[24];
+        snprintf(right, sizeof(right), "%lld",
+                 (long long)type_constant_bytes(fortran_sizes[i].type, 1));
+        if (text && strcmp(text, right))
             return fortran_sizes[i].key;
     }
     return NULL;
@@ -164,9 +166,13 @@ int PMPI_Abi_get_fortran_info(MPI_Info *info)
     return MPI_SUCCESS;
 }
 
-static bool is_logical_size(int size)
+/* MPI_SUCCESS, or the code of an error that was raised. */
+static int check_logical(int size, bool null, const char *function)
 {
-    return size > 0 && size <= LOGICAL_BYTES && !(size & (size - 1));
+    if (size <= 0 || size > LOGICAL_BYTES || size & (size - 1))
+        return errh_comm(NULL, MPI_ERR_ARG, function,
+                         "logical_size is %d: must be 1, 2, 4, 8 or 16", size);
+    return null ? errh_comm(NULL, MPI_ERR_ARG, function, "an argument is NULL") : MPI_SUCCESS;
 }
 
 /* Whether size bytes are this number, in the byte order of the host. */
@@ -197,10 +203,9 @@ static bool is_number(const unsigned char *bytes, int size, int number)
  */
 int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false)
 {
-    if (!is_logical_size(logical_size) || !logical_true || !logical_false)
-        return errh_comm(NULL, MPI_ERR_ARG, __func__,
-                         "logical_size is %d: must be 1, 2, 4, 8 or 16; or an argument is NULL",
-                         logical_size);
+    int rc = check_logical(logical_size, !logical_true || !logical_false, __func__);
+    if (rc)
+        return rc;
     if (!is_number(logical_true, logical_size, 1) || !is_number(logical_false, logical_size, 0))
         return errh_comm(NULL, MPI_ERR_UNSUPPORTED_OPERATION, __func__,
                          "true must be 1, and false 0");
@@ -233,10 +238,9 @@ int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *lo
 int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false,
                                   int *is_set)
 {
-    if (!is_logical_size(logical_size) || !logical_true || !logical_false || !is_set)
-        return errh_comm(NULL, MPI_ERR_ARG, __func__,
-                         "logical_size is %d: must be 1, 2, 4, 8 or 16; or an argument is NULL",
-                         logical_size);
+    int rc = check_logical(logical_size, !logical_true || !logical_false || !is_set, __func__);
+    if (rc)
+        return rc;
     os_lock_slow(&lock);
     *is_set = logical.size == logical_size;
     if (*is_set) {

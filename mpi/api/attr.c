@@ -285,10 +285,7 @@ int PMPI_Attr_delete(MPI_Comm comm, int keyval)
 
 static int bad_type(MPI_Datatype datatype, const char *function)
 {
-    if (mpi_state != MPI_STATE_READY)
-        return errh_not_ready(function);
-    return errh_comm(NULL, MPI_ERR_TYPE, function, "datatype %p is none, or was freed",
-                     (void *)datatype);
+    return errh_bad_type(NULL, datatype, "datatype", function);
 }
 
 /*

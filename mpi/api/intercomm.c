@@ -121,6 +121,9 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
         return rc;
     if (!newintercomm)
         return comm_from_error(&from, MPI_ERR_ARG, __func__, "newintercomm is NULL");
+    if (from.group == group_empty && !group_from(remote_group))
+        return comm_from_error(&from, MPI_ERR_GROUP, __func__,
+                               "the remote group is none, or was freed");
     if (from.group == group_empty || remote_group == MPI_GROUP_EMPTY) {
         *newintercomm = MPI_COMM_NULL;
         return MPI_SUCCESS;

@@ -79,7 +79,12 @@ static void check_refused(void)
     FAILS(MPI_ERR_ABI, MPI_Abi_set_fortran_info(info));
     OK(MPI_Info_set(info, "mpi_integer_size", "8"));
     FAILS(MPI_ERR_INFO_VALUE, MPI_Abi_set_fortran_info(info));
+    OK(MPI_Info_set(info, "mpi_integer_size", "4 bytes"));
+    FAILS(MPI_ERR_INFO_VALUE, MPI_Abi_set_fortran_info(info));
     OK(MPI_Info_free(&info));
+    FAILS(MPI_ERR_ARG, MPI_Abi_set_fortran_booleans(INT32_MIN, &one, &no));
+    FAILS(MPI_ERR_ARG, MPI_Abi_set_fortran_booleans(4, NULL, &no));
+    FAILS(MPI_ERR_UNSUPPORTED_OPERATION, MPI_Abi_set_fortran_booleans(4, &one, &one));
     FAILS(MPI_ERR_INFO, MPI_Abi_set_fortran_info(MPI_INFO_NULL));
     OK(MPI_Finalize());
 }

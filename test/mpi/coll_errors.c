@@ -34,6 +34,13 @@ static void counts_and_types(void)
     OK(MPI_Type_free(&type));
     FAILS(MPI_ERR_ARG, MPI_Alltoallv(a, NULL, zero, MPI_INT, b, zero, zero, MPI_INT, world));
     FAILS(MPI_ERR_COUNT, MPI_Alltoall_c(a, INT64_MAX / 2, MPI_INT, b, 1, MPI_INT, world));
+    for (int bit = 58; bit < 63; bit++) { /* more than there is memory */
+        MPI_Count more = (MPI_Count)1 << bit;
+        FAILS(MPI_ERR_COUNT, MPI_Allreduce_c(a, b, more, MPI_INT, MPI_SUM, world));
+        FAILS(MPI_ERR_COUNT, MPI_Bcast_c(a, more, MPI_BYTE, 0, world));
+        FAILS(MPI_ERR_COUNT, MPI_Reduce_local_c(a, b, more, MPI_BYTE, MPI_BAND));
+        FAILS(MPI_ERR_COUNT, MPI_Reduce_local_c(a, b, more, MPI_DOUBLE_INT, MPI_MAXLOC));
+    }
 }
 
 static void buffers(void)

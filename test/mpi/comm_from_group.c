@@ -106,6 +106,9 @@ static void sides(MPI_Group world)
     OK(MPI_Intercomm_create_from_groups(mine, 0, MPI_GROUP_EMPTY, 0, "a", MPI_INFO_NULL,
                                         MPI_ERRORS_RETURN, &inter));
     CHECK(inter == MPI_COMM_NULL);
+    FAILS(MPI_ERR_GROUP,
+          MPI_Intercomm_create_from_groups(MPI_GROUP_EMPTY, 0, MPI_GROUP_NULL, 0, "a",
+                                           MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter));
     FAILS(MPI_ERR_RANK, MPI_Intercomm_create_from_groups(mine, 99, other, 0, "a", MPI_INFO_NULL,
                                                          MPI_ERRORS_RETURN, &inter));
     OK(MPI_Group_free(&mine));

@@ -319,8 +319,9 @@ static void bad_places_are_refused(void **unused)
     assert_int_equal(type_place(MPI_INT, buf, -1, &place, &used), MPI_ERR_COUNT);
     assert_int_equal(type_place(MPI_DATATYPE_NULL, buf, 1, &place, &used), MPI_ERR_TYPE);
     assert_int_equal(type_place(MPI_INT, buf, (MPI_Count)1 << 62, &place, &used), MPI_ERR_COUNT);
-    assert_int_equal(type_place(MPI_INT, buf, (MPI_Count)1 << 60, &place, &used), 0);
-    assert_true(place.len == (size_t)1 << 62);
+    assert_int_equal(type_place(MPI_INT, buf, (MPI_Count)1 << 60, &place, &used), MPI_ERR_COUNT);
+    assert_int_equal(type_place(MPI_INT, buf, (MPI_Count)1 << 54, &place, &used), 0);
+    assert_true(place.len == (size_t)1 << 56);
     assert_int_equal(PMPI_Type_vector(2, 1, 2, MPI_INT, &made), 0);
     assert_int_equal(PMPI_Type_commit(&made), 0);
     assert_int_equal(type_place(made, NULL, 1, &place, &used), MPI_ERR_BUFFER);

@@ -368,7 +368,8 @@ struct mpid_stats {
     uint64_t wakes;                     /* of sleeping processes and threads, by this one */
     uint64_t idle_ns; /* that waits had nothing to do, asleep or not; while mpid_time_idle() */
 };
-void mpid_stats(struct mpid_stats *stats);
+/* Without peers, what takes a look at each of them is left at 0: traffic and connections. */
+void mpid_stats(struct mpid_stats *stats, bool peers);
 
 /* The highest that a level has been since the last call for it. */
 uint64_t mpid_level_most(enum mpid_level level);
@@ -393,7 +394,8 @@ void mpid_stats_peer(const struct mpid_gid *gid, uint32_t rank, struct mpid_peer
 /* ---- events ---- */
 
 enum mpid_event_kind {
-    MPID_EVENT_UNEXPECTED, /* a message has come for which no receive is posted */
+    MPID_EVENT_ARRIVED,    /* a message has come, or the announcement of one */
+    MPID_EVENT_UNEXPECTED, /* the same, and no receive is posted for it */
     MPID_EVENT_CONNECTION, /* the state of a connection has changed */
     MPID_EVENT_KINDS
 };
@@ -402,7 +404,7 @@ struct mpid_event {
     uint64_t time_ns; /* of os_now_ns() */
     enum mpid_event_kind kind;
     int32_t peer;              /* rank of the other process in its group */
-    struct mpid_envelope from; /* UNEXPECTED: of the message */
+    struct mpid_envelope from; /* of the message; not CONNECTION */
     uint64_t bytes;            /* of its data */
     bool rendezvous;           /* it asks first */
     int old_state, state;      /* CONNECTION */

@@ -27,7 +27,8 @@ static struct os_lock lock = OS_LOCK_INIT;
 static int users;     /* sessions, and the world model */
 static bool is_there; /* the modules that stay until the process ends */
 static _Atomic enum init_state world_state;
-static int level = MPI_THREAD_SINGLE;
+static _Atomic int level = MPI_THREAD_SINGLE;
+static _Atomic bool begun; /* somebody has started the library, or is about to */
 static pthread_t main_thread;
 
 enum init_state init_world_state(void)
@@ -38,6 +39,11 @@ enum init_state init_world_state(void)
 int init_thread_level(void)
 {
     return level;
+}
+
+int init_most_threads(void)
+{
+    return begun && !os_lock_enabled ? level : MPI_THREAD_MULTIPLE;
 }
 
 bool init_is_main_thread(void)
@@ -168,6 +174,7 @@ int init_start(int argc, char **argv, int thread_level, char *why, size_t size)
 {
     os_lock_slow(&lock);
     level = thread_level;
+    begun = true;
     main_thread = pthread_self();
     int rc = enter(MPID_WORLD, thread_level == MPI_THREAD_MULTIPLE || tool_has_threads(), why,
                    size);
@@ -221,6 +228,7 @@ int init_start_session(char *why, size_t size)
         return -1;
     }
     os_lock_slow(&lock);
+    begun = true;
     int rc = enter(MPID_SESSIONS, true, why, size);
     if (!rc)
         mpi_state = MPI_STATE_READY;

@@ -36,6 +36,10 @@ int init_end_session(void);
 int init_thread_level(void);
 bool init_is_main_thread(void);
 
+/* The highest level that threads of a tool may have, at any time: as soon as MPI runs without locks
+ * it is that of MPI. A tool that wants more says so (tool_has_threads()) before it asks. */
+int init_most_threads(void);
+
 /* The name of a thread level, and the level of a name, or -1. */
 const char *init_level_name(int level);
 int init_level_of(const char *name);

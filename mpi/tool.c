@@ -14,7 +14,6 @@
 #include "mpi/tool_cvar.h"
 #include "mpi/tool_event.h"
 #include "mpi/tool_pvar.h"
-#include "os/lock.h"
 #include "os/settings.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -43,18 +42,18 @@ bool tool_has_threads(void)
     return threads;
 }
 
-/* Once MPI runs, its locks are as they are. */
+/* MPI's locks are as they are from its start on; which looks at threads after it has said that it
+ * begins, as here it is the other way round. */
 int tool_use(int required, int *provided)
 {
     if (os_settings_load(NULL, 0))
         return MPI_T_ERR_CANNOT_INIT;
     tool_lock();
     users++;
-    bool is_single = mpi_state == MPI_STATE_READY && !os_lock_enabled;
-    int most = is_single ? init_thread_level() : MPI_THREAD_MULTIPLE;
-    *provided = required < most ? required : most;
     if (required == MPI_THREAD_MULTIPLE)
         threads = true;
+    int most = init_most_threads();
+    *provided = required < most ? required : most;
     tool_unlock();
     return MPI_SUCCESS;
 }
@@ -66,12 +65,14 @@ int tool_drop(void)
     if (last) {
         tool_session_free_all();
         tool_cvar_free_all();
+        tool_event_end_all();
+        threads = false;
     }
     if (on)
         users--;
     tool_unlock();
     if (last)
-        tool_event_free_all();
+        tool_event_sweep(); /* unlocked: it may call the tool */
     return on ? MPI_SUCCESS : MPI_T_ERR_NOT_INITIALIZED;
 }
 
@@ -94,11 +95,20 @@ void tool_string(const char *text, char *to, int *len)
 
 /* ---- enumerations ---- */
 
-const struct tool_enum tool_enum_bool = {TOOL_ENUM, "bool", "no|yes"};
+const struct tool_enum tool_enum_bool = {"bool", "no|yes"};
 
+/* They are few, and looked at rarely. */
 const struct tool_enum *tool_enum_from(MPI_T_enum handle)
 {
-    return tool_leads_to(handle, TOOL_ENUM) ? (const struct tool_enum *)handle : NULL;
+    const struct tool_enum *e = (const struct tool_enum *)handle;
+    bool known = e == &tool_enum_bool;
+    for (int i = 0; i < tool_cvar_count() && !known; i++)
+        known = e == tool_cvar_enum(i);
+    for (int i = 0; i < tool_pvar_count() && !known; i++)
+        known = e == tool_pvar_enum(i);
+    for (int i = 0; i < tool_event_count() && !known; i++)
+        known = e == &tool_event_row(i)->elements;
+    return known ? e : NULL;
 }
 
 int tool_enum_count(const struct tool_enum *e)

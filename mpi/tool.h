@@ -5,7 +5,8 @@
  *
  * May be called before MPI_Init and after MPI_Finalize, by any thread: tool_lock() guards the
  * life, control and performance variables, and never asks how many threads there are. It is taken
- * before the device's lock. Events have a lock of their own (mpi/tool_event.h).
+ * before that of events, which have one of their own (mpi/tool_event.h), and both before the
+ * device's. Whoever finds an object by its handle (mpi/tool_handle.h) holds the one that guards it.
  *
  * Nothing here calls an error handler: functions return their codes.
  */
@@ -14,28 +15,9 @@
 
 #include <mpi.h>
 #include <stdbool.h>
-#include <stdint.h>
-
-/* Type words of handles; 0 once freed. */
-enum tool_word {
-    TOOL_ENUM = 0x6d754e45,
-    TOOL_CVAR = 0x72615643,
-    TOOL_PVAR = 0x72615650,
-    TOOL_SESSION = 0x73736553,
-    TOOL_REGISTRATION = 0x73676552,
-    TOOL_INSTANCE = 0x74736e49
-};
-
-/* Whether a handle leads to a living object of a kind. */
-static inline bool tool_leads_to(const void *handle, enum tool_word word)
-{
-    return (uintptr_t)handle > 0x1000 && !((uintptr_t)handle & 7) &&
-           *(const uint32_t *)handle == word;
-}
 
 /* Items of an enumeration are numbered from 0 on. Static objects. */
 struct tool_enum {
-    _Alignas(8) uint32_t word;
     const char *name;
     const char *words; /* of the items, parted by bars */
 };
@@ -84,7 +66,12 @@ enum tool_category {
     TOOL_CATEGORIES
 };
 
-enum tool_kind { TOOL_OF_CVAR, TOOL_OF_PVAR, TOOL_OF_EVENT, TOOL_OF_CATEGORY };
+enum tool_kind {
+    TOOL_OF_CVAR,
+    TOOL_OF_PVAR,
+    TOOL_OF_EVENT,
+    TOOL_OF_CATEGORY
+};
 
 int tool_category_count(void);
 const char *tool_category_name(int i);

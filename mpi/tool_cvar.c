@@ -4,14 +4,18 @@
 #include "mpi/tool_cvar.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mpi/errh.h"
+#include "mpi/tool_handle.h"
 #include "os/settings.h"
 
-enum { TEXT_MAX = 4096 }; /* bytes that a text may have when it is written, its 0 included */
+enum {
+    TEXT_MAX = 4096
+}; /* bytes that a text may have when it is written, its 0 included */
 
 /* What the table of settings does not say. A setting that is not here is the library's own,
  * and may differ between processes. */
@@ -31,7 +35,10 @@ static const struct {
     [OS_SETTING_KILL_AFTER_MS] = {TOOL_LAUNCH, true, true},
 };
 
-static struct tool_enum words[OS_SETTING_COUNT]; /* of choices */
+/* Of choices; made once. */
+static struct tool_enum words[OS_SETTING_COUNT];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
 static struct tool_cvar_handle *handles;
 
 int tool_cvar_count(void)
@@ -48,15 +55,19 @@ int tool_cvar_category(int i)
     return more[i].category;
 }
 
-static const struct tool_enum *enum_of(int i)
+static void make_words(void)
+{
+    for (int i = 0; i < OS_SETTING_COUNT; i++)
+        words[i] = (struct tool_enum){os_settings[i].name, os_settings[i].unit};
+}
+
+const struct tool_enum *tool_cvar_enum(int i)
 {
     const struct os_setting_row *row = &os_settings[i];
-    if (row->type == OS_TYPE_BOOL)
-        return &tool_enum_bool;
-    if (row->type != OS_TYPE_CHOICE)
-        return NULL;
-    words[i] = (struct tool_enum){TOOL_ENUM, row->name, row->unit};
-    return &words[i];
+    pthread_once(&once, make_words);
+    return row->type == OS_TYPE_BOOL     ? &tool_enum_bool
+           : row->type == OS_TYPE_CHOICE ? &words[i]
+                                         : NULL;
 }
 
 static MPI_Datatype datatype_of(enum os_setting_type type)
@@ -85,7 +96,7 @@ void tool_cvar_describe(int i, struct tool_cvar *cvar)
                   : more[i].equal              ? MPI_T_SCOPE_ALL_EQ
                                                : MPI_T_SCOPE_LOCAL;
     cvar->datatype = datatype_of(row->type);
-    cvar->enumtype = enum_of(i);
+    cvar->enumtype = tool_cvar_enum(i);
 }
 
 /* ---- handles ---- */
@@ -95,8 +106,15 @@ int tool_cvar_alloc(int index, struct tool_cvar_handle **handle)
     struct tool_cvar_handle *made = malloc(sizeof(*made));
     if (!made)
         return MPI_T_ERR_OUT_OF_HANDLES;
-    *made = (struct tool_cvar_handle){
-        .word = TOOL_CVAR, .index = index, .count = 1, .next = handles, .at = &handles};
+    *made = (struct tool_cvar_handle){.own = tool_handle_make(TOOL_CVAR, made),
+                                      .index = index,
+                                      .count = 1,
+                                      .next = handles,
+                                      .at = &handles};
+    if (!made->own) {
+        free(made);
+        return MPI_T_ERR_OUT_OF_HANDLES;
+    }
     if (os_settings[index].type == OS_TYPE_TEXT) {
         size_t len = strlen(os_setting_text((enum os_setting_id)index)) + 1;
         made->count = len < TEXT_MAX ? TEXT_MAX : (int)len;
@@ -108,12 +126,17 @@ int tool_cvar_alloc(int index, struct tool_cvar_handle **handle)
     return MPI_SUCCESS;
 }
 
+struct tool_cvar_handle *tool_cvar_from(MPI_T_cvar_handle handle)
+{
+    return tool_handle_find(handle, TOOL_CVAR);
+}
+
 void tool_cvar_free(struct tool_cvar_handle *handle)
 {
     *handle->at = handle->next;
     if (handle->next)
         handle->next->at = handle->at;
-    handle->word = 0;
+    tool_handle_drop(handle->own);
     free(handle);
 }
 
@@ -151,7 +174,7 @@ static const char *text_of(int index, const void *buf, int count, char *room, si
         snprintf(room, size, "%lld", (long long)number);
         return room;
     }
-    const struct tool_enum *e = enum_of(index);
+    const struct tool_enum *e = tool_cvar_enum(index);
     memcpy(&item, buf, sizeof(item));
     const char *word = tool_enum_item(e, item);
     if (!word)

@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/part.h"
+#include "mpi/tool_handle.h"
 #include "os/clock.h"
 
 /* What MPI_T_event_copy gives. */
-struct unexpected_data {
+struct message_data {
     unsigned long long bytes;
     int peer, source, tag;
     unsigned context;
@@ -21,25 +23,35 @@ struct connection_data {
     int peer, old_state, state;
 };
 
+_Static_assert(sizeof(struct message_data) <= TOOL_EVENT_BYTES, "it has room");
+
+/* The bytes of a struct up to the end of its last member. */
+#define UP_TO(type, last) (offsetof(struct type, last) + sizeof(((struct type *)0)->last))
+
+/* The elements of what tells of a message. */
+#define AT(member) offsetof(struct message_data, member)
+#define OF_MESSAGE(title)                                                                     \
+    .verbosity = MPI_T_VERBOSITY_USER_DETAIL, .count = 6,                                     \
+    .datatypes = {MPI_UNSIGNED_LONG_LONG, MPI_INT, MPI_INT, MPI_INT, MPI_UNSIGNED, MPI_INT},  \
+    .displacements = {AT(bytes), AT(peer), AT(source), AT(tag), AT(context), AT(rendezvous)}, \
+    .size = UP_TO(message_data, rendezvous),                                                  \
+    .elements = {title, "bytes|peer|source|tag|context|rendezvous"}
+
 static const struct tool_event events[MPID_EVENT_KINDS] = {
+    [MPID_EVENT_ARRIVED] =
+        {.name = "message_arrived",
+         .about = "A message has arrived, of a program or of a collective. Its source is a rank of "
+                  "the communicator that it was sent over, peer is the sender's in its group; of "
+                  "a rendezvous only the announcement has arrived.",
+         .category = TOOL_MESSAGES,
+         OF_MESSAGE("message_arrived")},
     [MPID_EVENT_UNEXPECTED] =
         {.name = "message_unexpected",
          .about = "A message has arrived for which no receive was posted. Its source is a rank of "
                   "the communicator that it was sent over, peer is the sender's in its group; of "
                   "a rendezvous only the announcement has arrived.",
-         .verbosity = MPI_T_VERBOSITY_USER_DETAIL,
-         .count = 6,
-         .datatypes = {MPI_UNSIGNED_LONG_LONG, MPI_INT, MPI_INT, MPI_INT, MPI_UNSIGNED, MPI_INT},
-         .displacements = {offsetof(struct unexpected_data, bytes),
-                           offsetof(struct unexpected_data, peer),
-                           offsetof(struct unexpected_data, source),
-                           offsetof(struct unexpected_data, tag),
-                           offsetof(struct unexpected_data, context),
-                           offsetof(struct unexpected_data, rendezvous)},
-         .size = sizeof(struct unexpected_data),
          .category = TOOL_MATCHING,
-         .elements = {TOOL_ENUM, "message_unexpected",
-                      "bytes|peer|source|tag|context|rendezvous"}},
+         OF_MESSAGE("message_unexpected")},
     [MPID_EVENT_CONNECTION] =
         {.name = "connection_state",
          .about = "The connection to a process, the one of rank peer in its group, has changed its "
@@ -50,9 +62,9 @@ static const struct tool_event events[MPID_EVENT_KINDS] = {
          .displacements = {offsetof(struct connection_data, peer),
                            offsetof(struct connection_data, old_state),
                            offsetof(struct connection_data, state)},
-         .size = sizeof(struct connection_data),
+         .size = UP_TO(connection_data, state),
          .category = TOOL_CONNECTIONS,
-         .elements = {TOOL_ENUM, "connection_state", "peer|old_state|state"}},
+         .elements = {"connection_state", "peer|old_state|state"}},
 };
 
 struct callback {
@@ -61,9 +73,10 @@ struct callback {
 };
 
 struct tool_registration {
-    _Alignas(8) uint32_t word; /* 0: freed by the user, and maybe still needed by deliver() */
+    MPI_T_event_registration own; /* what leads to it, or has */
+    bool freed;                   /* by the user, and maybe still needed by deliver() */
     int index;
-    uint64_t since_ns; /* when it was made: earlier events are none of its */
+    uint64_t since_ns; /* when it got its first callback: earlier events are none of its */
     struct callback callbacks[TOOL_SAFETIES];
     MPI_T_event_dropped_cb_function *dropped; /* NULL: none */
     MPI_T_event_free_cb_function *free_cb;
@@ -79,6 +92,14 @@ static const MPI_T_cb_safety safeties[TOOL_SAFETIES] = {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct tool_registration *registrations;
 static bool delivering; /* some thread runs callbacks: nothing is taken out of the list */
+static bool again;      /* meanwhile others have been told that there are events */
+static unsigned wanted; /* what the device has been told, bits of kinds */
+
+/* The event that callbacks are called for, and its number, which is its handle: odd, so no other
+ * handle is like it. */
+static struct tool_instance current;
+static uintptr_t current_number;
+static bool is_current;
 
 int tool_event_count(void)
 {
@@ -115,57 +136,85 @@ static void want(void)
 {
     unsigned kinds = 0;
     for (const struct tool_registration *r = registrations; r; r = r->next)
-        if (r->word && least(r) >= 0)
+        if (!r->freed && least(r) >= 0)
             kinds |= 1u << r->index;
     mpid_events_want(kinds, deliver);
+    for (int i = 0; i < MPID_EVENT_KINDS; i++) /* what was lost before is nobody's */
+        if (kinds & ~wanted & 1u << i)
+            (void)mpid_events_dropped((enum mpid_event_kind)i);
+    wanted = kinds;
 }
 
-static void fill(struct tool_instance *instance, const struct mpid_event *event)
+/* Begin with an event: it is the current one. Returns its handle. */
+static MPI_T_event_instance begin(const struct mpid_event *event)
 {
-    *instance = (struct tool_instance){
-        .word = TOOL_INSTANCE, .index = (int)event->kind, .time_ns = event->time_ns};
-    if (event->kind == MPID_EVENT_UNEXPECTED) {
-        struct unexpected_data data = {.bytes = event->bytes,
-                                       .peer = event->peer,
-                                       .source = event->from.rank,
-                                       .tag = event->from.tag,
-                                       .context = event->from.context,
-                                       .rendezvous = event->rendezvous};
-        memcpy(instance->data, &data, sizeof(data));
-    } else {
+    struct tool_instance instance = {.index = (int)event->kind, .time_ns = event->time_ns};
+    if (event->kind == MPID_EVENT_CONNECTION) {
         struct connection_data data = {event->peer, event->old_state, event->state};
-        memcpy(instance->data, &data, sizeof(data));
+        memcpy(instance.data, &data, sizeof(data));
+    } else {
+        struct message_data data = {.bytes = event->bytes,
+                                    .peer = event->peer,
+                                    .source = event->from.rank & ~PART_RANK,
+                                    .tag = event->from.tag,
+                                    .context = event->from.context,
+                                    .rendezvous = event->rendezvous};
+        memcpy(instance.data, &data, sizeof(data));
     }
+    pthread_mutex_lock(&mutex);
+    current = instance;
+    current_number += 2;
+    is_current = true;
+    MPI_T_event_instance handle = (MPI_T_event_instance)(current_number | 1);
+    pthread_mutex_unlock(&mutex);
+    return handle;
 }
 
-static void tell_event(struct tool_registration *r, struct tool_instance *instance)
+static void end(void)
 {
     pthread_mutex_lock(&mutex);
-    int i = r->word && r->index == instance->index && r->since_ns <= instance->time_ns ? least(r)
-                                                                                       : -1;
+    is_current = false;
+    pthread_mutex_unlock(&mutex);
+}
+
+bool tool_instance_get(MPI_T_event_instance handle, struct tool_instance *instance)
+{
+    pthread_mutex_lock(&mutex);
+    bool is_it = is_current && (uintptr_t)handle == (current_number | 1);
+    if (is_it)
+        *instance = current;
+    pthread_mutex_unlock(&mutex);
+    return is_it;
+}
+
+static void tell_event(struct tool_registration *r, const struct mpid_event *event,
+                       MPI_T_event_instance handle)
+{
+    pthread_mutex_lock(&mutex);
+    bool mine = !r->freed && r->index == (int)event->kind && r->since_ns <= event->time_ns;
+    int i = mine ? least(r) : -1;
     struct callback callback = i >= 0 ? r->callbacks[i] : (struct callback){0};
     pthread_mutex_unlock(&mutex);
     if (callback.function)
-        callback.function((MPI_T_event_instance)instance, (MPI_T_event_registration)r, safeties[i],
-                          callback.user_data);
+        callback.function(handle, r->own, MPI_T_CB_REQUIRE_NONE, callback.user_data);
 }
 
 static void tell_dropped(struct tool_registration *r, int index, uint64_t count)
 {
     pthread_mutex_lock(&mutex);
-    int i = r->word && r->index == index ? least(r) : -1;
+    int i = !r->freed && r->index == index ? least(r) : -1;
     MPI_T_event_dropped_cb_function *dropped = i >= 0 ? r->dropped : NULL;
     void *user_data = i >= 0 ? r->callbacks[i].user_data : NULL;
     pthread_mutex_unlock(&mutex);
     if (dropped)
-        dropped((MPI_Count)count, (MPI_T_event_registration)r, 0, safeties[i], user_data);
+        dropped((MPI_Count)count, r->own, 0, MPI_T_CB_REQUIRE_NONE, user_data);
 }
 
 /* Take a freed registration out of the list; locked. NULL: there is none. */
 static struct tool_registration *take_freed(void)
 {
     struct tool_registration **at = &registrations;
-    while (*at && (*at)->word)
+    while (*at && !(*at)->freed)
         at = &(*at)->next;
     struct tool_registration *r = *at;
     if (r)
@@ -173,8 +222,8 @@ static struct tool_registration *take_freed(void)
     return r;
 }
 
-/* No callback of the freed ones will run any more. */
-static void sweep(void)
+/* Unless callbacks run: none of the freed ones' will any more. */
+void tool_event_sweep(void)
 {
     struct tool_registration *r;
     do {
@@ -182,7 +231,7 @@ static void sweep(void)
         r = delivering ? NULL : take_freed();
         pthread_mutex_unlock(&mutex);
         if (r && r->free_cb)
-            r->free_cb((MPI_T_event_registration)r, MPI_T_CB_REQUIRE_NONE, r->free_data);
+            r->free_cb(r->own, MPI_T_CB_REQUIRE_NONE, r->free_data);
         free(r);
     } while (r);
 }
@@ -195,98 +244,152 @@ static struct tool_registration *first(void)
     return r;
 }
 
-/* Runs in a call that has made progress, unlocked. A callback that makes progress itself finds
- * that somebody delivers. */
-static void deliver(void)
+static void deliver_all(void)
 {
     struct mpid_event event;
-    struct tool_instance instance;
-    pthread_mutex_lock(&mutex);
-    bool mine = !delivering;
-    delivering = true;
-    pthread_mutex_unlock(&mutex);
-    if (!mine)
-        return;
     while (mpid_event_take(&event)) {
-        fill(&instance, &event);
+        MPI_T_event_instance handle = begin(&event);
         for (struct tool_registration *r = first(); r; r = r->next)
-            tell_event(r, &instance);
+            tell_event(r, &event, handle);
+        end();
     }
     for (int i = 0; i < MPID_EVENT_KINDS; i++) {
         uint64_t count = mpid_events_dropped((enum mpid_event_kind)i);
         for (struct tool_registration *r = count ? first() : NULL; r; r = r->next)
             tell_dropped(r, i, count);
     }
+}
+
+/* Whether to deliver; else somebody does, and will once more. */
+static bool may_deliver(void)
+{
     pthread_mutex_lock(&mutex);
-    delivering = false;
+    bool mine = !delivering;
+    delivering = true;
+    again = !mine;
     pthread_mutex_unlock(&mutex);
-    sweep();
+    return mine;
+}
+
+/* Whether to deliver once more. */
+static bool must_deliver(void)
+{
+    pthread_mutex_lock(&mutex);
+    bool more = again;
+    again = false;
+    delivering = more;
+    pthread_mutex_unlock(&mutex);
+    return more;
+}
+
+/* Runs in a call that has made progress, unlocked. A callback that makes progress itself finds
+ * that somebody delivers. */
+static void deliver(void)
+{
+    if (!may_deliver())
+        return;
+    do
+        deliver_all();
+    while (must_deliver());
+    tool_event_sweep();
 }
 
 /* ---- registrations ---- */
 
-struct tool_registration *tool_registration_from(MPI_T_event_registration handle)
+/* NULL: there is none. Locked, where it is looked at. */
+static struct tool_registration *find(MPI_T_event_registration handle)
 {
-    return tool_leads_to(handle, TOOL_REGISTRATION) ? (struct tool_registration *)handle : NULL;
+    return tool_handle_find(handle, TOOL_REGISTRATION);
 }
 
-struct tool_registration *tool_event_alloc(int index)
+int tool_event_alloc(int index, MPI_T_event_registration *handle)
 {
     struct tool_registration *r = malloc(sizeof(*r));
     if (!r)
-        return NULL;
-    *r = (struct tool_registration){
-        .word = TOOL_REGISTRATION, .index = index, .since_ns = os_now_ns()};
+        return MPI_T_ERR_OUT_OF_HANDLES;
+    *r = (struct tool_registration){.own = tool_handle_make(TOOL_REGISTRATION, r), .index = index};
+    if (!r->own) {
+        free(r);
+        return MPI_T_ERR_OUT_OF_HANDLES;
+    }
     pthread_mutex_lock(&mutex);
     r->next = registrations;
     registrations = r;
     pthread_mutex_unlock(&mutex);
-    return r;
+    *handle = r->own;
+    return MPI_SUCCESS;
 }
 
-void tool_event_free(struct tool_registration *registration, void *user_data,
-                     MPI_T_event_free_cb_function *free_cb)
+/* Locked. */
+static void give_up(struct tool_registration *r)
+{
+    if (!r->freed)
+        tool_handle_drop(r->own);
+    r->freed = true;
+}
+
+int tool_event_free(MPI_T_event_registration handle, void *user_data,
+                    MPI_T_event_free_cb_function *free_cb)
 {
     pthread_mutex_lock(&mutex);
-    registration->word = 0;
-    registration->free_cb = free_cb;
-    registration->free_data = user_data;
-    want();
+    struct tool_registration *r = find(handle);
+    if (r) {
+        r->free_cb = free_cb;
+        r->free_data = user_data;
+        give_up(r);
+        want();
+    }
     pthread_mutex_unlock(&mutex);
-    sweep();
+    tool_event_sweep();
+    return r ? MPI_SUCCESS : MPI_T_ERR_INVALID_HANDLE;
 }
 
-void tool_event_free_all(void)
+void tool_event_end_all(void)
 {
     pthread_mutex_lock(&mutex);
     for (struct tool_registration *r = registrations; r; r = r->next)
-        r->word = 0;
-    want();
-    pthread_mutex_unlock(&mutex);
-    sweep();
-}
-
-void tool_event_set_callback(struct tool_registration *registration, int safety, void *user_data,
-                             MPI_T_event_cb_function *callback)
-{
-    pthread_mutex_lock(&mutex);
-    registration->callbacks[safety] = (struct callback){callback, user_data};
+        give_up(r);
     want();
     pthread_mutex_unlock(&mutex);
 }
 
-bool tool_event_has_callback(struct tool_registration *registration, int safety)
+int tool_event_check(MPI_T_event_registration handle)
 {
-    pthread_mutex_lock(&mutex);
-    bool has = registration->callbacks[safety].function != NULL;
-    pthread_mutex_unlock(&mutex);
-    return has;
+    return find(handle) ? MPI_SUCCESS : MPI_T_ERR_INVALID_HANDLE;
 }
 
-void tool_event_set_dropped(struct tool_registration *registration,
-                            MPI_T_event_dropped_cb_function *dropped)
+/* Its first callback is for what happens from now on. */
+int tool_event_set_callback(MPI_T_event_registration handle, int safety, void *user_data,
+                            MPI_T_event_cb_function *callback)
 {
     pthread_mutex_lock(&mutex);
-    registration->dropped = dropped;
+    struct tool_registration *r = find(handle);
+    if (r) {
+        if (least(r) < 0)
+            r->since_ns = os_now_ns();
+        r->callbacks[safety] = (struct callback){callback, user_data};
+        want();
+    }
     pthread_mutex_unlock(&mutex);
+    return r ? MPI_SUCCESS : MPI_T_ERR_INVALID_HANDLE;
+}
+
+int tool_event_check_callback(MPI_T_event_registration handle, int safety)
+{
+    pthread_mutex_lock(&mutex);
+    const struct tool_registration *r = find(handle);
+    bool has = r && safety >= 0 && r->callbacks[safety].function;
+    pthread_mutex_unlock(&mutex);
+    return !r ? MPI_T_ERR_INVALID_HANDLE : has ? MPI_SUCCESS : MPI_T_ERR_INVALID;
+}
+
+int tool_event_set_dropped(MPI_T_event_registration handle,
+                           MPI_T_event_dropped_cb_function *dropped)
+{
+    pthread_mutex_lock(&mutex);
+    struct tool_registration *r = find(handle);
+    if (r)
+        r->dropped = dropped;
+    pthread_mutex_unlock(&mutex);
+    return r ? MPI_SUCCESS : MPI_T_ERR_INVALID_HANDLE;
 }

@@ -13,6 +13,7 @@
 #include "mpi/comm.h"
 #include "mpi/errh.h"
 #include "mpi/group.h"
+#include "mpi/tool_handle.h"
 
 /* ---- the table ---- */
 
@@ -165,8 +166,8 @@ int tool_pvar_category(int i)
 
 /* The enumerations' words are put together once. */
 static char state_words[256], channel_words[256];
-static const struct tool_enum enum_states = {TOOL_ENUM, "connection_states", state_words};
-static const struct tool_enum enum_channels = {TOOL_ENUM, "channels", channel_words};
+static const struct tool_enum enum_states = {"connection_states", state_words};
+static const struct tool_enum enum_channels = {"channels", channel_words};
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void add_word(char *words, size_t size, const char *word)
@@ -184,11 +185,20 @@ static void make_words(void)
         add_word(channel_words, sizeof(channel_words), mpid_channel_name(i));
 }
 
-void tool_pvar_describe(int i, struct tool_pvar *pvar)
+const struct tool_enum *tool_pvar_enum(int i)
 {
     int which;
     const struct row *row = row_of(i, &which);
     pthread_once(&once, make_words);
+    return row->from == FROM_PEER_STATE     ? &enum_states
+           : row->from == FROM_PEER_CHANNEL ? &enum_channels
+                                            : NULL;
+}
+
+void tool_pvar_describe(int i, struct tool_pvar *pvar)
+{
+    int which;
+    const struct row *row = row_of(i, &which);
     const char *state = row == &state_row ? mpid_state_name(which) : "";
     if (row->from == FROM_CHANNEL)
         snprintf(pvar->name, sizeof(pvar->name), "channel_%s_%s", mpid_channel_name(which),
@@ -205,9 +215,7 @@ void tool_pvar_describe(int i, struct tool_pvar *pvar)
     pvar->datatype = is_state                 ? MPI_INT
                      : row->from == FROM_TIME ? MPI_DOUBLE
                                               : MPI_UNSIGNED_LONG_LONG;
-    pvar->enumtype = row->from == FROM_PEER_STATE     ? &enum_states
-                     : row->from == FROM_PEER_CHANNEL ? &enum_channels
-                                                      : NULL;
+    pvar->enumtype = tool_pvar_enum(i);
     pvar->readonly = pvar->continuous = is_state || row->class == LEVEL;
 }
 
@@ -251,7 +259,7 @@ static void read_now(const struct tool_pvar_handle *handle, uint64_t *values)
         mpid_stats_channel(which, &traffic);
         *values = traffic_of(&traffic, row);
     } else {
-        mpid_stats(&stats);
+        mpid_stats(&stats, row == &state_row || row->category == TOOL_MESSAGES);
         *values = row == &state_row           ? stats.connections[which]
                   : row->from == FROM_MOST    ? stats.level[row->offset]
                                               : at_offset(&stats, row->offset);
@@ -306,7 +314,8 @@ static void settle(struct tool_pvar_handle *handle)
     uint64_t *base = handle->base, *now = base + handle->count;
     read_now(handle, now);
     for (int i = 0; i < handle->count; i++) {
-        handle->value[i] += now[i] - base[i];
+        if (now[i] > base[i]) /* else the device is gone: the process ends */
+            handle->value[i] += now[i] - base[i];
         base[i] = now[i];
     }
 }
@@ -346,13 +355,20 @@ void tool_pvar_read(struct tool_pvar_handle *handle, void *buf)
     give(handle, &pvar, buf);
 }
 
-void tool_pvar_write(struct tool_pvar_handle *handle, const void *buf)
+enum { SECONDS_MOST = 1000000000 };
+
+bool tool_pvar_write(struct tool_pvar_handle *handle, const void *buf)
 {
+    const double *times = buf;
+    const unsigned long long *numbers = buf;
     bool is_time = row_of_handle(handle)->from == FROM_TIME;
+    for (int i = 0; i < handle->count && is_time; i++)
+        if (!(times[i] >= 0 && times[i] <= SECONDS_MOST)) /* nor if it is no number */
+            return false;
     settle(handle);
     for (int i = 0; i < handle->count; i++)
-        handle->value[i] = is_time ? (uint64_t)(((const double *)buf)[i] * 1e9)
-                                   : ((const unsigned long long *)buf)[i];
+        handle->value[i] = is_time ? (uint64_t)(times[i] * 1e9 + 0.5) : numbers[i];
+    return true;
 }
 
 static void clear(struct tool_pvar_handle *handle)
@@ -384,7 +400,11 @@ int tool_pvar_alloc(struct tool_session *session, int index, struct comm *comm,
         calloc(1, sizeof(*made) + 3 * (size_t)count * sizeof(made->value[0]));
     if (!made)
         return MPI_T_ERR_OUT_OF_HANDLES;
-    made->word = TOOL_PVAR;
+    made->own = tool_handle_make(TOOL_PVAR, made);
+    if (!made->own) {
+        free(made);
+        return MPI_T_ERR_OUT_OF_HANDLES;
+    }
     made->index = index;
     made->count = count;
     made->session = session;
@@ -405,6 +425,13 @@ int tool_pvar_alloc(struct tool_session *session, int index, struct comm *comm,
     return MPI_SUCCESS;
 }
 
+struct tool_pvar_handle *tool_pvar_from(const struct tool_session *session,
+                                        MPI_T_pvar_handle handle)
+{
+    struct tool_pvar_handle *found = tool_handle_find(handle, TOOL_PVAR);
+    return found && found->session == session ? found : NULL;
+}
+
 void tool_pvar_free(struct tool_pvar_handle *handle)
 {
     tool_pvar_stop(handle);
@@ -412,7 +439,7 @@ void tool_pvar_free(struct tool_pvar_handle *handle)
     if (handle->next)
         handle->next->at = handle->at;
     group_unref(handle->group);
-    handle->word = 0;
+    tool_handle_drop(handle->own);
     free(handle);
 }
 
@@ -421,11 +448,21 @@ struct tool_session *tool_session_create(void)
     struct tool_session *session = malloc(sizeof(*session));
     if (!session)
         return NULL;
-    *session = (struct tool_session){.word = TOOL_SESSION, .next = sessions, .at = &sessions};
+    *session = (struct tool_session){
+        .own = tool_handle_make(TOOL_SESSION, session), .next = sessions, .at = &sessions};
+    if (!session->own) {
+        free(session);
+        return NULL;
+    }
     if (sessions)
         sessions->at = &session->next;
     sessions = session;
     return session;
+}
+
+struct tool_session *tool_session_from(MPI_T_pvar_session session)
+{
+    return tool_handle_find(session, TOOL_SESSION);
 }
 
 void tool_session_free(struct tool_session *session)
@@ -435,7 +472,7 @@ void tool_session_free(struct tool_session *session)
     *session->at = session->next;
     if (session->next)
         session->next->at = session->at;
-    session->word = 0;
+    tool_handle_drop(session->own);
     free(session);
 }
 

@@ -20,6 +20,7 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "mpi/tool.h"
 
@@ -36,42 +37,49 @@ struct tool_pvar {
 };
 
 struct tool_session {
-    _Alignas(8) uint32_t word;
+    MPI_T_pvar_session own; /* what leads to it */
     struct tool_pvar_handle *handles;
     struct tool_session *next, **at;
 };
 
 struct tool_pvar_handle {
-    _Alignas(8) uint32_t word;
+    MPI_T_pvar_handle own; /* what leads to it */
     int index;
     int count;
     bool started;
     struct tool_session *session;
     struct group *group; /* whose members are the elements; NULL: not bound */
     struct tool_pvar_handle *next, **at;
-    uint64_t *base;  /* [count]: the device's count when it was started */
+    uint64_t *base;   /* [count]: the device's count when it was started */
     uint64_t value[]; /* [count]: from the times before that; or the mark */
 };
 
 int tool_pvar_count(void);
 void tool_pvar_describe(int i, struct tool_pvar *pvar);
 int tool_pvar_category(int i);
+/* NULL: none. */
+const struct tool_enum *tool_pvar_enum(int i);
 
 /* NULL: no memory. */
 struct tool_session *tool_session_create(void);
+struct tool_session *tool_session_from(MPI_T_pvar_session session); /* NULL: none */
 void tool_session_free(struct tool_session *session);
 void tool_session_free_all(void);
 
 /* comm: of the variables that are bound to one; else NULL. Returns an MPI_T code. */
 int tool_pvar_alloc(struct tool_session *session, int index, struct comm *comm,
                     struct tool_pvar_handle **handle);
+/* NULL: none of this session. */
+struct tool_pvar_handle *tool_pvar_from(const struct tool_session *session,
+                                        MPI_T_pvar_handle handle);
 void tool_pvar_free(struct tool_pvar_handle *handle);
 
 void tool_pvar_start(struct tool_pvar_handle *handle);
 void tool_pvar_stop(struct tool_pvar_handle *handle);
 /* buf: count elements of the variable's type. */
 void tool_pvar_read(struct tool_pvar_handle *handle, void *buf);
-void tool_pvar_write(struct tool_pvar_handle *handle, const void *buf);
+/* Returns whether the values can be. */
+bool tool_pvar_write(struct tool_pvar_handle *handle, const void *buf);
 void tool_pvar_reset(struct tool_pvar_handle *handle);
 void tool_pvar_read_reset(struct tool_pvar_handle *handle, void *buf);
 

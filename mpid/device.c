@@ -32,7 +32,7 @@ static void broken(void *owner, const struct chan_ops *ops, const char *why)
     mpid_abort(1, text);
 }
 
-static const struct chan_sink sink = {
+static struct chan_sink sink = {
     .arrived = recv_arrived,
     .place = recv_place,
     .landed = recv_landed,
@@ -46,6 +46,12 @@ static const struct chan_sink sink = {
 };
 
 /* ---- requests ---- */
+void device_listen(bool on)
+{
+    sink.arrived = on ? stats_arrived : recv_arrived;
+    sink.place = on ? stats_place : recv_place;
+}
+
 
 void device_complete(struct mpid_request *request)
 {
@@ -349,6 +355,7 @@ static int start_first(size_t request_size, char *why, size_t size)
     return 0;
 }
 
+    stats_open();
 int mpid_init(bool threads, size_t request_size, struct mpid_world *world, char *why, size_t size)
 {
     int rc = device.at_rest ? start_again(why, size) : start_first(request_size, why, size);

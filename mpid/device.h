@@ -96,6 +96,8 @@ extern struct device device;
 
 bool device_has_ended(uint32_t rank);
 void device_close_channels(void);
+/* Whether stats.c hears of every packet before recv.c does. */
+void device_listen(bool on);
 
 /* Complete a request; see struct mpid_request. */
 void device_complete(struct mpid_request *request);

@@ -195,6 +195,7 @@ void mpid_close(void)
         return;
     device.at_rest = false;
     bool joined = !BNR_Init(NULL); /* the channels may still ask */
+    stats_close();
     vc_fini();
     device_close_channels();
     if (joined)

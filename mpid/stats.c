@@ -10,6 +10,15 @@
 
 /* ---- counts ---- */
 
+/* Tools may ask before the device is there, and while another thread makes it: its lock does not
+ * help then. */
+static _Atomic bool there;
+
+static inline bool is_open(void)
+{
+    return atomic_load(&there);
+}
+
 /* One word each, in the order of enum vc_state. */
 static const char *const state_names[VC_STATES] = {
     [VC_UNBOUND] = "unbound",
@@ -85,47 +94,45 @@ static uint64_t rings(void)
     return sum;
 }
 
-void mpid_stats(struct mpid_stats *stats)
+void mpid_stats(struct mpid_stats *stats, bool peers)
 {
     *stats = (struct mpid_stats){0};
+    if (!is_open())
+        return;
     os_lock(&device.lock);
-    if (device.pid) {
+    if (peers)
         vc_each(add_vc, stats);
-        for (int i = 0; i < MPID_LEVELS; i++)
-            stats->level[i] = level((enum mpid_level)i);
-        stats->unexpected = device.match.arrived_ever;
-        memcpy(stats->engine, device.stats.engine, sizeof(stats->engine));
-        stats->sleeps = stats_waits.sleeps;
-        stats->sleep_ns = stats_waits.sleep_ns;
-        stats->yields = stats_waits.yields;
-        stats->idle_ns = stats_waits.idle_ns;
-        stats->wakes = device.stats.wakes + rings();
-    }
+    for (int i = 0; i < MPID_LEVELS; i++)
+        stats->level[i] = level((enum mpid_level)i);
+    stats->unexpected = device.match.arrived_ever;
+    memcpy(stats->engine, device.stats.engine, sizeof(stats->engine));
+    stats->wakes = device.stats.wakes + rings();
     os_unlock(&device.lock);
+    stats->sleeps = stats_waits.sleeps;
+    stats->sleep_ns = stats_waits.sleep_ns;
+    stats->yields = stats_waits.yields;
+    stats->idle_ns = stats_waits.idle_ns;
 }
 
 uint64_t mpid_level_most(enum mpid_level which)
 {
-    uint64_t most = 0;
+    if (!is_open())
+        return 0;
     os_lock(&device.lock);
-    if (device.pid) {
-        struct match *match = &device.match;
-        uint64_t now = level(which);
-        if (which == MPID_LEVEL_POSTED) {
-            most = match->posted_most;
-            match->posted_most = (uint32_t)now;
-        } else if (which == MPID_LEVEL_UNEXPECTED) {
-            most = match->arrived_most;
-            match->arrived_most = (uint32_t)now;
-        } else {
-            most = device.stats.kept_most;
-            device.stats.kept_most = now;
-        }
-        if (most < now)
-            most = now;
+    struct match *match = &device.match;
+    uint64_t now = level(which), most;
+    if (which == MPID_LEVEL_POSTED) {
+        most = match->posted_most;
+        match->posted_most = (uint32_t)now;
+    } else if (which == MPID_LEVEL_UNEXPECTED) {
+        most = match->arrived_most;
+        match->arrived_most = (uint32_t)now;
+    } else {
+        most = device.stats.kept_most;
+        device.stats.kept_most = now;
     }
     os_unlock(&device.lock);
-    return most;
+    return most < now ? now : most;
 }
 
 void mpid_time_idle(bool on)
@@ -149,9 +156,10 @@ void mpid_stats_channel(int channel, struct mpid_traffic *traffic)
 {
     struct sum sum = {channel, traffic};
     *traffic = (struct mpid_traffic){0};
+    if (!is_open())
+        return;
     os_lock(&device.lock);
-    if (device.pid)
-        vc_each(add_of_channel, &sum);
+    vc_each(add_of_channel, &sum);
     os_unlock(&device.lock);
 }
 
@@ -160,8 +168,10 @@ void mpid_stats_peer(const struct mpid_gid *gid, uint32_t rank, struct mpid_peer
     struct chan_gid id;
     memcpy(&id, gid, sizeof(id));
     *peer = (struct mpid_peer){.state = VC_UNBOUND, .channel = -1};
+    if (!is_open())
+        return;
     os_lock(&device.lock);
-    const struct vc *vc = device.pid ? vc_find(&id, rank) : NULL;
+    const struct vc *vc = vc_find(&id, rank);
     if (vc) {
         add_traffic(vc, &peer->traffic);
         peer->state = vc->state;
@@ -172,7 +182,9 @@ void mpid_stats_peer(const struct mpid_gid *gid, uint32_t rank, struct mpid_peer
 
 /* ---- events ---- */
 
-enum { EVENTS = 1024 }; /* kept at once */
+enum {
+    EVENTS = 1024
+}; /* kept at once */
 
 _Atomic unsigned stats_wanted;
 _Atomic bool stats_pending;
@@ -206,6 +218,18 @@ void stats_keep_unexpected(const struct vc *vc, const struct mpid_envelope *from
     keep(&event);
 }
 
+static void keep_arrived(const struct chan_peer *peer, const struct chan_head *head, uint64_t bytes,
+                         bool rendezvous)
+{
+    struct mpid_event event = {.time_ns = os_now_ns(),
+                               .kind = MPID_EVENT_ARRIVED,
+                               .peer = (int32_t)peer->rank,
+                               .from = packet_envelope(head),
+                               .bytes = bytes,
+                               .rendezvous = rendezvous};
+    keep(&event);
+}
+
 void stats_keep_connection(const struct vc *vc, int old_state)
 {
     struct mpid_event event = {.time_ns = os_now_ns(),
@@ -216,10 +240,55 @@ void stats_keep_connection(const struct vc *vc, int old_state)
     keep(&event);
 }
 
+void stats_arrived(struct chan_peer *peer, const struct chan_head *head, const void *data,
+                   size_t len)
+{
+    struct packet_rts rts;
+    if (packet_type(head) == PACKET_EAGER) {
+        keep_arrived(peer, head, len, false);
+    } else if (packet_type(head) == PACKET_RTS && len >= sizeof(rts)) {
+        memcpy(&rts, data, sizeof(rts));
+        keep_arrived(peer, head, rts.total, true);
+    }
+    recv_arrived(peer, head, data, len);
+}
+
+void *stats_place(struct chan_peer *peer, const struct chan_head *head, size_t len, void **token)
+{
+    if (packet_type(head) == PACKET_EAGER)
+        keep_arrived(peer, head, len, false);
+    return recv_place(peer, head, len, token);
+}
+
+/* Locked. */
+static void listen(void)
+{
+    device_listen(stats_wants(MPID_EVENT_ARRIVED));
+}
+
+/* Either this or stats_open() sees what the other one has written. */
 void mpid_events_want(unsigned kinds, void (*told)(void))
 {
     atomic_store(&deliver, told);
     atomic_store(&stats_wanted, kinds);
+    if (!is_open())
+        return;
+    os_lock(&device.lock);
+    listen();
+    os_unlock(&device.lock);
+}
+
+void stats_open(void)
+{
+    atomic_store(&there, true);
+    os_lock(&device.lock);
+    listen();
+    os_unlock(&device.lock);
+}
+
+void stats_close(void)
+{
+    atomic_store(&there, false);
 }
 
 bool mpid_event_take(struct mpid_event *event)

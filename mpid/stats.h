@@ -16,6 +16,8 @@
 
 #include "include/mpid.h"
 
+struct chan_head;
+struct chan_peer;
 struct vc;
 
 /* The device's lock guards it. */
@@ -37,6 +39,16 @@ extern _Atomic unsigned stats_wanted;
 /* There are events that nobody has been told of. */
 extern _Atomic bool stats_pending;
 
+/* The device is there, from here on; or not any more. Before and after, counts are 0. */
+void stats_open(void);
+void stats_close(void);
+
+/* Like recv_arrived() and recv_place(), which they call: of the sink, while arrivals are wanted. So
+ * nobody pays for that else. */
+void stats_arrived(struct chan_peer *peer, const struct chan_head *head, const void *data,
+                   size_t len);
+void *stats_place(struct chan_peer *peer, const struct chan_head *head, size_t len, void **token);
+
 /* The lock is held. */
 void stats_keep_unexpected(const struct vc *vc, const struct mpid_envelope *from, uint64_t bytes,
                            bool rendezvous);
@@ -44,8 +56,8 @@ void stats_keep_connection(const struct vc *vc, int old_state);
 
 static inline bool stats_wants(enum mpid_event_kind kind)
 {
-    return __builtin_expect(
-        atomic_load_explicit(&stats_wanted, memory_order_relaxed) & 1u << kind, 0);
+    return __builtin_expect(atomic_load_explicit(&stats_wanted, memory_order_relaxed) & 1u << kind,
+                            0);
 }
 
 static inline void stats_unexpected(const struct vc *vc, const struct mpid_envelope *from,

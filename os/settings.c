@@ -4,6 +4,7 @@
 #include "os/settings.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -53,14 +54,22 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
                                   "it ends a job.", OS_UNTIL_NEVER},
 };
 
+/* A text that was put. It is kept, as another thread may be reading it, and used again where the
+ * same one is put: there are no more of them than different texts. */
+struct kept {
+    struct kept *next;
+    char text[];
+};
+
 static struct {
-    bool loaded;
+    pthread_once_t once;
     int rc;
     char why[512];
     _Atomic int64_t value[OS_SETTING_COUNT];
-    char *text[OS_SETTING_COUNT];
-    char number[OS_SETTING_COUNT][24]; /* text of what os_setting_put() has made no text of */
-} settings;
+    const char *_Atomic text[OS_SETTING_COUNT];
+    pthread_mutex_t put; /* guards the rest */
+    struct kept *kept;
+} settings = {.once = PTHREAD_ONCE_INIT, .put = PTHREAD_MUTEX_INITIALIZER};
 
 static int parse_choice(const char *words, const char *text, int64_t *value)
 {
@@ -174,7 +183,7 @@ static void load_defaults(void)
         int64_t value;
         (void)parse(&os_settings[i], os_settings[i].initial, &value);
         settings.value[i] = value;
-        settings.text[i] = (char *)os_settings[i].initial;
+        settings.text[i] = os_settings[i].initial;
     }
 }
 
@@ -209,21 +218,23 @@ static int load_environment(void)
             return rc;
         }
         settings.value[id] = value;
-        settings.text[id] = (char *)equals + 1;
+        settings.text[id] = equals + 1;
     }
     return 0;
 }
 
+static void load(void)
+{
+    load_defaults();
+    settings.rc = load_environment();
+    for (int i = 0; i < OS_SETTING_COUNT; i++) /* setenv() may free what it replaces */
+        if (settings.text[i] != os_settings[i].initial)
+            settings.text[i] = strdup(settings.text[i]);
+}
+
 int os_settings_load(char *why, size_t size)
 {
-    if (!settings.loaded) {
-        settings.loaded = true;
-        load_defaults();
-        settings.rc = load_environment();
-        for (int i = 0; i < OS_SETTING_COUNT; i++) /* setenv() may free what it replaces */
-            if (settings.text[i] != os_settings[i].initial)
-                settings.text[i] = strdup(settings.text[i]);
-    }
+    pthread_once(&settings.once, load);
     if (settings.rc && why)
         snprintf(why, size, "%s", settings.why);
     return settings.rc;
@@ -231,16 +242,33 @@ int os_settings_load(char *why, size_t size)
 
 int64_t os_setting(enum os_setting_id id)
 {
-    if (!settings.loaded)
-        (void)os_settings_load(NULL, 0);
+    (void)os_settings_load(NULL, 0);
     return atomic_load_explicit(&settings.value[id], memory_order_relaxed);
 }
 
 const char *os_setting_text(enum os_setting_id id)
 {
-    if (!settings.loaded)
-        (void)os_settings_load(NULL, 0);
-    return settings.text[id] ? settings.text[id] : "";
+    (void)os_settings_load(NULL, 0);
+    const char *text = settings.text[id];
+    return text ? text : "";
+}
+
+/* Locked. The same text, to stay; NULL: no memory. */
+static const char *keep(const char *text)
+{
+    size_t len = strlen(text) + 1;
+    struct kept *kept = settings.kept;
+    while (kept && strcmp(kept->text, text))
+        kept = kept->next;
+    if (kept)
+        return kept->text;
+    kept = malloc(sizeof(*kept) + len);
+    if (!kept)
+        return NULL;
+    kept->next = settings.kept;
+    memcpy(kept->text, text, len);
+    settings.kept = kept;
+    return kept->text;
 }
 
 int os_setting_put(enum os_setting_id id, const char *text)
@@ -250,19 +278,17 @@ int os_setting_put(enum os_setting_id id, const char *text)
     (void)os_settings_load(NULL, 0);
     if (parse(row, text, &value))
         return -EINVAL;
-    if (row->type == OS_TYPE_TEXT) {
-        char *copy = strdup(text);
-        if (!copy)
-            return -ENOMEM;
-        if (settings.text[id] != row->initial)
-            free(settings.text[id]);
-        settings.text[id] = copy;
-        return 0;
+    char number[24];
+    if (row->type != OS_TYPE_TEXT) {
+        snprintf(number, sizeof(number), "%lld", (long long)value);
+        text = number;
     }
-    if (settings.text[id] != row->initial && settings.text[id] != settings.number[id])
-        free(settings.text[id]);
-    snprintf(settings.number[id], sizeof(settings.number[id]), "%lld", (long long)value);
-    settings.text[id] = settings.number[id];
-    settings.value[id] = value;
-    return 0;
+    pthread_mutex_lock(&settings.put);
+    const char *kept = keep(text);
+    if (kept) {
+        settings.text[id] = kept;
+        settings.value[id] = value;
+    }
+    pthread_mutex_unlock(&settings.put);
+    return kept ? 0 : -ENOMEM;
 }

@@ -62,8 +62,8 @@ int64_t os_setting(enum os_setting_id id);
 /* The text of any setting; never NULL. */
 const char *os_setting_text(enum os_setting_id id);
 
-/* Replace a value, from now on. Not while another thread may read a text or does the same. Returns
- * 0, -EINVAL where the text does not parse, or -ENOMEM; then nothing has changed. */
+/* Replace a value, from now on. At any time, any thread. Returns 0, -EINVAL where the text does not
+ * parse, or -ENOMEM; then nothing has changed. */
 int os_setting_put(enum os_setting_id id, const char *text);
 
 /* Check one NAME=VALUE pair as os_settings_load does. */

@@ -7,9 +7,13 @@
 #include "mpi/tool.h"
 #include "mpi/tool_cvar.h"
 
-static struct tool_cvar_handle *handle_from(MPI_T_cvar_handle handle)
+/* What is wrong with a handle; else MPI_SUCCESS, and *found is what it leads to. Locked. */
+static int check(MPI_T_cvar_handle handle, struct tool_cvar_handle **found)
 {
-    return tool_leads_to(handle, TOOL_CVAR) ? (struct tool_cvar_handle *)handle : NULL;
+    if (!tool_is_on())
+        return MPI_T_ERR_NOT_INITIALIZED;
+    *found = tool_cvar_from(handle);
+    return *found ? MPI_SUCCESS : MPI_T_ERR_INVALID_HANDLE;
 }
 
 /* Describe a variable: MPI_SUCCESS, or what is wrong. */
@@ -19,9 +23,7 @@ static int describe(int i, struct tool_cvar *cvar)
         return MPI_T_ERR_NOT_INITIALIZED;
     if (i < 0 || i >= tool_cvar_count())
         return MPI_T_ERR_INVALID_INDEX;
-    tool_lock();
     tool_cvar_describe(i, cvar);
-    tool_unlock();
     return MPI_SUCCESS;
 }
 
@@ -148,12 +150,12 @@ int PMPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle
         return MPI_T_ERR_INVALID;
     tool_lock();
     rc = tool_cvar_alloc(cvar_index, &made);
+    if (!rc) {
+        *handle = made->own;
+        *count = made->count;
+    }
     tool_unlock();
-    if (rc)
-        return rc;
-    *handle = (MPI_T_cvar_handle)made;
-    *count = made->count;
-    return MPI_SUCCESS;
+    return rc;
 }
 
 /*
@@ -168,16 +170,15 @@ int PMPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle
  */
 int PMPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
 {
-    if (!tool_is_on())
-        return MPI_T_ERR_NOT_INITIALIZED;
-    struct tool_cvar_handle *h = handle ? handle_from(*handle) : NULL;
-    if (!h)
-        return MPI_T_ERR_INVALID_HANDLE;
+    struct tool_cvar_handle *h;
     tool_lock();
-    tool_cvar_free(h);
+    int rc = check(handle ? *handle : MPI_T_CVAR_HANDLE_NULL, &h);
+    if (!rc) {
+        tool_cvar_free(h);
+        *handle = MPI_T_CVAR_HANDLE_NULL;
+    }
     tool_unlock();
-    *handle = MPI_T_CVAR_HANDLE_NULL;
-    return MPI_SUCCESS;
+    return rc;
 }
 
 /*
@@ -194,17 +195,15 @@ int PMPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
  */
 int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
 {
-    if (!tool_is_on())
-        return MPI_T_ERR_NOT_INITIALIZED;
-    struct tool_cvar_handle *h = handle_from(handle);
-    if (!h)
-        return MPI_T_ERR_INVALID_HANDLE;
-    if (!buf)
-        return MPI_T_ERR_INVALID;
+    struct tool_cvar_handle *h;
     tool_lock();
-    tool_cvar_read(h, buf);
+    int rc = check(handle, &h);
+    if (!rc && !buf)
+        rc = MPI_T_ERR_INVALID;
+    if (!rc)
+        tool_cvar_read(h, buf);
     tool_unlock();
-    return MPI_SUCCESS;
+    return rc;
 }
 
 /*
@@ -228,15 +227,13 @@ int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
  */
 int PMPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
 {
-    if (!tool_is_on())
-        return MPI_T_ERR_NOT_INITIALIZED;
-    struct tool_cvar_handle *h = handle_from(handle);
-    if (!h)
-        return MPI_T_ERR_INVALID_HANDLE;
-    if (!buf)
-        return MPI_T_ERR_INVALID;
+    struct tool_cvar_handle *h;
     tool_lock();
-    int rc = tool_cvar_write(h, buf);
+    int rc = check(handle, &h);
+    if (!rc && !buf)
+        rc = MPI_T_ERR_INVALID;
+    if (!rc)
+        rc = tool_cvar_write(h, buf);
     tool_unlock();
     return rc;
 }

@@ -9,7 +9,9 @@
 #include "mpi/tool_event.h"
 #include "os/clock.h"
 
-enum { SOURCES = 1 };
+enum {
+    SOURCES = 1
+};
 
 /* What is wrong with an event type's number; else MPI_SUCCESS. */
 static int check_index(int i)
@@ -234,13 +236,10 @@ int PMPI_T_event_get_index(const char *name, int *event_index)
 
 /* ---- registrations ---- */
 
-/* What is wrong with a registration; else MPI_SUCCESS, and *found is it. */
-static int check(MPI_T_event_registration handle, struct tool_registration **found)
+/* What is wrong with a registration; else MPI_SUCCESS. */
+static int check(MPI_T_event_registration handle)
 {
-    if (!tool_is_on())
-        return MPI_T_ERR_NOT_INITIALIZED;
-    *found = tool_registration_from(handle);
-    return *found ? MPI_SUCCESS : MPI_T_ERR_INVALID_HANDLE;
+    return tool_is_on() ? tool_event_check(handle) : MPI_T_ERR_NOT_INITIALIZED;
 }
 
 /*
@@ -253,8 +252,7 @@ static int check(MPI_T_event_registration handle, struct tool_registration **fou
  *
  * MPI_T_ERR_NOT_INITIALIZED: the tool interface is not in use.
  * MPI_T_ERR_INVALID_INDEX: there is no such type.
- * MPI_ERR_INFO: not an info object.
- * MPI_T_ERR_INVALID: event_registration is NULL.
+ * MPI_T_ERR_INVALID: info is no info object, or event_registration is NULL.
  * MPI_T_ERR_OUT_OF_HANDLES: out of memory.
  *
  * MPI-5.0 15.3.8
@@ -266,15 +264,9 @@ int PMPI_T_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info,
     (void)obj_handle;
     if (rc)
         return rc;
-    if (!is_info(info))
-        return MPI_ERR_INFO;
-    if (!event_registration)
+    if (!is_info(info) || !event_registration)
         return MPI_T_ERR_INVALID;
-    struct tool_registration *made = tool_event_alloc(event_index);
-    if (!made)
-        return MPI_T_ERR_OUT_OF_HANDLES;
-    *event_registration = (MPI_T_event_registration)made;
-    return MPI_SUCCESS;
+    return tool_event_alloc(event_index, event_registration);
 }
 
 /*
@@ -285,17 +277,16 @@ int PMPI_T_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info,
  *
  * MPI_T_ERR_NOT_INITIALIZED: the tool interface is not in use.
  * MPI_T_ERR_INVALID_HANDLE: not a registration.
- * MPI_ERR_INFO: not an info object.
+ * MPI_T_ERR_INVALID: info is no info object.
  *
  * MPI-5.0 15.3.8
  */
 int PMPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MPI_Info info)
 {
-    struct tool_registration *r;
-    int rc = check(event_registration, &r);
+    int rc = check(event_registration);
     if (rc)
         return rc;
-    return is_info(info) ? MPI_SUCCESS : MPI_ERR_INFO;
+    return is_info(info) ? MPI_SUCCESS : MPI_T_ERR_INVALID;
 }
 
 /*
@@ -313,8 +304,7 @@ int PMPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MP
  */
 int PMPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MPI_Info *info_used)
 {
-    struct tool_registration *r;
-    int rc = check(event_registration, &r);
+    int rc = check(event_registration);
     if (rc)
         return rc;
     return info_used ? give_info(info_used) : MPI_T_ERR_INVALID;
@@ -338,12 +328,10 @@ int PMPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MP
 int PMPI_T_event_handle_free(MPI_T_event_registration event_registration, void *user_data,
                              MPI_T_event_free_cb_function free_cb_function)
 {
-    struct tool_registration *r;
-    int rc = check(event_registration, &r);
+    int rc = check(event_registration);
     if (rc)
         return rc;
-    tool_event_free(r, user_data, free_cb_function);
-    return MPI_SUCCESS;
+    return tool_event_free(event_registration, user_data, free_cb_function);
 }
 
 /* ---- callbacks ---- */
@@ -352,9 +340,10 @@ int PMPI_T_event_handle_free(MPI_T_event_registration event_registration, void *
  * Have a function called for each event of a registration.
  *
  * It is called in a thread whose call of MPI has made progress, soon after the event, and before
- * that call returns; events come one at a time, in order. Where functions are registered for
- * several safeties, the one that requires the least is called: none of what they may be required
- * to bear happens here.
+ * that call returns, or in another that is just calling functions for events; events come one at a
+ * time, in order. Where functions are registered for several safeties, the one that requires the
+ * least is called. Nothing is required of it, and so it is told: it may call whatever the thread
+ * may call.
  *
  * event_registration: registration
  * cb_safety: what the function can bear
@@ -364,8 +353,7 @@ int PMPI_T_event_handle_free(MPI_T_event_registration event_registration, void *
  *
  * MPI_T_ERR_NOT_INITIALIZED: the tool interface is not in use.
  * MPI_T_ERR_INVALID_HANDLE: not a registration.
- * MPI_T_ERR_INVALID: cb_safety is none.
- * MPI_ERR_INFO: not an info object.
+ * MPI_T_ERR_INVALID: cb_safety is none, or info no info object.
  *
  * MPI-5.0 15.3.8
  */
@@ -373,26 +361,20 @@ int PMPI_T_event_register_callback(MPI_T_event_registration event_registration,
                                    MPI_T_cb_safety cb_safety, MPI_Info info, void *user_data,
                                    MPI_T_event_cb_function event_cb_function)
 {
-    struct tool_registration *r;
-    int rc = check(event_registration, &r), safety = tool_event_safety(cb_safety);
+    int rc = check(event_registration), safety = tool_event_safety(cb_safety);
     if (rc)
         return rc;
-    if (safety < 0)
+    if (safety < 0 || !is_info(info))
         return MPI_T_ERR_INVALID;
-    if (!is_info(info))
-        return MPI_ERR_INFO;
-    tool_event_set_callback(r, safety, user_data, event_cb_function);
-    return MPI_SUCCESS;
+    return tool_event_set_callback(event_registration, safety, user_data, event_cb_function);
 }
 
 /* What is wrong with the callback of a safety; else MPI_SUCCESS. */
 static int check_callback(MPI_T_event_registration handle, MPI_T_cb_safety cb_safety)
 {
-    struct tool_registration *r;
-    int rc = check(handle, &r), safety = tool_event_safety(cb_safety);
-    if (rc)
-        return rc;
-    return safety >= 0 && tool_event_has_callback(r, safety) ? MPI_SUCCESS : MPI_T_ERR_INVALID;
+    if (!tool_is_on())
+        return MPI_T_ERR_NOT_INITIALIZED;
+    return tool_event_check_callback(handle, tool_event_safety(cb_safety));
 }
 
 /*
@@ -404,8 +386,7 @@ static int check_callback(MPI_T_event_registration handle, MPI_T_cb_safety cb_sa
  *
  * MPI_T_ERR_NOT_INITIALIZED: the tool interface is not in use.
  * MPI_T_ERR_INVALID_HANDLE: not a registration.
- * MPI_T_ERR_INVALID: there is no callback of this safety.
- * MPI_ERR_INFO: not an info object.
+ * MPI_T_ERR_INVALID: there is no callback of this safety, or info is no info object.
  *
  * MPI-5.0 15.3.8
  */
@@ -415,7 +396,7 @@ int PMPI_T_event_callback_set_info(MPI_T_event_registration event_registration,
     int rc = check_callback(event_registration, cb_safety);
     if (rc)
         return rc;
-    return is_info(info) ? MPI_SUCCESS : MPI_ERR_INFO;
+    return is_info(info) ? MPI_SUCCESS : MPI_T_ERR_INVALID;
 }
 
 /*
@@ -458,22 +439,20 @@ int PMPI_T_event_callback_get_info(MPI_T_event_registration event_registration,
 int PMPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration,
                                      MPI_T_event_dropped_cb_function dropped_cb_function)
 {
-    struct tool_registration *r;
-    int rc = check(event_registration, &r);
+    int rc = check(event_registration);
     if (rc)
         return rc;
-    tool_event_set_dropped(r, dropped_cb_function);
-    return MPI_SUCCESS;
+    return tool_event_set_dropped(event_registration, dropped_cb_function);
 }
 
 /* ---- events ---- */
 
-static int check_instance(MPI_T_event_instance handle, const struct tool_instance **found)
+/* What is wrong with an instance; else MPI_SUCCESS, and what it leads to. */
+static int check_instance(MPI_T_event_instance handle, struct tool_instance *found)
 {
     if (!tool_is_on())
         return MPI_T_ERR_NOT_INITIALIZED;
-    *found = (const struct tool_instance *)handle;
-    return tool_leads_to(handle, TOOL_INSTANCE) ? MPI_SUCCESS : MPI_T_ERR_INVALID_HANDLE;
+    return tool_instance_get(handle, found) ? MPI_SUCCESS : MPI_T_ERR_INVALID_HANDLE;
 }
 
 /*
@@ -492,17 +471,17 @@ static int check_instance(MPI_T_event_instance handle, const struct tool_instanc
  */
 int PMPI_T_event_read(MPI_T_event_instance event_instance, int element_index, void *buffer)
 {
-    const struct tool_instance *instance;
+    struct tool_instance instance;
     int rc = check_instance(event_instance, &instance);
     if (rc)
         return rc;
-    const struct tool_event *event = tool_event_row(instance->index);
+    const struct tool_event *event = tool_event_row(instance.index);
     if (element_index < 0 || element_index >= event->count)
         return MPI_T_ERR_INVALID_INDEX;
     if (!buffer)
         return MPI_T_ERR_INVALID;
     bool wide = event->datatypes[element_index] == MPI_UNSIGNED_LONG_LONG;
-    memcpy(buffer, instance->data + event->displacements[element_index],
+    memcpy(buffer, instance.data + event->displacements[element_index],
            wide ? sizeof(unsigned long long) : sizeof(int));
     return MPI_SUCCESS;
 }
@@ -521,13 +500,13 @@ int PMPI_T_event_read(MPI_T_event_instance event_instance, int element_index, vo
  */
 int PMPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer)
 {
-    const struct tool_instance *instance;
+    struct tool_instance instance;
     int rc = check_instance(event_instance, &instance);
     if (rc)
         return rc;
     if (!buffer)
         return MPI_T_ERR_INVALID;
-    memcpy(buffer, instance->data, tool_event_row(instance->index)->size);
+    memcpy(buffer, instance.data, tool_event_row(instance.index)->size);
     return MPI_SUCCESS;
 }
 
@@ -545,13 +524,13 @@ int PMPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer)
  */
 int PMPI_T_event_get_timestamp(MPI_T_event_instance event_instance, MPI_Count *event_timestamp)
 {
-    const struct tool_instance *instance;
+    struct tool_instance instance;
     int rc = check_instance(event_instance, &instance);
     if (rc)
         return rc;
     if (!event_timestamp)
         return MPI_T_ERR_INVALID;
-    *event_timestamp = (MPI_Count)instance->time_ns;
+    *event_timestamp = (MPI_Count)instance.time_ns;
     return MPI_SUCCESS;
 }
 
@@ -569,7 +548,7 @@ int PMPI_T_event_get_timestamp(MPI_T_event_instance event_instance, MPI_Count *e
  */
 int PMPI_T_event_get_source(MPI_T_event_instance event_instance, int *source_index)
 {
-    const struct tool_instance *instance;
+    struct tool_instance instance;
     int rc = check_instance(event_instance, &instance);
     if (rc)
         return rc;

@@ -9,11 +9,6 @@
 #include "mpi/tool.h"
 #include "mpi/tool_pvar.h"
 
-static struct tool_session *session_from(MPI_T_pvar_session session)
-{
-    return tool_leads_to(session, TOOL_SESSION) ? (struct tool_session *)session : NULL;
-}
-
 static bool is_all(MPI_T_pvar_handle handle)
 {
     return handle == MPI_T_PVAR_ALL_HANDLES;
@@ -27,17 +22,32 @@ static int check_index(int i)
     return i >= 0 && i < tool_pvar_count() ? MPI_SUCCESS : MPI_T_ERR_INVALID_INDEX;
 }
 
-/* What is wrong with a session and a handle of it; else MPI_SUCCESS, and *found is the handle. */
-static int check(MPI_T_pvar_session session, MPI_T_pvar_handle handle,
-                 struct tool_pvar_handle **found)
+/* What is wrong with a session; else MPI_SUCCESS, and *found is what it leads to. Locked. */
+static int check_session(MPI_T_pvar_session session, struct tool_session **found)
 {
     if (!tool_is_on())
         return MPI_T_ERR_NOT_INITIALIZED;
-    const struct tool_session *s = session_from(session);
-    if (!s)
-        return MPI_T_ERR_INVALID_SESSION;
-    *found = tool_leads_to(handle, TOOL_PVAR) ? (struct tool_pvar_handle *)handle : NULL;
-    return *found && (*found)->session == s ? MPI_SUCCESS : MPI_T_ERR_INVALID_HANDLE;
+    *found = tool_session_from(session);
+    return *found ? MPI_SUCCESS : MPI_T_ERR_INVALID_SESSION;
+}
+
+/* The same of a session and a handle of it, where *found is the handle. Locked. */
+static int check(MPI_T_pvar_session session, MPI_T_pvar_handle handle,
+                 struct tool_pvar_handle **found)
+{
+    struct tool_session *s;
+    int rc = check_session(session, &s);
+    if (rc)
+        return rc;
+    *found = tool_pvar_from(s, handle);
+    return *found ? MPI_SUCCESS : MPI_T_ERR_INVALID_HANDLE;
+}
+
+static bool is_readonly(const struct tool_pvar_handle *handle)
+{
+    struct tool_pvar pvar;
+    tool_pvar_describe(handle->index, &pvar);
+    return pvar.readonly;
 }
 
 /*
@@ -169,12 +179,11 @@ int PMPI_T_pvar_session_create(MPI_T_pvar_session *session)
     if (!session)
         return MPI_T_ERR_INVALID;
     tool_lock();
-    struct tool_session *made = tool_session_create();
+    const struct tool_session *made = tool_session_create();
+    if (made)
+        *session = made->own;
     tool_unlock();
-    if (!made)
-        return MPI_T_ERR_OUT_OF_SESSIONS;
-    *session = (MPI_T_pvar_session)made;
-    return MPI_SUCCESS;
+    return made ? MPI_SUCCESS : MPI_T_ERR_OUT_OF_SESSIONS;
 }
 
 /*
@@ -189,16 +198,15 @@ int PMPI_T_pvar_session_create(MPI_T_pvar_session *session)
  */
 int PMPI_T_pvar_session_free(MPI_T_pvar_session *session)
 {
-    if (!tool_is_on())
-        return MPI_T_ERR_NOT_INITIALIZED;
-    struct tool_session *s = session ? session_from(*session) : NULL;
-    if (!s)
-        return MPI_T_ERR_INVALID_SESSION;
+    struct tool_session *s;
     tool_lock();
-    tool_session_free(s);
+    int rc = check_session(session ? *session : MPI_T_PVAR_SESSION_NULL, &s);
+    if (!rc) {
+        tool_session_free(s);
+        *session = MPI_T_PVAR_SESSION_NULL;
+    }
     tool_unlock();
-    *session = MPI_T_PVAR_SESSION_NULL;
-    return MPI_SUCCESS;
+    return rc;
 }
 
 /* ---- handles ---- */
@@ -230,30 +238,27 @@ int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *o
 {
     struct tool_pvar pvar;
     struct tool_pvar_handle *made;
+    struct tool_session *s;
     struct comm *comm = NULL;
     int rc = check_index(pvar_index);
     if (rc)
         return rc;
-    struct tool_session *s = session_from(session);
-    if (!s)
-        return MPI_T_ERR_INVALID_SESSION;
-    if (!handle || !count)
-        return MPI_T_ERR_INVALID;
     tool_pvar_describe(pvar_index, &pvar);
-    if (pvar.bind == MPI_T_BIND_MPI_COMM) {
-        if (obj_handle && mpi_state == MPI_STATE_READY)
-            comm = comm_from(*(const MPI_Comm *)obj_handle);
-        if (!comm)
-            return MPI_T_ERR_INVALID;
-    }
+    bool bound = pvar.bind == MPI_T_BIND_MPI_COMM;
+    if (bound && obj_handle && mpi_state == MPI_STATE_READY)
+        comm = comm_from(*(const MPI_Comm *)obj_handle);
     tool_lock();
-    rc = tool_pvar_alloc(s, pvar_index, comm, &made);
+    rc = check_session(session, &s);
+    if (!rc && (!handle || !count || (bound && !comm)))
+        rc = MPI_T_ERR_INVALID;
+    if (!rc)
+        rc = tool_pvar_alloc(s, pvar_index, comm, &made);
+    if (!rc) {
+        *handle = made->own;
+        *count = made->count;
+    }
     tool_unlock();
-    if (rc)
-        return rc;
-    *handle = (MPI_T_pvar_handle)made;
-    *count = made->count;
-    return MPI_SUCCESS;
+    return rc;
 }
 
 /*
@@ -271,39 +276,40 @@ int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *o
 int PMPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle)
 {
     struct tool_pvar_handle *h;
-    int rc = check(session, handle ? *handle : MPI_T_PVAR_HANDLE_NULL, &h);
-    if (rc)
-        return rc;
     tool_lock();
-    tool_pvar_free(h);
+    int rc = check(session, handle ? *handle : MPI_T_PVAR_HANDLE_NULL, &h);
+    if (!rc) {
+        tool_pvar_free(h);
+        *handle = MPI_T_PVAR_HANDLE_NULL;
+    }
     tool_unlock();
-    *handle = MPI_T_PVAR_HANDLE_NULL;
-    return MPI_SUCCESS;
+    return rc;
 }
 
-/* Do something with a handle, or with all of a session, but for continuous variables: cannot is
- * what to return of one that is named. */
+/* Do something with a handle, unless its variable is continuous. Returns whether it is not. */
+static bool one(struct tool_pvar_handle *handle, void (*act)(struct tool_pvar_handle *handle))
+{
+    struct tool_pvar pvar;
+    tool_pvar_describe(handle->index, &pvar);
+    if (!pvar.continuous)
+        act(handle);
+    return !pvar.continuous;
+}
+
+/* The same with that, or with all of a session; cannot is what to return of one that is named. */
 static int each(MPI_T_pvar_session session, MPI_T_pvar_handle handle,
                 void (*act)(struct tool_pvar_handle *handle), int cannot)
 {
-    struct tool_pvar pvar;
+    struct tool_session *s;
     struct tool_pvar_handle *h;
-    int rc = check(session, handle, &h);
-    if (is_all(handle) && rc == MPI_T_ERR_INVALID_HANDLE)
-        h = NULL;
-    else if (rc)
-        return rc;
     tool_lock();
-    for (struct tool_pvar_handle *one = h ? h : session_from(session)->handles; one;
-         one = h ? NULL : one->next) {
-        tool_pvar_describe(one->index, &pvar);
-        if (!pvar.continuous)
-            act(one);
-        else if (h)
-            rc = cannot;
-    }
+    int rc = is_all(handle) ? check_session(session, &s) : check(session, handle, &h);
+    if (!rc && !is_all(handle) && !one(h, act))
+        rc = cannot;
+    for (h = !rc && is_all(handle) ? s->handles : NULL; h; h = h->next)
+        (void)one(h, act);
     tool_unlock();
-    return h ? rc : MPI_SUCCESS;
+    return rc;
 }
 
 /*
@@ -383,15 +389,14 @@ int PMPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 int PMPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
 {
     struct tool_pvar_handle *h;
-    int rc = check(session, handle, &h);
-    if (rc)
-        return rc;
-    if (!buf)
-        return MPI_T_ERR_INVALID;
     tool_lock();
-    tool_pvar_read(h, buf);
+    int rc = check(session, handle, &h);
+    if (!rc && !buf)
+        rc = MPI_T_ERR_INVALID;
+    if (!rc)
+        tool_pvar_read(h, buf);
     tool_unlock();
-    return MPI_SUCCESS;
+    return rc;
 }
 
 /*
@@ -405,26 +410,21 @@ int PMPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void 
  * MPI_T_ERR_INVALID_SESSION: not a session.
  * MPI_T_ERR_INVALID_HANDLE: not a handle of this session.
  * MPI_T_ERR_PVAR_NO_WRITE: the variable can only be read.
- * MPI_T_ERR_INVALID: buf is NULL, or a time is negative.
+ * MPI_T_ERR_INVALID: buf is NULL, or a time is negative, beyond 10^9 s, or no number.
  *
  * MPI-5.0 15.3.7
  */
 int PMPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf)
 {
-    struct tool_pvar pvar;
     struct tool_pvar_handle *h;
-    int rc = check(session, handle, &h);
-    if (rc)
-        return rc;
-    tool_pvar_describe(h->index, &pvar);
-    if (pvar.readonly)
-        return MPI_T_ERR_PVAR_NO_WRITE;
-    if (!buf || (pvar.datatype == MPI_DOUBLE && !(*(const double *)buf >= 0)))
-        return MPI_T_ERR_INVALID;
     tool_lock();
-    tool_pvar_write(h, buf);
+    int rc = check(session, handle, &h);
+    if (!rc && is_readonly(h))
+        rc = MPI_T_ERR_PVAR_NO_WRITE;
+    if (!rc && (!buf || !tool_pvar_write(h, buf)))
+        rc = MPI_T_ERR_INVALID;
     tool_unlock();
-    return MPI_SUCCESS;
+    return rc;
 }
 
 /*
@@ -444,20 +444,17 @@ int PMPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, cons
  */
 int PMPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
 {
-    struct tool_pvar pvar;
     struct tool_pvar_handle *h;
-    int rc = check(session, handle, &h);
-    if (rc)
-        return rc;
-    tool_pvar_describe(h->index, &pvar);
-    if (pvar.readonly)
-        return MPI_T_ERR_PVAR_NO_ATOMIC;
-    if (!buf)
-        return MPI_T_ERR_INVALID;
     tool_lock();
-    tool_pvar_read_reset(h, buf);
+    int rc = check(session, handle, &h);
+    if (!rc && is_readonly(h))
+        rc = MPI_T_ERR_PVAR_NO_ATOMIC;
+    if (!rc && !buf)
+        rc = MPI_T_ERR_INVALID;
+    if (!rc)
+        tool_pvar_read_reset(h, buf);
     tool_unlock();
-    return MPI_SUCCESS;
+    return rc;
 }
 
 #include "tool_pvar.gen.h"

@@ -45,13 +45,13 @@ static struct chan_sink sink = {
     .broken = broken,
 };
 
-/* ---- requests ---- */
 void device_listen(bool on)
 {
     sink.arrived = on ? stats_arrived : recv_arrived;
     sink.place = on ? stats_place : recv_place;
 }
 
+/* ---- requests ---- */
 
 void device_complete(struct mpid_request *request)
 {
@@ -352,10 +352,10 @@ static int start_first(size_t request_size, char *why, size_t size)
         return rc;
     }
     device.pid = getpid();
+    stats_open();
     return 0;
 }
 
-    stats_open();
 int mpid_init(bool threads, size_t request_size, struct mpid_world *world, char *why, size_t size)
 {
     int rc = device.at_rest ? start_again(why, size) : start_first(request_size, why, size);

@@ -121,6 +121,31 @@ static int join(char *out, size_t size, const char *wdir, const char *dir, size_
     return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
 }
 
+static bool ends_in(const char *name, const char *const *endings)
+{
+    const char *dot = strrchr(name, '.');
+    for (; dot && *endings; endings++)
+        if (!strcmp(dot, *endings))
+            return true;
+    return false;
+}
+
+/* What to do with a file that cannot be executed. */
+static void explain_mode(const char *name, const char *path, char why[512])
+{
+    static const char *const sources[] = {".c",   ".cc", ".cpp", ".cxx", ".C",
+                                          ".f90", ".f",  ".F90", NULL};
+    static const char *const python[] = {".py", NULL};
+    int n = snprintf(why, 512, "'%.160s' on %.64s is ", path, os_host_name());
+    if (ends_in(name, sources))
+        snprintf(why + n, 512 - (size_t)n, "a source file; compile it first: mpicc %.160s", name);
+    else if (ends_in(name, python))
+        snprintf(why + n, 512 - (size_t)n,
+                 "not executable for this user; say python3 %.160s, or chmod +x it", name);
+    else
+        snprintf(why + n, 512 - (size_t)n, "not executable for this user; chmod +x may help");
+}
+
 static int explain(enum finding f, const char *name, const char *path, char why[512])
 {
     if (f == IS_FOLDER)
@@ -130,14 +155,35 @@ static int explain(enum finding f, const char *name, const char *path, char why[
         snprintf(why, 512, "'%.200s' on %.64s is a link that leads to no file; make it again", path,
                  os_host_name());
     else if (f == IS_NOT_EXECUTABLE)
-        snprintf(why, 512, "'%.200s' on %.64s is not executable for this user; chmod +x may help",
-                 path, os_host_name());
+        explain_mode(name, path, why);
     else
         snprintf(why, 512,
                  "there is no program '%.200s' on %.64s; check the spelling and the "
                  "folder",
                  name, os_host_name());
     return f == IS_ABSENT || f == IS_DANGLING ? LAUNCH_NOT_FOUND : LAUNCH_NOT_EXECUTABLE;
+}
+
+/* A name that is in no folder of PATH; here is where it would be in the working folder. */
+static void explain_search(const char *name, const char *here, char why[512])
+{
+    enum finding f = examine(here);
+    if (f == FOUND)
+        snprintf(why, 512,
+                 "'%.200s' is in no folder of PATH on %.64s, but there is one in the working "
+                 "folder: say ./%.128s",
+                 name, os_host_name(), name);
+    else if (f == IS_NOT_EXECUTABLE)
+        explain_mode(name, here, why);
+    else if (!name[strspn(name, "0123456789")])
+        snprintf(why, 512,
+                 "there is no program '%.64s' in the folders of PATH on %.64s; to start so many "
+                 "processes, say -n %.64s",
+                 name, os_host_name(), name);
+    else
+        snprintf(why, 512,
+                 "there is no program '%.200s' in the folders of PATH on %.64s; give its path",
+                 name, os_host_name());
 }
 
 static int search_path(const char *name, const char *wdir, const char *search, char *path,
@@ -162,16 +208,7 @@ static int search_path(const char *name, const char *wdir, const char *search, c
     }
     if (worst != IS_ABSENT)
         return explain(worst, name, at_fault, why);
-    if (!join(tried, sizeof(tried), wdir, "", 0, name) && examine(tried) == FOUND)
-        snprintf(why, 512,
-                 "'%.200s' is in no folder of PATH on %.64s, but there is one in the "
-                 "working folder: say ./%.128s",
-                 name, os_host_name(), name);
-    else
-        snprintf(why, 512,
-                 "there is no program '%.200s' in the folders of PATH on %.64s; give "
-                 "its path",
-                 name, os_host_name());
+    explain_search(name, join(tried, sizeof(tried), wdir, "", 0, name) ? "" : tried, why);
     return LAUNCH_NOT_FOUND;
 }
 
@@ -287,7 +324,7 @@ static int is_text(const char *path)
     ssize_t n = fd < 0 ? 0 : read(fd, first, sizeof(first));
     if (fd >= 0)
         close(fd);
-    return n > 0 && !memchr(first, 0, (size_t)n);
+    return n > 0 && !memchr(first, 0, (size_t)n) && first[0] != '\177'; /* a cut ELF header */
 }
 
 static const char **script_arguments(const struct launch *l)

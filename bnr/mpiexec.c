@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bnr/foreign.h"
 #include "bnr/launch.h"
 #include "bnr/options.h"
 #include "bnr/run.h"
@@ -73,6 +74,20 @@ static char *absolute(const char *path)
     return getcwd(here, sizeof(here)) && asprintf(&all, "%s/%s", here, path) > 0 ? all : NULL;
 }
 
+/* Several processes of a program of another MPI library would each be alone. */
+static int check_library(const struct options *o, const char *path)
+{
+    char why[512], library[64];
+    if (o->nranks == 1 || !foreign_library(path, library, sizeof(library)))
+        return 0;
+    snprintf(why, sizeof(why),
+             "'%.200s' is built with another MPI library (%s), with which each process would be "
+             "rank 0 of 1; build it with this library's mpicc, or start it with its own mpiexec",
+             path, library);
+    complain(why);
+    return LAUNCH_NOT_EXECUTABLE;
+}
+
 /* Find every program before anything starts. Returns 0 or what to exit with. */
 static int find_programs(const struct options *o, char **paths)
 {
@@ -92,8 +107,9 @@ static int find_programs(const struct options *o, char **paths)
             return rc;
         }
         paths[a] = app->wdir ? absolute(path) : strdup(path);
-        if (!paths[a])
-            return 1;
+        rc = paths[a] ? check_library(o, paths[a]) : 1;
+        if (rc)
+            return rc;
     }
     return 0;
 }

@@ -46,6 +46,8 @@ static int prepare(void **state)
     put_file("bin/nested", "#!bin/broken", 0700);
     put_file("bin/empty", "", 0700);
     put_file("bin/garbage", "\177ELF", 0700);
+    put_file("bin/heat.c", "int main(void)", 0600);
+    put_file("bin/heat.py", "print(1)", 0600);
     put_file("bin/null", "x", 0700);
     return truncate("bin/null", 3) || symlink("nowhere", "bin/dangling");
 }
@@ -54,7 +56,8 @@ static int clean(void **state)
 {
     static const char *const names[] = {"bin/tool",   "bin/text",    "bin/plain",    "bin/broken",
                                         "bin/folder", "bin/windows", "bin/mode",     "bin/nested",
-                                        "bin/empty",  "bin/garbage", "bin/dangling", "bin/null"};
+                                        "bin/empty",  "bin/garbage", "bin/dangling", "bin/null",
+                                        "bin/heat.c", "bin/heat.py"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         unlink(names[i]);
     rmdir("bin/dir");
@@ -95,6 +98,29 @@ static void programs_are_found_as_a_shell_would(void **state)
             assert_true(why[0]);
         else
             assert_string_equal(path, rows[i].path);
+    }
+}
+
+/* What is said where a program is not found, or cannot be executed. */
+static void a_way_out_is_named(void **state)
+{
+    static const struct {
+        const char *name, *words;
+    } rows[] = {
+        {"4", "to start so many processes, say -n 4"},
+        {"solver", "give its path"},
+        {"./heat.c", "a source file; compile it first: mpicc ./heat.c"},
+        {"heat.c", "a source file; compile it first: mpicc heat.c"},
+        {"./heat.py", "say python3 ./heat.py, or chmod +x it"},
+        {"./plain", "chmod +x may help"},
+        {"tool", "say ./tool"},
+    };
+    char path[PATH_MAX], why[512];
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        assert_int_not_equal(launch_resolve(rows[i].name, "bin", "/none", path, sizeof(path), why),
+                             0);
+        if (!strstr(why, rows[i].words))
+            fail_msg("%s: \"%s\" has no \"%s\"", rows[i].name, why, rows[i].words);
     }
 }
 
@@ -142,6 +168,7 @@ static void a_failed_start_is_explained(void **state)
         {"bin/nested", 127, "its interpreter 'bin/broken' lacks its own"},
         {"bin/empty", 126, "the file is empty"},
         {"bin/null", 126, "no program for this machine"},
+        {"bin/garbage", 126, "no program for this machine"},
         {"bin/gone", 127, "No such file"},
     };
     static char *const none[] = {NULL};
@@ -236,6 +263,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programs_are_found_as_a_shell_would),
+        cmocka_unit_test(a_way_out_is_named),
         cmocka_unit_test(programs_and_plain_scripts_run),
         cmocka_unit_test(a_failed_start_is_explained),
         cmocka_unit_test(a_jobs_processes_are_known_by_their_environment),

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bnr/ask_address.h"
@@ -20,8 +21,10 @@
 
 enum {
     LOOK_MS = 20,
-    PATIENCE_MS = 500,     /* for an answer */
-    PATIENCE_RANK_US = 500 /* and more for each rank of the job */
+    PATIENCE_MS = 500,      /* for an answer */
+    PATIENCE_RANK_US = 500, /* and more for each rank of the job */
+    LOOKS = 4,              /* at ranks that seem to compute: they may just have woken up */
+    LOOKS_NAP_MS = 5
 };
 
 /* One who has connected. */
@@ -92,6 +95,7 @@ static void look_up(const struct table *t, int rank, struct hang_rank *to)
     if (!at || sscanf(at, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &to->run_state,
                       &user, &system) != 3)
         return;
+    to->pid = pid;
     to->cpu_s = (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
     if (read_proc(pid, "wchan", text, sizeof(text)) && strcmp(text, "0"))
         snprintf(to->wchan, sizeof(to->wchan), "%.39s", text);
@@ -115,6 +119,29 @@ static void copy_answer(const struct table *t, int rank, struct hang_rank *to)
     to->len = len;
 }
 
+static bool seems_busy(const struct hang_rank *rank)
+{
+    bool answers_not = rank->state == HANG_SILENT || rank->state == HANG_NOT_INIT;
+    return answers_not && rank->run_state == 'R';
+}
+
+/* Who sleeps in one of several looks does not compute. */
+static void look_again(const struct table *t, struct hang_rank *ranks)
+{
+    for (int look = 1, busy = 1; look < LOOKS && busy; look++) {
+        busy = 0;
+        for (int r = 0; r < t->world_size; r++)
+            busy += seems_busy(&ranks[r]);
+        if (!busy)
+            return;
+        struct timespec nap = {.tv_nsec = LOOKS_NAP_MS * 1000000L};
+        nanosleep(&nap, NULL);
+        for (int r = 0; r < t->world_size; r++)
+            if (seems_busy(&ranks[r]))
+                look_up(t, r, &ranks[r]);
+    }
+}
+
 static char *make_report(struct ask *a)
 {
     const struct table *t = a->table;
@@ -130,9 +157,16 @@ static char *make_report(struct ask *a)
         else if (ranks[r].state != HANG_ENDED)
             look_up(t, r, &ranks[r]);
     }
+    look_again(t, ranks);
     struct site_cache *sites = site_create();
-    struct hang_question question = {ranks, t->world_size, os_host_name(), sites ? site_name : NULL,
-                                     sites};
+    struct hang_question question = {
+        .ranks = ranks,
+        .count = t->world_size,
+        .job = a->job,
+        .host = os_host_name(),
+        .site = sites ? site_name : NULL,
+        .arg = sites,
+    };
     report = hang_format(&question);
     site_destroy(sites);
     for (int r = 0; r < t->world_size; r++)
@@ -268,8 +302,10 @@ static int open_socket(void)
     return fd;
 }
 
-void ask_start(struct ask *a, uv_loop_t *loop, const struct table *table)
+void ask_start(struct ask *a, uv_loop_t *loop, const struct table *table, const char *programs)
 {
+    snprintf(a->job, sizeof(a->job), "%d (%.60s)", (int)getpid(), programs);
+    os_one_line(a->job);
     a->table = table;
     a->count = 0;
     a->clients = NULL;

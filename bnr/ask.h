@@ -28,6 +28,7 @@ struct ask_client;
 
 struct ask {
     const struct table *table;
+    char job[80]; /* "1234 (a.out)" */
     uv_timer_t timer;
     uv_poll_t listener;
     int fd; /* -1: nobody can connect */
@@ -40,8 +41,9 @@ struct ask {
     struct ask_client *clients; /* connected */
 };
 
-/* Be ready, on a loop. Nobody can connect where that fails: it is no error. */
-void ask_start(struct ask *a, uv_loop_t *loop, const struct table *table);
+/* Be ready, on a loop, for a job of these programs. Nobody can connect where that fails: it is no
+ * error. */
+void ask_start(struct ask *a, uv_loop_t *loop, const struct table *table, const char *programs);
 /* Close everything; the loop must run once more. */
 void ask_stop(struct ask *a);
 

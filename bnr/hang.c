@@ -12,7 +12,9 @@
 
 enum {
     ROWS_MAX = 40,
-    SITE_MAX = 256
+    SITE_MAX = 256,
+    FEW = 8, /* ranks, of which each is told apart */
+    JUST_NOW_MS = 50
 };
 
 /* A row of a table before equal ones are joined: one thread, or one queue, of one rank. */
@@ -31,8 +33,9 @@ struct table {
     size_t count, room;
 };
 
-/* In a key: where the peers stand; an s where there are several, of what is counted. */
-static const char PEERS = '\1', PLURAL = '\2';
+/* In a key: where the peers stand; an s where there are several of what is counted. Behind END is
+ * what is compared, and not shown. */
+static const char PEERS = '\1', PLURAL = '\2', END = '\3';
 
 static int by_key(const void *va, const void *vb)
 {
@@ -84,12 +87,13 @@ static void write_site(FILE *to, const struct hang *h, const struct hang_thread 
         return;
     if (h->question->site)
         h->question->site(h->question->arg, thread->module, thread->offset, text, sizeof(text));
+    fprintf(to, ",%c", WORDS_BREAK);
     if (*text)
-        fprintf(to, ", at %s", text);
+        fprintf(to, "at %s", text);
     else if (*thread->symbol)
-        fprintf(to, ", in %s (%s+0x%" PRIx64 ")", thread->symbol, name, thread->offset);
+        fprintf(to, "in %s (%s+0x%" PRIx64 ")", thread->symbol, name, thread->offset);
     else
-        fprintf(to, ", at %s+0x%" PRIx64, name, thread->offset);
+        fprintf(to, "at %s+0x%" PRIx64, name, thread->offset);
 }
 
 static void write_items(FILE *to, const struct hang_told *told, const struct hang_thread *thread)
@@ -100,21 +104,33 @@ static void write_items(FILE *to, const struct hang_told *told, const struct han
         return;
     if (graph_is_collective(told, item, &comm)) {
         fprintf(to, " on %s", words_comm(told, item->context));
-        if (item->tag != INT32_MAX)
-            fprintf(to, " (its collective number %d)", item->tag);
+        words_number(to, item->tag);
     } else if (item->what == HANG_CLOSE) {
         fprintf(to, " for %c to finalize", PEERS);
     } else if (thread->count > 1) {
         fprintf(to, " for %s of %d messages with %c", thread->mode == HANG_ANY ? "one" : "all",
                 thread->count, PEERS);
     } else {
-        fprintf(to, item->what == HANG_SEND ? " for %c to receive " : " for a message from %c (",
-                PEERS);
         if (item->what == HANG_SEND)
-            fprintf(to, "%" PRIu64 " bytes (", item->bytes);
+            fprintf(to, " for %c to receive %" PRIu64 " bytes (", PEERS, item->bytes);
+        else
+            fprintf(to, " for a %s from %c (", words_kind(told, item->context), PEERS);
         words_tag(to, item->tag);
         fprintf(to, ", %s)", words_comm(told, item->context));
     }
+}
+
+/* Among few ranks, those that wait for different peers have different keys. */
+static void write_apart(FILE *to, const struct hang *h, int rank, const struct hang_thread *thread)
+{
+    const struct hang_told *told = &h->nodes[rank].told;
+    const struct hang_comm *comm;
+    if (h->count > FEW || thread->mode == HANG_POLL)
+        return;
+    fputc(END, to);
+    for (int i = 0; i < thread->count; i++)
+        if (!graph_is_collective(told, &told->items[thread->first + i], &comm))
+            fprintf(to, "%d,", told->items[thread->first + i].peer);
 }
 
 /* The key of a rank's thread, or, where it has none, of the rank. */
@@ -131,6 +147,7 @@ static char *state_key(const struct hang *h, int rank, const struct hang_thread 
         if (thread->mode != HANG_POLL)
             write_items(to, &h->nodes[rank].told, thread);
         write_site(to, h, thread);
+        write_apart(to, h, rank, thread);
     } else {
         words_state(to, h, rank);
     }
@@ -159,39 +176,78 @@ static int add_states(struct table *t, const struct hang *h, int rank)
 
 /* ---- queues ---- */
 
-static char *queue_key(const struct hang_told *told, const struct hang_queue *queue)
+/* Why a send is not over, by what its sender says of it. */
+static const char *send_words(const char *state)
 {
+    if (!strcmp(state, "asked"))
+        return "not received yet";
+    if (!strcmp(state, "moving"))
+        return "on the way";
+    if (!strcmp(state, "queued"))
+        return "behind others";
+    return "without a connection yet";
+}
+
+static char *queue_key(const struct hang *h, const struct hang_told *told,
+                       const struct hang_queue *queue)
+{
+    const char *kind = words_kind(told, queue->context);
     char *key = NULL;
     size_t len;
     FILE *to = open_memstream(&key, &len);
     if (!to)
         return NULL;
     switch (queue->kind) {
-    case 'U': fprintf(to, "message%c from %c not received", PLURAL, PEERS); break;
-    case 'P': fprintf(to, "receive%c from %c without a message", PLURAL, PEERS); break;
-    default: fprintf(to, "send%c to %c not over, %s", PLURAL, PEERS, queue->state); break;
+    case 'U': fprintf(to, "%s%c from %c not received", kind, PLURAL, PEERS); break;
+    case 'P': fprintf(to, "receive%c from %c without a %s", PLURAL, PEERS, kind); break;
+    case 'I':
+        fprintf(to, "persistent %s%c %s %c not started", *queue->state == 's' ? "send" : "receive",
+                PLURAL, *queue->state == 's' ? "to" : "from", PEERS);
+        break;
+    default: fprintf(to, "send%c to %c %s", PLURAL, PEERS, send_words(queue->state)); break;
     }
     fputs(" (", to);
     words_tag(to, queue->tag);
     fprintf(to, ", %s)", words_comm(told, queue->context));
-    const struct hang_comm *comm = hang_text_comm(told, queue->context);
-    if (comm && queue->context - comm->context == 1)
-        fputs(", of a collective", to);
+    if (h->count <= FEW)
+        fprintf(to, "%c%d", END, queue->peer);
     return fclose(to) ? NULL : key;
 }
 
+/* Take off a queue's requests those that the rank's threads wait for: of these the table above it
+ * tells. */
+static void take_awaited(const struct hang_told *told, struct row *row,
+                         const struct hang_queue *queue)
+{
+    enum hang_what what = queue->kind == 'S' ? HANG_SEND : HANG_RECV;
+    for (int i = 0; i < told->item_count && queue->kind != 'U' && queue->kind != 'I'; i++) {
+        const struct hang_item *item = &told->items[i];
+        if (item->what != what || item->context != queue->context || item->peer != queue->peer ||
+            item->tag != queue->tag || !row->count)
+            continue;
+        row->count--;
+        row->bytes -= item->bytes < row->bytes ? item->bytes : row->bytes;
+    }
+}
+
+/* Messages of collectives are nobody's to receive. */
 static int add_queues(struct table *t, const struct hang *h, int rank)
 {
     const struct hang_told *told = &h->nodes[rank].told;
     int rc = 0;
     for (int i = 0; i < told->queue_count && !rc; i++) {
         const struct hang_queue *queue = &told->queues[i];
-        struct row row = {.key = queue_key(told, queue),
-                          .rank = rank,
+        const struct hang_item message = {.context = queue->context};
+        const struct hang_comm *comm;
+        struct row row = {.rank = rank,
                           .ms = -1,
                           .count = queue->count,
                           .bytes = queue->bytes,
                           .peer = queue->peer};
+        take_awaited(told, &row, queue);
+        if (!row.count || graph_is_collective(told, &message, &comm))
+            continue;
+        row.key = queue_key(h, told, queue);
         rc = add_row(t, row);
     }
     return rc;
@@ -219,17 +275,30 @@ static bool gather_peers(struct hang *h, const struct row *rows, size_t n)
     return any;
 }
 
+/* Who the rows have to do with: each with one of them where they are several. */
+static void write_peers(struct hang *h, const struct row *rows, size_t n)
+{
+    int count = 0;
+    if (gather_peers(h, rows, n)) {
+        fputs("any rank", h->to);
+        return;
+    }
+    for (int r = 0; r < h->count; r++)
+        count += h->set[r];
+    if (count > 1 && n > 1 && rows->items == 1)
+        fputs("one of ", h->to);
+    words_ranks(h->to, h->set, h->count);
+}
+
 static void write_key(struct hang *h, const struct row *rows, size_t n, uint64_t count)
 {
-    for (const char *at = rows->key; *at; at++) {
+    for (const char *at = rows->key; *at && *at != END; at++) {
         if (*at == PLURAL)
             fputs(count == 1 ? "" : "s", h->to);
         else if (*at != PEERS)
             fputc(*at, h->to);
-        else if (gather_peers(h, rows, n))
-            fputs("any rank", h->to);
         else
-            words_ranks(h->to, h->set, h->count);
+            write_peers(h, rows, n);
     }
 }
 
@@ -244,7 +313,9 @@ static void write_time(FILE *to, const struct row *rows, size_t n)
     }
     if (most < 0)
         return;
-    if (most - least > most / 10 + 1000)
+    if (most < JUST_NOW_MS)
+        fputs(", since just now", to);
+    else if (most - least > most / 10 + 1000)
         fprintf(to, ", for %.1f to %.1f s", (double)least / 1000, (double)most / 1000);
     else
         fprintf(to, ", for %.1f s", (double)most / 1000);
@@ -266,7 +337,7 @@ static void write_row(struct hang *h, const struct row *rows, size_t n)
         fprintf(h->to, "%" PRIu64 " ", count);
     write_key(h, rows, n, count);
     if (bytes)
-        fprintf(h->to, ", %" PRIu64 " bytes", bytes);
+        fprintf(h->to, ", %" PRIu64 " bytes%s", bytes, count > 1 ? " in all" : "");
     write_time(h->to, rows, n);
     fputc('\n', h->to);
 }
@@ -312,7 +383,7 @@ static int write_tables(struct hang *h)
     if (!rc)
         rc = write_table(h, &states, "What the ranks do:");
     if (!rc)
-        rc = write_table(h, &queues, "What waits in queues:");
+        rc = write_table(h, &queues, "What else is not over:");
     if (cut)
         fprintf(h->to, "\n%d ranks had more to tell than there was room for.\n", cut);
     if (bad)
@@ -322,11 +393,25 @@ static int write_tables(struct hang *h)
     return rc;
 }
 
+/* Where a culprit is that is not in MPI, only a debugger can tell. */
+static void write_debugger(struct hang *h)
+{
+    for (int r = 0; r < h->count; r++) {
+        const struct hang_rank *rank = &h->ranks[r];
+        bool unknown = rank->state == HANG_SILENT || rank->state == HANG_NOT_INIT;
+        if (!h->nodes[r].culprit || !unknown || !rank->pid)
+            continue;
+        fprintf(h->to, "  To see where rank %d is: gdb -p %d -batch -ex bt\n", r, rank->pid);
+        return;
+    }
+}
+
 /* The first line says it all; the reasons stand in why. */
 static void write_head(struct hang *h, const char *why)
 {
     int n = 0;
-    fprintf(h->to, "Hang report: %d rank%s on %s\n", h->count, h->count == 1 ? "" : "s",
+    fprintf(h->to, "Hang report%s%s: %d rank%s on %s\n", h->question->job ? " on job " : "",
+            h->question->job ? h->question->job : "", h->count, h->count == 1 ? "" : "s",
             h->question->host);
     for (int r = 0; r < h->count; r++)
         n += h->set[r] = h->nodes[r].culprit;
@@ -340,31 +425,51 @@ static void write_head(struct hang *h, const char *why)
         fputs("No rank is seen to wait in vain.\n", h->to);
     }
     fputs(why, h->to);
+    write_debugger(h);
+}
+
+/* A string to free(), of what write() writes to h->to; NULL: no memory. */
+static char *text_of(struct hang *h, int (*write)(struct hang *h, const char *before),
+                     const char *before)
+{
+    char *text = NULL;
+    size_t len;
+    if (!(h->to = open_memstream(&text, &len)))
+        return NULL;
+    int rc = write(h, before);
+    if (!fclose(h->to) && !rc)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static int write_why(struct hang *h, const char *before)
+{
+    (void)before;
+    return why_write(h);
+}
+
+static int write_all(struct hang *h, const char *why)
+{
+    write_head(h, why);
+    return write_tables(h);
+}
+
+static int write_wrapped(struct hang *h, const char *text)
+{
+    words_wrap(h->to, text);
+    return 0;
 }
 
 char *hang_format(const struct hang_question *question)
 {
     struct hang h = {0};
-    char *text = NULL, *why = NULL;
-    size_t len;
-    int rc = graph_init(&h, question);
-    if (!rc && (h.to = open_memstream(&why, &len))) {
-        rc = why_write(&h);
-        if (fclose(h.to))
-            rc = -ENOMEM;
-    } else {
-        rc = -ENOMEM;
-    }
-    if (!rc && (h.to = open_memstream(&text, &len))) {
-        write_head(&h, why);
-        rc = write_tables(&h);
-        if (fclose(h.to))
-            rc = -ENOMEM;
-    }
+    char *text = NULL, *why = NULL, *all = NULL;
+    if (!graph_init(&h, question) && (why = text_of(&h, write_why, NULL)) &&
+        (all = text_of(&h, write_all, why)))
+        text = text_of(&h, write_wrapped, all);
     graph_fini(&h);
     free(why);
-    if (!rc)
-        return text;
-    free(text);
-    return NULL;
+    free(all);
+    return text;
 }

@@ -11,7 +11,9 @@
  * names those who do not wait, and for whom others wait.
  *
  * Ranks are ranks of the world. Equal states share a line, so the report of 10,000 ranks is as
- * short as that of four.
+ * short as that of four; in a job of a few ranks, they share it only where their peers are the
+ * same. What belongs to collectives is in the library's hands, and is left out of the queues. Lines
+ * are wrapped at 100 columns.
  */
 #ifndef BNR_HANG_H
 #define BNR_HANG_H
@@ -33,6 +35,7 @@ struct hang_rank {
     size_t len;
     int status;     /* as wait() gives it; of HANG_ENDED */
     char run_state; /* of one that runs: as in /proc/PID/stat, 0: unknown */
+    int pid;        /* of one that runs; 0: unknown */
     double cpu_s;   /* processor time that it has used */
     char wchan[40]; /* what it sleeps for in the kernel; "": unknown */
 };
@@ -40,6 +43,7 @@ struct hang_rank {
 struct hang_question {
     const struct hang_rank *ranks;
     int count;
+    const char *job; /* what it is called: "1234 (a.out)"; may be NULL */
     const char *host;
     /* Name a place in a program, file:line; *text stays as it is where that is not known. NULL:
      * show the place as it came. */

@@ -78,5 +78,13 @@ void words_item(FILE *to, const struct hang_told *told, const struct hang_item *
 const char *words_function(const struct hang_thread *thread);
 const char *words_comm(const struct hang_told *told, uint32_t context);
 void words_tag(FILE *to, int tag);
+/* "message", or "partitioned message". */
+const char *words_kind(const struct hang_told *told, uint32_t context);
+/* " (its collective number 3)": counted from 1; nothing where it is unknown. */
+void words_number(FILE *to, int number);
+/* Write text, wrapped. In place of a blank WORDS_BREAK may stand once a line: where it is parted
+ * if it is too long. */
+#define WORDS_BREAK '\v'
+void words_wrap(FILE *to, const char *text);
 
 #endif

@@ -192,14 +192,15 @@ static bool take_comm(struct hang_told *told, char **f, int n)
 static bool take_queue(struct hang_told *told, char **f, int n)
 {
     struct hang_queue queue = {.kind = f[0][0], .state = ""};
-    if (n != (queue.kind == 'S' ? 8 : 7) || !word(f[1], &queue.context) ||
-        !whole(f[2], &queue.peer) || !whole(f[3], &queue.rank) || !any_tag(f[4], &queue.tag) ||
-        !amount(f[5], &queue.count) || !amount(f[6], &queue.bytes))
+    bool has_state = queue.kind == 'S' || queue.kind == 'I';
+    if (n != (has_state ? 8 : 7) || !word(f[1], &queue.context) || !whole(f[2], &queue.peer) ||
+        !whole(f[3], &queue.rank) || !any_tag(f[4], &queue.tag) || !amount(f[5], &queue.count) ||
+        !amount(f[6], &queue.bytes))
         return false;
     struct hang_queue *row = add((void **)&told->queues, told->queue_count, sizeof(queue));
     if (!row)
         return false;
-    if (queue.kind == 'S')
+    if (has_state)
         queue.state = f[7];
     *row = queue;
     told->queue_count++;
@@ -229,7 +230,8 @@ static bool take_line(struct hang_told *told, char *line)
     case 'C': return take_comm(told, fields, n);
     case 'U':
     case 'P':
-    case 'S': return take_queue(told, fields, n);
+    case 'S':
+    case 'I': return take_queue(told, fields, n);
     case 'X': told->cut = true; return n == 1;
     default: return false;
     }

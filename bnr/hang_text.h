@@ -12,6 +12,7 @@
  *     U context peer rank tag count bytes        messages that no receive has asked for
  *     P context peer rank tag count bytes        posted receives
  *     S context peer rank tag count bytes state  sends that are not over
+ *     I context peer rank tag count bytes what   persistent requests that are not started
  *     X                                          there is more, for which there was no room
  *
  * mode: "wait" for all of what follows, or "some" of it, or "poll", where it only looks. what:
@@ -70,11 +71,11 @@ struct hang_comm {
 
 /* Equal messages or requests. */
 struct hang_queue {
-    char kind; /* 'U', 'P' or 'S' */
+    char kind; /* 'U', 'P', 'S' or 'I' */
     uint32_t context;
     int peer, rank, tag;
     uint64_t count, bytes;
-    const char *state;
+    const char *state; /* of 'I': "send" or "recv" */
 };
 
 struct hang_told {

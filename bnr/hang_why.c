@@ -3,10 +3,11 @@
 /*
  * Why what is stuck is stuck; see hang_graph.h.
  *
- * Each kind of cause is looked for in turn, from the sure to the likely: collectives that do
- * not fit together, peers that are gone, messages under another tag or communicator, members that
- * have not come to a collective, cycles. A cause further down makes culprits only of ranks
- * whose waits do not lead to a culprit already.
+ * Each kind of cause is looked for in turn, from the sure to the likely: messages under another tag
+ * or communicator, requests that were not started, cycles of messages alone, collectives that do
+ * not fit together, peers that are gone, members that have not come to a collective, cycles. A
+ * cause further down makes culprits only of ranks whose waits do not lead to a culprit already, and
+ * a cycle is told of only where none of its ranks has been explained.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -36,7 +37,7 @@ struct why {
     int *mark;  /* [count]: number of the group that waits for this rank, or that it is in */
     bool *late; /* [count]: has not come to the collective at hand */
     bool *weak; /* [count]: is, of two parts that wait for each other, in the smaller one */
-    bool *told; /* [count]: the collective that it waits in has been explained */
+    bool *told; /* [count]: why it waits has been explained */
     int *path;  /* [count]: for cycles */
     int lines, left_out;
 };
@@ -183,10 +184,28 @@ static char *state_text(const struct hang *h, int rank)
     return fclose(file) ? NULL : text;
 }
 
+/* Those of whom the lines above tell. */
+static void write_late_told(struct why *w)
+{
+    struct hang *h = w->h;
+    int n = 0;
+    for (int m = 0; m < h->count; m++) {
+        h->set[m] = w->late[m] && w->told[m] && graph_is_stuck(h, m);
+        n += h->set[m];
+        w->late[m] &= !h->set[m];
+    }
+    if (!n)
+        return;
+    fputs("    not there: ", h->to);
+    words_ranks(h->to, h->set, h->count);
+    fputs(", as told above\n", h->to);
+}
+
 /* Who is late, in groups of those that do the same. */
 static void write_late(struct why *w)
 {
     struct hang *h = w->h;
+    write_late_told(w);
     for (int m = 0; m < h->count; m++) {
         if (!w->late[m])
             continue;
@@ -199,6 +218,7 @@ static void write_late(struct why *w)
             if (i == m || (mine && other && !strcmp(mine, other))) {
                 h->set[i] = true;
                 w->late[i] = false;
+                w->told[i] |= graph_is_stuck(h, i);
             }
             free(other);
         }
@@ -293,7 +313,7 @@ static bool explain_mix(struct why *w, const struct entry *e, int n)
         return false;
     if (has_room(w))
         fprintf(h->to, "  Different collectives on %s (its collective number %d):\n",
-                *e->comm->name ? e->comm->name : "a communicator without a name", e->number);
+                *e->comm->name ? e->comm->name : "a communicator without a name", e->number + 1);
     bool tie = most * 2 == n || most == 1;
     for (int i = 0; i < n; i++) {
         const char *function = words_function(e[i].thread);
@@ -330,9 +350,13 @@ static void explain_left(struct why *w, const struct entry *e, int n, int group)
     if (!passed || !has_room(w))
         return;
     write_group(w, e, n);
-    fprintf(h->to, ", which others have left (its collective number %d): ", e->number);
+    fputs(", but ", h->to);
     words_ranks(h->to, w->late, h->count);
-    fputs(".\n    They called another collective there, or with another root or count.\n", h->to);
+    fprintf(
+        h->to,
+        " went past it.\n    As their collective number %d there they called another function, or "
+        "gave another root or count.\n",
+        e->number + 1);
     for (int i = 0; i < n; i++) {
         w->told[e[i].rank] = true;
         if (n * 2 <= e->comm->size)
@@ -464,7 +488,7 @@ static void write_near(struct why *w, int rank, const struct hang_thread *thread
         what = "kind of message";
     fprintf(to, "  Wrong %s? Rank %d waits in %s for ", what, rank, words_function(thread));
     words_item(to, told, item);
-    fputs(",\n    but what has come is a message from ", to);
+    fprintf(to, ",\n    but what has come is a %s from ", words_kind(told, queue->context));
     if (queue->peer >= 0)
         fprintf(to, "rank %d (", queue->peer);
     else
@@ -488,6 +512,7 @@ static void explain_near_of(struct why *w, int rank, const struct hang_thread *t
             if (!is_near(told, item, queue))
                 continue;
             blame(w, rank);
+            w->told[rank] = true;
             if (queue->peer >= 0 && queue->peer < h->count)
                 blame(w, queue->peer);
             if (has_room(w))
@@ -503,6 +528,54 @@ static void explain_near(struct why *w)
     for (int r = 0; r < h->count; r++)
         for (int t = 0; t < h->nodes[r].told.thread_count && graph_is_stuck(h, r); t++)
             explain_near_of(w, r, &h->nodes[r].told.threads[t]);
+    end_kind(w);
+}
+
+/* ---- requests that were not started ---- */
+
+/* Whether a request that peer has not started is what rank waits for. */
+static bool is_idle_match(int rank, const struct hang_item *item, const struct hang_queue *queue)
+{
+    bool send = item->what == HANG_RECV || item->what == HANG_PROBE;
+    bool wild = item->what == HANG_SEND ? queue->peer < 0 || queue->tag < 0 : item->tag < 0;
+    return queue->kind == 'I' && item->what != HANG_CLOSE && send == (*queue->state == 's') &&
+           item->context == queue->context && (queue->peer == rank || queue->peer < 0) &&
+           (wild || item->tag == queue->tag);
+}
+
+static void explain_idle_of(struct why *w, int rank, const struct hang_thread *thread,
+                            const struct hang_item *item)
+{
+    struct hang *h = w->h;
+    const struct hang_told *theirs = &h->nodes[item->peer].told;
+    for (int q = 0; q < theirs->queue_count; q++) {
+        if (!is_idle_match(rank, item, &theirs->queues[q]))
+            continue;
+        blame(w, item->peer);
+        w->told[rank] = true;
+        if (!has_room(w))
+            return;
+        fprintf(h->to, "  MPI_Start missing? Rank %d waits in %s for ", rank,
+                words_function(thread));
+        words_item(h->to, &h->nodes[rank].told, item);
+        fprintf(h->to, ",\n    for which rank %d has a persistent %s that it has not started\n",
+                item->peer, item->what == HANG_SEND ? "receive" : "send");
+        return;
+    }
+}
+
+static void explain_idle(struct why *w)
+{
+    struct hang *h = w->h;
+    for (int r = 0; r < h->count; r++) {
+        const struct hang_told *told = &h->nodes[r].told;
+        for (int t = 0; t < told->thread_count && graph_is_stuck(h, r); t++)
+            for (int i = 0; i < told->threads[t].count; i++) {
+                const struct hang_item *item = &told->items[told->threads[t].first + i];
+                if (item->peer >= 0 && item->peer < h->count && graph_is_stuck(h, item->peer))
+                    explain_idle_of(w, r, &told->threads[t], item);
+            }
+    }
     end_kind(w);
 }
 
@@ -551,19 +624,42 @@ static void blame_in_cycle(struct why *w, int rank)
             (void)graph_targets(w->h, rank, &told->items[i], blame_stuck, w);
 }
 
-static void write_cycle(struct why *w, const int *ranks, int n)
+/* Whether a rank waits for nothing but messages of known ranks: no collective, no choice. */
+static bool is_plain(const struct hang *h, int rank)
+{
+    const struct hang_told *told = &h->nodes[rank].told;
+    const struct hang_comm *comm;
+    for (int i = 0; i < told->item_count; i++)
+        if (told->items[i].peer < 0 || graph_is_collective(told, &told->items[i], &comm))
+            return false;
+    return told->thread_count == 1 && told->threads[0].mode == HANG_ALL;
+}
+
+static bool has_culprit(const struct hang *h)
+{
+    for (int r = 0; r < h->count; r++)
+        if (h->nodes[r].culprit)
+            return true;
+    return false;
+}
+
+static void write_cycle(struct why *w, const int *ranks, int n, bool plain)
 {
     struct hang *h = w->h;
-    bool known = false, told = true;
+    bool known = false, told = false;
     for (int i = 0; i < n; i++) {
-        known |= h->nodes[ranks[i]].culprit || h->nodes[ranks[i]].leads;
-        told &= w->told[ranks[i]];
+        if (plain && !is_plain(h, ranks[i]))
+            return;
+        known |= h->nodes[ranks[i]].culprit || (!plain && h->nodes[ranks[i]].leads);
+        told |= w->told[ranks[i]];
     }
-    if (told)
-        return;
-    for (int i = 0; i < n && !known; i++)
-        blame_in_cycle(w, ranks[i]);
-    if (!has_room(w))
+    known |= told && has_culprit(h);
+    for (int i = 0; i < n; i++) {
+        w->told[ranks[i]] = true;
+        if (!known)
+            blame_in_cycle(w, ranks[i]);
+    }
+    if (told || !has_room(w))
         return;
     fputs(n == 1 ? "  A rank waits for itself: " : "  A cycle of waits: ", h->to);
     for (int i = 0; i < n && i < CYCLE_SHOWN; i++)
@@ -578,8 +674,9 @@ static void write_cycle(struct why *w, const int *ranks, int n)
     }
 }
 
-/* Walk from each stuck rank along its waits; mark is the number of the walk that came by. */
-static void explain_cycles(struct why *w)
+/* Walk from each stuck rank along its waits; mark is the number of the walk that came by. plain:
+ * only cycles of plain waits. */
+static void explain_cycles(struct why *w, bool plain)
 {
     struct hang *h = w->h;
     memset(w->mark, 0, (size_t)h->count * sizeof(*w->mark));
@@ -597,7 +694,7 @@ static void explain_cycles(struct why *w)
         int begin = n - 1;
         while (w->path[begin] != at)
             begin--;
-        write_cycle(w, w->path + begin, n - begin);
+        write_cycle(w, w->path + begin, n - begin, plain);
     }
     end_kind(w);
 }
@@ -667,12 +764,15 @@ int why_write(struct hang *h)
     w.path = calloc(n, sizeof(*w.path));
     int rc = w.entries && w.mark && w.late && w.weak && w.told && w.path ? 0 : -ENOMEM;
     if (!rc) {
+        explain_near(&w);
+        explain_idle(&w);
+        explain_cycles(&w, true);
+        memset(w.mark, 0, n * sizeof(*w.mark));
         gather_entries(&w);
         explain_collectives(&w);
         explain_gone(&w);
-        explain_near(&w);
         blame_weak(&w);
-        explain_cycles(&w);
+        explain_cycles(&w, false);
         explain_free(&w);
     }
     free(w.entries);

@@ -10,7 +10,9 @@
 enum {
     TAG_AGREE = INT32_MAX,
     ITEMS_SHOWN = 3,
-    RANGES_SHOWN = 20
+    RANGES_SHOWN = 20,
+    WIDTH = 100,
+    PARTITIONED = 5 /* what a communicator adds to its context for such messages */
 };
 
 void words_list(FILE *to, const bool *set, int count)
@@ -64,6 +66,18 @@ void words_tag(FILE *to, int tag)
         fprintf(to, "tag %d", tag);
 }
 
+const char *words_kind(const struct hang_told *told, uint32_t context)
+{
+    const struct hang_comm *comm = hang_text_comm(told, context);
+    return comm && context - comm->context == PARTITIONED ? "partitioned message" : "message";
+}
+
+void words_number(FILE *to, int number)
+{
+    if (number != TAG_AGREE)
+        fprintf(to, " (its collective number %d)", number + 1);
+}
+
 void words_item(FILE *to, const struct hang_told *told, const struct hang_item *item)
 {
     char peer[32] = "any rank";
@@ -78,7 +92,7 @@ void words_item(FILE *to, const struct hang_told *told, const struct hang_item *
     if (item->what == HANG_SEND)
         fprintf(to, "%s to receive %" PRIu64 " bytes (", peer, item->bytes);
     else
-        fprintf(to, "a message from %s (", peer);
+        fprintf(to, "a %s from %s (", words_kind(told, item->context), peer);
     words_tag(to, item->tag);
     fprintf(to, ", %s)", words_comm(told, item->context));
     if (!strcmp(item->state, "moving"))
@@ -87,7 +101,7 @@ void words_item(FILE *to, const struct hang_told *told, const struct hang_item *
         fprintf(to, ", %s", item->state);
 }
 
-/* "in the collective number 5 of MPI_COMM_WORLD", of a thread that is in one. */
+/* " on MPI_COMM_WORLD (its collective number 5)", of a thread that is in one. */
 static bool write_collective(FILE *to, const struct hang_told *told,
                              const struct hang_thread *thread)
 {
@@ -97,8 +111,7 @@ static bool write_collective(FILE *to, const struct hang_told *told,
         if (!graph_is_collective(told, item, &comm))
             continue;
         fprintf(to, " on %s", words_comm(told, item->context));
-        if (item->tag != TAG_AGREE)
-            fprintf(to, " (its collective number %d)", item->tag);
+        words_number(to, item->tag);
         return true;
     }
     return false;
@@ -169,4 +182,47 @@ void words_state(FILE *to, const struct hang *h, int rank)
     }
     if (!told->thread_count)
         fputs("is in MPI", to);
+}
+
+/* Write words from column at on; what does not fit comes below, behind so many blanks. Returns
+ * the column. */
+static int wrap_words(FILE *to, const char *words, int len, int at, int indent)
+{
+    while (len > 0) {
+        int gap = *words == ' ' && at;
+        int word = (int)strspn(words + gap, " ");
+        word += gap + (int)strcspn(words + gap + word, " \n");
+        word = word < len ? word : len;
+        if (gap && at + word > WIDTH) {
+            at = fprintf(to, "\n%*s", indent, "") - 1;
+            words += gap;
+            len -= gap;
+            word -= gap;
+        }
+        at += fprintf(to, "%.*s", word, words);
+        words += word;
+        len -= word;
+    }
+    return at;
+}
+
+/* A line that is too long is parted at BREAK if it has one. */
+static void wrap_line(FILE *to, const char *line, int len)
+{
+    int indent = (int)strspn(line, " ") + 6, at = 0;
+    const char *part = memchr(line, WORDS_BREAK, (size_t)len);
+    int first = part ? (int)(part - line) : len, rest = len - first - (part != NULL);
+    at = wrap_words(to, line, first, 0, indent);
+    if (part) {
+        bool fits = at + 1 + rest <= WIDTH;
+        at = fits ? at + fprintf(to, " ") : fprintf(to, "\n%*s", indent, "") - 1;
+        (void)wrap_words(to, part + 1, rest, at, indent);
+    }
+    fputc('\n', to);
+}
+
+void words_wrap(FILE *to, const char *text)
+{
+    for (const char *end; (end = strchr(text, '\n')); text = end + 1)
+        wrap_line(to, text, (int)(end - text));
 }

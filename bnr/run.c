@@ -480,9 +480,22 @@ static int create_table(struct run *run)
     return rc;
 }
 
+/* The programs' names, without their folders: "server : worker". */
+static void name_programs(const struct options *o, char *text, size_t size)
+{
+    size_t at = 0;
+    text[0] = 0;
+    for (int a = 0; a < o->napps && at < size; a++) {
+        const char *name = o->apps[a].argv[0], *slash = strrchr(name, '/');
+        at += (size_t)snprintf(text + at, size - at, "%s%s", a ? " : " : "",
+                               slash ? slash + 1 : name);
+    }
+}
+
 static int open_loop(struct run *run)
 {
     const struct options *o = run->o;
+    char programs[80];
     struct stdio_config cfg = {
         .ranks = o->nranks,
         .label = o->label,
@@ -498,7 +511,8 @@ static int open_loop(struct run *run)
         return rc;
     uv_timer_init(&run->loop, &run->grace);
     uv_timer_init(&run->loop, &run->timeout);
-    ask_start(&run->ask, &run->loop, &run->table);
+    name_programs(o, programs, sizeof(programs));
+    ask_start(&run->ask, &run->loop, &run->table, programs);
     run->grace.data = run->timeout.data = run;
     rc = signals_start(&run->signals, &run->loop, on_signal, run);
     if (!rc)

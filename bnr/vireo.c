@@ -3,6 +3,7 @@
 /* vireo: what one asks of jobs that run. `vireo report` asks an mpiexec why its job does not go
  * on, and prints what that says. */
 #include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,18 +19,20 @@
 enum {
     EXIT_USAGE = 2,
     ANSWER_S = 60,
-    JOBS_MAX = 256
+    JOBS_MAX = 256,
+    DEPTH_MAX = 64,
+    COMMAND_MAX = 70
 };
 
 static const char help[] =
     "usage: vireo report [JOB]\n"
     "\n"
-    "Print what each rank of a running job waits for, which ranks are to blame where it does not go\n"
-    "on, and why. The job goes on.\n"
+    "Print what each rank of a running job waits for, which ranks are to blame where\n"
+    "it does not go on, and why. The job goes on.\n"
     "\n"
-    "JOB is the process number of its mpiexec; with one job of yours on this host it can be left\n"
-    "out. The same report comes on mpiexec's standard error at SIGQUIT (Ctrl-\\), and when\n"
-    "--timeout ends the job.\n";
+    "JOB is the process number of its mpiexec, or of a process that it has started;\n"
+    "with one job of yours on this host it can be left out. The same report comes on\n"
+    "mpiexec's standard error at SIGQUIT (Ctrl-\\), and when --timeout ends the job.\n";
 
 /* The mpiexecs that listen in this space of process numbers. Returns how many. */
 static int find_jobs(int jobs[JOBS_MAX])
@@ -77,14 +80,53 @@ static int connect_to(int job)
     return rc;
 }
 
+/* The process that has started pid, or 0. */
+static int parent_of(int pid)
+{
+    char path[32], text[512] = "";
+    int parent = 0;
+    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+    FILE *file = fopen(path, "re");
+    const char *at = file && fgets(text, sizeof(text), file) ? strrchr(text, ')') : NULL;
+    if (at)
+        (void)sscanf(at, ") %*c %d", &parent);
+    if (file)
+        fclose(file);
+    return parent;
+}
+
+/* A socket to the mpiexec with this number, or to that above a process of its job; or -errno. */
+static int connect_above(int job)
+{
+    int rc = -ECONNREFUSED;
+    for (int pid = job, depth = 0; pid > 1 && depth < DEPTH_MAX && rc == -ECONNREFUSED; depth++) {
+        rc = connect_to(pid);
+        pid = parent_of(pid);
+    }
+    return rc;
+}
+
+static void explain(int job, int rc)
+{
+    if (rc == -ECONNREFUSED && kill(job, 0) && errno == ESRCH)
+        fprintf(stderr, "vireo: there is no process %d: its job has ended\n", job);
+    else if (rc == -ECONNREFUSED)
+        fprintf(stderr,
+                "vireo: process %d is no mpiexec of this library, and belongs to no job of one; "
+                "vireo report without a number finds the jobs\n",
+                job);
+    else
+        fprintf(stderr, "vireo: cannot ask %d: %s\n", job,
+                rc == -EPERM ? "it is another user's" : strerror(-rc));
+}
+
 static int report(int job)
 {
     char text[4096];
     ssize_t len, any = 0;
-    int fd = connect_to(job);
+    int fd = connect_above(job);
     if (fd < 0) {
-        fprintf(stderr, "vireo: cannot ask %d: %s\n", job,
-                fd == -ECONNREFUSED ? "it is no mpiexec of this library" : strerror(-fd));
+        explain(job, fd);
         return EXIT_FAILURE;
     }
     while ((len = read(fd, text, sizeof(text))) > 0) {
@@ -113,6 +155,21 @@ static bool is_our_process(int pid)
     return !stat(path, &st) && (st.st_uid == geteuid() || geteuid() == 0);
 }
 
+/* The command of a process, on one line cut to width. */
+static void print_command(int pid)
+{
+    char path[32], text[COMMAND_MAX];
+    snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+    FILE *file = fopen(path, "re");
+    size_t len = file ? fread(text, 1, sizeof(text), file) : 0;
+    if (file)
+        fclose(file);
+    while (len && !text[len - 1])
+        len--;
+    for (size_t i = 0; i < len; i++)
+        fputc(text[i] > ' ' && text[i] <= '~' ? text[i] : text[i] ? '?' : ' ', stderr);
+}
+
 /* The only job of ours, or 0, after saying which there are. */
 static int only_job(void)
 {
@@ -122,11 +179,14 @@ static int only_job(void)
             jobs[ours++] = jobs[i];
     if (ours == 1)
         return jobs[0];
-    fputs(ours ? "vireo: several jobs run here; name one:" : "vireo: no job of yours runs here",
+    fputs(ours ? "vireo: several jobs run here; name one by its number:\n"
+               : "vireo: no job of yours runs here\n",
           stderr);
-    for (int i = 0; i < ours; i++)
-        fprintf(stderr, " %d", jobs[i]);
-    fputc('\n', stderr);
+    for (int i = 0; i < ours; i++) {
+        fprintf(stderr, "  %d  ", jobs[i]);
+        print_command(jobs[i]);
+        fputc('\n', stderr);
+    }
     return 0;
 }
 

@@ -303,6 +303,19 @@ struct mpid_comm_view {
 void mpid_set_comms(void (*each)(bool (*take)(void *arg, const struct mpid_comm_view *view),
                                  void *arg));
 
+/* A persistent request that is not started: its other side is rank in the context's
+ * communicator, -1 for any. */
+struct mpid_idle_view {
+    bool sends;
+    uint32_t context;
+    int32_t rank, tag;
+};
+
+/* The same for all requests that could be started, and are not. What it tells of one that is just
+ * being made or freed may be wrong. */
+void mpid_set_idle(void (*each)(bool (*take)(void *arg, const struct mpid_idle_view *view),
+                                void *arg));
+
 /* ---- progress ---- */
 
 /* One turn of the progress loop. Returns whether anything happened. */

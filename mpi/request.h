@@ -42,6 +42,7 @@ struct request_start {
     MPI_Datatype type;
     int peer, tag;
     unsigned mode;
+    uint32_t context; /* of comm */
 };
 
 struct request {

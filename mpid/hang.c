@@ -47,6 +47,8 @@ static struct {
     pthread_t told[THREADS_MAX];
     int told_count;
     void (*_Atomic each)(bool (*take)(void *arg, const struct mpid_comm_view *view), void *arg);
+    void (*_Atomic each_idle)(bool (*take)(void *arg, const struct mpid_idle_view *view),
+                              void *arg);
 } hang;
 
 /* ---- text ---- */
@@ -303,9 +305,9 @@ static void put_thread(struct mpid_tale *tale, int64_t ms)
 
 /* Equal messages or requests. */
 struct group {
-    char kind; /* U: unexpected, P: posted, S: to be sent */
+    char kind; /* U: unexpected, P: posted, S: to be sent, I: not started */
     struct mpid_envelope env;
-    int64_t peer; /* in the world; of P: to be found */
+    int64_t peer; /* in the world; of P and I: to be found */
     const char *state;
     uint64_t count, bytes;
 };
@@ -378,6 +380,15 @@ static void count_sent(struct groups *groups)
     }
 }
 
+static bool count_idle(void *arg, const struct mpid_idle_view *view)
+{
+    struct groups *groups = arg;
+    struct group one = {.kind = 'I', .peer = -1, .state = view->sends ? "send" : "recv"};
+    one.env = (struct mpid_envelope){.context = view->context, .rank = view->rank, .tag = view->tag};
+    count_in(groups, &one);
+    return groups->cut;
+}
+
 static void put_queues(struct mpid_tale *tale)
 {
     struct groups *groups = calloc(1, sizeof(*groups));
@@ -385,12 +396,16 @@ static void put_queues(struct mpid_tale *tale)
         return;
     count_received(groups);
     count_sent(groups);
+    if (hang.each_idle)
+        hang.each_idle(count_idle, groups);
     for (int i = 0; i < groups->count; i++) {
         const struct group *g = &groups->group[i];
-        int64_t peer = g->kind == 'P' ? world_rank(g->env.context, g->env.rank) : g->peer;
+        bool is_named = g->kind == 'P' || g->kind == 'I';
+        bool has_state = g->kind == 'S' || g->kind == 'I';
+        int64_t peer = is_named ? world_rank(g->env.context, g->env.rank) : g->peer;
         put(tale, "%c\t%u\t%" PRId64 "\t%d\t%d\t%" PRIu64 "\t%" PRIu64 "%s%s\n", g->kind,
             g->env.context, peer, g->kind == 'S' ? -1 : g->env.rank, g->env.tag, g->count, g->bytes,
-            g->kind == 'S' ? "\t" : "", g->kind == 'S' ? g->state : "");
+            has_state ? "\t" : "", has_state ? g->state : "");
     }
     tale->cut |= groups->cut;
     free(groups);
@@ -504,15 +519,21 @@ void hang_tell(const struct wait *wait, mpid_tell_fn tell, void *arg)
     os_unlock(&device.lock);
 }
 
-void hang_poll(void)
+void hang_tell_poll(void)
 {
-    if (!is_due())
+    if (os_lock_enabled && !is_due())
         return;
     if (is_news()) {
         put_thread(&hang.tale, -1);
         set_mode(&hang.tale, "poll");
     }
     answer();
+}
+
+void hang_poll(void)
+{
+    if (is_due())
+        hang_tell_poll();
 }
 
 void hang_init(void)
@@ -527,4 +548,10 @@ void mpid_set_comms(void (*each)(bool (*take)(void *arg, const struct mpid_comm_
                                  void *arg))
 {
     hang.each = each;
+}
+
+void mpid_set_idle(void (*each)(bool (*take)(void *arg, const struct mpid_idle_view *view),
+                                void *arg))
+{
+    hang.each_idle = each;
 }

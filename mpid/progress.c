@@ -28,7 +28,7 @@
  * those that have lately brought something. The rest, whose look may be a system
  * call that other channels' messages should not wait for, are looked at now and then.
  */
-enum { CARE_PERIOD = 16, IDLE_PERIOD = 1024, MIXED_PERIOD = 32, BNR_PERIOD = 64 };
+enum { CARE_PERIOD = 16, IDLE_PERIOD = 1024, MIXED_PERIOD = 32, BNR_PERIOD = 64, LOOKS_PERIOD = 4 };
 
 /* How many turns a port that has brought nothing may be left alone; 0: it is hot. */
 static uint32_t period_of(const struct port *port)
@@ -132,10 +132,25 @@ static inline bool background(void)
     return __builtin_expect(work != NULL, 0) && work();
 }
 
-bool mpid_progress(void)
+static bool turn(void)
 {
     os_lock(&device.lock);
     bool moved = progress_turn();
+    os_unlock(&device.lock);
+    return background() || moved;
+}
+
+/* The caller looks, and may do so seldom: without asking more often than in a wait, mpiexec's
+ * question would not be heard in time. */
+bool mpid_progress(void)
+{
+    static uint32_t looks; /* guarded by the device's lock */
+    os_lock(&device.lock);
+    bool moved = progress_turn();
+    if (!(++looks % LOOKS_PERIOD))
+        (void)BNR_Progress(NULL);
+    if (hang_is_asked())
+        hang_tell_poll();
     os_unlock(&device.lock);
     return background() || moved;
 }
@@ -324,7 +339,7 @@ void mpid_wait_telling(bool (*is_done)(void *arg), void *arg, mpid_tell_fn tell)
     struct wait wait;
     wait_begin(&wait);
     while (!is_done(arg)) {
-        if (mpid_progress())
+        if (turn())
             wait_again(&wait);
         else
             idle(&wait, is_done, arg, tell);

@@ -36,3 +36,11 @@ void *os_pool_grow(struct os_pool *pool)
         os_pool_put(pool, slab + LINE + i * pool->size);
     return slab + LINE;
 }
+
+void os_pool_each(const struct os_pool *pool, bool (*visit)(void *arg, void *object), void *arg)
+{
+    for (char *slab = pool->slabs; slab; slab = *(char **)(void *)slab)
+        for (size_t i = 0; i < pool->per_slab; i++)
+            if (visit(arg, slab + LINE + i * pool->size))
+                return;
+}

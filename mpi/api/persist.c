@@ -54,6 +54,37 @@ static int check(const struct request_start *what, const char *function)
     return MPI_SUCCESS;
 }
 
+struct look {
+    bool (*take)(void *arg, const struct mpid_idle_view *view);
+    void *arg;
+};
+
+static bool look_at(void *arg, void *object)
+{
+    const struct look *look = arg;
+    const struct request *r = object;
+    if (r->object.word != OBJECT_REQUEST || r->kind != REQUEST_PERSISTENT || r->inner ||
+        r->start.peer == MPI_PROC_NULL)
+        return false;
+    bool receive = r->start.start == start_recv;
+    struct mpid_idle_view view = {
+        .sends = !receive,
+        .context = r->start.context,
+        .rank = r->start.peer == MPI_ANY_SOURCE ? -1 : r->start.peer,
+        .tag = receive && r->start.tag == MPI_ANY_TAG ? -1 : r->start.tag,
+    };
+    return look->take(look->arg, &view);
+}
+
+/* All requests that are not started, for whoever asks why the job hangs. */
+static void each_idle(bool (*take)(void *arg, const struct mpid_idle_view *view), void *arg)
+{
+    struct look look = {take, arg};
+    os_lock(&request_store.lock);
+    os_pool_each(&request_store.pool, look_at, &look);
+    os_unlock(&request_store.lock);
+}
+
 static int create(struct request_start what, MPI_Comm handle, MPI_Request *request,
                   const char *function)
 {
@@ -75,7 +106,9 @@ static int create(struct request_start what, MPI_Comm handle, MPI_Request *reque
         return errh_comm(what.comm, MPI_ERR_NO_MEM, function, "out of memory");
     made->type = type_from(what.type); /* each start asks it again, freed or not */
     type_ref(made->type);
+    what.context = what.comm->context;
     made->start = what;
+    mpid_set_idle(each_idle);
     *request = request_handle(made);
     return MPI_SUCCESS;
 }

@@ -104,8 +104,8 @@ static void buffered(void)
         MPI_Buffer_attach(malloc(2 * LARGE), 2 * LARGE);
         MPI_Bsend(large, LARGE, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
     }
-    while (rank == 0)
-        usleep(SOON_US);
+    if (rank == 0)
+        sleep(100);
 }
 
 /* Rank 1 receives in parts what rank 2 sends whole. */
@@ -225,6 +225,20 @@ static void polls(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* The same with MPI_Test, and with a pause between two looks. */
+static void tests(void)
+{
+    MPI_Request request;
+    int flag = 0;
+    if (rank == 0)
+        MPI_Irecv(large, 4, MPI_BYTE, 1, 4, MPI_COMM_WORLD, &request);
+    while (rank == 0 && !flag) {
+        MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+        usleep(SOON_US / 10);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* Each waits for rank 3 in another function; rank 3 computes. */
 static void named(void)
 {
@@ -295,6 +309,7 @@ static const struct {
     {"crossed", crossed},
     {"ring", ring},
     {"polls", polls},
+    {"tests", tests},
     {"named", named},
     {"threads", threads},
 };

@@ -281,7 +281,8 @@ struct group *group_choose(struct group *from, const int *ranks, int n, bool oth
 
 /* ---- ranges of ranks ---- */
 
-/* How many ranks a range (first, last, stride) has; 0 where the stride points the wrong way. */
+/* How many ranks a range (first, last, stride) has; 0 where the stride leads away from the last:
+ * then MPI's rule for the ranks makes no sense. */
 static int64_t range_len(const int range[3])
 {
     int64_t distance = (int64_t)range[1] - range[0];
@@ -314,6 +315,11 @@ static int expand(int ranges[][3], int n, struct rank_set *set, int *ranks,
     int count = 0;
     for (int i = 0; i < n; i++) {
         int64_t len = range_len(ranges[i]);
+        if (!len) {
+            *fault = (struct group_fault){ranges[i][0], "begins a range whose stride leads away "
+                                                        "from its last rank"};
+            return 0;
+        }
         for (int64_t k = 0; k < len; k++) {
             fault->rank = ranges[i][0] + k * ranges[i][2];
             fault->wrong = set_add(set, fault->rank);

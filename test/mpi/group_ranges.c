@@ -14,6 +14,8 @@ static int expand(int n, int ranges[][3], int *ranks)
     int count = 0;
     for (int i = 0; i < n; i++) {
         int first = ranges[i][0], last = ranges[i][1], step = ranges[i][2];
+        if (first != last && (first < last) != (step > 0))
+            return -1;
         for (int r = first; step > 0 ? r <= last : r >= last; r += step) {
             for (int k = 0; k < count; k++)
                 if (ranks[k] == r)
@@ -78,7 +80,8 @@ int main(int argc, char **argv)
         for (int k = 0; k < n; k++) {
             ranges[k][0] = rand() % (size + 1) - (rand() % 20 == 0);
             ranges[k][1] = rand() % (size + 1);
-            ranges[k][2] = rand() % 2 ? 1 + rand() % 3 : -1 - rand() % 3;
+            int turned = ranges[k][1] < ranges[k][0], wrong_way = !(rand() % 8);
+            ranges[k][2] = (turned != wrong_way ? -1 : 1) * (1 + rand() % 3);
         }
         check_ranges(n, ranges);
     }

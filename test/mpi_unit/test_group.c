@@ -238,7 +238,11 @@ static void test_sets(void **state)
 static int expand(int ranges[][3], int n, int size, int *ranks, int64_t *bad)
 {
     int count = 0;
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        if (ranges[i][0] != ranges[i][1] && (ranges[i][0] < ranges[i][1]) != (ranges[i][2] > 0)) {
+            *bad = ranges[i][0];
+            return -1;
+        }
         for (int r = ranges[i][0];
              ranges[i][2] > 0 ? r <= ranges[i][1] : r >= ranges[i][1]; r += ranges[i][2]) {
             bool twice = false;
@@ -250,6 +254,7 @@ static int expand(int ranges[][3], int n, int size, int *ranks, int64_t *bad)
             }
             ranks[count++] = r;
         }
+    }
     return count;
 }
 
@@ -268,7 +273,8 @@ static void test_choose(void **state)
         for (int i = 0; i < n; i++) {
             ranges[i][0] = rand() % 14 - 1;
             ranges[i][1] = rand() % 14 - 1;
-            ranges[i][2] = (rand() % 2 ? 1 : -1) * (1 + rand() % 3);
+            bool turned = ranges[i][1] < ranges[i][0], wrong_way = !(rand() % 8);
+            ranges[i][2] = (turned != wrong_way ? -1 : 1) * (1 + rand() % 3);
         }
         int count = expand(ranges, n, size, ranks, &wrong);
         if (count < 0) {

@@ -6,7 +6,7 @@
  * communicator; of an intercommunicator three: that, an exchange of the ranks 0 with each other,
  * and what the local rank 0 then knows to all.
  *
- * All schedules of one copy have the tags that were taken at its beginning, since other
+ * All schedules of one copy have the tag that was taken at its beginning, since other
  * collectives may begin meanwhile; two members exchange the same messages in the same order, so
  * those of several rounds are not mixed up.
  */
@@ -32,7 +32,7 @@ struct idup {
     struct comm *comm, *local, *copy; /* local: comm itself where it is an intracommunicator */
     struct context_deal deal;
     enum stage stage;
-    int tag, local_tag;
+    int tag;
     MPI_Count count; /* of values */
     uint64_t values[CONTEXT_VALUES], others[CONTEXT_VALUES];
     struct sched sched;
@@ -49,7 +49,7 @@ static void plan(struct idup *d)
     switch (d->stage) {
     case BID:
     case VOTE:
-        sched_init_tag(s, d->local, c.op, d->local_tag);
+        sched_init_tag(s, d->local, c.op, d->tag);
         coll_allreduce_doubling(s, &c);
         break;
     case BID_ACROSS:
@@ -62,7 +62,7 @@ static void plan(struct idup *d)
         break;
     case BID_SPREAD:
     case VOTE_SPREAD:
-        sched_init_tag(s, d->local, NULL, d->local_tag);
+        sched_init_tag(s, d->local, NULL, d->tag);
         coll_bcast_tree(s, &c);
         break;
     }
@@ -187,7 +187,6 @@ int comm_idup(struct comm *comm, const struct info *info, struct comm **copy,
     d->local = comm->local ? comm->local : comm;
     d->copy = *copy;
     d->tag = sched_next_tag(comm);
-    d->local_tag = comm->local ? sched_next_tag(comm->local) : d->tag;
     context_start(&d->deal);
     bid(d);
     plan(d);

@@ -98,8 +98,6 @@ TAGS = {"dest": "tag of the message, 0 to MPI_TAG_UB",
 ERRORS = [
     ("", "comm comm_old local_comm peer_comm comm1 comm2 intercomm", "MPI_Comm", "MPI_ERR_COMM",
      "not a communicator, or one that was freed."),
-    ("coll", "comm", "MPI_Comm", "MPI_ERR_COMM", "not a communicator, one that was freed, or an "
-     "intercommunicator: over these there are only MPI_Barrier and MPI_Allreduce."),
     ("", "count sendcount recvcount incount outcount sendcounts recvcounts", "number",
      "MPI_ERR_COUNT", "a count is negative, or too large."),
     ("", "datatype sendtype recvtype sendtypes recvtypes", "MPI_Datatype", "MPI_ERR_TYPE",
@@ -121,6 +119,8 @@ ERRORS = [
     ("", "dest source local_leader remote_leader", "int", "MPI_ERR_RANK", "no such rank."),
     ("", "tag sendtag recvtag", "int", "MPI_ERR_TAG", "the tag is negative."),
     ("", "root", "int", "MPI_ERR_ROOT", "no such rank."),
+    ("coll", "root", "int", "MPI_ERR_ROOT", "no such rank; over an intercommunicator, not a rank "
+     "of the other group, nor MPI_ROOT or MPI_PROC_NULL."),
     ("", "op", "MPI_Op", "MPI_ERR_OP", "not an operation."),
     ("coll", "op", "MPI_Op", "MPI_ERR_OP",
      "not an operation, or a predefined one that is not defined for the datatype."),

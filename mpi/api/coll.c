@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Blocking collectives (MPI-5.0 chapter 6): check, then one call. */
+/*
+ * Blocking collectives (MPI-5.0 chapter 6): check, then one call.
+ *
+ * Over an intercommunicator, data go from one group to the other (MPI-5.0 6.2.3). Of a call with a
+ * root, the root has named itself MPI_ROOT, the rest of its group MPI_PROC_NULL, and nothing of
+ * what these give is looked at.
+ */
 #include "mpi/coll/coll.h"
 
 #include <mpi.h>
@@ -31,9 +37,10 @@ static int check_comm(const struct call *call, MPI_Comm handle)
     if (!comm)
         return errh_bad_comm(handle, call->function);
     call->c->comm = comm;
-    if (comm->remote && !coll_inter_can(call->c->kind))
+    if (comm->remote && (call->c->kind == COLL_SCAN || call->c->kind == COLL_EXSCAN))
         return errh_comm(comm, MPI_ERR_COMM, call->function,
-                         "comm: over intercommunicators there are only barrier and allreduce");
+                         "comm: an intercommunicator, over which there are no scans; "
+                         "MPI_Intercomm_merge makes one that has them");
     return MPI_SUCCESS;
 }
 
@@ -41,10 +48,49 @@ static int check_root(const struct call *call, int root)
 {
     struct comm *comm = call->c->comm;
     call->c->root = root;
-    if ((unsigned)root < (unsigned)comm->size)
+    if ((unsigned)root < (unsigned)comm->peers)
         return MPI_SUCCESS;
+    if (comm->remote && (root == MPI_ROOT || root == MPI_PROC_NULL))
+        return MPI_SUCCESS;
+    if (comm->remote)
+        return errh_comm(comm, MPI_ERR_ROOT, call->function,
+                         "root %d: must be 0 to %d where the root is in the other group; in its "
+                         "own, MPI_ROOT at the root and MPI_PROC_NULL elsewhere",
+                         root, comm->peers - 1);
     return errh_comm(comm, MPI_ERR_ROOT, call->function, "root %d: must be 0 to %d", root,
                      comm->size - 1);
+}
+
+static bool is_root(const struct coll *c)
+{
+    return c->comm->remote ? c->root == MPI_ROOT : c->root == c->comm->rank;
+}
+
+/* Whether this process is in the root's group of an intercommunicator, and not the root. */
+static bool is_idle(const struct coll *c)
+{
+    return c->root == MPI_PROC_NULL;
+}
+
+/* Whether this process's data are in their place already, as MPI_IN_PLACE says, in a call where
+ * they may be: checks refuse it elsewhere. */
+static bool is_in_place(const struct coll *c, const struct coll_data *data)
+{
+    return data->buf == MPI_IN_PLACE && !c->comm->remote;
+}
+
+/* Whether the root has a block of its own, which this is at other processes. */
+static bool has_block(const struct coll *c, const struct coll_data *data)
+{
+    if (c->comm->remote)
+        return c->root >= 0;
+    return !(is_root(c) && data->buf == MPI_IN_PLACE);
+}
+
+/* How many blocks there are. */
+static int blocks_of(const struct coll *c)
+{
+    return c->kind == COLL_REDUCE_SCATTER ? c->comm->size : c->comm->peers;
 }
 
 static __attribute__((cold, noinline)) int refuse(const struct call *call, int error,
@@ -71,7 +117,8 @@ static int check_elements(const struct call *call, const char *name, const void 
     struct type *used;
     if (buf == MPI_IN_PLACE)
         return errh_comm(call->c->comm, MPI_ERR_BUFFER, call->function,
-                         "%s: MPI_IN_PLACE has no meaning here", name);
+                         "%s: MPI_IN_PLACE has no meaning %s: give a buffer", name,
+                         call->c->comm->remote ? "over an intercommunicator" : "here");
     int rc = type_place(type, buf, count, &bytes, &used);
     return rc ? refuse(call, rc, name, count) : MPI_SUCCESS;
 }
@@ -80,30 +127,30 @@ static int check_elements(const struct call *call, const char *name, const void 
 static int check_arrays(const struct call *call, const char *name, const struct coll_data *data,
                         bool has_displs)
 {
+    if (data->buf == MPI_IN_PLACE)
+        return check_elements(call, name, data->buf, 0, MPI_BYTE);
     if (!data->counts || (has_displs && !data->displs))
         return errh_comm(call->c->comm, MPI_ERR_ARG, call->function,
                          "%s: its array of %s is NULL", name,
                          data->counts ? "displacements" : "counts");
-    for (int i = 0; i < call->c->comm->size; i++) {
+    for (int i = 0; i < blocks_of(call->c); i++) {
         MPI_Datatype type = data->types ? data->types[i] : data->type;
         /* NULL may be the base of displacements that lead to memory */
         const void *buf = data->displs && data->displs[i] ? (const void *)data : data->buf;
-        int rc = data->buf == MPI_IN_PLACE
-                     ? check_elements(call, name, data->buf, 0, type)
-                     : check_elements(call, name, buf, data->counts[i], type);
+        int rc = check_elements(call, name, buf, data->counts[i], type);
         if (rc)
             return rc;
     }
     return MPI_SUCCESS;
 }
 
-/* Check a block for each process. */
+/* Check all blocks. */
 static int check_blocks(const struct call *call, const char *name, const struct coll_data *data)
 {
     MPI_Count all;
     if (data->counts || call->c->uneven)
         return check_arrays(call, name, data, true);
-    if (__builtin_mul_overflow(data->count, call->c->comm->size, &all))
+    if (__builtin_mul_overflow(data->count, blocks_of(call->c), &all))
         return refuse(call, MPI_ERR_COUNT, name, data->count);
     int rc = check_elements(call, name, data->buf, data->count, data->type);
     return rc ? rc : check_elements(call, name, data->buf, all, data->type);
@@ -114,20 +161,20 @@ static int check_block(const struct call *call, const char *name, const struct c
     return check_elements(call, name, data->buf, data->count, data->type);
 }
 
-/* Memory that a buffer names: all of it where the blocks are even, else this process's block. Types
+/* Memory that a buffer names: all of it where the blocks are even, else one block. Types
  * that users have made may leave out what another of them takes, so of these nothing is known. */
 static struct span span_of(const struct coll *c, const struct coll_data *data, bool blocks)
 {
-    int rank = c->comm->rank;
-    MPI_Datatype handle = data->types ? data->types[rank] : data->type;
-    MPI_Count count = data->counts ? data->counts[rank] : data->count;
+    int one = c->comm->rank < blocks_of(c) ? c->comm->rank : 0;
+    MPI_Datatype handle = data->types ? data->types[one] : data->type;
+    MPI_Count count = data->counts ? data->counts[one] : data->count;
     struct span span = {(uintptr_t)data->buf, type_constant_bytes(handle, count)};
     if (!blocks || span.len <= 0)
         return span;
     if (!c->uneven)
-        span.len *= c->comm->size;
+        span.len *= blocks_of(c);
     else
-        span.at += (uintptr_t)data->displs[rank] *
+        span.at += (uintptr_t)data->displs[one] *
                    (uintptr_t)(data->types ? 1 : type_constant_bytes(handle, 1));
     return span;
 }
@@ -166,8 +213,8 @@ static int check_input(const struct call *call, MPI_Op op, MPI_Count count)
 {
     const struct coll *c = call->c;
     int rc = MPI_SUCCESS;
-    if (c->send.buf != MPI_IN_PLACE) {
-        if (!c->send.buf) /* count and type are good */
+    if (!is_in_place(c, &c->send)) {
+        if (!c->send.buf || c->send.buf == MPI_IN_PLACE) /* count and type are good */
             rc = check_elements(call, "sendbuf", c->send.buf, count, c->recv.type);
         if (!rc)
             rc = check_distinct(call);
@@ -198,7 +245,8 @@ static struct coll_data arrays_of(const void *buf, const MPI_Count *counts,
 /* ---- barrier and broadcast ---- */
 
 /*
- * Wait until every process of a communicator has called this.
+ * Wait until every process of a communicator, of both groups of an intercommunicator, has called
+ * this.
  *
  * MPI-5.0 6.3
  */
@@ -215,7 +263,8 @@ int PMPI_Barrier(MPI_Comm comm)
  *
  * All call with the same root, and with counts and types that make the same data. The call
  * returns when buffer is filled, at the root when it may be changed; others may not have got it
- * by then.
+ * by then. Over an intercommunicator, the root (MPI_ROOT) gives it to the other group, who name the
+ * root's rank; the rest of its own group (MPI_PROC_NULL) have no part in it.
  *
  * buffer (inout): at the root, what is sent; elsewhere, where to
  * count: number of elements, 0 or more
@@ -229,7 +278,7 @@ int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
     int rc = check_comm(&call, comm);
     if (!rc)
         rc = check_root(&call, root);
-    if (!rc)
+    if (!rc && !is_idle(&c))
         rc = check_block(&call, "buffer", &c.recv);
     return rc ? rc : run(&call);
 }
@@ -245,12 +294,12 @@ static int gather(struct call *call, int root, MPI_Comm comm)
         rc = check_root(call, root);
     if (rc)
         return rc;
-    bool is_root = root == c->comm->rank;
-    if (is_root)
+    bool sends = has_block(c, &c->send);
+    if (is_root(c))
         rc = check_blocks(call, "recvbuf", &c->recv);
-    if (!rc && (!is_root || c->send.buf != MPI_IN_PLACE))
+    if (!rc && sends)
         rc = check_block(call, "sendbuf", &c->send);
-    if (!rc && is_root && c->send.buf != MPI_IN_PLACE)
+    if (!rc && sends && is_root(c))
         rc = check_distinct(call);
     return rc ? rc : run(call);
 }
@@ -260,7 +309,8 @@ static int gather(struct call *call, int root, MPI_Comm comm)
  *
  * The blocks stand in recvbuf in the order of ranks, each recvcount elements long. Every process
  * sends as much as the root has said it receives of each. The call returns when this process's
- * buffers may be used again.
+ * buffers may be used again. Over an intercommunicator, the root (MPI_ROOT) gets the blocks of the
+ * other group, who name the root's rank; the rest of its own group (MPI_PROC_NULL) have no part.
  *
  * sendbuf: this process's block; at the root maybe MPI_IN_PLACE: its block is in its place in
  *   recvbuf
@@ -317,12 +367,12 @@ static int scatter(struct call *call, int root, MPI_Comm comm)
         rc = check_root(call, root);
     if (rc)
         return rc;
-    bool is_root = root == c->comm->rank;
-    if (is_root)
+    bool receives = has_block(c, &c->recv);
+    if (is_root(c))
         rc = check_blocks(call, "sendbuf", &c->send);
-    if (!rc && (!is_root || c->recv.buf != MPI_IN_PLACE))
+    if (!rc && receives)
         rc = check_block(call, "recvbuf", &c->recv);
-    if (!rc && is_root && c->recv.buf != MPI_IN_PLACE)
+    if (!rc && receives && is_root(c))
         rc = check_distinct(call);
     return rc ? rc : run(call);
 }
@@ -332,7 +382,8 @@ static int scatter(struct call *call, int root, MPI_Comm comm)
  *
  * The blocks stand in sendbuf in the order of ranks, each sendcount elements long. Every process
  * receives as much as the root has said it sends to each. The call returns when this process's
- * buffers may be used again.
+ * buffers may be used again. Over an intercommunicator, the root (MPI_ROOT) has blocks for the
+ * other group, who name the root's rank; the rest of its own group (MPI_PROC_NULL) have no part.
  *
  * sendbuf: the blocks of all; only used at the root
  * sendcount: number of elements of each block, not of all; only used at the root
@@ -389,7 +440,7 @@ static int allgather(struct call *call, MPI_Comm comm)
     int rc = check_comm(call, comm);
     if (!rc)
         rc = check_blocks(call, "recvbuf", &c->recv);
-    if (!rc && c->send.buf != MPI_IN_PLACE) {
+    if (!rc && !is_in_place(c, &c->send)) {
         rc = check_block(call, "sendbuf", &c->send);
         if (!rc)
             rc = check_distinct(call);
@@ -400,7 +451,8 @@ static int allgather(struct call *call, MPI_Comm comm)
 /*
  * Gather a block of data from every process at every process.
  *
- * As MPI_Gather, with every process as the root.
+ * As MPI_Gather, with every process as the root. Over an intercommunicator, each group gets the
+ * blocks of the other, and the two may differ in length.
  *
  * sendbuf: this process's block; or, in all processes, MPI_IN_PLACE: it is in its place in
  *   recvbuf
@@ -423,7 +475,7 @@ int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
  * Gather blocks of data that differ in length at every process.
  *
  * As MPI_Allgather, with a length and a place for the block of each process; the lengths are the
- * same everywhere.
+ * same everywhere, over an intercommunicator in every process of a group.
  *
  * sendbuf: this process's block; or, in all processes, MPI_IN_PLACE: it is in its place in
  *   recvbuf
@@ -453,7 +505,7 @@ static int alltoall(struct call *call, MPI_Comm comm)
     int rc = check_comm(call, comm);
     if (!rc)
         rc = check_blocks(call, "recvbuf", &c->recv);
-    if (!rc && c->send.buf != MPI_IN_PLACE) {
+    if (!rc && !is_in_place(c, &c->send)) {
         rc = check_blocks(call, "sendbuf", &c->send);
         if (!rc)
             rc = check_distinct(call);
@@ -464,7 +516,9 @@ static int alltoall(struct call *call, MPI_Comm comm)
 /*
  * Send a block to every process, and receive one from each.
  *
- * Block i of sendbuf goes to rank i, and what comes from rank i is block i of recvbuf.
+ * Block i of sendbuf goes to rank i, and what comes from rank i is block i of recvbuf; over an
+ * intercommunicator, these are ranks of the other group, and blocks may be longer one way than the
+ * other.
  *
  * sendbuf: the blocks for all, in the order of ranks; or, in all processes, MPI_IN_PLACE: they
  *   are in recvbuf, and replaced there
@@ -556,7 +610,8 @@ int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
  * Element i of the result is element i of rank 0, op, element i of rank 1, and so on; where the
  * operation is commutative, in any order, so that a floating-point result may differ in its last
  * bits with the number of processes. The call returns when this process's buffers may be used
- * again.
+ * again. Over an intercommunicator, the root (MPI_ROOT) gets the result of the other group's data,
+ * who name the root's rank; the rest of its own group (MPI_PROC_NULL) have no part in it.
  *
  * sendbuf: this process's elements; at the root maybe MPI_IN_PLACE: they are in recvbuf
  * recvbuf: the result; only used at the root
@@ -576,11 +631,11 @@ int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
         rc = check_root(&call, root);
     if (rc)
         return rc;
-    if (root == c.comm->rank) {
+    if (is_root(&c)) {
         rc = check_block(&call, "recvbuf", &c.recv);
         if (!rc)
-            rc = check_input(&call, op, count);
-    } else {
+            rc = c.comm->remote ? check_op(&call, op) : check_input(&call, op, count);
+    } else if (!is_idle(&c)) {
         rc = check_block(&call, "sendbuf", &c.send);
         if (!rc)
             rc = check_op(&call, op);
@@ -592,9 +647,6 @@ int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
 static int reduce_all(struct call *call, MPI_Op op, MPI_Comm comm)
 {
     int rc = check_comm(call, comm);
-    if (!rc && call->c->comm->remote && call->c->send.buf == MPI_IN_PLACE)
-        return errh_comm(call->c->comm, MPI_ERR_BUFFER, call->function,
-                         "sendbuf: MPI_IN_PLACE has no meaning over an intercommunicator");
     if (!rc)
         rc = check_block(call, "recvbuf", &call->c->recv);
     if (!rc)
@@ -632,6 +684,8 @@ int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
  * recvbuf: the result
  * count: number of elements, the same in all processes
  *
+ * MPI_ERR_COMM: not a communicator, one that was freed, or an intercommunicator.
+ *
  * MPI-5.0 6.11.1
  */
 int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
@@ -652,6 +706,8 @@ int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatyp
  * recvbuf: the result
  * count: number of elements, the same in all processes
  *
+ * MPI_ERR_COMM: not a communicator, one that was freed, or an intercommunicator.
+ *
  * MPI-5.0 6.11.2
  */
 int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
@@ -666,7 +722,9 @@ int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
 /*
  * Combine the data of all processes, and give each its block of the result.
  *
- * As MPI_Reduce of as many blocks as there are processes; rank i gets block i.
+ * As MPI_Reduce of as many blocks as there are processes; rank i gets block i. Over an
+ * intercommunicator, each group gets the result of the other's data, in as many blocks as it has
+ * processes itself; all blocks of one are as much as all of the other.
  *
  * sendbuf: a block for each rank; or, in all processes, MPI_IN_PLACE: they are in recvbuf
  * recvbuf: this process's block of the result; with MPI_IN_PLACE it needs room for the blocks of
@@ -683,11 +741,11 @@ int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count re
                      .recv = data_of(recvbuf, recvcount, datatype)};
     struct call call = {&c, __func__};
     int rc = check_comm(&call, comm);
-    if (!rc && sendbuf == MPI_IN_PLACE)
+    if (!rc && is_in_place(&c, &c.send))
         rc = check_blocks(&call, "recvbuf", &c.recv);
     else if (!rc)
         rc = check_block(&call, "recvbuf", &c.recv);
-    if (!rc && sendbuf != MPI_IN_PLACE)
+    if (!rc && !is_in_place(&c, &c.send))
         rc = check_blocks(&call, "sendbuf", &c.send);
     if (!rc)
         rc = check_input(&call, op, recvcount);
@@ -699,7 +757,7 @@ int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count re
  * result.
  *
  * As MPI_Reduce_scatter_block, with the length of each rank's block; the blocks follow one
- * another.
+ * another. Over an intercommunicator, the lengths are those of this process's group.
  *
  * sendbuf: a block for each rank; or, in all processes, MPI_IN_PLACE: they are in recvbuf
  * recvbuf: this process's block of the result; with MPI_IN_PLACE it needs room for the blocks of
@@ -720,9 +778,9 @@ int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count re
     struct call call = {&c, __func__};
     int rc = check_comm(&call, comm);
     MPI_Count all = 0;
-    if (!rc && sendbuf != MPI_IN_PLACE)
+    if (!rc && !is_in_place(&c, &c.send))
         rc = check_arrays(&call, "sendbuf", &c.send, false);
-    if (!rc && (sendbuf == MPI_IN_PLACE || !recvcounts))
+    if (!rc && (is_in_place(&c, &c.send) || !recvcounts))
         rc = check_arrays(&call, "recvbuf", &c.recv, false);
     if (rc)
         return rc;

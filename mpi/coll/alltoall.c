@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Each to all: straight, some at a time; or many tiny blocks through others, in O(log n) rounds. */
+/*
+ * Each to all: straight, some at a time; or many tiny blocks through others, in O(log n) rounds.
+ * Over an intercommunicator, each to all of the other group.
+ */
 #include "mpi/coll/coll.h"
 #include "mpi/coll/sched.h"
 
@@ -51,35 +54,46 @@ static struct coll_block outgoing(const struct outgoing *out, int to)
     return (struct coll_block){out->packed + out->at[to], bytes_of(&block), MPI_BYTE};
 }
 
-/* Start the exchange of round i: send to the i-th behind, receive from the i-th before. Blocks
- * without data are no messages. Returns the first of two steps. */
+/* Rounds of an exchange: both ends of a message have it in the same. */
+static int rounds_of(const struct comm *comm)
+{
+    return comm->size > comm->peers ? comm->size : comm->peers;
+}
+
+/* Start the exchange of round i: send to the i-th behind, receive from the i-th before, where there
+ * is one. Returns the first of two steps, or of less. */
 static int start(struct sched *s, const struct outgoing *out, int i)
 {
     const struct coll *c = out->c;
-    int size = c->comm->size, rank = c->comm->rank, step = s->count;
-    int to = coll_around(rank, i, size), from = coll_around(rank, -i, size);
-    struct coll_block in = coll_block(&c->recv, from), block = outgoing(out, to);
-    sched_recv(s, from, in.buf, bytes_of(&in) ? in.count : 0, in.type);
-    sched_send(s, to, block.buf, bytes_of(&block) ? block.count : 0, block.type);
+    int rounds = rounds_of(c->comm), rank = c->comm->rank, step = s->count;
+    int to = coll_around(rank, i, rounds), from = coll_around(rank, -i, rounds);
+    if (from < c->comm->peers) {
+        struct coll_block in = coll_block(&c->recv, from);
+        sched_recv(s, from, in.buf, in.count, in.type);
+    }
+    if (to < c->comm->peers) {
+        struct coll_block block = outgoing(out, to);
+        sched_send(s, to, block.buf, block.count, block.type);
+    }
     return step;
 }
 
 void coll_alltoall_all(struct sched *s, const struct coll *c)
 {
-    int size = c->comm->size, rank = c->comm->rank;
+    int rounds = rounds_of(c->comm), rank = c->comm->rank, first = c->comm->remote ? 0 : 1;
     struct outgoing out;
     int started[WINDOW];
     set_aside(s, c, &out);
     if (s->broken)
         return;
-    for (int i = 1; i < size; i++) {
-        if (i > WINDOW) {
+    for (int i = first; i < rounds; i++) {
+        if (i >= first + WINDOW) {
             sched_wait_for(s, started[i % WINDOW]);
             sched_wait_for(s, started[i % WINDOW] + 1);
         }
         started[i % WINDOW] = start(s, &out, i);
     }
-    if (c->send.buf == MPI_IN_PLACE)
+    if (c->send.buf == MPI_IN_PLACE || c->comm->remote)
         return;
     struct coll_block from = coll_block(&c->send, rank), to = coll_block(&c->recv, rank);
     sched_copy_as(s, from.buf, from.count, from.type, to.buf, to.count, to.type);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Which algorithm runs: in the rows of a collective, the first that fits. All processes of a
+ * Which algorithm runs: in the rows of a collective, the first that fits; over an
+ * intercommunicator inter.c's, which comes here again for what it is made of. All processes of a
  * call must find the same row, so rows ask only for what all of them know.
  */
 #include <stddef.h>
@@ -93,6 +94,8 @@ static MPI_Count bytes_of(const struct coll *c)
 
 coll_fn coll_choose(const struct coll *c)
 {
+    if (__builtin_expect(c->comm->remote != NULL, 0))
+        return coll_inter;
     int size = c->comm->size;
     MPI_Count bytes = bytes_of(c);
     unsigned have = (c->uneven ? 0 : EQUAL) | (c->op && c->op->commutative ? COMMUTATIVE : 0) |

@@ -8,8 +8,6 @@
 int coll_run(const struct coll *c)
 {
     struct sched s;
-    if (__builtin_expect(c->comm->remote != NULL, 0))
-        return coll_inter_run(c);
     sched_init(&s, c->comm, c->op);
     coll_choose(c)(&s, c);
     return sched_run(&s);

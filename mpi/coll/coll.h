@@ -34,14 +34,16 @@ enum coll_kind {
     COLL_KINDS
 };
 
-/* Data of one process, or blocks of data, one for each process. */
+/* Data of one process, or blocks of data, one for each process that they go to or come from (over
+ * an intercommunicator those of the other group, but in reduce_scatter of the own); arrays have as
+ * many elements. */
 struct coll_data {
     void *buf;               /* maybe MPI_IN_PLACE */
     MPI_Count count;         /* of each block; or */
-    const MPI_Count *counts; /* [size], NULL: all are equal */
-    const MPI_Aint *displs;  /* [size], in extents, or in bytes where types is set */
+    const MPI_Count *counts; /* NULL: all are equal */
+    const MPI_Aint *displs;  /* in extents, or in bytes where types is set */
     MPI_Datatype type;       /* of each block; or */
-    const MPI_Datatype *types; /* [size] */
+    const MPI_Datatype *types;
 };
 
 /*
@@ -51,7 +53,7 @@ struct coll_data {
 struct coll {
     enum coll_kind kind;
     bool uneven; /* one of the calls whose blocks may differ in size */
-    int root;
+    int root; /* over an intercommunicator: MPI_ROOT, MPI_PROC_NULL, or of the other group */
     struct comm *comm;
     const struct op *op;
     struct coll_data send, recv;
@@ -59,10 +61,6 @@ struct coll {
 
 /* Run a collective. Returns MPI_SUCCESS or the error class. */
 int coll_run(const struct coll *c);
-
-/* Over an intercommunicator: whether that is there yet; and coll_run() for one. */
-bool coll_inter_can(enum coll_kind kind);
-int coll_inter_run(const struct coll *c);
 
 /* ---- for algorithms ---- */
 
@@ -94,6 +92,7 @@ void coll_reduce_scatter_halving(struct sched *s, const struct coll *c); /* comm
 void coll_reduce_scatter_pairs(struct sched *s, const struct coll *c);
 void coll_scan(struct sched *s, const struct coll *c);
 void coll_exscan(struct sched *s, const struct coll *c);
+void coll_inter(struct sched *s, const struct coll *c); /* any but scans */
 
 /* The block of one process. */
 struct coll_block {

@@ -19,7 +19,10 @@ struct sched_memory {
 
 int sched_next_tag(struct comm *comm)
 {
-    return (int)(comm->coll_tag++ % COMM_AGREE_TAG);
+    int tag = (int)(comm->coll_tag++ % COMM_AGREE_TAG);
+    if (comm->local) /* is used by the same schedules */
+        comm->local->coll_tag = comm->coll_tag;
+    return tag;
 }
 
 void sched_init(struct sched *s, struct comm *comm, const struct op *op)
@@ -78,6 +81,16 @@ static struct sched_step *append(struct sched *s)
     return &s->steps[s->count++];
 }
 
+void sched_over(struct sched *s, struct comm *comm)
+{
+    s->comm = comm;
+}
+
+static bool is_empty(MPI_Count count, MPI_Datatype type)
+{
+    return count == 0 || type_from(type)->size == 0;
+}
+
 static struct sched_step *append_message(struct sched *s, enum sched_kind kind, int peer,
                                          MPI_Count count, MPI_Datatype type)
 {
@@ -87,13 +100,14 @@ static struct sched_step *append_message(struct sched *s, enum sched_kind kind, 
     step->from = step->to = s->own_bytes;
     step->count = count;
     step->type = type;
+    step->comm = s->comm;
     step->request = NULL;
     return step;
 }
 
 int sched_send(struct sched *s, int peer, const void *buf, MPI_Count count, MPI_Datatype type)
 {
-    if (count == 0)
+    if (is_empty(count, type))
         return s->count;
     append_message(s, SCHED_SEND, peer, count, type)->from = buf;
     return s->count - 1;
@@ -101,7 +115,7 @@ int sched_send(struct sched *s, int peer, const void *buf, MPI_Count count, MPI_
 
 int sched_recv(struct sched *s, int peer, void *buf, MPI_Count count, MPI_Datatype type)
 {
-    if (count == 0)
+    if (is_empty(count, type))
         return s->count;
     append_message(s, SCHED_RECV, peer, count, type)->to = buf;
     return s->count - 1;
@@ -211,7 +225,7 @@ static void note(struct sched *s, int rc)
 
 static void start_message(struct sched *s, struct sched_step *step)
 {
-    struct p2p_side side = {s->comm, s->comm->context + 1, step->peer, s->tag};
+    struct p2p_side side = {step->comm, step->comm->context + 1, step->peer, s->tag};
     int rc;
     if (step->kind == SCHED_SEND) {
         rc = p2p_isend_mode(&side, step->from, step->count, step->type, MPID_STANDARD,

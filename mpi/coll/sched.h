@@ -13,6 +13,7 @@
  *   - A schedule ends with all of its sends and receives complete.
  *   - What a step names (buffers, datatypes, the operation, the communicator) outlives the
  *     schedule; counts and displacements are read while it is built.
+ *   - What is over another communicator than the schedule's own has the same tag there.
  *   - An error does not end the run: other processes count on the messages to come. The
  *     first one is told at the end.
  *   - Memory that runs out while building makes the run do nothing and say so.
@@ -44,7 +45,10 @@ struct sched_step {
         struct request *request; /* of a send or receive under way */
         MPI_Count from_count;    /* of a copy */
     };
-    MPI_Datatype from_type; /* of a copy */
+    union {
+        struct comm *comm;      /* of a send or receive */
+        MPI_Datatype from_type; /* of a copy */
+    };
 };
 
 enum { SCHED_ALL = -1, SCHED_STEPS = 24, SCHED_BYTES = 1024 };
@@ -52,7 +56,7 @@ enum { SCHED_ALL = -1, SCHED_STEPS = 24, SCHED_BYTES = 1024 };
 struct sched_memory; /* a temporary buffer */
 
 struct sched {
-    struct comm *comm;
+    struct comm *comm;   /* of the steps that are appended */
     const struct op *op; /* of the reduce steps */
     int tag;
     bool broken; /* memory ran out while building */
@@ -77,8 +81,10 @@ void sched_fini(struct sched *s);
 
 /* ---- building ---- */
 
+/* The steps from here on are over comm: that of sched_init(), or the one inside it. */
+void sched_over(struct sched *s, struct comm *comm);
 /* Append a step; return its index, for sched_wait_for(). With count 0 there is none to append, nor
- * to wait for. */
+ * to wait for; so it is where elements have no data. */
 int sched_send(struct sched *s, int peer, const void *buf, MPI_Count count, MPI_Datatype type);
 int sched_recv(struct sched *s, int peer, void *buf, MPI_Count count, MPI_Datatype type);
 /* A message without data. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mpi/comm.h"
+#include "mpi/group.h"
 #include "mpi/p2p.h"
 #include "mpi/request.h"
 #include "mpi/type.h"
@@ -18,7 +19,8 @@ struct side {
     struct side *next;
     bool is_send;
     uint32_t context;
-    int from, to, tag;
+    int64_t from, to; /* processes */
+    int tag;
     struct mpid_bytes bytes;
     char *copy;              /* data of a send that is complete already, or NULL */
     struct request *request; /* NULL likewise */
@@ -40,12 +42,20 @@ static struct request *new_request(int kind)
     return request;
 }
 
+static int64_t process(const struct group *group, int rank)
+{
+    return group ? group->first + rank : rank;
+}
+
 static int add(const struct p2p_side *p, bool is_send, const void *buf, MPI_Count count,
                MPI_Datatype type, struct side **added)
 {
     struct type *used;
     struct side *side = calloc(1, sizeof(*side)), **end = &sides;
-    if (!side || p->peer < 0 || p->peer >= p->comm->size)
+    const struct comm *comm = p->comm;
+    int64_t me = process(comm->group, comm->rank);
+    int64_t peer = process(comm->remote ? comm->remote : comm->group, p->peer);
+    if (!side || p->peer < 0 || p->peer >= comm->peers)
         abort();
     int rc = type_place(type, buf, count, &side->bytes, &used);
     if (rc) {
@@ -55,8 +65,8 @@ static int add(const struct p2p_side *p, bool is_send, const void *buf, MPI_Coun
     side->is_send = is_send;
     side->context = p->context;
     side->tag = p->tag;
-    side->from = is_send ? p->comm->rank : p->peer;
-    side->to = is_send ? p->peer : p->comm->rank;
+    side->from = is_send ? me : peer;
+    side->to = is_send ? peer : me;
     while (*end)
         end = &(*end)->next;
     *end = *added = side;

@@ -3,7 +3,8 @@
 /*
  * Point-to-point among processes that are all played by this one: a message is matched as MPI has
  * it, and delivered when the test says so. Until then a send may read its buffer, or have copied
- * it; which of the two is drawn by lot, as is the message that comes next.
+ * it; which of the two is drawn by lot, as is the message that comes next. The processes of a
+ * communicator are numbered by rank, or, where it has a group, from the group's first on.
  */
 #ifndef FAKE_P2P_H
 #define FAKE_P2P_H

@@ -2,9 +2,9 @@
 
 /*
  * Every collective algorithm against what MPI says of the collective, written down naively: on 1
- * to 9 processes, with random datatypes (gaps, lower bounds, backwards), counts and roots, in
- * place or not, messages coming in random order. All bytes of all buffers are compared, so
- * that a write between elements is found too.
+ * to 9 processes, of one group or two, with random datatypes (gaps, lower bounds, backwards),
+ * counts and roots, in place or not, messages coming in random order. All bytes of all buffers are
+ * compared, so that a write between elements is found too.
  *
  * usage: test_coll [SEED [ROUNDS]]; a failure prints the seed of its round.
  */
@@ -21,8 +21,10 @@
 #include "fake_p2p.h"
 #include "mpi/coll/coll.h"
 #include "mpi/coll/sched.h"
+#include "mpi/group.h"
+#include "values.h"
 
-enum { RANKS = 9, BYTES = 16 * 1024, BASE = 6 * 1024, TYPES = 8 };
+enum { MOST = 9, RANKS = 43, BYTES = 16 * 1024, BASE = 6 * 1024 };
 
 static uint64_t state;
 static uint64_t first_seed = 1;
@@ -36,96 +38,6 @@ static uint32_t draw(uint32_t below)
     return (uint32_t)((state >> 32) % below);
 }
 
-/* ---- datatypes: all of ints ---- */
-
-static struct {
-    MPI_Datatype type;
-    int ints; /* in an element */
-} types[TYPES];
-
-static void make_types(void)
-{
-    MPI_Count ones[] = {1, 1}, apart[] = {12, 4}, behind[] = {20};
-    MPI_Datatype t;
-    types[0].type = MPI_INT;
-    PMPI_Type_vector_c(2, 1, 3, MPI_INT, &types[1].type);
-    PMPI_Type_vector_c(2, 1, 2, MPI_INT, &t);
-    PMPI_Type_create_resized_c(t, -8, 24, &types[2].type);
-    PMPI_Type_free(&t);
-    PMPI_Type_contiguous_c(4, MPI_INT, &types[3].type);
-    PMPI_Type_create_resized_c(MPI_INT, 0, 12, &types[4].type);
-    PMPI_Type_create_hindexed_c(2, ones, apart, MPI_INT, &types[5].type);
-    PMPI_Type_contiguous_c(2, MPI_INT, &t);
-    PMPI_Type_create_resized_c(t, 0, -16, &types[6].type);
-    PMPI_Type_free(&t);
-    PMPI_Type_create_hindexed_c(1, ones, behind, MPI_INT, &types[7].type);
-    for (int i = 0; i < TYPES; i++) {
-        types[i].ints = (int)(coll_size(types[i].type) / (MPI_Count)sizeof(int));
-        if (i > 0)
-            assert_int_equal(PMPI_Type_commit(&types[i].type), MPI_SUCCESS);
-    }
-}
-
-static void free_types(void)
-{
-    for (int i = 1; i < TYPES; i++)
-        PMPI_Type_free(&types[i].type);
-}
-
-/* ---- operations ---- */
-
-static void pack(const void *buf, MPI_Count count, MPI_Datatype type, int *ints)
-{
-    struct mpid_bytes bytes;
-    struct type *used;
-    assert_int_equal(type_place(type, buf, count, &bytes, &used), 0);
-    type_pack(&bytes, 0, ints, bytes.len);
-}
-
-static void unpack(void *buf, MPI_Count count, MPI_Datatype type, const int *ints)
-{
-    struct mpid_bytes bytes;
-    struct type *used;
-    assert_int_equal(type_place(type, buf, count, &bytes, &used), 0);
-    type_unpack(&bytes, 0, ints, bytes.len);
-}
-
-/* Pairs (a, b) are x -> a x + b; a pair of pairs is one after the other: this does not commute. */
-static void compose(const unsigned *first, unsigned *second)
-{
-    second[1] = second[0] * first[1] + second[1];
-    second[0] = first[0] * second[0];
-}
-
-static void apply(int commutes, void *in, void *inout, MPI_Count count, MPI_Datatype type)
-{
-    size_t n = (size_t)(count * coll_size(type)) / sizeof(int);
-    unsigned *a = malloc(n * sizeof(int) + 1), *b = malloc(n * sizeof(int) + 1);
-    pack(in, count, type, (int *)a);
-    pack(inout, count, type, (int *)b);
-    for (size_t i = 0; i < n; i += commutes ? 1 : 2) {
-        if (commutes)
-            b[i] += a[i];
-        else
-            compose(&a[i], &b[i]);
-    }
-    unpack(inout, count, type, (int *)b);
-    free(a);
-    free(b);
-}
-
-static void add_all(void *in, void *inout, int *len, MPI_Datatype *type)
-{
-    apply(1, in, inout, *len, *type);
-}
-
-static void compose_all(void *in, void *inout, MPI_Count *len, MPI_Datatype *type)
-{
-    apply(0, in, inout, *len, *type);
-}
-
-static struct op *user_sum, *user_compose;
-
 /* ---- the processes ---- */
 
 struct data {
@@ -134,7 +46,9 @@ struct data {
 };
 
 static int size;
-static struct comm comms[RANKS];
+static int split; /* of two groups, how many are in the first; 0: all are in one */
+static struct comm comms[RANKS], locals[RANKS];
+static struct group groups[2];
 static struct coll calls[RANKS];
 static struct data sends[RANKS], recvs[RANKS], wants[RANKS], befores[RANKS];
 
@@ -148,19 +62,62 @@ static void fill(struct data *data)
     }
 }
 
+/* The first process of the group of i. */
+static int first_with(int i)
+{
+    return split && i >= split ? split : 0;
+}
+
+/* Processes that i has to do with, other than for its group: the first, and how many. */
+static int first_for(int i)
+{
+    return split && i < split ? split : 0;
+}
+
+static int count_for(int i)
+{
+    return !split ? size : i < split ? size - split : split;
+}
+
+static bool are_linked(int i, int j)
+{
+    return !split || (i < split) != (j < split);
+}
+
+static int root_for(int i, int root)
+{
+    if (are_linked(i, root) || root < 0)
+        return root - first_with(root);
+    return i == root ? MPI_ROOT : MPI_PROC_NULL;
+}
+
+static void set_up_comm(int i, uint32_t tag)
+{
+    int which = i >= split;
+    comms[i] = (struct comm){.context = 6, .coll_tag = tag, .peers = count_for(i)};
+    comms[i].rank = i - first_with(i);
+    comms[i].size = split ? size - count_for(i) : size;
+    if (!split)
+        return;
+    groups[which].first = first_with(i);
+    locals[i] = comms[i];
+    locals[i].context = 10;
+    locals[i].peers = comms[i].size;
+    locals[i].group = comms[i].group = &groups[which];
+    comms[i].remote = &groups[!which];
+    comms[i].local = &locals[i];
+}
+
 static void set_up(enum coll_kind kind, int root)
 {
     uint32_t tag = draw(UINT32_MAX);
     for (int i = 0; i < size; i++) {
-        comms[i].rank = i;
-        comms[i].size = comms[i].peers = size;
-        comms[i].context = 6;
-        comms[i].coll_tag = tag;
+        set_up_comm(i, tag);
         fill(&sends[i]);
         fill(&recvs[i]);
         fill(&wants[i]);
         fill(&befores[i]);
-        calls[i] = (struct coll){.kind = kind, .root = root, .comm = &comms[i]};
+        calls[i] = (struct coll){.kind = kind, .root = root_for(i, root), .comm = &comms[i]};
         calls[i].send.buf = sends[i].base;
         calls[i].recv.buf = recvs[i].base;
     }
@@ -232,14 +189,14 @@ static int any_ints(void)
 
 static int any_type(void)
 {
-    return (int)draw(TYPES);
+    return (int)draw(VALUES_TYPES);
 }
 
 static void set_data(struct coll_data *data, int ints)
 {
     int i = any_type();
-    data->type = types[i].type;
-    data->count = ints / types[i].ints;
+    data->type = values_types[i].type;
+    data->count = ints / values_types[i].ints;
 }
 
 static void *at(void *base, int64_t elements, MPI_Datatype type)
@@ -251,29 +208,30 @@ static MPI_Count counts[RANKS][2][RANKS];
 static MPI_Aint displs[RANKS][2][RANKS];
 static MPI_Datatype block_types[RANKS][2][RANKS];
 
-/* Lay out uneven blocks, in random order, with room between them: 1 type, or one for each. */
+/* Lay out uneven blocks, in random order, with room between them: 1 type, or one for each. ints:
+ * of each process. */
 static void set_blocks(struct coll_data *data, int owner, int which, const int *ints, bool bytes)
 {
-    int type = any_type(), order[RANKS] = {0};
+    int type = any_type(), order[RANKS] = {0}, n = count_for(owner);
     int64_t next = 0;
-    for (int i = 0; i < size; i++) {
+    for (int i = 0; i < n; i++) {
         int j = (int)draw((uint32_t)i + 1);
         order[i] = order[j];
         order[j] = i;
     }
-    data->type = bytes ? MPI_DATATYPE_NULL : types[type].type;
+    data->type = bytes ? MPI_DATATYPE_NULL : values_types[type].type;
     data->counts = counts[owner][which];
     data->displs = displs[owner][which];
     data->types = bytes ? block_types[owner][which] : NULL;
-    for (int i = 0; i < size; i++) {
+    for (int i = 0; i < n; i++) {
         int k = order[i];
         if (bytes)
             type = any_type();
-        block_types[owner][which][k] = types[type].type;
-        counts[owner][which][k] = ints[k] / types[type].ints;
+        block_types[owner][which][k] = values_types[type].type;
+        counts[owner][which][k] = ints[first_for(owner) + k] / values_types[type].ints;
         displs[owner][which][k] = next;
         next += bytes ? 24 * counts[owner][which][k] + 48 : counts[owner][which][k] + 2;
-        if (bytes && type_from(types[type].type)->extent < 0)
+        if (bytes && type_from(values_types[type].type)->extent < 0)
             displs[owner][which][k] += 16 * counts[owner][which][k];
     }
 }
@@ -313,15 +271,23 @@ static void run_barrier(coll_fn fn)
     run(fn);
 }
 
+/* What must not be looked at. */
+static const struct coll_data none = {.count = -1};
+
 static void run_bcast(coll_fn fn)
 {
     int ints = any_ints(), root = (int)draw((uint32_t)size);
     set_up(COLL_BCAST, root);
     for (int i = 0; i < size; i++)
-        set_data(&calls[i].recv, ints);
+        if (i == root || are_linked(i, root))
+            set_data(&calls[i].recv, ints);
+        else
+            calls[i].recv = none;
     expect_unchanged();
     for (int i = 0; i < size; i++)
-        copy(whole(&calls[root].recv, recvs[root].base), whole(&calls[i].recv, wants[i].base));
+        if (are_linked(i, root))
+            copy(whole(&calls[root].recv, recvs[root].base),
+                 whole(&calls[i].recv, wants[i].base));
     run(fn);
 }
 
@@ -338,21 +304,24 @@ static void run_gather(coll_fn fn, bool uneven)
     set_up(COLL_GATHER, root);
     for (int i = 0; i < size; i++) {
         ints[i] = i && !uneven ? ints[0] : any_ints();
-        set_data(&calls[i].send, ints[i]);
         calls[i].uneven = uneven;
-        if (i != root) /* must not be looked at */
-            calls[i].recv = (struct coll_data){.count = -1};
+        if (are_linked(i, root))
+            set_data(&calls[i].send, ints[i]);
+        else
+            calls[i].send = none;
+        if (i != root)
+            calls[i].recv = none;
     }
     if (uneven)
         set_blocks(&calls[root].recv, root, 1, ints, false);
     else
         set_data(&calls[root].recv, ints[0]);
-    bool in_place = draw(2);
+    bool in_place = !split && draw(2);
     expect_unchanged();
     for (int i = 0; i < size; i++)
-        if (i != root || !in_place)
+        if (are_linked(i, root) && (i != root || !in_place))
             copy(whole(&calls[i].send, sends[i].base),
-                 block_of(&calls[root].recv, wants[root].base, i));
+                 block_of(&calls[root].recv, wants[root].base, comms[i].rank));
     if (in_place)
         set_in_place(&calls[root].send);
     run(fn);
@@ -364,20 +333,23 @@ static void run_scatter(coll_fn fn, bool uneven)
     set_up(COLL_SCATTER, root);
     for (int i = 0; i < size; i++) {
         ints[i] = i && !uneven ? ints[0] : any_ints();
-        set_data(&calls[i].recv, ints[i]);
         calls[i].uneven = uneven;
+        if (are_linked(i, root))
+            set_data(&calls[i].recv, ints[i]);
+        else
+            calls[i].recv = none;
         if (i != root)
-            calls[i].send = (struct coll_data){.count = -1};
+            calls[i].send = none;
     }
     if (uneven)
         set_blocks(&calls[root].send, root, 0, ints, false);
     else
         set_data(&calls[root].send, ints[0]);
-    bool in_place = draw(2);
+    bool in_place = !split && draw(2);
     expect_unchanged();
     for (int i = 0; i < size; i++)
-        if (i != root || !in_place)
-            copy(block_of(&calls[root].send, sends[root].base, i),
+        if (are_linked(i, root) && (i != root || !in_place))
+            copy(block_of(&calls[root].send, sends[root].base, comms[i].rank),
                  whole(&calls[i].recv, wants[i].base));
     if (in_place)
         set_in_place(&calls[root].recv);
@@ -389,22 +361,23 @@ static void run_allgather(coll_fn fn, bool uneven)
     int ints[RANKS];
     set_up(COLL_ALLGATHER, -1);
     for (int i = 0; i < size; i++)
-        ints[i] = i && !uneven ? ints[0] : any_ints();
+        ints[i] = i != first_with(i) && !uneven ? ints[first_with(i)] : any_ints();
     for (int i = 0; i < size; i++) {
         set_data(&calls[i].send, ints[i]);
         calls[i].uneven = uneven;
         if (uneven)
             set_blocks(&calls[i].recv, i, 1, ints, false);
         else
-            set_data(&calls[i].recv, ints[i]);
+            set_data(&calls[i].recv, ints[first_for(i)]);
     }
-    bool in_place = draw(2); /* all or none, as MPI has it */
+    bool in_place = !split && draw(2); /* all or none, as MPI has it */
     expect_unchanged();
     for (int from = 0; from < size; from++)
-        for (int to = 0; to < size; to++) {
+        for (int i = 0; i < count_for(from); i++) {
+            int to = first_for(from) + i;
             struct block in = in_place ? block_of(&calls[from].recv, recvs[from].base, from)
                                        : whole(&calls[from].send, sends[from].base);
-            copy(in, block_of(&calls[to].recv, wants[to].base, from));
+            copy(in, block_of(&calls[to].recv, wants[to].base, comms[from].rank));
         }
     for (int i = 0; i < size && in_place; i++)
         set_in_place(&calls[i].send);
@@ -417,8 +390,9 @@ static void set_alltoall(int how, bool in_place)
     int ints[RANKS][RANKS];
     for (int i = 0; i < size; i++)
         for (int j = 0; j < size; j++) {
-            bool first = i == 0 && j == 0;
-            ints[i][j] = !how && !first ? ints[0][0] : any_ints();
+            int first = first_with(i), second = first_for(i); /* so many between equal blocks */
+            bool alike = !how && (i != first || j != second);
+            ints[i][j] = alike && j >= second ? ints[first][second] : any_ints();
             if (in_place && j < i)
                 ints[i][j] = ints[j][i];
         }
@@ -431,8 +405,8 @@ static void set_alltoall(int how, bool in_place)
             set_blocks(&calls[i].send, i, 0, ints[i], how == 2);
             set_blocks(&calls[i].recv, i, 1, to_me, how == 2);
         } else {
-            set_data(&calls[i].send, ints[0][0]);
-            set_data(&calls[i].recv, ints[0][0]);
+            set_data(&calls[i].send, ints[first_with(i)][first_for(i)]);
+            set_data(&calls[i].recv, ints[first_for(i)][first_with(i)]);
         }
     }
 }
@@ -440,15 +414,16 @@ static void set_alltoall(int how, bool in_place)
 /* how: 0 alltoall, 1 alltoallv, 2 alltoallw */
 static void run_alltoall(coll_fn fn, int how)
 {
-    bool in_place = draw(2);
+    bool in_place = !split && draw(2);
     set_up(COLL_ALLTOALL, -1);
     set_alltoall(how, in_place);
     expect_unchanged();
     for (int from = 0; from < size; from++)
-        for (int to = 0; to < size; to++) {
-            struct block in = in_place ? block_of(&calls[from].recv, recvs[from].base, to)
-                                       : block_of(&calls[from].send, sends[from].base, to);
-            copy(in, block_of(&calls[to].recv, wants[to].base, from));
+        for (int i = 0; i < count_for(from); i++) {
+            int to = first_for(from) + i;
+            struct block in = in_place ? block_of(&calls[from].recv, recvs[from].base, i)
+                                       : block_of(&calls[from].send, sends[from].base, i);
+            copy(in, block_of(&calls[to].recv, wants[to].base, comms[from].rank));
         }
     for (int i = 0; i < size && in_place; i++)
         set_in_place(&calls[i].send);
@@ -467,24 +442,24 @@ static const struct op *any_op(bool must_commute, int *type)
         return op_from(MPI_SUM);
     }
     if (which == 1)
-        return user_sum;
-    while (types[*type].ints < 2)
+        return values_sum;
+    while (values_types[*type].ints < 2)
         *type = any_type();
-    return user_compose;
+    return values_composed;
 }
 
-/* The operands of a rank, as ints. */
-static void operands(int rank, bool in_place, MPI_Count count, MPI_Datatype type, int *ints)
+/* The operands of a process, as ints. */
+static void operands(int i, bool in_place, MPI_Count count, MPI_Datatype type, int *ints)
 {
-    pack(in_place ? recvs[rank].base : sends[rank].base, count, type, ints);
+    values_pack(in_place ? recvs[i].base : sends[i].base, count, type, ints);
 }
 
 /* acc = acc op the operands of rank */
 static void accumulate(const struct op *op, int *acc, int *more, int n)
 {
-    for (int i = 0; i < n; i += op == user_compose ? 2 : 1) {
-        if (op == user_compose) {
-            compose((unsigned *)&acc[i], (unsigned *)&more[i]);
+    for (int i = 0; i < n; i += op == values_composed ? 2 : 1) {
+        if (op == values_composed) {
+            values_compose((unsigned *)&acc[i], (unsigned *)&more[i]);
             acc[i] = more[i];
             acc[i + 1] = more[i + 1];
         } else {
@@ -493,14 +468,15 @@ static void accumulate(const struct op *op, int *acc, int *more, int n)
     }
 }
 
-/* Reduce the operands of the ranks from 0 to last. */
-static void reduce_to(int last, bool in_place, MPI_Count count, MPI_Datatype type, int *acc)
+/* Reduce the operands of so many processes. */
+static void reduce(int first, int processes, bool in_place, MPI_Count count, MPI_Datatype type,
+                   int *acc)
 {
     int n = (int)(count * coll_size(type)) / (int)sizeof(int);
     int *more = malloc(((size_t)n + 1) * sizeof(int));
-    operands(0, in_place, count, type, acc);
-    for (int i = 1; i <= last; i++) {
-        operands(i, in_place, count, type, more);
+    operands(first, in_place, count, type, acc);
+    for (int i = 1; i < processes; i++) {
+        operands(first + i, in_place, count, type, more);
         accumulate(calls[0].op, acc, more, n);
     }
     free(more);
@@ -516,7 +492,7 @@ static MPI_Count set_reduction(enum coll_kind kind, int root, bool must_commute)
     set_up(kind, root);
     for (int i = 0; i < size; i++) {
         calls[i].op = op;
-        calls[i].recv.type = types[type].type;
+        calls[i].recv.type = values_types[type].type;
         calls[i].recv.count = count;
     }
     return count;
@@ -527,39 +503,53 @@ static void run_reduce(coll_fn fn, bool must_commute)
     int result[INTS], root = (int)draw((uint32_t)size);
     MPI_Count count = set_reduction(COLL_REDUCE, root, must_commute);
     MPI_Datatype type = calls[0].recv.type;
-    bool in_place = draw(2);
+    bool in_place = !split && draw(2);
     if (in_place) { /* the root's input is in its result */
-        pack(recvs[root].base, count, type, result);
-        unpack(sends[root].base, count, type, result);
+        values_pack(recvs[root].base, count, type, result);
+        values_unpack(sends[root].base, count, type, result);
     }
     expect_unchanged();
-    reduce_to(size - 1, false, count, type, result);
-    unpack(wants[root].base, count, type, result);
+    reduce(first_for(root), count_for(root), false, count, type, result);
+    values_unpack(wants[root].base, count, type, result);
     if (in_place)
         calls[root].send.buf = MPI_IN_PLACE;
-    for (int i = 0; i < size; i++)
+    for (int i = 0; i < size; i++) {
         if (i != root)
             calls[i].recv.buf = NULL;
+        if (!are_linked(i, root))
+            calls[i].send = none;
+    }
     run(fn);
 }
 
-/* Allreduce, scan and exscan: each process gets the reduction of the ranks up to some. */
+/* Allreduce, scan and exscan: each process gets the reduction of all, or of so many first. */
 static void run_prefix(coll_fn fn, enum coll_kind kind, bool must_commute)
 {
     int result[INTS];
     MPI_Count count = set_reduction(kind, -1, must_commute);
-    bool in_place = draw(2);
+    bool in_place = !split && draw(2);
     expect_unchanged();
     for (int i = 0; i < size; i++) {
-        int last = kind == COLL_ALLREDUCE ? size - 1 : kind == COLL_SCAN ? i : i - 1;
-        if (last < 0)
+        int n = kind == COLL_ALLREDUCE ? count_for(i) : kind == COLL_SCAN ? i + 1 : i;
+        if (n == 0)
             continue;
-        reduce_to(last, in_place, count, calls[0].recv.type, result);
-        unpack(wants[i].base, count, calls[0].recv.type, result);
+        reduce(first_for(i), n, in_place, count, calls[0].recv.type, result);
+        values_unpack(wants[i].base, count, calls[0].recv.type, result);
     }
     for (int i = 0; i < size && in_place; i++)
         calls[i].send.buf = MPI_IN_PLACE;
     run(fn);
+}
+
+/* Deal out elements to a group, to each as many or not; to two groups as many. Returns the sum. */
+static MPI_Count deal(int first, int n, bool uneven, MPI_Count most)
+{
+    MPI_Count *to = counts[first][0], all = most * (split ? split * (size - split) : size);
+    for (int i = 0; i < n; i++)
+        to[i] = uneven ? 0 : all / n;
+    for (MPI_Count i = 0; i < all && uneven; i++)
+        to[draw((uint32_t)n)]++;
+    return all;
 }
 
 static void run_reduce_scatter(coll_fn fn, bool must_commute)
@@ -567,24 +557,24 @@ static void run_reduce_scatter(coll_fn fn, bool must_commute)
     int result[INTS];
     (void)set_reduction(COLL_REDUCE_SCATTER, -1, must_commute);
     MPI_Datatype type = calls[0].recv.type;
-    MPI_Count all = 0, most = draw(4), ints = coll_size(type) / (MPI_Count)sizeof(int);
-    bool in_place = draw(2), uneven = draw(2);
-    for (int i = 0; i < size; i++) {
-        counts[0][0][i] = uneven ? draw(4) : most;
-        all += counts[0][0][i];
-    }
+    MPI_Count most = draw(4), ints = coll_size(type) / (MPI_Count)sizeof(int), all = 0, at = 0;
+    bool in_place = !split && draw(2), uneven = draw(2);
+    for (int i = 0; i < size; i++)
+        if (i == first_with(i))
+            all = deal(i, comms[i].size, uneven, most);
     expect_unchanged();
-    reduce_to(size - 1, in_place, all, type, result);
-    all = 0;
     for (int i = 0; i < size; i++) {
+        MPI_Count *blocks = counts[first_with(i)][0], own = blocks[comms[i].rank];
+        at = i == first_with(i) ? 0 : at;
+        reduce(first_for(i), count_for(i), in_place, all, type, result);
         calls[i].uneven = uneven;
-        calls[i].recv.count = most;
-        calls[i].recv.counts = uneven ? counts[0][0] : NULL;
-        unpack(wants[i].base, counts[0][0][i], type, result + all * ints);
-        all += counts[0][0][i];
-        if (in_place)
-            calls[i].send.buf = MPI_IN_PLACE;
+        calls[i].recv.count = own;
+        calls[i].recv.counts = uneven ? blocks : NULL;
+        values_unpack(wants[i].base, own, type, result + at * ints);
+        at += own;
     }
+    for (int i = 0; i < size && in_place; i++)
+        calls[i].send.buf = MPI_IN_PLACE;
     run(fn);
 }
 
@@ -647,8 +637,18 @@ static void run_chosen(void)
     run_reduce(NULL, false);
     run_prefix(NULL, COLL_ALLREDUCE, false);
     run_reduce_scatter(NULL, false);
+    if (split)
+        return;
     run_prefix(NULL, COLL_SCAN, false);
     run_prefix(NULL, COLL_EXSCAN, false);
+}
+
+/* The same with two groups. */
+static void run_inter(void)
+{
+    for (split = 1; split < size; split++)
+        run_chosen();
+    split = 0;
 }
 
 static uint64_t running;
@@ -664,7 +664,7 @@ static void random_rounds(void (*round)(void))
     for (int i = 0; i < rounds; i++) {
         running = first_seed + (uint64_t)i;
         state = running * 0x9e3779b97f4a7c15u + 1;
-        for (size = 1; size <= RANKS; size++)
+        for (size = 1; size <= MOST; size++)
             round();
     }
     running = 0;
@@ -683,6 +683,49 @@ static void test_reducing(void **unused)
 static void test_chosen(void **unused)
 {
     random_rounds(run_chosen);
+}
+
+static void test_inter(void **unused)
+{
+    random_rounds(run_inter);
+}
+
+/* More processes than exchange at a time. */
+static void test_window(void **unused)
+{
+    size = RANKS;
+    for (int i = 0; i < 3; i++) {
+        split = i == 2 ? RANKS - 1 : 2 + i;
+        run_alltoall(NULL, i);
+    }
+    split = 0;
+}
+
+/* What has no data goes without messages, however that is said. */
+static void test_empty(void **unused)
+{
+    MPI_Datatype empty;
+    PMPI_Type_contiguous_c(0, MPI_INT, &empty);
+    assert_int_equal(PMPI_Type_commit(&empty), MPI_SUCCESS);
+    for (size = 2; size <= MOST; size++) {
+        set_up(COLL_BCAST, 0);
+        for (int i = 0; i < size; i++) {
+            calls[i].recv.type = i ? empty : MPI_INT;
+            calls[i].recv.count = i;
+        }
+        expect_unchanged();
+        run(NULL);
+        set_up(COLL_ALLGATHER, -1);
+        for (int i = 0; i < size; i++) {
+            calls[i].send.type = i % 2 ? empty : MPI_INT;
+            calls[i].recv.type = i % 2 ? MPI_INT : empty;
+            calls[i].send.count = i % 2 ? 3 : 0;
+            calls[i].recv.count = i % 2 ? 0 : 3;
+        }
+        expect_unchanged();
+        run(NULL);
+    }
+    PMPI_Type_free(&empty);
 }
 
 /* Different tags keep collectives apart that are under way at the same time; the tag never is
@@ -739,20 +782,18 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_moving),    cmocka_unit_test(test_reducing),
-        cmocka_unit_test(test_chosen),    cmocka_unit_test(test_tags),
-        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_truncation),
+        cmocka_unit_test(test_chosen),    cmocka_unit_test(test_inter),
+        cmocka_unit_test(test_window),    cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_tags),      cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_truncation),
     };
     first_seed = argc > 1 ? strtoull(argv[1], NULL, 10) : first_seed;
     rounds = argc > 2 ? atoi(argv[2]) : rounds;
     state = 88172645463325252u;
     fake_p2p_draw = draw;
-    make_types();
-    user_sum = op_create(add_all, NULL, true);
-    user_compose = op_create(NULL, compose_all, false);
+    values_init();
     atexit(report);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    op_unref(user_sum);
-    op_unref(user_compose);
-    free_types();
+    values_fini();
     return failed != 0;
 }

@@ -262,8 +262,13 @@ void mpid_cancel(struct mpid_request *request);
 
 /*
  * mpiexec may ask every process of a job that seems to hang what it waits for. A wait for what the
- * device cannot know has a function that tells it, which is called only then: in the thread that
+ * device cannot know has a function that tells it, which is called then: in the thread that
  * waits, device locked. It calls mpid_tell_*() and nothing else here.
+ *
+ * Where several threads may call, one that goes to sleep is told so itself, to be woken when that
+ * comes and not for whatever else does. So all must be told that the wait may end by: any one of
+ * several after mpid_tell_any(), else each of those that must all come. What tells nothing waits
+ * for anything.
  */
 struct mpid_tale;
 typedef void (*mpid_tell_fn)(void *arg, struct mpid_tale *tale);
@@ -271,6 +276,9 @@ void mpid_wait_telling(bool (*is_done)(void *arg), void *arg, mpid_tell_fn tell)
 
 /* One of what is waited for; one that is complete is left out. */
 void mpid_tell_request(struct mpid_tale *tale, const struct mpid_request *request);
+/* A request that the layer above completes, by mpid_complete(); NULL: something else that it
+ * brings about, and tells of by mpid_wake(). */
+void mpid_tell_own(struct mpid_tale *tale, const struct mpid_request *request);
 /* A message that fits want. */
 void mpid_tell_probe(struct mpid_tale *tale, const struct mpid_envelope *want);
 /* All sends of this process that are not over. */

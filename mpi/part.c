@@ -293,10 +293,8 @@ static void hand_over(struct part *part, int chunk)
     struct slot *slot = slot_at(part, chunk);
     struct mpid_bytes bytes = place_of(part, chunk);
     struct mpid_envelope env = envelope_of(part, part->comm->rank, chunk);
-    if (mpid_send(part->vc, &env, &bytes, MPID_STANDARD, &slot->dev) == 0) {
-        atomic_store_explicit(&slot->dev.pending, 0, memory_order_release);
-        mpid_wake(); /* for what was complete at once the device wakes nobody */
-    }
+    if (mpid_send(part->vc, &env, &bytes, MPID_STANDARD, &slot->dev) == 0)
+        mpid_complete(&slot->dev, MPID_OK); /* of what was complete at once it tells nobody */
 }
 
 bool part_ready(struct part *part, int partition)

@@ -142,7 +142,8 @@ void request_tell(const struct request *request, struct mpid_tale *tale)
     case REQUEST_RECV: mpid_tell_request(tale, &request->dev); break;
     case REQUEST_PART: part_tell(request->part, tale); break;
     case REQUEST_FLUSH: mpid_tell_sends(NULL, tale); break;
-    default: break;
+    case REQUEST_TASK: mpid_tell_own(tale, &request->dev); break;
+    default: mpid_tell_own(tale, NULL);
     }
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "mpid/hang.h"
+#include "mpid/sleep.h"
 #include "mpid/wait.h"
 #include "os/log.h"
 #include "os/settings.h"
@@ -60,7 +61,8 @@ void device_complete(struct mpid_request *request)
     atomic_store_explicit(&request->pending, 0, memory_order_release);
     if (__builtin_expect(done != NULL, 0))
         done(request);
-    progress_news();
+    if (progress_sleepers())
+        progress_wake_for(request);
 }
 
 bool mpid_when_done(struct mpid_request *request, void (*done)(struct mpid_request *request))
@@ -248,6 +250,7 @@ static void process_ended(const BNR_Event *event, void *arg)
 {
     (void)arg;
     device.ends_seen = true;
+    progress_wake(); /* a wait may end by that */
     if (event->type == BNR_EV_PROC_EXIT && device.used & MPID_WORLD)
         check_was_there(event->rank);
     struct search search = {.rank = (uint32_t)event->rank};
@@ -398,6 +401,7 @@ void mpid_orphan(void)
     device.port_count = device.hot_count = device.binding = 0;
     device.countdown = INT_MAX;
     device.busy = NULL;
+    sleep_forget();
     vc_each(orphan, NULL);
 }
 

@@ -165,14 +165,25 @@ void connect_lost(struct chan_link *link, int rc);
 bool progress_turn(void);
 /* Look at every channel in the next turn. */
 void progress_look(void);
-/* Wake sleeping threads of this process; locked. */
+
+/* ---- sleep.c ---- */
+
+/* Wake sleeping threads of this process, locked: all; those that wait for this request, and for
+ * what they cannot say; or the latter alone. */
 void progress_wake(void);
+void progress_wake_for(const struct mpid_request *request);
+void progress_wake_some(void);
+
+static inline bool progress_sleepers(void)
+{
+    return __builtin_expect(atomic_load_explicit(&device.sleepers, memory_order_relaxed), 0);
+}
 
 /* Something came about that a sleeping thread may wait for, and no channel tells it. */
 static inline void progress_news(void)
 {
-    if (__builtin_expect(atomic_load_explicit(&device.sleepers, memory_order_relaxed), 0))
-        progress_wake();
+    if (progress_sleepers())
+        progress_wake_some();
 }
 
 /* ---- epoch.c ---- */

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "mpid/device.h"
+#include "mpid/sleep.h"
 #include "mpid/wait.h"
 #include "os/clock.h"
 #include "os/lock.h"
@@ -38,7 +39,8 @@ struct mpid_tale {
     size_t len, room;
     size_t mode_at; /* of the mode of the thread that tells */
     int items;
-    bool cut; /* there was no room for something */
+    bool cut;                /* there was no room for something */
+    struct sleeper *sleeper; /* who is told, and no text made; NULL: mpiexec */
 };
 
 static struct {
@@ -253,6 +255,10 @@ static bool counts(struct mpid_tale *tale)
 void mpid_tell_request(struct mpid_tale *tale, const struct mpid_request *request)
 {
     const struct mpid_envelope *env = &request->from;
+    if (tale->sleeper) {
+        sleep_watch(tale->sleeper, request);
+        return;
+    }
     if (mpid_is_complete(request) || !counts(tale))
         return;
     if (request->kind == MPID_SEND)
@@ -264,9 +270,17 @@ void mpid_tell_request(struct mpid_tale *tale, const struct mpid_request *reques
             state_of(request));
 }
 
+void mpid_tell_own(struct mpid_tale *tale, const struct mpid_request *request)
+{
+    if (tale->sleeper)
+        sleep_watch(tale->sleeper, request);
+}
+
 void mpid_tell_probe(struct mpid_tale *tale, const struct mpid_envelope *want)
 {
-    if (counts(tale))
+    if (tale->sleeper)
+        sleep_watch(tale->sleeper, NULL);
+    else if (counts(tale))
         put(tale, "A\tprobe\t%u\t%" PRId64 "\t%d\t%d\t0\t\n", want->context,
             world_rank(want->context, want->rank), want->rank, want->tag);
 }
@@ -279,6 +293,8 @@ static void set_mode(struct mpid_tale *tale, const char mode[4])
 
 void mpid_tell_any(struct mpid_tale *tale)
 {
+    if (tale->sleeper)
+        sleep_watch_any(tale->sleeper);
     set_mode(tale, "some");
 }
 
@@ -422,6 +438,10 @@ static void tell_send_queue(struct vc *vc, void *tale)
 void mpid_tell_sends(void *arg, struct mpid_tale *tale)
 {
     (void)arg;
+    if (tale->sleeper) { /* it waits for some of them, or for what follows them */
+        sleep_watch(tale->sleeper, NULL);
+        return;
+    }
     vc_each(tell_send_queue, tale);
     for (uint32_t i = 0; i < device.ids.count; i++) {
         const struct mpid_request *request = device.ids.slots[i].request;
@@ -441,7 +461,10 @@ static void tell_close(struct vc *vc, void *arg)
 void hang_tell_closes(void *arg, struct mpid_tale *tale)
 {
     (void)arg;
-    vc_each(tell_close, tale);
+    if (tale->sleeper)
+        sleep_watch(tale->sleeper, NULL);
+    else
+        vc_each(tell_close, tale);
 }
 
 /* ---- question and answer ---- */
@@ -494,6 +517,12 @@ static bool is_news(void)
         return false;
     hang.told[hang.told_count++] = me;
     return true;
+}
+
+void hang_tell_sleeper(struct sleeper *sleeper, mpid_tell_fn tell, void *arg)
+{
+    struct mpid_tale tale = {.sleeper = sleeper};
+    tell(arg, &tale);
 }
 
 static bool is_due(void)

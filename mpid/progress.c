@@ -3,23 +3,17 @@
 /*
  * The one progress loop, and waiting.
  *
- * A wait spins while a core is ours, then yields, then sleeps: on the word of
- * the channel that has one, where no other channel has links, else on the
+ * A wait spins while a core is ours, then yields, then sleeps (mpid/sleep.h): on the
+ * word of the channel that has one, where no other channel has links, else on the
  * descriptors of all. A sleeper looks up at least every 100 ms, for what comes
  * by no channel (the end of a process). Where ranks outnumber cores it goes to
  * sleep almost at once.
  */
-#include <poll.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "mpid/device.h"
 #include "mpid/hang.h"
+#include "mpid/sleep.h"
 #include "mpid/wait.h"
 #include "os/clock.h"
-#include "os/futex.h"
-#include "os/log.h"
-#include "os/settings.h"
 
 /* ---- one turn ---- */
 
@@ -155,168 +149,6 @@ bool mpid_progress(void)
     return background() || moved;
 }
 
-/* ---- sleeping ---- */
-
-enum { LOOK_UP_NS = 100000000, LOOK_UP_BINDING_NS = 1000000 };
-
-static struct chan *with_word(void)
-{
-    for (int i = 0; i < device.port_count; i++)
-        if (device.ports[i].chan->word)
-            return device.ports[i].chan;
-    return NULL;
-}
-
-/* The word is enough where no channel with a descriptor has links. */
-static enum chan_sleep choose_sleep(void)
-{
-    if (!with_word())
-        return CHAN_SLEEP_FD;
-    for (int i = 0; i < device.port_count; i++)
-        if (device.ports[i].chan->fd >= 0 && !device.ports[i].chan->word &&
-            device.ports[i].chan->links)
-            return CHAN_SLEEP_FD;
-    return CHAN_SLEEP_WORD;
-}
-
-/* A sleep on the word is no concern of a channel that has a descriptor instead. */
-static bool arm_all(enum chan_sleep how)
-{
-    bool ready = true;
-    for (int i = 0; i < device.port_count; i++) {
-        struct chan *chan = device.ports[i].chan;
-        bool deaf = how == CHAN_SLEEP_WORD && !chan->word && chan->fd >= 0;
-        if (!deaf && chan->ops->arm(chan, how))
-            ready = false;
-    }
-    return ready;
-}
-
-static void disarm_all(void)
-{
-    for (int i = 0; i < device.port_count; i++)
-        device.ports[i].chan->ops->disarm(device.ports[i].chan);
-    progress_look();
-}
-
-static void sleep_on_fds(const struct pollfd *fds, nfds_t count, uint64_t timeout_ns)
-{
-    struct timespec limit = {(time_t)(timeout_ns / 1000000000u),
-                             (long)(timeout_ns % 1000000000u)};
-    (void)ppoll((struct pollfd *)(uintptr_t)fds, count, &limit, NULL);
-}
-
-static nfds_t gather_fds(struct pollfd fds[BIND_CHANNELS + 1])
-{
-    nfds_t count = 0;
-    for (int i = 0; i < device.port_count; i++)
-        if (device.ports[i].chan->fd >= 0)
-            fds[count++] = (struct pollfd){.fd = device.ports[i].chan->fd, .events = POLLIN};
-    if (wait_self_fd() >= 0)
-        fds[count++] = (struct pollfd){.fd = wait_self_fd(), .events = POLLIN};
-    return count;
-}
-
-/* In FD sleep one thread polls, and alone drains the descriptor that rings for it; the
- * others sleep on this word, and are woken when it comes back. */
-static _Atomic uint32_t bell;
-static bool polled;
-
-/* Ring for the threads of this process that sleep beside the one that polls. */
-static void ring_bell(void)
-{
-    atomic_fetch_add(&bell, 1);
-    os_futex_wake(&bell, INT_MAX);
-}
-
-static void poll_fds(uint64_t timeout_ns)
-{
-    struct pollfd fds[BIND_CHANNELS + 1];
-    nfds_t count = gather_fds(fds);
-    polled = true;
-    os_unlock(&device.lock);
-    sleep_on_fds(fds, count, timeout_ns);
-    os_lock(&device.lock);
-    polled = false;
-    wait_self_drain();
-    if (atomic_load(&device.sleepers) > 1) { /* the last one disarms in any case */
-        disarm_all();
-        ring_bell();
-    }
-}
-
-static void sleep_on(_Atomic uint32_t *word, uint32_t seen, uint64_t timeout_ns)
-{
-    os_unlock(&device.lock);
-    os_futex_wait(word, seen, timeout_ns);
-    os_lock(&device.lock);
-}
-
-static _Noreturn void end_orphan(void)
-{
-    os_fail(0, "a child process of the one that called MPI_Init waits in MPI, where it has no part");
-    _exit(1);
-}
-
-/*
- * Sleep until something may have happened. Whoever completes a request, or brings
- * anything else that a thread may wait for, does so locked and looks at device.sleepers;
- * so what is_done() does not see, told unlocked, will change the words read before.
- */
-static void sleep_once(bool (*is_done)(void *arg), void *arg)
-{
-    if (device.orphan)
-        end_orphan();
-    os_lock(&device.lock);
-    uint64_t timeout_ns = device.binding ? LOOK_UP_BINDING_NS : LOOK_UP_NS;
-    enum chan_sleep how = choose_sleep();
-    struct chan *chan = with_word();
-    uint32_t seen = chan ? atomic_load(chan->word) : 0, heard = atomic_load(&bell);
-    atomic_fetch_add(&device.sleepers, 1);
-    bool ready = arm_all(how) && !device.busy;
-    os_unlock(&device.lock);
-    ready = ready && !is_done(arg);
-    os_lock(&device.lock);
-    if (ready) {
-        uint64_t began_ns = os_now_ns();
-        if (how == CHAN_SLEEP_WORD)
-            sleep_on(chan->word, seen, timeout_ns);
-        else if (polled)
-            sleep_on(&bell, heard, timeout_ns);
-        else if (atomic_load(&bell) == heard)
-            poll_fds(timeout_ns);
-        atomic_fetch_add(&stats_waits.sleeps, 1);
-        atomic_fetch_add(&stats_waits.sleep_ns, os_now_ns() - began_ns);
-        (void)BNR_Progress(NULL);
-    }
-    if (atomic_fetch_sub(&device.sleepers, 1) == 1)
-        disarm_all();
-    os_unlock(&device.lock);
-}
-
-/* In every way at once: a sleeper may be in any. */
-void progress_wake(void)
-{
-    struct chan *chan = with_word();
-    device.stats.wakes++;
-    if (chan) {
-        atomic_fetch_add(chan->word, 1);
-        os_futex_wake(chan->word, INT_MAX);
-    }
-    if (wait_self_fd() >= 0) {
-        ring_bell();
-        if (polled)
-            wait_self_ring();
-    }
-}
-
-void mpid_wake(void)
-{
-    os_lock(&device.lock);
-    progress_news();
-    os_unlock(&device.lock);
-}
-
 /* ---- waiting ---- */
 
 /* Nothing happened: spend the time until the next turn. */
@@ -324,14 +156,23 @@ static void idle(struct wait *wait, bool (*is_done)(void *arg), void *arg, mpid_
 {
     if (hang_is_asked())
         hang_tell(wait, tell, arg);
+    if (os_lock_enabled)
+        sleep_count(wait);
     switch (wait_step(wait)) {
     case WAIT_SPIN: os_pause(); break;
     case WAIT_YIELD: wait_yield(wait); break;
     case WAIT_SLEEP:
         wait_sleeps(wait);
-        sleep_once(is_done, arg);
+        sleep_once(wait, is_done, arg, tell);
         break;
     }
+}
+
+static inline void finish(struct wait *wait)
+{
+    wait_end(wait);
+    if (__builtin_expect(wait->counted, 0))
+        sleep_leave(wait);
 }
 
 void mpid_wait_telling(bool (*is_done)(void *arg), void *arg, mpid_tell_fn tell)
@@ -344,7 +185,7 @@ void mpid_wait_telling(bool (*is_done)(void *arg), void *arg, mpid_tell_fn tell)
         else
             idle(&wait, is_done, arg, tell);
     }
-    wait_end(&wait);
+    finish(&wait);
 }
 
 void mpid_wait_until(bool (*is_done)(void *arg), void *arg)
@@ -375,5 +216,5 @@ void mpid_wait(struct mpid_request *request)
         else
             idle(&wait, request_is_done, request, tell_request);
     }
-    wait_end(&wait);
+    finish(&wait);
 }

@@ -18,6 +18,7 @@ enum {
     SHARED_YIELDS = 12,  /* where ranks outnumber processors */
     OWN_YIELDS = 1000,
     SOON = 8,            /* yields: what comes within them came because of them */
+    SPARE_YIELDS = 4,    /* of a thread whose waking was for another */
     HANDED_NS = 1200,    /* a yield that takes longer has let another run */
     STUCK = 64,          /* times in a row: the two ought to be parted */
     PART_NS = 5000000,   /* until the next attempt to; twice as long after each ... */
@@ -82,8 +83,9 @@ enum wait_step wait_step(struct wait *wait)
             return WAIT_SPIN;
         wait->began_ns = YIELDING;
         wait->turns = 1;
+        wait->yields = wait->awake > 1 ? budget.yields / wait->awake : budget.yields;
     }
-    return wait->turns <= budget.yields ? WAIT_YIELD : WAIT_SLEEP;
+    return wait->turns <= wait->yields ? WAIT_YIELD : WAIT_SLEEP;
 }
 
 void wait_yield(struct wait *wait)
@@ -138,6 +140,20 @@ void wait_learn(const struct wait *wait)
         spin = spin * 2 < budget.most_ns ? spin * 2 : budget.most_ns;
     }
     atomic_store_explicit(&budget.spin_ns, spin, memory_order_relaxed);
+}
+
+void wait_renew(struct wait *wait)
+{
+    if (wait->awake > 1 && !wait->slept)
+        return;
+    wait_learn(wait);
+    wait->turns = 0;
+    wait->handed = false;
+    wait->began_ns = 0;
+    if (wait->spare) {
+        wait->began_ns = YIELDING;
+        wait->yields = budget.yields < SPARE_YIELDS ? budget.yields : SPARE_YIELDS;
+    }
 }
 
 int wait_self_fd(void)

@@ -22,6 +22,11 @@ struct wait {
     uint32_t turns;
     bool handed; /* a yield of this wait let another run */
     bool slept;
+    bool counted; /* sleep.h */
+    bool others; /* when it last slept as the keeper, others were awake and looked: sleep.h */
+    bool spare;  /* others sleep, or are awake: what comes may be for them */
+    uint32_t yields; /* how many before it sleeps; threads that wait at once share them */
+    uint32_t awake; /* threads that wait besides, and this one */
     uint64_t idle_ns;  /* when it began, where somebody counts that; else 0 */
     uint64_t began_ns; /* 0: the clock has not been read yet */
     uint64_t slept_ns; /* when it first slept, if it has */
@@ -36,7 +41,8 @@ void wait_fini(void);
 static inline void wait_begin(struct wait *wait)
 {
     wait->turns = 0;
-    wait->handed = wait->slept = false;
+    wait->handed = wait->slept = wait->counted = wait->others = wait->spare = false;
+    wait->awake = 0;
     wait->began_ns = 0;
 }
 
@@ -53,13 +59,13 @@ static inline void wait_end(const struct wait *wait)
     if (wait->turns)
         wait_learn(wait);
 }
-/* The same, but it was not all: the budgets start anew. */
+/* The same, but it was not all: the budgets start anew, or, where that may have been for
+ * another thread, what is left of them is little. */
+void wait_renew(struct wait *wait);
 static inline void wait_again(struct wait *wait)
 {
-    bool slept = wait->slept;
-    wait_end(wait);
-    wait_begin(wait);
-    wait->slept = slept;
+    if (wait->turns)
+        wait_renew(wait);
 }
 
 /* It is about to sleep. */

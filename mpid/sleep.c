@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Who sleeps, and who is woken; see sleep.h. All under the device's lock. */
+#include "mpid/sleep.h"
+
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mpid/device.h"
+#include "mpid/hang.h"
+#include "os/clock.h"
+#include "os/futex.h"
+#include "os/log.h"
+
+enum {
+    LOOK_UP_NS = 100000000,
+    LOOK_UP_BINDING_NS = 1000000,
+    DOZE_NS = 100000
+};
+enum {
+    WATCHES = 8,
+    BUCKETS = 64
+};
+
+/* That a sleeper waits for this request. */
+struct watch {
+    struct watch *next, **link;
+    const struct mpid_request *request;
+    struct sleeper *sleeper;
+};
+
+/* On its thread's stack. Whoever wakes it unlinks it first. */
+struct sleeper {
+    struct sleeper *next, *prev;
+    struct wait *wait;
+    struct watch watches[WATCHES];
+    int watch_count;
+    bool any;      /* of the watches, one will do */
+    bool anything; /* it cannot say what it waits for */
+    bool linked;
+    bool on_channels;
+    _Atomic uint32_t woken;
+};
+
+static struct {
+    struct sleeper *first, *last; /* who has slept longest is first */
+    struct watch *buckets[BUCKETS];
+    int anything; /* sleepers that cannot say */
+    struct wait *keeper;
+    struct sleeper *on_channels;
+    bool dozing;  /* the keeper */
+    bool in_poll; /* on_channels sleeps on descriptors */
+} all;
+
+/* ---- what is watched ---- */
+
+static struct watch **bucket_of(const struct mpid_request *request)
+{
+    return &all.buckets[((uintptr_t)request >> 6) * 0x9e3779b97f4a7c15u >> 58];
+}
+_Static_assert(BUCKETS == 1 << (64 - 58), "the bits that are left");
+
+void sleep_watch_any(struct sleeper *sleeper)
+{
+    sleeper->any = true;
+}
+
+void sleep_watch(struct sleeper *sleeper, const struct mpid_request *request)
+{
+    if (!request || (sleeper->any && sleeper->watch_count == WATCHES)) {
+        sleeper->anything = true;
+        return;
+    }
+    if (mpid_is_complete(request) || (sleeper->watch_count && !sleeper->any))
+        return; /* of several that must all come, any is the one to wait for */
+    struct watch *watch = &sleeper->watches[sleeper->watch_count++], **bucket = bucket_of(request);
+    *watch = (struct watch){*bucket, bucket, request, sleeper};
+    if (*bucket)
+        (*bucket)->link = &watch->next;
+    *bucket = watch;
+}
+
+/* ---- who sleeps ---- */
+
+static void enter(struct sleeper *sleeper, mpid_tell_fn tell, void *arg)
+{
+    if (tell)
+        hang_tell_sleeper(sleeper, tell, arg);
+    sleeper->anything |= !sleeper->watch_count;
+    all.anything += sleeper->anything;
+    sleeper->prev = all.last;
+    *(all.last ? &all.last->next : &all.first) = sleeper;
+    all.last = sleeper;
+    sleeper->linked = true;
+    atomic_fetch_add_explicit(&device.sleepers, 1, memory_order_relaxed);
+}
+
+static void leave(struct sleeper *sleeper)
+{
+    if (!sleeper->linked)
+        return;
+    for (int i = 0; i < sleeper->watch_count; i++) {
+        struct watch *watch = &sleeper->watches[i];
+        *watch->link = watch->next;
+        if (watch->next)
+            watch->next->link = watch->link;
+    }
+    *(sleeper->prev ? &sleeper->prev->next : &all.first) = sleeper->next;
+    *(sleeper->next ? &sleeper->next->prev : &all.last) = sleeper->prev;
+    all.anything -= sleeper->anything;
+    sleeper->linked = false;
+    atomic_fetch_sub_explicit(&device.sleepers, 1, memory_order_relaxed);
+}
+
+/* ---- the channels ---- */
+
+static struct chan *with_word(void)
+{
+    for (int i = 0; i < device.port_count; i++)
+        if (device.ports[i].chan->word)
+            return device.ports[i].chan;
+    return NULL;
+}
+
+/* The word is enough where no channel with a descriptor has links. */
+static enum chan_sleep choose_sleep(void)
+{
+    if (!with_word())
+        return CHAN_SLEEP_FD;
+    for (int i = 0; i < device.port_count; i++)
+        if (device.ports[i].chan->fd >= 0 && !device.ports[i].chan->word &&
+            device.ports[i].chan->links)
+            return CHAN_SLEEP_FD;
+    return CHAN_SLEEP_WORD;
+}
+
+/* A sleep on the word is no concern of a channel that has a descriptor instead. */
+static bool arm_all(enum chan_sleep how)
+{
+    bool ready = true;
+    for (int i = 0; i < device.port_count; i++) {
+        struct chan *chan = device.ports[i].chan;
+        bool deaf = how == CHAN_SLEEP_WORD && !chan->word && chan->fd >= 0;
+        if (!deaf && chan->ops->arm(chan, how))
+            ready = false;
+    }
+    return ready;
+}
+
+static void disarm_all(void)
+{
+    for (int i = 0; i < device.port_count; i++)
+        device.ports[i].chan->ops->disarm(device.ports[i].chan);
+    progress_look();
+}
+
+static nfds_t gather_fds(struct pollfd fds[BIND_CHANNELS + 1])
+{
+    nfds_t count = 0;
+    for (int i = 0; i < device.port_count; i++)
+        if (device.ports[i].chan->fd >= 0)
+            fds[count++] = (struct pollfd){.fd = device.ports[i].chan->fd, .events = POLLIN};
+    if (wait_self_fd() >= 0)
+        fds[count++] = (struct pollfd){.fd = wait_self_fd(), .events = POLLIN};
+    return count;
+}
+
+/* Wake the one on the channels. */
+static void ring(void)
+{
+    struct chan *chan = with_word();
+    if (all.in_poll) {
+        wait_self_ring();
+    } else if (chan) {
+        atomic_fetch_add(chan->word, 1);
+        os_futex_wake(chan->word, 1);
+    }
+}
+
+/* ---- waking ---- */
+
+static void wake(struct sleeper *sleeper)
+{
+    device.stats.wakes++;
+    leave(sleeper);
+    if (sleeper->on_channels) {
+        ring();
+        return;
+    }
+    _Atomic uint32_t *word = &sleeper->woken; /* from here on it may be gone */
+    atomic_store(word, 1);
+    os_futex_wake_own(word, 1);
+}
+
+void progress_wake(void)
+{
+    while (all.first)
+        wake(all.first);
+}
+
+static void wake_for_anything(void)
+{
+    struct sleeper *next;
+    for (struct sleeper *sleeper = all.first; sleeper && all.anything; sleeper = next) {
+        next = sleeper->next;
+        if (sleeper->anything)
+            wake(sleeper);
+    }
+}
+
+/* Wake the one on the channels, unless it has been. */
+static void wake_for_work(void)
+{
+    if (all.on_channels && all.on_channels->linked)
+        wake(all.on_channels);
+}
+
+/* Whether something can go on of which no channel will tell. */
+static bool has_work(void)
+{
+    bool has = device.busy != NULL;
+    for (int i = 0; i < device.port_count && !has; i++) {
+        struct chan *chan = device.ports[i].chan;
+        has = chan->fd < 0 && !chan->word && chan->ops->arm(chan, CHAN_SLEEP_WORD);
+    }
+    return has;
+}
+
+void progress_wake_some(void)
+{
+    wake_for_anything();
+    if (has_work())
+        wake_for_work();
+}
+
+/* Tasks in the background may wait for a request that nobody watches. */
+void progress_wake_for(const struct mpid_request *request)
+{
+    struct watch *watch = *bucket_of(request);
+    bool watched = false;
+    while (watch) {
+        if (watch->request == request) {
+            wake(watch->sleeper); /* which may have several in this list */
+            watched = true;
+            watch = *bucket_of(request);
+        } else {
+            watch = watch->next;
+        }
+    }
+    wake_for_anything();
+    if (!watched && atomic_load_explicit(&mpid_background, memory_order_relaxed))
+        wake_for_work();
+}
+
+void mpid_wake(void)
+{
+    os_lock(&device.lock);
+    progress_news();
+    os_unlock(&device.lock);
+}
+
+/* ---- sleeping ---- */
+
+static uint32_t turns_now(void)
+{
+    return device.turns - (uint32_t)device.countdown;
+}
+
+static _Noreturn void end_orphan(void)
+{
+    os_fail(0,
+            "a child process of the one that called MPI_Init waits in MPI, where it has no part");
+    _exit(1);
+}
+
+/* How the one on the channels does it. */
+struct bed {
+    enum chan_sleep how;
+    struct chan *chan;
+    uint32_t seen; /* in its word */
+    uint64_t timeout_ns;
+    struct pollfd fds[BIND_CHANNELS + 1];
+    nfds_t fd_count;
+};
+
+/* Returns whether nothing has come that is to be looked at first. */
+static bool lie_down(struct sleeper *me, struct bed *bed)
+{
+    bed->timeout_ns = device.binding ? LOOK_UP_BINDING_NS : LOOK_UP_NS;
+    bed->how = choose_sleep();
+    bed->chan = with_word();
+    bed->seen = bed->chan ? atomic_load(bed->chan->word) : 0;
+    bool ready = arm_all(bed->how) && !device.busy;
+    bed->fd_count = gather_fds(bed->fds);
+    me->on_channels = true;
+    all.on_channels = me;
+    all.in_poll = bed->how == CHAN_SLEEP_FD;
+    return ready;
+}
+
+static void sleep_in(struct bed *bed)
+{
+    struct timespec limit = {(time_t)(bed->timeout_ns / 1000000000u),
+                             (long)(bed->timeout_ns % 1000000000u)};
+    if (bed->how == CHAN_SLEEP_WORD)
+        (void)os_futex_wait(bed->chan->word, bed->seen, bed->timeout_ns);
+    else
+        (void)ppoll(bed->fds, bed->fd_count, &limit, NULL);
+}
+
+static void get_up(struct sleeper *me, const struct bed *bed)
+{
+    if (bed->how == CHAN_SLEEP_FD)
+        wait_self_drain();
+    me->on_channels = false;
+    all.on_channels = NULL;
+    disarm_all();
+    leave(me);
+}
+
+static bool background(void)
+{
+    bool (*work)(void) = atomic_load_explicit(&mpid_background, memory_order_relaxed);
+    return work && work();
+}
+
+static void count_sleep(uint64_t began_ns)
+{
+    atomic_fetch_add_explicit(&stats_waits.sleeps, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&stats_waits.sleep_ns, os_now_ns() - began_ns, memory_order_relaxed);
+}
+
+/* Whoever completes a request, or brings anything else that a thread may wait for, does so locked
+ * and looks who sleeps; so what is_done() does not see, told unlocked, wakes this thread. */
+static void sleep_on_channels(struct sleeper *me, bool (*is_done)(void *arg), void *arg)
+{
+    struct bed bed;
+    bool ready = lie_down(me, &bed);
+    uint32_t turns = turns_now();
+    os_unlock(&device.lock);
+    ready = ready && !is_done(arg) && !background();
+    if (ready) {
+        uint64_t began_ns = os_now_ns();
+        sleep_in(&bed);
+        count_sleep(began_ns);
+    }
+    os_lock(&device.lock);
+    get_up(me, &bed);
+    me->wait->others = all.keeper == me->wait && turns_now() != turns;
+    me->wait->spare = me->wait->others || all.first;
+    if (ready)
+        (void)BNR_Progress(NULL);
+    os_unlock(&device.lock);
+}
+
+static void sleep_apart(struct sleeper *me, uint64_t timeout_ns)
+{
+    uint64_t began_ns = os_now_ns();
+    (void)os_futex_wait_own(&me->woken, 0, timeout_ns);
+    count_sleep(began_ns);
+}
+
+/* For as long as others look at the channels. */
+static void doze(struct sleeper *me, bool (*is_done)(void *arg), void *arg)
+{
+    uint32_t turns;
+    all.dozing = true;
+    do {
+        turns = turns_now();
+        os_unlock(&device.lock);
+        if (!is_done(arg))
+            sleep_apart(me, DOZE_NS);
+        os_lock(&device.lock);
+    } while (me->linked && turns_now() != turns);
+    all.dozing = false;
+    me->wait->others = turns_now() != turns;
+    me->wait->spare = true;
+    leave(me);
+    os_unlock(&device.lock);
+}
+
+static void sleep_beside(struct sleeper *me, bool (*is_done)(void *arg), void *arg)
+{
+    os_unlock(&device.lock);
+    if (!is_done(arg) && !background())
+        sleep_apart(me, LOOK_UP_NS);
+    if (atomic_load(&me->woken))
+        return; /* who did that has unlinked it */
+    os_lock(&device.lock);
+    leave(me);
+    os_unlock(&device.lock);
+}
+
+_Atomic uint32_t sleep_awake;
+
+void sleep_once(struct wait *wait, bool (*is_done)(void *arg), void *arg, mpid_tell_fn tell)
+{
+    struct sleeper me = {.wait = wait};
+    if (device.orphan)
+        end_orphan();
+    atomic_fetch_sub_explicit(&sleep_awake, wait->counted, memory_order_relaxed);
+    os_lock(&device.lock);
+    enter(&me, os_lock_enabled ? tell : NULL, arg);
+    if (!all.keeper && wait->counted)
+        all.keeper = wait;
+    if (all.keeper == wait && wait->others) {
+        doze(&me, is_done, arg);
+    } else if (!all.on_channels && (all.keeper == wait || all.dozing || !wait->counted)) {
+        sleep_on_channels(&me, is_done, arg);
+    } else {
+        if (all.keeper == wait)
+            all.keeper = all.on_channels->wait;
+        sleep_beside(&me, is_done, arg);
+    }
+    atomic_fetch_add_explicit(&sleep_awake, wait->counted, memory_order_relaxed);
+}
+
+void sleep_leave(struct wait *wait)
+{
+    atomic_fetch_sub_explicit(&sleep_awake, wait->counted, memory_order_relaxed);
+    if (!wait->slept)
+        return;
+    os_lock(&device.lock);
+    if (all.keeper == wait) {
+        struct sleeper *next = all.on_channels ? all.on_channels : all.first;
+        all.keeper = next ? next->wait : NULL;
+        if (next && next != all.on_channels)
+            wake(next);
+    }
+    os_unlock(&device.lock);
+}
+
+/* In a process that was forked, whose only thread is none of them. */
+void sleep_forget(void)
+{
+    memset(&all, 0, sizeof(all));
+    atomic_store_explicit(&device.sleepers, 0, memory_order_relaxed);
+}

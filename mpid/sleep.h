@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Sleeping until what a thread waits for may have come.
+ *
+ * Of the threads that sleep, one does so on the channels; each other on a word of its own, and is
+ * woken for what it waits for: a request, or, where it cannot say, anything. The one on
+ * the channels looks for all. One thread that waits is the keeper, who sees to it that there is
+ * such a one: it is the one, or awake and looking; or it dozes, and looks every DOZE_NS, while
+ * threads that are awake look anyway. When the keeper's wait is over, another takes its place.
+ */
+#ifndef MPID_SLEEP_H
+#define MPID_SLEEP_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "include/mpid.h"
+#include "mpid/wait.h"
+
+/* Sleep until something may have happened; unlocked. tell as of mpid_wait_telling(). */
+void sleep_once(struct wait *wait, bool (*is_done)(void *arg), void *arg, mpid_tell_fn tell);
+
+/* How many threads wait and are awake. */
+extern _Atomic uint32_t sleep_awake;
+
+/* The wait of the calling thread has nothing to do just now; unlocked. */
+static inline void sleep_count(struct wait *wait)
+{
+    if (!wait->counted)
+        atomic_fetch_add_explicit(&sleep_awake, 1, memory_order_relaxed);
+    wait->counted = true;
+    wait->awake = atomic_load_explicit(&sleep_awake, memory_order_relaxed);
+}
+
+/* It is over, and was counted; unlocked. */
+void sleep_leave(struct wait *wait);
+
+/* This process is a child that was forked: none of its parent's threads sleeps here. */
+void sleep_forget(void);
+
+/* ---- for telling ---- */
+
+struct sleeper;
+
+/* This sleeper waits for a request (locked); NULL: for what it cannot say. */
+void sleep_watch(struct sleeper *sleeper, const struct mpid_request *request);
+/* One of them would do, not all. */
+void sleep_watch_any(struct sleeper *sleeper);
+
+#endif

@@ -43,13 +43,17 @@ INLINE void copy_line(char *restrict to, const char *restrict from)
     memcpy(to + 48, &d, 16);
 }
 
-/* Copy more than 64 bytes without a call. */
-INLINE void copy_middling(char *restrict to, const char *restrict from, size_t n)
+/* Copy more than 64 bytes without a call. Meanwhile fetch as many to write to, unless next is NULL.
+ */
+INLINE void copy_middling(char *restrict to, const char *restrict from, size_t n, const char *next)
 {
     size_t i = 0;
 
-    for (; i + 64 < n; i += 64)
+    for (; i + 64 < n; i += 64) {
+        if (next)
+            __builtin_prefetch(next + i, 1);
         copy_line(to + i, from + i);
+    }
     copy_line(to + n - 64, from + n - 64);
 }
 
@@ -61,7 +65,7 @@ INLINE void copy_some(char *restrict to, const char *restrict from, size_t n)
     } else if (n > MIDDLING_MAX) {
         memcpy(to, from, n);
     } else if (n > 64) {
-        copy_middling(to, from, n);
+        copy_middling(to, from, n, NULL);
     } else if (n > 32) {
         COPY_BY(32)
     } else if (n > 16) {
@@ -99,11 +103,12 @@ enum size_class {
     CLASS_32,
     CLASS_48,
     CLASS_64,
+    CLASS_LONG, /* more than that */
     CLASSES
 };
 
-#define FOR_CLASSES(each) \
-    each(1) each(2) each(4) each(8) each(12) each(16) each(24) each(32) each(48) each(64)
+#define FOR_SHORT(each)   each(1) each(2) each(4) each(8) each(12) each(16) each(24) each(32)
+#define FOR_CLASSES(each) FOR_SHORT(each) each(48) each(64)
 
 uint8_t copy_class(int64_t block)
 {
@@ -113,7 +118,9 @@ uint8_t copy_class(int64_t block)
     case n: found = CLASS_##n; break;
     switch (block) {
         FOR_CLASSES(CASE)
-    default: break;
+    default:
+        if (block > 64)
+            found = CLASS_LONG;
     }
 #undef CASE
     return found;
@@ -150,8 +157,26 @@ INLINE void copy_four(char *restrict user, int64_t stride, char *restrict packed
     copy_way(user + 3 * stride, packed + 3 * block, block, unpack);
 }
 
+/*
+ * Stores that miss the cache wait for each other, as loads do not: so what is written to is
+ * fetched before, where it may be far. Addresses past the end do no harm.
+ */
+enum {
+    LINE = 64,       /* bytes of a cache line */
+    NEAR = 16 << 10, /* data of this many bytes may be in the nearest cache, to and from */
+    AHEAD = 16       /* blocks from the one copied to the one whose place is fetched */
+};
+
+INLINE void fetch_four(const char *to, int64_t step)
+{
+    __builtin_prefetch(to + AHEAD * step, 1);
+    __builtin_prefetch(to + (AHEAD + 1) * step, 1);
+    __builtin_prefetch(to + (AHEAD + 2) * step, 1);
+    __builtin_prefetch(to + (AHEAD + 3) * step, 1);
+}
+
 INLINE void grid_of(const struct copy_grid *grid, char *restrict user, char *restrict packed,
-                    size_t block, bool unpack)
+                    size_t block, bool unpack, bool far)
 {
     const int64_t inner = grid->inner, stride = grid->inner_stride;
 
@@ -159,6 +184,8 @@ INLINE void grid_of(const struct copy_grid *grid, char *restrict user, char *res
         char *at = user;
         int64_t k = 0;
         for (; k + 4 <= inner; k += 4) {
+            if (far)
+                fetch_four(unpack ? at : packed, unpack ? stride : (int64_t)block);
             copy_four(at, stride, packed, block, unpack);
             at += 4 * stride;
             packed += 4 * block;
@@ -172,40 +199,97 @@ INLINE void grid_of(const struct copy_grid *grid, char *restrict user, char *res
     }
 }
 
+/* Copy a block of more than 64 bytes, and fetch the place of the next: at once where that is a few
+ * lines, else line by line. */
+INLINE void copy_long(char *restrict to, const char *restrict from, size_t n, const char *next)
+{
+    enum {
+        FEW = 1024 /* bytes */
+    };
+
+    if (n >= FEW && n <= MIDDLING_MAX) {
+        copy_middling(to, from, n, next);
+        return;
+    }
+    for (size_t i = 0; i < n; i += LINE)
+        __builtin_prefetch(next + i, 1);
+    copy_some(to, from, n);
+}
+
+INLINE void long_grid_of(const struct copy_grid *grid, char *restrict user, char *restrict packed,
+                         bool unpack)
+{
+    const size_t block = (size_t)grid->block;
+
+    for (int64_t i = 0; i < grid->outer; i++) {
+        char *at = user;
+        user += grid->outer_stride;
+        for (int64_t k = 1; k <= grid->inner; k++) {
+            char *next = k < grid->inner ? at + grid->inner_stride : user;
+            if (unpack)
+                copy_long(at, packed, block, next);
+            else
+                copy_long(packed, at, block, packed + block);
+            at = next;
+            packed += block;
+        }
+    }
+}
+
 typedef void (*grid_fn)(const struct copy_grid *grid, char *user, char *packed);
 
-static void grid_pack_ANY(const struct copy_grid *grid, char *user, char *packed)
-{
-    grid_of(grid, user, packed, (size_t)grid->block, false);
-}
-
-static void grid_unpack_ANY(const struct copy_grid *grid, char *user, char *packed)
-{
-    grid_of(grid, user, packed, (size_t)grid->block, true);
-}
-
-#define GRID(n)                                                                         \
-    static void grid_pack_##n(const struct copy_grid *grid, char *user, char *packed)   \
-    {                                                                                   \
-        grid_of(grid, user, packed, n, false);                                          \
-    }                                                                                   \
-    static void grid_unpack_##n(const struct copy_grid *grid, char *user, char *packed) \
-    {                                                                                   \
-        grid_of(grid, user, packed, n, true);                                           \
+#define GRID_FUNCTION(name, call)                                                   \
+    static void grid_##name(const struct copy_grid *grid, char *user, char *packed) \
+    {                                                                               \
+        call;                                                                       \
     }
-FOR_CLASSES(GRID)
+#define GRID_SHORT(name, block)                                                   \
+    GRID_FUNCTION(pack_##name, grid_of(grid, user, packed, block, false, false))  \
+    GRID_FUNCTION(unpack_##name, grid_of(grid, user, packed, block, true, false)) \
+    GRID_FUNCTION(unpack_far_##name, grid_of(grid, user, packed, block, true, true))
+#define GRID_MORE(name, block) \
+    GRID_SHORT(name, block)    \
+    GRID_FUNCTION(pack_far_##name, grid_of(grid, user, packed, block, false, true))
+#define GRID(n) GRID_SHORT(n, n)
+FOR_SHORT(GRID)
+GRID_MORE(48, 48)
+GRID_MORE(64, 64)
+GRID_MORE(ANY, (size_t)grid->block)
+GRID_FUNCTION(pack_LONG, grid_of(grid, user, packed, (size_t)grid->block, false, false))
+GRID_FUNCTION(unpack_LONG, grid_of(grid, user, packed, (size_t)grid->block, true, false))
+GRID_FUNCTION(pack_far_LONG, long_grid_of(grid, user, packed, false))
+GRID_FUNCTION(unpack_far_LONG, long_grid_of(grid, user, packed, true))
+
+/* Whether fetching ahead pays. */
+static bool is_far(const struct copy_grid *grid, bool unpack)
+{
+    enum {
+        LONGEST = 8192,  /* row: longer ones would push each other out */
+        SHORTEST = 33,   /* block in packed memory, whose lines are filled one after the other */
+        MANY = 4 * AHEAD /* in a row */
+    };
+    int64_t stride = grid->inner_stride < 0 ? -grid->inner_stride : grid->inner_stride;
+    int64_t blocks = grid->outer * grid->inner;
+
+    if (grid->block > 64)
+        return grid->block <= LONGEST && blocks * grid->block > NEAR;
+    if (unpack)
+        return stride >= LINE && blocks * LINE > NEAR && grid->inner >= MANY;
+    return grid->block >= SHORTEST && blocks * grid->block > NEAR;
+}
 
 void copy_grid(uint8_t size_class, const struct copy_grid *grid, char *user, char *packed,
                bool unpack)
 {
-#define PACK(n)   [CLASS_##n] = grid_pack_##n,
-#define UNPACK(n) [CLASS_##n] = grid_unpack_##n,
-    static const grid_fn functions[2][CLASSES] = {{PACK(ANY) FOR_CLASSES(PACK)},
-                                                  {UNPACK(ANY) FOR_CLASSES(UNPACK)}};
-#undef PACK
-#undef UNPACK
+#define SHORT(n) [CLASS_##n] = {{grid_pack_##n, NULL}, {grid_unpack_##n, grid_unpack_far_##n}},
+#define MORE(n) \
+    [CLASS_##n] = {{grid_pack_##n, grid_pack_far_##n}, {grid_unpack_##n, grid_unpack_far_##n}},
+    static const grid_fn functions[CLASSES][2][2] = {FOR_SHORT(SHORT) MORE(48) MORE(64) MORE(ANY)
+                                                         MORE(LONG)};
+#undef SHORT
+#undef MORE
 
-    functions[unpack][size_class](grid, user, packed);
+    functions[size_class][unpack][is_far(grid, unpack)](grid, user, packed);
 }
 
 /* ---- lists ---- */

@@ -263,6 +263,71 @@ static void a_million_blocks_are_soon_committed(void **unused)
     free(packed);
 }
 
+/* Rows of blocks rows apart, packed and unpacked in two pieces: each byte at its place, and nothing
+ * between. from and to: room for all and a bit. */
+static void check_rows(int block, int stride, int count, char *from, char *to)
+{
+    enum { EDGE = 64, GAP = 0x55 };
+    int rows = 3, row = count * abs(stride) + 8, size = rows * row + 2 * EDGE;
+    int first = EDGE + (stride < 0 ? (count - 1) * -stride : 0);
+    size_t len = (size_t)(rows * count * block), half = len / 3 + 1;
+    char *packed = malloc(len + 1);
+    MPI_Datatype type, one;
+    struct mpid_bytes place;
+    struct type *used;
+
+    assert_non_null(packed);
+    assert_int_equal(PMPI_Type_create_hvector(count, block, stride, MPI_BYTE, &one), 0);
+    assert_int_equal(PMPI_Type_create_hvector(rows, 1, row, one, &type), 0);
+    assert_int_equal(PMPI_Type_commit(&type), 0);
+    assert_int_equal(type_place(type, from + first, 1, &place, &used), 0);
+    assert_int_equal(place.len, len);
+    packed[len] = GAP;
+    type_pack(&place, 0, packed, half);
+    type_pack(&place, half, packed + half, len - half);
+    assert_int_equal(packed[len], GAP);
+    memset(to, GAP, (size_t)size);
+    assert_int_equal(type_place(type, to + first, 1, &place, &used), 0);
+    type_unpack(&place, 0, packed, half);
+    type_unpack(&place, half, packed + half, len - half);
+    const char *next = packed;
+    for (int i = 0; i < rows; i++) {
+        for (int k = 0; k < count; k++, next += block) {
+            int at = first + i * row + k * stride;
+            assert_memory_equal(next, from + at, (size_t)block);
+            assert_memory_equal(to + at, from + at, (size_t)block);
+            memset(to + at, GAP, (size_t)block);
+        }
+    }
+    for (int i = 0; i < size; i++)
+        assert_int_equal(to[i], GAP);
+    assert_int_equal(PMPI_Type_free(&type), 0);
+    assert_int_equal(PMPI_Type_free(&one), 0);
+    free(packed);
+}
+
+/* Blocks of any length, more of them than the nearest cache holds and fewer. */
+static void rows_of_any_length_are_copied_whole(void **unused)
+{
+    static const int blocks[] = {1,  2,  3,  4,   8,   12,  16,   24,   32,   40,   48,
+                                 56, 64, 65, 100, 511, 512, 1000, 1024, 2048, 3000, 9000};
+    const size_t size = 4 << 20;
+    char *from = malloc(size), *to = malloc(size);
+
+    assert_true(from && to);
+    for (size_t i = 0; i < size; i++)
+        from[i] = (char)(i * 31 ^ i >> 9);
+    for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
+        int block = blocks[i], many = block > 64 ? 90000 / block : 401;
+        check_rows(block, 2 * block + 1, many, from, to);
+        check_rows(block, -2 * block, many, from, to);
+        check_rows(block, block + 160, many, from, to);
+        check_rows(block, block + 7, 5, from, to);
+    }
+    free(from);
+    free(to);
+}
+
 static void a_type_in_use_outlives_its_handle(void **unused)
 {
     int from[8] = {0, 1, 2, 3, 4, 5, 6, 7}, to[4];
@@ -512,6 +577,7 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(a_deep_type_can_be_committed),
         cmocka_unit_test(a_million_blocks_are_soon_committed),
+        cmocka_unit_test(rows_of_any_length_are_copied_whole),
         cmocka_unit_test(a_type_in_use_outlives_its_handle),
         cmocka_unit_test(addresses_may_be_absolute),
         cmocka_unit_test(bad_places_are_refused),

@@ -130,8 +130,8 @@ static bool ends_in(const char *name, const char *const *endings)
     return false;
 }
 
-/* What to do with a file that cannot be executed. */
-static void explain_mode(const char *name, const char *path, char why[512])
+/* What to do with a file that cannot be executed; sought: in PATH, and found elsewhere. */
+static void explain_mode(const char *name, const char *path, bool sought, char why[512])
 {
     static const char *const sources[] = {".c",   ".cc", ".cpp", ".cxx", ".C",
                                           ".f90", ".f",  ".F90", NULL};
@@ -142,8 +142,13 @@ static void explain_mode(const char *name, const char *path, char why[512])
     else if (ends_in(name, python))
         snprintf(why + n, 512 - (size_t)n,
                  "not executable for this user; say python3 %.160s, or chmod +x it", name);
-    else
+    else if (!sought)
         snprintf(why + n, 512 - (size_t)n, "not executable for this user; chmod +x may help");
+    else
+        snprintf(why, 512,
+                 "'%.160s' is in no folder of PATH on %.64s, and that in the working folder is not "
+                 "executable; chmod +x may help, with ./ before the name",
+                 name, os_host_name());
 }
 
 static int explain(enum finding f, const char *name, const char *path, char why[512])
@@ -155,7 +160,7 @@ static int explain(enum finding f, const char *name, const char *path, char why[
         snprintf(why, 512, "'%.200s' on %.64s is a link that leads to no file; make it again", path,
                  os_host_name());
     else if (f == IS_NOT_EXECUTABLE)
-        explain_mode(name, path, why);
+        explain_mode(name, path, false, why);
     else
         snprintf(why, 512,
                  "there is no program '%.200s' on %.64s; check the spelling and the "
@@ -174,7 +179,7 @@ static void explain_search(const char *name, const char *here, char why[512])
                  "folder: say ./%.128s",
                  name, os_host_name(), name);
     else if (f == IS_NOT_EXECUTABLE)
-        explain_mode(name, here, why);
+        explain_mode(name, here, true, why);
     else if (!name[strspn(name, "0123456789")])
         snprintf(why, 512,
                  "there is no program '%.64s' in the folders of PATH on %.64s; to start so many "

@@ -113,6 +113,8 @@ static void a_way_out_is_named(void **state)
         {"heat.c", "a source file; compile it first: mpicc heat.c"},
         {"./heat.py", "say python3 ./heat.py, or chmod +x it"},
         {"./plain", "chmod +x may help"},
+        {"plain", "is in no folder of PATH"},
+        {"garbled", "give its path"},
         {"tool", "say ./tool"},
     };
     char path[PATH_MAX], why[512];

@@ -39,8 +39,21 @@ same "the output before a crash is complete" \
 same "and its exit status is the signal's" \
     "$(run -n 1 sh -c 'echo x; kill -9 $$' >/dev/null 2>&1; echo $?)" "137"
 
-run -l -n 2 sh -c 'if [ $OMPI_COMM_WORLD_RANK = 0 ]; then printf a; sleep 0.6; echo b; else
-    sleep 0.3; echo x; fi' >out
+cat >interrupt.sh <<'S'
+# comes PART: wait for it in mpiexec's output
+comes() {
+    for i in $(seq 1 1000); do
+        grep -q "$1" out && return
+        sleep 0.01
+    done
+}
+if [ "$OMPI_COMM_WORLD_RANK" = 0 ]; then
+    printf a; comes x; echo b
+else
+    comes a; echo x
+fi
+S
+run -l -n 2 sh interrupt.sh >out
 same "a line that another must interrupt is marked" "$(cat out)" "[0] a
 [1] x
 [0]+ b"

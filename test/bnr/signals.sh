@@ -14,10 +14,7 @@ begin() {
     : >out # what the last job said is not to be taken for this one's
     timeout -k 5 60 python3 begin.py "$mpiexec" "$@" >out 2>err &
     outer=$!
-    for i in $(seq 1 500); do
-        [ "$(grep -c ready out)" -ge "$ranks" ] && break
-        sleep 0.01
-    done
+    soon has $ranks ready
     job=
     for i in $(seq 1 100); do # the kernel may leave a child out while others come and go
         job=$(cat "/proc/$outer/task/$outer/children" 2>/dev/null | tr -d ' ')
@@ -26,6 +23,11 @@ begin() {
     done
 }
 ranks=2
+
+# has N WORD: whether so many lines of the output hold it
+has() {
+    [ "$(grep -c "$2" out)" -ge "$1" ]
+}
 
 cat >rank.sh <<'S'
 trap 'echo "got INT"; [ "$1" = die ] && { trap - INT; kill -INT $$; }' INT
@@ -46,9 +48,9 @@ same "each got it once, and nothing else" "$(sort out | uniq -c | tr -s ' ')" \
 same "without a word" "$(cat err)" ""
 
 begin -n 2 sh rank.sh deaf
-kill -USR1 "$job"; sleep 0.2
-kill -INT "$job"; sleep 0.2
-kill -INT "$job"; sleep 0.2
+kill -USR1 "$job"; soon has 2 "got USR1"
+kill -INT "$job"; soon has 2 "got INT"
+kill -INT "$job"; soon has 2 "got TERM"
 kill -INT "$job"
 wait "$outer"
 same "INT, then TERM, then KILL" $? 130
@@ -72,17 +74,20 @@ wait "$outer"
 same "deaf ranks at SIGHUP" $? 129
 
 begin -n 2 sleep 20 : -n 2 echo ready
-kill -TSTP "$job"
-sleep 0.3
-state() {
-    sed 's/.*) //; s/ .*//' "/proc/$1/stat"
+# is STATE PID
+is() {
+    [ "$(sed 's/.*) //; s/ .*//' "/proc/$2/stat")" = "$1" ]
 }
-same "mpiexec stops with its ranks" "$(state "$job")" T
+kill -TSTP "$job"
+soon is T "$job"
+echo "ok: mpiexec stops"
 rank=$(tr ' ' '\n' <"/proc/$job/task/$job/children" | sed -n 2p)
-same "and they" "$(state "$rank")" T
+soon is T "$rank"
+echo "ok: and its ranks"
 kill -CONT "$job"
-sleep 0.2
-same "SIGCONT lets them go on" "$(state "$job")$(state "$rank")" SS
+soon is S "$job"
+soon is S "$rank"
+echo "ok: SIGCONT lets them go on"
 kill -TERM "$job"
 wait "$outer"
 same "and end as before" $? 143

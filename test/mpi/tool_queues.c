@@ -5,8 +5,9 @@
  * time that passes in a wait, sleeps and wakings.
  *
  * Ranks go in pairs, in which one watches while the other does what it is told. Whoever is alone
- * sends to itself.
+ * sends to itself. With "threads", at MPI_THREAD_MULTIPLE.
  */
+#include <pthread.h>
 #include <time.h>
 
 #include "tool.h"
@@ -238,6 +239,38 @@ static void be_woken(void)
     while (status.MPI_TAG != DONE);
 }
 
+/* ---- threads ---- */
+
+static void *receive_one(void *arg)
+{
+    OK(MPI_Recv(NULL, 0, MPI_BYTE, 0, GO, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+    return NULL;
+}
+
+/* A thread waits for what another sends to its own process: it is that one who wakes it. */
+static void wake_thread(void)
+{
+    pthread_t thread;
+    MPI_T_pvar_handle wakeups = tool_handle(session, "wakeups", NULL, 1);
+    MPI_T_pvar_handle idle = tool_handle(session, "wait_idle_time", NULL, 1);
+    MPI_T_pvar_handle sleeps = tool_handle(session, "wait_sleeps", NULL, 1);
+    double began = MPI_Wtime();
+    OK(MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES));
+    for (int i = 0; i < TRIES && tool_read(session, wakeups) == 0; i++) {
+        CHECK(!pthread_create(&thread, NULL, receive_one, NULL));
+        rest(PAUSE_MS);
+        OK(MPI_Send(NULL, 0, MPI_BYTE, 0, GO, MPI_COMM_SELF));
+        CHECK(!pthread_join(thread, NULL));
+    }
+    CHECK(tool_read(session, wakeups) > 0);
+    CHECK(tool_read(session, sleeps) > 0);
+    CHECK(tool_seconds(session, idle) > PAUSE_MS * 0.5e-3);
+    CHECK(tool_seconds(session, idle) <= MPI_Wtime() - began);
+    OK(MPI_T_pvar_handle_free(session, &wakeups));
+    OK(MPI_T_pvar_handle_free(session, &idle));
+    OK(MPI_T_pvar_handle_free(session, &sleeps));
+}
+
 /* ---- connections ---- */
 
 static const char *word_of(const char *variable, int value)
@@ -288,8 +321,8 @@ static int connections(void)
 
 int main(int argc, char **argv)
 {
-    int level, members, shared;
-    OK(MPI_Init(&argc, &argv));
+    int threads = argc > 1, level, members, shared;
+    OK(MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level));
     OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &level));
     OK(MPI_T_pvar_session_create(&session));
     rank = check_rank(world);
@@ -310,6 +343,8 @@ int main(int argc, char **argv)
         watching ? watch_waits() : serve_waits();
         watching ? wake(shared) : be_woken();
     }
+    if (threads)
+        wake_thread();
     OK(MPI_T_pvar_session_free(&session));
     OK(MPI_T_finalize());
     OK(MPI_Comm_free(&duo));

@@ -501,13 +501,14 @@ int errh_bad_comm(MPI_Comm handle, const char *function)
 
 int errh_not_ready(const char *function)
 {
-    char text[192], name[64];
+    char text[320], name[64], who[OS_LOG_WHO];
     public_name(function, name, sizeof(name));
-    snprintf(text, sizeof(text), "%s: called %s (%.64s)", name,
+    os_log_who(who, sizeof(who));
+    snprintf(text, sizeof(text), "%s: called %s (%s)", name,
              mpi_state == MPI_STATE_BEFORE   ? "before MPI_Init or MPI_Session_init"
              : mpi_state == MPI_STATE_FORKED ? "in a child process of the one that called MPI_Init"
                                              : "after MPI_Finalize, or the end of the last session",
-             os_host_name());
+             who);
     end(MPI_ERR_OTHER, text);
     return MPI_ERR_OTHER;
 }

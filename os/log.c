@@ -3,8 +3,10 @@
 /* One line per event on stderr; see log.h. */
 #include "os/log.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,12 +34,24 @@ const char *os_host_name(void)
     return name;
 }
 
+void os_log_who(char *text, size_t size)
+{
+    /* What mpiexec has told the process, which may not have looked yet, or be in vain. */
+    const char *rank = getenv("BNR_RANK");
+    size_t len = rank ? strspn(rank, "0123456789") : 0;
+    if (log_rank >= 0)
+        snprintf(text, size, "rank %d on %.64s", log_rank, os_host_name());
+    else if (len && !rank[len] && len < 10)
+        snprintf(text, size, "rank %s on %.64s", rank, os_host_name());
+    else
+        snprintf(text, size, "%.64s on %.64s", program_invocation_short_name, os_host_name());
+}
+
 static void write_line(const char *what, const char *fmt, va_list args, int rc)
 {
-    char line[1024];
-    int n = log_rank < 0 ? snprintf(line, sizeof(line), "vireo: %s: ", what)
-                         : snprintf(line, sizeof(line), "vireo: rank %d on %s: %s: ", log_rank,
-                                    os_host_name(), what);
+    char line[1024], who[OS_LOG_WHO];
+    os_log_who(who, sizeof(who));
+    int n = snprintf(line, sizeof(line), "vireo: %s: %s: ", who, what);
     n += vsnprintf(line + n, sizeof(line) - (size_t)n, fmt, args);
     if (n >= (int)sizeof(line) - 1)
         n = (int)sizeof(line) - 2;

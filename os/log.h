@@ -3,8 +3,8 @@
 /*
  * Diagnostics. The function that first sees a failure writes one line about
  * it with os_fail() and returns the code; those above forward the code and
- * write nothing. Lines go to stderr, one write() each, and carry the host
- * and the rank once os_log_identity() has been told them.
+ * write nothing. Lines go to stderr, one write() each, and tell who writes
+ * (os_log_who()).
  *
  * Any thread may call these. Nothing is written below the level that
  * VIREO_LOG sets (error, warn, info, debug; default warn).
@@ -12,10 +12,17 @@
 #ifndef OS_LOG_H
 #define OS_LOG_H
 
+#include <stddef.h>
+
 enum os_log_level { OS_LOG_ERROR, OS_LOG_WARN, OS_LOG_INFO, OS_LOG_DEBUG };
 
 /* Name this process in every later line; rank < 0 means none. */
 void os_log_identity(int rank);
+
+/* Name this process: "rank 3 on host", by what os_log_identity() or else mpiexec has told it, or
+ * "program on host". */
+enum { OS_LOG_WHO = 160 }; /* bytes are enough */
+void os_log_who(char *text, size_t size);
 
 /* Write one line if level is wanted. */
 void os_log(enum os_log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -30,11 +30,13 @@ expect() {
 }
 
 for np in 0 1 2; do
+    who="(rank "
+    [ $np != 0 ] || who="(${program##*/} on "
     expect $np x tag "MPI_Send: " "-3" "MPI_COMM_WORLD" "rank "
     expect $np x null "MPI_Send: " "MPI_COMM_NULL"
     expect $np x errors-abort "MPI_Send: " "99"
-    expect $np x before "MPI_Send: called before MPI_Init"
-    expect $np x rank-before "MPI_Comm_rank: called before MPI_Init"
+    expect $np x before "MPI_Send: called before MPI_Init" "$who"
+    expect $np x rank-before "MPI_Comm_rank: called before MPI_Init" "$who"
     expect $np x after "MPI_Send: called after MPI_Finalize"
     expect $np x finalize "MPI_Finalize: called after MPI_Finalize"
     expect $np x init "MPI_Init: " "already"

@@ -41,7 +41,7 @@ struct user_code {
 /* recent, number, user, user_count, errh_last_used */
 static struct os_lock lock = OS_LOCK_INIT;
 static struct {
-    int number; /* 0: empty */
+    int code; /* 0: empty */
     char text[MPI_MAX_ERROR_STRING];
 } recent[RECENT];
 static int number, next_slot;
@@ -172,20 +172,20 @@ int errh_class(int code)
     return MPI_ERR_UNKNOWN;
 }
 
-/* Keep a text. Returns its number. */
-static int remember(const char *text)
+/* Keep the text of an error of a class. Returns its code. */
+static int remember(int error_class, const char *text)
 {
     os_lock_slow(&lock);
     number = number % TEXTS + 1;
     /* 64 * 15 and on: codes of the tool interface, which are classes */
     if (number == MPI_T_ERR_CANNOT_INIT / ERRH_TEXT_STEP)
         number++;
-    int n = number;
-    recent[next_slot].number = n;
+    int code = error_class + number * ERRH_TEXT_STEP;
+    recent[next_slot].code = code;
     snprintf(recent[next_slot].text, sizeof(recent[0].text), "%.511s", text);
     next_slot = (next_slot + 1) % RECENT;
     os_unlock_slow(&lock);
-    return n;
+    return code;
 }
 
 /* Locked. The text of a code that is among the recent ones, newest first. */
@@ -193,7 +193,7 @@ static const char *recall(int code)
 {
     for (int i = 1; i <= RECENT; i++) {
         int slot = (next_slot - i + RECENT) % RECENT;
-        if (recent[slot].number && recent[slot].number == code / ERRH_TEXT_STEP)
+        if (recent[slot].code == code)
             return recent[slot].text;
     }
     return NULL;
@@ -392,7 +392,7 @@ static int compose(int error_class, const char *function, const char *what, cons
     bool bare = error_class == MPI_ERR_IN_STATUS || error_class == MPI_ERR_PENDING;
     /* A code of the user's, or one that has a text, stays. */
     bool plain = error_class > 0 && error_class < ERRH_TEXT_STEP;
-    return bare || !plain ? error_class : error_class + remember(text) * ERRH_TEXT_STEP;
+    return bare || !plain ? error_class : remember(error_class, text);
 }
 
 int errh_comm(struct comm *comm, int error_class, const char *function, const char *fmt, ...)

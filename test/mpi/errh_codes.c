@@ -42,8 +42,11 @@ static void real(void)
     OK(MPI_Error_string(second, text, &len));
     CHECK(strstr(text, "1000000"));
     /* Long after, the text is gone, and the class is told. */
-    for (int i = 0; i < 1000; i++)
+    for (int i = 0; i < 1000; i++) {
         FAILS(MPI_ERR_TAG, MPI_Send(NULL, 0, MPI_INT, 0, -3, comm));
+        OK(MPI_Error_string(second, text, &len));
+        CHECK(!strstr(text, "tag -3")); /* that of another class is not its own */
+    }
     FAILS(MPI_ERR_RANK, second);
     OK(MPI_Error_string(second, text, &len));
     CHECK(len > 0);

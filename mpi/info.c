@@ -27,7 +27,7 @@ struct info {
 };
 
 static struct os_lock lock = OS_LOCK_INIT; /* guards every info */
-static struct info *env;                   /* MPI_INFO_ENV */
+static struct info *_Atomic env;           /* MPI_INFO_ENV; tools have infos while MPI starts */
 
 void info_lock(void)
 {

@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +16,6 @@
 #include "mpi/group.h"
 #include "mpi/info.h"
 #include "mpi/request.h"
-#include "mpi/tool.h"
 #include "mpi/type.h"
 #include "os/lock.h"
 #include "os/settings.h"
@@ -28,7 +28,6 @@ static int users;     /* sessions, and the world model */
 static bool is_there; /* the modules that stay until the process ends */
 static _Atomic enum init_state world_state;
 static _Atomic int level = MPI_THREAD_SINGLE;
-static _Atomic bool begun; /* somebody has started the library, or is about to */
 static pthread_t main_thread;
 
 enum init_state init_world_state(void)
@@ -41,9 +40,41 @@ int init_thread_level(void)
     return level;
 }
 
-int init_most_threads(void)
+/* Whether there are locks: a tool may want them until the library starts, in any thread; from then
+ * on it is decided, but that a session brings them when it comes. */
+enum locking {
+    UNDECIDED,
+    WANTED,
+    LOCKED,
+    UNLOCKED
+};
+static _Atomic int locking = UNDECIDED;
+
+int init_tool_threads(bool wants)
 {
-    return begun && !os_lock_enabled ? level : MPI_THREAD_MULTIPLE;
+    int undecided = UNDECIDED;
+    if (wants)
+        (void)atomic_compare_exchange_strong(&locking, &undecided, WANTED);
+    return locking == UNLOCKED ? level : MPI_THREAD_MULTIPLE;
+}
+
+void init_tool_gone(void)
+{
+    int wanted = WANTED;
+    (void)atomic_compare_exchange_strong(&locking, &wanted, UNDECIDED);
+}
+
+/* Returns whether to have locks, as the user of the library or a tool wants. */
+static bool decide(bool threads)
+{
+    int undecided = UNDECIDED;
+    if (!threads && !os_lock_enabled &&
+        atomic_compare_exchange_strong(&locking, &undecided, UNLOCKED))
+        return false;
+    if (!threads && undecided == UNLOCKED)
+        return os_lock_enabled;
+    locking = LOCKED;
+    return true;
 }
 
 bool init_is_main_thread(void)
@@ -115,9 +146,9 @@ static int enter(enum mpid_model model, bool threads, char *why, size_t size)
     size_t request_size = sizeof(struct request) - offsetof(struct request, dev);
     if (os_settings_load(why, size))
         return -1;
+    threads = decide(threads);
     if (threads && !os_lock_enabled)
         os_lock_enabled = true;
-    threads = os_lock_enabled;
     if (!users && mpid_init(threads, request_size, &init_world, why, size))
         return -1;
     if (users && threads)
@@ -174,10 +205,8 @@ int init_start(int argc, char **argv, int thread_level, char *why, size_t size)
 {
     os_lock_slow(&lock);
     level = thread_level;
-    begun = true;
     main_thread = pthread_self();
-    int rc = enter(MPID_WORLD, thread_level == MPI_THREAD_MULTIPLE || tool_has_threads(), why,
-                   size);
+    int rc = enter(MPID_WORLD, thread_level == MPI_THREAD_MULTIPLE, why, size);
     if (!rc && (start_info(argc, argv) || comm_init(&init_world))) {
         snprintf(why, size, "no memory");
         rc = -1;
@@ -228,7 +257,6 @@ int init_start_session(char *why, size_t size)
         return -1;
     }
     os_lock_slow(&lock);
-    begun = true;
     int rc = enter(MPID_SESSIONS, true, why, size);
     if (!rc)
         mpi_state = MPI_STATE_READY;

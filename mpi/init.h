@@ -36,9 +36,11 @@ int init_end_session(void);
 int init_thread_level(void);
 bool init_is_main_thread(void);
 
-/* The highest level that threads of a tool may have, at any time: as soon as MPI runs without locks
- * it is that of MPI. A tool that wants more says so (tool_has_threads()) before it asks. */
-int init_most_threads(void);
+/* A tool comes, at any time; it may want to call from several threads at once. Returns the highest
+ * level that it may: MPI_THREAD_MULTIPLE, unless MPI runs without locks. */
+int init_tool_threads(bool wants);
+/* The last tool is gone. */
+void init_tool_gone(void);
 
 /* The name of a thread level, and the level of a name, or -1. */
 const char *init_level_name(int level);

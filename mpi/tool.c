@@ -18,7 +18,6 @@
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic int users;
-static _Atomic bool threads; /* a user wants to call from several */
 
 /* ---- life ---- */
 
@@ -37,22 +36,13 @@ bool tool_is_on(void)
     return users > 0;
 }
 
-bool tool_has_threads(void)
-{
-    return threads;
-}
-
-/* MPI's locks are as they are from its start on; which looks at threads after it has said that it
- * begins, as here it is the other way round. */
 int tool_use(int required, int *provided)
 {
     if (os_settings_load(NULL, 0))
         return MPI_T_ERR_CANNOT_INIT;
     tool_lock();
     users++;
-    if (required == MPI_THREAD_MULTIPLE)
-        threads = true;
-    int most = init_most_threads();
+    int most = init_tool_threads(required == MPI_THREAD_MULTIPLE);
     *provided = required < most ? required : most;
     tool_unlock();
     return MPI_SUCCESS;
@@ -66,7 +56,7 @@ int tool_drop(void)
         tool_session_free_all();
         tool_cvar_free_all();
         tool_event_end_all();
-        threads = false;
+        init_tool_gone();
     }
     if (on)
         users--;

@@ -42,8 +42,6 @@ int tool_use(int required, int *provided);
 int tool_drop(void);
 /* Whether the interface is in use: checked at the begin of every function. */
 bool tool_is_on(void);
-/* Whether a tool wants to call from several threads: then MPI locks, whatever its own level. */
-bool tool_has_threads(void);
 
 /* Copy a text of a known length (without a 0) as MPI-5.0 15.3.3 wants: at most *len bytes, the 0
  * included; then *len is what all of it needs. Nothing where len is NULL. */

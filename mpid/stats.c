@@ -189,7 +189,7 @@ enum {
 _Atomic unsigned stats_wanted;
 _Atomic bool stats_pending;
 
-/* The device's lock guards it; it outlives the device, so that the last events can be told. */
+/* The device's lock guards it. */
 static struct {
     struct mpid_event event[EVENTS];
     uint32_t first, end; /* positions; they wrap */
@@ -293,6 +293,8 @@ void stats_close(void)
 
 bool mpid_event_take(struct mpid_event *event)
 {
+    if (!is_open())
+        return false;
     os_lock(&device.lock);
     bool any = kept.first != kept.end;
     if (any)
@@ -305,6 +307,8 @@ bool mpid_event_take(struct mpid_event *event)
 
 uint64_t mpid_events_dropped(enum mpid_event_kind kind)
 {
+    if (!is_open())
+        return 0;
     os_lock(&device.lock);
     uint64_t dropped = kept.dropped[kind];
     kept.dropped[kind] = 0;

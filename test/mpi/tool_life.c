@@ -6,10 +6,15 @@
  * outlives its last MPI_T_finalize, and none that is freed, of another kind, or invented is taken
  * for one.
  *
+ * With "attached", threads of a tool do all of it while MPI starts, runs and ends in another.
+ *
  * With a second argument, the process is to use the channel that MPI_T has set, whatever the
  * environment says.
  */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "tool.h"
 
@@ -468,10 +473,92 @@ static void used_channel(const char *channels)
     OK(MPI_T_finalize()); /* with all that is left */
 }
 
+/* ---- a tool of its own thread ---- */
+
+static _Atomic int over, rounds;
+
+/* Comes and goes, and asks for everything, while MPI starts, runs and ends. */
+static void *pester(void *arg)
+{
+    static _Thread_local char text[1 << 16];
+    static _Thread_local counted values[64];
+    while (!over) {
+        int level, count, variables;
+        MPI_T_pvar_session session;
+        MPI_T_pvar_handle handle;
+        MPI_T_cvar_handle cvar;
+        MPI_Info info;
+        OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &level));
+        CHECK(level == MPI_THREAD_MULTIPLE);
+        struct handles h = make();
+        OK(MPI_T_pvar_session_create(&session));
+        OK(MPI_T_pvar_get_num(&variables));
+        for (int i = 0; i < variables; i++)
+            if (MPI_T_pvar_handle_alloc(session, i, NULL, &handle, &count) == MPI_SUCCESS)
+                OK(MPI_T_pvar_read(session, handle, values));
+        OK(MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES));
+        OK(MPI_T_pvar_reset(session, MPI_T_PVAR_ALL_HANDLES));
+        OK(MPI_T_pvar_session_free(&session));
+        OK(MPI_T_cvar_get_num(&variables));
+        for (int i = 0; i < variables; i++) {
+            OK(MPI_T_cvar_handle_alloc(i, NULL, &cvar, &count));
+            OK(MPI_T_cvar_read(cvar, text));
+            int rc = MPI_T_cvar_write(cvar, text);
+            CHECK(rc == MPI_SUCCESS || rc == MPI_T_ERR_CVAR_SET_NEVER);
+            OK(MPI_T_cvar_handle_free(&cvar));
+        }
+        OK(MPI_T_source_get_info(0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &info));
+        OK(MPI_Info_free(&info));
+        OK(MPI_T_pvar_session_free(&h.session));
+        OK(MPI_T_cvar_handle_free(&h.cvar));
+        OK(MPI_T_event_handle_free(h.registration, NULL, NULL));
+        OK(MPI_T_finalize());
+        rounds++;
+    }
+    return NULL;
+}
+
+static void wait_rounds(int more)
+{
+    for (int until = rounds + more; rounds < until;)
+        usleep(1000);
+}
+
+/* MPI itself is asked for no threads. */
+static void attached(int *argc, char ***argv)
+{
+    pthread_t threads[2];
+    int level, rank, size, in, sum = 0;
+    OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &level));
+    for (int i = 0; i < 2; i++)
+        CHECK(!pthread_create(&threads[i], NULL, pester, NULL));
+    wait_rounds(2);
+    OK(MPI_Init(argc, argv));
+    OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
+    OK(MPI_Comm_size(MPI_COMM_WORLD, &size));
+    for (int i = 0; i < 200; i++) {
+        OK(MPI_Sendrecv(&i, 1, MPI_INT, (rank + 1) % size, 1, &in, 1, MPI_INT,
+                        (rank + size - 1) % size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        sum += in;
+    }
+    CHECK(sum == 199 * 200 / 2);
+    wait_rounds(2);
+    OK(MPI_Finalize());
+    wait_rounds(2);
+    over = 1;
+    for (int i = 0; i < 2; i++)
+        CHECK(!pthread_join(threads[i], NULL));
+    OK(MPI_T_finalize());
+}
+
 int main(int argc, char **argv)
 {
     const char *channels = argc > 2 ? argv[2] : NULL;
     int alone = argc > 1 && !strcmp(argv[1], "alone");
+    if (argc > 1 && !strcmp(argv[1], "attached")) {
+        attached(&argc, &argv);
+        return 0;
+    }
     off();
     on();
     nothing_yet();

@@ -19,7 +19,8 @@ enum {
     TAG_AGREE = INT32_MAX,
     LINES_MAX = 12,
     CYCLES_MAX = 4,
-    CYCLE_SHOWN = 8
+    CYCLE_SHOWN = 8,
+    LONG_CYCLE_SHOWN = 3 /* of its ranks' waits, which are mostly alike */
 };
 
 /* A rank that waits in a collective. */
@@ -72,12 +73,25 @@ static void clear(struct why *w, bool *set)
 
 /* ---- collectives ---- */
 
+/* The two groups of an intercommunicator, in an order that all of its members agree on. */
+static const char *group_of(const struct hang_comm *comm, bool second)
+{
+    return (strcmp(comm->members, comm->remote) < 0) != second ? comm->members : comm->remote;
+}
+
+/* Whether it is the same communicator: 0; or the order of two. */
+static int compare_comms(const struct hang_comm *a, const struct hang_comm *b)
+{
+    int order = (a->context > b->context) - (a->context < b->context);
+    if (!order)
+        order = strcmp(group_of(a, false), group_of(b, false));
+    return order ? order : strcmp(group_of(a, true), group_of(b, true));
+}
+
 static int compare_entries(const void *va, const void *vb)
 {
     const struct entry *a = va, *b = vb;
-    int order = (a->comm->context > b->comm->context) - (a->comm->context < b->comm->context);
-    if (!order)
-        order = strcmp(a->comm->members, b->comm->members);
+    int order = compare_comms(a->comm, b->comm);
     if (!order)
         order = (a->number > b->number) - (a->number < b->number);
     return order ? order : (a->rank > b->rank) - (a->rank < b->rank);
@@ -85,8 +99,7 @@ static int compare_entries(const void *va, const void *vb)
 
 static bool is_same_collective(const struct entry *a, const struct entry *b)
 {
-    return a->comm->context == b->comm->context && a->number == b->number &&
-           !strcmp(a->comm->members, b->comm->members);
+    return a->number == b->number && !compare_comms(a->comm, b->comm);
 }
 
 static void gather_entries(struct why *w)
@@ -114,8 +127,7 @@ static void gather_entries(struct why *w)
 static const struct hang_comm *same_comm(const struct hang_told *told, const struct hang_comm *comm)
 {
     for (int i = 0; i < told->comm_count; i++)
-        if (told->comms[i].context == comm->context &&
-            !strcmp(told->comms[i].members, comm->members))
+        if (!compare_comms(&told->comms[i], comm))
             return &told->comms[i];
     return NULL;
 }
@@ -138,6 +150,18 @@ static void mark_group(struct why *w, const struct entry *e, int n, int group)
         w->mark[e[i].rank] = group;
 }
 
+/* Find all members; into w->late. Returns how many. */
+static int find_members(struct why *w, const struct hang_comm *comm)
+{
+    int first, last, members = 0;
+    clear(w, w->late);
+    for (int i = 0; i < 2; i++)
+        for (const char *list = group_of(comm, i); (list = hang_text_range(list, &first, &last));)
+            for (int m = first; m <= last && m < w->h->count; m++)
+                members += w->late[m] = true;
+    return members;
+}
+
 /* Whether a member that is not in the collective has still to come to it. */
 static bool is_late(struct why *w, const struct entry *e, int member, int group)
 {
@@ -151,12 +175,10 @@ static bool is_late(struct why *w, const struct entry *e, int member, int group)
 /* Find who of a group is missing; into w->late. Returns how many. */
 static int find_late(struct why *w, const struct entry *e, int group)
 {
-    int first, last, late = 0;
-    clear(w, w->late);
-    for (const char *list = e->comm->members; (list = hang_text_range(list, &first, &last));)
-        for (int m = first; m <= last && m < w->h->count; m++)
-            if (w->mark[m] != group && is_late(w, e, m, group))
-                late += w->late[m] = true;
+    int late = 0;
+    (void)find_members(w, e->comm);
+    for (int m = 0; m < w->h->count; m++)
+        late += w->late[m] = w->late[m] && w->mark[m] != group && is_late(w, e, m, group);
     return late;
 }
 
@@ -339,14 +361,11 @@ static bool explain_mix(struct why *w, const struct entry *e, int n)
 static void explain_left(struct why *w, const struct entry *e, int n, int group)
 {
     struct hang *h = w->h;
-    int first, last, passed = 0;
+    int passed = 0, members = find_members(w, e->comm);
     if (!graph_is_stuck(h, e->rank) || e->number == TAG_AGREE)
         return;
-    clear(w, w->late);
-    for (const char *list = e->comm->members; (list = hang_text_range(list, &first, &last));)
-        for (int m = first; m <= last && m < h->count; m++)
-            if (w->mark[m] != group && h->nodes[m].told.comm_count)
-                passed += w->late[m] = true;
+    for (int m = 0; m < h->count; m++)
+        passed += w->late[m] = w->late[m] && w->mark[m] != group && h->nodes[m].told.comm_count;
     if (!passed || !has_room(w))
         return;
     write_group(w, e, n);
@@ -359,7 +378,7 @@ static void explain_left(struct why *w, const struct entry *e, int n, int group)
         e->number + 1);
     for (int i = 0; i < n; i++) {
         w->told[e[i].rank] = true;
-        if (n * 2 <= e->comm->size)
+        if (n * 2 <= members)
             blame(w, e[i].rank);
     }
 }
@@ -667,7 +686,7 @@ static void write_cycle(struct why *w, const int *ranks, int n, bool plain)
     if (n > CYCLE_SHOWN)
         fprintf(h->to, "... (%d ranks) -> ", n);
     fprintf(h->to, "%d\n", ranks[0]);
-    for (int i = 0; i < n && i < CYCLE_SHOWN; i++) {
+    for (int i = 0; i < n && i < (n > CYCLE_SHOWN ? LONG_CYCLE_SHOWN : n); i++) {
         fprintf(h->to, "    rank %d ", ranks[i]);
         words_state(h->to, h, ranks[i]);
         fputc('\n', h->to);

@@ -177,6 +177,16 @@ static void say_report(void *arg, const char *report)
     stdio_say(run->stdio, "%s", report ? report : "mpiexec: no memory for a report\n");
 }
 
+/* The report at SIGQUIT: whoever has typed it sees what that did not do. */
+static void say_asked(void *arg, const char *report)
+{
+    struct run *run = arg;
+    if (isatty(STDERR_FILENO))
+        stdio_say(run->stdio, "\n"); /* behind what the terminal shows of the key */
+    say_report(run, report);
+    stdio_say(run->stdio, "mpiexec: the job goes on\n");
+}
+
 /* The report of a job whose time is up has come. */
 static void end_late_job(void *arg, const char *report)
 {
@@ -289,7 +299,7 @@ static void on_signal(void *arg, int number)
         else
             follow(run, job_signal(&run->job, number));
         break;
-    case SIGQUIT: (void)ask_report(&run->ask, say_report, run); break;
+    case SIGQUIT: (void)ask_report(&run->ask, say_asked, run); break;
     case SIGTSTP:
         signal_ranks(run, SIGTSTP);
         raise(SIGSTOP);

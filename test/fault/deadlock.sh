@@ -86,6 +86,12 @@ planted tests "rank 0" "not there: rank 0, which polls in MPI_Test" \
 planted polls "rank 0" "not there: rank 0, which polls in MPI_Iprobe"
 planted named "rank 3" "rank 0: waits in MPI_Wait for" "rank 1: waits in MPI_Waitany for" \
     "rank 2: waits in MPI_Comm_dup on MPI_COMM_WORLD"
+planted between "rank 3 (a deadlock)" \
+    "MPI_Allreduce on bridge: ranks 0-2 wait in it; some members are missing:" \
+    "not there: rank 3, which waits in MPI_Recv for a message from rank 0 (tag 14, MPI_COMM_WORLD)" \
+    "ranks 0-2: each waits in MPI_Allreduce on bridge (its collective number 2)"
+planted unrooted "rank 0 (a deadlock)" "MPI_Bcast on bridge: ranks 2-3 wait in it" \
+    "not there: rank 0, which waits in MPI_Recv for a message from rank 3 (tag 14, MPI_COMM_WORLD)"
 planted threads "ranks 0-2 (a deadlock)" "A cycle of waits: 0 -> " \
     "rank 0: waits in MPI_Recv for a message from rank 1 (tag 11, MPI_COMM_WORLD)" \
     "rank 0: waits in MPI_Recv for a message from rank 2 (tag 11, MPI_COMM_WORLD)"
@@ -111,7 +117,7 @@ done
 same "mpiexec itself says nothing of it" "$(cat err)" ""
 kill -QUIT "$job"
 for i in $(seq 1 200); do
-    grep -q "What the ranks do" err && break
+    grep -q "the job goes on" err && break
     sleep 0.05
 done
 holds "SIGQUIT to mpiexec" "$(cat err)" "Culprit: rank 2 (a deadlock)"

@@ -10,6 +10,7 @@
 #include "mpi/coll/coll.h"
 
 #include <mpi.h>
+#include <stdio.h>
 
 #include "mpi/comm.h"
 #include "mpi/errh.h"
@@ -97,16 +98,18 @@ static __attribute__((cold, noinline)) int refuse(const struct call *call, int e
                                                   const char *name, MPI_Count count)
 {
     struct comm *comm = call->c->comm;
-    switch (error) {
-    case MPI_ERR_TYPE:
-        return errh_comm(comm, error, call->function,
-                         "%s: its datatype is none, or not committed (MPI_Type_commit)", name);
-    case MPI_ERR_COUNT:
+    if (error == MPI_ERR_COUNT)
         return errh_comm(comm, error, call->function, "%s: count %lld is negative or too large",
                          name, (long long)count);
-    default:
-        return errh_comm(comm, error, call->function, "%s is NULL, but its count is not 0", name);
-    }
+    return errh_comm(comm, error, call->function, "%s is NULL, but its count is not 0", name);
+}
+
+static __attribute__((cold, noinline)) int refuse_type(const struct call *call, const char *name,
+                                                       MPI_Datatype type)
+{
+    char which[48];
+    snprintf(which, sizeof(which), "%s: its datatype", name);
+    return errh_bad_type(call->c->comm, type, which, call->function);
 }
 
 /* Check count elements at a buffer. */
@@ -120,6 +123,8 @@ static int check_elements(const struct call *call, const char *name, const void 
                          "%s: MPI_IN_PLACE has no meaning %s: give a buffer", name,
                          call->c->comm->remote ? "over an intercommunicator" : "here");
     int rc = type_place(type, buf, count, &bytes, &used);
+    if (rc == MPI_ERR_TYPE)
+        return refuse_type(call, name, type);
     return rc ? refuse(call, rc, name, count) : MPI_SUCCESS;
 }
 

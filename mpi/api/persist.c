@@ -93,14 +93,18 @@ static int create(struct request_start what, MPI_Comm handle, MPI_Request *reque
     what.comm = comm_from(handle);
     if (!what.comm)
         return errh_bad_comm(handle, function);
+    if (!request)
+        return errh_comm(what.comm, MPI_ERR_ARG, function, "request is NULL");
     int rc = check(&what, function);
     if (rc)
         return rc;
     rc = type_place(what.type, what.buf, what.count, &bytes, &type);
+    if (rc == MPI_ERR_TYPE)
+        return errh_bad_type(what.comm, what.type, "datatype", function);
     if (rc)
         return errh_comm(what.comm, rc, function,
-                         rc == MPI_ERR_TYPE ? "datatype: not a datatype, or not committed"
-                                            : "buffer: NULL, but count is not 0");
+                         rc == MPI_ERR_COUNT ? "count: too large"
+                                             : "buffer: NULL, but count is not 0");
     struct request *made = request_create(REQUEST_PERSISTENT, what.comm);
     if (!made)
         return errh_comm(what.comm, MPI_ERR_NO_MEM, function, "out of memory");

@@ -12,6 +12,8 @@ static void says(int code, const char *call, const char *what, int line)
 {
     char text[MPI_MAX_ERROR_STRING], function[64];
     int len = 0, n = (int)strcspn(call, "(");
+    if (!strncmp(call + n - 2, "_c", 2)) /* the name without it stands for both */
+        n -= 2;
     snprintf(function, sizeof(function), "%.*s: ", n, call);
     OK(MPI_Error_string(code, text, &len));
     if (code && !strncmp(text, function, (size_t)n + 2) && strstr(text, what) &&
@@ -50,6 +52,12 @@ static void datatypes(void)
     SAYS(null, MPI_Pack_size(1, MPI_DATATYPE_NULL, world, &n));
     SAYS(null, MPI_Pack(buf, 1, MPI_DATATYPE_NULL, buf, 4, &n, world));
     SAYS(null, MPI_Get_count(&status, MPI_DATATYPE_NULL, &n));
+    SAYS(null, MPI_Send_init(buf, 1, MPI_DATATYPE_NULL, 0, 0, world, &request));
+    SAYS("count", MPI_Send_init_c(buf, (MPI_Count)1 << 60, MPI_INT, 0, 0, world, &request));
+    SAYS("request is NULL", MPI_Recv_init(buf, 1, MPI_INT, 0, 0, world, NULL));
+    SAYS(null, MPI_Bcast(buf, 1, MPI_DATATYPE_NULL, 0, world));
+    SAYS("recvbuf: its datatype is MPI_DATATYPE_NULL",
+         MPI_Alltoall(buf, 1, MPI_INT, &n, 1, MPI_DATATYPE_NULL, world));
     SAYS("'three' is not committed: call MPI_Type_commit", MPI_Send(buf, 1, type, 0, 0, world));
     OK(MPI_Isend(buf, 1, MPI_INT, 0, 3, MPI_COMM_SELF, &request));
     OK(MPI_Mprobe(0, 3, MPI_COMM_SELF, &message, &status));

@@ -3,44 +3,75 @@
 /* Slabs of objects; see pool.h. */
 #include "os/pool.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { LINE = 64 };
+enum {
+    LINE = 64,
+    HUGE_PAGE = 2 << 20 /* slabs grow up to it, and from there on take whole ones */
+};
 
-void os_pool_init(struct os_pool *pool, size_t size, size_t per_slab)
+/* At the start of its memory; the objects begin a line later. */
+struct slab {
+    struct slab *next;
+    char *end; /* of its objects; of the newest slab, the pool knows it */
+};
+
+void os_pool_init(struct os_pool *pool, size_t size, size_t count)
 {
-    *pool = (struct os_pool){.size = (size + LINE - 1) / LINE * LINE, .per_slab = per_slab};
+    *pool = (struct os_pool){.size = (size + LINE - 1) / LINE * LINE};
+    pool->slab_size = LINE + pool->size * count;
 }
 
 void os_pool_fini(struct os_pool *pool)
 {
-    while (pool->slabs) {
-        void *slab = pool->slabs;
-        pool->slabs = *(void **)slab;
+    for (struct slab *slab = pool->slabs, *next; slab; slab = next) {
+        next = slab->next;
         free(slab);
     }
-    pool->free = NULL;
+    pool->slabs = NULL;
+    pool->free = pool->fresh = pool->end = NULL;
+}
+
+static bool add_slab(struct os_pool *pool)
+{
+    size_t size = pool->slab_size;
+    bool huge = size >= HUGE_PAGE;
+    struct slab *slab = aligned_alloc(huge ? HUGE_PAGE : LINE, size);
+    if (!slab)
+        return false;
+    if (huge)
+        (void)madvise(slab, size, MADV_HUGEPAGE); /* or else small ones */
+    if (pool->slabs)
+        pool->slabs->end = pool->fresh;
+    slab->next = pool->slabs;
+    pool->slabs = slab;
+    pool->fresh = (char *)slab + LINE;
+    pool->end = (char *)slab + size;
+    if (!huge) {
+        size += size / 2; /* so that a third of the memory lies idle at most */
+        pool->slab_size = size < HUGE_PAGE ? size / LINE * LINE : HUGE_PAGE;
+    }
+    return true;
 }
 
 void *os_pool_grow(struct os_pool *pool)
 {
-    size_t bytes = LINE + pool->size * pool->per_slab;
-    char *slab = aligned_alloc(LINE, bytes);
-    if (!slab)
+    if (pool->end - pool->fresh < (ptrdiff_t)pool->size && !add_slab(pool))
         return NULL;
-    memset(slab, 0, bytes);
-    *(void **)slab = pool->slabs;
-    pool->slabs = slab;
-    for (size_t i = pool->per_slab; i-- > 1;)
-        os_pool_put(pool, slab + LINE + i * pool->size);
-    return slab + LINE;
+    void *object = pool->fresh;
+    pool->fresh += pool->size;
+    return memset(object, 0, pool->size);
 }
 
 void os_pool_each(const struct os_pool *pool, bool (*visit)(void *arg, void *object), void *arg)
 {
-    for (char *slab = pool->slabs; slab; slab = *(char **)(void *)slab)
-        for (size_t i = 0; i < pool->per_slab; i++)
-            if (visit(arg, slab + LINE + i * pool->size))
+    for (struct slab *slab = pool->slabs; slab; slab = slab->next) {
+        char *end = slab == pool->slabs ? pool->fresh : slab->end;
+        for (char *object = (char *)slab + LINE; object < end; object += pool->size)
+            if (visit(arg, object))
                 return;
+    }
 }

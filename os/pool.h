@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Objects of one size, carved from slabs and reused last in, first out. An
+ * Objects of one size, carved from slabs and reused last in, first out. Slabs grow with the pool,
+ * so that few objects cost little memory and many lie on few pages. An
  * object keeps its contents while it is free, but for its first word. Nothing
  * is locked: the owner's lock guards the pool. Under the address sanitizer, the
  * rest of a free object must not be touched.
@@ -22,19 +23,23 @@
 #define OS_POOL_SHOW(object, size) ((void)0)
 #endif
 
+struct slab;
+
 struct os_pool {
-    void *free;       /* first word of each free object points to the next */
-    void *slabs;      /* first word of each slab points to the next */
-    size_t size;      /* bytes per object, a multiple of the cache line */
-    size_t per_slab;  /* objects carved at a time */
+    void *free;         /* first word of each free object points to the next */
+    struct slab *slabs; /* the newest first */
+    char *fresh, *end;  /* of the newest slab: what has not been an object yet */
+    size_t size;        /* bytes per object, a multiple of the cache line */
+    size_t slab_size;   /* bytes of the next slab */
 };
 
-/* Make a pool of objects of size bytes (rounded up to 64), aligned to 64. */
-void os_pool_init(struct os_pool *pool, size_t size, size_t per_slab);
+/* Make a pool of objects of size bytes (rounded up to 64), aligned to 64. count: how many the first
+ * slab holds. */
+void os_pool_init(struct os_pool *pool, size_t size, size_t count);
 /* Give every slab back; no object may be in use. Accepts a zeroed pool. */
 void os_pool_fini(struct os_pool *pool);
 
-/* Carve a slab. Returns an object, zeroed, or NULL when memory is out. */
+/* Returns an object that has not been one yet, zeroed, or NULL when memory is out. */
 void *os_pool_grow(struct os_pool *pool);
 
 /* Call visit for every object, used or free, until it returns true. */

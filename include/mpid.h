@@ -67,6 +67,13 @@ struct mpid_layout {
     void (*unpack)(const struct mpid_bytes *to, size_t offset, const void *from, size_t len);
 };
 
+/* An envelope, and where it stands while it waits to be matched: mpid/match.c's own. */
+struct mpid_place {
+    struct mpid_place *next, *prev; /* with an equal envelope, oldest first, in a ring */
+    struct mpid_place *chain, **at; /* of the oldest: next in its bucket; what points to it */
+    struct mpid_envelope env;
+};
+
 /* What went wrong with a request. */
 enum mpid_error {
     MPID_OK = 0,
@@ -97,26 +104,28 @@ struct mpid_request {
     uint8_t error;             /* enum mpid_error */
     bool cancelled;            /* outcome of mpid_cancel() */
     uint8_t state;             /* the device's: enum car_state */
-    struct mpid_envelope from; /* of the message received; of a send: its own */
-    size_t count;              /* data bytes received */
+
+    /* Where the layer above puts 56 bytes before this, the next two cache lines are what matching and
+     * a small message take; what follows serves sends and larger ones. */
+    struct mpid_place place; /* the envelope: of a send its own, of a receive what fits or has come */
+    size_t count;            /* data bytes received */
+    uint64_t order;          /* of posting */
+
     /* Called at completion, inside some thread's progress, device locked: may
      * free the request and call nothing of mpid but mpid_recv_within(). Set by
      * mpid_when_done(). */
     void (*done)(struct mpid_request *request);
-
-    /* The first CAR: the device's own. */
+    struct vc *vc; /* from here on: the first CAR, the device's own */
     struct mpid_bytes bytes;
-    struct vc *vc;
-    struct mpid_request *next, *prev; /* in a queue of the device */
-    void *queue;
-    uint64_t order;    /* of posting, for matching */
-    uint64_t moved;    /* bytes handed over or arrived */
-    uint64_t total;    /* bytes of the message */
-    uint64_t peer_id;  /* the request at the other side */
-    uint64_t peer_addr; /* where its data lie or go */
-    uint64_t split;     /* bytes that the receiver pulls; the sender pushes the rest */
-    uint32_t id;       /* how the other side names this one; 0: none */
-    uint32_t mode;      /* of a send: enum mpid_mode; of a receive: its engine */
+
+    struct mpid_request *next, *prev; /* of a send: in a queue of its VC */
+    uint64_t total;      /* bytes of the message, where not all have come at once */
+    uint64_t moved;      /* bytes handed over or arrived */
+    uint32_t id;         /* how the other side names this one; 0: none */
+    uint32_t mode;       /* of a send: enum mpid_mode; of a receive: its engine */
+    uint64_t peer_id;    /* the request at the other side */
+    uint64_t peer_addr;  /* where its data lie or go */
+    uint64_t split;      /* bytes that the receiver pulls; the sender pushes the rest */
     uint64_t started_ns; /* when its bulk transfer began */
 };
 
@@ -228,9 +237,17 @@ struct mpid_wanted {
 };
 bool mpid_recv_now(struct mpid_wanted *wanted);
 
-/* Receive the first message that fits; request completes, maybe before the return. */
-void mpid_recv(struct mpid_request *request, const struct mpid_envelope *want,
-               const struct mpid_bytes *bytes);
+/* Receive the first message that fits; request completes, maybe before the return. The first form
+ * finds in request->place.env what fits, and in request->bytes where it goes; the second sets them: in
+ * the caller, so that they are not written twice. */
+void mpid_start_recv(struct mpid_request *request);
+static inline void mpid_recv(struct mpid_request *request, const struct mpid_envelope *want,
+                             const struct mpid_bytes *bytes)
+{
+    request->place.env = *want;
+    request->bytes = *bytes;
+    mpid_start_recv(request);
+}
 
 /* The same from within a done. done is called at completion, as after mpid_when_done(): maybe
  * before the return. */

@@ -9,6 +9,7 @@
 #define MPI_REQUEST_H
 
 #include <mpi.h>
+#include <stddef.h>
 
 #include "include/mpid.h"
 #include "mpi/comm.h"
@@ -51,12 +52,17 @@ struct request {
     struct comm *comm; /* referenced, or NULL */
     struct type *type; /* referenced, or NULL: held until completion */
     struct request *inner;
-    struct buffer *buffer;      /* REQUEST_FLUSH */
-    struct part *part;          /* REQUEST_PART */
-    struct request_start start; /* REQUEST_PERSISTENT */
-    void *owned;                /* freed with the request */
-    struct mpid_request dev;    /* last: what channels have reserved follows */
+    union {
+        struct buffer *buffer;       /* REQUEST_FLUSH */
+        struct part *part;           /* REQUEST_PART */
+        struct request_start *start; /* REQUEST_PERSISTENT: owned */
+    };
+    void *owned;             /* freed with the request */
+    struct mpid_request dev; /* last: what channels have reserved follows */
 };
+
+/* So that the device's part lies on cache lines as it is meant to. */
+_Static_assert(offsetof(struct request, dev) == 56, "the device's part of a request has moved");
 
 extern struct request request_done;
 

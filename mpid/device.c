@@ -79,7 +79,7 @@ void mpid_begin(struct mpid_request *request)
 {
     request->error = MPID_OK;
     request->cancelled = false;
-    request->from = (struct mpid_envelope){0, MPID_ANY, MPID_ANY};
+    request->place.env = (struct mpid_envelope){0, MPID_ANY, MPID_ANY};
     request->count = 0;
     request->done = NULL;
     atomic_store_explicit(&request->pending, 1, memory_order_relaxed);

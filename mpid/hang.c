@@ -254,7 +254,7 @@ static bool counts(struct mpid_tale *tale)
 
 void mpid_tell_request(struct mpid_tale *tale, const struct mpid_request *request)
 {
-    const struct mpid_envelope *env = &request->from;
+    const struct mpid_envelope *env = &request->place.env;
     if (tale->sleeper) {
         sleep_watch(tale->sleeper, request);
         return;
@@ -354,9 +354,9 @@ static void count_in(struct groups *groups, const struct group *one)
     }
 }
 
-static void count_request(struct groups *groups, const struct mpid_request *request)
+static void count_request(const struct mpid_request *request, void *groups)
 {
-    struct group one = {.env = request->from, .state = state_of(request)};
+    struct group one = {.env = request->place.env, .state = state_of(request)};
     one.kind = request->kind == MPID_SEND ? 'S' : 'P';
     one.peer = request->kind == MPID_SEND ? world_of(request->vc) : -1;
     one.bytes = request->kind == MPID_SEND ? request->total : request->bytes.len;
@@ -367,23 +367,18 @@ static void count_received(struct groups *groups)
 {
     const struct match *match = &device.match;
     for (const struct unexpected *u = match->first; u; u = u->next) {
-        struct group one = {'U', u->env, world_of(u->vc), "", 0, u->total};
+        struct group one = {'U', u->exact.env, world_of(u->vc), "", 0, u->total};
         count_in(groups, &one);
     }
-    if (match->alone)
-        count_request(groups, match->alone);
-    for (size_t i = 0; i < (size_t)1 << (64 - match->posted.shift); i++)
-        for (const struct match_queue *q = match->posted.buckets[i]; q; q = q->chain)
-            for (const struct mpid_request *r = q->head; r; r = r->next)
-                count_request(groups, r);
+    match_each_posted(match, count_request, groups);
 }
 
 static void count_queued(struct vc *vc, void *arg)
 {
     for (const struct mpid_request *r = vc->send_head; r; r = r->next)
-        count_request(arg, r);
+        count_request(r, arg);
     for (const struct mpid_request *r = vc->pending; r; r = r->next)
-        count_request(arg, r);
+        count_request(r, arg);
 }
 
 static void count_sent(struct groups *groups)
@@ -392,7 +387,7 @@ static void count_sent(struct groups *groups)
     for (uint32_t i = 0; i < device.ids.count; i++) {
         const struct mpid_request *request = device.ids.slots[i].request;
         if (request && request->kind == MPID_SEND && request->state != CAR_WAITING)
-            count_request(groups, request);
+            count_request(request, groups);
     }
 }
 

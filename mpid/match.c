@@ -4,6 +4,7 @@
 #include "mpid/match.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 static enum match_class class_of(const struct mpid_envelope *env)
@@ -17,15 +18,24 @@ static struct mpid_envelope key_of(const struct mpid_envelope *env, enum match_c
                                   class & 2 ? MPID_ANY : env->tag};
 }
 
-/* ---- tables of queues ---- */
+/* ---- tables ---- */
 
-enum { FIRST_BITS = 6 };
+/* Tags that differ in these bits only share a run of buckets, in some order. */
+enum { RUN_BITS = 6, RUN_MASK = (1 << RUN_BITS) - 1, FIRST_BITS = RUN_BITS };
 
-static inline uint64_t hash(const struct mpid_envelope *key)
+static inline size_t count_of(const struct match_table *table)
 {
+    return (size_t)1 << (64 - table->shift);
+}
+
+static inline struct mpid_place **bucket_of(const struct match_table *table,
+                                            const struct mpid_envelope *key)
+{
+    uint32_t tag = (uint32_t)key->tag;
     uint64_t a = ((uint64_t)key->context << 32 | (uint32_t)key->rank) * 0x9e3779b97f4a7c15u;
-    a ^= (uint64_t)(uint32_t)key->tag * 0xc2b2ae3d27d4eb4fu;
-    return (a ^ a >> 29) * 0xbf58476d1ce4e5b9u;
+    a ^= (uint64_t)(tag >> RUN_BITS) * 0xc2b2ae3d27d4eb4fu;
+    a = (a ^ a >> 29) * 0xbf58476d1ce4e5b9u;
+    return &table->buckets[a >> table->shift ^ (tag & RUN_MASK)];
 }
 
 static inline bool same(const struct mpid_envelope *a, const struct mpid_envelope *b)
@@ -33,20 +43,25 @@ static inline bool same(const struct mpid_envelope *a, const struct mpid_envelop
     return a->tag == b->tag && a->rank == b->rank && a->context == b->context;
 }
 
-static inline struct match_queue *find(const struct match_table *table,
-                                       const struct mpid_envelope *key)
+static inline struct mpid_place *find_in(struct mpid_place **bucket,
+                                         const struct mpid_envelope *key)
 {
-    struct match_queue *queue = table->buckets[hash(key) >> table->shift];
-    while (queue && !same(&queue->key, key))
-        queue = queue->chain;
-    return queue;
+    struct mpid_place *place = *bucket;
+    while (place && !same(&place->env, key))
+        place = place->chain;
+    return place;
+}
+
+static inline struct mpid_place *find(const struct match_table *table,
+                                      const struct mpid_envelope *key)
+{
+    return find_in(bucket_of(table, key), key);
 }
 
 static int table_init(struct match_table *table)
 {
     *table = (struct match_table){.shift = 64 - FIRST_BITS};
-    os_pool_init(&table->pool, sizeof(struct match_queue), 16);
-    table->buckets = calloc((size_t)1 << FIRST_BITS, sizeof(struct match_queue *));
+    table->buckets = calloc(count_of(table), sizeof(struct mpid_place *));
     return table->buckets ? 0 : -ENOMEM;
 }
 
@@ -54,85 +69,89 @@ static void table_fini(struct match_table *table)
 {
     free(table->buckets);
     table->buckets = NULL;
-    os_pool_fini(&table->pool);
 }
 
-/* Drop empty queues, then spread the rest over twice as many buckets where they
- * are still too many. Without memory the table goes on as it is, slower. */
-static __attribute__((noinline)) void sweep(struct match_table *table)
+static inline void lead(struct mpid_place *place, struct mpid_place **bucket)
 {
-    size_t count = (size_t)1 << (64 - table->shift);
-    bool grow = table->queues - table->empty > count;
-    struct match_queue **to = grow ? calloc(count * 2, sizeof(*to)) : NULL;
-    if (grow && !to)
+    place->at = bucket;
+    place->chain = *bucket;
+    if (*bucket)
+        (*bucket)->at = &place->chain;
+    *bucket = place;
+}
+
+/* Spread the keys over twice as many buckets. Without memory the table goes on as it is, slower. */
+static __attribute__((noinline)) void grow(struct match_table *table)
+{
+    size_t count = count_of(table);
+    struct match_table larger = {.shift = table->shift - 1, .keys = table->keys};
+    larger.buckets = calloc(count * 2, sizeof(struct mpid_place *));
+    if (!larger.buckets)
         return;
-    uint32_t shift = table->shift - (grow ? 1 : 0);
     for (size_t i = 0; i < count; i++) {
-        struct match_queue *queue = table->buckets[i];
-        table->buckets[i] = NULL;
-        while (queue) {
-            struct match_queue *next = queue->chain;
-            if (queue->head) {
-                struct match_queue **bucket =
-                    (grow ? to : table->buckets) + (hash(&queue->key) >> shift);
-                queue->chain = *bucket;
-                *bucket = queue;
-            } else {
-                os_pool_put(&table->pool, queue);
-                table->queues--;
-            }
-            queue = next;
+        for (struct mpid_place *place = table->buckets[i], *next; place; place = next) {
+            next = place->chain;
+            lead(place, bucket_of(&larger, &place->env));
         }
     }
-    table->empty = 0;
-    if (grow) {
-        free(table->buckets);
-        table->buckets = to;
-        table->shift = shift;
+    free(table->buckets);
+    *table = larger;
+}
+
+/* Give a place with a key to the last of that key. */
+static inline void insert(struct match_table *table, struct mpid_place *place)
+{
+    struct mpid_place **bucket = bucket_of(table, &place->env);
+    struct mpid_place *oldest = find_in(bucket, &place->env);
+    if (oldest) {
+        place->next = oldest;
+        place->prev = oldest->prev;
+        place->prev->next = oldest->prev = place;
+        place->at = NULL;
+        return;
     }
+    place->next = place->prev = place;
+    lead(place, bucket);
+    if (++table->keys > count_of(table) / 2)
+        grow(table);
 }
 
-static __attribute__((noinline)) struct match_queue *make(struct match_table *table,
-                                                          const struct mpid_envelope *key)
+/* Where it was the oldest, the next one of its key follows it. */
+static inline void take_out(struct match_table *table, struct mpid_place *place)
 {
-    if (table->queues > (uint32_t)2 << (64 - table->shift))
-        sweep(table);
-    struct match_queue *queue = os_pool_get(&table->pool);
-    if (!queue)
-        return NULL;
-    struct match_queue **bucket = &table->buckets[hash(key) >> table->shift];
-    *queue = (struct match_queue){.chain = *bucket, .key = *key};
-    *bucket = queue;
-    table->queues++;
-    table->empty++;
-    return queue;
-}
-
-static inline struct match_queue *find_or_make(struct match_table *table,
-                                               const struct mpid_envelope *key)
-{
-    struct match_queue *queue = find(table, key);
-    return queue ? queue : make(table, key);
+    struct mpid_place *next = place->next, *leader = place->chain;
+    place->next = NULL;
+    if (next != place) {
+        next->prev = place->prev;
+        place->prev->next = next;
+        if (!place->at)
+            return;
+        next->at = place->at;
+        next->chain = leader;
+        leader = next;
+        if (next->chain)
+            next->chain->at = &next->chain;
+    } else {
+        table->keys--;
+        if (leader)
+            leader->at = place->at;
+    }
+    *place->at = leader;
 }
 
 /* ---- posted receives ---- */
 
-static inline void post(struct match *match, struct mpid_request *request,
-                        struct match_queue *queue)
+static inline struct mpid_request *request_at(struct mpid_place *place)
 {
-    struct mpid_request *tail = queue->tail;
+    return place ? (struct mpid_request *)((char *)place - offsetof(struct mpid_request, place))
+                 : NULL;
+}
+
+static inline void post(struct match *match, struct mpid_request *request)
+{
     request->order = ++match->order;
-    request->queue = queue;
-    request->next = NULL;
-    request->prev = tail;
-    if (tail) {
-        tail->next = request;
-    } else {
-        queue->head = request;
-        match->posted.empty--;
-    }
-    queue->tail = request;
-    match->posted_count[class_of(&queue->key)]++;
+    insert(&match->posted, &request->place);
+    match->posted_count[class_of(&request->place.env)]++;
     match->posted_total++;
     if (match->posted_total > match->posted_most)
         match->posted_most = match->posted_total;
@@ -140,35 +159,30 @@ static inline void post(struct match *match, struct mpid_request *request,
 
 static inline void unpost(struct match *match, struct mpid_request *request)
 {
-    struct match_queue *queue = request->queue;
-    struct mpid_request *next = request->next, *prev = request->prev;
-    if (prev)
-        prev->next = next;
-    else
-        queue->head = next;
-    if (next)
-        next->prev = prev;
-    else
-        queue->tail = prev;
-    match->posted.empty += !queue->head;
-    match->posted_count[class_of(&queue->key)]--;
+    take_out(&match->posted, &request->place);
+    match->posted_count[class_of(&request->place.env)]--;
     match->posted_total--;
-    request->queue = NULL;
 }
 
-/* Marks a request that stands alone as posted. */
-static struct match_queue no_queue;
+static inline void stand_alone(struct match *match, struct mpid_request *request)
+{
+    match->alone = request;
+    match->posted_total = 1;
+    if (!match->posted_most)
+        match->posted_most = 1;
+    request->place.next = &request->place;
+}
 
 static inline void forget_alone(struct match *match)
 {
-    match->alone->queue = NULL;
+    match->alone->place.next = NULL;
     match->alone = NULL;
     match->posted_total = 0;
 }
 
 bool match_unpost(struct match *match, struct mpid_request *request)
 {
-    if (!request->queue)
+    if (!request->place.next)
         return false;
     if (request == match->alone)
         forget_alone(match);
@@ -177,55 +191,64 @@ bool match_unpost(struct match *match, struct mpid_request *request)
     return true;
 }
 
-/* The second receive comes: both go into queues. Returns false when memory is out. */
-static __attribute__((noinline)) bool join(struct match *match)
+void match_each_posted(const struct match *match,
+                       void (*each)(const struct mpid_request *request, void *arg), void *arg)
 {
-    struct mpid_request *first = match->alone;
-    struct match_queue *queue = find_or_make(&match->posted, &first->from);
-    if (!queue)
-        return false;
-    forget_alone(match);
-    post(match, first, queue);
-    return true;
+    if (match->alone)
+        each(match->alone, arg);
+    for (size_t i = 0; i < count_of(&match->posted); i++) {
+        for (struct mpid_place *first = match->posted.buckets[i]; first; first = first->chain) {
+            struct mpid_place *place = first;
+            do
+                each(request_at(place), arg);
+            while ((place = place->next) != first);
+        }
+    }
 }
 
 /* ---- unexpected messages ---- */
 
-static inline void enqueue(struct match *match, struct unexpected *u, enum match_class class,
-                           struct match_queue *queue)
+static inline struct mpid_place *place_of(struct unexpected *u, enum match_class class)
 {
-    struct unexpected *tail = queue->tail;
-    u->link[class] = (struct unexpected_link){NULL, tail, queue};
-    if (tail) {
-        tail->link[class].next = u;
-    } else {
-        queue->head = u;
-        match->arrived.empty--;
-    }
-    queue->tail = u;
+    return class == MATCH_EXACT ? &u->exact : &u->wild[class - 1];
 }
 
-static inline void dequeue(struct match *match, struct unexpected *u, enum match_class class)
+static inline struct unexpected *unexpected_at(struct mpid_place *place, enum match_class class)
 {
-    struct unexpected_link link = u->link[class];
-    if (!link.queue)
-        return;
-    if (link.prev)
-        link.prev->link[class].next = link.next;
-    else
-        link.queue->head = link.next;
-    if (link.next)
-        link.next->link[class].prev = link.prev;
-    else
-        link.queue->tail = link.prev;
-    match->arrived.empty += !link.queue->head;
-    u->link[class].queue = NULL;
+    size_t offset = class == MATCH_EXACT
+                        ? offsetof(struct unexpected, exact)
+                        : offsetof(struct unexpected, wild) + (class - 1) * sizeof(*place);
+    return place ? (struct unexpected *)((char *)place - offset) : NULL;
+}
+
+static inline void index_one(struct match *match, struct unexpected *u, enum match_class class)
+{
+    struct mpid_place *place = place_of(u, class);
+    place->env = key_of(&u->exact.env, class);
+    insert(&match->arrived, place);
+    u->classes |= (uint8_t)(1u << class);
+}
+
+/* For each class of which match->indexed has a bit, but the exact one. */
+static __attribute__((noinline)) void index_wild(struct match *match, struct unexpected *u)
+{
+    for (int class = MATCH_EXACT + 1; class < MATCH_CLASSES; class++)
+        if (match->indexed & 1u << class)
+            index_one(match, u, (enum match_class)class);
+}
+
+static __attribute__((noinline)) void take_wild(struct match *match, struct unexpected *u)
+{
+    for (int class = MATCH_EXACT + 1; class < MATCH_CLASSES; class++)
+        if (u->classes & 1u << class)
+            take_out(&match->arrived, place_of(u, (enum match_class)class));
 }
 
 void match_take(struct match *match, struct unexpected *u)
 {
-    for (int class = 0; class < MATCH_CLASSES; class++)
-        dequeue(match, u, (enum match_class)class);
+    take_out(&match->arrived, &u->exact);
+    if (u->classes != 1u << MATCH_EXACT)
+        take_wild(match, u);
     *(u->prev ? &u->prev->next : &match->first) = u->next;
     *(u->next ? &u->next->prev : &match->last) = u->prev;
     match->arrived_total--;
@@ -237,22 +260,12 @@ void match_forget(struct match *match, struct unexpected *u)
     os_pool_put(&match->pool, u);
 }
 
-/* Put what has arrived into the queues of a class that is asked for the first
- * time. Returns false when memory is out: then nothing is indexed. */
-static __attribute__((noinline)) bool index_class(struct match *match, enum match_class class)
+/* Index what has arrived for a class that is asked for the first time. */
+static __attribute__((noinline)) void index_class(struct match *match, enum match_class class)
 {
-    for (struct unexpected *u = match->first; u; u = u->next) {
-        struct mpid_envelope key = key_of(&u->env, class);
-        struct match_queue *queue = find_or_make(&match->arrived, &key);
-        if (!queue) {
-            for (struct unexpected *v = match->first; v != u; v = v->next)
-                dequeue(match, v, class);
-            return false;
-        }
-        enqueue(match, u, class, queue);
-    }
-    match->indexed |= 1u << class;
-    return true;
+    for (struct unexpected *u = match->first; u; u = u->next)
+        index_one(match, u, class);
+    match->indexed |= (uint8_t)(1u << class);
 }
 
 static inline bool accepts(const struct mpid_envelope *want, const struct mpid_envelope *env)
@@ -266,14 +279,9 @@ struct unexpected *match_peek(struct match *match, const struct mpid_envelope *w
     if (!match->arrived_total)
         return NULL;
     enum match_class class = class_of(want);
-    if (!(match->indexed & 1u << class) && !index_class(match, class)) {
-        struct unexpected *u = match->first;
-        while (u && !accepts(want, &u->env))
-            u = u->next;
-        return u;
-    }
-    struct match_queue *queue = find(&match->arrived, want);
-    return queue ? queue->head : NULL;
+    if (!(match->indexed & 1u << class))
+        index_class(match, class);
+    return unexpected_at(find(&match->arrived, want), class);
 }
 
 static __attribute__((noinline)) struct unexpected *add(struct match *match,
@@ -282,21 +290,19 @@ static __attribute__((noinline)) struct unexpected *add(struct match *match,
     struct unexpected *u = os_pool_get(&match->pool);
     if (!u)
         return NULL;
-    *u = (struct unexpected){.env = *env, .prev = match->last};
-    for (int i = 0; i < MATCH_CLASSES; i++) {
-        enum match_class class = (enum match_class)i;
-        if (!(match->indexed & 1u << class))
-            continue;
-        struct mpid_envelope key = key_of(env, class);
-        struct match_queue *queue = find_or_make(&match->arrived, &key);
-        if (!queue) {
-            while (--i >= 0)
-                dequeue(match, u, (enum match_class)i);
-            os_pool_put(&match->pool, u);
-            return NULL;
-        }
-        enqueue(match, u, class, queue);
-    }
+    u->exact.env = *env;
+    u->peer_id = 0;
+    u->vc = NULL;
+    u->data = NULL;
+    u->total = u->peer_addr = 0;
+    u->claimed = NULL;
+    u->arriving = u->taken = u->lost = false;
+    u->classes = 0;
+    index_one(match, u, MATCH_EXACT);
+    if (match->indexed != 1u << MATCH_EXACT)
+        index_wild(match, u);
+    u->next = NULL;
+    u->prev = match->last;
     *(match->last ? &match->last->next : &match->first) = u;
     match->last = u;
     match->arrived_total++;
@@ -310,30 +316,25 @@ static __attribute__((noinline)) struct unexpected *add(struct match *match,
 
 struct unexpected *match_recv_foa(struct match *match, struct mpid_request *request)
 {
-    struct unexpected *u = match_peek(match, &request->from);
+    struct unexpected *u = match_peek(match, &request->place.env);
     if (u) {
         match_take(match, u);
-        request->queue = NULL;
         return u;
     }
     if (!match->posted_total) {
-        match->alone = request;
-        match->posted_total = 1;
-        if (!match->posted_most)
-            match->posted_most = 1;
-        request->queue = &no_queue;
+        stand_alone(match, request);
         return NULL;
     }
-    request->queue = NULL; /* where memory is out: the caller sees that it is not posted */
-    if (match->alone && !join(match))
-        return NULL;
-    struct match_queue *queue = find_or_make(&match->posted, &request->from);
-    if (queue)
-        post(match, request, queue);
+    struct mpid_request *alone = match->alone;
+    if (alone) { /* not any more */
+        forget_alone(match);
+        post(match, alone);
+    }
+    post(match, request);
     return NULL;
 }
 
-/* The oldest receive in the queues that accepts the message. */
+/* The oldest receive in the table that accepts the message. */
 static __attribute__((noinline)) struct mpid_request *oldest(struct match *match,
                                                              const struct mpid_envelope *env)
 {
@@ -345,8 +346,7 @@ static __attribute__((noinline)) struct mpid_request *oldest(struct match *match
             continue;
         left -= count;
         struct mpid_envelope key = key_of(env, (enum match_class)i);
-        struct match_queue *queue = find(&match->posted, &key);
-        struct mpid_request *head = queue ? queue->head : NULL;
+        struct mpid_request *head = request_at(find(&match->posted, &key));
         if (head && (!best || head->order < best->order))
             best = head;
     }
@@ -359,7 +359,7 @@ struct mpid_request *match_wire_foa(struct match *match, const struct mpid_envel
                                     struct unexpected **unexpected)
 {
     struct mpid_request *request = match->alone;
-    if (__builtin_expect(request && accepts(&request->from, env), 1)) {
+    if (__builtin_expect(request && accepts(&request->place.env, env), 1)) {
         forget_alone(match);
         return request;
     }

@@ -4,21 +4,21 @@
  * Matching of messages with receives (MPI-5.0 3.5): no I/O, no locks.
  *
  * There are four classes of receives: source and tag known, either one wild, both
- * wild. A posted receive stands in one queue, that of its exact key (context,
- * source, tag, wildcards included), with an order number. A message that
- * arrives looks at the head of at most four queues and takes the lowest number:
- * constant time, however many receives are posted.
+ * wild. What waits stands in a hash table under its key (context, source, tag; wildcards
+ * included), those of one key in a ring, the oldest of them in the table: no memory is needed but
+ * the entry's own, and the table's.
  *
- * An unexpected message stands in the queue of its own key, in the list of all,
- * and, for each wildcard class that a receive or probe has asked for since the
- * start, in the queue of that class's key. So looking for one is looking at the
- * head of one queue.
+ * A posted receive stands under its own key, with an order number. A message that arrives looks
+ * under at most four keys and takes the lowest number: constant time, however many are posted.
+ * A receive that is posted while no other is stands alone, in no table: the common case of few
+ * receives costs no hashing.
  *
- * A receive that is posted while no other is stands alone, in no queue: the common
- * case of few receives costs no hashing.
+ * An unexpected message stands under its exact key, in the list of all, and, for each wildcard
+ * class that a receive or probe has asked for since the start, under that class's key. So
+ * looking for one is looking under one key.
  *
- * Queues live in a hash table by key; empty ones stay until the next sweep, for
- * the next message of the same kind.
+ * Neighbouring tags have neighbouring places in the table, so that thousands of messages which
+ * differ by a counter are walked in order of memory, not at random.
  */
 #ifndef MPID_MATCH_H
 #define MPID_MATCH_H
@@ -37,54 +37,44 @@ enum match_class {
     MATCH_CLASSES = 4
 };
 
-/* All entries of one key, oldest first. */
-struct match_queue {
-    struct match_queue *chain; /* next in the bucket */
-    struct mpid_envelope key;
-    void *head, *tail;
-};
-
 struct match_table {
-    struct match_queue **buckets;
-    uint32_t shift; /* 64 - log2 of the number of buckets */
-    uint32_t queues, empty;
-    struct os_pool pool;
+    struct mpid_place **buckets; /* each a chain of the oldest of their keys */
+    uint32_t shift;              /* 64 - log2 of the number of buckets */
+    uint32_t keys;
 };
 
-enum { UNEXPECTED_INLINE = 48 };
+enum { UNEXPECTED_INLINE = 64 };
 
-/* Place of an unexpected message in one queue. */
-struct unexpected_link {
-    struct unexpected *next, *prev;
-    struct match_queue *queue; /* NULL: not in this class's queue */
-};
-
-/* A message that came before its receive. What lies behind env is the eager and
- * rendezvous modules' own. */
+/* A message that came before its receive: its place, what the eager and rendezvous modules have
+ * to know, small data, each on a cache line, and then what only wildcards need. */
 struct unexpected {
-    struct unexpected_link link[MATCH_CLASSES];
+    struct mpid_place exact;        /* and its envelope */
     struct unexpected *next, *prev; /* of all, in order of arrival */
-    struct mpid_envelope env;
+
+    uint32_t peer_id;   /* the sender's request; 0: eager, all data are here */
     struct vc *vc;
     uint64_t total;     /* bytes of the message */
     void *data;         /* what of it is here: inline_data, or from malloc(), or NULL */
     uint64_t peer_addr; /* of a rendezvous: where the data lie, 0: not to be read there */
-    uint32_t peer_id;   /* the sender's request; 0: eager, all data are here */
-    bool arriving;      /* its data are still being written by the channel */
-    bool taken;         /* by a probe: in no queue */
-    bool lost;          /* taken, and its data will never be complete */
     struct mpid_request *claimed; /* the receive that waits for the arriving data */
+    bool arriving;      /* its data are still being written by the channel */
+    bool taken;         /* by a probe: it has no place */
+    bool lost;          /* taken, and its data will never be complete */
+    uint8_t classes;    /* bit c: it has a place among those of class c */
+
     uint8_t inline_data[UNEXPECTED_INLINE];
+
+    struct mpid_place wild[MATCH_CLASSES - 1];
 };
 
 struct match {
     struct mpid_request *alone; /* the one posted receive; NULL: none or several */
     struct match_table posted, arrived;
-    uint32_t posted_count[MATCH_CLASSES]; /* in queues */
-    uint32_t posted_total, arrived_total; /* posted_total: in queues or alone */
+    uint32_t posted_count[MATCH_CLASSES]; /* in the table */
+    uint32_t posted_total, arrived_total; /* posted_total: in the table or alone */
     uint32_t posted_most, arrived_most; /* the totals have been, since somebody has set these */
     uint64_t arrived_ever;
-    uint32_t indexed; /* bit c: arrived messages also stand in the queues of class c */
+    uint8_t indexed; /* bit c: arrived messages have a place among those of class c */
     uint64_t order;
     struct unexpected *first, *last; /* all */
     struct os_pool pool;             /* of struct unexpected */
@@ -94,25 +84,29 @@ struct match {
 int match_init(struct match *match);
 void match_fini(struct match *match);
 
-/* Receive side, find or allocate: take the first message that fits request->from,
- * or post the request (its next, prev, queue and order). Returns the message, now
- * in no queue, or NULL. */
+/* Receive side, find or allocate: take the first message that fits request->place.env,
+ * or post the request, whose place.next is NULL. Returns the message, which has no place any
+ * more, or NULL. */
 struct unexpected *match_recv_foa(struct match *match, struct mpid_request *request);
 
 /* Wire side, find or allocate: take the receive that this message is for, or
- * return NULL and in *unexpected a new record of the message, in its queues, with
- * only env set (NULL when memory is out). */
+ * return NULL and in *unexpected a new record of the message, in its places, with
+ * only its envelope set and the rest zero, but for the data (NULL when memory is out). */
 struct mpid_request *match_wire_foa(struct match *match, const struct mpid_envelope *env,
                                     struct unexpected **unexpected);
 
 /* The first message that fits want, left where it is, or NULL. */
 struct unexpected *match_peek(struct match *match, const struct mpid_envelope *want);
-/* Take a message out of its queues. */
+/* Take a message out of its places. */
 void match_take(struct match *match, struct unexpected *unexpected);
-/* Forget a message that is in no queue. Its data must have been freed. */
+/* Forget a message that has no place. Its data must have been freed. */
 void match_forget(struct match *match, struct unexpected *unexpected);
 
 /* Take a posted receive back. Returns whether it was posted. */
 bool match_unpost(struct match *match, struct mpid_request *request);
+
+/* Call each for every posted receive, in no order. */
+void match_each_posted(const struct match *match,
+                       void (*each)(const struct mpid_request *request, void *arg), void *arg);
 
 #endif

@@ -28,8 +28,8 @@ static inline void note(struct mpid_request *request, const struct mpid_envelope
                         uint64_t total)
 {
     size_t room = request->bytes.len;
-    request->from = *env;
-    request->total = total;
+    request->place.env.context = env->context;
+    memcpy(&request->place.env.rank, &env->rank, 2 * sizeof(env->rank)); /* as it is read at the end */
     request->count = total;
     if (__builtin_expect(total > room, 0)) {
         request->count = room;
@@ -93,7 +93,7 @@ void recv_forget(struct unexpected *u)
 static void receive_unexpected(struct mpid_request *request, struct unexpected *u)
 {
     struct vc *vc = u->vc;
-    note(request, &u->env, u->total);
+    note(request, &u->exact.env, u->total);
     request->vc = vc;
     if (u->arriving) {
         u->claimed = request;
@@ -410,19 +410,16 @@ void recv_fail(struct vc *vc, enum mpid_error error)
 
 /* ---- receives ---- */
 
-static inline void prepare(struct mpid_request *request, const struct mpid_envelope *want,
-                           const struct mpid_bytes *bytes)
+static inline void prepare(struct mpid_request *request)
 {
     atomic_store_explicit(&request->pending, 1, memory_order_relaxed);
     request->kind = MPID_RECV;
     request->error = MPID_OK;
     request->cancelled = false;
     request->state = CAR_POSTED;
-    request->from = *want;
     request->done = NULL;
-    request->bytes = *bytes;
     request->vc = NULL;
-    request->id = 0;
+    request->place.next = NULL;
     request->count = 0;
     device.requests_exist = true;
 }
@@ -452,19 +449,14 @@ bool mpid_recv_now(struct mpid_wanted *wanted)
 static inline void find_or_post(struct mpid_request *request)
 {
     struct unexpected *u = match_recv_foa(&device.match, request);
-    if (u) {
+    if (u)
         receive_unexpected(request, u);
-    } else if (__builtin_expect(!request->queue, 0)) {
-        request->error = MPID_NO_MEMORY;
-        device_complete(request);
-    }
 }
 
-void mpid_recv(struct mpid_request *request, const struct mpid_envelope *want,
-               const struct mpid_bytes *bytes)
+void mpid_start_recv(struct mpid_request *request)
 {
     os_lock(&device.lock);
-    prepare(request, want, bytes);
+    prepare(request);
     find_or_post(request);
     os_unlock(&device.lock);
     stats_deliver();
@@ -473,7 +465,9 @@ void mpid_recv(struct mpid_request *request, const struct mpid_envelope *want,
 void mpid_recv_within(struct mpid_request *request, const struct mpid_envelope *want,
                       const struct mpid_bytes *bytes, void (*done)(struct mpid_request *request))
 {
-    prepare(request, want, bytes);
+    request->place.env = *want;
+    request->bytes = *bytes;
+    prepare(request);
     request->done = done;
     find_or_post(request);
 }
@@ -488,7 +482,7 @@ int mpid_probe(const struct mpid_envelope *want, struct mpid_envelope *found, si
         u = match_peek(&device.match, want);
     }
     if (u) {
-        *found = u->env;
+        *found = u->exact.env;
         *len = u->total;
         if (message) {
             match_take(&device.match, u);
@@ -505,8 +499,8 @@ void mpid_recv_message(struct mpid_request *request, struct mpid_message *messag
 {
     struct unexpected *u = (struct unexpected *)message;
     os_lock(&device.lock);
-    prepare(request, &u->env, bytes);
-    request->queue = NULL;
+    request->bytes = *bytes;
+    prepare(request);
     receive_unexpected(request, u);
     os_unlock(&device.lock);
 }

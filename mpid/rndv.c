@@ -119,6 +119,7 @@ void rndv_start(struct mpid_request *request, struct vc *vc, uint64_t total, uin
                 uint32_t id)
 {
     request->state = CAR_ARRIVING;
+    request->total = total;
     request->moved = 0;
     request->peer_id = id;
     request->peer_addr = addr;

@@ -70,7 +70,7 @@ static void unpend(struct vc *vc, struct mpid_request *request)
 
 static int offer_eager(struct vc *vc, struct chan_link *link, struct mpid_request *request)
 {
-    struct chan_head head = packet_message(PACKET_EAGER, &request->from);
+    struct chan_head head = packet_message(PACKET_EAGER, &request->place.env);
     struct chan_data data = payload_of(&request->bytes, 0, request->total);
     data.cookie = request;
     int rc = link->send(link, &head, &data);
@@ -87,11 +87,13 @@ static int offer_eager(struct vc *vc, struct chan_link *link, struct mpid_reques
     return 0;
 }
 
-enum { RTS_DATA_MAX = 512 };
+/* Bytes that go with an RTS: of a synchronous send, and of any that has no credit, which then cost
+ * the receiver nothing that it does not spend on the RTS alone. */
+enum { RTS_SYNC_MAX = 512, RTS_DATA_MAX = UNEXPECTED_INLINE };
 
 static int offer_rts(struct vc *vc, struct chan_link *link, struct mpid_request *request)
 {
-    uint8_t payload[sizeof(struct packet_rts) + RTS_DATA_MAX];
+    uint8_t payload[sizeof(struct packet_rts) + RTS_SYNC_MAX];
     const struct mpid_bytes *bytes = &request->bytes;
     if (!request->id)
         request->id = ids_new(&device.ids, request);
@@ -104,7 +106,7 @@ static int offer_rts(struct vc *vc, struct chan_link *link, struct mpid_request 
                              .addr = bytes->layout ? 0 : (uint64_t)(uintptr_t)bytes->base,
                              .id = request->id};
     size_t with = 0;
-    if (request->total <= RTS_DATA_MAX && (request->mode & MPID_SYNC)) {
+    if (request->total <= (request->mode & MPID_SYNC ? RTS_SYNC_MAX : RTS_DATA_MAX)) {
         rts.flags = RTS_HAS_DATA;
         with = request->total;
         if (bytes->layout)
@@ -113,7 +115,7 @@ static int offer_rts(struct vc *vc, struct chan_link *link, struct mpid_request 
             memcpy(payload + sizeof(rts), bytes->base, with);
     }
     memcpy(payload, &rts, sizeof(rts));
-    struct chan_head head = packet_message(PACKET_RTS, &request->from);
+    struct chan_head head = packet_message(PACKET_RTS, &request->place.env);
     struct chan_data data = {.base = payload, .len = sizeof(rts) + with};
     int rc = link->send(link, &head, &data);
     if (rc == 0) {
@@ -173,12 +175,11 @@ static __attribute__((noinline)) int send_slow(struct vc *vc, const struct mpid_
     request->kind = MPID_SEND;
     request->error = MPID_OK;
     request->cancelled = false;
-    request->from = *env;
+    request->place.env = *env;
     request->count = 0;
     request->done = NULL;
     request->bytes = *bytes;
     request->vc = vc;
-    request->queue = NULL;
     request->moved = 0;
     request->total = bytes->len;
     request->id = 0;

@@ -91,19 +91,11 @@ struct call {
     const char *function;
 };
 
-static __attribute__((cold, noinline)) int null_argument(struct comm *comm, const char *name,
-                                                         const char *function)
-{
-    return errh_comm(comm, MPI_ERR_ARG, function, "%s is NULL", name);
-}
-
 static __attribute__((noinline)) int start_slow(const void *buf, MPI_Count count,
                                                 MPI_Datatype type, const struct p2p_side *to,
                                                 unsigned mode, struct call call)
 {
     struct request *made;
-    if (!call.request)
-        return null_argument(to->comm, "request", call.function);
     if (!is_good_send(to, count))
         return refuse(to, count, false, call.function);
     int rc = p2p_isend_mode(to, buf, count, type, mode | MPID_MORE, &made);
@@ -287,8 +279,6 @@ int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     struct comm *c = comm_from(comm);
     if (!c)
         return errh_bad_comm(comm, __func__);
-    if (!request)
-        return null_argument(c, "request", __func__);
     int rc = send_buffered(buf, count, datatype, side_of(c, dest, tag), __func__);
     if (!rc)
         *request = request_handle(&request_done);
@@ -374,8 +364,6 @@ static __attribute__((noinline)) int start_recv_slow(void *buf, MPI_Count count,
                                                      struct call call)
 {
     struct request *made;
-    if (!call.request)
-        return null_argument(from->comm, "request", call.function);
     if (!is_good_recv(from, count))
         return refuse(from, count, true, call.function);
     int rc = p2p_irecv(from, buf, count, type, &made);
@@ -469,7 +457,7 @@ static int start_pair(const struct exchange *x, void *owned, struct request **pa
         return rc;
     }
     if (recv->kind == REQUEST_NO_PROC) /* the send is all there is to wait for */
-        recv->dev = (struct mpid_request){.from = {0, MPI_PROC_NULL, MPI_ANY_TAG}};
+        recv->dev = (struct mpid_request){.place.env = {0, MPI_PROC_NULL, MPI_ANY_TAG}};
     recv->kind = REQUEST_PAIR;
     recv->inner = send;
     recv->owned = owned;
@@ -494,7 +482,7 @@ static int give_exchange(const struct exchange *x, void *owned, MPI_Request *req
     struct request *pair;
     if (!request) {
         free(owned);
-        return null_argument(x->to.comm, "request", function);
+        return errh_comm(x->to.comm, MPI_ERR_ARG, function, "request is NULL");
     }
     int rc = start_pair(x, owned, &pair, function);
     if (!rc)
@@ -675,8 +663,6 @@ static int look(const struct p2p_side *from, bool wait, struct mpid_message **me
 {
     if (!is_good_recv(from, 0))
         return refuse(from, 0, true, function);
-    if (!flag)
-        return null_argument(from->comm, "flag", function);
     if (from->peer == MPI_PROC_NULL) {
         *flag = 1;
         status_set(status, MPI_PROC_NULL, MPI_ANY_TAG, 0, false);
@@ -698,8 +684,6 @@ static int look(const struct p2p_side *from, bool wait, struct mpid_message **me
 static int look_and_take(const struct p2p_side *from, bool wait, MPI_Message *handle, int *flag,
                          MPI_Status *status, const char *function)
 {
-    if (!handle)
-        return null_argument(from->comm, "message", function);
     struct message *message = malloc(sizeof(*message));
     if (!message)
         return errh_comm(from->comm, MPI_ERR_NO_MEM, function, "out of memory");
@@ -807,7 +791,7 @@ static int receive_message(MPI_Message *handle, void *buf, MPI_Count count, MPI_
     struct mpid_bytes bytes;
     struct type *used;
     if (!handle)
-        return null_argument(NULL, "message", function);
+        return errh_comm(NULL, MPI_ERR_ARG, function, "message: NULL");
     if (*handle == MPI_MESSAGE_NO_PROC) {
         *request = request_create(REQUEST_NO_PROC, NULL);
         *handle = MPI_MESSAGE_NULL;
@@ -891,8 +875,6 @@ int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message
                   MPI_Request *request)
 {
     struct request *made;
-    if (!request)
-        return null_argument(NULL, "request", __func__);
     int rc = receive_message(message, buf, count, datatype, &made, __func__);
     if (!rc)
         *request = request_handle(made);

@@ -2,6 +2,7 @@
 
 /* Persistent communication (MPI-5.0 3.9): arguments checked once, started often. */
 #include <mpi.h>
+#include <stdlib.h>
 
 #include "include/mpid.h"
 #include "mpi/buffer.h"
@@ -64,14 +65,14 @@ static bool look_at(void *arg, void *object)
     const struct look *look = arg;
     const struct request *r = object;
     if (r->object.word != OBJECT_REQUEST || r->kind != REQUEST_PERSISTENT || r->inner ||
-        r->start.peer == MPI_PROC_NULL)
+        r->start->peer == MPI_PROC_NULL)
         return false;
-    bool receive = r->start.start == start_recv;
+    bool receive = r->start->start == start_recv;
     struct mpid_idle_view view = {
         .sends = !receive,
-        .context = r->start.context,
-        .rank = r->start.peer == MPI_ANY_SOURCE ? -1 : r->start.peer,
-        .tag = receive && r->start.tag == MPI_ANY_TAG ? -1 : r->start.tag,
+        .context = r->start->context,
+        .rank = r->start->peer == MPI_ANY_SOURCE ? -1 : r->start->peer,
+        .tag = receive && r->start->tag == MPI_ANY_TAG ? -1 : r->start->tag,
     };
     return look->take(look->arg, &view);
 }
@@ -105,13 +106,17 @@ static int create(struct request_start what, MPI_Comm handle, MPI_Request *reque
         return errh_comm(what.comm, rc, function,
                          rc == MPI_ERR_COUNT ? "count: too large"
                                              : "buffer: NULL, but count is not 0");
-    struct request *made = request_create(REQUEST_PERSISTENT, what.comm);
-    if (!made)
+    struct request_start *start = malloc(sizeof(*start));
+    struct request *made = start ? request_create(REQUEST_PERSISTENT, what.comm) : NULL;
+    if (!made) {
+        free(start);
         return errh_comm(what.comm, MPI_ERR_NO_MEM, function, "out of memory");
+    }
     made->type = type_from(what.type); /* each start asks it again, freed or not */
     type_ref(made->type);
     what.context = what.comm->context;
-    made->start = what;
+    *start = what;
+    made->owned = made->start = start;
     mpid_set_idle(each_idle);
     *request = request_handle(made);
     return MPI_SUCCESS;
@@ -225,7 +230,7 @@ static int start(MPI_Request handle, const char *function)
         part_start(r->part);
         return MPI_SUCCESS;
     }
-    int rc = r->start.start(&r->start, &r->inner);
+    int rc = r->start->start(r->start, &r->inner);
     if (!rc)
         return MPI_SUCCESS;
     r->inner = NULL;

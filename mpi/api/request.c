@@ -88,7 +88,7 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
                              r->kind != REQUEST_RECV || !mpid_is_complete(&r->dev) || r->dev.error,
                          0))
         return mpid_stay(wait_slow(request, status, __func__));
-    status_set(status, r->dev.from.rank, r->dev.from.tag, (int64_t)r->dev.count, r->dev.cancelled);
+    status_set(status, r->dev.place.env.rank, r->dev.place.env.tag, (int64_t)r->dev.count, r->dev.cancelled);
     *request = MPI_REQUEST_NULL;
     request_free(r);
     return MPI_SUCCESS;

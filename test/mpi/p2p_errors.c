@@ -173,19 +173,6 @@ static void no_pointers(void)
     FAILS(MPI_ERR_ARG, MPI_Cancel(NULL));
     FAILS(MPI_ERR_ARG, MPI_Start(NULL));
     FAILS(MPI_ERR_ARG, MPI_Startall(1, NULL));
-    int out = 0, got;
-    MPI_Message message;
-    FAILS(MPI_ERR_ARG, MPI_Issend(&out, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, NULL));
-    FAILS(MPI_ERR_ARG, MPI_Ibsend(&out, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, NULL));
-    FAILS(MPI_ERR_ARG, MPI_Isendrecv(&out, 1, MPI_INT, 0, 0, &got, 1, MPI_INT, 0, 0,
-                                     MPI_COMM_WORLD, NULL));
-    FAILS(MPI_ERR_ARG, MPI_Iprobe(0, 0, MPI_COMM_WORLD, NULL, MPI_STATUS_IGNORE));
-    FAILS(MPI_ERR_ARG, MPI_Improbe(0, 0, MPI_COMM_WORLD, NULL, &message, MPI_STATUS_IGNORE));
-    FAILS(MPI_ERR_ARG, MPI_Improbe(0, 0, MPI_COMM_WORLD, &got, NULL, MPI_STATUS_IGNORE));
-    FAILS(MPI_ERR_ARG, MPI_Mprobe(0, 0, MPI_COMM_WORLD, NULL, MPI_STATUS_IGNORE));
-    message = MPI_MESSAGE_NO_PROC;
-    FAILS(MPI_ERR_ARG, MPI_Imrecv(&got, 1, MPI_INT, &message, NULL));
-    CHECK(message == MPI_MESSAGE_NO_PROC);
     FAILS(MPI_ERR_ARG, MPI_Testall(1, &none, NULL, MPI_STATUSES_IGNORE));
     FAILS(MPI_ERR_ARG, MPI_Waitany(1, &none, NULL, MPI_STATUS_IGNORE));
     FAILS(MPI_ERR_ARG, MPI_Testany(1, &none, &index, NULL, MPI_STATUS_IGNORE));

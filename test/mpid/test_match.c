@@ -83,7 +83,7 @@ static void post_one(struct match *match, struct list *posted, struct list *arri
 {
     struct mpid_request *request = calloc(1, sizeof(*request));
     struct mpid_envelope want = any_want();
-    request->from = want;
+    request->place.env = want;
     int i = first_unexpected(arrived, &want);
     struct unexpected *u = match_recv_foa(match, request);
     if (i >= 0) {
@@ -93,7 +93,7 @@ static void post_one(struct match *match, struct list *posted, struct list *arri
         free(request);
     } else {
         assert_null(u);
-        assert_non_null(request->queue);
+        assert_non_null(request->place.next);
         add(posted, request, &want);
     }
 }
@@ -181,7 +181,7 @@ static double match_in_reverse(int depth, bool any_source)
     struct mpid_request *requests = calloc((size_t)depth, sizeof(*requests));
     assert_int_equal(match_init(&match), 0);
     for (int i = 0; i < depth; i++) {
-        requests[i].from = (struct mpid_envelope){0, any_source ? MPID_ANY : 1, i};
+        requests[i].place.env = (struct mpid_envelope){0, any_source ? MPID_ANY : 1, i};
         assert_null(match_recv_foa(&match, &requests[i]));
     }
     uint64_t began = os_now_ns();

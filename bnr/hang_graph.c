@@ -7,9 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a communicator adds to its context for collectives; an intercommunicator for what its groups
+ * do on their own in one. */
 enum {
-    COLLECTIVE = 1
-}; /* what a communicator adds to its context for collectives */
+    COLLECTIVE = 1,
+    COLLECTIVE_INSIDE = 7
+};
 
 static bool ends_mpi(const char *function)
 {
@@ -63,7 +66,10 @@ bool graph_is_collective(const struct hang_told *told, const struct hang_item *i
                          const struct hang_comm **comm)
 {
     *comm = hang_text_comm(told, item->context);
-    return *comm && item->context - (*comm)->context == COLLECTIVE && !*(*comm)->remote;
+    if (!*comm)
+        return false;
+    uint32_t use = item->context - (*comm)->context;
+    return use == COLLECTIVE || use == COLLECTIVE_INSIDE;
 }
 
 bool graph_targets(const struct hang *h, int rank, const struct hang_item *item,

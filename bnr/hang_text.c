@@ -270,7 +270,6 @@ void hang_text_free(struct hang_told *told)
     memset(told, 0, sizeof(*told));
 }
 
-/* The nearest below: an intercommunicator's numbers hold those of the communicator inside it. */
 const struct hang_comm *hang_text_comm(const struct hang_told *told, uint32_t context)
 {
     const struct hang_comm *best = NULL;

@@ -316,6 +316,7 @@ static inline int mpid_stay(int rc)
 struct mpid_comm_view {
     const char *name;
     uint32_t context;
+    bool inside; /* of an intercommunicator, which is told of in its place */
     int size, rank, peers;
     uint32_t begun; /* collectives */
     const void *object;

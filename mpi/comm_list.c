@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mpi/comm.h"
+#include "mpi/context.h"
 #include "mpi/group.h"
 #include "mpi/init.h"
 #include "os/lock.h"
@@ -46,6 +47,7 @@ static void each(bool (*take)(void *arg, const struct mpid_comm_view *view), voi
         struct mpid_comm_view view = {
             .name = name,
             .context = comm->context,
+            .inside = comm->context % CONTEXT_STEP == CONTEXT_LOCAL,
             .size = comm->group->size,
             .rank = comm->rank,
             .begun = comm->coll_tag,

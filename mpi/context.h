@@ -25,9 +25,9 @@ enum {
     CONTEXT_COLL = 1,
     CONTEXT_GROUP = 2,  /* of MPI_Comm_create_group, whose tags are the user's */
     CONTEXT_LEADER = 3, /* of MPI_Intercomm_create in its peer communicator; likewise */
-    CONTEXT_LOCAL = 4,  /* context of the communicator inside an intercommunicator, which has no
+    CONTEXT_PART = 5,   /* of partitioned communication: see mpi/part.c */
+    CONTEXT_LOCAL = 6   /* context of the communicator inside an intercommunicator, which has no
                          * messages but collective ones */
-    CONTEXT_PART = 6    /* of partitioned communication: see mpi/part.c */
 };
 
 /* From here on are no communicators' contexts: where processes meet that have none in common.

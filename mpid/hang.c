@@ -210,6 +210,8 @@ static bool put_comm(void *arg, const struct mpid_comm_view *view)
 {
     struct mpid_tale *tale = arg;
     size_t begin = tale->len;
+    if (view->inside)
+        return false;
     put(tale, "C\t%u\t%d\t%d\t%u\t", view->context, view->size, view->rank, view->begun);
     put_clean(tale, view->name);
     put(tale, "\t");

@@ -24,6 +24,7 @@ enum {
 /* MPI_COMM_WORLD of rank, which has begun so many collectives there. */
 #define WORLD(rank, begun)       "C\t0\t4\t" #rank "\t" #begun "\tMPI_COMM_WORLD\t0-3\t\n"
 #define OTHER(rank)              "C\t16\t4\t" #rank "\t0\tother\t0-3\t\n"
+#define BRIDGE(members, remote)  "C\t32\t2\t0\t2\tbridge\t" members "\t" remote "\n"
 #define THREAD(function)         "T\t" function "\twait\t5000\t1f\t/home/u/a.out\t\n"
 #define POLLS(function)          "T\t" function "\tpoll\t-1\t1f\t/home/u/a.out\t\n"
 #define RECV(peer, tag)          "A\trecv\t0\t" #peer "\t" #peer "\t" #tag "\t0\tposted\n"
@@ -55,6 +56,13 @@ static const struct {
      {"Culprits: ranks 0-1 (a deadlock)\n  A cycle of waits: 0 -> 1 -> 0\n",
       "  MPI_Barrier on MPI_COMM_WORLD: ranks 2-3 wait in it; some members are missing:\n"
       "    not there: ranks 0-1, as told above\n\n"}},
+    {"a collective between two groups, each with messages of its own",
+     {HEAD THREAD("MPI_Allreduce") "A\trecv\t33\t2\t0\t1\t0\tposted\n" BRIDGE("0-1", "2-3"),
+      HEAD THREAD("MPI_Allreduce") "A\trecv\t39\t0\t0\t1\t0\tposted\n" BRIDGE("0-1", "2-3"),
+      HEAD THREAD("MPI_Allreduce") "A\trecv\t39\t3\t1\t1\t0\tposted\n" BRIDGE("2-3", "0-1"),
+      ended},
+     {"  MPI_Allreduce on bridge: ranks 0-2 wait in it; some members are missing:\n"
+      "    not there: rank 3, which has ended"}},
     {"a request that is not started",
      {HEAD THREAD("MPI_Recv") RECV(1, 3) "I\t0\t1\t1\t2\t1\t0\tsend\n" WORLD(0, 0),
       HEAD THREAD("MPI_Recv") RECV(0, 2) WORLD(1, 0), ended, ended},

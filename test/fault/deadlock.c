@@ -256,6 +256,37 @@ static void named(void)
         usleep(SOON_US);
 }
 
+/* An intercommunicator between ranks 0 and 1 and ranks 2 and 3. */
+static void bridge(MPI_Comm *inter)
+{
+    MPI_Comm half;
+    MPI_Comm_split(MPI_COMM_WORLD, rank < 2, 0, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank < 2 ? 2 : 0, 1, inter);
+    MPI_Comm_set_name(*inter, "bridge");
+    MPI_Barrier(*inter);
+}
+
+/* Rank 3 is missing; its group waits within, and rank 0 for the other group. */
+static void between(void)
+{
+    MPI_Comm inter;
+    bridge(&inter);
+    if (rank == 3)
+        receive(0, 14);
+    MPI_Allreduce(large, large + 8, 1, MPI_INT, MPI_SUM, inter);
+}
+
+/* The root is missing; its group has gone on. */
+static void unrooted(void)
+{
+    MPI_Comm inter;
+    bridge(&inter);
+    if (rank == 0)
+        receive(3, 14);
+    MPI_Bcast(large, 1, MPI_INT, rank == 0 ? MPI_ROOT : rank == 1 ? MPI_PROC_NULL : 0, inter);
+    MPI_Barrier(inter);
+}
+
 static void *wait_in_thread(void *from)
 {
     receive(*(int *)from, 11);
@@ -311,6 +342,8 @@ static const struct {
     {"polls", polls},
     {"tests", tests},
     {"named", named},
+    {"between", between},
+    {"unrooted", unrooted},
     {"threads", threads},
 };
 

@@ -42,6 +42,8 @@ static void memory(void)
     OK(MPI_Info_set(info, "mpi_minimum_memory_alignment", "48"));
     OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
     FAILS(MPI_ERR_INFO_VALUE, MPI_Alloc_mem(10, info, &p));
+    OK(MPI_Info_set(info, "mpi_minimum_memory_alignment", "64k"));
+    FAILS(MPI_ERR_INFO_VALUE, MPI_Alloc_mem(10, info, &p));
     FAILS(MPI_ERR_ARG, MPI_Alloc_mem(-1, MPI_INFO_NULL, &p));
     FAILS(MPI_ERR_NO_MEM, MPI_Alloc_mem(INTPTR_MAX, MPI_INFO_NULL, &p));
     OK(MPI_Info_free(&info));

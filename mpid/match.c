@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 static enum match_class class_of(const struct mpid_envelope *env)
 {
@@ -16,6 +17,12 @@ static struct mpid_envelope key_of(const struct mpid_envelope *env, enum match_c
 {
     return (struct mpid_envelope){env->context, class & 1 ? MPID_ANY : env->rank,
                                   class & 2 ? MPID_ANY : env->tag};
+}
+
+/* The numbers of one communicator differ in the lowest bits. */
+static inline uint32_t lane_of(const struct mpid_envelope *env)
+{
+    return env->context >> 3 & (MATCH_LANES - 1);
 }
 
 /* ---- tables ---- */
@@ -151,7 +158,7 @@ static inline void post(struct match *match, struct mpid_request *request)
 {
     request->order = ++match->order;
     insert(&match->posted, &request->place);
-    match->posted_count[class_of(&request->place.env)]++;
+    match->posted_count[lane_of(&request->place.env)][class_of(&request->place.env)]++;
     match->posted_total++;
     if (match->posted_total > match->posted_most)
         match->posted_most = match->posted_total;
@@ -160,7 +167,7 @@ static inline void post(struct match *match, struct mpid_request *request)
 static inline void unpost(struct match *match, struct mpid_request *request)
 {
     take_out(&match->posted, &request->place);
-    match->posted_count[class_of(&request->place.env)]--;
+    match->posted_count[lane_of(&request->place.env)][class_of(&request->place.env)]--;
     match->posted_total--;
 }
 
@@ -229,11 +236,12 @@ static inline void index_one(struct match *match, struct unexpected *u, enum mat
     u->classes |= (uint8_t)(1u << class);
 }
 
-/* For each class of which match->indexed has a bit, but the exact one. */
-static __attribute__((noinline)) void index_wild(struct match *match, struct unexpected *u)
+/* For each class of which indexed has a bit, but the exact one. */
+static __attribute__((noinline)) void index_wild(struct match *match, struct unexpected *u,
+                                                 uint8_t indexed)
 {
     for (int class = MATCH_EXACT + 1; class < MATCH_CLASSES; class++)
-        if (match->indexed & 1u << class)
+        if (indexed & 1u << class)
             index_one(match, u, (enum match_class)class);
 }
 
@@ -260,12 +268,14 @@ void match_forget(struct match *match, struct unexpected *u)
     os_pool_put(&match->pool, u);
 }
 
-/* Index what has arrived for a class that is asked for the first time. */
-static __attribute__((noinline)) void index_class(struct match *match, enum match_class class)
+/* Index what has arrived in a lane for a class that is asked for there for the first time. */
+static __attribute__((noinline)) void index_class(struct match *match, uint32_t lane,
+                                                  enum match_class class)
 {
     for (struct unexpected *u = match->first; u; u = u->next)
-        index_one(match, u, class);
-    match->indexed |= (uint8_t)(1u << class);
+        if (lane_of(&u->exact.env) == lane)
+            index_one(match, u, class);
+    match->indexed[lane] |= (uint8_t)(1u << class);
 }
 
 static inline bool accepts(const struct mpid_envelope *want, const struct mpid_envelope *env)
@@ -279,8 +289,9 @@ struct unexpected *match_peek(struct match *match, const struct mpid_envelope *w
     if (!match->arrived_total)
         return NULL;
     enum match_class class = class_of(want);
-    if (!(match->indexed & 1u << class))
-        index_class(match, class);
+    uint32_t lane = lane_of(want);
+    if (__builtin_expect(!(match->indexed[lane] & 1u << class), 0))
+        index_class(match, lane, class);
     return unexpected_at(find(&match->arrived, want), class);
 }
 
@@ -299,8 +310,9 @@ static __attribute__((noinline)) struct unexpected *add(struct match *match,
     u->arriving = u->taken = u->lost = false;
     u->classes = 0;
     index_one(match, u, MATCH_EXACT);
-    if (match->indexed != 1u << MATCH_EXACT)
-        index_wild(match, u);
+    uint8_t indexed = match->indexed[lane_of(env)];
+    if (indexed != 1u << MATCH_EXACT)
+        index_wild(match, u, indexed);
     u->next = NULL;
     u->prev = match->last;
     *(match->last ? &match->last->next : &match->first) = u;
@@ -339,12 +351,10 @@ static __attribute__((noinline)) struct mpid_request *oldest(struct match *match
                                                              const struct mpid_envelope *env)
 {
     struct mpid_request *best = NULL;
-    uint32_t left = match->posted_total;
-    for (int i = 0; left && i < MATCH_CLASSES; i++) {
-        uint32_t count = match->posted_count[i];
-        if (!count)
+    const uint32_t *count = match->posted_count[lane_of(env)];
+    for (int i = 0; i < MATCH_CLASSES; i++) {
+        if (!count[i])
             continue;
-        left -= count;
         struct mpid_envelope key = key_of(env, (enum match_class)i);
         struct mpid_request *head = request_at(find(&match->posted, &key));
         if (head && (!best || head->order < best->order))
@@ -376,7 +386,8 @@ struct mpid_request *match_wire_foa(struct match *match, const struct mpid_envel
 
 int match_init(struct match *match)
 {
-    *match = (struct match){.indexed = 1u << MATCH_EXACT};
+    *match = (struct match){0};
+    memset(match->indexed, 1 << MATCH_EXACT, sizeof(match->indexed));
     os_pool_init(&match->pool, sizeof(struct unexpected), 16);
     if (table_init(&match->posted) || table_init(&match->arrived)) {
         match_fini(match);

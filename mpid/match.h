@@ -17,6 +17,10 @@
  * class that a receive or probe has asked for since the start, under that class's key. So
  * looking for one is looking under one key.
  *
+ * What is counted and known of classes is so for each lane, a share of the communicators: one
+ * without wildcards does not pay for those of another, whether or not the program has asserted
+ * that it uses none.
+ *
  * Neighbouring tags have neighbouring places in the table, so that thousands of messages which
  * differ by a counter are walked in order of memory, not at random.
  */
@@ -36,6 +40,8 @@ enum match_class {
     MATCH_ANY_BOTH = 3,
     MATCH_CLASSES = 4
 };
+
+enum { MATCH_LANES = 16 }; /* a power of two */
 
 struct match_table {
     struct mpid_place **buckets; /* each a chain of the oldest of their keys */
@@ -70,11 +76,11 @@ struct unexpected {
 struct match {
     struct mpid_request *alone; /* the one posted receive; NULL: none or several */
     struct match_table posted, arrived;
-    uint32_t posted_count[MATCH_CLASSES]; /* in the table */
+    uint32_t posted_count[MATCH_LANES][MATCH_CLASSES]; /* in the table */
     uint32_t posted_total, arrived_total; /* posted_total: in the table or alone */
     uint32_t posted_most, arrived_most; /* the totals have been, since somebody has set these */
     uint64_t arrived_ever;
-    uint8_t indexed; /* bit c: arrived messages have a place among those of class c */
+    uint8_t indexed[MATCH_LANES]; /* bit c: arrived messages have a place among those of class c */
     uint64_t order;
     struct unexpected *first, *last; /* all */
     struct os_pool pool;             /* of struct unexpected */

@@ -35,6 +35,9 @@ int type_make_struct(int64_t count, const int64_t *lengths, const int64_t *displ
                      struct type **types, struct type **made);
 int type_make_resized(struct type *old, int64_t lb, int64_t extent, struct type **made);
 int type_make_dup(struct type *old, struct type **made);
+/* Another object that was made as old, a derived type, was; committed where that is. Nothing of
+ * attributes and name. */
+int type_make_again(struct type *old, struct type **made);
 
 /* [ndims] each; order: MPI_ORDER_C or MPI_ORDER_FORTRAN. */
 struct type_subarray {

@@ -37,6 +37,25 @@ void type_tree_destroy(struct type_tree *tree)
     free(tree);
 }
 
+struct type_tree *type_tree_copy(const struct type_tree *tree)
+{
+    struct type_tree *copy = type_tree_create(tree->combiner, tree->arg_count, tree->type_count);
+
+    if (!copy)
+        return NULL;
+    copy->large = tree->large;
+    for (int64_t i = 0; i < tree->arg_count; i++)
+        copy->args[i] = tree->args[i];
+    for (int64_t i = 0; i < tree->type_count; i++) {
+        copy->types[i] = tree->types[i];
+        type_ref(copy->types[i]);
+    }
+    copy->body = tree->body;
+    if (copy->body)
+        type_ref(copy->body);
+    return copy;
+}
+
 /* ---- envelope and contents ---- */
 
 /* Sorts of arguments: what they are in a call with int counts, and in one with large counts. */
@@ -110,7 +129,7 @@ void type_tree_envelope(const struct type *type, struct type_tree_counts *counts
 }
 
 void type_tree_contents(const struct type *type, int *integers, MPI_Aint *addresses,
-                        MPI_Count *larges, MPI_Datatype *types)
+                        MPI_Count *larges)
 {
     const struct type_tree *tree = type->tree;
     const int64_t *arg = tree->args;
@@ -126,10 +145,6 @@ void type_tree_contents(const struct type *type, int *integers, MPI_Aint *addres
             else
                 *addresses++ = *arg;
         }
-    }
-    for (int64_t i = 0; i < tree->type_count; i++) {
-        type_ref(tree->types[i]);
-        types[i] = tree->types[i]->handle;
     }
 }
 

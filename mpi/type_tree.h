@@ -31,13 +31,15 @@ struct type_tree {
     bool large; /* made by a function that takes counts as MPI_Count */
     int64_t arg_count, type_count;
     int64_t *args;
-    struct type **types; /* referenced; what MPI_Type_get_contents returns */
+    struct type **types; /* referenced */
     struct type *body;   /* referenced; arrays: the same made of simpler constructors; else NULL */
 };
 
 /* Make one with room for the arguments and types (all NULL). NULL: no memory. */
 struct type_tree *type_tree_create(int combiner, int64_t arg_count, int64_t type_count);
 void type_tree_destroy(struct type_tree *tree); /* accepts NULL */
+/* One that says the same, of the same types. NULL: no memory. */
+struct type_tree *type_tree_copy(const struct type_tree *tree);
 
 /* How many arguments of each sort MPI_Type_get_contents gives. */
 struct type_tree_counts {
@@ -46,9 +48,9 @@ struct type_tree_counts {
 };
 void type_tree_envelope(const struct type *type, struct type_tree_counts *counts);
 
-/* The arguments into arrays as long as type_tree_envelope() says; types are referenced. */
+/* The arguments but the types into arrays as long as type_tree_envelope() says. */
 void type_tree_contents(const struct type *type, int *integers, MPI_Aint *addresses,
-                        MPI_Count *larges, MPI_Datatype *types);
+                        MPI_Count *larges);
 
 /* How many basic elements bytes of data make, from the first element of type on; or
  * MPI_UNDEFINED where the last is not whole. */

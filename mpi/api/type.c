@@ -644,6 +644,7 @@ int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
     rc = type_make_dup(old, &made);
     int failed = rc ? 0 : attr_copy_type(old, made);
     if (failed) {
+        attr_delete_type(made);
         type_unref(made);
         return errh_comm(NULL, failed, __func__, "an attribute could not be copied");
     }

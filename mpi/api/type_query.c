@@ -13,6 +13,7 @@
 
 #include "mpi/errh.h"
 #include "mpi/type.h"
+#include "mpi/type_make.h"
 #include "mpi/type_match.h"
 #include "mpi/type_tree.h"
 
@@ -329,11 +330,29 @@ static int check_contents(const char *function, const struct type *type,
     return MPI_SUCCESS;
 }
 
+/* Give out what a type was made of: objects of the user's own, but for predefined ones. */
+static int give_types(const char *function, const struct type *type, MPI_Datatype *types)
+{
+    const struct type_tree *tree = type->tree;
+
+    for (int64_t i = 0; i < tree->type_count; i++) {
+        struct type *made = tree->types[i];
+        if (!made->predefined && type_make_again(tree->types[i], &made)) {
+            while (i-- > 0)
+                type_unref(type_from(types[i]));
+            return errh_comm(NULL, MPI_ERR_NO_MEM, function, "out of memory");
+        }
+        types[i] = made->handle;
+    }
+    return MPI_SUCCESS;
+}
+
 /*
  * Tell the arguments of the call that has made a datatype.
  *
  * The numbers of MPI_Type_get_envelope are how long the arrays must be. Datatypes that are given
- * out must be freed by MPI_Type_free, unless they are predefined.
+ * out are new objects, without attributes and name, and must be freed by MPI_Type_free, unless
+ * they are predefined.
  *
  * max_integers: length of array_of_integers
  * max_addresses: length of array_of_addresses
@@ -347,6 +366,7 @@ static int check_contents(const char *function, const struct type *type,
  * MPI_ERR_TYPE: not a datatype; or a predefined one; or one with large counts, of
  *   MPI_Type_get_contents.
  * MPI_ERR_ARG: an array is too short.
+ * MPI_ERR_NO_MEM: out of memory.
  *
  * MPI-5.0 5.1.13
  */
@@ -363,8 +383,9 @@ int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_
     if (!rc)
         rc = check_contents(__func__, type, &room);
     if (!rc)
-        type_tree_contents(type, array_of_integers, array_of_addresses, array_of_large_counts,
-                           array_of_datatypes);
+        rc = give_types(__func__, type, array_of_datatypes);
+    if (!rc)
+        type_tree_contents(type, array_of_integers, array_of_addresses, array_of_large_counts);
     return rc;
 }
 
@@ -382,7 +403,9 @@ int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addr
     if (!rc)
         rc = check_contents(__func__, type, &room);
     if (!rc)
-        type_tree_contents(type, array_of_integers, array_of_addresses, NULL, array_of_datatypes);
+        rc = give_types(__func__, type, array_of_datatypes);
+    if (!rc)
+        type_tree_contents(type, array_of_integers, array_of_addresses, NULL);
     return rc;
 }
 

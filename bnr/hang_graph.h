@@ -2,7 +2,7 @@
 
 /*
  * Who waits for whom: the ranks' answers as a graph. Shared by the parts of hang.h: hang_graph.c
- * (what can go on), hang_why.c (why the others cannot), hang.c (the report).
+ * (what can go on), hang_why.c and hang_coll.c (why the others cannot), hang.c (the report).
  */
 #ifndef BNR_HANG_GRAPH_H
 #define BNR_HANG_GRAPH_H

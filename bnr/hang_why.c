@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Why what is stuck is stuck; see hang_graph.h.
+ * Why what is stuck is stuck; see hang_graph.h. Collectives are explained in hang_coll.c.
  *
  * Each kind of cause is looked for in turn, from the sure to the likely: messages under another tag
  * or communicator, requests that were not started, cycles of messages alone, collectives that do
@@ -14,37 +14,16 @@
 #include <string.h>
 
 #include "bnr/hang_graph.h"
+#include "bnr/hang_why.h"
 
 enum {
-    TAG_AGREE = INT32_MAX,
     LINES_MAX = 12,
     CYCLES_MAX = 4,
     CYCLE_SHOWN = 8,
     LONG_CYCLE_SHOWN = 3 /* of its ranks' waits, which are mostly alike */
 };
 
-/* A rank that waits in a collective. */
-struct entry {
-    int rank;
-    const struct hang_comm *comm;
-    const struct hang_thread *thread;
-    int number; /* of the collective on the communicator; TAG_AGREE: unknown */
-};
-
-struct why {
-    struct hang *h;
-    struct entry *entries;
-    int entry_count;
-    int *mark;  /* [count]: number of the group that waits for this rank, or that it is in */
-    bool *late; /* [count]: has not come to the collective at hand */
-    bool *weak; /* [count]: is, of two parts that wait for each other, in the smaller one */
-    bool *told; /* [count]: why it waits has been explained */
-    int *path;  /* [count]: for cycles */
-    int lines, left_out;
-};
-
-/* Whether there is room for one line more of a kind. */
-static bool has_room(struct why *w)
+bool why_has_room(struct why *w)
 {
     if (w->lines < LINES_MAX) {
         w->lines++;
@@ -54,352 +33,21 @@ static bool has_room(struct why *w)
     return false;
 }
 
-static void end_kind(struct why *w)
+void why_end_kind(struct why *w)
 {
     if (w->left_out)
         fprintf(w->h->to, "  ... and %d more of the kind.\n", w->left_out);
     w->lines = w->left_out = 0;
 }
 
-static void blame(struct why *w, int rank)
+void why_blame(struct why *w, int rank)
 {
     w->h->nodes[rank].culprit = w->h->nodes[rank].named = true;
 }
 
-static void clear(struct why *w, bool *set)
+void why_clear(struct why *w, bool *set)
 {
     memset(set, 0, (size_t)w->h->count * sizeof(*set));
-}
-
-/* ---- collectives ---- */
-
-/* The two groups of an intercommunicator, in an order that all of its members agree on. */
-static const char *group_of(const struct hang_comm *comm, bool second)
-{
-    return (strcmp(comm->members, comm->remote) < 0) != second ? comm->members : comm->remote;
-}
-
-/* Whether it is the same communicator: 0; or the order of two. */
-static int compare_comms(const struct hang_comm *a, const struct hang_comm *b)
-{
-    int order = (a->context > b->context) - (a->context < b->context);
-    if (!order)
-        order = strcmp(group_of(a, false), group_of(b, false));
-    return order ? order : strcmp(group_of(a, true), group_of(b, true));
-}
-
-static int compare_entries(const void *va, const void *vb)
-{
-    const struct entry *a = va, *b = vb;
-    int order = compare_comms(a->comm, b->comm);
-    if (!order)
-        order = (a->number > b->number) - (a->number < b->number);
-    return order ? order : (a->rank > b->rank) - (a->rank < b->rank);
-}
-
-static bool is_same_collective(const struct entry *a, const struct entry *b)
-{
-    return a->number == b->number && !compare_comms(a->comm, b->comm);
-}
-
-static void gather_entries(struct why *w)
-{
-    struct hang *h = w->h;
-    for (int r = 0; r < h->count; r++) {
-        const struct hang_told *told = &h->nodes[r].told;
-        for (int t = 0; t < told->thread_count; t++) {
-            const struct hang_thread *thread = &told->threads[t];
-            const struct hang_comm *comm;
-            for (int i = 0; i < thread->count; i++) {
-                const struct hang_item *item = &told->items[thread->first + i];
-                if (!graph_is_collective(told, item, &comm) || thread->mode == HANG_POLL)
-                    continue;
-                w->entries[w->entry_count++] = (struct entry){r, comm, thread, item->tag};
-                break;
-            }
-        }
-    }
-    if (w->entry_count)
-        qsort(w->entries, (size_t)w->entry_count, sizeof(*w->entries), compare_entries);
-}
-
-/* The communicator of a group of entries, as another member knows it. */
-static const struct hang_comm *same_comm(const struct hang_told *told, const struct hang_comm *comm)
-{
-    for (int i = 0; i < told->comm_count; i++)
-        if (!compare_comms(&told->comms[i], comm))
-            return &told->comms[i];
-    return NULL;
-}
-
-/* Mark those of a group with group, and those that they wait for in the collective with -group. */
-static void mark_group(struct why *w, const struct entry *e, int n, int group)
-{
-    struct hang *h = w->h;
-    for (int i = 0; i < n; i++) {
-        const struct hang_told *told = &h->nodes[e[i].rank].told;
-        for (int j = 0; j < e[i].thread->count; j++) {
-            const struct hang_item *item = &told->items[e[i].thread->first + j];
-            const struct hang_comm *comm;
-            if (item->peer >= 0 && item->peer < h->count && w->mark[item->peer] != group &&
-                graph_is_collective(told, item, &comm) && comm->context == e->comm->context)
-                w->mark[item->peer] = -group;
-        }
-    }
-    for (int i = 0; i < n; i++)
-        w->mark[e[i].rank] = group;
-}
-
-/* Find all members; into w->late. Returns how many. */
-static int find_members(struct why *w, const struct hang_comm *comm)
-{
-    int first, last, members = 0;
-    clear(w, w->late);
-    for (int i = 0; i < 2; i++)
-        for (const char *list = group_of(comm, i); (list = hang_text_range(list, &first, &last));)
-            for (int m = first; m <= last && m < w->h->count; m++)
-                members += w->late[m] = true;
-    return members;
-}
-
-/* Whether a member that is not in the collective has still to come to it. */
-static bool is_late(struct why *w, const struct entry *e, int member, int group)
-{
-    const struct node *node = &w->h->nodes[member];
-    const struct hang_comm *comm = same_comm(&node->told, e->comm);
-    if (comm && e->number != TAG_AGREE)
-        return comm->begun <= (uint32_t)e->number;
-    return w->mark[member] == -group;
-}
-
-/* Find who of a group is missing; into w->late. Returns how many. */
-static int find_late(struct why *w, const struct entry *e, int group)
-{
-    int late = 0;
-    (void)find_members(w, e->comm);
-    for (int m = 0; m < w->h->count; m++)
-        late += w->late[m] = w->late[m] && w->mark[m] != group && is_late(w, e, m, group);
-    return late;
-}
-
-/* "MPI_Barrier on MPI_COMM_WORLD: ranks 0-2 wait in it". */
-static void write_group(struct why *w, const struct entry *e, int n)
-{
-    struct hang *h = w->h;
-    clear(w, h->set);
-    for (int i = 0; i < n; i++)
-        h->set[e[i].rank] = true;
-    fprintf(h->to, "  %s on %s: ", words_function(e->thread),
-            *e->comm->name ? e->comm->name : "a communicator without a name");
-    fputs(words_ranks(h->to, h->set, h->count) > 1 ? " wait in it" : " waits in it", h->to);
-}
-
-/* What a rank does, as a string to free(); NULL: no memory. */
-static char *state_text(const struct hang *h, int rank)
-{
-    char *text = NULL;
-    size_t len;
-    FILE *file = open_memstream(&text, &len);
-    if (!file)
-        return NULL;
-    words_state(file, h, rank);
-    return fclose(file) ? NULL : text;
-}
-
-/* Those of whom the lines above tell. */
-static void write_late_told(struct why *w)
-{
-    struct hang *h = w->h;
-    int n = 0;
-    for (int m = 0; m < h->count; m++) {
-        h->set[m] = w->late[m] && w->told[m] && graph_is_stuck(h, m);
-        n += h->set[m];
-        w->late[m] &= !h->set[m];
-    }
-    if (!n)
-        return;
-    fputs("    not there: ", h->to);
-    words_ranks(h->to, h->set, h->count);
-    fputs(", as told above\n", h->to);
-}
-
-/* Who is late, in groups of those that do the same. */
-static void write_late(struct why *w)
-{
-    struct hang *h = w->h;
-    write_late_told(w);
-    for (int m = 0; m < h->count; m++) {
-        if (!w->late[m])
-            continue;
-        if (!has_room(w))
-            return;
-        char *mine = state_text(h, m);
-        clear(w, h->set);
-        for (int i = m; i < h->count; i++) {
-            char *other = w->late[i] ? state_text(h, i) : NULL;
-            if (i == m || (mine && other && !strcmp(mine, other))) {
-                h->set[i] = true;
-                w->late[i] = false;
-                w->told[i] |= graph_is_stuck(h, i);
-            }
-            free(other);
-        }
-        fputs("    not there: ", h->to);
-        bool several = words_ranks(h->to, h->set, h->count) > 1;
-        fprintf(h->to, ", %swhich %s\n", several ? "each of " : "", mine ? mine : "");
-        free(mine);
-    }
-}
-
-struct part {
-    struct why *w;
-    int group;
-};
-
-static bool note_weak(void *arg, int target)
-{
-    struct part *part = arg;
-    if (part->w->mark[target] == part->group)
-        part->w->weak[target] = true;
-    return false;
-}
-
-/* Those in a collective for whom others wait elsewhere. */
-static void find_wanted(struct why *w, int group)
-{
-    struct hang *h = w->h;
-    struct part part = {w, group};
-    for (int r = 0; r < h->count; r++) {
-        const struct hang_told *told = &h->nodes[r].told;
-        for (int i = 0; i < told->item_count && graph_is_stuck(h, r) && w->mark[r] != group; i++)
-            (void)graph_targets(h, r, &told->items[i], note_weak, &part);
-    }
-}
-
-/* Where those who are missing wait in turn, the smaller part is to blame. */
-static void blame_late(struct why *w, int waiting, int group)
-{
-    int late = 0;
-    for (int m = 0; m < w->h->count; m++)
-        late += w->late[m];
-    for (int m = 0; m < w->h->count; m++) {
-        struct node *node = &w->h->nodes[m];
-        if (!w->late[m])
-            continue;
-        node->named = true;
-        if (node->kind == NODE_GONE || (node->kind == NODE_FREE && !w->h->stuck))
-            blame(w, m);
-        else if (graph_is_stuck(w->h, m) && late <= waiting)
-            w->weak[m] = true;
-    }
-    if (late > waiting)
-        find_wanted(w, group);
-}
-
-static void explain_late(struct why *w, const struct entry *e, int n, int group)
-{
-    struct hang *h = w->h;
-    blame_late(w, n, group);
-    if (!has_room(w))
-        return;
-    write_group(w, e, n);
-    fputs("; some members are missing:\n", h->to);
-    write_late(w);
-}
-
-static const char unknown_function[] = "an MPI call"; /* as words_function() has it */
-
-/* How many of a group are in this function. */
-static int count_function(const struct entry *e, int n, const char *function)
-{
-    int same = 0;
-    for (int i = 0; i < n; i++)
-        same += !strcmp(words_function(e[i].thread), function);
-    return same;
-}
-
-/* Ranks that call another function than the others at the same place of the order. */
-static bool explain_mix(struct why *w, const struct entry *e, int n)
-{
-    struct hang *h = w->h;
-    int most = 0;
-    if (count_function(e, n, unknown_function))
-        return false;
-    for (int i = 0; i < n; i++) {
-        if (i && !strcmp(words_function(e[i].thread), words_function(e[i - 1].thread)))
-            continue; /* counted already */
-        int same = count_function(e, n, words_function(e[i].thread));
-        most = same > most ? same : most;
-    }
-    if (most == n || e->number == TAG_AGREE)
-        return false;
-    if (has_room(w))
-        fprintf(h->to, "  Different collectives on %s (its collective number %d):\n",
-                *e->comm->name ? e->comm->name : "a communicator without a name", e->number + 1);
-    bool tie = most * 2 == n || most == 1;
-    for (int i = 0; i < n; i++) {
-        const char *function = words_function(e[i].thread);
-        if (count_function(e, i, function))
-            continue; /* shown already */
-        int same = count_function(e, n, function);
-        clear(w, h->set);
-        for (int j = i; j < n; j++) {
-            if (strcmp(words_function(e[j].thread), function))
-                continue;
-            h->set[e[j].rank] = w->told[e[j].rank] = true;
-            if (tie || same < most)
-                blame(w, e[j].rank);
-        }
-        fprintf(h->to, "    %s: ", function);
-        words_ranks(h->to, h->set, h->count);
-        fputc('\n', h->to);
-    }
-    return true;
-}
-
-/* All members are there, or have been, and yet it does not end: one that others have left. */
-static void explain_left(struct why *w, const struct entry *e, int n, int group)
-{
-    struct hang *h = w->h;
-    int passed = 0, members = find_members(w, e->comm);
-    if (!graph_is_stuck(h, e->rank) || e->number == TAG_AGREE)
-        return;
-    for (int m = 0; m < h->count; m++)
-        passed += w->late[m] = w->late[m] && w->mark[m] != group && h->nodes[m].told.comm_count;
-    if (!passed || !has_room(w))
-        return;
-    write_group(w, e, n);
-    fputs(", but ", h->to);
-    words_ranks(h->to, w->late, h->count);
-    fprintf(
-        h->to,
-        " went past it.\n    As their collective number %d there they called another function, or "
-        "gave another root or count.\n",
-        e->number + 1);
-    for (int i = 0; i < n; i++) {
-        w->told[e[i].rank] = true;
-        if (n * 2 <= members)
-            blame(w, e[i].rank);
-    }
-}
-
-static void explain_collectives(struct why *w)
-{
-    int group = 0;
-    for (int i = 0, n; i < w->entry_count; i += n) {
-        const struct entry *e = &w->entries[i];
-        for (n = 1; i + n < w->entry_count && is_same_collective(e, e + n); n++)
-            continue;
-        group++;
-        mark_group(w, e, n, group);
-        if (explain_mix(w, e, n))
-            continue;
-        if (find_late(w, e, group))
-            explain_late(w, e, n, group);
-        else
-            explain_left(w, e, n, group);
-    }
-    end_kind(w);
 }
 
 /* ---- messages ---- */
@@ -441,7 +89,7 @@ static bool is_forlorn(struct lookout *lookout, int rank, const struct hang_item
 static void find_waiters(struct why *w, struct lookout *lookout)
 {
     struct hang *h = w->h;
-    clear(w, h->set);
+    why_clear(w, h->set);
     for (int r = 0; r < h->count; r++) {
         const struct hang_told *told = &h->nodes[r].told;
         for (int i = 0; i < told->item_count && graph_is_stuck(h, r) && !h->set[r]; i++)
@@ -455,7 +103,7 @@ static void explain_gone(struct why *w)
 {
     struct hang *h = w->h;
     struct lookout lookout = {.h = h, .set = w->late};
-    clear(w, w->late);
+    why_clear(w, w->late);
     for (int r = 0; r < h->count; r++) {
         const struct hang_told *told = &h->nodes[r].told;
         for (int i = 0; i < told->item_count && graph_is_stuck(h, r); i++)
@@ -466,8 +114,8 @@ static void explain_gone(struct why *w)
         if (!w->late[p])
             continue;
         bool named = h->nodes[p].named; /* in a collective: the waiters are told of there */
-        blame(w, p);
-        if (named || !has_room(w))
+        why_blame(w, p);
+        if (named || !why_has_room(w))
             continue;
         lookout.wanted = p;
         find_waiters(w, &lookout);
@@ -477,7 +125,7 @@ static void explain_gone(struct why *w)
         words_ranks(h->to, h->set, h->count);
         fputc('\n', h->to);
     }
-    end_kind(w);
+    why_end_kind(w);
 }
 
 /* Whether a queued message is nearly what a receive or probe waits for. Those of collectives are
@@ -530,11 +178,11 @@ static void explain_near_of(struct why *w, int rank, const struct hang_thread *t
             const struct hang_queue *queue = &told->queues[q];
             if (!is_near(told, item, queue))
                 continue;
-            blame(w, rank);
+            why_blame(w, rank);
             w->told[rank] = true;
             if (queue->peer >= 0 && queue->peer < h->count)
-                blame(w, queue->peer);
-            if (has_room(w))
+                why_blame(w, queue->peer);
+            if (why_has_room(w))
                 write_near(w, rank, thread, item, queue);
             break;
         }
@@ -547,7 +195,7 @@ static void explain_near(struct why *w)
     for (int r = 0; r < h->count; r++)
         for (int t = 0; t < h->nodes[r].told.thread_count && graph_is_stuck(h, r); t++)
             explain_near_of(w, r, &h->nodes[r].told.threads[t]);
-    end_kind(w);
+    why_end_kind(w);
 }
 
 /* ---- requests that were not started ---- */
@@ -570,9 +218,9 @@ static void explain_idle_of(struct why *w, int rank, const struct hang_thread *t
     for (int q = 0; q < theirs->queue_count; q++) {
         if (!is_idle_match(rank, item, &theirs->queues[q]))
             continue;
-        blame(w, item->peer);
+        why_blame(w, item->peer);
         w->told[rank] = true;
-        if (!has_room(w))
+        if (!why_has_room(w))
             return;
         fprintf(h->to, "  MPI_Start missing? Rank %d waits in %s for ", rank,
                 words_function(thread));
@@ -595,7 +243,7 @@ static void explain_idle(struct why *w)
                     explain_idle_of(w, r, &told->threads[t], item);
             }
     }
-    end_kind(w);
+    why_end_kind(w);
 }
 
 /* ---- cycles ---- */
@@ -629,7 +277,7 @@ static bool blame_stuck(void *arg, int target)
 {
     struct why *w = arg;
     if (graph_is_stuck(w->h, target))
-        blame(w, target);
+        why_blame(w, target);
     return false;
 }
 
@@ -637,7 +285,7 @@ static bool blame_stuck(void *arg, int target)
 static void blame_in_cycle(struct why *w, int rank)
 {
     const struct hang_told *told = &w->h->nodes[rank].told;
-    blame(w, rank);
+    why_blame(w, rank);
     for (int i = 0; i < told->item_count; i++)
         if (told->thread_count > 1 || told->threads[0].mode == HANG_ANY || told->items[i].peer < 0)
             (void)graph_targets(w->h, rank, &told->items[i], blame_stuck, w);
@@ -678,7 +326,7 @@ static void write_cycle(struct why *w, const int *ranks, int n, bool plain)
         if (!known)
             blame_in_cycle(w, ranks[i]);
     }
-    if (told || !has_room(w))
+    if (told || !why_has_room(w))
         return;
     fputs(n == 1 ? "  A rank waits for itself: " : "  A cycle of waits: ", h->to);
     for (int i = 0; i < n && i < CYCLE_SHOWN; i++)
@@ -715,7 +363,7 @@ static void explain_cycles(struct why *w, bool plain)
             begin--;
         write_cycle(w, w->path + begin, n - begin, plain);
     }
-    end_kind(w);
+    why_end_kind(w);
 }
 
 /* ---- ranks that are elsewhere ---- */
@@ -738,7 +386,7 @@ static void explain_free(struct why *w)
 {
     struct hang *h = w->h;
     struct wanted wanted = {h, w->late};
-    clear(w, w->late);
+    why_clear(w, w->late);
     for (int r = 0; r < h->count; r++) {
         const struct node *node = &h->nodes[r];
         for (int i = 0; i < node->told.item_count && node->kind == NODE_WAITS; i++)
@@ -749,13 +397,13 @@ static void explain_free(struct why *w)
             continue;
         if (!h->stuck)
             h->nodes[r].culprit = true;
-        if (h->nodes[r].named || !has_room(w))
+        if (h->nodes[r].named || !why_has_room(w))
             continue;
         fprintf(h->to, "  Others wait for rank %d, which ", r);
         words_state(h->to, h, r);
         fputc('\n', h->to);
     }
-    end_kind(w);
+    why_end_kind(w);
 }
 
 /* ---- the whole ---- */
@@ -765,36 +413,33 @@ static void blame_weak(struct why *w)
     graph_mark_leads(w->h);
     for (int r = 0; r < w->h->count; r++)
         if (w->weak[r] && !w->h->nodes[r].leads)
-            blame(w, r);
+            why_blame(w, r);
     graph_mark_leads(w->h);
 }
 
 int why_write(struct hang *h)
 {
-    size_t n = (size_t)h->count + 1, threads = 1;
-    for (int r = 0; r < h->count; r++)
-        threads += (size_t)h->nodes[r].told.thread_count;
+    size_t n = (size_t)h->count + 1;
     struct why w = {.h = h};
-    w.entries = calloc(threads, sizeof(*w.entries));
     w.mark = calloc(n, sizeof(*w.mark));
     w.late = calloc(n, sizeof(*w.late));
     w.weak = calloc(n, sizeof(*w.weak));
     w.told = calloc(n, sizeof(*w.told));
     w.path = calloc(n, sizeof(*w.path));
-    int rc = w.entries && w.mark && w.late && w.weak && w.told && w.path ? 0 : -ENOMEM;
+    int rc = w.mark && w.late && w.weak && w.told && w.path ? 0 : -ENOMEM;
     if (!rc) {
         explain_near(&w);
         explain_idle(&w);
         explain_cycles(&w, true);
         memset(w.mark, 0, n * sizeof(*w.mark));
-        gather_entries(&w);
-        explain_collectives(&w);
+        rc = why_collectives(&w);
+    }
+    if (!rc) {
         explain_gone(&w);
         blame_weak(&w);
         explain_cycles(&w, false);
         explain_free(&w);
     }
-    free(w.entries);
     free(w.mark);
     free(w.late);
     free(w.weak);

@@ -199,7 +199,8 @@ int request_outcome(const struct request *request, MPI_Status *status)
     case REQUEST_PAIR: error = request_outcome(request->inner, MPI_STATUS_IGNORE); break;
     default: error = MPI_SUCCESS;
     }
-    status_set(status, dev->place.env.rank, dev->place.env.tag, (int64_t)dev->count, dev->cancelled);
+    status_set(status, dev->place.env.rank, dev->place.env.tag, (int64_t)dev->count,
+               dev->cancelled);
     return error ? error : request_class(dev);
 }
 

@@ -223,8 +223,7 @@ int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
     struct errhandler *new = errh_for(errhandler, ERRH_FILE);
     if (!new)
         return errh_no_file(MPI_ERR_ERRHANDLER, __func__, "errhandler %s is no error handler%s",
-                            errh_name(errhandler).text,
-                            errh_from(errhandler) ? " for files" : "");
+                            errh_name(errhandler).text, errh_from(errhandler) ? " for files" : "");
     errh_set(&errh_file_default, new);
     return MPI_SUCCESS;
 }
@@ -292,8 +291,7 @@ int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
     struct errhandler *new = errh_for(errhandler, ERRH_SESSION);
     if (!new)
         return session_error(on, MPI_ERR_ERRHANDLER, __func__,
-                             "errhandler %s is no error handler%s",
-                             errh_name(errhandler).text,
+                             "errhandler %s is no error handler%s", errh_name(errhandler).text,
                              errh_from(errhandler) ? " for sessions" : "");
     errh_set(&on->errhandler, new);
     return MPI_SUCCESS;

@@ -280,8 +280,8 @@ static int choose_ranges(MPI_Group group, int n, int ranges[][3], bool others,
  * ranges (in): first rank, last rank and stride of each: the ranks first, first + stride, and so
  *   on, not beyond last; where last is before first the stride is negative
  *
- * MPI_ERR_RANK: a range leads to what is no rank of the group, or to one for the second time, or its
- *   stride leads away from its last rank.
+ * MPI_ERR_RANK: a range leads to what is no rank of the group, or to one for the second time, or
+ *   its stride leads away from its last rank.
  * MPI_ERR_ARG: a stride is 0, n is negative, or an argument is NULL.
  *
  * MPI-5.0 7.3.2
@@ -299,8 +299,8 @@ int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *ne
  * n: number of ranges, 0 or more
  * ranges (in): first rank, last rank and stride of each, as of MPI_Group_range_incl
  *
- * MPI_ERR_RANK: a range leads to what is no rank of the group, or to one for the second time, or its
- *   stride leads away from its last rank.
+ * MPI_ERR_RANK: a range leads to what is no rank of the group, or to one for the second time, or
+ *   its stride leads away from its last rank.
  * MPI_ERR_ARG: a stride is 0, n is negative, or an argument is NULL.
  *
  * MPI-5.0 7.3.2

@@ -29,8 +29,8 @@ static int check_peer(struct comm *local, MPI_Comm handle, const struct comm_bri
                       const char *function)
 {
     if (!bridge->peer)
-        return errh_comm(local, MPI_ERR_COMM, function, "peer_comm %s is no communicator, or was freed",
-                         errh_name(handle).text);
+        return errh_comm(local, MPI_ERR_COMM, function,
+                         "peer_comm %s is no communicator, or was freed", errh_name(handle).text);
     if (bridge->peer_rank < 0 || bridge->peer_rank >= bridge->peer->peers)
         return errh_comm(local, MPI_ERR_RANK, function, "remote_leader %d: must be 0 to %d",
                          bridge->peer_rank, bridge->peer->peers - 1);

@@ -44,8 +44,8 @@ static int check(const struct part_what *what, MPI_Info info, const char *functi
                          "MPI_ANY_SOURCE",
                          what->peer, what->comm->peers - 1);
     if (info != MPI_INFO_NULL && !info_from(info))
-        return errh_comm(what->comm, MPI_ERR_INFO, function, "info %s is no info object, or was freed",
-                         errh_name(info).text);
+        return errh_comm(what->comm, MPI_ERR_INFO, function,
+                         "info %s is no info object, or was freed", errh_name(info).text);
     return MPI_SUCCESS;
 }
 

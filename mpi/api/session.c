@@ -53,8 +53,7 @@ int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *ses
     struct errhandler *handler = errh_for(errhandler, ERRH_SESSION);
     if (!handler)
         return errh_comm(NULL, MPI_ERR_ERRHANDLER, __func__, "errhandler %s is no error handler%s",
-                         errh_name(errhandler).text,
-                         errh_from(errhandler) ? " for sessions" : "");
+                         errh_name(errhandler).text, errh_from(errhandler) ? " for sessions" : "");
     const struct info *hints = info_from(info);
     int rc = MPI_SUCCESS, level = wanted_level(hints, said, sizeof(said));
     struct session *made = NULL;
@@ -63,8 +62,7 @@ int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *ses
         snprintf(why, sizeof(why), "session is NULL");
     } else if (!hints && info != MPI_INFO_NULL) {
         rc = MPI_ERR_INFO;
-        snprintf(why, sizeof(why), "info %s is no info object, or was freed",
-                             errh_name(info).text);
+        snprintf(why, sizeof(why), "info %s is no info object, or was freed", errh_name(info).text);
     } else if (level < 0) {
         rc = MPI_ERR_INFO_VALUE;
         snprintf(why, sizeof(why), "thread_level '%s': must be MPI_THREAD_MULTIPLE, or the name of "

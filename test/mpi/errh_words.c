@@ -43,8 +43,10 @@ static void datatypes(void)
     SAYS(null, MPI_Isend(buf, 1, MPI_DATATYPE_NULL, 0, 0, world, &request));
     SAYS(null, MPI_Recv(buf, 1, MPI_DATATYPE_NULL, 0, 0, world, &status));
     SAYS(null, MPI_Irecv(buf, 1, MPI_DATATYPE_NULL, 0, 0, world, &request));
-    SAYS(null, MPI_Sendrecv(buf, 1, MPI_DATATYPE_NULL, 0, 0, buf, 1, MPI_INT, 0, 0, world, &status));
-    SAYS(null, MPI_Sendrecv(buf, 1, MPI_INT, 0, 0, buf, 1, MPI_DATATYPE_NULL, 0, 0, world, &status));
+    SAYS(null,
+         MPI_Sendrecv(buf, 1, MPI_DATATYPE_NULL, 0, 0, buf, 1, MPI_INT, 0, 0, world, &status));
+    SAYS(null,
+         MPI_Sendrecv(buf, 1, MPI_INT, 0, 0, buf, 1, MPI_DATATYPE_NULL, 0, 0, world, &status));
     SAYS(null, MPI_Isendrecv_replace(buf, 1, MPI_DATATYPE_NULL, 0, 0, 0, 0, world, &request));
     SAYS(null, MPI_Bsend(buf, 1, MPI_DATATYPE_NULL, 0, 0, world));
     SAYS(null, MPI_Psend_init(buf, 1, 1, MPI_DATATYPE_NULL, 0, 0, world, MPI_INFO_NULL, &request));
@@ -79,8 +81,8 @@ static void groups(void)
     SAYS(null, MPI_Group_union(MPI_GROUP_EMPTY, MPI_GROUP_NULL, &group));
     SAYS(null, MPI_Comm_create(world, MPI_GROUP_NULL, &comm));
     SAYS(null, MPI_Comm_create_group(world, MPI_GROUP_NULL, 0, &comm));
-    SAYS(null, MPI_Comm_create_from_group(MPI_GROUP_NULL, "x", MPI_INFO_NULL, MPI_ERRORS_RETURN,
-                                          &comm));
+    SAYS(null,
+         MPI_Comm_create_from_group(MPI_GROUP_NULL, "x", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
 }
 
 static void others(void)

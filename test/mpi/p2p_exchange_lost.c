@@ -7,7 +7,10 @@
 
 #include "check.h"
 
-enum { LONG = 1000000, TAG = 4 };
+enum {
+    LONG = 1000000,
+    TAG = 4
+};
 
 static int out[LONG], in[LONG];
 
@@ -32,8 +35,8 @@ static void lost(int count, int source)
     FAILS(MPI_ERR_PROC_ABORTED,
           MPI_Sendrecv_replace(in, count, MPI_INT, 1, TAG, source, TAG, world, MPI_STATUS_IGNORE));
     nothing_is_posted();
-    FAILS(MPI_ERR_ARG, MPI_Isendrecv(out, count, MPI_INT, 1, TAG, in, count, MPI_INT, source, TAG,
-                                     world, NULL));
+    FAILS(MPI_ERR_ARG,
+          MPI_Isendrecv(out, count, MPI_INT, 1, TAG, in, count, MPI_INT, source, TAG, world, NULL));
     OK(MPI_Isendrecv(out, count, MPI_INT, 1, TAG, in, count, MPI_INT, source, TAG, world,
                      &request));
     FAILS(MPI_ERR_PROC_ABORTED, MPI_Wait(&request, &status));

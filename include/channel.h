@@ -262,7 +262,8 @@ struct chan_ops {
 
     /* Announce that this process is about to sleep. Returns 0, or CHAN_AGAIN
      * where something has come since the last progress(): then do not sleep.
-     * After arm() returned 0, fd or word will tell of news. */
+     * After arm() returned 0, fd or word will tell of news. While one thread sleeps so, others
+     * may call progress(), and arm() again. */
     int (*arm)(struct chan *chan, enum chan_sleep how);
     /* Take arm() back; also after CHAN_AGAIN. */
     void (*disarm)(struct chan *chan);

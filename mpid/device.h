@@ -169,10 +169,11 @@ void progress_look(void);
 /* ---- sleep.c ---- */
 
 /* Wake sleeping threads of this process, locked: all; those that wait for this request, and for
- * what they cannot say; or the latter alone. */
+ * what they cannot say; or the latter alone; or, where a VC is busy, the one on the channels. */
 void progress_wake(void);
 void progress_wake_for(const struct mpid_request *request);
 void progress_wake_some(void);
+void progress_wake_work(void);
 
 static inline bool progress_sleepers(void)
 {

@@ -102,6 +102,8 @@ static __attribute__((noinline)) bool drain_busy(void)
             vc_mark_busy(vc);
         vc = next;
     }
+    if (progress_sleepers())
+        progress_wake_work();
     return moved;
 }
 

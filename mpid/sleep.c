@@ -49,8 +49,9 @@ static struct {
     int anything; /* sleepers that cannot say */
     struct wait *keeper;
     struct sleeper *on_channels;
-    bool dozing;  /* the keeper */
-    bool in_poll; /* on_channels sleeps on descriptors */
+    bool dozing;         /* the keeper */
+    enum chan_sleep how; /* on_channels does it */
+    bool binding;        /* and wakes soon to look at connections */
 } all;
 
 /* ---- what is watched ---- */
@@ -170,7 +171,7 @@ static nfds_t gather_fds(struct pollfd fds[BIND_CHANNELS + 1])
 static void ring(void)
 {
     struct chan *chan = with_word();
-    if (all.in_poll) {
+    if (all.how == CHAN_SLEEP_FD) {
         wait_self_ring();
     } else if (chan) {
         atomic_fetch_add(chan->word, 1);
@@ -225,6 +226,12 @@ static bool has_work(void)
         has = chan->fd < 0 && !chan->word && chan->ops->arm(chan, CHAN_SLEEP_WORD);
     }
     return has;
+}
+
+void progress_wake_work(void)
+{
+    if (device.busy)
+        wake_for_work();
 }
 
 void progress_wake_some(void)
@@ -295,7 +302,8 @@ static bool lie_down(struct sleeper *me, struct bed *bed)
     bed->fd_count = gather_fds(bed->fds);
     me->on_channels = true;
     all.on_channels = me;
-    all.in_poll = bed->how == CHAN_SLEEP_FD;
+    all.how = bed->how;
+    all.binding = device.binding;
     return ready;
 }
 
@@ -365,14 +373,16 @@ static void sleep_apart(struct sleeper *me, uint64_t timeout_ns)
 static void doze(struct sleeper *me, bool (*is_done)(void *arg), void *arg)
 {
     uint32_t turns;
+    bool done;
     all.dozing = true;
     do {
         turns = turns_now();
         os_unlock(&device.lock);
-        if (!is_done(arg))
+        done = is_done(arg);
+        if (!done)
             sleep_apart(me, DOZE_NS);
         os_lock(&device.lock);
-    } while (me->linked && turns_now() != turns);
+    } while (!done && me->linked && turns_now() != turns);
     all.dozing = false;
     me->wait->others = turns_now() != turns;
     me->wait->spare = true;
@@ -380,10 +390,22 @@ static void doze(struct sleeper *me, bool (*is_done)(void *arg), void *arg)
     os_unlock(&device.lock);
 }
 
+/* This thread has looked at the channels while another slept on them: see to it that it hears
+ * what comes next. Returns whether nothing has come that is to be looked at first. */
+static bool rearm(void)
+{
+    if (!all.on_channels)
+        return true;
+    if (choose_sleep() != all.how || (device.binding && !all.binding))
+        wake_for_work();
+    return arm_all(all.how) && !device.busy;
+}
+
 static void sleep_beside(struct sleeper *me, bool (*is_done)(void *arg), void *arg)
 {
+    bool ready = rearm();
     os_unlock(&device.lock);
-    if (!is_done(arg) && !background())
+    if (ready && !is_done(arg) && !background())
         sleep_apart(me, LOOK_UP_NS);
     if (atomic_load(&me->woken))
         return; /* who did that has unlinked it */

@@ -330,7 +330,9 @@ static void warm(struct tcp_link *link)
     if (tcp->hot != link)
         link_cool(tcp);
     tcp->hot = link;
-    if (tcp->heat || ++tcp->streak < STREAK || link->watched || tcp_ignore(tcp, &link->sock))
+    if (tcp->heat || tcp->armed || ++tcp->streak < STREAK || link->watched)
+        return;
+    if (tcp_ignore(tcp, &link->sock))
         return;
     tcp->heat = HEAT;
 }

@@ -371,14 +371,14 @@ static int tcp_arm(struct chan *chan, enum chan_sleep how)
     struct tcp *tcp = tcp_of(chan);
     if (tcp->heat)
         link_cool(tcp);
+    tcp->armed = true;
     /* The epoll set knows of all but what waits for progress() here. */
     return how != CHAN_SLEEP_FD || tcp->dirty ? CHAN_AGAIN : 0;
 }
 
 static void tcp_disarm(struct chan *chan)
 {
-    /* The epoll set is always armed. */
-    (void)chan;
+    tcp_of(chan)->armed = false;
 }
 
 const struct chan_ops chan_tcp = {

@@ -13,6 +13,8 @@ enum {
     WORD = 99,
     LAST = 100, /* tag of what ends the first thread's wait */
     PAUSE_MS = 1,
+    LATE_MS = 50,
+    LATE_MOST = 20,
     SETTLE_MS = 300
 };
 
@@ -37,15 +39,20 @@ static void *blocked(void *arg)
     return NULL;
 }
 
-static void exchange(int me, int size)
+/* Returns in how many rounds the message was late. */
+static int exchange(int me, int size)
 {
+    int late = 0;
     for (int round = 0; round < ROUNDS; round++) {
         int in = -1;
         threads_pause(PAUSE_MS);
+        double began = MPI_Wtime();
         OK(MPI_Sendrecv(&round, 1, MPI_INT, (me + 1) % size, WORD, &in, 1, MPI_INT,
                         (me + size - 1) % size, WORD, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
         CHECK(in == round);
+        late += (MPI_Wtime() - began) * 1e3 > LATE_MS;
     }
+    return late;
 }
 
 /* How often the other threads of this process have left a processor. */
@@ -69,7 +76,7 @@ int main(int argc, char **argv)
     OK(MPI_Barrier(MPI_COMM_WORLD));
     double began = MPI_Wtime();
     long before = switches();
-    exchange(me, size);
+    CHECK(exchange(me, size) < LATE_MOST); /* nobody forgets a wake, and finds out later */
     /* A thread looks up ten times a second by itself; and one is there for all. */
     double most = 20 * BLOCKED * (1 + MPI_Wtime() - began) + 10 * ROUNDS;
 #ifndef __SANITIZE_THREAD__

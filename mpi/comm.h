@@ -53,6 +53,7 @@ struct comm {
     uint32_t coll_tag;     /* numbers this communicator's collectives */
     struct comm *newer, *older; /* comm_list.c's */
     bool predefined;
+    bool freed; /* by the user: its handle leads nowhere, but for an error handler */
     char name[MPI_MAX_OBJECT_NAME];
 };
 

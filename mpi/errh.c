@@ -364,7 +364,13 @@ int errh_raise(struct comm *comm, int code, const char *text)
 {
     struct comm *on = comm ? comm : comm_constants[2];
     struct errhandler *errhandler = on ? errh_get(&on->errhandler) : &predefined[0];
-    return errh_raise_on(errhandler, on ? comm_handle(on) : MPI_COMM_NULL, code, text);
+    /* A handler may ask who it is called for, of what was freed and has a request yet, too. */
+    if (on && on->freed)
+        on->object.word = OBJECT_COMM;
+    (void)errh_raise_on(errhandler, on ? comm_handle(on) : MPI_COMM_NULL, code, text);
+    if (on && on->freed)
+        on->object.word = 0;
+    return code;
 }
 
 static int world_rank(void)

@@ -543,7 +543,7 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
 int PMPI_Comm_free(MPI_Comm *comm)
 {
     struct comm *on = comm ? comm_from(*comm) : NULL;
-    if (!on)
+    if (!on || on->freed)
         return errh_bad_comm(comm ? *comm : MPI_COMM_NULL, __func__);
     if (on->predefined)
         return errh_comm(on, MPI_ERR_COMM, __func__, "a predefined communicator stays");
@@ -555,7 +555,8 @@ int PMPI_Comm_free(MPI_Comm *comm)
         MPI_Count size;
         (void)buffer_detach(&on->buffer, &memory, &size);
     }
-    on->object.word = 0; /* its handles lead nowhere from here on; requests may need it yet */
+    on->freed = true; /* requests may need it yet */
+    on->object.word = 0;
     comm_unref(on);
     *comm = MPI_COMM_NULL;
     return MPI_SUCCESS;

@@ -116,6 +116,34 @@ static void in_use(void)
     OK(MPI_Request_free(&send));
 }
 
+static void asking(MPI_Comm *comm, int *code, ...)
+{
+    calls++;
+    CHECK(check_class(*code) == MPI_ERR_TRUNCATE);
+    CHECK(check_size(*comm) == 1 && check_rank(*comm) == 0);
+}
+
+/* An error of a request whose communicator was freed: its handler can use it as ever. */
+static void error_after_free(void)
+{
+    MPI_Errhandler handler;
+    MPI_Comm comm, copy;
+    MPI_Request request;
+    int in = -1, out[2] = {1, 2}, size;
+    OK(MPI_Comm_dup(MPI_COMM_SELF, &comm));
+    OK(MPI_Comm_create_errhandler(asking, &handler));
+    OK(MPI_Comm_set_errhandler(comm, handler));
+    OK(MPI_Errhandler_free(&handler));
+    OK(MPI_Irecv(&in, 1, MPI_INT, 0, 3, comm, &request));
+    OK(MPI_Send(out, 2, MPI_INT, 0, 3, comm));
+    copy = comm;
+    OK(MPI_Comm_free(&comm));
+    FAILS(MPI_ERR_COMM, MPI_Comm_size(copy, &size));
+    calls = 0;
+    FAILS(MPI_ERR_TRUNCATE, MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK(calls == 1 && in == 1);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm dup;
@@ -129,6 +157,7 @@ int main(int argc, char **argv)
     own_group();
     handlers();
     in_use();
+    error_after_free();
     OK(MPI_Finalize());
     return 0;
 }

@@ -36,6 +36,13 @@ int errh_bad_type(struct comm *comm, MPI_Datatype type, const char *which, const
     return errh_comm(comm, MPI_ERR_TYPE, function, "%s %p", which, (void *)type);
 }
 
+struct errh_name errh_name(const void *handle)
+{
+    struct errh_name name;
+    snprintf(name.text, sizeof(name.text), "%p", handle);
+    return name;
+}
+
 int errh_bad_comm(MPI_Comm handle, const char *function)
 {
     return errh_comm(NULL, MPI_ERR_COMM, function, "%p", (void *)handle);

@@ -41,6 +41,7 @@ enum type_form {
 struct type {
     struct object object;
     bool committed;
+    bool freed; /* by the user; what uses it goes on */
     bool predefined;
     bool dense;     /* (once committed) the data of count elements are size * count bytes
                      * without gap, from true_lb on: size == extent == true extent, in

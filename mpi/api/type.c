@@ -702,9 +702,12 @@ int PMPI_Type_free(MPI_Datatype *datatype)
     if (type->predefined)
         return errh_comm(NULL, MPI_ERR_TYPE, __func__, "%s is predefined",
                          type->name[0] ? type->name : "the datatype");
+    if (type->freed)
+        return errh_comm(NULL, MPI_ERR_TYPE, __func__, "datatype %p was freed", (void *)*datatype);
     rc = attr_delete_type(type);
     if (rc)
         return errh_comm(NULL, rc, __func__, "an attribute could not be deleted");
+    type->freed = true;
     type_unref(type);
     *datatype = MPI_DATATYPE_NULL;
     return MPI_SUCCESS;

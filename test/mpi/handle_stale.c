@@ -116,6 +116,31 @@ static void in_use(void)
     OK(MPI_Request_free(&send));
 }
 
+/* A datatype that a request and another datatype have need of. */
+static void types(void)
+{
+    MPI_Datatype type, copy, two;
+    MPI_Request request;
+    int in[6] = {0}, out[2] = {7, 8};
+    OK(MPI_Type_vector(2, 1, 2, MPI_INT, &type));
+    OK(MPI_Type_commit(&type));
+    OK(MPI_Type_contiguous(2, type, &two));
+    copy = type;
+    OK(MPI_Irecv(in, 1, type, 0, 3, MPI_COMM_SELF, &request));
+    OK(MPI_Type_free(&type));
+    FAILS(MPI_ERR_TYPE, MPI_Type_free(&copy));
+    FAILS(MPI_ERR_TYPE, MPI_Type_free(&copy));
+    stir();
+    OK(MPI_Send(out, 2, MPI_INT, 0, 3, MPI_COMM_SELF));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK(in[0] == 7 && in[1] == 0 && in[2] == 8);
+    FAILS(MPI_ERR_TYPE, MPI_Type_free(&copy));
+    stir();
+    OK(MPI_Type_commit(&two));
+    OK(MPI_Sendrecv(out, 0, MPI_INT, 0, 3, in, 1, two, 0, 3, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+    OK(MPI_Type_free(&two));
+}
+
 static void asking(MPI_Comm *comm, int *code, ...)
 {
     calls++;
@@ -157,6 +182,7 @@ int main(int argc, char **argv)
     own_group();
     handlers();
     in_use();
+    types();
     error_after_free();
     OK(MPI_Finalize());
     return 0;

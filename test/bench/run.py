@@ -30,7 +30,8 @@ import table
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SHARED = ["bench.c", "raw.c"]
-PROGRAMS = ["latency", "bandwidth", "rate", "matching", "datatypes", "collectives", "start", "idle"]
+PROGRAMS = ["latency", "bandwidth", "rate", "matching", "reverse", "datatypes", "collectives",
+            "start", "idle"]
 
 
 @dataclasses.dataclass
@@ -86,6 +87,9 @@ def matching(quick):
     sizes = "1,512,16384" if quick else "1,512,4096,16384"
     yield Step("matching", ["matching"], words(f"--slices {slices} --sizes {sizes} --seconds 1"),
                rounds=2)
+    for ranks in (1, 2):
+        yield Step(f"matching in reverse, {ranks} ranks", ["reverse"],
+                   words(f"--slices {5 if quick else 20} --seconds 2"), ranks=ranks, rounds=1)
 
 
 def datatypes(quick):
@@ -228,6 +232,17 @@ def add_depth_ratios(results):
                                   "x", other.middle(impl, "ratio") / cell.middle(impl, "ratio"))
 
 
+def add_reverse_ratios(results):
+    """How much longer one of many takes than one of ten."""
+    for (name, size, metric), cell in list(results.cells.items()):
+        few = results.cells.get((name, "10", metric))
+        if not name.startswith("matching in reverse") or size == "10" or not few:
+            continue
+        for impl in cell.samples:
+            results.add_value(name + ", over 10", impl, size, metric, "x",
+                              cell.middle(impl, "median") / few.middle(impl, "median"))
+
+
 def add_calm(results):
     """Say so when the machine's own speed changed a lot: then only quotients hold."""
     cells = [c for (_, _, metric), c in results.cells.items() if metric == "line ping-pong"]
@@ -260,6 +275,7 @@ def main():
                          if step.no_cma and m.name == "openmpi"]
                 run_step(results, step, mpis + extra, rounds, say)
                 names += [m.name for m in extra if m.name not in names]
+    add_reverse_ratios(results)
     add_depth_ratios(results)
     add_calm(results)
     results.show(names)

@@ -54,8 +54,8 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
                                   "it ends a job.", OS_UNTIL_NEVER},
 };
 
-/* A text that was put. It is kept, as another thread may be reading it, and used again where the
- * same one is put: there are no more of them than different texts. */
+/* A text of the environment, or that was put. It stays, as another thread may be reading it, and
+ * serves again where the same one is put: there are no more of them than different texts. */
 struct kept {
     struct kept *next;
     char text[];
@@ -223,13 +223,31 @@ static int load_environment(void)
     return 0;
 }
 
+/* The same text, to stay; NULL: no memory. Locked, or before anybody can put. */
+static const char *keep(const char *text)
+{
+    size_t len = strlen(text) + 1;
+    struct kept *kept = settings.kept;
+    while (kept && strcmp(kept->text, text))
+        kept = kept->next;
+    if (kept)
+        return kept->text;
+    kept = malloc(sizeof(*kept) + len);
+    if (!kept)
+        return NULL;
+    kept->next = settings.kept;
+    memcpy(kept->text, text, len);
+    settings.kept = kept;
+    return kept->text;
+}
+
 static void load(void)
 {
     load_defaults();
     settings.rc = load_environment();
     for (int i = 0; i < OS_SETTING_COUNT; i++) /* setenv() may free what it replaces */
         if (settings.text[i] != os_settings[i].initial)
-            settings.text[i] = strdup(settings.text[i]);
+            settings.text[i] = keep(settings.text[i]);
 }
 
 int os_settings_load(char *why, size_t size)
@@ -251,24 +269,6 @@ const char *os_setting_text(enum os_setting_id id)
     (void)os_settings_load(NULL, 0);
     const char *text = settings.text[id];
     return text ? text : "";
-}
-
-/* Locked. The same text, to stay; NULL: no memory. */
-static const char *keep(const char *text)
-{
-    size_t len = strlen(text) + 1;
-    struct kept *kept = settings.kept;
-    while (kept && strcmp(kept->text, text))
-        kept = kept->next;
-    if (kept)
-        return kept->text;
-    kept = malloc(sizeof(*kept) + len);
-    if (!kept)
-        return NULL;
-    kept->next = settings.kept;
-    memcpy(kept->text, text, len);
-    settings.kept = kept;
-    return kept->text;
 }
 
 int os_setting_put(enum os_setting_id id, const char *text)

@@ -32,6 +32,10 @@ def answers():
             + "U\t0\t1\t1\t4\t7\t28\nU\t16\t1\t1\t3\t1\t0\nP\t0\t-1\t-1\t-1\t2\t8\n"
             + "S\t0\t2\t2\t0\t3\t1000\tasked\nX\n" + WORLD.format(0, 0)]
     yield "near", near + [thread("MPI_Test", "poll") + WORLD.format(1, 0)] + [""] * 4
+    idle = [thread("MPI_Recv") + item("recv", 0, (r + 1) % 6, 3) + item("recv", 5, 2, 1)
+            + f"I\t0\t{(r + 5) % 6}\t1\t3\t2\t0\tsend\nI\t0\t-1\t-1\t-1\t1\t0\trecv\n"
+            + WORLD.format(r, 0) for r in range(6)]
+    yield "idle", idle
 
 
 def main():

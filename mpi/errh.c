@@ -22,6 +22,7 @@
 #include "include/mpid.h"
 #include "mpi/comm.h"
 #include "mpi/errh_class.h"
+#include "mpi/group.h"
 #include "mpi/type.h"
 #include "os/lock.h"
 #include "os/log.h"
@@ -373,10 +374,10 @@ int errh_raise(struct comm *comm, int code, const char *text)
     return code;
 }
 
+/* There is one in sessions, too: of mpi://WORLD. */
 static int world_rank(void)
 {
-    const struct comm *world = comm_constants[1];
-    return world ? world->rank : -1;
+    return mpi_state == MPI_STATE_READY ? (int)group_me().rank : -1;
 }
 
 /* The text of an error: where says on what object, rank in which numbering. Returns the code. */

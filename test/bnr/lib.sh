@@ -34,6 +34,12 @@ holds() {
     esac
 }
 
+# Names of ours where memory might have some; not those of tests that may run beside.
+litter() {
+    ls -A /dev/shm /tmp 2>/dev/null | grep -i -e vireo -e bnr |
+        grep -v -e '^vireo-[a-z]*-......$' | sort
+}
+
 milliseconds() {
     date +%s%3N
 }

@@ -6,10 +6,7 @@
 work=$2 deny=$3 ranks=${4:-64}
 set -- init hello ring barrier=3 allreduce=3 message=65536 message=1048576 finalize
 acts=$*
-litter() {
-    ls -A /dev/shm /tmp 2>/dev/null | grep -i -e vireo -e bnr
-}
-before=$(litter)
+litter >"$scratch/before"
 for i in $(seq 0 $((ranks - 1))); do echo "rank $i of $ranks"; done | sort >wanted
 cd / || exit 1 # nothing is to be written to the working folder, either
 
@@ -90,4 +87,5 @@ fi
     inside "all at once" "$no_shm; $fixed_tmp; $no_names" $user "$deny" $no_copy \
         membarrier=ENOSYS -- env -i LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-}"
 }
-same "and nothing has been left behind" "$(litter)" "$before"
+litter >"$scratch/after"
+same "and nothing has been left behind" "$(comm -13 "$scratch/before" "$scratch/after")" ""

@@ -49,9 +49,8 @@ static int check_root(const struct call *call, int root)
 {
     struct comm *comm = call->c->comm;
     call->c->root = root;
-    if ((unsigned)root < (unsigned)comm->peers)
-        return MPI_SUCCESS;
-    if (comm->remote && (root == MPI_ROOT || root == MPI_PROC_NULL))
+    bool is_name = comm->remote && (root == MPI_ROOT || root == MPI_PROC_NULL);
+    if ((unsigned)root < (unsigned)comm->peers || is_name)
         return MPI_SUCCESS;
     if (comm->remote)
         return errh_comm(comm, MPI_ERR_ROOT, call->function,
@@ -80,12 +79,10 @@ static bool is_in_place(const struct coll *c, const struct coll_data *data)
     return data->buf == MPI_IN_PLACE && !c->comm->remote;
 }
 
-/* Whether the root has a block of its own, which this is at other processes. */
+/* Whether this process has the block that is one of the root's. */
 static bool has_block(const struct coll *c, const struct coll_data *data)
 {
-    if (c->comm->remote)
-        return c->root >= 0;
-    return !(is_root(c) && data->buf == MPI_IN_PLACE);
+    return c->comm->remote ? c->root >= 0 : !(is_root(c) && data->buf == MPI_IN_PLACE);
 }
 
 /* How many blocks there are. */
@@ -195,7 +192,8 @@ static int check_distinct(const struct call *call)
         out.at >= in.at + (uintptr_t)in.len)
         return MPI_SUCCESS;
     return errh_comm(c->comm, MPI_ERR_BUFFER, call->function,
-                     "sendbuf and recvbuf share memory: use MPI_IN_PLACE");
+                     "sendbuf and recvbuf share memory: use %s",
+                     c->comm->remote ? "two buffers" : "MPI_IN_PLACE");
 }
 
 static int check_op(const struct call *call, MPI_Op handle)

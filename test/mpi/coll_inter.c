@@ -528,7 +528,9 @@ static void wrong(void)
     FAILS(MPI_ERR_ARG, MPI_Gatherv(NULL, 0, MPI_INT, in, NULL, zeros, MPI_INT, MPI_ROOT, inter));
     FAILS(MPI_ERR_OP, MPI_Reduce(NULL, in, 1, MPI_FLOAT, MPI_BAND, MPI_ROOT, inter));
     FAILS(MPI_ERR_OP, MPI_Reduce(in, NULL, 1, MPI_INT, MPI_OP_NULL, 0, inter));
-    FAILS(MPI_ERR_BUFFER, MPI_Allreduce(in, in, 1, MPI_INT, MPI_SUM, inter));
+    code = MPI_Allreduce(in, in, 1, MPI_INT, MPI_SUM, inter);
+    FAILS(MPI_ERR_BUFFER, code);
+    check_text(code, "MPI_Allreduce", "use two buffers");
     FAILS(MPI_ERR_BUFFER, MPI_Allgather(in, 1, MPI_INT, in, 1, MPI_INT, inter));
     FAILS(MPI_ERR_BUFFER, MPI_Alltoall(in + peers - 1, 1, MPI_INT, in, 1, MPI_INT, inter));
     code = MPI_Scan(in, out, 1, MPI_INT, MPI_SUM, inter);

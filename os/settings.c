@@ -108,13 +108,24 @@ static int parse_number(const char *text, bool size, int64_t *value)
     return 0;
 }
 
+/* Below 0 there is only -1, and only where it has a meaning: then it is what the setting is
+ * initially. Nothing takes longer, or happens more often, than INT_MOST says. */
+enum { INT_MOST = 1000000000 };
+
+static int parse_int(const struct os_setting_row *row, const char *text, int64_t *value)
+{
+    int64_t least = row->initial[0] == '-' ? -1 : 0;
+    int rc = parse_number(text, false, value);
+    return rc ? rc : *value < least || *value > INT_MOST ? -ERANGE : 0;
+}
+
 static int parse(const struct os_setting_row *row, const char *text, int64_t *value)
 {
     static const char yes_no[] = "0|1|no|yes|false|true|off|on";
     int rc = 0;
     *value = 0;
     switch (row->type) {
-    case OS_TYPE_INT: rc = parse_number(text, false, value); break;
+    case OS_TYPE_INT: rc = parse_int(row, text, value); break;
     case OS_TYPE_SIZE: rc = parse_number(text, true, value); break;
     case OS_TYPE_CHOICE: rc = parse_choice(row->unit, text, value); break;
     case OS_TYPE_BOOL:
@@ -163,8 +174,11 @@ static int check(const char *name, const char *text, int *id, int64_t *value, ch
         const char *kind = row->type == OS_TYPE_CHOICE ? "one of"
                            : row->type == OS_TYPE_BOOL ? "0 or 1"
                                                        : "a number of";
-        snprintf(why, size, "setting '%s' cannot be '%s'; it takes %s%s%s", row->name, text, kind,
-                 row->unit[0] ? " " : "", row->unit);
+        const char *least = row->initial[0] == '-' ? "-1" : "0";
+        snprintf(why, size, "setting '%s' cannot be '%s'; it takes %s%s%s%s%s%s", row->name, text,
+                 kind, row->unit[0] ? " " : "", row->unit,
+                 row->type == OS_TYPE_INT ? ", from " : "", row->type == OS_TYPE_INT ? least : "",
+                 row->type == OS_TYPE_INT ? " to 1000000000" : "");
         return -EINVAL;
     }
     return 0;

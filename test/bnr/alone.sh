@@ -37,6 +37,7 @@ refused "a setting that does not exist" "VIREO_CHANELS: no setting is called 'ch
     VIREO_CHANELS=tcp
 refused "with the nearest" "did you mean 'channels'" VIREO_CHANELS=tcp
 refused "a value that is none" "cannot be 'soon'; it takes a number of us" VIREO_SPIN_US=soon
+refused "a time below none" "cannot be '-5'; it takes a number of ms, from 0 to 1000000000" VIREO_CONNECT_TIMEOUT_MS=-5
 
 same "-usize is what MPI_UNIVERSE_SIZE says" \
     "$(run -usize 12 -n 2 "$work" init universe=12 finalize 2>&1; echo $?)" 0

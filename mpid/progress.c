@@ -128,12 +128,15 @@ static inline bool background(void)
     return __builtin_expect(work != NULL, 0) && work();
 }
 
-static bool turn(void)
+/* Who holds the lock looks at the channels, or soon lets others do it: to queue up for that would
+ * cost each of many threads a sleep. */
+static inline bool try_turn(void)
 {
-    os_lock(&device.lock);
+    if (!os_trylock(&device.lock))
+        return false;
     bool moved = progress_turn();
     os_unlock(&device.lock);
-    return background() || moved;
+    return moved;
 }
 
 /* The caller looks, and may do so seldom: without asking more often than in a wait, mpiexec's
@@ -182,7 +185,8 @@ void mpid_wait_telling(bool (*is_done)(void *arg), void *arg, mpid_tell_fn tell)
     struct wait wait;
     wait_begin(&wait);
     while (!is_done(arg)) {
-        if (turn())
+        bool moved = try_turn();
+        if (background() || moved)
             wait_again(&wait);
         else
             idle(&wait, is_done, arg, tell);
@@ -210,9 +214,7 @@ void mpid_wait(struct mpid_request *request)
     struct wait wait;
     wait_begin(&wait);
     while (!mpid_is_complete(request)) {
-        os_lock(&device.lock);
-        bool moved = progress_turn();
-        os_unlock(&device.lock);
+        bool moved = try_turn();
         if (__builtin_expect(background() || moved, 0))
             wait_again(&wait);
         else

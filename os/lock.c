@@ -108,6 +108,11 @@ void os_lock_slow(struct os_lock *lock)
         wait_for(lock);
 }
 
+bool os_trylock_slow(struct os_lock *lock)
+{
+    return !atomic_load_explicit(&lock->state, memory_order_relaxed) && take(lock, HELD);
+}
+
 void os_unlock_slow(struct os_lock *lock)
 {
     uint32_t state = HELD, left;

@@ -27,12 +27,19 @@ struct os_lock {
 extern bool os_lock_enabled;
 
 void os_lock_slow(struct os_lock *lock);
+bool os_trylock_slow(struct os_lock *lock);
 void os_unlock_slow(struct os_lock *lock);
 
 static inline void os_lock(struct os_lock *lock)
 {
     if (__builtin_expect(os_lock_enabled, 0))
         os_lock_slow(lock);
+}
+
+/* Take it if it is free. Returns whether it was. */
+static inline bool os_trylock(struct os_lock *lock)
+{
+    return __builtin_expect(!os_lock_enabled, 1) || os_trylock_slow(lock);
 }
 
 static inline void os_unlock(struct os_lock *lock)

@@ -32,7 +32,11 @@ struct attr {
     void *value;
 };
 
-static struct os_lock lock = OS_LOCK_INIT; /* guards the table, keyvals and lists */
+/* Guards the table, keyvals and lists. Whoever changes a list has the list's own lock, too, with
+ * which alone it is looked through: threads that ask must not wait for each other. */
+static struct os_lock lock = OS_LOCK_INIT;
+enum { LIST_LOCKS = 64 };
+static struct os_lock list_locks[LIST_LOCKS];
 static struct keyval **keyvals;
 static int keyval_count, keyval_room;
 
@@ -206,6 +210,22 @@ static int *predefined(int keyval, bool *found)
     }
 }
 
+static struct os_lock *lock_of(struct attr_owner owner)
+{
+    uint64_t hash = (uint64_t)(uintptr_t)owner.list * UINT64_C(0x9e3779b97f4a7c15);
+    return &list_locks[hash >> 32 & (LIST_LOCKS - 1)];
+}
+
+static bool find(struct attr_owner owner, int id, void **value)
+{
+    os_lock(lock_of(owner));
+    struct attr *attr = *link_to(owner.list, id);
+    if (attr)
+        *value = attr->value;
+    os_unlock(lock_of(owner));
+    return attr != NULL;
+}
+
 int attr_get(struct attr_owner owner, int id, void **value, bool *found)
 {
     int *known = owner.kind == ATTR_COMM ? predefined(id, found) : NULL;
@@ -214,21 +234,22 @@ int attr_get(struct attr_owner owner, int id, void **value, bool *found)
             *value = known;
         return MPI_SUCCESS;
     }
+    *found = find(owner, id, value);
+    if (*found)
+        return MPI_SUCCESS;
     os_lock(&lock);
     struct keyval *keyval = lookup(owner.kind, id);
-    struct attr *attr = *link_to(owner.list, id);
-    *found = attr != NULL;
-    if (attr)
-        *value = attr->value;
     os_unlock(&lock);
     return keyval ? MPI_SUCCESS : MPI_ERR_KEYVAL;
 }
 
-/* Put a new attribute on top; takes the reference that keyval has for it. */
+/* Locked. Put a new attribute on top; takes the reference that keyval has for it. */
 static void push(struct attr_owner owner, struct attr *attr, struct keyval *keyval, void *value)
 {
     *attr = (struct attr){.next = *owner.list, .keyval = keyval, .value = value};
+    os_lock(lock_of(owner));
     *owner.list = attr;
+    os_unlock(lock_of(owner));
 }
 
 /* Delete the attribute of a keyval that the caller knows to be there, callback first.
@@ -242,7 +263,9 @@ static int remove_one(struct attr_owner owner, struct keyval *keyval, void *valu
     struct attr **link = link_to(owner.list, keyval->id);
     struct attr *attr = *link;
     if (attr) {
+        os_lock(lock_of(owner));
         *link = attr->next;
+        os_unlock(lock_of(owner));
         unref(attr->keyval);
     }
     os_unlock(&lock);

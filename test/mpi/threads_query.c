@@ -16,10 +16,14 @@ enum {
 };
 
 static _Atomic int asking = ASKING;
+static int keyval;
 
 static void ask(MPI_Comm comm, const MPI_Status *status)
 {
     int rank = -1, size = -1, bytes = -1, count = -1, flag = 0;
+    void *value = NULL;
+    OK(MPI_Comm_get_attr(comm, keyval, &value, &flag));
+    CHECK(flag && value == status);
     OK(MPI_Comm_rank(comm, &rank));
     OK(MPI_Comm_size(comm, &size));
     OK(MPI_Type_size(MPI_DOUBLE, &bytes));
@@ -39,6 +43,7 @@ static void *work(void *arg)
         return NULL;
     }
     OK(MPI_Sendrecv(&out, 1, MPI_INT, me, 1, &in, 1, MPI_INT, me, 1, thread->comm, &status));
+    OK(MPI_Comm_set_attr(thread->comm, keyval, &status));
     struct rusage before, after;
     CHECK(!getrusage(RUSAGE_THREAD, &before));
     for (int i = 0; i < TIMES; i++)
@@ -55,11 +60,13 @@ int main(int argc, char **argv)
 {
     struct thread threads[ALL];
     threads_init(&argc, &argv);
+    OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keyval, NULL));
     for (int i = 0; i < ALL; i++)
         OK(MPI_Comm_dup(MPI_COMM_WORLD, &threads[i].comm));
     threads_run(threads, ALL, work);
     for (int i = 0; i < ALL; i++)
         OK(MPI_Comm_free(&threads[i].comm));
+    OK(MPI_Comm_free_keyval(&keyval));
     OK(MPI_Finalize());
     return 0;
 }

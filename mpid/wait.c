@@ -66,6 +66,15 @@ void wait_fini(void)
 /* began_ns while yields are counted in turns. */
 enum { YIELDING = 1 };
 
+/* Threads that wait at once share the yields, but for a few each: in so many, what many wait for
+ * comes together. */
+static uint32_t share_of(const struct wait *wait)
+{
+    uint32_t share = wait->awake > 1 ? budget.yields / wait->awake : budget.yields;
+    uint32_t least = budget.yields < SHARED_YIELDS ? budget.yields : SHARED_YIELDS;
+    return share > least ? share : least;
+}
+
 enum wait_step wait_step(struct wait *wait)
 {
     if (!wait->turns++)
@@ -83,7 +92,7 @@ enum wait_step wait_step(struct wait *wait)
             return WAIT_SPIN;
         wait->began_ns = YIELDING;
         wait->turns = 1;
-        wait->yields = wait->awake > 1 ? budget.yields / wait->awake : budget.yields;
+        wait->yields = share_of(wait);
     }
     return wait->turns <= wait->yields ? WAIT_YIELD : WAIT_SLEEP;
 }

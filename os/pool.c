@@ -39,11 +39,12 @@ static bool add_slab(struct os_pool *pool)
 {
     size_t size = pool->slab_size;
     bool huge = size >= HUGE_PAGE;
-    struct slab *slab = aligned_alloc(huge ? HUGE_PAGE : LINE, size);
-    if (!slab)
+    void *memory;
+    if (posix_memalign(&memory, huge ? HUGE_PAGE : LINE, size))
         return false;
     if (huge)
-        (void)madvise(slab, size, MADV_HUGEPAGE); /* or else small ones */
+        (void)madvise(memory, size, MADV_HUGEPAGE); /* or else small ones */
+    struct slab *slab = memory;
     if (pool->slabs)
         pool->slabs->end = pool->fresh;
     slab->next = pool->slabs;

@@ -99,10 +99,9 @@ static void write_site(FILE *to, const struct hang *h, const struct hang_thread 
 static void write_items(FILE *to, const struct hang_told *told, const struct hang_thread *thread)
 {
     const struct hang_item *item = &told->items[thread->first];
-    const struct hang_comm *comm;
     if (!thread->count)
         return;
-    if (graph_is_collective(told, item, &comm)) {
+    if (graph_collective(told, item->context)) {
         fprintf(to, " on %s", words_comm(told, item->context));
         words_number(to, item->tag);
     } else if (item->what == HANG_CLOSE) {
@@ -124,13 +123,14 @@ static void write_items(FILE *to, const struct hang_told *told, const struct han
 static void write_apart(FILE *to, const struct hang *h, int rank, const struct hang_thread *thread)
 {
     const struct hang_told *told = &h->nodes[rank].told;
-    const struct hang_comm *comm;
     if (h->count > FEW || thread->mode == HANG_POLL)
         return;
     fputc(END, to);
-    for (int i = 0; i < thread->count; i++)
-        if (!graph_is_collective(told, &told->items[thread->first + i], &comm))
-            fprintf(to, "%d,", told->items[thread->first + i].peer);
+    for (int i = 0; i < thread->count; i++) {
+        const struct hang_item *item = &told->items[thread->first + i];
+        if (!graph_collective(told, item->context))
+            fprintf(to, "%d,", item->peer);
+    }
 }
 
 /* The key of a rank's thread, or, where it has none, of the rank. */
@@ -237,15 +237,13 @@ static int add_queues(struct table *t, const struct hang *h, int rank)
     int rc = 0;
     for (int i = 0; i < told->queue_count && !rc; i++) {
         const struct hang_queue *queue = &told->queues[i];
-        const struct hang_item message = {.context = queue->context};
-        const struct hang_comm *comm;
         struct row row = {.rank = rank,
                           .ms = -1,
                           .count = queue->count,
                           .bytes = queue->bytes,
                           .peer = queue->peer};
         take_awaited(told, &row, queue);
-        if (!row.count || graph_is_collective(told, &message, &comm))
+        if (!row.count || graph_collective(told, queue->context))
             continue;
         row.key = queue_key(h, told, queue);
         rc = add_row(t, row);

@@ -56,10 +56,10 @@ static void gather_entries(struct why *w, struct entry *entries, int *count)
         const struct hang_told *told = &h->nodes[r].told;
         for (int t = 0; t < told->thread_count; t++) {
             const struct hang_thread *thread = &told->threads[t];
-            const struct hang_comm *comm;
             for (int i = 0; i < thread->count; i++) {
                 const struct hang_item *item = &told->items[thread->first + i];
-                if (!graph_is_collective(told, item, &comm) || thread->mode == HANG_POLL)
+                const struct hang_comm *comm = graph_collective(told, item->context);
+                if (!comm || thread->mode == HANG_POLL)
                     continue;
                 entries[(*count)++] = (struct entry){r, comm, thread, item->tag};
                 break;
@@ -87,9 +87,9 @@ static void mark_group(struct why *w, const struct entry *e, int n, int group)
         const struct hang_told *told = &h->nodes[e[i].rank].told;
         for (int j = 0; j < e[i].thread->count; j++) {
             const struct hang_item *item = &told->items[e[i].thread->first + j];
-            const struct hang_comm *comm;
-            if (item->peer >= 0 && item->peer < h->count && w->mark[item->peer] != group &&
-                graph_is_collective(told, item, &comm) && comm->context == e->comm->context)
+            const struct hang_comm *comm = graph_collective(told, item->context);
+            if (comm && comm->context == e->comm->context && item->peer >= 0 &&
+                item->peer < h->count && w->mark[item->peer] != group)
                 w->mark[item->peer] = -group;
         }
     }

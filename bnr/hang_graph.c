@@ -62,14 +62,13 @@ static void classify(struct node *node, const struct hang_rank *rank)
 
 /* ---- targets ---- */
 
-bool graph_is_collective(const struct hang_told *told, const struct hang_item *item,
-                         const struct hang_comm **comm)
+const struct hang_comm *graph_collective(const struct hang_told *told, uint32_t context)
 {
-    *comm = hang_text_comm(told, item->context);
-    if (!*comm)
-        return false;
-    uint32_t use = item->context - (*comm)->context;
-    return use == COLLECTIVE || use == COLLECTIVE_INSIDE;
+    const struct hang_comm *comm = hang_text_comm(told, context);
+    if (!comm)
+        return NULL;
+    uint32_t use = context - comm->context;
+    return use == COLLECTIVE || use == COLLECTIVE_INSIDE ? comm : NULL;
 }
 
 bool graph_targets(const struct hang *h, int rank, const struct hang_item *item,

@@ -53,9 +53,8 @@ static inline bool graph_is_stuck(const struct hang *h, int rank)
 bool graph_targets(const struct hang *h, int rank, const struct hang_item *item,
                    bool (*visit)(void *arg, int target), void *arg);
 
-/* Whether an item belongs to a collective, and of which communicator. */
-bool graph_is_collective(const struct hang_told *told, const struct hang_item *item,
-                         const struct hang_comm **comm);
+/* The communicator of whose collectives messages with this context are, or NULL. */
+const struct hang_comm *graph_collective(const struct hang_told *told, uint32_t context);
 
 /* Mark every rank from which stuck waits lead to a culprit. */
 void graph_mark_leads(struct hang *h);

@@ -133,14 +133,12 @@ static void explain_gone(struct why *w)
 static bool is_near(const struct hang_told *told, const struct hang_item *item,
                     const struct hang_queue *queue)
 {
-    const struct hang_item message = {.context = queue->context};
-    const struct hang_comm *comm;
     bool peer = item->peer < 0 ? item->context == queue->context || item->rank == queue->rank
                                : item->peer == queue->peer;
     bool context = item->context == queue->context;
     bool tag = item->tag < 0 || item->tag == queue->tag;
     return queue->kind == 'U' && peer && context != tag &&
-           !graph_is_collective(told, &message, &comm);
+           !graph_collective(told, queue->context);
 }
 
 static void write_near(struct why *w, int rank, const struct hang_thread *thread,
@@ -168,11 +166,10 @@ static void explain_near_of(struct why *w, int rank, const struct hang_thread *t
 {
     struct hang *h = w->h;
     const struct hang_told *told = &h->nodes[rank].told;
-    const struct hang_comm *comm;
     for (int i = 0; i < thread->count; i++) {
         const struct hang_item *item = &told->items[thread->first + i];
         if ((item->what != HANG_RECV && item->what != HANG_PROBE) ||
-            graph_is_collective(told, item, &comm))
+            graph_collective(told, item->context))
             continue;
         for (int q = 0; q < told->queue_count; q++) {
             const struct hang_queue *queue = &told->queues[q];
@@ -295,9 +292,8 @@ static void blame_in_cycle(struct why *w, int rank)
 static bool is_plain(const struct hang *h, int rank)
 {
     const struct hang_told *told = &h->nodes[rank].told;
-    const struct hang_comm *comm;
     for (int i = 0; i < told->item_count; i++)
-        if (told->items[i].peer < 0 || graph_is_collective(told, &told->items[i], &comm))
+        if (told->items[i].peer < 0 || graph_collective(told, told->items[i].context))
             return false;
     return told->thread_count == 1 && told->threads[0].mode == HANG_ALL;
 }

@@ -105,10 +105,9 @@ void words_item(FILE *to, const struct hang_told *told, const struct hang_item *
 static bool write_collective(FILE *to, const struct hang_told *told,
                              const struct hang_thread *thread)
 {
-    const struct hang_comm *comm;
     for (int i = 0; i < thread->count; i++) {
         const struct hang_item *item = &told->items[thread->first + i];
-        if (!graph_is_collective(told, item, &comm))
+        if (!graph_collective(told, item->context))
             continue;
         fprintf(to, " on %s", words_comm(told, item->context));
         words_number(to, item->tag);

@@ -208,10 +208,14 @@ int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *ps
     return MPI_SUCCESS;
 }
 
-/* Find the set of a name. Returns MPI_SUCCESS, or the code of an error that was raised. */
-static int find_set(struct session *on, const char *name, struct session_pset *set,
-                    const char *function)
+/* Find the session, and its set of a name. Returns MPI_SUCCESS, or the code of an error that was
+ * raised. */
+static int find_set(MPI_Session session, const char *name, struct session **found,
+                    struct session_pset *set, const char *function)
 {
+    struct session *on = *found = session_from(session);
+    if (!on)
+        return session_bad(session, function);
     if (!name)
         return session_error(on, MPI_ERR_ARG, function, "pset_name is NULL");
     if (!session_pset(name, set))
@@ -233,10 +237,8 @@ int PMPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_I
 {
     char text[16];
     struct session_pset set;
-    struct session *on = session_from(session);
-    if (!on)
-        return session_bad(session, __func__);
-    int rc = find_set(on, pset_name, &set, __func__);
+    struct session *on;
+    int rc = find_set(session, pset_name, &on, &set, __func__);
     if (rc)
         return rc;
     if (!info)
@@ -266,10 +268,8 @@ int PMPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_I
 int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_Group *newgroup)
 {
     struct session_pset set;
-    struct session *on = session_from(session);
-    if (!on)
-        return session_bad(session, __func__);
-    int rc = find_set(on, pset_name, &set, __func__);
+    struct session *on;
+    int rc = find_set(session, pset_name, &on, &set, __func__);
     if (rc)
         return rc;
     if (!newgroup)

@@ -380,12 +380,14 @@ static int world_rank(void)
     return mpi_state == MPI_STATE_READY ? (int)group_me().rank : -1;
 }
 
-/* The text of an error: where says on what object, rank in which numbering. Returns the code. */
-static int compose(int error_class, const char *function, const char *what, const char *where,
-                   int rank, char text[MPI_MAX_ERROR_STRING + 256])
+/* The text of an error: fmt says what is wrong, where on what object, rank in which numbering.
+ * Returns the code. */
+static int compose(int error_class, const char *function, const char *where, int rank,
+                   char text[MPI_MAX_ERROR_STRING + 256], const char *fmt, va_list args)
 {
-    char name[64], on[64] = "";
+    char name[64], on[64] = "", what[320];
     int world = world_rank();
+    vsnprintf(what, sizeof(what), fmt, args);
     public_name(function, name, sizeof(name));
     if (rank >= 0 && world >= 0 && rank != world)
         snprintf(on, sizeof(on), "rank %d, world rank %d on ", rank, world);
@@ -404,40 +406,45 @@ static int compose(int error_class, const char *function, const char *what, cons
 
 int errh_comm(struct comm *comm, int error_class, const char *function, const char *fmt, ...)
 {
-    char text[MPI_MAX_ERROR_STRING + 256], what[320], where[160] = "";
+    char text[MPI_MAX_ERROR_STRING + 256], where[160] = "";
     va_list args;
-    va_start(args, fmt);
-    vsnprintf(what, sizeof(what), fmt, args);
-    va_end(args);
     if (comm && comm->name[0])
         snprintf(where, sizeof(where), "communicator '%.127s', ", comm->name);
     else if (comm)
         snprintf(where, sizeof(where), "communicator without a name, ");
     int rank = comm ? comm->rank : world_rank();
-    return errh_raise(comm, compose(error_class, function, what, where, rank, text), text);
+    va_start(args, fmt);
+    int code = compose(error_class, function, where, rank, text, fmt, args);
+    va_end(args);
+    return errh_raise(comm, code, text);
+}
+
+static int raise_on(struct errhandler *errhandler, void *handle, int error_class,
+                    const char *function, const char *fmt, va_list args)
+{
+    char text[MPI_MAX_ERROR_STRING + 256];
+    int code = compose(error_class, function, "", world_rank(), text, fmt, args);
+    return errh_raise_on(errhandler, handle, code, text);
 }
 
 int errh_on(struct errhandler *errhandler, void *handle, int error_class, const char *function,
             const char *fmt, ...)
 {
-    char text[MPI_MAX_ERROR_STRING + 256], what[320];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(what, sizeof(what), fmt, args);
+    int code = raise_on(errhandler, handle, error_class, function, fmt, args);
     va_end(args);
-    int code = compose(error_class, function, what, "", world_rank(), text);
-    return errh_raise_on(errhandler, handle, code, text);
+    return code;
 }
 
 int errh_no_file(int error_class, const char *function, const char *fmt, ...)
 {
-    char text[MPI_MAX_ERROR_STRING + 256], what[320];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(what, sizeof(what), fmt, args);
+    int code =
+        raise_on(errh_get(&errh_file_default), MPI_FILE_NULL, error_class, function, fmt, args);
     va_end(args);
-    int code = compose(error_class, function, what, "", world_rank(), text);
-    return errh_raise_on(errh_get(&errh_file_default), MPI_FILE_NULL, code, text);
+    return code;
 }
 
 int errh_callback(int code, const char *function)

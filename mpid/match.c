@@ -233,7 +233,6 @@ static inline void index_one(struct match *match, struct unexpected *u, enum mat
     struct mpid_place *place = place_of(u, class);
     place->env = key_of(&u->exact.env, class);
     insert(&match->arrived, place);
-    u->classes |= (uint8_t)(1u << class);
 }
 
 /* For each class of which indexed has a bit, but the exact one. */
@@ -245,18 +244,20 @@ static __attribute__((noinline)) void index_wild(struct match *match, struct une
             index_one(match, u, (enum match_class)class);
 }
 
-static __attribute__((noinline)) void take_wild(struct match *match, struct unexpected *u)
+static __attribute__((noinline)) void take_wild(struct match *match, struct unexpected *u,
+                                                uint8_t indexed)
 {
     for (int class = MATCH_EXACT + 1; class < MATCH_CLASSES; class++)
-        if (u->classes & 1u << class)
+        if (indexed & 1u << class)
             take_out(&match->arrived, place_of(u, (enum match_class)class));
 }
 
 void match_take(struct match *match, struct unexpected *u)
 {
+    uint8_t indexed = match->indexed[lane_of(&u->exact.env)];
     take_out(&match->arrived, &u->exact);
-    if (u->classes != 1u << MATCH_EXACT)
-        take_wild(match, u);
+    if (indexed != 1u << MATCH_EXACT)
+        take_wild(match, u, indexed);
     *(u->prev ? &u->prev->next : &match->first) = u->next;
     *(u->next ? &u->next->prev : &match->last) = u->prev;
     match->arrived_total--;
@@ -308,7 +309,6 @@ static __attribute__((noinline)) struct unexpected *add(struct match *match,
     u->total = u->peer_addr = 0;
     u->claimed = NULL;
     u->arriving = u->taken = u->lost = false;
-    u->classes = 0;
     index_one(match, u, MATCH_EXACT);
     uint8_t indexed = match->indexed[lane_of(env)];
     if (indexed != 1u << MATCH_EXACT)

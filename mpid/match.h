@@ -66,7 +66,6 @@ struct unexpected {
     bool arriving;      /* its data are still being written by the channel */
     bool taken;         /* by a probe: it has no place */
     bool lost;          /* taken, and its data will never be complete */
-    uint8_t classes;    /* bit c: it has a place among those of class c */
 
     uint8_t inline_data[UNEXPECTED_INLINE];
 
@@ -80,7 +79,7 @@ struct match {
     uint32_t posted_total, arrived_total; /* posted_total: in the table or alone */
     uint32_t posted_most, arrived_most; /* the totals have been, since somebody has set these */
     uint64_t arrived_ever;
-    uint8_t indexed[MATCH_LANES]; /* bit c: arrived messages have a place among those of class c */
+    uint8_t indexed[MATCH_LANES]; /* bit c: all arrived messages have a place in class c */
     uint64_t order;
     struct unexpected *first, *last; /* all */
     struct os_pool pool;             /* of struct unexpected */

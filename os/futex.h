@@ -13,13 +13,20 @@
 #include <time.h>
 #include <unistd.h>
 
+/* os_futex_wait() by one of the kernel's operations. */
+static inline int os_futex_wait_by(int operation, _Atomic uint32_t *word, uint32_t seen,
+                                   uint64_t timeout_ns)
+{
+    struct timespec t = {(time_t)(timeout_ns / 1000000000u), (long)(timeout_ns % 1000000000u)};
+    long rc = syscall(SYS_futex, word, operation, seen, timeout_ns ? &t : NULL, NULL, 0);
+    return rc && errno != EAGAIN ? -errno : 0;
+}
+
 /* Sleep while *word == seen, at most timeout_ns (0: for ever). Returns 0 when
  * woken or when *word differs, -ETIMEDOUT, or -EINTR. */
 static inline int os_futex_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t timeout_ns)
 {
-    struct timespec t = {(time_t)(timeout_ns / 1000000000u), (long)(timeout_ns % 1000000000u)};
-    long rc = syscall(SYS_futex, word, FUTEX_WAIT, seen, timeout_ns ? &t : NULL, NULL, 0);
-    return rc && errno != EAGAIN ? -errno : 0;
+    return os_futex_wait_by(FUTEX_WAIT, word, seen, timeout_ns);
 }
 
 static inline void os_futex_wake(_Atomic uint32_t *word, int count)
@@ -30,9 +37,7 @@ static inline void os_futex_wake(_Atomic uint32_t *word, int count)
 /* The same where all who sleep and wake are threads of one process. */
 static inline int os_futex_wait_own(_Atomic uint32_t *word, uint32_t seen, uint64_t timeout_ns)
 {
-    struct timespec t = {(time_t)(timeout_ns / 1000000000u), (long)(timeout_ns % 1000000000u)};
-    long rc = syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, timeout_ns ? &t : NULL, NULL, 0);
-    return rc && errno != EAGAIN ? -errno : 0;
+    return os_futex_wait_by(FUTEX_WAIT_PRIVATE, word, seen, timeout_ns);
 }
 
 static inline void os_futex_wake_own(_Atomic uint32_t *word, int count)

@@ -112,11 +112,15 @@ static int parse_number(const char *text, bool size, int64_t *value)
  * initially. Nothing takes longer, or happens more often, than INT_MOST says. */
 enum { INT_MOST = 1000000000 };
 
+static int least_of(const struct os_setting_row *row)
+{
+    return row->initial[0] == '-' ? -1 : 0;
+}
+
 static int parse_int(const struct os_setting_row *row, const char *text, int64_t *value)
 {
-    int64_t least = row->initial[0] == '-' ? -1 : 0;
     int rc = parse_number(text, false, value);
-    return rc ? rc : *value < least || *value > INT_MOST ? -ERANGE : 0;
+    return rc ? rc : *value < least_of(row) || *value > INT_MOST ? -ERANGE : 0;
 }
 
 static int parse(const struct os_setting_row *row, const char *text, int64_t *value)
@@ -174,11 +178,11 @@ static int check(const char *name, const char *text, int *id, int64_t *value, ch
         const char *kind = row->type == OS_TYPE_CHOICE ? "one of"
                            : row->type == OS_TYPE_BOOL ? "0 or 1"
                                                        : "a number of";
-        const char *least = row->initial[0] == '-' ? "-1" : "0";
-        snprintf(why, size, "setting '%s' cannot be '%s'; it takes %s%s%s%s%s%s", row->name, text,
-                 kind, row->unit[0] ? " " : "", row->unit,
-                 row->type == OS_TYPE_INT ? ", from " : "", row->type == OS_TYPE_INT ? least : "",
-                 row->type == OS_TYPE_INT ? " to 1000000000" : "");
+        char limits[40] = "";
+        if (row->type == OS_TYPE_INT)
+            snprintf(limits, sizeof(limits), ", from %d to %d", least_of(row), INT_MOST);
+        snprintf(why, size, "setting '%s' cannot be '%s'; it takes %s%s%s%s", row->name, text, kind,
+                 row->unit[0] ? " " : "", row->unit, limits);
         return -EINVAL;
     }
     return 0;

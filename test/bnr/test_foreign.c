@@ -10,8 +10,9 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "bnr/foreign.h"
@@ -28,7 +29,9 @@ static struct file {
     char names[48];
 } file;
 
-static char path[] = "/tmp/vireo-foreign-XXXXXX";
+/* The file lies in memory, and has a name as long as its descriptor is open. */
+static int held;
+static char path[64];
 
 static void compose(const char *needed)
 {
@@ -54,7 +57,7 @@ static void compose(const char *needed)
 
 static bool ask(size_t len, char *library, size_t size)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
     assert_true(fd >= 0);
     assert_int_equal(write(fd, &file, len), (ssize_t)len);
     close(fd);
@@ -106,13 +109,14 @@ static void damaged_files_are_none(void **state)
 
 static int prepare(void **state)
 {
-    int fd = mkstemp(path);
-    return fd < 0 || close(fd);
+    held = memfd_create("foreign", MFD_CLOEXEC);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", held);
+    return held < 0;
 }
 
 static int clean(void **state)
 {
-    return unlink(path);
+    return close(held);
 }
 
 int main(void)

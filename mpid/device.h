@@ -136,6 +136,8 @@ void rndv_start(struct mpid_request *request, struct vc *vc, uint64_t total, uin
 void rndv_cts(struct vc *vc, const struct packet_cts *cts);
 /* Bytes [offset, offset + len) of a receive are in place. */
 void rndv_moved(struct mpid_request *request, size_t len);
+/* Tell the peer that its request is over, or its other half. */
+void rndv_send_done(struct vc *vc, uint32_t id, enum mpid_error error);
 void rndv_done(struct vc *vc, uint32_t id, enum mpid_error error);
 /* The receive that a DATA packet of this VC may write to, or NULL. */
 struct mpid_request *rndv_target(struct vc *vc, uint32_t id, uint64_t offset, size_t len);

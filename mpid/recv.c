@@ -108,8 +108,7 @@ static void receive_unexpected(struct mpid_request *request, struct unexpected *
         device_complete(request);
         if (u->peer_id) {
             vc_count_received(vc, u->total);
-            struct chan_head head = packet_head(PACKET_DONE, u->peer_id, 0);
-            vc_control(vc, &head, NULL, 0);
+            rndv_send_done(vc, u->peer_id, MPID_OK);
         } else {
             consumed(vc, u->total);
         }
@@ -211,11 +210,10 @@ static void rts_arrived(struct vc *vc, const struct chan_head *head, const void 
         note(request, &env, rts.total);
         request->vc = vc;
         if (has_data) {
-            struct chan_head done = packet_head(PACKET_DONE, rts.id, 0);
             recv_copy(request, 0, with, rts.total);
             vc_count_received(vc, rts.total);
             device_complete(request);
-            vc_control(vc, &done, NULL, 0);
+            rndv_send_done(vc, rts.id, MPID_OK);
         } else {
             rndv_start(request, vc, rts.total, rts.addr, rts.id);
         }

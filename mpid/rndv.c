@@ -70,7 +70,7 @@ static void measure(struct mpid_request *request)
 
 /* ---- the receiver ---- */
 
-static void send_done(struct vc *vc, uint32_t id, enum mpid_error error)
+void rndv_send_done(struct vc *vc, uint32_t id, enum mpid_error error)
 {
     struct chan_head head = packet_head(PACKET_DONE, id, error);
     vc_control(vc, &head, NULL, 0);
@@ -127,7 +127,7 @@ void rndv_start(struct mpid_request *request, struct vc *vc, uint64_t total, uin
     if (!request->id) {
         request->error = MPID_NO_MEMORY;
         device_complete(request);
-        send_done(vc, id, MPID_NO_MEMORY);
+        rndv_send_done(vc, id, MPID_NO_MEMORY);
         return;
     }
     uint64_t len = request->count;
@@ -137,7 +137,7 @@ void rndv_start(struct mpid_request *request, struct vc *vc, uint64_t total, uin
     if (engine == ENGINE_PULL && pull(request, len)) {
         device.stats.engine[engine]++;
         finish_receive(request);
-        send_done(vc, id, MPID_OK);
+        rndv_send_done(vc, id, MPID_OK);
         return;
     }
     if (engine == ENGINE_PULL)
@@ -156,7 +156,7 @@ void rndv_start(struct mpid_request *request, struct vc *vc, uint64_t total, uin
             return;
         }
         rndv_moved(request, split);
-        send_done(vc, id, MPID_OK);
+        rndv_send_done(vc, id, MPID_OK);
     }
 }
 
@@ -241,7 +241,6 @@ static void split(struct vc *vc, struct mpid_request *request, const struct pack
 {
     const struct chan_direct *direct = vc->bound->ops->direct;
     const char *base = request->bytes.base;
-    struct chan_head head = packet_head(PACKET_DONE, cts->receiver_id, 0);
     if (direct->push(vc->bound, base + cts->split, cts->addr + cts->split,
                      request->total - cts->split)) {
         request->split = cts->split;
@@ -249,7 +248,7 @@ static void split(struct vc *vc, struct mpid_request *request, const struct pack
         return;
     }
     request->state = CAR_LENT;
-    vc_control(vc, &head, NULL, 0);
+    rndv_send_done(vc, cts->receiver_id, MPID_OK);
 }
 
 void rndv_cts(struct vc *vc, const struct packet_cts *cts)

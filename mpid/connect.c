@@ -17,11 +17,6 @@
 
 /* ---- our own attempts ---- */
 
-static bool is_own_group(const struct chan_gid *gid)
-{
-    return !memcmp(gid, &device.env.gid, sizeof(*gid));
-}
-
 /* The link is up: whatever waits may go. */
 static void up(struct vc *vc)
 {
@@ -135,7 +130,7 @@ static int fetch_card(struct vc *vc)
 {
     void *card;
     size_t len;
-    if (!is_own_group(&vc->peer.gid))
+    if (!device_is_own_group(&vc->peer.gid))
         return -1;
     if (vc->peer.rank == device.env.rank) {
         vc->card = strdup(device.card);
@@ -200,7 +195,7 @@ enum chan_answer connect_asked(void *owner, const struct chan_ops *ops,
                                struct chan_peer **peer)
 {
     (void)owner;
-    if (!is_own_group(gid) || rank >= (uint32_t)device.world.size)
+    if (!device_is_own_group(gid) || rank >= (uint32_t)device.world.size)
         return CHAN_REFUSE_UNKNOWN;
     struct vc *vc = vc_get(gid, rank);
     if (!vc)

@@ -206,6 +206,11 @@ void device_close_channels(void)
 
 /* ---- the process manager ---- */
 
+bool device_is_own_group(const struct chan_gid *gid)
+{
+    return !memcmp(gid, &device.env.gid, sizeof(*gid));
+}
+
 /* Whether a process of the group has ended. */
 bool device_has_ended(uint32_t rank)
 {

@@ -95,6 +95,8 @@ struct device {
 extern struct device device;
 
 bool device_has_ended(uint32_t rank);
+/* Whether this is the group that mpiexec started. */
+bool device_is_own_group(const struct chan_gid *gid);
 void device_close_channels(void);
 /* Whether stats.c hears of every packet before recv.c does. */
 void device_listen(bool on);

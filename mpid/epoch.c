@@ -41,7 +41,7 @@ bool epoch_peer_says(const struct vc *vc, const char *key)
 {
     void *value;
     size_t len;
-    if (memcmp(&vc->peer.gid, &device.env.gid, sizeof(vc->peer.gid)) ||
+    if (!device_is_own_group(&vc->peer.gid) ||
         BNR_Get_alloc(device.group, (int)vc->peer.rank, key, &value, &len, BNR_GET_NOWAIT))
         return false;
     free(value);

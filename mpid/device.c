@@ -435,7 +435,7 @@ struct vc *mpid_vc_get(const struct mpid_gid *gid, uint32_t rank)
 bool mpid_is_lost(const struct vc *vc)
 {
     os_lock(&device.lock);
-    bool lost = vc->state == VC_FAILED || (vc->state == VC_CLOSED && !vc->bound) ||
+    bool lost = vc_is_over(vc) ||
                 (vc->state == VC_UNBOUND && device.ends_seen && device_has_ended(vc->peer.rank));
     os_unlock(&device.lock);
     return lost;

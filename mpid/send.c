@@ -185,7 +185,7 @@ static __attribute__((noinline)) int send_slow(struct vc *vc, const struct mpid_
     request->id = 0;
     request->mode = mode;
     device.requests_exist = true;
-    if (vc->state == VC_FAILED || (vc->state == VC_CLOSED && !vc->bound) || vc_is_shut(vc)) {
+    if (vc_is_over(vc) || vc_is_shut(vc)) {
         request->error = vc->state == VC_FAILED ? vc->failure : MPID_LOST;
         device_complete(request);
     } else if (vc->link != vc->bound || offer(vc, request)) {

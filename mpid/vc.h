@@ -144,6 +144,12 @@ static inline bool vc_is_up(const struct vc *vc)
     return vc->bound && vc->state >= VC_OPEN && vc->state <= VC_CLOSED;
 }
 
+/* Whether nothing can be sent any more, unless it is opened again. */
+static inline bool vc_is_over(const struct vc *vc)
+{
+    return vc->state == VC_FAILED || (vc->state == VC_CLOSED && !vc->bound);
+}
+
 /* A rendezvous is complete. */
 static inline void vc_count_sent(struct vc *vc, uint64_t bytes)
 {

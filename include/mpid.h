@@ -254,11 +254,13 @@ static inline void mpid_recv(struct mpid_request *request, const struct mpid_env
 void mpid_recv_within(struct mpid_request *request, const struct mpid_envelope *want,
                       const struct mpid_bytes *bytes, void (*done)(struct mpid_request *request));
 
-/* Look for the first message that fits want, after one turn of progress. Returns
- * 1 and its envelope and bytes, or 0. Where message is not NULL, the message is
- * taken out of the queues and only mpid_recv_message() gets it. */
+/* Look for the first message that fits want, after one turn of progress; mpid_probe() in a wait,
+ * mpid_iprobe() elsewhere. Returns 1 and its envelope and bytes, or 0. Where message is not NULL,
+ * the message is taken out of the queues and only mpid_recv_message() gets it. */
 int mpid_probe(const struct mpid_envelope *want, struct mpid_envelope *found, size_t *len,
                struct mpid_message **message);
+int mpid_iprobe(const struct mpid_envelope *want, struct mpid_envelope *found, size_t *len,
+                struct mpid_message **message);
 void mpid_recv_message(struct mpid_request *request, struct mpid_message *message,
                        const struct mpid_bytes *bytes);
 

@@ -18,6 +18,7 @@
 #include "include/channel.h"
 #include "include/mpid.h"
 #include "mpid/bind.h"
+#include "mpid/hang.h"
 #include "mpid/ids.h"
 #include "mpid/match.h"
 #include "mpid/stats.h"
@@ -89,6 +90,7 @@ struct device {
     char unreachable[512]; /* whom no channel reaches, and why: an end that follows tells it */
     _Atomic int sleepers;
     uint32_t turns;
+    uint32_t looks; /* turns of callers that do not wait */
     uint64_t moved_ns; /* when a rendezvous was last done with */
 };
 
@@ -169,6 +171,16 @@ void connect_lost(struct chan_link *link, int rc);
 bool progress_turn(void);
 /* Look at every channel in the next turn. */
 void progress_look(void);
+
+/* The caller looks, and may do so seldom: without asking more often than in a wait, mpiexec's
+ * question would not be heard in time. Locked. */
+enum { LOOKS_PERIOD = 4 };
+void progress_listen(void);
+static inline void progress_looked(void)
+{
+    if (__builtin_expect(!(++device.looks % LOOKS_PERIOD), 0) || hang_is_asked())
+        progress_listen();
+}
 
 /* ---- sleep.c ---- */
 

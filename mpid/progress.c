@@ -22,7 +22,7 @@
  * those that have lately brought something. The rest, whose look may be a system
  * call that other channels' messages should not wait for, are looked at now and then.
  */
-enum { CARE_PERIOD = 16, IDLE_PERIOD = 1024, MIXED_PERIOD = 32, BNR_PERIOD = 64, LOOKS_PERIOD = 4 };
+enum { CARE_PERIOD = 16, IDLE_PERIOD = 1024, MIXED_PERIOD = 32, BNR_PERIOD = 64 };
 
 /* How many turns a port that has brought nothing may be left alone; 0: it is hot. */
 static uint32_t period_of(const struct port *port)
@@ -139,17 +139,18 @@ static inline bool try_turn(void)
     return moved;
 }
 
-/* The caller looks, and may do so seldom: without asking more often than in a wait, mpiexec's
- * question would not be heard in time. */
-bool mpid_progress(void)
+__attribute__((noinline, cold)) void progress_listen(void)
 {
-    static uint32_t looks; /* guarded by the device's lock */
-    os_lock(&device.lock);
-    bool moved = progress_turn();
-    if (!(++looks % LOOKS_PERIOD))
-        (void)BNR_Progress(NULL);
+    (void)BNR_Progress(NULL);
     if (hang_is_asked())
         hang_tell_poll();
+}
+
+bool mpid_progress(void)
+{
+    os_lock(&device.lock);
+    bool moved = progress_turn();
+    progress_looked();
     os_unlock(&device.lock);
     return background() || moved;
 }

@@ -470,13 +470,15 @@ void mpid_recv_within(struct mpid_request *request, const struct mpid_envelope *
     find_or_post(request);
 }
 
-int mpid_probe(const struct mpid_envelope *want, struct mpid_envelope *found, size_t *len,
-               struct mpid_message **message)
+static inline int probe(const struct mpid_envelope *want, struct mpid_envelope *found, size_t *len,
+                        struct mpid_message **message, bool once)
 {
     os_lock(&device.lock);
     struct unexpected *u = match_peek(&device.match, want);
     if (!u) {
         progress_turn();
+        if (once)
+            progress_looked();
         u = match_peek(&device.match, want);
     }
     if (u) {
@@ -490,6 +492,18 @@ int mpid_probe(const struct mpid_envelope *want, struct mpid_envelope *found, si
     os_unlock(&device.lock);
     stats_deliver();
     return u != NULL;
+}
+
+int mpid_probe(const struct mpid_envelope *want, struct mpid_envelope *found, size_t *len,
+               struct mpid_message **message)
+{
+    return probe(want, found, len, message, false);
+}
+
+int mpid_iprobe(const struct mpid_envelope *want, struct mpid_envelope *found, size_t *len,
+                struct mpid_message **message)
+{
+    return probe(want, found, len, message, true);
 }
 
 void mpid_recv_message(struct mpid_request *request, struct mpid_message *message,

@@ -673,7 +673,7 @@ static int look(const struct p2p_side *from, bool wait, struct mpid_message **me
     if (wait)
         mpid_wait_telling(probe_once, &probe, tell_probe);
     else
-        found = probe_once(&probe);
+        found = mpid_iprobe(&probe.want, &probe.found, &probe.len, message);
     *flag = found;
     if (found)
         set_status(status, &probe.found, probe.len);

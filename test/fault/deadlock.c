@@ -239,6 +239,17 @@ static void tests(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* The same with MPI_Iprobe and a pause. */
+static void peeks(void)
+{
+    int flag = 0;
+    while (rank == 0 && !flag) {
+        MPI_Iprobe(1, 4, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+        usleep(SOON_US / 10);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* Each waits for rank 3 in another function; rank 3 computes. */
 static void named(void)
 {
@@ -341,6 +352,7 @@ static const struct {
     {"ring", ring},
     {"polls", polls},
     {"tests", tests},
+    {"peeks", peeks},
     {"named", named},
     {"between", between},
     {"unrooted", unrooted},

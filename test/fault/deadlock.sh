@@ -83,6 +83,7 @@ planted ring "ranks 0-3 (a deadlock)" "A cycle of waits: 0 -> 3 -> 2 -> 1 -> 0" 
     "rank 0: waits in MPI_Waitall for all of 2 messages with rank 3, at"
 planted tests "rank 0" "not there: rank 0, which polls in MPI_Test" \
     "rank 0: 1 receive from rank 1 without a message (tag 4, MPI_COMM_WORLD), 4 bytes"
+planted peeks "rank 0" "not there: rank 0, which polls in MPI_Iprobe"
 planted polls "rank 0" "not there: rank 0, which polls in MPI_Iprobe"
 planted named "rank 3" "rank 0: waits in MPI_Wait for" "rank 1: waits in MPI_Waitany for" \
     "rank 2: waits in MPI_Comm_dup on MPI_COMM_WORLD"

@@ -8,7 +8,7 @@
  *
  * Who calls: mpi/ only. Any thread, at any time between mpid_init() and
  * mpid_rest(); the device locks for itself. Nothing here blocks but
- * mpid_wait*(), mpid_init(), mpid_end_world() and mpid_rest().
+ * mpid_wait*(), mpid_init(), mpid_end_world() and mpid_drain().
  *
  * Errors: 0 done; negative (-errno) fatal, forward unchanged; positive an
  * outcome named here. What goes wrong with one message is told in its request's
@@ -158,8 +158,11 @@ int mpid_use(enum mpid_model model);
  * Waits for the peers of the world model that this process has talked to to do the same, as long
  * as they live. alone: no session is there, so wait before until all that was sent is out. */
 void mpid_end_world(bool alone);
-/* Nobody uses the device. Waits until all that was sent is out of this process, and for nothing
- * else. What is open stays, for another mpid_init(); the process may also exit. */
+/* Whether all that was sent is out of this process; and wait for that, and for nothing else. */
+bool mpid_is_out(void);
+void mpid_drain(void);
+/* Nobody uses the device, and all is out. What is open stays, for another mpid_init(); the process
+ * may also exit. Waits for nothing. */
 int mpid_rest(void);
 /* Give everything back, when the process exits: waits for nobody. Does nothing but after
  * mpid_rest(), in the same process. */

@@ -165,7 +165,28 @@ static int enter(enum mpid_model model, bool threads, char *why, size_t size)
     return rc ? -1 : 0;
 }
 
-/* Locked. */
+/* Take a buffer of the user's away, once what is in it is sent. */
+static void detach(struct buffer **slot)
+{
+    void *memory;
+    MPI_Count size;
+    (void)buffer_detach(slot, &memory, &size); /* there may be none */
+}
+
+/* Take the lock; the last user, only when nothing is to be waited for any more. That is done
+ * unlocked: what is waited in runs callbacks of tools, which may begin a session and end it. */
+static void lock_to_leave(void)
+{
+    os_lock_slow(&lock);
+    while (users == 1 && (buffer_process || !mpid_is_out())) {
+        os_unlock_slow(&lock);
+        detach(&buffer_process);
+        mpid_drain();
+        os_lock_slow(&lock);
+    }
+}
+
+/* Locked by lock_to_leave(). */
 static int leave(void)
 {
     if (--users)
@@ -219,19 +240,16 @@ int init_start(int argc, char **argv, int thread_level, char *why, size_t size)
     return rc;
 }
 
-/* Take a buffer of the user's away, once what is in it is sent. */
-static void detach(struct buffer **slot)
+bool init_begin_end(void)
 {
-    void *memory;
-    MPI_Count size;
-    (void)buffer_detach(slot, &memory, &size); /* there may be none */
+    enum init_state ready = INIT_READY;
+    return atomic_compare_exchange_strong(&world_state, &ready, INIT_ENDING);
 }
 
 int init_end(void)
 {
     os_lock_slow(&lock);
     bool alone = users == 1;
-    world_state = INIT_ENDING;
     os_unlock_slow(&lock);
     detach(&comm_constants[1]->buffer);
     detach(&comm_constants[2]->buffer);
@@ -239,7 +257,7 @@ int init_end(void)
         detach(&buffer_process);
     /* Unlocked: a peer that we wait for may wait for a session of ours. */
     mpid_end_world(alone);
-    os_lock_slow(&lock);
+    lock_to_leave();
     comm_fini();
     info_fini();
     world_state = INIT_OVER;
@@ -266,9 +284,7 @@ int init_start_session(char *why, size_t size)
 
 int init_end_session(void)
 {
-    os_lock_slow(&lock);
-    if (users == 1)
-        detach(&buffer_process);
+    lock_to_leave();
     int rc = leave();
     os_unlock_slow(&lock);
     return rc;

@@ -24,6 +24,8 @@ enum init_state init_world_state(void);
 /* MPI_Init and MPI_Finalize. thread_level is one of MPI's. Returns 0, or -1 and a sentence in
  * why. */
 int init_start(int argc, char **argv, int thread_level, char *why, size_t size);
+/* MPI_Finalize has been called: INIT_ENDING. Returns false where that may not be now. */
+bool init_begin_end(void);
 /* Once the attributes of MPI_COMM_SELF and MPI_COMM_WORLD are deleted. Returns MPI_SUCCESS or an
  * error class. */
 int init_end(void);

@@ -49,8 +49,8 @@ int session_destroy(struct session *session)
 {
     void *memory;
     MPI_Count size;
+    session->object.word = 0; /* for callbacks, too, which the next line may run */
     (void)buffer_detach(&session->buffer, &memory, &size); /* there may be none */
-    session->object.word = 0;
     os_lock(&lock);
     *session->at = session->next;
     if (session->next)

@@ -180,9 +180,18 @@ static bool is_out(void *arg)
     return out;
 }
 
-int mpid_rest(void)
+bool mpid_is_out(void)
+{
+    return is_out(NULL);
+}
+
+void mpid_drain(void)
 {
     mpid_wait_telling(is_out, NULL, mpid_tell_sends);
+}
+
+int mpid_rest(void)
+{
     if (os_setting(OS_SETTING_REPORT))
         report_put();
     device.at_rest = true;

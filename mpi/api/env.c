@@ -24,7 +24,9 @@ static int not_of_world(const char *function)
     if (mpi_state != MPI_STATE_READY)
         return errh_not_ready(function);
     return errh_comm(NULL, MPI_ERR_OTHER, function, "called %s: sessions do not count here",
-                     init_world_state() == INIT_BEFORE ? "before MPI_Init" : "after MPI_Finalize");
+                     init_world_state() == INIT_BEFORE   ? "before MPI_Init"
+                     : init_world_state() == INIT_ENDING ? "while MPI_Finalize goes on"
+                                                         : "after MPI_Finalize");
 }
 
 static int start(int *argc, char ***argv, int required, const char *function)
@@ -137,7 +139,8 @@ int PMPI_Finalized(int *flag)
  * setting; attached buffers are emptied, and what this process has still to send is sent. The
  * call waits for that, and for the processes that this one has exchanged messages with to call
  * it too, as long as they live. Requests must have been completed before. MPI_Init cannot be called
- * again; sessions go on, and may begin anew.
+ * again; sessions go on, and may begin anew. Callbacks that run meanwhile, of attributes and of
+ * tools, may use MPI, and may begin and end sessions; they may not call this function.
  *
  * MPI_ERR_OTHER: the library could not end in good order; what a callback returns is returned as
  *   it is.
@@ -148,7 +151,7 @@ int PMPI_Finalize(void)
 {
     if (mpi_state == MPI_STATE_FORKED)
         return MPI_SUCCESS; /* as at the exit of a child: what is to be ended is the parent's */
-    if (init_world_state() != INIT_READY)
+    if (!init_begin_end())
         return not_of_world(__func__);
     int rc = attr_delete_comm(comm_constants[2]);
     if (!rc)

@@ -380,7 +380,8 @@ void beneath_stop(void)
             beneath.env->sink->lost(&beneath.link[rank].base, -ECONNRESET);
     }
     mpid_end_world(true);
-    require(!mpid_rest(), "the device could not finish");
+    mpid_drain();
+    require(mpid_is_out() && !mpid_rest(), "the device could not finish");
     mpid_close();
     require(!chans[0].links && !chans[1].links, "links are left");
 }

@@ -342,8 +342,8 @@ struct mpid_idle_view {
     int32_t rank, tag;
 };
 
-/* The same for all requests that could be started, and are not. What it tells of one that is just
- * being made or freed may be wrong. */
+/* The same for all requests that could be started, and are not. It may still tell of one that is
+ * just starting. */
 void mpid_set_idle(void (*each)(bool (*take)(void *arg, const struct mpid_idle_view *view),
                                 void *arg));
 

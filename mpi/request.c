@@ -30,8 +30,47 @@ void request_fini(void)
     os_pool_fini(&request_store.pool);
 }
 
+/* What all persistent requests do. */
+static struct {
+    struct os_lock lock; /* guards the list */
+    struct request_start *first;
+} starts = {.lock = OS_LOCK_INIT};
+
+void request_set_start(struct request *request, struct request_start *start)
+{
+    request->owned = request->start = start;
+    start->request = request;
+    start->at = &starts.first;
+    os_lock(&starts.lock);
+    start->next = starts.first;
+    if (start->next)
+        start->next->at = &start->next;
+    starts.first = start;
+    os_unlock(&starts.lock);
+}
+
+static void unlist(struct request_start *start)
+{
+    os_lock(&starts.lock);
+    *start->at = start->next;
+    if (start->next)
+        start->next->at = start->at;
+    os_unlock(&starts.lock);
+}
+
+void request_each_idle(bool (*visit)(void *arg, const struct request_start *start), void *arg)
+{
+    bool enough = false;
+    os_lock(&starts.lock);
+    for (struct request_start *s = starts.first; s && !enough; s = s->next)
+        enough = !s->request->inner && visit(arg, s);
+    os_unlock(&starts.lock);
+}
+
 void request_release(struct request *request)
 {
+    if (request->kind == REQUEST_PERSISTENT)
+        unlist(request->start);
     type_unref(request->type);
     free(request->owned);
 }

@@ -43,7 +43,8 @@ struct request_start {
     MPI_Datatype type;
     int peer, tag;
     unsigned mode;
-    uint32_t context; /* of comm */
+    struct request *request;          /* whose it is */
+    struct request_start *next, **at; /* in the list of all */
 };
 
 struct request {
@@ -97,6 +98,12 @@ static inline struct request *request_create(enum request_kind kind, struct comm
 /* A request that goes on until somebody in this process completes it with an error class. */
 struct request *request_begin(enum request_kind kind, struct comm *comm);
 void request_complete(struct request *request, int error_class);
+
+/* Give a REQUEST_PERSISTENT what it does; from here on it owns that. */
+void request_set_start(struct request *request, struct request_start *start);
+/* Call visit for what each persistent request that is not started does, until it returns true. It
+ * is locked: none of them is freed meanwhile, though one may just be starting. */
+void request_each_idle(bool (*visit)(void *arg, const struct request_start *start), void *arg);
 
 /* Give back what a request holds besides its communicator. */
 void request_release(struct request *request);

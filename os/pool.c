@@ -16,7 +16,6 @@ enum {
 /* At the start of its memory; the objects begin a line later. */
 struct slab {
     struct slab *next;
-    char *end; /* of its objects; of the newest slab, the pool knows it */
 };
 
 void os_pool_init(struct os_pool *pool, size_t size, size_t count)
@@ -45,8 +44,6 @@ static bool add_slab(struct os_pool *pool)
     if (huge)
         (void)madvise(memory, size, MADV_HUGEPAGE); /* or else small ones */
     struct slab *slab = memory;
-    if (pool->slabs)
-        pool->slabs->end = pool->fresh;
     slab->next = pool->slabs;
     pool->slabs = slab;
     pool->fresh = (char *)slab + LINE;
@@ -65,14 +62,4 @@ void *os_pool_grow(struct os_pool *pool)
     void *object = pool->fresh;
     pool->fresh += pool->size;
     return memset(object, 0, pool->size);
-}
-
-void os_pool_each(const struct os_pool *pool, bool (*visit)(void *arg, void *object), void *arg)
-{
-    for (struct slab *slab = pool->slabs; slab; slab = slab->next) {
-        char *end = slab == pool->slabs ? pool->fresh : slab->end;
-        for (char *object = (char *)slab + LINE; object < end; object += pool->size)
-            if (visit(arg, object))
-                return;
-    }
 }

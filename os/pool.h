@@ -10,7 +10,6 @@
 #ifndef OS_POOL_H
 #define OS_POOL_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #ifdef __SANITIZE_ADDRESS__
@@ -41,9 +40,6 @@ void os_pool_fini(struct os_pool *pool);
 
 /* Returns an object that has not been one yet, zeroed, or NULL when memory is out. */
 void *os_pool_grow(struct os_pool *pool);
-
-/* Call visit for every object, used or free, until it returns true. */
-void os_pool_each(const struct os_pool *pool, bool (*visit)(void *arg, void *object), void *arg);
 
 /* An object, its contents as they were when freed (zero at first), or NULL. */
 static inline void *os_pool_get(struct os_pool *pool)

@@ -60,30 +60,24 @@ struct look {
     void *arg;
 };
 
-static bool look_at(void *arg, void *object)
+static bool look_at(void *arg, const struct request_start *start)
 {
     const struct look *look = arg;
-    const struct request *r = object;
-    if (r->object.word != OBJECT_REQUEST || r->kind != REQUEST_PERSISTENT || r->inner ||
-        r->start->peer == MPI_PROC_NULL)
-        return false;
-    bool receive = r->start->start == start_recv;
+    bool receive = start->start == start_recv;
     struct mpid_idle_view view = {
         .sends = !receive,
-        .context = r->start->context,
-        .rank = r->start->peer == MPI_ANY_SOURCE ? -1 : r->start->peer,
-        .tag = receive && r->start->tag == MPI_ANY_TAG ? -1 : r->start->tag,
+        .context = start->comm->context,
+        .rank = start->peer == MPI_ANY_SOURCE ? -1 : start->peer,
+        .tag = receive && start->tag == MPI_ANY_TAG ? -1 : start->tag,
     };
-    return look->take(look->arg, &view);
+    return start->peer != MPI_PROC_NULL && look->take(look->arg, &view);
 }
 
 /* All requests that are not started, for whoever asks why the job hangs. */
 static void each_idle(bool (*take)(void *arg, const struct mpid_idle_view *view), void *arg)
 {
     struct look look = {take, arg};
-    os_lock(&request_store.lock);
-    os_pool_each(&request_store.pool, look_at, &look);
-    os_unlock(&request_store.lock);
+    request_each_idle(look_at, &look);
 }
 
 static int create(struct request_start what, MPI_Comm handle, MPI_Request *request,
@@ -114,9 +108,8 @@ static int create(struct request_start what, MPI_Comm handle, MPI_Request *reque
     }
     made->type = type_from(what.type); /* each start asks it again, freed or not */
     type_ref(made->type);
-    what.context = what.comm->context;
     *start = what;
-    made->owned = made->start = start;
+    request_set_start(made, start);
     mpid_set_idle(each_idle);
     *request = request_handle(made);
     return MPI_SUCCESS;

@@ -318,6 +318,31 @@ static void threads(void)
     }
 }
 
+static void *make_and_free(void *arg)
+{
+    enum { MANY = 3000 };
+    MPI_Request requests[MANY];
+    for (;;) {
+        for (int i = 0; i < MANY; i++)
+            MPI_Send_init(large, 4, MPI_BYTE, 0, i % 5, MPI_COMM_WORLD, &requests[i]);
+        for (int i = 0; i < MANY; i++)
+            MPI_Request_free(&requests[i]);
+    }
+    return arg;
+}
+
+/* Rank 0 waits for rank 1, whose threads make requests that they never start. */
+static void restless(void)
+{
+    pthread_t other;
+    if (rank == 0)
+        receive(1, 13);
+    for (int i = 0; i < 3 && rank == 1; i++)
+        pthread_create(&other, NULL, make_and_free, NULL);
+    for (int flag = 0; rank == 1 && !flag;)
+        MPI_Iprobe(0, 13, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+}
+
 /* Rank 2 has nobody in its way, and is not MPI's yet. */
 static void late(int *argc, char ***argv)
 {
@@ -357,6 +382,7 @@ static const struct {
     {"between", between},
     {"unrooted", unrooted},
     {"threads", threads},
+    {"restless", restless},
 };
 
 int main(int argc, char **argv)
@@ -365,7 +391,7 @@ int main(int argc, char **argv)
     int level;
     if (!strcmp(name, "late"))
         late(&argc, &argv);
-    int multiple = !strcmp(name, "threads");
+    int multiple = !strcmp(name, "threads") || !strcmp(name, "restless");
     MPI_Init_thread(&argc, &argv, multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

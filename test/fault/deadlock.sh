@@ -141,3 +141,13 @@ same "nor can what is no job" "$?$(grep -c 'is no mpiexec of this library' repor
 same "what is no number" $? 2
 run --timeout 0.3 -n 2 sleep 20 2>err
 same "programs without MPI have nothing to tell" "$?$(wc -l <err)" "1241"
+
+# Requests come and go while they are looked at.
+"$mpiexec" --timeout 100 -n 2 "$deadlock" restless >out 2>err &
+job=$!
+for i in $(seq 1 20); do
+    "$vireo" report "$job" >report 2>&1 || sleep 0.2
+done
+holds "a restless job" "$(cat report)" "rank 0: waits in MPI_Recv for a message"
+kill "$job"
+wait "$job" 2>/dev/null

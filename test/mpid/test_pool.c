@@ -20,32 +20,6 @@ static int by_address(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool count_one(void *arg, void *object)
-{
-    *(int *)arg += ((char *)object)[9] == 5;
-    return *(int *)arg == MANY / 2;
-}
-
-static void test_each(void **state)
-{
-    (void)state;
-    struct os_pool pool;
-    int count = 0;
-    os_pool_init(&pool, 64, FIRST);
-    os_pool_each(&pool, count_one, &count);
-    assert_int_equal(count, 0);
-    for (int i = 0; i < MANY / 2 - 1; i++)
-        memset(os_pool_get(&pool), 5, 64);
-    os_pool_each(&pool, count_one, &count);
-    assert_int_equal(count, MANY / 2 - 1); /* each once */
-    memset(os_pool_get(&pool), 5, 64);
-    memset(os_pool_get(&pool), 5, 64);
-    count = 0;
-    os_pool_each(&pool, count_one, &count);
-    assert_int_equal(count, MANY / 2); /* and no more once it is enough */
-    os_pool_fini(&pool);
-}
-
 /* size: as asked for; stride: as it must come out. */
 static void check_many(size_t size, size_t stride)
 {
@@ -117,7 +91,6 @@ int main(void)
         cmocka_unit_test(test_many),
         cmocka_unit_test(test_reuse),
         cmocka_unit_test(test_large),
-        cmocka_unit_test(test_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,10 +162,20 @@ INLINE void copy_four(char *restrict user, int64_t stride, char *restrict packed
  * fetched before, where it may be far. Addresses past the end do no harm.
  */
 enum {
-    LINE = 64,       /* bytes of a cache line */
-    NEAR = 16 << 10, /* data of this many bytes may be in the nearest cache, to and from */
-    AHEAD = 16       /* blocks from the one copied to the one whose place is fetched */
+    LINE = 64,        /* bytes of a cache line */
+    PAGE = 4096,      /* bytes that one translation of an address serves */
+    NEAR = 16 << 10,  /* data of this many bytes may be in the nearest cache, to and from */
+    AWAY = 512 << 10, /* data of this many bytes may not be in the next one, with others */
+    BEYOND = 4 << 20, /* and of this many surely not */
+    SPANNING = 33,    /* bytes of a block of which every other at least spans lines */
+    AHEAD = 16        /* blocks from the one copied to the one whose place is fetched */
 };
+
+/* From block to block of a row, in bytes. */
+INLINE int64_t distance(const struct copy_grid *grid)
+{
+    return grid->inner_stride < 0 ? -grid->inner_stride : grid->inner_stride;
+}
 
 INLINE void fetch_four(const char *to, int64_t step)
 {
@@ -197,6 +207,37 @@ INLINE void grid_of(const struct copy_grid *grid, char *restrict user, char *res
         }
         user += grid->outer_stride;
     }
+}
+
+INLINE void walk(const struct copy_grid *grid, char *restrict user, char *restrict packed,
+                 size_t block, bool fetch)
+{
+    const int64_t inner = grid->inner, stride = grid->inner_stride;
+
+    for (int64_t i = 0; i < grid->outer; i++) {
+        const char *at = user;
+        for (int64_t k = 0; k < inner; k++) {
+            if (fetch)
+                __builtin_prefetch(at + AHEAD / 2 * stride);
+            copy_some(packed, at, block);
+            at += stride;
+            packed += block;
+        }
+        user += grid->outer_stride;
+    }
+}
+
+/*
+ * Pack short blocks that lie in a line each. The processor waits for as many lines as it can ask
+ * for: a pace of one block at a time lets it foresee the next page, which fetching ahead hinders.
+ */
+INLINE void pack_apart(const struct copy_grid *grid, char *restrict user, char *restrict packed,
+                       size_t block)
+{
+    if (distance(grid) < PAGE)
+        walk(grid, user, packed, block, true);
+    else
+        walk(grid, user, packed, block, false);
 }
 
 /* Copy a block of more than 64 bytes, and fetch the place of the next: at once where that is a few
@@ -236,6 +277,16 @@ INLINE void long_grid_of(const struct copy_grid *grid, char *restrict user, char
     }
 }
 
+INLINE void pack_far_any(const struct copy_grid *grid, char *restrict user, char *restrict packed)
+{
+    const size_t block = (size_t)grid->block;
+
+    if (block < SPANNING)
+        pack_apart(grid, user, packed, block);
+    else
+        grid_of(grid, user, packed, block, false, true);
+}
+
 typedef void (*grid_fn)(const struct copy_grid *grid, char *user, char *packed);
 
 #define GRID_FUNCTION(name, call)                                                   \
@@ -243,51 +294,68 @@ typedef void (*grid_fn)(const struct copy_grid *grid, char *user, char *packed);
     {                                                                               \
         call;                                                                       \
     }
-#define GRID_SHORT(name, block)                                                   \
+#define GRID(name, block, pack_far)                                               \
     GRID_FUNCTION(pack_##name, grid_of(grid, user, packed, block, false, false))  \
+    GRID_FUNCTION(pack_far_##name, pack_far)                                      \
     GRID_FUNCTION(unpack_##name, grid_of(grid, user, packed, block, true, false)) \
     GRID_FUNCTION(unpack_far_##name, grid_of(grid, user, packed, block, true, true))
-#define GRID_MORE(name, block) \
-    GRID_SHORT(name, block)    \
-    GRID_FUNCTION(pack_far_##name, grid_of(grid, user, packed, block, false, true))
-#define GRID(n) GRID_SHORT(n, n)
-FOR_SHORT(GRID)
-GRID_MORE(48, 48)
-GRID_MORE(64, 64)
-GRID_MORE(ANY, (size_t)grid->block)
+#define GRID_SHORT(n) GRID(n, n, pack_apart(grid, user, packed, n))
+#define GRID_MORE(n)  GRID(n, n, grid_of(grid, user, packed, n, false, true))
+FOR_SHORT(GRID_SHORT)
+GRID_MORE(48)
+GRID_MORE(64)
+GRID(ANY, (size_t)grid->block, pack_far_any(grid, user, packed))
 GRID_FUNCTION(pack_LONG, grid_of(grid, user, packed, (size_t)grid->block, false, false))
 GRID_FUNCTION(unpack_LONG, grid_of(grid, user, packed, (size_t)grid->block, true, false))
 GRID_FUNCTION(pack_far_LONG, long_grid_of(grid, user, packed, false))
 GRID_FUNCTION(unpack_far_LONG, long_grid_of(grid, user, packed, true))
 
-/* Whether fetching ahead pays. */
+/* Whether packing pays that is made for data far away. */
+static bool is_pack_far(const struct copy_grid *grid)
+{
+    enum {
+        APART = 512 /* bytes from line to line */
+    };
+    int64_t blocks = grid->outer * grid->inner;
+
+    if (grid->block >= SPANNING)
+        return blocks * grid->block > NEAR;
+    return distance(grid) >= APART && blocks * LINE > AWAY;
+}
+
+/* The same of unpacking, which fetches one line for a block: those that may lie in two are left to
+ * the processor, and so are pages. */
+static bool is_unpack_far(const struct copy_grid *grid)
+{
+    enum {
+        MANY = 4 * AHEAD /* in a row */
+    };
+    int64_t lines = grid->outer * grid->inner * LINE, stride = distance(grid);
+
+    if (stride < LINE || stride >= PAGE || grid->inner < MANY)
+        return false;
+    return stride % LINE ? grid->block <= 8 && lines > BEYOND : lines > NEAR;
+}
+
 static bool is_far(const struct copy_grid *grid, bool unpack)
 {
     enum {
-        LONGEST = 8192,  /* row: longer ones would push each other out */
-        SHORTEST = 33,   /* block in packed memory, whose lines are filled one after the other */
-        MANY = 4 * AHEAD /* in a row */
+        LONGEST = 8192 /* row: longer ones would push each other out */
     };
-    int64_t stride = grid->inner_stride < 0 ? -grid->inner_stride : grid->inner_stride;
-    int64_t blocks = grid->outer * grid->inner;
 
     if (grid->block > 64)
-        return grid->block <= LONGEST && blocks * grid->block > NEAR;
-    if (unpack)
-        return stride >= LINE && blocks * LINE > NEAR && grid->inner >= MANY;
-    return grid->block >= SHORTEST && blocks * grid->block > NEAR;
+        return grid->block <= LONGEST && grid->outer * grid->inner * grid->block > NEAR;
+    return unpack ? is_unpack_far(grid) : is_pack_far(grid);
 }
 
 void copy_grid(uint8_t size_class, const struct copy_grid *grid, char *user, char *packed,
                bool unpack)
 {
-#define SHORT(n) [CLASS_##n] = {{grid_pack_##n, NULL}, {grid_unpack_##n, grid_unpack_far_##n}},
-#define MORE(n) \
+#define FUNCTIONS(n) \
     [CLASS_##n] = {{grid_pack_##n, grid_pack_far_##n}, {grid_unpack_##n, grid_unpack_far_##n}},
-    static const grid_fn functions[CLASSES][2][2] = {FOR_SHORT(SHORT) MORE(48) MORE(64) MORE(ANY)
-                                                         MORE(LONG)};
-#undef SHORT
-#undef MORE
+    static const grid_fn functions[CLASSES][2][2] = {FOR_CLASSES(FUNCTIONS) FUNCTIONS(ANY)
+                                                         FUNCTIONS(LONG)};
+#undef FUNCTIONS
 
     functions[size_class][unpack][is_far(grid, unpack)](grid, user, packed);
 }

@@ -26,7 +26,6 @@ static struct {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static hwloc_topology_t topology; /* NULL: not known */
 static uint64_t host;
-static struct hardware_place first;
 
 static const struct {
     const char *name;
@@ -84,8 +83,15 @@ static uint64_t find_object(enum hardware_level level, hwloc_const_cpuset_t cpus
     }
 }
 
-static void look(struct hardware_place *place)
+static void start(void)
 {
+    host = comm_host_id();
+    load_topology();
+}
+
+void hardware_look(struct hardware_place *place)
+{
+    pthread_once(&once, start);
     for (int level = 0; level < HARDWARE_LEVELS; level++)
         place->id[level] = HARDWARE_UNKNOWN;
     place->id[HARDWARE_HOST] = host;
@@ -96,25 +102,6 @@ static void look(struct hardware_place *place)
         for (int level = HARDWARE_HOST + 1; level < HARDWARE_LEVELS; level++)
             place->id[level] = find_object(level, cpus);
     lib.hwloc_bitmap_free(cpus);
-}
-
-static void start(void)
-{
-    host = comm_host_id();
-    load_topology();
-    look(&first);
-}
-
-const struct hardware_place *hardware_place(void)
-{
-    pthread_once(&once, start);
-    return &first;
-}
-
-void hardware_look(struct hardware_place *place)
-{
-    pthread_once(&once, start);
-    look(place);
 }
 
 bool hardware_has(enum hardware_level level)
@@ -143,14 +130,4 @@ enum hardware_level hardware_level_of(const char *name)
 const char *hardware_level_name(enum hardware_level level)
 {
     return levels[level].name;
-}
-
-/* A level that is unknown to both tells nothing: what lies further in counts. */
-int hardware_nearness(const struct hardware_place *a, const struct hardware_place *b)
-{
-    int near = 0;
-    for (int level = 0; level < HARDWARE_LEVELS && a->id[level] == b->id[level]; level++)
-        if (a->id[level] != HARDWARE_UNKNOWN)
-            near = level + 1;
-    return near;
 }

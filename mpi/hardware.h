@@ -32,9 +32,7 @@ struct hardware_place {
     uint64_t id[HARDWARE_LEVELS];
 };
 
-/* Where this process ran at the first question. */
-const struct hardware_place *hardware_place(void);
-/* Where it may run now. */
+/* Where this process may run now. */
 void hardware_look(struct hardware_place *place);
 
 /* Whether the host is known to have objects of a level. */
@@ -45,8 +43,5 @@ bool hardware_has(enum hardware_level level);
  * names none; and back, with the "hwloc://". */
 enum hardware_level hardware_level_of(const char *name);
 const char *hardware_level_name(enum hardware_level level);
-
-/* How many levels two places share, from the outermost on: 0 (other hosts) to HARDWARE_LEVELS. */
-int hardware_nearness(const struct hardware_place *a, const struct hardware_place *b);
 
 #endif

@@ -18,7 +18,7 @@
 struct comm;
 struct group;
 
-enum { AGREE_VALUES = 16 };
+enum { AGREE_VALUES = 24 };
 
 /* Who takes part: all of comm, or the members of a group within it; and, where bridged, those of
  * another half. */

@@ -15,8 +15,8 @@
     X(hwloc_topology_init) X(hwloc_topology_set_flags)                                             \
     X(hwloc_topology_load) X(hwloc_topology_destroy)                                               \
     X(hwloc_get_type_depth) X(hwloc_get_obj_by_depth)                                              \
-    X(hwloc_get_cpubind) X(hwloc_bitmap_intersects)                                                \
-    X(hwloc_bitmap_alloc) X(hwloc_bitmap_free)
+    X(hwloc_get_depth_type) X(hwloc_get_cpubind)                                                   \
+    X(hwloc_bitmap_alloc) X(hwloc_bitmap_intersects) X(hwloc_bitmap_free)
 
 #define MEMBER(name) __typeof__(&(name)) name;
 static struct {
@@ -27,17 +27,28 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static hwloc_topology_t topology; /* NULL: not known */
 static uint64_t host;
 
+#define PREFIX "hwloc://"
+#define KIND(type, name, others) {HWLOC_OBJ_##type, PREFIX name, others}
+#define CACHE(n) KIND(L##n##CACHE, "L" #n "Cache", "L" #n " L" #n "d L" #n "dCache")
+
+/* The names are those that hwloc gives the types, and the others what else it prints or reads for
+ * them: words between blanks. */
 static const struct {
-    const char *name;
     hwloc_obj_type_t type;
+    const char *name, *others;
 } levels[HARDWARE_LEVELS] = {
-    [HARDWARE_HOST] = {"hwloc://Machine", HWLOC_OBJ_MACHINE},
-    [HARDWARE_PACKAGE] = {"hwloc://Package", HWLOC_OBJ_PACKAGE},
-    [HARDWARE_NUMA] = {"hwloc://NUMANode", HWLOC_OBJ_NUMANODE},
-    [HARDWARE_L3] = {"hwloc://L3Cache", HWLOC_OBJ_L3CACHE},
-    [HARDWARE_L2] = {"hwloc://L2Cache", HWLOC_OBJ_L2CACHE},
-    [HARDWARE_CORE] = {"hwloc://Core", HWLOC_OBJ_CORE},
-    [HARDWARE_PU] = {"hwloc://PU", HWLOC_OBJ_PU},
+    [HARDWARE_HOST] = KIND(MACHINE, "Machine", ""),
+    [HARDWARE_PACKAGE] = KIND(PACKAGE, "Package", "Socket"),
+    [HARDWARE_DIE] = KIND(DIE, "Die", ""),
+    [HARDWARE_GROUP] = KIND(GROUP, "Group", "Group0"),
+    [HARDWARE_NUMA] = KIND(NUMANODE, "NUMANode", "NUMA Node"),
+    [HARDWARE_L5] = CACHE(5),
+    [HARDWARE_L4] = CACHE(4),
+    [HARDWARE_L3] = CACHE(3),
+    [HARDWARE_L2] = CACHE(2),
+    [HARDWARE_L1] = CACHE(1),
+    [HARDWARE_CORE] = KIND(CORE, "Core", ""),
+    [HARDWARE_PU] = KIND(PU, "PU", ""),
 };
 
 static bool load_library(void)
@@ -66,11 +77,22 @@ static void load_topology(void)
         topology = made;
 }
 
+/* Where hwloc keeps the objects of a level. There may be groups in groups: the outermost count. */
+static int depth_of(enum hardware_level level)
+{
+    hwloc_obj_type_t type = levels[level].type;
+    int depth = lib.hwloc_get_type_depth(topology, type);
+    if (depth == HWLOC_TYPE_DEPTH_MULTIPLE)
+        for (depth = 0; lib.hwloc_get_depth_type(topology, depth) != type;)
+            depth++;
+    return depth;
+}
+
 /* The one object of a level that has processors of these, or HARDWARE_UNKNOWN. */
 static uint64_t find_object(enum hardware_level level, hwloc_const_cpuset_t cpus)
 {
     uint64_t found = HARDWARE_UNKNOWN;
-    int depth = lib.hwloc_get_type_depth(topology, levels[level].type);
+    int depth = depth_of(level);
     for (unsigned i = 0;; i++) {
         hwloc_obj_t object = lib.hwloc_get_obj_by_depth(topology, depth, i);
         if (!object)
@@ -109,20 +131,31 @@ bool hardware_has(enum hardware_level level)
     pthread_once(&once, start);
     if (level == HARDWARE_HOST)
         return true;
-    return topology && lib.hwloc_get_obj_by_depth(
-                           topology, lib.hwloc_get_type_depth(topology, levels[level].type), 0);
+    return topology && lib.hwloc_get_obj_by_depth(topology, depth_of(level), 0);
+}
+
+/* Whether words has name in it. */
+static bool has_word(const char *words, const char *name)
+{
+    size_t len = strlen(name), n;
+    for (; *words; words += n, words += *words == ' ') {
+        n = strcspn(words, " ");
+        if (n == len && !memcmp(words, name, n))
+            return true;
+    }
+    return false;
 }
 
 enum hardware_level hardware_level_of(const char *name)
 {
-    static const char prefix[] = "hwloc://";
-    size_t skip = sizeof(prefix) - 1;
+    size_t skip = sizeof(PREFIX) - 1;
     if (!strcmp(name, "mpi_shared_memory"))
         return HARDWARE_HOST;
-    if (!strncmp(name, prefix, skip))
+    if (!strncmp(name, PREFIX, skip))
         name += skip;
     int level = 0;
-    while (level < HARDWARE_LEVELS && strcmp(name, levels[level].name + skip))
+    while (level < HARDWARE_LEVELS && strcmp(name, levels[level].name + skip) &&
+           !has_word(levels[level].others, name))
         level++;
     return level;
 }

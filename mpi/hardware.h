@@ -12,13 +12,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* From the outermost to the innermost. */
+/* From the outermost to the innermost, as machines mostly are. */
 enum hardware_level {
     HARDWARE_HOST,
     HARDWARE_PACKAGE,
+    HARDWARE_DIE,
+    HARDWARE_GROUP, /* what hwloc calls so: of groups in groups, the outermost */
     HARDWARE_NUMA,
+    HARDWARE_L5,
+    HARDWARE_L4,
     HARDWARE_L3,
     HARDWARE_L2,
+    HARDWARE_L1, /* of instructions: none */
     HARDWARE_CORE,
     HARDWARE_PU,
     HARDWARE_LEVELS
@@ -38,9 +43,9 @@ void hardware_look(struct hardware_place *place);
 /* Whether the host is known to have objects of a level. */
 bool hardware_has(enum hardware_level level);
 
-/* Level of a name such as "hwloc://Package", "hwloc://NUMANode", "hwloc://L3Cache", with or without
- * the "hwloc://", "hwloc://Machine" or "mpi_shared_memory" (the host), or HARDWARE_LEVELS where it
- * names none; and back, with the "hwloc://". */
+/* Level of a name: of one of hwloc's types, as it spells them ("hwloc://Package", "hwloc://L3Cache",
+ * "hwloc://L3"), with or without the "hwloc://", or "mpi_shared_memory" (the host);
+ * HARDWARE_LEVELS where it names none. And back, with the "hwloc://". */
 enum hardware_level hardware_level_of(const char *name);
 const char *hardware_level_name(enum hardware_level level);
 

@@ -433,9 +433,10 @@ static int find_resource(struct comm *comm, int split_type, const struct info *i
  *
  * - MPI_COMM_TYPE_SHARED: a part is a host.
  * - MPI_COMM_TYPE_HW_GUIDED: a part is one instance of the hardware that info's key
- *   mpi_hw_resource_type names: hwloc://Package, hwloc://NUMANode, hwloc://L3Cache,
- *   hwloc://L2Cache, hwloc://Core, hwloc://PU, hwloc://Machine or mpi_shared_memory. Processes
- *   that may run in several instances are in no part.
+ *   mpi_hw_resource_type names: hwloc://Machine, hwloc://Package, hwloc://Die, hwloc://Group,
+ *   hwloc://NUMANode, hwloc://L5Cache to hwloc://L1Cache, hwloc://Core, hwloc://PU, or
+ *   mpi_shared_memory, which is the host. Processes that may run in several instances are in no
+ *   part, and none is where the host has no such hardware.
  * - MPI_COMM_TYPE_RESOURCE_GUIDED: the same; or a part is the process set that mpi_pset_name names.
  * - MPI_COMM_TYPE_HW_UNGUIDED: a part is one instance of the outermost hardware that tells the
  *   processes apart, and info gets its name under mpi_hw_resource_type.

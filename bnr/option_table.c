@@ -34,6 +34,12 @@ const struct option_row option_table[] = {
     {"envall", NULL, OPTION_PROGRAM, OPTION_ENVALL,
      "Pass mpiexec's whole environment (the default)."},
     {"envnone", NULL, OPTION_PROGRAM, OPTION_ENVNONE, "Pass none of mpiexec's environment."},
+    {"initial-errhandler", "NAME", OPTION_PROGRAM, OPTION_ERRHANDLER,
+     "The error handler that they begin with: mpi_errors_are_fatal (the default), "
+     "mpi_errors_abort or mpi_errors_return."},
+    {"memory-alloc-kinds", "KINDS", OPTION_PROGRAM, OPTION_MEMORY,
+     "Ask for kinds of memory, separated by commas; they get mpi and system (the default), "
+     "and no others."},
 
     {"genv", "NAME VALUE", OPTION_JOB, OPTION_GENV, "As -env, for every program."},
     {"genvlist", "NAMES", OPTION_JOB, OPTION_GENVLIST, "As -envlist, for every program."},

@@ -168,6 +168,46 @@ static int add_setting(struct reader *r, const char *option, const char *text)
                                                                 : push(&r->o->settings, line);
 }
 
+/* Make a setting of the program's: what the standard has an option for. */
+static int set_own(struct reader *r, const char *setting, const char *value)
+{
+    char *line;
+    return asprintf(&line, "VIREO_%s=%s", setting, value) < 0 ? -ENOMEM
+                                                              : push(&r->app.env.set, line);
+}
+
+static int set_errhandler(struct reader *r, const char *option, const char *name)
+{
+    static const char prefix[] = "mpi_errors_";
+    size_t skip = sizeof(prefix) - 1;
+    if (strncasecmp(name, prefix, skip) ||
+        os_setting_check("initial_errhandler", name + skip, NULL, 0))
+        return refuse(r,
+                      "'%s' takes mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return, "
+                      "not '%s'",
+                      option, name);
+    return set_own(r, "INITIAL_ERRHANDLER", name + skip);
+}
+
+/* "kind[:restrictor]...,...": names of which the library knows some; or nothing. */
+static int set_memory(struct reader *r, const char *option, const char *kinds)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+    const char *at = kinds;
+    for (size_t n; *kinds; at++) {
+        n = strspn(at, letters);
+        at += n;
+        if (!n || (*at && *at != ',' && *at != ':'))
+            return refuse(r,
+                          "'%s' takes kinds of memory separated by commas, such as mpi,system or "
+                          "mpi:alloc_mem, not '%s'",
+                          option, kinds);
+        if (!*at)
+            break;
+    }
+    return set_own(r, "MEMORY_ALLOC_KINDS", kinds);
+}
+
 static int parse_stdin(struct reader *r, const char *option, const char *text)
 {
     if (!strcmp(text, "all") || !strcmp(text, "none")) {
@@ -462,6 +502,8 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_REPORT: o->report = true; return 0;
     case OPTION_VERBOSE: o->verbose = true; return 0;
     case OPTION_VERSION: o->version = true; return 0;
+    case OPTION_ERRHANDLER: return set_errhandler(r, option, value);
+    case OPTION_MEMORY: return set_memory(r, option, value);
     case OPTION_GO_ON: o->goes_on = true; return 0;
     case OPTION_UNIVERSE: return parse_universe(r, option, value);
     case OPTION_MERGE: o->merge = true; return 0;

@@ -109,6 +109,7 @@ static int create_predefined(int index, const char *name, const struct mpid_worl
     if (rc)
         return rc;
     comm->predefined = true;
+    comm->errhandler = errh_initial();
     strcpy(comm->name, name);
     comm_constants[index] = comm;
     return MPI_SUCCESS;

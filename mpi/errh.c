@@ -26,6 +26,7 @@
 #include "mpi/type.h"
 #include "os/lock.h"
 #include "os/log.h"
+#include "os/settings.h"
 
 enum {
     RECENT = 32,       /* texts kept */
@@ -52,6 +53,7 @@ int errh_last_used = MPI_ERR_LASTCODE;
 
 _Atomic int mpi_state = MPI_STATE_BEFORE;
 
+/* In the order of their handles, and of the setting's words. */
 static struct errhandler predefined[] = {
     {.object = {OBJECT_ERRHANDLER, 1}, .kind = ERRH_FATAL},
     {.object = {OBJECT_ERRHANDLER, 1}, .kind = ERRH_ABORT},
@@ -94,6 +96,18 @@ void errh_take_back(struct errhandler *errhandler)
 {
     if (errhandler->kind == ERRH_USER && handle_taken_back(&errhandler->given))
         errh_unref(errhandler);
+}
+
+struct errhandler *errh_initial(void)
+{
+    return &predefined[os_setting(OS_SETTING_INITIAL_ERRHANDLER)];
+}
+
+const char *errh_initial_name(void)
+{
+    static const char *const names[] = {"mpi_errors_are_fatal", "mpi_errors_abort",
+                                        "mpi_errors_return"};
+    return names[os_setting(OS_SETTING_INITIAL_ERRHANDLER)];
 }
 
 struct errhandler *errh_create(enum errh_on on, union errh_function function)
@@ -364,7 +378,7 @@ int errh_raise_on(struct errhandler *errhandler, void *handle, int code, const c
 int errh_raise(struct comm *comm, int code, const char *text)
 {
     struct comm *on = comm ? comm : comm_constants[2];
-    struct errhandler *errhandler = on ? errh_get(&on->errhandler) : &predefined[0];
+    struct errhandler *errhandler = on ? errh_get(&on->errhandler) : errh_initial();
     /* A handler may ask who it is called for, of what was freed and has a request yet, too. */
     if (on && on->freed)
         on->object.word = OBJECT_COMM;
@@ -523,6 +537,5 @@ int errh_not_ready(const char *function)
              : mpi_state == MPI_STATE_FORKED ? "in a child process of the one that called MPI_Init"
                                              : "after MPI_Finalize, or the end of the last session",
              who);
-    end(MPI_ERR_OTHER, text);
-    return MPI_ERR_OTHER;
+    return errh_raise(NULL, remember(MPI_ERR_OTHER, text), text);
 }

@@ -62,13 +62,19 @@ void errh_take_back(struct errhandler *errhandler);
 void errh_ref(struct errhandler *errhandler);
 void errh_unref(struct errhandler *errhandler);
 
+/* The predefined one that was asked for when this process was started: the predefined
+ * communicators begin with it, and errors without them meet it. And its name as MPI_INFO_ENV has
+ * it. */
+struct errhandler *errh_initial(void);
+const char *errh_initial_name(void);
+
 /* Set, and get with a reference, the handler that an object has in *slot: never NULL. */
 void errh_set(struct errhandler **slot, struct errhandler *errhandler);
 struct errhandler *errh_get(struct errhandler **slot);
 extern struct errhandler *errh_file_default; /* of MPI_FILE_NULL: for files that are opened, or cannot be */
 
-/* Report an error on a communicator (NULL: on MPI_COMM_SELF, as MPI-5.0 9.3
- * asks). Returns the code for the caller to return. */
+/* Report an error on a communicator (NULL: on MPI_COMM_SELF, or where there is none by the
+ * initial error handler, as MPI-5.0 9.3 asks). Returns the code for the caller to return. */
 int errh_comm(struct comm *comm, int error_class, const char *function, const char *fmt, ...)
     __attribute__((format(printf, 4, 5), cold));
 
@@ -93,7 +99,8 @@ struct errh_name errh_name(const void *handle);
 /* A datatype that is none, was freed or is not committed; which is the argument's name. */
 int errh_bad_type(struct comm *comm, MPI_Datatype type, const char *which, const char *function)
     __attribute__((cold));
-/* A handle that is no communicator; before MPI_Init or after MPI_Finalize, fatal. */
+/* A handle that is no communicator; before MPI_Init or after MPI_Finalize, a call outside that
+ * time. */
 int errh_bad_comm(MPI_Comm handle, const char *function) __attribute__((cold));
 
 /* End this process with a code's exit status. */
@@ -117,7 +124,7 @@ extern int errh_last_used; /* MPI_LASTUSEDCODE */
 extern _Atomic int mpi_state; /* enum mpi_state */
 enum mpi_state { MPI_STATE_BEFORE, MPI_STATE_READY, MPI_STATE_FINALIZED,
                  MPI_STATE_FORKED /* a child of a process that was ready */ };
-/* Report, fatally, a call outside that time. */
+/* Report a call outside that time. Returns the code for the caller to return. */
 int errh_not_ready(const char *function);
 
 #endif

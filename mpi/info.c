@@ -12,9 +12,11 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "mpi/errh.h"
 #include "mpi/handle.h"
 #include "os/lock.h"
 #include "os/log.h"
+#include "os/settings.h"
 
 struct pair {
     char *key, *value;
@@ -211,6 +213,11 @@ int info_describe(struct info *info, int argc, char **argv)
         rc = info_set(info, "arch", name.machine);
     if (!rc && getcwd(wdir, sizeof(wdir)))
         rc = info_set(info, "wdir", wdir);
+    if (!rc)
+        rc = info_set(info, "mpi_initial_errhandler", errh_initial_name());
+    if (!rc)
+        rc = info_set(info, "mpi_memory_alloc_kinds",
+                      os_setting_text(OS_SETTING_MEMORY_ALLOC_KINDS));
     return rc;
 }
 

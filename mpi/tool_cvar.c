@@ -32,6 +32,8 @@ static const struct {
     [OS_SETTING_CONNECT_TIMEOUT_MS] = {TOOL_CONNECTIONS, false, false},
     [OS_SETTING_REPORT] = {TOOL_LAUNCH, true, true},
     [OS_SETTING_SINGLETON] = {TOOL_LAUNCH, false, true},
+    [OS_SETTING_INITIAL_ERRHANDLER] = {TOOL_LAUNCH, false, true},
+    [OS_SETTING_MEMORY_ALLOC_KINDS] = {TOOL_LAUNCH, false, true},
     [OS_SETTING_KILL_AFTER_MS] = {TOOL_LAUNCH, true, true},
 };
 

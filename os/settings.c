@@ -49,6 +49,14 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
                                   "Literal addresses that the tcp channel publishes, separated by "
                                   "commas; empty means every address of this host.",
                                   OS_UNTIL_START},
+    [OS_SETTING_INITIAL_ERRHANDLER] = {"initial_errhandler", OS_TYPE_CHOICE, "are_fatal",
+                                       "are_fatal|abort|return",
+                                       "The error handler that MPI begins with; mpiexec "
+                                       "--initial-errhandler sets it.", OS_UNTIL_START},
+    [OS_SETTING_MEMORY_ALLOC_KINDS] = {"memory_alloc_kinds", OS_TYPE_TEXT, "mpi,system", "",
+                                       "Kinds of memory that the program asks for, of which "
+                                       "there are mpi and system; mpiexec --memory-alloc-kinds "
+                                       "sets it.", OS_UNTIL_START},
     [OS_SETTING_KILL_AFTER_MS] = {"kill_after_ms", OS_TYPE_INT, "1000", "ms",
                                   "How long mpiexec leaves ranks between SIGTERM and SIGKILL when "
                                   "it ends a job.", OS_UNTIL_NEVER},

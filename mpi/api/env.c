@@ -41,10 +41,11 @@ static int start(int *argc, char ***argv, int required, const char *function)
     if (init_world_state() == INIT_READY)
         return errh_comm(NULL, MPI_ERR_OTHER, function, "MPI was initialized already");
     int rc = init_start(argc ? *argc : 0, argv ? *argv : NULL, required, why, sizeof(why));
-    if (rc && !why[0])
+    if (rc && !why[0] && errh_initial()->kind != ERRH_RETURN)
         errh_end(MPI_ERR_OTHER);
     if (rc)
-        return errh_comm(NULL, MPI_ERR_OTHER, function, "%s", why);
+        return errh_comm(NULL, MPI_ERR_OTHER, function, "%s",
+                         why[0] ? why : "MPI cannot be started (a line above says why)");
     return MPI_SUCCESS;
 }
 
@@ -179,8 +180,10 @@ int PMPI_Finalize(void)
 int PMPI_Abort(MPI_Comm comm, int errorcode)
 {
     char text[MPI_MAX_OBJECT_NAME + 128];
-    if (mpi_state != MPI_STATE_READY)
-        return errh_not_ready(__func__);
+    if (mpi_state != MPI_STATE_READY) {
+        (void)errh_not_ready(__func__);
+        errh_end(MPI_ERR_OTHER);
+    }
     const struct comm *on = comm_from(comm);
     snprintf(text, sizeof(text), "MPI_Abort(%s, %d)", !on          ? "no communicator"
                                                       : on->name[0] ? on->name

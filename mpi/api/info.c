@@ -60,8 +60,8 @@ int PMPI_Info_create(MPI_Info *info)
 /*
  * Make an info object that tells how this process was started.
  *
- * Keys are command, argv, host, arch and wdir, as far as they are known. May be called at any
- * time.
+ * Keys are command, argv, host, arch and wdir, as far as they are known, and what mpiexec was asked
+ * for, or else holds: mpi_initial_errhandler and mpi_memory_alloc_kinds. May be called at any time.
  *
  * argc: number of arguments, or 0: the system is asked
  * argv (in): arguments that main() got, or NULL: the system is asked

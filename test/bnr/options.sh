@@ -3,6 +3,8 @@
 . "$(dirname "$0")/lib.sh"
 
 holds "--help names the options" "$(run --help)" "--tag-output"
+holds "those that the standard has, too" "$(run --help)" "--initial-errhandler NAME"
+holds "in the manual page, too" "$(run --help=man)" "\\-\\-memory\\-alloc\\-kinds KINDS"
 holds "--version says one" "$(run --version)" "."
 holds "--help=settings lists the settings" "$(run --help=settings)" "VIREO_CHANNELS"
 holds "--help=man is a manual page" "$(run --help=man)" ".TH MPIEXEC 1"

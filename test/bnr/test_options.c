@@ -163,6 +163,13 @@ static const struct {
     {"--map-by ppr:3:node prog : -n 1 b", "4 | 3 prog | 1 b"},
     {"--map-by ppr:3:NODE:oversubscribe -n 2 prog", "2 | 2 prog"},
     {"-hostfile /dev/null prog", "1 | 1 prog"},
+    {"-initial-errhandler mpi_errors_return prog : prog",
+     "2 | 1 set=VIREO_INITIAL_ERRHANDLER=return prog | 1 prog"},
+    {"prog : --initial-errhandler=MPI_Errors_Abort prog",
+     "2 | 1 prog | 1 set=VIREO_INITIAL_ERRHANDLER=Abort prog"},
+    {"-memory-alloc-kinds mpi:alloc_mem:win_allocate,system,cuda:device prog",
+     "1 | 1 set=VIREO_MEMORY_ALLOC_KINDS=mpi:alloc_mem:win_allocate,system,cuda:device prog"},
+    {"--memory-alloc-kinds= prog", "1 | 1 set=VIREO_MEMORY_ALLOC_KINDS= prog"},
 };
 
 static void good_lines_parse(void **state)
@@ -245,6 +252,16 @@ static const struct {
     {"--print-all-exitcodes prog", "use -v"},
     {"--rankfile f prog", "does not place"},
     {"-soft", "needs a value"},
+    {"-initial-errhandler return prog",
+     "takes mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return, not 'return'"},
+    {"-initial-errhandler= prog", "not ''"},
+    {"-initial-errhandler", "needs a value"},
+    {"--initial-errhander x prog", "did you mean '--initial-errhandler'"},
+    {"-memory-alloc-kinds mpi,,system prog", "such as mpi,system"},
+    {"-memory-alloc-kinds mpi: prog", "not 'mpi:'"},
+    {"-memory-alloc-kinds :alloc_mem prog", "not ':alloc_mem'"},
+    {"-memory-alloc-kinds mpi;system prog", "not 'mpi;system'"},
+    {"-memory-alloc-kinds system, prog", "not 'system,'"},
 };
 
 static void bad_lines_are_refused(void **state)

@@ -15,6 +15,8 @@ seeds = {
                "-errfile-pattern %t%%%g%p --stdin 0 -s all prog",
     "foreign": "-host localhost,127.0.0.1:4,::1 --bind-to none --map-by core:oversubscribe "
                "--mca mpi_yield_when_idle 1 -ppn 2 -soft 1:4:2 --use-hwthread-cpus -launcher ssh prog",
+    "standard": "-initial-errhandler mpi_errors_return -memory-alloc-kinds mpi:alloc_mem,system -soft 1 "
+                "prog : --initial-errhandler=x --memory-alloc-kinds=a:,b prog",
     "refused": "--tagoutput -hostfile h -iface eth0 prog",
     "help": "-n 4 --help=settings",
     "odd": "-- -prog : - : -n=1 a : --np=1 b :",

@@ -11,6 +11,8 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "";
     if (!strcmp(what, "before"))
         MPI_Send(NULL, 0, MPI_INT, 0, 3, MPI_COMM_WORLD);
+    if (!strcmp(what, "abort-before"))
+        MPI_Abort(MPI_COMM_WORLD, 42);
     if (!strcmp(what, "rank-before"))
         return check_rank(MPI_COMM_WORLD);
     OK(MPI_Init(&argc, &argv));

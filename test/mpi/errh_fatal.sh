@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Fatal errors end the job with one clear line. usage: errh_fatal.sh MPIEXEC PROGRAM
-mpiexec=$1 program=$2 wrong=0
+mpiexec=$1 program=$2 wrong=0 options=
 
 # expect NP STATUS ARGUMENT WORDS...: the job ends with STATUS (x: any but 0), and each of
 # WORDS stands in its output.
@@ -11,7 +11,8 @@ expect() {
     if [ "$np" = 0 ]; then
         output=$(timeout 20 "$program" "$what" 2>&1)
     else
-        output=$(timeout 20 "$mpiexec" -n "$np" "$program" "$what" 2>&1)
+        # shellcheck disable=SC2086
+        output=$(timeout 20 "$mpiexec" $options -n "$np" "$program" "$what" 2>&1)
     fi
     got=$?
     if [ "$status" = x ] && [ $got -ne 0 ] && [ $got -ne 124 ]; then
@@ -43,4 +44,16 @@ for np in 0 1 2; do
     expect $np 42 abort "flushed" "MPI_Abort(MPI_COMM_WORLD, 42)"
     expect $np 1 abort-0 "aborted with code 0: MPI_Abort(MPI_COMM_SELF, 0)"
 done
+for handler in mpi_errors_are_fatal mpi_errors_abort; do
+    options="-initial-errhandler $handler"
+    expect 2 x before "MPI_Send: called before MPI_Init"
+    expect 2 x tag "MPI_Send: " "-3" "MPI_COMM_WORLD" "rank "
+    expect 2 x null "MPI_Send: " "MPI_COMM_NULL"
+    expect 2 x after "MPI_Send: called after MPI_Finalize"
+done
+options="-initial-errhandler mpi_errors_return"
+expect 2 0 before
+expect 2 0 null
+expect 2 x errors-abort "MPI_Send: " "99"
+expect 2 x abort-before
 exit $wrong

@@ -10,12 +10,12 @@
 #include "mpi/type.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "mpi/kernels.h"
 #include "mpi/type_tree.h"
 #include "os/lock.h"
+#include "os/pool.h"
 
 /* ---- tables of the predefined types ---- */
 
@@ -72,6 +72,11 @@ static struct type constants[256] = {
 
 static struct os_lock commit_lock = OS_LOCK_INIT;
 
+static struct {
+    struct os_lock lock; /* guards the pool */
+    struct os_pool pool;
+} store = {.lock = OS_LOCK_INIT};
+
 /* ---- life ---- */
 
 int type_init(void)
@@ -105,6 +110,20 @@ struct type *type_from(MPI_Datatype handle)
     return handle_leads_to(handle, OBJECT_TYPE) ? (struct type *)handle : NULL;
 }
 
+struct type *type_create(struct type_tree *tree)
+{
+    os_lock(&store.lock);
+    if (!store.pool.size)
+        os_pool_init(&store.pool, sizeof(struct type), 8);
+    struct type *type = os_pool_get(&store.pool);
+    os_unlock(&store.lock);
+    if (!type)
+        return NULL;
+    *type = (struct type){.handle = (MPI_Datatype)type, .tree = tree};
+    object_init(&type->object, OBJECT_TYPE);
+    return type;
+}
+
 void type_ref(struct type *type)
 {
     if (!type->predefined)
@@ -118,7 +137,9 @@ void type_unref(struct type *type)
     type->object.word = 0;
     kernels_destroy(type->kernels);
     type_tree_destroy(type->tree);
-    free(type);
+    os_lock(&store.lock);
+    os_pool_put(&store.pool, type);
+    os_unlock(&store.lock);
 }
 
 struct type *type_of_place(uint8_t place)

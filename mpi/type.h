@@ -23,6 +23,7 @@
 
 struct attr;
 struct kernels; /* what commit makes */
+struct type_tree;
 
 /* What the bits of a basic type are. */
 enum type_form {
@@ -77,8 +78,11 @@ struct type_pair {
 int type_init(void);
 void type_fini(void);
 
-/* The type of a handle, or NULL where it is none. */
+/* The type of a handle, or NULL where it is none. The memory of a type that was freed may become
+ * another type and nothing else: so it may be looked at. */
 struct type *type_from(MPI_Datatype handle);
+/* A type without bounds, of which all else is 0. It takes over the tree. NULL: no memory. */
+struct type *type_create(struct type_tree *tree);
 void type_ref(struct type *type);   /* nothing for predefined types */
 void type_unref(struct type *type); /* accepts NULL */
 

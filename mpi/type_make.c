@@ -11,7 +11,6 @@
 
 #include "mpi/type_make.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "mpi/kernels.h"
@@ -132,27 +131,19 @@ static void set_bounds(struct type *type, struct bounds *bounds)
 /* A type with this tree, which it takes over (on failure: destroys); tree NULL: no memory. */
 static int create(struct type_tree *tree, struct bounds *bounds, struct type **made)
 {
-    struct type *type = NULL;
-    int rc = MPI_ERR_NO_MEM;
+    struct type *type = tree ? type_create(tree) : NULL;
 
-    if (!tree)
-        return rc;
-    type = calloc(1, sizeof(*type));
-    if (!type)
-        goto error;
-    object_init(&type->object, OBJECT_TYPE);
-    type->handle = (MPI_Datatype)type;
+    if (!type) {
+        type_tree_destroy(tree);
+        return MPI_ERR_NO_MEM;
+    }
     set_bounds(type, bounds);
-    rc = MPI_ERR_COUNT;
-    if (bounds->failed || bounds->depth >= TYPE_DEPTH_MAX)
-        goto error;
-    type->tree = tree;
+    if (bounds->failed || bounds->depth >= TYPE_DEPTH_MAX) {
+        type_unref(type);
+        return MPI_ERR_COUNT;
+    }
     *made = type;
     return 0;
-error:
-    free(type);
-    type_tree_destroy(tree);
-    return rc;
 }
 
 /* A tree of one type, with its arguments still to be filled in; NULL: no memory. */

@@ -141,6 +141,28 @@ static void types(void)
     OK(MPI_Type_free(&two));
 }
 
+/* Datatypes that nothing has need of any more. */
+static void types_gone(void)
+{
+    enum { MANY = 300 };
+    static MPI_Datatype types[MANY], copies[MANY];
+    MPI_Datatype other;
+    int word = 1, size;
+    for (int i = 0; i < MANY; i++)
+        OK(MPI_Type_contiguous(i, MPI_INT, &types[i]));
+    for (int i = 0; i < MANY; i++) {
+        copies[i] = types[i];
+        OK(MPI_Type_free(&types[i]));
+    }
+    for (int i = 0; i < MANY; i++) {
+        FAILS(MPI_ERR_TYPE, MPI_Type_free(&copies[i]));
+        FAILS(MPI_ERR_TYPE, MPI_Type_commit(&copies[i]));
+        FAILS(MPI_ERR_TYPE, MPI_Type_size(copies[i], &size));
+        FAILS(MPI_ERR_TYPE, MPI_Type_dup(copies[i], &other));
+        FAILS(MPI_ERR_TYPE, MPI_Send(&word, 1, copies[i], 0, 3, MPI_COMM_SELF));
+    }
+}
+
 static void asking(MPI_Comm *comm, int *code, ...)
 {
     calls++;
@@ -183,6 +205,7 @@ int main(int argc, char **argv)
     handlers();
     in_use();
     types();
+    types_gone();
     error_after_free();
     OK(MPI_Finalize());
     return 0;

@@ -56,7 +56,7 @@ CALLBACK = re.compile(r"^typedef (\w+) \((MPI_\w+_function(?:_c)?)\)\(([^;]*)\);
 PARAMETERS = [
     ("", "comm", "MPI_Comm", "", "communicator"),
     ("", "comm1 comm2", "MPI_Comm", "", "communicator"),
-    ("", "comm_old", "MPI_Comm", "", "communicator, whose processes the new one has"),
+    ("", "comm_old", "MPI_Comm", "", "communicator that has the processes"),
     ("", "group group1 group2", "MPI_Group", "", "group"),
     ("info", "info", "MPI_Info", "", "info object"),
     ("errh", "info", "MPI_Info", "", "info object"),
@@ -64,6 +64,7 @@ PARAMETERS = [
     ("", "session", "MPI_Session", "", "session"),
     ("", "errhandler", "MPI_Errhandler", "", "error handler"),
     ("", "buf sendbuf", "const void *", "", "what is sent; it is only read"),
+    ("attr type type_query", "datatype", "MPI_Datatype", "", "datatype; it need not be committed"),
     ("", "datatype", "MPI_Datatype", "", "type of each element; committed"),
     ("", "oldtype", "MPI_Datatype", "", "type of the elements; it need not be committed"),
     ("", "newtype", "MPI_Datatype *", "",
@@ -118,6 +119,9 @@ ERRORS = [
      "exceed 2^63 bytes, or the datatype be nested deeper than 1024."),
     ("", "dest source local_leader remote_leader", "int", "MPI_ERR_RANK", "no such rank."),
     ("", "tag sendtag recvtag", "int", "MPI_ERR_TAG", "the tag is negative."),
+    ("p2p persist", "source", "int", "MPI_ERR_TAG", "the tag is negative, and not MPI_ANY_TAG."),
+    ("p2p", "sendtag", "int", "MPI_ERR_TAG",
+     "a tag is negative; that of the receive may be MPI_ANY_TAG."),
     ("", "root", "int", "MPI_ERR_ROOT", "no such rank."),
     ("coll", "root", "int", "MPI_ERR_ROOT", "no such rank; over an intercommunicator, not a rank "
      "of the other group, nor MPI_ROOT or MPI_PROC_NULL."),

@@ -57,8 +57,24 @@ CASES = [
 HAS = ["MPI_Recv, MPI_Recv_c \\- receive a message\n", "int MPI_Recv(void *\\fIbuf\\fB",
        "int MPI_Recv_c(void *\\fIbuf\\fB", "It waits for \\fBMPI_Send\\fP(3).",
        "\\fIbuf\\fP (out)\nWhere to.", "\\fItag\\fP (in)\nTag of the message",
-       "\\fBMPI_ERR_COUNT\\fP\nThere are too many.", "\\fBMPI_ERR_TAG\\fP\n",
-       "MPI-5.0, section 3.2.1."]
+       "\\fBMPI_ERR_COUNT\\fP\nThere are too many.",
+       "MPI-5.0, section 3.2.1.",
+       "\\fBMPI_ERR_TAG\\fP\nThe tag is negative, and not MPI_ANY_TAG.\n"]
+
+# Another chapter, where the same parameter means something else.
+QUERY = """
+/*
+ * Tell how many bytes of data a datatype has.
+ *
+ * size: bytes
+ *
+ * MPI-5.0 5.1.5
+ */
+int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
+{
+}
+"""
+QUERY_HAS = ["\\fIdatatype\\fP (in)\nDatatype; it need not be committed.\n"]
 REQUESTS = {"\\\"", "TH", "SH", "SS", "TP", "IP", "PP", "B", "I", "BR", "nf", "fi", "in", "ad",
             "nh", "so"}
 
@@ -77,14 +93,17 @@ def refusals(source, tmp):
         right = run.returncode == (words is not None) and (words or "") in run.stdout
         yield right, f"{comment!r}: expected {words}: {run.stdout}{run.stderr}"
     path.write_text(GOOD + BODY)
+    (tmp / "type_query.c").write_text(QUERY)
     (tmp / "man3").mkdir()
     (tmp / "man3/MPI_Old.3").write_text("")
     run = generate(source, "pages", "1.2", tmp / "man3", table,
-                   f"{source}/include/mpi.h.in", path)
-    page = (tmp / "man3/MPI_Recv.3").read_text()
-    for words in HAS:
-        yield words in page, f"the page has no {words!r}: {page}{run.stderr}"
-    yield sorted(p.name for p in (tmp / "man3").iterdir()) == ["MPI_Recv.3", "MPI_Recv_c.3"], \
+                   f"{source}/include/mpi.h.in", path, tmp / "type_query.c")
+    for name, has in ("MPI_Recv", HAS), ("MPI_Type_size", QUERY_HAS):
+        page = (tmp / f"man3/{name}.3").read_text()
+        for words in has:
+            yield words in page, f"the page has no {words!r}: {page}{run.stderr}"
+    yield sorted(p.name for p in (tmp / "man3").iterdir()) == [
+        "MPI_Recv.3", "MPI_Recv_c.3", "MPI_Type_size.3", "MPI_Type_size_c.3"], \
         "the folder has these pages alone"
 
 

@@ -121,7 +121,7 @@ int PMPI_Initialized(int *flag)
  *
  * May be called at any time, by any thread. Sessions do not count.
  *
- * flag: 1 after MPI_Finalize, else 0, also in callbacks of its
+ * flag: 1 after MPI_Finalize, else 0, also in its callbacks
  *
  * MPI-5.0 11.4
  */

@@ -243,9 +243,10 @@ static int send_buffered(const void *buf, MPI_Count count, MPI_Datatype type, st
 /*
  * Send a message from the attached buffer, and return at once.
  *
- * The message is copied into the buffer that is attached to the communicator, or where it has
- * none, to the process. There it takes its packed size and at most MPI_BSEND_OVERHEAD bytes,
- * until it is out. The call never waits for the receiver.
+ * The message is copied into the buffer that is attached to the communicator; where it has none,
+ * to the session that it comes from; where that has none either, to the process. There it takes
+ * its packed size and at most MPI_BSEND_OVERHEAD bytes, until it is out. The call never waits for
+ * the receiver.
  *
  * MPI_ERR_BUFFER: buf is NULL, and count is not 0; or no buffer is attached, or it has no room
  *   for this message.

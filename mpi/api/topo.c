@@ -113,7 +113,7 @@ int PMPI_Dims_create(int nnodes, int ndims, int dims[])
  *
  * ndims: number of dimensions; 0 makes a grid of one process
  * dims: ndims sides, each 1 or more; their product is at most the size of comm_old
- * periods: ndims truth values: whether the dimension is closed to a ring
+ * periods: a truth value for each dimension: whether it is closed to a ring
  * reorder: whether ranks may change, so that neighbours share hosts, packages and caches; they do
  *   where that lowers the number of neighbours between these
  * comm_cart: the new communicator
@@ -147,7 +147,7 @@ int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int p
  *
  * ndims: number of dimensions
  * dims: ndims sides, each 1 or more; their product is at most the size of comm
- * periods: ndims truth values: whether the dimension is closed to a ring
+ * periods: a truth value for each dimension: whether it is closed to a ring
  * newrank: the rank, or MPI_UNDEFINED where the process is left over
  *
  * MPI_ERR_DIMS: a side is not positive, or the grid is larger than comm.

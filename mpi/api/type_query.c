@@ -411,7 +411,7 @@ int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addr
 
 /* ---- predefined types by what they hold ---- */
 
-/* Matching Fortran kinds (MPI-5.0 19.1.5): the handle is a predefined, committed one, which is
+/* Matching Fortran kinds (MPI-5.0 19.1): the handle is a predefined, committed one, which is
  * the same for the same arguments. */
 static int match_f90(const char *function, int combiner, int p, int r, MPI_Datatype *newtype)
 {
@@ -442,7 +442,7 @@ static int match_f90(const char *function, int combiner, int p, int r, MPI_Datat
  *
  * MPI_ERR_ARG: there is no such real, or newtype is NULL.
  *
- * MPI-5.0 19.1.5
+ * MPI-5.0 19.1
  */
 int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
 {
@@ -460,7 +460,7 @@ int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
  *
  * MPI_ERR_ARG: there is no such number, or newtype is NULL.
  *
- * MPI-5.0 19.1.5
+ * MPI-5.0 19.1
  */
 int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
 {
@@ -477,7 +477,7 @@ int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
  *
  * MPI_ERR_ARG: there is no such integer, or newtype is NULL.
  *
- * MPI-5.0 19.1.5
+ * MPI-5.0 19.1
  */
 int PMPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
 {
@@ -494,7 +494,7 @@ int PMPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
  * MPI_ERR_ARG: there is none, typeclass is none, or datatype is NULL.
  * MPI_ERR_NO_MEM: never
  *
- * MPI-5.0 19.1.5
+ * MPI-5.0 19.1
  */
 int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
 {

@@ -18,7 +18,8 @@ HEAD = """\
 
 Each is an environment variable, and by its lower-case name without `VIREO_` a setting of
 `mpiexec --set NAME=VALUE`. Sizes take k, m or g. A name that is not here, or a value that
-makes no sense, is an error that names the nearest: nothing is ignored.
+makes no sense, is an error: nothing is ignored. `VIREO_CC` and `VIREO_CXX` are no settings, but
+choose the compilers of `mpicc` and `mpicxx`.
 
 | variable | unit or words | default | what it does |
 |---|---|---|---|

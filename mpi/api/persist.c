@@ -249,7 +249,7 @@ static int start(MPI_Request handle, const char *function)
 int PMPI_Start(MPI_Request *request)
 {
     if (!request)
-        return errh_comm(NULL, MPI_ERR_ARG, __func__, "request: NULL");
+        return errh_comm(NULL, MPI_ERR_ARG, __func__, "request is NULL");
     return start(*request, __func__);
 }
 
@@ -272,7 +272,7 @@ int PMPI_Startall(int count, MPI_Request array_of_requests[])
     if (count < 0)
         return errh_comm(NULL, MPI_ERR_COUNT, __func__, "count %d: must be 0 or more", count);
     if (count && !array_of_requests)
-        return errh_comm(NULL, MPI_ERR_ARG, __func__, "array_of_requests: NULL");
+        return errh_comm(NULL, MPI_ERR_ARG, __func__, "array_of_requests is NULL");
     for (int i = 0; i < count; i++) {
         int rc = start(array_of_requests[i], __func__);
         if (rc)

@@ -18,10 +18,9 @@ static __attribute__((cold, noinline)) int bad_request(const char *function)
                      "request: not a request, or one that is complete and freed already");
 }
 
-static __attribute__((cold, noinline)) int no_pointer(const char *function)
+static __attribute__((cold, noinline)) int no_pointer(const char *which, const char *function)
 {
-    return errh_comm(NULL, MPI_ERR_ARG, function,
-                     "a pointer to what the call reads or sets is NULL");
+    return errh_comm(NULL, MPI_ERR_ARG, function, "%s is NULL", which);
 }
 
 /* Finish a complete request, and tell of its failure. */
@@ -76,7 +75,7 @@ static __attribute__((noinline)) int wait_slow(MPI_Request *request, MPI_Status 
 int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     if (__builtin_expect(!request, 0))
-        return no_pointer(__func__);
+        return no_pointer("request", __func__);
     struct request *r = (struct request *)*request;
     if (r == &request_done) {
         *request = MPI_REQUEST_NULL;
@@ -88,7 +87,8 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
                              r->kind != REQUEST_RECV || !mpid_is_complete(&r->dev) || r->dev.error,
                          0))
         return mpid_stay(wait_slow(request, status, __func__));
-    status_set(status, r->dev.place.env.rank, r->dev.place.env.tag, (int64_t)r->dev.count, r->dev.cancelled);
+    status_set(status, r->dev.place.env.rank, r->dev.place.env.tag, (int64_t)r->dev.count,
+               r->dev.cancelled);
     *request = MPI_REQUEST_NULL;
     request_free(r);
     return MPI_SUCCESS;
@@ -113,7 +113,7 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     if (__builtin_expect(!request || !flag, 0))
-        return no_pointer(__func__);
+        return no_pointer(request ? "flag" : "request", __func__);
     *flag = 1;
     if (*request == MPI_REQUEST_NULL) {
         status_set_empty(status);
@@ -156,7 +156,7 @@ static int look(const struct request *r, MPI_Status *status)
 int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
     if (__builtin_expect(!flag, 0))
-        return no_pointer(__func__);
+        return no_pointer("flag", __func__);
     *flag = 1;
     if (request == MPI_REQUEST_NULL) {
         status_set_empty(status);
@@ -188,7 +188,7 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 int PMPI_Request_free(MPI_Request *request)
 {
     if (__builtin_expect(!request, 0))
-        return no_pointer(__func__);
+        return no_pointer("request", __func__);
     struct request *r = request_from(*request);
     if (!r)
         return bad_request(__func__);
@@ -214,7 +214,7 @@ int PMPI_Request_free(MPI_Request *request)
 int PMPI_Cancel(MPI_Request *request)
 {
     if (__builtin_expect(!request, 0))
-        return no_pointer(__func__);
+        return no_pointer("request", __func__);
     struct request *r = request_from(*request);
     if (!r)
         return bad_request(__func__);
@@ -252,12 +252,20 @@ static int check_set(int count, MPI_Request handles[], const char *function)
     if (count < 0)
         return errh_comm(NULL, MPI_ERR_COUNT, function, "count %d: must be 0 or more", count);
     if (count && !handles)
-        return errh_comm(NULL, MPI_ERR_ARG, function, "array_of_requests: NULL");
+        return no_pointer("array_of_requests", function);
     for (int i = 0; i < count; i++)
         if (handles[i] != MPI_REQUEST_NULL && !request_from(handles[i]))
             return errh_comm(NULL, MPI_ERR_REQUEST, function,
                              "array_of_requests[%d]: not a request, or one that is freed", i);
     return MPI_SUCCESS;
+}
+
+static int check_some(int count, MPI_Request handles[], const int *outcount, const int *indices,
+                      const char *function)
+{
+    if (!outcount || (count > 0 && !indices))
+        return no_pointer(outcount ? "array_of_indices" : "outcount", function);
+    return check_set(count, handles, function);
 }
 
 /* Look for the first complete request. */
@@ -395,7 +403,7 @@ int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag,
                  MPI_Status array_of_statuses[])
 {
     if (__builtin_expect(!flag, 0))
-        return no_pointer(__func__);
+        return no_pointer("flag", __func__);
     int rc = check_set(count, array_of_requests, __func__);
     if (rc)
         return rc;
@@ -441,7 +449,7 @@ static int finish_any(struct set *set, int *index, MPI_Status *status, const cha
 int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Status *status)
 {
     if (__builtin_expect(!index, 0))
-        return no_pointer(__func__);
+        return no_pointer("indx", __func__);
     int rc = check_set(count, array_of_requests, __func__);
     if (rc)
         return rc;
@@ -473,7 +481,7 @@ int PMPI_Testany(int count, MPI_Request array_of_requests[], int *index, int *fl
                  MPI_Status *status)
 {
     if (__builtin_expect(!index || !flag, 0))
-        return no_pointer(__func__);
+        return no_pointer(index ? "flag" : "indx", __func__);
     int rc = check_set(count, array_of_requests, __func__);
     if (rc)
         return rc;
@@ -530,9 +538,7 @@ static int finish_some(struct set *set, int *outcount, int indices[], MPI_Status
 int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount,
                   int array_of_indices[], MPI_Status array_of_statuses[])
 {
-    if (__builtin_expect(!outcount, 0))
-        return no_pointer(__func__);
-    int rc = check_set(incount, array_of_requests, __func__);
+    int rc = check_some(incount, array_of_requests, outcount, array_of_indices, __func__);
     if (rc)
         return rc;
     struct set set = {.count = incount, .handles = array_of_requests};
@@ -562,9 +568,7 @@ int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount,
 int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount,
                   int array_of_indices[], MPI_Status array_of_statuses[])
 {
-    if (__builtin_expect(!outcount, 0))
-        return no_pointer(__func__);
-    int rc = check_set(incount, array_of_requests, __func__);
+    int rc = check_some(incount, array_of_requests, outcount, array_of_indices, __func__);
     if (rc)
         return rc;
     struct set set = {.count = incount, .handles = array_of_requests};
@@ -608,7 +612,7 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
                                 MPI_Status array_of_statuses[])
 {
     if (__builtin_expect(!flag, 0))
-        return no_pointer(__func__);
+        return no_pointer("flag", __func__);
     MPI_Request *handles = (MPI_Request *)(uintptr_t)array_of_requests;
     int rc = check_set(count, handles, __func__);
     if (rc)
@@ -643,7 +647,7 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
                                 int *flag, MPI_Status *status)
 {
     if (__builtin_expect(!index || !flag, 0))
-        return no_pointer(__func__);
+        return no_pointer(index ? "flag" : "indx", __func__);
     MPI_Request *handles = (MPI_Request *)(uintptr_t)array_of_requests;
     int rc = check_set(count, handles, __func__);
     if (rc)
@@ -679,10 +683,8 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
 int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount,
                                  int array_of_indices[], MPI_Status array_of_statuses[])
 {
-    if (__builtin_expect(!outcount, 0))
-        return no_pointer(__func__);
     MPI_Request *handles = (MPI_Request *)(uintptr_t)array_of_requests;
-    int rc = check_set(incount, handles, __func__), n = 0;
+    int rc = check_some(incount, handles, outcount, array_of_indices, __func__), n = 0;
     if (rc)
         return rc;
     struct set set = {.count = incount, .handles = handles};

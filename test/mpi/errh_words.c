@@ -109,6 +109,21 @@ static void others(void)
     SAYS("MPI_SESSION_NULL", MPI_Session_get_num_psets(MPI_SESSION_NULL, MPI_INFO_NULL, &n));
 }
 
+static void pointers(void)
+{
+    MPI_Request none = MPI_REQUEST_NULL;
+    SAYS("request is NULL", MPI_Wait(NULL, &status));
+    SAYS("flag is NULL", MPI_Test(&none, NULL, &status));
+    SAYS("flag is NULL", MPI_Testall(1, &none, NULL, MPI_STATUSES_IGNORE));
+    SAYS("array_of_requests is NULL", MPI_Waitall(1, NULL, MPI_STATUSES_IGNORE));
+    SAYS("indx is NULL", MPI_Waitany(1, &none, NULL, &status));
+    SAYS("flag is NULL", MPI_Testany(1, &none, &n, NULL, &status));
+    SAYS("outcount is NULL", MPI_Waitsome(1, &none, NULL, &n, MPI_STATUSES_IGNORE));
+    SAYS("array_of_indices is NULL", MPI_Testsome(1, &none, &n, NULL, MPI_STATUSES_IGNORE));
+    SAYS("request is NULL", MPI_Start(NULL));
+    SAYS("array_of_requests is NULL", MPI_Startall(1, NULL));
+}
+
 int main(int argc, char **argv)
 {
     OK(MPI_Init(&argc, &argv));
@@ -118,6 +133,7 @@ int main(int argc, char **argv)
     snprintf(rank_text, sizeof(rank_text), "rank %d on ", check_rank(world));
     datatypes();
     groups();
+    pointers();
     others();
     OK(MPI_Finalize());
     return 0;

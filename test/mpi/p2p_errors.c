@@ -183,6 +183,10 @@ static void no_pointers(void)
     FAILS(MPI_ERR_ARG, MPI_Request_get_status_any(1, &none, NULL, &flag, MPI_STATUS_IGNORE));
     FAILS(MPI_ERR_ARG,
           MPI_Request_get_status_some(1, &none, NULL, &index, MPI_STATUSES_IGNORE));
+    FAILS(MPI_ERR_ARG, MPI_Waitsome(1, &none, &flag, NULL, MPI_STATUSES_IGNORE));
+    FAILS(MPI_ERR_ARG, MPI_Testsome(1, &none, &flag, NULL, MPI_STATUSES_IGNORE));
+    FAILS(MPI_ERR_ARG, MPI_Request_get_status_some(1, &none, &flag, NULL, MPI_STATUSES_IGNORE));
+    OK(MPI_Waitsome(0, NULL, &flag, NULL, MPI_STATUSES_IGNORE));
     FAILS(MPI_ERR_ARG, MPI_Mrecv(&flag, 1, MPI_INT, NULL, MPI_STATUS_IGNORE));
     FAILS(MPI_ERR_ARG, MPI_Imrecv(&flag, 1, MPI_INT, NULL, &none));
 }

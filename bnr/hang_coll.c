@@ -8,16 +8,12 @@
 #include "bnr/hang_graph.h"
 #include "bnr/hang_why.h"
 
-enum {
-    TAG_AGREE = INT32_MAX
-};
-
 /* A rank that waits in a collective. */
 struct entry {
     int rank;
     const struct hang_comm *comm;
     const struct hang_thread *thread;
-    int number; /* of the collective on the communicator; TAG_AGREE: unknown */
+    int number; /* of the collective on the communicator, or HANG_NO_NUMBER */
 };
 
 /* The two groups of an intercommunicator, in an order that all of its members agree on. */
@@ -114,7 +110,7 @@ static bool is_late(struct why *w, const struct entry *e, int member, int group)
 {
     const struct node *node = &w->h->nodes[member];
     const struct hang_comm *comm = same_comm(&node->told, e->comm);
-    if (comm && e->number != TAG_AGREE)
+    if (comm && e->number != HANG_NO_NUMBER)
         return comm->begun <= (uint32_t)e->number;
     return w->mark[member] == -group;
 }
@@ -278,7 +274,7 @@ static bool explain_mix(struct why *w, const struct entry *e, int n)
         int same = count_function(e, n, words_function(e[i].thread));
         most = same > most ? same : most;
     }
-    if (most == n || e->number == TAG_AGREE)
+    if (most == n || e->number == HANG_NO_NUMBER)
         return false;
     if (why_has_room(w))
         fprintf(h->to, "  Different collectives on %s (its collective number %d):\n",
@@ -309,7 +305,7 @@ static void explain_left(struct why *w, const struct entry *e, int n, int group)
 {
     struct hang *h = w->h;
     int passed = 0, members = find_members(w, e->comm);
-    if (!graph_is_stuck(h, e->rank) || e->number == TAG_AGREE)
+    if (!graph_is_stuck(h, e->rank) || e->number == HANG_NO_NUMBER)
         return;
     for (int m = 0; m < h->count; m++)
         passed += w->late[m] = w->late[m] && w->mark[m] != group && h->nodes[m].told.comm_count;

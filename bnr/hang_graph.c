@@ -7,13 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a communicator adds to its context for collectives; an intercommunicator for what its groups
- * do on their own in one. */
-enum {
-    COLLECTIVE = 1,
-    COLLECTIVE_INSIDE = 7
-};
-
 static bool ends_mpi(const char *function)
 {
     return !strcmp(function, "MPI_Finalize") || !strcmp(function, "MPI_Session_finalize");
@@ -68,7 +61,7 @@ const struct hang_comm *graph_collective(const struct hang_told *told, uint32_t 
     if (!comm)
         return NULL;
     uint32_t use = context - comm->context;
-    return use == COLLECTIVE || use == COLLECTIVE_INSIDE ? comm : NULL;
+    return use == HANG_USE_COLLECTIVE || use == HANG_USE_INSIDE ? comm : NULL;
 }
 
 bool graph_targets(const struct hang *h, int rank, const struct hang_item *item,

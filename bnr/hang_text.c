@@ -10,8 +10,7 @@
 
 enum {
     FIELDS_MAX = 8,
-    ROWS_MAX = 4096,
-    CONTEXTS = 8
+    ROWS_MAX = 4096
 };
 
 /* ---- numbers ---- */
@@ -275,7 +274,7 @@ const struct hang_comm *hang_text_comm(const struct hang_told *told, uint32_t co
     const struct hang_comm *best = NULL;
     for (int i = 0; i < told->comm_count; i++) {
         const struct hang_comm *comm = &told->comms[i];
-        if (context >= comm->context && context - comm->context < CONTEXTS &&
+        if (context >= comm->context && context - comm->context < HANG_USES &&
             (!best || comm->context > best->context))
             best = comm;
     }

@@ -21,6 +21,8 @@
  * communicator. members and remote: ranks of the world, as "0-3,5"; remote is empty for an
  * intracommunicator.
  *
+ * context is a communicator's, plus what it adds for messages of a kind: enum hang_use.
+ *
  * The text is another process's: it is bounded, unprintable bytes become "?", and lines
  * that are none are counted and left out.
  */
@@ -32,6 +34,17 @@
 #include <stdint.h>
 
 #define HANG_TEXT_HEAD "vireo-hang 1"
+
+/* As mpi/context.h has them; the rest is for messages of no interest here. */
+enum hang_use {
+    HANG_USE_COLLECTIVE = 1,
+    HANG_USE_PARTITIONED = 5,
+    HANG_USE_INSIDE = 7, /* of an intercommunicator: collectives that its groups do on their own */
+    HANG_USES = 8
+};
+
+/* The tag of a message of a collective is the collective's number, or this: unknown. */
+enum { HANG_NO_NUMBER = INT32_MAX };
 
 enum hang_what {
     HANG_SEND,

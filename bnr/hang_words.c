@@ -8,11 +8,9 @@
 #include "bnr/hang_graph.h"
 
 enum {
-    TAG_AGREE = INT32_MAX,
     ITEMS_SHOWN = 3,
     RANGES_SHOWN = 20,
-    WIDTH = 100,
-    PARTITIONED = 5 /* what a communicator adds to its context for such messages */
+    WIDTH = 100
 };
 
 void words_list(FILE *to, const bool *set, int count)
@@ -69,12 +67,13 @@ void words_tag(FILE *to, int tag)
 const char *words_kind(const struct hang_told *told, uint32_t context)
 {
     const struct hang_comm *comm = hang_text_comm(told, context);
-    return comm && context - comm->context == PARTITIONED ? "partitioned message" : "message";
+    return comm && context - comm->context == HANG_USE_PARTITIONED ? "partitioned message"
+                                                                    : "message";
 }
 
 void words_number(FILE *to, int number)
 {
-    if (number != TAG_AGREE)
+    if (number != HANG_NO_NUMBER)
         fprintf(to, " (its collective number %d)", number + 1);
 }
 

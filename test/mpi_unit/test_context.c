@@ -14,7 +14,15 @@
 
 #include <cmocka.h>
 
+#include "bnr/hang_text.h"
 #include "mpi/context.c"
+
+/* mpiexec's report of a hang takes contexts for what they are. */
+_Static_assert((int)HANG_USE_COLLECTIVE == (int)CONTEXT_COLL, "collectives");
+_Static_assert((int)HANG_USE_PARTITIONED == (int)CONTEXT_PART, "partitioned communication");
+_Static_assert((int)HANG_USE_INSIDE == (int)CONTEXT_LOCAL + (int)CONTEXT_COLL, "groups");
+_Static_assert((int)HANG_USES == (int)CONTEXT_STEP, "all that a communicator has");
+_Static_assert((int)HANG_NO_NUMBER == (int)COMM_AGREE_TAG, "what is not counted");
 
 bool os_lock_enabled = false;
 

@@ -132,8 +132,7 @@ static void write_group(struct why *w, const struct entry *e, int n)
     why_clear(w, h->set);
     for (int i = 0; i < n; i++)
         h->set[e[i].rank] = true;
-    fprintf(h->to, "  %s on %s: ", words_function(e->thread),
-            *e->comm->name ? e->comm->name : "a communicator without a name");
+    fprintf(h->to, "  %s on %s: ", words_function(e->thread), words_name(e->comm));
     fputs(words_ranks(h->to, h->set, h->count) > 1 ? " wait in it" : " waits in it", h->to);
 }
 
@@ -212,11 +211,9 @@ static void find_wanted(struct why *w, int group)
 {
     struct hang *h = w->h;
     struct part part = {w, group};
-    for (int r = 0; r < h->count; r++) {
-        const struct hang_told *told = &h->nodes[r].told;
-        for (int i = 0; i < told->item_count && graph_is_stuck(h, r) && w->mark[r] != group; i++)
-            (void)graph_targets(h, r, &told->items[i], note_weak, &part);
-    }
+    for (int r = 0; r < h->count; r++)
+        if (graph_is_stuck(h, r) && w->mark[r] != group)
+            (void)graph_all_targets(h, r, note_weak, &part);
 }
 
 /* Where those who are missing wait in turn, the smaller part is to blame. */
@@ -250,8 +247,6 @@ static void explain_late(struct why *w, const struct entry *e, int n, int group)
     write_late(w);
 }
 
-static const char unknown_function[] = "an MPI call"; /* as words_function() has it */
-
 /* How many of a group are in this function. */
 static int count_function(const struct entry *e, int n, const char *function)
 {
@@ -266,9 +261,9 @@ static bool explain_mix(struct why *w, const struct entry *e, int n)
 {
     struct hang *h = w->h;
     int most = 0;
-    if (count_function(e, n, unknown_function))
-        return false;
     for (int i = 0; i < n; i++) {
+        if (!*e[i].thread->function)
+            return false;
         if (i && !strcmp(words_function(e[i].thread), words_function(e[i - 1].thread)))
             continue; /* counted already */
         int same = count_function(e, n, words_function(e[i].thread));
@@ -276,9 +271,11 @@ static bool explain_mix(struct why *w, const struct entry *e, int n)
     }
     if (most == n || e->number == HANG_NO_NUMBER)
         return false;
-    if (why_has_room(w))
-        fprintf(h->to, "  Different collectives on %s (its collective number %d):\n",
-                *e->comm->name ? e->comm->name : "a communicator without a name", e->number + 1);
+    if (why_has_room(w)) {
+        fprintf(h->to, "  Different collectives on %s", words_name(e->comm));
+        words_number(h->to, e->number);
+        fputs(":\n", h->to);
+    }
     bool tie = most * 2 == n || most == 1;
     for (int i = 0; i < n; i++) {
         const char *function = words_function(e[i].thread);

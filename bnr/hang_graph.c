@@ -79,6 +79,16 @@ bool graph_targets(const struct hang *h, int rank, const struct hang_item *item,
     return false;
 }
 
+bool graph_all_targets(const struct hang *h, int rank, bool (*visit)(void *arg, int target),
+                       void *arg)
+{
+    const struct hang_told *told = &h->nodes[rank].told;
+    int i = 0;
+    while (i < told->item_count && !graph_targets(h, rank, &told->items[i], visit, arg))
+        i++;
+    return i < told->item_count;
+}
+
 /* ---- what can go on ---- */
 
 static bool can_come(void *arg, int target)
@@ -149,8 +159,7 @@ static bool look_ahead(struct hang *h, int rank)
     struct node *node = &h->nodes[rank];
     if (node->leads || !graph_is_stuck(h, rank))
         return false;
-    for (int i = 0; i < node->told.item_count && !node->leads; i++)
-        node->leads = graph_targets(h, rank, &node->told.items[i], leads_on, h);
+    node->leads = graph_all_targets(h, rank, leads_on, h);
     return node->leads;
 }
 

@@ -53,6 +53,10 @@ static inline bool graph_is_stuck(const struct hang *h, int rank)
 bool graph_targets(const struct hang *h, int rank, const struct hang_item *item,
                    bool (*visit)(void *arg, int target), void *arg);
 
+/* The same for all that a rank waits for. */
+bool graph_all_targets(const struct hang *h, int rank, bool (*visit)(void *arg, int target),
+                       void *arg);
+
 /* The communicator of whose collectives messages with this context are, or NULL. */
 const struct hang_comm *graph_collective(const struct hang_told *told, uint32_t context);
 
@@ -76,6 +80,7 @@ void words_state(FILE *to, const struct hang *h, int rank);
 void words_item(FILE *to, const struct hang_told *told, const struct hang_item *item);
 const char *words_function(const struct hang_thread *thread);
 const char *words_comm(const struct hang_told *told, uint32_t context);
+const char *words_name(const struct hang_comm *comm);
 void words_tag(FILE *to, int tag);
 /* "message", or "partitioned message". */
 const char *words_kind(const struct hang_told *told, uint32_t context);

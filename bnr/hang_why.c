@@ -383,11 +383,9 @@ static void explain_free(struct why *w)
     struct hang *h = w->h;
     struct wanted wanted = {h, w->late};
     why_clear(w, w->late);
-    for (int r = 0; r < h->count; r++) {
-        const struct node *node = &h->nodes[r];
-        for (int i = 0; i < node->told.item_count && node->kind == NODE_WAITS; i++)
-            (void)graph_targets(h, r, &node->told.items[i], note_free, &wanted);
-    }
+    for (int r = 0; r < h->count; r++)
+        if (h->nodes[r].kind == NODE_WAITS)
+            (void)graph_all_targets(h, r, note_free, &wanted);
     for (int r = 0; r < h->count; r++) {
         if (!w->late[r])
             continue;

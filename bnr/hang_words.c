@@ -48,12 +48,15 @@ const char *words_function(const struct hang_thread *thread)
     return *thread->function ? thread->function : "an MPI call";
 }
 
+const char *words_name(const struct hang_comm *comm)
+{
+    return *comm->name ? comm->name : "a communicator without a name";
+}
+
 const char *words_comm(const struct hang_told *told, uint32_t context)
 {
     const struct hang_comm *comm = hang_text_comm(told, context);
-    if (!comm)
-        return "an unknown communicator";
-    return *comm->name ? comm->name : "a communicator without a name";
+    return comm ? words_name(comm) : "an unknown communicator";
 }
 
 void words_tag(FILE *to, int tag)

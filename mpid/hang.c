@@ -254,14 +254,19 @@ static bool counts(struct mpid_tale *tale)
     return !tale->cut;
 }
 
+/* Where a sleeper is told, it watches the request, or everything where that is NULL. Returns whether
+ * that is all that is to be done. */
+static bool is_for_sleeper(struct mpid_tale *tale, const struct mpid_request *request)
+{
+    if (tale->sleeper)
+        sleep_watch(tale->sleeper, request);
+    return tale->sleeper != NULL;
+}
+
 void mpid_tell_request(struct mpid_tale *tale, const struct mpid_request *request)
 {
     const struct mpid_envelope *env = &request->place.env;
-    if (tale->sleeper) {
-        sleep_watch(tale->sleeper, request);
-        return;
-    }
-    if (mpid_is_complete(request) || !counts(tale))
+    if (is_for_sleeper(tale, request) || mpid_is_complete(request) || !counts(tale))
         return;
     if (request->kind == MPID_SEND)
         put(tale, "A\tsend\t%u\t%" PRId64 "\t-1\t%d\t%" PRIu64 "\t%s\n", env->context,
@@ -274,15 +279,12 @@ void mpid_tell_request(struct mpid_tale *tale, const struct mpid_request *reques
 
 void mpid_tell_own(struct mpid_tale *tale, const struct mpid_request *request)
 {
-    if (tale->sleeper)
-        sleep_watch(tale->sleeper, request);
+    (void)is_for_sleeper(tale, request);
 }
 
 void mpid_tell_probe(struct mpid_tale *tale, const struct mpid_envelope *want)
 {
-    if (tale->sleeper)
-        sleep_watch(tale->sleeper, NULL);
-    else if (counts(tale))
+    if (!is_for_sleeper(tale, NULL) && counts(tale))
         put(tale, "A\tprobe\t%u\t%" PRId64 "\t%d\t%d\t0\t\n", want->context,
             world_rank(want->context, want->rank), want->rank, want->tag);
 }
@@ -383,13 +385,13 @@ static void count_queued(struct vc *vc, void *arg)
         count_request(r, arg);
 }
 
-static void count_sent(struct groups *groups)
+/* Call take for each send whose receiver has been asked, or is getting it. */
+static void each_asked(void (*take)(const struct mpid_request *request, void *arg), void *arg)
 {
-    vc_each(count_queued, groups);
     for (uint32_t i = 0; i < device.ids.count; i++) {
         const struct mpid_request *request = device.ids.slots[i].request;
         if (request && request->kind == MPID_SEND && request->state != CAR_WAITING)
-            count_request(request, groups);
+            take(request, arg);
     }
 }
 
@@ -408,7 +410,8 @@ static void put_queues(struct mpid_tale *tale)
     if (!groups)
         return;
     count_received(groups);
-    count_sent(groups);
+    vc_each(count_queued, groups);
+    each_asked(count_request, groups);
     if (hang.each_idle)
         hang.each_idle(count_idle, groups);
     for (int i = 0; i < groups->count; i++) {
@@ -426,6 +429,11 @@ static void put_queues(struct mpid_tale *tale)
 
 /* ---- what is waited for at the end ---- */
 
+static void tell_send(const struct mpid_request *request, void *tale)
+{
+    mpid_tell_request(tale, request);
+}
+
 static void tell_send_queue(struct vc *vc, void *tale)
 {
     for (const struct mpid_request *r = vc->send_head; r; r = r->next)
@@ -435,16 +443,10 @@ static void tell_send_queue(struct vc *vc, void *tale)
 void mpid_tell_sends(void *arg, struct mpid_tale *tale)
 {
     (void)arg;
-    if (tale->sleeper) { /* it waits for some of them, or for what follows them */
-        sleep_watch(tale->sleeper, NULL);
+    if (is_for_sleeper(tale, NULL)) /* it waits for some of them, or for what follows them */
         return;
-    }
     vc_each(tell_send_queue, tale);
-    for (uint32_t i = 0; i < device.ids.count; i++) {
-        const struct mpid_request *request = device.ids.slots[i].request;
-        if (request && request->kind == MPID_SEND && request->state != CAR_WAITING)
-            mpid_tell_request(tale, request);
-    }
+    each_asked(tell_send, tale);
 }
 
 static void tell_close(struct vc *vc, void *arg)
@@ -458,9 +460,7 @@ static void tell_close(struct vc *vc, void *arg)
 void hang_tell_closes(void *arg, struct mpid_tale *tale)
 {
     (void)arg;
-    if (tale->sleeper)
-        sleep_watch(tale->sleeper, NULL);
-    else
+    if (!is_for_sleeper(tale, NULL))
         vc_each(tell_close, tale);
 }
 

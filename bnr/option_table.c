@@ -10,8 +10,6 @@
 
 #include "os/nearest.h"
 
-#define ONE_HOST "this version runs every process on this host; leave the option out"
-
 const char *const option_section_titles[OPTION_SECTIONS] = {
     [OPTION_PROGRAM] = "For the program that follows",
     [OPTION_JOB] = "For the whole job",
@@ -112,7 +110,8 @@ const struct option_row option_table[] = {
     {"soft", "SET", OPTION_FOREIGN, OPTION_IGNORED,
      "Accepted; as many processes as -n says are started, or none."},
     {"topolib demux", "NAME", OPTION_FOREIGN, OPTION_IGNORED, "Accepted; mpiexec needs neither."},
-    {"nolocal", NULL, OPTION_FOREIGN, OPTION_REFUSED, ONE_HOST},
+    {"nolocal skip-launch-node", NULL, OPTION_FOREIGN, OPTION_REFUSED,
+     "this version runs every process on this host; leave the option out"},
     {"nooversubscribe", NULL, OPTION_FOREIGN, OPTION_REFUSED,
      "mpiexec does not limit processes by the number of processors; leave the option out"},
     {"iface", "NAME", OPTION_FOREIGN, OPTION_REFUSED,
@@ -123,7 +122,6 @@ const struct option_row option_table[] = {
      "this version does not bind ranks; leave the option out"},
     {"cpus-per-proc cpus-per-rank npersocket rankfile rf", NULL, OPTION_FOREIGN, OPTION_REFUSED,
      "this version does not place ranks; leave the option out"},
-    {"skip-launch-node", NULL, OPTION_FOREIGN, OPTION_REFUSED, ONE_HOST},
     {"path", "DIRS", OPTION_FOREIGN, OPTION_REFUSED, "name the program by its path, or set PATH"},
     {"prepend-pattern timestamp-output xml", NULL, OPTION_FOREIGN, OPTION_REFUSED,
      "lines can begin with the rank only; use -l"},

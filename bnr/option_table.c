@@ -80,6 +80,8 @@ const struct option_row option_table[] = {
 
     {"host hosts H", "NAMES", OPTION_FOREIGN, OPTION_HOST,
      "Accepted where every name is this host's."},
+    {"arch", "NAME", OPTION_FOREIGN, OPTION_ARCH,
+     "Accepted where it is what uname -m says on this host."},
     {"bind-to", "none", OPTION_FOREIGN, OPTION_BIND, "Ranks are not bound; only none is accepted."},
     {"map-by rank-by", "WORD", OPTION_FOREIGN, OPTION_MAP,
      "Accepted where it changes nothing on one host; ppr:N:node is the same as -npernode N."},

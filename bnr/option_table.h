@@ -38,6 +38,7 @@ enum option_action {
     OPTION_HELP,
     OPTION_HOST,
     OPTION_HOSTFILE,
+    OPTION_ARCH,
     OPTION_BIND,
     OPTION_MAP,
     OPTION_MCA,

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/utsname.h>
 #include <time.h>
 
 #include "bnr/option_table.h"
@@ -364,6 +365,17 @@ static int check_hosts(struct reader *r, const char *option, const char *list)
     return 0;
 }
 
+static int check_arch(struct reader *r, const char *option, const char *arch)
+{
+    struct utsname name = {.machine = "unknown"};
+    if (!uname(&name) && !strcmp(name.machine, arch))
+        return 0;
+    return refuse(r,
+                  "'%s %s': this version runs every process on this host, whose architecture is "
+                  "%s; leave the option out",
+                  option, arch, name.machine);
+}
+
 /* A file with a host's name at the beginning of each line; slots and comments may follow. */
 static int check_hostfile(struct reader *r, const char *option, const char *name)
 {
@@ -471,6 +483,7 @@ static int check_foreign(struct reader *r, const struct option_row *row, const c
     int number;
     switch (row->action) {
     case OPTION_HOST: return check_hosts(r, option, value);
+    case OPTION_ARCH: return check_arch(r, option, value);
     case OPTION_MAP: return check_mapping(r, option, value);
     case OPTION_HOSTFILE: return check_hostfile(r, option, value);
     case OPTION_MCA: return check_parameter(r, option, value);

@@ -32,6 +32,7 @@ holds "a missing program is refused" "$(cat err)" "no program"
 echo "no.such.host.example slots=2" >hosts
 run -n 2 -hostfile hosts true 2>err && fail "a hostfile with other hosts is refused"
 holds "a hostfile with other hosts is refused with the reason" "$(cat err)" "on this host"
+same "-arch is accepted where it is this host's" "$(run -arch "$(uname -m)" echo x)" x
 printf '# all here\n\nlocalhost slots=4\n 127.0.0.1:2 # too\n' >hosts
 same "one with this host is accepted" "$(run -n 2 --hostfile hosts echo x | wc -l)" 2
 same "ppr:N:node starts N" "$(run --map-by ppr:3:node echo x | wc -l)" 3

@@ -257,6 +257,7 @@ static const struct {
     {"-initial-errhandler= prog", "not ''"},
     {"-initial-errhandler", "needs a value"},
     {"--initial-errhander x prog", "did you mean '--initial-errhandler'"},
+    {"-arch none.such prog", "'-arch none.such': this version runs every process on this host"},
     {"-memory-alloc-kinds mpi,,system prog", "such as mpi,system"},
     {"-memory-alloc-kinds mpi: prog", "not 'mpi:'"},
     {"-memory-alloc-kinds :alloc_mem prog", "not ':alloc_mem'"},

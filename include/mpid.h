@@ -35,8 +35,8 @@ struct mpid_gid {
 };
 
 /*
- * What a message is known by. context: two for each communicator, the even
- * one for point-to-point, the odd one for collectives; equal on all members.
+ * What a message is known by. context: several for each communicator, one for
+ * each purpose; equal on all members.
  * rank: of the sender, in the context's own numbering. tag: 0 or more.
  */
 struct mpid_envelope {

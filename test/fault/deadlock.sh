@@ -104,6 +104,16 @@ planted late "rank 2" "Others wait for rank 2, which has not called MPI_Init"
 VIREO_CHANNELS=tcp,loopback planted head_to_head "ranks 0-1 (a deadlock)" "A cycle of waits"
 VIREO_CHANNELS=tcp,loopback planted sends "ranks 2-3 (a deadlock)" "A cycle of waits: 2 -> 3 -> 2"
 
+# Requests come and go while they are looked at.
+"$mpiexec" --timeout 100 -n 2 "$deadlock" restless >out 2>err &
+job=$!
+for i in $(seq 1 20); do
+    "$vireo" report "$job" >report 2>&1 || sleep 0.2
+done
+holds "a restless job" "$(cat report)" "rank 0: waits in MPI_Recv for a message"
+kill "$job"
+wait "$job" 2>/dev/null
+
 # While the job goes on: by a signal, and by the command, once and again.
 "$mpiexec" --timeout 50 -n 4 "$deadlock" missing >out 2>err &
 job=$!
@@ -141,13 +151,3 @@ same "nor can what is no job" "$?$(grep -c 'is no mpiexec of this library' repor
 same "what is no number" $? 2
 run --timeout 0.3 -n 2 sleep 20 2>err
 same "programs without MPI have nothing to tell" "$?$(wc -l <err)" "1241"
-
-# Requests come and go while they are looked at.
-"$mpiexec" --timeout 100 -n 2 "$deadlock" restless >out 2>err &
-job=$!
-for i in $(seq 1 20); do
-    "$vireo" report "$job" >report 2>&1 || sleep 0.2
-done
-holds "a restless job" "$(cat report)" "rank 0: waits in MPI_Recv for a message"
-kill "$job"
-wait "$job" 2>/dev/null

@@ -301,6 +301,8 @@ void mpid_tell_request(struct mpid_tale *tale, const struct mpid_request *reques
 /* A request that the layer above completes, by mpid_complete(); NULL: something else that it
  * brings about, and tells of by mpid_wake(). */
 void mpid_tell_own(struct mpid_tale *tale, const struct mpid_request *request);
+/* In words alone, a message that some of the requests told by mpid_tell_own() receive parts of. */
+void mpid_tell_receive(struct mpid_tale *tale, const struct mpid_envelope *want);
 /* A message that fits want. */
 void mpid_tell_probe(struct mpid_tale *tale, const struct mpid_envelope *want);
 /* All sends of this process that are not over. */

@@ -231,12 +231,21 @@ bool part_is_complete(struct part *part)
     return (part->send || is_posted(part)) && all_done(part);
 }
 
-void part_tell(const struct part *part, struct mpid_tale *tale)
+/* Of a send, each chunk that it has handed over is told; of a receive, the whole. */
+void part_tell(struct part *part, struct mpid_tale *tale)
 {
+    struct mpid_envelope want = {part->comm->context + CONTEXT_PART, part->peer, part->user_tag};
     if (part->setup)
         mpid_tell_request(tale, &part->setup->dev);
-    for (int i = 0; i < part->cut.chunks && part->slots; i++)
-        mpid_tell_request(tale, &slot_at(part, i)->dev);
+    for (int i = 0; i < part->cut.chunks; i++) {
+        struct slot *slot = slot_at(part, i);
+        if (part->send && !atomic_load_explicit(&slot->waiting, memory_order_acquire))
+            mpid_tell_request(tale, &slot->dev);
+        else
+            mpid_tell_own(tale, &slot->dev);
+    }
+    if (!part->send && is_posted(part) && !all_done(part))
+        mpid_tell_receive(tale, &want);
 }
 
 int part_outcome(struct part *part, MPI_Status *status)

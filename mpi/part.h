@@ -62,7 +62,7 @@ bool part_arrived(struct part *part, int partition);
 /* Whether all is done; inactive ones count. */
 bool part_is_complete(struct part *part);
 /* Say what it waits for (mpid_wait_telling()). */
-void part_tell(const struct part *part, struct mpid_tale *tale);
+void part_tell(struct part *part, struct mpid_tale *tale);
 /* Fill in the status of a complete one; returns its error class. */
 int part_outcome(struct part *part, MPI_Status *status);
 

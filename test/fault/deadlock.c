@@ -121,6 +121,22 @@ static void parts(void)
         MPI_Ssend(large, 4, MPI_INT, 1, 6, MPI_COMM_WORLD);
 }
 
+/* Rank 2 waits for a message to rank 1 of which it has not made every part ready. */
+static void unready(void)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (rank == 1)
+        MPI_Precv_init(large, 4, 1, MPI_INT, 2, 6, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    if (rank == 2)
+        MPI_Psend_init(large, 4, 1, MPI_INT, 1, 6, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    if (request == MPI_REQUEST_NULL)
+        return;
+    MPI_Start(&request);
+    if (rank == 2)
+        MPI_Pready_range(0, 2, request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 /* Two large sends, and nobody receives yet. */
 static void sends(void)
 {
@@ -367,6 +383,7 @@ static const struct {
     {"unsent", unsent},
     {"buffered", buffered},
     {"parts", parts},
+    {"unready", unready},
     {"computes", computes},
     {"sleeps", sleeps},
     {"ended", ended},

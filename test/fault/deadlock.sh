@@ -62,6 +62,9 @@ planted buffered "rank 0" "Others wait for rank 0, which is outside MPI and slee
 planted parts "ranks 1-2 (a deadlock)" \
     "Wrong kind of message? Rank 1 waits in MPI_Wait for a partitioned message from rank 2" \
     "rank 2: waits in MPI_Ssend for rank 1 to receive 16 bytes (tag 6, MPI_COMM_WORLD), at"
+planted unready "rank 2" "Others wait for rank 2, which waits in MPI_Wait" \
+    "rank 1: waits in MPI_Wait for a partitioned message from rank 2 (tag 6, MPI_COMM_WORLD), at" \
+    "rank 2: waits in MPI_Wait, at"
 planted computes "rank 3" "not there: rank 3, which is outside MPI and computes" \
     "To see where rank 3 is: gdb -p "
 planted sleeps "rank 2" "Others wait for rank 2, which is outside MPI and sleeps" \

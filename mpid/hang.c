@@ -254,7 +254,6 @@ static bool counts(struct mpid_tale *tale)
     return !tale->cut;
 }
 
-<<<<<<< ours
 /* Where a sleeper is told, it watches the request, or everything where that is NULL. Returns whether
  * that is all that is to be done. */
 static bool is_for_sleeper(struct mpid_tale *tale, const struct mpid_request *request)
@@ -262,13 +261,13 @@ static bool is_for_sleeper(struct mpid_tale *tale, const struct mpid_request *re
     if (tale->sleeper)
         sleep_watch(tale->sleeper, request);
     return tale->sleeper != NULL;
-=======
+}
+
 static void put_receive(struct mpid_tale *tale, const struct mpid_envelope *env, size_t len,
                         const char *state)
 {
     put(tale, "A\trecv\t%u\t%" PRId64 "\t%d\t%d\t%zu\t%s\n", env->context,
         world_rank(env->context, env->rank), env->rank, env->tag, len, state);
->>>>>>> theirs
 }
 
 void mpid_tell_request(struct mpid_tale *tale, const struct mpid_request *request)

@@ -4,8 +4,8 @@
  * The one table of settings. Each row has a name, a type, a default, a unit
  * and a sentence; the environment (VIREO_<NAME>), mpiexec's option
  * --set NAME=VALUE and doc/settings.md are views of it. A name that starts with
- * VIREO_ and is not in the table, or a value that does not parse, is an error
- * reported with the nearest name: never ignored.
+ * VIREO_ and is neither in the table nor one of the few that wrappers and tests
+ * have, or a value that does not parse, is an error: never ignored.
  *
  * Values are read from the environment once, at the first os_settings_load(); after
  * that only os_setting_put() changes them.

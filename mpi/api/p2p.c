@@ -55,6 +55,11 @@ static __attribute__((cold, noinline)) int fail(struct comm *comm, int error, MP
     }
 }
 
+static __attribute__((cold, noinline)) int no_request(struct comm *comm, const char *function)
+{
+    return errh_comm(comm, MPI_ERR_ARG, function, "request is NULL");
+}
+
 static inline struct p2p_side side_of(struct comm *comm, int peer, int tag)
 {
     return (struct p2p_side){comm, comm->context, peer, tag};
@@ -98,6 +103,8 @@ static __attribute__((noinline)) int start_slow(const void *buf, MPI_Count count
     struct request *made;
     if (!is_good_send(to, count))
         return refuse(to, count, false, call.function);
+    if (!call.request)
+        return no_request(to->comm, call.function);
     int rc = p2p_isend_mode(to, buf, count, type, mode | MPID_MORE, &made);
     if (rc)
         return fail(to->comm, rc, type, call.function);
@@ -179,6 +186,8 @@ int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     struct comm *c = comm_from(comm);
     if (__builtin_expect(!c, 0))
         return errh_bad_comm(comm, __func__);
+    if (__builtin_expect(!request, 0))
+        return no_request(c, __func__);
     if (__builtin_expect(sent_at_once(buf, count, datatype, dest, tag, c, MPID_MORE), 1)) {
         *request = request_handle(&request_done);
         return MPI_SUCCESS;
@@ -219,6 +228,8 @@ int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     struct comm *c = comm_from(comm);
     if (!c)
         return errh_bad_comm(comm, __func__);
+    if (__builtin_expect(!request, 0))
+        return no_request(c, __func__);
     if (__builtin_expect(sent_at_once(buf, count, datatype, dest, tag, c, MPID_MORE), 1)) {
         *request = request_handle(&request_done);
         return MPI_SUCCESS;
@@ -280,6 +291,8 @@ int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     struct comm *c = comm_from(comm);
     if (!c)
         return errh_bad_comm(comm, __func__);
+    if (!request)
+        return no_request(c, __func__);
     int rc = send_buffered(buf, count, datatype, side_of(c, dest, tag), __func__);
     if (!rc)
         *request = request_handle(&request_done);
@@ -367,6 +380,8 @@ static __attribute__((noinline)) int start_recv_slow(void *buf, MPI_Count count,
     struct request *made;
     if (!is_good_recv(from, count))
         return refuse(from, count, true, call.function);
+    if (!call.request)
+        return no_request(from->comm, call.function);
     int rc = p2p_irecv(from, buf, count, type, &made);
     if (rc)
         return fail(from->comm, rc, type, call.function);
@@ -397,8 +412,10 @@ int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
     struct p2p_side from = side_of(c, source, tag);
     int64_t len = type_constant_bytes(datatype, count);
     struct request *made;
-    if (__builtin_expect(len < 0 || !buf || source < MPI_ANY_SOURCE || source >= c->peers ||
-                             (tag < 0 && tag != MPI_ANY_TAG) || !(made = request_create(REQUEST_RECV, c)), 0))
+    if (__builtin_expect(!request || len < 0 || !buf || source < MPI_ANY_SOURCE ||
+                             source >= c->peers || (tag < 0 && tag != MPI_ANY_TAG) ||
+                             !(made = request_create(REQUEST_RECV, c)),
+                         0))
         return start_recv_slow(buf, count, datatype, &from, (struct call){request, __func__});
     struct mpid_envelope want = p2p_want(&from);
     struct mpid_bytes bytes = {.base = buf, .len = (size_t)len};
@@ -483,7 +500,7 @@ static int give_exchange(const struct exchange *x, void *owned, MPI_Request *req
     struct request *pair;
     if (!request) {
         free(owned);
-        return errh_comm(x->to.comm, MPI_ERR_ARG, function, "request is NULL");
+        return no_request(x->to.comm, function);
     }
     int rc = start_pair(x, owned, &pair, function);
     if (!rc)
@@ -664,6 +681,8 @@ static int look(const struct p2p_side *from, bool wait, struct mpid_message **me
 {
     if (!is_good_recv(from, 0))
         return refuse(from, 0, true, function);
+    if (!flag)
+        return errh_comm(from->comm, MPI_ERR_ARG, function, "flag is NULL");
     if (from->peer == MPI_PROC_NULL) {
         *flag = 1;
         status_set(status, MPI_PROC_NULL, MPI_ANY_TAG, 0, false);
@@ -685,6 +704,8 @@ static int look(const struct p2p_side *from, bool wait, struct mpid_message **me
 static int look_and_take(const struct p2p_side *from, bool wait, MPI_Message *handle, int *flag,
                          MPI_Status *status, const char *function)
 {
+    if (!handle)
+        return errh_comm(from->comm, MPI_ERR_ARG, function, "message is NULL");
     struct message *message = malloc(sizeof(*message));
     if (!message)
         return errh_comm(from->comm, MPI_ERR_NO_MEM, function, "out of memory");
@@ -876,6 +897,8 @@ int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message
                   MPI_Request *request)
 {
     struct request *made;
+    if (!request)
+        return no_request(NULL, __func__);
     int rc = receive_message(message, buf, count, datatype, &made, __func__);
     if (!rc)
         *request = request_handle(made);

@@ -112,6 +112,7 @@ static void others(void)
 static void pointers(void)
 {
     MPI_Request none = MPI_REQUEST_NULL;
+    MPI_Message message = MPI_MESSAGE_NO_PROC;
     SAYS("request is NULL", MPI_Wait(NULL, &status));
     SAYS("flag is NULL", MPI_Test(&none, NULL, &status));
     SAYS("flag is NULL", MPI_Testall(1, &none, NULL, MPI_STATUSES_IGNORE));
@@ -122,6 +123,16 @@ static void pointers(void)
     SAYS("array_of_indices is NULL", MPI_Testsome(1, &none, &n, NULL, MPI_STATUSES_IGNORE));
     SAYS("request is NULL", MPI_Start(NULL));
     SAYS("array_of_requests is NULL", MPI_Startall(1, NULL));
+    SAYS("request is NULL", MPI_Isend(buf, 1, MPI_INT, 0, 0, world, NULL));
+    SAYS("request is NULL", MPI_Issend(buf, 1, MPI_INT, 0, 0, world, NULL));
+    SAYS("request is NULL", MPI_Irsend(buf, 1, MPI_INT, 0, 0, world, NULL));
+    SAYS("request is NULL", MPI_Ibsend(buf, 1, MPI_INT, 0, 0, world, NULL));
+    SAYS("request is NULL", MPI_Irecv(buf, 1, MPI_INT, 0, 0, world, NULL));
+    SAYS("request is NULL", MPI_Imrecv(buf, 1, MPI_INT, &message, NULL));
+    SAYS("flag is NULL", MPI_Iprobe(0, 0, world, NULL, &status));
+    SAYS("flag is NULL", MPI_Improbe(0, 0, world, NULL, &message, &status));
+    SAYS("message is NULL", MPI_Improbe(0, 0, world, &n, NULL, &status));
+    SAYS("message is NULL", MPI_Mprobe(0, 0, world, NULL, &status));
 }
 
 int main(int argc, char **argv)

@@ -36,9 +36,9 @@ static struct p2p_side side(const struct agree *who, int i)
 enum { LAST_LOOKS = 3 }; /* turns of progress for what a process has sent right before its end */
 
 struct hope {
-    struct request *request;
+    struct request *request, *in_vain;
     const struct vc *vc;
-    int in_vain; /* turns since it was lost */
+    int lost; /* turns since it was */
 };
 
 static bool is_over(void *arg)
@@ -46,43 +46,63 @@ static bool is_over(void *arg)
     struct hope *hope = arg;
     if (request_is_complete(hope->request))
         return true;
-    hope->in_vain += mpid_is_lost(hope->vc);
-    return hope->in_vain > LAST_LOOKS;
+    if (hope->in_vain && request_is_complete(hope->in_vain))
+        return true;
+    hope->lost += mpid_is_lost(hope->vc);
+    return hope->lost > LAST_LOOKS;
 }
 
 static void tell(void *arg, struct mpid_tale *tale)
 {
-    mpid_tell_request(tale, &((struct hope *)arg)->request->dev);
+    const struct hope *hope = arg;
+    mpid_tell_request(tale, &hope->request->dev);
+    if (hope->in_vain)
+        mpid_tell_own(tale, &hope->in_vain->dev);
 }
 
 /* Who makes a communicator with processes that it shares none with cannot know that one of them
  * has ended: wait for a message from it only as long as it may come. */
-static int finish_receive(const struct p2p_side *from, struct request *request)
+static int finish_receive(const struct agree *who, const struct p2p_side *from,
+                          struct request *request, MPI_Status *status)
 {
-    struct hope hope = {request, comm_vc(from->comm, from->peer), 0};
+    struct hope hope = {request, who ? who->in_vain : NULL, comm_vc(from->comm, from->peer), 0};
     if (!hope.vc)
         return MPI_ERR_NO_MEM;
     if (!request_is_complete(request))
         mpid_wait_telling(is_over, &hope, tell);
     if (request_is_complete(request))
-        return p2p_finish(request, MPI_STATUS_IGNORE);
+        return p2p_finish(request, status);
     mpid_cancel(&request->dev); /* unless it has come at the last moment */
     int rc = p2p_finish(request, MPI_STATUS_IGNORE);
     return rc ? rc : MPI_ERR_PROC_ABORTED;
 }
 
-static int receive(const struct p2p_side *from, void *buf, MPI_Count count, MPI_Datatype type)
+static int receive(const struct agree *who, const struct p2p_side *from, void *buf,
+                   MPI_Count count, MPI_Datatype type)
 {
     struct request *request;
     int rc = p2p_irecv(from, buf, count, type, &request);
-    return rc ? rc : finish_receive(from, request);
+    return rc ? rc : finish_receive(who, from, request, MPI_STATUS_IGNORE);
+}
+
+int agree_hear(const struct p2p_side *other, int *from, int *word)
+{
+    struct request *request;
+    struct p2p_side anybody = *other;
+    MPI_Status status = {.MPI_SOURCE = other->peer};
+    anybody.peer = MPI_ANY_SOURCE;
+    int rc = p2p_irecv(&anybody, word, 1, MPI_INT, &request);
+    if (!rc)
+        rc = finish_receive(NULL, other, request, &status);
+    *from = status.MPI_SOURCE;
+    return rc;
 }
 
 /* ---- one step ---- */
 
 /* Send out to one side and receive in from another. */
-static int exchange(const struct p2p_side *there, const void *out, size_t out_len,
-                    const struct p2p_side *here, void *in, size_t in_len)
+static int exchange(const struct agree *who, const struct p2p_side *there, const void *out,
+                    size_t out_len, const struct p2p_side *here, void *in, size_t in_len)
 {
     struct request *sending, *receiving;
     int rc = p2p_irecv(here, in, (MPI_Count)in_len, MPI_BYTE, &receiving);
@@ -90,7 +110,7 @@ static int exchange(const struct p2p_side *there, const void *out, size_t out_le
         return rc;
     rc = p2p_isend(there, out, (MPI_Count)out_len, MPI_BYTE, &sending);
     int sent = rc ? rc : p2p_finish(sending, MPI_STATUS_IGNORE);
-    int received = finish_receive(here, receiving);
+    int received = finish_receive(who, here, receiving, MPI_STATUS_IGNORE);
     return sent ? sent : received;
 }
 
@@ -99,7 +119,7 @@ static int exchange_members(const struct agree *who, int to, const void *out, in
                             size_t len)
 {
     struct p2p_side there = side(who, to), here = side(who, from);
-    return exchange(&there, out, len, &here, in, len);
+    return exchange(who, &there, out, len, &here, in, len);
 }
 
 /* The leader's bytes to all members of this half, down a binomial tree. */
@@ -112,7 +132,7 @@ static int spread(const struct agree *who, void *bytes, size_t len)
         bit *= 2;
     if (place) {
         struct p2p_side up = side(who, (int)((place - bit + who->leader) % n));
-        rc = receive(&up, bytes, (MPI_Count)len, MPI_BYTE);
+        rc = receive(who, &up, bytes, (MPI_Count)len, MPI_BYTE);
     }
     for (bit /= 2; bit && !rc; bit /= 2) {
         if (place >= n - bit)
@@ -157,12 +177,12 @@ static int half_max(const struct agree *who, uint64_t *values, int count)
     if (me >= power) {
         struct p2p_side speaker = side(who, me - power);
         int rc = p2p_send(&speaker, values, count, MPI_UINT64_T);
-        return rc ? rc : receive(&speaker, values, count, MPI_UINT64_T);
+        return rc ? rc : receive(who, &speaker, values, count, MPI_UINT64_T);
     }
     bool speaks = me + power < n;
     if (speaks) {
         struct p2p_side silent = side(who, me + power);
-        int rc = receive(&silent, others, count, MPI_UINT64_T);
+        int rc = receive(who, &silent, others, count, MPI_UINT64_T);
         if (rc)
             return rc;
         maximum(values, others, count);
@@ -184,7 +204,7 @@ int agree_max(const struct agree *who, uint64_t *values, int count)
     if (rc || !who->bridged)
         return rc;
     if (my_index(who) == who->leader) {
-        rc = exchange(&who->other, values, len, &who->other, others, len);
+        rc = exchange(who, &who->other, values, len, &who->other, others, len);
         if (!rc)
             maximum(values, others, count);
     }
@@ -198,16 +218,17 @@ int agree_max(const struct agree *who, uint64_t *values, int count)
 /* ---- blocks ---- */
 
 /* What the leaders do. *theirs is NULL unless that succeeds. */
-static int swap_leaders(const struct p2p_side *other, const void *mine, uint64_t len,
-                        void **theirs, uint64_t *their_len)
+static int swap_leaders(const struct agree *who, const void *mine, uint64_t len, void **theirs,
+                        uint64_t *their_len)
 {
-    int rc = exchange(other, &len, sizeof(len), other, their_len, sizeof(*their_len));
+    const struct p2p_side *other = &who->other;
+    int rc = exchange(who, other, &len, sizeof(len), other, their_len, sizeof(*their_len));
     if (rc)
         return rc;
     *theirs = *their_len < PTRDIFF_MAX ? calloc(1, *their_len ? (size_t)*their_len : 1) : NULL;
     if (!*theirs)
         return MPI_ERR_NO_MEM;
-    rc = exchange(other, mine, (size_t)len, other, *theirs, (size_t)*their_len);
+    rc = exchange(who, other, mine, (size_t)len, other, *theirs, (size_t)*their_len);
     if (rc) {
         free(*theirs);
         *theirs = NULL;
@@ -222,7 +243,8 @@ int agree_swap(const struct agree *who, const void *mine, size_t len, void **the
     uint64_t told[2] = {0, MPI_SUCCESS}; /* the length, and whether the leader failed */
     void *bytes = NULL;
     if (leads)
-        told[1] = (uint64_t)swap_leaders(&who->other, mine, len, &bytes, &told[0]);
+        told[1] = (uint64_t)(who->failed ? who->failed
+                                         : swap_leaders(who, mine, len, &bytes, &told[0]));
     int rc = spread(who, told, sizeof(told));
     if (!rc)
         rc = (int)told[1];

@@ -17,6 +17,7 @@
 
 struct comm;
 struct group;
+struct request;
 
 enum { AGREE_VALUES = 24 };
 
@@ -30,6 +31,8 @@ struct agree {
     bool bridged;
     int leader;            /* the one of this half, by its number in it, that talks to ... */
     struct p2p_side other; /* ... the leader of the other; only the leader's counts */
+    int failed;            /* the leader's: agree_swap() is to end with it, in this half */
+    struct request *in_vain; /* once it is complete nothing is waited for any more; NULL: none */
 };
 
 /* values[i] becomes the maximum over the members; count is AGREE_VALUES at most. */
@@ -43,5 +46,8 @@ int agree_gather(const struct agree *who, void *all, size_t size);
  * other half gives, in memory of malloc(). */
 int agree_swap(const struct agree *who, const void *mine, size_t len, void **theirs,
                size_t *their_len);
+
+/* Hear a number from any process that other->comm leads to, as long as other's peer lives. */
+int agree_hear(const struct p2p_side *other, int *from, int *word);
 
 #endif

@@ -12,6 +12,17 @@ struct errhandler;
 struct group;
 struct info;
 
+/* What is wrong with the arguments of two groups' members, besides error classes. */
+enum {
+    COMM_FROM_LOCAL_LEADER = 1000, /* some member's is no rank */
+    COMM_FROM_TWO_LEADERS,         /* members of a group name different ones */
+    COMM_FROM_NO_REMOTE,           /* the leader's remote group is none */
+    COMM_FROM_REMOTE_LEADER,       /* the leader's is no rank of that */
+    COMM_FROM_OVERLAP,
+    COMM_FROM_STRANGERS, /* the leaders do not name each other */
+    COMM_FROM_ELSEWHERE  /* one of these, in the other group */
+};
+
 /* Each NULL where the handle is none. */
 struct comm_from {
     struct group *group; /* the local one */
@@ -20,12 +31,12 @@ struct comm_from {
     struct errhandler *errhandler;
 };
 
-/* MPI_SUCCESS, or the code of an error that was raised. */
-int comm_from_check(const struct comm_from *from, MPI_Group group, MPI_Info info,
+/* MPI_SUCCESS, or the code of an error that was raised. what: the group argument's name. */
+int comm_from_check(const struct comm_from *from, MPI_Group group, const char *what, MPI_Info info,
                     const char *function);
 /* Raise an error. Returns its code. */
 int comm_from_error(const struct comm_from *from, int error_class, const char *function,
-                    const char *what);
+                    const char *fmt, ...) __attribute__((format(printf, 4, 5), cold));
 /* Give the user what was made, with handler and hints, or raise rc. */
 int comm_from_give(const struct comm_from *from, int rc, struct comm *made, MPI_Comm *newcomm,
                    const char *function);

@@ -514,7 +514,7 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
 {
     struct comm *new;
     struct comm_from from = {group_from(group), stringtag, info_from(info), errh_from(errhandler)};
-    int rc = comm_from_check(&from, group, info, __func__);
+    int rc = comm_from_check(&from, group, "group", info, __func__);
     if (rc)
         return rc;
     if (!newcomm)

@@ -91,7 +91,9 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
  *
  * Every process of both groups must call this with the same text; the call waits for them. No
  * process may be in both. Calls that go on at the same time in several threads need different
- * texts. Errors go to errhandler.
+ * texts. Errors go to errhandler. What is wrong with groups and leaders is told to all who call;
+ * only where the leader's remote_group is no group, or neither leader names the other, the other
+ * group is not found, and waits. After an error the text should be another one.
  *
  * local_group: the group that this process is in; where one of the two is MPI_GROUP_EMPTY, the call
  *   is local
@@ -105,7 +107,9 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
  * MPI_ERR_ARG: stringtag is NULL or too long, or newintercomm is NULL.
  * MPI_ERR_ERRHANDLER: errhandler is none; told to that of MPI_COMM_SELF.
  * MPI_ERR_GROUP: not a group, one without this process, or the two have a process in common.
- * MPI_ERR_OTHER: all contexts are in use: communicators that are not needed must be freed first.
+ * MPI_ERR_RANK: a leader is no rank of its group, or not all mean the same.
+ * MPI_ERR_OTHER: in the other group an argument is wrong; or all contexts are in use:
+ *   communicators that are not needed must be freed first.
  *
  * MPI-5.0 7.6.2
  */
@@ -116,7 +120,7 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
     struct comm *new;
     struct comm_from from = {group_from(local_group), stringtag, info_from(info),
                              errh_from(errhandler)};
-    int rc = comm_from_check(&from, local_group, info, __func__);
+    int rc = comm_from_check(&from, local_group, "local_group", info, __func__);
     if (rc)
         return rc;
     if (!newintercomm)
@@ -128,20 +132,16 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
         *newintercomm = MPI_COMM_NULL;
         return MPI_SUCCESS;
     }
-    struct comm_meeting meeting = {from.group, NULL, local_leader, remote_leader, stringtag};
-    if (local_leader < 0 || local_leader >= from.group->size)
-        return comm_from_error(&from, MPI_ERR_RANK, __func__,
-                               "local_leader is no rank of the local group");
-    if (from.group->rank == local_leader) {
-        meeting.remote = group_from(remote_group);
-        if (!meeting.remote)
-            return comm_from_error(&from, MPI_ERR_GROUP, __func__,
-                                   "the remote group is none, or was freed");
-        if (remote_leader < 0 || remote_leader >= meeting.remote->size)
-            return comm_from_error(&from, MPI_ERR_RANK, __func__,
-                                   "remote_leader is no rank of the remote group");
-    }
+    bool leads = from.group->rank == local_leader;
+    struct comm_meeting meeting = {from.group, leads ? group_from(remote_group) : NULL,
+                                   local_leader, remote_leader, stringtag};
     rc = comm_from_groups(&meeting, &new);
+    if (rc == COMM_FROM_LOCAL_LEADER && (local_leader < 0 || local_leader >= from.group->size))
+        return comm_from_error(&from, MPI_ERR_RANK, __func__, "local_leader %d: must be 0 to %d",
+                               local_leader, from.group->size - 1);
+    if (rc == COMM_FROM_REMOTE_LEADER && leads)
+        return comm_from_error(&from, MPI_ERR_RANK, __func__, "remote_leader %d: must be 0 to %d",
+                               remote_leader, meeting.remote->size - 1);
     return comm_from_give(&from, rc, new, newintercomm, __func__);
 }
 

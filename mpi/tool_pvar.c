@@ -216,7 +216,7 @@ void tool_pvar_describe(int i, struct tool_pvar *pvar)
                      : row->from == FROM_TIME ? MPI_DOUBLE
                                               : MPI_UNSIGNED_LONG_LONG;
     pvar->enumtype = tool_pvar_enum(i);
-    pvar->readonly = pvar->continuous = is_state || row->class == LEVEL;
+    pvar->continuous = is_state || row->class == LEVEL;
 }
 
 /* ---- what the device says ---- */
@@ -286,6 +286,12 @@ static void share_mark(const struct row *row)
                 h->value[0] = most;
 }
 
+/* The device takes that time only while somebody wants it. */
+static bool is_idle_time(const struct row *row)
+{
+    return row->from == FROM_TIME && row->offset == offsetof(struct mpid_stats, idle_ns);
+}
+
 void tool_pvar_start(struct tool_pvar_handle *handle)
 {
     const struct row *row = row_of_handle(handle);
@@ -293,7 +299,7 @@ void tool_pvar_start(struct tool_pvar_handle *handle)
         return;
     if (row->from == FROM_MOST)
         share_mark(row);
-    if (row->from == FROM_TIME && row->offset == offsetof(struct mpid_stats, idle_ns))
+    if (is_idle_time(row))
         mpid_time_idle(true);
     read_now(handle, handle->base);
     handle->started = true;
@@ -327,7 +333,7 @@ void tool_pvar_stop(struct tool_pvar_handle *handle)
         return;
     settle(handle);
     handle->started = false;
-    if (row->from == FROM_TIME && row->offset == offsetof(struct mpid_stats, idle_ns))
+    if (is_idle_time(row))
         mpid_time_idle(false);
 }
 
@@ -371,6 +377,7 @@ bool tool_pvar_write(struct tool_pvar_handle *handle, const void *buf)
     return true;
 }
 
+/* Give it its starting value. */
 static void clear(struct tool_pvar_handle *handle)
 {
     memset(handle->value, 0, (size_t)handle->count * sizeof(handle->value[0]));
@@ -394,8 +401,6 @@ int tool_pvar_alloc(struct tool_session *session, int index, struct comm *comm,
                     struct tool_pvar_handle **handle)
 {
     int count = comm ? comm->peers : 1;
-    struct tool_pvar pvar;
-    /* values, bases, and room for the counts of the moment */
     struct tool_pvar_handle *made =
         calloc(1, sizeof(*made) + 3 * (size_t)count * sizeof(made->value[0]));
     if (!made)
@@ -418,9 +423,7 @@ int tool_pvar_alloc(struct tool_session *session, int index, struct comm *comm,
     if (made->next)
         made->next->at = &made->next;
     session->handles = made;
-    tool_pvar_describe(index, &pvar);
-    if (pvar.class == HIGHWATERMARK)
-        read_now(made, made->value);
+    clear(made);
     *handle = made;
     return MPI_SUCCESS;
 }

@@ -33,7 +33,7 @@ struct tool_pvar {
     int class, verbosity, bind;
     MPI_Datatype datatype;
     const struct tool_enum *enumtype; /* NULL: none */
-    bool readonly, continuous;        /* what is not readonly is atomic */
+    bool continuous; /* it cannot be started, written or reset either; all others are atomic */
 };
 
 struct tool_session {
@@ -50,7 +50,7 @@ struct tool_pvar_handle {
     struct tool_session *session;
     struct group *group; /* whose members are the elements; NULL: not bound */
     struct tool_pvar_handle *next, **at;
-    uint64_t *base;   /* [count]: the device's count when it was started */
+    uint64_t *base;   /* [2 * count]: the device's count when it was started; and that of now */
     uint64_t value[]; /* [count]: from the times before that; or the mark */
 };
 

@@ -9,11 +9,6 @@
 #include "mpi/tool.h"
 #include "mpi/tool_pvar.h"
 
-static bool is_all(MPI_T_pvar_handle handle)
-{
-    return handle == MPI_T_PVAR_ALL_HANDLES;
-}
-
 /* What is wrong with a variable's number; else MPI_SUCCESS. */
 static int check_index(int i)
 {
@@ -43,11 +38,11 @@ static int check(MPI_T_pvar_session session, MPI_T_pvar_handle handle,
     return *found ? MPI_SUCCESS : MPI_T_ERR_INVALID_HANDLE;
 }
 
-static bool is_readonly(const struct tool_pvar_handle *handle)
+static bool is_continuous(const struct tool_pvar_handle *handle)
 {
     struct tool_pvar pvar;
     tool_pvar_describe(handle->index, &pvar);
-    return pvar.readonly;
+    return pvar.continuous;
 }
 
 /*
@@ -121,9 +116,9 @@ int PMPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosi
     if (enumtype)
         *enumtype = pvar.enumtype ? tool_enum_handle(pvar.enumtype) : MPI_T_ENUM_NULL;
     put(bind, pvar.bind);
-    put(readonly, pvar.readonly);
+    put(readonly, pvar.continuous);
     put(continuous, pvar.continuous);
-    put(atomic, !pvar.readonly);
+    put(atomic, !pvar.continuous);
     return MPI_SUCCESS;
 }
 
@@ -286,28 +281,23 @@ int PMPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handl
     return rc;
 }
 
-/* Do something with a handle, unless its variable is continuous. Returns whether it is not. */
-static bool one(struct tool_pvar_handle *handle, void (*act)(struct tool_pvar_handle *handle))
-{
-    struct tool_pvar pvar;
-    tool_pvar_describe(handle->index, &pvar);
-    if (!pvar.continuous)
-        act(handle);
-    return !pvar.continuous;
-}
-
-/* The same with that, or with all of a session; cannot is what to return of one that is named. */
+/* Do something with a handle, or with all of a session, but for continuous variables; cannot is what
+ * to return of one that is named. */
 static int each(MPI_T_pvar_session session, MPI_T_pvar_handle handle,
                 void (*act)(struct tool_pvar_handle *handle), int cannot)
 {
     struct tool_session *s;
     struct tool_pvar_handle *h;
     tool_lock();
-    int rc = is_all(handle) ? check_session(session, &s) : check(session, handle, &h);
-    if (!rc && !is_all(handle) && !one(h, act))
+    bool all = handle == MPI_T_PVAR_ALL_HANDLES;
+    int rc = all ? check_session(session, &s) : check(session, handle, &h);
+    if (!rc && !all && is_continuous(h))
         rc = cannot;
-    for (h = !rc && is_all(handle) ? s->handles : NULL; h; h = h->next)
-        (void)one(h, act);
+    else if (!rc && !all)
+        act(h);
+    for (h = !rc && all ? s->handles : NULL; h; h = h->next)
+        if (!is_continuous(h))
+            act(h);
     tool_unlock();
     return rc;
 }
@@ -419,7 +409,7 @@ int PMPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, cons
     struct tool_pvar_handle *h;
     tool_lock();
     int rc = check(session, handle, &h);
-    if (!rc && is_readonly(h))
+    if (!rc && is_continuous(h))
         rc = MPI_T_ERR_PVAR_NO_WRITE;
     if (!rc && (!buf || !tool_pvar_write(h, buf)))
         rc = MPI_T_ERR_INVALID;
@@ -447,7 +437,7 @@ int PMPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, 
     struct tool_pvar_handle *h;
     tool_lock();
     int rc = check(session, handle, &h);
-    if (!rc && is_readonly(h))
+    if (!rc && is_continuous(h))
         rc = MPI_T_ERR_PVAR_NO_ATOMIC;
     if (!rc && !buf)
         rc = MPI_T_ERR_INVALID;

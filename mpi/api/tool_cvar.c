@@ -16,15 +16,12 @@ static int check(MPI_T_cvar_handle handle, struct tool_cvar_handle **found)
     return *found ? MPI_SUCCESS : MPI_T_ERR_INVALID_HANDLE;
 }
 
-/* Describe a variable: MPI_SUCCESS, or what is wrong. */
-static int describe(int i, struct tool_cvar *cvar)
+/* What is wrong with a variable's number; else MPI_SUCCESS. */
+static int check_index(int i)
 {
     if (!tool_is_on())
         return MPI_T_ERR_NOT_INITIALIZED;
-    if (i < 0 || i >= tool_cvar_count())
-        return MPI_T_ERR_INVALID_INDEX;
-    tool_cvar_describe(i, cvar);
-    return MPI_SUCCESS;
+    return i >= 0 && i < tool_cvar_count() ? MPI_SUCCESS : MPI_T_ERR_INVALID_INDEX;
 }
 
 /*
@@ -75,9 +72,10 @@ int PMPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosi
                          int *bind, int *scope)
 {
     struct tool_cvar cvar;
-    int rc = describe(cvar_index, &cvar);
+    int rc = check_index(cvar_index);
     if (rc)
         return rc;
+    tool_cvar_describe(cvar_index, &cvar);
     tool_string(cvar.name, name, name_len);
     tool_string(cvar.about, desc, desc_len);
     if (verbosity)
@@ -112,7 +110,8 @@ int PMPI_T_cvar_get_index(const char *name, int *cvar_index)
         return MPI_T_ERR_NOT_INITIALIZED;
     if (!name || !cvar_index)
         return MPI_T_ERR_INVALID;
-    for (int i = 0; !describe(i, &cvar); i++) {
+    for (int i = 0; i < tool_cvar_count(); i++) {
+        tool_cvar_describe(i, &cvar);
         if (!strcmp(cvar.name, name)) {
             *cvar_index = i;
             return MPI_SUCCESS;
@@ -140,9 +139,8 @@ int PMPI_T_cvar_get_index(const char *name, int *cvar_index)
 int PMPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle *handle,
                              int *count)
 {
-    struct tool_cvar cvar;
     struct tool_cvar_handle *made;
-    int rc = describe(cvar_index, &cvar);
+    int rc = check_index(cvar_index);
     (void)obj_handle;
     if (rc)
         return rc;

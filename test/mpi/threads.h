@@ -36,6 +36,16 @@ static inline void threads_run(struct thread *threads, int count, void *(*what)(
         CHECK(!pthread_join(threads[i].id, NULL));
 }
 
+/* The same, where each has a copy of MPI_COMM_WORLD. */
+static inline void threads_run_apart(struct thread *threads, int count, void *(*what)(void *))
+{
+    for (int i = 0; i < count; i++)
+        OK(MPI_Comm_dup(MPI_COMM_WORLD, &threads[i].comm));
+    threads_run(threads, count, what);
+    for (int i = 0; i < count; i++)
+        OK(MPI_Comm_free(&threads[i].comm));
+}
+
 static inline void threads_pause(int ms)
 {
     struct timespec t = {ms / 1000, ms % 1000 * 1000000L};

@@ -60,11 +60,7 @@ int main(int argc, char **argv)
 {
     struct thread threads[THREADS];
     threads_init(&argc, &argv);
-    for (int i = 0; i < THREADS; i++)
-        OK(MPI_Comm_dup(MPI_COMM_WORLD, &threads[i].comm));
-    threads_run(threads, THREADS, work);
-    for (int i = 0; i < THREADS; i++)
-        OK(MPI_Comm_free(&threads[i].comm));
+    threads_run_apart(threads, THREADS, work);
     OK(MPI_Finalize());
     return 0;
 }

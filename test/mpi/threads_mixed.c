@@ -340,17 +340,13 @@ int main(int argc, char **argv)
     threads_init(&argc, &argv);
     int me = check_rank(MPI_COMM_WORLD), size = check_size(MPI_COMM_WORLD);
     make_shared((me + 1) % size, (me + size - 1) % size);
-    for (int i = 0; i < EIGHT; i++)
-        OK(MPI_Comm_dup(MPI_COMM_WORLD, &threads[i].comm));
     CHECK(!pthread_create(&completer, NULL, complete_all, NULL));
-    threads_run(threads, EIGHT, work);
+    threads_run_apart(threads, EIGHT, work);
     CHECK(!pthread_mutex_lock(&queue.lock));
     queue.over = 1;
     CHECK(!pthread_cond_signal(&queue.change));
     CHECK(!pthread_mutex_unlock(&queue.lock));
     CHECK(!pthread_join(completer, NULL));
-    for (int i = 0; i < EIGHT; i++)
-        OK(MPI_Comm_free(&threads[i].comm));
     OK(MPI_Request_free(&shared.send));
     OK(MPI_Request_free(&shared.recv));
     OK(MPI_Finalize());

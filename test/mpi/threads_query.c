@@ -61,11 +61,7 @@ int main(int argc, char **argv)
     struct thread threads[ALL];
     threads_init(&argc, &argv);
     OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keyval, NULL));
-    for (int i = 0; i < ALL; i++)
-        OK(MPI_Comm_dup(MPI_COMM_WORLD, &threads[i].comm));
-    threads_run(threads, ALL, work);
-    for (int i = 0; i < ALL; i++)
-        OK(MPI_Comm_free(&threads[i].comm));
+    threads_run_apart(threads, ALL, work);
     OK(MPI_Comm_free_keyval(&keyval));
     OK(MPI_Finalize());
     return 0;

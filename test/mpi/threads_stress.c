@@ -150,11 +150,7 @@ int main(int argc, char **argv)
 {
     struct thread threads[EIGHT];
     threads_init(&argc, &argv);
-    for (int i = 0; i < EIGHT; i++)
-        OK(MPI_Comm_dup(MPI_COMM_WORLD, &threads[i].comm));
-    threads_run(threads, EIGHT, work);
-    for (int i = 0; i < EIGHT; i++)
-        OK(MPI_Comm_free(&threads[i].comm));
+    threads_run_apart(threads, EIGHT, work);
     OK(MPI_Finalize());
     return 0;
 }

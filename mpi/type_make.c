@@ -263,14 +263,15 @@ int type_make_resized(struct type *old, int64_t lb, int64_t extent, struct type 
     return create(tree, &bounds, made);
 }
 
-/* A type with this tree, which it takes over, that is in all else as old. */
+/* A type with this tree, which it takes over, that is in all else as old. depth: of what the tree is
+ * over. */
 static int create_like(struct type *old, struct type_tree *tree, uint16_t depth, struct type **made)
 {
     struct bounds bounds = {0};
 
     count_in(&bounds, old, 1);
     cover(&bounds, old, 0);
-    bounds.depth = (uint16_t)(depth - 1);
+    bounds.depth = depth;
     int rc = create(tree, &bounds, made);
     if (rc || !old->committed)
         return rc;
@@ -284,12 +285,12 @@ static int create_like(struct type *old, struct type_tree *tree, uint16_t depth,
 
 int type_make_dup(struct type *old, struct type **made)
 {
-    return create_like(old, tree_over(MPI_COMBINER_DUP, old, 0), (uint16_t)(old->depth + 1), made);
+    return create_like(old, tree_over(MPI_COMBINER_DUP, old, 0), old->depth, made);
 }
 
 int type_make_again(struct type *old, struct type **made)
 {
-    return create_like(old, type_tree_copy(old->tree), old->depth, made);
+    return create_like(old, type_tree_copy(old->tree), (uint16_t)(old->depth - 1), made);
 }
 
 /* An array's type: its own tree around the body, which it takes over, resized to the whole array.

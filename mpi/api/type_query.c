@@ -337,7 +337,7 @@ static int give_types(const char *function, const struct type *type, MPI_Datatyp
 
     for (int64_t i = 0; i < tree->type_count; i++) {
         struct type *made = tree->types[i];
-        if (!made->predefined && type_make_again(tree->types[i], &made)) {
+        if (!made->predefined && type_make_again(made, &made)) {
             while (i-- > 0)
                 type_unref(type_from(types[i]));
             return errh_comm(NULL, MPI_ERR_NO_MEM, function, "out of memory");

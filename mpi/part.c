@@ -445,8 +445,8 @@ bool part_arrived(struct part *part, int partition)
     if (!is_posted(part))
         return false;
     int first, end;
-    part_cut_find(&part->cut, (uint64_t)partition * part->partition_len, part->partition_len, &first,
-                  &end);
+    part_cut_find(&part->cut, (uint64_t)partition * part->partition_len, part->partition_len,
+                  &first, &end);
     if (end == part->cut.chunks && !first)
         return all_done(part);
     while (first < end && is_done(part, first))

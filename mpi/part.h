@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Partitioned communication (MPI-5.0 4.2): one message whose parts are ready, and arrive, one by one.
+ * Partitioned communication (MPI-5.0 4.2): one message whose parts are ready, and arrive, one by
+ * one.
  *
- * The sender cuts its partitions into chunks (part_cut.h): each partition is one, unless there are many small
- * ones, of which several go together. A chunk is sent when the last of its partitions is ready; it
- * is a message of its own, and the receiver, whose partitions may be others, knows by the bytes
- * that it holds which of them have arrived.
+ * The sender cuts its partitions into chunks (part_cut.h): each partition is one, unless there are
+ * many small ones, of which several go together. A chunk is sent when the last of its partitions is
+ * ready; it is a message of its own, and the receiver, whose partitions may be others, knows by the
+ * bytes that it holds which of them have arrived.
  *
  * How the bytes are cut, and the tags of the chunks, the sender says once, in a setup message from
  * MPI_Psend_init, for which MPI_Precv_init posts a receive: so matching by order of

@@ -31,7 +31,8 @@ bool part_cut_hear(struct part_cut *cut, const int64_t words[PART_CUT_WORDS])
 {
     int64_t tag = words[WORD_TAG], chunks = words[WORD_CHUNKS];
     int64_t len = words[WORD_CHUNK_LEN], total = words[WORD_TOTAL];
-    if (tag < 0 || tag > INT32_MAX || chunks < 0 || chunks > INT32_MAX - tag || len < 0 || total < 0)
+    if (tag < 0 || tag > INT32_MAX || chunks < 0 || chunks > INT32_MAX - tag || len < 0 ||
+        total < 0)
         return false;
     if (chunks > PART_CHUNKS && len < PART_CHUNK_LEN)
         return false;

@@ -277,7 +277,8 @@ int request_raise(struct comm *comm, int error_class, const char *function,
                          "buffer, of which all %lld bytes are filled",
                          status->MPI_SOURCE, status->MPI_TAG, (long long)status_bytes(status));
     case MPI_ERR_PROC_ABORTED:
-        return errh_comm(comm, error_class, function, "the other process has ended, or has called MPI_Finalize");
+        return errh_comm(comm, error_class, function,
+                         "the other process has ended, or has called MPI_Finalize");
     case MPI_ERR_NO_MEM: return errh_comm(comm, error_class, function, "out of memory");
     default: break;
     }

@@ -263,8 +263,8 @@ int type_make_resized(struct type *old, int64_t lb, int64_t extent, struct type 
     return create(tree, &bounds, made);
 }
 
-/* A type with this tree, which it takes over, that is in all else as old. depth: of what the tree is
- * over. */
+/* A type with this tree, which it takes over, that is in all else as old. depth: of what the tree
+ * is over. */
 static int create_like(struct type *old, struct type_tree *tree, uint16_t depth, struct type **made)
 {
     struct bounds bounds = {0};

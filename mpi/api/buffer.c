@@ -169,7 +169,8 @@ int PMPI_Buffer_iflush(MPI_Request *request)
 int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
 {
     struct comm *c = comm_from(comm);
-    return c ? attach((struct owner){c, NULL}, &c->buffer, buffer, size, __func__) : errh_bad_comm(comm, __func__);
+    return c ? attach((struct owner){c, NULL}, &c->buffer, buffer, size, __func__)
+             : errh_bad_comm(comm, __func__);
 }
 
 /*
@@ -200,7 +201,8 @@ int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
     MPI_Count wide = 0;
     if (!c)
         return errh_bad_comm(comm, __func__);
-    int rc = detach((struct owner){c, NULL}, &c->buffer, buffer_addr, size ? &wide : NULL, __func__);
+    int rc =
+        detach((struct owner){c, NULL}, &c->buffer, buffer_addr, size ? &wide : NULL, __func__);
     if (!rc)
         *size = narrow(wide);
     return rc;
@@ -232,7 +234,8 @@ int PMPI_Comm_flush_buffer(MPI_Comm comm)
 int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
 {
     struct comm *c = comm_from(comm);
-    return c ? iflush((struct owner){c, NULL}, c->buffer, request, __func__) : errh_bad_comm(comm, __func__);
+    return c ? iflush((struct owner){c, NULL}, c->buffer, request, __func__)
+             : errh_bad_comm(comm, __func__);
 }
 
 /* ---- of a session ---- */
@@ -290,7 +293,8 @@ int PMPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size
     MPI_Count wide = 0;
     if (!s)
         return session_bad(session, __func__);
-    int rc = detach((struct owner){NULL, s}, &s->buffer, buffer_addr, size ? &wide : NULL, __func__);
+    int rc =
+        detach((struct owner){NULL, s}, &s->buffer, buffer_addr, size ? &wide : NULL, __func__);
     if (!rc)
         *size = narrow(wide);
     return rc;

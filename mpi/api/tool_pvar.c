@@ -281,8 +281,8 @@ int PMPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handl
     return rc;
 }
 
-/* Do something with a handle, or with all of a session, but for continuous variables; cannot is what
- * to return of one that is named. */
+/* Do something with a handle, or with all of a session, but for continuous variables; cannot is
+ * what to return of one that is named. */
 static int each(MPI_T_pvar_session session, MPI_T_pvar_handle handle,
                 void (*act)(struct tool_pvar_handle *handle), int cannot)
 {

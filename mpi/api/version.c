@@ -49,7 +49,8 @@ int PMPI_Get_library_version(char *version, int *resultlen)
 {
     static const char text[] = "Vireo MPI " VIREO_VERSION;
 
-    _Static_assert(sizeof(text) <= MPI_MAX_LIBRARY_VERSION_STRING, "the user's buffer is this long");
+    _Static_assert(sizeof(text) <= MPI_MAX_LIBRARY_VERSION_STRING,
+                   "the user's buffer is this long");
     if (!version || !resultlen)
         return MPI_ERR_ARG;
     memcpy(version, text, sizeof(text));

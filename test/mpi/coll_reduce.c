@@ -148,7 +148,8 @@ static void fill_matrices(struct matrix *x, struct matrix *y, int n)
 
 static void matrices(MPI_Op op, MPI_Datatype type, int n)
 {
-    struct matrix *x = malloc(sizeof(*x) * (size_t)(n * size)), *y = malloc(sizeof(*y) * (size_t)(n * size));
+    struct matrix *x = malloc(sizeof(*x) * (size_t)(n * size)),
+                  *y = malloc(sizeof(*y) * (size_t)(n * size));
     CHECK(x && y);
     for (int root = 0; root < size; root++) {
         fill_matrices(x, y, n);

@@ -125,7 +125,8 @@ static void check_errors(MPI_Session session)
     FAILS(MPI_ERR_ARG, MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 77, &n, NULL));
     FAILS(MPI_ERR_ARG, MPI_Session_get_num_psets(session, MPI_INFO_NULL, NULL));
     OK(MPI_Session_set_errhandler(session, MPI_ERRORS_RETURN));
-    OK(MPI_Comm_create_errhandler((MPI_Comm_errhandler_function *)(void (*)(void))handler, &errhandler));
+    OK(MPI_Comm_create_errhandler((MPI_Comm_errhandler_function *)(void (*)(void))handler,
+                                  &errhandler));
     FAILS(MPI_ERR_ERRHANDLER, MPI_Session_set_errhandler(session, errhandler));
     OK(MPI_Errhandler_free(&errhandler));
     /* The session that could not be made is none. */

@@ -103,7 +103,8 @@ int main(int argc, char **argv)
     OK(MPI_Initialized(&flag));
     CHECK(!flag);
     if (epochs > SETTLED) {
-        if (after.kib > before.kib + 512 || after.fds > before.fds || after.threads != before.threads)
+        if (after.kib > before.kib + 512 || after.fds > before.fds ||
+            after.threads != before.threads)
             fprintf(stderr, "RSS %ld to %ld KiB, descriptors %ld to %ld, threads %ld to %ld\n",
                     before.kib, after.kib, before.fds, after.fds, before.threads, after.threads);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they keep what is freed */

@@ -3,6 +3,7 @@
 /* Buffered sends; see buffer.h. */
 #include "mpi/buffer.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -25,6 +26,7 @@ struct segment {
 _Static_assert(sizeof(struct segment) + 64 <= MPI_BSEND_OVERHEAD, "what users add for us");
 
 struct buffer {
+    _Atomic int refs;    /* of where it is attached, and of requests */
     struct os_lock lock; /* guards the segments */
     bool automatic;
     char *memory;
@@ -43,6 +45,7 @@ int buffer_attach(struct buffer **slot, void *memory, MPI_Count size)
     struct buffer *buffer = calloc(1, sizeof(*buffer));
     if (!buffer)
         return MPI_ERR_NO_MEM;
+    atomic_init(&buffer->refs, 1);
     buffer->memory = memory;
     buffer->size = size;
     buffer->automatic = memory == MPI_BUFFER_AUTOMATIC;
@@ -56,6 +59,18 @@ int buffer_attach(struct buffer **slot, void *memory, MPI_Count size)
     }
     *slot = buffer;
     return MPI_SUCCESS;
+}
+
+void buffer_ref(struct buffer *buffer)
+{
+    if (buffer)
+        atomic_fetch_add_explicit(&buffer->refs, 1, memory_order_relaxed);
+}
+
+void buffer_unref(struct buffer *buffer)
+{
+    if (buffer && atomic_fetch_sub_explicit(&buffer->refs, 1, memory_order_acq_rel) == 1)
+        free(buffer);
 }
 
 /* ---- segments ---- */
@@ -180,6 +195,9 @@ int buffer_detach(struct buffer **slot, void **memory, MPI_Count *size)
     *memory = buffer->memory;
     *size = buffer->automatic ? 0 : buffer->size;
     *slot = NULL;
-    free(buffer);
+    os_lock(&buffer->lock);
+    buffer->first = NULL;
+    os_unlock(&buffer->lock);
+    buffer_unref(buffer);
     return MPI_SUCCESS;
 }

@@ -22,12 +22,15 @@ extern struct buffer *buffer_process;
 /* Attach memory (or MPI_BUFFER_AUTOMATIC) to *slot. Returns MPI_SUCCESS, MPI_ERR_BUFFER where one is
  * attached already, or MPI_ERR_NO_MEM. */
 int buffer_attach(struct buffer **slot, void *memory, MPI_Count size);
-/* Wait until every message in it is out, then take it away. */
+/* Wait until every message in it is out, then take it away: the memory is the user's again. */
 int buffer_detach(struct buffer **slot, void **memory, MPI_Count *size);
 /* Wait until every message in it is out. Accepts NULL. */
 void buffer_flush(struct buffer *buffer);
-/* Whether no message is in it. Accepts NULL. */
+/* Whether no message is in it, or it was detached. Accepts NULL. */
 bool buffer_is_empty(struct buffer *buffer);
+/* What asks that later holds it, detached or not. Both accept NULL. */
+void buffer_ref(struct buffer *buffer);
+void buffer_unref(struct buffer *buffer);
 
 /* Send from a buffer: MPI_SUCCESS, or MPI_ERR_BUFFER where there is none or no room. */
 int buffer_send(const struct p2p_side *to, const void *buf, MPI_Count count, MPI_Datatype type);

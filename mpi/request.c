@@ -72,7 +72,10 @@ void request_release(struct request *request)
     if (request->kind == REQUEST_PERSISTENT)
         unlist(request->start);
     type_unref(request->type);
-    free(request->owned);
+    if (request->kind == REQUEST_FLUSH)
+        buffer_unref(request->buffer);
+    else
+        free(request->owned);
 }
 
 static struct request *of_dev(struct mpid_request *dev)

@@ -54,11 +54,11 @@ struct request {
     struct type *type; /* referenced, or NULL: held until completion */
     struct request *inner;
     union {
-        struct buffer *buffer;       /* REQUEST_FLUSH */
+        struct buffer *buffer;       /* REQUEST_FLUSH: referenced; NULL: there is none */
         struct part *part;           /* REQUEST_PART */
         struct request_start *start; /* REQUEST_PERSISTENT: owned */
     };
-    void *owned;             /* freed with the request */
+    void *owned;             /* freed with the request; of a REQUEST_FLUSH: its buffer */
     struct mpid_request dev; /* last: what channels have reserved follows */
 };
 

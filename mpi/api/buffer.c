@@ -64,7 +64,8 @@ static int iflush(struct owner owner, struct buffer *buffer, MPI_Request *reques
     struct request *made = request_create(REQUEST_FLUSH, owner.comm);
     if (!made)
         return fail(&owner, MPI_ERR_NO_MEM, function, "out of memory");
-    made->buffer = buffer;
+    made->owned = made->buffer = buffer;
+    buffer_ref(buffer);
     *request = request_handle(made);
     return MPI_SUCCESS;
 }

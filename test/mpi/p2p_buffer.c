@@ -89,8 +89,11 @@ static void of_comm(void)
     OK(MPI_Comm_flush_buffer(comm));
     OK(MPI_Bsend(out, LONG, MPI_BYTE, to, 1, comm));
     expect(LONG, 1, comm, 5);
+    OK(MPI_Comm_iflush_buffer(comm, &request));
     OK(MPI_Comm_detach_buffer(comm, &back, &size));
     CHECK(back == memory && size == LONG + MPI_BSEND_OVERHEAD);
+    memset(memory, 0x55, LONG); /* it is nothing of the request's any more */
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
     /* Freed with a message in it: that is sent first. */
     OK(MPI_Comm_attach_buffer(comm, memory, LONG + MPI_BSEND_OVERHEAD));
     MPI_Request recv;

@@ -24,14 +24,20 @@ static int fail(const struct owner *owner, int error_class, const char *function
     return errh_comm(owner->comm, error_class, function, "%s", what);
 }
 
-static int attach(struct owner owner, struct buffer **slot, void *memory, MPI_Count size,
-                  const char *function)
+static struct buffer **slot_of(const struct owner *owner)
+{
+    return owner->session ? &owner->session->buffer
+           : owner->comm  ? &owner->comm->buffer
+                          : &buffer_process;
+}
+
+static int attach(struct owner owner, void *memory, MPI_Count size, const char *function)
 {
     if (size < 0)
         return fail(&owner, MPI_ERR_ARG, function, "size: must be 0 or more");
     if (!memory && size)
         return fail(&owner, MPI_ERR_BUFFER, function, "buffer: NULL, but size is not 0");
-    int rc = buffer_attach(slot, memory, size);
+    int rc = buffer_attach(slot_of(&owner), memory, size);
     if (rc)
         return fail(&owner, rc, function,
                     rc == MPI_ERR_BUFFER ? "a buffer is attached already: detach it first"
@@ -40,32 +46,35 @@ static int attach(struct owner owner, struct buffer **slot, void *memory, MPI_Co
 }
 
 /* buffer_addr is the address of a pointer. */
-static int detach(struct owner owner, struct buffer **slot, void *buffer_addr, MPI_Count *size,
-                  const char *function)
+static int detach(struct owner owner, void *buffer_addr, MPI_Count *size, const char *function)
 {
     if (!buffer_addr || !size)
-        return fail(&owner, MPI_ERR_ARG, function, "buffer_addr or size: NULL");
-    if (buffer_detach(slot, buffer_addr, size))
+        return fail(&owner, MPI_ERR_ARG, function,
+                    buffer_addr ? "size is NULL" : "buffer_addr is NULL");
+    if (buffer_detach(slot_of(&owner), buffer_addr, size))
         return fail(&owner, MPI_ERR_BUFFER, function, "no buffer is attached");
     return MPI_SUCCESS;
 }
 
 /* A size that an int cannot hold is reported as INT_MAX: the caller asked with too small a type. */
-static int narrow(MPI_Count size)
+static int detach_int(struct owner owner, void *buffer_addr, int *size, const char *function)
 {
-    return size > INT_MAX ? INT_MAX : (int)size;
+    MPI_Count wide = 0;
+    int rc = detach(owner, buffer_addr, size ? &wide : NULL, function);
+    if (!rc)
+        *size = wide > INT_MAX ? INT_MAX : (int)wide;
+    return rc;
 }
 
-static int iflush(struct owner owner, struct buffer *buffer, MPI_Request *request,
-                  const char *function)
+static int iflush(struct owner owner, MPI_Request *request, const char *function)
 {
     if (!request)
         return fail(&owner, MPI_ERR_ARG, function, "request is NULL");
     struct request *made = request_create(REQUEST_FLUSH, owner.comm);
     if (!made)
         return fail(&owner, MPI_ERR_NO_MEM, function, "out of memory");
-    made->owned = made->buffer = buffer;
-    buffer_ref(buffer);
+    made->owned = made->buffer = *slot_of(&owner);
+    buffer_ref(made->buffer);
     *request = request_handle(made);
     return MPI_SUCCESS;
 }
@@ -92,7 +101,7 @@ static const struct owner of_process;
  */
 int PMPI_Buffer_attach_c(void *buffer, MPI_Count size)
 {
-    return attach(of_process, &buffer_process, buffer, size, __func__);
+    return attach(of_process, buffer, size, __func__);
 }
 
 /*
@@ -112,16 +121,12 @@ int PMPI_Buffer_attach_c(void *buffer, MPI_Count size)
  */
 int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
 {
-    return detach(of_process, &buffer_process, buffer_addr, size, __func__);
+    return detach(of_process, buffer_addr, size, __func__);
 }
 
 int PMPI_Buffer_detach(void *buffer_addr, int *size)
 {
-    MPI_Count wide = 0;
-    int rc = detach(of_process, &buffer_process, buffer_addr, size ? &wide : NULL, __func__);
-    if (!rc)
-        *size = narrow(wide);
-    return rc;
+    return detach_int(of_process, buffer_addr, size, __func__);
 }
 
 /*
@@ -146,7 +151,7 @@ int PMPI_Buffer_flush(void)
  */
 int PMPI_Buffer_iflush(MPI_Request *request)
 {
-    return iflush(of_process, buffer_process, request, __func__);
+    return iflush(of_process, request, __func__);
 }
 
 /* ---- of a communicator ---- */
@@ -170,7 +175,7 @@ int PMPI_Buffer_iflush(MPI_Request *request)
 int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
 {
     struct comm *c = comm_from(comm);
-    return c ? attach((struct owner){c, NULL}, &c->buffer, buffer, size, __func__)
+    return c ? attach((struct owner){c, NULL}, buffer, size, __func__)
              : errh_bad_comm(comm, __func__);
 }
 
@@ -192,21 +197,15 @@ int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
 int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
 {
     struct comm *c = comm_from(comm);
-    return c ? detach((struct owner){c, NULL}, &c->buffer, buffer_addr, size, __func__)
+    return c ? detach((struct owner){c, NULL}, buffer_addr, size, __func__)
              : errh_bad_comm(comm, __func__);
 }
 
 int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
 {
     struct comm *c = comm_from(comm);
-    MPI_Count wide = 0;
-    if (!c)
-        return errh_bad_comm(comm, __func__);
-    int rc =
-        detach((struct owner){c, NULL}, &c->buffer, buffer_addr, size ? &wide : NULL, __func__);
-    if (!rc)
-        *size = narrow(wide);
-    return rc;
+    return c ? detach_int((struct owner){c, NULL}, buffer_addr, size, __func__)
+             : errh_bad_comm(comm, __func__);
 }
 
 /*
@@ -235,8 +234,7 @@ int PMPI_Comm_flush_buffer(MPI_Comm comm)
 int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
 {
     struct comm *c = comm_from(comm);
-    return c ? iflush((struct owner){c, NULL}, c->buffer, request, __func__)
-             : errh_bad_comm(comm, __func__);
+    return c ? iflush((struct owner){c, NULL}, request, __func__) : errh_bad_comm(comm, __func__);
 }
 
 /* ---- of a session ---- */
@@ -261,7 +259,7 @@ int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
 int PMPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count size)
 {
     struct session *s = session_from(session);
-    return s ? attach((struct owner){NULL, s}, &s->buffer, buffer, size, __func__)
+    return s ? attach((struct owner){NULL, s}, buffer, size, __func__)
              : session_bad(session, __func__);
 }
 
@@ -284,21 +282,15 @@ int PMPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count si
 int PMPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Count *size)
 {
     struct session *s = session_from(session);
-    return s ? detach((struct owner){NULL, s}, &s->buffer, buffer_addr, size, __func__)
+    return s ? detach((struct owner){NULL, s}, buffer_addr, size, __func__)
              : session_bad(session, __func__);
 }
 
 int PMPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size)
 {
     struct session *s = session_from(session);
-    MPI_Count wide = 0;
-    if (!s)
-        return session_bad(session, __func__);
-    int rc =
-        detach((struct owner){NULL, s}, &s->buffer, buffer_addr, size ? &wide : NULL, __func__);
-    if (!rc)
-        *size = narrow(wide);
-    return rc;
+    return s ? detach_int((struct owner){NULL, s}, buffer_addr, size, __func__)
+             : session_bad(session, __func__);
 }
 
 /*
@@ -327,8 +319,7 @@ int PMPI_Session_flush_buffer(MPI_Session session)
 int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
 {
     struct session *s = session_from(session);
-    return s ? iflush((struct owner){NULL, s}, s->buffer, request, __func__)
-             : session_bad(session, __func__);
+    return s ? iflush((struct owner){NULL, s}, request, __func__) : session_bad(session, __func__);
 }
 
 #include "buffer.gen.h"

@@ -130,21 +130,6 @@ static int least(const struct tool_registration *registration)
     return -1;
 }
 
-/* Tell the device what somebody has a callback for; locked. */
-static void deliver(void);
-static void want(void)
-{
-    unsigned kinds = 0;
-    for (const struct tool_registration *r = registrations; r; r = r->next)
-        if (!r->freed && least(r) >= 0)
-            kinds |= 1u << r->index;
-    mpid_events_want(kinds, deliver);
-    for (int i = 0; i < MPID_EVENT_KINDS; i++) /* what was lost before is nobody's */
-        if (kinds & ~wanted & 1u << i)
-            (void)mpid_events_dropped((enum mpid_event_kind)i);
-    wanted = kinds;
-}
-
 /* Begin with an event: it is the current one. Returns its handle. */
 static MPI_T_event_instance begin(const struct mpid_event *event)
 {
@@ -295,6 +280,20 @@ static void deliver(void)
 }
 
 /* ---- registrations ---- */
+
+/* Tell the device what somebody has a callback for; locked. */
+static void want(void)
+{
+    unsigned kinds = 0;
+    for (const struct tool_registration *r = registrations; r; r = r->next)
+        if (!r->freed && least(r) >= 0)
+            kinds |= 1u << r->index;
+    mpid_events_want(kinds, deliver);
+    for (int i = 0; i < MPID_EVENT_KINDS; i++) /* what was lost before is nobody's */
+        if (kinds & ~wanted & 1u << i)
+            (void)mpid_events_dropped((enum mpid_event_kind)i);
+    wanted = kinds;
+}
 
 /* NULL: there is none. Locked, where it is looked at. */
 static struct tool_registration *find(MPI_T_event_registration handle)

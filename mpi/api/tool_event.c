@@ -328,9 +328,8 @@ int PMPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MP
 int PMPI_T_event_handle_free(MPI_T_event_registration event_registration, void *user_data,
                              MPI_T_event_free_cb_function free_cb_function)
 {
-    int rc = check(event_registration);
-    if (rc)
-        return rc;
+    if (!tool_is_on())
+        return MPI_T_ERR_NOT_INITIALIZED;
     return tool_event_free(event_registration, user_data, free_cb_function);
 }
 
@@ -439,9 +438,8 @@ int PMPI_T_event_callback_get_info(MPI_T_event_registration event_registration,
 int PMPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration,
                                      MPI_T_event_dropped_cb_function dropped_cb_function)
 {
-    int rc = check(event_registration);
-    if (rc)
-        return rc;
+    if (!tool_is_on())
+        return MPI_T_ERR_NOT_INITIALIZED;
     return tool_event_set_dropped(event_registration, dropped_cb_function);
 }
 

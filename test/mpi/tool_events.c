@@ -454,9 +454,9 @@ static void on_one(MPI_T_event_instance instance, MPI_T_event_registration regis
 static void *send_many(void *arg)
 {
     MPI_Comm comm = *(MPI_Comm *)arg;
+    char got[8];
     for (int i = 0; i < EACH; i++)
-        OK(MPI_Sendrecv(out, 8, MPI_BYTE, 0, 1, in + 64 * i, 8, MPI_BYTE, 0, 1, comm,
-                        MPI_STATUS_IGNORE));
+        OK(MPI_Sendrecv(out, 8, MPI_BYTE, 0, 1, got, 8, MPI_BYTE, 0, 1, comm, MPI_STATUS_IGNORE));
     atomic_fetch_sub(&sending, 1);
     return NULL;
 }

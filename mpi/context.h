@@ -41,6 +41,9 @@ struct context_bid {
     uint64_t value[CONTEXT_VALUES];
 };
 
+/* From here on several communicators may be made at once. */
+void context_several(void);
+
 struct context_bid context_bid(void);
 void context_raise(struct context_bid *best, const struct context_bid *other);
 

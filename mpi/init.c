@@ -12,6 +12,7 @@
 #include "mpi/attr.h"
 #include "mpi/buffer.h"
 #include "mpi/comm.h"
+#include "mpi/context.h"
 #include "mpi/errh.h"
 #include "mpi/group.h"
 #include "mpi/info.h"
@@ -41,7 +42,8 @@ int init_thread_level(void)
 }
 
 /* Whether there are locks: a tool may want them until the library starts, in any thread; from then
- * on it is decided, but that a session brings them when it comes. */
+ * on it is decided. UNLOCKED: MPI_Init has been promised that there is one thread; only in that one
+ * a session may bring them yet, as no other can be in the midst of a call. */
 enum locking {
     UNDECIDED,
     WANTED,
@@ -55,7 +57,7 @@ int init_tool_threads(bool wants)
     int undecided = UNDECIDED;
     if (wants)
         (void)atomic_compare_exchange_strong(&locking, &undecided, WANTED);
-    return locking == UNLOCKED ? level : MPI_THREAD_MULTIPLE;
+    return locking == UNLOCKED ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
 }
 
 void init_tool_gone(void)
@@ -227,7 +229,9 @@ int init_start(int argc, char **argv, int thread_level, char *why, size_t size)
     os_lock_slow(&lock);
     level = thread_level;
     main_thread = pthread_self();
-    int rc = enter(MPID_WORLD, thread_level == MPI_THREAD_MULTIPLE, why, size);
+    if (thread_level == MPI_THREAD_MULTIPLE)
+        context_several();
+    int rc = enter(MPID_WORLD, thread_level != MPI_THREAD_SINGLE, why, size);
     if (!rc && (start_info(argc, argv) || comm_init(&init_world))) {
         snprintf(why, size, "no memory");
         rc = -1;
@@ -268,6 +272,13 @@ int init_end(void)
 
 /* ---- sessions ---- */
 
+/* Locked. Whether the calling thread may begin one: see above. */
+static bool may_begin(void)
+{
+    bool world = world_state == INIT_READY || world_state == INIT_ENDING;
+    return os_lock_enabled || !world || init_is_main_thread();
+}
+
 int init_start_session(char *why, size_t size)
 {
     if (mpi_state == MPI_STATE_FORKED) {
@@ -275,7 +286,15 @@ int init_start_session(char *why, size_t size)
         return -1;
     }
     os_lock_slow(&lock);
-    int rc = enter(MPID_SESSIONS, true, why, size);
+    int rc = -1;
+    if (!may_begin()) {
+        snprintf(why, size, "MPI runs at MPI_THREAD_SINGLE, and this is not the thread that "
+                            "initialized it: call MPI_Init_thread with MPI_THREAD_FUNNELED or "
+                            "more, or begin the first session there");
+    } else {
+        context_several();
+        rc = enter(MPID_SESSIONS, true, why, size);
+    }
     if (!rc)
         mpi_state = MPI_STATE_READY;
     os_unlock_slow(&lock);

@@ -30,7 +30,8 @@ bool init_begin_end(void);
  * error class. */
 int init_end(void);
 
-/* The same for a session: any thread, any time. */
+/* The same for a session: any thread, any time; but where MPI_Init was told that there is one thread
+ * the first session begins in that one, or not at all. */
 int init_start_session(char *why, size_t size);
 int init_end_session(void);
 
@@ -39,7 +40,7 @@ int init_thread_level(void);
 bool init_is_main_thread(void);
 
 /* A tool comes, at any time; it may want to call from several threads at once. Returns the highest
- * level that it may: MPI_THREAD_MULTIPLE, unless MPI runs without locks. */
+ * level that it may: MPI_THREAD_MULTIPLE, or MPI_THREAD_SINGLE where MPI runs without locks. */
 int init_tool_threads(bool wants);
 /* The last tool is gone. */
 void init_tool_gone(void);

@@ -30,8 +30,9 @@ static int wanted_level(const struct info *info, char *said, size_t size)
  *
  * Sessions are a way into MPI beside MPI_Init, before, while and after that is used, as often
  * as one likes; any thread may begin one at any time. Communicators come from process sets: see
- * MPI_Group_from_session_pset and MPI_Comm_create_from_group. While MPI_Init has asked for less
- * than MPI_THREAD_MULTIPLE, the first session must begin while no other thread is in MPI.
+ * MPI_Group_from_session_pset and MPI_Comm_create_from_group. Between MPI_Init, which has
+ * MPI_THREAD_SINGLE, and MPI_Finalize, the first session must begin in the thread that called
+ * MPI_Init.
  *
  * info: MPI_INFO_NULL, or hints; thread_level is the name of a level, MPI_THREAD_MULTIPLE where
  *   it is not there
@@ -43,7 +44,8 @@ static int wanted_level(const struct info *info, char *said, size_t size)
  * MPI_ERR_INFO: not an info object.
  * MPI_ERR_INFO_VALUE: thread_level is the name of none.
  * MPI_ERR_ARG: session is NULL.
- * MPI_ERR_OTHER: MPI cannot be started; the text says why.
+ * MPI_ERR_OTHER: MPI cannot be started, or it runs for one thread, which is another one; the text
+ *   says why.
  *
  * MPI-5.0 11.3.1
  */

@@ -23,7 +23,7 @@ enum { LEAVE = 1, HEARD = 2 }; /* tags */
 
 static int calls;
 static MPI_Session left_behind = MPI_SESSION_NULL;
-static char *large;
+static char *large, *attached;
 
 static void begin(MPI_Session *session, const char *set, MPI_Comm *comm)
 {
@@ -131,7 +131,8 @@ static void send_and_leave(MPI_Comm comm, int with_buffer)
     int rank = check_rank(comm);
     if (rank % 2 == 0) {
         if (with_buffer) {
-            OK(MPI_Buffer_attach(malloc(2 * LARGE), 2 * LARGE));
+            attached = malloc(2 * LARGE);
+            OK(MPI_Buffer_attach(attached, 2 * LARGE));
             OK(MPI_Bsend(large, LARGE, MPI_BYTE, rank + 1, LEAVE, comm));
         } else {
             OK(MPI_Isend(large, LARGE, MPI_BYTE, rank + 1, LEAVE, comm, &request));
@@ -181,6 +182,7 @@ int main(int argc, char **argv)
         session(!strcmp(what, "buffer"));
     end_what_is_left();
     OK(MPI_T_finalize());
+    free(attached);
     free(large);
     return 0;
 }

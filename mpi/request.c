@@ -19,17 +19,6 @@ struct request request_done = {.object = {OBJECT_REQUEST, 1}, .kind = REQUEST_SE
 
 struct request_store request_store;
 
-void request_init(void)
-{
-    request_store.lock = (struct os_lock)OS_LOCK_INIT;
-    os_pool_init(&request_store.pool, sizeof(struct request) + mpid_request_tail(), 16);
-}
-
-void request_fini(void)
-{
-    os_pool_fini(&request_store.pool);
-}
-
 /* What all persistent requests do. */
 static struct {
     struct os_lock lock; /* guards the list */
@@ -58,13 +47,38 @@ static void unlist(struct request_start *start)
     os_unlock(&starts.lock);
 }
 
-void request_each_idle(bool (*visit)(void *arg, const struct request_start *start), void *arg)
+static struct mpid_idle_view view_of(const struct request_start *start)
+{
+    return (struct mpid_idle_view){
+        .sends = !start->receive,
+        .context = start->comm->context,
+        .rank = start->peer == MPI_ANY_SOURCE ? -1 : start->peer,
+        .tag = start->receive && start->tag == MPI_ANY_TAG ? -1 : start->tag,
+    };
+}
+
+/* All that are not started, for whoever asks why the job hangs. One may just be starting. */
+static void each_idle(bool (*take)(void *arg, const struct mpid_idle_view *view), void *arg)
 {
     bool enough = false;
     os_lock(&starts.lock);
-    for (struct request_start *s = starts.first; s && !enough; s = s->next)
-        enough = !s->request->inner && visit(arg, s);
+    for (struct request_start *s = starts.first; s && !enough; s = s->next) {
+        struct mpid_idle_view view = view_of(s);
+        enough = !s->request->inner && s->peer != MPI_PROC_NULL && take(arg, &view);
+    }
     os_unlock(&starts.lock);
+}
+
+void request_init(void)
+{
+    request_store.lock = (struct os_lock)OS_LOCK_INIT;
+    os_pool_init(&request_store.pool, sizeof(struct request) + mpid_request_tail(), 16);
+    mpid_set_idle(each_idle);
+}
+
+void request_fini(void)
+{
+    os_pool_fini(&request_store.pool);
 }
 
 void request_release(struct request *request)

@@ -37,6 +37,7 @@ enum request_kind {
 /* What a persistent request does at each start. */
 struct request_start {
     int (*start)(const struct request_start *what, struct request **started);
+    bool receive; /* or it sends */
     struct comm *comm; /* the request's */
     void *buf;
     MPI_Count count;
@@ -101,9 +102,6 @@ void request_complete(struct request *request, int error_class);
 
 /* Give a REQUEST_PERSISTENT what it does; from here on it owns that. */
 void request_set_start(struct request *request, struct request_start *start);
-/* Call visit for what each persistent request that is not started does, until it returns true. It
- * is locked: none of them is freed meanwhile, though one may just be starting. */
-void request_each_idle(bool (*visit)(void *arg, const struct request_start *start), void *arg);
 
 /* Give back what a request holds besides its communicator. */
 void request_release(struct request *request);

@@ -40,7 +40,7 @@ static int start_recv(const struct request_start *what, struct request **started
 static int check(const struct request_start *what, const char *function)
 {
     struct comm *comm = what->comm;
-    bool receive = what->start == start_recv;
+    bool receive = what->receive;
     bool wild = receive && what->peer == MPI_ANY_SOURCE;
     if (what->count < 0)
         return errh_comm(comm, MPI_ERR_COUNT, function, "count %lld: must be 0 or more",
@@ -53,31 +53,6 @@ static int check(const struct request_start *what, const char *function)
                          "rank %d: must be 0 to %d, or MPI_PROC_NULL%s", what->peer,
                          comm->peers - 1, receive ? ", or MPI_ANY_SOURCE" : "");
     return MPI_SUCCESS;
-}
-
-struct look {
-    bool (*take)(void *arg, const struct mpid_idle_view *view);
-    void *arg;
-};
-
-static bool look_at(void *arg, const struct request_start *start)
-{
-    const struct look *look = arg;
-    bool receive = start->start == start_recv;
-    struct mpid_idle_view view = {
-        .sends = !receive,
-        .context = start->comm->context,
-        .rank = start->peer == MPI_ANY_SOURCE ? -1 : start->peer,
-        .tag = receive && start->tag == MPI_ANY_TAG ? -1 : start->tag,
-    };
-    return start->peer != MPI_PROC_NULL && look->take(look->arg, &view);
-}
-
-/* All requests that are not started, for whoever asks why the job hangs. */
-static void each_idle(bool (*take)(void *arg, const struct mpid_idle_view *view), void *arg)
-{
-    struct look look = {take, arg};
-    request_each_idle(look_at, &look);
 }
 
 static int create(struct request_start what, MPI_Comm handle, MPI_Request *request,
@@ -110,7 +85,6 @@ static int create(struct request_start what, MPI_Comm handle, MPI_Request *reque
     type_ref(made->type);
     *start = what;
     request_set_start(made, start);
-    mpid_set_idle(each_idle);
     *request = request_handle(made);
     return MPI_SUCCESS;
 }
@@ -207,6 +181,7 @@ int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int sour
 {
     struct request_start what = send_of(buf, count, datatype, source, tag, MPID_STANDARD);
     what.start = start_recv;
+    what.receive = true;
     return create(what, comm, request, __func__);
 }
 

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * An array that grows and never moves: what is in it may be looked at without a lock while it
+ * grows. It is made of parts, each twice as long as the one before. Who makes it grow does so
+ * alone: the owner's lock sees to that. New elements are zero.
+ */
+#ifndef OS_SHELF_H
+#define OS_SHELF_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    OS_SHELF_FIRST = 16, /* elements of the first part */
+    OS_SHELF_PARTS = 28  /* then they are more than INT32_MAX */
+};
+
+struct os_shelf {
+    size_t size; /* bytes per element: set by the owner, the rest is 0 at first */
+    char *_Atomic parts[OS_SHELF_PARTS];
+};
+
+/* Make sure that an element is there. Returns 0 or -ENOMEM. */
+int os_shelf_reach(struct os_shelf *shelf, uint32_t i);
+/* Give all back; nobody may look at it meanwhile. */
+void os_shelf_fini(struct os_shelf *shelf);
+
+static inline uint32_t os_shelf_part(uint32_t i)
+{
+    return 31u - (uint32_t)__builtin_clz(i / OS_SHELF_FIRST + 1);
+}
+
+/* An element; NULL: it has not been reached. */
+static inline void *os_shelf_at(const struct os_shelf *shelf, uint32_t i)
+{
+    uint32_t part = os_shelf_part(i);
+    if (part >= OS_SHELF_PARTS)
+        return 0;
+    char *elements = atomic_load_explicit(&shelf->parts[part], memory_order_acquire);
+    size_t before = (((size_t)1 << part) - 1) * OS_SHELF_FIRST;
+    return elements ? elements + (i - before) * shelf->size : 0;
+}
+
+#endif

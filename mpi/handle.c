@@ -4,79 +4,116 @@
  * Numbers for handles. Each address that was asked for keeps its number as long as the
  * process lives: objects come and go at few addresses, so the table stays small, and a
  * number whose object was freed leads to the same bad handle as the pointer does.
+ *
+ * Since nothing is ever taken out, it is read without a lock.
  */
 #include "mpi/handle.h"
 
 #include <limits.h>
 #include <stdlib.h>
 
-enum { SLOTS_MIN = 64 };
+#include "os/shelf.h"
 
-static struct os_lock lock = OS_LOCK_INIT; /* guards the rest */
-static void **handles; /* by number - HANDLE_CONSTANT_MAX */
-static int *slots;     /* a hash table of indices into handles, -1: empty; twice their room */
-static uint32_t slot_count;
+enum {
+    PLACES_MIN = 64
+};
+
+/* A hash table of numbers. When it is half full, one of twice the size takes its place; it stays
+ * for those who look into it just then, and for who has not seen the other. */
+struct table {
+    struct table *older;
+    uint32_t places;       /* a power of two */
+    _Atomic int numbers[]; /* [places]: 1 + index into handles; 0: empty */
+};
+
+static struct os_lock lock = OS_LOCK_INIT; /* for those who add */
+static struct os_shelf handles = {.size = sizeof(void *_Atomic)}; /* by number - HANDLE_CONSTANT_MAX */
+static struct table *_Atomic newest;
 static int count;
 
-/* The slot of a handle, or the empty one where it belongs. */
-static int *slot_of(const void *handle)
+/* The handle of an index; NULL: none. */
+static void *handle_at(uint32_t i)
 {
-    uint32_t i = (uint32_t)(((uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15u) >> 32);
-    for (i &= slot_count - 1; slots[i] >= 0 && handles[slots[i]] != handle;)
-        i = (i + 1) & (slot_count - 1);
-    return &slots[i];
+    void *_Atomic *handle = os_shelf_at(&handles, i);
+    return handle ? atomic_load_explicit(handle, memory_order_acquire) : NULL;
 }
 
-/* Make room for one more. Returns whether there is. */
+/* 1 + the index of a handle; 0: it has none, and *place is where it belongs. */
+static int look_up(struct table *table, const void *handle, _Atomic int **place)
+{
+    uint32_t i = (uint32_t)(((uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15u) >> 32);
+    for (;; i++) {
+        *place = &table->numbers[i & (table->places - 1)];
+        int number = atomic_load_explicit(*place, memory_order_acquire);
+        if (!number || handle_at((uint32_t)number - 1) == handle)
+            return number;
+    }
+}
+
+/* The same in the newest table; 0 also for one that gets its number just now. */
+static int find(const void *handle)
+{
+    _Atomic int *place;
+    struct table *table = atomic_load_explicit(&newest, memory_order_acquire);
+    return table ? look_up(table, handle, &place) : 0;
+}
+
+/* Locked, and not in the table: enter it. */
+static void enter(struct table *table, const void *handle, int number)
+{
+    _Atomic int *place;
+    (void)look_up(table, handle, &place);
+    atomic_store_explicit(place, number, memory_order_release);
+}
+
+/* Locked. Make room for one more. Returns whether there is. */
 static bool grow(void)
 {
-    uint32_t more = slot_count ? 2 * slot_count : SLOTS_MIN;
-    if (more > INT_MAX / 2)
+    struct table *old = newest;
+    uint32_t places = old ? old->places : 0;
+    if (2 * (uint32_t)count < places)
+        return true;
+    places = places ? 2 * places : PLACES_MIN;
+    struct table *table =
+        places <= INT_MAX / 2 ? calloc(1, sizeof(*table) + places * sizeof(table->numbers[0])) : NULL;
+    if (!table)
         return false;
-    int *new_slots = malloc(more * sizeof(*new_slots));
-    void **new_handles = realloc(handles, more / 2 * sizeof(*new_handles));
-    if (new_handles)
-        handles = new_handles;
-    if (!new_slots || !new_handles) {
-        free(new_slots);
-        return false;
-    }
-    free(slots);
-    slots = new_slots;
-    slot_count = more;
-    for (uint32_t i = 0; i < more; i++)
-        slots[i] = -1;
+    table->older = old;
+    table->places = places;
     for (int i = 0; i < count; i++)
-        *slot_of(handles[i]) = i;
+        enter(table, handle_at((uint32_t)i), i + 1);
+    atomic_store_explicit(&newest, table, memory_order_release);
     return true;
 }
 
-int handle_number(const void *handle)
+/* 1 + the index that a handle has by now, or gets. 0: no memory. */
+static int add(const void *handle)
 {
-    int number = 0;
-    if (handle_is_constant(handle))
-        return (int)(uintptr_t)handle;
     os_lock_slow(&lock);
-    if (2u * (uint32_t)count < slot_count || grow()) {
-        int *slot = slot_of(handle);
-        if (*slot < 0) {
-            handles[count] = (void *)(uintptr_t)handle;
-            *slot = count++;
-        }
-        number = HANDLE_CONSTANT_MAX + *slot;
+    int number = find(handle);
+    if (!number && grow() && !os_shelf_reach(&handles, (uint32_t)count)) {
+        atomic_store_explicit((void *_Atomic *)os_shelf_at(&handles, (uint32_t)count),
+                              (void *)(uintptr_t)handle, memory_order_release);
+        number = ++count;
+        enter(newest, handle, number);
     }
     os_unlock_slow(&lock);
     return number;
 }
 
+int handle_number(const void *handle)
+{
+    if (handle_is_constant(handle))
+        return (int)(uintptr_t)handle;
+    int number = find(handle);
+    if (!number)
+        number = add(handle);
+    return number ? HANDLE_CONSTANT_MAX + number - 1 : 0;
+}
+
 void *handle_of_number(int number)
 {
-    void *handle = NULL;
     if (number >= 0 && number < HANDLE_CONSTANT_MAX)
         return (void *)(uintptr_t)number;
-    os_lock_slow(&lock);
-    if (number >= HANDLE_CONSTANT_MAX && number - HANDLE_CONSTANT_MAX < count)
-        handle = handles[number - HANDLE_CONSTANT_MAX];
-    os_unlock_slow(&lock);
-    return handle;
+    return number > 0 ? handle_at((uint32_t)number - HANDLE_CONSTANT_MAX) : NULL;
 }

@@ -4,12 +4,13 @@
  * Errors: handlers, codes, and the classes and codes that users add.
  *
  * A code has 14 bits: the class in the low 6, and above them the number of a
- * text, 1 to 255. Numbers go round; the texts of the last RECENT errors are
+ * text. Numbers go round; the texts of the last RECENT errors are
  * kept, and a code whose text is gone still tells its class. Codes above
  * MPI_ERR_LASTCODE are the user's.
  *
  * All may be called before MPI_Init and after MPI_Finalize, by any thread, so
- * the lock does not ask how many threads there are.
+ * the locks do not ask how many threads there are. Each text has its own; the class
+ * of a code is told without any.
  */
 #include "mpi/errh.h"
 
@@ -27,27 +28,33 @@
 #include "os/lock.h"
 #include "os/log.h"
 #include "os/settings.h"
+#include "os/shelf.h"
 
 enum {
-    RECENT = 32,       /* texts kept */
-    TEXTS = 255,       /* numbers of texts: 1 to 255 */
-    USER_CODES = 65536 /* classes and codes of the user at most */
+    RECENT = 32,         /* texts kept */
+    TEXTS = 7 * RECENT,  /* numbers of texts: 1 to 225 without NOT_OURS */
+    NOT_OURS = MPI_T_ERR_CANNOT_INIT / ERRH_TEXT_STEP, /* codes of the tool interface: classes */
+    USER_CODES = 65536   /* classes and codes of the user at most */
 };
 
+static struct {
+    struct os_lock lock; /* guards the rest */
+    int code;            /* 0: empty */
+    char text[MPI_MAX_ERROR_STRING];
+} recent[RECENT];
+static _Atomic uint32_t errors; /* that had a text, so far */
+
 struct user_code {
-    int error_class; /* its own code where it is a class; 0: removed */
-    int codes;       /* of a class: codes that it has */
+    _Atomic int error_class; /* its own code where it is a class; 0: removed */
+    int codes;               /* of a class: codes that it has */
+    struct os_lock lock;     /* guards text, and changes of error_class */
     char *text;
 };
 
-/* recent, number, user, user_count, errh_last_used */
+/* For who adds and removes: guards user_count, codes, errh_last_used. Comes before those of the
+ * entries. */
 static struct os_lock lock = OS_LOCK_INIT;
-static struct {
-    int code; /* 0: empty */
-    char text[MPI_MAX_ERROR_STRING];
-} recent[RECENT];
-static int number, next_slot;
-static struct user_code *user;
+static struct os_shelf user = {.size = sizeof(struct user_code)};
 static int user_count;
 int errh_last_used = MPI_ERR_LASTCODE;
 
@@ -162,11 +169,16 @@ void errh_fini(void)
 
 /* ---- codes ---- */
 
-/* Locked. The user's entry of a code, or NULL. */
-static struct user_code *user_entry(int code)
+/* Where a code of the user's has its entry, or had or will have; NULL: nowhere. */
+static struct user_code *user_place(int code)
 {
-    int i = code - MPI_ERR_LASTCODE - 1;
-    return i >= 0 && i < user_count && user[i].error_class ? &user[i] : NULL;
+    return code > MPI_ERR_LASTCODE ? os_shelf_at(&user, (uint32_t)(code - MPI_ERR_LASTCODE - 1))
+                                   : NULL;
+}
+
+static int class_of(const struct user_code *entry)
+{
+    return entry ? atomic_load_explicit(&entry->error_class, memory_order_acquire) : 0;
 }
 
 int errh_class(int code)
@@ -174,11 +186,8 @@ int errh_class(int code)
     if (code == MPI_SUCCESS)
         return MPI_SUCCESS;
     if (code > MPI_ERR_LASTCODE) {
-        os_lock_slow(&lock);
-        struct user_code *entry = user_entry(code);
-        int error_class = entry ? entry->error_class : MPI_ERR_UNKNOWN;
-        os_unlock_slow(&lock);
-        return error_class;
+        int error_class = class_of(user_place(code));
+        return error_class ? error_class : MPI_ERR_UNKNOWN;
     }
     if (errh_class_text(code))
         return code;
@@ -190,69 +199,66 @@ int errh_class(int code)
 /* Keep the text of an error of a class. Returns its code. */
 static int remember(int error_class, const char *text)
 {
-    os_lock_slow(&lock);
-    number = number % TEXTS + 1;
-    /* 64 * 15 and on: codes of the tool interface, which are classes */
-    if (number == MPI_T_ERR_CANNOT_INIT / ERRH_TEXT_STEP)
-        number++;
+    uint32_t i = atomic_fetch_add_explicit(&errors, 1, memory_order_relaxed) % TEXTS;
+    int number = (int)i + 1 < NOT_OURS ? (int)i + 1 : (int)i + 2;
     int code = error_class + number * ERRH_TEXT_STEP;
-    recent[next_slot].code = code;
-    snprintf(recent[next_slot].text, sizeof(recent[0].text), "%.511s", text);
-    next_slot = (next_slot + 1) % RECENT;
-    os_unlock_slow(&lock);
+    os_lock_slow(&recent[i % RECENT].lock);
+    recent[i % RECENT].code = code;
+    snprintf(recent[i % RECENT].text, sizeof(recent[0].text), "%.511s", text);
+    os_unlock_slow(&recent[i % RECENT].lock);
     return code;
 }
 
-/* Locked. The text of a code that is among the recent ones, newest first. */
-static const char *recall(int code)
+/* The text of a code that is among the recent ones. Returns whether it is. */
+static bool recall(int code, char *text)
 {
-    for (int i = 1; i <= RECENT; i++) {
-        int slot = (next_slot - i + RECENT) % RECENT;
-        if (recent[slot].code == code)
-            return recent[slot].text;
-    }
-    return NULL;
+    int number = code / ERRH_TEXT_STEP;
+    int i = number < NOT_OURS ? number - 1 : number - 2;
+    if (code <= 0 || number == 0 || number == NOT_OURS || i >= TEXTS)
+        return false;
+    os_lock_slow(&recent[i % RECENT].lock);
+    bool is_it = recent[i % RECENT].code == code;
+    if (is_it)
+        snprintf(text, MPI_MAX_ERROR_STRING, "%s", recent[i % RECENT].text);
+    os_unlock_slow(&recent[i % RECENT].lock);
+    return is_it;
+}
+
+/* The text of a code of the user's. Returns whether it is one. */
+static bool user_string(int code, char *text)
+{
+    struct user_code *entry = user_place(code);
+    if (!class_of(entry))
+        return false;
+    os_lock_slow(&entry->lock);
+    bool is_one = class_of(entry);
+    if (is_one)
+        snprintf(text, MPI_MAX_ERROR_STRING, "%s", entry->text ? entry->text : "");
+    os_unlock_slow(&entry->lock);
+    return is_one;
 }
 
 bool errh_string(int code, char *text)
 {
-    bool known = true;
-    os_lock_slow(&lock);
-    const struct user_code *entry = user_entry(code);
-    const char *found = errh_class_text(code);
-    if (entry) {
-        found = entry->text ? entry->text : "";
-    } else if (!found && code > 0 && code <= MPI_ERR_LASTCODE) {
-        found = recall(code);
-        if (!found)
-            found = errh_class_text(code % ERRH_TEXT_STEP);
-    }
-    if (!found) {
-        known = false;
-        found = "no error code";
-    }
-    snprintf(text, MPI_MAX_ERROR_STRING, "%s", found);
-    os_unlock_slow(&lock);
-    return known;
+    const char *fixed = errh_class_text(code);
+    if (!fixed && (user_string(code, text) || recall(code, text)))
+        return true;
+    if (!fixed && code > 0 && code <= MPI_ERR_LASTCODE)
+        fixed = errh_class_text(code % ERRH_TEXT_STEP);
+    snprintf(text, MPI_MAX_ERROR_STRING, "%s", fixed ? fixed : "no error code");
+    return fixed;
 }
 
 /* ---- codes of the user ---- */
 
-/* Locked. An unused entry, which is the last or one that was removed. */
+/* Locked. An unused place, which is the last or one that was removed. */
 static int user_room(void)
 {
     for (int i = 0; i < user_count; i++)
-        if (!user[i].error_class)
+        if (!class_of(os_shelf_at(&user, (uint32_t)i)))
             return i;
-    if (user_count == USER_CODES)
+    if (user_count == USER_CODES || os_shelf_reach(&user, (uint32_t)user_count))
         return -1;
-    if (!(user_count & (user_count - 1))) { /* 0 or a power of two: full */
-        int room = user_count ? 2 * user_count : 1;
-        struct user_code *more = realloc(user, (size_t)room * sizeof(*more));
-        if (!more)
-            return -1;
-        user = more;
-    }
     return user_count++;
 }
 
@@ -260,22 +266,24 @@ int errh_add_code(int error_class, int *code)
 {
     int rc = MPI_ERR_NO_MEM;
     os_lock_slow(&lock);
-    struct user_code *of = user_entry(error_class);
-    bool is_class = error_class > 0 && (of ? of->error_class == error_class
-                                           : errh_class_text(error_class) != NULL);
+    struct user_code *of = user_place(error_class);
+    bool is_class = error_class > 0 && (class_of(of) ? class_of(of) == error_class
+                                                     : errh_class_text(error_class) != NULL);
     if (error_class && !is_class) {
         os_unlock_slow(&lock);
         return MPI_ERR_ARG;
     }
     int i = user_room();
     if (i >= 0) {
+        struct user_code *entry = os_shelf_at(&user, (uint32_t)i);
         *code = MPI_ERR_LASTCODE + 1 + i;
-        user[i] = (struct user_code){.error_class = error_class ? error_class : *code};
-        of = user_entry(error_class); /* the table may have moved */
         if (of)
             of->codes++;
         if (*code > errh_last_used)
             errh_last_used = *code;
+        /* What has had the place before has left no codes and no text. */
+        atomic_store_explicit(&entry->error_class, error_class ? error_class : *code,
+                              memory_order_release);
         rc = MPI_SUCCESS;
     }
     os_unlock_slow(&lock);
@@ -284,39 +292,47 @@ int errh_add_code(int error_class, int *code)
 
 int errh_remove_code(int code, bool is_class)
 {
-    int rc = MPI_ERR_ARG;
+    char *text = NULL;
     os_lock_slow(&lock);
-    struct user_code *entry = user_entry(code);
-    if (entry && (entry->error_class == code) == is_class && !entry->codes) {
-        struct user_code *of = user_entry(entry->error_class);
+    struct user_code *entry = user_place(code);
+    int error_class = class_of(entry);
+    bool good = error_class && (error_class == code) == is_class && !entry->codes;
+    if (good) {
+        struct user_code *of = user_place(error_class);
         if (of && of != entry)
             of->codes--;
-        free(entry->text);
-        *entry = (struct user_code){0};
-        while (user_count && !user_entry(errh_last_used)) {
+        os_lock_slow(&entry->lock);
+        atomic_store_explicit(&entry->error_class, 0, memory_order_relaxed);
+        text = entry->text;
+        entry->text = NULL;
+        os_unlock_slow(&entry->lock);
+        while (user_count && !class_of(user_place(errh_last_used))) {
             user_count--;
             errh_last_used--;
         }
-        rc = MPI_SUCCESS;
     }
     os_unlock_slow(&lock);
-    return rc;
+    free(text);
+    return good ? MPI_SUCCESS : MPI_ERR_ARG;
 }
 
 int errh_set_string(int code, const char *text)
 {
+    struct user_code *entry = user_place(code);
     char *copy = text ? strdup(text) : NULL;
+    bool good = false;
     if (text && !copy)
         return MPI_ERR_NO_MEM;
-    os_lock_slow(&lock);
-    struct user_code *entry = user_entry(code);
-    bool good = entry && (text || entry->text);
-    if (good) {
-        char *old = entry->text;
-        entry->text = copy;
-        copy = old;
+    if (entry) {
+        os_lock_slow(&entry->lock);
+        good = class_of(entry) && (text || entry->text);
+        if (good) {
+            char *old = entry->text;
+            entry->text = copy;
+            copy = old;
+        }
+        os_unlock_slow(&entry->lock);
     }
-    os_unlock_slow(&lock);
     free(copy);
     return good ? MPI_SUCCESS : MPI_ERR_ARG;
 }

@@ -56,7 +56,7 @@ int comm_create(struct group *group, uint32_t context, struct comm **made)
     comm->size = group->size;
     comm->peers = group->size;
     comm->vcs = vcs;
-    comm->errhandler = errh_from(MPI_ERRORS_ARE_FATAL);
+    errh_start(&comm->errhandler, errh_from(MPI_ERRORS_ARE_FATAL));
     comm_list_add(comm);
     *made = comm;
     return MPI_SUCCESS;
@@ -90,7 +90,7 @@ void comm_destroy(struct comm *comm)
     context_release(comm->context);
     group_unref(comm->group);
     group_unref(comm->remote);
-    errh_unref(comm->errhandler);
+    errh_stop(&comm->errhandler);
     info_destroy(comm->info);
     topo_unref(comm->topo);
     free(comm);

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "include/mpid.h"
+#include "mpi/errh.h"
 #include "mpi/handle.h"
 #include "os/lock.h"
 
@@ -29,7 +30,6 @@ enum {
 
 struct agree;
 struct group;
-struct errhandler;
 struct attr;
 struct info;
 struct buffer;
@@ -45,7 +45,7 @@ struct comm {
     struct group *group;
     struct group *remote; /* NULL for an intracommunicator */
     struct comm *local;   /* of an intercommunicator: over group, at context + CONTEXT_LOCAL */
-    struct errhandler *errhandler;
+    struct errh_slot errhandler;
     struct attr *attrs;
     struct info *info;
     struct buffer *buffer; /* attached with MPI_Comm_attach_buffer; NULL: none */
@@ -57,7 +57,7 @@ struct comm {
     char name[MPI_MAX_OBJECT_NAME];
 };
 
-/* Guards names, hints and error handlers of all communicators. */
+/* Guards names and hints of all communicators. */
 extern struct os_lock comm_lock;
 
 extern struct comm *_Atomic comm_constants[4]; /* by handle - MPI_COMM_NULL: NULL, world, self, NULL */

@@ -16,7 +16,7 @@ int comm_from_error(const struct comm_from *from, int error_class, const char *f
 {
     char what[320];
     va_list args;
-    struct comm none = {.errhandler = from->errhandler, .rank = (int)group_me().rank};
+    struct comm none = {.errhandler.has = from->errhandler, .rank = (int)group_me().rank};
     va_start(args, fmt);
     vsnprintf(what, sizeof(what), fmt, args);
     va_end(args);

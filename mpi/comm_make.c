@@ -17,7 +17,7 @@ int comm_create_like(struct comm *parent, struct group *group, struct group *rem
                     : comm_create(group, context, comm);
     if (rc)
         return rc;
-    (*comm)->errhandler = errh_get(&parent->errhandler);
+    errh_start(&(*comm)->errhandler, errh_get(&parent->errhandler));
     return MPI_SUCCESS;
 }
 

@@ -67,7 +67,7 @@ static struct errhandler predefined[] = {
     {.object = {OBJECT_ERRHANDLER, 1}, .kind = ERRH_RETURN},
 };
 
-struct errhandler *errh_file_default = &predefined[2]; /* comm_lock */
+struct errh_slot errh_file_default = {.has = &predefined[2]};
 
 /* ---- handlers ---- */
 
@@ -143,22 +143,41 @@ void errh_unref(struct errhandler *errhandler)
     }
 }
 
-void errh_set(struct errhandler **slot, struct errhandler *errhandler)
+void errh_start(struct errh_slot *slot, struct errhandler *errhandler)
+{
+    atomic_store_explicit(&slot->has, errhandler, memory_order_relaxed);
+}
+
+void errh_stop(struct errh_slot *slot)
+{
+    errh_unref(atomic_load_explicit(&slot->has, memory_order_relaxed));
+}
+
+void errh_set(struct errh_slot *slot, struct errhandler *errhandler)
 {
     errh_ref(errhandler);
-    os_lock(&comm_lock);
-    struct errhandler *old = *slot;
-    *slot = errhandler;
-    os_unlock(&comm_lock);
+    os_lock(&slot->lock);
+    struct errhandler *old = atomic_load_explicit(&slot->has, memory_order_relaxed);
+    atomic_store_explicit(&slot->has, errhandler, memory_order_release);
+    os_unlock(&slot->lock);
     errh_unref(old);
 }
 
-struct errhandler *errh_get(struct errhandler **slot)
+/* Told by its address: a user's may be gone by now. */
+static bool is_predefined(const struct errhandler *errhandler)
 {
-    os_lock(&comm_lock);
-    struct errhandler *errhandler = *slot;
+    return (uintptr_t)errhandler - (uintptr_t)predefined < sizeof(predefined);
+}
+
+struct errhandler *errh_get(struct errh_slot *slot)
+{
+    struct errhandler *errhandler = atomic_load_explicit(&slot->has, memory_order_acquire);
+    if (is_predefined(errhandler))
+        return errhandler;
+    os_lock(&slot->lock);
+    errhandler = atomic_load_explicit(&slot->has, memory_order_relaxed);
     errh_ref(errhandler);
-    os_unlock(&comm_lock);
+    os_unlock(&slot->lock);
     return errhandler;
 }
 

@@ -49,6 +49,12 @@ struct errhandler {
     union errh_function function;
 };
 
+/* Where an object has its error handler. Readers need no lock for a predefined one. */
+struct errh_slot {
+    struct os_lock lock; /* for changes, and for who takes a reference on a user's */
+    struct errhandler *_Atomic has; /* never NULL */
+};
+
 /* Give MPI_FILE_NULL its first error handler back. The user's classes and codes stay: they were
  * before MPI_Init, and a session may come yet. */
 void errh_fini(void);
@@ -68,10 +74,14 @@ void errh_unref(struct errhandler *errhandler);
 struct errhandler *errh_initial(void);
 const char *errh_initial_name(void);
 
-/* Set, and get with a reference, the handler that an object has in *slot: never NULL. */
-void errh_set(struct errhandler **slot, struct errhandler *errhandler);
-struct errhandler *errh_get(struct errhandler **slot);
-extern struct errhandler *errh_file_default; /* of MPI_FILE_NULL: for files that are opened, or cannot be */
+/* Set, and get with a reference, the handler that an object has. errh_start() is for an object that
+ * nobody knows yet, and takes the caller's reference over; errh_stop() for one that goes. */
+void errh_start(struct errh_slot *slot, struct errhandler *errhandler);
+void errh_set(struct errh_slot *slot, struct errhandler *errhandler);
+struct errhandler *errh_get(struct errh_slot *slot);
+void errh_stop(struct errh_slot *slot);
+/* Of MPI_FILE_NULL: for files that are opened, or cannot be. */
+extern struct errh_slot errh_file_default;
 
 /* Report an error on a communicator (NULL: on MPI_COMM_SELF, or where there is none by the
  * initial error handler, as MPI-5.0 9.3 asks). Returns the code for the caller to return. */

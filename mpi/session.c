@@ -32,7 +32,7 @@ struct session *session_create(int level, struct errhandler *errhandler, char *w
     }
     object_init(&session->object, OBJECT_SESSION);
     errh_ref(errhandler);
-    session->errhandler = errhandler;
+    errh_start(&session->errhandler, errhandler);
     session->level = level;
     os_lock(&lock);
     session->number = ++last_number;
@@ -56,7 +56,7 @@ int session_destroy(struct session *session)
     if (session->next)
         session->next->at = session->at;
     os_unlock(&lock);
-    errh_unref(session->errhandler);
+    errh_stop(&session->errhandler);
     free(session);
     return init_end_session();
 }

@@ -17,17 +17,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mpi/errh.h"
 #include "mpi/handle.h"
 
 struct buffer;
-struct errhandler;
 struct group;
 struct info;
 
 struct session {
     struct object object;
     uint64_t number;                 /* 1, 2, ...: of this process alone */
-    struct errhandler *errhandler;   /* comm_lock */
+    struct errh_slot errhandler;
     struct buffer *buffer;           /* attached with MPI_Session_attach_buffer; NULL: none */
     int level;                       /* of threads, as asked for */
     struct session *next, **at;

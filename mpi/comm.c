@@ -109,8 +109,8 @@ static int create_predefined(int index, const char *name, const struct mpid_worl
     if (rc)
         return rc;
     comm->predefined = true;
-    comm->errhandler = errh_initial();
-    strcpy(comm->name, name);
+    errh_start(&comm->errhandler, errh_initial());
+    name_set(&comm->name, name);
     comm_constants[index] = comm;
     return MPI_SUCCESS;
 }

@@ -20,6 +20,7 @@
 #include "include/mpid.h"
 #include "mpi/errh.h"
 #include "mpi/handle.h"
+#include "mpi/name.h"
 #include "os/lock.h"
 
 enum {
@@ -54,10 +55,10 @@ struct comm {
     struct comm *newer, *older; /* comm_list.c's */
     bool predefined;
     bool freed; /* by the user: its handle leads nowhere, but for an error handler */
-    char name[MPI_MAX_OBJECT_NAME];
+    struct name name;
 };
 
-/* Guards names and hints of all communicators. */
+/* Guards the hints of all communicators. */
 extern struct os_lock comm_lock;
 
 extern struct comm *_Atomic comm_constants[4]; /* by handle - MPI_COMM_NULL: NULL, world, self, NULL */

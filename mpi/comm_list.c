@@ -3,7 +3,6 @@
 /* All communicators of this process; see comm_list.h. */
 #include "mpi/comm_list.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "mpi/comm.h"
@@ -12,7 +11,7 @@
 #include "mpi/init.h"
 #include "os/lock.h"
 
-/* Comes after the device's lock, and before comm_lock. */
+/* Comes after the device's lock, and before that of a name. */
 static struct os_lock lock = OS_LOCK_INIT;
 static struct comm *first; /* the newest */
 
@@ -41,9 +40,7 @@ static void each(bool (*take)(void *arg, const struct mpid_comm_view *view), voi
     os_lock(&lock);
     for (const struct comm *comm = first; comm && !enough; comm = comm->older) {
         char name[MPI_MAX_OBJECT_NAME];
-        os_lock(&comm_lock);
-        snprintf(name, sizeof(name), "%s", comm->name);
-        os_unlock(&comm_lock);
+        (void)name_get(&comm->name, name);
         struct mpid_comm_view view = {
             .name = name,
             .context = comm->context,

@@ -455,10 +455,10 @@ static int compose(int error_class, const char *function, const char *where, int
 
 int errh_comm(struct comm *comm, int error_class, const char *function, const char *fmt, ...)
 {
-    char text[MPI_MAX_ERROR_STRING + 256], where[160] = "";
+    char text[MPI_MAX_ERROR_STRING + 256], where[160] = "", name[MPI_MAX_OBJECT_NAME];
     va_list args;
-    if (comm && comm->name[0])
-        snprintf(where, sizeof(where), "communicator '%.127s', ", comm->name);
+    if (comm && name_get(&comm->name, name))
+        snprintf(where, sizeof(where), "communicator '%.127s', ", name);
     else if (comm)
         snprintf(where, sizeof(where), "communicator without a name, ");
     int rank = comm ? comm->rank : world_rank();
@@ -534,13 +534,16 @@ struct errh_name errh_name(const void *handle)
 
 int errh_bad_type(struct comm *comm, MPI_Datatype handle, const char *which, const char *function)
 {
+    char name[MPI_MAX_OBJECT_NAME];
     const struct type *type = type_from(handle);
     if (!type && mpi_state != MPI_STATE_READY)
         return errh_not_ready(function);
-    if (type)
+    if (type) {
+        const char *quote = name_get(&type->name, name) ? "'" : "";
         return errh_comm(comm, MPI_ERR_TYPE, function,
-                         "%s %s%.127s%s is not committed: call MPI_Type_commit first", which,
-                         type->name[0] ? "'" : "", type->name, type->name[0] ? "'" : "");
+                         "%s %s%.127s%s is not committed: call MPI_Type_commit first", which, quote,
+                         name, quote);
+    }
     if (handle_is_constant(handle))
         return errh_comm(comm, MPI_ERR_TYPE, function, "%s is %s: must be a datatype", which,
                          errh_name(handle).text);

@@ -48,9 +48,10 @@ static const struct type_pair pairs[256] = {
 #undef BASIC
 #undef PAIR
 
-#define CONSTANT(row, text)                                                            \
+#define CONSTANT(row, called)                                                          \
     .object = {.word = OBJECT_TYPE, .refs = 1}, .committed = true, .predefined = true, \
-    .place = (row), .handle = (MPI_Datatype)((uintptr_t)MPI_DATATYPE_NULL + (row)), .name = text
+    .place = (row), .name = {.text = called},                                          \
+    .handle = (MPI_Datatype)((uintptr_t)MPI_DATATYPE_NULL + (row))
 #define BASIC(place, name, ctype, what, in_external)                                          \
     [place] = {CONSTANT(place, #name), .dense = true,           .align = _Alignof(ctype),     \
                .size = sizeof(ctype),  .extent = sizeof(ctype), .true_extent = sizeof(ctype), \

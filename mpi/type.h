@@ -20,6 +20,7 @@
 
 #include "include/mpid.h"
 #include "mpi/handle.h"
+#include "mpi/name.h"
 
 struct attr;
 struct kernels; /* what commit makes */
@@ -60,9 +61,10 @@ struct type {
     MPI_Count external; /* data bytes of one in external32 */
     MPI_Datatype handle;
     struct kernels *kernels; /* NULL until commit, and for dense types */
+    struct type_tree *tree;  /* how it was made, for envelope and contents */
+    /* From here on what threads may change at any time. */
     struct attr *attrs;
-    struct type_tree *tree; /* how it was made, for envelope and contents */
-    char name[MPI_MAX_OBJECT_NAME];
+    struct name name;
 };
 
 /* Bytes of the predefined type MPI_DATATYPE_NULL + i, or 0 where there is none (or the

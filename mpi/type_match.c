@@ -5,7 +5,9 @@
 #include "mpi/type_match.h"
 
 #include <float.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "mpi/type_tree.h"
 #include "os/lock.h"
@@ -81,9 +83,7 @@ static struct match *enter(const struct match *like, struct type_tree *tree)
     object_init(&match->type.object, OBJECT_TYPE);
     match->type.predefined = true;
     match->type.handle = (MPI_Datatype)&match->type;
-    match->type.name[0] = '\0';
     match->type.tree = tree;
-    match->type.attrs = NULL;
     if (type_commit(&match->type))
         goto error;
     match->next = *bucket_of(like);
@@ -161,7 +161,7 @@ int type_match_f90(int combiner, int p, int r, struct type **found)
     os_lock(&lock);
     struct match *match = find(&like);
     if (!match) {
-        like.type = *same; /* but for what enter() sets */
+        memcpy(&like.type, same, offsetof(struct type, attrs)); /* but for what enter() sets */
         match = f90_enter(&like, combiner, p, r);
     }
     os_unlock(&lock);

@@ -565,6 +565,8 @@ int PMPI_Comm_free(MPI_Comm *comm)
 
 /* ---- names and hints ---- */
 
+static const struct name null_name = {.text = "MPI_COMM_NULL"};
+
 /*
  * Give a communicator a name.
  *
@@ -583,11 +585,7 @@ int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
         return errh_bad_comm(comm, __func__);
     if (!comm_name)
         return null_argument(on, __func__);
-    size_t len = strnlen(comm_name, MPI_MAX_OBJECT_NAME - 1);
-    os_lock(&comm_lock);
-    memcpy(on->name, comm_name, len);
-    on->name[len] = 0;
-    os_unlock(&comm_lock);
+    name_set(&on->name, comm_name);
     return MPI_SUCCESS;
 }
 
@@ -608,10 +606,7 @@ int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
         return errh_bad_comm(comm, __func__);
     if (!comm_name || !resultlen)
         return null_argument(on, __func__);
-    os_lock(&comm_lock);
-    strcpy(comm_name, on ? on->name : "MPI_COMM_NULL");
-    os_unlock(&comm_lock);
-    *resultlen = (int)strlen(comm_name);
+    *resultlen = name_get(on ? &on->name : &null_name, comm_name);
     return MPI_SUCCESS;
 }
 

@@ -179,16 +179,15 @@ int PMPI_Finalize(void)
  */
 int PMPI_Abort(MPI_Comm comm, int errorcode)
 {
-    char text[MPI_MAX_OBJECT_NAME + 128];
+    char text[MPI_MAX_OBJECT_NAME + 128], name[MPI_MAX_OBJECT_NAME] = "no communicator";
     if (mpi_state != MPI_STATE_READY) {
         (void)errh_not_ready(__func__);
         errh_end(MPI_ERR_OTHER);
     }
     const struct comm *on = comm_from(comm);
-    snprintf(text, sizeof(text), "MPI_Abort(%s, %d)", !on          ? "no communicator"
-                                                      : on->name[0] ? on->name
-                                                                    : "unnamed communicator",
-             errorcode);
+    if (on && !name_get(&on->name, name))
+        snprintf(name, sizeof(name), "unnamed communicator");
+    snprintf(text, sizeof(text), "MPI_Abort(%s, %d)", name, errorcode);
     fflush(NULL);
     mpid_abort(errorcode, text);
 }

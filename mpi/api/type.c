@@ -692,6 +692,7 @@ int PMPI_Type_commit(MPI_Datatype *datatype)
  */
 int PMPI_Type_free(MPI_Datatype *datatype)
 {
+    char name[MPI_MAX_OBJECT_NAME];
     struct type *type;
 
     if (!datatype)
@@ -699,9 +700,10 @@ int PMPI_Type_free(MPI_Datatype *datatype)
     int rc = find(__func__, *datatype, &type);
     if (rc)
         return rc;
+    if (type->predefined && name_get(&type->name, name))
+        return errh_comm(NULL, MPI_ERR_TYPE, __func__, "%s is predefined", name);
     if (type->predefined)
-        return errh_comm(NULL, MPI_ERR_TYPE, __func__, "%s is predefined",
-                         type->name[0] ? type->name : "the datatype");
+        return errh_comm(NULL, MPI_ERR_TYPE, __func__, "the datatype is predefined");
     if (type->freed)
         return errh_comm(NULL, MPI_ERR_TYPE, __func__, "datatype %p was freed", (void *)*datatype);
     rc = attr_delete_type(type);

@@ -7,7 +7,6 @@
 
 #include <limits.h>
 #include <stdint.h>
-#include <string.h>
 
 #include <mpi.h>
 
@@ -204,9 +203,7 @@ int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
         return rc;
     if (!type_name)
         return no_pointer(__func__, "type_name");
-    size_t len = strnlen(type_name, sizeof(type->name) - 1);
-    memcpy(type->name, type_name, len);
-    type->name[len] = '\0';
+    name_set(&type->name, type_name);
     return MPI_SUCCESS;
 }
 
@@ -222,7 +219,8 @@ int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
  */
 int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
 {
-    const char *name = "MPI_DATATYPE_NULL";
+    static const struct name null_name = {.text = "MPI_DATATYPE_NULL"};
+    const struct name *name = &null_name;
     struct type *type;
 
     if (!type_name || !resultlen)
@@ -231,11 +229,9 @@ int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
         int rc = find(__func__, datatype, &type);
         if (rc)
             return rc;
-        name = type->name;
+        name = &type->name;
     }
-    size_t len = strlen(name);
-    memcpy(type_name, name, len + 1);
-    *resultlen = (int)len;
+    *resultlen = name_get(name, type_name);
     return MPI_SUCCESS;
 }
 
@@ -318,8 +314,11 @@ static int check_contents(const char *function, const struct type *type,
     struct type_tree_counts counts;
 
     type_tree_envelope(type, &counts);
-    if (counts.combiner == MPI_COMBINER_NAMED)
-        return errh_comm(NULL, MPI_ERR_TYPE, function, "%s is predefined", type->name);
+    if (counts.combiner == MPI_COMBINER_NAMED) {
+        char name[MPI_MAX_OBJECT_NAME];
+        (void)name_get(&type->name, name);
+        return errh_comm(NULL, MPI_ERR_TYPE, function, "%s is predefined", name);
+    }
     if (room->integers < counts.integers || room->addresses < counts.addresses ||
         room->larges < counts.larges || room->types < counts.types)
         return errh_comm(NULL, MPI_ERR_ARG, function,

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The name of an object. Any thread may change it while others read it, who need no lock. */
+#ifndef MPI_NAME_H
+#define MPI_NAME_H
+
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "os/lock.h"
+
+struct name {
+    struct os_lock lock;      /* for who changes it */
+    _Atomic uint32_t version; /* odd: it is being changed */
+    char text[MPI_MAX_OBJECT_NAME];
+};
+
+/* As much of the text as there is room for is kept. */
+void name_set(struct name *name, const char *text);
+/* Returns the length. */
+int name_get(const struct name *name, char text[MPI_MAX_OBJECT_NAME]);
+
+#endif

@@ -13,6 +13,7 @@
 #include "mpi/errh.h"
 #include "mpi/type.h"
 #include "os/lock.h"
+#include "os/shelf.h"
 
 enum { KEYVAL_FIRST = 1024 }; /* above the predefined ones */
 
@@ -32,13 +33,17 @@ struct attr {
     void *value;
 };
 
-/* Guards the table, keyvals and lists. Whoever changes a list has the list's own lock, too, with
+/* Whether there is a keyval is told without a lock. */
+struct place {
+    struct keyval *keyval; /* NULL: none */
+    _Atomic uint8_t kind;  /* enum attr_kind of it; 0: none */
+};
+
+/* Guards places, keyvals and lists. Whoever changes a list has its object's lock, too, with
  * which alone it is looked through: threads that ask must not wait for each other. */
 static struct os_lock lock = OS_LOCK_INIT;
-enum { LIST_LOCKS = 64 };
-static struct os_lock list_locks[LIST_LOCKS];
-static struct keyval **keyvals;
-static int keyval_count, keyval_room;
+static struct os_shelf places = {.size = sizeof(struct place)};
+static int place_count;
 
 static int tag_ub = INT_MAX, io = MPI_ANY_SOURCE, host = MPI_PROC_NULL;
 static int wtime_is_global, appnum = -1, universe_size;
@@ -51,34 +56,53 @@ void attr_init(const struct mpid_world *world)
     wtime_is_global = world->local_ranks == world->size;
 }
 
+static struct place *place_at(int i)
+{
+    return os_shelf_at(&places, (uint32_t)i);
+}
+
 void attr_fini(void)
 {
-    for (int i = 0; i < keyval_count; i++)
-        free(keyvals[i]);
-    free(keyvals);
-    keyvals = NULL;
-    keyval_count = keyval_room = 0;
+    for (int i = 0; i < place_count; i++)
+        free(place_at(i)->keyval);
+    os_shelf_fini(&places);
+    place_count = 0;
 }
 
 struct attr_owner attr_of_comm(struct comm *comm)
 {
-    return (struct attr_owner){ATTR_COMM, comm_handle(comm), &comm->attrs};
+    return (struct attr_owner){ATTR_COMM, comm_handle(comm), &comm->attrs, &comm->lock};
 }
 
 struct attr_owner attr_of_type(struct type *type)
 {
-    return (struct attr_owner){ATTR_TYPE, type->handle, &type->attrs};
+    return (struct attr_owner){ATTR_TYPE, type->handle, &type->attrs, &type->lock};
 }
 
 /* ---- keyvals ---- */
 
+static struct place *place_of(int id)
+{
+    return id < KEYVAL_FIRST ? NULL : place_at(id - KEYVAL_FIRST);
+}
+
+static bool exists(enum attr_kind kind, int id)
+{
+    const struct place *place = place_of(id);
+    return place && atomic_load_explicit(&place->kind, memory_order_relaxed) == kind;
+}
+
 /* Locked. The keyval of an id, or NULL. */
 static struct keyval *lookup(enum attr_kind kind, int id)
 {
-    int i = id - KEYVAL_FIRST;
-    if (i < 0 || i >= keyval_count || !keyvals[i] || keyvals[i]->kind != kind)
-        return NULL;
-    return keyvals[i];
+    return exists(kind, id) ? place_of(id)->keyval : NULL;
+}
+
+/* Locked. */
+static void put(struct place *place, struct keyval *keyval)
+{
+    place->keyval = keyval;
+    atomic_store_explicit(&place->kind, keyval ? (uint8_t)keyval->kind : 0, memory_order_relaxed);
 }
 
 /* Locked. Drop a reference. */
@@ -86,27 +110,21 @@ static void unref(struct keyval *keyval)
 {
     if (--keyval->refs)
         return;
-    keyvals[keyval->id - KEYVAL_FIRST] = NULL;
+    put(place_of(keyval->id), NULL);
     free(keyval);
-    while (keyval_count && !keyvals[keyval_count - 1])
-        keyval_count--;
+    while (place_count && !place_at(place_count - 1)->keyval)
+        place_count--;
 }
 
-/* Locked. An empty place in the table, or -1. */
-static int table_room(void)
+/* Locked. The number of an empty place, or -1. */
+static int find_place(void)
 {
-    for (int i = 0; i < keyval_count; i++)
-        if (!keyvals[i])
+    for (int i = 0; i < place_count; i++)
+        if (!place_at(i)->keyval)
             return i;
-    if (keyval_count == keyval_room) {
-        int room = keyval_room ? 2 * keyval_room : 16;
-        struct keyval **more = realloc(keyvals, (size_t)room * sizeof(*more));
-        if (!more)
-            return -1;
-        keyvals = more;
-        keyval_room = room;
-    }
-    return keyval_count++;
+    if (place_count > INT_MAX - KEYVAL_FIRST - 1 || os_shelf_reach(&places, (uint32_t)place_count))
+        return -1;
+    return place_count++;
 }
 
 int attr_create_keyval(enum attr_kind kind, union attr_copy copy, union attr_delete delete,
@@ -116,7 +134,7 @@ int attr_create_keyval(enum attr_kind kind, union attr_copy copy, union attr_del
     if (!keyval)
         return MPI_ERR_NO_MEM;
     os_lock(&lock);
-    int i = table_room();
+    int i = find_place();
     if (i >= 0) {
         *keyval = (struct keyval){.kind = kind,
                                   .refs = 1,
@@ -124,7 +142,7 @@ int attr_create_keyval(enum attr_kind kind, union attr_copy copy, union attr_del
                                   .copy = copy,
                                   .delete = delete,
                                   .extra_state = extra_state};
-        keyvals[i] = keyval;
+        put(place_at(i), keyval);
         *id = keyval->id;
     }
     os_unlock(&lock);
@@ -210,19 +228,13 @@ static int *predefined(int keyval, bool *found)
     }
 }
 
-static struct os_lock *lock_of(struct attr_owner owner)
-{
-    uint64_t hash = (uint64_t)(uintptr_t)owner.list * UINT64_C(0x9e3779b97f4a7c15);
-    return &list_locks[hash >> 32 & (LIST_LOCKS - 1)];
-}
-
 static bool find(struct attr_owner owner, int id, void **value)
 {
-    os_lock(lock_of(owner));
+    os_lock(owner.lock);
     struct attr *attr = *link_to(owner.list, id);
     if (attr)
         *value = attr->value;
-    os_unlock(lock_of(owner));
+    os_unlock(owner.lock);
     return attr != NULL;
 }
 
@@ -237,19 +249,16 @@ int attr_get(struct attr_owner owner, int id, void **value, bool *found)
     *found = find(owner, id, value);
     if (*found)
         return MPI_SUCCESS;
-    os_lock(&lock);
-    struct keyval *keyval = lookup(owner.kind, id);
-    os_unlock(&lock);
-    return keyval ? MPI_SUCCESS : MPI_ERR_KEYVAL;
+    return exists(owner.kind, id) ? MPI_SUCCESS : MPI_ERR_KEYVAL;
 }
 
 /* Locked. Put a new attribute on top; takes the reference that keyval has for it. */
 static void push(struct attr_owner owner, struct attr *attr, struct keyval *keyval, void *value)
 {
     *attr = (struct attr){.next = *owner.list, .keyval = keyval, .value = value};
-    os_lock(lock_of(owner));
+    os_lock(owner.lock);
     *owner.list = attr;
-    os_unlock(lock_of(owner));
+    os_unlock(owner.lock);
 }
 
 /* Delete the attribute of a keyval that the caller knows to be there, callback first.
@@ -263,9 +272,9 @@ static int remove_one(struct attr_owner owner, struct keyval *keyval, void *valu
     struct attr **link = link_to(owner.list, keyval->id);
     struct attr *attr = *link;
     if (attr) {
-        os_lock(lock_of(owner));
+        os_lock(owner.lock);
         *link = attr->next;
-        os_unlock(lock_of(owner));
+        os_unlock(owner.lock);
         unref(attr->keyval);
     }
     os_unlock(&lock);
@@ -347,10 +356,18 @@ static int snapshot(struct attr_owner owner, struct attr **copy)
     return *copy ? n : -1;
 }
 
+static bool has_none(struct attr_owner owner)
+{
+    os_lock(owner.lock);
+    bool none = !*owner.list;
+    os_unlock(owner.lock);
+    return none;
+}
+
 int attr_copy(struct attr_owner from, struct attr_owner to)
 {
     struct attr *old;
-    if (!*from.list)
+    if (has_none(from))
         return MPI_SUCCESS;
     int n = snapshot(from, &old);
     int rc = n < 0 ? MPI_ERR_NO_MEM : MPI_SUCCESS;

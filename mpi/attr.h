@@ -17,6 +17,7 @@
 
 struct comm;
 struct type;
+struct os_lock;
 struct attr; /* a list of (keyval, value) on one object, newest first */
 
 enum attr_kind { ATTR_COMM = 1, ATTR_TYPE };
@@ -36,6 +37,7 @@ struct attr_owner {
     enum attr_kind kind;
     void *handle;       /* MPI_Comm, MPI_Datatype */
     struct attr **list; /* in the object */
+    struct os_lock *lock; /* the object's: the list is looked through with it */
 };
 
 /* Values of the predefined attributes. */

@@ -17,7 +17,6 @@
 #include "mpi/session.h"
 #include "mpi/topo.h"
 
-struct os_lock comm_lock = OS_LOCK_INIT;
 struct comm *_Atomic comm_constants[4];
 
 MPI_Comm comm_handle(const struct comm *comm)
@@ -146,7 +145,7 @@ static const char *const hint_names[] = {
 int comm_set_hints(struct comm *comm, const struct info *info)
 {
     int rc = MPI_SUCCESS;
-    os_lock(&comm_lock);
+    os_lock(&comm->lock);
     for (size_t i = 0; i < sizeof(hint_names) / sizeof(hint_names[0]) && !rc; i++) {
         const char *value = info_get(info, hint_names[i]);
         if (!value || (strcmp(value, "true") && strcmp(value, "false")))
@@ -155,15 +154,15 @@ int comm_set_hints(struct comm *comm, const struct info *info)
             comm->info = info_create();
         rc = comm->info ? info_set(comm->info, hint_names[i], value) : MPI_ERR_NO_MEM;
     }
-    os_unlock(&comm_lock);
+    os_unlock(&comm->lock);
     return rc;
 }
 
 struct info *comm_hints(struct comm *comm)
 {
-    os_lock(&comm_lock);
+    os_lock(&comm->lock);
     struct info *info = info_copy(comm->info);
-    os_unlock(&comm_lock);
+    os_unlock(&comm->lock);
     if (info && info_set(info, "mpi_memory_alloc_kinds", SESSION_MEMORY_KINDS)) {
         info_destroy(info);
         return NULL;

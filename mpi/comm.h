@@ -47,8 +47,9 @@ struct comm {
     struct group *remote; /* NULL for an intracommunicator */
     struct comm *local;   /* of an intercommunicator: over group, at context + CONTEXT_LOCAL */
     struct errh_slot errhandler;
+    struct os_lock lock; /* guards info; and attrs, beside attr.c's */
     struct attr *attrs;
-    struct info *info;
+    struct info *info; /* the hints; NULL: none */
     struct buffer *buffer; /* attached with MPI_Comm_attach_buffer; NULL: none */
     struct topo *topo;     /* virtual topology; NULL: none */
     uint32_t coll_tag;     /* numbers this communicator's collectives */
@@ -57,9 +58,6 @@ struct comm {
     bool freed; /* by the user: its handle leads nowhere, but for an error handler */
     struct name name;
 };
-
-/* Guards the hints of all communicators. */
-extern struct os_lock comm_lock;
 
 extern struct comm *_Atomic comm_constants[4]; /* by handle - MPI_COMM_NULL: NULL, world, self, NULL */
 

@@ -64,6 +64,7 @@ struct type {
     struct type_tree *tree;  /* how it was made, for envelope and contents */
     /* From here on what threads may change at any time. */
     struct attr *attrs;
+    struct os_lock lock; /* guards attrs, beside attr.c's */
     struct name name;
 };
 

@@ -145,6 +145,7 @@ static const char *const hint_names[] = {
 int comm_set_hints(struct comm *comm, const struct info *info)
 {
     int rc = MPI_SUCCESS;
+    info_lock(info);
     os_lock(&comm->lock);
     for (size_t i = 0; i < sizeof(hint_names) / sizeof(hint_names[0]) && !rc; i++) {
         const char *value = info_get(info, hint_names[i]);
@@ -155,6 +156,7 @@ int comm_set_hints(struct comm *comm, const struct info *info)
         rc = comm->info ? info_set(comm->info, hint_names[i], value) : MPI_ERR_NO_MEM;
     }
     os_unlock(&comm->lock);
+    info_unlock(info);
     return rc;
 }
 

@@ -24,22 +24,12 @@ struct pair {
 
 struct info {
     struct object object;
+    struct os_lock lock; /* guards the rest, where other threads know of it */
     int count, room;
     struct pair *pairs;
 };
 
-static struct os_lock lock = OS_LOCK_INIT; /* guards every info */
-static struct info *_Atomic env;           /* MPI_INFO_ENV; tools have infos while MPI starts */
-
-void info_lock(void)
-{
-    os_lock_slow(&lock);
-}
-
-void info_unlock(void)
-{
-    os_unlock_slow(&lock);
-}
+static struct info *_Atomic env; /* MPI_INFO_ENV; tools have infos while MPI starts */
 
 struct info *info_from(MPI_Info handle)
 {
@@ -58,6 +48,23 @@ MPI_Info info_handle(struct info *info)
 bool info_is_fixed(const struct info *info)
 {
     return info == env;
+}
+
+static struct os_lock *lock_of(const struct info *info)
+{
+    return (struct os_lock *)(uintptr_t)&info->lock;
+}
+
+void info_lock(const struct info *info)
+{
+    if (!info_is_fixed(info))
+        os_lock_slow(lock_of(info));
+}
+
+void info_unlock(const struct info *info)
+{
+    if (!info_is_fixed(info))
+        os_unlock_slow(lock_of(info));
 }
 
 struct info *info_create(void)
@@ -93,6 +100,20 @@ const char *info_get(const struct info *info, const char *key)
 {
     int i = find(info, key);
     return i < 0 ? NULL : info->pairs[i].value;
+}
+
+int info_read(const struct info *info, const char *key, char *value, size_t size)
+{
+    info_lock(info);
+    const char *found = info_get(info, key);
+    size_t len = found ? strlen(found) : 0;
+    if (found && size > 0) {
+        size_t n = len < size ? len : size - 1;
+        memcpy(value, found, n);
+        value[n] = 0;
+    }
+    info_unlock(info);
+    return found ? (int)len : -1;
 }
 
 static int append(struct info *info, const char *key, char *value)
@@ -221,10 +242,9 @@ int info_describe(struct info *info, int argc, char **argv)
     return rc;
 }
 
-int info_init(int argc, char **argv)
+void info_init(struct info *info)
 {
-    env = info_create();
-    return env ? info_describe(env, argc, argv) : MPI_ERR_NO_MEM;
+    env = info;
 }
 
 void info_fini(void)

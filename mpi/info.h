@@ -6,6 +6,7 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 struct info;
 
@@ -15,6 +16,9 @@ struct info *info_create(void);
 struct info *info_copy(const struct info *info); /* accepts NULL: an empty one */
 void info_destroy(struct info *info);            /* accepts NULL */
 const char *info_get(const struct info *info, const char *key); /* NULL: no such key */
+/* Copy a value, cut to size bytes with the 0 at its end. Takes the lock. Returns the length of the
+ * whole value, or -1: no such key. */
+int info_read(const struct info *info, const char *key, char *value, size_t size);
 int info_set(struct info *info, const char *key, const char *value);
 
 /* Remove a key. Returns whether there was one. */
@@ -24,14 +28,16 @@ const char *info_key(const struct info *info, int n); /* NULL: fewer than n + 1 
 
 /* Whether a user may not change it. */
 bool info_is_fixed(const struct info *info);
-/* Guards infos against other threads; they may be used before MPI_Init. */
-void info_lock(void);
-void info_unlock(void);
+/* The lock of an info that other threads may have, too; they may be used before MPI_Init. What is
+ * fixed needs none, and is not locked. */
+void info_lock(const struct info *info);
+void info_unlock(const struct info *info);
 
 /* Add what MPI_INFO_ENV says; argv may be NULL: then the system is asked.
  * Returns MPI_SUCCESS or MPI_ERR_NO_MEM. */
 int info_describe(struct info *info, int argc, char **argv);
-int info_init(int argc, char **argv); /* MPI_INFO_ENV */
+/* Make this one, which is taken over, MPI_INFO_ENV: from now on it is fixed. */
+void info_init(struct info *info);
 void info_fini(void);
 
 #endif

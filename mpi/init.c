@@ -216,12 +216,15 @@ static __attribute__((destructor)) void give_back(void)
 static int start_info(int argc, char **argv)
 {
     char text[16];
-    int rc = info_init(argc, argv);
-    struct info *env = info_from(MPI_INFO_ENV);
+    struct info *env = info_create();
     snprintf(text, sizeof(text), "%d", init_world.size);
-    if (!rc)
-        rc = info_set(env, "maxprocs", text);
-    return rc ? rc : info_set(env, "thread_level", init_level_name(level));
+    if (!env || info_describe(env, argc, argv) || info_set(env, "maxprocs", text) ||
+        info_set(env, "thread_level", init_level_name(level))) {
+        info_destroy(env);
+        return MPI_ERR_NO_MEM;
+    }
+    info_init(env);
+    return MPI_SUCCESS;
 }
 
 int init_start(int argc, char **argv, int thread_level, char *why, size_t size)

@@ -120,11 +120,11 @@ int PMPI_Abi_set_fortran_info(MPI_Info info)
     if (!from)
         return errh_comm(NULL, MPI_ERR_INFO, __func__, "info %s is no info object, or was freed",
                          errh_name(info).text);
-    info_lock();
+    info_lock(from);
     wrong = misfit(from);
     if (!wrong)
         copy = info_copy(from);
-    info_unlock();
+    info_unlock(from);
     if (wrong)
         return errh_comm(NULL, MPI_ERR_INFO_VALUE, __func__,
                          "%s is not the size of this library's datatype", wrong);

@@ -411,16 +411,18 @@ static int find_resource(struct comm *comm, int split_type, const struct info *i
                          struct comm_split *how, const char *function)
 {
     bool sets = split_type == MPI_COMM_TYPE_RESOURCE_GUIDED;
-    const char *hardware = info ? info_get(info, "mpi_hw_resource_type") : NULL;
-    const char *pset = info && sets ? info_get(info, "mpi_pset_name") : NULL;
+    char hardware_name[MPI_MAX_INFO_VAL], pset_name[MPI_MAX_INFO_VAL];
+    bool hardware = info && info_read(info, "mpi_hw_resource_type", hardware_name,
+                                      sizeof(hardware_name)) >= 0;
+    bool pset = info && sets && info_read(info, "mpi_pset_name", pset_name, sizeof(pset_name)) >= 0;
     how->member = false;
     if (hardware && pset)
         return errh_comm(comm, MPI_ERR_INFO, function,
                          "info has both mpi_hw_resource_type and mpi_pset_name");
     if (hardware)
-        comm_split_resource(hardware, how);
+        comm_split_resource(hardware_name, how);
     else if (pset)
-        comm_split_pset(pset, how);
+        comm_split_pset(pset_name, how);
     return MPI_SUCCESS;
 }
 
@@ -482,9 +484,9 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info,
     if (!rc)
         rc = comm_split(on, &how, &new);
     if (!rc && new && name && hints && !info_is_fixed(hints)) {
-        info_lock();
+        info_lock(hints);
         rc = info_set(hints, "mpi_hw_resource_type", name);
-        info_unlock();
+        info_unlock(hints);
     }
     return give(on, rc, new, newcomm, __func__);
 }

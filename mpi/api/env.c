@@ -283,12 +283,10 @@ int PMPI_Get_processor_name(char *name, int *resultlen)
 /* The alignment that an info object asks for, at least a cache line; 0: not a power of two. */
 static size_t wanted_alignment(const struct info *info)
 {
-    info_lock();
-    const char *text = info ? info_get(info, "mpi_minimum_memory_alignment") : NULL;
-    char *end = NULL;
-    unsigned long long wanted = text ? strtoull(text, &end, 10) : 64;
+    char text[MPI_MAX_INFO_VAL], *end = NULL;
+    bool asks = info && info_read(info, "mpi_minimum_memory_alignment", text, sizeof(text)) >= 0;
+    unsigned long long wanted = asks ? strtoull(text, &end, 10) : 64;
     bool number = !end || (end != text && !*end);
-    info_unlock();
     if (!number || wanted & (wanted - 1) || wanted > SIZE_MAX / 2)
         return 0;
     return wanted < 64 ? 64 : (size_t)wanted;

@@ -97,9 +97,9 @@ int PMPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
         return bad_info(info, __func__);
     if (!newinfo)
         return null_argument(__func__);
-    info_lock();
+    info_lock(from);
     struct info *copy = info_copy(from);
-    info_unlock();
+    info_unlock(from);
     return give(copy, newinfo, __func__);
 }
 
@@ -150,9 +150,9 @@ int PMPI_Info_set(MPI_Info info, const char *key, const char *value)
         return errh_comm(NULL, MPI_ERR_INFO_VALUE, __func__,
                          "the value of '%s' is NULL, or longer than %d characters", key,
                          MPI_MAX_INFO_VAL - 1);
-    info_lock();
+    info_lock(to);
     int rc = info_set(to, key, value);
-    info_unlock();
+    info_unlock(to);
     return rc ? errh_comm(NULL, rc, __func__, "no memory for key '%s'", key) : MPI_SUCCESS;
 }
 
@@ -176,27 +176,11 @@ int PMPI_Info_delete(MPI_Info info, const char *key)
         return bad_info(info, __func__);
     if (key_is_wrong(key))
         return bad_key(key, __func__);
-    info_lock();
+    info_lock(from);
     bool found = info_delete(from, key);
-    info_unlock();
+    info_unlock(from);
     return found ? MPI_SUCCESS
                  : errh_comm(NULL, MPI_ERR_INFO_NOKEY, __func__, "there is no key '%s'", key);
-}
-
-/* Copy at most size - 1 characters of a key's value. Returns the length of the whole
- * value, or -1 where there is no such key. */
-static int read_value(const struct info *info, const char *key, char *value, int size)
-{
-    info_lock();
-    const char *found = info_get(info, key);
-    int len = found ? (int)strlen(found) : -1;
-    if (found && size > 0) {
-        int n = len < size ? len : size - 1;
-        memcpy(value, found, (size_t)n);
-        value[n] = 0;
-    }
-    info_unlock();
-    return len;
 }
 
 /*
@@ -225,7 +209,7 @@ int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *valu
     if (!buflen || !flag || *buflen < 0 || (*buflen > 0 && !value))
         return errh_comm(NULL, MPI_ERR_ARG, __func__,
                          "an argument is NULL, or *buflen is negative");
-    int len = read_value(from, key, value, *buflen);
+    int len = info_read(from, key, value, (size_t)*buflen);
     *flag = len >= 0;
     if (*flag)
         *buflen = len + 1;
@@ -259,7 +243,7 @@ int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int
                          "valuelen is %d, or an argument is NULL", valuelen);
     /* The user's buffer has one more byte than valuelen; no value needs more than this. */
     int size = valuelen < MPI_MAX_INFO_VAL ? valuelen + 1 : MPI_MAX_INFO_VAL;
-    *flag = read_value(from, key, value, size) >= 0;
+    *flag = info_read(from, key, value, (size_t)size) >= 0;
     return MPI_SUCCESS;
 }
 
@@ -285,7 +269,7 @@ int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *f
         return bad_key(key, __func__);
     if (!valuelen || !flag)
         return null_argument(__func__);
-    int len = read_value(from, key, NULL, 0);
+    int len = info_read(from, key, NULL, 0);
     *flag = len >= 0;
     if (*flag)
         *valuelen = len;
@@ -308,9 +292,9 @@ int PMPI_Info_get_nkeys(MPI_Info info, int *nkeys)
         return bad_info(info, __func__);
     if (!nkeys)
         return null_argument(__func__);
-    info_lock();
+    info_lock(from);
     *nkeys = info_count(from);
-    info_unlock();
+    info_unlock(from);
     return MPI_SUCCESS;
 }
 
@@ -333,12 +317,12 @@ int PMPI_Info_get_nthkey(MPI_Info info, int n, char *key)
         return bad_info(info, __func__);
     if (!key)
         return null_argument(__func__);
-    info_lock();
+    info_lock(from);
     int count = info_count(from);
     const char *found = info_key(from, n);
     if (found)
         memcpy(key, found, strlen(found) + 1);
-    info_unlock();
+    info_unlock(from);
     return found ? MPI_SUCCESS
                  : errh_comm(NULL, MPI_ERR_ARG, __func__, "n is %d: must be 0 to %d", n,
                              count - 1);

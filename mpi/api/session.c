@@ -15,13 +15,8 @@
 static int wanted_level(const struct info *info, char *said, size_t size)
 {
     int level = MPI_THREAD_MULTIPLE;
-    info_lock();
-    const char *name = info ? info_get(info, "thread_level") : NULL;
-    if (name) {
-        level = init_level_of(name);
-        snprintf(said, size, "%s", name);
-    }
-    info_unlock();
+    if (info && info_read(info, "thread_level", said, size) >= 0)
+        level = init_level_of(said);
     return level;
 }
 

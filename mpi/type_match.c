@@ -5,6 +5,7 @@
 #include "mpi/type_match.h"
 
 #include <float.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,10 +52,11 @@ enum {
     BUCKETS = 64
 };
 
-static struct match *buckets[BUCKETS]; /* only grow: predefined types are never freed */
-static struct os_lock lock = OS_LOCK_INIT;
+/* They only grow: predefined types are never freed. So they are looked through without a lock. */
+static struct match *_Atomic buckets[BUCKETS];
+static struct os_lock lock = OS_LOCK_INIT; /* for who enters one */
 
-static struct match **bucket_of(const struct match *like)
+static struct match *_Atomic *bucket_of(const struct match *like)
 {
     uint64_t mixed =
         (uint64_t)like->combiner + 31 * (uint64_t)like->key[0] + 961 * (uint64_t)like->key[1];
@@ -64,7 +66,7 @@ static struct match **bucket_of(const struct match *like)
 
 static struct match *find(const struct match *like)
 {
-    struct match *match = *bucket_of(like);
+    struct match *match = atomic_load_explicit(bucket_of(like), memory_order_acquire);
 
     while (match && (match->combiner != like->combiner || match->key[0] != like->key[0] ||
                      match->key[1] != like->key[1]))
@@ -72,7 +74,7 @@ static struct match *find(const struct match *like)
     return match;
 }
 
-/* Enter a copy of what is like this, with its tree, which it takes over. NULL: no memory. */
+/* Locked. Enter a copy of what is like this, with its tree, which it takes over. NULL: no memory. */
 static struct match *enter(const struct match *like, struct type_tree *tree)
 {
     struct match *match = tree ? malloc(sizeof(*match)) : NULL;
@@ -87,7 +89,7 @@ static struct match *enter(const struct match *like, struct type_tree *tree)
     if (type_commit(&match->type))
         goto error;
     match->next = *bucket_of(like);
-    *bucket_of(like) = match;
+    atomic_store_explicit(bucket_of(like), match, memory_order_release);
     return match;
 error:
     free(match);
@@ -133,16 +135,22 @@ static const struct type *kind_of(int combiner, int p, int r)
     return NULL;
 }
 
+/* Enter it, unless another thread has: that one is the type. NULL: no memory. */
 static struct match *f90_enter(struct match *like, int combiner, int p, int r)
 {
     bool integer = combiner == MPI_COMBINER_F90_INTEGER;
-    struct type_tree *tree = type_tree_create(combiner, integer ? 1 : 2, 0);
-
-    if (tree) {
-        tree->args[0] = integer ? r : p;
-        tree->args[integer ? 0 : 1] = r;
+    os_lock(&lock);
+    struct match *match = find(like);
+    if (!match) {
+        struct type_tree *tree = type_tree_create(combiner, integer ? 1 : 2, 0);
+        if (tree) {
+            tree->args[0] = integer ? r : p;
+            tree->args[integer ? 0 : 1] = r;
+        }
+        match = enter(like, tree);
     }
-    return enter(like, tree);
+    os_unlock(&lock);
+    return match;
 }
 
 int type_match_f90(int combiner, int p, int r, struct type **found)
@@ -158,13 +166,11 @@ int type_match_f90(int combiner, int p, int r, struct type **found)
     if (!same)
         return MPI_ERR_ARG;
     struct match like = {.combiner = combiner, .key = {p, r}};
-    os_lock(&lock);
     struct match *match = find(&like);
     if (!match) {
         memcpy(&like.type, same, offsetof(struct type, attrs)); /* but for what enter() sets */
         match = f90_enter(&like, combiner, p, r);
     }
-    os_unlock(&lock);
     if (!match)
         return MPI_ERR_NO_MEM;
     *found = &match->type;
@@ -204,6 +210,23 @@ static bool is_integer(const struct type *type)
     return type->form == TYPE_SIGNED || type->form == TYPE_UNSIGNED;
 }
 
+/* As f90_enter(). */
+static struct match *pair_enter(struct match *like, struct type *value, struct type *index)
+{
+    os_lock(&lock);
+    struct match *match = find(like);
+    if (!match) {
+        struct type_tree *tree = type_tree_create(MPI_COMBINER_VALUE_INDEX, 0, 2);
+        if (tree) {
+            tree->types[0] = value;
+            tree->types[1] = index;
+        }
+        match = enter(like, tree);
+    }
+    os_unlock(&lock);
+    return match;
+}
+
 int type_match_pair(struct type *value, struct type *index, struct type **found)
 {
     struct match like = {.combiner = MPI_COMBINER_VALUE_INDEX,
@@ -213,18 +236,11 @@ int type_match_pair(struct type *value, struct type *index, struct type **found)
     if (*found || !is_integer(index) ||
         (!is_integer(value) && value->form != TYPE_FLOATING && value->form != TYPE_EXTENDED))
         return 0;
-    os_lock(&lock);
     struct match *match = find(&like);
     if (!match) {
-        struct type_tree *tree = type_tree_create(MPI_COMBINER_VALUE_INDEX, 0, 2);
-        if (tree) {
-            tree->types[0] = value;
-            tree->types[1] = index;
-        }
         lay_out_pair(&like.type, value, index);
-        match = enter(&like, tree);
+        match = pair_enter(&like, value, index);
     }
-    os_unlock(&lock);
     if (!match)
         return MPI_ERR_NO_MEM;
     *found = &match->type;

@@ -9,23 +9,19 @@
  * true of the messages.
  */
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "mpi/errh.h"
 #include "mpi/info.h"
 #include "mpi/type.h"
-#include "os/lock.h"
 
 enum { LOGICAL_BYTES = 16 }; /* of the longest Fortran logical */
 
-/* Guards what follows: always taken. */
-static struct os_lock lock = OS_LOCK_INIT;
-static struct info *fortran; /* NULL: not set */
-static struct {
-    int size; /* 0: not set */
-    unsigned char yes[LOGICAL_BYTES], no[LOGICAL_BYTES];
-} logical;
+/* Each is set once, after which it does not change. */
+static struct info *_Atomic fortran; /* NULL: not set */
+static _Atomic int logical_bytes;    /* of .TRUE. and .FALSE., which are 1 and 0; 0: not set */
 
 /* Release what was told, as the process ends. */
 static __attribute__((destructor)) void forget(void)
@@ -130,12 +126,8 @@ int PMPI_Abi_set_fortran_info(MPI_Info info)
                          "%s is not the size of this library's datatype", wrong);
     if (!copy)
         return errh_comm(NULL, MPI_ERR_NO_MEM, __func__, "no memory for an info object");
-    os_lock_slow(&lock);
-    bool first = !fortran;
-    if (first)
-        fortran = copy;
-    os_unlock_slow(&lock);
-    if (first)
+    struct info *none = NULL;
+    if (atomic_compare_exchange_strong(&fortran, &none, copy))
         return MPI_SUCCESS;
     info_destroy(copy);
     return errh_comm(NULL, MPI_ERR_ABI, __func__, "it has been set already");
@@ -156,11 +148,9 @@ int PMPI_Abi_get_fortran_info(MPI_Info *info)
 {
     if (!info)
         return errh_comm(NULL, MPI_ERR_ARG, __func__, "info is NULL");
-    os_lock_slow(&lock);
-    struct info *copy = fortran ? info_copy(fortran) : NULL;
-    bool failed = fortran && !copy;
-    os_unlock_slow(&lock);
-    if (failed)
+    const struct info *told = fortran;
+    struct info *copy = told ? info_copy(told) : NULL;
+    if (told && !copy)
         return errh_comm(NULL, MPI_ERR_NO_MEM, __func__, "no memory for an info object");
     *info = info_handle(copy);
     return MPI_SUCCESS;
@@ -175,12 +165,19 @@ static int check_logical(int size, bool null, const char *function)
     return null ? errh_comm(NULL, MPI_ERR_ARG, function, "an argument is NULL") : MPI_SUCCESS;
 }
 
-/* Whether size bytes are this number, in the byte order of the host. */
+/* Make size bytes this number, in the byte order of the host. */
+static void put_number(unsigned char *bytes, int size, int number)
+{
+    int low = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : size - 1;
+    memset(bytes, 0, (size_t)size);
+    bytes[low] = (unsigned char)number;
+}
+
+/* Whether they are. */
 static bool is_number(const unsigned char *bytes, int size, int number)
 {
-    unsigned char expected[LOGICAL_BYTES] = {0};
-    int low = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : size - 1;
-    expected[low] = (unsigned char)number;
+    unsigned char expected[LOGICAL_BYTES];
+    put_number(expected, size, number);
     return !memcmp(bytes, expected, (size_t)size);
 }
 
@@ -209,16 +206,10 @@ int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *lo
     if (!is_number(logical_true, logical_size, 1) || !is_number(logical_false, logical_size, 0))
         return errh_comm(NULL, MPI_ERR_UNSUPPORTED_OPERATION, __func__,
                          "true must be 1, and false 0");
-    os_lock_slow(&lock);
-    bool first = !logical.size;
-    if (first) {
-        logical.size = logical_size;
-        memcpy(logical.yes, logical_true, (size_t)logical_size);
-        memcpy(logical.no, logical_false, (size_t)logical_size);
-    }
-    os_unlock_slow(&lock);
-    return first ? MPI_SUCCESS
-                 : errh_comm(NULL, MPI_ERR_ABI, __func__, "they have been set already");
+    int none = 0;
+    return atomic_compare_exchange_strong(&logical_bytes, &none, logical_size)
+               ? MPI_SUCCESS
+               : errh_comm(NULL, MPI_ERR_ABI, __func__, "they have been set already");
 }
 
 /*
@@ -241,13 +232,11 @@ int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *lo
     int rc = check_logical(logical_size, !logical_true || !logical_false || !is_set, __func__);
     if (rc)
         return rc;
-    os_lock_slow(&lock);
-    *is_set = logical.size == logical_size;
+    *is_set = logical_bytes == logical_size;
     if (*is_set) {
-        memcpy(logical_true, logical.yes, (size_t)logical_size);
-        memcpy(logical_false, logical.no, (size_t)logical_size);
+        put_number(logical_true, logical_size, 1);
+        put_number(logical_false, logical_size, 0);
     }
-    os_unlock_slow(&lock);
     return MPI_SUCCESS;
 }
 

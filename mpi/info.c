@@ -14,6 +14,7 @@
 
 #include "mpi/errh.h"
 #include "mpi/handle.h"
+#include "os/cache.h"
 #include "os/lock.h"
 #include "os/log.h"
 #include "os/settings.h"
@@ -24,9 +25,11 @@ struct pair {
 
 struct info {
     struct object object;
-    struct os_lock lock; /* guards the rest, where other threads know of it */
     int count, room;
     struct pair *pairs;
+    /* Reads of a line wait until a lock in it is taken. */
+    char apart[OS_CACHE_LINE];
+    struct os_lock lock; /* guards the rest, where other threads know of it */
 };
 
 static struct info *_Atomic env; /* MPI_INFO_ENV; tools have infos while MPI starts */

@@ -7,6 +7,7 @@
 #include <mpi.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "os/lock.h"
 
@@ -18,7 +19,15 @@ struct name {
 
 /* As much of the text as there is room for is kept. */
 void name_set(struct name *name, const char *text);
+int name_get_slow(const struct name *name, char text[MPI_MAX_OBJECT_NAME]);
 /* Returns the length. */
-int name_get(const struct name *name, char text[MPI_MAX_OBJECT_NAME]);
+static inline int name_get(const struct name *name, char text[MPI_MAX_OBJECT_NAME])
+{
+    if (__builtin_expect(os_lock_enabled, 0))
+        return name_get_slow(name, text);
+    size_t len = strlen(name->text);
+    memcpy(text, name->text, len + 1);
+    return (int)len;
+}
 
 #endif

@@ -308,8 +308,17 @@ static void tell_any(void *arg, struct mpid_tale *tale)
     tell_all(arg, tale);
 }
 
-/* Finish each of count requests, whose statuses may be ignored; those that are not
- * complete are pending. Returns MPI_SUCCESS or MPI_ERR_IN_STATUS. */
+/* Tell the error, or success, of one status. Where none has failed nothing is told of any: so the
+ * first error tells of those before it. */
+static void tell_error(MPI_Status statuses[], int k, int rc, int result)
+{
+    for (int i = 0; i < k && !result; i++)
+        statuses[i].MPI_ERROR = MPI_SUCCESS;
+    statuses[k].MPI_ERROR = rc;
+}
+
+/* Finish each of count complete requests, whose statuses may be ignored. Returns MPI_SUCCESS or
+ * MPI_ERR_IN_STATUS; *failed is then the communicator of the first that failed, referenced. */
 static int finish_each(int count, MPI_Request handles[], MPI_Status statuses[], int picked[],
                        struct comm **failed)
 {
@@ -317,20 +326,20 @@ static int finish_each(int count, MPI_Request handles[], MPI_Status statuses[], 
     for (int k = 0; k < count; k++) {
         int i = picked ? picked[k] : k;
         MPI_Status own, *status = statuses == MPI_STATUSES_IGNORE ? &own : &statuses[k];
-        int rc = MPI_SUCCESS;
+        struct request *r = (struct request *)handles[i];
         if (handles[i] == MPI_REQUEST_NULL) {
             status_set_empty(status);
-        } else {
-            struct request *r = (struct request *)handles[i];
-            struct comm *comm = r->comm;
-            rc = request_outcome(r, status);
-            if (rc && comm && !*failed) {
-                object_ref(&comm->object);
-                *failed = comm;
-            }
-            rc = request_end(r, rc, &handles[i]);
+            continue;
         }
-        status->MPI_ERROR = rc;
+        struct comm *comm = r->comm;
+        int rc = request_outcome(r, status);
+        if (rc && comm && !*failed) {
+            object_ref(&comm->object);
+            *failed = comm;
+        }
+        rc = request_end(r, rc, &handles[i]);
+        if ((rc || result) && statuses != MPI_STATUSES_IGNORE)
+            tell_error(statuses, k, rc, result);
         if (rc)
             result = MPI_ERR_IN_STATUS;
     }

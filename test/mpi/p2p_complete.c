@@ -225,6 +225,32 @@ static void with_error(void)
     }
 }
 
+/* None fails: MPI_ERROR is left as it was (MPI-5.0 3.2.5). */
+static void without_error(void)
+{
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    int got[2], value = 3, me = check_rank(MPI_COMM_WORLD), count, indices[2];
+    for (int how = 0; how < 3; how++) {
+        for (int i = 0; i < 2; i++) {
+            statuses[i].MPI_ERROR = 4711;
+            OK(MPI_Irecv(&got[i], 1, MPI_INT, me, i, MPI_COMM_WORLD, &requests[i]));
+            OK(MPI_Send(&value, 1, MPI_INT, me, i, MPI_COMM_WORLD));
+        }
+        int flag = 0;
+        while (!flag)
+            OK(MPI_Request_get_status_all(2, requests, &flag, MPI_STATUSES_IGNORE));
+        if (how == 0)
+            OK(MPI_Waitall(2, requests, statuses));
+        else if (how == 1)
+            OK(MPI_Testall(2, requests, &flag, statuses));
+        else
+            OK(MPI_Waitsome(2, requests, &count, indices, statuses));
+        CHECK(statuses[0].MPI_ERROR == 4711 && statuses[1].MPI_ERROR == 4711);
+        CHECK(requests[0] == MPI_REQUEST_NULL && requests[1] == MPI_REQUEST_NULL);
+    }
+}
+
 int main(int argc, char **argv)
 {
     OK(MPI_Init(&argc, &argv));
@@ -233,6 +259,7 @@ int main(int argc, char **argv)
     with_any();
     with_some();
     with_error();
+    without_error();
     OK(MPI_Finalize());
     return 0;
 }

@@ -42,8 +42,8 @@ int init_thread_level(void)
 }
 
 /* Whether there are locks: a tool may want them until the library starts, in any thread; from then
- * on it is decided. UNLOCKED: MPI_Init has been promised that there is one thread; only in that one
- * a session may bring them yet, as no other can be in the midst of a call. */
+ * on it is decided. UNLOCKED: MPI_Init has been promised that one thread calls; only in that one a session
+ * may bring them yet, as no other can be in the midst of a call. */
 enum locking {
     UNDECIDED,
     WANTED,
@@ -234,7 +234,7 @@ int init_start(int argc, char **argv, int thread_level, char *why, size_t size)
     main_thread = pthread_self();
     if (thread_level == MPI_THREAD_MULTIPLE)
         context_several();
-    int rc = enter(MPID_WORLD, thread_level != MPI_THREAD_SINGLE, why, size);
+    int rc = enter(MPID_WORLD, thread_level >= MPI_THREAD_SERIALIZED, why, size);
     if (!rc && (start_info(argc, argv) || comm_init(&init_world))) {
         snprintf(why, size, "no memory");
         rc = -1;
@@ -291,9 +291,11 @@ int init_start_session(char *why, size_t size)
     os_lock_slow(&lock);
     int rc = -1;
     if (!may_begin()) {
-        snprintf(why, size, "MPI runs at MPI_THREAD_SINGLE, and this is not the thread that "
-                            "initialized it: call MPI_Init_thread with MPI_THREAD_FUNNELED or "
-                            "more, or begin the first session there");
+        snprintf(why, size,
+                 "MPI runs at %s, and this is not the thread that initialized it: call "
+                 "MPI_Init_thread with MPI_THREAD_SERIALIZED or more, or begin the first "
+                 "session there",
+                 init_level_name(level));
     } else {
         context_several();
         rc = enter(MPID_SESSIONS, true, why, size);

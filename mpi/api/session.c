@@ -25,9 +25,9 @@ static int wanted_level(const struct info *info, char *said, size_t size)
  *
  * Sessions are a way into MPI beside MPI_Init, before, while and after that is used, as often
  * as one likes; any thread may begin one at any time. Communicators come from process sets: see
- * MPI_Group_from_session_pset and MPI_Comm_create_from_group. Between MPI_Init, which has
- * MPI_THREAD_SINGLE, and MPI_Finalize, the first session must begin in the thread that called
- * MPI_Init.
+ * MPI_Group_from_session_pset and MPI_Comm_create_from_group. Until MPI_Finalize after
+ * MPI_Init, or MPI_Init_thread with MPI_THREAD_FUNNELED, the first session must begin in the thread
+ * that called it.
  *
  * info: MPI_INFO_NULL, or hints; thread_level is the name of a level, MPI_THREAD_MULTIPLE where
  *   it is not there

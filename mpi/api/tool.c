@@ -14,7 +14,7 @@
  *
  * required: thread level that is wanted, as of MPI_Init_thread
  * provided: thread level of the tool interface. It is the one required, unless MPI has been
- *   initialized with MPI_THREAD_SINGLE: then it is that
+ *   initialized with MPI_THREAD_SINGLE or MPI_THREAD_FUNNELED: then it is MPI_THREAD_SINGLE
  *
  * MPI_T_ERR_CANNOT_INIT: a VIREO_ variable of the environment is wrong; MPI_Init says how.
  * MPI_T_ERR_INVALID: provided is NULL, or required is no thread level.

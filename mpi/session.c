@@ -4,6 +4,7 @@
 #include "mpi/session.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,8 @@
 #include "mpi/init.h"
 #include "os/lock.h"
 
-static struct os_lock lock = OS_LOCK_INIT; /* guards the list and the numbers */
+/* Guards the list and the numbers; and is for who adds to apps. */
+static struct os_lock lock = OS_LOCK_INIT;
 static struct session *sessions;
 static uint64_t last_number;
 
@@ -134,6 +136,48 @@ static int app_of(const char *name)
     return atoi(name + len);
 }
 
+/* Who runs which program does not change: what the device has told once is kept, for all to read
+ * without its lock. */
+struct app {
+    struct app *next;
+    int number;
+    struct session_pset set;
+};
+static struct app *_Atomic apps;
+
+static const struct app *known_app(int number)
+{
+    const struct app *app = atomic_load_explicit(&apps, memory_order_acquire);
+    while (app && app->number != number)
+        app = app->next;
+    return app;
+}
+
+/* Without memory it is asked for again. */
+static void keep_app(int number, struct session_pset set)
+{
+    os_lock(&lock);
+    struct app *app = known_app(number) ? NULL : malloc(sizeof(*app));
+    if (app) {
+        *app = (struct app){apps, number, set};
+        atomic_store_explicit(&apps, app, memory_order_release);
+    }
+    os_unlock(&lock);
+}
+
+static bool find_app(int number, struct session_pset *set)
+{
+    const struct app *app = known_app(number);
+    if (app) {
+        *set = app->set;
+        return true;
+    }
+    if (!mpid_app(number, &set->first, &set->size))
+        return false;
+    keep_app(number, *set);
+    return true;
+}
+
 bool session_pset(const char *name, struct session_pset *set)
 {
     if (!strcasecmp(name, world_name)) {
@@ -145,5 +189,5 @@ bool session_pset(const char *name, struct session_pset *set)
         return true;
     }
     int app = app_of(name);
-    return app >= 0 && mpid_app(app, &set->first, &set->size);
+    return app >= 0 && find_app(app, set);
 }

@@ -27,7 +27,8 @@ struct table {
 };
 
 static struct os_lock lock = OS_LOCK_INIT; /* for those who add */
-static struct os_shelf handles = {.size = sizeof(void *_Atomic)}; /* by number - HANDLE_CONSTANT_MAX */
+/* By number - HANDLE_CONSTANT_MAX. */
+static struct os_shelf handles = {.size = sizeof(void *_Atomic)};
 static struct table *_Atomic newest;
 static int count;
 
@@ -74,8 +75,9 @@ static bool grow(void)
     if (2 * (uint32_t)count < places)
         return true;
     places = places ? 2 * places : PLACES_MIN;
-    struct table *table =
-        places <= INT_MAX / 2 ? calloc(1, sizeof(*table) + places * sizeof(table->numbers[0])) : NULL;
+    if (places > INT_MAX / 2)
+        return false;
+    struct table *table = calloc(1, sizeof(*table) + places * sizeof(table->numbers[0]));
     if (!table)
         return false;
     table->older = old;

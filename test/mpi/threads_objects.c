@@ -119,7 +119,8 @@ static void ask_names(int i)
     OK(MPI_Error_string(code, text, &len));
     snprintf(tag, sizeof(tag), "tag %d:", -3 - i);
     char *name = strchr(text, '\'');
-    CHECK(len == (int)strlen(text) && !strncmp(text, name ? "MPI_Send: tag -" : "MPI_ERR_TAG: ", 12));
+    CHECK(len == (int)strlen(text));
+    CHECK(!strncmp(text, name ? "MPI_Send: tag -" : "MPI_ERR_TAG: ", 12));
     if (name && strstr(text, tag)) {
         name[1 + strcspn(name + 1, "'")] = 0;
         CHECK(is_whole(name + 1, (int)strlen(name + 1)));

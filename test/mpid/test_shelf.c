@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The shelf: elements that are apart, zero at first, and stay where they are; read while it grows. */
+/* The shelf: elements are apart, zero at first, and stay where they are; read while it grows. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

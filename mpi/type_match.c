@@ -74,7 +74,7 @@ static struct match *find(const struct match *like)
     return match;
 }
 
-/* Locked. Enter a copy of what is like this, with its tree, which it takes over. NULL: no memory. */
+/* Locked. Enter a copy of this, with its tree, which it takes over. NULL: no memory. */
 static struct match *enter(const struct match *like, struct type_tree *tree)
 {
     struct match *match = tree ? malloc(sizeof(*match)) : NULL;

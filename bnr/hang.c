@@ -96,13 +96,16 @@ static void write_site(FILE *to, const struct hang *h, const struct hang_thread 
         fprintf(to, "at %s+0x%" PRIx64, name, thread->offset);
 }
 
-static void write_items(FILE *to, const struct hang_told *told, const struct hang_thread *thread)
+/* Among many ranks, whole would tell apart what could share a line. */
+static void write_items(FILE *to, const struct hang_told *told, const struct hang_thread *thread,
+                        bool whole)
 {
     const struct hang_item *item = &told->items[thread->first];
     if (!thread->count)
         return;
     if (graph_collective(told, item->context)) {
-        fprintf(to, " on %s", words_comm(told, item->context));
+        fputs(" on ", to);
+        words_comm(to, told, item->context, whole);
         words_number(to, item->tag);
     } else if (item->what == HANG_CLOSE) {
         fprintf(to, " for %c to finalize", PEERS);
@@ -110,12 +113,16 @@ static void write_items(FILE *to, const struct hang_told *told, const struct han
         fprintf(to, " for %s of %d messages with %c", thread->mode == HANG_ANY ? "one" : "all",
                 thread->count, PEERS);
     } else {
-        if (item->what == HANG_SEND)
-            fprintf(to, " for %c to receive %" PRIu64 " bytes (", PEERS, item->bytes);
+        if (item->what == HANG_READY)
+            fprintf(to, " for MPI_Pready on %" PRIu64 " partition%s of its message to %c",
+                    item->bytes, item->bytes == 1 ? "" : "s", PEERS);
+        else if (!graph_is_users(told, item->context))
+            fprintf(to, " for %c to call it, too", PEERS);
+        else if (item->what == HANG_SEND)
+            fprintf(to, " for %c to receive %" PRIu64 " bytes", PEERS, item->bytes);
         else
-            fprintf(to, " for a %s from %c (", words_kind(told, item->context), PEERS);
-        words_tag(to, item->tag);
-        fprintf(to, ", %s)", words_comm(told, item->context));
+            fprintf(to, " for a %s from %c", words_kind(told, item->context), PEERS);
+        words_envelope(to, told, item->tag, item->context, whole);
     }
 }
 
@@ -123,7 +130,7 @@ static void write_items(FILE *to, const struct hang_told *told, const struct han
 static void write_apart(FILE *to, const struct hang *h, int rank, const struct hang_thread *thread)
 {
     const struct hang_told *told = &h->nodes[rank].told;
-    if (h->count > FEW || thread->mode == HANG_POLL)
+    if (h->count > FEW)
         return;
     fputc(END, to);
     for (int i = 0; i < thread->count; i++) {
@@ -144,8 +151,7 @@ static char *state_key(const struct hang *h, int rank, const struct hang_thread 
     if (thread) {
         fprintf(to, thread->mode == HANG_POLL ? "polls in %s" : "waits in %s",
                 words_function(thread));
-        if (thread->mode != HANG_POLL)
-            write_items(to, &h->nodes[rank].told, thread);
+        write_items(to, &h->nodes[rank].told, thread, h->count <= FEW);
         write_site(to, h, thread);
         write_apart(to, h, rank, thread);
     } else {
@@ -206,9 +212,7 @@ static char *queue_key(const struct hang *h, const struct hang_told *told,
         break;
     default: fprintf(to, "send%c to %c %s", PLURAL, PEERS, send_words(queue->state)); break;
     }
-    fputs(" (", to);
-    words_tag(to, queue->tag);
-    fprintf(to, ", %s)", words_comm(told, queue->context));
+    words_envelope(to, told, queue->tag, queue->context, h->count <= FEW);
     if (h->count <= FEW)
         fprintf(to, "%c%d", END, queue->peer);
     return fclose(to) ? NULL : key;
@@ -230,7 +234,47 @@ static void take_awaited(const struct hang_told *told, struct row *row,
     }
 }
 
-/* Messages of collectives are nobody's to receive. */
+/* And of the messages those whose senders wait for their receipt. */
+static void take_told_by_sender(const struct hang *h, int rank, struct row *row,
+                                const struct hang_queue *queue)
+{
+    if (queue->kind != 'U' || queue->peer < 0 || queue->peer >= h->count)
+        return;
+    const struct hang_told *theirs = &h->nodes[queue->peer].told;
+    for (int i = 0; i < theirs->item_count && row->count; i++) {
+        const struct hang_item *item = &theirs->items[i];
+        if (item->what != HANG_SEND || item->context != queue->context || item->peer != rank ||
+            item->tag != queue->tag)
+            continue;
+        row->count--;
+        row->bytes -= item->bytes < row->bytes ? item->bytes : row->bytes;
+    }
+}
+
+/* Whether what a persistent request is about is waited for: most are only at rest. */
+static bool is_wanted(const struct hang *h, int rank, const struct hang_queue *queue)
+{
+    int first = queue->peer < 0 ? 0 : queue->peer;
+    int last = queue->peer < 0 ? h->count - 1 : queue->peer;
+    for (int r = first; r <= last && r < h->count; r++) {
+        const struct hang_told *theirs = &h->nodes[r].told;
+        for (int i = 0; i < theirs->item_count; i++)
+            if (theirs->items[i].peer == rank && why_is_idle_match(r, &theirs->items[i], queue))
+                return true;
+    }
+    return false;
+}
+
+/* Whether a queue is of interest: messages of the library are nobody's to receive, and it posts
+ * receives for the parts of a partitioned message, from any rank. */
+static bool is_shown(const struct hang *h, int rank, const struct hang_queue *queue)
+{
+    const struct hang_told *told = &h->nodes[rank].told;
+    if (!graph_is_users(told, queue->context) || (queue->kind == 'I' && !is_wanted(h, rank, queue)))
+        return false;
+    return queue->kind != 'P' || queue->peer >= 0 || !words_is_partitioned(told, queue->context);
+}
+
 static int add_queues(struct table *t, const struct hang *h, int rank)
 {
     const struct hang_told *told = &h->nodes[rank].told;
@@ -243,7 +287,8 @@ static int add_queues(struct table *t, const struct hang *h, int rank)
                           .bytes = queue->bytes,
                           .peer = queue->peer};
         take_awaited(told, &row, queue);
-        if (!row.count || graph_collective(told, queue->context))
+        take_told_by_sender(h, rank, &row, queue);
+        if (!row.count || !is_shown(h, rank, queue))
             continue;
         row.key = queue_key(h, told, queue);
         rc = add_row(t, row);

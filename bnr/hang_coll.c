@@ -16,25 +16,10 @@ struct entry {
     int number; /* of the collective on the communicator, or HANG_NO_NUMBER */
 };
 
-/* The two groups of an intercommunicator, in an order that all of its members agree on. */
-static const char *group_of(const struct hang_comm *comm, bool second)
-{
-    return (strcmp(comm->members, comm->remote) < 0) != second ? comm->members : comm->remote;
-}
-
-/* Whether it is the same communicator: 0; or the order of two. */
-static int compare_comms(const struct hang_comm *a, const struct hang_comm *b)
-{
-    int order = (a->context > b->context) - (a->context < b->context);
-    if (!order)
-        order = strcmp(group_of(a, false), group_of(b, false));
-    return order ? order : strcmp(group_of(a, true), group_of(b, true));
-}
-
 static int compare_entries(const void *va, const void *vb)
 {
     const struct entry *a = va, *b = vb;
-    int order = compare_comms(a->comm, b->comm);
+    int order = graph_compare_comms(a->comm, b->comm);
     if (!order)
         order = (a->number > b->number) - (a->number < b->number);
     return order ? order : (a->rank > b->rank) - (a->rank < b->rank);
@@ -42,7 +27,7 @@ static int compare_entries(const void *va, const void *vb)
 
 static bool is_same_collective(const struct entry *a, const struct entry *b)
 {
-    return a->number == b->number && !compare_comms(a->comm, b->comm);
+    return a->number == b->number && !graph_compare_comms(a->comm, b->comm);
 }
 
 static void gather_entries(struct why *w, struct entry *entries, int *count)
@@ -64,15 +49,6 @@ static void gather_entries(struct why *w, struct entry *entries, int *count)
     }
     if (*count)
         qsort(entries, (size_t)*count, sizeof(*entries), compare_entries);
-}
-
-/* The communicator of a group of entries, as another member knows it. */
-static const struct hang_comm *same_comm(const struct hang_told *told, const struct hang_comm *comm)
-{
-    for (int i = 0; i < told->comm_count; i++)
-        if (!compare_comms(&told->comms[i], comm))
-            return &told->comms[i];
-    return NULL;
 }
 
 /* Mark those of a group with group, and those that they wait for in the collective with -group. */
@@ -99,7 +75,8 @@ static int find_members(struct why *w, const struct hang_comm *comm)
     int first, last, members = 0;
     why_clear(w, w->late);
     for (int i = 0; i < 2; i++)
-        for (const char *list = group_of(comm, i); (list = hang_text_range(list, &first, &last));)
+        for (const char *list = graph_group(comm, i);
+             (list = hang_text_range(list, &first, &last));)
             for (int m = first; m <= last && m < w->h->count; m++)
                 members += w->late[m] = true;
     return members;
@@ -109,7 +86,7 @@ static int find_members(struct why *w, const struct hang_comm *comm)
 static bool is_late(struct why *w, const struct entry *e, int member, int group)
 {
     const struct node *node = &w->h->nodes[member];
-    const struct hang_comm *comm = same_comm(&node->told, e->comm);
+    const struct hang_comm *comm = graph_same_comm(&node->told, e->comm);
     if (comm && e->number != HANG_NO_NUMBER)
         return comm->begun <= (uint32_t)e->number;
     return w->mark[member] == -group;
@@ -132,7 +109,9 @@ static void write_group(struct why *w, const struct entry *e, int n)
     why_clear(w, h->set);
     for (int i = 0; i < n; i++)
         h->set[e[i].rank] = true;
-    fprintf(h->to, "  %s on %s: ", words_function(e->thread), words_name(e->comm));
+    fprintf(h->to, "  %s on ", words_function(e->thread));
+    words_name(h->to, e->comm, true);
+    fputs(": ", h->to);
     fputs(words_ranks(h->to, h->set, h->count) > 1 ? " wait in it" : " waits in it", h->to);
 }
 
@@ -154,7 +133,7 @@ static void write_late_told(struct why *w)
     struct hang *h = w->h;
     int n = 0;
     for (int m = 0; m < h->count; m++) {
-        h->set[m] = w->late[m] && w->told[m] && graph_is_stuck(h, m);
+        h->set[m] = w->late[m] && w->told[m];
         n += h->set[m];
         w->late[m] &= !h->set[m];
     }
@@ -236,16 +215,31 @@ static void blame_late(struct why *w, int waiting, int group)
         find_wanted(w, group);
 }
 
+/* Of those who are late, who waits for a message of one who is there; where they are few. */
+static void find_missing(struct why *w, int waiting, int group)
+{
+    int late = 0;
+    for (int m = 0; m < w->h->count; m++)
+        late += w->late[m];
+    for (int m = 0; m < w->h->count && late <= waiting; m++)
+        if (w->late[m] && graph_is_stuck(w->h, m) && !w->told[m])
+            why_missing(w, m, group);
+    why_blame_pairs(w, NULL);
+}
+
 static void explain_late(struct why *w, const struct entry *e, int n, int group)
 {
     struct hang *h = w->h;
     blame_late(w, n, group);
+    find_missing(w, n, group);
     if (!why_has_room(w))
         return;
     write_group(w, e, n);
     fputs("; some members are missing:\n", h->to);
     write_late(w);
 }
+
+/* ---- who does not fit ---- */
 
 /* How many of a group are in this function. */
 static int count_function(const struct entry *e, int n, const char *function)
@@ -256,8 +250,73 @@ static int count_function(const struct entry *e, int n, const char *function)
     return same;
 }
 
+/* Whether a member has said to have gone past a collective. */
+static bool is_past(const struct hang *h, int member, const struct entry *e)
+{
+    const struct hang_comm *comm = graph_same_comm(&h->nodes[member].told, e->comm);
+    return comm && comm->begun > (uint32_t)e->number;
+}
+
+/* Whether one of a group is in the same function as another. */
+static bool is_same_function(const struct entry *e, int n, int i, int rank)
+{
+    for (int j = 0; j < n; j++)
+        if (e[j].rank == rank)
+            return !strcmp(words_function(e[i].thread), words_function(e[j].thread));
+    return true;
+}
+
+/* A pair for each who waits in the collective for one that went past it, or into another one at the
+ * same place. */
+static void pair_waits(struct why *w, const struct entry *e, int n, int group)
+{
+    const struct hang *h = w->h;
+    for (int i = 0; i < n; i++) {
+        const struct hang_told *told = &h->nodes[e[i].rank].told;
+        for (int j = 0; j < e[i].thread->count; j++) {
+            const struct hang_item *item = &told->items[e[i].thread->first + j];
+            if (graph_collective(told, item->context) != graph_same_comm(told, e->comm) ||
+                item->peer < 0 || item->peer >= h->count)
+                continue;
+            bool other = w->mark[item->peer] == group && !is_same_function(e, n, i, item->peer);
+            if (other || (w->mark[item->peer] != group && is_past(h, item->peer, e)))
+                why_pair(w, e[i].rank, item->peer);
+        }
+    }
+}
+
+/* A pair for each message of the collective that has come to one who went past it: its sender took
+ * the collective for another one. */
+static void pair_left_over(struct why *w, const struct entry *e, int group)
+{
+    const struct hang *h = w->h;
+    for (int m = 0; m < h->count; m++) {
+        const struct hang_told *told = &h->nodes[m].told;
+        for (int q = 0; q < told->queue_count; q++) {
+            const struct hang_queue *queue = &told->queues[q];
+            const struct hang_comm *comm = graph_collective(told, queue->context);
+            if (queue->kind == 'U' && comm && queue->tag == e->number && queue->peer >= 0 &&
+                queue->peer < h->count && w->mark[m] != group && is_past(h, m, e) &&
+                !graph_compare_comms(comm, e->comm))
+                why_pair(w, m, queue->peer);
+        }
+    }
+}
+
+/* Blame those who do not fit with most of the others; into h->set. Returns whether there are. */
+static bool blame_misfits(struct why *w, const struct entry *e, int n, int group)
+{
+    pair_waits(w, e, n, group);
+    if (!w->pair_count)
+        return false;
+    pair_left_over(w, e, group);
+    why_clear(w, w->h->set);
+    why_blame_pairs(w, w->h->set);
+    return true;
+}
+
 /* Ranks that call another function than the others at the same place of the order. */
-static bool explain_mix(struct why *w, const struct entry *e, int n)
+static bool explain_mix(struct why *w, const struct entry *e, int n, int group)
 {
     struct hang *h = w->h;
     int most = 0;
@@ -272,11 +331,14 @@ static bool explain_mix(struct why *w, const struct entry *e, int n)
     if (most == n || e->number == HANG_NO_NUMBER)
         return false;
     if (why_has_room(w)) {
-        fprintf(h->to, "  Different collectives on %s", words_name(e->comm));
+        fputs("  Different collectives on ", h->to);
+        words_name(h->to, e->comm, true);
         words_number(h->to, e->number);
         fputs(":\n", h->to);
     }
     bool tie = most * 2 == n || most == 1;
+    if (most == 1 && blame_misfits(w, e, n, group))
+        tie = false;
     for (int i = 0; i < n; i++) {
         const char *function = words_function(e[i].thread);
         if (count_function(e, i, function))
@@ -286,7 +348,7 @@ static bool explain_mix(struct why *w, const struct entry *e, int n)
         for (int j = i; j < n; j++) {
             if (strcmp(words_function(e[j].thread), function))
                 continue;
-            h->set[e[j].rank] = w->told[e[j].rank] = true;
+            h->set[e[j].rank] = w->told[e[j].rank] = w->sure[e[j].rank] = true;
             if (tie || same < most)
                 why_blame(w, e[j].rank);
         }
@@ -306,21 +368,48 @@ static void explain_left(struct why *w, const struct entry *e, int n, int group)
         return;
     for (int m = 0; m < h->count; m++)
         passed += w->late[m] = w->late[m] && w->mark[m] != group && h->nodes[m].told.comm_count;
-    if (!passed || !why_has_room(w))
+    if (!passed && n < members)
+        return;
+    for (int i = 0; i < n; i++)
+        w->told[e[i].rank] = w->sure[e[i].rank] = true;
+    if (!why_has_room(w))
         return;
     write_group(w, e, n);
+    if (!passed) {
+        fputs(", all its members:\n    the roots or counts that they gave do not fit\n", h->to);
+        return;
+    }
     fputs(", but ", h->to);
     words_ranks(h->to, w->late, h->count);
-    fprintf(
-        h->to,
-        " went past it.\n    As their collective number %d there they called another function, or "
-        "gave another root or count.\n",
-        e->number + 1);
-    for (int i = 0; i < n; i++) {
-        w->told[e[i].rank] = true;
-        if (n * 2 <= members)
+    fputs(" went past it.\n", h->to);
+    if (blame_misfits(w, e, n, group))
+        memcpy(w->late, h->set, (size_t)h->count * sizeof(*h->set));
+    else
+        for (int i = 0; i < n && n * 2 <= members; i++)
             why_blame(w, e[i].rank);
-    }
+    fputs("    What ", h->to);
+    words_ranks(h->to, w->late, h->count);
+    fprintf(h->to,
+            " called there as collective number %d does not fit: another function, root or "
+            "count.\n",
+            e->number + 1);
+}
+
+/* Whether the entries behind a group are in another collective of the communicator, which has no
+ * number, and nobody else is late: then they differ. Returns how many. */
+static int count_unnumbered(struct why *w, const struct entry *e, int n, int left, int group)
+{
+    int more = 0;
+    while (more < left && e[n + more].number == HANG_NO_NUMBER &&
+           !graph_compare_comms(e->comm, e[n + more].comm))
+        more++;
+    if (!more || e->number == HANG_NO_NUMBER || !graph_is_stuck(w->h, e->rank))
+        return 0;
+    mark_group(w, e, n, group);
+    int late = find_late(w, e, group);
+    for (int i = 0; i < more; i++)
+        late -= w->late[e[n + i].rank];
+    return late ? 0 : more;
 }
 
 static void explain_entries(struct why *w, const struct entry *entries, int count)
@@ -331,8 +420,9 @@ static void explain_entries(struct why *w, const struct entry *entries, int coun
         for (n = 1; i + n < count && is_same_collective(e, e + n); n++)
             continue;
         group++;
+        n += count_unnumbered(w, e, n, count - i - n, group);
         mark_group(w, e, n, group);
-        if (explain_mix(w, e, n))
+        if (explain_mix(w, e, n, group))
             continue;
         if (find_late(w, e, group))
             explain_late(w, e, n, group);

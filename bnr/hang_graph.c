@@ -12,13 +12,17 @@ static bool ends_mpi(const char *function)
     return !strcmp(function, "MPI_Finalize") || !strcmp(function, "MPI_Session_finalize");
 }
 
-/* Whether a thread waits for something that is known. */
+/* Whether a thread waits for something that other ranks bring about. */
 static bool is_waiting(const struct hang_told *told, const struct hang_thread *thread)
 {
-    for (int i = 0; i < thread->count; i++)
-        if (told->items[thread->first + i].what != HANG_CLOSE)
-            return thread->mode != HANG_POLL;
-    return false;
+    bool waits = false;
+    for (int i = 0; i < thread->count; i++) {
+        enum hang_what what = told->items[thread->first + i].what;
+        if (what == HANG_READY)
+            return false;
+        waits |= what != HANG_CLOSE;
+    }
+    return waits && thread->mode != HANG_POLL;
 }
 
 static bool is_closing(const struct hang_told *told, const struct hang_thread *thread)
@@ -64,6 +68,13 @@ const struct hang_comm *graph_collective(const struct hang_told *told, uint32_t 
     return use == HANG_USE_COLLECTIVE || use == HANG_USE_INSIDE ? comm : NULL;
 }
 
+bool graph_is_users(const struct hang_told *told, uint32_t context)
+{
+    const struct hang_comm *comm = hang_text_comm(told, context);
+    uint32_t use = comm ? context - comm->context : 0;
+    return use == 0 || use == HANG_USE_PARTITIONED;
+}
+
 bool graph_targets(const struct hang *h, int rank, const struct hang_item *item,
                    bool (*visit)(void *arg, int target), void *arg)
 {
@@ -91,10 +102,14 @@ bool graph_all_targets(const struct hang *h, int rank, bool (*visit)(void *arg, 
 
 /* ---- what can go on ---- */
 
+bool graph_can_come(const struct hang *h, int rank)
+{
+    return h->nodes[rank].live && !h->nodes[rank].finalizing;
+}
+
 static bool can_come(void *arg, int target)
 {
-    const struct hang *h = arg;
-    return h->nodes[target].live && !h->nodes[target].finalizing;
+    return graph_can_come(arg, target);
 }
 
 /* What nobody is known for may come from somewhere. */
@@ -113,10 +128,11 @@ static bool item_can_end(struct hang *h, int rank, const struct hang_item *item)
            graph_targets(h, rank, item, can_come, h);
 }
 
-static bool thread_can_go_on(struct hang *h, int rank, const struct hang_thread *thread)
+static bool thread_can_go_on(struct hang *h, int rank, int number)
 {
     const struct hang_told *told = &h->nodes[rank].told;
-    bool any = false, all = true;
+    const struct hang_thread *thread = &told->threads[number];
+    bool any = false, all = graph_sync_can_end(h, rank, number);
     for (int i = 0; i < thread->count; i++) {
         bool can = item_can_end(h, rank, &told->items[thread->first + i]);
         any |= can;
@@ -128,10 +144,10 @@ static bool thread_can_go_on(struct hang *h, int rank, const struct hang_thread 
 static bool look_again(struct hang *h, int rank)
 {
     struct node *node = &h->nodes[rank];
-    if (node->kind != NODE_WAITS || node->live)
+    if (node->kind != NODE_WAITS || node->live || rank == h->still)
         return false;
     for (int i = 0; i < node->told.thread_count && !node->live; i++)
-        node->live = thread_can_go_on(h, rank, &node->told.threads[i]);
+        node->live = thread_can_go_on(h, rank, i);
     return node->live;
 }
 
@@ -146,6 +162,24 @@ static void spread(struct hang *h)
         for (int r = h->count - 1; changed && r >= 0; r--)
             (void)look_again(h, r);
     }
+}
+
+/* Find what can go on, all but one rank, which stays where it is; -1: none does. */
+static void find_live(struct hang *h, int still)
+{
+    graph_sync_reset(h);
+    for (int r = 0; r < h->count; r++)
+        h->nodes[r].live = h->nodes[r].kind == NODE_FREE && r != still;
+    h->still = still;
+    spread(h);
+}
+
+bool graph_may_come_alone(struct hang *h, int rank, const struct hang_item *item)
+{
+    find_live(h, rank);
+    bool may = graph_targets(h, rank, item, can_come, h);
+    find_live(h, -1);
+    return may;
 }
 
 static bool leads_on(void *arg, int target)
@@ -193,9 +227,11 @@ int graph_init(struct hang *h, const struct hang_question *question)
             hang_text_read(&node->told, rank->text, rank->len) == -ENOMEM)
             return -ENOMEM;
         classify(node, rank);
-        node->live = node->kind == NODE_FREE;
     }
-    spread(h);
+    int rc = graph_sync_init(h);
+    if (rc)
+        return rc;
+    find_live(h, -1);
     for (int r = 0; r < h->count; r++)
         h->stuck += graph_is_stuck(h, r);
     return 0;
@@ -205,6 +241,7 @@ void graph_fini(struct hang *h)
 {
     for (int r = 0; h->nodes && r < h->count; r++)
         hang_text_free(&h->nodes[r].told);
+    graph_sync_fini(h);
     free(h->nodes);
     free(h->set);
 }

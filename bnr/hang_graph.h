@@ -2,7 +2,8 @@
 
 /*
  * Who waits for whom: the ranks' answers as a graph. Shared by the parts of hang.h: hang_graph.c
- * (what can go on), hang_why.c and hang_coll.c (why the others cannot), hang.c (the report).
+ * (what can go on), hang_sync.c, hang_why.c and hang_coll.c (why the others cannot), hang.c (the
+ * report).
  */
 #ifndef BNR_HANG_GRAPH_H
 #define BNR_HANG_GRAPH_H
@@ -33,8 +34,10 @@ struct hang {
     const struct hang_question *question;
     const struct hang_rank *ranks;
     struct node *nodes;
-    bool *set; /* [count], for whoever composes a list of ranks */
+    struct syncs *syncs; /* hang_sync.c */
+    bool *set;           /* [count], for whoever composes a list of ranks */
     int count;
+    int still; /* a rank that stays where it is, while it is asked what would come then; or -1 */
     int stuck; /* ranks */
     FILE *to;
 };
@@ -60,13 +63,43 @@ bool graph_all_targets(const struct hang *h, int rank, bool (*visit)(void *arg, 
 /* The communicator of whose collectives messages with this context are, or NULL. */
 const struct hang_comm *graph_collective(const struct hang_told *told, uint32_t context);
 
+/* Whether messages with this context are the program's own, not the library's. */
+bool graph_is_users(const struct hang_told *told, uint32_t context);
+
+/* Whether a rank may go on and do more, as far as it is found yet. */
+bool graph_can_come(const struct hang *h, int rank);
+
+/* Whether a message that this rank waits for, or looks for, may come though the rank itself stays
+ * where it is. */
+bool graph_may_come_alone(struct hang *h, int rank, const struct hang_item *item);
+
 /* Mark every rank from which stuck waits lead to a culprit. */
 void graph_mark_leads(struct hang *h);
+
+/* ---- hang_sync.c ---- */
+
+/* The groups of a communicator, in an order that all of its members agree on. */
+const char *graph_group(const struct hang_comm *comm, bool second);
+/* Whether it is the same communicator: 0; or the order of two. */
+int graph_compare_comms(const struct hang_comm *a, const struct hang_comm *b);
+/* A communicator as another member knows it, or NULL. */
+const struct hang_comm *graph_same_comm(const struct hang_told *told, const struct hang_comm *comm);
+
+/* Find the collectives that end when all have come. Returns 0 or -ENOMEM. */
+int graph_sync_init(struct hang *h);
+void graph_sync_fini(struct hang *h);
+/* Whether a thread of a rank is in none, or all may come to it. Between two resets ranks only
+ * become able to go on. */
+bool graph_sync_can_end(struct hang *h, int rank, int thread);
+void graph_sync_reset(struct hang *h);
 
 /* ---- hang_why.c ---- */
 
 /* Write the verdict, and mark the culprits. Returns 0 or -ENOMEM. */
 int why_write(struct hang *h);
+
+/* Whether a request that is not started is what rank waits for. */
+bool why_is_idle_match(int rank, const struct hang_item *item, const struct hang_queue *queue);
 
 /* ---- words, in hang_words.c ---- */
 
@@ -79,9 +112,13 @@ void words_state(FILE *to, const struct hang *h, int rank);
 /* What is awaited: "a message from rank 1 (tag 5, MPI_COMM_WORLD)". */
 void words_item(FILE *to, const struct hang_told *told, const struct hang_item *item);
 const char *words_function(const struct hang_thread *thread);
-const char *words_comm(const struct hang_told *told, uint32_t context);
-const char *words_name(const struct hang_comm *comm);
+/* Where it has no name, whole says of which ranks it is. */
+void words_comm(FILE *to, const struct hang_told *told, uint32_t context, bool whole);
+void words_name(FILE *to, const struct hang_comm *comm, bool whole);
+/* " (tag 5, MPI_COMM_WORLD)" */
+void words_envelope(FILE *to, const struct hang_told *told, int tag, uint32_t context, bool whole);
 void words_tag(FILE *to, int tag);
+bool words_is_partitioned(const struct hang_told *told, uint32_t context);
 /* "message", or "partitioned message". */
 const char *words_kind(const struct hang_told *told, uint32_t context);
 /* " (its collective number 3)": counted from 1; nothing where it is unknown. */

@@ -154,7 +154,7 @@ static bool take_thread(struct hang_told *told, char **f, int n)
 
 static bool take_item(struct hang_told *told, char **f, int n)
 {
-    static const char *const whats[] = {"send", "recv", "probe", "close", NULL};
+    static const char *const whats[] = {"send", "recv", "probe", "close", "ready", NULL};
     struct hang_item item;
     int what = n == 8 && told->thread_count ? one_of(f[1], whats) : -1;
     if (what < 0 || !word(f[2], &item.context) || !whole(f[3], &item.peer) ||

@@ -16,7 +16,8 @@
  *     X                                          there is more, for which there was no room
  *
  * mode: "wait" for all of what follows, or "some" of it, or "poll", where it only looks. what:
- * "send", "recv", "probe", "close". peer is a rank of the world, rank the same process in the
+ * "send", "recv", "probe", "close", or "ready": so many parts of a partitioned message (bytes) that
+ * the program has not made ready. peer is a rank of the world, rank the same process in the
  * communicator; -1 is any, or unknown. begun: how many collectives the rank has begun on the
  * communicator. members and remote: ranks of the world, as "0-3,5"; remote is empty for an
  * intracommunicator.
@@ -35,22 +36,27 @@
 
 #define HANG_TEXT_HEAD "vireo-hang 1"
 
-/* As mpi/context.h has them; the rest is for messages of no interest here. */
+/* As mpi/context.h has them; 0 is for the messages of the program. */
 enum hang_use {
     HANG_USE_COLLECTIVE = 1,
+    HANG_USE_GROUP = 2,  /* of MPI_Comm_create_group */
+    HANG_USE_LEADER = 3, /* of MPI_Intercomm_create */
     HANG_USE_PARTITIONED = 5,
     HANG_USE_INSIDE = 7, /* of an intercommunicator: collectives that its groups do on their own */
     HANG_USES = 8
 };
 
 /* The tag of a message of a collective is the collective's number, or this: unknown. */
-enum { HANG_NO_NUMBER = INT32_MAX };
+enum {
+    HANG_NO_NUMBER = INT32_MAX
+};
 
 enum hang_what {
     HANG_SEND,
     HANG_RECV,
     HANG_PROBE,
-    HANG_CLOSE
+    HANG_CLOSE,
+    HANG_READY
 };
 enum hang_mode {
     HANG_ALL,

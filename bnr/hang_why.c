@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Why what is stuck is stuck; see hang_graph.h. Collectives are explained in hang_coll.c.
+ * Why what is stuck is stuck; see hang_graph.h. Messages are explained in hang_message.c,
+ * collectives in hang_coll.c.
  *
  * Each kind of cause is looked for in turn, from the sure to the likely: messages under another tag
  * or communicator, requests that were not started, cycles of messages alone, collectives that do
@@ -45,12 +46,62 @@ void why_blame(struct why *w, int rank)
     w->h->nodes[rank].culprit = w->h->nodes[rank].named = true;
 }
 
+void why_pair(struct why *w, int a, int b)
+{
+    if (w->pair_count == w->pair_room) {
+        int room = w->pair_room ? w->pair_room * 2 : 64;
+        struct pair *grown = realloc(w->pairs, (size_t)room * sizeof(*grown));
+        if (!grown) {
+            why_blame(w, a);
+            why_blame(w, b);
+            return;
+        }
+        w->pairs = grown;
+        w->pair_room = room;
+    }
+    w->pairs[w->pair_count++] = (struct pair){{a < b ? a : b, a < b ? b : a}};
+}
+
+static int by_ranks(const void *va, const void *vb)
+{
+    const struct pair *a = va, *b = vb;
+    int order = (a->rank[0] > b->rank[0]) - (a->rank[0] < b->rank[0]);
+    return order ? order : (a->rank[1] > b->rank[1]) - (a->rank[1] < b->rank[1]);
+}
+
+void why_blame_pairs(struct why *w, bool *set)
+{
+    int n = 0, *others = w->path;
+    memset(others, 0, (size_t)w->h->count * sizeof(*others));
+    if (w->pair_count)
+        qsort(w->pairs, (size_t)w->pair_count, sizeof(*w->pairs), by_ranks);
+    for (int i = 0; i < w->pair_count; i++) {
+        if (i && !by_ranks(&w->pairs[i], &w->pairs[i - 1]))
+            continue;
+        w->pairs[n] = w->pairs[i];
+        for (int j = 0; j < 2; j++)
+            others[w->pairs[n].rank[j]]++;
+        n++;
+    }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 2; j++) {
+            int rank = w->pairs[i].rank[j];
+            w->h->nodes[rank].named = true;
+            if (others[rank] < others[w->pairs[i].rank[!j]])
+                continue;
+            why_blame(w, rank);
+            if (set)
+                set[rank] = true;
+        }
+    w->pair_count = 0;
+}
+
 void why_clear(struct why *w, bool *set)
 {
     memset(set, 0, (size_t)w->h->count * sizeof(*set));
 }
 
-/* ---- messages ---- */
+/* ---- peers that are gone ---- */
 
 static bool is_gone(const struct hang *h, int rank)
 {
@@ -106,7 +157,7 @@ static void explain_gone(struct why *w)
     why_clear(w, w->late);
     for (int r = 0; r < h->count; r++) {
         const struct hang_told *told = &h->nodes[r].told;
-        for (int i = 0; i < told->item_count && graph_is_stuck(h, r); i++)
+        for (int i = 0; i < told->item_count && graph_is_stuck(h, r) && !w->sure[r]; i++)
             if (is_forlorn(&lookout, r, &told->items[i]))
                 (void)graph_targets(h, r, &told->items[i], note_target, &lookout);
     }
@@ -124,121 +175,6 @@ static void explain_gone(struct why *w)
         fputs(", but is waited for by ", h->to);
         words_ranks(h->to, h->set, h->count);
         fputc('\n', h->to);
-    }
-    why_end_kind(w);
-}
-
-/* Whether a queued message is nearly what a receive or probe waits for. Those of collectives are
- * nobody's mistake. */
-static bool is_near(const struct hang_told *told, const struct hang_item *item,
-                    const struct hang_queue *queue)
-{
-    bool peer = item->peer < 0 ? item->context == queue->context || item->rank == queue->rank
-                               : item->peer == queue->peer;
-    bool context = item->context == queue->context;
-    bool tag = item->tag < 0 || item->tag == queue->tag;
-    return queue->kind == 'U' && peer && context != tag &&
-           !graph_collective(told, queue->context);
-}
-
-static void write_near(struct why *w, int rank, const struct hang_thread *thread,
-                       const struct hang_item *item, const struct hang_queue *queue)
-{
-    FILE *to = w->h->to;
-    const struct hang_told *told = &w->h->nodes[rank].told;
-    const char *what = "communicator";
-    if (item->context == queue->context)
-        what = "tag";
-    else if (hang_text_comm(told, item->context) == hang_text_comm(told, queue->context))
-        what = "kind of message";
-    fprintf(to, "  Wrong %s? Rank %d waits in %s for ", what, rank, words_function(thread));
-    words_item(to, told, item);
-    fprintf(to, ",\n    but what has come is a %s from ", words_kind(told, queue->context));
-    if (queue->peer >= 0)
-        fprintf(to, "rank %d (", queue->peer);
-    else
-        fputs("a rank (", to);
-    words_tag(to, queue->tag);
-    fprintf(to, ", %s)\n", words_comm(told, queue->context));
-}
-
-static void explain_near_of(struct why *w, int rank, const struct hang_thread *thread)
-{
-    struct hang *h = w->h;
-    const struct hang_told *told = &h->nodes[rank].told;
-    for (int i = 0; i < thread->count; i++) {
-        const struct hang_item *item = &told->items[thread->first + i];
-        if ((item->what != HANG_RECV && item->what != HANG_PROBE) ||
-            graph_collective(told, item->context))
-            continue;
-        for (int q = 0; q < told->queue_count; q++) {
-            const struct hang_queue *queue = &told->queues[q];
-            if (!is_near(told, item, queue))
-                continue;
-            why_blame(w, rank);
-            w->told[rank] = true;
-            if (queue->peer >= 0 && queue->peer < h->count)
-                why_blame(w, queue->peer);
-            if (why_has_room(w))
-                write_near(w, rank, thread, item, queue);
-            break;
-        }
-    }
-}
-
-static void explain_near(struct why *w)
-{
-    struct hang *h = w->h;
-    for (int r = 0; r < h->count; r++)
-        for (int t = 0; t < h->nodes[r].told.thread_count && graph_is_stuck(h, r); t++)
-            explain_near_of(w, r, &h->nodes[r].told.threads[t]);
-    why_end_kind(w);
-}
-
-/* ---- requests that were not started ---- */
-
-/* Whether a request that peer has not started is what rank waits for. */
-static bool is_idle_match(int rank, const struct hang_item *item, const struct hang_queue *queue)
-{
-    bool send = item->what == HANG_RECV || item->what == HANG_PROBE;
-    bool wild = item->what == HANG_SEND ? queue->peer < 0 || queue->tag < 0 : item->tag < 0;
-    return queue->kind == 'I' && item->what != HANG_CLOSE && send == (*queue->state == 's') &&
-           item->context == queue->context && (queue->peer == rank || queue->peer < 0) &&
-           (wild || item->tag == queue->tag);
-}
-
-static void explain_idle_of(struct why *w, int rank, const struct hang_thread *thread,
-                            const struct hang_item *item)
-{
-    struct hang *h = w->h;
-    const struct hang_told *theirs = &h->nodes[item->peer].told;
-    for (int q = 0; q < theirs->queue_count; q++) {
-        if (!is_idle_match(rank, item, &theirs->queues[q]))
-            continue;
-        why_blame(w, item->peer);
-        w->told[rank] = true;
-        if (!why_has_room(w))
-            return;
-        fprintf(h->to, "  MPI_Start missing? Rank %d waits in %s for ", rank,
-                words_function(thread));
-        words_item(h->to, &h->nodes[rank].told, item);
-        fprintf(h->to, ",\n    for which rank %d has a persistent %s that it has not started\n",
-                item->peer, item->what == HANG_SEND ? "receive" : "send");
-        return;
-    }
-}
-
-static void explain_idle(struct why *w)
-{
-    struct hang *h = w->h;
-    for (int r = 0; r < h->count; r++) {
-        const struct hang_told *told = &h->nodes[r].told;
-        for (int t = 0; t < told->thread_count && graph_is_stuck(h, r); t++)
-            for (int i = 0; i < told->threads[t].count; i++) {
-                const struct hang_item *item = &told->items[told->threads[t].first + i];
-                if (item->peer >= 0 && item->peer < h->count && graph_is_stuck(h, item->peer))
-                    explain_idle_of(w, r, &told->threads[t], item);
-            }
     }
     why_end_kind(w);
 }
@@ -402,28 +338,60 @@ static void explain_free(struct why *w)
 
 /* ---- the whole ---- */
 
+static bool is_weak(void *arg, int target)
+{
+    return ((struct why *)arg)->weak[target];
+}
+
+/* Of those that may be to blame, it is who waits for none of the others. */
 static void blame_weak(struct why *w)
 {
-    graph_mark_leads(w->h);
-    for (int r = 0; r < w->h->count; r++)
-        if (w->weak[r] && !w->h->nodes[r].leads)
+    struct hang *h = w->h;
+    int left = 0;
+    graph_mark_leads(h);
+    why_clear(w, w->late);
+    for (int r = 0; r < h->count; r++) {
+        bool open = w->weak[r] && !h->nodes[r].leads && !h->nodes[r].culprit;
+        w->late[r] = open && !graph_all_targets(h, r, is_weak, w);
+        left += w->late[r];
+    }
+    for (int r = 0; r < h->count; r++)
+        if (left ? w->late[r] : w->weak[r] && !h->nodes[r].leads)
             why_blame(w, r);
-    graph_mark_leads(w->h);
+    graph_mark_leads(h);
+}
+
+/* Arrays of so many ranks. Returns 0 or -ENOMEM. */
+static int init(struct why *w, size_t n)
+{
+    w->mark = calloc(n, sizeof(*w->mark));
+    w->late = calloc(n, sizeof(*w->late));
+    w->weak = calloc(n, sizeof(*w->weak));
+    w->told = calloc(n, sizeof(*w->told));
+    w->sure = calloc(n, sizeof(*w->sure));
+    w->path = calloc(n, sizeof(*w->path));
+    return w->mark && w->late && w->weak && w->told && w->sure && w->path ? 0 : -ENOMEM;
+}
+
+static void fini(struct why *w)
+{
+    free(w->mark);
+    free(w->late);
+    free(w->weak);
+    free(w->told);
+    free(w->sure);
+    free(w->path);
+    free(w->pairs);
 }
 
 int why_write(struct hang *h)
 {
     size_t n = (size_t)h->count + 1;
     struct why w = {.h = h};
-    w.mark = calloc(n, sizeof(*w.mark));
-    w.late = calloc(n, sizeof(*w.late));
-    w.weak = calloc(n, sizeof(*w.weak));
-    w.told = calloc(n, sizeof(*w.told));
-    w.path = calloc(n, sizeof(*w.path));
-    int rc = w.mark && w.late && w.weak && w.told && w.path ? 0 : -ENOMEM;
+    int rc = init(&w, n);
     if (!rc) {
-        explain_near(&w);
-        explain_idle(&w);
+        why_near(&w);
+        why_idle(&w);
         explain_cycles(&w, true);
         memset(w.mark, 0, n * sizeof(*w.mark));
         rc = why_collectives(&w);
@@ -434,10 +402,6 @@ int why_write(struct hang *h)
         explain_cycles(&w, false);
         explain_free(&w);
     }
-    free(w.mark);
-    free(w.late);
-    free(w.weak);
-    free(w.told);
-    free(w.path);
+    fini(&w);
     return rc;
 }

@@ -10,6 +10,7 @@
 enum {
     ITEMS_SHOWN = 3,
     RANGES_SHOWN = 20,
+    LIST_MAX = 24, /* letters */
     WIDTH = 100
 };
 
@@ -48,15 +49,52 @@ const char *words_function(const struct hang_thread *thread)
     return *thread->function ? thread->function : "an MPI call";
 }
 
-const char *words_name(const struct hang_comm *comm)
+static void write_members(FILE *to, const char *list)
 {
-    return *comm->name ? comm->name : "a communicator without a name";
+    int first, last, n = 0;
+    const char *at = list;
+    if (strlen(list) <= LIST_MAX) {
+        fprintf(to, "rank%s %s", strpbrk(list, "-,") ? "s" : "", list);
+        return;
+    }
+    while ((at = hang_text_range(at, &first, &last)))
+        n += last - first + 1;
+    fprintf(to, "%d ranks", n);
 }
 
-const char *words_comm(const struct hang_told *told, uint32_t context)
+void words_name(FILE *to, const struct hang_comm *comm, bool whole)
+{
+    if (*comm->name) {
+        fputs(comm->name, to);
+        return;
+    }
+    fprintf(to, "communicator #%u", comm->context / HANG_USES);
+    if (!whole)
+        return;
+    fputs(" of ", to);
+    write_members(to, graph_group(comm, !*graph_group(comm, false)));
+    if (*comm->remote) {
+        fputs(" and ", to);
+        write_members(to, graph_group(comm, true));
+    }
+}
+
+void words_comm(FILE *to, const struct hang_told *told, uint32_t context, bool whole)
 {
     const struct hang_comm *comm = hang_text_comm(told, context);
-    return comm ? words_name(comm) : "an unknown communicator";
+    if (comm)
+        words_name(to, comm, whole);
+    else
+        fputs("an unknown communicator", to);
+}
+
+void words_envelope(FILE *to, const struct hang_told *told, int tag, uint32_t context, bool whole)
+{
+    fputs(" (", to);
+    words_tag(to, tag);
+    fputs(", ", to);
+    words_comm(to, told, context, whole);
+    fputc(')', to);
 }
 
 void words_tag(FILE *to, int tag)
@@ -67,11 +105,15 @@ void words_tag(FILE *to, int tag)
         fprintf(to, "tag %d", tag);
 }
 
-const char *words_kind(const struct hang_told *told, uint32_t context)
+bool words_is_partitioned(const struct hang_told *told, uint32_t context)
 {
     const struct hang_comm *comm = hang_text_comm(told, context);
-    return comm && context - comm->context == HANG_USE_PARTITIONED ? "partitioned message"
-                                                                    : "message";
+    return comm && context - comm->context == HANG_USE_PARTITIONED;
+}
+
+const char *words_kind(const struct hang_told *told, uint32_t context)
+{
+    return words_is_partitioned(told, context) ? "partitioned message" : "message";
 }
 
 void words_number(FILE *to, int number)
@@ -91,12 +133,16 @@ void words_item(FILE *to, const struct hang_told *told, const struct hang_item *
         fprintf(to, "%s to finalize", peer);
         return;
     }
-    if (item->what == HANG_SEND)
-        fprintf(to, "%s to receive %" PRIu64 " bytes (", peer, item->bytes);
+    if (item->what == HANG_READY)
+        fprintf(to, "MPI_Pready on %" PRIu64 " partition%s of its message to %s", item->bytes,
+                item->bytes == 1 ? "" : "s", peer);
+    else if (!graph_is_users(told, item->context))
+        fprintf(to, "%s to call it, too", peer);
+    else if (item->what == HANG_SEND)
+        fprintf(to, "%s to receive %" PRIu64 " bytes", peer, item->bytes);
     else
-        fprintf(to, "a %s from %s (", words_kind(told, item->context), peer);
-    words_tag(to, item->tag);
-    fprintf(to, ", %s)", words_comm(told, item->context));
+        fprintf(to, "a %s from %s", words_kind(told, item->context), peer);
+    words_envelope(to, told, item->tag, item->context, true);
     if (!strcmp(item->state, "moving"))
         fputs(", which is on its way", to);
     else if (item->what == HANG_SEND && strcmp(item->state, "asked"))
@@ -111,7 +157,8 @@ static bool write_collective(FILE *to, const struct hang_told *told,
         const struct hang_item *item = &told->items[thread->first + i];
         if (!graph_collective(told, item->context))
             continue;
-        fprintf(to, " on %s", words_comm(told, item->context));
+        fputs(" on ", to);
+        words_comm(to, told, item->context, true);
         words_number(to, item->tag);
         return true;
     }
@@ -120,11 +167,7 @@ static bool write_collective(FILE *to, const struct hang_told *told,
 
 static void write_thread(FILE *to, const struct hang_told *told, const struct hang_thread *thread)
 {
-    if (thread->mode == HANG_POLL) {
-        fprintf(to, "polls in %s", words_function(thread));
-        return;
-    }
-    fprintf(to, "waits in %s", words_function(thread));
+    fprintf(to, "%s in %s", thread->mode == HANG_POLL ? "polls" : "waits", words_function(thread));
     if (write_collective(to, told, thread))
         return;
     for (int i = 0; i < thread->count && i < ITEMS_SHOWN; i++) {

@@ -303,6 +303,8 @@ void mpid_tell_request(struct mpid_tale *tale, const struct mpid_request *reques
 void mpid_tell_own(struct mpid_tale *tale, const struct mpid_request *request);
 /* In words alone, a message that some of the requests told by mpid_tell_own() receive parts of. */
 void mpid_tell_receive(struct mpid_tale *tale, const struct mpid_envelope *want);
+/* In words alone, so many parts of a message to there that the program has not made ready. */
+void mpid_tell_unready(struct mpid_tale *tale, const struct mpid_envelope *to, uint64_t parts);
 /* A message that fits want. */
 void mpid_tell_probe(struct mpid_tale *tale, const struct mpid_envelope *want);
 /* All sends of this process that are not over. */

@@ -18,7 +18,7 @@
 /* One chunk, or the setup at the receiver. */
 struct slot {
     struct part *part;
-    _Atomic int waiting; /* of a send: partitions that are not ready */
+    _Atomic int waiting;                  /* of a send: partitions that are not ready */
     _Alignas(16) struct mpid_request dev; /* last: what channels have reserved follows */
 };
 
@@ -62,7 +62,9 @@ static struct {
     bool again;
 } live = {.lock = OS_LOCK_INIT};
 
-enum { TAGS = INT32_MAX }; /* 0 to TAGS - 1 */
+enum {
+    TAGS = INT32_MAX
+}; /* 0 to TAGS - 1 */
 
 /* ---- life ---- */
 
@@ -187,8 +189,7 @@ static struct mpid_bytes place_of(const struct part *part, int chunk)
         len = whole->len - start;
     if (!whole->layout)
         return (struct mpid_bytes){.base = len ? (char *)whole->base + start : NULL, .len = len};
-    return (struct mpid_bytes){
-        .len = len, .layout = &piece_layout, .count = start, .type = whole};
+    return (struct mpid_bytes){.len = len, .layout = &piece_layout, .count = start, .type = whole};
 }
 
 static struct mpid_envelope envelope_of(const struct part *part, int rank, int chunk)
@@ -231,19 +232,25 @@ bool part_is_complete(struct part *part)
     return (part->send || is_posted(part)) && all_done(part);
 }
 
-/* Of a send, each chunk that it has handed over is told; of a receive, the whole. */
+/* Of a send, each chunk that it has handed over is told, and how many partitions it has not; of a
+ * receive, the whole. */
 void part_tell(struct part *part, struct mpid_tale *tale)
 {
     struct mpid_envelope want = {part->comm->context + CONTEXT_PART, part->peer, part->user_tag};
+    uint64_t unready = 0;
     if (part->setup)
         mpid_tell_request(tale, &part->setup->dev);
     for (int i = 0; i < part->cut.chunks; i++) {
         struct slot *slot = slot_at(part, i);
-        if (part->send && !atomic_load_explicit(&slot->waiting, memory_order_acquire))
+        int waiting = atomic_load_explicit(&slot->waiting, memory_order_acquire);
+        if (part->send && !waiting)
             mpid_tell_request(tale, &slot->dev);
         else
             mpid_tell_own(tale, &slot->dev);
+        unready += part->send && waiting > 0 ? (uint64_t)waiting : 0;
     }
+    if (unready)
+        mpid_tell_unready(tale, &want, unready);
     if (!part->send && is_posted(part) && !all_done(part))
         mpid_tell_receive(tale, &want);
 }

@@ -33,6 +33,7 @@ enum {
 };
 
 _Atomic bool hang_asked;
+const struct mpid_envelope *hang_peek;
 
 struct mpid_tale {
     char *text;
@@ -254,8 +255,8 @@ static bool counts(struct mpid_tale *tale)
     return !tale->cut;
 }
 
-/* Where a sleeper is told, it watches the request, or everything where that is NULL. Returns whether
- * that is all that is to be done. */
+/* Where a sleeper is told, it watches the request, or everything where that is NULL. Returns
+ * whether that is all that is to be done. */
 static bool is_for_sleeper(struct mpid_tale *tale, const struct mpid_request *request)
 {
     if (tale->sleeper)
@@ -286,6 +287,13 @@ void mpid_tell_receive(struct mpid_tale *tale, const struct mpid_envelope *want)
 {
     if (!tale->sleeper && counts(tale))
         put_receive(tale, want, 0, "posted");
+}
+
+void mpid_tell_unready(struct mpid_tale *tale, const struct mpid_envelope *to, uint64_t parts)
+{
+    if (!tale->sleeper && counts(tale))
+        put(tale, "A\tready\t%u\t%" PRId64 "\t%d\t%d\t%" PRIu64 "\t\n", to->context,
+            world_rank(to->context, to->rank), to->rank, to->tag, parts);
 }
 
 void mpid_tell_own(struct mpid_tale *tale, const struct mpid_request *request)
@@ -410,7 +418,8 @@ static bool count_idle(void *arg, const struct mpid_idle_view *view)
 {
     struct groups *groups = arg;
     struct group one = {.kind = 'I', .peer = -1, .state = view->sends ? "send" : "recv"};
-    one.env = (struct mpid_envelope){.context = view->context, .rank = view->rank, .tag = view->tag};
+    one.env =
+        (struct mpid_envelope){.context = view->context, .rank = view->rank, .tag = view->tag};
     count_in(groups, &one);
     return groups->cut;
 }
@@ -563,6 +572,8 @@ void hang_tell_poll(void)
     if (is_news()) {
         put_thread(&hang.tale, -1);
         set_mode(&hang.tale, "poll");
+        if (hang_peek)
+            mpid_tell_probe(&hang.tale, hang_peek);
     }
     answer();
 }

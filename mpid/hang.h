@@ -24,6 +24,9 @@ struct wait;
 /* An answer is being gathered. */
 extern _Atomic bool hang_asked;
 
+/* What the calling thread looks for, while it does; locked. */
+extern const struct mpid_envelope *hang_peek;
+
 static inline bool hang_is_asked(void)
 {
     return __builtin_expect(atomic_load_explicit(&hang_asked, memory_order_relaxed), 0);

@@ -476,9 +476,11 @@ static inline int probe(const struct mpid_envelope *want, struct mpid_envelope *
     os_lock(&device.lock);
     struct unexpected *u = match_peek(&device.match, want);
     if (!u) {
+        hang_peek = once ? want : NULL;
         progress_turn();
         if (once)
             progress_looked();
+        hang_peek = NULL;
         u = match_peek(&device.match, want);
     }
     if (u) {

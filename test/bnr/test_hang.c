@@ -22,16 +22,17 @@ enum {
 
 #define HEAD HANG_TEXT_HEAD "\n"
 /* MPI_COMM_WORLD of rank, which has begun so many collectives there. */
-#define WORLD(rank, begun)       "C\t0\t4\t" #rank "\t" #begun "\tMPI_COMM_WORLD\t0-3\t\n"
-#define OTHER(rank)              "C\t16\t4\t" #rank "\t0\tother\t0-3\t\n"
-#define BRIDGE(members, remote)  "C\t32\t2\t0\t2\tbridge\t" members "\t" remote "\n"
-#define THREAD(function)         "T\t" function "\twait\t5000\t1f\t/home/u/a.out\t\n"
-#define POLLS(function)          "T\t" function "\tpoll\t-1\t1f\t/home/u/a.out\t\n"
-#define RECV(peer, tag)          "A\trecv\t0\t" #peer "\t" #peer "\t" #tag "\t0\tposted\n"
-#define SEND(peer, tag)          "A\tsend\t0\t" #peer "\t" #peer "\t" #tag "\t99\tasked\n"
-#define COLL(peer, number)       "A\trecv\t1\t" #peer "\t" #peer "\t" #number "\t0\tposted\n"
-#define CLOSE(peer)              "A\tclose\t0\t" #peer "\t-1\t-1\t0\topen\n"
-#define CAME(context, peer, tag) "U\t" #context "\t" #peer "\t" #peer "\t" #tag "\t1\t4\n"
+#define WORLD(rank, begun)        "C\t0\t4\t" #rank "\t" #begun "\tMPI_COMM_WORLD\t0-3\t\n"
+#define OTHER(rank)               "C\t16\t4\t" #rank "\t0\tother\t0-3\t\n"
+#define ROW(members, rank, begun) "C\t16\t3\t" #rank "\t" #begun "\t\t" members "\t\n"
+#define BRIDGE(members, remote)   "C\t32\t2\t0\t2\tbridge\t" members "\t" remote "\n"
+#define THREAD(function)          "T\t" function "\twait\t5000\t1f\t/home/u/a.out\t\n"
+#define POLLS(function)           "T\t" function "\tpoll\t-1\t1f\t/home/u/a.out\t\n"
+#define RECV(peer, tag)           "A\trecv\t0\t" #peer "\t" #peer "\t" #tag "\t0\tposted\n"
+#define SEND(peer, tag)           "A\tsend\t0\t" #peer "\t" #peer "\t" #tag "\t99\tasked\n"
+#define COLL(peer, number)        "A\trecv\t1\t" #peer "\t" #peer "\t" #number "\t0\tposted\n"
+#define CLOSE(peer)               "A\tclose\t0\t" #peer "\t-1\t-1\t0\topen\n"
+#define CAME(context, peer, tag)  "U\t" #context "\t" #peer "\t" #peer "\t" #tag "\t1\t4\n"
 
 static const char silent[] = "silent", ended[] = "ended", final[] = "final", fresh[] = "fresh";
 
@@ -59,8 +60,7 @@ static const struct {
     {"a collective between two groups, each with messages of its own",
      {HEAD THREAD("MPI_Allreduce") "A\trecv\t33\t2\t0\t1\t0\tposted\n" BRIDGE("0-1", "2-3"),
       HEAD THREAD("MPI_Allreduce") "A\trecv\t39\t0\t0\t1\t0\tposted\n" BRIDGE("0-1", "2-3"),
-      HEAD THREAD("MPI_Allreduce") "A\trecv\t39\t3\t1\t1\t0\tposted\n" BRIDGE("2-3", "0-1"),
-      ended},
+      HEAD THREAD("MPI_Allreduce") "A\trecv\t39\t3\t1\t1\t0\tposted\n" BRIDGE("2-3", "0-1"), ended},
      {"  MPI_Allreduce on bridge: ranks 0-2 wait in it; some members are missing:\n"
       "    not there: rank 3, which has ended"}},
     {"a request that is not started",
@@ -101,9 +101,11 @@ static const struct {
       HEAD THREAD("MPI_Barrier") COLL(0, 2) WORLD(1, 3),
       HEAD THREAD("MPI_Barrier") COLL(1, 2) WORLD(2, 3),
       HEAD THREAD("MPI_Recv") RECV(0, 1) WORLD(3, 2)},
-     {"Culprit: rank 3 (a deadlock)\n",
+     {"Culprits: ranks 0,3 (a deadlock)\n",
+      "Send missing? Rank 3 waits in MPI_Recv for a message from rank 0 (tag 1, MPI_COMM_WORLD),\n"
+      "    but rank 0 has sent none, and waits in MPI_Barrier on MPI_COMM_WORLD (its",
       "MPI_Barrier on MPI_COMM_WORLD: ranks 0-2 wait in it; some members are missing:\n"
-      "    not there: rank 3, which waits in MPI_Recv for a message from rank 0 (tag 1,",
+      "    not there: rank 3, as told above",
       "ranks 0-2: each waits in MPI_Barrier on MPI_COMM_WORLD (its collective number 3), at"}},
     {"a member that waits for an ended one is not to blame",
      {HEAD THREAD("MPI_Barrier") COLL(3, 2) WORLD(0, 3),
@@ -147,17 +149,80 @@ static const struct {
       HEAD THREAD("MPI_Barrier") COLL(0, 3) WORLD(1, 4),
       HEAD THREAD("MPI_Barrier") COLL(1, 3) WORLD(2, 4),
       HEAD THREAD("MPI_Reduce") COLL(0, 2) WORLD(3, 3)},
-     {"Culprit: rank 3 (a deadlock)\n", "not there: rank 3, as told above",
-      "MPI_Reduce on MPI_COMM_WORLD: rank 3 waits in it, but ranks 0-2 went past it.\n    As their "
-      "collective number 3 there"}},
+     {"Culprits: ranks 0,3 (a deadlock)\n", "not there: rank 3, as told above",
+      "MPI_Reduce on MPI_COMM_WORLD: rank 3 waits in it, but ranks 0-2 went past it.\n"
+      "    What ranks 0,3 called there as collective number 3 does not fit: another function,"}},
+    {"the same, and a message of it is left at another",
+     {HEAD THREAD("MPI_Barrier") COLL(3, 3) WORLD(0, 4),
+      HEAD THREAD("MPI_Barrier") COLL(0, 3) WORLD(1, 4),
+      HEAD THREAD("MPI_Barrier") COLL(1, 3) CAME(1, 3, 2) WORLD(2, 4),
+      HEAD THREAD("MPI_Reduce") COLL(0, 2) WORLD(3, 3)},
+     {"Culprit: rank 3 (a deadlock)\n", "    What rank 3 called there as collective number 3"}},
+    {"all are there, and wait",
+     {HEAD THREAD("MPI_Bcast") COLL(3, 0) WORLD(0, 1),
+      HEAD THREAD("MPI_Bcast") COLL(0, 0) WORLD(1, 1),
+      HEAD THREAD("MPI_Bcast") COLL(1, 0) WORLD(2, 1),
+      HEAD THREAD("MPI_Bcast") COLL(2, 0) WORLD(3, 1)},
+     {"MPI_Bcast on MPI_COMM_WORLD: ranks 0-3 wait in it, all its members:\n    the roots or "}},
     {"a message of a collective is not a wrong one",
      {HEAD THREAD("MPI_Recv") RECV(1, 0) CAME(1, 1, 0) WORLD(0, 0),
       HEAD THREAD("MPI_Barrier") COLL(0, 0) WORLD(1, 1),
       HEAD THREAD("MPI_Barrier") COLL(0, 0) WORLD(2, 1),
       HEAD THREAD("MPI_Barrier") COLL(0, 0) WORLD(3, 1)},
-     {"Culprit: rank 0 (a deadlock)\n  MPI_Barrier on MPI_COMM_WORLD: ranks 1-3 wait in it; some "
-      "members are missing:\n    not there: rank 0, which waits in MPI_Recv for a message from rank "
-      "1 (tag 0, MPI_COMM_WORLD)\n\n"}},
+     {"Culprits: ranks 0-1 (a deadlock)\n  Send missing? Rank 0 waits in MPI_Recv for a message "
+      "from rank 1 (tag 0, MPI_COMM_WORLD),\n    but rank 1 has sent none, and waits in "
+      "MPI_Barrier on MPI_COMM_WORLD (its collective number 1)\n  MPI_Barrier on MPI_COMM_WORLD"}},
+    {"who waits behind one that is on the way may wait in vain",
+     {HEAD THREAD("MPI_Barrier") COLL(2, 0) WORLD(0, 1),
+      HEAD THREAD("MPI_Recv") RECV(0, 7) CAME(0, 0, 8) WORLD(1, 0), silent,
+      HEAD THREAD("MPI_Barrier") COLL(2, 0) WORLD(3, 1)},
+     {"Culprits: ranks 0-1 (a deadlock)\n  Wrong tag? Rank 1 waits in MPI_Recv for",
+      "not there: rank 1, as told above\n    not there: rank 2, which is outside MPI and computes"}},
+    {"but not where the awaited one is elsewhere",
+     {HEAD THREAD("MPI_Bcast") COLL(2, 0) WORLD(0, 1),
+      HEAD THREAD("MPI_Recv") RECV(0, 7) CAME(0, 0, 8) WORLD(1, 0), silent,
+      HEAD THREAD("MPI_Bcast") COLL(2, 0) WORLD(3, 1)},
+     {"Culprit: rank 2\n  MPI_Bcast on MPI_COMM_WORLD: ranks 0,3 wait in it; some members are "
+      "missing:\n    not there: rank 1, which waits in MPI_Recv for a message from rank 0 (tag 7"}},
+    {"a wrong tag in a loop of MPI_Iprobe",
+     {HEAD POLLS("MPI_Iprobe") "A\tprobe\t0\t-1\t-1\t9\t0\t\n" CAME(0, 2, 8) WORLD(0, 0),
+      HEAD THREAD("MPI_Barrier") COLL(0, 0) WORLD(1, 1),
+      HEAD THREAD("MPI_Barrier") COLL(1, 0) WORLD(2, 1),
+      HEAD THREAD("MPI_Barrier") COLL(2, 0) WORLD(3, 1)},
+     {"Culprits: ranks 0,2\n  Wrong tag? Rank 0 polls in MPI_Iprobe for a message from any rank "
+      "(tag 9, MPI_COMM_WORLD),\n    but what has come is a message from rank 2 (tag 8,",
+      "not there: rank 0, as told above"}},
+    {"but not where somebody may send it yet",
+     {HEAD POLLS("MPI_Iprobe") "A\tprobe\t0\t-1\t-1\t9\t0\t\n" CAME(0, 2, 8) WORLD(0, 0), silent,
+      HEAD THREAD("MPI_Barrier") COLL(1, 0) WORLD(2, 1),
+      HEAD THREAD("MPI_Barrier") COLL(2, 0) WORLD(3, 1)},
+     {"Culprits: ranks 0-1\n  MPI_Barrier on MPI_COMM_WORLD: ranks 2-3 wait in it; some"}},
+    {"a wrong tag in a loop of MPI_Test",
+     {HEAD POLLS("MPI_Testall") CAME(0, 2, 8) "P\t0\t2\t2\t9\t1\t4\n" WORLD(0, 0),
+      HEAD THREAD("MPI_Barrier") COLL(0, 0) WORLD(1, 1),
+      HEAD THREAD("MPI_Barrier") COLL(1, 0) WORLD(2, 1),
+      HEAD THREAD("MPI_Barrier") COLL(2, 0) WORLD(3, 1)},
+     {"Culprits: ranks 0,2\n  Wrong tag? Rank 0 polls in MPI_Testall for a message from rank 2"}},
+    {"but not where its sender has just begun to wait",
+     {HEAD POLLS("MPI_Testall") CAME(0, 2, 8) "P\t0\t2\t2\t9\t1\t4\n" WORLD(0, 0), silent,
+      HEAD "T\tMPI_Recv\twait\t9\t1f\t/a.out\t\n" RECV(0, 1) WORLD(2, 0), silent},
+     {"Culprit: rank 0\n  Others wait for rank 0, which polls in MPI_Testall\n"}},
+    {"of those that wait for each other, who waits for none of them",
+     {HEAD THREAD("MPI_Barrier") COLL(2, 0) WORLD(0, 1) ROW("0-1,3", 0, 1),
+      HEAD THREAD("MPI_Barrier") COLL(0, 0) WORLD(1, 1) ROW("0-1,3", 1, 1),
+      HEAD THREAD("MPI_Allreduce") "A\trecv\t25\t3\t1\t0\t0\tposted\n" WORLD(
+          2, 0) "C\t24\t2\t0\t1\t\t2-3\t\n",
+      HEAD THREAD("MPI_Allreduce") "A\trecv\t17\t0\t0\t1\t0\tposted\n" WORLD(3, 0)
+          ROW("0-1,3", 2, 2) "C\t24\t2\t1\t0\t\t2-3\t\n"},
+     {"Culprit: rank 3 (a deadlock)\n",
+      "MPI_Allreduce on communicator #3 of ranks 2-3: rank 2 waits in it"}},
+    {"parts that are not ready, and a request at rest",
+     {HEAD THREAD("MPI_Wait") "A\tready\t5\t1\t1\t6\t3\t\n"
+                              "I\t0\t1\t1\t2\t1\t0\tsend\n" WORLD(0, 0),
+      HEAD THREAD("MPI_Wait") "A\trecv\t5\t0\t0\t6\t0\tposted\n" WORLD(1, 0), ended, ended},
+     {"Others wait for rank 0, which waits in MPI_Wait for MPI_Pready on 3 partitions of its "
+      "message to rank 1 (tag 6,",
+      "MPI_COMM_WORLD), at a.out+0x1f, for 5.0 s\n  ranks 2-3"}},
     {"a message of another kind",
      {HEAD THREAD("MPI_Wait") "A\trecv\t5\t1\t1\t3\t0\tposted\n" CAME(0, 1, 3) WORLD(0, 0),
       HEAD THREAD("MPI_Ssend") SEND(0, 3) WORLD(1, 0), ended, ended},

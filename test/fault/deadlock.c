@@ -210,6 +210,159 @@ static void mixed(void)
         MPI_Scatter(large + 64, 8, MPI_INT, large, 8, MPI_INT, 1, MPI_COMM_WORLD);
 }
 
+/* Rank 0 sends with tag 8 what rank 1 wants with tag 7, and rank 2 computes. */
+static void busy_tag(void)
+{
+    volatile double sum = 0;
+    if (rank == 0)
+        send(1, 8, 4);
+    if (rank == 1)
+        receive(0, 7);
+    for (double i = 0; rank == 2; i++)
+        sum = sum + i;
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* What rank 0 sends with tag 8 is early: it waits for rank 2, and would then send with tag 7. */
+static void early(void)
+{
+    if (rank == 0) {
+        send(1, 8, 4);
+        receive(2, 1);
+        send(1, 7, 4);
+    }
+    if (rank == 1) {
+        receive(0, 7);
+        receive(0, 8);
+    }
+    if (rank == 2)
+        sleep(100);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* In a ring rank 1 takes other tags than all others. */
+static void ring_tag(void)
+{
+    int tag = rank == 1 ? 12 : 11, right = (rank + 1) % size, left = (rank + size - 1) % size;
+    MPI_Sendrecv(large, 4, MPI_BYTE, right, tag, large + 64, 4, MPI_BYTE, left, tag, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* In the third round of an exchange rank 2 forgets one of its sends. */
+static void unsent_round(void)
+{
+    int right = (rank + 1) % size, left = (rank + size - 1) % size;
+    for (int round = 0; round < 5; round++) {
+        MPI_Request all[4];
+        int n = 0;
+        MPI_Irecv(large, 4, MPI_BYTE, left, 0, MPI_COMM_WORLD, &all[n++]);
+        MPI_Irecv(large + 64, 4, MPI_BYTE, right, 1, MPI_COMM_WORLD, &all[n++]);
+        MPI_Isend(large + 128, 4, MPI_BYTE, left, 1, MPI_COMM_WORLD, &all[n++]);
+        if (rank != 2 || round != 2)
+            MPI_Isend(large + 128, 4, MPI_BYTE, right, 0, MPI_COMM_WORLD, &all[n++]);
+        MPI_Waitall(n, all, MPI_STATUSES_IGNORE);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+/* Rank 3 sends to rank 0 of the world what is for rank 0 of its half. */
+static void strayed(void)
+{
+    MPI_Comm half;
+    MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &half);
+    if (rank == 3)
+        MPI_Send(large, 4, MPI_BYTE, 0, 7, MPI_COMM_WORLD);
+    if (rank == 2)
+        MPI_Recv(large, 4, MPI_BYTE, 1, 7, half, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Rank 1 receives from rank 3 what rank 0 has sent. */
+static void source(void)
+{
+    if (rank == 0)
+        send(1, 7, 4);
+    if (rank == 1)
+        receive(3, 7);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Rank 0 takes a message off the queue, and never receives it. */
+static void taken(void)
+{
+    MPI_Message message;
+    if (rank == 0)
+        MPI_Mprobe(1, 0, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+    if (rank == 1)
+        MPI_Ssend(large, 4, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Rank 2 is of the group, and does not call. */
+static void group(void)
+{
+    static const int members[3] = {0, 1, 2};
+    MPI_Group world, three;
+    MPI_Comm made;
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_incl(world, 3, members, &three);
+    if (rank < 2)
+        MPI_Comm_create_group(MPI_COMM_WORLD, three, 5, &made);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Rank 3 does not take part. */
+static void uncopied(void)
+{
+    MPI_Comm copy;
+    if (rank != 3)
+        MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Rank 2 thinks rank 1 the root. */
+static void root(void)
+{
+    MPI_Gather(large, 8, MPI_INT, large + 64, 8, MPI_INT, rank == 2 ? 1 : 0, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Rank 0 does one barrier more than all others, in their midst. */
+static void extra(void)
+{
+    for (int i = 0; i < 3; i++) {
+        MPI_Allreduce(MPI_IN_PLACE, large, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        if (rank == 0 && i == 1)
+            MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+/* Rank 1 sends with tag 5 what rank 0 looks for with tag 4. */
+static void peeks_tag(void)
+{
+    int flag = 0;
+    if (rank == 1)
+        send(0, 5, 4);
+    while (rank == 0 && !flag)
+        MPI_Iprobe(MPI_ANY_SOURCE, 4, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* The same with MPI_Test. */
+static void tests_tag(void)
+{
+    MPI_Request request;
+    int flag = 0;
+    if (rank == 1)
+        send(0, 5, 4);
+    if (rank == 0)
+        MPI_Irecv(large, 4, MPI_BYTE, 1, 4, MPI_COMM_WORLD, &request);
+    while (rank == 0 && !flag)
+        MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* Ranks 0 and 1 come to two communicators in different orders. */
 static void crossed(void)
 {
@@ -336,7 +489,9 @@ static void threads(void)
 
 static void *make_and_free(void *arg)
 {
-    enum { MANY = 3000 };
+    enum {
+        MANY = 3000
+    };
     MPI_Request requests[MANY];
     for (;;) {
         for (int i = 0; i < MANY; i++)
@@ -398,6 +553,19 @@ static const struct {
     {"named", named},
     {"between", between},
     {"unrooted", unrooted},
+    {"busy_tag", busy_tag},
+    {"early", early},
+    {"ring_tag", ring_tag},
+    {"unsent_round", unsent_round},
+    {"strayed", strayed},
+    {"source", source},
+    {"taken", taken},
+    {"group", group},
+    {"uncopied", uncopied},
+    {"root", root},
+    {"extra", extra},
+    {"peeks_tag", peeks_tag},
+    {"tests_tag", tests_tag},
     {"threads", threads},
     {"restless", restless},
 };

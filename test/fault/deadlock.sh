@@ -50,8 +50,10 @@ planted wrong_tag "ranks 1-2 (a deadlock)" "Wrong tag? Rank 2 waits in MPI_Recv"
     "rank 2: 1 message from rank 1 not received (tag 7, MPI_COMM_WORLD), 4 bytes"
 planted wrong_comm "ranks 0,3 (a deadlock)" "Wrong communicator? Rank 0 waits in MPI_Recv" \
     "is a message from rank 3 (tag 1, the copy)"
-planted missing "rank 2 (a deadlock)" "MPI_Allreduce on MPI_COMM_WORLD: ranks 0-1,3 wait in it" \
-    "not there: rank 2, which waits in MPI_Recv for a message from rank 0 (tag 3, MPI_COMM_WORLD)"
+planted missing "ranks 0,2 (a deadlock)" \
+    "MPI_Allreduce on MPI_COMM_WORLD: ranks 0-1,3 wait in it" \
+    "Send missing? Rank 2 waits in MPI_Recv for a message from rank 0 (tag 3, MPI_COMM_WORLD)" \
+    "but rank 0 has sent none, and waits in MPI_Allreduce" "not there: rank 2, as told above"
 planted finalized "rank 1 (a deadlock)" "Rank 1 is in MPI_Finalize, but is waited for by rank 0"
 planted sends "ranks 2-3 (a deadlock)" "A cycle of waits: 2 -> 3 -> 2" \
     "rank 3 waits in MPI_Send for rank 2 to receive 4194304 bytes (tag 0, MPI_COMM_WORLD)"
@@ -64,7 +66,7 @@ planted parts "ranks 1-2 (a deadlock)" \
     "rank 2: waits in MPI_Ssend for rank 1 to receive 16 bytes (tag 6, MPI_COMM_WORLD), at"
 planted unready "rank 2" "Others wait for rank 2, which waits in MPI_Wait" \
     "rank 1: waits in MPI_Wait for a partitioned message from rank 2 (tag 6, MPI_COMM_WORLD), at" \
-    "rank 2: waits in MPI_Wait, at"
+    "rank 2: waits in MPI_Wait for MPI_Pready on 1 partition of its message to rank 1 (tag 6, "
 planted computes "rank 3" "not there: rank 3, which is outside MPI and computes" \
     "To see where rank 3 is: gdb -p "
 planted sleeps "rank 2" "Others wait for rank 2, which is outside MPI and sleeps" \
@@ -76,7 +78,7 @@ planted never_started "rank 0 (a deadlock)" \
     "rank 0: 1 persistent send to rank 1 not started (tag 2, MPI_COMM_WORLD)"
 planted different "rank 3 (a deadlock)" \
     "MPI_Allreduce on MPI_COMM_WORLD: rank 3 waits in it, but ranks 0-2 went past it." \
-    "As their collective number 1 there they called another function" \
+    "What rank 3 called there as collective number 1 does not fit: another function" \
     "not there: rank 3, as told above"
 planted mixed "rank 1 (a deadlock)" "Different collectives on MPI_COMM_WORLD" \
     "MPI_Scatter: ranks 0,2-3" "MPI_Gather: rank 1"
@@ -90,12 +92,42 @@ planted peeks "rank 0" "not there: rank 0, which polls in MPI_Iprobe"
 planted polls "rank 0" "not there: rank 0, which polls in MPI_Iprobe"
 planted named "rank 3" "rank 0: waits in MPI_Wait for" "rank 1: waits in MPI_Waitany for" \
     "rank 2: waits in MPI_Comm_dup on MPI_COMM_WORLD"
-planted between "rank 3 (a deadlock)" \
+planted between "ranks 0,3 (a deadlock)" \
     "MPI_Allreduce on bridge: ranks 0-2 wait in it; some members are missing:" \
-    "not there: rank 3, which waits in MPI_Recv for a message from rank 0 (tag 14, MPI_COMM_WORLD)" \
+    "Send missing? Rank 3 waits in MPI_Recv for a message from rank 0 (tag 14, MPI_COMM_WORLD)" \
     "ranks 0-2: each waits in MPI_Allreduce on bridge (its collective number 2)"
-planted unrooted "rank 0 (a deadlock)" "MPI_Bcast on bridge: ranks 2-3 wait in it" \
-    "not there: rank 0, which waits in MPI_Recv for a message from rank 3 (tag 14, MPI_COMM_WORLD)"
+planted unrooted "ranks 0,3 (a deadlock)" "MPI_Bcast on bridge: ranks 2-3 wait in it" \
+    "Send missing? Rank 0 waits in MPI_Recv for a message from rank 3 (tag 14, MPI_COMM_WORLD)"
+planted busy_tag "ranks 0-1 (a deadlock)" "Wrong tag? Rank 1 waits in MPI_Recv" \
+    "not there: rank 1, as told above" "not there: rank 2, which is outside MPI and computes"
+planted early "rank 2" "not there: rank 2, which is outside MPI and sleeps"
+same "what is early has no wrong tag" "$(grep -c Wrong err)" 0
+planted ring_tag "rank 1 (a deadlock)" "Wrong tag? Rank 1 waits in MPI_Sendrecv" \
+    "Wrong tag? Rank 2 waits in MPI_Sendrecv"
+planted unsent_round "ranks 2-3 (a deadlock)" "Send missing? Rank 3 waits in MPI_Waitall" \
+    "but rank 2 has sent none, and waits in MPI_Barrier" "not there: rank 3, as told above"
+planted strayed "ranks 2-3 (a deadlock)" \
+    "Send missing? Rank 2 waits in MPI_Recv for a message from rank 3 (tag 7, communicator #2 of " \
+    "while one (tag 7, MPI_COMM_WORLD) has come to rank 0 (wrong destination or communicator?)"
+planted source "ranks 1,3 (a deadlock)" "Send missing? Rank 1 waits in MPI_Recv" \
+    "while such a message of rank 0 has come (wrong source?)"
+planted taken "rank 0 (a deadlock)" "MPI_Mrecv missing? Rank 1 waits in MPI_Ssend" \
+    "but rank 0 has only taken it by MPI_Mprobe or MPI_Improbe, and waits in MPI_Barrier"
+planted group "ranks 0,2 (a deadlock)" \
+    "Call missing? Rank 0 waits in MPI_Comm_create_group for rank 2 to call it, too (tag 5, " \
+    "but rank 2 has not done so, and waits in MPI_Barrier"
+planted uncopied "rank 3 (a deadlock)" "Different collectives on MPI_COMM_WORLD (its collective" \
+    "MPI_Barrier: rank 3" "MPI_Comm_dup: ranks 0-2"
+planted root "rank 2 (a deadlock)" \
+    "MPI_Gather on MPI_COMM_WORLD: rank 0 waits in it, but ranks 1-3" \
+    "What rank 2 called there as collective number 1 does not fit: another function, root or count"
+planted extra "rank 0 (a deadlock)" \
+    "Different collectives on MPI_COMM_WORLD (its collective number 3)"
+planted peeks_tag "ranks 0-1" \
+    "Wrong tag? Rank 0 polls in MPI_Iprobe for a message from any rank (tag 4, MPI_COMM_WORLD)" \
+    "but what has come is a message from rank 1 (tag 5, MPI_COMM_WORLD)"
+planted tests_tag "ranks 0-1" \
+    "Wrong tag? Rank 0 polls in MPI_Test for a message from rank 1 (tag 4, MPI_COMM_WORLD)"
 planted threads "ranks 0-2 (a deadlock)" "A cycle of waits: 0 -> " \
     "rank 0: waits in MPI_Recv for a message from rank 1 (tag 11, MPI_COMM_WORLD)" \
     "rank 0: waits in MPI_Recv for a message from rank 2 (tag 11, MPI_COMM_WORLD)"
@@ -121,12 +153,12 @@ wait "$job" 2>/dev/null
 "$mpiexec" --timeout 50 -n 4 "$deadlock" missing >out 2>err &
 job=$!
 for i in $(seq 1 100); do
-    "$vireo" report "$job" 2>/dev/null | grep -q '^Culprit: rank 2 (a deadlock)' && break
+    "$vireo" report "$job" 2>/dev/null | grep -q '^Culprits: ranks 0,2 (a deadlock)' && break
     sleep 0.2
 done
 for i in 1 2 3; do
     "$vireo" report "$job" >report 2>&1 || fail "vireo report" "$(cat report)"
-    holds "vireo report, time $i" "$(cat report)" "Culprit: rank 2 (a deadlock)"
+    holds "vireo report, time $i" "$(cat report)" "Culprits: ranks 0,2 (a deadlock)"
 done
 same "mpiexec itself says nothing of it" "$(cat err)" ""
 kill -QUIT "$job"
@@ -134,14 +166,14 @@ for i in $(seq 1 200); do
     grep -q "the job goes on" err && break
     sleep 0.05
 done
-holds "SIGQUIT to mpiexec" "$(cat err)" "Culprit: rank 2 (a deadlock)"
+holds "SIGQUIT to mpiexec" "$(cat err)" "Culprits: ranks 0,2 (a deadlock)"
 rank=$(tr ' ' '\n' <"/proc/$job/task/$job/children" | tail -n 2 | head -n 1)
 "$vireo" report "$rank" >report 2>&1
 holds "a process of the job stands for it" "$(cat report)" "Hang report on job $job (deadlock)"
 kill -0 "$job" || fail "the job goes on"
 "$vireo" report "$job" >/dev/null &
 "$vireo" report "$job" >report
-holds "two who ask at once" "$(cat report)" "Culprit: rank 2 (a deadlock)"
+holds "two who ask at once" "$(cat report)" "Culprits: ranks 0,2 (a deadlock)"
 wait $!
 kill "$job"
 wait "$job" 2>/dev/null

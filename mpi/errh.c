@@ -215,6 +215,16 @@ int errh_class(int code)
     return MPI_ERR_UNKNOWN;
 }
 
+/* As much as there is room for. */
+static void put(char text[MPI_MAX_ERROR_STRING], const char *from)
+{
+    size_t len = strlen(from);
+    if (len >= MPI_MAX_ERROR_STRING)
+        len = MPI_MAX_ERROR_STRING - 1;
+    memcpy(text, from, len);
+    text[len] = 0;
+}
+
 /* Keep the text of an error of a class. Returns its code. */
 static int remember(int error_class, const char *text)
 {
@@ -223,7 +233,7 @@ static int remember(int error_class, const char *text)
     int code = error_class + number * ERRH_TEXT_STEP;
     os_lock_slow(&recent[i % RECENT].lock);
     recent[i % RECENT].code = code;
-    snprintf(recent[i % RECENT].text, sizeof(recent[0].text), "%.511s", text);
+    put(recent[i % RECENT].text, text);
     os_unlock_slow(&recent[i % RECENT].lock);
     return code;
 }
@@ -238,7 +248,7 @@ static bool recall(int code, char *text)
     os_lock_slow(&recent[i % RECENT].lock);
     bool is_it = recent[i % RECENT].code == code;
     if (is_it)
-        snprintf(text, MPI_MAX_ERROR_STRING, "%s", recent[i % RECENT].text);
+        put(text, recent[i % RECENT].text);
     os_unlock_slow(&recent[i % RECENT].lock);
     return is_it;
 }
@@ -252,7 +262,7 @@ static bool user_string(int code, char *text)
     os_lock_slow(&entry->lock);
     bool is_one = class_of(entry);
     if (is_one)
-        snprintf(text, MPI_MAX_ERROR_STRING, "%s", entry->text ? entry->text : "");
+        put(text, entry->text ? entry->text : "");
     os_unlock_slow(&entry->lock);
     return is_one;
 }
@@ -264,7 +274,7 @@ bool errh_string(int code, char *text)
         return true;
     if (!fixed && code > 0 && code <= MPI_ERR_LASTCODE)
         fixed = errh_class_text(code % ERRH_TEXT_STEP);
-    snprintf(text, MPI_MAX_ERROR_STRING, "%s", fixed ? fixed : "no error code");
+    put(text, fixed ? fixed : "no error code");
     return fixed;
 }
 

@@ -21,6 +21,7 @@
 
 struct pair {
     char *key, *value;
+    size_t len; /* of the value */
 };
 
 struct info {
@@ -107,50 +108,53 @@ const char *info_get(const struct info *info, const char *key)
 
 int info_read(const struct info *info, const char *key, char *value, size_t size)
 {
+    int len = -1;
     info_lock(info);
-    const char *found = info_get(info, key);
-    size_t len = found ? strlen(found) : 0;
-    if (found && size > 0) {
-        size_t n = len < size ? len : size - 1;
-        memcpy(value, found, n);
-        value[n] = 0;
+    int i = find(info, key);
+    if (i >= 0) {
+        const struct pair *pair = &info->pairs[i];
+        size_t n = pair->len < size ? pair->len : size - 1;
+        len = (int)pair->len;
+        if (size > 0) {
+            memcpy(value, pair->value, n);
+            value[n] = 0;
+        }
     }
     info_unlock(info);
-    return found ? (int)len : -1;
+    return len;
 }
 
-static int append(struct info *info, const char *key, char *value)
+/* A pair without a value. NULL: no memory. */
+static struct pair *append(struct info *info, const char *key)
 {
     if (info->count == info->room) {
         int room = info->room ? 2 * info->room : 4;
         struct pair *more = realloc(info->pairs, (size_t)room * sizeof(*more));
         if (!more)
-            return MPI_ERR_NO_MEM;
+            return NULL;
         info->pairs = more;
         info->room = room;
     }
     char *copy = strdup(key);
     if (!copy)
-        return MPI_ERR_NO_MEM;
-    info->pairs[info->count++] = (struct pair){copy, value};
-    return MPI_SUCCESS;
+        return NULL;
+    info->pairs[info->count] = (struct pair){.key = copy};
+    return &info->pairs[info->count++];
 }
 
 int info_set(struct info *info, const char *key, const char *value)
 {
     int i = find(info, key);
     char *copy = strdup(value);
-    if (!copy)
-        return MPI_ERR_NO_MEM;
-    if (i >= 0) {
-        free(info->pairs[i].value);
-        info->pairs[i].value = copy;
-        return MPI_SUCCESS;
-    }
-    int rc = append(info, key, copy);
-    if (rc)
+    struct pair *pair = !copy ? NULL : i < 0 ? append(info, key) : &info->pairs[i];
+    if (!pair) {
         free(copy);
-    return rc;
+        return MPI_ERR_NO_MEM;
+    }
+    free(pair->value);
+    pair->value = copy;
+    pair->len = strlen(copy);
+    return MPI_SUCCESS;
 }
 
 bool info_delete(struct info *info, const char *key)

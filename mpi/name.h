@@ -14,7 +14,7 @@
 struct name {
     struct os_lock lock;      /* for who changes it */
     _Atomic uint32_t version; /* odd: it is being changed */
-    char text[MPI_MAX_OBJECT_NAME];
+    _Alignas(uint64_t) char text[MPI_MAX_OBJECT_NAME]; /* read and changed by words */
 };
 
 /* As much of the text as there is room for is kept. */

@@ -312,14 +312,6 @@ void mpid_tell_sends(void *arg, struct mpid_tale *tale);
 /* One of what is told would do. */
 void mpid_tell_any(struct mpid_tale *tale);
 
-/* rc, kept from becoming a jump: so an MPI function whose last call may wait stays on the stack, by
- * which the telling names it. */
-static inline int mpid_stay(int rc)
-{
-    __asm__ volatile("" : "+r"(rc));
-    return rc;
-}
-
 /* What the layer above knows of a communicator. member() and peer() give a process's rank in the
  * world, or -1 where it is of another; peer is that of the remote group, NULL where there is none. */
 struct mpid_comm_view {

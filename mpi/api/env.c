@@ -159,7 +159,7 @@ int PMPI_Finalize(void)
         rc = attr_delete_comm(comm_constants[1]);
     if (rc)
         rc = errh_comm(NULL, rc, __func__, "an attribute's callback returned error code %d", rc);
-    int ended = mpid_stay(init_end());
+    int ended = init_end();
     return rc ? rc : ended;
 }
 

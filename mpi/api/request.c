@@ -86,7 +86,7 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
     if (__builtin_expect(handle_is_constant(r) || !handle_leads_to(r, OBJECT_REQUEST) ||
                              r->kind != REQUEST_RECV || !mpid_is_complete(&r->dev) || r->dev.error,
                          0))
-        return mpid_stay(wait_slow(request, status, __func__));
+        return wait_slow(request, status, __func__);
     status_set(status, r->dev.place.env.rank, r->dev.place.env.tag, (int64_t)r->dev.count,
                r->dev.cancelled);
     *request = MPI_REQUEST_NULL;

@@ -24,7 +24,8 @@ enum {
     PATIENCE_MS = 500,      /* for an answer */
     PATIENCE_RANK_US = 500, /* and more for each rank of the job */
     LOOKS = 4,              /* at ranks that seem to compute: they may just have woken up */
-    LOOKS_NAP_MS = 5
+    LOOKS_NAP_MS = 5,
+    MARGIN_MS = 20 /* for what a rank has looked for only now and then */
 };
 
 /* One who has connected. */
@@ -162,6 +163,7 @@ static char *make_report(struct ask *a)
     struct hang_question question = {
         .ranks = ranks,
         .count = t->world_size,
+        .took_ms = (int64_t)((os_now_ns() - a->asked_ns) / 1000000) + MARGIN_MS,
         .job = a->job,
         .host = os_host_name(),
         .site = sites ? site_name : NULL,
@@ -209,7 +211,8 @@ bool ask_report(struct ask *a, ask_fn done, void *arg)
         return true;
     uint64_t patience_us = PATIENCE_MS * 1000u + (uint64_t)a->table->world_size * PATIENCE_RANK_US;
     atomic_fetch_add(&a->table->head->asks, 1);
-    a->deadline_ns = os_now_ns() + patience_us * 1000u;
+    a->asked_ns = os_now_ns();
+    a->deadline_ns = a->asked_ns + patience_us * 1000u;
     uv_timer_start(&a->timer, on_look, LOOK_MS, LOOK_MS);
     return true;
 }

@@ -33,6 +33,7 @@ struct ask {
     uv_poll_t listener;
     int fd; /* -1: nobody can connect */
     uint64_t deadline_ns;
+    uint64_t asked_ns;
     struct {
         ask_fn done;
         void *arg;

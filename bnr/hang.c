@@ -155,9 +155,24 @@ static char *state_key(const struct hang *h, int rank, const struct hang_thread 
         write_site(to, h, thread);
         write_apart(to, h, rank, thread);
     } else {
-        words_state(to, h, rank);
+        words_brief(to, h, rank, h->count > FEW);
     }
     return fclose(to) ? NULL : key;
+}
+
+/* What its threads do that are not in MPI. */
+static int add_others(struct table *t, const struct hang *h, int rank)
+{
+    const struct hang_told *told = &h->nodes[rank].told;
+    struct row row = {.rank = rank, .ms = -1, .told = told, .peer = -1};
+    size_t len;
+    FILE *to = hang_text_others(told) ? open_memstream(&row.key, &len) : NULL;
+    if (!to)
+        return 0;
+    words_others(to, told);
+    if (fclose(to))
+        row.key = NULL;
+    return add_row(t, row);
 }
 
 static int add_states(struct table *t, const struct hang *h, int rank)
@@ -177,7 +192,7 @@ static int add_states(struct table *t, const struct hang *h, int rank)
         row.items = thread->count;
         rc = add_row(t, row);
     }
-    return rc;
+    return rc ? rc : add_others(t, h, rank);
 }
 
 /* ---- queues ---- */
@@ -449,6 +464,18 @@ static void write_debugger(struct hang *h)
     }
 }
 
+/* Whether some wait is younger than the question. */
+static bool has_news(const struct hang *h)
+{
+    for (int r = 0; r < h->count; r++)
+        for (int t = 0; t < h->nodes[r].told.thread_count; t++) {
+            const struct hang_thread *thread = &h->nodes[r].told.threads[t];
+            if (thread->mode != HANG_POLL && graph_goes_on(h, thread))
+                return true;
+        }
+    return false;
+}
+
 /* The first line says it all; the reasons stand in why. */
 static void write_head(struct hang *h, const char *why)
 {
@@ -465,7 +492,8 @@ static void write_head(struct hang *h, const char *why)
     } else if (h->stuck) {
         fputs("A deadlock, but no culprit is found.\n", h->to);
     } else {
-        fputs("No rank is seen to wait in vain.\n", h->to);
+        fprintf(h->to, "No rank is seen to wait in vain%s.\n",
+                has_news(h) ? ": the job goes on" : "");
     }
     fputs(why, h->to);
     write_debugger(h);

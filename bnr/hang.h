@@ -10,6 +10,10 @@
  * tag or in another communicator, or they wait for each other in a cycle. Where nobody is stuck, it
  * names those who do not wait, and for whom others wait.
  *
+ * The ranks answer one after the other. So a wait counts only if it began before the question:
+ * those that did were all there at that moment. Else ranks of a job that goes on would seem to wait
+ * for each other.
+ *
  * Ranks are ranks of the world. Equal states share a line, so the report of 10,000 ranks is as
  * short as that of four; in a job of a few ranks, they share it only where their peers are the
  * same. What belongs to collectives is in the library's hands, and is left out of the queues. Lines
@@ -43,6 +47,7 @@ struct hang_rank {
 struct hang_question {
     const struct hang_rank *ranks;
     int count;
+    int64_t took_ms; /* from the question to the last answer */
     const char *job; /* what it is called: "1234 (a.out)"; may be NULL */
     const char *host;
     /* Name a place in a program, file:line; *text stays as it is where that is not known. NULL:

@@ -8,6 +8,10 @@
 #include "bnr/hang_graph.h"
 #include "bnr/hang_why.h"
 
+enum {
+    LATE_APART = 4
+}; /* ranks of which each is told what it waits for */
+
 /* A rank that waits in a collective. */
 struct entry {
     int rank;
@@ -40,7 +44,7 @@ static void gather_entries(struct why *w, struct entry *entries, int *count)
             for (int i = 0; i < thread->count; i++) {
                 const struct hang_item *item = &told->items[thread->first + i];
                 const struct hang_comm *comm = graph_collective(told, item->context);
-                if (!comm || thread->mode == HANG_POLL)
+                if (!comm || graph_goes_on(h, thread))
                     continue;
                 entries[(*count)++] = (struct entry){r, comm, thread, item->tag};
                 break;
@@ -116,14 +120,14 @@ static void write_group(struct why *w, const struct entry *e, int n)
 }
 
 /* What a rank does, as a string to free(); NULL: no memory. */
-static char *state_text(const struct hang *h, int rank)
+static char *state_text(const struct hang *h, int rank, bool brief)
 {
     char *text = NULL;
     size_t len;
     FILE *file = open_memstream(&text, &len);
     if (!file)
         return NULL;
-    words_state(file, h, rank);
+    words_brief(file, h, rank, brief);
     return fclose(file) ? NULL : text;
 }
 
@@ -144,27 +148,45 @@ static void write_late_told(struct why *w)
     fputs(", as told above\n", h->to);
 }
 
+/* Move those who do the same as rank from w->late to h->set. Returns what that is, to free(). */
+static char *take_alike(struct why *w, int rank, bool brief)
+{
+    struct hang *h = w->h;
+    char *mine = state_text(h, rank, brief);
+    why_clear(w, h->set);
+    for (int i = rank; i < h->count; i++) {
+        char *other = w->late[i] && i > rank ? state_text(h, i, brief) : NULL;
+        if (i == rank || (mine && other && !strcmp(mine, other))) {
+            h->set[i] = true;
+            w->late[i] = false;
+            w->told[i] |= graph_is_stuck(h, i);
+        }
+        free(other);
+    }
+    return mine;
+}
+
+/* Whether many are late: then what each waits for is left to the table of all ranks. */
+static bool are_many(const struct why *w)
+{
+    int n = 0;
+    for (int m = 0; m < w->h->count; m++)
+        n += w->late[m];
+    return n > LATE_APART;
+}
+
 /* Who is late, in groups of those that do the same. */
 static void write_late(struct why *w)
 {
     struct hang *h = w->h;
     write_late_told(w);
+    bool brief = are_many(w);
     for (int m = 0; m < h->count; m++) {
         if (!w->late[m])
             continue;
         if (!why_has_room(w))
             return;
-        char *mine = state_text(h, m);
-        why_clear(w, h->set);
-        for (int i = m; i < h->count; i++) {
-            char *other = w->late[i] ? state_text(h, i) : NULL;
-            if (i == m || (mine && other && !strcmp(mine, other))) {
-                h->set[i] = true;
-                w->late[i] = false;
-                w->told[i] |= graph_is_stuck(h, i);
-            }
-            free(other);
-        }
+        char *mine = take_alike(w, m, brief);
         fputs("    not there: ", h->to);
         bool several = words_ranks(h->to, h->set, h->count) > 1;
         fprintf(h->to, ", %swhich %s\n", several ? "each of " : "", mine ? mine : "");
@@ -195,8 +217,9 @@ static void find_wanted(struct why *w, int group)
             (void)graph_all_targets(h, r, note_weak, &part);
 }
 
-/* Where those who are missing wait in turn, the smaller part is to blame. */
-static void blame_late(struct why *w, int waiting, int group)
+/* Where those who are missing wait in turn, the smaller part is to blame. Returns whether it is
+ * they. */
+static bool blame_late(struct why *w, int waiting, int group)
 {
     int late = 0;
     for (int m = 0; m < w->h->count; m++)
@@ -213,25 +236,13 @@ static void blame_late(struct why *w, int waiting, int group)
     }
     if (late > waiting)
         find_wanted(w, group);
-}
-
-/* Of those who are late, who waits for a message of one who is there; where they are few. */
-static void find_missing(struct why *w, int waiting, int group)
-{
-    int late = 0;
-    for (int m = 0; m < w->h->count; m++)
-        late += w->late[m];
-    for (int m = 0; m < w->h->count && late <= waiting; m++)
-        if (w->late[m] && graph_is_stuck(w->h, m) && !w->told[m])
-            why_missing(w, m, group);
-    why_blame_pairs(w, NULL);
+    return late <= waiting;
 }
 
 static void explain_late(struct why *w, const struct entry *e, int n, int group)
 {
     struct hang *h = w->h;
-    blame_late(w, n, group);
-    find_missing(w, n, group);
+    why_missing(w, group, blame_late(w, n, group));
     if (!why_has_room(w))
         return;
     write_group(w, e, n);

@@ -13,7 +13,8 @@ static bool ends_mpi(const char *function)
 }
 
 /* Whether a thread waits for something that other ranks bring about. */
-static bool is_waiting(const struct hang_told *told, const struct hang_thread *thread)
+static bool is_waiting(const struct hang *h, const struct hang_told *told,
+                       const struct hang_thread *thread)
 {
     bool waits = false;
     for (int i = 0; i < thread->count; i++) {
@@ -22,7 +23,7 @@ static bool is_waiting(const struct hang_told *told, const struct hang_thread *t
             return false;
         waits |= what != HANG_CLOSE;
     }
-    return waits && thread->mode != HANG_POLL;
+    return waits && !graph_goes_on(h, thread);
 }
 
 static bool is_closing(const struct hang_told *told, const struct hang_thread *thread)
@@ -32,10 +33,10 @@ static bool is_closing(const struct hang_told *told, const struct hang_thread *t
     return ends_mpi(thread->function) && thread->mode != HANG_POLL;
 }
 
-static void classify(struct node *node, const struct hang_rank *rank)
+static void classify(const struct hang *h, struct node *node, const struct hang_rank *rank)
 {
     const struct hang_told *told = &node->told;
-    bool free = !told->thread_count, waits = false;
+    bool free = !told->thread_count || told->others.computing, waits = false;
     switch (rank->state) {
     case HANG_ENDED:
     case HANG_FINALIZED: node->kind = NODE_GONE; return;
@@ -46,7 +47,7 @@ static void classify(struct node *node, const struct hang_rank *rank)
     for (int i = 0; i < told->thread_count; i++) {
         const struct hang_thread *thread = &told->threads[i];
         node->finalizing |= is_closing(told, thread);
-        if (is_waiting(told, thread))
+        if (is_waiting(h, told, thread))
             waits = true;
         else if (!is_closing(told, thread))
             free = true;
@@ -226,7 +227,7 @@ int graph_init(struct hang *h, const struct hang_question *question)
         if (rank->state == HANG_ANSWERED &&
             hang_text_read(&node->told, rank->text, rank->len) == -ENOMEM)
             return -ENOMEM;
-        classify(node, rank);
+        classify(h, node, rank);
     }
     int rc = graph_sync_init(h);
     if (rc)

@@ -46,6 +46,12 @@ struct hang {
 int graph_init(struct hang *h, const struct hang_question *question);
 void graph_fini(struct hang *h);
 
+/* Whether a thread looks, or has begun to wait since the question was asked. */
+static inline bool graph_goes_on(const struct hang *h, const struct hang_thread *thread)
+{
+    return thread->mode == HANG_POLL || thread->ms < h->question->took_ms;
+}
+
 static inline bool graph_is_stuck(const struct hang *h, int rank)
 {
     return h->nodes[rank].kind == NODE_WAITS && !h->nodes[rank].live;
@@ -105,10 +111,14 @@ bool why_is_idle_match(int rank, const struct hang_item *item, const struct hang
 
 /* "rank 3" or "ranks 0-2,5": those of set. Returns how many. */
 int words_ranks(FILE *to, const bool *set, int count);
+/* The same where a sentence begins. */
+int words_ranks_begin(FILE *to, const bool *set, int count);
 /* The same without the word. */
 void words_list(FILE *to, const bool *set, int count);
 /* What a rank does: "waits in MPI_Recv for a message from rank 1 (tag 5, MPI_COMM_WORLD)". */
 void words_state(FILE *to, const struct hang *h, int rank);
+/* The same; brief: without its messages and times. */
+void words_brief(FILE *to, const struct hang *h, int rank, bool brief);
 /* What is awaited: "a message from rank 1 (tag 5, MPI_COMM_WORLD)". */
 void words_item(FILE *to, const struct hang_told *told, const struct hang_item *item);
 const char *words_function(const struct hang_thread *thread);
@@ -123,6 +133,8 @@ bool words_is_partitioned(const struct hang_told *told, uint32_t context);
 const char *words_kind(const struct hang_told *told, uint32_t context);
 /* " (its collective number 3)": counted from 1; nothing where it is unknown. */
 void words_number(FILE *to, int number);
+/* "has 2 other threads outside MPI, 1 computing and 1 asleep" */
+void words_others(FILE *to, const struct hang_told *told);
 /* Write text, wrapped. In place of a blank WORDS_BREAK may stand once a line: where it is parted
  * if it is too long. */
 #define WORDS_BREAK '\v'

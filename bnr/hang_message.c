@@ -2,6 +2,7 @@
 
 /* Messages that are not there: they have come with another tag, or in another communicator, or to
  * another rank, or nobody sends or receives them; see hang_why.h. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "bnr/hang_graph.h"
@@ -26,16 +27,24 @@ static bool is_near(const struct hang_told *told, const struct hang_item *item,
     return queue->kind == 'U' && peer && context != tag && graph_is_users(told, queue->context);
 }
 
-static const struct hang_queue *find_near(const struct hang_told *told,
-                                          const struct hang_item *item)
+/* The next such message, from index q on, in *q. */
+static const struct hang_queue *next_near(const struct hang_told *told,
+                                          const struct hang_item *item, int *q)
 {
     if ((item->what != HANG_RECV && item->what != HANG_PROBE) ||
         !graph_is_users(told, item->context))
         return NULL;
-    for (int q = 0; q < told->queue_count; q++)
-        if (is_near(told, item, &told->queues[q]))
-            return &told->queues[q];
+    for (; *q < told->queue_count; ++*q)
+        if (is_near(told, item, &told->queues[*q]))
+            return &told->queues[(*q)++];
     return NULL;
+}
+
+static const struct hang_queue *find_near(const struct hang_told *told,
+                                          const struct hang_item *item)
+{
+    int q = 0;
+    return next_near(told, item, &q);
 }
 
 static void write_near(struct why *w, int rank, const struct hang_thread *thread,
@@ -60,14 +69,17 @@ static void write_near(struct why *w, int rank, const struct hang_thread *thread
     fputc('\n', to);
 }
 
+/* All of them do not fit; the first is told. */
 static void tell_near(struct why *w, int rank, const struct hang_thread *thread,
-                      const struct hang_item *item, const struct hang_queue *queue)
+                      const struct hang_item *item)
 {
-    bool known = queue->peer >= 0 && queue->peer < w->h->count;
-    why_pair(w, rank, known ? queue->peer : rank);
+    const struct hang_told *told = &w->h->nodes[rank].told;
+    const struct hang_queue *queue;
+    for (int q = 0; (queue = next_near(told, item, &q));)
+        why_pair(w, rank, queue->peer >= 0 && queue->peer < w->h->count ? queue->peer : rank);
     w->told[rank] = true;
     if (why_has_room(w))
-        write_near(w, rank, thread, item, queue);
+        write_near(w, rank, thread, item, find_near(told, item));
 }
 
 static void explain_near_of(struct why *w, int rank, const struct hang_thread *thread)
@@ -75,9 +87,8 @@ static void explain_near_of(struct why *w, int rank, const struct hang_thread *t
     const struct hang_told *told = &w->h->nodes[rank].told;
     for (int i = 0; i < thread->count; i++) {
         const struct hang_item *item = &told->items[thread->first + i];
-        const struct hang_queue *queue = find_near(told, item);
-        if (queue)
-            tell_near(w, rank, thread, item, queue);
+        if (find_near(told, item))
+            tell_near(w, rank, thread, item);
     }
 }
 
@@ -87,7 +98,7 @@ static bool is_patient(const struct hang *h, int rank)
     const struct hang_told *told = &h->nodes[rank].told;
     bool waits = rank >= 0 && rank < h->count && told->thread_count;
     for (int t = 0; waits && t < told->thread_count; t++)
-        waits = told->threads[t].mode != HANG_POLL && told->threads[t].ms >= PATIENCE_MS;
+        waits = !graph_goes_on(h, &told->threads[t]) && told->threads[t].ms >= PATIENCE_MS;
     return waits;
 }
 
@@ -114,13 +125,13 @@ static void explain_poll_of(struct why *w, int rank, const struct hang_thread *t
     for (int i = 0; i < thread->count; i++) {
         const struct hang_item *item = &told->items[thread->first + i];
         if (is_in_vain(w, rank, item, tries))
-            tell_near(w, rank, thread, item, find_near(told, item));
+            tell_near(w, rank, thread, item);
     }
     for (int q = 0; q < told->queue_count && tests(thread); q++) {
         const struct hang_queue *p = &told->queues[q];
         struct hang_item item = {HANG_RECV, p->context, p->peer, p->rank, p->tag, p->bytes, ""};
         if (p->kind == 'P' && is_in_vain(w, rank, &item, tries))
-            tell_near(w, rank, thread, &item, find_near(told, &item));
+            tell_near(w, rank, thread, &item);
     }
 }
 
@@ -213,7 +224,19 @@ static bool is_in_collective(const struct hang *h, int rank)
            graph_collective(told, told->items[told->threads[0].first].context);
 }
 
-/* One from another rank has come instead, who is past its sends. Returns whether. */
+/* Whether a rank waits until another one receives from it. */
+static bool sends_to(const struct hang *h, int rank, int peer, int tag)
+{
+    const struct hang_told *told = &h->nodes[rank].told;
+    for (int i = 0; i < told->item_count; i++)
+        if (told->items[i].what == HANG_SEND && told->items[i].peer == peer &&
+            told->items[i].tag == tag)
+            return true;
+    return false;
+}
+
+/* One from another rank has come instead, who is past its sends, or waits for
+ * its receipt. Returns whether. */
 static bool write_other_source(struct why *w, int rank, const struct hang_item *item)
 {
     struct hang *h = w->h;
@@ -221,7 +244,8 @@ static bool write_other_source(struct why *w, int rank, const struct hang_item *
     for (int q = 0; q < told->queue_count && item->what == HANG_RECV && item->tag >= 0; q++) {
         const struct hang_queue *queue = &told->queues[q];
         if (queue->kind != 'U' || queue->context != item->context || queue->tag != item->tag ||
-            queue->peer < 0 || queue->peer >= h->count || !is_in_collective(h, queue->peer))
+            queue->peer < 0 || queue->peer >= h->count ||
+            (!is_in_collective(h, queue->peer) && !sends_to(h, queue->peer, rank, item->tag)))
             continue;
         fprintf(h->to, ",\n    while such a message of rank %d has come (wrong source?)",
                 queue->peer);
@@ -257,48 +281,95 @@ struct missing {
 static struct missing missing_of(const struct hang *h, int rank, const struct hang_item *item)
 {
     if (!graph_is_users(&h->nodes[rank].told, item->context))
-        return (struct missing){"Call", "has not done so, and "};
+        return (struct missing){"Call", "does not, and "};
     if (is_taken(h, rank, item))
         return (struct missing){"MPI_Mrecv",
                                 "has only taken it by MPI_Mprobe or MPI_Improbe, and "};
     if (item->what == HANG_SEND)
-        return (struct missing){"Receive", "has not received it, and "};
-    return (struct missing){"Send", "has sent none, and "};
+        return (struct missing){"Receive", "does not receive it, and "};
+    return (struct missing){"Send", "has none on the way, and "};
 }
 
-static void write_missing(struct why *w, int rank, const struct hang_thread *thread,
-                          const struct hang_item *item)
-{
-    struct hang *h = w->h;
-    struct missing missing = missing_of(h, rank, item);
-    if (is_taken(h, rank, item))
-        why_blame(w, item->peer);
-    else
-        why_pair(w, rank, item->peer);
-    if (!why_has_room(w))
-        return;
-    fprintf(h->to, "  %s missing? Rank %d waits in %s for ", missing.what, rank,
-            words_function(thread));
-    words_item(h->to, &h->nodes[rank].told, item);
-    fprintf(h->to, ",\n    but rank %d %s", item->peer, missing.not_done);
-    words_state(h->to, h, item->peer);
-    if (!write_other_source(w, rank, item))
-        write_stray(w, rank, item);
-    fputc('\n', h->to);
-}
-
-void why_missing(struct why *w, int rank, int group)
+/* The message that a late rank waits for of one that is in the collective of that group, and the
+ * thread. NULL: none. */
+static const struct hang_item *missing_item(const struct why *w, int rank, int group,
+                                            const struct hang_thread **thread)
 {
     const struct hang_told *told = &w->h->nodes[rank].told;
     for (int t = 0; t < told->thread_count && !w->h->nodes[rank].finalizing; t++)
         for (int i = 0; i < told->threads[t].count; i++) {
             const struct hang_item *item = &told->items[told->threads[t].first + i];
-            if (item->what > HANG_PROBE || item->peer < 0 || item->peer >= w->h->count ||
-                item->peer == rank || w->mark[item->peer] != group ||
-                graph_collective(told, item->context) || !strcmp(item->state, "moving"))
-                continue;
-            w->told[rank] = true;
-            write_missing(w, rank, &told->threads[t], item);
-            return;
+            *thread = &told->threads[t];
+            if (item->what <= HANG_PROBE && item->peer >= 0 && item->peer < w->h->count &&
+                item->peer != rank && w->mark[item->peer] == group &&
+                !graph_collective(told, item->context) && strcmp(item->state, "moving"))
+                return item;
         }
+    return NULL;
+}
+
+/* What is missing of which rank; the same for ranks of which it may be said at once. */
+static char *missing_text(const struct hang *h, int rank, const struct hang_thread *thread,
+                          const struct hang_item *item)
+{
+    struct missing missing = missing_of(h, rank, item);
+    char *text = NULL;
+    size_t len;
+    FILE *to = open_memstream(&text, &len);
+    if (!to)
+        return NULL;
+    fprintf(to, " in %s for ", words_function(thread));
+    words_item(to, &h->nodes[rank].told, item);
+    fprintf(to, ",\n    but rank %d %s", item->peer, missing.not_done);
+    words_state(to, h, item->peer);
+    return fclose(to) ? NULL : text;
+}
+
+/* Move those who miss the same as rank from w->late to h->set. */
+static void take_missing(struct why *w, int rank, int group, bool blame, const char *mine)
+{
+    struct hang *h = w->h;
+    why_clear(w, h->set);
+    for (int r = rank; r < h->count; r++) {
+        const struct hang_thread *thread;
+        const struct hang_item *item = NULL;
+        if (w->late[r] && !w->told[r] && graph_is_stuck(h, r))
+            item = missing_item(w, r, group, &thread);
+        char *text = item ? missing_text(h, r, thread, item) : NULL;
+        if (item && (r == rank || (text && mine && !strcmp(text, mine)))) {
+            h->set[r] = w->told[r] = true;
+            if (is_taken(h, r, item))
+                why_blame(w, item->peer);
+            else if (blame)
+                why_pair(w, r, item->peer);
+        }
+        free(text);
+    }
+}
+
+static void explain_missing_of(struct why *w, int rank, int group, bool blame)
+{
+    struct hang *h = w->h;
+    const struct hang_thread *thread;
+    const struct hang_item *item = missing_item(w, rank, group, &thread);
+    char *text = item ? missing_text(h, rank, thread, item) : NULL;
+    if (item)
+        take_missing(w, rank, group, blame, text);
+    if (text && why_has_room(w)) {
+        fprintf(h->to, "  %s missing? ", missing_of(h, rank, item).what);
+        bool several = words_ranks_begin(h->to, h->set, h->count) > 1;
+        fprintf(h->to, "%s%s", several ? " wait" : " waits", text);
+        if (!several && !write_other_source(w, rank, item))
+            write_stray(w, rank, item);
+        fputc('\n', h->to);
+    }
+    free(text);
+}
+
+void why_missing(struct why *w, int group, bool blame)
+{
+    for (int r = 0; r < w->h->count; r++)
+        if (w->late[r] && !w->told[r] && graph_is_stuck(w->h, r))
+            explain_missing_of(w, r, group, blame);
+    why_blame_pairs(w, NULL);
 }

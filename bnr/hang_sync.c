@@ -93,10 +93,10 @@ static int find_late(struct hang *h, struct sync *sync)
 }
 
 /* The collective of this kind that a thread waits in, in *comm and *number. */
-static bool is_in_one(const struct hang_told *told, const struct hang_thread *thread,
-                      const struct hang_comm **comm, int *number)
+static bool is_in_one(const struct hang *h, const struct hang_told *told,
+                      const struct hang_thread *thread, const struct hang_comm **comm, int *number)
 {
-    if (thread->mode == HANG_POLL || !thread->count || !needs_all(thread->function))
+    if (graph_goes_on(h, thread) || !thread->count || !needs_all(thread->function))
         return false;
     const struct hang_item *item = &told->items[thread->first];
     *comm = graph_collective(told, item->context);
@@ -136,7 +136,7 @@ int graph_sync_init(struct hang *h)
         int number;
         s->of[r] = -1;
         for (int t = 0; t < told->thread_count && s->of[r] < 0 && !rc; t++)
-            if (is_in_one(told, &told->threads[t], &comm, &number))
+            if (is_in_one(h, told, &told->threads[t], &comm, &number))
                 rc = place(h, r, t, comm, number);
     }
     return rc;

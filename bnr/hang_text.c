@@ -10,7 +10,8 @@
 
 enum {
     FIELDS_MAX = 8,
-    ROWS_MAX = 4096
+    ROWS_MAX = 4096,
+    OTHERS_MAX = 1 << 24
 };
 
 /* ---- numbers ---- */
@@ -206,6 +207,16 @@ static bool take_queue(struct hang_told *told, char **f, int n)
     return true;
 }
 
+static bool take_others(struct hang_told *told, char **f, int n)
+{
+    uint64_t counts[3];
+    for (int i = 0; i < 3; i++)
+        if (n != 4 || !amount(f[i + 1], &counts[i]) || counts[i] > OTHERS_MAX)
+            return false;
+    told->others = (struct hang_others){(int)counts[0], (int)counts[1], (int)counts[2]};
+    return true;
+}
+
 /* Take one line, which ends with NUL. */
 static bool take_line(struct hang_told *told, char *line)
 {
@@ -231,6 +242,7 @@ static bool take_line(struct hang_told *told, char *line)
     case 'P':
     case 'S':
     case 'I': return take_queue(told, fields, n);
+    case 'M': return take_others(told, fields, n);
     case 'X': told->cut = true; return n == 1;
     default: return false;
     }

@@ -13,6 +13,7 @@
  *     P context peer rank tag count bytes        posted receives
  *     S context peer rank tag count bytes state  sends that are not over
  *     I context peer rank tag count bytes what   persistent requests that are not started
+ *     M computing locked asleep                  other threads, that are not in MPI
  *     X                                          there is more, for which there was no room
  *
  * mode: "wait" for all of what follows, or "some" of it, or "poll", where it only looks. what:
@@ -97,6 +98,11 @@ struct hang_queue {
     const char *state; /* of 'I': "send" or "recv" */
 };
 
+/* Threads that are not in MPI, and may call it. */
+struct hang_others {
+    int computing, locked, asleep;
+};
+
 struct hang_told {
     char *text; /* what the strings point into */
     struct hang_thread *threads;
@@ -104,6 +110,7 @@ struct hang_told {
     struct hang_comm *comms;
     struct hang_queue *queues;
     int thread_count, item_count, comm_count, queue_count;
+    struct hang_others others;
     int bad_lines;
     bool cut; /* there was more */
 };
@@ -112,6 +119,12 @@ struct hang_told {
  * *told is empty. */
 int hang_text_read(struct hang_told *told, const void *text, size_t len);
 void hang_text_free(struct hang_told *told);
+
+/* How many other threads there are. */
+static inline int hang_text_others(const struct hang_told *told)
+{
+    return told->others.computing + told->others.locked + told->others.asleep;
+}
 
 /* The communicator that a message's context belongs to, or NULL. */
 const struct hang_comm *hang_text_comm(const struct hang_told *told, uint32_t context);

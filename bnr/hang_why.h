@@ -46,9 +46,9 @@ void why_clear(struct why *w, bool *set);
 void why_near(struct why *w);
 /* Requests that were not started. */
 void why_idle(struct why *w);
-/* Explain a rank that waits for a message from or to one that is in the collective of that group.
- */
-void why_missing(struct why *w, int rank, int group);
+/* Explain those of w->late that wait for a message from or to ranks in the collective of that
+ * group. blame: they may be wrong as well as the other. */
+void why_missing(struct why *w, int group, bool blame);
 
 /* Explain the collectives that ranks wait in. Returns 0 or -ENOMEM. */
 int why_collectives(struct why *w);

@@ -44,6 +44,16 @@ int words_ranks(FILE *to, const bool *set, int count)
     return n;
 }
 
+int words_ranks_begin(FILE *to, const bool *set, int count)
+{
+    int n = 0;
+    for (int i = 0; i < count; i++)
+        n += set[i];
+    fputs(n == 1 ? "Rank " : "Ranks ", to);
+    words_list(to, set, count);
+    return n;
+}
+
 const char *words_function(const struct hang_thread *thread)
 {
     return *thread->function ? thread->function : "an MPI call";
@@ -165,10 +175,11 @@ static bool write_collective(FILE *to, const struct hang_told *told,
     return false;
 }
 
-static void write_thread(FILE *to, const struct hang_told *told, const struct hang_thread *thread)
+static void write_thread(FILE *to, const struct hang_told *told, const struct hang_thread *thread,
+                         bool brief)
 {
     fprintf(to, "%s in %s", thread->mode == HANG_POLL ? "polls" : "waits", words_function(thread));
-    if (write_collective(to, told, thread))
+    if (write_collective(to, told, thread) || brief)
         return;
     for (int i = 0; i < thread->count && i < ITEMS_SHOWN; i++) {
         fputs(i == 0 ? " for " : thread->mode == HANG_ANY ? " or " : " and ", to);
@@ -178,11 +189,13 @@ static void write_thread(FILE *to, const struct hang_told *told, const struct ha
         fprintf(to, " and %d more", thread->count - ITEMS_SHOWN);
 }
 
-static void write_silent(FILE *to, const struct hang_rank *rank)
+static void write_silent(FILE *to, const struct hang_rank *rank, bool brief)
 {
     switch (rank->run_state) {
     case 'R':
-        fprintf(to, "is outside MPI and computes (%.1f s of processor time)", rank->cpu_s);
+        fputs("is outside MPI and computes", to);
+        if (!brief)
+            fprintf(to, " (%.1f s of processor time)", rank->cpu_s);
         break;
     case 'T':
     case 't': fputs("is stopped by a signal or a debugger", to); break;
@@ -207,13 +220,18 @@ static void write_end(FILE *to, int status)
 
 void words_state(FILE *to, const struct hang *h, int rank)
 {
+    words_brief(to, h, rank, false);
+}
+
+void words_brief(FILE *to, const struct hang *h, int rank, bool brief)
+{
     const struct hang_rank *r = &h->ranks[rank];
     const struct hang_told *told = &h->nodes[rank].told;
     switch (r->state) {
     case HANG_ENDED: write_end(to, r->status); return;
     case HANG_FINALIZED: fputs("has called MPI_Finalize, and still runs", to); return;
     case HANG_NOT_INIT: fputs("has not called MPI_Init", to); return;
-    case HANG_SILENT: write_silent(to, r); return;
+    case HANG_SILENT: write_silent(to, r, brief); return;
     case HANG_ANSWERED: break;
     }
     if (h->nodes[rank].kind == NODE_GONE) {
@@ -222,10 +240,30 @@ void words_state(FILE *to, const struct hang *h, int rank)
     }
     for (int i = 0; i < told->thread_count; i++) {
         fputs(i ? "; " : "", to);
-        write_thread(to, told, &told->threads[i]);
+        write_thread(to, told, &told->threads[i], brief);
     }
     if (!told->thread_count)
         fputs("is in MPI", to);
+    if (told->others.computing)
+        fputs("; and another of its threads computes", to);
+}
+
+void words_others(FILE *to, const struct hang_told *told)
+{
+    static const char *const does[] = {"computing", "waiting for a lock or a condition", "asleep"};
+    const int counts[] = {told->others.computing, told->others.locked, told->others.asleep};
+    int all = hang_text_others(told);
+    const char *comma = ", ";
+    fprintf(to, "has %d other thread%s outside MPI", all, all == 1 ? "" : "s");
+    for (int i = 0; i < 3; i++) {
+        if (!counts[i])
+            continue;
+        fputs(comma, to);
+        if (counts[i] < all)
+            fprintf(to, "%d ", counts[i]);
+        fputs(does[i], to);
+        comma = " and ";
+    }
 }
 
 /* Write words from column at on; what does not fit comes below, behind so many blanks. Returns

@@ -18,7 +18,7 @@
 /* One chunk, or the setup at the receiver. */
 struct slot {
     struct part *part;
-    _Atomic int waiting;                  /* of a send: partitions that are not ready */
+    _Atomic int waiting; /* of a send: partitions that are not ready */
     _Alignas(16) struct mpid_request dev; /* last: what channels have reserved follows */
 };
 
@@ -62,9 +62,7 @@ static struct {
     bool again;
 } live = {.lock = OS_LOCK_INIT};
 
-enum {
-    TAGS = INT32_MAX
-}; /* 0 to TAGS - 1 */
+enum { TAGS = INT32_MAX }; /* 0 to TAGS - 1 */
 
 /* ---- life ---- */
 
@@ -189,7 +187,8 @@ static struct mpid_bytes place_of(const struct part *part, int chunk)
         len = whole->len - start;
     if (!whole->layout)
         return (struct mpid_bytes){.base = len ? (char *)whole->base + start : NULL, .len = len};
-    return (struct mpid_bytes){.len = len, .layout = &piece_layout, .count = start, .type = whole};
+    return (struct mpid_bytes){
+        .len = len, .layout = &piece_layout, .count = start, .type = whole};
 }
 
 static struct mpid_envelope envelope_of(const struct part *part, int rank, int chunk)

@@ -3,9 +3,11 @@
 /* What this process waits for, for mpiexec; see hang.h. */
 #include "mpid/hang.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <execinfo.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <link.h>
 #include <pthread.h>
@@ -48,6 +50,7 @@ static struct {
     struct mpid_tale tale;
     uint64_t since_ns;
     pthread_t told[THREADS_MAX];
+    pid_t told_ids[THREADS_MAX];
     int told_count;
     void (*_Atomic each)(bool (*take)(void *arg, const struct mpid_comm_view *view), void *arg);
     void (*_Atomic each_idle)(bool (*take)(void *arg, const struct mpid_idle_view *view),
@@ -484,6 +487,65 @@ void hang_tell_closes(void *arg, struct mpid_tale *tale)
         vc_each(tell_close, tale);
 }
 
+/* ---- other threads ---- */
+
+/* Read a file of a thread of this process, cut to size. Returns whether there was anything. */
+static bool read_task(const char *id, const char *name, char *text, size_t size)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/self/task/%.16s/%s", id, name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t len = fd < 0 ? -1 : read(fd, text, size - 1);
+    if (fd >= 0)
+        close(fd);
+    text[len > 0 ? len : 0] = 0;
+    return len > 0;
+}
+
+static bool has_told(pid_t id)
+{
+    for (int i = 0; i < hang.told_count; i++)
+        if (hang.told_ids[i] == id)
+            return true;
+    return false;
+}
+
+enum {
+    COMPUTING,
+    LOCKED,
+    ASLEEP,
+    KINDS
+};
+
+static void count_task(const char *id, int counts[KINDS])
+{
+    char text[512];
+    const char *at = read_task(id, "stat", text, sizeof(text)) ? strrchr(text, ')') : NULL;
+    if (!at || at[1] != ' ')
+        return;
+    if (at[2] == 'R')
+        counts[COMPUTING]++;
+    else if (read_task(id, "wchan", text, sizeof(text)) && strstr(text, "futex"))
+        counts[LOCKED]++;
+    else
+        counts[ASLEEP]++;
+}
+
+/* Those that have not come by are not in MPI, and may call it. */
+static void put_others(struct mpid_tale *tale)
+{
+    int counts[KINDS] = {0};
+    DIR *tasks = os_lock_enabled ? opendir("/proc/self/task") : NULL;
+    if (!tasks)
+        return;
+    for (const struct dirent *task; (task = readdir(tasks));)
+        if (*task->d_name != '.' && !has_told((pid_t)atol(task->d_name)))
+            count_task(task->d_name, counts);
+    closedir(tasks);
+    if (counts[COMPUTING] + counts[LOCKED] + counts[ASLEEP])
+        put(tale, "M\t%d\t%d\t%d\n", counts[COMPUTING], counts[LOCKED], counts[ASLEEP]);
+}
+
 /* ---- question and answer ---- */
 
 static void on_asked(void *arg)
@@ -505,6 +567,7 @@ static void on_asked(void *arg)
 static void answer(void)
 {
     struct mpid_tale *tale = &hang.tale;
+    put_others(tale);
     bool cut = tale->cut;
     tale->cut = false;
     tale->room = BNR_MAX_ANSWER - QUEUES_ROOM;
@@ -532,6 +595,7 @@ static bool is_news(void)
             return false;
     if (hang.told_count == THREADS_MAX)
         return false;
+    hang.told_ids[hang.told_count] = gettid();
     hang.told[hang.told_count++] = me;
     return true;
 }

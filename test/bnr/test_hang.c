@@ -103,7 +103,7 @@ static const struct {
       HEAD THREAD("MPI_Recv") RECV(0, 1) WORLD(3, 2)},
      {"Culprits: ranks 0,3 (a deadlock)\n",
       "Send missing? Rank 3 waits in MPI_Recv for a message from rank 0 (tag 1, MPI_COMM_WORLD),\n"
-      "    but rank 0 has sent none, and waits in MPI_Barrier on MPI_COMM_WORLD (its",
+      "    but rank 0 has none on the way, and waits in MPI_Barrier on MPI_COMM_WORLD (its",
       "MPI_Barrier on MPI_COMM_WORLD: ranks 0-2 wait in it; some members are missing:\n"
       "    not there: rank 3, as told above",
       "ranks 0-2: each waits in MPI_Barrier on MPI_COMM_WORLD (its collective number 3), at"}},
@@ -170,14 +170,29 @@ static const struct {
       HEAD THREAD("MPI_Barrier") COLL(0, 0) WORLD(2, 1),
       HEAD THREAD("MPI_Barrier") COLL(0, 0) WORLD(3, 1)},
      {"Culprits: ranks 0-1 (a deadlock)\n  Send missing? Rank 0 waits in MPI_Recv for a message "
-      "from rank 1 (tag 0, MPI_COMM_WORLD),\n    but rank 1 has sent none, and waits in "
+      "from rank 1 (tag 0, MPI_COMM_WORLD),\n    but rank 1 has none on the way, and waits in "
       "MPI_Barrier on MPI_COMM_WORLD (its collective number 1)\n  MPI_Barrier on MPI_COMM_WORLD"}},
     {"who waits behind one that is on the way may wait in vain",
      {HEAD THREAD("MPI_Barrier") COLL(2, 0) WORLD(0, 1),
       HEAD THREAD("MPI_Recv") RECV(0, 7) CAME(0, 0, 8) WORLD(1, 0), silent,
       HEAD THREAD("MPI_Barrier") COLL(2, 0) WORLD(3, 1)},
      {"Culprits: ranks 0-1 (a deadlock)\n  Wrong tag? Rank 1 waits in MPI_Recv for",
-      "not there: rank 1, as told above\n    not there: rank 2, which is outside MPI and computes"}},
+      "not there: rank 1, as told above\n    not there: rank 2, which is outside MPI"}},
+    {"several that wait for the same rank",
+     {HEAD THREAD("MPI_Barrier") COLL(1, 0) WORLD(0, 1),
+      HEAD THREAD("MPI_Barrier") COLL(0, 0) WORLD(1, 1),
+      HEAD THREAD("MPI_Recv") RECV(0, 3) WORLD(2, 0),
+      HEAD THREAD("MPI_Recv") RECV(0, 3) WORLD(3, 0)},
+     {"Culprit: rank 0 (a deadlock)\n  Send missing? Ranks 2-3 wait in MPI_Recv for a message from "
+      "rank 0 (tag 3, MPI_COMM_WORLD),\n    but rank 0 has none on the way,",
+      "not there: ranks 2-3, as told above\n"}},
+    {"all have sent with another tag",
+     {HEAD THREAD("MPI_Recv") "A\trecv\t0\t-1\t-1\t9\t0\tposted\n" CAME(0, 1, 8) CAME(0, 2, 8)
+          WORLD(0, 0),
+      HEAD THREAD("MPI_Barrier") COLL(0, 0) WORLD(1, 1),
+      HEAD THREAD("MPI_Barrier") COLL(0, 0) WORLD(2, 1),
+      HEAD THREAD("MPI_Barrier") COLL(0, 0) WORLD(3, 1)},
+     {"Culprit: rank 0 (a deadlock)\n  Wrong tag? Rank 0 waits in MPI_Recv "}},
     {"but not where the awaited one is elsewhere",
      {HEAD THREAD("MPI_Bcast") COLL(2, 0) WORLD(0, 1),
       HEAD THREAD("MPI_Recv") RECV(0, 7) CAME(0, 0, 8) WORLD(1, 0), silent,
@@ -227,6 +242,16 @@ static const struct {
      {HEAD THREAD("MPI_Wait") "A\trecv\t5\t1\t1\t3\t0\tposted\n" CAME(0, 1, 3) WORLD(0, 0),
       HEAD THREAD("MPI_Ssend") SEND(0, 3) WORLD(1, 0), ended, ended},
      {"Culprits: ranks 0-1 (a deadlock)\n", "Wrong kind of message? Rank 0 waits in MPI_Wait for"}},
+    {"other threads that compute may do what is waited for",
+     {HEAD THREAD("MPI_Recv") RECV(1, 5) "M\t2\t0\t1\n" WORLD(0, 0),
+      HEAD THREAD("MPI_Recv") RECV(0, 5) WORLD(1, 0), ended, ended},
+     {"Culprit: rank 0\n  Others wait for rank 0, which waits in MPI_Recv",
+      "rank 0: has 3 other threads outside MPI, 2 computing and 1 asleep\n"}},
+    {"but not those that wait for a lock",
+     {HEAD THREAD("MPI_Recv") RECV(1, 5) "M\t0\t1\t0\n" WORLD(0, 0),
+      HEAD THREAD("MPI_Recv") RECV(0, 5) "M\t0\t1\t0\n" WORLD(1, 0), ended, ended},
+     {"Culprits: ranks 0-1 (a deadlock)\n  A cycle of waits",
+      "ranks 0-1: each has 1 other thread outside MPI, waiting for a lock or a condition\n"}},
     {"two communicators in different orders",
      {HEAD THREAD("MPI_Barrier") COLL(1, 0) WORLD(0, 1) OTHER(0),
       HEAD THREAD("MPI_Barrier") "A\trecv\t17\t0\t0\t0\t0\tposted\n" WORLD(
@@ -318,6 +343,25 @@ static void each_case(void **state)
         for (const char *at = report, *end; (end = strchr(at, '\n')); at = end + 1)
             if (end - at > 100)
                 fail_msg("%s: a line is too long:\n%s", cases[c].claim, report);
+        free(report);
+    }
+}
+
+/* What has begun since the question is no deadlock, whatever it looks like. */
+static void young(void **state)
+{
+    struct hang_rank ranks[RANKS];
+    (void)state;
+    for (int took = 5000; took <= 5001; took++) {
+        for (int r = 0; r < RANKS; r++)
+            ranks[r] = rank_of(cases[0].text[r]);
+        struct hang_question question = {
+            .ranks = ranks, .count = RANKS, .took_ms = took, .host = "h"};
+        char *report = hang_format(&question);
+        assert_non_null(report);
+        assert_int_equal(holds(report, "Culprits: ranks 0-1 (a deadlock)\n"), took == 5000);
+        assert_int_equal(holds(report, "No rank is seen to wait in vain: the job goes on.\n"),
+                         took > 5000);
         free(report);
     }
 }
@@ -417,8 +461,8 @@ static void ranges(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_case), cmocka_unit_test(many),   cmocka_unit_test(scattered),
-        cmocka_unit_test(sites),     cmocka_unit_test(ranges),
+        cmocka_unit_test(each_case), cmocka_unit_test(young), cmocka_unit_test(many),
+        cmocka_unit_test(scattered), cmocka_unit_test(sites), cmocka_unit_test(ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

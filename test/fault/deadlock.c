@@ -363,6 +363,15 @@ static void tests_tag(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* No mistake: a ring that goes on. */
+static void lively(void)
+{
+    int right = (rank + 1) % size, left = (rank + size - 1) % size;
+    for (;;)
+        MPI_Sendrecv(large, 4, MPI_BYTE, right, 1, large + 64, 4, MPI_BYTE, left, 1, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+}
+
 /* Ranks 0 and 1 come to two communicators in different orders. */
 static void crossed(void)
 {
@@ -487,6 +496,50 @@ static void threads(void)
     }
 }
 
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void *send_locked(void *arg)
+{
+    usleep(SOON_US);
+    pthread_mutex_lock(&mutex);
+    send(1 - rank, 0, 4);
+    pthread_mutex_unlock(&mutex);
+    return arg;
+}
+
+/* Ranks 0 and 1 receive with the lock held that their other threads want, to send. */
+static void locked(void)
+{
+    pthread_t other;
+    if (rank > 1)
+        return;
+    pthread_create(&other, NULL, send_locked, NULL);
+    pthread_mutex_lock(&mutex);
+    receive(1 - rank, 0);
+    pthread_mutex_unlock(&mutex);
+    pthread_join(other, NULL);
+}
+
+static void *compute(void *arg)
+{
+    volatile double sum = 0;
+    for (double i = 0; i >= 0; i++)
+        sum = sum + i;
+    send(1, 0, 4);
+    return arg;
+}
+
+/* Rank 1 waits for rank 0, and rank 0 for rank 1; but another thread of rank 0 computes, to send.
+ */
+static void helper(void)
+{
+    pthread_t other;
+    if (rank == 0)
+        pthread_create(&other, NULL, compute, NULL);
+    if (rank < 2)
+        receive(1 - rank, 0);
+}
+
 static void *make_and_free(void *arg)
 {
     enum {
@@ -553,6 +606,7 @@ static const struct {
     {"named", named},
     {"between", between},
     {"unrooted", unrooted},
+    {"lively", lively},
     {"busy_tag", busy_tag},
     {"early", early},
     {"ring_tag", ring_tag},
@@ -567,6 +621,8 @@ static const struct {
     {"peeks_tag", peeks_tag},
     {"tests_tag", tests_tag},
     {"threads", threads},
+    {"locked", locked},
+    {"helper", helper},
     {"restless", restless},
 };
 
@@ -576,7 +632,8 @@ int main(int argc, char **argv)
     int level;
     if (!strcmp(name, "late"))
         late(&argc, &argv);
-    int multiple = !strcmp(name, "threads") || !strcmp(name, "restless");
+    int multiple = !strcmp(name, "threads") || !strcmp(name, "restless") ||
+                   !strcmp(name, "locked") || !strcmp(name, "helper");
     MPI_Init_thread(&argc, &argv, multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -53,7 +53,7 @@ planted wrong_comm "ranks 0,3 (a deadlock)" "Wrong communicator? Rank 0 waits in
 planted missing "ranks 0,2 (a deadlock)" \
     "MPI_Allreduce on MPI_COMM_WORLD: ranks 0-1,3 wait in it" \
     "Send missing? Rank 2 waits in MPI_Recv for a message from rank 0 (tag 3, MPI_COMM_WORLD)" \
-    "but rank 0 has sent none, and waits in MPI_Allreduce" "not there: rank 2, as told above"
+    "but rank 0 has none on the way, and waits in MPI_Allreduce" "not there: rank 2, as told above"
 planted finalized "rank 1 (a deadlock)" "Rank 1 is in MPI_Finalize, but is waited for by rank 0"
 planted sends "ranks 2-3 (a deadlock)" "A cycle of waits: 2 -> 3 -> 2" \
     "rank 3 waits in MPI_Send for rank 2 to receive 4194304 bytes (tag 0, MPI_COMM_WORLD)"
@@ -98,6 +98,8 @@ planted between "ranks 0,3 (a deadlock)" \
     "ranks 0-2: each waits in MPI_Allreduce on bridge (its collective number 2)"
 planted unrooted "ranks 0,3 (a deadlock)" "MPI_Bcast on bridge: ranks 2-3 wait in it" \
     "Send missing? Rank 0 waits in MPI_Recv for a message from rank 3 (tag 14, MPI_COMM_WORLD)"
+run --timeout 1 -n 4 "$deadlock" lively >out 2>err
+same "a job that goes on is in no deadlock" "$?$(grep -c 'a deadlock' err)" 1240
 planted busy_tag "ranks 0-1 (a deadlock)" "Wrong tag? Rank 1 waits in MPI_Recv" \
     "not there: rank 1, as told above" "not there: rank 2, which is outside MPI and computes"
 planted early "rank 2" "not there: rank 2, which is outside MPI and sleeps"
@@ -105,7 +107,7 @@ same "what is early has no wrong tag" "$(grep -c Wrong err)" 0
 planted ring_tag "rank 1 (a deadlock)" "Wrong tag? Rank 1 waits in MPI_Sendrecv" \
     "Wrong tag? Rank 2 waits in MPI_Sendrecv"
 planted unsent_round "ranks 2-3 (a deadlock)" "Send missing? Rank 3 waits in MPI_Waitall" \
-    "but rank 2 has sent none, and waits in MPI_Barrier" "not there: rank 3, as told above"
+    "but rank 2 has none on the way, and waits in MPI_Barrier" "not there: rank 3, as told above"
 planted strayed "ranks 2-3 (a deadlock)" \
     "Send missing? Rank 2 waits in MPI_Recv for a message from rank 3 (tag 7, communicator #2 of " \
     "while one (tag 7, MPI_COMM_WORLD) has come to rank 0 (wrong destination or communicator?)"
@@ -115,7 +117,7 @@ planted taken "rank 0 (a deadlock)" "MPI_Mrecv missing? Rank 1 waits in MPI_Ssen
     "but rank 0 has only taken it by MPI_Mprobe or MPI_Improbe, and waits in MPI_Barrier"
 planted group "ranks 0,2 (a deadlock)" \
     "Call missing? Rank 0 waits in MPI_Comm_create_group for rank 2 to call it, too (tag 5, " \
-    "but rank 2 has not done so, and waits in MPI_Barrier"
+    "but rank 2 does not, and waits in MPI_Barrier"
 planted uncopied "rank 3 (a deadlock)" "Different collectives on MPI_COMM_WORLD (its collective" \
     "MPI_Barrier: rank 3" "MPI_Comm_dup: ranks 0-2"
 planted root "rank 2 (a deadlock)" \
@@ -131,8 +133,13 @@ planted tests_tag "ranks 0-1" \
 planted threads "ranks 0-2 (a deadlock)" "A cycle of waits: 0 -> " \
     "rank 0: waits in MPI_Recv for a message from rank 1 (tag 11, MPI_COMM_WORLD)" \
     "rank 0: waits in MPI_Recv for a message from rank 2 (tag 11, MPI_COMM_WORLD)"
+places=$(cat whole)
+planted locked "ranks 0-1 (a deadlock)" "A cycle of waits: 0 -> 1 -> 0" \
+    "ranks 0-1: each has 1 other thread outside MPI, "
+planted helper "rank 0" "Others wait for rank 0, which waits in MPI_Recv" \
+    "; and another of its threads computes" "rank 0: has 1 other thread outside MPI, computing"
 if command -v addr2line >/dev/null; then
-    holds "places are named" "$(cat whole)" ", at deadlock.c:"
+    holds "places are named" "$places" ", at deadlock.c:"
 fi
 planted late "rank 2" "Others wait for rank 2, which has not called MPI_Init"
 

@@ -36,8 +36,8 @@ def answers():
             + f"I\t0\t{(r + 5) % 6}\t1\t3\t2\t0\tsend\nI\t0\t-1\t-1\t-1\t1\t0\trecv\n"
             + WORLD.format(r, 0) for r in range(6)]
     yield "idle", idle
-    left = [thread("MPI_Barrier") + item("recv", 1, (r + 1) % 6, 3) + "U\t1\t5\t5\t2\t1\t8\n"
-            + WORLD.format(r, 4) for r in range(3)]
+    left = [thread("MPI_Barrier") + item("recv", 1, (r + 1) % 6, 3)
+            + "M\t0\t1\t2\nU\t1\t5\t5\t2\t1\t8\n" + WORLD.format(r, 4) for r in range(3)]
     yield "left", left + [
         thread("MPI_Iprobe", "poll", -1) + item("probe", 0, -1, 7) + "U\t0\t1\t1\t8\t1\t4\n"
         + WORLD.format(3, 3),

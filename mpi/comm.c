@@ -15,9 +15,12 @@
 #include "mpi/info.h"
 #include "mpi/interface.h"
 #include "mpi/session.h"
+#include "mpi/store.h"
 #include "mpi/topo.h"
 
 struct comm *_Atomic comm_constants[4];
+
+static struct store store = {.lock = OS_LOCK_INIT};
 
 MPI_Comm comm_handle(const struct comm *comm)
 {
@@ -40,14 +43,12 @@ struct vc *comm_vc_slow(struct comm *comm, int rank)
 
 int comm_create(struct group *group, uint32_t context, struct comm **made)
 {
-    struct comm *comm = calloc(1, sizeof(*comm));
     struct vc **vcs = group_vcs(group);
-    if (!comm || !vcs) {
-        free(comm);
+    struct comm *comm = vcs ? store_make(&store, sizeof(*comm), OBJECT_COMM) : NULL;
+    if (!comm) {
         context_release(context);
         return MPI_ERR_NO_MEM;
     }
-    object_init(&comm->object, OBJECT_COMM);
     group_ref(group);
     comm->group = group;
     comm->context = context;
@@ -92,7 +93,7 @@ void comm_destroy(struct comm *comm)
     errh_stop(&comm->errhandler);
     info_destroy(comm->info);
     topo_unref(comm->topo);
-    free(comm);
+    store_free(&store, comm);
 }
 
 /* A predefined communicator over a range of the world's ranks. */

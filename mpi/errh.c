@@ -24,6 +24,7 @@
 #include "mpi/comm.h"
 #include "mpi/errh_class.h"
 #include "mpi/group.h"
+#include "mpi/store.h"
 #include "mpi/type.h"
 #include "os/lock.h"
 #include "os/log.h"
@@ -59,6 +60,8 @@ static int user_count;
 int errh_last_used = MPI_ERR_LASTCODE;
 
 _Atomic int mpi_state = MPI_STATE_BEFORE;
+
+static struct store store = {.lock = OS_LOCK_INIT};
 
 /* In the order of their handles, and of the setting's words. */
 static struct errhandler predefined[] = {
@@ -119,10 +122,9 @@ const char *errh_initial_name(void)
 
 struct errhandler *errh_create(enum errh_on on, union errh_function function)
 {
-    struct errhandler *errhandler = calloc(1, sizeof(*errhandler));
+    struct errhandler *errhandler = store_make(&store, sizeof(*errhandler), OBJECT_ERRHANDLER);
     if (!errhandler)
         return NULL;
-    object_init(&errhandler->object, OBJECT_ERRHANDLER);
     errhandler->kind = ERRH_USER;
     errhandler->on = (uint8_t)on;
     errhandler->function = function;
@@ -137,10 +139,8 @@ void errh_ref(struct errhandler *errhandler)
 
 void errh_unref(struct errhandler *errhandler)
 {
-    if (errhandler->kind == ERRH_USER && object_unref(&errhandler->object)) {
-        errhandler->object.word = 0;
-        free(errhandler);
-    }
+    if (errhandler->kind == ERRH_USER && object_unref(&errhandler->object))
+        store_free(&store, errhandler);
 }
 
 void errh_start(struct errh_slot *slot, struct errhandler *errhandler)

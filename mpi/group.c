@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/store.h"
+
+static struct store store = {.lock = OS_LOCK_INIT};
 static struct process me;
 static struct group empty = {.object = {OBJECT_GROUP, 1}, .rank = MPI_UNDEFINED, .stride = 1};
 struct group *group_empty = &empty;
@@ -57,11 +60,10 @@ void group_unref(struct group *group)
 {
     if (!group || group == group_empty || !object_unref(&group->object))
         return;
-    group->object.word = 0;
     free(group->list);
     free(atomic_load(&group->index));
     free(atomic_load(&group->vcs));
-    free(group);
+    store_free(&store, group);
 }
 
 static bool same_gid(const struct mpid_gid *a, const struct mpid_gid *b)
@@ -79,10 +81,9 @@ struct group *group_create_range(const struct mpid_gid *gid, int64_t first, int6
 {
     if (size == 0)
         return group_empty;
-    struct group *group = calloc(1, sizeof(*group));
+    struct group *group = store_make(&store, sizeof(*group), OBJECT_GROUP);
     if (!group)
         return NULL;
-    object_init(&group->object, OBJECT_GROUP);
     group->size = size;
     group->gid = *gid;
     group->first = first;
@@ -102,14 +103,12 @@ struct group *group_create(const struct process *list, int size)
         range = list[i].rank == first + i * stride && same_gid(&list[i].gid, &list[0].gid);
     if (range)
         return group_create_range(&list[0].gid, first, stride, size);
-    struct group *group = calloc(1, sizeof(*group));
     struct process *copy = malloc((size_t)size * sizeof(*copy));
-    if (!group || !copy) {
-        free(group);
+    struct group *group = copy ? store_make(&store, sizeof(*group), OBJECT_GROUP) : NULL;
+    if (!group) {
         free(copy);
         return NULL;
     }
-    object_init(&group->object, OBJECT_GROUP);
     memcpy(copy, list, (size_t)size * sizeof(*copy));
     group->size = size;
     group->list = copy;

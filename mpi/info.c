@@ -14,6 +14,7 @@
 
 #include "mpi/errh.h"
 #include "mpi/handle.h"
+#include "mpi/store.h"
 #include "os/cache.h"
 #include "os/lock.h"
 #include "os/log.h"
@@ -33,6 +34,7 @@ struct info {
     struct os_lock lock; /* guards the rest, where other threads know of it */
 };
 
+static struct store store = {.lock = OS_LOCK_INIT};
 static struct info *_Atomic env; /* MPI_INFO_ENV; tools have infos while MPI starts */
 
 struct info *info_from(MPI_Info handle)
@@ -73,10 +75,7 @@ void info_unlock(const struct info *info)
 
 struct info *info_create(void)
 {
-    struct info *info = calloc(1, sizeof(*info));
-    if (info)
-        object_init(&info->object, OBJECT_INFO);
-    return info;
+    return store_make(&store, sizeof(struct info), OBJECT_INFO);
 }
 
 void info_destroy(struct info *info)
@@ -89,7 +88,7 @@ void info_destroy(struct info *info)
         free(info->pairs[i].value);
     }
     free(info->pairs);
-    free(info);
+    store_free(&store, info);
 }
 
 static int find(const struct info *info, const char *key)

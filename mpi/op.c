@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "mpi/op_kernels.h"
+#include "mpi/store.h"
 #include "mpi/type.h"
 
 /* ---- what is allowed ---- */
@@ -112,6 +113,8 @@ static const struct {
 
 /* ---- objects ---- */
 
+static struct store store = {.lock = OS_LOCK_INIT};
+
 #define PREDEFINED(what, is_commutative)                                                           \
     [OP_CODE_##what] = {.object = {.word = OBJECT_OP, .refs = 1},                                  \
                         .predefined = true,                                                        \
@@ -137,10 +140,9 @@ struct op *op_from(MPI_Op handle)
 struct op *op_create(MPI_User_function *function, MPI_User_function_c *function_c,
                      bool commutative)
 {
-    struct op *op = calloc(1, sizeof(*op));
+    struct op *op = store_make(&store, sizeof(*op), OBJECT_OP);
     if (!op)
         return NULL;
-    object_init(&op->object, OBJECT_OP);
     op->commutative = commutative;
     op->function = function;
     op->function_c = function_c;
@@ -155,10 +157,8 @@ void op_ref(struct op *op)
 
 void op_unref(struct op *op)
 {
-    if (op->predefined || !object_unref(&op->object))
-        return;
-    op->object.word = 0;
-    free(op);
+    if (!op->predefined && object_unref(&op->object))
+        store_free(&store, op);
 }
 
 void op_free(struct op *op)

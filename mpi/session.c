@@ -14,7 +14,10 @@
 #include "mpi/errh.h"
 #include "mpi/info.h"
 #include "mpi/init.h"
+#include "mpi/store.h"
 #include "os/lock.h"
+
+static struct store store = {.lock = OS_LOCK_INIT};
 
 /* Guards the list and the numbers; and is for who adds to apps. */
 static struct os_lock lock = OS_LOCK_INIT;
@@ -23,16 +26,15 @@ static uint64_t last_number;
 
 struct session *session_create(int level, struct errhandler *errhandler, char *why, size_t size)
 {
-    struct session *session = calloc(1, sizeof(*session));
+    struct session *session = store_make(&store, sizeof(*session), OBJECT_SESSION);
     if (!session) {
         snprintf(why, size, "no memory for a session");
         return NULL;
     }
     if (init_start_session(why, size)) {
-        free(session);
+        store_free(&store, session);
         return NULL;
     }
-    object_init(&session->object, OBJECT_SESSION);
     errh_ref(errhandler);
     errh_start(&session->errhandler, errhandler);
     session->level = level;
@@ -59,7 +61,7 @@ int session_destroy(struct session *session)
         session->next->at = session->at;
     os_unlock(&lock);
     errh_stop(&session->errhandler);
-    free(session);
+    store_free(&store, session);
     return init_end_session();
 }
 

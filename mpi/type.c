@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "mpi/kernels.h"
+#include "mpi/store.h"
 #include "mpi/type_tree.h"
 #include "os/lock.h"
-#include "os/pool.h"
 
 /* ---- tables of the predefined types ---- */
 
@@ -73,10 +73,7 @@ static struct type constants[256] = {
 
 static struct os_lock commit_lock = OS_LOCK_INIT;
 
-static struct {
-    struct os_lock lock; /* guards the pool */
-    struct os_pool pool;
-} store = {.lock = OS_LOCK_INIT};
+static struct store store = {.lock = OS_LOCK_INIT};
 
 /* ---- life ---- */
 
@@ -113,15 +110,11 @@ struct type *type_from(MPI_Datatype handle)
 
 struct type *type_create(struct type_tree *tree)
 {
-    os_lock(&store.lock);
-    if (!store.pool.size)
-        os_pool_init(&store.pool, sizeof(struct type), 8);
-    struct type *type = os_pool_get(&store.pool);
-    os_unlock(&store.lock);
+    struct type *type = store_make(&store, sizeof(*type), OBJECT_TYPE);
     if (!type)
         return NULL;
-    *type = (struct type){.handle = (MPI_Datatype)type, .tree = tree};
-    object_init(&type->object, OBJECT_TYPE);
+    type->handle = (MPI_Datatype)type;
+    type->tree = tree;
     return type;
 }
 
@@ -138,9 +131,7 @@ void type_unref(struct type *type)
     type->object.word = 0;
     kernels_destroy(type->kernels);
     type_tree_destroy(type->tree);
-    os_lock(&store.lock);
-    os_pool_put(&store.pool, type);
-    os_unlock(&store.lock);
+    store_free(&store, type);
 }
 
 struct type *type_of_place(uint8_t place)

@@ -11,6 +11,7 @@
 #include "mpi/p2p.h"
 #include "mpi/request.h"
 #include "mpi/status.h"
+#include "mpi/store.h"
 #include "mpi/type.h"
 
 /* ---- checks ---- */
@@ -650,6 +651,8 @@ struct message {
     struct mpid_message *taken;
 };
 
+static struct store messages = {.lock = OS_LOCK_INIT};
+
 static void set_status(MPI_Status *status, const struct mpid_envelope *env, size_t len)
 {
     status_set(status, env->rank, env->tag, (int64_t)len, false);
@@ -706,20 +709,18 @@ static int look_and_take(const struct p2p_side *from, bool wait, MPI_Message *ha
 {
     if (!handle)
         return errh_comm(from->comm, MPI_ERR_ARG, function, "message is NULL");
-    struct message *message = malloc(sizeof(*message));
+    struct message *message = store_make(&messages, sizeof(*message), OBJECT_MESSAGE);
     if (!message)
         return errh_comm(from->comm, MPI_ERR_NO_MEM, function, "out of memory");
-    message->taken = NULL;
     int rc = look(from, wait, &message->taken, flag, status, function);
     if (rc || !message->taken) {
-        free(message);
+        store_free(&messages, message);
         if (!rc && *flag)
             *handle = MPI_MESSAGE_NO_PROC;
         else if (!rc)
             *handle = MPI_MESSAGE_NULL;
         return rc;
     }
-    object_init(&message->object, OBJECT_MESSAGE);
     message->comm = from->comm;
     object_ref(&from->comm->object);
     *handle = (MPI_Message)message;
@@ -836,9 +837,8 @@ static int receive_message(MPI_Message *handle, void *buf, MPI_Count count, MPI_
         made->type = used;
     }
     mpid_recv_message(&made->dev, message->taken, &bytes);
-    message->object.word = 0;
     comm_unref(comm);
-    free(message);
+    store_free(&messages, message);
     *handle = MPI_MESSAGE_NULL;
     *request = made;
     return MPI_SUCCESS;

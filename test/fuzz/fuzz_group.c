@@ -9,8 +9,6 @@
 #include "mpi/group.h"
 #include "test/fuzz/main.h"
 
-bool os_lock_enabled = false;
-
 enum { LOOKED_AT = 300 };
 
 static void check_members(const struct group *group)

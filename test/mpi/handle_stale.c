@@ -2,6 +2,8 @@
 
 /* Copies of a handle that was freed: freeing them, or using them, is an error, and takes nothing
  * away from what the library itself still has of the object. */
+#include <malloc.h>
+
 #include "check.h"
 
 /* Bytes of the size of such objects, so that what was freed wrongly is overwritten. */
@@ -163,6 +165,54 @@ static void types_gone(void)
     }
 }
 
+static void add(void *in, void *inout, int *len, MPI_Datatype *type)
+{
+}
+
+/* The same of all other kinds. malloc() gives such memory back to the system at once: see main(). */
+static void all_gone(void)
+{
+    MPI_Info info, old_info;
+    MPI_Op op, old_op;
+    MPI_Errhandler handler, old_handler;
+    MPI_Session session, old_session;
+    MPI_Group group, old_group;
+    MPI_Comm comm, old_comm;
+    MPI_Message message, old_message;
+    int n, in = 1, out, zero = 0;
+    OK(MPI_Info_create(&info));
+    old_info = info;
+    OK(MPI_Info_free(&info));
+    FAILS(MPI_ERR_INFO, MPI_Info_get_nkeys(old_info, &n));
+    OK(MPI_Op_create(add, 1, &op));
+    old_op = op;
+    OK(MPI_Op_free(&op));
+    FAILS(MPI_ERR_OP, MPI_Op_commutative(old_op, &n));
+    OK(MPI_Comm_create_errhandler(on_error, &handler));
+    old_handler = handler;
+    OK(MPI_Errhandler_free(&handler));
+    FAILS(MPI_ERR_ERRHANDLER, MPI_Comm_set_errhandler(MPI_COMM_SELF, old_handler));
+    OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
+    old_session = session;
+    OK(MPI_Session_finalize(&session));
+    FAILS(MPI_ERR_SESSION, MPI_Session_get_num_psets(old_session, MPI_INFO_NULL, &n));
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &old_group));
+    OK(MPI_Group_incl(old_group, 1, &zero, &group));
+    OK(MPI_Group_free(&old_group));
+    old_group = group;
+    OK(MPI_Group_free(&group));
+    FAILS(MPI_ERR_GROUP, MPI_Group_size(old_group, &n));
+    OK(MPI_Comm_dup(MPI_COMM_SELF, &comm));
+    old_comm = comm;
+    OK(MPI_Comm_free(&comm));
+    FAILS(MPI_ERR_COMM, MPI_Comm_size(old_comm, &n));
+    OK(MPI_Send(&in, 1, MPI_INT, 0, 3, MPI_COMM_SELF));
+    OK(MPI_Mprobe(0, 3, MPI_COMM_SELF, &message, MPI_STATUS_IGNORE));
+    old_message = message;
+    OK(MPI_Mrecv(&out, 1, MPI_INT, &message, MPI_STATUS_IGNORE));
+    FAILS(MPI_ERR_REQUEST, MPI_Mrecv(&out, 1, MPI_INT, &old_message, MPI_STATUS_IGNORE));
+}
+
 static void asking(MPI_Comm *comm, int *code, ...)
 {
     calls++;
@@ -194,6 +244,7 @@ static void error_after_free(void)
 int main(int argc, char **argv)
 {
     MPI_Comm dup;
+    (void)mallopt(M_MMAP_THRESHOLD, 0); /* so that what is freed is gone */
     OK(MPI_Init(&argc, &argv));
     OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
     groups_of(MPI_COMM_WORLD);
@@ -206,6 +257,7 @@ int main(int argc, char **argv)
     in_use();
     types();
     types_gone();
+    all_gone();
     error_after_free();
     OK(MPI_Finalize());
     return 0;

@@ -13,8 +13,6 @@
 
 #include "mpi/group.h"
 
-bool os_lock_enabled = false;
-
 static struct mpid_gid gid(int n)
 {
     struct mpid_gid made;

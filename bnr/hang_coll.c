@@ -9,8 +9,9 @@
 #include "bnr/hang_why.h"
 
 enum {
-    LATE_APART = 4
-}; /* ranks of which each is told what it waits for */
+    LATE_APART = 4, /* ranks of which each is told what it waits for */
+    SUSPECTS_MAX = 1000
+};
 
 /* A rank that waits in a collective. */
 struct entry {
@@ -217,6 +218,47 @@ static void find_wanted(struct why *w, int group)
             (void)graph_all_targets(h, r, note_weak, &part);
 }
 
+/* What a rank waits in, if that is a collective. */
+static const struct hang_item *collective_of(const struct hang *h, int rank)
+{
+    const struct hang_told *told = &h->nodes[rank].told;
+    for (int i = 0; i < told->item_count; i++)
+        if (graph_collective(told, told->items[i].context))
+            return &told->items[i];
+    return NULL;
+}
+
+static bool is_with(const struct hang *h, int rank, const struct hang_comm *comm, int number)
+{
+    const struct hang_item *item = collective_of(h, rank);
+    return item && item->tag == number &&
+           !graph_compare_comms(graph_collective(&h->nodes[rank].told, item->context), comm);
+}
+
+/* Who is late in a collective because it waits in another one: of those who belong to both, the
+ * smaller part may be wrong. */
+static void suspect(struct why *w, int late, int group)
+{
+    const struct hang *h = w->h;
+    const struct hang_item *item = w->suspected++ < SUSPECTS_MAX ? collective_of(h, late) : NULL;
+    const struct hang_comm *comm =
+        item ? graph_collective(&h->nodes[late].told, item->context) : NULL;
+    int here = 0, there = 0, first, last;
+    for (const char *list = comm ? comm->members : "";
+         (list = hang_text_range(list, &first, &last));)
+        for (int m = first; m <= last && m < h->count; m++) {
+            here += w->mark[m] == group;
+            there += w->late[m] && is_with(h, m, comm, item->tag);
+        }
+    if (!here || there <= here) {
+        w->weak[late] = true;
+        return;
+    }
+    for (const char *list = comm->members; (list = hang_text_range(list, &first, &last));)
+        for (int m = first; m <= last && m < h->count; m++)
+            w->weak[m] |= w->mark[m] == group;
+}
+
 /* Where those who are missing wait in turn, the smaller part is to blame. Returns whether it is
  * they. */
 static bool blame_late(struct why *w, int waiting, int group)
@@ -232,7 +274,7 @@ static bool blame_late(struct why *w, int waiting, int group)
         if (node->kind == NODE_GONE || (node->kind == NODE_FREE && !w->h->stuck))
             why_blame(w, m);
         else if (graph_is_stuck(w->h, m) && late <= waiting)
-            w->weak[m] = true;
+            suspect(w, m, group);
     }
     if (late > waiting)
         find_wanted(w, group);

@@ -10,7 +10,8 @@
 
 enum {
     PATIENCE_MS = 800, /* so long a sender waits until its message counts as not wanted */
-    TRIES_MAX = 64     /* each may look at all ranks */
+    TRIES_MAX = 64,    /* each may look at all ranks */
+    MISSING_MAX = 6    /* lines */
 };
 
 /* ---- nearly what is awaited ---- */
@@ -325,51 +326,65 @@ static char *missing_text(const struct hang *h, int rank, const struct hang_thre
     return fclose(to) ? NULL : text;
 }
 
-/* Move those who miss the same as rank from w->late to h->set. */
-static void take_missing(struct why *w, int rank, int group, bool blame, const char *mine)
+/* That a rank misses this is told; who is wrong? */
+static void settle_missing(struct why *w, int rank, const struct hang_item *item, bool blame)
+{
+    w->told[rank] = true;
+    if (is_taken(w->h, rank, item))
+        why_blame(w, item->peer);
+    else if (blame)
+        why_pair(w, rank, item->peer);
+}
+
+/* Settle, and put into h->set, those who miss what mine says. */
+static void take_missing(struct why *w, int group, bool blame, const char *mine, int peer)
 {
     struct hang *h = w->h;
     why_clear(w, h->set);
-    for (int r = rank; r < h->count; r++) {
+    for (int r = 0; r < h->count; r++) {
         const struct hang_thread *thread;
         const struct hang_item *item = NULL;
         if (w->late[r] && !w->told[r] && graph_is_stuck(h, r))
             item = missing_item(w, r, group, &thread);
-        char *text = item ? missing_text(h, r, thread, item) : NULL;
-        if (item && (r == rank || (text && mine && !strcmp(text, mine)))) {
-            h->set[r] = w->told[r] = true;
-            if (is_taken(h, r, item))
-                why_blame(w, item->peer);
-            else if (blame)
-                why_pair(w, r, item->peer);
-        }
+        char *text = item && item->peer == peer ? missing_text(h, r, thread, item) : NULL;
+        h->set[r] = text && !strcmp(text, mine);
         free(text);
+        if (h->set[r])
+            settle_missing(w, r, item, blame);
     }
 }
 
-static void explain_missing_of(struct why *w, int rank, int group, bool blame)
+/* Returns 1 where there was no room for it. */
+static int explain_missing_of(struct why *w, int rank, int group, bool blame)
 {
     struct hang *h = w->h;
     const struct hang_thread *thread;
     const struct hang_item *item = missing_item(w, rank, group, &thread);
-    char *text = item ? missing_text(h, rank, thread, item) : NULL;
-    if (item)
-        take_missing(w, rank, group, blame, text);
-    if (text && why_has_room(w)) {
+    bool room = item && w->missing < MISSING_MAX && why_has_room(w);
+    char *text = room ? missing_text(h, rank, thread, item) : NULL;
+    if (text) {
+        w->missing++;
+        take_missing(w, group, blame, text, item->peer);
         fprintf(h->to, "  %s missing? ", missing_of(h, rank, item).what);
         bool several = words_ranks_begin(h->to, h->set, h->count) > 1;
         fprintf(h->to, "%s%s", several ? " wait" : " waits", text);
         if (!several && !write_other_source(w, rank, item))
             write_stray(w, rank, item);
         fputc('\n', h->to);
+    } else if (item) {
+        settle_missing(w, rank, item, blame);
     }
     free(text);
+    return item && !text;
 }
 
 void why_missing(struct why *w, int group, bool blame)
 {
+    int left_out = 0;
     for (int r = 0; r < w->h->count; r++)
         if (w->late[r] && !w->told[r] && graph_is_stuck(w->h, r))
-            explain_missing_of(w, r, group, blame);
+            left_out += explain_missing_of(w, r, group, blame);
+    if (left_out && why_has_room(w))
+        fprintf(w->h->to, "  ... and %d more of the kind.\n", left_out);
     why_blame_pairs(w, NULL);
 }

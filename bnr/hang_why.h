@@ -22,6 +22,8 @@ struct why {
     struct pair *pairs;
     int pair_count, pair_room;
     int lines, left_out;
+    int suspected; /* ranks */
+    int missing;   /* lines about messages that are missing */
 };
 
 /* Two ranks that do not fit together. */

@@ -25,6 +25,7 @@ enum {
 #define WORLD(rank, begun)        "C\t0\t4\t" #rank "\t" #begun "\tMPI_COMM_WORLD\t0-3\t\n"
 #define OTHER(rank)               "C\t16\t4\t" #rank "\t0\tother\t0-3\t\n"
 #define ROW(members, rank, begun) "C\t16\t3\t" #rank "\t" #begun "\t\t" members "\t\n"
+#define PART(peer)                "A\trecv\t17\t" #peer "\t" #peer "\t0\t0\tposted\n"
 #define BRIDGE(members, remote)   "C\t32\t2\t0\t2\tbridge\t" members "\t" remote "\n"
 #define THREAD(function)          "T\t" function "\twait\t5000\t1f\t/home/u/a.out\t\n"
 #define POLLS(function)           "T\t" function "\tpoll\t-1\t1f\t/home/u/a.out\t\n"
@@ -178,6 +179,12 @@ static const struct {
       HEAD THREAD("MPI_Barrier") COLL(2, 0) WORLD(3, 1)},
      {"Culprits: ranks 0-1 (a deadlock)\n  Wrong tag? Rank 1 waits in MPI_Recv for",
       "not there: rank 1, as told above\n    not there: rank 2, which is outside MPI"}},
+    {"of two communicators, who is alone in one",
+     {HEAD THREAD("MPI_Barrier") PART(1) WORLD(0, 0) ROW("0-2", 0, 1),
+      HEAD THREAD("MPI_Barrier") PART(2) WORLD(1, 0) ROW("0-2", 1, 1),
+      HEAD THREAD("MPI_Barrier") COLL(0, 0) WORLD(2, 1) ROW("0-2", 2, 0),
+      HEAD THREAD("MPI_Barrier") COLL(1, 0) WORLD(3, 1)},
+     {"Culprit: rank 2 (a deadlock)\n", "MPI_Barrier on communicator #2 of ranks 0-2: ranks 0-1"}},
     {"several that wait for the same rank",
      {HEAD THREAD("MPI_Barrier") COLL(1, 0) WORLD(0, 1),
       HEAD THREAD("MPI_Barrier") COLL(0, 0) WORLD(1, 1),
@@ -396,6 +403,34 @@ static void many(void **state)
     }
 }
 
+/* Every second one waits for a neighbour that is in a barrier, each for another one; and for 0. */
+static void neighbours(void **state)
+{
+    static struct hang_rank ranks[MANY];
+    static char text[MANY][300];
+    (void)state;
+    for (int shape = 0; shape < 2; shape++) {
+        for (int r = 0; r < MANY; r++) {
+            int peer = r % 2 && shape ? 0 : (r + MANY - 1) % MANY;
+            snprintf(text[r], sizeof(text[r]),
+                     HEAD "T\tMPI_%s\twait\t9\t1f\t/a.out\t\nA\trecv\t%d\t%d\t%d\t0\t0\tposted\n"
+                          "C\t0\t%d\t%d\t%d\tMPI_COMM_WORLD\t0-%d\t\n",
+                     r % 2 ? "Recv" : "Barrier", r % 2 ? 0 : 1, peer, peer, MANY, r, !(r % 2),
+                     MANY - 1);
+            ranks[r] = rank_of(text[r]);
+        }
+        struct hang_question question = {.ranks = ranks, .count = MANY, .host = "h"};
+        char *report = hang_format(&question);
+        assert_non_null(report);
+        assert_true(
+            holds(report, shape ? "Culprit: rank 0 (a" : "... and 4994 more of the kind.\n"));
+        assert_true(holds(report, shape ? "Send missing? Ranks 1,3,5,7,9,11,13,15,17,19,21,23"
+                                        : "Send missing? Rank 1 waits in MPI_Recv for a message"));
+        assert_true(strlen(report) < 6000);
+        free(report);
+    }
+}
+
 /* Every second one waits for the next, which has ended: the list is cut, and counted. */
 static void scattered(void **state)
 {
@@ -461,8 +496,9 @@ static void ranges(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_case), cmocka_unit_test(young), cmocka_unit_test(many),
-        cmocka_unit_test(scattered), cmocka_unit_test(sites), cmocka_unit_test(ranges),
+        cmocka_unit_test(each_case),  cmocka_unit_test(young),     cmocka_unit_test(many),
+        cmocka_unit_test(neighbours), cmocka_unit_test(scattered), cmocka_unit_test(sites),
+        cmocka_unit_test(ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

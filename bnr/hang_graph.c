@@ -105,7 +105,7 @@ bool graph_all_targets(const struct hang *h, int rank, bool (*visit)(void *arg, 
 
 bool graph_can_come(const struct hang *h, int rank)
 {
-    return h->nodes[rank].live && !h->nodes[rank].finalizing;
+    return h->nodes[rank].live && (h->hopeful || !h->nodes[rank].finalizing);
 }
 
 static bool can_come(void *arg, int target)
@@ -181,6 +181,35 @@ bool graph_may_come_alone(struct hang *h, int rank, const struct hang_item *item
     bool may = graph_targets(h, rank, item, can_come, h);
     find_live(h, -1);
     return may;
+}
+
+/* Whether a rank that was thought to go on cannot. */
+static bool lose_hope(struct hang *h, int rank)
+{
+    struct node *node = &h->nodes[rank];
+    bool can = node->kind != NODE_WAITS || !node->live;
+    for (int i = 0; i < node->told.thread_count && !can; i++)
+        can = thread_can_go_on(h, rank, i);
+    node->live &= can;
+    return !can;
+}
+
+bool graph_depends(struct hang *h, int rank, int on)
+{
+    bool changed = true;
+    for (int r = 0; r < h->count; r++)
+        h->nodes[r].live = r != on;
+    h->hopeful = true;
+    while (changed && h->nodes[rank].live) {
+        changed = false;
+        graph_sync_reset(h);
+        for (int r = 0; r < h->count; r++)
+            changed |= lose_hope(h, r);
+    }
+    bool depends = !h->nodes[rank].live;
+    h->hopeful = false;
+    find_live(h, -1);
+    return depends;
 }
 
 static bool leads_on(void *arg, int target)

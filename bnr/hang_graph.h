@@ -37,8 +37,9 @@ struct hang {
     struct syncs *syncs; /* hang_sync.c */
     bool *set;           /* [count], for whoever composes a list of ranks */
     int count;
-    int still; /* a rank that stays where it is, while it is asked what would come then; or -1 */
-    int stuck; /* ranks */
+    bool hopeful; /* all may come but those that are found not to */
+    int still;    /* a rank that stays where it is, while it is asked what would come then; or -1 */
+    int stuck;    /* ranks */
     FILE *to;
 };
 
@@ -78,6 +79,10 @@ bool graph_can_come(const struct hang *h, int rank);
 /* Whether a message that this rank waits for, or looks for, may come though the rank itself stays
  * where it is. */
 bool graph_may_come_alone(struct hang *h, int rank, const struct hang_item *item);
+
+/* Whether a rank waits, in the end, for another one: whatever else comes, it cannot go on before
+ * that one does. */
+bool graph_depends(struct hang *h, int rank, int on);
 
 /* Mark every rank from which stuck waits lead to a culprit. */
 void graph_mark_leads(struct hang *h);

@@ -9,10 +9,15 @@
 #include "bnr/hang_why.h"
 
 enum {
-    PATIENCE_MS = 800, /* so long a sender waits until its message counts as not wanted */
-    TRIES_MAX = 64,    /* each may look at all ranks */
-    MISSING_MAX = 6    /* lines */
+    PATIENCE_MS = 800,  /* so long a sender waits until its message counts as not wanted */
+    COST_MAX = 4 << 20, /* ranks looked at, of tries that look at all */
+    MISSING_MAX = 6     /* lines */
 };
+
+static bool may_try(struct why *w)
+{
+    return (int64_t)w->tries++ * w->h->count < COST_MAX;
+}
 
 /* ---- nearly what is awaited ---- */
 
@@ -83,12 +88,32 @@ static void tell_near(struct why *w, int rank, const struct hang_thread *thread,
         write_near(w, rank, thread, item, find_near(told, item));
 }
 
+/* Whether the other one of two will do nothing more before rank goes on: else it may be kept by
+ * something else, and send or receive later. */
+static bool waits_for(struct why *w, int other, int rank)
+{
+    const struct node *node = &w->h->nodes[other];
+    return node->kind == NODE_GONE || node->finalizing || other == rank || !may_try(w) ||
+           graph_depends(w->h, other, rank);
+}
+
+/* Whether such a message has come from one who will send no other. */
+static bool has_near(struct why *w, int rank, const struct hang_item *item)
+{
+    const struct hang_told *told = &w->h->nodes[rank].told;
+    const struct hang_queue *queue;
+    for (int q = 0; (queue = next_near(told, item, &q));)
+        if (queue->peer < 0 || queue->peer >= w->h->count || waits_for(w, queue->peer, rank))
+            return true;
+    return false;
+}
+
 static void explain_near_of(struct why *w, int rank, const struct hang_thread *thread)
 {
     const struct hang_told *told = &w->h->nodes[rank].told;
     for (int i = 0; i < thread->count; i++) {
         const struct hang_item *item = &told->items[thread->first + i];
-        if (find_near(told, item))
+        if (has_near(w, rank, item))
             tell_near(w, rank, thread, item);
     }
 }
@@ -105,12 +130,11 @@ static bool is_patient(const struct hang *h, int rank)
 
 /* One that polls may do anything yet, and receive what has come; but what it looks for cannot come
  * unless it does, and who has sent the one waits, too. */
-static bool is_in_vain(struct why *w, int rank, const struct hang_item *item, int *tries)
+static bool is_in_vain(struct why *w, int rank, const struct hang_item *item)
 {
     const struct hang_queue *queue = find_near(&w->h->nodes[rank].told, item);
     return queue && queue->peer >= 0 && queue->peer < w->h->count &&
-           is_patient(w->h, queue->peer) && (*tries)++ < TRIES_MAX &&
-           !graph_may_come_alone(w->h, rank, item);
+           is_patient(w->h, queue->peer) && may_try(w) && !graph_may_come_alone(w->h, rank, item);
 }
 
 static bool tests(const struct hang_thread *thread)
@@ -120,18 +144,18 @@ static bool tests(const struct hang_thread *thread)
 }
 
 /* MPI_Iprobe tells what it looks for; where a rank tests requests, these are its receives. */
-static void explain_poll_of(struct why *w, int rank, const struct hang_thread *thread, int *tries)
+static void explain_poll_of(struct why *w, int rank, const struct hang_thread *thread)
 {
     const struct hang_told *told = &w->h->nodes[rank].told;
     for (int i = 0; i < thread->count; i++) {
         const struct hang_item *item = &told->items[thread->first + i];
-        if (is_in_vain(w, rank, item, tries))
+        if (is_in_vain(w, rank, item))
             tell_near(w, rank, thread, item);
     }
     for (int q = 0; q < told->queue_count && tests(thread); q++) {
         const struct hang_queue *p = &told->queues[q];
         struct hang_item item = {HANG_RECV, p->context, p->peer, p->rank, p->tag, p->bytes, ""};
-        if (p->kind == 'P' && is_in_vain(w, rank, &item, tries))
+        if (p->kind == 'P' && is_in_vain(w, rank, &item))
             tell_near(w, rank, thread, &item);
     }
 }
@@ -139,12 +163,11 @@ static void explain_poll_of(struct why *w, int rank, const struct hang_thread *t
 void why_near(struct why *w)
 {
     struct hang *h = w->h;
-    int tries = 0;
     for (int r = 0; r < h->count; r++)
         for (int t = 0; t < h->nodes[r].told.thread_count; t++) {
             const struct hang_thread *thread = &h->nodes[r].told.threads[t];
             if (thread->mode == HANG_POLL && !h->nodes[r].told.cut)
-                explain_poll_of(w, r, thread, &tries);
+                explain_poll_of(w, r, thread);
             else if (graph_is_stuck(h, r))
                 explain_near_of(w, r, thread);
         }
@@ -293,7 +316,7 @@ static struct missing missing_of(const struct hang *h, int rank, const struct ha
 
 /* The message that a late rank waits for of one that is in the collective of that group, and the
  * thread. NULL: none. */
-static const struct hang_item *missing_item(const struct why *w, int rank, int group,
+static const struct hang_item *missing_item(struct why *w, int rank, int group,
                                             const struct hang_thread **thread)
 {
     const struct hang_told *told = &w->h->nodes[rank].told;
@@ -303,7 +326,8 @@ static const struct hang_item *missing_item(const struct why *w, int rank, int g
             *thread = &told->threads[t];
             if (item->what <= HANG_PROBE && item->peer >= 0 && item->peer < w->h->count &&
                 item->peer != rank && w->mark[item->peer] == group &&
-                !graph_collective(told, item->context) && strcmp(item->state, "moving"))
+                !graph_collective(told, item->context) && strcmp(item->state, "moving") &&
+                waits_for(w, item->peer, rank))
                 return item;
         }
     return NULL;

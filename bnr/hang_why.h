@@ -23,6 +23,7 @@ struct why {
     int pair_count, pair_room;
     int lines, left_out;
     int suspected; /* ranks */
+    int tries;     /* at what would come if one rank stayed where it is */
     int missing;   /* lines about messages that are missing */
 };
 

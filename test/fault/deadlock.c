@@ -363,6 +363,20 @@ static void tests_tag(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Ranks 0 to 3 wait for each other; of the many others half look for a message, and half compute.
+ */
+static void crowd(void)
+{
+    volatile double sum = 0;
+    int flag = 0;
+    if (rank < 4)
+        receive((rank + 1) % 4, 1);
+    while (rank % 2 && !flag)
+        MPI_Iprobe(0, 3, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    for (double i = 0; rank % 2 == 0; i++)
+        sum = sum + i;
+}
+
 /* No mistake: a ring that goes on. */
 static void lively(void)
 {
@@ -606,6 +620,7 @@ static const struct {
     {"named", named},
     {"between", between},
     {"unrooted", unrooted},
+    {"crowd", crowd},
     {"lively", lively},
     {"busy_tag", busy_tag},
     {"early", early},

@@ -100,6 +100,11 @@ planted unrooted "ranks 0,3 (a deadlock)" "MPI_Bcast on bridge: ranks 2-3 wait i
     "Send missing? Rank 0 waits in MPI_Recv for a message from rank 3 (tag 14, MPI_COMM_WORLD)"
 run --timeout 1 -n 4 "$deadlock" lively >out 2>err
 same "a job that goes on is in no deadlock" "$?$(grep -c 'a deadlock' err)" 1240
+begun=$(date +%s)
+run --timeout 3 -n 32 "$deadlock" crowd >out 2>err
+same "a crowded host: the time limit ends it" $? 124
+[ $(($(date +%s) - begun)) -lt 20 ] || fail "a crowded host: the report is late" "$(cat err)"
+holds "a crowded host" "$(cat err)" "Culprits: ranks 0-3 (a deadlock)"
 planted busy_tag "ranks 0-1 (a deadlock)" "Wrong tag? Rank 1 waits in MPI_Recv" \
     "not there: rank 1, as told above" "not there: rank 2, which is outside MPI and computes"
 planted early "rank 2" "not there: rank 2, which is outside MPI and sleeps"

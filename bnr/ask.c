@@ -4,7 +4,6 @@
 #include "bnr/ask.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include "bnr/hang.h"
 #include "bnr/site.h"
 #include "os/clock.h"
+#include "os/file.h"
 #include "os/log.h"
 
 enum {
@@ -63,17 +63,12 @@ bool ask_has_ranks(const struct ask *a)
     return false;
 }
 
-/* Read a file of /proc into text, cut to size. Returns whether there was anything. */
+/* Read a file of a process. Returns whether there was anything. */
 static bool read_proc(int pid, const char *name, char *text, size_t size)
 {
     char path[64];
     snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t len = fd < 0 ? -1 : read(fd, text, size - 1);
-    if (fd >= 0)
-        close(fd);
-    text[len > 0 ? len : 0] = 0;
-    return len > 0;
+    return os_read_start(path, text, size) > 0;
 }
 
 /* The process that is the rank: under a wrapper not the one that was started. It has said so

@@ -3,23 +3,20 @@
 /* The host's identity; see host.h. */
 #include "bnr/host.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/file.h"
 #include "os/log.h"
 
 /* Copy the first word of a file, letters, digits and '-' only; "-" without. */
 static void read_word(const char *path, char *word, size_t size)
 {
     size_t n = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
     char text[64];
-    ssize_t got = fd < 0 ? 0 : read(fd, text, sizeof(text));
-    if (fd >= 0)
-        close(fd);
+    ssize_t got = os_read_start(path, text, sizeof(text));
     for (ssize_t i = 0; i < got && n + 1 < size; i++) {
         char c = text[i], lower = (char)(c | 0x20);
         if (!((lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') || c == '-'))

@@ -25,6 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "os/file.h"
 #include "os/log.h"
 
 enum {
@@ -325,10 +326,7 @@ static int child_main(void *arg)
 static int is_text(const char *path)
 {
     char first[64];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, first, sizeof(first));
-    if (fd >= 0)
-        close(fd);
+    ssize_t n = os_read_start(path, first, sizeof(first));
     return n > 0 && !memchr(first, 0, (size_t)n) && first[0] != '\177'; /* a cut ELF header */
 }
 
@@ -461,11 +459,7 @@ int launch_explain(const char *path, int rc, const char *step, char *why, size_t
         snprintf(why, size, "cannot %s: %s%s", step, strerror(-rc), limit_of(rc));
         return LAUNCH_NOT_EXECUTABLE;
     }
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t len = fd < 0 ? -1 : read(fd, head, sizeof(head) - 1);
-    head[len > 0 ? len : 0] = 0;
-    if (fd >= 0)
-        close(fd);
+    ssize_t len = os_read_start(path, head, sizeof(head));
     explain_execute(head, len, rc, why, size);
     os_one_line(why);
     return rc == -ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_NOT_EXECUTABLE;

@@ -5,7 +5,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "os/clock.h"
+#include "os/file.h"
 
 #define LIMIT_NS 2000000000u
 
@@ -36,14 +36,9 @@ static int kill_listed(pid_t spared)
 {
     char path[64], text[4096];
     snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    ssize_t n = read(fd, text, sizeof(text) - 1);
-    close(fd);
+    ssize_t n = os_read_start(path, text, sizeof(text));
     if (n < 0)
-        return -errno;
-    text[n] = 0;
+        return (int)n;
     if (n == (ssize_t)sizeof(text) - 1) /* the last number may be cut: it comes again */
         *strrchr(text, ' ') = 0;
     int killed = 0;
@@ -60,13 +55,7 @@ static pid_t parent_of(const char *name)
 {
     char path[300], text[512];
     snprintf(path, sizeof(path), "/proc/%s/stat", name);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-    if (fd >= 0)
-        close(fd);
-    if (n <= 0)
-        return 0;
-    text[n] = 0;
+    (void)os_read_start(path, text, sizeof(text));
     int parent = 0;
     const char *after = strrchr(text, ')'); /* the name may hold anything */
     return after && sscanf(after + 1, " %*c %d", &parent) == 1 ? parent : 0;

@@ -5,10 +5,8 @@
  * and bids for the context travel along. The colors of hardware are made of an instance's number
  * and its host's.
  */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "mpi/agree.h"
 #include "mpi/comm.h"
@@ -16,6 +14,7 @@
 #include "mpi/group.h"
 #include "mpi/hardware.h"
 #include "mpi/session.h"
+#include "os/file.h"
 #include "os/log.h"
 
 /* ---- everybody's words ---- */
@@ -167,10 +166,7 @@ uint64_t comm_host_id(void)
     char boot[64];
     const char *host = os_host_name();
     uint64_t id = hash(UINT64_C(0xcbf29ce484222325), host, strlen(host));
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    ssize_t len = fd < 0 ? 0 : read(fd, boot, sizeof(boot));
-    if (fd >= 0)
-        close(fd);
+    ssize_t len = os_read_start("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
     return hash(id, boot, len > 0 ? (size_t)len : 0);
 }
 

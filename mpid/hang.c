@@ -7,7 +7,6 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <execinfo.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <link.h>
 #include <pthread.h>
@@ -21,6 +20,7 @@
 #include "mpid/sleep.h"
 #include "mpid/wait.h"
 #include "os/clock.h"
+#include "os/file.h"
 #include "os/lock.h"
 
 enum {
@@ -489,17 +489,12 @@ void hang_tell_closes(void *arg, struct mpid_tale *tale)
 
 /* ---- other threads ---- */
 
-/* Read a file of a thread of this process, cut to size. Returns whether there was anything. */
+/* Read a file of a thread of this process. Returns whether there was anything. */
 static bool read_task(const char *id, const char *name, char *text, size_t size)
 {
     char path[64];
     snprintf(path, sizeof(path), "/proc/self/task/%.16s/%s", id, name);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t len = fd < 0 ? -1 : read(fd, text, size - 1);
-    if (fd >= 0)
-        close(fd);
-    text[len > 0 ? len : 0] = 0;
-    return len > 0;
+    return os_read_start(path, text, size) > 0;
 }
 
 static bool has_told(pid_t id)

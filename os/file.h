@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The beginning of a small file, of those that the kernel writes, say. */
+#ifndef OS_FILE_H
+#define OS_FILE_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+/* Read the first size - 1 bytes of a file, or what there is, and put a 0 behind them. Returns their
+ * number, or -errno; then text is "". */
+static inline ssize_t os_read_start(const char *path, char *text, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t len = fd < 0 ? -1 : read(fd, text, size - 1);
+    int rc = -errno;
+    if (fd >= 0)
+        close(fd);
+    text[len > 0 ? len : 0] = 0;
+    return len < 0 ? rc : len;
+}
+
+#endif

@@ -314,11 +314,12 @@ static void compose_job_list(struct run *run)
 {
     const char *outer = getenv("BNR_JOB");
     size_t len = outer ? strlen(outer) : 0;
-    char *at = run->extra.job + sprintf(run->extra.job, "BNR_JOB=");
+    char *job = run->extra.job;
+    size_t at = (size_t)snprintf(job, sizeof(run->extra.job), "BNR_JOB=");
     if (len && len + 1 + 32 < JOB_LIST_MAX)
-        at += sprintf(at, "%s,", outer);
-    for (int i = 0; i < 16; i++)
-        at += sprintf(at, "%02x", run->table.head->gid[i]);
+        at += (size_t)snprintf(job + at, sizeof(run->extra.job) - at, "%s,", outer);
+    for (int i = 0; i < 16; i++, at += 2)
+        snprintf(job + at, sizeof(run->extra.job) - at, "%02x", run->table.head->gid[i]);
 }
 
 static void compose_extra(struct run *run, int rank)

@@ -230,6 +230,10 @@ static int run(const struct call *call)
     int rc = coll_run(call->c);
     if (__builtin_expect(!rc, 1))
         return MPI_SUCCESS;
+    if (rc == MPI_ERR_TRUNCATE)
+        return errh_comm(call->c->comm, rc, call->function,
+                         "more data came than fit: another member gave another count or datatype, "
+                         "or called another collective function or these in another order");
     return request_raise(call->c->comm, rc, call->function, MPI_STATUS_IGNORE);
 }
 

@@ -33,9 +33,7 @@ def from_meson(path):
 def from_conformance(path):
     with open(path, encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            verdict = row["verdict"]
-            if verdict == "skipped" or verdict == "not built" and row["reason"].startswith("needs "):
-                verdict = "SKIP"
+            verdict = "SKIP" if row["verdict"] in ("skipped", "lacking") else row["verdict"]
             name = f"{row['dir']}/{row['program']} np={row['ranks']} {row['args']}".strip()
             yield name, "OK" if verdict == "passed" else verdict, row["reason"]
 

@@ -75,7 +75,8 @@ int PMPI_Init(int *argc, char ***argv)
  * As MPI_Init. The levels are, in rising order: MPI_THREAD_SINGLE, there is one thread;
  * MPI_THREAD_FUNNELED, only the thread that calls this one calls MPI; MPI_THREAD_SERIALIZED, one
  * thread at a time does; MPI_THREAD_MULTIPLE, any thread at any time. A session has a level of its
- * own, and may be in use beside MPI_Init's calls: so locks are taken at all levels but the first.
+ * own, and may be in use beside MPI_Init's calls: so locks are taken at the last two levels,
+ * and at the others once there is a session.
  *
  * argc, argv (in): what main() got, or NULL; they are not changed
  * required: the level; one that is none of them is taken as the next higher one

@@ -74,8 +74,8 @@ static struct match *find(const struct match *like)
     return match;
 }
 
-/* Locked. Enter a copy of this, with its tree, which it takes over. NULL: no memory. */
-static struct match *enter(const struct match *like, struct type_tree *tree)
+/* Locked. A copy of this, with its tree, which it takes over. NULL: no memory. */
+static struct match *make(const struct match *like, struct type_tree *tree)
 {
     struct match *match = tree ? malloc(sizeof(*match)) : NULL;
 
@@ -95,6 +95,19 @@ error:
     free(match);
     type_tree_destroy(tree);
     return NULL;
+}
+
+/* Enter it, unless another thread has: that one is the type. NULL: no memory. */
+static struct match *enter(const struct match *like, struct type_tree *tree)
+{
+    os_lock(&lock);
+    struct match *match = find(like);
+    if (match)
+        type_tree_destroy(tree);
+    else
+        match = make(like, tree);
+    os_unlock(&lock);
+    return match;
 }
 
 /* ---- Fortran's kinds ---- */
@@ -135,22 +148,15 @@ static const struct type *kind_of(int combiner, int p, int r)
     return NULL;
 }
 
-/* Enter it, unless another thread has: that one is the type. NULL: no memory. */
-static struct match *f90_enter(struct match *like, int combiner, int p, int r)
+static struct match *f90_enter(const struct match *like, int combiner, int p, int r)
 {
     bool integer = combiner == MPI_COMBINER_F90_INTEGER;
-    os_lock(&lock);
-    struct match *match = find(like);
-    if (!match) {
-        struct type_tree *tree = type_tree_create(combiner, integer ? 1 : 2, 0);
-        if (tree) {
-            tree->args[0] = integer ? r : p;
-            tree->args[integer ? 0 : 1] = r;
-        }
-        match = enter(like, tree);
+    struct type_tree *tree = type_tree_create(combiner, integer ? 1 : 2, 0);
+    if (tree) {
+        tree->args[0] = integer ? r : p;
+        tree->args[integer ? 0 : 1] = r;
     }
-    os_unlock(&lock);
-    return match;
+    return enter(like, tree);
 }
 
 int type_match_f90(int combiner, int p, int r, struct type **found)
@@ -210,21 +216,14 @@ static bool is_integer(const struct type *type)
     return type->form == TYPE_SIGNED || type->form == TYPE_UNSIGNED;
 }
 
-/* As f90_enter(). */
-static struct match *pair_enter(struct match *like, struct type *value, struct type *index)
+static struct match *pair_enter(const struct match *like, struct type *value, struct type *index)
 {
-    os_lock(&lock);
-    struct match *match = find(like);
-    if (!match) {
-        struct type_tree *tree = type_tree_create(MPI_COMBINER_VALUE_INDEX, 0, 2);
-        if (tree) {
-            tree->types[0] = value;
-            tree->types[1] = index;
-        }
-        match = enter(like, tree);
+    struct type_tree *tree = type_tree_create(MPI_COMBINER_VALUE_INDEX, 0, 2);
+    if (tree) {
+        tree->types[0] = value;
+        tree->types[1] = index;
     }
-    os_unlock(&lock);
-    return match;
+    return enter(like, tree);
 }
 
 int type_match_pair(struct type *value, struct type *index, struct type **found)

@@ -31,23 +31,16 @@
 #include "mpi/context.h"
 #include "mpi/errh.h"
 #include "mpi/group.h"
+#include "mpi/hash.h"
 #include "mpi/request.h"
-
-static uint64_t hash(uint64_t seed, const void *bytes, size_t len)
-{
-    const unsigned char *byte = bytes;
-    for (size_t i = 0; i < len; i++)
-        seed = (seed ^ byte[i]) * UINT64_C(0x100000001b3);
-    return seed;
-}
 
 static uint64_t hash_group(const struct group *group)
 {
-    uint64_t seed = UINT64_C(0xcbf29ce484222325);
+    uint64_t seed = HASH_START;
     if (group->list)
-        return hash(seed, group->list, (size_t)group->size * sizeof(*group->list));
+        return hash_more(seed, group->list, (size_t)group->size * sizeof(*group->list));
     int64_t range[] = {group->first, group->stride, group->size};
-    return hash(hash(seed, &group->gid, sizeof(group->gid)), range, sizeof(range));
+    return hash_more(hash_more(seed, &group->gid, sizeof(group->gid)), range, sizeof(range));
 }
 
 /* Where those meet who have the same text and the same key. */
@@ -58,7 +51,7 @@ struct place {
 
 static struct place find_place(const char *text, uint64_t key)
 {
-    uint64_t h = hash(key ^ UINT64_C(0x9e3779b97f4a7c15), text, strlen(text) + 1);
+    uint64_t h = hash_more(key ^ UINT64_C(0x9e3779b97f4a7c15), text, strlen(text) + 1);
     h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
     uint32_t low = (uint32_t)h & (context_meeting - 1);
     return (struct place){context_meeting | (low & -(uint32_t)CONTEXT_STEP),

@@ -12,6 +12,7 @@
 #include "mpi/comm.h"
 #include "mpi/context.h"
 #include "mpi/group.h"
+#include "mpi/hash.h"
 #include "mpi/hardware.h"
 #include "mpi/session.h"
 #include "os/file.h"
@@ -151,23 +152,15 @@ int comm_split(struct comm *comm, const struct comm_split *how, struct comm **ne
 
 /* ---- hosts ---- */
 
-static uint64_t hash(uint64_t seed, const void *bytes, size_t len)
-{
-    const unsigned char *byte = bytes;
-    for (size_t i = 0; i < len; i++)
-        seed = (seed ^ byte[i]) * UINT64_C(0x100000001b3);
-    return seed;
-}
-
 /* The host's name tells apart what share a kernel; the boot's id, hosts with
  * equal names. */
 uint64_t comm_host_id(void)
 {
     char boot[64];
     const char *host = os_host_name();
-    uint64_t id = hash(UINT64_C(0xcbf29ce484222325), host, strlen(host));
+    uint64_t id = hash_more(HASH_START, host, strlen(host));
     ssize_t len = os_read_start("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
-    return hash(id, boot, len > 0 ? (size_t)len : 0);
+    return hash_more(id, boot, len > 0 ? (size_t)len : 0);
 }
 
 /* ---- hardware ---- */
@@ -178,7 +171,7 @@ static uint64_t instance_color(const struct hardware_place *place, enum hardware
     if (level == HARDWARE_HOST)
         return place->id[HARDWARE_HOST];
     uint64_t what[] = {(uint64_t)level, place->id[level]};
-    return hash(place->id[HARDWARE_HOST], what, sizeof(what));
+    return hash_more(place->id[HARDWARE_HOST], what, sizeof(what));
 }
 
 void comm_split_resource(const char *name, struct comm_split *how)
@@ -243,5 +236,5 @@ void comm_split_pset(const char *name, struct comm_split *how)
     struct session_pset set = {0, 0};
     how->member = session_pset(name, &set) && (int64_t)me.rank >= set.first &&
                   (int64_t)me.rank < (int64_t)set.first + set.size;
-    how->color = hash(hash(1, &me.gid, sizeof(me.gid)), &set, sizeof(set));
+    how->color = hash_more(hash_more(1, &me.gid, sizeof(me.gid)), &set, sizeof(set));
 }

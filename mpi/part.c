@@ -4,6 +4,7 @@
 #include "mpi/part.h"
 
 #include <stdlib.h>
+#include <utlist.h>
 
 #include "include/mpid.h"
 #include "mpi/comm.h"
@@ -119,10 +120,7 @@ static void take_tags(struct part *part)
             break;
     }
     live.next_tag += part->cut.chunks;
-    part->next = live.first;
-    if (live.first)
-        live.first->prev = part;
-    live.first = part;
+    DL_PREPEND(live.first, part);
     os_unlock(&live.lock);
 }
 
@@ -130,11 +128,7 @@ static void drop_tags(struct part *part)
 {
     os_lock(&live.lock);
     if (part->prev)
-        part->prev->next = part->next;
-    else if (live.first == part)
-        live.first = part->next;
-    if (part->next)
-        part->next->prev = part->prev;
+        DL_DELETE(live.first, part);
     os_unlock(&live.lock);
 }
 

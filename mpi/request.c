@@ -4,6 +4,7 @@
 #include "mpi/request.h"
 
 #include <stdlib.h>
+#include <utlist.h>
 
 #include "mpi/buffer.h"
 #include "mpi/comm.h"
@@ -29,21 +30,15 @@ void request_set_start(struct request *request, struct request_start *start)
 {
     request->owned = request->start = start;
     start->request = request;
-    start->at = &starts.first;
     os_lock(&starts.lock);
-    start->next = starts.first;
-    if (start->next)
-        start->next->at = &start->next;
-    starts.first = start;
+    DL_PREPEND(starts.first, start);
     os_unlock(&starts.lock);
 }
 
 static void unlist(struct request_start *start)
 {
     os_lock(&starts.lock);
-    *start->at = start->next;
-    if (start->next)
-        start->next->at = start->at;
+    DL_DELETE(starts.first, start);
     os_unlock(&starts.lock);
 }
 

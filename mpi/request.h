@@ -45,7 +45,7 @@ struct request_start {
     int peer, tag;
     unsigned mode;
     struct request *request;          /* whose it is */
-    struct request_start *next, **at; /* in the list of all */
+    struct request_start *next, *prev; /* in the list of all */
 };
 
 struct request {

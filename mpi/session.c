@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <utlist.h>
 
 #include "mpi/buffer.h"
 #include "mpi/errh.h"
@@ -40,11 +41,7 @@ struct session *session_create(int level, struct errhandler *errhandler, char *w
     session->level = level;
     os_lock(&lock);
     session->number = ++last_number;
-    session->next = sessions;
-    session->at = &sessions;
-    if (session->next)
-        session->next->at = &session->next;
-    sessions = session;
+    DL_PREPEND(sessions, session);
     os_unlock(&lock);
     return session;
 }
@@ -56,9 +53,7 @@ int session_destroy(struct session *session)
     session->object.word = 0; /* for callbacks, too, which the next line may run */
     (void)buffer_detach(&session->buffer, &memory, &size); /* there may be none */
     os_lock(&lock);
-    *session->at = session->next;
-    if (session->next)
-        session->next->at = session->at;
+    DL_DELETE(sessions, session);
     os_unlock(&lock);
     errh_stop(&session->errhandler);
     store_free(&store, session);

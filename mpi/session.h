@@ -30,7 +30,7 @@ struct session {
     struct errh_slot errhandler;
     struct buffer *buffer;           /* attached with MPI_Session_attach_buffer; NULL: none */
     int level;                       /* of threads, as asked for */
-    struct session *next, **at;
+    struct session *next, *prev;
 };
 
 static inline struct session *session_from(MPI_Session handle) /* NULL: none */

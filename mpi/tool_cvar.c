@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 #include "mpi/errh.h"
 #include "mpi/tool_handle.h"
@@ -110,9 +111,7 @@ int tool_cvar_alloc(int index, struct tool_cvar_handle **handle)
         return MPI_T_ERR_OUT_OF_HANDLES;
     *made = (struct tool_cvar_handle){.own = tool_handle_make(TOOL_CVAR, made),
                                       .index = index,
-                                      .count = 1,
-                                      .next = handles,
-                                      .at = &handles};
+                                      .count = 1};
     if (!made->own) {
         free(made);
         return MPI_T_ERR_OUT_OF_HANDLES;
@@ -121,9 +120,7 @@ int tool_cvar_alloc(int index, struct tool_cvar_handle **handle)
         size_t len = strlen(os_setting_text((enum os_setting_id)index)) + 1;
         made->count = len < TEXT_MAX ? TEXT_MAX : (int)len;
     }
-    if (handles)
-        handles->at = &made->next;
-    handles = made;
+    DL_PREPEND(handles, made);
     *handle = made;
     return MPI_SUCCESS;
 }
@@ -135,9 +132,7 @@ struct tool_cvar_handle *tool_cvar_from(MPI_T_cvar_handle handle)
 
 void tool_cvar_free(struct tool_cvar_handle *handle)
 {
-    *handle->at = handle->next;
-    if (handle->next)
-        handle->next->at = handle->at;
+    DL_DELETE(handles, handle);
     tool_handle_drop(handle->own);
     free(handle);
 }

@@ -32,7 +32,7 @@ struct tool_cvar_handle {
     MPI_T_cvar_handle own; /* what leads to it */
     int index;
     int count; /* of elements */
-    struct tool_cvar_handle *next, **at;
+    struct tool_cvar_handle *next, *prev;
 };
 
 /* Return an MPI_T code, or MPI_SUCCESS. */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 #include "include/mpid.h"
 #include "mpi/comm.h"
@@ -418,11 +419,7 @@ int tool_pvar_alloc(struct tool_session *session, int index, struct comm *comm,
         made->group = comm->remote ? comm->remote : comm->group;
         group_ref(made->group);
     }
-    made->next = session->handles;
-    made->at = &session->handles;
-    if (made->next)
-        made->next->at = &made->next;
-    session->handles = made;
+    DL_PREPEND(session->handles, made);
     clear(made);
     *handle = made;
     return MPI_SUCCESS;
@@ -438,9 +435,7 @@ struct tool_pvar_handle *tool_pvar_from(const struct tool_session *session,
 void tool_pvar_free(struct tool_pvar_handle *handle)
 {
     tool_pvar_stop(handle);
-    *handle->at = handle->next;
-    if (handle->next)
-        handle->next->at = handle->at;
+    DL_DELETE(handle->session->handles, handle);
     group_unref(handle->group);
     tool_handle_drop(handle->own);
     free(handle);
@@ -451,15 +446,12 @@ struct tool_session *tool_session_create(void)
     struct tool_session *session = malloc(sizeof(*session));
     if (!session)
         return NULL;
-    *session = (struct tool_session){
-        .own = tool_handle_make(TOOL_SESSION, session), .next = sessions, .at = &sessions};
+    *session = (struct tool_session){.own = tool_handle_make(TOOL_SESSION, session)};
     if (!session->own) {
         free(session);
         return NULL;
     }
-    if (sessions)
-        sessions->at = &session->next;
-    sessions = session;
+    DL_PREPEND(sessions, session);
     return session;
 }
 
@@ -472,9 +464,7 @@ void tool_session_free(struct tool_session *session)
 {
     while (session->handles)
         tool_pvar_free(session->handles);
-    *session->at = session->next;
-    if (session->next)
-        session->next->at = session->at;
+    DL_DELETE(sessions, session);
     tool_handle_drop(session->own);
     free(session);
 }

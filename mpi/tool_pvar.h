@@ -39,7 +39,7 @@ struct tool_pvar {
 struct tool_session {
     MPI_T_pvar_session own; /* what leads to it */
     struct tool_pvar_handle *handles;
-    struct tool_session *next, **at;
+    struct tool_session *next, *prev;
 };
 
 struct tool_pvar_handle {
@@ -49,7 +49,7 @@ struct tool_pvar_handle {
     bool started;
     struct tool_session *session;
     struct group *group; /* whose members are the elements; NULL: not bound */
-    struct tool_pvar_handle *next, **at;
+    struct tool_pvar_handle *next, *prev;
     uint64_t *base;   /* [2 * count]: the device's count when it was started; and that of now */
     uint64_t value[]; /* [count]: from the times before that; or the mark */
 };

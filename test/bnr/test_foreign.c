@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bnr/foreign.h"
+#include "bnr/launch/foreign.h"
 
 enum {
     BASE = 0x400000

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "bnr/hang.h"
-#include "bnr/hang_text.h"
+#include "bnr/diagnose/hang.h"
+#include "bnr/diagnose/hang_text.h"
 
 enum {
     RANKS = 4,

@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "bnr/job.h"
+#include "bnr/core/job.h"
 
 #define EXITED(code) ((code) << 8)
 #define KILLED(sig)  (sig)

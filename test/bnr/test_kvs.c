@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bnr/kvs.h"
+#include "bnr/host/kvs.h"
 
 enum { SIZE = 1024 };
 

@@ -16,9 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bnr/backend.h"
-#include "bnr/launch.h"
-#include "bnr/warden.h"
+#include "bnr/client/backend.h"
+#include "bnr/launch/launch.h"
+#include "bnr/launch/warden.h"
 
 static char folder[] = "/tmp/vireo-launch-XXXXXX";
 

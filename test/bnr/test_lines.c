@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "bnr/lines.h"
+#include "bnr/core/lines.h"
 
 enum {
     SOURCES = 3,

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "bnr/option_table.h"
+#include "bnr/tools/option_table.h"
 #include "os/nearest.h"
 #include "os/settings.h"
 

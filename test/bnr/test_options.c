@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "bnr/option_table.h"
-#include "bnr/options.h"
+#include "bnr/tools/option_table.h"
+#include "bnr/tools/options.h"
 
 enum {
     WORDS = 32

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "bnr/report.h"
+#include "bnr/diagnose/report.h"
 
 enum {
     RANKS = 4

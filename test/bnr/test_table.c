@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bnr/fence.h"
-#include "bnr/table.h"
+#include "bnr/host/fence.h"
+#include "bnr/host/table.h"
 
 static struct table table;
 

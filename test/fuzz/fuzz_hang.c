@@ -8,8 +8,8 @@
  */
 #include <ctype.h>
 
-#include "bnr/hang.h"
-#include "bnr/hang_text.h"
+#include "bnr/diagnose/hang.h"
+#include "bnr/diagnose/hang_text.h"
 #include "test/fuzz/main.h"
 
 enum {

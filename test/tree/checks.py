@@ -16,7 +16,7 @@ CASES = [
     ("layers", "channels/tcp/tcp.c", '#include "channels/tcp/link.h"\n#include "os/net.h"\n', None),
     ("layers", "channels/tcp/tcp.c", '#include "channels/shm/shm.h"\n', "channels/tcp may not"),
     ("layers", "channels/tcp/tcp.c", '#  include "include/mpid.h"\n', "channels/tcp may not"),
-    ("layers", "bnr/kvs.c", '#include "include/channel.h"\n', "bnr may not include"),
+    ("layers", "bnr/host/kvs.c", '#include "include/channel.h"\n', "bnr may not include"),
     ("layers", "mpi/api/p2p.c", '#include <mpi.h>\n#include "p2p.gen.h"\n', None),
     ("layers", "mpi/comm.c", '#include "include/bnr.h"\n', "mpi may not include"),
     ("layers", "os/log.c", '#include "log.h"\n', "os may not include"),

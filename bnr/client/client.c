@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The BNR calls: arguments, life cycle, handles; a back end does the rest. */
+#include "include/bnr.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "bnr/client/backend.h"
+#include "bnr/client/event.h"
+#include "os/log.h"
+#include "os/settings.h"
+
+struct bnr_group {
+    struct backend *backend;
+};
+
+/* The state of this process in its job; the caller's serialisation guards it. */
+static struct {
+    int count;               /* BNR_Init less BNR_Finalize */
+    pid_t pid;               /* who joined: a forked child has not */
+    int busy;                /* a fence is under way */
+    struct backend *backend; /* kept after the last BNR_Finalize, for a later BNR_Init */
+    struct bnr_group world;
+    struct events events;
+    BNR_Init_attr attr;
+    void (*asked)(void *arg); /* NULL: nobody answers here */
+    void *asked_arg;
+    uint32_t asks; /* seen */
+} client;
+
+static int is_member(BNR_Group g)
+{
+    return client.count && g == &client.world;
+}
+
+static int bad_group(void)
+{
+    return client.count ? BNR_ERR_ARG : BNR_ERR_NOT_INIT;
+}
+
+static int is_rank(int rank)
+{
+    return rank >= 0 && rank < client.backend->size;
+}
+
+/* ---- life cycle ---- */
+
+static const char *variable(const char *name)
+{
+    return getenv(name);
+}
+
+static int join(void)
+{
+    char why[512];
+    if (os_settings_load(why, sizeof(why))) {
+        os_fail(0, "%s", why);
+        return BNR_ERR_ARG;
+    }
+    int alone = (int)os_setting(OS_SETTING_SINGLETON);
+    if (!alone && (getenv("BNR_FD") || getenv("BNR_RANK")))
+        return native_join(&client.backend);
+    if (!alone && single_is_doubtful(variable, why, sizeof(why))) {
+        os_fail(0,
+                "%s, but this program knows only its own mpiexec: start it with that, or "
+                "alone with VIREO_SINGLETON=1",
+                why);
+        return BNR_ERR_UNSUPPORTED;
+    }
+    return single_join(&client.backend);
+}
+
+static void take_attr(const BNR_Init_attr *attr)
+{
+    memset(&client.attr, 0, sizeof(client.attr));
+    memcpy(&client.attr, attr, attr->size < sizeof(*attr) ? attr->size : sizeof(*attr));
+}
+
+int BNR_Init(const BNR_Init_attr *attr)
+{
+    if (attr && attr->size < sizeof(attr->size))
+        return BNR_ERR_ARG;
+    if (client.backend && client.pid != getpid()) {
+        os_fail(0, "a forked child cannot take its parent's place in the job");
+        return BNR_ERR_PERM;
+    }
+    if (!client.backend) {
+        int rc = join();
+        if (rc)
+            return rc;
+        client.pid = getpid();
+        client.world.backend = client.backend;
+    } else if (!client.count) {
+        client.backend->ops->rejoin(client.backend);
+    }
+    client.count++;
+    if (attr)
+        take_attr(attr);
+    return BNR_SUCCESS;
+}
+
+int BNR_Finalize(void)
+{
+    if (!client.count)
+        return BNR_ERR_NOT_INIT;
+    if (client.events.running || client.busy)
+        return BNR_ERR_STATE;
+    if (--client.count)
+        return BNR_SUCCESS;
+    event_clear(&client.events);
+    memset(&client.attr, 0, sizeof(client.attr));
+    client.asked = NULL;
+    if (client.pid == getpid())
+        client.backend->ops->leave(client.backend);
+    return BNR_SUCCESS;
+}
+
+int BNR_Initialized(int *flag)
+{
+    if (!flag)
+        return BNR_ERR_ARG;
+    *flag = client.count > 0;
+    return BNR_SUCCESS;
+}
+
+int BNR_Query_caps(unsigned long long *caps)
+{
+    if (!client.count || !caps)
+        return bad_group();
+    *caps = client.backend->ops->caps;
+    return BNR_SUCCESS;
+}
+
+int BNR_Backend_name(const char **name)
+{
+    if (!client.count || !name)
+        return bad_group();
+    *name = client.backend->ops->name;
+    return BNR_SUCCESS;
+}
+
+static __attribute__((cold, noinline)) int hear_question(uint32_t asks)
+{
+    if (!client.asked)
+        return 0;
+    client.asks = asks;
+    client.asked(client.asked_arg);
+    return 1;
+}
+
+/* Run what is due. Returns how many callbacks that were. */
+static inline int deliver(struct backend *b)
+{
+    uint32_t asks = atomic_load_explicit(b->asks, memory_order_relaxed);
+    int run = event_deliver(&client.events, b);
+    if (__builtin_expect(asks != client.asks, 0))
+        run += hear_question(asks);
+    return run;
+}
+
+int BNR_Progress(int *did_work)
+{
+    if (!client.count)
+        return BNR_ERR_NOT_INIT;
+    int run = deliver(client.backend);
+    if (did_work)
+        *did_work = run;
+    return BNR_SUCCESS;
+}
+
+void backend_idle(struct backend *b)
+{
+    (void)deliver(b);
+    if (client.attr.progress)
+        client.attr.progress(client.attr.progress_arg);
+}
+
+/* ---- groups ---- */
+
+int BNR_Get_group(BNR_Group *g)
+{
+    if (!client.count || !g)
+        return bad_group();
+    *g = &client.world;
+    return BNR_SUCCESS;
+}
+
+int BNR_Get_parent(BNR_Group *g)
+{
+    if (!client.count || !g)
+        return bad_group();
+    *g = BNR_GROUP_NULL;
+    return BNR_SUCCESS;
+}
+
+int BNR_Get_rank(BNR_Group g, int *rank)
+{
+    if (!is_member(g) || !rank)
+        return bad_group();
+    *rank = g->backend->rank;
+    return BNR_SUCCESS;
+}
+
+int BNR_Get_size(BNR_Group g, int *size)
+{
+    if (!is_member(g) || !size)
+        return bad_group();
+    *size = g->backend->size;
+    return BNR_SUCCESS;
+}
+
+int BNR_Get_gid(BNR_Group g, BNR_Gid *gid)
+{
+    if (!is_member(g) || !gid)
+        return bad_group();
+    *gid = g->backend->gid;
+    return BNR_SUCCESS;
+}
+
+int BNR_Gid_string(const BNR_Gid *gid, char s[BNR_GID_STRLEN])
+{
+    static const char digits[] = "0123456789abcdef";
+    if (!gid || !s)
+        return BNR_ERR_ARG;
+    for (int i = 0; i < 16; i++) {
+        s[2 * i] = digits[gid->b[i] >> 4];
+        s[2 * i + 1] = digits[gid->b[i] & 15];
+    }
+    s[BNR_GID_STRLEN - 1] = 0;
+    return BNR_SUCCESS;
+}
+
+int BNR_Group_compare(BNR_Group a, BNR_Group b, int *order)
+{
+    if (!is_member(a) || !is_member(b) || !order)
+        return bad_group();
+    int diff = memcmp(a->backend->gid.b, b->backend->gid.b, sizeof(a->backend->gid.b));
+    *order = (diff > 0) - (diff < 0);
+    return BNR_SUCCESS;
+}
+
+int BNR_Get_locality(BNR_Group g, int rank, int *node, int *local_rank, int *local_size)
+{
+    int at[3];
+    if (!is_member(g) || !is_rank(rank))
+        return bad_group();
+    g->backend->ops->locality(g->backend, rank, &at[0], &at[1], &at[2]);
+    if (node)
+        *node = at[0];
+    if (local_rank)
+        *local_rank = at[1];
+    if (local_size)
+        *local_size = at[2];
+    return BNR_SUCCESS;
+}
+
+int BNR_Get_alive(BNR_Group g, unsigned char *bitmap, size_t bytes)
+{
+    if (!is_member(g) || !bitmap || bytes < ((size_t)g->backend->size + 7) / 8)
+        return bad_group();
+    memset(bitmap, 0, bytes);
+    for (int r = 0; r < g->backend->size; r++)
+        if (g->backend->ops->is_alive(g->backend, r))
+            bitmap[r / 8] |= (unsigned char)(1u << (r % 8));
+    return BNR_SUCCESS;
+}
+
+int BNR_Dup_group(BNR_Group g, BNR_Group *out)
+{
+    if (!is_member(g) || !out)
+        return bad_group();
+    *out = g;
+    return BNR_SUCCESS;
+}
+
+int BNR_Free_group(BNR_Group *g)
+{
+    if (!g || !is_member(*g))
+        return bad_group();
+    *g = BNR_GROUP_NULL;
+    return BNR_SUCCESS;
+}
+
+/* ---- key-value space ---- */
+
+static int is_key(const char *key)
+{
+    return key && *key && strnlen(key, BNR_MAX_KEY + 1) <= BNR_MAX_KEY;
+}
+
+int BNR_Put(BNR_Group g, const char *key, const void *val, size_t len, unsigned flags)
+{
+    if (!is_member(g) || !is_key(key) || (!val && len) || len > BNR_MAX_VALUE ||
+        (flags & ~BNR_PUT_REPLACE))
+        return bad_group();
+    return g->backend->ops->put(g->backend, key, val, len, flags);
+}
+
+static int look(BNR_Group g, int owner, const char *key, const void **val, size_t *len,
+                unsigned flags)
+{
+    if (!is_member(g) || !is_rank(owner) || !is_key(key) || (flags & ~BNR_GET_NOWAIT))
+        return bad_group();
+    int rc = g->backend->ops->get(g->backend, owner, key, val, len, flags);
+    return !rc && *len > BNR_MAX_VALUE ? BNR_ERR_PROTO : rc;
+}
+
+int BNR_Get(BNR_Group g, int owner, const char *key, void *buf, size_t *len, unsigned flags)
+{
+    const void *val;
+    size_t found;
+    if (!len || (!buf && *len))
+        return bad_group();
+    int rc = look(g, owner, key, &val, &found, flags);
+    if (rc)
+        return rc;
+    size_t room = *len;
+    *len = found;
+    if (found > room)
+        return BNR_ERR_TRUNC;
+    if (found)
+        memcpy(buf, val, found);
+    return BNR_SUCCESS;
+}
+
+int BNR_Get_alloc(BNR_Group g, int owner, const char *key, void **val, size_t *len, unsigned flags)
+{
+    const void *shared;
+    size_t found;
+    if (!val || !len)
+        return bad_group();
+    int rc = look(g, owner, key, &shared, &found, flags);
+    if (rc)
+        return rc;
+    char *copy = malloc(found + 1);
+    if (!copy)
+        return BNR_ERR_NOMEM;
+    memcpy(copy, shared, found);
+    copy[found] = 0;
+    *val = copy;
+    *len = found;
+    return BNR_SUCCESS;
+}
+
+int BNR_Fence(BNR_Group g)
+{
+    if (!is_member(g))
+        return bad_group();
+    if (client.busy || client.events.running)
+        return BNR_ERR_STATE;
+    client.busy = 1;
+    int rc = g->backend->ops->fence(g->backend);
+    client.busy = 0;
+    return rc;
+}
+
+int BNR_Barrier(BNR_Group g)
+{
+    return BNR_Fence(g);
+}
+
+/* ---- abort ---- */
+
+int BNR_Abort(BNR_Group g, int exit_code, const char *msg)
+{
+    if (client.backend)
+        client.backend->ops->abort(client.backend, exit_code, msg);
+    os_fail(0, "aborted with code %d%s%s", exit_code, msg && *msg ? ": " : "", msg ? msg : "");
+    _exit(backend_exit_code(exit_code));
+}
+
+/* ---- events ---- */
+
+int BNR_Event_register(unsigned mask, BNR_Group g, BNR_Event_fn fn, void *arg, int *id)
+{
+    const unsigned all = BNR_EV_PROC_EXIT | BNR_EV_PROC_FAILED | BNR_EV_PROC_ABORT;
+    if (!is_member(g) || !fn || !id || !mask || (mask & ~all))
+        return bad_group();
+    return event_register(&client.events, mask, fn, arg, id);
+}
+
+int BNR_Event_unregister(int id)
+{
+    return client.count ? event_unregister(&client.events, id) : BNR_ERR_NOT_INIT;
+}
+
+/* ---- being asked ---- */
+
+int BNR_Set_asked(void (*fn)(void *arg), void *arg)
+{
+    if (!client.count)
+        return BNR_ERR_NOT_INIT;
+    client.asked = fn;
+    client.asked_arg = arg;
+    return BNR_SUCCESS;
+}
+
+int BNR_Answer(const void *text, size_t len)
+{
+    if (!client.count || (!text && len))
+        return bad_group();
+    return client.backend->ops->answer(client.backend, text, len);
+}
+
+/* ---- this host ---- */
+
+int BNR_Get_host(BNR_Host *h)
+{
+    if (!client.count || !h)
+        return bad_group();
+    return client.backend->ops->host(client.backend, h);
+}
+
+int BNR_Get_host_memory(BNR_Group g, int rank, int *fd, unsigned long long *offset,
+                        unsigned long long *size)
+{
+    if (!is_member(g) || !is_rank(rank) || !fd || !offset || !size)
+        return bad_group();
+    return g->backend->ops->host_memory(g->backend, rank, fd, offset, size);
+}
+
+int BNR_Get_secret(BNR_Group g, unsigned char secret[16])
+{
+    if (!is_member(g) || !secret)
+        return bad_group();
+    memcpy(secret, g->backend->secret, 16);
+    return BNR_SUCCESS;
+}
+
+int BNR_Get_appnum(int *appnum)
+{
+    if (!client.count || !appnum)
+        return bad_group();
+    return client.backend->ops->appnum(client.backend, appnum);
+}
+
+int BNR_Get_app(BNR_Group g, int appnum, int *first, int *size)
+{
+    if (!is_member(g) || !first || !size)
+        return bad_group();
+    return g->backend->ops->app(g->backend, appnum, first, size);
+}
+
+int BNR_Get_universe_size(int *size)
+{
+    if (!client.count || !size)
+        return bad_group();
+    return client.backend->ops->universe_size(client.backend, size);
+}
+
+/* ---- codes ---- */
+
+const char *BNR_Strerror(int code)
+{
+    switch (code) {
+    case BNR_SUCCESS: return "success";
+    case BNR_FAIL: return "unspecified failure";
+    case BNR_ERR_ARG: return "an argument is invalid";
+    case BNR_ERR_NOT_INIT: return "BNR is not initialized";
+    case BNR_ERR_NOMEM: return "memory, or this process's key-value space, is used up";
+    case BNR_ERR_TRUNC: return "the buffer is too small for the value";
+    case BNR_ERR_NOT_FOUND: return "there is no such key";
+    case BNR_ERR_EXISTS: return "the key has been put before";
+    case BNR_ERR_STATE: return "the call is not allowed at this point";
+    case BNR_ERR_UNSUPPORTED: return "what started this process cannot do that";
+    case BNR_ERR_TIMEOUT: return "time has run out";
+    case BNR_ERR_PROC_FAILED: return "a process that is needed has ended";
+    case BNR_ERR_PERM: return "another process is this rank";
+    case BNR_ERR_PROTO: return "shared memory of the job is damaged";
+    default: return "unknown code";
+    }
+}

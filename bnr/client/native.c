@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The back end of this project's own mpiexec: everything is in the two
+ * segments that it hands on (table.h). No socket, and no message.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bnr/client/backend.h"
+#include "bnr/client/wait.h"
+#include "bnr/host/fence.h"
+#include "bnr/host/table.h"
+#include "os/futex.h"
+#include "os/log.h"
+
+enum {
+    GET_SLEEP_MAX_NS = 5000000,
+    FENCE_SLEEP_MAX_NS = 50000000
+};
+
+struct native {
+    struct backend base;
+    struct table table;
+    struct fence fence;
+    int local_rank;
+    char message[TABLE_MESSAGE_MAX]; /* of the event being delivered */
+};
+
+static struct native *self_of(struct backend *b)
+{
+    return (struct native *)(void *)b;
+}
+
+static struct table_page *own_page(struct native *n)
+{
+    return table_page(&n->table, n->local_rank);
+}
+
+static int kvs_code(int rc)
+{
+    switch (rc) {
+    case 0: return BNR_SUCCESS;
+    case KVS_ABSENT: return BNR_ERR_NOT_FOUND;
+    case KVS_FULL: return BNR_ERR_NOMEM;
+    case KVS_EXISTS: return BNR_ERR_EXISTS;
+    default: return BNR_ERR_PROTO;
+    }
+}
+
+static int native_put(struct backend *b, const char *key, const void *val, size_t len,
+                      unsigned flags)
+{
+    struct native *n = self_of(b);
+    struct kvs log = table_log(&n->table, n->local_rank);
+    int rc = kvs_put(&log, key, val, len, (flags & BNR_PUT_REPLACE) != 0);
+    if (rc)
+        return kvs_code(rc);
+    /* Sequentially consistent: either a waiter sees the new count before it
+     * sleeps, or we see that it waits. */
+    struct table_page *page = own_page(n);
+    atomic_fetch_add(&page->puts, 1);
+    if (atomic_load(&page->get_waiters))
+        os_futex_wake(&page->puts, INT_MAX);
+    return BNR_SUCCESS;
+}
+
+/* Whether rank will put nothing more. */
+static int is_over(struct native *n, int rank, const struct table_page *page)
+{
+    return table_has_ended(&n->table, rank) || (atomic_load(&page->flags) & PAGE_FINALIZED) != 0;
+}
+
+static int native_get(struct backend *b, int owner, const char *key, const void **val, size_t *len,
+                      unsigned flags)
+{
+    struct native *n = self_of(b);
+    int local = table_local(&n->table, owner);
+    if (local < 0)
+        return BNR_ERR_UNSUPPORTED;
+    struct table_page *page = table_page(&n->table, local);
+    struct kvs log = table_log(&n->table, local);
+    struct wait wait = wait_begin(b->spins, GET_SLEEP_MAX_NS);
+    for (;;) {
+        uint32_t seen = atomic_load(&page->puts);
+        int over = is_over(n, owner, page); /* before the look: what was put is found */
+        int rc = kvs_get(&log, key, val, len);
+        if (rc != KVS_ABSENT || owner == b->rank)
+            return kvs_code(rc);
+        if (over)
+            return BNR_ERR_PROC_FAILED;
+        if (flags & BNR_GET_NOWAIT)
+            return BNR_ERR_NOT_FOUND;
+        uint64_t sleep_ns = wait_step(&wait);
+        if (sleep_ns) {
+            atomic_fetch_add(&page->get_waiters, 1);
+            (void)os_futex_wait(&page->puts, seen, sleep_ns);
+            atomic_fetch_sub(&page->get_waiters, 1);
+        }
+        backend_idle(b);
+    }
+}
+
+static int native_fence(struct backend *b)
+{
+    struct native *n = self_of(b);
+    struct wait wait = wait_begin(b->spins, FENCE_SLEEP_MAX_NS);
+    fence_enter(&n->fence);
+    uint32_t ends = atomic_load(b->events);
+    int rc;
+    while ((rc = fence_poll(&n->fence)) == FENCE_WAITING) {
+        uint64_t sleep_ns = wait_step(&wait);
+        if (sleep_ns)
+            fence_sleep(&n->fence, sleep_ns);
+        uint32_t now = atomic_load(b->events);
+        if (sleep_ns || now != ends)
+            rc = fence_check(&n->fence);
+        ends = now;
+        if (rc != FENCE_WAITING)
+            break;
+        backend_idle(b);
+    }
+    return rc == FENCE_BROKEN ? BNR_ERR_PROC_FAILED : BNR_SUCCESS;
+}
+
+static int native_is_alive(struct backend *b, int rank)
+{
+    return !table_has_ended(&self_of(b)->table, rank);
+}
+
+static void native_locality(struct backend *b, int rank, int *node, int *local_rank,
+                            int *local_size)
+{
+    struct native *n = self_of(b);
+    *node = (int)n->table.rank[rank].node;
+    *local_rank = (int)n->table.rank[rank].local_rank;
+    *local_size = n->table.local_size;
+}
+
+static int native_host(struct backend *b, BNR_Host *h)
+{
+    struct native *n = self_of(b);
+    h->id = n->table.head->host_id;
+    h->name = n->table.head->host_name;
+    h->cpus = (int)n->table.head->cpus;
+    h->ranks = n->table.local_size;
+    return BNR_SUCCESS;
+}
+
+static int native_host_memory(struct backend *b, int rank, int *fd, unsigned long long *offset,
+                              unsigned long long *size)
+{
+    struct native *n = self_of(b);
+    int local = table_local(&n->table, rank);
+    if (local < 0)
+        return BNR_ERR_UNSUPPORTED;
+    *fd = n->table.memory_fd;
+    *offset = table_region_offset(&n->table, local);
+    *size = TABLE_REGION;
+    return BNR_SUCCESS;
+}
+
+static int native_appnum(struct backend *b, int *appnum)
+{
+    *appnum = (int)self_of(b)->table.rank[b->rank].app;
+    return BNR_SUCCESS;
+}
+
+static int native_app(struct backend *b, int appnum, int *first, int *size)
+{
+    const struct native *n = self_of(b);
+    int count = 0;
+    for (int r = 0; r < b->size; r++)
+        if (n->table.rank[r].app == (uint32_t)appnum && !count++)
+            *first = r;
+    if (!count)
+        return BNR_ERR_NOT_FOUND;
+    *size = count;
+    return BNR_SUCCESS;
+}
+
+static int native_universe_size(struct backend *b, int *size)
+{
+    *size = (int)self_of(b)->table.head->universe_size;
+    return BNR_SUCCESS;
+}
+
+static void native_event(struct backend *b, uint32_t index, BNR_Event *ev)
+{
+    struct native *n = self_of(b);
+    int rank = (int)(n->table.order[index] % (uint32_t)b->size);
+    int local = table_local(&n->table, rank);
+    ev->rank = rank;
+    ev->status = n->table.rank[rank].status;
+    ev->type = ev->status ? BNR_EV_PROC_FAILED : BNR_EV_PROC_EXIT;
+    if (local < 0)
+        return;
+    struct table_page *page = table_page(&n->table, local);
+    uint32_t flags = atomic_load(&page->flags);
+    if ((flags & PAGE_INITIALIZED) && !(flags & PAGE_FINALIZED))
+        ev->type = BNR_EV_PROC_FAILED;
+    if (atomic_load(&page->aborted)) {
+        ev->type = BNR_EV_PROC_ABORT;
+        table_abort_message(&n->table, local, n->message);
+        ev->data = n->message;
+        ev->len = strlen(n->message);
+    }
+}
+
+/* Under a wrapper mpiexec does not see this process end: take the wrapper along. Its
+ * number stands in the table a moment after it has started. */
+static void end_wrapper(struct native *n)
+{
+    const volatile int32_t *leader = &n->table.rank[n->base.rank].pid;
+    for (int i = 0; i < 10000 && !*leader; i++)
+        usleep(100);
+    if (*leader > 1 && *leader != getpid())
+        kill(-*leader, SIGKILL);
+}
+
+static void native_abort(struct backend *b, int exit_code, const char *msg)
+{
+    struct native *n = self_of(b);
+    struct table_page *page = own_page(n);
+    uint32_t none = 0;
+    if (atomic_compare_exchange_strong(&page->aborted, &none, 1)) {
+        page->abort_code = exit_code;
+        snprintf(page->message, sizeof(page->message), "%s", msg ? msg : "");
+        atomic_store(&page->aborted, 2);
+    } else {
+        for (int i = 0; i < 100 && atomic_load(&page->aborted) == 1; i++)
+            usleep(100); /* another thread is writing its message */
+    }
+    end_wrapper(n);
+    _exit(backend_exit_code(exit_code));
+}
+
+static int native_answer(struct backend *b, const void *text, size_t len)
+{
+    struct native *n = self_of(b);
+    struct table_page *page = own_page(n);
+    uint32_t asks = atomic_load(b->asks);
+    len = len < TABLE_ANSWER ? len : TABLE_ANSWER;
+    atomic_store(&page->answered, asks - 1); /* nobody reads while it is written */
+    if (len)
+        memcpy(table_answer(&n->table, n->local_rank), text, len);
+    page->answer_len = (uint32_t)len;
+    atomic_store_explicit(&page->answered, asks, memory_order_release);
+    return BNR_SUCCESS;
+}
+_Static_assert(TABLE_ANSWER == BNR_MAX_ANSWER, "what BNR promises");
+
+static void native_leave(struct backend *b)
+{
+    atomic_fetch_or(&own_page(self_of(b))->flags, PAGE_FINALIZED);
+}
+
+static void native_rejoin(struct backend *b)
+{
+    atomic_fetch_and(&own_page(self_of(b))->flags, ~(uint32_t)PAGE_FINALIZED);
+}
+
+static const struct backend_ops native_ops = {
+    .name = "native",
+    .caps = BNR_CAP_LAZYGET | BNR_CAP_EVENTS | BNR_CAP_BINARY | BNR_CAP_HOST_MEMORY,
+    .put = native_put,
+    .get = native_get,
+    .fence = native_fence,
+    .is_alive = native_is_alive,
+    .locality = native_locality,
+    .host = native_host,
+    .host_memory = native_host_memory,
+    .appnum = native_appnum,
+    .app = native_app,
+    .universe_size = native_universe_size,
+    .event = native_event,
+    .abort = native_abort,
+    .answer = native_answer,
+    .leave = native_leave,
+    .rejoin = native_rejoin,
+};
+
+/* Read "A,B" or "A" as decimal numbers below 2^30. */
+static int parse_numbers(const char *text, int *a, int *b)
+{
+    char *end;
+    long first = strtol(text, &end, 10);
+    long second = 0;
+    if (end == text || first < 0 || first >= 1 << 30)
+        return -EINVAL;
+    if (b) {
+        const char *rest = end + 1;
+        if (*end != ',')
+            return -EINVAL;
+        second = strtol(rest, &end, 10);
+        if (end == rest || second < 0 || second >= 1 << 30)
+            return -EINVAL;
+        *b = (int)second;
+    }
+    *a = (int)first;
+    return *end ? -EINVAL : 0;
+}
+
+static const char cure[] = "start it with mpiexec, or alone with VIREO_SINGLETON=1";
+
+static int attach(struct native *n)
+{
+    const char *fds = getenv("BNR_FD"), *rank = getenv("BNR_RANK");
+    int head_fd, memory_fd;
+    char why[256];
+    if (!fds || !rank || parse_numbers(fds, &head_fd, &memory_fd) ||
+        parse_numbers(rank, &n->base.rank, NULL)) {
+        os_fail(0, "BNR_FD and BNR_RANK are not as mpiexec sets them; %s", cure);
+        return BNR_ERR_PROTO;
+    }
+    if (table_attach(&n->table, head_fd, memory_fd, why, sizeof(why))) {
+        os_fail(0, "cannot join the job as rank %d: %s; %s", n->base.rank, why, cure);
+        return BNR_ERR_PROTO;
+    }
+    n->local_rank = n->base.rank < n->table.world_size ? table_local(&n->table, n->base.rank) : -1;
+    if (n->local_rank < 0) {
+        os_fail(0, "BNR_RANK=%d is no rank of this job; %s", n->base.rank, cure);
+        table_detach(&n->table);
+        return BNR_ERR_PROTO;
+    }
+    return BNR_SUCCESS;
+}
+
+/* Become the process that is this rank: once in the rank's life. */
+static int claim(struct native *n)
+{
+    struct table_page *page = own_page(n);
+    int32_t other = 0;
+    if (atomic_compare_exchange_strong(&page->claim_pid, &other, (int32_t)getpid())) {
+        atomic_fetch_or(&page->flags, PAGE_INITIALIZED);
+        return BNR_SUCCESS;
+    }
+    int alive = other > 0 && other != getpid() && (!kill(other, 0) || errno == EPERM);
+    os_fail(0, "rank %d of this job is already another program (pid %d, which %s); %s",
+            n->base.rank, (int)other, alive ? "runs" : "has ended", cure);
+    table_detach(&n->table);
+    return BNR_ERR_PERM;
+}
+
+int native_join(struct backend **b)
+{
+    struct native *n = calloc(1, sizeof(*n));
+    if (!n) {
+        os_fail(-ENOMEM, "cannot join the job");
+        return BNR_ERR_NOMEM;
+    }
+    int rc = attach(n);
+    if (!rc)
+        rc = claim(n);
+    if (rc) {
+        free(n);
+        return rc;
+    }
+    const struct table_head *h = n->table.head;
+    (void)fcntl(n->table.head_fd, F_SETFD, FD_CLOEXEC);
+    (void)fcntl(n->table.memory_fd, F_SETFD, FD_CLOEXEC);
+    n->base.ops = &native_ops;
+    n->base.size = n->table.world_size;
+    memcpy(n->base.gid.b, h->gid, sizeof(h->gid));
+    memcpy(n->base.secret, h->secret, sizeof(h->secret));
+    n->base.events = &h->ends;
+    n->base.asks = &h->asks;
+    n->base.spins = (int)h->cpus >= n->table.local_size ? 200 : 2;
+    fence_init(&n->fence, &n->table, n->local_rank);
+    os_log_identity(n->base.rank);
+    *b = &n->base;
+    return BNR_SUCCESS;
+}

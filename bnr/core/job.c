@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The life of a job; see job.h. */
+#include "bnr/core/job.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <sys/wait.h>
+
+struct transition {
+    enum job_state from;
+    enum job_event event;
+    enum job_state to;
+    int signal;
+    bool arm_grace;
+};
+
+/* What is not in the table changes nothing. */
+static const struct transition transitions[] = {
+    {JOB_RUNNING, JOB_FAILURE, JOB_TERMINATING, SIGTERM, true},
+    {JOB_RUNNING, JOB_INTERRUPT, JOB_INTERRUPTED, SIGINT, false},
+    {JOB_RUNNING, JOB_TERMINATE, JOB_TERMINATING, SIGTERM, true},
+    {JOB_RUNNING, JOB_BROKEN, JOB_KILLING, SIGKILL, false},
+    {JOB_INTERRUPTED, JOB_FAILURE, JOB_INTERRUPTED, 0, true},
+    {JOB_INTERRUPTED, JOB_INTERRUPT, JOB_TERMINATING, SIGTERM, true},
+    {JOB_INTERRUPTED, JOB_TERMINATE, JOB_TERMINATING, SIGTERM, true},
+    {JOB_INTERRUPTED, JOB_GRACE, JOB_TERMINATING, SIGTERM, true},
+    {JOB_INTERRUPTED, JOB_BROKEN, JOB_KILLING, SIGKILL, false},
+    {JOB_TERMINATING, JOB_INTERRUPT, JOB_KILLING, SIGKILL, false},
+    {JOB_TERMINATING, JOB_GRACE, JOB_KILLING, SIGKILL, false},
+    {JOB_TERMINATING, JOB_BROKEN, JOB_KILLING, SIGKILL, false},
+    {JOB_RUNNING, JOB_LAST, JOB_ENDED, 0, false},
+    {JOB_INTERRUPTED, JOB_LAST, JOB_ENDED, 0, false},
+    {JOB_TERMINATING, JOB_LAST, JOB_ENDED, 0, false},
+    {JOB_KILLING, JOB_LAST, JOB_ENDED, 0, false},
+};
+
+void job_init(struct job *job, int ranks)
+{
+    *job = (struct job){.state = JOB_RUNNING, .alive = ranks};
+}
+
+struct job_step job_event(struct job *job, enum job_event event)
+{
+    struct job_step step = {0, false};
+    for (size_t i = 0; i < sizeof(transitions) / sizeof(transitions[0]); i++) {
+        const struct transition *t = &transitions[i];
+        if (t->from != job->state || t->event != event)
+            continue;
+        job->state = t->to;
+        step.signal = t->signal;
+        step.arm_grace = t->arm_grace;
+        if (step.signal)
+            job->sent |= (uint64_t)1 << step.signal;
+        break;
+    }
+    return step;
+}
+
+struct job_step job_signal(struct job *job, int signal)
+{
+    if (job->state != JOB_ENDED && !job->user_signal)
+        job->user_signal = signal;
+    return job_event(job, signal == SIGINT ? JOB_INTERRUPT : JOB_TERMINATE);
+}
+
+struct job_step job_end(struct job *job, enum job_event event, int code)
+{
+    if (!job->has_code) {
+        job->has_code = true;
+        job->exit_code = code;
+    }
+    return job_event(job, event);
+}
+
+enum job_cause job_judge(const struct job_facts *facts, int *code)
+{
+    if (facts->aborted) {
+        int low = facts->abort_code & 0xff;
+        *code = low ? low : 1; /* never that of a success */
+        return JOB_CAUSE_ABORT;
+    }
+    if (WIFSIGNALED(facts->status)) {
+        *code = 128 + WTERMSIG(facts->status);
+        return JOB_CAUSE_SIGNAL;
+    }
+    *code = WEXITSTATUS(facts->status);
+    if (*code)
+        return JOB_CAUSE_CODE;
+    if (facts->initialized && !facts->finalized) {
+        *code = 1;
+        return JOB_CAUSE_UNFINALIZED;
+    }
+    if (!facts->initialized && facts->is_missed) {
+        *code = 1;
+        return JOB_CAUSE_UNINITIALIZED;
+    }
+    return JOB_CAUSE_NONE;
+}
+
+/* Whether a rank died because mpiexec told it to. */
+static bool is_our_doing(const struct job *job, enum job_cause cause, int status)
+{
+    return cause == JOB_CAUSE_SIGNAL && (job->sent >> WTERMSIG(status) & 1) != 0;
+}
+
+struct job_step job_rank_ended(struct job *job, const struct job_facts *facts,
+                               enum job_cause *cause)
+{
+    struct job_step step = {0, false};
+    int code;
+    *cause = job_judge(facts, &code);
+    job->alive--;
+    if (*cause != JOB_CAUSE_NONE) {
+        bool is_ours = is_our_doing(job, *cause, facts->status);
+        if (is_ours && job->user_signal)
+            code = 128 + job->user_signal;
+        bool goes_on = job->goes_on && job->state == JOB_RUNNING;
+        bool is_tolerated = goes_on && *cause != JOB_CAUSE_ABORT;
+        bool is_news = !job->has_code || goes_on;
+        if (!is_news || is_ours)
+            *cause = JOB_CAUSE_NONE;
+        if (!job->has_code) {
+            job->has_code = true;
+            job->exit_code = code;
+        }
+        if (!is_tolerated)
+            step = job_event(job, JOB_FAILURE);
+    }
+    if (!job->alive)
+        step = job_event(job, JOB_LAST);
+    return step;
+}

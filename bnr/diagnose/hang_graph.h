@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Who waits for whom: the ranks' answers as a graph. Shared by the parts of hang.h: hang_graph.c
+ * (what can go on), hang_sync.c, hang_why.c and hang_coll.c (why the others cannot), hang.c (the
+ * report).
+ */
+#ifndef BNR_HANG_GRAPH_H
+#define BNR_HANG_GRAPH_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "bnr/diagnose/hang.h"
+#include "bnr/diagnose/hang_text.h"
+
+enum node_kind {
+    NODE_WAITS,
+    NODE_FREE, /* it may do anything yet: it computes, polls, or has not started */
+    NODE_GONE, /* it will send nothing more: ended, or in MPI_Finalize or behind it */
+};
+
+struct node {
+    enum node_kind kind;
+    bool finalizing; /* in MPI_Finalize; may still wait for its sends to be received */
+    bool live;       /* it can go on, or what it waits for can come */
+    bool culprit;
+    bool leads; /* from it waits lead to a culprit */
+    bool named; /* some line of the verdict tells of it */
+    struct hang_told told;
+};
+
+struct hang {
+    const struct hang_question *question;
+    const struct hang_rank *ranks;
+    struct node *nodes;
+    struct syncs *syncs; /* hang_sync.c */
+    bool *set;           /* [count], for whoever composes a list of ranks */
+    int count;
+    bool hopeful; /* all may come but those that are found not to */
+    int still;    /* a rank that stays where it is, while it is asked what would come then; or -1 */
+    int stuck;    /* ranks */
+    FILE *to;
+};
+
+/* Read the answers and find what can go on. Returns 0 or -ENOMEM. */
+int graph_init(struct hang *h, const struct hang_question *question);
+void graph_fini(struct hang *h);
+
+/* Whether a thread looks, or has begun to wait since the question was asked. */
+static inline bool graph_goes_on(const struct hang *h, const struct hang_thread *thread)
+{
+    return thread->mode == HANG_POLL || thread->ms < h->question->took_ms;
+}
+
+static inline bool graph_is_stuck(const struct hang *h, int rank)
+{
+    return h->nodes[rank].kind == NODE_WAITS && !h->nodes[rank].live;
+}
+
+/* Call visit for each rank that could end the wait for item; stops where it returns true, and
+ * returns that. */
+bool graph_targets(const struct hang *h, int rank, const struct hang_item *item,
+                   bool (*visit)(void *arg, int target), void *arg);
+
+/* The same for all that a rank waits for. */
+bool graph_all_targets(const struct hang *h, int rank, bool (*visit)(void *arg, int target),
+                       void *arg);
+
+/* The communicator of whose collectives messages with this context are, or NULL. */
+const struct hang_comm *graph_collective(const struct hang_told *told, uint32_t context);
+
+/* Whether messages with this context are the program's own, not the library's. */
+bool graph_is_users(const struct hang_told *told, uint32_t context);
+
+/* Whether a rank may go on and do more, as far as it is found yet. */
+bool graph_can_come(const struct hang *h, int rank);
+
+/* Whether a message that this rank waits for, or looks for, may come though the rank itself stays
+ * where it is. */
+bool graph_may_come_alone(struct hang *h, int rank, const struct hang_item *item);
+
+/* Whether a rank waits, in the end, for another one: whatever else comes, it cannot go on before
+ * that one does. */
+bool graph_depends(struct hang *h, int rank, int on);
+
+/* Mark every rank from which stuck waits lead to a culprit. */
+void graph_mark_leads(struct hang *h);
+
+/* ---- hang_sync.c ---- */
+
+/* The groups of a communicator, in an order that all of its members agree on. */
+const char *graph_group(const struct hang_comm *comm, bool second);
+/* Whether it is the same communicator: 0; or the order of two. */
+int graph_compare_comms(const struct hang_comm *a, const struct hang_comm *b);
+/* A communicator as another member knows it, or NULL. */
+const struct hang_comm *graph_same_comm(const struct hang_told *told, const struct hang_comm *comm);
+
+/* Find the collectives that end when all have come. Returns 0 or -ENOMEM. */
+int graph_sync_init(struct hang *h);
+void graph_sync_fini(struct hang *h);
+/* Whether a thread of a rank is in none, or all may come to it. Between two resets ranks only
+ * become able to go on. */
+bool graph_sync_can_end(struct hang *h, int rank, int thread);
+void graph_sync_reset(struct hang *h);
+
+/* ---- hang_why.c ---- */
+
+/* Write the verdict, and mark the culprits. Returns 0 or -ENOMEM. */
+int why_write(struct hang *h);
+
+/* Whether a request that is not started is what rank waits for. */
+bool why_is_idle_match(int rank, const struct hang_item *item, const struct hang_queue *queue);
+
+/* ---- words, in hang_words.c ---- */
+
+/* "rank 3" or "ranks 0-2,5": those of set. Returns how many. */
+int words_ranks(FILE *to, const bool *set, int count);
+/* The same where a sentence begins. */
+int words_ranks_begin(FILE *to, const bool *set, int count);
+/* The same without the word. */
+void words_list(FILE *to, const bool *set, int count);
+/* What a rank does: "waits in MPI_Recv for a message from rank 1 (tag 5, MPI_COMM_WORLD)". */
+void words_state(FILE *to, const struct hang *h, int rank);
+/* The same; brief: without its messages and times. */
+void words_brief(FILE *to, const struct hang *h, int rank, bool brief);
+/* What is awaited: "a message from rank 1 (tag 5, MPI_COMM_WORLD)". */
+void words_item(FILE *to, const struct hang_told *told, const struct hang_item *item);
+const char *words_function(const struct hang_thread *thread);
+/* Where it has no name, whole says of which ranks it is. */
+void words_comm(FILE *to, const struct hang_told *told, uint32_t context, bool whole);
+void words_name(FILE *to, const struct hang_comm *comm, bool whole);
+/* " (tag 5, MPI_COMM_WORLD)" */
+void words_envelope(FILE *to, const struct hang_told *told, int tag, uint32_t context, bool whole);
+void words_tag(FILE *to, int tag);
+bool words_is_partitioned(const struct hang_told *told, uint32_t context);
+/* "message", or "partitioned message". */
+const char *words_kind(const struct hang_told *told, uint32_t context);
+/* " (its collective number 3)": counted from 1; nothing where it is unknown. */
+void words_number(FILE *to, int number);
+/* "has 2 other threads outside MPI, 1 computing and 1 asleep" */
+void words_others(FILE *to, const struct hang_told *told);
+/* Write text, wrapped. In place of a blank WORDS_BREAK may stand once a line: where it is parted
+ * if it is too long. */
+#define WORDS_BREAK '\v'
+void words_wrap(FILE *to, const char *text);
+
+#endif

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Messages that are not there: they have come with another tag, or in another communicator, or to
+ * another rank, or nobody sends or receives them; see hang_why.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bnr/diagnose/hang_graph.h"
+#include "bnr/diagnose/hang_why.h"
+
+enum {
+    PATIENCE_MS = 800,  /* so long a sender waits until its message counts as not wanted */
+    COST_MAX = 4 << 20, /* ranks looked at, of tries that look at all */
+    MISSING_MAX = 6     /* lines */
+};
+
+static bool may_try(struct why *w)
+{
+    return (int64_t)w->tries++ * w->h->count < COST_MAX;
+}
+
+/* ---- nearly what is awaited ---- */
+
+/* Whether a queued message is nearly what a receive or probe waits for. Those of the library's own
+ * are nobody's mistake. */
+static bool is_near(const struct hang_told *told, const struct hang_item *item,
+                    const struct hang_queue *queue)
+{
+    bool peer = item->peer < 0 ? item->context == queue->context || item->rank == queue->rank
+                               : item->peer == queue->peer;
+    bool context = item->context == queue->context;
+    bool tag = item->tag < 0 || item->tag == queue->tag;
+    return queue->kind == 'U' && peer && context != tag && graph_is_users(told, queue->context);
+}
+
+/* The next such message, from index q on, in *q. */
+static const struct hang_queue *next_near(const struct hang_told *told,
+                                          const struct hang_item *item, int *q)
+{
+    if ((item->what != HANG_RECV && item->what != HANG_PROBE) ||
+        !graph_is_users(told, item->context))
+        return NULL;
+    for (; *q < told->queue_count; ++*q)
+        if (is_near(told, item, &told->queues[*q]))
+            return &told->queues[(*q)++];
+    return NULL;
+}
+
+static const struct hang_queue *find_near(const struct hang_told *told,
+                                          const struct hang_item *item)
+{
+    int q = 0;
+    return next_near(told, item, &q);
+}
+
+static void write_near(struct why *w, int rank, const struct hang_thread *thread,
+                       const struct hang_item *item, const struct hang_queue *queue)
+{
+    FILE *to = w->h->to;
+    const struct hang_told *told = &w->h->nodes[rank].told;
+    const char *what = "communicator";
+    if (item->context == queue->context)
+        what = "tag";
+    else if (hang_text_comm(told, item->context) == hang_text_comm(told, queue->context))
+        what = "kind of message";
+    fprintf(to, "  Wrong %s? Rank %d %s in %s for ", what, rank,
+            thread->mode == HANG_POLL ? "polls" : "waits", words_function(thread));
+    words_item(to, told, item);
+    fprintf(to, ",\n    but what has come is a %s from ", words_kind(told, queue->context));
+    if (queue->peer >= 0)
+        fprintf(to, "rank %d", queue->peer);
+    else
+        fputs("a rank", to);
+    words_envelope(to, told, queue->tag, queue->context, true);
+    fputc('\n', to);
+}
+
+/* All of them do not fit; the first is told. */
+static void tell_near(struct why *w, int rank, const struct hang_thread *thread,
+                      const struct hang_item *item)
+{
+    const struct hang_told *told = &w->h->nodes[rank].told;
+    const struct hang_queue *queue;
+    for (int q = 0; (queue = next_near(told, item, &q));)
+        why_pair(w, rank, queue->peer >= 0 && queue->peer < w->h->count ? queue->peer : rank);
+    w->told[rank] = true;
+    if (why_has_room(w))
+        write_near(w, rank, thread, item, find_near(told, item));
+}
+
+/* Whether the other one of two will do nothing more before rank goes on: else it may be kept by
+ * something else, and send or receive later. */
+static bool waits_for(struct why *w, int other, int rank)
+{
+    const struct node *node = &w->h->nodes[other];
+    return node->kind == NODE_GONE || node->finalizing || other == rank || !may_try(w) ||
+           graph_depends(w->h, other, rank);
+}
+
+/* Whether such a message has come from one who will send no other. */
+static bool has_near(struct why *w, int rank, const struct hang_item *item)
+{
+    const struct hang_told *told = &w->h->nodes[rank].told;
+    const struct hang_queue *queue;
+    for (int q = 0; (queue = next_near(told, item, &q));)
+        if (queue->peer < 0 || queue->peer >= w->h->count || waits_for(w, queue->peer, rank))
+            return true;
+    return false;
+}
+
+static void explain_near_of(struct why *w, int rank, const struct hang_thread *thread)
+{
+    const struct hang_told *told = &w->h->nodes[rank].told;
+    for (int i = 0; i < thread->count; i++) {
+        const struct hang_item *item = &told->items[thread->first + i];
+        if (has_near(w, rank, item))
+            tell_near(w, rank, thread, item);
+    }
+}
+
+/* Whether a rank has been waiting for a while, so that all it has sent before has arrived. */
+static bool is_patient(const struct hang *h, int rank)
+{
+    const struct hang_told *told = &h->nodes[rank].told;
+    bool waits = rank >= 0 && rank < h->count && told->thread_count;
+    for (int t = 0; waits && t < told->thread_count; t++)
+        waits = !graph_goes_on(h, &told->threads[t]) && told->threads[t].ms >= PATIENCE_MS;
+    return waits;
+}
+
+/* One that polls may do anything yet, and receive what has come; but what it looks for cannot come
+ * unless it does, and who has sent the one waits, too. */
+static bool is_in_vain(struct why *w, int rank, const struct hang_item *item)
+{
+    const struct hang_queue *queue = find_near(&w->h->nodes[rank].told, item);
+    return queue && queue->peer >= 0 && queue->peer < w->h->count &&
+           is_patient(w->h, queue->peer) && may_try(w) && !graph_may_come_alone(w->h, rank, item);
+}
+
+static bool tests(const struct hang_thread *thread)
+{
+    return !strncmp(thread->function, "MPI_Test", strlen("MPI_Test")) ||
+           !strncmp(thread->function, "MPI_Request_get", strlen("MPI_Request_get"));
+}
+
+/* MPI_Iprobe tells what it looks for; where a rank tests requests, these are its receives. */
+static void explain_poll_of(struct why *w, int rank, const struct hang_thread *thread)
+{
+    const struct hang_told *told = &w->h->nodes[rank].told;
+    for (int i = 0; i < thread->count; i++) {
+        const struct hang_item *item = &told->items[thread->first + i];
+        if (is_in_vain(w, rank, item))
+            tell_near(w, rank, thread, item);
+    }
+    for (int q = 0; q < told->queue_count && tests(thread); q++) {
+        const struct hang_queue *p = &told->queues[q];
+        struct hang_item item = {HANG_RECV, p->context, p->peer, p->rank, p->tag, p->bytes, ""};
+        if (p->kind == 'P' && is_in_vain(w, rank, &item))
+            tell_near(w, rank, thread, &item);
+    }
+}
+
+void why_near(struct why *w)
+{
+    struct hang *h = w->h;
+    for (int r = 0; r < h->count; r++)
+        for (int t = 0; t < h->nodes[r].told.thread_count; t++) {
+            const struct hang_thread *thread = &h->nodes[r].told.threads[t];
+            if (thread->mode == HANG_POLL && !h->nodes[r].told.cut)
+                explain_poll_of(w, r, thread);
+            else if (graph_is_stuck(h, r))
+                explain_near_of(w, r, thread);
+        }
+    why_blame_pairs(w, NULL);
+    why_end_kind(w);
+}
+
+/* ---- requests that were not started ---- */
+
+bool why_is_idle_match(int rank, const struct hang_item *item, const struct hang_queue *queue)
+{
+    bool send = item->what == HANG_RECV || item->what == HANG_PROBE;
+    bool wild = item->what == HANG_SEND ? queue->peer < 0 || queue->tag < 0 : item->tag < 0;
+    return queue->kind == 'I' && item->what <= HANG_PROBE && send == (*queue->state == 's') &&
+           item->context == queue->context && (queue->peer == rank || queue->peer < 0) &&
+           (wild || item->tag == queue->tag);
+}
+
+static void explain_idle_of(struct why *w, int rank, const struct hang_thread *thread,
+                            const struct hang_item *item)
+{
+    struct hang *h = w->h;
+    const struct hang_told *theirs = &h->nodes[item->peer].told;
+    for (int q = 0; q < theirs->queue_count; q++) {
+        if (!why_is_idle_match(rank, item, &theirs->queues[q]))
+            continue;
+        why_blame(w, item->peer);
+        w->told[rank] = true;
+        if (!why_has_room(w))
+            return;
+        fprintf(h->to, "  MPI_Start missing? Rank %d waits in %s for ", rank,
+                words_function(thread));
+        words_item(h->to, &h->nodes[rank].told, item);
+        fprintf(h->to, ",\n    for which rank %d has a persistent %s that it has not started\n",
+                item->peer, item->what == HANG_SEND ? "receive" : "send");
+        return;
+    }
+}
+
+void why_idle(struct why *w)
+{
+    struct hang *h = w->h;
+    for (int r = 0; r < h->count; r++) {
+        const struct hang_told *told = &h->nodes[r].told;
+        for (int t = 0; t < told->thread_count && graph_is_stuck(h, r); t++)
+            for (int i = 0; i < told->threads[t].count; i++) {
+                const struct hang_item *item = &told->items[told->threads[t].first + i];
+                if (item->peer >= 0 && item->peer < h->count && graph_is_stuck(h, item->peer))
+                    explain_idle_of(w, r, &told->threads[t], item);
+            }
+    }
+    why_end_kind(w);
+}
+
+/* ---- nobody sends or receives it ---- */
+
+/* Whether the message that item is about has reached its receiver, who has taken it off the queue
+ * by a matching probe. */
+static bool is_taken(const struct hang *h, int rank, const struct hang_item *item)
+{
+    const struct hang_told *theirs = &h->nodes[item->peer].told;
+    if (item->what != HANG_SEND || strcmp(item->state, "asked") || theirs->cut ||
+        !is_patient(h, rank) || !is_patient(h, item->peer))
+        return false;
+    for (int q = 0; q < theirs->queue_count; q++) {
+        const struct hang_queue *queue = &theirs->queues[q];
+        if (queue->kind == 'U' && queue->context == item->context &&
+            (queue->peer == rank || queue->peer < 0) && queue->tag == item->tag)
+            return false;
+    }
+    return true;
+}
+
+static bool is_in_collective(const struct hang *h, int rank)
+{
+    const struct hang_told *told = &h->nodes[rank].told;
+    return told->thread_count == 1 && told->threads[0].count &&
+           graph_collective(told, told->items[told->threads[0].first].context);
+}
+
+/* Whether a rank waits until another one receives from it. */
+static bool sends_to(const struct hang *h, int rank, int peer, int tag)
+{
+    const struct hang_told *told = &h->nodes[rank].told;
+    for (int i = 0; i < told->item_count; i++)
+        if (told->items[i].what == HANG_SEND && told->items[i].peer == peer &&
+            told->items[i].tag == tag)
+            return true;
+    return false;
+}
+
+/* One from another rank has come instead, who is past its sends, or waits for
+ * its receipt. Returns whether. */
+static bool write_other_source(struct why *w, int rank, const struct hang_item *item)
+{
+    struct hang *h = w->h;
+    const struct hang_told *told = &h->nodes[rank].told;
+    for (int q = 0; q < told->queue_count && item->what == HANG_RECV && item->tag >= 0; q++) {
+        const struct hang_queue *queue = &told->queues[q];
+        if (queue->kind != 'U' || queue->context != item->context || queue->tag != item->tag ||
+            queue->peer < 0 || queue->peer >= h->count ||
+            (!is_in_collective(h, queue->peer) && !sends_to(h, queue->peer, rank, item->tag)))
+            continue;
+        fprintf(h->to, ",\n    while such a message of rank %d has come (wrong source?)",
+                queue->peer);
+        return true;
+    }
+    return false;
+}
+
+/* The awaited message may have gone to another rank, who is past its receives. */
+static void write_stray(struct why *w, int rank, const struct hang_item *item)
+{
+    struct hang *h = w->h;
+    for (int r = 0; r < h->count && item->what == HANG_RECV && item->tag >= 0; r++) {
+        const struct hang_told *told = &h->nodes[r].told;
+        for (int q = 0; q < told->queue_count && r != rank && is_in_collective(h, r); q++) {
+            const struct hang_queue *queue = &told->queues[q];
+            if (queue->kind != 'U' || queue->peer != item->peer || queue->tag != item->tag ||
+                !graph_is_users(told, queue->context))
+                continue;
+            fputs(",\n    while one", h->to);
+            words_envelope(h->to, told, queue->tag, queue->context, true);
+            fprintf(h->to, " has come to rank %d (wrong destination or communicator?)", r);
+            return;
+        }
+    }
+}
+
+/* What is missing of the other, and what it did not do. */
+struct missing {
+    const char *what, *not_done;
+};
+
+static struct missing missing_of(const struct hang *h, int rank, const struct hang_item *item)
+{
+    if (!graph_is_users(&h->nodes[rank].told, item->context))
+        return (struct missing){"Call", "does not, and "};
+    if (is_taken(h, rank, item))
+        return (struct missing){"MPI_Mrecv",
+                                "has only taken it by MPI_Mprobe or MPI_Improbe, and "};
+    if (item->what == HANG_SEND)
+        return (struct missing){"Receive", "does not receive it, and "};
+    return (struct missing){"Send", "has none on the way, and "};
+}
+
+/* The message that a late rank waits for of one that is in the collective of that group, and the
+ * thread. NULL: none. */
+static const struct hang_item *missing_item(struct why *w, int rank, int group,
+                                            const struct hang_thread **thread)
+{
+    const struct hang_told *told = &w->h->nodes[rank].told;
+    for (int t = 0; t < told->thread_count && !w->h->nodes[rank].finalizing; t++)
+        for (int i = 0; i < told->threads[t].count; i++) {
+            const struct hang_item *item = &told->items[told->threads[t].first + i];
+            *thread = &told->threads[t];
+            if (item->what <= HANG_PROBE && item->peer >= 0 && item->peer < w->h->count &&
+                item->peer != rank && w->mark[item->peer] == group &&
+                !graph_collective(told, item->context) && strcmp(item->state, "moving") &&
+                waits_for(w, item->peer, rank))
+                return item;
+        }
+    return NULL;
+}
+
+/* What is missing of which rank; the same for ranks of which it may be said at once. */
+static char *missing_text(const struct hang *h, int rank, const struct hang_thread *thread,
+                          const struct hang_item *item)
+{
+    struct missing missing = missing_of(h, rank, item);
+    char *text = NULL;
+    size_t len;
+    FILE *to = open_memstream(&text, &len);
+    if (!to)
+        return NULL;
+    fprintf(to, " in %s for ", words_function(thread));
+    words_item(to, &h->nodes[rank].told, item);
+    fprintf(to, ",\n    but rank %d %s", item->peer, missing.not_done);
+    words_state(to, h, item->peer);
+    return fclose(to) ? NULL : text;
+}
+
+/* That a rank misses this is told; who is wrong? */
+static void settle_missing(struct why *w, int rank, const struct hang_item *item, bool blame)
+{
+    w->told[rank] = true;
+    if (is_taken(w->h, rank, item))
+        why_blame(w, item->peer);
+    else if (blame)
+        why_pair(w, rank, item->peer);
+}
+
+/* Settle, and put into h->set, those who miss what mine says. */
+static void take_missing(struct why *w, int group, bool blame, const char *mine, int peer)
+{
+    struct hang *h = w->h;
+    why_clear(w, h->set);
+    for (int r = 0; r < h->count; r++) {
+        const struct hang_thread *thread;
+        const struct hang_item *item = NULL;
+        if (w->late[r] && !w->told[r] && graph_is_stuck(h, r))
+            item = missing_item(w, r, group, &thread);
+        char *text = item && item->peer == peer ? missing_text(h, r, thread, item) : NULL;
+        h->set[r] = text && !strcmp(text, mine);
+        free(text);
+        if (h->set[r])
+            settle_missing(w, r, item, blame);
+    }
+}
+
+/* Returns 1 where there was no room for it. */
+static int explain_missing_of(struct why *w, int rank, int group, bool blame)
+{
+    struct hang *h = w->h;
+    const struct hang_thread *thread;
+    const struct hang_item *item = missing_item(w, rank, group, &thread);
+    bool room = item && w->missing < MISSING_MAX && why_has_room(w);
+    char *text = room ? missing_text(h, rank, thread, item) : NULL;
+    if (text) {
+        w->missing++;
+        take_missing(w, group, blame, text, item->peer);
+        fprintf(h->to, "  %s missing? ", missing_of(h, rank, item).what);
+        bool several = words_ranks_begin(h->to, h->set, h->count) > 1;
+        fprintf(h->to, "%s%s", several ? " wait" : " waits", text);
+        if (!several && !write_other_source(w, rank, item))
+            write_stray(w, rank, item);
+        fputc('\n', h->to);
+    } else if (item) {
+        settle_missing(w, rank, item, blame);
+    }
+    free(text);
+    return item && !text;
+}
+
+void why_missing(struct why *w, int group, bool blame)
+{
+    int left_out = 0;
+    for (int r = 0; r < w->h->count; r++)
+        if (w->late[r] && !w->told[r] && graph_is_stuck(w->h, r))
+            left_out += explain_missing_of(w, r, group, blame);
+    if (left_out && why_has_room(w))
+        fprintf(w->h->to, "  ... and %d more of the kind.\n", left_out);
+    why_blame_pairs(w, NULL);
+}

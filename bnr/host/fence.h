@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The fence of a group whose members all run on this host: each counts its
+ * arrivals in its own page, and one word in the page of local rank 0 counts all.
+ * Who completes the sum moves fence_done and wakes the others.
+ *
+ * The members' own counts are the truth; the sum is the short cut. Where a
+ * member died between the two, fence_check() finds out by the counts.
+ */
+#ifndef BNR_FENCE_H
+#define BNR_FENCE_H
+
+#include <stdint.h>
+
+#include "bnr/host/table.h"
+
+struct fence {
+    const struct table *table;
+    int local_rank;
+    uint32_t count; /* fences that this process has come to */
+};
+
+enum fence_outcome {
+    FENCE_WAITING = 1,
+    FENCE_BROKEN = 2, /* a member has ended or finalized and will not come */
+};
+
+void fence_init(struct fence *f, const struct table *t, int local_rank);
+
+/* Come to the next fence. */
+void fence_enter(struct fence *f);
+
+/* One load. Returns 0 or FENCE_WAITING. */
+int fence_poll(const struct fence *f);
+
+/* Look at every member. Returns 0, FENCE_WAITING or FENCE_BROKEN. */
+int fence_check(const struct fence *f);
+
+/* Sleep until the fence is over, or timeout_ns. */
+void fence_sleep(const struct fence *f, uint64_t timeout_ns);
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The host table and the host memory; see table.h. */
+#include "bnr/host/table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "os/log.h"
+#include "os/random.h"
+#include "os/segment.h"
+
+static size_t head_bytes(uint64_t world_size)
+{
+    return sizeof(struct table_head) + world_size * (sizeof(struct table_rank) + sizeof(uint32_t));
+}
+
+static size_t area_bytes(uint64_t local_size)
+{
+    return local_size * (TABLE_PAGE + TABLE_LOG + TABLE_ANSWER);
+}
+
+static uint64_t regions_begin(uint64_t local_size)
+{
+    return (area_bytes(local_size) + TABLE_ALIGN - 1) & ~(uint64_t)(TABLE_ALIGN - 1);
+}
+
+uint64_t table_region_offset(const struct table *t, int local_rank)
+{
+    return regions_begin((uint64_t)t->local_size) + (uint64_t)local_rank * TABLE_REGION;
+}
+
+struct kvs table_log(const struct table *t, int local_rank)
+{
+    size_t logs = (size_t)t->local_size * TABLE_PAGE;
+    struct kvs log = {t->area + logs + (size_t)local_rank * TABLE_LOG, TABLE_LOG,
+                      &table_page(t, local_rank)->log_used};
+    return log;
+}
+
+/* Map both segments; sizes and descriptors are set. */
+static int map(struct table *t, int writable)
+{
+    t->head = os_segment_map(t->head_fd, 0, t->head_size, writable);
+    if (!t->head)
+        return -errno;
+    t->area = os_segment_map(t->memory_fd, 0, t->area_size, 1);
+    if (!t->area)
+        return -errno;
+    t->rank = (struct table_rank *)(t->head + 1);
+    t->order = (uint32_t *)(t->rank + t->world_size);
+    return 0;
+}
+
+static int fill(struct table *t, const struct table_spec *spec)
+{
+    struct table_head *h = t->head;
+    int rc = os_random(h->gid, sizeof(h->gid));
+    if (!rc)
+        rc = os_random(h->secret, sizeof(h->secret));
+    if (rc)
+        return rc;
+    h->version = TABLE_VERSION;
+    h->world_size = h->local_size = (uint32_t)spec->world_size;
+    h->universe_size = (uint32_t)(spec->universe_size ? spec->universe_size : spec->world_size);
+    h->cpus = (uint32_t)spec->cpus;
+    h->app_count = (uint32_t)spec->app_count;
+    host_id(h->host_id);
+    snprintf(h->host_name, sizeof(h->host_name), "%s", os_host_name());
+    for (int r = 0; r < spec->world_size; r++) {
+        t->rank[r].app = (uint32_t)spec->apps[r];
+        t->rank[r].local_rank = (uint32_t)r;
+    }
+    h->magic = TABLE_MAGIC;
+    return 0;
+}
+
+int table_create(struct table *t, const struct table_spec *spec)
+{
+    memset(t, 0, sizeof(*t));
+    t->world_size = t->local_size = spec->world_size;
+    t->head_size = head_bytes((uint64_t)spec->world_size);
+    t->area_size = area_bytes((uint64_t)spec->world_size);
+    t->memory_fd = -1;
+    t->head_fd = os_segment_create("vireo-table", t->head_size);
+    int rc = t->head_fd;
+    if (rc < 0)
+        return rc;
+    uint64_t end = table_region_offset(t, spec->world_size);
+    rc = t->memory_fd = os_segment_create("vireo-memory", end);
+    if (rc >= 0)
+        rc = map(t, 1);
+    if (!rc)
+        rc = fill(t, spec);
+    if (!rc) {
+        /* Where the kernel cannot seal, ranks are trusted to map read-only. */
+        (void)os_segment_seal(t->head_fd);
+        return 0;
+    }
+    table_detach(t);
+    close(t->head_fd);
+    if (t->memory_fd >= 0)
+        close(t->memory_fd);
+    return rc;
+}
+
+/* The size of the shared memory behind fd, or -1 where it is no such thing. */
+static int64_t segment_size(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) || !S_ISREG(st.st_mode) ? -1 : (int64_t)st.st_size;
+}
+
+static int is_terminated(const char *text, size_t size)
+{
+    return memchr(text, 0, size) != NULL;
+}
+
+/* Check the head of a mapped candidate, and keep its counts. */
+static int check(struct table *t, const struct table_head *h, int64_t size, char *why, size_t room)
+{
+    if (h->magic != TABLE_MAGIC || h->version != TABLE_VERSION) {
+        snprintf(why, room, "the job was started by an mpiexec of another version");
+        return -EPROTO;
+    }
+    t->world_size = (int)h->world_size;
+    t->local_size = (int)h->local_size;
+    if (h->world_size < 1 || h->world_size > TABLE_RANKS_MAX || h->local_size < 1 ||
+        h->local_size > TABLE_LOCAL_MAX || h->local_size > h->world_size ||
+        size < (int64_t)head_bytes(h->world_size) || h->cpus < 1 ||
+        h->universe_size < h->world_size || !is_terminated(h->host_id, sizeof(h->host_id)) ||
+        !is_terminated(h->host_name, sizeof(h->host_name))) {
+        snprintf(why, room, "the table of the job is damaged");
+        return -EPROTO;
+    }
+    return 0;
+}
+
+int table_attach(struct table *t, int head_fd, int memory_fd, char *why, size_t size)
+{
+    memset(t, 0, sizeof(*t));
+    t->head_fd = head_fd;
+    t->memory_fd = memory_fd;
+    int64_t head_size = segment_size(head_fd), memory_size = segment_size(memory_fd);
+    if (head_size < (int64_t)sizeof(struct table_head) || memory_size < TABLE_PAGE) {
+        snprintf(why, size, "the job's memory was not handed on to this process");
+        return -EPROTO;
+    }
+    struct table_head *h = os_segment_map(head_fd, 0, sizeof(*h), 0);
+    int rc = h ? check(t, h, head_size, why, size) : -errno;
+    os_segment_unmap(h, sizeof(*h));
+    if (rc == -EPROTO)
+        return rc;
+    if (!rc) {
+        t->head_size = head_bytes((uint64_t)t->world_size);
+        t->area_size = area_bytes((uint64_t)t->local_size);
+        if (memory_size < (int64_t)table_region_offset(t, t->local_size)) {
+            snprintf(why, size, "the job's memory is smaller than its table says");
+            return -EPROTO;
+        }
+        rc = map(t, 0);
+    }
+    if (rc) {
+        snprintf(why, size, "cannot map the job's memory: %s", strerror(-rc));
+        table_detach(t);
+    }
+    return rc;
+}
+
+void table_detach(struct table *t)
+{
+    os_segment_unmap(t->head, t->head_size);
+    os_segment_unmap(t->area, t->area_size);
+    t->head = NULL;
+    t->area = NULL;
+}
+
+void table_started(struct table *t, int rank, int pid)
+{
+    t->rank[rank].pid = pid;
+    atomic_store_explicit(&t->rank[rank].state, TABLE_RUNNING, memory_order_release);
+}
+
+void table_ended(struct table *t, int rank, int status)
+{
+    uint32_t n = atomic_load_explicit(&t->head->ends, memory_order_relaxed);
+    t->rank[rank].status = status;
+    t->order[n] = (uint32_t)rank;
+    atomic_store_explicit(&t->rank[rank].state, TABLE_ENDED, memory_order_release);
+    atomic_store_explicit(&t->head->ends, n + 1, memory_order_release);
+}
+
+void table_abort_message(const struct table *t, int local_rank, char text[TABLE_MESSAGE_MAX])
+{
+    const volatile char *from = table_page(t, local_rank)->message;
+    size_t n = 0;
+    for (; n < TABLE_MESSAGE_MAX - 1; n++) {
+        unsigned char c = (unsigned char)from[n];
+        if (!c)
+            break;
+        text[n] = c < 0x20 || c == 0x7f ? ' ' : (char)c;
+    }
+    while (n && text[n - 1] == ' ')
+        n--;
+    text[n] = 0;
+}

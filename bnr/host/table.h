@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The two segments that mpiexec makes before it starts a rank, and that every
+ * rank of the host inherits.
+ *
+ * The host table says what the job is and how its ranks fare. Only mpiexec
+ * writes it; ranks map it read-only, and the kernel holds them to that.
+ *
+ *     struct table_head | struct table_rank per rank | order: u32 per rank
+ *
+ * order[i] is the rank that ended as number i + 1; head.ends counts them. So a
+ * rank learns whether anything happened by one load, and what by reading on.
+ *
+ * The host memory is written by the ranks: one page each for BNR's words, one
+ * log each for the key-value space, one place each for what they answer when mpiexec asks
+ * what they wait for, and one region each that belongs to the channels. It is sparse: what nobody
+ * touches takes no memory.
+ *
+ *     pages | logs | answers | (padding to 2 MiB) | regions
+ *
+ * Whatever another rank wrote is checked by who reads it.
+ */
+#ifndef BNR_TABLE_H
+#define BNR_TABLE_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bnr/host/host.h"
+#include "bnr/host/kvs.h"
+
+enum {
+    TABLE_VERSION = 2,
+    TABLE_PAGE = 4096,         /* bytes of a rank's page */
+    TABLE_LOG = 1 << 20,       /* bytes of a rank's log */
+    TABLE_ANSWER = 1 << 16,    /* bytes of a rank's answer to mpiexec */
+    TABLE_REGION = 64 << 20,   /* bytes of a rank's channel memory */
+    TABLE_ALIGN = 2 << 20,     /* of the first region */
+    TABLE_RANKS_MAX = 1 << 20, /* in a job */
+    TABLE_LOCAL_MAX = 1 << 16, /* on a host */
+    TABLE_MESSAGE_MAX = 1024,  /* an abort's message with its NUL */
+};
+
+#define TABLE_MAGIC 0x766972656f626e72u /* "vireobnr" */
+
+enum table_state {
+    TABLE_WAITING,
+    TABLE_RUNNING,
+    TABLE_ENDED
+};
+
+struct table_rank {
+    _Atomic uint32_t state; /* enum table_state; ENDED is stored with release after status */
+    uint32_t app;           /* which program of the command line */
+    int32_t pid;            /* 0 until it runs; also its process group */
+    int32_t status;         /* as wait() gives it, once ENDED */
+    uint32_t node;
+    uint32_t local_rank;
+    uint32_t reserved[2];
+};
+
+struct table_head {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t world_size;
+    uint32_t local_size; /* ranks on this host */
+    uint32_t universe_size;
+    uint32_t cpus; /* that the ranks here may use */
+    uint32_t app_count;
+    uint8_t gid[16];
+    uint8_t secret[16];
+    char host_id[HOST_ID_MAX];
+    char host_name[256];
+    _Alignas(64) _Atomic uint32_t ends; /* stored with release after order and rank */
+    _Atomic uint32_t asks; /* how often mpiexec has asked the ranks what they wait for */
+};
+
+_Static_assert(sizeof(struct table_rank) == 32, "two records a cache line");
+_Static_assert(sizeof(struct table_head) == 512 + 64, "layout of version 2");
+
+enum {
+    PAGE_INITIALIZED = 1,
+    PAGE_FINALIZED = 2
+};
+
+/* A rank's words. It alone writes its page, but for the fence words, of which
+ * all use those in the page of local rank 0, and get_waiters. */
+struct table_page {
+    _Atomic int32_t claim_pid; /* the process that is this rank; 0: none yet */
+    _Atomic uint32_t flags;    /* PAGE_ bits */
+    _Atomic uint32_t aborted;  /* stored with release after code and message */
+    int32_t abort_code;
+    _Atomic uint32_t fence_entered; /* fences that this rank has come to */
+    _Atomic uint32_t answered;      /* head.asks as answered; stored with release after the answer */
+    uint32_t answer_len;            /* bytes */
+    uint32_t reserved[9];
+
+    _Alignas(64) _Atomic uint64_t log_used; /* watermark of the log */
+    _Atomic uint32_t puts;                  /* futex: counts puts */
+    _Atomic uint32_t get_waiters;           /* who sleeps on puts, or is about to */
+
+    _Alignas(64) _Atomic uint32_t fence_arrivals; /* in all fences, of all ranks */
+    _Alignas(64) _Atomic uint32_t fence_done;     /* futex: fences complete */
+
+    _Alignas(64) char message[TABLE_MESSAGE_MAX];
+};
+
+_Static_assert(sizeof(struct table_page) <= TABLE_PAGE, "a rank's words are one page");
+_Static_assert(offsetof(struct table_page, message) == 256, "layout of version 2");
+
+/* Both segments, mapped. The counts are copies, checked once. */
+struct table {
+    struct table_head *head;
+    struct table_rank *rank; /* world_size */
+    uint32_t *order;         /* world_size */
+    uint8_t *area;           /* pages, logs and answers */
+    size_t head_size, area_size;
+    int world_size, local_size;
+    int head_fd, memory_fd;
+};
+
+struct table_spec {
+    int world_size, app_count, cpus;
+    const int *apps;   /* each rank's program */
+    int universe_size; /* at least world_size; 0: the same */
+};
+
+/* Make both segments, filled, for a job on this host. mpiexec only. Returns 0
+ * or -errno. */
+int table_create(struct table *t, const struct table_spec *spec);
+
+/* Map what fds hold, after checking that it is a table of this version. Returns
+ * 0, or -EPROTO, -errno with the reason in why. Takes neither descriptor. */
+int table_attach(struct table *t, int head_fd, int memory_fd, char *why, size_t size);
+
+/* Unmap; the descriptors stay open. Accepts a zeroed table. */
+void table_detach(struct table *t);
+
+/* Record that rank runs as pid, or has ended. mpiexec only. */
+void table_started(struct table *t, int rank, int pid);
+void table_ended(struct table *t, int rank, int status);
+
+static inline int table_has_ended(const struct table *t, int rank)
+{
+    return atomic_load_explicit(&t->rank[rank].state, memory_order_acquire) == TABLE_ENDED;
+}
+
+/* rank's number on this host, or -1: elsewhere, or a damaged record. */
+static inline int table_local(const struct table *t, int rank)
+{
+    uint32_t local = t->rank[rank].local_rank;
+    return t->rank[rank].node == 0 && local < (uint32_t)t->local_size ? (int)local : -1;
+}
+
+static inline struct table_page *table_page(const struct table *t, int local_rank)
+{
+    return (struct table_page *)(void *)(t->area + (size_t)local_rank * TABLE_PAGE);
+}
+
+/* The log of a rank on this host. */
+struct kvs table_log(const struct table *t, int local_rank);
+
+/* The TABLE_ANSWER bytes of a rank on this host. */
+static inline uint8_t *table_answer(const struct table *t, int local_rank)
+{
+    return t->area + (size_t)t->local_size * (TABLE_PAGE + TABLE_LOG) +
+           (size_t)local_rank * TABLE_ANSWER;
+}
+
+/* Where local_rank's channel memory begins in the memory descriptor. */
+uint64_t table_region_offset(const struct table *t, int local_rank);
+
+/* Copy the message of an aborted rank, as text for a terminal. */
+void table_abort_message(const struct table *t, int local_rank, char text[TABLE_MESSAGE_MAX]);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Signals on the loop; see signals.h. */
+#include "bnr/io/signals.h"
+
+#include <signal.h>
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct signals *s = handle->data;
+    s->heard(s->arg, number);
+}
+
+static int is_ignored(int number)
+{
+    struct sigaction now;
+    return !sigaction(number, NULL, &now) && now.sa_handler == SIG_IGN;
+}
+
+int signals_start(struct signals *s, uv_loop_t *loop, void (*heard)(void *arg, int signal),
+                  void *arg)
+{
+    static const int wanted[] = {SIGCHLD, SIGINT,  SIGTERM, SIGHUP, SIGQUIT,
+                                 SIGTSTP, SIGCONT, SIGUSR1, SIGUSR2};
+    s->count = 0;
+    s->heard = heard;
+    s->arg = arg;
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+        if (wanted[i] != SIGCHLD && wanted[i] != SIGQUIT && is_ignored(wanted[i]))
+            continue;
+        uv_signal_t *handle = &s->handle[s->count];
+        int rc = uv_signal_init(loop, handle);
+        if (rc)
+            return rc;
+        s->count++;
+        handle->data = s;
+        rc = uv_signal_start(handle, on_signal, wanted[i]);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+void signals_stop(struct signals *s)
+{
+    for (int i = 0; i < s->count; i++)
+        uv_close((uv_handle_t *)&s->handle[i], NULL);
+    s->count = 0;
+}

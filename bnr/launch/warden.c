@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The warden; see warden.h. It may be started while threads run, so it calls
+ * the kernel only, and allocates nothing. */
+#include "bnr/launch/warden.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/clock.h"
+
+enum { ID_LEN = 32, ENVIRON_MAX = 512 << 10, LIMIT_S = 30 };
+
+/* An entry of getdents64(). */
+struct entry {
+    uint64_t inode;
+    int64_t next;
+    unsigned short len;
+    unsigned char type;
+    char name[];
+};
+
+/* What its processes are known by. */
+struct mark {
+    char id[ID_LEN];
+    int table_fd; /* as ranks inherit it */
+    struct stat table;
+};
+
+static int holds_id(const char *list, size_t len, const char *id)
+{
+    for (size_t at = 0; at + ID_LEN <= len; at += ID_LEN + 1)
+        if (!memcmp(list + at, id, ID_LEN))
+            return 1;
+    return 0;
+}
+
+int warden_names_job(const char *block, size_t len, const char *id)
+{
+    static const char key[] = "BNR_JOB=";
+    const size_t key_len = sizeof(key) - 1;
+    for (size_t at = 0; at < len;) {
+        size_t n = strnlen(block + at, len - at);
+        if (n > key_len && !memcmp(block + at, key, key_len) &&
+            holds_id(block + at + key_len, n - key_len, id))
+            return 1;
+        at += n + 1;
+    }
+    return 0;
+}
+
+/* Write "NAME/environ", or "NAME/fd/N" where fd is not negative. */
+static void write_path(char path[64], const char *name, int fd)
+{
+    char digits[12];
+    size_t n = 0, len = strnlen(name, 20);
+    memcpy(path, name, len);
+    if (fd < 0) {
+        memcpy(path + len, "/environ", sizeof("/environ"));
+        return;
+    }
+    memcpy(path + len, "/fd/", 4);
+    len += 4;
+    do
+        digits[n++] = (char)('0' + fd % 10);
+    while (fd /= 10);
+    while (n)
+        path[len++] = digits[--n];
+    path[len] = 0;
+}
+
+static int is_of_job(int proc, const char *name, const struct mark *mark)
+{
+    static char block[ENVIRON_MAX];
+    char path[64];
+    struct stat st;
+    write_path(path, name, mark->table_fd);
+    if (!fstatat(proc, path, &st, 0) && st.st_ino == mark->table.st_ino &&
+        st.st_dev == mark->table.st_dev)
+        return 1;
+    write_path(path, name, -1);
+    int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    size_t have = 0;
+    ssize_t n;
+    while (have < sizeof(block) && (n = read(fd, block + have, sizeof(block) - have)) > 0)
+        have += (size_t)n;
+    close(fd);
+    return warden_names_job(block, have, mark->id);
+}
+
+/* The number that a name under /proc is, or 0. */
+static pid_t number(const char *name)
+{
+    long n = 0;
+    for (; *name; name++) {
+        if (*name < '0' || *name > '9' || n > 100000000)
+            return 0;
+        n = 10 * n + (*name - '0');
+    }
+    return (pid_t)n;
+}
+
+/* Kill what bears the mark. Returns how many were found. */
+static int kill_marked(const struct mark *mark)
+{
+    static char buffer[32768] __attribute__((aligned(16)));
+    int found = 0;
+    int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (proc < 0)
+        return 0;
+    long n;
+    while ((n = syscall(SYS_getdents64, proc, buffer, sizeof(buffer))) > 0) {
+        for (long at = 0; at < n;) {
+            const struct entry *e = (const struct entry *)(const void *)(buffer + at);
+            pid_t pid = number(e->name);
+            if (pid > 1 && pid != getpid() && is_of_job(proc, e->name, mark)) {
+                found++;
+                kill(pid, SIGKILL);
+            }
+            at += e->len;
+        }
+    }
+    close(proc);
+    return found;
+}
+
+static void take_mark(const struct table *t, struct mark *mark)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (int i = 0; i < ID_LEN / 2; i++) {
+        mark->id[2 * i] = digits[t->head->gid[i] >> 4];
+        mark->id[2 * i + 1] = digits[t->head->gid[i] & 15];
+    }
+    mark->table_fd = t->head_fd;
+    memset(&mark->table, 0, sizeof(mark->table));
+    fstat(t->head_fd, &mark->table);
+}
+
+static void end_job(const struct table *t, const struct mark *mark)
+{
+    uint64_t until = os_now_ns() + (uint64_t)LIMIT_S * 1000000000u;
+    for (int r = 0; r < t->world_size; r++) {
+        int pid = t->rank[r].pid;
+        if (pid > 1 && atomic_load(&t->rank[r].state) == TABLE_RUNNING)
+            kill(-pid, SIGKILL);
+    }
+    /* Twice none: a process between fork() and its listing is seen the second time. */
+    for (int none = 0; none < 2 && os_now_ns() < until;) {
+        none = kill_marked(mark) ? 0 : none + 1;
+        struct timespec nap = {0, 5000000};
+        nanosleep(&nap, NULL);
+    }
+}
+
+static void close_from(int first)
+{
+#ifdef SYS_close_range
+    if (!syscall(SYS_close_range, first, ~0u, 0))
+        return;
+#endif
+    for (int fd = first; fd < 65536; fd++)
+        close(fd);
+}
+
+static void take_streams(int pipe_fd)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int i = 0; i < 3; i++)
+        if (null >= 0)
+            dup2(null, i);
+    dup2(pipe_fd, 3);
+    close_from(4);
+}
+
+static void ignore_signals(void)
+{
+    sigset_t none;
+    struct sigaction action;
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = SIG_IGN;
+    for (int s = 1; s < 32; s++)
+        if (s != SIGKILL && s != SIGSTOP && s != SIGSEGV && s != SIGBUS && s != SIGABRT)
+            sigaction(s, &action, NULL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void rename_self(char *name, size_t size)
+{
+    static const char own[] = "vireo-warden";
+    prctl(PR_SET_NAME, own);
+    if (!name || size < 2)
+        return;
+    memset(name, 0, size);
+    memcpy(name, own, size < sizeof(own) ? size - 1 : sizeof(own));
+}
+
+static void watch(const struct table *t, const struct mark *mark)
+{
+    char word;
+    ssize_t n;
+    do
+        n = read(3, &word, 1);
+    while (n < 0 && errno == EINTR);
+    if (n <= 0)
+        end_job(t, mark);
+    _exit(0);
+}
+
+int warden_start(struct warden *w, const struct table *t, char *name, size_t size)
+{
+    int ends[2];
+    sigset_t all, old;
+    w->table = t;
+    w->pid = 0;
+    w->name = name;
+    w->name_size = size;
+    if (pipe2(ends, O_CLOEXEC))
+        return -errno;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &old); /* no handler of mpiexec runs in the warden */
+    pid_t pid = (pid_t)fork();
+    if (!pid) {
+        struct mark mark;
+        setsid();
+        ignore_signals();
+        take_mark(t, &mark);
+        take_streams(ends[0]);
+        rename_self(name, size);
+        watch(t, &mark);
+    }
+    int rc = pid < 0 ? -errno : 0;
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    close(ends[0]);
+    if (rc) {
+        close(ends[1]);
+        return rc;
+    }
+    w->pid = pid;
+    w->pipe = ends[1];
+    return 0;
+}
+
+int warden_restart(struct warden *w)
+{
+    close(w->pipe);
+    return warden_start(w, w->table, w->name, w->name_size);
+}
+
+void warden_stop(struct warden *w)
+{
+    if (!w->pid)
+        return;
+    /* It may have been killed just now: SIGPIPE is ignored, and no matter. */
+    ssize_t n = write(w->pipe, "b", 1);
+    close(w->pipe);
+    if (n == 1)
+        waitpid(w->pid, NULL, 0);
+    w->pid = 0;
+}

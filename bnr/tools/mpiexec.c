@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* mpiexec: start a parallel program on this host, carry its streams, and end with it. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bnr/io/run.h"
+#include "bnr/io/stdio_forward.h"
+#include "bnr/launch/foreign.h"
+#include "bnr/launch/launch.h"
+#include "bnr/tools/options.h"
+#include "include/version.h"
+#include "os/log.h"
+#include "os/settings.h"
+
+extern char **environ;
+
+enum {
+    EXIT_USAGE = 2,
+    FILES_OWN = 24, /* for the loop, the table, the warden, a question and spare ones */
+    FILES_OF_RANK = 2
+};
+
+/* Tell why nothing is started; why may hold the user's own words. */
+static void complain(char *why)
+{
+    os_one_line(why);
+    fprintf(stderr, "mpiexec: %s\n", why);
+}
+
+/* The settings of --set hold for mpiexec as for the ranks. */
+static int load_settings(const struct options *o)
+{
+    char why[512];
+    for (char **s = o->settings; s && *s; s++)
+        if (putenv(*s))
+            return -ENOMEM;
+    if (os_settings_load(why, sizeof(why))) {
+        complain(why);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+static const char *path_of(char *const *env)
+{
+    for (; *env; env++)
+        if (!strncmp(*env, "PATH=", 5))
+            return *env + 5;
+    return NULL;
+}
+
+static int check_folder(const char *wdir)
+{
+    if (!wdir || !access(wdir, X_OK))
+        return 0;
+    char why[512];
+    snprintf(why, sizeof(why), "cannot enter the working folder '%.300s': %s", wdir,
+             strerror(errno));
+    complain(why);
+    return EXIT_USAGE;
+}
+
+/* The same path, whatever the working folder; symbolic links stay as they are. */
+static char *absolute(const char *path)
+{
+    char here[PATH_MAX], *all = NULL;
+    if (*path == '/')
+        return strdup(path);
+    return getcwd(here, sizeof(here)) && asprintf(&all, "%s/%s", here, path) > 0 ? all : NULL;
+}
+
+/* Several processes of a program of another MPI library would each be alone. */
+static int check_library(const struct options *o, const char *path)
+{
+    char why[512], library[64];
+    if (o->nranks == 1 || !foreign_library(path, library, sizeof(library)))
+        return 0;
+    snprintf(why, sizeof(why),
+             "'%.200s' is built with another MPI library (%s), with which each process would be "
+             "rank 0 of 1; build it with this library's mpicc, or start it with its own mpiexec",
+             path, library);
+    complain(why);
+    return LAUNCH_NOT_EXECUTABLE;
+}
+
+/* Find every program before anything starts. Returns 0 or what to exit with. */
+static int find_programs(const struct options *o, char **paths)
+{
+    char why[512], path[PATH_MAX];
+    for (int a = 0; a < o->napps; a++) {
+        const struct option_app *app = &o->apps[a];
+        int rc = check_folder(app->wdir);
+        if (rc)
+            return rc;
+        char **env = options_environ(o, app, environ, NULL);
+        if (!env)
+            return 1;
+        rc = launch_resolve(app->argv[0], app->wdir, path_of(env), path, sizeof(path), why);
+        free(env);
+        if (rc) {
+            complain(why);
+            return rc;
+        }
+        paths[a] = app->wdir ? absolute(path) : strdup(path);
+        rc = paths[a] ? check_library(o, paths[a]) : 1;
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+/* The bytes of the arguments, which lie one after the other. */
+static size_t arguments_size(int argc, char **argv)
+{
+    char *end = argv[0];
+    for (int i = 0; i < argc && argv[i] == end; i++)
+        end += strlen(argv[i]) + 1;
+    return (size_t)(end - argv[0]);
+}
+
+/* The loop's library ends the process where files run out: so they are counted before. */
+static int prepare_files(const struct options *o)
+{
+    char why[512];
+    int each = FILES_OF_RANK + (o->stdin_mode == OPTIONS_STDIN_ALL);
+    launch_remember();
+    launch_raise_limits();
+    if (!launch_check_files(FILES_OWN + each * o->nranks, why) &&
+        !outfile_prepare(&o->files, why, sizeof(why)))
+        return 0;
+    complain(why);
+    return 1;
+}
+
+static int run_programs(const struct options *o, int argc, char **argv)
+{
+    char **paths = calloc((size_t)o->napps, sizeof(*paths));
+    if (!paths)
+        return 1;
+    int code = find_programs(o, paths);
+    if (!code)
+        code = prepare_files(o);
+    if (!code)
+        code = run_job(o, paths, argv[0], arguments_size(argc, argv));
+    for (int a = 0; a < o->napps; a++)
+        free(paths[a]);
+    free(paths);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o;
+    char why[512];
+    int code = 0;
+    stdio_guard();
+    if (options_parse(&o, argc, argv, why, sizeof(why))) {
+        complain(why);
+        return EXIT_USAGE;
+    }
+    if (o.help)
+        options_print_help(o.help, stdout);
+    else if (o.version)
+        printf("mpiexec (Vireo MPI) %s\n", VIREO_VERSION);
+    else if (load_settings(&o))
+        code = EXIT_USAGE;
+    else
+        code = run_programs(&o, argc, argv);
+    options_free(&o);
+    return code;
+}

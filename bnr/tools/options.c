@@ -1,0 +1,743 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Parsing mpiexec's command line by the table of options; see options.h. */
+#include "bnr/tools/options.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "bnr/tools/option_table.h"
+#include "os/cpus.h"
+#include "os/log.h"
+#include "os/settings.h"
+
+enum {
+    RANKS_MAX = 1 << 20,
+    UNIVERSE_SYSTEM = -1, /* as many as there are processors */
+};
+
+/* A command line being read. */
+struct reader {
+    struct options *o;
+    struct option_app app; /* the program whose options are read */
+    int per_node;          /* -npernode; 0: not given */
+    char **argv;
+    int argc;
+    int at;
+    char *why;
+    size_t size;
+};
+
+static int refuse(struct reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static int refuse(struct reader *r, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(r->why, r->size, fmt, args);
+    va_end(args);
+    os_one_line(r->why);
+    return -EINVAL;
+}
+
+/* Append text, which passes to the list also on failure, to a NULL-terminated list. */
+static int push(char ***list, char *text)
+{
+    size_t n = 0;
+    while (*list && (*list)[n])
+        n++;
+    char **grown = text ? realloc(*list, (n + 2) * sizeof(*grown)) : NULL;
+    if (!grown) {
+        free(text);
+        return -ENOMEM;
+    }
+    grown[n] = text;
+    grown[n + 1] = NULL;
+    *list = grown;
+    return 0;
+}
+
+static void free_list(char **list)
+{
+    for (size_t i = 0; list && list[i]; i++)
+        free(list[i]);
+    free(list);
+}
+
+static void free_env(struct option_env *env)
+{
+    free_list(env->list);
+    free_list(env->set);
+}
+
+static void free_app(struct option_app *app)
+{
+    free(app->argv);
+    free_env(&app->env);
+}
+
+static int parse_int(struct reader *r, const char *option, const char *text, int least, int *value)
+{
+    char *end;
+    errno = 0;
+    long v = strtol(text, &end, 10);
+    if (!isdigit((unsigned char)*text) || *end || errno || v < least || v > RANKS_MAX)
+        return refuse(r, "'%s' takes a number from %d to %d, not '%s'", option, least, RANKS_MAX,
+                      text);
+    *value = (int)v;
+    return 0;
+}
+
+static int parse_seconds(struct reader *r, const char *option, const char *text, double *value)
+{
+    char *end;
+    double v = strtod(text, &end);
+    if (!isdigit((unsigned char)*text) || *end || !(v >= 0 && v <= 1e9))
+        return refuse(r, "'%s' takes a number of seconds, not '%s'", option, text);
+    *value = v;
+    return 0;
+}
+
+/* The next word of the command line as the value of option. */
+static int next_value(struct reader *r, const char *option, const char **value)
+{
+    if (r->at >= r->argc)
+        return refuse(r, "'%s' needs a value after it", option);
+    *value = r->argv[r->at++];
+    return 0;
+}
+
+/* NAME VALUE or NAME=VALUE, of which first is the first word. */
+static int set_variable(struct reader *r, const char *option, const char *first, char ***set)
+{
+    const char *value = NULL;
+    char *text;
+    if (!*first || *first == '=')
+        return refuse(r, "'%s' needs the name of a variable", option);
+    if (strchr(first, '='))
+        return push(set, strdup(first));
+    int rc = next_value(r, option, &value);
+    if (rc)
+        return rc;
+    return asprintf(&text, "%s=%s", first, value) < 0 ? -ENOMEM : push(set, text);
+}
+
+static int export_variable(struct reader *r, const char *option, const char *text)
+{
+    if (!*text || *text == '=')
+        return refuse(r, "'%s' needs the name of a variable", option);
+    return push(strchr(text, '=') ? &r->app.env.set : &r->app.env.list, strdup(text));
+}
+
+static int add_names(struct option_env *env, const char *names)
+{
+    int rc = 0;
+    env->pass = OPTIONS_PASS_LIST;
+    while (!rc && *names) {
+        size_t n = strcspn(names, ",");
+        if (n)
+            rc = push(&env->list, strndup(names, n));
+        names += n + (names[n] == ',');
+    }
+    return rc;
+}
+
+static int add_setting(struct reader *r, const char *option, const char *text)
+{
+    char name[64], why[256], *line;
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || (size_t)(equals - text) >= sizeof(name))
+        return refuse(r, "'%s' takes NAME=VALUE, not '%s'; --help=settings lists the names", option,
+                      text);
+    snprintf(name, sizeof(name), "%.*s", (int)(equals - text), text);
+    if (os_setting_check(name, equals + 1, why, sizeof(why)))
+        return refuse(r, "%s", why);
+    for (char *c = name; *c; c++)
+        *c = (char)toupper((unsigned char)*c);
+    return asprintf(&line, "VIREO_%s=%s", name, equals + 1) < 0 ? -ENOMEM
+                                                                : push(&r->o->settings, line);
+}
+
+/* Make a setting of the program's: what the standard has an option for. */
+static int set_own(struct reader *r, const char *setting, const char *value)
+{
+    char *line;
+    return asprintf(&line, "VIREO_%s=%s", setting, value) < 0 ? -ENOMEM
+                                                              : push(&r->app.env.set, line);
+}
+
+static int set_errhandler(struct reader *r, const char *option, const char *name)
+{
+    static const char prefix[] = "mpi_errors_";
+    size_t skip = sizeof(prefix) - 1;
+    if (strncasecmp(name, prefix, skip) ||
+        os_setting_check("initial_errhandler", name + skip, NULL, 0))
+        return refuse(r,
+                      "'%s' takes mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return, "
+                      "not '%s'",
+                      option, name);
+    return set_own(r, "INITIAL_ERRHANDLER", name + skip);
+}
+
+/* "kind[:restrictor]...,...": names of which the library knows some; or nothing. */
+static int set_memory(struct reader *r, const char *option, const char *kinds)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+    const char *at = kinds;
+    for (size_t n; *kinds; at++) {
+        n = strspn(at, letters);
+        at += n;
+        if (!n || (*at && *at != ',' && *at != ':'))
+            return refuse(r,
+                          "'%s' takes kinds of memory separated by commas, such as mpi,system or "
+                          "mpi:alloc_mem, not '%s'",
+                          option, kinds);
+        if (!*at)
+            break;
+    }
+    return set_own(r, "MEMORY_ALLOC_KINDS", kinds);
+}
+
+static int parse_stdin(struct reader *r, const char *option, const char *text)
+{
+    if (!strcmp(text, "all") || !strcmp(text, "none")) {
+        r->o->stdin_mode = *text == 'a' ? OPTIONS_STDIN_ALL : OPTIONS_STDIN_NONE;
+        return 0;
+    }
+    if (!isdigit((unsigned char)*text))
+        return refuse(r, "'%s' takes none, all or a rank, not '%s'", option, text);
+    r->o->stdin_mode = OPTIONS_STDIN_RANK;
+    return parse_int(r, option, text, 0, &r->o->stdin_rank);
+}
+
+static int parse_universe(struct reader *r, const char *option, const char *text)
+{
+    int *size = &r->o->universe_size;
+    if (!strcasecmp(text, "system"))
+        *size = UNIVERSE_SYSTEM;
+    else if (!strcasecmp(text, "infinite"))
+        *size = RANKS_MAX;
+    else
+        return parse_int(r, option, text, 1, size);
+    return 0;
+}
+
+static bool is_word_of(const char *words, const char *text, size_t len)
+{
+    for (; *words; words += strcspn(words, " "), words += strspn(words, " "))
+        if (strcspn(words, " ") == len && !strncasecmp(words, text, len))
+            return true;
+    return false;
+}
+
+/* Send stream i to files by pattern, which passes to the options. */
+static int set_file(struct reader *r, const char *option, int i, char *pattern)
+{
+    char name[PATH_MAX];
+    struct outfile one = {.ranks = 1};
+    if (!pattern)
+        return -ENOMEM;
+    free(r->o->files.pattern[i]);
+    r->o->files.pattern[i] = pattern;
+    int rc = outfile_name(&one, pattern, 0, name, sizeof(name));
+    if (rc == -EINVAL)
+        return refuse(r,
+                      "'%s' takes the name of a file, with %%r, %%R, %%h, %%t or %%%% in it, "
+                      "not '%s'",
+                      option, pattern);
+    return rc ? refuse(r, "'%s': the name of the file is too long", option) : 0;
+}
+
+/* Send both streams to files in folder (len bytes), in which "%" means itself. The suffixes
+ * that other launchers know ask for what is done anyway: no copy, no folder of the job. */
+static int set_folder(struct reader *r, const char *option, const char *folder, size_t len)
+{
+    static const char *const suffixes[] = {":nocopy,nojobid", ":nojobid,nocopy", ":nocopy",
+                                           ":nojobid"};
+    static const char *const streams[] = {"stdout", "stderr"};
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        size_t n = strlen(suffixes[i]);
+        if (len >= n && !memcmp(folder + len - n, suffixes[i], n)) {
+            len -= n;
+            break;
+        }
+    }
+    if (!len)
+        return refuse(r, "'%s' needs the name of a folder", option);
+    int rc = 0;
+    for (int i = 0; i < 2 && !rc; i++) {
+        char *pattern = malloc(2 * len + sizeof("/rank.%R/stdout")), *at = pattern;
+        for (size_t j = 0; at && j < len; j++) {
+            *at++ = folder[j];
+            if (folder[j] == '%')
+                *at++ = '%';
+        }
+        if (at)
+            sprintf(at, "/rank.%%R/%s", streams[i]);
+        rc = set_file(r, option, i, pattern);
+    }
+    return rc;
+}
+
+/* The words of --output. */
+static int set_output(struct reader *r, const char *option, const char *words)
+{
+    int rc = 0;
+    do {
+        size_t len = strcspn(words, ",");
+        if (is_word_of("tag rank tag-output", words, len))
+            r->o->label = true;
+        else if (is_word_of("merge merge-stderr-to-stdout", words, len))
+            r->o->merge = true;
+        else if (len > 4 && !strncasecmp(words, "dir=", 4))
+            rc = set_folder(r, option, words + 4, len - 4);
+        else
+            return refuse(r, "'%s' takes tag, merge and dir=DIR, not '%.*s'", option, (int)len,
+                          words);
+        words += len + (words[len] == ',');
+    } while (!rc && *words);
+    return rc;
+}
+
+/* Whether an address is one of this host's interfaces'. */
+static bool is_own_address(int family, const void *address)
+{
+    struct ifaddrs *all = NULL;
+    bool found = false;
+    if (getifaddrs(&all))
+        return false;
+    for (const struct ifaddrs *i = all; i && !found; i = i->ifa_next) {
+        if (!i->ifa_addr || i->ifa_addr->sa_family != family)
+            continue;
+        if (family == AF_INET)
+            found = !memcmp(&((struct sockaddr_in *)i->ifa_addr)->sin_addr, address, 4);
+        else
+            found = !memcmp(&((struct sockaddr_in6 *)i->ifa_addr)->sin6_addr, address, 16);
+    }
+    freeifaddrs(all);
+    return found;
+}
+
+/* Whether name is this host's: nothing is resolved. */
+static bool is_this_host(const char *name)
+{
+    unsigned char address[16];
+    const char *own = os_host_name();
+    size_t own_short = strcspn(own, "."), name_short = strcspn(name, ".");
+    if (inet_pton(AF_INET, name, address) == 1)
+        return address[0] == 127 || is_own_address(AF_INET, address);
+    if (inet_pton(AF_INET6, name, address) == 1)
+        return is_own_address(AF_INET6, address);
+    if (!strcasecmp(name, "localhost") || !strcasecmp(name, own))
+        return true;
+    bool one_is_short = !own[own_short] || !name[name_short];
+    return one_is_short && own_short == name_short && !strncasecmp(own, name, own_short);
+}
+
+/* A list "name[:slots],..." of which every name must be this host's. */
+static int check_hosts(struct reader *r, const char *option, const char *list)
+{
+    char name[256];
+    do {
+        size_t n = strcspn(list, ",");
+        snprintf(name, sizeof(name), "%.*s", (int)(n < sizeof(name) ? n : sizeof(name)), list);
+        char *colon = strrchr(name, ':');
+        if (colon && strchr(name, ':') == colon && colon[strspn(colon + 1, "0123456789") + 1] == 0)
+            *colon = 0;
+        if (!is_this_host(name))
+            return refuse(r,
+                          "'%s %s': this version runs every process on this host (%s); leave the "
+                          "option out, or name this host",
+                          option, name, os_host_name());
+        list += n + (list[n] == ',');
+    } while (*list);
+    return 0;
+}
+
+static int check_arch(struct reader *r, const char *option, const char *arch)
+{
+    struct utsname name = {.machine = "unknown"};
+    if (!uname(&name) && !strcmp(name.machine, arch))
+        return 0;
+    return refuse(r,
+                  "'%s %s': this version runs every process on this host, whose architecture is "
+                  "%s; leave the option out",
+                  option, arch, name.machine);
+}
+
+/* A file with a host's name at the beginning of each line; slots and comments may follow. */
+static int check_hostfile(struct reader *r, const char *option, const char *name)
+{
+    char line[512];
+    FILE *file = fopen(name, "re");
+    if (!file)
+        return refuse(r, "'%s %s': cannot read it: %s; leave the option out", option, name,
+                      strerror(errno));
+    int rc = 0;
+    while (!rc && fgets(line, sizeof(line), file)) {
+        char *host = line + strspn(line, " \t");
+        host[strcspn(host, " \t\r\n#")] = 0;
+        rc = *host ? check_hosts(r, option, host) : 0;
+    }
+    fclose(file);
+    return rc;
+}
+
+/* "ppr:N:node": N processes of the program on this host. */
+static int set_per_host(struct reader *r, const char *option, const char *text)
+{
+    char number[16];
+    size_t n = strcspn(text, ":");
+    const char *rest = text + n;
+    snprintf(number, sizeof(number), "%.*s", (int)n, text);
+    if (strncasecmp(rest, ":node", 5) || (rest[5] && rest[5] != ':'))
+        return refuse(r,
+                      "'%s ppr:%s' asks for a placement that this version does not do; use "
+                      "ppr:N:node, or -n",
+                      option, text);
+    return parse_int(r, option, number, 1, &r->per_node);
+}
+
+/* "word:word,...": the first, where to begin, may be empty. */
+static int check_mapping(struct reader *r, const char *option, const char *text)
+{
+    static const char words[] = "slot core node socket package numa hwthread l1cache l2cache "
+                                "l3cache board machine oversubscribe span";
+    if (!strncasecmp(text, "ppr:", 4) && !strstr(option, "rank"))
+        return set_per_host(r, option, text + 4);
+    for (const char *at = text + (text[0] == ':');; at++) {
+        size_t n = strcspn(at, ":,");
+        if (!is_word_of(words, at, n))
+            return refuse(
+                r, "'%s %s' asks for a placement that this version does not do; leave it out",
+                option, text);
+        at += n;
+        if (!*at)
+            return 0;
+    }
+}
+
+static int check_parameter(struct reader *r, const char *option, const char *name)
+{
+    static const char harmless[] = "mpi_yield_when_idle mpi_warn_on_fork orte_base_help_aggregate "
+                                   "btl_base_warn_component_unused plm_rsh_agent plm "
+                                   "plm_rsh_no_tree_spawn rmaps_base_oversubscribe "
+                                   "btl_vader_single_copy_mechanism";
+    const char *value = NULL;
+    int rc = next_value(r, option, &value);
+    if (rc || is_word_of(harmless, name, strlen(name)))
+        return rc;
+    if (!strcmp(name, "rmaps_default_mapping_policy"))
+        return check_mapping(r, option, value);
+    if (!strcmp(name, "btl") || !strcmp(name, "pml") || !strcmp(name, "mtl"))
+        return refuse(r, "'%s %s' belongs to another MPI; use --set channels=LIST", option, name);
+    return refuse(r,
+                  "'%s %s' belongs to another MPI; --help=settings lists the settings of this one",
+                  option, name);
+}
+
+static int choose_help(struct reader *r, const char *option, const char *topic)
+{
+    r->o->help = OPTIONS_HELP_TEXT;
+    if (topic && !strcmp(topic, "man"))
+        r->o->help = OPTIONS_HELP_MAN;
+    else if (topic && !strcmp(topic, "settings"))
+        r->o->help = OPTIONS_HELP_SETTINGS;
+    else if (topic)
+        return refuse(r, "'%s' knows man and settings, not '%s'", option, topic);
+    return 0;
+}
+
+/* Act on the options that change the environment. */
+static int apply_env(struct reader *r, enum option_action action, const char *option,
+                     const char *value)
+{
+    struct option_env *mine = &r->app.env, *all = &r->o->env;
+    switch (action) {
+    case OPTION_ENV: return set_variable(r, option, value, &mine->set);
+    case OPTION_GENV: return set_variable(r, option, value, &all->set);
+    case OPTION_EXPORT: return export_variable(r, option, value);
+    case OPTION_ENVLIST: return add_names(mine, value);
+    case OPTION_GENVLIST: return add_names(all, value);
+    case OPTION_ENVALL: mine->pass = OPTIONS_PASS_ALL; return 0;
+    case OPTION_GENVALL: all->pass = OPTIONS_PASS_ALL; return 0;
+    case OPTION_ENVNONE: mine->pass = OPTIONS_PASS_NONE; return 0;
+    default: all->pass = OPTIONS_PASS_NONE; return 0;
+    }
+}
+
+static int check_foreign(struct reader *r, const struct option_row *row, const char *option,
+                         const char *value)
+{
+    int number;
+    switch (row->action) {
+    case OPTION_HOST: return check_hosts(r, option, value);
+    case OPTION_ARCH: return check_arch(r, option, value);
+    case OPTION_MAP: return check_mapping(r, option, value);
+    case OPTION_HOSTFILE: return check_hostfile(r, option, value);
+    case OPTION_MCA: return check_parameter(r, option, value);
+    case OPTION_REFUSED: return refuse(r, "'%s': %s", option, row->about);
+    case OPTION_BIND:
+        if (!strcmp(value, "none"))
+            return 0;
+        return refuse(r, "'%s %s': this version does not bind ranks; leave it out, or say none",
+                      option, value);
+    default: /* ignored */
+        return value && !strcmp(row->value, "N") ? parse_int(r, option, value, 1, &number) : 0;
+    }
+}
+
+/* Act on an option; value is NULL where its row has none. */
+static int apply(struct reader *r, const struct option_row *row, const char *option,
+                 const char *value)
+{
+    struct options *o = r->o;
+    switch (row->action) {
+    case OPTION_COUNT: return parse_int(r, option, value, 1, &r->app.count);
+    case OPTION_PER_NODE: return parse_int(r, option, value, 1, &r->per_node);
+    case OPTION_WDIR: r->app.wdir = value; return 0;
+    case OPTION_TIMEOUT: return parse_seconds(r, option, value, &o->timeout_s);
+    case OPTION_STDIN: return parse_stdin(r, option, value);
+    case OPTION_SET: return add_setting(r, option, value);
+    case OPTION_HELP: return choose_help(r, option, value);
+    case OPTION_LABEL: o->label = true; return 0;
+    case OPTION_REPORT: o->report = true; return 0;
+    case OPTION_VERBOSE: o->verbose = true; return 0;
+    case OPTION_VERSION: o->version = true; return 0;
+    case OPTION_ERRHANDLER: return set_errhandler(r, option, value);
+    case OPTION_MEMORY: return set_memory(r, option, value);
+    case OPTION_GO_ON: o->goes_on = true; return 0;
+    case OPTION_UNIVERSE: return parse_universe(r, option, value);
+    case OPTION_MERGE: o->merge = true; return 0;
+    case OPTION_OUT_FOLDER: return set_folder(r, option, value, strlen(value));
+    case OPTION_OUT_FILE: return set_file(r, option, 0, strdup(value));
+    case OPTION_ERR_FILE: return set_file(r, option, 1, strdup(value));
+    case OPTION_OUTPUT: return set_output(r, option, value);
+    case OPTION_ENV:
+    case OPTION_GENV:
+    case OPTION_EXPORT:
+    case OPTION_ENVLIST:
+    case OPTION_GENVLIST:
+    case OPTION_ENVALL:
+    case OPTION_GENVALL:
+    case OPTION_ENVNONE:
+    case OPTION_GENVNONE: return apply_env(r, row->action, option, value);
+    default: return check_foreign(r, row, option, value);
+    }
+}
+
+/* Read one option, which starts at argv[at]. */
+static int read_option(struct reader *r)
+{
+    char option[64], near[64];
+    const char *word = r->argv[r->at++];
+    const char *name = word + 1 + (word[1] == '-');
+    const char *equals = strchr(name, '=');
+    const char *value = equals ? equals + 1 : NULL;
+    size_t len = equals ? (size_t)(equals - name) : strlen(name);
+    snprintf(option, sizeof(option), "%.*s", (int)(name - word + (ptrdiff_t)len), word);
+    const struct option_row *row = option_find(name, len);
+    if (!row) {
+        option_nearest(name, len, near, sizeof(near));
+        if (near[0])
+            return refuse(r, "there is no option '%s'; did you mean '%s'?", option, near);
+        return refuse(r, "there is no option '%s'; mpiexec --help lists them", option);
+    }
+    if (row->action == OPTION_REFUSED)
+        return check_foreign(r, row, option, NULL);
+    if (!row->value && value)
+        return refuse(r, "'%s' takes no value", option);
+    if (row->value && row->value[0] != '[' && !value) {
+        int rc = next_value(r, option, &value);
+        if (rc)
+            return rc;
+    }
+    return apply(r, row, option, value);
+}
+
+/* Take the program at argv[at] with its arguments, up to ":" or the end. */
+static int read_program(struct reader *r)
+{
+    struct options *o = r->o;
+    int first = r->at;
+    while (r->at < r->argc && strcmp(r->argv[r->at], ":"))
+        r->at++;
+    int n = r->at - first;
+    if (r->per_node && r->app.count > r->per_node)
+        return refuse(r,
+                      "-n %d asks for more than the %d processes a host that are allowed; this "
+                      "version runs all on this host, so leave one of them out",
+                      r->app.count, r->per_node);
+    if (!r->app.count)
+        r->app.count = r->per_node ? r->per_node : 1;
+    if (r->app.count > RANKS_MAX - o->nranks)
+        return refuse(r, "more than %d processes are asked for", RANKS_MAX);
+    r->app.argv = calloc((size_t)n + 1, sizeof(char *));
+    struct option_app *grown = realloc(o->apps, ((size_t)o->napps + 1) * sizeof(*grown));
+    if (grown)
+        o->apps = grown;
+    if (!grown || !r->app.argv)
+        return -ENOMEM;
+    memcpy(r->app.argv, r->argv + first, (size_t)n * sizeof(char *));
+    o->apps[o->napps++] = r->app;
+    o->nranks += r->app.count;
+    r->app = (struct option_app){0};
+    r->per_node = 0;
+    return 0;
+}
+
+/* Read the options and the program up to the next ":" or the end. */
+static int read_segment(struct reader *r)
+{
+    struct options *o = r->o;
+    int rc = 0;
+    while (!rc && r->at < r->argc) {
+        const char *word = r->argv[r->at];
+        if (word[0] != '-' || !word[1])
+            break;
+        if (!strcmp(word, "--")) {
+            r->at++;
+            break;
+        }
+        rc = read_option(r);
+    }
+    if (rc || o->help || o->version)
+        return rc;
+    if (r->at >= r->argc || !strcmp(r->argv[r->at], ":"))
+        return refuse(r, "no program is named%s; for example: mpiexec -n 2 ./a.out",
+                      o->napps || r->at < r->argc ? " beside ':'" : "");
+    return read_program(r);
+}
+
+/* What can be judged only when all is read. */
+static int finish(struct reader *r)
+{
+    struct options *o = r->o;
+    const char *limit = getenv("MPIEXEC_TIMEOUT");
+    if (o->help || o->version)
+        return 0;
+    if (o->stdin_mode == OPTIONS_STDIN_RANK && o->stdin_rank >= o->nranks)
+        return refuse(r, "stdin cannot go to rank %d: the last rank is %d", o->stdin_rank,
+                      o->nranks - 1);
+    if (o->timeout_s < 0) {
+        o->timeout_s = 0;
+        if (limit && *limit && parse_seconds(r, "MPIEXEC_TIMEOUT", limit, &o->timeout_s))
+            return -EINVAL;
+    }
+    if (o->universe_size == UNIVERSE_SYSTEM)
+        o->universe_size = os_cpus_usable() > o->nranks ? os_cpus_usable() : o->nranks;
+    if (o->universe_size && o->universe_size < o->nranks)
+        return refuse(r,
+                      "-usize %d leaves no room for the %d processes of the job; raise it, or "
+                      "leave it out",
+                      o->universe_size, o->nranks);
+    o->files.ranks = o->nranks;
+    o->files.begun_s = (long)time(NULL);
+    if (o->merge) {
+        free(o->files.pattern[1]);
+        o->files.pattern[1] = NULL;
+    }
+    return o->report ? push(&o->settings, strdup("VIREO_REPORT=1")) : 0;
+}
+
+int options_parse(struct options *o, int argc, char **argv, char *why, size_t size)
+{
+    struct reader r = {.o = o, .argv = argv, .argc = argc, .at = 1, .why = why, .size = size};
+    memset(o, 0, sizeof(*o));
+    o->timeout_s = -1;
+    int rc = read_segment(&r);
+    while (!rc && !o->help && !o->version && r.at < argc) {
+        r.at++; /* the ":" */
+        rc = read_segment(&r);
+    }
+    if (!rc)
+        rc = finish(&r);
+    free_app(&r.app);
+    if (rc) {
+        if (rc == -ENOMEM)
+            snprintf(why, size, "out of memory");
+        options_free(o);
+    }
+    return rc;
+}
+
+void options_free(struct options *o)
+{
+    for (int i = 0; i < o->napps; i++)
+        free_app(&o->apps[i]);
+    free(o->apps);
+    free_env(&o->env);
+    free_list(o->settings);
+    free(o->files.pattern[0]);
+    free(o->files.pattern[1]);
+    memset(o, 0, sizeof(*o));
+}
+
+static size_t name_len(const char *variable)
+{
+    return strcspn(variable, "=");
+}
+
+static bool is_listed(char *const *list, const char *variable)
+{
+    for (; list && *list; list++)
+        if (strlen(*list) == name_len(variable) && !memcmp(*list, variable, name_len(variable)))
+            return true;
+    return false;
+}
+
+static bool passes(const struct options *o, const struct option_app *app, const char *variable)
+{
+    bool own = app->env.pass != OPTIONS_PASS_DEFAULT;
+    enum options_pass pass = own ? app->env.pass : o->env.pass;
+    if (pass == OPTIONS_PASS_DEFAULT || pass == OPTIONS_PASS_ALL)
+        return true;
+    return is_listed(app->env.list, variable) || (!own && is_listed(o->env.list, variable));
+}
+
+static size_t count(char *const *list)
+{
+    size_t n = 0;
+    while (list && list[n])
+        n++;
+    return n;
+}
+
+/* Put each of list into out, in place of a variable of the same name. */
+static void merge(char **out, size_t *n, char *const *list)
+{
+    for (; list && *list; list++) {
+        size_t len = name_len(*list), i = 0;
+        while (i < *n && (name_len(out[i]) != len || memcmp(out[i], *list, len)))
+            i++;
+        out[i] = *list;
+        *n += i == *n;
+    }
+}
+
+char **options_environ(const struct options *o, const struct option_app *app, char *const *base,
+                       char *const *extra)
+{
+    char *const *lists[] = {o->settings, o->env.set, app->env.set, extra};
+    size_t n = 0, most = count(base) + 1;
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+        most += count(lists[i]);
+    char **out = calloc(most, sizeof(*out));
+    for (; out && base && *base; base++)
+        if (passes(o, app, *base))
+            out[n++] = *base;
+    for (size_t i = 0; out && i < sizeof(lists) / sizeof(lists[0]); i++)
+        merge(out, &n, lists[i]);
+    return out;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The command line of mpiexec: one table of options, in both common dialects,
+ * which the parser, --help and the manual page share.
+ *
+ *   mpiexec [options] program [arguments] [: [options] program [arguments]]...
+ *
+ * Each spelling works with one dash or two; a value is the next word or
+ * follows "=". Options end at the first word that is none, or at "--". Most
+ * options hold for the whole job wherever they stand; those of a program
+ * (-n, -env, -x, -envlist, -wdir) hold for the program after them.
+ *
+ * Nothing is ignored in silence: an option is in the table, or it is refused
+ * with the nearest name. Options of other launchers that change nothing on one
+ * host are in the table and marked so; those that ask for what mpiexec cannot do
+ * are in the table with the sentence that says so.
+ */
+#ifndef BNR_OPTIONS_H
+#define BNR_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "bnr/io/outfile.h"
+
+enum options_stdin {
+    OPTIONS_STDIN_RANK,
+    OPTIONS_STDIN_ALL,
+    OPTIONS_STDIN_NONE
+};
+enum options_help {
+    OPTIONS_HELP_NONE,
+    OPTIONS_HELP_TEXT,
+    OPTIONS_HELP_MAN,
+    OPTIONS_HELP_SETTINGS
+};
+
+/* Which of mpiexec's own variables a process gets. */
+enum options_pass {
+    OPTIONS_PASS_DEFAULT,
+    OPTIONS_PASS_ALL,
+    OPTIONS_PASS_NONE,
+    OPTIONS_PASS_LIST
+};
+
+/* What to do to the environment, in the order given. */
+struct option_env {
+    enum options_pass pass;
+    char **list; /* names that pass when pass is OPTIONS_PASS_LIST; NULL-terminated */
+    char **set;  /* "NAME=VALUE", a later one replaces an earlier; NULL-terminated */
+};
+
+/* One program of the job: its ranks follow those of the program before. */
+struct option_app {
+    int count;        /* processes, at least 1 */
+    char **argv;      /* NULL-terminated; argv[0] as the user wrote it */
+    const char *wdir; /* directory to start in, as written, or NULL */
+    struct option_env env;
+};
+
+struct options {
+    struct option_app *apps;
+    int napps;  /* 0 only with help or version */
+    int nranks; /* sum of the apps' counts */
+    bool label;
+    bool verbose;
+    bool report;
+    bool merge;   /* stderr goes where stdout goes */
+    bool goes_on; /* when a rank fails, the others are left alone */
+    bool version;
+    enum options_help help;
+    double timeout_s; /* 0: none; from --timeout, else MPIEXEC_TIMEOUT */
+    enum options_stdin stdin_mode;
+    int stdin_rank;        /* meant when stdin_mode is OPTIONS_STDIN_RANK; below nranks */
+    struct option_env env; /* for every program, before its own */
+    struct outfile files;
+    int universe_size; /* at least nranks; 0: not given */
+    char **settings;   /* "VIREO_NAME=VALUE" of --set and --report; NULL-terminated */
+};
+
+/* Parse argv[1..argc-1] into o. Strings of argv are borrowed and must outlive o.
+ * Returns 0, -ENOMEM, or -EINVAL with one sentence in why (no newline, no
+ * "mpiexec:"), which names the word, the reason and the cure. On failure o
+ * holds nothing. */
+int options_parse(struct options *o, int argc, char **argv, char *why, size_t size);
+
+/* Release what o holds. Accepts a zeroed o. */
+void options_free(struct options *o);
+
+/* Compose the environment of app's processes: what passes of base (environ),
+ * then settings, the job's variables, the app's, and last extra (the
+ * launcher's own; may be NULL). A later value of a name replaces an earlier.
+ * Returns a NULL-terminated array to release with one free(); its strings are
+ * borrowed from the arguments. NULL when memory is out. */
+char **options_environ(const struct options *o, const struct option_app *app, char *const *base,
+                       char *const *extra);
+
+/* Print what o->help asks for: the help text, the manual page in roff, or the
+ * table of settings. */
+void options_print_help(enum options_help help, FILE *to);
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* vireo: what one asks of jobs that run. `vireo report` asks an mpiexec why its job does not go
+ * on, and prints what that says. */
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "bnr/diagnose/ask_address.h"
+#include "include/version.h"
+
+enum {
+    EXIT_USAGE = 2,
+    ANSWER_S = 60,
+    JOBS_MAX = 256,
+    DEPTH_MAX = 64,
+    COMMAND_MAX = 70
+};
+
+static const char help[] =
+    "usage: vireo report [JOB]\n"
+    "\n"
+    "Print what each rank of a running job waits for, which ranks are to blame where\n"
+    "it does not go on, and why. The job goes on.\n"
+    "\n"
+    "JOB is the process number of its mpiexec, or of a process that it has started;\n"
+    "with one job of yours on this host it can be left out. The same report comes on\n"
+    "mpiexec's standard error at SIGQUIT (Ctrl-\\), and when --timeout ends the job.\n";
+
+/* The mpiexecs that listen in this space of process numbers. Returns how many. */
+static int find_jobs(int jobs[JOBS_MAX])
+{
+    char line[512], name[64];
+    int count = 0, len = ask_name(name, 0);
+    FILE *file = fopen("/proc/net/unix", "re");
+    while (file && count < JOBS_MAX && fgets(line, sizeof(line), file)) {
+        const char *at = strrchr(line, '@');
+        int pid = at && !strncmp(at + 1, name, (size_t)len) ? atoi(at + 1 + len) : 0;
+        bool known = pid <= 0;
+        for (int i = 0; i < count; i++)
+            known |= jobs[i] == pid;
+        if (!known)
+            jobs[count++] = pid;
+    }
+    if (file)
+        fclose(file);
+    return count;
+}
+
+/* Whether the other side is of our user, or of root. */
+static bool is_ours(int fd)
+{
+    struct ucred peer;
+    socklen_t len = sizeof(peer);
+    return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) &&
+           (peer.uid == geteuid() || peer.uid == 0 || geteuid() == 0);
+}
+
+/* A socket to the mpiexec of a job, or -errno. */
+static int connect_to(int job)
+{
+    struct sockaddr_un address;
+    socklen_t len = ask_address(&address, job);
+    struct timeval limit = {.tv_sec = ANSWER_S};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -errno;
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    int rc = connect(fd, (struct sockaddr *)&address, len) ? -errno : is_ours(fd) ? 0 : -EPERM;
+    if (!rc)
+        return fd;
+    close(fd);
+    return rc;
+}
+
+/* The process that has started pid, or 0. */
+static int parent_of(int pid)
+{
+    char path[32], text[512] = "";
+    int parent = 0;
+    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+    FILE *file = fopen(path, "re");
+    const char *at = file && fgets(text, sizeof(text), file) ? strrchr(text, ')') : NULL;
+    if (at)
+        (void)sscanf(at, ") %*c %d", &parent);
+    if (file)
+        fclose(file);
+    return parent;
+}
+
+/* A socket to the mpiexec with this number, or to that above a process of its job; or -errno. */
+static int connect_above(int job)
+{
+    int rc = -ECONNREFUSED;
+    for (int pid = job, depth = 0; pid > 1 && depth < DEPTH_MAX && rc == -ECONNREFUSED; depth++) {
+        rc = connect_to(pid);
+        pid = parent_of(pid);
+    }
+    return rc;
+}
+
+static void explain(int job, int rc)
+{
+    if (rc == -ECONNREFUSED && kill(job, 0) && errno == ESRCH)
+        fprintf(stderr, "vireo: there is no process %d: its job has ended\n", job);
+    else if (rc == -ECONNREFUSED)
+        fprintf(stderr,
+                "vireo: process %d is no mpiexec of this library, and belongs to no job of one; "
+                "vireo report without a number finds the jobs\n",
+                job);
+    else
+        fprintf(stderr, "vireo: cannot ask %d: %s\n", job,
+                rc == -EPERM ? "it is another user's" : strerror(-rc));
+}
+
+static int report(int job)
+{
+    char text[4096];
+    ssize_t len, any = 0;
+    int fd = connect_above(job);
+    if (fd < 0) {
+        explain(job, fd);
+        return EXIT_FAILURE;
+    }
+    while ((len = read(fd, text, sizeof(text))) > 0) {
+        any = 1;
+        if (fwrite(text, 1, (size_t)len, stdout) != (size_t)len)
+            break;
+    }
+    close(fd);
+    if (len || !any || fflush(stdout)) {
+        fprintf(stderr, "vireo: %s\n",
+                len > 0   ? "the report could not be written"
+                : any     ? "the report broke off"
+                : len < 0 ? "mpiexec does not answer"
+                          : "mpiexec has ended, or refuses to answer this user");
+        return EXIT_FAILURE;
+    }
+    return EXIT_SUCCESS;
+}
+
+/* Whether a file of /proc belongs to our user; root sees all. */
+static bool is_our_process(int pid)
+{
+    char path[32];
+    struct stat st;
+    snprintf(path, sizeof(path), "/proc/%d", pid);
+    return !stat(path, &st) && (st.st_uid == geteuid() || geteuid() == 0);
+}
+
+/* The command of a process, on one line cut to width. */
+static void print_command(int pid)
+{
+    char path[32], text[COMMAND_MAX];
+    snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+    FILE *file = fopen(path, "re");
+    size_t len = file ? fread(text, 1, sizeof(text), file) : 0;
+    if (file)
+        fclose(file);
+    while (len && !text[len - 1])
+        len--;
+    for (size_t i = 0; i < len; i++)
+        fputc(text[i] > ' ' && text[i] <= '~' ? text[i] : text[i] ? '?' : ' ', stderr);
+}
+
+/* The only job of ours, or 0, after saying which there are. */
+static int only_job(void)
+{
+    int jobs[JOBS_MAX], count = find_jobs(jobs), ours = 0;
+    for (int i = 0; i < count; i++)
+        if (is_our_process(jobs[i]))
+            jobs[ours++] = jobs[i];
+    if (ours == 1)
+        return jobs[0];
+    fputs(ours ? "vireo: several jobs run here; name one by its number:\n"
+               : "vireo: no job of yours runs here\n",
+          stderr);
+    for (int i = 0; i < ours; i++) {
+        fprintf(stderr, "  %d  ", jobs[i]);
+        print_command(jobs[i]);
+        fputc('\n', stderr);
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc >= 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+        fputs(help, stdout);
+        return EXIT_SUCCESS;
+    }
+    if (argc == 2 && !strcmp(argv[1], "--version")) {
+        printf("vireo (Vireo MPI) %s\n", VIREO_VERSION);
+        return EXIT_SUCCESS;
+    }
+    if (argc < 2 || argc > 3 || strcmp(argv[1], "report")) {
+        fputs(help, stderr);
+        return EXIT_USAGE;
+    }
+    char *end = NULL;
+    long job = argc == 3 ? strtol(argv[2], &end, 10) : only_job();
+    if (argc == 3 && (*end || end == argv[2] || job <= 0 || job > INT32_MAX)) {
+        fprintf(stderr, "vireo: '%s' is no process number\n", argv[2]);
+        return EXIT_USAGE;
+    }
+    return job ? report((int)job) : EXIT_FAILURE;
+}

@@ -9,9 +9,9 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "mpi/comm.h"
+#include "mpi/comm/comm.h"
 #include "mpi/errh.h"
-#include "mpi/type.h"
+#include "mpi/type/type.h"
 #include "os/lock.h"
 #include "os/shelf.h"
 

@@ -21,11 +21,11 @@
 #include <unistd.h>
 
 #include "include/mpid.h"
-#include "mpi/comm.h"
+#include "mpi/comm/comm.h"
+#include "mpi/comm/group.h"
 #include "mpi/errh_class.h"
-#include "mpi/group.h"
 #include "mpi/store.h"
-#include "mpi/type.h"
+#include "mpi/type/type.h"
 #include "os/lock.h"
 #include "os/log.h"
 #include "os/settings.h"

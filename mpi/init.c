@@ -10,14 +10,14 @@
 #include <string.h>
 
 #include "mpi/attr.h"
-#include "mpi/buffer.h"
-#include "mpi/comm.h"
-#include "mpi/context.h"
+#include "mpi/comm/comm.h"
+#include "mpi/comm/context.h"
+#include "mpi/comm/group.h"
 #include "mpi/errh.h"
-#include "mpi/group.h"
 #include "mpi/info.h"
-#include "mpi/request.h"
-#include "mpi/type.h"
+#include "mpi/request/buffer.h"
+#include "mpi/request/request.h"
+#include "mpi/type/type.h"
 #include "os/lock.h"
 #include "os/settings.h"
 

@@ -11,10 +11,10 @@
 #include <strings.h>
 #include <utlist.h>
 
-#include "mpi/buffer.h"
 #include "mpi/errh.h"
 #include "mpi/info.h"
 #include "mpi/init.h"
+#include "mpi/request/buffer.h"
 #include "mpi/store.h"
 #include "os/lock.h"
 

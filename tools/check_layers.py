@@ -28,7 +28,7 @@ MAY_SEE = {
 EVERYONE = ["include/version.h"]                # made at build time, as slots.h is
 MPI_H = {"mpi", "romio", "examples"}            # who includes <mpi.h>
 THIRD_PARTY = {                                 # header: the only files that may name it
-    r"hwloc(/|\.h)": r"mpi/hardware\.c",
+    r"hwloc(/|\.h)": r"mpi/comm/hardware\.c",
     r"rdma/": r"channels/ofi/.*",
     r"uv\.h": r"bnr/.*",
 }

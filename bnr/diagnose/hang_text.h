@@ -37,7 +37,7 @@
 
 #define HANG_TEXT_HEAD "vireo-hang 1"
 
-/* As mpi/context.h has them; 0 is for the messages of the program. */
+/* As mpi/comm/context.h has them; 0 is for the messages of the program. */
 enum hang_use {
     HANG_USE_COLLECTIVE = 1,
     HANG_USE_GROUP = 2,  /* of MPI_Comm_create_group */

@@ -15,7 +15,7 @@
 
 #include "mpi/errh.h"
 #include "mpi/info.h"
-#include "mpi/type.h"
+#include "mpi/type/type.h"
 
 enum { LOGICAL_BYTES = 16 }; /* of the longest Fortran logical */
 

@@ -3,9 +3,9 @@
 /* Attributes of communicators and datatypes (MPI-5.0 7.7). */
 
 #include "mpi/attr.h"
-#include "mpi/comm.h"
+#include "mpi/comm/comm.h"
 #include "mpi/errh.h"
-#include "mpi/type.h"
+#include "mpi/type/type.h"
 
 /* Say what went wrong with a keyval; a callback's own code goes to the user as it is. */
 static int report(struct comm *comm, int rc, int keyval, const char *function)

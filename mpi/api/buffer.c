@@ -5,10 +5,10 @@
 #include <limits.h>
 #include <mpi.h>
 
-#include "mpi/buffer.h"
-#include "mpi/comm.h"
+#include "mpi/comm/comm.h"
 #include "mpi/errh.h"
-#include "mpi/request.h"
+#include "mpi/request/buffer.h"
+#include "mpi/request/request.h"
 #include "mpi/session.h"
 
 /* What a buffer is attached to, where errors are told: a communicator, a session, or neither. */

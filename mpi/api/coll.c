@@ -12,11 +12,11 @@
 #include <mpi.h>
 #include <stdio.h>
 
-#include "mpi/comm.h"
+#include "mpi/comm/comm.h"
 #include "mpi/errh.h"
-#include "mpi/op.h"
-#include "mpi/request.h"
-#include "mpi/type.h"
+#include "mpi/request/request.h"
+#include "mpi/type/op.h"
+#include "mpi/type/type.h"
 
 /* ---- checks: each returns MPI_SUCCESS, or the code of what it has reported ---- */
 

@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "mpi/attr.h"
-#include "mpi/buffer.h"
-#include "mpi/comm.h"
-#include "mpi/comm_from.h"
+#include "mpi/comm/comm.h"
+#include "mpi/comm/comm_from.h"
+#include "mpi/comm/group.h"
 #include "mpi/errh.h"
-#include "mpi/group.h"
 #include "mpi/info.h"
-#include "mpi/request.h"
+#include "mpi/request/buffer.h"
+#include "mpi/request/request.h"
 
 static int null_argument(struct comm *comm, const char *function)
 {

@@ -8,9 +8,9 @@
 #include <time.h>
 
 #include "mpi/attr.h"
-#include "mpi/comm.h"
+#include "mpi/comm/comm.h"
+#include "mpi/comm/hardware.h"
 #include "mpi/errh.h"
-#include "mpi/hardware.h"
 #include "mpi/info.h"
 #include "mpi/init.h"
 #include "os/clock.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "mpi/comm.h"
+#include "mpi/comm/comm.h"
 #include "mpi/errh.h"
 #include "mpi/session.h"
 

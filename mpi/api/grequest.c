@@ -4,8 +4,8 @@
 #include <mpi.h>
 
 #include "mpi/errh.h"
-#include "mpi/grequest.h"
-#include "mpi/request.h"
+#include "mpi/request/grequest.h"
+#include "mpi/request/request.h"
 
 /*
  * Start a request whose work the program does itself.

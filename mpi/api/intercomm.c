@@ -2,10 +2,10 @@
 
 /* Intercommunicators (MPI-5.0 7.6). What they share with others is in comm.c. */
 
-#include "mpi/comm.h"
-#include "mpi/comm_from.h"
+#include "mpi/comm/comm.h"
+#include "mpi/comm/comm_from.h"
+#include "mpi/comm/group.h"
 #include "mpi/errh.h"
-#include "mpi/group.h"
 #include "mpi/info.h"
 
 static int give(struct comm *comm, int rc, struct comm *new, MPI_Comm *newcomm,

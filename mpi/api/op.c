@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Reduction operations (MPI-5.0 6.9.5 to 6.9.7). */
-#include "mpi/op.h"
+#include "mpi/type/op.h"
 
 #include <mpi.h>
 
 #include "mpi/errh.h"
-#include "mpi/type.h"
+#include "mpi/type/type.h"
 
 /* ---- life ---- */
 

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 
 #include "include/mpid.h"
-#include "mpi/buffer.h"
-#include "mpi/comm.h"
+#include "mpi/comm/comm.h"
 #include "mpi/errh.h"
-#include "mpi/p2p.h"
-#include "mpi/request.h"
-#include "mpi/status.h"
+#include "mpi/request/buffer.h"
+#include "mpi/request/p2p.h"
+#include "mpi/request/request.h"
+#include "mpi/request/status.h"
 #include "mpi/store.h"
-#include "mpi/type.h"
+#include "mpi/type/type.h"
 
 /* ---- checks ---- */
 

@@ -10,10 +10,10 @@
 
 #include <mpi.h>
 
-#include "mpi/comm.h"
+#include "mpi/comm/comm.h"
 #include "mpi/errh.h"
-#include "mpi/type.h"
-#include "mpi/type_external.h"
+#include "mpi/type/type.h"
+#include "mpi/type/type_external.h"
 
 /* Where packed data go or come from. */
 struct packed {

@@ -4,11 +4,11 @@
 #include <mpi.h>
 
 #include "include/mpid.h"
-#include "mpi/comm.h"
+#include "mpi/comm/comm.h"
 #include "mpi/errh.h"
 #include "mpi/info.h"
-#include "mpi/part.h"
-#include "mpi/request.h"
+#include "mpi/request/part.h"
+#include "mpi/request/request.h"
 
 /* ---- making requests ---- */
 

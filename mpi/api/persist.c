@@ -5,13 +5,13 @@
 #include <stdlib.h>
 
 #include "include/mpid.h"
-#include "mpi/buffer.h"
-#include "mpi/comm.h"
+#include "mpi/comm/comm.h"
 #include "mpi/errh.h"
-#include "mpi/p2p.h"
-#include "mpi/part.h"
-#include "mpi/request.h"
-#include "mpi/type.h"
+#include "mpi/request/buffer.h"
+#include "mpi/request/p2p.h"
+#include "mpi/request/part.h"
+#include "mpi/request/request.h"
+#include "mpi/type/type.h"
 
 static struct p2p_side side_of(const struct request_start *what)
 {

@@ -4,11 +4,11 @@
 #include <mpi.h>
 
 #include "include/mpid.h"
-#include "mpi/comm.h"
+#include "mpi/comm/comm.h"
 #include "mpi/errh.h"
-#include "mpi/grequest.h"
-#include "mpi/request.h"
-#include "mpi/status.h"
+#include "mpi/request/grequest.h"
+#include "mpi/request/request.h"
+#include "mpi/request/status.h"
 
 /* ---- one request ---- */
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "mpi/comm/group.h"
 #include "mpi/errh.h"
-#include "mpi/group.h"
 #include "mpi/info.h"
 #include "mpi/init.h"
 #include "mpi/session.h"

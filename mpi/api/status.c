@@ -7,9 +7,9 @@
 #include <mpi.h>
 
 #include "mpi/errh.h"
-#include "mpi/status.h"
-#include "mpi/type.h"
-#include "mpi/type_tree.h"
+#include "mpi/request/status.h"
+#include "mpi/type/type.h"
+#include "mpi/type/type_tree.h"
 
 /* Check a call about a status and a type, and find the type. */
 static int begin(const char *function, const MPI_Status *status, const void *result,

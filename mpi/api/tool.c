@@ -4,7 +4,7 @@
 #include <mpi.h>
 #include <string.h>
 
-#include "mpi/tool.h"
+#include "mpi/tool/tool.h"
 
 /*
  * Start the tool interface, or use it once more.

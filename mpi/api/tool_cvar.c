@@ -4,8 +4,8 @@
 #include <mpi.h>
 #include <string.h>
 
-#include "mpi/tool.h"
-#include "mpi/tool_cvar.h"
+#include "mpi/tool/tool.h"
+#include "mpi/tool/tool_cvar.h"
 
 /* What is wrong with a handle; else MPI_SUCCESS, and *found is what it leads to. Locked. */
 static int check(MPI_T_cvar_handle handle, struct tool_cvar_handle **found)

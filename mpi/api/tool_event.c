@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "mpi/info.h"
-#include "mpi/tool.h"
-#include "mpi/tool_event.h"
+#include "mpi/tool/tool.h"
+#include "mpi/tool/tool_event.h"
 #include "os/clock.h"
 
 enum {

@@ -4,10 +4,10 @@
 #include <mpi.h>
 #include <string.h>
 
-#include "mpi/comm.h"
+#include "mpi/comm/comm.h"
 #include "mpi/errh.h"
-#include "mpi/tool.h"
-#include "mpi/tool_pvar.h"
+#include "mpi/tool/tool.h"
+#include "mpi/tool/tool_pvar.h"
 
 /* What is wrong with a variable's number; else MPI_SUCCESS. */
 static int check_index(int i)

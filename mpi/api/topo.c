@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Virtual topologies: any, and grids (MPI-5.0 chapter 8). */
-#include "mpi/topo.h"
+#include "mpi/topo/topo.h"
 
 #include <mpi.h>
 #include <stdlib.h>
 
-#include "mpi/comm.h"
+#include "mpi/comm/comm.h"
 #include "mpi/errh.h"
-#include "mpi/topo_dims.h"
-#include "mpi/topo_finish.h"
+#include "mpi/topo/topo_dims.h"
+#include "mpi/topo/topo_finish.h"
 
 static int check_grid(struct comm *comm, const struct topo_grid *grid, const char *function)
 {

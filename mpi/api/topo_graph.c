@@ -4,11 +4,11 @@
 #include <mpi.h>
 #include <stdlib.h>
 
-#include "mpi/comm.h"
+#include "mpi/comm/comm.h"
 #include "mpi/errh.h"
 #include "mpi/info.h"
-#include "mpi/topo.h"
-#include "mpi/topo_finish.h"
+#include "mpi/topo/topo.h"
+#include "mpi/topo/topo_finish.h"
 
 static int check_graph(struct comm *comm, const struct topo_graph *graph, const char *function)
 {

@@ -17,9 +17,9 @@
 #include "mpi/attr.h"
 #include "mpi/errh.h"
 #include "mpi/interface.h"
-#include "mpi/type.h"
-#include "mpi/type_make.h"
-#include "mpi/type_tree.h"
+#include "mpi/type/type.h"
+#include "mpi/type/type_make.h"
+#include "mpi/type/type_tree.h"
 
 /* ---- arguments ---- */
 

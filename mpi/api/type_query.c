@@ -11,10 +11,10 @@
 #include <mpi.h>
 
 #include "mpi/errh.h"
-#include "mpi/type.h"
-#include "mpi/type_make.h"
-#include "mpi/type_match.h"
-#include "mpi/type_tree.h"
+#include "mpi/type/type.h"
+#include "mpi/type/type_make.h"
+#include "mpi/type/type_match.h"
+#include "mpi/type/type_tree.h"
 
 /* Find the type of a handle, or report that there is none. */
 static int find(const char *function, MPI_Datatype handle, struct type **type)

@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "mpi/comm.h"
-#include "mpi/op.h"
-#include "mpi/type.h"
+#include "mpi/comm/comm.h"
+#include "mpi/type/op.h"
+#include "mpi/type/type.h"
 
 struct sched;
 

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/comm.h"
-#include "mpi/op.h"
-#include "mpi/p2p.h"
-#include "mpi/request.h"
-#include "mpi/type.h"
+#include "mpi/comm/comm.h"
+#include "mpi/request/p2p.h"
+#include "mpi/request/request.h"
+#include "mpi/type/op.h"
+#include "mpi/type/type.h"
 
 struct sched_memory {
     struct sched_memory *next;

@@ -6,7 +6,7 @@
  *
  * usage: fuzz_group FILE...
  */
-#include "mpi/group.h"
+#include "mpi/comm/group.h"
 #include "test/fuzz/main.h"
 
 enum { LOOKED_AT = 300 };

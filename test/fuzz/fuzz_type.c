@@ -12,8 +12,8 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-#include "mpi/status.h"
-#include "mpi/type.h"
+#include "mpi/request/status.h"
+#include "mpi/type/type.h"
 #include "test/fuzz/main.h"
 #include "test/mpi_unit/type_model.h"
 

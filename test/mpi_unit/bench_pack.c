@@ -15,7 +15,7 @@
 
 #include <mpi.h>
 
-#include "mpi/type.h"
+#include "mpi/type/type.h"
 
 enum {
     MEMORY = 8 << 20,

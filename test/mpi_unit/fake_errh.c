@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "mpi/attr.h"
-#include "mpi/comm.h"
+#include "mpi/comm/comm.h"
 #include "mpi/errh.h"
 
 char fake_errh_text[512];

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/comm.h"
-#include "mpi/group.h"
-#include "mpi/p2p.h"
-#include "mpi/request.h"
-#include "mpi/type.h"
+#include "mpi/comm/comm.h"
+#include "mpi/comm/group.h"
+#include "mpi/request/p2p.h"
+#include "mpi/request/request.h"
+#include "mpi/type/type.h"
 
 uint32_t (*fake_p2p_draw)(uint32_t below);
 

@@ -21,7 +21,7 @@
 #include "fake_p2p.h"
 #include "mpi/coll/coll.h"
 #include "mpi/coll/sched.h"
-#include "mpi/group.h"
+#include "mpi/comm/group.h"
 #include "values.h"
 
 enum { MOST = 9, RANKS = 43, BYTES = 16 * 1024, BASE = 6 * 1024 };

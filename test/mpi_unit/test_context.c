@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "bnr/diagnose/hang_text.h"
-#include "mpi/context.c"
+#include "mpi/comm/context.c"
 
 /* mpiexec's report of a hang takes contexts for what they are. */
 _Static_assert((int)HANG_USE_COLLECTIVE == (int)CONTEXT_COLL, "collectives");

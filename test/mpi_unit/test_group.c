@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "mpi/group.h"
+#include "mpi/comm/group.h"
 
 static struct mpid_gid gid(int n)
 {

@@ -17,8 +17,8 @@
 #include <mpi.h>
 
 #include "fake_errh.h"
-#include "mpi/op.h"
-#include "mpi/type.h"
+#include "mpi/type/op.h"
+#include "mpi/type/type.h"
 
 /* ---- numbers: every type of a group, by a C type that holds its values ---- */
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "mpi/part_cut.h"
+#include "mpi/request/part_cut.h"
 
 struct claim {
     int partitions;

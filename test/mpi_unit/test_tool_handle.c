@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "mpi/tool_handle.h"
+#include "mpi/tool/tool_handle.h"
 
 enum {
     MOST = 3000,

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "mpi/topo_dims.h"
+#include "mpi/topo/topo_dims.h"
 
 enum {
     MOST = 40

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "mpi/topo_place.h"
+#include "mpi/topo/topo_place.h"
 
 enum {
     MOST = 4096

@@ -16,9 +16,9 @@
 #include <mpi.h>
 
 #include "fake_errh.h"
-#include "mpi/status.h"
-#include "mpi/type.h"
-#include "mpi/type_make.h"
+#include "mpi/request/status.h"
+#include "mpi/type/type.h"
+#include "mpi/type/type_make.h"
 
 /* ---- predefined types ---- */
 

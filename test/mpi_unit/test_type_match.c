@@ -13,7 +13,7 @@
 #include <cmocka.h>
 #include <mpi.h>
 
-#include "mpi/type.h"
+#include "mpi/type/type.h"
 
 /* ---- classes and sizes ---- */
 

@@ -17,9 +17,9 @@
 #include <cmocka.h>
 #include <mpi.h>
 
-#include "mpi/status.h"
-#include "mpi/type.h"
-#include "mpi/type_tree.h"
+#include "mpi/request/status.h"
+#include "mpi/type/type.h"
+#include "mpi/type/type_tree.h"
 #include "type_model.h"
 
 static uint64_t state;

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "mpi/op.h"
-#include "mpi/type.h"
+#include "mpi/type/op.h"
+#include "mpi/type/type.h"
 
 static void must(int rc)
 {

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Communicators as objects: made, counted, and what hangs on to them. comm_make.c makes new
+ * ones out of old ones. */
+#include "mpi/comm/comm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/attr.h"
+#include "mpi/comm/comm_list.h"
+#include "mpi/comm/context.h"
+#include "mpi/comm/group.h"
+#include "mpi/errh.h"
+#include "mpi/info.h"
+#include "mpi/interface.h"
+#include "mpi/session.h"
+#include "mpi/store.h"
+#include "mpi/topo/topo.h"
+
+struct comm *_Atomic comm_constants[4];
+
+static struct store store = {.lock = OS_LOCK_INIT};
+
+MPI_Comm comm_handle(const struct comm *comm)
+{
+    if (!comm)
+        return MPI_COMM_NULL;
+    if (!comm->predefined)
+        return (MPI_Comm)(uintptr_t)comm;
+    return comm->context == CONTEXT_WORLD ? MPI_COMM_WORLD : MPI_COMM_SELF;
+}
+
+struct vc *comm_vc_slow(struct comm *comm, int rank)
+{
+    const struct group *group = comm->remote ? comm->remote : comm->group;
+    struct process process = group_process(group, rank);
+    struct vc *vc = mpid_vc_get(&process.gid, process.rank);
+    if (vc)
+        __atomic_store_n(&comm->vcs[rank], vc, __ATOMIC_RELEASE);
+    return vc;
+}
+
+int comm_create(struct group *group, uint32_t context, struct comm **made)
+{
+    struct vc **vcs = group_vcs(group);
+    struct comm *comm = vcs ? store_make(&store, sizeof(*comm), OBJECT_COMM) : NULL;
+    if (!comm) {
+        context_release(context);
+        return MPI_ERR_NO_MEM;
+    }
+    group_ref(group);
+    comm->group = group;
+    comm->context = context;
+    comm->rank = group->rank;
+    comm->size = group->size;
+    comm->peers = group->size;
+    comm->vcs = vcs;
+    errh_start(&comm->errhandler, errh_from(MPI_ERRORS_ARE_FATAL));
+    comm_list_add(comm);
+    *made = comm;
+    return MPI_SUCCESS;
+}
+
+int comm_create_inter(struct group *group, struct group *remote, uint32_t context,
+                      struct comm **made)
+{
+    struct comm *comm;
+    int rc = comm_create(group, context, &comm);
+    if (rc)
+        return rc;
+    comm->vcs = group_vcs(remote);
+    rc = comm->vcs ? comm_create(group, context + CONTEXT_LOCAL, &comm->local) : MPI_ERR_NO_MEM;
+    if (rc) {
+        comm_destroy(comm);
+        return rc;
+    }
+    group_ref(remote);
+    comm->remote = remote;
+    comm->peers = remote->size;
+    *made = comm;
+    return MPI_SUCCESS;
+}
+
+void comm_destroy(struct comm *comm)
+{
+    comm->object.word = 0;
+    comm_list_remove(comm);
+    comm_unref(comm->local);
+    context_release(comm->context);
+    group_unref(comm->group);
+    group_unref(comm->remote);
+    errh_stop(&comm->errhandler);
+    info_destroy(comm->info);
+    topo_unref(comm->topo);
+    store_free(&store, comm);
+}
+
+/* A predefined communicator over a range of the world's ranks. */
+static int create_predefined(int index, const char *name, const struct mpid_world *world,
+                             int first, int size, uint32_t context)
+{
+    struct group *group = group_create_range(&world->gid, first, 1, size);
+    if (!group)
+        return MPI_ERR_NO_MEM;
+    struct comm *comm;
+    int rc = comm_create(group, context, &comm);
+    group_unref(group);
+    if (rc)
+        return rc;
+    comm->predefined = true;
+    errh_start(&comm->errhandler, errh_initial());
+    name_set(&comm->name, name);
+    comm_constants[index] = comm;
+    return MPI_SUCCESS;
+}
+
+int comm_init(const struct mpid_world *world)
+{
+    int rc = create_predefined(1, "MPI_COMM_WORLD", world, 0, world->size, CONTEXT_WORLD);
+    if (!rc)
+        rc = create_predefined(2, "MPI_COMM_SELF", world, world->rank, 1, CONTEXT_SELF);
+    return rc;
+}
+
+void comm_fini(void)
+{
+    for (int i = 1; i < 3; i++) {
+        struct comm *comm = comm_constants[i];
+        comm_constants[i] = NULL;
+        comm_unref(comm);
+    }
+}
+
+/* ---- hints ---- */
+
+/* All are true or false, and false unless set. */
+static const char *const hint_names[] = {
+    "mpi_assert_no_any_tag",
+    "mpi_assert_no_any_source",
+    "mpi_assert_exact_length",
+    "mpi_assert_allow_overtaking",
+    "mpi_assert_strict_persistent_collective_ordering",
+};
+
+int comm_set_hints(struct comm *comm, const struct info *info)
+{
+    int rc = MPI_SUCCESS;
+    info_lock(info);
+    os_lock(&comm->lock);
+    for (size_t i = 0; i < sizeof(hint_names) / sizeof(hint_names[0]) && !rc; i++) {
+        const char *value = info_get(info, hint_names[i]);
+        if (!value || (strcmp(value, "true") && strcmp(value, "false")))
+            continue;
+        if (!comm->info)
+            comm->info = info_create();
+        rc = comm->info ? info_set(comm->info, hint_names[i], value) : MPI_ERR_NO_MEM;
+    }
+    os_unlock(&comm->lock);
+    info_unlock(info);
+    return rc;
+}
+
+struct info *comm_hints(struct comm *comm)
+{
+    os_lock(&comm->lock);
+    struct info *info = info_copy(comm->info);
+    os_unlock(&comm->lock);
+    if (info && info_set(info, "mpi_memory_alloc_kinds", SESSION_MEMORY_KINDS)) {
+        info_destroy(info);
+        return NULL;
+    }
+    for (size_t i = 0; info && i < sizeof(hint_names) / sizeof(hint_names[0]); i++) {
+        if (!info_get(info, hint_names[i]) && info_set(info, hint_names[i], "false")) {
+            info_destroy(info);
+            info = NULL;
+        }
+    }
+    return info;
+}
+
+/* ---- what the generated twins ask ---- */
+
+int interface_length(MPI_Comm handle, enum interface_group group, int root)
+{
+    const struct comm *comm = comm_from(handle);
+    if (!comm)
+        return 0;
+    switch (group) {
+    case INTERFACE_LOCAL: return comm->size;
+    case INTERFACE_PEERS: return comm->peers;
+    case INTERFACE_ROOT:
+        return root == MPI_ROOT || (!comm->remote && root == comm->rank) ? comm->peers : 0;
+    case INTERFACE_INDEGREE: return topo_indegree(comm->topo, comm->rank);
+    case INTERFACE_OUTDEGREE: return topo_outdegree(comm->topo, comm->rank);
+    default: return 0;
+    }
+}
+
+int interface_no_mem(MPI_Comm handle, const char *function)
+{
+    return errh_comm(comm_from(handle), MPI_ERR_NO_MEM, function,
+                     "no memory to widen an array of counts");
+}

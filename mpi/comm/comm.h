@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Communicators: a group, a pair of contexts, and what users hang on to them.
+ * context is the first of several numbers, of which mpi/comm/context.h says what each is for.
+ *
+ * An intercommunicator has a remote group, which is the one that messages go to, and inside it an
+ * intracommunicator of the local group, for what the members of that do on their own.
+ *
+ * vcs[rank] is filled at the first message to a rank; communicators over the same
+ * group share the table through the group.
+ */
+#ifndef MPI_COMM_H
+#define MPI_COMM_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "include/mpid.h"
+#include "mpi/errh.h"
+#include "mpi/handle.h"
+#include "mpi/name.h"
+#include "os/lock.h"
+
+enum {
+    COMM_TAG_UB = INT32_MAX,
+    /* In the collective context: of context_agree(). No collective uses it. */
+    COMM_AGREE_TAG = INT32_MAX
+};
+
+struct agree;
+struct group;
+struct attr;
+struct info;
+struct buffer;
+struct request;
+struct topo;
+
+struct comm {
+    struct object object;
+    uint32_t context;
+    int rank, size;     /* mine, in the local group; of the local group */
+    int peers;          /* ranks that may be addressed: size, or the remote group's size */
+    struct vc **vcs;    /* [peers]: of the group that messages go to; NULL: not yet made */
+    struct group *group;
+    struct group *remote; /* NULL for an intracommunicator */
+    struct comm *local;   /* of an intercommunicator: over group, at context + CONTEXT_LOCAL */
+    struct errh_slot errhandler;
+    struct os_lock lock; /* guards info; and attrs, beside attr.c's */
+    struct attr *attrs;
+    struct info *info; /* the hints; NULL: none */
+    struct buffer *buffer; /* attached with MPI_Comm_attach_buffer; NULL: none */
+    struct topo *topo;     /* virtual topology; NULL: none */
+    uint32_t coll_tag;     /* numbers this communicator's collectives */
+    struct comm *newer, *older; /* comm_list.c's */
+    bool predefined;
+    bool freed; /* by the user: its handle leads nowhere, but for an error handler */
+    struct name name;
+};
+
+extern struct comm *_Atomic comm_constants[4]; /* by handle - MPI_COMM_NULL: NULL, world, self, NULL */
+
+/* The communicator of a handle, or NULL where it is none. */
+static inline struct comm *comm_from(MPI_Comm handle)
+{
+    if (__builtin_expect(handle_is_constant(handle), 1)) {
+        uintptr_t i = (uintptr_t)handle - (uintptr_t)MPI_COMM_NULL;
+        return i < 4 ? comm_constants[i] : 0;
+    }
+    return handle_leads_to(handle, OBJECT_COMM) ? (struct comm *)handle : 0;
+}
+
+MPI_Comm comm_handle(const struct comm *comm);
+
+/* The VC to a rank that may be addressed, made if need be; NULL: no memory. */
+struct vc *comm_vc_slow(struct comm *comm, int rank);
+static inline struct vc *comm_vc(struct comm *comm, int rank)
+{
+    struct vc *vc = __atomic_load_n(&comm->vcs[rank], __ATOMIC_ACQUIRE);
+    return __builtin_expect(vc != 0, 1) ? vc : comm_vc_slow(comm, rank);
+}
+
+/* Make MPI_COMM_WORLD and MPI_COMM_SELF; undo. */
+int comm_init(const struct mpid_world *world);
+void comm_fini(void);
+
+/* Make a communicator over group (referenced), with an agreed context, which is given back where
+ * that fails and otherwise when the communicator goes. */
+int comm_create(struct group *group, uint32_t context, struct comm **comm);
+/* The same for an intercommunicator. */
+int comm_create_inter(struct group *group, struct group *remote, uint32_t context,
+                      struct comm **comm);
+/* Drop a reference. Requests hold references, so MPI_Comm_free may come early. */
+void comm_destroy(struct comm *comm);
+static inline void comm_unref(struct comm *comm)
+{
+    if (__builtin_expect(comm && object_unref(&comm->object), 0))
+        comm_destroy(comm);
+}
+
+/* The functions below return MPI_SUCCESS, an error class or a callback's code. A process
+ * that is no member of the new communicator gets NULL. */
+
+/* Make a communicator that inherits from another what MPI wants inherited; remote is NULL for an
+ * intracommunicator. */
+int comm_create_from(struct comm *parent, struct group *group, uint32_t context,
+                     struct comm **comm);
+int comm_create_like(struct comm *parent, struct group *group, struct group *remote,
+                     uint32_t context, struct comm **comm);
+/* MPI_Comm_dup; info: its hints, or NULL. */
+int comm_dup(struct comm *comm, const struct info *info, struct comm **new);
+/* MPI_Comm_idup. The copy must not be used before the request is complete; where that tells of
+ * an error it is gone. */
+int comm_idup(struct comm *comm, const struct info *info, struct comm **copy,
+              struct request **request);
+/* MPI_Comm_create (tag negative), or MPI_Comm_create_group. */
+int comm_create_group(struct comm *comm, struct group *group, int tag, struct comm **new);
+/* Split by color (any 64 bits) where member, in order of key. */
+struct comm_split {
+    bool member;
+    uint64_t color;
+    int key;
+};
+int comm_split(struct comm *comm, const struct comm_split *how, struct comm **new);
+/* MPI_COMM_TYPE_HW_UNGUIDED: the outermost level of the hardware at which those who choose are not
+ * all in one instance. Sets color and member, and tells the level's name. Collective over comm;
+ * who does not choose takes part and gets nothing. */
+int comm_split_hardware(struct comm *comm, struct comm_split *how, bool chooses,
+                        const char **name);
+/* Set color and member for a split into those who are in one instance of a hardware level, or in
+ * one process set. */
+void comm_split_resource(const char *name, struct comm_split *how);
+void comm_split_pset(const char *name, struct comm_split *how);
+
+/* ---- intercommunicators, in comm_inter.c ---- */
+
+/* All members of comm, of both groups where it is an intercommunicator, as context_agree_among()
+ * takes them. */
+struct agree comm_everyone(struct comm *comm);
+/* Give the other half the group of this one, and get its own. */
+int comm_swap_groups(const struct agree *who, const struct group *mine, struct group **theirs);
+/* The leader of a new intercommunicator's local group, and who it is to meet (only the leader's
+ * own call needs to know). */
+struct comm_bridge {
+    int leader;
+    struct comm *peer;
+    int peer_rank, tag;
+};
+int comm_intercreate(struct comm *local, const struct comm_bridge *bridge, struct comm **new);
+int comm_merge(struct comm *comm, bool high, struct comm **new);
+/* Make an intercommunicator of two halves. */
+int comm_bind_halves(const struct agree *halves, struct comm **new);
+
+/* ---- without a parent, in comm_meet.c ---- */
+
+/* The members meet by the text. The communicator's error handler and hints are the caller's to
+ * set. */
+int comm_from_group(struct group *group, const char *text, struct comm **new);
+struct comm_meeting {
+    struct group *local, *remote; /* remote counts for the leader alone; NULL: it is none */
+    int leader, remote_leader;    /* as they were given */
+    const char *text;
+};
+/* Returns MPI_SUCCESS, an error class or what comm_from.h has: at all who take part, as far as they
+ * can be found. */
+int comm_from_groups(const struct comm_meeting *meeting, struct comm **new);
+
+/* A number that all processes of this host, and no others, have. */
+uint64_t comm_host_id(void);
+/* Keep the hints that are understood; return all that are in use, NULL: no memory. */
+int comm_set_hints(struct comm *comm, const struct info *info);
+struct info *comm_hints(struct comm *comm);
+
+#endif

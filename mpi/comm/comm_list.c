@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* All communicators of this process; see comm_list.h. */
+#include "mpi/comm/comm_list.h"
+
+#include <string.h>
+
+#include "mpi/comm/comm.h"
+#include "mpi/comm/context.h"
+#include "mpi/comm/group.h"
+#include "mpi/init.h"
+#include "os/lock.h"
+
+/* Comes after the device's lock, and before that of a name. */
+static struct os_lock lock = OS_LOCK_INIT;
+static struct comm *first; /* the newest */
+
+/* ---- what the device asks ---- */
+
+static int64_t world_rank(const struct group *group, int i)
+{
+    struct process process = group_process(group, i);
+    bool ours = !memcmp(&process.gid, &init_world.gid, sizeof(process.gid));
+    return ours ? (int64_t)process.rank : -1;
+}
+
+static int64_t member(const void *comm, int i)
+{
+    return world_rank(((const struct comm *)comm)->group, i);
+}
+
+static int64_t peer(const void *comm, int i)
+{
+    return world_rank(((const struct comm *)comm)->remote, i);
+}
+
+static void each(bool (*take)(void *arg, const struct mpid_comm_view *view), void *arg)
+{
+    bool enough = false;
+    os_lock(&lock);
+    for (const struct comm *comm = first; comm && !enough; comm = comm->older) {
+        char name[MPI_MAX_OBJECT_NAME];
+        (void)name_get(&comm->name, name);
+        struct mpid_comm_view view = {
+            .name = name,
+            .context = comm->context,
+            .inside = comm->context % CONTEXT_STEP == CONTEXT_LOCAL,
+            .size = comm->group->size,
+            .rank = comm->rank,
+            .begun = comm->coll_tag,
+            .object = comm,
+            .member = member,
+        };
+        if (comm->remote) {
+            view.peers = comm->remote->size;
+            view.peer = peer;
+        }
+        enough = take(arg, &view);
+    }
+    os_unlock(&lock);
+}
+
+/* ---- the list ---- */
+
+void comm_list_add(struct comm *comm)
+{
+    os_lock(&lock);
+    if (!first)
+        mpid_set_comms(each);
+    comm->older = first;
+    comm->newer = NULL;
+    if (first)
+        first->newer = comm;
+    first = comm;
+    os_unlock(&lock);
+}
+
+void comm_list_remove(struct comm *comm)
+{
+    os_lock(&lock);
+    *(comm->newer ? &comm->newer->older : &first) = comm->older;
+    if (comm->older)
+        comm->older->newer = comm->newer;
+    os_unlock(&lock);
+}

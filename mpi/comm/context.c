@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Agreeing on a context: on one of PLACES places. The lower half is handed out in order, the
+ * upper half is drawn from.
+ *
+ * In order. Each process has a counter, next: every place below it was handed to some making of a
+ * communicator here, or passed over. A process that makes one communicator at a time bids next,
+ * and steps it; the context is the maximum v of the bids, and next becomes v + 1. Nothing happens
+ * in such a process between its bid and that, so v was never handed out there: no member can
+ * object, and nobody need be asked. A place of this half is not used again.
+ *
+ * By drawing. A process in which several communicators may be made at once says so in its bid.
+ * Then v comes from the upper half: each bid has a place that is free here and was drawn by lot,
+ * and the lot also says whose place it is. A member accepts it where it is free there, too, and
+ * takes it. If any member refuses, those that took it give it back, and all draw again. So no two
+ * communicators that have a member in common share a place, as that member takes each only
+ * once. However many are made at once, each has to draw again only where the place that it drew
+ * is in use: there are many more places to draw from than are in use, as long as there are.
+ *
+ * Communicators without a common member may share one: a message is sent within a communicator
+ * and arrives at its members only.
+ */
+#include "mpi/comm/context.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/comm/agree.h"
+#include "mpi/comm/comm.h"
+#include "os/lock.h"
+#include "os/random.h"
+
+enum {
+    PLACES = (INT32_MAX - CONTEXT_FIRST) / CONTEXT_STEP, /* contexts below context_meeting */
+    LEAF = 32768,    /* places in one part of the table; at least so many to draw from */
+    SPARSE = 64,     /* places to draw from for each in use */
+    ROUNDS_MAX = 256 /* then nearly all are in use */
+};
+
+enum { ORDER, SEVERAL, LOT }; /* of struct context_bid.value */
+
+/* Which places of the upper half are taken here: bits, in parts that are there while they have
+ * one. */
+struct leaf {
+    uint32_t count;
+    uint64_t bits[LEAF / 64];
+};
+
+static struct os_lock lock = OS_LOCK_INIT; /* guards all below */
+static uint32_t half = PLACES / 2;         /* a test makes it smaller */
+static bool several;
+static uint32_t next;
+static uint32_t deals; /* under way: between their steps other communicators are made */
+static uint32_t taken;
+static struct leaf *leaves[PLACES / 2 / LEAF + 1];
+
+/* ---- the upper half: places are counted from its beginning ---- */
+
+/* Locked. */
+static bool is_taken(uint32_t place)
+{
+    const struct leaf *leaf = leaves[place / LEAF];
+    return leaf && leaf->bits[place % LEAF / 64] >> (place % 64) & 1;
+}
+
+/* Returns whether it was free, and memory was there. */
+static bool take(uint32_t place)
+{
+    os_lock(&lock);
+    struct leaf **leaf = &leaves[place / LEAF];
+    bool good = !is_taken(place);
+    if (good && !*leaf)
+        *leaf = calloc(1, sizeof(**leaf));
+    good = good && *leaf;
+    if (good) {
+        (*leaf)->bits[place % LEAF / 64] |= UINT64_C(1) << (place % 64);
+        (*leaf)->count++;
+        taken++;
+    }
+    os_unlock(&lock);
+    return good;
+}
+
+static void release(uint32_t place)
+{
+    os_lock(&lock);
+    struct leaf **leaf = &leaves[place / LEAF];
+    if (is_taken(place)) {
+        (*leaf)->bits[place % LEAF / 64] &= ~(UINT64_C(1) << (place % 64));
+        taken--;
+        if (!--(*leaf)->count) {
+            free(*leaf);
+            *leaf = NULL;
+        }
+    }
+    os_unlock(&lock);
+}
+
+void context_release(uint32_t context)
+{
+    uint32_t place = (context - CONTEXT_FIRST) / CONTEXT_STEP;
+    if (context >= CONTEXT_FIRST && !(context % CONTEXT_STEP) && place >= half &&
+        place < 2 * half)
+        release(place - half);
+}
+
+/* Locked. A free place by lot, and the lot above it. Few places are drawn from while few are in
+ * use: the table stays small. */
+static uint64_t draw(void)
+{
+    uint32_t lot[2] = {0, next}, range = LEAF;
+    (void)os_random(lot, sizeof(lot)); /* without, it may take more rounds */
+    while (range < half && range / SPARSE < taken)
+        range *= 2;
+    uint32_t place = lot[1] % (range < half ? range : half);
+    for (uint32_t i = 0; i < half && is_taken(place); i++)
+        place = place + 1 < half ? place + 1 : 0;
+    return (uint64_t)lot[0] << 32 | place;
+}
+
+/* ---- bids ---- */
+
+void context_several(void)
+{
+    os_lock(&lock);
+    several = true;
+    os_unlock(&lock);
+}
+
+struct context_bid context_bid(void)
+{
+    struct context_bid bid = {{0}};
+    os_lock(&lock);
+    bid.value[SEVERAL] = several || deals || next >= half;
+    if (!bid.value[SEVERAL])
+        bid.value[ORDER] = next++;
+    bid.value[LOT] = draw();
+    os_unlock(&lock);
+    return bid;
+}
+
+void context_raise(struct context_bid *best, const struct context_bid *other)
+{
+    for (int i = 0; i < CONTEXT_VALUES; i++)
+        if (other->value[i] > best->value[i])
+            best->value[i] = other->value[i];
+}
+
+/* All make one at a time. */
+static int settle_in_order(uint64_t mine, uint64_t best, uint32_t *context)
+{
+    if (best < mine || best >= half)
+        return MPI_ERR_INTERN;
+    os_lock(&lock);
+    if (next <= best)
+        next = (uint32_t)best + 1;
+    os_unlock(&lock);
+    *context = CONTEXT_FIRST + (uint32_t)best * CONTEXT_STEP;
+    return MPI_SUCCESS;
+}
+
+/* ---- step by step ---- */
+
+void context_start(struct context_deal *deal)
+{
+    *deal = (struct context_deal){.round = 0};
+    os_lock(&lock);
+    deals++;
+    os_unlock(&lock);
+}
+
+void context_end(struct context_deal *deal)
+{
+    (void)deal;
+    os_lock(&lock);
+    deals--;
+    os_unlock(&lock);
+}
+
+void context_offer(struct context_deal *deal, struct context_bid *bid)
+{
+    *bid = deal->mine = context_bid();
+    bid->value[SEVERAL] = 1;
+}
+
+int context_consider(struct context_deal *deal, const struct context_bid *best, uint64_t *refused)
+{
+    uint32_t place = (uint32_t)best->value[LOT];
+    if (++deal->round > ROUNDS_MAX)
+        return MPI_ERR_OTHER;
+    if (place >= half)
+        return MPI_ERR_INTERN;
+    deal->context = CONTEXT_FIRST + (half + place) * CONTEXT_STEP;
+    deal->good = take(place);
+    *refused = !deal->good;
+    return MPI_SUCCESS;
+}
+
+bool context_conclude(struct context_deal *deal, uint64_t refused)
+{
+    if (refused && deal->good)
+        context_release(deal->context);
+    return !refused;
+}
+
+/* ---- at once ---- */
+
+int context_settle(const struct agree *who, struct context_bid mine, struct context_bid best,
+                   uint32_t *context)
+{
+    struct context_deal deal = {.mine = mine};
+    uint64_t refused;
+    if (!best.value[SEVERAL])
+        return settle_in_order(mine.value[ORDER], best.value[ORDER], context);
+    for (;;) {
+        int rc = context_consider(&deal, &best, &refused);
+        if (rc)
+            return rc;
+        rc = agree_max(who, &refused, 1);
+        if (context_conclude(&deal, refused || rc)) {
+            *context = deal.context;
+            return MPI_SUCCESS;
+        }
+        if (!rc) {
+            context_offer(&deal, &best);
+            rc = agree_max(who, best.value, CONTEXT_VALUES);
+        }
+        if (rc)
+            return rc;
+    }
+}
+
+int context_agree_among(const struct agree *who, uint64_t *extra, int count, uint32_t *context)
+{
+    struct context_bid mine = context_bid(), best;
+    uint64_t values[AGREE_VALUES];
+    memcpy(values, mine.value, sizeof(mine.value));
+    for (int i = 0; i < count; i++)
+        values[CONTEXT_VALUES + i] = extra[i];
+    int rc = agree_max(who, values, CONTEXT_VALUES + count);
+    if (rc)
+        return rc;
+    memcpy(best.value, values, sizeof(best.value));
+    for (int i = 0; i < count; i++)
+        extra[i] = values[CONTEXT_VALUES + i];
+    return context_settle(who, mine, best, context);
+}
+
+int context_agree(struct comm *comm, struct group *group, int tag, uint32_t *context)
+{
+    struct agree who = {
+        .comm = comm,
+        .group = group,
+        .context = comm->context + (tag < 0 ? CONTEXT_COLL : CONTEXT_GROUP),
+        .tag = tag < 0 ? COMM_AGREE_TAG : tag,
+    };
+    return context_agree_among(&who, NULL, 0, context);
+}

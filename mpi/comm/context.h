@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Contexts: how the members of a new communicator agree on a number for it.
+ *
+ * A communicator has CONTEXT_STEP numbers in a row, used as CONTEXT_* says. They are given back
+ * when it is gone here.
+ */
+#ifndef MPI_CONTEXT_H
+#define MPI_CONTEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct agree;
+struct comm;
+struct group;
+
+enum { CONTEXT_NONE = 0, /* to context_release() */
+       CONTEXT_WORLD = 0, CONTEXT_SELF = 8, CONTEXT_FIRST = 16, CONTEXT_STEP = 8 };
+
+/* What is added to a communicator's context, for which messages. */
+enum {
+    CONTEXT_P2P = 0,
+    CONTEXT_COLL = 1,
+    CONTEXT_GROUP = 2,  /* of MPI_Comm_create_group, whose tags are the user's */
+    CONTEXT_LEADER = 3, /* of MPI_Intercomm_create in its peer communicator; likewise */
+    CONTEXT_PART = 5,   /* of partitioned communication: see mpi/request/part.c */
+    CONTEXT_LOCAL = 6   /* context of the communicator inside an intercommunicator, which has no
+                         * messages but collective ones */
+};
+
+/* From here on are no communicators' contexts: where processes meet that have none in common.
+ * The lower bits are of a hash, and so are the tags there. */
+static const uint32_t context_meeting = UINT32_C(1) << 31;
+
+enum { CONTEXT_VALUES = 3 };
+
+/* One process's bid for a context; of several, the maximum of each value is taken. */
+struct context_bid {
+    uint64_t value[CONTEXT_VALUES];
+};
+
+/* From here on several communicators may be made at once. */
+void context_several(void);
+
+struct context_bid context_bid(void);
+void context_raise(struct context_bid *best, const struct context_bid *other);
+
+/* Settle on a context: mine is this process's bid, and best the maximum over all
+ * members, who are named by who. Returns MPI_SUCCESS or an error class: MPI_ERR_OTHER where
+ * all are in use. */
+int context_settle(const struct agree *who, struct context_bid mine, struct context_bid best,
+                   uint32_t *context);
+
+/*
+ * An agreement step by step, for who takes the maxima over the members in a way of its own, while
+ * other communicators are made:
+ *
+ *   context_start()     once
+ *   context_offer()     gives a bid: take the maximum over all
+ *   context_consider()  takes that, and gives a number: take the maximum of it, too
+ *   context_conclude()  takes this; the deal is done, or goes on with context_offer()
+ *   context_end()       once
+ */
+struct context_deal {
+    struct context_bid mine;
+    int round;
+    uint32_t context; /* what it is about; once it is done, the result */
+    bool good;        /* for this process */
+};
+void context_start(struct context_deal *deal);
+void context_offer(struct context_deal *deal, struct context_bid *bid);
+/* Returns MPI_SUCCESS or an error class: the same at all members. */
+int context_consider(struct context_deal *deal, const struct context_bid *best,
+                     uint64_t *refused);
+/* Returns whether it is done. */
+bool context_conclude(struct context_deal *deal, uint64_t refused);
+void context_end(struct context_deal *deal);
+
+/* Agree on a fresh context with all who take part. extra has count more values, AGREE_VALUES -
+ * CONTEXT_VALUES at most, which become the maximum over all. */
+int context_agree_among(const struct agree *who, uint64_t *extra, int count, uint32_t *context);
+
+/* The same with all members of comm, an intracommunicator; with group not NULL, with those of the
+ * group alone, told apart by tag, or, where that is negative, by coming in the order of comm's
+ * collectives. */
+int context_agree(struct comm *comm, struct group *group, int tag, uint32_t *context);
+
+/* Give a context back that nobody here uses any more. One that was not agreed on is left alone. */
+void context_release(uint32_t context);
+
+#endif

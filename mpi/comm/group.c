@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Groups never change once they are made, but for two tables that are made when
+ * first needed and then stay: whoever comes second to that throws its own away.
+ */
+#include "mpi/comm/group.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/store.h"
+
+static struct store store = {.lock = OS_LOCK_INIT};
+static struct process me;
+static struct group empty = {.object = {OBJECT_GROUP, 1}, .rank = MPI_UNDEFINED, .stride = 1};
+struct group *group_empty = &empty;
+
+void group_init(const struct process *self)
+{
+    me = *self;
+}
+
+struct process group_me(void)
+{
+    return me;
+}
+
+struct group *group_from(MPI_Group handle)
+{
+    if (handle_is_constant(handle))
+        return handle == MPI_GROUP_EMPTY ? group_empty : NULL;
+    struct group *group = (struct group *)handle;
+    bool good = handle_leads_to(handle, OBJECT_GROUP) &&
+                atomic_load_explicit(&group->given, memory_order_relaxed) > 0;
+    return good ? group : NULL;
+}
+
+MPI_Group group_give(struct group *group)
+{
+    if (group == group_empty)
+        return MPI_GROUP_EMPTY;
+    handle_given(&group->given);
+    return (MPI_Group)group;
+}
+
+void group_take_back(struct group *group)
+{
+    if (group != group_empty && handle_taken_back(&group->given))
+        group_unref(group);
+}
+
+void group_ref(struct group *group)
+{
+    if (group != group_empty)
+        object_ref(&group->object);
+}
+
+void group_unref(struct group *group)
+{
+    if (!group || group == group_empty || !object_unref(&group->object))
+        return;
+    free(group->list);
+    free(atomic_load(&group->index));
+    free(atomic_load(&group->vcs));
+    store_free(&store, group);
+}
+
+static bool same_gid(const struct mpid_gid *a, const struct mpid_gid *b)
+{
+    return !memcmp(a, b, sizeof(*a));
+}
+
+static bool same_process(const struct process *a, const struct process *b)
+{
+    return a->rank == b->rank && same_gid(&a->gid, &b->gid);
+}
+
+struct group *group_create_range(const struct mpid_gid *gid, int64_t first, int64_t stride,
+                                 int size)
+{
+    if (size == 0)
+        return group_empty;
+    struct group *group = store_make(&store, sizeof(*group), OBJECT_GROUP);
+    if (!group)
+        return NULL;
+    group->size = size;
+    group->gid = *gid;
+    group->first = first;
+    group->stride = size > 1 ? stride : 1;
+    group->rank = group_find(group, &me);
+    return group;
+}
+
+struct group *group_create(const struct process *list, int size)
+{
+    if (size == 0)
+        return group_empty;
+    int64_t first = list[0].rank;
+    int64_t stride = size > 1 ? (int64_t)list[1].rank - first : 1;
+    bool range = stride != 0;
+    for (int i = 1; range && i < size; i++)
+        range = list[i].rank == first + i * stride && same_gid(&list[i].gid, &list[0].gid);
+    if (range)
+        return group_create_range(&list[0].gid, first, stride, size);
+    struct process *copy = malloc((size_t)size * sizeof(*copy));
+    struct group *group = copy ? store_make(&store, sizeof(*group), OBJECT_GROUP) : NULL;
+    if (!group) {
+        free(copy);
+        return NULL;
+    }
+    memcpy(copy, list, (size_t)size * sizeof(*copy));
+    group->size = size;
+    group->list = copy;
+    group->rank = MPI_UNDEFINED;
+    for (int i = 0; i < size && group->rank == MPI_UNDEFINED; i++)
+        if (same_process(&copy[i], &me))
+            group->rank = i;
+    return group;
+}
+
+struct group *group_pick(struct group *from, const int *ranks, int size)
+{
+    int64_t step = size > 1 ? (int64_t)ranks[1] - ranks[0] : 1;
+    bool regular = step != 0;
+    for (int i = 1; regular && i < size; i++)
+        regular = ranks[i] == ranks[0] + i * step;
+    if (size && size == from->size && ranks[0] == 0 && regular && step == 1) {
+        group_ref(from);
+        return from;
+    }
+    if (!from->list && regular && size)
+        return group_inherit(group_create_range(&from->gid, from->first + ranks[0] * from->stride,
+                                                step * from->stride, size),
+                             from);
+    struct process *list = malloc((size_t)(size ? size : 1) * sizeof(*list));
+    if (!list)
+        return NULL;
+    for (int i = 0; i < size; i++)
+        list[i] = group_process(from, ranks[i]);
+    struct group *group = group_inherit(group_create(list, size), from);
+    free(list);
+    return group;
+}
+
+struct vc **group_vcs(struct group *group)
+{
+    struct vc **vcs = atomic_load_explicit(&group->vcs, memory_order_acquire);
+    if (vcs)
+        return vcs;
+    /* Zero pages that nobody touches take no memory. */
+    vcs = calloc((size_t)(group->size ? group->size : 1), sizeof(*vcs));
+    if (!vcs)
+        return NULL;
+    struct vc **before = NULL;
+    if (atomic_compare_exchange_strong(&group->vcs, &before, vcs))
+        return vcs;
+    free(vcs);
+    return before;
+}
+
+int group_order(const struct process *a, const struct process *b)
+{
+    int gids = memcmp(&a->gid, &b->gid, sizeof(a->gid));
+    return gids ? gids : (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+/* ---- finding a process ---- */
+
+/*
+ * The index of a list: a hash table with a power of two of places, twice the group's size at
+ * least, each with a rank + 1 or 0. A process is at its own place or the next ones.
+ */
+static size_t index_places(const struct group *group)
+{
+    size_t places = 2;
+    while (places < 2 * (size_t)group->size)
+        places *= 2;
+    return places;
+}
+
+static size_t place_of(const struct process *process, size_t places)
+{
+    uint64_t gid;
+    memcpy(&gid, process->gid.b, sizeof(gid));
+    uint64_t mixed = (gid ^ process->rank) * UINT64_C(0x9e3779b97f4a7c15);
+    return (size_t)(mixed ^ mixed >> 32) & (places - 1);
+}
+
+/* NULL: no memory. */
+static const int *index_of(const struct group *group, size_t places)
+{
+    int *index = atomic_load_explicit(&group->index, memory_order_acquire);
+    if (index)
+        return index;
+    index = calloc(places, sizeof(*index));
+    if (!index)
+        return NULL;
+    for (int i = 0; i < group->size; i++) {
+        size_t at = place_of(&group->list[i], places);
+        while (index[at])
+            at = (at + 1) & (places - 1);
+        index[at] = i + 1;
+    }
+    int *before = NULL;
+    if (atomic_compare_exchange_strong(&((struct group *)(uintptr_t)group)->index, &before, index))
+        return index;
+    free(index);
+    return before;
+}
+
+static int find_in_list(const struct group *group, const struct process *process)
+{
+    size_t places = index_places(group);
+    const int *index = index_of(group, places);
+    if (!index) { /* no memory: slowly, then */
+        for (int i = 0; i < group->size; i++)
+            if (same_process(&group->list[i], process))
+                return i;
+        return MPI_UNDEFINED;
+    }
+    for (size_t at = place_of(process, places); index[at]; at = (at + 1) & (places - 1))
+        if (same_process(&group->list[index[at] - 1], process))
+            return index[at] - 1;
+    return MPI_UNDEFINED;
+}
+
+int group_find(const struct group *group, const struct process *process)
+{
+    if (group->list)
+        return find_in_list(group, process);
+    if (!group->size || !same_gid(&group->gid, &process->gid))
+        return MPI_UNDEFINED;
+    int64_t distance = (int64_t)process->rank - group->first;
+    if (distance % group->stride)
+        return MPI_UNDEFINED;
+    int64_t i = distance / group->stride;
+    return i >= 0 && i < group->size ? (int)i : MPI_UNDEFINED;
+}
+
+/* Two ranges of one size and world. Where the strides differ only in sign, one is the other
+ * turned if it starts where the other ends. */
+static int compare_ranges(const struct group *a, const struct group *b)
+{
+    if (a->first == b->first && a->stride == b->stride)
+        return MPI_IDENT;
+    bool turned = a->stride == -b->stride && b->first == a->first + (a->size - 1) * a->stride;
+    return turned ? MPI_SIMILAR : MPI_UNEQUAL;
+}
+
+int group_compare(const struct group *a, const struct group *b)
+{
+    if (a == b)
+        return MPI_IDENT;
+    if (a->size != b->size)
+        return MPI_UNEQUAL;
+    if (!a->size)
+        return MPI_IDENT;
+    if (!a->list && !b->list && same_gid(&a->gid, &b->gid))
+        return compare_ranges(a, b);
+    int result = MPI_IDENT;
+    for (int i = 0; i < a->size; i++) {
+        struct process process = group_process(a, i), other = group_process(b, i);
+        if (same_process(&process, &other))
+            continue;
+        result = MPI_SIMILAR;
+        if (group_find(b, &process) == MPI_UNDEFINED)
+            return MPI_UNEQUAL;
+    }
+    return result;
+}
+
+/* ---- as bytes ---- */
+
+struct image {
+    struct mpid_gid gid;
+    int64_t first, stride;
+    int32_t size;
+    uint32_t listed; /* struct process [size] follow */
+};
+
+void *group_pack(const struct group *group, size_t *len)
+{
+    size_t list_len = group->list ? (size_t)group->size * sizeof(struct process) : 0;
+    char *bytes = malloc(sizeof(struct image) + list_len);
+    if (!bytes)
+        return NULL;
+    struct image image = {group->gid, group->first, group->stride, group->size,
+                          group->list != NULL};
+    memcpy(bytes, &image, sizeof(image));
+    if (list_len)
+        memcpy(bytes + sizeof(image), group->list, list_len);
+    *len = sizeof(image) + list_len;
+    return bytes;
+}
+
+static bool is_rank(int64_t rank)
+{
+    return rank >= 0 && rank <= UINT32_MAX;
+}
+
+struct group *group_unpack(const void *bytes, size_t *len)
+{
+    struct image image;
+    size_t rest = *len - sizeof(image);
+    bool good = *len >= sizeof(image);
+    if (good) {
+        memcpy(&image, bytes, sizeof(image));
+        int64_t span = 0;
+        if (image.listed)
+            good = image.size > 0 && rest == (size_t)image.size * sizeof(struct process);
+        else
+            good = image.size >= 0 && !rest && is_rank(image.first) &&
+                   (image.size < 2 || image.stride != 0) &&
+                   !__builtin_mul_overflow((int64_t)image.size - 1, image.stride, &span) &&
+                   span <= UINT32_MAX && span >= -(int64_t)UINT32_MAX &&
+                   (!image.size || is_rank(image.first + span));
+    }
+    if (!good) {
+        *len = 0;
+        return NULL;
+    }
+    if (!image.listed)
+        return group_create_range(&image.gid, image.first, image.stride, image.size);
+    struct process *list = malloc(rest);
+    if (!list)
+        return NULL;
+    memcpy(list, (const char *)bytes + sizeof(image), rest);
+    struct group *group = group_create(list, image.size);
+    free(list);
+    return group;
+}

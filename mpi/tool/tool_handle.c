@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Handles of the tool interface; see tool_handle.h. */
+#include "mpi/tool/tool_handle.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/*
+ * A handle is made of three numbers, from the high bits down: which one it is of all that were ever
+ * made, its slot, and 8, by which it is never one of the ABI's constants.
+ */
+enum {
+    HALF = 4 * sizeof(uintptr_t),
+    SLOT_SHIFT = 4,
+    MARK = 8
+};
+
+struct slot {
+    void *object;   /* NULL: free */
+    uintptr_t name; /* the handle */
+    enum tool_handle_kind kind;
+    uint32_t next_free; /* 1 + its number; 0: none */
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards the rest */
+static struct slot *slots;
+static uint32_t room, used, first_free; /* first_free: as next_free */
+static uint32_t serial;
+
+/* Locked. Returns 1 + the number of a free slot, or 0: no memory. */
+static uint32_t find_free(void)
+{
+    if (first_free) {
+        uint32_t found = first_free;
+        first_free = slots[found - 1].next_free;
+        return found;
+    }
+    if (used == room) {
+        size_t more = room ? 2 * (size_t)room : 64;
+        bool fits = more < (size_t)1 << (HALF - SLOT_SHIFT);
+        struct slot *grown = fits ? realloc(slots, more * sizeof(*slots)) : NULL;
+        if (!grown)
+            return 0;
+        slots = grown;
+        room = (uint32_t)more;
+    }
+    return ++used;
+}
+
+void *tool_handle_make(enum tool_handle_kind kind, void *object)
+{
+    uintptr_t name = 0;
+    pthread_mutex_lock(&mutex);
+    uint32_t found = find_free();
+    if (found) {
+        name = (uintptr_t)++serial << HALF | (uintptr_t)found << SLOT_SHIFT | MARK;
+        slots[found - 1] = (struct slot){.object = object, .name = name, .kind = kind};
+    }
+    pthread_mutex_unlock(&mutex);
+    return (void *)name;
+}
+
+/* Locked. */
+static struct slot *slot_of(const void *handle)
+{
+    uintptr_t name = (uintptr_t)handle;
+    uintptr_t number = (name & (((uintptr_t)1 << HALF) - 1)) >> SLOT_SHIFT;
+    if (number == 0 || number > used)
+        return NULL;
+    struct slot *slot = &slots[number - 1];
+    return slot->object && slot->name == name ? slot : NULL;
+}
+
+void *tool_handle_find(const void *handle, enum tool_handle_kind kind)
+{
+    pthread_mutex_lock(&mutex);
+    const struct slot *slot = slot_of(handle);
+    void *object = slot && slot->kind == kind ? slot->object : NULL;
+    pthread_mutex_unlock(&mutex);
+    return object;
+}
+
+void tool_handle_drop(const void *handle)
+{
+    pthread_mutex_lock(&mutex);
+    struct slot *slot = slot_of(handle);
+    if (slot) {
+        slot->object = NULL;
+        slot->next_free = first_free;
+        first_free = (uint32_t)(slot - slots) + 1;
+    }
+    pthread_mutex_unlock(&mutex);
+}

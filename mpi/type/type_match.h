@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Predefined types by what they shall hold: a class and a size, a decimal precision and range, a
+ * value and its index. Some have no name: they are made when first asked for, and stay.
+ */
+#ifndef MPI_TYPE_MATCH_H
+#define MPI_TYPE_MATCH_H
+
+#include "mpi/type/type.h"
+
+/* MPI_TYPECLASS_ and bytes; NULL: there is none. */
+struct type *type_match_size(int typeclass, int size);
+
+/* combiner: MPI_COMBINER_F90_REAL, _COMPLEX, or _INTEGER (which has no p). p or r may be
+ * MPI_UNDEFINED, not both. The same type for the same arguments. Returns 0, MPI_ERR_ARG where no
+ * Fortran kind is so precise, or MPI_ERR_NO_MEM. */
+int type_match_f90(int combiner, int p, int r, struct type **found);
+
+/* The pair of two basic types that MPI_MINLOC and MPI_MAXLOC take. Returns 0, with *found NULL
+ * where there is none, or MPI_ERR_NO_MEM. */
+int type_match_pair(struct type *value, struct type *index, struct type **found);
+
+#endif

@@ -389,6 +389,38 @@ static void help_names_every_spelling(void **state)
     }
 }
 
+/* What is taken for a misspelling of an option. */
+static void the_nearest_option_is_named(void **state)
+{
+    static const struct {
+        const char *word, *near;
+    } rows[] = {
+        {"timeot", "--timeout"},
+        {"tagoutput", "--tag-output"},
+        {"tiemout", "--timeout"},
+        {"lable", ""},
+        {"zzzzzz", ""},
+        {"q2", "-q"},
+        {"nn", "-n"},
+        {"np4", "-np 4"},
+        {"n16", "-n 16"},
+        {"NP", "-np"},
+        {"j", ""},
+        {"foo", ""},
+        {"zz", ""},
+        {"threads", ""},
+        {"slots", ""},
+        {"cpus", ""},
+        {"bind-to-cores", ""}, /* the nearest is refused */
+        {"a-word-that-is-longer-than-any-option-of-any-launcher-could-ever-be-wanted", ""},
+    };
+    char text[64];
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        option_nearest(rows[i].word, strlen(rows[i].word), text, sizeof(text));
+        assert_string_equal(text, rows[i].near);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -398,6 +430,7 @@ int main(void)
         cmocka_unit_test(environments_compose),
         cmocka_unit_test(help_names_every_spelling),
         cmocka_unit_test(help_fits),
+        cmocka_unit_test(the_nearest_option_is_named),
     };
     unsetenv("MPIEXEC_TIMEOUT");
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include "bnr/tools/option_table.h"
 #include "os/nearest.h"
 #include "os/settings.h"
 
@@ -52,35 +51,9 @@ static void long_words_are_far(void **state)
     assert_int_equal(os_nearest_distance(text, 1, text, sizeof(text)), OS_NEAREST_FAR);
 }
 
-static void options_and_settings_use_it(void **state)
+static void settings_use_it(void **state)
 {
-    static const struct {
-        const char *word, *near;
-    } rows[] = {
-        {"timeot", "--timeout"},
-        {"tagoutput", "--tag-output"},
-        {"tiemout", "--timeout"},
-        {"lable", ""},
-        {"zzzzzz", ""},
-        {"q2", "-q"},
-        {"nn", "-n"},
-        {"np4", "-np 4"},
-        {"n16", "-n 16"},
-        {"NP", "-np"},
-        {"j", ""},
-        {"foo", ""},
-        {"zz", ""},
-        {"threads", ""},
-        {"slots", ""},
-        {"cpus", ""},
-        {"bind-to-cores", ""}, /* the nearest is refused */
-        {"a-word-that-is-longer-than-any-option-of-any-launcher-could-ever-be-wanted", ""},
-    };
-    char text[64], why[256], name[200];
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        option_nearest(rows[i].word, strlen(rows[i].word), text, sizeof(text));
-        assert_string_equal(text, rows[i].near);
-    }
+    char why[256], name[200];
     assert_true(os_setting_check("chanels", "", why, sizeof(why)) < 0);
     assert_non_null(strstr(why, "did you mean 'channels'"));
     assert_true(os_setting_check("timeout", "", why, sizeof(why)) < 0);
@@ -97,7 +70,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(distances_are_counted),
         cmocka_unit_test(long_words_are_far),
-        cmocka_unit_test(options_and_settings_use_it),
+        cmocka_unit_test(settings_use_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,9 +38,15 @@ int os_segment_create(const char *label, uint64_t size)
     return fd;
 }
 
-int os_segment_seal(int fd)
+int os_segment_seal(int fd, enum os_segment_use use)
 {
-    return fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK) ? -errno : 0;
+    int size = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+    if (use == OS_SEGMENT_READ && fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE)) {
+        int rc = -errno; /* an older kernel: its size can be sealed nevertheless */
+        (void)fcntl(fd, F_ADD_SEALS, size);
+        return rc;
+    }
+    return fcntl(fd, F_ADD_SEALS, size) ? -errno : 0;
 }
 
 static int protection(int writable)

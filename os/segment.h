@@ -19,9 +19,15 @@
 /* Make a segment of size bytes. Returns a close-on-exec descriptor, or -errno. */
 int os_segment_create(const char *label, uint64_t size);
 
-/* Forbid every later writable mapping of fd; those that exist stay writable.
- * Returns 0, or -errno where the kernel cannot. */
-int os_segment_seal(int fd);
+/* What others may do with a segment from now on. */
+enum os_segment_use {
+    OS_SEGMENT_READ, /* no new writable mapping; those that exist stay writable */
+    OS_SEGMENT_WRITE
+};
+
+/* Fix the size of fd and its use for good: no process can cut bytes off that another has mapped.
+ * Returns 0, or -errno where the kernel cannot: it is then as it was but, maybe, for its size. */
+int os_segment_seal(int fd, enum os_segment_use use);
 
 /* Map size bytes at offset (a multiple of the page size) shared. Returns the
  * address, or NULL with errno set. */

@@ -97,8 +97,9 @@ int table_create(struct table *t, const struct table_spec *spec)
     if (!rc)
         rc = fill(t, spec);
     if (!rc) {
-        /* Where the kernel cannot seal, ranks are trusted to map read-only. */
-        (void)os_segment_seal(t->head_fd);
+        /* Where the kernel cannot seal, ranks are trusted to map read-only, and to cut nothing. */
+        (void)os_segment_seal(t->head_fd, OS_SEGMENT_READ);
+        (void)os_segment_seal(t->memory_fd, OS_SEGMENT_WRITE);
         return 0;
     }
     table_detach(t);

@@ -7,9 +7,11 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bnr/host/fence.h"
@@ -70,6 +72,20 @@ static void ranks_cannot_write_the_table(void **state)
     void *base = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, table.head_fd, 0);
     assert_ptr_equal(base, MAP_FAILED);
     assert_int_equal(pwrite(table.head_fd, "x", 1, 0), -1);
+}
+
+/* A rank that cuts bytes off would end all others, and mpiexec, by SIGBUS. */
+static void no_rank_can_change_a_size(void **state)
+{
+    const int fds[] = {table.head_fd, table.memory_fd};
+    for (int i = 0; i < 2; i++) {
+        struct stat st;
+        assert_int_equal(fstat(fds[i], &st), 0);
+        assert_int_equal(ftruncate(fds[i], st.st_size + 4096), -1);
+        assert_int_equal(ftruncate(fds[i], 0), -1);
+        assert_int_equal(fcntl(fds[i], F_ADD_SEALS, F_SEAL_WRITE), -1);
+    }
+    assert_int_equal(pwrite(table.memory_fd, "", 1, 0), 1); /* but write there it can */
 }
 
 static void strangers_are_refused_with_a_reason(void **state)
@@ -216,6 +232,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_filled_in_is_read_back, create, destroy),
         cmocka_unit_test_setup_teardown(the_universe_may_be_larger, create, destroy),
         cmocka_unit_test_setup_teardown(ranks_cannot_write_the_table, create, destroy),
+        cmocka_unit_test_setup_teardown(no_rank_can_change_a_size, create, destroy),
         cmocka_unit_test_setup_teardown(strangers_are_refused_with_a_reason, create, destroy),
         cmocka_unit_test_setup_teardown(damaged_counts_are_refused, create, destroy),
         cmocka_unit_test_setup_teardown(regions_do_not_touch, create, destroy),

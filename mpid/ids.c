@@ -5,13 +5,15 @@
 
 #include <stdlib.h>
 
-enum { INDEX_BITS = 24, INDEX_MAX = (1 << INDEX_BITS) - 2 };
+enum { INDEX_BITS = 24 };
 
 static int grow(struct ids *ids)
 {
     uint32_t count = ids->count ? ids->count * 2 : 64;
-    if (count > INDEX_MAX)
+    if (ids->count >= IDS_MAX)
         return -1;
+    if (count > IDS_MAX)
+        count = IDS_MAX;
     struct id_slot *slots = realloc(ids->slots, count * sizeof(*slots));
     if (!slots)
         return -1;

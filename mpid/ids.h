@@ -11,6 +11,8 @@
 
 struct mpid_request;
 
+enum { IDS_MAX = (1 << 24) - 1 }; /* names at one time */
+
 struct id_slot {
     struct mpid_request *request;
     uint32_t next; /* free slots: index of the next */
@@ -22,7 +24,7 @@ struct ids {
     uint32_t count, free; /* free == count: none */
 };
 
-/* A name, never 0; 0 when memory (or 2^24 names) are out. */
+/* A name, never 0; 0 when memory or IDS_MAX names are out. */
 uint32_t ids_new(struct ids *ids, struct mpid_request *request);
 struct mpid_request *ids_find(const struct ids *ids, uint32_t id);
 void ids_drop(struct ids *ids, uint32_t id); /* 0 is ignored */

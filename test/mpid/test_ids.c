@@ -88,10 +88,30 @@ static void test_forged(void **state)
     ids_fini(&ids);
 }
 
+/* As many as the header says, and one more only when one is given back. */
+static void test_all_names(void **state)
+{
+    (void)state;
+    struct ids ids = {0};
+    uint32_t last = 0, count = 0;
+    for (uint32_t id; count <= IDS_MAX && (id = ids_new(&ids, &requests[0])); count++)
+        last = id;
+    assert_int_equal(count, IDS_MAX);
+    assert_int_equal(ids_new(&ids, &requests[1]), 0);
+    assert_ptr_equal(ids_find(&ids, last), &requests[0]);
+    ids_drop(&ids, last);
+    uint32_t again = ids_new(&ids, &requests[2]);
+    assert_true(again != 0 && again != last);
+    assert_ptr_equal(ids_find(&ids, again), &requests[2]);
+    assert_int_equal(ids_new(&ids, &requests[1]), 0);
+    ids_fini(&ids);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_its_own),
                                        cmocka_unit_test(test_generations),
-                                       cmocka_unit_test(test_forged)};
+                                       cmocka_unit_test(test_forged),
+                                       cmocka_unit_test(test_all_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

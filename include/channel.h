@@ -130,8 +130,9 @@ struct chan_sink {
                     size_t len);
     /* A packet's body of len bytes is still on its way: where shall it go?
      * Returns a place for len bytes, valid until landed(token), or until
-     * lost(). Optional to use: small packets are better gathered and given to
-     * arrived(). */
+     * lost() or unlink(); or NULL: there is none. Then the channel ends the link, by lost(),
+     * unless unlink() was called meanwhile. Optional to use: small packets are better gathered
+     * and given to arrived(). */
     void *(*place)(struct chan_peer *peer, const struct chan_head *head, size_t len,
                    void **token);
     void (*landed)(struct chan_peer *peer, void *token);

@@ -227,9 +227,12 @@ bool mpid_send_now(struct vc *vc, uint32_t context, uint64_t sender, const void 
                    unsigned mode);
 
 /* The fast path of a blocking receive into contiguous memory: one turn of
- * progress, and the message if that brings it. mask has ones where sender matters: in
- * neither half that is wild. Returns whether it came, and then in *from and *count what
- * mpid_request has there. */
+ * progress, and the message if that brings it. mask has ones where sender matters: all, less
+ * MPID_ANY_RANK_BITS and MPID_ANY_TAG_BITS where any will do; there sender has zeros. Signs always
+ * matter, so that an impossible message is none that is wanted. Returns whether it came, and then in
+ * *from and *count what mpid_request has there. */
+#define MPID_ANY_RANK_BITS ((uint64_t)INT32_MAX)
+#define MPID_ANY_TAG_BITS  ((uint64_t)INT32_MAX << 32)
 struct mpid_wanted {
     uint64_t sender, mask;
     uint32_t context;

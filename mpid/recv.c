@@ -348,12 +348,9 @@ void *recv_place(struct chan_peer *peer, const struct chan_head *head, size_t le
         if (request)
             place = land_at(landing, request);
     }
-    if (!place) { /* nobody may have it: let it come, and drop it */
+    if (!place)
         vc_fail(vc, landing->eager ? MPID_NO_MEMORY : MPID_LOST,
                 landing->eager ? "no memory for a message" : "it sent data that nobody asked for");
-        *landing = (struct landing){.len = len};
-        place = landing->temp = malloc(len);
-    }
     return place;
 }
 
@@ -402,8 +399,8 @@ void recv_fail(struct vc *vc, enum mpid_error error)
         request->error = (uint8_t)error;
         device_complete(request);
     }
-    landing->unexpected = NULL;
-    landing->request = NULL;
+    free(landing->temp);
+    *landing = (struct landing){0};
 }
 
 /* ---- receives ---- */

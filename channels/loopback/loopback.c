@@ -244,8 +244,10 @@ static int deliver(struct loopback *self, struct node *node)
     } else {
         void *token = NULL;
         void *to = sink->place(peer, &node->head, data.len, &token);
-        data.read(&data, 0, to, data.len);
-        sink->landed(peer, token);
+        if (to) {
+            data.read(&data, 0, to, data.len);
+            sink->landed(peer, token);
+        }
     }
     if (self->link)
         sink->sent(peer, data.cookie);

@@ -327,12 +327,14 @@ static inline bool received_at_once(void *buf, MPI_Count count, MPI_Datatype typ
     if ((unsigned)source >= (unsigned)comm->peers) {
         if (source != MPI_ANY_SOURCE)
             return false;
-        wanted.mask = ~(uint64_t)UINT32_MAX;
+        source = 0;
+        wanted.mask = ~MPID_ANY_RANK_BITS;
     }
     if (tag < 0) {
         if (tag != MPI_ANY_TAG)
             return false;
-        wanted.mask &= UINT32_MAX;
+        tag = 0;
+        wanted.mask &= ~MPID_ANY_TAG_BITS;
     }
     int64_t len = type_constant_bytes(type, count);
     if (__builtin_expect(len < 0 || !buf, 0))

@@ -274,12 +274,14 @@ static void step_recv_now(void)
                                  .base = bytes.base,
                                  .len = bytes.len};
     if (how >> 4 & 1)
-        wanted.mask &= UINT32_MAX;
+        wanted.mask &= ~MPID_ANY_TAG_BITS;
     if (how >> 5 & 1)
-        wanted.mask &= ~(uint64_t)UINT32_MAX;
+        wanted.mask &= ~MPID_ANY_RANK_BITS;
     wanted.sender &= wanted.mask;
     beneath.during = some_arrive;
-    (void)mpid_recv_now(&wanted);
+    if (mpid_recv_now(&wanted))
+        require((int32_t)wanted.from >= 0 && wanted.from <= INT64_MAX,
+                "received from an impossible rank or tag");
     beneath.during = NULL;
     atomic_store(&slot->request.pending, 0);
     slot->request.kind = MPID_SEND;
@@ -297,9 +299,14 @@ static void step_place(void)
         size_t len = (size_t)take_len() % 16385 + 1; /* as channels do: never empty */
         int unlinks = beneath.unlinks;
         uint8_t *place = beneath.env->sink->place(peer, &head, len, &landing[from].token);
-        require(place != NULL, "no place");
-        memset(place, 0xdd, len); /* which the device may not mind, whatever comes of it */
-        landing[from].place = beneath.unlinks == unlinks ? place : NULL;
+        if (!place) {
+            if (beneath.unlinks == unlinks)
+                beneath.env->sink->lost(&beneath.link[from].base, -ENOMEM);
+            return;
+        }
+        require(beneath.unlinks == unlinks, "a place for a link that is gone");
+        memset(place, 0xdd, len);
+        landing[from].place = place;
         landing[from].len = len;
         return;
     }

@@ -670,65 +670,6 @@ static void test_lost_pending(void **state)
     assert_int_equal(second.error, MPID_LOST);
 }
 
-/* A message that is still arriving when its peer is lost: claimed by a receive, taken by a
- * probe, and wanted by nobody. */
-static void test_lost_arriving(void **state)
-{
-    (void)state;
-    enum {
-        LEN = 3000
-    };
-    static char place[LEN];
-    struct mpid_request request;
-    struct mpid_envelope want = {4, MPID_ANY, MPID_ANY}, env, from = {4, 0, 1};
-    struct mpid_bytes into = {.base = place, .len = LEN};
-    struct mpid_message *message = NULL;
-    struct chan_head head = packet_message(PACKET_EAGER, &from);
-    void *token;
-    size_t len;
-    open_both();
-    memset(beneath.env->sink->place(&beneath_vc(LOW)->peer, &head, LEN, &token), 1, LEN);
-    assert_int_equal(mpid_probe(&want, &env, &len, &message), 1);
-    assert_int_equal(len, LEN);
-    beneath.env->sink->lost(&beneath.link[LOW].base, -ECONNRESET);
-    mpid_recv_message(&request, message, &into);
-    assert_true(mpid_is_complete(&request));
-    assert_int_equal(request.error, MPID_LOST);
-    memset(beneath.env->sink->place(&beneath_vc(HIGH)->peer, &head, LEN, &token), 1, LEN);
-    mpid_recv(&request, &want, &into);
-    assert_false(mpid_is_complete(&request));
-    beneath.env->sink->lost(&beneath.link[HIGH].base, -ECONNRESET);
-    assert_true(mpid_is_complete(&request));
-    assert_int_equal(request.error, MPID_LOST);
-    assert_int_equal(beneath_ask(3), CHAN_ACCEPT);
-    beneath_open(3);
-    memset(beneath.env->sink->place(&beneath_vc(3)->peer, &head, LEN, &token), 1, LEN);
-    beneath.env->sink->lost(&beneath.link[3].base, -ECONNRESET);
-    assert_int_equal(mpid_probe(&want, &env, &len, NULL), 0);
-}
-
-/* What comes in one turn is received in order, though the first one is too long for the fast
- * path, and is asked for by a blocking receive. */
-static void test_no_overtaking(void **state)
-{
-    (void)state;
-    uint64_t word = 1;
-    struct mpid_envelope from = {4, 0, 1};
-    struct packet_rts rts = {.total = 50000, .id = 9};
-    struct mpid_wanted wanted = {.sender = mpid_sender(0, 1),
-                                 .mask = ~(uint64_t)0,
-                                 .context = 4,
-                                 .base = &word,
-                                 .len = sizeof(word)};
-    open_both();
-    device.wanted = &wanted; /* as within mpid_recv_now() */
-    beneath_arrive(LOW, packet_message(PACKET_RTS, &from), &rts, sizeof(rts));
-    beneath_arrive(LOW, packet_message(PACKET_EAGER, &from), &word, sizeof(word));
-    assert_ptr_equal(device.wanted, &wanted);
-    device.wanted = NULL;
-    assert_int_equal(device.match.arrived_total, 2);
-}
-
 #define DEVICE_TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
 
 int main(void)
@@ -743,8 +684,7 @@ int main(void)
         DEVICE_TEST(test_close_first),    DEVICE_TEST(test_close_second),
         DEVICE_TEST(test_close_crossing), DEVICE_TEST(test_close_nonsense),
         DEVICE_TEST(test_lost),           DEVICE_TEST(test_lost_requests),
-        DEVICE_TEST(test_lost_pending),   DEVICE_TEST(test_lost_arriving),
-        DEVICE_TEST(test_no_overtaking),  DEVICE_TEST(test_refused_in_use),
+        DEVICE_TEST(test_lost_pending),  DEVICE_TEST(test_refused_in_use),
         DEVICE_TEST(test_refused_by_all), DEVICE_TEST(test_refused_as_finished),
         DEVICE_TEST(test_finished_is_unreachable), DEVICE_TEST(test_close_unmatched),
         DEVICE_TEST(test_asked_while_finalizing), DEVICE_TEST(test_session_asks_while_finalizing),

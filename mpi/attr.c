@@ -34,7 +34,7 @@ struct attr {
 };
 
 /* Whether there is a keyval is told without a lock. */
-struct place {
+struct attr_place {
     struct keyval *keyval; /* NULL: none */
     _Atomic uint8_t kind;  /* enum attr_kind of it; 0: none */
 };
@@ -42,7 +42,7 @@ struct place {
 /* Guards places, keyvals and lists. Whoever changes a list has its object's lock, too, with
  * which alone it is looked through: threads that ask must not wait for each other. */
 static struct os_lock lock = OS_LOCK_INIT;
-static struct os_shelf places = {.size = sizeof(struct place)};
+static struct os_shelf places = {.size = sizeof(struct attr_place)};
 static int place_count;
 
 static int tag_ub = INT_MAX, io = MPI_ANY_SOURCE, host = MPI_PROC_NULL;
@@ -56,7 +56,7 @@ void attr_init(const struct mpid_world *world)
     wtime_is_global = world->local_ranks == world->size;
 }
 
-static struct place *place_at(int i)
+static struct attr_place *place_at(int i)
 {
     return os_shelf_at(&places, (uint32_t)i);
 }
@@ -81,14 +81,14 @@ struct attr_owner attr_of_type(struct type *type)
 
 /* ---- keyvals ---- */
 
-static struct place *place_of(int id)
+static struct attr_place *place_of(int id)
 {
     return id < KEYVAL_FIRST ? NULL : place_at(id - KEYVAL_FIRST);
 }
 
 static bool exists(enum attr_kind kind, int id)
 {
-    const struct place *place = place_of(id);
+    const struct attr_place *place = place_of(id);
     return place && atomic_load_explicit(&place->kind, memory_order_relaxed) == kind;
 }
 
@@ -99,7 +99,7 @@ static struct keyval *lookup(enum attr_kind kind, int id)
 }
 
 /* Locked. */
-static void put(struct place *place, struct keyval *keyval)
+static void put(struct attr_place *place, struct keyval *keyval)
 {
     place->keyval = keyval;
     atomic_store_explicit(&place->kind, keyval ? (uint8_t)keyval->kind : 0, memory_order_relaxed);

@@ -20,8 +20,8 @@ enum {
 
 /* A hash table of numbers. When it is half full, one of twice the size takes its place; it stays
  * for those who look into it just then, and for who has not seen the other. */
-struct table {
-    struct table *older;
+struct number_table {
+    struct number_table *older;
     uint32_t places;       /* a power of two */
     _Atomic int numbers[]; /* [places]: 1 + index into handles; 0: empty */
 };
@@ -29,7 +29,7 @@ struct table {
 static struct os_lock lock = OS_LOCK_INIT; /* for those who add */
 /* By number - HANDLE_CONSTANT_MAX. */
 static struct os_shelf handles = {.size = sizeof(void *_Atomic)};
-static struct table *_Atomic newest;
+static struct number_table *_Atomic newest;
 static int count;
 
 /* The handle of an index; NULL: none. */
@@ -40,7 +40,7 @@ static void *handle_at(uint32_t i)
 }
 
 /* 1 + the index of a handle; 0: it has none, and *place is where it belongs. */
-static int look_up(struct table *table, const void *handle, _Atomic int **place)
+static int look_up(struct number_table *table, const void *handle, _Atomic int **place)
 {
     uint32_t i = (uint32_t)(((uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15u) >> 32);
     for (;; i++) {
@@ -55,12 +55,12 @@ static int look_up(struct table *table, const void *handle, _Atomic int **place)
 static int find(const void *handle)
 {
     _Atomic int *place;
-    struct table *table = atomic_load_explicit(&newest, memory_order_acquire);
+    struct number_table *table = atomic_load_explicit(&newest, memory_order_acquire);
     return table ? look_up(table, handle, &place) : 0;
 }
 
 /* Locked, and not in the table: enter it. */
-static void enter(struct table *table, const void *handle, int number)
+static void enter(struct number_table *table, const void *handle, int number)
 {
     _Atomic int *place;
     (void)look_up(table, handle, &place);
@@ -70,14 +70,14 @@ static void enter(struct table *table, const void *handle, int number)
 /* Locked. Make room for one more. Returns whether there is. */
 static bool grow(void)
 {
-    struct table *old = newest;
+    struct number_table *old = newest;
     uint32_t places = old ? old->places : 0;
     if (2 * (uint32_t)count < places)
         return true;
     places = places ? 2 * places : PLACES_MIN;
     if (places > INT_MAX / 2)
         return false;
-    struct table *table = calloc(1, sizeof(*table) + places * sizeof(table->numbers[0]));
+    struct number_table *table = calloc(1, sizeof(*table) + places * sizeof(table->numbers[0]));
     if (!table)
         return false;
     table->older = old;

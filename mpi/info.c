@@ -20,7 +20,7 @@
 #include "os/log.h"
 #include "os/settings.h"
 
-struct pair {
+struct info_pair {
     char *key, *value;
     size_t len; /* of the value */
 };
@@ -28,7 +28,7 @@ struct pair {
 struct info {
     struct object object;
     int count, room;
-    struct pair *pairs;
+    struct info_pair *pairs;
     /* Reads of a line wait until a lock in it is taken. */
     char apart[OS_CACHE_LINE];
     struct os_lock lock; /* guards the rest, where other threads know of it */
@@ -111,7 +111,7 @@ int info_read(const struct info *info, const char *key, char *value, size_t size
     info_lock(info);
     int i = find(info, key);
     if (i >= 0) {
-        const struct pair *pair = &info->pairs[i];
+        const struct info_pair *pair = &info->pairs[i];
         size_t n = pair->len < size ? pair->len : size - 1;
         len = (int)pair->len;
         if (size > 0) {
@@ -124,11 +124,11 @@ int info_read(const struct info *info, const char *key, char *value, size_t size
 }
 
 /* A pair without a value. NULL: no memory. */
-static struct pair *append(struct info *info, const char *key)
+static struct info_pair *append(struct info *info, const char *key)
 {
     if (info->count == info->room) {
         int room = info->room ? 2 * info->room : 4;
-        struct pair *more = realloc(info->pairs, (size_t)room * sizeof(*more));
+        struct info_pair *more = realloc(info->pairs, (size_t)room * sizeof(*more));
         if (!more)
             return NULL;
         info->pairs = more;
@@ -137,7 +137,7 @@ static struct pair *append(struct info *info, const char *key)
     char *copy = strdup(key);
     if (!copy)
         return NULL;
-    info->pairs[info->count] = (struct pair){.key = copy};
+    info->pairs[info->count] = (struct info_pair){.key = copy};
     return &info->pairs[info->count++];
 }
 
@@ -145,7 +145,7 @@ int info_set(struct info *info, const char *key, const char *value)
 {
     int i = find(info, key);
     char *copy = strdup(value);
-    struct pair *pair = !copy ? NULL : i < 0 ? append(info, key) : &info->pairs[i];
+    struct info_pair *pair = !copy ? NULL : i < 0 ? append(info, key) : &info->pairs[i];
     if (!pair) {
         free(copy);
         return MPI_ERR_NO_MEM;

@@ -92,14 +92,14 @@ static __attribute__((noinline)) int send_slow(const void *buf, MPI_Count count,
     return rc ? fail(to->comm, rc, type, function) : MPI_SUCCESS;
 }
 
-struct call {
+struct request_call {
     MPI_Request *request;
     const char *function;
 };
 
 static __attribute__((noinline)) int start_slow(const void *buf, MPI_Count count,
                                                 MPI_Datatype type, const struct p2p_side *to,
-                                                unsigned mode, struct call call)
+                                                unsigned mode, struct request_call call)
 {
     struct request *made;
     if (!is_good_send(to, count))
@@ -194,7 +194,8 @@ int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
         return MPI_SUCCESS;
     }
     struct p2p_side to = side_of(c, dest, tag);
-    return start_slow(buf, count, datatype, &to, MPID_STANDARD, (struct call){request, __func__});
+    return start_slow(buf, count, datatype, &to, MPID_STANDARD,
+                      (struct request_call){request, __func__});
 }
 
 /*
@@ -212,7 +213,8 @@ int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     if (!c)
         return errh_bad_comm(comm, __func__);
     struct p2p_side to = side_of(c, dest, tag);
-    return start_slow(buf, count, datatype, &to, MPID_SYNC, (struct call){request, __func__});
+    return start_slow(buf, count, datatype, &to, MPID_SYNC,
+                      (struct request_call){request, __func__});
 }
 
 /*
@@ -236,7 +238,8 @@ int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
         return MPI_SUCCESS;
     }
     struct p2p_side to = side_of(c, dest, tag);
-    return start_slow(buf, count, datatype, &to, MPID_STANDARD, (struct call){request, __func__});
+    return start_slow(buf, count, datatype, &to, MPID_STANDARD,
+                      (struct request_call){request, __func__});
 }
 
 static int send_buffered(const void *buf, MPI_Count count, MPI_Datatype type, struct p2p_side to,
@@ -378,7 +381,7 @@ int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
 static __attribute__((noinline)) int start_recv_slow(void *buf, MPI_Count count,
                                                      MPI_Datatype type,
                                                      const struct p2p_side *from,
-                                                     struct call call)
+                                                     struct request_call call)
 {
     struct request *made;
     if (!is_good_recv(from, count))
@@ -419,7 +422,8 @@ int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
                              source >= c->peers || (tag < 0 && tag != MPI_ANY_TAG) ||
                              !(made = request_create(REQUEST_RECV, c)),
                          0))
-        return start_recv_slow(buf, count, datatype, &from, (struct call){request, __func__});
+        return start_recv_slow(buf, count, datatype, &from,
+                               (struct request_call){request, __func__});
     struct mpid_envelope want = p2p_want(&from);
     struct mpid_bytes bytes = {.base = buf, .len = (size_t)len};
     *request = request_handle(made);
@@ -429,7 +433,7 @@ int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
 
 /* ---- both ---- */
 
-struct exchange {
+struct sendrecv {
     struct p2p_side to, from;
     const void *sendbuf;
     MPI_Count sendcount;
@@ -439,7 +443,7 @@ struct exchange {
     MPI_Datatype recvtype;
 };
 
-static int check_exchange(const struct exchange *x, const char *function)
+static int check_exchange(const struct sendrecv *x, const char *function)
 {
     if (!is_good_send(&x->to, x->sendcount))
         return refuse(&x->to, x->sendcount, false, function);
@@ -449,7 +453,7 @@ static int check_exchange(const struct exchange *x, const char *function)
 }
 
 /* Start both; on failure, which is raised, neither stays. */
-static int start_exchange(const struct exchange *x, struct request **send, struct request **recv,
+static int start_exchange(const struct sendrecv *x, struct request **send, struct request **recv,
                           const char *function)
 {
     int rc = p2p_irecv(&x->from, x->recvbuf, x->recvcount, x->recvtype, recv);
@@ -466,7 +470,7 @@ static int start_exchange(const struct exchange *x, struct request **send, struc
 }
 
 /* The pair as one request: the receive, which holds the send. owned goes with it. */
-static int start_pair(const struct exchange *x, void *owned, struct request **pair,
+static int start_pair(const struct sendrecv *x, void *owned, struct request **pair,
                       const char *function)
 {
     struct request *send, *recv;
@@ -486,7 +490,7 @@ static int start_pair(const struct exchange *x, void *owned, struct request **pa
     return MPI_SUCCESS;
 }
 
-static int run_exchange(const struct exchange *x, void *owned, MPI_Status *status,
+static int run_exchange(const struct sendrecv *x, void *owned, MPI_Status *status,
                         const char *function)
 {
     struct request *pair;
@@ -497,7 +501,7 @@ static int run_exchange(const struct exchange *x, void *owned, MPI_Status *statu
     return rc ? request_raise(x->from.comm, rc, function, status) : MPI_SUCCESS;
 }
 
-static int give_exchange(const struct exchange *x, void *owned, MPI_Request *request,
+static int give_exchange(const struct sendrecv *x, void *owned, MPI_Request *request,
                          const char *function)
 {
     struct request *pair;
@@ -534,7 +538,7 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     struct comm *c = comm_from(comm);
     if (!c)
         return errh_bad_comm(comm, __func__);
-    struct exchange x = {side_of(c, dest, sendtag), side_of(c, source, recvtag),
+    struct sendrecv x = {side_of(c, dest, sendtag), side_of(c, source, recvtag),
                          sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype};
     return run_exchange(&x, NULL, status, __func__);
 }
@@ -560,13 +564,13 @@ int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     struct comm *c = comm_from(comm);
     if (!c)
         return errh_bad_comm(comm, __func__);
-    struct exchange x = {side_of(c, dest, sendtag), side_of(c, source, recvtag),
+    struct sendrecv x = {side_of(c, dest, sendtag), side_of(c, source, recvtag),
                          sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype};
     return give_exchange(&x, NULL, request, __func__);
 }
 
 /* Pack what is to be sent, so that the buffer is free to receive into. */
-static int pack_aside(struct exchange *x, void **packed, const char *function)
+static int pack_aside(struct sendrecv *x, void **packed, const char *function)
 {
     struct mpid_bytes bytes;
     struct type *used;
@@ -610,7 +614,7 @@ int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
     void *packed;
     if (!c)
         return errh_bad_comm(comm, __func__);
-    struct exchange x = {side_of(c, dest, sendtag), side_of(c, source, recvtag),
+    struct sendrecv x = {side_of(c, dest, sendtag), side_of(c, source, recvtag),
                          buf, count, datatype, buf, count, datatype};
     int rc = pack_aside(&x, &packed, __func__);
     return rc ? rc : run_exchange(&x, packed, status, __func__);
@@ -638,7 +642,7 @@ int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, 
     void *packed;
     if (!c)
         return errh_bad_comm(comm, __func__);
-    struct exchange x = {side_of(c, dest, sendtag), side_of(c, source, recvtag),
+    struct sendrecv x = {side_of(c, dest, sendtag), side_of(c, source, recvtag),
                          buf, count, datatype, buf, count, datatype};
     int rc = pack_aside(&x, &packed, __func__);
     return rc ? rc : give_exchange(&x, packed, request, __func__);

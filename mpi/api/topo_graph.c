@@ -241,13 +241,13 @@ int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbor
 /* ---- distributed graphs ---- */
 
 /* Ranks at one end of edges, and the edges' weights. */
-struct side {
+struct edge_side {
     const char *name;
     int count;
     const int *ranks, *weights;
 };
 
-static int check_side(struct comm *comm, const struct side *side, const char *function)
+static int check_side(struct comm *comm, const struct edge_side *side, const char *function)
 {
     if (side->count < 0)
         return errh_comm(comm, MPI_ERR_ARG, function, "%s: their number %d is negative", side->name,
@@ -291,7 +291,7 @@ static int make_dist(struct comm *comm, struct topo *mine, bool reorder, MPI_Com
     return MPI_SUCCESS;
 }
 
-static void copy_side(const struct side *side, int *ranks, int *weights)
+static void copy_side(const struct edge_side *side, int *ranks, int *weights)
 {
     for (int i = 0; i < side->count; i++) {
         ranks[i] = side->ranks[i];
@@ -329,8 +329,8 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
                                     int reorder, MPI_Comm *comm_dist_graph)
 {
     struct comm *on;
-    struct side in = {"sources", indegree, sources, sourceweights};
-    struct side out = {"destinations", outdegree, destinations, destweights};
+    struct edge_side in = {"sources", indegree, sources, sourceweights};
+    struct edge_side out = {"destinations", outdegree, destinations, destweights};
     bool weighted = sourceweights != MPI_UNWEIGHTED;
     int rc = topo_check_parent(comm_old, &on, __func__);
     if (!rc)
@@ -353,8 +353,8 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
 }
 
 /* Add up the degrees. */
-static int count_edges(struct comm *comm, const struct side *from, const int degrees[], int *sum,
-                       const char *function)
+static int count_edges(struct comm *comm, const struct edge_side *from, const int degrees[],
+                       int *sum, const char *function)
 {
     *sum = 0;
     if (from->count > 0 && !degrees)
@@ -395,8 +395,8 @@ int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const 
 {
     struct comm *on;
     struct topo *mine;
-    struct side from = {"sources", n, sources, MPI_UNWEIGHTED};
-    struct side to = {"destinations", 0, destinations, weights};
+    struct edge_side from = {"sources", n, sources, MPI_UNWEIGHTED};
+    struct edge_side to = {"destinations", 0, destinations, weights};
     bool weighted = weights != MPI_UNWEIGHTED;
     int rc = topo_check_parent(comm_old, &on, __func__);
     if (!rc)
@@ -449,7 +449,7 @@ struct room {
 };
 
 /* Give the user as much of it as there is room for; weights where there are any. */
-static int give_side(struct comm *comm, const struct side *side, const struct room *room,
+static int give_side(struct comm *comm, const struct edge_side *side, const struct room *room,
                      const char *function)
 {
     int count = side->count < room->count ? side->count : room->count;
@@ -496,9 +496,9 @@ int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int
     if (rc)
         return rc;
     const struct topo_dist *dist = &on->topo->dist;
-    struct side in = {"sources", dist->indegree, dist->sources, dist->source_weights};
-    struct side out = {"destinations", dist->outdegree, dist->destinations,
-                       dist->destination_weights};
+    struct edge_side in = {"sources", dist->indegree, dist->sources, dist->source_weights};
+    struct edge_side out = {"destinations", dist->outdegree, dist->destinations,
+                            dist->destination_weights};
     struct room in_room = {maxindegree, sources, sourceweights};
     struct room out_room = {maxoutdegree, destinations, destweights};
     rc = give_side(on, &in, &in_room, __func__);

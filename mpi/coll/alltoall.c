@@ -16,17 +16,17 @@ static MPI_Count bytes_of(const struct coll_block *block)
 }
 
 /* What goes to a process: from the send buffer, or, in place, packed aside already. */
-struct outgoing {
+struct packed_blocks {
     const struct coll *c;
     char *packed; /* NULL: not in place */
     MPI_Count *at; /* [size] where each block begins */
 };
 
-static void set_aside(struct sched *s, const struct coll *c, struct outgoing *out)
+static void set_aside(struct sched *s, const struct coll *c, struct packed_blocks *out)
 {
     int size = c->comm->size;
     MPI_Count total = 0;
-    *out = (struct outgoing){.c = c};
+    *out = (struct packed_blocks){.c = c};
     if (c->send.buf != MPI_IN_PLACE)
         return;
     out->at = sched_temp(s, size * (MPI_Count)sizeof(*out->at));
@@ -46,7 +46,7 @@ static void set_aside(struct sched *s, const struct coll *c, struct outgoing *ou
     }
 }
 
-static struct coll_block outgoing(const struct outgoing *out, int to)
+static struct coll_block outgoing(const struct packed_blocks *out, int to)
 {
     if (!out->packed)
         return coll_block(&out->c->send, to);
@@ -62,7 +62,7 @@ static int rounds_of(const struct comm *comm)
 
 /* Start the exchange of round i: send to the i-th behind, receive from the i-th before, where there
  * is one. Returns the first of two steps, or of less. */
-static int start(struct sched *s, const struct outgoing *out, int i)
+static int start(struct sched *s, const struct packed_blocks *out, int i)
 {
     const struct coll *c = out->c;
     int rounds = rounds_of(c->comm), rank = c->comm->rank, step = s->count;
@@ -81,7 +81,7 @@ static int start(struct sched *s, const struct outgoing *out, int i)
 void coll_alltoall_all(struct sched *s, const struct coll *c)
 {
     int rounds = rounds_of(c->comm), rank = c->comm->rank, first = c->comm->remote ? 0 : 1;
-    struct outgoing out;
+    struct packed_blocks out;
     int started[WINDOW];
     set_aside(s, c, &out);
     if (s->broken)

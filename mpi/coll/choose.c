@@ -17,7 +17,7 @@ enum needs {
     POWER_OF_2 = 1u << 2,  /* number of processes */
 };
 
-struct row {
+struct choice {
     int ranks_min;
     MPI_Count bytes_min, bytes_end; /* bytes_end 0: no end */
     unsigned needs;
@@ -31,7 +31,7 @@ enum { K = 1 << 10, ROWS = 4 };
  * and alltoall, of all blocks in allgather and reduce_scatter. Of calls whose blocks may differ,
  * only reduce_scatter is known to all; the others count as large. The last row fits all.
  */
-static const struct row table[COLL_KINDS][ROWS] = {
+static const struct choice table[COLL_KINDS][ROWS] = {
     /* ranks   bytes      needs                    algorithm */
     [COLL_BARRIER] = {
         {0, 0, 0,         0,                        coll_barrier}},
@@ -100,7 +100,7 @@ coll_fn coll_choose(const struct coll *c)
     MPI_Count bytes = bytes_of(c);
     unsigned have = (c->uneven ? 0 : EQUAL) | (c->op && c->op->commutative ? COMMUTATIVE : 0) |
                     (size & (size - 1) ? 0 : POWER_OF_2);
-    const struct row *row = table[c->kind];
+    const struct choice *row = table[c->kind];
     while (size < row->ranks_min || bytes < row->bytes_min ||
            (row->bytes_end && bytes >= row->bytes_end) || (row->needs & ~have))
         row++;

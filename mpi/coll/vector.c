@@ -40,7 +40,7 @@ static void *block(const struct vector *v, const void *base, int i)
  * Receive blocks [first, end) of a neighbour's vector, and send it blocks [out, out_end) of base;
  * then reduce what came with mine, into out. fresh: out has no values there yet.
  */
-struct exchange {
+struct block_exchange {
     int to, from;
     int out, out_end, first, end;
     const void *base;
@@ -48,7 +48,7 @@ struct exchange {
     void *room; /* for the blocks received; not needed where fresh */
 };
 
-static void exchange_and_reduce(const struct vector *v, const struct exchange *x)
+static void exchange_and_reduce(const struct vector *v, const struct block_exchange *x)
 {
     MPI_Count count = count_of(v, x->first, x->end);
     void *mine = block(v, v->out, x->first);
@@ -73,11 +73,11 @@ void vector_reduce_ring(const struct vector *v)
     if (v->s->broken)
         return;
     bool fresh = v->in != v->out;
-    struct exchange x = {.to = coll_around(v->rank, 1, v->size),
-                         .from = coll_around(v->rank, -1, v->size),
-                         .base = v->in,
-                         .fresh = fresh,
-                         .room = fresh ? NULL : sched_temp_of(v->s, longest(v), v->type)};
+    struct block_exchange x = {.to = coll_around(v->rank, 1, v->size),
+                               .from = coll_around(v->rank, -1, v->size),
+                               .base = v->in,
+                               .fresh = fresh,
+                               .room = fresh ? NULL : sched_temp_of(v->s, longest(v), v->type)};
     for (int i = 1; i < v->size; i++) {
         x.out = coll_around(v->rank, -i, v->size);
         x.out_end = x.out + 1;
@@ -93,7 +93,7 @@ void vector_reduce_halving(const struct vector *v)
     if (v->s->broken)
         return;
     int first = 0, end = v->size;
-    struct exchange x = {.base = v->in, .fresh = v->in != v->out};
+    struct block_exchange x = {.base = v->in, .fresh = v->in != v->out};
     /* Blocks differ in length: what is kept is longest at first, in one half or the other. */
     if (v->size > 1) {
         MPI_Count low = count_of(v, 0, v->size / 2), high = count_of(v, v->size / 2, v->size);

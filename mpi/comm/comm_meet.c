@@ -44,24 +44,24 @@ static uint64_t hash_group(const struct group *group)
 }
 
 /* Where those meet who have the same text and the same key. */
-struct place {
+struct meeting_place {
     uint32_t context;
     int tag;
 };
 
-static struct place find_place(const char *text, uint64_t key)
+static struct meeting_place find_place(const char *text, uint64_t key)
 {
     uint64_t h = hash_more(key ^ UINT64_C(0x9e3779b97f4a7c15), text, strlen(text) + 1);
     h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
     uint32_t low = (uint32_t)h & (context_meeting - 1);
-    return (struct place){context_meeting | (low & -(uint32_t)CONTEXT_STEP),
-                          (int)(h >> 33 & INT32_MAX)};
+    return (struct meeting_place){context_meeting | (low & -(uint32_t)CONTEXT_STEP),
+                                  (int)(h >> 33 & INT32_MAX)};
 }
 
 /* A communicator for the time of a meeting, and all its members. */
 static int meet(struct group *group, const char *text, struct comm **there, struct agree *all)
 {
-    struct place place = find_place(text, hash_group(group));
+    struct meeting_place place = find_place(text, hash_group(group));
     int rc = comm_create(group, place.context, there);
     if (!rc)
         *all = (struct agree){.comm = *there,
@@ -85,12 +85,12 @@ int comm_from_group(struct group *group, const char *text, struct comm **new)
 
 /* ---- two groups ---- */
 
-struct side {
+struct meeting_side {
     const struct comm_meeting *meeting;
     struct comm *there;  /* this group's */
     struct comm *bridge; /* of the leader: to the other group, at the place of both; or NULL */
     struct agree half;
-    struct place place; /* of the bridge */
+    struct meeting_place place; /* of the bridge */
 };
 
 static bool leads(const struct comm_meeting *meeting)
@@ -140,10 +140,10 @@ static void say_to_all(struct comm *comm, uint32_t context, int tag, int word)
 }
 
 /* The groups overlap, as the leader has found: who of them is missing where is not known. */
-static void tell_of_overlap(const struct side *side)
+static void tell_of_overlap(const struct meeting_side *side)
 {
     const struct comm_meeting *meeting = side->meeting;
-    struct place over = find_place(meeting->text, hash_group(meeting->remote));
+    struct meeting_place over = find_place(meeting->text, hash_group(meeting->remote));
     struct comm *theirs;
     say_to_all(side->there, side->there->context + CONTEXT_LEADER, side->half.tag,
                COMM_FROM_OVERLAP);
@@ -159,7 +159,7 @@ static void tell_of_overlap(const struct side *side)
 }
 
 /* Agree with this group, unless its leader, or the other one, says that it is of no use. */
-static int agree_here(struct side *side, int own)
+static int agree_here(struct meeting_side *side, int own)
 {
     int word = MPI_SUCCESS;
     uint64_t leader = (uint32_t)side->meeting->leader;
@@ -181,7 +181,7 @@ static int agree_here(struct side *side, int own)
 }
 
 /* The leader, once its group has agreed: have the other's know, and hear the same of it. */
-static int greet(const struct side *side, int agreed)
+static int greet(const struct meeting_side *side, int agreed)
 {
     const struct comm_meeting *meeting = side->meeting;
     struct p2p_side other = {side->bridge, side->place.context + CONTEXT_GROUP,
@@ -207,7 +207,7 @@ static int greet(const struct side *side, int agreed)
 }
 
 /* Both groups have all that they need, or know why not. */
-static int come_together(struct side *side)
+static int come_together(struct meeting_side *side)
 {
     const struct comm_meeting *meeting = side->meeting;
     int rc = check_own(meeting);
@@ -235,7 +235,7 @@ static int come_together(struct side *side)
 
 int comm_from_groups(const struct comm_meeting *meeting, struct comm **new)
 {
-    struct side side = {.meeting = meeting};
+    struct meeting_side side = {.meeting = meeting};
     int rc = meet(meeting->local, meeting->text, &side.there, &side.half);
     if (rc)
         return rc;

@@ -22,12 +22,12 @@ static struct group *shared(struct group *group)
 
 /* ---- runs: ranks first, first + step, ... of a group, step > 0 ---- */
 
-struct run {
+struct rank_run {
     int64_t first, step, count;
 };
 
 /* Those ranks of a group that a run has; the group's own kind of a list stays. */
-static struct group *only_run(struct group *group, const struct run *run)
+static struct group *only_run(struct group *group, const struct rank_run *run)
 {
     if (run->count == group->size)
         return shared(group);
@@ -37,9 +37,9 @@ static struct group *only_run(struct group *group, const struct run *run)
 }
 
 /* Whether a range without a run is known at once; then *made is it, or NULL: no memory. */
-static bool without_run(struct group *group, const struct run *run, struct group **made)
+static bool without_run(struct group *group, const struct rank_run *run, struct group **made)
 {
-    struct run rest = {0, 1, group->size - run->count};
+    struct rank_run rest = {0, 1, group->size - run->count};
     if (!run->count || !rest.count) {
         *made = run->count ? group_empty : shared(group);
         return true;
@@ -89,7 +89,7 @@ static uint64_t common_factor(uint64_t a, uint64_t b)
  * a.first + i * a.stride: it must lie between b's ends, and its distance from b's lower end must
  * be a multiple of b's stride.
  */
-static struct run common_run(const struct group *a, const struct group *b)
+static struct rank_run common_run(const struct group *a, const struct group *b)
 {
     int64_t last = b->first + (b->size - 1) * b->stride;
     int64_t low = b->first < last ? b->first : last, high = b->first < last ? last : b->first;
@@ -104,7 +104,7 @@ static struct run common_run(const struct group *a, const struct group *b)
     /* A multiple: i * stride = low - first, modulo every. */
     int64_t factor = (int64_t)common_factor((uint64_t)step, (uint64_t)every);
     if ((low - a->first) % factor || from > to)
-        return (struct run){0, 1, 0};
+        return (struct rank_run){0, 1, 0};
     int64_t modulus = every / factor;
     int64_t distance = a->stride > 0 ? (low - a->first) / factor : (a->first - low) / factor;
     distance = (distance % modulus + modulus) % modulus;
@@ -112,8 +112,8 @@ static struct run common_run(const struct group *a, const struct group *b)
     int64_t one = (int64_t)((uint64_t)distance * back % (uint64_t)modulus);
     int64_t first = from + ((one - from) % modulus + modulus) % modulus;
     if (first > to)
-        return (struct run){0, 1, 0};
-    return (struct run){first, modulus, (to - first) / modulus + 1};
+        return (struct rank_run){0, 1, 0};
+    return (struct rank_run){first, modulus, (to - first) / modulus + 1};
 }
 
 /* ---- sets ---- */
@@ -139,7 +139,7 @@ struct group *group_intersection(struct group *a, struct group *b)
 {
     if (!same_world(a, b))
         return filter(a, b, true);
-    struct run run = common_run(a, b);
+    struct rank_run run = common_run(a, b);
     return only_run(a, &run);
 }
 
@@ -147,7 +147,7 @@ struct group *group_difference(struct group *a, struct group *b)
 {
     if (same_world(a, b)) {
         struct group *made;
-        struct run run = common_run(a, b);
+        struct rank_run run = common_run(a, b);
         if (without_run(a, &run, &made))
             return made;
     }
@@ -245,7 +245,7 @@ static const char *set_add(struct rank_set *set, int64_t rank)
 static struct group *without(struct group *group, const struct rank_set *set)
 {
     struct group *made;
-    struct run run = {set->low, 1, set->count};
+    struct rank_run run = {set->low, 1, set->count};
     bool in_a_row = set->count == set->high - set->low + 1;
     if ((!set->count || (in_a_row && !group->list)) && without_run(group, &run, &made))
         return made;
@@ -299,7 +299,7 @@ static bool chosen_at_once(struct group *from, const int range[3], bool others,
     bool inside = first >= 0 && first < from->size && last >= 0 && last < from->size;
     if (from->list || !len || !inside)
         return false;
-    struct run run = {step > 0 ? first : last, step > 0 ? step : -step, len};
+    struct rank_run run = {step > 0 ? first : last, step > 0 ? step : -step, len};
     if (others)
         return without_run(from, &run, made);
     *made = group_inherit(group_create_range(&from->gid, from->first + first * from->stride,

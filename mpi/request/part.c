@@ -17,7 +17,7 @@
 #include "os/lock.h"
 
 /* One chunk, or the setup at the receiver. */
-struct slot {
+struct part_chunk {
     struct part *part;
     _Atomic int waiting; /* of a send: partitions that are not ready */
     _Alignas(16) struct mpid_request dev; /* last: what channels have reserved follows */
@@ -47,7 +47,7 @@ struct part {
     char *slots; /* [cut.chunks], slot_size() apart */
     int failed;  /* error class: no chunk is received */
 
-    struct slot *setup;           /* of a receive */
+    struct part_chunk *setup;     /* of a receive */
     int64_t said[PART_CUT_WORDS]; /* what it has brought */
     int group;                    /* of a send: partitions in a chunk */
     _Atomic uint32_t *ready;      /* of a send: a bit for each partition */
@@ -70,17 +70,17 @@ enum { TAGS = INT32_MAX }; /* 0 to TAGS - 1 */
 static size_t slot_size(void)
 {
     size_t dev = sizeof(struct request) - offsetof(struct request, dev);
-    return (offsetof(struct slot, dev) + dev + mpid_request_tail() + 15) / 16 * 16;
+    return (offsetof(struct part_chunk, dev) + dev + mpid_request_tail() + 15) / 16 * 16;
 }
 
-static struct slot *slot_at(const struct part *part, int i)
+static struct part_chunk *slot_at(const struct part *part, int i)
 {
-    return (struct slot *)(part->slots + (size_t)i * slot_size());
+    return (struct part_chunk *)(part->slots + (size_t)i * slot_size());
 }
 
-static struct slot *slot_of(struct mpid_request *dev)
+static struct part_chunk *slot_of(struct mpid_request *dev)
 {
-    return (struct slot *)((char *)dev - offsetof(struct slot, dev));
+    return (struct part_chunk *)((char *)dev - offsetof(struct part_chunk, dev));
 }
 
 /* Slots for chunks that are known. Returns MPI_SUCCESS or MPI_ERR_NO_MEM. */
@@ -234,7 +234,7 @@ void part_tell(struct part *part, struct mpid_tale *tale)
     if (part->setup)
         mpid_tell_request(tale, &part->setup->dev);
     for (int i = 0; i < part->cut.chunks; i++) {
-        struct slot *slot = slot_at(part, i);
+        struct part_chunk *slot = slot_at(part, i);
         int waiting = atomic_load_explicit(&slot->waiting, memory_order_acquire);
         if (part->send && !waiting)
             mpid_tell_request(tale, &slot->dev);
@@ -299,7 +299,7 @@ int part_partitions(const struct part *part)
 /* Once the chunk is complete, another thread may free the part at once. */
 static void hand_over(struct part *part, int chunk)
 {
-    struct slot *slot = slot_at(part, chunk);
+    struct part_chunk *slot = slot_at(part, chunk);
     struct mpid_bytes bytes = place_of(part, chunk);
     struct mpid_envelope env = envelope_of(part, part->comm->rank, chunk);
     if (mpid_send(part->vc, &env, &bytes, MPID_STANDARD, &slot->dev) == 0)
@@ -324,7 +324,7 @@ static void start_send(struct part *part)
     for (int i = 0; i < part->partitions; i += 32)
         atomic_store_explicit(&part->ready[i / 32], 0, memory_order_relaxed);
     for (int i = 0; i < part->cut.chunks; i++) {
-        struct slot *slot = slot_at(part, i);
+        struct part_chunk *slot = slot_at(part, i);
         int left = part->partitions - i * part->group;
         atomic_store_explicit(&slot->waiting, left < part->group ? left : part->group,
                               memory_order_relaxed);
@@ -461,7 +461,7 @@ bool part_arrived(struct part *part, int partition)
 void part_free(struct part *part)
 {
     for (int i = 0; part->send && i < part->cut.chunks; i++) {
-        struct slot *slot = slot_at(part, i);
+        struct part_chunk *slot = slot_at(part, i);
         ref(part);
         if (atomic_load(&slot->waiting) || !mpid_when_done(&slot->dev, slot_done))
             unref(part);

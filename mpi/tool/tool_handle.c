@@ -19,7 +19,7 @@ enum {
     MARK = 8
 };
 
-struct slot {
+struct handle_slot {
     void *object;   /* NULL: free */
     uintptr_t name; /* the handle */
     enum tool_handle_kind kind;
@@ -27,7 +27,7 @@ struct slot {
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards the rest */
-static struct slot *slots;
+static struct handle_slot *slots;
 static uint32_t room, used, first_free; /* first_free: as next_free */
 static uint32_t serial;
 
@@ -42,7 +42,7 @@ static uint32_t find_free(void)
     if (used == room) {
         size_t more = room ? 2 * (size_t)room : 64;
         bool fits = more < (size_t)1 << (HALF - SLOT_SHIFT);
-        struct slot *grown = fits ? realloc(slots, more * sizeof(*slots)) : NULL;
+        struct handle_slot *grown = fits ? realloc(slots, more * sizeof(*slots)) : NULL;
         if (!grown)
             return 0;
         slots = grown;
@@ -58,27 +58,27 @@ void *tool_handle_make(enum tool_handle_kind kind, void *object)
     uint32_t found = find_free();
     if (found) {
         name = (uintptr_t)++serial << HALF | (uintptr_t)found << SLOT_SHIFT | MARK;
-        slots[found - 1] = (struct slot){.object = object, .name = name, .kind = kind};
+        slots[found - 1] = (struct handle_slot){.object = object, .name = name, .kind = kind};
     }
     pthread_mutex_unlock(&mutex);
     return (void *)name;
 }
 
 /* Locked. */
-static struct slot *slot_of(const void *handle)
+static struct handle_slot *slot_of(const void *handle)
 {
     uintptr_t name = (uintptr_t)handle;
     uintptr_t number = (name & (((uintptr_t)1 << HALF) - 1)) >> SLOT_SHIFT;
     if (number == 0 || number > used)
         return NULL;
-    struct slot *slot = &slots[number - 1];
+    struct handle_slot *slot = &slots[number - 1];
     return slot->object && slot->name == name ? slot : NULL;
 }
 
 void *tool_handle_find(const void *handle, enum tool_handle_kind kind)
 {
     pthread_mutex_lock(&mutex);
-    const struct slot *slot = slot_of(handle);
+    const struct handle_slot *slot = slot_of(handle);
     void *object = slot && slot->kind == kind ? slot->object : NULL;
     pthread_mutex_unlock(&mutex);
     return object;
@@ -87,7 +87,7 @@ void *tool_handle_find(const void *handle, enum tool_handle_kind kind)
 void tool_handle_drop(const void *handle)
 {
     pthread_mutex_lock(&mutex);
-    struct slot *slot = slot_of(handle);
+    struct handle_slot *slot = slot_of(handle);
     if (slot) {
         slot->object = NULL;
         slot->next_free = first_free;

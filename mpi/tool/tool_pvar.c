@@ -29,7 +29,7 @@ enum from {
     FROM_PEER_CHANNEL
 };
 
-struct row {
+struct pvar_row {
     const char *name, *about;
     uint8_t from;     /* enum from */
     uint8_t class;
@@ -49,7 +49,7 @@ struct row {
 #define BASIC          MPI_T_VERBOSITY_USER_BASIC
 #define TUNER          MPI_T_VERBOSITY_TUNER_BASIC
 
-static const struct row rows[] = {
+static const struct pvar_row rows[] = {
     {"posted_receives", "Receives that wait for a message.", FROM_STATS, LEVEL, TOOL_MATCHING,
      BASIC, STATS(level[MPID_LEVEL_POSTED])},
     {"posted_receives_most", "The most receives that have waited for a message at a time.",
@@ -121,10 +121,10 @@ static const struct row rows[] = {
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
 /* One of these for each state of a connection, and for each channel. */
-static const struct row state_row = {
+static const struct pvar_row state_row = {
     "connections_", "Connections that are in this state.", FROM_STATS, LEVEL, TOOL_CONNECTIONS,
     TUNER, 0, 0};
-static const struct row channel_rows[] = {
+static const struct pvar_row channel_rows[] = {
     {"messages_sent", "Messages sent over this channel.", FROM_CHANNEL, COUNTER, TOOL_CHANNEL,
      BASIC, SENT(sent)},
     {"bytes_sent", "Bytes sent over this channel.", FROM_CHANNEL, AGGREGATE, TOOL_CHANNEL, BASIC,
@@ -143,7 +143,7 @@ int tool_pvar_count(void)
 }
 
 /* The row of a variable; *which: the state or channel that it is of. */
-static const struct row *row_of(int i, int *which)
+static const struct pvar_row *row_of(int i, int *which)
 {
     *which = 0;
     if (i < ROWS)
@@ -161,7 +161,7 @@ static const struct row *row_of(int i, int *which)
 int tool_pvar_category(int i)
 {
     int which;
-    const struct row *row = row_of(i, &which);
+    const struct pvar_row *row = row_of(i, &which);
     return row->from == FROM_CHANNEL ? TOOL_CATEGORIES + which : row->category;
 }
 
@@ -189,7 +189,7 @@ static void make_words(void)
 const struct tool_enum *tool_pvar_enum(int i)
 {
     int which;
-    const struct row *row = row_of(i, &which);
+    const struct pvar_row *row = row_of(i, &which);
     pthread_once(&once, make_words);
     return row->from == FROM_PEER_STATE     ? &enum_states
            : row->from == FROM_PEER_CHANNEL ? &enum_channels
@@ -199,7 +199,7 @@ const struct tool_enum *tool_pvar_enum(int i)
 void tool_pvar_describe(int i, struct tool_pvar *pvar)
 {
     int which;
-    const struct row *row = row_of(i, &which);
+    const struct pvar_row *row = row_of(i, &which);
     const char *state = row == &state_row ? mpid_state_name(which) : "";
     if (row->from == FROM_CHANNEL)
         snprintf(pvar->name, sizeof(pvar->name), "channel_%s_%s", mpid_channel_name(which),
@@ -229,12 +229,12 @@ static uint64_t at_offset(const void *from, size_t offset)
     return value;
 }
 
-static uint64_t traffic_of(const struct mpid_traffic *traffic, const struct row *row)
+static uint64_t traffic_of(const struct mpid_traffic *traffic, const struct pvar_row *row)
 {
     return at_offset(traffic, row->offset) + at_offset(traffic, row->second);
 }
 
-static uint64_t peer_value(const struct group *group, int i, const struct row *row)
+static uint64_t peer_value(const struct group *group, int i, const struct pvar_row *row)
 {
     struct process process = group_process(group, i);
     struct mpid_peer peer;
@@ -250,7 +250,7 @@ static uint64_t peer_value(const struct group *group, int i, const struct row *r
 static void read_now(const struct tool_pvar_handle *handle, uint64_t *values)
 {
     int which;
-    const struct row *row = row_of(handle->index, &which);
+    const struct pvar_row *row = row_of(handle->index, &which);
     struct mpid_stats stats;
     struct mpid_traffic traffic;
     if (handle->group) {
@@ -271,14 +271,14 @@ static void read_now(const struct tool_pvar_handle *handle, uint64_t *values)
 
 static struct tool_session *sessions;
 
-static const struct row *row_of_handle(const struct tool_pvar_handle *handle)
+static const struct pvar_row *row_of_handle(const struct tool_pvar_handle *handle)
 {
     int which;
     return row_of(handle->index, &which);
 }
 
 /* Marks begin anew at the device for whoever asks: all handles of one share what it says. */
-static void share_mark(const struct row *row)
+static void share_mark(const struct pvar_row *row)
 {
     uint64_t most = mpid_level_most((enum mpid_level)row->offset);
     for (struct tool_session *s = sessions; s; s = s->next)
@@ -288,14 +288,14 @@ static void share_mark(const struct row *row)
 }
 
 /* The device takes that time only while somebody wants it. */
-static bool is_idle_time(const struct row *row)
+static bool is_idle_time(const struct pvar_row *row)
 {
     return row->from == FROM_TIME && row->offset == offsetof(struct mpid_stats, idle_ns);
 }
 
 void tool_pvar_start(struct tool_pvar_handle *handle)
 {
-    const struct row *row = row_of_handle(handle);
+    const struct pvar_row *row = row_of_handle(handle);
     if (handle->started)
         return;
     if (row->from == FROM_MOST)
@@ -311,7 +311,7 @@ void tool_pvar_start(struct tool_pvar_handle *handle)
 /* Add what came since the start; the next count begins at base. */
 static void settle(struct tool_pvar_handle *handle)
 {
-    const struct row *row = row_of_handle(handle);
+    const struct pvar_row *row = row_of_handle(handle);
     if (!handle->started)
         return;
     if (row->from == FROM_MOST) {
@@ -329,7 +329,7 @@ static void settle(struct tool_pvar_handle *handle)
 
 void tool_pvar_stop(struct tool_pvar_handle *handle)
 {
-    const struct row *row = row_of_handle(handle);
+    const struct pvar_row *row = row_of_handle(handle);
     if (!handle->started)
         return;
     settle(handle);

@@ -16,7 +16,7 @@ enum {
     FACTORS = 31     /* greater than 1, of a number of 31 bits: no more than this */
 };
 
-struct search {
+struct dims_search {
     int count; /* of factors */
     int divisors;
     int64_t spread;    /* of the best way so far: greatest minus least factor */
@@ -40,7 +40,7 @@ static int reaches(int64_t base, int exponent, int64_t n)
 }
 
 /* All products of the divisors so far and the powers of a prime, in order. */
-static void add_prime(struct search *s, int prime, int times)
+static void add_prime(struct dims_search *s, int prime, int times)
 {
     int old = s->divisors;
     for (int i = 0; i < old * times; i++)
@@ -60,7 +60,7 @@ static void sort(int *list, int count)
         }
 }
 
-static void find_divisors(struct search *s, int n)
+static void find_divisors(struct dims_search *s, int n)
 {
     s->divisors = 1;
     s->divisor[0] = 1;
@@ -77,7 +77,7 @@ static void find_divisors(struct search *s, int n)
 }
 
 /* Index of the greatest divisor whose power is no more than n. */
-static int root(const struct search *s, int exponent, int64_t n)
+static int root(const struct dims_search *s, int exponent, int64_t n)
 {
     int low = 0, high = s->divisors; /* 1 is one */
     while (high - low > 1) {
@@ -92,7 +92,7 @@ static int root(const struct search *s, int exponent, int64_t n)
 
 /* Whether rest may have so many factors that are no less than least: a prime below that is no
  * factor alone. */
-static bool has_primes(const struct search *s, int factors, int64_t rest, int least)
+static bool has_primes(const struct dims_search *s, int factors, int64_t rest, int least)
 {
     int alone = 0, others = 0;
     for (int i = 0; i < s->primes; i++)
@@ -105,14 +105,14 @@ static bool has_primes(const struct search *s, int factors, int64_t rest, int le
     return least <= 1 || alone + others / 2 >= factors;
 }
 
-static void found(struct search *s)
+static void found(struct dims_search *s)
 {
     memcpy(s->best, s->now, sizeof(s->best));
     s->spread = s->now[s->count - 1] - s->now[0];
 }
 
 /* Find the factors from the done-th on, of which rest is the product. */
-static void descend(struct search *s, int done, int64_t rest)
+static void descend(struct dims_search *s, int done, int64_t rest)
 {
     int left = s->count - done, least = done ? s->now[done - 1] : 1;
     int prime = s->primes ? s->prime_list[s->primes - 1] : 1; /* the greatest factor is no less */
@@ -136,7 +136,7 @@ static void descend(struct search *s, int done, int64_t rest)
 
 void topo_dims_balance(int n, int count, int *factors)
 {
-    struct search s = {.count = count < FACTORS ? count : FACTORS, .spread = INT32_MAX};
+    struct dims_search s = {.count = count < FACTORS ? count : FACTORS, .spread = INT32_MAX};
     find_divisors(&s, n);
     descend(&s, 0, n);
     for (int i = 0; i < count; i++)

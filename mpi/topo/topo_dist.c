@@ -27,7 +27,7 @@ struct counts {
 
 /* ---- edges to their ends ---- */
 
-struct exchange {
+struct edge_exchange {
     struct comm *comm;
     struct counts *sent, *received;    /* [size] */
     struct end *out, *in;              /* by process; those that begin there come first */
@@ -35,7 +35,7 @@ struct exchange {
     MPI_Aint *out_at, *in_at;          /* [size] */
 };
 
-static void release(struct exchange *x)
+static void release(struct edge_exchange *x)
 {
     free(x->sent);
     free(x->out);
@@ -43,10 +43,10 @@ static void release(struct exchange *x)
     free(x->out_counts);
 }
 
-static int prepare(struct exchange *x, struct comm *comm)
+static int prepare(struct edge_exchange *x, struct comm *comm)
 {
     size_t size = (size_t)comm->size;
-    *x = (struct exchange){.comm = comm, .sent = calloc(2 * size, sizeof(*x->sent))};
+    *x = (struct edge_exchange){.comm = comm, .sent = calloc(2 * size, sizeof(*x->sent))};
     x->out_counts = calloc(4 * size, sizeof(*x->out_counts));
     if (!x->sent || !x->out_counts)
         return MPI_ERR_NO_MEM;
@@ -70,7 +70,7 @@ static int64_t lay_out(int size, const struct counts *counts, MPI_Count *ints, M
 }
 
 /* Tell all how many edges they get. */
-static int exchange_counts(struct exchange *x)
+static int exchange_counts(struct edge_exchange *x)
 {
     struct coll c = {.kind = COLL_ALLTOALL,
                      .comm = x->comm,
@@ -79,7 +79,7 @@ static int exchange_counts(struct exchange *x)
     return coll_run(&c);
 }
 
-static int exchange_edges(struct exchange *x)
+static int exchange_edges(struct edge_exchange *x)
 {
     struct coll c = {
         .kind = COLL_ALLTOALL,
@@ -91,7 +91,7 @@ static int exchange_edges(struct exchange *x)
 }
 
 /* Sort the edges by the processes that they go to. */
-static int fill(struct exchange *x, const struct topo_part *part)
+static int fill(struct edge_exchange *x, const struct topo_part *part)
 {
     int size = x->comm->size;
     int64_t edge = 0;
@@ -120,7 +120,7 @@ static int fill(struct exchange *x, const struct topo_part *part)
 }
 
 /* What has come, in the order of the processes that it comes from. */
-static struct topo *unpack(const struct exchange *x, bool weighted)
+static struct topo *unpack(const struct edge_exchange *x, bool weighted)
 {
     int64_t in = 0, out = 0;
     for (int i = 0; i < x->comm->size; i++) {
@@ -150,7 +150,7 @@ static struct topo *unpack(const struct exchange *x, bool weighted)
 int topo_dist_collect(struct comm *comm, const struct topo_part *part, bool weighted,
                       struct topo **mine)
 {
-    struct exchange x;
+    struct edge_exchange x;
     int rc = prepare(&x, comm);
     if (!rc)
         rc = fill(&x, part);

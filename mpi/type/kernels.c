@@ -21,7 +21,7 @@ enum {
 
 /* ---- life of kernels and parts ---- */
 
-static void part_release(struct part *part);
+static void part_release(struct kernel_part *part);
 
 static void kernel_unref(struct kernel *kernel)
 {
@@ -34,29 +34,29 @@ static void kernel_unref(struct kernel *kernel)
     free(kernel);
 }
 
-static void part_release(struct part *part)
+static void part_release(struct kernel_part *part)
 {
     kernel_unref(part->kernel);
-    *part = (struct part){0, 0, NULL};
+    *part = (struct kernel_part){0, 0, NULL};
 }
 
-static struct part part_ref(const struct part *part)
+static struct kernel_part part_ref(const struct kernel_part *part)
 {
     if (part->kernel)
         atomic_fetch_add_explicit(&part->kernel->refs, 1, memory_order_relaxed);
     return *part;
 }
 
-static struct part contiguous(int64_t offset, int64_t size)
+static struct kernel_part contiguous(int64_t offset, int64_t size)
 {
-    return (struct part){offset, size, NULL};
+    return (struct kernel_part){offset, size, NULL};
 }
 
 /* A kernel with room for words 64-bit integers and parts; NULL: no memory. */
 static struct kernel *kernel_create(enum kernel_kind kind, int64_t count, int64_t words,
                                     int64_t parts)
 {
-    size_t size = sizeof(struct kernel) + (size_t)parts * sizeof(struct part) +
+    size_t size = sizeof(struct kernel) + (size_t)parts * sizeof(struct kernel_part) +
                   (size_t)words * sizeof(int64_t);
     struct kernel *kernel = malloc(size);
 
@@ -71,12 +71,12 @@ static struct kernel *kernel_create(enum kernel_kind kind, int64_t count, int64_
 
 /* ---- loops ---- */
 
-static bool is_loop(const struct part *part)
+static bool is_loop(const struct kernel_part *part)
 {
     return part->kernel && part->kernel->kind == KERNEL_LOOP;
 }
 
-static bool is_loop_of_blocks(const struct part *part)
+static bool is_loop_of_blocks(const struct kernel_part *part)
 {
     return is_loop(part) && part->kernel->form == FORM_BLOCKS;
 }
@@ -100,7 +100,7 @@ static void choose_form(struct kernel *loop)
 }
 
 /* Whether a part is a loop, and the next stride bytes on takes its turns on at their distance. */
-static bool goes_on(const struct part *part, int64_t stride)
+static bool goes_on(const struct kernel_part *part, int64_t stride)
 {
     int64_t reach;
 
@@ -110,7 +110,7 @@ static bool goes_on(const struct part *part, int64_t stride)
 }
 
 /* Count times *part, stride bytes apart, in its place. */
-static int loop_over(struct part *part, int64_t count, int64_t stride)
+static int loop_over(struct kernel_part *part, int64_t count, int64_t stride)
 {
     if (count == 0 || part->size == 0) {
         part_release(part);
@@ -122,7 +122,7 @@ static int loop_over(struct part *part, int64_t count, int64_t stride)
         part->size *= count;
         return 0;
     }
-    struct part child = *part;
+    struct kernel_part child = *part;
     int64_t size = part->size * count;
     if (goes_on(part, stride)) {
         child = part_ref(&part->kernel->child);
@@ -137,7 +137,7 @@ static int loop_over(struct part *part, int64_t count, int64_t stride)
         *part = contiguous(0, 0);
         return MPI_ERR_NO_MEM;
     }
-    *part = (struct part){child.offset, size, loop};
+    *part = (struct kernel_part){child.offset, size, loop};
     child.offset = 0;
     loop->child = child;
     loop->stride = stride;
@@ -147,21 +147,21 @@ static int loop_over(struct part *part, int64_t count, int64_t stride)
 
 /* ---- sequences ---- */
 
-static void release_all(struct part *parts, int64_t count)
+static void release_all(struct kernel_part *parts, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
         part_release(&parts[i]);
 }
 
 /* Drop what is empty and join blocks that adjoin. Returns how many parts are left. */
-static int64_t join(struct part *parts, int64_t count)
+static int64_t join(struct kernel_part *parts, int64_t count)
 {
     int64_t n = 0;
 
     for (int64_t i = 0; i < count; i++) {
         if (parts[i].size == 0)
             continue;
-        struct part *last = n ? &parts[n - 1] : NULL;
+        struct kernel_part *last = n ? &parts[n - 1] : NULL;
         if (last && !last->kernel && !parts[i].kernel &&
             last->offset + last->size == parts[i].offset)
             last->size += parts[i].size;
@@ -172,7 +172,7 @@ static int64_t join(struct part *parts, int64_t count)
 }
 
 /* How many blocks a part would give when flattened; more than FLATTEN_MAX: too many. */
-static int64_t blocks_in(const struct part *part)
+static int64_t blocks_in(const struct kernel_part *part)
 {
     const struct kernel *kernel = part->kernel;
 
@@ -189,7 +189,7 @@ static int64_t list_start(const struct kernel *list, int64_t i)
 }
 
 /* The blocks of a part that is fit for it, from blocks on. Returns how many. */
-static int64_t flatten_one(const struct part *part, struct part *blocks)
+static int64_t flatten_one(const struct kernel_part *part, struct kernel_part *blocks)
 {
     const struct kernel *kernel = part->kernel;
 
@@ -210,7 +210,7 @@ static int64_t flatten_one(const struct part *part, struct part *blocks)
 
 /* Make a few small kernels among the parts one list of blocks. Returns the number of blocks in
  * blocks[FLATTEN_MAX], or 0: left alone. */
-static int64_t flatten(struct part *parts, int64_t count, struct part *blocks)
+static int64_t flatten(struct kernel_part *parts, int64_t count, struct kernel_part *blocks)
 {
     int64_t n = 0;
 
@@ -226,7 +226,7 @@ static int64_t flatten(struct part *parts, int64_t count, struct part *blocks)
 }
 
 /* Whether the parts are one part again and again, at equal distances. */
-static bool is_regular(const struct part *parts, int64_t count)
+static bool is_regular(const struct kernel_part *parts, int64_t count)
 {
     int64_t stride = parts[1].offset - parts[0].offset;
 
@@ -238,7 +238,7 @@ static bool is_regular(const struct part *parts, int64_t count)
     return true;
 }
 
-static int list_of(const struct part *blocks, int64_t count, struct part *made)
+static int list_of(const struct kernel_part *blocks, int64_t count, struct kernel_part *made)
 {
     int64_t size = 0;
     bool even = true;
@@ -263,11 +263,11 @@ static int list_of(const struct part *blocks, int64_t count, struct part *made)
         if (!even)
             list->starts[i + 1] = list->starts[i] + blocks[i].size;
     }
-    *made = (struct part){0, size, list};
+    *made = (struct kernel_part){0, size, list};
     return 0;
 }
 
-static int mixture_of(struct part *parts, int64_t count, struct part *made)
+static int mixture_of(struct kernel_part *parts, int64_t count, struct kernel_part *made)
 {
     struct kernel *sequence = kernel_create(KERNEL_SEQUENCE, count, count + 1, count);
 
@@ -275,21 +275,21 @@ static int mixture_of(struct part *parts, int64_t count, struct part *made)
         release_all(parts, count);
         return MPI_ERR_NO_MEM;
     }
-    sequence->parts = (struct part *)(sequence + 1);
+    sequence->parts = (struct kernel_part *)(sequence + 1);
     sequence->starts = (int64_t *)(sequence->parts + count);
     sequence->starts[0] = 0;
     for (int64_t i = 0; i < count; i++) {
         sequence->parts[i] = parts[i];
         sequence->starts[i + 1] = sequence->starts[i] + parts[i].size;
     }
-    *made = (struct part){0, sequence->starts[count], sequence};
+    *made = (struct kernel_part){0, sequence->starts[count], sequence};
     return 0;
 }
 
 /* One part after the other. parts[] is used up. */
-static int sequence_of(struct part *parts, int64_t count, struct part *made)
+static int sequence_of(struct kernel_part *parts, int64_t count, struct kernel_part *made)
 {
-    struct part blocks[FLATTEN_MAX];
+    struct kernel_part blocks[FLATTEN_MAX];
     int64_t n = join(parts, count);
 
     *made = contiguous(0, 0);
@@ -321,10 +321,10 @@ static int sequence_of(struct part *parts, int64_t count, struct part *made)
 
 /* ---- from types ---- */
 
-static int part_of(struct type *type, struct part *part);
+static int part_of(struct type *type, struct kernel_part *part);
 
 /* Length elements of a type, from a displacement on. */
-static int block_of(struct type *type, int64_t len, int64_t at, struct part *part)
+static int block_of(struct type *type, int64_t len, int64_t at, struct kernel_part *part)
 {
     *part = contiguous(0, 0);
     if (len == 0 || type->size == 0)
@@ -337,7 +337,7 @@ static int block_of(struct type *type, int64_t len, int64_t at, struct part *par
     return rc;
 }
 
-static int vector_part(const struct type_tree *tree, struct part *part)
+static int vector_part(const struct type_tree *tree, struct kernel_part *part)
 {
     struct type *old = tree->types[0];
     int64_t stride = tree->args[2];
@@ -381,7 +381,7 @@ static int64_t *made_slot(int64_t made[MADE], const struct type *type, int64_t l
 
 /* The part of block i. made: the latest block of each kind, by made_slot(); -1: none. */
 static int next_block(const struct type_tree *tree, const struct block_args *args, int64_t i,
-                      struct part *parts, int64_t made[MADE])
+                      struct kernel_part *parts, int64_t made[MADE])
 {
     bool many = tree->combiner == MPI_COMBINER_STRUCT;
     struct type *type = tree->types[many ? i : 0];
@@ -406,7 +406,7 @@ static int next_block(const struct type_tree *tree, const struct block_args *arg
     return 0;
 }
 
-static int blocks_part(const struct type_tree *tree, struct part *part)
+static int blocks_part(const struct type_tree *tree, struct kernel_part *part)
 {
     const struct block_args args = block_args_of(tree);
     int64_t count = tree->args[0], made[MADE];
@@ -416,7 +416,7 @@ static int blocks_part(const struct type_tree *tree, struct part *part)
     if (count == 0)
         return 0;
     memset(made, -1, sizeof(made));
-    struct part *parts = malloc((size_t)count * sizeof(*parts));
+    struct kernel_part *parts = malloc((size_t)count * sizeof(*parts));
     if (!parts)
         return MPI_ERR_NO_MEM;
     for (int64_t i = 0; !rc && i < count; i++) {
@@ -430,15 +430,15 @@ static int blocks_part(const struct type_tree *tree, struct part *part)
     return rc;
 }
 
-static int pair_part(const struct type_pair *pair, struct part *part)
+static int pair_part(const struct type_pair *pair, struct kernel_part *part)
 {
-    struct part parts[2] = {contiguous(0, pair->value->size),
-                            contiguous(pair->index_at, pair->index->size)};
+    struct kernel_part parts[2] = {contiguous(0, pair->value->size),
+                                   contiguous(pair->index_at, pair->index->size)};
 
     return sequence_of(parts, 2, part);
 }
 
-static int tree_part(const struct type_tree *tree, struct part *part)
+static int tree_part(const struct type_tree *tree, struct kernel_part *part)
 {
     if (tree->body)
         return part_of(tree->body, part);
@@ -453,7 +453,7 @@ static int tree_part(const struct type_tree *tree, struct part *part)
 }
 
 /* The data of one element. What is found out for a type is kept there, for the next use. */
-static int part_of(struct type *type, struct part *part)
+static int part_of(struct type *type, struct kernel_part *part)
 {
     *part = contiguous(0, 0);
     if (type->size == 0)
@@ -491,7 +491,7 @@ static void make_every(struct kernels *kernels, int64_t extent)
 int kernels_build(struct type *type)
 {
     struct type_pair pair;
-    struct part root;
+    struct kernel_part root;
     int rc = 0;
 
     if (type->dense || type->kernels)

@@ -26,7 +26,7 @@
 struct type;
 struct kernel;
 
-struct part {
+struct kernel_part {
     int64_t offset;
     int64_t size;          /* data bytes; 0: none at all */
     struct kernel *kernel; /* NULL: contiguous */
@@ -54,14 +54,14 @@ struct kernel {
     int64_t count;      /* turns or entries */
     int64_t stride;     /* loop */
     int64_t block;      /* list: bytes of each block; 0: not all equal */
-    struct part child;  /* loop */
+    struct kernel_part child; /* loop */
     int64_t *starts;    /* sequence, list with unequal blocks: [count + 1] data bytes before */
     int64_t *offsets;   /* list: [count] */
-    struct part *parts; /* sequence: [count] */
+    struct kernel_part *parts; /* sequence: [count] */
 };
 
 struct kernels {
-    struct part root;    /* one element */
+    struct kernel_part root; /* one element */
     struct kernel every; /* a loop over elements; borrows from root */
     int64_t per;         /* turns of every that one element makes */
 };

@@ -29,12 +29,12 @@ static void copy_bytes(char *user, char *packed, int64_t len, bool unpack)
 
 /* ---- whole ---- */
 
-static void run_part(const struct part *part, char *user, char *packed, bool unpack);
+static void run_part(const struct kernel_part *part, char *user, char *packed, bool unpack);
 
 static void run_grid(const struct kernel *loop, int64_t turns, char *user, char *packed,
                      bool unpack)
 {
-    const struct part *inner = &loop->child;
+    const struct kernel_part *inner = &loop->child;
     struct copy_grid grid = {
         .outer = 1, .inner = turns, .inner_stride = loop->stride, .block = inner->size};
 
@@ -95,7 +95,7 @@ static void run_list(const struct kernel *list, int64_t first, int64_t last, cha
                          unpack);
 }
 
-static void run_part(const struct part *part, char *user, char *packed, bool unpack)
+static void run_part(const struct kernel_part *part, char *user, char *packed, bool unpack)
 {
     const struct kernel *kernel = part->kernel;
 
@@ -119,13 +119,13 @@ struct range {
     int64_t skip, len;
 };
 
-static void cut_part(const struct part *part, struct range range, char *user, char *packed,
+static void cut_part(const struct kernel_part *part, struct range range, char *user, char *packed,
                      bool unpack);
 
 static void cut_turns(const struct kernel *loop, struct range range, char *user, char *packed,
                       bool unpack)
 {
-    const struct part *child = &loop->child;
+    const struct kernel_part *child = &loop->child;
     int64_t turn = range.skip / child->size, skip = range.skip - turn * child->size;
     int64_t left = range.len;
 
@@ -170,17 +170,18 @@ static int64_t entry_at(const struct kernel *kernel, int64_t byte)
     return low;
 }
 
-static struct part entry_of(const struct kernel *kernel, int64_t i)
+static struct kernel_part entry_of(const struct kernel *kernel, int64_t i)
 {
     if (kernel->kind == KERNEL_SEQUENCE)
         return kernel->parts[i];
-    return (struct part){kernel->offsets[i], start_of(kernel, i + 1) - start_of(kernel, i), NULL};
+    return (struct kernel_part){kernel->offsets[i], start_of(kernel, i + 1) - start_of(kernel, i),
+                                NULL};
 }
 
 static void cut_entry(const struct kernel *kernel, int64_t i, struct range range, char *user,
                       char *packed, bool unpack)
 {
-    const struct part entry = entry_of(kernel, i);
+    const struct kernel_part entry = entry_of(kernel, i);
 
     cut_part(&entry, range, user, packed, unpack);
 }
@@ -209,7 +210,7 @@ static void cut_entries(const struct kernel *kernel, struct range range, char *u
     cut_entry(kernel, last, (struct range){0, end - start_of(kernel, last)}, user, packed, unpack);
 }
 
-static void cut_part(const struct part *part, struct range range, char *user, char *packed,
+static void cut_part(const struct kernel_part *part, struct range range, char *user, char *packed,
                      bool unpack)
 {
     if (range.len == part->size) {

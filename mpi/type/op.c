@@ -16,7 +16,7 @@
 /* ---- what is allowed ---- */
 
 /* The groups of types of MPI-5.0 6.9.2. */
-enum group {
+enum type_group {
     C_INTEGER = 1u << 0,
     FORTRAN_INTEGER = 1u << 1,
     FLOATING = 1u << 2,

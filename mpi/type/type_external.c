@@ -19,7 +19,7 @@ enum {
 };
 
 /* Packed bytes on their way. */
-struct stream {
+struct external_stream {
     const struct mpid_bytes *place;
     bool unpack;
     size_t done;    /* bytes of the place that were read, or written */
@@ -29,7 +29,7 @@ struct stream {
 };
 
 /* A run of numbers: bytes of each, here and outside. */
-struct run {
+struct number_run {
     uint8_t form; /* enum type_form, of a part where it is complex */
     size_t size, external;
     int64_t count;
@@ -75,7 +75,7 @@ static inline __attribute__((always_inline)) void turn(char *restrict to, const 
 
 /* Integers that are longer here than outside: the low bytes, and the sign. MPI_LONG and its like
  * are of 8 bytes and 4, MPI_WCHAR of 4 and 2. */
-static void narrow(const struct run *run, char *external, const char *own)
+static void narrow(const struct number_run *run, char *external, const char *own)
 {
     uint64_t wide;
     uint32_t four;
@@ -93,7 +93,7 @@ static void narrow(const struct run *run, char *external, const char *own)
     turn(external, (char *)&four, 4);
 }
 
-static void widen(const struct run *run, char *own, const char *external)
+static void widen(const struct number_run *run, char *own, const char *external)
 {
     uint64_t wide;
     uint32_t four;
@@ -132,7 +132,7 @@ static void extended_in(char *own, const char *external)
     memcpy(own, &value, LDBL_MANT_DIG == 64 ? 10 : sizeof(value)); /* the rest is padding */
 }
 
-static inline void convert_one(const struct run *run, char *own, char *external, bool unpack)
+static inline void convert_one(const struct number_run *run, char *own, char *external, bool unpack)
 {
     bool extended = run->form == TYPE_EXTENDED;
 
@@ -169,7 +169,8 @@ static void turn_all(size_t size, int64_t count, char *restrict to, const char *
 #undef CASE
 }
 
-static void convert(const struct run *run, int64_t count, char *own, char *external, bool unpack)
+static void convert(const struct number_run *run, int64_t count, char *own, char *external,
+                    bool unpack)
 {
     if (run->size == run->external && run->form != TYPE_EXTENDED) {
         turn_all(run->size, count, unpack ? own : external, unpack ? external : own);
@@ -183,7 +184,7 @@ static void convert(const struct run *run, int64_t count, char *own, char *exter
 }
 
 /* Make room in the buffer, or fetch what comes next. */
-static void turn_over(struct stream *stream)
+static void turn_over(struct external_stream *stream)
 {
     size_t left = stream->end - stream->at, room;
 
@@ -203,7 +204,7 @@ static void turn_over(struct stream *stream)
     stream->end = left + room;
 }
 
-static void convert_run(struct stream *stream, struct run run)
+static void convert_run(struct external_stream *stream, struct number_run run)
 {
     while (run.count) {
         size_t *at = stream->unpack ? &stream->end : &stream->at;
@@ -222,9 +223,9 @@ static void convert_run(struct stream *stream, struct run run)
     }
 }
 
-static void convert_basic(struct stream *stream, const struct type *type, int64_t count)
+static void convert_basic(struct external_stream *stream, const struct type *type, int64_t count)
 {
-    struct run run = {type->form, (size_t)type->size, (size_t)type->external, count};
+    struct number_run run = {type->form, (size_t)type->size, (size_t)type->external, count};
 
     if (type->form == TYPE_COMPLEX || type->form == TYPE_EXTENDED_COMPLEX) {
         run.form = type->form == TYPE_COMPLEX ? TYPE_FLOATING : TYPE_EXTENDED;
@@ -236,7 +237,7 @@ static void convert_basic(struct stream *stream, const struct type *type, int64_
 }
 
 /* Count elements of a type. The recursion is as deep as structs are nested. */
-static void convert_type(struct stream *stream, const struct type *type, int64_t count)
+static void convert_type(struct external_stream *stream, const struct type *type, int64_t count)
 {
     struct type_pair pair;
 
@@ -268,7 +269,7 @@ static void convert_type(struct stream *stream, const struct type *type, int64_t
 void type_external_pack(const struct type *type, MPI_Count count, const struct mpid_bytes *from,
                         void *to)
 {
-    struct stream stream;
+    struct external_stream stream;
 
     stream.place = from;
     stream.unpack = false;
@@ -280,7 +281,7 @@ void type_external_pack(const struct type *type, MPI_Count count, const struct m
 void type_external_unpack(const struct type *type, MPI_Count count, const struct mpid_bytes *to,
                           const void *from)
 {
-    struct stream stream;
+    struct external_stream stream;
 
     stream.place = to;
     stream.unpack = true;

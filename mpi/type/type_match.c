@@ -41,9 +41,9 @@ struct type *type_match_size(int typeclass, int size)
 /* ---- those without a name ---- */
 
 /* One that was asked for, and what for: p and r, or two handles. */
-struct match {
+struct matched_type {
     struct type type;
-    struct match *next;
+    struct matched_type *next;
     int combiner;
     intptr_t key[2];
 };
@@ -53,10 +53,10 @@ enum {
 };
 
 /* They only grow: predefined types are never freed. So they are looked through without a lock. */
-static struct match *_Atomic buckets[BUCKETS];
+static struct matched_type *_Atomic buckets[BUCKETS];
 static struct os_lock lock = OS_LOCK_INIT; /* for who enters one */
 
-static struct match *_Atomic *bucket_of(const struct match *like)
+static struct matched_type *_Atomic *bucket_of(const struct matched_type *like)
 {
     uint64_t mixed =
         (uint64_t)like->combiner + 31 * (uint64_t)like->key[0] + 961 * (uint64_t)like->key[1];
@@ -64,9 +64,9 @@ static struct match *_Atomic *bucket_of(const struct match *like)
     return &buckets[mixed * 0x9e3779b97f4a7c15u >> 58];
 }
 
-static struct match *find(const struct match *like)
+static struct matched_type *find(const struct matched_type *like)
 {
-    struct match *match = atomic_load_explicit(bucket_of(like), memory_order_acquire);
+    struct matched_type *match = atomic_load_explicit(bucket_of(like), memory_order_acquire);
 
     while (match && (match->combiner != like->combiner || match->key[0] != like->key[0] ||
                      match->key[1] != like->key[1]))
@@ -75,9 +75,9 @@ static struct match *find(const struct match *like)
 }
 
 /* Locked. A copy of this, with its tree, which it takes over. NULL: no memory. */
-static struct match *make(const struct match *like, struct type_tree *tree)
+static struct matched_type *make(const struct matched_type *like, struct type_tree *tree)
 {
-    struct match *match = tree ? malloc(sizeof(*match)) : NULL;
+    struct matched_type *match = tree ? malloc(sizeof(*match)) : NULL;
 
     if (!match)
         goto error;
@@ -98,10 +98,10 @@ error:
 }
 
 /* Enter it, unless another thread has: that one is the type. NULL: no memory. */
-static struct match *enter(const struct match *like, struct type_tree *tree)
+static struct matched_type *enter(const struct matched_type *like, struct type_tree *tree)
 {
     os_lock(&lock);
-    struct match *match = find(like);
+    struct matched_type *match = find(like);
     if (match)
         type_tree_destroy(tree);
     else
@@ -148,7 +148,7 @@ static const struct type *kind_of(int combiner, int p, int r)
     return NULL;
 }
 
-static struct match *f90_enter(const struct match *like, int combiner, int p, int r)
+static struct matched_type *f90_enter(const struct matched_type *like, int combiner, int p, int r)
 {
     bool integer = combiner == MPI_COMBINER_F90_INTEGER;
     struct type_tree *tree = type_tree_create(combiner, integer ? 1 : 2, 0);
@@ -171,8 +171,8 @@ int type_match_f90(int combiner, int p, int r, struct type **found)
         same = kind_of(combiner, no_p ? 0 : p, no_r ? 0 : r);
     if (!same)
         return MPI_ERR_ARG;
-    struct match like = {.combiner = combiner, .key = {p, r}};
-    struct match *match = find(&like);
+    struct matched_type like = {.combiner = combiner, .key = {p, r}};
+    struct matched_type *match = find(&like);
     if (!match) {
         memcpy(&like.type, same, offsetof(struct type, attrs)); /* but for what enter() sets */
         match = f90_enter(&like, combiner, p, r);
@@ -216,7 +216,8 @@ static bool is_integer(const struct type *type)
     return type->form == TYPE_SIGNED || type->form == TYPE_UNSIGNED;
 }
 
-static struct match *pair_enter(const struct match *like, struct type *value, struct type *index)
+static struct matched_type *pair_enter(const struct matched_type *like, struct type *value,
+                                       struct type *index)
 {
     struct type_tree *tree = type_tree_create(MPI_COMBINER_VALUE_INDEX, 0, 2);
     if (tree) {
@@ -228,14 +229,14 @@ static struct match *pair_enter(const struct match *like, struct type *value, st
 
 int type_match_pair(struct type *value, struct type *index, struct type **found)
 {
-    struct match like = {.combiner = MPI_COMBINER_VALUE_INDEX,
-                         .key = {(intptr_t)value, (intptr_t)index}};
+    struct matched_type like = {.combiner = MPI_COMBINER_VALUE_INDEX,
+                                .key = {(intptr_t)value, (intptr_t)index}};
 
     *found = named_pair(value, index);
     if (*found || !is_integer(index) ||
         (!is_integer(value) && value->form != TYPE_FLOATING && value->form != TYPE_EXTENDED))
         return 0;
-    struct match *match = find(&like);
+    struct matched_type *match = find(&like);
     if (!match) {
         lay_out_pair(&like.type, value, index);
         match = pair_enter(&like, value, index);

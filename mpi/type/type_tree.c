@@ -66,41 +66,41 @@ enum sort {
 };
 
 /* A run of arguments of one sort. */
-struct run {
+struct argument_run {
     enum sort sort;
     int64_t len;
 };
 
 /* The runs that the arguments of a type consist of; returns how many. */
-static int runs_of(const struct type_tree *tree, struct run runs[4])
+static int runs_of(const struct type_tree *tree, struct argument_run runs[4])
 {
     switch (tree->combiner) {
     case MPI_COMBINER_HVECTOR:
-        runs[0] = (struct run){SORT_COUNT, 2};
-        runs[1] = (struct run){SORT_ADDRESS, 1};
+        runs[0] = (struct argument_run){SORT_COUNT, 2};
+        runs[1] = (struct argument_run){SORT_ADDRESS, 1};
         return 2;
     case MPI_COMBINER_HINDEXED:
     case MPI_COMBINER_STRUCT:
-        runs[0] = (struct run){SORT_COUNT, 1 + tree->args[0]};
-        runs[1] = (struct run){SORT_ADDRESS, tree->args[0]};
+        runs[0] = (struct argument_run){SORT_COUNT, 1 + tree->args[0]};
+        runs[1] = (struct argument_run){SORT_ADDRESS, tree->args[0]};
         return 2;
     case MPI_COMBINER_HINDEXED_BLOCK:
-        runs[0] = (struct run){SORT_COUNT, 2};
-        runs[1] = (struct run){SORT_ADDRESS, tree->args[0]};
+        runs[0] = (struct argument_run){SORT_COUNT, 2};
+        runs[1] = (struct argument_run){SORT_ADDRESS, tree->args[0]};
         return 2;
     case MPI_COMBINER_SUBARRAY:
-        runs[0] = (struct run){SORT_INTEGER, 1};
-        runs[1] = (struct run){SORT_COUNT, 3 * tree->args[0]};
-        runs[2] = (struct run){SORT_INTEGER, 1};
+        runs[0] = (struct argument_run){SORT_INTEGER, 1};
+        runs[1] = (struct argument_run){SORT_COUNT, 3 * tree->args[0]};
+        runs[2] = (struct argument_run){SORT_INTEGER, 1};
         return 3;
     case MPI_COMBINER_DARRAY:
-        runs[0] = (struct run){SORT_INTEGER, 3};
-        runs[1] = (struct run){SORT_COUNT, tree->args[2]};
-        runs[2] = (struct run){SORT_INTEGER, 3 * tree->args[2] + 1};
+        runs[0] = (struct argument_run){SORT_INTEGER, 3};
+        runs[1] = (struct argument_run){SORT_COUNT, tree->args[2]};
+        runs[2] = (struct argument_run){SORT_INTEGER, 3 * tree->args[2] + 1};
         return 3;
-    case MPI_COMBINER_RESIZED: runs[0] = (struct run){SORT_ADDRESS, 2}; return 1;
+    case MPI_COMBINER_RESIZED: runs[0] = (struct argument_run){SORT_ADDRESS, 2}; return 1;
     default: /* CONTIGUOUS, VECTOR, INDEXED, INDEXED_BLOCK, DUP */
-        runs[0] = (struct run){SORT_COUNT, tree->arg_count};
+        runs[0] = (struct argument_run){SORT_COUNT, tree->arg_count};
         return 1;
     }
 }
@@ -108,7 +108,7 @@ static int runs_of(const struct type_tree *tree, struct run runs[4])
 void type_tree_envelope(const struct type *type, struct type_tree_counts *counts)
 {
     const struct type_tree *tree = type->tree;
-    struct run runs[4];
+    struct argument_run runs[4];
 
     *counts = (struct type_tree_counts){.combiner = MPI_COMBINER_NAMED};
     if (!tree)
@@ -133,7 +133,7 @@ void type_tree_contents(const struct type *type, int *integers, MPI_Aint *addres
 {
     const struct type_tree *tree = type->tree;
     const int64_t *arg = tree->args;
-    struct run runs[4];
+    struct argument_run runs[4];
     int n = runs_of(tree, runs);
 
     for (int i = 0; i < n; i++) {

@@ -222,14 +222,14 @@ bool device_has_ended(uint32_t rank)
     return ended;
 }
 
-struct search {
+struct rank_search {
     uint32_t rank;
     struct vc *found;
 };
 
 static void find_rank(struct vc *vc, void *arg)
 {
-    struct search *search = arg;
+    struct rank_search *search = arg;
     if (vc->peer.rank == search->rank)
         search->found = vc;
 }
@@ -258,7 +258,7 @@ static void process_ended(const BNR_Event *event, void *arg)
     progress_wake(); /* a wait may end by that */
     if (event->type == BNR_EV_PROC_EXIT && device.used & MPID_WORLD)
         check_was_there(event->rank);
-    struct search search = {.rank = (uint32_t)event->rank};
+    struct rank_search search = {.rank = (uint32_t)event->rank};
     vc_each(find_rank, &search);
     if (!search.found || search.found->state >= VC_CLOSED)
         return;

@@ -94,7 +94,7 @@ static void keep_whole(struct mpid_tale *tale, size_t begin)
 
 /* ---- where ---- */
 
-struct place {
+struct call_place {
     char function[64]; /* of MPI, as the user has called it; "": unknown */
     char module[512];  /* that has called it */
     const char *symbol;
@@ -102,7 +102,7 @@ struct place {
 };
 
 /* MPI_Send for PMPI_Send_c: how a name came to be called is of no interest here. */
-static void name_function(struct place *place, const char *symbol)
+static void name_function(struct call_place *place, const char *symbol)
 {
     symbol += *symbol == 'P';
     snprintf(place->function, sizeof(place->function), "%s", symbol);
@@ -118,7 +118,7 @@ static uintptr_t offset_in(const Dl_info *info, void *address)
     return (uintptr_t)address - (elf->e_type == ET_EXEC ? 0 : (uintptr_t)elf);
 }
 
-static void name_caller(struct place *place, const Dl_info *info, void *address)
+static void name_caller(struct call_place *place, const Dl_info *info, void *address)
 {
     ssize_t len = -1;
     place->offset = offset_in(info, address);
@@ -133,12 +133,12 @@ static void name_caller(struct place *place, const Dl_info *info, void *address)
 }
 
 /* Go up the stack of this thread to the MPI call, and to its caller. */
-static void find_place(struct place *place)
+static void find_place(struct call_place *place)
 {
     void *frames[FRAMES];
     Dl_info own, info;
     bool inside = false;
-    *place = (struct place){.symbol = ""};
+    *place = (struct call_place){.symbol = ""};
     int count = backtrace(frames, FRAMES);
     if (!dladdr((void *)(uintptr_t)&hang_asked, &own))
         return;
@@ -161,7 +161,7 @@ static void find_place(struct place *place)
 
 /* ---- communicators ---- */
 
-struct search {
+struct comm_search {
     uint32_t context;
     int32_t rank;
     uint32_t best; /* context of the nearest communicator, plus one */
@@ -170,7 +170,7 @@ struct search {
 
 static bool take_rank(void *arg, const struct mpid_comm_view *view)
 {
-    struct search *search = arg;
+    struct comm_search *search = arg;
     if (view->context > search->context || view->context < search->best)
         return false;
     search->best = view->context + 1;
@@ -184,7 +184,7 @@ static bool take_rank(void *arg, const struct mpid_comm_view *view)
 /* The rank in the world of a rank in a context's communicator, or -1. */
 static int64_t world_rank(uint32_t context, int32_t rank)
 {
-    struct search search = {.context = context, .rank = rank, .world = -1};
+    struct comm_search search = {.context = context, .rank = rank, .world = -1};
     if (hang.each && rank >= 0)
         hang.each(take_rank, &search);
     return search.world;
@@ -327,7 +327,7 @@ void mpid_tell_any(struct mpid_tale *tale)
 /* Begin with a thread. ms: it has waited for, -1: unknown. */
 static void put_thread(struct mpid_tale *tale, int64_t ms)
 {
-    struct place place;
+    struct call_place place;
     size_t begin = tale->len;
     find_place(&place);
     tale->items = 0;
@@ -346,7 +346,7 @@ static void put_thread(struct mpid_tale *tale, int64_t ms)
 /* ---- queues ---- */
 
 /* Equal messages or requests. */
-struct group {
+struct queue_group {
     char kind; /* U: unexpected, P: posted, S: to be sent, I: not started */
     struct mpid_envelope env;
     int64_t peer; /* in the world; of P and I: to be found */
@@ -355,15 +355,15 @@ struct group {
 };
 
 struct groups {
-    struct group group[GROUPS_MAX];
+    struct queue_group group[GROUPS_MAX];
     int count;
     bool cut;
 };
 
-static void count_in(struct groups *groups, const struct group *one)
+static void count_in(struct groups *groups, const struct queue_group *one)
 {
     for (int i = groups->count - 1; i >= 0; i--) {
-        struct group *group = &groups->group[i];
+        struct queue_group *group = &groups->group[i];
         if (group->kind == one->kind && group->peer == one->peer &&
             group->env.context == one->env.context && group->env.rank == one->env.rank &&
             group->env.tag == one->env.tag && group->state == one->state) {
@@ -382,7 +382,7 @@ static void count_in(struct groups *groups, const struct group *one)
 
 static void count_request(const struct mpid_request *request, void *groups)
 {
-    struct group one = {.env = request->place.env, .state = state_of(request)};
+    struct queue_group one = {.env = request->place.env, .state = state_of(request)};
     one.kind = request->kind == MPID_SEND ? 'S' : 'P';
     one.peer = request->kind == MPID_SEND ? world_of(request->vc) : -1;
     one.bytes = request->kind == MPID_SEND ? request->total : request->bytes.len;
@@ -393,7 +393,7 @@ static void count_received(struct groups *groups)
 {
     const struct match *match = &device.match;
     for (const struct unexpected *u = match->first; u; u = u->next) {
-        struct group one = {'U', u->exact.env, world_of(u->vc), "", 0, u->total};
+        struct queue_group one = {'U', u->exact.env, world_of(u->vc), "", 0, u->total};
         count_in(groups, &one);
     }
     match_each_posted(match, count_request, groups);
@@ -420,7 +420,7 @@ static void each_asked(void (*take)(const struct mpid_request *request, void *ar
 static bool count_idle(void *arg, const struct mpid_idle_view *view)
 {
     struct groups *groups = arg;
-    struct group one = {.kind = 'I', .peer = -1, .state = view->sends ? "send" : "recv"};
+    struct queue_group one = {.kind = 'I', .peer = -1, .state = view->sends ? "send" : "recv"};
     one.env =
         (struct mpid_envelope){.context = view->context, .rank = view->rank, .tag = view->tag};
     count_in(groups, &one);
@@ -438,7 +438,7 @@ static void put_queues(struct mpid_tale *tale)
     if (hang.each_idle)
         hang.each_idle(count_idle, groups);
     for (int i = 0; i < groups->count; i++) {
-        const struct group *g = &groups->group[i];
+        const struct queue_group *g = &groups->group[i];
         bool is_named = g->kind == 'P' || g->kind == 'I';
         bool has_state = g->kind == 'S' || g->kind == 'I';
         int64_t peer = is_named ? world_rank(g->env.context, g->env.rank) : g->peer;

@@ -31,7 +31,7 @@ enum {
     QUEUE_PACKETS_MAX = 16 << 10 /* what the device may queue before it must drain */
 };
 
-enum node_kind {
+enum packet_memory {
     NODE_POOLED,
     NODE_HEAP,
     NODE_BORROWED
@@ -39,9 +39,9 @@ enum node_kind {
 
 /* One packet that waits. Copied payloads follow the node; a borrowed one lies in
  * the sender's memory, and its node in the sender's request. */
-struct node {
-    struct node *next;
-    enum node_kind kind;
+struct loopback_packet {
+    struct loopback_packet *next;
+    enum packet_memory kind;
     struct chan_head head;
     struct chan_data data;
 };
@@ -54,11 +54,11 @@ struct loopback_link {
 struct loopback {
     struct chan base;
     const struct chan_env *env;
-    int node_offset; /* from a cookie to its struct node; negative: none */
+    int node_offset; /* from a cookie to its packet; negative: none */
     struct os_pool pool;
     struct loopback_link *link;
     bool opened; /* the device has been told */
-    struct node *first, **last;
+    struct loopback_packet *first, **last;
     size_t packets, bytes; /* in the queue; bytes counts copies */
 };
 
@@ -77,13 +77,14 @@ static int loopback_open(struct chan **chan, const struct chan_env *env, char *w
     self->base = (struct chan){.ops = &chan_loopback, .fd = -1};
     self->env = env;
     self->last = &self->first;
-    self->node_offset = env->reserve(env->device, sizeof(struct node), _Alignof(struct node));
-    os_pool_init(&self->pool, sizeof(struct node) + POOLED_LEN, 64);
+    self->node_offset =
+        env->reserve(env->device, sizeof(struct loopback_packet), _Alignof(struct loopback_packet));
+    os_pool_init(&self->pool, sizeof(struct loopback_packet) + POOLED_LEN, 64);
     *chan = &self->base;
     return 0;
 }
 
-static void node_free(struct loopback *self, struct node *node)
+static void node_free(struct loopback *self, struct loopback_packet *node)
 {
     if (node->kind == NODE_POOLED)
         os_pool_put(&self->pool, node);
@@ -91,9 +92,9 @@ static void node_free(struct loopback *self, struct node *node)
         free(node);
 }
 
-static struct node *queue_pop(struct loopback *self)
+static struct loopback_packet *queue_pop(struct loopback *self)
 {
-    struct node *node = self->first;
+    struct loopback_packet *node = self->first;
     self->first = node->next;
     if (!self->first)
         self->last = &self->first;
@@ -147,12 +148,13 @@ static bool must_copy(const struct loopback *self, const struct chan_data *data)
 }
 
 /* A node with a copy of the payload, or NULL where there is no room. */
-static struct node *node_copy(struct loopback *self, const struct chan_data *data)
+static struct loopback_packet *node_copy(struct loopback *self, const struct chan_data *data)
 {
     if (self->bytes && self->bytes + data->len > QUEUE_BYTES_MAX)
         return NULL;
     bool pooled = data->len <= POOLED_LEN;
-    struct node *node = pooled ? os_pool_get(&self->pool) : malloc(sizeof(*node) + data->len);
+    struct loopback_packet *node =
+        pooled ? os_pool_get(&self->pool) : malloc(sizeof(*node) + data->len);
     if (!node)
         return NULL;
     node->kind = pooled ? NODE_POOLED : NODE_HEAP;
@@ -171,13 +173,13 @@ static int loopback_send(struct chan_link *link, const struct chan_head *head,
     struct loopback *self = ((struct loopback_link *)link)->loopback;
     if (self->packets >= QUEUE_PACKETS_MAX)
         return CHAN_AGAIN;
-    struct node *node;
+    struct loopback_packet *node;
     if (must_copy(self, data)) {
         node = node_copy(self, data);
         if (!node)
             return CHAN_AGAIN;
     } else {
-        node = (struct node *)((char *)data->cookie + self->node_offset);
+        node = (struct loopback_packet *)((char *)data->cookie + self->node_offset);
         node->kind = NODE_BORROWED;
         node->data = *data;
     }
@@ -228,7 +230,7 @@ static void loopback_unlink(struct chan_link *link)
 }
 
 /* Hand one packet to the device. Returns the number of upcalls. */
-static int deliver(struct loopback *self, struct node *node)
+static int deliver(struct loopback *self, struct loopback_packet *node)
 {
     const struct chan_sink *sink = self->env->sink;
     struct chan_peer *peer = self->link->base.peer;

@@ -64,7 +64,7 @@ static bool linger_step(struct lingerer *linger)
 /* Copy the queued payloads, since their senders take them back now. */
 static void keep_queue(struct tcp_link *link)
 {
-    for (struct node *node = link->first; node; node = node->next) {
+    for (struct tcp_packet *node = link->first; node; node = node->next) {
         if (!out_room(&link->out, WIRE_HEADER_LEN + node->data.len - node->gone, true))
             return;
         out_copy_rest(&link->out, node->header, &node->data, node->gone);

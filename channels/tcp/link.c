@@ -95,7 +95,7 @@ static size_t put(struct tcp_link *link, struct iovec *iov, int count, size_t al
 
 static void node_done(struct tcp_link *link)
 {
-    struct node *node = link->first;
+    struct tcp_packet *node = link->first;
     link->first = node->next;
     if (!link->first)
         link->last = &link->first;
@@ -108,7 +108,7 @@ static void node_done(struct tcp_link *link)
 /* Copy of the first node what finds room in the output buffer. */
 static void stage(struct tcp_link *link)
 {
-    struct node *node = link->first;
+    struct tcp_packet *node = link->first;
     size_t all = WIRE_HEADER_LEN + node->data.len;
     if (out_room(&link->out, 1, false))
         node->gone += out_copy_rest(&link->out, node->header, &node->data, node->gone);
@@ -123,7 +123,7 @@ static int gather(const struct tcp_link *link, struct iovec iov[VECTORS], size_t
     *all = link->out.tail - link->out.head;
     if (*all)
         iov[count++] = (struct iovec){link->out.bytes + link->out.head, *all};
-    for (struct node *node = link->first; node && count + 2 <= VECTORS; node = node->next) {
+    for (struct tcp_packet *node = link->first; node && count + 2 <= VECTORS; node = node->next) {
         if (!node->data.base && node->data.len)
             break;
         size_t gone = node->gone;
@@ -142,7 +142,7 @@ static void consume(struct tcp_link *link, size_t n)
 {
     n -= out_drop(&link->out, n);
     while (n) {
-        struct node *node = link->first;
+        struct tcp_packet *node = link->first;
         size_t rest = WIRE_HEADER_LEN + node->data.len - node->gone;
         size_t part = n < rest ? n : rest;
         node->gone += part;
@@ -175,7 +175,7 @@ static void flush(struct tcp_link *link)
 static void queue_node(struct tcp_link *link, const uint8_t *header, const struct chan_data *data,
                        size_t gone)
 {
-    struct node *node = (struct node *)((char *)data->cookie + link->tcp->node_offset);
+    struct tcp_packet *node = (struct tcp_packet *)((char *)data->cookie + link->tcp->node_offset);
     node->next = NULL;
     node->data = *data;
     node->gone = gone;
@@ -357,7 +357,7 @@ static int report_sent(struct tcp_link *link)
 {
     int upcalls = 0;
     while (link_is_up(link) && link->done) {
-        struct node *node = link->done;
+        struct tcp_packet *node = link->done;
         link->done = node->next;
         if (!link->done)
             link->last_done = &link->done;

@@ -42,8 +42,8 @@ enum link_state {
 };
 
 /* A packet that lies in the sender's memory; the node lies in its request. */
-struct node {
-    struct node *next;
+struct tcp_packet {
+    struct tcp_packet *next;
     struct chan_data data;
     size_t gone; /* bytes of header and payload that are on their way */
     uint8_t header[WIRE_HEADER_LEN];
@@ -64,8 +64,8 @@ struct tcp_link {
     uint32_t turn;     /* of tcp->turn, at the last packet that went at once */
 
     struct out out;
-    struct node *first, **last;     /* behind out */
-    struct node *done, **last_done; /* gone, but sent() has not been called */
+    struct tcp_packet *first, **last;     /* behind out */
+    struct tcp_packet *done, **last_done; /* gone, but sent() has not been called */
 
     uint8_t *body; /* rest of a large body: where it goes */
     size_t body_len;

@@ -225,7 +225,8 @@ static int tcp_open(struct chan **chan, const struct chan_env *env, char *why, s
         tcp_close(&tcp->base);
         return rc == -ENOMEM ? rc : -ENODEV;
     }
-    tcp->node_offset = env->reserve(env->device, sizeof(struct node), _Alignof(struct node));
+    tcp->node_offset =
+        env->reserve(env->device, sizeof(struct tcp_packet), _Alignof(struct tcp_packet));
     tcp->base = (struct chan){.ops = &chan_tcp, .fd = tcp->epoll};
     *chan = &tcp->base;
     return 0;

@@ -41,7 +41,7 @@ struct tcp {
     bool deaf;       /* no descriptor was left for the next stranger */
     bool inside;     /* progress() is running */
     bool armed;      /* some thread sleeps on the epoll set: it must know of all */
-    int node_offset; /* from a cookie to its struct node; negative: none */
+    int node_offset; /* from a cookie to its struct tcp_packet; negative: none */
     uint32_t turn;   /* counts progress() */
     uint64_t tick_ns; /* when the timer goes off; 0: it is not set */
     struct tcp_link *links;

@@ -9,7 +9,7 @@
 
 #include "channels/tcp/hash.h"
 
-enum kind {
+enum frame_kind {
     KIND_HELLO = 1,
     KIND_CHALLENGE,
     KIND_PROOF,
@@ -45,7 +45,7 @@ static uint32_t get32(const uint8_t *in)
     return be32toh(value);
 }
 
-static void prefix_put(uint8_t *out, enum kind kind, uint8_t code)
+static void prefix_put(uint8_t *out, enum frame_kind kind, uint8_t code)
 {
     memcpy(out, "Vchn", 4);
     out[4] = WIRE_VERSION;
@@ -86,7 +86,7 @@ static int is_proven(const uint8_t *proof, const uint8_t *prefix, const struct w
     return !wrong;
 }
 
-static int prefix_is(const uint8_t *in, enum kind kind)
+static int prefix_is(const uint8_t *in, enum frame_kind kind)
 {
     return !memcmp(in, "Vchn", 4) && in[4] == WIRE_VERSION && in[5] == kind && !in[7];
 }

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "bnr/client/backend.h"
-#include "bnr/client/wait.h"
+#include "bnr/client/backoff.h"
 #include "bnr/host/fence.h"
 #include "bnr/host/table.h"
 #include "os/futex.h"
@@ -85,7 +85,7 @@ static int native_get(struct backend *b, int owner, const char *key, const void 
         return BNR_ERR_UNSUPPORTED;
     struct table_page *page = table_page(&n->table, local);
     struct kvs log = table_log(&n->table, local);
-    struct wait wait = wait_begin(b->spins, GET_SLEEP_MAX_NS);
+    struct backoff wait = backoff_begin(b->spins, GET_SLEEP_MAX_NS);
     for (;;) {
         uint32_t seen = atomic_load(&page->puts);
         int over = is_over(n, owner, page); /* before the look: what was put is found */
@@ -96,7 +96,7 @@ static int native_get(struct backend *b, int owner, const char *key, const void 
             return BNR_ERR_PROC_FAILED;
         if (flags & BNR_GET_NOWAIT)
             return BNR_ERR_NOT_FOUND;
-        uint64_t sleep_ns = wait_step(&wait);
+        uint64_t sleep_ns = backoff_step(&wait);
         if (sleep_ns) {
             atomic_fetch_add(&page->get_waiters, 1);
             (void)os_futex_wait(&page->puts, seen, sleep_ns);
@@ -109,12 +109,12 @@ static int native_get(struct backend *b, int owner, const char *key, const void 
 static int native_fence(struct backend *b)
 {
     struct native *n = self_of(b);
-    struct wait wait = wait_begin(b->spins, FENCE_SLEEP_MAX_NS);
+    struct backoff wait = backoff_begin(b->spins, FENCE_SLEEP_MAX_NS);
     fence_enter(&n->fence);
     uint32_t ends = atomic_load(b->events);
     int rc;
     while ((rc = fence_poll(&n->fence)) == FENCE_WAITING) {
-        uint64_t sleep_ns = wait_step(&wait);
+        uint64_t sleep_ns = backoff_step(&wait);
         if (sleep_ns)
             fence_sleep(&n->fence, sleep_ns);
         uint32_t now = atomic_load(b->events);

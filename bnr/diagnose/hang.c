@@ -28,7 +28,7 @@ struct row {
     int peer;         /* or this one; -1: any */
 };
 
-struct table {
+struct row_list {
     struct row *rows;
     size_t count, room;
 };
@@ -51,7 +51,7 @@ static int by_rank(const void *va, const void *vb)
 }
 
 /* Take a row over, with its key. Returns 0 or -ENOMEM. */
-static int add_row(struct table *t, struct row row)
+static int add_row(struct row_list *t, struct row row)
 {
     if (t->count == t->room) {
         size_t room = t->room ? t->room * 2 : 64;
@@ -69,7 +69,7 @@ static int add_row(struct table *t, struct row row)
     return 0;
 }
 
-static void free_table(struct table *t)
+static void free_table(struct row_list *t)
 {
     for (size_t i = 0; i < t->count; i++)
         free(t->rows[i].key);
@@ -161,7 +161,7 @@ static char *state_key(const struct hang *h, int rank, const struct hang_thread 
 }
 
 /* What its threads do that are not in MPI. */
-static int add_others(struct table *t, const struct hang *h, int rank)
+static int add_others(struct row_list *t, const struct hang *h, int rank)
 {
     const struct hang_told *told = &h->nodes[rank].told;
     struct row row = {.rank = rank, .ms = -1, .told = told, .peer = -1};
@@ -175,7 +175,7 @@ static int add_others(struct table *t, const struct hang *h, int rank)
     return add_row(t, row);
 }
 
-static int add_states(struct table *t, const struct hang *h, int rank)
+static int add_states(struct row_list *t, const struct hang *h, int rank)
 {
     const struct hang_told *told = &h->nodes[rank].told;
     struct row row = {.rank = rank, .ms = -1, .told = told, .peer = -1};
@@ -290,7 +290,7 @@ static bool is_shown(const struct hang *h, int rank, const struct hang_queue *qu
     return queue->kind != 'P' || queue->peer >= 0 || !words_is_partitioned(told, queue->context);
 }
 
-static int add_queues(struct table *t, const struct hang *h, int rank)
+static int add_queues(struct row_list *t, const struct hang *h, int rank)
 {
     const struct hang_told *told = &h->nodes[rank].told;
     int rc = 0;
@@ -401,7 +401,7 @@ static void write_row(struct hang *h, const struct row *rows, size_t n)
 }
 
 /* Join equal rows and write them in the order of their first ranks. */
-static int write_table(struct hang *h, struct table *t, const char *title)
+static int write_table(struct hang *h, struct row_list *t, const char *title)
 {
     size_t groups = 0;
     if (!t->count)
@@ -429,7 +429,7 @@ static int write_table(struct hang *h, struct table *t, const char *title)
 
 static int write_tables(struct hang *h)
 {
-    struct table states = {0}, queues = {0};
+    struct row_list states = {0}, queues = {0};
     int rc = 0, bad = 0, cut = 0;
     for (int r = 0; r < h->count && !rc; r++) {
         rc = add_states(&states, h, r);

@@ -195,14 +195,14 @@ static void write_late(struct why *w)
     }
 }
 
-struct part {
+struct weak_mark {
     struct why *w;
     int group;
 };
 
 static bool note_weak(void *arg, int target)
 {
-    struct part *part = arg;
+    struct weak_mark *part = arg;
     if (part->w->mark[target] == part->group)
         part->w->weak[target] = true;
     return false;
@@ -212,7 +212,7 @@ static bool note_weak(void *arg, int target)
 static void find_wanted(struct why *w, int group)
 {
     struct hang *h = w->h;
-    struct part part = {w, group};
+    struct weak_mark part = {w, group};
     for (int r = 0; r < h->count; r++)
         if (graph_is_stuck(h, r) && w->mark[r] != group)
             (void)graph_all_targets(h, r, note_weak, &part);

@@ -36,7 +36,7 @@ struct link {
 };
 
 /* The peers of one rank by one kind. */
-struct row {
+struct peer_set {
     int rank;
     char *exact;  /* the set, as ranges */
     char *joined; /* the set with the rank itself */
@@ -190,7 +190,7 @@ static char *format_ranges(const struct link *links, size_t n, int extra)
 }
 
 /* Choose for each row the text by which most rows are alike. */
-static void choose_texts(struct row *rows, size_t n)
+static void choose_texts(struct peer_set *rows, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         char own[16];
@@ -207,7 +207,7 @@ static void choose_texts(struct row *rows, size_t n)
     }
 }
 
-static bool is_like(const struct row *a, const struct row *b)
+static bool is_like(const struct peer_set *a, const struct peer_set *b)
 {
     return (a->shown == a->joined) == (b->shown == b->joined) && !strcmp(a->shown, b->shown);
 }
@@ -228,7 +228,7 @@ static void print_reasons(FILE *to, const char *reasons)
 }
 
 /* Print the row of all ranks that are like rows[i]. */
-static int print_group(struct report *r, const struct kind *kind, struct row *rows, size_t n,
+static int print_group(struct report *r, const struct kind *kind, struct peer_set *rows, size_t n,
                        size_t i)
 {
     struct link *alike = calloc(n, sizeof(*alike));
@@ -259,11 +259,11 @@ static int print_group(struct report *r, const struct kind *kind, struct row *ro
 /* Print the rows of one kind, from its n sorted links. */
 static int print_kind(struct report *r, const struct link *links, size_t n)
 {
-    struct row *rows = calloc(n, sizeof(*rows));
+    struct peer_set *rows = calloc(n, sizeof(*rows));
     size_t count = 0;
     int rc = rows ? 0 : -ENOMEM;
     for (size_t i = 0, len; !rc && i < n; i += len) {
-        struct row *row = &rows[count++];
+        struct peer_set *row = &rows[count++];
         bool self = false;
         for (len = 0; i + len < n && links[i + len].rank == links[i].rank; len++)
             self |= links[i + len].peer == links[i].rank;

@@ -20,7 +20,7 @@
 enum { ID_LEN = 32, ENVIRON_MAX = 512 << 10, LIMIT_S = 30 };
 
 /* An entry of getdents64(). */
-struct entry {
+struct directory_entry {
     uint64_t inode;
     int64_t next;
     unsigned short len;
@@ -121,7 +121,7 @@ static int kill_marked(const struct mark *mark)
     long n;
     while ((n = syscall(SYS_getdents64, proc, buffer, sizeof(buffer))) > 0) {
         for (long at = 0; at < n;) {
-            const struct entry *e = (const struct entry *)(const void *)(buffer + at);
+            const struct directory_entry *e = (const struct directory_entry *)(const void *)(buffer + at);
             pid_t pid = number(e->name);
             if (pid > 1 && pid != getpid() && is_of_job(proc, e->name, mark)) {
                 found++;

@@ -35,13 +35,14 @@ static int copy(pid_t pid, copy_fn call, uintptr_t mine, uint64_t theirs, size_t
     return 0;
 }
 
-static int works(const struct shm_link *link)
+static int works(struct shm_link *link)
 {
     const struct shm_header *theirs = link->theirs;
     uint64_t magic;
+    link->pid = (pid_t)theirs->pid;
     if (!link->shm->may_copy ||
         atomic_load_explicit(&theirs->state, memory_order_acquire) != SHM_OPEN ||
-        copy((pid_t)theirs->pid, process_vm_readv, (uintptr_t)&magic, theirs->magic_at,
+        copy(link->pid, process_vm_readv, (uintptr_t)&magic, theirs->magic_at,
              sizeof(magic)))
         return 0;
     return magic == theirs->magic;
@@ -55,7 +56,7 @@ static int copy_direct(struct chan_link *base, copy_fn call, uintptr_t mine, uin
         link->probed = 1;
         link->unable = !works(link);
     }
-    if (link->unable || copy((pid_t)link->theirs->pid, call, mine, theirs, len)) {
+    if (link->unable || copy(link->pid, call, mine, theirs, len)) {
         link->unable = 1;
         return CHAN_UNABLE;
     }

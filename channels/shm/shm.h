@@ -135,6 +135,7 @@ struct shm_link {
 
     const unsigned char *their_pool;
     uint32_t rank;
+    pid_t pid;           /* that the probe has read; what the peer says later does not count */
     int broken;          /* -errno to report, or 0 */
     uint32_t in_number;  /* of the peer's attempt */
     uint32_t next_first; /* where its next attempt begins, where ends */

@@ -31,7 +31,10 @@ enum {
 };
 
 /* In a send's mode, besides enum mpid_mode: the peer has been asked to cancel it. */
-enum { SEND_CANCEL = 1u << 8 };
+enum {
+    SEND_CANCEL = 1u << 8,
+    SEND_REST = 1u << 9 /* then stream [0, split) as well: the receiver could not read it */
+};
 
 /* Where a request is in its life; struct mpid_request's state. */
 enum car_state {

@@ -52,11 +52,13 @@ struct packet_rts {
 enum packet_engine {
     ENGINE_STREAM, /* the sender sends DATA packets */
     ENGINE_PULL,   /* the receiver copies all of them out of the sender's memory */
-    ENGINE_SPLIT,  /* the receiver pulls [0, split), the sender pushes the rest */
+    ENGINE_SPLIT,  /* the receiver pulls [0, split), the sender pushes the rest; either streams
+                    * what cannot be copied so: for [0, split) a second CTS asks */
     ENGINES
 };
 
-/* Clear to send: the receive is matched. */
+/* Clear to send: the receive is matched. A second one, after SPLIT, asks for a stream of [0, limit),
+ * limit being split of the first. */
 struct packet_cts {
     uint32_t sender_id, receiver_id;
     uint32_t engine;

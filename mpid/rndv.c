@@ -103,16 +103,30 @@ static bool pull(struct mpid_request *request, uint64_t len)
     return false;
 }
 
-static void send_cts(struct mpid_request *request, enum packet_engine engine, uint64_t split)
+static void send_cts(struct mpid_request *request, enum packet_engine engine, uint64_t limit,
+                     uint64_t split)
 {
     struct packet_cts cts = {.sender_id = (uint32_t)request->peer_id,
                              .receiver_id = request->id,
                              .engine = engine,
                              .addr = (uint64_t)(uintptr_t)request->bytes.base,
-                             .limit = request->count,
+                             .limit = limit,
                              .split = split};
     struct chan_head head = packet_head(PACKET_CTS, 0, 0);
     vc_control(request->vc, &head, &cts, sizeof(cts));
+}
+
+/* Read our half of a split message; or, where this memory cannot be read, ask for it as a stream. */
+static void read_half(struct mpid_request *request)
+{
+    struct vc *vc = request->vc;
+    uint32_t id = (uint32_t)request->peer_id;
+    if (!pull(request, request->split)) {
+        send_cts(request, ENGINE_STREAM, request->split, 0);
+        return;
+    }
+    rndv_moved(request, request->split);
+    rndv_send_done(vc, id, MPID_OK);
 }
 
 void rndv_start(struct mpid_request *request, struct vc *vc, uint64_t total, uint64_t addr,
@@ -145,18 +159,13 @@ void rndv_start(struct mpid_request *request, struct vc *vc, uint64_t total, uin
     uint64_t split = engine == ENGINE_SPLIT ? len / 2 & ~(uint64_t)4095 : 0;
     request->split = split;
     device.stats.engine[engine]++;
-    send_cts(request, engine, split);
+    send_cts(request, engine, len, split);
     if (vc->state == VC_FAILED) /* and so is the request */
         return;
     if (len == 0) {
         finish_receive(request);
     } else if (engine == ENGINE_SPLIT) {
-        if (!pull(request, split)) {
-            vc_fail(vc, MPID_LOST, "its memory cannot be read any more");
-            return;
-        }
-        rndv_moved(request, split);
-        rndv_send_done(vc, id, MPID_OK);
+        read_half(request);
     }
 }
 
@@ -168,7 +177,7 @@ struct mpid_request *rndv_target(struct vc *vc, uint32_t id, uint64_t offset, si
         return NULL;
     if (offset > request->count || len > request->count - offset)
         return NULL;
-    if (request->mode == ENGINE_SPLIT) { /* the peer's half comes as a stream */
+    if (request->mode == ENGINE_SPLIT && offset >= request->split) { /* the peer streams its half */
         request->mode = ENGINE_STREAM;
         vc->no_split = true;
     }
@@ -241,9 +250,9 @@ static void split(struct vc *vc, struct mpid_request *request, const struct pack
 {
     const struct chan_direct *direct = vc->bound->ops->direct;
     const char *base = request->bytes.base;
+    request->split = cts->split;
     if (direct->push(vc->bound, base + cts->split, cts->addr + cts->split,
                      request->total - cts->split)) {
-        request->split = cts->split;
         stream(vc, request, cts->split);
         return;
     }
@@ -251,9 +260,33 @@ static void split(struct vc *vc, struct mpid_request *request, const struct pack
     rndv_send_done(vc, cts->receiver_id, MPID_OK);
 }
 
+/* The receiver cannot read its half, and wants it streamed: at once, or behind ours where that
+ * is still under way. */
+static void stream_rest(struct vc *vc, struct mpid_request *request, const struct packet_cts *cts)
+{
+    if (cts->engine != ENGINE_STREAM || cts->limit != request->split ||
+        cts->receiver_id != request->peer_id || request->mode & SEND_REST) {
+        vc_fail(vc, MPID_LOST, "it sent a second CTS packet that fits no half");
+        return;
+    }
+    request->mode |= SEND_REST;
+    if (request->state == CAR_LENT)
+        stream(vc, request, request->total);
+}
+
+static bool is_split(const struct mpid_request *request)
+{
+    return request->split && (request->state == CAR_LENT || request->state == CAR_BULK ||
+                              request->state == CAR_BULK_PENDING);
+}
+
 void rndv_cts(struct vc *vc, const struct packet_cts *cts)
 {
     struct mpid_request *request = asked_send(vc, cts->sender_id);
+    if (request && is_split(request)) {
+        stream_rest(vc, request, cts);
+        return;
+    }
     if (!request || request->state != CAR_ASKED || cts->limit > request->total ||
         cts->split > cts->limit || cts->engine >= ENGINES ||
         (cts->engine == ENGINE_SPLIT && (request->bytes.layout || !vc->bound->ops->direct))) {

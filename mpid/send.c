@@ -298,13 +298,27 @@ static void finish_bulk(struct vc *vc, struct mpid_request *request)
     device_complete(request);
 }
 
+/* Whether there is more to stream: maybe what the receiver was to read itself. */
+static bool has_fragment(struct mpid_request *request)
+{
+    if (request->moved < request->total)
+        return true;
+    if (!(request->mode & SEND_REST))
+        return false;
+    request->mode &= ~SEND_REST;
+    request->moved = 0;
+    request->total = request->split;
+    request->split = 0;
+    return true;
+}
+
 /* Returns whether anything moved. Fragments of several messages take turns. */
 static bool drain_bulk(struct vc *vc)
 {
     bool moved = false;
     for (struct mpid_request *request = vc->bulk, *next; request; request = next) {
         next = request->next;
-        while (request->state == CAR_BULK && request->moved < request->total) {
+        while (request->state == CAR_BULK && has_fragment(request)) {
             int rc = offer_fragment(vc->bound, request);
             if (rc == CHAN_AGAIN)
                 return moved;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Rendezvous by halves, where the sender cannot write into the receiver's memory; and without
- * names for requests. The other side is the test.
+ * Rendezvous by halves, where the sender cannot write into the receiver's memory, or the receiver
+ * cannot read the sender's; and without names for requests. The other side is the test.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -84,6 +84,19 @@ static void test_push(void **state)
     assert_true(mpid_is_complete(&send));
 }
 
+/* DATA packets of these bytes have been sent. */
+static void sent_as_data(uint64_t from, uint64_t to)
+{
+    for (uint64_t at = from; at < to;) {
+        struct beneath_packet *packet = next_of(PACKET_DATA);
+        assert_int_equal(packet_id(&packet->head), 5);
+        assert_int_equal(packet->head.word[1], at);
+        assert_memory_equal(packet->data, memory + at, packet->len);
+        at += packet->len;
+        free(packet);
+    }
+}
+
 /* The half that cannot be written is streamed. The send is complete once it is out, and the
  * receiver has read the other half, be that before or after. */
 static void stream_half(bool reads_first)
@@ -96,14 +109,7 @@ static void stream_half(bool reads_first)
         done_arrives(send.id, MPID_OK);
     assert_false(mpid_is_complete(&send));
     (void)mpid_progress();
-    for (uint64_t at = HALF; at < LEN;) {
-        struct beneath_packet *packet = next_of(PACKET_DATA);
-        assert_int_equal(packet_id(&packet->head), 5);
-        assert_int_equal(packet->head.word[1], at);
-        assert_memory_equal(packet->data, memory + at, packet->len);
-        at += packet->len;
-        free(packet);
-    }
+    sent_as_data(HALF, LEN);
     assert_null(beneath_sent(PEER));
     assert_int_equal(mpid_is_complete(&send), reads_first);
     if (!reads_first)
@@ -123,6 +129,107 @@ static void test_read_then_stream(void **state)
 {
     (void)state;
     stream_half(true);
+}
+
+/* The receiver asks for its half as a stream. */
+static void ask_again(uint32_t id, uint64_t limit)
+{
+    struct packet_cts cts = {.sender_id = id, .receiver_id = 5, .limit = limit};
+    beneath_arrive(PEER, packet_head(PACKET_CTS, 0, 0), &cts, sizeof(cts));
+}
+
+static void assert_sent(const struct mpid_request *send)
+{
+    assert_null(beneath_sent(PEER));
+    assert_true(mpid_is_complete(send));
+    assert_int_equal(send->error, MPID_OK);
+    assert_int_equal(beneath_vc(PEER)->unfinished, 0);
+    assert_int_equal(beneath_vc(PEER)->state, VC_OPEN);
+}
+
+static void test_unreadable(void **state)
+{
+    (void)state;
+    struct mpid_request send;
+    lend(&send);
+    free(next_of(PACKET_DONE));
+    ask_again(send.id, HALF);
+    assert_false(mpid_is_complete(&send));
+    (void)mpid_progress();
+    sent_as_data(0, HALF);
+    assert_sent(&send);
+}
+
+/* Neither can be copied: the receiver asks before the sender's half is out, or after. */
+static void stream_both(bool asks_first)
+{
+    struct mpid_request send;
+    beneath.direct_fails = true;
+    lend(&send);
+    if (asks_first)
+        ask_again(send.id, HALF);
+    (void)mpid_progress();
+    sent_as_data(HALF, LEN);
+    if (!asks_first) {
+        assert_null(beneath_sent(PEER));
+        assert_false(mpid_is_complete(&send));
+        ask_again(send.id, HALF);
+        (void)mpid_progress();
+    }
+    sent_as_data(0, HALF);
+    assert_sent(&send);
+}
+
+static void test_unreadable_at_once(void **state)
+{
+    (void)state;
+    stream_both(true);
+}
+
+static void test_unreadable_later(void **state)
+{
+    (void)state;
+    stream_both(false);
+}
+
+/* A fragment that the channel still reads is waited for. */
+static void test_unreadable_pending(void **state)
+{
+    (void)state;
+    struct mpid_request send;
+    beneath.direct_fails = true;
+    lend(&send);
+    beneath.outcome = CHAN_PENDING;
+    (void)mpid_progress();
+    ask_again(send.id, HALF);
+    for (int i = 0; i < 100 && !mpid_is_complete(&send); i++) {
+        beneath_drain(PEER);
+        (void)mpid_progress();
+    }
+    assert_sent(&send);
+}
+
+static void test_second_cts_of_another_half(void **state)
+{
+    (void)state;
+    struct mpid_request send;
+    lend(&send);
+    free(next_of(PACKET_DONE));
+    ask_again(send.id, LEN);
+    assert_int_equal(beneath_vc(PEER)->state, VC_FAILED);
+    assert_int_equal(send.error, MPID_LOST);
+}
+
+static void test_third_cts(void **state)
+{
+    (void)state;
+    struct mpid_request send;
+    lend(&send);
+    free(next_of(PACKET_DONE));
+    ask_again(send.id, HALF);
+    ask_again(send.id, HALF);
+    assert_int_equal(beneath_vc(PEER)->state, VC_FAILED);
+    assert_int_equal(send.error, MPID_LOST);
 }
 
 /* ---- the receiver ---- */
@@ -165,6 +272,62 @@ static void test_streamed_half(void **state)
     assert_int_equal(halves, 1); /* never again */
 }
 
+/* Arrivals of DATA up to here. */
+static void data_arrives(uint32_t id, uint64_t from, uint64_t to)
+{
+    for (uint64_t at = from; at < to; at += 8192)
+        beneath_arrive(PEER, packet_head(PACKET_DATA, id, at), memory, 8192);
+}
+
+/* A message whose sender's memory cannot be read, though that of others before it could: what
+ * the sender has written counts, and the rest is asked for. */
+static void receive_unreadable(bool peer_writes)
+{
+    struct mpid_request recv;
+    struct packet_rts rts = {.total = LEN, .addr = 4096, .id = 9};
+    struct packet_cts cts;
+    for (int i = 0; i < 5; i++)
+        (void)receive_one();
+    beneath_vc(PEER)->no_split = false; /* as receive_one() does not write */
+    beneath.direct_fails = true;
+    mpid_recv(&recv, &theirs, &bytes);
+    beneath_arrive(PEER, packet_message(PACKET_RTS, &theirs), &rts, sizeof(rts));
+    struct beneath_packet *packet = next_of(PACKET_CTS);
+    memcpy(&cts, packet->data, sizeof(cts));
+    free(packet);
+    assert_int_equal(cts.engine, ENGINE_SPLIT);
+    assert_int_equal(beneath_vc(PEER)->state, VC_OPEN);
+    packet = next_of(PACKET_CTS);
+    memcpy(&cts, packet->data, sizeof(cts));
+    free(packet);
+    assert_int_equal(cts.engine, ENGINE_STREAM);
+    assert_int_equal(cts.sender_id, 9);
+    assert_int_equal(cts.limit, HALF);
+    if (peer_writes)
+        done_arrives(cts.receiver_id, MPID_OK);
+    else
+        data_arrives(cts.receiver_id, HALF, LEN);
+    assert_false(mpid_is_complete(&recv));
+    data_arrives(cts.receiver_id, 0, HALF);
+    assert_true(mpid_is_complete(&recv));
+    assert_int_equal(recv.error, MPID_OK);
+    assert_int_equal(recv.count, LEN);
+    assert_null(beneath_sent(PEER));
+    assert_int_equal(receive_one(), ENGINE_STREAM);
+}
+
+static void test_receive_unreadable(void **state)
+{
+    (void)state;
+    receive_unreadable(true);
+}
+
+static void test_receive_unreadable_unwritable(void **state)
+{
+    (void)state;
+    receive_unreadable(false);
+}
+
 /* ---- no names ---- */
 
 /* The sender is told, and does not wait for ever. */
@@ -205,6 +368,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         DEVICE_TEST(test_push),          DEVICE_TEST(test_stream_then_read),
         DEVICE_TEST(test_read_then_stream), DEVICE_TEST(test_streamed_half),
+        DEVICE_TEST(test_unreadable),    DEVICE_TEST(test_unreadable_at_once),
+        DEVICE_TEST(test_unreadable_later), DEVICE_TEST(test_unreadable_pending),
+        DEVICE_TEST(test_second_cts_of_another_half), DEVICE_TEST(test_third_cts),
+        DEVICE_TEST(test_receive_unreadable), DEVICE_TEST(test_receive_unreadable_unwritable),
         DEVICE_TEST(test_no_names),      DEVICE_TEST(test_told_of_no_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

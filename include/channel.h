@@ -30,6 +30,8 @@
  *   that it was and is no more. After refused() and lost() no upcall follows,
  *   and the device calls unlink(), which frees it. Data may be sent from the
  *   return of link() on: send() answers CHAN_AGAIN while it cannot take it.
+ *   Where the process of the peer ends, the device says finish(): the channel
+ *   brings what that process has sent, and ends the link behind it.
  */
 #ifndef CHANNEL_H
 #define CHANNEL_H
@@ -257,8 +259,17 @@ struct chan_ops {
     /* End a link and free it. What was sent and taken still goes out where it can. */
     void (*unlink)(struct chan_link *link);
 
+    /* The process of the link's peer has ended. Takes no more packets, and has progress()
+     * bring all that the peer has sent, however busy other links are, then call lost(); or, where
+     * the peer has not answered, opened() and lost(), or refused(). What has been sent may
+     * arrive late, as the network holds it until it is read; where nothing comes for a long
+     * time, the link ends all the same. Once a link is enough. NULL: no link leads to another
+     * process. */
+    void (*finish)(struct chan_link *link);
+
     /* Move what can move now: in, out, and connections. Returns the number of
-     * upcalls made. */
+     * upcalls made. A process that has ended may have begun a link, and sent packets over it,
+     * that nobody here knows of: this call finds it, and calls asked(). */
     int (*progress)(struct chan *chan);
 
     /* Announce that this process is about to sleep. Returns 0, or CHAN_AGAIN

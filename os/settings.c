@@ -38,7 +38,8 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
     [OS_SETTING_CONNECT_TIMEOUT_MS] = {"connect_timeout_ms", OS_TYPE_INT, "20000", "ms",
                                        "How long it may take until a peer's host takes a "
                                        "connection; the peer itself may be computing, and take "
-                                       "longer.", OS_UNTIL_END},
+                                       "longer. Also how long nothing may come of what a process "
+                                       "has sent that has ended.", OS_UNTIL_END},
     [OS_SETTING_REPORT] = {"report", OS_TYPE_BOOL, "0", "",
                            "Whether ranks tell mpiexec at the end which channel each pair used; "
                            "mpiexec --report sets it.", OS_UNTIL_END},

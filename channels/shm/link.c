@@ -42,7 +42,7 @@ static inline void publish(struct shm_link *link, struct shm_ring_slot *slot, en
 int shm_link_refresh(struct shm_link *link)
 {
     uint32_t limit = link->out.limit;
-    if (link->broken)
+    if (link->broken || link->last)
         return 0;
     if (shm_ring_refresh(&link->out, &link->out_lines->credit)) {
         link->broken = -EPROTO;
@@ -103,7 +103,7 @@ static __attribute__((noinline)) int send_slow(struct shm_link *link, const stru
 {
     enum shm_kind kind = SHM_KIND_INLINE;
     assert(data->len <= SHM_CHUNK_MAX);
-    if (link->broken || link->phase == SHM_GONE)
+    if (link->broken || link->last || link->phase == SHM_GONE)
         return CHAN_AGAIN;
     if (shm_ring_full(&link->out) && !shm_link_refresh(link))
         return starve(link);
@@ -422,6 +422,14 @@ int shm_link_return(struct shm_link *link)
     return (int)count;
 }
 
+void shm_link_finish(struct chan_link *base)
+{
+    struct shm_link *link = (struct shm_link *)base;
+    link->last = 1;
+    link->out.limit = link->out.sent;
+    link->shm->chores = 1;
+}
+
 void shm_link_end(struct chan_link *base)
 {
     struct shm_link *link = (struct shm_link *)base;
@@ -430,9 +438,12 @@ void shm_link_end(struct chan_link *base)
     atomic_store_explicit(&link->out_lines->sent, link->out.sent, memory_order_relaxed);
     give(link);
     feed(link);
+    if (link->last) /* which nobody reads any more */
+        shm_chunk_collect(&shm->pool, &link->flights, link->out.sent);
     if (link->ends || link->phase == SHM_GONE)
         shm->news_seen--; /* so that the peer's new attempt is looked at again */
     link->ends = 0;
+    link->last = 0;
     link->hears = 0;
     shm->ahead.end = 0;
     link->phase = SHM_IDLE;

@@ -314,14 +314,25 @@ static int attend_calling(struct shm *shm, struct shm_link *link)
         shm->sink->opened(&link->base);
         return 1;
     }
-    if (!link->broken && !said)
+    if (!link->broken && !link->last && !said)
         return 0;
     link->phase = SHM_GONE;
     link->hears = 0;
-    if (said)
+    if (said || (link->last && !link->broken))
         upcalls += shm_link_return(link);
     if (link->phase == SHM_GONE)
-        shm->sink->refused(&link->base, said, whys[said]);
+        shm->sink->refused(&link->base, said, link->last ? "its process has ended" : whys[said]);
+    return upcalls;
+}
+
+/* Of a peer that has ended, read what its ring still holds, a part at a time. Returns the number
+ * of upcalls. */
+static int read_last(struct shm *shm, struct shm_link *link)
+{
+    int upcalls = shm_link_receive(link);
+    shm->chores = 1;
+    if (link->last && !link->broken && !shm_link_has_packet(link))
+        link->broken = -ECONNRESET;
     return upcalls;
 }
 
@@ -332,6 +343,10 @@ static int attend(struct shm *shm, struct shm_link *link)
 
     if (link->phase == SHM_CALLING)
         upcalls = attend_calling(shm, link);
+    if (link->phase != SHM_UP)
+        return upcalls;
+    if (link->last && !link->broken)
+        upcalls += read_last(shm, link);
     if (link->phase != SHM_UP)
         return upcalls;
     if (link->ends && link->in.received == link->next_first)
@@ -545,6 +560,7 @@ const struct chan_ops chan_shm = {
     .match = shm_match,
     .link = shm_link,
     .unlink = shm_link_end,
+    .finish = shm_link_finish,
     .progress = shm_progress,
     .arm = shm_arm,
     .disarm = shm_disarm,

@@ -127,6 +127,7 @@ struct shm_link {
     uint8_t phase;   /* enum shm_phase */
     uint8_t hears;   /* the peer's attempt has come: its ring is ours to read */
     uint8_t ends;    /* the peer has begun anew: read no further than next_first */
+    uint8_t last;    /* the peer's process has ended: what its ring holds is all */
     uint8_t fenced;  /* sends need a full fence before looking at sleeping */
     uint8_t starved; /* send() has answered CHAN_AGAIN since the last packet taken */
     uint8_t listed;  /* stands in shm->listening */
@@ -211,6 +212,8 @@ enum chan_answer shm_link_answer(const struct shm_link *link);
 /* Give back to the device what was sent in an attempt that is refused. Returns the number of
  * upcalls. */
 int shm_link_return(struct shm_link *link);
+/* The peer's process has ended: ops' finish. */
+void shm_link_finish(struct chan_link *base);
 /* End the link: ops' unlink. */
 void shm_link_end(struct chan_link *base);
 

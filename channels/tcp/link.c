@@ -12,6 +12,8 @@
 
 #include "channels/tcp/dial.h"
 #include "channels/tcp/input.h"
+#include "os/clock.h"
+#include "os/settings.h"
 #include "slots.h"
 
 extern const struct chan_ops chan_tcp;
@@ -155,7 +157,7 @@ static void consume(struct tcp_link *link, size_t n)
 /* Write until all is gone or the socket is full. */
 static void flush(struct tcp_link *link)
 {
-    while (link->state == LINK_OPEN && !link->full &&
+    while (link->state == LINK_OPEN && !link->full && !link->end_ns &&
            (link->first || link->out.tail > link->out.head)) {
         struct iovec iov[VECTORS];
         size_t all;
@@ -281,6 +283,30 @@ static int link_send(struct chan_link *base, const struct chan_head *head,
                                     : send_pieces(link, header, data);
 }
 
+/* ---- the peer's process has ended ---- */
+
+static int send_no_more(struct chan_link *base, const struct chan_head *head,
+                        const struct chan_data *data)
+{
+    (void)base, (void)head, (void)data;
+    return CHAN_AGAIN;
+}
+
+/* From now on, or from the last bytes that came. */
+static void set_end(struct tcp_link *link)
+{
+    link->end_ns = os_now_ns() + (uint64_t)os_setting(OS_SETTING_CONNECT_TIMEOUT_MS) * 1000000u;
+}
+
+void link_finish(struct tcp_link *link)
+{
+    if (link->end_ns || link->state == LINK_OVER)
+        return;
+    link->base.send = send_no_more;
+    set_end(link);
+    tcp_want_tick(link->tcp, link->end_ns);
+}
+
 /* ---- input ---- */
 
 /* Read what there is. *drained says whether the socket is empty. */
@@ -302,6 +328,8 @@ static int receive(struct tcp_link *link, bool *drained)
         }
         if (got <= 0)
             return upcalls + link_lose(link, got < 0 ? -errno : -ECONNRESET);
+        if (link->end_ns)
+            set_end(link);
         upcalls += input_take(link, (size_t)got);
         if ((size_t)got < all && link_is_up(link) && link->state == LINK_OPEN)
             break; /* level-triggered: should more be there, epoll says so again */
@@ -386,7 +414,8 @@ bool link_all_out(struct chan *chan)
 {
     const struct tcp *tcp = (struct tcp *)chan;
     for (const struct tcp_link *link = tcp->links; link; link = link->next)
-        if (link->state == LINK_OPEN && (link->first || link->out.tail > link->out.head))
+        if (link->state == LINK_OPEN && !link->end_ns &&
+            (link->first || link->out.tail > link->out.head))
             return false;
     return true;
 }
@@ -400,6 +429,43 @@ int link_work(struct tcp *tcp)
         upcalls += work(link);
     }
     return upcalls;
+}
+
+/* Nothing has come for long, unless it waits to be read: this process may have been away. */
+static int wait_no_longer(struct tcp_link *link)
+{
+    bool drained;
+    if (!link_is_up(link)) {
+        dial_stop(link->dial);
+        return link_refuse(link, CHAN_ACCEPT, "its process has ended");
+    }
+    uint64_t before_ns = link->end_ns;
+    int upcalls = receive(link, &drained);
+    return upcalls || !link_is_up(link) || link->end_ns != before_ns
+               ? upcalls
+               : link_lose(link, -ETIMEDOUT);
+}
+
+int link_tick(struct tcp *tcp, uint64_t now_ns)
+{
+    for (struct tcp_link *link = tcp->links, *next; link; link = next) {
+        next = link->next;
+        if (!link->end_ns || now_ns < link->end_ns || link->state == LINK_OVER)
+            continue;
+        int upcalls = wait_no_longer(link);
+        if (upcalls)
+            return upcalls; /* which may have ended other links: the next tick sees to them */
+    }
+    return 0;
+}
+
+uint64_t link_next(const struct tcp *tcp)
+{
+    uint64_t next_ns = TCP_NEVER;
+    for (const struct tcp_link *link = tcp->links; link; link = link->next)
+        if (link->end_ns && link->end_ns < next_ns && link->state != LINK_OVER)
+            next_ns = link->end_ns;
+    return next_ns;
 }
 
 int link_event(struct tcp_link *link, bool input, bool output)

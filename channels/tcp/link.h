@@ -62,6 +62,8 @@ struct tcp_link {
     struct tcp_link *dirty_next;
     struct dial *dial; /* while dialing */
     uint32_t turn;     /* of tcp->turn, at the last packet that went at once */
+    uint64_t end_ns;   /* the peer's process has ended: when to wait no longer for what it has
+                        * sent; else 0 */
 
     struct out out;
     struct tcp_packet *first, **last;     /* behind out */
@@ -93,6 +95,9 @@ struct tcp_link *link_of(const struct chan_peer *peer);
 struct tcp_link *link_find(struct tcp *tcp, const struct chan_gid *gid, uint32_t rank);
 /* End it and free it; what is on its way lingers. */
 void link_destroy(struct tcp_link *link);
+/* The peer's process has ended: send no more, for it would answer by a reset, which takes what it
+ * has sent from us; and bound the wait for the rest. */
+void link_finish(struct tcp_link *link);
 
 /* The connection is there: fd, already watched for link->sock. Calls opened(). */
 int link_open(struct tcp_link *link);
@@ -107,6 +112,9 @@ int link_poll(struct tcp *tcp); /* the hot one */
 /* Let epoll watch the hot link again. */
 void link_cool(struct tcp *tcp);
 int link_work(struct tcp *tcp); /* the dirty ones */
+int link_tick(struct tcp *tcp, uint64_t now_ns);
+/* When link_tick() is to be called next. */
+uint64_t link_next(const struct tcp *tcp);
 /* Whether nothing that was taken waits here. */
 bool link_all_out(struct chan *chan);
 

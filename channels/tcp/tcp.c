@@ -294,9 +294,19 @@ static int tcp_link(struct chan *chan, struct chan_peer *peer, const char *their
     return 0;
 }
 
+static struct tcp_link *link_from(struct chan_link *link)
+{
+    return (struct tcp_link *)((char *)link - offsetof(struct tcp_link, base));
+}
+
+static void tcp_finish(struct chan_link *link)
+{
+    link_finish(link_from(link));
+}
+
 static void tcp_unlink(struct chan_link *link)
 {
-    link_destroy((struct tcp_link *)((char *)link - offsetof(struct tcp_link, base)));
+    link_destroy(link_from(link));
 }
 
 /* ---- progress and sleep ---- */
@@ -307,10 +317,11 @@ static int on_tick(struct tcp *tcp)
     if (read(tcp->tick.fd, &times, sizeof(times)) < 0 && errno != EAGAIN)
         return 0;
     tcp->tick_ns = 0;
-    int upcalls = dial_tick(tcp, now) + listen_tick(tcp, now);
+    int upcalls = dial_tick(tcp, now) + listen_tick(tcp, now) + link_tick(tcp, now);
     linger_tick(tcp, now);
     tcp_want_tick(tcp, dial_next(tcp));
     tcp_want_tick(tcp, listen_next(tcp, now));
+    tcp_want_tick(tcp, link_next(tcp));
     tcp_want_tick(tcp, linger_next(tcp, now));
     return upcalls;
 }
@@ -393,6 +404,7 @@ const struct chan_ops chan_tcp = {
     .match = tcp_match,
     .link = tcp_link,
     .unlink = tcp_unlink,
+    .finish = tcp_finish,
     .progress = tcp_progress,
     .arm = tcp_arm,
     .disarm = tcp_disarm,

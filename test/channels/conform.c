@@ -15,6 +15,7 @@
 
 #include "os/clock.h"
 #include "os/futex.h"
+#include "test/channels/conform_ended.h"
 #include "test/channels/fake.h"
 
 enum {
@@ -441,27 +442,6 @@ static void case_all_to_all(struct fake *fake, const struct conform_traits *trai
 
 /* ---- faults ---- */
 
-static void case_killed(struct fake *fake, const struct conform_traits *traits)
-{
-    fake->peer[other(fake)].may_lose = true;
-    struct fake_peer *peer = joined(fake);
-    fake_send(peer, 500, FAKE_PLAIN);
-    fake_until_packets(fake, peer, 1, WAIT_MS);
-    if (fake->rank == 1)
-        raise(SIGKILL);
-    uint64_t end = os_now_ns() + 2000000000u;
-    while (peer->link && os_now_ns() < end) {
-        fake_send(peer, 1000, FAKE_TRY | FAKE_COOKIE);
-        if (peer->link)
-            fake_step(fake, UINT64_MAX, "nothing");
-    }
-    FAKE_CHECK(fake, peer->lost == 1 || !traits->notices_death, "lost() did not come in 2 s");
-    if (peer->link)
-        fake_unlink(peer);
-    fake->ops->close(fake->chan);
-    _exit(0);
-}
-
 static void case_wrong_secret(struct fake *fake, const struct conform_traits *traits)
 {
     struct fake_peer *peer = &fake->peer[other(fake)];
@@ -661,6 +641,10 @@ static const struct conform_case cases[] = {
     {"refused", 2, 0, case_refused, "a refusal has a reason, and packets come back"},
     {"all_to_all", 4, 0, case_all_to_all, "four processes link and talk at once"},
     {"killed", 2, KILLS_LAST, case_killed, "the death of a peer hangs nobody"},
+    {"ended", 3, 0, case_ended, "what a process has sent before its end arrives, amid a stream"},
+    {"ended_early", 2, 0, case_ended_early, "the same of one that was not known"},
+    {"ended_mute", 2, 0, case_ended_mute, "who has ended without an answer is refused"},
+    {"ended_held", 2, 0, case_ended_held, "a child that holds all descriptors delays no end"},
     {"wrong_secret", 2, NEEDS_SECRET, case_wrong_secret, "who lacks the secret is refused"},
     {"hostile", 3, NEEDS_HOSTILE, case_hostile, "garbage from outside changes nothing"},
     {"sleep", 2, SELF_TOO, case_sleep, "no wake-up is lost"},

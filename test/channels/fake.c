@@ -4,12 +4,14 @@
 #include "test/channels/fake.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "os/clock.h"
@@ -199,6 +201,8 @@ static void on_opened(struct chan_link *link)
     peer->link = link;
     peer->open = true;
     peer->opened++;
+    if (peer->ended && fake->ops->finish)
+        fake->ops->finish(link);
 }
 
 static void on_refused(struct chan_link *link, enum chan_answer answer, const char *why)
@@ -306,6 +310,7 @@ void fake_start(struct fake *fake, struct fake_world *world, const struct chan_o
     rc = ops->card(fake->chan, world->card[rank]);
     FAKE_CHECK(fake, !rc, "card() failed: %s", strerror(-rc));
     fake->requests_exist = true;
+    atomic_store(&world->pid[rank], (int32_t)getpid());
     fake_barrier_still(fake);
 }
 
@@ -410,6 +415,18 @@ void fake_unlink(struct fake_peer *peer)
         FAKE_CHECK(fake, !peer->base.slot[i], "unlink() left endpoint slot %d set", i);
     peer->link = NULL;
     peer->open = false;
+}
+
+void fake_await_end(struct fake *fake, int rank)
+{
+    struct fake_peer *peer = &fake->peer[rank];
+    int fd = (int)syscall(SYS_pidfd_open, (pid_t)atomic_load(&fake->world->pid[rank]), 0);
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    FAKE_CHECK(fake, fd >= 0 && poll(&p, 1, SEND_LIMIT_MS) == 1, "rank %d does not end", rank);
+    close(fd);
+    peer->ended = peer->may_lose = true;
+    if (peer->link && fake->ops->finish)
+        fake->ops->finish(peer->link);
 }
 
 static void read_pieces(const struct chan_data *data, size_t offset, void *to, size_t len)

@@ -30,6 +30,7 @@ struct fake_world {
     _Atomic uint32_t flag[FAKE_FLAGS];
     _Atomic uint64_t word[FAKE_FLAGS];
     char card[FAKE_PROCS][CHAN_CARD_MAX];
+    _Atomic int32_t pid[FAKE_PROCS];
     char why[FAKE_PROCS][256]; /* what went wrong, or why the channel cannot run */
     struct chan_gid gid;
     int memory_fd; /* FAKE_PROCS parts of FAKE_MEMORY bytes */
@@ -50,6 +51,7 @@ struct fake_peer {
     struct chan_link *link; /* NULL: none */
     bool open;              /* opened(), and not yet gone */
     bool may_lose;          /* lost() is no error now */
+    bool ended;             /* its process has ended, and the channel is told so of each link */
     int opened, refused, lost, asked;
     enum chan_answer answer; /* of the last refused() */
     uint64_t out, in;        /* packets sent, arrived; numbers them */
@@ -114,6 +116,9 @@ void fake_barrier_still(struct fake *fake);
 /* Start a link to rank, through its card in the world. */
 struct fake_peer *fake_link(struct fake *fake, int rank);
 void fake_unlink(struct fake_peer *peer);
+
+/* Wait until the process of a rank has ended, without progress, and tell the channel. */
+void fake_await_end(struct fake *fake, int rank);
 
 /* Send the next packet of this link, with len bytes (max_data at most) made from its number.
  * Returns false at CHAN_AGAIN with FAKE_TRY; without, it makes progress until it is taken. */

@@ -26,7 +26,7 @@ struct peer {
     struct rank *of;
     struct chan_link *link;
     uint64_t out, in; /* packets */
-    int opened, lost, refused;
+    int opened, lost, ended, refused; /* lost to nonsense; to an end */
     enum chan_answer answer;
 };
 
@@ -96,6 +96,7 @@ static void on_lost(struct chan_link *link, int rc)
 {
     struct peer *peer = (struct peer *)link->peer;
     peer->lost += rc == -EPROTO;
+    peer->ended += rc == -ECONNRESET;
     peer->link = NULL;
     link->ops->unlink(link);
 }
@@ -299,6 +300,33 @@ static void test_blind(void)
     stop(2);
 }
 
+/* All have sent, more of them than one call looks at, and then ended one after the other: each
+ * ring is read empty, and then its link is lost. */
+static void test_ended(void)
+{
+    int missing = 0, early = 0;
+    start(RANKS);
+    for (int r = 1; r < RANKS; r++)
+        connect_to(r, 0);
+    for (int i = 0; i < 4; i++)
+        progress_all(RANKS);
+    for (int r = 1; r < RANKS; r++)
+        for (int i = 0; i < SHM_RING_SLOTS; i++)
+            missing += send_to(&ranks[r].peer[0], i % 4 ? 40 : 3000) != 0;
+    for (int r = RANKS - 1; r > 0; r--) {
+        struct peer *peer = &ranks[0].peer[r];
+        chan_shm.finish(peer->link);
+        early += send_to(peer, 8) != CHAN_AGAIN;
+        for (int i = 0; i < 4 && peer->link; i++)
+            chan_shm.progress(ranks[0].chan);
+        missing += peer->in != SHM_RING_SLOTS || peer->ended != 1;
+    }
+    claim(!missing && !wrong, "what each of 23 processes that end has left in its ring arrives");
+    claim(!early, "nothing is taken for them any more");
+    claim(!ranks[0].chan->links, "and their links end");
+    stop(RANKS);
+}
+
 static void test_cards(void)
 {
     static const char *const bad[] = {"",         "index=",   "index=2",
@@ -330,6 +358,7 @@ int main(void)
     test_slots();
     test_words();
     test_blind();
+    test_ended();
     test_cards();
     printf("1..%d\n", cases);
     return failures ? 1 : 0;

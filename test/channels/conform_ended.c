@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Processes that end; see conform_ended.h. */
+#include "test/channels/conform_ended.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "os/clock.h"
+#include "os/settings.h"
+#include "test/channels/conform.h"
+#include "test/channels/fake.h"
+
+enum { WAIT_MS = 15000, MANY = 400 };
+
+/* The first rank links to the second one. Returns the other's record for either of them. */
+static struct fake_peer *join(struct fake *fake, int from, int to)
+{
+    struct fake_peer *peer = &fake->peer[fake->rank == from ? to : from];
+    if (fake->rank == from)
+        fake_link(fake, to);
+    fake_until(fake, &peer->opened, 1, WAIT_MS, "opened()");
+    return peer;
+}
+
+void case_killed(struct fake *fake, const struct conform_traits *traits)
+{
+    fake->peer[1 - fake->rank].may_lose = true;
+    struct fake_peer *peer = join(fake, 0, 1);
+    fake_send(peer, 500, FAKE_PLAIN);
+    fake_until_packets(fake, peer, 1, WAIT_MS);
+    if (fake->rank == 1)
+        raise(SIGKILL);
+    uint64_t end = os_now_ns() + 2000000000u;
+    while (peer->link && os_now_ns() < end) {
+        fake_send(peer, 1000, FAKE_TRY | FAKE_COOKIE);
+        if (peer->link)
+            fake_step(fake, UINT64_MAX, "nothing");
+    }
+    FAKE_CHECK(fake, peer->lost == 1 || !traits->notices_death, "lost() did not come in 2 s");
+    if (peer->link)
+        fake_unlink(peer);
+    fake->ops->close(fake->chan);
+    _exit(0);
+}
+
+/* End this process, once what was sent has left its memory; its links are not unlinked. */
+static _Noreturn void end(struct fake *fake, const struct fake_peer *peer)
+{
+    uint64_t deadline_ns = os_now_ns() + WAIT_MS * 1000000ull;
+    while (fake->ops->is_out && !fake->ops->is_out(fake->chan))
+        fake_step(fake, deadline_ns, "what was sent to leave this process");
+    atomic_store(&fake->world->word[0], peer->out);
+    _exit(0);
+}
+
+/* Send what is taken without the receiver, MANY packets at most. */
+static void send_many(struct fake_peer *peer)
+{
+    for (int i = 0; i < MANY; i++)
+        if (!fake_send(peer, i % 8 ? 40 : 30000, FAKE_TRY))
+            return;
+}
+
+/* All that the peer has sent is here before its link is lost, and nothing more is taken. */
+static void await_rest(struct fake *fake, struct fake_peer *peer)
+{
+    uint64_t sent = atomic_load(&fake->world->word[0]);
+    struct chan_head head = {{0, 0}};
+    struct chan_data data = {.len = 0};
+    for (int i = 0; i < 200; i++)
+        FAKE_CHECK(fake, peer->link->send(peer->link, &head, &data) == CHAN_AGAIN,
+                   "a packet is taken for a process that has ended");
+    fake_until(fake, &peer->lost, 1, WAIT_MS, "lost()");
+    FAKE_CHECK(fake, peer->in == sent, "%lu packets of %lu came before lost()",
+               (unsigned long)peer->in, (unsigned long)sent);
+    fake_run(fake, 20);
+    FAKE_CHECK(fake, peer->lost == 1 && peer->in == sent, "upcalls after lost()");
+}
+
+void case_ended(struct fake *fake, const struct conform_traits *traits)
+{
+    (void)traits;
+    struct fake_peer *first = fake->rank < 2 ? join(fake, 1, 0) : NULL;
+    struct fake_peer *second = fake->rank != 1 ? join(fake, 2, 0) : NULL;
+    fake_barrier(fake);
+    if (fake->rank == 1) {
+        send_many(first);
+        end(fake, first);
+    }
+    if (fake->rank == 2) {
+        while (!atomic_load(&fake->world->flag[0]))
+            fake_send(second, 10000, FAKE_MORE);
+        _exit(0);
+    }
+    fake_until_packets(fake, second, 10, WAIT_MS);
+    fake_await_end(fake, 1);
+    await_rest(fake, first);
+    second->may_lose = true;
+    atomic_store(&fake->world->flag[0], 1);
+    fake_run(fake, 20);
+    fake_await_end(fake, 2);
+    fake_until(fake, &second->lost, 1, WAIT_MS, "lost()");
+    fake->ops->close(fake->chan);
+    _exit(0);
+}
+
+void case_ended_early(struct fake *fake, const struct conform_traits *traits)
+{
+    (void)traits;
+    if (fake->rank == 1) {
+        struct fake_peer *peer = fake_link(fake, 0);
+        send_many(peer);
+        end(fake, peer);
+    }
+    struct fake_peer *peer = &fake->peer[1];
+    fake_await_end(fake, 1);
+    fake_step(fake, UINT64_MAX, "nothing");
+    if (atomic_load(&fake->world->word[0])) {
+        FAKE_CHECK(fake, peer->opened, "the next progress() does not find what was begun");
+        if (!peer->lost)
+            fake_until(fake, &peer->lost, 1, WAIT_MS, "lost()");
+    }
+    fake_run(fake, 50);
+    FAKE_CHECK(fake, peer->in == atomic_load(&fake->world->word[0]), "%lu packets of %lu came",
+               (unsigned long)peer->in, (unsigned long)atomic_load(&fake->world->word[0]));
+    FAKE_CHECK(fake, peer->lost == peer->opened && !fake->chan->links, "a link is left");
+    fake->ops->close(fake->chan);
+    _exit(0);
+}
+
+void case_ended_mute(struct fake *fake, const struct conform_traits *traits)
+{
+    (void)traits;
+    if (fake->rank == 1)
+        _exit(0);
+    struct fake_peer *peer = fake_link(fake, 1);
+    fake_send(peer, 8, FAKE_TRY);
+    fake_await_end(fake, 1);
+    fake_until(fake, &peer->refused, 1, WAIT_MS, "refused()");
+    FAKE_CHECK(fake, !peer->out, "a packet does not come back");
+    FAKE_CHECK(fake, !peer->opened && !fake->chan->links, "a link is left");
+    fake->ops->close(fake->chan);
+    _exit(0);
+}
+
+void case_ended_held(struct fake *fake, const struct conform_traits *traits)
+{
+    (void)traits;
+    struct fake_peer *peer = join(fake, 1, 0);
+    if (fake->rank == 1) {
+        if (!fork()) {
+            for (int i = 0; i < 2000 && !atomic_load(&fake->world->flag[0]); i++)
+                usleep(10000);
+            _exit(0);
+        }
+        send_many(peer);
+        end(fake, peer);
+    }
+    FAKE_CHECK(fake, !os_setting_put(OS_SETTING_CONNECT_TIMEOUT_MS, "500"), "no setting");
+    fake_await_end(fake, 1);
+    usleep(600000); /* away for longer than the channel would wait */
+    await_rest(fake, peer);
+    atomic_store(&fake->world->flag[0], 1);
+    fake->ops->close(fake->chan);
+    _exit(0);
+}

@@ -56,6 +56,11 @@ static void fail_finished(struct vc *vc)
     vc_fail(vc, MPID_LOST, "it has called MPI_Finalize");
 }
 
+static void fail_ended(struct vc *vc)
+{
+    vc_fail(vc, MPID_LOST, "its process has ended");
+}
+
 /* Whether the peer has left the only model that we could mean, and need not come back. */
 static bool is_gone(const struct vc *vc)
 {
@@ -148,8 +153,8 @@ static bool bind_vc(struct vc *vc)
     int rc = fetch_card(vc);
     if (rc > 0)
         return false;
-    if (!rc && device.ends_seen && device_has_ended(vc->peer.rank)) {
-        vc_fail(vc, MPID_LOST, "its process has ended");
+    if (device_is_ended(vc)) {
+        fail_ended(vc);
     } else if (rc < 0) {
         vc_fail(vc, MPID_LOST, "its card cannot be had");
     } else if (is_gone(vc)) {
@@ -186,6 +191,16 @@ bool connect_poll(void)
     bool moved = false;
     vc_each(poll_vc, &moved);
     return moved;
+}
+
+/* A link is read to its end, which connect_lost() hears of, or connect_refused(). Without one
+ * nothing can come any more; of an unbound VC, mpid_is_lost() and bind_vc() tell. */
+void connect_ended(struct vc *vc)
+{
+    if (vc->bound && vc->bound->ops->finish)
+        vc->bound->ops->finish(vc->bound);
+    else if (vc->bound || vc->state == VC_BINDING || vc->state == VC_CONNECTING)
+        fail_ended(vc);
 }
 
 /* ---- upcalls ---- */
@@ -226,6 +241,8 @@ void connect_opened(struct chan_link *link)
     vc->bound = link;
     if (vc_event(vc, VC_OPENED))
         up(vc);
+    if (device_is_ended(vc))
+        connect_ended(vc);
 }
 
 void connect_refused(struct chan_link *link, enum chan_answer answer, const char *why)
@@ -237,6 +254,10 @@ void connect_refused(struct chan_link *link, enum chan_answer answer, const char
         return;
     vc->bound = NULL;
     vc_refused(vc);
+    if (device_is_ended(vc)) {
+        fail_ended(vc);
+        return;
+    }
     if (answer == CHAN_REFUSE_CROSSING)
         return; /* the peer's connection is on its way */
     if (answer == CHAN_REFUSE_CLOSED) {
@@ -262,7 +283,7 @@ void connect_lost(struct chan_link *link, int rc)
         link->ops->unlink(link);
         return;
     }
-    vc_fail(vc, MPID_LOST, strerror(-rc));
+    vc_fail(vc, MPID_LOST, device_is_ended(vc) ? "its process has ended" : strerror(-rc));
     if (vc->bound == link) { /* it had been closed: nothing failed */
         vc->bound = NULL;
         link->ops->unlink(link);

@@ -211,7 +211,6 @@ bool device_is_own_group(const struct chan_gid *gid)
     return !memcmp(gid, &device.env.gid, sizeof(*gid));
 }
 
-/* Whether a process of the group has ended. */
 bool device_has_ended(uint32_t rank)
 {
     size_t bytes = ((size_t)device.world.size + 7) / 8;
@@ -222,16 +221,19 @@ bool device_has_ended(uint32_t rank)
     return ended;
 }
 
-struct rank_search {
-    uint32_t rank;
-    struct vc *found;
-};
-
-static void find_rank(struct vc *vc, void *arg)
+bool device_is_ended(const struct vc *vc)
 {
-    struct rank_search *search = arg;
-    if (vc->peer.rank == search->rank)
-        search->found = vc;
+    uint32_t rank = vc->peer.rank;
+    return device.ended && device_is_own_group(&vc->peer.gid) &&
+           device.ended[rank / 64] >> rank % 64 & 1;
+}
+
+static void note_end(uint32_t rank)
+{
+    if (!device.ended)
+        device.ended = calloc(((size_t)device.world.size + 63) / 64, sizeof(*device.ended));
+    if (device.ended)
+        device.ended[rank / 64] |= 1ull << rank % 64;
 }
 
 /* A process that has ended without ever opening its device leaves a world that none of us can
@@ -250,22 +252,21 @@ static void check_was_there(int rank)
     mpid_abort(1, text);
 }
 
-/* A process has ended. What it sent before still counts, so look once more. */
+/* A process has ended. What it has sent before still counts: one look at each channel finds the
+ * attempts that it has made, and the rest comes over its link, before that ends. */
 static void process_ended(const BNR_Event *event, void *arg)
 {
+    uint32_t rank = (uint32_t)event->rank;
     (void)arg;
-    device.ends_seen = true;
     progress_wake(); /* a wait may end by that */
     if (event->type == BNR_EV_PROC_EXIT && device.used & MPID_WORLD)
         check_was_there(event->rank);
-    struct rank_search search = {.rank = (uint32_t)event->rank};
-    vc_each(find_rank, &search);
-    if (!search.found || search.found->state >= VC_CLOSED)
-        return;
     for (int i = 0; i < device.port_count; i++)
-        while (device.ports[i].chan->ops->progress(device.ports[i].chan) > 0) {
-        }
-    vc_fail(search.found, MPID_LOST, "its process has ended");
+        (void)device.ports[i].chan->ops->progress(device.ports[i].chan);
+    note_end(rank);
+    struct vc *vc = vc_find(&device.env.gid, rank);
+    if (vc)
+        connect_ended(vc);
 }
 
 static int attach(char *why, size_t size)
@@ -340,6 +341,7 @@ static int start_again(char *why, size_t size)
         return rc;
     device.at_rest = false;
     progress_look();
+    (void)BNR_Progress(NULL); /* some peers may have ended meanwhile */
     return 0;
 }
 
@@ -436,7 +438,7 @@ bool mpid_is_lost(const struct vc *vc)
 {
     os_lock(&device.lock);
     bool lost = vc_is_over(vc) ||
-                (vc->state == VC_UNBOUND && device.ends_seen && device_has_ended(vc->peer.rank));
+                (vc->state == VC_UNBOUND && device_is_ended(vc));
     os_unlock(&device.lock);
     return lost;
 }

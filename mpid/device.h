@@ -88,7 +88,8 @@ struct device {
     bool at_rest;     /* from mpid_rest() on, until the next mpid_init() */
     pid_t pid;        /* who has opened the channels; 0: they are not open */
     bool orphan;    /* mpid_orphan() was called */
-    bool ends_seen; /* some process of the group has ended */
+    uint64_t *ended; /* a bit a rank of the group: its end is known, and its attempts have been
+                      * met; NULL: no end is */
     uint32_t lost;  /* 1 + the rank to which the last connection broke; 0: none */
     char unreachable[512]; /* whom no channel reaches, and why: an end that follows tells it */
     _Atomic int sleepers;
@@ -99,7 +100,11 @@ struct device {
 
 extern struct device device;
 
+/* Whether the process manager says that a process of the group has ended; the channels may still
+ * hold what it has sent. */
 bool device_has_ended(uint32_t rank);
+/* Whether the process of this VC has ended, and has no link but the VC's. */
+bool device_is_ended(const struct vc *vc);
 /* Whether this is the group that mpiexec started. */
 bool device_is_own_group(const struct chan_gid *gid);
 void device_close_channels(void);
@@ -157,6 +162,8 @@ void rndv_fail(struct vc *vc, enum mpid_error error);
 
 /* Begin to bind (or go on). */
 void connect_start(struct vc *vc);
+/* The process of the VC has ended: read what it has left, and then fail. */
+void connect_ended(struct vc *vc);
 /* Look again at VCs that wait for a card. Returns whether anything happened. */
 bool connect_poll(void);
 enum chan_answer connect_asked(void *owner, const struct chan_ops *ops,

@@ -212,5 +212,6 @@ void mpid_close(void)
     match_fini(&device.match);
     ids_fini(&device.ids);
     os_pool_fini(&device.controls);
+    free(device.ended);
     wait_fini();
 }

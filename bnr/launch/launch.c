@@ -246,22 +246,20 @@ struct child {
     pid_t parent;
     const char **script_argv; /* to run a file without "#!" by the shell; NULL: too many words */
     int error;
-    int pidfd;
     const char *step;
 };
 
-/* Handlers become harmless, signals that mpiexec ignores for itself do not stay so, and those that
- * it was started to ignore are ignored again. */
+/* Handlers become harmless, signals that mpiexec ignores for itself do not stay so. */
 static void reset_signals(void)
 {
     static const int used[] = {SIGPIPE, SIGCHLD, SIGINT,  SIGTERM, SIGHUP,
                                SIGTSTP, SIGCONT, SIGUSR1, SIGUSR2, SIGQUIT};
     struct sigaction initial;
     memset(&initial, 0, sizeof(initial));
-    for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++) {
-        initial.sa_handler = sigismember(&start.ignored, used[i]) ? SIG_IGN : SIG_DFL;
-        sigaction(used[i], &initial, NULL);
-    }
+    initial.sa_handler = SIG_DFL;
+    for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++)
+        if (!sigismember(&start.ignored, used[i]))
+            sigaction(used[i], &initial, NULL);
     sigprocmask(SIG_SETMASK, &start.mask, NULL);
 }
 
@@ -354,13 +352,11 @@ static pid_t start_child(struct child *c)
     char *stack = aligned_alloc(64, CHILD_STACK);
     sigset_t all, old;
     c->error = 0;
-    c->pidfd = -1;
     if (!stack)
         return -1;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &old); /* no handler may run in shared memory */
-    pid_t pid = clone(child_main, stack + CHILD_STACK,
-                      CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, c, &c->pidfd);
+    pid_t pid = clone(child_main, stack + CHILD_STACK, CLONE_VM | CLONE_VFORK | SIGCHLD, c);
     int error = errno;
     sigprocmask(SIG_SETMASK, &old, NULL);
     free(stack);
@@ -368,15 +364,7 @@ static pid_t start_child(struct child *c)
     return pid;
 }
 
-/* Reap a child that could not execute the program. */
-static void discard(const struct child *c, pid_t pid)
-{
-    waitpid(pid, NULL, 0);
-    if (c->pidfd >= 0)
-        close(c->pidfd);
-}
-
-int launch_start(const struct launch *l, pid_t *pid, int *pidfd, const char **step)
+int launch_start(const struct launch *l, pid_t *pid, const char **step)
 {
     struct child c = {.l = l, .parent = getpid()};
     pid_t child = start_child(&c);
@@ -385,19 +373,18 @@ int launch_start(const struct launch *l, pid_t *pid, int *pidfd, const char **st
         return -errno;
     }
     if (c.error == ENOEXEC && is_text(l->path)) {
-        discard(&c, child);
+        waitpid(child, NULL, 0);
         c.script_argv = script_arguments(l);
         child = start_child(&c);
     }
     if (child < 0 || c.error) {
         int rc = child < 0 ? -errno : -c.error;
         if (child > 0)
-            discard(&c, child);
+            waitpid(child, NULL, 0);
         *step = c.step;
         return rc;
     }
     *pid = child;
-    *pidfd = c.pidfd;
     return 0;
 }
 

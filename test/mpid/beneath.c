@@ -99,10 +99,13 @@ int BNR_Get_alive(BNR_Group g, unsigned char *bitmap, size_t bytes)
     return g ? BNR_SUCCESS : BNR_ERR_ARG;
 }
 
+static BNR_Event_fn on_event;
+
 int BNR_Event_register(unsigned mask, BNR_Group g, BNR_Event_fn fn, void *arg, int *id)
 {
     (void)mask, (void)arg;
     *id = 1;
+    on_event = fn;
     return g && fn ? BNR_SUCCESS : BNR_ERR_ARG;
 }
 
@@ -151,8 +154,13 @@ int BNR_Get_alloc(BNR_Group g, int owner, const char *key, void **val, size_t *l
 
 int BNR_Progress(int *did_work)
 {
+    BNR_Event event = {.type = BNR_EV_PROC_FAILED, .rank = beneath.end - 1};
     if (did_work)
         *did_work = 0;
+    if (beneath.end) {
+        beneath.end = 0;
+        on_event(&event, NULL);
+    }
     return BNR_SUCCESS;
 }
 
@@ -281,9 +289,17 @@ static void unlink_from(struct chan_link *base)
     chan_of(base->ops)->links--;
 }
 
+static void finish(struct chan_link *base)
+{
+    struct beneath_link *link = (struct beneath_link *)base;
+    require(link->taken, "the end of a link that is gone");
+    link->finishing = true;
+}
+
 static int progress(struct chan *made)
 {
     void (*during)(void) = beneath.during;
+    beneath.turns++;
     require(made == &chans[0] || made == &chans[1], "another channel");
     beneath.during = NULL;
     if (during)
@@ -336,6 +352,7 @@ static const struct chan_ops chan_second = {
     .match = match_second,
     .link = link_to,
     .unlink = unlink_from,
+    .finish = finish,
     .progress = progress,
     .arm = arm,
     .disarm = disarm,
@@ -351,6 +368,7 @@ static const struct chan_ops chan_fake = {
     .match = match_first,
     .link = link_to,
     .unlink = unlink_from,
+    .finish = finish,
     .progress = progress,
     .arm = arm,
     .disarm = disarm,
@@ -455,6 +473,14 @@ void beneath_refuse(uint32_t rank, enum chan_answer answer)
         free(last);
     }
     beneath.env->sink->refused(&link->base, answer, "the test wants it so");
+}
+
+void beneath_end(uint32_t rank)
+{
+    beneath.end = (int)rank + 1;
+    for (int i = 0; i < 1100 && beneath.end; i++) /* it is asked now and then */
+        (void)mpid_progress();
+    require(!beneath.end, "the device does not ask for events");
 }
 
 void beneath_arrive(uint32_t rank, struct chan_head head, const void *data, size_t len)

@@ -33,6 +33,7 @@ struct beneath_link {
     struct beneath_packet *first, **last;
     bool taken; /* link() or asked() made it, unlink() has not been called */
     bool from_us;
+    bool finishing; /* finish() has been called */
 };
 
 extern struct beneath {
@@ -48,6 +49,8 @@ extern struct beneath {
     int links, unlinks;           /* calls */
     bool direct_fails;
     void (*during)(void); /* called within the next progress() */
+    int turns;                    /* calls of progress() */
+    int end;                      /* 1 + the rank whose end BNR_Progress() tells of next */
 } beneath;
 
 /* Start the device over this; all peers have cards, and fit as CHAN_MAYBE. */
@@ -68,6 +71,8 @@ uint32_t beneath_sent_type(uint32_t rank);
 void beneath_drain(uint32_t rank);
 /* The link of a rank is refused: what it has taken goes back to the device. */
 void beneath_refuse(uint32_t rank, enum chan_answer answer);
+/* A rank's process ends, and the device hears of it. */
+void beneath_end(uint32_t rank);
 /* A packet comes, whole. Nothing happens where the link is down. */
 void beneath_arrive(uint32_t rank, struct chan_head head, const void *data, size_t len);
 

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The device where the process of a peer ends: what it has sent arrives, however late, and then
+ * everything with it ends in error. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "mpid/device.h"
+#include "test/mpid/beneath.h"
+
+enum {
+    LOW = 0,
+    HIGH = 2
+}; /* peers of lower and higher rank than ours */
+
+static int start(void **state)
+{
+    (void)state;
+    beneath_start();
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    beneath_stop();
+    return 0;
+}
+
+static int send_word(uint32_t rank, unsigned mode, struct mpid_request *request)
+{
+    static const struct mpid_envelope own = {4, BENEATH_ME, 7};
+    static uint64_t word = 0x1122334455667788u;
+    struct mpid_bytes bytes = {.base = &word, .len = sizeof(word)};
+    return mpid_send(beneath_vc(rank), &own, &bytes, mode, request);
+}
+
+static void assert_state(uint32_t rank, enum vc_state state)
+{
+    assert_string_equal(vc_state_name((enum vc_state)beneath_vc(rank)->state),
+                        vc_state_name(state));
+}
+
+static void open_both(void)
+{
+    assert_int_equal(beneath_ask(LOW), CHAN_ACCEPT);
+    beneath_open(LOW);
+    assert_int_equal(beneath_ask(HIGH), CHAN_ACCEPT);
+    beneath_open(HIGH);
+}
+
+/* The process of a peer has ended, but not all that it has sent is here: the link is read on, and
+ * what is under way arrives. */
+static void test_ended(void **state)
+{
+    (void)state;
+    enum {
+        LEN = 3000
+    };
+    static char place[LEN];
+    struct mpid_request request, sync;
+    struct mpid_envelope want = {4, LOW, 1}, from = {4, LOW, 1};
+    struct mpid_bytes into = {.base = place, .len = LEN};
+    struct chan_head head = packet_message(PACKET_EAGER, &from);
+    void *token;
+    open_both();
+    mpid_recv(&request, &want, &into);
+    assert_int_equal(send_word(LOW, MPID_SYNC, &sync), MPID_STARTED);
+    memset(beneath.env->sink->place(&beneath_vc(LOW)->peer, &head, LEN, &token), 9, LEN);
+    beneath_end(LOW);
+    assert_state(LOW, VC_OPEN);
+    assert_true(beneath.link[LOW].finishing && !beneath.link[HIGH].finishing);
+    assert_false(mpid_is_complete(&request) || mpid_is_lost(beneath_vc(LOW)));
+    beneath.env->sink->landed(&beneath_vc(LOW)->peer, token);
+    assert_true(mpid_is_complete(&request));
+    assert_int_equal(request.error, MPID_OK);
+    assert_int_equal(place[LEN - 1], 9);
+    assert_false(mpid_is_complete(&sync));
+    beneath.env->sink->lost(&beneath.link[LOW].base, -ECONNRESET);
+    assert_state(LOW, VC_FAILED);
+    assert_true(mpid_is_complete(&sync) && mpid_is_lost(beneath_vc(LOW)));
+    assert_int_equal(sync.error, MPID_LOST);
+    assert_state(HIGH, VC_OPEN);
+}
+
+static int streamed;
+
+/* Another peer that always has something to say. */
+static void stream(void)
+{
+    if (++streamed < 100000)
+        beneath.during = stream;
+}
+
+/* The end of one process is dealt with while another one streams. */
+static void test_ended_amid_stream(void **state)
+{
+    (void)state;
+    open_both();
+    streamed = 0;
+    beneath.during = stream;
+    int turns = beneath.turns;
+    beneath_end(LOW);
+    assert_true(streamed > 0 && streamed < 10000 && beneath.turns - turns < 10000);
+    assert_true(beneath.link[LOW].finishing);
+    beneath.during = NULL;
+}
+
+/* A process has ended before anything was known of it; what it has sent is met afterwards. */
+static void met_late(void)
+{
+    assert_int_equal(beneath_ask(LOW), CHAN_ACCEPT);
+    beneath_open(LOW);
+}
+
+static void test_ended_before_contact(void **state)
+{
+    (void)state;
+    uint64_t word = 5, got = 0;
+    struct mpid_request request;
+    struct mpid_envelope want = {4, LOW, 1}, from = {4, LOW, 1};
+    struct mpid_bytes into = {.base = &got, .len = sizeof(got)};
+    beneath_end(HIGH);
+    assert_true(mpid_is_lost(beneath_vc(HIGH)));
+    assert_int_equal(send_word(HIGH, 0, &request), MPID_STARTED);
+    assert_int_equal(request.error, MPID_LOST);
+    assert_int_equal(beneath.links, 0);
+    assert_false(mpid_is_lost(beneath_vc(LOW)));
+    beneath.end = LOW + 1;
+    beneath.during = met_late; /* in the turn that the device gives to each channel */
+    while (beneath.end)
+        (void)mpid_progress();
+    if (beneath_vc(LOW)->state == VC_UNBOUND)
+        met_late();
+    assert_true(beneath.link[LOW].finishing);
+    assert_false(mpid_is_lost(beneath_vc(LOW)));
+    mpid_recv(&request, &want, &into);
+    beneath_arrive(LOW, packet_message(PACKET_EAGER, &from), &word, sizeof(word));
+    assert_true(mpid_is_complete(&request) && got == 5);
+    beneath.env->sink->lost(&beneath.link[LOW].base, -ECONNRESET);
+    assert_state(LOW, VC_FAILED);
+    beneath_end(3); /* and an attempt that is met later still */
+    assert_int_equal(beneath_ask(3), CHAN_ACCEPT);
+    beneath_open(3);
+    assert_true(beneath.link[3].finishing);
+    beneath.env->sink->lost(&beneath.link[3].base, -ECONNRESET);
+    assert_true(mpid_is_lost(beneath_vc(3)));
+}
+
+/* Our own attempt, which a process that has ended never answers. */
+static void test_ended_unanswered(void **state)
+{
+    (void)state;
+    struct mpid_request request;
+    beneath.second_fit = CHAN_MAYBE;
+    assert_int_equal(send_word(HIGH, 0, &request), MPID_STARTED);
+    beneath_end(HIGH);
+    assert_true(beneath.link[HIGH].finishing);
+    assert_false(mpid_is_complete(&request));
+    beneath_refuse(HIGH, CHAN_ACCEPT);
+    assert_true(mpid_is_complete(&request));
+    assert_int_equal(request.error, MPID_LOST);
+    assert_int_equal(beneath.links, 1); /* no other channel is tried */
+}
+
+/* A process ends while this one is between two sessions. */
+static void test_ended_at_rest(void **state)
+{
+    (void)state;
+    char why[256];
+    struct mpid_world world;
+    open_both();
+    beneath.says[LOW] = beneath.says[HIGH] = "sessions";
+    mpid_end_world(true);
+    beneath_drain(LOW);
+    beneath_drain(HIGH);
+    assert_int_equal(mpid_rest(), 0);
+    beneath.end = LOW + 1;
+    assert_int_equal(mpid_init(false, sizeof(struct mpid_request), &world, why, sizeof(why)), 0);
+    assert_int_equal(mpid_use(MPID_SESSIONS), 0);
+    assert_int_equal(beneath.end, 0);
+    assert_true(beneath.link[LOW].finishing);
+    assert_false(mpid_is_lost(beneath_vc(LOW)));
+    beneath.env->sink->lost(&beneath.link[LOW].base, -ECONNRESET);
+    assert_true(mpid_is_lost(beneath_vc(LOW)));
+    assert_false(mpid_is_lost(beneath_vc(HIGH)));
+}
+
+#define DEVICE_TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DEVICE_TEST(test_ended),
+        DEVICE_TEST(test_ended_amid_stream),
+        DEVICE_TEST(test_ended_before_contact),
+        DEVICE_TEST(test_ended_unanswered),
+        DEVICE_TEST(test_ended_at_rest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

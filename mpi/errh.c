@@ -23,7 +23,6 @@
 #include "include/mpid.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/group.h"
-#include "mpi/errh_class.h"
 #include "mpi/store.h"
 #include "mpi/type/type.h"
 #include "os/lock.h"
@@ -200,6 +199,108 @@ static int class_of(const struct user_code *entry)
     return entry ? atomic_load_explicit(&entry->error_class, memory_order_acquire) : 0;
 }
 
+/* ---- predefined classes ---- */
+
+#define TEXT(error_class, text) [error_class] = #error_class ": " text
+
+static const char *const class_texts[] = {
+    TEXT(MPI_SUCCESS, "no error"),
+    TEXT(MPI_ERR_BUFFER, "invalid buffer"),
+    TEXT(MPI_ERR_COUNT, "invalid count"),
+    TEXT(MPI_ERR_TYPE, "invalid datatype"),
+    TEXT(MPI_ERR_TAG, "invalid tag"),
+    TEXT(MPI_ERR_COMM, "invalid communicator"),
+    TEXT(MPI_ERR_RANK, "invalid rank"),
+    TEXT(MPI_ERR_REQUEST, "invalid request"),
+    TEXT(MPI_ERR_ROOT, "invalid root"),
+    TEXT(MPI_ERR_GROUP, "invalid group"),
+    TEXT(MPI_ERR_OP, "invalid reduction operation"),
+    TEXT(MPI_ERR_TOPOLOGY, "invalid topology"),
+    TEXT(MPI_ERR_DIMS, "invalid dimensions"),
+    TEXT(MPI_ERR_ARG, "invalid argument"),
+    TEXT(MPI_ERR_UNKNOWN, "unknown error"),
+    TEXT(MPI_ERR_TRUNCATE, "the message is longer than the receive buffer"),
+    TEXT(MPI_ERR_OTHER, "another error"),
+    TEXT(MPI_ERR_INTERN, "internal error of the library"),
+    TEXT(MPI_ERR_PENDING, "the operation is not complete, and did not fail"),
+    TEXT(MPI_ERR_IN_STATUS, "the error code is in the status"),
+    TEXT(MPI_ERR_ACCESS, "permission denied"),
+    TEXT(MPI_ERR_AMODE, "invalid access mode of a file"),
+    TEXT(MPI_ERR_ASSERT, "invalid assertion"),
+    TEXT(MPI_ERR_BAD_FILE, "invalid file name"),
+    TEXT(MPI_ERR_BASE, "invalid base address of a window"),
+    TEXT(MPI_ERR_CONVERSION, "a data conversion function failed"),
+    TEXT(MPI_ERR_DISP, "invalid displacement of a window"),
+    TEXT(MPI_ERR_DUP_DATAREP, "the data representation is defined already"),
+    TEXT(MPI_ERR_FILE_EXISTS, "the file exists already"),
+    TEXT(MPI_ERR_FILE_IN_USE, "the file is in use"),
+    TEXT(MPI_ERR_FILE, "invalid file"),
+    TEXT(MPI_ERR_INFO_KEY, "invalid info key"),
+    TEXT(MPI_ERR_INFO_NOKEY, "no such info key"),
+    TEXT(MPI_ERR_INFO_VALUE, "invalid info value"),
+    TEXT(MPI_ERR_INFO, "invalid info object"),
+    TEXT(MPI_ERR_IO, "input or output failed"),
+    TEXT(MPI_ERR_KEYVAL, "invalid attribute key"),
+    TEXT(MPI_ERR_LOCKTYPE, "invalid type of lock"),
+    TEXT(MPI_ERR_NAME, "the service name is not published"),
+    TEXT(MPI_ERR_NO_MEM, "no memory"),
+    TEXT(MPI_ERR_NOT_SAME, "processes gave different arguments to a collective"),
+    TEXT(MPI_ERR_NO_SPACE, "no space on the device"),
+    TEXT(MPI_ERR_NO_SUCH_FILE, "no such file"),
+    TEXT(MPI_ERR_PORT, "invalid port name"),
+    TEXT(MPI_ERR_QUOTA, "the quota is used up"),
+    TEXT(MPI_ERR_READ_ONLY, "the file or file system is read-only"),
+    TEXT(MPI_ERR_RMA_ATTACH, "memory cannot be attached"),
+    TEXT(MPI_ERR_RMA_CONFLICT, "conflicting accesses to a window"),
+    TEXT(MPI_ERR_RMA_RANGE, "the target is no part of the window"),
+    TEXT(MPI_ERR_RMA_SHARED, "memory cannot be shared"),
+    TEXT(MPI_ERR_RMA_SYNC, "wrong synchronization of a window"),
+    TEXT(MPI_ERR_SERVICE, "invalid service name"),
+    TEXT(MPI_ERR_SIZE, "invalid size"),
+    TEXT(MPI_ERR_SPAWN, "processes could not be started"),
+    TEXT(MPI_ERR_UNSUPPORTED_DATAREP, "unsupported data representation"),
+    TEXT(MPI_ERR_UNSUPPORTED_OPERATION, "unsupported operation"),
+    TEXT(MPI_ERR_WIN, "invalid window"),
+    TEXT(MPI_ERR_RMA_FLAVOR, "the window is of the wrong flavor"),
+    TEXT(MPI_ERR_PROC_ABORTED, "a peer process has aborted"),
+    TEXT(MPI_ERR_VALUE_TOO_LARGE, "the value does not fit its type"),
+    TEXT(MPI_ERR_SESSION, "invalid session"),
+    TEXT(MPI_ERR_ERRHANDLER, "invalid error handler"),
+    TEXT(MPI_ERR_ABI, "the binary interface is not supported"),
+};
+
+static const char *const tool_texts[] = {
+    [0] = "MPI_T_ERR_CANNOT_INIT: the tool interface cannot start",
+    [MPI_T_ERR_NOT_ACCESSIBLE - 1001] = "MPI_T_ERR_NOT_ACCESSIBLE: not accessible",
+    [MPI_T_ERR_NOT_INITIALIZED - 1001] = "MPI_T_ERR_NOT_INITIALIZED: not initialized",
+    [MPI_T_ERR_NOT_SUPPORTED - 1001] = "MPI_T_ERR_NOT_SUPPORTED: not supported",
+    [MPI_T_ERR_MEMORY - 1001] = "MPI_T_ERR_MEMORY: no memory",
+    [MPI_T_ERR_INVALID - 1001] = "MPI_T_ERR_INVALID: invalid use or argument",
+    [MPI_T_ERR_INVALID_INDEX - 1001] = "MPI_T_ERR_INVALID_INDEX: invalid index",
+    [MPI_T_ERR_INVALID_ITEM - 1001] = "MPI_T_ERR_INVALID_ITEM: invalid item",
+    [MPI_T_ERR_INVALID_SESSION - 1001] = "MPI_T_ERR_INVALID_SESSION: invalid session",
+    [MPI_T_ERR_INVALID_HANDLE - 1001] = "MPI_T_ERR_INVALID_HANDLE: invalid handle",
+    [MPI_T_ERR_INVALID_NAME - 1001] = "MPI_T_ERR_INVALID_NAME: invalid name",
+    [MPI_T_ERR_OUT_OF_HANDLES - 1001] = "MPI_T_ERR_OUT_OF_HANDLES: no more handles",
+    [MPI_T_ERR_OUT_OF_SESSIONS - 1001] = "MPI_T_ERR_OUT_OF_SESSIONS: no more sessions",
+    [MPI_T_ERR_CVAR_SET_NOT_NOW - 1001] = "MPI_T_ERR_CVAR_SET_NOT_NOW: cannot be set now",
+    [MPI_T_ERR_CVAR_SET_NEVER - 1001] = "MPI_T_ERR_CVAR_SET_NEVER: can no longer be set",
+    [MPI_T_ERR_PVAR_NO_WRITE - 1001] = "MPI_T_ERR_PVAR_NO_WRITE: cannot be written",
+    [MPI_T_ERR_PVAR_NO_STARTSTOP - 1001] = "MPI_T_ERR_PVAR_NO_STARTSTOP: cannot be stopped",
+    [MPI_T_ERR_PVAR_NO_ATOMIC - 1001] = "MPI_T_ERR_PVAR_NO_ATOMIC: no atomic read and write",
+};
+
+/* The text of a predefined class (MPI_SUCCESS has one too), or NULL. */
+static const char *class_text(int error_class)
+{
+    if (error_class >= 0 && error_class < (int)(sizeof(class_texts) / sizeof(class_texts[0])))
+        return class_texts[error_class];
+    int tool = error_class - MPI_T_ERR_CANNOT_INIT;
+    if (tool >= 0 && tool < (int)(sizeof(tool_texts) / sizeof(tool_texts[0])))
+        return tool_texts[tool];
+    return NULL;
+}
+
 int errh_class(int code)
 {
     if (code == MPI_SUCCESS)
@@ -208,9 +309,9 @@ int errh_class(int code)
         int error_class = class_of(user_place(code));
         return error_class ? error_class : MPI_ERR_UNKNOWN;
     }
-    if (errh_class_text(code))
+    if (class_text(code))
         return code;
-    if (code > 0 && code % ERRH_TEXT_STEP && errh_class_text(code % ERRH_TEXT_STEP))
+    if (code > 0 && code % ERRH_TEXT_STEP && class_text(code % ERRH_TEXT_STEP))
         return code % ERRH_TEXT_STEP;
     return MPI_ERR_UNKNOWN;
 }
@@ -269,11 +370,11 @@ static bool user_string(int code, char *text)
 
 bool errh_string(int code, char *text)
 {
-    const char *fixed = errh_class_text(code);
+    const char *fixed = class_text(code);
     if (!fixed && (user_string(code, text) || recall(code, text)))
         return true;
     if (!fixed && code > 0 && code <= MPI_ERR_LASTCODE)
-        fixed = errh_class_text(code % ERRH_TEXT_STEP);
+        fixed = class_text(code % ERRH_TEXT_STEP);
     put(text, fixed ? fixed : "no error code");
     return fixed;
 }
@@ -297,7 +398,7 @@ int errh_add_code(int error_class, int *code)
     os_lock_slow(&lock);
     struct user_code *of = user_place(error_class);
     bool is_class = error_class > 0 && (class_of(of) ? class_of(of) == error_class
-                                                     : errh_class_text(error_class) != NULL);
+                                                     : class_text(error_class) != NULL);
     if (error_class && !is_class) {
         os_unlock_slow(&lock);
         return MPI_ERR_ARG;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Running collectives; see coll.h. */
+/* Running collectives, and the simplest one, the barrier; see coll.h. */
 #include "mpi/coll/coll.h"
 
 #include "mpi/coll/sched.h"
@@ -26,4 +26,15 @@ struct coll_block coll_block(const struct coll_data *data, int rank)
         block.buf = coll_at(data->buf, data->displs ? data->displs[rank] : data->count * rank,
                             data->type);
     return block;
+}
+
+/* Dissemination: after round k, each process has heard, directly or not, from the 2^k before it. */
+void coll_barrier(struct sched *s, const struct coll *c)
+{
+    int size = c->comm->size, rank = c->comm->rank;
+    for (int64_t step = 1; step < size; step *= 2) {
+        sched_signal(s, coll_around(rank, (int)step, size));
+        sched_await(s, coll_around(rank, -(int)step, size));
+        sched_wait(s);
+    }
 }

@@ -78,3 +78,56 @@ void fold_end(struct fold *f)
         sched_copy(f->s, f->value, place(f, 0), f->count, f->type);
     move_to(f, 0);
 }
+
+/* ---- all processes ---- */
+
+static void send_value(const struct fold *f, int peer)
+{
+    sched_send(f->s, peer, f->value, f->count, f->type);
+}
+
+static void recv_value(struct fold *f, int peer, bool below)
+{
+    sched_recv(f->s, peer, fold_room(f, below), f->count, f->type);
+}
+
+/* Let another speak for me. */
+static void stay_out(struct fold *f, int speaker)
+{
+    send_value(f, speaker);
+    sched_wait(f->s);
+    sched_recv(f->s, speaker, fold_replace(f), f->count, f->type);
+    sched_wait(f->s);
+}
+
+/*
+ * Recursive doubling among 2^k processes. Of the first 2 * extra, the odd ones speak for the ones
+ * below them. In each round the ranges of ranks that two have folded are next to each other.
+ */
+void fold_all(struct fold *f, int rank, int size)
+{
+    int power = 1;
+    while (power <= size / 2)
+        power *= 2;
+    int extra = size - power;
+    bool speaks = rank < 2 * extra;
+    if (speaks && rank % 2 == 0) {
+        stay_out(f, rank + 1);
+        return;
+    }
+    if (speaks) {
+        recv_value(f, rank - 1, true);
+        sched_wait(f->s);
+        fold_take(f, true);
+    }
+    int index = speaks ? rank / 2 : rank - extra;
+    for (int bit = 1; bit < power; bit *= 2) {
+        int other = index ^ bit, peer = other < extra ? 2 * other + 1 : other + extra;
+        send_value(f, peer);
+        recv_value(f, peer, peer < rank);
+        sched_wait(f->s);
+        fold_take(f, peer < rank);
+    }
+    if (speaks)
+        send_value(f, rank - 1);
+}

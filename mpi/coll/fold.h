@@ -38,5 +38,7 @@ void fold_take(struct fold *f, bool below);
 void *fold_replace(struct fold *f);
 /* Have the value in the result. */
 void fold_end(struct fold *f);
+/* Fold in the values of all processes, in the order of ranks: allreduce. */
+void fold_all(struct fold *f, int rank, int size);
 
 #endif

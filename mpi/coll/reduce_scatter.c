@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Reduction, of which each process gets its block. */
-#include "mpi/coll/allreduce.h"
 #include "mpi/coll/coll.h"
 #include "mpi/coll/fold.h"
 #include "mpi/coll/sched.h"
@@ -29,7 +28,7 @@ void coll_reduce_scatter_doubling(struct sched *s, const struct coll *c)
     struct fold f;
     vector_init(&v, s, &all, NULL);
     fold_init(&f, s, v.in, MPI_IN_PLACE, all.recv.count, v.type);
-    allreduce_fold(&f, c->comm);
+    fold_all(&f, c->comm->rank, c->comm->size);
     if (s->broken)
         return;
     sched_copy(s, coll_at(f.value, v.start[v.rank], v.type), c->recv.buf,

@@ -152,20 +152,6 @@ int comm_merge(struct comm *comm, bool high, struct comm **new);
 /* Make an intercommunicator of two halves. */
 int comm_bind_halves(const struct agree *halves, struct comm **new);
 
-/* ---- without a parent, in comm_meet.c ---- */
-
-/* The members meet by the text. The communicator's error handler and hints are the caller's to
- * set. */
-int comm_from_group(struct group *group, const char *text, struct comm **new);
-struct comm_meeting {
-    struct group *local, *remote; /* remote counts for the leader alone; NULL: it is none */
-    int leader, remote_leader;    /* as they were given */
-    const char *text;
-};
-/* Returns MPI_SUCCESS, an error class or what comm_from.h has: at all who take part, as far as they
- * can be found. */
-int comm_from_groups(const struct comm_meeting *meeting, struct comm **new);
-
 /* A number that all processes of this host, and no others, have. */
 uint64_t comm_host_id(void);
 /* Keep the hints that are understood; return all that are in use, NULL: no memory. */

@@ -1,14 +1,258 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+/*
+ * Communicators without a parent: how their members meet, and what the API checks and says.
+ *
+ * Processes without a common communicator meet in a context of context_meeting's, whose lower
+ * bits, and the tag, are a hash of the user's text and of the groups: 59 bits, so that two
+ * meetings of the same processes at the same time will not be confused. A communicator in that
+ * context lives as long as the meeting takes.
+ *
+ * Two groups meet each by itself, and their leaders at a place of both. Before anything is made all
+ * are to know whether the arguments fit, since who is told of an error calls no more, and others
+ * would wait for it:
+ *
+ *   - The groups may overlap. Then some are missing on one side, and nobody can pass anything on
+ *     there: a leader, who alone knows both groups, sends every member a word (at CONTEXT_LEADER),
+ *     and to those of the other group too where their leader may be here instead of there.
+ *     Members listen for it while they agree on what follows.
+ *   - Each group agrees on its leader, and on what its members have found to be wrong.
+ *   - The leaders greet each other (at CONTEXT_GROUP), and so learn whether the other group agreed,
+ *     and, as they hear anybody of it, whether they mean each other. This they tell their groups.
+ *
+ * A word that nobody has heard stays: after an error the text should be another one.
+ */
 #include "mpi/comm/comm_from.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "mpi/comm/agree.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/context.h"
 #include "mpi/comm/group.h"
+#include "mpi/comm/hash.h"
 #include "mpi/errh.h"
+#include "mpi/request/request.h"
+
+static uint64_t hash_group(const struct group *group)
+{
+    uint64_t seed = HASH_START;
+    if (group->list)
+        return hash_more(seed, group->list, (size_t)group->size * sizeof(*group->list));
+    int64_t range[] = {group->first, group->stride, group->size};
+    return hash_more(hash_more(seed, &group->gid, sizeof(group->gid)), range, sizeof(range));
+}
+
+/* Where those meet who have the same text and the same key. */
+struct meeting_place {
+    uint32_t context;
+    int tag;
+};
+
+static struct meeting_place find_place(const char *text, uint64_t key)
+{
+    uint64_t h = hash_more(key ^ UINT64_C(0x9e3779b97f4a7c15), text, strlen(text) + 1);
+    h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
+    uint32_t low = (uint32_t)h & (context_meeting - 1);
+    return (struct meeting_place){context_meeting | (low & -(uint32_t)CONTEXT_STEP),
+                                  (int)(h >> 33 & INT32_MAX)};
+}
+
+/* A communicator for the time of a meeting, and all its members. */
+static int meet(struct group *group, const char *text, struct comm **there, struct agree *all)
+{
+    struct meeting_place place = find_place(text, hash_group(group));
+    int rc = comm_create(group, place.context, there);
+    if (!rc)
+        *all = (struct agree){.comm = *there,
+                              .context = place.context + CONTEXT_COLL,
+                              .tag = place.tag};
+    return rc;
+}
+
+int comm_from_group(struct group *group, const char *text, struct comm **new)
+{
+    struct comm *there;
+    struct agree all;
+    uint32_t context;
+    int rc = meet(group, text, &there, &all);
+    if (rc)
+        return rc;
+    rc = context_agree_among(&all, NULL, 0, &context);
+    comm_unref(there);
+    return rc ? rc : comm_create(group, context, new);
+}
+
+/* ---- two groups ---- */
+
+struct meeting_side {
+    const struct comm_meeting *meeting;
+    struct comm *there;  /* this group's */
+    struct comm *bridge; /* of the leader: to the other group, at the place of both; or NULL */
+    struct agree half;
+    struct meeting_place place; /* of the bridge */
+};
+
+static bool leads(const struct comm_meeting *meeting)
+{
+    return meeting->local->rank == meeting->leader;
+}
+
+/* What this process finds to be wrong by itself. */
+static int check_own(const struct comm_meeting *meeting)
+{
+    const struct group *local = meeting->local, *remote = meeting->remote;
+    if (meeting->leader < 0 || meeting->leader >= local->size)
+        return COMM_FROM_LOCAL_LEADER;
+    if (!leads(meeting))
+        return MPI_SUCCESS;
+    if (!remote)
+        return COMM_FROM_NO_REMOTE;
+    if (group_overlap(local, remote))
+        return COMM_FROM_OVERLAP;
+    if (meeting->remote_leader < 0 || meeting->remote_leader >= remote->size)
+        return COMM_FROM_REMOTE_LEADER;
+    return MPI_SUCCESS;
+}
+
+/* Send a word, and do not wait. What cannot be sent is not: who does not hear it hears of no other
+ * error either. */
+static void say(const struct p2p_side *to, int word)
+{
+    struct request *request;
+    int *words = malloc(sizeof(*words));
+    if (!words)
+        return;
+    *words = word;
+    if (p2p_isend(to, words, 1, MPI_INT, &request) || request == &request_done) {
+        free(words);
+        return;
+    }
+    request->owned = words;
+    (void)request_abandon(request);
+}
+
+static void say_to_all(struct comm *comm, uint32_t context, int tag, int word)
+{
+    for (int i = 0; i < comm->peers; i++)
+        if (comm->remote || i != comm->rank)
+            say(&(struct p2p_side){comm, context, i, tag}, word);
+}
+
+/* The groups overlap, as the leader has found: who of them is missing where is not known. */
+static void tell_of_overlap(const struct meeting_side *side)
+{
+    const struct comm_meeting *meeting = side->meeting;
+    struct meeting_place over = find_place(meeting->text, hash_group(meeting->remote));
+    struct comm *theirs;
+    say_to_all(side->there, side->there->context + CONTEXT_LEADER, side->half.tag,
+               COMM_FROM_OVERLAP);
+    if (meeting->remote_leader < 0 || meeting->remote_leader >= meeting->remote->size)
+        return;
+    struct process other = group_process(meeting->remote, meeting->remote_leader);
+    if (group_find(meeting->local, &other) == MPI_UNDEFINED) /* it tells its own */
+        return;
+    if (comm_create_inter(meeting->local, meeting->remote, over.context, &theirs))
+        return;
+    say_to_all(theirs, over.context + CONTEXT_LEADER, over.tag, COMM_FROM_OVERLAP);
+    comm_unref(theirs);
+}
+
+/* Agree with this group, unless its leader, or the other one, says that it is of no use. */
+static int agree_here(struct meeting_side *side, int own)
+{
+    int word = MPI_SUCCESS;
+    uint64_t leader = (uint32_t)side->meeting->leader;
+    uint64_t values[] = {(uint64_t)own, leader, UINT32_MAX - leader};
+    struct p2p_side anybody = {side->there, side->there->context + CONTEXT_LEADER, MPI_ANY_SOURCE,
+                               side->half.tag};
+    struct agree half = side->half;
+    int rc = p2p_irecv(&anybody, &word, 1, MPI_INT, &half.in_vain);
+    if (rc)
+        return rc;
+    rc = agree_max(&half, values, 3);
+    mpid_cancel(&half.in_vain->dev);
+    (void)p2p_finish(half.in_vain, MPI_STATUS_IGNORE);
+    if (rc)
+        return word == COMM_FROM_OVERLAP ? word : rc;
+    if (values[0])
+        return (int)values[0];
+    return values[1] == UINT32_MAX - values[2] ? MPI_SUCCESS : COMM_FROM_TWO_LEADERS;
+}
+
+/* The leader, once its group has agreed: have the other's know, and hear the same of it. */
+static int greet(const struct meeting_side *side, int agreed)
+{
+    const struct comm_meeting *meeting = side->meeting;
+    struct p2p_side other = {side->bridge, side->place.context + CONTEXT_GROUP,
+                             meeting->remote_leader, side->place.tag};
+    int from, word = MPI_SUCCESS;
+    if (other.peer < 0 || other.peer >= side->bridge->peers) { /* one of them listens */
+        say_to_all(side->bridge, other.context, other.tag, agreed);
+        return agreed;
+    }
+    say(&other, agreed);
+    if (agreed)
+        return agreed;
+    int rc = agree_hear(&other, &from, &word);
+    if (rc)
+        return rc;
+    if (!word && from != other.peer) {
+        other.peer = from;
+        say(&other, COMM_FROM_STRANGERS);
+        return COMM_FROM_STRANGERS;
+    }
+    return word < COMM_FROM_LOCAL_LEADER || word == COMM_FROM_STRANGERS ? word
+                                                                         : COMM_FROM_ELSEWHERE;
+}
+
+/* Both groups have all that they need, or know why not. */
+static int come_together(struct meeting_side *side)
+{
+    const struct comm_meeting *meeting = side->meeting;
+    int rc = check_own(meeting);
+    if (rc == COMM_FROM_OVERLAP) {
+        tell_of_overlap(side);
+        return rc;
+    }
+    rc = agree_here(side, rc);
+    if (!leads(meeting) || !meeting->remote || rc == COMM_FROM_OVERLAP)
+        return rc;
+    /* The leaders' place is the same for both, whichever way round they name the groups. */
+    side->place = find_place(meeting->text,
+                             hash_group(meeting->local) + hash_group(meeting->remote));
+    int made = comm_create_inter(meeting->local, meeting->remote, side->place.context,
+                                 &side->bridge);
+    if (made)
+        return rc ? rc : made;
+    side->half.other = (struct p2p_side){side->bridge, side->place.context + CONTEXT_LEADER,
+                                         meeting->remote_leader, side->place.tag};
+    int greeted = greet(side, rc);
+    if (!rc)
+        side->half.failed = greeted;
+    return rc;
+}
+
+int comm_from_groups(const struct comm_meeting *meeting, struct comm **new)
+{
+    struct meeting_side side = {.meeting = meeting};
+    int rc = meet(meeting->local, meeting->text, &side.there, &side.half);
+    if (rc)
+        return rc;
+    rc = come_together(&side);
+    side.half.bridged = true;
+    side.half.leader = meeting->leader;
+    if (!rc)
+        rc = comm_bind_halves(&side.half, new);
+    comm_unref(side.bridge);
+    comm_unref(side.there);
+    return rc;
+}
+
+/* ---- for the API ---- */
 
 /* A handler is invoked with an object: one that is no communicator to any call. */
 int comm_from_error(const struct comm_from *from, int error_class, const char *function,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What the API's two constructors without a parent communicator share: their arguments, and that
- * errors go to an error handler which no object has yet. */
+/*
+ * Communicators without a parent. The API's two constructors also share how arguments are checked,
+ * and that errors go to an error handler which no object has yet.
+ */
 #ifndef MPI_COMM_FROM_H
 #define MPI_COMM_FROM_H
 
@@ -11,6 +13,18 @@ struct comm;
 struct errhandler;
 struct group;
 struct info;
+
+/* The members meet by the text. The communicator's error handler and hints are the caller's to
+ * set. */
+int comm_from_group(struct group *group, const char *text, struct comm **new);
+struct comm_meeting {
+    struct group *local, *remote; /* remote counts for the leader alone; NULL: it is none */
+    int leader, remote_leader;    /* as they were given */
+    const char *text;
+};
+/* Returns MPI_SUCCESS, an error class or one of the numbers below: at all who take part, as far as
+ * they can be found. */
+int comm_from_groups(const struct comm_meeting *meeting, struct comm **new);
 
 /* What is wrong with the arguments of two groups' members, besides error classes. */
 enum {

@@ -646,7 +646,7 @@ struct errh_name errh_name(const void *handle)
 int errh_bad_type(struct comm *comm, MPI_Datatype handle, const char *which, const char *function)
 {
     char name[MPI_MAX_OBJECT_NAME];
-    const struct type *type = type_from(handle);
+    struct type *type = type_from(handle);
     if (!type && mpi_state != MPI_STATE_READY)
         return errh_not_ready(function);
     if (type) {

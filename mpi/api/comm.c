@@ -567,8 +567,6 @@ int PMPI_Comm_free(MPI_Comm *comm)
 
 /* ---- names and hints ---- */
 
-static const struct name null_name = {.text = "MPI_COMM_NULL"};
-
 /*
  * Give a communicator a name.
  *
@@ -608,7 +606,8 @@ int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
         return errh_bad_comm(comm, __func__);
     if (!comm_name || !resultlen)
         return null_argument(on, __func__);
-    *resultlen = name_get(on ? &on->name : &null_name, comm_name);
+    *resultlen = on ? name_get(&on->name, comm_name)
+                    : (int)strlen(strcpy(comm_name, "MPI_COMM_NULL"));
     return MPI_SUCCESS;
 }
 

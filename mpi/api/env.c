@@ -185,7 +185,7 @@ int PMPI_Abort(MPI_Comm comm, int errorcode)
         (void)errh_not_ready(__func__);
         errh_end(MPI_ERR_OTHER);
     }
-    const struct comm *on = comm_from(comm);
+    struct comm *on = comm_from(comm);
     if (on && !name_get(&on->name, name))
         snprintf(name, sizeof(name), "unnamed communicator");
     snprintf(text, sizeof(text), "MPI_Abort(%s, %d)", name, errorcode);

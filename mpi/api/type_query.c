@@ -7,6 +7,7 @@
 
 #include <limits.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <mpi.h>
 
@@ -219,19 +220,18 @@ int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
  */
 int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
 {
-    static const struct name null_name = {.text = "MPI_DATATYPE_NULL"};
-    const struct name *name = &null_name;
     struct type *type;
 
     if (!type_name || !resultlen)
         return no_pointer(__func__, "type_name or resultlen");
-    if (datatype != MPI_DATATYPE_NULL) {
-        int rc = find(__func__, datatype, &type);
-        if (rc)
-            return rc;
-        name = &type->name;
+    if (datatype == MPI_DATATYPE_NULL) {
+        *resultlen = (int)strlen(strcpy(type_name, "MPI_DATATYPE_NULL"));
+        return MPI_SUCCESS;
     }
-    *resultlen = name_get(name, type_name);
+    int rc = find(__func__, datatype, &type);
+    if (rc)
+        return rc;
+    *resultlen = name_get(&type->name, type_name);
     return MPI_SUCCESS;
 }
 
@@ -308,7 +308,7 @@ int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_ad
 }
 
 /* Check that the user's arrays are long enough. */
-static int check_contents(const char *function, const struct type *type,
+static int check_contents(const char *function, struct type *type,
                           const struct type_tree_counts *room)
 {
     struct type_tree_counts counts;

@@ -38,7 +38,7 @@ static void each(bool (*take)(void *arg, const struct mpid_comm_view *view), voi
 {
     bool enough = false;
     os_lock(&lock);
-    for (const struct comm *comm = first; comm && !enough; comm = comm->older) {
+    for (struct comm *comm = first; comm && !enough; comm = comm->older) {
         char name[MPI_MAX_OBJECT_NAME];
         (void)name_get(&comm->name, name);
         struct mpid_comm_view view = {

@@ -20,9 +20,6 @@ enum {
     SOON = 8,            /* yields: what comes within them came because of them */
     SPARE_YIELDS = 4,    /* of a thread whose waking was for another */
     HANDED_NS = 1200,    /* a yield that takes longer has let another run */
-    STUCK = 64,          /* times in a row: the two ought to be parted */
-    PART_NS = 5000000,   /* until the next attempt to; twice as long after each ... */
-    PART_MOST_NS = 640000000, /* ... up to this */
     CLOCK_TURNS = 16     /* spins between two looks at the clock */
 };
 
@@ -34,9 +31,6 @@ static struct {
     _Atomic uint64_t spin_ns; /* as learnt */
     uint32_t yields;
     int self_fd;
-    bool shared;            /* ranks outnumber processors */
-    _Atomic uint32_t stuck; /* waits in a row that ended just after a yield */
-    _Atomic uint64_t part_at_ns, part_ns; /* when to try again to part; then wait this long */
 } budget = {.self_fd = -1};
 
 void wait_init(int ranks, int cpus)
@@ -45,8 +39,6 @@ void wait_init(int ranks, int cpus)
     bool shared = ranks > cpus;
     budget.most_ns = (uint64_t)(spin >= 0 ? spin : shared ? 0 : SPIN_US) * 1000u;
     atomic_store_explicit(&budget.spin_ns, budget.most_ns, memory_order_relaxed);
-    budget.shared = shared;
-    atomic_store_explicit(&budget.part_ns, PART_NS, memory_order_relaxed);
     budget.yields = (uint32_t)(yields >= 0 ? yields : shared ? SHARED_YIELDS : OWN_YIELDS);
 }
 
@@ -105,29 +97,6 @@ void wait_yield(struct wait *wait)
     wait->handed |= os_now_ns() - began > HANDED_NS;
 }
 
-/* Leave this processor for another that the thread may use; its affinity stays as it
- * was. Both of a pair do this: the clock's last bit decides which of them goes. */
-static __attribute__((cold)) void part(void)
-{
-    cpu_set_t allowed, others;
-    uint64_t now = os_now_ns();
-    int here = sched_getcpu();
-    atomic_store_explicit(&budget.stuck, 0, memory_order_relaxed);
-    if (budget.shared || now < atomic_load_explicit(&budget.part_at_ns, memory_order_relaxed))
-        return;
-    uint64_t pause = atomic_load_explicit(&budget.part_ns, memory_order_relaxed);
-    atomic_store_explicit(&budget.part_at_ns, now + pause, memory_order_relaxed);
-    if (pause < PART_MOST_NS)
-        atomic_store_explicit(&budget.part_ns, pause * 2, memory_order_relaxed);
-    if (!(now >> 4 & 1) || here < 0 || here >= CPU_SETSIZE ||
-        sched_getaffinity(0, sizeof(allowed), &allowed) || CPU_COUNT(&allowed) < 2)
-        return;
-    others = allowed;
-    CPU_CLR(here, &others);
-    if (!sched_setaffinity(0, sizeof(others), &others))
-        (void)sched_setaffinity(0, sizeof(allowed), &allowed);
-}
-
 void wait_learn(const struct wait *wait)
 {
     if (wait->idle_ns)
@@ -135,15 +104,10 @@ void wait_learn(const struct wait *wait)
                                   memory_order_relaxed);
     uint64_t spin = atomic_load_explicit(&budget.spin_ns, memory_order_relaxed);
     if (wait->began_ns == YIELDING && wait->handed) {
-        if (wait->turns > SOON)
-            return;
-        if (atomic_fetch_add_explicit(&budget.stuck, 1, memory_order_relaxed) >= STUCK)
-            part();
-        if (spin <= LEAST_SPIN_NS)
+        if (wait->turns > SOON || spin <= LEAST_SPIN_NS)
             return;
         spin /= 2;
     } else {
-        atomic_store_explicit(&budget.stuck, 0, memory_order_relaxed);
         if (spin >= budget.most_ns || wait->turns > SOON * SOON)
             return;
         spin = spin * 2 < budget.most_ns ? spin * 2 : budget.most_ns;

@@ -5,8 +5,7 @@
  * sleep. The budgets follow from how many ranks share how many processors; and the
  * time to spin from experience: where what was awaited keeps coming just after a
  * yield that let somebody else run, he wanted this processor, and spinning only kept
- * him from it. Where that goes on although there are processors enough, the kernel
- * has left two ranks on one: then this thread asks to be moved.
+ * him from it.
  */
 #ifndef MPID_WAIT_H
 #define MPID_WAIT_H

@@ -3,8 +3,7 @@
 /*
  * Orders of a grid's nodes in which neighbours are close. Where all places of a level have room
  * for equally many processes, the grid is cut into equal blocks, one for each place, of the least
- * surface; and these into blocks for the places of the next level. The other order comes of
- * cutting the grid across its longest side again and again, and suits any sizes. See
+ * surface; and these into blocks for the places of the next level. Else the grid is any graph. See
  * topo_place.h.
  */
 #include <mpi.h>
@@ -105,49 +104,6 @@ static void add_box(struct blocks *b, int level, int d, int first)
         add_box(b, level, d + 1, first + at * stride);
 }
 
-/* ---- cuts ---- */
-
-struct cuts {
-    const struct topo_grid *grid;
-    int stride; /* of the dimension that is cut across, and its size */
-    int size;
-};
-
-static int along(const void *a, const void *b, void *how)
-{
-    const struct cuts *c = how;
-    int i = *(const int *)a, j = *(const int *)b;
-    int left = i / c->stride % c->size, right = j / c->stride % c->size;
-    return left != right ? left - right : i - j;
-}
-
-/* Sort the nodes along the dimension in which they spread most. */
-static int split_grid(void *how, int *nodes, int count, int left)
-{
-    struct cuts *c = how;
-    int stride = 1, widest = 0;
-    (void)left;
-    for (int d = c->grid->ndims - 1; d >= 0; d--) {
-        int size = c->grid->dims[d], low = size, high = -1;
-        for (int i = 0; i < count; i++) {
-            int at = nodes[i] / stride % size;
-            low = at < low ? at : low;
-            high = at > high ? at : high;
-        }
-        if (high - low >= widest) {
-            widest = high - low;
-            c->stride = stride;
-            c->size = size;
-        }
-        stride *= size;
-    }
-    if (c->stride)
-        qsort_r(nodes, (size_t)count, sizeof(*nodes), along, c);
-    return MPI_SUCCESS;
-}
-
-/* ---- both ---- */
-
 static int place_blocks(const struct topo_places *places, const struct topo_edges *edges,
                         const struct topo_grid *grid, int *nodes, int *rank_of_node)
 {
@@ -167,18 +123,13 @@ int topo_place_grid(const struct topo_places *places, const struct topo_grid *gr
                     int *rank_of_node)
 {
     struct topo_edges edges;
-    struct cuts cuts = {.grid = grid};
     int rc = topo_edges_of_grid(grid, &edges);
     if (rc)
         return rc;
     int *nodes = malloc(((size_t)edges.nodes + 1) * sizeof(*nodes));
     rc = nodes ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    for (int i = 0; !rc && i < edges.nodes; i++)
-        rank_of_node[i] = nodes[i] = i;
     if (!rc)
-        rc = topo_place_split(places, nodes, edges.nodes, split_grid, &cuts);
-    if (!rc)
-        rc = topo_place_choose(places, &edges, nodes, rank_of_node);
+        rc = topo_place_graph(places, &edges, rank_of_node);
     if (!rc)
         rc = place_blocks(places, &edges, grid, nodes, rank_of_node);
     free(nodes);

@@ -85,10 +85,8 @@ int topo_place_choose(const struct topo_places *places, const struct topo_edges 
 /* What splits a graph; how is a struct topo_halver. */
 struct topo_halver {
     const struct topo_edges *edges;
-    int8_t *side;           /* [nodes]: enum side */
-    struct topo_gain *gain; /* [nodes] */
-    int *heap, *place;      /* [nodes] */
-    int *moved;             /* [nodes] */
+    struct topo_half *half; /* [nodes] */
+    int *list;              /* [nodes] */
 };
 int topo_halver_make(const struct topo_edges *edges, struct topo_halver *halver);
 void topo_halver_free(struct topo_halver *halver);

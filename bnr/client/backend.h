@@ -51,7 +51,8 @@ struct backend {
     int spins;                      /* turns of a wait before it yields */
 };
 
-/* Join the job of mpiexec. Returns 0 with *b, or a code after one line on stderr. */
+/* Join the job of mpiexec. Returns 0 with *b, BNR_ERR_NOT_FOUND where this process is of none, or
+ * another code after one line on stderr. */
 int native_join(struct backend **b);
 /* Be a group of one. The same. */
 int single_join(struct backend **b);

@@ -63,8 +63,9 @@ static int join(void)
         return BNR_ERR_ARG;
     }
     int alone = (int)os_setting(OS_SETTING_SINGLETON);
-    if (!alone && (getenv("BNR_FD") || getenv("BNR_RANK")))
-        return native_join(&client.backend);
+    int rc = alone ? BNR_ERR_NOT_FOUND : native_join(&client.backend);
+    if (rc != BNR_ERR_NOT_FOUND)
+        return rc;
     if (!alone && single_is_doubtful(variable, why, sizeof(why))) {
         os_fail(0,
                 "%s, but this program knows only its own mpiexec: start it with that, or "

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "bnr/client/backend.h"
+#include "bnr/client/find.h"
 #include "bnr/client/backoff.h"
 #include "bnr/host/fence.h"
 #include "bnr/host/table.h"
@@ -285,41 +286,16 @@ static const struct backend_ops native_ops = {
     .rejoin = native_rejoin,
 };
 
-/* Read "A,B" or "A" as decimal numbers below 2^30. */
-static int parse_numbers(const char *text, int *a, int *b)
-{
-    char *end;
-    long first = strtol(text, &end, 10);
-    long second = 0;
-    if (end == text || first < 0 || first >= 1 << 30)
-        return -EINVAL;
-    if (b) {
-        const char *rest = end + 1;
-        if (*end != ',')
-            return -EINVAL;
-        second = strtol(rest, &end, 10);
-        if (end == rest || second < 0 || second >= 1 << 30)
-            return -EINVAL;
-        *b = (int)second;
-    }
-    *a = (int)first;
-    return *end ? -EINVAL : 0;
-}
-
 static const char cure[] = "start it with mpiexec, or alone with VIREO_SINGLETON=1";
 
 static int attach(struct native *n)
 {
-    const char *fds = getenv("BNR_FD"), *rank = getenv("BNR_RANK");
-    int head_fd, memory_fd;
-    char why[256];
-    if (!fds || !rank || parse_numbers(fds, &head_fd, &memory_fd) ||
-        parse_numbers(rank, &n->base.rank, NULL)) {
-        os_fail(0, "BNR_FD and BNR_RANK are not as mpiexec sets them; %s", cure);
-        return BNR_ERR_PROTO;
-    }
-    if (table_attach(&n->table, head_fd, memory_fd, why, sizeof(why))) {
-        os_fail(0, "cannot join the job as rank %d: %s; %s", n->base.rank, why, cure);
+    char why[320];
+    if (!getenv("BNR_FD") && !getenv("BNR_RANK")) {
+        if (!find_by_descriptors(&n->table, &n->base.rank))
+            return BNR_ERR_NOT_FOUND;
+    } else if (find_by_environment(&n->table, &n->base.rank, why, sizeof(why))) {
+        os_fail(0, "%s; %s", why, cure);
         return BNR_ERR_PROTO;
     }
     n->local_rank = n->base.rank < n->table.world_size ? table_local(&n->table, n->base.rank) : -1;

@@ -41,6 +41,7 @@ enum {
     TABLE_RANKS_MAX = 1 << 20, /* in a job */
     TABLE_LOCAL_MAX = 1 << 16, /* on a host */
     TABLE_MESSAGE_MAX = 1024,  /* an abort's message with its NUL */
+    TABLE_FIRST_FD = 200,      /* programs in shell use the small numbers for their own */
 };
 
 #define TABLE_MAGIC 0x766972656f626e72u /* "vireobnr" */

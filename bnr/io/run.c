@@ -21,6 +21,7 @@
 #include "bnr/diagnose/ask.h"
 #include "bnr/diagnose/report.h"
 #include "bnr/host/table.h"
+#include "bnr/io/exits.h"
 #include "bnr/io/signals.h"
 #include "bnr/io/stdio_forward.h"
 #include "bnr/launch/launch.h"
@@ -36,8 +37,9 @@ extern char **environ;
 enum {
     EXIT_FAILED = 1,
     EXIT_TIMEOUT = 124,
-    JOB_LIST_MAX = 32 * 33,
-    FIRST_KEPT_FD = 200
+    LATE_MS = 1000,     /* for output that nobody takes, after --timeout */
+    REMINDER_MS = 2000, /* after the first Ctrl-C */
+    JOB_LIST_MAX = 32 * 33
 };
 
 /* What differs between ranks in their environment: rewritten before each start. */
@@ -52,10 +54,14 @@ struct run {
     const struct options *o;
     char *const *paths;
     uv_loop_t loop;
-    uv_timer_t grace, timeout;
+    uv_timer_t grace, timeout, reminder;
     struct signals signals;
     struct ask ask;
-    struct warden warden;
+    struct wardens wardens;
+    struct exits exits;
+    bool *is_left;  /* by rank: its process has ended in the grace, others of its group have not */
+    int *left_status;
+    bool is_late;   /* --timeout has passed */
     struct stdio *stdio;
     struct table table;
     struct job job;
@@ -159,10 +165,12 @@ static void follow(struct run *run, struct job_step step)
         if (step.signal != SIGKILL)
             signal_ranks(run, SIGCONT); /* a stopped process hears nothing */
     }
-    if (step.arm_grace && !uv_is_active((uv_handle_t *)&run->grace))
+    if (step.arm_grace && !uv_is_active((uv_handle_t *)&run->grace)) {
+        uv_update_time(&run->loop); /* a report may have held the loop up */
         uv_timer_start(&run->grace, on_grace, (uint64_t)os_setting(OS_SETTING_KILL_AFTER_MS), 0);
+    }
     if (run->job.state == JOB_ENDED)
-        sweep_children(run->warden.pid);
+        sweep_children(run->wardens.pid);
 }
 
 static void on_grace(uv_timer_t *timer)
@@ -197,6 +205,7 @@ static void end_late_job(void *arg, const char *report)
     follow(run, job_end(&run->job, JOB_TERMINATE, EXIT_TIMEOUT));
 }
 
+/* The time is up; called again each second after, for output that nobody takes. */
 static void on_timeout(uv_timer_t *timer)
 {
     struct run *run = timer->data;
@@ -206,6 +215,9 @@ static void on_timeout(uv_timer_t *timer)
         run->job.exit_code = EXIT_TIMEOUT;
         return;
     }
+    if (run->is_late)
+        return;
+    run->is_late = true;
     list_ranges(ranks, sizeof(ranks), run->o->nranks, rank_lives, &run->table);
     stdio_say(run->stdio,
               "mpiexec: the job did not end within %g s; still running on %s: %s %s "
@@ -232,12 +244,16 @@ static bool others_communicate(const struct run *run)
     return false;
 }
 
-/* A rank's process is a zombie: end its group while its number cannot be reused. */
-static void rank_ended(struct run *run, int rank)
+static bool is_in_grace(const struct run *run)
 {
-    int pid = run->table.rank[rank].pid, status = 0;
-    kill(-pid, SIGKILL);
-    waitpid(pid, &status, 0);
+    return run->job.state == JOB_INTERRUPTED || run->job.state == JOB_TERMINATING;
+}
+
+/* A rank is over: its process was reaped, and nothing of its group is to go on. */
+static void rank_ended(struct run *run, int rank, int status)
+{
+    int pid = run->table.rank[rank].pid;
+    run->is_left[rank] = false;
     const struct table_page *page = table_page(&run->table, rank);
     uint32_t flags = atomic_load(&page->flags);
     struct job_facts facts = {
@@ -268,22 +284,69 @@ static int rank_of(const struct run *run, pid_t pid)
     return -1;
 }
 
+/* A rank's process is a zombie. Its group ends with it, but for the grace of a program that a
+ * shell has started: mpiexec's signal ends the shell at once. */
+static void reap_rank(struct run *run, int rank)
+{
+    int pid = run->table.rank[rank].pid, status = 0;
+    if (!is_in_grace(run))
+        kill(-pid, SIGKILL); /* while its number cannot be reused */
+    waitpid(pid, &status, 0);
+    if (is_in_grace(run) && !kill(-pid, 0)) { /* the group keeps the number */
+        run->is_left[rank] = true;
+        run->left_status[rank] = status;
+    } else {
+        rank_ended(run, rank, status);
+    }
+}
+
+/* A descendant that lost its parent, a warden, or a child from before the job, is a zombie. */
+static void reap_other(struct run *run, pid_t pid)
+{
+    waitpid(pid, NULL, 0);
+    if (wardens_reaped(&run->wardens, pid))
+        stdio_say(run->stdio, "mpiexec: a warden was killed, and no other can be started\n");
+}
+
+/* The groups that outlive their rank's process, once they are empty too. */
+static void look_after_left(struct run *run)
+{
+    for (int r = 0; r < run->o->nranks; r++)
+        if (run->is_left[r] && kill(-run->table.rank[r].pid, 0))
+            rank_ended(run, r, run->left_status[r]);
+}
+
 static void reap(struct run *run)
 {
     siginfo_t info;
+    int rank;
+    while ((rank = exits_next(&run->exits)) >= 0) /* the first to end comes first */
+        if (!run->is_left[rank] && rank_lives(&run->table, rank))
+            reap_rank(run, rank);
     for (;;) {
         memset(&info, 0, sizeof(info));
         if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid)
-            return;
-        int rank = rank_of(run, info.si_pid);
-        if (rank >= 0) {
-            rank_ended(run, rank);
-            continue;
-        }
-        waitpid(info.si_pid, NULL, 0); /* a descendant that lost its parent, or the warden */
-        if (info.si_pid == run->warden.pid && warden_restart(&run->warden))
-            stdio_say(run->stdio, "mpiexec: the warden was killed, and none can be started\n");
+            break;
+        rank = rank_of(run, info.si_pid);
+        if (rank >= 0 && !run->is_left[rank])
+            reap_rank(run, rank);
+        else
+            reap_other(run, info.si_pid);
     }
+    look_after_left(run);
+}
+
+/* Ranks that do not end at Ctrl-C: say what the user can do. */
+static void on_reminder(uv_timer_t *timer)
+{
+    struct run *run = timer->data;
+    char ranks[200];
+    if (run->job.state != JOB_INTERRUPTED)
+        return;
+    list_ranges(ranks, sizeof(ranks), run->o->nranks, rank_lives, &run->table);
+    stdio_say(run->stdio,
+              "mpiexec: waiting for %s %s to end after SIGINT; send it again (Ctrl-C) to end %s\n",
+              run->job.alive > 1 ? "ranks" : "rank", ranks, run->job.alive > 1 ? "them" : "it");
 }
 
 static void on_signal(void *arg, int number)
@@ -298,6 +361,8 @@ static void on_signal(void *arg, int number)
             run->abandoned = true;
         else
             follow(run, job_signal(&run->job, number));
+        if (run->job.state == JOB_INTERRUPTED)
+            uv_timer_start(&run->reminder, on_reminder, REMINDER_MS, 0);
         break;
     case SIGQUIT: (void)ask_report(&run->ask, say_asked, run); break;
     case SIGTSTP:
@@ -313,7 +378,7 @@ static void on_signal(void *arg, int number)
 static void compose_job_list(struct run *run)
 {
     const char *outer = getenv("BNR_JOB");
-    size_t len = outer ? strlen(outer) : 0;
+    size_t len = outer && warden_is_list(outer) ? strlen(outer) : 0;
     char *job = run->extra.job;
     size_t at = (size_t)snprintf(job, sizeof(run->extra.job), "BNR_JOB=");
     if (len && len + 1 + 32 < JOB_LIST_MAX)
@@ -326,7 +391,8 @@ static void compose_extra(struct run *run, int rank)
 {
     struct extra *x = &run->extra;
     int n = run->o->nranks;
-    snprintf(x->fd, sizeof(x->fd), "BNR_FD=%d,%d", run->table.head_fd, run->table.memory_fd);
+    snprintf(x->fd, sizeof(x->fd), "BNR_FD=%d,%d,%d", run->table.head_fd, run->table.memory_fd,
+             (int)getpid());
     snprintf(x->rank, sizeof(x->rank), "BNR_RANK=%d", rank);
     snprintf(x->local_rank, sizeof(x->local_rank), "MPI_LOCALRANKID=%d", rank);
     snprintf(x->local_size, sizeof(x->local_size), "MPI_LOCALNRANKS=%d", n);
@@ -407,6 +473,7 @@ static int start_rank(struct run *run, int rank, const char **step)
     int app = (int)run->table.rank[rank].app, pipes[3][2];
     const struct option_app *a = &run->o->apps[app];
     pid_t pid = 0;
+    int pidfd = -1;
     *step = "make pipes and files";
     int rc = open_pipes(run, rank, pipes);
     if (!rc)
@@ -420,10 +487,11 @@ static int start_rank(struct run *run, int rank, const char **step)
             .stream = {input_for(run, rank, pipes), pipes[1][1], pipes[2][1]},
             .keep = {run->table.head_fd, run->table.memory_fd},
         };
-        rc = launch_start(&l, &pid, step);
+        rc = launch_start(&l, &pid, &pidfd, step);
     }
     if (!rc) {
         table_started(&run->table, rank, (int)pid);
+        exits_add(&run->exits, rank, pidfd);
         rc = stdio_attach(run->stdio, rank, pipes[0][1], pipes[1][0], pipes[2][0]);
         pipes[0][1] = pipes[1][0] = pipes[2][0] = -1;
         *step = "connect the streams";
@@ -461,10 +529,9 @@ static void start_ranks(struct run *run)
 
 /* ---- the whole ---- */
 
-/* Programs in shell use the small numbers: keep the segments above them. */
 static int lift(int fd)
 {
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_KEPT_FD);
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, TABLE_FIRST_FD);
     if (high < 0)
         return fd;
     close(fd);
@@ -522,14 +589,15 @@ static int open_loop(struct run *run)
         return rc;
     uv_timer_init(&run->loop, &run->grace);
     uv_timer_init(&run->loop, &run->timeout);
+    uv_timer_init(&run->loop, &run->reminder);
     name_programs(o, programs, sizeof(programs));
     ask_start(&run->ask, &run->loop, &run->table, programs);
-    run->grace.data = run->timeout.data = run;
+    run->grace.data = run->timeout.data = run->reminder.data = run;
     rc = signals_start(&run->signals, &run->loop, on_signal, run);
     if (!rc)
         rc = stdio_create(&run->stdio, &run->loop, &cfg);
     if (!rc && o->timeout_s > 0)
-        uv_timer_start(&run->timeout, on_timeout, (uint64_t)(o->timeout_s * 1000), 0);
+        uv_timer_start(&run->timeout, on_timeout, (uint64_t)(o->timeout_s * 1000), LATE_MS);
     return rc;
 }
 
@@ -565,7 +633,7 @@ static int finish(struct run *run)
     }
     if (run->o->report)
         print_report(run);
-    warden_stop(&run->warden);
+    wardens_stop(&run->wardens);
     fflush(NULL);
     if (!run->drained)
         _exit(code ? code : 128 + SIGINT); /* a thread still writes to an output that is stuck */
@@ -573,11 +641,15 @@ static int finish(struct run *run)
     ask_stop(&run->ask);
     uv_close((uv_handle_t *)&run->grace, NULL);
     uv_close((uv_handle_t *)&run->timeout, NULL);
+    uv_close((uv_handle_t *)&run->reminder, NULL);
     stdio_destroy(run->stdio);
     uv_run(&run->loop, UV_RUN_DEFAULT);
     uv_loop_close(&run->loop);
     table_detach(&run->table);
+    exits_fini(&run->exits);
     free(run->environment);
+    free(run->is_left);
+    free(run->left_status);
     free(run);
     return code;
 }
@@ -596,7 +668,11 @@ static void turn(struct run *run)
 int run_job(const struct options *o, char *const *paths, char *name, size_t name_size)
 {
     struct run *run = calloc(1, sizeof(*run));
-    if (!run) {
+    if (run) {
+        run->is_left = calloc((size_t)o->nranks, sizeof(*run->is_left));
+        run->left_status = calloc((size_t)o->nranks, sizeof(*run->left_status));
+    }
+    if (!run || !run->is_left || !run->left_status) {
         fprintf(stderr, "mpiexec: out of memory\n");
         return EXIT_FAILED;
     }
@@ -604,6 +680,7 @@ int run_job(const struct options *o, char *const *paths, char *name, size_t name
     run->paths = paths;
     job_init(&run->job, o->nranks);
     run->job.goes_on = o->goes_on;
+    exits_init(&run->exits);
     (void)sweep_prepare(); /* without it, only the job's process groups are cleaned up */
     run->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     const char *step = "open /dev/null";
@@ -613,8 +690,8 @@ int run_job(const struct options *o, char *const *paths, char *name, size_t name
         rc = create_table(run);
     }
     if (!rc) {
-        step = "start the warden";
-        rc = warden_start(&run->warden, &run->table, name, name_size);
+        step = "start the wardens";
+        rc = wardens_start(&run->wardens, &run->table, name, name_size);
     }
     if (!rc) {
         step = "start the event loop";
@@ -623,12 +700,12 @@ int run_job(const struct options *o, char *const *paths, char *name, size_t name
     if (rc) {
         fprintf(stderr, "mpiexec: cannot prepare the job on %s: %s: %s\n", os_host_name(), step,
                 strerror(-rc));
-        warden_stop(&run->warden);
+        wardens_stop(&run->wardens);
         return EXIT_FAILED;
     }
     compose_job_list(run);
     start_ranks(run);
-    reap(run); /* the warden may have been killed before its end was listened for */
+    reap(run); /* a warden may have been killed before its end was listened for */
     while (!run->abandoned && (run->job.state != JOB_ENDED || !run->drained))
         turn(run);
     return finish(run);

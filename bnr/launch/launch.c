@@ -246,20 +246,22 @@ struct child {
     pid_t parent;
     const char **script_argv; /* to run a file without "#!" by the shell; NULL: too many words */
     int error;
+    int pidfd;
     const char *step;
 };
 
-/* Handlers become harmless, signals that mpiexec ignores for itself do not stay so. */
+/* Handlers become harmless, signals that mpiexec ignores for itself do not stay so, and those that
+ * it was started to ignore are ignored again. */
 static void reset_signals(void)
 {
     static const int used[] = {SIGPIPE, SIGCHLD, SIGINT,  SIGTERM, SIGHUP,
                                SIGTSTP, SIGCONT, SIGUSR1, SIGUSR2, SIGQUIT};
     struct sigaction initial;
     memset(&initial, 0, sizeof(initial));
-    initial.sa_handler = SIG_DFL;
-    for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++)
-        if (!sigismember(&start.ignored, used[i]))
-            sigaction(used[i], &initial, NULL);
+    for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++) {
+        initial.sa_handler = sigismember(&start.ignored, used[i]) ? SIG_IGN : SIG_DFL;
+        sigaction(used[i], &initial, NULL);
+    }
     sigprocmask(SIG_SETMASK, &start.mask, NULL);
 }
 
@@ -352,11 +354,13 @@ static pid_t start_child(struct child *c)
     char *stack = aligned_alloc(64, CHILD_STACK);
     sigset_t all, old;
     c->error = 0;
+    c->pidfd = -1;
     if (!stack)
         return -1;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &old); /* no handler may run in shared memory */
-    pid_t pid = clone(child_main, stack + CHILD_STACK, CLONE_VM | CLONE_VFORK | SIGCHLD, c);
+    pid_t pid = clone(child_main, stack + CHILD_STACK,
+                      CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, c, &c->pidfd);
     int error = errno;
     sigprocmask(SIG_SETMASK, &old, NULL);
     free(stack);
@@ -364,7 +368,15 @@ static pid_t start_child(struct child *c)
     return pid;
 }
 
-int launch_start(const struct launch *l, pid_t *pid, const char **step)
+/* Reap a child that could not execute the program. */
+static void discard(const struct child *c, pid_t pid)
+{
+    waitpid(pid, NULL, 0);
+    if (c->pidfd >= 0)
+        close(c->pidfd);
+}
+
+int launch_start(const struct launch *l, pid_t *pid, int *pidfd, const char **step)
 {
     struct child c = {.l = l, .parent = getpid()};
     pid_t child = start_child(&c);
@@ -373,18 +385,19 @@ int launch_start(const struct launch *l, pid_t *pid, const char **step)
         return -errno;
     }
     if (c.error == ENOEXEC && is_text(l->path)) {
-        waitpid(child, NULL, 0);
+        discard(&c, child);
         c.script_argv = script_arguments(l);
         child = start_child(&c);
     }
     if (child < 0 || c.error) {
         int rc = child < 0 ? -errno : -c.error;
         if (child > 0)
-            waitpid(child, NULL, 0);
+            discard(&c, child);
         *step = c.step;
         return rc;
     }
     *pid = child;
+    *pidfd = c.pidfd;
     return 0;
 }
 

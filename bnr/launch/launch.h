@@ -32,8 +32,9 @@ int launch_resolve(const char *name, const char *wdir, const char *search, char 
 void launch_remember(void);
 
 /* Start the process as leader of its own process group; it is killed when the
- * calling thread ends. Returns 0 with *pid, or -errno with what failed in *step. */
-int launch_start(const struct launch *l, pid_t *pid, const char **step);
+ * calling thread ends. Returns 0 with *pid and in *pidfd a descriptor of it (-1: the kernel
+ * gives none), or -errno with what failed in *step. */
+int launch_start(const struct launch *l, pid_t *pid, int *pidfd, const char **step);
 
 /* Put into words why step failed with rc in a start of path, and what to do. Returns the
  * outcome that it is for a shell. */

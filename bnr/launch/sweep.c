@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,21 +19,41 @@
 
 #define LIMIT_NS 2000000000u
 
-int sweep_prepare(void)
+/* The children from before the job, by number and start: a number may be given to another. */
+struct earlier_child {
+    pid_t pid;
+    unsigned long long start;
+};
+static struct earlier_child *earlier;
+static size_t earlier_count;
+
+struct origin {
+    pid_t parent;
+    unsigned long long start; /* in ticks since boot */
+};
+
+static struct origin origin_of(pid_t pid)
 {
-    return prctl(PR_SET_CHILD_SUBREAPER, 1) ? -errno : 0;
+    struct origin o = {0, 0};
+    char path[64], text[1024];
+    int parent = 0;
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    (void)os_read_start(path, text, sizeof(text));
+    const char *after = strrchr(text, ')'); /* the name may hold anything */
+    if (after && sscanf(after + 1,
+                        " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
+                        "%*d %*d %llu",
+                        &parent, &o.start) == 2)
+        o.parent = parent;
+    return o;
 }
 
-static int finish(pid_t pid, pid_t spared)
-{
-    if (pid <= 1 || pid == spared)
-        return 0;
-    kill(pid, SIGKILL);
-    return 1;
-}
+/* ---- listing children ---- */
 
-/* Kill the children that the kernel lists. Returns how many, or -errno where it has no list. */
-static int kill_listed(pid_t spared)
+typedef void (*child_fn)(pid_t pid, void *arg);
+
+/* Call fn for the children that the kernel lists. Returns 0, or -errno where it has no list. */
+static int each_listed(child_fn fn, void *arg)
 {
     char path[64], text[4096];
     snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
@@ -41,66 +62,87 @@ static int kill_listed(pid_t spared)
         return (int)n;
     if (n == (ssize_t)sizeof(text) - 1) /* the last number may be cut: it comes again */
         *strrchr(text, ' ') = 0;
-    int killed = 0;
     for (char *at = text, *end;; at = end) {
         long pid = strtol(at, &end, 10);
         if (end == at)
-            break;
-        killed += finish((pid_t)pid, spared);
+            return 0;
+        fn((pid_t)pid, arg);
     }
-    return killed;
-}
-
-static pid_t parent_of(const char *name)
-{
-    char path[300], text[512];
-    snprintf(path, sizeof(path), "/proc/%s/stat", name);
-    (void)os_read_start(path, text, sizeof(text));
-    int parent = 0;
-    const char *after = strrchr(text, ')'); /* the name may hold anything */
-    return after && sscanf(after + 1, " %*c %d", &parent) == 1 ? parent : 0;
 }
 
 /* The same by looking at every process. */
-static int kill_found(pid_t spared)
+static void each_found(child_fn fn, void *arg)
 {
     DIR *proc = opendir("/proc");
-    int killed = 0;
     if (!proc)
-        return 0;
+        return;
     for (struct dirent *e; (e = readdir(proc));)
-        if (e->d_name[0] >= '1' && e->d_name[0] <= '9' && parent_of(e->d_name) == getpid())
-            killed += finish((pid_t)atoi(e->d_name), spared);
+        if (e->d_name[0] >= '1' && e->d_name[0] <= '9' &&
+            origin_of((pid_t)atoi(e->d_name)).parent == getpid())
+            fn((pid_t)atoi(e->d_name), arg);
     closedir(proc);
-    return killed;
 }
 
-/* Reap all that have ended, but leave spared's end to who waits for it. */
-static void reap(pid_t spared)
+static void each_child(child_fn fn, void *arg)
 {
-    siginfo_t info;
-    for (;;) {
-        memset(&info, 0, sizeof(info));
-        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid ||
-            info.si_pid == spared)
-            return;
-        waitpid(info.si_pid, NULL, 0);
-    }
+    if (each_listed(fn, arg))
+        each_found(fn, arg);
 }
 
-int sweep_children(pid_t spared)
+/* ---- children from before ---- */
+
+static void remember(pid_t pid, void *arg)
+{
+    (void)arg;
+    struct earlier_child *more = realloc(earlier, (earlier_count + 1) * sizeof(*more));
+    if (!more)
+        return;
+    earlier = more;
+    earlier[earlier_count++] = (struct earlier_child){pid, origin_of(pid).start};
+}
+
+static bool is_earlier(pid_t pid)
+{
+    for (size_t i = 0; i < earlier_count; i++)
+        if (earlier[i].pid == pid)
+            return earlier[i].start == origin_of(pid).start;
+    return false;
+}
+
+int sweep_prepare(void)
+{
+    each_child(remember, NULL);
+    return prctl(PR_SET_CHILD_SUBREAPER, 1) ? -errno : 0;
+}
+
+/* ---- killing ---- */
+
+struct round {
+    const pid_t *keep;
+    int seen, alive; /* alive: killed, and not yet reaped */
+};
+
+static void finish(pid_t pid, void *arg)
+{
+    struct round *round = arg;
+    for (const pid_t *keep = round->keep; *keep; keep++)
+        if (*keep == pid)
+            return;
+    if (pid <= 1 || is_earlier(pid))
+        return;
+    round->seen++;
+    kill(pid, SIGKILL);
+    round->alive += waitpid(pid, NULL, WNOHANG) == 0;
+}
+
+void sweep_children(const pid_t *keep)
 {
     uint64_t until = os_now_ns() + LIMIT_NS;
-    int total = 0;
+    struct round round;
     do {
-        reap(spared);
-        int killed = kill_listed(spared);
-        if (killed < 0)
-            killed = kill_found(spared);
-        if (!killed)
-            break;
-        total += killed;
-        usleep(500);
-    } while (os_now_ns() < until);
-    return total;
+        round = (struct round){keep, 0, 0};
+        each_child(finish, &round);
+        if (round.alive)
+            usleep(500);
+    } while (round.seen && os_now_ns() < until); /* the children of a dead one come next */
 }

@@ -43,6 +43,17 @@ static int holds_id(const char *list, size_t len, const char *id)
     return 0;
 }
 
+int warden_is_list(const char *text)
+{
+    for (;; text++) {
+        if (strspn(text, "0123456789abcdef") != ID_LEN)
+            return 0;
+        text += ID_LEN;
+        if (*text != ',')
+            return !*text;
+    }
+}
+
 int warden_names_job(const char *block, size_t len, const char *id)
 {
     static const char key[] = "BNR_JOB=";
@@ -110,6 +121,20 @@ static pid_t number(const char *name)
     return (pid_t)n;
 }
 
+/* Kill a process that bore the mark just now: its number may have been given to another since,
+ * so it is held by a descriptor and looked at once more. */
+static void kill_known(int proc, const char *name, pid_t pid, const struct mark *mark)
+{
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (fd < 0) {
+        kill(pid, SIGKILL);
+        return;
+    }
+    if (is_of_job(proc, name, mark))
+        syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
+    close(fd);
+}
+
 /* Kill what bears the mark. Returns how many were found. */
 static int kill_marked(const struct mark *mark)
 {
@@ -125,7 +150,7 @@ static int kill_marked(const struct mark *mark)
             pid_t pid = number(e->name);
             if (pid > 1 && pid != getpid() && is_of_job(proc, e->name, mark)) {
                 found++;
-                kill(pid, SIGKILL);
+                kill_known(proc, e->name, pid, mark);
             }
             at += e->len;
         }
@@ -217,14 +242,11 @@ static void watch(const struct table *t, const struct mark *mark)
     _exit(0);
 }
 
-int warden_start(struct warden *w, const struct table *t, char *name, size_t size)
+static int start_one(struct wardens *w, int i)
 {
     int ends[2];
     sigset_t all, old;
-    w->table = t;
-    w->pid = 0;
-    w->name = name;
-    w->name_size = size;
+    w->pid[i] = 0;
     if (pipe2(ends, O_CLOEXEC))
         return -errno;
     sigfillset(&all);
@@ -234,10 +256,10 @@ int warden_start(struct warden *w, const struct table *t, char *name, size_t siz
         struct mark mark;
         setsid();
         ignore_signals();
-        take_mark(t, &mark);
+        take_mark(w->table, &mark);
         take_streams(ends[0]);
-        rename_self(name, size);
-        watch(t, &mark);
+        rename_self(w->name, w->name_size);
+        watch(w->table, &mark);
     }
     int rc = pid < 0 ? -errno : 0;
     sigprocmask(SIG_SETMASK, &old, NULL);
@@ -246,25 +268,40 @@ int warden_start(struct warden *w, const struct table *t, char *name, size_t siz
         close(ends[1]);
         return rc;
     }
-    w->pid = pid;
-    w->pipe = ends[1];
+    w->pid[i] = pid;
+    w->pipe[i] = ends[1];
     return 0;
 }
 
-int warden_restart(struct warden *w)
+int wardens_start(struct wardens *w, const struct table *t, char *name, size_t size)
 {
-    close(w->pipe);
-    return warden_start(w, w->table, w->name, w->name_size);
+    int rc = 0;
+    *w = (struct wardens){.table = t, .name = name, .name_size = size};
+    for (int i = 0; i < WARDENS && !rc; i++)
+        rc = start_one(w, i);
+    return rc;
 }
 
-void warden_stop(struct warden *w)
+int wardens_reaped(struct wardens *w, pid_t pid)
 {
-    if (!w->pid)
-        return;
-    /* It may have been killed just now: SIGPIPE is ignored, and no matter. */
-    ssize_t n = write(w->pipe, "b", 1);
-    close(w->pipe);
-    if (n == 1)
-        waitpid(w->pid, NULL, 0);
-    w->pid = 0;
+    for (int i = 0; i < WARDENS; i++)
+        if (w->pid[i] == pid) {
+            close(w->pipe[i]);
+            return start_one(w, i);
+        }
+    return 0;
+}
+
+void wardens_stop(struct wardens *w)
+{
+    for (int i = 0; i < WARDENS; i++) {
+        if (!w->pid[i])
+            continue;
+        /* It may have been killed just now: SIGPIPE is ignored, and no matter. */
+        ssize_t n = write(w->pipe[i], "b", 1);
+        close(w->pipe[i]);
+        if (n == 1)
+            waitpid(w->pid[i], NULL, 0);
+        w->pid[i] = 0;
+    }
 }

@@ -8,7 +8,8 @@
  * environment, closed its descriptors and left its group escapes.
  *
  * It sleeps in a read of a pipe that only mpiexec holds, in a session of its
- * own. mpiexec starts another where the warden itself is killed.
+ * own. mpiexec has two of them, so that one is left where mpiexec and the other are killed
+ * together, and starts another where one is killed.
  */
 #ifndef BNR_WARDEN_H
 #define BNR_WARDEN_H
@@ -18,27 +19,32 @@
 
 #include "bnr/host/table.h"
 
-struct warden {
-    pid_t pid; /* 0: none */
-    int pipe;  /* write end */
+enum { WARDENS = 2 };
+
+struct wardens {
+    pid_t pid[WARDENS + 1]; /* 0: none; the last one ends the list */
+    int pipe[WARDENS];      /* write ends */
     const struct table *table;
-    char *name; /* see warden_start() */
+    char *name; /* see wardens_start() */
     size_t name_size;
 };
 
-/* Start it. name, of size bytes, is the memory of this program's first
- * arguments, which the warden writes over so that it is not taken for mpiexec;
+/* Start them. name, of size bytes, is the memory of this program's first
+ * arguments, which the wardens write over so that they are not taken for mpiexec;
  * NULL leaves it. Returns 0 or -errno. */
-int warden_start(struct warden *w, const struct table *t, char *name, size_t size);
+int wardens_start(struct wardens *w, const struct table *t, char *name, size_t size);
 
-/* Start another in place of one that has been reaped. */
-int warden_restart(struct warden *w);
+/* A child has been reaped: if it was a warden, start another. Returns 0 or -errno. */
+int wardens_reaped(struct wardens *w, pid_t pid);
 
-/* All is over: let it go, and wait until it has. */
-void warden_stop(struct warden *w);
+/* All is over: let them go, and wait until they have. */
+void wardens_stop(struct wardens *w);
 
 /* Whether the NUL-separated block of environment names the job: BNR_JOB holds
  * ids of 32 digits, separated by commas, one per mpiexec inside another. */
 int warden_names_job(const char *block, size_t len, const char *id);
+
+/* Whether text is such a list of ids. */
+int warden_is_list(const char *text);
 
 #endif

@@ -21,8 +21,8 @@ extern char **environ;
 
 enum {
     EXIT_USAGE = 2,
-    FILES_OWN = 24, /* for the loop, the table, the warden, a question and spare ones */
-    FILES_OF_RANK = 2
+    FILES_OWN = 26, /* for the loop, the table, the wardens, a question and spare ones */
+    FILES_OF_RANK = 3
 };
 
 /* Tell why nothing is started; why may hold the user's own words. */

@@ -29,6 +29,21 @@ holds "so is one to which the job's memory was not handed on" \
     "$(BNR_FD=98,99 BNR_RANK=0 "$probe" init 2>&1)" "was not handed on"
 holds "so is one with a rank that is none" "$(BNR_FD=x BNR_RANK=0 "$probe" init 2>&1)" "mpiexec"
 
+
+# Programs between mpiexec and the rank that close its descriptors, or clear its environment.
+cat >closing.py <<'P'
+import subprocess, sys
+sys.exit(subprocess.run(sys.argv[1:], close_fds=True).returncode)
+P
+same "a rank started by Python's subprocess is of the job" \
+    "$(run -n 3 python3 closing.py "$probe" init cards fences=3 finalize 2>&1; echo $?)" 0
+same "so is one without its environment" \
+    "$(run -n 3 env -i "$probe" init universe=3 cards fences=3 finalize 2>&1; echo $?)" 0
+same "so is one in a job within a job" \
+    "$(run -n 1 "$mpiexec" -n 3 env -i "$probe" init universe=3 fences=3 finalize 2>&1; echo $?)" 0
+holds "one without both is refused" \
+    "$(run -n 2 sh -c "BNR_FD=98,99,1 exec '$probe' init" 2>&1)" "was not handed on"
+
 # On a busy machine, too, before SIGKILL would end it.
 same "a fence and a get end when a member dies" \
     "$(VIREO_KILL_AFTER_MS=20000 run -n 4 "$probe" init broken 2>&1 | grep -c 'broken as told')" 3

@@ -77,3 +77,41 @@ done
 same "exit 3 gives 3 each time" $wrong 0
 same "descriptors of the job stay above those of scripts" \
     "$(run -n 1 sh -c 'for n in 3 4 5 6 7 8; do [ -e /proc/$$/fd/$n ] && echo $n; done; true')" ""
+
+# The first failure decides, also where mpiexec hears of several at once.
+cat >turns.py <<'P'
+import os, time
+rank = int(os.environ["BNR_RANK"])
+while time.time() < float(open("when").read()) - 0.05 * rank:
+    time.sleep(0.001)
+os._exit(rank + 1)
+P
+echo $(($(date +%s) + 2)) >when
+timeout -k 5 60 "$mpiexec" -n 4 python3 turns.py 2>err &
+outer=$!
+sleep 0.7
+job=$(tr -d ' ' <"/proc/$outer/task/$outer/children")
+kill -STOP "$job"
+sleep 2
+kill -CONT "$job"
+wait "$outer"
+same "the first of several failures, not the lowest rank" $? 4
+
+# Children that mpiexec had before it became mpiexec are not the job's.
+cat >tee.sh <<'S'
+exec > >(cat >all; echo done >>all)
+exec "$@"
+S
+timeout 20 bash tee.sh "$mpiexec" -n 2 sh -c 'echo output'
+same "mpiexec in the place of a shell with a child" $? 0
+soon grep -q done all
+same "all output has come through the child" "$(grep -c output all)" 2
+
+# A reader that does not read cannot keep a job whose time is up.
+mkfifo pipe
+sleep 30 <pipe &
+reader=$!
+timeout -k 5 20 "$mpiexec" -n 1 --timeout 1 yes 2>err >pipe
+same "--timeout bounds output that nobody reads" $? 124
+kill "$reader"
+wait "$reader" 2>/dev/null || :

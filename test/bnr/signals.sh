@@ -81,7 +81,7 @@ is() {
 kill -TSTP "$job"
 soon is T "$job"
 echo "ok: mpiexec stops"
-rank=$(tr ' ' '\n' <"/proc/$job/task/$job/children" | sed -n 2p)
+rank=$(tr ' ' '\n' <"/proc/$job/task/$job/children" | sed -n 3p) # after two wardens
 soon is T "$rank"
 echo "ok: and its ranks"
 kill -CONT "$job"
@@ -91,3 +91,34 @@ echo "ok: SIGCONT lets them go on"
 kill -TERM "$job"
 wait "$outer"
 same "and end as before" $? 143
+
+# A program under a shell has its grace, although the signal ends the shell at once.
+cat >slow.py <<'P'
+import os, signal, sys, time
+def end(*_):
+    time.sleep(0.5)
+    print("in good order", flush=True)
+    sys.exit(0)
+signal.signal(signal.SIGTERM, end)
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+print("ready", flush=True)
+time.sleep(20)
+P
+begin -n 2 sh -c 'python3 slow.py; true'
+kill -TERM "$job"
+wait "$outer"
+same "the status of shells that died of SIGTERM" $? 143
+same "what they ran has had its grace" "$(grep -c 'in good order' out)" 2
+
+begin -n 2 python3 slow.py
+kill -INT "$job"
+soon grep -q "waiting for ranks 0-1 to end after SIGINT; send it again" err
+echo "ok: what ignores SIGINT is named, with what to do"
+kill -INT "$job"
+wait "$outer"
+same "a second one ends them" "$?$(grep -c 'in good order' out)" 02
+
+# A signal that mpiexec was started to ignore is ignored in the ranks.
+same "an ignored SIGQUIT stays ignored" "$(timeout 20 sh -c 'trap "" QUIT HUP; exec "$@"' sh \
+    "$mpiexec" -n 1 grep SigIgn /proc/self/status | tr -d ':[:alpha:][:space:]')" \
+    0000000000000005

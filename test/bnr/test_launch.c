@@ -131,11 +131,12 @@ static int run(const char *path, char *const *argv, int *rc)
     static char *const none[] = {NULL};
     const char *step = "";
     pid_t pid = 0;
-    int status = -1;
+    int status = -1, pidfd = -1;
     struct launch l = {path, argv, none, NULL, {0, 1, 2}, {-1, -1}};
-    *rc = launch_start(&l, &pid, &step);
+    *rc = launch_start(&l, &pid, &pidfd, &step);
     if (!*rc) {
         assert_int_equal(getpgid(pid), pid);
+        assert_true(pidfd < 0 || !close(pidfd));
         assert_int_equal(waitpid(pid, &status, 0), pid);
     } else {
         assert_string_equal(step, "execute");
@@ -179,7 +180,8 @@ static void a_failed_start_is_explained(void **state)
         struct launch l = {rows[i].path, argv, none, NULL, {0, 1, 2}, {-1, -1}};
         const char *step = "";
         pid_t pid = 0;
-        int rc = launch_start(&l, &pid, &step);
+        int pidfd = -1;
+        int rc = launch_start(&l, &pid, &pidfd, &step);
         assert_int_not_equal(rc, 0);
         assert_int_equal(launch_explain(rows[i].path, rc, step, why, sizeof(why)), rows[i].outcome);
         if (!strstr(why, rows[i].words))

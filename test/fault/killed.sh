@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Run as: sh killed.sh MPIEXEC PROBE [ROUNDS [SEED]]. In each round a job of ranks, wrappers,
 # and daemons of theirs loses a member to kill -9 at a random moment: mpiexec, a rank, a
-# descendant or the warden. Two seconds later no process of it is left.
+# descendant, a warden, or mpiexec and a warden together. Two seconds later no process of it is left.
 . "$(dirname "$0")/../bnr/lib.sh"
 probe=$2
 rounds=${3:-24}
@@ -40,11 +40,11 @@ for round in $(seq 1 "$rounds"); do
     job=$!
     seed=$(((seed * 1103515245 + 12345) % 2147483648))
     sleep "0.$(printf %03d $((seed / 65536 % 250)))"
-    what=$((round % 4))
+    what=$((round % 5))
     victim=
     case $what in
     0) victim=$job ;;
-    1) victim=$(tr ' ' '\n' <"/proc/$job/task/$job/children" 2>/dev/null | sed -n 3p) ;;
+    1) victim=$(tr ' ' '\n' <"/proc/$job/task/$job/children" 2>/dev/null | sed -n 4p) ;;
     2) victim=$(left "$word" | grep -vx "$job" | tail -n 1)
        [ -z "$victim" ] || kill -9 "$victim" # it may be nobody's rank: the job may go on
        sleep 0.05
@@ -54,6 +54,9 @@ for round in $(seq 1 "$rounds"); do
        [ -z "$warden" ] || kill -9 "$warden"
        sleep 0.05
        victim=$job ;;
+    4) warden=$(tr ' ' '\n' <"/proc/$job/task/$job/children" 2>/dev/null | sed -n 1p)
+       kill -9 "$job" $warden 2>/dev/null
+       victim=none ;;
     esac
     [ -n "$victim" ] || victim=$job
     [ $victim = none ] || kill -9 "$victim" 2>/dev/null

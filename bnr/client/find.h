@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Finding the memory of the job that this process is a rank of. mpiexec hands it on as
+ * descriptors, and names them in the environment. Programs between mpiexec and the rank may have
+ * closed the descriptors (Python's subprocess does) or cleared the environment (env -i).
+ */
+#ifndef BNR_FIND_H
+#define BNR_FIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "bnr/host/table.h"
+
+/* Attach to the memory that BNR_FD names: to the descriptors, or where they are closed to those of
+ * mpiexec. Returns 0 with t and *rank, or -EPROTO with a sentence in why. */
+int find_by_environment(struct table *t, int *rank, char *why, size_t size);
+
+/* Attach to the memory of a job of which this process holds the descriptors, and is of a rank's
+ * process group. Returns whether there is one. */
+bool find_by_descriptors(struct table *t, int *rank);
+
+#endif

@@ -179,6 +179,13 @@ static int64_t card_index(const struct shm *shm, const char *card)
     return (int64_t)index;
 }
 
+/* Whether anybody has called, or answered, since we looked. Asked after a peer is seen to have
+ * closed, this counts whatever it has said before. */
+static int has_call(const struct shm *shm)
+{
+    return atomic_load_explicit(&shm->mine->news, memory_order_relaxed) != shm->news_seen;
+}
+
 static int shm_link(struct chan *base, struct chan_peer *peer, const char *theirs,
                     struct chan_link **out)
 {
@@ -191,7 +198,8 @@ static int shm_link(struct chan *base, struct chan_peer *peer, const char *their
     if (rc)
         return rc;
     if (link->phase == SHM_IDLE) {
-        if (atomic_load_explicit(&link->theirs->state, memory_order_acquire) == SHM_CLOSED)
+        if (atomic_load_explicit(&link->theirs->state, memory_order_acquire) == SHM_CLOSED &&
+            !has_call(shm))
             return -ESHUTDOWN;
         shm_link_begin(link, peer);
     }
@@ -316,6 +324,10 @@ static int attend_calling(struct shm *shm, struct shm_link *link)
     }
     if (!link->broken && !link->last && !said)
         return 0;
+    if (said == CHAN_REFUSE_CLOSED && has_call(shm)) {
+        shm->chores = 1; /* maybe it has answered before it closed */
+        return 0;
+    }
     link->phase = SHM_GONE;
     link->hears = 0;
     if (said || (link->last && !link->broken))
@@ -364,7 +376,7 @@ static __attribute__((noinline)) int do_chores(struct shm *shm)
     int upcalls = 0;
     uint32_t kept = 0;
 
-    if (atomic_load_explicit(&shm->mine->news, memory_order_relaxed) != shm->news_seen)
+    if (has_call(shm))
         upcalls += visit_callers(shm, meet);
     shm->chores = 0;
     for (uint32_t i = 0; i < shm->contact_count; i++)
@@ -422,8 +434,7 @@ static int shm_progress(struct chan *base)
     struct shm *shm = (struct shm *)base;
     int upcalls = 0;
 
-    if (UNLIKELY(shm->chores ||
-                 atomic_load_explicit(&shm->mine->news, memory_order_relaxed) != shm->news_seen))
+    if (UNLIKELY(shm->chores || has_call(shm)))
         upcalls = do_chores(shm);
     if (UNLIKELY(shm->listening_count > SHM_HOT))
         upcalls += progress_many(shm);
@@ -439,8 +450,7 @@ static int shm_progress(struct chan *base)
 /* Whether there is anything to do; asked once everybody knows that we sleep. */
 static int has_news(struct shm *shm)
 {
-    int news = shm->chores ||
-               atomic_load_explicit(&shm->mine->news, memory_order_relaxed) != shm->news_seen;
+    int news = shm->chores || has_call(shm);
     for (uint32_t i = 0; !news && i < shm->listening_count; i++)
         news = shm_link_has_packet(shm->listening[i]);
     for (uint32_t i = 0; !news && shm->starved && i < shm->contact_count; i++)

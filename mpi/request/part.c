@@ -51,7 +51,7 @@ struct part {
     int64_t said[PART_CUT_WORDS]; /* what it has brought */
     int group;                    /* of a send: partitions in a chunk */
     _Atomic uint32_t *ready;      /* of a send: a bit for each partition */
-    _Atomic int seen;             /* chunks, from the first on, that were found complete */
+    _Atomic uint64_t seen;        /* starts << 32 | chunks, from the first on, found complete since */
     struct part *prev, *next;     /* in live */
 };
 
@@ -203,26 +203,33 @@ static bool is_done(const struct part *part, int chunk)
     return mpid_is_complete(&slot_at(part, chunk)->dev);
 }
 
-static bool all_done(struct part *part)
-{
-    int i = atomic_load_explicit(&part->seen, memory_order_acquire);
-    while (i < part->cut.chunks && is_done(part, i))
-        i++;
-    atomic_store_explicit(&part->seen, i, memory_order_release);
-    return i == part->cut.chunks;
-}
-
 static bool is_posted(const struct part *part)
 {
     struct part *p = (struct part *)(uintptr_t)part;
     return atomic_load_explicit(&p->state, memory_order_acquire) & POSTED;
 }
 
+/* Any thread may ask, also while another one starts the part anew. seen comes first: if it is of
+ * this start, then so is what is found of the chunks; and if another start comes before it is
+ * written back, then it stays as that has set it. */
+static bool all_done(struct part *part)
+{
+    uint64_t seen = atomic_load_explicit(&part->seen, memory_order_acquire);
+    if (!part->send && !is_posted(part))
+        return false;
+    int done = (int)(uint32_t)seen;
+    while (done < part->cut.chunks && is_done(part, done))
+        done++;
+    uint64_t now = seen >> 32 << 32 | (uint32_t)done;
+    if (now != seen)
+        (void)atomic_compare_exchange_strong_explicit(&part->seen, &seen, now,
+                                                      memory_order_release, memory_order_relaxed);
+    return done == part->cut.chunks;
+}
+
 bool part_is_complete(struct part *part)
 {
-    if (!part_is_active(part) || part->peer == MPI_PROC_NULL)
-        return true;
-    return (part->send || is_posted(part)) && all_done(part);
+    return !part_is_active(part) || part->peer == MPI_PROC_NULL || all_done(part);
 }
 
 /* Of a send, each chunk that it has handed over is told, and how many partitions it has not; of a
@@ -433,7 +440,6 @@ static int init_recv(struct part *part)
 
 static void start_recv(struct part *part)
 {
-    atomic_fetch_and(&part->state, MATCHED);
     if (atomic_fetch_or(&part->state, WANTED) & MATCHED)
         post(part, false);
 }
@@ -469,11 +475,20 @@ void part_free(struct part *part)
     unref(part);
 }
 
+/* Nothing is seen of the new start. What belongs to the old one is undone before. */
+static void renew_seen(struct part *part)
+{
+    uint64_t starts = atomic_load_explicit(&part->seen, memory_order_relaxed) >> 32;
+    atomic_store_explicit(&part->seen, (starts + 1) << 32, memory_order_release);
+}
+
 void part_start(struct part *part)
 {
-    atomic_store_explicit(&part->seen, 0, memory_order_relaxed);
     if (part->peer != MPI_PROC_NULL && part->send)
         start_send(part);
+    else
+        atomic_fetch_and(&part->state, MATCHED);
+    renew_seen(part);
     atomic_store_explicit(&part->active, true, memory_order_release);
     if (part->peer != MPI_PROC_NULL && !part->send)
         start_recv(part);

@@ -36,6 +36,7 @@ void shm_bell_ring(struct shm_link *link, uint32_t sleeping)
 {
     if (sleeping == link->rung)
         return;
+    atomic_thread_fence(memory_order_acquire); /* what was stored before sleeping counts: bell_len */
     link->rung = sleeping;
     link->shm->base.rings++;
     atomic_fetch_add_explicit(&link->theirs->doorbell, 1, memory_order_seq_cst);

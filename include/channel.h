@@ -122,7 +122,9 @@ enum chan_answer {
     CHAN_REFUSE_CROSSING = 1, /* our own attempt survives: wait for it */
     CHAN_REFUSE_UNKNOWN = 2,  /* no such group here */
     CHAN_REFUSE_CLOSED = 3,   /* we are finalizing: no other channel is worth a try */
-    CHAN_REFUSE_UNABLE = 4    /* the channel's own: it cannot answer this peer */
+    CHAN_REFUSE_UNABLE = 4,   /* the channel's own: it cannot answer this peer */
+    CHAN_REFUSE_FAILED = 5,   /* the connection to this peer has failed here, for good */
+    CHAN_ANSWERS
 };
 
 /* Upcalls, implemented by the device. All run inside progress() only. */

@@ -5,7 +5,12 @@
  * channel where one fails; and the other side, being asked. Of two connections
  * that cross, the one begun by the higher (group id, rank) survives.
  *
- * Nothing here has a deadline: a peer that computes answers when it comes back to
+ * A connection can often be made in one direction only. So the lower of two that
+ * cross, which is refused, dials again until it is let in or the other's connection
+ * comes; and a process whose every attempt has failed lets the peer in for as long as
+ * the connect timeout before it gives up.
+ *
+ * Nothing else here has a deadline: a peer that computes answers when it comes back to
  * MPI, and the end of its process is an event.
  */
 #include <errno.h>
@@ -14,6 +19,12 @@
 #include <string.h>
 
 #include "mpid/device.h"
+#include "os/clock.h"
+#include "os/settings.h"
+
+/* After a refusal as crossing, twice as long after each. */
+static const uint64_t redial_ns = 20000000u;
+enum { REDIAL_DOUBLES = 5 };
 
 /* ---- our own attempts ---- */
 
@@ -84,13 +95,8 @@ static void check_nothing_taken(const struct vc *vc)
     mpid_abort(1, text);
 }
 
-/* No candidate is left. */
-static void give_up(struct vc *vc)
+static void fail_unreachable(struct vc *vc)
 {
-    if (has_finished(vc)) {
-        fail_finished(vc);
-        return;
-    }
     for (int i = 0; i < device.port_count; i++)
         if (!vc->choice.refused[i])
             add_reason(vc, device.ops[i]->name, vc->choice.verdict[i].why);
@@ -98,6 +104,29 @@ static void give_up(struct vc *vc)
         add_reason(vc, "", device.closed[i]);
     check_nothing_taken(vc);
     vc_fail(vc, MPID_UNREACHABLE, vc->refusals ? vc->refusals : "there is no channel");
+}
+
+/* Whether a channel has been tried that may do in the other direction. */
+static bool may_be_asked(const struct vc *vc)
+{
+    for (int i = 0; i < vc->tried; i++)
+        if (vc->choice.verdict[vc->choice.candidate[i]].fit == CHAN_MAYBE)
+            return true;
+    return false;
+}
+
+/* No candidate is left. */
+static void give_up(struct vc *vc)
+{
+    if (has_finished(vc)) {
+        fail_finished(vc);
+    } else if (may_be_asked(vc)) {
+        vc_event(vc, VC_LINKED);
+        vc->wait_ns =
+            os_now_ns() + (uint64_t)os_setting(OS_SETTING_CONNECT_TIMEOUT_MS) * 1000000u;
+    } else {
+        fail_unreachable(vc);
+    }
 }
 
 /* Begin a link over a channel. Returns 0 or -errno. */
@@ -178,12 +207,27 @@ void connect_start(struct vc *vc)
         bind_vc(vc);
 }
 
+/* The time has come to dial again, or to wait no longer for the peer to do so. */
+static void wait_over(struct vc *vc)
+{
+    vc->wait_ns = 0;
+    if (vc->tried < vc->choice.count)
+        try_next(vc);
+    else if (has_finished(vc))
+        fail_finished(vc);
+    else
+        fail_unreachable(vc);
+}
+
 static void poll_vc(struct vc *vc, void *moved)
 {
     if (vc->state == VC_BINDING)
         *(bool *)moved |= bind_vc(vc);
     else if (vc->state == VC_CONNECTING && is_gone(vc)) /* before it could answer */
         fail_finished(vc);
+    else if (vc->state == VC_CONNECTING && !vc->bound && vc->wait_ns &&
+             os_now_ns() >= vc->wait_ns)
+        wait_over(vc);
 }
 
 bool connect_poll(void)
@@ -205,6 +249,13 @@ void connect_ended(struct vc *vc)
 
 /* ---- upcalls ---- */
 
+/* Whether our attempt survives where it crosses this process's. */
+static bool outranks(const struct chan_gid *gid, uint32_t rank)
+{
+    int order = memcmp(gid, &device.env.gid, sizeof(*gid));
+    return order ? order < 0 : rank < device.env.rank;
+}
+
 enum chan_answer connect_asked(void *owner, const struct chan_ops *ops,
                                const struct chan_gid *gid, uint32_t rank,
                                struct chan_peer **peer)
@@ -215,6 +266,8 @@ enum chan_answer connect_asked(void *owner, const struct chan_ops *ops,
     struct vc *vc = vc_get(gid, rank);
     if (!vc)
         return CHAN_REFUSE_UNKNOWN;
+    if (vc->state == VC_FAILED)
+        return CHAN_REFUSE_FAILED;
     /* A process that uses no sessions can only mean the world, which has ended here. */
     if (vc->state >= VC_CLOSED ||
         (device.finalizing && vc->state == VC_UNBOUND && !epoch_peer_says(vc, "sessions")))
@@ -222,7 +275,7 @@ enum chan_answer connect_asked(void *owner, const struct chan_ops *ops,
     if (vc->state >= VC_ACCEPTING)
         return CHAN_REFUSE_CROSSING;
     if (vc->state == VC_CONNECTING && vc->bound) {
-        if (rank < device.env.rank)
+        if (outranks(gid, rank))
             return CHAN_REFUSE_CROSSING;
         if (vc->bound->ops != ops) { /* else the channel makes one of the two */
             struct chan_link *ours = vc->bound;
@@ -239,6 +292,7 @@ void connect_opened(struct chan_link *link)
 {
     struct vc *vc = (struct vc *)link->peer;
     vc->bound = link;
+    vc->wait_ns = vc->crossings = 0;
     if (vc_event(vc, VC_OPENED))
         up(vc);
     if (device_is_ended(vc))
@@ -258,10 +312,17 @@ void connect_refused(struct chan_link *link, enum chan_answer answer, const char
         fail_ended(vc);
         return;
     }
-    if (answer == CHAN_REFUSE_CROSSING)
-        return; /* the peer's connection is on its way */
+    if (answer == CHAN_REFUSE_CROSSING) { /* the peer's connection is on its way, or dials in vain */
+        uint32_t doubles = vc->crossings < REDIAL_DOUBLES ? vc->crossings++ : REDIAL_DOUBLES;
+        vc->wait_ns = os_now_ns() + (redial_ns << doubles);
+        return;
+    }
     if (answer == CHAN_REFUSE_CLOSED) {
         fail_finished(vc);
+        return;
+    }
+    if (answer == CHAN_REFUSE_FAILED) {
+        vc_fail(vc, MPID_LOST, "it has lost its connection to this process");
         return;
     }
     pass_over(vc, why);

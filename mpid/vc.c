@@ -304,6 +304,7 @@ void vc_reopen(struct vc *vc)
         free(vc->refusals);
         vc->refusals = NULL;
         vc->tried = 0;
+        vc->wait_ns = vc->crossings = 0;
         vc->link = &vc->stand_in;
         vc->credit_back += device.eager_credit - (uint64_t)vc->credit;
         vc->credit = (int64_t)device.eager_credit;

@@ -34,7 +34,7 @@
 enum vc_state {
     VC_UNBOUND,      /* nothing known of the peer */
     VC_BINDING,      /* its card is awaited */
-    VC_CONNECTING,   /* we have begun a link, or wait for the peer's crossing one */
+    VC_CONNECTING,   /* we have begun a link, or wait for the peer's */
     VC_ACCEPTING,    /* the peer has begun a link, and we have said yes */
     VC_OPEN,         /* bound: link is the channel's */
     VC_LOCAL_CLOSE,  /* we have sent CLOSE(0) and wait for the peer's CLOSE */
@@ -113,6 +113,8 @@ struct vc {
     uint64_t credit_back, credit_given; /* in all, by the peer and to it: for stats.c */
     uint64_t rndv_sent, rndv_sent_bytes, rndv_received, rndv_received_bytes; /* and complete */
     char *card;       /* the peer's, once fetched */
+    uint64_t wait_ns; /* connecting, without a link: when to dial again, or to give up; 0: neither */
+    uint32_t crossings; /* refusals in a row because the peer dials, too */
     char *refusals;   /* why each channel that was tried could not connect; or NULL */
     struct bind_choice choice;
     UT_hash_handle hh;

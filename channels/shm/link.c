@@ -388,7 +388,7 @@ enum chan_answer shm_link_answer(const struct shm_link *link)
 {
     uint32_t refusal = atomic_load_explicit(&link->out_lines->credit.refusal, memory_order_acquire);
     if (refusal && refusal >> 8 == (link->out_number & 0xffffff))
-        return (refusal & 0xff) > CHAN_REFUSE_UNABLE ? CHAN_REFUSE_UNKNOWN
+        return (refusal & 0xff) > CHAN_REFUSE_FAILED ? CHAN_REFUSE_UNKNOWN
                                                      : (enum chan_answer)(refusal & 0xff);
     if (atomic_load_explicit(&link->theirs->state, memory_order_acquire) == SHM_CLOSED)
         return CHAN_REFUSE_CLOSED;

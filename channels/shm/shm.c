@@ -313,6 +313,7 @@ static int attend_calling(struct shm *shm, struct shm_link *link)
         [CHAN_REFUSE_UNKNOWN] = "the peer does not know this process",
         [CHAN_REFUSE_CLOSED] = "the peer is finalizing",
         [CHAN_REFUSE_UNABLE] = "the peer cannot map this process's memory",
+        [CHAN_REFUSE_FAILED] = "the peer holds this process for lost",
     };
     int upcalls = 1;
     enum chan_answer said = link->hears || link->broken ? CHAN_ACCEPT : shm_link_answer(link);

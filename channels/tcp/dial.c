@@ -245,7 +245,10 @@ static int conclude(struct attempt *attempt)
     static const char *const whys[] = {[CHAN_REFUSE_CROSSING] =
                                            "the peer's own connection takes precedence",
                                        [CHAN_REFUSE_UNKNOWN] = "the peer does not know this group",
-                                       [CHAN_REFUSE_CLOSED] = "the peer is finalizing"};
+                                       [CHAN_REFUSE_CLOSED] = "the peer is finalizing",
+                                       [CHAN_REFUSE_UNABLE] = "the peer cannot answer",
+                                       [CHAN_REFUSE_FAILED] =
+                                           "the peer holds this process for lost"};
     struct dial *dial = attempt->dial;
     struct tcp_link *link = dial->link;
     enum chan_answer answer;

@@ -159,7 +159,7 @@ int wire_proof_get(const uint8_t in[WIRE_PROOF_LEN], const struct wire_talk *tal
 int wire_answer_get(const uint8_t in[WIRE_ANSWER_LEN], const struct wire_talk *talk,
                     enum chan_answer *answer, const uint8_t secret[16])
 {
-    if (!prefix_is(in, KIND_ANSWER) || in[6] > CHAN_REFUSE_CLOSED ||
+    if (!prefix_is(in, KIND_ANSWER) || in[6] >= CHAN_ANSWERS ||
         !is_proven(in + PREFIX_LEN, in, &talk->hello, talk->nonce, secret))
         return -EPROTO;
     *answer = (enum chan_answer)in[6];

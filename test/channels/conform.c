@@ -414,6 +414,7 @@ static void case_refused(struct fake *fake, const struct conform_traits *traits)
     for (int round = 0; round < 5; round++) {
         refuse_with(fake, CHAN_REFUSE_UNKNOWN);
         refuse_with(fake, CHAN_REFUSE_CLOSED);
+        refuse_with(fake, CHAN_REFUSE_FAILED);
     }
     one_life(fake, 1, 1); /* and it can be asked again */
 }

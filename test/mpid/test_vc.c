@@ -231,19 +231,6 @@ static void test_unreachable(void **state)
     assert_int_equal(request.error, MPID_UNREACHABLE);
 }
 
-static void test_refused(void **state)
-{
-    (void)state;
-    struct mpid_request request;
-    assert_int_equal(send_word(HIGH, 0, &request), MPID_STARTED);
-    assert_state(HIGH, VC_CONNECTING);
-    beneath.env->sink->refused(&beneath.link[HIGH].base, 0, "nobody is there");
-    assert_state(HIGH, VC_FAILED); /* there is no other channel */
-    assert_int_equal(beneath.unlinks, 1);
-    assert_true(mpid_is_complete(&request));
-    assert_int_equal(request.error, MPID_UNREACHABLE);
-}
-
 static void test_asked(void **state)
 {
     (void)state;
@@ -283,23 +270,6 @@ static void test_crossing(void **state)
     turn();
     assert_true(mpid_is_complete(&requests[0]) && mpid_is_complete(&requests[1]));
     assert_int_equal(requests[0].error | requests[1].error, MPID_OK);
-}
-
-/* The same from the other side: ours is refused because the peer's is on its way. */
-static void test_crossing_refused(void **state)
-{
-    (void)state;
-    struct mpid_request request;
-    assert_int_equal(send_word(HIGH, 0, &request), MPID_STARTED);
-    beneath.env->sink->refused(&beneath.link[HIGH].base, CHAN_REFUSE_CROSSING, "crossing");
-    assert_state(HIGH, VC_CONNECTING);
-    turn();
-    assert_false(mpid_is_complete(&request));
-    assert_int_equal(beneath_ask(HIGH), CHAN_ACCEPT);
-    beneath_open(HIGH);
-    turn();
-    assert_true(mpid_is_complete(&request));
-    assert_int_equal(beneath_sent_type(HIGH), PACKET_EAGER);
 }
 
 /* A link that was in use before its peer had answered, and is refused: what it had taken goes
@@ -679,8 +649,8 @@ int main(void)
         cmocka_unit_test(test_table),
         DEVICE_TEST(test_bind),
         DEVICE_TEST(test_bind_at_once),   DEVICE_TEST(test_unreachable),
-        DEVICE_TEST(test_refused),        DEVICE_TEST(test_asked),
-        DEVICE_TEST(test_crossing),       DEVICE_TEST(test_crossing_refused),
+        DEVICE_TEST(test_asked),
+        DEVICE_TEST(test_crossing),      
         DEVICE_TEST(test_close_first),    DEVICE_TEST(test_close_second),
         DEVICE_TEST(test_close_crossing), DEVICE_TEST(test_close_nonsense),
         DEVICE_TEST(test_lost),           DEVICE_TEST(test_lost_requests),

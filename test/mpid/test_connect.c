@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The device where a connection can be made in one direction only, or not at all. */
+#include <errno.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "mpid/device.h"
+#include "os/clock.h"
+#include "os/settings.h"
+#include "test/mpid/beneath.h"
+
+enum {
+    LOW = 0,
+    HIGH = 2
+}; /* peers of lower and higher rank than ours */
+
+static int start(void **state)
+{
+    (void)state;
+    beneath_start();
+    return 0;
+}
+
+static int stop(void **state)
+{
+    assert_int_equal(os_setting_put(OS_SETTING_CONNECT_TIMEOUT_MS, "20000"), 0);
+    (void)state;
+    beneath_stop();
+    return 0;
+}
+
+static int send_word(uint32_t rank, unsigned mode, struct mpid_request *request)
+{
+    static const struct mpid_envelope own = {4, BENEATH_ME, 7};
+    static uint64_t word = 0x1122334455667788u;
+    struct mpid_bytes bytes = {.base = &word, .len = sizeof(word)};
+    return mpid_send(beneath_vc(rank), &own, &bytes, mode, request);
+}
+
+static void assert_state(uint32_t rank, enum vc_state state)
+{
+    assert_string_equal(vc_state_name((enum vc_state)beneath_vc(rank)->state),
+                        vc_state_name(state));
+}
+
+/* Make progress until a number of links has been begun, or the rank's VC is in a state. */
+static void turn_until(int links, uint32_t rank, enum vc_state state)
+{
+    uint64_t limit_ns = os_now_ns() + 5000000000u;
+    while (beneath.links < links && beneath_vc(rank)->state != state) {
+        (void)mpid_progress();
+        assert_true(os_now_ns() < limit_ns);
+    }
+}
+
+static void assert_sent(const struct mpid_request *request)
+{
+    turn_until(INT_MAX, HIGH, VC_OPEN);
+    for (int i = 0; i < 20; i++)
+        (void)mpid_progress();
+    assert_true(mpid_is_complete(request));
+    assert_int_equal(request->error, MPID_OK);
+    assert_int_equal(beneath_sent_type(HIGH), PACKET_EAGER);
+}
+
+/* Our attempts have all failed, and the peer's own comes. */
+static void test_refused_and_asked(void **state)
+{
+    (void)state;
+    struct mpid_request request;
+    beneath.second_fit = CHAN_MAYBE;
+    assert_int_equal(send_word(HIGH, 0, &request), MPID_STARTED);
+    assert_state(HIGH, VC_CONNECTING);
+    beneath_refuse(HIGH, CHAN_ACCEPT);
+    assert_int_equal(beneath.links, 2); /* by the second channel */
+    beneath_refuse(HIGH, CHAN_ACCEPT);
+    assert_state(HIGH, VC_CONNECTING);
+    assert_false(mpid_is_complete(&request));
+    assert_int_equal(beneath_ask(HIGH), CHAN_ACCEPT);
+    beneath_open(HIGH);
+    assert_sent(&request);
+}
+
+/* The same where no link can so much as be begun. */
+static void test_no_link_and_asked(void **state)
+{
+    (void)state;
+    struct mpid_request request;
+    beneath.refusal = -ENETUNREACH;
+    assert_int_equal(send_word(HIGH, 0, &request), MPID_STARTED);
+    assert_state(HIGH, VC_CONNECTING);
+    assert_int_equal(beneath_ask(HIGH), CHAN_ACCEPT);
+    beneath_open(HIGH);
+    assert_sent(&request);
+}
+
+/* Nobody comes: the peer is out of reach, but has not finished. */
+static void test_refused_for_good(void **state)
+{
+    (void)state;
+    struct mpid_request request;
+    assert_int_equal(os_setting_put(OS_SETTING_CONNECT_TIMEOUT_MS, "30"), 0);
+    assert_int_equal(send_word(HIGH, 0, &request), MPID_STARTED);
+    uint64_t from_ns = os_now_ns();
+    beneath_refuse(HIGH, CHAN_ACCEPT);
+    assert_int_equal(beneath.unlinks, 1);
+    turn_until(INT_MAX, HIGH, VC_FAILED);
+    assert_true(os_now_ns() - from_ns >= 30000000u);
+    assert_true(mpid_is_complete(&request));
+    assert_int_equal(request.error, MPID_UNREACHABLE);
+    assert_int_equal(beneath_ask(HIGH), CHAN_REFUSE_FAILED);
+}
+
+/* The peer has dialed, too, and let ours go; then its own comes. */
+static void test_crossing_refused(void **state)
+{
+    (void)state;
+    struct mpid_request request;
+    assert_int_equal(send_word(HIGH, 0, &request), MPID_STARTED);
+    beneath_refuse(HIGH, CHAN_REFUSE_CROSSING);
+    assert_state(HIGH, VC_CONNECTING);
+    assert_false(mpid_is_complete(&request));
+    assert_int_equal(beneath_ask(HIGH), CHAN_ACCEPT);
+    beneath_open(HIGH);
+    assert_sent(&request);
+    assert_int_equal(beneath.links, 1);
+}
+
+/* Its own does not come: we dial again, and again, over the channel that it has answered on. */
+static void test_crossing_in_vain(void **state)
+{
+    (void)state;
+    struct mpid_request request;
+    beneath.second_fit = CHAN_MAYBE;
+    assert_int_equal(send_word(HIGH, 0, &request), MPID_STARTED);
+    for (int i = 1; i <= 3; i++) {
+        turn_until(i, HIGH, VC_OPEN);
+        assert_int_equal(beneath.links, i);
+        assert_ptr_equal(beneath.link[HIGH].base.ops, chan_table[0]);
+        beneath_refuse(HIGH, CHAN_REFUSE_CROSSING);
+        for (int j = 0; j < 20; j++)
+            (void)mpid_progress();
+        assert_int_equal(beneath.links, i); /* not at once */
+    }
+    turn_until(4, HIGH, VC_OPEN);
+    beneath_open(HIGH);
+    assert_sent(&request);
+}
+
+/* A peer whose connection to us has failed says so, and is asked no more. */
+static void test_failed_there(void **state)
+{
+    (void)state;
+    struct mpid_request request;
+    beneath.second_fit = CHAN_MAYBE;
+    assert_int_equal(send_word(HIGH, 0, &request), MPID_STARTED);
+    beneath_refuse(HIGH, CHAN_REFUSE_FAILED);
+    assert_state(HIGH, VC_FAILED);
+    assert_true(mpid_is_complete(&request));
+    assert_int_equal(request.error, MPID_LOST);
+    assert_int_equal(beneath.links, 1);
+}
+
+/* And so do we, of a connection that we have lost, but not of one that has closed. */
+static void test_failed_here(void **state)
+{
+    (void)state;
+    assert_int_equal(beneath_ask(LOW), CHAN_ACCEPT);
+    beneath_open(LOW);
+    beneath.env->sink->lost(&beneath.link[LOW].base, -ECONNRESET);
+    assert_int_equal(beneath_ask(LOW), CHAN_REFUSE_FAILED);
+}
+
+#define DEVICE_TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DEVICE_TEST(test_refused_and_asked), DEVICE_TEST(test_no_link_and_asked),
+        DEVICE_TEST(test_refused_for_good),  DEVICE_TEST(test_crossing_refused),
+        DEVICE_TEST(test_crossing_in_vain),  DEVICE_TEST(test_failed_there),
+        DEVICE_TEST(test_failed_here),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -4,6 +4,7 @@
 #include "os/lock.h"
 
 #include <linux/futex.h>
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -11,13 +12,33 @@
 
 bool os_lock_enabled;
 
-/* HEIR and HANDED are set only beside HELD, and one of them at most. */
+/* HEIR and HANDED are set only beside HELD, and one of them at most. The bits above them say which
+ * process it is that holds the lock: how often it has been forked off. */
 enum {
     HELD = 1,
     SLEEPERS = 2, /* some sleep, or are about to */
     HEIR = 4,     /* one waits to be handed the lock */
-    HANDED = 8    /* it is the heir's, who may not know yet */
+    HANDED = 8,   /* it is the heir's, who may not know yet */
+    FORKED = 16   /* one generation */
 };
+
+static uint32_t generation; /* a multiple of FORKED, counted up in each forked child */
+
+/* A thread of the parent's that holds a lock is not in the child, and gives it back nowhere. */
+static void leave_to_parent(void)
+{
+    generation += FORKED;
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    (void)pthread_atfork(NULL, NULL, leave_to_parent); /* without memory no lock is held yet */
+}
+
+static bool is_free(uint32_t state)
+{
+    return !state || (state ^ generation) >= FORKED;
+}
 
 /* Who sleeps for the lock to be free, and who for it to be handed over. */
 enum { ANYBODY = 1, THE_HEIR = 2 };
@@ -41,15 +62,19 @@ static void wake(struct os_lock *lock, uint32_t who)
 /* Take it if it is free. */
 static bool take(struct os_lock *lock, uint32_t how)
 {
-    uint32_t is_free = 0;
-    return atomic_compare_exchange_strong_explicit(&lock->state, &is_free, how,
-                                                   memory_order_acquire, memory_order_relaxed);
+    uint32_t seen = 0;
+    do {
+        if (atomic_compare_exchange_strong_explicit(&lock->state, &seen, how | generation,
+                                                    memory_order_acquire, memory_order_relaxed))
+            return true;
+    } while (is_free(seen));
+    return false;
 }
 
 static bool spin(struct os_lock *lock, uint32_t how)
 {
     for (int i = 0; i < SPINS; i++) {
-        if (!atomic_load_explicit(&lock->state, memory_order_relaxed) && take(lock, how))
+        if (is_free(atomic_load_explicit(&lock->state, memory_order_relaxed)) && take(lock, how))
             return true;
         os_pause();
     }
@@ -86,7 +111,7 @@ static void wait_for(struct os_lock *lock)
     uint64_t began_ns = os_now_ns();
     while (!spin(lock, HELD | SLEEPERS)) {
         uint32_t state = atomic_load_explicit(&lock->state, memory_order_relaxed);
-        if (!state)
+        if (is_free(state))
             continue;
         bool claim = !(state & (HEIR | HANDED)) && is_starved(lock, began_ns);
         uint32_t marked = state | SLEEPERS | (claim ? HEIR : 0u);
@@ -110,12 +135,12 @@ void os_lock_slow(struct os_lock *lock)
 
 bool os_trylock_slow(struct os_lock *lock)
 {
-    return !atomic_load_explicit(&lock->state, memory_order_relaxed) && take(lock, HELD);
+    return is_free(atomic_load_explicit(&lock->state, memory_order_relaxed)) && take(lock, HELD);
 }
 
 void os_unlock_slow(struct os_lock *lock)
 {
-    uint32_t state = HELD, left;
+    uint32_t state = HELD | generation, left;
     do {
         left = state & HEIR ? (state & ~(uint32_t)HEIR) | HANDED : 0;
     } while (!atomic_compare_exchange_weak_explicit(&lock->state, &state, left,

@@ -5,7 +5,8 @@
  * that sleep, for as long as none of them starves: with hundreds of threads, waking each in
  * its turn costs more than what they lock. Whoever has waited for STARVED_NS is its heir: the
  * holder hands it over to him, so a thread that drives progress in a loop cannot keep away
- * one that wants to send. Waiters spin a little, then sleep.
+ * one that wants to send. Waiters spin a little, then sleep. In a forked child all locks are free,
+ * also those that a thread of the parent holds.
  *
  * os_lock_enabled is false while the process has promised to use one thread:
  * then the lock is a predicted branch.

@@ -2,12 +2,14 @@
 
 /* The lock: one at a time is inside, whoever sleeps for it is woken, and none starves. */
 #include <pthread.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -223,6 +225,48 @@ static void test_try(void **state)
     assert_int_equal(most_inside, 1);
 }
 
+static sem_t locked, forked;
+
+static void *hold(void *arg)
+{
+    os_lock(&lock);
+    sem_post(&locked);
+    sem_wait(&forked);
+    os_unlock(&lock);
+    return arg;
+}
+
+/* What a thread of the parent's holds is free in the child, and in the child's child. */
+static void test_fork(void **state)
+{
+    (void)state;
+    pthread_t holder;
+    int status;
+    assert_false(sem_init(&locked, 0, 0) || sem_init(&forked, 0, 0));
+    assert_false(pthread_create(&holder, NULL, hold, NULL));
+    sem_wait(&locked);
+    pid_t child = fork();
+    if (!child) {
+        alarm(5); /* should it wait for ever */
+        bool first = os_trylock(&lock), second = os_trylock(&lock);
+        pid_t grandchild = fork();
+        if (!grandchild) {
+            os_lock(&lock);
+            _exit(0);
+        }
+        waitpid(grandchild, &status, 0);
+        os_unlock(&lock);
+        os_lock(&lock);
+        _exit(!first || second || status);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    sem_post(&forked);
+    assert_false(pthread_join(holder, NULL));
+    assert_int_equal(status, 0);
+    assert_true(os_trylock(&lock)); /* the parent's own is as it was */
+    os_unlock(&lock);
+}
+
 /* While one thread is promised, nothing is locked. */
 static void test_disabled(void **state)
 {
@@ -244,6 +288,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_crowd, setup, teardown),
         cmocka_unit_test_setup_teardown(test_none_starves, setup, teardown),
         cmocka_unit_test_setup_teardown(test_try, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_fork, setup, teardown),
         cmocka_unit_test_setup_teardown(test_disabled, setup, teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -287,6 +287,12 @@ struct chan_ops {
     /* Whether all that send() has taken has left this process's memory, so that its peers get it
      * although nobody calls progress() here. NULL: always. */
     bool (*is_out)(struct chan *chan);
+
+    /* Called once in a child that fork() has made of this process, which has no part in the job:
+     * close the child's descriptors, so that peers see when the parent closes its own. Touch nothing
+     * that is shared with the parent, and allocate nothing. No other call follows. NULL: there
+     * is nothing to close. */
+    void (*forked)(struct chan *chan);
 };
 
 /* Built-in channels, best first, NULL-terminated; the build writes it. */

@@ -169,6 +169,9 @@ int mpid_rest(void);
 void mpid_close(void);
 /* End the whole job; does not return. */
 _Noreturn void mpid_abort(int code, const char *message);
+/* Around fork(), in the parent: nothing changes here meanwhile. */
+void mpid_before_fork(void);
+void mpid_after_fork(void);
 /* This process is a child that was forked: forget the job, which is the parent's. Sends end in
  * MPID_LOST, nothing arrives, and to wait for what cannot come ends the process. */
 void mpid_orphan(void);

@@ -114,15 +114,14 @@ int init_level_of(const char *name)
 
 /* ---- the modules ---- */
 
-/* A forked child has its parent's objects, but no part in the job. No thread of the parent's
- * that may hold a lock is here. */
+/* A forked child has its parent's objects, but no part in the job. */
 static void leave_to_parent(void)
 {
-    if (mpi_state != MPI_STATE_READY)
-        return;
-    mpi_state = MPI_STATE_FORKED;
+    if (mpi_state == MPI_STATE_READY) {
+        mpi_state = MPI_STATE_FORKED;
+        comm_constants[1] = comm_constants[2] = NULL;
+    }
     os_lock_enabled = false;
-    comm_constants[1] = comm_constants[2] = NULL;
     mpid_orphan();
 }
 
@@ -135,7 +134,7 @@ static int start_modules(void)
     request_init();
     group_init(&me);
     attr_init(&init_world);
-    if (type_init() || pthread_atfork(NULL, NULL, leave_to_parent))
+    if (type_init() || pthread_atfork(mpid_before_fork, mpid_after_fork, leave_to_parent))
         return -1;
     is_there = true;
     return 0;

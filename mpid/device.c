@@ -16,7 +16,7 @@
 #include "os/log.h"
 #include "os/settings.h"
 
-enum { ABORT_PATIENCE_MS = 500 };
+enum { ABORT_PATIENCE_MS = 500, FORK_PATIENCE_MS = 100 };
 
 struct device device;
 
@@ -391,6 +391,21 @@ void mpid_abort(int code, const char *message)
     BNR_Abort(device.group, code, text);
 }
 
+/* Another thread may hold the lock for long only while it holds it for ever: this one, which
+ * fork()s in the middle of MPI. */
+void mpid_before_fork(void)
+{
+    uint64_t until_ns = os_now_ns() + FORK_PATIENCE_MS * 1000000ull;
+    while (!(device.forking = os_trylock_slow(&device.lock)) && os_now_ns() < until_ns)
+        usleep(20);
+}
+
+void mpid_after_fork(void)
+{
+    if (device.forking)
+        os_unlock_slow(&device.lock);
+}
+
 static void orphan(struct vc *vc, void *arg)
 {
     (void)arg;
@@ -399,9 +414,12 @@ static void orphan(struct vc *vc, void *arg)
     vc->link = &vc->stand_in;
 }
 
-/* Of what is shared with the parent nothing is touched: no link, and no descriptor. */
+/* Of what is shared with the parent nothing is touched: no link, and no open file. */
 void mpid_orphan(void)
 {
+    for (int i = 0; i < device.port_count && device.forking; i++)
+        if (device.ports[i].chan->ops->forked)
+            device.ports[i].chan->ops->forked(device.ports[i].chan);
     device.orphan = true;
     device.group = BNR_GROUP_NULL;
     device.port_count = device.hot_count = device.binding = 0;

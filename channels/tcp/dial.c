@@ -162,6 +162,13 @@ void dial_stop(struct dial *dial)
     free(dial);
 }
 
+void dial_forked(struct tcp *tcp)
+{
+    for (struct dial *dial = tcp->dials; dial; dial = dial->next)
+        for (struct attempt *attempt = dial->attempts; attempt; attempt = attempt->next)
+            tcp_close_copy(&attempt->sock);
+}
+
 static int give_up(struct dial *dial, const char *what)
 {
     struct tcp_link *link = dial->link;

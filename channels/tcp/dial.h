@@ -17,6 +17,8 @@ struct tcp_link;
 int dial_start(struct tcp *tcp, struct tcp_link *link, const struct addr_list *addresses);
 /* Forget about it: the link has got its connection another way, or ends. */
 void dial_stop(struct dial *dial);
+/* In a forked child: close the descriptors of all. */
+void dial_forked(struct tcp *tcp);
 
 /* Each returns the number of upcalls. */
 int dial_event(struct tcp *tcp, struct tcp_sock *sock);

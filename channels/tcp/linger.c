@@ -131,3 +131,9 @@ void linger_close(struct tcp *tcp)
     while (tcp->lingers)
         linger_end(tcp, tcp->lingers);
 }
+
+void linger_forked(struct tcp *tcp)
+{
+    for (struct lingerer *linger = tcp->lingers; linger; linger = linger->next)
+        tcp_close_copy(&linger->sock);
+}

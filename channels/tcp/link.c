@@ -581,8 +581,13 @@ int link_lose(struct tcp_link *link, int rc)
     link->state = LINK_OVER;
     if (link->tcp->hot == link)
         link_cool(link->tcp);
-    close(link->sock.fd);
-    link->sock.fd = -1;
+    tcp_hang_up(link->tcp, &link->sock);
     link->tcp->env->sink->lost(&link->base, rc);
     return 1;
+}
+
+void link_forked(struct tcp *tcp)
+{
+    for (struct tcp_link *link = tcp->links; link; link = link->next)
+        tcp_close_copy(&link->sock);
 }

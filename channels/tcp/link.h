@@ -106,6 +106,9 @@ int link_refuse(struct tcp_link *link, enum chan_answer answer, const char *why)
 /* It was and is no more. Calls lost(). */
 int link_lose(struct tcp_link *link, int rc);
 
+/* In a forked child: close the descriptors of all. */
+void link_forked(struct tcp *tcp);
+
 /* Each returns the number of upcalls. */
 int link_event(struct tcp_link *link, bool input, bool output);
 int link_poll(struct tcp *tcp); /* the hot one */
@@ -126,5 +129,6 @@ void linger_tick(struct tcp *tcp, uint64_t now_ns);
 uint64_t linger_next(const struct tcp *tcp, uint64_t now_ns);
 /* Give what lingers a last, bounded chance. */
 void linger_close(struct tcp *tcp);
+void linger_forked(struct tcp *tcp);
 
 #endif

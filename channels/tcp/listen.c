@@ -110,9 +110,14 @@ void listen_close(struct tcp *tcp)
 {
     while (tcp->strangers)
         stranger_drop(tcp, tcp->strangers);
-    if (tcp->listener.fd >= 0)
-        close(tcp->listener.fd);
-    tcp->listener.fd = -1;
+    tcp_hang_up(tcp, &tcp->listener);
+}
+
+void listen_forked(struct tcp *tcp)
+{
+    for (struct stranger *stranger = tcp->strangers; stranger; stranger = stranger->next)
+        tcp_close_copy(&stranger->sock);
+    tcp_close_copy(&tcp->listener);
 }
 
 /* Hang up on the oldest who has said nothing right. Returns whether there was one. */

@@ -18,6 +18,8 @@
  * NULL. Returns 0 or -errno. */
 int listen_open(struct tcp *tcp, const union addr *only);
 void listen_close(struct tcp *tcp);
+/* In a forked child: close the descriptors. */
+void listen_forked(struct tcp *tcp);
 
 /* Take who waits at the port. */
 void listen_accept(struct tcp *tcp);

@@ -59,11 +59,25 @@ int tcp_ignore(struct tcp *tcp, struct tcp_sock *sock)
     return control(tcp, EPOLL_CTL_MOD, sock, 0);
 }
 
-void tcp_bury(struct tcp *tcp, struct tcp_sock *sock)
+void tcp_hang_up(struct tcp *tcp, struct tcp_sock *sock)
+{
+    if (sock->fd < 0)
+        return;
+    (void)control(tcp, EPOLL_CTL_DEL, sock, 0); /* close() alone does not where a child has it too */
+    close(sock->fd);
+    sock->fd = -1;
+}
+
+void tcp_close_copy(struct tcp_sock *sock)
 {
     if (sock->fd >= 0)
-        close(sock->fd); /* which takes it out of the epoll set */
+        close(sock->fd);
     sock->fd = -1;
+}
+
+void tcp_bury(struct tcp *tcp, struct tcp_sock *sock)
+{
+    tcp_hang_up(tcp, sock);
     sock->kind = SOCK_DEAD;
     if (!tcp->inside) {
         free(sock);
@@ -192,11 +206,22 @@ static void tcp_close(struct chan *chan)
         return;
     listen_close(tcp);
     linger_close(tcp);
-    if (tcp->tick.fd >= 0)
-        close(tcp->tick.fd);
+    tcp_hang_up(tcp, &tcp->tick);
     if (tcp->epoll >= 0)
         close(tcp->epoll);
     free(tcp);
+}
+
+/* The descriptors alone: the epoll set is the parent's, and memory is as it was. */
+static void tcp_forked(struct chan *chan)
+{
+    struct tcp *tcp = tcp_of(chan);
+    listen_forked(tcp);
+    dial_forked(tcp);
+    link_forked(tcp);
+    linger_forked(tcp);
+    tcp_close_copy(&tcp->tick);
+    close(tcp->epoll);
 }
 
 static int tcp_open(struct chan **chan, const struct chan_env *env, char *why, size_t size)
@@ -408,4 +433,5 @@ const struct chan_ops chan_tcp = {
     .progress = tcp_progress,
     .arm = tcp_arm,
     .disarm = tcp_disarm,
+    .forked = tcp_forked,
 };

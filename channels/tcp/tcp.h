@@ -63,6 +63,11 @@ int tcp_rewatch(struct tcp *tcp, struct tcp_sock *sock, bool output);
 /* Leave it in the epoll set, but watch for nothing. */
 int tcp_ignore(struct tcp *tcp, struct tcp_sock *sock);
 
+/* Take sock out of the epoll set and close its descriptor, if it has one. */
+void tcp_hang_up(struct tcp *tcp, struct tcp_sock *sock);
+/* In a forked child: close the descriptor, and leave the epoll set as it is. */
+void tcp_close_copy(struct tcp_sock *sock);
+
 /* Close sock's descriptor and free the object that begins with it: now, or at the end of
  * progress(). */
 void tcp_bury(struct tcp *tcp, struct tcp_sock *sock);

@@ -22,7 +22,7 @@
 #include "channels/tcp/wire.h"
 #include "os/clock.h"
 #include "os/params.h"
-#include "test/channels/fake.h"
+#include "test/channels/cases.h"
 
 extern const struct chan_ops chan_tcp;
 
@@ -242,80 +242,34 @@ static void case_no_memory(struct fake *fake)
     exchange(fake);
 }
 
-static bool has_v6(void)
+static const char *without_v6(void)
 {
     struct sockaddr_in6 at = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
     int fd = socket(AF_INET6, SOCK_STREAM, 0);
     bool has = fd >= 0 && !bind(fd, (struct sockaddr *)&at, sizeof(at));
     if (fd >= 0)
         close(fd);
-    return has;
+    return has ? NULL : "this host has no IPv6";
 }
 
-static const struct {
-    const char *claim;
-    void (*run)(struct fake *fake);
-    const char *addresses; /* the setting, or NULL */
-    bool needs_v6;
-} cases[] = {
-    {"the right address is found among wrong ones", case_impostors, "127.0.0.1", false},
-    {"a crowd of silent strangers keeps nobody out", case_crowd, NULL, false},
-    {"one of them wakes nobody", case_silence, NULL, false},
-    {"a crowd keeps nobody out where few files may be open, either", case_few_descriptors, NULL, false},
-    {"a HELLO that was overheard opens nothing", case_overheard, NULL, false},
-    {"who has no memory for a link says so by hanging up", case_no_memory, NULL, false},
-    {"an IPv6 address alone will do", case_v6, NULL, true},
-};
-
-static int run(int number)
+static const char *sanitized(void)
 {
-    struct fake_world *world = fake_world_create();
-    pid_t pid[2];
-    int failed = 0;
-    if (!world)
-        return 1;
-    fflush(NULL);
-    for (int rank = 0; rank < 2; rank++) {
-        pid[rank] = fork();
-        if (pid[rank])
-            continue;
-        static struct fake fake;
-        alarm(LIMIT_S);
-        if (cases[number].addresses)
-            setenv("VIREO_TCP_ADDRESSES", cases[number].addresses, 1);
-        fake_start(&fake, world, &chan_tcp, rank, 2, true);
-        cases[number].run(&fake);
-        fake_finish(&fake);
-        exit(0);
-    }
-    for (int rank = 0; rank < 2; rank++) {
-        int status;
-        waitpid(pid[rank], &status, 0);
-        if (status)
-            printf("# rank %d: status %x: %s\n", rank, status, world->why[rank]);
-        failed |= status;
-    }
-    fake_world_destroy(world);
-    return failed;
+    return SANITIZED ? "a sanitizer ends where memory does" : NULL;
 }
+
+static const struct fake_case cases[] = {
+    {"the right address is found among wrong ones", case_impostors, "VIREO_TCP_ADDRESSES",
+     "127.0.0.1", NULL},
+    {"a crowd of silent strangers keeps nobody out", case_crowd, NULL, NULL, NULL},
+    {"one of them wakes nobody", case_silence, NULL, NULL, NULL},
+    {"a crowd keeps nobody out where few files may be open, either", case_few_descriptors, NULL,
+     NULL, NULL},
+    {"a HELLO that was overheard opens nothing", case_overheard, NULL, NULL, NULL},
+    {"who has no memory for a link says so by hanging up", case_no_memory, NULL, NULL, sanitized},
+    {"an IPv6 address alone will do", case_v6, NULL, NULL, without_v6},
+};
 
 int main(void)
 {
-    int count = (int)(sizeof(cases) / sizeof(cases[0])), failures = 0;
-    printf("1..%d\n", count);
-    for (int i = 0; i < count; i++) {
-        if (cases[i].needs_v6 && !has_v6()) {
-            printf("ok %d - %s # SKIP this host has no IPv6\n", i + 1, cases[i].claim);
-            continue;
-        }
-        if (cases[i].run == case_no_memory && SANITIZED) {
-            printf("ok %d - %s # SKIP a sanitizer ends where memory does\n", i + 1,
-                   cases[i].claim);
-            continue;
-        }
-        int failed = run(i);
-        failures += failed != 0;
-        printf("%s %d - %s\n", failed ? "not ok" : "ok", i + 1, cases[i].claim);
-    }
-    return failures != 0;
+    return cases_run(&chan_tcp, cases, sizeof(cases) / sizeof(cases[0])) != 0;
 }

@@ -546,10 +546,10 @@ void link_destroy(struct tcp_link *link)
     struct tcp *tcp = link->tcp;
     if (link->dial)
         dial_stop(link->dial);
+    if (tcp->hot == link)
+        link_cool(tcp); /* which may mark it dirty */
     if (link->dirty)
         clear_dirty(link);
-    if (tcp->hot == link)
-        link_cool(tcp);
     if (link->state == LINK_OPEN)
         linger_start(link);
     *link->at = link->next;

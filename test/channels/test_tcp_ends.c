@@ -2,14 +2,19 @@
 
 /*
  * How connections of the tcp channel end: for good, and to be seen by the peer, although a forked
- * child has the same descriptors.
+ * child has the same descriptors. epoll_ctl() here stands before that of the C library, to fail when a
+ * case asks for it.
  */
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "channels/tcp/tcp.h"
 #include "os/clock.h"
 #include "test/channels/cases.h"
 
@@ -18,6 +23,17 @@ extern const struct chan_ops chan_tcp;
 enum {
     WAIT_MS = 15000
 };
+
+static bool no_changes; /* epoll_ctl() cannot change what is watched for */
+
+int epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
+{
+    if (no_changes && op == EPOLL_CTL_MOD) {
+        errno = ENOMEM;
+        return -1;
+    }
+    return (int)syscall(SYS_epoll_ctl, epoll, op, fd, event);
+}
 
 static struct fake_peer *joined(struct fake *fake)
 {
@@ -95,10 +111,37 @@ static void case_forked_closes(struct fake *fake)
     fake_barrier(fake);
 }
 
+/* The hot link ends while epoll cannot be told to watch it again. */
+static void case_cool(struct fake *fake)
+{
+    struct fake_peer *peer = joined(fake);
+    struct tcp *tcp = (struct tcp *)fake->chan;
+    for (int i = 0; i < 100; i++)
+        if (fake->rank == 0) {
+            fake_send(peer, 8, FAKE_PLAIN);
+            fake_until_packets(fake, peer, (uint64_t)i + 1, WAIT_MS);
+        } else {
+            fake_until_packets(fake, peer, (uint64_t)i + 1, WAIT_MS);
+            fake_send(peer, 8, FAKE_PLAIN);
+        }
+    if (fake->rank == 1) {
+        FAKE_CHECK(fake, tcp->heat > 0, "the link is not hot");
+        no_changes = true;
+        fake_unlink(peer);
+        no_changes = false;
+        FAKE_CHECK(fake, !tcp->dirty, "a link that is freed waits for progress()");
+        fake_run(fake, 10);
+    } else {
+        fake_until(fake, &peer->lost, 1, WAIT_MS, "lost()");
+    }
+    fake_barrier(fake);
+}
+
 static const struct fake_case cases[] = {
     {"the link of a process with a forked child ends for good", case_forked_events, NULL, NULL,
      NULL},
     {"a forked child does not keep its parent's links open", case_forked_closes, NULL, NULL, NULL},
+    {"a link that ends while it is hot leaves nothing behind", case_cool, NULL, NULL, NULL},
 };
 
 int main(void)

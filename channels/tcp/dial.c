@@ -34,6 +34,7 @@ struct attempt {
     struct attempt *next, **at; /* in dial->attempts */
     enum attempt_phase phase;
     struct wire_talk talk;
+    struct alive alive; /* the peer's host, since it has been greeted */
     size_t got;
     uint8_t in[WIRE_CHALLENGE_LEN];
 };
@@ -48,7 +49,7 @@ struct dial {
     int round;
     bool hung_up; /* someone was there and hung up: it may have been busy */
     int error;    /* of the last attempt that failed */
-    uint64_t next_ns, deadline_ns;
+    uint64_t next_ns, deadline_ns, look_ns;
 };
 
 static void attempt_end(struct attempt *attempt)
@@ -113,8 +114,8 @@ static bool start_next(struct dial *dial)
     return dial->attempts;
 }
 
-/* Whether somebody listens: the peer may be computing, and answers when it comes back. Should
- * its host be lost meanwhile, the socket says so. */
+/* Whether somebody listens: the peer may be computing, and answers when it comes back. Its host
+ * is looked after meanwhile. */
 static bool is_met(const struct dial *dial)
 {
     const struct attempt *attempt = dial->attempts;
@@ -128,7 +129,8 @@ static uint64_t due(const struct dial *dial)
 {
     bool waits = dial->attempts && dial->tried == dial->list.count;
     uint64_t next_ns = waits ? TCP_NEVER : dial->next_ns;
-    return is_met(dial) || next_ns < dial->deadline_ns ? next_ns : dial->deadline_ns;
+    uint64_t end_ns = is_met(dial) ? dial->look_ns : dial->deadline_ns;
+    return next_ns < end_ns ? next_ns : end_ns;
 }
 
 int dial_start(struct tcp *tcp, struct tcp_link *link, const struct addr_list *addresses)
@@ -224,6 +226,7 @@ static int greet(struct attempt *attempt)
         return attempt_failed(attempt, -rc);
     wire_hello_put(hello, &attempt->talk, env->secret);
     attempt->phase = ATTEMPT_GREETED;
+    tcp_want_tick(dial->tcp, due(dial));
     if (send(attempt->sock.fd, hello, sizeof(hello), MSG_NOSIGNAL) != sizeof(hello))
         return attempt_failed(attempt, ECONNRESET);
     rc = tcp_rewatch(dial->tcp, &attempt->sock, false);
@@ -293,12 +296,28 @@ int dial_event(struct tcp *tcp, struct tcp_sock *sock)
     return attempt->phase == ATTEMPT_GREETED ? prove(attempt) : conclude(attempt);
 }
 
+/* One whose host is gone, among those that have been greeted, or NULL. */
+static struct attempt *find_lost(struct dial *dial, uint64_t now_ns)
+{
+    if (now_ns < dial->look_ns)
+        return NULL;
+    dial->look_ns = now_ns + TCP_LOOK_NS;
+    struct attempt *attempt = dial->attempts;
+    while (attempt && (attempt->phase == ATTEMPT_CONNECTING ||
+                       alive_look(&attempt->alive, attempt->sock.fd, now_ns)))
+        attempt = attempt->next;
+    return attempt;
+}
+
 int dial_tick(struct tcp *tcp, uint64_t now_ns)
 {
     for (struct dial *dial = tcp->dials, *next; dial; dial = next) {
         next = dial->next;
         int upcalls = 0;
-        if (now_ns >= dial->deadline_ns && !is_met(dial))
+        struct attempt *lost = find_lost(dial, now_ns);
+        if (lost)
+            upcalls = attempt_failed(lost, ETIMEDOUT);
+        else if (now_ns >= dial->deadline_ns && !is_met(dial))
             upcalls = give_up(dial, "no connection in time");
         else if (now_ns >= dial->next_ns && !start_next(dial))
             upcalls = round_over(dial);

@@ -16,13 +16,16 @@
 #include "channels/tcp/link.h"
 #include "os/clock.h"
 
-static const uint64_t linger_ns = 5000000000u, close_ns = 1000000000u;
+/* Not before the peer has read: where it writes to a socket that is closed, the answer is a reset,
+ * which drops what it has not got yet. A host that is gone ends it earlier. */
+static const uint64_t linger_ns = 600000000000u, close_ns = 120000000000u;
 
 struct lingerer {
     struct tcp_sock sock;
     struct lingerer *next, **at; /* in tcp->lingers */
     struct out out;
-    uint64_t deadline_ns;
+    uint64_t began_ns, look_ns;
+    struct alive alive; /* the peer's host */
 };
 
 static int count_of(int fd, unsigned long what)
@@ -85,7 +88,8 @@ void linger_start(struct tcp_link *link)
                                 .next = tcp->lingers,
                                 .at = &tcp->lingers,
                                 .out = link->out,
-                                .deadline_ns = os_now_ns() + linger_ns};
+                                .began_ns = os_now_ns(),
+                                .alive = link->alive};
     link->sock.fd = -1;
     link->out = (struct out){0};
     if (linger->next)
@@ -105,28 +109,54 @@ void linger_event(struct tcp *tcp, struct tcp_sock *sock)
         linger_end(tcp, linger);
 }
 
+static bool is_alone(struct lingerer *linger, uint64_t now_ns)
+{
+    if (now_ns < linger->look_ns)
+        return false;
+    linger->look_ns = now_ns + TCP_LOOK_NS;
+    return !alive_look(&linger->alive, linger->sock.fd, now_ns);
+}
+
 void linger_tick(struct tcp *tcp, uint64_t now_ns)
 {
     for (struct lingerer *linger = tcp->lingers, *next; linger; linger = next) {
         next = linger->next;
-        if (linger_step(linger) || now_ns > linger->deadline_ns)
+        if (linger_step(linger) || now_ns - linger->began_ns > linger_ns || is_alone(linger, now_ns))
             linger_end(tcp, linger);
     }
 }
 
-/* No event tells that the peer's kernel has it all. */
+/* No event tells that the peer's kernel has it all: look, less and less often. */
 uint64_t linger_next(const struct tcp *tcp, uint64_t now_ns)
 {
-    return tcp->lingers ? now_ns + TCP_SOON_NS : TCP_NEVER;
+    uint64_t soon_ns = TCP_NEVER;
+    for (const struct lingerer *linger = tcp->lingers; linger; linger = linger->next) {
+        uint64_t step_ns = (now_ns - linger->began_ns) / 8;
+        step_ns = step_ns < TCP_SOON_NS ? TCP_SOON_NS : step_ns < TCP_LOOK_NS ? step_ns : TCP_LOOK_NS;
+        if (now_ns + step_ns < soon_ns)
+            soon_ns = now_ns + step_ns;
+    }
+    return soon_ns;
+}
+
+bool linger_all_out(const struct tcp *tcp)
+{
+    for (const struct lingerer *linger = tcp->lingers; linger; linger = linger->next)
+        if (linger->out.tail > linger->out.head)
+            return false;
+    return true;
 }
 
 void linger_close(struct tcp *tcp)
 {
     uint64_t end = os_now_ns() + close_ns;
+    useconds_t nap_us = 500;
     for (uint64_t now = os_now_ns(); tcp->lingers && now < end; now = os_now_ns()) {
         linger_tick(tcp, now);
         if (tcp->lingers)
-            usleep(500);
+            usleep(nap_us);
+        if (nap_us < 20000)
+            nap_us += nap_us / 8;
     }
     while (tcp->lingers)
         linger_end(tcp, tcp->lingers);

@@ -417,7 +417,7 @@ bool link_all_out(struct chan *chan)
         if (link->state == LINK_OPEN && !link->end_ns &&
             (link->first || link->out.tail > link->out.head))
             return false;
-    return true;
+    return linger_all_out(tcp);
 }
 
 int link_work(struct tcp *tcp)
@@ -446,8 +446,24 @@ static int wait_no_longer(struct tcp_link *link)
                : link_lose(link, -ETIMEDOUT);
 }
 
+/* Whose host does not answer any more can be sent nothing. */
+static void look_at_hosts(struct tcp *tcp, uint64_t now_ns)
+{
+    if (!tcp->look_ns || now_ns < tcp->look_ns)
+        return;
+    tcp->look_ns = 0;
+    for (struct tcp_link *link = tcp->links; link; link = link->next) {
+        if (link->state != LINK_OPEN || link->end_ns)
+            continue;
+        tcp->look_ns = now_ns + TCP_LOOK_NS;
+        if (!alive_look(&link->alive, link->sock.fd, now_ns))
+            mute(link, -ETIMEDOUT);
+    }
+}
+
 int link_tick(struct tcp *tcp, uint64_t now_ns)
 {
+    look_at_hosts(tcp, now_ns);
     for (struct tcp_link *link = tcp->links, *next; link; link = next) {
         next = link->next;
         if (!link->end_ns || now_ns < link->end_ns || link->state == LINK_OVER)
@@ -461,7 +477,7 @@ int link_tick(struct tcp *tcp, uint64_t now_ns)
 
 uint64_t link_next(const struct tcp *tcp)
 {
-    uint64_t next_ns = TCP_NEVER;
+    uint64_t next_ns = tcp->look_ns ? tcp->look_ns : TCP_NEVER;
     for (const struct tcp_link *link = tcp->links; link; link = link->next)
         if (link->end_ns && link->end_ns < next_ns && link->state != LINK_OVER)
             next_ns = link->end_ns;
@@ -563,8 +579,12 @@ void link_destroy(struct tcp_link *link)
 
 int link_open(struct tcp_link *link)
 {
+    struct tcp *tcp = link->tcp;
     link->state = LINK_OPEN;
-    link->tcp->env->sink->opened(&link->base);
+    if (!tcp->look_ns)
+        tcp->look_ns = os_now_ns() + TCP_LOOK_NS;
+    tcp_want_tick(tcp, tcp->look_ns);
+    tcp->env->sink->opened(&link->base);
     return 1;
 }
 

@@ -21,6 +21,7 @@
 #ifndef TCP_LINK_H
 #define TCP_LINK_H
 
+#include "channels/tcp/alive.h"
 #include "channels/tcp/out.h"
 #include "channels/tcp/tcp.h"
 #include "channels/tcp/wire.h"
@@ -64,6 +65,7 @@ struct tcp_link {
     uint32_t turn;     /* of tcp->turn, at the last packet that went at once */
     uint64_t end_ns;   /* the peer's process has ended: when to wait no longer for what it has
                         * sent; else 0 */
+    struct alive alive; /* the peer's host */
 
     struct out out;
     struct tcp_packet *first, **last;     /* behind out */
@@ -115,10 +117,11 @@ int link_poll(struct tcp *tcp); /* the hot one */
 /* Let epoll watch the hot link again. */
 void link_cool(struct tcp *tcp);
 int link_work(struct tcp *tcp); /* the dirty ones */
+/* Look whether the hosts of peers answer, and end what waits for too long. */
 int link_tick(struct tcp *tcp, uint64_t now_ns);
 /* When link_tick() is to be called next. */
 uint64_t link_next(const struct tcp *tcp);
-/* Whether nothing that was taken waits here. */
+/* Whether nothing that was taken waits here, or with what lingers. */
 bool link_all_out(struct chan *chan);
 
 /* The afterlife of a link that ends open (linger.c): takes its descriptor where something
@@ -127,6 +130,7 @@ void linger_start(struct tcp_link *link);
 void linger_event(struct tcp *tcp, struct tcp_sock *sock);
 void linger_tick(struct tcp *tcp, uint64_t now_ns);
 uint64_t linger_next(const struct tcp *tcp, uint64_t now_ns);
+bool linger_all_out(const struct tcp *tcp);
 /* Give what lingers a last, bounded chance. */
 void linger_close(struct tcp *tcp);
 void linger_forked(struct tcp *tcp);

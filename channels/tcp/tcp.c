@@ -28,7 +28,7 @@ enum {
     EVENTS = 32,   /* taken by one progress() */
     HOT_TURNS = 8, /* progress() asks epoll at least so often */
     SCORE = 20,
-    UNACKED_MS = 20000 /* a peer's host that does not answer for so long is gone */
+    SYNS = 64 /* a connect is given up by us, not by the kernel */
 };
 
 static struct tcp *tcp_of(struct chan *chan)
@@ -138,7 +138,7 @@ void tcp_tune(int fd)
     static const struct {
         int level, name, value;
     } options[] = {
-        {IPPROTO_TCP, TCP_NODELAY, 1},   {IPPROTO_TCP, TCP_USER_TIMEOUT, UNACKED_MS},
+        {IPPROTO_TCP, TCP_NODELAY, 1},   {IPPROTO_TCP, TCP_SYNCNT, SYNS},
         {SOL_SOCKET, SO_KEEPALIVE, 1},   {IPPROTO_TCP, TCP_KEEPIDLE, 10},
         {IPPROTO_TCP, TCP_KEEPINTVL, 2}, {IPPROTO_TCP, TCP_KEEPCNT, 5},
     };

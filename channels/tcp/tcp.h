@@ -47,6 +47,7 @@ struct tcp {
     struct tcp_link *links;
     struct tcp_link *dirty, **last_dirty; /* links with something to do that no event tells */
     struct tcp_link *hot;                 /* the last that brought something, or NULL */
+    uint64_t look_ns;                     /* when to look whether hosts answer; 0: no links */
     int streak;                           /* how often in a row */
     int heat;                             /* empty looks at it that are left; 0: epoll watches it */
     struct stranger *strangers, **last_stranger; /* oldest first */
@@ -80,7 +81,8 @@ void tcp_check(struct tcp *tcp, int error);
  * comes to be due earlier than that asks for a tick. */
 #define TCP_NEVER UINT64_MAX
 enum {
-    TCP_SOON_NS = 20000000 /* until another look at what no event tells of */
+    TCP_SOON_NS = 20000000,  /* until another look at what no event tells of */
+    TCP_LOOK_NS = 2000000000 /* until another look whether a host answers */
 };
 
 /* Call the ticks of all files at this time, or a little later. */

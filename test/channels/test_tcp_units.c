@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "channels/tcp/addr.h"
+#include "channels/tcp/alive.h"
 #include "channels/tcp/hash.h"
 #include "channels/tcp/out.h"
 #include "channels/tcp/wire.h"
@@ -213,6 +214,42 @@ static void test_out(void)
     free(out.bytes);
 }
 
+/* Looks each two seconds at a connection that something waits on; step_s seconds pass between the
+ * packets that are sent again, and every nth is answered (0: none). Returns when the host is given
+ * up, in seconds, or -1 after an hour. */
+static int given_up_at(int step_s, int nth)
+{
+    struct alive alive = {0};
+    int last_answer = 0;
+    for (int now = 0; now < 3600; now += 2) {
+        int sent = now / step_s, answers = nth ? sent / nth : 0;
+        if (answers)
+            last_answer = answers * nth * step_s;
+        struct alive_signs signs = {.waits = true,
+                                    .silent_ms = (uint32_t)(now - last_answer) * 1000u,
+                                    .resent = (uint32_t)sent};
+        if (!alive_judge(&alive, &signs, (uint64_t)(now + 1) * 1000000000u))
+            return now;
+    }
+    return -1;
+}
+
+static void test_alive(void)
+{
+    struct alive alive = {0};
+    struct alive_signs idle = {.waits = false, .silent_ms = 3600000, .resent = 7};
+    struct alive_signs closed = {.waits = true, .silent_ms = 130000, .probes = 1, .resent = 7};
+    claim(given_up_at(3, 0) == 20, "a host that answers nothing is gone after 20 s");
+    claim(given_up_at(120, 0) == 360, "one that is seldom asked, after three questions");
+    claim(given_up_at(3, 1) == -1 && given_up_at(120, 1) == -1, "one that answers each is there");
+    claim(given_up_at(120, 2) == -1, "and so is one that answers every other");
+    claim(alive_judge(&alive, &idle, 1) && alive_judge(&alive, &idle, 2000000001),
+          "where nothing waits, nothing is missed");
+    claim(alive_judge(&alive, &closed, 4000000001), "one probe without an answer proves nothing");
+    closed.probes = 3;
+    claim(!alive_judge(&alive, &closed, 6000000001), "but three of them do");
+}
+
 int main(void)
 {
     test_hash();
@@ -221,6 +258,7 @@ int main(void)
     test_cards();
     test_order();
     test_out();
+    test_alive();
     printf("1..%d\n", number);
     return failures != 0;
 }

@@ -4,6 +4,7 @@
 #include "channels/tcp/listen.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -19,12 +20,13 @@
 enum {
     BACKLOG = 4096,
     ACCEPTS = 64,
-    UNPROVEN_MAX = 256
+    MUTE_MAX = 256,
+    SAME_MAX = 4 /* greeted, that say to be one process: it may try some addresses at once */
 };
 
-/* A peer may begin to connect and then compute before it says its next word; how many may be
- * silent is limited by their number. Who is proven waits for an older link to end. */
-static const uint64_t patience_ns = 3600000000000u, end_ns = 5000000000u;
+/* A peer may begin to connect and then compute before it says its next word; should it come too
+ * late, it tries again. Who is proven waits for an older link to end. */
+static const uint64_t patience_ns = 300000000000u, end_ns = 5000000000u;
 
 enum stranger_phase {
     STRANGER_MUTE,
@@ -100,7 +102,8 @@ static void stranger_drop(struct tcp *tcp, struct stranger *stranger)
     *at = stranger->next;
     if (!stranger->next)
         tcp->last_stranger = at;
-    tcp->unproven -= stranger->phase == STRANGER_MUTE;
+    tcp->mute -= stranger->phase == STRANGER_MUTE;
+    tcp->greeted -= stranger->phase == STRANGER_GREETED;
     tcp->proven -= stranger->phase == STRANGER_PROVEN;
     tcp->base.links--;
     tcp_bury(tcp, &stranger->sock);
@@ -120,23 +123,63 @@ void listen_forked(struct tcp *tcp)
     tcp_close_copy(&tcp->listener);
 }
 
-/* Hang up on the oldest who has said nothing right. Returns whether there was one. */
-static bool drop_oldest(struct tcp *tcp)
+static struct stranger *find_oldest(struct tcp *tcp, enum stranger_phase phase)
 {
     struct stranger *stranger = tcp->strangers;
-    while (stranger && stranger->phase != STRANGER_MUTE)
+    while (stranger && stranger->phase != phase)
         stranger = stranger->next;
-    if (stranger)
-        stranger_drop(tcp, stranger);
     return stranger;
 }
 
-static int unproven_max(void)
+/* Hang up on the oldest in this phase, whose next word has not come. Returns whether there
+ * was one. */
+static bool drop_oldest(struct tcp *tcp, enum stranger_phase phase)
+{
+    int *count = phase == STRANGER_MUTE ? &tcp->mute : &tcp->greeted, before = *count;
+    struct stranger *stranger;
+    while ((stranger = find_oldest(tcp, phase)) && *count == before) {
+        (void)listen_event(tcp, &stranger->sock);
+        if (*count == before)
+            stranger_drop(tcp, stranger);
+    }
+    return *count < before;
+}
+
+/* A quarter of the descriptors that the process may have. */
+static int greeted_max(void)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_max / 4 > UNPROVEN_MAX)
-        return UNPROVEN_MAX;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_max / 4 > INT_MAX)
+        return INT_MAX;
     return limit.rlim_max < 32 ? 8 : (int)(limit.rlim_max / 4);
+}
+
+static int mute_max(void)
+{
+    int max = greeted_max();
+    return max < MUTE_MAX ? max : MUTE_MAX;
+}
+
+/* Whether both say to be the same process. */
+static bool is_same(const struct stranger *a, const struct stranger *b)
+{
+    return a->talk.hello.rank == b->talk.hello.rank &&
+           !memcmp(&a->talk.hello.gid, &b->talk.hello.gid, sizeof(struct chan_gid));
+}
+
+/* One more is greeted: hang up on an older one where they are too many. */
+static void keep_few(struct tcp *tcp, const struct stranger *newest)
+{
+    struct stranger *oldest = NULL;
+    int same = 0;
+    for (struct stranger *other = tcp->strangers; other; other = other->next)
+        if (other != newest && other->phase == STRANGER_GREETED && is_same(other, newest) &&
+            !same++)
+            oldest = other;
+    if (same < SAME_MAX)
+        oldest = tcp->greeted > greeted_max() ? find_oldest(tcp, STRANGER_GREETED) : NULL;
+    if (oldest && oldest != newest)
+        stranger_drop(tcp, oldest);
 }
 
 /* Without a descriptor for the next stranger, look away for a while. */
@@ -158,7 +201,7 @@ static void admit(struct tcp *tcp, int fd)
         close(fd);
         return;
     }
-    while (tcp->unproven >= unproven_max() && drop_oldest(tcp))
+    while (tcp->mute >= mute_max() && drop_oldest(tcp, STRANGER_MUTE))
         ;
     tcp_tune(fd);
     stranger->sock = (struct tcp_sock){.fd = fd, .kind = SOCK_STRANGER};
@@ -170,7 +213,7 @@ static void admit(struct tcp *tcp, int fd)
     }
     *tcp->last_stranger = stranger;
     tcp->last_stranger = &stranger->next;
-    tcp->unproven++;
+    tcp->mute++;
     tcp->base.links++;
     tcp_want_tick(tcp, stranger->deadline_ns);
 }
@@ -184,7 +227,7 @@ void listen_accept(struct tcp *tcp)
         else if (fd == -EAGAIN)
             return;
         else if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM || fd == -ENOBUFS) {
-            if (!drop_oldest(tcp))
+            if (!drop_oldest(tcp, STRANGER_MUTE) && !drop_oldest(tcp, STRANGER_GREETED))
                 set_deaf(tcp, true);
             return;
         }
@@ -211,7 +254,9 @@ static bool challenge(struct tcp *tcp, struct stranger *stranger)
     wire_challenge_put(bytes, &stranger->talk, env->secret);
     stranger->phase = STRANGER_GREETED;
     stranger->got = 0;
-    tcp->unproven--;
+    tcp->mute--;
+    tcp->greeted++;
+    keep_few(tcp, stranger);
     return tell(stranger, bytes, sizeof(bytes));
 }
 
@@ -291,6 +336,7 @@ int listen_event(struct tcp *tcp, struct tcp_sock *sock)
         stranger_drop(tcp, stranger);
         return 0;
     }
+    tcp->greeted--;
     stranger->phase = STRANGER_PROVEN; /* progress() asks about it before it ends */
     stranger->deadline_ns = os_now_ns() + end_ns;
     tcp_want_tick(tcp, stranger->deadline_ns);

@@ -6,7 +6,9 @@
  *   accepted --HELLO--> greeted --PROOF--> proven --asked()--> a link, or an answer
  *
  * A stranger who says anything wrong, or nothing for long, is hung up on. Those
- * who have said nothing right yet are few: the oldest makes room for the next.
+ * who have said nothing right yet are few: the oldest makes room for the next, once it is
+ * seen that nothing of it has come. A HELLO may be overheard, and said again: of those who are
+ * greeted few are kept for each process, and not many in all, the newest ones.
  */
 #ifndef TCP_LISTEN_H
 #define TCP_LISTEN_H

@@ -51,7 +51,8 @@ struct tcp {
     int streak;                           /* how often in a row */
     int heat;                             /* empty looks at it that are left; 0: epoll watches it */
     struct stranger *strangers, **last_stranger; /* oldest first */
-    int unproven, proven; /* strangers that have said nothing right; that wait for asked() */
+    /* Strangers that have said nothing right, that have only said HELLO, that wait for asked(). */
+    int mute, greeted, proven;
     struct dial *dials;
     struct lingerer *lingers;
     struct tcp_sock *dead;

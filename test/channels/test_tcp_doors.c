@@ -30,6 +30,7 @@ enum {
     SOON_MS = 2000,
     LIMIT_S = 30,
     CROWD = 300,
+    REPLAYS = 200,
     FEW_DESCRIPTORS = 32
 };
 
@@ -200,6 +201,64 @@ static void case_overheard(struct fake *fake)
     FAKE_CHECK(fake, !fake->peer[0].asked, "the device was asked");
 }
 
+/* Put a right HELLO of rank 0 into hello. */
+static void overhear(struct fake *fake, uint8_t hello[WIRE_HELLO_LEN])
+{
+    struct wire_talk talk = {
+        .hello = {.gid = fake->world->gid, .to_gid = fake->world->gid, .rank = 0, .to_rank = 1}};
+    wire_hello_put(hello, &talk, fake->env.secret);
+}
+
+static bool is_cut(int fd)
+{
+    uint8_t byte;
+    return recv(fd, &byte, 1, MSG_DONTWAIT) == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
+}
+
+/* One HELLO, said again and again, takes few descriptors, and keeps its true owner not out. */
+static void case_replay(struct fake *fake)
+{
+    int fd[REPLAYS], open = 0;
+    if (fake->rank == 0) {
+        uint8_t hello[WIRE_HELLO_LEN], back[WIRE_CHALLENGE_LEN];
+        overhear(fake, hello);
+        for (int i = 0; i < REPLAYS; i++) {
+            fd[i] = knock(fake, port_of(fake->world->card[1]));
+            FAKE_CHECK(fake, say(fd[i], hello, sizeof(hello), back, sizeof(back)) == sizeof(back),
+                       "no challenge for HELLO %d", i);
+        }
+        for (int i = 0; i < REPLAYS; i++)
+            open += !is_cut(fd[i]);
+        FAKE_CHECK(fake, open > 0 && open < 8, "%d of %d connections are kept", open, REPLAYS);
+        FAKE_CHECK(fake, !is_cut(fd[REPLAYS - 1]), "the newest is not among them");
+    }
+    fake_barrier(fake);
+    exchange(fake);
+}
+
+/* Its HELLO is there, though a crowd that came later is looked at before. */
+static void case_hello_in_crowd(struct fake *fake)
+{
+    struct rlimit limit = {FEW_DESCRIPTORS, FEW_DESCRIPTORS};
+    if (fake->rank == 1)
+        FAKE_CHECK(fake, !setrlimit(RLIMIT_NOFILE, &limit), "setrlimit");
+    fake_barrier_still(fake);
+    if (fake->rank == 0) {
+        uint8_t hello[WIRE_HELLO_LEN], back[WIRE_CHALLENGE_LEN];
+        int port = port_of(fake->world->card[1]), fd = knock(fake, port);
+        overhear(fake, hello);
+        FAKE_CHECK(fake, send(fd, hello, sizeof(hello), MSG_NOSIGNAL) == sizeof(hello), "send()");
+        for (int i = 0; i < 2 * FEW_DESCRIPTORS; i++)
+            (void)knock(fake, port);
+        fake_barrier_still(fake);
+        FAKE_CHECK(fake, recv(fd, back, sizeof(back), MSG_WAITALL) == sizeof(back),
+                   "hung up on, though it had said HELLO");
+    } else {
+        fake_barrier_still(fake);
+    }
+    fake_barrier(fake);
+}
+
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED true
 #else
@@ -264,6 +323,8 @@ static const struct fake_case cases[] = {
     {"one of them wakes nobody", case_silence, NULL, NULL, NULL},
     {"a crowd keeps nobody out where few files may be open, either", case_few_descriptors, NULL,
      NULL, NULL},
+    {"a crowd keeps nobody out who has said HELLO", case_hello_in_crowd, NULL, NULL, NULL},
+    {"a HELLO that is said again and again takes few descriptors", case_replay, NULL, NULL, NULL},
     {"a HELLO that was overheard opens nothing", case_overheard, NULL, NULL, NULL},
     {"who has no memory for a link says so by hanging up", case_no_memory, NULL, NULL, sanitized},
     {"an IPv6 address alone will do", case_v6, NULL, NULL, without_v6},

@@ -9,7 +9,7 @@
  * have several gives the others some time to come by. Where no thread waits,
  * hang_poll() answers for the one that makes progress.
  *
- * The answer's form is that of bnr/diagnose/hang_text.h. Guarded by the device's lock.
+ * The answer's form is that of diagnose/hang_text.h. Guarded by the device's lock.
  */
 #ifndef MPID_HANG_H
 #define MPID_HANG_H

@@ -13,7 +13,8 @@ import re
 import sys
 
 FUNCTION, ARGUMENTS, FILE_C, FILE_H, MACRO = 80, 7, 800, 300, 10
-FOLDERS = ("include", "os", "channels", "bnr", "mpid", "mpi", "romio", "examples", "test")
+FOLDERS = ("include", "os", "channels", "diagnose", "bnr", "mpid", "mpi", "romio", "examples",
+           "test")
 MANUAL = re.compile(r"^/\*(?:(?!\*/).)*\*/\n(?=(?:\w+[\s*]+)+PMPIX?_\w+\()", re.M | re.S)
 JUMP = re.compile(r"\b(return|goto)\b")
 

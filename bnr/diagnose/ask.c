@@ -4,28 +4,25 @@
 #include "bnr/diagnose/ask.h"
 
 #include <errno.h>
-#include <signal.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bnr/diagnose/ask_address.h"
-#include "bnr/diagnose/hang.h"
-#include "bnr/diagnose/site.h"
+#include "bnr/io/filter.h"
+#include "include/diagnose.h"
 #include "os/clock.h"
-#include "os/file.h"
 #include "os/log.h"
 
 enum {
     LOOK_MS = 20,
     PATIENCE_MS = 500,      /* for an answer */
     PATIENCE_RANK_US = 500, /* and more for each rank of the job */
-    LOOKS = 4,              /* at ranks that seem to compute: they may just have woken up */
-    LOOKS_NAP_MS = 5,
-    MARGIN_MS = 20 /* for what a rank has looked for only now and then */
+    MARGIN_MS = 20,         /* for what a rank has looked for only now and then */
+    PROGRAM_MS = 20000      /* for the report to be made */
 };
 
 /* One who has connected. */
@@ -39,36 +36,28 @@ struct ask_client {
 
 /* ---- ranks ---- */
 
-static enum hang_state state_of(const struct ask *a, int rank)
+static enum diagnose_state state_of(const struct ask *a, int rank)
 {
     const struct table *t = a->table;
     if (table_has_ended(t, rank))
-        return HANG_ENDED;
+        return DIAGNOSE_ENDED;
     const struct table_page *page = table_page(t, rank);
     uint32_t flags = atomic_load(&page->flags);
     if (!(flags & PAGE_INITIALIZED))
-        return HANG_NOT_INIT;
+        return DIAGNOSE_NOT_INIT;
     if (flags & PAGE_FINALIZED)
-        return HANG_FINALIZED;
+        return DIAGNOSE_FINALIZED;
     uint32_t answered = atomic_load_explicit(&page->answered, memory_order_acquire);
-    return answered == atomic_load(&t->head->asks) ? HANG_ANSWERED : HANG_SILENT;
+    return answered == atomic_load(&t->head->asks) ? DIAGNOSE_ANSWERED : DIAGNOSE_SILENT;
 }
 
 bool ask_has_ranks(const struct ask *a)
 {
     for (int r = 0; r < a->table->world_size; r++)
-        if (state_of(a, r) != HANG_NOT_INIT &&
+        if (state_of(a, r) != DIAGNOSE_NOT_INIT &&
             (atomic_load(&table_page(a->table, r)->flags) & PAGE_INITIALIZED))
             return true;
     return false;
-}
-
-/* Read a file of a process. Returns whether there was anything. */
-static bool read_proc(int pid, const char *name, char *text, size_t size)
-{
-    char path[64];
-    snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
-    return os_read_start(path, text, size) > 0;
 }
 
 /* The process that is the rank: under a wrapper not the one that was started. It has said so
@@ -80,96 +69,40 @@ static int process_of(const struct table *t, int rank)
     return claimed > 0 && getpgid(claimed) == leader ? claimed : leader;
 }
 
-static void look_up(const struct table *t, int rank, struct hang_rank *to)
-{
-    char text[1024];
-    unsigned long long user, system;
-    int pid = process_of(t, rank);
-    if (pid <= 0 || !read_proc(pid, "stat", text, sizeof(text)))
-        return;
-    const char *at = strrchr(text, ')'); /* the name before it may hold anything */
-    if (!at || sscanf(at, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &to->run_state,
-                      &user, &system) != 3)
-        return;
-    to->pid = pid;
-    to->cpu_s = (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
-    if (read_proc(pid, "wchan", text, sizeof(text)) && strcmp(text, "0"))
-        snprintf(to->wchan, sizeof(to->wchan), "%.39s", text);
-    for (char *c = to->wchan; *c; c++)
-        if (*c <= ' ' || *c > '~')
-            *c = '?';
-}
-
-/* A rank's answer, copied, for the rank may still write there. */
-static void copy_answer(const struct table *t, int rank, struct hang_rank *to)
+/* Write a rank's answer, copied, for the rank may still write there. */
+static void put_answer(FILE *to, const struct table *t, int rank)
 {
     uint32_t len = *(const volatile uint32_t *)&table_page(t, rank)->answer_len;
     len = len < TABLE_ANSWER ? len : TABLE_ANSWER;
-    char *text = malloc(len + 1);
-    if (!text) {
-        to->state = HANG_SILENT;
-        return;
-    }
-    memcpy(text, table_answer(t, rank), len);
-    to->text = text;
-    to->len = len;
+    fprintf(to, "%u\n", len);
+    (void)fwrite(table_answer(t, rank), 1, len, to);
 }
 
-static bool seems_busy(const struct hang_rank *rank)
-{
-    bool answers_not = rank->state == HANG_SILENT || rank->state == HANG_NOT_INIT;
-    return answers_not && rank->run_state == 'R';
-}
-
-/* Who sleeps in one of several looks does not compute. */
-static void look_again(const struct table *t, struct hang_rank *ranks)
-{
-    for (int look = 1, busy = 1; look < LOOKS && busy; look++) {
-        busy = 0;
-        for (int r = 0; r < t->world_size; r++)
-            busy += seems_busy(&ranks[r]);
-        if (!busy)
-            return;
-        struct timespec nap = {.tv_nsec = LOOKS_NAP_MS * 1000000L};
-        nanosleep(&nap, NULL);
-        for (int r = 0; r < t->world_size; r++)
-            if (seems_busy(&ranks[r]))
-                look_up(t, r, &ranks[r]);
-    }
-}
-
-static char *make_report(struct ask *a)
+/* What is known of the job, as include/diagnose.h has it. Bytes are NULL where memory is out. */
+static struct filter_text put_case(const struct ask *a)
 {
     const struct table *t = a->table;
-    struct hang_rank *ranks = calloc((size_t)t->world_size, sizeof(*ranks));
-    char *report = NULL;
-    if (!ranks)
-        return NULL;
+    struct filter_text text = {NULL, 0};
+    FILE *to = open_memstream(&text.bytes, &text.len);
+    if (!to)
+        return (struct filter_text){NULL, 0};
+    fprintf(to, DIAGNOSE_HEAD "%llu %d\n%s\n%s\n",
+            (unsigned long long)((os_now_ns() - a->asked_ns) / 1000000 + MARGIN_MS), t->world_size,
+            a->job, os_host_name());
     for (int r = 0; r < t->world_size; r++) {
-        ranks[r].state = state_of(a, r);
-        ranks[r].status = t->rank[r].status;
-        if (ranks[r].state == HANG_ANSWERED)
-            copy_answer(t, r, &ranks[r]);
-        else if (ranks[r].state != HANG_ENDED)
-            look_up(t, r, &ranks[r]);
+        enum diagnose_state state = state_of(a, r);
+        int pid = state == DIAGNOSE_ENDED ? 0 : process_of(t, r);
+        fprintf(to, "%c %d %d ", state, t->rank[r].status, pid > 0 ? pid : 0);
+        if (state == DIAGNOSE_ANSWERED)
+            put_answer(to, t, r);
+        else
+            fputs("0\n", to);
     }
-    look_again(t, ranks);
-    struct site_cache *sites = site_create();
-    struct hang_question question = {
-        .ranks = ranks,
-        .count = t->world_size,
-        .took_ms = (int64_t)((os_now_ns() - a->asked_ns) / 1000000) + MARGIN_MS,
-        .job = a->job,
-        .host = os_host_name(),
-        .site = sites ? site_name : NULL,
-        .arg = sites,
-    };
-    report = hang_format(&question);
-    site_destroy(sites);
-    for (int r = 0; r < t->world_size; r++)
-        free((void *)(uintptr_t)ranks[r].text);
-    free(ranks);
-    return report;
+    if (fclose(to)) {
+        free(text.bytes);
+        text.bytes = NULL;
+    }
+    return text;
 }
 
 /* ---- the question ---- */
@@ -177,9 +110,49 @@ static char *make_report(struct ask *a)
 static bool all_answered(const struct ask *a)
 {
     for (int r = 0; r < a->table->world_size; r++)
-        if (state_of(a, r) == HANG_SILENT)
+        if (state_of(a, r) == DIAGNOSE_SILENT)
             return false;
     return true;
+}
+
+/* Hand a report to everybody who has asked. */
+static void deliver(struct ask *a, const char *report)
+{
+    int count = a->count;
+    a->count = 0;
+    for (int i = 0; i < count; i++)
+        a->waiting[i].done(a->waiting[i].arg, report);
+}
+
+static void on_report(void *arg, const char *text, int rc)
+{
+    struct ask *a = arg;
+    char why[PATH_MAX + 128];
+    a->filter = NULL;
+    if (!rc && *text) {
+        deliver(a, text);
+        return;
+    }
+    snprintf(why, sizeof(why), "mpiexec: no report: %s has ended without one%s%s\n", a->program,
+             rc ? ": " : "", rc ? strerror(-rc) : "");
+    deliver(a, why);
+}
+
+/* Have the program make the report. */
+static void start_program(struct ask *a)
+{
+    char *argv[] = {a->program, NULL};
+    const char *step = "find memory";
+    struct filter_job job = {
+        .argv = argv, .input = put_case(a), .limit_ms = PROGRAM_MS, .done = on_report, .arg = a};
+    int rc = job.input.bytes ? filter_start(&a->filter, a->timer.loop, &job, &step) : -ENOMEM;
+    if (rc) {
+        char why[PATH_MAX + 256];
+        snprintf(why, sizeof(why),
+                 "mpiexec: no report: cannot %s for %s, which belongs beside mpiexec: %s\n", step,
+                 a->program, strerror(-rc));
+        deliver(a, why);
+    }
 }
 
 static void on_look(uv_timer_t *timer)
@@ -188,12 +161,7 @@ static void on_look(uv_timer_t *timer)
     if (!all_answered(a) && os_now_ns() < a->deadline_ns)
         return;
     uv_timer_stop(timer);
-    char *report = make_report(a);
-    int count = a->count;
-    a->count = 0;
-    for (int i = 0; i < count; i++)
-        a->waiting[i].done(a->waiting[i].arg, report);
-    free(report);
+    start_program(a);
 }
 
 bool ask_report(struct ask *a, ask_fn done, void *arg)
@@ -242,7 +210,7 @@ static void on_written(uv_write_t *write, int status)
 static void send_report(void *arg, const char *report)
 {
     struct ask_client *client = arg;
-    client->text = strdup(report ? report : "mpiexec: out of memory\n");
+    client->text = strdup(report);
     if (!client->text) {
         drop_client(client);
         return;
@@ -288,6 +256,15 @@ static void on_connect(uv_poll_t *listener, int status, int events)
 
 /* ---- life ---- */
 
+/* The program that makes reports, which lies beside this one. */
+static void find_program(char program[PATH_MAX])
+{
+    ssize_t len = readlink("/proc/self/exe", program, PATH_MAX - sizeof(DIAGNOSE_PROGRAM));
+    program[len > 0 ? len : 0] = 0;
+    char *slash = strrchr(program, '/');
+    strcpy(slash ? slash + 1 : program, DIAGNOSE_PROGRAM);
+}
+
 static int open_socket(void)
 {
     struct sockaddr_un address;
@@ -304,6 +281,8 @@ void ask_start(struct ask *a, uv_loop_t *loop, const struct table *table, const 
 {
     snprintf(a->job, sizeof(a->job), "%d (%.60s)", (int)getpid(), programs);
     os_one_line(a->job);
+    find_program(a->program);
+    a->filter = NULL;
     a->table = table;
     a->count = 0;
     a->clients = NULL;
@@ -323,6 +302,9 @@ void ask_stop(struct ask *a)
     while (a->clients)
         drop_client(a->clients);
     a->count = 0;
+    if (a->filter)
+        filter_cancel(a->filter);
+    a->filter = NULL;
     uv_close((uv_handle_t *)&a->timer, NULL);
     if (a->fd < 0)
         return;

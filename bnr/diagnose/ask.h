@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Asking the ranks what they wait for: for mpiexec itself (a signal, a time limit), and for those
- * who connect to its socket (`vireo report`). All who ask while an answer is being gathered
- * get the same one.
+ * The hang report, as the launcher sees it: ask_report() gives a text. mpiexec itself asks (at a
+ * signal, at a time limit), and so does everybody who connects to its socket (`vireo report`). All
+ * who ask while a report is being made get the same one.
  *
- * The question is a count in the host table, the answers are in the host memory (table.h). Ranks
- * that have not answered in time are looked up in /proc.
+ * The question is a count in the host table, the ranks' answers are in the host memory (table.h).
+ * Nothing here reads them: the program vireo-diagnose does (include/diagnose.h), while the loop
+ * goes on.
  */
 #ifndef BNR_ASK_H
 #define BNR_ASK_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <uv.h>
@@ -21,14 +23,17 @@ enum {
     ASK_MAX = 8
 };
 
-/* Gets the report, valid during the call; NULL: memory is out. */
+/* Gets the report, or a line that says why there is none; valid during the call. */
 typedef void (*ask_fn)(void *arg, const char *report);
 
 struct ask_client;
+struct filter;
 
 struct ask {
     const struct table *table;
-    char job[80]; /* "1234 (a.out)" */
+    char job[80];           /* "1234 (a.out)" */
+    char program[PATH_MAX]; /* that makes the report */
+    struct filter *filter;  /* it runs; else NULL */
     uv_timer_t timer;
     uv_poll_t listener;
     int fd; /* -1: nobody can connect */

@@ -182,7 +182,7 @@ static void on_grace(uv_timer_t *timer)
 static void say_report(void *arg, const char *report)
 {
     struct run *run = arg;
-    stdio_say(run->stdio, "%s", report ? report : "mpiexec: no memory for a report\n");
+    stdio_say(run->stdio, "%s", report);
 }
 
 /* The report at SIGQUIT: whoever has typed it sees what that did not do. */

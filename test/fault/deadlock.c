@@ -6,6 +6,7 @@
  */
 #include <mpi.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -592,6 +593,18 @@ static void late(int *argc, char ***argv)
     MPI_Ssend(large, 4, MPI_BYTE, 2, 0, MPI_COMM_WORLD);
 }
 
+/* Rank 0 waits for rank 1, which writes a line every 20 ms. */
+static void ticks(void)
+{
+    if (rank == 0)
+        receive(1, 15);
+    while (rank == 1) {
+        puts("tick");
+        fflush(stdout);
+        usleep(SOON_US / 15);
+    }
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -639,6 +652,7 @@ static const struct {
     {"locked", locked},
     {"helper", helper},
     {"restless", restless},
+    {"ticks", ticks},
 };
 
 int main(int argc, char **argv)

@@ -198,3 +198,42 @@ same "nor can what is no job" "$?$(grep -c 'is no mpiexec of this library' repor
 same "what is no number" $? 2
 run --timeout 0.3 -n 2 sleep 20 2>err
 same "programs without MPI have nothing to tell" "$?$(wc -l <err)" "1241"
+
+# While the report is made, which takes its time, output flows.
+mkdir slow
+cat >slow/addr2line <<'END'
+#!/bin/sh
+[ -e "$TOOL_LOG.begun" ] || { : >"$TOOL_LOG.begun" && sleep 1.2 && : >"$TOOL_LOG.over"; }
+echo 'slow.c:7'
+END
+chmod +x slow/addr2line
+TOOL_LOG=$scratch/tool PATH=$scratch/slow:$PATH "$mpiexec" --timeout 50 -n 2 "$deadlock" ticks \
+    >ticks 2>err &
+job=$!
+soon grep -q tick ticks
+"$vireo" report "$job" >report 2>&1 &
+asker=$!
+soon test -e tool.begun
+before=$(wc -l <ticks)
+grown() {
+    [ "$(wc -l <ticks)" -gt $((before + 5)) ]
+}
+soon grown
+[ ! -e tool.over ] || fail "output flows while the report is made"
+echo "ok: output flows while the report is made"
+wait $asker
+holds "the report takes its time" "$(cat report)" "at slow.c:7"
+kill "$job"
+wait "$job" 2>/dev/null
+
+# Without the program that makes reports, or where it says nothing.
+mkdir bin
+cp "$mpiexec" bin/mpiexec
+bin/mpiexec --timeout 1 -n 2 "$deadlock" ticks >out 2>err
+same "no program: the time limit ends the job" $? 124
+holds "no program" "$(cat err)" "mpiexec: no report: cannot execute for $scratch/bin/vireo-diagnose"
+printf '#!/bin/sh\nexit 1\n' >bin/vireo-diagnose
+chmod +x bin/vireo-diagnose
+bin/mpiexec --timeout 1 -n 2 "$deadlock" ticks >out 2>err
+same "a silent program: the time limit ends the job" $? 124
+holds "a silent program" "$(cat err)" "bin/vireo-diagnose has ended without one"

@@ -8,8 +8,8 @@
  */
 #include <ctype.h>
 
-#include "bnr/diagnose/hang.h"
-#include "bnr/diagnose/hang_text.h"
+#include "diagnose/hang.h"
+#include "diagnose/hang_text.h"
 #include "test/fuzz/main.h"
 
 enum {
@@ -18,12 +18,12 @@ enum {
 
 static struct hang_rank next_rank(const uint8_t **at, size_t *left, int number)
 {
-    struct hang_rank rank = {.state = HANG_ANSWERED, .run_state = 'S', .wchan = "somewhere"};
+    struct hang_rank rank = {.state = DIAGNOSE_ANSWERED, .run_state = 'S', .wchan = "somewhere"};
     size_t len = strnlen((const char *)*at, *left);
     rank.text = (const char *)*at;
     rank.len = len;
     if (!len)
-        rank.state = (enum hang_state)(1 + number % HANG_ENDED);
+        rank.state = (enum diagnose_state)"SNFE"[number % 4];
     len += len < *left;
     *at += len;
     *left -= len;

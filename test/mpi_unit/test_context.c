@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "bnr/diagnose/hang_text.h"
+#include "diagnose/hang_text.h"
 #include "mpi/comm/context.c"
 
 /* mpiexec's report of a hang takes contexts for what they are. */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bnr/diagnose/hang_graph.h"
-#include "bnr/diagnose/hang_why.h"
+#include "diagnose/hang_graph.h"
+#include "diagnose/hang_why.h"
 
 enum {
     PATIENCE_MS = 800,  /* so long a sender waits until its message counts as not wanted */

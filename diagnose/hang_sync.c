@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bnr/diagnose/hang_graph.h"
+#include "diagnose/hang_graph.h"
 
 /* One such collective. */
 struct sync {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* What can go on, and what cannot; see hang_graph.h. */
-#include "bnr/diagnose/hang_graph.h"
+#include "diagnose/hang_graph.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -38,11 +38,11 @@ static void classify(const struct hang *h, struct node *node, const struct hang_
     const struct hang_told *told = &node->told;
     bool free = !told->thread_count || told->others.computing, waits = false;
     switch (rank->state) {
-    case HANG_ENDED:
-    case HANG_FINALIZED: node->kind = NODE_GONE; return;
-    case HANG_SILENT:
-    case HANG_NOT_INIT: node->kind = NODE_FREE; return;
-    case HANG_ANSWERED: break;
+    case DIAGNOSE_ENDED:
+    case DIAGNOSE_FINALIZED: node->kind = NODE_GONE; return;
+    case DIAGNOSE_SILENT:
+    case DIAGNOSE_NOT_INIT: node->kind = NODE_FREE; return;
+    case DIAGNOSE_ANSWERED: break;
     }
     for (int i = 0; i < told->thread_count; i++) {
         const struct hang_thread *thread = &told->threads[i];
@@ -253,7 +253,7 @@ int graph_init(struct hang *h, const struct hang_question *question)
     for (int r = 0; r < h->count; r++) {
         const struct hang_rank *rank = &h->ranks[r];
         struct node *node = &h->nodes[r];
-        if (rank->state == HANG_ANSWERED &&
+        if (rank->state == DIAGNOSE_ANSWERED &&
             hang_text_read(&node->told, rank->text, rank->len) == -ENOMEM)
             return -ENOMEM;
         classify(h, node, rank);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Reading a rank's answer; see hang_text.h. */
-#include "bnr/diagnose/hang_text.h"
+#include "diagnose/hang_text.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Places in programs as file:line; see site.h. */
-#include "bnr/diagnose/site.h"
+#include "diagnose/site.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -19,25 +19,19 @@
  * same. What belongs to collectives is in the library's hands, and is left out of the queues. Lines
  * are wrapped at 100 columns.
  */
-#ifndef BNR_HANG_H
-#define BNR_HANG_H
+#ifndef DIAGNOSE_HANG_H
+#define DIAGNOSE_HANG_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum hang_state {
-    HANG_ANSWERED,  /* text is its answer */
-    HANG_SILENT,    /* it is in the midst of its MPI calls, and did not answer */
-    HANG_NOT_INIT,  /* it has not called MPI_Init */
-    HANG_FINALIZED, /* it has called MPI_Finalize, and still runs */
-    HANG_ENDED,
-};
+#include "include/diagnose.h"
 
 struct hang_rank {
-    enum hang_state state;
+    enum diagnose_state state;
     const char *text; /* not NUL-terminated */
     size_t len;
-    int status;     /* as wait() gives it; of HANG_ENDED */
+    int status;     /* as wait() gives it; of DIAGNOSE_ENDED */
     char run_state; /* of one that runs: as in /proc/PID/stat, 0: unknown */
     int pid;        /* of one that runs; 0: unknown */
     double cpu_s;   /* processor time that it has used */

@@ -5,14 +5,14 @@
  * (what can go on), hang_sync.c, hang_why.c and hang_coll.c (why the others cannot), hang.c (the
  * report).
  */
-#ifndef BNR_HANG_GRAPH_H
-#define BNR_HANG_GRAPH_H
+#ifndef DIAGNOSE_HANG_GRAPH_H
+#define DIAGNOSE_HANG_GRAPH_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "bnr/diagnose/hang.h"
-#include "bnr/diagnose/hang_text.h"
+#include "diagnose/hang.h"
+#include "diagnose/hang_text.h"
 
 enum node_kind {
     NODE_WAITS,

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "bnr/diagnose/hang.h"
-#include "bnr/diagnose/hang_text.h"
+#include "diagnose/hang.h"
+#include "diagnose/hang_text.h"
 
 enum {
     RANKS = 4,
@@ -312,16 +312,16 @@ static const struct {
 
 static struct hang_rank rank_of(const char *text)
 {
-    struct hang_rank rank = {.state = HANG_ANSWERED, .text = text, .len = strlen(text)};
+    struct hang_rank rank = {.state = DIAGNOSE_ANSWERED, .text = text, .len = strlen(text)};
     if (text == silent)
         rank =
-            (struct hang_rank){.state = HANG_SILENT, .run_state = 'R', .pid = 4711, .cpu_s = 1.5};
+            (struct hang_rank){.state = DIAGNOSE_SILENT, .run_state = 'R', .pid = 4711, .cpu_s = 1.5};
     else if (text == ended)
-        rank = (struct hang_rank){.state = HANG_ENDED};
+        rank = (struct hang_rank){.state = DIAGNOSE_ENDED};
     else if (text == final)
-        rank = (struct hang_rank){.state = HANG_FINALIZED};
+        rank = (struct hang_rank){.state = DIAGNOSE_FINALIZED};
     else if (text == fresh)
-        rank = (struct hang_rank){.state = HANG_NOT_INIT};
+        rank = (struct hang_rank){.state = DIAGNOSE_NOT_INIT};
     return rank;
 }
 

@@ -28,8 +28,8 @@
  * The text is another process's: it is bounded, unprintable bytes become "?", and lines
  * that are none are counted and left out.
  */
-#ifndef BNR_HANG_TEXT_H
-#define BNR_HANG_TEXT_H
+#ifndef DIAGNOSE_HANG_TEXT_H
+#define DIAGNOSE_HANG_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "bnr/diagnose/hang_graph.h"
+#include "diagnose/hang_graph.h"
 
 enum {
     ITEMS_SHOWN = 3,
@@ -228,11 +228,11 @@ void words_brief(FILE *to, const struct hang *h, int rank, bool brief)
     const struct hang_rank *r = &h->ranks[rank];
     const struct hang_told *told = &h->nodes[rank].told;
     switch (r->state) {
-    case HANG_ENDED: write_end(to, r->status); return;
-    case HANG_FINALIZED: fputs("has called MPI_Finalize, and still runs", to); return;
-    case HANG_NOT_INIT: fputs("has not called MPI_Init", to); return;
-    case HANG_SILENT: write_silent(to, r, brief); return;
-    case HANG_ANSWERED: break;
+    case DIAGNOSE_ENDED: write_end(to, r->status); return;
+    case DIAGNOSE_FINALIZED: fputs("has called MPI_Finalize, and still runs", to); return;
+    case DIAGNOSE_NOT_INIT: fputs("has not called MPI_Init", to); return;
+    case DIAGNOSE_SILENT: write_silent(to, r, brief); return;
+    case DIAGNOSE_ANSWERED: break;
     }
     if (h->nodes[rank].kind == NODE_GONE) {
         fputs("is in MPI_Finalize", to);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bnr/diagnose/hang_graph.h"
-#include "bnr/diagnose/hang_why.h"
+#include "diagnose/hang_graph.h"
+#include "diagnose/hang_why.h"
 
 enum {
     LATE_APART = 4, /* ranks of which each is told what it waits for */

@@ -4,8 +4,8 @@
  * What the parts of the verdict share: hang_why.c, hang_message.c for messages, and hang_coll.c for
  * collectives. See hang_graph.h.
  */
-#ifndef BNR_HANG_WHY_H
-#define BNR_HANG_WHY_H
+#ifndef DIAGNOSE_HANG_WHY_H
+#define DIAGNOSE_HANG_WHY_H
 
 #include <stdbool.h>
 

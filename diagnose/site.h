@@ -5,8 +5,8 @@
  * job has few different places: each is asked for once, and in all for no longer than a
  * second or two.
  */
-#ifndef BNR_SITE_H
-#define BNR_SITE_H
+#ifndef DIAGNOSE_SITE_H
+#define DIAGNOSE_SITE_H
 
 #include <stddef.h>
 #include <stdint.h>

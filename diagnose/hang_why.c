@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bnr/diagnose/hang_graph.h"
-#include "bnr/diagnose/hang_why.h"
+#include "diagnose/hang_graph.h"
+#include "diagnose/hang_why.h"
 
 enum {
     LINES_MAX = 12,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* The report of a hang; see hang.h: the culprits, the reasons, then what each rank does. */
-#include "bnr/diagnose/hang.h"
+#include "diagnose/hang.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bnr/diagnose/hang_graph.h"
+#include "diagnose/hang_graph.h"
 
 enum {
     ROWS_MAX = 40,
@@ -456,7 +456,7 @@ static void write_debugger(struct hang *h)
 {
     for (int r = 0; r < h->count; r++) {
         const struct hang_rank *rank = &h->ranks[r];
-        bool unknown = rank->state == HANG_SILENT || rank->state == HANG_NOT_INIT;
+        bool unknown = rank->state == DIAGNOSE_SILENT || rank->state == DIAGNOSE_NOT_INIT;
         if (!h->nodes[r].culprit || !unknown || !rank->pid)
             continue;
         fprintf(h->to, "  To see where rank %d is: gdb -p %d -batch -ex bt\n", r, rank->pid);

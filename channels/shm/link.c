@@ -42,7 +42,7 @@ static inline void publish(struct shm_link *link, struct shm_ring_slot *slot, en
 int shm_link_refresh(struct shm_link *link)
 {
     uint32_t limit = link->out.limit;
-    if (link->broken || link->last)
+    if (link->broken || link->last || link->held)
         return 0;
     if (shm_ring_refresh(&link->out, &link->out_lines->credit)) {
         link->broken = -EPROTO;
@@ -328,6 +328,9 @@ void shm_link_begin(struct shm_link *link, struct chan_peer *peer)
     link->phase = SHM_CALLING;
     link->out_number = (uint32_t)number;
     link->out_first = link->out.sent;
+    link->held = number != 1;
+    if (link->held)
+        link->out.limit = link->out.sent;
     choose_send(link);
     peer->slot[ENDPOINT_SLOT_SHM] = link;
     link->shm->base.links++;
@@ -349,6 +352,7 @@ void shm_link_hear(struct shm_link *link, uint32_t number, uint32_t first)
     atomic_store_explicit(&link->in_lines->credit.heard, number, memory_order_relaxed);
     link->in.received = first;
     link->hears = 1;
+    link->held = 0;
     choose_send(link);
     give(link);
     if (!link->listed) {

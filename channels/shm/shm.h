@@ -24,7 +24,8 @@
  * whose region cannot be mapped; what was sent meanwhile goes back to the device.
  * unlink() ends an attempt without a word: whatever of it is still in the ring
  * when the peer's next attempt begins is dropped, and a link whose peer has
- * begun anew is lost once its own packets are read. Positions, attempts and
+ * begun anew is lost once its own packets are read. For its reader to know where these end,
+ * nothing is sent in a second or later attempt before it is answered. Positions, attempts and
  * unread packets stay in the region from one link to the next.
  *
  * Guarded by the device's lock, as all of a channel. Shared words are atomic.
@@ -129,6 +130,7 @@ struct shm_link {
     uint8_t ends;    /* the peer has begun anew: read no further than next_first */
     uint8_t last;    /* the peer's process has ended: what its ring holds is all */
     uint8_t fenced;  /* sends need a full fence before looking at sleeping */
+    uint8_t held;    /* a later attempt that is not answered: nothing is sent yet */
     uint8_t starved; /* send() has answered CHAN_AGAIN since the last packet taken */
     uint8_t listed;  /* stands in shm->listening */
     uint8_t probed;  /* direct copies were tried, ... */

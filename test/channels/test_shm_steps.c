@@ -242,6 +242,50 @@ static void listen_while_calling(void)
         get_on(p);
 }
 
+/* Both call at the same time: that is one link. */
+static void call_and_hear(struct player *p)
+{
+    call_peer(p);
+    if (p->link)
+        send_one(p, 1);
+    while (!p->arrived || !p->opened)
+        get_on(p);
+    if (p->refused || p->lost || p->opened > 1)
+        steps_fail("two calls that cross became more than one link");
+}
+
+static void call_as_first(void)
+{
+    call_and_hear(&players[0]);
+}
+
+static void call_as_second(void)
+{
+    call_and_hear(&players[1]);
+}
+
+/* One ends its link, and calls again; the other finds its own one lost, and hears the new. */
+static void call_again(void)
+{
+    struct player *p = &players[1];
+    chan_shm.unlink(p->link);
+    p->link = NULL;
+    call_peer(p);
+    while (!try_send(p, 1))
+        get_on(p);
+    while (p->opened < 2)
+        get_on(p);
+}
+
+static void hear_again(void)
+{
+    struct player *p = &players[0];
+    while (!p->arrived)
+        get_on(p);
+    if (p->lost != 1 || p->accepted + p->opened < 3)
+        steps_fail("a new link went on as the old one");
+}
+
 /* ---- sleep ---- */
 
 /* Make progress, or sleep until there is some to make. */
@@ -314,6 +358,9 @@ static const struct {
      {begin, {call_and_listen, answer_and_close}, end_of_reply, 2}},
     {"a caller is read though it has closed",
      {begin, {listen_while_calling, call_and_close}, end, 2}},
+    {"calls that cross are one link", {begin, {call_as_first, call_as_second}, end, 2}},
+    {"a new link takes the place of the old one",
+     {begin_linked, {hear_again, call_again}, end, 2}},
     {"a sleeper is woken by a caller", {begin, {sleep_and_listen, call_and_send}, end, 2}},
     {"a sleeper is woken by packets", {begin_linked, {sleep_and_listen_twice, send_twice}, end, 3}},
     {"a sleeper is woken by room", {begin_full, {listen_to_all, sleep_and_send}, end, 2}},

@@ -70,11 +70,9 @@ static int iflush(struct owner owner, MPI_Request *request, const char *function
 {
     if (!request)
         return fail(&owner, MPI_ERR_ARG, function, "request is NULL");
-    struct request *made = request_create(REQUEST_FLUSH, owner.comm);
+    struct request *made = buffer_iflush(*slot_of(&owner), owner.comm);
     if (!made)
         return fail(&owner, MPI_ERR_NO_MEM, function, "out of memory");
-    made->owned = made->buffer = *slot_of(&owner);
-    buffer_ref(made->buffer);
     *request = request_handle(made);
     return MPI_SUCCESS;
 }

@@ -60,7 +60,7 @@ int PMPI_Grequest_complete(MPI_Request request)
 {
     struct request *r = request_from(request);
     int rc;
-    if (!r || r->kind != REQUEST_GENERAL)
+    if (!r || !grequest_is(r))
         return errh_comm(NULL, MPI_ERR_REQUEST, __func__, "request: not a generalized request");
     if (!grequest_complete(r, &rc))
         return errh_comm(NULL, MPI_ERR_REQUEST, __func__, "request: is complete already");

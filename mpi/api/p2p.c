@@ -420,7 +420,7 @@ int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
     struct request *made;
     if (__builtin_expect(!request || len < 0 || !buf || source < MPI_ANY_SOURCE ||
                              source >= c->peers || (tag < 0 && tag != MPI_ANY_TAG) ||
-                             !(made = request_create(REQUEST_RECV, c)),
+                             !(made = request_create(&request_recv_ops, c)),
                          0))
         return start_recv_slow(buf, count, datatype, &from,
                                (struct request_call){request, __func__});
@@ -461,13 +461,60 @@ static int start_exchange(const struct sendrecv *x, struct request **send, struc
         return fail(x->from.comm, rc, x->recvtype, function);
     rc = p2p_isend_mode(&x->to, x->sendbuf, x->sendcount, x->sendtype, MPID_STANDARD, send);
     if (rc) {
-        if ((*recv)->kind == REQUEST_RECV)
-            mpid_cancel(&(*recv)->dev);
+        mpid_cancel(&(*recv)->dev);
         (void)p2p_finish(*recv, MPI_STATUS_IGNORE);
         return fail(x->to.comm, rc, x->sendtype, function);
     }
     return MPI_SUCCESS;
 }
+
+/* Once its send has failed a pair does not wait for a message that may never come. */
+static bool pair_is_complete(struct request *pair)
+{
+    bool sent = request_is_complete(pair->inner);
+    if (!mpid_is_complete(&pair->dev) && sent && request_class(&pair->inner->dev))
+        mpid_cancel(&pair->dev);
+    return sent && mpid_is_complete(&pair->dev);
+}
+
+static void tell_pair(const struct request *pair, struct mpid_tale *tale)
+{
+    mpid_tell_request(tale, &pair->dev);
+    request_tell(pair->inner, tale);
+}
+
+static int outcome_of_pair(const struct request *pair, MPI_Status *status)
+{
+    int sent = request_class(&pair->inner->dev), received = request_recv_ops.outcome(pair, status);
+    return sent ? sent : received;
+}
+
+static int end_pair(struct request *pair, int outcome, MPI_Request *handle)
+{
+    request_free(pair->inner);
+    request_free(pair);
+    *handle = MPI_REQUEST_NULL;
+    return outcome;
+}
+
+static int abandon_pair(struct request *pair)
+{
+    if (pair->inner != &request_done) { /* it may still be read from */
+        pair->inner->owned = pair->owned;
+        pair->owned = NULL;
+    }
+    request_let_go(pair->inner);
+    request_let_go(pair);
+    return MPI_SUCCESS;
+}
+
+static const struct request_ops pair_ops = {
+    .is_complete = pair_is_complete,
+    .tell = tell_pair,
+    .outcome = outcome_of_pair,
+    .end = end_pair,
+    .abandon = abandon_pair,
+};
 
 /* The pair as one request: the receive, which holds the send. owned goes with it. */
 static int start_pair(const struct sendrecv *x, void *owned, struct request **pair,
@@ -481,9 +528,7 @@ static int start_pair(const struct sendrecv *x, void *owned, struct request **pa
         free(owned);
         return rc;
     }
-    if (recv->kind == REQUEST_NO_PROC) /* the send is all there is to wait for */
-        recv->dev = (struct mpid_request){.place.env = {0, MPI_PROC_NULL, MPI_ANY_TAG}};
-    recv->kind = REQUEST_PAIR;
+    recv->ops = &pair_ops;
     recv->inner = send;
     recv->owned = owned;
     *pair = recv;
@@ -822,7 +867,7 @@ static int receive_message(MPI_Message *handle, void *buf, MPI_Count count, MPI_
     if (!handle)
         return errh_comm(NULL, MPI_ERR_ARG, function, "message: NULL");
     if (*handle == MPI_MESSAGE_NO_PROC) {
-        *request = request_create(REQUEST_NO_PROC, NULL);
+        *request = request_create_received(NULL);
         *handle = MPI_MESSAGE_NULL;
         return *request ? MPI_SUCCESS : errh_comm(NULL, MPI_ERR_NO_MEM, function, "out of memory");
     }
@@ -835,7 +880,7 @@ static int receive_message(MPI_Message *handle, void *buf, MPI_Count count, MPI_
         return errh_comm(comm, MPI_ERR_COUNT, function, "count %lld: must be 0 or more",
                          (long long)count);
     int rc = type_place(type, buf, count, &bytes, &used);
-    struct request *made = rc ? NULL : request_create(REQUEST_RECV, comm);
+    struct request *made = rc ? NULL : request_create(&request_recv_ops, comm);
     if (!made)
         return fail(comm, rc ? rc : MPI_ERR_NO_MEM, type, function);
     if (used) {

@@ -136,10 +136,10 @@ int PMPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype d
 /* ---- partitions ---- */
 
 /* The part of a request, or NULL and the error. */
-static struct part *part_of(MPI_Request request, bool send, int *rc, const char *function)
+static struct part *find(MPI_Request request, bool send, int *rc, const char *function)
 {
     struct request *r = request_from(request);
-    struct part *part = r && r->kind == REQUEST_PART ? r->part : NULL;
+    struct part *part = r ? part_of(r) : NULL;
     *rc = MPI_SUCCESS;
     if (!part || part_is_send(part) != send)
         *rc = errh_comm(r ? r->comm : NULL, MPI_ERR_REQUEST, function,
@@ -153,7 +153,7 @@ static int bad_partition(MPI_Request request, int partition, const char *functio
 {
     struct request *r = request_from(request);
     return errh_comm(r->comm, MPI_ERR_ARG, function, "partition %d: must be 0 to %d", partition,
-                     part_partitions(r->part) - 1);
+                     part_partitions(part_of(r)) - 1);
 }
 
 static bool is_partition(const struct part *part, int partition)
@@ -184,7 +184,7 @@ static int ready_before(MPI_Request request, int partition, const char *function
 int PMPI_Pready(int partition, MPI_Request request)
 {
     int rc;
-    struct part *part = part_of(request, true, &rc, __func__);
+    struct part *part = find(request, true, &rc, __func__);
     if (!part)
         return rc;
     if (!is_partition(part, partition))
@@ -208,7 +208,7 @@ int PMPI_Pready(int partition, MPI_Request request)
 int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request)
 {
     int rc;
-    struct part *part = part_of(request, true, &rc, __func__);
+    struct part *part = find(request, true, &rc, __func__);
     if (!part)
         return rc;
     if (!is_partition(part, partition_low))
@@ -241,7 +241,7 @@ int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request
 int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request request)
 {
     int rc;
-    struct part *part = part_of(request, true, &rc, __func__);
+    struct part *part = find(request, true, &rc, __func__);
     if (!part)
         return rc;
     if (length < 0 || (length && !array_of_partitions))
@@ -275,7 +275,7 @@ int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request re
 int PMPI_Parrived(MPI_Request request, int partition, int *flag)
 {
     int rc;
-    struct part *part = part_of(request, false, &rc, __func__);
+    struct part *part = find(request, false, &rc, __func__);
     if (!part)
         return rc;
     if (!is_partition(part, partition))

@@ -9,35 +9,35 @@
 #include "mpi/errh.h"
 #include "mpi/request/buffer.h"
 #include "mpi/request/p2p.h"
-#include "mpi/request/part.h"
+#include "mpi/request/persist.h"
 #include "mpi/request/request.h"
 #include "mpi/type/type.h"
 
-static struct p2p_side side_of(const struct request_start *what)
+static struct p2p_side side_of(const struct persist_what *what)
 {
     return (struct p2p_side){what->comm, what->comm->context, what->peer, what->tag};
 }
 
-static int start_send(const struct request_start *what, struct request **started)
+static int start_send(const struct persist_what *what, struct request **started)
 {
     struct p2p_side to = side_of(what);
     return p2p_isend_mode(&to, what->buf, what->count, what->type, what->mode | MPID_MORE, started);
 }
 
-static int start_bsend(const struct request_start *what, struct request **started)
+static int start_bsend(const struct persist_what *what, struct request **started)
 {
     struct p2p_side to = side_of(what);
     *started = &request_done;
     return buffer_send(&to, what->buf, what->count, what->type);
 }
 
-static int start_recv(const struct request_start *what, struct request **started)
+static int start_recv(const struct persist_what *what, struct request **started)
 {
     struct p2p_side from = side_of(what);
     return p2p_irecv(&from, what->buf, what->count, what->type, started);
 }
 
-static int check(const struct request_start *what, const char *function)
+static int check(const struct persist_what *what, const char *function)
 {
     struct comm *comm = what->comm;
     bool receive = what->receive;
@@ -55,7 +55,7 @@ static int check(const struct request_start *what, const char *function)
     return MPI_SUCCESS;
 }
 
-static int create(struct request_start what, MPI_Comm handle, MPI_Request *request,
+static int create(struct persist_what what, MPI_Comm handle, MPI_Request *request,
                   const char *function)
 {
     struct mpid_bytes bytes;
@@ -75,24 +75,17 @@ static int create(struct request_start what, MPI_Comm handle, MPI_Request *reque
         return errh_comm(what.comm, rc, function,
                          rc == MPI_ERR_COUNT ? "count: too large"
                                              : "buffer: NULL, but count is not 0");
-    struct request_start *start = malloc(sizeof(*start));
-    struct request *made = start ? request_create(REQUEST_PERSISTENT, what.comm) : NULL;
-    if (!made) {
-        free(start);
+    struct request *made = persist_create(&what);
+    if (!made)
         return errh_comm(what.comm, MPI_ERR_NO_MEM, function, "out of memory");
-    }
-    made->type = type_from(what.type); /* each start asks it again, freed or not */
-    type_ref(made->type);
-    *start = what;
-    request_set_start(made, start);
     *request = request_handle(made);
     return MPI_SUCCESS;
 }
 
-static struct request_start send_of(const void *buf, MPI_Count count, MPI_Datatype type, int dest,
+static struct persist_what send_of(const void *buf, MPI_Count count, MPI_Datatype type, int dest,
                                     int tag, unsigned mode)
 {
-    return (struct request_start){.start = start_send,
+    return (struct persist_what){.start = start_send,
                                   .buf = (void *)(uintptr_t)buf,
                                   .count = count,
                                   .type = type,
@@ -159,7 +152,7 @@ int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
 int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                       MPI_Comm comm, MPI_Request *request)
 {
-    struct request_start what = send_of(buf, count, datatype, dest, tag, MPID_STANDARD);
+    struct persist_what what = send_of(buf, count, datatype, dest, tag, MPID_STANDARD);
     what.start = start_bsend;
     return create(what, comm, request, __func__);
 }
@@ -179,7 +172,7 @@ int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
 int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                      MPI_Comm comm, MPI_Request *request)
 {
-    struct request_start what = send_of(buf, count, datatype, source, tag, MPID_STANDARD);
+    struct persist_what what = send_of(buf, count, datatype, source, tag, MPID_STANDARD);
     what.start = start_recv;
     what.receive = true;
     return create(what, comm, request, __func__);
@@ -188,20 +181,15 @@ int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int sour
 static int start(MPI_Request handle, const char *function)
 {
     struct request *r = request_from(handle);
-    if (!r || (r->kind != REQUEST_PERSISTENT && r->kind != REQUEST_PART))
+    if (!r || !r->ops->start)
         return errh_comm(r ? r->comm : NULL, MPI_ERR_REQUEST, function,
                          "request: not a persistent request");
     if (!request_is_inactive(r))
         return errh_comm(r->comm, MPI_ERR_REQUEST, function,
                          "request: has been started and not been completed since");
-    if (r->kind == REQUEST_PART) {
-        part_start(r->part);
-        return MPI_SUCCESS;
-    }
-    int rc = r->start->start(r->start, &r->inner);
+    int rc = r->ops->start(r);
     if (!rc)
         return MPI_SUCCESS;
-    r->inner = NULL;
     return errh_comm(r->comm, rc, function,
                      rc == MPI_ERR_BUFFER ? "no room in the attached buffer for this message"
                                           : "the communication could not be started");

@@ -6,7 +6,6 @@
 #include "include/mpid.h"
 #include "mpi/comm/comm.h"
 #include "mpi/errh.h"
-#include "mpi/request/grequest.h"
 #include "mpi/request/request.h"
 #include "mpi/request/status.h"
 
@@ -28,7 +27,7 @@ static int finish(struct request *r, MPI_Request *handle, MPI_Status *status, co
 {
     struct comm *comm = r->comm;
     MPI_Status own;
-    bool ignored = status == MPI_STATUS_IGNORE, general = r->kind == REQUEST_GENERAL;
+    bool ignored = status == MPI_STATUS_IGNORE, general = r->ops->calls_user;
     if (comm)
         object_ref(&comm->object);
     int rc = request_finish(r, ignored ? &own : status, handle);
@@ -84,7 +83,7 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
     }
     /* Sends and receives that are complete are finished here: nothing of them is special. */
     if (__builtin_expect(handle_is_constant(r) || !handle_leads_to(r, OBJECT_REQUEST) ||
-                             r->kind != REQUEST_RECV || !mpid_is_complete(&r->dev) || r->dev.error,
+                             r->ops != &request_recv_ops || !mpid_is_complete(&r->dev) || r->dev.error,
                          0))
         return wait_slow(request, status, __func__);
     status_set(status, r->dev.place.env.rank, r->dev.place.env.tag, (int64_t)r->dev.count,
@@ -136,7 +135,7 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 static int look(const struct request *r, MPI_Status *status)
 {
     int rc = request_outcome(r, status);
-    return r->kind == REQUEST_GENERAL ? rc : MPI_SUCCESS;
+    return r->ops->calls_user ? rc : MPI_SUCCESS;
 }
 
 /*
@@ -218,18 +217,12 @@ int PMPI_Cancel(MPI_Request *request)
     struct request *r = request_from(*request);
     if (!r)
         return bad_request(__func__);
-    if (r->kind == REQUEST_GENERAL) {
-        int rc = grequest_cancel(r);
-        return rc ? errh_callback(rc, __func__) : MPI_SUCCESS;
-    }
-    if (r->kind == REQUEST_PERSISTENT)
-        r = r->inner;
-    if (r && (r->kind == REQUEST_SEND || r->kind == REQUEST_RECV))
-        mpid_cancel(&r->dev);
-    else if (!r || r->kind != REQUEST_NO_PROC)
-        return errh_comm(r ? r->comm : NULL, MPI_ERR_REQUEST, __func__,
-                         "request: only active sends and receives can be cancelled");
-    return MPI_SUCCESS;
+    int rc = request_cancel(r);
+    if (rc && r->ops->calls_user)
+        return errh_callback(rc, __func__);
+    return rc ? errh_comm(r->comm, rc, __func__,
+                          "request: only active sends and receives can be cancelled")
+              : MPI_SUCCESS;
 }
 
 /* ---- arrays of requests ---- */

@@ -170,7 +170,7 @@ int comm_idup(struct comm *comm, const struct info *info, struct comm **copy,
     struct idup *d = calloc(1, sizeof(*d));
     *copy = NULL;
     int rc = d ? prepare(comm, info, copy) : MPI_ERR_NO_MEM;
-    if (!rc && !(d->request = request_begin(REQUEST_TASK, comm)))
+    if (!rc && !(d->request = request_begin(comm)))
         rc = MPI_ERR_NO_MEM;
     if (rc) {
         if (*copy) {

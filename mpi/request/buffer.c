@@ -12,6 +12,7 @@
 #include "mpi/comm/group.h"
 #include "mpi/request/p2p.h"
 #include "mpi/request/request.h"
+#include "mpi/request/status.h"
 #include "mpi/session.h"
 #include "mpi/type/type.h"
 #include "os/lock.h"
@@ -61,13 +62,13 @@ int buffer_attach(struct buffer **slot, void *memory, MPI_Count size)
     return MPI_SUCCESS;
 }
 
-void buffer_ref(struct buffer *buffer)
+static void ref(struct buffer *buffer)
 {
     if (buffer)
         atomic_fetch_add_explicit(&buffer->refs, 1, memory_order_relaxed);
 }
 
-void buffer_unref(struct buffer *buffer)
+static void unref(struct buffer *buffer)
 {
     if (buffer && atomic_fetch_sub_explicit(&buffer->refs, 1, memory_order_acq_rel) == 1)
         free(buffer);
@@ -166,7 +167,7 @@ int buffer_send(const struct p2p_side *to, const void *buf, MPI_Count count, MPI
 
 /* ---- waiting ---- */
 
-bool buffer_is_empty(struct buffer *buffer)
+static bool is_empty(struct buffer *buffer)
 {
     if (!buffer)
         return true;
@@ -176,14 +177,14 @@ bool buffer_is_empty(struct buffer *buffer)
     return empty;
 }
 
-static bool is_empty(void *buffer)
+static bool is_flushed(void *buffer)
 {
-    return buffer_is_empty(buffer);
+    return is_empty(buffer);
 }
 
 void buffer_flush(struct buffer *buffer)
 {
-    mpid_wait_telling(is_empty, buffer, mpid_tell_sends);
+    mpid_wait_telling(is_flushed, buffer, mpid_tell_sends);
 }
 
 int buffer_detach(struct buffer **slot, void **memory, MPI_Count *size)
@@ -198,6 +199,52 @@ int buffer_detach(struct buffer **slot, void **memory, MPI_Count *size)
     os_lock(&buffer->lock);
     buffer->first = NULL;
     os_unlock(&buffer->lock);
-    buffer_unref(buffer);
+    unref(buffer);
     return MPI_SUCCESS;
+}
+
+/* ---- MPI_Buffer_iflush: the request has the buffer, or none, as its state ---- */
+
+static bool is_complete(struct request *request)
+{
+    return is_empty(request->state);
+}
+
+static void tell(const struct request *request, struct mpid_tale *tale)
+{
+    mpid_tell_sends(NULL, tale);
+}
+
+static int outcome(const struct request *request, MPI_Status *status)
+{
+    status_set_empty(status);
+    return MPI_SUCCESS;
+}
+
+static int abandon(struct request *request)
+{
+    request_free(request);
+    return MPI_SUCCESS;
+}
+
+static void release(struct request *request)
+{
+    unref(request->state);
+}
+
+struct request *buffer_iflush(struct buffer *buffer, struct comm *comm)
+{
+    static const struct request_ops ops = {
+        .is_complete = is_complete,
+        .tell = tell,
+        .outcome = outcome,
+        .abandon = abandon,
+        .release = release,
+    };
+    struct request *request = request_create(&ops, comm);
+    if (request && buffer) {
+        request->owned = request->state = buffer;
+        ref(buffer);
+    }
+    return request;
 }

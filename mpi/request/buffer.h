@@ -14,7 +14,9 @@
 #include <stdbool.h>
 
 struct buffer;
+struct comm;
 struct p2p_side;
+struct request;
 
 /* Where the buffer of all communicators without their own hangs. */
 extern struct buffer *buffer_process;
@@ -26,11 +28,8 @@ int buffer_attach(struct buffer **slot, void *memory, MPI_Count size);
 int buffer_detach(struct buffer **slot, void **memory, MPI_Count *size);
 /* Wait until every message in it is out. Accepts NULL. */
 void buffer_flush(struct buffer *buffer);
-/* Whether no message is in it, or it was detached. Accepts NULL. */
-bool buffer_is_empty(struct buffer *buffer);
-/* What asks that later holds it, detached or not. Both accept NULL. */
-void buffer_ref(struct buffer *buffer);
-void buffer_unref(struct buffer *buffer);
+/* A request that is complete once the buffer (NULL: there is none) is empty. NULL: no memory. */
+struct request *buffer_iflush(struct buffer *buffer, struct comm *comm);
 
 /* Send from a buffer: MPI_SUCCESS, or MPI_ERR_BUFFER where there is none or no room. */
 int buffer_send(const struct p2p_side *to, const void *buf, MPI_Count count, MPI_Datatype type);

@@ -17,10 +17,65 @@ static const struct grequest *of(const struct request *request)
     return request->owned;
 }
 
+/* Nobody else knows of it any more. */
+static int end(struct request *request)
+{
+    int rc = of(request)->free(of(request)->extra_state);
+    request_free(request);
+    return rc;
+}
+
+/* Have the user fill in a status (MPI_STATUS_IGNORE: one that nobody sees), but for MPI_ERROR. */
+static int query(const struct request *request, MPI_Status *status)
+{
+    MPI_Status own;
+    if (status == MPI_STATUS_IGNORE)
+        status = &own;
+    int error = status == &own ? MPI_SUCCESS : status->MPI_ERROR;
+    status_set_empty(status);
+    int rc = of(request)->query(of(request)->extra_state, status);
+    status->MPI_ERROR = error;
+    return rc;
+}
+
+/* Free it, now or once it is complete. */
+static int abandon(struct request *request)
+{
+    int32_t was = ACTIVE;
+    if (atomic_compare_exchange_strong(&request->dev.pending, &was, FREED_EARLY))
+        return MPI_SUCCESS;
+    return end(request);
+}
+
+static int cancel(struct request *request)
+{
+    return of(request)->cancel(of(request)->extra_state, mpid_is_complete(&request->dev));
+}
+
+static int end_awaited(struct request *request, int outcome, MPI_Request *handle)
+{
+    *handle = MPI_REQUEST_NULL;
+    return abandon(request);
+}
+
+static void tell(const struct request *request, struct mpid_tale *tale)
+{
+    mpid_tell_own(tale, NULL);
+}
+
+static const struct request_ops ops = {
+    .calls_user = true,
+    .tell = tell,
+    .outcome = query,
+    .end = end_awaited,
+    .abandon = abandon,
+    .cancel = cancel,
+};
+
 struct request *grequest_create(const struct grequest *what)
 {
     struct grequest *own = malloc(sizeof(*own));
-    struct request *request = own ? request_create(REQUEST_GENERAL, NULL) : NULL;
+    struct request *request = own ? request_create(&ops, NULL) : NULL;
     if (!request) {
         free(own);
         return NULL;
@@ -31,12 +86,9 @@ struct request *grequest_create(const struct grequest *what)
     return request;
 }
 
-/* Nobody else knows of it any more. */
-static int end(struct request *request)
+bool grequest_is(const struct request *request)
 {
-    int rc = of(request)->free(of(request)->extra_state);
-    request_free(request);
-    return rc;
+    return request->ops == &ops;
 }
 
 /* Once it is complete, another thread may free it at once. */
@@ -49,29 +101,4 @@ bool grequest_complete(struct request *request, int *rc)
     else if (was == FREED_EARLY)
         *rc = end(request);
     return was != COMPLETE;
-}
-
-int grequest_query(const struct request *request, MPI_Status *status)
-{
-    MPI_Status own;
-    if (status == MPI_STATUS_IGNORE)
-        status = &own;
-    int error = status == &own ? MPI_SUCCESS : status->MPI_ERROR;
-    status_set_empty(status);
-    int rc = of(request)->query(of(request)->extra_state, status);
-    status->MPI_ERROR = error;
-    return rc;
-}
-
-int grequest_cancel(struct request *request)
-{
-    return of(request)->cancel(of(request)->extra_state, mpid_is_complete(&request->dev));
-}
-
-int grequest_free(struct request *request)
-{
-    int32_t was = ACTIVE;
-    if (atomic_compare_exchange_strong(&request->dev.pending, &was, FREED_EARLY))
-        return MPI_SUCCESS;
-    return end(request);
 }

@@ -30,11 +30,7 @@ struct request *grequest_create(const struct grequest *what);
 /* Mark as complete, and wake whoever waits. Returns false, with nothing done, where it is
  * complete already. *rc is what the callback returned that freed it, where it was to be freed. */
 bool grequest_complete(struct request *request, int *rc);
-
-/* Have the user fill in a status (MPI_STATUS_IGNORE: one that nobody sees), but for MPI_ERROR. */
-int grequest_query(const struct request *request, MPI_Status *status);
-int grequest_cancel(struct request *request);
-/* Free it, now or once it is complete. */
-int grequest_free(struct request *request);
+/* Whether it is one. */
+bool grequest_is(const struct request *request);
 
 #endif

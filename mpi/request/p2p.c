@@ -31,7 +31,7 @@ static inline int prepare(struct outgoing *out, const struct p2p_side *to, const
 static __attribute__((noinline)) int start(const struct outgoing *out, struct comm *comm,
                                            unsigned mode, struct request **request)
 {
-    struct request *made = request_create(REQUEST_SEND, comm);
+    struct request *made = request_create(&request_send_ops, comm);
     if (!made)
         return MPI_ERR_NO_MEM;
     if (out->used) {
@@ -89,7 +89,7 @@ int p2p_send(const struct p2p_side *to, const void *buf, MPI_Count count, MPI_Da
 
 static int recv_from_nobody(struct comm *comm, struct request **request)
 {
-    *request = request_create(REQUEST_NO_PROC, comm);
+    *request = request_create_received(comm);
     return *request ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
@@ -101,7 +101,7 @@ static inline int start_recv(const struct p2p_side *from, void *buf, MPI_Count c
     int rc = type_place(type, buf, count, &bytes, &used);
     if (__builtin_expect(rc, 0))
         return rc;
-    struct request *made = request_create(REQUEST_RECV, owner);
+    struct request *made = request_create(&request_recv_ops, owner);
     if (!made)
         return MPI_ERR_NO_MEM;
     if (used) {

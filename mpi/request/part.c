@@ -227,15 +227,17 @@ static bool all_done(struct part *part)
     return done == part->cut.chunks;
 }
 
-bool part_is_complete(struct part *part)
+static bool is_complete(struct request *request)
 {
+    struct part *part = request->state;
     return !part_is_active(part) || part->peer == MPI_PROC_NULL || all_done(part);
 }
 
 /* Of a send, each chunk that it has handed over is told, and how many partitions it has not; of a
  * receive, the whole. */
-void part_tell(struct part *part, struct mpid_tale *tale)
+static void tell_chunks(const struct request *request, struct mpid_tale *tale)
 {
+    struct part *part = request->state;
     struct mpid_envelope want = {part->comm->context + CONTEXT_PART, part->peer, part->user_tag};
     uint64_t unready = 0;
     if (part->setup)
@@ -255,8 +257,9 @@ void part_tell(struct part *part, struct mpid_tale *tale)
         mpid_tell_receive(tale, &want);
 }
 
-int part_outcome(struct part *part, MPI_Status *status)
+static int outcome(const struct request *request, MPI_Status *status)
 {
+    struct part *part = request->state;
     int error = part->failed;
     int64_t count = 0;
     if (!part_is_active(part)) {
@@ -286,9 +289,17 @@ bool part_is_active(const struct part *part)
     return atomic_load_explicit(&p->active, memory_order_acquire);
 }
 
-void part_stop(struct part *part)
+static bool is_inactive(const struct request *request)
 {
+    return !part_is_active(request->state);
+}
+
+/* It becomes inactive, and stays. */
+static int stop(struct request *request, int error, MPI_Request *handle)
+{
+    struct part *part = request->state;
     atomic_store_explicit(&part->active, false, memory_order_release);
+    return error;
 }
 
 bool part_is_send(const struct part *part)
@@ -464,8 +475,9 @@ bool part_arrived(struct part *part, int partition)
 
 /* A receive's messages in the device hold references; of a send, those that are on their way
  * get them now. */
-void part_free(struct part *part)
+static void release(struct request *request)
 {
+    struct part *part = request->state;
     for (int i = 0; part->send && i < part->cut.chunks; i++) {
         struct part_chunk *slot = slot_at(part, i);
         ref(part);
@@ -482,8 +494,15 @@ static void renew_seen(struct part *part)
     atomic_store_explicit(&part->seen, (starts + 1) << 32, memory_order_release);
 }
 
-void part_start(struct part *part)
+static int abandon(struct request *request)
 {
+    request_free(request);
+    return MPI_SUCCESS;
+}
+
+static int start(struct request *request)
+{
+    struct part *part = request->state;
     if (part->peer != MPI_PROC_NULL && part->send)
         start_send(part);
     else
@@ -492,6 +511,23 @@ void part_start(struct part *part)
     atomic_store_explicit(&part->active, true, memory_order_release);
     if (part->peer != MPI_PROC_NULL && !part->send)
         start_recv(part);
+    return MPI_SUCCESS;
+}
+
+static const struct request_ops ops = {
+    .is_complete = is_complete,
+    .is_inactive = is_inactive,
+    .tell = tell_chunks,
+    .outcome = outcome,
+    .end = stop,
+    .abandon = abandon,
+    .start = start,
+    .release = release,
+};
+
+struct part *part_of(const struct request *request)
+{
+    return request->ops == &ops ? request->state : NULL;
 }
 
 /* The buffer as a place. Returns MPI_SUCCESS or an error class. */
@@ -514,7 +550,7 @@ static int place(struct part *part, const struct part_what *what)
 int part_create(const struct part_what *what, struct request **request)
 {
     struct part *part = calloc(1, sizeof(*part));
-    struct request *made = part ? request_create(REQUEST_PART, what->comm) : NULL;
+    struct request *made = part ? request_create(&ops, what->comm) : NULL;
     if (!made) {
         free(part);
         return MPI_ERR_NO_MEM;
@@ -534,7 +570,7 @@ int part_create(const struct part_what *what, struct request **request)
         request_free(made);
         return rc;
     }
-    made->part = part;
+    made->owned = made->state = part;
     *request = made;
     return MPI_SUCCESS;
 }

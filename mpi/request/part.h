@@ -28,7 +28,6 @@
 #include <stdint.h>
 
 struct comm;
-struct mpid_tale;
 struct part;
 struct request;
 
@@ -46,12 +45,10 @@ struct part_what {
 
 /* Make an inactive request. Returns MPI_SUCCESS or an error class. */
 int part_create(const struct part_what *what, struct request **request);
-/* The request is freed: what is under way goes on. */
-void part_free(struct part *part);
+/* The part of such a request; NULL: it is none. */
+struct part *part_of(const struct request *request);
 
 bool part_is_active(const struct part *part);
-void part_start(struct part *part); /* an inactive one */
-void part_stop(struct part *part);  /* a complete one: inactive from here on */
 
 bool part_is_send(const struct part *part);
 int part_partitions(const struct part *part);
@@ -59,12 +56,5 @@ int part_partitions(const struct part *part);
 bool part_ready(struct part *part, int partition);
 /* Whether a partition of a receive is there; so is all of an inactive one. */
 bool part_arrived(struct part *part, int partition);
-
-/* Whether all is done; inactive ones count. */
-bool part_is_complete(struct part *part);
-/* Say what it waits for (mpid_wait_telling()). */
-void part_tell(struct part *part, struct mpid_tale *tale);
-/* Fill in the status of a complete one; returns its error class. */
-int part_outcome(struct part *part, MPI_Status *status);
 
 #endif

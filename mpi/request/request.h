@@ -18,48 +18,33 @@
 #include "os/pool.h"
 
 struct type;
-struct buffer;
-struct part;
 struct request;
 
-enum request_kind {
-    REQUEST_SEND = 1,
-    REQUEST_RECV,
-    REQUEST_PERSISTENT, /* inner is what start made; NULL: inactive */
-    REQUEST_PAIR,       /* MPI_Isendrecv: the receive, and inner the send */
-    REQUEST_FLUSH,      /* MPI_Buffer_iflush: complete once buffer is empty */
-    REQUEST_NO_PROC,    /* complete from the start: a receive from MPI_PROC_NULL */
-    REQUEST_GENERAL,    /* of the user's own making: grequest.h */
-    REQUEST_PART,       /* partitioned: part.h */
-    REQUEST_TASK        /* request_begin() to request_complete() */
-};
-
-/* What a persistent request does at each start. */
-struct request_start {
-    int (*start)(const struct request_start *what, struct request **started);
-    bool receive; /* or it sends */
-    struct comm *comm; /* the request's */
-    void *buf;
-    MPI_Count count;
-    MPI_Datatype type;
-    int peer, tag;
-    unsigned mode;
-    struct request *request;          /* whose it is */
-    struct request_start *next, *prev; /* in the list of all */
+/*
+ * What a kind of request does. A new kind is a file that has such a table, and gives it to
+ * request_create(). NULL: as the comment says.
+ */
+struct request_ops {
+    bool calls_user; /* outcome, end and cancel return what functions of the user's do, no class */
+    bool (*is_complete)(struct request *request);                        /* NULL: once dev is */
+    bool (*is_inactive)(const struct request *request);                  /* NULL: it never is */
+    void (*tell)(const struct request *request, struct mpid_tale *tale); /* NULL: dev's message */
+    int (*outcome)(const struct request *request, MPI_Status *status);
+    int (*end)(struct request *request, int outcome, MPI_Request *handle); /* NULL: free it */
+    int (*abandon)(struct request *request);  /* NULL: free it once dev is complete */
+    int (*cancel)(struct request *request);   /* NULL: it cannot be cancelled */
+    int (*start)(struct request *request);    /* NULL: it is not persistent */
+    void (*release)(struct request *request); /* give back what it owns; NULL: free() does */
 };
 
 struct request {
     struct object object;
-    uint8_t kind;
+    const struct request_ops *ops;
     struct comm *comm; /* referenced, or NULL */
     struct type *type; /* referenced, or NULL: held until completion */
-    struct request *inner;
-    union {
-        struct buffer *buffer;       /* REQUEST_FLUSH: referenced; NULL: there is none */
-        struct part *part;           /* REQUEST_PART */
-        struct request_start *start; /* REQUEST_PERSISTENT: owned */
-    };
-    void *owned;             /* freed with the request; of a REQUEST_FLUSH: its buffer */
+    struct request *inner; /* its kind's, as state is */
+    void *state;
+    void *owned;             /* NULL: nothing is to be released */
     struct mpid_request dev; /* last: what channels have reserved follows */
 };
 
@@ -67,6 +52,7 @@ struct request {
 _Static_assert(offsetof(struct request, dev) == 56, "the device's part of a request has moved");
 
 extern struct request request_done;
+extern const struct request_ops request_send_ops, request_recv_ops;
 
 /* request_init() comes after mpid_init(), which tells the size of requests. */
 void request_init(void);
@@ -78,7 +64,7 @@ extern struct request_store {
 } request_store;
 
 /* A request of this kind; comm (NULL: none) is referenced. NULL: no memory. */
-static inline struct request *request_create(enum request_kind kind, struct comm *comm)
+static inline struct request *request_create(const struct request_ops *ops, struct comm *comm)
 {
     os_lock(&request_store.lock);
     struct request *request = os_pool_get(&request_store.pool);
@@ -86,22 +72,22 @@ static inline struct request *request_create(enum request_kind kind, struct comm
     if (__builtin_expect(!request, 0))
         return 0;
     object_init(&request->object, OBJECT_REQUEST);
-    request->kind = (uint8_t)kind;
+    request->ops = ops;
     request->comm = comm;
     request->type = 0;
     request->inner = 0;
+    request->state = 0;
     request->owned = 0;
     if (comm)
         object_ref(&comm->object);
     return request;
 }
 
+/* A receive that is complete: what it receives from MPI_PROC_NULL. NULL: no memory. */
+struct request *request_create_received(struct comm *comm);
 /* A request that goes on until somebody in this process completes it with an error class. */
-struct request *request_begin(enum request_kind kind, struct comm *comm);
+struct request *request_begin(struct comm *comm);
 void request_complete(struct request *request, int error_class);
-
-/* Give a REQUEST_PERSISTENT what it does; from here on it owns that. */
-void request_set_start(struct request *request, struct request_start *start);
 
 /* Give back what a request holds besides its communicator. */
 void request_release(struct request *request);
@@ -122,16 +108,18 @@ static inline void request_free(struct request *request)
     if (comm)
         comm_unref(comm);
 }
-/* Release it once it is complete: now, or when its communication is over. Returns MPI_SUCCESS,
- * or what the callback of a REQUEST_GENERAL returned. */
+/* Release it once it is complete: now, or when its communication is over. */
 int request_abandon(struct request *request);
+/* The same, once dev is. */
+void request_let_go(struct request *request);
+/* Returns MPI_ERR_REQUEST where it cannot be cancelled. */
+int request_cancel(struct request *request);
 
-bool request_is_complete_slow(struct request *request);
 static inline bool request_is_complete(struct request *request)
 {
-    if (__builtin_expect(request->kind <= REQUEST_RECV, 1))
+    if (__builtin_expect(!request->ops->is_complete, 1))
         return mpid_is_complete(&request->dev);
-    return request_is_complete_slow(request);
+    return request->ops->is_complete(request);
 }
 /* Whether it is persistent and not started. */
 bool request_is_inactive(const struct request *request);
@@ -140,11 +128,11 @@ void request_wait(struct request *request);
 /* Say what it waits for, where somebody asks (mpid_wait_telling()). */
 void request_tell(const struct request *request, struct mpid_tale *tale);
 
-/* Take the outcome of a complete request: fill status, return its error class (of a
- * REQUEST_GENERAL: what the user's callback returned). The request stays. */
+/* Take the outcome of a complete request: fill status, return its error class. The request
+ * stays. */
 int request_outcome(const struct request *request, MPI_Status *status);
 /* Then free it, or make it inactive. *handle becomes MPI_REQUEST_NULL where it was freed. Returns
- * the error: the outcome's, or, of a REQUEST_GENERAL, that of freeing. */
+ * the error. */
 int request_end(struct request *request, int outcome, MPI_Request *handle);
 /* Both. */
 int request_finish(struct request *request, MPI_Status *status, MPI_Request *handle);

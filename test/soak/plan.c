@@ -374,6 +374,8 @@ struct plan *plan_create(uint64_t seed, int ranks, const struct plan_limits *lim
                             .ranks = ranks,
                             .world = dice_chance(&m.dice, 25),
                             .threaded = dice_chance(&m.dice, 60) && !limits->alone};
+    if (dice_chance(&m.dice, 60))
+        m.patience_ms /= 20; /* most programs are done soon */
     int count = dice_between(&m.dice, 1, limits->eras);
     m.plan->eras = list_room(&m, count, sizeof(*m.plan->eras));
     for (int e = 0; !m.failed && e < count; e++) {

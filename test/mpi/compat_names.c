@@ -63,7 +63,7 @@ static void removed_types(void)
         double value;
     } one;
     int lengths[] = {1, 1};
-    MPI_Aint at[2], base, extent, lb, ub;
+    MPI_Aint at[2], base, extent, lb = -1, ub = -1;
     MPI_Datatype parts[] = {MPI_INT, MPI_DOUBLE}, type;
     OK(MPI_Address(&one, &base));
     OK(MPI_Address(&one.number, &at[0]));

@@ -35,7 +35,11 @@ struct row_list {
 
 /* In a key: where the peers stand; an s where there are several of what is counted. Behind END is
  * what is compared, and not shown. */
-static const char PEERS = '\1', PLURAL = '\2', END = '\3';
+enum {
+    PEERS = '\1',
+    PLURAL = '\2',
+    END = '\3'
+};
 
 static int by_key(const void *va, const void *vb)
 {
@@ -101,29 +105,15 @@ static void write_items(FILE *to, const struct hang_told *told, const struct han
                         bool whole)
 {
     const struct hang_item *item = &told->items[thread->first];
-    if (!thread->count)
+    static const char peers[] = {PEERS, 0};
+    if (!thread->count || words_collective(to, told, thread, whole))
         return;
-    if (graph_collective(told, item->context)) {
-        fputs(" on ", to);
-        words_comm(to, told, item->context, whole);
-        words_number(to, item->tag);
-    } else if (item->what == HANG_CLOSE) {
-        fprintf(to, " for %c to finalize", PEERS);
-    } else if (thread->count > 1) {
-        fprintf(to, " for %s of %d messages with %c", thread->mode == HANG_ANY ? "one" : "all",
-                thread->count, PEERS);
-    } else {
-        if (item->what == HANG_READY)
-            fprintf(to, " for MPI_Pready on %" PRIu64 " partition%s of its message to %c",
-                    item->bytes, item->bytes == 1 ? "" : "s", PEERS);
-        else if (!graph_is_users(told, item->context))
-            fprintf(to, " for %c to call it, too", PEERS);
-        else if (item->what == HANG_SEND)
-            fprintf(to, " for %c to receive %" PRIu64 " bytes", PEERS, item->bytes);
-        else
-            fprintf(to, " for a %s from %c", words_kind(told, item->context), PEERS);
-        words_envelope(to, told, item->tag, item->context, whole);
-    }
+    fputs(" for ", to);
+    if (thread->count > 1 && item->what != HANG_CLOSE)
+        fprintf(to, "%s of %d messages with %s", thread->mode == HANG_ANY ? "one" : "all",
+                thread->count, peers);
+    else
+        words_item(to, told, item, peers, whole);
 }
 
 /* Among few ranks, those that wait for different peers have different keys. */
@@ -149,8 +139,7 @@ static char *state_key(const struct hang *h, int rank, const struct hang_thread 
     if (!to)
         return NULL;
     if (thread) {
-        fprintf(to, thread->mode == HANG_POLL ? "polls in %s" : "waits in %s",
-                words_function(thread));
+        words_does(to, thread);
         write_items(to, &h->nodes[rank].told, thread, h->count <= FEW);
         write_site(to, h, thread);
         write_apart(to, h, rank, thread);
@@ -197,18 +186,6 @@ static int add_states(struct row_list *t, const struct hang *h, int rank)
 
 /* ---- queues ---- */
 
-/* Why a send is not over, by what its sender says of it. */
-static const char *send_words(const char *state)
-{
-    if (!strcmp(state, "asked"))
-        return "not received yet";
-    if (!strcmp(state, "moving"))
-        return "on the way";
-    if (!strcmp(state, "queued"))
-        return "behind others";
-    return "without a connection yet";
-}
-
 static char *queue_key(const struct hang *h, const struct hang_told *told,
                        const struct hang_queue *queue)
 {
@@ -225,7 +202,7 @@ static char *queue_key(const struct hang *h, const struct hang_told *told,
         fprintf(to, "persistent %s%c %s %c not started", *queue->state == 's' ? "send" : "receive",
                 PLURAL, *queue->state == 's' ? "to" : "from", PEERS);
         break;
-    default: fprintf(to, "send%c to %c %s", PLURAL, PEERS, send_words(queue->state)); break;
+    default: fprintf(to, "send%c to %c %s", PLURAL, PEERS, words_send(queue->state)); break;
     }
     words_envelope(to, told, queue->tag, queue->context, h->count <= FEW);
     if (h->count <= FEW)

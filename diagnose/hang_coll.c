@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Collectives that do not end: who is missing, who called another function; see hang_why.h. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "diagnose/hang_graph.h"
 #include "diagnose/hang_why.h"
 
 enum {
@@ -13,421 +11,273 @@ enum {
     SUSPECTS_MAX = 1000
 };
 
-/* A rank that waits in a collective. */
-struct entry {
-    int rank;
-    const struct hang_comm *comm;
-    const struct hang_thread *thread;
-    int number; /* of the collective on the communicator, or HANG_NO_NUMBER */
-};
-
-static int compare_entries(const void *va, const void *vb)
+/* Whether a rank waits in this collective. */
+static bool is_in(const struct why *w, const struct meeting *m, int rank)
 {
-    const struct entry *a = va, *b = vb;
-    int order = graph_compare_comms(a->comm, b->comm);
-    if (!order)
-        order = (a->number > b->number) - (a->number < b->number);
-    return order ? order : (a->rank > b->rank) - (a->rank < b->rank);
+    return w->h->nodes[rank].meeting == (int)(m - w->h->meetings);
 }
 
-static bool is_same_collective(const struct entry *a, const struct entry *b)
-{
-    return a->number == b->number && !graph_compare_comms(a->comm, b->comm);
-}
-
-static void gather_entries(struct why *w, struct entry *entries, int *count)
-{
-    struct hang *h = w->h;
-    for (int r = 0; r < h->count; r++) {
-        const struct hang_told *told = &h->nodes[r].told;
-        for (int t = 0; t < told->thread_count; t++) {
-            const struct hang_thread *thread = &told->threads[t];
-            for (int i = 0; i < thread->count; i++) {
-                const struct hang_item *item = &told->items[thread->first + i];
-                const struct hang_comm *comm = graph_collective(told, item->context);
-                if (!comm || graph_goes_on(h, thread))
-                    continue;
-                entries[(*count)++] = (struct entry){r, comm, thread, item->tag};
-                break;
-            }
-        }
-    }
-    if (*count)
-        qsort(entries, (size_t)*count, sizeof(*entries), compare_entries);
-}
-
-/* Mark those of a group with group, and those that they wait for in the collective with -group. */
-static void mark_group(struct why *w, const struct entry *e, int n, int group)
-{
-    struct hang *h = w->h;
-    for (int i = 0; i < n; i++) {
-        const struct hang_told *told = &h->nodes[e[i].rank].told;
-        for (int j = 0; j < e[i].thread->count; j++) {
-            const struct hang_item *item = &told->items[e[i].thread->first + j];
-            const struct hang_comm *comm = graph_collective(told, item->context);
-            if (comm && comm->context == e->comm->context && item->peer >= 0 &&
-                item->peer < h->count && w->mark[item->peer] != group)
-                w->mark[item->peer] = -group;
-        }
-    }
-    for (int i = 0; i < n; i++)
-        w->mark[e[i].rank] = group;
-}
-
-/* Find all members; into w->late. Returns how many. */
-static int find_members(struct why *w, const struct hang_comm *comm)
-{
-    int first, last, members = 0;
-    why_clear(w, w->late);
-    for (int i = 0; i < 2; i++)
-        for (const char *list = graph_group(comm, i);
-             (list = hang_text_range(list, &first, &last));)
-            for (int m = first; m <= last && m < w->h->count; m++)
-                members += w->late[m] = true;
-    return members;
-}
-
-/* Whether a member that is not in the collective has still to come to it. */
-static bool is_late(struct why *w, const struct entry *e, int member, int group)
-{
-    const struct node *node = &w->h->nodes[member];
-    const struct hang_comm *comm = graph_same_comm(&node->told, e->comm);
-    if (comm && e->number != HANG_NO_NUMBER)
-        return comm->begun <= (uint32_t)e->number;
-    return w->mark[member] == -group;
-}
-
-/* Find who of a group is missing; into w->late. Returns how many. */
-static int find_late(struct why *w, const struct entry *e, int group)
-{
-    int late = 0;
-    (void)find_members(w, e->comm);
-    for (int m = 0; m < w->h->count; m++)
-        late += w->late[m] = w->late[m] && w->mark[m] != group && is_late(w, e, m, group);
-    return late;
-}
+/* ---- members that are missing ---- */
 
 /* "MPI_Barrier on MPI_COMM_WORLD: ranks 0-2 wait in it". */
-static void write_group(struct why *w, const struct entry *e, int n)
+static void write_meeting(struct why *w, const struct meeting *m)
 {
     struct hang *h = w->h;
     why_clear(w, h->set);
-    for (int i = 0; i < n; i++)
-        h->set[e[i].rank] = true;
-    fprintf(h->to, "  %s on ", words_function(e->thread));
-    words_name(h->to, e->comm, true);
+    for (int i = 0; i < m->count; i++)
+        h->set[m->entries[i].rank] = true;
+    fprintf(h->to, "  %s on ", words_function(m->entries->thread));
+    words_name(h->to, m->comm, true);
     fputs(": ", h->to);
     fputs(words_ranks(h->to, h->set, h->count) > 1 ? " wait in it" : " waits in it", h->to);
 }
 
-/* What a rank does, as a string to free(); NULL: no memory. */
-static char *state_text(const struct hang *h, int rank, bool brief)
+static void write_state(struct why *w, FILE *to, int rank)
 {
-    char *text = NULL;
-    size_t len;
-    FILE *file = open_memstream(&text, &len);
-    if (!file)
-        return NULL;
-    words_brief(file, h, rank, brief);
-    return fclose(file) ? NULL : text;
+    words_brief(to, w->h, rank, w->brief);
 }
 
-/* Those of whom the lines above tell. */
-static void write_late_told(struct why *w)
-{
-    struct hang *h = w->h;
-    int n = 0;
-    for (int m = 0; m < h->count; m++) {
-        h->set[m] = w->late[m] && w->told[m];
-        n += h->set[m];
-        w->late[m] &= !h->set[m];
-    }
-    if (!n)
-        return;
-    fputs("    not there: ", h->to);
-    words_ranks(h->to, h->set, h->count);
-    fputs(", as told above\n", h->to);
-}
-
-/* Move those who do the same as rank from w->late to h->set. Returns what that is, to free(). */
-static char *take_alike(struct why *w, int rank, bool brief)
-{
-    struct hang *h = w->h;
-    char *mine = state_text(h, rank, brief);
-    why_clear(w, h->set);
-    for (int i = rank; i < h->count; i++) {
-        char *other = w->late[i] && i > rank ? state_text(h, i, brief) : NULL;
-        if (i == rank || (mine && other && !strcmp(mine, other))) {
-            h->set[i] = true;
-            w->late[i] = false;
-            w->told[i] |= graph_is_stuck(h, i);
-        }
-        free(other);
-    }
-    return mine;
-}
-
-/* Whether many are late: then what each waits for is left to the table of all ranks. */
-static bool are_many(const struct why *w)
-{
-    int n = 0;
-    for (int m = 0; m < w->h->count; m++)
-        n += w->late[m];
-    return n > LATE_APART;
-}
-
-/* Who is late, in groups of those that do the same. */
+/* Who is late: those of whom the lines above tell, then groups of those that do the same. Where
+ * they are many, what each waits for is left to the table of all ranks. */
 static void write_late(struct why *w)
 {
     struct hang *h = w->h;
-    write_late_told(w);
-    bool brief = are_many(w);
+    int told = 0, others = 0;
+    for (int m = 0; m < h->count; m++) {
+        h->set[m] = w->late[m] && h->nodes[m].explained;
+        w->late[m] &= !h->set[m];
+        told += h->set[m];
+        others += w->late[m];
+    }
+    if (told) {
+        fputs("    not there: ", h->to);
+        words_ranks(h->to, h->set, h->count);
+        fputs(", as told above\n", h->to);
+    }
+    w->brief = others > LATE_APART;
     for (int m = 0; m < h->count; m++) {
         if (!w->late[m])
             continue;
         if (!why_has_room(w))
             return;
-        char *mine = take_alike(w, m, brief);
+        char *does = why_alike(w, m, write_state);
         fputs("    not there: ", h->to);
         bool several = words_ranks(h->to, h->set, h->count) > 1;
-        fprintf(h->to, ", %swhich %s\n", several ? "each of " : "", mine ? mine : "");
-        free(mine);
+        fprintf(h->to, ", %swhich %s\n", several ? "each of " : "", does ? does : "");
+        free(does);
+        for (int r = m; r < h->count; r++) {
+            h->nodes[r].explained |= h->set[r] && graph_is_stuck(h, r);
+            w->late[r] &= !h->set[r];
+        }
     }
 }
 
-struct weak_mark {
-    struct why *w;
-    int group;
-};
-
-static bool note_weak(void *arg, int target)
-{
-    struct weak_mark *part = arg;
-    if (part->w->mark[target] == part->group)
-        part->w->weak[target] = true;
-    return false;
-}
-
-/* Those in a collective for whom others wait elsewhere. */
-static void find_wanted(struct why *w, int group)
+/* Those in a collective for whom others wait elsewhere may be wrong. */
+static void suspect_awaited(struct why *w, const struct meeting *m)
 {
     struct hang *h = w->h;
-    struct weak_mark part = {w, group};
-    for (int r = 0; r < h->count; r++)
-        if (graph_is_stuck(h, r) && w->mark[r] != group)
-            (void)graph_all_targets(h, r, note_weak, &part);
-}
-
-/* What a rank waits in, if that is a collective. */
-static const struct hang_item *collective_of(const struct hang *h, int rank)
-{
-    const struct hang_told *told = &h->nodes[rank].told;
-    for (int i = 0; i < told->item_count; i++)
-        if (graph_collective(told, told->items[i].context))
-            return &told->items[i];
-    return NULL;
-}
-
-static bool is_with(const struct hang *h, int rank, const struct hang_comm *comm, int number)
-{
-    const struct hang_item *item = collective_of(h, rank);
-    return item && item->tag == number &&
-           !graph_compare_comms(graph_collective(&h->nodes[rank].told, item->context), comm);
+    for (int r = 0; r < h->count; r++) {
+        const struct hang_told *told = &h->nodes[r].told;
+        for (int i = 0; i < told->item_count && graph_is_stuck(h, r) && !is_in(w, m, r); i++) {
+            struct targets targets = graph_targets(h, r, &told->items[i]);
+            int target;
+            while ((target = graph_next(&targets)) >= 0)
+                h->nodes[target].weak |= is_in(w, m, target);
+        }
+    }
 }
 
 /* Who is late in a collective because it waits in another one: of those who belong to both, the
  * smaller part may be wrong. */
-static void suspect(struct why *w, int late, int group)
-{
-    const struct hang *h = w->h;
-    const struct hang_item *item = w->suspected++ < SUSPECTS_MAX ? collective_of(h, late) : NULL;
-    const struct hang_comm *comm =
-        item ? graph_collective(&h->nodes[late].told, item->context) : NULL;
-    int here = 0, there = 0, first, last;
-    for (const char *list = comm ? comm->members : "";
-         (list = hang_text_range(list, &first, &last));)
-        for (int m = first; m <= last && m < h->count; m++) {
-            here += w->mark[m] == group;
-            there += w->late[m] && is_with(h, m, comm, item->tag);
-        }
-    if (!here || there <= here) {
-        w->weak[late] = true;
-        return;
-    }
-    for (const char *list = comm->members; (list = hang_text_range(list, &first, &last));)
-        for (int m = first; m <= last && m < h->count; m++)
-            w->weak[m] |= w->mark[m] == group;
-}
-
-/* Where those who are missing wait in turn, the smaller part is to blame. Returns whether it is
- * they. */
-static bool blame_late(struct why *w, int waiting, int group)
-{
-    int late = 0;
-    for (int m = 0; m < w->h->count; m++)
-        late += w->late[m];
-    for (int m = 0; m < w->h->count; m++) {
-        struct node *node = &w->h->nodes[m];
-        if (!w->late[m])
-            continue;
-        node->named = true;
-        if (node->kind == NODE_GONE || (node->kind == NODE_FREE && !w->h->stuck))
-            why_blame(w, m);
-        else if (graph_is_stuck(w->h, m) && late <= waiting)
-            suspect(w, m, group);
-    }
-    if (late > waiting)
-        find_wanted(w, group);
-    return late <= waiting;
-}
-
-static void explain_late(struct why *w, const struct entry *e, int n, int group)
+static void suspect(struct why *w, int late, const struct meeting *m)
 {
     struct hang *h = w->h;
-    why_missing(w, group, blame_late(w, n, group));
+    int index = w->suspected++ < SUSPECTS_MAX ? h->nodes[late].meeting : -1;
+    const struct meeting *other = index < 0 ? NULL : &h->meetings[index];
+    int here = 0, there = 0, first, last;
+    for (const char *list = other ? other->comm->members : "";
+         (list = hang_text_range(list, &first, &last));)
+        for (int r = first; r <= last && r < h->count; r++) {
+            here += is_in(w, m, r);
+            there += w->late[r] && is_in(w, other, r);
+        }
+    bool is_smaller = !here || there <= here;
+    h->nodes[late].weak |= is_smaller;
+    for (const char *list = is_smaller ? "" : other->comm->members;
+         (list = hang_text_range(list, &first, &last));)
+        for (int r = first; r <= last && r < h->count; r++)
+            h->nodes[r].weak |= is_in(w, m, r);
+}
+
+/* Where those who are missing wait in turn, the smaller part is to blame. */
+static void explain_late(struct why *w, const struct meeting *m)
+{
+    struct hang *h = w->h;
+    bool are_fewer = m->late_count <= m->count;
+    why_clear(w, w->late);
+    for (int i = 0; i < m->late_count; i++)
+        w->late[h->late[m->first_late + i]] = true;
+    for (int i = 0; i < m->late_count; i++) {
+        int rank = h->late[m->first_late + i];
+        struct node *node = &h->nodes[rank];
+        node->named = true;
+        if (node->kind == NODE_GONE || (node->kind == NODE_FREE && !h->stuck))
+            why_blame(w, rank);
+        else if (graph_is_stuck(h, rank) && are_fewer)
+            suspect(w, rank, m);
+    }
+    if (!are_fewer)
+        suspect_awaited(w, m);
+    w->meeting = (int)(m - h->meetings);
+    why_missing(w, are_fewer);
     if (!why_has_room(w))
         return;
-    write_group(w, e, n);
+    write_meeting(w, m);
     fputs("; some members are missing:\n", h->to);
     write_late(w);
 }
 
-/* ---- who does not fit ---- */
+/* ---- members that do not fit ---- */
 
-/* How many of a group are in this function. */
-static int count_function(const struct entry *e, int n, const char *function)
+/* How many of the first n in a collective are in this function. */
+static int count_function(const struct meeting *m, int n, const char *function)
 {
     int same = 0;
     for (int i = 0; i < n; i++)
-        same += !strcmp(words_function(e[i].thread), function);
+        same += !strcmp(words_function(m->entries[i].thread), function);
     return same;
 }
 
 /* Whether a member has said to have gone past a collective. */
-static bool is_past(const struct hang *h, int member, const struct entry *e)
+static bool is_past(const struct why *w, int member, const struct meeting *m)
 {
-    const struct hang_comm *comm = graph_same_comm(&h->nodes[member].told, e->comm);
-    return comm && comm->begun > (uint32_t)e->number;
+    const struct hang_comm *comm = graph_same_comm(&w->h->nodes[member].told, m->comm);
+    return !is_in(w, m, member) && comm && comm->begun > (uint32_t)m->number;
 }
 
-/* Whether one of a group is in the same function as another. */
-static bool is_same_function(const struct entry *e, int n, int i, int rank)
+/* Whether a rank is in the collective, in another function than this. */
+static bool is_in_other(const struct why *w, const struct meeting *m, int rank,
+                        const char *function)
 {
-    for (int j = 0; j < n; j++)
-        if (e[j].rank == rank)
-            return !strcmp(words_function(e[i].thread), words_function(e[j].thread));
-    return true;
+    for (int i = 0; i < m->count && is_in(w, m, rank); i++)
+        if (m->entries[i].rank == rank)
+            return strcmp(words_function(m->entries[i].thread), function) != 0;
+    return false;
 }
 
 /* A pair for each who waits in the collective for one that went past it, or into another one at the
  * same place. */
-static void pair_waits(struct why *w, const struct entry *e, int n, int group)
+static void pair_waits(struct why *w, const struct meeting *m)
 {
-    const struct hang *h = w->h;
-    for (int i = 0; i < n; i++) {
-        const struct hang_told *told = &h->nodes[e[i].rank].told;
-        for (int j = 0; j < e[i].thread->count; j++) {
-            const struct hang_item *item = &told->items[e[i].thread->first + j];
-            if (graph_collective(told, item->context) != graph_same_comm(told, e->comm) ||
-                item->peer < 0 || item->peer >= h->count)
-                continue;
-            bool other = w->mark[item->peer] == group && !is_same_function(e, n, i, item->peer);
-            if (other || (w->mark[item->peer] != group && is_past(h, item->peer, e)))
-                why_pair(w, e[i].rank, item->peer);
+    for (int i = 0; i < m->count; i++) {
+        const struct entry *e = &m->entries[i];
+        const struct hang_told *told = &w->h->nodes[e->rank].told;
+        for (int j = e->thread->first; j < e->thread->first + e->thread->count; j++) {
+            int peer = told->items[j].peer;
+            if (graph_is_rank(w->h, peer) &&
+                graph_collective(told, told->items[j].context) == graph_same_comm(told, m->comm) &&
+                (is_in_other(w, m, peer, words_function(e->thread)) || is_past(w, peer, m)))
+                why_pair(w, e->rank, peer);
         }
     }
 }
 
 /* A pair for each message of the collective that has come to one who went past it: its sender took
  * the collective for another one. */
-static void pair_left_over(struct why *w, const struct entry *e, int group)
+static void pair_left_over(struct why *w, const struct meeting *m)
 {
     const struct hang *h = w->h;
-    for (int m = 0; m < h->count; m++) {
-        const struct hang_told *told = &h->nodes[m].told;
+    for (int r = 0; r < h->count; r++) {
+        const struct hang_told *told = &h->nodes[r].told;
         for (int q = 0; q < told->queue_count; q++) {
             const struct hang_queue *queue = &told->queues[q];
             const struct hang_comm *comm = graph_collective(told, queue->context);
-            if (queue->kind == 'U' && comm && queue->tag == e->number && queue->peer >= 0 &&
-                queue->peer < h->count && w->mark[m] != group && is_past(h, m, e) &&
-                !graph_compare_comms(comm, e->comm))
-                why_pair(w, m, queue->peer);
+            if (queue->kind == 'U' && comm && queue->tag == m->number &&
+                graph_is_rank(h, queue->peer) && is_past(w, r, m) &&
+                !graph_compare_comms(comm, m->comm))
+                why_pair(w, r, queue->peer);
         }
     }
 }
 
 /* Blame those who do not fit with most of the others; into h->set. Returns whether there are. */
-static bool blame_misfits(struct why *w, const struct entry *e, int n, int group)
+static bool blame_misfits(struct why *w, const struct meeting *m)
 {
-    pair_waits(w, e, n, group);
+    pair_waits(w, m);
     if (!w->pair_count)
         return false;
-    pair_left_over(w, e, group);
+    pair_left_over(w, m);
     why_clear(w, w->h->set);
     why_blame_pairs(w, w->h->set);
     return true;
 }
 
-/* Ranks that call another function than the others at the same place of the order. */
-static bool explain_mix(struct why *w, const struct entry *e, int n, int group)
+/* The functions that ranks call in one place, and those that are not most ranks' are to blame. */
+static void write_functions(struct why *w, const struct meeting *m, int most, bool tie)
 {
     struct hang *h = w->h;
-    int most = 0;
-    for (int i = 0; i < n; i++) {
-        if (!*e[i].thread->function)
-            return false;
-        if (i && !strcmp(words_function(e[i].thread), words_function(e[i - 1].thread)))
-            continue; /* counted already */
-        int same = count_function(e, n, words_function(e[i].thread));
-        most = same > most ? same : most;
-    }
-    if (most == n || e->number == HANG_NO_NUMBER)
-        return false;
-    if (why_has_room(w)) {
-        fputs("  Different collectives on ", h->to);
-        words_name(h->to, e->comm, true);
-        words_number(h->to, e->number);
-        fputs(":\n", h->to);
-    }
-    bool tie = most * 2 == n || most == 1;
-    if (most == 1 && blame_misfits(w, e, n, group))
-        tie = false;
-    for (int i = 0; i < n; i++) {
-        const char *function = words_function(e[i].thread);
-        if (count_function(e, i, function))
+    for (int i = 0; i < m->count; i++) {
+        const char *function = words_function(m->entries[i].thread);
+        if (count_function(m, i, function))
             continue; /* shown already */
-        int same = count_function(e, n, function);
+        bool few = count_function(m, m->count, function) < most;
         why_clear(w, h->set);
-        for (int j = i; j < n; j++) {
-            if (strcmp(words_function(e[j].thread), function))
+        for (int j = i; j < m->count; j++) {
+            struct node *node = &h->nodes[m->entries[j].rank];
+            if (strcmp(words_function(m->entries[j].thread), function))
                 continue;
-            h->set[e[j].rank] = w->told[e[j].rank] = w->sure[e[j].rank] = true;
-            if (tie || same < most)
-                why_blame(w, e[j].rank);
+            h->set[m->entries[j].rank] = node->explained = node->sure = true;
+            if (tie || few)
+                why_blame(w, m->entries[j].rank);
         }
         fprintf(h->to, "    %s: ", function);
         words_ranks(h->to, h->set, h->count);
         fputc('\n', h->to);
     }
+}
+
+/* Ranks that call another function than the others at the same place of the order. */
+static bool explain_mix(struct why *w, const struct meeting *m)
+{
+    int most = 0;
+    for (int i = 0; i < m->count; i++) {
+        const char *function = words_function(m->entries[i].thread);
+        if (!*m->entries[i].thread->function)
+            return false;
+        if (i && !strcmp(function, words_function(m->entries[i - 1].thread)))
+            continue; /* counted already */
+        int same = count_function(m, m->count, function);
+        most = same > most ? same : most;
+    }
+    if (most == m->count || m->number == HANG_NO_NUMBER)
+        return false;
+    if (why_has_room(w)) {
+        fputs("  Different collectives on ", w->h->to);
+        words_name(w->h->to, m->comm, true);
+        words_number(w->h->to, m->number);
+        fputs(":\n", w->h->to);
+    }
+    bool tie = most == 1 ? !blame_misfits(w, m) : most * 2 == m->count;
+    write_functions(w, m, most, tie);
     return true;
 }
 
 /* All members are there, or have been, and yet it does not end: one that others have left. */
-static void explain_left(struct why *w, const struct entry *e, int n, int group)
+static void explain_left(struct why *w, const struct meeting *m)
 {
     struct hang *h = w->h;
-    int passed = 0, members = find_members(w, e->comm);
-    if (!graph_is_stuck(h, e->rank) || e->number == HANG_NO_NUMBER)
+    int passed = 0, members = graph_members(h, m->comm, w->late);
+    if (!graph_is_stuck(h, m->entries->rank) || m->number == HANG_NO_NUMBER)
         return;
-    for (int m = 0; m < h->count; m++)
-        passed += w->late[m] = w->late[m] && w->mark[m] != group && h->nodes[m].told.comm_count;
-    if (!passed && n < members)
+    for (int r = 0; r < h->count; r++)
+        passed += w->late[r] = w->late[r] && !is_in(w, m, r) && h->nodes[r].told.comm_count;
+    if (!passed && m->count < members)
         return;
-    for (int i = 0; i < n; i++)
-        w->told[e[i].rank] = w->sure[e[i].rank] = true;
+    for (int i = 0; i < m->count; i++)
+        h->nodes[m->entries[i].rank].explained = h->nodes[m->entries[i].rank].sure = true;
     if (!why_has_room(w))
         return;
-    write_group(w, e, n);
+    write_meeting(w, m);
     if (!passed) {
         fputs(", all its members:\n    the roots or counts that they gave do not fit\n", h->to);
         return;
@@ -435,67 +285,53 @@ static void explain_left(struct why *w, const struct entry *e, int n, int group)
     fputs(", but ", h->to);
     words_ranks(h->to, w->late, h->count);
     fputs(" went past it.\n", h->to);
-    if (blame_misfits(w, e, n, group))
+    if (blame_misfits(w, m))
         memcpy(w->late, h->set, (size_t)h->count * sizeof(*h->set));
     else
-        for (int i = 0; i < n && n * 2 <= members; i++)
-            why_blame(w, e[i].rank);
+        for (int i = 0; i < m->count && m->count * 2 <= members; i++)
+            why_blame(w, m->entries[i].rank);
     fputs("    What ", h->to);
     words_ranks(h->to, w->late, h->count);
     fprintf(h->to,
             " called there as collective number %d does not fit: another function, root or "
             "count.\n",
-            e->number + 1);
+            m->number + 1);
 }
 
-/* Whether the entries behind a group are in another collective of the communicator, which has no
- * number, and nobody else is late: then they differ. Returns how many. */
-static int count_unnumbered(struct why *w, const struct entry *e, int n, int left, int group)
+/* Where all who are late are in another collective of the communicator, which has no number, that
+ * is the same one by mistake: join them. Returns whether. */
+static bool join(struct why *w, struct meeting *m, const struct meeting *next)
 {
-    int more = 0;
-    while (more < left && e[n + more].number == HANG_NO_NUMBER &&
-           !graph_compare_comms(e->comm, e[n + more].comm))
-        more++;
-    if (!more || e->number == HANG_NO_NUMBER || !graph_is_stuck(w->h, e->rank))
-        return 0;
-    mark_group(w, e, n, group);
-    int late = find_late(w, e, group);
-    for (int i = 0; i < more; i++)
-        late -= w->late[e[n + i].rank];
-    return late ? 0 : more;
+    struct hang *h = w->h;
+    int index = (int)(m - h->meetings), late = 0;
+    if (next == h->meetings + h->meeting_count || next->number != HANG_NO_NUMBER ||
+        m->number == HANG_NO_NUMBER || graph_compare_comms(m->comm, next->comm) ||
+        !graph_is_stuck(h, m->entries->rank))
+        return false;
+    for (int i = 0; i < m->late_count; i++)
+        late += !is_in(w, next, h->late[m->first_late + i]);
+    if (late)
+        return false;
+    for (int i = 0; i < next->count; i++)
+        h->nodes[next->entries[i].rank].meeting = index;
+    m->count += next->count;
+    m->late_count = 0;
+    return true;
 }
 
-static void explain_entries(struct why *w, const struct entry *entries, int count)
+void why_collectives(struct why *w)
 {
-    int group = 0;
-    for (int i = 0, n; i < count; i += n) {
-        const struct entry *e = &entries[i];
-        for (n = 1; i + n < count && is_same_collective(e, e + n); n++)
+    struct hang *h = w->h;
+    for (int i = 0; i < h->meeting_count; i++) {
+        struct meeting *m = &h->meetings[i];
+        if (join(w, m, m + 1))
+            i++;
+        if (explain_mix(w, m))
             continue;
-        group++;
-        n += count_unnumbered(w, e, n, count - i - n, group);
-        mark_group(w, e, n, group);
-        if (explain_mix(w, e, n, group))
-            continue;
-        if (find_late(w, e, group))
-            explain_late(w, e, n, group);
+        if (m->late_count)
+            explain_late(w, m);
         else
-            explain_left(w, e, n, group);
+            explain_left(w, m);
     }
     why_end_kind(w);
-}
-
-int why_collectives(struct why *w)
-{
-    size_t threads = 1;
-    int count = 0;
-    for (int r = 0; r < w->h->count; r++)
-        threads += (size_t)w->h->nodes[r].told.thread_count;
-    struct entry *entries = calloc(threads, sizeof(*entries));
-    if (!entries)
-        return -ENOMEM;
-    gather_entries(w, entries, &count);
-    explain_entries(w, entries, count);
-    free(entries);
-    return 0;
 }

@@ -76,167 +76,183 @@ bool graph_is_users(const struct hang_told *told, uint32_t context)
     return use == 0 || use == HANG_USE_PARTITIONED;
 }
 
-bool graph_targets(const struct hang *h, int rank, const struct hang_item *item,
-                   bool (*visit)(void *arg, int target), void *arg)
+struct targets graph_targets(const struct hang *h, int rank, const struct hang_item *item)
 {
     if (item->peer >= 0)
-        return item->peer < h->count && visit(arg, item->peer);
+        return (struct targets){"", item->peer, item->peer, h->count, -1};
     const struct hang_comm *comm = hang_text_comm(&h->nodes[rank].told, item->context);
     const char *list = comm ? (*comm->remote ? comm->remote : comm->members) : "";
-    int first, last;
-    while ((list = hang_text_range(list, &first, &last)))
-        for (int i = first; i <= last && i < h->count; i++)
-            if (i != rank && visit(arg, i))
-                return true;
+    return (struct targets){list, 0, -1, h->count, rank};
+}
+
+int graph_next(struct targets *t)
+{
+    for (; t->list; t->list = hang_text_range(t->list, &t->next, &t->last))
+        while (t->next <= t->last && t->next < t->count)
+            if (t->next++ != t->self)
+                return t->next - 1;
+    return -1;
+}
+
+bool graph_any(const struct hang *h, int rank, const struct hang_item *item,
+               bool (*is)(const struct hang *h, int rank))
+{
+    struct targets targets = graph_targets(h, rank, item);
+    int target;
+    while ((target = graph_next(&targets)) >= 0)
+        if (is(h, target))
+            return true;
     return false;
 }
 
-bool graph_all_targets(const struct hang *h, int rank, bool (*visit)(void *arg, int target),
-                       void *arg)
+bool graph_any_of_all(const struct hang *h, int rank, bool (*is)(const struct hang *h, int rank))
 {
     const struct hang_told *told = &h->nodes[rank].told;
     int i = 0;
-    while (i < told->item_count && !graph_targets(h, rank, &told->items[i], visit, arg))
+    while (i < told->item_count && !graph_any(h, rank, &told->items[i], is))
         i++;
     return i < told->item_count;
 }
 
 /* ---- what can go on ---- */
 
-bool graph_can_come(const struct hang *h, int rank)
+/* Whether a rank may go on and do more, as far as it is found yet. */
+static bool can_come(const struct hang *h, int rank)
 {
-    return h->nodes[rank].live && (h->hopeful || !h->nodes[rank].finalizing);
-}
-
-static bool can_come(void *arg, int target)
-{
-    return graph_can_come(arg, target);
+    return h->nodes[rank].live && !h->nodes[rank].finalizing;
 }
 
 /* What nobody is known for may come from somewhere. */
-static bool has_targets(void *arg, int target)
+static bool can_end(const struct hang *h, int rank, const struct hang_item *item)
 {
-    (void)arg;
-    (void)target;
-    return true;
+    struct targets targets = graph_targets(h, rank, item);
+    return item->what == HANG_CLOSE || !strcmp(item->state, "moving") || graph_next(&targets) < 0 ||
+           graph_any(h, rank, item, can_come);
 }
 
-static bool item_can_end(struct hang *h, int rank, const struct hang_item *item)
+/* Whether all that are late in a thread's collective may come to it. Between two calls of
+ * find_live() ranks only become able to go on. */
+static bool all_can_come(const struct hang *h, int rank, const struct hang_thread *thread)
 {
-    if (item->what == HANG_CLOSE || !strcmp(item->state, "moving"))
-        return true;
-    return !graph_targets(h, rank, item, has_targets, NULL) ||
-           graph_targets(h, rank, item, can_come, h);
+    struct meeting *m = graph_meeting_of_all(h, rank, thread);
+    while (m && m->live < m->late_count && can_come(h, h->late[m->first_late + m->live]))
+        m->live++;
+    return !m || m->live == m->late_count;
 }
 
-static bool thread_can_go_on(struct hang *h, int rank, int number)
+static bool thread_can_go_on(const struct hang *h, int rank, const struct hang_thread *thread)
 {
     const struct hang_told *told = &h->nodes[rank].told;
-    const struct hang_thread *thread = &told->threads[number];
-    bool any = false, all = graph_sync_can_end(h, rank, number);
+    bool any = false, all = all_can_come(h, rank, thread);
     for (int i = 0; i < thread->count; i++) {
-        bool can = item_can_end(h, rank, &told->items[thread->first + i]);
+        bool can = can_end(h, rank, &told->items[thread->first + i]);
         any |= can;
         all &= can;
     }
     return thread->mode == HANG_ANY ? any : all;
 }
 
-static bool look_again(struct hang *h, int rank)
+static bool becomes_live(struct hang *h, int rank)
 {
     struct node *node = &h->nodes[rank];
     if (node->kind != NODE_WAITS || node->live || rank == h->still)
         return false;
     for (int i = 0; i < node->told.thread_count && !node->live; i++)
-        node->live = thread_can_go_on(h, rank, i);
+        node->live = thread_can_go_on(h, rank, &node->told.threads[i]);
     return node->live;
 }
 
-/* Up and down in turns, so that long chains take few rounds. */
-static void spread(struct hang *h)
+/* Change ranks until none changes any more: up and down in turns, so that long chains take few
+ * rounds. */
+static void spread(struct hang *h, bool (*changes)(struct hang *h, int rank))
 {
     bool changed = true;
     while (changed) {
         changed = false;
         for (int r = 0; r < h->count; r++)
-            changed |= look_again(h, r);
+            changed |= changes(h, r);
         for (int r = h->count - 1; changed && r >= 0; r--)
-            (void)look_again(h, r);
+            (void)changes(h, r);
     }
 }
 
 /* Find what can go on, all but one rank, which stays where it is; -1: none does. */
 static void find_live(struct hang *h, int still)
 {
-    graph_sync_reset(h);
+    for (int i = 0; i < h->meeting_count; i++)
+        h->meetings[i].live = 0;
     for (int r = 0; r < h->count; r++)
         h->nodes[r].live = h->nodes[r].kind == NODE_FREE && r != still;
     h->still = still;
-    spread(h);
+    spread(h, becomes_live);
 }
 
 bool graph_may_come_alone(struct hang *h, int rank, const struct hang_item *item)
 {
     find_live(h, rank);
-    bool may = graph_targets(h, rank, item, can_come, h);
+    bool may = graph_any(h, rank, item, can_come);
     find_live(h, -1);
     return may;
 }
 
-/* Whether a rank that was thought to go on cannot. */
-static bool lose_hope(struct hang *h, int rank)
+/* ---- where waits lead ---- */
+
+/* Put a rank on the path that has not been there. Returns the length. */
+static int step_on(struct hang *h, int len, int rank)
 {
-    struct node *node = &h->nodes[rank];
-    bool can = node->kind != NODE_WAITS || !node->live;
-    for (int i = 0; i < node->told.thread_count && !can; i++)
-        can = thread_can_go_on(h, rank, i);
-    node->live &= can;
-    return !can;
+    if (!h->seen[rank])
+        h->path[len++] = rank;
+    h->seen[rank] = true;
+    return len;
+}
+
+/* Put the ranks on the path for which one waits. Of several of which one would do, a rank that can
+ * go on waits for none. */
+static int step_from(struct hang *h, int len, int rank)
+{
+    const struct node *node = &h->nodes[rank];
+    for (int i = 0; node->kind == NODE_WAITS && i < node->told.item_count; i++) {
+        const struct hang_item *item = &node->told.items[i];
+        const struct hang_thread *thread = &node->told.threads[item->thread];
+        struct targets targets = graph_targets(h, rank, item);
+        const struct meeting *m = graph_meeting_of_all(h, rank, thread);
+        int target;
+        if (node->live && (thread->mode == HANG_ANY || item->peer < 0))
+            continue;
+        while ((target = graph_next(&targets)) >= 0)
+            len = step_on(h, len, target);
+        for (int j = 0; m && j < m->late_count; j++)
+            len = step_on(h, len, h->late[m->first_late + j]);
+    }
+    return len;
 }
 
 bool graph_depends(struct hang *h, int rank, int on)
 {
-    bool changed = true;
-    for (int r = 0; r < h->count; r++)
-        h->nodes[r].live = r != on;
-    h->hopeful = true;
-    while (changed && h->nodes[rank].live) {
-        changed = false;
-        graph_sync_reset(h);
-        for (int r = 0; r < h->count; r++)
-            changed |= lose_hope(h, r);
-    }
-    bool depends = !h->nodes[rank].live;
-    h->hopeful = false;
-    find_live(h, -1);
-    return depends;
+    memset(h->seen, 0, (size_t)h->count * sizeof(*h->seen));
+    int len = step_on(h, 0, rank);
+    for (int i = 0; i < len && !h->seen[on]; i++)
+        len = step_from(h, len, h->path[i]);
+    return h->seen[on];
 }
 
-static bool leads_on(void *arg, int target)
+static bool leads_on(const struct hang *h, int rank)
 {
-    const struct hang *h = arg;
-    return h->nodes[target].culprit || h->nodes[target].leads;
+    return h->nodes[rank].culprit || h->nodes[rank].leads;
 }
 
-static bool look_ahead(struct hang *h, int rank)
+static bool becomes_leading(struct hang *h, int rank)
 {
     struct node *node = &h->nodes[rank];
     if (node->leads || !graph_is_stuck(h, rank))
         return false;
-    node->leads = graph_all_targets(h, rank, leads_on, h);
+    node->leads = graph_any_of_all(h, rank, leads_on);
     return node->leads;
 }
 
 void graph_mark_leads(struct hang *h)
 {
-    bool changed = true;
-    while (changed) {
-        changed = false;
-        for (int r = 0; r < h->count; r++)
-            changed |= look_ahead(h, r);
-        for (int r = h->count - 1; changed && r >= 0; r--)
-            (void)look_ahead(h, r);
-    }
+    spread(h, becomes_leading);
 }
 
 /* ---- life ---- */
@@ -248,17 +264,20 @@ int graph_init(struct hang *h, const struct hang_question *question)
     h->count = question->count;
     h->nodes = calloc((size_t)h->count + 1, sizeof(*h->nodes));
     h->set = calloc((size_t)h->count + 1, sizeof(*h->set));
-    if (!h->nodes || !h->set)
+    h->path = calloc((size_t)h->count + 1, sizeof(*h->path));
+    h->seen = calloc((size_t)h->count + 1, sizeof(*h->seen));
+    if (!h->nodes || !h->set || !h->path || !h->seen)
         return -ENOMEM;
     for (int r = 0; r < h->count; r++) {
         const struct hang_rank *rank = &h->ranks[r];
         struct node *node = &h->nodes[r];
+        node->meeting = -1;
         if (rank->state == DIAGNOSE_ANSWERED &&
             hang_text_read(&node->told, rank->text, rank->len) == -ENOMEM)
             return -ENOMEM;
         classify(h, node, rank);
     }
-    int rc = graph_sync_init(h);
+    int rc = graph_meet(h);
     if (rc)
         return rc;
     find_live(h, -1);
@@ -271,7 +290,11 @@ void graph_fini(struct hang *h)
 {
     for (int r = 0; h->nodes && r < h->count; r++)
         hang_text_free(&h->nodes[r].told);
-    graph_sync_fini(h);
     free(h->nodes);
+    free(h->entries);
+    free(h->meetings);
+    free(h->late);
+    free(h->path);
+    free(h->seen);
     free(h->set);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Who waits for whom: the ranks' answers as a graph. Shared by the parts of hang.h: hang_graph.c
- * (what can go on), hang_sync.c, hang_why.c and hang_coll.c (why the others cannot), hang.c (the
+ * Who waits for whom: the ranks' answers as a graph, and what can go on in it. Shared by the parts
+ * of hang.h: hang_why.c, hang_message.c and hang_coll.c (why the others cannot), hang.c (the
  * report).
  */
 #ifndef DIAGNOSE_HANG_GRAPH_H
@@ -24,22 +24,48 @@ struct node {
     enum node_kind kind;
     bool finalizing; /* in MPI_Finalize; may still wait for its sends to be received */
     bool live;       /* it can go on, or what it waits for can come */
-    bool culprit;
-    bool leads; /* from it waits lead to a culprit */
-    bool named; /* some line of the verdict tells of it */
+    int meeting;     /* the collective that it waits in: an index of meetings; or -1 */
     struct hang_told told;
+    /* what the verdict has found */
+    bool culprit;
+    bool leads;     /* from it waits lead to a culprit */
+    bool named;     /* some line tells of it */
+    bool explained; /* some line tells why it waits */
+    bool sure;      /* and that is sure, whoever else it may wait for */
+    bool weak;      /* of two parts that wait for each other it is in the smaller one */
+};
+
+/* A rank that waits in a collective. */
+struct entry {
+    int rank;
+    const struct hang_comm *comm;
+    const struct hang_thread *thread;
+    int number; /* of the collective on the communicator, or HANG_NO_NUMBER */
+};
+
+/* A collective that ranks wait in. */
+struct meeting {
+    const struct hang_comm *comm;
+    int number;
+    const struct entry *entries;
+    int count;
+    int first_late, late_count; /* of hang.late: members that have not come */
+    int live;                   /* so many of these from the first on can go on */
 };
 
 struct hang {
     const struct hang_question *question;
     const struct hang_rank *ranks;
     struct node *nodes;
-    struct syncs *syncs; /* hang_sync.c */
-    bool *set;           /* [count], for whoever composes a list of ranks */
-    int count;
-    bool hopeful; /* all may come but those that are found not to */
-    int still;    /* a rank that stays where it is, while it is asked what would come then; or -1 */
-    int stuck;    /* ranks */
+    struct entry *entries; /* by communicator, number, rank */
+    struct meeting *meetings;
+    int *late;  /* ranks, of the meetings */
+    bool *set;  /* [count], for whoever composes a list of ranks */
+    int *path;  /* [count], for whoever walks along waits */
+    bool *seen; /* [count], of graph_depends() */
+    int count, entry_count, meeting_count, late_count, late_room;
+    int still; /* a rank that stays where it is, while it is asked what would come then; or -1 */
+    int stuck; /* ranks */
     FILE *to;
 };
 
@@ -58,14 +84,31 @@ static inline bool graph_is_stuck(const struct hang *h, int rank)
     return h->nodes[rank].kind == NODE_WAITS && !h->nodes[rank].live;
 }
 
-/* Call visit for each rank that could end the wait for item; stops where it returns true, and
- * returns that. */
-bool graph_targets(const struct hang *h, int rank, const struct hang_item *item,
-                   bool (*visit)(void *arg, int target), void *arg);
+/* Whether it will send nothing more, and receive nothing. */
+static inline bool graph_is_gone(const struct hang *h, int rank)
+{
+    return h->nodes[rank].kind == NODE_GONE || h->nodes[rank].finalizing;
+}
 
+static inline bool graph_is_rank(const struct hang *h, int rank)
+{
+    return rank >= 0 && rank < h->count;
+}
+
+/* The ranks that could end the wait for an item, one after the other. */
+struct targets {
+    const char *list;
+    int next, last, count, self;
+};
+
+struct targets graph_targets(const struct hang *h, int rank, const struct hang_item *item);
+int graph_next(struct targets *targets); /* -1: no more */
+
+/* Whether one of those that could end a wait is so. */
+bool graph_any(const struct hang *h, int rank, const struct hang_item *item,
+               bool (*is)(const struct hang *h, int rank));
 /* The same for all that a rank waits for. */
-bool graph_all_targets(const struct hang *h, int rank, bool (*visit)(void *arg, int target),
-                       void *arg);
+bool graph_any_of_all(const struct hang *h, int rank, bool (*is)(const struct hang *h, int rank));
 
 /* The communicator of whose collectives messages with this context are, or NULL. */
 const struct hang_comm *graph_collective(const struct hang_told *told, uint32_t context);
@@ -73,21 +116,17 @@ const struct hang_comm *graph_collective(const struct hang_told *told, uint32_t 
 /* Whether messages with this context are the program's own, not the library's. */
 bool graph_is_users(const struct hang_told *told, uint32_t context);
 
-/* Whether a rank may go on and do more, as far as it is found yet. */
-bool graph_can_come(const struct hang *h, int rank);
-
 /* Whether a message that this rank waits for, or looks for, may come though the rank itself stays
  * where it is. */
 bool graph_may_come_alone(struct hang *h, int rank, const struct hang_item *item);
 
-/* Whether a rank waits, in the end, for another one: whatever else comes, it cannot go on before
- * that one does. */
+/* Whether a rank waits, in the end, for another one. */
 bool graph_depends(struct hang *h, int rank, int on);
 
 /* Mark every rank from which stuck waits lead to a culprit. */
 void graph_mark_leads(struct hang *h);
 
-/* ---- hang_sync.c ---- */
+/* ---- hang_meeting.c ---- */
 
 /* The groups of a communicator, in an order that all of its members agree on. */
 const char *graph_group(const struct hang_comm *comm, bool second);
@@ -95,14 +134,15 @@ const char *graph_group(const struct hang_comm *comm, bool second);
 int graph_compare_comms(const struct hang_comm *a, const struct hang_comm *b);
 /* A communicator as another member knows it, or NULL. */
 const struct hang_comm *graph_same_comm(const struct hang_told *told, const struct hang_comm *comm);
+/* Put the members of a communicator into set. Returns how many. */
+int graph_members(const struct hang *h, const struct hang_comm *comm, bool *set);
 
-/* Find the collectives that end when all have come. Returns 0 or -ENOMEM. */
-int graph_sync_init(struct hang *h);
-void graph_sync_fini(struct hang *h);
-/* Whether a thread of a rank is in none, or all may come to it. Between two resets ranks only
- * become able to go on. */
-bool graph_sync_can_end(struct hang *h, int rank, int thread);
-void graph_sync_reset(struct hang *h);
+/* Find the collectives that ranks wait in, and the members that have not come. Returns 0 or
+ * -ENOMEM. */
+int graph_meet(struct hang *h);
+/* The collective of a thread, if nobody leaves it before all have come; or NULL. */
+struct meeting *graph_meeting_of_all(const struct hang *h, int rank,
+                                     const struct hang_thread *thread);
 
 /* ---- hang_why.c ---- */
 
@@ -124,8 +164,27 @@ void words_list(FILE *to, const bool *set, int count);
 void words_state(FILE *to, const struct hang *h, int rank);
 /* The same; brief: without its messages and times. */
 void words_brief(FILE *to, const struct hang *h, int rank, bool brief);
-/* What is awaited: "a message from rank 1 (tag 5, MPI_COMM_WORLD)". */
-void words_item(FILE *to, const struct hang_told *told, const struct hang_item *item);
+/* "waits in MPI_Recv" */
+void words_does(FILE *to, const struct hang_thread *thread);
+
+/* A kind of wait. */
+struct words_wait {
+    const char *form;     /* @: the peer; #: how many; $: an s where they are several */
+    const char *missing;  /* what the other did not call */
+    const char *not_done; /* what it did not do */
+};
+
+const struct words_wait *words_wait(const struct hang_told *told, const struct hang_item *item);
+/* What is awaited: "a message from rank 1 (tag 5, MPI_COMM_WORLD)". peer: in place of the rank, or
+ * NULL. */
+void words_item(FILE *to, const struct hang_told *told, const struct hang_item *item,
+                const char *peer, bool whole);
+/* Why a send is not over, by what its sender says of it: "on the way". */
+const char *words_send(const char *state);
+/* " on MPI_COMM_WORLD (its collective number 5)", of a thread that is in one. Returns whether it
+ * is. */
+bool words_collective(FILE *to, const struct hang_told *told, const struct hang_thread *thread,
+                      bool whole);
 const char *words_function(const struct hang_thread *thread);
 /* Where it has no name, whole says of which ranks it is. */
 void words_comm(FILE *to, const struct hang_told *told, uint32_t context, bool whole);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diagnose/hang_graph.h"
 #include "diagnose/hang_why.h"
 
 enum {
@@ -53,8 +52,8 @@ static const struct hang_queue *find_near(const struct hang_told *told,
     return next_near(told, item, &q);
 }
 
-static void write_near(struct why *w, int rank, const struct hang_thread *thread,
-                       const struct hang_item *item, const struct hang_queue *queue)
+static void write_near(struct why *w, int rank, const struct hang_item *item,
+                       const struct hang_queue *queue)
 {
     FILE *to = w->h->to;
     const struct hang_told *told = &w->h->nodes[rank].told;
@@ -63,9 +62,10 @@ static void write_near(struct why *w, int rank, const struct hang_thread *thread
         what = "tag";
     else if (hang_text_comm(told, item->context) == hang_text_comm(told, queue->context))
         what = "kind of message";
-    fprintf(to, "  Wrong %s? Rank %d %s in %s for ", what, rank,
-            thread->mode == HANG_POLL ? "polls" : "waits", words_function(thread));
-    words_item(to, told, item);
+    fprintf(to, "  Wrong %s? Rank %d ", what, rank);
+    words_does(to, &told->threads[item->thread]);
+    fputs(" for ", to);
+    words_item(to, told, item, NULL, true);
     fprintf(to, ",\n    but what has come is a %s from ", words_kind(told, queue->context));
     if (queue->peer >= 0)
         fprintf(to, "rank %d", queue->peer);
@@ -76,53 +76,40 @@ static void write_near(struct why *w, int rank, const struct hang_thread *thread
 }
 
 /* All of them do not fit; the first is told. */
-static void tell_near(struct why *w, int rank, const struct hang_thread *thread,
-                      const struct hang_item *item)
+static void tell_near(struct why *w, int rank, const struct hang_item *item)
 {
-    const struct hang_told *told = &w->h->nodes[rank].told;
+    struct node *node = &w->h->nodes[rank];
     const struct hang_queue *queue;
-    for (int q = 0; (queue = next_near(told, item, &q));)
-        why_pair(w, rank, queue->peer >= 0 && queue->peer < w->h->count ? queue->peer : rank);
-    w->told[rank] = true;
+    for (int q = 0; (queue = next_near(&node->told, item, &q));)
+        why_pair(w, rank, graph_is_rank(w->h, queue->peer) ? queue->peer : rank);
+    node->explained = true;
     if (why_has_room(w))
-        write_near(w, rank, thread, item, find_near(told, item));
+        write_near(w, rank, item, find_near(&node->told, item));
 }
 
 /* Whether the other one of two will do nothing more before rank goes on: else it may be kept by
  * something else, and send or receive later. */
 static bool waits_for(struct why *w, int other, int rank)
 {
-    const struct node *node = &w->h->nodes[other];
-    return node->kind == NODE_GONE || node->finalizing || other == rank || !may_try(w) ||
+    return graph_is_gone(w->h, other) || other == rank || !may_try(w) ||
            graph_depends(w->h, other, rank);
 }
 
 /* Whether such a message has come from one who will send no other. */
 static bool has_near(struct why *w, int rank, const struct hang_item *item)
 {
-    const struct hang_told *told = &w->h->nodes[rank].told;
     const struct hang_queue *queue;
-    for (int q = 0; (queue = next_near(told, item, &q));)
-        if (queue->peer < 0 || queue->peer >= w->h->count || waits_for(w, queue->peer, rank))
+    for (int q = 0; (queue = next_near(&w->h->nodes[rank].told, item, &q));)
+        if (!graph_is_rank(w->h, queue->peer) || waits_for(w, queue->peer, rank))
             return true;
     return false;
-}
-
-static void explain_near_of(struct why *w, int rank, const struct hang_thread *thread)
-{
-    const struct hang_told *told = &w->h->nodes[rank].told;
-    for (int i = 0; i < thread->count; i++) {
-        const struct hang_item *item = &told->items[thread->first + i];
-        if (has_near(w, rank, item))
-            tell_near(w, rank, thread, item);
-    }
 }
 
 /* Whether a rank has been waiting for a while, so that all it has sent before has arrived. */
 static bool is_patient(const struct hang *h, int rank)
 {
     const struct hang_told *told = &h->nodes[rank].told;
-    bool waits = rank >= 0 && rank < h->count && told->thread_count;
+    bool waits = told->thread_count > 0;
     for (int t = 0; waits && t < told->thread_count; t++)
         waits = !graph_goes_on(h, &told->threads[t]) && told->threads[t].ms >= PATIENCE_MS;
     return waits;
@@ -133,46 +120,42 @@ static bool is_patient(const struct hang *h, int rank)
 static bool is_in_vain(struct why *w, int rank, const struct hang_item *item)
 {
     const struct hang_queue *queue = find_near(&w->h->nodes[rank].told, item);
-    return queue && queue->peer >= 0 && queue->peer < w->h->count &&
-           is_patient(w->h, queue->peer) && may_try(w) && !graph_may_come_alone(w->h, rank, item);
+    return queue && graph_is_rank(w->h, queue->peer) && is_patient(w->h, queue->peer) &&
+           may_try(w) && !graph_may_come_alone(w->h, rank, item);
 }
 
 static bool tests(const struct hang_thread *thread)
 {
-    return !strncmp(thread->function, "MPI_Test", strlen("MPI_Test")) ||
-           !strncmp(thread->function, "MPI_Request_get", strlen("MPI_Request_get"));
+    return thread->mode == HANG_POLL &&
+           (!strncmp(thread->function, "MPI_Test", strlen("MPI_Test")) ||
+            !strncmp(thread->function, "MPI_Request_get", strlen("MPI_Request_get")));
 }
 
-/* MPI_Iprobe tells what it looks for; where a rank tests requests, these are its receives. */
-static void explain_poll_of(struct why *w, int rank, const struct hang_thread *thread)
+/* Where a thread tests requests, what it looks for are the rank's receives. */
+static void explain_tests(struct why *w, int rank, int thread)
 {
     const struct hang_told *told = &w->h->nodes[rank].told;
-    for (int i = 0; i < thread->count; i++) {
-        const struct hang_item *item = &told->items[thread->first + i];
-        if (is_in_vain(w, rank, item))
-            tell_near(w, rank, thread, item);
-    }
-    for (int q = 0; q < told->queue_count && tests(thread); q++) {
+    for (int q = 0; q < told->queue_count && tests(&told->threads[thread]); q++) {
         const struct hang_queue *p = &told->queues[q];
-        struct hang_item item = {HANG_RECV, p->context, p->peer, p->rank, p->tag, p->bytes, ""};
+        struct hang_item item = {HANG_RECV, p->context, p->peer, p->rank,
+                                 p->tag,    p->bytes,   "",      thread};
         if (p->kind == 'P' && is_in_vain(w, rank, &item))
-            tell_near(w, rank, thread, &item);
+            tell_near(w, rank, &item);
     }
 }
 
-void why_near(struct why *w)
+static void explain_near(struct why *w, int rank)
 {
-    struct hang *h = w->h;
-    for (int r = 0; r < h->count; r++)
-        for (int t = 0; t < h->nodes[r].told.thread_count; t++) {
-            const struct hang_thread *thread = &h->nodes[r].told.threads[t];
-            if (thread->mode == HANG_POLL && !h->nodes[r].told.cut)
-                explain_poll_of(w, r, thread);
-            else if (graph_is_stuck(h, r))
-                explain_near_of(w, r, thread);
-        }
-    why_blame_pairs(w, NULL);
-    why_end_kind(w);
+    const struct hang_told *told = &w->h->nodes[rank].told;
+    for (int i = 0; i < told->item_count; i++) {
+        const struct hang_item *item = &told->items[i];
+        bool polls = told->threads[item->thread].mode == HANG_POLL;
+        if (polls ? !told->cut && is_in_vain(w, rank, item)
+                  : graph_is_stuck(w->h, rank) && has_near(w, rank, item))
+            tell_near(w, rank, item);
+    }
+    for (int t = 0; t < told->thread_count && !told->cut; t++)
+        explain_tests(w, rank, t);
 }
 
 /* ---- requests that were not started ---- */
@@ -186,39 +169,44 @@ bool why_is_idle_match(int rank, const struct hang_item *item, const struct hang
            (wild || item->tag == queue->tag);
 }
 
-static void explain_idle_of(struct why *w, int rank, const struct hang_thread *thread,
-                            const struct hang_item *item)
+static bool has_idle_match(const struct hang *h, int rank, const struct hang_item *item)
+{
+    const struct hang_told *theirs = &h->nodes[item->peer].told;
+    for (int q = 0; q < theirs->queue_count; q++)
+        if (why_is_idle_match(rank, item, &theirs->queues[q]))
+            return true;
+    return false;
+}
+
+static void explain_idle(struct why *w, int rank)
 {
     struct hang *h = w->h;
-    const struct hang_told *theirs = &h->nodes[item->peer].told;
-    for (int q = 0; q < theirs->queue_count; q++) {
-        if (!why_is_idle_match(rank, item, &theirs->queues[q]))
+    struct node *node = &h->nodes[rank];
+    for (int i = 0; i < node->told.item_count && graph_is_stuck(h, rank); i++) {
+        const struct hang_item *item = &node->told.items[i];
+        if (!graph_is_rank(h, item->peer) || !graph_is_stuck(h, item->peer) ||
+            !has_idle_match(h, rank, item))
             continue;
         why_blame(w, item->peer);
-        w->told[rank] = true;
+        node->explained = true;
         if (!why_has_room(w))
             return;
         fprintf(h->to, "  MPI_Start missing? Rank %d waits in %s for ", rank,
-                words_function(thread));
-        words_item(h->to, &h->nodes[rank].told, item);
+                words_function(&node->told.threads[item->thread]));
+        words_item(h->to, &node->told, item, NULL, true);
         fprintf(h->to, ",\n    for which rank %d has a persistent %s that it has not started\n",
                 item->peer, item->what == HANG_SEND ? "receive" : "send");
-        return;
     }
 }
 
-void why_idle(struct why *w)
+void why_messages(struct why *w)
 {
-    struct hang *h = w->h;
-    for (int r = 0; r < h->count; r++) {
-        const struct hang_told *told = &h->nodes[r].told;
-        for (int t = 0; t < told->thread_count && graph_is_stuck(h, r); t++)
-            for (int i = 0; i < told->threads[t].count; i++) {
-                const struct hang_item *item = &told->items[told->threads[t].first + i];
-                if (item->peer >= 0 && item->peer < h->count && graph_is_stuck(h, item->peer))
-                    explain_idle_of(w, r, &told->threads[t], item);
-            }
-    }
+    for (int r = 0; r < w->h->count; r++)
+        explain_near(w, r);
+    why_blame_pairs(w, NULL);
+    why_end_kind(w);
+    for (int r = 0; r < w->h->count; r++)
+        explain_idle(w, r);
     why_end_kind(w);
 }
 
@@ -241,13 +229,6 @@ static bool is_taken(const struct hang *h, int rank, const struct hang_item *ite
     return true;
 }
 
-static bool is_in_collective(const struct hang *h, int rank)
-{
-    const struct hang_told *told = &h->nodes[rank].told;
-    return told->thread_count == 1 && told->threads[0].count &&
-           graph_collective(told, told->items[told->threads[0].first].context);
-}
-
 /* Whether a rank waits until another one receives from it. */
 static bool sends_to(const struct hang *h, int rank, int peer, int tag)
 {
@@ -268,8 +249,8 @@ static bool write_other_source(struct why *w, int rank, const struct hang_item *
     for (int q = 0; q < told->queue_count && item->what == HANG_RECV && item->tag >= 0; q++) {
         const struct hang_queue *queue = &told->queues[q];
         if (queue->kind != 'U' || queue->context != item->context || queue->tag != item->tag ||
-            queue->peer < 0 || queue->peer >= h->count ||
-            (!is_in_collective(h, queue->peer) && !sends_to(h, queue->peer, rank, item->tag)))
+            !graph_is_rank(h, queue->peer) ||
+            (h->nodes[queue->peer].meeting < 0 && !sends_to(h, queue->peer, rank, item->tag)))
             continue;
         fprintf(h->to, ",\n    while such a message of rank %d has come (wrong source?)",
                 queue->peer);
@@ -284,7 +265,7 @@ static void write_stray(struct why *w, int rank, const struct hang_item *item)
     struct hang *h = w->h;
     for (int r = 0; r < h->count && item->what == HANG_RECV && item->tag >= 0; r++) {
         const struct hang_told *told = &h->nodes[r].told;
-        for (int q = 0; q < told->queue_count && r != rank && is_in_collective(h, r); q++) {
+        for (int q = 0; q < told->queue_count && r != rank && h->nodes[r].meeting >= 0; q++) {
             const struct hang_queue *queue = &told->queues[q];
             if (queue->kind != 'U' || queue->peer != item->peer || queue->tag != item->tag ||
                 !graph_is_users(told, queue->context))
@@ -298,116 +279,84 @@ static void write_stray(struct why *w, int rank, const struct hang_item *item)
 }
 
 /* What is missing of the other, and what it did not do. */
-struct missing {
-    const char *what, *not_done;
-};
-
-static struct missing missing_of(const struct hang *h, int rank, const struct hang_item *item)
+static const struct words_wait *missing_of(const struct hang *h, int rank,
+                                           const struct hang_item *item)
 {
-    if (!graph_is_users(&h->nodes[rank].told, item->context))
-        return (struct missing){"Call", "does not, and "};
-    if (is_taken(h, rank, item))
-        return (struct missing){"MPI_Mrecv",
-                                "has only taken it by MPI_Mprobe or MPI_Improbe, and "};
-    if (item->what == HANG_SEND)
-        return (struct missing){"Receive", "does not receive it, and "};
-    return (struct missing){"Send", "has none on the way, and "};
+    static const struct words_wait taken = {"", "MPI_Mrecv",
+                                            "has only taken it by MPI_Mprobe or MPI_Improbe, and "};
+    return is_taken(h, rank, item) ? &taken : words_wait(&h->nodes[rank].told, item);
 }
 
-/* The message that a late rank waits for of one that is in the collective of that group, and the
- * thread. NULL: none. */
-static const struct hang_item *missing_item(struct why *w, int rank, int group,
-                                            const struct hang_thread **thread)
+/* The message that a late rank waits for of one that is in the collective at hand, or NULL. */
+static const struct hang_item *missing_item(struct why *w, int rank)
 {
-    const struct hang_told *told = &w->h->nodes[rank].told;
-    for (int t = 0; t < told->thread_count && !w->h->nodes[rank].finalizing; t++)
-        for (int i = 0; i < told->threads[t].count; i++) {
-            const struct hang_item *item = &told->items[told->threads[t].first + i];
-            *thread = &told->threads[t];
-            if (item->what <= HANG_PROBE && item->peer >= 0 && item->peer < w->h->count &&
-                item->peer != rank && w->mark[item->peer] == group &&
-                !graph_collective(told, item->context) && strcmp(item->state, "moving") &&
-                waits_for(w, item->peer, rank))
-                return item;
-        }
+    const struct node *node = &w->h->nodes[rank];
+    const struct hang_told *told = &node->told;
+    bool open = w->late[rank] && !node->explained && graph_is_stuck(w->h, rank);
+    for (int i = 0; i < told->item_count && open && !node->finalizing; i++) {
+        const struct hang_item *item = &told->items[i];
+        if (item->what <= HANG_PROBE && graph_is_rank(w->h, item->peer) && item->peer != rank &&
+            w->h->nodes[item->peer].meeting == w->meeting &&
+            !graph_collective(told, item->context) && strcmp(item->state, "moving") &&
+            waits_for(w, item->peer, rank))
+            return item;
+    }
     return NULL;
 }
 
-/* What is missing of which rank; the same for ranks of which it may be said at once. */
-static char *missing_text(const struct hang *h, int rank, const struct hang_thread *thread,
-                          const struct hang_item *item)
+/* What is missing of which rank. */
+static void write_missing(struct why *w, FILE *to, int rank)
 {
-    struct missing missing = missing_of(h, rank, item);
-    char *text = NULL;
-    size_t len;
-    FILE *to = open_memstream(&text, &len);
-    if (!to)
-        return NULL;
-    fprintf(to, " in %s for ", words_function(thread));
-    words_item(to, &h->nodes[rank].told, item);
-    fprintf(to, ",\n    but rank %d %s", item->peer, missing.not_done);
-    words_state(to, h, item->peer);
-    return fclose(to) ? NULL : text;
+    const struct hang_told *told = &w->h->nodes[rank].told;
+    const struct hang_item *item = missing_item(w, rank);
+    if (!item)
+        return;
+    fprintf(to, " in %s for ", words_function(&told->threads[item->thread]));
+    words_item(to, told, item, NULL, true);
+    fprintf(to, ",\n    but rank %d %s", item->peer, missing_of(w->h, rank, item)->not_done);
+    words_state(to, w->h, item->peer);
 }
 
 /* That a rank misses this is told; who is wrong? */
 static void settle_missing(struct why *w, int rank, const struct hang_item *item, bool blame)
 {
-    w->told[rank] = true;
+    w->h->nodes[rank].explained = true;
     if (is_taken(w->h, rank, item))
         why_blame(w, item->peer);
     else if (blame)
         why_pair(w, rank, item->peer);
 }
 
-/* Settle, and put into h->set, those who miss what mine says. */
-static void take_missing(struct why *w, int group, bool blame, const char *mine, int peer)
+/* Tell of a rank that misses a message, and of all that miss the same. */
+static void tell_missing(struct why *w, int rank, const struct hang_item *item, bool blame)
 {
     struct hang *h = w->h;
-    why_clear(w, h->set);
-    for (int r = 0; r < h->count; r++) {
-        const struct hang_thread *thread;
-        const struct hang_item *item = NULL;
-        if (w->late[r] && !w->told[r] && graph_is_stuck(h, r))
-            item = missing_item(w, r, group, &thread);
-        char *text = item && item->peer == peer ? missing_text(h, r, thread, item) : NULL;
-        h->set[r] = text && !strcmp(text, mine);
-        free(text);
+    char *text = why_alike(w, rank, write_missing);
+    for (int r = rank; r < h->count; r++)
         if (h->set[r])
-            settle_missing(w, r, item, blame);
-    }
-}
-
-/* Returns 1 where there was no room for it. */
-static int explain_missing_of(struct why *w, int rank, int group, bool blame)
-{
-    struct hang *h = w->h;
-    const struct hang_thread *thread;
-    const struct hang_item *item = missing_item(w, rank, group, &thread);
-    bool room = item && w->missing < MISSING_MAX && why_has_room(w);
-    char *text = room ? missing_text(h, rank, thread, item) : NULL;
-    if (text) {
-        w->missing++;
-        take_missing(w, group, blame, text, item->peer);
-        fprintf(h->to, "  %s missing? ", missing_of(h, rank, item).what);
-        bool several = words_ranks_begin(h->to, h->set, h->count) > 1;
-        fprintf(h->to, "%s%s", several ? " wait" : " waits", text);
-        if (!several && !write_other_source(w, rank, item))
-            write_stray(w, rank, item);
-        fputc('\n', h->to);
-    } else if (item) {
-        settle_missing(w, rank, item, blame);
-    }
+            settle_missing(w, r, missing_item(w, r), blame);
+    fprintf(h->to, "  %s missing? ", missing_of(h, rank, item)->missing);
+    bool several = words_ranks_begin(h->to, h->set, h->count) > 1;
+    fprintf(h->to, "%s%s", several ? " wait" : " waits", text ? text : "");
+    if (!several && !write_other_source(w, rank, item))
+        write_stray(w, rank, item);
+    fputc('\n', h->to);
     free(text);
-    return item && !text;
 }
 
-void why_missing(struct why *w, int group, bool blame)
+void why_missing(struct why *w, bool blame)
 {
     int left_out = 0;
-    for (int r = 0; r < w->h->count; r++)
-        if (w->late[r] && !w->told[r] && graph_is_stuck(w->h, r))
-            left_out += explain_missing_of(w, r, group, blame);
+    for (int r = 0; r < w->h->count; r++) {
+        const struct hang_item *item = missing_item(w, r);
+        if (item && w->missing < MISSING_MAX && why_has_room(w)) {
+            w->missing++;
+            tell_missing(w, r, item, blame);
+        } else if (item) {
+            settle_missing(w, r, item, blame);
+            left_out++;
+        }
+    }
     if (left_out && why_has_room(w))
         fprintf(w->h->to, "  ... and %d more of the kind.\n", left_out);
     why_blame_pairs(w, NULL);

@@ -166,6 +166,7 @@ static bool take_item(struct hang_told *told, char **f, int n)
         return false;
     item.what = (enum hang_what)what;
     item.state = f[7];
+    item.thread = told->thread_count - 1;
     *row = item;
     told->item_count++;
     told->threads[told->thread_count - 1].count++;

@@ -71,6 +71,7 @@ struct hang_item {
     int peer, rank, tag;
     uint64_t bytes;
     const char *state;
+    int thread; /* its index */
 };
 
 struct hang_thread {

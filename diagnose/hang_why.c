@@ -14,12 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diagnose/hang_graph.h"
 #include "diagnose/hang_why.h"
 
 enum {
     LINES_MAX = 12,
-    CYCLES_MAX = 4,
     CYCLE_SHOWN = 8,
     LONG_CYCLE_SHOWN = 3 /* of its ranks' waits, which are mostly alike */
 };
@@ -71,7 +69,7 @@ static int by_ranks(const void *va, const void *vb)
 
 void why_blame_pairs(struct why *w, bool *set)
 {
-    int n = 0, *others = w->path;
+    int n = 0, *others = w->h->path;
     memset(others, 0, (size_t)w->h->count * sizeof(*others));
     if (w->pair_count)
         qsort(w->pairs, (size_t)w->pair_count, sizeof(*w->pairs), by_ranks);
@@ -101,75 +99,75 @@ void why_clear(struct why *w, bool *set)
     memset(set, 0, (size_t)w->h->count * sizeof(*set));
 }
 
-/* ---- peers that are gone ---- */
-
-static bool is_gone(const struct hang *h, int rank)
+static char *text_of(struct why *w, int rank, void (*write)(struct why *w, FILE *to, int rank))
 {
-    return h->nodes[rank].kind == NODE_GONE || h->nodes[rank].finalizing;
+    char *text = NULL;
+    size_t len;
+    FILE *to = open_memstream(&text, &len);
+    if (!to)
+        return NULL;
+    write(w, to, rank);
+    return fclose(to) ? NULL : text;
 }
 
-struct lookout {
-    const struct hang *h;
-    bool *set;
-    int wanted;
-};
-
-static bool is_there(void *arg, int target)
-{
-    return !is_gone(((struct lookout *)arg)->h, target);
-}
-
-static bool is_wanted(void *arg, int target)
-{
-    return ((struct lookout *)arg)->wanted == target;
-}
-
-static bool note_target(void *arg, int target)
-{
-    ((struct lookout *)arg)->set[target] = true;
-    return false;
-}
-
-/* Whether all that could end this wait are gone. */
-static bool is_forlorn(struct lookout *lookout, int rank, const struct hang_item *item)
-{
-    return item->what != HANG_CLOSE && !graph_targets(lookout->h, rank, item, is_there, lookout);
-}
-
-/* Set those of h->set that wait for lookout->wanted, which is gone. */
-static void find_waiters(struct why *w, struct lookout *lookout)
+char *why_alike(struct why *w, int rank, void (*write)(struct why *w, FILE *to, int rank))
 {
     struct hang *h = w->h;
+    char *mine = text_of(w, rank, write);
     why_clear(w, h->set);
-    for (int r = 0; r < h->count; r++) {
-        const struct hang_told *told = &h->nodes[r].told;
-        for (int i = 0; i < told->item_count && graph_is_stuck(h, r) && !h->set[r]; i++)
-            h->set[r] = is_forlorn(lookout, r, &told->items[i]) &&
-                        graph_targets(h, r, &told->items[i], is_wanted, lookout);
+    h->set[rank] = true;
+    for (int r = rank + 1; mine && r < h->count; r++) {
+        char *other = w->late[r] ? text_of(w, r, write) : NULL;
+        h->set[r] = other && !strcmp(mine, other);
+        free(other);
     }
+    return mine;
 }
 
-/* Stuck ranks that wait for one that is gone. */
+/* ---- peers that are gone ---- */
+
+static bool is_there(const struct hang *h, int rank)
+{
+    return !graph_is_gone(h, rank);
+}
+
+/* Put the ranks for which a stuck rank waits in vain, as all that could end that wait are gone,
+ * into set. Returns whether peer is one of them. */
+static bool note_gone(const struct hang *h, int rank, bool *set, int peer)
+{
+    const struct hang_told *told = &h->nodes[rank].told;
+    bool waits = false;
+    for (int i = 0; i < told->item_count && graph_is_stuck(h, rank); i++) {
+        const struct hang_item *item = &told->items[i];
+        struct targets targets = graph_targets(h, rank, item);
+        int target;
+        if (item->what == HANG_CLOSE || graph_any(h, rank, item, is_there))
+            continue;
+        while ((target = graph_next(&targets)) >= 0) {
+            waits |= target == peer;
+            if (set)
+                set[target] = true;
+        }
+    }
+    return waits;
+}
+
 static void explain_gone(struct why *w)
 {
     struct hang *h = w->h;
-    struct lookout lookout = {.h = h, .set = w->late};
     why_clear(w, w->late);
-    for (int r = 0; r < h->count; r++) {
-        const struct hang_told *told = &h->nodes[r].told;
-        for (int i = 0; i < told->item_count && graph_is_stuck(h, r) && !w->sure[r]; i++)
-            if (is_forlorn(&lookout, r, &told->items[i]))
-                (void)graph_targets(h, r, &told->items[i], note_target, &lookout);
-    }
+    for (int r = 0; r < h->count; r++)
+        if (!h->nodes[r].sure)
+            (void)note_gone(h, r, w->late, -1);
     for (int p = 0; p < h->count; p++) {
+        bool named = h->nodes[p].named; /* in a collective: the waiters are told of there */
         if (!w->late[p])
             continue;
-        bool named = h->nodes[p].named; /* in a collective: the waiters are told of there */
         why_blame(w, p);
         if (named || !why_has_room(w))
             continue;
-        lookout.wanted = p;
-        find_waiters(w, &lookout);
+        for (int r = 0; r < h->count; r++)
+            h->set[r] = note_gone(h, r, NULL, p);
         fprintf(h->to, "  Rank %d ", p);
         words_state(h->to, h, p);
         fputs(", but is waited for by ", h->to);
@@ -181,37 +179,18 @@ static void explain_gone(struct why *w)
 
 /* ---- cycles ---- */
 
-struct step {
-    struct why *w;
-    int next;
-};
-
-static bool take_stuck(void *arg, int target)
-{
-    struct step *step = arg;
-    if (!graph_is_stuck(step->w->h, target))
-        return false;
-    step->next = target;
-    return true;
-}
-
 /* A stuck rank that this one waits for, or -1. */
-static int next_of(struct why *w, int rank)
+static int next_of(const struct hang *h, int rank)
 {
-    struct step step = {w, -1};
-    const struct hang_told *told = &w->h->nodes[rank].told;
-    for (int i = 0; i < told->item_count && step.next < 0; i++)
-        if (told->items[i].what != HANG_CLOSE)
-            (void)graph_targets(w->h, rank, &told->items[i], take_stuck, &step);
-    return step.next;
-}
-
-static bool blame_stuck(void *arg, int target)
-{
-    struct why *w = arg;
-    if (graph_is_stuck(w->h, target))
-        why_blame(w, target);
-    return false;
+    const struct hang_told *told = &h->nodes[rank].told;
+    for (int i = 0; i < told->item_count; i++) {
+        struct targets targets = graph_targets(h, rank, &told->items[i]);
+        int target = -1;
+        while (told->items[i].what != HANG_CLOSE && (target = graph_next(&targets)) >= 0)
+            if (graph_is_stuck(h, target))
+                return target;
+    }
+    return -1;
 }
 
 /* A rank of a cycle; and where one of several could end its wait, all of those. */
@@ -219,9 +198,14 @@ static void blame_in_cycle(struct why *w, int rank)
 {
     const struct hang_told *told = &w->h->nodes[rank].told;
     why_blame(w, rank);
-    for (int i = 0; i < told->item_count; i++)
-        if (told->thread_count > 1 || told->threads[0].mode == HANG_ANY || told->items[i].peer < 0)
-            (void)graph_targets(w->h, rank, &told->items[i], blame_stuck, w);
+    for (int i = 0; i < told->item_count; i++) {
+        struct targets targets = graph_targets(w->h, rank, &told->items[i]);
+        bool choice = told->thread_count > 1 || told->threads[0].mode == HANG_ANY;
+        int target;
+        while ((choice || told->items[i].peer < 0) && (target = graph_next(&targets)) >= 0)
+            if (graph_is_stuck(w->h, target))
+                why_blame(w, target);
+    }
 }
 
 /* Whether a rank waits for nothing but messages of known ranks: no collective, no choice. */
@@ -242,91 +226,92 @@ static bool has_culprit(const struct hang *h)
     return false;
 }
 
-static void write_cycle(struct why *w, const int *ranks, int n, bool plain)
+static void write_cycle(struct why *w, const int *ranks, int n)
 {
-    struct hang *h = w->h;
-    bool known = false, told = false;
-    for (int i = 0; i < n; i++) {
-        if (plain && !is_plain(h, ranks[i]))
-            return;
-        known |= h->nodes[ranks[i]].culprit || (!plain && h->nodes[ranks[i]].leads);
-        told |= w->told[ranks[i]];
-    }
-    known |= told && has_culprit(h);
-    for (int i = 0; i < n; i++) {
-        w->told[ranks[i]] = true;
-        if (!known)
-            blame_in_cycle(w, ranks[i]);
-    }
-    if (told || !why_has_room(w))
-        return;
-    fputs(n == 1 ? "  A rank waits for itself: " : "  A cycle of waits: ", h->to);
+    FILE *to = w->h->to;
+    int shown = n > CYCLE_SHOWN ? LONG_CYCLE_SHOWN : n;
+    fputs(n == 1 ? "  A rank waits for itself: " : "  A cycle of waits: ", to);
     for (int i = 0; i < n && i < CYCLE_SHOWN; i++)
-        fprintf(h->to, "%d -> ", ranks[i]);
+        fprintf(to, "%d -> ", ranks[i]);
     if (n > CYCLE_SHOWN)
-        fprintf(h->to, "... (%d ranks) -> ", n);
-    fprintf(h->to, "%d\n", ranks[0]);
-    for (int i = 0; i < n && i < (n > CYCLE_SHOWN ? LONG_CYCLE_SHOWN : n); i++) {
-        fprintf(h->to, "    rank %d ", ranks[i]);
-        words_state(h->to, h, ranks[i]);
-        fputc('\n', h->to);
+        fprintf(to, "... (%d ranks) -> ", n);
+    fprintf(to, "%d\n", ranks[0]);
+    for (int i = 0; i < shown; i++) {
+        fprintf(to, "    rank %d ", ranks[i]);
+        words_state(to, w->h, ranks[i]);
+        fputc('\n', to);
     }
 }
 
-/* Walk from each stuck rank along its waits; mark is the number of the walk that came by. plain:
- * only cycles of plain waits. */
-static void explain_cycles(struct why *w, bool plain)
+static void explain_cycle(struct why *w, const int *ranks, int n, bool plain)
 {
     struct hang *h = w->h;
-    memset(w->mark, 0, (size_t)h->count * sizeof(*w->mark));
+    bool known = false, explained = false;
+    for (int i = 0; i < n; i++) {
+        struct node *node = &h->nodes[ranks[i]];
+        if (plain && !is_plain(h, ranks[i]))
+            return;
+        known |= node->culprit || (!plain && node->leads);
+        explained |= node->explained;
+    }
+    known |= explained && has_culprit(h);
+    for (int i = 0; i < n; i++) {
+        h->nodes[ranks[i]].explained = true;
+        if (!known)
+            blame_in_cycle(w, ranks[i]);
+    }
+    if (!explained && why_has_room(w))
+        write_cycle(w, ranks, n);
+}
+
+/* Walk from each stuck rank along its waits; a walk that meets itself is a cycle. plain: only
+ * cycles of plain waits. */
+static int explain_cycles(struct why *w, bool plain)
+{
+    struct hang *h = w->h;
+    int *walk = calloc((size_t)h->count + 1, sizeof(*walk)); /* number of that which came by */
+    if (!walk)
+        return -ENOMEM;
     for (int start = 0; start < h->count; start++) {
-        int at = start, n = 0;
-        if (!graph_is_stuck(h, start) || w->mark[start])
+        int at = start, n = 0, begin = 0;
+        if (!graph_is_stuck(h, start))
             continue;
-        while (at >= 0 && !w->mark[at]) {
-            w->mark[at] = start + 1;
-            w->path[n++] = at;
-            at = next_of(w, at);
+        while (at >= 0 && !walk[at]) {
+            walk[at] = start + 1;
+            h->path[n++] = at;
+            at = next_of(h, at);
         }
-        if (at < 0 || w->mark[at] != start + 1)
+        if (at < 0 || walk[at] != start + 1 || !n)
             continue;
-        int begin = n - 1;
-        while (w->path[begin] != at)
-            begin--;
-        write_cycle(w, w->path + begin, n - begin, plain);
+        while (h->path[begin] != at)
+            begin++;
+        explain_cycle(w, h->path + begin, n - begin, plain);
     }
     why_end_kind(w);
+    free(walk);
+    return 0;
 }
 
 /* ---- ranks that are elsewhere ---- */
 
-struct wanted {
-    const struct hang *h;
-    bool *set;
-};
-
-static bool note_free(void *arg, int target)
-{
-    struct wanted *wanted = arg;
-    if (wanted->h->nodes[target].kind == NODE_FREE)
-        wanted->set[target] = true;
-    return false;
-}
-
-/* Nobody is stuck: all wait, in the end, for ranks that do not. */
+/* Ranks that do not wait, and for whom others do. Where nobody is stuck, they are the cause. */
 static void explain_free(struct why *w)
 {
     struct hang *h = w->h;
-    struct wanted wanted = {h, w->late};
     why_clear(w, w->late);
-    for (int r = 0; r < h->count; r++)
-        if (h->nodes[r].kind == NODE_WAITS)
-            (void)graph_all_targets(h, r, note_free, &wanted);
+    for (int r = 0; r < h->count; r++) {
+        const struct hang_told *told = &h->nodes[r].told;
+        for (int i = 0; i < told->item_count && h->nodes[r].kind == NODE_WAITS; i++) {
+            struct targets targets = graph_targets(h, r, &told->items[i]);
+            int target;
+            while ((target = graph_next(&targets)) >= 0)
+                w->late[target] |= h->nodes[target].kind == NODE_FREE;
+        }
+    }
     for (int r = 0; r < h->count; r++) {
         if (!w->late[r])
             continue;
-        if (!h->stuck)
-            h->nodes[r].culprit = true;
+        h->nodes[r].culprit |= !h->stuck;
         if (h->nodes[r].named || !why_has_room(w))
             continue;
         fprintf(h->to, "  Others wait for rank %d, which ", r);
@@ -338,9 +323,9 @@ static void explain_free(struct why *w)
 
 /* ---- the whole ---- */
 
-static bool is_weak(void *arg, int target)
+static bool is_weak(const struct hang *h, int rank)
 {
-    return ((struct why *)arg)->weak[target];
+    return h->nodes[rank].weak;
 }
 
 /* Of those that may be to blame, it is who waits for none of the others. */
@@ -349,59 +334,34 @@ static void blame_weak(struct why *w)
     struct hang *h = w->h;
     int left = 0;
     graph_mark_leads(h);
-    why_clear(w, w->late);
     for (int r = 0; r < h->count; r++) {
-        bool open = w->weak[r] && !h->nodes[r].leads && !h->nodes[r].culprit;
-        w->late[r] = open && !graph_all_targets(h, r, is_weak, w);
+        bool open = h->nodes[r].weak && !h->nodes[r].leads && !h->nodes[r].culprit;
+        w->late[r] = open && !graph_any_of_all(h, r, is_weak);
         left += w->late[r];
     }
     for (int r = 0; r < h->count; r++)
-        if (left ? w->late[r] : w->weak[r] && !h->nodes[r].leads)
+        if (left ? w->late[r] : h->nodes[r].weak && !h->nodes[r].leads)
             why_blame(w, r);
     graph_mark_leads(h);
 }
 
-/* Arrays of so many ranks. Returns 0 or -ENOMEM. */
-static int init(struct why *w, size_t n)
-{
-    w->mark = calloc(n, sizeof(*w->mark));
-    w->late = calloc(n, sizeof(*w->late));
-    w->weak = calloc(n, sizeof(*w->weak));
-    w->told = calloc(n, sizeof(*w->told));
-    w->sure = calloc(n, sizeof(*w->sure));
-    w->path = calloc(n, sizeof(*w->path));
-    return w->mark && w->late && w->weak && w->told && w->sure && w->path ? 0 : -ENOMEM;
-}
-
-static void fini(struct why *w)
-{
-    free(w->mark);
-    free(w->late);
-    free(w->weak);
-    free(w->told);
-    free(w->sure);
-    free(w->path);
-    free(w->pairs);
-}
-
 int why_write(struct hang *h)
 {
-    size_t n = (size_t)h->count + 1;
-    struct why w = {.h = h};
-    int rc = init(&w, n);
+    struct why w = {.h = h, .late = calloc((size_t)h->count + 1, sizeof(bool))};
+    int rc = w.late ? 0 : -ENOMEM;
     if (!rc) {
-        why_near(&w);
-        why_idle(&w);
-        explain_cycles(&w, true);
-        memset(w.mark, 0, n * sizeof(*w.mark));
-        rc = why_collectives(&w);
+        why_messages(&w);
+        rc = explain_cycles(&w, true);
     }
     if (!rc) {
+        why_collectives(&w);
         explain_gone(&w);
         blame_weak(&w);
-        explain_cycles(&w, false);
-        explain_free(&w);
+        rc = explain_cycles(&w, false);
     }
-    fini(&w);
+    if (!rc)
+        explain_free(&w);
+    free(w.late);
+    free(w.pairs);
     return rc;
 }

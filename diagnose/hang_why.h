@@ -9,19 +9,16 @@
 
 #include <stdbool.h>
 
-struct hang;
+#include "diagnose/hang_graph.h"
 
 struct why {
     struct hang *h;
-    int *mark;  /* [count]: number of the group that waits for this rank, or that it is in */
     bool *late; /* [count]: has not come to the collective at hand */
-    bool *weak; /* [count]: is, of two parts that wait for each other, in the smaller one */
-    bool *told; /* [count]: why it waits has been explained */
-    bool *sure; /* [count]: and is sure, whoever else it may wait for */
-    int *path;  /* [count]: for cycles */
     struct pair *pairs;
     int pair_count, pair_room;
     int lines, left_out;
+    int meeting;   /* the collective at hand */
+    bool brief;    /* its late ranks are many */
     int suspected; /* ranks */
     int tries;     /* at what would come if one rank stayed where it is */
     int missing;   /* lines about messages that are missing */
@@ -44,16 +41,16 @@ void why_pair(struct why *w, int a, int b);
  * with fewer of the others, or both. Then forget the pairs. */
 void why_blame_pairs(struct why *w, bool *set);
 void why_clear(struct why *w, bool *set);
+/* Put into h->set those of w->late, from rank on, of whom write() writes the same as of rank.
+ * Returns that as a string to free(), or NULL: no memory. */
+char *why_alike(struct why *w, int rank, void (*write)(struct why *w, FILE *to, int rank));
 
-/* Messages that are nearly what is awaited. */
-void why_near(struct why *w);
-/* Requests that were not started. */
-void why_idle(struct why *w);
-/* Explain those of w->late that wait for a message from or to ranks in the collective of that
- * group. blame: they may be wrong as well as the other. */
-void why_missing(struct why *w, int group, bool blame);
-
-/* Explain the collectives that ranks wait in. Returns 0 or -ENOMEM. */
-int why_collectives(struct why *w);
+/* Messages that are nearly what is awaited, and requests that were not started. */
+void why_messages(struct why *w);
+/* Explain those of w->late that wait for a message from or to ranks in the collective at hand.
+ * blame: they may be wrong as well as the other. */
+void why_missing(struct why *w, bool blame);
+/* Explain the collectives that ranks wait in. */
+void why_collectives(struct why *w);
 
 #endif

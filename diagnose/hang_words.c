@@ -132,58 +132,106 @@ void words_number(FILE *to, int number)
         fprintf(to, " (its collective number %d)", number + 1);
 }
 
-void words_item(FILE *to, const struct hang_told *told, const struct hang_item *item)
+/* ---- what is awaited ---- */
+
+static const struct words_wait waits[] = {
+    {"@ to receive # byte$", "Receive", "does not receive it, and "},
+    {"a message from @", "Send", "has none on the way, and "},
+    {"a partitioned message from @", "Send", "has none on the way, and "},
+    {"@ to call it, too", "Call", "does not, and "},
+    {"MPI_Pready on # partition$ of its message to @", "MPI_Pready", ""},
+    {"@ to finalize", "MPI_Finalize", ""},
+};
+
+const struct words_wait *words_wait(const struct hang_told *told, const struct hang_item *item)
 {
-    char peer[32] = "any rank";
-    if (item->peer >= 0)
-        snprintf(peer, sizeof(peer), "rank %d", item->peer);
-    else if (item->rank >= 0)
-        snprintf(peer, sizeof(peer), "its rank %d", item->rank);
-    if (item->what == HANG_CLOSE) {
-        fprintf(to, "%s to finalize", peer);
-        return;
-    }
-    if (item->what == HANG_READY)
-        fprintf(to, "MPI_Pready on %" PRIu64 " partition%s of its message to %s", item->bytes,
-                item->bytes == 1 ? "" : "s", peer);
+    enum {
+        RECEIPT,
+        MESSAGE,
+        PARTITIONED,
+        CALL,
+        READY,
+        CLOSE
+    } kind = words_is_partitioned(told, item->context) ? PARTITIONED : MESSAGE;
+    if (item->what == HANG_CLOSE)
+        kind = CLOSE;
+    else if (item->what == HANG_READY)
+        kind = READY;
     else if (!graph_is_users(told, item->context))
-        fprintf(to, "%s to call it, too", peer);
+        kind = CALL;
     else if (item->what == HANG_SEND)
-        fprintf(to, "%s to receive %" PRIu64 " bytes", peer, item->bytes);
-    else
-        fprintf(to, "a %s from %s", words_kind(told, item->context), peer);
-    words_envelope(to, told, item->tag, item->context, true);
+        kind = RECEIPT;
+    return &waits[kind];
+}
+
+const char *words_send(const char *state)
+{
+    if (!strcmp(state, "asked"))
+        return "not received yet";
+    if (!strcmp(state, "moving"))
+        return "on the way";
+    if (!strcmp(state, "queued"))
+        return "behind others";
+    return "without a connection yet";
+}
+
+void words_item(FILE *to, const struct hang_told *told, const struct hang_item *item,
+                const char *peer, bool whole)
+{
+    char known[32] = "any rank";
+    if (item->peer >= 0)
+        snprintf(known, sizeof(known), "rank %d", item->peer);
+    else if (item->rank >= 0)
+        snprintf(known, sizeof(known), "its rank %d", item->rank);
+    for (const char *c = words_wait(told, item)->form; *c; c++) {
+        if (*c == '@')
+            fputs(peer ? peer : known, to);
+        else if (*c == '#')
+            fprintf(to, "%" PRIu64, item->bytes);
+        else if (*c != '$')
+            fputc(*c, to);
+        else if (item->bytes != 1)
+            fputc('s', to);
+    }
+    if (item->what == HANG_CLOSE)
+        return;
+    words_envelope(to, told, item->tag, item->context, whole);
     if (!strcmp(item->state, "moving"))
         fputs(", which is on its way", to);
     else if (item->what == HANG_SEND && strcmp(item->state, "asked"))
-        fprintf(to, ", %s", item->state);
+        fprintf(to, ", %s", words_send(item->state));
 }
 
-/* " on MPI_COMM_WORLD (its collective number 5)", of a thread that is in one. */
-static bool write_collective(FILE *to, const struct hang_told *told,
-                             const struct hang_thread *thread)
+bool words_collective(FILE *to, const struct hang_told *told, const struct hang_thread *thread,
+                      bool whole)
 {
-    for (int i = 0; i < thread->count; i++) {
-        const struct hang_item *item = &told->items[thread->first + i];
-        if (!graph_collective(told, item->context))
+    for (int i = thread->first; i < thread->first + thread->count; i++) {
+        if (!graph_collective(told, told->items[i].context))
             continue;
         fputs(" on ", to);
-        words_comm(to, told, item->context, true);
-        words_number(to, item->tag);
+        words_comm(to, told, told->items[i].context, whole);
+        words_number(to, told->items[i].tag);
         return true;
     }
     return false;
 }
 
+/* ---- what a rank does ---- */
+
+void words_does(FILE *to, const struct hang_thread *thread)
+{
+    fprintf(to, "%s in %s", thread->mode == HANG_POLL ? "polls" : "waits", words_function(thread));
+}
+
 static void write_thread(FILE *to, const struct hang_told *told, const struct hang_thread *thread,
                          bool brief)
 {
-    fprintf(to, "%s in %s", thread->mode == HANG_POLL ? "polls" : "waits", words_function(thread));
-    if (write_collective(to, told, thread) || brief)
+    words_does(to, thread);
+    if (words_collective(to, told, thread, true) || brief)
         return;
     for (int i = 0; i < thread->count && i < ITEMS_SHOWN; i++) {
         fputs(i == 0 ? " for " : thread->mode == HANG_ANY ? " or " : " and ", to);
-        words_item(to, told, &told->items[thread->first + i]);
+        words_item(to, told, &told->items[thread->first + i], NULL, true);
     }
     if (thread->count > ITEMS_SHOWN)
         fprintf(to, " and %d more", thread->count - ITEMS_SHOWN);

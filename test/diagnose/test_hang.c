@@ -153,6 +153,13 @@ static const struct {
      {"Culprits: ranks 0,3 (a deadlock)\n", "not there: rank 3, as told above",
       "MPI_Reduce on MPI_COMM_WORLD: rank 3 waits in it, but ranks 0-2 went past it.\n"
       "    What ranks 0,3 called there as collective number 3 does not fit: another function,"}},
+    {"one collective more in one rank, and the others are gone but for one that waits for it",
+     {HEAD THREAD("MPI_Barrier") COLL(3, 2) CAME(1, 1, 2) CAME(1, 2, 2) WORLD(0, 3),
+      HEAD THREAD("MPI_Finalize") CLOSE(0) WORLD(1, 3),
+      HEAD THREAD("MPI_Allreduce") COLL(0, 2) WORLD(2, 3),
+      HEAD THREAD("MPI_Finalize") CLOSE(2) WORLD(3, 3)},
+     {"Culprit: rank 0 (a deadlock)\n", "Different collectives on MPI_COMM_WORLD (its",
+      "    MPI_Barrier: rank 0\n    MPI_Allreduce: rank 2\n"}},
     {"the same, and a message of it is left at another",
      {HEAD THREAD("MPI_Barrier") COLL(3, 3) WORLD(0, 4),
       HEAD THREAD("MPI_Barrier") COLL(0, 3) WORLD(1, 4),

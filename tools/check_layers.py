@@ -5,7 +5,7 @@
 usage: check_layers.py [SOURCE]
 
 MAY_SEE is the architecture: for each layer the contract headers of the layers below. A file
-always sees its own folder, and a channel is a folder of its own. A project header is named by its
+always sees its own folder; a channel is a folder of its own, and so is each part of bnr/. A project header is named by its
 whole path from the top, "mpid/vc.h", so that a line of #include says what it crosses; what is
 made at build time for one file has a bare name that ends in .gen.h. Only mpi.h is <mpi.h>, since
 programs and ROMIO see it so. THIRD_PARTY says who alone may include a library's headers.
@@ -20,26 +20,36 @@ MAY_SEE = {
     "os": [],
     "channels": ["include/channel.h", "slots.h", "os/"],
     "diagnose": ["include/diagnose.h", "os/"],
-    "bnr": ["include/bnr.h", "include/diagnose.h", "os/"],
+    "bnr": ["include/bnr.h", "os/"],
+    "bnr/core": ["os/"],
+    "bnr/wire": ["bnr/core/", "os/"],
+    "bnr/host": ["include/bnr.h", "bnr/core/", "bnr/wire/", "os/"],
+    "bnr/client": ["include/bnr.h", "bnr/core/", "bnr/host/", "bnr/wire/", "os/"],
+    "bnr/launch": ["bnr/core/", "bnr/host/", "os/"],
+    "bnr/diagnose": ["include/diagnose.h", "bnr/host/", "bnr/io/filter.h", "os/"],
+    "bnr/io": ["bnr/core/", "bnr/wire/", "bnr/host/", "bnr/launch/", "bnr/diagnose/",
+               "bnr/tools/options.h", "os/"],
+    "bnr/tools": ["bnr/", "os/"],
     "mpid": ["include/mpid.h", "include/channel.h", "include/bnr.h", "os/"],
     "mpi": ["include/mpid.h", "os/"],
     "romio": ["mpi/hooks.h"],
     "examples": [],
 }
+LAYERS = [name for name in MAY_SEE if "/" not in name]
 EVERYONE = ["include/version.h"]                # made at build time, as slots.h is
 MPI_H = {"mpi", "romio", "examples"}            # who includes <mpi.h>
 THIRD_PARTY = {                                 # header: the only files that may name it
     r"hwloc(/|\.h)": r"mpi/comm/hardware\.c",
     r"rdma/": r"channels/ofi/.*",
-    r"uv\.h": r"bnr/.*",
+    r"uv\.h": r"bnr/(io|diagnose)/.*",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 
 
 def unit(path):
-    """The folder whose files see each other: for channels, that of one channel."""
+    """The folder whose files see each other: of channels and of bnr/, a part."""
     parts = path.parts
-    return "/".join(parts[:2]) if parts[0] == "channels" and len(parts) > 2 else parts[0]
+    return "/".join(parts[:2]) if parts[0] in ("channels", "bnr") and len(parts) > 2 else parts[0]
 
 
 def wrong(root, path):
@@ -47,7 +57,8 @@ def wrong(root, path):
     layer, here = path.parts[0], unit(path)
     for quote, name in INCLUDE.findall((root / path).read_text(errors="replace")):
         if quote == '"':
-            seen = name.startswith(tuple([here + "/"] + MAY_SEE[layer] + EVERYONE))
+            seen = name.startswith(tuple([here + "/"] + MAY_SEE.get(here, MAY_SEE[layer]) +
+                                         EVERYONE))
             # An example also compiles alone, where it lies: it names its own header as it is.
             seen = seen or (layer == "examples" and (root / layer / name).is_file())
             if not seen and not ("/" not in name and name.endswith(".gen.h")):
@@ -62,7 +73,7 @@ def wrong(root, path):
 
 
 def main(root):
-    paths = [p.relative_to(root) for layer in MAY_SEE for p in (root / layer).rglob("*.[ch]")]
+    paths = [p.relative_to(root) for layer in LAYERS for p in (root / layer).rglob("*.[ch]")]
     bad = [message for path in sorted(paths) for message in wrong(root, path)]
     print("\n".join(bad) or f"layers ok: {len(paths)} files")
     return 1 if bad or not paths else 0

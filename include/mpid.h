@@ -96,7 +96,7 @@ enum mpid_kind {
  * or recycled: mpid_send() and mpid_recv() set every field.
  *
  * Complete at pending == 0 (load with acquire); then the outcome is stable and
- * the device has forgotten the request, but for calling done, if set, first.
+ * the device has forgotten the request, but for calling done, where that is set.
  */
 struct mpid_request {
     _Atomic int32_t pending;
@@ -111,9 +111,7 @@ struct mpid_request {
     size_t count;            /* data bytes received */
     uint64_t order;          /* of posting */
 
-    /* Called at completion, inside some thread's progress, device locked: may
-     * free the request and call nothing of mpid but mpid_recv_within(). Set by
-     * mpid_when_done(). */
+    /* The handler of its completion, or NULL: see mpid_when_done(). */
     void (*done)(struct mpid_request *request);
     struct vc *vc; /* from here on: the first CAR, the device's own */
     struct mpid_bytes bytes;
@@ -258,11 +256,6 @@ static inline void mpid_recv(struct mpid_request *request, const struct mpid_env
     mpid_start_recv(request);
 }
 
-/* The same from within a done. done is called at completion, as after mpid_when_done(): maybe
- * before the return. */
-void mpid_recv_within(struct mpid_request *request, const struct mpid_envelope *want,
-                      const struct mpid_bytes *bytes, void (*done)(struct mpid_request *request));
-
 /* Look for the first message that fits want, after one turn of progress; mpid_probe() in a wait,
  * mpid_iprobe() elsewhere. Returns 1 and its envelope and bytes, or 0. Where message is not NULL,
  * the message is taken out of the queues and only mpid_recv_message() gets it. */
@@ -273,8 +266,12 @@ int mpid_iprobe(const struct mpid_envelope *want, struct mpid_envelope *found, s
 void mpid_recv_message(struct mpid_request *request, struct mpid_message *message,
                        const struct mpid_bytes *bytes);
 
-/* Have done called at completion (struct mpid_request). Returns false, with
- * nothing set, where the request is complete already. */
+/*
+ * Have done called at completion: by a thread in a call that makes progress, unlocked. Handlers run in
+ * the order of completions, one at a time; each may call everything here that does not wait, and free the
+ * request, which nobody else may free then. Returns false, with nothing set, where the request is
+ * complete already.
+ */
 bool mpid_when_done(struct mpid_request *request, void (*done)(struct mpid_request *request));
 
 /* A request of the layer above, which no message completes: begin it, and complete it. Both set
@@ -367,11 +364,6 @@ void mpid_wait(struct mpid_request *request);
  * about. is_done runs in this thread, unlocked, between turns, and maybe once more after it has
  * said yes. */
 void mpid_wait_until(bool (*is_done)(void *arg), void *arg);
-/* Work of the layer above that goes on in the background: where it is set, every wait and
- * mpid_progress() call it between turns, unlocked. It may call everything here that does not
- * wait. Returns whether anything happened. */
-extern bool (*_Atomic mpid_background)(void);
-
 /* Wake threads that sleep in mpid_wait*() so that they look again: after a
  * change that came about outside the device. */
 void mpid_wake(void);

@@ -56,11 +56,12 @@ void device_listen(bool on)
 
 void device_complete(struct mpid_request *request)
 {
-    void (*done)(struct mpid_request *) = request->done;
     request->state = CAR_IDLE;
+    if (__builtin_expect(request->done != NULL, 0)) {
+        deliver_later(request);
+        return;
+    }
     atomic_store_explicit(&request->pending, 0, memory_order_release);
-    if (__builtin_expect(done != NULL, 0))
-        done(request);
     if (progress_sleepers())
         progress_wake_for(request);
 }

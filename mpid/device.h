@@ -18,6 +18,7 @@
 #include "include/channel.h"
 #include "include/mpid.h"
 #include "mpid/bind.h"
+#include "mpid/deliver.h"
 #include "mpid/hang.h"
 #include "mpid/ids.h"
 #include "mpid/match.h"
@@ -196,7 +197,8 @@ static inline void progress_looked(void)
 /* ---- sleep.c ---- */
 
 /* Wake sleeping threads of this process, locked: all; those that wait for this request, and for
- * what they cannot say; or the latter alone; or, where a VC is busy, the one on the channels. */
+ * what they cannot say; or the latter alone; or, where a VC is busy or a completion is to be
+ * delivered, the one on the channels. */
 void progress_wake(void);
 void progress_wake_for(const struct mpid_request *request);
 void progress_wake_some(void);

@@ -152,6 +152,7 @@ void mpid_end_world(bool alone)
     vc_each(reopen, NULL);
     os_unlock(&device.lock);
     stats_deliver();
+    (void)deliver_completions();
 }
 
 /* ---- rest ---- */
@@ -192,6 +193,7 @@ void mpid_drain(void)
 
 int mpid_rest(void)
 {
+    (void)deliver_completions();
     if (os_setting(OS_SETTING_REPORT))
         report_put();
     device.at_rest = true;

@@ -119,13 +119,12 @@ bool progress_turn(void)
     return moved > 0;
 }
 
-bool (*_Atomic mpid_background)(void);
-
-static inline bool background(void)
+/* Call, unlocked, whoever is to hear of what progress has brought. Returns whether a request was
+ * completed by that. */
+static inline bool tell_of_news(void)
 {
-    bool (*work)(void) = atomic_load_explicit(&mpid_background, memory_order_relaxed);
     stats_deliver();
-    return __builtin_expect(work != NULL, 0) && work();
+    return deliver_completions();
 }
 
 /* Who holds the lock looks at the channels, or soon lets others do it: to queue up for that would
@@ -152,7 +151,7 @@ bool mpid_progress(void)
     bool moved = progress_turn();
     progress_looked();
     os_unlock(&device.lock);
-    return background() || moved;
+    return tell_of_news() || moved;
 }
 
 /* ---- waiting ---- */
@@ -187,7 +186,7 @@ void mpid_wait_telling(bool (*is_done)(void *arg), void *arg, mpid_tell_fn tell)
     wait_begin(&wait);
     while (!is_done(arg)) {
         bool moved = try_turn();
-        if (background() || moved)
+        if (tell_of_news() || moved)
             wait_again(&wait);
         else
             idle(&wait, is_done, arg, tell);
@@ -216,7 +215,7 @@ void mpid_wait(struct mpid_request *request)
     wait_begin(&wait);
     while (!mpid_is_complete(request)) {
         bool moved = try_turn();
-        if (__builtin_expect(background() || moved, 0))
+        if (__builtin_expect(tell_of_news() || moved, 0))
             wait_again(&wait);
         else
             idle(&wait, request_is_done, request, tell_request);

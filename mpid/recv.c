@@ -457,16 +457,6 @@ void mpid_start_recv(struct mpid_request *request)
     stats_deliver();
 }
 
-void mpid_recv_within(struct mpid_request *request, const struct mpid_envelope *want,
-                      const struct mpid_bytes *bytes, void (*done)(struct mpid_request *request))
-{
-    request->place.env = *want;
-    request->bytes = *bytes;
-    prepare(request);
-    request->done = done;
-    find_or_post(request);
-}
-
 static inline int probe(const struct mpid_envelope *want, struct mpid_envelope *found, size_t *len,
                         struct mpid_message **message, bool once)
 {

@@ -217,10 +217,16 @@ static void wake_for_work(void)
         wake(all.on_channels);
 }
 
+/* Whether the next turn has something to do that is here already. */
+static bool has_turn_work(void)
+{
+    return device.busy || atomic_load_explicit(&deliver_waiting, memory_order_relaxed);
+}
+
 /* Whether something can go on of which no channel will tell. */
 static bool has_work(void)
 {
-    bool has = device.busy != NULL;
+    bool has = has_turn_work();
     for (int i = 0; i < device.port_count && !has; i++) {
         struct chan *chan = device.ports[i].chan;
         has = chan->fd < 0 && !chan->word && chan->ops->arm(chan, CHAN_SLEEP_WORD);
@@ -230,7 +236,7 @@ static bool has_work(void)
 
 void progress_wake_work(void)
 {
-    if (device.busy)
+    if (has_turn_work())
         wake_for_work();
 }
 
@@ -241,23 +247,18 @@ void progress_wake_some(void)
         wake_for_work();
 }
 
-/* Tasks in the background may wait for a request that nobody watches. */
 void progress_wake_for(const struct mpid_request *request)
 {
     struct watch *watch = *bucket_of(request);
-    bool watched = false;
     while (watch) {
         if (watch->request == request) {
             wake(watch->sleeper); /* which may have several in this list */
-            watched = true;
             watch = *bucket_of(request);
         } else {
             watch = watch->next;
         }
     }
     wake_for_anything();
-    if (!watched && atomic_load_explicit(&mpid_background, memory_order_relaxed))
-        wake_for_work();
 }
 
 void mpid_wake(void)
@@ -298,7 +299,7 @@ static bool lie_down(struct sleeper *me, struct bed *bed)
     bed->how = choose_sleep();
     bed->chan = with_word();
     bed->seen = bed->chan ? atomic_load(bed->chan->word) : 0;
-    bool ready = arm_all(bed->how) && !device.busy;
+    bool ready = arm_all(bed->how) && !has_turn_work();
     bed->fd_count = gather_fds(bed->fds);
     me->on_channels = true;
     all.on_channels = me;
@@ -327,12 +328,6 @@ static void get_up(struct sleeper *me, const struct bed *bed)
     leave(me);
 }
 
-static bool background(void)
-{
-    bool (*work)(void) = atomic_load_explicit(&mpid_background, memory_order_relaxed);
-    return work && work();
-}
-
 static void count_sleep(uint64_t began_ns)
 {
     atomic_fetch_add_explicit(&stats_waits.sleeps, 1, memory_order_relaxed);
@@ -347,7 +342,7 @@ static void sleep_on_channels(struct sleeper *me, bool (*is_done)(void *arg), vo
     bool ready = lie_down(me, &bed);
     uint32_t turns = turns_now();
     os_unlock(&device.lock);
-    ready = ready && !is_done(arg) && !background();
+    ready = ready && !is_done(arg);
     if (ready) {
         uint64_t began_ns = os_now_ns();
         sleep_in(&bed);
@@ -398,14 +393,14 @@ static bool rearm(void)
         return true;
     if (choose_sleep() != all.how || (device.binding && !all.binding))
         wake_for_work();
-    return arm_all(all.how) && !device.busy;
+    return arm_all(all.how) && !has_turn_work();
 }
 
 static void sleep_beside(struct sleeper *me, bool (*is_done)(void *arg), void *arg)
 {
     bool ready = rearm();
     os_unlock(&device.lock);
-    if (ready && !is_done(arg) && !background())
+    if (ready && !is_done(arg))
         sleep_apart(me, LOOK_UP_NS);
     if (atomic_load(&me->woken))
         return; /* who did that has unlinked it */

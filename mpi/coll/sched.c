@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mpi/comm/comm.h"
+#include "mpi/comm/context.h"
 #include "mpi/request/p2p.h"
 #include "mpi/request/request.h"
 #include "mpi/type/op.h"
@@ -17,24 +18,18 @@ struct sched_memory {
     _Alignas(64) char bytes[];
 };
 
-int sched_next_tag(struct comm *comm)
+void sched_init(struct sched *s, struct comm *comm, const struct op *op)
 {
     int tag = (int)(comm->coll_tag++ % COMM_AGREE_TAG);
     if (comm->local) /* is used by the same schedules */
         comm->local->coll_tag = comm->coll_tag;
-    return tag;
+    sched_init_at(s, &(struct sched_place){comm, CONTEXT_COLL, tag, NULL}, op);
 }
 
-void sched_init(struct sched *s, struct comm *comm, const struct op *op)
+void sched_init_at(struct sched *s, const struct sched_place *place, const struct op *op)
 {
-    sched_init_tag(s, comm, op, sched_next_tag(comm));
-}
-
-void sched_init_tag(struct sched *s, struct comm *comm, const struct op *op, int tag)
-{
-    s->comm = comm;
+    s->place = *place;
     s->op = op;
-    s->tag = tag;
     s->broken = false;
     s->error = MPI_SUCCESS;
     s->count = s->next = s->settled = 0;
@@ -83,7 +78,12 @@ static struct sched_step *append(struct sched *s)
 
 void sched_over(struct sched *s, struct comm *comm)
 {
-    s->comm = comm;
+    s->place.comm = comm;
+}
+
+void sched_go(struct sched *s, const struct sched_place *place)
+{
+    s->place = *place;
 }
 
 static bool is_empty(MPI_Count count, MPI_Datatype type)
@@ -96,11 +96,13 @@ static struct sched_step *append_message(struct sched *s, enum sched_kind kind, 
 {
     struct sched_step *step = append(s);
     step->kind = (uint8_t)kind;
-    step->peer = peer;
+    step->use = (uint8_t)s->place.use;
+    step->peer = s->place.ranks ? s->place.ranks[peer] : peer;
+    step->tag = s->place.tag;
     step->from = step->to = s->own_bytes;
     step->count = count;
     step->type = type;
-    step->comm = s->comm;
+    step->comm = s->place.comm;
     step->request = NULL;
     return step;
 }
@@ -164,6 +166,14 @@ void sched_reduce(struct sched *s, const void *from, void *to, MPI_Count count,
     step->type = type;
 }
 
+void sched_call(struct sched *s, sched_fn call, void *arg)
+{
+    struct sched_step *step = append(s);
+    step->kind = SCHED_CALL;
+    step->call = call;
+    step->to = arg;
+}
+
 void sched_wait_for(struct sched *s, int which)
 {
     struct sched_step *step = append(s);
@@ -225,7 +235,7 @@ static void note(struct sched *s, int rc)
 
 static void start_message(struct sched *s, struct sched_step *step)
 {
-    struct p2p_side side = {step->comm, step->comm->context + 1, step->peer, s->tag};
+    struct p2p_side side = {step->comm, step->comm->context + step->use, step->peer, step->tag};
     int rc;
     if (step->kind == SCHED_SEND) {
         rc = p2p_isend_mode(&side, step->from, step->count, step->type, MPID_STANDARD,
@@ -282,6 +292,7 @@ static bool do_step(struct sched *s, struct sched_step *step)
     case SCHED_REDUCE:
         note(s, op_apply(s->op, step->from, step->to, step->count, step->type));
         break;
+    case SCHED_CALL: note(s, step->call(s, step->to)); break;
     case SCHED_WAIT: return is_over(s, step);
     }
     return true;
@@ -289,14 +300,12 @@ static bool do_step(struct sched *s, struct sched_step *step)
 
 bool sched_advance(struct sched *s)
 {
-    if (s->broken)
-        return true;
-    while (s->next < s->count) {
+    while (s->next < s->count && !s->broken) {
         if (!do_step(s, &s->steps[s->next]))
             return false;
         s->next++;
     }
-    return settle_before(s, s->count);
+    return s->broken || settle_before(s, s->count);
 }
 
 /* The request that sched_advance() has stopped for. */
@@ -319,4 +328,40 @@ int sched_run(struct sched *s)
     while (!sched_advance(s))
         request_wait(obstacle(s));
     return sched_end(s);
+}
+
+int sched_again(struct sched *s)
+{
+    int rc = s->broken ? MPI_ERR_NO_MEM : s->error;
+    s->error = MPI_SUCCESS;
+    s->next = s->settled = 0;
+    return rc;
+}
+
+/* ---- in the background ---- */
+
+static void go_on(struct mpid_request *dev);
+
+/* Advance until something is awaited, whose completion goes on here; or to the end. From when a
+ * handler is set, another thread may have the schedule. */
+static void advance(struct sched *s)
+{
+    while (!sched_advance(s)) {
+        struct request *awaited = obstacle(s);
+        awaited->state = s;
+        if (mpid_when_done(&awaited->dev, go_on))
+            return;
+    }
+    s->ended(s);
+}
+
+static void go_on(struct mpid_request *dev)
+{
+    advance(request_of(dev)->state);
+}
+
+void sched_start(struct sched *s, void (*ended)(struct sched *s))
+{
+    s->ended = ended;
+    advance(s);
 }

@@ -7,13 +7,13 @@
  *
  *   send, recv     started when reached; the steps behind them go on at once
  *   copy, reduce   done when reached
+ *   call           a function is called when reached; it may append steps
  *   wait           nothing behind it starts before the sends and receives before it are complete
  *
  * Invariants
  *   - A schedule ends with all of its sends and receives complete.
  *   - What a step names (buffers, datatypes, the operation, the communicator) outlives the
  *     schedule; counts and displacements are read while it is built.
- *   - What is over another communicator than the schedule's own has the same tag there.
  *   - An error does not end the run: other processes count on the messages to come. The
  *     first one is told at the end.
  *   - Memory that runs out while building makes the run do nothing and say so.
@@ -32,18 +32,34 @@ struct comm;
 struct op;
 struct request;
 
-enum sched_kind { SCHED_SEND = 1, SCHED_RECV, SCHED_COPY, SCHED_REDUCE, SCHED_WAIT };
+enum sched_kind { SCHED_SEND = 1, SCHED_RECV, SCHED_COPY, SCHED_REDUCE, SCHED_CALL, SCHED_WAIT };
+
+struct sched;
+
+/* Returns MPI_SUCCESS, or the error class of a failure. */
+typedef int (*sched_fn)(struct sched *s, void *arg);
+
+/* Where messages go: ranks of a communicator, in one of its contexts. */
+struct sched_place {
+    struct comm *comm;
+    unsigned use;     /* enum context_use: added to the communicator's context */
+    int tag;
+    const int *ranks; /* ranks in comm of those who take part; NULL: all. It outlives the building */
+};
 
 struct sched_step {
     uint8_t kind; /* enum sched_kind */
-    int peer;     /* of a send or receive; of a wait: the one step to wait for, or SCHED_ALL */
+    uint8_t use;  /* of a send or receive, as peer, tag and comm */
+    int peer;     /* of a wait: the one step to wait for, or SCHED_ALL */
+    int tag;
     const void *from;
-    void *to;
+    void *to;        /* of a call: its argument */
     MPI_Count count; /* of type: of the data sent or received, or copied or reduced to */
     MPI_Datatype type;
     union {
         struct request *request; /* of a send or receive under way */
         MPI_Count from_count;    /* of a copy */
+        sched_fn call;
     };
     union {
         struct comm *comm;      /* of a send or receive */
@@ -56,9 +72,9 @@ enum { SCHED_ALL = -1, SCHED_STEPS = 24, SCHED_BYTES = 1024 };
 struct sched_memory; /* a temporary buffer */
 
 struct sched {
-    struct comm *comm;   /* of the steps that are appended */
-    const struct op *op; /* of the reduce steps */
-    int tag;
+    struct sched_place place; /* of the steps that are appended */
+    const struct op *op;      /* of the reduce steps */
+    void (*ended)(struct sched *s);
     bool broken; /* memory ran out while building */
     int error;       /* error class of the first failure */
     int count, room; /* of steps */
@@ -73,16 +89,18 @@ struct sched {
 
 /* Begin; takes the communicator's next number as its tag. op: NULL where none is needed. */
 void sched_init(struct sched *s, struct comm *comm, const struct op *op);
-/* The same with a tag that sched_next_tag() gave before. */
-void sched_init_tag(struct sched *s, struct comm *comm, const struct op *op, int tag);
-int sched_next_tag(struct comm *comm);
+/* The same at any place. */
+void sched_init_at(struct sched *s, const struct sched_place *place, const struct op *op);
 /* Give back all memory. Nothing may be under way. */
 void sched_fini(struct sched *s);
 
 /* ---- building ---- */
 
-/* The steps from here on are over comm: that of sched_init(), or the one inside it. */
+/* The steps from here on are over comm: that of sched_init(), or the one inside it, where they have
+ * the same tag. */
 void sched_over(struct sched *s, struct comm *comm);
+/* The same for any place. */
+void sched_go(struct sched *s, const struct sched_place *place);
 /* Append a step; return its index, for sched_wait_for(). With count 0 there is none to append, nor
  * to wait for; so it is where elements have no data. */
 int sched_send(struct sched *s, int peer, const void *buf, MPI_Count count, MPI_Datatype type);
@@ -96,6 +114,7 @@ void sched_copy_as(struct sched *s, const void *from, MPI_Count from_count,
 /* to[i] = from[i] op to[i] */
 void sched_reduce(struct sched *s, const void *from, void *to, MPI_Count count,
                   MPI_Datatype type);
+void sched_call(struct sched *s, sched_fn call, void *arg);
 /* Wait for all before; for one step. */
 void sched_wait(struct sched *s);
 void sched_wait_for(struct sched *s, int step);
@@ -113,5 +132,11 @@ bool sched_advance(struct sched *s);
 int sched_end(struct sched *s);
 /* Run to the end and give back all memory. Returns MPI_SUCCESS or the error class. */
 int sched_run(struct sched *s);
+/* Run it in the background of calls that make progress. ended is called at its end, unlocked, maybe
+ * before the return: it takes the outcome by sched_end(), or by sched_again(). */
+void sched_start(struct sched *s, void (*ended)(struct sched *s));
+/* It is at its end: have it begin anew, with the same steps, which no call may have added to. Returns
+ * as sched_end() does. */
+int sched_again(struct sched *s);
 
 #endif

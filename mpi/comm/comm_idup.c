@@ -2,13 +2,12 @@
 
 /*
  * Copying a communicator in the background. The copy is made at once but for its context, which is
- * agreed on step by step (mpi/comm/context.h). Each maximum over the members is a schedule in the
- * local communicator; of an intercommunicator three: that, an exchange of the ranks 0 with each
- * other, and what the local rank 0 then knows to all.
+ * agreed on step by step (mpi/comm/context.h), all in one schedule: a maximum over the members,
+ * and a call that has the next one appended, or not. In an intercommunicator the maximum is that over
+ * the local group; then the ranks 0 exchange theirs, and tell their groups.
  *
- * All schedules of one copy have the tag that was taken at its beginning, since other
- * collectives may begin meanwhile; two members exchange the same messages in the same order, so
- * those of several rounds are not mixed up.
+ * Two members exchange the same messages in the same order, so those of several rounds are not mixed
+ * up, though they have one tag.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,111 +18,100 @@
 #include "mpi/comm/comm.h"
 #include "mpi/comm/context.h"
 #include "mpi/request/request.h"
-#include "mpi/task.h"
 #include "mpi/topo/topo.h"
 #include "mpi/type/op.h"
 
-/* The maximum of bids, then of votes, each in up to three parts. */
-enum stage { BID, BID_ACROSS, BID_SPREAD, VOTE, VOTE_ACROSS, VOTE_SPREAD };
-
 struct idup {
-    struct task task;
+    struct sched sched;
     struct request *request;
-    struct comm *comm, *local, *copy; /* local: comm itself where it is an intracommunicator */
+    struct comm *comm, *copy;
     struct context_deal deal;
-    enum stage stage;
-    int tag;
+    bool voting;     /* on a context that this process has considered */
     MPI_Count count; /* of values */
     uint64_t values[CONTEXT_VALUES], others[CONTEXT_VALUES];
-    struct sched sched;
 };
 
-/* Write the schedule of the stage. */
-static void plan(struct idup *d)
+static int take_others(struct sched *s, void *arg)
 {
-    struct sched *s = &d->sched;
-    struct coll c = {.comm = d->local,
-                     .op = op_from(MPI_MAX),
-                     .send = {.buf = MPI_IN_PLACE},
-                     .recv = {.buf = d->values, .count = d->count, .type = MPI_UINT64_T}};
-    switch (d->stage) {
-    case BID:
-    case VOTE:
-        sched_init_tag(s, d->local, c.op, d->tag);
-        coll_allreduce_doubling(s, &c);
-        break;
-    case BID_ACROSS:
-    case VOTE_ACROSS:
-        sched_init_tag(s, d->comm, NULL, d->tag);
-        if (d->comm->rank != 0)
-            break;
-        sched_send(s, 0, d->values, d->count, MPI_UINT64_T);
-        sched_recv(s, 0, d->others, d->count, MPI_UINT64_T);
-        break;
-    case BID_SPREAD:
-    case VOTE_SPREAD:
-        sched_init_tag(s, d->local, NULL, d->tag);
-        coll_bcast_tree(s, &c);
-        break;
-    }
-}
-
-static void take_others(struct idup *d)
-{
+    struct idup *d = arg;
     for (int i = 0; i < d->count; i++)
         if (d->others[i] > d->values[i])
             d->values[i] = d->others[i];
+    return MPI_SUCCESS;
 }
 
-static void bid(struct idup *d)
+/* The maximum over all members; then next is called. */
+static void append_maximum(struct idup *d, MPI_Count count, sched_fn next)
+{
+    struct sched *s = &d->sched;
+    struct comm *comm = d->comm, *local = comm->local ? comm->local : comm;
+    struct coll c = {.comm = local,
+                     .op = s->op,
+                     .send = {.buf = MPI_IN_PLACE},
+                     .recv = {.buf = d->values, .count = count, .type = MPI_UINT64_T}};
+    d->count = count;
+    sched_over(s, local);
+    coll_allreduce_doubling(s, &c);
+    sched_wait(s);
+    if (comm->remote) {
+        sched_over(s, comm);
+        if (comm->rank == 0) {
+            sched_send(s, 0, d->values, count, MPI_UINT64_T);
+            sched_recv(s, 0, d->others, count, MPI_UINT64_T);
+            sched_wait(s);
+            sched_call(s, take_others, d);
+        }
+        sched_over(s, local);
+        coll_bcast_tree(s, &c);
+        sched_wait(s);
+    }
+    sched_call(s, next, d);
+}
+
+static int decide(struct sched *s, void *arg);
+
+static void append_bids(struct idup *d)
 {
     struct context_bid mine;
     context_offer(&d->deal, &mine);
     memcpy(d->values, mine.value, sizeof(mine.value));
-    d->count = CONTEXT_VALUES;
-    d->stage = BID;
+    append_maximum(d, CONTEXT_VALUES, decide);
 }
 
-/* All members have the maximum. Returns whether the context is agreed on. */
-static bool decide(struct idup *d, int *rc)
+/* All have voted: the context is taken, or all bid anew. */
+static int count_votes(struct sched *s, void *arg)
 {
-    if (d->stage < VOTE) {
-        struct context_bid best;
-        memcpy(best.value, d->values, sizeof(best.value));
-        *rc = context_consider(&d->deal, &best, &d->values[0]);
-        d->count = 1;
-        d->stage = VOTE;
-        return false;
+    struct idup *d = arg;
+    d->voting = false;
+    bool taken = context_conclude(&d->deal, d->values[0] || s->error);
+    if (!taken && !s->error)
+        append_bids(d);
+    return MPI_SUCCESS;
+}
+
+/* All know the highest bid: vote on it. */
+static int decide(struct sched *s, void *arg)
+{
+    struct idup *d = arg;
+    struct context_bid best;
+    if (s->error)
+        return MPI_SUCCESS;
+    memcpy(best.value, d->values, sizeof(best.value));
+    int rc = context_consider(&d->deal, &best, &d->values[0]);
+    if (!rc) {
+        d->voting = true;
+        append_maximum(d, 1, count_votes);
     }
-    if (context_conclude(&d->deal, d->values[0]))
-        return true;
-    bid(d);
-    return false;
+    return rc;
 }
 
-/* The schedule of a stage is done: go to the next. Returns whether that was the last. */
-static bool proceed(struct idup *d, int *rc)
+static void finish(struct sched *s)
 {
-    *rc = sched_end(&d->sched);
-    if (*rc) {
-        if (d->stage >= VOTE)
-            (void)context_conclude(&d->deal, true);
-        return true;
-    }
-    if (d->stage == BID_ACROSS || d->stage == VOTE_ACROSS)
-        take_others(d);
-    bool last_part = d->stage == BID_SPREAD || d->stage == VOTE_SPREAD || !d->comm->remote;
-    if (last_part && (decide(d, rc) || *rc))
-        return true;
-    if (!last_part)
-        d->stage++;
-    plan(d);
-    return false;
-}
-
-static void finish(struct idup *d, int rc)
-{
+    struct idup *d = (struct idup *)s;
     struct comm *copy = d->copy;
+    int rc = sched_end(s);
+    if (d->voting)
+        (void)context_conclude(&d->deal, true);
     context_end(&d->deal);
     if (!rc) {
         copy->context = d->deal.context;
@@ -137,18 +125,6 @@ static void finish(struct idup *d, int rc)
     }
     comm_unref(d->comm);
     free(d);
-}
-
-static bool advance(struct task *task)
-{
-    struct idup *d = (struct idup *)task;
-    int rc = MPI_SUCCESS;
-    do {
-        if (!sched_advance(&d->sched))
-            return false;
-    } while (!proceed(d, &rc));
-    finish(d, rc);
-    return true;
 }
 
 /* The copy, but for its context. */
@@ -182,14 +158,11 @@ int comm_idup(struct comm *comm, const struct info *info, struct comm **copy,
     }
     *request = d->request;
     object_ref(&comm->object);
-    d->task.advance = advance;
     d->comm = comm;
-    d->local = comm->local ? comm->local : comm;
     d->copy = *copy;
-    d->tag = sched_next_tag(comm);
+    sched_init(&d->sched, comm, op_from(MPI_MAX));
     context_start(&d->deal);
-    bid(d);
-    plan(d);
-    task_start(&d->task);
+    append_bids(d);
+    sched_start(&d->sched, finish);
     return MPI_SUCCESS;
 }

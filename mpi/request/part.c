@@ -383,18 +383,14 @@ static int init_send(struct part *part)
 
 /* ---- receiving ---- */
 
-/* Receive each chunk. within: the device has called us. */
-static void post(struct part *part, bool within)
+/* Receive each chunk. */
+static void post(struct part *part)
 {
     for (int i = 0; i < part->cut.chunks; i++) {
         struct mpid_request *dev = &slot_at(part, i)->dev;
         struct mpid_bytes bytes = place_of(part, i);
         struct mpid_envelope want = envelope_of(part, part->peer, i);
         ref(part);
-        if (within) {
-            mpid_recv_within(dev, &want, &bytes, slot_done);
-            continue;
-        }
         mpid_recv(dev, &want, &bytes);
         if (!mpid_when_done(dev, slot_done))
             unref(part);
@@ -419,19 +415,19 @@ static int learn(struct part *part)
     return make_slots(part);
 }
 
-static void matched(struct part *part, bool within)
+static void matched(struct part *part)
 {
     part->failed = learn(part);
     if (part->failed)
         part->cut = (struct part_cut){0};
     if (atomic_fetch_or(&part->state, MATCHED) & WANTED)
-        post(part, within);
+        post(part);
     unref(part);
 }
 
 static void setup_done(struct mpid_request *dev)
 {
-    matched(slot_of(dev)->part, true);
+    matched(slot_of(dev)->part);
 }
 
 static int init_recv(struct part *part)
@@ -445,14 +441,14 @@ static int init_recv(struct part *part)
     ref(part);
     mpid_recv(&part->setup->dev, &want, &bytes);
     if (!mpid_when_done(&part->setup->dev, setup_done))
-        matched(part, false);
+        matched(part);
     return MPI_SUCCESS;
 }
 
 static void start_recv(struct part *part)
 {
     if (atomic_fetch_or(&part->state, WANTED) & MATCHED)
-        post(part, false);
+        post(part);
 }
 
 bool part_arrived(struct part *part, int partition)

@@ -16,7 +16,7 @@
  * above PART_RANK.
  *
  * A receive may be started before its setup is there: then the setup's arrival posts the chunks,
- * from within the progress of any thread in any call.
+ * in any thread that makes progress.
  *
  * Any thread may call part_ready() and part_arrived(), at the same time as others.
  */

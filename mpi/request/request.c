@@ -38,14 +38,9 @@ void request_release(struct request *request)
         free(request->owned);
 }
 
-static struct request *of_dev(struct mpid_request *dev)
-{
-    return (struct request *)((char *)dev - offsetof(struct request, dev));
-}
-
 static void release(struct mpid_request *dev)
 {
-    request_free(of_dev(dev));
+    request_free(request_of(dev));
 }
 
 void request_let_go(struct request *request)

@@ -151,6 +151,12 @@ static inline struct request *request_from(MPI_Request handle)
     return handle_leads_to(handle, OBJECT_REQUEST) ? (struct request *)handle : 0;
 }
 
+/* Whose part in the device this is. */
+static inline struct request *request_of(struct mpid_request *dev)
+{
+    return (struct request *)((char *)dev - offsetof(struct request, dev));
+}
+
 static inline MPI_Request request_handle(struct request *request)
 {
     return (MPI_Request)request;

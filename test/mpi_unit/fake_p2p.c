@@ -111,6 +111,14 @@ int p2p_finish(struct request *request, MPI_Status *status)
     return rc;
 }
 
+bool mpid_when_done(struct mpid_request *request, void (*done)(struct mpid_request *request))
+{
+    if (mpid_is_complete(request))
+        return false;
+    request->done = done;
+    return true;
+}
+
 void request_wait(struct request *request)
 {
     while (!mpid_is_complete(&request->dev))
@@ -140,10 +148,14 @@ static void drop(struct side *side)
     while (*at != side)
         at = &(*at)->next;
     *at = side->next;
-    if (side->request)
-        atomic_store(&side->request->dev.pending, 0);
+    struct request *request = side->request;
     free(side->copy);
     free(side);
+    if (!request)
+        return;
+    atomic_store(&request->dev.pending, 0);
+    if (request->dev.done)
+        request->dev.done(&request->dev);
 }
 
 static void transfer(struct side *send, struct side *recv)

@@ -21,6 +21,7 @@
 #include "fake_p2p.h"
 #include "mpi/coll/coll.h"
 #include "mpi/coll/sched.h"
+#include "mpi/comm/context.h"
 #include "mpi/comm/group.h"
 #include "values.h"
 
@@ -133,18 +134,26 @@ static void expect_unchanged(void)
     }
 }
 
-/* Run all of the schedules, in random steps. */
-static void run_all(coll_fn fn)
+static int running_count; /* of schedules in the background */
+
+static void note_end(struct sched *s)
 {
-    struct sched *s[RANKS];
+    running_count--;
+}
+
+/* All of them go on by themselves whenever a message is delivered. */
+static void run_in_background(struct sched *s[])
+{
+    running_count = size;
+    for (int i = 0; i < size; i++)
+        sched_start(s[i], note_end);
+    while (running_count)
+        assert_true(fake_p2p_deliver());
+}
+
+static void run_in_steps(struct sched *s[])
+{
     bool over[RANKS] = {false};
-    for (int i = 0; i < size; i++) {
-        s[i] = malloc(sizeof(**s));
-        sched_init(s[i], &comms[i], calls[i].op);
-        coll_fn chosen = fn ? fn : coll_choose(&calls[i]);
-        assert_true(fn || chosen == coll_choose(&calls[0]));
-        chosen(s[i], &calls[i]);
-    }
     for (int left = size; left > 0;) {
         bool delivered = draw(2) && fake_p2p_deliver();
         int i = (int)draw((uint32_t)size);
@@ -157,6 +166,23 @@ static void run_all(coll_fn fn)
                 over[j] = true, left--;
         assert_true(left == 0 || fake_p2p_deliver()); /* else nothing can go on */
     }
+}
+
+/* Run all of the schedules, in either way. */
+static void run_all(coll_fn fn)
+{
+    struct sched *s[RANKS];
+    for (int i = 0; i < size; i++) {
+        s[i] = malloc(sizeof(**s));
+        sched_init(s[i], &comms[i], calls[i].op);
+        coll_fn chosen = fn ? fn : coll_choose(&calls[i]);
+        assert_true(fn || chosen == coll_choose(&calls[0]));
+        chosen(s[i], &calls[i]);
+    }
+    if (draw(2))
+        run_in_background(s);
+    else
+        run_in_steps(s);
     assert_true(fake_p2p_is_empty());
     for (int i = 0; i < size; i++) {
         assert_int_equal(s[i]->error, MPI_SUCCESS);
@@ -728,64 +754,12 @@ static void test_empty(void **unused)
     PMPI_Type_free(&empty);
 }
 
-/* Different tags keep collectives apart that are under way at the same time; the tag never is
- * that of communicator creation, and never negative. */
-static void test_tags(void **unused)
-{
-    struct sched s;
-    size = 1;
-    comms[0] = (struct comm){.size = 1, .peers = 1, .coll_tag = 5};
-    sched_init(&s, &comms[0], NULL);
-    assert_int_equal(s.tag, 5);
-    sched_init(&s, &comms[0], NULL);
-    assert_int_equal(s.tag, 6);
-    comms[0].coll_tag = COMM_AGREE_TAG;
-    sched_init(&s, &comms[0], NULL);
-    assert_int_equal(s.tag, 0);
-    comms[0].coll_tag = UINT32_MAX;
-    sched_init(&s, &comms[0], NULL);
-    assert_true(s.tag >= 0 && s.tag < COMM_AGREE_TAG);
-    comms[0] = (struct comm){0};
-}
-
-/* A schedule whose memory does not suffice does nothing, and says so. */
-static void test_no_memory(void **unused)
-{
-    struct sched s;
-    size = 1;
-    comms[0] = (struct comm){.size = 1, .peers = 1};
-    sched_init(&s, &comms[0], NULL);
-    char byte = 1, other = 2;
-    sched_copy(&s, &byte, &other, 1, MPI_BYTE);
-    assert_non_null(sched_temp(&s, INT64_MAX));
-    assert_int_equal(sched_run(&s), MPI_ERR_NO_MEM);
-    assert_int_equal(other, 2);
-}
-
-/* What is too long is cut, told, and does not stop the rest. */
-static void test_truncation(void **unused)
-{
-    struct sched s;
-    int from[2] = {1, 2}, to = 0, copied = 0;
-    size = 1;
-    comms[0] = (struct comm){.size = 1, .peers = 1};
-    sched_init(&s, &comms[0], NULL);
-    sched_send(&s, 0, from, 2, MPI_INT);
-    sched_recv(&s, 0, &to, 1, MPI_INT);
-    sched_wait(&s);
-    sched_copy(&s, &to, &copied, 1, MPI_INT);
-    assert_int_equal(sched_run(&s), MPI_ERR_TRUNCATE);
-    assert_int_equal(copied, 1);
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_moving),    cmocka_unit_test(test_reducing),
         cmocka_unit_test(test_chosen),    cmocka_unit_test(test_inter),
         cmocka_unit_test(test_window),    cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_tags),      cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_truncation),
     };
     first_seed = argc > 1 ? strtoull(argv[1], NULL, 10) : first_seed;
     rounds = argc > 2 ? atoi(argv[2]) : rounds;

@@ -51,8 +51,6 @@ const uint8_t type_constant_size[256];
         abort();               \
     }
 
-NEVER(void, mpid_recv_within, struct mpid_request *request, const struct mpid_envelope *want,
-      const struct mpid_bytes *bytes, void (*done)(struct mpid_request *request))
 NEVER(int, mpid_send, struct vc *vc, const struct mpid_envelope *env,
       const struct mpid_bytes *bytes, unsigned mode, struct mpid_request *request)
 NEVER(void, mpid_tell_request, struct mpid_tale *tale, const struct mpid_request *request)

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Delivery of completions. A request with a handler (mpid_when_done()) is complete once it is
+ * delivered: it goes into a queue, and the next thread that makes progress runs the queue, with no lock
+ * held, in order. One thread at a time does, so a handler never runs beside another.
+ */
+#ifndef MPID_DELIVER_H
+#define MPID_DELIVER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct mpid_request;
+
+/* Whether the queue has requests. */
+extern _Atomic bool deliver_waiting;
+
+/* Put a request that is over into the queue; locked. */
+void deliver_later(struct mpid_request *request);
+/* Complete those in the queue, and call their handlers; unlocked. Does nothing where another thread,
+ * or a caller of this one, is at it. Returns whether there was one. */
+bool deliver_queue(void);
+
+static inline bool deliver_completions(void)
+{
+    return __builtin_expect(atomic_load_explicit(&deliver_waiting, memory_order_relaxed), 0) &&
+           deliver_queue();
+}
+
+#endif

@@ -26,9 +26,12 @@ STANDS_FOR = {"MTestGetWin": "MPI_Win_create", "MTestGetWinName": "MPI_Win_creat
 # A type that was freed is named once more, whose number the next type has got.
 FREED_TYPE = [(r"(more rigorous test of the hindexed type(?:.|\n)*?)(len\[0\] = 1;)",
                r"\1types[0] = type;\n    \2")]
+MARKED = [(r"\bMPI_Type_create_struct\b", "MPI_Type_struct")]  # of types that mark bounds
 # Lines that hold only where a handle is an int: (pattern, what stands there instead). The
 # program is compiled from a copy with these lines put right.
 CORRECTIONS = {
+    **{f"romio/{name}.c": MARKED for name in ("i_noncontig", "noncontig", "noncontig_coll",
+                                              "noncontig_coll2")},
     "coll/nonblocking2.c": [(r"\bint \*(send|recv)types\b", r"MPI_Datatype *\1types")],
     "coll/nonblocking3.c": [(r"\bint \*(send|recv)types\b", r"MPI_Datatype *\1types")],
     "datatype/indexed_misc.c": FREED_TYPE,

@@ -10,6 +10,7 @@
  *     into MPI_Type_create_resized. No other function takes them.
  *   - Functions that joined the standard under another name than the suite's MPIX_.
  *   - Handle conversions for Fortran, which the ABI calls toint and fromint.
+ *   - ROMIO's requests, which are MPI's.
  *   - Errors of calls that have no communicator: MPI_COMM_WORLD's handler served them up to
  *     MPI-3.1, that of MPI_COMM_SELF does now (MPI-5.0 9.3). A program that sets
  *     MPI_ERRORS_RETURN on the one gets it on both.
@@ -42,6 +43,11 @@
 #define MPIX_Delete_error_class MPI_Remove_error_class
 #define MPIX_Delete_error_code MPI_Remove_error_code
 #define MPIX_Delete_error_string MPI_Remove_error_string
+
+#define MPIO_USES_MPI_REQUEST
+#define MPIO_Request MPI_Request
+#define MPIO_Wait MPI_Wait
+#define MPIO_Test MPI_Test
 
 typedef int MPI_Fint;
 #define MPI_Comm_c2f MPI_Comm_toint

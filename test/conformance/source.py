@@ -1,43 +1,60 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Obtain the test suite: Debian's source package of mpich, its test/mpi alone.
 
-The deb-src lines are made from the machine's own apt sources and live, with the
-indexes, in a private folder that is removed afterwards: the system's apt
-configuration stays as it is, and no host is named here.
+ROMIO's own tests, where tools/get_romio.py has unpacked ROMIO, are added as a folder romio.
 """
+import glob
 import os
 import re
 import shutil
-import subprocess
+import sys
 import tempfile
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(TOP, "tools"))
+
+import debian_source                            # noqa: E402
+from debian_source import Unobtainable          # noqa: E402
+
 PACKAGE = "mpich"
-
-
-class Unobtainable(Exception):
-    """The source package cannot be had; the text says why."""
 
 
 def work_dir():
     """The folder that caches source and builds: VIREO_CONFORMANCE_DIR or the user's cache."""
     own = os.environ.get("VIREO_CONFORMANCE_DIR")
-    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return os.path.abspath(own or os.path.join(cache, "vireo", "conformance"))
+    return os.path.abspath(own or os.path.join(debian_source.cache_dir(), "conformance"))
 
 
 def suite(work):
     """Return the folder of the suite under work, fetching it the first time."""
     found = _present(work)
     if found:
+        _add_romio(found)
         return found
     os.makedirs(work, exist_ok=True)
-    for tool in ("apt-get", "dpkg-source"):
-        if not shutil.which(tool):
-            raise Unobtainable(f"{tool} is not installed (Debian package dpkg-dev)")
+    if not shutil.which("dpkg-source"):
+        raise Unobtainable("dpkg-source is not installed (Debian package dpkg-dev)")
     with tempfile.TemporaryDirectory(prefix="fetch-", dir=work) as scratch:
         print(f"fetching the source package {PACKAGE} ...", flush=True)
         _fetch(scratch, work)
-    return _present(work)
+    return suite(work)
+
+
+def _add_romio(found):
+    """Have ROMIO's tests and our list of them beside the suite's folders."""
+    tests = glob.glob(os.path.join(TOP, "subprojects", "mpich-*", "src", "mpi", "romio", "test"))
+    target = os.path.join(found, "romio")
+    if tests and not os.path.isdir(target):
+        with tempfile.TemporaryDirectory(prefix="romio-", dir=found) as scratch:
+            made = shutil.copytree(tests[0], os.path.join(scratch, "romio"))
+            with open(os.path.join(made, "misc.c.in"), encoding="utf-8") as file:
+                text = file.read().replace("@LL@", "lld")
+            with open(os.path.join(made, "misc.c"), "w", encoding="utf-8") as file:
+                file.write(text)
+            os.rename(made, target)
+    if os.path.isdir(target):
+        shutil.copyfile(os.path.join(HERE, "romio.testlist"), os.path.join(target, "testlist"))
 
 
 def _present(work):
@@ -49,103 +66,11 @@ def _present(work):
 
 def _fetch(scratch, work):
     """Download and unpack in scratch; leave work/mpich-VERSION, which is test/mpi alone."""
-    options = _apt_options(scratch)
-    # A source that has no deb-src index makes update complain; what matters is the next step.
-    _quiet(["apt-get", *options, "update"], scratch)
-    got = _quiet(["apt-get", *options, "source", "--download-only", PACKAGE], scratch)
-    descriptions = [f for f in os.listdir(scratch) if f.endswith(".dsc")]
-    if got.returncode != 0 or len(descriptions) != 1:
-        raise Unobtainable(f"apt-get source {PACKAGE} failed:\n{got.stdout.strip()}")
+    description = debian_source.fetch(PACKAGE, scratch)
     tree = os.path.join(scratch, "tree")
-    got = _quiet(["dpkg-source", "--no-check", "-x", descriptions[0], tree], scratch)
+    got = debian_source.quiet(["dpkg-source", "--no-check", "-x", description, tree], scratch)
     tests = os.path.join(tree, "test", "mpi")
     if got.returncode != 0 or not os.path.isfile(os.path.join(tests, "runtests.in")):
         raise Unobtainable(f"the source package has no test/mpi:\n{got.stdout.strip()}")
-    version = re.match(r"[^_]+_([^-]+)", descriptions[0]).group(1)
+    version = re.match(r"[^_]+_([^-]+)", description).group(1)
     os.rename(tests, os.path.join(work, f"{PACKAGE}-{version}"))
-
-
-def _quiet(command, where):
-    return subprocess.run(command, cwd=where, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
-
-
-def _apt_options(scratch):
-    parts = os.path.join(scratch, "sources.list.d")
-    lists = os.path.join(scratch, "lists")
-    cache = os.path.join(scratch, "cache")
-    downloads = os.path.join(cache, "archives", "partial")
-    for folder in (parts, os.path.join(lists, "partial"), downloads):
-        os.makedirs(folder)
-    _write_sources(parts)
-    settings = {"Dir::Etc::sourcelist": "/dev/null", "Dir::Etc::sourceparts": parts,
-                "Dir::State::lists": lists, "Dir::Cache": cache}
-    if os.geteuid() == 0:
-        settings["APT::Sandbox::User"] = "root"  # scratch may lie where _apt cannot look
-    return [word for key, value in settings.items() for word in ("-o", f"{key}={value}")]
-
-
-def _write_sources(parts):
-    """Write deb-src twins of the system's sources of its own release into parts."""
-    lines, stanzas = [], []
-    for path in _system_source_files():
-        with open(path, encoding="utf-8", errors="replace") as file:
-            text = file.read()
-        if path.endswith(".sources"):
-            stanzas += _stanzas(text)
-        else:
-            lines += _one_line_sources(text)
-    release = _codename()
-    own_lines = [line for line, suites in lines if _of_release(suites, release)]
-    own_stanzas = [stanza for stanza, suites in stanzas if _of_release(suites, release)]
-    if not own_lines and not own_stanzas:
-        own_lines, own_stanzas = [x for x, _ in lines], [x for x, _ in stanzas]
-    if not own_lines and not own_stanzas:
-        raise Unobtainable("this machine has no apt sources to derive deb-src lines from")
-    with open(os.path.join(parts, "suite.list"), "w", encoding="utf-8") as file:
-        file.write("".join(line + "\n" for line in own_lines))
-    with open(os.path.join(parts, "suite.sources"), "w", encoding="utf-8") as file:
-        file.write("\n".join(own_stanzas))
-
-
-def _system_source_files():
-    got = subprocess.run(["apt-config", "shell", "LIST", "Dir::Etc::sourcelist/f",
-                          "PARTS", "Dir::Etc::sourceparts/d"],
-                         stdout=subprocess.PIPE, text=True, check=False).stdout
-    place = dict(re.findall(r"(\w+)='([^']*)'", got))
-    files = [place.get("LIST", "/etc/apt/sources.list")]
-    parts = place.get("PARTS", "/etc/apt/sources.list.d/")
-    if os.path.isdir(parts):
-        files += [os.path.join(parts, f) for f in sorted(os.listdir(parts))
-                  if f.endswith((".list", ".sources"))]
-    return [f for f in files if os.path.isfile(f)]
-
-
-def _one_line_sources(text):
-    """Return (deb-src line, [suite]) for every deb line of a sources.list."""
-    found = re.findall(r"^\s*deb\s+((?:\[[^\]]*\]\s+)?\S+\s+(\S+)[^#\n]*)", text, re.M)
-    return [("deb-src " + rest.strip(), [suite]) for rest, suite in found]
-
-
-def _stanzas(text):
-    """Return (deb-src stanza, suites) for every enabled binary stanza of a .sources file."""
-    result = []
-    text = re.sub(r"^#.*\n", "", text, flags=re.M)
-    for stanza in re.split(r"\n\s*\n", text):
-        types = re.search(r"^Types:(.*)$", stanza, re.M | re.I)
-        suites = re.search(r"^Suites:(.*)$", stanza, re.M | re.I)
-        disabled = re.search(r"^Enabled:\s*(no|false|0)\s*$", stanza, re.M | re.I)
-        if types and suites and not disabled and "deb" in types.group(1).split():
-            twin = stanza[:types.start()] + "Types: deb-src" + stanza[types.end():]
-            result.append((twin.strip() + "\n", suites.group(1).split()))
-    return result
-
-
-def _codename():
-    with open("/etc/os-release", encoding="utf-8") as file:
-        match = re.search(r'^VERSION_CODENAME="?(\w+)', file.read(), re.M)
-    return match.group(1) if match else ""
-
-
-def _of_release(suites, release):
-    return bool(release) and any(re.split(r"[-/]", suite)[0] == release for suite in suites)

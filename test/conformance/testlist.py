@@ -22,7 +22,7 @@ LEFT_OUT = {
 }
 # Folders run when none is named; the others (ft, perf) are run on request.
 DEFAULT = ["attr", "coll", "comm", "datatype", "errhan", "errors", "group", "info", "init", "io",
-           "mpi_t", "part", "pt2pt", "rma", "spawn", "threads", "topo"]
+           "mpi_t", "part", "pt2pt", "rma", "romio", "spawn", "threads", "topo"]
 DTP_TYPES = ["MPI_INT", "MPI_INT:4+MPI_DOUBLE:8"]
 SUITE_TIME_LIMIT = 180  # seconds the suite's own runner gives a test without timeLimit
 

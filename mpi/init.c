@@ -187,6 +187,19 @@ static void lock_to_leave(void)
     }
 }
 
+void init_use_threads(void)
+{
+    if (os_lock_enabled)
+        return;
+    os_lock_slow(&lock);
+    if (!os_lock_enabled) {
+        locking = LOCKED;
+        os_lock_enabled = true;
+        mpid_use_threads();
+    }
+    os_unlock_slow(&lock);
+}
+
 /* Locked by lock_to_leave(). */
 static int leave(void)
 {

@@ -35,6 +35,10 @@ int init_end(void);
 int init_start_session(char *why, size_t size);
 int init_end_session(void);
 
+/* Threads of the library call MPI from now on, beside the one that calls this: it must be one that
+ * may. */
+void init_use_threads(void);
+
 /* Of the world model: the thread level, and whether the calling thread is the one that started. */
 int init_thread_level(void);
 bool init_is_main_thread(void);

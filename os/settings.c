@@ -61,6 +61,9 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
     [OS_SETTING_KILL_AFTER_MS] = {"kill_after_ms", OS_TYPE_INT, "1000", "ms",
                                   "How long mpiexec leaves ranks between SIGTERM and SIGKILL when "
                                   "it ends a job.", OS_UNTIL_NEVER},
+    [OS_SETTING_IO_REPORT] = {"io_report", OS_TYPE_BOOL, "0", "",
+                              "Whether MPI_File_open says on stderr how the file will be accessed.",
+                              OS_UNTIL_END},
 };
 
 /* A text of the environment, or that was put. It stays, as another thread may be reading it, and

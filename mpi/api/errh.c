@@ -6,6 +6,7 @@
 
 #include "mpi/comm/comm.h"
 #include "mpi/errh.h"
+#include "mpi/io/file.h"
 #include "mpi/session.h"
 
 /* All functions of the union are pointers of one size, so that one NULL is as good as another. */
@@ -191,14 +192,16 @@ int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
 
 /* ---- files ---- */
 
-/* There are no open files: only MPI_FILE_NULL has an error handler. */
-static int check_file(MPI_File file, const char *function)
+/* Where a file has its error handler, or MPI_FILE_NULL. NULL, and *rc: not a file. */
+static struct errh_slot *file_slot(MPI_File handle, const char *function, int *rc)
 {
-    if (mpi_state != MPI_STATE_READY)
-        return errh_not_ready(function);
-    if (file != MPI_FILE_NULL)
-        return errh_no_file(MPI_ERR_FILE, function, "file %s is none", errh_name(file).text);
-    return MPI_SUCCESS;
+    struct file *file = file_from(handle);
+    if (file)
+        return &file->errhandler;
+    if (handle == MPI_FILE_NULL && mpi_state == MPI_STATE_READY)
+        return &errh_file_default;
+    *rc = file_bad(handle, function);
+    return NULL;
 }
 
 /*
@@ -207,7 +210,7 @@ static int check_file(MPI_File file, const char *function)
  * That of MPI_FILE_NULL serves errors that concern no open file, and is what files are opened
  * with; it is MPI_ERRORS_RETURN at first.
  *
- * file: MPI_FILE_NULL
+ * file: file, or MPI_FILE_NULL
  * errhandler: handler of MPI_File_create_errhandler; or MPI_ERRORS_ARE_FATAL: the job is ended;
  *   MPI_ERRORS_ABORT: the same; MPI_ERRORS_RETURN: the code is returned
  *
@@ -217,21 +220,22 @@ static int check_file(MPI_File file, const char *function)
  */
 int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
 {
-    int rc = check_file(file, __func__);
-    if (rc)
+    int rc;
+    struct errh_slot *slot = file_slot(file, __func__, &rc);
+    if (!slot)
         return rc;
     struct errhandler *new = errh_for(errhandler, ERRH_FILE);
     if (!new)
         return errh_no_file(MPI_ERR_ERRHANDLER, __func__, "errhandler %s is no error handler%s",
                             errh_name(errhandler).text, errh_from(errhandler) ? " for files" : "");
-    errh_set(&errh_file_default, new);
+    errh_set(slot, new);
     return MPI_SUCCESS;
 }
 
 /*
  * Tell the error handler of a file.
  *
- * file: MPI_FILE_NULL
+ * file: file, or MPI_FILE_NULL
  * errhandler: the handler; free it with MPI_Errhandler_free
  *
  * MPI_ERR_FILE: not a file.
@@ -241,12 +245,13 @@ int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
  */
 int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
 {
-    int rc = check_file(file, __func__);
-    if (rc)
+    int rc;
+    struct errh_slot *slot = file_slot(file, __func__, &rc);
+    if (!slot)
         return rc;
     if (!errhandler)
         return errh_no_file(MPI_ERR_ARG, __func__, "errhandler is NULL");
-    *errhandler = errh_give(errh_get(&errh_file_default));
+    *errhandler = errh_give(errh_get(slot));
     return MPI_SUCCESS;
 }
 
@@ -255,7 +260,7 @@ int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
  *
  * Returns MPI_SUCCESS where the handler returns.
  *
- * fh: MPI_FILE_NULL
+ * fh: file, or MPI_FILE_NULL
  * errorcode: the code that it is called with
  *
  * MPI_ERR_FILE: not a file.
@@ -265,11 +270,12 @@ int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
 int PMPI_File_call_errhandler(MPI_File fh, int errorcode)
 {
     char text[MPI_MAX_ERROR_STRING];
-    int rc = check_file(fh, __func__);
-    if (rc)
+    int rc;
+    struct errh_slot *slot = file_slot(fh, __func__, &rc);
+    if (!slot)
         return rc;
     (void)errh_string(errorcode, text);
-    (void)errh_raise_on(errh_get(&errh_file_default), fh, errorcode, text);
+    (void)errh_raise_on(errh_get(slot), fh, errorcode, text);
     return MPI_SUCCESS;
 }
 

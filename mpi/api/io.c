@@ -1,0 +1,1533 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Files (MPI-5.0 chapter 14): what each function asks of the I/O library. */
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "mpi/comm/comm.h"
+#include "mpi/errh.h"
+#include "mpi/io/file.h"
+#include "mpi/info.h"
+
+/* The end of a call: rc as the I/O library has returned it. */
+static int finish(struct file *file, int rc, const struct io_error *error, const char *function)
+{
+    return rc ? file_raise(file, rc, error, function) : MPI_SUCCESS;
+}
+
+/* A sentence of our own, on MPI_FILE_NULL. */
+static int refuse(int error_class, const char *text, const char *function)
+{
+    struct io_error error;
+    snprintf(error.text, sizeof(error.text), "%s", text);
+    return file_raise(NULL, error_class, &error, function);
+}
+
+/* Whether info is one; MPI_INFO_NULL is. */
+static bool is_info(MPI_Info info)
+{
+    return info == MPI_INFO_NULL || info_from(info);
+}
+
+/* ---- opening and closing ---- */
+
+/*
+ * Open a file.
+ *
+ * Collective over comm, whose processes give the same amode and the same file; where one cannot
+ * open it all return an error, and none has it open. The file has the error handler that
+ * MPI_FILE_NULL has; its view is of bytes, from the beginning. comm may be freed while the file is
+ * open.
+ *
+ * filename: its path. Names of drivers before a colon, ufs: and nfs:, choose how it is accessed.
+ * amode: MPI_MODE_RDONLY, MPI_MODE_WRONLY or MPI_MODE_RDWR, and the sum of any of MPI_MODE_CREATE,
+ *   MPI_MODE_EXCL, MPI_MODE_DELETE_ON_CLOSE, MPI_MODE_UNIQUE_OPEN, MPI_MODE_SEQUENTIAL and
+ *   MPI_MODE_APPEND
+ * info: hints as in doc/io.md, or MPI_INFO_NULL
+ * fh: the file, to be closed with MPI_File_close; MPI_FILE_NULL after an error
+ *
+ * MPI_ERR_COMM: comm is no communicator, or an intercommunicator.
+ * MPI_ERR_AMODE: amode is no such sum.
+ * MPI_ERR_NOT_SAME: the processes give different amodes.
+ * MPI_ERR_NO_SUCH_FILE: there is none, and amode lacks MPI_MODE_CREATE.
+ * MPI_ERR_FILE_EXISTS: there is one, and amode has MPI_MODE_EXCL.
+ * MPI_ERR_ACCESS, MPI_ERR_READ_ONLY, MPI_ERR_BAD_FILE, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA, MPI_ERR_IO:
+ *   the system does not open it.
+ *
+ * MPI-5.0 14.2.1
+ */
+int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
+{
+    struct io_error error;
+    struct comm *on = comm_from(comm);
+    if (fh)
+        *fh = MPI_FILE_NULL;
+    if (mpi_state != MPI_STATE_READY)
+        return errh_not_ready(__func__);
+    if (!on || on->remote)
+        return refuse(MPI_ERR_COMM, on ? "comm is an intercommunicator: a file is opened by one group"
+                                       : "comm is no communicator, or was freed", __func__);
+    if (!filename || !fh)
+        return file_no_pointer(NULL, filename ? "fh" : "filename", __func__);
+    if (!is_info(info))
+        return refuse(MPI_ERR_INFO, "info is no info object, or was freed", __func__);
+    const struct io_library *library = file_library(&error);
+    if (!library)
+        return file_raise(NULL, MPI_ERR_UNSUPPORTED_OPERATION, &error, __func__);
+    struct file *file = file_create();
+    if (!file)
+        return refuse(MPI_ERR_NO_MEM, "out of memory", __func__);
+    int rc = library->open(comm, filename, amode, info, &file->io, &error);
+    if (rc) {
+        file_destroy(file);
+        return file_raise(NULL, rc, &error, __func__);
+    }
+    *fh = (MPI_File)file;
+    return MPI_SUCCESS;
+}
+
+/*
+ * Close a file.
+ *
+ * Collective. The file is closed whatever is returned. What was written has reached the file system,
+ * but maybe not its disk: MPI_File_sync sees to that. Requests of the file must be complete.
+ *
+ * fh (inout): the file; then MPI_FILE_NULL
+ *
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not write what was still to be
+ *   written.
+ * MPI_ERR_OTHER: a split access or a request is under way.
+ *
+ * MPI-5.0 14.2.2
+ */
+int PMPI_File_close(MPI_File *fh)
+{
+    struct io_error error;
+    if (!fh)
+        return file_no_pointer(NULL, "fh", __func__);
+    struct file *file = file_from(*fh);
+    if (!file)
+        return file_bad(*fh, __func__);
+    int rc = file_io->close(file->io, &error);
+    rc = finish(file, rc, &error, __func__);
+    *fh = MPI_FILE_NULL;
+    file_destroy(file);
+    return rc;
+}
+
+/*
+ * Delete a file.
+ *
+ * By the calling process alone. What happens to processes that have it open is up to the file system.
+ *
+ * filename: its path, as MPI_File_open takes it
+ *
+ * MPI_ERR_NO_SUCH_FILE, MPI_ERR_ACCESS, MPI_ERR_READ_ONLY, MPI_ERR_FILE_IN_USE, MPI_ERR_IO: the
+ *   system does not delete it.
+ *
+ * MPI-5.0 14.2.3
+ */
+int PMPI_File_delete(const char *filename, MPI_Info info)
+{
+    struct io_error error;
+    if (mpi_state != MPI_STATE_READY)
+        return errh_not_ready(__func__);
+    if (!filename)
+        return file_no_pointer(NULL, "filename", __func__);
+    if (!is_info(info))
+        return refuse(MPI_ERR_INFO, "info is no info object, or was freed", __func__);
+    const struct io_library *library = file_library(&error);
+    int rc = library ? library->delete_file(filename, &error) : MPI_ERR_UNSUPPORTED_OPERATION;
+    return finish(NULL, rc, &error, __func__);
+}
+
+/* ---- what a file is ---- */
+
+/*
+ * Set the size of a file.
+ *
+ * Collective, with the same size in all processes. What is cut off is lost; what is added has no
+ * definite content until it is written. No file pointer moves.
+ *
+ * size: in bytes
+ *
+ * MPI_ERR_ARG: the size is negative.
+ * MPI_ERR_NOT_SAME: the processes give different sizes.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA, MPI_ERR_ACCESS: the system could not do it.
+ *
+ * MPI-5.0 14.2.4
+ */
+int PMPI_File_set_size(MPI_File fh, MPI_Offset size)
+{
+    struct io_error error;
+    struct file *file = file_from(fh);
+    if (!file)
+        return file_bad(fh, __func__);
+    return finish(file, file_io->set_size(file->io, size, false, &error), &error, __func__);
+}
+
+/*
+ * Have room on the storage for the first bytes of a file.
+ *
+ * Collective, with the same size in all processes. The file grows to that size where it is smaller,
+ * and does not change otherwise.
+ *
+ * size: in bytes
+ *
+ * MPI_ERR_ARG: the size is negative.
+ * MPI_ERR_NOT_SAME: the processes give different sizes.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA, MPI_ERR_ACCESS: the system could not do it.
+ *
+ * MPI-5.0 14.2.5
+ */
+int PMPI_File_preallocate(MPI_File fh, MPI_Offset size)
+{
+    struct io_error error;
+    struct file *file = file_from(fh);
+    if (!file)
+        return file_bad(fh, __func__);
+    return finish(file, file_io->set_size(file->io, size, true, &error), &error, __func__);
+}
+
+/*
+ * Tell the size of a file.
+ *
+ * size: in bytes
+ *
+ * MPI_ERR_ARG: size is NULL.
+ *
+ * MPI-5.0 14.2.6
+ */
+int PMPI_File_get_size(MPI_File fh, MPI_Offset *size)
+{
+    struct io_error error;
+    struct file *file = file_from(fh);
+    if (!file)
+        return file_bad(fh, __func__);
+    if (!size)
+        return file_no_pointer(file, "size", __func__);
+    return finish(file, file_io->get_size(file->io, size, &error), &error, __func__);
+}
+
+/*
+ * Give the group of the processes that have opened a file.
+ *
+ * group: the group; free it with MPI_Group_free
+ *
+ * MPI_ERR_ARG: group is NULL.
+ *
+ * MPI-5.0 14.2.7
+ */
+int PMPI_File_get_group(MPI_File fh, MPI_Group *group)
+{
+    struct io_error error;
+    struct file *file = file_from(fh);
+    if (!file)
+        return file_bad(fh, __func__);
+    if (!group)
+        return file_no_pointer(file, "group", __func__);
+    return finish(file, file_io->get_group(file->io, group, &error), &error, __func__);
+}
+
+/*
+ * Tell how a file was opened.
+ *
+ * amode: as MPI_File_open was given it
+ *
+ * MPI_ERR_ARG: amode is NULL.
+ *
+ * MPI-5.0 14.2.7
+ */
+int PMPI_File_get_amode(MPI_File fh, int *amode)
+{
+    struct file *file = file_from(fh);
+    if (!file)
+        return file_bad(fh, __func__);
+    if (!amode)
+        return file_no_pointer(file, "amode", __func__);
+    *amode = file_io->get_amode(file->io);
+    return MPI_SUCCESS;
+}
+
+/*
+ * Set hints of an open file.
+ *
+ * Collective. Hints that can only be set by MPI_File_open are left as they are.
+ *
+ * info: hints as in doc/io.md
+ *
+ * MPI-5.0 14.2.8
+ */
+int PMPI_File_set_info(MPI_File fh, MPI_Info info)
+{
+    struct io_error error;
+    struct file *file = file_from(fh);
+    if (!file)
+        return file_bad(fh, __func__);
+    int rc = MPI_SUCCESS;
+    if (!info_from(info)) {
+        rc = MPI_ERR_INFO;
+        snprintf(error.text, sizeof(error.text), "info is no info object, or was freed");
+    } else {
+        rc = file_io->set_info(file->io, info, &error);
+    }
+    return finish(file, rc, &error, __func__);
+}
+
+/*
+ * Tell the hints that a file is accessed by.
+ *
+ * info_used: a new info object; free it with MPI_Info_free
+ *
+ * MPI_ERR_ARG: info_used is NULL.
+ *
+ * MPI-5.0 14.2.8
+ */
+int PMPI_File_get_info(MPI_File fh, MPI_Info *info_used)
+{
+    struct io_error error;
+    struct file *file = file_from(fh);
+    if (!file)
+        return file_bad(fh, __func__);
+    if (!info_used)
+        return file_no_pointer(file, "info_used", __func__);
+    return finish(file, file_io->get_info(file->io, info_used, &error), &error, __func__);
+}
+
+/* ---- views ---- */
+
+/*
+ * Set which part of a file the process sees, and as what.
+ *
+ * Collective: datarep and the extent of etype are the same in all processes, the rest may differ.
+ * The file's pointers go to the beginning of the view.
+ *
+ * disp: byte where the view begins; MPI_DISPLACEMENT_CURRENT with MPI_MODE_SEQUENTIAL
+ * etype: unit of offsets
+ * filetype: made of etype, of which it shows the parts of the file; repeated from disp on
+ * datarep: "native", "internal", "external32", or one of MPI_Register_datarep
+ * info: hints as in doc/io.md, or MPI_INFO_NULL
+ *
+ * MPI_ERR_TYPE: a type is none or not committed.
+ * MPI_ERR_IO: a type has offsets that are negative or decrease, or, for writing, parts that overlap.
+ * MPI_ERR_ARG: disp is negative, datarep is NULL, or filetype is not made of whole etypes.
+ * MPI_ERR_UNSUPPORTED_DATAREP: there is no such representation, or it is not for these types.
+ * MPI_ERR_NOT_SAME: datarep, or the extent of etype, is not the same in all processes.
+ *
+ * MPI-5.0 14.3
+ */
+int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
+                       const char *datarep, MPI_Info info)
+{
+    struct io_error error;
+    struct file *file = file_from(fh);
+    if (!file)
+        return file_bad(fh, __func__);
+    struct io_view view = {disp, etype, filetype, datarep, is_info(info) ? info : MPI_INFO_NULL};
+    int rc = file_io->set_view(file->io, &view, &error);
+    if (!rc && !is_info(info)) {
+        rc = MPI_ERR_INFO;
+        snprintf(error.text, sizeof(error.text), "info is no info object, or was freed");
+    }
+    return finish(file, rc, &error, __func__);
+}
+
+/*
+ * Tell the view of a file.
+ *
+ * disp: byte where the view begins
+ * etype, filetype: new types that are to be freed; or the predefined ones
+ * datarep (out): room for MPI_MAX_DATAREP_STRING characters
+ *
+ * MPI_ERR_ARG: a pointer is NULL.
+ *
+ * MPI-5.0 14.3
+ */
+int PMPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype,
+                       char *datarep)
+{
+    struct io_error error;
+    struct io_view view;
+    struct file *file = file_from(fh);
+    if (!file)
+        return file_bad(fh, __func__);
+    if (!disp || !etype || !filetype || !datarep)
+        return file_no_pointer(file, !disp ? "disp" : !etype ? "etype" : !filetype ? "filetype"
+                                                                                  : "datarep",
+                               __func__);
+    int rc = file_io->get_view(file->io, &view, datarep, &error);
+    if (!rc) {
+        *disp = view.disp;
+        *etype = view.etype;
+        *filetype = view.filetype;
+    }
+    return finish(file, rc, &error, __func__);
+}
+
+/*
+ * Tell where an offset of the view is in the file.
+ *
+ * offset: in elementary types of the view
+ * disp: in bytes of the file
+ *
+ * MPI_ERR_ARG: disp is NULL, or the offset is negative.
+ *
+ * MPI-5.0 14.4.3
+ */
+int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
+{
+    struct io_error error;
+    struct file *file = file_from(fh);
+    if (!file)
+        return file_bad(fh, __func__);
+    if (!disp)
+        return file_no_pointer(file, "disp", __func__);
+    return finish(file, file_io->get_byte_offset(file->io, offset, disp, &error), &error, __func__);
+}
+
+static int type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent, const char *function)
+{
+    struct io_error error;
+    struct file *file = file_from(fh);
+    if (!file)
+        return file_bad(fh, function);
+    return finish(file, file_io->get_type_extent(file->io, datatype, extent, &error), &error,
+                  function);
+}
+
+/*
+ * Tell the extent of a type in the file.
+ *
+ * That is its extent in the data representation of the view.
+ *
+ * extent: in bytes
+ *
+ * MPI_ERR_ARG: extent is NULL.
+ *
+ * MPI-5.0 14.5.1
+ */
+int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
+{
+    MPI_Count wide;
+    if (!extent)
+        return file_no_pointer(file_from(fh), "extent", __func__);
+    int rc = type_extent(fh, datatype, &wide, __func__);
+    if (!rc)
+        *extent = wide;
+    return rc;
+}
+
+int PMPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent)
+{
+    if (!extent)
+        return file_no_pointer(file_from(fh), "extent", __func__);
+    return type_extent(fh, datatype, extent, __func__);
+}
+
+static int register_datarep(const char *name, const struct io_datarep *datarep,
+                            const char *function)
+{
+    struct io_error error;
+    if (mpi_state != MPI_STATE_READY)
+        return errh_not_ready(function);
+    if (!name)
+        return file_no_pointer(NULL, "datarep", function);
+    const struct io_library *library = file_library(&error);
+    int rc = library ? library->register_datarep(name, datarep, &error)
+                     : MPI_ERR_UNSUPPORTED_OPERATION;
+    return finish(NULL, rc, &error, function);
+}
+
+/*
+ * Make a data representation known.
+ *
+ * For this process, as long as it lives. The conversion functions are called while data are read and
+ * written, maybe by a thread of the library.
+ *
+ * datarep (in): its name, for MPI_File_set_view
+ * read_conversion_fn: makes data of the file those of memory; or MPI_CONVERSION_FN_NULL: they are the
+ *   same
+ * write_conversion_fn: the inverse
+ * dtype_file_extent_fn: tells the extent of a predefined type in the file
+ *
+ * MPI_ERR_DUP_DATAREP: there is one of that name.
+ * MPI_ERR_ARG: a pointer is NULL, or the name is longer than MPI_MAX_DATAREP_STRING - 1 characters.
+ *
+ * MPI-5.0 14.5.3
+ */
+int PMPI_Register_datarep(const char *datarep, MPI_Datarep_conversion_function *read_conversion_fn,
+                          MPI_Datarep_conversion_function *write_conversion_fn,
+                          MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state)
+{
+    struct io_datarep what = {.read = read_conversion_fn, .write = write_conversion_fn,
+                              .extent = dtype_file_extent_fn, .extra_state = extra_state};
+    return register_datarep(datarep, &what, __func__);
+}
+
+int PMPI_Register_datarep_c(const char *datarep,
+                            MPI_Datarep_conversion_function_c *read_conversion_fn,
+                            MPI_Datarep_conversion_function_c *write_conversion_fn,
+                            MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state)
+{
+    struct io_datarep what = {.read_c = read_conversion_fn, .write_c = write_conversion_fn,
+                              .extent = dtype_file_extent_fn, .extra_state = extra_state};
+    return register_datarep(datarep, &what, __func__);
+}
+
+/* ---- pointers ---- */
+
+static int seek(MPI_File fh, enum io_pointer pointer, MPI_Offset offset, int whence,
+                const char *function)
+{
+    struct io_error error;
+    struct file *file = file_from(fh);
+    if (!file)
+        return file_bad(fh, function);
+    return finish(file, file_io->seek(file->io, pointer, offset, whence, &error), &error, function);
+}
+
+static int position(MPI_File fh, enum io_pointer pointer, MPI_Offset *offset, const char *function)
+{
+    struct io_error error;
+    struct file *file = file_from(fh);
+    if (!file)
+        return file_bad(fh, function);
+    if (!offset)
+        return file_no_pointer(file, "offset", function);
+    return finish(file, file_io->get_position(file->io, pointer, offset, &error), &error, function);
+}
+
+/*
+ * Move the individual file pointer.
+ *
+ * offset: in elementary types of the view
+ * whence: MPI_SEEK_SET: from the beginning; MPI_SEEK_CUR: from where it is; MPI_SEEK_END: from the
+ *   end of the file
+ *
+ * MPI_ERR_ARG: whence is none of them, or the pointer would go before the beginning.
+ * MPI_ERR_UNSUPPORTED_OPERATION: the file was opened with MPI_MODE_SEQUENTIAL.
+ *
+ * MPI-5.0 14.4.3
+ */
+int PMPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
+{
+    return seek(fh, IO_INDIVIDUAL, offset, whence, __func__);
+}
+
+/*
+ * Tell where the individual file pointer is.
+ *
+ * offset: in elementary types of the view
+ *
+ * MPI_ERR_ARG: offset is NULL.
+ * MPI_ERR_UNSUPPORTED_OPERATION: the file was opened with MPI_MODE_SEQUENTIAL.
+ *
+ * MPI-5.0 14.4.3
+ */
+int PMPI_File_get_position(MPI_File fh, MPI_Offset *offset)
+{
+    return position(fh, IO_INDIVIDUAL, offset, __func__);
+}
+
+/*
+ * Move the shared file pointer.
+ *
+ * Collective, with the same arguments in all processes.
+ *
+ * offset: in elementary types of the view
+ * whence: MPI_SEEK_SET: from the beginning; MPI_SEEK_CUR: from where it is; MPI_SEEK_END: from the
+ *   end of the file
+ *
+ * MPI_ERR_ARG: whence is none of them, or the pointer would go before the beginning.
+ * MPI_ERR_NOT_SAME: the processes give different arguments.
+ * MPI_ERR_UNSUPPORTED_OPERATION: the file was opened with MPI_MODE_SEQUENTIAL.
+ *
+ * MPI-5.0 14.4.4
+ */
+int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
+{
+    return seek(fh, IO_SHARED, offset, whence, __func__);
+}
+
+/*
+ * Tell where the shared file pointer is.
+ *
+ * offset: in elementary types of the view
+ *
+ * MPI_ERR_ARG: offset is NULL.
+ * MPI_ERR_UNSUPPORTED_OPERATION: the file was opened with MPI_MODE_SEQUENTIAL.
+ *
+ * MPI-5.0 14.4.4
+ */
+int PMPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
+{
+    return position(fh, IO_SHARED, offset, __func__);
+}
+
+/* ---- what others see ---- */
+
+/*
+ * Choose whether accesses are atomic.
+ *
+ * Collective, with the same flag in all processes. In atomic mode what one process has written all
+ * processes of the file read from then on, and accesses that overlap come one after the other. A new
+ * file is not in it.
+ *
+ * flag (in): 1: it is; 0: it is not
+ *
+ * MPI_ERR_NOT_SAME: the processes give different flags.
+ * MPI_ERR_UNSUPPORTED_OPERATION: several processes have the file open, and its file system has no
+ *   locks.
+ *
+ * MPI-5.0 14.6.1
+ */
+int PMPI_File_set_atomicity(MPI_File fh, int flag)
+{
+    struct io_error error;
+    struct file *file = file_from(fh);
+    if (!file)
+        return file_bad(fh, __func__);
+    return finish(file, file_io->set_atomicity(file->io, flag != 0, &error), &error, __func__);
+}
+
+/*
+ * Tell whether accesses are atomic.
+ *
+ * flag: 1 where they are, else 0
+ *
+ * MPI_ERR_ARG: flag is NULL.
+ *
+ * MPI-5.0 14.6.1
+ */
+int PMPI_File_get_atomicity(MPI_File fh, int *flag)
+{
+    struct file *file = file_from(fh);
+    if (!file)
+        return file_bad(fh, __func__);
+    if (!flag)
+        return file_no_pointer(file, "flag", __func__);
+    *flag = file_io->get_atomicity(file->io);
+    return MPI_SUCCESS;
+}
+
+/*
+ * Have what was written on the storage, and seen by others.
+ *
+ * Collective. What the processes wrote before the call others read after it.
+ *
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not write it.
+ * MPI_ERR_OTHER: a split access or a request is under way.
+ *
+ * MPI-5.0 14.6.1
+ */
+int PMPI_File_sync(MPI_File fh)
+{
+    struct io_error error;
+    struct file *file = file_from(fh);
+    if (!file)
+        return file_bad(fh, __func__);
+    return finish(file, file_io->sync(file->io, &error), &error, __func__);
+}
+
+/* ---- access to data ---- */
+
+static int run_access(MPI_File fh, const struct io_access *what, const char *function)
+{
+    struct io_error error;
+    struct file *file = file_from(fh);
+    if (!file)
+        return file_bad(fh, function);
+    if (what->form == IO_NONBLOCKING && !what->request)
+        return file_no_pointer(file, "request", function);
+    return finish(file, file_io->access(file->io, fh, what, &error), &error, function);
+}
+
+static int end_access(MPI_File fh, const struct io_access *begun, const char *function)
+{
+    struct io_error error;
+    struct file *file = file_from(fh);
+    if (!file)
+        return file_bad(fh, function);
+    return finish(file, file_io->end(file->io, begun, &error), &error, function);
+}
+
+/* ---- reading ---- */
+
+/*
+ * Read from a file at an offset.
+ *
+ * Returns when the data are in buf.
+ *
+ * offset: where, in elementary types of the view, from its beginning
+ * buf: place for the data
+ * status: how much was read, which is less at the end of the file; or MPI_STATUS_IGNORE
+ *
+ * MPI_ERR_ACCESS: the file was not opened for that.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ * MPI_ERR_UNSUPPORTED_OPERATION: the file was opened with MPI_MODE_SEQUENTIAL.
+ * MPI_ERR_ARG: the offset is negative, or the data are no whole number of elementary types.
+ *
+ * MPI-5.0 14.4.2
+ */
+int PMPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
+                        MPI_Datatype datatype, MPI_Status *status)
+{
+    struct io_access what = {.pointer = IO_AT, .offset = offset, .buf = buf, .count = count,
+                             .type = datatype, .status = status};
+    return run_access(fh, &what, __func__);
+}
+
+/*
+ * Read from a file at an offset, all processes together.
+ *
+ * Returns when the data are in buf.
+ *
+ * Collective: all processes that have opened the file call it, each with data of its own, maybe
+ * none. Where one of them fails all return an error.
+ *
+ * offset: where, in elementary types of the view, from its beginning
+ * buf: place for the data
+ * status: how much was read, which is less at the end of the file; or MPI_STATUS_IGNORE
+ *
+ * MPI_ERR_ACCESS: the file was not opened for that.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ * MPI_ERR_UNSUPPORTED_OPERATION: the file was opened with MPI_MODE_SEQUENTIAL.
+ * MPI_ERR_ARG: the offset is negative, or the data are no whole number of elementary types.
+ *
+ * MPI-5.0 14.4.2
+ */
+int PMPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
+                            MPI_Datatype datatype, MPI_Status *status)
+{
+    struct io_access what = {.collective = true, .pointer = IO_AT, .offset = offset, .buf = buf,
+                             .count = count, .type = datatype, .status = status};
+    return run_access(fh, &what, __func__);
+}
+
+/*
+ * Read from a file at the individual file pointer.
+ *
+ * Returns when the data are in buf. The pointer moves on by what was asked for.
+ *
+ * buf: place for the data
+ * status: how much was read, which is less at the end of the file; or MPI_STATUS_IGNORE
+ *
+ * MPI_ERR_ACCESS: the file was not opened for that.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ * MPI_ERR_UNSUPPORTED_OPERATION: the file was opened with MPI_MODE_SEQUENTIAL.
+ * MPI_ERR_ARG: the data are no whole number of elementary types.
+ *
+ * MPI-5.0 14.4.3
+ */
+int PMPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+                     MPI_Status *status)
+{
+    struct io_access what = {.pointer = IO_INDIVIDUAL, .buf = buf, .count = count, .type = datatype,
+                             .status = status};
+    return run_access(fh, &what, __func__);
+}
+
+/*
+ * Read from a file at the individual file pointer, all processes together.
+ *
+ * Returns when the data are in buf. The pointer moves on by what was asked for.
+ *
+ * Collective: all processes that have opened the file call it, each with data of its own, maybe
+ * none. Where one of them fails all return an error.
+ *
+ * buf: place for the data
+ * status: how much was read, which is less at the end of the file; or MPI_STATUS_IGNORE
+ *
+ * MPI_ERR_ACCESS: the file was not opened for that.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ * MPI_ERR_UNSUPPORTED_OPERATION: the file was opened with MPI_MODE_SEQUENTIAL.
+ * MPI_ERR_ARG: the data are no whole number of elementary types.
+ *
+ * MPI-5.0 14.4.3
+ */
+int PMPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+                         MPI_Status *status)
+{
+    struct io_access what = {.collective = true, .pointer = IO_INDIVIDUAL, .buf = buf,
+                             .count = count, .type = datatype, .status = status};
+    return run_access(fh, &what, __func__);
+}
+
+/*
+ * Read from a file at the shared file pointer.
+ *
+ * Returns when the data are in buf. The pointer moves on by what was asked for, for all processes;
+ * which of several comes first is left open.
+ *
+ * buf: place for the data
+ * status: how much was read, which is less at the end of the file; or MPI_STATUS_IGNORE
+ *
+ * MPI_ERR_ACCESS: the file was not opened for that.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ * MPI_ERR_ARG: the data are no whole number of elementary types.
+ *
+ * MPI-5.0 14.4.4
+ */
+int PMPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+                            MPI_Status *status)
+{
+    struct io_access what = {.pointer = IO_SHARED, .buf = buf, .count = count, .type = datatype,
+                             .status = status};
+    return run_access(fh, &what, __func__);
+}
+
+/*
+ * Read from a file at the shared file pointer, in the order of ranks.
+ *
+ * Returns when the data are in buf. Each process comes after those of lower rank, and the pointer
+ * moves on by what all have asked for.
+ *
+ * Collective: all processes that have opened the file call it, each with data of its own, maybe
+ * none. Where one of them fails all return an error.
+ *
+ * buf: place for the data
+ * status: how much was read, which is less at the end of the file; or MPI_STATUS_IGNORE
+ *
+ * MPI_ERR_ACCESS: the file was not opened for that.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ * MPI_ERR_ARG: the data are no whole number of elementary types.
+ *
+ * MPI-5.0 14.4.4
+ */
+int PMPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+                             MPI_Status *status)
+{
+    struct io_access what = {.collective = true, .pointer = IO_ORDERED, .buf = buf, .count = count,
+                             .type = datatype, .status = status};
+    return run_access(fh, &what, __func__);
+}
+
+/*
+ * Begin to read from a file at an offset.
+ *
+ * Returns at once; a thread of the library does it, and buf is left alone until the request is
+ * complete.
+ *
+ * offset: where, in elementary types of the view, from its beginning
+ * buf: place for the data
+ *
+ * MPI_ERR_ACCESS: the file was not opened for that.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ * MPI_ERR_UNSUPPORTED_OPERATION: the file was opened with MPI_MODE_SEQUENTIAL.
+ * MPI_ERR_ARG: the offset is negative, or the data are no whole number of elementary types.
+ *
+ * MPI-5.0 14.4.2
+ */
+int PMPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
+                         MPI_Datatype datatype, MPI_Request *request)
+{
+    struct io_access what = {.pointer = IO_AT, .form = IO_NONBLOCKING, .offset = offset, .buf = buf,
+                             .count = count, .type = datatype, .request = request};
+    return run_access(fh, &what, __func__);
+}
+
+/*
+ * Begin to read from a file at an offset, all processes together.
+ *
+ * Returns at once; a thread of the library does it, and buf is left alone until the request is
+ * complete.
+ *
+ * Collective: all processes that have opened the file call it, each with data of its own, maybe
+ * none. Where one of them fails all return an error.
+ *
+ * offset: where, in elementary types of the view, from its beginning
+ * buf: place for the data
+ *
+ * MPI_ERR_ACCESS: the file was not opened for that.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ * MPI_ERR_UNSUPPORTED_OPERATION: the file was opened with MPI_MODE_SEQUENTIAL.
+ * MPI_ERR_ARG: the offset is negative, or the data are no whole number of elementary types.
+ *
+ * MPI-5.0 14.4.2
+ */
+int PMPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
+                             MPI_Datatype datatype, MPI_Request *request)
+{
+    struct io_access what = {.collective = true, .pointer = IO_AT, .form = IO_NONBLOCKING,
+                             .offset = offset, .buf = buf, .count = count, .type = datatype,
+                             .request = request};
+    return run_access(fh, &what, __func__);
+}
+
+/*
+ * Begin to read from a file at the individual file pointer.
+ *
+ * Returns at once; a thread of the library does it, and buf is left alone until the request is
+ * complete. The pointer moves on by what was asked for, now.
+ *
+ * buf: place for the data
+ *
+ * MPI_ERR_ACCESS: the file was not opened for that.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ * MPI_ERR_UNSUPPORTED_OPERATION: the file was opened with MPI_MODE_SEQUENTIAL.
+ * MPI_ERR_ARG: the data are no whole number of elementary types.
+ *
+ * MPI-5.0 14.4.3
+ */
+int PMPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+                      MPI_Request *request)
+{
+    struct io_access what = {.pointer = IO_INDIVIDUAL, .form = IO_NONBLOCKING, .buf = buf,
+                             .count = count, .type = datatype, .request = request};
+    return run_access(fh, &what, __func__);
+}
+
+/*
+ * Begin to read from a file at the individual file pointer, all processes together.
+ *
+ * Returns at once; a thread of the library does it, and buf is left alone until the request is
+ * complete. The pointer moves on by what was asked for, now.
+ *
+ * Collective: all processes that have opened the file call it, each with data of its own, maybe
+ * none. Where one of them fails all return an error.
+ *
+ * buf: place for the data
+ *
+ * MPI_ERR_ACCESS: the file was not opened for that.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ * MPI_ERR_UNSUPPORTED_OPERATION: the file was opened with MPI_MODE_SEQUENTIAL.
+ * MPI_ERR_ARG: the data are no whole number of elementary types.
+ *
+ * MPI-5.0 14.4.3
+ */
+int PMPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+                          MPI_Request *request)
+{
+    struct io_access what = {.collective = true, .pointer = IO_INDIVIDUAL, .form = IO_NONBLOCKING,
+                             .buf = buf, .count = count, .type = datatype, .request = request};
+    return run_access(fh, &what, __func__);
+}
+
+/*
+ * Begin to read from a file at the shared file pointer.
+ *
+ * Returns at once; a thread of the library does it, and buf is left alone until the request is
+ * complete. The pointer moves on by what was asked for, for all processes; which of several comes
+ * first is left open.
+ *
+ * buf: place for the data
+ *
+ * MPI_ERR_ACCESS: the file was not opened for that.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ * MPI_ERR_ARG: the data are no whole number of elementary types.
+ *
+ * MPI-5.0 14.4.4
+ */
+int PMPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+                             MPI_Request *request)
+{
+    struct io_access what = {.pointer = IO_SHARED, .form = IO_NONBLOCKING, .buf = buf,
+                             .count = count, .type = datatype, .request = request};
+    return run_access(fh, &what, __func__);
+}
+
+/*
+ * Begin to read from a file at an offset, all processes together.
+ *
+ * buf is left alone until the function that ends in _end is called. One such access may be under
+ * way on a file.
+ *
+ * Collective: all processes that have opened the file call it, each with data of its own, maybe
+ * none. Where one of them fails all return an error.
+ *
+ * offset: where, in elementary types of the view, from its beginning
+ * buf: place for the data
+ *
+ * MPI_ERR_OTHER: another split access is under way.
+ * MPI_ERR_ACCESS: the file was not opened for that.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ * MPI_ERR_UNSUPPORTED_OPERATION: the file was opened with MPI_MODE_SEQUENTIAL.
+ * MPI_ERR_ARG: the offset is negative, or the data are no whole number of elementary types.
+ *
+ * MPI-5.0 14.4.5
+ */
+int PMPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
+                                  MPI_Datatype datatype)
+{
+    struct io_access what = {.collective = true, .pointer = IO_AT, .form = IO_BEGIN,
+                             .offset = offset, .buf = buf, .count = count, .type = datatype};
+    return run_access(fh, &what, __func__);
+}
+
+/*
+ * End a split collective read.
+ *
+ * That which MPI_File_read_at_all_begin began. The data are in buf then. Collective.
+ *
+ * buf: that of the call that began it
+ * status: how much was read, which is less at the end of the file; or MPI_STATUS_IGNORE
+ *
+ * MPI_ERR_OTHER: no such access is under way.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ *
+ * MPI-5.0 14.4.5
+ */
+int PMPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status)
+{
+    struct io_access what = {.collective = true, .pointer = IO_AT, .form = IO_BEGIN,
+                             .buf = buf, .status = status};
+    return end_access(fh, &what, __func__);
+}
+
+/*
+ * Begin to read from a file at the individual file pointer, all processes together.
+ *
+ * buf is left alone until the function that ends in _end is called. One such access may be under
+ * way on a file. The pointer moves on by what was asked for.
+ *
+ * Collective: all processes that have opened the file call it, each with data of its own, maybe
+ * none. Where one of them fails all return an error.
+ *
+ * buf: place for the data
+ *
+ * MPI_ERR_OTHER: another split access is under way.
+ * MPI_ERR_ACCESS: the file was not opened for that.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ * MPI_ERR_UNSUPPORTED_OPERATION: the file was opened with MPI_MODE_SEQUENTIAL.
+ * MPI_ERR_ARG: the data are no whole number of elementary types.
+ *
+ * MPI-5.0 14.4.5
+ */
+int PMPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype)
+{
+    struct io_access what = {.collective = true, .pointer = IO_INDIVIDUAL, .form = IO_BEGIN,
+                             .buf = buf, .count = count, .type = datatype};
+    return run_access(fh, &what, __func__);
+}
+
+/*
+ * End a split collective read.
+ *
+ * That which MPI_File_read_all_begin began. The data are in buf then. Collective.
+ *
+ * buf: that of the call that began it
+ * status: how much was read, which is less at the end of the file; or MPI_STATUS_IGNORE
+ *
+ * MPI_ERR_OTHER: no such access is under way.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ *
+ * MPI-5.0 14.4.5
+ */
+int PMPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status)
+{
+    struct io_access what = {.collective = true, .pointer = IO_INDIVIDUAL, .form = IO_BEGIN,
+                             .buf = buf, .status = status};
+    return end_access(fh, &what, __func__);
+}
+
+/*
+ * Begin to read from a file at the shared file pointer, in the order of ranks.
+ *
+ * buf is left alone until the function that ends in _end is called. One such access may be under
+ * way on a file. Each process comes after those of lower rank, and the pointer moves on by what all
+ * have asked for.
+ *
+ * Collective: all processes that have opened the file call it, each with data of its own, maybe
+ * none. Where one of them fails all return an error.
+ *
+ * buf: place for the data
+ *
+ * MPI_ERR_OTHER: another split access is under way.
+ * MPI_ERR_ACCESS: the file was not opened for that.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ * MPI_ERR_ARG: the data are no whole number of elementary types.
+ *
+ * MPI-5.0 14.4.5
+ */
+int PMPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype)
+{
+    struct io_access what = {.collective = true, .pointer = IO_ORDERED, .form = IO_BEGIN,
+                             .buf = buf, .count = count, .type = datatype};
+    return run_access(fh, &what, __func__);
+}
+
+/*
+ * End a split collective read.
+ *
+ * That which MPI_File_read_ordered_begin began. The data are in buf then. Collective.
+ *
+ * buf: that of the call that began it
+ * status: how much was read, which is less at the end of the file; or MPI_STATUS_IGNORE
+ *
+ * MPI_ERR_OTHER: no such access is under way.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ *
+ * MPI-5.0 14.4.5
+ */
+int PMPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status)
+{
+    struct io_access what = {.collective = true, .pointer = IO_ORDERED, .form = IO_BEGIN,
+                             .buf = buf, .status = status};
+    return end_access(fh, &what, __func__);
+}
+
+/* ---- writing ---- */
+
+/*
+ * Write to a file at an offset.
+ *
+ * Returns when buf may be changed again.
+ *
+ * offset: where, in elementary types of the view, from its beginning
+ * buf: what is written; it is only read
+ * status: how much was written; or MPI_STATUS_IGNORE
+ *
+ * MPI_ERR_ACCESS: the file was not opened for that.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ * MPI_ERR_UNSUPPORTED_OPERATION: the file was opened with MPI_MODE_SEQUENTIAL.
+ * MPI_ERR_ARG: the offset is negative, or the data are no whole number of elementary types.
+ *
+ * MPI-5.0 14.4.2
+ */
+int PMPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
+                         MPI_Datatype datatype, MPI_Status *status)
+{
+    struct io_access what = {.write = true, .pointer = IO_AT, .offset = offset,
+                             .buf = (void *)(uintptr_t)buf, .count = count, .type = datatype,
+                             .status = status};
+    return run_access(fh, &what, __func__);
+}
+
+/*
+ * Write to a file at an offset, all processes together.
+ *
+ * Returns when buf may be changed again.
+ *
+ * Collective: all processes that have opened the file call it, each with data of its own, maybe
+ * none. Where one of them fails all return an error.
+ *
+ * offset: where, in elementary types of the view, from its beginning
+ * buf: what is written; it is only read
+ * status: how much was written; or MPI_STATUS_IGNORE
+ *
+ * MPI_ERR_ACCESS: the file was not opened for that.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ * MPI_ERR_UNSUPPORTED_OPERATION: the file was opened with MPI_MODE_SEQUENTIAL.
+ * MPI_ERR_ARG: the offset is negative, or the data are no whole number of elementary types.
+ *
+ * MPI-5.0 14.4.2
+ */
+int PMPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
+                             MPI_Datatype datatype, MPI_Status *status)
+{
+    struct io_access what = {.write = true, .collective = true, .pointer = IO_AT, .offset = offset,
+                             .buf = (void *)(uintptr_t)buf, .count = count, .type = datatype,
+                             .status = status};
+    return run_access(fh, &what, __func__);
+}
+
+/*
+ * Write to a file at the individual file pointer.
+ *
+ * Returns when buf may be changed again. The pointer moves on by what was asked for.
+ *
+ * buf: what is written; it is only read
+ * status: how much was written; or MPI_STATUS_IGNORE
+ *
+ * MPI_ERR_ACCESS: the file was not opened for that.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ * MPI_ERR_UNSUPPORTED_OPERATION: the file was opened with MPI_MODE_SEQUENTIAL.
+ * MPI_ERR_ARG: the data are no whole number of elementary types.
+ *
+ * MPI-5.0 14.4.3
+ */
+int PMPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+                      MPI_Status *status)
+{
+    struct io_access what = {.write = true, .pointer = IO_INDIVIDUAL, .buf = (void *)(uintptr_t)buf,
+                             .count = count, .type = datatype, .status = status};
+    return run_access(fh, &what, __func__);
+}
+
+/*
+ * Write to a file at the individual file pointer, all processes together.
+ *
+ * Returns when buf may be changed again. The pointer moves on by what was asked for.
+ *
+ * Collective: all processes that have opened the file call it, each with data of its own, maybe
+ * none. Where one of them fails all return an error.
+ *
+ * buf: what is written; it is only read
+ * status: how much was written; or MPI_STATUS_IGNORE
+ *
+ * MPI_ERR_ACCESS: the file was not opened for that.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ * MPI_ERR_UNSUPPORTED_OPERATION: the file was opened with MPI_MODE_SEQUENTIAL.
+ * MPI_ERR_ARG: the data are no whole number of elementary types.
+ *
+ * MPI-5.0 14.4.3
+ */
+int PMPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+                          MPI_Status *status)
+{
+    struct io_access what = {.write = true, .collective = true, .pointer = IO_INDIVIDUAL,
+                             .buf = (void *)(uintptr_t)buf, .count = count, .type = datatype,
+                             .status = status};
+    return run_access(fh, &what, __func__);
+}
+
+/*
+ * Write to a file at the shared file pointer.
+ *
+ * Returns when buf may be changed again. The pointer moves on by what was asked for, for all
+ * processes; which of several comes first is left open.
+ *
+ * buf: what is written; it is only read
+ * status: how much was written; or MPI_STATUS_IGNORE
+ *
+ * MPI_ERR_ACCESS: the file was not opened for that.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ * MPI_ERR_ARG: the data are no whole number of elementary types.
+ *
+ * MPI-5.0 14.4.4
+ */
+int PMPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+                             MPI_Status *status)
+{
+    struct io_access what = {.write = true, .pointer = IO_SHARED, .buf = (void *)(uintptr_t)buf,
+                             .count = count, .type = datatype, .status = status};
+    return run_access(fh, &what, __func__);
+}
+
+/*
+ * Write to a file at the shared file pointer, in the order of ranks.
+ *
+ * Returns when buf may be changed again. Each process comes after those of lower rank, and the
+ * pointer moves on by what all have asked for.
+ *
+ * Collective: all processes that have opened the file call it, each with data of its own, maybe
+ * none. Where one of them fails all return an error.
+ *
+ * buf: what is written; it is only read
+ * status: how much was written; or MPI_STATUS_IGNORE
+ *
+ * MPI_ERR_ACCESS: the file was not opened for that.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ * MPI_ERR_ARG: the data are no whole number of elementary types.
+ *
+ * MPI-5.0 14.4.4
+ */
+int PMPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+                              MPI_Status *status)
+{
+    struct io_access what = {.write = true, .collective = true, .pointer = IO_ORDERED,
+                             .buf = (void *)(uintptr_t)buf, .count = count, .type = datatype,
+                             .status = status};
+    return run_access(fh, &what, __func__);
+}
+
+/*
+ * Begin to write to a file at an offset.
+ *
+ * Returns at once; a thread of the library does it, and buf is left alone until the request is
+ * complete.
+ *
+ * offset: where, in elementary types of the view, from its beginning
+ * buf: what is written; it is only read
+ *
+ * MPI_ERR_ACCESS: the file was not opened for that.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ * MPI_ERR_UNSUPPORTED_OPERATION: the file was opened with MPI_MODE_SEQUENTIAL.
+ * MPI_ERR_ARG: the offset is negative, or the data are no whole number of elementary types.
+ *
+ * MPI-5.0 14.4.2
+ */
+int PMPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
+                          MPI_Datatype datatype, MPI_Request *request)
+{
+    struct io_access what = {.write = true, .pointer = IO_AT, .form = IO_NONBLOCKING,
+                             .offset = offset, .buf = (void *)(uintptr_t)buf, .count = count,
+                             .type = datatype, .request = request};
+    return run_access(fh, &what, __func__);
+}
+
+/*
+ * Begin to write to a file at an offset, all processes together.
+ *
+ * Returns at once; a thread of the library does it, and buf is left alone until the request is
+ * complete.
+ *
+ * Collective: all processes that have opened the file call it, each with data of its own, maybe
+ * none. Where one of them fails all return an error.
+ *
+ * offset: where, in elementary types of the view, from its beginning
+ * buf: what is written; it is only read
+ *
+ * MPI_ERR_ACCESS: the file was not opened for that.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ * MPI_ERR_UNSUPPORTED_OPERATION: the file was opened with MPI_MODE_SEQUENTIAL.
+ * MPI_ERR_ARG: the offset is negative, or the data are no whole number of elementary types.
+ *
+ * MPI-5.0 14.4.2
+ */
+int PMPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
+                              MPI_Datatype datatype, MPI_Request *request)
+{
+    struct io_access what = {.write = true, .collective = true, .pointer = IO_AT,
+                             .form = IO_NONBLOCKING, .offset = offset,
+                             .buf = (void *)(uintptr_t)buf, .count = count, .type = datatype,
+                             .request = request};
+    return run_access(fh, &what, __func__);
+}
+
+/*
+ * Begin to write to a file at the individual file pointer.
+ *
+ * Returns at once; a thread of the library does it, and buf is left alone until the request is
+ * complete. The pointer moves on by what was asked for, now.
+ *
+ * buf: what is written; it is only read
+ *
+ * MPI_ERR_ACCESS: the file was not opened for that.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ * MPI_ERR_UNSUPPORTED_OPERATION: the file was opened with MPI_MODE_SEQUENTIAL.
+ * MPI_ERR_ARG: the data are no whole number of elementary types.
+ *
+ * MPI-5.0 14.4.3
+ */
+int PMPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+                       MPI_Request *request)
+{
+    struct io_access what = {.write = true, .pointer = IO_INDIVIDUAL, .form = IO_NONBLOCKING,
+                             .buf = (void *)(uintptr_t)buf, .count = count, .type = datatype,
+                             .request = request};
+    return run_access(fh, &what, __func__);
+}
+
+/*
+ * Begin to write to a file at the individual file pointer, all processes together.
+ *
+ * Returns at once; a thread of the library does it, and buf is left alone until the request is
+ * complete. The pointer moves on by what was asked for, now.
+ *
+ * Collective: all processes that have opened the file call it, each with data of its own, maybe
+ * none. Where one of them fails all return an error.
+ *
+ * buf: what is written; it is only read
+ *
+ * MPI_ERR_ACCESS: the file was not opened for that.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ * MPI_ERR_UNSUPPORTED_OPERATION: the file was opened with MPI_MODE_SEQUENTIAL.
+ * MPI_ERR_ARG: the data are no whole number of elementary types.
+ *
+ * MPI-5.0 14.4.3
+ */
+int PMPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+                           MPI_Request *request)
+{
+    struct io_access what = {.write = true, .collective = true, .pointer = IO_INDIVIDUAL,
+                             .form = IO_NONBLOCKING, .buf = (void *)(uintptr_t)buf, .count = count,
+                             .type = datatype, .request = request};
+    return run_access(fh, &what, __func__);
+}
+
+/*
+ * Begin to write to a file at the shared file pointer.
+ *
+ * Returns at once; a thread of the library does it, and buf is left alone until the request is
+ * complete. The pointer moves on by what was asked for, for all processes; which of several comes
+ * first is left open.
+ *
+ * buf: what is written; it is only read
+ *
+ * MPI_ERR_ACCESS: the file was not opened for that.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ * MPI_ERR_ARG: the data are no whole number of elementary types.
+ *
+ * MPI-5.0 14.4.4
+ */
+int PMPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+                              MPI_Request *request)
+{
+    struct io_access what = {.write = true, .pointer = IO_SHARED, .form = IO_NONBLOCKING,
+                             .buf = (void *)(uintptr_t)buf, .count = count, .type = datatype,
+                             .request = request};
+    return run_access(fh, &what, __func__);
+}
+
+/*
+ * Begin to write to a file at an offset, all processes together.
+ *
+ * buf is left alone until the function that ends in _end is called. One such access may be under
+ * way on a file.
+ *
+ * Collective: all processes that have opened the file call it, each with data of its own, maybe
+ * none. Where one of them fails all return an error.
+ *
+ * offset: where, in elementary types of the view, from its beginning
+ * buf: what is written; it is only read
+ *
+ * MPI_ERR_OTHER: another split access is under way.
+ * MPI_ERR_ACCESS: the file was not opened for that.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ * MPI_ERR_UNSUPPORTED_OPERATION: the file was opened with MPI_MODE_SEQUENTIAL.
+ * MPI_ERR_ARG: the offset is negative, or the data are no whole number of elementary types.
+ *
+ * MPI-5.0 14.4.5
+ */
+int PMPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
+                                   MPI_Datatype datatype)
+{
+    struct io_access what = {.write = true, .collective = true, .pointer = IO_AT, .form = IO_BEGIN,
+                             .offset = offset, .buf = (void *)(uintptr_t)buf, .count = count,
+                             .type = datatype};
+    return run_access(fh, &what, __func__);
+}
+
+/*
+ * End a split collective write.
+ *
+ * That which MPI_File_write_at_all_begin began. buf may be changed again then. Collective.
+ *
+ * buf: that of the call that began it
+ * status: how much was written; or MPI_STATUS_IGNORE
+ *
+ * MPI_ERR_OTHER: no such access is under way.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ *
+ * MPI-5.0 14.4.5
+ */
+int PMPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
+{
+    struct io_access what = {.write = true, .collective = true, .pointer = IO_AT, .form = IO_BEGIN,
+                             .buf = (void *)(uintptr_t)buf, .status = status};
+    return end_access(fh, &what, __func__);
+}
+
+/*
+ * Begin to write to a file at the individual file pointer, all processes together.
+ *
+ * buf is left alone until the function that ends in _end is called. One such access may be under
+ * way on a file. The pointer moves on by what was asked for.
+ *
+ * Collective: all processes that have opened the file call it, each with data of its own, maybe
+ * none. Where one of them fails all return an error.
+ *
+ * buf: what is written; it is only read
+ *
+ * MPI_ERR_OTHER: another split access is under way.
+ * MPI_ERR_ACCESS: the file was not opened for that.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ * MPI_ERR_UNSUPPORTED_OPERATION: the file was opened with MPI_MODE_SEQUENTIAL.
+ * MPI_ERR_ARG: the data are no whole number of elementary types.
+ *
+ * MPI-5.0 14.4.5
+ */
+int PMPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count,
+                                MPI_Datatype datatype)
+{
+    struct io_access what = {.write = true, .collective = true, .pointer = IO_INDIVIDUAL,
+                             .form = IO_BEGIN, .buf = (void *)(uintptr_t)buf, .count = count,
+                             .type = datatype};
+    return run_access(fh, &what, __func__);
+}
+
+/*
+ * End a split collective write.
+ *
+ * That which MPI_File_write_all_begin began. buf may be changed again then. Collective.
+ *
+ * buf: that of the call that began it
+ * status: how much was written; or MPI_STATUS_IGNORE
+ *
+ * MPI_ERR_OTHER: no such access is under way.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ *
+ * MPI-5.0 14.4.5
+ */
+int PMPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status)
+{
+    struct io_access what = {.write = true, .collective = true, .pointer = IO_INDIVIDUAL, .form = IO_BEGIN,
+                             .buf = (void *)(uintptr_t)buf, .status = status};
+    return end_access(fh, &what, __func__);
+}
+
+/*
+ * Begin to write to a file at the shared file pointer, in the order of ranks.
+ *
+ * buf is left alone until the function that ends in _end is called. One such access may be under
+ * way on a file. Each process comes after those of lower rank, and the pointer moves on by what all
+ * have asked for.
+ *
+ * Collective: all processes that have opened the file call it, each with data of its own, maybe
+ * none. Where one of them fails all return an error.
+ *
+ * buf: what is written; it is only read
+ *
+ * MPI_ERR_OTHER: another split access is under way.
+ * MPI_ERR_ACCESS: the file was not opened for that.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ * MPI_ERR_ARG: the data are no whole number of elementary types.
+ *
+ * MPI-5.0 14.4.5
+ */
+int PMPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count,
+                                    MPI_Datatype datatype)
+{
+    struct io_access what = {.write = true, .collective = true, .pointer = IO_ORDERED,
+                             .form = IO_BEGIN, .buf = (void *)(uintptr_t)buf, .count = count,
+                             .type = datatype};
+    return run_access(fh, &what, __func__);
+}
+
+/*
+ * End a split collective write.
+ *
+ * That which MPI_File_write_ordered_begin began. buf may be changed again then. Collective.
+ *
+ * buf: that of the call that began it
+ * status: how much was written; or MPI_STATUS_IGNORE
+ *
+ * MPI_ERR_OTHER: no such access is under way.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
+ *   says.
+ *
+ * MPI-5.0 14.4.5
+ */
+int PMPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status)
+{
+    struct io_access what = {.write = true, .collective = true, .pointer = IO_ORDERED, .form = IO_BEGIN,
+                             .buf = (void *)(uintptr_t)buf, .status = status};
+    return end_access(fh, &what, __func__);
+}
+
+#include "io.gen.h"

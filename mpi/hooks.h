@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * MPI-IO: what mpi/ and the I/O library know of each other, and all that they do.
+ *
+ * The I/O library, libvireo-io.so, is loaded by the first function that opens or deletes a file, or
+ * registers a data representation (mpi/io/file_library.c); a program without I/O has nothing of it. It has its
+ * own file objects and uses MPI's public functions; mpi/ has the handles and the error handlers.
+ *
+ * The functions of struct io_library return MPI_SUCCESS or an error class, with a sentence in the
+ * struct io_error; the caller raises it. Arguments are checked by them, but for pointers that are to
+ * be filled. Any thread may call, where MPI has threads.
+ */
+#ifndef MPI_HOOKS_H
+#define MPI_HOOKS_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct io_file; /* an open file, of the I/O library */
+
+struct io_error {
+    char text[400];
+};
+
+/* Which of a file's pointers an access goes by. */
+enum io_pointer {
+    IO_AT,         /* none: offset */
+    IO_INDIVIDUAL, /* this process' own */
+    IO_SHARED,     /* the common one, in any order */
+    IO_ORDERED     /* the common one, in the order of ranks: collective */
+};
+
+enum io_form {
+    IO_BLOCKING,
+    IO_BEGIN, /* of a split collective access */
+    IO_NONBLOCKING
+};
+
+/* One access to data: any of MPI's functions that read and write. */
+struct io_access {
+    bool write;
+    bool collective;
+    enum io_pointer pointer;
+    enum io_form form;
+    MPI_Offset offset; /* IO_AT: in elementary types of the view */
+    void *buf;         /* of a write it is only read */
+    MPI_Count count;
+    MPI_Datatype type;
+    MPI_Status *status;   /* IO_BLOCKING; or MPI_STATUS_IGNORE */
+    MPI_Request *request; /* IO_NONBLOCKING */
+};
+
+struct io_view {
+    MPI_Offset disp;
+    MPI_Datatype etype, filetype;
+    const char *datarep;
+    MPI_Info info; /* for setting */
+};
+
+/* A data representation of the user's. The functions without _c may be NULL; those with are used
+ * where they are there. */
+struct io_datarep {
+    MPI_Datarep_conversion_function *read, *write;
+    MPI_Datarep_conversion_function_c *read_c, *write_c;
+    MPI_Datarep_extent_function *extent;
+    void *extra_state;
+};
+
+/* What mpi/ does for the I/O library. */
+struct io_hooks {
+    /* Call visit for each run of bytes of one element of a committed type, in the order of the type
+     * map, those that adjoin as one. Stops at the first visit that does not return 0, and returns
+     * that. */
+    int (*flatten)(MPI_Datatype type, int (*visit)(void *arg, int64_t offset, int64_t len),
+                   void *arg);
+    /* Whether a handle is a datatype, and committed. */
+    bool (*is_committed)(MPI_Datatype type);
+    /* The same in all processes of this host. */
+    uint64_t (*host_id)(void);
+    /* From now on threads of the I/O library call MPI too. */
+    void (*use_threads)(void);
+    /* Whether to print how files are accessed. */
+    bool (*wants_report)(void);
+    /* Make a request of a file; complete it, from any thread, with what io_library's functions
+     * return and the bytes that were moved. Begin returns MPI_SUCCESS or MPI_ERR_NO_MEM. */
+    int (*request_begin)(MPI_File file, MPI_Request *request);
+    void (*request_complete)(MPI_Request request, int error_class, const struct io_error *error,
+                             MPI_Count bytes);
+};
+
+/* What the I/O library does for mpi/. */
+struct io_library {
+    /* Collective on comm. */
+    int (*open)(MPI_Comm comm, const char *name, int amode, MPI_Info info, struct io_file **file,
+                struct io_error *error);
+    /* The file is gone then, whatever is returned. */
+    int (*close)(struct io_file *file, struct io_error *error);
+    int (*delete_file)(const char *name, struct io_error *error);
+    int (*register_datarep)(const char *name, const struct io_datarep *datarep,
+                            struct io_error *error);
+
+    /* The MPI_File is what callbacks and requests shall name. */
+    int (*access)(struct io_file *file, MPI_File handle, const struct io_access *what,
+                  struct io_error *error);
+    /* End a split collective access of this kind; what status->MPI_ERROR is stays. */
+    int (*end)(struct io_file *file, const struct io_access *begun, struct io_error *error);
+
+    int (*set_view)(struct io_file *file, const struct io_view *view, struct io_error *error);
+    /* The types are the caller's to free where they are not predefined; datarep has room for
+     * MPI_MAX_DATAREP_STRING bytes. */
+    int (*get_view)(struct io_file *file, struct io_view *view, char *datarep,
+                    struct io_error *error);
+    int (*get_byte_offset)(struct io_file *file, MPI_Offset offset, MPI_Offset *disp,
+                           struct io_error *error);
+    int (*get_type_extent)(struct io_file *file, MPI_Datatype type, MPI_Count *extent,
+                           struct io_error *error);
+
+    /* pointer: IO_INDIVIDUAL or IO_SHARED. */
+    int (*seek)(struct io_file *file, enum io_pointer pointer, MPI_Offset offset, int whence,
+                struct io_error *error);
+    int (*get_position)(struct io_file *file, enum io_pointer pointer, MPI_Offset *offset,
+                        struct io_error *error);
+
+    int (*get_size)(struct io_file *file, MPI_Offset *size, struct io_error *error);
+    /* Set the size; or only see that there is room for it. */
+    int (*set_size)(struct io_file *file, MPI_Offset size, bool only_room, struct io_error *error);
+    int (*sync)(struct io_file *file, struct io_error *error);
+    int (*set_atomicity)(struct io_file *file, bool flag, struct io_error *error);
+    bool (*get_atomicity)(struct io_file *file);
+    int (*set_info)(struct io_file *file, MPI_Info info, struct io_error *error);
+    int (*get_info)(struct io_file *file, MPI_Info *info, struct io_error *error);
+    int (*get_group)(struct io_file *file, MPI_Group *group, struct io_error *error);
+    int (*get_amode)(struct io_file *file);
+};
+
+/* The one function that the I/O library exports; hooks stay valid. NULL: it cannot work, and why
+ * says so. */
+typedef const struct io_library *io_library_start(const struct io_hooks *hooks,
+                                                  struct io_error *why);
+#define IO_LIBRARY_START "vireo_io_start"
+#define IO_LIBRARY_FILE "libvireo-io.so"
+
+#endif

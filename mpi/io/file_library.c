@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The door to the I/O library, which lies beside this one; see file.h. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "mpi/io/file.h"
+#include "mpi/io/file_hooks.h"
+
+const struct io_library *file_io;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct io_error why;
+
+static void *load(void)
+{
+    char path[4096] = "";
+    Dl_info place;
+    if (dladdr(&once, &place) && place.dli_fname) {
+        const char *end = strrchr(place.dli_fname, '/');
+        int len = end ? (int)(end + 1 - place.dli_fname) : 0;
+        snprintf(path, sizeof(path), "%.*s", len, place.dli_fname);
+    }
+    size_t len = strlen(path);
+    snprintf(path + len, sizeof(path) - len, "%s", IO_LIBRARY_FILE);
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+static void start(void)
+{
+    io_library_start *begin;
+    void *handle = load();
+    void *symbol = handle ? dlsym(handle, IO_LIBRARY_START) : NULL;
+    if (!symbol) {
+        const char *text = dlerror();
+        snprintf(why.text, sizeof(why.text),
+                 "the library for files cannot be loaded: %.200s; install MPI as a whole",
+                 text ? text : "no reason was given");
+        return;
+    }
+    memcpy(&begin, &symbol, sizeof(begin));
+    file_io = begin(&file_hooks, &why);
+}
+
+const struct io_library *file_library(struct io_error *error)
+{
+    pthread_once(&once, start);
+    if (!file_io)
+        *error = why;
+    return file_io;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* ROMIO keeps the state of its parser of the hint cb_config_list in two variables of the file: here
+ * each thread has its own. */
+static char **token_value(void);
+static char **token_place(void);
+#define yylval (*token_value())
+#define token_ptr (*token_place())
+#pragma GCC diagnostic ignored "-Wstrict-prototypes"
+#include <adio/common/cb_config_list.c>
+#undef yylval
+#undef token_ptr
+
+static char **token_value(void)
+{
+    static _Thread_local char *value;
+    return &value;
+}
+
+static char **token_place(void)
+{
+    static _Thread_local char *place;
+    return &place;
+}

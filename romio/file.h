@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * An open file. ROMIO has one of its own in it, fd, and does the reading and writing; pointers, views
+ * as the user sees them, representations and errors are here.
+ */
+#ifndef ROMIO_FILE_H
+#define ROMIO_FILE_H
+
+#include <mpi.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "mpi/hooks.h"
+#include "romio/failure.h"
+#include "romio/pointer.h"
+#include "romio/queue.h"
+#include "romio/view.h"
+
+struct ADIOI_FileD;
+
+struct io_file {
+    struct ADIOI_FileD *fd;
+    MPI_Comm comm; /* fd's own */
+    int rank, size;
+    char *name;
+    int amode;
+    bool one_host;  /* all processes are on one */
+    bool has_locks; /* of the file system, at all of them */
+    bool own_locks; /* locks are of the open file, not of the process */
+    bool atomic;
+
+    pthread_mutex_t lock; /* guards position */
+    MPI_Offset position;  /* the individual pointer, in etypes */
+    struct pointer shared;
+    struct view view;
+
+    /* Between threads that read, change and write; held with a lock of the file system. */
+    pthread_mutex_t change;
+    int depth;
+
+    struct queue queue; /* collective accesses that are under way */
+
+    bool is_split; /* an access has been begun, this one: */
+    struct io_access split;
+    int split_class;
+    struct io_error split_error;
+    MPI_Count split_bytes;
+};
+
+/* The contents of struct io_library; see mpi/hooks.h. */
+int file_open(MPI_Comm comm, const char *name, int amode, MPI_Info info, struct io_file **file,
+              struct io_error *error);
+int file_close(struct io_file *file, struct io_error *error);
+int file_delete(const char *name, struct io_error *error);
+int file_set_view(struct io_file *file, const struct io_view *view, struct io_error *error);
+int file_get_view(struct io_file *file, struct io_view *view, char *datarep,
+                  struct io_error *error);
+int file_get_byte_offset(struct io_file *file, MPI_Offset offset, MPI_Offset *disp,
+                         struct io_error *error);
+int file_get_type_extent(struct io_file *file, MPI_Datatype type, MPI_Count *extent,
+                         struct io_error *error);
+int file_seek(struct io_file *file, enum io_pointer pointer, MPI_Offset offset, int whence,
+              struct io_error *error);
+int file_get_position(struct io_file *file, enum io_pointer pointer, MPI_Offset *offset,
+                      struct io_error *error);
+int file_get_size(struct io_file *file, MPI_Offset *size, struct io_error *error);
+int file_set_size(struct io_file *file, MPI_Offset size, bool only_room, struct io_error *error);
+int file_sync(struct io_file *file, struct io_error *error);
+int file_set_atomicity(struct io_file *file, bool flag, struct io_error *error);
+bool file_get_atomicity(struct io_file *file);
+int file_set_info(struct io_file *file, MPI_Info info, struct io_error *error);
+int file_get_info(struct io_file *file, MPI_Info *info, struct io_error *error);
+int file_get_group(struct io_file *file, MPI_Group *group, struct io_error *error);
+int file_get_amode(struct io_file *file);
+int access_run(struct io_file *file, MPI_File handle, const struct io_access *what,
+               struct io_error *error);
+int access_end(struct io_file *file, const struct io_access *begun, struct io_error *error);
+
+/* ---- for the files of this folder ---- */
+
+/* Note what is wrong. Returns error_class. */
+int file_wrong(struct io_error *error, int error_class, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Tell all processes whether one has failed; collective. Returns error_class, or that of another. */
+int file_agree(struct io_file *file, int error_class, struct io_error *error);
+/* The same, and whether all give the same values, of which there are at most 4; MPI_ERR_NOT_SAME, of
+ * what is named. */
+int file_agree_same(struct io_file *file, int error_class, const int64_t *values, int count,
+                    const char *what, struct io_error *error);
+/* The descriptor, or -1 and what is wrong in error. */
+int file_descriptor(struct io_file *file, struct io_error *error);
+
+#endif

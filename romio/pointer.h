@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The shared file pointer: a number that all processes of a file move. On one host it is a word of
+ * memory without a name, which leaves nothing behind however processes end, and needs no lock of the
+ * file system; the first process of the file has it, the others find it by that process' number and
+ * descriptor. Across hosts it would take a file beside the file, and is refused.
+ */
+#ifndef ROMIO_POINTER_H
+#define ROMIO_POINTER_H
+
+#include <mpi.h>
+#include <pthread.h>
+#include <stdint.h>
+
+#include "mpi/hooks.h"
+
+struct pointer {
+    int64_t pid, fd;     /* of the process that has it; fd -1: none has */
+    int own;             /* our descriptor, where that is us; else -1 */
+    int64_t *_Atomic at; /* mapped when it is first used */
+    pthread_mutex_t lock; /* guards mapping */
+};
+
+/* Before the file is open: make the memory where we are to have it (else pid and fd are -1). */
+void pointer_init(struct pointer *pointer, bool has_it);
+/* Where it is, as all processes have agreed. */
+void pointer_at(struct pointer *pointer, int64_t pid, int64_t fd);
+void pointer_fini(struct pointer *pointer);
+
+/* Move it by some etypes, and tell where it was. These return MPI_SUCCESS or an error class. */
+int pointer_move(struct pointer *pointer, int64_t by, MPI_Offset *was, struct io_error *error);
+int pointer_set(struct pointer *pointer, MPI_Offset to, struct io_error *error);
+
+#endif

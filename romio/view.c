@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Views; see view.h. */
+#include "romio/view.h"
+
+#include <stdlib.h>
+
+#include "romio/library.h"
+#include "romio/types.h"
+
+struct taking {
+    struct view_run *runs;
+    int64_t count, room, bytes;
+};
+
+static int take_run(void *arg, int64_t offset, int64_t len)
+{
+    struct taking *taking = arg;
+    if (taking->count == taking->room) {
+        taking->room = taking->room ? 2 * taking->room : 16;
+        struct view_run *more = realloc(taking->runs, (size_t)taking->room * sizeof(*more));
+        if (!more)
+            return MPI_ERR_NO_MEM;
+        taking->runs = more;
+    }
+    taking->runs[taking->count++] = (struct view_run){offset, len, taking->bytes};
+    taking->bytes += len;
+    return 0;
+}
+
+bool view_take_runs(struct view *view, MPI_Datatype filetype)
+{
+    struct taking taking = {0};
+    MPI_Count lb, extent;
+    if (library_hooks->flatten(filetype, take_run, &taking)) {
+        free(taking.runs);
+        return false;
+    }
+    PMPI_Type_get_extent_c(filetype, &lb, &extent);
+    view->size = taking.bytes;
+    view->extent = extent;
+    view->runs = taking.runs;
+    view->run_count = taking.count;
+    if (taking.count == 1 && taking.runs[0].offset == 0 && taking.bytes == extent) {
+        free(view->runs);
+        view->runs = NULL;
+    }
+    return true;
+}
+
+void view_fini(struct view *view)
+{
+    free(view->runs);
+    view->runs = NULL;
+    types_release(&view->etype);
+    types_release(&view->filetype);
+}
+
+/* The last run of which value(run) <= at, where the first is 0 or the least. */
+static const struct view_run *find(const struct view *view, int64_t at, bool by_data)
+{
+    int64_t low = 0, high = view->run_count;
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        const struct view_run *run = &view->runs[middle];
+        if ((by_data ? run->before : run->offset) <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &view->runs[low];
+}
+
+int64_t view_place(const struct view *view, int64_t byte)
+{
+    if (!view->runs || !view->size)
+        return view->disp + byte;
+    const struct view_run *run = find(view, byte % view->size, true);
+    return view->disp + byte / view->size * view->extent + run->offset + byte % view->size -
+           run->before;
+}
+
+int64_t view_below(const struct view *view, int64_t place)
+{
+    place -= view->disp;
+    if (place <= 0 || !view->size)
+        return 0;
+    if (!view->runs || view->extent <= 0)
+        return place;
+    int64_t whole = place / view->extent, rest = place % view->extent;
+    const struct view_run *run = find(view, rest, false);
+    int64_t in = rest - run->offset;
+    in = in < 0 ? 0 : in > run->len ? run->len : in;
+    return whole * view->size + (rest < view->runs[0].offset ? 0 : run->before + in);
+}

@@ -18,10 +18,10 @@ static int64_t low_bit(int index, int size)
     return bit;
 }
 
-void coll_bcast_tree(struct sched *s, const struct coll *c)
+void coll_bcast_down(struct sched *s, const struct coll *c, int rank, int size)
 {
     const struct coll_data *data = &c->recv;
-    int size = c->comm->size, index = coll_around(c->comm->rank, -c->root, size);
+    int index = coll_around(rank, -c->root, size);
     int64_t bit = low_bit(index, size);
     if (index) {
         sched_recv(s, coll_around(c->root, index - (int)bit, size), data->buf, data->count,
@@ -32,6 +32,11 @@ void coll_bcast_tree(struct sched *s, const struct coll *c)
         if (index + bit < size)
             sched_send(s, coll_around(c->root, index + (int)bit, size), data->buf, data->count,
                        data->type);
+}
+
+void coll_bcast_tree(struct sched *s, const struct coll *c)
+{
+    coll_bcast_down(s, c, c->comm->rank, c->comm->size);
 }
 
 /* ---- spread and gather ---- */

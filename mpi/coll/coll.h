@@ -72,6 +72,8 @@ coll_fn coll_choose(const struct coll *c);
 
 void coll_barrier(struct sched *s, const struct coll *c);
 void coll_bcast_tree(struct sched *s, const struct coll *c);
+/* The same among size processes, of which this one has the number rank, wherever that is. */
+void coll_bcast_down(struct sched *s, const struct coll *c, int rank, int size);
 void coll_bcast_spread(struct sched *s, const struct coll *c);
 void coll_reduce_tree(struct sched *s, const struct coll *c);
 void coll_reduce_spread(struct sched *s, const struct coll *c); /* commutative */

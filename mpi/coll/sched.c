@@ -30,7 +30,8 @@ void sched_init_at(struct sched *s, const struct sched_place *place, const struc
 {
     s->place = *place;
     s->op = op;
-    s->broken = false;
+    s->ended = NULL;
+    s->stops = s->broken = false;
     s->error = MPI_SUCCESS;
     s->count = s->next = s->settled = 0;
     s->room = SCHED_STEPS;
@@ -298,23 +299,37 @@ static bool do_step(struct sched *s, struct sched_step *step)
     return true;
 }
 
+/* Start nothing more, and cancel the receives that are under way. */
+static void stop(struct sched *s)
+{
+    s->count = s->next;
+    for (int i = s->settled; i < s->count; i++)
+        if (s->steps[i].kind == SCHED_RECV && s->steps[i].request)
+            mpid_cancel(&s->steps[i].request->dev);
+}
+
 bool sched_advance(struct sched *s)
 {
-    while (s->next < s->count && !s->broken) {
+    while (s->next < s->count && !s->broken && !(s->stops && s->error)) {
         if (!do_step(s, &s->steps[s->next]))
             return false;
         s->next++;
     }
+    if (s->next < s->count && !s->broken)
+        stop(s);
     return s->broken || settle_before(s, s->count);
 }
 
-/* The request that sched_advance() has stopped for. */
-static struct request *obstacle(const struct sched *s)
+const struct sched_step *sched_awaited(const struct sched *s)
 {
     const struct sched_step *step = s->next < s->count ? &s->steps[s->next] : NULL;
-    if (step && step->peer != SCHED_ALL)
-        return s->steps[step->peer].request;
-    return s->steps[s->settled].request;
+    return &s->steps[step && step->peer != SCHED_ALL ? step->peer : s->settled];
+}
+
+void sched_skip(struct sched *s, int error)
+{
+    note(s, error);
+    mpid_cancel(&sched_awaited(s)->request->dev);
 }
 
 int sched_end(struct sched *s)
@@ -326,7 +341,7 @@ int sched_end(struct sched *s)
 int sched_run(struct sched *s)
 {
     while (!sched_advance(s))
-        request_wait(obstacle(s));
+        request_wait(sched_awaited(s)->request);
     return sched_end(s);
 }
 
@@ -347,7 +362,7 @@ static void go_on(struct mpid_request *dev);
 static void advance(struct sched *s)
 {
     while (!sched_advance(s)) {
-        struct request *awaited = obstacle(s);
+        struct request *awaited = sched_awaited(s)->request;
         awaited->state = s;
         if (mpid_when_done(&awaited->dev, go_on))
             return;

@@ -14,8 +14,8 @@
  *   - A schedule ends with all of its sends and receives complete.
  *   - What a step names (buffers, datatypes, the operation, the communicator) outlives the
  *     schedule; counts and displacements are read while it is built.
- *   - An error does not end the run: other processes count on the messages to come. The
- *     first one is told at the end.
+ *   - An error does not end the run, unless stops is set: other processes count on the messages to
+ *     come. The first one is told at the end.
  *   - Memory that runs out while building makes the run do nothing and say so.
  *
  * Small schedules need no memory but their own.
@@ -75,6 +75,7 @@ struct sched {
     struct sched_place place; /* of the steps that are appended */
     const struct op *op;      /* of the reduce steps */
     void (*ended)(struct sched *s);
+    bool stops;  /* at the first failure: what is under way is cancelled, as far as it can be */
     bool broken; /* memory ran out while building */
     int error;       /* error class of the first failure */
     int count, room; /* of steps */
@@ -128,6 +129,10 @@ void *sched_temp_of(struct sched *s, MPI_Count count, MPI_Datatype type);
 
 /* Go on as far as possible without waiting. Returns whether the schedule is at its end. */
 bool sched_advance(struct sched *s);
+/* The send or receive that sched_advance() has stopped for: for who waits in a way of its own. */
+const struct sched_step *sched_awaited(const struct sched *s);
+/* Do not wait for it any more: it fails so. */
+void sched_skip(struct sched *s, int error);
 /* It is at its end: give back all memory. Returns MPI_SUCCESS or the error class. */
 int sched_end(struct sched *s);
 /* Run to the end and give back all memory. Returns MPI_SUCCESS or the error class. */

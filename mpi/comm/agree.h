@@ -38,7 +38,7 @@ struct agree {
 /* values[i] becomes the maximum over the members; count is AGREE_VALUES at most. */
 int agree_max(const struct agree *who, uint64_t *values, int count);
 
-/* all has a block of size bytes for each member of this half, in order; mine is set. Sets the
+/* all has a block of size bytes for each member of who->comm, in order; mine is set. Sets the
  * others. */
 int agree_gather(const struct agree *who, void *all, size_t size);
 

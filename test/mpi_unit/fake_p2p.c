@@ -111,6 +111,32 @@ int p2p_finish(struct request *request, MPI_Status *status)
     return rc;
 }
 
+static void drop(struct side *side)
+{
+    struct side **at = &sides;
+    while (*at != side)
+        at = &(*at)->next;
+    *at = side->next;
+    struct request *request = side->request;
+    free(side->copy);
+    free(side);
+    if (!request)
+        return;
+    atomic_store(&request->dev.pending, 0);
+    if (request->dev.done)
+        request->dev.done(&request->dev);
+}
+
+void mpid_cancel(struct mpid_request *request)
+{
+    struct side *side = sides;
+    while (side && !(side->request && &side->request->dev == request))
+        side = side->next;
+    request->cancelled = side != NULL;
+    if (side)
+        drop(side);
+}
+
 bool mpid_when_done(struct mpid_request *request, void (*done)(struct mpid_request *request))
 {
     if (mpid_is_complete(request))
@@ -140,22 +166,6 @@ static struct side *first_like(const struct side *like, bool is_send)
     while (side && !(side->is_send == is_send && fit(side, like)))
         side = side->next;
     return side;
-}
-
-static void drop(struct side *side)
-{
-    struct side **at = &sides;
-    while (*at != side)
-        at = &(*at)->next;
-    *at = side->next;
-    struct request *request = side->request;
-    free(side->copy);
-    free(side);
-    if (!request)
-        return;
-    atomic_store(&request->dev.pending, 0);
-    if (request->dev.done)
-        request->dev.done(&request->dev);
 }
 
 static void transfer(struct side *send, struct side *recv)

@@ -141,6 +141,46 @@ static void test_again(void **unused)
     sched_fini(&s);
 }
 
+/* What stops at its first failure starts nothing more, and waits for nothing that it can cancel. */
+static void test_stop(void **unused)
+{
+    struct sched s;
+    int to[2] = {0, 0};
+    comms[0] = (struct comm){.size = 1, .peers = 1};
+    sched_init(&s, &comms[0], NULL);
+    s.stops = true;
+    sched_recv(&s, 0, &to[0], 1, MPI_INT);
+    int second = sched_recv(&s, 0, &to[1], 1, MPI_INT);
+    sched_wait_for(&s, second);
+    sched_call(&s, add_step, NULL);
+    calls_made = 0;
+    assert_false(sched_advance(&s));
+    assert_ptr_equal(sched_awaited(&s), &s.steps[second]);
+    sched_skip(&s, MPI_ERR_PROC_ABORTED);
+    assert_true(sched_advance(&s));
+    assert_int_equal(sched_end(&s), MPI_ERR_PROC_ABORTED);
+    assert_int_equal(calls_made, 0);
+    assert_true(fake_p2p_is_empty());
+}
+
+/* What does not stop skips one message, and goes on. */
+static void test_skip(void **unused)
+{
+    struct sched s;
+    int to = 0;
+    comms[0] = (struct comm){.size = 1, .peers = 1};
+    sched_init(&s, &comms[0], NULL);
+    sched_recv(&s, 0, &to, 1, MPI_INT);
+    sched_wait(&s);
+    sched_call(&s, add_step, NULL);
+    calls_made = 0;
+    assert_false(sched_advance(&s));
+    sched_skip(&s, MPI_ERR_PROC_ABORTED);
+    assert_int_equal(sched_run(&s), MPI_ERR_PROC_ABORTED);
+    assert_int_equal(calls_made, 1);
+    assert_true(fake_p2p_is_empty());
+}
+
 static void note_end(struct sched *s)
 {
     runs_left--;
@@ -183,6 +223,7 @@ int main(void)
         cmocka_unit_test(test_tags),       cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_truncation), cmocka_unit_test(test_call),
         cmocka_unit_test(test_again),      cmocka_unit_test(test_place),
+        cmocka_unit_test(test_stop),       cmocka_unit_test(test_skip),
     };
     fake_p2p_draw = draw;
     return cmocka_run_group_tests(tests, NULL, NULL);

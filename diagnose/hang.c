@@ -453,6 +453,25 @@ static bool has_news(const struct hang *h)
     return false;
 }
 
+/* What is a deadlock only if no thread that sleeps outside MPI does what others wait for. h->set: n
+ * culprits. */
+static void write_doubt(struct hang *h, int n)
+{
+    fputs("No deadlock is certain: threads that sleep outside MPI may call it yet, in ", h->to);
+    bool *sleep = calloc((size_t)h->count, sizeof(*sleep));
+    for (int r = 0; sleep && r < h->count; r++)
+        sleep[r] = h->nodes[r].told.others.asleep > 0;
+    if (sleep)
+        words_ranks(h->to, sleep, h->count);
+    free(sleep);
+    fputs(".\nIf none does, this is what is wrong", h->to);
+    if (n) {
+        fputs(n == 1 ? ", and the culprit is " : ", and the culprits are ", h->to);
+        words_ranks(h->to, h->set, h->count);
+    }
+    fputs(":\n", h->to);
+}
+
 /* The first line says it all; the reasons stand in why. */
 static void write_head(struct hang *h, const char *why)
 {
@@ -462,7 +481,9 @@ static void write_head(struct hang *h, const char *why)
             h->question->host);
     for (int r = 0; r < h->count; r++)
         n += h->set[r] = h->nodes[r].culprit;
-    if (n) {
+    if (h->strict) {
+        write_doubt(h, n);
+    } else if (n) {
         fputs(n == 1 ? "Culprit: " : "Culprits: ", h->to);
         words_ranks(h->to, h->set, h->count);
         fputs(h->stuck ? " (a deadlock)\n" : "\n", h->to);

@@ -36,7 +36,9 @@ static bool is_closing(const struct hang_told *told, const struct hang_thread *t
 static void classify(const struct hang *h, struct node *node, const struct hang_rank *rank)
 {
     const struct hang_told *told = &node->told;
-    bool free = !told->thread_count || told->others.computing, waits = false;
+    bool others = told->others.computing || (told->others.asleep && !h->strict);
+    bool free = !told->thread_count || others, waits = false;
+    node->finalizing = false;
     switch (rank->state) {
     case DIAGNOSE_ENDED:
     case DIAGNOSE_FINALIZED: node->kind = NODE_GONE; return;
@@ -257,6 +259,26 @@ void graph_mark_leads(struct hang *h)
 
 /* ---- life ---- */
 
+/* Find what can go on. Returns how many ranks are stuck. */
+static int find_stuck(struct hang *h)
+{
+    for (int r = 0; r < h->count; r++)
+        classify(h, &h->nodes[r], &h->ranks[r]);
+    find_live(h, -1);
+    h->stuck = 0;
+    for (int r = 0; r < h->count; r++)
+        h->stuck += graph_is_stuck(h, r);
+    return h->stuck;
+}
+
+static bool have_sleepers(const struct hang *h)
+{
+    for (int r = 0; r < h->count; r++)
+        if (h->nodes[r].told.others.asleep)
+            return true;
+    return false;
+}
+
 int graph_init(struct hang *h, const struct hang_question *question)
 {
     h->question = question;
@@ -275,15 +297,15 @@ int graph_init(struct hang *h, const struct hang_question *question)
         if (rank->state == DIAGNOSE_ANSWERED &&
             hang_text_read(&node->told, rank->text, rank->len) == -ENOMEM)
             return -ENOMEM;
-        classify(h, node, rank);
     }
     int rc = graph_meet(h);
-    if (rc)
-        return rc;
-    find_live(h, -1);
-    for (int r = 0; r < h->count; r++)
-        h->stuck += graph_is_stuck(h, r);
-    return 0;
+    if (!rc && !find_stuck(h) && have_sleepers(h)) {
+        h->strict = true;
+        h->strict = find_stuck(h) > 0;
+        if (!h->strict)
+            (void)find_stuck(h);
+    }
+    return rc;
 }
 
 void graph_fini(struct hang *h)

@@ -64,12 +64,14 @@ struct hang {
     int *path;  /* [count], for whoever walks along waits */
     bool *seen; /* [count], of graph_depends() */
     int count, entry_count, meeting_count, late_count, late_room;
-    int still; /* a rank that stays where it is, while it is asked what would come then; or -1 */
-    int stuck; /* ranks */
+    int still;   /* a rank that stays where it is, while it is asked what would come then; or -1 */
+    int stuck;   /* ranks */
+    bool strict; /* threads that sleep outside MPI count for nothing; else they may call it yet */
     FILE *to;
 };
 
-/* Read the answers and find what can go on. Returns 0 or -ENOMEM. */
+/* Read the answers and find what can go on. Where all may hang by threads that sleep outside MPI,
+ * find what could go on without them, and set strict. Returns 0 or -ENOMEM. */
 int graph_init(struct hang *h, const struct hang_question *question);
 void graph_fini(struct hang *h);
 

@@ -294,6 +294,8 @@ void words_brief(FILE *to, const struct hang *h, int rank, bool brief)
         fputs("is in MPI", to);
     if (told->others.computing)
         fputs("; and another of its threads computes", to);
+    else if (told->others.asleep && !h->strict)
+        fputs("; and another of its threads sleeps outside MPI", to);
 }
 
 void words_others(FILE *to, const struct hang_told *told)

@@ -274,6 +274,18 @@ static const struct {
       HEAD THREAD("MPI_Recv") RECV(0, 5) WORLD(1, 0), ended, ended},
      {"Culprit: rank 0\n  Others wait for rank 0, which waits in MPI_Recv",
       "rank 0: has 3 other threads outside MPI, 2 computing and 1 asleep\n"}},
+    {"those that sleep may do it too",
+     {HEAD THREAD("MPI_Recv") RECV(1, 5) "M\t0\t0\t1\n" WORLD(0, 0),
+      HEAD THREAD("MPI_Recv") RECV(0, 5) WORLD(1, 0), ended, ended},
+     {"No deadlock is certain: threads that sleep outside MPI may call it yet, in rank 0.\nIf "
+      "none does, this is what is wrong, and the culprits are ranks 0-1:\n  A cycle of waits",
+      "rank 0: has 1 other thread outside MPI, asleep\n"}},
+    {"but a deadlock of others is certain",
+     {HEAD THREAD("MPI_Recv") RECV(1, 5) WORLD(0, 0),
+      HEAD THREAD("MPI_Recv") RECV(0, 5) WORLD(1, 0),
+      HEAD THREAD("MPI_Recv") RECV(3, 5) "M\t0\t0\t1\n" WORLD(2, 0),
+      HEAD THREAD("MPI_Recv") RECV(2, 5) WORLD(3, 0)},
+     {"Culprits: ranks 0-1 (a deadlock)\n  A cycle of waits: 0 -> 1 -> 0\n"}},
     {"but not those that wait for a lock",
      {HEAD THREAD("MPI_Recv") RECV(1, 5) "M\t0\t1\t0\n" WORLD(0, 0),
       HEAD THREAD("MPI_Recv") RECV(0, 5) "M\t0\t1\t0\n" WORLD(1, 0), ended, ended},
@@ -321,8 +333,8 @@ static struct hang_rank rank_of(const char *text)
 {
     struct hang_rank rank = {.state = DIAGNOSE_ANSWERED, .text = text, .len = strlen(text)};
     if (text == silent)
-        rank =
-            (struct hang_rank){.state = DIAGNOSE_SILENT, .run_state = 'R', .pid = 4711, .cpu_s = 1.5};
+        rank = (struct hang_rank){
+            .state = DIAGNOSE_SILENT, .run_state = 'R', .pid = 4711, .cpu_s = 1.5};
     else if (text == ended)
         rank = (struct hang_rank){.state = DIAGNOSE_ENDED};
     else if (text == final)

@@ -555,6 +555,23 @@ static void helper(void)
         receive(1 - rank, 0);
 }
 
+static void *send_late(void *arg)
+{
+    sleep(100);
+    send(1, 0, 4);
+    return arg;
+}
+
+/* The same, but the other thread of rank 0 sleeps before it sends: no mistake. */
+static void naps(void)
+{
+    pthread_t other;
+    if (rank == 0)
+        pthread_create(&other, NULL, send_late, NULL);
+    if (rank < 2)
+        receive(1 - rank, 0);
+}
+
 static void *make_and_free(void *arg)
 {
     enum {
@@ -651,6 +668,7 @@ static const struct {
     {"threads", threads},
     {"locked", locked},
     {"helper", helper},
+    {"naps", naps},
     {"restless", restless},
     {"ticks", ticks},
 };
@@ -662,7 +680,8 @@ int main(int argc, char **argv)
     if (!strcmp(name, "late"))
         late(&argc, &argv);
     int multiple = !strcmp(name, "threads") || !strcmp(name, "restless") ||
-                   !strcmp(name, "locked") || !strcmp(name, "helper");
+                   !strcmp(name, "locked") || !strcmp(name, "helper") ||
+                   !strcmp(name, "naps");
     MPI_Init_thread(&argc, &argv, multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

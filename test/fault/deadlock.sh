@@ -143,6 +143,9 @@ planted locked "ranks 0-1 (a deadlock)" "A cycle of waits: 0 -> 1 -> 0" \
     "ranks 0-1: each has 1 other thread outside MPI, "
 planted helper "rank 0" "Others wait for rank 0, which waits in MPI_Recv" \
     "; and another of its threads computes" "rank 0: has 1 other thread outside MPI, computing"
+planted naps "" "No deadlock is certain: threads that sleep outside MPI may call it yet, in rank 0." \
+    "If none does, this is what is wrong, and the culprits are ranks 0-1:" "A cycle of waits: 0 -> 1" \
+    "rank 0: has 1 other thread outside MPI, asleep"
 if command -v addr2line >/dev/null; then
     holds "places are named" "$places" ", at deadlock.c:"
 fi

@@ -23,8 +23,8 @@ struct row {
     int rank;
     int64_t ms;
     uint64_t count, bytes;
-    const struct hang_told *told;
-    int first, items; /* whose peers, of told */
+    const struct hang_answer *answer;
+    int first, items; /* whose peers, of answer */
     int peer;         /* or this one; -1: any */
 };
 
@@ -101,31 +101,31 @@ static void write_site(FILE *to, const struct hang *h, const struct hang_thread 
 }
 
 /* Among many ranks, whole would tell apart what could share a line. */
-static void write_items(FILE *to, const struct hang_told *told, const struct hang_thread *thread,
-                        bool whole)
+static void write_items(FILE *to, const struct hang_answer *answer,
+                        const struct hang_thread *thread, bool whole)
 {
-    const struct hang_item *item = &told->items[thread->first];
+    const struct hang_item *item = &answer->items[thread->first];
     static const char peers[] = {PEERS, 0};
-    if (!thread->count || words_collective(to, told, thread, whole))
+    if (!thread->count || words_collective(to, answer, thread, whole))
         return;
     fputs(" for ", to);
     if (thread->count > 1 && item->what != HANG_CLOSE)
         fprintf(to, "%s of %d messages with %s", thread->mode == HANG_ANY ? "one" : "all",
                 thread->count, peers);
     else
-        words_item(to, told, item, peers, whole);
+        words_item(to, answer, item, peers, whole);
 }
 
 /* Among few ranks, those that wait for different peers have different keys. */
 static void write_apart(FILE *to, const struct hang *h, int rank, const struct hang_thread *thread)
 {
-    const struct hang_told *told = &h->nodes[rank].told;
+    const struct hang_answer *answer = &h->nodes[rank].answer;
     if (h->count > FEW)
         return;
     fputc(END, to);
     for (int i = 0; i < thread->count; i++) {
-        const struct hang_item *item = &told->items[thread->first + i];
-        if (!graph_collective(told, item->context))
+        const struct hang_item *item = &answer->items[thread->first + i];
+        if (!graph_collective(answer, item->context))
             fprintf(to, "%d,", item->peer);
     }
 }
@@ -140,7 +140,7 @@ static char *state_key(const struct hang *h, int rank, const struct hang_thread 
         return NULL;
     if (thread) {
         words_does(to, thread);
-        write_items(to, &h->nodes[rank].told, thread, h->count <= FEW);
+        write_items(to, &h->nodes[rank].answer, thread, h->count <= FEW);
         write_site(to, h, thread);
         write_apart(to, h, rank, thread);
     } else {
@@ -152,13 +152,13 @@ static char *state_key(const struct hang *h, int rank, const struct hang_thread 
 /* What its threads do that are not in MPI. */
 static int add_others(struct row_list *t, const struct hang *h, int rank)
 {
-    const struct hang_told *told = &h->nodes[rank].told;
-    struct row row = {.rank = rank, .ms = -1, .told = told, .peer = -1};
+    const struct hang_answer *answer = &h->nodes[rank].answer;
+    struct row row = {.rank = rank, .ms = -1, .answer = answer, .peer = -1};
     size_t len;
-    FILE *to = hang_text_others(told) ? open_memstream(&row.key, &len) : NULL;
+    FILE *to = hang_text_others(answer) ? open_memstream(&row.key, &len) : NULL;
     if (!to)
         return 0;
-    words_others(to, told);
+    words_others(to, answer);
     if (fclose(to))
         row.key = NULL;
     return add_row(t, row);
@@ -166,15 +166,15 @@ static int add_others(struct row_list *t, const struct hang *h, int rank)
 
 static int add_states(struct row_list *t, const struct hang *h, int rank)
 {
-    const struct hang_told *told = &h->nodes[rank].told;
-    struct row row = {.rank = rank, .ms = -1, .told = told, .peer = -1};
-    if (!told->thread_count) {
+    const struct hang_answer *answer = &h->nodes[rank].answer;
+    struct row row = {.rank = rank, .ms = -1, .answer = answer, .peer = -1};
+    if (!answer->thread_count) {
         row.key = state_key(h, rank, NULL);
         return add_row(t, row);
     }
     int rc = 0;
-    for (int i = 0; i < told->thread_count && !rc; i++) {
-        const struct hang_thread *thread = &told->threads[i];
+    for (int i = 0; i < answer->thread_count && !rc; i++) {
+        const struct hang_thread *thread = &answer->threads[i];
         row.key = state_key(h, rank, thread);
         row.ms = thread->ms;
         row.first = thread->first;
@@ -186,10 +186,10 @@ static int add_states(struct row_list *t, const struct hang *h, int rank)
 
 /* ---- queues ---- */
 
-static char *queue_key(const struct hang *h, const struct hang_told *told,
+static char *queue_key(const struct hang *h, const struct hang_answer *answer,
                        const struct hang_queue *queue)
 {
-    const char *kind = words_kind(told, queue->context);
+    const char *kind = words_kind(answer, queue->context);
     char *key = NULL;
     size_t len;
     FILE *to = open_memstream(&key, &len);
@@ -204,7 +204,7 @@ static char *queue_key(const struct hang *h, const struct hang_told *told,
         break;
     default: fprintf(to, "send%c to %c %s", PLURAL, PEERS, words_send(queue->state)); break;
     }
-    words_envelope(to, told, queue->tag, queue->context, h->count <= FEW);
+    words_envelope(to, answer, queue->tag, queue->context, h->count <= FEW);
     if (h->count <= FEW)
         fprintf(to, "%c%d", END, queue->peer);
     return fclose(to) ? NULL : key;
@@ -212,12 +212,12 @@ static char *queue_key(const struct hang *h, const struct hang_told *told,
 
 /* Take off a queue's requests those that the rank's threads wait for: of these the table above it
  * tells. */
-static void take_awaited(const struct hang_told *told, struct row *row,
+static void take_awaited(const struct hang_answer *answer, struct row *row,
                          const struct hang_queue *queue)
 {
     enum hang_what what = queue->kind == 'S' ? HANG_SEND : HANG_RECV;
-    for (int i = 0; i < told->item_count && queue->kind != 'U' && queue->kind != 'I'; i++) {
-        const struct hang_item *item = &told->items[i];
+    for (int i = 0; i < answer->item_count && queue->kind != 'U' && queue->kind != 'I'; i++) {
+        const struct hang_item *item = &answer->items[i];
         if (item->what != what || item->context != queue->context || item->peer != queue->peer ||
             item->tag != queue->tag || !row->count)
             continue;
@@ -232,7 +232,7 @@ static void take_told_by_sender(const struct hang *h, int rank, struct row *row,
 {
     if (queue->kind != 'U' || queue->peer < 0 || queue->peer >= h->count)
         return;
-    const struct hang_told *theirs = &h->nodes[queue->peer].told;
+    const struct hang_answer *theirs = &h->nodes[queue->peer].answer;
     for (int i = 0; i < theirs->item_count && row->count; i++) {
         const struct hang_item *item = &theirs->items[i];
         if (item->what != HANG_SEND || item->context != queue->context || item->peer != rank ||
@@ -249,7 +249,7 @@ static bool is_wanted(const struct hang *h, int rank, const struct hang_queue *q
     int first = queue->peer < 0 ? 0 : queue->peer;
     int last = queue->peer < 0 ? h->count - 1 : queue->peer;
     for (int r = first; r <= last && r < h->count; r++) {
-        const struct hang_told *theirs = &h->nodes[r].told;
+        const struct hang_answer *theirs = &h->nodes[r].answer;
         for (int i = 0; i < theirs->item_count; i++)
             if (theirs->items[i].peer == rank && why_is_idle_match(r, &theirs->items[i], queue))
                 return true;
@@ -261,28 +261,29 @@ static bool is_wanted(const struct hang *h, int rank, const struct hang_queue *q
  * receives for the parts of a partitioned message, from any rank. */
 static bool is_shown(const struct hang *h, int rank, const struct hang_queue *queue)
 {
-    const struct hang_told *told = &h->nodes[rank].told;
-    if (!graph_is_users(told, queue->context) || (queue->kind == 'I' && !is_wanted(h, rank, queue)))
+    const struct hang_answer *answer = &h->nodes[rank].answer;
+    if (!graph_is_users(answer, queue->context) ||
+        (queue->kind == 'I' && !is_wanted(h, rank, queue)))
         return false;
-    return queue->kind != 'P' || queue->peer >= 0 || !words_is_partitioned(told, queue->context);
+    return queue->kind != 'P' || queue->peer >= 0 || !words_is_partitioned(answer, queue->context);
 }
 
 static int add_queues(struct row_list *t, const struct hang *h, int rank)
 {
-    const struct hang_told *told = &h->nodes[rank].told;
+    const struct hang_answer *answer = &h->nodes[rank].answer;
     int rc = 0;
-    for (int i = 0; i < told->queue_count && !rc; i++) {
-        const struct hang_queue *queue = &told->queues[i];
+    for (int i = 0; i < answer->queue_count && !rc; i++) {
+        const struct hang_queue *queue = &answer->queues[i];
         struct row row = {.rank = rank,
                           .ms = -1,
                           .count = queue->count,
                           .bytes = queue->bytes,
                           .peer = queue->peer};
-        take_awaited(told, &row, queue);
+        take_awaited(answer, &row, queue);
         take_told_by_sender(h, rank, &row, queue);
         if (!row.count || !is_shown(h, rank, queue))
             continue;
-        row.key = queue_key(h, told, queue);
+        row.key = queue_key(h, answer, queue);
         rc = add_row(t, row);
     }
     return rc;
@@ -301,7 +302,7 @@ static bool gather_peers(struct hang *h, const struct row *rows, size_t n)
             h->set[row->peer] = true;
         any |= !row->items && row->peer < 0;
         for (int j = row->first; j < row->first + row->items; j++) {
-            int peer = row->told->items[j].peer;
+            int peer = row->answer->items[j].peer;
             if (peer >= 0 && peer < h->count)
                 h->set[peer] = true;
             any |= peer < 0;
@@ -412,8 +413,8 @@ static int write_tables(struct hang *h)
         rc = add_states(&states, h, r);
         if (!rc)
             rc = add_queues(&queues, h, r);
-        bad += h->nodes[r].told.bad_lines;
-        cut += h->nodes[r].told.cut;
+        bad += h->nodes[r].answer.bad_lines;
+        cut += h->nodes[r].answer.cut;
     }
     if (!rc)
         rc = write_table(h, &states, "What the ranks do:");
@@ -445,8 +446,8 @@ static void write_debugger(struct hang *h)
 static bool has_news(const struct hang *h)
 {
     for (int r = 0; r < h->count; r++)
-        for (int t = 0; t < h->nodes[r].told.thread_count; t++) {
-            const struct hang_thread *thread = &h->nodes[r].told.threads[t];
+        for (int t = 0; t < h->nodes[r].answer.thread_count; t++) {
+            const struct hang_thread *thread = &h->nodes[r].answer.threads[t];
             if (thread->mode != HANG_POLL && graph_goes_on(h, thread))
                 return true;
         }
@@ -460,7 +461,7 @@ static void write_doubt(struct hang *h, int n)
     fputs("No deadlock is certain: threads that sleep outside MPI may call it yet, in ", h->to);
     bool *sleep = calloc((size_t)h->count, sizeof(*sleep));
     for (int r = 0; sleep && r < h->count; r++)
-        sleep[r] = h->nodes[r].told.others.asleep > 0;
+        sleep[r] = h->nodes[r].answer.others.asleep > 0;
     if (sleep)
         words_ranks(h->to, sleep, h->count);
     free(sleep);

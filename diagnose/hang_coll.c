@@ -42,14 +42,14 @@ static void write_state(struct why *w, FILE *to, int rank)
 static void write_late(struct why *w)
 {
     struct hang *h = w->h;
-    int told = 0, others = 0;
+    int explained = 0, others = 0;
     for (int m = 0; m < h->count; m++) {
         h->set[m] = w->late[m] && h->nodes[m].explained;
         w->late[m] &= !h->set[m];
-        told += h->set[m];
+        explained += h->set[m];
         others += w->late[m];
     }
-    if (told) {
+    if (explained) {
         fputs("    not there: ", h->to);
         words_ranks(h->to, h->set, h->count);
         fputs(", as told above\n", h->to);
@@ -77,9 +77,9 @@ static void suspect_awaited(struct why *w, const struct meeting *m)
 {
     struct hang *h = w->h;
     for (int r = 0; r < h->count; r++) {
-        const struct hang_told *told = &h->nodes[r].told;
-        for (int i = 0; i < told->item_count && graph_is_stuck(h, r) && !is_in(w, m, r); i++) {
-            struct targets targets = graph_targets(h, r, &told->items[i]);
+        const struct hang_answer *answer = &h->nodes[r].answer;
+        for (int i = 0; i < answer->item_count && graph_is_stuck(h, r) && !is_in(w, m, r); i++) {
+            struct targets targets = graph_targets(h, r, &answer->items[i]);
             int target;
             while ((target = graph_next(&targets)) >= 0)
                 h->nodes[target].weak |= is_in(w, m, target);
@@ -151,7 +151,7 @@ static int count_function(const struct meeting *m, int n, const char *function)
 /* Whether a member has said to have gone past a collective. */
 static bool is_past(const struct why *w, int member, const struct meeting *m)
 {
-    const struct hang_comm *comm = graph_same_comm(&w->h->nodes[member].told, m->comm);
+    const struct hang_comm *comm = graph_same_comm(&w->h->nodes[member].answer, m->comm);
     return !is_in(w, m, member) && comm && comm->begun > (uint32_t)m->number;
 }
 
@@ -171,11 +171,12 @@ static void pair_waits(struct why *w, const struct meeting *m)
 {
     for (int i = 0; i < m->count; i++) {
         const struct entry *e = &m->entries[i];
-        const struct hang_told *told = &w->h->nodes[e->rank].told;
+        const struct hang_answer *answer = &w->h->nodes[e->rank].answer;
         for (int j = e->thread->first; j < e->thread->first + e->thread->count; j++) {
-            int peer = told->items[j].peer;
+            int peer = answer->items[j].peer;
             if (graph_is_rank(w->h, peer) &&
-                graph_collective(told, told->items[j].context) == graph_same_comm(told, m->comm) &&
+                graph_collective(answer, answer->items[j].context) ==
+                    graph_same_comm(answer, m->comm) &&
                 (is_in_other(w, m, peer, words_function(e->thread)) || is_past(w, peer, m)))
                 why_pair(w, e->rank, peer);
         }
@@ -188,10 +189,10 @@ static void pair_left_over(struct why *w, const struct meeting *m)
 {
     const struct hang *h = w->h;
     for (int r = 0; r < h->count; r++) {
-        const struct hang_told *told = &h->nodes[r].told;
-        for (int q = 0; q < told->queue_count; q++) {
-            const struct hang_queue *queue = &told->queues[q];
-            const struct hang_comm *comm = graph_collective(told, queue->context);
+        const struct hang_answer *answer = &h->nodes[r].answer;
+        for (int q = 0; q < answer->queue_count; q++) {
+            const struct hang_queue *queue = &answer->queues[q];
+            const struct hang_comm *comm = graph_collective(answer, queue->context);
             if (queue->kind == 'U' && comm && queue->tag == m->number &&
                 graph_is_rank(h, queue->peer) && is_past(w, r, m) &&
                 !graph_compare_comms(comm, m->comm))
@@ -270,7 +271,7 @@ static void explain_left(struct why *w, const struct meeting *m)
     if (!graph_is_stuck(h, m->entries->rank) || m->number == HANG_NO_NUMBER)
         return;
     for (int r = 0; r < h->count; r++)
-        passed += w->late[r] = w->late[r] && !is_in(w, m, r) && h->nodes[r].told.comm_count;
+        passed += w->late[r] = w->late[r] && !is_in(w, m, r) && h->nodes[r].answer.comm_count;
     if (!passed && m->count < members)
         return;
     for (int i = 0; i < m->count; i++)

@@ -13,12 +13,12 @@ static bool ends_mpi(const char *function)
 }
 
 /* Whether a thread waits for something that other ranks bring about. */
-static bool is_waiting(const struct hang *h, const struct hang_told *told,
+static bool is_waiting(const struct hang *h, const struct hang_answer *answer,
                        const struct hang_thread *thread)
 {
     bool waits = false;
     for (int i = 0; i < thread->count; i++) {
-        enum hang_what what = told->items[thread->first + i].what;
+        enum hang_what what = answer->items[thread->first + i].what;
         if (what == HANG_READY)
             return false;
         waits |= what != HANG_CLOSE;
@@ -26,18 +26,18 @@ static bool is_waiting(const struct hang *h, const struct hang_told *told,
     return waits && !graph_goes_on(h, thread);
 }
 
-static bool is_closing(const struct hang_told *told, const struct hang_thread *thread)
+static bool is_closing(const struct hang_answer *answer, const struct hang_thread *thread)
 {
-    if (thread->count && told->items[thread->first].what == HANG_CLOSE)
+    if (thread->count && answer->items[thread->first].what == HANG_CLOSE)
         return true;
     return ends_mpi(thread->function) && thread->mode != HANG_POLL;
 }
 
 static void classify(const struct hang *h, struct node *node, const struct hang_rank *rank)
 {
-    const struct hang_told *told = &node->told;
-    bool others = told->others.computing || (told->others.asleep && !h->strict);
-    bool free = !told->thread_count || others, waits = false;
+    const struct hang_answer *answer = &node->answer;
+    bool others = answer->others.computing || (answer->others.asleep && !h->strict);
+    bool free = !answer->thread_count || others, waits = false;
     node->finalizing = false;
     switch (rank->state) {
     case DIAGNOSE_ENDED:
@@ -46,12 +46,12 @@ static void classify(const struct hang *h, struct node *node, const struct hang_
     case DIAGNOSE_NOT_INIT: node->kind = NODE_FREE; return;
     case DIAGNOSE_ANSWERED: break;
     }
-    for (int i = 0; i < told->thread_count; i++) {
-        const struct hang_thread *thread = &told->threads[i];
-        node->finalizing |= is_closing(told, thread);
-        if (is_waiting(h, told, thread))
+    for (int i = 0; i < answer->thread_count; i++) {
+        const struct hang_thread *thread = &answer->threads[i];
+        node->finalizing |= is_closing(answer, thread);
+        if (is_waiting(h, answer, thread))
             waits = true;
-        else if (!is_closing(told, thread))
+        else if (!is_closing(answer, thread))
             free = true;
     }
     if (free && !node->finalizing)
@@ -62,18 +62,18 @@ static void classify(const struct hang *h, struct node *node, const struct hang_
 
 /* ---- targets ---- */
 
-const struct hang_comm *graph_collective(const struct hang_told *told, uint32_t context)
+const struct hang_comm *graph_collective(const struct hang_answer *answer, uint32_t context)
 {
-    const struct hang_comm *comm = hang_text_comm(told, context);
+    const struct hang_comm *comm = hang_text_comm(answer, context);
     if (!comm)
         return NULL;
     uint32_t use = context - comm->context;
     return use == HANG_USE_COLLECTIVE || use == HANG_USE_INSIDE ? comm : NULL;
 }
 
-bool graph_is_users(const struct hang_told *told, uint32_t context)
+bool graph_is_users(const struct hang_answer *answer, uint32_t context)
 {
-    const struct hang_comm *comm = hang_text_comm(told, context);
+    const struct hang_comm *comm = hang_text_comm(answer, context);
     uint32_t use = comm ? context - comm->context : 0;
     return use == 0 || use == HANG_USE_PARTITIONED;
 }
@@ -82,7 +82,7 @@ struct targets graph_targets(const struct hang *h, int rank, const struct hang_i
 {
     if (item->peer >= 0)
         return (struct targets){"", item->peer, item->peer, h->count, -1};
-    const struct hang_comm *comm = hang_text_comm(&h->nodes[rank].told, item->context);
+    const struct hang_comm *comm = hang_text_comm(&h->nodes[rank].answer, item->context);
     const char *list = comm ? (*comm->remote ? comm->remote : comm->members) : "";
     return (struct targets){list, 0, -1, h->count, rank};
 }
@@ -109,11 +109,11 @@ bool graph_any(const struct hang *h, int rank, const struct hang_item *item,
 
 bool graph_any_of_all(const struct hang *h, int rank, bool (*is)(const struct hang *h, int rank))
 {
-    const struct hang_told *told = &h->nodes[rank].told;
+    const struct hang_answer *answer = &h->nodes[rank].answer;
     int i = 0;
-    while (i < told->item_count && !graph_any(h, rank, &told->items[i], is))
+    while (i < answer->item_count && !graph_any(h, rank, &answer->items[i], is))
         i++;
-    return i < told->item_count;
+    return i < answer->item_count;
 }
 
 /* ---- what can go on ---- */
@@ -144,10 +144,10 @@ static bool all_can_come(const struct hang *h, int rank, const struct hang_threa
 
 static bool thread_can_go_on(const struct hang *h, int rank, const struct hang_thread *thread)
 {
-    const struct hang_told *told = &h->nodes[rank].told;
+    const struct hang_answer *answer = &h->nodes[rank].answer;
     bool any = false, all = all_can_come(h, rank, thread);
     for (int i = 0; i < thread->count; i++) {
-        bool can = can_end(h, rank, &told->items[thread->first + i]);
+        bool can = can_end(h, rank, &answer->items[thread->first + i]);
         any |= can;
         all &= can;
     }
@@ -159,8 +159,8 @@ static bool becomes_live(struct hang *h, int rank)
     struct node *node = &h->nodes[rank];
     if (node->kind != NODE_WAITS || node->live || rank == h->still)
         return false;
-    for (int i = 0; i < node->told.thread_count && !node->live; i++)
-        node->live = thread_can_go_on(h, rank, &node->told.threads[i]);
+    for (int i = 0; i < node->answer.thread_count && !node->live; i++)
+        node->live = thread_can_go_on(h, rank, &node->answer.threads[i]);
     return node->live;
 }
 
@@ -213,9 +213,9 @@ static int step_on(struct hang *h, int len, int rank)
 static int step_from(struct hang *h, int len, int rank)
 {
     const struct node *node = &h->nodes[rank];
-    for (int i = 0; node->kind == NODE_WAITS && i < node->told.item_count; i++) {
-        const struct hang_item *item = &node->told.items[i];
-        const struct hang_thread *thread = &node->told.threads[item->thread];
+    for (int i = 0; node->kind == NODE_WAITS && i < node->answer.item_count; i++) {
+        const struct hang_item *item = &node->answer.items[i];
+        const struct hang_thread *thread = &node->answer.threads[item->thread];
         struct targets targets = graph_targets(h, rank, item);
         const struct meeting *m = graph_meeting_of_all(h, rank, thread);
         int target;
@@ -274,7 +274,7 @@ static int find_stuck(struct hang *h)
 static bool have_sleepers(const struct hang *h)
 {
     for (int r = 0; r < h->count; r++)
-        if (h->nodes[r].told.others.asleep)
+        if (h->nodes[r].answer.others.asleep)
             return true;
     return false;
 }
@@ -295,7 +295,7 @@ int graph_init(struct hang *h, const struct hang_question *question)
         struct node *node = &h->nodes[r];
         node->meeting = -1;
         if (rank->state == DIAGNOSE_ANSWERED &&
-            hang_text_read(&node->told, rank->text, rank->len) == -ENOMEM)
+            hang_text_read(&node->answer, rank->text, rank->len) == -ENOMEM)
             return -ENOMEM;
     }
     int rc = graph_meet(h);
@@ -311,7 +311,7 @@ int graph_init(struct hang *h, const struct hang_question *question)
 void graph_fini(struct hang *h)
 {
     for (int r = 0; h->nodes && r < h->count; r++)
-        hang_text_free(&h->nodes[r].told);
+        hang_text_free(&h->nodes[r].answer);
     free(h->nodes);
     free(h->entries);
     free(h->meetings);

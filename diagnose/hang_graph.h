@@ -25,7 +25,7 @@ struct node {
     bool finalizing; /* in MPI_Finalize; may still wait for its sends to be received */
     bool live;       /* it can go on, or what it waits for can come */
     int meeting;     /* the collective that it waits in: an index of meetings; or -1 */
-    struct hang_told told;
+    struct hang_answer answer;
     /* what the verdict has found */
     bool culprit;
     bool leads;     /* from it waits lead to a culprit */
@@ -113,10 +113,10 @@ bool graph_any(const struct hang *h, int rank, const struct hang_item *item,
 bool graph_any_of_all(const struct hang *h, int rank, bool (*is)(const struct hang *h, int rank));
 
 /* The communicator of whose collectives messages with this context are, or NULL. */
-const struct hang_comm *graph_collective(const struct hang_told *told, uint32_t context);
+const struct hang_comm *graph_collective(const struct hang_answer *answer, uint32_t context);
 
 /* Whether messages with this context are the program's own, not the library's. */
-bool graph_is_users(const struct hang_told *told, uint32_t context);
+bool graph_is_users(const struct hang_answer *answer, uint32_t context);
 
 /* Whether a message that this rank waits for, or looks for, may come though the rank itself stays
  * where it is. */
@@ -135,7 +135,8 @@ const char *graph_group(const struct hang_comm *comm, bool second);
 /* Whether it is the same communicator: 0; or the order of two. */
 int graph_compare_comms(const struct hang_comm *a, const struct hang_comm *b);
 /* A communicator as another member knows it, or NULL. */
-const struct hang_comm *graph_same_comm(const struct hang_told *told, const struct hang_comm *comm);
+const struct hang_comm *graph_same_comm(const struct hang_answer *answer,
+                                        const struct hang_comm *comm);
 /* Put the members of a communicator into set. Returns how many. */
 int graph_members(const struct hang *h, const struct hang_comm *comm, bool *set);
 
@@ -176,31 +177,32 @@ struct words_wait {
     const char *not_done; /* what it did not do */
 };
 
-const struct words_wait *words_wait(const struct hang_told *told, const struct hang_item *item);
+const struct words_wait *words_wait(const struct hang_answer *answer, const struct hang_item *item);
 /* What is awaited: "a message from rank 1 (tag 5, MPI_COMM_WORLD)". peer: in place of the rank, or
  * NULL. */
-void words_item(FILE *to, const struct hang_told *told, const struct hang_item *item,
+void words_item(FILE *to, const struct hang_answer *answer, const struct hang_item *item,
                 const char *peer, bool whole);
 /* Why a send is not over, by what its sender says of it: "on the way". */
 const char *words_send(const char *state);
 /* " on MPI_COMM_WORLD (its collective number 5)", of a thread that is in one. Returns whether it
  * is. */
-bool words_collective(FILE *to, const struct hang_told *told, const struct hang_thread *thread,
+bool words_collective(FILE *to, const struct hang_answer *answer, const struct hang_thread *thread,
                       bool whole);
 const char *words_function(const struct hang_thread *thread);
 /* Where it has no name, whole says of which ranks it is. */
-void words_comm(FILE *to, const struct hang_told *told, uint32_t context, bool whole);
+void words_comm(FILE *to, const struct hang_answer *answer, uint32_t context, bool whole);
 void words_name(FILE *to, const struct hang_comm *comm, bool whole);
 /* " (tag 5, MPI_COMM_WORLD)" */
-void words_envelope(FILE *to, const struct hang_told *told, int tag, uint32_t context, bool whole);
+void words_envelope(FILE *to, const struct hang_answer *answer, int tag, uint32_t context,
+                    bool whole);
 void words_tag(FILE *to, int tag);
-bool words_is_partitioned(const struct hang_told *told, uint32_t context);
+bool words_is_partitioned(const struct hang_answer *answer, uint32_t context);
 /* "message", or "partitioned message". */
-const char *words_kind(const struct hang_told *told, uint32_t context);
+const char *words_kind(const struct hang_answer *answer, uint32_t context);
 /* " (its collective number 3)": counted from 1; nothing where it is unknown. */
 void words_number(FILE *to, int number);
 /* "has 2 other threads outside MPI, 1 computing and 1 asleep" */
-void words_others(FILE *to, const struct hang_told *told);
+void words_others(FILE *to, const struct hang_answer *answer);
 /* Write text, wrapped. In place of a blank WORDS_BREAK may stand once a line: where it is parted
  * if it is too long. */
 #define WORDS_BREAK '\v'

@@ -25,11 +25,12 @@ int graph_compare_comms(const struct hang_comm *a, const struct hang_comm *b)
     return order ? order : strcmp(graph_group(a, true), graph_group(b, true));
 }
 
-const struct hang_comm *graph_same_comm(const struct hang_told *told, const struct hang_comm *comm)
+const struct hang_comm *graph_same_comm(const struct hang_answer *answer,
+                                        const struct hang_comm *comm)
 {
-    for (int i = 0; i < told->comm_count; i++)
-        if (!graph_compare_comms(&told->comms[i], comm))
-            return &told->comms[i];
+    for (int i = 0; i < answer->comm_count; i++)
+        if (!graph_compare_comms(&answer->comms[i], comm))
+            return &answer->comms[i];
     return NULL;
 }
 
@@ -61,17 +62,17 @@ static int gather_entries(struct hang *h)
 {
     size_t threads = 1;
     for (int r = 0; r < h->count; r++)
-        threads += (size_t)h->nodes[r].told.thread_count;
+        threads += (size_t)h->nodes[r].answer.thread_count;
     h->entries = calloc(threads, sizeof(*h->entries));
     h->meetings = calloc(threads, sizeof(*h->meetings));
     if (!h->entries || !h->meetings)
         return -ENOMEM;
     for (int r = 0; r < h->count; r++) {
-        const struct hang_told *told = &h->nodes[r].told;
-        for (int i = 0, last = -1; i < told->item_count; i++) {
-            const struct hang_item *item = &told->items[i];
-            const struct hang_thread *thread = &told->threads[item->thread];
-            const struct hang_comm *comm = graph_collective(told, item->context);
+        const struct hang_answer *answer = &h->nodes[r].answer;
+        for (int i = 0, last = -1; i < answer->item_count; i++) {
+            const struct hang_item *item = &answer->items[i];
+            const struct hang_thread *thread = &answer->threads[item->thread];
+            const struct hang_comm *comm = graph_collective(answer, item->context);
             if (!comm || graph_goes_on(h, thread) || item->thread == last)
                 continue;
             h->entries[h->entry_count++] = (struct entry){r, comm, thread, item->tag};
@@ -106,10 +107,10 @@ static void find_awaited(const struct hang *h, const struct meeting *meeting, bo
     memset(set, 0, (size_t)h->count * sizeof(*set));
     for (int i = 0; i < meeting->count; i++) {
         const struct entry *e = &meeting->entries[i];
-        const struct hang_told *told = &h->nodes[e->rank].told;
+        const struct hang_answer *answer = &h->nodes[e->rank].answer;
         for (int j = e->thread->first; j < e->thread->first + e->thread->count; j++) {
-            const struct hang_comm *comm = graph_collective(told, told->items[j].context);
-            int peer = told->items[j].peer;
+            const struct hang_comm *comm = graph_collective(answer, answer->items[j].context);
+            int peer = answer->items[j].peer;
             if (comm && comm->context == meeting->comm->context && graph_is_rank(h, peer))
                 set[peer] = true;
         }
@@ -127,7 +128,7 @@ static int find_late(struct hang *h, struct meeting *meeting, int index, bool *m
     for (int m = 0; m < h->count && !rc; m++) {
         if (!members[m] || h->nodes[m].meeting == index)
             continue;
-        const struct hang_comm *comm = graph_same_comm(&h->nodes[m].told, meeting->comm);
+        const struct hang_comm *comm = graph_same_comm(&h->nodes[m].answer, meeting->comm);
         bool is_late = awaited[m];
         if (comm && meeting->number != HANG_NO_NUMBER)
             is_late = comm->begun <= (uint32_t)meeting->number;
@@ -178,9 +179,9 @@ struct meeting *graph_meeting_of_all(const struct hang *h, int rank,
     bool known = meeting && !*meeting->comm->remote && meeting->number != HANG_NO_NUMBER;
     if (!known || !needs_all(thread->function) || !thread->count)
         return NULL;
-    const struct hang_told *told = &h->nodes[rank].told;
-    const struct hang_item *item = &told->items[thread->first];
-    const struct hang_comm *comm = graph_collective(told, item->context);
-    return comm == graph_same_comm(told, meeting->comm) && item->tag == meeting->number ? meeting
-                                                                                        : NULL;
+    const struct hang_answer *answer = &h->nodes[rank].answer;
+    const struct hang_item *item = &answer->items[thread->first];
+    const struct hang_comm *comm = graph_collective(answer, item->context);
+    return comm == graph_same_comm(answer, meeting->comm) && item->tag == meeting->number ? meeting
+                                                                                          : NULL;
 }

@@ -134,14 +134,14 @@ static void *add(void **rows, int count, size_t size)
     return memset((char *)*rows + (size_t)count * size, 0, size);
 }
 
-static bool take_thread(struct hang_told *told, char **f, int n)
+static bool take_thread(struct hang_answer *answer, char **f, int n)
 {
     static const char *const modes[] = {"wait", "some", "poll", NULL};
-    struct hang_thread t = {.first = told->item_count};
+    struct hang_thread t = {.first = answer->item_count};
     int mode = n == 7 ? one_of(f[2], modes) : -1;
     if (mode < 0 || !number(f[3], -1, INT64_MAX, &t.ms) || !hexadecimal(f[4], &t.offset))
         return false;
-    struct hang_thread *row = add((void **)&told->threads, told->thread_count, sizeof(t));
+    struct hang_thread *row = add((void **)&answer->threads, answer->thread_count, sizeof(t));
     if (!row)
         return false;
     t.mode = (enum hang_mode)mode;
@@ -149,48 +149,48 @@ static bool take_thread(struct hang_told *told, char **f, int n)
     t.module = f[5];
     t.symbol = f[6];
     *row = t;
-    told->thread_count++;
+    answer->thread_count++;
     return true;
 }
 
-static bool take_item(struct hang_told *told, char **f, int n)
+static bool take_item(struct hang_answer *answer, char **f, int n)
 {
     static const char *const whats[] = {"send", "recv", "probe", "close", "ready", NULL};
     struct hang_item item;
-    int what = n == 8 && told->thread_count ? one_of(f[1], whats) : -1;
+    int what = n == 8 && answer->thread_count ? one_of(f[1], whats) : -1;
     if (what < 0 || !word(f[2], &item.context) || !whole(f[3], &item.peer) ||
         !whole(f[4], &item.rank) || !any_tag(f[5], &item.tag) || !amount(f[6], &item.bytes))
         return false;
-    struct hang_item *row = add((void **)&told->items, told->item_count, sizeof(item));
+    struct hang_item *row = add((void **)&answer->items, answer->item_count, sizeof(item));
     if (!row)
         return false;
     item.what = (enum hang_what)what;
     item.state = f[7];
-    item.thread = told->thread_count - 1;
+    item.thread = answer->thread_count - 1;
     *row = item;
-    told->item_count++;
-    told->threads[told->thread_count - 1].count++;
+    answer->item_count++;
+    answer->threads[answer->thread_count - 1].count++;
     return true;
 }
 
-static bool take_comm(struct hang_told *told, char **f, int n)
+static bool take_comm(struct hang_answer *answer, char **f, int n)
 {
     struct hang_comm comm;
     if (n != 8 || !word(f[1], &comm.context) || !whole(f[2], &comm.size) ||
         !whole(f[3], &comm.rank) || !word(f[4], &comm.begun))
         return false;
-    struct hang_comm *row = add((void **)&told->comms, told->comm_count, sizeof(comm));
+    struct hang_comm *row = add((void **)&answer->comms, answer->comm_count, sizeof(comm));
     if (!row)
         return false;
     comm.name = f[5];
     comm.members = f[6];
     comm.remote = f[7];
     *row = comm;
-    told->comm_count++;
+    answer->comm_count++;
     return true;
 }
 
-static bool take_queue(struct hang_told *told, char **f, int n)
+static bool take_queue(struct hang_answer *answer, char **f, int n)
 {
     struct hang_queue queue = {.kind = f[0][0], .state = ""};
     bool has_state = queue.kind == 'S' || queue.kind == 'I';
@@ -198,28 +198,28 @@ static bool take_queue(struct hang_told *told, char **f, int n)
         !whole(f[3], &queue.rank) || !any_tag(f[4], &queue.tag) || !amount(f[5], &queue.count) ||
         !amount(f[6], &queue.bytes))
         return false;
-    struct hang_queue *row = add((void **)&told->queues, told->queue_count, sizeof(queue));
+    struct hang_queue *row = add((void **)&answer->queues, answer->queue_count, sizeof(queue));
     if (!row)
         return false;
     if (has_state)
         queue.state = f[7];
     *row = queue;
-    told->queue_count++;
+    answer->queue_count++;
     return true;
 }
 
-static bool take_others(struct hang_told *told, char **f, int n)
+static bool take_others(struct hang_answer *answer, char **f, int n)
 {
     uint64_t counts[3];
     for (int i = 0; i < 3; i++)
         if (n != 4 || !amount(f[i + 1], &counts[i]) || counts[i] > OTHERS_MAX)
             return false;
-    told->others = (struct hang_others){(int)counts[0], (int)counts[1], (int)counts[2]};
+    answer->others = (struct hang_others){(int)counts[0], (int)counts[1], (int)counts[2]};
     return true;
 }
 
 /* Take one line, which ends with NUL. */
-static bool take_line(struct hang_told *told, char *line)
+static bool take_line(struct hang_answer *answer, char *line)
 {
     char *fields[FIELDS_MAX + 1] = {line};
     int n = 1;
@@ -236,57 +236,57 @@ static bool take_line(struct hang_told *told, char *line)
     if (strlen(line) != 1)
         return false;
     switch (line[0]) {
-    case 'T': return take_thread(told, fields, n);
-    case 'A': return take_item(told, fields, n);
-    case 'C': return take_comm(told, fields, n);
+    case 'T': return take_thread(answer, fields, n);
+    case 'A': return take_item(answer, fields, n);
+    case 'C': return take_comm(answer, fields, n);
     case 'U':
     case 'P':
     case 'S':
-    case 'I': return take_queue(told, fields, n);
-    case 'M': return take_others(told, fields, n);
-    case 'X': told->cut = true; return n == 1;
+    case 'I': return take_queue(answer, fields, n);
+    case 'M': return take_others(answer, fields, n);
+    case 'X': answer->cut = true; return n == 1;
     default: return false;
     }
 }
 
-int hang_text_read(struct hang_told *told, const void *text, size_t len)
+int hang_text_read(struct hang_answer *answer, const void *text, size_t len)
 {
     static const char head[] = HANG_TEXT_HEAD "\n";
-    memset(told, 0, sizeof(*told));
+    memset(answer, 0, sizeof(*answer));
     if (len < sizeof(head) - 1 || memcmp(text, head, sizeof(head) - 1))
         return -EPROTO;
-    told->text = malloc(len + 1);
-    if (!told->text)
+    answer->text = malloc(len + 1);
+    if (!answer->text)
         return -ENOMEM;
-    memcpy(told->text, text, len);
-    told->text[len] = 0;
-    char *at = told->text + sizeof(head) - 1, *end = told->text + len;
+    memcpy(answer->text, text, len);
+    answer->text[len] = 0;
+    char *at = answer->text + sizeof(head) - 1, *end = answer->text + len;
     while (at < end) {
         char *newline = memchr(at, '\n', (size_t)(end - at));
         char *next = newline ? newline : end;
         *next = 0;
-        if (*at && !take_line(told, at))
-            told->bad_lines++;
+        if (*at && !take_line(answer, at))
+            answer->bad_lines++;
         at = next + 1;
     }
     return 0;
 }
 
-void hang_text_free(struct hang_told *told)
+void hang_text_free(struct hang_answer *answer)
 {
-    free(told->text);
-    free(told->threads);
-    free(told->items);
-    free(told->comms);
-    free(told->queues);
-    memset(told, 0, sizeof(*told));
+    free(answer->text);
+    free(answer->threads);
+    free(answer->items);
+    free(answer->comms);
+    free(answer->queues);
+    memset(answer, 0, sizeof(*answer));
 }
 
-const struct hang_comm *hang_text_comm(const struct hang_told *told, uint32_t context)
+const struct hang_comm *hang_text_comm(const struct hang_answer *answer, uint32_t context)
 {
     const struct hang_comm *best = NULL;
-    for (int i = 0; i < told->comm_count; i++) {
-        const struct hang_comm *comm = &told->comms[i];
+    for (int i = 0; i < answer->comm_count; i++) {
+        const struct hang_comm *comm = &answer->comms[i];
         if (context >= comm->context && context - comm->context < HANG_USES &&
             (!best || comm->context > best->context))
             best = comm;

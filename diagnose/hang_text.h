@@ -104,7 +104,7 @@ struct hang_others {
     int computing, locked, asleep;
 };
 
-struct hang_told {
+struct hang_answer {
     char *text; /* what the strings point into */
     struct hang_thread *threads;
     struct hang_item *items;
@@ -117,18 +117,18 @@ struct hang_told {
 };
 
 /* Read len bytes of text. Returns 0, -EPROTO where it is no answer at all, or -ENOMEM; then
- * *told is empty. */
-int hang_text_read(struct hang_told *told, const void *text, size_t len);
-void hang_text_free(struct hang_told *told);
+ * *answer is empty. */
+int hang_text_read(struct hang_answer *answer, const void *text, size_t len);
+void hang_text_free(struct hang_answer *answer);
 
 /* How many other threads there are. */
-static inline int hang_text_others(const struct hang_told *told)
+static inline int hang_text_others(const struct hang_answer *answer)
 {
-    return told->others.computing + told->others.locked + told->others.asleep;
+    return answer->others.computing + answer->others.locked + answer->others.asleep;
 }
 
 /* The communicator that a message's context belongs to, or NULL. */
-const struct hang_comm *hang_text_comm(const struct hang_told *told, uint32_t context);
+const struct hang_comm *hang_text_comm(const struct hang_answer *answer, uint32_t context);
 
 /* Step through a list of ranks, "0-3,5": set [*first, *last] to the next range and return what
  * lies behind it, or NULL at the end or where it is no list. Ranks are at most INT32_MAX - 1. */

@@ -135,10 +135,10 @@ static bool is_there(const struct hang *h, int rank)
  * into set. Returns whether peer is one of them. */
 static bool note_gone(const struct hang *h, int rank, bool *set, int peer)
 {
-    const struct hang_told *told = &h->nodes[rank].told;
+    const struct hang_answer *answer = &h->nodes[rank].answer;
     bool waits = false;
-    for (int i = 0; i < told->item_count && graph_is_stuck(h, rank); i++) {
-        const struct hang_item *item = &told->items[i];
+    for (int i = 0; i < answer->item_count && graph_is_stuck(h, rank); i++) {
+        const struct hang_item *item = &answer->items[i];
         struct targets targets = graph_targets(h, rank, item);
         int target;
         if (item->what == HANG_CLOSE || graph_any(h, rank, item, is_there))
@@ -182,11 +182,11 @@ static void explain_gone(struct why *w)
 /* A stuck rank that this one waits for, or -1. */
 static int next_of(const struct hang *h, int rank)
 {
-    const struct hang_told *told = &h->nodes[rank].told;
-    for (int i = 0; i < told->item_count; i++) {
-        struct targets targets = graph_targets(h, rank, &told->items[i]);
+    const struct hang_answer *answer = &h->nodes[rank].answer;
+    for (int i = 0; i < answer->item_count; i++) {
+        struct targets targets = graph_targets(h, rank, &answer->items[i]);
         int target = -1;
-        while (told->items[i].what != HANG_CLOSE && (target = graph_next(&targets)) >= 0)
+        while (answer->items[i].what != HANG_CLOSE && (target = graph_next(&targets)) >= 0)
             if (graph_is_stuck(h, target))
                 return target;
     }
@@ -196,13 +196,13 @@ static int next_of(const struct hang *h, int rank)
 /* A rank of a cycle; and where one of several could end its wait, all of those. */
 static void blame_in_cycle(struct why *w, int rank)
 {
-    const struct hang_told *told = &w->h->nodes[rank].told;
+    const struct hang_answer *answer = &w->h->nodes[rank].answer;
     why_blame(w, rank);
-    for (int i = 0; i < told->item_count; i++) {
-        struct targets targets = graph_targets(w->h, rank, &told->items[i]);
-        bool choice = told->thread_count > 1 || told->threads[0].mode == HANG_ANY;
+    for (int i = 0; i < answer->item_count; i++) {
+        struct targets targets = graph_targets(w->h, rank, &answer->items[i]);
+        bool choice = answer->thread_count > 1 || answer->threads[0].mode == HANG_ANY;
         int target;
-        while ((choice || told->items[i].peer < 0) && (target = graph_next(&targets)) >= 0)
+        while ((choice || answer->items[i].peer < 0) && (target = graph_next(&targets)) >= 0)
             if (graph_is_stuck(w->h, target))
                 why_blame(w, target);
     }
@@ -211,11 +211,11 @@ static void blame_in_cycle(struct why *w, int rank)
 /* Whether a rank waits for nothing but messages of known ranks: no collective, no choice. */
 static bool is_plain(const struct hang *h, int rank)
 {
-    const struct hang_told *told = &h->nodes[rank].told;
-    for (int i = 0; i < told->item_count; i++)
-        if (told->items[i].peer < 0 || graph_collective(told, told->items[i].context))
+    const struct hang_answer *answer = &h->nodes[rank].answer;
+    for (int i = 0; i < answer->item_count; i++)
+        if (answer->items[i].peer < 0 || graph_collective(answer, answer->items[i].context))
             return false;
-    return told->thread_count == 1 && told->threads[0].mode == HANG_ALL;
+    return answer->thread_count == 1 && answer->threads[0].mode == HANG_ALL;
 }
 
 static bool has_culprit(const struct hang *h)
@@ -300,9 +300,9 @@ static void explain_free(struct why *w)
     struct hang *h = w->h;
     why_clear(w, w->late);
     for (int r = 0; r < h->count; r++) {
-        const struct hang_told *told = &h->nodes[r].told;
-        for (int i = 0; i < told->item_count && h->nodes[r].kind == NODE_WAITS; i++) {
-            struct targets targets = graph_targets(h, r, &told->items[i]);
+        const struct hang_answer *answer = &h->nodes[r].answer;
+        for (int i = 0; i < answer->item_count && h->nodes[r].kind == NODE_WAITS; i++) {
+            struct targets targets = graph_targets(h, r, &answer->items[i]);
             int target;
             while ((target = graph_next(&targets)) >= 0)
                 w->late[target] |= h->nodes[target].kind == NODE_FREE;

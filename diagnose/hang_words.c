@@ -89,21 +89,22 @@ void words_name(FILE *to, const struct hang_comm *comm, bool whole)
     }
 }
 
-void words_comm(FILE *to, const struct hang_told *told, uint32_t context, bool whole)
+void words_comm(FILE *to, const struct hang_answer *answer, uint32_t context, bool whole)
 {
-    const struct hang_comm *comm = hang_text_comm(told, context);
+    const struct hang_comm *comm = hang_text_comm(answer, context);
     if (comm)
         words_name(to, comm, whole);
     else
         fputs("an unknown communicator", to);
 }
 
-void words_envelope(FILE *to, const struct hang_told *told, int tag, uint32_t context, bool whole)
+void words_envelope(FILE *to, const struct hang_answer *answer, int tag, uint32_t context,
+                    bool whole)
 {
     fputs(" (", to);
     words_tag(to, tag);
     fputs(", ", to);
-    words_comm(to, told, context, whole);
+    words_comm(to, answer, context, whole);
     fputc(')', to);
 }
 
@@ -115,15 +116,15 @@ void words_tag(FILE *to, int tag)
         fprintf(to, "tag %d", tag);
 }
 
-bool words_is_partitioned(const struct hang_told *told, uint32_t context)
+bool words_is_partitioned(const struct hang_answer *answer, uint32_t context)
 {
-    const struct hang_comm *comm = hang_text_comm(told, context);
+    const struct hang_comm *comm = hang_text_comm(answer, context);
     return comm && context - comm->context == HANG_USE_PARTITIONED;
 }
 
-const char *words_kind(const struct hang_told *told, uint32_t context)
+const char *words_kind(const struct hang_answer *answer, uint32_t context)
 {
-    return words_is_partitioned(told, context) ? "partitioned message" : "message";
+    return words_is_partitioned(answer, context) ? "partitioned message" : "message";
 }
 
 void words_number(FILE *to, int number)
@@ -143,7 +144,7 @@ static const struct words_wait waits[] = {
     {"@ to finalize", "MPI_Finalize", ""},
 };
 
-const struct words_wait *words_wait(const struct hang_told *told, const struct hang_item *item)
+const struct words_wait *words_wait(const struct hang_answer *answer, const struct hang_item *item)
 {
     enum {
         RECEIPT,
@@ -152,12 +153,12 @@ const struct words_wait *words_wait(const struct hang_told *told, const struct h
         CALL,
         READY,
         CLOSE
-    } kind = words_is_partitioned(told, item->context) ? PARTITIONED : MESSAGE;
+    } kind = words_is_partitioned(answer, item->context) ? PARTITIONED : MESSAGE;
     if (item->what == HANG_CLOSE)
         kind = CLOSE;
     else if (item->what == HANG_READY)
         kind = READY;
-    else if (!graph_is_users(told, item->context))
+    else if (!graph_is_users(answer, item->context))
         kind = CALL;
     else if (item->what == HANG_SEND)
         kind = RECEIPT;
@@ -175,7 +176,7 @@ const char *words_send(const char *state)
     return "without a connection yet";
 }
 
-void words_item(FILE *to, const struct hang_told *told, const struct hang_item *item,
+void words_item(FILE *to, const struct hang_answer *answer, const struct hang_item *item,
                 const char *peer, bool whole)
 {
     char known[32] = "any rank";
@@ -183,7 +184,7 @@ void words_item(FILE *to, const struct hang_told *told, const struct hang_item *
         snprintf(known, sizeof(known), "rank %d", item->peer);
     else if (item->rank >= 0)
         snprintf(known, sizeof(known), "its rank %d", item->rank);
-    for (const char *c = words_wait(told, item)->form; *c; c++) {
+    for (const char *c = words_wait(answer, item)->form; *c; c++) {
         if (*c == '@')
             fputs(peer ? peer : known, to);
         else if (*c == '#')
@@ -195,22 +196,22 @@ void words_item(FILE *to, const struct hang_told *told, const struct hang_item *
     }
     if (item->what == HANG_CLOSE)
         return;
-    words_envelope(to, told, item->tag, item->context, whole);
+    words_envelope(to, answer, item->tag, item->context, whole);
     if (!strcmp(item->state, "moving"))
         fputs(", which is on its way", to);
     else if (item->what == HANG_SEND && strcmp(item->state, "asked"))
         fprintf(to, ", %s", words_send(item->state));
 }
 
-bool words_collective(FILE *to, const struct hang_told *told, const struct hang_thread *thread,
+bool words_collective(FILE *to, const struct hang_answer *answer, const struct hang_thread *thread,
                       bool whole)
 {
     for (int i = thread->first; i < thread->first + thread->count; i++) {
-        if (!graph_collective(told, told->items[i].context))
+        if (!graph_collective(answer, answer->items[i].context))
             continue;
         fputs(" on ", to);
-        words_comm(to, told, told->items[i].context, whole);
-        words_number(to, told->items[i].tag);
+        words_comm(to, answer, answer->items[i].context, whole);
+        words_number(to, answer->items[i].tag);
         return true;
     }
     return false;
@@ -223,15 +224,15 @@ void words_does(FILE *to, const struct hang_thread *thread)
     fprintf(to, "%s in %s", thread->mode == HANG_POLL ? "polls" : "waits", words_function(thread));
 }
 
-static void write_thread(FILE *to, const struct hang_told *told, const struct hang_thread *thread,
-                         bool brief)
+static void write_thread(FILE *to, const struct hang_answer *answer,
+                         const struct hang_thread *thread, bool brief)
 {
     words_does(to, thread);
-    if (words_collective(to, told, thread, true) || brief)
+    if (words_collective(to, answer, thread, true) || brief)
         return;
     for (int i = 0; i < thread->count && i < ITEMS_SHOWN; i++) {
         fputs(i == 0 ? " for " : thread->mode == HANG_ANY ? " or " : " and ", to);
-        words_item(to, told, &told->items[thread->first + i], NULL, true);
+        words_item(to, answer, &answer->items[thread->first + i], NULL, true);
     }
     if (thread->count > ITEMS_SHOWN)
         fprintf(to, " and %d more", thread->count - ITEMS_SHOWN);
@@ -274,7 +275,7 @@ void words_state(FILE *to, const struct hang *h, int rank)
 void words_brief(FILE *to, const struct hang *h, int rank, bool brief)
 {
     const struct hang_rank *r = &h->ranks[rank];
-    const struct hang_told *told = &h->nodes[rank].told;
+    const struct hang_answer *answer = &h->nodes[rank].answer;
     switch (r->state) {
     case DIAGNOSE_ENDED: write_end(to, r->status); return;
     case DIAGNOSE_FINALIZED: fputs("has called MPI_Finalize, and still runs", to); return;
@@ -286,23 +287,23 @@ void words_brief(FILE *to, const struct hang *h, int rank, bool brief)
         fputs("is in MPI_Finalize", to);
         return;
     }
-    for (int i = 0; i < told->thread_count; i++) {
+    for (int i = 0; i < answer->thread_count; i++) {
         fputs(i ? "; " : "", to);
-        write_thread(to, told, &told->threads[i], brief);
+        write_thread(to, answer, &answer->threads[i], brief);
     }
-    if (!told->thread_count)
+    if (!answer->thread_count)
         fputs("is in MPI", to);
-    if (told->others.computing)
+    if (answer->others.computing)
         fputs("; and another of its threads computes", to);
-    else if (told->others.asleep && !h->strict)
+    else if (answer->others.asleep && !h->strict)
         fputs("; and another of its threads sleeps outside MPI", to);
 }
 
-void words_others(FILE *to, const struct hang_told *told)
+void words_others(FILE *to, const struct hang_answer *answer)
 {
     static const char *const does[] = {"computing", "waiting for a lock or a condition", "asleep"};
-    const int counts[] = {told->others.computing, told->others.locked, told->others.asleep};
-    int all = hang_text_others(told);
+    const int counts[] = {answer->others.computing, answer->others.locked, answer->others.asleep};
+    int all = hang_text_others(answer);
     const char *comma = ", ";
     fprintf(to, "has %d other thread%s outside MPI", all, all == 1 ? "" : "s");
     for (int i = 0; i < 3; i++) {

@@ -23,7 +23,7 @@ static struct hang_rank next_rank(const uint8_t **at, size_t *left, int number)
     rank.text = (const char *)*at;
     rank.len = len;
     if (!len)
-        rank.state = (enum diagnose_state)"SNFE"[number % 4];
+        rank.state = (enum diagnose_state) "SNFE"[number % 4];
     len += len < *left;
     *at += len;
     *left -= len;
@@ -33,16 +33,16 @@ static struct hang_rank next_rank(const uint8_t **at, size_t *left, int number)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
     struct hang_rank ranks[RANKS];
-    struct hang_told told;
+    struct hang_answer answer;
     for (int i = 0; i < RANKS; i++)
         ranks[i] = next_rank(&bytes, &len, i);
     for (int i = 0; i < RANKS; i++) {
-        if (!hang_text_read(&told, ranks[i].text, ranks[i].len))
-            for (int t = 0; t < told.thread_count; t++)
-                require(told.threads[t].first >= 0 &&
-                            told.threads[t].first + told.threads[t].count <= told.item_count,
+        if (!hang_text_read(&answer, ranks[i].text, ranks[i].len))
+            for (int t = 0; t < answer.thread_count; t++)
+                require(answer.threads[t].first >= 0 &&
+                            answer.threads[t].first + answer.threads[t].count <= answer.item_count,
                         "items out of bounds");
-        hang_text_free(&told);
+        hang_text_free(&answer);
     }
     struct hang_question question = {.ranks = ranks, .count = RANKS, .host = "host"};
     char *report = hang_format(&question);

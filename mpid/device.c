@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -397,14 +398,26 @@ void mpid_abort(int code, const char *message)
 void mpid_before_fork(void)
 {
     uint64_t until_ns = os_now_ns() + FORK_PATIENCE_MS * 1000000ull;
-    while (!(device.forking = os_trylock_slow(&device.lock)) && os_now_ns() < until_ns)
+    bool held;
+    while (!(held = os_trylock_slow(&device.lock)) && os_now_ns() < until_ns)
         usleep(20);
+    if (held)
+        device.forker = pthread_self();
+}
+
+/* Whether this thread, or the one that it was in the parent, holds the lock across fork(). Others
+ * may fork() at the same time, without it. */
+static bool is_forker(void)
+{
+    return device.forker == pthread_self();
 }
 
 void mpid_after_fork(void)
 {
-    if (device.forking)
-        os_unlock_slow(&device.lock);
+    if (!is_forker())
+        return;
+    device.forker = 0;
+    os_unlock_slow(&device.lock);
 }
 
 static void orphan(struct vc *vc, void *arg)
@@ -418,7 +431,7 @@ static void orphan(struct vc *vc, void *arg)
 /* Of what is shared with the parent nothing is touched: no link, and no open file. */
 void mpid_orphan(void)
 {
-    for (int i = 0; i < device.port_count && device.forking; i++)
+    for (int i = 0; i < device.port_count && is_forker(); i++)
         if (device.ports[i].chan->ops->forked)
             device.ports[i].chan->ops->forked(device.ports[i].chan);
     device.orphan = true;

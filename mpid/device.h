@@ -89,7 +89,7 @@ struct device {
     bool at_rest;     /* from mpid_rest() on, until the next mpid_init() */
     pid_t pid;        /* who has opened the channels; 0: they are not open */
     bool orphan;    /* mpid_orphan() was called */
-    bool forking;   /* the lock is held across fork(), and what it guards is whole */
+    _Atomic pthread_t forker; /* the thread that holds the lock across fork(); 0: none */
     uint64_t *ended; /* a bit a rank of the group: its end is known, and its attempts have been
                       * met; NULL: no end is */
     uint32_t lost;  /* 1 + the rank to which the last connection broke; 0: none */

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "channels/tcp/hash.h"
+#include "os/keyed_hash.h"
 
 enum frame_kind {
     KIND_HELLO = 1,
@@ -71,7 +71,7 @@ static void prove(uint8_t out[PROOF_LEN], const uint8_t *prefix, const struct wi
     memcpy(text, prefix, PREFIX_LEN);
     body_put(text + PREFIX_LEN, hello);
     memcpy(text + PREFIX_LEN + HELLO_BODY_LEN, nonce, WIRE_NONCE_LEN);
-    uint64_t hash = htobe64(tcp_hash(secret, text, sizeof(text)));
+    uint64_t hash = htobe64(os_keyed_hash(secret, text, sizeof(text)));
     memcpy(out, &hash, PROOF_LEN);
 }
 

@@ -8,7 +8,6 @@
 
 #include "channels/tcp/addr.h"
 #include "channels/tcp/alive.h"
-#include "channels/tcp/hash.h"
 #include "channels/tcp/out.h"
 #include "channels/tcp/wire.h"
 
@@ -18,29 +17,6 @@ static void claim(int truth, const char *what)
 {
     printf("%s %d - %s\n", truth ? "ok" : "not ok", ++number, what);
     failures += !truth;
-}
-
-/* Published values: the key is 0, 1, ... 15, the text 0, 1, ... len - 1. */
-static void test_hash(void)
-{
-    static const struct {
-        size_t len;
-        uint64_t hash;
-    } vectors[] = {
-        {0, 0x726fdb47dd0e0e31u},  {1, 0x74f839c593dc67fdu},  {2, 0x0d6c8009d9a94f5au},
-        {3, 0x85676696d7fb7e2du},  {7, 0xab0200f58b01d137u},  {8, 0x93f5f5799a932462u},
-        {15, 0xa129ca6149be45e5u}, {63, 0x958a324ceb064572u},
-    };
-    uint8_t key[16], text[64];
-    for (int i = 0; i < 64; i++)
-        text[i] = (uint8_t)i;
-    memcpy(key, text, sizeof(key));
-    int good = 1;
-    for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++)
-        good &= tcp_hash(key, text, vectors[i].len) == vectors[i].hash;
-    claim(good, "the keyed hash has the published values");
-    key[3] ^= 1;
-    claim(tcp_hash(key, text, 15) != vectors[6].hash, "another key gives another hash");
 }
 
 static struct wire_talk talk_of(uint8_t seed)
@@ -252,7 +228,6 @@ static void test_alive(void)
 
 int main(void)
 {
-    test_hash();
     test_handshake();
     test_header();
     test_cards();

@@ -4,7 +4,7 @@
  * SipHash-2-4 as Aumasson and Bernstein published it: two rounds for each word
  * of text, four at the end, 64 bits out. All words are little-endian.
  */
-#include "channels/tcp/hash.h"
+#include "os/keyed_hash.h"
 
 struct state {
     uint64_t a, b, c, d;
@@ -47,7 +47,7 @@ static void absorb(struct state *s, uint64_t word)
     s->a ^= word;
 }
 
-uint64_t tcp_hash(const uint8_t key[16], const void *text, size_t len)
+uint64_t os_keyed_hash(const uint8_t key[16], const void *text, size_t len)
 {
     const uint8_t *bytes = text;
     uint64_t low = word_of(key, 8), high = word_of(key + 8, 8);

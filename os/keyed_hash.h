@@ -2,12 +2,12 @@
 
 /* SipHash-2-4, a keyed hash for short texts: who lacks the key cannot make a
  * text's hash, though they have seen those of others. */
-#ifndef TCP_HASH_H
-#define TCP_HASH_H
+#ifndef OS_KEYED_HASH_H
+#define OS_KEYED_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-uint64_t tcp_hash(const uint8_t key[16], const void *text, size_t len);
+uint64_t os_keyed_hash(const uint8_t key[16], const void *text, size_t len);
 
 #endif

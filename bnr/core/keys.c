@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The key-value space of a node; see keys.h. */
+#include "bnr/core/keys.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+#include <utlist.h>
+
+/* What names an entry: group, owner, key, as bytes. */
+struct id {
+    uint64_t group;
+    uint32_t owner;
+    char key[KEYS_KEY_MAX];
+} __attribute__((packed));
+
+enum {
+    ID_HEAD_LEN = 12
+};
+
+struct keys_entry {
+    UT_hash_handle hh;
+    struct keys_entry *prev, *next; /* those that were fetched, oldest first */
+    struct bytes *value;
+    bool is_fetched;
+    uint32_t id_len;
+    uint8_t id[];
+};
+
+/* A get: of a process here (from is this node, number its cookie), or of another node. */
+struct keys_wait {
+    struct keys_wait *prev, *next;
+    uint32_t from, home; /* home: the node that answers */
+    uint64_t number;
+    uint64_t request; /* as this node asks the home */
+    int64_t sent_ns, retry_ns;
+    unsigned flags;
+    uint32_t id_len;
+    uint8_t id[];
+};
+
+static uint32_t make_id(struct id *id, const struct keys_name *name)
+{
+    id->group = name->group;
+    id->owner = name->owner;
+    memcpy(id->key, name->key, name->len);
+    return (uint32_t)(ID_HEAD_LEN + name->len);
+}
+
+static struct keys_entry *find(struct keys *k, const void *id, uint32_t len)
+{
+    struct keys_entry *entry;
+    HASH_FIND(hh, k->entries, id, len, entry);
+    return entry;
+}
+
+static void drop(struct keys *k, struct keys_entry *entry)
+{
+    HASH_DEL(k->entries, entry);
+    if (entry->is_fetched) {
+        k->cached_bytes -= entry->value->len;
+        DL_DELETE(k->oldest, entry);
+    } else {
+        k->own_bytes -= entry->value->len;
+    }
+    bytes_unref(entry->value);
+    free(entry);
+}
+
+/* Keep a value, in place of an older one. */
+static int keep(struct keys *k, const void *id, uint32_t len, struct bytes *value, bool is_fetched)
+{
+    struct keys_entry *entry = find(k, id, len);
+    if (entry && !entry->is_fetched && is_fetched)
+        return 0; /* it lives here */
+    if (entry)
+        drop(k, entry);
+    if (!(entry = malloc(sizeof(*entry) + len)))
+        return -ENOMEM;
+    entry->value = bytes_ref(value);
+    entry->is_fetched = is_fetched;
+    entry->id_len = len;
+    memcpy(entry->id, id, len);
+    HASH_ADD_KEYPTR(hh, k->entries, entry->id, len, entry);
+    if (!is_fetched) {
+        k->own_bytes += value->len;
+        return 0;
+    }
+    DL_APPEND(k->oldest, entry);
+    k->cached_bytes += value->len;
+    while (k->cached_bytes > KEYS_CACHE_MAX && k->oldest != entry)
+        drop(k, k->oldest);
+    return 0;
+}
+
+/* ---- who waits ---- */
+
+static void ask(const struct keys *k, const struct keys_wait *wait, struct effects *effects)
+{
+    struct id id;
+    memcpy(&id, wait->id, wait->id_len);
+    struct core_message get = {.kind = MESSAGE_GET,
+                               .origin = k->tree->self,
+                               .to = wait->home,
+                               .tag = id.owner,
+                               .group = id.group,
+                               .number = wait->request,
+                               .flags = (uint8_t)wait->flags,
+                               .data = bytes_create(id.key, wait->id_len - ID_HEAD_LEN)};
+    effects_add(effects, EFFECT_SEND, wait->home, &get);
+    bytes_unref(get.data);
+}
+
+static void answer(struct keys *k, struct keys_wait *wait, enum message_status status,
+                   struct bytes *value, struct effects *effects)
+{
+    struct core_message message = {.kind = MESSAGE_VALUE,
+                                   .origin = k->tree->self,
+                                   .to = wait->from,
+                                   .number = wait->number,
+                                   .status = (uint8_t)status,
+                                   .data = value};
+    bool is_here = wait->from == k->tree->self;
+    effects_add(effects, is_here ? EFFECT_VALUE : EFFECT_SEND, wait->from, &message);
+    DL_DELETE(k->waits, wait);
+    k->wait_count--;
+    free(wait);
+}
+
+static bool is_for(const struct keys_wait *wait, const void *id, uint32_t len)
+{
+    return wait->id_len == len && memcmp(wait->id, id, len) == 0;
+}
+
+static void answer_all(struct keys *k, const struct id *id, uint32_t len,
+                       enum message_status status, struct bytes *value, struct effects *effects)
+{
+    struct keys_wait *wait, *next;
+    DL_FOREACH_SAFE(k->waits, wait, next)
+    {
+        if (is_for(wait, id, len))
+            answer(k, wait, status, value, effects);
+    }
+}
+
+/* Whether the same has been asked of another node, and the answer is for all who wait. */
+static bool is_asked(const struct keys *k, const struct keys_wait *of)
+{
+    struct keys_wait *wait;
+    DL_FOREACH(k->waits, wait)
+    {
+        if (wait != of && wait->request && !wait->flags && !of->flags &&
+            is_for(wait, of->id, of->id_len))
+            return true;
+    }
+    return false;
+}
+
+static struct keys_wait *add_wait(struct keys *k, const void *id, uint32_t len, uint32_t from)
+{
+    struct keys_wait *wait = k->wait_count < KEYS_WAIT_MAX ? calloc(1, sizeof(*wait) + len) : NULL;
+    if (!wait)
+        return NULL;
+    wait->from = from;
+    wait->id_len = len;
+    memcpy(wait->id, id, len);
+    DL_APPEND(k->waits, wait);
+    k->wait_count++;
+    return wait;
+}
+
+/* ---- calls ---- */
+
+void keys_init(struct keys *k, const struct tree *tree)
+{
+    *k = (struct keys){.tree = tree, .next_request = 1};
+}
+
+void keys_fini(struct keys *k)
+{
+    struct keys_entry *entry, *next;
+    struct keys_wait *wait, *after;
+    HASH_ITER(hh, k->entries, entry, next)
+    {
+        drop(k, entry);
+    }
+    DL_FOREACH_SAFE(k->waits, wait, after)
+    {
+        free(wait);
+    }
+    *k = (struct keys){0};
+}
+
+static bool is_allowed(const struct keys_name *name)
+{
+    return name->len > 0 && name->len <= KEYS_KEY_MAX;
+}
+
+int keys_put(struct keys *k, const struct keys_name *name, struct bytes *value, unsigned flags,
+             struct effects *effects)
+{
+    struct id id;
+    if (!is_allowed(name) || value->len > KEYS_VALUE_MAX)
+        return -EMSGSIZE;
+    uint32_t len = make_id(&id, name);
+    struct keys_entry *entry = find(k, &id, len);
+    if (entry && !entry->is_fetched && !(flags & KEYS_REPLACE))
+        return KEYS_EXISTS;
+    int rc = keep(k, &id, len, value, false);
+    if (!rc)
+        answer_all(k, &id, len, STATUS_GOOD, value, effects);
+    return rc;
+}
+
+int keys_get(struct keys *k, const struct keys_name *name, struct keys_home home, uint64_t cookie,
+             unsigned flags, struct effects *effects)
+{
+    struct id id;
+    bool is_here = home.node == k->tree->self;
+    if (!is_allowed(name))
+        return -EMSGSIZE;
+    uint32_t len = make_id(&id, name);
+    struct keys_entry *entry = find(k, &id, len);
+    struct keys_wait *wait = add_wait(k, &id, len, k->tree->self);
+    if (!wait)
+        return -ENOBUFS;
+    wait->number = cookie;
+    wait->home = home.node;
+    wait->flags = flags & KEYS_NOWAIT;
+    if (entry && (!(flags & KEYS_REFRESH) || !entry->is_fetched)) {
+        answer(k, wait, STATUS_GOOD, entry->value, effects);
+    } else if ((is_here && home.has_ended) || tree_is_lost(k->tree, home.node)) {
+        answer(k, wait, STATUS_PROC_FAILED, NULL, effects);
+    } else if (is_here && (flags & KEYS_NOWAIT)) {
+        answer(k, wait, STATUS_ABSENT, NULL, effects);
+    } else if (!is_here) {
+        wait->request = k->next_request++;
+        wait->sent_ns = INT64_MIN; /* until the first tick that sees it */
+        wait->retry_ns = KEYS_RETRY_NS;
+        if (!is_asked(k, wait))
+            ask(k, wait, effects);
+    }
+    return 0;
+}
+
+void keys_cancel(struct keys *k, uint64_t cookie)
+{
+    struct keys_wait *wait;
+    DL_FOREACH(k->waits, wait)
+    {
+        if (wait->from == k->tree->self && wait->number == cookie)
+            break;
+    }
+    if (!wait)
+        return;
+    DL_DELETE(k->waits, wait);
+    k->wait_count--;
+    free(wait);
+}
+
+/* Another node wants a key that lives here. */
+static int hear_get(struct keys *k, const struct core_message *message, bool has_ended,
+                    struct effects *effects)
+{
+    struct id id;
+    struct keys_name name = {message->group, message->tag, message->data ? message->data->at : NULL,
+                             message->data ? message->data->len : 0};
+    struct keys_wait *wait;
+    if (!is_allowed(&name) || message->origin >= k->tree->count)
+        return -EPROTO;
+    uint32_t len = make_id(&id, &name);
+    DL_FOREACH(k->waits, wait)
+    {
+        if (wait->from == message->origin && wait->number == message->number &&
+            message->origin != k->tree->self)
+            return 0; /* it has been sent again, and still waits */
+    }
+    if (!(wait = add_wait(k, &id, len, message->origin)))
+        return -ENOBUFS;
+    wait->number = message->number;
+    wait->home = k->tree->self;
+    struct keys_entry *entry = find(k, &id, len);
+    if (entry && !entry->is_fetched)
+        answer(k, wait, STATUS_GOOD, entry->value, effects);
+    else if (has_ended)
+        answer(k, wait, STATUS_PROC_FAILED, NULL, effects);
+    else if (message->flags & KEYS_NOWAIT)
+        answer(k, wait, STATUS_ABSENT, NULL, effects);
+    return 0;
+}
+
+static int hear_value(struct keys *k, const struct core_message *message, struct effects *effects)
+{
+    struct keys_wait *wait;
+    struct bytes *value = message->data;
+    if (message->status >= STATUS_END || (message->status == STATUS_GOOD && !value))
+        return -EPROTO;
+    DL_FOREACH(k->waits, wait)
+    {
+        if (wait->request && wait->request == message->number)
+            break;
+    }
+    if (!wait)
+        return 0; /* answered before, or cancelled */
+    if (message->origin != wait->home)
+        return -EPROTO;
+    if (message->status == STATUS_ABSENT) {
+        answer(k, wait, STATUS_ABSENT, NULL, effects);
+        return 0;
+    }
+    struct id id;
+    uint32_t len = wait->id_len;
+    memcpy(&id, wait->id, len);
+    int rc = message->status == STATUS_GOOD ? keep(k, &id, len, value, true) : 0;
+    answer_all(k, &id, len, message->status, value, effects);
+    return rc;
+}
+
+int keys_message(struct keys *k, const struct core_message *message, bool has_ended,
+                 struct effects *effects)
+{
+    return message->kind == MESSAGE_GET ? hear_get(k, message, has_ended, effects)
+                                        : hear_value(k, message, effects);
+}
+
+void keys_pack(struct packing *p, const struct keys_name *name, const struct bytes *value)
+{
+    pack_u32(p, name->owner);
+    pack_u32(p, (uint32_t)name->len);
+    pack_u32(p, value->len);
+    pack_raw(p, name->key, name->len);
+    pack_raw(p, value->at, value->len);
+}
+
+int keys_collected(struct keys *k, uint64_t group, const struct bytes *entries)
+{
+    struct unpacking u = unpack_begin(entries);
+    int rc = 0;
+    while (!rc && u.left) {
+        struct id id;
+        struct keys_name name = {.group = group};
+        name.owner = unpack_u32(&u);
+        name.len = unpack_u32(&u);
+        size_t len = unpack_u32(&u);
+        name.key = unpack_raw(&u, name.len);
+        const uint8_t *value = unpack_raw(&u, len);
+        if (u.failed || !is_allowed(&name) || len > KEYS_VALUE_MAX)
+            return -EPROTO;
+        struct bytes *bytes = bytes_create(value, len);
+        rc = bytes ? keep(k, &id, make_id(&id, &name), bytes, true) : -ENOMEM;
+        bytes_unref(bytes);
+    }
+    return rc;
+}
+
+void keys_owner_ended(struct keys *k, uint64_t group, uint32_t owner, struct effects *effects)
+{
+    struct keys_wait *wait, *next;
+    DL_FOREACH_SAFE(k->waits, wait, next)
+    {
+        struct id id;
+        memcpy(&id, wait->id, ID_HEAD_LEN);
+        if (id.group == group && id.owner == owner)
+            answer(k, wait, STATUS_PROC_FAILED, NULL, effects);
+    }
+}
+
+void keys_node_lost(struct keys *k, uint32_t node, struct effects *effects)
+{
+    struct keys_wait *wait, *next;
+    DL_FOREACH_SAFE(k->waits, wait, next)
+    {
+        if (wait->from == node) {
+            DL_DELETE(k->waits, wait);
+            k->wait_count--;
+            free(wait);
+        } else if (wait->home == node) {
+            answer(k, wait, STATUS_PROC_FAILED, NULL, effects);
+        }
+    }
+}
+
+void keys_tick(struct keys *k, int64_t now, struct effects *effects)
+{
+    struct keys_wait *wait;
+    DL_FOREACH(k->waits, wait)
+    {
+        if (wait->home == k->tree->self)
+            continue;
+        if (wait->sent_ns == INT64_MIN)
+            wait->sent_ns = now;
+        if (now - wait->sent_ns < wait->retry_ns)
+            continue;
+        ask(k, wait, effects);
+        wait->sent_ns = now;
+        if (wait->retry_ns < KEYS_RETRY_MAX_NS)
+            wait->retry_ns *= 2;
+    }
+}

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Messages to all nodes; see xcast.h. */
+#include "bnr/core/xcast.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+struct xcast_origin {
+    uint32_t node;
+    uint64_t last;
+    UT_hash_handle hh;
+};
+
+const struct xcast_choice xcast_choice_default = {
+    .linear_nodes = 16, .linear_bytes = 256 << 10, .radix_bytes = 64 << 10};
+
+/* ---- queues ---- */
+
+static struct core_message *queue_at(const struct xcast_queue *q, uint64_t number)
+{
+    if (number < q->first || number - q->first >= q->count)
+        return NULL;
+    return &q->items[(q->begin + (size_t)(number - q->first)) % q->room];
+}
+
+static int queue_push(struct xcast_queue *q, const struct core_message *message)
+{
+    if (q->count == q->room) {
+        size_t room = q->room ? 2 * q->room : 8;
+        struct core_message *items = malloc(room * sizeof(*items));
+        if (!items)
+            return -ENOMEM;
+        for (size_t i = 0; i < q->count; i++)
+            items[i] = q->items[(q->begin + i) % q->room];
+        free(q->items);
+        q->items = items;
+        q->room = room;
+        q->begin = 0;
+    }
+    struct core_message *item = &q->items[(q->begin + q->count++) % q->room];
+    *item = *message;
+    bytes_ref(item->data);
+    q->bytes += item->data ? item->data->len : 0;
+    return 0;
+}
+
+static void queue_pop(struct xcast_queue *q)
+{
+    struct core_message *item = &q->items[q->begin];
+    q->bytes -= item->data ? item->data->len : 0;
+    bytes_unref(item->data);
+    q->begin = (q->begin + 1) % q->room;
+    q->count--;
+    q->first++;
+}
+
+static void queue_fini(struct xcast_queue *q)
+{
+    while (q->count)
+        queue_pop(q);
+    free(q->items);
+}
+
+static bool queue_is_full(const struct xcast_queue *q)
+{
+    return q->count >= XCAST_WINDOW || q->bytes >= XCAST_WINDOW_BYTES;
+}
+
+/* ---- addresses ---- */
+
+enum tree_mode xcast_mode(const struct xcast_choice *choice, uint32_t nodes, size_t bytes)
+{
+    if (choice->is_forced)
+        return choice->mode;
+    if (nodes < choice->linear_nodes && bytes < choice->linear_bytes)
+        return TREE_LINEAR;
+    return bytes < choice->radix_bytes ? TREE_RADIX : TREE_BINOMIAL;
+}
+
+struct bytes *xcast_address(const uint32_t *ranges, size_t range_count, const void *payload,
+                            size_t len)
+{
+    struct packing p = {0};
+    pack_u32(&p, (uint32_t)range_count);
+    for (size_t i = 0; i < 2 * range_count; i++)
+        pack_u32(&p, ranges[i]);
+    pack_raw(&p, payload, len);
+    return pack_end(&p);
+}
+
+int xcast_open(const struct bytes *data, uint32_t node, bool *is_addressed,
+               struct unpacking *payload)
+{
+    struct unpacking u = unpack_begin(data);
+    uint32_t count = unpack_u32(&u);
+    bool is_found = count == 0;
+    if (count > XCAST_RANGES_MAX)
+        return -EPROTO;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t first = unpack_u32(&u), last = unpack_u32(&u);
+        is_found |= node >= first && node <= last;
+    }
+    if (u.failed)
+        return -EPROTO;
+    *is_addressed = is_found;
+    *payload = u;
+    return 0;
+}
+
+/* Whether any node of the routing tree below node is addressed. */
+static bool is_any_addressed(const struct tree *t, const struct bytes *data, uint32_t node)
+{
+    uint32_t low = node, high = node;
+    do {
+        struct unpacking u = unpack_begin(data);
+        uint32_t count = unpack_u32(&u);
+        if (!count)
+            return true;
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t first = unpack_u32(&u), last = unpack_u32(&u);
+            if (first <= high && last >= low)
+                return true;
+        }
+    } while (tree_next_level(t, &low, &high));
+    return false;
+}
+
+/* The addresses without the payload. */
+static struct bytes *strip(const struct bytes *data)
+{
+    struct unpacking u = unpack_begin(data);
+    return bytes_create(data->at, 4 + 8 * (size_t)unpack_u32(&u));
+}
+
+/* ---- what everybody has ---- */
+
+static bool is_root(const struct xcast *x)
+{
+    return x->tree->self == NODE_ROOT;
+}
+
+uint64_t xcast_below(const struct xcast *x)
+{
+    uint64_t below = x->have;
+    for (size_t i = 0; i < x->child_count; i++) {
+        const struct xcast_child *child = &x->children[i];
+        uint64_t known = child->is_heard ? child->below : 0;
+        if (known < below)
+            below = known;
+    }
+    return below > x->stable ? below : x->stable;
+}
+
+void xcast_settle(struct xcast *x, uint64_t stable)
+{
+    if (stable > x->have)
+        stable = x->have;
+    while (x->log.count && x->log.first <= stable)
+        queue_pop(&x->log);
+    if (stable > x->stable)
+        x->stable = stable;
+}
+
+/* Tell the parent, where that is news to it: what all below have at once, the rest by a tick. */
+static void tell_parent(struct xcast *x, bool is_tick, struct effects *effects)
+{
+    uint64_t below = xcast_below(x);
+    uint32_t parent = tree_parent(x->tree, x->tree->self);
+    if (is_root(x)) {
+        xcast_settle(x, below);
+        return;
+    }
+    if (parent == NODE_NONE || (below <= x->told_below && !(is_tick && x->have > x->told_have)))
+        return;
+    x->told_below = below;
+    x->told_have = x->have;
+    struct core_message have = {
+        .kind = MESSAGE_HAVE, .origin = x->tree->self, .number = x->have, .other = below};
+    effects_add(effects, EFFECT_SEND, parent, &have);
+}
+
+/* ---- taking a message, and passing it on ---- */
+
+static struct xcast_child *find_child(struct xcast *x, uint32_t node)
+{
+    for (size_t i = 0; i < x->child_count; i++)
+        if (x->children[i].node == node)
+            return &x->children[i];
+    return NULL;
+}
+
+static void pass_to(struct xcast *x, const struct core_message *message, uint32_t to,
+                    struct effects *effects)
+{
+    struct core_message copy = *message;
+    struct xcast_child *child = find_child(x, to);
+    if (child && message->number == child->sent + 1)
+        child->sent++;
+    struct bytes *stripped = NULL;
+    copy.other = x->stable;
+    if (copy.mode == TREE_RADIX && !(copy.flags & MESSAGE_STRIPPED) &&
+        !is_any_addressed(x->tree, copy.data, to)) {
+        stripped = strip(copy.data);
+        copy.data = stripped;
+        copy.flags |= MESSAGE_STRIPPED;
+    }
+    effects_add(effects, EFFECT_SEND, to, &copy);
+    bytes_unref(stripped);
+}
+
+/* Take losses in before the message that tells of them is passed on. */
+static int take_losses(struct xcast *x, const struct core_message *message)
+{
+    bool is_addressed;
+    struct unpacking u;
+    int rc = xcast_open(message->data, x->tree->self, &is_addressed, &u);
+    while (!rc && u.left) {
+        uint32_t node = unpack_u32(&u);
+        if (u.failed || node >= x->tree->count || node == NODE_ROOT)
+            rc = -EPROTO;
+        else if (node != x->tree->self) /* which ends, once it is delivered */
+            rc = tree_lose(x->tree, node);
+        if (rc == TREE_KNOWN)
+            rc = 0;
+    }
+    return rc;
+}
+
+/* A message of this node's has come back. */
+static void release_outbox(struct xcast *x, const struct core_message *message)
+{
+    if (message->origin == x->tree->self)
+        while (x->outbox.count && x->outbox.first <= message->group)
+            queue_pop(&x->outbox);
+}
+
+static int take(struct xcast *x, const struct core_message *message, struct effects *effects)
+{
+    struct node_list children = {0};
+    int rc = message->tag == XCAST_TAG_LOST ? take_losses(x, message) : 0;
+    if (!rc)
+        rc = queue_push(&x->log, message);
+    if (rc)
+        return rc;
+    x->have = message->number;
+    release_outbox(x, message);
+    effects_add(effects, EFFECT_DELIVER, x->tree->self, message);
+    rc = tree_children(x->tree, message->mode, x->tree->self, &children);
+    for (size_t i = 0; !rc && i < children.count; i++)
+        pass_to(x, message, children.items[i], effects);
+    node_list_fini(&children);
+    return rc;
+}
+
+static int take_early(struct xcast *x, struct effects *effects)
+{
+    for (size_t i = 0; i < x->early_count;) {
+        struct core_message message = x->early[i];
+        if (message.number > x->have + 1) {
+            i++;
+            continue;
+        }
+        x->early[i] = x->early[--x->early_count];
+        int rc = message.number == x->have + 1 ? take(x, &message, effects) : 0;
+        bytes_unref(message.data);
+        if (rc)
+            return rc;
+        i = 0;
+    }
+    if (!x->early_count) {
+        free(x->early);
+        x->early = NULL;
+    }
+    return 0;
+}
+
+/* A message that there is no room for comes again: the parent keeps it. */
+static void keep_early(struct xcast *x, const struct core_message *message)
+{
+    for (size_t i = 0; i < x->early_count; i++)
+        if (x->early[i].number == message->number)
+            return;
+    if (!x->early)
+        x->early = malloc(XCAST_EARLY_MAX * sizeof(*x->early));
+    if (!x->early || x->early_count == XCAST_EARLY_MAX)
+        return;
+    x->early[x->early_count++] = *message;
+    bytes_ref(message->data);
+}
+
+static int hear_xcast(struct xcast *x, const struct core_message *message, struct effects *effects)
+{
+    bool is_addressed;
+    struct unpacking payload;
+    if (is_root(x) || message->mode >= TREE_MODE_END || !message->number ||
+        xcast_open(message->data, x->tree->self, &is_addressed, &payload) ||
+        (is_addressed && (message->flags & MESSAGE_STRIPPED)))
+        return -EPROTO;
+    int rc = 0;
+    if (message->number > x->have + 1)
+        keep_early(x, message);
+    else if (message->number == x->have + 1)
+        rc = take(x, message, effects);
+    if (!rc)
+        rc = take_early(x, effects);
+    if (!rc)
+        xcast_settle(x, message->other);
+    tell_parent(x, false, effects);
+    return rc;
+}
+
+/* ---- at the root: one order for all ---- */
+
+/* Number a message, if it is the next of its origin; others are known, or come again in order. */
+static int number_message(struct xcast *x, const struct core_message *submit,
+                          struct effects *effects)
+{
+    struct xcast_origin *origin;
+    bool is_addressed;
+    struct unpacking payload;
+    HASH_FIND(hh, x->origins, &submit->origin, sizeof(submit->origin), origin);
+    if (!origin) {
+        if (!(origin = calloc(1, sizeof(*origin))))
+            return -ENOMEM;
+        origin->node = submit->origin;
+        HASH_ADD(hh, x->origins, node, sizeof(origin->node), origin);
+    }
+    if (submit->number != origin->last + 1 ||
+        (queue_is_full(&x->log) && submit->tag >= XCAST_TAG_USER))
+        return 0;
+    if (xcast_open(submit->data, x->tree->self, &is_addressed, &payload))
+        return -EPROTO;
+    struct core_message message = {.kind = MESSAGE_XCAST,
+                                   .tag = submit->tag,
+                                   .data = submit->data,
+                                   .origin = submit->origin,
+                                   .group = submit->number,
+                                   .number = x->have + 1};
+    bool is_for_all = (size_t)(payload.at - submit->data->at) == 4;
+    message.mode =
+        (uint8_t)(is_for_all ? xcast_mode(&x->choice, x->tree->count, payload.left) : TREE_RADIX);
+    origin->last++;
+    int rc = take(x, &message, effects);
+    tell_parent(x, false, effects);
+    return rc;
+}
+
+static int hear_submit(struct xcast *x, const struct core_message *message, struct effects *effects)
+{
+    if (message->origin >= x->tree->count || message->tag < XCAST_TAG_USER || !message->data)
+        return -EPROTO;
+    if (is_root(x))
+        return number_message(x, message, effects);
+    uint32_t parent = tree_parent(x->tree, x->tree->self);
+    if (parent != NODE_NONE)
+        effects_add(effects, EFFECT_SEND, parent, message);
+    return 0;
+}
+
+int xcast_submit(struct xcast *x, uint32_t tag, struct bytes *data, struct effects *effects)
+{
+    if (data->len > MESSAGE_DATA_MAX)
+        return -EMSGSIZE;
+    bool is_full = queue_is_full(&x->outbox) || (is_root(x) && queue_is_full(&x->log));
+    if (is_full && tag >= XCAST_TAG_USER)
+        return XCAST_AGAIN;
+    struct core_message submit = {.kind = MESSAGE_SUBMIT,
+                                  .origin = x->tree->self,
+                                  .tag = tag,
+                                  .number = x->outbox.first + x->outbox.count,
+                                  .data = data};
+    int rc = queue_push(&x->outbox, &submit);
+    if (rc)
+        return rc;
+    uint32_t parent = tree_parent(x->tree, x->tree->self);
+    if (is_root(x))
+        return number_message(x, &submit, effects);
+    if (parent != NODE_NONE)
+        effects_add(effects, EFFECT_SEND, parent, &submit);
+    return 0;
+}
+
+/* ---- children ---- */
+
+/* Give a child what it lacks, up to a message; nothing twice over one link. */
+static void help(struct xcast *x, struct xcast_child *child, uint64_t last, struct effects *effects)
+{
+    if (child->have > child->sent)
+        child->sent = child->have;
+    for (uint64_t number = child->sent + 1; number <= last; number++) {
+        struct core_message *message = queue_at(&x->log, number);
+        if (message)
+            pass_to(x, message, child->node, effects);
+    }
+}
+
+static int hear_have(struct xcast *x, uint32_t from, const struct core_message *message,
+                     struct effects *effects)
+{
+    struct xcast_child *child = find_child(x, from);
+    if (message->other > message->number || message->number > x->have + XCAST_WINDOW)
+        return -EPROTO;
+    if (!child)
+        return 0;
+    child->is_heard = true;
+    if (message->number > child->have)
+        child->have = message->number;
+    if (message->other > child->below)
+        child->below = message->other;
+    tell_parent(x, false, effects);
+    return 0;
+}
+
+int xcast_message(struct xcast *x, uint32_t from, const struct core_message *message,
+                  struct effects *effects)
+{
+    switch (message->kind) {
+    case MESSAGE_SUBMIT: return hear_submit(x, message, effects);
+    case MESSAGE_XCAST: return hear_xcast(x, message, effects);
+    default: return hear_have(x, from, message, effects);
+    }
+}
+
+int xcast_rewire(struct xcast *x, struct effects *effects)
+{
+    struct node_list nodes = {0};
+    struct xcast_child *children = NULL;
+    int rc = tree_children(x->tree, TREE_RADIX, x->tree->self, &nodes);
+    if (!rc && nodes.count && !(children = calloc(nodes.count, sizeof(*children))))
+        rc = -ENOMEM;
+    for (size_t i = 0; !rc && i < nodes.count; i++) {
+        struct xcast_child *known = find_child(x, nodes.items[i]);
+        children[i] = known ? *known : (struct xcast_child){.node = nodes.items[i]};
+    }
+    if (!rc) {
+        free(x->children);
+        x->children = children;
+        x->child_count = nodes.count;
+        tell_parent(x, false, effects);
+    }
+    node_list_fini(&nodes);
+    return rc;
+}
+
+int xcast_attached(struct xcast *x, uint32_t from, const struct core_message *attach,
+                   struct effects *effects)
+{
+    struct xcast_child *child = find_child(x, from);
+    int rc = hear_have(x, from, attach, effects);
+    if (rc || !child)
+        return rc;
+    child->sent = attach->number;
+    help(x, child, x->have, effects);
+    return 0;
+}
+
+static void submit_again(struct xcast *x, struct effects *effects)
+{
+    uint32_t parent = tree_parent(x->tree, x->tree->self);
+    for (size_t i = 0; parent != NODE_NONE && i < x->outbox.count; i++)
+        effects_add(effects, EFFECT_SEND, parent, queue_at(&x->outbox, x->outbox.first + i));
+}
+
+void xcast_greet(struct xcast *x, struct effects *effects)
+{
+    x->told_below = xcast_below(x);
+    x->told_have = x->have;
+    submit_again(x, effects);
+}
+
+void xcast_tick(struct xcast *x, struct effects *effects)
+{
+    for (size_t i = 0; i < x->child_count; i++)
+        if (x->children[i].is_heard)
+            help(x, &x->children[i], x->have_before, effects);
+    x->have_before = x->have_at_tick;
+    x->have_at_tick = x->have;
+    if (x->outbox_at_tick == x->outbox.first)
+        submit_again(x, effects);
+    x->outbox_at_tick = x->outbox.first;
+    tell_parent(x, true, effects);
+}
+
+void xcast_init(struct xcast *x, struct tree *tree, const struct xcast_choice *choice)
+{
+    *x = (struct xcast){.tree = tree, .choice = *choice};
+    x->log.first = x->outbox.first = 1;
+}
+
+void xcast_fini(struct xcast *x)
+{
+    struct xcast_origin *origin, *next;
+    HASH_ITER(hh, x->origins, origin, next)
+    {
+        HASH_DEL(x->origins, origin);
+        free(origin);
+    }
+    queue_fini(&x->log);
+    queue_fini(&x->outbox);
+    for (size_t i = 0; i < x->early_count; i++)
+        bytes_unref(x->early[i].data);
+    free(x->early);
+    free(x->children);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Messages to all nodes. Whatever is said to many goes this way: orders of mpiexec, releases of
+ * fences, losses of nodes, BNR_Xcast.
+ *
+ * A node hands its message towards the root, which numbers all messages of all nodes in one
+ * order. They spread from there in a shape that the root chooses for each; every node takes them
+ * in that order, without gaps or repeats: so what one node sends stays in order everywhere.
+ *
+ * Spreading is quick and careless: what a node that dies should have passed on is missing. Exact it
+ * becomes by the routing tree. A node tells its parent what it has, and what all below it have;
+ * a parent keeps each message until the root says that all have it, and gives what is missing to
+ * a child that attaches, or that still lacks it after two ticks. Who handed in a message
+ * keeps it until it comes back as one of the order, and hands it in again to a new parent.
+ *
+ * A message that says that nodes are lost is taken in before it is passed on, so that it spreads
+ * by the tree that it makes.
+ *
+ * A message may be for some nodes. It then spreads by the routing tree, and its data only where
+ * somebody is addressed; the others get its number, for their order to have no gap.
+ */
+#ifndef BNR_XCAST_H
+#define BNR_XCAST_H
+
+#include "bnr/core/message.h"
+#include "bnr/core/tree.h"
+
+enum {
+    XCAST_TAG_LOST = 1,  /* data: u32 of each lost node */
+    XCAST_TAG_RELEASE,   /* a fence is over */
+    XCAST_TAG_USER = 16, /* and above: for the host */
+    XCAST_WINDOW = 512,  /* messages that not all have, at most; also those a node has handed in */
+    XCAST_WINDOW_BYTES = 32 << 20,
+    XCAST_EARLY_MAX = 64, /* messages held that came before their turn */
+    XCAST_RANGES_MAX = 4096,
+};
+
+enum xcast_outcome {
+    XCAST_AGAIN = 1 /* too much is under way: try again later */
+};
+
+/* Which shape for how many nodes and bytes. */
+struct xcast_choice {
+    bool is_forced; /* mode, for all */
+    enum tree_mode mode;
+    uint32_t linear_nodes; /* fewer, and */
+    uint32_t linear_bytes; /* fewer: linear; else */
+    uint32_t radix_bytes;  /* fewer: by the routing tree; else binomial */
+};
+
+extern const struct xcast_choice xcast_choice_default;
+
+/* Messages in a row: the first has number first. */
+struct xcast_queue {
+    struct core_message *items; /* a ring */
+    size_t begin, count, room, bytes;
+    uint64_t first;
+};
+
+struct xcast_child {
+    uint32_t node;
+    bool is_heard;
+    uint64_t have, below;
+    uint64_t sent; /* it has, or will have from this node over the present link */
+};
+
+struct xcast_origin; /* how far each node's messages are numbered; at the root */
+
+struct xcast {
+    struct tree *tree;
+    struct xcast_choice choice;
+    uint64_t have;                  /* the last message that was taken */
+    uint64_t stable;                /* the last that all have, as far as is known */
+    uint64_t told_have, told_below; /* to the parent */
+    uint64_t have_at_tick, have_before, outbox_at_tick; /* before: at the tick before that */
+    struct xcast_queue log;                             /* stable + 1 ... have */
+    struct xcast_queue outbox;                          /* handed in, and not come back */
+    struct core_message *early; /* not in order; NULL where there are none */
+    size_t early_count;
+    struct xcast_child *children; /* of the routing tree */
+    size_t child_count, child_room;
+    struct xcast_origin *origins;
+};
+
+void xcast_init(struct xcast *x, struct tree *tree, const struct xcast_choice *choice);
+void xcast_fini(struct xcast *x);
+
+/* The shape that the choice has for a message. */
+enum tree_mode xcast_mode(const struct xcast_choice *choice, uint32_t nodes, size_t bytes);
+
+/* Put ranges of nodes (first, last each) before a payload; none: all nodes. NULL: no memory. */
+struct bytes *xcast_address(const uint32_t *ranges, size_t range_count, const void *payload,
+                            size_t len);
+/* Take them off again: whether node is addressed, and where the payload begins. Returns 0 or
+ * -EPROTO. */
+int xcast_open(const struct bytes *data, uint32_t node, bool *is_addressed,
+               struct unpacking *payload);
+
+/* Hand in a message. Returns 0, XCAST_AGAIN, -EMSGSIZE, -ENOMEM. */
+int xcast_submit(struct xcast *x, uint32_t tag, struct bytes *data, struct effects *effects);
+
+/* A message of kind SUBMIT, XCAST or HAVE has come from a neighbour, or any node. Effects: SEND
+ * and, in order, DELIVER for each message taken, with its data opened by xcast_open(). Returns 0,
+ * -EPROTO (from is to be held for broken), -ENOMEM. */
+int xcast_message(struct xcast *x, uint32_t from, const struct core_message *message,
+                  struct effects *effects);
+
+/* The tree has changed: children come and go. Returns 0 or -ENOMEM. */
+int xcast_rewire(struct xcast *x, struct effects *effects);
+
+/* A child has attached, and said what it has. */
+int xcast_attached(struct xcast *x, uint32_t child, const struct core_message *attach,
+                   struct effects *effects);
+/* The link to the parent is there, maybe to another than before. */
+void xcast_greet(struct xcast *x, struct effects *effects);
+
+/* Once in a while: help children that have fallen behind, tell the parent what is new. */
+void xcast_tick(struct xcast *x, struct effects *effects);
+
+/* What a beat says all have: older messages are forgotten. */
+void xcast_settle(struct xcast *x, uint64_t stable);
+
+/* The last message that all below have, this node too. */
+uint64_t xcast_below(const struct xcast *x);
+
+#endif

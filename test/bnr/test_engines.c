@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Engines alone: xcast, fence, key-value space, ends. What they do together, and when nodes die, is
+ * for the simulator. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bnr/core/keys.h"
+#include "bnr/core/rollup.h"
+#include "bnr/core/tree_fence.h"
+#include "bnr/core/xcast.h"
+
+static struct effects effects;
+static const struct rank_block block = {0, 0, 7, 2};
+static const struct rank_map group = {5, 14, &block, 1};
+
+static const struct core_message *sent(size_t i, uint32_t to, enum message_kind kind)
+{
+    assert_true(i < effects.count);
+    assert_int_equal(effects.items[i].kind, EFFECT_SEND);
+    assert_int_equal(effects.items[i].node, to);
+    assert_int_equal(effects.items[i].message.kind, kind);
+    return &effects.items[i].message;
+}
+
+static struct bytes *text_of(const char *text)
+{
+    return bytes_create(text, strlen(text));
+}
+
+/* ---- xcast ---- */
+
+static void the_shape_follows_from_nodes_and_bytes(void **state)
+{
+    static const struct {
+        uint32_t nodes;
+        size_t bytes;
+        enum tree_mode mode;
+    } rows[] = {{1, 8, TREE_LINEAR},    {15, 1000, TREE_LINEAR},   {15, 300000, TREE_BINOMIAL},
+                {16, 1000, TREE_RADIX}, {1000, 65535, TREE_RADIX}, {1000, 65536, TREE_BINOMIAL}};
+    struct xcast_choice forced = {.is_forced = true, .mode = TREE_BINOMIAL};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        assert_int_equal(xcast_mode(&xcast_choice_default, rows[i].nodes, rows[i].bytes),
+                         rows[i].mode);
+        assert_int_equal(xcast_mode(&forced, rows[i].nodes, rows[i].bytes), TREE_BINOMIAL);
+    }
+}
+
+static void addresses_are_kept_apart_from_payloads(void **state)
+{
+    uint32_t ranges[] = {2, 3, 9, 9};
+    struct bytes *data = xcast_address(ranges, 2, "payload", 7);
+    struct unpacking u;
+    bool mine;
+    for (uint32_t node = 0; node < 12; node++) {
+        assert_int_equal(xcast_open(data, node, &mine, &u), 0);
+        assert_int_equal(mine, node == 2 || node == 3 || node == 9);
+        assert_int_equal(u.left, 7);
+    }
+    data->len = 10;
+    assert_int_equal(xcast_open(data, 2, &mine, &u), -EPROTO);
+    data->len = 0;
+    assert_int_equal(xcast_open(data, 2, &mine, &u), -EPROTO);
+    data->len = 27;
+    memset(data->at, 0xff, 4);
+    assert_int_equal(xcast_open(data, 2, &mine, &u), -EPROTO);
+    bytes_unref(data);
+}
+
+/* Node 1 of seven, radix 2: parent 0, children 3 and 4. */
+static void messages_are_taken_in_order_once(void **state)
+{
+    struct tree t;
+    struct xcast x;
+    tree_init(&t, 1, 7, 2);
+    xcast_init(&x, &t, &xcast_choice_default);
+    assert_int_equal(xcast_rewire(&x, &effects), 0);
+    struct bytes *data = xcast_address(NULL, 0, "x", 1);
+    struct core_message m = {.kind = MESSAGE_XCAST,
+                             .mode = TREE_RADIX,
+                             .tag = XCAST_TAG_USER,
+                             .number = 2,
+                             .group = 2,
+                             .data = data};
+    assert_int_equal(xcast_message(&x, 0, &m, &effects), 0);
+    assert_int_equal(effects.count, 0); /* not its turn */
+    m.number = m.group = 1;
+    assert_int_equal(xcast_message(&x, 0, &m, &effects), 0);
+    assert_int_equal(effects.count, 6);
+    assert_int_equal(effects.items[0].kind, EFFECT_DELIVER);
+    assert_int_equal(sent(1, 3, MESSAGE_XCAST)->number, 1);
+    assert_int_equal(sent(2, 4, MESSAGE_XCAST)->number, 1);
+    assert_int_equal(effects.items[3].message.number, 2);
+    assert_int_equal(sent(5, 4, MESSAGE_XCAST)->number, 2);
+    effects_clear(&effects);
+    assert_int_equal(xcast_message(&x, 0, &m, &effects), 0);
+    assert_int_equal(effects.count, 0); /* again */
+    struct core_message have = {.kind = MESSAGE_HAVE, .number = 2, .other = 2};
+    xcast_message(&x, 3, &have, &effects);
+    assert_int_equal(effects.count, 0);
+    xcast_message(&x, 4, &have, &effects);
+    assert_int_equal(sent(0, 0, MESSAGE_HAVE)->other, 2); /* all below have it */
+    effects_clear(&effects);
+    assert_int_equal(x.log.count, 2);
+    xcast_settle(&x, 2);
+    assert_int_equal(x.log.count, 0);
+    have.other = 9;
+    assert_int_equal(xcast_message(&x, 4, &have, &effects), -EPROTO);
+    m.mode = TREE_MODE_END;
+    assert_int_equal(xcast_message(&x, 0, &m, &effects), -EPROTO);
+    bytes_unref(data);
+    xcast_fini(&x);
+    tree_fini(&t);
+}
+
+static void what_is_for_some_goes_to_them_alone(void **state)
+{
+    struct tree t;
+    struct xcast x;
+    uint32_t range[] = {5, 5};
+    tree_init(&t, 0, 7, 2);
+    xcast_init(&x, &t, &xcast_choice_default);
+    xcast_rewire(&x, &effects);
+    struct bytes *data = xcast_address(range, 1, "secret", 6);
+    assert_int_equal(xcast_submit(&x, XCAST_TAG_USER, data, &effects), 0);
+    assert_int_equal(effects.count, 3);
+    assert_true(sent(1, 1, MESSAGE_XCAST)->flags & MESSAGE_STRIPPED);
+    assert_int_equal(sent(1, 1, MESSAGE_XCAST)->data->len, 12);
+    assert_false(sent(2, 2, MESSAGE_XCAST)->flags & MESSAGE_STRIPPED);
+    effects_clear(&effects);
+    bytes_unref(data);
+    xcast_fini(&x);
+    tree_fini(&t);
+}
+
+static void too_much_under_way_waits(void **state)
+{
+    struct tree t;
+    struct xcast x;
+    int rc = 0, count = 0;
+    tree_init(&t, 0, 2, 2);
+    xcast_init(&x, &t, &xcast_choice_default);
+    xcast_rewire(&x, &effects);
+    struct bytes *data = xcast_address(NULL, 0, "x", 1);
+    while (!rc && count < 2 * XCAST_WINDOW) {
+        rc = xcast_submit(&x, XCAST_TAG_USER, data, &effects);
+        count += !rc;
+    }
+    assert_int_equal(rc, XCAST_AGAIN);
+    assert_int_equal(count, XCAST_WINDOW);
+    assert_int_equal(xcast_submit(&x, XCAST_TAG_RELEASE, data, &effects), 0); /* our own go first */
+    effects_clear(&effects);
+    bytes_unref(data);
+    xcast_fini(&x);
+    tree_fini(&t);
+}
+
+/* ---- fence ---- */
+
+static void a_fence_goes_up_when_all_have_come(void **state)
+{
+    struct tree t;
+    struct tree_fence f;
+    tree_init(&t, 1, 7, 2);
+    tree_fence_init(&f, &group, &t);
+    struct bytes *data = text_of("entries");
+    struct tree_fence_entry entry = {1, STATUS_GOOD, 7, data};
+    struct core_message part = {.kind = MESSAGE_FENCE,
+                                .group = 5,
+                                .number = 1,
+                                .tag = 1,
+                                .other = 7,
+                                .flags = MESSAGE_COLLECTED,
+                                .data = data};
+    assert_int_equal(tree_fence_message(&f, 3, &part, &effects), 0);
+    assert_int_equal(tree_fence_enter(&f, &entry, &effects), 0);
+    assert_int_equal(tree_fence_enter(&f, &entry, &effects), -EALREADY);
+    assert_int_equal(effects.count, 0);
+    assert_int_equal(tree_fence_message(&f, 3, &part, &effects), 0); /* twice: once */
+    assert_int_equal(tree_fence_message(&f, 4, &part, &effects), 0);
+    const struct core_message *sum = sent(0, 0, MESSAGE_FENCE);
+    assert_int_equal(sum->tag, 3);
+    assert_int_equal(sum->other, 21);
+    assert_int_equal(sum->data->len, 21);
+    effects_clear(&effects);
+    assert_true(tree_fence_released(&f, 1, &effects));
+    assert_false(tree_fence_released(&f, 1, &effects));
+    assert_int_equal(tree_fence_enter(&f, &entry, &effects), TREE_FENCE_OVER);
+    entry.number = 3;
+    assert_int_equal(tree_fence_enter(&f, &entry, &effects), -EINVAL);
+    bytes_unref(data);
+    tree_fence_fini(&f);
+    tree_fini(&t);
+}
+
+static void long_entries_are_left_out_for_all(void **state)
+{
+    struct tree t;
+    struct tree_fence f;
+    tree_init(&t, 0, 7, 2);
+    tree_fence_init(&f, &group, &t);
+    struct bytes *data = text_of("entries");
+    struct tree_fence_entry entry = {1, STATUS_GOOD, 7, data};
+    struct core_message part = {.kind = MESSAGE_FENCE,
+                                .group = 5,
+                                .number = 1,
+                                .tag = 3,
+                                .flags = MESSAGE_COLLECTED,
+                                .data = data};
+    struct core_message rest = {
+        .kind = MESSAGE_FENCE, .group = 5, .number = 1, .tag = 3, .other = 1 << 20};
+    tree_fence_enter(&f, &entry, &effects);
+    tree_fence_message(&f, 1, &part, &effects);
+    tree_fence_message(&f, 2, &rest, &effects);
+    assert_int_equal(effects.count, 1);
+    assert_int_equal(effects.items[0].kind, EFFECT_DECIDED);
+    assert_int_equal(effects.items[0].message.flags, 0);
+    assert_null(effects.items[0].message.data);
+    effects_clear(&effects);
+    bytes_unref(data);
+    tree_fence_fini(&f);
+    tree_fini(&t);
+}
+
+static void a_loss_ends_a_fence_at_once(void **state)
+{
+    struct tree t;
+    struct tree_fence f;
+    tree_init(&t, 0, 7, 2);
+    tree_fence_init(&f, &group, &t);
+    struct tree_fence_entry entry = {1, STATUS_GOOD, 0, NULL};
+    tree_lose(&t, 6);
+    tree_fence_rewire(&f, true, &effects);
+    assert_int_equal(effects.count, 0);
+    tree_fence_enter(&f, &entry, &effects);
+    assert_int_equal(effects.items[0].kind, EFFECT_DECIDED);
+    assert_int_equal(effects.items[0].message.status, STATUS_PROC_FAILED);
+    effects_clear(&effects);
+    tree_fence_released(&f, 1, &effects);
+    struct core_message part = {.kind = MESSAGE_FENCE, .group = 5, .number = 2, .tag = 3};
+    entry.number = 2;
+    tree_fence_enter(&f, &entry, &effects);
+    tree_fence_message(&f, 1, &part, &effects);
+    assert_int_equal(effects.count, 0);
+    part.tag = 2; /* without 6 */
+    tree_fence_message(&f, 2, &part, &effects);
+    assert_int_equal(effects.items[0].message.status, STATUS_GOOD);
+    effects_clear(&effects);
+    tree_fence_fini(&f);
+    tree_fini(&t);
+}
+
+/* ---- keys ---- */
+
+static struct keys_name name(uint32_t owner, const char *key)
+{
+    return (struct keys_name){5, owner, key, strlen(key)};
+}
+
+static void a_get_waits_for_its_put(void **state)
+{
+    struct tree t;
+    struct keys k;
+    tree_init(&t, 1, 7, 2);
+    keys_init(&k, &t);
+    struct keys_name mine = name(2, "card"), theirs = name(8, "card");
+    struct keys_home here = {1, false}, there = {4, false};
+    struct bytes *value = text_of("value"), *other = text_of("longer value");
+    assert_int_equal(keys_get(&k, &mine, here, 70, 0, &effects), 0);
+    assert_int_equal(keys_get(&k, &theirs, there, 71, 0, &effects), 0);
+    assert_int_equal(keys_get(&k, &theirs, there, 72, 0, &effects), 0); /* asked once */
+    assert_int_equal(effects.count, 1);
+    const struct core_message *get = sent(0, 4, MESSAGE_GET);
+    struct core_message answer = {
+        .kind = MESSAGE_VALUE, .origin = 4, .to = 1, .number = get->number, .data = value};
+    effects_clear(&effects);
+    assert_int_equal(keys_put(&k, &mine, value, 0, &effects), 0);
+    assert_int_equal(effects.items[0].kind, EFFECT_VALUE);
+    assert_int_equal(effects.items[0].message.number, 70);
+    assert_int_equal(keys_put(&k, &mine, other, 0, &effects), KEYS_EXISTS);
+    assert_int_equal(keys_put(&k, &mine, other, KEYS_REPLACE, &effects), 0);
+    answer.origin = 3;
+    assert_int_equal(keys_message(&k, &answer, false, &effects), -EPROTO); /* not its to say */
+    answer.origin = 4;
+    assert_int_equal(keys_message(&k, &answer, false, &effects), 0);
+    assert_int_equal(effects.count, 3);
+    effects_clear(&effects);
+    keys_get(&k, &theirs, there, 73, 0, &effects);
+    assert_int_equal(effects.items[0].kind, EFFECT_VALUE); /* kept */
+    keys_get(&k, &theirs, there, 74, KEYS_REFRESH, &effects);
+    sent(1, 4, MESSAGE_GET);
+    effects_clear(&effects);
+    keys_tick(&k, 0, &effects);
+    keys_tick(&k, KEYS_RETRY_NS, &effects);
+    sent(0, 4, MESSAGE_GET); /* again */
+    effects_clear(&effects);
+    keys_node_lost(&k, 4, &effects);
+    assert_int_equal(effects.items[0].message.status, STATUS_PROC_FAILED);
+    effects_clear(&effects);
+    bytes_unref(value);
+    bytes_unref(other);
+    keys_fini(&k);
+    tree_fini(&t);
+}
+
+static void others_are_answered(void **state)
+{
+    struct tree t;
+    struct keys k;
+    tree_init(&t, 1, 7, 2);
+    keys_init(&k, &t);
+    struct bytes *key = text_of("card"), *value = text_of("value");
+    struct core_message get = {
+        .kind = MESSAGE_GET, .origin = 6, .to = 1, .group = 5, .tag = 2, .number = 9, .data = key};
+    assert_int_equal(keys_message(&k, &get, false, &effects), 0);
+    assert_int_equal(keys_message(&k, &get, false, &effects), 0); /* sent again: waits once */
+    struct keys_name mine = name(2, "card");
+    keys_put(&k, &mine, value, 0, &effects);
+    assert_int_equal(effects.count, 1);
+    assert_int_equal(sent(0, 6, MESSAGE_VALUE)->number, 9);
+    effects_clear(&effects);
+    get.tag = 3;
+    keys_message(&k, &get, true, &effects);
+    assert_int_equal(sent(0, 6, MESSAGE_VALUE)->status, STATUS_PROC_FAILED);
+    effects_clear(&effects);
+    keys_message(&k, &get, false, &effects);
+    keys_owner_ended(&k, 5, 3, &effects);
+    assert_int_equal(sent(0, 6, MESSAGE_VALUE)->status, STATUS_PROC_FAILED);
+    effects_clear(&effects);
+    get.flags = KEYS_NOWAIT;
+    keys_message(&k, &get, false, &effects);
+    assert_int_equal(sent(0, 6, MESSAGE_VALUE)->status, STATUS_ABSENT);
+    effects_clear(&effects);
+    get.data = NULL;
+    assert_int_equal(keys_message(&k, &get, false, &effects), -EPROTO);
+    bytes_unref(key);
+    bytes_unref(value);
+    keys_fini(&k);
+    tree_fini(&t);
+}
+
+static void the_space_of_replaced_values_is_free(void **state)
+{
+    struct tree t;
+    struct keys k;
+    tree_init(&t, 1, 7, 2);
+    keys_init(&k, &t);
+    struct keys_name mine = name(2, "card");
+    for (int i = 0; i < 100000; i++) {
+        struct bytes *value = bytes_create(NULL, 1000);
+        assert_int_equal(keys_put(&k, &mine, value, KEYS_REPLACE, &effects), 0);
+        bytes_unref(value);
+    }
+    assert_int_equal(k.own_bytes, 1000);
+    for (uint32_t i = 0; i < 100; i++) { /* what was fetched gives way to what is fetched */
+        struct keys_name theirs = name(8, (char[]){(char)('0' + i), 0});
+        struct bytes *value = bytes_create(NULL, 500000);
+        struct packing p = {0};
+        keys_pack(&p, &theirs, value);
+        struct bytes *entries = pack_end(&p);
+        assert_int_equal(keys_collected(&k, 5, entries), 0);
+        entries->len -= 1;
+        assert_int_equal(keys_collected(&k, 5, entries), -EPROTO);
+        bytes_unref(entries);
+        bytes_unref(value);
+    }
+    assert_true(k.cached_bytes <= KEYS_CACHE_MAX);
+    assert_int_equal(k.own_bytes, 1000);
+    keys_fini(&k);
+    tree_fini(&t);
+}
+
+/* ---- ends ---- */
+
+static void ends_come_as_runs(void **state)
+{
+    struct tree t;
+    struct rollup r;
+    tree_init(&t, 0, 7, 2);
+    rollup_init(&r, &group, &t);
+    struct rollup_run runs[] = {{4, 3, 0, 0}, {0, 2, 0, 0}, {1, 6, 0, 0}, {8, 2, 9, 0}};
+    uint32_t ranks = 0;
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(rollup_ended(&r, &runs[i], &effects), 0);
+    for (size_t i = 0; i < effects.count; i++) {
+        struct unpacking u = unpack_begin(effects.items[i].message.data);
+        struct rollup_run run;
+        assert_int_equal(effects.items[i].kind, EFFECT_RANKS_ENDED);
+        while (rollup_unpack(&u, &run))
+            ranks += run.count;
+    }
+    assert_int_equal(ranks, 9);
+    assert_int_equal(r.all.count, 2); /* 0 to 6, 8 and 9 */
+    assert_true(rollup_has_ended(&r, 6));
+    assert_false(rollup_has_ended(&r, 7));
+    effects_clear(&effects);
+    tree_lose(&t, 3);
+    rollup_node_lost(&r, 3, &effects); /* ranks 6 and 7, of which 6 is known */
+    struct unpacking u = unpack_begin(effects.items[0].message.data);
+    struct rollup_run run;
+    assert_true(rollup_unpack(&u, &run));
+    assert_int_equal(run.first, 7);
+    assert_int_equal(run.count, 1);
+    assert_int_equal(run.flags, ROLLUP_NODE_LOST);
+    effects_clear(&effects);
+    struct rollup_run bad = {13, 2, 0, 0};
+    assert_int_equal(rollup_ended(&r, &bad, &effects), -EINVAL);
+    rollup_fini(&r);
+    tree_fini(&t);
+}
+
+static void a_node_tells_when_all_have_ended(void **state)
+{
+    struct tree t;
+    struct rollup r;
+    tree_init(&t, 3, 7, 2);
+    rollup_init(&r, &group, &t);
+    struct rollup_run one = {6, 1, 0, 0}, two = {7, 1, 0, 0};
+    rollup_ended(&r, &one, &effects);
+    assert_int_equal(effects.count, 0);
+    rollup_ended(&r, &two, &effects);
+    assert_int_equal(sent(0, 1, MESSAGE_ENDED)->data->len, 16);
+    effects_clear(&effects);
+    rollup_tick(&r, &effects);
+    assert_int_equal(effects.count, 0); /* nothing is new */
+    rollup_greet(&r, &effects);
+    sent(0, 1, MESSAGE_ENDED); /* all again */
+    effects_clear(&effects);
+    rollup_fini(&r);
+    tree_fini(&t);
+}
+
+static int end(void **state)
+{
+    effects_fini(&effects);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_shape_follows_from_nodes_and_bytes),
+        cmocka_unit_test(addresses_are_kept_apart_from_payloads),
+        cmocka_unit_test(messages_are_taken_in_order_once),
+        cmocka_unit_test(what_is_for_some_goes_to_them_alone),
+        cmocka_unit_test(too_much_under_way_waits),
+        cmocka_unit_test(a_fence_goes_up_when_all_have_come),
+        cmocka_unit_test(long_entries_are_left_out_for_all),
+        cmocka_unit_test(a_loss_ends_a_fence_at_once),
+        cmocka_unit_test(a_get_waits_for_its_put),
+        cmocka_unit_test(others_are_answered),
+        cmocka_unit_test(the_space_of_replaced_values_is_free),
+        cmocka_unit_test(ends_come_as_runs),
+        cmocka_unit_test(a_node_tells_when_all_have_ended),
+    };
+    return cmocka_run_group_tests(tests, NULL, end);
+}

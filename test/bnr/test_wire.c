@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Bytes to values: the beginning of a link, frames, lists of hosts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bnr/wire/frame.h"
+#include "bnr/wire/hello.h"
+#include "bnr/wire/hosts.h"
+
+static const uint8_t secret[16] = "the job's secret", other[16] = "somebody else's.";
+
+static struct hello a_hello(void)
+{
+    struct hello h = {.from = 3, .to = 70000, .number = 12};
+    memset(h.job, 0x11, sizeof(h.job));
+    memset(h.dialer_nonce, 0x22, sizeof(h.dialer_nonce));
+    memset(h.listener_nonce, 0x33, sizeof(h.listener_nonce));
+    return h;
+}
+
+static void both_ends_agree(void **state)
+{
+    struct hello dialer = a_hello(), listener = {0};
+    uint8_t hello[HELLO_LEN], challenge[HELLO_CHALLENGE_LEN], proof[HELLO_PROOF_LEN];
+    uint8_t keys[4][16];
+    hello_put(hello, &dialer, secret);
+    assert_int_equal(hello_get(hello, &listener, secret), 0);
+    assert_int_equal(listener.from, 3);
+    assert_int_equal(listener.to, 70000);
+    assert_int_equal(listener.number, 12);
+    memset(listener.listener_nonce, 0x77, HELLO_NONCE_LEN);
+    hello_challenge_put(challenge, &listener, secret);
+    assert_int_equal(hello_challenge_get(challenge, &dialer, secret), 0);
+    hello_proof_put(proof, &dialer, secret);
+    assert_int_equal(hello_proof_get(proof, &listener, secret), 0);
+    hello_keys(&dialer, secret, keys[0], keys[1]);
+    hello_keys(&listener, secret, keys[2], keys[3]);
+    assert_memory_equal(keys[0], keys[2], 16);
+    assert_memory_equal(keys[1], keys[3], 16);
+    assert_memory_not_equal(keys[0], keys[1], 16);
+    assert_memory_not_equal(keys[0], keys[0] + 8, 8);
+    listener.listener_nonce[0] ^= 1; /* another link */
+    assert_int_equal(hello_proof_get(proof, &listener, secret), -EPROTO);
+    hello_keys(&listener, secret, keys[2], keys[3]);
+    assert_memory_not_equal(keys[0], keys[2], 16);
+}
+
+static void strangers_and_changes_are_refused(void **state)
+{
+    struct hello h = a_hello(), got = a_hello();
+    uint8_t hello[HELLO_LEN], challenge[HELLO_CHALLENGE_LEN], proof[HELLO_PROOF_LEN];
+    hello_put(hello, &h, other);
+    assert_int_equal(hello_get(hello, &got, secret), -EPROTO);
+    hello_put(hello, &h, secret);
+    hello_challenge_put(challenge, &h, secret);
+    hello_proof_put(proof, &h, secret);
+    for (size_t i = 0; i < 8 * sizeof(hello); i++) {
+        hello[i / 8] ^= (uint8_t)(1u << i % 8);
+        assert_int_equal(hello_get(hello, &got, secret), -EPROTO);
+        hello[i / 8] ^= (uint8_t)(1u << i % 8);
+    }
+    for (size_t i = 0; i < 8 * sizeof(challenge); i++) {
+        challenge[i / 8] ^= (uint8_t)(1u << i % 8);
+        assert_int_equal(hello_challenge_get(challenge, &got, secret), -EPROTO);
+        challenge[i / 8] ^= (uint8_t)(1u << i % 8);
+    }
+    for (size_t i = 0; i < 8 * sizeof(proof); i++) {
+        proof[i / 8] ^= (uint8_t)(1u << i % 8);
+        assert_int_equal(hello_proof_get(proof, &got, secret), -EPROTO);
+        proof[i / 8] ^= (uint8_t)(1u << i % 8);
+    }
+}
+
+static void a_hello_counts_once(void **state)
+{
+    struct hello_seen seen = {0};
+    static const struct {
+        uint64_t number;
+        int rc;
+    } rows[] = {{0, -EPROTO},    {1, 0},          {1, -EPROTO},
+                {4, 0},          {3, 0},          {3, -EPROTO},
+                {4, -EPROTO},    {70, 0},         {2, -EPROTO},
+                {7, 0},          {6, -EPROTO},    {7, -EPROTO},
+                {5000, 0},       {70, -EPROTO},   {4999, 0},
+                {5000, -EPROTO}, {UINT64_MAX, 0}, {UINT64_MAX, -EPROTO}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        assert_int_equal(hello_take(&seen, rows[i].number), rows[i].rc);
+}
+
+static void frames_come_once_in_order_unchanged(void **state)
+{
+    struct frame_link out, in;
+    struct core_message got, message = {.kind = MESSAGE_FENCE,
+                                        .mode = 1,
+                                        .status = 2,
+                                        .flags = 3,
+                                        .origin = 0x01020304,
+                                        .to = 5,
+                                        .tag = 6,
+                                        .group = 7ull << 40,
+                                        .number = 8,
+                                        .other = UINT64_MAX,
+                                        .data = bytes_create("data", 4)};
+    size_t len;
+    frame_link_init(&out, secret);
+    frame_link_init(&in, secret);
+    struct bytes *one = frame_pack(&out, &message), *two = frame_pack(&out, &message);
+    assert_int_equal(frame_len(one->at, &len), 0);
+    assert_int_equal(len, one->len);
+    assert_int_equal(frame_unpack(&in, two->at, two->len, &got), -EPROTO); /* not its turn */
+    for (size_t i = 0; i < 8 * one->len; i++) {
+        one->at[i / 8] ^= (uint8_t)(1u << i % 8);
+        assert_int_equal(frame_unpack(&in, one->at, one->len, &got), -EPROTO);
+        one->at[i / 8] ^= (uint8_t)(1u << i % 8);
+    }
+    assert_int_equal(frame_unpack(&in, one->at, one->len, &got), 0);
+    assert_memory_equal(got.data->at, "data", 4);
+    bytes_unref(got.data);
+    got.data = message.data;
+    assert_memory_equal(&got, &message, offsetof(struct core_message, data));
+    assert_int_equal(frame_unpack(&in, one->at, one->len, &got), -EPROTO); /* again */
+    assert_int_equal(frame_unpack(&in, two->at, two->len, &got), 0);
+    bytes_unref(got.data);
+    frame_link_init(&in, other);
+    assert_int_equal(frame_unpack(&in, one->at, one->len, &got), -EPROTO); /* another link */
+    one->at[0] = 0x7f;
+    assert_int_equal(frame_len(one->at, &len), -EPROTO);
+    bytes_unref(one);
+    bytes_unref(two);
+    bytes_unref(message.data);
+}
+
+/* As name:slots, with ? where no number was given, <max_slots, user@. */
+static void show(const struct hosts *h, char *text, size_t room)
+{
+    size_t at = 0;
+    text[0] = 0;
+    for (size_t i = 0; i < h->count && at < room; i++) {
+        const struct hosts_entry *e = &h->items[i];
+        at += (size_t)snprintf(text + at, room - at, "%s%s%s%s:%u%s", i ? " " : "",
+                               e->user ? e->user : "", e->user ? "@" : "", e->name, e->slots,
+                               e->has_slots ? "" : "?");
+        if (e->max_slots && at < room)
+            at += (size_t)snprintf(text + at, room - at, "<%u", e->max_slots);
+    }
+}
+
+struct host_row {
+    const char *text, *tasks; /* tasks: Slurm's */
+    const char *hosts;        /* NULL: refused */
+    const char *problem;      /* a part of it */
+};
+
+typedef int read_fn(struct hosts *h, const struct host_row *row);
+
+static void read_rows(const struct host_row *rows, read_fn *read)
+{
+    for (; rows->text; rows++) {
+        struct hosts h = {0};
+        char text[1024];
+        int rc = read(&h, rows);
+        show(&h, text, sizeof(text));
+        if (rows->hosts ? rc || strcmp(text, rows->hosts)
+                        : rc != -EPROTO || !strstr(h.problem, rows->problem))
+            fail_msg("'%s': %d, '%s', '%s'", rows->text, rc, text, h.problem);
+        hosts_fini(&h);
+    }
+}
+
+static int read_list(struct hosts *h, const struct host_row *row)
+{
+    return hosts_add_list(h, row->text, strlen(row->text));
+}
+
+static int read_file(struct hosts *h, const struct host_row *row)
+{
+    return hosts_add_file(h, row->text, strlen(row->text));
+}
+
+static int read_slurm(struct hosts *h, const struct host_row *row)
+{
+    return hosts_add_slurm(h, row->text, row->tasks);
+}
+
+static void lists_are_read(void **state)
+{
+    static const struct host_row rows[] = {
+        {"a", NULL, "a:1?", NULL},
+        {"a,b,c", NULL, "a:1? b:1? c:1?", NULL},
+        {"a:4, b:2", NULL, "a:4 b:2", NULL},
+        {"a,b,a", NULL, "a:2? b:1?", NULL},
+        {"a:2,a:3", NULL, "a:5", NULL},
+        {"n[1-3,07]:2,m", NULL, "n1:2 n2:2 n3:2 n07:2 m:1?", NULL},
+        {"n[08-11]x", NULL, "n08x:1? n09x:1? n10x:1? n11x:1?", NULL},
+        {"10.0.0.1:3,[fd00::1]:8,fd00::2", NULL, "10.0.0.1:3 fd00::1:8 fd00::2:1?", NULL},
+        {"node-1.cluster_a.example", NULL, "node-1.cluster_a.example:1?", NULL},
+        {"", NULL, NULL, "empty"},
+        {"a,,b", NULL, NULL, "no name"},
+        {"a:0", NULL, NULL, "slots"},
+        {"a:x", NULL, NULL, "slots"},
+        {"a:-1", NULL, NULL, "slots"},
+        {"a:9999999", NULL, NULL, "slots"},
+        {"-oProxyCommand=x", NULL, NULL, "no name"},
+        {"a b", NULL, NULL, "no name"},
+        {"n[1-3", NULL, NULL, "not closed"},
+        {"n[]", NULL, NULL, "empty"},
+        {"n[3-1]", NULL, NULL, "no range"},
+        {"n[1-]", NULL, NULL, "no range"},
+        {"n[1-2][3-4]", NULL, NULL, "more than one"},
+        {"n[1-999999999]", NULL, NULL, "no range"},
+        {0}};
+    read_rows(rows, read_list);
+}
+
+static void files_are_read(void **state)
+{
+    static const struct host_row rows[] = {
+        {"a\nb\n", NULL, "a:1? b:1?", NULL},
+        {"a:4\nb:2", NULL, "a:4 b:2", NULL},
+        {"# all of them\n\n a slots=4 # one\nb\tslots=2 max_slots=8\r\n", NULL, "a:4 b:2<8", NULL},
+        {"a slots=2 max-slots=4\na slots=2\n", NULL, "a:4<4", NULL},
+        {"root@a slots=2\n", NULL, "root@a:2", NULL},
+        {"a\na\na\n", NULL, "a:3?", NULL},
+        {"fd00::1 slots=2\n", NULL, "fd00::1:2", NULL},
+        {"", NULL, NULL, "no line"},
+        {"# nothing\n", NULL, NULL, "no line"},
+        {"a\nb slots=\n", NULL, NULL, "line 2: 'slots='"},
+        {"a\n\nb slots=4 binding=user\n", NULL, NULL, "line 3: 'binding=user' is not known"},
+        {"a slots=4 max_slots=2\n", NULL, NULL, "max_slots=2"},
+        {"a b\n", NULL, NULL, "'b' is not known"},
+        {"a\001b\n", NULL, NULL, "'a?b'"},
+        {"x;y@a\n", NULL, NULL, "user"},
+        {0}};
+    read_rows(rows, read_file);
+}
+
+static void slurm_is_read(void **state)
+{
+    static const struct host_row rows[] = {
+        {"n[1-2]", "2(x2)", "n1:2 n2:2", NULL},
+        {"n[1-3,07],m", "4(x3),2,1", "n1:4 n2:4 n3:4 n07:2 m:1", NULL},
+        {"n1", "16", "n1:16", NULL},
+        {"n1,n2", NULL, "n1:1? n2:1?", NULL},
+        {"rack1-n[001-003]", "8(x3)", "rack1-n001:8 rack1-n002:8 rack1-n003:8", NULL},
+        {"", "1", NULL, "empty"},
+        {"n[1-2]", "2(x3)", NULL, "more hosts"},
+        {"n[1-3]", "2(x2)", NULL, "fewer hosts"},
+        {"n1", "2(x)", NULL, "number of tasks"},
+        {"n1", "2(1)", NULL, "number of tasks"},
+        {"n1", "(x2)", NULL, "number of tasks"},
+        {"n1", "2(x1", NULL, "number of tasks"},
+        {0}};
+    read_rows(rows, read_slurm);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_ends_agree),
+        cmocka_unit_test(strangers_and_changes_are_refused),
+        cmocka_unit_test(a_hello_counts_once),
+        cmocka_unit_test(frames_come_once_in_order_unchanged),
+        cmocka_unit_test(lists_are_read),
+        cmocka_unit_test(files_are_read),
+        cmocka_unit_test(slurm_is_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Any text as a list of hosts, a file of them, and Slurm's two variables (the second after a byte
+ * of 0), and as the beginning of a link: read or refused, with a problem that can be shown.
+ *
+ * usage: fuzz_hosts FILE...
+ */
+#include <ctype.h>
+#include <errno.h>
+
+#include "bnr/wire/hello.h"
+#include "bnr/wire/hosts.h"
+#include "test/fuzz/main.h"
+
+static void look(struct hosts *h, int rc)
+{
+    require(rc == 0 || rc == -EPROTO, "a text is read, or refused");
+    require(rc == 0 || h->problem[0], "a refusal says why");
+    for (const char *c = h->problem; *c; c++)
+        require(isprint((unsigned char)*c), "a problem can be shown");
+    require(h->count <= HOSTS_COUNT_MAX && (rc || h->count), "so many hosts");
+    for (size_t i = 0; i < h->count; i++) {
+        const struct hosts_entry *e = &h->items[i];
+        require(e->name[0] && e->name[0] != '-' && strlen(e->name) <= HOSTS_NAME_MAX,
+                "a name is one");
+        require(e->slots >= 1 && e->slots <= HOSTS_SLOTS_MAX, "slots are in bounds");
+        require(!strpbrk(e->name, " ;|&$`'\"\\\n/"), "a shell finds nothing in a name");
+    }
+    hosts_fini(h);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    static const uint8_t secret[16];
+    struct hosts h = {0};
+    struct hello hello = {0};
+    char *text = malloc(len + 1), *exact = malloc(len ? len : 1);
+    require(text && exact, "memory");
+    memcpy(text, bytes, len);
+    memcpy(exact, bytes, len);
+    text[len] = 0;
+    look(&h, hosts_add_list(&h, exact, len));
+    look(&h, hosts_add_file(&h, exact, len));
+    size_t nodes = strlen(text);
+    look(&h, hosts_add_slurm(&h, text, nodes < len ? text + nodes + 1 : NULL));
+    if (len >= HELLO_LEN)
+        require(hello_get(bytes, &hello, secret) == -EPROTO, "nobody guesses a proof");
+    free(text);
+    free(exact);
+    return 0;
+}

@@ -1,0 +1,21 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lists of hosts, as fuzz_hosts reads them. usage: hosts_corpus.py FOLDER"""
+import pathlib
+import sys
+
+TEXTS = {
+    "list": b"a:4,n[1-3,07]:2,[fd00::1]:8,10.0.0.1,x",
+    "file": b"# hosts\na slots=4 max_slots=8\nroot@b:2\n\nfd00::1 max-slots=3\nc # last\n",
+    "slurm": b"n[1-3,07],m\0004(x3),2,1",
+    "hello": b"Vlnk\1\1\0\0" + bytes(range(56)),
+}
+
+
+def main(folder):
+    for name, text in TEXTS.items():
+        pathlib.Path(folder, f"hosts_{name}").write_bytes(text)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The simulator's command line.
+ *
+ *     sim short            what the suite runs: some thousand seeds, and one large machine
+ *     sim seeds FIRST N    so many machines of up to 60 nodes, each mode of xcast in turn
+ *     sim scale            the figures of doc/scale.md
+ */
+#include "test/sim/sim.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* A small machine, of which everything is drawn. */
+static struct sim_settings draw(uint64_t seed)
+{
+    static const uint32_t radices[] = {1, 2, 3, 8, 64};
+    struct sim s = {.random = seed * 0x2545f4914f6cdd1du + 7};
+    for (int i = 0; i < 8; i++)
+        sim_random(&s, 2);
+    struct sim_settings set = {
+        .seed = seed, .choice = xcast_choice_default, .liveness_ns = 10 * SIM_S};
+    set.count = 1 + (uint32_t)sim_random(&s, sim_random(&s, 4) ? 20 : 60);
+    set.radix = radices[sim_random(&s, 5)];
+    set.ranks_each = 1 + (uint32_t)sim_random(&s, 3);
+    set.choice.is_forced = seed % 4 != 3;
+    set.choice.mode = (enum tree_mode)(seed % 4 % TREE_MODE_END);
+    set.delay_ns = SIM_MS / 10 << sim_random(&s, 8);
+    set.jitter_ns = sim_random(&s, 3) ? set.delay_ns << sim_random(&s, 3) : 0;
+    set.send_ns = 8000;
+    set.byte_ns = 0.8;
+    set.deaths = sim_random(&s, 3) ? (uint32_t)sim_random(&s, set.count / 2 + 1) : 0;
+    set.stops = (uint32_t)sim_random(&s, 3);
+    set.breaks = sim_random(&s, 2) ? (uint32_t)sim_random(&s, 10) : 0;
+    set.gets = 2;
+    set.rounds = 1 + (uint32_t)sim_random(&s, 3);
+    set.submits = (uint32_t)sim_random(&s, 40);
+    set.is_hostile = sim_random(&s, 4) == 0;
+    return set;
+}
+
+static uint64_t play(const struct sim_settings *settings)
+{
+    struct sim s;
+    sim_init(&s, settings);
+    sim_run(&s, 600 * SIM_S, play_is_done);
+    /* Until all is at rest: the last word takes a beat for each level of the tree. */
+    sim_run(&s, s.now + (settings->radix == 1 ? 60 + 3 * settings->count : 60) * SIM_S, NULL);
+    play_check_end(&s);
+    uint64_t steps = s.steps;
+    sim_fini(&s);
+    return steps;
+}
+
+static void run_seeds(uint64_t first, uint64_t count)
+{
+    double begin = seconds();
+    uint64_t steps = 0;
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        struct sim_settings settings = draw(seed);
+        steps += play(&settings);
+    }
+    printf("seeds %llu to %llu: all holds after each of %llu steps, in %.1f s\n",
+           (unsigned long long)first, (unsigned long long)(first + count - 1),
+           (unsigned long long)steps, seconds() - begin);
+}
+
+/* One machine of any size: what its daemons need, and how long things take by the model. */
+static void run_large(uint32_t count, uint32_t radix, uint32_t ranks_each, uint32_t deaths)
+{
+    struct sim_settings settings = {.seed = 1,
+                                    .count = count,
+                                    .radix = radix,
+                                    .ranks_each = ranks_each,
+                                    .liveness_ns = 10 * SIM_S,
+                                    .choice = xcast_choice_default,
+                                    .delay_ns = 50000,
+                                    .send_ns = 8000,
+                                    .byte_ns = 0.8,
+                                    .rounds = 1,
+                                    .submits = 1,
+                                    .deaths = deaths};
+    struct sim s;
+    double begin = seconds();
+    size_t before = mallinfo2().uordblks;
+    sim_init(&s, &settings);
+    size_t memory = (mallinfo2().uordblks - before) / count;
+    sim_run(&s, 600 * SIM_S, play_is_done);
+    uint64_t messages = 0, bytes = 0, most = 0, depth = 0;
+    for (uint32_t i = count - 1; i; i = tree_parent(&s.nodes[0].node.tree, i))
+        depth++;
+    sim_run(&s, s.now + (int64_t)((deaths ? 60 : 5) + 3 * depth) * SIM_S, NULL);
+    play_check_end(&s);
+    for (uint32_t i = 0; i < count; i++) {
+        messages += s.nodes[i].messages;
+        bytes += s.nodes[i].bytes;
+        if (s.nodes[i].bytes > most)
+            most = s.nodes[i].bytes;
+    }
+    printf("| %6u | %5u | %2llu | %5.1f | %6.0f | %9llu | %5zu | %6.2f | %6.2f | %6.2f |\n", count,
+           radix, (unsigned long long)depth, (double)messages / count, (double)bytes / count,
+           (unsigned long long)most, memory, (double)play_time(&s, PLAY_XCAST) / 1e6,
+           (double)play_time(&s, PLAY_FENCE) / 1e6, (double)play_time(&s, PLAY_END) / 1e6);
+    fprintf(stderr, "%u nodes, %llu steps: %.1f s\n", count, (unsigned long long)s.steps,
+            seconds() - begin);
+    sim_fini(&s);
+}
+
+static void run_scale(void)
+{
+    static const uint32_t counts[] = {1, 2, 17, 64, 1024, 10000, 100000};
+    static const uint32_t radices[] = {2, 8, 64};
+    puts("| daemons | radix | depth | messages | bytes | most bytes | memory | xcast ms | "
+         "fence ms | end ms |\n|---|---|---|---|---|---|---|---|---|---|");
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        for (size_t r = 0; r < sizeof(radices) / sizeof(radices[0]); r++)
+            run_large(counts[i], radices[r], 64, 0);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "short";
+    if (strcmp(what, "short") == 0) {
+        run_seeds(1, argc > 2 ? strtoull(argv[2], NULL, 10) : 2000);
+        run_large(2000, TREE_RADIX_DEFAULT, 64, 20);
+        run_large(100000, TREE_RADIX_DEFAULT, 2, 0);
+    } else if (strcmp(what, "seeds") == 0 && argc == 4) {
+        run_seeds(strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10));
+    } else if (strcmp(what, "scale") == 0) {
+        run_scale();
+    } else {
+        fputs("usage: sim short | seeds FIRST N | scale\n", stderr);
+        return 2;
+    }
+    return 0;
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Simulated time, links and deaths; see sim.h. */
+#include "test/sim/sim.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+#include "bnr/wire/frame.h"
+
+struct pair {
+    uint32_t low, high;
+};
+
+struct sim_link {
+    struct pair pair;
+    bool is_up, is_making;
+    uint32_t epoch;
+    int64_t last[2]; /* the latest arrival, by direction: what is sent later comes later */
+    UT_hash_handle hh;
+};
+
+void sim_fail(const struct sim *s, uint32_t node, const char *format, ...)
+{
+    va_list args;
+    fprintf(stderr, "seed %llu, %u nodes, radix %u, %.6f s, node %u: not so: ",
+            (unsigned long long)s->settings.seed, s->settings.count, s->settings.radix,
+            (double)s->now / 1e9, node);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    abort();
+}
+
+uint64_t sim_random(struct sim *s, uint64_t below)
+{
+    s->random ^= s->random << 13;
+    s->random ^= s->random >> 7;
+    s->random ^= s->random << 17;
+    return below ? (s->random * 0x9e3779b97f4a7c15u >> 16) % below : 0;
+}
+
+/* ---- the order of events ---- */
+
+static bool is_before(const struct sim_event *a, const struct sim_event *b)
+{
+    return a->at != b->at ? a->at < b->at : a->order < b->order;
+}
+
+static void push(struct sim *s, struct sim_event event)
+{
+    if (s->heap_count == s->heap_room) {
+        s->heap_room = s->heap_room ? 2 * s->heap_room : 1024;
+        s->heap = realloc(s->heap, s->heap_room * sizeof(*s->heap));
+        if (!s->heap)
+            abort();
+    }
+    event.order = s->order++;
+    bytes_ref(event.message.data);
+    size_t i = s->heap_count++;
+    while (i && is_before(&event, &s->heap[(i - 1) / 2])) {
+        s->heap[i] = s->heap[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    s->heap[i] = event;
+}
+
+static struct sim_event pop(struct sim *s)
+{
+    struct sim_event first = s->heap[0], last = s->heap[--s->heap_count];
+    size_t i = 0, child;
+    while ((child = 2 * i + 1) < s->heap_count) {
+        if (child + 1 < s->heap_count && is_before(&s->heap[child + 1], &s->heap[child]))
+            child++;
+        if (is_before(&last, &s->heap[child]))
+            break;
+        s->heap[i] = s->heap[child];
+        i = child;
+    }
+    s->heap[i] = last;
+    return first;
+}
+
+void sim_at(struct sim *s, int64_t at, enum sim_kind kind, uint32_t node)
+{
+    push(s, (struct sim_event){.at = at, .kind = kind, .node = node});
+}
+
+/* ---- links ---- */
+
+static struct sim_link *link_of(struct sim *s, uint32_t a, uint32_t b)
+{
+    struct pair pair = {a < b ? a : b, a < b ? b : a};
+    struct sim_link *link;
+    HASH_FIND(hh, s->links, &pair, sizeof(pair), link);
+    if (!link) {
+        link = calloc(1, sizeof(*link));
+        if (!link)
+            abort();
+        link->pair = pair;
+        HASH_ADD(hh, s->links, pair, sizeof(pair), link);
+    }
+    return link;
+}
+
+static int64_t delay(struct sim *s)
+{
+    int64_t jitter = s->settings.jitter_ns;
+    return s->settings.delay_ns + (jitter ? (int64_t)sim_random(s, (uint64_t)jitter) : 0) +
+           (jitter && !sim_random(s, 50) ? 10 * jitter : 0); /* now and then much */
+}
+
+static bool is_there(const struct sim *s, uint32_t node)
+{
+    return s->nodes[node].state <= SIM_STOPPED && !s->nodes[node].is_alone;
+}
+
+bool sim_is_alive(const struct sim *s, uint32_t node)
+{
+    return is_there(s, node);
+}
+
+static void connect_nodes(struct sim *s, uint32_t from, uint32_t to)
+{
+    struct sim_link *link = link_of(s, from, to);
+    if (s->nodes[to].state == SIM_VANISHED)
+        return;
+    if (!is_there(s, to)) {
+        push(s, (struct sim_event){
+                    .at = s->now + SIM_S, .kind = SIM_REFUSED, .node = from, .from = to});
+    } else if (link->is_up) {
+        push(s,
+             (struct sim_event){
+                 .at = s->now, .kind = SIM_MADE, .node = from, .from = to, .epoch = link->epoch});
+    } else if (!link->is_making) {
+        link->is_making = true;
+        push(s, (struct sim_event){.at = s->now + 2 * delay(s),
+                                   .kind = SIM_MADE,
+                                   .node = from,
+                                   .from = to,
+                                   .epoch = link->epoch});
+    }
+}
+
+/* The message through the bytes of the wire and back, as another daemon sees it. */
+static struct core_message through_bytes(struct sim *s, uint32_t self,
+                                         const struct core_message *message)
+{
+    static const uint8_t key[16] = "a key";
+    struct frame_link out, in;
+    struct core_message copy;
+    frame_link_init(&out, key);
+    frame_link_init(&in, key);
+    struct bytes *bytes = frame_pack(&out, message);
+    if (!bytes || frame_unpack(&in, bytes->at, bytes->len, &copy))
+        sim_fail(s, self, "a message of kind %d survives its bytes", message->kind);
+    bytes_unref(bytes);
+    return copy;
+}
+
+static void send_message(struct sim *s, uint32_t self, const struct effect *effect)
+{
+    struct sim_node *node = &s->nodes[self];
+    struct sim_link *link = link_of(s, self, effect->node);
+    int direction = self > effect->node;
+    size_t len = FRAME_HEAD_LEN + (effect->message.data ? effect->message.data->len : 0);
+    node->messages++;
+    node->bytes += len;
+    int64_t begin = node->busy_until > s->now ? node->busy_until : s->now;
+    node->busy_until = begin + s->settings.send_ns + (int64_t)((double)len * s->settings.byte_ns);
+    int64_t at = node->busy_until + delay(s);
+    if (at < link->last[direction])
+        at = link->last[direction];
+    link->last[direction] = at;
+    struct sim_event event = {.at = at,
+                              .kind = SIM_MESSAGE,
+                              .node = effect->node,
+                              .from = self,
+                              .epoch = link->epoch,
+                              .message = effect->message};
+    bool is_copied = s->settings.is_hostile;
+    if (is_copied)
+        event.message = through_bytes(s, self, &effect->message);
+    if (is_there(s, effect->node))
+        push(s, event);
+    if (is_copied)
+        bytes_unref(event.message.data);
+}
+
+void sim_carry_out(struct sim *s, uint32_t self)
+{
+    struct effects effects = s->effects;
+    s->effects = (struct effects){0};
+    for (size_t i = 0; i < effects.count; i++) {
+        const struct effect *effect = &effects.items[i];
+        switch (effect->kind) {
+        case EFFECT_SEND:
+            play_effect(s, self, effect);
+            send_message(s, self, effect);
+            break;
+        case EFFECT_CONNECT: connect_nodes(s, self, effect->node); break;
+        case EFFECT_DISCONNECT: break; /* a lost node ends; messages of it are refused */
+        default: play_effect(s, self, effect);
+        }
+    }
+    effects_clear(&effects);
+    free(s->effects.items);
+    s->effects = effects;
+}
+
+/* ---- nodes ---- */
+
+static void check(struct sim *s, uint32_t node, int rc)
+{
+    if (rc)
+        sim_fail(s, node, "no call fails: %d", rc);
+    sim_carry_out(s, node);
+    s->steps++;
+}
+
+/* A link breaks: what is on it is lost, both ends know. */
+static void break_link(struct sim *s, struct sim_link *link)
+{
+    uint32_t ends[2] = {link->pair.low, link->pair.high};
+    if (!link->is_up)
+        return;
+    link->is_up = link->is_making = false;
+    link->epoch++;
+    for (int i = 0; i < 2; i++)
+        if (is_there(s, ends[i]))
+            check(s, ends[i],
+                  node_link(&s->nodes[ends[i]].node, ends[!i], LINK_BROKEN, s->now, &s->effects));
+}
+
+void sim_kill(struct sim *s, uint32_t node, bool vanishes)
+{
+    struct sim_link *link, *next;
+    if (s->nodes[node].state >= SIM_KILLED)
+        return;
+    s->nodes[node].state = vanishes ? SIM_VANISHED : SIM_KILLED;
+    s->dead_count++;
+    if (!vanishes)
+        HASH_ITER(hh, s->links, link, next)
+        {
+            if (link->pair.low == node || link->pair.high == node)
+                break_link(s, link);
+        }
+}
+
+static void break_some_link(struct sim *s)
+{
+    struct sim_link *link = s->links;
+    for (uint64_t i = sim_random(s, HASH_COUNT(s->links)); link && i; i--)
+        link = link->hh.next;
+    if (link)
+        break_link(s, link);
+}
+
+static void make_link(struct sim *s, const struct sim_event *event)
+{
+    struct sim_link *link = link_of(s, event->node, event->from);
+    uint32_t ends[2] = {event->node, event->from};
+    if (link->epoch != event->epoch || !is_there(s, ends[0]) || !is_there(s, ends[1]))
+        return;
+    bool is_news = !link->is_up;
+    link->is_up = true;
+    link->is_making = false;
+    for (int i = 0; i < (is_news ? 2 : 1); i++)
+        check(s, ends[i],
+              node_link(&s->nodes[ends[i]].node, ends[!i], LINK_MADE, s->now, &s->effects));
+}
+
+static void handle(struct sim *s, struct sim_event *event)
+{
+    struct sim_node *node = &s->nodes[event->node];
+    switch (event->kind) {
+    case SIM_MESSAGE:
+        if (link_of(s, event->node, event->from)->epoch == event->epoch)
+            check(s, event->node,
+                  node_message(&node->node, event->from, &event->message, s->now, &s->effects));
+        break;
+    case SIM_TICK:
+        check(s, event->node, node_tick(&node->node, s->now, &s->effects));
+        sim_at(s, s->now + s->settings.liveness_ns / LIVENESS_TICKS, SIM_TICK, event->node);
+        break;
+    case SIM_MADE: make_link(s, event); break;
+    case SIM_REFUSED:
+        check(s, event->node,
+              node_link(&node->node, event->from, LINK_REFUSED, s->now, &s->effects));
+        break;
+    case SIM_STOP:
+        if (node->stopped_until)
+            break; /* twice in a row would be too long */
+        node->state = SIM_STOPPED;
+        node->stopped_until = s->now + s->settings.liveness_ns / 2;
+        sim_at(s, node->stopped_until, SIM_RESUME, event->node);
+        break;
+    case SIM_STEP: play_step(s, event->node); break;
+    default: break;
+    }
+}
+
+void sim_run(struct sim *s, int64_t until, bool (*done)(const struct sim *s))
+{
+    while (s->heap_count && s->heap[0].at <= until && !(done && done(s))) {
+        struct sim_event event = pop(s);
+        s->now = event.at;
+        enum sim_state state = s->nodes[event.node].state;
+        if (event.kind == SIM_BREAK)
+            break_some_link(s);
+        else if (event.kind == SIM_DEATH && state <= SIM_STOPPED)
+            sim_kill(s, event.node, sim_random(s, 2));
+        else if (event.kind == SIM_RESUME && state == SIM_STOPPED)
+            s->nodes[event.node].state = SIM_ALIVE;
+        else if (state == SIM_STOPPED) { /* later, in the same order */
+            event.at = s->nodes[event.node].stopped_until + 1;
+            push(s, event);
+        } else if (is_there(s, event.node))
+            handle(s, &event);
+        bytes_unref(event.message.data);
+    }
+    if (s->now < until && !done)
+        s->now = until;
+}
+
+void sim_init(struct sim *s, const struct sim_settings *settings)
+{
+    *s = (struct sim){.settings = *settings, .random = settings->seed * 0x9e3779b97f4a7c15u + 1};
+    for (int i = 0; i < 8; i++)
+        sim_random(s, 2);
+    s->nodes = calloc(settings->count, sizeof(*s->nodes));
+    if (!s->nodes)
+        abort();
+    s->block = (struct rank_block){0, 0, settings->count, settings->ranks_each};
+    s->group = (struct rank_map){7, settings->count * settings->ranks_each, &s->block, 1};
+    for (uint32_t i = 0; i < settings->count; i++) {
+        struct node_settings node = {i, settings->count, settings->radix, settings->liveness_ns,
+                                     settings->choice};
+        check(s, i, node_init(&s->nodes[i].node, &node, 0, &s->effects));
+        check(s, i, node_add_group(&s->nodes[i].node, &s->group, 0, &s->effects));
+        sim_at(s, (int64_t)sim_random(s, (uint64_t)settings->liveness_ns / LIVENESS_TICKS),
+               SIM_TICK, i);
+    }
+    play_init(s);
+}
+
+void sim_fini(struct sim *s)
+{
+    struct sim_link *link, *next;
+    play_fini(s);
+    for (uint32_t i = 0; i < s->settings.count; i++)
+        node_fini(&s->nodes[i].node);
+    while (s->heap_count)
+        bytes_unref(s->heap[--s->heap_count].message.data);
+    HASH_ITER(hh, s->links, link, next)
+    {
+        HASH_DEL(s->links, link);
+        free(link);
+    }
+    effects_fini(&s->effects);
+    free(s->heap);
+    free(s->nodes);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A virtual machine of daemons in one process: nodes of bnr/core/node.h, links with delays that
+ * break, nodes that die, vanish or stand still, all from a seed. Time is simulated.
+ *
+ * net.c moves messages; play.c is what the hosts do, and what must hold after each step.
+ */
+#ifndef TEST_SIM_SIM_H
+#define TEST_SIM_SIM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdnoreturn.h>
+
+#include "bnr/core/node.h"
+
+#define SIM_MS 1000000LL
+#define SIM_S  1000000000LL
+
+enum sim_state {
+    SIM_ALIVE,
+    SIM_STOPPED,
+    SIM_KILLED,
+    SIM_VANISHED
+};
+
+/* What the machine is like. */
+struct sim_settings {
+    uint64_t seed;
+    uint32_t count, radix, ranks_each;
+    struct xcast_choice choice;
+    int64_t liveness_ns;
+    int64_t delay_ns, jitter_ns;    /* one way */
+    int64_t send_ns;                /* a message keeps its sender busy */
+    double byte_ns;                 /* and the line, for each byte */
+    uint32_t deaths, stops, breaks; /* how often, over the time of the play */
+    uint32_t rounds;                /* of put, fence and get */
+    uint32_t gets;                  /* of each node, a round */
+    uint32_t submits;               /* messages to many, in all */
+    bool is_hostile;                /* messages go through bytes and back */
+};
+
+struct sim_node {
+    struct node_engine node;
+    enum sim_state state;
+    bool is_new; /* not begun yet */
+    int64_t busy_until, stopped_until;
+    uint64_t messages, bytes; /* sent */
+    /* what its host does: play.c */
+    uint64_t delivered; /* the last xcast */
+    uint32_t entered, released, got, gets_open, submitted;
+    bool has_ended, is_alone;
+};
+
+enum sim_kind {
+    SIM_MESSAGE = 1,
+    SIM_TICK,
+    SIM_MADE,
+    SIM_REFUSED,
+    SIM_BREAK,
+    SIM_DEATH,
+    SIM_STOP,
+    SIM_RESUME,
+    SIM_STEP, /* the host of a node does something */
+};
+
+struct sim_event {
+    int64_t at;
+    uint64_t order;
+    enum sim_kind kind;
+    uint32_t node, from; /* node: whose turn it is */
+    uint32_t epoch;      /* of the link */
+    struct core_message message;
+};
+
+struct sim_link; /* a pair of nodes */
+struct sim_play; /* what play.c remembers */
+
+struct sim {
+    struct sim_settings settings;
+    uint64_t random;
+    int64_t now;
+    struct sim_node *nodes;
+    struct sim_event *heap;
+    size_t heap_count, heap_room;
+    uint64_t order;
+    struct sim_link *links;
+    struct effects effects;
+    struct rank_map group;
+    struct rank_block block;
+    struct sim_play *play;
+    uint64_t steps, dead_count, stopped_count;
+};
+
+void sim_init(struct sim *s, const struct sim_settings *settings);
+void sim_fini(struct sim *s);
+
+/* Go on until so much time has passed, or done says so. */
+void sim_run(struct sim *s, int64_t until, bool (*done)(const struct sim *s));
+
+uint64_t sim_random(struct sim *s, uint64_t below);
+void sim_at(struct sim *s, int64_t at, enum sim_kind kind, uint32_t node);
+
+/* Carry out what a node wants; clears s->effects. */
+void sim_carry_out(struct sim *s, uint32_t self);
+/* A node is dead now. */
+void sim_kill(struct sim *s, uint32_t node, bool vanishes);
+bool sim_is_alive(const struct sim *s, uint32_t node);
+
+/* Say what does not hold, and from which seed, and abort. */
+noreturn void sim_fail(const struct sim *s, uint32_t node, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ---- play.c ---- */
+
+void play_init(struct sim *s);
+void play_fini(struct sim *s);
+/* A host's turn. */
+void play_step(struct sim *s, uint32_t node);
+/* A node tells its host something. */
+void play_effect(struct sim *s, uint32_t node, const struct effect *effect);
+/* Whether all is over that was to be done. */
+bool play_is_done(const struct sim *s);
+/* What must hold when all has come to rest. */
+void play_check_end(struct sim *s);
+/* When the last xcast, and the last fence, had come everywhere; when all ends were known. */
+enum play_moment {
+    PLAY_XCAST,
+    PLAY_FENCE,
+    PLAY_END,
+    PLAY_MOMENT_END
+};
+int64_t play_time(const struct sim *s, enum play_moment moment);
+
+#endif

@@ -251,6 +251,7 @@ static void test_fork(void **state)
         bool first = os_trylock(&lock), second = os_trylock(&lock);
         pid_t grandchild = fork();
         if (!grandchild) {
+            alarm(5);
             os_lock(&lock);
             _exit(0);
         }

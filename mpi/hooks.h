@@ -50,6 +50,7 @@ struct io_access {
     MPI_Datatype type;
     MPI_Status *status;   /* IO_BLOCKING; or MPI_STATUS_IGNORE */
     MPI_Request *request; /* IO_NONBLOCKING */
+    const char *function; /* the user's, for an error that is told later */
 };
 
 struct io_view {
@@ -85,7 +86,7 @@ struct io_hooks {
     bool (*wants_report)(void);
     /* Make a request of a file; complete it, from any thread, with what io_library's functions
      * return and the bytes that were moved. Begin returns MPI_SUCCESS or MPI_ERR_NO_MEM. */
-    int (*request_begin)(MPI_File file, MPI_Request *request);
+    int (*request_begin)(MPI_File file, const char *function, MPI_Request *request);
     void (*request_complete)(MPI_Request request, int error_class, const struct io_error *error,
                              MPI_Count bytes);
 };

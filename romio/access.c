@@ -279,7 +279,7 @@ static int queue_access(struct io_file *file, MPI_File handle, const struct io_a
     int rc = error_class;
     library_hooks->use_threads();
     if (!job || type == MPI_DATATYPE_NULL ||
-        (!rc && library_hooks->request_begin(handle, what->request))) {
+        (!rc && library_hooks->request_begin(handle, what->function, what->request))) {
         free(job);
         types_release(&type);
         return file_wrong(error, MPI_ERR_NO_MEM, "out of memory");

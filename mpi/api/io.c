@@ -632,7 +632,7 @@ int PMPI_File_sync(MPI_File fh)
 
 /* ---- access to data ---- */
 
-static int run_access(MPI_File fh, const struct io_access *what, const char *function)
+static int run_access(MPI_File fh, struct io_access *what, const char *function)
 {
     struct io_error error;
     struct file *file = file_from(fh);
@@ -640,6 +640,7 @@ static int run_access(MPI_File fh, const struct io_access *what, const char *fun
         return file_bad(fh, function);
     if (what->form == IO_NONBLOCKING && !what->request)
         return file_no_pointer(file, "request", function);
+    what->function = function;
     return finish(file, file_io->access(file->io, fh, what, &error), &error, function);
 }
 

@@ -27,13 +27,14 @@ static int finish(struct request *r, MPI_Request *handle, MPI_Status *status, co
 {
     struct comm *comm = r->comm;
     MPI_Status own;
-    bool ignored = status == MPI_STATUS_IGNORE, general = r->ops->calls_user;
+    bool ignored = status == MPI_STATUS_IGNORE;
+    const struct request_ops *ops = r->ops;
     if (comm)
         object_ref(&comm->object);
     int rc = request_finish(r, ignored ? &own : status, handle);
-    if (__builtin_expect(rc, 0))
-        rc = general ? errh_callback(rc, function)
-                     : request_raise(comm, rc, function, ignored ? &own : status);
+    if (__builtin_expect(rc && !ops->raises, 0))
+        rc = ops->calls_user ? errh_callback(rc, function)
+                             : request_raise(comm, rc, function, ignored ? &own : status);
     if (comm)
         comm_unref(comm);
     return rc;
@@ -310,12 +311,19 @@ static void tell_error(MPI_Status statuses[], int k, int rc, int result)
     statuses[k].MPI_ERROR = rc;
 }
 
+/* What has failed of several requests. */
+struct failed {
+    struct comm *comm; /* of the first that has one, referenced; or NULL */
+    bool untold;       /* there is one of which no error handler has been told */
+};
+
 /* Finish each of count complete requests, whose statuses may be ignored. Returns MPI_SUCCESS or
- * MPI_ERR_IN_STATUS; *failed is then the communicator of the first that failed, referenced. */
+ * MPI_ERR_IN_STATUS. */
 static int finish_each(int count, MPI_Request handles[], MPI_Status statuses[], int picked[],
-                       struct comm **failed)
+                       struct failed *failed)
 {
     int result = MPI_SUCCESS;
+    *failed = (struct failed){0};
     for (int k = 0; k < count; k++) {
         int i = picked ? picked[k] : k;
         MPI_Status own, *status = statuses == MPI_STATUSES_IGNORE ? &own : &statuses[k];
@@ -325,12 +333,14 @@ static int finish_each(int count, MPI_Request handles[], MPI_Status statuses[], 
             continue;
         }
         struct comm *comm = r->comm;
+        bool raises = r->ops->raises;
         int rc = request_outcome(r, status);
-        if (rc && comm && !*failed) {
+        if (rc && comm && !failed->comm) {
             object_ref(&comm->object);
-            *failed = comm;
+            failed->comm = comm;
         }
         rc = request_end(r, rc, &handles[i]);
+        failed->untold |= rc && !raises;
         if ((rc || result) && statuses != MPI_STATUSES_IGNORE)
             tell_error(statuses, k, rc, result);
         if (rc)
@@ -340,20 +350,22 @@ static int finish_each(int count, MPI_Request handles[], MPI_Status statuses[], 
 }
 
 /* With statuses ignored nobody could find the error in them: it is told in words. */
-static int raise_in_status(struct comm *comm, const char *function)
+static int raise_in_status(const struct failed *failed, const char *function)
 {
-    int rc = errh_comm(comm, MPI_ERR_IN_STATUS, function,
+    int rc = MPI_ERR_IN_STATUS;
+    if (failed->untold)
+        rc = errh_comm(failed->comm, rc, function,
                        "at least one request failed: see MPI_ERROR in the statuses");
-    if (comm)
-        comm_unref(comm);
+    if (failed->comm)
+        comm_unref(failed->comm);
     return rc;
 }
 
 static int finish_all(int count, MPI_Request handles[], MPI_Status statuses[], const char *function)
 {
-    struct comm *failed = NULL;
+    struct failed failed;
     int rc = finish_each(count, handles, statuses, NULL, &failed);
-    return rc ? raise_in_status(failed, function) : MPI_SUCCESS;
+    return rc ? raise_in_status(&failed, function) : MPI_SUCCESS;
 }
 
 /*
@@ -505,7 +517,7 @@ static int finish_some(struct set *set, int *outcount, int indices[], MPI_Status
                        const char *function)
 {
     int n = 0;
-    struct comm *failed = NULL;
+    struct failed failed;
     if (!set->active) {
         *outcount = MPI_UNDEFINED;
         return MPI_SUCCESS;
@@ -515,7 +527,7 @@ static int finish_some(struct set *set, int *outcount, int indices[], MPI_Status
             indices[n++] = i;
     *outcount = n;
     int rc = finish_each(n, set->handles, statuses, indices, &failed);
-    return rc ? raise_in_status(failed, function) : MPI_SUCCESS;
+    return rc ? raise_in_status(&failed, function) : MPI_SUCCESS;
 }
 
 /*

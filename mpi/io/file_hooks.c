@@ -7,7 +7,6 @@
 
 #include "mpi/comm/comm.h"
 #include "mpi/io/file.h"
-#include "mpi/request/grequest.h"
 #include "mpi/init.h"
 #include "mpi/type/kernels.h"
 #include "mpi/request/request.h"
@@ -93,63 +92,75 @@ static bool wants_report(void)
 
 /* ---- requests ---- */
 
-/* Of a generalized request. */
+/* Of a request: what its access came to. */
 struct outcome {
     MPI_File file;
+    const char *function;
     int error_class;
     struct io_error error;
     MPI_Count bytes;
 };
 
-static int query(void *extra_state, MPI_Status *status)
+static int outcome_of(const struct request *request, MPI_Status *status)
 {
-    struct outcome *outcome = extra_state;
-    status_set_bytes(status, outcome->bytes);
-    if (!outcome->error_class)
-        return MPI_SUCCESS;
-    return file_raise(file_from(outcome->file), outcome->error_class, &outcome->error,
-                      "MPI_Wait");
+    const struct outcome *outcome = request->owned;
+    status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, outcome->bytes, false);
+    return outcome->error_class;
 }
 
-static int forget(void *extra_state)
+/* The error is told by the error handler of the file. */
+static int end(struct request *request, int error_class, MPI_Request *handle)
 {
-    free(extra_state);
+    const struct outcome *outcome = request->owned;
+    int rc = error_class ? file_raise(file_from(outcome->file), error_class, &outcome->error,
+                                      outcome->function)
+                         : MPI_SUCCESS;
+    request_free(request);
+    *handle = MPI_REQUEST_NULL;
+    return rc;
+}
+
+static void tell(const struct request *request, struct mpid_tale *tale)
+{
+    mpid_tell_own(tale, &request->dev);
+}
+
+/* What was begun is done: to cancel it changes nothing. */
+static int cancel(struct request *request)
+{
+    (void)request;
     return MPI_SUCCESS;
 }
 
-/* What was begun is done. */
-static int cancel(void *extra_state, int complete)
+static int begin(MPI_File file, const char *function, MPI_Request *handle)
 {
-    (void)extra_state;
-    (void)complete;
-    return MPI_SUCCESS;
-}
-
-static int request_start_of(MPI_File file, MPI_Request *request)
-{
+    static const struct request_ops ops = {.raises = true, .tell = tell, .outcome = outcome_of,
+                                           .end = end, .cancel = cancel};
     struct outcome *outcome = calloc(1, sizeof(*outcome));
-    struct grequest what = {query, forget, cancel, outcome};
-    struct request *made = outcome ? grequest_create(&what) : NULL;
-    if (!made) {
+    struct request *request = outcome ? request_create(&ops, NULL) : NULL;
+    if (!request) {
         free(outcome);
         return MPI_ERR_NO_MEM;
     }
     outcome->file = file;
-    *request = request_handle(made);
+    outcome->function = function;
+    request->owned = outcome;
+    mpid_begin(&request->dev);
+    *handle = request_handle(request);
     return MPI_SUCCESS;
 }
 
+/* The user may have freed the request, so that the handle leads nowhere. */
 static void complete(MPI_Request handle, int error_class, const struct io_error *error,
                      MPI_Count bytes)
 {
-    struct request *request = request_from(handle);
-    struct outcome *outcome = ((struct grequest *)request->owned)->extra_state;
-    int rc;
+    struct request *request = (struct request *)handle;
+    struct outcome *outcome = request->owned;
     outcome->error_class = error_class;
     outcome->bytes = bytes;
     if (error_class)
         outcome->error = *error;
-    (void)grequest_complete(request, &rc);
+    mpid_complete(&request->dev, MPID_OK);
 }
 
 const struct io_hooks file_hooks = {
@@ -158,6 +169,6 @@ const struct io_hooks file_hooks = {
     .host_id = comm_host_id,
     .use_threads = init_use_threads,
     .wants_report = wants_report,
-    .request_begin = request_start_of,
+    .request_begin = begin,
     .request_complete = complete,
 };

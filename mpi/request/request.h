@@ -26,6 +26,7 @@ struct request;
  */
 struct request_ops {
     bool calls_user; /* outcome, end and cancel return what functions of the user's do, no class */
+    bool raises;     /* end calls an error handler by itself, and returns a code */
     bool (*is_complete)(struct request *request);                        /* NULL: once dev is */
     bool (*is_inactive)(const struct request *request);                  /* NULL: it never is */
     void (*tell)(const struct request *request, struct mpid_tale *tale); /* NULL: dev's message */

@@ -90,7 +90,8 @@ enum mpid_kind {
 
 /*
  * A request: a counter of outstanding CARs (communication agent requests: one
- * send or receive action on one VC) and the first of them, in one allocation.
+ * send or receive action on one VC) and the first of them, in one allocation; mpid_add_car() adds
+ * more.
  * The MPI layer embeds it in its own request, asks mpid_request_tail() for the
  * bytes that must follow it (which channels have reserved), and gives it zeroed
  * or recycled: mpid_send() and mpid_recv() set every field.
@@ -125,6 +126,10 @@ struct mpid_request {
     uint64_t peer_addr;  /* where its data lie or go */
     uint64_t split;      /* bytes that the receiver pulls; the sender pushes the rest */
     uint64_t started_ns; /* when its bulk transfer began */
+
+    /* Of a request with several CARs, and of those that were added: see mpid_add_car(). */
+    struct mpid_request *whole; /* the request */
+    void (*handler)(struct mpid_request *request); /* the request's own, in place of done */
 };
 
 /* ---- life ---- */
@@ -273,6 +278,12 @@ void mpid_recv_message(struct mpid_request *request, struct mpid_message *messag
  * complete already.
  */
 bool mpid_when_done(struct mpid_request *request, void (*done)(struct mpid_request *request));
+
+/* Have a send or receive that was started by itself be one more CAR of a request: that is complete once
+ * all of its CARs are over, and fails if one does; then a receive that it waits to match is
+ * withdrawn. The request may be complete, where nobody knows of it yet; the CAR, which must outlive
+ * the request's completion, as well. It has no handler of its own. */
+void mpid_add_car(struct mpid_request *request, struct mpid_request *car);
 
 /* A request of the layer above, which no message completes: begin it, and complete it. Both set
  * what the device sets otherwise; of the outcome, error is all. */

@@ -55,23 +55,86 @@ void device_listen(bool on)
 
 /* ---- requests ---- */
 
-void device_complete(struct mpid_request *request)
+/* Stands as the handler of a request with several CARs, and of the CARs that were added. */
+static void count_down(struct mpid_request *request)
 {
-    request->state = CAR_IDLE;
-    if (__builtin_expect(request->done != NULL, 0)) {
-        deliver_later(request);
-        return;
-    }
+    (void)request;
+}
+
+static void complete(struct mpid_request *request)
+{
     atomic_store_explicit(&request->pending, 0, memory_order_release);
     if (progress_sleepers())
         progress_wake_for(request);
+}
+
+/* One of its other CARs has failed: a receive is not waited for that may never match. */
+static void fail(struct mpid_request *request, uint8_t error)
+{
+    if (!request->error)
+        request->error = error;
+    if (request->state == CAR_POSTED && match_unpost(&device.match, request)) {
+        request->cancelled = true;
+        device_complete(request);
+    }
+}
+
+/* A CAR is over. */
+static __attribute__((noinline)) void car_over(struct mpid_request *car)
+{
+    struct mpid_request *request = car->whole;
+    if (car != request)
+        atomic_store_explicit(&car->pending, 0, memory_order_relaxed);
+    if (car != request && car->error)
+        fail(request, car->error);
+    int32_t left = atomic_load_explicit(&request->pending, memory_order_relaxed) - 1;
+    if (left) {
+        atomic_store_explicit(&request->pending, left, memory_order_relaxed);
+    } else if (request->handler) {
+        request->done = request->handler;
+        deliver_later(request);
+    } else {
+        complete(request);
+    }
+}
+
+void device_complete(struct mpid_request *request)
+{
+    request->state = CAR_IDLE;
+    if (__builtin_expect(request->done == NULL, 1))
+        complete(request);
+    else if (request->done == count_down)
+        car_over(request);
+    else
+        deliver_later(request);
+}
+
+void mpid_add_car(struct mpid_request *request, struct mpid_request *car)
+{
+    os_lock(&device.lock);
+    if (mpid_is_complete(car)) {
+        if (car->error)
+            fail(request, car->error);
+    } else {
+        if (request->done != count_down) {
+            request->handler = request->done;
+            request->done = count_down;
+            request->whole = request;
+        }
+        car->done = count_down;
+        car->whole = request;
+        atomic_fetch_add_explicit(&request->pending, 1, memory_order_relaxed);
+    }
+    os_unlock(&device.lock);
 }
 
 bool mpid_when_done(struct mpid_request *request, void (*done)(struct mpid_request *request))
 {
     os_lock(&device.lock);
     bool under_way = !mpid_is_complete(request);
-    if (under_way)
+    if (under_way && request->done == count_down)
+        request->handler = done;
+    else if (under_way)
         request->done = done;
     os_unlock(&device.lock);
     return under_way;

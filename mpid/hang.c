@@ -279,6 +279,8 @@ void mpid_tell_request(struct mpid_tale *tale, const struct mpid_request *reques
     const struct mpid_envelope *env = &request->place.env;
     if (is_for_sleeper(tale, request) || mpid_is_complete(request) || !counts(tale))
         return;
+    if (request->state == CAR_IDLE) /* other CARs of it are awaited */
+        return;
     if (request->kind == MPID_SEND)
         put(tale, "A\tsend\t%u\t%" PRId64 "\t-1\t%d\t%" PRIu64 "\t%s\n", env->context,
             world_of(request->vc), env->tag, request->total, state_of(request));

@@ -468,55 +468,47 @@ static int start_exchange(const struct sendrecv *x, struct request **send, struc
     return MPI_SUCCESS;
 }
 
-/* Once its send has failed a pair does not wait for a message that may never come. */
-static bool pair_is_complete(struct request *pair)
-{
-    bool sent = request_is_complete(pair->inner);
-    if (!mpid_is_complete(&pair->dev) && sent && request_class(&pair->inner->dev))
-        mpid_cancel(&pair->dev);
-    return sent && mpid_is_complete(&pair->dev);
-}
-
 static void tell_pair(const struct request *pair, struct mpid_tale *tale)
 {
     mpid_tell_request(tale, &pair->dev);
     request_tell(pair->inner, tale);
 }
 
-static int outcome_of_pair(const struct request *pair, MPI_Status *status)
+static void free_pair(struct mpid_request *dev)
 {
-    int sent = request_class(&pair->inner->dev), received = request_recv_ops.outcome(pair, status);
-    return sent ? sent : received;
+    struct request *pair = request_of(dev);
+    request_free(pair->inner);
+    request_free(pair);
 }
 
 static int end_pair(struct request *pair, int outcome, MPI_Request *handle)
 {
-    request_free(pair->inner);
-    request_free(pair);
+    free_pair(&pair->dev);
     *handle = MPI_REQUEST_NULL;
     return outcome;
 }
 
 static int abandon_pair(struct request *pair)
 {
-    if (pair->inner != &request_done) { /* it may still be read from */
-        pair->inner->owned = pair->owned;
-        pair->owned = NULL;
-    }
-    request_let_go(pair->inner);
-    request_let_go(pair);
+    pair->object.word = 0; /* its handles lead nowhere from here on */
+    if (!mpid_when_done(&pair->dev, free_pair))
+        free_pair(&pair->dev);
     return MPI_SUCCESS;
 }
 
+static int outcome_of_pair(const struct request *pair, MPI_Status *status)
+{
+    return request_recv_ops.outcome(pair, status);
+}
+
 static const struct request_ops pair_ops = {
-    .is_complete = pair_is_complete,
     .tell = tell_pair,
     .outcome = outcome_of_pair,
     .end = end_pair,
     .abandon = abandon_pair,
 };
 
-/* The pair as one request: the receive, which holds the send. owned goes with it. */
+/* The pair as one request: the receive, of which the send is one more CAR. owned goes with it. */
 static int start_pair(const struct sendrecv *x, void *owned, struct request **pair,
                       const char *function)
 {
@@ -531,6 +523,7 @@ static int start_pair(const struct sendrecv *x, void *owned, struct request **pa
     recv->ops = &pair_ops;
     recv->inner = send;
     recv->owned = owned;
+    mpid_add_car(&recv->dev, &send->dev);
     *pair = recv;
     return MPI_SUCCESS;
 }

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Any text as a list of hosts, a file of them, and Slurm's two variables (the second after a byte
- * of 0), and as the beginning of a link: read or refused, with a problem that can be shown.
+ * Any text as a list of hosts, a file of them, Slurm's two variables (the second after a byte of
+ * 0), a rankfile, a list of processors, and as the beginning of a link: read or refused, with a
+ * problem that can be shown.
  *
  * usage: fuzz_hosts FILE...
  */
 #include <ctype.h>
 #include <errno.h>
 
+#include "bnr/core/placement.h"
 #include "bnr/wire/hello.h"
 #include "bnr/wire/hosts.h"
 #include "test/fuzz/main.h"
@@ -30,6 +32,30 @@ static void look(struct hosts *h, int rc)
     hosts_fini(h);
 }
 
+static void place(const char *text, const char *exact, size_t len)
+{
+    struct placement_cpu cpus[4] = {0};
+    struct placement_machine machine = {cpus, 4};
+    struct placement_host host = {"a", 0, 0, &machine};
+    struct placement_request request = {.hosts = &host, .host_count = 1};
+    struct placement p;
+    char problem[PLACEMENT_PROBLEM_LEN] = "";
+    uint32_t count = 4;
+    for (uint32_t i = 0; i < 4; i++) {
+        cpus[i].os_index = i;
+        cpus[i].object[PLACEMENT_CORE] = i;
+        cpus[i].object[PLACEMENT_PACKAGE] = i / 2;
+    }
+    int rc = placement_read_rankfile(&p, &request, exact, len);
+    require(rc == 0 || (rc == -EINVAL && p.problem[0]), "a rankfile is read, or refused");
+    for (uint32_t i = 0; i < p.count; i++)
+        require(p.ranks[i].cpu_count >= 1 && p.ranks[i].cpu_count <= 4, "each rank is somewhere");
+    placement_fini(&p);
+    rc = placement_restrict(cpus, &count, text, problem);
+    require(rc == 0 ? count >= 1 && count <= 4 : rc == -EINVAL && problem[0],
+            "a list is read, or refused");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
     static const uint8_t secret[16];
@@ -46,6 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     look(&h, hosts_add_slurm(&h, text, nodes < len ? text + nodes + 1 : NULL));
     if (len >= HELLO_LEN)
         require(hello_get(bytes, &hello, secret) == -EPROTO, "nobody guesses a proof");
+    place(text, exact, len);
     free(text);
     free(exact);
     return 0;

@@ -8,6 +8,8 @@ TEXTS = {
     "list": b"a:4,n[1-3,07]:2,[fd00::1]:8,10.0.0.1,x",
     "file": b"# hosts\na slots=4 max_slots=8\nroot@b:2\n\nfd00::1 max-slots=3\nc # last\n",
     "slurm": b"n[1-3,07],m\0004(x3),2,1",
+    "ranks": b"# ranks\nrank 1=a slot=1:0-1\nrank 0=+n0 slot=0,2;1:*\n",
+    "cpus": b"0,2-3",
     "hello": b"Vlnk\1\1\0\0" + bytes(range(56)),
 }
 

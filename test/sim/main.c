@@ -6,6 +6,7 @@
  *     sim short            what the suite runs: some thousand seeds, and one large machine
  *     sim seeds FIRST N    so many machines of up to 60 nodes, each mode of xcast in turn
  *     sim scale            the figures of doc/scale.md
+ *     sim modes            those of its table of xcasts
  */
 #include "test/sim/sim.h"
 
@@ -90,7 +91,8 @@ static void run_large(uint32_t count, uint32_t radix, uint32_t ranks_each, uint3
                                     .byte_ns = 0.8,
                                     .rounds = 1,
                                     .submits = 1,
-                                    .deaths = deaths};
+                                    .deaths = deaths,
+                                    .is_lazy = (uint64_t)count * ranks_each > 20000};
     struct sim s;
     double begin = seconds();
     size_t before = mallinfo2().uordblks;
@@ -128,6 +130,44 @@ static void run_scale(void)
             run_large(counts[i], radices[r], 64, 0);
 }
 
+/* One xcast of so many bytes in one shape: when the last has it, in ms. */
+static double time_mode(uint32_t count, size_t len, enum tree_mode mode)
+{
+    struct sim_settings settings = {.seed = 1,
+                                    .count = count,
+                                    .radix = TREE_RADIX_DEFAULT,
+                                    .ranks_each = 1,
+                                    .liveness_ns = 10 * SIM_S,
+                                    .choice = {.is_forced = true, .mode = mode},
+                                    .delay_ns = 50000,
+                                    .send_ns = 8000,
+                                    .byte_ns = 0.8};
+    struct sim s;
+    sim_init(&s, &settings);
+    sim_run(&s, SIM_S, NULL); /* until the links are there */
+    int64_t begin = s.now;
+    play_send(&s, len);
+    sim_run(&s, s.now + 100 * SIM_S, play_is_told);
+    double took = (double)(play_time(&s, PLAY_XCAST) - begin) / 1e6;
+    sim_fini(&s);
+    return took;
+}
+
+static void run_modes(void)
+{
+    static const uint32_t counts[] = {2, 4, 8, 16, 32, 64, 256, 1024};
+    static const size_t lens[] = {256, 16 << 10, 1 << 20};
+    puts("| daemons | 256 bytes | 16 KiB | 1 MiB |\n|---|---|---|---|");
+    for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); c++) {
+        printf("| %u |", counts[c]);
+        for (size_t l = 0; l < sizeof(lens) / sizeof(lens[0]); l++)
+            printf(" %.2f / %.2f / %.2f |", time_mode(counts[c], lens[l], TREE_LINEAR),
+                   time_mode(counts[c], lens[l], TREE_RADIX),
+                   time_mode(counts[c], lens[l], TREE_BINOMIAL));
+        putchar('\n');
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "short";
@@ -139,8 +179,10 @@ int main(int argc, char **argv)
         run_seeds(strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10));
     } else if (strcmp(what, "scale") == 0) {
         run_scale();
+    } else if (strcmp(what, "modes") == 0) {
+        run_modes();
     } else {
-        fputs("usage: sim short | seeds FIRST N | scale\n", stderr);
+        fputs("usage: sim short | seeds FIRST N | scale | modes\n", stderr);
         return 2;
     }
     return 0;

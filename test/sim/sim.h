@@ -38,6 +38,7 @@ struct sim_settings {
     uint32_t rounds;                /* of put, fence and get */
     uint32_t gets;                  /* of each node, a round */
     uint32_t submits;               /* messages to many, in all */
+    bool is_lazy; /* too much is put for any fence to collect it */
     bool is_hostile;                /* messages go through bytes and back */
 };
 
@@ -120,6 +121,9 @@ void play_fini(struct sim *s);
 void play_step(struct sim *s, uint32_t node);
 /* A node tells its host something. */
 void play_effect(struct sim *s, uint32_t node, const struct effect *effect);
+/* mpiexec sends so many bytes to all; whether all have them. */
+void play_send(struct sim *s, size_t len);
+bool play_is_told(const struct sim *s);
 /* Whether all is over that was to be done. */
 bool play_is_done(const struct sim *s);
 /* What must hold when all has come to rest. */

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Which rank runs on which host, and on which of its processors. Pure: hosts and their hardware are
+ * described, whoever describes them.
+ *
+ * First each process gets a host, in an order; that is the mapping. Mapped by slot, or by an
+ * object inside of hosts, each host takes as many as it has slots, then the next one; by node,
+ * they are dealt out one by one. When all slots are taken and there is more to place, it begins
+ * again, unless that is forbidden. ppr:N:OBJECT puts N on each object of each host.
+ *
+ * On its host, process k is mapped to object k modulo their number (ppr: k / N), and bound: to the
+ * least used object of the binding's kind inside, or to the one around. Mapped by slot or node, it
+ * is mapped to core k.
+ *
+ * Ranks are numbered in the order of mapping, or by node, or by objects, dealt out.
+ */
+#ifndef BNR_PLACEMENT_H
+#define BNR_PLACEMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Objects, from small to large. */
+enum placement_level {
+    PLACEMENT_HWTHREAD,
+    PLACEMENT_CORE,
+    PLACEMENT_L3,
+    PLACEMENT_NUMA,
+    PLACEMENT_PACKAGE,
+    PLACEMENT_NODE,
+    PLACEMENT_SLOT, /* mapping and ranking alone */
+    PLACEMENT_NONE, /* binding alone */
+};
+
+/* A hardware thread that may be used. Objects have numbers that no other object of their kind on
+ * this host has; all threads of an object stand together. */
+struct placement_cpu {
+    uint32_t os_index, object[PLACEMENT_NODE]; /* HWTHREAD ... PACKAGE */
+};
+
+struct placement_machine {
+    const struct placement_cpu *cpus;
+    uint32_t count;
+};
+
+struct placement_host {
+    const char *name;
+    uint32_t slots;     /* 0: as many as it has cores */
+    uint32_t max_slots; /* 0: no limit */
+    const struct placement_machine *machine;
+};
+
+struct placement_request {
+    const struct placement_host *hosts;
+    uint32_t host_count;
+    uint32_t ranks; /* 0: with ppr, as many as that makes */
+    enum placement_level map;
+    uint32_t ppr; /* processes on each object of the mapping; 0: no such thing */
+    enum placement_level rank_by;
+    bool is_spanning; /* ranks are dealt out to the objects of all hosts */
+    enum placement_level bind;
+    uint32_t pe;     /* cores (bound to hwthreads: these) for each process; 0: not said */
+    uint32_t ppn;    /* processes that a host takes at a time, in place of its slots; 0: not said */
+    bool is_limited; /* not more than slots */
+    bool may_overload; /* more than one may be bound to a core or hwthread */
+};
+
+/* One rank. cpus: indices into its machine's, ascending; none where it is not bound. */
+struct placement_rank {
+    uint32_t host;
+    uint32_t *cpus;
+    uint32_t cpu_count;
+};
+
+enum {
+    PLACEMENT_PROBLEM_LEN = 256,
+    PLACEMENT_RANKS_MAX = 1 << 24
+};
+
+struct placement {
+    struct placement_rank *ranks;
+    uint32_t count;
+    char problem[PLACEMENT_PROBLEM_LEN]; /* after -EINVAL: what cannot be done, and why */
+};
+
+/* Place all ranks. Returns 0, -EINVAL, -ENOMEM. */
+int placement_make(struct placement *p, const struct placement_request *request);
+void placement_fini(struct placement *p);
+
+/* Place the ranks of a rankfile, a line each, in any order:
+ *
+ *     rank N=HOST slot=CORES      # HOST is one of the request's, or +nK, its Kth
+ *
+ * CORES counts the host's cores from 0: 0, 0-3, 0,2, or with a package 1:0-3, 1:*, 0:0,1;1:0. The
+ * request's hosts and ranks count, the latter 0 for all that the file has. Returns 0, -EINVAL,
+ * -ENOMEM. */
+int placement_read_rankfile(struct placement *p, const struct placement_request *request,
+                            const char *text, size_t len);
+
+/* Keep of a machine's processors those that a list names by their numbers in the system, as
+ * 0,2-5. Returns 0, -EINVAL with a problem, -ENOMEM. */
+int placement_restrict(struct placement_cpu *cpus, uint32_t *count, const char *list,
+                       char problem[PLACEMENT_PROBLEM_LEN]);
+
+/* How many objects of a kind a machine has. */
+uint32_t placement_objects(const struct placement_machine *machine, enum placement_level level);
+
+/* Write which hardware threads a rank is bound to: [BB/..][../..], packages in brackets, cores
+ * parted by strokes; cut off where it is longer than len. */
+void placement_picture(const struct placement_machine *machine, const struct placement_rank *rank,
+                       char *text, size_t len);
+
+/* The kind of object that a word means; PLACEMENT_NONE for none. Returns false for another. */
+bool placement_word(const char *word, size_t len, enum placement_level *level);
+
+#endif

@@ -17,6 +17,8 @@
 #include "dice.h"
 #include "kinds.h"
 
+enum { MANY_RANKS = 8 }; /* from here on more messages are planned */
+
 struct maker {
     struct plan *plan;
     struct plan_limits limits;
@@ -377,6 +379,8 @@ struct plan *plan_create(uint64_t seed, int ranks, const struct plan_limits *lim
     if (dice_chance(&m.dice, 60))
         m.patience_ms /= 20; /* most programs are done soon */
     int count = dice_between(&m.dice, 1, limits->eras);
+    if (ranks > MANY_RANKS)
+        m.limits.messages *= ranks / (MANY_RANKS / 2);
     m.plan->eras = list_room(&m, count, sizeof(*m.plan->eras));
     for (int e = 0; !m.failed && e < count; e++) {
         struct plan_era *era = &m.plan->eras[e];

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 enum {
-    PLAN_RANKS = 16,
+    PLAN_RANKS = 64,
     PLAN_LANES = 3,
     PLAN_COMMS = 5, /* communicators of an era */
     PLAN_SCRIPTS = 2

@@ -247,6 +247,10 @@ int main(int argc, char **argv)
     limits.alone = alone;
     signal(SIGCHLD, SIG_IGN); /* children end on their own */
     look_round(&program, &ranks);
+    if (ranks > PLAN_RANKS) {
+        fprintf(stderr, "soak: %d ranks; %d is the most\n", ranks, PLAN_RANKS);
+        return 2;
+    }
     struct plan *plan = plan_create(strtoull(argv[at], NULL, 10), ranks, &limits);
     if (!plan) {
         fprintf(stderr, "soak: no memory for the plan\n");

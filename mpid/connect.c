@@ -347,6 +347,7 @@ void connect_lost(struct chan_link *link, int rc)
     vc_fail(vc, MPID_LOST, device_is_ended(vc) ? "its process has ended" : strerror(-rc));
     if (vc->bound == link) { /* it had been closed: nothing failed */
         vc->bound = NULL;
+        vc->last_ops = link->ops;
         link->ops->unlink(link);
     }
 }

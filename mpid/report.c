@@ -8,9 +8,12 @@
 
 #include "mpid/device.h"
 
-static const char *bound_name(const struct vc *vc)
+/* The channel in use; or, where the peer has left before us, the one that was. NULL: none. */
+static const struct chan_ops *channel_of(const struct vc *vc)
 {
-    return vc->bound ? vc->bound->ops->name : vc_state_name((enum vc_state)vc->state);
+    if (vc->bound)
+        return vc->bound->ops;
+    return vc->state == VC_FAILED ? NULL : vc->last_ops;
 }
 
 /* The peer that began the connection chose: find out how we would have. */
@@ -35,14 +38,16 @@ static void put_reason(FILE *file, const char **separator, const char *channel, 
 static void put_vc(struct vc *vc, void *arg)
 {
     FILE *file = arg;
-    if (vc->state == VC_UNBOUND)
+    const struct chan_ops *used = channel_of(vc);
+    if (vc->state == VC_UNBOUND && !used)
         return;
     choose_again(vc);
-    fprintf(file, "%u\t%s\t", vc->peer.rank, bound_name(vc));
+    fprintf(file, "%u\t%s\t", vc->peer.rank,
+            used ? used->name : vc_state_name((enum vc_state)vc->state));
     const char *separator = "";
     for (int i = 0; i < device.port_count; i++) {
         const struct chan_verdict *verdict = &vc->choice.verdict[i];
-        if (vc->bound && vc->bound->ops == device.ops[i])
+        if (used == device.ops[i])
             continue;
         bool better = verdict->fit != CHAN_NO && !vc->choice.refused[i];
         put_reason(file, &separator, device.ops[i]->name,

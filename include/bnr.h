@@ -137,9 +137,14 @@ int BNR_Gid_string(const BNR_Gid *gid, char s[BNR_GID_STRLEN]);
 /* *order = -1, 0 or 1: by group id, so the same in every process. */
 int BNR_Group_compare(BNR_Group a, BNR_Group b, int *order);
 
+/* The group with this id; BNR_ERR_NOT_FOUND where this process knows none. */
+int BNR_Find_group(const BNR_Gid *gid, BNR_Group *g);
+
 /* Where rank runs: *node = number of its host in the group, *local_rank = its
  * index among the *local_size members there. Any output may be NULL. */
 int BNR_Get_locality(BNR_Group g, int rank, int *node, int *local_rank, int *local_size);
+/* The reverse: *rank = the one with this index on this host of the group. */
+int BNR_Get_member(BNR_Group g, int node, int local_rank, int *rank);
 
 /* Set bit r % 8 of bitmap[r / 8] for each rank r that has not ended (a
  * finalized one lives until it exits); clear all others. bytes must be at
@@ -229,17 +234,17 @@ int BNR_Set_asked(void (*fn)(void *arg), void *arg);
  * is longer than BNR_MAX_ANSWER is cut. BNR_ERR_UNSUPPORTED where nobody can have asked. */
 int BNR_Answer(const void *text, size_t len);
 
-/* ---- this host, and memory shared on it ---- */
+/* ---- hosts, and memory shared on one ---- */
 
 typedef struct {
     const char *id;   /* equal for two processes exactly if they can share memory; no blanks */
     const char *name; /* host name, for people */
-    int cpus;         /* processors that the ranks here may use together; at least 1 */
-    int ranks;        /* ranks of the job on this host */
+    int cpus;         /* processors that the ranks there may use together; at least 1 */
+    int ranks;        /* ranks of the group there */
 } BNR_Host;
 
-/* Describe this host. The texts are valid until BNR_Finalize. */
-int BNR_Get_host(BNR_Host *h);
+/* Describe the host that rank runs on. The texts are valid until the process ends. */
+int BNR_Get_host(BNR_Group g, int rank, BNR_Host *h);
 
 /* The memory kept for rank (own or another on this host): map *size bytes of
  * *fd at *offset (a multiple of 2 MiB) shared. Zero at first, sparse, not

@@ -176,19 +176,25 @@ struct chan_env {
     uint32_t rank;        /* ... this rank of this group */
     uint8_t secret[16];   /* proves to a peer that one belongs to the job */
     const char *host_id;  /* equal on two processes: same host, same memory */
+    int local_rank;       /* index among ... */
     int ranks;            /* of our group, anywhere */
-    int local_ranks;      /* of our group on this host */
+    int local_ranks;      /* ... the ranks of our group on this host */
     int cpus;             /* processors that they share */
 
     /* Reserve bytes in each request of the device. Returns the offset from the
      * request (the cookie), or -ENOSPC once the first request exists. */
     int (*reserve)(void *device, size_t size, size_t align);
 
-    /* Shared memory of this host that belongs to a rank of our group: a part of
+    /* The rank in our group whose index on this host is local_rank, below local_ranks; or
+     * -EINVAL. */
+    int64_t (*neighbor)(void *device, int local_rank);
+
+    /* Shared memory of this host that belongs to a rank of a group: a part of
      * one sparse segment, at least 32 MiB of address space, zero at first. Pages are
-     * taken when touched. Returns 0, or -ENOTSUP where there is none. The
-     * descriptor stays the device's. */
-    int (*memory)(void *device, uint32_t rank, int *fd, uint64_t *offset, uint64_t *size);
+     * taken when touched. Returns 0, or -ENOTSUP where there is none: the rank is on another
+     * host, or the group is not known. The descriptor stays the device's. */
+    int (*memory)(void *device, const struct chan_gid *gid, uint32_t rank, int *fd,
+                  uint64_t *offset, uint64_t *size);
 };
 
 /* Judgement over two cards. */

@@ -139,7 +139,8 @@ struct mpid_world {
     int rank, size;    /* of this process's first group */
     int appnum;        /* which of mpiexec's programs; -1: unknown */
     int universe_size; /* 0: unknown */
-    const char *host;  /* name of this host */
+    const char *host;  /* name of this host, for people */
+    const char *host_id; /* the same in all processes of this host, and in no others */
     int local_ranks;   /* ranks of the group on this host */
     int cpus;          /* processors that they share */
 };
@@ -196,7 +197,7 @@ size_t mpid_request_tail(void);
  * out. The same for every caller, and valid as long as the process
  * lives. */
 struct vc *mpid_vc_get(const struct mpid_gid *gid, uint32_t rank);
-/* Name the peer for an error message: "rank 3 (pid 71 on host)". */
+/* Name the peer for an error message: "rank 3 on host". Under the device's lock. */
 void mpid_vc_describe(const struct vc *vc, char *text, size_t size);
 
 /* Whether nothing comes from the peer any more: its process has ended, or it cannot be reached.

@@ -164,13 +164,14 @@ static int fetch_card(struct vc *vc)
 {
     void *card;
     size_t len;
-    if (!device_is_own_group(&vc->peer.gid))
+    BNR_Group group = device_group_of(&vc->peer.gid, vc->peer.rank);
+    if (!group)
         return -1;
-    if (vc->peer.rank == device.env.rank) {
+    if (device_is_own_group(&vc->peer.gid) && vc->peer.rank == device.env.rank) {
         vc->card = strdup(device.card);
         return vc->card ? 0 : -1;
     }
-    switch (BNR_Get_alloc(device.group, (int)vc->peer.rank, "card", &card, &len, BNR_GET_NOWAIT)) {
+    switch (BNR_Get_alloc(group, (int)vc->peer.rank, "card", &card, &len, BNR_GET_NOWAIT)) {
     case BNR_SUCCESS: vc->card = card; return 0;
     case BNR_ERR_NOT_FOUND: return 1;
     default: return -1;
@@ -261,7 +262,7 @@ enum chan_answer connect_asked(void *owner, const struct chan_ops *ops,
                                struct chan_peer **peer)
 {
     (void)owner;
-    if (!device_is_own_group(gid) || rank >= (uint32_t)device.world.size)
+    if (!device_group_of(gid, rank))
         return CHAN_REFUSE_UNKNOWN;
     struct vc *vc = vc_get(gid, rank);
     if (!vc)

@@ -175,12 +175,20 @@ static int reserve(void *owner, size_t size, size_t align)
 
 /* ---- what channels ask of us ---- */
 
-static int memory(void *owner, uint32_t rank, int *fd, uint64_t *offset, uint64_t *size)
+static int64_t neighbor(void *owner, int local_rank)
 {
-    struct device *d = owner;
+    const struct device *d = owner;
+    int rank;
+    return BNR_Get_member(d->group, d->node, local_rank, &rank) ? -EINVAL : rank;
+}
+
+static int memory(void *owner, const struct chan_gid *gid, uint32_t rank, int *fd,
+                  uint64_t *offset, uint64_t *size)
+{
     unsigned long long at, bytes;
-    if (rank >= (uint32_t)d->world.size ||
-        BNR_Get_host_memory(d->group, (int)rank, fd, &at, &bytes))
+    BNR_Group group = device_group_of(gid, rank);
+    (void)owner;
+    if (!group || BNR_Get_host_memory(group, (int)rank, fd, &at, &bytes))
         return -ENOTSUP;
     *offset = at;
     *size = bytes;
@@ -276,6 +284,17 @@ bool device_is_own_group(const struct chan_gid *gid)
     return !memcmp(gid, &device.env.gid, sizeof(*gid));
 }
 
+BNR_Group device_group_of(const struct chan_gid *gid, uint32_t rank)
+{
+    BNR_Group group;
+    BNR_Gid id;
+    int size;
+    memcpy(&id, gid, sizeof(id));
+    if (BNR_Find_group(&id, &group) || BNR_Get_size(group, &size) || rank >= (uint32_t)size)
+        return BNR_GROUP_NULL;
+    return group;
+}
+
 bool device_has_ended(uint32_t rank)
 {
     size_t bytes = ((size_t)device.world.size + 7) / 8;
@@ -346,7 +365,10 @@ static int attach(char *why, size_t size)
     }
     if ((rc = BNR_Get_group(&device.group)) || (rc = BNR_Get_rank(device.group, &world->rank)) ||
         (rc = BNR_Get_size(device.group, &world->size)) ||
-        (rc = BNR_Get_gid(device.group, &gid)) || (rc = BNR_Get_host(&host)) ||
+        (rc = BNR_Get_gid(device.group, &gid)) ||
+        (rc = BNR_Get_host(device.group, world->rank, &host)) ||
+        (rc = BNR_Get_locality(device.group, world->rank, &device.node, &device.env.local_rank,
+                               NULL)) ||
         (rc = BNR_Get_secret(device.group, device.env.secret)) ||
         (rc = BNR_Event_register(BNR_EV_PROC_EXIT | BNR_EV_PROC_FAILED | BNR_EV_PROC_ABORT,
                                  device.group, process_ended, NULL, &id))) {
@@ -361,6 +383,7 @@ static int attach(char *why, size_t size)
     if (BNR_Get_universe_size(&world->universe_size))
         world->universe_size = 0;
     world->host = host.name;
+    world->host_id = host.id;
     world->local_ranks = host.ranks;
     world->cpus = host.cpus;
     memcpy(&device.env.gid, &gid, sizeof(gid));
@@ -381,6 +404,7 @@ static int start(char *why, size_t size)
     device.env.local_ranks = world->local_ranks;
     device.env.cpus = world->cpus;
     device.env.reserve = reserve;
+    device.env.neighbor = neighbor;
     device.env.memory = memory;
     device.eager_credit = (uint64_t)os_setting(OS_SETTING_EAGER_CREDIT);
     device.credit_step = device.eager_credit / 4;
@@ -416,7 +440,7 @@ static int start_first(size_t request_size, char *why, size_t size)
     int rc = attach(why, size);
     if (rc)
         return rc;
-    os_log_identity(device.world.rank);
+    os_log_identity(device.world.rank, device.world.host);
     wait_init(device.world.local_ranks, device.world.cpus);
     rc = start(why, size);
     if (rc) {
@@ -540,5 +564,9 @@ bool mpid_is_lost(const struct vc *vc)
 
 void mpid_vc_describe(const struct vc *vc, char *text, size_t size)
 {
-    snprintf(text, size, "rank %u on %s", vc->peer.rank, device.world.host);
+    BNR_Host host;
+    BNR_Group group = device_group_of(&vc->peer.gid, vc->peer.rank);
+    if (!group || BNR_Get_host(group, (int)vc->peer.rank, &host))
+        host.name = "a host that is not known";
+    snprintf(text, size, "rank %u on %s", vc->peer.rank, host.name);
 }

@@ -65,6 +65,7 @@ struct device {
      * turn. NULL: none. */
     struct mpid_wanted *wanted;
     BNR_Group group;
+    int node; /* the number of our host in the group */
     struct mpid_world world;
     struct chan_env env;
     struct port ports[BIND_CHANNELS];
@@ -109,6 +110,8 @@ bool device_has_ended(uint32_t rank);
 bool device_is_ended(const struct vc *vc);
 /* Whether this is the group that mpiexec started. */
 bool device_is_own_group(const struct chan_gid *gid);
+/* The group that has this rank, as BNR knows it; BNR_GROUP_NULL: none. */
+BNR_Group device_group_of(const struct chan_gid *gid, uint32_t rank);
 void device_close_channels(void);
 /* Whether stats.c hears of every packet before recv.c does. */
 void device_listen(bool on);

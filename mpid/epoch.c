@@ -41,8 +41,8 @@ bool epoch_peer_says(const struct vc *vc, const char *key)
 {
     void *value;
     size_t len;
-    if (!device_is_own_group(&vc->peer.gid) ||
-        BNR_Get_alloc(device.group, (int)vc->peer.rank, key, &value, &len, BNR_GET_NOWAIT))
+    BNR_Group group = device_group_of(&vc->peer.gid, vc->peer.rank);
+    if (!group || BNR_Get_alloc(group, (int)vc->peer.rank, key, &value, &len, BNR_GET_NOWAIT))
         return false;
     free(value);
     return true;

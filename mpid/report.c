@@ -21,7 +21,8 @@ static void choose_again(struct vc *vc)
 {
     void *card;
     size_t len;
-    if (vc->card || BNR_Get_alloc(device.group, (int)vc->peer.rank, "card", &card, &len,
+    BNR_Group group = device_group_of(&vc->peer.gid, vc->peer.rank);
+    if (vc->card || !group || BNR_Get_alloc(group, (int)vc->peer.rank, "card", &card, &len,
                                   BNR_GET_NOWAIT))
         return;
     vc->card = card;

@@ -13,10 +13,12 @@
 #include "os/settings.h"
 
 static int log_rank = -1;
+static const char *log_host;
 
-void os_log_identity(int rank)
+void os_log_identity(int rank, const char *host)
 {
     log_rank = rank;
+    log_host = host;
 }
 
 void os_one_line(char *text)
@@ -29,6 +31,8 @@ void os_one_line(char *text)
 const char *os_host_name(void)
 {
     static char name[256];
+    if (log_host)
+        return log_host;
     if (!name[0] && (gethostname(name, sizeof(name) - 1) || !name[0]))
         strcpy(name, "localhost");
     return name;

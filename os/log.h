@@ -16,8 +16,9 @@
 
 enum os_log_level { OS_LOG_ERROR, OS_LOG_WARN, OS_LOG_INFO, OS_LOG_DEBUG };
 
-/* Name this process in every later line; rank < 0 means none. */
-void os_log_identity(int rank);
+/* Name this process and its host in every later line; rank < 0 means none. The name of the host
+ * is kept, not copied. */
+void os_log_identity(int rank, const char *host);
 
 /* Name this process: "rank 3 on host", by what os_log_identity() or else mpiexec has told it, or
  * "program on host". */
@@ -34,7 +35,8 @@ int os_fail(int rc, const char *fmt, ...) __attribute__((format(printf, 2, 3), c
  * terminal obeys. */
 void os_one_line(char *text);
 
-/* This host's name, cut to 255 bytes; never resolved, never fails. */
+/* This host's name, cut to 255 bytes: as os_log_identity() or else the kernel has it. Never
+ * resolved, never fails. */
 const char *os_host_name(void);
 
 #endif

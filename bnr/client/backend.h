@@ -27,7 +27,8 @@ struct backend_ops {
     int (*fence)(struct backend *b);
     int (*is_alive)(struct backend *b, int rank);
     void (*locality)(struct backend *b, int rank, int *node, int *local_rank, int *local_size);
-    int (*host)(struct backend *b, BNR_Host *h);
+    int (*member)(struct backend *b, int node, int local_rank); /* -1: there is none */
+    int (*host)(struct backend *b, int rank, BNR_Host *h);
     int (*host_memory)(struct backend *b, int rank, int *fd, unsigned long long *offset,
                        unsigned long long *size);
     int (*appnum)(struct backend *b, int *appnum);

@@ -245,6 +245,16 @@ int BNR_Group_compare(BNR_Group a, BNR_Group b, int *order)
     return BNR_SUCCESS;
 }
 
+int BNR_Find_group(const BNR_Gid *gid, BNR_Group *g)
+{
+    if (!client.count || !gid || !g)
+        return bad_group();
+    if (memcmp(gid->b, client.backend->gid.b, sizeof(gid->b)))
+        return BNR_ERR_NOT_FOUND;
+    *g = &client.world;
+    return BNR_SUCCESS;
+}
+
 int BNR_Get_locality(BNR_Group g, int rank, int *node, int *local_rank, int *local_size)
 {
     int at[3];
@@ -257,6 +267,17 @@ int BNR_Get_locality(BNR_Group g, int rank, int *node, int *local_rank, int *loc
         *local_rank = at[1];
     if (local_size)
         *local_size = at[2];
+    return BNR_SUCCESS;
+}
+
+int BNR_Get_member(BNR_Group g, int node, int local_rank, int *rank)
+{
+    if (!is_member(g) || !rank)
+        return bad_group();
+    int found = g->backend->ops->member(g->backend, node, local_rank);
+    if (found < 0)
+        return BNR_ERR_ARG;
+    *rank = found;
     return BNR_SUCCESS;
 }
 
@@ -408,13 +429,13 @@ int BNR_Answer(const void *text, size_t len)
     return client.backend->ops->answer(client.backend, text, len);
 }
 
-/* ---- this host ---- */
+/* ---- hosts ---- */
 
-int BNR_Get_host(BNR_Host *h)
+int BNR_Get_host(BNR_Group g, int rank, BNR_Host *h)
 {
-    if (!client.count || !h)
+    if (!is_member(g) || !is_rank(rank) || !h)
         return bad_group();
-    return client.backend->ops->host(client.backend, h);
+    return g->backend->ops->host(g->backend, rank, h);
 }
 
 int BNR_Get_host_memory(BNR_Group g, int rank, int *fd, unsigned long long *offset,

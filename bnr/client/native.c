@@ -29,7 +29,7 @@ struct native {
     struct backend base;
     struct table table;
     struct fence fence;
-    int local_rank;
+    int slot;
     char message[TABLE_MESSAGE_MAX]; /* of the event being delivered */
 };
 
@@ -40,7 +40,7 @@ static struct native *self_of(struct backend *b)
 
 static struct table_page *own_page(struct native *n)
 {
-    return table_page(&n->table, n->local_rank);
+    return table_page(&n->table, n->slot);
 }
 
 static int kvs_code(int rc)
@@ -58,7 +58,7 @@ static int native_put(struct backend *b, const char *key, const void *val, size_
                       unsigned flags)
 {
     struct native *n = self_of(b);
-    struct kvs log = table_log(&n->table, n->local_rank);
+    struct kvs log = table_log(&n->table, n->slot);
     int rc = kvs_put(&log, key, val, len, (flags & BNR_PUT_REPLACE) != 0);
     if (rc)
         return kvs_code(rc);
@@ -81,11 +81,11 @@ static int native_get(struct backend *b, int owner, const char *key, const void 
                       unsigned flags)
 {
     struct native *n = self_of(b);
-    int local = table_local(&n->table, owner);
-    if (local < 0)
-        return BNR_ERR_UNSUPPORTED;
-    struct table_page *page = table_page(&n->table, local);
-    struct kvs log = table_log(&n->table, local);
+    int slot = table_slot(&n->table, owner);
+    if (slot < 0)
+        return BNR_ERR_PROTO;
+    struct table_page *page = table_page(&n->table, slot);
+    struct kvs log = table_log(&n->table, slot);
     struct backoff wait = backoff_begin(b->spins, GET_SLEEP_MAX_NS);
     for (;;) {
         uint32_t seen = atomic_load(&page->puts);
@@ -138,18 +138,23 @@ static void native_locality(struct backend *b, int rank, int *node, int *local_r
                             int *local_size)
 {
     struct native *n = self_of(b);
-    *node = (int)n->table.rank[rank].node;
+    *node = table_node(&n->table, rank);
     *local_rank = (int)n->table.rank[rank].local_rank;
-    *local_size = n->table.local_size;
+    *local_size = (int)table_host(&n->table, rank)->ranks;
 }
 
-static int native_host(struct backend *b, BNR_Host *h)
+static int native_member(struct backend *b, int node, int local_rank)
 {
-    struct native *n = self_of(b);
-    h->id = n->table.head->host_id;
-    h->name = n->table.head->host_name;
-    h->cpus = (int)n->table.head->cpus;
-    h->ranks = n->table.local_size;
+    return table_member(&self_of(b)->table, node, local_rank);
+}
+
+static int native_host(struct backend *b, int rank, BNR_Host *h)
+{
+    const struct table_host *host = table_host(&self_of(b)->table, rank);
+    h->id = host->id;
+    h->name = host->name;
+    h->cpus = (int)host->cpus;
+    h->ranks = (int)host->ranks;
     return BNR_SUCCESS;
 }
 
@@ -157,11 +162,11 @@ static int native_host_memory(struct backend *b, int rank, int *fd, unsigned lon
                               unsigned long long *size)
 {
     struct native *n = self_of(b);
-    int local = table_local(&n->table, rank);
-    if (local < 0)
+    int slot = table_slot(&n->table, rank);
+    if (slot < 0 || table_node(&n->table, rank) != table_node(&n->table, b->rank))
         return BNR_ERR_UNSUPPORTED;
     *fd = n->table.memory_fd;
-    *offset = table_region_offset(&n->table, local);
+    *offset = table_region_offset(&n->table, slot);
     *size = TABLE_REGION;
     return BNR_SUCCESS;
 }
@@ -195,19 +200,19 @@ static void native_event(struct backend *b, uint32_t index, BNR_Event *ev)
 {
     struct native *n = self_of(b);
     int rank = (int)(n->table.order[index] % (uint32_t)b->size);
-    int local = table_local(&n->table, rank);
+    int slot = table_slot(&n->table, rank);
     ev->rank = rank;
     ev->status = n->table.rank[rank].status;
     ev->type = ev->status ? BNR_EV_PROC_FAILED : BNR_EV_PROC_EXIT;
-    if (local < 0)
+    if (slot < 0)
         return;
-    struct table_page *page = table_page(&n->table, local);
+    struct table_page *page = table_page(&n->table, slot);
     uint32_t flags = atomic_load(&page->flags);
     if ((flags & PAGE_INITIALIZED) && !(flags & PAGE_FINALIZED))
         ev->type = BNR_EV_PROC_FAILED;
     if (atomic_load(&page->aborted)) {
         ev->type = BNR_EV_PROC_ABORT;
-        table_abort_message(&n->table, local, n->message);
+        table_abort_message(&n->table, slot, n->message);
         ev->data = n->message;
         ev->len = strlen(n->message);
     }
@@ -249,7 +254,7 @@ static int native_answer(struct backend *b, const void *text, size_t len)
     len = len < TABLE_ANSWER ? len : TABLE_ANSWER;
     atomic_store(&page->answered, asks - 1); /* nobody reads while it is written */
     if (len)
-        memcpy(table_answer(&n->table, n->local_rank), text, len);
+        memcpy(table_answer(&n->table, n->slot), text, len);
     page->answer_len = (uint32_t)len;
     atomic_store_explicit(&page->answered, asks, memory_order_release);
     return BNR_SUCCESS;
@@ -274,6 +279,7 @@ static const struct backend_ops native_ops = {
     .fence = native_fence,
     .is_alive = native_is_alive,
     .locality = native_locality,
+    .member = native_member,
     .host = native_host,
     .host_memory = native_host_memory,
     .appnum = native_appnum,
@@ -298,8 +304,8 @@ static int attach(struct native *n)
         os_fail(0, "%s; %s", why, cure);
         return BNR_ERR_PROTO;
     }
-    n->local_rank = n->base.rank < n->table.world_size ? table_local(&n->table, n->base.rank) : -1;
-    if (n->local_rank < 0) {
+    n->slot = n->base.rank < n->table.world_size ? table_slot(&n->table, n->base.rank) : -1;
+    if (n->slot < 0) {
         os_fail(0, "BNR_RANK=%d is no rank of this job; %s", n->base.rank, cure);
         table_detach(&n->table);
         return BNR_ERR_PROTO;
@@ -346,9 +352,9 @@ int native_join(struct backend **b)
     memcpy(n->base.secret, h->secret, sizeof(h->secret));
     n->base.events = &h->ends;
     n->base.asks = &h->asks;
-    n->base.spins = (int)h->cpus >= n->table.local_size ? 200 : 2;
-    fence_init(&n->fence, &n->table, n->local_rank);
-    os_log_identity(n->base.rank);
+    n->base.spins = (int)h->cpus >= n->table.slots ? 200 : 2;
+    fence_init(&n->fence, &n->table, n->slot);
+    os_log_identity(n->base.rank, table_host(&n->table, n->base.rank)->name);
     *b = &n->base;
     return BNR_SUCCESS;
 }

@@ -78,7 +78,12 @@ static void single_locality(struct backend *b, int rank, int *node, int *local_r
     *local_size = 1;
 }
 
-static int single_host(struct backend *b, BNR_Host *h)
+static int single_member(struct backend *b, int node, int local_rank)
+{
+    return node || local_rank ? -1 : 0;
+}
+
+static int single_host(struct backend *b, int rank, BNR_Host *h)
 {
     struct single *s = self_of(b);
     if (!s->host_id[0])
@@ -140,6 +145,7 @@ static const struct backend_ops single_ops = {
     .fence = single_fence,
     .is_alive = single_is_alive,
     .locality = single_locality,
+    .member = single_member,
     .host = single_host,
     .host_memory = single_host_memory,
     .appnum = single_appnum,

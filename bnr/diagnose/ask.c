@@ -36,12 +36,18 @@ struct ask_client {
 
 /* ---- ranks ---- */
 
+/* The table is mpiexec's own, and holds no rank without a slot. */
+static struct table_page *page_of(const struct table *t, int rank)
+{
+    return table_page(t, table_slot(t, rank));
+}
+
 static enum diagnose_state state_of(const struct ask *a, int rank)
 {
     const struct table *t = a->table;
     if (table_has_ended(t, rank))
         return DIAGNOSE_ENDED;
-    const struct table_page *page = table_page(t, rank);
+    const struct table_page *page = page_of(t, rank);
     uint32_t flags = atomic_load(&page->flags);
     if (!(flags & PAGE_INITIALIZED))
         return DIAGNOSE_NOT_INIT;
@@ -55,7 +61,7 @@ bool ask_has_ranks(const struct ask *a)
 {
     for (int r = 0; r < a->table->world_size; r++)
         if (state_of(a, r) != DIAGNOSE_NOT_INIT &&
-            (atomic_load(&table_page(a->table, r)->flags) & PAGE_INITIALIZED))
+            (atomic_load(&page_of(a->table, r)->flags) & PAGE_INITIALIZED))
             return true;
     return false;
 }
@@ -65,17 +71,17 @@ bool ask_has_ranks(const struct ask *a)
 static int process_of(const struct table *t, int rank)
 {
     int leader = t->rank[rank].pid;
-    int claimed = atomic_load(&table_page(t, rank)->claim_pid);
+    int claimed = atomic_load(&page_of(t, rank)->claim_pid);
     return claimed > 0 && getpgid(claimed) == leader ? claimed : leader;
 }
 
 /* Write a rank's answer, copied, for the rank may still write there. */
 static void put_answer(FILE *to, const struct table *t, int rank)
 {
-    uint32_t len = *(const volatile uint32_t *)&table_page(t, rank)->answer_len;
+    uint32_t len = *(const volatile uint32_t *)&page_of(t, rank)->answer_len;
     len = len < TABLE_ANSWER ? len : TABLE_ANSWER;
     fprintf(to, "%u\n", len);
-    (void)fwrite(table_answer(t, rank), 1, len, to);
+    (void)fwrite(table_answer(t, table_slot(t, rank)), 1, len, to);
 }
 
 /* What is known of the job, as include/diagnose.h has it. Bytes are NULL where memory is out. */

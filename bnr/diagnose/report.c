@@ -299,13 +299,36 @@ static int print_links(struct report *r)
     return rc;
 }
 
-static void print_ranks(struct report *r, const struct report_rank *ranks, int count,
-                        const char *host)
+/* The width of the hosts' names, or 0 where there is but one host. */
+static int hosts_width(const struct report_rank *ranks, int count)
 {
-    fprintf(r->to, "Report: %d rank%s on %s\n\n  %6s %8s  %s\n", count, count == 1 ? "" : "s", host,
-            "rank", "pid", "processors");
-    for (int i = 0; i < count; i++)
-        fprintf(r->to, "  %6d %8ld  %s\n", i, ranks[i].pid, ranks[i].cpus ? ranks[i].cpus : "");
+    size_t width = 0;
+    bool differ = false;
+    for (int i = 0; i < count; i++) {
+        size_t len = strlen(ranks[i].host);
+        width = len > width ? len : width;
+        differ |= strcmp(ranks[i].host, ranks[0].host) != 0;
+    }
+    return differ ? (int)width : 0;
+}
+
+/* A host has a column where there are several, else it stands above. */
+static void print_ranks(struct report *r, const struct report_rank *ranks, int count)
+{
+    int width = hosts_width(ranks, count);
+    fprintf(r->to, "Report: %d rank%s", count, count == 1 ? "" : "s");
+    if (!width)
+        fprintf(r->to, " on %s", ranks[0].host);
+    fprintf(r->to, "\n\n  %6s %8s  ", "rank", "pid");
+    if (width)
+        fprintf(r->to, "%-*s  ", width, "host");
+    fprintf(r->to, "%s\n", "processors");
+    for (int i = 0; i < count; i++) {
+        fprintf(r->to, "  %6d %8ld  ", i, ranks[i].pid);
+        if (width)
+            fprintf(r->to, "%-*s  ", width, ranks[i].host);
+        fprintf(r->to, "%s\n", ranks[i].cpus ? ranks[i].cpus : "");
+    }
 }
 
 /* Tell which ranks have put no report, where others have. */
@@ -325,7 +348,7 @@ static int print_silent(struct report *r, const struct report_rank *ranks, int c
     return text ? 0 : -ENOMEM;
 }
 
-char *report_format(const struct report_rank *ranks, int count, const char *host)
+char *report_format(const struct report_rank *ranks, int count)
 {
     struct report r = {0};
     char *text = NULL;
@@ -334,7 +357,7 @@ char *report_format(const struct report_rank *ranks, int count, const char *host
     if (!r.to)
         return NULL;
     int rc = 0;
-    print_ranks(&r, ranks, count, host);
+    print_ranks(&r, ranks, count);
     for (int i = 0; !rc && i < count; i++)
         if (ranks[i].text)
             rc = take_text(&r, i, count, ranks[i].text, ranks[i].len);

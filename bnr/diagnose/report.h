@@ -26,13 +26,14 @@
 
 struct report_rank {
     long pid;
+    const char *host; /* its name */
     const char *cpus; /* list of processors, "0-3,8"; "" where unknown */
     const char *text; /* not NUL-terminated; NULL where the rank put none */
     size_t len;
 };
 
-/* Format the table of count ranks that ran on host. Returns a string to free(),
+/* Format the table of count ranks. Returns a string to free(),
  * ending in a newline, or NULL when memory is out. */
-char *report_format(const struct report_rank *ranks, int count, const char *host);
+char *report_format(const struct report_rank *ranks, int count);
 
 #endif

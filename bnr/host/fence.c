@@ -5,20 +5,20 @@
 
 #include "os/futex.h"
 
-void fence_init(struct fence *f, const struct table *t, int local_rank)
+void fence_init(struct fence *f, const struct table *t, int slot)
 {
     f->table = t;
-    f->local_rank = local_rank;
-    f->count = atomic_load(&table_page(t, local_rank)->fence_entered);
+    f->slot = slot;
+    f->count = atomic_load(&table_page(t, slot)->fence_entered);
 }
 
 void fence_enter(struct fence *f)
 {
     struct table_page *hub = table_page(f->table, 0);
     f->count++;
-    atomic_store(&table_page(f->table, f->local_rank)->fence_entered, f->count);
+    atomic_store(&table_page(f->table, f->slot)->fence_entered, f->count);
     uint32_t arrivals = atomic_fetch_add(&hub->fence_arrivals, 1) + 1;
-    if (arrivals == f->count * (uint32_t)f->table->local_size) {
+    if (arrivals == f->count * (uint32_t)f->table->slots) {
         atomic_store(&hub->fence_done, f->count);
         os_futex_wake(&hub->fence_done, INT_MAX);
     }
@@ -35,10 +35,10 @@ int fence_check(const struct fence *f)
 {
     int rc = 0;
     for (int r = 0; r < f->table->world_size; r++) {
-        int local = table_local(f->table, r);
-        if (local < 0)
-            continue;
-        struct table_page *page = table_page(f->table, local);
+        int slot = table_slot(f->table, r);
+        if (slot < 0)
+            return FENCE_BROKEN;
+        struct table_page *page = table_page(f->table, slot);
         /* The end first: who came and then ended has come. */
         int is_over =
             table_has_ended(f->table, r) || (atomic_load(&page->flags) & PAGE_FINALIZED) != 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The fence of a group whose members all run on this host: each counts its
- * arrivals in its own page, and one word in the page of local rank 0 counts all.
+ * The fence of a group whose members all have a slot in this host memory: each counts its
+ * arrivals in its own page, and one word in the page of slot 0 counts all.
  * Who completes the sum moves fence_done and wakes the others.
  *
  * The members' own counts are the truth; the sum is the short cut. Where a
@@ -17,7 +17,7 @@
 
 struct fence {
     const struct table *table;
-    int local_rank;
+    int slot;
     uint32_t count; /* fences that this process has come to */
 };
 
@@ -26,7 +26,7 @@ enum fence_outcome {
     FENCE_BROKEN = 2, /* a member has ended or finalized and will not come */
 };
 
-void fence_init(struct fence *f, const struct table *t, int local_rank);
+void fence_init(struct fence *f, const struct table *t, int slot);
 
 /* Come to the next fence. */
 void fence_enter(struct fence *f);
@@ -34,7 +34,7 @@ void fence_enter(struct fence *f);
 /* One load. Returns 0 or FENCE_WAITING. */
 int fence_poll(const struct fence *f);
 
-/* Look at every member. Returns 0, FENCE_WAITING or FENCE_BROKEN. */
+/* Look at every member; one without a slot is not seen to come. Returns 0, FENCE_WAITING or FENCE_BROKEN. */
 int fence_check(const struct fence *f);
 
 /* Sleep until the fence is over, or timeout_ns. */

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,32 +15,45 @@
 #include "os/random.h"
 #include "os/segment.h"
 
-static size_t head_bytes(uint64_t world_size)
+static size_t head_bytes(uint64_t world_size, uint64_t hosts)
 {
-    return sizeof(struct table_head) + world_size * (sizeof(struct table_rank) + sizeof(uint32_t));
+    return sizeof(struct table_head) + hosts * sizeof(struct table_host) +
+           world_size * (sizeof(struct table_rank) + 2 * sizeof(uint32_t));
 }
 
-static size_t area_bytes(uint64_t local_size)
+static size_t area_bytes(uint64_t slots)
 {
-    return local_size * (TABLE_PAGE + TABLE_LOG + TABLE_ANSWER);
+    return slots * (TABLE_PAGE + TABLE_LOG + TABLE_ANSWER);
 }
 
-static uint64_t regions_begin(uint64_t local_size)
+static uint64_t regions_begin(uint64_t slots)
 {
-    return (area_bytes(local_size) + TABLE_ALIGN - 1) & ~(uint64_t)(TABLE_ALIGN - 1);
+    return (area_bytes(slots) + TABLE_ALIGN - 1) & ~(uint64_t)(TABLE_ALIGN - 1);
 }
 
-uint64_t table_region_offset(const struct table *t, int local_rank)
+uint64_t table_region_offset(const struct table *t, int slot)
 {
-    return regions_begin((uint64_t)t->local_size) + (uint64_t)local_rank * TABLE_REGION;
+    return regions_begin((uint64_t)t->slots) + (uint64_t)slot * TABLE_REGION;
 }
 
-struct kvs table_log(const struct table *t, int local_rank)
+struct kvs table_log(const struct table *t, int slot)
 {
-    size_t logs = (size_t)t->local_size * TABLE_PAGE;
-    struct kvs log = {t->area + logs + (size_t)local_rank * TABLE_LOG, TABLE_LOG,
-                      &table_page(t, local_rank)->log_used};
+    size_t logs = (size_t)t->slots * TABLE_PAGE;
+    struct kvs log = {t->area + logs + (size_t)slot * TABLE_LOG, TABLE_LOG,
+                      &table_page(t, slot)->log_used};
     return log;
+}
+
+int table_member(const struct table *t, int host, int local_rank)
+{
+    if (host < 0 || host >= t->hosts || local_rank < 0)
+        return -1;
+    const struct table_host *h = &t->host[host];
+    uint32_t at = h->first + (uint32_t)local_rank;
+    if ((uint32_t)local_rank >= h->ranks || at >= (uint32_t)t->world_size ||
+        t->members[at] >= (uint32_t)t->world_size)
+        return -1;
+    return (int)t->members[at];
 }
 
 /* Map both segments; sizes and descriptors are set. */
@@ -51,9 +65,42 @@ static int map(struct table *t, int writable)
     t->area = os_segment_map(t->memory_fd, 0, t->area_size, 1);
     if (!t->area)
         return -errno;
-    t->rank = (struct table_rank *)(t->head + 1);
-    t->order = (uint32_t *)(t->rank + t->world_size);
+    t->host = (struct table_host *)(t->head + 1);
+    t->rank = (struct table_rank *)(t->host + t->hosts);
+    t->members = (uint32_t *)(t->rank + t->world_size);
+    t->order = t->members + t->world_size;
     return 0;
+}
+
+/* Name a host: this machine, or one of those that it pretends to be. */
+static void name_host(struct table_host *host, int number, bool is_pretended)
+{
+    char end[32] = "", id[HOST_ID_MAX];
+    if (is_pretended)
+        snprintf(end, sizeof(end), ".pretend%d", number);
+    host_id(id);
+    snprintf(host->id, sizeof(host->id), "%.160s%s", id, end);
+    snprintf(host->name, sizeof(host->name), "%.220s%s", os_host_name(), end);
+}
+
+/* The ranks in blocks, a host's each; processors in proportion. */
+static void fill_hosts(struct table *t, const struct table_spec *spec)
+{
+    uint64_t world = (uint64_t)t->world_size, hosts = (uint64_t)t->hosts;
+    for (uint64_t h = 0; h < hosts; h++) {
+        struct table_host *host = &t->host[h];
+        host->first = (uint32_t)(h * world / hosts);
+        host->ranks = (uint32_t)((h + 1) * world / hosts) - host->first;
+        host->cpus = (uint32_t)((uint64_t)spec->cpus * host->ranks / world);
+        host->cpus += !host->cpus;
+        name_host(host, (int)h, spec->hosts > 0);
+        for (uint32_t i = 0; i < host->ranks; i++) {
+            uint32_t rank = t->members[host->first + i] = host->first + i;
+            t->rank[rank].host = (uint32_t)h;
+            t->rank[rank].local_rank = i;
+            t->rank[rank].slot = rank;
+        }
+    }
 }
 
 static int fill(struct table *t, const struct table_spec *spec)
@@ -65,16 +112,14 @@ static int fill(struct table *t, const struct table_spec *spec)
     if (rc)
         return rc;
     h->version = TABLE_VERSION;
-    h->world_size = h->local_size = (uint32_t)spec->world_size;
+    h->world_size = h->slots = (uint32_t)spec->world_size;
+    h->hosts = (uint32_t)t->hosts;
     h->universe_size = (uint32_t)(spec->universe_size ? spec->universe_size : spec->world_size);
     h->cpus = (uint32_t)spec->cpus;
     h->app_count = (uint32_t)spec->app_count;
-    host_id(h->host_id);
-    snprintf(h->host_name, sizeof(h->host_name), "%s", os_host_name());
-    for (int r = 0; r < spec->world_size; r++) {
+    for (int r = 0; r < spec->world_size; r++)
         t->rank[r].app = (uint32_t)spec->apps[r];
-        t->rank[r].local_rank = (uint32_t)r;
-    }
+    fill_hosts(t, spec);
     h->magic = TABLE_MAGIC;
     return 0;
 }
@@ -82,8 +127,10 @@ static int fill(struct table *t, const struct table_spec *spec)
 int table_create(struct table *t, const struct table_spec *spec)
 {
     memset(t, 0, sizeof(*t));
-    t->world_size = t->local_size = spec->world_size;
-    t->head_size = head_bytes((uint64_t)spec->world_size);
+    t->world_size = t->slots = spec->world_size;
+    t->hosts = spec->hosts < spec->world_size ? spec->hosts : spec->world_size;
+    t->hosts += !t->hosts;
+    t->head_size = head_bytes((uint64_t)spec->world_size, (uint64_t)t->hosts);
     t->area_size = area_bytes((uint64_t)spec->world_size);
     t->memory_fd = -1;
     t->head_fd = os_segment_create("vireo-table", t->head_size);
@@ -129,14 +176,29 @@ static int check(struct table *t, const struct table_head *h, int64_t size, char
         return -EPROTO;
     }
     t->world_size = (int)h->world_size;
-    t->local_size = (int)h->local_size;
-    if (h->world_size < 1 || h->world_size > TABLE_RANKS_MAX || h->local_size < 1 ||
-        h->local_size > TABLE_LOCAL_MAX || h->local_size > h->world_size ||
-        size < (int64_t)head_bytes(h->world_size) || h->cpus < 1 ||
-        h->universe_size < h->world_size || !is_terminated(h->host_id, sizeof(h->host_id)) ||
-        !is_terminated(h->host_name, sizeof(h->host_name))) {
+    t->slots = (int)h->slots;
+    t->hosts = (int)h->hosts;
+    if (h->world_size < 1 || h->world_size > TABLE_RANKS_MAX || h->slots < 1 ||
+        h->slots > TABLE_SLOTS_MAX || h->slots > h->world_size || h->hosts < 1 ||
+        h->hosts > h->world_size || size < (int64_t)head_bytes(h->world_size, h->hosts) ||
+        h->cpus < 1 || h->universe_size < h->world_size) {
         snprintf(why, room, "the table of the job is damaged");
         return -EPROTO;
+    }
+    return 0;
+}
+
+/* Check the hosts of a mapped table. */
+static int check_hosts(const struct table *t, char *why, size_t room)
+{
+    for (int h = 0; h < t->hosts; h++) {
+        const struct table_host *host = &t->host[h];
+        if (host->ranks < 1 || host->ranks > (uint32_t)t->world_size || host->cpus < 1 ||
+            !is_terminated(host->id, sizeof(host->id)) ||
+            !is_terminated(host->name, sizeof(host->name))) {
+            snprintf(why, room, "the table of the job is damaged");
+            return -EPROTO;
+        }
     }
     return 0;
 }
@@ -157,18 +219,20 @@ int table_attach(struct table *t, int head_fd, int memory_fd, char *why, size_t 
     if (rc == -EPROTO)
         return rc;
     if (!rc) {
-        t->head_size = head_bytes((uint64_t)t->world_size);
-        t->area_size = area_bytes((uint64_t)t->local_size);
-        if (memory_size < (int64_t)table_region_offset(t, t->local_size)) {
+        t->head_size = head_bytes((uint64_t)t->world_size, (uint64_t)t->hosts);
+        t->area_size = area_bytes((uint64_t)t->slots);
+        if (memory_size < (int64_t)table_region_offset(t, t->slots)) {
             snprintf(why, size, "the job's memory is smaller than its table says");
             return -EPROTO;
         }
         rc = map(t, 0);
     }
-    if (rc) {
+    if (rc)
         snprintf(why, size, "cannot map the job's memory: %s", strerror(-rc));
+    else
+        rc = check_hosts(t, why, size);
+    if (rc)
         table_detach(t);
-    }
     return rc;
 }
 
@@ -195,9 +259,9 @@ void table_ended(struct table *t, int rank, int status)
     atomic_store_explicit(&t->head->ends, n + 1, memory_order_release);
 }
 
-void table_abort_message(const struct table *t, int local_rank, char text[TABLE_MESSAGE_MAX])
+void table_abort_message(const struct table *t, int slot, char text[TABLE_MESSAGE_MAX])
 {
-    const volatile char *from = table_page(t, local_rank)->message;
+    const volatile char *from = table_page(t, slot)->message;
     size_t n = 0;
     for (; n < TABLE_MESSAGE_MAX - 1; n++) {
         unsigned char c = (unsigned char)from[n];

@@ -7,10 +7,16 @@
  * The host table says what the job is and how its ranks fare. Only mpiexec
  * writes it; ranks map it read-only, and the kernel holds them to that.
  *
- *     struct table_head | struct table_rank per rank | order: u32 per rank
+ *     struct table_head | struct table_host per host | struct table_rank per rank |
+ *     members: u32 per rank | order: u32 per rank
  *
- * order[i] is the rank that ended as number i + 1; head.ends counts them. So a
- * rank learns whether anything happened by one load, and what by reading on.
+ * The job's hosts have numbers, and so have the ranks on each. members lists the ranks host by
+ * host, each host's by their numbers there. order[i] is the rank that ended as number i + 1;
+ * head.ends counts them. So a rank learns whether anything happened by one load, and what by
+ * reading on.
+ *
+ * All ranks are on this machine. With --pretend-hosts the job has several hosts all the same:
+ * then a rank's number on its host is not its slot, its place in the host memory.
  *
  * The host memory is written by the ranks: one page each for BNR's words, one
  * log each for the key-value space, one place each for what they answer when mpiexec asks
@@ -32,14 +38,14 @@
 #include "bnr/host/kvs.h"
 
 enum {
-    TABLE_VERSION = 2,
+    TABLE_VERSION = 3,
     TABLE_PAGE = 4096,         /* bytes of a rank's page */
     TABLE_LOG = 1 << 20,       /* bytes of a rank's log */
     TABLE_ANSWER = 1 << 16,    /* bytes of a rank's answer to mpiexec */
     TABLE_REGION = 64 << 20,   /* bytes of a rank's channel memory */
     TABLE_ALIGN = 2 << 20,     /* of the first region */
     TABLE_RANKS_MAX = 1 << 20, /* in a job */
-    TABLE_LOCAL_MAX = 1 << 16, /* on a host */
+    TABLE_SLOTS_MAX = 1 << 16, /* ranks on a machine */
     TABLE_MESSAGE_MAX = 1024,  /* an abort's message with its NUL */
     TABLE_FIRST_FD = 200,      /* programs in shell use the small numbers for their own */
 };
@@ -57,29 +63,39 @@ struct table_rank {
     uint32_t app;           /* which program of the command line */
     int32_t pid;            /* 0 until it runs; also its process group */
     int32_t status;         /* as wait() gives it, once ENDED */
-    uint32_t node;
-    uint32_t local_rank;
-    uint32_t reserved[2];
+    uint32_t host;          /* its number */
+    uint32_t local_rank;    /* its number on the host */
+    uint32_t slot;          /* its page, log, answer and region are at this index */
+    uint32_t reserved;
+};
+
+struct table_host {
+    uint32_t first; /* in members */
+    uint32_t ranks; /* here, at least 1 */
+    uint32_t cpus;  /* that they may use, at least 1 */
+    uint32_t reserved;
+    char id[HOST_ID_MAX];
+    char name[256]; /* for people */
 };
 
 struct table_head {
     uint64_t magic;
     uint32_t version;
     uint32_t world_size;
-    uint32_t local_size; /* ranks on this host */
+    uint32_t slots; /* in the host memory */
     uint32_t universe_size;
-    uint32_t cpus; /* that the ranks here may use */
+    uint32_t cpus; /* of this machine, that the ranks here may use */
     uint32_t app_count;
+    uint32_t hosts;
     uint8_t gid[16];
     uint8_t secret[16];
-    char host_id[HOST_ID_MAX];
-    char host_name[256];
     _Alignas(64) _Atomic uint32_t ends; /* stored with release after order and rank */
     _Atomic uint32_t asks; /* how often mpiexec has asked the ranks what they wait for */
 };
 
 _Static_assert(sizeof(struct table_rank) == 32, "two records a cache line");
-_Static_assert(sizeof(struct table_head) == 512 + 64, "layout of version 2");
+_Static_assert(sizeof(struct table_host) == 464, "layout of version 3");
+_Static_assert(sizeof(struct table_head) == 128 + 64, "layout of version 3");
 
 enum {
     PAGE_INITIALIZED = 1,
@@ -87,7 +103,7 @@ enum {
 };
 
 /* A rank's words. It alone writes its page, but for the fence words, of which
- * all use those in the page of local rank 0, and get_waiters. */
+ * all use those in the page of slot 0, and get_waiters. */
 struct table_page {
     _Atomic int32_t claim_pid; /* the process that is this rank; 0: none yet */
     _Atomic uint32_t flags;    /* PAGE_ bits */
@@ -109,16 +125,18 @@ struct table_page {
 };
 
 _Static_assert(sizeof(struct table_page) <= TABLE_PAGE, "a rank's words are one page");
-_Static_assert(offsetof(struct table_page, message) == 256, "layout of version 2");
+_Static_assert(offsetof(struct table_page, message) == 256, "layout of version 3");
 
 /* Both segments, mapped. The counts are copies, checked once. */
 struct table {
     struct table_head *head;
+    struct table_host *host; /* hosts */
     struct table_rank *rank; /* world_size */
+    uint32_t *members;       /* world_size */
     uint32_t *order;         /* world_size */
     uint8_t *area;           /* pages, logs and answers */
     size_t head_size, area_size;
-    int world_size, local_size;
+    int world_size, slots, hosts;
     int head_fd, memory_fd;
 };
 
@@ -126,9 +144,11 @@ struct table_spec {
     int world_size, app_count, cpus;
     const int *apps;   /* each rank's program */
     int universe_size; /* at least world_size; 0: the same */
+    int hosts;         /* that the machine pretends to be; 0: none, it is itself */
 };
 
-/* Make both segments, filled, for a job on this host. mpiexec only. Returns 0
+/* Make both segments, filled, for a job on this machine. Pretended hosts get ranks in blocks whose
+ * sizes differ by one at most, and there are as many as ranks at most. mpiexec only. Returns 0
  * or -errno. */
 int table_create(struct table *t, const struct table_spec *spec);
 
@@ -148,32 +168,46 @@ static inline int table_has_ended(const struct table *t, int rank)
     return atomic_load_explicit(&t->rank[rank].state, memory_order_acquire) == TABLE_ENDED;
 }
 
-/* rank's number on this host, or -1: elsewhere, or a damaged record. */
-static inline int table_local(const struct table *t, int rank)
+/* Where rank lies in the host memory, or -1: a damaged record. */
+static inline int table_slot(const struct table *t, int rank)
 {
-    uint32_t local = t->rank[rank].local_rank;
-    return t->rank[rank].node == 0 && local < (uint32_t)t->local_size ? (int)local : -1;
+    uint32_t slot = t->rank[rank].slot;
+    return slot < (uint32_t)t->slots ? (int)slot : -1;
 }
 
-static inline struct table_page *table_page(const struct table *t, int local_rank)
+/* The number of rank's host; of a damaged record, that of the first. */
+static inline int table_node(const struct table *t, int rank)
 {
-    return (struct table_page *)(void *)(t->area + (size_t)local_rank * TABLE_PAGE);
+    uint32_t host = t->rank[rank].host;
+    return host < (uint32_t)t->hosts ? (int)host : 0;
 }
 
-/* The log of a rank on this host. */
-struct kvs table_log(const struct table *t, int local_rank);
-
-/* The TABLE_ANSWER bytes of a rank on this host. */
-static inline uint8_t *table_answer(const struct table *t, int local_rank)
+static inline const struct table_host *table_host(const struct table *t, int rank)
 {
-    return t->area + (size_t)t->local_size * (TABLE_PAGE + TABLE_LOG) +
-           (size_t)local_rank * TABLE_ANSWER;
+    return &t->host[table_node(t, rank)];
 }
 
-/* Where local_rank's channel memory begins in the memory descriptor. */
-uint64_t table_region_offset(const struct table *t, int local_rank);
+/* The rank that is number local_rank on a host, or -1. */
+int table_member(const struct table *t, int host, int local_rank);
+
+static inline struct table_page *table_page(const struct table *t, int slot)
+{
+    return (struct table_page *)(void *)(t->area + (size_t)slot * TABLE_PAGE);
+}
+
+/* The log of a slot. */
+struct kvs table_log(const struct table *t, int slot);
+
+/* The TABLE_ANSWER bytes of a slot. */
+static inline uint8_t *table_answer(const struct table *t, int slot)
+{
+    return t->area + (size_t)t->slots * (TABLE_PAGE + TABLE_LOG) + (size_t)slot * TABLE_ANSWER;
+}
+
+/* Where a slot's channel memory begins in the memory descriptor. */
+uint64_t table_region_offset(const struct table *t, int slot);
 
 /* Copy the message of an aborted rank, as text for a terminal. */
-void table_abort_message(const struct table *t, int local_rank, char text[TABLE_MESSAGE_MAX]);
+void table_abort_message(const struct table *t, int slot, char text[TABLE_MESSAGE_MAX]);
 
 #endif

@@ -85,14 +85,14 @@ static void explain_end(struct run *run, int rank, const struct job_facts *f, en
         return;
     if (text[0]) /* of another rank, in a job that goes on */
         stdio_say(run->stdio, "%s\n", text);
-    int n = snprintf(text, size, "mpiexec: rank %d on %s (pid %d) ", rank, os_host_name(),
-                     (int)run->table.rank[rank].pid);
+    int n = snprintf(text, size, "mpiexec: rank %d on %s (pid %d) ", rank,
+                     table_host(&run->table, rank)->name, (int)run->table.rank[rank].pid);
     text += n;
     size -= (size_t)n;
     switch (cause) {
     case JOB_CAUSE_NONE: break;
     case JOB_CAUSE_ABORT:
-        table_abort_message(&run->table, rank, message);
+        table_abort_message(&run->table, table_slot(&run->table, rank), message);
         snprintf(text, size, "aborted with code %d%s%s", f->abort_code, message[0] ? ": " : "",
                  message);
         break;
@@ -205,11 +205,20 @@ static void end_late_job(void *arg, const char *report)
     follow(run, job_end(&run->job, JOB_TERMINATE, EXIT_TIMEOUT));
 }
 
+/* The host of all ranks, or how many hosts there are. */
+static void name_hosts(const struct run *run, char *text, size_t size)
+{
+    if (run->table.hosts == 1)
+        snprintf(text, size, "%s", run->table.host[0].name);
+    else
+        snprintf(text, size, "%d hosts", run->table.hosts);
+}
+
 /* The time is up; called again each second after, for output that nobody takes. */
 static void on_timeout(uv_timer_t *timer)
 {
     struct run *run = timer->data;
-    char ranks[200];
+    char ranks[200], hosts[256];
     if (run->job.state == JOB_ENDED) {
         run->abandoned = true;
         run->job.exit_code = EXIT_TIMEOUT;
@@ -218,11 +227,12 @@ static void on_timeout(uv_timer_t *timer)
     if (run->is_late)
         return;
     run->is_late = true;
+    name_hosts(run, hosts, sizeof(hosts));
     list_ranges(ranks, sizeof(ranks), run->o->nranks, rank_lives, &run->table);
     stdio_say(run->stdio,
               "mpiexec: the job did not end within %g s; still running on %s: %s %s "
               "of %d\n",
-              run->o->timeout_s, os_host_name(), run->job.alive > 1 ? "ranks" : "rank", ranks,
+              run->o->timeout_s, hosts, run->job.alive > 1 ? "ranks" : "rank", ranks,
               run->o->nranks);
     if (!ask_has_ranks(&run->ask) || !ask_report(&run->ask, end_late_job, run))
         follow(run, job_end(&run->job, JOB_TERMINATE, EXIT_TIMEOUT));
@@ -234,12 +244,19 @@ static void on_drained(void *arg)
     run->drained = true;
 }
 
+/* A rank's words. The table is our own, and holds no rank without a slot. */
+static struct table_page *page_of(const struct run *run, int rank)
+{
+    return table_page(&run->table, table_slot(&run->table, rank));
+}
+
 /* Whether some rank is in the midst of its MPI calls. */
 static bool others_communicate(const struct run *run)
 {
     for (int r = 0; r < run->o->nranks; r++)
-        if (rank_lives(&run->table, r) && (atomic_load(&table_page(&run->table, r)->flags) &
-                                           (PAGE_INITIALIZED | PAGE_FINALIZED)) == PAGE_INITIALIZED)
+        if (rank_lives(&run->table, r) &&
+            (atomic_load(&page_of(run, r)->flags) & (PAGE_INITIALIZED | PAGE_FINALIZED)) ==
+                PAGE_INITIALIZED)
             return true;
     return false;
 }
@@ -254,7 +271,7 @@ static void rank_ended(struct run *run, int rank, int status)
 {
     int pid = run->table.rank[rank].pid;
     run->is_left[rank] = false;
-    const struct table_page *page = table_page(&run->table, rank);
+    const struct table_page *page = page_of(run, rank);
     uint32_t flags = atomic_load(&page->flags);
     struct job_facts facts = {
         .status = status,
@@ -390,16 +407,18 @@ static void compose_job_list(struct run *run)
 static void compose_extra(struct run *run, int rank)
 {
     struct extra *x = &run->extra;
-    int n = run->o->nranks;
+    int n = run->o->nranks, local = (int)run->table.rank[rank].local_rank;
+    int local_size = (int)table_host(&run->table, rank)->ranks;
     snprintf(x->fd, sizeof(x->fd), "BNR_FD=%d,%d,%d", run->table.head_fd, run->table.memory_fd,
              (int)getpid());
     snprintf(x->rank, sizeof(x->rank), "BNR_RANK=%d", rank);
-    snprintf(x->local_rank, sizeof(x->local_rank), "MPI_LOCALRANKID=%d", rank);
-    snprintf(x->local_size, sizeof(x->local_size), "MPI_LOCALNRANKS=%d", n);
+    snprintf(x->local_rank, sizeof(x->local_rank), "MPI_LOCALRANKID=%d", local);
+    snprintf(x->local_size, sizeof(x->local_size), "MPI_LOCALNRANKS=%d", local_size);
     snprintf(x->ompi_rank, sizeof(x->ompi_rank), "OMPI_COMM_WORLD_RANK=%d", rank);
     snprintf(x->ompi_size, sizeof(x->ompi_size), "OMPI_COMM_WORLD_SIZE=%d", n);
-    snprintf(x->ompi_local_rank, sizeof(x->ompi_local_rank), "OMPI_COMM_WORLD_LOCAL_RANK=%d", rank);
-    snprintf(x->ompi_local_size, sizeof(x->ompi_local_size), "OMPI_COMM_WORLD_LOCAL_SIZE=%d", n);
+    snprintf(x->ompi_local_rank, sizeof(x->ompi_local_rank), "OMPI_COMM_WORLD_LOCAL_RANK=%d", local);
+    snprintf(x->ompi_local_size, sizeof(x->ompi_local_size), "OMPI_COMM_WORLD_LOCAL_SIZE=%d",
+             local_size);
     char *all[] = {x->job,
                    x->fd,
                    x->rank,
@@ -497,7 +516,7 @@ static int start_rank(struct run *run, int rank, const char **step)
         *step = "connect the streams";
         if (run->o->verbose)
             stdio_say(run->stdio, "mpiexec: rank %d is %s, pid %d on %s\n", rank, run->paths[app],
-                      (int)pid, os_host_name());
+                      (int)pid, table_host(&run->table, rank)->name);
     }
     for (int i = 0; i < 3; i++)
         close_pair(pipes[i]);
@@ -516,7 +535,7 @@ static void start_ranks(struct run *run)
         const char *path = run->paths[run->table.rank[r].app];
         int code = launch_explain(path, rc, step, why, sizeof(why));
         stdio_say(run->stdio, "mpiexec: cannot start rank %d (%s) on %s: %s\n", r, path,
-                  os_host_name(), why);
+                  table_host(&run->table, r)->name, why);
         int started = rank_lives(&run->table, r) ? r + 1 : r;
         run->job.alive = started;
         follow(run, job_end(&run->job, JOB_BROKEN, code));
@@ -548,7 +567,13 @@ static int create_table(struct run *run)
     for (int a = 0; a < o->napps; a++)
         for (int i = 0; i < o->apps[a].count; i++)
             apps[r++] = a;
-    struct table_spec spec = {o->nranks, o->napps, os_cpus_usable(), apps, o->universe_size};
+    struct table_spec spec = {
+        .world_size = o->nranks,
+        .app_count = o->napps,
+        .cpus = os_cpus_usable(),
+        .apps = apps,
+        .universe_size = o->universe_size,
+    };
     int rc = table_create(&run->table, &spec);
     free(apps);
     if (!rc) {
@@ -610,14 +635,15 @@ static void print_report(struct run *run)
         list_ranges(cpus, sizeof(cpus), CPU_SETSIZE, cpu_is_set, &set);
     struct report_rank *ranks = calloc((size_t)n, sizeof(*ranks));
     for (int r = 0; ranks && r < n; r++) {
-        struct kvs log = table_log(&run->table, r);
+        struct kvs log = table_log(&run->table, table_slot(&run->table, r));
         const void *text;
         ranks[r].pid = run->table.rank[r].pid;
         ranks[r].cpus = cpus;
+        ranks[r].host = table_host(&run->table, r)->name;
         if (!kvs_get(&log, "mpid.report", &text, &ranks[r].len))
             ranks[r].text = text;
     }
-    char *table = ranks ? report_format(ranks, n, os_host_name()) : NULL;
+    char *table = ranks ? report_format(ranks, n) : NULL;
     if (table)
         fputs(table, stderr);
     free(table);

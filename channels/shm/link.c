@@ -234,21 +234,21 @@ static void tell(struct shm_link *link)
     wake(link, ~0u, 1);
 }
 
-static void init(struct shm_link *link, struct shm *shm, uint32_t rank, unsigned char *region)
+static void init(struct shm_link *link, struct shm *shm, uint32_t index, unsigned char *region)
 {
     const struct shm_layout *at = &shm->layout;
     unsigned char *mine = (unsigned char *)shm->mine;
-    uint32_t me = shm->env->rank;
+    uint32_t me = (uint32_t)shm->env->local_rank;
 
     memset(link, 0, sizeof(*link));
     link->shm = shm;
-    link->rank = rank;
+    link->rank = (uint32_t)shm->env->neighbor(shm->env->device, (int)index);
     link->theirs = (struct shm_header *)region;
     link->their_pool = region + at->pool;
     link->out_lines = (struct shm_lines *)(region + at->lines) + me;
-    link->in_lines = (struct shm_lines *)(mine + at->lines) + rank;
+    link->in_lines = (struct shm_lines *)(mine + at->lines) + index;
     link->out.slots = (struct shm_ring_slot *)(region + at->rings) + (size_t)me * SHM_RING_SLOTS;
-    link->in.slots = (struct shm_ring_slot *)(mine + at->rings) + (size_t)rank * SHM_RING_SLOTS;
+    link->in.slots = (struct shm_ring_slot *)(mine + at->rings) + (size_t)index * SHM_RING_SLOTS;
     /* Go on where the last record of this pair has stopped. */
     link->out.sent = atomic_load_explicit(&link->out_lines->sent, memory_order_relaxed);
     link->out.limit = link->out.sent;
@@ -260,11 +260,11 @@ static void init(struct shm_link *link, struct shm *shm, uint32_t rank, unsigned
     link->base.max_data = SHM_CHUNK_MAX;
 }
 
-static int make_contact(struct shm *shm, uint32_t rank, struct shm_link **out)
+static int make_contact(struct shm *shm, uint32_t index, struct shm_link **out)
 {
     int fd;
     uint64_t offset, size;
-    int rc = shm_region(shm, rank, &fd, &offset, &size);
+    int rc = shm_region(shm, index, &fd, &offset, &size);
     if (rc)
         return rc;
     if (size < shm->layout.size)
@@ -277,35 +277,35 @@ static int make_contact(struct shm *shm, uint32_t rank, struct shm_link **out)
         os_segment_unmap(region, shm->layout.size);
         return -ENOMEM;
     }
-    init(link, shm, rank, region);
+    init(link, shm, index, region);
     *out = link;
     return 0;
 }
 
-static __attribute__((cold)) void note_unable(struct shm *shm, uint32_t rank, int rc)
+static __attribute__((cold)) void note_unable(struct shm *shm, uint32_t index, int rc)
 {
-    shm->unable[rank] = 1;
+    shm->unable[index] = 1;
     if (shm->deaf)
         return;
     shm->deaf = 1;
-    os_log(OS_LOG_WARN, "shm: not used with rank %u, as its memory cannot be mapped: %s", rank,
-           strerror(-rc));
+    os_log(OS_LOG_WARN, "shm: not used with rank %d, as its memory cannot be mapped: %s",
+           (int)shm->env->neighbor(shm->env->device, (int)index), strerror(-rc));
 }
 
-int shm_link_contact(struct shm *shm, uint32_t rank, struct shm_link **out)
+int shm_link_contact(struct shm *shm, uint32_t index, struct shm_link **out)
 {
-    if (!shm->links[rank]) {
+    if (!shm->links[index]) {
         struct shm_link *link = NULL;
-        int rc = shm->unable[rank] ? -ENOTSUP : make_contact(shm, rank, &link);
+        int rc = shm->unable[index] ? -ENOTSUP : make_contact(shm, index, &link);
         if (rc) {
-            if (!shm->unable[rank])
-                note_unable(shm, rank, rc);
+            if (!shm->unable[index])
+                note_unable(shm, index, rc);
             return rc;
         }
-        shm->links[rank] = link;
+        shm->links[index] = link;
         shm->contacts[shm->contact_count++] = link;
     }
-    *out = shm->links[rank];
+    *out = shm->links[index];
     return 0;
 }
 
@@ -318,7 +318,7 @@ void shm_link_destroy(struct shm_link *link)
 void shm_link_begin(struct shm_link *link, struct chan_peer *peer)
 {
     struct shm_lines *lines = link->out_lines;
-    uint32_t me = link->shm->env->rank;
+    uint32_t me = (uint32_t)link->shm->env->local_rank;
     uint64_t number = (atomic_load_explicit(&lines->attempt, memory_order_relaxed) >> 32) + 1;
 
     if (!(uint32_t)number)
@@ -371,19 +371,20 @@ void shm_link_refuse(struct shm_link *link, uint32_t number, enum chan_answer an
 }
 
 /* Its header alone is mapped, where another page was: that is enough to be told. */
-void shm_link_refuse_unmapped(struct shm *shm, uint32_t rank, uint32_t number)
+void shm_link_refuse_unmapped(struct shm *shm, uint32_t index, uint32_t number)
 {
-    struct shm_lines *lines = (struct shm_lines *)((char *)shm->mine + shm->layout.lines) + rank;
+    struct shm_lines *lines = (struct shm_lines *)((char *)shm->mine + shm->layout.lines) + index;
     struct shm_link link = {.shm = shm, .in_lines = lines, .theirs = shm->spare};
     int fd;
     uint64_t offset, size;
     if (atomic_load_explicit(&lines->credit.heard, memory_order_relaxed) == number)
         return;
-    int rc = shm_region(shm, rank, &fd, &offset, &size);
+    int rc = shm_region(shm, index, &fd, &offset, &size);
     if (!rc)
         rc = os_segment_remap(shm->spare, fd, offset, SHM_HEADER_SIZE, 1);
     if (rc)
-        os_fail(rc, "shm: rank %u waits for an answer, and cannot be given one", rank);
+        os_fail(rc, "shm: rank %d waits for an answer, and cannot be given one",
+                (int)shm->env->neighbor(shm->env->device, (int)index));
     else
         shm_link_refuse(&link, number, CHAN_REFUSE_UNABLE);
 }

@@ -76,11 +76,14 @@ static void introduce(struct shm *shm)
 
 /* The descriptor is the device's, and the program may have closed it, and then have opened a
  * file of its own by that number. */
-int shm_region(struct shm *shm, uint32_t rank, int *fd, uint64_t *offset, uint64_t *size)
+int shm_region(struct shm *shm, uint32_t index, int *fd, uint64_t *offset, uint64_t *size)
 {
     const struct chan_env *env = shm->env;
     struct stat is;
-    int rc = env->memory(env->device, rank, fd, offset, size);
+    int64_t rank = env->neighbor(env->device, (int)index);
+    if (rank < 0)
+        return (int)rank;
+    int rc = env->memory(env->device, &env->gid, (uint32_t)rank, fd, offset, size);
     if (rc)
         return rc;
     if (fstat(*fd, &is) || is.st_dev != shm->device || is.st_ino != shm->inode) {
@@ -97,7 +100,7 @@ static int map_own(struct shm *shm, char *why, size_t size)
     const struct chan_env *env = shm->env;
     int fd;
     uint64_t offset, room;
-    int rc = env->memory(env->device, env->rank, &fd, &offset, &room);
+    int rc = env->memory(env->device, &env->gid, env->rank, &fd, &offset, &room);
     if (rc) {
         snprintf(why, size, "no shared memory: %s", strerror(-rc));
         return -ENODEV;
@@ -128,18 +131,18 @@ static void gid_text(const struct chan_gid *gid, char text[33])
 static int shm_card(struct chan *base, char params[CHAN_CARD_MAX])
 {
     const struct chan_env *env = ((struct shm *)base)->env;
-    char gid[33], rank[12], layout[12];
+    char gid[33], index[12], layout[12];
     int rc;
 
     gid_text(&env->gid, gid);
-    snprintf(rank, sizeof(rank), "%u", env->rank);
+    snprintf(index, sizeof(index), "%d", env->local_rank);
     snprintf(layout, sizeof(layout), "%d", SHM_LAYOUT);
     params[0] = 0;
     rc = os_params_add(params, CHAN_CARD_MAX, "host", env->host_id);
     if (!rc)
         rc = os_params_add(params, CHAN_CARD_MAX, "gid", gid);
     if (!rc)
-        rc = os_params_add(params, CHAN_CARD_MAX, "index", rank);
+        rc = os_params_add(params, CHAN_CARD_MAX, "index", index);
     if (!rc)
         rc = os_params_add(params, CHAN_CARD_MAX, "layout", layout);
     return rc;
@@ -167,14 +170,17 @@ static struct chan_verdict shm_match(const char *mine, const char *theirs)
     return (struct chan_verdict){CHAN_YES, 80, "same host"};
 }
 
-/* The index in a card, or -EINVAL. */
-static int64_t card_index(const struct shm *shm, const char *card)
+/* The index in a peer's card, or -EINVAL: it is none, or not the peer's. */
+static int64_t card_index(const struct shm *shm, const struct chan_peer *peer, const char *card)
 {
+    const struct chan_env *env = shm->env;
     char text[16], *end;
     if (os_params_get(card, "index", 0, text, sizeof(text)) || text[0] < '0' || text[0] > '9')
         return -EINVAL;
     unsigned long index = strtoul(text, &end, 10);
-    if (*end || index >= (unsigned long)shm->env->local_ranks || index == shm->env->rank)
+    if (*end || index >= (unsigned long)env->local_ranks ||
+        index == (unsigned long)env->local_rank ||
+        env->neighbor(env->device, (int)index) != (int64_t)peer->rank)
         return -EINVAL;
     return (int64_t)index;
 }
@@ -191,7 +197,7 @@ static int shm_link(struct chan *base, struct chan_peer *peer, const char *their
 {
     struct shm *shm = (struct shm *)base;
     struct shm_link *link;
-    int64_t index = card_index(shm, theirs);
+    int64_t index = card_index(shm, peer, theirs);
     if (index < 0)
         return (int)index;
     int rc = shm_link_contact(shm, (uint32_t)index, &link);
@@ -233,37 +239,37 @@ static int answer(struct shm *shm, struct shm_link *link, uint32_t number, uint3
     return 1;
 }
 
-/* The attempt of a rank that has called at some time, where it is new. Returns
+/* The attempt of an index that has called at some time, where it is new. Returns
  * its record, or NULL; then it is not new, or has been refused. */
-static struct shm_link *new_attempt(struct shm *shm, uint32_t rank, uint32_t *number,
+static struct shm_link *new_attempt(struct shm *shm, uint32_t index, uint32_t *number,
                                     uint32_t *first)
 {
-    struct shm_lines *lines = (struct shm_lines *)((char *)shm->mine + shm->layout.lines) + rank;
+    struct shm_lines *lines = (struct shm_lines *)((char *)shm->mine + shm->layout.lines) + index;
     uint64_t attempt = atomic_load_explicit(&lines->attempt, memory_order_acquire);
     struct shm_link *link = NULL;
 
     *number = (uint32_t)(attempt >> 32);
     *first = (uint32_t)attempt;
-    if (shm_link_contact(shm, rank, &link)) {
-        shm_link_refuse_unmapped(shm, rank, *number);
+    if (shm_link_contact(shm, index, &link)) {
+        shm_link_refuse_unmapped(shm, index, *number);
         return NULL;
     }
     return *number == link->in_number ? NULL : link;
 }
 
-static int turn_away(struct shm *shm, uint32_t rank)
+static int turn_away(struct shm *shm, uint32_t index)
 {
     uint32_t number, first;
-    struct shm_link *link = new_attempt(shm, rank, &number, &first);
+    struct shm_link *link = new_attempt(shm, index, &number, &first);
     if (link)
         shm_link_refuse(link, number, CHAN_REFUSE_CLOSED);
     return 0;
 }
 
-static int meet(struct shm *shm, uint32_t rank)
+static int meet(struct shm *shm, uint32_t index)
 {
     uint32_t number, first;
-    struct shm_link *link = new_attempt(shm, rank, &number, &first);
+    struct shm_link *link = new_attempt(shm, index, &number, &first);
 
     if (!link)
         return 0;
@@ -288,7 +294,7 @@ static int meet(struct shm *shm, uint32_t rank)
 }
 
 /* See who has called, and do this with each. */
-static int visit_callers(struct shm *shm, int (*visit)(struct shm *shm, uint32_t rank))
+static int visit_callers(struct shm *shm, int (*visit)(struct shm *shm, uint32_t index))
 {
     int upcalls = 0;
     uint32_t ranks = (uint32_t)shm->env->local_ranks;
@@ -297,9 +303,9 @@ static int visit_callers(struct shm *shm, int (*visit)(struct shm *shm, uint32_t
     for (uint32_t word = 0; word * 64 < ranks; word++) {
         uint64_t bits = atomic_load_explicit(&shm->mine->called[word], memory_order_acquire);
         for (; bits; bits &= bits - 1) {
-            uint32_t rank = word * 64 + (uint32_t)__builtin_ctzll(bits);
-            if (rank < ranks && rank != shm->env->rank)
-                upcalls += visit(shm, rank);
+            uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(bits);
+            if (index < ranks && index != (uint32_t)shm->env->local_rank)
+                upcalls += visit(shm, index);
         }
     }
     return upcalls;
@@ -521,10 +527,6 @@ static int shm_open_channel(struct chan **out, const struct chan_env *env, char 
 
     if (env->local_ranks < 2) {
         snprintf(why, size, "alone on this host");
-        return rc;
-    }
-    if (env->rank >= (uint32_t)env->local_ranks) {
-        snprintf(why, size, "the group spans other hosts");
         return rc;
     }
     shm = calloc(1, sizeof(*shm));

@@ -9,6 +9,8 @@
  *   rings    one a peer, which the peer fills and the owner empties
  *   pool     chunks which the owner fills and its peers read
  *
+ * Bits, lines and rings are numbered by the peer's index among the group's processes on this host.
+ *
  * Everything a peer may write stands in the header and in its own lines and
  * ring. Regions begin as zeros, which is the empty state, so a process may call
  * and send to one that has not started yet. A page is touched only when its
@@ -137,7 +139,7 @@ struct shm_link {
     uint8_t unable;  /* ... and do not work */
 
     const unsigned char *their_pool;
-    uint32_t rank;
+    uint32_t rank;       /* in our group */
     pid_t pid;           /* that the probe has read; what the peer says later does not count */
     int broken;          /* -errno to report, or 0 */
     uint32_t in_number;  /* of the peer's attempt */
@@ -161,9 +163,9 @@ struct shm {
     struct shm_header *mine; /* our region */
     const struct chan_env *env;
     struct shm_link **listening; /* links whose ring is read, the busy ones first */
-    struct shm_link **links;     /* all, by rank; NULL before contact */
+    struct shm_link **links;     /* all, by index on the host; NULL before contact */
     struct shm_link **contacts;  /* all, without gaps, in order of contact */
-    uint8_t *unable;             /* by rank: its memory could not be mapped, and never will be */
+    uint8_t *unable;             /* by index: its memory could not be mapped, and never will be */
     struct shm_header *spare;    /* a page to map the header of such a rank at */
     uint32_t contact_count, listening_count;
     uint32_t news_seen;
@@ -188,15 +190,15 @@ struct shm {
 extern const struct chan_ops chan_shm;
 extern const struct chan_direct shm_direct;
 
-/* Where the region of rank lies. Returns 0 or -errno. */
-int shm_region(struct shm *shm, uint32_t rank, int *fd, uint64_t *offset, uint64_t *size);
+/* Where the region of the rank with this index on the host lies. Returns 0 or -errno. */
+int shm_region(struct shm *shm, uint32_t index, int *fd, uint64_t *offset, uint64_t *size);
 
 /* Compute the layout for ranks in size bytes. Returns 0, or -ENOSPC. */
 int shm_layout_plan(struct shm_layout *layout, int ranks, uint64_t size);
 
-/* The record of rank, made and mapped where it is not yet. Returns 0 or -errno, and the
+/* The record of an index, made and mapped where it is not yet. Returns 0 or -errno, and the
  * same ever after, so that both sides agree on whether there can be a link. */
-int shm_link_contact(struct shm *shm, uint32_t rank, struct shm_link **link);
+int shm_link_contact(struct shm *shm, uint32_t index, struct shm_link **link);
 /* Unmap and free it. */
 void shm_link_destroy(struct shm_link *link);
 /* Make a link of the record for the device's peer, by an attempt of our own. */
@@ -207,8 +209,8 @@ int shm_link_may_hear(const struct shm_link *link, uint32_t first);
 void shm_link_hear(struct shm_link *link, uint32_t number, uint32_t first);
 /* Tell the peer that its attempt is refused. */
 void shm_link_refuse(struct shm_link *link, uint32_t number, enum chan_answer answer);
-/* Refuse the attempt of a rank that there is no record of, as its memory cannot be mapped. */
-void shm_link_refuse_unmapped(struct shm *shm, uint32_t rank, uint32_t number);
+/* Refuse the attempt of an index that there is no record of, as its memory cannot be mapped. */
+void shm_link_refuse_unmapped(struct shm *shm, uint32_t index, uint32_t number);
 /* What the peer answers to our attempt, where it refuses it; else CHAN_ACCEPT. */
 enum chan_answer shm_link_answer(const struct shm_link *link);
 /* Give back to the device what was sent in an attempt that is refused. Returns the number of

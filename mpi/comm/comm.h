@@ -152,7 +152,7 @@ int comm_merge(struct comm *comm, bool high, struct comm **new);
 /* Make an intercommunicator of two halves. */
 int comm_bind_halves(const struct agree *halves, struct comm **new);
 
-/* A number that all processes of this host, and no others, have. */
+/* A number that all processes of this host, and no others, have. Not before MPI starts. */
 uint64_t comm_host_id(void);
 /* Keep the hints that are understood; return all that are in use, NULL: no memory. */
 int comm_set_hints(struct comm *comm, const struct info *info);

@@ -14,9 +14,8 @@
 #include "mpi/comm/group.h"
 #include "mpi/comm/hardware.h"
 #include "mpi/comm/hash.h"
+#include "mpi/init.h"
 #include "mpi/session.h"
-#include "os/file.h"
-#include "os/log.h"
 
 /* ---- everybody's words ---- */
 
@@ -152,15 +151,10 @@ int comm_split(struct comm *comm, const struct comm_split *how, struct comm **ne
 
 /* ---- hosts ---- */
 
-/* The host's name tells apart what share a kernel; the boot's id, hosts with
- * equal names. */
 uint64_t comm_host_id(void)
 {
-    char boot[64];
-    const char *host = os_host_name();
-    uint64_t id = hash_more(HASH_START, host, strlen(host));
-    ssize_t len = os_read_start("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
-    return hash_more(id, boot, len > 0 ? (size_t)len : 0);
+    const char *id = init_world.host_id ? init_world.host_id : "";
+    return hash_more(HASH_START, id, strlen(id));
 }
 
 /* ---- hardware ---- */

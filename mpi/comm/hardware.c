@@ -25,7 +25,6 @@ static struct {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static hwloc_topology_t topology; /* NULL: not known */
-static uint64_t host;
 
 #define PREFIX "hwloc://"
 #define KIND(type, name, others) {HWLOC_OBJ_##type, PREFIX name, others}
@@ -105,18 +104,12 @@ static uint64_t find_object(enum hardware_level level, hwloc_const_cpuset_t cpus
     }
 }
 
-static void start(void)
-{
-    host = comm_host_id();
-    load_topology();
-}
-
 void hardware_look(struct hardware_place *place)
 {
-    pthread_once(&once, start);
+    pthread_once(&once, load_topology);
     for (int level = 0; level < HARDWARE_LEVELS; level++)
         place->id[level] = HARDWARE_UNKNOWN;
-    place->id[HARDWARE_HOST] = host;
+    place->id[HARDWARE_HOST] = comm_host_id();
     hwloc_cpuset_t cpus = topology ? lib.hwloc_bitmap_alloc() : NULL;
     if (!cpus)
         return;
@@ -128,7 +121,7 @@ void hardware_look(struct hardware_place *place)
 
 bool hardware_has(enum hardware_level level)
 {
-    pthread_once(&once, start);
+    pthread_once(&once, load_topology);
     if (level == HARDWARE_HOST)
         return true;
     return topology && lib.hwloc_get_obj_by_depth(topology, depth_of(level), 0);

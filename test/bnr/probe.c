@@ -194,7 +194,8 @@ static void facts(int arg)
     char text[BNR_GID_STRLEN];
     int node, local, count, universe, appnum = -1;
     const char *name;
-    CHECK(BNR_Get_host(&host) == 0 && host.cpus >= 1 && host.id[0] && !strchr(host.id, ' '));
+    CHECK(BNR_Get_host(group, rank, &host) == 0 && host.cpus >= 1);
+    CHECK(host.id[0] && !strchr(host.id, ' '));
     CHECK(BNR_Get_locality(group, rank, &node, &local, &count) == 0);
     CHECK(node == 0 && local == rank && count == size && host.ranks == size);
     CHECK(BNR_Get_gid(group, &gid) == 0 && BNR_Gid_string(&gid, text) == 0);
@@ -203,6 +204,37 @@ static void facts(int arg)
     BNR_Get_appnum(&appnum);
     printf("%d/%d %s app %d %s\n", rank, size, name, appnum, text);
     fflush(stdout);
+}
+
+/* Blocks of ranks are on different hosts, which share no memory. */
+static void hosts(int count)
+{
+    BNR_Host mine, its;
+    BNR_Gid gid;
+    BNR_Group found;
+    int own, fd;
+    unsigned long long offset, bytes;
+    CHECK(BNR_Get_gid(group, &gid) == 0 && BNR_Find_group(&gid, &found) == 0 && found == group);
+    gid.b[15] ^= 1;
+    CHECK(BNR_Find_group(&gid, &found) == BNR_ERR_NOT_FOUND);
+    CHECK(BNR_Get_host(group, rank, &mine) == 0 && BNR_Get_host(group, size, &its) == BNR_ERR_ARG);
+    CHECK(BNR_Get_locality(group, rank, &own, NULL, NULL) == 0);
+    for (int r = 0, last = -1; r < size; r++) {
+        int node, local, ranks, back = -1;
+        CHECK(BNR_Get_locality(group, r, &node, &local, &ranks) == 0 && node < count);
+        CHECK(node == last ? local > 0 : node == last + 1 && local == 0);
+        CHECK(BNR_Get_member(group, node, local, &back) == 0 && back == r);
+        CHECK(BNR_Get_member(group, node, ranks, &back) == BNR_ERR_ARG);
+        CHECK(BNR_Get_host(group, r, &its) == 0 && its.ranks == ranks && its.cpus >= 1);
+        CHECK(!strcmp(its.id, mine.id) == (node == own) && !strchr(its.id, ' '));
+        CHECK(!strcmp(its.name, mine.name) == (node == own));
+        CHECK(BNR_Get_host_memory(group, r, &fd, &offset, &bytes) ==
+              (node == own ? BNR_SUCCESS : BNR_ERR_UNSUPPORTED));
+        last = node;
+    }
+    CHECK(BNR_Get_locality(group, size - 1, &own, NULL, NULL) == 0 && own == count - 1);
+    const char *text = getenv("MPI_LOCALRANKID");
+    CHECK(BNR_Get_locality(group, rank, NULL, &own, NULL) == 0 && text && atoi(text) == own);
 }
 
 static void universe(int expected)
@@ -244,6 +276,7 @@ static const struct {
     {"fences", fences}, {"die", die},           {"exit", leave},           {"abort", end_all},
     {"broken", broken}, {"events", events},     {"memory", memory},        {"facts", facts},
     {"twice", twice},   {"sleep", pause_ms},    {"stubborn", ignore_term}, {"universe", universe},
+    {"hosts", hosts},
 };
 
 int main(int argc, char **argv)

@@ -75,9 +75,12 @@ static void cases_hold(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct report_rank ranks[RANKS] = {0};
         for (int r = 0; r < RANKS; r++)
-            ranks[r] = (struct report_rank){100 + r, "0-1", cases[i].text[r],
-                                            cases[i].text[r] ? strlen(cases[i].text[r]) : 0};
-        char *text = report_format(ranks, RANKS, "here");
+            ranks[r] = (struct report_rank){.pid = 100 + r,
+                                            .host = "here",
+                                            .cpus = "0-1",
+                                            .text = cases[i].text[r],
+                                            .len = cases[i].text[r] ? strlen(cases[i].text[r]) : 0};
+        char *text = report_format(ranks, RANKS);
         assert_non_null(text);
         squeeze(text);
         size_t len = strlen(text);
@@ -92,6 +95,21 @@ static void cases_hold(void **state)
     }
 }
 
+static void several_hosts_have_a_column(void **state)
+{
+    (void)state;
+    struct report_rank ranks[RANKS];
+    for (int r = 0; r < RANKS; r++)
+        ranks[r] =
+            (struct report_rank){.pid = 100 + r, .host = r < 3 ? "here" : "there", .cpus = "0-1"};
+    char *text = report_format(ranks, RANKS);
+    assert_non_null(text);
+    squeeze(text);
+    assert_non_null(strstr(text, "Report: 4 ranks\n\n rank pid host processors\n"));
+    assert_non_null(strstr(text, "\n 2 102 here 0-1\n 3 103 there 0-1\n"));
+    free(text);
+}
+
 static void random_bytes_are_harmless(void **state)
 {
     (void)state;
@@ -102,9 +120,10 @@ static void random_bytes_are_harmless(void **state)
         for (int r = 0; r < RANKS; r++) {
             for (size_t j = 0; j < sizeof(noise[r]); j++)
                 noise[r][j] = (char)(rand() % 3 ? "0123\t\t\n;"[rand() % 8] : rand() % 256);
-            ranks[r] = (struct report_rank){1, "", noise[r], sizeof(noise[r])};
+            ranks[r] = (struct report_rank){
+                .pid = 1, .host = "here", .cpus = "", .text = noise[r], .len = sizeof(noise[r])};
         }
-        char *text = report_format(ranks, RANKS, "here");
+        char *text = report_format(ranks, RANKS);
         assert_non_null(text);
         for (const char *c = text; *c; c++)
             assert_true(*c == '\n' || (*c >= ' ' && *c < 127));
@@ -116,6 +135,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cases_hold),
+        cmocka_unit_test(several_hosts_have_a_column),
         cmocka_unit_test(random_bytes_are_harmless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

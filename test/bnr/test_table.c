@@ -22,7 +22,17 @@ static struct table table;
 static int create(void **state)
 {
     static const int apps[] = {0, 0, 1, 1};
-    const struct table_spec spec = {4, 2, 3, apps, 0};
+    const struct table_spec spec = {
+        .world_size = 4, .app_count = 2, .cpus = 3, .apps = apps, .universe_size = 0};
+    return table_create(&table, &spec);
+}
+
+/* Seven ranks on three hosts that the machine pretends to be. */
+static int create_pretended(void **state)
+{
+    static const int apps[7];
+    const struct table_spec spec = {
+        .world_size = 7, .app_count = 1, .cpus = 8, .apps = apps, .hosts = 3};
     return table_create(&table, &spec);
 }
 
@@ -40,10 +50,14 @@ static void what_is_filled_in_is_read_back(void **state)
     char why[256];
     assert_int_equal(table_attach(&t, table.head_fd, table.memory_fd, why, sizeof(why)), 0);
     assert_int_equal(t.world_size, 4);
-    assert_int_equal(t.local_size, 4);
+    assert_int_equal(t.slots, 4);
+    assert_int_equal(t.hosts, 1);
+    assert_int_equal(table_host(&t, 3)->ranks, 4);
     assert_int_equal(t.head->cpus, 3);
     assert_int_equal(t.rank[2].app, 1);
-    assert_int_equal(table_local(&t, 3), 3);
+    assert_int_equal(table_slot(&t, 3), 3);
+    assert_int_equal(table_member(&t, 0, 3), 3);
+    assert_int_equal(table_member(&t, 0, 4), -1);
     table_started(&table, 1, 77);
     assert_false(table_has_ended(&t, 1));
     table_ended(&table, 1, 9);
@@ -57,7 +71,8 @@ static void what_is_filled_in_is_read_back(void **state)
 static void the_universe_may_be_larger(void **state)
 {
     static const int apps[] = {0, 0};
-    const struct table_spec spec = {2, 1, 1, apps, 7};
+    const struct table_spec spec = {
+        .world_size = 2, .app_count = 1, .cpus = 1, .apps = apps, .universe_size = 7};
     struct table t;
     assert_int_equal(table_create(&t, &spec), 0);
     assert_int_equal(t.head->universe_size, 7);
@@ -125,10 +140,66 @@ static void damaged_counts_are_refused(void **state)
                          -EPROTO);
     }
     table.head->world_size = 4;
-    table.rank[2].local_rank = 4;
+    table.rank[2].slot = 4;
     assert_int_equal(table_attach(&t, table.head_fd, table.memory_fd, why, sizeof(why)), 0);
-    assert_int_equal(table_local(&t, 2), -1);
+    assert_int_equal(table_slot(&t, 2), -1);
     table_detach(&t);
+    const uint32_t hosts[] = {0, 5, 0xffffffffu};
+    for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
+        table.head->hosts = hosts[i];
+        assert_int_equal(table_attach(&t, table.head_fd, table.memory_fd, why, sizeof(why)),
+                         -EPROTO);
+    }
+    table.head->hosts = 1;
+    memset(table.host[0].name, 'x', sizeof(table.host[0].name));
+    assert_int_equal(table_attach(&t, table.head_fd, table.memory_fd, why, sizeof(why)), -EPROTO);
+    table.host[0].name[0] = 0;
+    table.members[3] = 4;
+    assert_int_equal(table_attach(&t, table.head_fd, table.memory_fd, why, sizeof(why)), 0);
+    assert_int_equal(table_member(&t, 0, 3), -1);
+    table_detach(&t);
+}
+
+static void pretended_hosts_get_blocks_of_ranks(void **state)
+{
+    static const struct {
+        int host, local_rank;
+    } expected[] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 0}, {2, 1}, {2, 2}};
+    struct table t;
+    char why[256];
+    assert_int_equal(table_attach(&t, table.head_fd, table.memory_fd, why, sizeof(why)), 0);
+    assert_int_equal(t.hosts, 3);
+    for (int r = 0; r < 7; r++) {
+        assert_int_equal(table_node(&t, r), expected[r].host);
+        assert_int_equal(t.rank[r].local_rank, expected[r].local_rank);
+        assert_int_equal(table_member(&t, expected[r].host, expected[r].local_rank), r);
+        assert_int_equal(table_slot(&t, r), r);
+    }
+    assert_int_equal(table_member(&t, 0, 2), -1);
+    assert_int_equal(table_member(&t, 3, 0), -1);
+    assert_int_equal(table_host(&t, 6)->ranks, 3);
+    assert_int_equal(table_host(&t, 6)->cpus, 3);
+    assert_string_not_equal(table_host(&t, 0)->id, table_host(&t, 2)->id);
+    assert_string_not_equal(table_host(&t, 2)->name, table_host(&t, 6)->name);
+    table_detach(&t);
+}
+
+/* Each rank has a processor, and a host has no fewer than one rank. */
+static void there_are_no_more_hosts_than_ranks(void **state)
+{
+    static const int apps[2];
+    const struct table_spec spec = {
+        .world_size = 2, .app_count = 1, .cpus = 1, .apps = apps, .hosts = 5};
+    struct table t;
+    assert_int_equal(table_create(&t, &spec), 0);
+    assert_int_equal(t.hosts, 2);
+    for (int h = 0; h < 2; h++) {
+        assert_int_equal(t.host[h].ranks, 1);
+        assert_int_equal(t.host[h].cpus, 1);
+    }
+    table_detach(&t);
+    close(t.head_fd);
+    close(t.memory_fd);
 }
 
 static void regions_do_not_touch(void **state)
@@ -189,6 +260,18 @@ static void a_fence_breaks_by_the_dead_and_the_finalized(void **state)
     assert_int_equal(fence_check(&f[0]), FENCE_BROKEN);
 }
 
+/* One whose words lie nowhere here has not come, as far as anybody can see. */
+static void a_fence_is_not_over_for_ranks_out_of_sight(void **state)
+{
+    struct fence f[3];
+    for (int r = 0; r < 3; r++) {
+        fence_init(&f[r], &table, r);
+        fence_enter(&f[r]);
+    }
+    table.rank[3].slot = 4;
+    assert_int_equal(fence_check(&f[0]), FENCE_BROKEN);
+}
+
 /* A rank that died between its own count and the sum does not keep the others. */
 static void the_members_counts_are_the_truth(void **state)
 {
@@ -235,10 +318,15 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_rank_can_change_a_size, create, destroy),
         cmocka_unit_test_setup_teardown(strangers_are_refused_with_a_reason, create, destroy),
         cmocka_unit_test_setup_teardown(damaged_counts_are_refused, create, destroy),
+        cmocka_unit_test_setup_teardown(pretended_hosts_get_blocks_of_ranks, create_pretended,
+                                        destroy),
+        cmocka_unit_test(there_are_no_more_hosts_than_ranks),
         cmocka_unit_test_setup_teardown(regions_do_not_touch, create, destroy),
         cmocka_unit_test_setup_teardown(an_abort_message_is_harmless_text, create, destroy),
         cmocka_unit_test_setup_teardown(a_fence_waits_for_the_last, create, destroy),
         cmocka_unit_test_setup_teardown(a_fence_breaks_by_the_dead_and_the_finalized, create,
+                                        destroy),
+        cmocka_unit_test_setup_teardown(a_fence_is_not_over_for_ranks_out_of_sight, create,
                                         destroy),
         cmocka_unit_test_setup_teardown(the_members_counts_are_the_truth, create, destroy),
         cmocka_unit_test_setup_teardown(sleepers_are_woken, create, destroy),

@@ -261,9 +261,17 @@ static int on_reserve(void *device, size_t size, size_t align)
     return (int)offset;
 }
 
-static int on_memory(void *device, uint32_t rank, int *fd, uint64_t *offset, uint64_t *size)
+static int64_t on_neighbor(void *device, int local_rank)
+{
+    (void)device;
+    return local_rank;
+}
+
+static int on_memory(void *device, const struct chan_gid *gid, uint32_t rank, int *fd,
+                     uint64_t *offset, uint64_t *size)
 {
     struct fake *fake = device;
+    FAKE_CHECK(fake, !memcmp(gid, &fake->world->gid, sizeof(*gid)), "memory() of another group");
     FAKE_CHECK(fake, rank < FAKE_PROCS, "memory() of rank %u", rank);
     *fd = fake->world->memory_fd;
     *offset = (uint64_t)rank * FAKE_MEMORY;
@@ -281,9 +289,11 @@ static void env_init(struct fake *fake, bool right_secret)
                                   .gid = fake->world->gid,
                                   .rank = (uint32_t)fake->rank,
                                   .host_id = "conform",
+                                  .local_rank = fake->rank,
                                   .local_ranks = fake->procs,
                                   .cpus = 2,
                                   .reserve = on_reserve,
+                                  .neighbor = on_neighbor,
                                   .memory = on_memory};
     memset(fake->env.secret, right_secret ? 0x5a : 0xa5, sizeof(fake->env.secret));
 }

@@ -99,7 +99,13 @@ static void on_lost(struct chan_link *link, int rc)
     fail("lost");
 }
 
-static int on_memory(void *device, uint32_t rank, int *fd, uint64_t *offset, uint64_t *size)
+static int64_t on_neighbor(void *device, int local_rank)
+{
+    return local_rank;
+}
+
+static int on_memory(void *device, const struct chan_gid *gid, uint32_t rank, int *fd,
+                     uint64_t *offset, uint64_t *size)
 {
     *fd = ((struct side *)device)->memory_fd;
     *offset = (uint64_t)rank * MEMORY;
@@ -138,8 +144,10 @@ static void side_start(struct side *side)
                                   .sink = &side->sink,
                                   .rank = (uint32_t)side->rank,
                                   .host_id = "bench",
+                                  .local_rank = side->rank,
                                   .local_ranks = 2,
                                   .cpus = 2,
+                                  .neighbor = on_neighbor,
                                   .memory = on_memory};
     side->out = aligned_alloc(4096, LARGEST);
     side->in = aligned_alloc(4096, LARGEST);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "channels/shm/shm.h"
@@ -42,6 +43,17 @@ static struct rank ranks[RANKS];
 static char cards[RANKS][CHAN_CARD_MAX];
 static int wrong, failures, cases;
 
+/* The rank in the group of the process with this index on the host, where others are, too. */
+static uint32_t number_of(int index)
+{
+    return 1000 - 7 * (uint32_t)index;
+}
+
+static int index_of(uint32_t number)
+{
+    return (int)(1000 - number) / 7;
+}
+
 static void claim(int truth, const char *what)
 {
     cases++;
@@ -62,7 +74,7 @@ static void on_arrived(struct chan_peer *base, const struct chan_head *head, con
 static enum chan_answer on_asked(void *device, const struct chan_ops *ops,
                                  const struct chan_gid *gid, uint32_t from, struct chan_peer **peer)
 {
-    *peer = &((struct rank *)device)->peer[from].base;
+    *peer = &((struct rank *)device)->peer[index_of(from)].base;
     return CHAN_ACCEPT;
 }
 
@@ -108,15 +120,23 @@ static const struct chan_sink sink = {.arrived = on_arrived,
                                       .returned = on_returned,
                                       .lost = on_lost};
 
-static int on_memory(void *device, uint32_t of, int *fd, uint64_t *offset, uint64_t *size)
+static int64_t on_neighbor(void *device, int local_rank)
+{
+    (void)device;
+    return number_of(local_rank);
+}
+
+static int on_memory(void *device, const struct chan_gid *gid, uint32_t of, int *fd,
+                     uint64_t *offset, uint64_t *size)
 {
     struct rank *rank = device;
+    wrong += memcmp(gid, &rank->env.gid, sizeof(*gid)) != 0;
     if (rank->blind) {
         rank->blind--;
         return -ENOMEM;
     }
     *fd = rank->fd;
-    *offset = (uint64_t)of * MEMORY;
+    *offset = (uint64_t)index_of(of) * MEMORY;
     *size = MEMORY;
     return 0;
 }
@@ -134,13 +154,15 @@ static void start(int count)
         rank->env = (struct chan_env){.size = sizeof(rank->env),
                                       .device = rank,
                                       .sink = &sink,
-                                      .rank = (uint32_t)r,
+                                      .rank = number_of(r),
                                       .host_id = "h",
+                                      .local_rank = r,
                                       .local_ranks = count,
                                       .cpus = 1,
+                                      .neighbor = on_neighbor,
                                       .memory = on_memory};
         for (int p = 0; p < count; p++)
-            rank->peer[p] = (struct peer){.base = {.rank = (uint32_t)p}, .of = rank};
+            rank->peer[p] = (struct peer){.base = {.rank = number_of(p)}, .of = rank};
         if (chan_shm.open(&rank->chan, &rank->env, why, sizeof(why)) ||
             chan_shm.card(rank->chan, cards[r]))
             exit(1);
@@ -330,15 +352,15 @@ static void test_ended(void)
 static void test_cards(void)
 {
     static const char *const bad[] = {"",         "index=",   "index=2",
-                                      "index=0",  "index=-1", "index=99999999999999999999",
-                                      "index=1x", "rank=1"};
+                                      "index=3",  "index=0",  "index=-1",
+                                      "index=1x", "rank=1",   "index=99999999999999999999"};
     struct chan_link *link;
     int rc = 0;
-    start(2);
+    start(3);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         rc += chan_shm.link(ranks[0].chan, &ranks[0].peer[1].base, bad[i], &link) < 0;
-    claim(rc == (int)(sizeof(bad) / sizeof(bad[0])), "cards without a peer's index make no link");
-    stop(2);
+    claim(rc == (int)(sizeof(bad) / sizeof(bad[0])), "cards without the peer's index make no link");
+    stop(3);
 }
 
 static void test_layout(void)

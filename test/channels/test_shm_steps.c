@@ -87,9 +87,16 @@ static void on_lost(struct chan_link *link, int rc)
     link->ops->unlink(link);
 }
 
-static int get_memory(void *device, uint32_t rank, int *fd, uint64_t *offset, uint64_t *size)
+static int64_t get_neighbor(void *device, int local_rank)
 {
     (void)device;
+    return local_rank;
+}
+
+static int get_memory(void *device, const struct chan_gid *gid, uint32_t rank, int *fd,
+                      uint64_t *offset, uint64_t *size)
+{
+    (void)device, (void)gid;
     *fd = memory_fd;
     *offset = (uint64_t)rank * MEMORY;
     *size = MEMORY;
@@ -122,8 +129,10 @@ static void begin(void)
                                    .rank = rank,
                                    .host_id = "host",
                                    .ranks = 2,
+                                   .local_rank = (int)rank,
                                    .local_ranks = 2,
                                    .cpus = 2,
+                                   .neighbor = get_neighbor,
                                    .memory = get_memory};
         if (chan_shm.open(&p->chan, &p->env, why, sizeof(why))) {
             printf("Bail out! %s\n", why);

@@ -74,8 +74,30 @@ int BNR_Get_gid(BNR_Group g, BNR_Gid *id)
     return g ? BNR_SUCCESS : BNR_ERR_ARG;
 }
 
-int BNR_Get_host(BNR_Host *host)
+int BNR_Find_group(const BNR_Gid *id, BNR_Group *group)
 {
+    if (memcmp(id, &gid, sizeof(gid)))
+        return BNR_ERR_NOT_FOUND;
+    return BNR_Get_group(group);
+}
+
+int BNR_Get_locality(BNR_Group g, int rank, int *node, int *local_rank, int *local_size)
+{
+    (void)local_size;
+    *node = 0;
+    *local_rank = rank;
+    return g ? BNR_SUCCESS : BNR_ERR_ARG;
+}
+
+int BNR_Get_member(BNR_Group g, int node, int local_rank, int *rank)
+{
+    *rank = local_rank;
+    return g && !node && local_rank >= 0 && local_rank < BENEATH_RANKS ? BNR_SUCCESS : BNR_ERR_ARG;
+}
+
+int BNR_Get_host(BNR_Group g, int rank, BNR_Host *host)
+{
+    (void)g, (void)rank;
     *host = (BNR_Host){.id = "host", .name = "host", .cpus = BENEATH_RANKS, .ranks = BENEATH_RANKS};
     return BNR_SUCCESS;
 }

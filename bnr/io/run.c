@@ -573,6 +573,7 @@ static int create_table(struct run *run)
         .cpus = os_cpus_usable(),
         .apps = apps,
         .universe_size = o->universe_size,
+        .hosts = o->pretend_hosts,
     };
     int rc = table_create(&run->table, &spec);
     free(apps);

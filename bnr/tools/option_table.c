@@ -49,6 +49,9 @@ const struct option_row option_table[] = {
      "Change a setting of the library; --help=settings lists them."},
     {"usize", "N|SYSTEM", OPTION_JOB, OPTION_UNIVERSE,
      "Set MPI_UNIVERSE_SIZE to N, or to the number of processors; else it is the job's size."},
+    {"pretend-hosts", "N", OPTION_JOB, OPTION_PRETEND,
+     "Pretend that this host is N hosts, which share no memory: each gets a block of consecutive "
+     "ranks, and there are no more of them than ranks. For tests."},
     {"disable-auto-cleanup enable-recovery continuous", NULL, OPTION_JOB, OPTION_GO_ON,
      "Let the others go on when a rank fails; MPI_Abort, also by a fatal error, still ends all."},
 

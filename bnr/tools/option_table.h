@@ -31,6 +31,7 @@ enum option_action {
     OPTION_TIMEOUT,
     OPTION_SET,
     OPTION_UNIVERSE,
+    OPTION_PRETEND,
     OPTION_GO_ON,
     OPTION_REPORT,
     OPTION_VERBOSE,

@@ -519,6 +519,7 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_MEMORY: return set_memory(r, option, value);
     case OPTION_GO_ON: o->goes_on = true; return 0;
     case OPTION_UNIVERSE: return parse_universe(r, option, value);
+    case OPTION_PRETEND: return parse_int(r, option, value, 1, &o->pretend_hosts);
     case OPTION_MERGE: o->merge = true; return 0;
     case OPTION_OUT_FOLDER: return set_folder(r, option, value, strlen(value));
     case OPTION_OUT_FILE: return set_file(r, option, 0, strdup(value));

@@ -77,6 +77,7 @@ struct options {
     struct option_env env; /* for every program, before its own */
     struct outfile files;
     int universe_size; /* at least nranks; 0: not given */
+    int pretend_hosts; /* 0: not given */
     char **settings;   /* "VIREO_NAME=VALUE" of --set and --report; NULL-terminated */
 };
 

@@ -16,6 +16,17 @@ same "every rank knows its place, its program and one group id" "$(
 3/5 native 1
 4/5 native 1
 1"
+for hosts in 1 2 3 7; do
+    same "7 ranks are on $hosts hosts that are pretended" \
+        "$(run --pretend-hosts $hosts -n 7 "$probe" init hosts=$hosts cards late fences=20 finalize \
+            2>&1; echo $?)" 0
+done
+same "there are no more of them than ranks" \
+    "$(run --pretend-hosts 9 -n 2 "$probe" init hosts=2 finalize 2>&1; echo $?)" 0
+holds "a rank that fails is on its own host" \
+    "$(run --pretend-hosts 2 -n 2 sh -c 'exit $BNR_RANK' 2>&1)" "rank 1 on $(uname -n).pretend1 ("
+holds "0 hosts are refused" "$(run --pretend-hosts 0 true 2>&1)" "takes a number from 1"
+
 holds "alone, a process is a group of one" \
     "$("$probe" init cards fences=3 facts finalize 2>&1)" "0/1 singleton app -1"
 

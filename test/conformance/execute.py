@@ -28,15 +28,15 @@ def become_reaper():
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def run(test, binary, prefix, seconds):
-    """Run test; return (reason it failed or None, seconds taken)."""
+def run(test, binary, prefix, seconds, launcher_args=()):
+    """Run test, with launcher_args too; return (reason it failed or None, seconds taken)."""
     if test.mpiexec_args and not takes(prefix, tuple(test.mpiexec_args)):
         return f"mpiexec does not take {' '.join(test.mpiexec_args)}", 0.0
     limit = test.limit(seconds)
     # Both launchers' families read this as their own limit on the job.
     environment = {**os.environ, **test.env, "MPIEXEC_TIMEOUT": str(max(1, round(limit)))}
-    command = [os.path.join(prefix, "bin", "mpiexec"), "-n", str(test.ranks), *test.mpiexec_args,
-               "./" + os.path.basename(binary), *test.args]
+    command = [os.path.join(prefix, "bin", "mpiexec"), *launcher_args, "-n", str(test.ranks),
+               *test.mpiexec_args, "./" + os.path.basename(binary), *test.args]
     begin = time.monotonic()
     with tempfile.TemporaryFile() as output:
         try:

@@ -8,7 +8,7 @@
 
 #include "check.h"
 
-static int me, world_size;
+static int me, world_size, host_rank, host_size, is_here[64];
 
 static MPI_Info with(const char *key, const char *value)
 {
@@ -56,15 +56,31 @@ static int bind_to(int n)
     return cpu;
 }
 
-/* How many ranks have the same number. */
+/* How many ranks of this host have the same number. */
 static int count_same(int number)
 {
     int all[64], same = 0;
     CHECK(world_size <= 64);
     OK(MPI_Allgather(&number, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD));
     for (int i = 0; i < world_size; i++)
-        same += all[i] == number;
+        same += all[i] == number && is_here[i];
     return same;
+}
+
+/* Ranks whose host has the same name. */
+static void look_around(void)
+{
+    static char name[64][MPI_MAX_PROCESSOR_NAME];
+    int len;
+    CHECK(world_size <= 64);
+    OK(MPI_Get_processor_name(name[me], &len));
+    OK(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, name, MPI_MAX_PROCESSOR_NAME, MPI_CHAR,
+                     MPI_COMM_WORLD));
+    for (int i = 0; i < world_size; i++) {
+        is_here[i] = !strcmp(name[i], name[me]);
+        host_size += is_here[i];
+        host_rank += is_here[i] && i < me;
+    }
 }
 
 /* Whether the host has this kind, and this process is in one of it. */
@@ -143,7 +159,7 @@ static void by_name(void)
     for (int i = 0; i < 2; i++) {
         int type = guided_types[i];
         const char *key = "mpi_hw_resource_type";
-        check_size_and_free(guided(type, key, "mpi_shared_memory"), world_size);
+        check_size_and_free(guided(type, key, "mpi_shared_memory"), host_size);
         check_size_and_free(guided(type, key, "nobody://knows"), 0);
         check_size_and_free(guided(type, "some_key", "hwloc://PU"), 0);
         OK(MPI_Comm_split_type(MPI_COMM_WORLD, type, 0, MPI_INFO_NULL, &comm));
@@ -175,13 +191,14 @@ int main(int argc, char **argv)
     OK(MPI_Init(&argc, &argv));
     me = check_rank(MPI_COMM_WORLD);
     world_size = check_size(MPI_COMM_WORLD);
+    look_around();
     OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, -me, MPI_INFO_NULL, &comm));
-    CHECK(check_rank(comm) == world_size - 1 - me);
-    check_size_and_free(comm, world_size);
+    CHECK(check_rank(comm) == host_size - 1 - host_rank);
+    check_size_and_free(comm, host_size);
     /* Who stays out does so whatever the others want. */
     OK(MPI_Comm_split_type(MPI_COMM_WORLD, me ? MPI_COMM_TYPE_SHARED : MPI_UNDEFINED, 0,
                            MPI_INFO_NULL, &comm));
-    check_size_and_free(comm, me ? world_size - 1 : 0);
+    check_size_and_free(comm, me ? host_size - is_here[0] : 0);
     OK(MPI_Comm_split_type(MPI_COMM_WORLD, me ? MPI_COMM_TYPE_HW_UNGUIDED : MPI_UNDEFINED, 0,
                            MPI_INFO_NULL, &comm));
     if (comm != MPI_COMM_NULL)

@@ -122,7 +122,7 @@ enum chan_answer {
     CHAN_REFUSE_CROSSING = 1, /* our own attempt survives: wait for it */
     CHAN_REFUSE_UNKNOWN = 2,  /* no such group here */
     CHAN_REFUSE_CLOSED = 3,   /* we are finalizing: no other channel is worth a try */
-    CHAN_REFUSE_UNABLE = 4,   /* the channel's own: it cannot answer this peer */
+    CHAN_REFUSE_UNABLE = 4,   /* the channel's own: the peer can never answer over it */
     CHAN_REFUSE_FAILED = 5,   /* the connection to this peer has failed here, for good */
     CHAN_ANSWERS
 };
@@ -152,8 +152,8 @@ struct chan_sink {
                               struct chan_peer **peer);
     /* The link is up; its peer's identity is proven. */
     void (*opened)(struct chan_link *link);
-    /* The peer could not be reached, or said no (answer > 0, else 0); why is
-     * a sentence for people. */
+    /* The peer said no, or is certain not to come over this channel (answer > 0); or it could not
+     * be reached, and may yet reach us (0). why is a sentence for people. */
     void (*refused)(struct chan_link *link, enum chan_answer answer, const char *why);
     /* Right before refused(): a packet that send() has taken, and that the peer will
      * not look at. Each of them is given back, the newest first; data as in arrived(). */

@@ -8,7 +8,7 @@
  * A connection can often be made in one direction only. So the lower of two that
  * cross, which is refused, dials again until it is let in or the other's connection
  * comes; and a process whose every attempt has failed lets the peer in for as long as
- * the connect timeout before it gives up.
+ * the connect timeout before it gives up, unless each of them was answered by a no.
  *
  * Nothing else here has a deadline: a peer that computes answers when it comes back to
  * MPI, and the end of its process is an event.
@@ -106,7 +106,7 @@ static void fail_unreachable(struct vc *vc)
     vc_fail(vc, MPID_UNREACHABLE, vc->refusals ? vc->refusals : "there is no channel");
 }
 
-/* Whether a channel has been tried that may do in the other direction. */
+/* Whether a channel has been tried, without an answer, that may do in the other direction. */
 static bool may_be_asked(const struct vc *vc)
 {
     for (int i = 0; i < vc->tried; i++)
@@ -220,11 +220,18 @@ static void wait_over(struct vc *vc)
         fail_unreachable(vc);
 }
 
+/* Whether no candidate is left, and the peer itself may yet call. */
+static bool awaits_call(const struct vc *vc)
+{
+    return !vc->bound && vc->wait_ns && vc->tried == vc->choice.count;
+}
+
 static void poll_vc(struct vc *vc, void *moved)
 {
     if (vc->state == VC_BINDING)
         *(bool *)moved |= bind_vc(vc);
-    else if (vc->state == VC_CONNECTING && is_gone(vc)) /* before it could answer */
+    else if (vc->state == VC_CONNECTING &&
+             (is_gone(vc) || (awaits_call(vc) && has_finished(vc)))) /* before it could answer */
         fail_finished(vc);
     else if (vc->state == VC_CONNECTING && !vc->bound && vc->wait_ns &&
              os_now_ns() >= vc->wait_ns)
@@ -326,6 +333,8 @@ void connect_refused(struct chan_link *link, enum chan_answer answer, const char
         vc_fail(vc, MPID_LOST, "it has lost its connection to this process");
         return;
     }
+    if (answer != CHAN_ACCEPT) /* nor does the peer come over this channel */
+        vc->choice.verdict[vc->choice.candidate[vc->tried]].fit = CHAN_NO;
     pass_over(vc, why);
     try_next(vc);
 }

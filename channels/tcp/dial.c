@@ -46,7 +46,9 @@ struct dial {
     struct attempt *attempts;
     struct addr_list list;
     int tried; /* of list, in this round */
+    int denied; /* of those tried: the host says that nobody listens */
     int round;
+    bool same_host; /* as the peer */
     bool hung_up; /* someone was there and hung up: it may have been busy */
     int error;    /* of the last attempt that failed */
     uint64_t next_ns, deadline_ns, look_ns;
@@ -102,6 +104,12 @@ static int attempt_start(struct dial *dial)
     return 0;
 }
 
+static void note_failure(struct dial *dial, int error)
+{
+    dial->error = error;
+    dial->denied += error == ECONNREFUSED;
+}
+
 /* Try addresses until one is under way. Returns whether one is. */
 static bool start_next(struct dial *dial)
 {
@@ -109,7 +117,7 @@ static bool start_next(struct dial *dial)
         int rc = attempt_start(dial);
         if (!rc)
             return true;
-        dial->error = -rc;
+        note_failure(dial, -rc);
     }
     return dial->attempts;
 }
@@ -133,7 +141,8 @@ static uint64_t due(const struct dial *dial)
     return next_ns < end_ns ? next_ns : end_ns;
 }
 
-int dial_start(struct tcp *tcp, struct tcp_link *link, const struct addr_list *addresses)
+int dial_start(struct tcp *tcp, struct tcp_link *link, const struct addr_list *addresses,
+               bool same_host)
 {
     struct dial *dial = calloc(1, sizeof(*dial));
     if (!dial)
@@ -141,6 +150,7 @@ int dial_start(struct tcp *tcp, struct tcp_link *link, const struct addr_list *a
     dial->tcp = tcp;
     dial->link = link;
     dial->list = *addresses;
+    dial->same_host = same_host;
     dial->deadline_ns =
         os_now_ns() + (uint64_t)os_setting(OS_SETTING_CONNECT_TIMEOUT_MS) * 1000000u;
     dial->next = tcp->dials;
@@ -171,8 +181,16 @@ void dial_forked(struct tcp *tcp)
             tcp_close_copy(&attempt->sock);
 }
 
+/* A port that nobody listens at any more was the peer's all the same, if it is on this host: it
+ * has ended, or closed its descriptors. From another host a firewall may have said so. */
+static bool is_certain(const struct dial *dial)
+{
+    return dial->same_host && dial->list.count && dial->denied == dial->list.count;
+}
+
 static int give_up(struct dial *dial, const char *what)
 {
+    enum chan_answer answer = is_certain(dial) ? CHAN_REFUSE_UNABLE : CHAN_ACCEPT;
     struct tcp_link *link = dial->link;
     char why[160], address[ADDR_TEXT_LEN] = "";
     if (dial->list.count)
@@ -182,7 +200,7 @@ static int give_up(struct dial *dial, const char *what)
              dial->list.count > 1 ? " and its other addresses" : "",
              dial->error ? strerror(dial->error) : "no answer");
     dial_stop(dial);
-    return link_refuse(link, CHAN_ACCEPT, why);
+    return link_refuse(link, answer, why);
 }
 
 /* No attempt is left: go around again, or tell the device. */
@@ -191,7 +209,7 @@ static int round_over(struct dial *dial)
     if (!dial->hung_up || ++dial->round >= ROUNDS)
         return give_up(dial, dial->hung_up ? "whoever listens hangs up" : "nobody answers");
     dial->hung_up = false;
-    dial->tried = 0;
+    dial->tried = dial->denied = 0;
     dial->next_ns = os_now_ns() + (pause_ns << dial->round);
     tcp_want_tick(dial->tcp, due(dial));
     return 0;
@@ -200,7 +218,7 @@ static int round_over(struct dial *dial)
 static int attempt_failed(struct attempt *attempt, int error)
 {
     struct dial *dial = attempt->dial;
-    dial->error = error;
+    note_failure(dial, error);
     dial->hung_up |= attempt->phase != ATTEMPT_CONNECTING && error != EPROTO;
     attempt_end(attempt);
     if (!start_next(dial))

@@ -13,8 +13,9 @@
 
 struct tcp_link;
 
-/* Begin for link. Returns 0 or -errno. */
-int dial_start(struct tcp *tcp, struct tcp_link *link, const struct addr_list *addresses);
+/* Begin for link; same_host: the peer is on ours. Returns 0 or -errno. */
+int dial_start(struct tcp *tcp, struct tcp_link *link, const struct addr_list *addresses,
+               bool same_host);
 /* Forget about it: the link has got its connection another way, or ends. */
 void dial_stop(struct dial *dial);
 /* In a forked child: close the descriptors of all. */

@@ -310,7 +310,7 @@ static int tcp_link(struct chan *chan, struct chan_peer *peer, const char *their
     made = link_create(tcp, peer);
     if (!made)
         return -ENOMEM;
-    rc = dial_start(tcp, made, &list);
+    rc = dial_start(tcp, made, &list, same_host);
     if (rc) {
         link_destroy(made);
         return rc;

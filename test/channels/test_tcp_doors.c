@@ -301,6 +301,42 @@ static void case_no_memory(struct fake *fake)
     exchange(fake);
 }
 
+/* Dial a port that nobody listens at. Returns what the device is told. */
+static int dial_closed(struct fake *fake, const char *host)
+{
+    char *card = fake->world->card[1], port[16];
+    struct sockaddr_in at;
+    socklen_t len = sizeof(at);
+    struct fake_peer *peer = &fake->peer[1];
+    int refused = peer->refused, door = listen_at(fake, "127.0.0.1", 0);
+    FAKE_CHECK(fake, !getsockname(door, (struct sockaddr *)&at, &len), "getsockname");
+    close(door);
+    snprintf(port, sizeof(port), "%d", ntohs(at.sin_port));
+    card[0] = 0;
+    int rc = os_params_add(card, CHAN_CARD_MAX, "n", "1") ||
+             os_params_add(card, CHAN_CARD_MAX, "p", port) ||
+             os_params_add(card, CHAN_CARD_MAX, "host", host) ||
+             os_params_add(card, CHAN_CARD_MAX, "a", "127.0.0.1") ||
+             os_params_add(card, CHAN_CARD_MAX, "a", "127.0.0.2");
+    FAKE_CHECK(fake, !rc, "no room in the card");
+    fake_link(fake, 1);
+    fake_until(fake, &peer->refused, refused + 1, SOON_MS, "refused()");
+    return (int)peer->answer;
+}
+
+static void case_closed(struct fake *fake)
+{
+    if (fake->rank == 0) {
+        char host[256];
+        FAKE_CHECK(fake, !os_params_get(fake->world->card[1], "host", 0, host, sizeof(host)),
+                   "no host");
+        int here = dial_closed(fake, host), elsewhere = dial_closed(fake, "elsewhere");
+        FAKE_CHECK(fake, here == CHAN_REFUSE_UNABLE && elsewhere == CHAN_ACCEPT,
+                   "answered with %d on this host, %d on another", here, elsewhere);
+    }
+    fake_barrier(fake);
+}
+
 static const char *without_v6(void)
 {
     struct sockaddr_in6 at = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
@@ -327,6 +363,7 @@ static const struct fake_case cases[] = {
     {"a HELLO that is said again and again takes few descriptors", case_replay, NULL, NULL, NULL},
     {"a HELLO that was overheard opens nothing", case_overheard, NULL, NULL, NULL},
     {"who has no memory for a link says so by hanging up", case_no_memory, NULL, NULL, sanitized},
+    {"a closed port of this host is certain, of another is not", case_closed, NULL, NULL, NULL},
     {"an IPv6 address alone will do", case_v6, NULL, NULL, without_v6},
 };
 

@@ -118,6 +118,37 @@ static void test_refused_for_good(void **state)
     assert_int_equal(beneath_ask(HIGH), CHAN_REFUSE_FAILED);
 }
 
+static void refuse_both(enum chan_answer first, enum chan_answer second, enum vc_state after)
+{
+    struct mpid_request request;
+    beneath.second_fit = CHAN_MAYBE;
+    assert_int_equal(send_word(HIGH, 0, &request), MPID_STARTED);
+    beneath_refuse(HIGH, first);
+    assert_int_equal(beneath.links, 2);
+    beneath_refuse(HIGH, second);
+    assert_state(HIGH, after);
+    if (after != VC_FAILED) {
+        beneath.has_finished[HIGH] = true;
+        turn_until(INT_MAX, HIGH, VC_FAILED); /* or the test waits for the connect timeout */
+    }
+    assert_true(mpid_is_complete(&request));
+    assert_int_equal(request.error, after == VC_FAILED ? MPID_UNREACHABLE : MPID_LOST);
+}
+
+/* A peer that has said no to all does not come itself, and is not waited for. */
+static void test_refused_by_a_no(void **state)
+{
+    (void)state;
+    refuse_both(CHAN_REFUSE_UNABLE, CHAN_REFUSE_UNKNOWN, VC_FAILED);
+}
+
+/* Without an answer to one of the two it may, until it finalizes. */
+static void test_refused_by_one(void **state)
+{
+    (void)state;
+    refuse_both(CHAN_ACCEPT, CHAN_REFUSE_UNABLE, VC_CONNECTING);
+}
+
 /* The peer has dialed, too, and let ours go; then its own comes. */
 static void test_crossing_refused(void **state)
 {
@@ -186,7 +217,8 @@ int main(void)
         DEVICE_TEST(test_refused_and_asked), DEVICE_TEST(test_no_link_and_asked),
         DEVICE_TEST(test_refused_for_good),  DEVICE_TEST(test_crossing_refused),
         DEVICE_TEST(test_crossing_in_vain),  DEVICE_TEST(test_failed_there),
-        DEVICE_TEST(test_failed_here),
+        DEVICE_TEST(test_failed_here),       DEVICE_TEST(test_refused_by_a_no),
+        DEVICE_TEST(test_refused_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

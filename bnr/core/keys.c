@@ -30,12 +30,19 @@ struct keys_entry {
     uint8_t id[];
 };
 
-/* A get: of a process here (from is this node, number its cookie), or of another node. */
+/* Which get: id is the request of this node, or that of the node that asks. */
+struct keys_wait_key {
+    uint64_t id;
+    uint32_t from, unused;
+};
+
+/* A get: of a process here (from is this node), or of another node. */
 struct keys_wait {
-    struct keys_wait *prev, *next;
-    uint32_t from, home; /* home: the node that answers */
-    uint64_t number;
-    uint64_t request; /* as this node asks the home */
+    UT_hash_handle hh; /* in the order of coming */
+    struct keys_wait_key key;
+    uint32_t home;   /* the node that answers */
+    uint64_t cookie; /* of a process here */
+    bool is_asking;
     int64_t sent_ns, retry_ns;
     unsigned flags;
     uint32_t id_len;
@@ -107,27 +114,31 @@ static void ask(const struct keys *k, const struct keys_wait *wait, struct effec
                                .to = wait->home,
                                .tag = id.owner,
                                .group = id.group,
-                               .number = wait->request,
+                               .number = wait->key.id,
                                .flags = (uint8_t)wait->flags,
                                .data = bytes_create(id.key, wait->id_len - ID_HEAD_LEN)};
     effects_add(effects, EFFECT_SEND, wait->home, &get);
     bytes_unref(get.data);
 }
 
+static void forget(struct keys *k, struct keys_wait *wait)
+{
+    HASH_DEL(k->waits, wait);
+    free(wait);
+}
+
 static void answer(struct keys *k, struct keys_wait *wait, enum message_status status,
                    struct bytes *value, struct effects *effects)
 {
+    bool is_here = wait->key.from == k->tree->self;
     struct core_message message = {.kind = MESSAGE_VALUE,
                                    .origin = k->tree->self,
-                                   .to = wait->from,
-                                   .number = wait->number,
+                                   .to = wait->key.from,
+                                   .number = is_here ? wait->cookie : wait->key.id,
                                    .status = (uint8_t)status,
                                    .data = value};
-    bool is_here = wait->from == k->tree->self;
-    effects_add(effects, is_here ? EFFECT_VALUE : EFFECT_SEND, wait->from, &message);
-    DL_DELETE(k->waits, wait);
-    k->wait_count--;
-    free(wait);
+    effects_add(effects, is_here ? EFFECT_VALUE : EFFECT_SEND, wait->key.from, &message);
+    forget(k, wait);
 }
 
 static bool is_for(const struct keys_wait *wait, const void *id, uint32_t len)
@@ -139,7 +150,7 @@ static void answer_all(struct keys *k, const struct id *id, uint32_t len,
                        enum message_status status, struct bytes *value, struct effects *effects)
 {
     struct keys_wait *wait, *next;
-    DL_FOREACH_SAFE(k->waits, wait, next)
+    HASH_ITER(hh, k->waits, wait, next)
     {
         if (is_for(wait, id, len))
             answer(k, wait, status, value, effects);
@@ -149,26 +160,33 @@ static void answer_all(struct keys *k, const struct id *id, uint32_t len,
 /* Whether the same has been asked of another node, and the answer is for all who wait. */
 static bool is_asked(const struct keys *k, const struct keys_wait *of)
 {
-    struct keys_wait *wait;
-    DL_FOREACH(k->waits, wait)
-    {
-        if (wait != of && wait->request && !wait->flags && !of->flags &&
+    for (struct keys_wait *wait = k->waits; wait; wait = wait->hh.next)
+        if (wait != of && wait->is_asking && !wait->flags && !of->flags &&
             is_for(wait, of->id, of->id_len))
             return true;
-    }
     return false;
 }
 
-static struct keys_wait *add_wait(struct keys *k, const void *id, uint32_t len, uint32_t from)
+static struct keys_wait *find_wait(const struct keys *k, uint32_t from, uint64_t id)
 {
-    struct keys_wait *wait = k->wait_count < KEYS_WAIT_MAX ? calloc(1, sizeof(*wait) + len) : NULL;
+    struct keys_wait_key key = {id, from, 0};
+    struct keys_wait *wait;
+    HASH_FIND(hh, k->waits, &key, sizeof(key), wait);
+    return wait;
+}
+
+static struct keys_wait *add_wait(struct keys *k, const struct id *id, uint32_t len,
+                                  struct keys_wait_key key)
+{
+    if (HASH_COUNT(k->waits) >= KEYS_WAIT_MAX)
+        return NULL;
+    struct keys_wait *wait = calloc(1, sizeof(*wait) + len);
     if (!wait)
         return NULL;
-    wait->from = from;
+    wait->key = key;
     wait->id_len = len;
     memcpy(wait->id, id, len);
-    DL_APPEND(k->waits, wait);
-    k->wait_count++;
+    HASH_ADD(hh, k->waits, key, sizeof(key), wait);
     return wait;
 }
 
@@ -187,9 +205,9 @@ void keys_fini(struct keys *k)
     {
         drop(k, entry);
     }
-    DL_FOREACH_SAFE(k->waits, wait, after)
+    HASH_ITER(hh, k->waits, wait, after)
     {
-        free(wait);
+        forget(k, wait);
     }
     *k = (struct keys){0};
 }
@@ -224,10 +242,11 @@ int keys_get(struct keys *k, const struct keys_name *name, struct keys_home home
         return -EMSGSIZE;
     uint32_t len = make_id(&id, name);
     struct keys_entry *entry = find(k, &id, len);
-    struct keys_wait *wait = add_wait(k, &id, len, k->tree->self);
+    struct keys_wait_key key = {k->next_request++, k->tree->self, 0};
+    struct keys_wait *wait = add_wait(k, &id, len, key);
     if (!wait)
         return -ENOBUFS;
-    wait->number = cookie;
+    wait->cookie = cookie;
     wait->home = home.node;
     wait->flags = flags & KEYS_NOWAIT;
     if (entry && (!(flags & KEYS_REFRESH) || !entry->is_fetched)) {
@@ -237,7 +256,7 @@ int keys_get(struct keys *k, const struct keys_name *name, struct keys_home home
     } else if (is_here && (flags & KEYS_NOWAIT)) {
         answer(k, wait, STATUS_ABSENT, NULL, effects);
     } else if (!is_here) {
-        wait->request = k->next_request++;
+        wait->is_asking = true;
         wait->sent_ns = INT64_MIN; /* until the first tick that sees it */
         wait->retry_ns = KEYS_RETRY_NS;
         if (!is_asked(k, wait))
@@ -248,17 +267,14 @@ int keys_get(struct keys *k, const struct keys_name *name, struct keys_home home
 
 void keys_cancel(struct keys *k, uint64_t cookie)
 {
-    struct keys_wait *wait;
-    DL_FOREACH(k->waits, wait)
+    struct keys_wait *wait, *next;
+    HASH_ITER(hh, k->waits, wait, next)
     {
-        if (wait->from == k->tree->self && wait->number == cookie)
-            break;
+        if (wait->key.from == k->tree->self && wait->cookie == cookie) {
+            forget(k, wait);
+            return;
+        }
     }
-    if (!wait)
-        return;
-    DL_DELETE(k->waits, wait);
-    k->wait_count--;
-    free(wait);
 }
 
 /* Another node wants a key that lives here. */
@@ -269,18 +285,14 @@ static int hear_get(struct keys *k, const struct core_message *message, bool has
     struct keys_name name = {message->group, message->tag, message->data ? message->data->at : NULL,
                              message->data ? message->data->len : 0};
     struct keys_wait *wait;
-    if (!is_allowed(&name) || message->origin >= k->tree->count)
+    if (!is_allowed(&name) || message->origin >= k->tree->count || message->origin == k->tree->self)
         return -EPROTO;
     uint32_t len = make_id(&id, &name);
-    DL_FOREACH(k->waits, wait)
-    {
-        if (wait->from == message->origin && wait->number == message->number &&
-            message->origin != k->tree->self)
-            return 0; /* it has been sent again, and still waits */
-    }
-    if (!(wait = add_wait(k, &id, len, message->origin)))
+    if (find_wait(k, message->origin, message->number))
+        return 0; /* it has been sent again, and still waits */
+    struct keys_wait_key key = {message->number, message->origin, 0};
+    if (!(wait = add_wait(k, &id, len, key)))
         return -ENOBUFS;
-    wait->number = message->number;
     wait->home = k->tree->self;
     struct keys_entry *entry = find(k, &id, len);
     if (entry && !entry->is_fetched)
@@ -294,15 +306,10 @@ static int hear_get(struct keys *k, const struct core_message *message, bool has
 
 static int hear_value(struct keys *k, const struct core_message *message, struct effects *effects)
 {
-    struct keys_wait *wait;
+    struct keys_wait *wait = find_wait(k, k->tree->self, message->number);
     struct bytes *value = message->data;
     if (message->status >= STATUS_END || (message->status == STATUS_GOOD && !value))
         return -EPROTO;
-    DL_FOREACH(k->waits, wait)
-    {
-        if (wait->request && wait->request == message->number)
-            break;
-    }
     if (!wait)
         return 0; /* answered before, or cancelled */
     if (message->origin != wait->home)
@@ -359,7 +366,7 @@ int keys_collected(struct keys *k, uint64_t group, const struct bytes *entries)
 void keys_owner_ended(struct keys *k, uint64_t group, uint32_t owner, struct effects *effects)
 {
     struct keys_wait *wait, *next;
-    DL_FOREACH_SAFE(k->waits, wait, next)
+    HASH_ITER(hh, k->waits, wait, next)
     {
         struct id id;
         memcpy(&id, wait->id, ID_HEAD_LEN);
@@ -371,12 +378,10 @@ void keys_owner_ended(struct keys *k, uint64_t group, uint32_t owner, struct eff
 void keys_node_lost(struct keys *k, uint32_t node, struct effects *effects)
 {
     struct keys_wait *wait, *next;
-    DL_FOREACH_SAFE(k->waits, wait, next)
+    HASH_ITER(hh, k->waits, wait, next)
     {
-        if (wait->from == node) {
-            DL_DELETE(k->waits, wait);
-            k->wait_count--;
-            free(wait);
+        if (wait->key.from == node) {
+            forget(k, wait);
         } else if (wait->home == node) {
             answer(k, wait, STATUS_PROC_FAILED, NULL, effects);
         }
@@ -385,9 +390,7 @@ void keys_node_lost(struct keys *k, uint32_t node, struct effects *effects)
 
 void keys_tick(struct keys *k, int64_t now, struct effects *effects)
 {
-    struct keys_wait *wait;
-    DL_FOREACH(k->waits, wait)
-    {
+    for (struct keys_wait *wait = k->waits; wait; wait = wait->hh.next) {
         if (wait->home == k->tree->self)
             continue;
         if (wait->sent_ns == INT64_MIN)

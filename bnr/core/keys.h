@@ -54,7 +54,7 @@ struct keys {
     struct keys_entry *entries;
     struct keys_entry *oldest; /* of those that were fetched */
     struct keys_wait *waits;
-    size_t wait_count, cached_bytes, own_bytes;
+    size_t cached_bytes, own_bytes;
     uint64_t next_request;
 };
 

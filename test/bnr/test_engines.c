@@ -345,6 +345,39 @@ static void others_are_answered(void **state)
     tree_fini(&t);
 }
 
+/* All ranks of a large job ask for one key before it is put. */
+static void many_may_wait(void **state)
+{
+    struct tree t;
+    struct keys k;
+    tree_init(&t, 1, 100000, 8);
+    keys_init(&k, &t);
+    struct bytes *key = text_of("card"), *value = text_of("value");
+    int taken = 0;
+    for (int again = 0; again < 2; again++)
+        for (uint32_t from = 2; from < 100000; from++) {
+            struct core_message get = {.kind = MESSAGE_GET,
+                                       .origin = from,
+                                       .to = 1,
+                                       .group = 5,
+                                       .tag = 2,
+                                       .number = 1,
+                                       .data = key};
+            int rc = keys_message(&k, &get, false, &effects);
+            assert_true(rc == 0 || rc == -ENOBUFS);
+            taken += rc == 0;
+        }
+    assert_int_equal(taken, 2 * KEYS_WAIT_MAX);
+    struct keys_name mine = name(2, "card");
+    keys_put(&k, &mine, value, 0, &effects);
+    assert_int_equal(effects.count, KEYS_WAIT_MAX);
+    effects_clear(&effects);
+    bytes_unref(key);
+    bytes_unref(value);
+    keys_fini(&k);
+    tree_fini(&t);
+}
+
 static void the_space_of_replaced_values_is_free(void **state)
 {
     struct tree t;
@@ -455,6 +488,7 @@ int main(void)
         cmocka_unit_test(a_loss_ends_a_fence_at_once),
         cmocka_unit_test(a_get_waits_for_its_put),
         cmocka_unit_test(others_are_answered),
+        cmocka_unit_test(many_may_wait),
         cmocka_unit_test(the_space_of_replaced_values_is_free),
         cmocka_unit_test(ends_come_as_runs),
         cmocka_unit_test(a_node_tells_when_all_have_ended),

@@ -17,6 +17,9 @@
  * A message that says that nodes are lost is taken in before it is passed on, so that it spreads
  * by the tree that it makes.
  *
+ * Where the root tells each node itself, without relays, the shape is linear; a copy for each
+ * process in place of each host, which is called direct elsewhere, is never better and not there.
+ *
  * A message may be for some nodes. It then spreads by the routing tree, and its data only where
  * somebody is addressed; the others get its number, for their order to have no gap.
  */

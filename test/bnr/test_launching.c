@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -82,7 +83,84 @@ static void failures_are_tried_again_and_told(void **state)
     launching_effects_fini(&e);
 }
 
+/* Whatever happens in whatever order: never more at a time, each host settles once, and what is
+ * asked for makes sense. */
+static void any_schedule_settles(void **state)
+{
+    for (unsigned seed = 1; seed < 300; seed++) {
+        unsigned random = seed;
+        uint32_t hosts = 1 + (uint32_t)rand_r(&random) % 20, complete = 0, given_up = 0;
+        struct launching l;
+        struct launching_effects e = {0};
+        struct launching_settings set = {.fan_out = 1 + (uint32_t)rand_r(&random) % 5,
+                                         .attempts = 1 + (uint32_t)rand_r(&random) % 3,
+                                         .limit_ns = 50,
+                                         .rest_ns = 5};
+        int64_t now = 0;
+        launching_begin(&l, hosts, &set, now, &e);
+        for (int i = 0; i < 20000 && !complete; i++) {
+            now += rand_r(&random) % 20;
+            if (rand_r(&random) % 2)
+                launching_tick(&l, now, &e);
+            else
+                launching_step(&l, (uint32_t)rand_r(&random) % (hosts + 1),
+                               (enum launching_event)(rand_r(&random) % LAUNCHING_LATE),
+                               (enum launching_stage)(rand_r(&random) % 5), now, &e);
+            assert_true(l.starting <= set.fan_out);
+            complete += (uint32_t)count_of(&e, LAUNCHING_COMPLETE);
+            given_up += (uint32_t)count_of(&e, LAUNCHING_GIVE_UP);
+            for (size_t x = 0; x < e.count; x++)
+                assert_true(e.items[x].host < hosts && e.items[x].attempt <= set.attempts);
+            e.count = 0;
+        }
+        assert_int_equal(complete, 1);
+        uint32_t failed = 0;
+        for (uint32_t i = 0; i < hosts; i++) {
+            assert_true(l.hosts[i].state >= LAUNCHING_UP);
+            failed += l.hosts[i].state == LAUNCHING_FAILED;
+        }
+        assert_int_equal(failed, given_up);
+        launching_fini(&l);
+        launching_effects_fini(&e);
+    }
+}
+
 /* ---- dialing ---- */
+
+/* Any answers at any time: one end, one winner at most, each try dropped, won or failed. */
+static void any_race_ends(void **state)
+{
+    for (unsigned seed = 1; seed < 2000; seed++) {
+        unsigned random = seed;
+        struct dialing d;
+        struct dialing_effects e;
+        int count = rand_r(&random) % 20, open = 0, ends = 0;
+        int64_t now = 0;
+        dialing_begin(&d, count, now, &e);
+        for (int i = 0; i < 1000 && !ends; i++) {
+            for (int x = 0; x < e.count; x++) {
+                enum dialing_action action = e.items[x].action;
+                open +=
+                    (action == DIALING_TRY) - (action == DIALING_DROP) - (action == DIALING_DONE);
+                ends += action == DIALING_DONE || action == DIALING_LOST;
+            }
+            if (ends)
+                break;
+            int address = rand_r(&random) % 20;
+            bool is_open = address < d.count && d.states[address] == DIALING_TRYING;
+            enum dialing_event event = rand_r(&random) % 8 ? DIALING_FAILED : DIALING_CONNECTED;
+            if (rand_r(&random) % 3 == 0) {
+                now = dialing_next(&d);
+                event = DIALING_TIME;
+            }
+            dialing_step(&d, event, address, now, &e);
+            open -= event == DIALING_FAILED && is_open;
+        }
+        assert_int_equal(ends, 1);
+        assert_int_equal(open, 0);
+        assert_true(d.is_over);
+    }
+}
 
 static void an_address_that_is_dead_costs_little(void **state)
 {
@@ -239,6 +317,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(so_many_start_at_a_time),
         cmocka_unit_test(failures_are_tried_again_and_told),
+        cmocka_unit_test(any_schedule_settles),
+        cmocka_unit_test(any_race_ends),
         cmocka_unit_test(an_address_that_is_dead_costs_little),
         cmocka_unit_test(where_nobody_answers_it_ends),
         cmocka_unit_test(silence_is_noticed_in_time),

@@ -79,20 +79,21 @@ same "descriptors of the job stay above those of scripts" \
     "$(run -n 1 sh -c 'for n in 3 4 5 6 7 8; do [ -e /proc/$$/fd/$n ] && echo $n; done; true')" ""
 
 # The first failure decides, also where mpiexec hears of several at once.
-cat >turns.py <<'P'
-import os, time
-rank = int(os.environ["BNR_RANK"])
-while time.time() < float(open("when").read()) - 0.05 * rank:
-    time.sleep(0.001)
-os._exit(rank + 1)
-P
-echo $(($(date +%s) + 2)) >when
-timeout -k 5 60 "$mpiexec" -n 4 python3 turns.py 2>err &
+cat >turns.sh <<'S'
+echo $$ >new.$BNR_RANK && mv new.$BNR_RANK pid.$BNR_RANK
+next=pid.$((BNR_RANK + 1))
+until [ -e stopped ] && { [ $BNR_RANK = 3 ] || grep -q '^State:.Z' "/proc/$(cat $next)/status"; }; do
+    sleep 0.01
+done
+exit $((BNR_RANK + 1))
+S
+timeout -k 5 60 "$mpiexec" -n 4 sh turns.sh 2>err &
 outer=$!
-sleep 0.7
+for rank in 0 1 2 3; do soon [ -e pid.$rank ]; done
 job=$(tr -d ' ' <"/proc/$outer/task/$outer/children")
 kill -STOP "$job"
-sleep 2
+touch stopped # each rank ends once the next one has
+soon grep -q '^State:.Z' "/proc/$(cat pid.0)/status"
 kill -CONT "$job"
 wait "$outer"
 same "the first of several failures, not the lowest rank" $? 4

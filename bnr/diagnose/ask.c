@@ -4,6 +4,7 @@
 #include "bnr/diagnose/ask.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -236,13 +237,31 @@ static bool is_friend(int fd)
            (peer.uid == geteuid() || peer.uid == 0);
 }
 
+static int open_spare(void)
+{
+    return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* Without a descriptor left a connection would be announced for ever: take and end it. */
+static void refuse_one(struct ask *a)
+{
+    close(a->spare);
+    int fd = accept4(a->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd >= 0)
+        close(fd);
+    a->spare = open_spare();
+}
+
 static void on_connect(uv_poll_t *listener, int status, int events)
 {
     struct ask *a = listener->data;
     (void)events;
     int fd = status ? -1 : accept4(a->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0)
+    if (fd < 0) {
+        if (!status && (errno == EMFILE || errno == ENFILE))
+            refuse_one(a);
         return;
+    }
     struct ask_client *client = is_friend(fd) ? calloc(1, sizeof(*client)) : NULL;
     if (!client) {
         close(fd);
@@ -276,11 +295,17 @@ static int open_socket(void)
     struct sockaddr_un address;
     socklen_t len = ask_address(&address, (int)getpid());
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd >= 0 && (bind(fd, (struct sockaddr *)&address, len) || listen(fd, ASK_MAX))) {
-        close(fd);
+    if (fd < 0)
         return -1;
-    }
-    return fd;
+    if (!bind(fd, (struct sockaddr *)&address, len) && !listen(fd, ASK_MAX))
+        return fd;
+    if (errno == EADDRINUSE)
+        fprintf(stderr,
+                "mpiexec: another process on %s listens in the name of this job, so vireo report "
+                "cannot ask it; SIGQUIT (Ctrl-\\) still prints the report\n",
+                os_host_name());
+    close(fd);
+    return -1;
 }
 
 void ask_start(struct ask *a, uv_loop_t *loop, const struct table *table, const char *programs)
@@ -294,6 +319,7 @@ void ask_start(struct ask *a, uv_loop_t *loop, const struct table *table, const 
     a->clients = NULL;
     uv_timer_init(loop, &a->timer);
     a->timer.data = a->listener.data = a;
+    a->spare = open_spare();
     a->fd = open_socket();
     if (a->fd >= 0 && uv_poll_init(loop, &a->listener, a->fd)) {
         close(a->fd);
@@ -312,6 +338,8 @@ void ask_stop(struct ask *a)
         filter_cancel(a->filter);
     a->filter = NULL;
     uv_close((uv_handle_t *)&a->timer, NULL);
+    if (a->spare >= 0)
+        close(a->spare);
     if (a->fd < 0)
         return;
     uv_close((uv_handle_t *)&a->listener, NULL);

@@ -36,7 +36,8 @@ struct ask {
     struct filter *filter;  /* it runs; else NULL */
     uv_timer_t timer;
     uv_poll_t listener;
-    int fd; /* -1: nobody can connect */
+    int fd;    /* -1: nobody can connect */
+    int spare; /* given up for a moment where descriptors have run out */
     uint64_t deadline_ns;
     uint64_t asked_ns;
     struct {

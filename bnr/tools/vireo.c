@@ -54,12 +54,17 @@ static int find_jobs(int jobs[JOBS_MAX])
     return count;
 }
 
-/* Whether the other side is of our user, or of root. */
-static bool is_ours(int fd)
+/* Whether the other side is process job, of our user or of root (root asks anybody): another
+ * process may listen in its name. */
+static bool is_job(int fd, int job)
 {
+    char path[32];
+    struct stat st;
     struct ucred peer;
     socklen_t len = sizeof(peer);
-    return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) &&
+    snprintf(path, sizeof(path), "/proc/%d", job);
+    return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) && peer.pid == job &&
+           !stat(path, &st) && st.st_uid == peer.uid &&
            (peer.uid == geteuid() || peer.uid == 0 || geteuid() == 0);
 }
 
@@ -73,7 +78,7 @@ static int connect_to(int job)
     if (fd < 0)
         return -errno;
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-    int rc = connect(fd, (struct sockaddr *)&address, len) ? -errno : is_ours(fd) ? 0 : -EPERM;
+    int rc = connect(fd, (struct sockaddr *)&address, len) ? -errno : is_job(fd, job) ? 0 : -EPERM;
     if (!rc)
         return fd;
     close(fd);
@@ -117,7 +122,16 @@ static void explain(int job, int rc)
                 job);
     else
         fprintf(stderr, "vireo: cannot ask %d: %s\n", job,
-                rc == -EPERM ? "it is another user's" : strerror(-rc));
+                rc == -EPERM ? "it is another user's, or another process listens in its name"
+                             : strerror(-rc));
+}
+
+/* Ranks write parts of a report: nothing of theirs may steer the terminal. */
+static void make_plain(char *text, ssize_t len)
+{
+    for (ssize_t i = 0; i < len; i++)
+        if (((unsigned char)text[i] < ' ' && text[i] != '\n' && text[i] != '\t') || text[i] == 127)
+            text[i] = '?';
 }
 
 static int report(int job)
@@ -131,6 +145,7 @@ static int report(int job)
     }
     while ((len = read(fd, text, sizeof(text))) > 0) {
         any = 1;
+        make_plain(text, len);
         if (fwrite(text, 1, (size_t)len, stdout) != (size_t)len)
             break;
     }

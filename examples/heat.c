@@ -5,10 +5,11 @@
  *
  * Shows: derived datatypes (vectors for columns, subarrays for blocks),
  * nonblocking halo exchange that overlaps with work, Allreduce to decide
- * when to stop. Rank 0 reads the plate and writes a picture of the result.
+ * when to stop. Rank 0 reads the plate and writes a picture of the result;
+ * all ranks together write the field, from which a later run goes on.
  *
- *   mpicc -O2 heat.c heat_plate.c heat_picture.c -o heat -lpng -lm
- *   mpiexec -n 4 ./heat heat.txt [PICTURE.png]
+ *   mpicc -O2 heat.c heat_plate.c heat_picture.c heat_field.c -o heat -lpng -lm
+ *   mpiexec -n 4 ./heat heat.txt [PICTURE.png [FIELD]]
  *
  * A free cell ends as the mean of its four neighbours. The cells are coloured
  * like a chess board, and a sweep updates first the black, then the white
@@ -228,6 +229,13 @@ static void create_part(struct part *p, int rank, int ranks)
     move_blocks(p, p->plate.fixed, p->fixed, MPI_UNSIGNED_CHAR, TAG_FIXED, 0);
 }
 
+/* This rank's block for a file of the whole field. */
+static struct field field_of(const struct part *p)
+{
+    return (struct field){p->plate.width, p->plate.height,   p->block.x, p->block.y,
+                          p->block.columns, p->block.rows, p->t};
+}
+
 static void destroy_part(struct part *p)
 {
     MPI_Type_free(&p->row);
@@ -356,7 +364,7 @@ static int fits(const struct plate *plate, int ranks)
     return across <= plate->width && down <= plate->height;
 }
 
-static int run(struct part *p, const char *picture)
+static int run(struct part *p, const char *picture, const char *path)
 {
     int rank, ranks, sweeps;
 
@@ -374,12 +382,20 @@ static int run(struct part *p, const char *picture)
     if (rank == ROOT)
         printf("plate of %d x %d cells, %d ranks, blocks of about %d x %d\n", p->plate.width,
                p->plate.height, ranks, p->block.columns, p->block.rows);
-    sweeps = solve(p, rank);
+    struct field field = field_of(p);
+    int loaded = path ? field_load(path, &field, rank) : 0;
+
+    if (rank == ROOT && loaded > 0)
+        printf("going on from %s\n", path);
+    sweeps = loaded < 0 ? -1 : solve(p, rank);
     if (rank == ROOT && sweeps > 0)
         printf("settled after %d sweeps, %.2f s\n", sweeps, MPI_Wtime() - start);
-    if (rank == ROOT && sweeps < 0)
+    if (rank == ROOT && sweeps < 0 && loaded >= 0)
         fprintf(stderr, "heat: not settled after %d sweeps\n", p->plate.sweeps);
     int failed = show(p, rank, picture) != 0 || sweeps < 0;
+
+    if (path && loaded >= 0 && field_save(path, &field, rank))
+        failed = 1;
 
     destroy_part(p);
     return failed;
@@ -394,10 +410,10 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (argc < 2) {
         if (rank == ROOT)
-            fprintf(stderr, "usage: %s PLATE [PICTURE.png]\n", argv[0]);
+            fprintf(stderr, "usage: %s PLATE [PICTURE.png [FIELD]]\n", argv[0]);
         status = 2;
     } else if (read_plate(&part.plate, argv[1], rank) == 0) {
-        status = run(&part, argc > 2 ? argv[2] : NULL);
+        status = run(&part, argc > 2 ? argv[2] : NULL, argc > 3 ? argv[3] : NULL);
     }
     MPI_Finalize();
     return status;

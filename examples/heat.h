@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What the three files of the heat example share: a plate, as read from its
+ * What the files of the heat example share: a plate, as read from its
  * file, and the ways to look at a field of temperatures. Fields are arrays
  * of height rows of width cells, the top row first.
  */
@@ -32,5 +32,18 @@ int picture_write(const char *path, const double *field, int width, int height);
 
 /* Print the field with characters, at most columns wide. */
 void picture_print(const double *field, int width, int height, int columns);
+
+/* A rank's block of the field, inside a frame of one cell. */
+struct field {
+    int width, height; /* of the plate */
+    int x, y, columns, rows;
+    double *t; /* (rows + 2) * (columns + 2) temperatures */
+};
+
+/* Write the whole field, of which each rank has its block, into a file; and read it back, into the
+ * blocks of maybe another number of ranks. Collective. Return -1 on an error that was printed;
+ * field_load() 1, or 0 where there is no such file. */
+int field_save(const char *path, const struct field *f, int rank);
+int field_load(const char *path, const struct field *f, int rank);
 
 #endif

@@ -159,7 +159,8 @@ static void try_next(struct vc *vc)
     give_up(vc);
 }
 
-/* Get the card if it is there. Returns 0, 1 where it is not yet, or -1. */
+/* Get the card if it is there. Returns 0, 1 where it is not yet, or -1. Of a process that has ended
+ * without one we are about to hear. */
 static int fetch_card(struct vc *vc)
 {
     void *card;
@@ -173,19 +174,22 @@ static int fetch_card(struct vc *vc)
     }
     switch (BNR_Get_alloc(group, (int)vc->peer.rank, "card", &card, &len, BNR_GET_NOWAIT)) {
     case BNR_SUCCESS: vc->card = card; return 0;
-    case BNR_ERR_NOT_FOUND: return 1;
+    case BNR_ERR_NOT_FOUND:
+    case BNR_ERR_PROC_FAILED: return 1;
     default: return -1;
     }
 }
 
 static bool bind_vc(struct vc *vc)
 {
+    if (device_is_ended(vc)) {
+        fail_ended(vc);
+        return true;
+    }
     int rc = fetch_card(vc);
     if (rc > 0)
         return false;
-    if (device_is_ended(vc)) {
-        fail_ended(vc);
-    } else if (rc < 0) {
+    if (rc < 0) {
         vc_fail(vc, MPID_LOST, "its card cannot be had");
     } else if (is_gone(vc)) {
         fail_finished(vc);
@@ -246,7 +250,7 @@ bool connect_poll(void)
 }
 
 /* A link is read to its end, which connect_lost() hears of, or connect_refused(). Without one
- * nothing can come any more; of an unbound VC, mpid_is_lost() and bind_vc() tell. */
+ * nothing can come any more; of an unbound VC, vc_is_lost() and bind_vc() tell. */
 void connect_ended(struct vc *vc)
 {
     if (vc->bound && vc->bound->ops->finish)

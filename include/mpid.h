@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 struct vc;           /* a virtual connection to one process */
-struct mpid_message; /* a message taken out of the queues by mpid_probe() */
+struct mpid_message; /* a message taken out of the queues by a probe */
 
 enum {
     MPID_ANY = -1 /* as rank or tag of a receive or probe: any will do */
@@ -204,6 +204,25 @@ void mpid_vc_describe(const struct vc *vc, char *text, size_t size);
  * What it has sent before has arrived. */
 bool mpid_is_lost(const struct vc *vc);
 
+/* ---- failures ---- */
+
+/*
+ * A process of the job has failed where it has ended without MPI_Finalize. The device ends what is
+ * between it and this process. What others do because of that it cannot know: the layer above says
+ * which contexts fail with a process. In these nothing goes on: receives, and sends that have to wait
+ * for a peer, end in MPID_LOST, at once or when they begin.
+ */
+
+/* Have contexts_of called for each process that fails from now on, by its rank in the world: in any
+ * thread, device locked. It calls fail for each context that ends with it, and nothing else here. */
+void mpid_set_failed(void (*contexts_of)(int rank, void (*fail)(uint32_t context)));
+/* The first rank above this one whose process has failed; -1: none. */
+int mpid_next_failed(int rank);
+/* The same for a context that is made after the failure. */
+void mpid_fail_context(uint32_t context);
+/* The context is not used any more, or is about to be used for something else. */
+void mpid_forget_context(uint32_t context);
+
 /* ---- messages ---- */
 
 enum mpid_mode {
@@ -250,25 +269,42 @@ struct mpid_wanted {
 };
 bool mpid_recv_now(struct mpid_wanted *wanted);
 
-/* Receive the first message that fits; request completes, maybe before the return. The first form
- * finds in request->place.env what fits, and in request->bytes where it goes; the second sets them: in
- * the caller, so that they are not written twice. */
+/* Receive the first message that fits; request completes, maybe before the return: in MPID_LOST or
+ * MPID_UNREACHABLE once nothing can come any more. That is so of a receive from one process, to which
+ * from leads, when that is lost; of one from any, where from is NULL, when a process of the job has
+ * failed and all others of the context's communicator are lost; and in a context that has failed.
+ * The first form finds from in request->vc, in request->place.env what fits, and in request->bytes where it
+ * goes; the second sets them: in the caller, so that they are not written twice. */
 void mpid_start_recv(struct mpid_request *request);
-static inline void mpid_recv(struct mpid_request *request, const struct mpid_envelope *want,
-                             const struct mpid_bytes *bytes)
+static inline void mpid_recv(struct mpid_request *request, struct vc *from,
+                             const struct mpid_envelope *want, const struct mpid_bytes *bytes)
 {
+    request->vc = from;
     request->place.env = *want;
     request->bytes = *bytes;
     mpid_start_recv(request);
 }
 
-/* Look for the first message that fits want, after one turn of progress; mpid_probe() in a wait,
- * mpid_iprobe() elsewhere. Returns 1 and its envelope and bytes, or 0. Where message is not NULL,
- * the message is taken out of the queues and only mpid_recv_message() gets it. */
-int mpid_probe(const struct mpid_envelope *want, struct mpid_envelope *found, size_t *len,
-               struct mpid_message **message);
-int mpid_iprobe(const struct mpid_envelope *want, struct mpid_envelope *found, size_t *len,
-                struct mpid_message **message);
+/* A look for a message. */
+struct mpid_probe {
+    struct mpid_envelope want;
+    struct vc *from; /* as of mpid_recv() */
+    bool take; /* the message out of the queues: only mpid_recv_message() gets it */
+    struct mpid_envelope found; /* out: of the message; and its bytes */
+    size_t len;
+    struct mpid_message *message; /* out, where take */
+};
+
+/* Outcomes of a probe, besides 0: there is no message. */
+enum {
+    MPID_FOUND = 1,
+    MPID_NONE_CAN_COME = 2 /* as a receive would be lost */
+};
+
+/* Look for the first message that fits, after one turn of progress; mpid_probe() in a wait,
+ * mpid_iprobe() elsewhere. */
+int mpid_probe(struct mpid_probe *probe);
+int mpid_iprobe(struct mpid_probe *probe);
 void mpid_recv_message(struct mpid_request *request, struct mpid_message *message,
                        const struct mpid_bytes *bytes);
 

@@ -305,11 +305,14 @@ bool device_has_ended(uint32_t rank)
     return ended;
 }
 
+bool device_is_ended_rank(uint32_t rank)
+{
+    return device.ended && device.ended[rank / 64] >> rank % 64 & 1;
+}
+
 bool device_is_ended(const struct vc *vc)
 {
-    uint32_t rank = vc->peer.rank;
-    return device.ended && device_is_own_group(&vc->peer.gid) &&
-           device.ended[rank / 64] >> rank % 64 & 1;
+    return device_is_own_group(&vc->peer.gid) && device_is_ended_rank(vc->peer.rank);
 }
 
 static void note_end(uint32_t rank)
@@ -342,7 +345,6 @@ static void process_ended(const BNR_Event *event, void *arg)
 {
     uint32_t rank = (uint32_t)event->rank;
     (void)arg;
-    progress_wake(); /* a wait may end by that */
     if (event->type == BNR_EV_PROC_EXIT && device.used & MPID_WORLD)
         check_was_there(event->rank);
     for (int i = 0; i < device.port_count; i++)
@@ -351,6 +353,7 @@ static void process_ended(const BNR_Event *event, void *arg)
     struct vc *vc = vc_find(&device.env.gid, rank);
     if (vc)
         connect_ended(vc);
+    lost_process(rank, event->type != BNR_EV_PROC_EXIT);
 }
 
 static int attach(char *why, size_t size)
@@ -556,8 +559,7 @@ struct vc *mpid_vc_get(const struct mpid_gid *gid, uint32_t rank)
 bool mpid_is_lost(const struct vc *vc)
 {
     os_lock(&device.lock);
-    bool lost = vc_is_over(vc) ||
-                (vc->state == VC_UNBOUND && device_is_ended(vc));
+    bool lost = vc_is_lost(vc);
     os_unlock(&device.lock);
     return lost;
 }

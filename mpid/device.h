@@ -34,7 +34,8 @@ enum {
 /* In a send's mode, besides enum mpid_mode: the peer has been asked to cancel it. */
 enum {
     SEND_CANCEL = 1u << 8,
-    SEND_REST = 1u << 9 /* then stream [0, split) as well: the receiver could not read it */
+    SEND_GIVEN_UP = 1u << 9, /* the same, as its context has failed */
+    SEND_REST = 1u << 10 /* then stream [0, split) as well: the receiver could not read it */
 };
 
 /* Where a request is in its life; struct mpid_request's state. */
@@ -93,8 +94,12 @@ struct device {
     _Atomic pthread_t forker; /* the thread that holds the lock across fork(); 0: none */
     uint64_t *ended; /* a bit a rank of the group: its end is known, and its attempts have been
                       * met; NULL: no end is */
+    bool any_lost;    /* some receives that are posted from now on may have to end at once */
     uint32_t lost;  /* 1 + the rank to which the last connection broke; 0: none */
     char unreachable[512]; /* whom no channel reaches, and why: an end that follows tells it */
+    /* See mpid_set_comms() and mpid_set_failed(). */
+    void (*_Atomic each_comm)(bool (*take)(void *arg, const struct mpid_comm_view *view), void *arg);
+    void (*_Atomic contexts_of)(int rank, void (*fail)(uint32_t context));
     _Atomic int sleepers;
     uint32_t turns;
     uint32_t looks; /* turns of callers that do not wait */
@@ -108,6 +113,8 @@ extern struct device device;
 bool device_has_ended(uint32_t rank);
 /* Whether the process of this VC has ended, and has no link but the VC's. */
 bool device_is_ended(const struct vc *vc);
+/* The same of any rank of our group. */
+bool device_is_ended_rank(uint32_t rank);
 /* Whether this is the group that mpiexec started. */
 bool device_is_own_group(const struct chan_gid *gid);
 /* The group that has this rank, as BNR knows it; BNR_GROUP_NULL: none. */
@@ -129,6 +136,10 @@ void send_sent(struct vc *vc, struct mpid_request *request);
 void send_fail(struct vc *vc, enum mpid_error error);
 /* The peer receives nothing any more: end in error what it has not matched. */
 void send_unwanted(struct vc *vc);
+/* Ask the peer to forget a message that it has not matched. */
+void send_ask_cancel(struct mpid_request *request);
+/* End what in this context waits to be sent, and take back what the peer has not matched. */
+void send_fail_context(uint32_t context);
 /* Take a waiting send out of its queue. */
 void send_unqueue(struct mpid_request *request);
 
@@ -144,6 +155,20 @@ void recv_fail(struct vc *vc, enum mpid_error error);
 void recv_forget(struct unexpected *unexpected);
 /* Copy bytes of a message to their place; what does not fit is dropped. */
 void recv_copy(struct mpid_request *request, size_t offset, const void *data, size_t len);
+
+/* ---- lost.c ---- */
+
+/* Why no message can come that fits want, or MPID_OK. from: as of mpid_recv(). */
+enum mpid_error lost_why(const struct vc *from, const struct mpid_envelope *want);
+/* End a receive that has just been posted, where that is so. */
+void lost_check_posted(struct mpid_request *request);
+/* Whether a context has failed. */
+bool lost_context(uint32_t context);
+/* A connection has failed. */
+void lost_vc(void);
+/* A process of the group has ended; failed: otherwise than by MPI_Finalize. */
+void lost_process(uint32_t rank, bool failed);
+void lost_fini(void);
 
 /* ---- rndv.c ---- */
 

@@ -215,5 +215,6 @@ void mpid_close(void)
     ids_fini(&device.ids);
     os_pool_fini(&device.controls);
     free(device.ended);
+    lost_fini();
     wait_fini();
 }

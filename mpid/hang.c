@@ -52,7 +52,6 @@ static struct {
     pthread_t told[THREADS_MAX];
     pid_t told_ids[THREADS_MAX];
     int told_count;
-    void (*_Atomic each)(bool (*take)(void *arg, const struct mpid_comm_view *view), void *arg);
     void (*_Atomic each_idle)(bool (*take)(void *arg, const struct mpid_idle_view *view),
                               void *arg);
 } hang;
@@ -185,8 +184,8 @@ static bool take_rank(void *arg, const struct mpid_comm_view *view)
 static int64_t world_rank(uint32_t context, int32_t rank)
 {
     struct comm_search search = {.context = context, .rank = rank, .world = -1};
-    if (hang.each && rank >= 0)
-        hang.each(take_rank, &search);
+    if (device.each_comm && rank >= 0)
+        device.each_comm(take_rank, &search);
     return search.world;
 }
 
@@ -568,8 +567,8 @@ static void answer(void)
     bool cut = tale->cut;
     tale->cut = false;
     tale->room = BNR_MAX_ANSWER - QUEUES_ROOM;
-    if (hang.each)
-        hang.each(put_comm, tale);
+    if (device.each_comm)
+        device.each_comm(put_comm, tale);
     cut |= tale->cut;
     tale->cut = false;
     tale->room = BNR_MAX_ANSWER - 2;
@@ -656,7 +655,7 @@ void hang_init(void)
 void mpid_set_comms(void (*each)(bool (*take)(void *arg, const struct mpid_comm_view *view),
                                  void *arg))
 {
-    hang.each = each;
+    device.each_comm = each;
 }
 
 void mpid_set_idle(void (*each)(bool (*take)(void *arg, const struct mpid_idle_view *view),

@@ -213,6 +213,33 @@ void match_each_posted(const struct match *match,
     }
 }
 
+struct pick {
+    bool (*fits)(const struct mpid_request *request, void *arg);
+    void *arg;
+    struct mpid_request *picked;
+};
+
+static void pick_one(const struct mpid_request *posted, void *arg)
+{
+    struct pick *pick = arg;
+    struct mpid_request *request = (struct mpid_request *)(uintptr_t)posted;
+    if (!pick->fits(request, pick->arg))
+        return;
+    request->next = pick->picked;
+    pick->picked = request;
+}
+
+struct mpid_request *match_unpost_all(struct match *match,
+                                      bool (*fits)(const struct mpid_request *request, void *arg),
+                                      void *arg)
+{
+    struct pick pick = {fits, arg, NULL};
+    match_each_posted(match, pick_one, &pick);
+    for (struct mpid_request *request = pick.picked; request; request = request->next)
+        (void)match_unpost(match, request);
+    return pick.picked;
+}
+
 /* ---- unexpected messages ---- */
 
 static inline struct mpid_place *place_of(struct unexpected *u, enum match_class class)

@@ -110,6 +110,11 @@ void match_forget(struct match *match, struct unexpected *unexpected);
 /* Take a posted receive back. Returns whether it was posted. */
 bool match_unpost(struct match *match, struct mpid_request *request);
 
+/* Take all posted receives back that fits() says yes to. Returns them, linked by next. */
+struct mpid_request *match_unpost_all(struct match *match,
+                                      bool (*fits)(const struct mpid_request *request, void *arg),
+                                      void *arg);
+
 /* Call each for every posted receive, in no order. */
 void match_each_posted(const struct match *match,
                        void (*each)(const struct mpid_request *request, void *arg), void *arg);

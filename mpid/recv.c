@@ -413,7 +413,6 @@ static inline void prepare(struct mpid_request *request)
     request->cancelled = false;
     request->state = CAR_POSTED;
     request->done = NULL;
-    request->vc = NULL;
     request->place.next = NULL;
     request->count = 0;
     device.requests_exist = true;
@@ -446,6 +445,8 @@ static inline void find_or_post(struct mpid_request *request)
     struct unexpected *u = match_recv_foa(&device.match, request);
     if (u)
         receive_unexpected(request, u);
+    else if (__builtin_expect(device.any_lost, 0))
+        lost_check_posted(request);
 }
 
 void mpid_start_recv(struct mpid_request *request)
@@ -457,42 +458,43 @@ void mpid_start_recv(struct mpid_request *request)
     stats_deliver();
 }
 
-static inline int probe(const struct mpid_envelope *want, struct mpid_envelope *found, size_t *len,
-                        struct mpid_message **message, bool once)
+static inline int look(struct mpid_probe *probe, bool once)
 {
+    int outcome = 0;
     os_lock(&device.lock);
-    struct unexpected *u = match_peek(&device.match, want);
+    struct unexpected *u = match_peek(&device.match, &probe->want);
     if (!u) {
-        hang_peek = once ? want : NULL;
+        hang_peek = once ? &probe->want : NULL;
         progress_turn();
         if (once)
             progress_looked();
         hang_peek = NULL;
-        u = match_peek(&device.match, want);
+        u = match_peek(&device.match, &probe->want);
     }
     if (u) {
-        *found = u->exact.env;
-        *len = u->total;
-        if (message) {
+        outcome = MPID_FOUND;
+        probe->found = u->exact.env;
+        probe->len = u->total;
+        if (probe->take) {
             match_take(&device.match, u);
-            *message = (struct mpid_message *)u;
+            probe->message = (struct mpid_message *)u;
         }
+    } else if (__builtin_expect(device.any_lost, 0) && lost_why(probe->from, &probe->want)) {
+        outcome = MPID_NONE_CAN_COME;
     }
     os_unlock(&device.lock);
     stats_deliver();
-    return u != NULL;
+    return outcome;
 }
 
-int mpid_probe(const struct mpid_envelope *want, struct mpid_envelope *found, size_t *len,
-               struct mpid_message **message)
+int mpid_probe(struct mpid_probe *probe)
 {
-    return probe(want, found, len, message, false);
+    return look(probe, false);
 }
 
-int mpid_iprobe(const struct mpid_envelope *want, struct mpid_envelope *found, size_t *len,
-                struct mpid_message **message)
+int mpid_iprobe(struct mpid_probe *probe)
 {
-    return probe(want, found, len, message, true);
+    return look(probe, true);
 }
 
 void mpid_recv_message(struct mpid_request *request, struct mpid_message *message,

@@ -308,7 +308,10 @@ void rndv_cancelled(struct vc *vc, uint32_t id, bool done)
     struct mpid_request *request = asked_send(vc, id);
     if (!request || request->state != CAR_ASKED || !done)
         return;
-    request->cancelled = true;
+    if (request->mode & SEND_GIVEN_UP)
+        request->error = MPID_LOST;
+    else
+        request->cancelled = true;
     finish_send(request);
 }
 
@@ -350,9 +353,7 @@ void mpid_cancel(struct mpid_request *request)
         ids_drop(&device.ids, request->id);
         device_complete(request);
     } else if (request->state == CAR_ASKED) {
-        struct chan_head head = packet_head(PACKET_CANCEL, request->id, 0);
-        request->mode |= SEND_CANCEL;
-        vc_control(request->vc, &head, NULL, 0);
+        send_ask_cancel(request);
     }
     os_unlock(&device.lock);
 }

@@ -185,8 +185,9 @@ static __attribute__((noinline)) int send_slow(struct vc *vc, const struct mpid_
     request->id = 0;
     request->mode = mode;
     device.requests_exist = true;
-    if (vc_is_over(vc) || vc_is_shut(vc)) {
-        request->error = vc->state == VC_FAILED ? vc->failure : MPID_LOST;
+    if (vc_is_over(vc) || vc_is_shut(vc) ||
+        (device.any_lost && lost_context(env->context))) {
+        request->error = (uint8_t)vc_error(vc);
         device_complete(request);
     } else if (vc->link != vc->bound || offer(vc, request)) {
         enqueue(vc, request);
@@ -394,6 +395,13 @@ static void fail(struct mpid_request *request, enum mpid_error error)
     device_complete(request);
 }
 
+void send_ask_cancel(struct mpid_request *request)
+{
+    struct chan_head head = packet_head(PACKET_CANCEL, request->id, 0);
+    request->mode |= SEND_CANCEL;
+    vc_control(request->vc, &head, NULL, 0);
+}
+
 /* What the peer had not matched when it closed, it will not match. Whose cancelling has been
  * asked for gets an answer to that. */
 void send_unwanted(struct vc *vc)
@@ -411,6 +419,31 @@ void send_unwanted(struct vc *vc)
             vc->unfinished--;
             fail(request, MPID_LOST);
         }
+    }
+}
+
+static void fail_waiting(struct vc *vc, void *context)
+{
+    for (struct mpid_request *request = vc->send_head, *next; request; request = next) {
+        next = request->next;
+        if (request->place.env.context != *(const uint32_t *)context)
+            continue;
+        send_unqueue(request);
+        fail(request, MPID_LOST);
+    }
+}
+
+/* The peer may be about to read what it has been asked to receive: only its answer ends the send. */
+void send_fail_context(uint32_t context)
+{
+    vc_each(fail_waiting, &context);
+    for (uint32_t i = 0; i < device.ids.count; i++) {
+        struct mpid_request *request = device.ids.slots[i].request;
+        if (!request || request->kind != MPID_SEND || request->state != CAR_ASKED ||
+            request->place.env.context != context || request->mode & SEND_CANCEL)
+            continue;
+        request->mode |= SEND_GIVEN_UP;
+        send_ask_cancel(request);
     }
 }
 

@@ -269,6 +269,11 @@ void vc_refused(struct vc *vc)
     }
 }
 
+bool vc_is_lost(const struct vc *vc)
+{
+    return vc_is_over(vc) || (vc->state == VC_UNBOUND && device_is_ended(vc));
+}
+
 /* ---- closing ---- */
 
 static void send_close(struct vc *vc, uint64_t acked)
@@ -348,4 +353,5 @@ void vc_fail(struct vc *vc, enum mpid_error error, const char *why)
     recv_fail(vc, error);
     rndv_fail(vc, error);
     send_fail(vc, error);
+    lost_vc();
 }

@@ -152,6 +152,16 @@ static inline bool vc_is_over(const struct vc *vc)
     return vc->state == VC_FAILED || (vc->state == VC_CLOSED && !vc->bound);
 }
 
+/* Why a message with the peer fails, once that is over. */
+static inline enum mpid_error vc_error(const struct vc *vc)
+{
+    return vc->state == VC_FAILED ? (enum mpid_error)vc->failure : MPID_LOST;
+}
+
+/* Whether nothing comes from the peer any more: its process has ended, or it cannot be reached.
+ * What it has sent before has arrived. */
+bool vc_is_lost(const struct vc *vc);
+
 /* A rendezvous is complete. */
 static inline void vc_count_sent(struct vc *vc, uint64_t bytes)
 {

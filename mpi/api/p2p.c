@@ -418,16 +418,17 @@ int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
     struct p2p_side from = side_of(c, source, tag);
     int64_t len = type_constant_bytes(datatype, count);
     struct request *made;
+    struct vc *vc = NULL;
     if (__builtin_expect(!request || len < 0 || !buf || source < MPI_ANY_SOURCE ||
                              source >= c->peers || (tag < 0 && tag != MPI_ANY_TAG) ||
-                             !(made = request_create(&request_recv_ops, c)),
+                             (source >= 0 && !(vc = comm_vc(c, source))) || !(made = request_create(&request_recv_ops, c)),
                          0))
         return start_recv_slow(buf, count, datatype, &from,
                                (struct request_call){request, __func__});
     struct mpid_envelope want = p2p_want(&from);
     struct mpid_bytes bytes = {.base = buf, .len = (size_t)len};
     *request = request_handle(made);
-    mpid_recv(&made->dev, &want, &bytes);
+    mpid_recv(&made->dev, vc, &want, &bytes);
     return MPI_SUCCESS;
 }
 
@@ -697,32 +698,26 @@ struct message {
 
 static struct store messages = {.lock = OS_LOCK_INIT};
 
-static void set_status(MPI_Status *status, const struct mpid_envelope *env, size_t len)
-{
-    status_set(status, env->rank, env->tag, (int64_t)len, false);
-}
-
 struct probe {
-    struct mpid_envelope want, found;
-    size_t len;
-    struct mpid_message **message;
-    bool done; /* a wait may ask again: a message must not be taken twice */
+    struct mpid_probe dev;
+    int outcome; /* a wait may ask again: a message must not be taken twice */
 };
 
 static bool probe_once(void *arg)
 {
     struct probe *probe = arg;
-    if (!probe->done)
-        probe->done = mpid_probe(&probe->want, &probe->found, &probe->len, probe->message);
-    return probe->done;
+    if (!probe->outcome)
+        probe->outcome = mpid_probe(&probe->dev);
+    return probe->outcome;
 }
 
 static void tell_probe(void *arg, struct mpid_tale *tale)
 {
-    mpid_tell_probe(tale, &((const struct probe *)arg)->want);
+    mpid_tell_probe(tale, &((const struct probe *)arg)->dev.want);
 }
 
-/* Look once, or until there is one. Returns MPI_SUCCESS or the code of an error. */
+/* Look once, or until there is one; message: NULL, or take it. Returns MPI_SUCCESS or the code of an
+ * error. */
 static int look(const struct p2p_side *from, bool wait, struct mpid_message **message, int *flag,
                 MPI_Status *status, const char *function)
 {
@@ -735,15 +730,21 @@ static int look(const struct p2p_side *from, bool wait, struct mpid_message **me
         status_set(status, MPI_PROC_NULL, MPI_ANY_TAG, 0, false);
         return MPI_SUCCESS;
     }
-    struct probe probe = {.want = p2p_want(from), .message = message};
-    bool found = true;
+    struct probe probe = {.dev = {.want = p2p_want(from), .take = message != NULL}};
+    const struct mpid_envelope *found = &probe.dev.found;
+    if (from->peer != MPI_ANY_SOURCE && !(probe.dev.from = comm_vc(from->comm, from->peer)))
+        return request_raise(from->comm, MPI_ERR_NO_MEM, function, MPI_STATUS_IGNORE);
     if (wait)
         mpid_wait_telling(probe_once, &probe, tell_probe);
     else
-        found = mpid_iprobe(&probe.want, &probe.found, &probe.len, message);
-    *flag = found;
-    if (found)
-        set_status(status, &probe.found, probe.len);
+        probe.outcome = mpid_iprobe(&probe.dev);
+    if (probe.outcome == MPID_NONE_CAN_COME)
+        return request_raise(from->comm, MPI_ERR_PROC_ABORTED, function, MPI_STATUS_IGNORE);
+    *flag = probe.outcome == MPID_FOUND;
+    if (*flag)
+        status_set(status, found->rank, found->tag, (int64_t)probe.dev.len, false);
+    if (*flag && message)
+        *message = probe.dev.message;
     return MPI_SUCCESS;
 }
 

@@ -98,6 +98,9 @@ static inline int start_recv(const struct p2p_side *from, void *buf, MPI_Count c
 {
     struct mpid_bytes bytes;
     struct type *used;
+    struct vc *source = NULL;
+    if (from->peer != MPI_ANY_SOURCE && !(source = comm_vc(from->comm, from->peer)))
+        return MPI_ERR_NO_MEM;
     int rc = type_place(type, buf, count, &bytes, &used);
     if (__builtin_expect(rc, 0))
         return rc;
@@ -110,7 +113,7 @@ static inline int start_recv(const struct p2p_side *from, void *buf, MPI_Count c
     }
     struct mpid_envelope want = p2p_want(from);
     *request = made;
-    mpid_recv(&made->dev, &want, &bytes);
+    mpid_recv(&made->dev, source, &want, &bytes);
     return MPI_SUCCESS;
 }
 

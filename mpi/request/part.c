@@ -40,7 +40,7 @@ struct part {
     struct mpid_bytes whole; /* the buffer */
     int partitions, peer, user_tag;
     uint64_t partition_len; /* bytes */
-    struct vc *vc;          /* of a send; NULL: to nobody */
+    struct vc *vc;          /* to the other side; of a send NULL: to nobody */
 
     /* Known to a receive once it is MATCHED. */
     struct part_cut cut;
@@ -391,7 +391,7 @@ static void post(struct part *part)
         struct mpid_bytes bytes = place_of(part, i);
         struct mpid_envelope want = envelope_of(part, part->peer, i);
         ref(part);
-        mpid_recv(dev, &want, &bytes);
+        mpid_recv(dev, part->vc, &want, &bytes);
         if (!mpid_when_done(dev, slot_done))
             unref(part);
     }
@@ -434,12 +434,13 @@ static int init_recv(struct part *part)
 {
     struct mpid_envelope want = {part->comm->context + CONTEXT_PART, part->peer, part->user_tag};
     struct mpid_bytes bytes = {.base = part->said, .len = sizeof(part->said)};
+    part->vc = comm_vc(part->comm, part->peer);
     part->setup = calloc(1, slot_size());
-    if (!part->setup)
+    if (!part->setup || !part->vc)
         return MPI_ERR_NO_MEM;
     part->setup->part = part;
     ref(part);
-    mpid_recv(&part->setup->dev, &want, &bytes);
+    mpid_recv(&part->setup->dev, part->vc, &want, &bytes);
     if (!mpid_when_done(&part->setup->dev, setup_done))
         matched(part);
     return MPI_SUCCESS;

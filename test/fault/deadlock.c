@@ -165,7 +165,7 @@ static void sleeps(void)
         MPI_Probe(2, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* Rank 1 has ended before anything was sent to it. */
+/* Rank 1 has ended before anything was sent to it: rank 2 hears of that. */
 static void ended(void)
 {
     if (rank == 1) {

@@ -71,8 +71,9 @@ planted computes "rank 3" "not there: rank 3, which is outside MPI and computes"
     "To see where rank 3 is: gdb -p "
 planted sleeps "rank 2" "Others wait for rank 2, which is outside MPI and sleeps" \
     "ranks 0-1,3: each waits in MPI_Probe for a message from rank 2 (any tag, MPI_COMM_WORLD)"
-planted ended "rank 1 (a deadlock)" \
-    "Rank 1 has ended with exit code 0, but is waited for by rank 2"
+run --timeout 20 -n 4 "$deadlock" ended >out 2>err
+same "a receive from a rank that has ended is no deadlock" $? 58
+holds "it is told" "$(cat err)" "MPI_Recv: the other process has ended, or has called MPI_Finalize"
 planted never_started "rank 0 (a deadlock)" \
     "MPI_Start missing? Rank 1 waits in MPI_Recv for a message from rank 0 (tag 2, MPI_COMM_WORLD)" \
     "rank 0: 1 persistent send to rank 1 not started (tag 2, MPI_COMM_WORLD)"

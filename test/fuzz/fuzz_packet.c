@@ -120,6 +120,11 @@ static struct mpid_envelope take_want(void)
                                   how >> 2 & 3 ? (how >> 2 & 3) - 1 : MPID_ANY};
 }
 
+static struct vc *source(const struct mpid_envelope *want)
+{
+    return want->rank < 0 ? NULL : beneath_vc((uint32_t)want->rank);
+}
+
 static void step_recv(void)
 {
     struct slot *slot = free_slot();
@@ -128,7 +133,7 @@ static void step_recv(void)
         return;
     size_t len = (size_t)take_len();
     struct mpid_bytes bytes = make_place(slot, len, take(1) & 1);
-    mpid_recv(&slot->request, &want, &bytes);
+    mpid_recv(&slot->request, source(&want), &want, &bytes);
 }
 
 static void step_send(void)
@@ -149,12 +154,14 @@ static void step_send(void)
 
 static void step_probe(void)
 {
-    struct mpid_envelope want = take_want(), found;
-    size_t len;
+    struct mpid_probe probe = {.want = take_want()};
     struct slot *slot = free_slot();
     uint8_t how = (uint8_t)take(1);
     if (!message || !slot) {
-        (void)mpid_probe(&want, &found, &len, how & 1 && !message ? &message : NULL);
+        probe.from = source(&probe.want);
+        probe.take = how & 1 && !message;
+        if (mpid_probe(&probe) == MPID_FOUND && probe.take)
+            message = probe.message;
         return;
     }
     struct mpid_bytes bytes = make_place(slot, (size_t)take_len(), how >> 1 & 1);

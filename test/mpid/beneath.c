@@ -176,7 +176,7 @@ int BNR_Get_alloc(BNR_Group g, int owner, const char *key, void **val, size_t *l
 
 int BNR_Progress(int *did_work)
 {
-    BNR_Event event = {.type = BNR_EV_PROC_FAILED, .rank = beneath.end - 1};
+    BNR_Event event = {.type = beneath.ends_well ? BNR_EV_PROC_EXIT : BNR_EV_PROC_FAILED, .rank = beneath.end - 1};
     if (did_work)
         *did_work = 0;
     if (beneath.end) {

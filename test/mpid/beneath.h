@@ -50,6 +50,7 @@ extern struct beneath {
     bool direct_fails;
     void (*during)(void); /* called within the next progress() */
     int turns;                    /* calls of progress() */
+    bool ends_well;               /* the next end is one after MPI_Finalize */
     int end;                      /* 1 + the rank whose end BNR_Progress() tells of next */
 } beneath;
 

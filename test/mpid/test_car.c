@@ -43,7 +43,7 @@ static int stop(void **state)
 static void receive(void)
 {
     struct mpid_bytes bytes = {.base = &word, .len = sizeof(word)};
-    mpid_recv(&request, &theirs, &bytes);
+    mpid_recv(&request, beneath_vc((uint32_t)theirs.rank), &theirs, &bytes);
 }
 
 /* A send that is over once the peer says so. */

@@ -45,7 +45,7 @@ static int stop(void **state)
 static void post(struct mpid_request *request, uint32_t *to)
 {
     struct mpid_bytes bytes = {.base = to, .len = sizeof(*to)};
-    mpid_recv(request, &theirs, &bytes);
+    mpid_recv(request, beneath_vc((uint32_t)theirs.rank), &theirs, &bytes);
 }
 
 static void arrive(uint32_t value)

@@ -70,13 +70,13 @@ static void test_ended(void **state)
     struct chan_head head = packet_message(PACKET_EAGER, &from);
     void *token;
     open_both();
-    mpid_recv(&request, &want, &into);
+    mpid_recv(&request, NULL, &want, &into);
     assert_int_equal(send_word(LOW, MPID_SYNC, &sync), MPID_STARTED);
     memset(beneath.env->sink->place(&beneath_vc(LOW)->peer, &head, LEN, &token), 9, LEN);
     beneath_end(LOW);
     assert_state(LOW, VC_OPEN);
     assert_true(beneath.link[LOW].finishing && !beneath.link[HIGH].finishing);
-    assert_false(mpid_is_complete(&request) || mpid_is_lost(beneath_vc(LOW)));
+    assert_false(mpid_is_complete(&request) || vc_is_lost(beneath_vc(LOW)));
     beneath.env->sink->landed(&beneath_vc(LOW)->peer, token);
     assert_true(mpid_is_complete(&request));
     assert_int_equal(request.error, MPID_OK);
@@ -84,7 +84,7 @@ static void test_ended(void **state)
     assert_false(mpid_is_complete(&sync));
     beneath.env->sink->lost(&beneath.link[LOW].base, -ECONNRESET);
     assert_state(LOW, VC_FAILED);
-    assert_true(mpid_is_complete(&sync) && mpid_is_lost(beneath_vc(LOW)));
+    assert_true(mpid_is_complete(&sync) && vc_is_lost(beneath_vc(LOW)));
     assert_int_equal(sync.error, MPID_LOST);
     assert_state(HIGH, VC_OPEN);
 }
@@ -127,11 +127,11 @@ static void test_ended_before_contact(void **state)
     struct mpid_envelope want = {4, LOW, 1}, from = {4, LOW, 1};
     struct mpid_bytes into = {.base = &got, .len = sizeof(got)};
     beneath_end(HIGH);
-    assert_true(mpid_is_lost(beneath_vc(HIGH)));
+    assert_true(vc_is_lost(beneath_vc(HIGH)));
     assert_int_equal(send_word(HIGH, 0, &request), MPID_STARTED);
     assert_int_equal(request.error, MPID_LOST);
     assert_int_equal(beneath.links, 0);
-    assert_false(mpid_is_lost(beneath_vc(LOW)));
+    assert_false(vc_is_lost(beneath_vc(LOW)));
     beneath.end = LOW + 1;
     beneath.during = met_late; /* in the turn that the device gives to each channel */
     while (beneath.end)
@@ -139,8 +139,8 @@ static void test_ended_before_contact(void **state)
     if (beneath_vc(LOW)->state == VC_UNBOUND)
         met_late();
     assert_true(beneath.link[LOW].finishing);
-    assert_false(mpid_is_lost(beneath_vc(LOW)));
-    mpid_recv(&request, &want, &into);
+    assert_false(vc_is_lost(beneath_vc(LOW)));
+    mpid_recv(&request, NULL, &want, &into);
     beneath_arrive(LOW, packet_message(PACKET_EAGER, &from), &word, sizeof(word));
     assert_true(mpid_is_complete(&request) && got == 5);
     beneath.env->sink->lost(&beneath.link[LOW].base, -ECONNRESET);
@@ -150,7 +150,7 @@ static void test_ended_before_contact(void **state)
     beneath_open(3);
     assert_true(beneath.link[3].finishing);
     beneath.env->sink->lost(&beneath.link[3].base, -ECONNRESET);
-    assert_true(mpid_is_lost(beneath_vc(3)));
+    assert_true(vc_is_lost(beneath_vc(3)));
 }
 
 /* Our own attempt, which a process that has ended never answers. */
@@ -186,10 +186,10 @@ static void test_ended_at_rest(void **state)
     assert_int_equal(mpid_use(MPID_SESSIONS), 0);
     assert_int_equal(beneath.end, 0);
     assert_true(beneath.link[LOW].finishing);
-    assert_false(mpid_is_lost(beneath_vc(LOW)));
+    assert_false(vc_is_lost(beneath_vc(LOW)));
     beneath.env->sink->lost(&beneath.link[LOW].base, -ECONNRESET);
-    assert_true(mpid_is_lost(beneath_vc(LOW)));
-    assert_false(mpid_is_lost(beneath_vc(HIGH)));
+    assert_true(vc_is_lost(beneath_vc(LOW)));
+    assert_false(vc_is_lost(beneath_vc(HIGH)));
 }
 
 #define DEVICE_TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)

@@ -54,21 +54,20 @@ static void test_lost_arriving(void **state)
     };
     static char place[LEN];
     struct mpid_request request;
-    struct mpid_envelope want = {4, MPID_ANY, MPID_ANY}, env, from = {4, 0, 1};
+    struct mpid_envelope want = {4, MPID_ANY, MPID_ANY}, from = {4, 0, 1};
+    struct mpid_probe probe = {.want = want, .take = true};
     struct mpid_bytes into = {.base = place, .len = LEN};
-    struct mpid_message *message = NULL;
     struct chan_head head = packet_message(PACKET_EAGER, &from);
     void *token;
-    size_t len;
     memset(beneath.env->sink->place(&beneath_vc(LOW)->peer, &head, LEN, &token), 1, LEN);
-    assert_int_equal(mpid_probe(&want, &env, &len, &message), 1);
-    assert_int_equal(len, LEN);
+    assert_int_equal(mpid_probe(&probe), MPID_FOUND);
+    assert_int_equal(probe.len, LEN);
     beneath.env->sink->lost(&beneath.link[LOW].base, -ECONNRESET);
-    mpid_recv_message(&request, message, &into);
+    mpid_recv_message(&request, probe.message, &into);
     assert_true(mpid_is_complete(&request));
     assert_int_equal(request.error, MPID_LOST);
     memset(beneath.env->sink->place(&beneath_vc(HIGH)->peer, &head, LEN, &token), 1, LEN);
-    mpid_recv(&request, &want, &into);
+    mpid_recv(&request, NULL, &want, &into);
     assert_false(mpid_is_complete(&request));
     beneath.env->sink->lost(&beneath.link[HIGH].base, -ECONNRESET);
     assert_true(mpid_is_complete(&request));
@@ -77,7 +76,7 @@ static void test_lost_arriving(void **state)
     beneath_open(3);
     memset(beneath.env->sink->place(&beneath_vc(3)->peer, &head, LEN, &token), 1, LEN);
     beneath.env->sink->lost(&beneath.link[3].base, -ECONNRESET);
-    assert_int_equal(mpid_probe(&want, &env, &len, NULL), 0);
+    assert_int_equal(mpid_probe(&probe), 0);
 }
 
 /* There is no place for a message that cannot be, and none is kept where a link is lost. */
@@ -93,7 +92,7 @@ static void test_no_place(void **state)
     assert_null(beneath.env->sink->place(&beneath_vc(LOW)->peer, &head, 3000, &token));
     assert_state(LOW, VC_FAILED);
     assert_null(beneath_vc(LOW)->landing.temp);
-    mpid_recv(&request, &good, &into);
+    mpid_recv(&request, NULL, &good, &into);
     head = packet_message(PACKET_EAGER, &good); /* longer than its buffer: lands beside it */
     memset(beneath.env->sink->place(&beneath_vc(HIGH)->peer, &head, 3000, &token), 1, 3000);
     assert_non_null(beneath_vc(HIGH)->landing.temp);

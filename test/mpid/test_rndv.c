@@ -240,7 +240,7 @@ static enum packet_engine receive_one(void)
     struct mpid_request recv;
     struct packet_rts rts = {.total = LEN, .addr = 4096, .id = 9};
     struct packet_cts cts;
-    mpid_recv(&recv, &theirs, &bytes);
+    mpid_recv(&recv, NULL, &theirs, &bytes);
     beneath_arrive(PEER, packet_message(PACKET_RTS, &theirs), &rts, sizeof(rts));
     if (mpid_is_complete(&recv)) {
         free(next_of(PACKET_DONE));
@@ -290,7 +290,7 @@ static void receive_unreadable(bool peer_writes)
         (void)receive_one();
     beneath_vc(PEER)->no_split = false; /* as receive_one() does not write */
     beneath.direct_fails = true;
-    mpid_recv(&recv, &theirs, &bytes);
+    mpid_recv(&recv, NULL, &theirs, &bytes);
     beneath_arrive(PEER, packet_message(PACKET_RTS, &theirs), &rts, sizeof(rts));
     struct beneath_packet *packet = next_of(PACKET_CTS);
     memcpy(&cts, packet->data, sizeof(cts));
@@ -338,7 +338,7 @@ static void test_no_names(void **state)
     struct packet_rts rts = {.total = LEN, .addr = 4096, .id = 9};
     struct ids all = device.ids;
     device.ids = (struct ids){.count = 1 << 24, .free = 1 << 24}; /* every one is taken */
-    mpid_recv(&recv, &theirs, &bytes);
+    mpid_recv(&recv, NULL, &theirs, &bytes);
     beneath_arrive(PEER, packet_message(PACKET_RTS, &theirs), &rts, sizeof(rts));
     device.ids = all;
     assert_true(mpid_is_complete(&recv));

@@ -602,11 +602,11 @@ static void test_lost_requests(void **state)
     beneath_arrive(LOW, packet_head(PACKET_CTS, 0, 0), &cts, sizeof(cts));
     turn();
     assert_false(mpid_is_complete(&bulk));
-    mpid_recv(&recv, &want, &into);
+    mpid_recv(&recv, NULL, &want, &into);
     struct packet_rts rts = {.total = 50000, .id = 9};
     struct mpid_envelope theirs = {4, LOW, 3};
     beneath_arrive(LOW, packet_message(PACKET_RTS, &theirs), &rts, sizeof(rts));
-    mpid_recv(&posted, &want, &into);
+    mpid_recv(&posted, NULL, &want, &into);
     beneath.outcome = CHAN_AGAIN;
     assert_int_equal(mpid_send(beneath_vc(LOW), &own, &bytes, 0, &waiting), MPID_STARTED);
     beneath.env->sink->lost(&beneath.link[LOW].base, -ECONNRESET);

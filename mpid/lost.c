@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What ends because a process is gone: receives and probes that name it, those from any process
+ * that nobody is left for, and all that goes on in a context that fails with it.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "mpid/device.h"
+#include "os/log.h"
+
+/* A context in which nothing goes on any more. */
+struct failed_context {
+    uint32_t context;
+    UT_hash_handle hh;
+};
+
+static struct failed_context *failed_contexts;
+static uint64_t *failed_ranks; /* a bit a rank of the group; NULL: none */
+
+/* ---- what is known ---- */
+
+static bool has_failed(uint32_t rank)
+{
+    return failed_ranks && failed_ranks[rank / 64] >> rank % 64 & 1;
+}
+
+static void note_failed(uint32_t rank)
+{
+    if (!failed_ranks)
+        failed_ranks = calloc(((size_t)device.world.size + 63) / 64, sizeof(*failed_ranks));
+    if (failed_ranks)
+        failed_ranks[rank / 64] |= 1ull << rank % 64;
+}
+
+int mpid_next_failed(int rank)
+{
+    os_lock(&device.lock);
+    do
+        rank++;
+    while (failed_ranks && rank < device.world.size && !has_failed((uint32_t)rank));
+    rank = failed_ranks && rank < device.world.size ? rank : -1;
+    os_unlock(&device.lock);
+    return rank;
+}
+
+bool lost_context(uint32_t context)
+{
+    struct failed_context *found;
+    HASH_FIND(hh, failed_contexts, &context, sizeof(context), found);
+    return found != NULL;
+}
+
+/* ---- who is left ---- */
+
+/* The search for a context's communicator: the nearest one, whose first context is not above. */
+struct senders {
+    uint32_t context, best; /* best: that of the nearest one so far, plus one */
+    bool left;
+};
+
+/* Whether a rank of the world can send; -1: of a process of another. */
+static bool can_send(int64_t world)
+{
+    if (world < 0)
+        return true;
+    const struct vc *vc = vc_find(&device.env.gid, (uint32_t)world);
+    return vc ? !vc_is_lost(vc) : !device_is_ended_rank((uint32_t)world);
+}
+
+static bool find_senders(void *arg, const struct mpid_comm_view *view)
+{
+    struct senders *senders = arg;
+    int64_t (*member)(const void *object, int i) = view->peer ? view->peer : view->member;
+    int count = view->peer ? view->peers : view->size;
+    bool any = false;
+    if (view->context > senders->context || view->context < senders->best)
+        return false;
+    senders->best = view->context + 1;
+    senders->left = false;
+    for (int i = 0; i < count && !senders->left; i++) {
+        int64_t world = member(view->object, i);
+        if (world == device.world.rank)
+            continue;
+        any = true;
+        senders->left = can_send(world);
+    }
+    senders->left |= !any; /* then it is this process that sends */
+    return false;
+}
+
+/* Whether a message may still come to a receive from any process. Where all others have ended as
+ * they should, this one itself may mean to send. */
+static bool may_come(uint32_t context)
+{
+    struct senders senders = {.context = context, .left = true};
+    if (failed_ranks && device.each_comm)
+        device.each_comm(find_senders, &senders);
+    return senders.left;
+}
+
+enum mpid_error lost_why(const struct vc *from, const struct mpid_envelope *want)
+{
+    if (from && vc_is_lost(from))
+        return vc_error(from);
+    if (lost_context(want->context) || (!from && !may_come(want->context)))
+        return MPID_LOST;
+    return MPID_OK;
+}
+
+/* ---- receives ---- */
+
+void lost_check_posted(struct mpid_request *request)
+{
+    enum mpid_error error = lost_why(request->vc, &request->place.env);
+    if (!error || !match_unpost(&device.match, request))
+        return;
+    request->error = (uint8_t)error;
+    device_complete(request);
+}
+
+static bool is_lost(const struct mpid_request *request, void *arg)
+{
+    (void)arg;
+    return lost_why(request->vc, &request->place.env) != MPID_OK;
+}
+
+/* End the posted receives that nothing can come to any more. A process is lost once, so all are
+ * looked at. */
+static void end_receives(void)
+{
+    device.any_lost = true;
+    struct mpid_request *list = match_unpost_all(&device.match, is_lost, NULL);
+    while (list) {
+        struct mpid_request *request = list;
+        list = request->next;
+        request->error = (uint8_t)lost_why(request->vc, &request->place.env);
+        device_complete(request);
+    }
+    progress_wake(); /* who probes, too */
+}
+
+void lost_vc(void)
+{
+    end_receives();
+}
+
+/* ---- contexts ---- */
+
+/* What is posted, or waits for the peer, in the contexts that have failed. */
+static void fail_context(uint32_t context)
+{
+    if (lost_context(context))
+        return;
+    struct failed_context *failed = malloc(sizeof(*failed));
+    if (!failed) {
+        os_log(OS_LOG_INFO, "no memory to end what goes on in context %u", context);
+        return;
+    }
+    failed->context = context;
+    HASH_ADD(hh, failed_contexts, context, sizeof(context), failed);
+    send_fail_context(context);
+}
+
+void mpid_fail_context(uint32_t context)
+{
+    os_lock(&device.lock);
+    fail_context(context);
+    end_receives();
+    os_unlock(&device.lock);
+}
+
+void mpid_forget_context(uint32_t context)
+{
+    struct failed_context *failed;
+    os_lock(&device.lock);
+    HASH_FIND(hh, failed_contexts, &context, sizeof(context), failed);
+    if (failed) {
+        HASH_DEL(failed_contexts, failed);
+        free(failed);
+    }
+    os_unlock(&device.lock);
+}
+
+void mpid_set_failed(void (*contexts_of)(int rank, void (*fail)(uint32_t context)))
+{
+    device.contexts_of = contexts_of;
+}
+
+void lost_process(uint32_t rank, bool failed)
+{
+    if (failed && !has_failed(rank)) {
+        note_failed(rank);
+        if (device.contexts_of)
+            device.contexts_of((int)rank, fail_context);
+    }
+    end_receives();
+}
+
+void lost_fini(void)
+{
+    struct failed_context *failed, *next;
+    HASH_ITER(hh, failed_contexts, failed, next) {
+        HASH_DEL(failed_contexts, failed);
+        free(failed);
+    }
+    free(failed_ranks);
+    failed_ranks = NULL;
+}

@@ -3,14 +3,33 @@
 /* Running collectives, and the simplest one, the barrier; see coll.h. */
 #include "mpi/coll/coll.h"
 
-#include "mpi/coll/sched.h"
+#include <mpi.h>
+#include <stdatomic.h>
 
+#include "mpi/coll/sched.h"
+#include "mpi/comm/comm.h"
+
+/* One collective in so many makes progress in any case: a root that only sends waits for nothing, and
+ * would not hear that a member has failed. */
+enum { LOOK_PERIOD = 32 };
+
+static bool is_failed(const struct comm *comm)
+{
+    return __builtin_expect(atomic_load_explicit(&comm->failed, memory_order_relaxed), 0);
+}
+
+/* Where a member has failed some messages never come, and some that have come stand for nothing. */
 int coll_run(const struct coll *c)
 {
     struct sched s;
+    if (is_failed(c->comm))
+        return MPI_ERR_PROC_ABORTED;
     sched_init(&s, c->comm, c->op);
     coll_choose(c)(&s, c);
-    return sched_run(&s);
+    int rc = sched_run(&s);
+    if (!(c->comm->coll_tag % LOOK_PERIOD))
+        (void)mpid_progress();
+    return !rc && is_failed(c->comm) ? MPI_ERR_PROC_ABORTED : rc;
 }
 
 struct coll_block coll_block(const struct coll_data *data, int rank)

@@ -58,6 +58,7 @@ int comm_create(struct group *group, uint32_t context, struct comm **made)
     comm->vcs = vcs;
     errh_start(&comm->errhandler, errh_from(MPI_ERRORS_ARE_FATAL));
     comm_list_add(comm);
+    comm_list_check(comm);
     *made = comm;
     return MPI_SUCCESS;
 }
@@ -78,6 +79,7 @@ int comm_create_inter(struct group *group, struct group *remote, uint32_t contex
     group_ref(remote);
     comm->remote = remote;
     comm->peers = remote->size;
+    comm_list_check(comm);
     *made = comm;
     return MPI_SUCCESS;
 }
@@ -109,6 +111,7 @@ static int create_predefined(int index, const char *name, const struct mpid_worl
     if (rc)
         return rc;
     comm->predefined = true;
+    comm_list_check(comm);
     errh_start(&comm->errhandler, errh_initial());
     name_set(&comm->name, name);
     comm_constants[index] = comm;

@@ -14,6 +14,7 @@
 #define MPI_COMM_H
 
 #include <mpi.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -54,6 +55,7 @@ struct comm {
     struct topo *topo;     /* virtual topology; NULL: none */
     uint32_t coll_tag;     /* numbers this communicator's collectives */
     struct comm *newer, *older; /* comm_list.c's */
+    _Atomic bool failed; /* a member has: collectives end in error */
     bool predefined;
     bool freed; /* by the user: its handle leads nowhere, but for an error handler */
     struct name name;

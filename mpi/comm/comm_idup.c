@@ -16,6 +16,7 @@
 #include "mpi/coll/coll.h"
 #include "mpi/coll/sched.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/comm_list.h"
 #include "mpi/comm/context.h"
 #include "mpi/request/request.h"
 #include "mpi/topo/topo.h"
@@ -117,6 +118,7 @@ static void finish(struct sched *s)
         copy->context = d->deal.context;
         if (copy->local)
             copy->local->context = d->deal.context + CONTEXT_LOCAL;
+        comm_list_check(copy);
     }
     request_complete(d->request, rc);
     if (rc) {

@@ -60,13 +60,63 @@ static void each(bool (*take)(void *arg, const struct mpid_comm_view *view), voi
     os_unlock(&lock);
 }
 
+/* ---- members that fail ---- */
+
+static bool has(const struct group *group, const struct process *process)
+{
+    return group && group_find(group, process) != MPI_UNDEFINED;
+}
+
+/* Whether the process is one without which no collective can end. */
+static bool needs(const struct comm *comm, int rank)
+{
+    struct process process = {init_world.gid, (uint32_t)rank};
+    return has(comm->group, &process) || has(comm->remote, &process);
+}
+
+/* Whether its context is known: that of a copy in the making is not. */
+static bool has_context(const struct comm *comm)
+{
+    return comm->context != CONTEXT_NONE || comm->predefined;
+}
+
+static void fail(struct comm *comm, void (*fail_context)(uint32_t context))
+{
+    atomic_store_explicit(&comm->failed, true, memory_order_relaxed);
+    if (has_context(comm))
+        fail_context(comm->context + CONTEXT_COLL);
+    if (comm->local)
+        fail(comm->local, fail_context);
+}
+
+static void contexts_of(int rank, void (*fail_context)(uint32_t context))
+{
+    os_lock(&lock);
+    for (struct comm *comm = first; comm; comm = comm->older)
+        if (needs(comm, rank))
+            fail(comm, fail_context);
+    os_unlock(&lock);
+}
+
+void comm_list_check(struct comm *comm)
+{
+    for (int rank = -1; (rank = mpid_next_failed(rank)) >= 0;) {
+        if (needs(comm, rank)) {
+            fail(comm, mpid_fail_context);
+            return;
+        }
+    }
+}
+
 /* ---- the list ---- */
 
 void comm_list_add(struct comm *comm)
 {
     os_lock(&lock);
-    if (!first)
+    if (!first) {
         mpid_set_comms(each);
+        mpid_set_failed(contexts_of);
+    }
     comm->older = first;
     comm->newer = NULL;
     if (first)
@@ -82,4 +132,6 @@ void comm_list_remove(struct comm *comm)
     if (comm->older)
         comm->older->newer = comm->newer;
     os_unlock(&lock);
+    if (atomic_load_explicit(&comm->failed, memory_order_relaxed) && has_context(comm))
+        mpid_forget_context(comm->context + CONTEXT_COLL);
 }

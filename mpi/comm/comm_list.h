@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * All communicators of this process, for the device to go through (mpid_set_comms()): when mpiexec
- * asks why a job hangs.
+ * All communicators of this process, for the device to go through: when mpiexec asks why a job hangs
+ * (mpid_set_comms()), and when a process fails (mpid_set_failed()).
  */
 #ifndef MPI_COMM_LIST_H
 #define MPI_COMM_LIST_H
@@ -10,6 +10,9 @@
 struct comm;
 
 void comm_list_add(struct comm *comm);
+/* Fail a communicator whose groups and context have become known, if one of its members has failed
+ * before that. */
+void comm_list_check(struct comm *comm);
 void comm_list_remove(struct comm *comm);
 
 #endif

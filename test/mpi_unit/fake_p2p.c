@@ -145,6 +145,11 @@ bool mpid_when_done(struct mpid_request *request, void (*done)(struct mpid_reque
     return true;
 }
 
+bool mpid_progress(void)
+{
+    return false;
+}
+
 void request_wait(struct request *request)
 {
     while (!mpid_is_complete(&request->dev))

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Each rank that waits for one that is killed gets an error.
+
+usage: survivors.py MPIEXEC SURVIVORS [SEEDS [SEED]]
+
+For each call that may wait for another rank, a job over each channel, and over both: one rank, chosen by the seed, is
+killed at a moment, chosen by the seed. survivors.c says what is asked of the others.
+"""
+import os
+import random
+import subprocess
+import sys
+
+LIMIT_S = 60
+ALONE = ["any", "any_wait", "any_probe"]  # with two ranks, as no other may be left
+CALLS = ALONE + """recv wait test waitany persistent partitioned probe mprobe iprobe improbe ssend sendrecv any_left
+    barrier bcast bcast_victim gather gatherv scatter scatterv allgather allgatherv alltoall alltoallv alltoallw
+    reduce allreduce reduce_scatter reduce_scatter_block scan exscan inter_barrier inter_allreduce
+    dup inter_dup idup split""".split()
+PLACES = [("", []), ("tcp,loopback", []), ("", ["--pretend-hosts", "2"])]  # channels, options
+COUNTS = [1, 300, 100000]  # eager, and by rendezvous
+
+
+def run(mpiexec, program, place, ranks, args):
+    """Returns None, or what went wrong."""
+    env = dict(os.environ)
+    channels, options = place
+    if channels:
+        env["VIREO_CHANNELS"] = channels
+    command = [mpiexec, "--enable-recovery", "--timeout", str(LIMIT_S), *options, "-n", str(ranks), program,
+               *args]
+    done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=2 * LIMIT_S, check=False)
+    if done.stdout.split() == ["ok"] * (ranks - 1):
+        return None
+    return f"{' '.join(command)} ({channels or 'all channels'}): status {done.returncode}\n" \
+           f"{done.stdout}{done.stderr}"
+
+
+def main():
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    mpiexec, program = sys.argv[1:3]
+    seeds = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    first = int(sys.argv[4]) if len(sys.argv) > 4 else random.randrange(1 << 30)
+    failed = jobs = 0
+    for seed in range(first, first + seeds):
+        dice = random.Random(seed)
+        for place in PLACES:
+            for call in CALLS:
+                ranks = 2 if call in ALONE else dice.randint(3, 6)
+                args = [call, str(dice.choice(COUNTS)), str(dice.randrange(ranks)),
+                        str(dice.choice([0, dice.randrange(30000)]))]
+                wrong = run(mpiexec, program, place, ranks, args)
+                jobs += 1
+                if wrong:
+                    failed += 1
+                    print(f"FAILED, seed {seed}: {wrong}", flush=True)
+    print(f"{jobs} jobs, seeds {first} to {first + seeds - 1}: {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

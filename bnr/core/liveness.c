@@ -66,7 +66,7 @@ int liveness_tick(struct liveness *l, int64_t now, struct node_list *beats, stru
     for (size_t i = 0; !rc && i < l->count;) {
         struct liveness_peer *peer = &l->peers[i];
         peer->heard_ns = peer->heard_ns + asleep_ns < now ? peer->heard_ns + asleep_ns : now;
-        if (now - peer->heard_ns >= l->limit_ns) {
+        if (now - peer->heard_ns >= l->limit_ns - tick_ns) { /* the next tick is too late */
             rc = node_list_add(lost, peer->node);
             *peer = l->peers[--l->count];
             continue;

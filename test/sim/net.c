@@ -245,6 +245,7 @@ void sim_kill(struct sim *s, uint32_t node, bool vanishes)
         return;
     s->nodes[node].state = vanishes ? SIM_VANISHED : SIM_KILLED;
     s->dead_count++;
+    s->died_at = s->now;
     if (!vanishes)
         HASH_ITER(hh, s->links, link, next)
         {

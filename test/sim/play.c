@@ -287,6 +287,16 @@ static void note_ends(struct sim *s, uint32_t node, const struct core_message *m
     s->play->time[PLAY_END] = s->now;
 }
 
+/* When all know of a loss, if it is the only one: the time of liveness, and the way to the root and
+ * back, where stops and broken links may hold the news up. */
+static int64_t notice_limit(const struct sim *s)
+{
+    int64_t way = 2 * (s->settings.delay_ns + 11 * s->settings.jitter_ns);
+    int64_t levels = s->settings.radix == 1 ? s->settings.count : 6;
+    bool is_smooth = !s->settings.stops && !s->settings.breaks;
+    return s->settings.liveness_ns + levels * way * 2 + (is_smooth ? 0 : 20 * SIM_S);
+}
+
 void play_effect(struct sim *s, uint32_t node, const struct effect *effect)
 {
     const struct core_message *m = &effect->message;
@@ -304,6 +314,9 @@ void play_effect(struct sim *s, uint32_t node, const struct effect *effect)
     case EFFECT_LOST:
         if (sim_is_alive(s, effect->node))
             sim_fail(s, node, "node %u is alive", effect->node);
+        if (s->dead_count == 1 && s->now - s->died_at > notice_limit(s))
+            sim_fail(s, node, "a loss is known everywhere in time, not after %.1f s",
+                     (double)(s->now - s->died_at) / 1e9);
         break;
     case EFFECT_ALONE: sim_fail(s, node, "a live node is not expelled");
     default: break;

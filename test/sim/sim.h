@@ -91,7 +91,8 @@ struct sim {
     struct rank_map group;
     struct rank_block block;
     struct sim_play *play;
-    uint64_t steps, dead_count, stopped_count;
+    uint64_t steps, dead_count;
+    int64_t died_at; /* the last that died */
 };
 
 void sim_init(struct sim *s, const struct sim_settings *settings);

@@ -83,4 +83,5 @@ void shm_bell_close(struct shm *shm)
         close(shm->bell);
     if (shm->base.fd >= 0)
         close(shm->base.fd);
+    shm->bell = shm->base.fd = -1;
 }

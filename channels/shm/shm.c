@@ -520,6 +520,11 @@ static void shm_close(struct chan *base)
     free(shm);
 }
 
+static void shm_forked(struct chan *base)
+{
+    shm_bell_close((struct shm *)base);
+}
+
 static int shm_open_channel(struct chan **out, const struct chan_env *env, char *why, size_t size)
 {
     struct shm *shm;
@@ -578,4 +583,5 @@ const struct chan_ops chan_shm = {
     .arm = shm_arm,
     .disarm = shm_disarm,
     .direct = &shm_direct,
+    .forked = shm_forked,
 };

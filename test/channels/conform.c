@@ -649,6 +649,7 @@ static const struct conform_case cases[] = {
     {"wrong_secret", 2, NEEDS_SECRET, case_wrong_secret, "who lacks the secret is refused"},
     {"hostile", 3, NEEDS_HOSTILE, case_hostile, "garbage from outside changes nothing"},
     {"sleep", 2, SELF_TOO, case_sleep, "no wake-up is lost"},
+    {"forked", 2, 0, case_forked, "a forked child keeps no descriptor"},
     {"sleep_stream", 2, 0, case_sleep_stream, "bulk data moves between sleepers"},
     {"sleep_accept", 2, 0, case_sleep_accept, "a stranger wakes a sleeper"},
     {"direct", 2, SELF_TOO | NEEDS_DIRECT, case_direct, "direct copies move every byte"},

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Processes that end; see conform_ended.h. */
+/* Processes that end, or fork; see conform_ended.h. */
 #include "test/channels/conform_ended.h"
 
+#include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "os/clock.h"
@@ -166,4 +170,56 @@ void case_ended_held(struct fake *fake, const struct conform_traits *traits)
     atomic_store(&fake->world->flag[0], 1);
     fake->ops->close(fake->chan);
     _exit(0);
+}
+
+/* How many sockets and the like are open, besides the standard streams. */
+static int count_doors(void)
+{
+    int count = 0;
+    for (int fd = 3; fd < 1024; fd++) {
+        char path[32], to[32] = "";
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+        if (readlink(path, to, sizeof(to) - 1) > 0)
+            count += !strncmp(to, "socket:", 7) || !strncmp(to, "anon_inode:", 11);
+    }
+    return count;
+}
+
+/* One rank sleeps on its descriptor, and the other wakes it. */
+static void wake_one(struct fake *fake, struct fake_peer *peer, int sleeper)
+{
+    uint64_t in = peer->in + 1;
+    if (fake->rank != sleeper) {
+        usleep(20000);
+        fake_send(peer, 8, FAKE_PLAIN);
+    } else {
+        int rc = fake->ops->arm(fake->chan, CHAN_SLEEP_FD);
+        struct pollfd news = {.fd = fake->chan->fd, .events = POLLIN};
+        FAKE_CHECK(fake, rc == CHAN_AGAIN || poll(&news, 1, WAIT_MS) == 1, "a wake-up was lost");
+        fake->ops->disarm(fake->chan);
+        fake_until_packets(fake, peer, in, WAIT_MS);
+    }
+    fake_barrier(fake);
+}
+
+/* A forked child that is told closes what its parent has opened, whose own goes on. */
+void case_forked(struct fake *fake, const struct conform_traits *traits)
+{
+    struct fake_peer *peer = join(fake, 0, 1);
+    wake_one(fake, peer, 0);
+    wake_one(fake, peer, 1);
+    FAKE_CHECK(fake, count_doors() > 0, "no descriptor is open");
+    fflush(NULL);
+    pid_t child = fork();
+    if (!child) {
+        if (fake->ops->forked)
+            fake->ops->forked(fake->chan);
+        _exit(count_doors());
+    }
+    int status = -1;
+    FAKE_CHECK(fake, waitpid(child, &status, 0) == child && !status,
+               "%d descriptors are still open in the child", WEXITSTATUS(status));
+    fake_barrier(fake);
+    wake_one(fake, peer, 0);
+    wake_one(fake, peer, 1);
 }

@@ -27,6 +27,8 @@ struct os_lock {
 
 extern bool os_lock_enabled;
 
+/* The same, whatever os_lock_enabled says: for what threads may use that have asked MPI for
+ * nothing. */
 void os_lock_slow(struct os_lock *lock);
 bool os_trylock_slow(struct os_lock *lock);
 void os_unlock_slow(struct os_lock *lock);

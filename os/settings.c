@@ -12,6 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "os/lock.h"
 #include "os/nearest.h"
 
 extern char **environ;
@@ -79,9 +80,9 @@ static struct {
     char why[512];
     _Atomic int64_t value[OS_SETTING_COUNT];
     const char *_Atomic text[OS_SETTING_COUNT];
-    pthread_mutex_t put; /* guards the rest */
+    struct os_lock put; /* guards the rest */
     struct kept *kept;
-} settings = {.once = PTHREAD_ONCE_INIT, .put = PTHREAD_MUTEX_INITIALIZER};
+} settings = {.once = PTHREAD_ONCE_INIT, .put = OS_LOCK_INIT};
 
 static int parse_choice(const char *words, const char *text, int64_t *value)
 {
@@ -313,12 +314,12 @@ int os_setting_put(enum os_setting_id id, const char *text)
         snprintf(number, sizeof(number), "%lld", (long long)value);
         text = number;
     }
-    pthread_mutex_lock(&settings.put);
+    os_lock_slow(&settings.put);
     const char *kept = keep(text);
     if (kept) {
         settings.text[id] = kept;
         settings.value[id] = value;
     }
-    pthread_mutex_unlock(&settings.put);
+    os_unlock_slow(&settings.put);
     return kept ? 0 : -ENOMEM;
 }

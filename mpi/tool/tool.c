@@ -14,21 +14,22 @@
 #include "mpi/tool/tool_cvar.h"
 #include "mpi/tool/tool_event.h"
 #include "mpi/tool/tool_pvar.h"
+#include "os/lock.h"
 #include "os/settings.h"
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct os_lock lock = OS_LOCK_INIT;
 static _Atomic int users;
 
 /* ---- life ---- */
 
 void tool_lock(void)
 {
-    pthread_mutex_lock(&mutex);
+    os_lock_slow(&lock);
 }
 
 void tool_unlock(void)
 {
-    pthread_mutex_unlock(&mutex);
+    os_unlock_slow(&lock);
 }
 
 bool tool_is_on(void)

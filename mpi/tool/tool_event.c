@@ -3,13 +3,13 @@
 /* Events; see tool_event.h. */
 #include "mpi/tool/tool_event.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mpi/request/part.h"
 #include "mpi/tool/tool_handle.h"
 #include "os/clock.h"
+#include "os/lock.h"
 
 /* What MPI_T_event_copy gives. */
 struct message_data {
@@ -89,7 +89,7 @@ static const MPI_T_cb_safety safeties[TOOL_SAFETIES] = {
     MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE};
 
 /* Guards the rest. */
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct os_lock lock = OS_LOCK_INIT;
 static struct tool_registration *registrations;
 static bool delivering; /* some thread runs callbacks: nothing is taken out of the list */
 static bool again;      /* meanwhile others have been told that there are events */
@@ -146,51 +146,51 @@ static MPI_T_event_instance begin(const struct mpid_event *event)
                                     .rendezvous = event->rendezvous};
         memcpy(instance.data, &data, sizeof(data));
     }
-    pthread_mutex_lock(&mutex);
+    os_lock_slow(&lock);
     current = instance;
     current_number += 2;
     is_current = true;
     MPI_T_event_instance handle = (MPI_T_event_instance)(current_number | 1);
-    pthread_mutex_unlock(&mutex);
+    os_unlock_slow(&lock);
     return handle;
 }
 
 static void end(void)
 {
-    pthread_mutex_lock(&mutex);
+    os_lock_slow(&lock);
     is_current = false;
-    pthread_mutex_unlock(&mutex);
+    os_unlock_slow(&lock);
 }
 
 bool tool_instance_get(MPI_T_event_instance handle, struct tool_instance *instance)
 {
-    pthread_mutex_lock(&mutex);
+    os_lock_slow(&lock);
     bool is_it = is_current && (uintptr_t)handle == (current_number | 1);
     if (is_it)
         *instance = current;
-    pthread_mutex_unlock(&mutex);
+    os_unlock_slow(&lock);
     return is_it;
 }
 
 static void tell_event(struct tool_registration *r, const struct mpid_event *event,
                        MPI_T_event_instance handle)
 {
-    pthread_mutex_lock(&mutex);
+    os_lock_slow(&lock);
     bool mine = !r->freed && r->index == (int)event->kind && r->since_ns <= event->time_ns;
     int i = mine ? least(r) : -1;
     struct callback callback = i >= 0 ? r->callbacks[i] : (struct callback){0};
-    pthread_mutex_unlock(&mutex);
+    os_unlock_slow(&lock);
     if (callback.function)
         callback.function(handle, r->own, MPI_T_CB_REQUIRE_NONE, callback.user_data);
 }
 
 static void tell_dropped(struct tool_registration *r, int index, uint64_t count)
 {
-    pthread_mutex_lock(&mutex);
+    os_lock_slow(&lock);
     int i = !r->freed && r->index == index ? least(r) : -1;
     MPI_T_event_dropped_cb_function *dropped = i >= 0 ? r->dropped : NULL;
     void *user_data = i >= 0 ? r->callbacks[i].user_data : NULL;
-    pthread_mutex_unlock(&mutex);
+    os_unlock_slow(&lock);
     if (dropped)
         dropped((MPI_Count)count, r->own, 0, MPI_T_CB_REQUIRE_NONE, user_data);
 }
@@ -212,9 +212,9 @@ void tool_event_sweep(void)
 {
     struct tool_registration *r;
     do {
-        pthread_mutex_lock(&mutex);
+        os_lock_slow(&lock);
         r = delivering ? NULL : take_freed();
-        pthread_mutex_unlock(&mutex);
+        os_unlock_slow(&lock);
         if (r && r->free_cb)
             r->free_cb(r->own, MPI_T_CB_REQUIRE_NONE, r->free_data);
         free(r);
@@ -223,9 +223,9 @@ void tool_event_sweep(void)
 
 static struct tool_registration *first(void)
 {
-    pthread_mutex_lock(&mutex);
+    os_lock_slow(&lock);
     struct tool_registration *r = registrations;
-    pthread_mutex_unlock(&mutex);
+    os_unlock_slow(&lock);
     return r;
 }
 
@@ -248,22 +248,22 @@ static void deliver_all(void)
 /* Whether to deliver; else somebody does, and will once more. */
 static bool may_deliver(void)
 {
-    pthread_mutex_lock(&mutex);
+    os_lock_slow(&lock);
     bool mine = !delivering;
     delivering = true;
     again = !mine;
-    pthread_mutex_unlock(&mutex);
+    os_unlock_slow(&lock);
     return mine;
 }
 
 /* Whether to deliver once more. */
 static bool must_deliver(void)
 {
-    pthread_mutex_lock(&mutex);
+    os_lock_slow(&lock);
     bool more = again;
     again = false;
     delivering = more;
-    pthread_mutex_unlock(&mutex);
+    os_unlock_slow(&lock);
     return more;
 }
 
@@ -311,10 +311,10 @@ int tool_event_alloc(int index, MPI_T_event_registration *handle)
         free(r);
         return MPI_T_ERR_OUT_OF_HANDLES;
     }
-    pthread_mutex_lock(&mutex);
+    os_lock_slow(&lock);
     r->next = registrations;
     registrations = r;
-    pthread_mutex_unlock(&mutex);
+    os_unlock_slow(&lock);
     *handle = r->own;
     return MPI_SUCCESS;
 }
@@ -330,7 +330,7 @@ static void give_up(struct tool_registration *r)
 int tool_event_free(MPI_T_event_registration handle, void *user_data,
                     MPI_T_event_free_cb_function *free_cb)
 {
-    pthread_mutex_lock(&mutex);
+    os_lock_slow(&lock);
     struct tool_registration *r = find(handle);
     if (r) {
         r->free_cb = free_cb;
@@ -338,18 +338,18 @@ int tool_event_free(MPI_T_event_registration handle, void *user_data,
         give_up(r);
         want();
     }
-    pthread_mutex_unlock(&mutex);
+    os_unlock_slow(&lock);
     tool_event_sweep();
     return r ? MPI_SUCCESS : MPI_T_ERR_INVALID_HANDLE;
 }
 
 void tool_event_end_all(void)
 {
-    pthread_mutex_lock(&mutex);
+    os_lock_slow(&lock);
     for (struct tool_registration *r = registrations; r; r = r->next)
         give_up(r);
     want();
-    pthread_mutex_unlock(&mutex);
+    os_unlock_slow(&lock);
 }
 
 int tool_event_check(MPI_T_event_registration handle)
@@ -361,7 +361,7 @@ int tool_event_check(MPI_T_event_registration handle)
 int tool_event_set_callback(MPI_T_event_registration handle, int safety, void *user_data,
                             MPI_T_event_cb_function *callback)
 {
-    pthread_mutex_lock(&mutex);
+    os_lock_slow(&lock);
     struct tool_registration *r = find(handle);
     if (r) {
         if (least(r) < 0)
@@ -369,26 +369,26 @@ int tool_event_set_callback(MPI_T_event_registration handle, int safety, void *u
         r->callbacks[safety] = (struct callback){callback, user_data};
         want();
     }
-    pthread_mutex_unlock(&mutex);
+    os_unlock_slow(&lock);
     return r ? MPI_SUCCESS : MPI_T_ERR_INVALID_HANDLE;
 }
 
 int tool_event_check_callback(MPI_T_event_registration handle, int safety)
 {
-    pthread_mutex_lock(&mutex);
+    os_lock_slow(&lock);
     const struct tool_registration *r = find(handle);
     bool has = r && safety >= 0 && r->callbacks[safety].function;
-    pthread_mutex_unlock(&mutex);
+    os_unlock_slow(&lock);
     return !r ? MPI_T_ERR_INVALID_HANDLE : has ? MPI_SUCCESS : MPI_T_ERR_INVALID;
 }
 
 int tool_event_set_dropped(MPI_T_event_registration handle,
                            MPI_T_event_dropped_cb_function *dropped)
 {
-    pthread_mutex_lock(&mutex);
+    os_lock_slow(&lock);
     struct tool_registration *r = find(handle);
     if (r)
         r->dropped = dropped;
-    pthread_mutex_unlock(&mutex);
+    os_unlock_slow(&lock);
     return r ? MPI_SUCCESS : MPI_T_ERR_INVALID_HANDLE;
 }

@@ -3,11 +3,12 @@
 /* Handles of the tool interface; see tool_handle.h. */
 #include "mpi/tool/tool_handle.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+
+#include "os/lock.h"
 
 /*
  * A handle is made of three numbers, from the high bits down: which one it is of all that were ever
@@ -26,7 +27,7 @@ struct handle_slot {
     uint32_t next_free; /* 1 + its number; 0: none */
 };
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards the rest */
+static struct os_lock lock = OS_LOCK_INIT; /* guards the rest */
 static struct handle_slot *slots;
 static uint32_t room, used, first_free; /* first_free: as next_free */
 static uint32_t serial;
@@ -54,13 +55,13 @@ static uint32_t find_free(void)
 void *tool_handle_make(enum tool_handle_kind kind, void *object)
 {
     uintptr_t name = 0;
-    pthread_mutex_lock(&mutex);
+    os_lock_slow(&lock);
     uint32_t found = find_free();
     if (found) {
         name = (uintptr_t)++serial << HALF | (uintptr_t)found << SLOT_SHIFT | MARK;
         slots[found - 1] = (struct handle_slot){.object = object, .name = name, .kind = kind};
     }
-    pthread_mutex_unlock(&mutex);
+    os_unlock_slow(&lock);
     return (void *)name;
 }
 
@@ -77,21 +78,21 @@ static struct handle_slot *slot_of(const void *handle)
 
 void *tool_handle_find(const void *handle, enum tool_handle_kind kind)
 {
-    pthread_mutex_lock(&mutex);
+    os_lock_slow(&lock);
     const struct handle_slot *slot = slot_of(handle);
     void *object = slot && slot->kind == kind ? slot->object : NULL;
-    pthread_mutex_unlock(&mutex);
+    os_unlock_slow(&lock);
     return object;
 }
 
 void tool_handle_drop(const void *handle)
 {
-    pthread_mutex_lock(&mutex);
+    os_lock_slow(&lock);
     struct handle_slot *slot = slot_of(handle);
     if (slot) {
         slot->object = NULL;
         slot->next_free = first_free;
         first_free = (uint32_t)(slot - slots) + 1;
     }
-    pthread_mutex_unlock(&mutex);
+    os_unlock_slow(&lock);
 }

@@ -3,7 +3,7 @@
 /*
  * The simulator's command line.
  *
- *     sim short            what the suite runs: some thousand seeds, and one large machine
+ *     sim short [N [COUNT]]  what the suite runs: N seeds, and one machine of COUNT daemons
  *     sim seeds FIRST N    so many machines of up to 60 nodes, each mode of xcast in turn
  *     sim scale            the figures of doc/scale.md
  *     sim modes            those of its table of xcasts
@@ -174,7 +174,8 @@ int main(int argc, char **argv)
     if (strcmp(what, "short") == 0) {
         run_seeds(1, argc > 2 ? strtoull(argv[2], NULL, 10) : 2000);
         run_large(2000, TREE_RADIX_DEFAULT, 64, 20);
-        run_large(100000, TREE_RADIX_DEFAULT, 2, 0);
+        run_large(argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 20000, TREE_RADIX_DEFAULT, 2,
+                  0);
     } else if (strcmp(what, "seeds") == 0 && argc == 4) {
         run_seeds(strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10));
     } else if (strcmp(what, "scale") == 0) {
@@ -182,7 +183,7 @@ int main(int argc, char **argv)
     } else if (strcmp(what, "modes") == 0) {
         run_modes();
     } else {
-        fputs("usage: sim short | seeds FIRST N | scale | modes\n", stderr);
+        fputs("usage: sim short [N [COUNT]] | seeds FIRST N | scale | modes\n", stderr);
         return 2;
     }
     return 0;

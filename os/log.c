@@ -31,8 +31,9 @@ void os_one_line(char *text)
 const char *os_host_name(void)
 {
     static char name[256];
-    if (log_host)
-        return log_host;
+    const char *told = log_host ? log_host : getenv("BNR_HOST");
+    if (told && *told)
+        return told;
     if (!name[0] && (gethostname(name, sizeof(name) - 1) || !name[0]))
         strcpy(name, "localhost");
     return name;

@@ -35,8 +35,8 @@ int os_fail(int rc, const char *fmt, ...) __attribute__((format(printf, 2, 3), c
  * terminal obeys. */
 void os_one_line(char *text);
 
-/* This host's name, cut to 255 bytes: as os_log_identity() or else the kernel has it. Never
- * resolved, never fails. */
+/* This host's name, as os_log_identity() or else mpiexec has told it, or else the kernel, cut to 255
+ * bytes. Never resolved, never fails. */
 const char *os_host_name(void);
 
 #endif

@@ -45,9 +45,10 @@ enum {
 /* What differs between ranks in their environment: rewritten before each start. */
 struct extra {
     char job[sizeof("BNR_JOB=") + JOB_LIST_MAX];
+    char host[sizeof("BNR_HOST=") + 256];
     char fd[48], rank[48], local_rank[48], local_size[48];
     char ompi_rank[48], ompi_size[48], ompi_local_rank[48], ompi_local_size[48];
-    char *all[10]; /* NULL-terminated */
+    char *all[11]; /* NULL-terminated */
 };
 
 struct run {
@@ -412,6 +413,7 @@ static void compose_extra(struct run *run, int rank)
     snprintf(x->fd, sizeof(x->fd), "BNR_FD=%d,%d,%d", run->table.head_fd, run->table.memory_fd,
              (int)getpid());
     snprintf(x->rank, sizeof(x->rank), "BNR_RANK=%d", rank);
+    snprintf(x->host, sizeof(x->host), "BNR_HOST=%s", table_host(&run->table, rank)->name);
     snprintf(x->local_rank, sizeof(x->local_rank), "MPI_LOCALRANKID=%d", local);
     snprintf(x->local_size, sizeof(x->local_size), "MPI_LOCALNRANKS=%d", local_size);
     snprintf(x->ompi_rank, sizeof(x->ompi_rank), "OMPI_COMM_WORLD_RANK=%d", rank);
@@ -422,6 +424,7 @@ static void compose_extra(struct run *run, int rank)
     char *all[] = {x->job,
                    x->fd,
                    x->rank,
+                   x->host,
                    x->local_rank,
                    x->local_size,
                    x->ompi_rank,

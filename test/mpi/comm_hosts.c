@@ -70,11 +70,14 @@ static void unguided(void)
     OK(MPI_Info_free(&info));
 }
 
-static void names(void)
+/* early: MPI_Info_create_env() before MPI_Init. */
+static void names(MPI_Info early)
 {
-    char mine[MPI_MAX_PROCESSOR_NAME] = "", *all;
-    int len, *global, flag;
+    char host[MPI_MAX_PROCESSOR_NAME], mine[MPI_MAX_PROCESSOR_NAME] = "", *all;
+    int len, room = sizeof(host), *global, flag;
     OK(MPI_Get_processor_name(mine, &len));
+    OK(MPI_Info_get_string(early, "host", &room, host, &flag));
+    CHECK(flag && !strcmp(host, mine));
     all = malloc((size_t)ranks * sizeof(mine));
     CHECK(all != NULL);
     OK(MPI_Allgather(mine, sizeof(mine), MPI_CHAR, all, sizeof(mine), MPI_CHAR, MPI_COMM_WORLD));
@@ -107,6 +110,8 @@ static void messages(void)
 
 int main(int argc, char **argv)
 {
+    MPI_Info early;
+    OK(MPI_Info_create_env(argc, argv, &early));
     OK(MPI_Init(&argc, &argv));
     me = check_rank(MPI_COMM_WORLD);
     ranks = check_size(MPI_COMM_WORLD);
@@ -115,8 +120,9 @@ int main(int argc, char **argv)
     CHECK(hosts >= 1 && hosts <= ranks);
     shared();
     unguided();
-    names();
+    names(early);
     messages();
+    OK(MPI_Info_free(&early));
     OK(MPI_Finalize());
     return 0;
 }

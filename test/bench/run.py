@@ -31,7 +31,7 @@ import table
 HERE = os.path.dirname(os.path.abspath(__file__))
 SHARED = ["bench.c", "raw.c"]
 PROGRAMS = ["latency", "bandwidth", "rate", "matching", "reverse", "datatypes", "collectives",
-            "start", "idle"]
+            "start", "idle", "files"]
 
 
 @dataclasses.dataclass
@@ -133,8 +133,15 @@ def instructions(quick):
         yield Step("instructions", ["stepper", "icount"], rounds=1)
 
 
+def files(quick):
+    for ranks in (1, 2, 4, 8):
+        yield Step(f"files, {ranks} ranks", ["files"],
+                   words(f"--slices {5 if quick else 20} --seconds {1 if quick else 5}"),
+                   ranks=ranks, rounds=2, limit=60 if quick else 180)
+
+
 SUBJECTS = {f.__name__: f for f in (latency, bandwidth, rate, tcp, matching, datatypes, collectives,
-                                    oversubscribed, launch, memory, idle, instructions)}
+                                    oversubscribed, launch, memory, idle, files, instructions)}
 
 
 def arguments():

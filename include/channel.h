@@ -236,6 +236,7 @@ struct chan {
     int fd;                 /* readable when progress() has work, once armed; -1: none */
     _Atomic uint32_t *word; /* changes and is woken when progress() has work, once
                              * armed; NULL: none */
+    bool deaf;              /* set by arm(): of some news fd will not tell, so look every ms */
     uint64_t rings;         /* how often it has woken a peer that slept; 0 where others do that */
     int links;              /* open or forming; the device skips progress() at 0
                              * unless fd or word says that strangers may come */

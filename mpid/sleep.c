@@ -15,7 +15,7 @@
 
 enum {
     LOOK_UP_NS = 100000000,
-    LOOK_UP_BINDING_NS = 1000000,
+    LOOK_UP_SOON_NS = 1000000,
     DOZE_NS = 100000
 };
 enum {
@@ -51,7 +51,7 @@ static struct {
     struct sleeper *on_channels;
     bool dozing;         /* the keeper */
     enum chan_sleep how; /* on_channels does it */
-    bool binding;        /* and wakes soon to look at connections */
+    bool soon;           /* and looks up soon */
 } all;
 
 /* ---- what is watched ---- */
@@ -142,11 +142,20 @@ static bool arm_all(enum chan_sleep how)
     bool ready = true;
     for (int i = 0; i < device.port_count; i++) {
         struct chan *chan = device.ports[i].chan;
-        bool deaf = how == CHAN_SLEEP_WORD && !chan->word && chan->fd >= 0;
-        if (!deaf && chan->ops->arm(chan, how))
+        bool apart = how == CHAN_SLEEP_WORD && !chan->word && chan->fd >= 0;
+        if (!apart && chan->ops->arm(chan, how))
             ready = false;
     }
     return ready;
+}
+
+/* Whether something may come by itself that nothing tells of: once all are armed. */
+static bool must_look_soon(enum chan_sleep how)
+{
+    bool soon = device.binding || (how == CHAN_SLEEP_FD && wait_is_deaf());
+    for (int i = 0; i < device.port_count && how == CHAN_SLEEP_FD; i++)
+        soon |= device.ports[i].chan->deaf;
+    return soon;
 }
 
 static void disarm_all(void)
@@ -295,7 +304,6 @@ struct bed {
 /* Returns whether nothing has come that is to be looked at first. */
 static bool lie_down(struct sleeper *me, struct bed *bed)
 {
-    bed->timeout_ns = device.binding ? LOOK_UP_BINDING_NS : LOOK_UP_NS;
     bed->how = choose_sleep();
     bed->chan = with_word();
     bed->seen = bed->chan ? atomic_load(bed->chan->word) : 0;
@@ -304,7 +312,8 @@ static bool lie_down(struct sleeper *me, struct bed *bed)
     me->on_channels = true;
     all.on_channels = me;
     all.how = bed->how;
-    all.binding = device.binding;
+    all.soon = must_look_soon(bed->how);
+    bed->timeout_ns = all.soon ? LOOK_UP_SOON_NS : LOOK_UP_NS;
     return ready;
 }
 
@@ -391,9 +400,10 @@ static bool rearm(void)
 {
     if (!all.on_channels)
         return true;
-    if (choose_sleep() != all.how || (device.binding && !all.binding))
+    bool ready = arm_all(all.how) && !has_turn_work();
+    if (choose_sleep() != all.how || (must_look_soon(all.how) && !all.soon))
         wake_for_work();
-    return arm_all(all.how) && !has_turn_work();
+    return ready;
 }
 
 static void sleep_beside(struct sleeper *me, bool (*is_done)(void *arg), void *arg)

@@ -3,13 +3,16 @@
 /* How a wait passes its time; see wait.h. */
 #include "mpid/wait.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "mpid/stats.h"
 #include "os/clock.h"
+#include "os/log.h"
 #include "os/settings.h"
 
 enum {
@@ -31,6 +34,7 @@ static struct {
     _Atomic uint64_t spin_ns; /* as learnt */
     uint32_t yields;
     int self_fd;
+    bool deaf; /* there should be a self_fd, and is none */
 } budget = {.self_fd = -1};
 
 void wait_init(int ranks, int cpus)
@@ -46,6 +50,10 @@ void wait_share(void)
 {
     if (budget.self_fd < 0)
         budget.self_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (budget.self_fd < 0 && !budget.deaf)
+        os_log(OS_LOG_WARN, "there is no eventfd for threads to wake each other: %s; who waits looks "
+               "every millisecond instead", strerror(errno));
+    budget.deaf = budget.self_fd < 0;
 }
 
 void wait_fini(void)
@@ -53,6 +61,7 @@ void wait_fini(void)
     if (budget.self_fd >= 0)
         close(budget.self_fd);
     budget.self_fd = -1;
+    budget.deaf = false;
 }
 
 /* began_ns while yields are counted in turns. */
@@ -132,6 +141,11 @@ void wait_renew(struct wait *wait)
 int wait_self_fd(void)
 {
     return budget.self_fd;
+}
+
+bool wait_is_deaf(void)
+{
+    return budget.deaf;
 }
 
 void wait_self_ring(void)

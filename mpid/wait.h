@@ -78,6 +78,8 @@ static inline void wait_sleeps(struct wait *wait)
 /* A descriptor by which threads of this process wake each other where they
  * sleep on descriptors; -1 while the process promised one thread. */
 int wait_self_fd(void);
+/* Whether it could not be had: nobody is woken so. */
+bool wait_is_deaf(void);
 void wait_self_ring(void);
 void wait_self_drain(void);
 

@@ -3,15 +3,35 @@
 /* Waking a process that sleeps; see shm.h. */
 #include <errno.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "channels/shm/shm.h"
 #include "os/futex.h"
+#include "os/log.h"
 
 static int open_socket(void)
 {
     return socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
+
+static __attribute__((cold)) void say_deaf(struct shm *shm, const char *what, int error)
+{
+    if (shm->said_deaf)
+        return;
+    shm->said_deaf = 1;
+    os_log(OS_LOG_WARN, "shm: %s: %s; who waits for it looks every millisecond instead", what,
+           strerror(error));
+}
+
+/* The peer is not woken, now and maybe ever: it is to look by itself. A socket that is gone is no
+ * news where the peer has ended. */
+static __attribute__((cold)) void leave_unheard(struct shm_link *link, int error)
+{
+    atomic_store_explicit(&link->theirs->unheard, 1, memory_order_relaxed);
+    if (error != ECONNREFUSED)
+        say_deaf(link->shm, "no datagram can be sent to wake a process", error);
 }
 
 /* Send a datagram to the peer's socket. A full queue wakes it as well. */
@@ -21,15 +41,18 @@ static void send_datagram(struct shm_link *link)
     struct sockaddr_un to;
     uint32_t len = atomic_load_explicit(&link->theirs->bell_len, memory_order_acquire);
 
+    if (len <= sizeof(to.sun_family) || len > sizeof(to))
+        return;
     if (shm->bell < 0)
         shm->bell = open_socket();
-    if (shm->bell < 0 || len <= sizeof(to.sun_family) || len > sizeof(to))
-        return;
     to = link->theirs->bell;
     to.sun_family = AF_UNIX;
     if (to.sun_path[0])
         return; /* only the names that autobind gives; no file */
-    sendto(shm->bell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&to, len);
+    int flags = MSG_DONTWAIT | MSG_NOSIGNAL;
+    if (shm->bell < 0 || (sendto(shm->bell, "", 1, flags, (struct sockaddr *)&to, len) < 0 &&
+                          errno != EAGAIN))
+        leave_unheard(link, errno);
 }
 
 void shm_bell_ring(struct shm_link *link, uint32_t sleeping)
@@ -68,6 +91,14 @@ error:
     rc = -errno;
     close(fd);
     return rc;
+}
+
+int shm_bell_is_heard(struct shm *shm)
+{
+    int rc = shm->base.fd < 0 ? shm_bell_open(shm) : 0;
+    if (rc)
+        say_deaf(shm, "there is no socket to be woken by", -rc);
+    return !rc && !atomic_load_explicit(&shm->mine->unheard, memory_order_relaxed);
 }
 
 void shm_bell_drain(struct shm *shm)

@@ -285,9 +285,9 @@ static int make_contact(struct shm *shm, uint32_t index, struct shm_link **out)
 static __attribute__((cold)) void note_unable(struct shm *shm, uint32_t index, int rc)
 {
     shm->unable[index] = 1;
-    if (shm->deaf)
+    if (shm->said_unable)
         return;
-    shm->deaf = 1;
+    shm->said_unable = 1;
     os_log(OS_LOG_WARN, "shm: not used with rank %d, as its memory cannot be mapped: %s",
            (int)shm->env->neighbor(shm->env->device, (int)index), strerror(-rc));
 }

@@ -71,6 +71,7 @@ static void introduce(struct shm *shm)
     mine->magic_at = (uintptr_t)&shm->magic;
     mine->heavy = shm->heavy;
     atomic_store_explicit(&mine->sleeping, 0, memory_order_relaxed);
+    atomic_store_explicit(&mine->unheard, 0, memory_order_relaxed);
     atomic_store_explicit(&mine->state, SHM_OPEN, memory_order_release);
 }
 
@@ -473,9 +474,8 @@ static int shm_arm(struct chan *base, enum chan_sleep how)
     if (!sleeping)
         sleeping = shm->sleeps = SHM_SLEEP_COUNT;
     if (how == CHAN_SLEEP_FD) {
-        if (base->fd < 0 && shm_bell_open(shm))
-            return CHAN_AGAIN;
-        sleeping |= SHM_SLEEP_FD;
+        base->deaf = !shm_bell_is_heard(shm);
+        sleeping |= base->fd >= 0 ? SHM_SLEEP_FD : 0u;
     }
     if (shm->starved)
         sleeping |= SHM_SLEEP_STARVED;

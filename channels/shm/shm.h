@@ -67,7 +67,7 @@ enum {
 };
 
 /* The first page of a region. The owner writes all of it but doorbell, news
- * and called, and everything above the first of these before state. */
+ * unheard and called, and everything above the first of these before state. */
 struct shm_header {
     uint32_t layout;
     uint32_t pid;
@@ -80,7 +80,8 @@ struct shm_header {
     _Atomic uint32_t sleeping; /* stored before, looked at after, a heavy fence */
     _Atomic uint32_t doorbell; /* the word to sleep on */
     _Atomic uint32_t news;     /* counts new attempts and refusals */
-    uint32_t more_pad[13];
+    _Atomic uint32_t unheard;  /* set by a peer that cannot send a datagram to bell */
+    uint32_t more_pad[12];
 
     _Atomic uint32_t bell_len; /* 0: no socket yet */
     struct sockaddr_un bell;   /* datagrams to it wake a sleeper with SHM_SLEEP_FD */
@@ -174,7 +175,8 @@ struct shm {
     uint32_t turn_collect; /* whose credit to look for next when chunks are out */
     uint32_t starved;      /* links with starved */
     uint32_t sleeps;       /* counts in SHM_SLEEP_COUNT */
-    uint8_t deaf;          /* some memory could not be mapped, and it has been said */
+    uint8_t said_unable;   /* that some memory could not be mapped */
+    uint8_t said_deaf;     /* that a sleeper cannot be woken by a datagram */
     uint8_t chores;        /* upcalls are due, or listening is to be tidied */
     uint8_t heavy;         /* we can use os_heavy_fence() */
     uint8_t may_copy;      /* direct copies are allowed */
@@ -238,6 +240,8 @@ static inline int shm_link_has_packet(const struct shm_link *link)
 void shm_bell_ring(struct shm_link *link, uint32_t sleeping);
 /* Make the socket that rings, shm->base.fd. Returns 0 or -errno. */
 int shm_bell_open(struct shm *shm);
+/* Whether the socket, made where it is not yet, tells of all that peers send. */
+int shm_bell_is_heard(struct shm *shm);
 /* Take what has been sent to it. */
 void shm_bell_drain(struct shm *shm);
 void shm_bell_close(struct shm *shm);

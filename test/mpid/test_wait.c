@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/poll.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -127,11 +128,32 @@ static void test_self(void **state)
     assert_int_equal(wait_self_fd(), -1);
 }
 
+/* Where no descriptor can be had, that is known. */
+static void test_deaf(void **state)
+{
+    (void)state;
+    struct rlimit before, none;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = (struct rlimit){0, before.rlim_max};
+    wait_init(2, 4);
+    assert_false(wait_is_deaf());
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    wait_share();
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_true(wait_is_deaf());
+    assert_int_equal(wait_self_fd(), -1);
+    wait_self_ring();
+    wait_share();
+    assert_true(!wait_is_deaf() && wait_self_fd() >= 0);
+    wait_fini();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_own_core),
                                        cmocka_unit_test(test_shared_core),
-                                       cmocka_unit_test(test_learns), cmocka_unit_test(test_self)};
+                                       cmocka_unit_test(test_learns), cmocka_unit_test(test_self),
+                                       cmocka_unit_test(test_deaf)};
     char why[256];
     if (os_settings_load(why, sizeof(why)))
         return 1;

@@ -200,10 +200,6 @@ struct vc *mpid_vc_get(const struct mpid_gid *gid, uint32_t rank);
 /* Name the peer for an error message: "rank 3 on host". Under the device's lock. */
 void mpid_vc_describe(const struct vc *vc, char *text, size_t size);
 
-/* Whether nothing comes from the peer any more: its process has ended, or it cannot be reached.
- * What it has sent before has arrived. */
-bool mpid_is_lost(const struct vc *vc);
-
 /* ---- failures ---- */
 
 /*

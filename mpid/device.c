@@ -556,14 +556,6 @@ struct vc *mpid_vc_get(const struct mpid_gid *gid, uint32_t rank)
     return vc;
 }
 
-bool mpid_is_lost(const struct vc *vc)
-{
-    os_lock(&device.lock);
-    bool lost = vc_is_lost(vc);
-    os_unlock(&device.lock);
-    return lost;
-}
-
 void mpid_vc_describe(const struct vc *vc, char *text, size_t size)
 {
     BNR_Host host;

@@ -20,60 +20,63 @@
 #include "mpi/request/p2p.h"
 #include "mpi/request/request.h"
 
-/* ---- receiving from who may be gone ---- */
+/* ---- waiting for one of two ---- */
 
-enum { LAST_LOOKS = 3 }; /* turns of progress for what a process has sent right before its end */
-
-/* A message that may never come. */
 struct awaited {
-    struct request *request, *in_vain; /* in_vain: see struct agree */
-    const struct vc *vc;
-    int lost; /* turns since it was */
+    struct request *first, *second; /* second: or NULL */
+    bool is_own; /* the second stands for something else that makes waiting vain */
 };
 
 static bool is_over(void *arg)
 {
     struct awaited *a = arg;
-    if (request_is_complete(a->request) || (a->in_vain && request_is_complete(a->in_vain)))
-        return true;
-    a->lost += mpid_is_lost(a->vc);
-    return a->lost > LAST_LOOKS;
+    return request_is_complete(a->first) || (a->second && request_is_complete(a->second));
 }
 
 static void tell(void *arg, struct mpid_tale *tale)
 {
     const struct awaited *a = arg;
-    mpid_tell_request(tale, &a->request->dev);
-    if (a->in_vain)
-        mpid_tell_own(tale, &a->in_vain->dev);
+    if (a->second)
+        mpid_tell_any(tale);
+    mpid_tell_request(tale, &a->first->dev);
+    if (a->second && a->is_own)
+        mpid_tell_own(tale, &a->second->dev);
+    else if (a->second)
+        mpid_tell_request(tale, &a->second->dev);
 }
 
-/* Processes that share no communicator do not hear of each other's end: wait only as long as the
- * message may come. Returns MPI_SUCCESS where it has. */
-static int await(struct request *request, struct request *in_vain, struct comm *comm, int peer)
+/* Returns whether the first is complete. */
+static bool await(struct awaited a)
 {
-    struct awaited a = {request, in_vain, comm_vc(comm, peer), 0};
-    if (!a.vc)
-        return MPI_ERR_NO_MEM;
     mpid_wait_telling(is_over, &a, tell);
-    return request_is_complete(request) ? MPI_SUCCESS : MPI_ERR_PROC_ABORTED;
+    return request_is_complete(a.first);
 }
 
+/* One receive names the peer, and so ends with it; the other takes what anybody else says. */
 int agree_hear(const struct p2p_side *other, int *from, int *word)
 {
-    struct request *request;
+    struct request *named, *any;
     struct p2p_side anybody = *other;
     MPI_Status status = {.MPI_SOURCE = other->peer};
-    anybody.peer = MPI_ANY_SOURCE;
-    int rc = p2p_irecv(&anybody, word, 1, MPI_INT, &request);
+    int theirs, rc = p2p_irecv(other, word, 1, MPI_INT, &named);
     if (rc)
         return rc;
-    rc = await(request, NULL, other->comm, other->peer);
-    if (rc)
-        mpid_cancel(&request->dev); /* unless it has come at the last moment */
-    int received = p2p_finish(request, &status);
+    anybody.peer = MPI_ANY_SOURCE;
+    rc = p2p_irecv(&anybody, &theirs, 1, MPI_INT, &any);
+    if (rc) {
+        mpid_cancel(&named->dev);
+        (void)p2p_finish(named, MPI_STATUS_IGNORE);
+        return rc;
+    }
+    bool is_named = await((struct awaited){named, any, false});
+    mpid_cancel(is_named ? &any->dev : &named->dev);
+    rc = p2p_finish(named, is_named ? &status : MPI_STATUS_IGNORE);
+    int others = p2p_finish(any, is_named ? MPI_STATUS_IGNORE : &status);
     *from = status.MPI_SOURCE;
-    return rc ? rc : received;
+    if (is_named)
+        return rc;
+    *word = theirs;
+    return others;
 }
 
 /* ---- a schedule ---- */
@@ -130,10 +133,8 @@ static int run(struct agreement *a)
 {
     struct sched *s = &a->sched;
     while (!sched_advance(s)) {
-        const struct sched_step *step = sched_awaited(s);
-        int rc = await(step->request, a->who->in_vain, step->comm, step->peer);
-        if (rc)
-            sched_skip(s, rc);
+        if (!await((struct awaited){sched_awaited(s)->request, a->who->in_vain, true}))
+            sched_skip(s, MPI_ERR_PROC_ABORTED);
     }
     return sched_end(s);
 }

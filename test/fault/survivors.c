@@ -313,6 +313,26 @@ static int call_idup(void)
     return rc ? rc : freed(MPI_Wait(&request, MPI_STATUS_IGNORE), &made);
 }
 
+static int call_create(void)
+{
+    MPI_Comm made;
+    MPI_Group group;
+    MPI_Comm_group(world, &group);
+    int rc = MPI_Comm_create(world, group, &made);
+    MPI_Group_free(&group);
+    return freed(rc, &made);
+}
+
+static int call_from_group(void)
+{
+    MPI_Comm made;
+    MPI_Group group;
+    MPI_Comm_group(world, &group);
+    int rc = MPI_Comm_create_from_group(group, "survivors", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made);
+    MPI_Group_free(&group);
+    return freed(rc, &made);
+}
+
 static int call_split(void)
 {
     MPI_Comm made;
@@ -365,6 +385,8 @@ static const struct call {
     {"inter_dup", call_inter_dup},
     {"idup", call_idup},
     {"split", call_split},
+    {"create", call_create},
+    {"from_group", call_from_group},
 };
 
 static const struct call *find_call(const char *name)

@@ -17,7 +17,7 @@ ALONE = ["any", "any_wait", "any_probe"]  # with two ranks, as no other may be l
 CALLS = ALONE + """recv wait test waitany persistent partitioned probe mprobe iprobe improbe ssend sendrecv any_left
     barrier bcast bcast_victim gather gatherv scatter scatterv allgather allgatherv alltoall alltoallv alltoallw
     reduce allreduce reduce_scatter reduce_scatter_block scan exscan inter_barrier inter_allreduce
-    dup inter_dup idup split""".split()
+    dup inter_dup idup split create from_group""".split()
 PLACES = [("", []), ("tcp,loopback", []), ("", ["--pretend-hosts", "2"])]  # channels, options
 COUNTS = [1, 300, 100000]  # eager, and by rendezvous
 

@@ -90,12 +90,14 @@ static struct filter_text put_case(const struct ask *a)
 {
     const struct table *t = a->table;
     struct filter_text text = {NULL, 0};
+    char hosts[256];
     FILE *to = open_memstream(&text.bytes, &text.len);
     if (!to)
         return (struct filter_text){NULL, 0};
+    table_name_hosts(t, hosts, sizeof(hosts));
     fprintf(to, DIAGNOSE_HEAD "%llu %d\n%s\n%s\n",
             (unsigned long long)((os_now_ns() - a->asked_ns) / 1000000 + MARGIN_MS), t->world_size,
-            a->job, os_host_name());
+            a->job, hosts);
     for (int r = 0; r < t->world_size; r++) {
         enum diagnose_state state = state_of(a, r);
         int pid = state == DIAGNOSE_ENDED ? 0 : process_of(t, r);

@@ -44,6 +44,14 @@ struct kvs table_log(const struct table *t, int slot)
     return log;
 }
 
+void table_name_hosts(const struct table *t, char *text, size_t size)
+{
+    if (t->hosts == 1)
+        snprintf(text, size, "%s", t->host[0].name);
+    else
+        snprintf(text, size, "%d hosts", t->hosts);
+}
+
 int table_member(const struct table *t, int host, int local_rank)
 {
     if (host < 0 || host >= t->hosts || local_rank < 0)

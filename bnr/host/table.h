@@ -187,6 +187,9 @@ static inline const struct table_host *table_host(const struct table *t, int ran
     return &t->host[table_node(t, rank)];
 }
 
+/* Write the name of the host, or how many hosts there are. */
+void table_name_hosts(const struct table *t, char *text, size_t size);
+
 /* The rank that is number local_rank on a host, or -1. */
 int table_member(const struct table *t, int host, int local_rank);
 

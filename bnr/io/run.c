@@ -206,15 +206,6 @@ static void end_late_job(void *arg, const char *report)
     follow(run, job_end(&run->job, JOB_TERMINATE, EXIT_TIMEOUT));
 }
 
-/* The host of all ranks, or how many hosts there are. */
-static void name_hosts(const struct run *run, char *text, size_t size)
-{
-    if (run->table.hosts == 1)
-        snprintf(text, size, "%s", run->table.host[0].name);
-    else
-        snprintf(text, size, "%d hosts", run->table.hosts);
-}
-
 /* The time is up; called again each second after, for output that nobody takes. */
 static void on_timeout(uv_timer_t *timer)
 {
@@ -228,7 +219,7 @@ static void on_timeout(uv_timer_t *timer)
     if (run->is_late)
         return;
     run->is_late = true;
-    name_hosts(run, hosts, sizeof(hosts));
+    table_name_hosts(&run->table, hosts, sizeof(hosts));
     list_ranges(ranks, sizeof(ranks), run->o->nranks, rank_lives, &run->table);
     stdio_say(run->stdio,
               "mpiexec: the job did not end within %g s; still running on %s: %s %s "

@@ -25,6 +25,8 @@ same "there are no more of them than ranks" \
     "$(run --pretend-hosts 9 -n 2 "$probe" init hosts=2 finalize 2>&1; echo $?)" 0
 holds "a rank that fails is on its own host" \
     "$(run --pretend-hosts 2 -n 2 sh -c 'exit $BNR_RANK' 2>&1)" "rank 1 on $(uname -n).pretend1 ("
+holds "hosts are counted where ranks are too late" \
+    "$(run --timeout 0.2 --pretend-hosts 2 -n 3 sleep 20 2>&1)" "still running on 2 hosts: ranks 0-2"
 holds "0 hosts are refused" "$(run --pretend-hosts 0 true 2>&1)" "takes a number from 1"
 
 holds "alone, a process is a group of one" \

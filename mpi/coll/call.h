@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A call of a collective as its user has made it: what the blocking, nonblocking and persistent
+ * form share before an algorithm is chosen. A body in mpi/api/ fills it in, has it checked, and
+ * runs or starts it.
+ */
+#ifndef MPI_COLL_CALL_H
+#define MPI_COLL_CALL_H
+
+#include <mpi.h>
+
+#include "mpi/coll/coll.h"
+
+struct coll_call {
+    struct coll c; /* all but comm and op */
+    MPI_Comm handle;
+    MPI_Op op; /* only looked at in reductions and scans */
+    const char *function;
+};
+
+/* Check the arguments; set comm and op. Returns MPI_SUCCESS, or the code of what it has reported.
+ */
+int coll_call_check(struct coll_call *call);
+/* Tell that a collective has failed. Returns the code. */
+int coll_call_raise(struct comm *comm, int error_class, const char *function);
+
+/* Even blocks, or one; blocks whose counts are in arrays. */
+static inline struct coll_data coll_data_of(const void *buf, MPI_Count count, MPI_Datatype type)
+{
+    return (struct coll_data){.buf = (void *)(uintptr_t)buf, .count = count, .type = type};
+}
+
+static inline struct coll_data coll_arrays_of(const void *buf, const MPI_Count *counts,
+                                              const MPI_Aint *displs, MPI_Datatype type)
+{
+    return (struct coll_data){
+        .buf = (void *)(uintptr_t)buf, .counts = counts, .displs = displs, .type = type};
+}
+
+#endif

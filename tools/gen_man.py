@@ -28,7 +28,8 @@ The comment stands over the PMPI_ body; where both forms are written by hand, ov
   - The first sentence is what the function does, for the line NAME. It ends with a period.
   - Then what is not seen from the type: what is done and where, when the call returns, what it
     waits for. A blank line parts paragraphs. Lines that begin with "- " are a list, a paragraph
-    that is four columns in is shown as it stands.
+    that is four columns in is shown as it stands. Where the first paragraph begins "As MPI_X, but",
+    parameters and errors that are not described are as in the comment of MPI_X.
   - NAME: text, or NAME, NAME (in|out|inout): text for a parameter; what follows on other lines
     is two columns in. PARAMETERS below has what is the same everywhere, and need not be said.
   - CLASS: text for an error. ERRORS below has the common ones; another text replaces that, and one
@@ -48,6 +49,7 @@ HEADING = re.compile(r"^/\* -+ (.*?) -+ \*/$", re.M)
 ITEM = re.compile(r"(\w+(?:, \w+)*)(?: \((in|out|inout)\))?:(?: (.*))?$")
 CLASS = re.compile(r"MPI_(T_)?ERR_\w+$")
 SECTION = re.compile(r"\(?MPI-5\.0 ((?:chapter )?\d[\d.]*(?:(?:,| and| to) \d[\d.]*)*)\)?$")
+LIKE = re.compile(r"As (MPI_\w+), but ")
 NAME = re.compile(r"\bMPI_\w+")
 CALLBACK = re.compile(r"^typedef (\w+) \((MPI_\w+_function(?:_c)?)\)\(([^;]*)\);", re.M)
 
@@ -81,6 +83,7 @@ PARAMETERS = [
     ("", "recvtag", "int", "", "tag of the message that is received, or MPI_ANY_TAG"),
     ("", "root", "int", "", "rank of the root, the same in every process"),
     ("", "op", "MPI_Op", "", "operation, predefined or made by MPI_Op_create"),
+    ("pcoll", "request", "MPI_Request *", "out", "inactive request, to be started by MPI_Start"),
     ("", "request", "MPI_Request *", "out",
      "request, to be completed by MPI_Wait, MPI_Test or one of their kin"),
     ("", "request", "MPI_Request", "", "request"),
@@ -109,10 +112,10 @@ ERRORS = [
     ("", "oldtype", "MPI_Datatype", "MPI_ERR_TYPE", "not a datatype."),
     ("", "buf buffer sendbuf recvbuf inbuf outbuf inoutbuf", "void *", "MPI_ERR_BUFFER",
      "a buffer is NULL, and its count is not 0."),
-    ("coll", "sendbuf recvbuf", "void *", "MPI_ERR_BUFFER",
+    ("coll icoll pcoll neighbor", "sendbuf recvbuf", "void *", "MPI_ERR_BUFFER",
      "a buffer is NULL, and its count is not 0; sendbuf and recvbuf share memory; or MPI_IN_PLACE "
      "has no meaning for this one."),
-    ("coll", "buffer recvbuf", "void *", "MPI_ERR_TRUNCATE",
+    ("coll icoll pcoll neighbor", "buffer recvbuf", "void *", "MPI_ERR_TRUNCATE",
      "a process has sent more than another has room for."),
     ("type", "newtype", "MPI_Datatype *", "MPI_ERR_COUNT",
      "the size or a bound would exceed 2^63 bytes, or the datatype be nested deeper than 1024."),
@@ -124,10 +127,10 @@ ERRORS = [
     ("p2p", "sendtag", "int", "MPI_ERR_TAG",
      "a tag is negative; that of the receive may be MPI_ANY_TAG."),
     ("", "root", "int", "MPI_ERR_ROOT", "no such rank."),
-    ("coll", "root", "int", "MPI_ERR_ROOT", "no such rank; over an intercommunicator, not a rank "
+    ("coll icoll pcoll neighbor", "root", "int", "MPI_ERR_ROOT", "no such rank; over an intercommunicator, not a rank "
      "of the other group, nor MPI_ROOT or MPI_PROC_NULL."),
     ("", "op", "MPI_Op", "MPI_ERR_OP", "not an operation."),
-    ("coll", "op", "MPI_Op", "MPI_ERR_OP",
+    ("coll icoll pcoll neighbor", "op", "MPI_Op", "MPI_ERR_OP",
      "not an operation, or a predefined one that is not defined for the datatype."),
     ("", "group group1 group2 local_group remote_group", "MPI_Group", "MPI_ERR_GROUP",
      "not a group, or one that was freed."),
@@ -137,12 +140,12 @@ ERRORS = [
     ("", "session", "MPI_Session", "MPI_ERR_SESSION", "not a session."),
     ("p2p", "buf sendbuf", "void *", "MPI_ERR_PROC_ABORTED", "the other process has ended."),
     ("p2p", "buf sendbuf", "void *", "MPI_ERR_OTHER", "no channel leads to the other process."),
-    ("coll", "comm", "MPI_Comm", "MPI_ERR_PROC_ABORTED", "another process has ended."),
-    ("coll", "comm", "MPI_Comm", "MPI_ERR_OTHER", "no channel leads to another process."),
+    ("coll icoll pcoll neighbor", "comm", "MPI_Comm", "MPI_ERR_PROC_ABORTED", "another process has ended."),
+    ("coll icoll pcoll neighbor", "comm", "MPI_Comm", "MPI_ERR_OTHER", "no channel leads to another process."),
     ("", "newcomm newintercomm newintracomm comm_cart comm_graph comm_dist_graph", "MPI_Comm *",
      "MPI_ERR_PROC_ABORTED", "another process has ended."),
     ("p2p", "buf sendbuf", "void *", "MPI_ERR_NO_MEM", "out of memory."),
-    ("coll", "comm", "MPI_Comm", "MPI_ERR_NO_MEM", "out of memory."),
+    ("coll icoll pcoll neighbor", "comm", "MPI_Comm", "MPI_ERR_NO_MEM", "out of memory."),
 ]
 # Chapters whose functions look whether the place for a result is there.
 CHECKED = {"attr", "comm", "env", "errh", "group", "info", "intercomm", "op", "pack", "session",
@@ -280,7 +283,7 @@ class Comment:
 class Page:
     """A function, or both of its forms."""
 
-    def __init__(self, table, found, name):
+    def __init__(self, table, found, every, name):
         self.table = table
         self.name = name
         self.forms = [table[n] for n in (name, name + "_c") if n in table]
@@ -290,16 +293,26 @@ class Page:
         self.heading = body.heading
         self.params = self.merged()
         self.comment = Comment(body.comment, self.params)
+        self.base = self.base_of(every)
 
     def merged(self):
         """{name: type} of the parameters of both forms: one may have more."""
         longest = max(self.forms, key=lambda f: len(f.params))
         return dict(name_and_type(p) for p in longest.params if p != "...")
 
+    def base_of(self, every):
+        """The comment of the form that this one is like, or an empty one."""
+        first = " ".join(self.comment.paragraphs[0]) if self.comment.paragraphs else ""
+        match = LIKE.match(first)
+        forms = [every[n] for n in (match.group(1) + "_c", match.group(1)) if n in every] \
+            if match else []
+        return Comment(forms[0].comment if forms else "", self.params)
+
     def described(self):
         """Yield (name, direction, text or none, type) of each parameter."""
         for name, of in self.params.items():
-            way, text = self.comment.parameters.get(name, ("", ""))
+            way, text = (self.comment.parameters.get(name) or self.base.parameters.get(name)
+                         or ("", ""))
             common_way, common = self.common(name, of)
             yield name, way or common_way or direction(of), text or common, of
 
@@ -318,6 +331,7 @@ class Page:
         errors = {}
         if not self.comment.returns:
             errors = self.common_errors()
+        errors.update(self.base.errors)
         errors.update(self.comment.errors)
         return {error: text for error, text in errors.items() if not text.startswith("never")}
 
@@ -533,8 +547,13 @@ def section_words(section):
 
 # ---- modes ----
 
-def read(table, paths):
-    """{name: Page} of what the files implement, in the table's order."""
+def bodies_of(paths):
+    """{name: Body} of all files."""
+    return {b.name: b for path in paths for b in bodies(path)}
+
+
+def read(table, paths, every):
+    """{name: Page} of what the files implement, in the table's order. every: bodies by name."""
     pages = {}
     for path in paths:
         chapter = pathlib.Path(path).stem
@@ -542,7 +561,7 @@ def read(table, paths):
         for name in [n for n, f in table.items() if f.file == chapter]:
             base = name[:-2] if name.endswith("_c") and name[:-2] in table else name
             if name in found and base not in pages:
-                pages[base] = Page(table, found, base)
+                pages[base] = Page(table, found, every, base)
     return pages
 
 
@@ -567,9 +586,10 @@ def write(folder, pages, callbacks, version):
 
 def check(table, template, paths):
     known = set(NAME.findall(pathlib.Path(template).read_text())) | set(table)
+    every = bodies_of(paths)
     bad, pages = [], {}
     for path in paths:
-        mine = read(table, [path])
+        mine = read(table, [path], every)
         pages.update(mine)
         for page in mine.values():
             bad += [f"{path}: P{page.name}: {message}" for message in page.wrong()]
@@ -582,7 +602,7 @@ def check(table, template, paths):
 
 def main(argv):
     if len(argv) > 5 and argv[0] == "pages":
-        pages = read(gen_interface.read_table(argv[3]), argv[5:])
+        pages = read(gen_interface.read_table(argv[3]), argv[5:], bodies_of(argv[5:]))
         write(argv[2], pages, callback_types(argv[4]), argv[1])
         bare = sum(not p.comment.summary for p in pages.values())
         if bare:

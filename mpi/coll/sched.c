@@ -18,11 +18,20 @@ struct sched_memory {
     _Alignas(64) char bytes[];
 };
 
+/* Tags: those of schedules that are run once, of others, and COMM_AGREE_TAG. */
+enum { KEPT_TAGS = 1 << 30 };
+
 void sched_init(struct sched *s, struct comm *comm, const struct op *op)
 {
-    int tag = (int)(comm->coll_tag++ % COMM_AGREE_TAG);
+    int tag = (int)(comm->coll_tag++ % KEPT_TAGS);
     if (comm->local) /* is used by the same schedules */
         comm->local->coll_tag = comm->coll_tag;
+    sched_init_at(s, &(struct sched_place){comm, CONTEXT_COLL, tag, NULL}, op);
+}
+
+void sched_init_kept(struct sched *s, struct comm *comm, const struct op *op)
+{
+    int tag = KEPT_TAGS + (int)(comm->coll_kept_tag++ % (COMM_AGREE_TAG - KEPT_TAGS));
     sched_init_at(s, &(struct sched_place){comm, CONTEXT_COLL, tag, NULL}, op);
 }
 
@@ -33,15 +42,45 @@ void sched_init_at(struct sched *s, const struct sched_place *place, const struc
     s->ended = NULL;
     s->stops = s->broken = false;
     s->error = MPI_SUCCESS;
-    s->count = s->next = s->settled = 0;
+    s->count = s->next = s->settled = s->held = 0;
     s->room = SCHED_STEPS;
     s->used = 0;
     s->steps = s->own_steps;
     s->memory = NULL;
 }
 
+/* Call change for all that is to be kept alive. */
+static void each_held(const struct sched *s, void (*change)(struct type *type))
+{
+    for (int i = 0; i < s->held; i++) {
+        const struct sched_step *step = &s->steps[i];
+        if (step->kind == SCHED_CALL || step->kind == SCHED_WAIT)
+            continue;
+        change(type_from(step->type));
+        if (step->kind == SCHED_COPY)
+            change(type_from(step->from_type));
+    }
+}
+
+void sched_hold(struct sched *s)
+{
+    s->held = s->count;
+    each_held(s, type_ref);
+    if (s->held && s->op)
+        op_ref((struct op *)(uintptr_t)s->op);
+}
+
+static __attribute__((noinline)) void let_go(struct sched *s)
+{
+    each_held(s, type_unref);
+    if (s->op)
+        op_unref((struct op *)(uintptr_t)s->op);
+}
+
 void sched_fini(struct sched *s)
 {
+    if (s->held)
+        let_go(s);
     while (s->memory) {
         struct sched_memory *memory = s->memory;
         s->memory = memory->next;

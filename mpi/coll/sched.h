@@ -81,6 +81,7 @@ struct sched {
     int count, room; /* of steps */
     int next;        /* the step to do */
     int settled;     /* no send or receive before this step is under way */
+    int held;        /* the datatypes of so many steps, and the operation, are referenced */
     size_t used;     /* bytes of own_bytes */
     struct sched_step *steps;
     struct sched_memory *memory;
@@ -90,6 +91,8 @@ struct sched {
 
 /* Begin; takes the communicator's next number as its tag. op: NULL where none is needed. */
 void sched_init(struct sched *s, struct comm *comm, const struct op *op);
+/* The same for one that is run again and again, beside others: it has a number of its own kind. */
+void sched_init_kept(struct sched *s, struct comm *comm, const struct op *op);
 /* The same at any place. */
 void sched_init_at(struct sched *s, const struct sched_place *place, const struct op *op);
 /* Give back all memory. Nothing may be under way. */
@@ -124,6 +127,9 @@ void sched_wait_for(struct sched *s, int step);
 void *sched_temp(struct sched *s, MPI_Count size);
 /* A buffer that count elements of type fit in, as they lie in user memory. */
 void *sched_temp_of(struct sched *s, MPI_Count count, MPI_Datatype type);
+
+/* It is built: keep the datatypes that its steps name, and the operation, alive until sched_fini(). */
+void sched_hold(struct sched *s);
 
 /* ---- running ---- */
 

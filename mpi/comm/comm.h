@@ -54,6 +54,7 @@ struct comm {
     struct buffer *buffer; /* attached with MPI_Comm_attach_buffer; NULL: none */
     struct topo *topo;     /* virtual topology; NULL: none */
     uint32_t coll_tag;     /* numbers this communicator's collectives */
+    uint32_t coll_kept_tag; /* and its persistent ones */
     struct comm *newer, *older; /* comm_list.c's */
     _Atomic bool failed; /* a member has: collectives end in error */
     bool predefined;

@@ -43,6 +43,30 @@ static void counts_and_types(void)
     }
 }
 
+/* The other forms look at the same, and at their own arguments. */
+static void other_forms(void)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    FAILS(MPI_ERR_COMM, MPI_Ibarrier(MPI_COMM_NULL, &request));
+    FAILS(MPI_ERR_ROOT, MPI_Ibcast(a, 1, MPI_INT, size, world, &request));
+    FAILS(MPI_ERR_COUNT, MPI_Iallreduce(a, b, -1, MPI_INT, MPI_SUM, world, &request));
+    FAILS(MPI_ERR_OP, MPI_Iscan(a, b, 1, MPI_FLOAT, MPI_BAND, world, &request));
+    FAILS(MPI_ERR_BUFFER, MPI_Ialltoall(a, 1, MPI_INT, a, 1, MPI_INT, world, &request));
+    FAILS(MPI_ERR_ARG, MPI_Ibarrier(world, NULL));
+    FAILS(MPI_ERR_ROOT,
+          MPI_Gather_init(a, 1, MPI_INT, b, 1, MPI_INT, -1, world, MPI_INFO_NULL, &request));
+    FAILS(MPI_ERR_TYPE, MPI_Bcast_init(a, 1, MPI_DATATYPE_NULL, 0, world, MPI_INFO_NULL, &request));
+    FAILS(MPI_ERR_ARG, MPI_Barrier_init(world, MPI_INFO_NULL, NULL));
+    FAILS(MPI_ERR_INFO, MPI_Barrier_init(world, (MPI_Info)world, &request));
+    CHECK(request == MPI_REQUEST_NULL);
+    OK(MPI_Barrier_init(world, MPI_INFO_NULL, &request));
+    OK(MPI_Start(&request));
+    FAILS(MPI_ERR_REQUEST, MPI_Start(&request)); /* it is active */
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE)); /* it is not: nothing to wait for */
+    OK(MPI_Request_free(&request));
+}
+
 static void buffers(void)
 {
     FAILS(MPI_ERR_BUFFER, MPI_Bcast(NULL, 1, MPI_INT, 0, world));
@@ -87,29 +111,47 @@ static void operations(void)
 }
 
 /* The text says what is wrong. */
-static void says(int code, const char *what)
+static void says(int code, const char *function, const char *what)
 {
     char string[MPI_MAX_ERROR_STRING];
     int len;
     OK(MPI_Error_string(code, string, &len));
-    CHECK(strstr(string, "MPI_Bcast") && strstr(string, what));
+    CHECK(strstr(string, function) && strstr(string, what));
 }
 
 static void text(void)
 {
-    says(MPI_Bcast(a, 1, MPI_INT, size + 4, world), "root");
+    MPI_Request request;
+    says(MPI_Bcast(a, 1, MPI_INT, size + 4, world), "MPI_Bcast", "root");
+    says(MPI_Ibcast(a, 1, MPI_INT, size + 4, world, &request), "MPI_Ibcast", "root");
 }
 
 /* Data that are too long for their place are told where they arrive, and only there. */
 static void truncation(void)
 {
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    int count = rank == 0 ? 2 : 1;
+    int code = MPI_Bcast(a, count, MPI_INT, 0, world);
+    OK(MPI_Ibcast(a, count, MPI_INT, 0, world, &requests[0]));
+    OK(MPI_Bcast_init(a, count, MPI_INT, 0, world, MPI_INFO_NULL, &requests[1]));
     if (rank == 0) {
-        OK(MPI_Bcast(a, 2, MPI_INT, 0, world));
-        return;
+        OK(code);
+        OK(MPI_Start(&requests[1]));
+        OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+    } else {
+        FAILS(MPI_ERR_TRUNCATE, code);
+        says(code, "MPI_Bcast", "another count");
+        code = MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+        FAILS(MPI_ERR_TRUNCATE, code);
+        says(code, "MPI_Ibcast", "another count");
+        OK(MPI_Start(&requests[1]));
+        FAILS(MPI_ERR_IN_STATUS, MPI_Waitall(2, requests, statuses));
+        FAILS(MPI_ERR_TRUNCATE, statuses[1].MPI_ERROR);
+        says(statuses[1].MPI_ERROR, "MPI_Bcast_init", "another count");
     }
-    int code = MPI_Bcast(a, 1, MPI_INT, 0, world);
-    FAILS(MPI_ERR_TRUNCATE, code);
-    says(code, "another count");
+    CHECK(requests[0] == MPI_REQUEST_NULL && requests[1] != MPI_REQUEST_NULL);
+    OK(MPI_Request_free(&requests[1]));
 }
 
 int main(int argc, char **argv)
@@ -124,6 +166,7 @@ int main(int argc, char **argv)
     FAILS(MPI_ERR_COMM, MPI_Barrier(MPI_COMM_NULL));
     roots();
     counts_and_types();
+    other_forms();
     buffers();
     operations();
     text();

@@ -34,13 +34,19 @@ static void test_tags(void **unused)
     assert_int_equal(s.place.tag, 5);
     sched_init(&s, &comms[0], NULL);
     assert_int_equal(s.place.tag, 6);
-    comms[0].coll_tag = COMM_AGREE_TAG;
+    comms[0].coll_tag = 1 << 30;
     sched_init(&s, &comms[0], NULL);
     assert_int_equal(s.place.tag, 0);
     comms[0].coll_tag = UINT32_MAX;
     sched_init(&s, &comms[0], NULL);
-    assert_true(s.place.tag >= 0 && s.place.tag < COMM_AGREE_TAG);
-    comms[0] = (struct comm){0};
+    assert_int_equal(s.place.tag, (1 << 30) - 1);
+    sched_init_kept(&s, &comms[0], NULL); /* apart from all of these */
+    assert_int_equal(s.place.tag, 1 << 30);
+    comms[0].coll_kept_tag = (1 << 30) - 2;
+    sched_init_kept(&s, &comms[0], NULL);
+    assert_int_equal(s.place.tag, COMM_AGREE_TAG - 1);
+    sched_init_kept(&s, &comms[0], NULL);
+    assert_int_equal(s.place.tag, 1 << 30);
 }
 
 /* A schedule whose memory does not suffice does nothing, and says so. */

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Persistent collectives (MPI-5.0 6.13): say what is asked for, then one call.
+ */
+#include <mpi.h>
+
+#include "mpi/coll/call.h"
+#include "mpi/coll/coll_request.h"
+#include "mpi/errh.h"
+#include "mpi/info.h"
+#include "mpi/request/request.h"
+
+static int create(struct coll_call *call, MPI_Info info, MPI_Request *request)
+{
+    struct request *made;
+    int rc = coll_call_check(call);
+    if (rc)
+        return rc;
+    if (!info_from(info) && info != MPI_INFO_NULL)
+        return errh_comm(call->c.comm, MPI_ERR_INFO, call->function,
+                         "info %s is no info object, or was freed", errh_name(info).text);
+    if (!request)
+        return errh_comm(call->c.comm, MPI_ERR_ARG, call->function, "request is NULL");
+    rc = coll_request_create(call, &made);
+    if (rc)
+        return coll_call_raise(call->c.comm, rc, call->function);
+    *request = request_handle(made);
+    return MPI_SUCCESS;
+}
+
+/* ---- barrier and broadcast ---- */
+
+/*
+ * Make a request for a barrier, again and again.
+ *
+ * As MPI_Barrier, but nothing is sent before MPI_Start starts the request, which may be done again
+ * each time that it is complete. All processes make the request, in the same order among the
+ * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
+ *
+ * MPI-5.0 6.13
+ */
+int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    struct coll_call call = {.function = __func__, .handle = comm, .c = {.kind = COLL_BARRIER}};
+    return create(&call, info, request);
+}
+
+/*
+ * Prepare to give every process what the root has.
+ *
+ * As MPI_Bcast, but nothing is sent before MPI_Start starts the request, which may be done again
+ * each time that it is complete. All processes make the request, in the same order among the
+ * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
+ *
+ * MPI-5.0 6.13
+ */
+int PMPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                      MPI_Info info, MPI_Request *request)
+{
+    struct coll_call call = {
+        .function = __func__,
+        .handle = comm,
+        .c = {.kind = COLL_BCAST, .root = root, .recv = coll_data_of(buffer, count, datatype)}};
+    return create(&call, info, request);
+}
+
+/* ---- gather and scatter ---- */
+
+/*
+ * Prepare to gather a block of data from every process at the root.
+ *
+ * As MPI_Gather, but nothing is sent before MPI_Start starts the request, which may be done again
+ * each time that it is complete. All processes make the request, in the same order among the
+ * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
+ *
+ * MPI-5.0 6.13
+ */
+int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                       void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                       MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    struct coll_call call = {.function = __func__,
+                             .handle = comm,
+                             .c = {.kind = COLL_GATHER,
+                                   .root = root,
+                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
+                                   .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
+    return create(&call, info, request);
+}
+
+/*
+ * Prepare to gather blocks of data that differ in length at the root.
+ *
+ * As MPI_Gatherv, but nothing is sent before MPI_Start starts the request, which may be done again
+ * each time that it is complete. All processes make the request, in the same order among the
+ * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
+ *
+ * MPI-5.0 6.13
+ */
+int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                        void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                        MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                        MPI_Request *request)
+{
+    struct coll_call call = {.function = __func__,
+                             .handle = comm,
+                             .c = {.kind = COLL_GATHER,
+                                   .uneven = true,
+                                   .root = root,
+                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
+                                   .recv = coll_arrays_of(recvbuf, recvcounts, displs, recvtype)}};
+    return create(&call, info, request);
+}
+
+/*
+ * Prepare to give every process its block of what the root has.
+ *
+ * As MPI_Scatter, but nothing is sent before MPI_Start starts the request, which may be done again
+ * each time that it is complete. All processes make the request, in the same order among the
+ * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
+ *
+ * MPI-5.0 6.13
+ */
+int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                        MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    struct coll_call call = {.function = __func__,
+                             .handle = comm,
+                             .c = {.kind = COLL_SCATTER,
+                                   .root = root,
+                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
+                                   .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
+    return create(&call, info, request);
+}
+
+/*
+ * Prepare to give every process its block, of a length of its own, of what the root has.
+ *
+ * As MPI_Scatterv, but nothing is sent before MPI_Start starts the request, which may be done
+ * again each time that it is complete. All processes make the request, in the same order among the
+ * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
+ *
+ * MPI-5.0 6.13
+ */
+int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                         MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+                         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                         MPI_Request *request)
+{
+    struct coll_call call = {.function = __func__,
+                             .handle = comm,
+                             .c = {.kind = COLL_SCATTER,
+                                   .uneven = true,
+                                   .root = root,
+                                   .send = coll_arrays_of(sendbuf, sendcounts, displs, sendtype),
+                                   .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
+    return create(&call, info, request);
+}
+
+/* ---- gather to all, all to all ---- */
+
+/*
+ * Prepare to gather a block of data from every process at every process.
+ *
+ * As MPI_Allgather, but nothing is sent before MPI_Start starts the request, which may be done
+ * again each time that it is complete. All processes make the request, in the same order among the
+ * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
+ *
+ * MPI-5.0 6.13
+ */
+int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                          void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                          MPI_Info info, MPI_Request *request)
+{
+    struct coll_call call = {.function = __func__,
+                             .handle = comm,
+                             .c = {.kind = COLL_ALLGATHER,
+                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
+                                   .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
+    return create(&call, info, request);
+}
+
+/*
+ * Prepare to gather blocks of data that differ in length at every process.
+ *
+ * As MPI_Allgatherv, but nothing is sent before MPI_Start starts the request, which may be done
+ * again each time that it is complete. All processes make the request, in the same order among the
+ * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
+ *
+ * MPI-5.0 6.13
+ */
+int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                           void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                           MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                           MPI_Request *request)
+{
+    struct coll_call call = {.function = __func__,
+                             .handle = comm,
+                             .c = {.kind = COLL_ALLGATHER,
+                                   .uneven = true,
+                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
+                                   .recv = coll_arrays_of(recvbuf, recvcounts, displs, recvtype)}};
+    return create(&call, info, request);
+}
+
+/*
+ * Prepare to send a block to every process, and receive one from each.
+ *
+ * As MPI_Alltoall, but nothing is sent before MPI_Start starts the request, which may be done
+ * again each time that it is complete. All processes make the request, in the same order among the
+ * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
+ *
+ * MPI-5.0 6.13
+ */
+int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                         MPI_Info info, MPI_Request *request)
+{
+    struct coll_call call = {.function = __func__,
+                             .handle = comm,
+                             .c = {.kind = COLL_ALLTOALL,
+                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
+                                   .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
+    return create(&call, info, request);
+}
+
+/*
+ * Prepare to send a block of its own length to every process, and receive one from each.
+ *
+ * As MPI_Alltoallv, but nothing is sent before MPI_Start starts the request, which may be done
+ * again each time that it is complete. All processes make the request, in the same order among the
+ * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
+ *
+ * MPI-5.0 6.13
+ */
+int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
+                          const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
+                          const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                          MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    struct coll_call call = {.function = __func__,
+                             .handle = comm,
+                             .c = {.kind = COLL_ALLTOALL,
+                                   .uneven = true,
+                                   .send = coll_arrays_of(sendbuf, sendcounts, sdispls, sendtype),
+                                   .recv = coll_arrays_of(recvbuf, recvcounts, rdispls, recvtype)}};
+    return create(&call, info, request);
+}
+
+/*
+ * Prepare to send a block of its own type to every process, and receive one from each.
+ *
+ * As MPI_Alltoallw, but nothing is sent before MPI_Start starts the request, which may be done
+ * again each time that it is complete. All processes make the request, in the same order among the
+ * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
+ *
+ * MPI-5.0 6.13
+ */
+int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
+                          const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+                          const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                          const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
+                          MPI_Request *request)
+{
+    struct coll_call call = {
+        .function = __func__,
+        .handle = comm,
+        .c = {.kind = COLL_ALLTOALL,
+              .uneven = true,
+              .send = coll_arrays_of(sendbuf, sendcounts, sdispls, MPI_DATATYPE_NULL),
+              .recv = coll_arrays_of(recvbuf, recvcounts, rdispls, MPI_DATATYPE_NULL)}};
+    call.c.send.types = sendtypes;
+    call.c.recv.types = recvtypes;
+    return create(&call, info, request);
+}
+
+/* ---- reductions ---- */
+
+/*
+ * Prepare to combine the data of all processes, element by element, at the root.
+ *
+ * As MPI_Reduce, but nothing is sent before MPI_Start starts the request, which may be done again
+ * each time that it is complete. All processes make the request, in the same order among the
+ * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
+ *
+ * MPI-5.0 6.13
+ */
+int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                       MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    struct coll_call call = {.function = __func__,
+                             .handle = comm,
+                             .op = op,
+                             .c = {.kind = COLL_REDUCE,
+                                   .root = root,
+                                   .send = coll_data_of(sendbuf, count, datatype),
+                                   .recv = coll_data_of(recvbuf, count, datatype)}};
+    return create(&call, info, request);
+}
+
+/*
+ * Prepare to combine the data of all processes, element by element, at every process.
+ *
+ * As MPI_Allreduce, but nothing is sent before MPI_Start starts the request, which may be done
+ * again each time that it is complete. All processes make the request, in the same order among the
+ * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
+ *
+ * MPI-5.0 6.13
+ */
+int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                          MPI_Request *request)
+{
+    struct coll_call call = {.function = __func__,
+                             .handle = comm,
+                             .op = op,
+                             .c = {.kind = COLL_ALLREDUCE,
+                                   .send = coll_data_of(sendbuf, count, datatype),
+                                   .recv = coll_data_of(recvbuf, count, datatype)}};
+    return create(&call, info, request);
+}
+
+/*
+ * Prepare to combine the data of the processes up to this one, element by element.
+ *
+ * As MPI_Scan, but nothing is sent before MPI_Start starts the request, which may be done again
+ * each time that it is complete. All processes make the request, in the same order among the
+ * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
+ *
+ * MPI-5.0 6.13
+ */
+int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                     MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    struct coll_call call = {.function = __func__,
+                             .handle = comm,
+                             .op = op,
+                             .c = {.kind = COLL_SCAN,
+                                   .send = coll_data_of(sendbuf, count, datatype),
+                                   .recv = coll_data_of(recvbuf, count, datatype)}};
+    return create(&call, info, request);
+}
+
+/*
+ * Prepare to combine the data of the processes before this one, element by element.
+ *
+ * As MPI_Exscan, but nothing is sent before MPI_Start starts the request, which may be done again
+ * each time that it is complete. All processes make the request, in the same order among the
+ * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
+ *
+ * MPI-5.0 6.13
+ */
+int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                       MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    struct coll_call call = {.function = __func__,
+                             .handle = comm,
+                             .op = op,
+                             .c = {.kind = COLL_EXSCAN,
+                                   .send = coll_data_of(sendbuf, count, datatype),
+                                   .recv = coll_data_of(recvbuf, count, datatype)}};
+    return create(&call, info, request);
+}
+
+/*
+ * Prepare to combine the data of all processes, and give each its block of the result.
+ *
+ * As MPI_Reduce_scatter_block, but nothing is sent before MPI_Start starts the request, which may
+ * be done again each time that it is complete. All processes make the request, in the same order
+ * among the collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
+ *
+ * MPI-5.0 6.13
+ */
+int PMPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+                                     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                                     MPI_Request *request)
+{
+    struct coll_call call = {.function = __func__,
+                             .handle = comm,
+                             .op = op,
+                             .c = {.kind = COLL_REDUCE_SCATTER,
+                                   .send = coll_data_of(sendbuf, recvcount, datatype),
+                                   .recv = coll_data_of(recvbuf, recvcount, datatype)}};
+    return create(&call, info, request);
+}
+
+/*
+ * Prepare to combine the data of all processes, and give each a block of its own length.
+ *
+ * As MPI_Reduce_scatter, but nothing is sent before MPI_Start starts the request, which may be
+ * done again each time that it is complete. All processes make the request, in the same order
+ * among the collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
+ *
+ * MPI-5.0 6.13
+ */
+int PMPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
+                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                               MPI_Request *request)
+{
+    struct coll_call call = {.function = __func__,
+                             .handle = comm,
+                             .op = op,
+                             .c = {.kind = COLL_REDUCE_SCATTER,
+                                   .uneven = true,
+                                   .send = coll_arrays_of(sendbuf, recvcounts, NULL, datatype),
+                                   .recv = coll_arrays_of(recvbuf, recvcounts, NULL, datatype)}};
+    return create(&call, info, request);
+}
+
+#include "pcoll.gen.h"

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Requests of collectives; see coll_request.h. The request owns all; the schedule's end completes
+ * it, and touches nothing after that, for then the request may be freed.
+ */
+#include "mpi/coll/coll_request.h"
+
+#include <stdlib.h>
+
+#include "include/mpid.h"
+#include "mpi/coll/call.h"
+#include "mpi/coll/sched.h"
+#include "mpi/comm/comm.h"
+#include "mpi/request/request.h"
+#include "mpi/request/status.h"
+
+struct coll_request {
+    struct sched sched;
+    struct request *request;
+    const char *function; /* that has made it */
+    bool persistent, active;
+    int error; /* error class of the last run */
+};
+
+static void finish(struct sched *s)
+{
+    struct coll_request *r = (struct coll_request *)s;
+    r->error = sched_again(s);
+    request_complete(r->request, r->error);
+}
+
+static void start(struct coll_request *r)
+{
+    r->active = true;
+    mpid_begin(&r->request->dev);
+    sched_start(&r->sched, finish);
+}
+
+static void release(struct request *request)
+{
+    struct coll_request *r = request->state;
+    sched_fini(&r->sched);
+    free(r);
+}
+
+/* ---- the request ---- */
+
+static bool is_complete(struct request *request)
+{
+    const struct coll_request *r = request->state;
+    return !r->active || mpid_is_complete(&request->dev);
+}
+
+static bool is_inactive(const struct request *request)
+{
+    const struct coll_request *r = request->state;
+    return !r->active;
+}
+
+static void tell(const struct request *request, struct mpid_tale *tale)
+{
+    mpid_tell_own(tale, &request->dev);
+}
+
+static int outcome(const struct request *request, MPI_Status *status)
+{
+    const struct coll_request *r = request->state;
+    status_set_empty(status);
+    return r->active ? r->error : MPI_SUCCESS;
+}
+
+/* The function that has made the request is the one that knows what may have gone wrong. */
+static int end(struct request *request, int error, MPI_Request *handle)
+{
+    struct coll_request *r = request->state;
+    int rc = error ? coll_call_raise(request->comm, error, r->function) : MPI_SUCCESS;
+    r->active = false;
+    if (r->persistent)
+        return rc;
+    request_free(request);
+    *handle = MPI_REQUEST_NULL;
+    return rc;
+}
+
+static int abandon(struct request *request)
+{
+    const struct coll_request *r = request->state;
+    if (r->active)
+        request_let_go(request);
+    else
+        request_free(request);
+    return MPI_SUCCESS;
+}
+
+static int start_again(struct request *request)
+{
+    start(request->state);
+    return MPI_SUCCESS;
+}
+
+static const struct request_ops once = {
+    .raises = true,
+    .tell = tell,
+    .outcome = outcome,
+    .end = end,
+    .release = release,
+};
+
+static const struct request_ops again = {
+    .raises = true,
+    .is_complete = is_complete,
+    .is_inactive = is_inactive,
+    .tell = tell,
+    .outcome = outcome,
+    .end = end,
+    .abandon = abandon,
+    .start = start_again,
+    .release = release,
+};
+
+static struct coll_request *create(const struct coll_call *call, bool persistent)
+{
+    const struct coll *c = &call->c;
+    struct coll_request *r = malloc(sizeof(*r));
+    struct request *request = r ? request_create(persistent ? &again : &once, c->comm) : NULL;
+    if (!request) {
+        free(r);
+        return NULL;
+    }
+    r->request = request;
+    r->function = call->function;
+    r->persistent = persistent;
+    r->active = false;
+    r->error = MPI_SUCCESS;
+    request->owned = request->state = r;
+    (persistent ? sched_init_kept : sched_init)(&r->sched, c->comm, c->op);
+    coll_choose(c)(&r->sched, c);
+    sched_hold(&r->sched);
+    return r;
+}
+
+int coll_request_start(const struct coll_call *call, struct request **request)
+{
+    struct coll_request *r = create(call, false);
+    if (!r)
+        return MPI_ERR_NO_MEM;
+    *request = r->request;
+    start(r);
+    return MPI_SUCCESS;
+}
+
+int coll_request_create(const struct coll_call *call, struct request **request)
+{
+    struct coll_request *r = create(call, true);
+    if (!r)
+        return MPI_ERR_NO_MEM;
+    *request = r->request;
+    return MPI_SUCCESS;
+}

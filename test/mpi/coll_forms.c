@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Nonblocking and persistent collectives beside the blocking ones: random calls from a seed,
+ * several outstanding at a time, over several communicators, completed in different orders, with
+ * others between; datatypes and operations are freed as soon as a call has them. Memory must come
+ * to look as after the blocking calls, gaps and all. With an argument: by threads on their own
+ * communicators.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "threads.h"
+
+enum {
+    COMMS = 3,
+    CALLS = 6,
+    LARGE = 3000,
+    SEEDS = 60,
+    RUNS = 3,
+    SPREAD = 6
+};
+
+enum form {
+    BLOCKING,
+    NONBLOCKING,
+    PERSISTENT
+};
+
+enum kind {
+    BARRIER,
+    BCAST,
+    GATHER,
+    GATHERV,
+    SCATTER,
+    SCATTERV,
+    ALLGATHER,
+    ALLGATHERV,
+    ALLTOALL,
+    ALLTOALLV,
+    ALLTOALLW,
+    REDUCE,
+    ALLREDUCE,
+    REDUCE_SCATTER,
+    REDUCE_SCATTER_BLOCK,
+    SCAN,
+    EXSCAN,
+    KINDS
+};
+
+struct place {
+    MPI_Comm comm;
+    int rank, size, peers, inter;
+    int me;       /* world rank */
+    int peer[64]; /* world ranks of the peers */
+};
+
+struct call {
+    const struct place *at;
+    enum kind kind;
+    unsigned seed;
+    int count, root, in_place, gaps, user;
+    MPI_Datatype type;
+    MPI_Op op;
+    int scounts[64], rcounts[64], sdispls[64], rdispls[64], sbytes[64], rbytes[64];
+    MPI_Datatype types[64];
+    size_t bytes;
+    char *in, *want, *got;
+};
+
+static unsigned next(unsigned *seed)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return *seed >> 8;
+}
+
+/* A number from 0 to below - 1 that all who name the same get. */
+static int chosen(unsigned seed, int a, int b, int below)
+{
+    unsigned mixed = seed ^ (unsigned)(a + 1) * 2654435761u ^ (unsigned)(b + 1) * 40503u;
+    (void)next(&mixed);
+    return (int)(next(&mixed) % (unsigned)below);
+}
+
+/* Compose maps x -> a x + b: an operation that does not commute. */
+static void compose(void *in, void *inout, int *len, MPI_Datatype *type)
+{
+    unsigned *first = in, *second = inout;
+    (void)type;
+    for (int i = 0; i < *len; i++, first += 2, second += 2) {
+        second[1] = first[0] * second[1] + first[1];
+        second[0] = first[0] * second[0];
+    }
+}
+
+/* ---- a call ---- */
+
+static int is_reduction(enum kind kind)
+{
+    return kind >= REDUCE;
+}
+
+static void make_type(struct call *c)
+{
+    c->type = MPI_INT;
+    c->op = MPI_SUM;
+    if (is_reduction(c->kind) && c->user) {
+        OK(MPI_Type_contiguous(2, MPI_INT, &c->type));
+        OK(MPI_Type_commit(&c->type));
+        OK(MPI_Op_create(compose, 0, &c->op));
+    } else if (!is_reduction(c->kind) && c->gaps) {
+        int lengths[] = {1, 1}, displs[] = {1, 3};
+        MPI_Datatype pair;
+        OK(MPI_Type_indexed(2, lengths, displs, MPI_INT, &pair));
+        OK(MPI_Type_create_resized(pair, 0, SPREAD * (MPI_Aint)sizeof(int), &c->type));
+        OK(MPI_Type_commit(&c->type));
+        OK(MPI_Type_free(&pair));
+    }
+    for (int i = 0; i < c->at->peers; i++)
+        c->types[i] = c->type;
+}
+
+static void free_type(struct call *c)
+{
+    if (c->type != MPI_INT)
+        OK(MPI_Type_free(&c->type));
+    if (c->op != MPI_SUM)
+        OK(MPI_Op_free(&c->op));
+}
+
+/* Blocks of an uneven call lie in reverse, with gaps between them. */
+static void make_counts(struct call *c)
+{
+    const struct place *at = c->at;
+    int extent = c->gaps && !is_reduction(c->kind) ? SPREAD * 4 : 4, send = 0, receive = 0;
+    for (int i = at->peers - 1; i >= 0; i--) {
+        int to = at->peer[i], to_all = c->kind != ALLTOALLV && c->kind != ALLTOALLW;
+        c->scounts[i] = chosen(c->seed, to_all ? 0 : at->me, to, c->count + 1);
+        c->rcounts[i] = chosen(c->seed, to_all ? 0 : to, to_all ? to : at->me, c->count + 1);
+        if (c->in_place)
+            c->rcounts[i] = c->scounts[i] = c->count;
+        c->sdispls[i] = send;
+        c->rdispls[i] = receive;
+        c->sbytes[i] = send * extent;
+        c->rbytes[i] = receive * extent;
+        send += c->scounts[i] + i % 2;
+        receive += c->rcounts[i] + i % 2;
+    }
+    if (c->kind == REDUCE_SCATTER) { /* both groups have as much */
+        int part = c->count * at->peers, moved = part ? chosen(c->seed, 1, 1, part) : 0;
+        for (int i = 0; i < at->size; i++)
+            c->rcounts[i] = part;
+        c->rcounts[0] += moved;
+        c->rcounts[at->size - 1] -= moved;
+    }
+}
+
+static void make(struct call *c, const struct place *at, unsigned *seed)
+{
+    memset(c, 0, sizeof(*c));
+    c->at = at;
+    c->seed = next(seed);
+    c->kind = (enum kind)(next(seed) % KINDS);
+    if (at->inter && c->kind >= SCAN)
+        c->kind = ALLREDUCE;
+    static const int counts[] = {0, 1, 2, 7, 40, LARGE};
+    c->count = counts[next(seed) % 6];
+    c->gaps = (int)(next(seed) % 2);
+    c->user = (int)(next(seed) % 2);
+    c->in_place = (int)(next(seed) % 3 == 0) && !at->inter;
+    /* the root by its world rank, so that both groups mean the same */
+    int root = (int)(next(seed) % 64);
+    c->root = root % at->size;
+    if (at->inter) {
+        int everyone = at->size + at->peers, named = root % everyone;
+        c->root = named == at->me ? MPI_ROOT : MPI_PROC_NULL;
+        for (int i = 0; i < at->peers; i++)
+            if (at->peer[i] == named)
+                c->root = i;
+    }
+    make_counts(c);
+    int most = at->size > at->peers ? at->size : at->peers;
+    c->bytes = sizeof(int) * SPREAD * ((size_t)most + 1) * ((size_t)c->count + 1) * 4;
+    if (c->kind == REDUCE_SCATTER || c->kind == REDUCE_SCATTER_BLOCK)
+        c->bytes *= (size_t)most;
+    c->in = malloc(c->bytes);
+    c->want = malloc(c->bytes);
+    c->got = malloc(c->bytes);
+    CHECK(c->in && c->want && c->got);
+}
+
+static void unmake(struct call *c)
+{
+    free(c->in);
+    free(c->want);
+    free(c->got);
+}
+
+/* What a process has at first in the nth run. */
+static void fill(const struct call *c, char *out, int run)
+{
+    unsigned *in = (unsigned *)(void *)c->in, *to = (unsigned *)(void *)out;
+    for (size_t i = 0; i < c->bytes / sizeof(*in); i++) {
+        in[i] = (c->seed ^ (unsigned)(c->at->me * 7919 + run)) + (unsigned)i * 2246822519u;
+        to[i] = in[i] * 3;
+    }
+}
+
+#define FORM(name, iname, ...)                                 \
+    (form == BLOCKING      ? MPI_##name(__VA_ARGS__)           \
+     : form == NONBLOCKING ? MPI_##iname(__VA_ARGS__, request) \
+                           : MPI_##name##_init(__VA_ARGS__, MPI_INFO_NULL, request))
+
+static int move_even(const struct call *c, enum form form, char *out, MPI_Request *request)
+{
+    int n = c->count, is_root = c->root == c->at->rank && !c->at->inter;
+    MPI_Datatype t = c->type;
+    MPI_Comm comm = c->at->comm;
+    const void *in = c->in, *all = c->in_place ? MPI_IN_PLACE : c->in;
+    const void *in_place = c->in_place && is_root ? MPI_IN_PLACE : c->in;
+    void *out_place = c->in_place && is_root ? MPI_IN_PLACE : out;
+    switch (c->kind) {
+    case BARRIER: return FORM(Barrier, Ibarrier, comm);
+    case BCAST: return FORM(Bcast, Ibcast, out, n, t, c->root, comm);
+    case GATHER: return FORM(Gather, Igather, in_place, n, t, out, n, t, c->root, comm);
+    case SCATTER: return FORM(Scatter, Iscatter, in, n, t, out_place, n, t, c->root, comm);
+    case ALLGATHER: return FORM(Allgather, Iallgather, all, n, t, out, n, t, comm);
+    default: return FORM(Alltoall, Ialltoall, all, n, t, out, n, t, comm);
+    }
+}
+
+static int move_uneven(const struct call *c, enum form form, char *out, MPI_Request *request)
+{
+    int is_root = c->root == c->at->rank && !c->at->inter;
+    int own = c->in_place ? c->count : chosen(c->seed, 0, c->at->me, c->count + 1);
+    MPI_Datatype t = c->type;
+    MPI_Comm comm = c->at->comm;
+    const void *in = c->in, *all = c->in_place ? MPI_IN_PLACE : c->in;
+    const void *in_place = c->in_place && is_root ? MPI_IN_PLACE : c->in;
+    void *out_place = c->in_place && is_root ? MPI_IN_PLACE : out;
+    switch (c->kind) {
+    case GATHERV:
+        return FORM(Gatherv, Igatherv, in_place, own, t, out, c->rcounts, c->rdispls, t, c->root,
+                    comm);
+    case SCATTERV:
+        return FORM(Scatterv, Iscatterv, in, c->scounts, c->sdispls, t, out_place, own, t, c->root,
+                    comm);
+    case ALLGATHERV:
+        return FORM(Allgatherv, Iallgatherv, all, own, t, out, c->rcounts, c->rdispls, t, comm);
+    case ALLTOALLV:
+        return FORM(Alltoallv, Ialltoallv, all, c->scounts, c->sdispls, t, out, c->rcounts,
+                    c->rdispls, t, comm);
+    default:
+        return FORM(Alltoallw, Ialltoallw, all, c->scounts, c->sbytes, c->types, out, c->rcounts,
+                    c->rbytes, c->types, comm);
+    }
+}
+
+static int reduce(const struct call *c, enum form form, char *out, MPI_Request *request)
+{
+    int n = c->count, part = n * (c->at->inter ? c->at->peers : 1);
+    int is_root = c->root == c->at->rank && !c->at->inter;
+    MPI_Datatype t = c->type;
+    MPI_Op op = c->op;
+    MPI_Comm comm = c->at->comm;
+    const void *all = c->in_place ? MPI_IN_PLACE : c->in;
+    const void *in_place = c->in_place && is_root ? MPI_IN_PLACE : c->in;
+    switch (c->kind) {
+    case REDUCE: return FORM(Reduce, Ireduce, in_place, out, n, t, op, c->root, comm);
+    case REDUCE_SCATTER:
+        return FORM(Reduce_scatter, Ireduce_scatter, all, out, c->rcounts, t, op, comm);
+    case REDUCE_SCATTER_BLOCK:
+        return FORM(Reduce_scatter_block, Ireduce_scatter_block, all, out, part, t, op, comm);
+    case SCAN: return FORM(Scan, Iscan, all, out, n, t, op, comm);
+    case EXSCAN: return FORM(Exscan, Iexscan, all, out, n, t, op, comm);
+    default: return FORM(Allreduce, Iallreduce, all, out, n, t, op, comm);
+    }
+}
+
+/* Do it, or start it, or prepare it; what it was given is freed behind it. */
+static void do_call(struct call *c, enum form form, char *out, MPI_Request *request)
+{
+    make_type(c);
+    if (is_reduction(c->kind))
+        OK(reduce(c, form, out, request));
+    else if (c->kind == GATHERV || c->kind == SCATTERV || c->kind == ALLGATHERV ||
+             c->kind == ALLTOALLV || c->kind == ALLTOALLW)
+        OK(move_uneven(c, form, out, request));
+    else
+        OK(move_even(c, form, out, request));
+    free_type(c);
+}
+
+/* ---- several at a time ---- */
+
+static void compute(unsigned seed)
+{
+    volatile double x = 1;
+    for (unsigned i = 0; i < seed % 20000; i++)
+        x = x * 1.0000001 + 1e-9;
+}
+
+static void complete(MPI_Request *requests, unsigned how)
+{
+    int index, flag = 0;
+    switch (how % 4) {
+    case 0: OK(MPI_Waitall(CALLS, requests, MPI_STATUSES_IGNORE)); break;
+    case 1:
+        for (int i = 0; i < CALLS; i++)
+            OK(MPI_Waitany(CALLS, requests, &index, MPI_STATUS_IGNORE));
+        break;
+    case 2:
+        for (int i = CALLS - 1; i >= 0; i--)
+            OK(MPI_Wait(&requests[i], MPI_STATUS_IGNORE));
+        break;
+    default:
+        while (!flag) {
+            compute(how);
+            OK(MPI_Testall(CALLS, requests, &flag, MPI_STATUSES_IGNORE));
+        }
+    }
+}
+
+static void verify(const struct call *c)
+{
+    if (!memcmp(c->want, c->got, c->bytes))
+        return;
+    fprintf(stderr, "call %d of %d elements, seed %u, differs from the blocking one at rank %d\n",
+            c->kind, c->count, c->seed, c->at->rank);
+    CHECK(!"the same");
+}
+
+/* The blocking calls, over what the nth run begins with. */
+static void do_blocking(struct call *calls, int run)
+{
+    for (int i = 0; i < CALLS; i++) {
+        fill(&calls[i], calls[i].want, run);
+        do_call(&calls[i], BLOCKING, calls[i].want, NULL);
+    }
+}
+
+static void nonblocking(struct call *calls, unsigned how)
+{
+    MPI_Request requests[CALLS];
+    for (int i = 0; i < CALLS; i++) {
+        fill(&calls[i], calls[i].got, 0);
+        do_call(&calls[i], NONBLOCKING, calls[i].got, &requests[i]);
+        CHECK(requests[i] != MPI_REQUEST_NULL);
+        if (how % 3 == 0)
+            compute(how);
+        if (how % 5 == (unsigned)i) /* a blocking one overtakes them */
+            OK(MPI_Barrier(calls[i].at->comm));
+    }
+    complete(requests, how + (unsigned)calls[0].at->me);
+    for (int i = 0; i < CALLS; i++)
+        CHECK(requests[i] == MPI_REQUEST_NULL);
+    do_blocking(calls, 0);
+    for (int i = 0; i < CALLS; i++)
+        verify(&calls[i]);
+}
+
+static void persistent(struct call *calls, unsigned how)
+{
+    MPI_Request requests[CALLS];
+    for (int i = 0; i < CALLS; i++)
+        do_call(&calls[i], PERSISTENT, calls[i].got, &requests[i]);
+    for (int run = 0; run < RUNS; run++) {
+        for (int i = 0; i < CALLS; i++)
+            fill(&calls[i], calls[i].got, run);
+        if ((how + (unsigned)run) % 2)
+            OK(MPI_Startall(CALLS, requests));
+        for (int i = 0; i < CALLS && !((how + (unsigned)run) % 2); i++)
+            OK(MPI_Start(&requests[(i + calls[0].at->me) % CALLS])); /* in an order of its own */
+        complete(requests, how + (unsigned)(run + calls[0].at->me));
+        do_blocking(calls, run);
+        for (int i = 0; i < CALLS; i++) {
+            CHECK(requests[i] != MPI_REQUEST_NULL);
+            verify(&calls[i]);
+        }
+    }
+    for (int i = 0; i < CALLS; i++)
+        OK(MPI_Request_free(&requests[i]));
+}
+
+/* ---- communicators ---- */
+
+static void look(struct place *at)
+{
+    MPI_Group peers, world;
+    int all[64];
+    at->rank = check_rank(at->comm);
+    at->peers = at->size = check_size(at->comm);
+    at->me = check_rank(MPI_COMM_WORLD);
+    OK(MPI_Comm_test_inter(at->comm, &at->inter));
+    if (at->inter) {
+        OK(MPI_Comm_remote_size(at->comm, &at->peers));
+        OK(MPI_Comm_remote_group(at->comm, &peers));
+    } else {
+        OK(MPI_Comm_group(at->comm, &peers));
+    }
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    CHECK(at->peers <= 64);
+    for (int i = 0; i < at->peers; i++)
+        all[i] = i;
+    OK(MPI_Group_translate_ranks(peers, at->peers, all, world, at->peer));
+    OK(MPI_Group_free(&peers));
+    OK(MPI_Group_free(&world));
+}
+
+/* The world, one that has it in reverse, and one of its halves, in all of which each process is. */
+static int open_places(MPI_Comm comm, struct place *at)
+{
+    int rank = check_rank(comm), size = check_size(comm), left = rank < (size + 1) / 2;
+    MPI_Comm half;
+    OK(MPI_Comm_dup(comm, &at[0].comm));
+    OK(MPI_Comm_split(comm, 0, -rank, &at[1].comm));
+    int count = 2;
+    if (size > 1) {
+        OK(MPI_Comm_split(comm, left, rank, &half));
+        OK(MPI_Intercomm_create(half, 0, comm, left ? (size + 1) / 2 : 0, 3, &at[2].comm));
+        OK(MPI_Comm_free(&half));
+        count = 3;
+    }
+    for (int i = 0; i < count; i++)
+        look(&at[i]);
+    return count;
+}
+
+static void *cases(void *arg)
+{
+    struct thread *thread = arg;
+    struct place at[COMMS];
+    int count = open_places(thread->comm, at);
+    for (unsigned i = 0; i < SEEDS; i++) {
+        struct call calls[CALLS];
+        unsigned seed = i * 7 + (unsigned)thread->number * 100000, how;
+        for (int k = 0; k < CALLS; k++)
+            make(&calls[k], &at[next(&seed) % (unsigned)count], &seed);
+        how = next(&seed);
+        if (i % 2)
+            nonblocking(calls, how);
+        else
+            persistent(calls, how);
+        for (int k = 0; k < CALLS; k++)
+            unmake(&calls[k]);
+    }
+    for (int i = 0; i < count; i++)
+        OK(MPI_Comm_free(&at[i].comm));
+    return NULL;
+}
+
+/* A communicator may go before what was started over it is complete. */
+static void freed_comm(void)
+{
+    for (int i = 0; i < 20; i++) {
+        MPI_Comm copy;
+        MPI_Request requests[2];
+        int rank = check_rank(MPI_COMM_WORLD), size = check_size(MPI_COMM_WORLD);
+        int sum = -1, word = rank == size - 1 ? i : -1;
+        OK(MPI_Comm_dup(MPI_COMM_WORLD, &copy));
+        OK(MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, copy, &requests[0]));
+        OK(MPI_Bcast_init(&word, 1, MPI_INT, size - 1, copy, MPI_INFO_NULL, &requests[1]));
+        OK(MPI_Comm_free(&copy));
+        OK(MPI_Start(&requests[1]));
+        OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+        CHECK(sum == size * (size - 1) / 2 && word == i);
+        OK(MPI_Request_free(&requests[1]));
+    }
+}
+
+/* A barrier is not complete before the last has come. */
+static void waits_for_all(void)
+{
+    int rank = check_rank(MPI_COMM_WORLD), size = check_size(MPI_COMM_WORLD), flag;
+    for (int late = 0; late < size && size > 1; late++) {
+        MPI_Request request;
+        int word = 0;
+        if (rank == late) {
+            for (int i = 0; i < size; i++)
+                if (i != rank)
+                    OK(MPI_Recv(&word, 1, MPI_INT, i, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+            OK(MPI_Ibarrier(MPI_COMM_WORLD, &request));
+        } else {
+            OK(MPI_Ibarrier(MPI_COMM_WORLD, &request));
+            OK(MPI_Test(&request, &flag, MPI_STATUS_IGNORE));
+            CHECK(!flag);
+            OK(MPI_Send(&word, 1, MPI_INT, late, 9, MPI_COMM_WORLD));
+        }
+        OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        OK(MPI_Barrier(MPI_COMM_WORLD));
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct thread threads[4];
+    threads_init(&argc, &argv);
+    if (argc > 1) {
+        threads_run_apart(threads, 4, cases);
+    } else {
+        threads[0] = (struct thread){.comm = MPI_COMM_WORLD};
+        (void)cases(&threads[0]);
+        freed_comm();
+        waits_for_all();
+    }
+    OK(MPI_Finalize());
+    return 0;
+}

@@ -105,6 +105,15 @@ void MPIR_MPIOInit(int *error_code)
     *error_code = MPI_SUCCESS;
 }
 
+/* ROMIO reads these from the environment at each open, in whichever thread; most choose what is not
+ * built. */
+int romio_write_aggmethod, romio_read_aggmethod, romio_onesided_no_rmw, romio_onesided_always_rmw,
+    romio_onesided_inform_rmw, romio_tunegather = 1;
+
+void ad_get_env_vars(void)
+{
+}
+
 /* Nothing one-sided is built. */
 int ADIOI_OneSidedCleanup(ADIO_File fd)
 {

@@ -53,6 +53,23 @@ static const struct io_library library = {
     .get_amode = file_get_amode,
 };
 
+/* ROMIO's lists of host names are counted, and shared by communicators that several threads use. */
+static int copy_names(MPI_Comm comm, int keyval, void *extra, void *from, void *to, int *flag)
+{
+    library_lock();
+    int rc = ADIOI_cb_copy_name_array(comm, keyval, extra, from, to, flag);
+    library_unlock();
+    return rc;
+}
+
+static int delete_names(MPI_Comm comm, int keyval, void *names, void *extra)
+{
+    library_lock();
+    int rc = ADIOI_cb_delete_name_array(comm, keyval, names, extra);
+    library_unlock();
+    return rc;
+}
+
 __attribute__((visibility("default"))) const struct io_library *
 vireo_io_start(const struct io_hooks *hooks, struct io_error *why)
 {
@@ -60,9 +77,7 @@ vireo_io_start(const struct io_hooks *hooks, struct io_error *why)
     library_hooks = hooks;
     ADIO_Init(NULL, NULL, &rc);
     if (!rc)
-        rc = PMPI_Comm_create_keyval((MPI_Comm_copy_attr_function *)ADIOI_cb_copy_name_array,
-                                     (MPI_Comm_delete_attr_function *)ADIOI_cb_delete_name_array,
-                                     &ADIOI_cb_config_list_keyval, NULL);
+        rc = PMPI_Comm_create_keyval(copy_names, delete_names, &ADIOI_cb_config_list_keyval, NULL);
     if (!rc)
         rc = PMPI_Type_create_keyval(ADIOI_Flattened_type_copy, ADIOI_Flattened_type_delete,
                                      &ADIOI_Flattened_type_keyval, NULL);

@@ -83,8 +83,6 @@ static void contiguous(ADIO_File fd, bool write, char *buf, int64_t len, ADIO_Of
         memset(buf + moved, 0, (size_t)(len - moved));
     if (pointer == ADIO_INDIVIDUAL)
         fd->fp_ind += len;
-    if (write)
-        fd->dirty_write = 1;
     *offset = moved;
 }
 

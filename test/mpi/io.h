@@ -29,7 +29,7 @@ static inline void io_begin(void)
 /* A name in the folder; for the arguments of one call. */
 static inline const char *io_name(const char *name)
 {
-    static char path[512];
+    static _Thread_local char path[512];
     snprintf(path, sizeof(path), "%s/%s", io_folder, name);
     return path;
 }

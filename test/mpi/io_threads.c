@@ -9,7 +9,7 @@
 enum { THREADS = 4, ROUNDS = 20, N = 500 };
 
 static int rank, size;
-static MPI_Comm comms[THREADS];
+static MPI_Comm comms[THREADS], selves[THREADS];
 static MPI_File files[THREADS], common;
 static pthread_barrier_t together;
 
@@ -39,7 +39,7 @@ static void *common_file(void *arg)
         MPI_File own;
         OK(MPI_Type_vector(N, 1, THREADS * size, MPI_INT, &apart));
         OK(MPI_Type_commit(&apart));
-        OK(MPI_File_open(MPI_COMM_SELF, io_name("common"), MPI_MODE_RDWR, MPI_INFO_NULL, &own));
+        OK(MPI_File_open(selves[me], io_name("common"), MPI_MODE_RDWR, MPI_INFO_NULL, &own));
         OK(MPI_File_set_view(own, turn * (int)sizeof(int), MPI_INT, apart, "native", MPI_INFO_NULL));
         OK(MPI_File_write_at(own, 0, data, N, MPI_INT, MPI_STATUS_IGNORE));
         OK(MPI_File_read_at(own, 0, got, N, MPI_INT, MPI_STATUS_IGNORE));
@@ -92,6 +92,7 @@ int main(void)
     for (int i = 0; i < THREADS; i++) {
         snprintf(name, sizeof(name), "own%d", i);
         OK(MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]));
+        OK(MPI_Comm_dup(MPI_COMM_SELF, &selves[i]));
         OK(MPI_File_open(comms[i], io_name(name),
                          MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
                          &files[i]));
@@ -104,6 +105,7 @@ int main(void)
     for (int i = 0; i < THREADS; i++) {
         OK(MPI_File_close(&files[i]));
         OK(MPI_Comm_free(&comms[i]));
+        OK(MPI_Comm_free(&selves[i]));
     }
     OK(MPI_File_close(&common));
     pthread_barrier_destroy(&together);

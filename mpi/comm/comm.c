@@ -89,7 +89,8 @@ void comm_destroy(struct comm *comm)
     comm->object.word = 0;
     comm_list_remove(comm);
     comm_unref(comm->local);
-    context_release(comm->context);
+    if (!atomic_load_explicit(&comm->failed, memory_order_relaxed))
+        context_release(comm->context); /* else some messages in it may never be received */
     group_unref(comm->group);
     group_unref(comm->remote);
     errh_stop(&comm->errhandler);

@@ -96,6 +96,7 @@ int file_close(struct io_file *file, struct io_error *error)
     if (file->fd->is_open && close(file->fd->fd_sys) && !rc && errno != EINTR)
         rc = say_errno(file, "close", errno, error);
     file->fd->is_open = 0;
+    file->fd->hints->deferred_open = 0; /* or it closes again */
     rc = file_agree(file, rc, error);
     failure_begin(false);
     more = ROMIO_File_close(&file->fd);

@@ -13,16 +13,6 @@
 
 #include "mpi/coll/call.h"
 
-static int run(struct coll_call *call)
-{
-    int rc = coll_call_check(call);
-    if (__builtin_expect(rc, 0))
-        return rc;
-    rc = coll_run(&call->c);
-    return __builtin_expect(rc, 0) ? coll_call_raise(call->c.comm, rc, call->function)
-                                   : MPI_SUCCESS;
-}
-
 /* ---- barrier and broadcast ---- */
 
 /*
@@ -34,7 +24,7 @@ static int run(struct coll_call *call)
 int PMPI_Barrier(MPI_Comm comm)
 {
     struct coll_call call = {.function = __func__, .handle = comm, .c = {.kind = COLL_BARRIER}};
-    return run(&call);
+    return coll_call_run(&call);
 }
 
 /*
@@ -56,7 +46,7 @@ int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
         .function = __func__,
         .handle = comm,
         .c = {.kind = COLL_BCAST, .root = root, .recv = coll_data_of(buffer, count, datatype)}};
-    return run(&call);
+    return coll_call_run(&call);
 }
 
 /* ---- gather and scatter ---- */
@@ -87,7 +77,7 @@ int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
                                    .root = root,
                                    .send = coll_data_of(sendbuf, sendcount, sendtype),
                                    .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
-    return run(&call);
+    return coll_call_run(&call);
 }
 
 /*
@@ -119,7 +109,7 @@ int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
                                    .root = root,
                                    .send = coll_data_of(sendbuf, sendcount, sendtype),
                                    .recv = coll_arrays_of(recvbuf, recvcounts, displs, recvtype)}};
-    return run(&call);
+    return coll_call_run(&call);
 }
 
 /*
@@ -148,7 +138,7 @@ int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
                                    .root = root,
                                    .send = coll_data_of(sendbuf, sendcount, sendtype),
                                    .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
-    return run(&call);
+    return coll_call_run(&call);
 }
 
 /*
@@ -180,7 +170,7 @@ int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
                                    .root = root,
                                    .send = coll_arrays_of(sendbuf, sendcounts, displs, sendtype),
                                    .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
-    return run(&call);
+    return coll_call_run(&call);
 }
 
 /* ---- gather to all, all to all ---- */
@@ -207,7 +197,7 @@ int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
                              .c = {.kind = COLL_ALLGATHER,
                                    .send = coll_data_of(sendbuf, sendcount, sendtype),
                                    .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
-    return run(&call);
+    return coll_call_run(&call);
 }
 
 /*
@@ -237,7 +227,7 @@ int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
                                    .uneven = true,
                                    .send = coll_data_of(sendbuf, sendcount, sendtype),
                                    .recv = coll_arrays_of(recvbuf, recvcounts, displs, recvtype)}};
-    return run(&call);
+    return coll_call_run(&call);
 }
 
 /*
@@ -264,7 +254,7 @@ int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
                              .c = {.kind = COLL_ALLTOALL,
                                    .send = coll_data_of(sendbuf, sendcount, sendtype),
                                    .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
-    return run(&call);
+    return coll_call_run(&call);
 }
 
 /*
@@ -297,7 +287,7 @@ int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
                                    .uneven = true,
                                    .send = coll_arrays_of(sendbuf, sendcounts, sdispls, sendtype),
                                    .recv = coll_arrays_of(recvbuf, recvcounts, rdispls, recvtype)}};
-    return run(&call);
+    return coll_call_run(&call);
 }
 
 /*
@@ -333,7 +323,7 @@ int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
               .recv = coll_arrays_of(recvbuf, recvcounts, rdispls, MPI_DATATYPE_NULL)}};
     call.c.send.types = sendtypes;
     call.c.recv.types = recvtypes;
-    return run(&call);
+    return coll_call_run(&call);
 }
 
 /* ---- reductions ---- */
@@ -363,7 +353,7 @@ int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
                                    .root = root,
                                    .send = coll_data_of(sendbuf, count, datatype),
                                    .recv = coll_data_of(recvbuf, count, datatype)}};
-    return run(&call);
+    return coll_call_run(&call);
 }
 
 /*
@@ -387,7 +377,7 @@ int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
                              .c = {.kind = COLL_ALLREDUCE,
                                    .send = coll_data_of(sendbuf, count, datatype),
                                    .recv = coll_data_of(recvbuf, count, datatype)}};
-    return run(&call);
+    return coll_call_run(&call);
 }
 
 /*
@@ -412,7 +402,7 @@ int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatyp
                              .c = {.kind = COLL_SCAN,
                                    .send = coll_data_of(sendbuf, count, datatype),
                                    .recv = coll_data_of(recvbuf, count, datatype)}};
-    return run(&call);
+    return coll_call_run(&call);
 }
 
 /*
@@ -437,7 +427,7 @@ int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
                              .c = {.kind = COLL_EXSCAN,
                                    .send = coll_data_of(sendbuf, count, datatype),
                                    .recv = coll_data_of(recvbuf, count, datatype)}};
-    return run(&call);
+    return coll_call_run(&call);
 }
 
 /*
@@ -463,7 +453,7 @@ int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count re
                              .c = {.kind = COLL_REDUCE_SCATTER,
                                    .send = coll_data_of(sendbuf, recvcount, datatype),
                                    .recv = coll_data_of(recvbuf, recvcount, datatype)}};
-    return run(&call);
+    return coll_call_run(&call);
 }
 
 /*
@@ -492,7 +482,7 @@ int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count re
                                    .uneven = true,
                                    .send = coll_arrays_of(sendbuf, recvcounts, NULL, datatype),
                                    .recv = coll_arrays_of(recvbuf, recvcounts, NULL, datatype)}};
-    return run(&call);
+    return coll_call_run(&call);
 }
 
 #include "coll.gen.h"

@@ -7,23 +7,6 @@
 
 #include "mpi/coll/call.h"
 #include "mpi/coll/coll_request.h"
-#include "mpi/errh.h"
-#include "mpi/request/request.h"
-
-static int start(struct coll_call *call, MPI_Request *request)
-{
-    struct request *made;
-    int rc = coll_call_check(call);
-    if (!rc && !request)
-        rc = errh_comm(call->c.comm, MPI_ERR_ARG, call->function, "request is NULL");
-    if (rc)
-        return rc;
-    rc = coll_request_start(call, &made);
-    if (rc)
-        return coll_call_raise(call->c.comm, rc, call->function);
-    *request = request_handle(made);
-    return MPI_SUCCESS;
-}
 
 /* ---- barrier and broadcast ---- */
 
@@ -37,7 +20,7 @@ static int start(struct coll_call *call, MPI_Request *request)
 int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
     struct coll_call call = {.function = __func__, .handle = comm, .c = {.kind = COLL_BARRIER}};
-    return start(&call, request);
+    return coll_request_start(&call, request);
 }
 
 /*
@@ -55,7 +38,7 @@ int PMPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root
         .function = __func__,
         .handle = comm,
         .c = {.kind = COLL_BCAST, .root = root, .recv = coll_data_of(buffer, count, datatype)}};
-    return start(&call, request);
+    return coll_request_start(&call, request);
 }
 
 /* ---- gather and scatter ---- */
@@ -78,7 +61,7 @@ int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
                                    .root = root,
                                    .send = coll_data_of(sendbuf, sendcount, sendtype),
                                    .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
-    return start(&call, request);
+    return coll_request_start(&call, request);
 }
 
 /*
@@ -100,7 +83,7 @@ int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
                                    .root = root,
                                    .send = coll_data_of(sendbuf, sendcount, sendtype),
                                    .recv = coll_arrays_of(recvbuf, recvcounts, displs, recvtype)}};
-    return start(&call, request);
+    return coll_request_start(&call, request);
 }
 
 /*
@@ -121,7 +104,7 @@ int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
                                    .root = root,
                                    .send = coll_data_of(sendbuf, sendcount, sendtype),
                                    .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
-    return start(&call, request);
+    return coll_request_start(&call, request);
 }
 
 /*
@@ -143,7 +126,7 @@ int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
                                    .root = root,
                                    .send = coll_arrays_of(sendbuf, sendcounts, displs, sendtype),
                                    .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
-    return start(&call, request);
+    return coll_request_start(&call, request);
 }
 
 /* ---- gather to all, all to all ---- */
@@ -165,7 +148,7 @@ int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
                              .c = {.kind = COLL_ALLGATHER,
                                    .send = coll_data_of(sendbuf, sendcount, sendtype),
                                    .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
-    return start(&call, request);
+    return coll_request_start(&call, request);
 }
 
 /*
@@ -186,7 +169,7 @@ int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
                                    .uneven = true,
                                    .send = coll_data_of(sendbuf, sendcount, sendtype),
                                    .recv = coll_arrays_of(recvbuf, recvcounts, displs, recvtype)}};
-    return start(&call, request);
+    return coll_request_start(&call, request);
 }
 
 /*
@@ -206,7 +189,7 @@ int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
                              .c = {.kind = COLL_ALLTOALL,
                                    .send = coll_data_of(sendbuf, sendcount, sendtype),
                                    .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
-    return start(&call, request);
+    return coll_request_start(&call, request);
 }
 
 /*
@@ -228,7 +211,7 @@ int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const M
                                    .uneven = true,
                                    .send = coll_arrays_of(sendbuf, sendcounts, sdispls, sendtype),
                                    .recv = coll_arrays_of(recvbuf, recvcounts, rdispls, recvtype)}};
-    return start(&call, request);
+    return coll_request_start(&call, request);
 }
 
 /*
@@ -253,7 +236,7 @@ int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const M
               .recv = coll_arrays_of(recvbuf, recvcounts, rdispls, MPI_DATATYPE_NULL)}};
     call.c.send.types = sendtypes;
     call.c.recv.types = recvtypes;
-    return start(&call, request);
+    return coll_request_start(&call, request);
 }
 
 /* ---- reductions ---- */
@@ -276,7 +259,7 @@ int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
                                    .root = root,
                                    .send = coll_data_of(sendbuf, count, datatype),
                                    .recv = coll_data_of(recvbuf, count, datatype)}};
-    return start(&call, request);
+    return coll_request_start(&call, request);
 }
 
 /*
@@ -296,7 +279,7 @@ int PMPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_D
                              .c = {.kind = COLL_ALLREDUCE,
                                    .send = coll_data_of(sendbuf, count, datatype),
                                    .recv = coll_data_of(recvbuf, count, datatype)}};
-    return start(&call, request);
+    return coll_request_start(&call, request);
 }
 
 /*
@@ -316,7 +299,7 @@ int PMPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
                              .c = {.kind = COLL_SCAN,
                                    .send = coll_data_of(sendbuf, count, datatype),
                                    .recv = coll_data_of(recvbuf, count, datatype)}};
-    return start(&call, request);
+    return coll_request_start(&call, request);
 }
 
 /*
@@ -336,7 +319,7 @@ int PMPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
                              .c = {.kind = COLL_EXSCAN,
                                    .send = coll_data_of(sendbuf, count, datatype),
                                    .recv = coll_data_of(recvbuf, count, datatype)}};
-    return start(&call, request);
+    return coll_request_start(&call, request);
 }
 
 /*
@@ -357,7 +340,7 @@ int PMPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count r
                              .c = {.kind = COLL_REDUCE_SCATTER,
                                    .send = coll_data_of(sendbuf, recvcount, datatype),
                                    .recv = coll_data_of(recvbuf, recvcount, datatype)}};
-    return start(&call, request);
+    return coll_request_start(&call, request);
 }
 
 /*
@@ -378,7 +361,7 @@ int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count r
                                    .uneven = true,
                                    .send = coll_arrays_of(sendbuf, recvcounts, NULL, datatype),
                                    .recv = coll_arrays_of(recvbuf, recvcounts, NULL, datatype)}};
-    return start(&call, request);
+    return coll_request_start(&call, request);
 }
 
 #include "icoll.gen.h"

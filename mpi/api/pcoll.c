@@ -7,27 +7,6 @@
 
 #include "mpi/coll/call.h"
 #include "mpi/coll/coll_request.h"
-#include "mpi/errh.h"
-#include "mpi/info.h"
-#include "mpi/request/request.h"
-
-static int create(struct coll_call *call, MPI_Info info, MPI_Request *request)
-{
-    struct request *made;
-    int rc = coll_call_check(call);
-    if (rc)
-        return rc;
-    if (!info_from(info) && info != MPI_INFO_NULL)
-        return errh_comm(call->c.comm, MPI_ERR_INFO, call->function,
-                         "info %s is no info object, or was freed", errh_name(info).text);
-    if (!request)
-        return errh_comm(call->c.comm, MPI_ERR_ARG, call->function, "request is NULL");
-    rc = coll_request_create(call, &made);
-    if (rc)
-        return coll_call_raise(call->c.comm, rc, call->function);
-    *request = request_handle(made);
-    return MPI_SUCCESS;
-}
 
 /* ---- barrier and broadcast ---- */
 
@@ -43,7 +22,7 @@ static int create(struct coll_call *call, MPI_Info info, MPI_Request *request)
 int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct coll_call call = {.function = __func__, .handle = comm, .c = {.kind = COLL_BARRIER}};
-    return create(&call, info, request);
+    return coll_request_create(&call, info, request);
 }
 
 /*
@@ -62,7 +41,7 @@ int PMPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int 
         .function = __func__,
         .handle = comm,
         .c = {.kind = COLL_BCAST, .root = root, .recv = coll_data_of(buffer, count, datatype)}};
-    return create(&call, info, request);
+    return coll_request_create(&call, info, request);
 }
 
 /* ---- gather and scatter ---- */
@@ -86,7 +65,7 @@ int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
                                    .root = root,
                                    .send = coll_data_of(sendbuf, sendcount, sendtype),
                                    .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
-    return create(&call, info, request);
+    return coll_request_create(&call, info, request);
 }
 
 /*
@@ -110,7 +89,7 @@ int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
                                    .root = root,
                                    .send = coll_data_of(sendbuf, sendcount, sendtype),
                                    .recv = coll_arrays_of(recvbuf, recvcounts, displs, recvtype)}};
-    return create(&call, info, request);
+    return coll_request_create(&call, info, request);
 }
 
 /*
@@ -132,7 +111,7 @@ int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
                                    .root = root,
                                    .send = coll_data_of(sendbuf, sendcount, sendtype),
                                    .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
-    return create(&call, info, request);
+    return coll_request_create(&call, info, request);
 }
 
 /*
@@ -156,7 +135,7 @@ int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], cons
                                    .root = root,
                                    .send = coll_arrays_of(sendbuf, sendcounts, displs, sendtype),
                                    .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
-    return create(&call, info, request);
+    return coll_request_create(&call, info, request);
 }
 
 /* ---- gather to all, all to all ---- */
@@ -179,7 +158,7 @@ int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
                              .c = {.kind = COLL_ALLGATHER,
                                    .send = coll_data_of(sendbuf, sendcount, sendtype),
                                    .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
-    return create(&call, info, request);
+    return coll_request_create(&call, info, request);
 }
 
 /*
@@ -202,7 +181,7 @@ int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
                                    .uneven = true,
                                    .send = coll_data_of(sendbuf, sendcount, sendtype),
                                    .recv = coll_arrays_of(recvbuf, recvcounts, displs, recvtype)}};
-    return create(&call, info, request);
+    return coll_request_create(&call, info, request);
 }
 
 /*
@@ -223,7 +202,7 @@ int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
                              .c = {.kind = COLL_ALLTOALL,
                                    .send = coll_data_of(sendbuf, sendcount, sendtype),
                                    .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
-    return create(&call, info, request);
+    return coll_request_create(&call, info, request);
 }
 
 /*
@@ -246,7 +225,7 @@ int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
                                    .uneven = true,
                                    .send = coll_arrays_of(sendbuf, sendcounts, sdispls, sendtype),
                                    .recv = coll_arrays_of(recvbuf, recvcounts, rdispls, recvtype)}};
-    return create(&call, info, request);
+    return coll_request_create(&call, info, request);
 }
 
 /*
@@ -273,7 +252,7 @@ int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
               .recv = coll_arrays_of(recvbuf, recvcounts, rdispls, MPI_DATATYPE_NULL)}};
     call.c.send.types = sendtypes;
     call.c.recv.types = recvtypes;
-    return create(&call, info, request);
+    return coll_request_create(&call, info, request);
 }
 
 /* ---- reductions ---- */
@@ -297,7 +276,7 @@ int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
                                    .root = root,
                                    .send = coll_data_of(sendbuf, count, datatype),
                                    .recv = coll_data_of(recvbuf, count, datatype)}};
-    return create(&call, info, request);
+    return coll_request_create(&call, info, request);
 }
 
 /*
@@ -319,7 +298,7 @@ int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
                              .c = {.kind = COLL_ALLREDUCE,
                                    .send = coll_data_of(sendbuf, count, datatype),
                                    .recv = coll_data_of(recvbuf, count, datatype)}};
-    return create(&call, info, request);
+    return coll_request_create(&call, info, request);
 }
 
 /*
@@ -340,7 +319,7 @@ int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
                              .c = {.kind = COLL_SCAN,
                                    .send = coll_data_of(sendbuf, count, datatype),
                                    .recv = coll_data_of(recvbuf, count, datatype)}};
-    return create(&call, info, request);
+    return coll_request_create(&call, info, request);
 }
 
 /*
@@ -361,7 +340,7 @@ int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
                              .c = {.kind = COLL_EXSCAN,
                                    .send = coll_data_of(sendbuf, count, datatype),
                                    .recv = coll_data_of(recvbuf, count, datatype)}};
-    return create(&call, info, request);
+    return coll_request_create(&call, info, request);
 }
 
 /*
@@ -383,7 +362,7 @@ int PMPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Cou
                              .c = {.kind = COLL_REDUCE_SCATTER,
                                    .send = coll_data_of(sendbuf, recvcount, datatype),
                                    .recv = coll_data_of(recvbuf, recvcount, datatype)}};
-    return create(&call, info, request);
+    return coll_request_create(&call, info, request);
 }
 
 /*
@@ -406,7 +385,7 @@ int PMPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Cou
                                    .uneven = true,
                                    .send = coll_arrays_of(sendbuf, recvcounts, NULL, datatype),
                                    .recv = coll_arrays_of(recvbuf, recvcounts, NULL, datatype)}};
-    return create(&call, info, request);
+    return coll_request_create(&call, info, request);
 }
 
 #include "pcoll.gen.h"

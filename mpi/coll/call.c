@@ -9,6 +9,7 @@
 #include "mpi/comm/comm.h"
 #include "mpi/errh.h"
 #include "mpi/request/request.h"
+#include "mpi/topo/topo.h"
 #include "mpi/type/op.h"
 #include "mpi/type/type.h"
 
@@ -71,10 +72,14 @@ static bool has_block(const struct coll *c, const struct coll_data *data)
     return c->comm->remote ? c->root >= 0 : !(is_root(c) && data->buf == MPI_IN_PLACE);
 }
 
-/* How many blocks there are. */
-static int blocks_of(const struct coll *c)
+/* How many blocks there are, in data of c. */
+static int blocks_of(const struct coll *c, const struct coll_data *data)
 {
-    return c->kind == COLL_REDUCE_SCATTER ? c->comm->size : c->comm->peers;
+    const struct comm *comm = c->comm;
+    if (__builtin_expect(coll_is_of_neighbors(c), 0))
+        return data == &c->send ? topo_outdegree(comm->topo, comm->rank)
+                                : topo_indegree(comm->topo, comm->rank);
+    return c->kind == COLL_REDUCE_SCATTER ? comm->size : comm->peers;
 }
 
 static __attribute__((cold, noinline)) int refuse(const struct coll_call *call, int error,
@@ -117,10 +122,12 @@ static int check_arrays(const struct coll_call *call, const char *name,
 {
     if (data->buf == MPI_IN_PLACE)
         return check_elements(call, name, data->buf, 0, MPI_BYTE);
+    if (blocks_of(&call->c, data) == 0)
+        return MPI_SUCCESS;
     if (!data->counts || (has_displs && !data->displs))
         return errh_comm(call->c.comm, MPI_ERR_ARG, call->function, "%s: its array of %s is NULL",
                          name, data->counts ? "displacements" : "counts");
-    for (int i = 0; i < blocks_of(&call->c); i++) {
+    for (int i = 0; i < blocks_of(&call->c, data); i++) {
         MPI_Datatype type = data->types ? data->types[i] : data->type;
         /* NULL may be the base of displacements that lead to memory */
         const void *buf = data->displs && data->displs[i] ? (const void *)data : data->buf;
@@ -138,7 +145,10 @@ static int check_blocks(const struct coll_call *call, const char *name,
     MPI_Count all;
     if (data->counts || call->c.uneven)
         return check_arrays(call, name, data, true);
-    if (__builtin_mul_overflow(data->count, blocks_of(&call->c), &all))
+    int blocks = blocks_of(&call->c, data);
+    if (blocks == 0)
+        return check_elements(call, name, data->buf, 0, data->type);
+    if (__builtin_mul_overflow(data->count, blocks, &all))
         return refuse(call, MPI_ERR_COUNT, name, data->count);
     int rc = check_elements(call, name, data->buf, data->count, data->type);
     return rc ? rc : check_elements(call, name, data->buf, all, data->type);
@@ -153,14 +163,14 @@ static int check_block(const struct coll_call *call, const char *name, const str
  * that users have made may leave out what another of them takes, so of these nothing is known. */
 static struct span span_of(const struct coll *c, const struct coll_data *data, bool blocks)
 {
-    int one = c->comm->rank < blocks_of(c) ? c->comm->rank : 0;
+    int one = c->comm->rank < blocks_of(c, data) ? c->comm->rank : 0;
     MPI_Datatype handle = data->types ? data->types[one] : data->type;
     MPI_Count count = data->counts ? data->counts[one] : data->count;
     struct span span = {(uintptr_t)data->buf, type_constant_bytes(handle, count)};
     if (!blocks || span.len <= 0)
         return span;
     if (!c->uneven)
-        span.len *= blocks_of(c);
+        span.len *= blocks_of(c, data);
     else
         span.at += (uintptr_t)data->displs[one] *
                    (uintptr_t)(data->types ? 1 : type_constant_bytes(handle, 1));
@@ -171,8 +181,10 @@ static struct span span_of(const struct coll *c, const struct coll_data *data, b
 static int check_distinct(const struct coll_call *call)
 {
     const struct coll *c = &call->c;
-    bool to_all = c->kind == COLL_SCATTER || c->kind == COLL_ALLTOALL;
-    bool from_all = c->kind == COLL_GATHER || c->kind == COLL_ALLGATHER || c->kind == COLL_ALLTOALL;
+    bool to_all =
+        c->kind == COLL_SCATTER || c->kind == COLL_ALLTOALL || c->kind == COLL_NEIGHBOR_ALLTOALL;
+    bool from_all = c->kind == COLL_GATHER || c->kind == COLL_ALLGATHER ||
+                    c->kind == COLL_ALLTOALL || coll_is_of_neighbors(c);
     struct span in = span_of(c, &c->send, to_all), out = span_of(c, &c->recv, from_all);
     if (in.len <= 0 || out.len <= 0 || in.at >= out.at + (uintptr_t)out.len ||
         out.at >= in.at + (uintptr_t)in.len)
@@ -331,6 +343,24 @@ static int check_reduce_scatter(struct coll_call *call)
     return call->c.uneven ? check_uneven_parts(call) : check_even_parts(call);
 }
 
+static int check_neighbors(struct coll_call *call)
+{
+    struct coll *c = &call->c;
+    struct comm *comm = c->comm;
+    if (!comm->topo)
+        return errh_comm(comm, MPI_ERR_TOPOLOGY, call->function,
+                         "comm: has no topology, which says who the neighbours are; "
+                         "MPI_Cart_create or MPI_Dist_graph_create_adjacent gives it one");
+    bool sends = topo_outdegree(comm->topo, comm->rank) > 0;
+    bool receives = topo_indegree(comm->topo, comm->rank) > 0;
+    int rc = check_blocks(call, "recvbuf", &c->recv);
+    if (!rc && (c->kind == COLL_NEIGHBOR_ALLTOALL || !sends))
+        rc = check_blocks(call, "sendbuf", &c->send);
+    else if (!rc)
+        rc = check_block(call, "sendbuf", &c->send);
+    return rc || c->uneven || !sends || !receives ? rc : check_distinct(call);
+}
+
 int coll_call_check(struct coll_call *call)
 {
     static const struct {
@@ -348,6 +378,8 @@ int coll_call_check(struct coll_call *call)
         [COLL_REDUCE_SCATTER] = {check_reduce_scatter, false},
         [COLL_SCAN] = {check_reduce_all, false},
         [COLL_EXSCAN] = {check_reduce_all, false},
+        [COLL_NEIGHBOR_ALLGATHER] = {check_neighbors, false},
+        [COLL_NEIGHBOR_ALLTOALL] = {check_neighbors, false},
     };
     int rc = check_comm(call);
     if (!rc && checks[call->c.kind].rooted)
@@ -362,4 +394,14 @@ int coll_call_raise(struct comm *comm, int error_class, const char *function)
                          "more data came than fit: another member gave another count or datatype, "
                          "or called another collective function or these in another order");
     return request_raise(comm, error_class, function, MPI_STATUS_IGNORE);
+}
+
+int coll_call_run(struct coll_call *call)
+{
+    int rc = coll_call_check(call);
+    if (__builtin_expect(rc, 0))
+        return rc;
+    rc = coll_run(&call->c);
+    return __builtin_expect(rc, 0) ? coll_call_raise(call->c.comm, rc, call->function)
+                                   : MPI_SUCCESS;
 }

@@ -24,6 +24,8 @@ struct coll_call {
 int coll_call_check(struct coll_call *call);
 /* Tell that a collective has failed. Returns the code. */
 int coll_call_raise(struct comm *comm, int error_class, const char *function);
+/* Check it, and run it: the blocking form. Returns as coll_call_check() does. */
+int coll_call_run(struct coll_call *call);
 
 /* Even blocks, or one; blocks whose counts are in arrays. */
 static inline struct coll_data coll_data_of(const void *buf, MPI_Count count, MPI_Datatype type)

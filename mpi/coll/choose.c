@@ -67,6 +67,10 @@ static const struct choice table[COLL_KINDS][ROWS] = {
         {0, 0, 0,         0,                        coll_scan}},
     [COLL_EXSCAN] = {
         {0, 0, 0,         0,                        coll_exscan}},
+    [COLL_NEIGHBOR_ALLGATHER] = {
+        {0, 0, 0,         0,                        coll_neighbor_allgather}},
+    [COLL_NEIGHBOR_ALLTOALL] = {
+        {0, 0, 0,         0,                        coll_neighbor_alltoall}},
 };
 
 /* Bytes as the table counts them; the most there can be where processes may differ. */
@@ -75,7 +79,7 @@ static MPI_Count bytes_of(const struct coll *c)
     const struct coll_data *data = &c->recv;
     bool is_root = c->comm->rank == c->root;
     MPI_Count bytes = 0;
-    if (c->kind == COLL_BARRIER)
+    if (c->kind == COLL_BARRIER || coll_is_of_neighbors(c))
         return 0;
     if (c->uneven && c->kind != COLL_REDUCE_SCATTER)
         return INT64_MAX;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Blocking collectives. struct coll says what is asked for, in the terms of MPI-5.0 chapter 6;
+ * Collectives. struct coll says what is asked for, in the terms of MPI-5.0 chapter 6;
  * choose.c picks the algorithm; the algorithm writes a schedule; the schedule is run.
  *
  * Arguments are taken as checked. What only matters at the root is not looked at elsewhere.
@@ -31,12 +31,14 @@ enum coll_kind {
     COLL_REDUCE_SCATTER,
     COLL_SCAN,
     COLL_EXSCAN,
+    COLL_NEIGHBOR_ALLGATHER,
+    COLL_NEIGHBOR_ALLTOALL,
     COLL_KINDS
 };
 
 /* Data of one process, or blocks of data, one for each process that they go to or come from (over
- * an intercommunicator those of the other group, but in reduce_scatter of the own); arrays have as
- * many elements. */
+ * an intercommunicator those of the other group, but in reduce_scatter of the own; in those of a
+ * topology the neighbours); arrays have as many elements. */
 struct coll_data {
     void *buf;               /* maybe MPI_IN_PLACE */
     MPI_Count count;         /* of each block; or */
@@ -58,6 +60,11 @@ struct coll {
     const struct op *op;
     struct coll_data send, recv;
 };
+
+static inline bool coll_is_of_neighbors(const struct coll *c)
+{
+    return c->kind == COLL_NEIGHBOR_ALLGATHER || c->kind == COLL_NEIGHBOR_ALLTOALL;
+}
 
 /* Run a collective. Returns MPI_SUCCESS or the error class. */
 int coll_run(const struct coll *c);
@@ -94,6 +101,8 @@ void coll_reduce_scatter_halving(struct sched *s, const struct coll *c); /* comm
 void coll_reduce_scatter_pairs(struct sched *s, const struct coll *c);
 void coll_scan(struct sched *s, const struct coll *c);
 void coll_exscan(struct sched *s, const struct coll *c);
+void coll_neighbor_allgather(struct sched *s, const struct coll *c);
+void coll_neighbor_alltoall(struct sched *s, const struct coll *c);
 void coll_inter(struct sched *s, const struct coll *c); /* any but scans */
 
 /* The block of one process. */

@@ -12,6 +12,8 @@
 #include "mpi/coll/call.h"
 #include "mpi/coll/sched.h"
 #include "mpi/comm/comm.h"
+#include "mpi/errh.h"
+#include "mpi/info.h"
 #include "mpi/request/request.h"
 #include "mpi/request/status.h"
 
@@ -140,21 +142,38 @@ static struct coll_request *create(const struct coll_call *call, bool persistent
     return r;
 }
 
-int coll_request_start(const struct coll_call *call, struct request **request)
+static int check(struct coll_call *call, const MPI_Request *request)
 {
+    int rc = coll_call_check(call);
+    if (!rc && !request)
+        rc = errh_comm(call->c.comm, MPI_ERR_ARG, call->function, "request is NULL");
+    return rc;
+}
+
+int coll_request_start(struct coll_call *call, MPI_Request *request)
+{
+    int rc = check(call, request);
+    if (rc)
+        return rc;
     struct coll_request *r = create(call, false);
     if (!r)
-        return MPI_ERR_NO_MEM;
-    *request = r->request;
+        return coll_call_raise(call->c.comm, MPI_ERR_NO_MEM, call->function);
+    *request = request_handle(r->request);
     start(r);
     return MPI_SUCCESS;
 }
 
-int coll_request_create(const struct coll_call *call, struct request **request)
+int coll_request_create(struct coll_call *call, MPI_Info info, MPI_Request *request)
 {
+    int rc = check(call, request);
+    if (rc)
+        return rc;
+    if (!info_from(info) && info != MPI_INFO_NULL)
+        return errh_comm(call->c.comm, MPI_ERR_INFO, call->function,
+                         "info %s is no info object, or was freed", errh_name(info).text);
     struct coll_request *r = create(call, true);
     if (!r)
-        return MPI_ERR_NO_MEM;
-    *request = r->request;
+        return coll_call_raise(call->c.comm, MPI_ERR_NO_MEM, call->function);
+    *request = request_handle(r->request);
     return MPI_SUCCESS;
 }

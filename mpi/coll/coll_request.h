@@ -8,13 +8,14 @@
 #ifndef MPI_COLL_REQUEST_H
 #define MPI_COLL_REQUEST_H
 
-struct coll_call;
-struct request;
+#include <mpi.h>
 
-/* Start a collective that was checked. Returns MPI_SUCCESS or MPI_ERR_NO_MEM; what goes wrong later
- * is told by the call that completes the request. */
-int coll_request_start(const struct coll_call *call, struct request **request);
+struct coll_call;
+
+/* Check a collective, and start it. Returns MPI_SUCCESS, or the code of what it has reported; what goes
+ * wrong later is told by the call that completes the request. */
+int coll_request_start(struct coll_call *call, MPI_Request *request);
 /* The same, to be started by MPI_Start. */
-int coll_request_create(const struct coll_call *call, struct request **request);
+int coll_request_create(struct coll_call *call, MPI_Info info, MPI_Request *request);
 
 #endif

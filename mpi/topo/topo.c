@@ -138,3 +138,23 @@ int topo_outdegree(const struct topo *topo, int rank)
         return 0;
     return topo->kind == MPI_DIST_GRAPH ? topo->dist.outdegree : degree(topo, rank);
 }
+
+/* The same of such a topology. */
+static int neighbor(const struct topo *topo, int rank, int i)
+{
+    int count, to[2];
+    if (topo->kind == MPI_GRAPH)
+        return topo_graph_edges(&topo->graph, rank, &count)[i];
+    topo_grid_shift(&topo->grid, rank, i / 2, 1, to);
+    return to[i % 2];
+}
+
+int topo_source(const struct topo *topo, int rank, int i)
+{
+    return topo->kind == MPI_DIST_GRAPH ? topo->dist.sources[i] : neighbor(topo, rank, i);
+}
+
+int topo_destination(const struct topo *topo, int rank, int i)
+{
+    return topo->kind == MPI_DIST_GRAPH ? topo->dist.destinations[i] : neighbor(topo, rank, i);
+}

@@ -60,6 +60,9 @@ const int *topo_graph_edges(const struct topo_graph *graph, int node, int *count
  * distributed graph: those of this process. */
 int topo_indegree(const struct topo *topo, int rank);
 int topo_outdegree(const struct topo *topo, int rank);
+/* The i-th of them; MPI_PROC_NULL beyond the edge of a grid. In a grid, two along each dimension. */
+int topo_source(const struct topo *topo, int rank, int i);
+int topo_destination(const struct topo *topo, int rank, int i);
 
 /* ---- collective over comm; MPI_SUCCESS or an error class ---- */
 

@@ -47,6 +47,7 @@ static void test_tags(void **unused)
     assert_int_equal(s.place.tag, COMM_AGREE_TAG - 1);
     sched_init_kept(&s, &comms[0], NULL);
     assert_int_equal(s.place.tag, 1 << 30);
+    comms[0] = (struct comm){0};
 }
 
 /* A schedule whose memory does not suffice does nothing, and says so. */

@@ -181,11 +181,13 @@ static struct span span_of(const struct coll *c, const struct coll_data *data, b
 static int check_distinct(const struct coll_call *call)
 {
     const struct coll *c = &call->c;
-    bool to_all =
-        c->kind == COLL_SCATTER || c->kind == COLL_ALLTOALL || c->kind == COLL_NEIGHBOR_ALLTOALL;
-    bool from_all = c->kind == COLL_GATHER || c->kind == COLL_ALLGATHER ||
-                    c->kind == COLL_ALLTOALL || coll_is_of_neighbors(c);
-    struct span in = span_of(c, &c->send, to_all), out = span_of(c, &c->recv, from_all);
+    const unsigned to_all =
+        1u << COLL_SCATTER | 1u << COLL_ALLTOALL | 1u << COLL_NEIGHBOR_ALLTOALL;
+    const unsigned from_all = 1u << COLL_GATHER | 1u << COLL_ALLGATHER | 1u << COLL_ALLTOALL |
+                              1u << COLL_NEIGHBOR_ALLGATHER | 1u << COLL_NEIGHBOR_ALLTOALL;
+    unsigned kind = 1u << c->kind;
+    struct span in = span_of(c, &c->send, to_all & kind),
+                out = span_of(c, &c->recv, from_all & kind);
     if (in.len <= 0 || out.len <= 0 || in.at >= out.at + (uintptr_t)out.len ||
         out.at >= in.at + (uintptr_t)in.len)
         return MPI_SUCCESS;

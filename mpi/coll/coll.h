@@ -63,7 +63,7 @@ struct coll {
 
 static inline bool coll_is_of_neighbors(const struct coll *c)
 {
-    return c->kind == COLL_NEIGHBOR_ALLGATHER || c->kind == COLL_NEIGHBOR_ALLTOALL;
+    return c->kind >= COLL_NEIGHBOR_ALLGATHER; /* they are the last kinds */
 }
 
 /* Run a collective. Returns MPI_SUCCESS or the error class. */

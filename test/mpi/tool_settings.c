@@ -112,7 +112,7 @@ static int texts(const struct variable *v)
 static int is_any_time(const char *name)
 {
     return !strcmp(name, "VIREO_LOG") || !strcmp(name, "VIREO_REPORT") ||
-           !strcmp(name, "VIREO_CONNECT_TIMEOUT_MS");
+           !strcmp(name, "VIREO_CONNECT_TIMEOUT_MS") || !strcmp(name, "VIREO_IO_REPORT");
 }
 
 /* All of them, once before and once after the start of MPI. */
@@ -133,7 +133,7 @@ static void all(int started)
         known += is_any_time(v.name);
         OK(MPI_T_cvar_handle_free(&v.handle));
     }
-    CHECK(known == 3);
+    CHECK(known == 4);
 }
 
 /* What the environment says, in the library's own words. */

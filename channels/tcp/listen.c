@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "channels/tcp/addr.h"
 #include "channels/tcp/dial.h"
 #include "channels/tcp/link.h"
 #include "os/clock.h"
@@ -21,7 +22,8 @@ enum {
     BACKLOG = 4096,
     ACCEPTS = 64,
     MUTE_MAX = 256,
-    SAME_MAX = 4 /* greeted, that say to be one process: it may try some addresses at once */
+    SAME_MAX = ADDR_MAX /* greeted, that say to be one process: it tries all addresses at once where
+                         * nobody answers, and may prove itself over any of them */
 };
 
 /* A peer may begin to connect and then compute before it says its next word; should it come too

@@ -44,6 +44,7 @@ struct dial {
     struct tcp *tcp;
     struct tcp_link *link;
     struct attempt *attempts;
+    struct attempt *proved; /* of them; the others wait, unwatched, for what becomes of it */
     struct addr_list list;
     int tried; /* of list, in this round */
     int denied; /* of those tried: the host says that nobody listens */
@@ -63,11 +64,34 @@ static void attempt_end(struct attempt *attempt)
     tcp_bury(tcp, &attempt->sock);
 }
 
-static void end_all_but(struct dial *dial, const struct attempt *kept)
+static void end_all(struct dial *dial)
 {
+    while (dial->attempts)
+        attempt_end(dial->attempts);
+}
+
+/* This attempt goes on alone. The peer may have hung up on it, for want of room, and kept
+ * others. */
+static void prefer(struct attempt *proved)
+{
+    struct dial *dial = proved->dial;
+    dial->proved = proved;
     for (struct attempt *attempt = dial->attempts, *next; attempt; attempt = next) {
         next = attempt->next;
-        if (attempt != kept)
+        if (attempt->phase == ATTEMPT_CONNECTING)
+            attempt_end(attempt);
+        else if (attempt != proved)
+            tcp_unwatch(dial->tcp, &attempt->sock);
+    }
+}
+
+/* It has failed: any other may do. */
+static void prefer_none(struct dial *dial)
+{
+    dial->proved = NULL;
+    for (struct attempt *attempt = dial->attempts, *next; attempt; attempt = next) {
+        next = attempt->next;
+        if (tcp_watch(dial->tcp, &attempt->sock, false))
             attempt_end(attempt);
     }
 }
@@ -166,7 +190,7 @@ int dial_start(struct tcp *tcp, struct tcp_link *link, const struct addr_list *a
 
 void dial_stop(struct dial *dial)
 {
-    end_all_but(dial, NULL);
+    end_all(dial);
     *dial->at = dial->next;
     if (dial->next)
         dial->next->at = dial->at;
@@ -220,7 +244,10 @@ static int attempt_failed(struct attempt *attempt, int error)
     struct dial *dial = attempt->dial;
     note_failure(dial, error);
     dial->hung_up |= attempt->phase != ATTEMPT_CONNECTING && error != EPROTO;
+    bool was_proved = attempt == dial->proved;
     attempt_end(attempt);
+    if (was_proved)
+        prefer_none(dial);
     if (!start_next(dial))
         return round_over(dial);
     tcp_want_tick(dial->tcp, due(dial)); /* of those that are left, none may be met */
@@ -251,14 +278,14 @@ static int greet(struct attempt *attempt)
     return rc ? attempt_failed(attempt, -rc) : 0;
 }
 
-/* The peer is the right one: drop the others, and prove that we are. */
+/* The peer is the right one: prove that we are. */
 static int prove(struct attempt *attempt)
 {
     struct dial *dial = attempt->dial;
     uint8_t proof[WIRE_PROOF_LEN];
     if (wire_challenge_get(attempt->in, &attempt->talk, dial->tcp->env->secret))
         return attempt_failed(attempt, EPROTO);
-    end_all_but(dial, attempt);
+    prefer(attempt);
     dial->tried = dial->list.count;
     wire_proof_put(proof, &attempt->talk, dial->tcp->env->secret);
     attempt->phase = ATTEMPT_PROVED;
@@ -300,6 +327,9 @@ static int conclude(struct attempt *attempt)
 int dial_event(struct tcp *tcp, struct tcp_sock *sock)
 {
     struct attempt *attempt = (struct attempt *)sock;
+    const struct attempt *proved = attempt->dial->proved;
+    if (proved && proved != attempt) /* an event from before */
+        return 0;
     if (attempt->phase == ATTEMPT_CONNECTING)
         return greet(attempt);
     size_t all = attempt->phase == ATTEMPT_GREETED ? WIRE_CHALLENGE_LEN : WIRE_ANSWER_LEN;

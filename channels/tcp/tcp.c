@@ -59,11 +59,16 @@ int tcp_ignore(struct tcp *tcp, struct tcp_sock *sock)
     return control(tcp, EPOLL_CTL_MOD, sock, 0);
 }
 
+void tcp_unwatch(struct tcp *tcp, struct tcp_sock *sock)
+{
+    (void)control(tcp, EPOLL_CTL_DEL, sock, 0);
+}
+
 void tcp_hang_up(struct tcp *tcp, struct tcp_sock *sock)
 {
     if (sock->fd < 0)
         return;
-    (void)control(tcp, EPOLL_CTL_DEL, sock, 0); /* close() alone does not where a child has it too */
+    tcp_unwatch(tcp, sock); /* close() alone does not where a child has it too */
     close(sock->fd);
     sock->fd = -1;
 }

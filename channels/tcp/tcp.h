@@ -64,6 +64,8 @@ int tcp_watch(struct tcp *tcp, struct tcp_sock *sock, bool output);
 int tcp_rewatch(struct tcp *tcp, struct tcp_sock *sock, bool output);
 /* Leave it in the epoll set, but watch for nothing. */
 int tcp_ignore(struct tcp *tcp, struct tcp_sock *sock);
+/* Take it out; tcp_watch() puts it back. */
+void tcp_unwatch(struct tcp *tcp, struct tcp_sock *sock);
 
 /* Take sock out of the epoll set and close its descriptor, if it has one. */
 void tcp_hang_up(struct tcp *tcp, struct tcp_sock *sock);

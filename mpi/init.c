@@ -117,12 +117,27 @@ int init_level_of(const char *name)
 /* A forked child has its parent's objects, but no part in the job. */
 static void leave_to_parent(void)
 {
+    if (!is_there)
+        return;
     if (mpi_state == MPI_STATE_READY) {
         mpi_state = MPI_STATE_FORKED;
         comm_constants[1] = comm_constants[2] = NULL;
     }
     os_lock_enabled = false;
     mpid_orphan();
+}
+
+static void before_fork(void)
+{
+    if (is_there)
+        mpid_before_fork();
+}
+
+/* Before the program has any: then its handlers take its locks first, which its threads may hold
+ * while they wait for ours. */
+static __attribute__((constructor)) void watch_forks(void)
+{
+    (void)pthread_atfork(before_fork, mpid_after_fork, leave_to_parent);
 }
 
 /* Locked. Those that stay; once. */
@@ -134,7 +149,7 @@ static int start_modules(void)
     request_init();
     group_init(&me);
     attr_init(&init_world);
-    if (type_init() || pthread_atfork(mpid_before_fork, mpid_after_fork, leave_to_parent))
+    if (type_init())
         return -1;
     is_there = true;
     return 0;

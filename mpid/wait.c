@@ -34,7 +34,7 @@ static struct {
     _Atomic uint64_t spin_ns; /* as learnt */
     uint32_t yields;
     int self_fd;
-    bool deaf; /* there should be a self_fd, and is none */
+    _Atomic bool deaf; /* there should be a self_fd, and is none */
 } budget = {.self_fd = -1};
 
 void wait_init(int ranks, int cpus)
@@ -48,12 +48,13 @@ void wait_init(int ranks, int cpus)
 
 void wait_share(void)
 {
-    if (budget.self_fd < 0)
-        budget.self_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (budget.self_fd >= 0)
+        return;
+    budget.self_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (budget.self_fd < 0 && !budget.deaf)
         os_log(OS_LOG_WARN, "there is no eventfd for threads to wake each other: %s; who waits looks "
                "every millisecond instead", strerror(errno));
-    budget.deaf = budget.self_fd < 0;
+    atomic_store_explicit(&budget.deaf, budget.self_fd < 0, memory_order_relaxed);
 }
 
 void wait_fini(void)
@@ -145,7 +146,7 @@ int wait_self_fd(void)
 
 bool wait_is_deaf(void)
 {
-    return budget.deaf;
+    return atomic_load_explicit(&budget.deaf, memory_order_relaxed);
 }
 
 void wait_self_ring(void)

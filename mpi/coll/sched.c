@@ -267,10 +267,19 @@ void *sched_temp_of(struct sched *s, MPI_Count count, MPI_Datatype handle)
 
 /* ---- running ---- */
 
-static void note(struct sched *s, int rc)
+static void keep_first(struct sched *s, int rc)
 {
     if (rc && !s->error)
         s->error = rc;
+}
+
+/* Once a process is lost nothing more is sent: the others would take for a result what is made
+ * without its part. They hear of the loss themselves. */
+static void note(struct sched *s, int rc)
+{
+    keep_first(s, rc);
+    if (rc == MPI_ERR_PROC_ABORTED)
+        s->stops = true;
 }
 
 static void start_message(struct sched *s, struct sched_step *step)
@@ -341,10 +350,10 @@ static bool do_step(struct sched *s, struct sched_step *step)
 /* Start nothing more, and cancel the receives that are under way. */
 static void stop(struct sched *s)
 {
-    s->count = s->next;
-    for (int i = s->settled; i < s->count; i++)
+    for (int i = s->settled; i < s->next; i++)
         if (s->steps[i].kind == SCHED_RECV && s->steps[i].request)
             mpid_cancel(&s->steps[i].request->dev);
+    s->next = s->count;
 }
 
 bool sched_advance(struct sched *s)
@@ -367,7 +376,7 @@ const struct sched_step *sched_awaited(const struct sched *s)
 
 void sched_skip(struct sched *s, int error)
 {
-    note(s, error);
+    keep_first(s, error);
     mpid_cancel(&sched_awaited(s)->request->dev);
 }
 

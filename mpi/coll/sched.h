@@ -14,8 +14,8 @@
  *   - A schedule ends with all of its sends and receives complete.
  *   - What a step names (buffers, datatypes, the operation, the communicator) outlives the
  *     schedule; counts and displacements are read while it is built.
- *   - An error does not end the run, unless stops is set: other processes count on the messages to
- *     come. The first one is told at the end.
+ *   - An error does not end the run, unless stops is set or a process is lost: other processes count
+ *     on the messages to come. The first one is told at the end.
  *   - Memory that runs out while building makes the run do nothing and say so.
  *
  * Small schedules need no memory but their own.

@@ -5,6 +5,8 @@
  *
  *   large  rank 1 sends much, and ends; rank 0 posts its receives late
  *   small  rank 1 sends 40 bytes, and ends, while rank 2 streams to rank 0
+ *   many   of many connected ranks one after another sends 40 bytes, and ends; rank 0 hears of the
+ *          end before it has looked at any connection
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -12,6 +14,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "include/bnr.h"
 
 enum {
     COUNT = 5,
@@ -19,9 +22,12 @@ enum {
     SMALL = 40,
     STREAM = 64 << 10,
     LATE_US = 400000,
+    PATIENCE_MS = 10000,
+    ENDERS = 20,
     TAG_WORD = 1,
     TAG_STREAM = 2,
-    TAG_ENOUGH = 3
+    TAG_ENOUGH = 3,
+    TAG_GO = 4
 };
 
 static char bytes[LARGE];
@@ -80,9 +86,55 @@ static void receive_amid_stream(MPI_Comm comm)
     }
 }
 
+static bool has_ended(int rank)
+{
+    BNR_Group group;
+    unsigned char alive[64];
+    CHECK(!BNR_Get_group(&group) && !BNR_Get_alive(group, alive, sizeof(alive)));
+    return !(alive[rank / 8] >> rank % 8 & 1);
+}
+
+/* Rank 0 calls no MPI function from the time that a rank is told to go until its end is known. */
+static void receive_each(MPI_Comm comm, int size)
+{
+    char word[ENDERS + 1][SMALL];
+    MPI_Request requests[ENDERS + 1];
+    for (int rank = 1; rank < size; rank++)
+        OK(MPI_Recv(NULL, 0, MPI_CHAR, rank, TAG_GO, comm, MPI_STATUS_IGNORE));
+    for (int rank = 1; rank <= ENDERS; rank++)
+        OK(MPI_Irecv(word[rank], SMALL, MPI_CHAR, rank, TAG_WORD, comm, &requests[rank]));
+    for (int rank = 1; rank <= ENDERS; rank++) {
+        OK(MPI_Send(NULL, 0, MPI_CHAR, rank, TAG_GO, comm));
+        for (int ms = 0; ms < PATIENCE_MS && !has_ended(rank); ms++)
+            usleep(1000);
+        CHECK(has_ended(rank) && !BNR_Progress(NULL));
+        OK(MPI_Wait(&requests[rank], MPI_STATUS_IGNORE));
+        CHECK(word[rank][0] == 1 && word[rank][SMALL - 1] == 1);
+    }
+    for (int rank = ENDERS + 1; rank < size; rank++)
+        OK(MPI_Send(NULL, 0, MPI_CHAR, rank, TAG_GO, comm));
+}
+
+static void run_many(MPI_Comm comm)
+{
+    int rank = check_rank(comm);
+    if (!rank) {
+        receive_each(comm, check_size(comm));
+        return;
+    }
+    OK(MPI_Send(NULL, 0, MPI_CHAR, 0, TAG_GO, comm));
+    OK(MPI_Recv(NULL, 0, MPI_CHAR, 0, TAG_GO, comm, MPI_STATUS_IGNORE));
+    if (rank <= ENDERS)
+        send_and_end(comm, 1, SMALL);
+}
+
 static void run(MPI_Comm comm, const char *how)
 {
     bool large = !strcmp(how, "large");
+    if (!strcmp(how, "many")) {
+        run_many(comm);
+        return;
+    }
     switch (check_rank(comm)) {
     case 0:
         if (large) {

@@ -145,12 +145,29 @@ static void test_ended_before_contact(void **state)
     assert_true(mpid_is_complete(&request) && got == 5);
     beneath.env->sink->lost(&beneath.link[LOW].base, -ECONNRESET);
     assert_state(LOW, VC_FAILED);
-    beneath_end(3); /* and an attempt that is met later still */
+}
+
+/* The same, and the attempt is met after the turn that the device gives to each channel. A receive
+ * that names the process ends. */
+static void test_met_after_end(void **state)
+{
+    (void)state;
+    uint64_t got;
+    struct mpid_request request;
+    struct mpid_envelope want = {4, 3, 1};
+    struct mpid_bytes into = {.base = &got, .len = sizeof(got)};
+    beneath_end(3);
     assert_int_equal(beneath_ask(3), CHAN_ACCEPT);
     beneath_open(3);
-    assert_true(beneath.link[3].finishing);
-    beneath.env->sink->lost(&beneath.link[3].base, -ECONNRESET);
+    mpid_recv(&request, beneath_vc(3), &want, &into);
+    for (int i = 0; i < 3000; i++) {
+        (void)mpid_progress();
+        if (beneath.link[3].taken && beneath.link[3].finishing)
+            beneath.env->sink->lost(&beneath.link[3].base, -ECONNRESET);
+    }
     assert_true(vc_is_lost(beneath_vc(3)));
+    assert_true(mpid_is_complete(&request));
+    assert_int_equal(request.error, MPID_LOST);
 }
 
 /* Our own attempt, which a process that has ended never answers. */
@@ -200,6 +217,7 @@ int main(void)
         DEVICE_TEST(test_ended),
         DEVICE_TEST(test_ended_amid_stream),
         DEVICE_TEST(test_ended_before_contact),
+        DEVICE_TEST(test_met_after_end),
         DEVICE_TEST(test_ended_unanswered),
         DEVICE_TEST(test_ended_at_rest),
     };

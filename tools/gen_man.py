@@ -98,6 +98,7 @@ PARAMETERS = [
 TAGS = {"dest": "tag of the message, 0 to MPI_TAG_UB",
         "source": "tag of the message, or MPI_ANY_TAG"}
 
+COLLECTIVE = "coll icoll pcoll neighbor"
 # Common errors: chapters (or none: all), of parameters of these names and this type. Of two rows of
 # one class the later one counts.
 ERRORS = [
@@ -112,10 +113,10 @@ ERRORS = [
     ("", "oldtype", "MPI_Datatype", "MPI_ERR_TYPE", "not a datatype."),
     ("", "buf buffer sendbuf recvbuf inbuf outbuf inoutbuf", "void *", "MPI_ERR_BUFFER",
      "a buffer is NULL, and its count is not 0."),
-    ("coll icoll pcoll neighbor", "sendbuf recvbuf", "void *", "MPI_ERR_BUFFER",
+    (COLLECTIVE, "sendbuf recvbuf", "void *", "MPI_ERR_BUFFER",
      "a buffer is NULL, and its count is not 0; sendbuf and recvbuf share memory; or MPI_IN_PLACE "
      "has no meaning for this one."),
-    ("coll icoll pcoll neighbor", "buffer recvbuf", "void *", "MPI_ERR_TRUNCATE",
+    (COLLECTIVE, "buffer recvbuf", "void *", "MPI_ERR_TRUNCATE",
      "a process has sent more than another has room for."),
     ("type", "newtype", "MPI_Datatype *", "MPI_ERR_COUNT",
      "the size or a bound would exceed 2^63 bytes, or the datatype be nested deeper than 1024."),
@@ -127,10 +128,10 @@ ERRORS = [
     ("p2p", "sendtag", "int", "MPI_ERR_TAG",
      "a tag is negative; that of the receive may be MPI_ANY_TAG."),
     ("", "root", "int", "MPI_ERR_ROOT", "no such rank."),
-    ("coll icoll pcoll neighbor", "root", "int", "MPI_ERR_ROOT", "no such rank; over an intercommunicator, not a rank "
-     "of the other group, nor MPI_ROOT or MPI_PROC_NULL."),
+    (COLLECTIVE, "root", "int", "MPI_ERR_ROOT", "no such rank; over an intercommunicator, not a "
+     "rank of the other group, nor MPI_ROOT or MPI_PROC_NULL."),
     ("", "op", "MPI_Op", "MPI_ERR_OP", "not an operation."),
-    ("coll icoll pcoll neighbor", "op", "MPI_Op", "MPI_ERR_OP",
+    (COLLECTIVE, "op", "MPI_Op", "MPI_ERR_OP",
      "not an operation, or a predefined one that is not defined for the datatype."),
     ("", "group group1 group2 local_group remote_group", "MPI_Group", "MPI_ERR_GROUP",
      "not a group, or one that was freed."),
@@ -140,12 +141,12 @@ ERRORS = [
     ("", "session", "MPI_Session", "MPI_ERR_SESSION", "not a session."),
     ("p2p", "buf sendbuf", "void *", "MPI_ERR_PROC_ABORTED", "the other process has ended."),
     ("p2p", "buf sendbuf", "void *", "MPI_ERR_OTHER", "no channel leads to the other process."),
-    ("coll icoll pcoll neighbor", "comm", "MPI_Comm", "MPI_ERR_PROC_ABORTED", "another process has ended."),
-    ("coll icoll pcoll neighbor", "comm", "MPI_Comm", "MPI_ERR_OTHER", "no channel leads to another process."),
+    (COLLECTIVE, "comm", "MPI_Comm", "MPI_ERR_PROC_ABORTED", "another process has ended."),
+    (COLLECTIVE, "comm", "MPI_Comm", "MPI_ERR_OTHER", "no channel leads to another process."),
     ("", "newcomm newintercomm newintracomm comm_cart comm_graph comm_dist_graph", "MPI_Comm *",
      "MPI_ERR_PROC_ABORTED", "another process has ended."),
     ("p2p", "buf sendbuf", "void *", "MPI_ERR_NO_MEM", "out of memory."),
-    ("coll icoll pcoll neighbor", "comm", "MPI_Comm", "MPI_ERR_NO_MEM", "out of memory."),
+    (COLLECTIVE, "comm", "MPI_Comm", "MPI_ERR_NO_MEM", "out of memory."),
 ]
 # Chapters whose functions look whether the place for a result is there.
 CHECKED = {"attr", "comm", "env", "errh", "group", "info", "intercomm", "op", "pack", "session",

@@ -9,7 +9,7 @@
 struct options;
 
 /* paths: each program's file, as launch_resolve() found it. name: see
- * warden_start(). Returns what mpiexec is to exit with. */
+ * wardens_start(). Returns what mpiexec is to exit with. */
 int run_job(const struct options *o, char *const *paths, char *name, size_t name_size);
 
 #endif

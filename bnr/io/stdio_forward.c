@@ -375,11 +375,6 @@ void stdio_say(struct stdio *s, const char *fmt, ...)
     free(text);
 }
 
-bool stdio_is_drained(const struct stdio *s)
-{
-    return s->drained;
-}
-
 int stdio_error(const struct stdio *s)
 {
     int rc = output_error(s->output[0]);

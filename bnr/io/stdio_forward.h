@@ -81,8 +81,6 @@ void stdio_rank_ended(struct stdio *s, int rank);
  * written before the call returns. */
 void stdio_say(struct stdio *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-bool stdio_is_drained(const struct stdio *s);
-
 /* 0, or the -errno of the first write to 1 or 2 that failed (EPIPE is no failure):
  * output was lost, and the job should not exit with 0. */
 int stdio_error(const struct stdio *s);

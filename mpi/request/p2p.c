@@ -80,11 +80,6 @@ int p2p_send_mode(const struct p2p_side *to, const void *buf, MPI_Count count,
     return p2p_finish(request, MPI_STATUS_IGNORE);
 }
 
-int p2p_send(const struct p2p_side *to, const void *buf, MPI_Count count, MPI_Datatype type)
-{
-    return p2p_send_mode(to, buf, count, type, MPID_STANDARD);
-}
-
 /* ---- receiving ---- */
 
 static int recv_from_nobody(struct comm *comm, struct request **request)

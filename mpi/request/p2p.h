@@ -39,7 +39,6 @@ int p2p_isend_mode(const struct p2p_side *to, const void *buf, MPI_Count count,
 int p2p_finish(struct request *request, MPI_Status *status);
 
 /* Both and wait. */
-int p2p_send(const struct p2p_side *to, const void *buf, MPI_Count count, MPI_Datatype type);
 int p2p_send_mode(const struct p2p_side *to, const void *buf, MPI_Count count,
                   MPI_Datatype type, unsigned mode);
 int p2p_recv(const struct p2p_side *from, void *buf, MPI_Count count, MPI_Datatype type,

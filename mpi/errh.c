@@ -180,6 +180,13 @@ struct errhandler *errh_get(struct errh_slot *slot)
     return errhandler;
 }
 
+bool errh_is_fatal(const struct errh_slot *slot)
+{
+    const struct errhandler *errhandler = atomic_load_explicit(&slot->has, memory_order_acquire);
+    return is_predefined(errhandler) &&
+           (errhandler->kind == ERRH_FATAL || errhandler->kind == ERRH_ABORT);
+}
+
 void errh_fini(void)
 {
     errh_set(&errh_file_default, &predefined[2]);

@@ -80,6 +80,8 @@ void errh_start(struct errh_slot *slot, struct errhandler *errhandler);
 void errh_set(struct errh_slot *slot, struct errhandler *errhandler);
 struct errhandler *errh_get(struct errh_slot *slot);
 void errh_stop(struct errh_slot *slot);
+/* Whether an error ends the process: the slot has one of the predefined handlers that do that. */
+bool errh_is_fatal(const struct errh_slot *slot);
 /* Of MPI_FILE_NULL: for files that are opened, or cannot be. */
 extern struct errh_slot errh_file_default;
 

@@ -118,6 +118,8 @@ ERRORS = [
      "has no meaning for this one."),
     (COLLECTIVE, "buffer recvbuf", "void *", "MPI_ERR_TRUNCATE",
      "a process has sent more than another has room for."),
+    (COLLECTIVE, "buffer recvbuf", "void *", "MPI_ERR_COUNT",
+     "a count is negative, or too large; or a process has sent less than another asks for."),
     ("type", "newtype", "MPI_Datatype *", "MPI_ERR_COUNT",
      "the size or a bound would exceed 2^63 bytes, or the datatype be nested deeper than 1024."),
     ("type", "count", "number", "MPI_ERR_COUNT", "count is negative, the size or a bound would "

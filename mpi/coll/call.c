@@ -6,6 +6,7 @@
 #include <mpi.h>
 #include <stdio.h>
 
+#include "mpi/coll/sched.h"
 #include "mpi/comm/comm.h"
 #include "mpi/errh.h"
 #include "mpi/request/request.h"
@@ -389,12 +390,21 @@ int coll_call_check(struct coll_call *call)
     return rc ? rc : checks[call->c.kind].check(call);
 }
 
-int coll_call_raise(struct comm *comm, int error_class, const char *function)
+int coll_call_raise(struct comm *comm, int error_class, const char *function,
+                    const struct sched_misfit *misfit)
 {
-    if (error_class == MPI_ERR_TRUNCATE)
+#define CAUSE \
+    "another member gave another count, datatype or root, or called another collective function " \
+    "or these in another order"
+    if (misfit && misfit->peer >= 0 && error_class == MPI_ERR_TRUNCATE)
         return errh_comm(comm, error_class, function,
-                         "more data came than fit: another member gave another count or datatype, "
-                         "or called another collective function or these in another order");
+                         "a message of rank %d has more than the %lld bytes that are due: " CAUSE,
+                         misfit->peer, (long long)misfit->due);
+    if (misfit && misfit->peer >= 0 && error_class == MPI_ERR_COUNT)
+        return errh_comm(comm, error_class, function,
+                         "a message of rank %d has %lld bytes where %lld are due: " CAUSE,
+                         misfit->peer, (long long)misfit->len, (long long)misfit->due);
+#undef CAUSE
     return request_raise(comm, error_class, function, MPI_STATUS_IGNORE);
 }
 
@@ -403,7 +413,8 @@ int coll_call_run(struct coll_call *call)
     int rc = coll_call_check(call);
     if (__builtin_expect(rc, 0))
         return rc;
-    rc = coll_run(&call->c);
-    return __builtin_expect(rc, 0) ? coll_call_raise(call->c.comm, rc, call->function)
+    struct sched_misfit misfit = {-1, 0, 0};
+    rc = coll_run(&call->c, &misfit);
+    return __builtin_expect(rc, 0) ? coll_call_raise(call->c.comm, rc, call->function, &misfit)
                                    : MPI_SUCCESS;
 }

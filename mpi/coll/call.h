@@ -22,8 +22,9 @@ struct coll_call {
 /* Check the arguments; set comm and op. Returns MPI_SUCCESS, or the code of what it has reported.
  */
 int coll_call_check(struct coll_call *call);
-/* Tell that a collective has failed. Returns the code. */
-int coll_call_raise(struct comm *comm, int error_class, const char *function);
+/* Tell that a collective has failed; misfit: of its schedule, or NULL. Returns the code. */
+int coll_call_raise(struct comm *comm, int error_class, const char *function,
+                    const struct sched_misfit *misfit);
 /* Check it, and run it: the blocking form. Returns as coll_call_check() does. */
 int coll_call_run(struct coll_call *call);
 

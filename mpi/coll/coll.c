@@ -19,7 +19,7 @@ static bool is_failed(const struct comm *comm)
 }
 
 /* Where a member has failed some messages never come, and some that have come stand for nothing. */
-int coll_run(const struct coll *c)
+int coll_run(const struct coll *c, struct sched_misfit *misfit)
 {
     struct sched s;
     if (is_failed(c->comm))
@@ -27,6 +27,8 @@ int coll_run(const struct coll *c)
     sched_init(&s, c->comm, c->op);
     coll_choose(c)(&s, c);
     int rc = sched_run(&s);
+    if (__builtin_expect(rc && misfit, 0))
+        *misfit = s.misfit;
     if (!(c->comm->coll_tag % LOOK_PERIOD))
         (void)mpid_progress();
     return !rc && is_failed(c->comm) ? MPI_ERR_PROC_ABORTED : rc;

@@ -18,6 +18,7 @@
 #include "mpi/type/type.h"
 
 struct sched;
+struct sched_misfit;
 
 enum coll_kind {
     COLL_BARRIER,
@@ -66,8 +67,8 @@ static inline bool coll_is_of_neighbors(const struct coll *c)
     return c->kind >= COLL_NEIGHBOR_ALLGATHER; /* they are the last kinds */
 }
 
-/* Run a collective. Returns MPI_SUCCESS or the error class. */
-int coll_run(const struct coll *c);
+/* Run a collective. Returns MPI_SUCCESS or the error class; misfit (or NULL) is what sched.h has. */
+int coll_run(const struct coll *c, struct sched_misfit *misfit);
 
 /* ---- for algorithms ---- */
 

@@ -76,7 +76,8 @@ static int outcome(const struct request *request, MPI_Status *status)
 static int end(struct request *request, int error, MPI_Request *handle)
 {
     struct coll_request *r = request->state;
-    int rc = error ? coll_call_raise(request->comm, error, r->function) : MPI_SUCCESS;
+    int rc = error ? coll_call_raise(request->comm, error, r->function, &r->sched.misfit)
+                   : MPI_SUCCESS;
     r->active = false;
     if (r->persistent)
         return rc;
@@ -157,7 +158,7 @@ int coll_request_start(struct coll_call *call, MPI_Request *request)
         return rc;
     struct coll_request *r = create(call, false);
     if (!r)
-        return coll_call_raise(call->c.comm, MPI_ERR_NO_MEM, call->function);
+        return coll_call_raise(call->c.comm, MPI_ERR_NO_MEM, call->function, NULL);
     *request = request_handle(r->request);
     start(r);
     return MPI_SUCCESS;
@@ -173,7 +174,7 @@ int coll_request_create(struct coll_call *call, MPI_Info info, MPI_Request *requ
                          "info %s is no info object, or was freed", errh_name(info).text);
     struct coll_request *r = create(call, true);
     if (!r)
-        return coll_call_raise(call->c.comm, MPI_ERR_NO_MEM, call->function);
+        return coll_call_raise(call->c.comm, MPI_ERR_NO_MEM, call->function, NULL);
     *request = request_handle(r->request);
     return MPI_SUCCESS;
 }

@@ -8,6 +8,7 @@
 
 #include "mpi/comm/comm.h"
 #include "mpi/comm/context.h"
+#include "mpi/errh.h"
 #include "mpi/request/p2p.h"
 #include "mpi/request/request.h"
 #include "mpi/type/op.h"
@@ -42,6 +43,7 @@ void sched_init_at(struct sched *s, const struct sched_place *place, const struc
     s->ended = NULL;
     s->stops = s->broken = false;
     s->error = MPI_SUCCESS;
+    s->misfit.peer = -1;
     s->count = s->next = s->settled = s->held = 0;
     s->room = SCHED_STEPS;
     s->used = 0;
@@ -299,6 +301,27 @@ static void start_message(struct sched *s, struct sched_step *step)
     note(s, rc);
 }
 
+/* A message does not have the length that is due. Where the error ends the process, nothing more is
+ * waited for: the others may run another algorithm, which has no message for this one. */
+static __attribute__((noinline)) int tell_misfit(struct sched *s, const struct sched_step *step)
+{
+    const struct mpid_request *dev = &step->request->dev;
+    if (!s->error)
+        s->misfit = (struct sched_misfit){step->peer, (MPI_Count)dev->bytes.len,
+                                          (MPI_Count)dev->count};
+    if (errh_is_fatal(&step->comm->errhandler))
+        s->stops = true;
+    return dev->error == MPID_TRUNCATED ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT;
+}
+
+static bool fits(const struct sched_step *step)
+{
+    const struct mpid_request *dev = &step->request->dev;
+    if (dev->error)
+        return dev->error != MPID_TRUNCATED;
+    return step->kind == SCHED_SEND || dev->count == dev->bytes.len;
+}
+
 /* Whether a step is not, or no longer, under way. */
 static bool settle(struct sched *s, struct sched_step *step)
 {
@@ -306,7 +329,9 @@ static bool settle(struct sched *s, struct sched_step *step)
         return true;
     if (!request_is_complete(step->request))
         return false;
-    note(s, p2p_finish(step->request, MPI_STATUS_IGNORE));
+    if (__builtin_expect(!fits(step), 0))
+        note(s, tell_misfit(s, step));
+    note(s, p2p_end(step->request));
     step->request = NULL;
     return true;
 }
@@ -397,6 +422,7 @@ int sched_again(struct sched *s)
 {
     int rc = s->broken ? MPI_ERR_NO_MEM : s->error;
     s->error = MPI_SUCCESS;
+    s->stops = false;
     s->next = s->settled = 0;
     return rc;
 }

@@ -14,6 +14,7 @@
  *   - A schedule ends with all of its sends and receives complete.
  *   - What a step names (buffers, datatypes, the operation, the communicator) outlives the
  *     schedule; counts and displacements are read while it is built.
+ *   - A message has just the length that its receive asks for: a longer or shorter one is an error.
  *   - An error does not end the run, unless stops is set or a process is lost: other processes count
  *     on the messages to come. The first one is told at the end.
  *   - Memory that runs out while building makes the run do nothing and say so.
@@ -71,6 +72,12 @@ enum { SCHED_ALL = -1, SCHED_STEPS = 24, SCHED_BYTES = 1024 };
 
 struct sched_memory; /* a temporary buffer */
 
+/* A message of another length than its receive asks for. */
+struct sched_misfit {
+    int peer;           /* that has sent it; -1: there is none */
+    MPI_Count due, len; /* in bytes; a longer one has more than is due, however many */
+};
+
 struct sched {
     struct sched_place place; /* of the steps that are appended */
     const struct op *op;      /* of the reduce steps */
@@ -78,6 +85,7 @@ struct sched {
     bool stops;  /* at the first failure: what is under way is cancelled, as far as it can be */
     bool broken; /* memory ran out while building */
     int error;       /* error class of the first failure */
+    struct sched_misfit misfit; /* where that is MPI_ERR_COUNT or MPI_ERR_TRUNCATE */
     int count, room; /* of steps */
     int next;        /* the step to do */
     int settled;     /* no send or receive before this step is under way */

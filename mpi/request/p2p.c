@@ -128,6 +128,13 @@ int p2p_finish(struct request *request, MPI_Status *status)
     return request_finish(request, status, &handle);
 }
 
+int p2p_end(struct request *request)
+{
+    int rc = __builtin_expect(request->dev.error, 0) ? request_class(&request->dev) : MPI_SUCCESS;
+    request_free(request);
+    return rc;
+}
+
 /* The caller keeps the communicator alive, so the request need not. */
 int p2p_recv(const struct p2p_side *from, void *buf, MPI_Count count, MPI_Datatype type,
              MPI_Status *status)

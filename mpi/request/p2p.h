@@ -38,6 +38,9 @@ int p2p_isend_mode(const struct p2p_side *to, const void *buf, MPI_Count count,
  * MPI_STATUS_IGNORE. */
 int p2p_finish(struct request *request, MPI_Status *status);
 
+/* The same for a complete one without a status. */
+int p2p_end(struct request *request);
+
 /* Both and wait. */
 int p2p_send_mode(const struct p2p_side *to, const void *buf, MPI_Count count,
                   MPI_Datatype type, unsigned mode);

@@ -76,7 +76,7 @@ static int exchange_counts(struct edge_exchange *x)
                      .comm = x->comm,
                      .send = {.buf = x->sent, .count = 2, .type = MPI_INT},
                      .recv = {.buf = x->received, .count = 2, .type = MPI_INT}};
-    return coll_run(&c);
+    return coll_run(&c, NULL);
 }
 
 static int exchange_edges(struct edge_exchange *x)
@@ -87,7 +87,7 @@ static int exchange_edges(struct edge_exchange *x)
         .comm = x->comm,
         .send = {.buf = x->out, .counts = x->out_counts, .displs = x->out_at, .type = MPI_INT},
         .recv = {.buf = x->in, .counts = x->in_counts, .displs = x->in_at, .type = MPI_INT}};
-    return coll_run(&c);
+    return coll_run(&c, NULL);
 }
 
 /* Sort the edges by the processes that they go to. */
@@ -206,7 +206,7 @@ static int gather_and_choose(struct comm *comm, const struct topo_dist *mine,
                           .send = {.buf = &out, .count = 1, .type = MPI_COUNT},
                           .recv = {.buf = counts, .count = 1, .type = MPI_COUNT}};
     if (!rc)
-        rc = coll_run(&gather);
+        rc = coll_run(&gather, NULL);
     for (int i = 0; !rc && i < mine->outdegree; i++)
         ends[i] = (struct end){mine->destinations[i], mine->destination_weights[i]};
     if (!rc && comm->rank == 0) {
@@ -221,7 +221,7 @@ static int gather_and_choose(struct comm *comm, const struct topo_dist *mine,
                            .send = {.buf = ends, .count = out, .type = MPI_INT},
                            .recv = {.buf = all, .counts = counts, .displs = at, .type = MPI_INT}};
     if (!rc)
-        rc = coll_run(&gatherv);
+        rc = coll_run(&gatherv, NULL);
     if (!rc && comm->rank == 0)
         choose(places, all, counts, at, rank_of_node);
     free(counts);
@@ -293,6 +293,6 @@ int topo_dist_reorder(struct comm *comm, struct topo **mine, int *rank_of_node)
                          .comm = comm,
                          .recv = {.buf = rank_of_node, .count = comm->size, .type = MPI_INT}};
     if (!rc)
-        rc = coll_run(&bcast);
+        rc = coll_run(&bcast, NULL);
     return rc ? rc : move(comm, rank_of_node, mine);
 }

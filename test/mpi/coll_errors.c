@@ -141,10 +141,10 @@ static void truncation(void)
         OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
     } else {
         FAILS(MPI_ERR_TRUNCATE, code);
-        says(code, "MPI_Bcast", "another count");
+        says(code, "MPI_Bcast", "rank 0 has more than the 4 bytes");
         code = MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
         FAILS(MPI_ERR_TRUNCATE, code);
-        says(code, "MPI_Ibcast", "another count");
+        says(code, "MPI_Ibcast", "more than the 4 bytes");
         OK(MPI_Start(&requests[1]));
         FAILS(MPI_ERR_IN_STATUS, MPI_Waitall(2, requests, statuses));
         FAILS(MPI_ERR_TRUNCATE, statuses[1].MPI_ERROR);
@@ -152,6 +152,53 @@ static void truncation(void)
     }
     CHECK(requests[0] == MPI_REQUEST_NULL && requests[1] != MPI_REQUEST_NULL);
     OK(MPI_Request_free(&requests[1]));
+}
+
+/* Data that are too short are told where they arrive, by whom they were sent, and how many were due. */
+static void short_of(int code, const char *function, int count)
+{
+    char what[80];
+    snprintf(what, sizeof(what), "rank %d has %d bytes where %d are due", !rank, 4 * count,
+             8 * count);
+    FAILS(MPI_ERR_COUNT, code);
+    says(code, function, what);
+}
+
+static void too_short(int count)
+{
+    static int in[1 << 16], out[1 << 16];
+    MPI_Datatype pairs; /* with gaps */
+    MPI_Request request;
+    int more = rank == 0 ? count : 2 * count; /* this process asks for more than rank 0 sends */
+    int mine = rank == 0 ? 2 * count : count;
+    int code = MPI_Bcast(in, more, MPI_INT, 0, world);
+    rank ? short_of(code, "MPI_Bcast", count) : OK(code);
+    OK(MPI_Ibcast(in, more, MPI_INT, 0, world, &request));
+    code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    rank ? short_of(code, "MPI_Ibcast", count) : OK(code);
+    OK(MPI_Bcast_init(in, more, MPI_INT, 0, world, MPI_INFO_NULL, &request));
+    for (int i = 0; i < 2; i++) {
+        OK(MPI_Start(&request));
+        code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+        rank ? short_of(code, "MPI_Bcast_init", count) : OK(code);
+    }
+    OK(MPI_Request_free(&request));
+    OK(MPI_Type_vector(count, 1, 2, MPI_INT, &pairs));
+    OK(MPI_Type_commit(&pairs));
+    code = MPI_Bcast(in, more / count, pairs, 0, world);
+    rank ? short_of(code, "MPI_Bcast", count) : OK(code);
+    code = MPI_Scatter(in, more, MPI_INT, out, more, MPI_INT, 0, world);
+    rank ? short_of(code, "MPI_Scatter", count) : OK(code);
+    code = MPI_Gather(in, mine, MPI_INT, out, mine, MPI_INT, 0, world);
+    rank ? OK(code) : short_of(code, "MPI_Gather", count);
+    code = MPI_Reduce(in, out, mine, MPI_INT, MPI_SUM, 0, world);
+    rank ? OK(code) : short_of(code, "MPI_Reduce", count);
+    code = MPI_Alltoall(in, mine, MPI_INT, out, mine, MPI_INT, world);
+    if (rank)
+        FAILS(MPI_ERR_TRUNCATE, code);
+    else
+        short_of(code, "MPI_Alltoall", count);
+    OK(MPI_Type_free(&pairs));
 }
 
 int main(int argc, char **argv)
@@ -170,8 +217,12 @@ int main(int argc, char **argv)
     buffers();
     operations();
     text();
-    if (size == 2)
+    if (size == 2) {
         truncation();
+        too_short(1);
+        too_short(10);
+        too_short(1 << 13);
+    }
     OK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, world));
     CHECK(sum == size);
     OK(MPI_Comm_free(&world));

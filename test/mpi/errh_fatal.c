@@ -24,6 +24,12 @@ int main(int argc, char **argv)
         OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ABORT));
         MPI_Send(NULL, 0, MPI_INT, 99, 3, MPI_COMM_WORLD);
     }
+    if (!strcmp(what, "bcast")) { /* in the root by another algorithm than elsewhere */
+        static int a[1 << 18];
+        int rank = check_rank(MPI_COMM_WORLD);
+        OK(MPI_Bcast(a, rank == 0 ? 10 : 1 << 18, MPI_INT, 0, MPI_COMM_WORLD));
+        OK(MPI_Barrier(MPI_COMM_WORLD));
+    }
     if (!strcmp(what, "abort")) {
         printf("flushed\n");
         MPI_Abort(MPI_COMM_WORLD, 42);

@@ -44,6 +44,7 @@ for np in 0 1 2; do
     expect $np 42 abort "flushed" "MPI_Abort(MPI_COMM_WORLD, 42)"
     expect $np 1 abort-0 "aborted with code 0: MPI_Abort(MPI_COMM_SELF, 0)"
 done
+expect 4 x bcast "MPI_Bcast: a message of rank 0 has 40 bytes where "
 for handler in mpi_errors_are_fatal mpi_errors_abort; do
     options="-initial-errhandler $handler"
     expect 2 x before "MPI_Send: called before MPI_Init"

@@ -8,6 +8,7 @@
 
 #include "mpi/comm/comm.h"
 #include "mpi/comm/group.h"
+#include "mpi/errh.h"
 #include "mpi/request/p2p.h"
 #include "mpi/request/request.h"
 #include "mpi/type/type.h"
@@ -102,7 +103,13 @@ int p2p_irecv(const struct p2p_side *from, void *buf, MPI_Count count, MPI_Datat
     return MPI_SUCCESS;
 }
 
-int p2p_finish(struct request *request, MPI_Status *status)
+bool errh_is_fatal(const struct errh_slot *slot)
+{
+    (void)slot;
+    return false;
+}
+
+int p2p_end(struct request *request)
 {
     if (!mpid_is_complete(&request->dev))
         abort();
@@ -186,6 +193,8 @@ static void transfer(struct side *send, struct side *recv)
         type_pack(&send->bytes, 0, data, len);
     }
     type_unpack(&recv->bytes, 0, data, len);
+    recv->request->dev.bytes = recv->bytes;
+    recv->request->dev.count = len;
     if (!send->copy)
         free(data);
     drop(send);

@@ -23,7 +23,7 @@ static size_t head_bytes(uint64_t world_size, uint64_t hosts)
 
 static size_t area_bytes(uint64_t slots)
 {
-    return slots * (TABLE_PAGE + TABLE_LOG + TABLE_ANSWER);
+    return slots * (TABLE_PAGE + TABLE_LOG + TABLE_ANSWER + TABLE_REPLY);
 }
 
 static uint64_t regions_begin(uint64_t slots)
@@ -111,41 +111,88 @@ static void fill_hosts(struct table *t, const struct table_spec *spec)
     }
 }
 
+/* The hosts as given, and the ranks where they are said to be. */
+static void place(struct table *t, const struct table_wide *wide)
+{
+    uint32_t slots = 0;
+    for (int r = 0; r < t->world_size; r++)
+        t->host[wide->host_of[r]].ranks++;
+    for (int h = 0, first = 0; h < t->hosts; h++) {
+        struct table_host *host = &t->host[h];
+        host->first = (uint32_t)first;
+        first += (int)host->ranks;
+        host->ranks = 0; /* counted again below */
+        host->cpus = wide->hosts[h].cpus;
+        memcpy(host->id, wide->hosts[h].id, sizeof(host->id));
+        memcpy(host->name, wide->hosts[h].name, sizeof(host->name));
+    }
+    for (int r = 0; r < t->world_size; r++) {
+        struct table_host *host = &t->host[wide->host_of[r]];
+        t->rank[r].host = wide->host_of[r];
+        t->rank[r].local_rank = host->ranks++;
+        t->members[host->first + t->rank[r].local_rank] = (uint32_t)r;
+        t->rank[r].slot = (int)wide->host_of[r] == wide->self ? slots++ : TABLE_NO_SLOT;
+    }
+}
+
 static int fill(struct table *t, const struct table_spec *spec)
 {
     struct table_head *h = t->head;
-    int rc = os_random(h->gid, sizeof(h->gid));
-    if (!rc)
-        rc = os_random(h->secret, sizeof(h->secret));
+    int rc = 0;
+    if (spec->wide) {
+        memcpy(h->gid, spec->wide->gid, sizeof(h->gid));
+        memcpy(h->secret, spec->wide->secret, sizeof(h->secret));
+    } else {
+        rc = os_random(h->gid, sizeof(h->gid));
+        if (!rc)
+            rc = os_random(h->secret, sizeof(h->secret));
+    }
     if (rc)
         return rc;
     h->version = TABLE_VERSION;
-    h->world_size = h->slots = (uint32_t)spec->world_size;
+    h->world_size = (uint32_t)spec->world_size;
+    h->slots = (uint32_t)t->slots;
+    h->is_wide = spec->wide != NULL;
     h->hosts = (uint32_t)t->hosts;
     h->universe_size = (uint32_t)(spec->universe_size ? spec->universe_size : spec->world_size);
     h->cpus = (uint32_t)spec->cpus;
     h->app_count = (uint32_t)spec->app_count;
     for (int r = 0; r < spec->world_size; r++)
         t->rank[r].app = (uint32_t)spec->apps[r];
-    fill_hosts(t, spec);
+    if (spec->wide)
+        place(t, spec->wide);
+    else
+        fill_hosts(t, spec);
     h->magic = TABLE_MAGIC;
     return 0;
+}
+
+/* How many ranks have a slot; a machine without ranks has an empty one, so that there is memory. */
+static int count_slots(const struct table_spec *spec)
+{
+    int slots = 0;
+    if (!spec->wide)
+        return spec->world_size;
+    for (int r = 0; r < spec->world_size; r++)
+        slots += (int)spec->wide->host_of[r] == spec->wide->self;
+    return slots ? slots : 1;
 }
 
 int table_create(struct table *t, const struct table_spec *spec)
 {
     memset(t, 0, sizeof(*t));
-    t->world_size = t->slots = spec->world_size;
+    t->world_size = spec->world_size;
+    t->slots = count_slots(spec);
     t->hosts = spec->hosts < spec->world_size ? spec->hosts : spec->world_size;
     t->hosts += !t->hosts;
     t->head_size = head_bytes((uint64_t)spec->world_size, (uint64_t)t->hosts);
-    t->area_size = area_bytes((uint64_t)spec->world_size);
+    t->area_size = area_bytes((uint64_t)t->slots);
     t->memory_fd = -1;
     t->head_fd = os_segment_create("vireo-table", t->head_size);
     int rc = t->head_fd;
     if (rc < 0)
         return rc;
-    uint64_t end = table_region_offset(t, spec->world_size);
+    uint64_t end = table_region_offset(t, t->slots);
     rc = t->memory_fd = os_segment_create("vireo-memory", end);
     if (rc >= 0)
         rc = map(t, 1);

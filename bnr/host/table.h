@@ -15,15 +15,19 @@
  * head.ends counts them. So a rank learns whether anything happened by one load, and what by
  * reading on.
  *
- * All ranks are on this machine. With --pretend-hosts the job has several hosts all the same:
- * then a rank's number on its host is not its slot, its place in the host memory.
+ * A rank of this machine has a slot: its place in the host memory. With --pretend-hosts all ranks
+ * are on this machine, though the job has several hosts. In a job over several machines each has
+ * segments of its own, which its daemon makes (mpiexec is one), and the ranks there have the slots.
  *
  * The host memory is written by the ranks: one page each for BNR's words, one
  * log each for the key-value space, one place each for what they answer when mpiexec asks
- * what they wait for, and one region each that belongs to the channels. It is sparse: what nobody
- * touches takes no memory.
+ * what they wait for, one for what the daemon answers them, and one region each that belongs to the
+ * channels. It is sparse: what nobody touches takes no memory.
  *
- *     pages | logs | answers | (padding to 2 MiB) | regions
+ *     pages | logs | answers | replies | (padding to 2 MiB) | regions
+ *
+ * Where the job has several machines, a rank that wants something of its daemon says so in its page
+ * and rings: it writes a byte into a pipe that it has inherited.
  *
  * Whatever another rank wrote is checked by who reads it.
  */
@@ -38,10 +42,11 @@
 #include "bnr/host/kvs.h"
 
 enum {
-    TABLE_VERSION = 3,
+    TABLE_VERSION = 4,
     TABLE_PAGE = 4096,         /* bytes of a rank's page */
     TABLE_LOG = 1 << 20,       /* bytes of a rank's log */
     TABLE_ANSWER = 1 << 16,    /* bytes of a rank's answer to mpiexec */
+    TABLE_REPLY = 1 << 18,     /* bytes of a daemon's answer to a rank */
     TABLE_REGION = 64 << 20,   /* bytes of a rank's channel memory */
     TABLE_ALIGN = 2 << 20,     /* of the first region */
     TABLE_RANKS_MAX = 1 << 20, /* in a job */
@@ -65,9 +70,17 @@ struct table_rank {
     int32_t status;         /* as wait() gives it, once ENDED */
     uint32_t host;          /* its number */
     uint32_t local_rank;    /* its number on the host */
-    uint32_t slot;          /* its page, log, answer and region are at this index */
-    uint32_t reserved;
+    uint32_t
+        slot; /* its page, log, answer, reply and region are at this index; else TABLE_NO_SLOT */
+    uint32_t end; /* TABLE_END_ bits: how a rank without a slot has ended */
 };
+
+enum {
+    TABLE_END_FAILED = 1, /* though its status may be 0 */
+    TABLE_END_ABORTED = 2,
+};
+
+#define TABLE_NO_SLOT UINT32_MAX
 
 struct table_host {
     uint32_t first; /* in members */
@@ -87,6 +100,7 @@ struct table_head {
     uint32_t cpus; /* of this machine, that the ranks here may use */
     uint32_t app_count;
     uint32_t hosts;
+    uint32_t is_wide; /* the job has several machines: there is a daemon to ask */
     uint8_t gid[16];
     uint8_t secret[16];
     _Alignas(64) _Atomic uint32_t ends; /* stored with release after order and rank */
@@ -94,24 +108,44 @@ struct table_head {
 };
 
 _Static_assert(sizeof(struct table_rank) == 32, "two records a cache line");
-_Static_assert(sizeof(struct table_host) == 464, "layout of version 3");
-_Static_assert(sizeof(struct table_head) == 128 + 64, "layout of version 3");
+_Static_assert(sizeof(struct table_host) == 464, "layout of version 4");
+_Static_assert(sizeof(struct table_head) == 128 + 64, "layout of version 4");
 
 enum {
     PAGE_INITIALIZED = 1,
     PAGE_FINALIZED = 2
 };
 
+/* What a rank asks its daemon for: a key of a rank that has no slot here. The rank writes it, then
+ * counts up asked; the daemon writes status, len and the reply, then stores told = asked. */
+struct table_question {
+    _Atomic uint32_t asked; /* stored with release */
+    _Atomic uint32_t told;  /* futex; stored with release */
+    uint32_t owner, flags;  /* BNR_GET_ bits */
+    uint32_t key_len;
+    uint32_t status; /* enum table_answer */
+    uint32_t len;    /* bytes of the reply */
+    uint32_t reserved;
+    char key[256];
+};
+
+enum table_answer {
+    TABLE_ANSWER_GOOD,
+    TABLE_ANSWER_ABSENT,
+    TABLE_ANSWER_ENDED, /* the owner has ended without */
+    TABLE_ANSWER_FAILED
+};
+
 /* A rank's words. It alone writes its page, but for the fence words, of which
- * all use those in the page of slot 0, and get_waiters. */
+ * all use those in the page of slot 0, get_waiters, and the daemon's part of the question. */
 struct table_page {
     _Atomic int32_t claim_pid; /* the process that is this rank; 0: none yet */
     _Atomic uint32_t flags;    /* PAGE_ bits */
     _Atomic uint32_t aborted;  /* stored with release after code and message */
     int32_t abort_code;
     _Atomic uint32_t fence_entered; /* fences that this rank has come to */
-    _Atomic uint32_t answered;      /* head.asks as answered; stored with release after the answer */
-    uint32_t answer_len;            /* bytes */
+    _Atomic uint32_t answered; /* head.asks as answered; stored with release after the answer */
+    uint32_t answer_len;       /* bytes */
     uint32_t reserved[9];
 
     _Alignas(64) _Atomic uint64_t log_used; /* watermark of the log */
@@ -120,12 +154,14 @@ struct table_page {
 
     _Alignas(64) _Atomic uint32_t fence_arrivals; /* in all fences, of all ranks */
     _Alignas(64) _Atomic uint32_t fence_done;     /* futex: fences complete */
+    _Atomic uint32_t fence_failed; /* the last that has failed; stored before fence_done */
 
     _Alignas(64) char message[TABLE_MESSAGE_MAX];
+    struct table_question question;
 };
 
 _Static_assert(sizeof(struct table_page) <= TABLE_PAGE, "a rank's words are one page");
-_Static_assert(offsetof(struct table_page, message) == 256, "layout of version 3");
+_Static_assert(offsetof(struct table_page, message) == 256, "layout of version 4");
 
 /* Both segments, mapped. The counts are copies, checked once. */
 struct table {
@@ -134,22 +170,31 @@ struct table {
     struct table_rank *rank; /* world_size */
     uint32_t *members;       /* world_size */
     uint32_t *order;         /* world_size */
-    uint8_t *area;           /* pages, logs and answers */
+    uint8_t *area;           /* pages, logs, answers and replies */
     size_t head_size, area_size;
     int world_size, slots, hosts;
     int head_fd, memory_fd;
+};
+
+/* A job over several machines. */
+struct table_wide {
+    const struct table_host *hosts; /* id, name and cpus of each */
+    const uint32_t *host_of;        /* each rank's host; every host has some */
+    int self;                       /* this machine; -1: it has no ranks of the job */
+    const uint8_t *gid, *secret;    /* 16 bytes each */
 };
 
 struct table_spec {
     int world_size, app_count, cpus;
     const int *apps;   /* each rank's program */
     int universe_size; /* at least world_size; 0: the same */
-    int hosts;         /* that the machine pretends to be; 0: none, it is itself */
+    int hosts;         /* of wide; or that the machine pretends to be; 0: none, it is itself */
+    const struct table_wide *wide; /* NULL: all ranks are on this machine */
 };
 
-/* Make both segments, filled, for a job on this machine. Pretended hosts get ranks in blocks whose
- * sizes differ by one at most, and there are as many as ranks at most. mpiexec only. Returns 0
- * or -errno. */
+/* Make both segments, filled. Pretended hosts get ranks in blocks whose
+ * sizes differ by one at most, and there are as many as ranks at most. mpiexec and daemons only.
+ * Returns 0 or -errno. */
 int table_create(struct table *t, const struct table_spec *spec);
 
 /* Map what fds hold, after checking that it is a table of this version. Returns
@@ -159,7 +204,7 @@ int table_attach(struct table *t, int head_fd, int memory_fd, char *why, size_t 
 /* Unmap; the descriptors stay open. Accepts a zeroed table. */
 void table_detach(struct table *t);
 
-/* Record that rank runs as pid, or has ended. mpiexec only. */
+/* Record that rank runs as pid, or has ended. mpiexec and daemons only. */
 void table_started(struct table *t, int rank, int pid);
 void table_ended(struct table *t, int rank, int status);
 
@@ -205,6 +250,13 @@ struct kvs table_log(const struct table *t, int slot);
 static inline uint8_t *table_answer(const struct table *t, int slot)
 {
     return t->area + (size_t)t->slots * (TABLE_PAGE + TABLE_LOG) + (size_t)slot * TABLE_ANSWER;
+}
+
+/* The TABLE_REPLY bytes of a slot. */
+static inline uint8_t *table_reply(const struct table *t, int slot)
+{
+    return t->area + (size_t)t->slots * (TABLE_PAGE + TABLE_LOG + TABLE_ANSWER) +
+           (size_t)slot * TABLE_REPLY;
 }
 
 /* Where a slot's channel memory begins in the memory descriptor. */

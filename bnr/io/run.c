@@ -20,13 +20,11 @@
 #include "bnr/core/job.h"
 #include "bnr/diagnose/ask.h"
 #include "bnr/diagnose/report.h"
-#include "bnr/host/table.h"
-#include "bnr/io/exits.h"
+#include "bnr/io/ranks.h"
 #include "bnr/io/signals.h"
 #include "bnr/io/stdio_forward.h"
 #include "bnr/launch/launch.h"
 #include "bnr/launch/sweep.h"
-#include "bnr/launch/warden.h"
 #include "bnr/tools/options.h"
 #include "os/cpus.h"
 #include "os/log.h"
@@ -37,18 +35,8 @@ extern char **environ;
 enum {
     EXIT_FAILED = 1,
     EXIT_TIMEOUT = 124,
-    LATE_MS = 1000,     /* for output that nobody takes, after --timeout */
-    REMINDER_MS = 2000, /* after the first Ctrl-C */
-    JOB_LIST_MAX = 32 * 33
-};
-
-/* What differs between ranks in their environment: rewritten before each start. */
-struct extra {
-    char job[sizeof("BNR_JOB=") + JOB_LIST_MAX];
-    char host[sizeof("BNR_HOST=") + 256];
-    char fd[48], rank[48], local_rank[48], local_size[48];
-    char ompi_rank[48], ompi_size[48], ompi_local_rank[48], ompi_local_size[48];
-    char *all[11]; /* NULL-terminated */
+    LATE_MS = 1000,    /* for output that nobody takes, after --timeout */
+    REMINDER_MS = 2000 /* after the first Ctrl-C */
 };
 
 struct run {
@@ -58,17 +46,11 @@ struct run {
     uv_timer_t grace, timeout, reminder;
     struct signals signals;
     struct ask ask;
-    struct wardens wardens;
-    struct exits exits;
-    bool *is_left;  /* by rank: its process has ended in the grace, others of its group have not */
-    int *left_status;
-    bool is_late;   /* --timeout has passed */
+    bool is_late; /* --timeout has passed */
     struct stdio *stdio;
-    struct table table;
+    struct ranks ranks;
+    struct ranks_app *apps;
     struct job job;
-    struct extra extra;
-    char **environment; /* of the program being started */
-    int environment_app;
     char last_words[TABLE_MESSAGE_MAX + 512]; /* to be said at the next turn of the loop */
     bool drained;
     bool abandoned; /* the user does not want to wait for the output */
@@ -86,14 +68,15 @@ static void explain_end(struct run *run, int rank, const struct job_facts *f, en
         return;
     if (text[0]) /* of another rank, in a job that goes on */
         stdio_say(run->stdio, "%s\n", text);
-    int n = snprintf(text, size, "mpiexec: rank %d on %s (pid %d) ", rank,
-                     table_host(&run->table, rank)->name, (int)run->table.rank[rank].pid);
+    int n =
+        snprintf(text, size, "mpiexec: rank %d on %s (pid %d) ", rank,
+                 table_host(&run->ranks.table, rank)->name, (int)run->ranks.table.rank[rank].pid);
     text += n;
     size -= (size_t)n;
     switch (cause) {
     case JOB_CAUSE_NONE: break;
     case JOB_CAUSE_ABORT:
-        table_abort_message(&run->table, table_slot(&run->table, rank), message);
+        table_abort_message(&run->ranks.table, table_slot(&run->ranks.table, rank), message);
         snprintf(text, size, "aborted with code %d%s%s", f->abort_code, message[0] ? ": " : "",
                  message);
         break;
@@ -109,40 +92,6 @@ static void explain_end(struct run *run, int rank, const struct job_facts *f, en
     }
 }
 
-/* Append to text, of size bytes, at *at; stops at its end. */
-static void append(char *text, size_t size, size_t *at, const char *item, int number)
-{
-    int n = *at < size ? snprintf(text + *at, size - *at, "%s%d", item, number) : 0;
-    *at += n > 0 ? (size_t)n : 0;
-}
-
-/* Write the numbers below count that are in the set as "0-3,7". */
-static void list_ranges(char *text, size_t size, int count, bool (*is_in)(const void *set, int i),
-                        const void *set)
-{
-    size_t at = 0;
-    text[0] = 0;
-    for (int i = 0; i < count; i++) {
-        if (!is_in(set, i))
-            continue;
-        int last = i;
-        while (last + 1 < count && is_in(set, last + 1))
-            last++;
-        append(text, size, &at, at ? "," : "", i);
-        if (last > i)
-            append(text, size, &at, "-", last);
-        i = last;
-    }
-    if (at >= size)
-        strcpy(text + size - 4, "...");
-}
-
-static bool rank_lives(const void *set, int rank)
-{
-    const struct table *t = set;
-    return atomic_load(&t->rank[rank].state) == TABLE_RUNNING;
-}
-
 static bool cpu_is_set(const void *set, int cpu)
 {
     return CPU_ISSET(cpu, (const cpu_set_t *)set);
@@ -150,28 +99,27 @@ static bool cpu_is_set(const void *set, int cpu)
 
 /* ---- ending ---- */
 
-static void signal_ranks(struct run *run, int number)
-{
-    for (int r = 0; r < run->o->nranks; r++)
-        if (rank_lives(&run->table, r))
-            kill(-run->table.rank[r].pid, number);
-}
-
 static void on_grace(uv_timer_t *timer);
+
+static bool is_in_grace(const struct run *run)
+{
+    return run->job.state == JOB_INTERRUPTED || run->job.state == JOB_TERMINATING;
+}
 
 static void follow(struct run *run, struct job_step step)
 {
+    run->ranks.is_in_grace = is_in_grace(run);
     if (step.signal) {
-        signal_ranks(run, step.signal);
+        ranks_signal(&run->ranks, step.signal);
         if (step.signal != SIGKILL)
-            signal_ranks(run, SIGCONT); /* a stopped process hears nothing */
+            ranks_signal(&run->ranks, SIGCONT); /* a stopped process hears nothing */
     }
     if (step.arm_grace && !uv_is_active((uv_handle_t *)&run->grace)) {
         uv_update_time(&run->loop); /* a report may have held the loop up */
         uv_timer_start(&run->grace, on_grace, (uint64_t)os_setting(OS_SETTING_KILL_AFTER_MS), 0);
     }
     if (run->job.state == JOB_ENDED)
-        sweep_children(run->wardens.pid);
+        sweep_children(run->ranks.wardens.pid);
 }
 
 static void on_grace(uv_timer_t *timer)
@@ -219,8 +167,8 @@ static void on_timeout(uv_timer_t *timer)
     if (run->is_late)
         return;
     run->is_late = true;
-    table_name_hosts(&run->table, hosts, sizeof(hosts));
-    list_ranges(ranks, sizeof(ranks), run->o->nranks, rank_lives, &run->table);
+    table_name_hosts(&run->ranks.table, hosts, sizeof(hosts));
+    ranks_list_running(&run->ranks.table, ranks, sizeof(ranks));
     stdio_say(run->stdio,
               "mpiexec: the job did not end within %g s; still running on %s: %s %s "
               "of %d\n",
@@ -236,113 +184,29 @@ static void on_drained(void *arg)
     run->drained = true;
 }
 
-/* A rank's words. The table is our own, and holds no rank without a slot. */
-static struct table_page *page_of(const struct run *run, int rank)
+static void rank_ended(void *arg, int rank, const struct job_facts *facts)
 {
-    return table_page(&run->table, table_slot(&run->table, rank));
-}
-
-/* Whether some rank is in the midst of its MPI calls. */
-static bool others_communicate(const struct run *run)
-{
-    for (int r = 0; r < run->o->nranks; r++)
-        if (rank_lives(&run->table, r) &&
-            (atomic_load(&page_of(run, r)->flags) & (PAGE_INITIALIZED | PAGE_FINALIZED)) ==
-                PAGE_INITIALIZED)
-            return true;
-    return false;
-}
-
-static bool is_in_grace(const struct run *run)
-{
-    return run->job.state == JOB_INTERRUPTED || run->job.state == JOB_TERMINATING;
-}
-
-/* A rank is over: its process was reaped, and nothing of its group is to go on. */
-static void rank_ended(struct run *run, int rank, int status)
-{
-    int pid = run->table.rank[rank].pid;
-    run->is_left[rank] = false;
-    const struct table_page *page = page_of(run, rank);
-    uint32_t flags = atomic_load(&page->flags);
-    struct job_facts facts = {
-        .status = status,
-        .initialized = (flags & PAGE_INITIALIZED) != 0,
-        .finalized = (flags & PAGE_FINALIZED) != 0,
-        .aborted = atomic_load(&page->aborted) != 0,
-        .abort_code = *(const volatile int32_t *)&page->abort_code,
-        .is_missed = !(flags & PAGE_INITIALIZED) && others_communicate(run),
-    };
-    table_ended(&run->table, rank, status);
+    struct run *run = arg;
+    int status = facts->status;
     enum job_cause cause;
-    struct job_step step = job_rank_ended(&run->job, &facts, &cause);
-    explain_end(run, rank, &facts, cause);
+    struct job_step step = job_rank_ended(&run->job, facts, &cause);
+    explain_end(run, rank, facts, cause);
     if (run->o->verbose)
-        stdio_say(run->stdio, "mpiexec: rank %d (pid %d) %s %d\n", rank, pid,
+        stdio_say(run->stdio, "mpiexec: rank %d (pid %d) %s %d\n", rank,
+                  run->ranks.table.rank[rank].pid,
                   WIFSIGNALED(status) ? "was killed by signal" : "has ended with exit code",
                   WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     stdio_rank_ended(run->stdio, rank);
     follow(run, step);
 }
 
-static int rank_of(const struct run *run, pid_t pid)
+/* A descendant that lost its parent, a warden, or a child from before the job, is reaped. */
+static void other_ended(void *arg, int pid, int status)
 {
-    for (int r = 0; r < run->o->nranks; r++)
-        if (run->table.rank[r].pid == pid && rank_lives(&run->table, r))
-            return r;
-    return -1;
-}
-
-/* A rank's process is a zombie. Its group ends with it, but for the grace of a program that a
- * shell has started: mpiexec's signal ends the shell at once. */
-static void reap_rank(struct run *run, int rank)
-{
-    int pid = run->table.rank[rank].pid, status = 0;
-    if (!is_in_grace(run))
-        kill(-pid, SIGKILL); /* while its number cannot be reused */
-    waitpid(pid, &status, 0);
-    if (is_in_grace(run) && !kill(-pid, 0)) { /* the group keeps the number */
-        run->is_left[rank] = true;
-        run->left_status[rank] = status;
-    } else {
-        rank_ended(run, rank, status);
-    }
-}
-
-/* A descendant that lost its parent, a warden, or a child from before the job, is a zombie. */
-static void reap_other(struct run *run, pid_t pid)
-{
-    waitpid(pid, NULL, 0);
-    if (wardens_reaped(&run->wardens, pid))
+    struct run *run = arg;
+    (void)status;
+    if (wardens_reaped(&run->ranks.wardens, pid))
         stdio_say(run->stdio, "mpiexec: a warden was killed, and no other can be started\n");
-}
-
-/* The groups that outlive their rank's process, once they are empty too. */
-static void look_after_left(struct run *run)
-{
-    for (int r = 0; r < run->o->nranks; r++)
-        if (run->is_left[r] && kill(-run->table.rank[r].pid, 0))
-            rank_ended(run, r, run->left_status[r]);
-}
-
-static void reap(struct run *run)
-{
-    siginfo_t info;
-    int rank;
-    while ((rank = exits_next(&run->exits)) >= 0) /* the first to end comes first */
-        if (!run->is_left[rank] && rank_lives(&run->table, rank))
-            reap_rank(run, rank);
-    for (;;) {
-        memset(&info, 0, sizeof(info));
-        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid)
-            break;
-        rank = rank_of(run, info.si_pid);
-        if (rank >= 0 && !run->is_left[rank])
-            reap_rank(run, rank);
-        else
-            reap_other(run, info.si_pid);
-    }
-    look_after_left(run);
 }
 
 /* Ranks that do not end at Ctrl-C: say what the user can do. */
@@ -352,7 +216,7 @@ static void on_reminder(uv_timer_t *timer)
     char ranks[200];
     if (run->job.state != JOB_INTERRUPTED)
         return;
-    list_ranges(ranks, sizeof(ranks), run->o->nranks, rank_lives, &run->table);
+    ranks_list_running(&run->ranks.table, ranks, sizeof(ranks));
     stdio_say(run->stdio,
               "mpiexec: waiting for %s %s to end after SIGINT; send it again (Ctrl-C) to end %s\n",
               run->job.alive > 1 ? "ranks" : "rank", ranks, run->job.alive > 1 ? "them" : "it");
@@ -362,7 +226,7 @@ static void on_signal(void *arg, int number)
 {
     struct run *run = arg;
     switch (number) {
-    case SIGCHLD: reap(run); break;
+    case SIGCHLD: ranks_reap(&run->ranks); break;
     case SIGINT:
     case SIGTERM:
     case SIGHUP:
@@ -375,77 +239,14 @@ static void on_signal(void *arg, int number)
         break;
     case SIGQUIT: (void)ask_report(&run->ask, say_asked, run); break;
     case SIGTSTP:
-        signal_ranks(run, SIGTSTP);
+        ranks_signal(&run->ranks, SIGTSTP);
         raise(SIGSTOP);
         break;
-    default: signal_ranks(run, number); break;
+    default: ranks_signal(&run->ranks, number); break;
     }
 }
 
 /* ---- starting ---- */
-
-static void compose_job_list(struct run *run)
-{
-    const char *outer = getenv("BNR_JOB");
-    size_t len = outer && warden_is_list(outer) ? strlen(outer) : 0;
-    char *job = run->extra.job;
-    size_t at = (size_t)snprintf(job, sizeof(run->extra.job), "BNR_JOB=");
-    if (len && len + 1 + 32 < JOB_LIST_MAX)
-        at += (size_t)snprintf(job + at, sizeof(run->extra.job) - at, "%s,", outer);
-    for (int i = 0; i < 16; i++, at += 2)
-        snprintf(job + at, sizeof(run->extra.job) - at, "%02x", run->table.head->gid[i]);
-}
-
-static void compose_extra(struct run *run, int rank)
-{
-    struct extra *x = &run->extra;
-    int n = run->o->nranks, local = (int)run->table.rank[rank].local_rank;
-    int local_size = (int)table_host(&run->table, rank)->ranks;
-    snprintf(x->fd, sizeof(x->fd), "BNR_FD=%d,%d,%d", run->table.head_fd, run->table.memory_fd,
-             (int)getpid());
-    snprintf(x->rank, sizeof(x->rank), "BNR_RANK=%d", rank);
-    snprintf(x->host, sizeof(x->host), "BNR_HOST=%s", table_host(&run->table, rank)->name);
-    snprintf(x->local_rank, sizeof(x->local_rank), "MPI_LOCALRANKID=%d", local);
-    snprintf(x->local_size, sizeof(x->local_size), "MPI_LOCALNRANKS=%d", local_size);
-    snprintf(x->ompi_rank, sizeof(x->ompi_rank), "OMPI_COMM_WORLD_RANK=%d", rank);
-    snprintf(x->ompi_size, sizeof(x->ompi_size), "OMPI_COMM_WORLD_SIZE=%d", n);
-    snprintf(x->ompi_local_rank, sizeof(x->ompi_local_rank), "OMPI_COMM_WORLD_LOCAL_RANK=%d", local);
-    snprintf(x->ompi_local_size, sizeof(x->ompi_local_size), "OMPI_COMM_WORLD_LOCAL_SIZE=%d",
-             local_size);
-    char *all[] = {x->job,
-                   x->fd,
-                   x->rank,
-                   x->host,
-                   x->local_rank,
-                   x->local_size,
-                   x->ompi_rank,
-                   x->ompi_size,
-                   x->ompi_local_rank,
-                   x->ompi_local_size,
-                   NULL};
-    memcpy(x->all, all, sizeof(all));
-}
-
-/* The environment for rank of app: composed once an app, its extra words in place. */
-static int prepare_environment(struct run *run, int app, int rank)
-{
-    compose_extra(run, rank);
-    if (run->environment && run->environment_app == app)
-        return 0;
-    free(run->environment);
-    run->environment = options_environ(run->o, &run->o->apps[app], environ, run->extra.all);
-    run->environment_app = app;
-    return run->environment ? 0 : -ENOMEM;
-}
-
-static void close_pair(int pair[2])
-{
-    for (int i = 0; i < 2; i++) {
-        if (pair[i] >= 0)
-            close(pair[i]);
-        pair[i] = -1;
-    }
-}
 
 /* Make what a rank writes stream i to: a pipe, its file, or the pipe of its stdout. */
 static int open_output(struct run *run, int rank, int i, int pipes[3][2])
@@ -459,62 +260,35 @@ static int open_output(struct run *run, int rank, int i, int pipes[3][2])
     return pipes[i][1] < 0 ? -errno : 0;
 }
 
-/* Make the pipes of a rank: [0] is read, [1] written. */
-static int open_pipes(struct run *run, int rank, int pipes[3][2])
-{
-    for (int i = 0; i < 3; i++)
-        pipes[i][0] = pipes[i][1] = -1;
-    bool has_input = stdio_input_of(run->stdio, rank) == STDIO_INPUT_PIPE;
-    int rc = has_input && pipe2(pipes[0], O_CLOEXEC) ? -errno : 0;
-    for (int i = 1; i < 3 && rc >= 0; i++)
-        rc = open_output(run, rank, i, pipes);
-    return rc < 0 ? rc : 0;
-}
-
-static int input_for(struct run *run, int rank, int pipes[3][2])
+static int input_for(struct run *run, int rank, const struct ranks_pipes *p)
 {
     switch (stdio_input_of(run->stdio, rank)) {
-    case STDIO_INPUT_PIPE: return pipes[0][0];
+    case STDIO_INPUT_PIPE: return p->pipe[0][0];
     case STDIO_INPUT_INHERIT: return 0;
     case STDIO_INPUT_NULL: break;
     }
     return run->null_fd;
 }
 
-static int start_rank(struct run *run, int rank, const char **step)
+static int open_pipes(void *arg, int rank, struct ranks_pipes *p)
 {
-    int app = (int)run->table.rank[rank].app, pipes[3][2];
-    const struct option_app *a = &run->o->apps[app];
-    pid_t pid = 0;
-    int pidfd = -1;
-    *step = "make pipes and files";
-    int rc = open_pipes(run, rank, pipes);
-    if (!rc)
-        rc = prepare_environment(run, app, rank);
-    if (!rc) {
-        struct launch l = {
-            .path = run->paths[app],
-            .argv = a->argv,
-            .envp = run->environment,
-            .wdir = a->wdir,
-            .stream = {input_for(run, rank, pipes), pipes[1][1], pipes[2][1]},
-            .keep = {run->table.head_fd, run->table.memory_fd},
-        };
-        rc = launch_start(&l, &pid, &pidfd, step);
-    }
-    if (!rc) {
-        table_started(&run->table, rank, (int)pid);
-        exits_add(&run->exits, rank, pidfd);
-        rc = stdio_attach(run->stdio, rank, pipes[0][1], pipes[1][0], pipes[2][0]);
-        pipes[0][1] = pipes[1][0] = pipes[2][0] = -1;
-        *step = "connect the streams";
-        if (run->o->verbose)
-            stdio_say(run->stdio, "mpiexec: rank %d is %s, pid %d on %s\n", rank, run->paths[app],
-                      (int)pid, table_host(&run->table, rank)->name);
-    }
-    for (int i = 0; i < 3; i++)
-        close_pair(pipes[i]);
-    return rc;
+    struct run *run = arg;
+    bool has_input = stdio_input_of(run->stdio, rank) == STDIO_INPUT_PIPE;
+    int rc = has_input && pipe2(p->pipe[0], O_CLOEXEC) ? -errno : 0;
+    for (int i = 1; i < 3 && rc >= 0; i++)
+        rc = open_output(run, rank, i, p->pipe);
+    p->in = input_for(run, rank, p);
+    return rc < 0 ? rc : 0;
+}
+
+static int attach(void *arg, int rank, const struct ranks_pipes *p)
+{
+    struct run *run = arg;
+    const struct table *t = &run->ranks.table;
+    if (run->o->verbose)
+        stdio_say(run->stdio, "mpiexec: rank %d is %s, pid %d on %s\n", rank,
+                  run->paths[t->rank[rank].app], t->rank[rank].pid, table_host(t, rank)->name);
+    return stdio_attach(run->stdio, rank, p->pipe[0][1], p->pipe[1][0], p->pipe[2][0]);
 }
 
 /* Start all ranks, or on a failure end those that run. */
@@ -523,14 +297,14 @@ static void start_ranks(struct run *run)
     const char *step;
     char why[512];
     for (int r = 0; r < run->o->nranks; r++) {
-        int rc = start_rank(run, r, &step);
+        int rc = ranks_start(&run->ranks, r, &step);
         if (!rc)
             continue;
-        const char *path = run->paths[run->table.rank[r].app];
+        const char *path = run->paths[run->ranks.table.rank[r].app];
         int code = launch_explain(path, rc, step, why, sizeof(why));
         stdio_say(run->stdio, "mpiexec: cannot start rank %d (%s) on %s: %s\n", r, path,
-                  table_host(&run->table, r)->name, why);
-        int started = rank_lives(&run->table, r) ? r + 1 : r;
+                  table_host(&run->ranks.table, r)->name, why);
+        int started = ranks_lives(&run->ranks.table, r) ? r + 1 : r;
         run->job.alive = started;
         follow(run, job_end(&run->job, JOB_BROKEN, code));
         if (!started)
@@ -542,19 +316,12 @@ static void start_ranks(struct run *run)
 
 /* ---- the whole ---- */
 
-static int lift(int fd)
-{
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, TABLE_FIRST_FD);
-    if (high < 0)
-        return fd;
-    close(fd);
-    return high;
-}
-
-static int create_table(struct run *run)
+static int create_ranks(struct run *run, const char **step)
 {
     const struct options *o = run->o;
+    const struct ranks_hooks hooks = {open_pipes, attach, rank_ended, other_ended, run};
     int *apps = malloc(sizeof(*apps) * (size_t)o->nranks);
+    *step = "remember the programs";
     if (!apps)
         return -ENOMEM;
     int r = 0;
@@ -569,13 +336,32 @@ static int create_table(struct run *run)
         .universe_size = o->universe_size,
         .hosts = o->pretend_hosts,
     };
-    int rc = table_create(&run->table, &spec);
+    int rc = ranks_create(&run->ranks, &spec, &hooks, step);
     free(apps);
-    if (!rc) {
-        run->table.head_fd = lift(run->table.head_fd);
-        run->table.memory_fd = lift(run->table.memory_fd);
-    }
+    run->ranks.apps = run->apps;
     return rc;
+}
+
+/* What to start for each program. */
+static int prepare_apps(struct run *run)
+{
+    const struct options *o = run->o;
+    run->apps = calloc((size_t)o->napps, sizeof(*run->apps));
+    for (int a = 0; run->apps && a < o->napps; a++) {
+        const struct option_app *app = &o->apps[a];
+        run->apps[a] = (struct ranks_app){run->paths[a], app->argv,
+                                          options_environ(o, app, environ, NULL), app->wdir};
+        if (!run->apps[a].environment)
+            return -ENOMEM;
+    }
+    return run->apps ? 0 : -ENOMEM;
+}
+
+static void free_apps(struct run *run)
+{
+    for (int a = 0; run->apps && a < run->o->napps; a++)
+        free(run->apps[a].environment);
+    free(run->apps);
 }
 
 /* The programs' names, without their folders: "server : worker". */
@@ -611,7 +397,7 @@ static int open_loop(struct run *run)
     uv_timer_init(&run->loop, &run->timeout);
     uv_timer_init(&run->loop, &run->reminder);
     name_programs(o, programs, sizeof(programs));
-    ask_start(&run->ask, &run->loop, &run->table, programs);
+    ask_start(&run->ask, &run->loop, &run->ranks.table, programs);
     run->grace.data = run->timeout.data = run->reminder.data = run;
     rc = signals_start(&run->signals, &run->loop, on_signal, run);
     if (!rc)
@@ -627,14 +413,14 @@ static void print_report(struct run *run)
     char cpus[256] = "";
     cpu_set_t set;
     if (!sched_getaffinity(0, sizeof(set), &set))
-        list_ranges(cpus, sizeof(cpus), CPU_SETSIZE, cpu_is_set, &set);
+        ranks_list(cpus, sizeof(cpus), CPU_SETSIZE, cpu_is_set, &set);
     struct report_rank *ranks = calloc((size_t)n, sizeof(*ranks));
     for (int r = 0; ranks && r < n; r++) {
-        struct kvs log = table_log(&run->table, table_slot(&run->table, r));
+        struct kvs log = table_log(&run->ranks.table, table_slot(&run->ranks.table, r));
         const void *text;
-        ranks[r].pid = run->table.rank[r].pid;
+        ranks[r].pid = run->ranks.table.rank[r].pid;
         ranks[r].cpus = cpus;
-        ranks[r].host = table_host(&run->table, r)->name;
+        ranks[r].host = table_host(&run->ranks.table, r)->name;
         if (!kvs_get(&log, "mpid.report", &text, &ranks[r].len))
             ranks[r].text = text;
     }
@@ -654,7 +440,7 @@ static int finish(struct run *run)
     }
     if (run->o->report)
         print_report(run);
-    wardens_stop(&run->wardens);
+    wardens_stop(&run->ranks.wardens);
     fflush(NULL);
     if (!run->drained)
         _exit(code ? code : 128 + SIGINT); /* a thread still writes to an output that is stuck */
@@ -666,11 +452,8 @@ static int finish(struct run *run)
     stdio_destroy(run->stdio);
     uv_run(&run->loop, UV_RUN_DEFAULT);
     uv_loop_close(&run->loop);
-    table_detach(&run->table);
-    exits_fini(&run->exits);
-    free(run->environment);
-    free(run->is_left);
-    free(run->left_status);
+    ranks_destroy(&run->ranks);
+    free_apps(run);
     free(run);
     return code;
 }
@@ -686,14 +469,30 @@ static void turn(struct run *run)
     run->last_words[0] = 0;
 }
 
+/* Everything that is there before the first rank. Returns 0, or -errno with what failed in *step.
+ */
+static int prepare_job(struct run *run, char *name, size_t name_size, const char **step)
+{
+    (void)sweep_prepare(); /* without it, only the job's process groups are cleaned up */
+    run->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    *step = "open /dev/null";
+    int rc = run->null_fd < 0 ? -errno : prepare_apps(run);
+    if (!rc)
+        rc = create_ranks(run, step);
+    if (!rc)
+        rc = ranks_guard(&run->ranks, name, name_size, step);
+    if (!rc) {
+        *step = "start the event loop";
+        rc = open_loop(run);
+    }
+    return rc;
+}
+
 int run_job(const struct options *o, char *const *paths, char *name, size_t name_size)
 {
     struct run *run = calloc(1, sizeof(*run));
-    if (run) {
-        run->is_left = calloc((size_t)o->nranks, sizeof(*run->is_left));
-        run->left_status = calloc((size_t)o->nranks, sizeof(*run->left_status));
-    }
-    if (!run || !run->is_left || !run->left_status) {
+    const char *step;
+    if (!run) {
         fprintf(stderr, "mpiexec: out of memory\n");
         return EXIT_FAILED;
     }
@@ -701,32 +500,15 @@ int run_job(const struct options *o, char *const *paths, char *name, size_t name
     run->paths = paths;
     job_init(&run->job, o->nranks);
     run->job.goes_on = o->goes_on;
-    exits_init(&run->exits);
-    (void)sweep_prepare(); /* without it, only the job's process groups are cleaned up */
-    run->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    const char *step = "open /dev/null";
-    int rc = run->null_fd < 0 ? -errno : 0;
-    if (!rc) {
-        step = "make shared memory, by memfd_create() or in /dev/shm or /tmp";
-        rc = create_table(run);
-    }
-    if (!rc) {
-        step = "start the wardens";
-        rc = wardens_start(&run->wardens, &run->table, name, name_size);
-    }
-    if (!rc) {
-        step = "start the event loop";
-        rc = open_loop(run);
-    }
+    int rc = prepare_job(run, name, name_size, &step);
     if (rc) {
         fprintf(stderr, "mpiexec: cannot prepare the job on %s: %s: %s\n", os_host_name(), step,
                 strerror(-rc));
-        wardens_stop(&run->wardens);
+        wardens_stop(&run->ranks.wardens);
         return EXIT_FAILED;
     }
-    compose_job_list(run);
     start_ranks(run);
-    reap(run); /* a warden may have been killed before its end was listened for */
+    ranks_reap(&run->ranks); /* a warden may have been killed before its end was listened for */
     while (!run->abandoned && (run->job.state != JOB_ENDED || !run->drained))
         turn(run);
     return finish(run);

@@ -298,7 +298,7 @@ static int prepare(struct child *c)
     c->step = "connect the streams";
     if (place_streams(l->stream))
         return -1;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 3; i++)
         if (l->keep[i] >= 0 && fcntl(l->keep[i], F_SETFD, 0))
             return -1;
     c->step = "enter the working folder";

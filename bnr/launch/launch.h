@@ -13,7 +13,7 @@ struct launch {
     char *const *envp;
     const char *wdir; /* NULL: stay */
     int stream[3];    /* become descriptors 0, 1, 2 */
-    int keep[2];      /* inherited under their own numbers */
+    int keep[3];      /* inherited under their own numbers; -1: none */
 };
 
 /* What a shell would exit with, too. */

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The ranks of this machine; see ranks.h. */
+#include "bnr/io/ranks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bnr/launch/launch.h"
+
+enum {
+    JOB_LIST_MAX = 32 * 33
+};
+
+/* What differs between ranks in their environment: rewritten before each start. */
+struct ranks_extra {
+    char job[sizeof("BNR_JOB=") + JOB_LIST_MAX];
+    char host[sizeof("BNR_HOST=") + 256];
+    char fd[64], rank[48], local_rank[48], local_size[48];
+    char ompi_rank[48], ompi_size[48], ompi_local_rank[48], ompi_local_size[48];
+    char *all[11]; /* NULL-terminated */
+};
+
+/* ---- words ---- */
+
+/* Append to text, of size bytes, at *at; stops at its end. */
+static void append(char *text, size_t size, size_t *at, const char *item, int number)
+{
+    int n = *at < size ? snprintf(text + *at, size - *at, "%s%d", item, number) : 0;
+    *at += n > 0 ? (size_t)n : 0;
+}
+
+void ranks_list(char *text, size_t size, int count, bool (*is_in)(const void *set, int i),
+                const void *set)
+{
+    size_t at = 0;
+    text[0] = 0;
+    for (int i = 0; i < count; i++) {
+        if (!is_in(set, i))
+            continue;
+        int last = i;
+        while (last + 1 < count && is_in(set, last + 1))
+            last++;
+        append(text, size, &at, at ? "," : "", i);
+        if (last > i)
+            append(text, size, &at, "-", last);
+        i = last;
+    }
+    if (at >= size)
+        strcpy(text + size - 4, "...");
+}
+
+bool ranks_lives(const struct table *t, int rank)
+{
+    return atomic_load(&t->rank[rank].state) == TABLE_RUNNING && table_slot(t, rank) >= 0;
+}
+
+static bool is_running(const void *set, int rank)
+{
+    return ranks_lives(set, rank);
+}
+
+void ranks_list_running(const struct table *t, char *text, size_t size)
+{
+    ranks_list(text, size, t->world_size, is_running, t);
+}
+
+/* ---- ending ---- */
+
+void ranks_signal(struct ranks *r, int number)
+{
+    for (int i = 0; i < r->table.world_size; i++)
+        if (ranks_lives(&r->table, i))
+            kill(-r->table.rank[i].pid, number);
+}
+
+/* A rank's words. The table is our own, and the rank is of this machine. */
+static struct table_page *page_of(const struct ranks *r, int rank)
+{
+    return table_page(&r->table, table_slot(&r->table, rank));
+}
+
+/* Whether some rank is in the midst of its MPI calls. */
+static bool others_communicate(const struct ranks *r)
+{
+    for (int i = 0; i < r->table.world_size; i++)
+        if (ranks_lives(&r->table, i) && (atomic_load(&page_of(r, i)->flags) &
+                                          (PAGE_INITIALIZED | PAGE_FINALIZED)) == PAGE_INITIALIZED)
+            return true;
+    return false;
+}
+
+/* A rank is over: its process was reaped, and nothing of its group is to go on. */
+static void rank_ended(struct ranks *r, int rank, int status)
+{
+    r->is_left[rank] = false;
+    const struct table_page *page = page_of(r, rank);
+    uint32_t flags = atomic_load(&page->flags);
+    struct job_facts facts = {
+        .status = status,
+        .initialized = (flags & PAGE_INITIALIZED) != 0,
+        .finalized = (flags & PAGE_FINALIZED) != 0,
+        .aborted = atomic_load(&page->aborted) != 0,
+        .abort_code = *(const volatile int32_t *)&page->abort_code,
+        .is_missed = !(flags & PAGE_INITIALIZED) && others_communicate(r),
+    };
+    table_ended(&r->table, rank, status);
+    r->hooks.ended(r->hooks.arg, rank, &facts);
+}
+
+static int rank_of(const struct ranks *r, pid_t pid)
+{
+    for (int i = 0; i < r->table.world_size; i++)
+        if (r->table.rank[i].pid == pid && ranks_lives(&r->table, i))
+            return i;
+    return -1;
+}
+
+/* A rank's process is a zombie. Its group ends with it, but for the grace of a program that a
+ * shell has started: the launcher's signal ends the shell at once. */
+static void reap_rank(struct ranks *r, int rank)
+{
+    int pid = r->table.rank[rank].pid, status = 0;
+    if (!r->is_in_grace)
+        kill(-pid, SIGKILL); /* while its number cannot be reused */
+    waitpid(pid, &status, 0);
+    if (r->is_in_grace && !kill(-pid, 0)) { /* the group keeps the number */
+        r->is_left[rank] = true;
+        r->left_status[rank] = status;
+    } else {
+        rank_ended(r, rank, status);
+    }
+}
+
+/* The groups that outlive their rank's process, once they are empty too. */
+static void look_after_left(struct ranks *r)
+{
+    for (int i = 0; i < r->table.world_size; i++)
+        if (r->is_left[i] && kill(-r->table.rank[i].pid, 0))
+            rank_ended(r, i, r->left_status[i]);
+}
+
+void ranks_reap(struct ranks *r)
+{
+    siginfo_t info;
+    int rank, status;
+    while ((rank = exits_next(&r->exits)) >= 0) /* the first to end comes first */
+        if (!r->is_left[rank] && ranks_lives(&r->table, rank))
+            reap_rank(r, rank);
+    for (;;) {
+        memset(&info, 0, sizeof(info));
+        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid)
+            break;
+        rank = rank_of(r, info.si_pid);
+        if (rank >= 0 && !r->is_left[rank]) {
+            reap_rank(r, rank);
+            continue;
+        }
+        if (waitpid(info.si_pid, &status, 0) == info.si_pid)
+            r->hooks.other_ended(r->hooks.arg, (int)info.si_pid, status);
+    }
+    look_after_left(r);
+}
+
+/* ---- starting ---- */
+
+static void compose_job_list(struct ranks *r)
+{
+    const char *outer = getenv("BNR_JOB");
+    size_t len = outer && warden_is_list(outer) ? strlen(outer) : 0;
+    char *job = r->extra->job;
+    size_t at = (size_t)snprintf(job, sizeof(r->extra->job), "BNR_JOB=");
+    if (len && len + 1 + 32 < JOB_LIST_MAX)
+        at += (size_t)snprintf(job + at, sizeof(r->extra->job) - at, "%s,", outer);
+    for (int i = 0; i < 16; i++, at += 2)
+        snprintf(job + at, sizeof(r->extra->job) - at, "%02x", r->table.head->gid[i]);
+}
+
+static void compose_extra(struct ranks *r, int rank)
+{
+    struct ranks_extra *x = r->extra;
+    int n = r->table.world_size, local = (int)r->table.rank[rank].local_rank;
+    int local_size = (int)table_host(&r->table, rank)->ranks;
+    int at = snprintf(x->fd, sizeof(x->fd), "BNR_FD=%d,%d,%d", r->table.head_fd, r->table.memory_fd,
+                      (int)getpid());
+    if (r->bell >= 0)
+        snprintf(x->fd + at, sizeof(x->fd) - (size_t)at, ",%d", r->bell);
+    snprintf(x->rank, sizeof(x->rank), "BNR_RANK=%d", rank);
+    snprintf(x->host, sizeof(x->host), "BNR_HOST=%s", table_host(&r->table, rank)->name);
+    snprintf(x->local_rank, sizeof(x->local_rank), "MPI_LOCALRANKID=%d", local);
+    snprintf(x->local_size, sizeof(x->local_size), "MPI_LOCALNRANKS=%d", local_size);
+    snprintf(x->ompi_rank, sizeof(x->ompi_rank), "OMPI_COMM_WORLD_RANK=%d", rank);
+    snprintf(x->ompi_size, sizeof(x->ompi_size), "OMPI_COMM_WORLD_SIZE=%d", n);
+    snprintf(x->ompi_local_rank, sizeof(x->ompi_local_rank), "OMPI_COMM_WORLD_LOCAL_RANK=%d",
+             local);
+    snprintf(x->ompi_local_size, sizeof(x->ompi_local_size), "OMPI_COMM_WORLD_LOCAL_SIZE=%d",
+             local_size);
+    char *all[] = {x->job,
+                   x->fd,
+                   x->rank,
+                   x->host,
+                   x->local_rank,
+                   x->local_size,
+                   x->ompi_rank,
+                   x->ompi_size,
+                   x->ompi_local_rank,
+                   x->ompi_local_size,
+                   NULL};
+    memcpy(x->all, all, sizeof(all));
+}
+
+static bool same_name(const char *a, const char *b)
+{
+    size_t n = strcspn(a, "=");
+    return n == strcspn(b, "=") && !memcmp(a, b, n);
+}
+
+/* The environment for a rank of app: composed once an app, its extra words in place. */
+static int prepare_environment(struct ranks *r, int app, int rank)
+{
+    size_t count = 0, at = 0, extra = 0;
+    compose_extra(r, rank);
+    if (r->environment && r->environment_app == app)
+        return 0;
+    free(r->environment);
+    for (char **e = r->apps[app].environment; *e; e++)
+        count++;
+    while (r->extra->all[extra])
+        extra++;
+    r->environment = malloc((count + extra + 1) * sizeof(*r->environment));
+    r->environment_app = app;
+    if (!r->environment)
+        return -ENOMEM;
+    for (char **e = r->apps[app].environment; *e; e++) {
+        bool is_ours = false;
+        for (size_t i = 0; i < extra && !is_ours; i++)
+            is_ours = same_name(*e, r->extra->all[i]);
+        if (!is_ours)
+            r->environment[at++] = *e;
+    }
+    memcpy(r->environment + at, r->extra->all, (extra + 1) * sizeof(*r->environment));
+    return 0;
+}
+
+static void close_pair(int pair[2])
+{
+    for (int i = 0; i < 2; i++) {
+        if (pair[i] >= 0)
+            close(pair[i]);
+        pair[i] = -1;
+    }
+}
+
+int ranks_start(struct ranks *r, int rank, const char **step)
+{
+    int app = (int)r->table.rank[rank].app;
+    const struct ranks_app *a = &r->apps[app];
+    struct ranks_pipes p = {{{-1, -1}, {-1, -1}, {-1, -1}}, -1};
+    pid_t pid = 0;
+    int pidfd = -1;
+    *step = "make pipes and files";
+    int rc = r->hooks.open(r->hooks.arg, rank, &p);
+    if (!rc)
+        rc = prepare_environment(r, app, rank);
+    if (!rc) {
+        struct launch l = {
+            .path = a->path,
+            .argv = a->argv,
+            .envp = r->environment,
+            .wdir = a->wdir,
+            .stream = {p.in, p.pipe[1][1], p.pipe[2][1]},
+            .keep = {r->table.head_fd, r->table.memory_fd, r->bell},
+        };
+        rc = launch_start(&l, &pid, &pidfd, step);
+    }
+    if (!rc) {
+        table_started(&r->table, rank, (int)pid);
+        exits_add(&r->exits, rank, pidfd);
+        rc = r->hooks.attach(r->hooks.arg, rank, &p);
+        p.pipe[0][1] = p.pipe[1][0] = p.pipe[2][0] = -1;
+        *step = "connect the streams";
+    }
+    for (int i = 0; i < 3; i++)
+        close_pair(p.pipe[i]);
+    return rc;
+}
+
+/* ---- life ---- */
+
+int ranks_lift(int fd)
+{
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, TABLE_FIRST_FD);
+    if (high < 0)
+        return fd;
+    close(fd);
+    return high;
+}
+
+int ranks_create(struct ranks *r, const struct table_spec *spec, const struct ranks_hooks *hooks,
+                 const char **step)
+{
+    *step = "make shared memory, by memfd_create() or in /dev/shm or /tmp";
+    *r = (struct ranks){.hooks = *hooks, .bell = -1};
+    int rc = table_create(&r->table, spec);
+    if (rc)
+        return rc;
+    r->table.head_fd = ranks_lift(r->table.head_fd);
+    r->table.memory_fd = ranks_lift(r->table.memory_fd);
+    r->is_left = calloc((size_t)spec->world_size, sizeof(*r->is_left));
+    r->left_status = calloc((size_t)spec->world_size, sizeof(*r->left_status));
+    r->extra = calloc(1, sizeof(*r->extra));
+    if (!r->is_left || !r->left_status || !r->extra)
+        return -ENOMEM;
+    exits_init(&r->exits);
+    compose_job_list(r);
+    return 0;
+}
+
+int ranks_guard(struct ranks *r, char *name, size_t name_size, const char **step)
+{
+    *step = "start the wardens";
+    return wardens_start(&r->wardens, &r->table, name, name_size);
+}
+
+void ranks_destroy(struct ranks *r)
+{
+    table_detach(&r->table);
+    exits_fini(&r->exits);
+    free(r->environment);
+    free(r->is_left);
+    free(r->left_status);
+    free(r->extra);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The processes of the ranks that run on this machine: mpiexec has them, and so has each daemon.
+ * They are started with the host table in their hands, reaped in the order of their ends, and what
+ * they leave behind is ended with them.
+ */
+#ifndef BNR_RANKS_H
+#define BNR_RANKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "bnr/core/job.h"
+#include "bnr/host/table.h"
+#include "bnr/io/exits.h"
+#include "bnr/launch/warden.h"
+
+struct ranks_app {
+    const char *path; /* as launch_resolve() found it */
+    char *const *argv;
+    char **environment; /* without the launcher's own words */
+    const char *wdir;   /* NULL: stay */
+};
+
+/* The pipes of a rank: [0] is read, [1] written; -1: there is none. in: what it gets as stdin. */
+struct ranks_pipes {
+    int pipe[3][2];
+    int in;
+};
+
+struct ranks_hooks {
+    /* Make pipes. Those ends that the rank has are closed once it runs. Returns 0 or -errno. */
+    int (*open)(void *arg, int rank, struct ranks_pipes *pipes);
+    /* The rank runs: take the ends [0][1], [1][0] and [2][0]. Returns 0 or -errno. */
+    int (*attach)(void *arg, int rank, const struct ranks_pipes *pipes);
+    void (*ended)(void *arg, int rank, const struct job_facts *facts);
+    /* A child that is no rank has ended; whoever wants to know of it. */
+    void (*other_ended)(void *arg, int pid, int status);
+    void *arg;
+};
+
+struct ranks_extra;
+
+struct ranks {
+    struct table table;
+    struct wardens wardens;
+    struct exits exits;
+    struct ranks_hooks hooks;
+    const struct ranks_app *apps;
+    bool is_in_grace; /* signals that end them have been sent, and they have time to obey */
+    bool *is_left; /* by rank: its process has ended in the grace, others of its group have not */
+    int *left_status;
+    struct ranks_extra *extra;
+    char **environment; /* of the program being started */
+    int environment_app;
+    int bell; /* what ranks write to where they want something of a daemon; -1: there is none */
+};
+
+/* Make the segments and the wardens; name: see wardens_start(). Returns 0, or -errno with what
+ * failed in *step. */
+int ranks_create(struct ranks *r, const struct table_spec *spec, const struct ranks_hooks *hooks,
+                 const char **step);
+int ranks_guard(struct ranks *r, char *name, size_t name_size, const char **step);
+void ranks_destroy(struct ranks *r);
+
+/* Begin the numbers of descriptors that ranks inherit; -errno: it stays as it was. */
+int ranks_lift(int fd);
+
+/* Start one; apps is set. Returns 0, or -errno with what failed in *step. */
+int ranks_start(struct ranks *r, int rank, const char **step);
+
+/* Whether it runs, here. */
+bool ranks_lives(const struct table *t, int rank);
+/* Signal the process groups of all that run here. */
+void ranks_signal(struct ranks *r, int number);
+/* Children have ended: reap them. */
+void ranks_reap(struct ranks *r);
+/* Write "0-3,7": those that run here. */
+void ranks_list_running(const struct table *t, char *text, size_t size);
+
+/* Write the numbers below count that are in the set as "0-3,7". */
+void ranks_list(char *text, size_t size, int count, bool (*is_in)(const void *set, int i),
+                const void *set);
+
+#endif

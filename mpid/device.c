@@ -36,8 +36,8 @@ static void broken(void *owner, const struct chan_ops *ops, const char *why)
 
 static struct chan_sink sink = {
     .arrived = recv_arrived,
-    .place = recv_place,
-    .landed = recv_landed,
+    .place = packet_place,
+    .landed = packet_landed,
     .sent = sent,
     .asked = connect_asked,
     .opened = connect_opened,
@@ -50,7 +50,7 @@ static struct chan_sink sink = {
 void device_listen(bool on)
 {
     sink.arrived = on ? stats_arrived : recv_arrived;
-    sink.place = on ? stats_place : recv_place;
+    sink.place = on ? stats_place : packet_place;
 }
 
 /* ---- requests ---- */
@@ -412,7 +412,7 @@ static int start(char *why, size_t size)
     device.eager_credit = (uint64_t)os_setting(OS_SETTING_EAGER_CREDIT);
     device.credit_step = device.eager_credit / 4;
     os_pool_init(&device.controls, sizeof(struct control), 16);
-    if (match_init(&device.match) || vc_init()) {
+    if (match_init(&device.match) || vc_init() || recv_init() || rndv_init()) {
         snprintf(why, size, "no memory");
         return -ENOMEM;
     }

@@ -145,10 +145,9 @@ void send_unqueue(struct mpid_request *request);
 
 /* ---- recv.c ---- */
 
+int recv_init(void);
 void recv_arrived(struct chan_peer *peer, const struct chan_head *head, const void *data,
                   size_t len);
-void *recv_place(struct chan_peer *peer, const struct chan_head *head, size_t len, void **token);
-void recv_landed(struct chan_peer *peer, void *token);
 /* The bytes of a landing will never be complete. */
 void recv_fail(struct vc *vc, enum mpid_error error);
 /* Free an unexpected message that is in no queue. */
@@ -172,19 +171,14 @@ void lost_fini(void);
 
 /* ---- rndv.c ---- */
 
+int rndv_init(void);
 /* A receive and an RTS have met. */
 void rndv_start(struct mpid_request *request, struct vc *vc, uint64_t total, uint64_t addr,
                 uint32_t id);
-void rndv_cts(struct vc *vc, const struct packet_cts *cts);
 /* Bytes [offset, offset + len) of a receive are in place. */
 void rndv_moved(struct mpid_request *request, size_t len);
 /* Tell the peer that its request is over, or its other half. */
 void rndv_send_done(struct vc *vc, uint32_t id, enum mpid_error error);
-void rndv_done(struct vc *vc, uint32_t id, enum mpid_error error);
-/* The receive that a DATA packet of this VC may write to, or NULL. */
-struct mpid_request *rndv_target(struct vc *vc, uint32_t id, uint64_t offset, size_t len);
-void rndv_cancel(struct vc *vc, uint32_t sender_id);
-void rndv_cancelled(struct vc *vc, uint32_t id, bool done);
 /* End every receive in rendezvous with this peer in error. */
 void rndv_fail(struct vc *vc, enum mpid_error error);
 

@@ -15,15 +15,19 @@
  *   CANCELLED type|sender's id     1: it was    -
  *   CREDIT    type                 bytes        -
  *   CLOSE     type                 0 or 1       -
+ *
+ * Each kind belongs to one module, which adds it to a table by packet_add() when the device starts.
  */
 #ifndef MPID_PACKET_H
 #define MPID_PACKET_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "include/channel.h"
 #include "include/mpid.h"
 
+/* The numbers on the wire: a new kind takes the next one. */
 enum packet_type {
     PACKET_NONE = 0, /* never sent: zeroed memory is no packet */
     PACKET_EAGER,
@@ -35,8 +39,37 @@ enum packet_type {
     PACKET_CANCELLED,
     PACKET_CREDIT,
     PACKET_CLOSE,
-    PACKET_TYPES
+    PACKET_TYPES,
+    PACKET_KINDS = 32 /* numbers that a kind may have lie below */
 };
+
+struct vc;
+struct landing;
+
+/* What a module does with its packets. Everything in them is hostile until checked. */
+struct packet_kind {
+    const char *name; /* for people */
+    size_t least;     /* bytes of payload: a shorter packet ends its connection */
+    void (*arrived)(struct vc *vc, const struct chan_head *head, const void *data, size_t len);
+    /* Where the landing->len bytes of a large packet go: a place that packet_land_at() gives, or
+     * the module's own; NULL: nowhere, and the connection ends. Once they are there, landed is
+     * called. Both NULL: such a packet breaks the rules. */
+    void *(*place)(struct vc *vc, const struct chan_head *head, struct landing *landing);
+    void (*landed)(struct vc *vc, struct landing *landing);
+};
+
+/* Have packets with this number go to kind, which is static. Returns 0, or -EEXIST where the number
+ * is another's or out of range. */
+int packet_add(uint32_t type, const struct packet_kind *kind);
+
+/* A packet has come. */
+void packet_arrived(struct vc *vc, const struct chan_head *head, const void *data, size_t len);
+/* The same of large ones: the channel sink's place() and landed(). */
+void *packet_place(struct chan_peer *peer, const struct chan_head *head, size_t len, void **token);
+void packet_landed(struct chan_peer *peer, void *token);
+/* The place of a request for the bytes from landing->offset on, where it is contiguous and wide
+ * enough, else a buffer that is copied from; NULL: no memory. */
+void *packet_land_at(struct landing *landing, struct mpid_request *request);
 
 enum { RTS_HAS_DATA = 1u << 0 };
 

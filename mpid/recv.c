@@ -190,10 +190,6 @@ static __attribute__((noinline)) void eager_arrived(struct vc *vc, const struct 
 static void rts_arrived(struct vc *vc, const struct chan_head *head, const void *data, size_t len)
 {
     struct packet_rts rts;
-    if (len < sizeof(rts)) {
-        vc_fail(vc, MPID_LOST, "it sent a short RTS packet");
-        return;
-    }
     memcpy(&rts, data, sizeof(rts));
     const char *with = (const char *)data + sizeof(rts);
     bool has_data = rts.flags & RTS_HAS_DATA;
@@ -233,55 +229,16 @@ static void rts_arrived(struct vc *vc, const struct chan_head *head, const void 
     progress_news();
 }
 
-static void data_arrived(struct vc *vc, const struct chan_head *head, const void *data, size_t len)
-{
-    struct mpid_request *request = rndv_target(vc, packet_id(head), head->word[1], len);
-    if (!request) {
-        vc_fail(vc, MPID_LOST, "it sent data that nobody asked for");
-        return;
-    }
-    recv_copy(request, head->word[1], data, len);
-    rndv_moved(request, len);
-}
-
-static void cts_arrived(struct vc *vc, const void *data, size_t len)
-{
-    struct packet_cts cts;
-    if (len != sizeof(cts)) {
-        vc_fail(vc, MPID_LOST, "it sent a malformed CTS packet");
-        return;
-    }
-    memcpy(&cts, data, sizeof(cts));
-    rndv_cts(vc, &cts);
-}
-
 /* At most what the peer has got of us: what it says beyond that is forgotten. */
-static void credit_arrived(struct vc *vc, uint64_t bytes)
+static void credit_arrived(struct vc *vc, const struct chan_head *head, const void *data,
+                           size_t len)
 {
-    uint64_t room = device.eager_credit - (uint64_t)vc->credit;
+    uint64_t bytes = head->word[1], room = device.eager_credit - (uint64_t)vc->credit;
+    (void)data, (void)len;
     if (bytes > room)
         bytes = room;
     vc->credit += (int64_t)bytes;
     vc->credit_back += bytes;
-}
-
-/* Everything but eager messages. */
-static __attribute__((noinline)) void control_arrived(struct vc *vc, const struct chan_head *head,
-                                                      const void *data, size_t len)
-{
-    switch (packet_type(head)) {
-    case PACKET_RTS: rts_arrived(vc, head, data, len); break;
-    case PACKET_CTS: cts_arrived(vc, data, len); break;
-    case PACKET_DATA: data_arrived(vc, head, data, len); break;
-    case PACKET_DONE: rndv_done(vc, packet_id(head), (enum mpid_error)head->word[1]); break;
-    case PACKET_CANCEL: rndv_cancel(vc, packet_id(head)); break;
-    case PACKET_CANCELLED: rndv_cancelled(vc, packet_id(head), head->word[1]); break;
-    case PACKET_CREDIT:
-        credit_arrived(vc, head->word[1]);
-        break;
-    case PACKET_CLOSE: vc_close_arrived(vc, head->word[1]); break;
-    default: vc_fail(vc, MPID_LOST, "it sent a packet of no known type");
-    }
 }
 
 void recv_arrived(struct chan_peer *peer, const struct chan_head *head, const void *data,
@@ -289,27 +246,17 @@ void recv_arrived(struct chan_peer *peer, const struct chan_head *head, const vo
 {
     struct vc *vc = (struct vc *)peer;
     if (__builtin_expect(packet_type(head) != PACKET_EAGER, 0))
-        control_arrived(vc, head, data, len);
+        packet_arrived(vc, head, data, len);
     else if (!take_wanted(vc, head, data, len))
         eager_arrived(vc, head, data, len);
 }
 
 /* ---- large packets, in place ---- */
 
-/* The place itself where it is contiguous and wide enough, else a buffer. */
-static void *land_at(struct landing *landing, struct mpid_request *request)
-{
-    const struct mpid_bytes *bytes = &request->bytes;
-    landing->request = request;
-    if (!bytes->layout && landing->offset + landing->len <= bytes->len)
-        return (char *)bytes->base + landing->offset;
-    landing->temp = malloc(landing->len);
-    return landing->temp;
-}
-
-static void *place_eager(struct vc *vc, const struct chan_head *head, size_t len)
+static void *eager_place(struct vc *vc, const struct chan_head *head, struct landing *landing)
 {
     struct mpid_envelope env = packet_envelope(head);
+    size_t len = landing->len;
     struct unexpected *u;
     if (!is_good(vc, &env))
         return NULL;
@@ -318,7 +265,11 @@ static void *place_eager(struct vc *vc, const struct chan_head *head, size_t len
         note(request, &env, len);
         request->vc = vc;
         request->state = CAR_ARRIVING;
-        return land_at(&vc->landing, request);
+        landing->eager = true;
+        void *place = packet_land_at(landing, request);
+        if (!place)
+            vc_fail(vc, MPID_NO_MEMORY, "no memory for a message");
+        return place;
     }
     if (!u || !keep(u, len)) {
         no_room(vc, u);
@@ -327,56 +278,36 @@ static void *place_eager(struct vc *vc, const struct chan_head *head, size_t len
     u->vc = vc;
     u->total = len;
     u->arriving = true;
-    vc->landing.unexpected = u;
+    landing->eager = true;
+    landing->unexpected = u;
     stats_unexpected(vc, &env, len, false);
     progress_news();
     return u->data;
 }
 
-void *recv_place(struct chan_peer *peer, const struct chan_head *head, size_t len, void **token)
+static void eager_landed(struct vc *vc, struct landing *landing)
 {
-    struct vc *vc = (struct vc *)peer;
-    struct landing *landing = &vc->landing;
-    *landing = (struct landing){.len = len, .eager = packet_type(head) == PACKET_EAGER};
-    *token = vc;
-    void *place = NULL;
-    if (landing->eager) {
-        place = place_eager(vc, head, len);
-    } else if (packet_type(head) == PACKET_DATA) {
-        struct mpid_request *request = rndv_target(vc, packet_id(head), head->word[1], len);
-        landing->offset = head->word[1];
-        if (request)
-            place = land_at(landing, request);
-    }
-    if (!place)
-        vc_fail(vc, landing->eager ? MPID_NO_MEMORY : MPID_LOST,
-                landing->eager ? "no memory for a message" : "it sent data that nobody asked for");
-    return place;
-}
-
-void recv_landed(struct chan_peer *peer, void *token)
-{
-    struct vc *vc = token;
-    struct landing landing = vc->landing;
-    vc->landing = (struct landing){0};
-    (void)peer;
-    struct mpid_request *request = landing.request;
-    struct unexpected *u = landing.unexpected;
-    if (request) {
-        if (landing.temp)
-            recv_copy(request, landing.offset, landing.temp, landing.len);
-        if (landing.eager) {
-            device_complete(request);
-            consumed(vc, landing.len);
-        } else {
-            rndv_moved(request, landing.len);
-        }
+    struct unexpected *u = landing->unexpected;
+    if (landing->request) {
+        device_complete(landing->request);
+        consumed(vc, landing->len);
     } else if (u) {
         u->arriving = false;
         if (u->claimed)
             receive_unexpected(u->claimed, u);
     }
-    free(landing.temp);
+}
+
+int recv_init(void)
+{
+    static const struct packet_kind eager = {
+        .name = "EAGER", .arrived = eager_arrived, .place = eager_place, .landed = eager_landed};
+    static const struct packet_kind rts = {
+        .name = "RTS", .least = sizeof(struct packet_rts), .arrived = rts_arrived};
+    static const struct packet_kind credit = {.name = "CREDIT", .arrived = credit_arrived};
+    int rc = packet_add(PACKET_EAGER, &eager);
+    rc = rc ? rc : packet_add(PACKET_RTS, &rts);
+    return rc ? rc : packet_add(PACKET_CREDIT, &credit);
 }
 
 void recv_fail(struct vc *vc, enum mpid_error error)

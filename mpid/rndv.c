@@ -7,6 +7,8 @@
  * straight from the sender's memory, by the receiver alone or by both sides, each
  * a half. The receiver chooses and measures.
  */
+#include <string.h>
+
 #include "mpid/device.h"
 #include "os/clock.h"
 
@@ -169,9 +171,11 @@ void rndv_start(struct mpid_request *request, struct vc *vc, uint64_t total, uin
     }
 }
 
-struct mpid_request *rndv_target(struct vc *vc, uint32_t id, uint64_t offset, size_t len)
+/* The receive that a DATA packet may write to, or NULL. */
+static struct mpid_request *target(struct vc *vc, const struct chan_head *head, size_t len)
 {
-    struct mpid_request *request = ids_find(&device.ids, id);
+    struct mpid_request *request = ids_find(&device.ids, packet_id(head));
+    uint64_t offset = head->word[1];
     if (!request || request->kind != MPID_RECV || request->vc != vc ||
         request->state != CAR_ARRIVING)
         return NULL;
@@ -184,19 +188,46 @@ struct mpid_request *rndv_target(struct vc *vc, uint32_t id, uint64_t offset, si
     return request;
 }
 
+static void data_arrived(struct vc *vc, const struct chan_head *head, const void *data, size_t len)
+{
+    struct mpid_request *request = target(vc, head, len);
+    if (!request) {
+        vc_fail(vc, MPID_LOST, "it sent data that nobody asked for");
+        return;
+    }
+    recv_copy(request, head->word[1], data, len);
+    rndv_moved(request, len);
+}
+
+static void *data_place(struct vc *vc, const struct chan_head *head, struct landing *landing)
+{
+    struct mpid_request *request = target(vc, head, landing->len);
+    landing->offset = head->word[1];
+    return request ? packet_land_at(landing, request) : NULL;
+}
+
+static void data_landed(struct vc *vc, struct landing *landing)
+{
+    (void)vc;
+    if (landing->request)
+        rndv_moved(landing->request, landing->len);
+}
+
 /* Looks at every unexpected message: to cancel a send is rare, as it has never been cheap, and
  * is deprecated; a message need not be filed by one more key for that. */
-void rndv_cancel(struct vc *vc, uint32_t sender_id)
+static void cancel_arrived(struct vc *vc, const struct chan_head *head, const void *data, size_t len)
 {
+    uint32_t sender_id = packet_id(head);
+    (void)data, (void)len;
     struct unexpected *u = device.match.first;
     while (u && !(u->vc == vc && u->peer_id == sender_id))
         u = u->next;
-    struct chan_head head = packet_head(PACKET_CANCELLED, sender_id, u != NULL);
+    struct chan_head answer = packet_head(PACKET_CANCELLED, sender_id, u != NULL);
     if (u) {
         match_take(&device.match, u);
         recv_forget(u);
     }
-    vc_control(vc, &head, NULL, 0);
+    vc_control(vc, &answer, NULL, 0);
 }
 
 /* Looks at every name: a peer is lost once. */
@@ -280,7 +311,7 @@ static bool is_split(const struct mpid_request *request)
                               request->state == CAR_BULK_PENDING);
 }
 
-void rndv_cts(struct vc *vc, const struct packet_cts *cts)
+static void take_cts(struct vc *vc, const struct packet_cts *cts)
 {
     struct mpid_request *request = asked_send(vc, cts->sender_id);
     if (request && is_split(request)) {
@@ -303,9 +334,20 @@ void rndv_cts(struct vc *vc, const struct packet_cts *cts)
     stream(vc, request, 0);
 }
 
-void rndv_cancelled(struct vc *vc, uint32_t id, bool done)
+static void cts_arrived(struct vc *vc, const struct chan_head *head, const void *data, size_t len)
 {
-    struct mpid_request *request = asked_send(vc, id);
+    struct packet_cts cts;
+    (void)head, (void)len;
+    memcpy(&cts, data, sizeof(cts));
+    take_cts(vc, &cts);
+}
+
+static void cancelled_arrived(struct vc *vc, const struct chan_head *head, const void *data,
+                              size_t len)
+{
+    struct mpid_request *request = asked_send(vc, packet_id(head));
+    bool done = head->word[1];
+    (void)data, (void)len;
     if (!request || request->state != CAR_ASKED || !done)
         return;
     if (request->mode & SEND_GIVEN_UP)
@@ -317,9 +359,11 @@ void rndv_cancelled(struct vc *vc, uint32_t id, bool done)
 
 /* Either side's word that its part is done: to a sender, that the receiver has
  * read all it wanted; to a receiver, that the sender has written its half. */
-void rndv_done(struct vc *vc, uint32_t id, enum mpid_error error)
+static void done_arrived(struct vc *vc, const struct chan_head *head, const void *data, size_t len)
 {
-    struct mpid_request *request = ids_find(&device.ids, id);
+    struct mpid_request *request = ids_find(&device.ids, packet_id(head));
+    uint64_t error = head->word[1];
+    (void)data, (void)len;
     if (!request || request->vc != vc || error > MPID_NO_MEMORY) {
         vc_fail(vc, MPID_LOST, "it sent a DONE packet that fits no message");
     } else if (request->kind == MPID_SEND) {
@@ -331,6 +375,22 @@ void rndv_done(struct vc *vc, uint32_t id, enum mpid_error error)
     } else if (request->mode == ENGINE_SPLIT) {
         rndv_moved(request, request->count - request->split);
     }
+}
+
+int rndv_init(void)
+{
+    static const struct packet_kind kinds[PACKET_TYPES] = {
+        [PACKET_CTS] = {"CTS", sizeof(struct packet_cts), cts_arrived, NULL, NULL},
+        [PACKET_DATA] = {"DATA", 0, data_arrived, data_place, data_landed},
+        [PACKET_DONE] = {"DONE", 0, done_arrived, NULL, NULL},
+        [PACKET_CANCEL] = {"CANCEL", 0, cancel_arrived, NULL, NULL},
+        [PACKET_CANCELLED] = {"CANCELLED", 0, cancelled_arrived, NULL, NULL},
+    };
+    int rc = 0;
+    for (uint32_t type = 0; type < PACKET_TYPES && !rc; type++)
+        if (kinds[type].name)
+            rc = packet_add(type, &kinds[type]);
+    return rc;
 }
 
 void mpid_cancel(struct mpid_request *request)

@@ -257,7 +257,7 @@ void *stats_place(struct chan_peer *peer, const struct chan_head *head, size_t l
 {
     if (packet_type(head) == PACKET_EAGER)
         keep_arrived(peer, head, len, false);
-    return recv_place(peer, head, len, token);
+    return packet_place(peer, head, len, token);
 }
 
 /* Locked. */

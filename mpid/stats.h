@@ -43,7 +43,7 @@ extern _Atomic bool stats_pending;
 void stats_open(void);
 void stats_close(void);
 
-/* Like recv_arrived() and recv_place(), which they call: of the sink, while arrivals are wanted. So
+/* Like recv_arrived() and packet_place(), which they call: of the sink, while arrivals are wanted. So
  * nobody pays for that else. */
 void stats_arrived(struct chan_peer *peer, const struct chan_head *head, const void *data,
                    size_t len);

@@ -99,12 +99,6 @@ static int send_unbound(struct chan_link *link, const struct chan_head *head,
 
 /* ---- the table of VCs ---- */
 
-int vc_init(void)
-{
-    vc_table = NULL;
-    return 0;
-}
-
 struct key {
     struct chan_gid gid;
     uint32_t rank;
@@ -319,8 +313,10 @@ void vc_reopen(struct vc *vc)
 }
 
 /* Where nobody is of the world model (any more), CLOSE means nothing. */
-void vc_close_arrived(struct vc *vc, uint64_t acked)
+static void close_arrived(struct vc *vc, const struct chan_head *head, const void *data, size_t len)
 {
+    uint64_t acked = head->word[1];
+    (void)data, (void)len;
     if (!(device.used & MPID_WORLD))
         return;
     enum vc_state before = (enum vc_state)vc->state;
@@ -330,6 +326,13 @@ void vc_close_arrived(struct vc *vc, uint64_t acked)
         send_close(vc, 1);
     else if (vc_is_shut(vc))
         send_unwanted(vc);
+}
+
+int vc_init(void)
+{
+    static const struct packet_kind close = {.name = "CLOSE", .arrived = close_arrived};
+    vc_table = NULL;
+    return packet_add(PACKET_CLOSE, &close);
 }
 
 void vc_fail(struct vc *vc, enum mpid_error error, const char *why)

@@ -72,11 +72,12 @@ struct control {
 
 /* What place() has promised; until landed(). One a VC. */
 struct landing {
+    const struct packet_kind *kind;
     struct mpid_request *request; /* NULL: unexpected, or nobody wants it any more */
     struct unexpected *unexpected;
     void *temp; /* malloc'ed where the target is not contiguous, or gone */
     size_t offset, len;
-    bool eager;
+    bool eager; /* the request or message fails with the connection */
 };
 
 /* What the last rendezvous of each size class cost by each engine. */
@@ -203,8 +204,6 @@ void vc_control_free(struct control *control);
 void vc_close(struct vc *vc);
 /* All have closed whom we had to wait for: what comes now is of sessions. */
 void vc_reopen(struct vc *vc);
-/* A CLOSE packet came. */
-void vc_close_arrived(struct vc *vc, uint64_t acked);
 /* The peer is gone or cannot be reached: everything with it ends in error. */
 void vc_fail(struct vc *vc, enum mpid_error error, const char *why);
 

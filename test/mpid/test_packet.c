@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The table of packet kinds: a module adds one of its own, whose packets come to it, whole or in
+ * place; what fits no kind ends the connection and no other one. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "mpid/device.h"
+#include "test/mpid/beneath.h"
+
+enum {
+    LOW = 0,
+    HIGH = 2,
+    WORDY = PACKET_KINDS - 1, /* two numbers that no kind of the device has */
+    PLAIN = PACKET_KINDS - 2,
+    LEAST = 8
+};
+
+static struct {
+    int arrived, landed;
+    size_t len;
+    uint64_t word;
+} got;
+static char place[64];
+
+static void on_arrived(struct vc *vc, const struct chan_head *head, const void *data, size_t len)
+{
+    assert_ptr_equal(vc, beneath_vc(LOW));
+    got.arrived++;
+    got.len = len;
+    got.word = head->word[1];
+    memcpy(place, data, len);
+}
+
+static void *on_place(struct vc *vc, const struct chan_head *head, struct landing *landing)
+{
+    (void)vc, (void)head;
+    return landing->len <= sizeof(place) ? place : NULL;
+}
+
+static void on_landed(struct vc *vc, struct landing *landing)
+{
+    (void)vc;
+    got.landed++;
+    got.len = landing->len;
+}
+
+static const struct packet_kind wordy = {"WORDY", LEAST, on_arrived, on_place, on_landed};
+static const struct packet_kind plain = {.name = "PLAIN", .arrived = on_arrived};
+
+static int start(void **state)
+{
+    (void)state;
+    beneath_start();
+    assert_int_equal(packet_add(WORDY, &wordy), 0);
+    assert_int_equal(packet_add(PLAIN, &plain), 0);
+    assert_int_equal(beneath_ask(LOW), CHAN_ACCEPT);
+    beneath_open(LOW);
+    assert_int_equal(beneath_ask(HIGH), CHAN_ACCEPT);
+    beneath_open(HIGH);
+    memset(&got, 0, sizeof(got));
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    beneath_stop();
+    return 0;
+}
+
+/* A packet comes over the lower peer's connection, which ends by it, or not. */
+static void arrive(uint32_t type, size_t len, enum vc_state after)
+{
+    static const char zeros[64];
+    beneath_arrive(LOW, packet_head((enum packet_type)type, 0, 7), zeros, len);
+    assert_string_equal(vc_state_name(beneath_vc(LOW)->state), vc_state_name(after));
+    assert_int_equal(beneath_vc(HIGH)->state, VC_OPEN);
+}
+
+static void test_own_kind(void **state)
+{
+    (void)state;
+    arrive(WORDY, LEAST, VC_OPEN);
+    assert_true(got.arrived == 1 && got.len == LEAST && got.word == 7);
+    arrive(PLAIN, 0, VC_OPEN);
+    assert_int_equal(got.arrived, 2);
+}
+
+static void test_short(void **state)
+{
+    (void)state;
+    arrive(WORDY, LEAST - 1, VC_FAILED);
+    assert_int_equal(got.arrived, 0);
+}
+
+static void test_short_of_each_kind(void **state)
+{
+    (void)state;
+    arrive(PACKET_RTS, sizeof(struct packet_rts) - 1, VC_FAILED);
+    assert_int_equal(got.arrived, 0);
+}
+
+static void test_unknown(void **state)
+{
+    (void)state;
+    arrive(PACKET_KINDS - 3, 16, VC_FAILED);
+}
+
+static void test_beyond(void **state)
+{
+    (void)state;
+    arrive(PACKET_KINDS + 1, 16, VC_FAILED);
+}
+
+static void test_none(void **state)
+{
+    (void)state;
+    arrive(PACKET_NONE, 0, VC_FAILED);
+}
+
+static void *place_for(uint32_t type, size_t len, void **token)
+{
+    struct chan_head head = packet_head((enum packet_type)type, 0, 0);
+    return beneath.env->sink->place(&beneath_vc(LOW)->peer, &head, len, token);
+}
+
+static void test_in_place(void **state)
+{
+    (void)state;
+    void *token;
+    assert_ptr_equal(place_for(WORDY, 40, &token), place);
+    beneath.env->sink->landed(&beneath_vc(LOW)->peer, token);
+    assert_true(got.landed == 1 && got.len == 40 && got.arrived == 0);
+    assert_int_equal(beneath_vc(LOW)->state, VC_OPEN);
+}
+
+/* A kind that has no place, or none for so much, and a packet of no kind. */
+static void test_no_place(void **state)
+{
+    (void)state;
+    void *token;
+    assert_null(place_for(WORDY, sizeof(place) + 1, &token));
+    assert_int_equal(beneath_vc(LOW)->state, VC_FAILED);
+    assert_int_equal(got.landed, 0);
+}
+
+static void test_never_in_place(void **state)
+{
+    (void)state;
+    void *token;
+    assert_null(place_for(PLAIN, 8, &token));
+    assert_int_equal(beneath_vc(LOW)->state, VC_FAILED);
+}
+
+static void test_taken(void **state)
+{
+    (void)state;
+    assert_int_equal(packet_add(WORDY, &plain), -EEXIST);
+    assert_int_equal(packet_add(PACKET_EAGER, &plain), -EEXIST);
+    assert_int_equal(packet_add(PACKET_NONE, &plain), -EEXIST);
+    assert_int_equal(packet_add(PACKET_KINDS, &plain), -EEXIST);
+    assert_int_equal(packet_add(WORDY, &wordy), 0); /* the device starts once more */
+}
+
+#define DEVICE_TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DEVICE_TEST(test_own_kind),
+        DEVICE_TEST(test_short),
+        DEVICE_TEST(test_short_of_each_kind),
+        DEVICE_TEST(test_unknown),
+        DEVICE_TEST(test_beyond),
+        DEVICE_TEST(test_none),
+        DEVICE_TEST(test_in_place),
+        DEVICE_TEST(test_no_place),
+        DEVICE_TEST(test_never_in_place),
+        DEVICE_TEST(test_taken),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -19,9 +19,9 @@ const char *const option_section_titles[OPTION_SECTIONS] = {
 };
 
 const struct option_row option_table[] = {
-    {"n np c", "N", OPTION_PROGRAM, OPTION_COUNT, "Start N processes of the program (default 1)."},
+    {"n np c", "N", OPTION_PROGRAM, OPTION_COUNT, "Start N processes of the program; without it as many as the slots of the named hosts, else 1."},
     {"npernode N", "N", OPTION_PROGRAM, OPTION_PER_NODE,
-     "Start N processes on this host; the same as -n."},
+     "Start N processes on each host, or with -n not more."},
     {"wdir wd workdir", "DIR", OPTION_PROGRAM, OPTION_WDIR, "Start the processes in DIR."},
     {"env", "NAME VALUE", OPTION_PROGRAM, OPTION_ENV,
      "Set a variable for them; NAME=VALUE in one word works too."},
@@ -82,14 +82,18 @@ const struct option_row option_table[] = {
      "Print this text, the manual page or the table of settings, and exit."},
 
     {"host hosts H", "NAMES", OPTION_FOREIGN, OPTION_HOST,
-     "Accepted where every name is this host's."},
+     "Accepted where every name is this host's. A number after a colon is its slots, one without "
+     "it; without -n, as many processes start as there are slots."},
     {"arch", "NAME", OPTION_FOREIGN, OPTION_ARCH,
      "Accepted where it is what uname -m says on this host."},
     {"bind-to", "none", OPTION_FOREIGN, OPTION_BIND, "Ranks are not bound; only none is accepted."},
     {"map-by rank-by", "WORD", OPTION_FOREIGN, OPTION_MAP,
      "Accepted where it changes nothing on one host; ppr:N:node is the same as -npernode N."},
-    {"hostfile machinefile f default-hostfile", "FILE", OPTION_FOREIGN, OPTION_HOSTFILE,
-     "Accepted where every name in it is this host's."},
+    {"hostfile machinefile f", "FILE", OPTION_FOREIGN, OPTION_HOSTFILE,
+     "The same from a file, a line each: NAME, NAME:4, or NAME slots=4 max_slots=8. With -host, "
+     "that picks among its lines."},
+    {"default-hostfile", "FILE", OPTION_FOREIGN, OPTION_DEFAULT_HOSTFILE,
+     "The same, where no other option names hosts."},
     {"mca gmca prtemca pmixmca", "NAME VALUE", OPTION_FOREIGN, OPTION_MCA,
      "Accepted for the few parameters that change nothing here."},
     {"allow-run-as-root oversubscribe quiet q bind-to-none", NULL, OPTION_FOREIGN, OPTION_IGNORED,
@@ -106,8 +110,8 @@ const struct option_row option_table[] = {
      "Accepted; every hardware thread counts as a processor anyway."},
     {"byslot bycore bynode", NULL, OPTION_FOREIGN, OPTION_IGNORED,
      "Accepted; ranks are not bound, so it changes nothing on one host."},
-    {"ppn perhost", "N", OPTION_FOREIGN, OPTION_IGNORED,
-     "Accepted; every process is on this host."},
+    {"ppn perhost", "N", OPTION_JOB, OPTION_PER_HOST,
+     "Give each host N processes at a time; without -n, one time."},
     {"launcher launcher-exec bootstrap rmk prefix order-nodes localhost", "NAME", OPTION_FOREIGN,
      OPTION_IGNORED, "Accepted; one host needs no launcher."},
     {"personality", "NAME", OPTION_FOREIGN, OPTION_IGNORED,

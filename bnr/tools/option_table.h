@@ -9,6 +9,7 @@
 enum option_action {
     OPTION_COUNT,
     OPTION_PER_NODE,
+    OPTION_PER_HOST,
     OPTION_WDIR,
     OPTION_ENV,
     OPTION_GENV,
@@ -39,6 +40,7 @@ enum option_action {
     OPTION_HELP,
     OPTION_HOST,
     OPTION_HOSTFILE,
+    OPTION_DEFAULT_HOSTFILE,
     OPTION_ARCH,
     OPTION_BIND,
     OPTION_MAP,

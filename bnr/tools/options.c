@@ -3,70 +3,22 @@
 /* Parsing mpiexec's command line by the table of options; see options.h. */
 #include "bnr/tools/options.h"
 
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
-#include <ifaddrs.h>
-#include <limits.h>
-#include <netinet/in.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/utsname.h>
 #include <time.h>
 
+#include "bnr/tools/option_reader.h"
 #include "bnr/tools/option_table.h"
 #include "os/cpus.h"
-#include "os/log.h"
 #include "os/settings.h"
 
 enum {
-    RANKS_MAX = 1 << 20,
-    UNIVERSE_SYSTEM = -1, /* as many as there are processors */
+    UNIVERSE_SYSTEM = -1 /* as many as there are processors */
 };
-
-/* A command line being read. */
-struct reader {
-    struct options *o;
-    struct option_app app; /* the program whose options are read */
-    int per_node;          /* -npernode; 0: not given */
-    char **argv;
-    int argc;
-    int at;
-    char *why;
-    size_t size;
-};
-
-static int refuse(struct reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static int refuse(struct reader *r, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(r->why, r->size, fmt, args);
-    va_end(args);
-    os_one_line(r->why);
-    return -EINVAL;
-}
-
-/* Append text, which passes to the list also on failure, to a NULL-terminated list. */
-static int push(char ***list, char *text)
-{
-    size_t n = 0;
-    while (*list && (*list)[n])
-        n++;
-    char **grown = text ? realloc(*list, (n + 2) * sizeof(*grown)) : NULL;
-    if (!grown) {
-        free(text);
-        return -ENOMEM;
-    }
-    grown[n] = text;
-    grown[n + 1] = NULL;
-    *list = grown;
-    return 0;
-}
 
 static void free_list(char **list)
 {
@@ -87,34 +39,13 @@ static void free_app(struct option_app *app)
     free_env(&app->env);
 }
 
-static int parse_int(struct reader *r, const char *option, const char *text, int least, int *value)
-{
-    char *end;
-    errno = 0;
-    long v = strtol(text, &end, 10);
-    if (!isdigit((unsigned char)*text) || *end || errno || v < least || v > RANKS_MAX)
-        return refuse(r, "'%s' takes a number from %d to %d, not '%s'", option, least, RANKS_MAX,
-                      text);
-    *value = (int)v;
-    return 0;
-}
-
 static int parse_seconds(struct reader *r, const char *option, const char *text, double *value)
 {
     char *end;
     double v = strtod(text, &end);
     if (!isdigit((unsigned char)*text) || *end || !(v >= 0 && v <= 1e9))
-        return refuse(r, "'%s' takes a number of seconds, not '%s'", option, text);
+        return reader_refuse(r, "'%s' takes a number of seconds, not '%s'", option, text);
     *value = v;
-    return 0;
-}
-
-/* The next word of the command line as the value of option. */
-static int next_value(struct reader *r, const char *option, const char **value)
-{
-    if (r->at >= r->argc)
-        return refuse(r, "'%s' needs a value after it", option);
-    *value = r->argv[r->at++];
     return 0;
 }
 
@@ -124,20 +55,20 @@ static int set_variable(struct reader *r, const char *option, const char *first,
     const char *value = NULL;
     char *text;
     if (!*first || *first == '=')
-        return refuse(r, "'%s' needs the name of a variable", option);
+        return reader_refuse(r, "'%s' needs the name of a variable", option);
     if (strchr(first, '='))
-        return push(set, strdup(first));
-    int rc = next_value(r, option, &value);
+        return reader_push(set, strdup(first));
+    int rc = reader_next(r, option, &value);
     if (rc)
         return rc;
-    return asprintf(&text, "%s=%s", first, value) < 0 ? -ENOMEM : push(set, text);
+    return asprintf(&text, "%s=%s", first, value) < 0 ? -ENOMEM : reader_push(set, text);
 }
 
 static int export_variable(struct reader *r, const char *option, const char *text)
 {
     if (!*text || *text == '=')
-        return refuse(r, "'%s' needs the name of a variable", option);
-    return push(strchr(text, '=') ? &r->app.env.set : &r->app.env.list, strdup(text));
+        return reader_refuse(r, "'%s' needs the name of a variable", option);
+    return reader_push(strchr(text, '=') ? &r->app.env.set : &r->app.env.list, strdup(text));
 }
 
 static int add_names(struct option_env *env, const char *names)
@@ -147,7 +78,7 @@ static int add_names(struct option_env *env, const char *names)
     while (!rc && *names) {
         size_t n = strcspn(names, ",");
         if (n)
-            rc = push(&env->list, strndup(names, n));
+            rc = reader_push(&env->list, strndup(names, n));
         names += n + (names[n] == ',');
     }
     return rc;
@@ -158,15 +89,16 @@ static int add_setting(struct reader *r, const char *option, const char *text)
     char name[64], why[256], *line;
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || (size_t)(equals - text) >= sizeof(name))
-        return refuse(r, "'%s' takes NAME=VALUE, not '%s'; --help=settings lists the names", option,
-                      text);
+        return reader_refuse(r, "'%s' takes NAME=VALUE, not '%s'; --help=settings lists the names",
+                             option, text);
     snprintf(name, sizeof(name), "%.*s", (int)(equals - text), text);
     if (os_setting_check(name, equals + 1, why, sizeof(why)))
-        return refuse(r, "%s", why);
+        return reader_refuse(r, "%s", why);
     for (char *c = name; *c; c++)
         *c = (char)toupper((unsigned char)*c);
-    return asprintf(&line, "VIREO_%s=%s", name, equals + 1) < 0 ? -ENOMEM
-                                                                : push(&r->o->settings, line);
+    return asprintf(&line, "VIREO_%s=%s", name, equals + 1) < 0
+               ? -ENOMEM
+               : reader_push(&r->o->settings, line);
 }
 
 /* Make a setting of the program's: what the standard has an option for. */
@@ -174,7 +106,7 @@ static int set_own(struct reader *r, const char *setting, const char *value)
 {
     char *line;
     return asprintf(&line, "VIREO_%s=%s", setting, value) < 0 ? -ENOMEM
-                                                              : push(&r->app.env.set, line);
+                                                              : reader_push(&r->app.env.set, line);
 }
 
 static int set_errhandler(struct reader *r, const char *option, const char *name)
@@ -183,26 +115,29 @@ static int set_errhandler(struct reader *r, const char *option, const char *name
     size_t skip = sizeof(prefix) - 1;
     if (strncasecmp(name, prefix, skip) ||
         os_setting_check("initial_errhandler", name + skip, NULL, 0))
-        return refuse(r,
-                      "'%s' takes mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return, "
-                      "not '%s'",
-                      option, name);
+        return reader_refuse(
+            r,
+            "'%s' takes mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return, "
+            "not '%s'",
+            option, name);
     return set_own(r, "INITIAL_ERRHANDLER", name + skip);
 }
 
 /* "kind[:restrictor]...,...": names of which the library knows some; or nothing. */
 static int set_memory(struct reader *r, const char *option, const char *kinds)
 {
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
     const char *at = kinds;
     for (size_t n; *kinds; at++) {
         n = strspn(at, letters);
         at += n;
         if (!n || (*at && *at != ',' && *at != ':'))
-            return refuse(r,
-                          "'%s' takes kinds of memory separated by commas, such as mpi,system or "
-                          "mpi:alloc_mem, not '%s'",
-                          option, kinds);
+            return reader_refuse(
+                r,
+                "'%s' takes kinds of memory separated by commas, such as mpi,system or "
+                "mpi:alloc_mem, not '%s'",
+                option, kinds);
         if (!*at)
             break;
     }
@@ -216,9 +151,9 @@ static int parse_stdin(struct reader *r, const char *option, const char *text)
         return 0;
     }
     if (!isdigit((unsigned char)*text))
-        return refuse(r, "'%s' takes none, all or a rank, not '%s'", option, text);
+        return reader_refuse(r, "'%s' takes none, all or a rank, not '%s'", option, text);
     r->o->stdin_mode = OPTIONS_STDIN_RANK;
-    return parse_int(r, option, text, 0, &r->o->stdin_rank);
+    return reader_number(r, option, text, 0, &r->o->stdin_rank);
 }
 
 static int parse_universe(struct reader *r, const char *option, const char *text)
@@ -227,171 +162,10 @@ static int parse_universe(struct reader *r, const char *option, const char *text
     if (!strcasecmp(text, "system"))
         *size = UNIVERSE_SYSTEM;
     else if (!strcasecmp(text, "infinite"))
-        *size = RANKS_MAX;
+        *size = READER_MAX;
     else
-        return parse_int(r, option, text, 1, size);
+        return reader_number(r, option, text, 1, size);
     return 0;
-}
-
-static bool is_word_of(const char *words, const char *text, size_t len)
-{
-    for (; *words; words += strcspn(words, " "), words += strspn(words, " "))
-        if (strcspn(words, " ") == len && !strncasecmp(words, text, len))
-            return true;
-    return false;
-}
-
-/* Send stream i to files by pattern, which passes to the options. */
-static int set_file(struct reader *r, const char *option, int i, char *pattern)
-{
-    char name[PATH_MAX];
-    struct outfile one = {.ranks = 1};
-    if (!pattern)
-        return -ENOMEM;
-    free(r->o->files.pattern[i]);
-    r->o->files.pattern[i] = pattern;
-    int rc = outfile_name(&one, pattern, 0, name, sizeof(name));
-    if (rc == -EINVAL)
-        return refuse(r,
-                      "'%s' takes the name of a file, with %%r, %%R, %%h, %%t or %%%% in it, "
-                      "not '%s'",
-                      option, pattern);
-    return rc ? refuse(r, "'%s': the name of the file is too long", option) : 0;
-}
-
-/* Send both streams to files in folder (len bytes), in which "%" means itself. The suffixes
- * that other launchers know ask for what is done anyway: no copy, no folder of the job. */
-static int set_folder(struct reader *r, const char *option, const char *folder, size_t len)
-{
-    static const char *const suffixes[] = {":nocopy,nojobid", ":nojobid,nocopy", ":nocopy",
-                                           ":nojobid"};
-    static const char *const streams[] = {"stdout", "stderr"};
-    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-        size_t n = strlen(suffixes[i]);
-        if (len >= n && !memcmp(folder + len - n, suffixes[i], n)) {
-            len -= n;
-            break;
-        }
-    }
-    if (!len)
-        return refuse(r, "'%s' needs the name of a folder", option);
-    int rc = 0;
-    for (int i = 0; i < 2 && !rc; i++) {
-        char *pattern = malloc(2 * len + sizeof("/rank.%R/stdout")), *at = pattern;
-        for (size_t j = 0; at && j < len; j++) {
-            *at++ = folder[j];
-            if (folder[j] == '%')
-                *at++ = '%';
-        }
-        if (at)
-            sprintf(at, "/rank.%%R/%s", streams[i]);
-        rc = set_file(r, option, i, pattern);
-    }
-    return rc;
-}
-
-/* The words of --output. */
-static int set_output(struct reader *r, const char *option, const char *words)
-{
-    int rc = 0;
-    do {
-        size_t len = strcspn(words, ",");
-        if (is_word_of("tag rank tag-output", words, len))
-            r->o->label = true;
-        else if (is_word_of("merge merge-stderr-to-stdout", words, len))
-            r->o->merge = true;
-        else if (len > 4 && !strncasecmp(words, "dir=", 4))
-            rc = set_folder(r, option, words + 4, len - 4);
-        else
-            return refuse(r, "'%s' takes tag, merge and dir=DIR, not '%.*s'", option, (int)len,
-                          words);
-        words += len + (words[len] == ',');
-    } while (!rc && *words);
-    return rc;
-}
-
-/* Whether an address is one of this host's interfaces'. */
-static bool is_own_address(int family, const void *address)
-{
-    struct ifaddrs *all = NULL;
-    bool found = false;
-    if (getifaddrs(&all))
-        return false;
-    for (const struct ifaddrs *i = all; i && !found; i = i->ifa_next) {
-        if (!i->ifa_addr || i->ifa_addr->sa_family != family)
-            continue;
-        if (family == AF_INET)
-            found = !memcmp(&((struct sockaddr_in *)i->ifa_addr)->sin_addr, address, 4);
-        else
-            found = !memcmp(&((struct sockaddr_in6 *)i->ifa_addr)->sin6_addr, address, 16);
-    }
-    freeifaddrs(all);
-    return found;
-}
-
-/* Whether name is this host's: nothing is resolved. */
-static bool is_this_host(const char *name)
-{
-    unsigned char address[16];
-    const char *own = os_host_name();
-    size_t own_short = strcspn(own, "."), name_short = strcspn(name, ".");
-    if (inet_pton(AF_INET, name, address) == 1)
-        return address[0] == 127 || is_own_address(AF_INET, address);
-    if (inet_pton(AF_INET6, name, address) == 1)
-        return is_own_address(AF_INET6, address);
-    if (!strcasecmp(name, "localhost") || !strcasecmp(name, own))
-        return true;
-    bool one_is_short = !own[own_short] || !name[name_short];
-    return one_is_short && own_short == name_short && !strncasecmp(own, name, own_short);
-}
-
-/* A list "name[:slots],..." of which every name must be this host's. */
-static int check_hosts(struct reader *r, const char *option, const char *list)
-{
-    char name[256];
-    do {
-        size_t n = strcspn(list, ",");
-        snprintf(name, sizeof(name), "%.*s", (int)(n < sizeof(name) ? n : sizeof(name)), list);
-        char *colon = strrchr(name, ':');
-        if (colon && strchr(name, ':') == colon && colon[strspn(colon + 1, "0123456789") + 1] == 0)
-            *colon = 0;
-        if (!is_this_host(name))
-            return refuse(r,
-                          "'%s %s': this version runs every process on this host (%s); leave the "
-                          "option out, or name this host",
-                          option, name, os_host_name());
-        list += n + (list[n] == ',');
-    } while (*list);
-    return 0;
-}
-
-static int check_arch(struct reader *r, const char *option, const char *arch)
-{
-    struct utsname name = {.machine = "unknown"};
-    if (!uname(&name) && !strcmp(name.machine, arch))
-        return 0;
-    return refuse(r,
-                  "'%s %s': this version runs every process on this host, whose architecture is "
-                  "%s; leave the option out",
-                  option, arch, name.machine);
-}
-
-/* A file with a host's name at the beginning of each line; slots and comments may follow. */
-static int check_hostfile(struct reader *r, const char *option, const char *name)
-{
-    char line[512];
-    FILE *file = fopen(name, "re");
-    if (!file)
-        return refuse(r, "'%s %s': cannot read it: %s; leave the option out", option, name,
-                      strerror(errno));
-    int rc = 0;
-    while (!rc && fgets(line, sizeof(line), file)) {
-        char *host = line + strspn(line, " \t");
-        host[strcspn(host, " \t\r\n#")] = 0;
-        rc = *host ? check_hosts(r, option, host) : 0;
-    }
-    fclose(file);
-    return rc;
 }
 
 /* "ppr:N:node": N processes of the program on this host. */
@@ -402,11 +176,11 @@ static int set_per_host(struct reader *r, const char *option, const char *text)
     const char *rest = text + n;
     snprintf(number, sizeof(number), "%.*s", (int)n, text);
     if (strncasecmp(rest, ":node", 5) || (rest[5] && rest[5] != ':'))
-        return refuse(r,
-                      "'%s ppr:%s' asks for a placement that this version does not do; use "
-                      "ppr:N:node, or -n",
-                      option, text);
-    return parse_int(r, option, number, 1, &r->per_node);
+        return reader_refuse(r,
+                             "'%s ppr:%s' asks for a placement that this version does not do; use "
+                             "ppr:N:node, or -n",
+                             option, text);
+    return reader_number(r, option, number, 1, &r->app.per_node);
 }
 
 /* "word:word,...": the first, where to begin, may be empty. */
@@ -418,8 +192,8 @@ static int check_mapping(struct reader *r, const char *option, const char *text)
         return set_per_host(r, option, text + 4);
     for (const char *at = text + (text[0] == ':');; at++) {
         size_t n = strcspn(at, ":,");
-        if (!is_word_of(words, at, n))
-            return refuse(
+        if (!reader_is_word(words, at, n))
+            return reader_refuse(
                 r, "'%s %s' asks for a placement that this version does not do; leave it out",
                 option, text);
         at += n;
@@ -435,16 +209,17 @@ static int check_parameter(struct reader *r, const char *option, const char *nam
                                    "plm_rsh_no_tree_spawn rmaps_base_oversubscribe "
                                    "btl_vader_single_copy_mechanism";
     const char *value = NULL;
-    int rc = next_value(r, option, &value);
-    if (rc || is_word_of(harmless, name, strlen(name)))
+    int rc = reader_next(r, option, &value);
+    if (rc || reader_is_word(harmless, name, strlen(name)))
         return rc;
     if (!strcmp(name, "rmaps_default_mapping_policy"))
         return check_mapping(r, option, value);
     if (!strcmp(name, "btl") || !strcmp(name, "pml") || !strcmp(name, "mtl"))
-        return refuse(r, "'%s %s' belongs to another MPI; use --set channels=LIST", option, name);
-    return refuse(r,
-                  "'%s %s' belongs to another MPI; --help=settings lists the settings of this one",
-                  option, name);
+        return reader_refuse(r, "'%s %s' belongs to another MPI; use --set channels=LIST", option,
+                             name);
+    return reader_refuse(
+        r, "'%s %s' belongs to another MPI; --help=settings lists the settings of this one", option,
+        name);
 }
 
 static int choose_help(struct reader *r, const char *option, const char *topic)
@@ -455,7 +230,7 @@ static int choose_help(struct reader *r, const char *option, const char *topic)
     else if (topic && !strcmp(topic, "settings"))
         r->o->help = OPTIONS_HELP_SETTINGS;
     else if (topic)
-        return refuse(r, "'%s' knows man and settings, not '%s'", option, topic);
+        return reader_refuse(r, "'%s' knows man and settings, not '%s'", option, topic);
     return 0;
 }
 
@@ -482,19 +257,21 @@ static int check_foreign(struct reader *r, const struct option_row *row, const c
 {
     int number;
     switch (row->action) {
-    case OPTION_HOST: return check_hosts(r, option, value);
-    case OPTION_ARCH: return check_arch(r, option, value);
+    case OPTION_HOST: return option_hosts_take_list(r, option, value);
+    case OPTION_ARCH: return option_hosts_check_arch(r, option, value);
     case OPTION_MAP: return check_mapping(r, option, value);
-    case OPTION_HOSTFILE: return check_hostfile(r, option, value);
+    case OPTION_DEFAULT_HOSTFILE: return option_hosts_take_standard(r, option, value);
+    case OPTION_HOSTFILE: return option_hosts_take_file(r, option, value);
     case OPTION_MCA: return check_parameter(r, option, value);
-    case OPTION_REFUSED: return refuse(r, "'%s': %s", option, row->about);
+    case OPTION_REFUSED: return reader_refuse(r, "'%s': %s", option, row->about);
     case OPTION_BIND:
         if (!strcmp(value, "none"))
             return 0;
-        return refuse(r, "'%s %s': this version does not bind ranks; leave it out, or say none",
-                      option, value);
+        return reader_refuse(r,
+                             "'%s %s': this version does not bind ranks; leave it out, or say none",
+                             option, value);
     default: /* ignored */
-        return value && !strcmp(row->value, "N") ? parse_int(r, option, value, 1, &number) : 0;
+        return value && !strcmp(row->value, "N") ? reader_number(r, option, value, 1, &number) : 0;
     }
 }
 
@@ -504,8 +281,9 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
 {
     struct options *o = r->o;
     switch (row->action) {
-    case OPTION_COUNT: return parse_int(r, option, value, 1, &r->app.count);
-    case OPTION_PER_NODE: return parse_int(r, option, value, 1, &r->per_node);
+    case OPTION_COUNT: return reader_number(r, option, value, 1, &r->app.count);
+    case OPTION_PER_HOST: return reader_number(r, option, value, 1, &r->per_host);
+    case OPTION_PER_NODE: return reader_number(r, option, value, 1, &r->app.per_node);
     case OPTION_WDIR: r->app.wdir = value; return 0;
     case OPTION_TIMEOUT: return parse_seconds(r, option, value, &o->timeout_s);
     case OPTION_STDIN: return parse_stdin(r, option, value);
@@ -519,12 +297,12 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_MEMORY: return set_memory(r, option, value);
     case OPTION_GO_ON: o->goes_on = true; return 0;
     case OPTION_UNIVERSE: return parse_universe(r, option, value);
-    case OPTION_PRETEND: return parse_int(r, option, value, 1, &o->pretend_hosts);
+    case OPTION_PRETEND: return reader_number(r, option, value, 1, &o->pretend_hosts);
     case OPTION_MERGE: o->merge = true; return 0;
-    case OPTION_OUT_FOLDER: return set_folder(r, option, value, strlen(value));
-    case OPTION_OUT_FILE: return set_file(r, option, 0, strdup(value));
-    case OPTION_ERR_FILE: return set_file(r, option, 1, strdup(value));
-    case OPTION_OUTPUT: return set_output(r, option, value);
+    case OPTION_OUT_FOLDER: return option_streams_folder(r, option, value, strlen(value));
+    case OPTION_OUT_FILE: return option_streams_file(r, option, 0, strdup(value));
+    case OPTION_ERR_FILE: return option_streams_file(r, option, 1, strdup(value));
+    case OPTION_OUTPUT: return option_streams_output(r, option, value);
     case OPTION_ENV:
     case OPTION_GENV:
     case OPTION_EXPORT:
@@ -552,15 +330,15 @@ static int read_option(struct reader *r)
     if (!row) {
         option_nearest(name, len, near, sizeof(near));
         if (near[0])
-            return refuse(r, "there is no option '%s'; did you mean '%s'?", option, near);
-        return refuse(r, "there is no option '%s'; mpiexec --help lists them", option);
+            return reader_refuse(r, "there is no option '%s'; did you mean '%s'?", option, near);
+        return reader_refuse(r, "there is no option '%s'; mpiexec --help lists them", option);
     }
     if (row->action == OPTION_REFUSED)
         return check_foreign(r, row, option, NULL);
     if (!row->value && value)
-        return refuse(r, "'%s' takes no value", option);
+        return reader_refuse(r, "'%s' takes no value", option);
     if (row->value && row->value[0] != '[' && !value) {
-        int rc = next_value(r, option, &value);
+        int rc = reader_next(r, option, &value);
         if (rc)
             return rc;
     }
@@ -575,15 +353,6 @@ static int read_program(struct reader *r)
     while (r->at < r->argc && strcmp(r->argv[r->at], ":"))
         r->at++;
     int n = r->at - first;
-    if (r->per_node && r->app.count > r->per_node)
-        return refuse(r,
-                      "-n %d asks for more than the %d processes a host that are allowed; this "
-                      "version runs all on this host, so leave one of them out",
-                      r->app.count, r->per_node);
-    if (!r->app.count)
-        r->app.count = r->per_node ? r->per_node : 1;
-    if (r->app.count > RANKS_MAX - o->nranks)
-        return refuse(r, "more than %d processes are asked for", RANKS_MAX);
     r->app.argv = calloc((size_t)n + 1, sizeof(char *));
     struct option_app *grown = realloc(o->apps, ((size_t)o->napps + 1) * sizeof(*grown));
     if (grown)
@@ -592,9 +361,7 @@ static int read_program(struct reader *r)
         return -ENOMEM;
     memcpy(r->app.argv, r->argv + first, (size_t)n * sizeof(char *));
     o->apps[o->napps++] = r->app;
-    o->nranks += r->app.count;
     r->app = (struct option_app){0};
-    r->per_node = 0;
     return 0;
 }
 
@@ -616,8 +383,8 @@ static int read_segment(struct reader *r)
     if (rc || o->help || o->version)
         return rc;
     if (r->at >= r->argc || !strcmp(r->argv[r->at], ":"))
-        return refuse(r, "no program is named%s; for example: mpiexec -n 2 ./a.out",
-                      o->napps || r->at < r->argc ? " beside ':'" : "");
+        return reader_refuse(r, "no program is named%s; for example: mpiexec -n 2 ./a.out",
+                             o->napps || r->at < r->argc ? " beside ':'" : "");
     return read_program(r);
 }
 
@@ -628,9 +395,12 @@ static int finish(struct reader *r)
     const char *limit = getenv("MPIEXEC_TIMEOUT");
     if (o->help || o->version)
         return 0;
+    int rc = option_hosts_settle(r);
+    if (rc)
+        return rc;
     if (o->stdin_mode == OPTIONS_STDIN_RANK && o->stdin_rank >= o->nranks)
-        return refuse(r, "stdin cannot go to rank %d: the last rank is %d", o->stdin_rank,
-                      o->nranks - 1);
+        return reader_refuse(r, "stdin cannot go to rank %d: the last rank is %d", o->stdin_rank,
+                             o->nranks - 1);
     if (o->timeout_s < 0) {
         o->timeout_s = 0;
         if (limit && *limit && parse_seconds(r, "MPIEXEC_TIMEOUT", limit, &o->timeout_s))
@@ -639,17 +409,18 @@ static int finish(struct reader *r)
     if (o->universe_size == UNIVERSE_SYSTEM)
         o->universe_size = os_cpus_usable() > o->nranks ? os_cpus_usable() : o->nranks;
     if (o->universe_size && o->universe_size < o->nranks)
-        return refuse(r,
-                      "-usize %d leaves no room for the %d processes of the job; raise it, or "
-                      "leave it out",
-                      o->universe_size, o->nranks);
+        return reader_refuse(
+            r,
+            "-usize %d leaves no room for the %d processes of the job; raise it, or "
+            "leave it out",
+            o->universe_size, o->nranks);
     o->files.ranks = o->nranks;
     o->files.begun_s = (long)time(NULL);
     if (o->merge) {
         free(o->files.pattern[1]);
         o->files.pattern[1] = NULL;
     }
-    return o->report ? push(&o->settings, strdup("VIREO_REPORT=1")) : 0;
+    return o->report ? reader_push(&o->settings, strdup("VIREO_REPORT=1")) : 0;
 }
 
 int options_parse(struct options *o, int argc, char **argv, char *why, size_t size)
@@ -665,6 +436,7 @@ int options_parse(struct options *o, int argc, char **argv, char *why, size_t si
     if (!rc)
         rc = finish(&r);
     free_app(&r.app);
+    option_hosts_release(&r);
     if (rc) {
         if (rc == -ENOMEM)
             snprintf(why, size, "out of memory");
@@ -679,6 +451,7 @@ void options_free(struct options *o)
         free_app(&o->apps[i]);
     free(o->apps);
     free_env(&o->env);
+    hosts_fini(&o->hosts);
     free_list(o->settings);
     free(o->files.pattern[0]);
     free(o->files.pattern[1]);

@@ -24,6 +24,7 @@
 #include <stdio.h>
 
 #include "bnr/io/outfile.h"
+#include "bnr/wire/hosts.h"
 
 enum options_stdin {
     OPTIONS_STDIN_RANK,
@@ -55,6 +56,7 @@ struct option_env {
 /* One program of the job: its ranks follow those of the program before. */
 struct option_app {
     int count;        /* processes, at least 1 */
+    int per_node;     /* at most so many on each host; 0: not given */
     char **argv;      /* NULL-terminated; argv[0] as the user wrote it */
     const char *wdir; /* directory to start in, as written, or NULL */
     struct option_env env;
@@ -64,6 +66,7 @@ struct options {
     struct option_app *apps;
     int napps;  /* 0 only with help or version */
     int nranks; /* sum of the apps' counts */
+    struct hosts hosts; /* those named, or given by Slurm; none: this host alone */
     bool label;
     bool verbose;
     bool report;

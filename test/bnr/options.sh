@@ -35,6 +35,17 @@ holds "a hostfile with other hosts is refused with the reason" "$(cat err)" "on 
 same "-arch is accepted where it is this host's" "$(run -arch "$(uname -m)" echo x)" x
 printf '# all here\n\nlocalhost slots=4\n 127.0.0.1:2 # too\n' >hosts
 same "one with this host is accepted" "$(run -n 2 --hostfile hosts echo x | wc -l)" 2
+same "without -n, its slots are filled" "$(run --hostfile hosts echo x | wc -l)" 6
+same "of those, -host picks" "$(run --hostfile hosts -host localhost echo x | wc -l)" 4
+echo "localhost max_slots=3" >most
+same "max_slots are slots where there are no others" "$(run -f most echo x | wc -l)" 3
+run -n 4 -f most echo x 2>err && fail "more than max_slots are refused"
+holds "more than max_slots are refused" "$(cat err)" "max_slots=3"
+same "without a number, a host is one slot" "$(run -host localhost echo x | wc -l)" 1
+same "the default hostfile is used where no other is" \
+    "$(run --default-hostfile most echo x | wc -l)" 3
+same "and not where another is" "$(run --default-hostfile most -host localhost:2 echo x | wc -l)" 2
+same "an empty hostfile is none" "$(run --hostfile /dev/null echo x | wc -l)" 1
 same "ppr:N:node starts N" "$(run --map-by ppr:3:node echo x | wc -l)" 3
 
 for option in "-n 3" "-np 3" "--np 3" "-c 3" "-n=3" "--allow-run-as-root --oversubscribe -n 3"; do

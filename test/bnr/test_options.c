@@ -133,11 +133,19 @@ static const struct {
     {"--wdir=/tmp prog", "1 | 1 in /tmp prog"},
     {"--set channels=tcp,loopback prog", "1 setting=VIREO_CHANNELS=tcp,loopback | 1 prog"},
     {"--allow-run-as-root --oversubscribe -oversubscribe -q prog", "1 | 1 prog"},
-    {"-host localhost,127.0.0.1:4,::1,localhost:2 prog", "1 | 1 prog"},
+    {"-host localhost,127.0.0.1:4,::1,localhost:2 prog", "8 | 8 prog"},
+    {"-n 3 -host localhost:2 prog", "3 | 3 prog"},
+    {"--host localhost:2 prog", "2 | 2 prog"},
+    {"-hosts localhost,localhost prog", "2 | 2 prog"},
+    {"-hosts localhost:4 -n 1 a : b", "5 | 1 a | 4 b"},
+    {"-ppn 2 prog", "2 | 2 prog"},
+    {"-ppn 2 -n 5 prog", "5 | 5 prog"},
+    {"-perhost 2 -hosts localhost:4 prog", "2 | 2 prog"},
+    {"-npernode 2 -hosts localhost:4 prog", "2 | 2 prog"},
     {"--bind-to none --map-by slot -map-by core:oversubscribe prog", "1 | 1 prog"},
     {"--map-by :OVERSUBSCRIBE prog", "1 | 1 prog"},
     {"--mca mpi_yield_when_idle 1 prog", "1 | 1 prog"},
-    {"-ppn 2 -launcher ssh prog", "1 | 1 prog"},
+    {"-ppn 2 -launcher ssh prog", "2 | 2 prog"},
     {"--use-hwthread-cpus -soft 1:8:2 -demux poll -byslot prog", "1 | 1 prog"},
     {"-usize 9 -n 4 prog", "4 universe 9 | 4 prog"},
     {"-n 4 prog : -usize INFINITE prog", "5 universe 1048576 | 4 prog | 1 prog"},
@@ -226,7 +234,7 @@ static const struct {
     {"-host no.such.host.example prog", "this host"},
     {"-host 192.0.2.77 prog", "this host"},
     {"-hostfile no/such/file prog", "cannot read it: No such file"},
-    {"-f /etc/passwd prog", "on this host"},
+    {"-f /etc/passwd prog", "is no name of a host"},
     {"--bind-to core prog", "does not bind"},
     {"--map-by ppr:2:socket prog", "placement"},
     {"--map-by ppr:x:node prog", "not 'x'"},
@@ -303,6 +311,37 @@ static void timeout_comes_from_the_environment(void **state)
     assert_int_equal(options_parse(&o, l.argc, l.argv, why, sizeof(why)), -EINVAL);
     assert_non_null(strstr(why, "MPIEXEC_TIMEOUT"));
     unsetenv("MPIEXEC_TIMEOUT");
+}
+
+static void slots_come_from_slurm(void **state)
+{
+    static const struct {
+        const char *nodes, *tasks, *line;
+        int ranks; /* 0: refused */
+    } rows[] = {
+        {"localhost", "4", "prog", 4},          {"localhost", "4", "-n 3 prog", 3},
+        {"localhost", "4", "-ppn 2 prog", 2},   {"localhost", "4", "-host localhost prog", 1},
+        {"localhost", "0", "prog", 0},          {"localhost,n2", "4(x2)", "prog", 0},
+        {"localhost,n2", "4(x2)", "-n 3 prog", 3}, {"", "", "prog", 0},
+    };
+    (void)state;
+    setenv("SLURM_JOB_ID", "7", 1);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct options o;
+        struct line l;
+        char why[256];
+        setenv("SLURM_JOB_NODELIST", rows[i].nodes, 1);
+        setenv("SLURM_TASKS_PER_NODE", rows[i].tasks, 1);
+        split(&l, rows[i].line);
+        int rc = options_parse(&o, l.argc, l.argv, why, sizeof(why));
+        if (rc != (rows[i].ranks ? 0 : -EINVAL) || (!rc && o.nranks != rows[i].ranks))
+            fail_msg("%s %s %s: %d, %d", rows[i].nodes, rows[i].tasks, rows[i].line, rc,
+                     rc ? 0 : o.nranks);
+        options_free(&o);
+    }
+    unsetenv("SLURM_JOB_ID");
+    unsetenv("SLURM_JOB_NODELIST");
+    unsetenv("SLURM_TASKS_PER_NODE");
 }
 
 static const struct {
@@ -427,6 +466,7 @@ int main(void)
         cmocka_unit_test(good_lines_parse),
         cmocka_unit_test(bad_lines_are_refused),
         cmocka_unit_test(timeout_comes_from_the_environment),
+        cmocka_unit_test(slots_come_from_slurm),
         cmocka_unit_test(environments_compose),
         cmocka_unit_test(help_names_every_spelling),
         cmocka_unit_test(help_fits),

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Options about hosts, and how many processes their slots make. */
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/utsname.h>
+
+#include "bnr/tools/option_reader.h"
+#include "os/log.h"
+
+enum {
+    FILE_MAX = 64 << 20 /* bytes of a hostfile */
+};
+
+/* Whether an address is one of this host's interfaces'. */
+static bool is_own_address(int family, const void *address)
+{
+    struct ifaddrs *all = NULL;
+    bool found = false;
+    if (getifaddrs(&all))
+        return false;
+    for (const struct ifaddrs *i = all; i && !found; i = i->ifa_next) {
+        if (!i->ifa_addr || i->ifa_addr->sa_family != family)
+            continue;
+        if (family == AF_INET)
+            found = !memcmp(&((struct sockaddr_in *)i->ifa_addr)->sin_addr, address, 4);
+        else
+            found = !memcmp(&((struct sockaddr_in6 *)i->ifa_addr)->sin6_addr, address, 16);
+    }
+    freeifaddrs(all);
+    return found;
+}
+
+/* Whether name is this host's: nothing is resolved. */
+static bool is_this_host(const char *name)
+{
+    unsigned char address[16];
+    const char *own = os_host_name();
+    size_t own_short = strcspn(own, "."), name_short = strcspn(name, ".");
+    if (inet_pton(AF_INET, name, address) == 1)
+        return address[0] == 127 || is_own_address(AF_INET, address);
+    if (inet_pton(AF_INET6, name, address) == 1)
+        return is_own_address(AF_INET6, address);
+    if (!strcasecmp(name, "localhost") || !strcasecmp(name, own))
+        return true;
+    bool one_is_short = !own[own_short] || !name[name_short];
+    return one_is_short && own_short == name_short && !strncasecmp(own, name, own_short);
+}
+
+/* ---- taking them ---- */
+
+/* Turn what adding to hosts has answered into an answer of the reader. */
+static int took(struct reader *r, const char *option, const char *source, struct hosts *hosts,
+                int rc)
+{
+    return rc == -EPROTO ? reader_refuse(r, "'%s %s': %s", option, source, hosts->problem) : rc;
+}
+
+int option_hosts_take_list(struct reader *r, const char *option, const char *list)
+{
+    return took(r, option, list, &r->listed, hosts_add_list(&r->listed, list, strlen(list)));
+}
+
+/* Read all of a file. Returns its text to free(), or NULL with errno. */
+static char *read_all(const char *name, size_t *len)
+{
+    FILE *file = fopen(name, "re");
+    char *text = NULL;
+    size_t room = 0;
+    *len = 0;
+    if (!file)
+        return NULL;
+    do {
+        room += 1 << 16;
+        char *grown = room > FILE_MAX ? NULL : realloc(text, room);
+        if (!grown) {
+            free(text);
+            fclose(file);
+            errno = room > FILE_MAX ? EFBIG : ENOMEM;
+            return NULL;
+        }
+        text = grown;
+        *len += fread(text + *len, 1, room - *len, file);
+    } while (*len == room);
+    int error = ferror(file) ? EIO : 0;
+    fclose(file);
+    if (error) {
+        free(text);
+        errno = error;
+        return NULL;
+    }
+    return text;
+}
+
+/* Whether a file names no host at all, as /dev/null does: it is as if it were not given. */
+static bool is_empty(const char *text, size_t len)
+{
+    bool is_comment = false;
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] == '#' || text[i] == '\n')
+            is_comment = text[i] == '#';
+        else if (!is_comment && !isspace((unsigned char)text[i]))
+            return false;
+    }
+    return true;
+}
+
+static int take_file(struct reader *r, const char *option, const char *name, struct hosts *hosts)
+{
+    size_t len;
+    char *text = read_all(name, &len);
+    if (!text)
+        return reader_refuse(r, "'%s %s': cannot read it: %s; leave the option out", option, name,
+                             strerror(errno));
+    int rc = is_empty(text, len) ? 0 : hosts_add_file(hosts, text, len);
+    free(text);
+    rc = took(r, option, name, hosts, rc);
+    return rc;
+}
+
+int option_hosts_take_file(struct reader *r, const char *option, const char *name)
+{
+    return take_file(r, option, name, &r->filed);
+}
+
+int option_hosts_take_standard(struct reader *r, const char *option, const char *name)
+{
+    return take_file(r, option, name, &r->standard);
+}
+
+int option_hosts_check_arch(struct reader *r, const char *option, const char *arch)
+{
+    struct utsname name = {.machine = "unknown"};
+    if (!uname(&name) && !strcmp(name.machine, arch))
+        return 0;
+    return reader_refuse(
+        r,
+        "'%s %s': this version runs every process on this host, whose architecture is "
+        "%s; leave the option out",
+        option, arch, name.machine);
+}
+
+/* ---- settling ---- */
+
+static const struct hosts_entry *find(const struct hosts *hosts, const char *name)
+{
+    for (size_t i = 0; i < hosts->count; i++)
+        if (!strcmp(hosts->items[i].name, name) ||
+            (is_this_host(hosts->items[i].name) && is_this_host(name)))
+            return &hosts->items[i];
+    return NULL;
+}
+
+/* -host picks among those of the file: a name without a number has the slots of its line. */
+static int pick(struct reader *r)
+{
+    for (size_t i = 0; i < r->listed.count; i++) {
+        struct hosts_entry *own = &r->listed.items[i];
+        const struct hosts_entry *line = find(&r->filed, own->name);
+        if (!line)
+            return reader_refuse(r,
+                                 "-host names '%s', which is not in the hostfile; add it there, "
+                                 "or leave one of them out",
+                                 own->name);
+        if (!own->has_slots) {
+            own->slots = line->slots;
+            own->has_slots = line->has_slots;
+        }
+        own->max_slots = line->max_slots;
+    }
+    return 0;
+}
+
+/* The hosts of the Slurm allocation that this process is in. */
+static int take_slurm(struct reader *r)
+{
+    const char *nodes = getenv("SLURM_JOB_NODELIST"), *tasks = getenv("SLURM_TASKS_PER_NODE");
+    if (!getenv("SLURM_JOB_ID") || !nodes || !tasks)
+        return 0;
+    return took(r, "SLURM_JOB_NODELIST", nodes, &r->o->hosts,
+                hosts_add_slurm(&r->o->hosts, nodes, tasks));
+}
+
+/* Every host is this one. Those of Slurm are not the user's words: where it is said how many
+ * processes are to be, they may stay alone. */
+static int check_here(struct reader *r, bool is_slurm)
+{
+    bool is_counted = true;
+    for (int a = 0; a < r->o->napps; a++)
+        is_counted &= r->o->apps[a].count > 0;
+    for (size_t i = 0; i < r->o->hosts.count; i++) {
+        const char *name = r->o->hosts.items[i].name;
+        if (is_this_host(name))
+            continue;
+        if (is_slurm && is_counted)
+            continue;
+        return reader_refuse(r, "%s '%s': this version runs every process on this host (%s); %s",
+                             is_slurm ? "Slurm has given host" : "host", name, os_host_name(),
+                             is_slurm ? "say -n to start so many here"
+                                      : "leave the option out, or name this host");
+    }
+    return 0;
+}
+
+/* How many processes the hosts take: by their slots, and at most. */
+static void add_slots(const struct hosts *hosts, uint64_t *slots, uint64_t *most)
+{
+    bool is_limited = hosts->count > 0;
+    *slots = *most = 0;
+    for (size_t i = 0; i < hosts->count; i++) {
+        const struct hosts_entry *h = &hosts->items[i];
+        *slots += h->max_slots && !h->has_slots ? h->max_slots : h->slots;
+        *most += h->max_slots;
+        is_limited &= h->max_slots > 0;
+    }
+    if (!is_limited)
+        *most = READER_MAX;
+}
+
+/* Give each program a number of processes. */
+static int count(struct reader *r)
+{
+    struct options *o = r->o;
+    uint64_t slots, most;
+    add_slots(&o->hosts, &slots, &most);
+    for (int a = 0; a < o->napps; a++) {
+        struct option_app *app = &o->apps[a];
+        uint64_t all = app->per_node    ? (uint64_t)app->per_node
+                       : r->per_host    ? (uint64_t)r->per_host
+                       : o->hosts.count ? slots
+                                        : 1;
+        if (app->count && app->per_node && app->count > app->per_node)
+            return reader_refuse(r,
+                                 "-n %d asks for more than the %d processes a host that are "
+                                 "allowed; this version runs all on this host, so leave one of "
+                                 "them out",
+                                 app->count, app->per_node);
+        if (!app->count && all <= READER_MAX)
+            app->count = (int)all;
+        if (!app->count || app->count > READER_MAX - o->nranks)
+            return reader_refuse(r, "more than %d processes are asked for", READER_MAX);
+        o->nranks += app->count;
+    }
+    if ((uint64_t)o->nranks > most)
+        return reader_refuse(r,
+                             "%d processes are asked for, but the hosts have max_slots=%u "
+                             "together; raise it, or start fewer",
+                             o->nranks, (unsigned)most);
+    return 0;
+}
+
+/* Move hosts to where they belong, so that they are released once. */
+static void give(struct options *o, struct hosts *from)
+{
+    o->hosts = *from;
+    *from = (struct hosts){0};
+}
+
+int option_hosts_settle(struct reader *r)
+{
+    int rc = 0;
+    bool is_slurm = false;
+    if (r->listed.count && r->filed.count)
+        rc = pick(r);
+    if (r->listed.count)
+        give(r->o, &r->listed);
+    else if (r->filed.count)
+        give(r->o, &r->filed);
+    else if (r->standard.count)
+        give(r->o, &r->standard);
+    else if (!rc) {
+        rc = take_slurm(r);
+        is_slurm = true;
+    }
+    if (!rc)
+        rc = check_here(r, is_slurm);
+    return rc ? rc : count(r);
+}
+
+void option_hosts_release(struct reader *r)
+{
+    hosts_fini(&r->listed);
+    hosts_fini(&r->filed);
+    hosts_fini(&r->standard);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What the files that read options share; see option_reader.h. */
+#include "bnr/tools/option_reader.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "os/log.h"
+
+int reader_refuse(struct reader *r, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(r->why, r->size, fmt, args);
+    va_end(args);
+    os_one_line(r->why);
+    return -EINVAL;
+}
+
+int reader_number(struct reader *r, const char *option, const char *text, int least, int *value)
+{
+    char *end;
+    errno = 0;
+    long v = strtol(text, &end, 10);
+    if (!isdigit((unsigned char)*text) || *end || errno || v < least || v > READER_MAX)
+        return reader_refuse(r, "'%s' takes a number from %d to %d, not '%s'", option, least,
+                             READER_MAX, text);
+    *value = (int)v;
+    return 0;
+}
+
+int reader_next(struct reader *r, const char *option, const char **value)
+{
+    if (r->at >= r->argc)
+        return reader_refuse(r, "'%s' needs a value after it", option);
+    *value = r->argv[r->at++];
+    return 0;
+}
+
+int reader_push(char ***list, char *text)
+{
+    size_t n = 0;
+    while (*list && (*list)[n])
+        n++;
+    char **grown = text ? realloc(*list, (n + 2) * sizeof(*grown)) : NULL;
+    if (!grown) {
+        free(text);
+        return -ENOMEM;
+    }
+    grown[n] = text;
+    grown[n + 1] = NULL;
+    *list = grown;
+    return 0;
+}
+
+bool reader_is_word(const char *words, const char *text, size_t len)
+{
+    for (; *words; words += strcspn(words, " "), words += strspn(words, " "))
+        if (strcspn(words, " ") == len && !strncasecmp(words, text, len))
+            return true;
+    return false;
+}

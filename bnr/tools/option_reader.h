@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* A command line being read: what the files that read options share. */
+#ifndef BNR_OPTION_READER_H
+#define BNR_OPTION_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "bnr/tools/options.h"
+#include "bnr/wire/hosts.h"
+
+enum {
+    READER_MAX = 1 << 20 /* numbers and ranks */
+};
+
+struct reader {
+    struct options *o;
+    struct option_app app; /* the program whose options are read */
+    struct hosts listed;   /* of -host */
+    struct hosts filed;    /* of -hostfile */
+    struct hosts standard; /* of -default-hostfile, which the others replace */
+    int per_host;          /* -ppn; 0: not given */
+    char **argv;
+    int argc;
+    int at;
+    char *why;
+    size_t size;
+};
+
+/* Say in one line why the command line is refused. Returns -EINVAL. */
+int reader_refuse(struct reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Read text, the value of option, as a number from least to READER_MAX. */
+int reader_number(struct reader *r, const char *option, const char *text, int least, int *value);
+
+/* Take the next word of the command line as the value of option. */
+int reader_next(struct reader *r, const char *option, const char **value);
+
+/* Append text, which passes to the list also on failure, to a NULL-terminated list. Returns 0 or
+ * -ENOMEM. */
+int reader_push(char ***list, char *text);
+
+/* Whether the first len bytes of text are one of the words, which blanks part; in any case. */
+bool reader_is_word(const char *words, const char *text, size_t len);
+
+/* ---- option_streams.c ---- */
+
+/* Send stream i to files by pattern, which passes to the options. */
+int option_streams_file(struct reader *r, const char *option, int i, char *pattern);
+
+/* Send both streams to files in folder (len bytes). */
+int option_streams_folder(struct reader *r, const char *option, const char *folder, size_t len);
+
+/* Take the words of --output. */
+int option_streams_output(struct reader *r, const char *option, const char *words);
+
+/* ---- option_hosts.c ---- */
+
+int option_hosts_take_list(struct reader *r, const char *option, const char *list);
+int option_hosts_take_file(struct reader *r, const char *option, const char *name);
+int option_hosts_take_standard(struct reader *r, const char *option, const char *name);
+int option_hosts_check_arch(struct reader *r, const char *option, const char *arch);
+
+/* Settle which hosts the job has, from what was taken and from Slurm; then how many processes each
+ * program has that did not say it. */
+int option_hosts_settle(struct reader *r);
+void option_hosts_release(struct reader *r);
+
+#endif

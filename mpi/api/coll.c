@@ -23,7 +23,7 @@
  */
 int PMPI_Barrier(MPI_Comm comm)
 {
-    struct coll_call call = {.function = __func__, .handle = comm, .c = {.kind = COLL_BARRIER}};
+    struct coll_call call = COLL_CALL(COLL_BARRIER, coll_no_data(), coll_no_data());
     return coll_call_run(&call);
 }
 
@@ -42,10 +42,8 @@ int PMPI_Barrier(MPI_Comm comm)
  */
 int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
-    struct coll_call call = {
-        .function = __func__,
-        .handle = comm,
-        .c = {.kind = COLL_BCAST, .root = root, .recv = coll_data_of(buffer, count, datatype)}};
+    struct coll_call call = COLL_CALL(COLL_BCAST, coll_no_data(),
+                                      coll_data_of(buffer, count, datatype), .c.root = root);
     return coll_call_run(&call);
 }
 
@@ -71,12 +69,8 @@ int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
 int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_GATHER,
-                                   .root = root,
-                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
-                                   .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
+    struct coll_call call = COLL_CALL(COLL_GATHER, coll_data_of(sendbuf, sendcount, sendtype),
+                                      coll_data_of(recvbuf, recvcount, recvtype), .c.root = root);
     return coll_call_run(&call);
 }
 
@@ -102,13 +96,9 @@ int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
                    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
                    int root, MPI_Comm comm)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_GATHER,
-                                   .uneven = true,
-                                   .root = root,
-                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
-                                   .recv = coll_arrays_of(recvbuf, recvcounts, displs, recvtype)}};
+    struct coll_call call =
+        COLL_CALL(COLL_GATHER | COLL_UNEVEN, coll_data_of(sendbuf, sendcount, sendtype),
+                  coll_arrays_of(recvbuf, recvcounts, displs, recvtype), .c.root = root);
     return coll_call_run(&call);
 }
 
@@ -132,12 +122,8 @@ int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_SCATTER,
-                                   .root = root,
-                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
-                                   .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
+    struct coll_call call = COLL_CALL(COLL_SCATTER, coll_data_of(sendbuf, sendcount, sendtype),
+                                      coll_data_of(recvbuf, recvcount, recvtype), .c.root = root);
     return coll_call_run(&call);
 }
 
@@ -163,13 +149,9 @@ int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
                     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
                     MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_SCATTER,
-                                   .uneven = true,
-                                   .root = root,
-                                   .send = coll_arrays_of(sendbuf, sendcounts, displs, sendtype),
-                                   .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
+    struct coll_call call =
+        COLL_CALL(COLL_SCATTER | COLL_UNEVEN, coll_arrays_of(sendbuf, sendcounts, displs, sendtype),
+                  coll_data_of(recvbuf, recvcount, recvtype), .c.root = root);
     return coll_call_run(&call);
 }
 
@@ -192,11 +174,8 @@ int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
 int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                      MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_ALLGATHER,
-                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
-                                   .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
+    struct coll_call call = COLL_CALL(COLL_ALLGATHER, coll_data_of(sendbuf, sendcount, sendtype),
+                                      coll_data_of(recvbuf, recvcount, recvtype));
     return coll_call_run(&call);
 }
 
@@ -221,12 +200,9 @@ int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
                       void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
                       MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_ALLGATHER,
-                                   .uneven = true,
-                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
-                                   .recv = coll_arrays_of(recvbuf, recvcounts, displs, recvtype)}};
+    struct coll_call call =
+        COLL_CALL(COLL_ALLGATHER | COLL_UNEVEN, coll_data_of(sendbuf, sendcount, sendtype),
+                  coll_arrays_of(recvbuf, recvcounts, displs, recvtype));
     return coll_call_run(&call);
 }
 
@@ -249,11 +225,8 @@ int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
 int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_ALLTOALL,
-                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
-                                   .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
+    struct coll_call call = COLL_CALL(COLL_ALLTOALL, coll_data_of(sendbuf, sendcount, sendtype),
+                                      coll_data_of(recvbuf, recvcount, recvtype));
     return coll_call_run(&call);
 }
 
@@ -281,12 +254,9 @@ int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
                      MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
                      const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_ALLTOALL,
-                                   .uneven = true,
-                                   .send = coll_arrays_of(sendbuf, sendcounts, sdispls, sendtype),
-                                   .recv = coll_arrays_of(recvbuf, recvcounts, rdispls, recvtype)}};
+    struct coll_call call = COLL_CALL(COLL_ALLTOALL | COLL_UNEVEN,
+                                      coll_arrays_of(sendbuf, sendcounts, sdispls, sendtype),
+                                      coll_arrays_of(recvbuf, recvcounts, rdispls, recvtype));
     return coll_call_run(&call);
 }
 
@@ -314,15 +284,9 @@ int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
                      const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
                      const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
-    struct coll_call call = {
-        .function = __func__,
-        .handle = comm,
-        .c = {.kind = COLL_ALLTOALL,
-              .uneven = true,
-              .send = coll_arrays_of(sendbuf, sendcounts, sdispls, MPI_DATATYPE_NULL),
-              .recv = coll_arrays_of(recvbuf, recvcounts, rdispls, MPI_DATATYPE_NULL)}};
-    call.c.send.types = sendtypes;
-    call.c.recv.types = recvtypes;
+    struct coll_call call = COLL_CALL(COLL_ALLTOALL | COLL_UNEVEN,
+                                      coll_typed_of(sendbuf, sendcounts, sdispls, sendtypes),
+                                      coll_typed_of(recvbuf, recvcounts, rdispls, recvtypes));
     return coll_call_run(&call);
 }
 
@@ -346,13 +310,9 @@ int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
 int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                   MPI_Op op, int root, MPI_Comm comm)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .op = op,
-                             .c = {.kind = COLL_REDUCE,
-                                   .root = root,
-                                   .send = coll_data_of(sendbuf, count, datatype),
-                                   .recv = coll_data_of(recvbuf, count, datatype)}};
+    struct coll_call call =
+        COLL_CALL(COLL_REDUCE, coll_data_of(sendbuf, count, datatype),
+                  coll_data_of(recvbuf, count, datatype), .c.root = root, .op = op);
     return coll_call_run(&call);
 }
 
@@ -371,12 +331,8 @@ int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
 int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                      MPI_Op op, MPI_Comm comm)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .op = op,
-                             .c = {.kind = COLL_ALLREDUCE,
-                                   .send = coll_data_of(sendbuf, count, datatype),
-                                   .recv = coll_data_of(recvbuf, count, datatype)}};
+    struct coll_call call = COLL_CALL(COLL_ALLREDUCE, coll_data_of(sendbuf, count, datatype),
+                                      coll_data_of(recvbuf, count, datatype), .op = op);
     return coll_call_run(&call);
 }
 
@@ -396,12 +352,8 @@ int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
 int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                 MPI_Op op, MPI_Comm comm)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .op = op,
-                             .c = {.kind = COLL_SCAN,
-                                   .send = coll_data_of(sendbuf, count, datatype),
-                                   .recv = coll_data_of(recvbuf, count, datatype)}};
+    struct coll_call call = COLL_CALL(COLL_SCAN, coll_data_of(sendbuf, count, datatype),
+                                      coll_data_of(recvbuf, count, datatype), .op = op);
     return coll_call_run(&call);
 }
 
@@ -421,12 +373,8 @@ int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatyp
 int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                   MPI_Op op, MPI_Comm comm)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .op = op,
-                             .c = {.kind = COLL_EXSCAN,
-                                   .send = coll_data_of(sendbuf, count, datatype),
-                                   .recv = coll_data_of(recvbuf, count, datatype)}};
+    struct coll_call call = COLL_CALL(COLL_EXSCAN, coll_data_of(sendbuf, count, datatype),
+                                      coll_data_of(recvbuf, count, datatype), .op = op);
     return coll_call_run(&call);
 }
 
@@ -447,12 +395,9 @@ int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
 int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
                                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .op = op,
-                             .c = {.kind = COLL_REDUCE_SCATTER,
-                                   .send = coll_data_of(sendbuf, recvcount, datatype),
-                                   .recv = coll_data_of(recvbuf, recvcount, datatype)}};
+    struct coll_call call =
+        COLL_CALL(COLL_REDUCE_SCATTER, coll_data_of(sendbuf, recvcount, datatype),
+                  coll_data_of(recvbuf, recvcount, datatype), .op = op);
     return coll_call_run(&call);
 }
 
@@ -475,13 +420,9 @@ int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count re
 int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .op = op,
-                             .c = {.kind = COLL_REDUCE_SCATTER,
-                                   .uneven = true,
-                                   .send = coll_arrays_of(sendbuf, recvcounts, NULL, datatype),
-                                   .recv = coll_arrays_of(recvbuf, recvcounts, NULL, datatype)}};
+    struct coll_call call = COLL_CALL(
+        COLL_REDUCE_SCATTER | COLL_UNEVEN, coll_arrays_of(sendbuf, recvcounts, NULL, datatype),
+        coll_arrays_of(recvbuf, recvcounts, NULL, datatype), .op = op);
     return coll_call_run(&call);
 }
 

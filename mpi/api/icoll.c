@@ -19,7 +19,7 @@
  */
 int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__, .handle = comm, .c = {.kind = COLL_BARRIER}};
+    struct coll_call call = COLL_CALL(COLL_BARRIER, coll_no_data(), coll_no_data());
     return coll_request_start(&call, request);
 }
 
@@ -34,10 +34,8 @@ int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 int PMPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
                   MPI_Request *request)
 {
-    struct coll_call call = {
-        .function = __func__,
-        .handle = comm,
-        .c = {.kind = COLL_BCAST, .root = root, .recv = coll_data_of(buffer, count, datatype)}};
+    struct coll_call call = COLL_CALL(COLL_BCAST, coll_no_data(),
+                                      coll_data_of(buffer, count, datatype), .c.root = root);
     return coll_request_start(&call, request);
 }
 
@@ -55,12 +53,8 @@ int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                    MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_GATHER,
-                                   .root = root,
-                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
-                                   .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
+    struct coll_call call = COLL_CALL(COLL_GATHER, coll_data_of(sendbuf, sendcount, sendtype),
+                                      coll_data_of(recvbuf, recvcount, recvtype), .c.root = root);
     return coll_request_start(&call, request);
 }
 
@@ -76,13 +70,9 @@ int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
                     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
                     int root, MPI_Comm comm, MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_GATHER,
-                                   .uneven = true,
-                                   .root = root,
-                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
-                                   .recv = coll_arrays_of(recvbuf, recvcounts, displs, recvtype)}};
+    struct coll_call call =
+        COLL_CALL(COLL_GATHER | COLL_UNEVEN, coll_data_of(sendbuf, sendcount, sendtype),
+                  coll_arrays_of(recvbuf, recvcounts, displs, recvtype), .c.root = root);
     return coll_request_start(&call, request);
 }
 
@@ -98,12 +88,8 @@ int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
                     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                     MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_SCATTER,
-                                   .root = root,
-                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
-                                   .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
+    struct coll_call call = COLL_CALL(COLL_SCATTER, coll_data_of(sendbuf, sendcount, sendtype),
+                                      coll_data_of(recvbuf, recvcount, recvtype), .c.root = root);
     return coll_request_start(&call, request);
 }
 
@@ -119,13 +105,9 @@ int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
                      MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
                      MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_SCATTER,
-                                   .uneven = true,
-                                   .root = root,
-                                   .send = coll_arrays_of(sendbuf, sendcounts, displs, sendtype),
-                                   .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
+    struct coll_call call =
+        COLL_CALL(COLL_SCATTER | COLL_UNEVEN, coll_arrays_of(sendbuf, sendcounts, displs, sendtype),
+                  coll_data_of(recvbuf, recvcount, recvtype), .c.root = root);
     return coll_request_start(&call, request);
 }
 
@@ -143,11 +125,8 @@ int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
                       void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                       MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_ALLGATHER,
-                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
-                                   .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
+    struct coll_call call = COLL_CALL(COLL_ALLGATHER, coll_data_of(sendbuf, sendcount, sendtype),
+                                      coll_data_of(recvbuf, recvcount, recvtype));
     return coll_request_start(&call, request);
 }
 
@@ -163,12 +142,9 @@ int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
                        void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
                        MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_ALLGATHER,
-                                   .uneven = true,
-                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
-                                   .recv = coll_arrays_of(recvbuf, recvcounts, displs, recvtype)}};
+    struct coll_call call =
+        COLL_CALL(COLL_ALLGATHER | COLL_UNEVEN, coll_data_of(sendbuf, sendcount, sendtype),
+                  coll_arrays_of(recvbuf, recvcounts, displs, recvtype));
     return coll_request_start(&call, request);
 }
 
@@ -184,11 +160,8 @@ int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
                      MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                      MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_ALLTOALL,
-                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
-                                   .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
+    struct coll_call call = COLL_CALL(COLL_ALLTOALL, coll_data_of(sendbuf, sendcount, sendtype),
+                                      coll_data_of(recvbuf, recvcount, recvtype));
     return coll_request_start(&call, request);
 }
 
@@ -205,12 +178,9 @@ int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const M
                       const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
                       MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_ALLTOALL,
-                                   .uneven = true,
-                                   .send = coll_arrays_of(sendbuf, sendcounts, sdispls, sendtype),
-                                   .recv = coll_arrays_of(recvbuf, recvcounts, rdispls, recvtype)}};
+    struct coll_call call = COLL_CALL(COLL_ALLTOALL | COLL_UNEVEN,
+                                      coll_arrays_of(sendbuf, sendcounts, sdispls, sendtype),
+                                      coll_arrays_of(recvbuf, recvcounts, rdispls, recvtype));
     return coll_request_start(&call, request);
 }
 
@@ -227,15 +197,9 @@ int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const M
                       const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
                       MPI_Request *request)
 {
-    struct coll_call call = {
-        .function = __func__,
-        .handle = comm,
-        .c = {.kind = COLL_ALLTOALL,
-              .uneven = true,
-              .send = coll_arrays_of(sendbuf, sendcounts, sdispls, MPI_DATATYPE_NULL),
-              .recv = coll_arrays_of(recvbuf, recvcounts, rdispls, MPI_DATATYPE_NULL)}};
-    call.c.send.types = sendtypes;
-    call.c.recv.types = recvtypes;
+    struct coll_call call = COLL_CALL(COLL_ALLTOALL | COLL_UNEVEN,
+                                      coll_typed_of(sendbuf, sendcounts, sdispls, sendtypes),
+                                      coll_typed_of(recvbuf, recvcounts, rdispls, recvtypes));
     return coll_request_start(&call, request);
 }
 
@@ -252,13 +216,9 @@ int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const M
 int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                    MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .op = op,
-                             .c = {.kind = COLL_REDUCE,
-                                   .root = root,
-                                   .send = coll_data_of(sendbuf, count, datatype),
-                                   .recv = coll_data_of(recvbuf, count, datatype)}};
+    struct coll_call call =
+        COLL_CALL(COLL_REDUCE, coll_data_of(sendbuf, count, datatype),
+                  coll_data_of(recvbuf, count, datatype), .c.root = root, .op = op);
     return coll_request_start(&call, request);
 }
 
@@ -273,12 +233,8 @@ int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
 int PMPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                       MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .op = op,
-                             .c = {.kind = COLL_ALLREDUCE,
-                                   .send = coll_data_of(sendbuf, count, datatype),
-                                   .recv = coll_data_of(recvbuf, count, datatype)}};
+    struct coll_call call = COLL_CALL(COLL_ALLREDUCE, coll_data_of(sendbuf, count, datatype),
+                                      coll_data_of(recvbuf, count, datatype), .op = op);
     return coll_request_start(&call, request);
 }
 
@@ -293,12 +249,8 @@ int PMPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_D
 int PMPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                  MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .op = op,
-                             .c = {.kind = COLL_SCAN,
-                                   .send = coll_data_of(sendbuf, count, datatype),
-                                   .recv = coll_data_of(recvbuf, count, datatype)}};
+    struct coll_call call = COLL_CALL(COLL_SCAN, coll_data_of(sendbuf, count, datatype),
+                                      coll_data_of(recvbuf, count, datatype), .op = op);
     return coll_request_start(&call, request);
 }
 
@@ -313,12 +265,8 @@ int PMPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
 int PMPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                    MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .op = op,
-                             .c = {.kind = COLL_EXSCAN,
-                                   .send = coll_data_of(sendbuf, count, datatype),
-                                   .recv = coll_data_of(recvbuf, count, datatype)}};
+    struct coll_call call = COLL_CALL(COLL_EXSCAN, coll_data_of(sendbuf, count, datatype),
+                                      coll_data_of(recvbuf, count, datatype), .op = op);
     return coll_request_start(&call, request);
 }
 
@@ -334,12 +282,9 @@ int PMPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count r
                                  MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                                  MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .op = op,
-                             .c = {.kind = COLL_REDUCE_SCATTER,
-                                   .send = coll_data_of(sendbuf, recvcount, datatype),
-                                   .recv = coll_data_of(recvbuf, recvcount, datatype)}};
+    struct coll_call call =
+        COLL_CALL(COLL_REDUCE_SCATTER, coll_data_of(sendbuf, recvcount, datatype),
+                  coll_data_of(recvbuf, recvcount, datatype), .op = op);
     return coll_request_start(&call, request);
 }
 
@@ -354,13 +299,9 @@ int PMPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count r
 int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
                            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .op = op,
-                             .c = {.kind = COLL_REDUCE_SCATTER,
-                                   .uneven = true,
-                                   .send = coll_arrays_of(sendbuf, recvcounts, NULL, datatype),
-                                   .recv = coll_arrays_of(recvbuf, recvcounts, NULL, datatype)}};
+    struct coll_call call = COLL_CALL(
+        COLL_REDUCE_SCATTER | COLL_UNEVEN, coll_arrays_of(sendbuf, recvcounts, NULL, datatype),
+        coll_arrays_of(recvbuf, recvcounts, NULL, datatype), .op = op);
     return coll_request_start(&call, request);
 }
 

@@ -31,11 +31,9 @@ int PMPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
                               void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                               MPI_Comm comm)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_NEIGHBOR_ALLGATHER,
-                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
-                                   .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
+    struct coll_call call =
+        COLL_CALL(COLL_NEIGHBOR_ALLGATHER, coll_data_of(sendbuf, sendcount, sendtype),
+                  coll_data_of(recvbuf, recvcount, recvtype));
     return coll_call_run(&call);
 }
 
@@ -57,12 +55,9 @@ int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
                                void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
                                MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_NEIGHBOR_ALLGATHER,
-                                   .uneven = true,
-                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
-                                   .recv = coll_arrays_of(recvbuf, recvcounts, displs, recvtype)}};
+    struct coll_call call =
+        COLL_CALL(COLL_NEIGHBOR_ALLGATHER | COLL_UNEVEN, coll_data_of(sendbuf, sendcount, sendtype),
+                  coll_arrays_of(recvbuf, recvcounts, displs, recvtype));
     return coll_call_run(&call);
 }
 
@@ -86,11 +81,9 @@ int PMPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
                              void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                              MPI_Comm comm)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_NEIGHBOR_ALLTOALL,
-                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
-                                   .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
+    struct coll_call call =
+        COLL_CALL(COLL_NEIGHBOR_ALLTOALL, coll_data_of(sendbuf, sendcount, sendtype),
+                  coll_data_of(recvbuf, recvcount, recvtype));
     return coll_call_run(&call);
 }
 
@@ -116,12 +109,9 @@ int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
                               const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                               MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_NEIGHBOR_ALLTOALL,
-                                   .uneven = true,
-                                   .send = coll_arrays_of(sendbuf, sendcounts, sdispls, sendtype),
-                                   .recv = coll_arrays_of(recvbuf, recvcounts, rdispls, recvtype)}};
+    struct coll_call call = COLL_CALL(COLL_NEIGHBOR_ALLTOALL | COLL_UNEVEN,
+                                      coll_arrays_of(sendbuf, sendcounts, sdispls, sendtype),
+                                      coll_arrays_of(recvbuf, recvcounts, rdispls, recvtype));
     return coll_call_run(&call);
 }
 
@@ -149,15 +139,9 @@ int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
                               void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                               const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
-    struct coll_call call = {
-        .function = __func__,
-        .handle = comm,
-        .c = {.kind = COLL_NEIGHBOR_ALLTOALL,
-              .uneven = true,
-              .send = coll_arrays_of(sendbuf, sendcounts, sdispls, MPI_DATATYPE_NULL),
-              .recv = coll_arrays_of(recvbuf, recvcounts, rdispls, MPI_DATATYPE_NULL)}};
-    call.c.send.types = sendtypes;
-    call.c.recv.types = recvtypes;
+    struct coll_call call = COLL_CALL(COLL_NEIGHBOR_ALLTOALL | COLL_UNEVEN,
+                                      coll_typed_of(sendbuf, sendcounts, sdispls, sendtypes),
+                                      coll_typed_of(recvbuf, recvcounts, rdispls, recvtypes));
     return coll_call_run(&call);
 }
 
@@ -175,11 +159,9 @@ int PMPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
                                void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                MPI_Comm comm, MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_NEIGHBOR_ALLGATHER,
-                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
-                                   .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
+    struct coll_call call =
+        COLL_CALL(COLL_NEIGHBOR_ALLGATHER, coll_data_of(sendbuf, sendcount, sendtype),
+                  coll_data_of(recvbuf, recvcount, recvtype));
     return coll_request_start(&call, request);
 }
 
@@ -196,12 +178,9 @@ int PMPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
                                 const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
                                 MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_NEIGHBOR_ALLGATHER,
-                                   .uneven = true,
-                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
-                                   .recv = coll_arrays_of(recvbuf, recvcounts, displs, recvtype)}};
+    struct coll_call call =
+        COLL_CALL(COLL_NEIGHBOR_ALLGATHER | COLL_UNEVEN, coll_data_of(sendbuf, sendcount, sendtype),
+                  coll_arrays_of(recvbuf, recvcounts, displs, recvtype));
     return coll_request_start(&call, request);
 }
 
@@ -217,11 +196,9 @@ int PMPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
                               void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                               MPI_Comm comm, MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_NEIGHBOR_ALLTOALL,
-                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
-                                   .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
+    struct coll_call call =
+        COLL_CALL(COLL_NEIGHBOR_ALLTOALL, coll_data_of(sendbuf, sendcount, sendtype),
+                  coll_data_of(recvbuf, recvcount, recvtype));
     return coll_request_start(&call, request);
 }
 
@@ -238,12 +215,9 @@ int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[]
                                const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                                MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_NEIGHBOR_ALLTOALL,
-                                   .uneven = true,
-                                   .send = coll_arrays_of(sendbuf, sendcounts, sdispls, sendtype),
-                                   .recv = coll_arrays_of(recvbuf, recvcounts, rdispls, recvtype)}};
+    struct coll_call call = COLL_CALL(COLL_NEIGHBOR_ALLTOALL | COLL_UNEVEN,
+                                      coll_arrays_of(sendbuf, sendcounts, sdispls, sendtype),
+                                      coll_arrays_of(recvbuf, recvcounts, rdispls, recvtype));
     return coll_request_start(&call, request);
 }
 
@@ -261,15 +235,9 @@ int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[]
                                const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
                                MPI_Comm comm, MPI_Request *request)
 {
-    struct coll_call call = {
-        .function = __func__,
-        .handle = comm,
-        .c = {.kind = COLL_NEIGHBOR_ALLTOALL,
-              .uneven = true,
-              .send = coll_arrays_of(sendbuf, sendcounts, sdispls, MPI_DATATYPE_NULL),
-              .recv = coll_arrays_of(recvbuf, recvcounts, rdispls, MPI_DATATYPE_NULL)}};
-    call.c.send.types = sendtypes;
-    call.c.recv.types = recvtypes;
+    struct coll_call call = COLL_CALL(COLL_NEIGHBOR_ALLTOALL | COLL_UNEVEN,
+                                      coll_typed_of(sendbuf, sendcounts, sdispls, sendtypes),
+                                      coll_typed_of(recvbuf, recvcounts, rdispls, recvtypes));
     return coll_request_start(&call, request);
 }
 
@@ -290,11 +258,9 @@ int PMPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI
                                    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                    MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_NEIGHBOR_ALLGATHER,
-                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
-                                   .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
+    struct coll_call call =
+        COLL_CALL(COLL_NEIGHBOR_ALLGATHER, coll_data_of(sendbuf, sendcount, sendtype),
+                  coll_data_of(recvbuf, recvcount, recvtype));
     return coll_request_create(&call, info, request);
 }
 
@@ -314,12 +280,9 @@ int PMPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MP
                                     const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
                                     MPI_Info info, MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_NEIGHBOR_ALLGATHER,
-                                   .uneven = true,
-                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
-                                   .recv = coll_arrays_of(recvbuf, recvcounts, displs, recvtype)}};
+    struct coll_call call =
+        COLL_CALL(COLL_NEIGHBOR_ALLGATHER | COLL_UNEVEN, coll_data_of(sendbuf, sendcount, sendtype),
+                  coll_arrays_of(recvbuf, recvcounts, displs, recvtype));
     return coll_request_create(&call, info, request);
 }
 
@@ -338,11 +301,9 @@ int PMPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_
                                   void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                   MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_NEIGHBOR_ALLTOALL,
-                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
-                                   .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
+    struct coll_call call =
+        COLL_CALL(COLL_NEIGHBOR_ALLTOALL, coll_data_of(sendbuf, sendcount, sendtype),
+                  coll_data_of(recvbuf, recvcount, recvtype));
     return coll_request_create(&call, info, request);
 }
 
@@ -363,12 +324,9 @@ int PMPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcoun
                                    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                                    MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_NEIGHBOR_ALLTOALL,
-                                   .uneven = true,
-                                   .send = coll_arrays_of(sendbuf, sendcounts, sdispls, sendtype),
-                                   .recv = coll_arrays_of(recvbuf, recvcounts, rdispls, recvtype)}};
+    struct coll_call call = COLL_CALL(COLL_NEIGHBOR_ALLTOALL | COLL_UNEVEN,
+                                      coll_arrays_of(sendbuf, sendcounts, sdispls, sendtype),
+                                      coll_arrays_of(recvbuf, recvcounts, rdispls, recvtype));
     return coll_request_create(&call, info, request);
 }
 
@@ -389,15 +347,9 @@ int PMPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcoun
                                    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
                                    MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct coll_call call = {
-        .function = __func__,
-        .handle = comm,
-        .c = {.kind = COLL_NEIGHBOR_ALLTOALL,
-              .uneven = true,
-              .send = coll_arrays_of(sendbuf, sendcounts, sdispls, MPI_DATATYPE_NULL),
-              .recv = coll_arrays_of(recvbuf, recvcounts, rdispls, MPI_DATATYPE_NULL)}};
-    call.c.send.types = sendtypes;
-    call.c.recv.types = recvtypes;
+    struct coll_call call = COLL_CALL(COLL_NEIGHBOR_ALLTOALL | COLL_UNEVEN,
+                                      coll_typed_of(sendbuf, sendcounts, sdispls, sendtypes),
+                                      coll_typed_of(recvbuf, recvcounts, rdispls, recvtypes));
     return coll_request_create(&call, info, request);
 }
 

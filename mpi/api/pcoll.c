@@ -21,7 +21,7 @@
  */
 int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__, .handle = comm, .c = {.kind = COLL_BARRIER}};
+    struct coll_call call = COLL_CALL(COLL_BARRIER, coll_no_data(), coll_no_data());
     return coll_request_create(&call, info, request);
 }
 
@@ -37,10 +37,8 @@ int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
 int PMPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
                       MPI_Info info, MPI_Request *request)
 {
-    struct coll_call call = {
-        .function = __func__,
-        .handle = comm,
-        .c = {.kind = COLL_BCAST, .root = root, .recv = coll_data_of(buffer, count, datatype)}};
+    struct coll_call call = COLL_CALL(COLL_BCAST, coll_no_data(),
+                                      coll_data_of(buffer, count, datatype), .c.root = root);
     return coll_request_create(&call, info, request);
 }
 
@@ -59,12 +57,8 @@ int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
                        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
                        MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_GATHER,
-                                   .root = root,
-                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
-                                   .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
+    struct coll_call call = COLL_CALL(COLL_GATHER, coll_data_of(sendbuf, sendcount, sendtype),
+                                      coll_data_of(recvbuf, recvcount, recvtype), .c.root = root);
     return coll_request_create(&call, info, request);
 }
 
@@ -82,13 +76,9 @@ int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
                         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
                         MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_GATHER,
-                                   .uneven = true,
-                                   .root = root,
-                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
-                                   .recv = coll_arrays_of(recvbuf, recvcounts, displs, recvtype)}};
+    struct coll_call call =
+        COLL_CALL(COLL_GATHER | COLL_UNEVEN, coll_data_of(sendbuf, sendcount, sendtype),
+                  coll_arrays_of(recvbuf, recvcounts, displs, recvtype), .c.root = root);
     return coll_request_create(&call, info, request);
 }
 
@@ -105,12 +95,8 @@ int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
                         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
                         MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_SCATTER,
-                                   .root = root,
-                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
-                                   .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
+    struct coll_call call = COLL_CALL(COLL_SCATTER, coll_data_of(sendbuf, sendcount, sendtype),
+                                      coll_data_of(recvbuf, recvcount, recvtype), .c.root = root);
     return coll_request_create(&call, info, request);
 }
 
@@ -128,13 +114,9 @@ int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], cons
                          MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
                          MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_SCATTER,
-                                   .uneven = true,
-                                   .root = root,
-                                   .send = coll_arrays_of(sendbuf, sendcounts, displs, sendtype),
-                                   .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
+    struct coll_call call =
+        COLL_CALL(COLL_SCATTER | COLL_UNEVEN, coll_arrays_of(sendbuf, sendcounts, displs, sendtype),
+                  coll_data_of(recvbuf, recvcount, recvtype), .c.root = root);
     return coll_request_create(&call, info, request);
 }
 
@@ -153,11 +135,8 @@ int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
                           void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                           MPI_Info info, MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_ALLGATHER,
-                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
-                                   .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
+    struct coll_call call = COLL_CALL(COLL_ALLGATHER, coll_data_of(sendbuf, sendcount, sendtype),
+                                      coll_data_of(recvbuf, recvcount, recvtype));
     return coll_request_create(&call, info, request);
 }
 
@@ -175,12 +154,9 @@ int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
                            MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                            MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_ALLGATHER,
-                                   .uneven = true,
-                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
-                                   .recv = coll_arrays_of(recvbuf, recvcounts, displs, recvtype)}};
+    struct coll_call call =
+        COLL_CALL(COLL_ALLGATHER | COLL_UNEVEN, coll_data_of(sendbuf, sendcount, sendtype),
+                  coll_arrays_of(recvbuf, recvcounts, displs, recvtype));
     return coll_request_create(&call, info, request);
 }
 
@@ -197,11 +173,8 @@ int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
                          void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                          MPI_Info info, MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_ALLTOALL,
-                                   .send = coll_data_of(sendbuf, sendcount, sendtype),
-                                   .recv = coll_data_of(recvbuf, recvcount, recvtype)}};
+    struct coll_call call = COLL_CALL(COLL_ALLTOALL, coll_data_of(sendbuf, sendcount, sendtype),
+                                      coll_data_of(recvbuf, recvcount, recvtype));
     return coll_request_create(&call, info, request);
 }
 
@@ -219,12 +192,9 @@ int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
                           const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                           MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .c = {.kind = COLL_ALLTOALL,
-                                   .uneven = true,
-                                   .send = coll_arrays_of(sendbuf, sendcounts, sdispls, sendtype),
-                                   .recv = coll_arrays_of(recvbuf, recvcounts, rdispls, recvtype)}};
+    struct coll_call call = COLL_CALL(COLL_ALLTOALL | COLL_UNEVEN,
+                                      coll_arrays_of(sendbuf, sendcounts, sdispls, sendtype),
+                                      coll_arrays_of(recvbuf, recvcounts, rdispls, recvtype));
     return coll_request_create(&call, info, request);
 }
 
@@ -243,15 +213,9 @@ int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
                           const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
                           MPI_Request *request)
 {
-    struct coll_call call = {
-        .function = __func__,
-        .handle = comm,
-        .c = {.kind = COLL_ALLTOALL,
-              .uneven = true,
-              .send = coll_arrays_of(sendbuf, sendcounts, sdispls, MPI_DATATYPE_NULL),
-              .recv = coll_arrays_of(recvbuf, recvcounts, rdispls, MPI_DATATYPE_NULL)}};
-    call.c.send.types = sendtypes;
-    call.c.recv.types = recvtypes;
+    struct coll_call call = COLL_CALL(COLL_ALLTOALL | COLL_UNEVEN,
+                                      coll_typed_of(sendbuf, sendcounts, sdispls, sendtypes),
+                                      coll_typed_of(recvbuf, recvcounts, rdispls, recvtypes));
     return coll_request_create(&call, info, request);
 }
 
@@ -269,13 +233,9 @@ int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
 int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                        MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .op = op,
-                             .c = {.kind = COLL_REDUCE,
-                                   .root = root,
-                                   .send = coll_data_of(sendbuf, count, datatype),
-                                   .recv = coll_data_of(recvbuf, count, datatype)}};
+    struct coll_call call =
+        COLL_CALL(COLL_REDUCE, coll_data_of(sendbuf, count, datatype),
+                  coll_data_of(recvbuf, count, datatype), .c.root = root, .op = op);
     return coll_request_create(&call, info, request);
 }
 
@@ -292,12 +252,8 @@ int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
                           MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .op = op,
-                             .c = {.kind = COLL_ALLREDUCE,
-                                   .send = coll_data_of(sendbuf, count, datatype),
-                                   .recv = coll_data_of(recvbuf, count, datatype)}};
+    struct coll_call call = COLL_CALL(COLL_ALLREDUCE, coll_data_of(sendbuf, count, datatype),
+                                      coll_data_of(recvbuf, count, datatype), .op = op);
     return coll_request_create(&call, info, request);
 }
 
@@ -313,12 +269,8 @@ int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
 int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                      MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .op = op,
-                             .c = {.kind = COLL_SCAN,
-                                   .send = coll_data_of(sendbuf, count, datatype),
-                                   .recv = coll_data_of(recvbuf, count, datatype)}};
+    struct coll_call call = COLL_CALL(COLL_SCAN, coll_data_of(sendbuf, count, datatype),
+                                      coll_data_of(recvbuf, count, datatype), .op = op);
     return coll_request_create(&call, info, request);
 }
 
@@ -334,12 +286,8 @@ int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
 int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                        MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .op = op,
-                             .c = {.kind = COLL_EXSCAN,
-                                   .send = coll_data_of(sendbuf, count, datatype),
-                                   .recv = coll_data_of(recvbuf, count, datatype)}};
+    struct coll_call call = COLL_CALL(COLL_EXSCAN, coll_data_of(sendbuf, count, datatype),
+                                      coll_data_of(recvbuf, count, datatype), .op = op);
     return coll_request_create(&call, info, request);
 }
 
@@ -356,12 +304,9 @@ int PMPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Cou
                                      MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
                                      MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .op = op,
-                             .c = {.kind = COLL_REDUCE_SCATTER,
-                                   .send = coll_data_of(sendbuf, recvcount, datatype),
-                                   .recv = coll_data_of(recvbuf, recvcount, datatype)}};
+    struct coll_call call =
+        COLL_CALL(COLL_REDUCE_SCATTER, coll_data_of(sendbuf, recvcount, datatype),
+                  coll_data_of(recvbuf, recvcount, datatype), .op = op);
     return coll_request_create(&call, info, request);
 }
 
@@ -378,13 +323,9 @@ int PMPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Cou
                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
                                MPI_Request *request)
 {
-    struct coll_call call = {.function = __func__,
-                             .handle = comm,
-                             .op = op,
-                             .c = {.kind = COLL_REDUCE_SCATTER,
-                                   .uneven = true,
-                                   .send = coll_arrays_of(sendbuf, recvcounts, NULL, datatype),
-                                   .recv = coll_arrays_of(recvbuf, recvcounts, NULL, datatype)}};
+    struct coll_call call = COLL_CALL(
+        COLL_REDUCE_SCATTER | COLL_UNEVEN, coll_arrays_of(sendbuf, recvcounts, NULL, datatype),
+        coll_arrays_of(recvbuf, recvcounts, NULL, datatype), .op = op);
     return coll_request_create(&call, info, request);
 }
 

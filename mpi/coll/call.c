@@ -179,6 +179,16 @@ static struct span span_of(const struct coll *c, const struct coll_data *data, b
 }
 
 /* Input and output must not share memory. */
+static int check_apart(const struct coll_call *call, struct span in, struct span out)
+{
+    if (in.len <= 0 || out.len <= 0 || in.at >= out.at + (uintptr_t)out.len ||
+        out.at >= in.at + (uintptr_t)in.len)
+        return MPI_SUCCESS;
+    return errh_comm(call->c.comm, MPI_ERR_BUFFER, call->function,
+                     "sendbuf and recvbuf share memory: use %s",
+                     call->c.comm->remote ? "two buffers" : "MPI_IN_PLACE");
+}
+
 static int check_distinct(const struct coll_call *call)
 {
     const struct coll *c = &call->c;
@@ -187,14 +197,8 @@ static int check_distinct(const struct coll_call *call)
     const unsigned from_all = 1u << COLL_GATHER | 1u << COLL_ALLGATHER | 1u << COLL_ALLTOALL |
                               1u << COLL_NEIGHBOR_ALLGATHER | 1u << COLL_NEIGHBOR_ALLTOALL;
     unsigned kind = 1u << c->kind;
-    struct span in = span_of(c, &c->send, to_all & kind),
-                out = span_of(c, &c->recv, from_all & kind);
-    if (in.len <= 0 || out.len <= 0 || in.at >= out.at + (uintptr_t)out.len ||
-        out.at >= in.at + (uintptr_t)in.len)
-        return MPI_SUCCESS;
-    return errh_comm(c->comm, MPI_ERR_BUFFER, call->function,
-                     "sendbuf and recvbuf share memory: use %s",
-                     c->comm->remote ? "two buffers" : "MPI_IN_PLACE");
+    return check_apart(call, span_of(c, &c->send, to_all & kind),
+                       span_of(c, &c->recv, from_all & kind));
 }
 
 static int check_op(struct coll_call *call)
@@ -220,8 +224,13 @@ static int check_input(struct coll_call *call, MPI_Count count)
     if (!is_in_place(c, &c->send)) {
         if (!c->send.buf || c->send.buf == MPI_IN_PLACE) /* count and type are good */
             rc = check_elements(call, "sendbuf", c->send.buf, count, c->recv.type);
-        if (!rc)
+        if (!rc && !c->uneven) {
+            int64_t len = type_constant_bytes(c->recv.type, c->recv.count);
+            rc = check_apart(call, (struct span){(uintptr_t)c->send.buf, len},
+                             (struct span){(uintptr_t)c->recv.buf, len});
+        } else if (!rc) {
             rc = check_distinct(call);
+        }
     }
     return rc ? rc : check_op(call);
 }

@@ -28,7 +28,14 @@ int coll_call_raise(struct comm *comm, int error_class, const char *function,
 /* Check it, and run it: the blocking form. Returns as coll_call_check() does. */
 int coll_call_run(struct coll_call *call);
 
-/* Even blocks, or one; blocks whose counts are in arrays. */
+/* ---- for the bodies in mpi/api/, one for all forms of a collective ---- */
+
+/* No data; even blocks, or one; blocks whose counts are in arrays; and their types too. */
+static inline struct coll_data coll_no_data(void)
+{
+    return (struct coll_data){0};
+}
+
 static inline struct coll_data coll_data_of(const void *buf, MPI_Count count, MPI_Datatype type)
 {
     return (struct coll_data){.buf = (void *)(uintptr_t)buf, .count = count, .type = type};
@@ -40,5 +47,25 @@ static inline struct coll_data coll_arrays_of(const void *buf, const MPI_Count *
     return (struct coll_data){
         .buf = (void *)(uintptr_t)buf, .counts = counts, .displs = displs, .type = type};
 }
+
+static inline struct coll_data coll_typed_of(const void *buf, const MPI_Count *counts,
+                                             const MPI_Aint *displs, const MPI_Datatype *types)
+{
+    struct coll_data data = coll_arrays_of(buf, counts, displs, MPI_DATATYPE_NULL);
+    data.types = types;
+    return data;
+}
+
+/* Added to a kind: counts come in arrays. */
+enum { COLL_UNEVEN = 1 << 8 };
+
+/* A call over comm; what: enum coll_kind, maybe with COLL_UNEVEN; behind the data the root and the
+ * operation, where there are such. A macro, so that nothing is copied. */
+#define COLL_CALL(what, from, to, ...)                                                             \
+    {                                                                                              \
+        .c = {.kind = (what) & ~COLL_UNEVEN, .uneven = (what) & COLL_UNEVEN, .send = from,         \
+              .recv = to},                                                                         \
+        .handle = comm, .function = __func__, __VA_ARGS__                                          \
+    }
 
 #endif

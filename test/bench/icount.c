@@ -123,6 +123,19 @@ static void count_receives(struct raw *raw)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+/* Collectives of one process: what a call costs before it sends anything. */
+static void count_collectives(void)
+{
+    long in = 1, out;
+
+    begin("Barrier self");
+    MPI_Barrier(MPI_COMM_SELF);
+    end("Barrier self");
+    begin("Allreduce self");
+    MPI_Allreduce(&in, &out, 1, MPI_LONG, MPI_SUM, MPI_COMM_SELF);
+    end("Allreduce self");
+}
+
 /* Rank 1's part, step for step. */
 static void help(struct raw *raw)
 {
@@ -174,6 +187,7 @@ int main(int argc, char **argv)
         if (rank == 0) {
             count_nothing();
             count_simple();
+            count_collectives();
             count_sends(raw);
             count_wait(raw);
             count_receives(raw);

@@ -45,6 +45,7 @@ except TimeoutError:
     listener.kill()
     sys.exit()
 connected = time.monotonic()
+end.settimeout(20)
 end.sendall(bytes(size))
 end.shutdown(socket.SHUT_WR)
 assert listener.stdout.readline() == f"{size}\\n"

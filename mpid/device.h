@@ -126,6 +126,24 @@ void device_listen(bool on);
 /* Complete a request; see struct mpid_request. */
 void device_complete(struct mpid_request *request);
 
+/* ---- lists of requests that one VC is engaged in: by next and prev, in no order ---- */
+
+static inline void request_list(struct mpid_request **list, struct mpid_request *request)
+{
+    request->prev = NULL;
+    request->next = *list;
+    if (*list)
+        (*list)->prev = request;
+    *list = request;
+}
+
+static inline void request_unlist(struct mpid_request **list, struct mpid_request *request)
+{
+    if (request->next)
+        request->next->prev = request->prev;
+    *(request->prev ? &request->prev->next : list) = request->next;
+}
+
 /* ---- send.c ---- */
 
 /* Hand over what waits on a VC. Returns whether anything moved. */

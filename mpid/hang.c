@@ -400,22 +400,21 @@ static void count_received(struct groups *groups)
     match_each_posted(match, count_request, groups);
 }
 
-static void count_queued(struct vc *vc, void *arg)
+/* Call take for each send that waits in the VC, and whose receiver has been asked, or is getting it. */
+static void each_send(struct vc *vc, void (*take)(const struct mpid_request *request, void *arg),
+                      void *arg)
 {
-    for (const struct mpid_request *r = vc->send_head; r; r = r->next)
-        count_request(r, arg);
-    for (const struct mpid_request *r = vc->pending; r; r = r->next)
-        count_request(r, arg);
+    const struct mpid_request *const lists[] = {vc->send_head, vc->asked, vc->bulk};
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+        for (const struct mpid_request *r = lists[i]; r; r = r->next)
+            take(r, arg);
 }
 
-/* Call take for each send whose receiver has been asked, or is getting it. */
-static void each_asked(void (*take)(const struct mpid_request *request, void *arg), void *arg)
+static void count_queued(struct vc *vc, void *arg)
 {
-    for (uint32_t i = 0; i < device.ids.count; i++) {
-        const struct mpid_request *request = device.ids.slots[i].request;
-        if (request && request->kind == MPID_SEND && request->state != CAR_WAITING)
-            take(request, arg);
-    }
+    each_send(vc, count_request, arg);
+    for (const struct mpid_request *r = vc->pending; r; r = r->next)
+        count_request(r, arg);
 }
 
 static bool count_idle(void *arg, const struct mpid_idle_view *view)
@@ -435,7 +434,6 @@ static void put_queues(struct mpid_tale *tale)
         return;
     count_received(groups);
     vc_each(count_queued, groups);
-    each_asked(count_request, groups);
     if (hang.each_idle)
         hang.each_idle(count_idle, groups);
     for (int i = 0; i < groups->count; i++) {
@@ -458,10 +456,9 @@ static void tell_send(const struct mpid_request *request, void *tale)
     mpid_tell_request(tale, request);
 }
 
-static void tell_send_queue(struct vc *vc, void *tale)
+static void tell_sends(struct vc *vc, void *tale)
 {
-    for (const struct mpid_request *r = vc->send_head; r; r = r->next)
-        mpid_tell_request(tale, r);
+    each_send(vc, tell_send, tale);
 }
 
 void mpid_tell_sends(void *arg, struct mpid_tale *tale)
@@ -469,8 +466,7 @@ void mpid_tell_sends(void *arg, struct mpid_tale *tale)
     (void)arg;
     if (is_for_sleeper(tale, NULL)) /* it waits for some of them, or for what follows them */
         return;
-    vc_each(tell_send_queue, tale);
-    each_asked(tell_send, tale);
+    vc_each(tell_sends, tale);
 }
 
 static void tell_close(struct vc *vc, void *arg)

@@ -81,6 +81,7 @@ void rndv_send_done(struct vc *vc, uint32_t id, enum mpid_error error)
 static void finish_receive(struct mpid_request *request)
 {
     measure(request);
+    request_unlist(&request->vc->arriving, request);
     vc_count_received(request->vc, request->total);
     ids_drop(&device.ids, request->id);
     device_complete(request);
@@ -146,6 +147,7 @@ void rndv_start(struct mpid_request *request, struct vc *vc, uint64_t total, uin
         rndv_send_done(vc, id, MPID_NO_MEMORY);
         return;
     }
+    request_list(&vc->arriving, request);
     uint64_t len = request->count;
     enum packet_engine engine = choose(vc, request, len, total == len ? addr : 0);
     request->mode = engine;
@@ -230,13 +232,11 @@ static void cancel_arrived(struct vc *vc, const struct chan_head *head, const vo
     vc_control(vc, &answer, NULL, 0);
 }
 
-/* Looks at every name: a peer is lost once. */
 void rndv_fail(struct vc *vc, enum mpid_error error)
 {
-    for (uint32_t i = 0; i < device.ids.count; i++) {
-        struct mpid_request *request = device.ids.slots[i].request;
-        if (!request || request->kind != MPID_RECV || request->vc != vc)
-            continue;
+    while (vc->arriving) {
+        struct mpid_request *request = vc->arriving;
+        vc->arriving = request->next;
         request->error = (uint8_t)error;
         ids_drop(&device.ids, request->id);
         device_complete(request);
@@ -249,6 +249,7 @@ static void finish_send(struct mpid_request *request)
 {
     if (!request->cancelled && !request->error)
         vc_count_sent(request->vc, request->bytes.len);
+    request_unlist(&request->vc->asked, request);
     request->vc->unfinished--;
     ids_drop(&device.ids, request->id);
     device_complete(request);
@@ -266,6 +267,7 @@ static struct mpid_request *asked_send(struct vc *vc, uint32_t id)
 static void stream(struct vc *vc, struct mpid_request *request, uint64_t from)
 {
     struct mpid_request **at = &vc->bulk;
+    request_unlist(&vc->asked, request);
     request->moved = from;
     request->state = CAR_BULK;
     request->next = NULL;

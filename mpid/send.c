@@ -51,23 +51,6 @@ static inline void refund(struct vc *vc, size_t len)
 
 /* ---- one message ---- */
 
-/* The channel still reads its bytes. */
-static void pend(struct vc *vc, struct mpid_request *request)
-{
-    request->prev = NULL;
-    request->next = vc->pending;
-    if (vc->pending)
-        vc->pending->prev = request;
-    vc->pending = request;
-}
-
-static void unpend(struct vc *vc, struct mpid_request *request)
-{
-    if (request->next)
-        request->next->prev = request->prev;
-    *(request->prev ? &request->prev->next : &vc->pending) = request->next;
-}
-
 static int offer_eager(struct vc *vc, struct chan_link *link, struct mpid_request *request)
 {
     struct chan_head head = packet_message(PACKET_EAGER, &request->place.env);
@@ -83,7 +66,7 @@ static int offer_eager(struct vc *vc, struct chan_link *link, struct mpid_reques
     if (rc == 0)
         device_complete(request);
     else
-        pend(vc, request);
+        request_list(&vc->pending, request); /* the channel still reads its bytes */
     return 0;
 }
 
@@ -120,6 +103,7 @@ static int offer_rts(struct vc *vc, struct chan_link *link, struct mpid_request 
     int rc = link->send(link, &head, &data);
     if (rc == 0) {
         request->state = CAR_ASKED;
+        request_list(&vc->asked, request);
         vc->unfinished++;
     }
     return rc;
@@ -291,6 +275,7 @@ static void finish_bulk(struct vc *vc, struct mpid_request *request)
     *at = request->next;
     if (request->split) { /* the receiver still reads the rest itself */
         request->state = CAR_LENT;
+        request_list(&vc->asked, request);
         return;
     }
     vc_count_sent(vc, request->bytes.len);
@@ -377,7 +362,7 @@ bool send_drain(struct vc *vc)
 void send_sent(struct vc *vc, struct mpid_request *request)
 {
     if (request->state == CAR_SENDING) {
-        unpend(vc, request);
+        request_unlist(&vc->pending, request);
         device_complete(request);
     } else if (request->state == CAR_BULK_PENDING) {
         request->state = CAR_BULK;
@@ -412,60 +397,59 @@ void send_unwanted(struct vc *vc)
         send_unqueue(request);
         fail(request, MPID_LOST);
     }
-    for (uint32_t i = 0; i < device.ids.count && vc->unfinished; i++) {
-        struct mpid_request *request = device.ids.slots[i].request;
-        if (request && request->kind == MPID_SEND && request->vc == vc &&
-            request->state == CAR_ASKED && !(request->mode & SEND_CANCEL)) {
-            vc->unfinished--;
-            fail(request, MPID_LOST);
-        }
-    }
-}
-
-static void fail_waiting(struct vc *vc, void *context)
-{
-    for (struct mpid_request *request = vc->send_head, *next; request; request = next) {
+    for (struct mpid_request *request = vc->asked, *next; request; request = next) {
         next = request->next;
-        if (request->place.env.context != *(const uint32_t *)context)
+        if (request->state != CAR_ASKED || request->mode & SEND_CANCEL)
             continue;
-        send_unqueue(request);
+        request_unlist(&vc->asked, request);
+        vc->unfinished--;
         fail(request, MPID_LOST);
     }
 }
 
 /* The peer may be about to read what it has been asked to receive: only its answer ends the send. */
-void send_fail_context(uint32_t context)
+static void fail_context(struct vc *vc, void *arg)
 {
-    vc_each(fail_waiting, &context);
-    for (uint32_t i = 0; i < device.ids.count; i++) {
-        struct mpid_request *request = device.ids.slots[i].request;
-        if (!request || request->kind != MPID_SEND || request->state != CAR_ASKED ||
-            request->place.env.context != context || request->mode & SEND_CANCEL)
+    uint32_t context = *(const uint32_t *)arg;
+    for (struct mpid_request *request = vc->send_head, *next; request; request = next) {
+        next = request->next;
+        if (request->place.env.context != context)
+            continue;
+        send_unqueue(request);
+        fail(request, MPID_LOST);
+    }
+    for (struct mpid_request *request = vc->asked, *next; request; request = next) {
+        next = request->next;
+        if (request->state != CAR_ASKED || request->place.env.context != context ||
+            request->mode & SEND_CANCEL)
             continue;
         request->mode |= SEND_GIVEN_UP;
         send_ask_cancel(request);
+        if (vc->state == VC_FAILED)
+            return;
     }
 }
 
-/* Requests that wait for the peer are found by their names: all of them are looked at, as a
- * peer is lost once. */
+void send_fail_context(uint32_t context)
+{
+    vc_each(fail_context, &context);
+}
+
+static void fail_all(struct mpid_request **list, enum mpid_error error)
+{
+    while (*list) {
+        struct mpid_request *request = *list;
+        *list = request->next;
+        fail(request, error);
+    }
+}
+
 void send_fail(struct vc *vc, enum mpid_error error)
 {
-    while (vc->send_head) {
-        struct mpid_request *request = vc->send_head;
-        send_unqueue(request);
-        fail(request, error);
-    }
-    while (vc->pending) {
-        struct mpid_request *request = vc->pending;
-        unpend(vc, request);
-        fail(request, error);
-    }
-    vc->bulk = NULL;
+    fail_all(&vc->send_head, error);
+    fail_all(&vc->pending, error);
+    fail_all(&vc->asked, error);
+    fail_all(&vc->bulk, error);
+    vc->send_tail = NULL;
     vc->unfinished = 0;
-    for (uint32_t i = 0; i < device.ids.count; i++) {
-        struct mpid_request *request = device.ids.slots[i].request;
-        if (request && request->kind == MPID_SEND && request->vc == vc)
-            fail(request, error);
-    }
 }

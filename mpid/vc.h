@@ -96,7 +96,8 @@ struct vc {
     uint64_t sent, received; /* eager messages */
     struct mpid_request *send_head, *send_tail; /* messages not handed over yet */
     struct control *control_head, *control_tail;
-    struct mpid_request *bulk; /* rendezvous sends in ENGINE_STREAM */
+    /* Rendezvous: sends that wait for the peer, or that it reads; sends that stream; receives. */
+    struct mpid_request *asked, *bulk, *arriving;
     struct mpid_request *pending; /* eager sends that the channel still reads */
     struct vc *busy_next;
     uint8_t state; /* enum vc_state */

@@ -232,7 +232,7 @@ static struct packet_rts next_rts(void)
 static void test_context(void **state)
 {
     (void)state;
-    struct mpid_request posted, p2p, kept, asked, matched, waiting, late;
+    static struct mpid_request posted, p2p, kept, asked, matched, waiting, late;
     open(HIGH);
     post(&posted, COLL, HIGH);
     post(&p2p, CONTEXT, HIGH);

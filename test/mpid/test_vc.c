@@ -278,7 +278,7 @@ static void test_refused_in_use(void **state)
 {
     (void)state;
     static char large[4000], place[9000];
-    struct mpid_request rts, more;
+    static struct mpid_request rts, more;
     struct mpid_bytes bytes = {.base = large, .len = sizeof(large)};
     struct mpid_bytes longer = {.base = place, .len = sizeof(place)};
     beneath.fit = CHAN_YES;

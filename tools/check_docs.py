@@ -9,7 +9,8 @@ In README.md, CONTRIBUTING.md and doc/*.md:
     made from PMPI_ bodies,
   - `folder/file.ext`, and `file.ext` after its folder's heading, must exist, as must what a link
     leads to.
-doc/architecture.md must have a line for every folder of tests.
+doc/architecture.md must have a line for every folder of tests, and a paragraph of doc/decisions.md
+at most 80 words.
 """
 import pathlib
 import re
@@ -87,6 +88,14 @@ def left_out(root, path):
             yield f"{path}: no line for test/{sub.name}/"
 
 
+def too_long(text, path):
+    """The paragraphs of more than 80 words; headings and tables do not count."""
+    for paragraph in re.split(r"\n\s*\n", text):
+        words = paragraph.split()
+        if len(words) > 80 and paragraph[0] not in "#|":
+            yield f"{path}: {len(words)} words, at most 80: {' '.join(words[:6])} ..."
+
+
 def main(root):
     documents = [n for n in ("README.md", "CONTRIBUTING.md") if (root / n).exists()]
     documents += [f"doc/{p.name}" for p in sorted((root / "doc").glob("*.md"))]
@@ -94,6 +103,8 @@ def main(root):
     bad = [message for path in documents for message in check(root, path, names)]
     if "doc/architecture.md" in documents:
         bad += left_out(root, "doc/architecture.md")
+    if "doc/decisions.md" in documents:
+        bad += too_long((root / "doc/decisions.md").read_text(), "doc/decisions.md")
     print("\n".join(bad) or f"documents ok: {len(documents)}")
     return 1 if bad or not documents else 0
 

@@ -49,6 +49,8 @@ CASES = [
     ("docs", "doc/a.md", "## `mpid/`\n\n| `none.h` | nothing |\n", "there is no file none.h"),
     ("docs", "doc/a.md", "See [it](none.md).\n", "a link leads to none.md"),
     ("docs", "doc/architecture.md", "See `architecture.md`.\n", None),
+    ("docs", "doc/decisions.md", "word " * 80 + "\n\n| " + "word " * 81, None),
+    ("docs", "doc/decisions.md", "word " * 81, "81 words, at most 80"),
 ]
 
 

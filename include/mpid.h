@@ -197,6 +197,8 @@ size_t mpid_request_tail(void);
  * out. The same for every caller, and valid as long as the process
  * lives. */
 struct vc *mpid_vc_get(const struct mpid_gid *gid, uint32_t rank);
+/* Whether a process has turned out to be out of reach of every channel. */
+bool mpid_is_apart(void);
 /* Name the peer for an error message: "rank 3 on host". Under the device's lock. */
 void mpid_vc_describe(const struct vc *vc, char *text, size_t size);
 
@@ -289,6 +291,7 @@ struct mpid_probe {
     struct mpid_envelope found; /* out: of the message; and its bytes */
     size_t len;
     struct mpid_message *message; /* out, where take */
+    enum mpid_error error; /* out, where none can come: as that of a receive */
 };
 
 /* Outcomes of a probe, besides 0: there is no message. */

@@ -159,25 +159,30 @@ static void try_next(struct vc *vc)
     give_up(vc);
 }
 
-/* Get the card if it is there. Returns 0, 1 where it is not yet, or -1. Of a process that has ended
+/* Get a card if it is there. Returns 0, 1 where it is not yet, or -1. Of a process that has ended
  * without one we are about to hear. */
-static int fetch_card(struct vc *vc)
+static int get_card(const struct chan_gid *gid, uint32_t rank, char **got)
 {
     void *card;
     size_t len;
-    BNR_Group group = device_group_of(&vc->peer.gid, vc->peer.rank);
+    BNR_Group group = device_group_of(gid, rank);
     if (!group)
         return -1;
-    if (device_is_own_group(&vc->peer.gid) && vc->peer.rank == device.env.rank) {
-        vc->card = strdup(device.card);
-        return vc->card ? 0 : -1;
+    if (device_is_own_group(gid) && rank == device.env.rank) {
+        *got = strdup(device.card);
+        return *got ? 0 : -1;
     }
-    switch (BNR_Get_alloc(group, (int)vc->peer.rank, "card", &card, &len, BNR_GET_NOWAIT)) {
-    case BNR_SUCCESS: vc->card = card; return 0;
+    switch (BNR_Get_alloc(group, (int)rank, "card", &card, &len, BNR_GET_NOWAIT)) {
+    case BNR_SUCCESS: *got = card; return 0;
     case BNR_ERR_NOT_FOUND:
     case BNR_ERR_PROC_FAILED: return 1;
     default: return -1;
     }
+}
+
+static int fetch_card(struct vc *vc)
+{
+    return vc->card ? 0 : get_card(&vc->peer.gid, vc->peer.rank, &vc->card);
 }
 
 static bool bind_vc(struct vc *vc)
@@ -210,6 +215,33 @@ void connect_start(struct vc *vc)
         vc_fail(vc, MPID_LOST, "this is a forked child");
     else
         bind_vc(vc);
+}
+
+static bool suits(const char *card)
+{
+    struct bind_choice choice;
+    return !bind_choose(device.card, card, device.ops, device.port_count, &choice);
+}
+
+bool connect_is_judged(struct vc *vc)
+{
+    if (vc->state != VC_UNBOUND || device_is_ended(vc))
+        return true;
+    int rc = fetch_card(vc);
+    if (!rc && !suits(vc->card))
+        connect_start(vc);
+    return rc <= 0;
+}
+
+enum connect_way connect_way_to(uint32_t rank)
+{
+    char *card;
+    int rc = get_card(&device.env.gid, rank, &card);
+    if (rc)
+        return CONNECT_UNKNOWN;
+    bool way = suits(card);
+    free(card);
+    return way ? CONNECT_WAY : CONNECT_NO_WAY;
 }
 
 /* The time has come to dial again, or to wait no longer for the peer to do so. */

@@ -416,6 +416,8 @@ static int start(char *why, size_t size)
         snprintf(why, size, "no memory");
         return -ENOMEM;
     }
+    device.unjudged = world->size > 1; /* whether this process is alone */
+    device.first_apart = (uint32_t)world->size;
     int rc = open_channels(why, size);
     progress_look();
     if (!rc && BNR_Put(device.group, "card", device.card, strlen(device.card), 0)) {
@@ -531,6 +533,14 @@ void mpid_orphan(void)
     device.busy = NULL;
     sleep_forget();
     vc_each(orphan, NULL);
+}
+
+bool mpid_is_apart(void)
+{
+    os_lock(&device.lock);
+    bool apart = *device.unreachable;
+    os_unlock(&device.lock);
+    return apart;
 }
 
 bool mpid_app(int app, int *first, int *size)

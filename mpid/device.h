@@ -94,6 +94,11 @@ struct device {
     _Atomic pthread_t forker; /* the thread that holds the lock across fork(); 0: none */
     uint64_t *ended; /* a bit a rank of the group: its end is known, and its attempts have been
                       * met; NULL: no end is */
+    int unjudged;     /* so many looks of lost_look() are still to be taken */
+    bool judged_group; /* one of them: whether any process of the group can be reached */
+    uint32_t apart;   /* no channel leads to the ranks of the group below this one */
+    uint32_t first_apart; /* the first of them; the group's size: none */
+    bool alone;       /* nor to any other */
     bool any_lost;    /* some receives that are posted from now on may have to end at once */
     uint32_t lost;  /* 1 + the rank to which the last connection broke; 0: none */
     char unreachable[512]; /* whom no channel reaches, and why: an end that follows tells it */
@@ -179,6 +184,8 @@ void recv_copy(struct mpid_request *request, size_t offset, const void *data, si
 enum mpid_error lost_why(const struct vc *from, const struct mpid_envelope *want);
 /* End a receive that has just been posted, where that is so. */
 void lost_check_posted(struct mpid_request *request);
+/* The process has waited for a while: see that it waits for none that no channel leads to. */
+void lost_look(void);
 /* Whether a context has failed. */
 bool lost_context(uint32_t context);
 /* A connection has failed. */
@@ -204,6 +211,12 @@ void rndv_fail(struct vc *vc, enum mpid_error error);
 
 /* Begin to bind (or go on). */
 void connect_start(struct vc *vc);
+/* Where no channel can lead to an unbound VC's peer, fail it, without that anything is sent to it.
+ * Returns false while that is not known, as the peer has no card yet. */
+bool connect_is_judged(struct vc *vc);
+/* Whether a channel leads to a rank of our group; not known while that has no card. */
+enum connect_way { CONNECT_NO_WAY, CONNECT_WAY, CONNECT_UNKNOWN };
+enum connect_way connect_way_to(uint32_t rank);
 /* The process of the VC has ended: read what it has left, and then fail. */
 void connect_ended(struct vc *vc);
 /* Look again at VCs that wait for a card. Returns whether anything happened. */
@@ -221,6 +234,8 @@ void connect_lost(struct chan_link *link, int rc);
 
 /* One turn, locked. */
 bool progress_turn(void);
+/* Hear from the process manager, now and then. */
+void progress_hear(void);
 /* Look at every channel in the next turn. */
 void progress_look(void);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What ends because a process is gone: receives and probes that name it, those from any process
- * that nobody is left for, and all that goes on in a context that fails with it.
+ * What ends because a process is gone or cannot be reached: receives and probes that name it, those
+ * from any process that nobody is left for, and all that goes on in a context that fails with it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +66,8 @@ static bool can_send(int64_t world)
 {
     if (world < 0)
         return true;
+    if (device.alone)
+        return false;
     const struct vc *vc = vc_find(&device.env.gid, (uint32_t)world);
     return vc ? !vc_is_lost(vc) : !device_is_ended_rank((uint32_t)world);
 }
@@ -96,7 +98,7 @@ static bool find_senders(void *arg, const struct mpid_comm_view *view)
 static bool may_come(uint32_t context)
 {
     struct senders senders = {.context = context, .left = true};
-    if (failed_ranks && device.each_comm)
+    if ((failed_ranks || device.alone) && device.each_comm)
         device.each_comm(find_senders, &senders);
     return senders.left;
 }
@@ -105,9 +107,11 @@ enum mpid_error lost_why(const struct vc *from, const struct mpid_envelope *want
 {
     if (from && vc_is_lost(from))
         return vc_error(from);
-    if (lost_context(want->context) || (!from && !may_come(want->context)))
+    if (lost_context(want->context))
         return MPID_LOST;
-    return MPID_OK;
+    if (from || may_come(want->context))
+        return MPID_OK;
+    return device.alone ? MPID_UNREACHABLE : MPID_LOST;
 }
 
 /* ---- receives ---- */
@@ -145,6 +149,62 @@ static void end_receives(void)
 void lost_vc(void)
 {
     end_receives();
+}
+
+/* ---- processes that cannot be reached ---- */
+
+/*
+ * A process that only receives from another would not notice that no channel leads between them:
+ * it has no reason to connect. So, while it waits or asks, it looks once at the card of each peer
+ * that it has named, and goes through the group until it finds a process that can be reached;
+ * where there is none, nothing can come to a receive from any process.
+ */
+
+static void judge(struct vc *vc, void *arg)
+{
+    (void)arg;
+    if (vc->judged || !connect_is_judged(vc))
+        return;
+    vc->judged = true;
+    device.unjudged--;
+}
+
+static bool is_other(uint32_t rank)
+{
+    return rank != device.env.rank && !device_is_ended_rank(rank);
+}
+
+static void look_for_others(void)
+{
+    enum connect_way way = CONNECT_NO_WAY;
+    uint32_t size = (uint32_t)device.world.size;
+    while (device.apart < size && way == CONNECT_NO_WAY) {
+        bool other = is_other(device.apart);
+        way = other ? connect_way_to(device.apart) : CONNECT_NO_WAY;
+        if (other && device.first_apart == size)
+            device.first_apart = device.apart;
+        device.apart += way == CONNECT_NO_WAY;
+    }
+    if (way == CONNECT_UNKNOWN)
+        return;
+    device.judged_group = true;
+    device.unjudged--;
+    device.alone = way == CONNECT_NO_WAY && device.first_apart < size;
+    if (!device.alone)
+        return;
+    struct vc *vc = vc_get(&device.env.gid, device.first_apart); /* to say why */
+    if (vc)
+        connect_start(vc);
+    end_receives();
+}
+
+void lost_look(void)
+{
+    if (device.finalizing || device.orphan)
+        return;
+    vc_each(judge, NULL);
+    if (!device.judged_group && device.world.size > 1)
+        look_for_others();
 }
 
 /* ---- contexts ---- */

@@ -60,6 +60,13 @@ static inline int poll_port(struct port *port)
     return n;
 }
 
+void progress_hear(void)
+{
+    (void)BNR_Progress(NULL);
+    if (device.unjudged)
+        lost_look();
+}
+
 /* What need not be done in every turn: the ports that are not hot, the process manager, VCs
  * that wait for a card. Returns how much happened. */
 static __attribute__((noinline)) int care(void)
@@ -80,7 +87,7 @@ static __attribute__((noinline)) int care(void)
     }
     choose_hot();
     if (device.turns % BNR_PERIOD == 0) {
-        (void)BNR_Progress(NULL);
+        progress_hear();
         if (hang_is_asked())
             hang_poll();
     }
@@ -140,7 +147,7 @@ static inline bool try_turn(void)
 
 __attribute__((noinline, cold)) void progress_listen(void)
 {
-    (void)BNR_Progress(NULL);
+    progress_hear();
     if (hang_is_asked())
         hang_tell_poll();
 }

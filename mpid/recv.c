@@ -410,7 +410,8 @@ static inline int look(struct mpid_probe *probe, bool once)
             match_take(&device.match, u);
             probe->message = (struct mpid_message *)u;
         }
-    } else if (__builtin_expect(device.any_lost, 0) && lost_why(probe->from, &probe->want)) {
+    } else if (__builtin_expect(device.any_lost, 0) &&
+               (probe->error = lost_why(probe->from, &probe->want))) {
         outcome = MPID_NONE_CAN_COME;
     }
     os_unlock(&device.lock);

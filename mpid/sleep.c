@@ -362,7 +362,7 @@ static void sleep_on_channels(struct sleeper *me, bool (*is_done)(void *arg), vo
     me->wait->others = all.keeper == me->wait && turns_now() != turns;
     me->wait->spare = me->wait->others || all.first;
     if (ready)
-        (void)BNR_Progress(NULL);
+        progress_hear();
     os_unlock(&device.lock);
 }
 

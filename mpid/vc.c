@@ -133,6 +133,7 @@ struct vc *vc_get(const struct chan_gid *gid, uint32_t rank)
         .send = send_unbound, .peer = &vc->peer, .eager_max = SIZE_MAX, .max_data = SIZE_MAX};
     vc->link = &vc->stand_in;
     HASH_ADD(hh, vc_table, peer.gid, KEY_LEN, vc);
+    device.unjudged++;
     return vc;
 }
 
@@ -164,6 +165,7 @@ static void free_vc(struct vc *vc, void *arg)
     (void)arg;
     drop_link(vc);
     free(vc->landing.temp);
+    device.unjudged -= !vc->judged;
     HASH_DEL(vc_table, vc);
     free(vc->card);
     free(vc->refusals);

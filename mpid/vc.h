@@ -102,6 +102,7 @@ struct vc {
     struct vc *busy_next;
     uint8_t state; /* enum vc_state */
     bool busy;     /* in the device's list of VCs with something to hand over */
+    bool judged;   /* counted in device.unjudged no more */
     bool no_direct;
     bool no_split; /* the peer cannot write into our memory */
     uint8_t failure; /* enum mpid_error of sends, once FAILED */

@@ -184,9 +184,8 @@ static int give(struct comm *comm, int rc, struct comm *new, MPI_Comm *newcomm,
         return errh_comm(comm, rc, function, "the group has members that are not in the "
                                              "communicator");
     case MPI_ERR_OTHER:
-        return errh_comm(comm, rc, function,
-                         "every context is in use (free communicators that are not needed), or an "
-                         "attribute's callback failed");
+        return errh_comm(comm, rc, function, "%s, or an attribute's callback failed",
+                         comm_other_error());
     case MPI_ERR_INTERN: return errh_comm(comm, rc, function, "the members could not agree");
     default: return errh_comm(comm, rc, function, "making it failed with error code %d", rc);
     }

@@ -18,8 +18,7 @@ static int give(struct comm *comm, int rc, struct comm *new, MPI_Comm *newcomm,
         return errh_comm(comm, MPI_ERR_COMM, function,
                          "the two groups have a process in common");
     case MPI_ERR_OTHER:
-        return errh_comm(comm, rc, function,
-                         "every context is in use: free communicators that are not needed");
+        return errh_comm(comm, rc, function, "%s", comm_other_error());
     default: return errh_comm(comm, rc, function, "the members could not agree");
     }
 }

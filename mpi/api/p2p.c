@@ -739,7 +739,8 @@ static int look(const struct p2p_side *from, bool wait, struct mpid_message **me
     else
         probe.outcome = mpid_iprobe(&probe.dev);
     if (probe.outcome == MPID_NONE_CAN_COME)
-        return request_raise(from->comm, MPI_ERR_PROC_ABORTED, function, MPI_STATUS_IGNORE);
+        return request_raise(from->comm, request_class_of(probe.dev.error), function,
+                             MPI_STATUS_IGNORE);
     *flag = probe.outcome == MPID_FOUND;
     if (*flag)
         status_set(status, found->rank, found->tag, (int64_t)probe.dev.len, false);

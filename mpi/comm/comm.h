@@ -155,6 +155,9 @@ int comm_merge(struct comm *comm, bool high, struct comm **new);
 /* Make an intercommunicator of two halves. */
 int comm_bind_halves(const struct agree *halves, struct comm **new);
 
+/* What MPI_ERR_OTHER means, of a function that makes a communicator. */
+const char *comm_other_error(void);
+
 /* A number that all processes of this host, and no others, have. Not before MPI starts. */
 uint64_t comm_host_id(void);
 /* Keep the hints that are understood; return all that are in use, NULL: no memory. */

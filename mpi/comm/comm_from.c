@@ -329,8 +329,7 @@ int comm_from_give(const struct comm_from *from, int rc, struct comm *made, MPI_
     case MPI_ERR_NO_MEM:
         return comm_from_error(from, rc, function, "no memory for a communicator");
     case MPI_ERR_OTHER:
-        return comm_from_error(from, rc, function,
-                               "every context is in use: free communicators that are not needed");
+        return comm_from_error(from, rc, function, "%s", comm_other_error());
     case MPI_ERR_PROC_ABORTED:
         return comm_from_error(from, rc, function, "a member has ended, and did not take part");
     default:

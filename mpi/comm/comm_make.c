@@ -27,6 +27,12 @@ int comm_create_from(struct comm *parent, struct group *group, uint32_t context,
     return comm_create_like(parent, group, NULL, context, comm);
 }
 
+const char *comm_other_error(void)
+{
+    return mpid_is_apart() ? "no channel leads to another member"
+                           : "every context is in use: free communicators that are not needed";
+}
+
 /* Hints are not inherited: MPI-5.0 7.4.2. */
 int comm_dup(struct comm *comm, const struct info *info, struct comm **new)
 {

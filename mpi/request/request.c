@@ -93,15 +93,20 @@ void request_wait(struct request *request)
         mpid_wait(&request->dev);
 }
 
-int request_class(const struct mpid_request *dev)
+int request_class_of(enum mpid_error error)
 {
-    switch (dev->error) {
+    switch (error) {
     case MPID_OK: return MPI_SUCCESS;
     case MPID_TRUNCATED: return MPI_ERR_TRUNCATE;
     case MPID_LOST: return MPI_ERR_PROC_ABORTED;
     case MPID_NO_MEMORY: return MPI_ERR_NO_MEM;
     default: return MPI_ERR_OTHER;
     }
+}
+
+int request_class(const struct mpid_request *dev)
+{
+    return request_class_of((enum mpid_error)dev->error);
 }
 
 int request_outcome(const struct request *request, MPI_Status *status)

@@ -140,6 +140,7 @@ int request_finish(struct request *request, MPI_Status *status, MPI_Request *han
 
 /* What went wrong with a message, as an error class. */
 int request_class(const struct mpid_request *dev);
+int request_class_of(enum mpid_error error);
 
 /* Tell of a failed request through its communicator's error handler. */
 int request_raise(struct comm *comm, int error_class, const char *function,

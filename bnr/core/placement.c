@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* A process between its mapping and its rank. */
 struct placement_placed {
@@ -31,11 +32,31 @@ struct placement_work {
 static const struct {
     const char *word;
     enum placement_level level;
-} words[] = {{"hwthread", PLACEMENT_HWTHREAD}, {"core", PLACEMENT_CORE},
-             {"l3cache", PLACEMENT_L3},        {"l3", PLACEMENT_L3},
-             {"numa", PLACEMENT_NUMA},         {"package", PLACEMENT_PACKAGE},
-             {"socket", PLACEMENT_PACKAGE},    {"node", PLACEMENT_NODE},
-             {"slot", PLACEMENT_SLOT},         {"none", PLACEMENT_NONE}};
+} words[] = {{"hwthread", PLACEMENT_HWTHREAD},
+             {"core", PLACEMENT_CORE},
+             {"l1cache", PLACEMENT_L1},
+             {"l1", PLACEMENT_L1},
+             {"l1dcache", PLACEMENT_L1},
+             {"l1icache", PLACEMENT_L1},
+             {"l1ucache", PLACEMENT_L1},
+             {"l2cache", PLACEMENT_L2},
+             {"l2", PLACEMENT_L2},
+             {"l2dcache", PLACEMENT_L2},
+             {"l2icache", PLACEMENT_L2},
+             {"l2ucache", PLACEMENT_L2},
+             {"l3cache", PLACEMENT_L3},
+             {"l3", PLACEMENT_L3},
+             {"l3dcache", PLACEMENT_L3},
+             {"l3icache", PLACEMENT_L3},
+             {"l3ucache", PLACEMENT_L3},
+             {"numa", PLACEMENT_NUMA},
+             {"package", PLACEMENT_PACKAGE},
+             {"socket", PLACEMENT_PACKAGE},
+             {"node", PLACEMENT_NODE},
+             {"board", PLACEMENT_NODE},
+             {"machine", PLACEMENT_NODE},
+             {"slot", PLACEMENT_SLOT},
+             {"none", PLACEMENT_NONE}};
 
 __attribute__((format(printf, 2, 3))) static int cannot(struct placement *p, const char *format,
                                                         ...)
@@ -50,7 +71,7 @@ __attribute__((format(printf, 2, 3))) static int cannot(struct placement *p, con
 bool placement_word(const char *word, size_t len, enum placement_level *level)
 {
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (strlen(words[i].word) == len && memcmp(words[i].word, word, len) == 0) {
+        if (strlen(words[i].word) == len && strncasecmp(words[i].word, word, len) == 0) {
             *level = words[i].level;
             return true;
         }
@@ -60,9 +81,9 @@ bool placement_word(const char *word, size_t len, enum placement_level *level)
 static const char *word_of(enum placement_level level)
 {
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (words[i].level == level && level != PLACEMENT_L3)
+        if (words[i].level == level)
             return words[i].word;
-    return "l3cache";
+    return "object";
 }
 
 /* ---- objects: runs of hardware threads ---- */
@@ -295,6 +316,37 @@ static int bind_many(struct placement_work *w, struct placement_placed *p,
     return rc;
 }
 
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t *p = a, *q = b;
+    return (*p > *q) - (*p < *q);
+}
+
+/* The next so many objects of the machine, in turn; others may have them too. */
+static int bind_wide(struct placement_work *w, struct placement_placed *p)
+{
+    const struct placement_request *r = w->request;
+    const struct placement_host *h = &r->hosts[p->host];
+    uint32_t all = placement_objects(h->machine, r->bind);
+    int rc = 0;
+    if (r->width > all)
+        return cannot(w->result, "host %s has %u %ss, and each rank is to have %u; ask for fewer",
+                      h->name, all, word_of(r->bind), r->width);
+    for (uint32_t i = 0; !rc && i < r->width; i++) {
+        uint64_t turn = (uint64_t)p->local * r->width + i;
+        struct placement_run run = object_at(h->machine, (uint32_t)(turn % all), r->bind);
+        if (r->bind <= PLACEMENT_CORE && most_used(w, run) && !r->may_overload)
+            return cannot(w->result,
+                          "host %s has no %u free %ss left for rank %u of its %u; "
+                          "start fewer, or allow overload",
+                          h->name, r->width, word_of(r->bind), p->local, w->shares[p->host]);
+        rc = take(w, p, run);
+    }
+    if (!rc)
+        qsort(p->rank.cpus, p->rank.cpu_count, sizeof(*p->rank.cpus), by_number);
+    return rc;
+}
+
 /* The object that a rank is dealt out by: where it is bound, or were it bound so, or around. */
 static uint32_t dealt_by(struct placement_work *w, const struct placement_placed *p,
                          struct placement_run inside)
@@ -323,7 +375,9 @@ static int bind_host(struct placement_work *w, struct placement_placed *first,
         struct placement_run inside = mapped_to(w, p);
         bool is_bound = r->bind != PLACEMENT_NONE && r->bind != PLACEMENT_NODE;
         if (is_bound)
-            rc = r->pe ? bind_many(w, p, inside) : bind_one(w, p, inside);
+            rc = r->pe      ? bind_many(w, p, inside)
+                 : r->width ? bind_wide(w, p)
+                            : bind_one(w, p, inside);
         p->object = rc ? 0 : dealt_by(w, p, inside);
     }
     return rc;
@@ -403,6 +457,8 @@ static void order_ranks(struct placement_work *w)
         return;
     }
     qsort(w->placed, w->count, size, by_object);
+    if (r->is_filling)
+        return;
     for (uint32_t i = 1; i < w->count; i++) {
         struct placement_placed *p = &w->placed[i];
         if (p->host == p[-1].host && p->object == p[-1].object)
@@ -429,13 +485,28 @@ static int give_result(struct placement_work *w)
 
 /* ---- all together ---- */
 
+static int check_host(struct placement *p, const struct placement_request *r, uint32_t host)
+{
+    const struct placement_host *h = &r->hosts[host];
+    const enum placement_level levels[] = {r->map, r->rank_by, r->bind};
+    if (!h->machine->count)
+        return cannot(p, "host %s has no processor that may be used", h->name);
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
+        if (levels[i] < PLACEMENT_NODE && h->machine->lacks >> levels[i] & 1)
+            return cannot(p, "host %s tells of no %s; choose another object, as core or package",
+                          h->name, word_of(levels[i]));
+    return 0;
+}
+
 static int check(struct placement *p, const struct placement_request *r)
 {
     if (!r->host_count)
         return cannot(p, "there is no host");
-    for (uint32_t i = 0; i < r->host_count; i++)
-        if (!r->hosts[i].machine->count)
-            return cannot(p, "host %s has no processor that may be used", r->hosts[i].name);
+    for (uint32_t i = 0; i < r->host_count; i++) {
+        int rc = check_host(p, r, i);
+        if (rc)
+            return rc;
+    }
     if (r->ppr && r->map == PLACEMENT_SLOT)
         return cannot(p, "ppr:%u:slot: name a node, or an object in it", r->ppr);
     if (r->map == PLACEMENT_NONE || r->rank_by == PLACEMENT_NONE || r->bind == PLACEMENT_SLOT)

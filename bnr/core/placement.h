@@ -13,7 +13,8 @@
  * least used object of the binding's kind inside, or to the one around. Mapped by slot or node, it
  * is mapped to core k.
  *
- * Ranks are numbered in the order of mapping, or by node, or by objects, dealt out.
+ * Ranks are numbered in the order of mapping, or by node, or by objects: dealt out, or one object
+ * filled after the other.
  */
 #ifndef BNR_PLACEMENT_H
 #define BNR_PLACEMENT_H
@@ -26,6 +27,8 @@
 enum placement_level {
     PLACEMENT_HWTHREAD,
     PLACEMENT_CORE,
+    PLACEMENT_L1,
+    PLACEMENT_L2,
     PLACEMENT_L3,
     PLACEMENT_NUMA,
     PLACEMENT_PACKAGE,
@@ -43,6 +46,7 @@ struct placement_cpu {
 struct placement_machine {
     const struct placement_cpu *cpus;
     uint32_t count;
+    uint32_t lacks; /* bit L: it tells of no objects of level L */
 };
 
 struct placement_host {
@@ -60,8 +64,10 @@ struct placement_request {
     uint32_t ppr; /* processes on each object of the mapping; 0: no such thing */
     enum placement_level rank_by;
     bool is_spanning; /* ranks are dealt out to the objects of all hosts */
+    bool is_filling;  /* ranks fill an object before they go to the next */
     enum placement_level bind;
     uint32_t pe;     /* cores (bound to hwthreads: these) for each process; 0: not said */
+    uint32_t width;  /* objects of the binding for each process, in turn; 0: one, as mapped */
     uint32_t ppn;    /* processes that a host takes at a time, in place of its slots; 0: not said */
     bool is_limited; /* not more than slots */
     bool may_overload; /* more than one may be bound to a core or hwthread */
@@ -99,10 +105,28 @@ void placement_fini(struct placement *p);
 int placement_read_rankfile(struct placement *p, const struct placement_request *request,
                             const char *text, size_t len);
 
-/* Keep of a machine's processors those that a list names by their numbers in the system, as
- * 0,2-5. Returns 0, -EINVAL with a problem, -ENOMEM. */
+/* What the numbers of a list of processors count. */
+enum placement_unit {
+    PLACEMENT_BY_SYSTEM, /* hardware threads, as the system numbers them */
+    PLACEMENT_BY_CORE,   /* cores of the machine from 0, in its order: all their threads */
+    PLACEMENT_BY_THREAD, /* hardware threads of the machine from 0, in its order */
+};
+
+/* Keep of a machine's processors those that a list names, as 0,2-5. Returns 0, -EINVAL with a
+ * problem, -ENOMEM. */
 int placement_restrict(struct placement_cpu *cpus, uint32_t *count, const char *list,
-                       char problem[PLACEMENT_PROBLEM_LEN]);
+                       enum placement_unit unit, char problem[PLACEMENT_PROBLEM_LEN]);
+
+/* What ranks of one host are bound to by a list: the kth of them to its kth word. */
+struct placement_words {
+    const struct placement_machine *machine;
+    const char *list; /* 0,2-4 or 0+2,1+4,3 */
+    enum placement_unit unit;
+    bool begins_again; /* where there are more ranks than words, else that is refused */
+};
+
+/* Bind all ranks, which are on one host. Returns 0, -EINVAL with a problem, -ENOMEM. */
+int placement_bind_list(struct placement *p, const struct placement_words *words);
 
 /* How many objects of a kind a machine has. */
 uint32_t placement_objects(const struct placement_machine *machine, enum placement_level level);

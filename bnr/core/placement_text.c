@@ -253,10 +253,39 @@ int placement_read_rankfile(struct placement *p, const struct placement_request 
 
 /* ---- lists of processors ---- */
 
+/* Mark the hardware threads that numbers from first to last name. Returns how many there are. */
+static uint32_t mark(const struct placement_machine *m, enum placement_unit unit, uint32_t first,
+                     uint32_t last, bool *is_marked)
+{
+    uint32_t found = 0, core = 0;
+    for (uint32_t i = 0; i < m->count; i++) {
+        core += i && m->cpus[i].object[PLACEMENT_CORE] != m->cpus[i - 1].object[PLACEMENT_CORE];
+        uint32_t number = unit == PLACEMENT_BY_SYSTEM ? m->cpus[i].os_index
+                          : unit == PLACEMENT_BY_CORE ? core
+                                                      : i;
+        if (number >= first && number <= last) {
+            is_marked[i] = true;
+            found++;
+        }
+    }
+    return found;
+}
+
+static int not_a_list(char problem[PLACEMENT_PROBLEM_LEN], const char *list, const char *example)
+{
+    int n = snprintf(problem, PLACEMENT_PROBLEM_LEN,
+                     "'%.60s' is no list of processors that may be used, as %s", list, example);
+    for (char *c = problem; n > 0 && *c; c++)
+        if (!isprint((unsigned char)*c))
+            *c = '?';
+    return -EINVAL;
+}
+
 int placement_restrict(struct placement_cpu *cpus, uint32_t *count, const char *list,
-                       char problem[PLACEMENT_PROBLEM_LEN])
+                       enum placement_unit unit, char problem[PLACEMENT_PROBLEM_LEN])
 {
     struct placement unused = {0};
+    struct placement_machine m = {.cpus = cpus, .count = *count};
     struct placement_reader r = {list, list + strlen(list), &unused, 1};
     uint32_t kept = 0;
     bool *is_kept = calloc(*count ? *count : 1, sizeof(*is_kept));
@@ -264,24 +293,85 @@ int placement_restrict(struct placement_cpu *cpus, uint32_t *count, const char *
         return -ENOMEM;
     bool is_good;
     do {
-        uint32_t first, last, found = 0;
-        is_good = read_range(&r, UINT32_MAX - 1, &first, &last);
-        for (uint32_t i = 0; is_good && i < *count; i++)
-            if (cpus[i].os_index >= first && cpus[i].os_index <= last) {
-                is_kept[i] = true;
-                found++;
-            }
-        is_good = is_good && found;
+        uint32_t first, last;
+        is_good =
+            read_range(&r, UINT32_MAX - 1, &first, &last) && mark(&m, unit, first, last, is_kept);
     } while (is_good && skip_word(&r, ","));
     is_good = is_good && r.at == r.end;
-    if (!is_good)
-        snprintf(problem, PLACEMENT_PROBLEM_LEN,
-                 "'%.60s' is no list of processors that may be used, as 0,2-5", list);
     for (uint32_t i = 0; is_good && i < *count; i++)
         if (is_kept[i])
             cpus[kept++] = cpus[i];
     if (is_good)
         *count = kept;
     free(is_kept);
-    return is_good ? 0 : -EINVAL;
+    return is_good ? 0 : not_a_list(problem, list, "0,2-5");
+}
+
+/* A number of a list; numbers that "+" joins are one word. */
+struct placement_item {
+    uint32_t number, word;
+};
+
+enum {
+    ITEMS_MAX = 1 << 16
+};
+
+/* Read 0,2-4 (a word each) or 0+2,1+4. Returns how many numbers, 0 for what is no list. */
+static uint32_t read_items(struct placement_reader *r, struct placement_item *items)
+{
+    uint32_t count = 0, word = 0;
+    bool is_good, joins = false;
+    do {
+        uint32_t first, last;
+        is_good = read_range(r, 0, &first, &last) && r->at[-1] != '*' && !(joins && first != last);
+        for (; is_good && first <= last; first++) {
+            if (count == ITEMS_MAX)
+                return 0;
+            word += count && !joins;
+            items[count++] = (struct placement_item){first, word};
+        }
+        joins = is_good && skip_word(r, "+");
+    } while (joins || (is_good && skip_word(r, ",")));
+    return is_good && r->at == r->end ? count : 0;
+}
+
+/* Bind a rank to the numbers of a word. Returns 0, -EINVAL where there is no such processor. */
+static int bind_to_word(struct placement_rank *rank, const struct placement_machine *m,
+                        enum placement_unit unit, const struct placement_item *items,
+                        uint32_t count, uint32_t word)
+{
+    bool *is_bound = calloc(m->count ? m->count : 1, sizeof(*is_bound));
+    int rc = is_bound ? 0 : -ENOMEM;
+    for (uint32_t i = 0; !rc && i < count; i++)
+        if (items[i].word == word && !mark(m, unit, items[i].number, items[i].number, is_bound))
+            rc = -EINVAL;
+    free(rank->cpus);
+    *rank = (struct placement_rank){.host = rank->host};
+    if (!rc)
+        rc = bind_to(rank, m, is_bound);
+    free(is_bound);
+    return rc;
+}
+
+int placement_bind_list(struct placement *p, const struct placement_words *words)
+{
+    struct placement_reader r = {words->list, words->list + strlen(words->list), p, 1};
+    struct placement_item *items = malloc(ITEMS_MAX * sizeof(*items));
+    if (!items)
+        return -ENOMEM;
+    uint32_t count = read_items(&r, items), all = count ? items[count - 1].word + 1 : 0;
+    int rc = count ? 0 : not_a_list(p->problem, words->list, "0,2-5 or 0+2,1+3");
+    if (!rc && p->count > all && !words->begins_again) {
+        snprintf(p->problem, sizeof(p->problem),
+                 "%u ranks, but the list has processors for %u; name more, or start fewer",
+                 p->count, all);
+        rc = -EINVAL;
+    }
+    for (uint32_t i = 0; !rc && i < p->count; i++) {
+        rc = bind_to_word(&p->ranks[i], words->machine, words->unit, items, count, i % all);
+        if (rc == -EINVAL)
+            not_a_list(p->problem, words->list, "0,2-5 or 0+2,1+3");
+    }
+    free(items);
+    return rc;
 }

@@ -33,7 +33,7 @@ enum {
 };
 
 static struct placement_cpu cpus[CPUS_MAX];
-static struct placement_machine machine = {cpus, 0};
+static struct placement_machine machine = {cpus, 0, 0};
 
 static void make_machine(const char *name)
 {
@@ -48,6 +48,7 @@ static void make_machine(const char *name)
     size_t row = 0;
     while (strcmp(rows[row].name, name) != 0)
         row++;
+    static const int part_of[PLACEMENT_NODE] = {4, 3, 3, 3, 2, 1, 0}; /* L1, L2: a core's */
     uint32_t each[5]; /* hardware threads of an object, packages first */
     each[4] = 1;
     for (int i = 4; i > 0; i--)
@@ -56,7 +57,7 @@ static void make_machine(const char *name)
     for (uint32_t i = 0; i < machine.count; i++) {
         cpus[i].os_index = i;
         for (int level = 0; level < PLACEMENT_NODE; level++)
-            cpus[i].object[level] = i / each[4 - level];
+            cpus[i].object[level] = i / each[part_of[level]];
     }
 }
 
@@ -83,7 +84,8 @@ static uint32_t read_hosts(const char *text, struct placement_host *hosts, char 
     return count;
 }
 
-/* map=, rank=, bind=, pe=, ppn=, ppr=N:LEVEL, limited, overload, span */
+/* map=, rank=, bind=, pe=, ppn=, ppr=N:LEVEL, width=, limited, overload, span,
+ * fill */
 static void read_options(const char *text, struct placement_request *r)
 {
     char copy[128], *rest = copy, *word;
@@ -99,6 +101,8 @@ static void read_options(const char *text, struct placement_request *r)
             assert_true(placement_word(value, strlen(value), &r->bind));
         else if (!strncmp(word, "pe=", 3))
             r->pe = (uint32_t)atoi(value);
+        else if (!strncmp(word, "width=", 6))
+            r->width = (uint32_t)atoi(value);
         else if (!strncmp(word, "ppn=", 4))
             r->ppn = (uint32_t)atoi(value);
         else if (!strncmp(word, "ppr=", 4)) {
@@ -109,6 +113,7 @@ static void read_options(const char *text, struct placement_request *r)
             r->is_limited |= !strcmp(word, "limited");
             r->may_overload |= !strcmp(word, "overload");
             r->is_spanning |= !strcmp(word, "span");
+            r->is_filling |= !strcmp(word, "fill");
         }
     }
 }
@@ -422,6 +427,29 @@ static void small_machines_too(void **state)
     place("one", rows);
 }
 
+/* So many objects for each, as Hydra's socket:2, and ranks that fill objects, as prterun's fill. */
+static void several_objects(void **state)
+{
+    static const struct row rows[] = {
+        {"a", 4, "bind=numa width=2", "a0-7 a8-15 a0-7 a8-15"},
+        {"a", 3, "bind=numa width=3", "a0-11 a0-7,12-15 a0-3,8-15"},
+        {"a", 2, "bind=socket width=2", "a0-15 a0-15"},
+        {"a", 2, "bind=socket width=3", "host a has 2 packages, and each rank is to have 3"},
+        {"a", 4, "bind=core width=2", "a0-1 a2-3 a4-5 a6-7"},
+        {"a", 9, "bind=core width=2", "host a has no 2 free cores left for rank 8 of its 9"},
+        {"a:9", 9, "bind=core width=2 overload",
+         "a0-1 a2-3 a4-5 a6-7 a8-9 a10-11 a12-13 a14-15 "
+         "a0-1"},
+        {"a", 2, "bind=l3 width=2", "a0-3 a4-7"},
+        {"a", 4, "map=socket bind=core rank=socket fill", "a0 a1 a8 a9"},
+        {"a", 5, "map=numa bind=core rank=numa fill", "a0 a1 a4 a8 a12"},
+        {"a:4 b:4", 8, "map=socket bind=core rank=socket fill", "a0 a1 a8 a9 b0 b1 b8 b9"},
+        {"a", 3, "map=l1cache bind=l1cache", "a0 a1 a2"},
+        {"a", 3, "map=l2cache bind=core", "a0 a1 a2"},
+        {0}};
+    place("numa", rows);
+}
+
 /* What the manuals of Hydra and Open MPI (and IBM's of it) show themselves. */
 static void examples_of_manuals_come_out(void **state)
 {
@@ -500,10 +528,104 @@ static void lists_restrict(void **state)
         char problem[PLACEMENT_PROBLEM_LEN];
         make_machine("2x4");
         uint32_t count = machine.count;
-        int rc = placement_restrict(cpus, &count, rows[i].list, problem);
+        int rc = placement_restrict(cpus, &count, rows[i].list, PLACEMENT_BY_SYSTEM, problem);
         if (rows[i].count ? rc || count != rows[i].count : rc != -EINVAL || count != 8)
             fail_msg("'%s': %d, %u", rows[i].list, rc, count);
     }
+}
+
+/* The numbers of a list count threads as the system does, or cores, or threads of the machine. */
+static void units_of_lists_differ(void **state)
+{
+    static const struct {
+        enum placement_unit unit;
+        const char *list;
+        uint32_t count, first;
+    } rows[] = {{PLACEMENT_BY_SYSTEM, "5,1", 2, 1},
+                {PLACEMENT_BY_CORE, "1-2", 4, 1},
+                {PLACEMENT_BY_CORE, "3", 2, 3},
+                {PLACEMENT_BY_THREAD, "1-2", 2, 4}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char problem[PLACEMENT_PROBLEM_LEN];
+        uint32_t count = 8;
+        make_machine("2x2x2");
+        for (uint32_t c = 0; c < count; c++)
+            cpus[c].os_index = c / 2 + c % 2 * 4; /* 0 4 1 5 2 6 3 7, as Linux does */
+        assert_int_equal(placement_restrict(cpus, &count, rows[i].list, rows[i].unit, problem), 0);
+        assert_int_equal(count, rows[i].count);
+        assert_int_equal(cpus[0].os_index, rows[i].first);
+    }
+}
+
+static void lists_bind(void **state)
+{
+    static const struct {
+        const char *name, *list;
+        uint32_t ranks;
+        enum placement_unit unit;
+        bool begins_again;
+        const char *result;
+    } rows[] = {
+        {"2x4", "0,2,5", 3, PLACEMENT_BY_CORE, false, "a0 a2 a5"},
+        {"2x4", "0,2,5", 4, PLACEMENT_BY_CORE, false, "4 ranks, but the list has processors for 3"},
+        {"2x4", "0,2,5", 4, PLACEMENT_BY_CORE, true, "a0 a2 a5 a0"},
+        {"2x4", "0+2,1+4,3,2", 5, PLACEMENT_BY_SYSTEM, true, "a0,2 a1,4 a3 a2 a0,2"},
+        {"2x4", "0-2,7", 4, PLACEMENT_BY_SYSTEM, false, "a0 a1 a2 a7"},
+        {"2x2x2", "1,3", 2, PLACEMENT_BY_CORE, false, "a2-3 a6-7"},
+        {"2x2x2", "1,3", 2, PLACEMENT_BY_THREAD, false, "a1 a3"},
+        {"2x2x2", "3+0", 1, PLACEMENT_BY_CORE, false, "a0-1,6-7"},
+        {"2x4", "8", 1, PLACEMENT_BY_CORE, false, "'8' is no list of processors"},
+        {"2x4", "", 1, PLACEMENT_BY_CORE, false, "'' is no list"},
+        {"2x4", "0,", 1, PLACEMENT_BY_CORE, false, "'0,' is no list"},
+        {"2x4", "0+", 1, PLACEMENT_BY_CORE, false, "'0+' is no list"},
+        {"2x4", "*", 1, PLACEMENT_BY_CORE, false, "'*' is no list"},
+        {"2x4", "0+1-3", 1, PLACEMENT_BY_CORE, false, "is no list"},
+        {"2x4", "0-99999999", 1, PLACEMENT_BY_CORE, false, "is no list"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct placement_host host = {"a", 0, 0, &machine};
+        struct placement_request r = {.hosts = &host,
+                                      .host_count = 1,
+                                      .ranks = rows[i].ranks,
+                                      .map = PLACEMENT_SLOT,
+                                      .rank_by = PLACEMENT_SLOT,
+                                      .bind = PLACEMENT_NONE};
+        struct placement p;
+        char text[512];
+        make_machine(rows[i].name);
+        assert_int_equal(placement_make(&p, &r), 0);
+        int rc =
+            placement_bind_list(&p, &(struct placement_words){&machine, rows[i].list, rows[i].unit,
+                                                              rows[i].begins_again});
+        if (rc == 0)
+            show(&p, &host, text);
+        else
+            snprintf(text, sizeof(text), "%s", p.problem);
+        if (rc ? rc != -EINVAL || !strstr(text, rows[i].result) : strcmp(text, rows[i].result))
+            fail_msg("%s '%s': '%s'", rows[i].name, rows[i].list, text);
+        placement_fini(&p);
+    }
+}
+
+/* An object of which the machine tells nothing is refused by name. */
+static void objects_may_be_missing(void **state)
+{
+    struct placement_host host = {"a", 0, 0, &machine};
+    struct placement_request r = {.hosts = &host,
+                                  .host_count = 1,
+                                  .ranks = 2,
+                                  .map = PLACEMENT_L3,
+                                  .rank_by = PLACEMENT_SLOT,
+                                  .bind = PLACEMENT_CORE};
+    struct placement p;
+    make_machine("one");
+    machine.lacks = 1u << PLACEMENT_L3;
+    assert_int_equal(placement_make(&p, &r), -EINVAL);
+    assert_string_equal(p.problem,
+                        "host a tells of no l3cache; choose another object, as core or package");
+    machine.lacks = 0;
+    assert_int_equal(placement_make(&p, &r), 0);
+    placement_fini(&p);
 }
 
 static void pictures_show_bindings(void **state)
@@ -525,7 +647,7 @@ static void pictures_show_bindings(void **state)
 static void what_may_not_be_used_is_not(void **state)
 {
     struct placement_cpu some[3];
-    struct placement_machine small = {some, 3};
+    struct placement_machine small = {some, 3, 0};
     struct placement_host host = {"a", 0, 0, &small};
     struct placement_request r = {.hosts = &host,
                                   .host_count = 1,
@@ -564,9 +686,13 @@ int main(void)
         cmocka_unit_test(caches_and_memory_are_objects),
         cmocka_unit_test(ranks_are_dealt_out),
         cmocka_unit_test(small_machines_too),
+        cmocka_unit_test(several_objects),
         cmocka_unit_test(examples_of_manuals_come_out),
         cmocka_unit_test(rankfiles_are_read),
         cmocka_unit_test(lists_restrict),
+        cmocka_unit_test(units_of_lists_differ),
+        cmocka_unit_test(lists_bind),
+        cmocka_unit_test(objects_may_be_missing),
         cmocka_unit_test(pictures_show_bindings),
         cmocka_unit_test(what_may_not_be_used_is_not),
     };

@@ -39,7 +39,7 @@ LAYERS = [name for name in MAY_SEE if "/" not in name]
 EVERYONE = ["include/version.h"]                # made at build time, as slots.h is
 MPI_H = {"mpi", "romio", "examples"}            # who includes <mpi.h>
 THIRD_PARTY = {                                 # header: the only files that may name it
-    r"hwloc(/|\.h)": r"mpi/comm/hardware\.c",
+    r"hwloc(/|\.h)": r"(mpi/comm|bnr/launch)/hardware\.c",
     r"rdma/": r"channels/ofi/.*",
     r"uv\.h": r"bnr/(io|diagnose)/.*",
 }

@@ -277,6 +277,8 @@ int ranks_start(struct ranks *r, int rank, const char **step)
             .stream = {p.in, p.pipe[1][1], p.pipe[2][1]},
             .keep = {r->table.head_fd, r->table.memory_fd, r->bell},
         };
+        if (r->hooks.amend)
+            r->hooks.amend(r->hooks.arg, rank, &l);
         rc = launch_start(&l, &pid, &pidfd, step);
     }
     if (!rc) {

@@ -20,6 +20,7 @@
 #include "bnr/core/job.h"
 #include "bnr/diagnose/ask.h"
 #include "bnr/diagnose/report.h"
+#include "bnr/io/place.h"
 #include "bnr/io/ranks.h"
 #include "bnr/io/signals.h"
 #include "bnr/io/stdio_forward.h"
@@ -42,6 +43,7 @@ enum {
 struct run {
     const struct options *o;
     char *const *paths;
+    const struct place *place;
     uv_loop_t loop;
     uv_timer_t grace, timeout, reminder;
     struct signals signals;
@@ -316,10 +318,17 @@ static void start_ranks(struct run *run)
 
 /* ---- the whole ---- */
 
+/* Have a rank started where it is to run. */
+static void amend(void *arg, int rank, struct launch *l)
+{
+    const struct run *run = arg;
+    l->binding = place_of(run->place, run->o, rank);
+}
+
 static int create_ranks(struct run *run, const char **step)
 {
     const struct options *o = run->o;
-    const struct ranks_hooks hooks = {open_pipes, attach, rank_ended, other_ended, run};
+    const struct ranks_hooks hooks = {open_pipes, attach, amend, rank_ended, other_ended, run};
     int *apps = malloc(sizeof(*apps) * (size_t)o->nranks);
     *step = "remember the programs";
     if (!apps)
@@ -488,7 +497,7 @@ static int prepare_job(struct run *run, char *name, size_t name_size, const char
     return rc;
 }
 
-int run_job(const struct options *o, char *const *paths, char *name, size_t name_size)
+int run_job(const struct options *o, const struct run_job *what)
 {
     struct run *run = calloc(1, sizeof(*run));
     const char *step;
@@ -497,10 +506,11 @@ int run_job(const struct options *o, char *const *paths, char *name, size_t name
         return EXIT_FAILED;
     }
     run->o = o;
-    run->paths = paths;
+    run->paths = what->paths;
+    run->place = what->place;
     job_init(&run->job, o->nranks);
     run->job.goes_on = o->goes_on;
-    int rc = prepare_job(run, name, name_size, &step);
+    int rc = prepare_job(run, what->name, what->name_size, &step);
     if (rc) {
         fprintf(stderr, "mpiexec: cannot prepare the job on %s: %s: %s\n", os_host_name(), step,
                 strerror(-rc));

@@ -7,9 +7,17 @@
 #include <stddef.h>
 
 struct options;
+struct place;
 
-/* paths: each program's file, as launch_resolve() found it. name: see
- * wardens_start(). Returns what mpiexec is to exit with. */
-int run_job(const struct options *o, char *const *paths, char *name, size_t name_size);
+/* What a job is beside its options. */
+struct run_job {
+    char *const *paths;        /* each program's file, as launch_resolve() found it */
+    const struct place *place; /* where ranks run */
+    char *name;                /* of name_size bytes; see wardens_start() */
+    size_t name_size;
+};
+
+/* Returns what mpiexec is to exit with. */
+int run_job(const struct options *o, const struct run_job *what);
 
 #endif

@@ -21,6 +21,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -282,6 +283,18 @@ static int place_streams(const int stream[3])
     return 0;
 }
 
+static int bind(const struct launch_binding *b, const char **step)
+{
+    *step = "bind it to its processors";
+    if (b->cpus && sched_setaffinity(0, b->cpus_len, b->cpus))
+        return -1;
+    *step = "bind its memory";
+    return b->has_policy && syscall(SYS_set_mempolicy, b->policy, b->node_count ? b->nodes : NULL,
+                                     b->node_count ? b->node_count + 1 : 0)
+               ? -1
+               : 0;
+}
+
 static int prepare(struct child *c)
 {
     const struct launch *l = c->l;
@@ -305,7 +318,7 @@ static int prepare(struct child *c)
     if (l->wdir && chdir(l->wdir))
         return -1;
     setrlimit(RLIMIT_NOFILE, &start.files);
-    return 0;
+    return bind(&l->binding, &c->step);
 }
 
 static int child_main(void *arg)

@@ -4,8 +4,20 @@
 #ifndef BNR_LAUNCH_H
 #define BNR_LAUNCH_H
 
+#include <sched.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+
+/* What a process is bound to. */
+struct launch_binding {
+    const cpu_set_t *cpus; /* of cpus_len bytes; NULL: none */
+    size_t cpus_len;
+    bool has_policy;
+    int policy; /* of memory, as set_mempolicy() has them */
+    const unsigned long *nodes;
+    unsigned long node_count;
+};
 
 struct launch {
     const char *path;  /* as launch_resolve() found it */
@@ -14,6 +26,7 @@ struct launch {
     const char *wdir; /* NULL: stay */
     int stream[3];    /* become descriptors 0, 1, 2 */
     int keep[3];      /* inherited under their own numbers; -1: none */
+    struct launch_binding binding;
 };
 
 /* What a shell would exit with, too. */

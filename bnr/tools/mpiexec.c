@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bnr/io/place.h"
 #include "bnr/io/run.h"
 #include "bnr/io/stdio_forward.h"
 #include "bnr/launch/foreign.h"
@@ -137,6 +138,24 @@ static int prepare_files(const struct options *o)
     return 1;
 }
 
+/* Say where the ranks run, and run them there. */
+static int run_placed(const struct options *o, char **paths, int argc, char **argv)
+{
+    struct place place;
+    char why[512];
+    int code = 0;
+    if (place_make(&place, o, why)) {
+        complain(why);
+        code = EXIT_USAGE;
+    } else {
+        place_show(&place, o);
+    }
+    if (!code && !o->place.is_dry)
+        code = run_job(o, &(struct run_job){paths, &place, argv[0], arguments_size(argc, argv)});
+    place_fini(&place);
+    return code;
+}
+
 static int run_programs(const struct options *o, int argc, char **argv)
 {
     char **paths = calloc((size_t)o->napps, sizeof(*paths));
@@ -146,7 +165,7 @@ static int run_programs(const struct options *o, int argc, char **argv)
     if (!code)
         code = prepare_files(o);
     if (!code)
-        code = run_job(o, paths, argv[0], arguments_size(argc, argv));
+        code = run_placed(o, paths, argc, argv);
     for (int a = 0; a < o->napps; a++)
         free(paths[a]);
     free(paths);

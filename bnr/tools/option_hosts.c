@@ -16,10 +16,6 @@
 #include "bnr/tools/option_reader.h"
 #include "os/log.h"
 
-enum {
-    FILE_MAX = 64 << 20 /* bytes of a hostfile */
-};
-
 /* Whether an address is one of this host's interfaces'. */
 static bool is_own_address(int family, const void *address)
 {
@@ -69,45 +65,14 @@ int option_hosts_take_list(struct reader *r, const char *option, const char *lis
     return took(r, option, list, &r->listed, hosts_add_list(&r->listed, list, strlen(list)));
 }
 
-/* Read all of a file. Returns its text to free(), or NULL with errno. */
-static char *read_all(const char *name, size_t *len)
-{
-    FILE *file = fopen(name, "re");
-    char *text = NULL;
-    size_t room = 0;
-    *len = 0;
-    if (!file)
-        return NULL;
-    do {
-        room += 1 << 16;
-        char *grown = room > FILE_MAX ? NULL : realloc(text, room);
-        if (!grown) {
-            free(text);
-            fclose(file);
-            errno = room > FILE_MAX ? EFBIG : ENOMEM;
-            return NULL;
-        }
-        text = grown;
-        *len += fread(text + *len, 1, room - *len, file);
-    } while (*len == room);
-    int error = ferror(file) ? EIO : 0;
-    fclose(file);
-    if (error) {
-        free(text);
-        errno = error;
-        return NULL;
-    }
-    return text;
-}
-
 /* Whether a file names no host at all, as /dev/null does: it is as if it were not given. */
-static bool is_empty(const char *text, size_t len)
+static bool is_empty(const char *text)
 {
     bool is_comment = false;
-    for (size_t i = 0; i < len; i++) {
-        if (text[i] == '#' || text[i] == '\n')
-            is_comment = text[i] == '#';
-        else if (!is_comment && !isspace((unsigned char)text[i]))
+    for (; *text; text++) {
+        if (*text == '#' || *text == '\n')
+            is_comment = *text == '#';
+        else if (!is_comment && !isspace((unsigned char)*text))
             return false;
     }
     return true;
@@ -115,15 +80,11 @@ static bool is_empty(const char *text, size_t len)
 
 static int take_file(struct reader *r, const char *option, const char *name, struct hosts *hosts)
 {
-    size_t len;
-    char *text = read_all(name, &len);
-    if (!text)
-        return reader_refuse(r, "'%s %s': cannot read it: %s; leave the option out", option, name,
-                             strerror(errno));
-    int rc = is_empty(text, len) ? 0 : hosts_add_file(hosts, text, len);
-    free(text);
-    rc = took(r, option, name, hosts, rc);
-    return rc;
+    const char *text;
+    int rc = reader_file(r, option, name, &text);
+    if (rc || is_empty(text))
+        return rc;
+    return took(r, option, name, hosts, hosts_add_file(hosts, text, strlen(text)));
 }
 
 int option_hosts_take_file(struct reader *r, const char *option, const char *name)
@@ -230,13 +191,18 @@ static int count(struct reader *r)
 {
     struct options *o = r->o;
     uint64_t slots, most;
+    uint32_t objects = 0;
     add_slots(&o->hosts, &slots, &most);
     for (int a = 0; a < o->napps; a++) {
         struct option_app *app = &o->apps[a];
-        uint64_t all = app->per_node    ? (uint64_t)app->per_node
-                       : r->per_host    ? (uint64_t)r->per_host
-                       : o->hosts.count ? slots
-                                        : 1;
+        if (!app->count && o->place.ppr && !objects && option_place_objects(r, &objects))
+            return -EINVAL;
+        uint64_t all = o->place.file_ranks ? o->place.file_ranks
+                       : objects           ? (uint64_t)objects * o->place.ppr
+                       : app->per_node     ? (uint64_t)app->per_node
+                       : r->per_host       ? (uint64_t)r->per_host
+                       : o->hosts.count    ? slots
+                                           : 1;
         if (app->count && app->per_node && app->count > app->per_node)
             return reader_refuse(r,
                                  "-n %d asks for more than the %d processes a host that are "

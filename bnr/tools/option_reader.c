@@ -13,6 +13,10 @@
 
 #include "os/log.h"
 
+enum {
+    FILE_MAX = 64 << 20 /* bytes of a file that options name */
+};
+
 int reader_refuse(struct reader *r, const char *fmt, ...)
 {
     va_list args;
@@ -65,4 +69,43 @@ bool reader_is_word(const char *words, const char *text, size_t len)
         if (strcspn(words, " ") == len && !strncasecmp(words, text, len))
             return true;
     return false;
+}
+
+/* Read until the end or the limit. Returns a string to free(), or NULL with errno. */
+static char *read_all(FILE *file)
+{
+    char *text = NULL;
+    size_t room = 0, len = 0;
+    do {
+        room += 1 << 16;
+        char *grown = room > FILE_MAX ? NULL : realloc(text, room + 1);
+        if (!grown) {
+            free(text);
+            errno = room > FILE_MAX ? EFBIG : ENOMEM;
+            return NULL;
+        }
+        text = grown;
+        len += fread(text + len, 1, room - len, file);
+    } while (len == room);
+    text[len] = 0;
+    if (!ferror(file))
+        return text;
+    free(text);
+    errno = errno ? errno : EIO;
+    return NULL;
+}
+
+int reader_file(struct reader *r, const char *option, const char *name, const char **text)
+{
+    FILE *file = fopen(name, "re");
+    errno = file ? 0 : errno;
+    char *all = file ? read_all(file) : NULL;
+    int error = errno;
+    if (file)
+        fclose(file);
+    if (!all)
+        return reader_refuse(r, "'%s %s': cannot read it: %s; leave the option out", option, name,
+                             strerror(error));
+    *text = all;
+    return reader_push(&r->o->words, all);
 }

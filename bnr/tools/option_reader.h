@@ -41,6 +41,14 @@ int reader_next(struct reader *r, const char *option, const char **value);
  * -ENOMEM. */
 int reader_push(char ***list, char *text);
 
+/* Read all of a file, the value of option, into *text, which the options keep. Returns 0, -EINVAL
+ * or -ENOMEM. */
+int reader_file(struct reader *r, const char *option, const char *name, const char **text);
+
+/* Read words as options, in the place of one: format with value in it. Returns 0, -EINVAL or
+ * -ENOMEM. */
+int reader_words(struct reader *r, const char *format, const char *value);
+
 /* Whether the first len bytes of text are one of the words, which blanks part; in any case. */
 bool reader_is_word(const char *words, const char *text, size_t len);
 
@@ -66,5 +74,19 @@ int option_hosts_check_arch(struct reader *r, const char *option, const char *ar
  * program has that did not say it. */
 int option_hosts_settle(struct reader *r);
 void option_hosts_release(struct reader *r);
+
+/* ---- option_place.c ---- */
+
+int option_place_rankfile(struct reader *r, const char *option, const char *name);
+int option_place_map(struct reader *r, const char *option, const char *text);
+int option_place_rank(struct reader *r, const char *option, const char *text);
+int option_place_bind(struct reader *r, const char *option, const char *text);
+int option_place_memory(struct reader *r, const char *option, const char *text);
+
+/* Complete what was said, when all is read. */
+int option_place_settle(struct reader *r);
+
+/* How many objects a host has of the kind that --map-by ppr:N:OBJECT names. */
+int option_place_objects(struct reader *r, uint32_t *objects);
 
 #endif

@@ -13,13 +13,15 @@
 const char *const option_section_titles[OPTION_SECTIONS] = {
     [OPTION_PROGRAM] = "For the program that follows",
     [OPTION_JOB] = "For the whole job",
+    [OPTION_PLACE] = "Where ranks run",
     [OPTION_STREAMS] = "Standard streams",
     [OPTION_INFORMATION] = "Information",
     [OPTION_FOREIGN] = "From other launchers",
 };
 
 const struct option_row option_table[] = {
-    {"n np c", "N", OPTION_PROGRAM, OPTION_COUNT, "Start N processes of the program; without it as many as the slots of the named hosts, else 1."},
+    {"n np c", "N", OPTION_PROGRAM, OPTION_COUNT,
+     "Start N processes of the program; without it as many as the slots of the named hosts, else 1."},
     {"npernode N", "N", OPTION_PROGRAM, OPTION_PER_NODE,
      "Start N processes on each host, or with -n not more."},
     {"wdir wd workdir", "DIR", OPTION_PROGRAM, OPTION_WDIR, "Start the processes in DIR."},
@@ -55,6 +57,45 @@ const struct option_row option_table[] = {
     {"disable-auto-cleanup enable-recovery continuous", NULL, OPTION_JOB, OPTION_GO_ON,
      "Let the others go on when a rank fails; MPI_Abort, also by a fatal error, still ends all."},
 
+    {"bind-to bindto binding", "WHAT", OPTION_PLACE, OPTION_BIND,
+     "Bind each rank to a hwthread, core, l1cache, l2cache, l3cache, numa or package (or socket), "
+     "with :N to so many; to the processors of user:0+2,1+4,3, one after the other (rr), to those of "
+     "--cpu-list (cpu-list, with :ordered one each), or to none (the default). With "
+     ":overload-allowed ranks may share a core; with :if-supported the job runs also where binding "
+     "is not possible."},
+    {"map-by mapby", "WHAT", OPTION_PLACE, OPTION_MAP,
+     "Deal ranks out by slot, node, package (or socket), numa, l3cache, l2cache, l1cache, core or "
+     "hwthread, or put ppr:N:OBJECT, N on each; to an object inside of hosts they are bound, too, "
+     "if --bind-to does not say otherwise. With :pe=N each gets N cores. rankfile:file=FILE is "
+     "--rankfile, pe-list=LIST is --cpu-list."},
+    {"rank-by rankby", "WHAT", OPTION_PLACE, OPTION_RANK_BY,
+     "Number ranks as they were dealt out (slot), or by node or another object, in turn; with :span "
+     "by the objects of all hosts; or fill one object after the other (fill)."},
+    {"cpu-set", "LIST", OPTION_PLACE, OPTION_CPU_SET,
+     "Use these cores alone, as 0,2-5; lstopo -l has their numbers."},
+    {"cpu-list", "LIST", OPTION_PLACE, OPTION_CPU_LIST, "Bind every rank to these cores."},
+    {"use-hwthread-cpus", NULL, OPTION_PLACE, OPTION_BY_THREAD,
+     "Count hardware threads where cores are counted: pe=N, --cpu-set, --cpu-list, slots."},
+    {"rankfile rf", "FILE", OPTION_PLACE, OPTION_RANKFILE,
+     "Bind ranks as the file says, a line each: rank N=HOST slot=CORES or slot=PACKAGE:CORES."},
+    {"nooversubscribe", NULL, OPTION_PLACE, OPTION_LIMITED,
+     "Start no more ranks than there are slots, or cores where none are given."},
+    {"oversubscribe", NULL, OPTION_PLACE, OPTION_OVERSUBSCRIBE,
+     "Start more ranks than slots (the default), and let them share cores where they are bound."},
+    {"membind", "POLICY", OPTION_PLACE, OPTION_MEMBIND,
+     "Take memory where it is first touched (firsttouch), from nodes alone (bind:0,2-3), from nodes "
+     "in turn (interleave:0-1), or as the system has it (none, the default)."},
+    {"report-bindings", NULL, OPTION_PLACE, OPTION_SHOW_BINDINGS,
+     "Show on stderr what each rank is bound to: packages in brackets, cores parted by strokes, B "
+     "for each hardware thread of the rank's."},
+    {"display-map display-allocation display-devel-map display-diffable-map "
+     "display-devel-allocation",
+     NULL, OPTION_PLACE, OPTION_SHOW_MAP,
+     "Show the hosts, their slots, and which rank runs where."},
+    {"display-topo", NULL, OPTION_PLACE, OPTION_SHOW_HARDWARE,
+     "Show the processors that may be used."},
+    {"do-not-launch", NULL, OPTION_PLACE, OPTION_DRY, "Show that, and start nothing."},
+
     {"l prepend-rank tag-output", NULL, OPTION_STREAMS, OPTION_LABEL,
      "Begin each line of output with the rank it comes from, as in \"[3] text\"."},
     {"output-filename", "DIR", OPTION_STREAMS, OPTION_OUT_FOLDER,
@@ -71,8 +112,7 @@ const struct option_row option_table[] = {
     {"stdin s", "none|all|RANK", OPTION_STREAMS, OPTION_STDIN,
      "Which rank reads mpiexec's stdin (default 0)."},
 
-    {"report display-map report-bindings display-allocation", NULL, OPTION_INFORMATION,
-     OPTION_REPORT,
+    {"report", NULL, OPTION_INFORMATION, OPTION_REPORT,
      "Tell at the end where each rank ran and which channel each pair used, and why."},
     {"display", "WHAT", OPTION_INFORMATION, OPTION_REPORT, "The same as --report."},
     {"v verbose", NULL, OPTION_INFORMATION, OPTION_VERBOSE,
@@ -86,9 +126,6 @@ const struct option_row option_table[] = {
      "it; without -n, as many processes start as there are slots."},
     {"arch", "NAME", OPTION_FOREIGN, OPTION_ARCH,
      "Accepted where it is what uname -m says on this host."},
-    {"bind-to", "none", OPTION_FOREIGN, OPTION_BIND, "Ranks are not bound; only none is accepted."},
-    {"map-by rank-by", "WORD", OPTION_FOREIGN, OPTION_MAP,
-     "Accepted where it changes nothing on one host; ppr:N:node is the same as -npernode N."},
     {"hostfile machinefile f", "FILE", OPTION_FOREIGN, OPTION_HOSTFILE,
      "The same from a file, a line each: NAME, NAME:4, or NAME slots=4 max_slots=8. With -host, "
      "that picks among its lines."},
@@ -96,7 +133,16 @@ const struct option_row option_table[] = {
      "The same, where no other option names hosts."},
     {"mca gmca prtemca pmixmca", "NAME VALUE", OPTION_FOREIGN, OPTION_MCA,
      "Accepted for the few parameters that change nothing here."},
-    {"allow-run-as-root oversubscribe quiet q bind-to-none", NULL, OPTION_FOREIGN, OPTION_IGNORED,
+    {"bind-to-core bind-to-socket bind-to-none", NULL, OPTION_PLACE, OPTION_ALIAS,
+     "The same as --bind-to with that word."},
+    {"byslot bynode bycore", NULL, OPTION_PLACE, OPTION_ALIAS,
+     "The same as --map-by with that word."},
+    {"cpus-per-proc cpus-per-rank", "N", OPTION_PLACE, OPTION_ALIAS, "The same as --map-by :pe=N."},
+    {"npersocket", "N", OPTION_PLACE, OPTION_ALIAS,
+     "The same as --map-by ppr:N:package --bind-to package."},
+    {"ppr", "N:OBJECT", OPTION_PLACE, OPTION_ALIAS, "The same as --map-by ppr:N:OBJECT."},
+    {"pernode", NULL, OPTION_PROGRAM, OPTION_ALIAS, "The same as -npernode 1."},
+    {"allow-run-as-root quiet q", NULL, OPTION_FOREIGN, OPTION_IGNORED,
      "Accepted; mpiexec does so anyway."},
     {"enable-auto-cleanup disable-recovery abort-on-non-zero-status localonly noprefix", NULL,
      OPTION_FOREIGN, OPTION_IGNORED, "Accepted; it is what happens anyway."},
@@ -106,10 +152,6 @@ const struct option_row option_table[] = {
      "Accepted; the program is on this host already."},
     {"pmi-port disable-hostname-propagation", NULL, OPTION_FOREIGN, OPTION_IGNORED,
      "Accepted; ranks find mpiexec without ports and names."},
-    {"use-hwthread-cpus", NULL, OPTION_FOREIGN, OPTION_IGNORED,
-     "Accepted; every hardware thread counts as a processor anyway."},
-    {"byslot bycore bynode", NULL, OPTION_FOREIGN, OPTION_IGNORED,
-     "Accepted; ranks are not bound, so it changes nothing on one host."},
     {"ppn perhost", "N", OPTION_JOB, OPTION_PER_HOST,
      "Give each host N processes at a time; without -n, one time."},
     {"launcher launcher-exec bootstrap rmk prefix order-nodes localhost", "NAME", OPTION_FOREIGN,
@@ -121,16 +163,10 @@ const struct option_row option_table[] = {
     {"topolib demux", "NAME", OPTION_FOREIGN, OPTION_IGNORED, "Accepted; mpiexec needs neither."},
     {"nolocal skip-launch-node", NULL, OPTION_FOREIGN, OPTION_REFUSED,
      "this version runs every process on this host; leave the option out"},
-    {"nooversubscribe", NULL, OPTION_FOREIGN, OPTION_REFUSED,
-     "mpiexec does not limit processes by the number of processors; leave the option out"},
     {"iface", "NAME", OPTION_FOREIGN, OPTION_REFUSED,
      "no interface is chosen by its name; use --set tcp_addresses=ADDRESS"},
     {"configfile app file", "FILE", OPTION_FOREIGN, OPTION_REFUSED,
      "write the programs on the command line, separated by ':'"},
-    {"bind-to-core bind-to-socket membind cpu-set cpu-list", NULL, OPTION_FOREIGN, OPTION_REFUSED,
-     "this version does not bind ranks; leave the option out"},
-    {"cpus-per-proc cpus-per-rank npersocket rankfile rf", NULL, OPTION_FOREIGN, OPTION_REFUSED,
-     "this version does not place ranks; leave the option out"},
     {"path", "DIRS", OPTION_FOREIGN, OPTION_REFUSED, "name the program by its path, or set PATH"},
     {"prepend-pattern timestamp-output xml", NULL, OPTION_FOREIGN, OPTION_REFUSED,
      "lines can begin with the rank only; use -l"},
@@ -146,10 +182,27 @@ const struct option_row option_table[] = {
      "mpiexec needs no server that runs already; leave the option out"},
     {"forward-signals", "SIGNALS", OPTION_FOREIGN, OPTION_REFUSED,
      "INT, TERM, HUP, TSTP, CONT, USR1 and USR2 reach the ranks anyway; leave the option out"},
-    {"display-topo do-not-launch report-uri report-pid", NULL, OPTION_FOREIGN, OPTION_REFUSED,
+    {"report-uri report-pid", NULL, OPTION_FOREIGN, OPTION_REFUSED,
      "use -v, which tells what is started, or --report; lstopo prints the host's topology"},
     {"am tune", "FILE", OPTION_FOREIGN, OPTION_REFUSED,
      "its parameters belong to another MPI; --help=settings lists the settings of this one"},
+};
+
+/* What the names of OPTION_ALIAS stand for. */
+static const struct {
+    const char *name, *words;
+} aliases[] = {
+    {"bind-to-core", "--bind-to core"},
+    {"bind-to-socket", "--bind-to package"},
+    {"bind-to-none", "--bind-to none"},
+    {"byslot", "--map-by slot"},
+    {"bynode", "--map-by node"},
+    {"bycore", "--map-by core"},
+    {"cpus-per-proc", "--map-by :pe=%"},
+    {"cpus-per-rank", "--map-by :pe=%"},
+    {"npersocket", "--map-by ppr:%:package --bind-to package"},
+    {"ppr", "--map-by ppr:%"},
+    {"pernode", "-npernode 1"},
 };
 
 const int option_table_count = sizeof(option_table) / sizeof(option_table[0]);
@@ -172,6 +225,14 @@ const struct option_row *option_find(const char *name, size_t len)
                 return &option_table[i];
     }
     return NULL;
+}
+
+const char *option_alias(const char *name, size_t len)
+{
+    for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
+        if (strlen(aliases[i].name) == len && !memcmp(aliases[i].name, name, len))
+            return aliases[i].words;
+    return "";
 }
 
 void option_spell(const char *name, size_t len, char *text, size_t size)

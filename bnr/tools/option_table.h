@@ -42,9 +42,22 @@ enum option_action {
     OPTION_HOSTFILE,
     OPTION_DEFAULT_HOSTFILE,
     OPTION_ARCH,
-    OPTION_BIND,
     OPTION_MAP,
+    OPTION_RANK_BY,
+    OPTION_BIND,
+    OPTION_MEMBIND,
+    OPTION_CPU_SET,
+    OPTION_CPU_LIST,
+    OPTION_RANKFILE,
+    OPTION_LIMITED,
+    OPTION_OVERSUBSCRIBE,
+    OPTION_BY_THREAD,
+    OPTION_SHOW_BINDINGS,
+    OPTION_SHOW_MAP,
+    OPTION_SHOW_HARDWARE,
+    OPTION_DRY,
     OPTION_MCA,
+    OPTION_ALIAS, /* for other options */
     OPTION_IGNORED,
     OPTION_REFUSED,
 };
@@ -52,6 +65,7 @@ enum option_action {
 enum option_section {
     OPTION_PROGRAM, /* holds for the program after it */
     OPTION_JOB,
+    OPTION_PLACE, /* where ranks run */
     OPTION_STREAMS,
     OPTION_INFORMATION,
     OPTION_FOREIGN, /* from other launchers */
@@ -72,6 +86,9 @@ extern const char *const option_section_titles[OPTION_SECTIONS];
 
 /* The row that has name (len bytes, no dashes) among its spellings, or NULL. */
 const struct option_row *option_find(const char *name, size_t len);
+
+/* The options that a name (len bytes) of OPTION_ALIAS stands for, with "%" for its value. */
+const char *option_alias(const char *name, size_t len);
 
 /* The spelling nearest to name, with its dashes, into near (at least 64 bytes); "" where
  * none is near, or the nearest is refused. */

@@ -17,7 +17,8 @@
 #include "os/settings.h"
 
 enum {
-    UNIVERSE_SYSTEM = -1 /* as many as there are processors */
+    UNIVERSE_SYSTEM = -1, /* as many as there are processors */
+    WORDS_MAX = 16        /* that one option stands for */
 };
 
 static void free_list(char **list)
@@ -168,40 +169,6 @@ static int parse_universe(struct reader *r, const char *option, const char *text
     return 0;
 }
 
-/* "ppr:N:node": N processes of the program on this host. */
-static int set_per_host(struct reader *r, const char *option, const char *text)
-{
-    char number[16];
-    size_t n = strcspn(text, ":");
-    const char *rest = text + n;
-    snprintf(number, sizeof(number), "%.*s", (int)n, text);
-    if (strncasecmp(rest, ":node", 5) || (rest[5] && rest[5] != ':'))
-        return reader_refuse(r,
-                             "'%s ppr:%s' asks for a placement that this version does not do; use "
-                             "ppr:N:node, or -n",
-                             option, text);
-    return reader_number(r, option, number, 1, &r->app.per_node);
-}
-
-/* "word:word,...": the first, where to begin, may be empty. */
-static int check_mapping(struct reader *r, const char *option, const char *text)
-{
-    static const char words[] = "slot core node socket package numa hwthread l1cache l2cache "
-                                "l3cache board machine oversubscribe span";
-    if (!strncasecmp(text, "ppr:", 4) && !strstr(option, "rank"))
-        return set_per_host(r, option, text + 4);
-    for (const char *at = text + (text[0] == ':');; at++) {
-        size_t n = strcspn(at, ":,");
-        if (!reader_is_word(words, at, n))
-            return reader_refuse(
-                r, "'%s %s' asks for a placement that this version does not do; leave it out",
-                option, text);
-        at += n;
-        if (!*at)
-            return 0;
-    }
-}
-
 static int check_parameter(struct reader *r, const char *option, const char *name)
 {
     static const char harmless[] = "mpi_yield_when_idle mpi_warn_on_fork orte_base_help_aggregate "
@@ -213,7 +180,7 @@ static int check_parameter(struct reader *r, const char *option, const char *nam
     if (rc || reader_is_word(harmless, name, strlen(name)))
         return rc;
     if (!strcmp(name, "rmaps_default_mapping_policy"))
-        return check_mapping(r, option, value);
+        return option_place_map(r, option, value);
     if (!strcmp(name, "btl") || !strcmp(name, "pml") || !strcmp(name, "mtl"))
         return reader_refuse(r, "'%s %s' belongs to another MPI; use --set channels=LIST", option,
                              name);
@@ -259,19 +226,41 @@ static int check_foreign(struct reader *r, const struct option_row *row, const c
     switch (row->action) {
     case OPTION_HOST: return option_hosts_take_list(r, option, value);
     case OPTION_ARCH: return option_hosts_check_arch(r, option, value);
-    case OPTION_MAP: return check_mapping(r, option, value);
     case OPTION_DEFAULT_HOSTFILE: return option_hosts_take_standard(r, option, value);
     case OPTION_HOSTFILE: return option_hosts_take_file(r, option, value);
     case OPTION_MCA: return check_parameter(r, option, value);
     case OPTION_REFUSED: return reader_refuse(r, "'%s': %s", option, row->about);
-    case OPTION_BIND:
-        if (!strcmp(value, "none"))
-            return 0;
-        return reader_refuse(r,
-                             "'%s %s': this version does not bind ranks; leave it out, or say none",
-                             option, value);
     default: /* ignored */
         return value && !strcmp(row->value, "N") ? reader_number(r, option, value, 1, &number) : 0;
+    }
+}
+
+/* Act on the options that say where ranks run. */
+static int apply_place(struct reader *r, enum option_action action, const char *option,
+                       const char *value)
+{
+    struct option_place *place = &r->o->place;
+    switch (action) {
+    case OPTION_MAP: return option_place_map(r, option, value);
+    case OPTION_RANK_BY: return option_place_rank(r, option, value);
+    case OPTION_BIND: return option_place_bind(r, option, value);
+    case OPTION_MEMBIND: return option_place_memory(r, option, value);
+    case OPTION_CPU_SET: place->allowed = value; return 0;
+    case OPTION_CPU_LIST: place->list = value; return 0;
+    case OPTION_RANKFILE: return option_place_rankfile(r, option, value);
+    case OPTION_LIMITED: place->is_limited = true; return 0;
+    case OPTION_OVERSUBSCRIBE:
+        place->is_limited = false;
+        place->may_overload = true;
+        return 0;
+    case OPTION_BY_THREAD: place->by_thread = true; return 0;
+    case OPTION_SHOW_BINDINGS: place->shows_bindings = true; return 0;
+    case OPTION_SHOW_MAP: place->shows_map = true; return 0;
+    case OPTION_SHOW_HARDWARE: place->shows_hardware = true; return 0;
+    default:
+        place->is_dry = true;
+        place->shows_map = true;
+        return 0;
     }
 }
 
@@ -303,6 +292,20 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_OUT_FILE: return option_streams_file(r, option, 0, strdup(value));
     case OPTION_ERR_FILE: return option_streams_file(r, option, 1, strdup(value));
     case OPTION_OUTPUT: return option_streams_output(r, option, value);
+    case OPTION_MAP:
+    case OPTION_RANK_BY:
+    case OPTION_BIND:
+    case OPTION_MEMBIND:
+    case OPTION_CPU_SET:
+    case OPTION_CPU_LIST:
+    case OPTION_RANKFILE:
+    case OPTION_LIMITED:
+    case OPTION_OVERSUBSCRIBE:
+    case OPTION_BY_THREAD:
+    case OPTION_SHOW_BINDINGS:
+    case OPTION_SHOW_MAP:
+    case OPTION_SHOW_HARDWARE:
+    case OPTION_DRY: return apply_place(r, row->action, option, value);
     case OPTION_ENV:
     case OPTION_GENV:
     case OPTION_EXPORT:
@@ -342,7 +345,42 @@ static int read_option(struct reader *r)
         if (rc)
             return rc;
     }
+    if (row->action == OPTION_ALIAS)
+        return reader_words(r, option_alias(name, len), value);
     return apply(r, row, option, value);
+}
+
+/* Put value in place of the "%" of a format, which has one or none. */
+static char *compose(const char *format, const char *value)
+{
+    char *text;
+    size_t before = strcspn(format, "%");
+    if (!format[before])
+        return strdup(format);
+    return asprintf(&text, "%.*s%s%s", (int)before, format, value ? value : "",
+                    format + before + 1) < 0
+               ? NULL
+               : text;
+}
+
+int reader_words(struct reader *r, const char *format, const char *value)
+{
+    char *text = compose(format, value), *argv[WORDS_MAX], *rest = text;
+    int rc = reader_push(&r->o->words, text), argc = 0;
+    if (rc)
+        return rc;
+    for (char *word; argc < WORDS_MAX && (word = strsep(&rest, " "));)
+        argv[argc++] = word;
+    struct reader outer = *r;
+    r->argv = argv;
+    r->argc = argc;
+    r->at = 0;
+    while (!rc && r->at < r->argc)
+        rc = read_option(r);
+    r->argv = outer.argv;
+    r->argc = outer.argc;
+    r->at = outer.at;
+    return rc;
 }
 
 /* Take the program at argv[at] with its arguments, up to ":" or the end. */
@@ -395,7 +433,9 @@ static int finish(struct reader *r)
     const char *limit = getenv("MPIEXEC_TIMEOUT");
     if (o->help || o->version)
         return 0;
-    int rc = option_hosts_settle(r);
+    int rc = option_place_settle(r);
+    if (!rc)
+        rc = option_hosts_settle(r);
     if (rc)
         return rc;
     if (o->stdin_mode == OPTIONS_STDIN_RANK && o->stdin_rank >= o->nranks)
@@ -428,6 +468,8 @@ int options_parse(struct options *o, int argc, char **argv, char *why, size_t si
     struct reader r = {.o = o, .argv = argv, .argc = argc, .at = 1, .why = why, .size = size};
     memset(o, 0, sizeof(*o));
     o->timeout_s = -1;
+    o->place.map = o->place.rank_by = PLACEMENT_SLOT;
+    o->place.bind = PLACEMENT_NONE;
     int rc = read_segment(&r);
     while (!rc && !o->help && !o->version && r.at < argc) {
         r.at++; /* the ":" */
@@ -453,6 +495,7 @@ void options_free(struct options *o)
     free_env(&o->env);
     hosts_fini(&o->hosts);
     free_list(o->settings);
+    free_list(o->words);
     free(o->files.pattern[0]);
     free(o->files.pattern[1]);
     memset(o, 0, sizeof(*o));

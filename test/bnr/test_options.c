@@ -50,6 +50,44 @@ static void show_env(FILE *to, const struct option_env *env)
     show_list(to, "set", env->set);
 }
 
+static void show_level(FILE *to, const char *name, enum placement_level level)
+{
+    static const char *const words[] = {"hwthread", "core", "l1", "l2", "l3", "numa", "package"};
+    if (level < PLACEMENT_NODE)
+        fprintf(to, " %s %s", name, words[level]);
+}
+
+static void show_place(FILE *to, const struct option_place *p)
+{
+    const struct {
+        bool is_set;
+        const char *word;
+    } flags[] = {{p->is_spanning, "span"},   {p->is_filling, "fill"},
+                 {p->is_limited, "limited"}, {p->may_overload, "overload"},
+                 {p->by_thread, "threads"},  {p->if_supported, "if"},
+                 {p->is_ordered, "ordered"}};
+    show_level(to, "map", p->map);
+    show_level(to, "bind", p->bind);
+    show_level(to, "rank", p->rank_by);
+    if (p->ppr)
+        fprintf(to, " ppr %u", p->ppr);
+    if (p->pe)
+        fprintf(to, " pe %u", p->pe);
+    if (p->width)
+        fprintf(to, " width %u", p->width);
+    if (p->user)
+        fprintf(to, " user %s", p->user);
+    if (p->list)
+        fprintf(to, " list %s", p->list);
+    if (p->allowed)
+        fprintf(to, " set %s", p->allowed);
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+        if (flags[i].is_set)
+            fprintf(to, " %s", flags[i].word);
+    if (p->memory)
+        fprintf(to, " memory %d %llx", (int)p->memory, (unsigned long long)p->nodes[0]);
+}
+
 static char *show(const struct options *o)
 {
     char *text;
@@ -63,6 +101,7 @@ static char *show(const struct options *o)
     for (int i = 0; i < 2; i++)
         if (o->files.pattern[i])
             fprintf(to, " file%d=%s", i + 1, o->files.pattern[i]);
+    show_place(to, &o->place);
     if (o->help)
         fprintf(to, " help%d", (int)o->help);
     if (o->timeout_s > 0)
@@ -132,7 +171,7 @@ static const struct {
     {"-wdir /tmp prog : -wd / prog", "2 | 1 in /tmp prog | 1 in / prog"},
     {"--wdir=/tmp prog", "1 | 1 in /tmp prog"},
     {"--set channels=tcp,loopback prog", "1 setting=VIREO_CHANNELS=tcp,loopback | 1 prog"},
-    {"--allow-run-as-root --oversubscribe -oversubscribe -q prog", "1 | 1 prog"},
+    {"--allow-run-as-root --oversubscribe -oversubscribe -q prog", "1 overload | 1 prog"},
     {"-host localhost,127.0.0.1:4,::1,localhost:2 prog", "8 | 8 prog"},
     {"-n 3 -host localhost:2 prog", "3 | 3 prog"},
     {"--host localhost:2 prog", "2 | 2 prog"},
@@ -142,11 +181,37 @@ static const struct {
     {"-ppn 2 -n 5 prog", "5 | 5 prog"},
     {"-perhost 2 -hosts localhost:4 prog", "2 | 2 prog"},
     {"-npernode 2 -hosts localhost:4 prog", "2 | 2 prog"},
-    {"--bind-to none --map-by slot -map-by core:oversubscribe prog", "1 | 1 prog"},
+    {"--bind-to none --map-by slot -map-by core:oversubscribe prog", "1 map core | 1 prog"},
+    {"--bind-to core prog", "1 map core bind core | 1 prog"},
+    {"-bind-to socket:2 prog", "1 map package bind package width 2 | 1 prog"},
+    {"-bind-to core:2 -map-by core:2 prog", "1 bind core pe 2 | 1 prog"},
+    {"--map-by package:PE=2,span prog", "1 map package bind core pe 2 span | 1 prog"},
+    {"--map-by numa --bind-to none prog", "1 map numa | 1 prog"},
+    {"--rank-by core:span --map-by socket prog",
+     "1 map package bind package rank core span | 1 prog"},
+    {"--rank-by fill --map-by socket prog",
+     "1 map package bind package rank package fill | 1 prog"},
+    {"--bind-to core:overload-allowed:if-supported prog",
+     "1 map core bind core overload if | 1 prog"},
+    {"-bind-to user:0+2,1 prog", "1 user 0+2,1 | 1 prog"},
+    {"-bind-to rr prog", "1 user  | 1 prog"},
+    {"--cpu-list 0,1 --bind-to cpu-list:ordered prog", "1 list 0,1 ordered | 1 prog"},
+    {"--map-by pe-list=0,1:ordered prog", "1 list 0,1 ordered | 1 prog"},
+    {"--map-by pe-list=0-1 prog", "1 list 0-1 | 1 prog"},
+    {"--cpu-set 0-3 --use-hwthread-cpus prog", "1 set 0-3 threads | 1 prog"},
+    {"--nooversubscribe prog", "1 limited | 1 prog"},
+    {"--map-by ppr:2:node:pe=2 prog", "2 bind core pe 2 | 2 prog"},
+    {"--map-by ppr:2:socket -n 3 prog", "3 map package bind package ppr 2 | 3 prog"},
+    {"-npersocket 2 -n 2 prog", "2 map package bind package ppr 2 | 2 prog"},
+    {"-pernode prog", "1 | 1 prog"},
+    {"-cpus-per-proc 3 prog", "1 bind core pe 3 | 1 prog"},
+    {"--bind-to-socket prog", "1 map package bind package | 1 prog"},
+    {"-membind bind:0,2-3 prog", "1 memory 2 d | 1 prog"},
+    {"-membind firsttouch -membind none prog", "1 | 1 prog"},
     {"--map-by :OVERSUBSCRIBE prog", "1 | 1 prog"},
     {"--mca mpi_yield_when_idle 1 prog", "1 | 1 prog"},
     {"-ppn 2 -launcher ssh prog", "2 | 2 prog"},
-    {"--use-hwthread-cpus -soft 1:8:2 -demux poll -byslot prog", "1 | 1 prog"},
+    {"--use-hwthread-cpus -soft 1:8:2 -demux poll -byslot prog", "1 threads | 1 prog"},
     {"-usize 9 -n 4 prog", "4 universe 9 | 4 prog"},
     {"-n 4 prog : -usize INFINITE prog", "5 universe 1048576 | 4 prog | 1 prog"},
     {"-disable-auto-cleanup prog", "1 goes on | 1 prog"},
@@ -235,8 +300,26 @@ static const struct {
     {"-host 192.0.2.77 prog", "this host"},
     {"-hostfile no/such/file prog", "cannot read it: No such file"},
     {"-f /etc/passwd prog", "is no name of a host"},
-    {"--bind-to core prog", "does not bind"},
-    {"--map-by ppr:2:socket prog", "placement"},
+    {"--bind-to corn prog", "not 'corn'"},
+    {"--bind-to slot prog", "not 'slot'"},
+    {"--bind-to core:2x prog", "not '2x'"},
+    {"--bind-to core: prog", "a qualifier is missing"},
+    {"--bind-to gpu:1 prog", "not bound by devices"},
+    {"--bind-to cpu-list prog", "name it: --cpu-list"},
+    {"--map-by dist prog", "not 'dist'"},
+    {"--map-by core::pe=2 prog", "a qualifier is missing"},
+    {"--map-by core:pe=0 prog", "from 1 to"},
+    {"--map-by core:nolocal prog", "leaves no host"},
+    {"--map-by core:2 prog", "--bind-to OBJECT:2"},
+    {"--map-by ppr:2 prog", "takes an object"},
+    {"--map-by ppr:2:slot prog", "not 'slot'"},
+    {"--map-by rankfile prog", "rankfile:file=FILE"},
+    {"--rank-by none prog", "not 'none'"},
+    {"--rankfile no/such/file prog", "cannot read it"},
+    {"-membind some prog", "not 'some'"},
+    {"-membind bind:0- prog", "not '0-'"},
+    {"-membind bind:4096 prog", "below 1024"},
+    {"-membind nexttouch prog", "no such policy"},
     {"--map-by ppr:x:node prog", "not 'x'"},
     {"--map-by ppr:2:node -n 3 prog", "more than the 2 processes a host"},
     {"-npernode 2 -n 3 prog", "more than the 2 processes a host"},
@@ -244,7 +327,7 @@ static const struct {
     {"--preload-files f prog", "-wdir"},
     {"-profile prog", "-v"},
     {"--prtemca plm_base x prog", "'--prtemca plm_base'"},
-    {"--map-by : prog", "placement"},
+    {"--map-by : prog", "qualifiers are expected"},
     {"--mca btl self prog", "--set channels"},
     {"--mca coll x prog", "--help=settings"},
     {"-iface eth0 prog", "tcp_addresses"},
@@ -258,7 +341,7 @@ static const struct {
     {"--output dir= prog", "not 'dir='"},
     {"--output tag,xml prog", "not 'xml'"},
     {"--print-all-exitcodes prog", "use -v"},
-    {"--rankfile f prog", "does not place"},
+    {"--rankfile f prog", "cannot read it"},
     {"-soft", "needs a value"},
     {"-initial-errhandler return prog",
      "takes mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return, not 'return'"},
@@ -319,10 +402,14 @@ static void slots_come_from_slurm(void **state)
         const char *nodes, *tasks, *line;
         int ranks; /* 0: refused */
     } rows[] = {
-        {"localhost", "4", "prog", 4},          {"localhost", "4", "-n 3 prog", 3},
-        {"localhost", "4", "-ppn 2 prog", 2},   {"localhost", "4", "-host localhost prog", 1},
-        {"localhost", "0", "prog", 0},          {"localhost,n2", "4(x2)", "prog", 0},
-        {"localhost,n2", "4(x2)", "-n 3 prog", 3}, {"", "", "prog", 0},
+        {"localhost", "4", "prog", 4},
+        {"localhost", "4", "-n 3 prog", 3},
+        {"localhost", "4", "-ppn 2 prog", 2},
+        {"localhost", "4", "-host localhost prog", 1},
+        {"localhost", "0", "prog", 0},
+        {"localhost,n2", "4(x2)", "prog", 0},
+        {"localhost,n2", "4(x2)", "-n 3 prog", 3},
+        {"", "", "prog", 0},
     };
     (void)state;
     setenv("SLURM_JOB_ID", "7", 1);
@@ -450,7 +537,8 @@ static void the_nearest_option_is_named(void **state)
         {"threads", ""},
         {"slots", ""},
         {"cpus", ""},
-        {"bind-to-cores", ""}, /* the nearest is refused */
+        {"bind-to-cores", "--bind-to-core"},
+        {"preload-filez", ""}, /* the nearest is refused */
         {"a-word-that-is-longer-than-any-option-of-any-launcher-could-ever-be-wanted", ""},
     };
     char text[64];

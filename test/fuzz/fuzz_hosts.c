@@ -35,7 +35,7 @@ static void look(struct hosts *h, int rc)
 static void place(const char *text, const char *exact, size_t len)
 {
     struct placement_cpu cpus[4] = {0};
-    struct placement_machine machine = {cpus, 4};
+    struct placement_machine machine = {cpus, 4, 0};
     struct placement_host host = {"a", 0, 0, &machine};
     struct placement_request request = {.hosts = &host, .host_count = 1};
     struct placement p;
@@ -51,9 +51,25 @@ static void place(const char *text, const char *exact, size_t len)
     for (uint32_t i = 0; i < p.count; i++)
         require(p.ranks[i].cpu_count >= 1 && p.ranks[i].cpu_count <= 4, "each rank is somewhere");
     placement_fini(&p);
-    rc = placement_restrict(cpus, &count, text, problem);
-    require(rc == 0 ? count >= 1 && count <= 4 : rc == -EINVAL && problem[0],
-            "a list is read, or refused");
+    rc = placement_make(&p, &(struct placement_request){.hosts = &host,
+                                                        .host_count = 1,
+                                                        .ranks = 2,
+                                                        .map = PLACEMENT_SLOT,
+                                                        .rank_by = PLACEMENT_SLOT,
+                                                        .bind = PLACEMENT_NONE});
+    require(rc == 0, "two ranks are placed");
+    rc = placement_bind_list(
+        &p, &(struct placement_words){&machine, text, PLACEMENT_BY_SYSTEM, len % 2});
+    require(rc == 0 || (rc == -EINVAL && p.problem[0]), "a list binds, or is refused");
+    for (uint32_t i = 0; rc == 0 && i < p.count; i++)
+        require(p.ranks[i].cpu_count >= 1 && p.ranks[i].cpu_count <= 4, "each rank is somewhere");
+    placement_fini(&p);
+    for (enum placement_unit unit = PLACEMENT_BY_SYSTEM; unit <= PLACEMENT_BY_THREAD; unit++) {
+        count = 4;
+        rc = placement_restrict(cpus, &count, text, unit, problem);
+        require(rc == 0 ? count >= 1 && count <= 4 : rc == -EINVAL && problem[0],
+                "a list is read, or refused");
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)

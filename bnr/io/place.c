@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Where ranks run; see place.h. */
+#include "bnr/io/place.h"
+
+#include <errno.h>
+#include <linux/mempolicy.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bnr/tools/options.h"
+#include "os/cpus.h"
+#include "os/log.h"
+
+enum {
+    PICTURE_LEN = 4096,
+    NAMES_OWN = 2 /* of this host, beside those that options name */
+};
+
+/* ---- asking ---- */
+
+static bool is_bound(const struct option_place *place)
+{
+    return place->bind < PLACEMENT_NODE || place->list || place->user || place->rankfile;
+}
+
+/* Whether the processors have to be known. */
+static bool needs_hardware(const struct options *o)
+{
+    const struct option_place *place = &o->place;
+    return is_bound(place) || place->shows_bindings || place->shows_hardware || place->allowed ||
+           (place->is_limited && !o->hosts.count);
+}
+
+static enum placement_unit unit_of(const struct option_place *place)
+{
+    return place->by_thread ? PLACEMENT_BY_THREAD : PLACEMENT_BY_CORE;
+}
+
+static uint32_t slots_of(const struct place *p, const struct options *o)
+{
+    uint64_t slots = 0;
+    for (size_t i = 0; i < o->hosts.count; i++)
+        slots += o->hosts.items[i].slots;
+    if (slots)
+        return slots < UINT32_MAX ? (uint32_t)slots : UINT32_MAX;
+    if (!p->hardware.cpus)
+        return (uint32_t)os_cpus_usable();
+    slots = placement_objects(&p->hardware.machine,
+                              o->place.by_thread ? PLACEMENT_HWTHREAD : PLACEMENT_CORE);
+    uint64_t usable = p->hardware.is_own ? (uint64_t)os_cpus_usable() : slots;
+    return (uint32_t)(usable < slots ? usable : slots);
+}
+
+/* ---- working it out ---- */
+
+/* Every rank gets all of the list. */
+static int bind_all(struct place *p, const struct option_place *place)
+{
+    struct placement *made = &p->placement;
+    uint32_t count = p->hardware.machine.count, kept = count;
+    struct placement_cpu *some = malloc((count ? count : 1) * sizeof(*some));
+    if (!some)
+        return -ENOMEM;
+    memcpy(some, p->hardware.cpus, count * sizeof(*some));
+    int rc = placement_restrict(some, &kept, place->list, unit_of(place), made->problem);
+    for (uint32_t r = 0; !rc && r < made->count; r++) {
+        struct placement_rank *rank = &made->ranks[r];
+        rank->cpus = malloc(kept * sizeof(*rank->cpus));
+        rc = rank->cpus ? 0 : -ENOMEM;
+        for (uint32_t i = 0; !rc && i < count; i++)
+            if (rank->cpu_count < kept &&
+                p->hardware.cpus[i].os_index == some[rank->cpu_count].os_index)
+                rank->cpus[rank->cpu_count++] = i;
+    }
+    free(some);
+    return rc;
+}
+
+/* The processors, in the order of their numbers, as a list: for one rank after the other. */
+static char *list_in_turn(const struct hardware *h)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *to = open_memstream(&text, &len);
+    uint32_t last = 0;
+    for (uint32_t i = 0; to && i < h->machine.count; i++) {
+        uint32_t best = UINT32_MAX;
+        for (uint32_t c = 0; c < h->machine.count; c++)
+            if ((!i || h->cpus[c].os_index > last) && h->cpus[c].os_index < best)
+                best = h->cpus[c].os_index;
+        fprintf(to, "%s%u", i ? "," : "", best);
+        last = best;
+    }
+    if (!to || fclose(to))
+        return NULL;
+    return text;
+}
+
+static int bind_by_list(struct place *p, const struct option_place *place)
+{
+    struct placement_words words = {&p->hardware.machine, place->list, unit_of(place), false};
+    char *in_turn = NULL;
+    if (place->user) {
+        in_turn = *place->user ? strdup(place->user) : list_in_turn(&p->hardware);
+        words = (struct placement_words){&p->hardware.machine, in_turn, PLACEMENT_BY_SYSTEM, true};
+    } else if (!place->is_ordered) {
+        return bind_all(p, place);
+    }
+    int rc = words.list ? placement_bind_list(&p->placement, &words) : -ENOMEM;
+    free(in_turn);
+    return rc;
+}
+
+/* A rankfile may call this host by any of its names. */
+static int read_rankfile(struct place *p, const struct options *o)
+{
+    uint32_t count = (uint32_t)o->hosts.count + NAMES_OWN;
+    struct placement_host *hosts = calloc(count, sizeof(*hosts));
+    if (!hosts)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++)
+        hosts[i].machine = &p->hardware.machine;
+    for (uint32_t i = 0; i < o->hosts.count; i++)
+        hosts[i].name = o->hosts.items[i].name;
+    hosts[o->hosts.count].name = os_host_name();
+    hosts[o->hosts.count + 1].name = "localhost";
+    struct placement_request request = {
+        .hosts = hosts, .host_count = count, .ranks = (uint32_t)o->nranks};
+    const char *text = o->place.rankfile;
+    int rc = placement_read_rankfile(&p->placement, &request, text, strlen(text));
+    free(hosts);
+    return rc;
+}
+
+static int work_out(struct place *p, const struct options *o)
+{
+    const struct option_place *place = &o->place;
+    static const struct placement_cpu some_cpu;
+    static const struct placement_machine some_machine = {&some_cpu, 1, 0};
+    bool is_listed = place->list || place->user;
+    const struct placement_host host = {
+        .name = os_host_name(),
+        .slots = slots_of(p, o),
+        .machine = p->hardware.cpus ? &p->hardware.machine : &some_machine,
+    };
+    const struct placement_request request = {
+        .hosts = &host,
+        .host_count = 1,
+        .ranks = (uint32_t)o->nranks,
+        .map = is_bound(place) ? place->map : PLACEMENT_SLOT,
+        .ppr = o->napps == 1 && is_bound(place) ? place->ppr : 0,
+        .rank_by = is_bound(place) ? place->rank_by : PLACEMENT_SLOT,
+        .is_spanning = place->is_spanning,
+        .is_filling = place->is_filling,
+        .bind = is_listed ? PLACEMENT_NONE : place->bind,
+        .pe = place->pe,
+        .width = place->width,
+        .is_limited = place->is_limited,
+        .may_overload = place->may_overload,
+    };
+    if (place->rankfile)
+        return read_rankfile(p, o);
+    int rc = placement_make(&p->placement, &request);
+    return rc || !is_listed ? rc : bind_by_list(p, place);
+}
+
+/* Turn each rank's processors into what the kernel takes. */
+static int make_sets(struct place *p)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < p->hardware.machine.count; i++)
+        if (p->hardware.cpus[i].os_index > most)
+            most = p->hardware.cpus[i].os_index;
+    p->set_len = CPU_ALLOC_SIZE(most + 1);
+    p->sets = calloc(p->placement.count, p->set_len);
+    for (uint32_t r = 0; p->sets && r < p->placement.count; r++)
+        for (uint32_t i = 0; i < p->placement.ranks[r].cpu_count; i++)
+            CPU_SET_S(p->hardware.cpus[p->placement.ranks[r].cpus[i]].os_index, p->set_len,
+                      (cpu_set_t *)(p->sets + r * p->set_len));
+    return p->sets ? 0 : -ENOMEM;
+}
+
+static int prepare(struct place *p, const struct options *o, char why[512])
+{
+    const struct option_place *place = &o->place;
+    int rc = needs_hardware(o) ? hardware_read(&p->hardware, why) : 0;
+    if (rc)
+        return rc;
+    if (place->allowed)
+        rc = placement_restrict(p->hardware.cpus, &p->hardware.machine.count, place->allowed,
+                                unit_of(place), p->placement.problem);
+    if (!rc)
+        rc = work_out(p, o);
+    if (rc == -EINVAL)
+        snprintf(why, 512, "%s", p->placement.problem);
+    else if (rc)
+        snprintf(why, 512, "out of memory");
+    if (!rc && is_bound(place) && !p->hardware.is_own && !place->is_dry) {
+        snprintf(why, 512,
+                 "hwloc tells of another machine, to which ranks cannot be bound; unset "
+                 "HWLOC_SYNTHETIC and HWLOC_XMLFILE, or say --do-not-launch");
+        rc = -EINVAL;
+    }
+    return rc;
+}
+
+int place_make(struct place *p, const struct options *o, char why[512])
+{
+    const struct option_place *place = &o->place;
+    *p = (struct place){0};
+    for (size_t i = 0; i < sizeof(place->nodes) / sizeof(place->nodes[0]); i++)
+        p->nodes[i] = place->nodes[i];
+    if (!place->is_wanted)
+        return 0;
+    int rc = prepare(p, o, why);
+    if (!rc && is_bound(place))
+        rc = make_sets(p);
+    if (rc && place->if_supported) {
+        fprintf(stderr, "mpiexec: ranks are not bound: %s\n", why);
+        place_fini(p);
+        return 0;
+    }
+    return rc;
+}
+
+struct launch_binding place_of(const struct place *p, const struct options *o, int rank)
+{
+    static const int policies[] = {[OPTION_MEMORY_LOCAL] = MPOL_LOCAL,
+                                   [OPTION_MEMORY_BIND] = MPOL_BIND,
+                                   [OPTION_MEMORY_INTERLEAVE] = MPOL_INTERLEAVE};
+    struct launch_binding binding = {0};
+    if (p->sets && p->placement.ranks[rank].cpu_count) {
+        binding.cpus = (const cpu_set_t *)(p->sets + (size_t)rank * p->set_len);
+        binding.cpus_len = p->set_len;
+    }
+    if (o->place.memory != OPTION_MEMORY_ANY) {
+        binding.has_policy = true;
+        binding.policy = policies[o->place.memory];
+        binding.nodes = p->nodes;
+        binding.node_count = o->place.memory == OPTION_MEMORY_LOCAL ? 0 : OPTION_NODES_MAX;
+    }
+    return binding;
+}
+
+/* ---- showing ---- */
+
+/* Write numbers as 0-3,7. */
+static void write_numbers(const struct place *p, const struct placement_rank *rank, FILE *to)
+{
+    for (uint32_t i = 0; i < rank->cpu_count; i++) {
+        uint32_t first = p->hardware.cpus[rank->cpus[i]].os_index, last = first;
+        while (i + 1 < rank->cpu_count &&
+               p->hardware.cpus[rank->cpus[i + 1]].os_index == last + 1) {
+            last++;
+            i++;
+        }
+        fprintf(to, last > first ? "%u-%u" : "%u", first, last);
+        fputs(i + 1 < rank->cpu_count ? "," : "", to);
+    }
+}
+
+static void show_rank(const struct place *p, const struct options *o, uint32_t r,
+                      const char *program)
+{
+    const struct placement_rank *rank = &p->placement.ranks[r];
+    char picture[PICTURE_LEN] = "";
+    fprintf(stderr, "mpiexec: rank %u on %s", r, os_host_name());
+    if (o->place.shows_map)
+        fprintf(stderr, ": %s", program);
+    if (p->hardware.cpus)
+        placement_picture(&p->hardware.machine, rank, picture, sizeof(picture));
+    if (rank->cpu_count) {
+        fprintf(stderr, " is bound to %s, processors ", picture);
+        write_numbers(p, rank, stderr);
+    } else if (p->hardware.cpus) {
+        fprintf(stderr, " is not bound: %s", picture);
+    }
+    fputc('\n', stderr);
+}
+
+static void show_hardware(const struct place *p)
+{
+    static const struct {
+        enum placement_level level;
+        const char *word;
+    } kinds[] = {{PLACEMENT_PACKAGE, "packages"},
+                 {PLACEMENT_NUMA, "memory nodes"},
+                 {PLACEMENT_L3, "L3 caches"},
+                 {PLACEMENT_L2, "L2 caches"},
+                 {PLACEMENT_L1, "L1 caches"},
+                 {PLACEMENT_CORE, "cores"},
+                 {PLACEMENT_HWTHREAD, "hardware threads"}};
+    const struct placement_machine *m = &p->hardware.machine;
+    const struct placement_rank none = {0};
+    char picture[PICTURE_LEN];
+    placement_picture(m, &none, picture, sizeof(picture));
+    fprintf(stderr, "mpiexec: %s has %s: ", os_host_name(), picture);
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        fprintf(stderr, "%s%s %u", i ? ", " : "", kinds[i].word,
+                m->lacks >> kinds[i].level & 1 ? 0 : placement_objects(m, kinds[i].level));
+    fputc('\n', stderr);
+}
+
+void place_show(const struct place *p, const struct options *o)
+{
+    const struct option_place *place = &o->place;
+    if (place->shows_hardware && p->hardware.cpus)
+        show_hardware(p);
+    if (place->shows_map)
+        fprintf(stderr, "mpiexec: host %s: %u slots, %d ranks\n", os_host_name(), slots_of(p, o),
+                o->nranks);
+    if (!place->shows_map && !place->shows_bindings)
+        return;
+    uint32_t r = 0;
+    for (int a = 0; a < o->napps; a++)
+        for (int i = 0; i < o->apps[a].count && r < p->placement.count; i++)
+            show_rank(p, o, r++, o->apps[a].argv[0]);
+}
+
+void place_fini(struct place *p)
+{
+    placement_fini(&p->placement);
+    hardware_fini(&p->hardware);
+    free(p->sets);
+    p->sets = NULL;
+}

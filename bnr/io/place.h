@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Where the ranks of this host run: what the options ask for, worked out by core/placement.h on
+ * the processors of launch/hardware.h. Nothing is read where nothing is asked.
+ */
+#ifndef BNR_PLACE_H
+#define BNR_PLACE_H
+
+#include <stddef.h>
+
+#include "bnr/core/placement.h"
+#include "bnr/launch/hardware.h"
+#include "bnr/launch/launch.h"
+
+struct options;
+
+struct place {
+    struct hardware hardware;
+    struct placement placement; /* of all ranks; none where it was not asked for */
+    unsigned char *sets;        /* a cpu_set_t of set_len bytes for each rank */
+    size_t set_len;
+    unsigned long nodes[16]; /* of memory */
+};
+
+/* Work it out. Returns 0, or -errno with a sentence in why; *p can be given to place_fini(). */
+int place_make(struct place *p, const struct options *o, char why[512]);
+
+/* What a rank is to be bound to. */
+struct launch_binding place_of(const struct place *p, const struct options *o, int rank);
+
+/* Write to stderr what the options ask to see. */
+void place_show(const struct place *p, const struct options *o);
+
+void place_fini(struct place *p);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The processors of this host that this process may use, by hwloc, whose library is loaded
+ * when they are asked for.
+ *
+ * Left out is what the control group or the affinity of this process forbids. With HWLOC_SYNTHETIC
+ * or HWLOC_XMLFILE in the environment hwloc tells of another machine; then nothing can be bound.
+ */
+#ifndef BNR_HARDWARE_H
+#define BNR_HARDWARE_H
+
+#include <stdbool.h>
+
+#include "bnr/core/placement.h"
+
+struct hardware {
+    struct placement_cpu *cpus;
+    struct placement_machine machine; /* of these */
+    bool is_own;                      /* it is this host */
+};
+
+/* Returns 0, or -errno with a sentence in why. */
+int hardware_read(struct hardware *h, char why[256]);
+void hardware_fini(struct hardware *h);
+
+#endif

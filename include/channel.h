@@ -289,6 +289,10 @@ struct chan_ops {
     /* Take arm() back; also after CHAN_AGAIN. */
     void (*disarm)(struct chan *chan);
 
+    /* Wake the process of our group with this index on this host, if it sleeps armed: memory that
+     * both share has news for it, which was stored before this call. NULL: the channel cannot. */
+    void (*wake)(struct chan *chan, uint32_t local_rank);
+
     const struct chan_direct *direct;
 
     /* Whether all that send() has taken has left this process's memory, so that its peers get it

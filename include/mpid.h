@@ -415,6 +415,45 @@ void mpid_wait_until(bool (*is_done)(void *arg), void *arg);
  * change that came about outside the device. */
 void mpid_wake(void);
 
+/* ---- memory that processes of one host share ---- */
+
+/*
+ * A region: so many bytes, all zero at first, in the memory of one process, its owner, that others
+ * map. It has no name and no descriptor of its own: "where" is what its users tell each other. It is
+ * there until all of its users have closed it, or the job ends.
+ */
+struct mpid_region;
+
+/* Whether this process and a rank share memory, and can wake each other. */
+bool mpid_is_near(const struct mpid_gid *gid, uint32_t rank);
+/* Make a region, which so many will close: this process, and who opens it by where. Returns 0,
+ * -ENOSPC where the memory of this process is used up, or -errno. */
+int mpid_region_create(size_t size, uint32_t users, struct mpid_region **region, uint64_t *where);
+/* Map the region that another process has made with this size. Returns 0, or -errno: -EPROTO where
+ * no such region can be. */
+int mpid_region_open(const struct mpid_gid *gid, uint32_t owner, uint64_t where, size_t size,
+                     struct mpid_region **region);
+/* Its bytes, on a pair of cache lines of their own. */
+void *mpid_region_memory(const struct mpid_region *region);
+/* Unmap it, for so many of its users: one, or, by the owner, also those that never open it. Accepts
+ * NULL. */
+void mpid_region_close(struct mpid_region *region, uint32_t users);
+
+/* Wake a process of this host, if it sleeps: what a region holds for it was stored before. */
+void mpid_ring(const struct vc *vc);
+
+/* How to wait until something is in a region. */
+struct mpid_shared_wait {
+    /* Whether it is: called at any time by any thread of this process, device locked or not. */
+    bool (*is_done)(void *arg);
+    /* Called before each sleep, and behind it: others, where they have stored something, are to
+     * ring this process from the one to the other. A heavy fence (os/cpus.h) and is_done() follow
+     * before the thread sleeps. */
+    void (*sleeps)(void *arg, bool begins);
+    mpid_tell_fn tell; /* see mpid_wait_telling(); it tells receives alone */
+};
+void mpid_wait_shared(const struct mpid_shared_wait *how, void *arg);
+
 /* ---- what is counted ---- */
 
 /*

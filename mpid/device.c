@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "mpid/hang.h"
+#include "mpid/region.h"
 #include "mpid/sleep.h"
 #include "mpid/wait.h"
 #include "os/log.h"
@@ -185,14 +186,8 @@ static int64_t neighbor(void *owner, int local_rank)
 static int memory(void *owner, const struct chan_gid *gid, uint32_t rank, int *fd,
                   uint64_t *offset, uint64_t *size)
 {
-    unsigned long long at, bytes;
-    BNR_Group group = device_group_of(gid, rank);
     (void)owner;
-    if (!group || BNR_Get_host_memory(group, (int)rank, fd, &at, &bytes))
-        return -ENOTSUP;
-    *offset = at;
-    *size = bytes;
-    return 0;
+    return region_channel_memory(gid, rank, fd, offset, size);
 }
 
 /* ---- channels ---- */
@@ -418,6 +413,7 @@ static int start(char *why, size_t size)
     }
     device.unjudged = world->size > 1; /* whether this process is alone */
     device.first_apart = (uint32_t)world->size;
+    region_init();
     int rc = open_channels(why, size);
     progress_look();
     if (!rc && BNR_Put(device.group, "card", device.card, strlen(device.card), 0)) {
@@ -526,6 +522,7 @@ void mpid_orphan(void)
     for (int i = 0; i < device.port_count && is_forker(); i++)
         if (device.ports[i].chan->ops->forked)
             device.ports[i].chan->ops->forked(device.ports[i].chan);
+    region_orphan();
     device.orphan = true;
     device.group = BNR_GROUP_NULL;
     device.port_count = device.hot_count = device.binding = 0;

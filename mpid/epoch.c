@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "mpid/device.h"
+#include "mpid/region.h"
 #include "mpid/hang.h"
 #include "mpid/wait.h"
 #include "os/clock.h"
@@ -216,5 +217,6 @@ void mpid_close(void)
     os_pool_fini(&device.controls);
     free(device.ended);
     lost_fini();
+    region_fini();
     wait_fini();
 }

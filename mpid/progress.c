@@ -93,6 +93,8 @@ static __attribute__((noinline)) int care(void)
     }
     if (device.binding)
         moved += connect_poll();
+    if (__builtin_expect(sleep_shared, 0))
+        sleep_look_shared();
     return moved;
 }
 
@@ -163,8 +165,9 @@ bool mpid_progress(void)
 
 /* ---- waiting ---- */
 
-/* Nothing happened: spend the time until the next turn. */
-static void idle(struct wait *wait, bool (*is_done)(void *arg), void *arg, mpid_tell_fn tell)
+/* Nothing happened: spend the time until the next turn. Returns whether by sleeping, which is
+ * the caller's to do. */
+static inline bool pass_time(struct wait *wait, void *arg, mpid_tell_fn tell)
 {
     if (hang_is_asked())
         hang_tell(wait, tell, arg);
@@ -173,11 +176,24 @@ static void idle(struct wait *wait, bool (*is_done)(void *arg), void *arg, mpid_
     switch (wait_step(wait)) {
     case WAIT_SPIN: os_pause(); break;
     case WAIT_YIELD: wait_yield(wait); break;
-    case WAIT_SLEEP:
-        wait_sleeps(wait);
-        sleep_once(wait, is_done, arg, tell);
-        break;
+    case WAIT_SLEEP: wait_sleeps(wait); return true;
     }
+    return false;
+}
+
+static void idle(struct wait *wait, bool (*is_done)(void *arg), void *arg, mpid_tell_fn tell)
+{
+    if (pass_time(wait, arg, tell))
+        sleep_once(wait, is_done, arg, tell);
+}
+
+static void idle_shared(struct wait *wait, const struct mpid_shared_wait *how, void *arg)
+{
+    if (!pass_time(wait, arg, how->tell))
+        return;
+    how->sleeps(arg, true);
+    sleep_once(wait, how->is_done, arg, NULL);
+    how->sleeps(arg, false);
 }
 
 static inline void finish(struct wait *wait)
@@ -204,6 +220,21 @@ void mpid_wait_telling(bool (*is_done)(void *arg), void *arg, mpid_tell_fn tell)
 void mpid_wait_until(bool (*is_done)(void *arg), void *arg)
 {
     mpid_wait_telling(is_done, arg, NULL);
+}
+
+void mpid_wait_shared(const struct mpid_shared_wait *how, void *arg)
+{
+    struct wait wait;
+    wait_begin(&wait);
+    wait.shared = true;
+    while (!how->is_done(arg)) {
+        bool moved = try_turn();
+        if (tell_of_news() || moved)
+            wait_again(&wait);
+        else
+            idle_shared(&wait, how, arg);
+    }
+    finish(&wait);
 }
 
 static bool request_is_done(void *arg)

@@ -10,6 +10,7 @@
 #include "mpid/device.h"
 #include "mpid/hang.h"
 #include "os/clock.h"
+#include "os/cpus.h"
 #include "os/futex.h"
 #include "os/log.h"
 
@@ -34,6 +35,8 @@ struct watch {
 struct sleeper {
     struct sleeper *next, *prev;
     struct wait *wait;
+    bool (*is_done)(void *arg); /* of a wait for shared memory: others may look, too */
+    void *arg;
     struct watch watches[WATCHES];
     int watch_count;
     bool any;      /* of the watches, one will do */
@@ -84,12 +87,15 @@ void sleep_watch(struct sleeper *sleeper, const struct mpid_request *request)
 
 /* ---- who sleeps ---- */
 
+int sleep_shared;
+
 static void enter(struct sleeper *sleeper, mpid_tell_fn tell, void *arg)
 {
     if (tell)
         hang_tell_sleeper(sleeper, tell, arg);
     sleeper->anything |= !sleeper->watch_count;
     all.anything += sleeper->anything;
+    sleep_shared += sleeper->wait->shared;
     sleeper->prev = all.last;
     *(all.last ? &all.last->next : &all.first) = sleeper;
     all.last = sleeper;
@@ -110,6 +116,7 @@ static void leave(struct sleeper *sleeper)
     *(sleeper->prev ? &sleeper->prev->next : &all.first) = sleeper->next;
     *(sleeper->next ? &sleeper->next->prev : &all.last) = sleeper->prev;
     all.anything -= sleeper->anything;
+    sleep_shared -= sleeper->wait->shared;
     sleeper->linked = false;
     atomic_fetch_sub_explicit(&device.sleepers, 1, memory_order_relaxed);
 }
@@ -215,6 +222,18 @@ static void wake_for_anything(void)
     for (struct sleeper *sleeper = all.first; sleeper && all.anything; sleeper = next) {
         next = sleeper->next;
         if (sleeper->anything)
+            wake(sleeper);
+    }
+}
+
+/* A process that has stored something rings the channels of this one, of which the one on the channels
+ * hears, or they are looked at anyway. */
+void sleep_look_shared(void)
+{
+    struct sleeper *next;
+    for (struct sleeper *sleeper = all.first; sleeper; sleeper = next) {
+        next = sleeper->next;
+        if (sleeper->wait->shared && !sleeper->on_channels && sleeper->is_done(sleeper->arg))
             wake(sleeper);
     }
 }
@@ -350,6 +369,8 @@ static void sleep_on_channels(struct sleeper *me, bool (*is_done)(void *arg), vo
     struct bed bed;
     bool ready = lie_down(me, &bed);
     uint32_t turns = turns_now();
+    if (sleep_shared)
+        sleep_look_shared();
     os_unlock(&device.lock);
     ready = ready && !is_done(arg);
     if (ready) {
@@ -359,6 +380,8 @@ static void sleep_on_channels(struct sleeper *me, bool (*is_done)(void *arg), vo
     }
     os_lock(&device.lock);
     get_up(me, &bed);
+    if (sleep_shared)
+        sleep_look_shared();
     me->wait->others = all.keeper == me->wait && turns_now() != turns;
     me->wait->spare = me->wait->others || all.first;
     if (ready)
@@ -410,6 +433,8 @@ static void sleep_beside(struct sleeper *me, bool (*is_done)(void *arg), void *a
 {
     bool ready = rearm();
     os_unlock(&device.lock);
+    if (me->wait->shared)
+        os_heavy_fence(); /* who stores from here on sees that this process is to be rung */
     if (ready && !is_done(arg))
         sleep_apart(me, LOOK_UP_NS);
     if (atomic_load(&me->woken))
@@ -423,7 +448,7 @@ _Atomic uint32_t sleep_awake;
 
 void sleep_once(struct wait *wait, bool (*is_done)(void *arg), void *arg, mpid_tell_fn tell)
 {
-    struct sleeper me = {.wait = wait};
+    struct sleeper me = {.wait = wait, .is_done = is_done, .arg = arg};
     if (device.orphan)
         end_orphan();
     atomic_fetch_sub_explicit(&sleep_awake, wait->counted, memory_order_relaxed);
@@ -462,5 +487,6 @@ void sleep_leave(struct wait *wait)
 void sleep_forget(void)
 {
     memset(&all, 0, sizeof(all));
+    sleep_shared = 0;
     atomic_store_explicit(&device.sleepers, 0, memory_order_relaxed);
 }

@@ -23,6 +23,7 @@ struct wait {
     bool slept;
     bool counted; /* sleep.h */
     bool others; /* when it last slept as the keeper, others were awake and looked: sleep.h */
+    bool shared; /* what is awaited is in memory that is shared with other processes */
     bool spare;  /* others sleep, or are awake: what comes may be for them */
     uint32_t yields; /* how many before it sleeps; threads that wait at once share them */
     uint32_t awake; /* threads that wait besides, and this one */
@@ -40,7 +41,8 @@ void wait_fini(void);
 static inline void wait_begin(struct wait *wait)
 {
     wait->turns = 0;
-    wait->handed = wait->slept = wait->counted = wait->others = wait->spare = false;
+    wait->handed = wait->slept = wait->counted = wait->others = wait->spare =
+        wait->shared = false;
     wait->awake = 0;
     wait->began_ns = 0;
 }

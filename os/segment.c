@@ -49,6 +49,12 @@ int os_segment_seal(int fd, enum os_segment_use use)
     return fcntl(fd, F_ADD_SEALS, size) ? -errno : 0;
 }
 
+int os_segment_clear(int fd, uint64_t offset, uint64_t size)
+{
+    int how = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+    return fallocate(fd, how, (off_t)offset, (off_t)size) ? -errno : 0;
+}
+
 static int protection(int writable)
 {
     return writable ? PROT_READ | PROT_WRITE : PROT_READ;

@@ -29,6 +29,10 @@ enum os_segment_use {
  * Returns 0, or -errno where the kernel cannot: it is then as it was but, maybe, for its size. */
 int os_segment_seal(int fd, enum os_segment_use use);
 
+/* Give pages back: the bytes are zero from now on, for all who map them. Returns 0, or -errno where
+ * the file system cannot; then nothing has changed. */
+int os_segment_clear(int fd, uint64_t offset, uint64_t size);
+
 /* Map size bytes at offset (a multiple of the page size) shared. Returns the
  * address, or NULL with errno set. */
 void *os_segment_map(int fd, uint64_t offset, size_t size, int writable);

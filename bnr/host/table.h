@@ -42,12 +42,12 @@
 #include "bnr/host/kvs.h"
 
 enum {
-    TABLE_VERSION = 4,
+    TABLE_VERSION = 5,
     TABLE_PAGE = 4096,         /* bytes of a rank's page */
     TABLE_LOG = 1 << 20,       /* bytes of a rank's log */
     TABLE_ANSWER = 1 << 16,    /* bytes of a rank's answer to mpiexec */
     TABLE_REPLY = 1 << 18,     /* bytes of a daemon's answer to a rank */
-    TABLE_REGION = 64 << 20,   /* bytes of a rank's channel memory */
+    TABLE_REGION = 128 << 20,  /* bytes of a rank's memory for channels and host regions */
     TABLE_ALIGN = 2 << 20,     /* of the first region */
     TABLE_RANKS_MAX = 1 << 20, /* in a job */
     TABLE_SLOTS_MAX = 1 << 16, /* ranks on a machine */

@@ -493,6 +493,18 @@ static void shm_disarm(struct chan *base)
         shm_bell_drain(shm);
 }
 
+static void shm_wake(struct chan *base, uint32_t index)
+{
+    struct shm *shm = (struct shm *)base;
+    struct shm_link *link;
+    if (index == (uint32_t)shm->env->local_rank || shm_link_contact(shm, index, &link))
+        return;
+    atomic_thread_fence(memory_order_seq_cst);
+    uint32_t sleeping = atomic_load_explicit(&link->theirs->sleeping, memory_order_relaxed);
+    if (sleeping)
+        shm_bell_ring(link, sleeping);
+}
+
 /* Nobody is to wait for an answer: whoever calls from now on sees that we have
  * closed, and who has called before is told. */
 static void retire(struct shm *shm)
@@ -582,6 +594,7 @@ const struct chan_ops chan_shm = {
     .progress = shm_progress,
     .arm = shm_arm,
     .disarm = shm_disarm,
+    .wake = shm_wake,
     .direct = &shm_direct,
     .forked = shm_forked,
 };

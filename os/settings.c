@@ -65,6 +65,9 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
     [OS_SETTING_IO_REPORT] = {"io_report", OS_TYPE_BOOL, "0", "",
                               "Whether MPI_File_open says on stderr how the file will be accessed.",
                               OS_UNTIL_END},
+    [OS_SETTING_REGION_AFTER] = {"region_after", OS_TYPE_INT, "8", "collectives",
+                                 "At which collective a communicator whose members are on one host "
+                                 "gets memory that they share; 0: at none.", OS_UNTIL_START},
 };
 
 /* A text of the environment, or that was put. It stays, as another thread may be reading it, and

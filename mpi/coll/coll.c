@@ -6,6 +6,7 @@
 #include <mpi.h>
 #include <stdatomic.h>
 
+#include "mpi/coll/region.h"
 #include "mpi/coll/sched.h"
 #include "mpi/comm/comm.h"
 
@@ -22,11 +23,14 @@ static bool is_failed(const struct comm *comm)
 int coll_run(const struct coll *c, struct sched_misfit *misfit)
 {
     struct sched s;
+    int rc;
     if (is_failed(c->comm))
         return MPI_ERR_PROC_ABORTED;
-    sched_init(&s, c->comm, c->op);
-    coll_choose(c)(&s, c);
-    int rc = sched_run(&s);
+    if (!region_run(c, &rc)) {
+        sched_init(&s, c->comm, c->op);
+        coll_choose(c)(&s, c);
+        rc = sched_run(&s);
+    }
     if (__builtin_expect(rc && misfit, 0))
         *misfit = s.misfit;
     if (!(c->comm->coll_tag % LOOK_PERIOD))

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "mpi/attr.h"
+#include "mpi/coll/region.h"
 #include "mpi/comm/comm_list.h"
 #include "mpi/comm/context.h"
 #include "mpi/comm/group.h"
@@ -88,6 +89,7 @@ void comm_destroy(struct comm *comm)
 {
     comm->object.word = 0;
     comm_list_remove(comm);
+    region_destroy(comm->region);
     comm_unref(comm->local);
     if (!atomic_load_explicit(&comm->failed, memory_order_relaxed))
         context_release(comm->context); /* else some messages in it may never be received */

@@ -35,6 +35,7 @@ struct group;
 struct attr;
 struct info;
 struct buffer;
+struct region;
 struct request;
 struct topo;
 
@@ -55,6 +56,8 @@ struct comm {
     struct topo *topo;     /* virtual topology; NULL: none */
     uint32_t coll_tag;     /* numbers this communicator's collectives */
     uint32_t coll_kept_tag; /* and its persistent ones */
+    struct region *region; /* memory that all members share: see mpi/coll/region.h; NULL: none */
+    bool no_region;        /* and none can be had */
     struct comm *newer, *older; /* comm_list.c's */
     _Atomic bool failed; /* a member has: collectives end in error */
     bool predefined;

@@ -18,23 +18,23 @@ CALLS = ALONE + """recv wait test waitany persistent partitioned probe mprobe ip
     barrier bcast bcast_victim gather gatherv scatter scatterv allgather allgatherv alltoall alltoallv alltoallw
     reduce allreduce reduce_scatter reduce_scatter_block scan exscan inter_barrier inter_allreduce
     dup inter_dup idup split create from_group""".split()
-PLACES = [("", []), ("tcp,loopback", []), ("", ["--pretend-hosts", "2"])]  # channels, options
+REGION = {"VIREO_REGION_AFTER": "1"}  # collectives share memory from the first one on
+PLACES = [({}, []), (REGION, []), ({"VIREO_CHANNELS": "tcp,loopback"}, []),
+          ({}, ["--pretend-hosts", "2"])]  # settings, options
 COUNTS = [1, 300, 100000]  # eager, and by rendezvous
 
 
 def run(mpiexec, program, place, ranks, args):
     """Returns None, or what went wrong."""
-    env = dict(os.environ)
-    channels, options = place
-    if channels:
-        env["VIREO_CHANNELS"] = channels
+    settings, options = place
+    env = {**os.environ, **settings}
     command = [mpiexec, "--enable-recovery", "--timeout", str(LIMIT_S), *options, "-n", str(ranks), program,
                *args]
     done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           timeout=2 * LIMIT_S, check=False)
     if done.stdout.split() == ["ok"] * (ranks - 1):
         return None
-    return f"{' '.join(command)} ({channels or 'all channels'}): status {done.returncode}\n" \
+    return f"{' '.join(command)} ({settings}): status {done.returncode}\n" \
            f"{done.stdout}{done.stderr}"
 
 

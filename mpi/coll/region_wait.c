@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Operations in a region: words, and waiting for them; see region.h.
+ *
+ * A member that is about to sleep stores in its word sleeps for whom: the member whose word is to
+ * grow, or everybody, in the upper half. Who has stored that word replaces this by a range of
+ * members, in the lower half, and rings. The one that wakes finds the range, and rings those in it
+ * that sleep for the same: so each sleeper is rung by one, and each range is had by one.
+ */
+#include <mpi.h>
+
+#include "mpi/coll/region.h"
+#include "mpi/comm/comm.h"
+#include "mpi/comm/context.h"
+#include "os/clock.h"
+#include "os/cpus.h"
+
+enum {
+    EVERYBODY = -1,
+    BARE_LOOKS = 64,  /* at a word before a pause between them */
+    PAUSED_LOOKS = 40 /* before progress is made between them */
+};
+
+/* ---- who sleeps ---- */
+
+static uint64_t sleeps_for(int whom)
+{
+    return (uint64_t)(whom + 2) << 32;
+}
+
+/* Ring those in a range that sleep for this. */
+static __attribute__((noinline)) void ring(struct region *r, uint64_t what, int first, int end)
+{
+    for (int i = first; i < end; i++) {
+        _Atomic uint64_t *sleeps = &r->members[i].sleeps;
+        int middle = i + 1 + (end - i - 1) / 2;
+        uint64_t seen = what, range = (uint64_t)middle << 16 | (uint64_t)end;
+        if (atomic_load_explicit(sleeps, memory_order_relaxed) != what ||
+            !atomic_compare_exchange_strong(sleeps, &seen, range))
+            continue;
+        struct vc *vc = comm_vc(r->comm, i);
+        if (vc)
+            mpid_ring(vc);
+        end = middle; /* the rest is for the one that was rung */
+    }
+}
+
+/* A word has been stored that others may sleep for. Without fenced, their heavy fence orders that
+ * store before this load. */
+static inline void wake(struct region *r, int whose)
+{
+    if (__builtin_expect(r->fenced, 0))
+        atomic_thread_fence(memory_order_seq_cst);
+    atomic_signal_fence(memory_order_seq_cst);
+    if (__builtin_expect(atomic_load_explicit(&r->head->sleepers, memory_order_relaxed) != 0, 0))
+        ring(r, sleeps_for(whose), 0, r->size);
+}
+
+/* ---- waiting ---- */
+
+struct word_wait {
+    struct region *r;
+    const _Atomic uint32_t *word;
+    uint32_t least;
+    int whose;
+};
+
+static inline bool has_come(const _Atomic uint32_t *word, uint32_t least)
+{
+    uint32_t now = atomic_load_explicit((_Atomic uint32_t *)(uintptr_t)word, memory_order_acquire);
+    return (int32_t)(now - least) >= 0;
+}
+
+static bool is_over(void *arg)
+{
+    const struct word_wait *a = arg;
+    return has_come(a->word, a->least) ||
+           atomic_load_explicit(&a->r->comm->failed, memory_order_relaxed);
+}
+
+static void sleeps(void *arg, bool begins)
+{
+    const struct word_wait *a = arg;
+    struct region *r = a->r;
+    _Atomic uint64_t *mine = &r->members[r->rank].sleeps;
+    if (begins) {
+        atomic_store(mine, sleeps_for(a->whose));
+        atomic_fetch_add(&r->head->sleepers, 1);
+        return;
+    }
+    uint64_t range = atomic_exchange(mine, 0);
+    atomic_fetch_sub(&r->head->sleepers, 1);
+    int first = (int)(range >> 16 & 0xffff), end = (int)(range & 0xffff);
+    if (!(range >> 32) && first < end && end <= r->size)
+        ring(r, sleeps_for(a->whose), first, end);
+}
+
+/* One that has not come is named, or where they count themselves the next one. */
+static void tell(void *arg, struct mpid_tale *tale)
+{
+    const struct word_wait *a = arg;
+    const struct region *r = a->r;
+    int whom = a->whose == EVERYBODY ? coll_around(r->rank, 1, r->size) : a->whose;
+    mpid_tell_receive(tale, &(struct mpid_envelope){r->comm->context + CONTEXT_COLL, whom,
+                                                    (int32_t)(r->comm->coll_tag - 1)});
+}
+
+static void tell_done(struct region *r)
+{
+    r->told = r->read;
+    atomic_store_explicit(&r->members[r->rank].done, r->read, memory_order_release);
+    wake(r, r->rank);
+}
+
+/* Nobody waits for this member meanwhile: what it is done with is told first. */
+static __attribute__((noinline)) int wait_for(struct region *r, const _Atomic uint32_t *word,
+                                              uint32_t least, int whose)
+{
+    static const struct mpid_shared_wait how = {.is_done = is_over, .sleeps = sleeps, .tell = tell};
+    if (r->told != r->read)
+        tell_done(r);
+    for (int i = 0; !r->crowded && i < BARE_LOOKS + PAUSED_LOOKS; i++) {
+        if (has_come(word, least))
+            return MPI_SUCCESS;
+        if (i >= BARE_LOOKS)
+            os_pause();
+    }
+    struct word_wait a = {r, word, least, whose};
+    mpid_wait_shared(&how, &a);
+    return has_come(word, least) ? MPI_SUCCESS : MPI_ERR_PROC_ABORTED;
+}
+
+static inline int await(struct region *r, const _Atomic uint32_t *word, uint32_t least, int whose)
+{
+    return __builtin_expect(has_come(word, least), 1) ? MPI_SUCCESS
+                                                      : wait_for(r, word, least, whose);
+}
+
+/* ---- operations ---- */
+
+/* Wait until all others are done with the operations up to here. */
+static __attribute__((noinline)) int learn(struct region *r, uint32_t least)
+{
+    uint32_t known = r->number;
+    for (int i = 0; i < r->size; i++) {
+        if (i == r->rank)
+            continue;
+        int rc = await(r, &r->members[i].done, least, i);
+        if (rc)
+            return rc;
+        uint32_t done = atomic_load_explicit(&r->members[i].done, memory_order_relaxed);
+        if ((int32_t)(done - known) < 0)
+            known = done;
+    }
+    r->known = known;
+    return MPI_SUCCESS;
+}
+
+int region_open(struct region *r, uint32_t *number)
+{
+    uint32_t before = ++r->number - REGION_DEPTH;
+    *number = r->number;
+    return __builtin_expect((int32_t)(before - r->known) > 0, 0) ? learn(r, before) : MPI_SUCCESS;
+}
+
+void region_publish(struct region *r, uint32_t number)
+{
+    atomic_store_explicit(&region_place(r, r->rank, number)->number, number, memory_order_release);
+    wake(r, r->rank);
+}
+
+int region_await(struct region *r, int member, uint32_t number)
+{
+    return await(r, &region_place(r, member, number)->number, number, member);
+}
+
+void region_done(struct region *r, uint32_t number)
+{
+    r->read = number;
+    if (number - r->told >= REGION_DEPTH / 2)
+        tell_done(r);
+}
+
+void region_met(struct region *r, uint32_t number)
+{
+    r->known = r->told = number - 1; /* they have come to this one from there */
+    r->read = number;
+}
+
+int region_meet(struct region *r, void (*work)(void *arg), void *arg)
+{
+    struct region_head *head = r->head;
+    uint32_t sync = ++r->syncs, size = (uint32_t)r->size;
+    if (atomic_fetch_add_explicit(&head->arrived, 1, memory_order_acq_rel) + 1 != sync * size)
+        return await(r, &head->released, sync, EVERYBODY);
+    if (work)
+        work(arg);
+    atomic_store_explicit(&head->released, sync, memory_order_release);
+    wake(r, EVERYBODY);
+    return MPI_SUCCESS;
+}

@@ -17,8 +17,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 #include "mpid/device.h"
+#include "mpid/opening.h"
 #include "os/clock.h"
 #include "os/settings.h"
 
@@ -36,24 +38,13 @@ static void up(struct vc *vc)
     vc_mark_busy(vc);
 }
 
-/* Note why a channel does not do. */
-static void add_reason(struct vc *vc, const char *channel, const char *why)
-{
-    char *text;
-    if (asprintf(&text, "%s%s%s%s%s", vc->refusals ? vc->refusals : "", vc->refusals ? "; " : "",
-                 channel, *channel ? ": " : "", why) < 0)
-        return;
-    free(vc->refusals);
-    vc->refusals = text;
-}
-
 /* The candidate that is tried now does not do. */
-static void pass_over(struct vc *vc, const char *why)
+static void pass_over(struct opening *opening, const char *why)
 {
-    int index = vc->choice.candidate[vc->tried++];
-    vc->choice.refused[index] = true;
-    vc->choice.verdict[index].why = "tried, and it could not connect";
-    add_reason(vc, device.ops[index]->name, why);
+    int index = opening->choice.candidate[opening->tried++];
+    opening->choice.refused[index] = true;
+    opening->choice.verdict[index].why = "tried, and it could not connect";
+    opening_add_reason(opening, device.ops[index]->name, why);
 }
 
 /* Whether the peer has said that it finalizes; then nobody need answer for it. */
@@ -80,7 +71,7 @@ static bool is_gone(const struct vc *vc)
 
 /* No candidate is left, and a link has taken messages whose sends are complete: no call could
  * tell of it any more, and the peer would wait for ever. */
-static void check_nothing_taken(const struct vc *vc)
+static void check_nothing_taken(const struct vc *vc, const char *why)
 {
     const struct control *control = vc->control_head;
     char name[128], text[600];
@@ -90,27 +81,28 @@ static void check_nothing_taken(const struct vc *vc)
         return;
     mpid_vc_describe(vc, name, sizeof(name));
     snprintf(text, sizeof(text), "what was sent to %s cannot be brought there: %s", name,
-             vc->refusals ? vc->refusals : "no memory");
+             why ? why : "no memory");
     device.lost = vc->peer.rank + 1;
     mpid_abort(1, text);
 }
 
 static void fail_unreachable(struct vc *vc)
 {
+    struct opening *opening = vc->opening;
     for (int i = 0; i < device.port_count; i++)
-        if (!vc->choice.refused[i])
-            add_reason(vc, device.ops[i]->name, vc->choice.verdict[i].why);
+        if (!opening->choice.refused[i])
+            opening_add_reason(opening, device.ops[i]->name, opening->choice.verdict[i].why);
     for (int i = 0; i < device.closed_count; i++)
-        add_reason(vc, "", device.closed[i]);
-    check_nothing_taken(vc);
-    vc_fail(vc, MPID_UNREACHABLE, vc->refusals ? vc->refusals : "there is no channel");
+        opening_add_reason(opening, "", device.closed[i]);
+    check_nothing_taken(vc, opening->refusals);
+    vc_fail(vc, MPID_UNREACHABLE, opening->refusals ? opening->refusals : "there is no channel");
 }
 
 /* Whether a channel has been tried, without an answer, that may do in the other direction. */
-static bool may_be_asked(const struct vc *vc)
+static bool may_be_asked(const struct opening *opening)
 {
-    for (int i = 0; i < vc->tried; i++)
-        if (vc->choice.verdict[vc->choice.candidate[i]].fit == CHAN_MAYBE)
+    for (int i = 0; i < opening->tried; i++)
+        if (opening->choice.verdict[opening->choice.candidate[i]].fit == CHAN_MAYBE)
             return true;
     return false;
 }
@@ -120,9 +112,9 @@ static void give_up(struct vc *vc)
 {
     if (has_finished(vc)) {
         fail_finished(vc);
-    } else if (may_be_asked(vc)) {
+    } else if (may_be_asked(vc->opening)) {
         vc_event(vc, VC_LINKED);
-        vc->wait_ns =
+        vc->opening->wait_ns =
             os_now_ns() + (uint64_t)os_setting(OS_SETTING_CONNECT_TIMEOUT_MS) * 1000000u;
     } else {
         fail_unreachable(vc);
@@ -133,56 +125,37 @@ static void give_up(struct vc *vc)
 static int begin(struct vc *vc, struct chan *chan)
 {
     char params[CHAN_CARD_MAX];
-    int rc = card_find(vc->card, chan->ops->name, params);
+    int rc = card_find(vc->opening->card, chan->ops->name, params);
     return rc ? rc : chan->ops->link(chan, &vc->peer, params, &vc->bound);
 }
 
 static void try_next(struct vc *vc)
 {
-    while (vc->tried < vc->choice.count) {
-        int index = vc->choice.candidate[vc->tried];
+    struct opening *opening = vc->opening;
+    while (opening->tried < opening->choice.count) {
+        int index = opening->choice.candidate[opening->tried];
         int rc = begin(vc, device.ports[index].chan);
         if (rc == -ESHUTDOWN) {
             fail_finished(vc);
             return;
         }
         if (rc) {
-            pass_over(vc, strerror(-rc));
+            pass_over(opening, strerror(-rc));
             continue;
         }
         progress_look();
         vc_event(vc, VC_LINKED);
-        if (vc->choice.verdict[index].fit == CHAN_YES && vc_event(vc, VC_OPENED))
+        if (opening->choice.verdict[index].fit == CHAN_YES && vc_event(vc, VC_OPENED))
             up(vc);
         return;
     }
     give_up(vc);
 }
 
-/* Get a card if it is there. Returns 0, 1 where it is not yet, or -1. Of a process that has ended
- * without one we are about to hear. */
-static int get_card(const struct chan_gid *gid, uint32_t rank, char **got)
+static int fetch_card(struct opening *opening)
 {
-    void *card;
-    size_t len;
-    BNR_Group group = device_group_of(gid, rank);
-    if (!group)
-        return -1;
-    if (device_is_own_group(gid) && rank == device.env.rank) {
-        *got = strdup(device.card);
-        return *got ? 0 : -1;
-    }
-    switch (BNR_Get_alloc(group, (int)rank, "card", &card, &len, BNR_GET_NOWAIT)) {
-    case BNR_SUCCESS: *got = card; return 0;
-    case BNR_ERR_NOT_FOUND:
-    case BNR_ERR_PROC_FAILED: return 1;
-    default: return -1;
-    }
-}
-
-static int fetch_card(struct vc *vc)
-{
-    return vc->card ? 0 : get_card(&vc->peer.gid, vc->peer.rank, &vc->card);
+    const struct chan_peer *peer = &opening->vc->peer;
+    return opening->card ? 0 : opening_get_card(&peer->gid, peer->rank, &opening->card);
 }
 
 static bool bind_vc(struct vc *vc)
@@ -191,14 +164,15 @@ static bool bind_vc(struct vc *vc)
         fail_ended(vc);
         return true;
     }
-    int rc = fetch_card(vc);
-    if (rc > 0)
-        return false;
+    struct opening *opening = opening_get(vc);
+    int rc = opening ? fetch_card(opening) : 0;
+    if (!opening || rc > 0)
+        return !opening;
     if (rc < 0) {
         vc_fail(vc, MPID_LOST, "its card cannot be had");
     } else if (is_gone(vc)) {
         fail_finished(vc);
-    } else if (bind_choose(device.card, vc->card, device.ops, device.port_count, &vc->choice)) {
+    } else if (bind_choose(device.card, opening->card, device.ops, device.port_count, &opening->choice)) {
         give_up(vc);
     } else {
         try_next(vc);
@@ -227,8 +201,12 @@ bool connect_is_judged(struct vc *vc)
 {
     if (vc->state != VC_UNBOUND || device_is_ended(vc))
         return true;
-    int rc = fetch_card(vc);
-    if (!rc && !suits(vc->card))
+    char *card;
+    int rc = opening_get_card(&vc->peer.gid, vc->peer.rank, &card);
+    bool suited = rc || suits(card);
+    if (!rc)
+        free(card);
+    if (!suited)
         connect_start(vc);
     return rc <= 0;
 }
@@ -236,7 +214,7 @@ bool connect_is_judged(struct vc *vc)
 enum connect_way connect_way_to(uint32_t rank)
 {
     char *card;
-    int rc = get_card(&device.env.gid, rank, &card);
+    int rc = opening_get_card(&device.env.gid, rank, &card);
     if (rc)
         return CONNECT_UNKNOWN;
     bool way = suits(card);
@@ -247,8 +225,8 @@ enum connect_way connect_way_to(uint32_t rank)
 /* The time has come to dial again, or to wait no longer for the peer to do so. */
 static void wait_over(struct vc *vc)
 {
-    vc->wait_ns = 0;
-    if (vc->tried < vc->choice.count)
+    vc->opening->wait_ns = 0;
+    if (vc->opening->tried < vc->opening->choice.count)
         try_next(vc);
     else if (has_finished(vc))
         fail_finished(vc);
@@ -259,25 +237,29 @@ static void wait_over(struct vc *vc)
 /* Whether no candidate is left, and the peer itself may yet call. */
 static bool awaits_call(const struct vc *vc)
 {
-    return !vc->bound && vc->wait_ns && vc->tried == vc->choice.count;
+    const struct opening *opening = vc->opening;
+    return !vc->bound && opening->wait_ns && opening->tried == opening->choice.count;
 }
 
-static void poll_vc(struct vc *vc, void *moved)
+static bool poll_vc(struct vc *vc)
 {
     if (vc->state == VC_BINDING)
-        *(bool *)moved |= bind_vc(vc);
-    else if (vc->state == VC_CONNECTING &&
+        return bind_vc(vc);
+    if (vc->state == VC_CONNECTING &&
              (is_gone(vc) || (awaits_call(vc) && has_finished(vc)))) /* before it could answer */
         fail_finished(vc);
-    else if (vc->state == VC_CONNECTING && !vc->bound && vc->wait_ns &&
-             os_now_ns() >= vc->wait_ns)
+    else if (vc->state == VC_CONNECTING && !vc->bound && vc->opening->wait_ns &&
+             os_now_ns() >= vc->opening->wait_ns)
         wait_over(vc);
+    return false;
 }
 
 bool connect_poll(void)
 {
     bool moved = false;
-    vc_each(poll_vc, &moved);
+    struct opening *opening, *next;
+    DL_FOREACH_SAFE(device.openings, opening, next)
+        moved |= poll_vc(opening->vc);
     return moved;
 }
 
@@ -336,9 +318,9 @@ void connect_opened(struct chan_link *link)
 {
     struct vc *vc = (struct vc *)link->peer;
     vc->bound = link;
-    vc->wait_ns = vc->crossings = 0;
     if (vc_event(vc, VC_OPENED))
         up(vc);
+    opening_end(vc);
     if (device_is_ended(vc))
         connect_ended(vc);
 }
@@ -352,13 +334,16 @@ void connect_refused(struct chan_link *link, enum chan_answer answer, const char
         return;
     vc->bound = NULL;
     vc_refused(vc);
+    struct opening *opening = opening_get(vc);
+    if (!opening)
+        return;
     if (device_is_ended(vc)) {
         fail_ended(vc);
         return;
     }
     if (answer == CHAN_REFUSE_CROSSING) { /* the peer's connection is on its way, or dials in vain */
-        uint32_t doubles = vc->crossings < REDIAL_DOUBLES ? vc->crossings++ : REDIAL_DOUBLES;
-        vc->wait_ns = os_now_ns() + (redial_ns << doubles);
+        uint32_t doubles = opening->crossings < REDIAL_DOUBLES ? opening->crossings++ : REDIAL_DOUBLES;
+        opening->wait_ns = os_now_ns() + (redial_ns << doubles);
         return;
     }
     if (answer == CHAN_REFUSE_CLOSED) {
@@ -370,8 +355,8 @@ void connect_refused(struct chan_link *link, enum chan_answer answer, const char
         return;
     }
     if (answer != CHAN_ACCEPT) /* nor does the peer come over this channel */
-        vc->choice.verdict[vc->choice.candidate[vc->tried]].fit = CHAN_NO;
-    pass_over(vc, why);
+        opening->choice.verdict[opening->choice.candidate[opening->tried]].fit = CHAN_NO;
+    pass_over(opening, why);
     try_next(vc);
 }
 

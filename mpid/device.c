@@ -407,6 +407,7 @@ static int start(char *why, size_t size)
     device.eager_credit = (uint64_t)os_setting(OS_SETTING_EAGER_CREDIT);
     device.credit_step = device.eager_credit / 4;
     os_pool_init(&device.controls, sizeof(struct control), 16);
+    os_pool_init(&device.landings, sizeof(struct landing), 16);
     if (match_init(&device.match) || vc_init() || recv_init() || rndv_init()) {
         snprintf(why, size, "no memory");
         return -ENOMEM;

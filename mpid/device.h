@@ -80,11 +80,12 @@ struct device {
     struct match match;
     struct stats stats;
     struct ids ids;
-    struct os_pool controls;
+    struct os_pool controls, landings;
     size_t request_tail, request_align;
     bool requests_exist; /* too late to reserve */
     struct vc *busy;     /* VCs with something to hand over */
     int binding;         /* VCs whose card is awaited, or that connect */
+    struct opening *openings;  /* of those, what we do about it */
     uint64_t eager_credit, credit_step; /* what a peer may hold; what is given back at once */
     unsigned used;    /* enum mpid_model: for what, by now; the world model no longer once it is over */
     bool finalizing;  /* MPI_Finalize has been called */
@@ -186,6 +187,9 @@ enum mpid_error lost_why(const struct vc *from, const struct mpid_envelope *want
 void lost_check_posted(struct mpid_request *request);
 /* The process has waited for a while: see that it waits for none that no channel leads to. */
 void lost_look(void);
+/* Have it look at a VC, or no more. */
+void lost_add_vc(struct vc *vc);
+void lost_remove_vc(struct vc *vc);
 /* Whether a context has failed. */
 bool lost_context(uint32_t context);
 /* A connection has failed. */

@@ -215,6 +215,7 @@ void mpid_close(void)
     match_fini(&device.match);
     ids_fini(&device.ids);
     os_pool_fini(&device.controls);
+    os_pool_fini(&device.landings);
     free(device.ended);
     lost_fini();
     region_fini();

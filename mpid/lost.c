@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
+#include <utlist.h>
 
 #include "mpid/device.h"
 #include "os/log.h"
@@ -160,12 +161,20 @@ void lost_vc(void)
  * where there is none, nothing can come to a receive from any process.
  */
 
-static void judge(struct vc *vc, void *arg)
+static struct vc *to_judge;
+
+void lost_add_vc(struct vc *vc)
 {
-    (void)arg;
-    if (vc->judged || !connect_is_judged(vc))
+    DL_APPEND2(to_judge, vc, judge_prev, judge_next);
+    device.unjudged++;
+}
+
+void lost_remove_vc(struct vc *vc)
+{
+    if (vc->judged)
         return;
     vc->judged = true;
+    DL_DELETE2(to_judge, vc, judge_prev, judge_next);
     device.unjudged--;
 }
 
@@ -202,7 +211,10 @@ void lost_look(void)
 {
     if (device.finalizing || device.orphan)
         return;
-    vc_each(judge, NULL);
+    struct vc *vc, *next;
+    DL_FOREACH_SAFE2(to_judge, vc, next, judge_next)
+        if (connect_is_judged(vc))
+            lost_remove_vc(vc);
     if (!device.judged_group && device.world.size > 1)
         look_for_others();
 }

@@ -42,14 +42,29 @@ void packet_arrived(struct vc *vc, const struct chan_head *head, const void *dat
         kind->arrived(vc, head, data, len);
 }
 
+void packet_drop_landing(struct vc *vc)
+{
+    struct landing *landing = vc->landing;
+    vc->landing = NULL;
+    if (!landing)
+        return;
+    free(landing->temp);
+    os_pool_put(&device.landings, landing);
+}
+
 void *packet_place(struct chan_peer *peer, const struct chan_head *head, size_t len, void **token)
 {
     struct vc *vc = (struct vc *)peer;
     const struct packet_kind *kind = kind_of(head);
-    struct landing *landing = &vc->landing;
-    *landing = (struct landing){.len = len, .kind = kind};
+    packet_drop_landing(vc);
     *token = vc;
     void *place = NULL;
+    struct landing *landing = vc->landing = os_pool_get(&device.landings);
+    if (!landing) {
+        vc_fail(vc, MPID_NO_MEMORY, "no memory for a message");
+        return NULL;
+    }
+    *landing = (struct landing){.len = len, .kind = kind};
     if (kind && kind->place)
         place = kind->place(vc, head, landing);
     if (!place)
@@ -70,8 +85,9 @@ void *packet_land_at(struct landing *landing, struct mpid_request *request)
 void packet_landed(struct chan_peer *peer, void *token)
 {
     struct vc *vc = token;
-    struct landing landing = vc->landing;
-    vc->landing = (struct landing){0};
+    struct landing landing = *vc->landing;
+    vc->landing->temp = NULL;
+    packet_drop_landing(vc);
     (void)peer;
     if (landing.request && landing.temp)
         recv_copy(landing.request, landing.offset, landing.temp, landing.len);

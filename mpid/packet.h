@@ -67,6 +67,8 @@ void packet_arrived(struct vc *vc, const struct chan_head *head, const void *dat
 /* The same of large ones: the channel sink's place() and landed(). */
 void *packet_place(struct chan_peer *peer, const struct chan_head *head, size_t len, void **token);
 void packet_landed(struct chan_peer *peer, void *token);
+/* Forget what is landing. */
+void packet_drop_landing(struct vc *vc);
 /* The place of a request for the bytes from landing->offset on, where it is contiguous and wide
  * enough, else a buffer that is copied from; NULL: no memory. */
 void *packet_land_at(struct landing *landing, struct mpid_request *request);

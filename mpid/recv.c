@@ -312,7 +312,9 @@ int recv_init(void)
 
 void recv_fail(struct vc *vc, enum mpid_error error)
 {
-    struct landing *landing = &vc->landing;
+    struct landing *landing = vc->landing;
+    if (!landing)
+        return;
     struct unexpected *u = landing->unexpected;
     struct mpid_request *request = landing->request;
     if (u) {
@@ -330,8 +332,7 @@ void recv_fail(struct vc *vc, enum mpid_error error)
         request->error = (uint8_t)error;
         device_complete(request);
     }
-    free(landing->temp);
-    *landing = (struct landing){0};
+    packet_drop_landing(vc);
 }
 
 /* ---- receives ---- */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mpid/device.h"
+#include "mpid/opening.h"
 
 /* The channel in use; or, where the peer has left before us, the one that was. NULL: none. */
 static const struct chan_ops *channel_of(const struct vc *vc)
@@ -17,16 +18,12 @@ static const struct chan_ops *channel_of(const struct vc *vc)
 }
 
 /* The peer that began the connection chose: find out how we would have. */
-static void choose_again(struct vc *vc)
+static const struct bind_choice *choose_again(struct vc *vc)
 {
-    void *card;
-    size_t len;
-    BNR_Group group = device_group_of(&vc->peer.gid, vc->peer.rank);
-    if (vc->card || !group || BNR_Get_alloc(group, (int)vc->peer.rank, "card", &card, &len,
-                                  BNR_GET_NOWAIT))
-        return;
-    vc->card = card;
-    (void)bind_choose(device.card, vc->card, device.ops, device.port_count, &vc->choice);
+    struct opening *opening = opening_get(vc);
+    if (opening && !opening->card && !opening_get_card(&vc->peer.gid, vc->peer.rank, &opening->card))
+        (void)bind_choose(device.card, opening->card, device.ops, device.port_count, &opening->choice);
+    return opening ? &opening->choice : NULL;
 }
 
 /* The text that parts this reason from the last one. */
@@ -42,21 +39,22 @@ static void put_vc(struct vc *vc, void *arg)
     const struct chan_ops *used = channel_of(vc);
     if (vc->state == VC_UNBOUND && !used)
         return;
-    choose_again(vc);
+    const struct bind_choice *choice = choose_again(vc);
     fprintf(file, "%u\t%s\t", vc->peer.rank,
             used ? used->name : vc_state_name((enum vc_state)vc->state));
     const char *separator = "";
-    for (int i = 0; i < device.port_count; i++) {
-        const struct chan_verdict *verdict = &vc->choice.verdict[i];
+    for (int i = 0; i < device.port_count && choice; i++) {
+        const struct chan_verdict *verdict = &choice->verdict[i];
         if (used == device.ops[i])
             continue;
-        bool better = verdict->fit != CHAN_NO && !vc->choice.refused[i];
+        bool better = verdict->fit != CHAN_NO && !choice->refused[i];
         put_reason(file, &separator, device.ops[i]->name,
                    better ? "would do, but another is better" : verdict->why);
     }
     for (int i = 0; i < device.closed_count; i++)
         put_reason(file, &separator, "", device.closed[i]);
     fputc('\n', file);
+    opening_end(vc);
 }
 
 void report_put(void)

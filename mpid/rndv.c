@@ -7,6 +7,7 @@
  * straight from the sender's memory, by the receiver alone or by both sides, each
  * a half. The receiver chooses and measures.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "mpid/device.h"
@@ -19,10 +20,14 @@ enum {
 
 /* ---- the choice of an engine ---- */
 
-/* One for each factor of four in size. */
+/* One for each factor of four in size; NULL: no memory. */
 static struct rates *rates_of(struct vc *vc, uint64_t len)
 {
     int class = 0;
+    if (!vc->rates)
+        vc->rates = calloc(RATE_CLASSES, sizeof(*vc->rates));
+    if (!vc->rates)
+        return NULL;
     for (len /= 4 * (uint64_t)DIRECT_MIN; len && class < RATE_CLASSES - 1; len /= 4)
         class ++;
     return &vc->rates[class];
@@ -38,6 +43,8 @@ static enum packet_engine choose(struct vc *vc, const struct mpid_request *reque
         !vc->bound->ops->direct)
         return ENGINE_STREAM;
     struct rates *rates = rates_of(vc, len);
+    if (!rates)
+        return ENGINE_STREAM;
     uint32_t use = rates->uses++, engines = vc->no_split ? ENGINE_SPLIT : ENGINES;
     if (use < 2 * ENGINES)
         return (enum packet_engine)(use % engines);
@@ -64,7 +71,10 @@ static void measure(struct mpid_request *request)
         from_ns = device.moved_ns;
     device.moved_ns = now_ns;
     uint64_t rate = (now_ns - from_ns) * 1000 / len + 1;
-    uint32_t *average = &rates_of(request->vc, len)->ps_per_byte[request->mode];
+    struct rates *rates = rates_of(request->vc, len);
+    if (!rates)
+        return;
+    uint32_t *average = &rates->ps_per_byte[request->mode];
     uint64_t old = *average, least = old / 2, most = old ? old + old / 2 : UINT32_MAX / 8;
     uint64_t now = rate < least ? least : rate > most ? most : rate;
     *average = (uint32_t)(old ? (old * 3 + now) / 4 : now);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "mpid/device.h"
+#include "mpid/opening.h"
 #include "os/log.h"
 
 static struct vc *vc_table;
@@ -122,9 +123,9 @@ struct vc *vc_get(const struct chan_gid *gid, uint32_t rank)
     struct vc *vc = vc_find(gid, rank);
     if (vc)
         return vc;
-    vc = calloc(1, sizeof(*vc));
-    if (!vc)
+    if (posix_memalign((void **)&vc, VC_LINE, sizeof(*vc)))
         return NULL;
+    memset(vc, 0, sizeof(*vc));
     vc->peer.gid = *gid;
     vc->peer.rank = rank;
     vc->credit = (int64_t)device.eager_credit;
@@ -133,7 +134,7 @@ struct vc *vc_get(const struct chan_gid *gid, uint32_t rank)
         .send = send_unbound, .peer = &vc->peer, .eager_max = SIZE_MAX, .max_data = SIZE_MAX};
     vc->link = &vc->stand_in;
     HASH_ADD(hh, vc_table, peer.gid, KEY_LEN, vc);
-    device.unjudged++;
+    lost_add_vc(vc);
     return vc;
 }
 
@@ -164,11 +165,11 @@ static void free_vc(struct vc *vc, void *arg)
 {
     (void)arg;
     drop_link(vc);
-    free(vc->landing.temp);
-    device.unjudged -= !vc->judged;
+    packet_drop_landing(vc);
+    opening_free(vc);
+    lost_remove_vc(vc);
     HASH_DEL(vc_table, vc);
-    free(vc->card);
-    free(vc->refusals);
+    free(vc->rates);
     free(vc);
 }
 
@@ -302,10 +303,7 @@ void vc_reopen(struct vc *vc)
             vc_let_go(vc);
     } else if (!vc->bound && vc->state == VC_CLOSED) {
         vc_event(vc, VC_FORGET);
-        free(vc->refusals);
-        vc->refusals = NULL;
-        vc->tried = 0;
-        vc->wait_ns = vc->crossings = 0;
+        opening_free(vc);
         vc->link = &vc->stand_in;
         vc->credit_back += device.eager_credit - (uint64_t)vc->credit;
         vc->credit = (int64_t)device.eager_credit;
@@ -358,5 +356,6 @@ void vc_fail(struct vc *vc, enum mpid_error error, const char *why)
     recv_fail(vc, error);
     rndv_fail(vc, error);
     send_fail(vc, error);
+    opening_end(vc);
     lost_vc();
 }

@@ -23,12 +23,12 @@
 #define MPID_VC_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <uthash.h>
 
 #include "include/channel.h"
 #include "include/mpid.h"
-#include "mpid/bind.h"
 #include "mpid/packet.h"
 
 enum vc_state {
@@ -88,7 +88,12 @@ struct rates {
 
 enum { RATE_CLASSES = 5 };
 
+enum { VC_LINE = 64 }; /* a VC begins with one */
+
+struct opening;
+
 struct vc {
+    /* Two cache lines: what a short message takes, either way. */
     struct chan_peer peer; /* first: channels know this part */
     struct chan_link *link;
     int64_t credit; /* bytes that may still be sent eagerly; negative while that is found out */
@@ -96,32 +101,31 @@ struct vc {
     uint64_t sent, received; /* eager messages */
     struct mpid_request *send_head, *send_tail; /* messages not handed over yet */
     struct control *control_head, *control_tail;
+
+    struct chan_link *bound; /* the channel's link, open or forming; NULL: none */
+    struct vc *busy_next;
+    struct mpid_request *pending; /* eager sends that the channel still reads */
     /* Rendezvous: sends that wait for the peer, or that it reads; sends that stream; receives. */
     struct mpid_request *asked, *bulk, *arriving;
-    struct mpid_request *pending; /* eager sends that the channel still reads */
-    struct vc *busy_next;
+    struct landing *landing; /* NULL: none */
+    struct opening *opening;       /* NULL: no connection is being made */
+    struct vc *judge_next, *judge_prev; /* of those that lost_look() has to look at */
     uint8_t state; /* enum vc_state */
     bool busy;     /* in the device's list of VCs with something to hand over */
-    bool judged;   /* counted in device.unjudged no more */
+    bool judged;   /* in the list of lost_look() no more */
     bool no_direct;
     bool no_split; /* the peer cannot write into our memory */
     uint8_t failure; /* enum mpid_error of sends, once FAILED */
-    uint8_t tried; /* candidates that have been refused */
     uint32_t unfinished; /* rendezvous sends that wait for the peer */
-    struct chan_link *bound; /* the channel's link, open or forming; NULL: none */
+    struct rates *rates; /* [RATE_CLASSES]; NULL: nothing was measured */
     struct chan_link stand_in;
-    struct landing landing;
-    struct rates rates[RATE_CLASSES];
     const struct chan_ops *last_ops; /* what it was bound to before; NULL: nothing */
     uint64_t credit_back, credit_given; /* in all, by the peer and to it: for stats.c */
     uint64_t rndv_sent, rndv_sent_bytes, rndv_received, rndv_received_bytes; /* and complete */
-    char *card;       /* the peer's, once fetched */
-    uint64_t wait_ns; /* connecting, without a link: when to dial again, or to give up; 0: neither */
-    uint32_t crossings; /* refusals in a row because the peer dials, too */
-    char *refusals;   /* why each channel that was tried could not connect; or NULL */
-    struct bind_choice choice;
     UT_hash_handle hh;
 };
+_Static_assert(offsetof(struct vc, control_tail) + sizeof(void *) <= (size_t)2 * VC_LINE,
+               "a short message takes two lines");
 
 /* Name of a state, for people. */
 const char *vc_state_name(enum vc_state state);

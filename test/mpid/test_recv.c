@@ -91,13 +91,13 @@ static void test_no_place(void **state)
     void *token;
     assert_null(beneath.env->sink->place(&beneath_vc(LOW)->peer, &head, 3000, &token));
     assert_state(LOW, VC_FAILED);
-    assert_null(beneath_vc(LOW)->landing.temp);
+    assert_null(beneath_vc(LOW)->landing);
     mpid_recv(&request, NULL, &good, &into);
     head = packet_message(PACKET_EAGER, &good); /* longer than its buffer: lands beside it */
     memset(beneath.env->sink->place(&beneath_vc(HIGH)->peer, &head, 3000, &token), 1, 3000);
-    assert_non_null(beneath_vc(HIGH)->landing.temp);
+    assert_non_null(beneath_vc(HIGH)->landing->temp);
     beneath.env->sink->lost(&beneath.link[HIGH].base, -ECONNRESET);
-    assert_null(beneath_vc(HIGH)->landing.temp);
+    assert_null(beneath_vc(HIGH)->landing);
     assert_true(mpid_is_complete(&request));
     assert_int_equal(request.error, MPID_LOST);
 }

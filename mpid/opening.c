@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What it takes to open a connection; see opening.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "mpid/device.h"
+#include "mpid/opening.h"
+#include "os/settings.h"
+
+int opening_get_card(const struct chan_gid *gid, uint32_t rank, char **got)
+{
+    void *card;
+    size_t len;
+    BNR_Group group = device_group_of(gid, rank);
+    if (!group)
+        return -1;
+    if (device_is_own_group(gid) && rank == device.env.rank) {
+        *got = strdup(device.card);
+        return *got ? 0 : -1;
+    }
+    switch (BNR_Get_alloc(group, (int)rank, "card", &card, &len, BNR_GET_NOWAIT)) {
+    case BNR_SUCCESS: *got = card; return 0;
+    case BNR_ERR_NOT_FOUND:
+    case BNR_ERR_PROC_FAILED: return 1;
+    default: return -1;
+    }
+}
+
+static void unlist(struct opening *opening)
+{
+    if (opening->listed)
+        DL_DELETE(device.openings, opening);
+    opening->listed = false;
+}
+
+struct opening *opening_get(struct vc *vc)
+{
+    struct opening *opening = vc->opening ? vc->opening : calloc(1, sizeof(*opening));
+    if (!opening) {
+        vc_fail(vc, MPID_NO_MEMORY, "no memory to connect");
+        return NULL;
+    }
+    vc->opening = opening;
+    opening->vc = vc;
+    if (!opening->listed)
+        DL_APPEND(device.openings, opening);
+    opening->listed = true;
+    return opening;
+}
+
+void opening_add_reason(struct opening *opening, const char *channel, const char *why)
+{
+    char *text;
+    if (asprintf(&text, "%s%s%s%s%s", opening->refusals ? opening->refusals : "",
+                 opening->refusals ? "; " : "", channel, *channel ? ": " : "", why) < 0)
+        return;
+    free(opening->refusals);
+    opening->refusals = text;
+}
+
+void opening_end(struct vc *vc)
+{
+    struct opening *opening = vc->opening;
+    if (!opening || !os_setting(OS_SETTING_REPORT)) {
+        opening_free(vc);
+        return;
+    }
+    unlist(opening);
+    opening->wait_ns = opening->crossings = 0;
+}
+
+void opening_free(struct vc *vc)
+{
+    struct opening *opening = vc->opening;
+    if (!opening)
+        return;
+    unlist(opening);
+    vc->opening = NULL;
+    free(opening->card);
+    free(opening->refusals);
+    free(opening);
+}

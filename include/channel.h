@@ -2,8 +2,11 @@
 
 /*
  * The channel contract: what a transport gives the device, and what it may ask
- * of it. Who knows this header and doc/channel-howto.md can add a transport
- * without touching mpid/.
+ * of it. This header, channel_help.h beside it, and doc/channel-howto.md are all
+ * that a porter needs.
+ *
+ * A channel is part of the library, or a shared object that exports
+ * vireo_channel and is loaded at run time; its source is the same for both.
  *
  * A channel moves packets between this process and its peers. A packet is a
  * head of 16 bytes, which the channel carries and does not read, and up to
@@ -36,18 +39,20 @@
 #ifndef CHANNEL_H
 #define CHANNEL_H
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum {
-    CHAN_VERSION = 1,
-    CHAN_CARD_MAX = 960, /* bytes of one channel's parameters, NUL included */
-    CHAN_SLOTS = 4       /* endpoint slots a peer has; slots.h names them */
+    CHAN_VERSION = 2,
+    CHAN_CARD_MAX = 960,     /* bytes of one channel's parameters, NUL included */
+    CHAN_SLOT_DYNAMIC = 1024 /* endpoint slots from here on lie in a peer's tail */
 };
 
 struct chan;
+struct chan_env;
 struct chan_link;
 
 /* What the device knows a packet by; 16 bytes, carried as they are. */
@@ -61,16 +66,30 @@ struct chan_gid {
 };
 
 /*
- * A peer, the first member of the device's virtual connection. slot[] belongs
- * to the channels: each built-in channel has the slot ENDPOINT_SLOT_<NAME> of
- * the generated slots.h, NULL until it puts something there, and clears it in
- * unlink(). Everything else is the device's, and read-only here.
+ * A peer, the first member of the device's virtual connection. Everything in it
+ * is the device's, and read-only here, except what chan_slot_set() writes.
+ *
+ * Each channel has an endpoint slot in each peer: a pointer of its own, NULL until
+ * it puts something there, which it takes out again in unlink(). The slots of the
+ * channels that the library was built with lie behind this struct: slots.h calls
+ * them ENDPOINT_SLOT_<NAME>. Those of channels loaded at run time lie in the tail,
+ * which is allocated at their first use. env->endpoint_slot_register() tells either.
  */
 struct chan_peer {
-    void *slot[CHAN_SLOTS];
     struct chan_gid gid;
     uint32_t rank;
+    uint32_t tail_len; /* slots in tail */
+    void **tail;       /* NULL: none was used yet */
 };
+
+/* What is in a channel's slot. Of a slot that is known at compile time one load. */
+static inline void *chan_slot_get(const struct chan_peer *peer, int slot)
+{
+    if (slot < CHAN_SLOT_DYNAMIC)
+        return ((void *const *)(peer + 1))[slot];
+    uint32_t at = (uint32_t)(slot - CHAN_SLOT_DYNAMIC);
+    return at < peer->tail_len ? peer->tail[at] : NULL;
+}
 
 /* Outcomes of send() besides 0 (taken; the payload may be reused at once). */
 enum chan_outcome {
@@ -129,6 +148,8 @@ enum chan_answer {
 
 /* Upcalls, implemented by the device. All run inside progress() only. */
 struct chan_sink {
+    size_t size; /* of this struct */
+
     /* A packet has arrived whole. data is valid during the call. */
     void (*arrived)(struct chan_peer *peer, const struct chan_head *head, const void *data,
                     size_t len);
@@ -136,7 +157,8 @@ struct chan_sink {
      * Returns a place for len bytes, valid until landed(token), or until
      * lost() or unlink(); or NULL: there is none. Then the channel ends the link, by lost(),
      * unless unlink() was called meanwhile. Optional to use: small packets are better gathered
-     * and given to arrived(). */
+     * and given to arrived().
+     * A peer has one place at a time: after place() comes landed(), before another place(). */
     void *(*place)(struct chan_peer *peer, const struct chan_head *head, size_t len,
                    void **token);
     void (*landed)(struct chan_peer *peer, void *token);
@@ -169,7 +191,8 @@ struct chan_sink {
 
 /* What a channel gets when it opens; valid until close(). */
 struct chan_env {
-    size_t size; /* of this struct */
+    uint32_t version; /* CHAN_VERSION */
+    uint32_t size;    /* of this struct */
     void *device;
     const struct chan_sink *sink;
     struct chan_gid gid;  /* this process is ... */
@@ -182,8 +205,18 @@ struct chan_env {
     int cpus;             /* processors that they share */
 
     /* Reserve bytes in each request of the device. Returns the offset from the
-     * request (the cookie), or -ENOSPC once the first request exists. */
+     * request (the cookie), or -ENOSPC once the first request exists: a channel that is
+     * loaded late gets none. */
     int (*reserve)(void *device, size_t size, size_t align);
+
+    /* The endpoint slot of the channel with this name, or -ENOMEM. */
+    int (*endpoint_slot_register)(void *device, const char *name);
+    /* Give the peer a tail that has every slot registered. Returns 0 or -ENOMEM. */
+    int (*grow_tail)(void *device, struct chan_peer *peer);
+
+    /* The text of a parameter of this channel, which VIREO_CHANNEL_PARAMS sets, or its initial
+     * text; NULL where ops->params does not name it. Valid until close(). */
+    const char *(*param)(void *device, const struct chan_ops *ops, const char *name);
 
     /* The rank in our group whose index on this host is local_rank, below local_ranks; or
      * -EINVAL. */
@@ -196,6 +229,29 @@ struct chan_env {
     int (*memory)(void *device, const struct chan_gid *gid, uint32_t rank, int *fd,
                   uint64_t *offset, uint64_t *size);
 };
+
+/* Whether a channel that was compiled with this header can use the device: open() asks first. */
+static inline bool chan_env_fits(const struct chan_env *env)
+{
+    return env->version == CHAN_VERSION && env->size >= sizeof(*env) &&
+           env->sink->size >= sizeof(*env->sink);
+}
+
+/* Put a value into a channel's slot. Returns 0; or -ENOMEM, which a slot that is known at compile
+ * time never gives, nor the value NULL. */
+static inline int chan_slot_set(const struct chan_env *env, struct chan_peer *peer, int slot,
+                                void *value)
+{
+    if (slot < CHAN_SLOT_DYNAMIC) {
+        ((void **)(peer + 1))[slot] = value;
+        return 0;
+    }
+    uint32_t at = (uint32_t)(slot - CHAN_SLOT_DYNAMIC);
+    if (at >= peer->tail_len && (!value || env->grow_tail(env->device, peer)))
+        return value ? -ENOMEM : 0;
+    peer->tail[at] = value;
+    return 0;
+}
 
 /* Judgement over two cards. */
 enum chan_fit {
@@ -222,8 +278,8 @@ struct chan_direct {
 };
 
 /*
- * How the device sleeps. With CHAN_SLEEP_WORD it waits on chan->word alone;
- * with CHAN_SLEEP_FD it polls chan->fd of every channel.
+ * How the device sleeps. With CHAN_SLEEP_WORD it waits on chan->word of every channel
+ * that has one; with CHAN_SLEEP_FD it polls chan->fd of every channel.
  */
 enum chan_sleep {
     CHAN_SLEEP_WORD,
@@ -242,18 +298,28 @@ struct chan {
                              * unless fd or word says that strangers may come */
 };
 
+/* What a user can tell a channel: VIREO_CHANNEL_PARAMS="wire.depth=8,...". */
+struct chan_param {
+    const char *name; /* NULL ends a list */
+    const char *initial;
+    const char *about; /* one sentence */
+};
+
 struct chan_ops {
     uint32_t version; /* CHAN_VERSION */
     uint32_t size;    /* sizeof(struct chan_ops) */
-    const char *name;
+    const char *name; /* letters, digits and '_', at most 31 of them */
+    const char *about; /* one sentence */
+    const struct chan_param *params; /* NULL: none */
 
     /* Open. Returns 0, or -ENODEV where this channel cannot run here, with a
-     * sentence in why (which mpiexec --report shows). */
+     * sentence in why (which mpiexec --report shows). Of a channel that is loaded at run time, a
+     * copy of the process, made by fork(), may open and close it first, to see that it can. */
     int (*open)(struct chan **chan, const struct chan_env *env, char *why, size_t size);
     /* Release everything; every link has been unlinked. Accepts NULL. */
     void (*close)(struct chan *chan);
 
-    /* Write this process's parameters, "key=value,..." (os/params.h): all that
+    /* Write this process's parameters, "key=value,..." (channel_help.h): all that
      * a peer needs to judge, without asking, whether it can reach us, and to do so. */
     int (*card)(struct chan *chan, char params[CHAN_CARD_MAX]);
     /* Judge two cards' parameters. Pure and symmetric, so both sides choose
@@ -308,5 +374,10 @@ struct chan_ops {
 
 /* Built-in channels, best first, NULL-terminated; the build writes it. */
 extern const struct chan_ops *const chan_table[];
+
+/* What a shared object exports to be a channel; the file may be called anything. */
+#define CHAN_ENTRY "vireo_channel"
+#define CHAN_EXPORT __attribute__((visibility("default"))) extern
+CHAN_EXPORT const struct chan_ops vireo_channel;
 
 #endif

@@ -500,6 +500,30 @@ uint64_t mpid_level_most(enum mpid_level level);
 /* Have idle_ns counted, until it is called with false as often as with true. */
 void mpid_time_idle(bool on);
 
+/* ---- channels ---- */
+
+enum { MPID_CHANNEL_PARAMS = 16, MPID_CHANNEL_CARD = 960 };
+
+struct mpid_channel_param {
+    const char *name; /* NULL: there are no more */
+    const char *value, *about;
+};
+
+/* What is known of a channel, or of a file that was to be one. */
+struct mpid_channel {
+    const char *name, *about;
+    const char *file;   /* "" of one that is built in */
+    const char *closed; /* why it is not open; NULL: it is */
+    char card[MPID_CHANNEL_CARD];
+    struct mpid_channel_param params[MPID_CHANNEL_PARAMS];
+};
+
+/* Load a channel from a shared object, and offer it to peers to which no connection stands. Returns
+ * 0; or -EINVAL with a sentence in why. */
+int mpid_channel_load(const char *file, char *why, size_t size);
+/* Tell of the index-th channel that there is. Returns whether there is one. */
+bool mpid_channel_describe(int index, struct mpid_channel *channel);
+
 /* The built-in channels, by number, whether open or not; NULL: no more of them. */
 const char *mpid_channel_name(int channel);
 /* What went over one: with the peers that were bound to it last. */

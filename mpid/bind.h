@@ -7,7 +7,7 @@
  *
  *   card    = "vireo1" ";" "arch=" arch *( ";" channel )
  *   arch    = ( "le" | "be" ) ( "32" | "64" )
- *   channel = name "(" params ")"         ; params: os/params.h
+ *   channel = name "(" params ")"         ; params: channel_help.h
  *
  * Cards come from other processes: whatever they hold, these functions neither
  * crash nor read beyond the NUL.

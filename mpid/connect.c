@@ -21,6 +21,7 @@
 
 #include "mpid/device.h"
 #include "mpid/opening.h"
+#include "mpid/ports.h"
 #include "os/clock.h"
 #include "os/settings.h"
 
@@ -91,9 +92,12 @@ static void fail_unreachable(struct vc *vc)
     struct opening *opening = vc->opening;
     for (int i = 0; i < device.port_count; i++)
         if (!opening->choice.refused[i])
-            opening_add_reason(opening, device.ops[i]->name, opening->choice.verdict[i].why);
-    for (int i = 0; i < device.closed_count; i++)
-        opening_add_reason(opening, "", device.closed[i]);
+            opening_add_reason(opening, device.ops[i]->name,
+                               opening->choice.verdict[i].why ? opening->choice.verdict[i].why
+                                                              : "loaded after the choice");
+    const char *closed;
+    for (int i = 0; (closed = ports_closed(i)) != NULL; i++)
+        opening_add_reason(opening, "", closed);
     check_nothing_taken(vc, opening->refusals);
     vc_fail(vc, MPID_UNREACHABLE, opening->refusals ? opening->refusals : "there is no channel");
 }

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "mpid/hang.h"
+#include "mpid/module.h"
+#include "mpid/ports.h"
 #include "mpid/region.h"
 #include "mpid/sleep.h"
 #include "mpid/wait.h"
@@ -36,6 +38,7 @@ static void broken(void *owner, const struct chan_ops *ops, const char *why)
 }
 
 static struct chan_sink sink = {
+    .size = sizeof(struct chan_sink),
     .arrived = recv_arrived,
     .place = packet_place,
     .landed = packet_landed,
@@ -190,88 +193,6 @@ static int memory(void *owner, const struct chan_gid *gid, uint32_t rank, int *f
     return region_channel_memory(gid, rank, fd, offset, size);
 }
 
-/* ---- channels ---- */
-
-static bool is_listed(const char *list, const char *name)
-{
-    size_t len = strlen(name);
-    for (; *list; list += strcspn(list, ","), list += *list == ',')
-        if (strcspn(list, ",") == len && !memcmp(list, name, len))
-            return true;
-    return false;
-}
-
-static int check_list(const char *list, char *why, size_t size)
-{
-    char known[256] = "";
-    for (int i = 0; chan_table[i]; i++)
-        snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", i ? ", " : "",
-                 chan_table[i]->name);
-    for (; *list; list += strcspn(list, ","), list += *list == ',') {
-        size_t len = strcspn(list, ",");
-        bool found = false;
-        for (int i = 0; chan_table[i]; i++)
-            found |= strlen(chan_table[i]->name) == len && !memcmp(chan_table[i]->name, list, len);
-        if (!found) {
-            snprintf(why, size, "VIREO_CHANNELS names '%.*s'; the channels are %s", (int)len, list,
-                     known);
-            return -EINVAL;
-        }
-    }
-    return 0;
-}
-
-static void note_closed(const char *name, const char *why)
-{
-    if (device.closed_count < BIND_CHANNELS)
-        snprintf(device.closed[device.closed_count++], sizeof(device.closed[0]), "%s: %s", name,
-                 why);
-}
-
-static void open_channel(const struct chan_ops *ops)
-{
-    char why[128] = "it cannot run here", params[CHAN_CARD_MAX] = "";
-    struct chan *chan;
-    if (device.port_count == BIND_CHANNELS) {
-        note_closed(ops->name, "too many channels are open");
-        return;
-    }
-    if (ops->open(&chan, &device.env, why, sizeof(why))) {
-        note_closed(ops->name, why);
-        return;
-    }
-    if (ops->card(chan, params) || card_add(device.card, CARD_MAX, ops->name, params)) {
-        note_closed(ops->name, "its card could not be written");
-        ops->close(chan);
-        return;
-    }
-    device.ops[device.port_count] = ops;
-    device.ports[device.port_count++] = (struct port){
-        .progress = ops->progress, .chan = chan, .in_memory = chan->word != NULL};
-}
-
-static int open_channels(char *why, size_t size)
-{
-    const char *list = os_setting_text(OS_SETTING_CHANNELS);
-    if (check_list(list, why, size) || card_start(device.card, CARD_MAX))
-        return -EINVAL;
-    for (int i = 0; chan_table[i]; i++) {
-        if (*list && !is_listed(list, chan_table[i]->name))
-            note_closed(chan_table[i]->name, "VIREO_CHANNELS leaves it out");
-        else
-            open_channel(chan_table[i]);
-    }
-    return 0;
-}
-
-void device_close_channels(void)
-{
-    while (device.port_count) {
-        struct chan *chan = device.ports[--device.port_count].chan;
-        chan->ops->close(chan);
-    }
-}
-
 /* ---- the process manager ---- */
 
 bool device_is_own_group(const struct chan_gid *gid)
@@ -394,6 +315,7 @@ static int attach(char *why, size_t size)
 static int start(char *why, size_t size)
 {
     const struct mpid_world *world = &device.world;
+    device.env.version = CHAN_VERSION;
     device.env.size = sizeof(device.env);
     device.env.device = &device;
     device.env.sink = &sink;
@@ -402,6 +324,9 @@ static int start(char *why, size_t size)
     device.env.local_ranks = world->local_ranks;
     device.env.cpus = world->cpus;
     device.env.reserve = reserve;
+    device.env.endpoint_slot_register = ports_slot_register;
+    device.env.grow_tail = ports_grow_tail;
+    device.env.param = ports_param;
     device.env.neighbor = neighbor;
     device.env.memory = memory;
     device.eager_credit = (uint64_t)os_setting(OS_SETTING_EAGER_CREDIT);
@@ -415,7 +340,7 @@ static int start(char *why, size_t size)
     device.unjudged = world->size > 1; /* whether this process is alone */
     device.first_apart = (uint32_t)world->size;
     region_init();
-    int rc = open_channels(why, size);
+    int rc = ports_open(why, size);
     progress_look();
     if (!rc && BNR_Put(device.group, "card", device.card, strlen(device.card), 0)) {
         snprintf(why, size, "this process's card could not be published");
@@ -446,7 +371,7 @@ static int start_first(size_t request_size, char *why, size_t size)
     wait_init(device.world.local_ranks, device.world.cpus);
     rc = start(why, size);
     if (rc) {
-        device_close_channels();
+        ports_close();
         match_fini(&device.match);
         wait_fini();
         BNR_Finalize();
@@ -539,6 +464,29 @@ bool mpid_is_apart(void)
     bool apart = *device.unreachable;
     os_unlock(&device.lock);
     return apart;
+}
+
+int mpid_channel_load(const char *file, char *why, size_t size)
+{
+    if (module_is_forbidden()) {
+        snprintf(why, size, "this process is set-user-id, and loads nothing");
+        return -EINVAL;
+    }
+    if (module_try(file, &device.env, why, size))
+        return -EINVAL;
+    os_lock(&device.lock);
+    int rc = ports_load(file, why, size);
+    progress_wake();
+    os_unlock(&device.lock);
+    return rc;
+}
+
+bool mpid_channel_describe(int index, struct mpid_channel *channel)
+{
+    os_lock(&device.lock);
+    bool there = ports_describe(index, channel);
+    os_unlock(&device.lock);
+    return there;
 }
 
 bool mpid_app(int app, int *first, int *size)

@@ -74,8 +74,6 @@ struct device {
     int hot_count, countdown; /* of hot; turns until the next care */
     struct port *hot[BIND_CHANNELS];
     const struct chan_ops *ops[BIND_CHANNELS]; /* of ports */
-    char closed[BIND_CHANNELS][160];           /* name: why it is not open; for the report */
-    int closed_count;
     char card[CARD_MAX];
     struct match match;
     struct stats stats;
@@ -125,7 +123,6 @@ bool device_is_ended_rank(uint32_t rank);
 bool device_is_own_group(const struct chan_gid *gid);
 /* The group that has this rank, as BNR knows it; BNR_GROUP_NULL: none. */
 BNR_Group device_group_of(const struct chan_gid *gid, uint32_t rank);
-void device_close_channels(void);
 /* Whether stats.c hears of every packet before recv.c does. */
 void device_listen(bool on);
 

@@ -26,6 +26,7 @@
 #include "mpid/device.h"
 #include "mpid/region.h"
 #include "mpid/hang.h"
+#include "mpid/ports.h"
 #include "mpid/wait.h"
 #include "os/clock.h"
 #include "os/settings.h"
@@ -209,7 +210,7 @@ void mpid_close(void)
     bool joined = !BNR_Init(NULL); /* the channels may still ask */
     stats_close();
     vc_fini();
-    device_close_channels();
+    ports_close();
     if (joined)
         BNR_Finalize();
     match_fini(&device.match);

@@ -8,6 +8,7 @@
 
 #include "mpid/device.h"
 #include "mpid/opening.h"
+#include "mpid/ports.h"
 
 /* The channel in use; or, where the peer has left before us, the one that was. NULL: none. */
 static const struct chan_ops *channel_of(const struct vc *vc)
@@ -49,10 +50,13 @@ static void put_vc(struct vc *vc, void *arg)
             continue;
         bool better = verdict->fit != CHAN_NO && !choice->refused[i];
         put_reason(file, &separator, device.ops[i]->name,
-                   better ? "would do, but another is better" : verdict->why);
+                   better          ? "would do, but another is better"
+                   : verdict->why ? verdict->why
+                                  : "loaded after the choice");
     }
-    for (int i = 0; i < device.closed_count; i++)
-        put_reason(file, &separator, "", device.closed[i]);
+    const char *closed;
+    for (int i = 0; (closed = ports_closed(i)) != NULL; i++)
+        put_reason(file, &separator, "", closed);
     fputc('\n', file);
     opening_end(vc);
 }

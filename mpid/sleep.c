@@ -123,18 +123,24 @@ static void leave(struct sleeper *sleeper)
 
 /* ---- the channels ---- */
 
-static struct chan *with_word(void)
+/* The words of all channels that have one. Returns how many. */
+static int gather_words(struct os_futex_seen words[BIND_CHANNELS])
 {
-    for (int i = 0; i < device.port_count; i++)
-        if (device.ports[i].chan->word)
-            return device.ports[i].chan;
-    return NULL;
+    int count = 0;
+    for (int i = 0; i < device.port_count; i++) {
+        _Atomic uint32_t *word = device.ports[i].chan->word;
+        if (word)
+            words[count++] = (struct os_futex_seen){word, atomic_load(word)};
+    }
+    return count;
 }
+_Static_assert((int)BIND_CHANNELS <= (int)OS_FUTEX_WORDS, "one sleep waits on all");
 
-/* The word is enough where no channel with a descriptor has links. */
+/* Words are enough where no channel that has a descriptor instead has links. */
 static enum chan_sleep choose_sleep(void)
 {
-    if (!with_word())
+    struct os_futex_seen words[BIND_CHANNELS];
+    if (!gather_words(words))
         return CHAN_SLEEP_FD;
     for (int i = 0; i < device.port_count; i++)
         if (device.ports[i].chan->fd >= 0 && !device.ports[i].chan->word &&
@@ -186,12 +192,12 @@ static nfds_t gather_fds(struct pollfd fds[BIND_CHANNELS + 1])
 /* Wake the one on the channels. */
 static void ring(void)
 {
-    struct chan *chan = with_word();
+    struct os_futex_seen words[BIND_CHANNELS];
     if (all.how == CHAN_SLEEP_FD) {
         wait_self_ring();
-    } else if (chan) {
-        atomic_fetch_add(chan->word, 1);
-        os_futex_wake(chan->word, 1);
+    } else if (gather_words(words)) {
+        atomic_fetch_add(words->word, 1);
+        os_futex_wake(words->word, 1);
     }
 }
 
@@ -313,8 +319,8 @@ static _Noreturn void end_orphan(void)
 /* How the one on the channels does it. */
 struct bed {
     enum chan_sleep how;
-    struct chan *chan;
-    uint32_t seen; /* in its word */
+    struct os_futex_seen words[BIND_CHANNELS];
+    int word_count;
     uint64_t timeout_ns;
     struct pollfd fds[BIND_CHANNELS + 1];
     nfds_t fd_count;
@@ -324,8 +330,7 @@ struct bed {
 static bool lie_down(struct sleeper *me, struct bed *bed)
 {
     bed->how = choose_sleep();
-    bed->chan = with_word();
-    bed->seen = bed->chan ? atomic_load(bed->chan->word) : 0;
+    bed->word_count = gather_words(bed->words);
     bool ready = arm_all(bed->how) && !has_turn_work();
     bed->fd_count = gather_fds(bed->fds);
     me->on_channels = true;
@@ -340,10 +345,12 @@ static void sleep_in(struct bed *bed)
 {
     struct timespec limit = {(time_t)(bed->timeout_ns / 1000000000u),
                              (long)(bed->timeout_ns % 1000000000u)};
-    if (bed->how == CHAN_SLEEP_WORD)
-        (void)os_futex_wait(bed->chan->word, bed->seen, bed->timeout_ns);
-    else
+    if (bed->how == CHAN_SLEEP_FD)
         (void)ppoll(bed->fds, bed->fd_count, &limit, NULL);
+    else if (bed->word_count == 1)
+        (void)os_futex_wait(bed->words->word, bed->words->seen, bed->timeout_ns);
+    else
+        (void)os_futex_wait_any(bed->words, bed->word_count, bed->timeout_ns);
 }
 
 static void get_up(struct sleeper *me, const struct bed *bed)

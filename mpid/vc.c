@@ -168,6 +168,7 @@ static void free_vc(struct vc *vc, void *arg)
     packet_drop_landing(vc);
     opening_free(vc);
     lost_remove_vc(vc);
+    free(vc->peer.tail);
     HASH_DEL(vc_table, vc);
     free(vc->rates);
     free(vc);

@@ -30,6 +30,7 @@
 #include "include/channel.h"
 #include "include/mpid.h"
 #include "mpid/packet.h"
+#include "slots.h"
 
 enum vc_state {
     VC_UNBOUND,      /* nothing known of the peer */
@@ -94,7 +95,8 @@ struct opening;
 
 struct vc {
     /* Two cache lines: what a short message takes, either way. */
-    struct chan_peer peer; /* first: channels know this part */
+    struct chan_peer peer; /* first: channels know this part, ... */
+    void *slot[ENDPOINT_SLOTS]; /* ... and what is behind it */
     struct chan_link *link;
     int64_t credit; /* bytes that may still be sent eagerly; negative while that is found out */
     int64_t due;    /* eager bytes to receive and consume until credit is given back */

@@ -29,6 +29,40 @@ static inline int os_futex_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t 
     return os_futex_wait_by(FUTEX_WAIT, word, seen, timeout_ns);
 }
 
+/* A word to wait on, and what it was when it was looked at. */
+struct os_futex_seen {
+    _Atomic uint32_t *word;
+    uint32_t seen;
+};
+
+enum { OS_FUTEX_WORDS = 8 };
+
+/* Sleep while every one of count words (OS_FUTEX_WORDS at most) is as it was, at most timeout_ns.
+ * Returns as os_futex_wait(). A kernel that cannot do that (before Linux 5.16) has it sleep on the
+ * first word for a millisecond at most. */
+static inline int os_futex_wait_any(const struct os_futex_seen *words, int count,
+                                    uint64_t timeout_ns)
+{
+    enum { MS = 1000000 };
+#ifdef SYS_futex_waitv
+    struct futex_waitv wait[OS_FUTEX_WORDS];
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    uint64_t end_ns = (uint64_t)until.tv_nsec + timeout_ns;
+    until.tv_sec += (time_t)(end_ns / 1000000000u);
+    until.tv_nsec = (long)(end_ns % 1000000000u);
+    for (int i = 0; i < count; i++)
+        wait[i] = (struct futex_waitv){.val = words[i].seen,
+                                       .uaddr = (uintptr_t)words[i].word,
+                                       .flags = FUTEX_32};
+    if (syscall(SYS_futex_waitv, wait, count, 0, &until, CLOCK_MONOTONIC) >= 0 || errno == EAGAIN)
+        return 0;
+    if (errno != ENOSYS)
+        return -errno;
+#endif
+    return os_futex_wait(words->word, words->seen, timeout_ns < MS ? timeout_ns : MS);
+}
+
 static inline void os_futex_wake(_Atomic uint32_t *word, int count)
 {
     syscall(SYS_futex, word, FUTEX_WAKE, count, NULL, NULL, 0);

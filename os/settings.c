@@ -23,6 +23,13 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
     [OS_SETTING_CHANNELS] = {"channels", OS_TYPE_TEXT, "", "",
                              "Channels that may be used, separated by commas; empty means all.",
                              OS_UNTIL_START},
+    [OS_SETTING_CHANNEL_PATH] = {"channel_path", OS_TYPE_TEXT, "", "",
+                                 "Shared objects that hold channels, and folders of such, "
+                                 "separated by colons; each is tried in a copy of the process "
+                                 "first.", OS_UNTIL_START},
+    [OS_SETTING_CHANNEL_PARAMS] = {"channel_params", OS_TYPE_TEXT, "", "",
+                                   "Parameters of channels, as CHANNEL.PARAMETER=VALUE, separated "
+                                   "by commas; `vireo info` lists them.", OS_UNTIL_START},
     [OS_SETTING_SINGLE_COPY] = {"single_copy", OS_TYPE_BOOL, "1", "",
                                 "Whether large messages on one host may be copied once, from "
                                 "process to process, where a probe shows that it works.",

@@ -39,7 +39,7 @@ def defined(root):
                                     re.M))
             # the type stands alone on the line before
             names |= set(re.findall(r"^(\w+)\(.*(?:\n .*)*\)\n\{", text, re.M))
-    for name in [n for n in names if n.startswith("PMPI_")]:
+    for name in [n for n in names if n.startswith(("PMPI_", "PMPIX_"))]:
         names |= {name[1:], name[1:].removesuffix("_c"), name.removesuffix("_c")}
     return names
 

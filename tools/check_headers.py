@@ -17,6 +17,7 @@ FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Wno-unused-paramet
 def check(source, build, compiler, path):
     """Messages for one header; it is included twice, so that its guard is tried too."""
     run = subprocess.run([*compiler, *FLAGS, "-I", source, "-I", build, "-I", build / "include",
+                          "-I", build / "channels",
                           "-"], input=f'#include "{path}"\n' * 2, capture_output=True, text=True)
     return [f"{path}: does not compile alone\n{run.stderr}"] if run.returncode else []
 

@@ -18,7 +18,7 @@ import sys
 MAY_SEE = {
     "include": [],
     "os": [],
-    "channels": ["include/channel.h", "slots.h", "os/"],
+    "channels": ["include/channel.h", "include/channel_help.h", "slots.h", "os/"],
     "diagnose": ["include/diagnose.h", "os/"],
     "bnr": ["include/bnr.h", "os/"],
     "bnr/core": ["os/"],
@@ -30,7 +30,8 @@ MAY_SEE = {
     "bnr/io": ["bnr/core/", "bnr/wire/", "bnr/host/", "bnr/launch/", "bnr/diagnose/",
                "bnr/tools/options.h", "os/"],
     "bnr/tools": ["bnr/", "os/"],
-    "mpid": ["include/mpid.h", "include/channel.h", "include/bnr.h", "os/"],
+    "mpid": ["include/mpid.h", "include/channel.h", "include/channel_help.h", "include/bnr.h",
+             "slots.h", "os/"],
     "mpi": ["include/mpid.h", "os/"],
     "romio": ["mpi/hooks.h"],
     "examples": [],

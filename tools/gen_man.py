@@ -35,7 +35,7 @@ The comment stands over the PMPI_ body; where both forms are written by hand, ov
   - CLASS: text for an error. ERRORS below has the common ones; another text replaces that, and one
     that begins with "never" takes it away.
   - Returns: text, where that is no error code. There are no common errors then.
-  - The section of MPI-5.0, alone on the last line.
+  - The section of MPI-5.0, alone on the last line; "Beyond MPI-5.0" where it has none.
 """
 import pathlib
 import re
@@ -48,7 +48,8 @@ COMMENT = re.compile(r"/\*.*?\*/", re.S)
 HEADING = re.compile(r"^/\* -+ (.*?) -+ \*/$", re.M)
 ITEM = re.compile(r"(\w+(?:, \w+)*)(?: \((in|out|inout)\))?:(?: (.*))?$")
 CLASS = re.compile(r"MPI_(T_)?ERR_\w+$")
-SECTION = re.compile(r"\(?MPI-5\.0 ((?:chapter )?\d[\d.]*(?:(?:,| and| to) \d[\d.]*)*)\)?$")
+SECTION = re.compile(r"\(?(?:MPI-5\.0 ((?:chapter )?\d[\d.]*(?:(?:,| and| to) \d[\d.]*)*)"
+                     r"|Beyond MPI-5\.0)\)?$")
 LIKE = re.compile(r"As (MPI_\w+), but ")
 NAME = re.compile(r"\bMPI_\w+")
 CALLBACK = re.compile(r"^typedef (\w+) \((MPI_\w+_function(?:_c)?)\)\(([^;]*)\);", re.M)
@@ -223,7 +224,7 @@ class Comment:
         if not match:
             self.wrong.append("the comment does not end with the section, as in MPI-5.0 3.2.1")
             return
-        self.section = match.group(1)
+        self.section = match.group(1) or ""
         lines[-1] = lines[-1].rstrip(".")[:match.start()].rstrip()
 
     def is_item(self, line):
@@ -536,6 +537,8 @@ def page_text(page, pages, callbacks, version):
     text += [".SH NOTES"] + notes
     if page.comment.section:
         text += [".SH STANDARDS", f"MPI-5.0, {roff(section_words(page.comment.section))}."]
+    else:
+        text += [".SH STANDARDS", "None: this is beyond MPI-5.0."]
     also = see_also(page, pages)
     if also:
         text += [".SH SEE ALSO", also]

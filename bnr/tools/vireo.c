@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* vireo: what one asks of jobs that run. `vireo report` asks an mpiexec why its job does not go
- * on, and prints what that says. */
+/* vireo: what one asks of this library. `vireo report` asks an mpiexec why its job does not go
+ * on, and prints what that says; `vireo info` tells what channels there are. */
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -32,7 +32,12 @@ static const char help[] =
     "\n"
     "JOB is the process number of its mpiexec, or of a process that it has started;\n"
     "with one job of yours on this host it can be left out. The same report comes on\n"
-    "mpiexec's standard error at SIGQUIT (Ctrl-\\), and when --timeout ends the job.\n";
+    "mpiexec's standard error at SIGQUIT (Ctrl-\\), and when --timeout ends the job.\n"
+    "\n"
+    "usage: vireo info\n"
+    "\n"
+    "List the channels that a process has here, their parameters, and why one is not\n"
+    "open.\n";
 
 /* The mpiexecs that listen in this space of process numbers. Returns how many. */
 static int find_jobs(int jobs[JOBS_MAX])
@@ -205,6 +210,21 @@ static int only_job(void)
     return 0;
 }
 
+/* Become the program that initializes MPI and tells. It lies beside this one. */
+static int info(void)
+{
+    char path[4096];
+    ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 16);
+    if (len > 0) {
+        path[len] = 0;
+        strcat(path, "-info");
+        execl(path, path, (char *)NULL);
+    }
+    fprintf(stderr, "vireo: vireo-info cannot be started: %s; install MPI as a whole\n",
+            strerror(errno));
+    return EXIT_FAILURE;
+}
+
 int main(int argc, char **argv)
 {
     if (argc >= 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
@@ -215,6 +235,8 @@ int main(int argc, char **argv)
         printf("vireo (Vireo MPI) %s\n", VIREO_VERSION);
         return EXIT_SUCCESS;
     }
+    if (argc == 2 && !strcmp(argv[1], "info"))
+        return info();
     if (argc < 2 || argc > 3 || strcmp(argv[1], "report")) {
         fputs(help, stderr);
         return EXIT_USAGE;

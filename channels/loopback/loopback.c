@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "include/channel.h"
-#include "os/params.h"
+#include "include/channel_help.h"
 #include "os/pool.h"
 #include "slots.h"
 
@@ -129,13 +129,13 @@ static int loopback_card(struct chan *chan, char params[CHAN_CARD_MAX])
         snprintf(id + 2 * i, 3, "%02x", env->gid.b[i]);
     snprintf(id + 2 * sizeof(env->gid.b), 16, ".%u", env->rank);
     params[0] = 0;
-    return os_params_add(params, CHAN_CARD_MAX, "id", id);
+    return chan_params_add(params, CHAN_CARD_MAX, "id", id);
 }
 
 static struct chan_verdict loopback_match(const char *mine, const char *theirs)
 {
     char a[64], b[64];
-    if (os_params_get(mine, "id", 0, a, sizeof(a)) || os_params_get(theirs, "id", 0, b, sizeof(b)))
+    if (chan_params_get(mine, "id", 0, a, sizeof(a)) || chan_params_get(theirs, "id", 0, b, sizeof(b)))
         return (struct chan_verdict){CHAN_NO, 0, "a card without an identity"};
     if (strcmp(a, b) || !a[0])
         return (struct chan_verdict){CHAN_NO, 0, "not the same process"};
@@ -213,7 +213,7 @@ static int loopback_link(struct chan *chan, struct chan_peer *peer, const char *
         self->link->loopback = self;
         self->opened = false;
         self->base.links = 1;
-        peer->slot[ENDPOINT_SLOT_LOOPBACK] = self->link;
+        (void)chan_slot_set(self->env, peer, ENDPOINT_SLOT_LOOPBACK, self->link);
     }
     *link = &self->link->base;
     return 0;
@@ -223,7 +223,7 @@ static void loopback_unlink(struct chan_link *link)
 {
     struct loopback *self = ((struct loopback_link *)link)->loopback;
     queue_drop(self);
-    link->peer->slot[ENDPOINT_SLOT_LOOPBACK] = NULL;
+    (void)chan_slot_set(self->env, link->peer, ENDPOINT_SLOT_LOOPBACK, NULL);
     self->link = NULL;
     self->base.links = 0;
     free(link);

@@ -13,7 +13,7 @@
 #include "os/cache.h"
 #include "os/cpus.h"
 #include "os/log.h"
-#include "os/params.h"
+#include "include/channel_help.h"
 #include "os/random.h"
 #include "os/segment.h"
 #include "os/settings.h"
@@ -139,13 +139,13 @@ static int shm_card(struct chan *base, char params[CHAN_CARD_MAX])
     snprintf(index, sizeof(index), "%d", env->local_rank);
     snprintf(layout, sizeof(layout), "%d", SHM_LAYOUT);
     params[0] = 0;
-    rc = os_params_add(params, CHAN_CARD_MAX, "host", env->host_id);
+    rc = chan_params_add(params, CHAN_CARD_MAX, "host", env->host_id);
     if (!rc)
-        rc = os_params_add(params, CHAN_CARD_MAX, "gid", gid);
+        rc = chan_params_add(params, CHAN_CARD_MAX, "gid", gid);
     if (!rc)
-        rc = os_params_add(params, CHAN_CARD_MAX, "index", index);
+        rc = chan_params_add(params, CHAN_CARD_MAX, "index", index);
     if (!rc)
-        rc = os_params_add(params, CHAN_CARD_MAX, "layout", layout);
+        rc = chan_params_add(params, CHAN_CARD_MAX, "layout", layout);
     return rc;
 }
 
@@ -153,8 +153,8 @@ static int shm_card(struct chan *base, char params[CHAN_CARD_MAX])
 static int agree(const char *mine, const char *theirs, const char *key)
 {
     char a[TEXT], b[TEXT];
-    return !os_params_get(mine, key, 0, a, sizeof(a)) &&
-           !os_params_get(theirs, key, 0, b, sizeof(b)) && !strcmp(a, b);
+    return !chan_params_get(mine, key, 0, a, sizeof(a)) &&
+           !chan_params_get(theirs, key, 0, b, sizeof(b)) && !strcmp(a, b);
 }
 
 static struct chan_verdict shm_match(const char *mine, const char *theirs)
@@ -176,7 +176,7 @@ static int64_t card_index(const struct shm *shm, const struct chan_peer *peer, c
 {
     const struct chan_env *env = shm->env;
     char text[16], *end;
-    if (os_params_get(card, "index", 0, text, sizeof(text)) || text[0] < '0' || text[0] > '9')
+    if (chan_params_get(card, "index", 0, text, sizeof(text)) || text[0] < '0' || text[0] > '9')
         return -EINVAL;
     unsigned long index = strtoul(text, &end, 10);
     if (*end || index >= (unsigned long)env->local_ranks ||

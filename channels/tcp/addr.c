@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/params.h"
+#include "include/channel_help.h"
 
 int addr_parse(union addr *addr, const char *text, uint16_t port)
 {
@@ -100,7 +100,7 @@ int addr_of_card(struct addr_list *list, const char *card)
 {
     char text[ADDR_TEXT_LEN];
     list->count = 0;
-    int rc = os_params_get(card, "p", 0, text, sizeof(text));
+    int rc = chan_params_get(card, "p", 0, text, sizeof(text));
     if (rc)
         return rc == -ENOENT ? rc : -EINVAL;
     char *end;
@@ -108,7 +108,7 @@ int addr_of_card(struct addr_list *list, const char *card)
     if (*end || text[0] < '0' || text[0] > '9' || !port || port > 65535)
         return -EINVAL;
     while (list->count < ADDR_MAX &&
-           !(rc = os_params_get(card, "a", list->count, text, sizeof(text)))) {
+           !(rc = chan_params_get(card, "a", list->count, text, sizeof(text)))) {
         if (addr_parse(&list->addr[list->count], text, (uint16_t)port))
             return -EINVAL;
         list->count++;

@@ -509,7 +509,7 @@ int link_event(struct tcp_link *link, bool input, bool output)
 
 struct tcp_link *link_of(const struct chan_peer *peer)
 {
-    return peer->slot[ENDPOINT_SLOT_TCP];
+    return chan_slot_get(peer, ENDPOINT_SLOT_TCP);
 }
 
 struct tcp_link *link_find(struct tcp *tcp, const struct chan_gid *gid, uint32_t rank)
@@ -546,7 +546,7 @@ void link_init(struct tcp_link *link, struct tcp *tcp, struct chan_peer *peer)
         link->next->at = &link->next;
     tcp->links = link;
     tcp->base.links++;
-    peer->slot[ENDPOINT_SLOT_TCP] = link;
+    (void)chan_slot_set(tcp->env, peer, ENDPOINT_SLOT_TCP, link);
 }
 
 struct tcp_link *link_create(struct tcp *tcp, struct chan_peer *peer)
@@ -572,7 +572,7 @@ void link_destroy(struct tcp_link *link)
     if (link->next)
         link->next->at = link->at;
     tcp->base.links--;
-    link->base.peer->slot[ENDPOINT_SLOT_TCP] = NULL;
+    (void)chan_slot_set(tcp->env, link->base.peer, ENDPOINT_SLOT_TCP, NULL);
     free(link->out.bytes);
     tcp_bury(tcp, &link->sock);
 }

@@ -17,7 +17,7 @@
 #include "channels/tcp/link.h"
 #include "channels/tcp/listen.h"
 #include "os/clock.h"
-#include "os/params.h"
+#include "include/channel_help.h"
 #include "os/random.h"
 #include "os/settings.h"
 #include "slots.h"
@@ -178,17 +178,17 @@ static int write_card(struct tcp *tcp, const struct addr_list *list)
         return rc;
     tcp->card[0] = 0;
     snprintf(text, sizeof(text), "%016llx", (unsigned long long)nonce);
-    rc = os_params_add(tcp->card, CHAN_CARD_MAX, "n", text);
+    rc = chan_params_add(tcp->card, CHAN_CARD_MAX, "n", text);
     snprintf(text, sizeof(text), "%u", tcp->port);
     if (!rc)
-        rc = os_params_add(tcp->card, CHAN_CARD_MAX, "p", text);
+        rc = chan_params_add(tcp->card, CHAN_CARD_MAX, "p", text);
     if (!rc)
-        rc = os_params_add(tcp->card, CHAN_CARD_MAX, "host", tcp->env->host_id);
+        rc = chan_params_add(tcp->card, CHAN_CARD_MAX, "host", tcp->env->host_id);
     if (rc)
         return rc;
     for (int i = 0; i < list->count; i++) { /* as many as find room */
         addr_print(&list->addr[i], text);
-        (void)os_params_add(tcp->card, CHAN_CARD_MAX, "a", text);
+        (void)chan_params_add(tcp->card, CHAN_CARD_MAX, "a", text);
     }
     return 0;
 }
@@ -283,8 +283,8 @@ static struct chan_verdict tcp_match(const char *mine, const char *theirs)
     struct addr_list a, b;
     char me[24], them[24];
     if (addr_of_card(&a, mine) || addr_of_card(&b, theirs) ||
-        os_params_get(mine, "n", 0, me, sizeof(me)) ||
-        os_params_get(theirs, "n", 0, them, sizeof(them)))
+        chan_params_get(mine, "n", 0, me, sizeof(me)) ||
+        chan_params_get(theirs, "n", 0, them, sizeof(them)))
         return (struct chan_verdict){CHAN_NO, 0, "a card without port, address or number"};
     if (!strcmp(me, them))
         return (struct chan_verdict){CHAN_NO, 0, "the same process"};
@@ -310,7 +310,7 @@ static int tcp_link(struct chan *chan, struct chan_peer *peer, const char *their
     if (rc)
         return rc;
     bool same_host =
-        !os_params_get(theirs, "host", 0, host, sizeof(host)) && !strcmp(host, tcp->env->host_id);
+        !chan_params_get(theirs, "host", 0, host, sizeof(host)) && !strcmp(host, tcp->env->host_id);
     addr_sort(&list, same_host);
     made = link_create(tcp, peer);
     if (!made)

@@ -27,6 +27,8 @@ static const struct {
 } more[OS_SETTING_COUNT] = {
     [OS_SETTING_LOG] = {TOOL_VIREO, false, true},
     [OS_SETTING_CHANNELS] = {TOOL_CHANNEL, false, true},
+    [OS_SETTING_CHANNEL_PATH] = {TOOL_CHANNEL, false, true},
+    [OS_SETTING_CHANNEL_PARAMS] = {TOOL_CHANNEL, false, false},
     [OS_SETTING_SPIN_US] = {TOOL_WAITING, false, false},
     [OS_SETTING_YIELDS] = {TOOL_WAITING, false, false},
     [OS_SETTING_EAGER_CREDIT] = {TOOL_MESSAGES, true, false},

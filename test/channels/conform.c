@@ -154,7 +154,8 @@ static void case_dead_card(struct fake *fake, const struct conform_traits *trait
     } else if (!rc) {
         peer->link = link;
         fake_run(fake, 200);
-        fake_unlink(peer);
+        if (peer->link) /* else it was refused */
+            fake_unlink(peer);
     }
     FAKE_CHECK(fake, !fake->chan->links, "%d links are left", fake->chan->links);
     fake_barrier_still(fake);

@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "include/channel_help.h"
 #include "os/clock.h"
 #include "os/random.h"
 #include "os/segment.h"
@@ -261,6 +262,42 @@ static int on_reserve(void *device, size_t size, size_t align)
     return (int)offset;
 }
 
+/* A built-in channel has its slot already, and a loaded one the first of the tail. */
+static int on_slot_register(void *device, const char *name)
+{
+    (void)device;
+    for (int i = 0; i < ENDPOINT_SLOTS; i++)
+        if (!strcmp(slot_names[i], name))
+            return i;
+    return CHAN_SLOT_DYNAMIC;
+}
+
+static int on_grow_tail(void *device, struct chan_peer *peer)
+{
+    struct fake *fake = device;
+    peer->tail = calloc(1, sizeof(*peer->tail));
+    FAKE_CHECK(fake, peer->tail, "no memory");
+    peer->tail_len = 1;
+    return 0;
+}
+
+/* What the environment says, as for the device. */
+static const char *on_param(void *device, const struct chan_ops *ops, const char *name)
+{
+    struct fake *fake = device;
+    const char *list = getenv("VIREO_CHANNEL_PARAMS");
+    char key[128];
+    snprintf(key, sizeof(key), "%s.%s", ops->name, name);
+    for (const struct chan_param *param = ops->params; param && param->name; param++) {
+        if (strcmp(param->name, name))
+            continue;
+        if (list && !chan_params_get(list, key, 0, fake->param, sizeof(fake->param)))
+            return strdup(fake->param);
+        return param->initial;
+    }
+    return NULL;
+}
+
 static int64_t on_neighbor(void *device, int local_rank)
 {
     (void)device;
@@ -281,9 +318,19 @@ static int on_memory(void *device, const struct chan_gid *gid, uint32_t rank, in
 
 static void env_init(struct fake *fake, bool right_secret)
 {
-    fake->sink = (struct chan_sink){on_arrived, on_place,   on_landed,   on_sent, on_asked,
-                                    on_opened,  on_refused, on_returned, on_lost, on_broken};
-    fake->env = (struct chan_env){.size = sizeof(fake->env),
+    fake->sink = (struct chan_sink){.size = sizeof(fake->sink),
+                                    .arrived = on_arrived,
+                                    .place = on_place,
+                                    .landed = on_landed,
+                                    .sent = on_sent,
+                                    .asked = on_asked,
+                                    .opened = on_opened,
+                                    .refused = on_refused,
+                                    .returned = on_returned,
+                                    .lost = on_lost,
+                                    .broken = on_broken};
+    fake->env = (struct chan_env){.version = CHAN_VERSION,
+                                  .size = sizeof(fake->env),
                                   .device = fake,
                                   .sink = &fake->sink,
                                   .gid = fake->world->gid,
@@ -293,6 +340,9 @@ static void env_init(struct fake *fake, bool right_secret)
                                   .local_ranks = fake->procs,
                                   .cpus = 2,
                                   .reserve = on_reserve,
+                                  .endpoint_slot_register = on_slot_register,
+                                  .grow_tail = on_grow_tail,
+                                  .param = on_param,
                                   .neighbor = on_neighbor,
                                   .memory = on_memory};
     memset(fake->env.secret, right_secret ? 0x5a : 0xa5, sizeof(fake->env.secret));
@@ -421,8 +471,10 @@ void fake_unlink(struct fake_peer *peer)
 {
     struct fake *fake = peer->fake;
     fake->ops->unlink(peer->link);
-    for (int i = 0; i < CHAN_SLOTS; i++)
-        FAKE_CHECK(fake, !peer->base.slot[i], "unlink() left endpoint slot %d set", i);
+    for (int i = 0; i < ENDPOINT_SLOTS; i++)
+        FAKE_CHECK(fake, !peer->slots[i], "unlink() left endpoint slot %d set", i);
+    for (uint32_t i = 0; i < peer->base.tail_len; i++)
+        FAKE_CHECK(fake, !peer->base.tail[i], "unlink() left the endpoint slot of the tail set");
     peer->link = NULL;
     peer->open = false;
 }

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 
 #include "include/channel.h"
+#include "slots.h"
 
 enum {
     FAKE_PROCS = 4,         /* at most, in one world */
@@ -47,6 +48,7 @@ enum fake_form {
 
 struct fake_peer {
     struct chan_peer base;
+    void *slots[ENDPOINT_SLOTS]; /* of built-in channels: behind base */
     struct fake *fake;
     struct chan_link *link; /* NULL: none */
     bool open;              /* opened(), and not yet gone */
@@ -69,6 +71,7 @@ struct fake {
     bool in_progress;
     bool ending;         /* links may go away now */
     int refuse;          /* what asked() answers, 0: what is right */
+    char param[256];
     size_t request_size; /* bytes, with what the channel has reserved */
     bool requests_exist;
     int pending, placed, landed;

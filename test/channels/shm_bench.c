@@ -44,6 +44,7 @@ struct table {
 /* One process; also the device of its channel. */
 struct side {
     struct chan_peer peer;
+    void *slots[8]; /* of the channels: behind the peer */
     struct chan *chan;
     struct chan_link *link;
     struct table *table;
@@ -163,7 +164,7 @@ static void side_start(struct side *side)
     if (side->rank == 0 &&
         chan_shm.link(side->chan, &side->peer, side->table->card[1], &side->link))
         fail("link");
-    while (!side->peer.slot[1] || !side->link)
+    while (!side->slots[1] || !side->link)
         chan_shm.progress(side->chan);
     meet(side);
 }

@@ -39,6 +39,7 @@ struct shared {
 /* A device that counts what arrives. */
 static struct {
     struct chan_peer peer; /* first: upcalls get it */
+    void *slots[8]; /* of the channels: behind the peer */
     struct chan_env env;
     struct chan_sink sink;
     struct chan *chan;

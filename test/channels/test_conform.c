@@ -13,14 +13,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "os/params.h"
+#include "include/channel_help.h"
 #include "os/random.h"
 #include "test/channels/conform.h"
 
 static int connect_to(const char *card)
 {
     char port[16];
-    if (os_params_get(card, "p", 0, port, sizeof(port)))
+    if (chan_params_get(card, "p", 0, port, sizeof(port)))
         exit(1);
     struct sockaddr_in to = {.sin_family = AF_INET,
                              .sin_port = htons((uint16_t)atoi(port)),

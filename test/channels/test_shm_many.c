@@ -24,6 +24,7 @@ struct rank;
 
 struct peer {
     struct chan_peer base;
+    void *slots[8]; /* of the channels: behind the peer */
     struct rank *of;
     struct chan_link *link;
     uint64_t out, in; /* packets */

@@ -24,6 +24,7 @@ static int memory_fd;
 /* One of the two processes. */
 static struct player {
     struct chan_peer peer; /* first: the other one, as its channel knows it */
+    void *slots[8]; /* of the channels: behind the peer */
     struct chan_env env;
     struct chan *chan;
     struct chan_link *link;

@@ -22,7 +22,7 @@
 #include "channels/tcp/link.h"
 #include "channels/tcp/wire.h"
 #include "os/clock.h"
-#include "os/params.h"
+#include "include/channel_help.h"
 #include "test/channels/cases.h"
 
 extern const struct chan_ops chan_tcp;
@@ -38,7 +38,7 @@ enum {
 static int port_of(const char *card)
 {
     char text[16] = "";
-    (void)os_params_get(card, "p", 0, text, sizeof(text));
+    (void)chan_params_get(card, "p", 0, text, sizeof(text));
     return atoi(text);
 }
 
@@ -46,14 +46,14 @@ static int port_of(const char *card)
 static void change_addresses(struct fake *fake, const char *const *addresses)
 {
     char *card = fake->world->card[1], number[32], port[16];
-    FAKE_CHECK(fake, !os_params_get(card, "n", 0, number, sizeof(number)), "no number");
+    FAKE_CHECK(fake, !chan_params_get(card, "n", 0, number, sizeof(number)), "no number");
     snprintf(port, sizeof(port), "%d", port_of(card));
     card[0] = 0;
-    int rc = os_params_add(card, CHAN_CARD_MAX, "n", number) ||
-             os_params_add(card, CHAN_CARD_MAX, "p", port) ||
-             os_params_add(card, CHAN_CARD_MAX, "host", "elsewhere");
+    int rc = chan_params_add(card, CHAN_CARD_MAX, "n", number) ||
+             chan_params_add(card, CHAN_CARD_MAX, "p", port) ||
+             chan_params_add(card, CHAN_CARD_MAX, "host", "elsewhere");
     for (; *addresses && !rc; addresses++)
-        rc = os_params_add(card, CHAN_CARD_MAX, "a", *addresses);
+        rc = chan_params_add(card, CHAN_CARD_MAX, "a", *addresses);
     FAKE_CHECK(fake, !rc, "no room in the card");
 }
 
@@ -340,11 +340,11 @@ static int dial_closed(struct fake *fake, const char *host)
     close(door);
     snprintf(port, sizeof(port), "%d", ntohs(at.sin_port));
     card[0] = 0;
-    int rc = os_params_add(card, CHAN_CARD_MAX, "n", "1") ||
-             os_params_add(card, CHAN_CARD_MAX, "p", port) ||
-             os_params_add(card, CHAN_CARD_MAX, "host", host) ||
-             os_params_add(card, CHAN_CARD_MAX, "a", "127.0.0.1") ||
-             os_params_add(card, CHAN_CARD_MAX, "a", "127.0.0.2");
+    int rc = chan_params_add(card, CHAN_CARD_MAX, "n", "1") ||
+             chan_params_add(card, CHAN_CARD_MAX, "p", port) ||
+             chan_params_add(card, CHAN_CARD_MAX, "host", host) ||
+             chan_params_add(card, CHAN_CARD_MAX, "a", "127.0.0.1") ||
+             chan_params_add(card, CHAN_CARD_MAX, "a", "127.0.0.2");
     FAKE_CHECK(fake, !rc, "no room in the card");
     fake_link(fake, 1);
     fake_until(fake, &peer->refused, refused + 1, SOON_MS, "refused()");
@@ -355,7 +355,7 @@ static void case_closed(struct fake *fake)
 {
     if (fake->rank == 0) {
         char host[256];
-        FAKE_CHECK(fake, !os_params_get(fake->world->card[1], "host", 0, host, sizeof(host)),
+        FAKE_CHECK(fake, !chan_params_get(fake->world->card[1], "host", 0, host, sizeof(host)),
                    "no host");
         int here = dial_closed(fake, host), elsewhere = dial_closed(fake, "elsewhere");
         FAKE_CHECK(fake, here == CHAN_REFUSE_UNABLE && elsewhere == CHAN_ACCEPT,

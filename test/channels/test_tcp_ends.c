@@ -25,7 +25,7 @@
 
 #include "channels/tcp/link.h"
 #include "os/clock.h"
-#include "os/params.h"
+#include "include/channel_help.h"
 #include "test/channels/cases.h"
 
 extern const struct chan_ops chan_tcp;
@@ -260,9 +260,9 @@ static void case_connect_timeout(struct fake *fake)
         snprintf(port, sizeof(port), "%u", ntohs(at.sin_port));
         card[0] = 0;
         FAKE_CHECK(fake,
-                   !os_params_add(card, CHAN_CARD_MAX, "n", "1") &&
-                       !os_params_add(card, CHAN_CARD_MAX, "p", port) &&
-                       !os_params_add(card, CHAN_CARD_MAX, "a", "127.0.0.9"),
+                   !chan_params_add(card, CHAN_CARD_MAX, "n", "1") &&
+                       !chan_params_add(card, CHAN_CARD_MAX, "p", port) &&
+                       !chan_params_add(card, CHAN_CARD_MAX, "a", "127.0.0.9"),
                    "no room in the card");
         uint64_t from = os_now_ns();
         struct fake_peer *peer = fake_link(fake, 1);

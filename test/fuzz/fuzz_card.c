@@ -9,7 +9,7 @@
 #include <errno.h>
 
 #include "mpid/bind.h"
-#include "os/params.h"
+#include "include/channel_help.h"
 #include "test/fuzz/main.h"
 
 static char card[CARD_MAX];
@@ -19,7 +19,7 @@ static struct chan_verdict match(const char *mine, const char *theirs)
 {
     char a[16], b[16];
     require(strlen(mine) < CHAN_CARD_MAX && strlen(theirs) < CHAN_CARD_MAX, "parameters too long");
-    int fails = os_params_get(mine, "v", 0, a, sizeof(a)) | os_params_get(theirs, "v", 0, b, 16);
+    int fails = chan_params_get(mine, "v", 0, a, sizeof(a)) | chan_params_get(theirs, "v", 0, b, 16);
     int fit = fails ? CHAN_NO : strcmp(a, b) ? CHAN_MAYBE : CHAN_YES;
     return (struct chan_verdict){(enum chan_fit)fit, (a[0] + b[0]) & 63, "by the test"};
 }
@@ -67,13 +67,13 @@ static void fuzz_params(void)
     require(exact != NULL, "no memory");
     for (int i = 0; i < 4; i++)
         for (size_t size = 1; size <= sizeof(value); size *= 4) {
-            int rc = os_params_get(exact, i & 1 ? "a" : "key", i / 2, value, size);
+            int rc = chan_params_get(exact, i & 1 ? "a" : "key", i / 2, value, size);
             require(rc == -ENOENT || rc == -EINVAL || rc == -ENOSPC || !rc, "another answer");
             require(rc || strlen(value) < size, "a value without an end");
         }
-    if (!os_params_add(list, sizeof(list), "x", "1") &&
-        !os_params_add(list, sizeof(list), "key", exact)) { /* what goes in comes out */
-        require(!os_params_get(list, "key", 0, back, sizeof(back)) && !strcmp(back, exact),
+    if (!chan_params_add(list, sizeof(list), "x", "1") &&
+        !chan_params_add(list, sizeof(list), "key", exact)) { /* what goes in comes out */
+        require(!chan_params_get(list, "key", 0, back, sizeof(back)) && !strcmp(back, exact),
                 "a value has changed");
         require(strlen(list) < sizeof(list) && !strpbrk(list, ";()"), "a list breaks its card");
     } else {

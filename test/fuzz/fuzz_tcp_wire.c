@@ -102,8 +102,11 @@ static void fuzz_stream(const uint8_t *bytes, size_t len)
         .arrived = on_arrived, .place = on_place, .landed = on_landed, .lost = on_lost};
     struct chan_env env = {.size = sizeof(env), .sink = &sink};
     struct tcp tcp = {.env = &env, .epoll = -1, .last_dirty = &tcp.dirty};
-    struct chan_peer peer = {.rank = 1};
-    struct tcp_link *link = len ? link_create(&tcp, &peer) : NULL;
+    struct {
+        struct chan_peer peer;
+        void *slots[8]; /* behind the peer */
+    } other = {.peer = {.rank = 1}};
+    struct tcp_link *link = len ? link_create(&tcp, &other.peer) : NULL;
     if (!link)
         return;
     link->state = LINK_OPEN;

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * vireo-channel-test: put a channel in a shared object through the conformance suite.
+ *
+ * usage: vireo-channel-test [OPTION...] MODULE [CASE]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpid/module.h"
+#include "test/channels/conform.h"
+
+static const char help[] =
+    "usage: vireo-channel-test [OPTION...] MODULE [CASE]\n"
+    "\n"
+    "Put the channel in the shared object MODULE through the conformance suite: what\n"
+    "channel.h promises, as cases that run in processes of their own. Writes TAP; the\n"
+    "exit status is 0 where all cases passed. CASE names one of them.\n"
+    "\n"
+    "  --alone          the channel joins no processes: it is for one and itself\n"
+    "  --notices-death  lost() comes by itself when a peer is killed\n"
+    "  --checks-secret  a peer with another secret is refused\n"
+    "  --help           print this\n"
+    "\n"
+    "Parameters of the channel come from VIREO_CHANNEL_PARAMS.\n";
+
+int main(int argc, char **argv)
+{
+    struct conform_traits traits = {.joins_processes = true};
+    const struct chan_ops *ops;
+    char why[512];
+    int at = 1;
+    for (; at < argc && argv[at][0] == '-'; at++) {
+        if (!strcmp(argv[at], "--alone"))
+            traits.joins_processes = false;
+        else if (!strcmp(argv[at], "--notices-death"))
+            traits.notices_death = true;
+        else if (!strcmp(argv[at], "--checks-secret"))
+            traits.checks_secret = true;
+        else
+            break;
+    }
+    bool asked = at < argc && !strcmp(argv[at], "--help");
+    if (asked || at >= argc || argc - at > 2 || argv[at][0] == '-') {
+        fputs(help, asked ? stdout : stderr);
+        return asked ? 0 : 2;
+    }
+    if (module_load(argv[at], &ops, why, sizeof(why))) {
+        fprintf(stderr, "vireo-channel-test: %s: %s\n", argv[at], why);
+        return 2;
+    }
+    return conform_run(ops, &traits, argv[at + 1]) ? 1 : 0;
+}

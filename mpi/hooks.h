@@ -18,7 +18,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct io_file; /* an open file, of the I/O library */
+struct io_file;    /* an open file, of the I/O library */
+struct io_counter; /* a number that one process keeps for all: mpi/io/file_counter.h */
 
 struct io_error {
     char text[400];
@@ -82,6 +83,11 @@ struct io_hooks {
     uint64_t (*host_id)(void);
     /* From now on threads of the I/O library call MPI too. */
     void (*use_threads)(void);
+    /* A number for the processes of a communicator: see mpi/io/file_counter.h. */
+    struct io_counter *(*counter_open)(MPI_Comm comm, int owner);
+    void (*counter_close)(struct io_counter *counter);
+    int (*counter_add)(struct io_counter *counter, int64_t by, int64_t *was);
+    void (*counter_set)(struct io_counter *counter, int64_t to);
     /* Whether to print how files are accessed. */
     bool (*wants_report)(void);
     /* Make a request of a file; complete it, from any thread, with what io_library's functions

@@ -433,7 +433,7 @@ int file_set_view(struct io_file *file, const struct io_view *view, struct io_er
     view_fini(&file->view);
     file->view = made;
     file->position = 0;
-    if (file->rank == 0 && file->shared.fd >= 0)
+    if (file->rank == 0)
         (void)pointer_set(&file->shared, 0, error);
     return file_agree(file, MPI_SUCCESS, error);
 }

@@ -128,8 +128,9 @@ static int open_romio(MPI_Comm comm, const char *name, MPI_Info info, struct io_
     return rc;
 }
 
-/* Find out together what there is: locks at all, one host, the shared pointer. */
-static void settle(struct io_file *file)
+/* Find out together what there is: locks at all, one host, the shared pointer. Returns MPI_SUCCESS or
+ * an error class. */
+static int settle(struct io_file *file, struct io_error *error)
 {
     int64_t host = (int64_t)(library_hooks->host_id() >> 1);
     int64_t in[] = {!plan_has_locks(file), host, -host, file->shared.pid, file->shared.fd}, out[5];
@@ -140,6 +141,9 @@ static void settle(struct io_file *file)
     file->one_host = out[1] == -out[2];
     pointer_at(&file->shared, out[3], file->one_host ? out[4] : -1);
     plan_settle(file);
+    if (file->shared.fd >= 0 || pointer_by_messages(&file->shared, file->comm))
+        return MPI_SUCCESS;
+    return file_wrong(error, MPI_ERR_NO_MEM, "out of memory");
 }
 
 int file_open(MPI_Comm comm, const char *name, int amode, MPI_Info info, struct io_file **made,
@@ -161,14 +165,14 @@ int file_open(MPI_Comm comm, const char *name, int amode, MPI_Info info, struct 
     file->comm = file->fd->comm;
     file->fd->fs_ptr = file;
     PMPI_Comm_set_errhandler(file->comm, MPI_ERRORS_RETURN);
-    settle(file);
-    if (amode & MPI_MODE_APPEND) {
+    rc = settle(file, error);
+    if (!rc && amode & MPI_MODE_APPEND) {
         rc = file_get_size(file, &end, error);
         file->position = end;
-        if (!rc && file->rank == 0 && file->shared.fd >= 0)
+        if (!rc && file->rank == 0)
             rc = pointer_set(&file->shared, end, error);
-        rc = file_agree(file, rc, error);
     }
+    rc = file_agree(file, rc, error);
     plan_report(file);
     if (rc) {
         struct io_error ignored;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "romio/file.h"
+#include "romio/library.h"
 
 void pointer_init(struct pointer *pointer, bool has_it)
 {
@@ -36,8 +37,15 @@ void pointer_at(struct pointer *pointer, int64_t pid, int64_t fd)
     pointer->fd = fd;
 }
 
+bool pointer_by_messages(struct pointer *pointer, MPI_Comm comm)
+{
+    pointer->counter = library_hooks->counter_open(comm, 0);
+    return pointer->counter;
+}
+
 void pointer_fini(struct pointer *pointer)
 {
+    library_hooks->counter_close(pointer->counter);
     if (pointer->at)
         munmap(pointer->at, sizeof(int64_t));
     if (pointer->own >= 0)
@@ -65,13 +73,6 @@ static int64_t *map(struct pointer *pointer)
 /* The word, or NULL and what is wrong. */
 static _Atomic int64_t *word(struct pointer *pointer, struct io_error *error)
 {
-    if (pointer->fd < 0) {
-        (void)file_wrong(error, 0,
-                         "the processes of this file are on several hosts, across which there is no "
-                         "shared file pointer: use MPI_File_write_at_all, or MPI_Exscan and "
-                         "MPI_File_write_at");
-        return NULL;
-    }
     pthread_mutex_lock(&pointer->lock);
     if (!pointer->at)
         pointer->at = map(pointer);
@@ -85,6 +86,13 @@ static _Atomic int64_t *word(struct pointer *pointer, struct io_error *error)
 
 int pointer_move(struct pointer *pointer, int64_t by, MPI_Offset *was, struct io_error *error)
 {
+    if (pointer->counter) {
+        int64_t value = 0;
+        int rc = library_hooks->counter_add(pointer->counter, by, &value);
+        *was = value;
+        return rc ? file_wrong(error, rc, "rank 0, which keeps the shared file pointer, cannot be reached")
+                  : MPI_SUCCESS;
+    }
     _Atomic int64_t *at = word(pointer, error);
     if (!at)
         return MPI_ERR_UNSUPPORTED_OPERATION;
@@ -94,6 +102,10 @@ int pointer_move(struct pointer *pointer, int64_t by, MPI_Offset *was, struct io
 
 int pointer_set(struct pointer *pointer, MPI_Offset to, struct io_error *error)
 {
+    if (pointer->counter) {
+        library_hooks->counter_set(pointer->counter, to);
+        return MPI_SUCCESS;
+    }
     _Atomic int64_t *at = word(pointer, error);
     if (!at)
         return MPI_ERR_UNSUPPORTED_OPERATION;

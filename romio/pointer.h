@@ -4,13 +4,15 @@
  * The shared file pointer: a number that all processes of a file move. On one host it is a word of
  * memory without a name, which leaves nothing behind however processes end, and needs no lock of the
  * file system; the first process of the file has it, the others find it by that process' number and
- * descriptor. Across hosts it would take a file beside the file, and is refused.
+ * descriptor. Across hosts, or where there is no such memory, rank 0 keeps the number, and the others ask
+ * it by messages (mpi/io/file_counter.h).
  */
 #ifndef ROMIO_POINTER_H
 #define ROMIO_POINTER_H
 
 #include <mpi.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "mpi/hooks.h"
@@ -18,6 +20,7 @@
 struct pointer {
     int64_t pid, fd;     /* of the process that has it; fd -1: none has */
     int own;             /* our descriptor, where that is us; else -1 */
+    struct io_counter *counter; /* of rank 0, where no memory is shared; else NULL */
     int64_t *_Atomic at; /* mapped when it is first used */
     pthread_mutex_t lock; /* guards mapping */
 };
@@ -26,10 +29,13 @@ struct pointer {
 void pointer_init(struct pointer *pointer, bool has_it);
 /* Where it is, as all processes have agreed. */
 void pointer_at(struct pointer *pointer, int64_t pid, int64_t fd);
+/* The same where it is no memory: rank 0 of comm keeps it. Returns false where there is no memory. */
+bool pointer_by_messages(struct pointer *pointer, MPI_Comm comm);
 void pointer_fini(struct pointer *pointer);
 
 /* Move it by some etypes, and tell where it was. These return MPI_SUCCESS or an error class. */
 int pointer_move(struct pointer *pointer, int64_t by, MPI_Offset *was, struct io_error *error);
+/* By rank 0. */
 int pointer_set(struct pointer *pointer, MPI_Offset to, struct io_error *error);
 
 #endif

@@ -25,6 +25,7 @@ enum {
     CONTEXT_COLL = 1,
     CONTEXT_GROUP = 2,  /* of MPI_Comm_create_group, whose tags are the user's */
     CONTEXT_LEADER = 3, /* of MPI_Intercomm_create in its peer communicator; likewise */
+    CONTEXT_COUNTER = 4, /* of the shared pointer of a file: see mpi/io/file_counter.h */
     CONTEXT_PART = 5,   /* of partitioned communication: see mpi/request/part.c */
     CONTEXT_LOCAL = 6   /* context of the communicator inside an intercommunicator, which has no
                          * messages but collective ones */

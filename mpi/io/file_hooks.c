@@ -7,6 +7,7 @@
 
 #include "mpi/comm/comm.h"
 #include "mpi/io/file.h"
+#include "mpi/io/file_counter.h"
 #include "mpi/init.h"
 #include "mpi/type/kernels.h"
 #include "mpi/request/request.h"
@@ -168,6 +169,10 @@ const struct io_hooks file_hooks = {
     .is_committed = is_committed,
     .host_id = comm_host_id,
     .use_threads = init_use_threads,
+    .counter_open = file_counter_open,
+    .counter_close = file_counter_close,
+    .counter_add = file_counter_add,
+    .counter_set = file_counter_set,
     .wants_report = wants_report,
     .request_begin = begin,
     .request_complete = complete,

@@ -69,6 +69,11 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
     [OS_SETTING_KILL_AFTER_MS] = {"kill_after_ms", OS_TYPE_INT, "1000", "ms",
                                   "How long mpiexec leaves ranks between SIGTERM and SIGKILL when "
                                   "it ends a job.", OS_UNTIL_NEVER},
+    [OS_SETTING_OUTPUT_UNREAD] = {"output_unread", OS_TYPE_CHOICE, "sigpipe", "sigpipe|drop",
+                                  "What becomes of ranks that write to mpiexec's stdout or stderr "
+                                  "when its reader has gone, as in mpiexec a.out | head: SIGPIPE, "
+                                  "as without mpiexec, or nothing, and what they write is dropped.",
+                                  OS_UNTIL_NEVER},
     [OS_SETTING_IO_REPORT] = {"io_report", OS_TYPE_BOOL, "0", "",
                               "Whether MPI_File_open says on stderr how the file will be accessed.",
                               OS_UNTIL_END},

@@ -66,7 +66,9 @@ static void explain_end(struct run *run, int rank, const struct job_facts *f, en
 {
     char *text = run->last_words, message[TABLE_MESSAGE_MAX];
     size_t size = sizeof(run->last_words);
-    if (cause == JOB_CAUSE_NONE)
+    bool is_unread = cause == JOB_CAUSE_SIGNAL && WTERMSIG(f->status) == SIGPIPE &&
+                     stdio_is_unread(run->stdio);
+    if (cause == JOB_CAUSE_NONE || is_unread) /* as a shell says nothing of it */
         return;
     if (text[0]) /* of another rank, in a job that goes on */
         stdio_say(run->stdio, "%s\n", text);
@@ -392,6 +394,7 @@ static int open_loop(struct run *run)
     struct stdio_config cfg = {
         .ranks = o->nranks,
         .label = o->label,
+        .ends_unread = os_setting(OS_SETTING_OUTPUT_UNREAD) == 0,
         .stdin_mode = o->stdin_mode == OPTIONS_STDIN_ALL    ? STDIO_STDIN_ALL
                       : o->stdin_mode == OPTIONS_STDIN_NONE ? STDIO_STDIN_NONE
                                                             : STDIO_STDIN_RANK,

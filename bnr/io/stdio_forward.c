@@ -170,7 +170,9 @@ static void on_moved(void *arg)
     struct stdio *s = arg;
     for (int i = 0; s->open && i < 2 * s->cfg.ranks; i++) {
         struct stream *t = &s->ranks[i / 2].stream[i % 2];
-        if (t->fd >= 0 && !t->polling && !output_is_full(t->output))
+        if (s->cfg.ends_unread && output_is_unread(t->output))
+            close_stream(t);
+        else if (t->fd >= 0 && !t->polling && !output_is_full(t->output))
             poll_stream(t);
     }
     check_drained(s);
@@ -373,6 +375,11 @@ void stdio_say(struct stdio *s, const char *fmt, ...)
     else
         output_put(s->output[1], s->own, text, (size_t)n);
     free(text);
+}
+
+bool stdio_is_unread(const struct stdio *s)
+{
+    return output_is_unread(s->output[0]) || output_is_unread(s->output[1]);
 }
 
 int stdio_error(const struct stdio *s)

@@ -17,7 +17,8 @@
  *   - Where stdin is no terminal and has one target, that rank inherits it: no byte is
  *     taken that the rank does not read.
  *   - A terminal is read only while mpiexec is in its foreground.
- *   - When the reader of an output has gone (EPIPE) its bytes are dropped in silence.
+ *   - When the reader of an output has gone (EPIPE) its bytes are dropped in silence; with
+ *     ends_unread no more are taken, and a rank that writes more gets SIGPIPE.
  *
  * All calls come from the loop's thread. SIGPIPE is ignored from stdio_create() on:
  * whoever starts a process must give it SIG_DFL back.
@@ -46,6 +47,7 @@ enum stdio_input {
 struct stdio_config {
     int ranks;
     bool label;
+    bool ends_unread;
     enum stdio_stdin stdin_mode;
     int stdin_rank; /* meant when stdin_mode is STDIO_STDIN_RANK */
     /* Everything is out: called once, from the loop, after stdio_all_attached(),
@@ -80,6 +82,9 @@ void stdio_rank_ended(struct stdio *s, int rank);
  * a line of a rank. Before drained() it is queued; from drained() on it is
  * written before the call returns. */
 void stdio_say(struct stdio *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Whether the reader of an output has gone. */
+bool stdio_is_unread(const struct stdio *s);
 
 /* 0, or the -errno of the first write to 1 or 2 that failed (EPIPE is no failure):
  * output was lost, and the job should not exit with 0. */

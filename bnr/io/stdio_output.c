@@ -29,6 +29,7 @@ struct output {
     int error;
     bool writing;
     bool broken;
+    bool unread; /* its reader has gone */
     bool timing;
     bool held_up; /* output_is_full() has said so since the last write */
     bool dead;    /* destroy was called */
@@ -59,6 +60,7 @@ static void note(struct output *o, int rc)
     if (!rc)
         return;
     o->broken = true;
+    o->unread |= rc == -EPIPE;
     if (rc != -EPIPE && !o->error)
         o->error = rc;
 }
@@ -200,6 +202,11 @@ bool output_is_idle(const struct output *o)
 int output_error(const struct output *o)
 {
     return o->error;
+}
+
+bool output_is_unread(const struct output *o)
+{
+    return o->unread;
 }
 
 void output_say(struct output *o, int source, const char *data, size_t len)

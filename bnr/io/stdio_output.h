@@ -32,6 +32,9 @@ bool output_is_idle(const struct output *o);
 /* 0, or what the first failed write said (-errno, never -EPIPE). */
 int output_error(const struct output *o);
 
+/* Its reader has gone: what is written is dropped. */
+bool output_is_unread(const struct output *o);
+
 /* As output_put(), but written before it returns, which may block. Only while the
  * output is idle. */
 void output_say(struct output *o, int source, const char *data, size_t len);

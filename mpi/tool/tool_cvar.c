@@ -38,6 +38,7 @@ static const struct {
     [OS_SETTING_INITIAL_ERRHANDLER] = {TOOL_LAUNCH, false, true},
     [OS_SETTING_MEMORY_ALLOC_KINDS] = {TOOL_LAUNCH, false, true},
     [OS_SETTING_KILL_AFTER_MS] = {TOOL_LAUNCH, true, true},
+    [OS_SETTING_OUTPUT_UNREAD] = {TOOL_LAUNCH, false, true},
     [OS_SETTING_IO_REPORT] = {TOOL_VIREO, false, true},
 };
 

@@ -122,3 +122,23 @@ holds "a file that cannot be made is told" "$(cat err)" \
     "cannot write stdout of rank 0 to 'all/x/rank.0/stdout': Not a directory"
 same "in one line" "$(wc -l <err)" 1
 [ ! -e started ] || fail "nothing is started then"
+
+# Readers that go: as in any pipeline, the writers end.
+ends_unread() {
+    # shellcheck disable=SC2086
+    (run $1 yes 2>err; echo $? >code) | head -n 1 >first
+    same "the reader has got its line" "$(cat first)" "${2-y}"
+    same "mpiexec $1 yes | head -n 1 ends by SIGPIPE" "$(cat code)" 141
+    same "and says nothing" "$(cat err)" ""
+}
+in_time 5000 ends_unread ""
+in_time 5000 ends_unread "-n 3"
+in_time 5000 ends_unread "-l" "[0] y"
+begin=$(milliseconds)
+(VIREO_OUTPUT_UNREAD=drop run --timeout 1 yes 2>err; echo $? >code) | head -n 1 >first
+same "unless that is set: then what they write is dropped" "$(cat code)" 124
+same "a rank that writes nothing more goes on" \
+    "$( (run sh -c 'echo a; sleep 1; echo b >&2' 2>err; echo $? >code) | head -n 1; cat code err)" \
+    "a
+0
+b"

@@ -27,6 +27,7 @@ struct lines {
     int recent;
     int count;
     int live; /* sources that have not ended, LINES_OWN not counted */
+    const struct lines_labels *labels;
     int open; /* source whose line the output stops in, or -1 */
     struct source source[];
 };
@@ -49,6 +50,19 @@ int lines_append(struct lines_buffer *out, const char *data, size_t len)
     return 0;
 }
 
+static void write_number(const void *arg, int label, bool is_rest, char *text, size_t size)
+{
+    (void)arg;
+    snprintf(text, size, is_rest ? "[%d]+ " : "[%d] ", label);
+}
+
+static const struct lines_labels numbers = {write_number, NULL};
+
+void lines_set_labels(struct lines *l, const struct lines_labels *labels)
+{
+    l->labels = labels;
+}
+
 int lines_create(struct lines **l, int sources, const int *label_of)
 {
     struct lines *made = calloc(1, sizeof(*made) + (size_t)sources * sizeof(made->source[0]));
@@ -56,6 +70,7 @@ int lines_create(struct lines **l, int sources, const int *label_of)
         return -ENOMEM;
     made->count = sources;
     made->open = -1;
+    made->labels = &numbers;
     made->next_ns = UINT64_MAX;
     for (int i = 0; i < sources; i++) {
         made->source[i].label = label_of[i];
@@ -76,7 +91,7 @@ void lines_destroy(struct lines *l)
 static int begin(struct lines *l, int i, struct lines_buffer *out)
 {
     struct source *s = &l->source[i];
-    char label[24];
+    char label[LINES_LABEL_LEN];
     int rc = 0;
     if (l->open == i)
         return 0;
@@ -84,8 +99,8 @@ static int begin(struct lines *l, int i, struct lines_buffer *out)
         rc = lines_append(out, "\n", 1);
     l->open = -1;
     if (!rc && s->label >= 0) {
-        int n = snprintf(label, sizeof(label), s->middle ? "[%d]+ " : "[%d] ", s->label);
-        rc = lines_append(out, label, (size_t)n);
+        l->labels->write(l->labels->arg, s->label, s->middle, label, sizeof(label));
+        rc = lines_append(out, label, strlen(label));
     }
     return rc;
 }

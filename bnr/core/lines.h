@@ -15,9 +15,9 @@
  *     loses its processor within a line does not have it cut by the others' output.
  *   - Without labels nothing is ever added. Another source's line may then
  *     follow an open line on the same line of the output.
- *   - With labels each line begins with "[source] ". If another source must write
+ *   - With labels each line begins with one, as "[source] ". If another source must write
  *     behind an open line, a newline is put first, and the rest of the open
- *     line begins with "[source]+ " when it comes: joining it to the last line
+ *     line begins with the like of "[source]+ " when it comes: joining it to the last line
  *     of that source, without the newline between, gives the source's bytes.
  *   - A last line without a newline gets none.
  *   - The launcher's own source (LINES_OWN) brings whole lines, without a label; they
@@ -37,6 +37,7 @@
 
 /* Values of a label that is no rank. */
 enum {
+    LINES_LABEL_LEN = 256, /* room for what begins a line */
     LINES_PLAIN = -1,
     LINES_OWN = -2
 };
@@ -49,6 +50,15 @@ struct lines_buffer {
     size_t len;
     size_t size;
 };
+
+/* Writes what begins a line of the source with this label; is_rest: the rest of one. */
+struct lines_labels {
+    void (*write)(const void *arg, int label, bool is_rest, char *text, size_t size);
+    const void *arg;
+};
+
+/* Have lines begin otherwise than with "[label] ". Labels must stay as long as l. */
+void lines_set_labels(struct lines *l, const struct lines_labels *labels);
 
 /* Make an assembler for sources 0..sources-1, with the label of each. A number
  * from 0 up labels its lines; all sources have one or all are LINES_PLAIN, but for

@@ -278,8 +278,9 @@ int ranks_start(struct ranks *r, int rank, const char **step)
             .keep = {r->table.head_fd, r->table.memory_fd, r->bell},
         };
         if (r->hooks.amend)
-            r->hooks.amend(r->hooks.arg, rank, &l);
-        rc = launch_start(&l, &pid, &pidfd, step);
+            rc = r->hooks.amend(r->hooks.arg, rank, &l);
+        if (!rc)
+            rc = launch_start(&l, &pid, &pidfd, step);
     }
     if (!rc) {
         table_started(&r->table, rank, (int)pid);

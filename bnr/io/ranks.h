@@ -36,8 +36,9 @@ struct ranks_hooks {
     int (*open)(void *arg, int rank, struct ranks_pipes *pipes);
     /* The rank runs: take the ends [0][1], [1][0] and [2][0]. Returns 0 or -errno. */
     int (*attach)(void *arg, int rank, const struct ranks_pipes *pipes);
-    /* Say how the rank is to be started, beside what its program says; NULL: nothing more. */
-    void (*amend)(void *arg, int rank, struct launch *l);
+    /* Say how the rank is to be started, beside what its program says; NULL: nothing more.
+     * Returns 0 or -errno. */
+    int (*amend)(void *arg, int rank, struct launch *l);
     void (*ended)(void *arg, int rank, const struct job_facts *facts);
     /* A child that is no rank has ended; whoever wants to know of it. */
     void (*other_ended)(void *arg, int pid, int status);

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,15 +19,19 @@
 #include <uv.h>
 
 #include "bnr/core/job.h"
+#include "bnr/core/lines.h"
 #include "bnr/diagnose/ask.h"
 #include "bnr/diagnose/report.h"
-#include "bnr/io/place.h"
+#include "bnr/io/amend.h"
+#include "bnr/io/prefix.h"
 #include "bnr/io/ranks.h"
 #include "bnr/io/signals.h"
 #include "bnr/io/stdio_forward.h"
+#include "bnr/io/tell.h"
 #include "bnr/launch/launch.h"
 #include "bnr/launch/sweep.h"
 #include "bnr/tools/options.h"
+#include "os/clock.h"
 #include "os/cpus.h"
 #include "os/log.h"
 #include "os/settings.h"
@@ -43,7 +48,10 @@ enum {
 struct run {
     const struct options *o;
     char *const *paths;
-    const struct place *place;
+    struct amend *amend;
+    uint64_t begun_ns, started_ns;
+    struct prefix prefix;
+    struct lines_labels labels;
     uv_loop_t loop;
     uv_timer_t grace, timeout, reminder;
     struct signals signals;
@@ -255,6 +263,11 @@ static void on_signal(void *arg, int number)
 /* Make what a rank writes stream i to: a pipe, its file, or the pipe of its stdout. */
 static int open_output(struct run *run, int rank, int i, int pipes[3][2])
 {
+    const char *from = run->o->output_from;
+    if (from && !amend_lists(from, rank)) {
+        pipes[i][1] = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        return pipes[i][1] < 0 ? -errno : 0;
+    }
     if (i == 2 && run->o->merge)
         pipes[i][1] = fcntl(pipes[1][1], F_DUPFD_CLOEXEC, 0);
     else if (run->o->files.pattern[i - 1])
@@ -315,16 +328,19 @@ static void start_ranks(struct run *run)
             follow(run, job_event(&run->job, JOB_LAST));
         break;
     }
+    if (run->o->proctable &&
+        tell_processes(run->o->proctable, &run->ranks.table, run->paths, why))
+        stdio_say(run->stdio, "mpiexec: %s\n", why);
     stdio_all_attached(run->stdio);
 }
 
 /* ---- the whole ---- */
 
-/* Have a rank started where it is to run. */
-static void amend(void *arg, int rank, struct launch *l)
+/* Have a rank started as the options say. */
+static int amend(void *arg, int rank, struct launch *l)
 {
     const struct run *run = arg;
-    l->binding = place_of(run->place, run->o, rank);
+    return amend_launch(run->amend, rank, (int)run->ranks.table.rank[rank].local_rank, l);
 }
 
 static int create_ranks(struct run *run, const char **step)
@@ -391,9 +407,12 @@ static int open_loop(struct run *run)
 {
     const struct options *o = run->o;
     char programs[80];
+    run->prefix = (struct prefix){o->prefix, o->nranks, &run->ranks.table};
+    run->labels = (struct lines_labels){prefix_write, &run->prefix};
     struct stdio_config cfg = {
         .ranks = o->nranks,
-        .label = o->label,
+        .label = o->prefix != NULL,
+        .labels = &run->labels,
         .ends_unread = os_setting(OS_SETTING_OUTPUT_UNREAD) == 0,
         .stdin_mode = o->stdin_mode == OPTIONS_STDIN_ALL    ? STDIO_STDIN_ALL
                       : o->stdin_mode == OPTIONS_STDIN_NONE ? STDIO_STDIN_NONE
@@ -452,6 +471,12 @@ static int finish(struct run *run)
     }
     if (run->o->report)
         print_report(run);
+    if (run->o->tells_codes)
+        tell_codes(&run->ranks.table);
+    if (run->o->tells_times)
+        fprintf(stderr, "mpiexec: %d ranks were started in %.3f s, and ran for %.3f s\n",
+                run->o->nranks, (double)(run->started_ns - run->begun_ns) / 1e9,
+                (double)(os_now_ns() - run->started_ns) / 1e9);
     wardens_stop(&run->ranks.wardens);
     fflush(NULL);
     if (!run->drained)
@@ -509,8 +534,9 @@ int run_job(const struct options *o, const struct run_job *what)
         return EXIT_FAILED;
     }
     run->o = o;
+    run->begun_ns = os_now_ns();
     run->paths = what->paths;
-    run->place = what->place;
+    run->amend = what->amend;
     job_init(&run->job, o->nranks);
     run->job.goes_on = o->goes_on;
     int rc = prepare_job(run, what->name, what->name_size, &step);
@@ -521,6 +547,7 @@ int run_job(const struct options *o, const struct run_job *what)
         return EXIT_FAILED;
     }
     start_ranks(run);
+    run->started_ns = os_now_ns();
     ranks_reap(&run->ranks); /* a warden may have been killed before its end was listened for */
     while (!run->abandoned && (run->job.state != JOB_ENDED || !run->drained))
         turn(run);

@@ -7,13 +7,13 @@
 #include <stddef.h>
 
 struct options;
-struct place;
+struct amend;
 
 /* What a job is beside its options. */
 struct run_job {
-    char *const *paths;        /* each program's file, as launch_resolve() found it */
-    const struct place *place; /* where ranks run */
-    char *name;                /* of name_size bytes; see wardens_start() */
+    char *const *paths;  /* each program's file, as launch_resolve() found it */
+    struct amend *amend; /* how ranks are started */
+    char *name;          /* of name_size bytes; see wardens_start() */
     size_t name_size;
 };
 

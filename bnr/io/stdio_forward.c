@@ -184,6 +184,15 @@ static bool same_file(int a, int b)
     return !fstat(a, &sa) && !fstat(b, &sb) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
 }
 
+/* The labels of count sources, which begin with first: ranks' stdout, then their stderr. */
+static void set_labels(const struct stdio *s, int *label_of, int count, int first)
+{
+    for (int i = 0; i < count; i++) {
+        int label = s->cfg.labels ? first + i : (first + i) % s->cfg.ranks;
+        label_of[i] = s->cfg.label ? label : LINES_PLAIN;
+    }
+}
+
 static int create_outputs(struct stdio *s, bool one)
 {
     int n = s->cfg.ranks;
@@ -191,15 +200,18 @@ static int create_outputs(struct stdio *s, bool one)
     int *label_of = malloc(((size_t)s->own + 1) * sizeof(*label_of));
     if (!label_of)
         return -ENOMEM;
-    for (int i = 0; i < s->own; i++)
-        label_of[i] = s->cfg.label ? i % n : LINES_PLAIN;
+    set_labels(s, label_of, s->own, one ? 0 : n);
     label_of[s->own] = LINES_OWN;
     int rc = output_create(&s->output[1], s->loop, 2, s->own + 1, label_of, on_moved, s);
     if (!rc && one)
         s->output[0] = s->output[1];
-    else if (!rc)
+    else if (!rc) {
+        set_labels(s, label_of, n, 0);
         rc = output_create(&s->output[0], s->loop, 1, n, label_of, on_moved, s);
+    }
     free(label_of);
+    for (int i = 0; !rc && s->cfg.labels && i < 2; i++)
+        output_set_labels(s->output[i], s->cfg.labels);
     for (int i = 0; i < 2 * n; i++)
         s->ranks[i / 2].stream[i % 2].output = s->output[i % 2];
     return rc;

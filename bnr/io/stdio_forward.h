@@ -30,6 +30,7 @@
 #include <uv.h>
 
 struct stdio;
+struct lines_labels;
 
 enum stdio_stdin {
     STDIO_STDIN_RANK,
@@ -46,7 +47,9 @@ enum stdio_input {
 
 struct stdio_config {
     int ranks;
-    bool label;
+    bool label; /* lines begin with labels */
+    const struct lines_labels
+        *labels; /* these: the rank, for its stderr ranks more; NULL: "[3] " */
     bool ends_unread;
     enum stdio_stdin stdin_mode;
     int stdin_rank; /* meant when stdin_mode is STDIO_STDIN_RANK */

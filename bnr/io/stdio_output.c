@@ -173,6 +173,11 @@ int output_create(struct output **o, uv_loop_t *loop, int fd, int sources, const
     return 0;
 }
 
+void output_set_labels(struct output *o, const struct lines_labels *labels)
+{
+    lines_set_labels(o->lines, labels);
+}
+
 void output_put(struct output *o, int source, const char *data, size_t len)
 {
     if (o->broken)

@@ -13,11 +13,15 @@
 #include <uv.h>
 
 struct output;
+struct lines_labels;
 
 /* Make an output to fd for sources with these labels (lines.h). moved(arg) runs on
  * the loop after each write. Returns 0 or -errno. */
 int output_create(struct output **o, uv_loop_t *loop, int fd, int sources, const int *label_of,
                   void (*moved)(void *arg), void *arg);
+
+/* Have lines begin as these labels say; they must stay as long as o. */
+void output_set_labels(struct output *o, const struct lines_labels *labels);
 
 /* Take bytes of a source. They are dropped once the output is broken. */
 void output_put(struct output *o, int source, const char *data, size_t len);

@@ -8,9 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bnr/io/amend.h"
 #include "bnr/io/place.h"
 #include "bnr/io/run.h"
 #include "bnr/io/stdio_forward.h"
+#include "bnr/io/tell.h"
 #include "bnr/launch/foreign.h"
 #include "bnr/launch/launch.h"
 #include "bnr/tools/options.h"
@@ -89,6 +91,16 @@ static int check_library(const struct options *o, const char *path)
     return LAUNCH_NOT_EXECUTABLE;
 }
 
+/* In the folders of --path, then in those of PATH. */
+static int find_program(const struct option_app *app, const char *search, char path[PATH_MAX],
+                        char why[512])
+{
+    int rc = LAUNCH_NOT_FOUND;
+    if (app->path)
+        rc = launch_resolve(app->argv[0], app->wdir, app->path, path, PATH_MAX, why);
+    return rc ? launch_resolve(app->argv[0], app->wdir, search, path, PATH_MAX, why) : 0;
+}
+
 /* Find every program before anything starts. Returns 0 or what to exit with. */
 static int find_programs(const struct options *o, char **paths)
 {
@@ -101,7 +113,7 @@ static int find_programs(const struct options *o, char **paths)
         char **env = options_environ(o, app, environ, NULL);
         if (!env)
             return 1;
-        rc = launch_resolve(app->argv[0], app->wdir, path_of(env), path, sizeof(path), why);
+        rc = find_program(app, path_of(env), path, why);
         free(env);
         if (rc) {
             complain(why);
@@ -142,16 +154,18 @@ static int prepare_files(const struct options *o)
 static int run_placed(const struct options *o, char **paths, int argc, char **argv)
 {
     struct place place;
+    struct amend amend = {0};
     char why[512];
-    int code = 0;
-    if (place_make(&place, o, why)) {
+    int code = place_make(&place, o, why) ? EXIT_USAGE : amend_prepare(&amend, o, &place, why);
+    if (!code && o->report_pid && tell_pid(o->report_pid, why))
+        code = 1;
+    if (code)
         complain(why);
-        code = EXIT_USAGE;
-    } else {
+    else
         place_show(&place, o);
-    }
     if (!code && !o->place.is_dry)
-        code = run_job(o, &(struct run_job){paths, &place, argv[0], arguments_size(argc, argv)});
+        code = run_job(o, &(struct run_job){paths, &amend, argv[0], arguments_size(argc, argv)});
+    amend_fini(&amend);
     place_fini(&place);
     return code;
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "bnr/tools/option_table.h"
 #include "bnr/tools/options.h"
 #include "bnr/wire/hosts.h"
 
@@ -52,6 +53,12 @@ int reader_words(struct reader *r, const char *format, const char *value);
 /* Whether the first len bytes of text are one of the words, which blanks part; in any case. */
 bool reader_is_word(const char *words, const char *text, size_t len);
 
+/* ---- option_env.c ---- */
+
+/* Act on an option about the environment. */
+int option_env_apply(struct reader *r, enum option_action action, const char *option,
+                     const char *value);
+
 /* ---- option_streams.c ---- */
 
 /* Send stream i to files by pattern, which passes to the options. */
@@ -59,6 +66,12 @@ int option_streams_file(struct reader *r, const char *option, int i, char *patte
 
 /* Send both streams to files in folder (len bytes). */
 int option_streams_folder(struct reader *r, const char *option, const char *folder, size_t len);
+
+/* Have lines begin by a pattern. */
+int option_streams_prefix(struct reader *r, const char *option, const char *pattern);
+
+/* Complete what was said, when all is read. */
+void option_streams_settle(struct reader *r);
 
 /* Take the words of --output. */
 int option_streams_output(struct reader *r, const char *option, const char *words);

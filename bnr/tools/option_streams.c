@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "bnr/io/prefix.h"
 #include "bnr/tools/option_reader.h"
 
 int option_streams_file(struct reader *r, const char *option, int i, char *pattern)
@@ -59,21 +60,74 @@ int option_streams_folder(struct reader *r, const char *option, const char *fold
     return rc;
 }
 
-/* The words of --output. */
+int option_streams_prefix(struct reader *r, const char *option, const char *pattern)
+{
+    if (!prefix_is_good(pattern))
+        return reader_refuse(r,
+                             "'%s' takes a text with %%r (the rank), %%R, %%h (its host), %%i (its "
+                             "process), %%s (the stream), %%T (the time) or %%%% in it, not '%s'",
+                             option, pattern);
+    r->o->prefix = pattern;
+    return 0;
+}
+
+void option_streams_settle(struct reader *r)
+{
+    struct options *o = r->o;
+    if (!o->prefix && (o->label || o->stamps))
+        o->prefix = !o->stamps ? "[%r] " : o->label ? "[%T] [%r] " : "[%T] ";
+}
+
+/* NAME.RANK.out and NAME.RANK.err, or where it is a pattern, NAME.out and NAME.err. */
+static int set_files(struct reader *r, const char *option, const char *name, size_t len)
+{
+    static const char *const suffixes[] = {"out", "err"};
+    static const char pattern[] = ":pattern";
+    size_t skip = sizeof(pattern) - 1;
+    bool is_pattern = len > skip && !strncasecmp(name + len - skip, pattern, skip);
+    int rc = 0;
+    len -= is_pattern ? skip : 0;
+    for (int i = 0; !rc && i < 2; i++) {
+        char *text;
+        if (asprintf(&text, "%.*s%s.%s", (int)len, name, is_pattern ? "" : ".%R", suffixes[i]) < 0)
+            return -ENOMEM;
+        rc = option_streams_file(r, option, i, text);
+    }
+    return rc;
+}
+
+/* A word of --output with its value, as file=NAME; false where it is another. */
+static bool is_named(const char *word, size_t len, const char *name)
+{
+    size_t n = strlen(name);
+    return len > n && !strncasecmp(word, name, n);
+}
+
 int option_streams_output(struct reader *r, const char *option, const char *words)
 {
+    struct options *o = r->o;
     int rc = 0;
     do {
         size_t len = strcspn(words, ",");
         if (reader_is_word("tag rank tag-output", words, len))
-            r->o->label = true;
+            o->label = true;
+        else if (reader_is_word("timestamp", words, len))
+            o->stamps = true;
+        else if (reader_is_word("tag-detailed", words, len))
+            o->prefix = "[%r][%h:%i]<%s>: ";
+        else if (reader_is_word("tag-fullname", words, len))
+            o->prefix = "[%r]<%s>: ";
         else if (reader_is_word("merge merge-stderr-to-stdout", words, len))
-            r->o->merge = true;
-        else if (len > 4 && !strncasecmp(words, "dir=", 4))
+            o->merge = true;
+        else if (is_named(words, len, "dir="))
             rc = option_streams_folder(r, option, words + 4, len - 4);
+        else if (is_named(words, len, "file="))
+            rc = set_files(r, option, words + 5, len - 5);
         else
-            return reader_refuse(r, "'%s' takes tag, merge and dir=DIR, not '%.*s'", option,
-                                 (int)len, words);
+            return reader_refuse(r,
+                                 "'%s' takes tag, tag-detailed, tag-fullname, timestamp, merge, "
+                                 "dir=DIR and file=FILE, not '%.*s'",
+                                 option, (int)len, words);
         words += len + (words[len] == ',');
     } while (!rc && *words);
     return rc;

@@ -31,6 +31,7 @@ static void free_list(char **list)
 static void free_env(struct option_env *env)
 {
     free_list(env->list);
+    free_list(env->without);
     free_list(env->set);
 }
 
@@ -48,41 +49,6 @@ static int parse_seconds(struct reader *r, const char *option, const char *text,
         return reader_refuse(r, "'%s' takes a number of seconds, not '%s'", option, text);
     *value = v;
     return 0;
-}
-
-/* NAME VALUE or NAME=VALUE, of which first is the first word. */
-static int set_variable(struct reader *r, const char *option, const char *first, char ***set)
-{
-    const char *value = NULL;
-    char *text;
-    if (!*first || *first == '=')
-        return reader_refuse(r, "'%s' needs the name of a variable", option);
-    if (strchr(first, '='))
-        return reader_push(set, strdup(first));
-    int rc = reader_next(r, option, &value);
-    if (rc)
-        return rc;
-    return asprintf(&text, "%s=%s", first, value) < 0 ? -ENOMEM : reader_push(set, text);
-}
-
-static int export_variable(struct reader *r, const char *option, const char *text)
-{
-    if (!*text || *text == '=')
-        return reader_refuse(r, "'%s' needs the name of a variable", option);
-    return reader_push(strchr(text, '=') ? &r->app.env.set : &r->app.env.list, strdup(text));
-}
-
-static int add_names(struct option_env *env, const char *names)
-{
-    int rc = 0;
-    env->pass = OPTIONS_PASS_LIST;
-    while (!rc && *names) {
-        size_t n = strcspn(names, ",");
-        if (n)
-            rc = reader_push(&env->list, strndup(names, n));
-        names += n + (names[n] == ',');
-    }
-    return rc;
 }
 
 static int add_setting(struct reader *r, const char *option, const char *text)
@@ -189,6 +155,25 @@ static int check_parameter(struct reader *r, const char *option, const char *nam
         name);
 }
 
+/* Ranks as 0,2-5, all or -1, with "!" behind them. */
+static int option_ranks(struct reader *r, const char *option, const char *text, const char **ranks)
+{
+    size_t len = strcspn(text, "!"), digits = strspn(text, "0123456789,-");
+    bool is_all = (len == 3 && !strncmp(text, "all", 3)) || (len == 2 && !strncmp(text, "-1", 2));
+    bool is_list = digits && digits == len && isdigit((unsigned char)text[0]) &&
+                   isdigit((unsigned char)text[len - 1]);
+    if (!is_all && !is_list)
+        return reader_refuse(r, "'%s' takes ranks as 0,2-5, or all, not '%s'", option, text);
+    *ranks = text;
+    return 0;
+}
+
+static int set_gpus(struct reader *r, const char *option, const char *text)
+{
+    r->o->limits_gpus = strcasecmp(text, "auto") != 0;
+    return r->o->limits_gpus ? reader_number(r, option, text, 0, &r->o->gpus) : 0;
+}
+
 static int choose_help(struct reader *r, const char *option, const char *topic)
 {
     r->o->help = OPTIONS_HELP_TEXT;
@@ -199,24 +184,6 @@ static int choose_help(struct reader *r, const char *option, const char *topic)
     else if (topic)
         return reader_refuse(r, "'%s' knows man and settings, not '%s'", option, topic);
     return 0;
-}
-
-/* Act on the options that change the environment. */
-static int apply_env(struct reader *r, enum option_action action, const char *option,
-                     const char *value)
-{
-    struct option_env *mine = &r->app.env, *all = &r->o->env;
-    switch (action) {
-    case OPTION_ENV: return set_variable(r, option, value, &mine->set);
-    case OPTION_GENV: return set_variable(r, option, value, &all->set);
-    case OPTION_EXPORT: return export_variable(r, option, value);
-    case OPTION_ENVLIST: return add_names(mine, value);
-    case OPTION_GENVLIST: return add_names(all, value);
-    case OPTION_ENVALL: mine->pass = OPTIONS_PASS_ALL; return 0;
-    case OPTION_GENVALL: all->pass = OPTIONS_PASS_ALL; return 0;
-    case OPTION_ENVNONE: mine->pass = OPTIONS_PASS_NONE; return 0;
-    default: all->pass = OPTIONS_PASS_NONE; return 0;
-    }
 }
 
 static int check_foreign(struct reader *r, const struct option_row *row, const char *option,
@@ -279,6 +246,8 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_SET: return add_setting(r, option, value);
     case OPTION_HELP: return choose_help(r, option, value);
     case OPTION_LABEL: o->label = true; return 0;
+    case OPTION_STAMP: o->stamps = true; return 0;
+    case OPTION_PREFIX: return option_streams_prefix(r, option, value);
     case OPTION_REPORT: o->report = true; return 0;
     case OPTION_VERBOSE: o->verbose = true; return 0;
     case OPTION_VERSION: o->version = true; return 0;
@@ -292,6 +261,19 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_OUT_FILE: return option_streams_file(r, option, 0, strdup(value));
     case OPTION_ERR_FILE: return option_streams_file(r, option, 1, strdup(value));
     case OPTION_OUTPUT: return option_streams_output(r, option, value);
+    case OPTION_PATH: r->app.path = value; return 0;
+    case OPTION_XTERM: return option_ranks(r, option, value, &o->xterm);
+    case OPTION_OUTPUT_FROM: return option_ranks(r, option, value, &o->output_from);
+    case OPTION_REPORT_PID: o->report_pid = value; return 0;
+    case OPTION_PROCTABLE: o->proctable = value ? value : "-"; return 0;
+    case OPTION_GPUS: return set_gpus(r, option, value);
+    case OPTION_NAME_RANKS: o->names_ranks = true; return 0;
+    case OPTION_CODES: o->tells_codes = true; return 0;
+    case OPTION_TIMES: o->tells_times = true; return 0;
+    case OPTION_GDB:
+        o->debugs = o->label = true;
+        o->stdin_mode = OPTIONS_STDIN_ALL;
+        return 0;
     case OPTION_MAP:
     case OPTION_RANK_BY:
     case OPTION_BIND:
@@ -314,7 +296,11 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_ENVALL:
     case OPTION_GENVALL:
     case OPTION_ENVNONE:
-    case OPTION_GENVNONE: return apply_env(r, row->action, option, value);
+    case OPTION_GENVNONE:
+    case OPTION_ENVEXCL:
+    case OPTION_GENVEXCL:
+    case OPTION_APPEND:
+    case OPTION_PREPEND: return option_env_apply(r, row->action, option, value);
     default: return check_foreign(r, row, option, value);
     }
 }
@@ -456,6 +442,7 @@ static int finish(struct reader *r)
             o->universe_size, o->nranks);
     o->files.ranks = o->nranks;
     o->files.begun_s = (long)time(NULL);
+    option_streams_settle(r);
     if (o->merge) {
         free(o->files.pattern[1]);
         o->files.pattern[1] = NULL;
@@ -499,62 +486,4 @@ void options_free(struct options *o)
     free(o->files.pattern[0]);
     free(o->files.pattern[1]);
     memset(o, 0, sizeof(*o));
-}
-
-static size_t name_len(const char *variable)
-{
-    return strcspn(variable, "=");
-}
-
-static bool is_listed(char *const *list, const char *variable)
-{
-    for (; list && *list; list++)
-        if (strlen(*list) == name_len(variable) && !memcmp(*list, variable, name_len(variable)))
-            return true;
-    return false;
-}
-
-static bool passes(const struct options *o, const struct option_app *app, const char *variable)
-{
-    bool own = app->env.pass != OPTIONS_PASS_DEFAULT;
-    enum options_pass pass = own ? app->env.pass : o->env.pass;
-    if (pass == OPTIONS_PASS_DEFAULT || pass == OPTIONS_PASS_ALL)
-        return true;
-    return is_listed(app->env.list, variable) || (!own && is_listed(o->env.list, variable));
-}
-
-static size_t count(char *const *list)
-{
-    size_t n = 0;
-    while (list && list[n])
-        n++;
-    return n;
-}
-
-/* Put each of list into out, in place of a variable of the same name. */
-static void merge(char **out, size_t *n, char *const *list)
-{
-    for (; list && *list; list++) {
-        size_t len = name_len(*list), i = 0;
-        while (i < *n && (name_len(out[i]) != len || memcmp(out[i], *list, len)))
-            i++;
-        out[i] = *list;
-        *n += i == *n;
-    }
-}
-
-char **options_environ(const struct options *o, const struct option_app *app, char *const *base,
-                       char *const *extra)
-{
-    char *const *lists[] = {o->settings, o->env.set, app->env.set, extra};
-    size_t n = 0, most = count(base) + 1;
-    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
-        most += count(lists[i]);
-    char **out = calloc(most, sizeof(*out));
-    for (; out && base && *base; base++)
-        if (passes(o, app, *base))
-            out[n++] = *base;
-    for (size_t i = 0; out && i < sizeof(lists) / sizeof(lists[0]); i++)
-        merge(out, &n, lists[i]);
-    return out;
 }

@@ -51,8 +51,9 @@ enum options_pass {
 /* What to do to the environment, in the order given. */
 struct option_env {
     enum options_pass pass;
-    char **list; /* names that pass when pass is OPTIONS_PASS_LIST; NULL-terminated */
-    char **set;  /* "NAME=VALUE", a later one replaces an earlier; NULL-terminated */
+    char **list;    /* names that pass when pass is OPTIONS_PASS_LIST; NULL-terminated */
+    char **without; /* names that do not pass; NAME* for all that begin so; NULL-terminated */
+    char **set;     /* "NAME=VALUE", a later one replaces an earlier; NULL-terminated */
 };
 
 /* One program of the job: its ranks follow those of the program before. */
@@ -60,6 +61,7 @@ struct option_app {
     int count;        /* processes, at least 1 */
     int per_node;     /* at most so many on each host; 0: not given */
     char **argv;      /* NULL-terminated; argv[0] as the user wrote it */
+    const char *path; /* folders to seek it in before those of PATH, or NULL */
     const char *wdir; /* directory to start in, as written, or NULL */
     struct option_env env;
 };
@@ -104,7 +106,8 @@ struct options {
     int napps;          /* 0 only with help or version */
     int nranks;         /* sum of the apps' counts */
     struct hosts hosts; /* those named, or given by Slurm; none: this host alone */
-    bool label;
+    bool label, stamps; /* the rank, the time begin each line */
+    const char *prefix; /* what begins each line, as prefix.h has it; NULL: nothing */
     bool verbose;
     bool report;
     bool merge;   /* stderr goes where stdout goes */
@@ -117,7 +120,15 @@ struct options {
     struct option_env env; /* for every program, before its own */
     struct outfile files;
     struct option_place place;
-    char **words;      /* made from files and other words; NULL-terminated */
+    char **words;                       /* made from files and other words; NULL-terminated */
+    const char *xterm;                  /* ranks that get a window, or NULL */
+    const char *output_from;            /* ranks whose output is taken; NULL: all */
+    const char *report_pid, *proctable; /* where to write them: -, + or a file; NULL: nowhere */
+    bool debugs;                        /* each rank by gdb */
+    bool names_ranks;                   /* the rank ends argv[0] */
+    bool limits_gpus;
+    int gpus; /* that each rank sees; meant with limits_gpus */
+    bool tells_codes, tells_times;
     int universe_size; /* at least nranks; 0: not given */
     int pretend_hosts; /* 0: not given */
     char **settings;   /* "VIREO_NAME=VALUE" of --set and --report; NULL-terminated */

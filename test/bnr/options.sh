@@ -78,3 +78,44 @@ same "--timeout ends the job with 124" "$?" "124"
 [ $(($(milliseconds) - begin)) -lt 5000 ] || fail "the timeout came late"
 MPIEXEC_TIMEOUT=0.5 run -n 2 sleep 30 2>err
 same "MPIEXEC_TIMEOUT does too" "$?" "124"
+
+# What is told, and how ranks are started.
+run -print-all-exitcodes -disable-auto-cleanup -n 3 sh -c 'exit $((MPI_LOCALRANKID / 2))' 2>err
+holds "-print-all-exitcodes tells of all" "$(cat err)" "exit code 0: ranks 0-1
+mpiexec: exit code 1: rank 2"
+run -print-all-exitcodes -n 1 sh -c 'kill -9 $$' 2>err
+holds "also of signals" "$(cat err)" "killed by signal 9: rank 0"
+run --report-pid pid -n 1 sh -c 'echo $PPID' >parent
+same "--report-pid writes the process" "$(cat pid)" "$(cat parent)"
+same "on stdout after -" "$(run --report-pid - true | wc -l)" 1
+run --report-pid no/such/folder true 2>err && fail "a file that cannot be is told"
+holds "a file that cannot be is told" "$(cat err)" "cannot write to 'no/such/folder'"
+run --output-proctable=table -n 2 true
+same "--output-proctable has a line for each rank" "$(cut -d' ' -f1 table | xargs)" "0 1"
+run -profile true 2>err
+holds "-profile tells times" "$(cat err)" "1 ranks were started in"
+same "-gpus-per-proc deals GPUs out" \
+    "$(run -l -n 2 -gpus-per-proc 2 sh -c 'echo $CUDA_VISIBLE_DEVICES' | sort | xargs)" \
+    "[0] 0,1 [1] 2,3"
+same "--index-argv-by-rank names processes" \
+    "$(run -n 2 --index-argv-by-rank sh -c 'echo $0 $(tr "\0" " " </proc/$$/cmdline | cut -d" " -f1)' |
+        sort | xargs)" "sh-0 sh-0 sh-1 sh-1"
+same "--output-from takes those alone" "$(run -l -n 4 --output-from 1,3 echo x | sort | xargs)" \
+    "[1] x [3] x"
+mkdir -p bin
+printf '#!/bin/sh\necho own\n' >bin/true
+chmod +x bin/true
+same "--path comes before PATH" "$(run --path "$scratch/bin" true)" own
+same "and PATH after it" "$(run --path "$scratch/bin" echo x)" x
+if command -v gdb >where; then
+    same "-gdb debugs each" \
+        "$(printf 'run\nquit\n' | run -n 2 -gdb true 2>err | grep -c 'exited normally')" 2
+fi
+if ! command -v xterm >where; then
+    run --xterm 0 true 2>err && fail "a missing xterm is told"
+    holds "a missing xterm is told" "$(cat err)" "there is no program 'xterm'"
+fi
+holds "--timestamp-output begins lines with the time" "$(run --timestamp-output echo x)" \
+    "[$(date +%Y-)"
+same "-prepend-pattern begins them as it says" "$(run -n 2 -prepend-pattern '%r/%s=' echo x | sort |
+    xargs)" "0/stdout=x 1/stdout=x"

@@ -47,6 +47,7 @@ static void show_env(FILE *to, const struct option_env *env)
     if (env->pass)
         fprintf(to, " pass%d", (int)env->pass);
     show_list(to, "list", env->list);
+    show_list(to, "not", env->without);
     show_list(to, "set", env->set);
 }
 
@@ -101,6 +102,8 @@ static char *show(const struct options *o)
     for (int i = 0; i < 2; i++)
         if (o->files.pattern[i])
             fprintf(to, " file%d=%s", i + 1, o->files.pattern[i]);
+    if (o->prefix && strcmp(o->prefix, "[%r] "))
+        fprintf(to, " prefix %s", o->prefix);
     show_place(to, &o->place);
     if (o->help)
         fprintf(to, " help%d", (int)o->help);
@@ -227,6 +230,17 @@ static const struct {
     {"-outfile-pattern a -outfile-pattern b prog", "1 file1=b | 1 prog"},
     {"--merge-stderr-to-stdout --output-filename F prog",
      "1 merge file1=F/rank.%R/stdout | 1 prog"},
+    {"--output timestamp,tag prog", "1 label prefix [%T] [%r]  | 1 prog"},
+    {"--timestamp-output prog", "1 prefix [%T]  | 1 prog"},
+    {"--output tag-detailed prog", "1 prefix [%r][%h:%i]<%s>:  | 1 prog"},
+    {"-l -prepend-pattern %r> prog", "1 label prefix %r> | 1 prog"},
+    {"--output file=F prog", "1 file1=F.%R.out file2=F.%R.err | 1 prog"},
+    {"--output file=F%r:pattern prog", "1 file1=F%r.out file2=F%r.err | 1 prog"},
+    {"-envexcl A,B* prog : -genvexcl C prog", "2 not=C | 1 not=A not=B* prog | 1 prog"},
+    {"--unset-env A prog", "1 | 1 not=A prog"},
+    {"--set-env A=1 prog", "1 | 1 set=A=1 prog"},
+    {"-env A 1 --append-env A[:] 2 --prepend-env A[:] 0 prog",
+     "1 | 1 set=A=1 set=A=1:2 set=A=0:1:2 prog"},
     {"--output=merge prog", "1 merge | 1 prog"},
     {"-info", "0 version"},
     {"-order-nodes UP -localonly -pmi-port -n 2 prog", "2 | 2 prog"},
@@ -325,7 +339,6 @@ static const struct {
     {"-npernode 2 -n 3 prog", "more than the 2 processes a host"},
     {"-np4 prog", "did you mean '-np 4'"},
     {"--preload-files f prog", "-wdir"},
-    {"-profile prog", "-v"},
     {"--prtemca plm_base x prog", "'--prtemca plm_base'"},
     {"--map-by : prog", "qualifiers are expected"},
     {"--mca btl self prog", "--set channels"},
@@ -340,7 +353,12 @@ static const struct {
     {"--output-filename", "needs a value"},
     {"--output dir= prog", "not 'dir='"},
     {"--output tag,xml prog", "not 'xml'"},
-    {"--print-all-exitcodes prog", "use -v"},
+    {"-prepend-pattern %x prog", "not '%x'"},
+    {"--xterm 1- prog", "not '1-'"},
+    {"--output-from some prog", "not 'some'"},
+    {"-gpus-per-proc x prog", "not 'x'"},
+    {"--append-env A 2 prog", "what parts its values"},
+    {"--append-env A[:]", "needs a value"},
     {"--rankfile f prog", "cannot read it"},
     {"-soft", "needs a value"},
     {"-initial-errhandler return prog",
@@ -442,6 +460,9 @@ static const struct {
     {"-envlist C,A prog", "A=1 C=3 BNR_RANK=0"},
     {"-genvlist C -x A -x D=4 prog", "A=1 C=3 D=4 BNR_RANK=0"},
     {"-genvlist C -envlist A prog", "A=1 BNR_RANK=0"},
+    {"-genvexcl A -envexcl C prog", "B=2 BNR_RANK=0"},
+    {"-unset-env * prog", "BNR_RANK=0"},
+    {"-genvexcl A -env A 2 prog", "B=2 C=3 A=2 BNR_RANK=0"},
     {"-genvnone -envall prog", "A=1 B=2 C=3 BNR_RANK=0"},
     {"-env BNR_RANK 7 prog", "A=1 B=2 C=3 BNR_RANK=0"},
     {"--report --set yields=4 prog", "A=1 B=2 C=3 VIREO_YIELDS=4 VIREO_REPORT=1 BNR_RANK=0"},

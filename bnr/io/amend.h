@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What options change in the start of a rank, beside its program: what it is bound to, a debugger
+ * or a window around it, its own name, the GPUs that it sees.
+ */
+#ifndef BNR_AMEND_H
+#define BNR_AMEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct launch;
+struct options;
+struct place;
+
+struct amend {
+    const struct options *o;
+    const struct place *place;
+    char *path;  /* of what runs around programs; NULL: nothing does */
+    char **argv; /* of the rank that is being started; envp likewise */
+    char **envp;
+    char texts[4][256];
+};
+
+/* Find what is needed. Returns 0, or what to exit with, with a sentence in why; *a can be given to
+ * amend_fini(). */
+int amend_prepare(struct amend *a, const struct options *o, const struct place *place,
+                  char why[512]);
+
+/* Change how a rank is started. It holds until the next call. Returns 0 or -ENOMEM. */
+int amend_launch(struct amend *a, int rank, int local_rank, struct launch *l);
+
+void amend_fini(struct amend *a);
+
+/* Whether a list of ranks, as 0,2-5 or all, has this one. */
+bool amend_lists(const char *list, int rank);
+
+#endif

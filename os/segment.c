@@ -5,31 +5,42 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
 
-static int open_unnamed(const char *label)
+static bool has_room(int fd, uint64_t need)
 {
-    int fd = memfd_create(label, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    struct statfs fs;
+    return fstatfs(fd, &fs) || (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize >= need;
+}
+
+static int open_unnamed(const char *label, uint64_t need)
+{
+    int rc = 0, fd = memfd_create(label, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd >= 0)
         return fd;
     static const char *const folders[] = {"/dev/shm", "/tmp"};
     for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
         fd = open(folders[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-        if (fd >= 0)
+        if (fd >= 0 && has_room(fd, need))
             return fd;
+        rc = fd >= 0 || rc == -ENOSPC ? -ENOSPC : -errno;
+        if (fd >= 0)
+            close(fd);
     }
-    return -errno;
+    return rc;
 }
 
-int os_segment_create(const char *label, uint64_t size)
+int os_segment_create(const char *label, uint64_t size, uint64_t need)
 {
-    int fd = open_unnamed(label);
+    int fd = open_unnamed(label, need);
     if (fd >= 0 && ftruncate(fd, (off_t)size)) {
         int rc = -errno;
         close(fd);

@@ -16,8 +16,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Make a segment of size bytes. Returns a close-on-exec descriptor, or -errno. */
-int os_segment_create(const char *label, uint64_t size);
+/* Make a segment of size bytes, of which need are sure to be used: an unnamed file is made only where
+ * there is room for those. Returns a close-on-exec descriptor, or -errno. */
+int os_segment_create(const char *label, uint64_t size, uint64_t need);
 
 /* What others may do with a segment from now on. */
 enum os_segment_use {

@@ -15,6 +15,8 @@
 #include "os/random.h"
 #include "os/segment.h"
 
+enum { SLOT_NEED = 512 << 10 /* bytes that a rank uses before it has sent much */ };
+
 static size_t head_bytes(uint64_t world_size, uint64_t hosts)
 {
     return sizeof(struct table_head) + hosts * sizeof(struct table_host) +
@@ -178,6 +180,11 @@ static int count_slots(const struct table_spec *spec)
     return slots ? slots : 1;
 }
 
+uint64_t table_need(int slots)
+{
+    return (uint64_t)slots * SLOT_NEED;
+}
+
 int table_create(struct table *t, const struct table_spec *spec)
 {
     memset(t, 0, sizeof(*t));
@@ -188,12 +195,12 @@ int table_create(struct table *t, const struct table_spec *spec)
     t->head_size = head_bytes((uint64_t)spec->world_size, (uint64_t)t->hosts);
     t->area_size = area_bytes((uint64_t)t->slots);
     t->memory_fd = -1;
-    t->head_fd = os_segment_create("vireo-table", t->head_size);
+    t->head_fd = os_segment_create("vireo-table", t->head_size, t->head_size);
     int rc = t->head_fd;
     if (rc < 0)
         return rc;
     uint64_t end = table_region_offset(t, t->slots);
-    rc = t->memory_fd = os_segment_create("vireo-memory", end);
+    rc = t->memory_fd = os_segment_create("vireo-memory", end, table_need(t->slots));
     if (rc >= 0)
         rc = map(t, 1);
     if (!rc)

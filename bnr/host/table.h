@@ -259,6 +259,8 @@ static inline uint8_t *table_reply(const struct table *t, int slot)
            (size_t)slot * TABLE_REPLY;
 }
 
+/* The bytes of memory that so many slots are sure to use. */
+uint64_t table_need(int slots);
 /* Where a slot's channel memory begins in the memory descriptor. */
 uint64_t table_region_offset(const struct table *t, int slot);
 

@@ -308,9 +308,13 @@ int ranks_lift(int fd)
 int ranks_create(struct ranks *r, const struct table_spec *spec, const struct ranks_hooks *hooks,
                  const char **step)
 {
-    *step = "make shared memory, by memfd_create() or in /dev/shm or /tmp";
+    static char memory[128];
+    *step = memory;
     *r = (struct ranks){.hooks = *hooks, .bell = -1};
     int rc = table_create(&r->table, spec);
+    snprintf(memory, sizeof(memory),
+             "make shared memory, by memfd_create() or with %llu KiB that are free in /dev/shm or /tmp",
+             (unsigned long long)table_need(r->table.slots) >> 10);
     if (rc)
         return rc;
     r->table.head_fd = ranks_lift(r->table.head_fd);

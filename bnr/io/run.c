@@ -29,6 +29,7 @@
 #include "bnr/io/stdio_forward.h"
 #include "bnr/io/tell.h"
 #include "bnr/launch/launch.h"
+#include "bnr/launch/limit.h"
 #include "bnr/launch/sweep.h"
 #include "bnr/tools/options.h"
 #include "os/clock.h"
@@ -54,6 +55,7 @@ struct run {
     struct lines_labels labels;
     uv_loop_t loop;
     uv_timer_t grace, timeout, reminder;
+    uv_work_t first_work;
     struct signals signals;
     struct ask ask;
     bool is_late; /* --timeout has passed */
@@ -93,8 +95,9 @@ static void explain_end(struct run *run, int rank, const struct job_facts *f, en
                  message);
         break;
     case JOB_CAUSE_SIGNAL:
-        snprintf(text, size, "was killed by signal %d (%s)", WTERMSIG(f->status),
-                 strsignal(WTERMSIG(f->status)));
+        snprintf(text, size, "was killed by signal %d (%s)%s", WTERMSIG(f->status),
+                 strsignal(WTERMSIG(f->status)),
+                 limit_of_signal(WTERMSIG(f->status), run->ranks.table.memory_fd));
         break;
     case JOB_CAUSE_CODE: snprintf(text, size, "exited with code %d", WEXITSTATUS(f->status)); break;
     case JOB_CAUSE_UNFINALIZED: snprintf(text, size, "exited without MPI_Finalize"); break;
@@ -403,6 +406,24 @@ static void name_programs(const struct options *o, char *text, size_t size)
     }
 }
 
+static void do_nothing(uv_work_t *work)
+{
+    (void)work;
+}
+
+static void did_nothing(uv_work_t *work, int status)
+{
+    (void)work;
+    (void)status;
+}
+
+/* The loop's library starts its threads with the first work: now, when it is known that they can be
+ * started. */
+static int start_threads(struct run *run)
+{
+    return uv_queue_work(&run->loop, &run->first_work, do_nothing, did_nothing);
+}
+
 static int open_loop(struct run *run)
 {
     const struct options *o = run->o;
@@ -430,7 +451,9 @@ static int open_loop(struct run *run)
     name_programs(o, programs, sizeof(programs));
     ask_start(&run->ask, &run->loop, &run->ranks.table, programs);
     run->grace.data = run->timeout.data = run->reminder.data = run;
-    rc = signals_start(&run->signals, &run->loop, on_signal, run);
+    rc = start_threads(run);
+    if (!rc)
+        rc = signals_start(&run->signals, &run->loop, on_signal, run);
     if (!rc)
         rc = stdio_create(&run->stdio, &run->loop, &cfg);
     if (!rc && o->timeout_s > 0)
@@ -519,7 +542,7 @@ static int prepare_job(struct run *run, char *name, size_t name_size, const char
     if (!rc)
         rc = ranks_guard(&run->ranks, name, name_size, step);
     if (!rc) {
-        *step = "start the event loop";
+        *step = "start the event loop, by epoll_create1(), eventfd2() and pipe2()";
         rc = open_loop(run);
     }
     return rc;
@@ -541,8 +564,8 @@ int run_job(const struct options *o, const struct run_job *what)
     run->job.goes_on = o->goes_on;
     int rc = prepare_job(run, what->name, what->name_size, &step);
     if (rc) {
-        fprintf(stderr, "mpiexec: cannot prepare the job on %s: %s: %s\n", os_host_name(), step,
-                strerror(-rc));
+        fprintf(stderr, "mpiexec: cannot prepare the job on %s: %s: %s%s\n", os_host_name(), step,
+                strerror(-rc), limit_of_error(rc));
         wardens_stop(&run->ranks.wardens);
         return EXIT_FAILED;
     }

@@ -19,13 +19,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bnr/launch/limit.h"
 #include "os/file.h"
 #include "os/log.h"
 
@@ -37,14 +37,13 @@ enum {
 static const char step_execute[] = "execute";
 
 static struct {
-    struct rlimit files;
     sigset_t mask;
     sigset_t ignored; /* signals that mpiexec was started to ignore */
 } start;
 
 void launch_remember(void)
 {
-    getrlimit(RLIMIT_NOFILE, &start.files);
+    limit_remember();
     sigprocmask(SIG_SETMASK, NULL, &start.mask);
     sigemptyset(&start.ignored);
     for (int s = 1; s < 32; s++) {
@@ -52,41 +51,6 @@ void launch_remember(void)
         if (!sigaction(s, NULL, &now) && now.sa_handler == SIG_IGN)
             sigaddset(&start.ignored, s);
     }
-}
-
-void launch_raise_limits(void)
-{
-    struct rlimit limit = start.files;
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-/* A limit tells little: nobody knows how many files this process was started with. */
-int launch_check_files(int files, char why[512])
-{
-    struct rlimit limit = {0};
-    int count = 0, rc = 0;
-    int *fds = malloc((size_t)files * sizeof(*fds));
-    for (; fds && count < files; count++)
-        if ((fds[count] = open("/", O_PATH | O_CLOEXEC)) < 0)
-            break;
-    if (!fds)
-        rc = -ENOMEM;
-    else if (count < files)
-        rc = -errno;
-    getrlimit(RLIMIT_NOFILE, &limit);
-    if (rc == -EMFILE)
-        snprintf(why, 512,
-                 "the limit of %ld open files is too low for this job; raise it, by ulimit -n %ld "
-                 "or more, or start fewer ranks",
-                 (long)limit.rlim_cur, (long)limit.rlim_cur + files - count);
-    else if (rc)
-        snprintf(why, 512, "the %d files that this job needs cannot be opened on %.64s: %s", files,
-                 os_host_name(), strerror(-rc));
-    while (count > 0)
-        close(fds[--count]);
-    free(fds);
-    return rc;
 }
 
 /* ---- finding the program ---- */
@@ -256,7 +220,7 @@ struct child {
 static void reset_signals(void)
 {
     static const int used[] = {SIGPIPE, SIGCHLD, SIGINT,  SIGTERM, SIGHUP,
-                               SIGTSTP, SIGCONT, SIGUSR1, SIGUSR2, SIGQUIT};
+                               SIGTSTP, SIGCONT, SIGUSR1, SIGUSR2, SIGQUIT, SIGXFSZ};
     struct sigaction initial;
     memset(&initial, 0, sizeof(initial));
     for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++) {
@@ -301,7 +265,7 @@ static int prepare(struct child *c)
     c->step = "make a process group";
     if (setpgid(0, 0))
         return -1;
-    c->step = "bind the process to mpiexec";
+    c->step = "bind the process to mpiexec by prctl()";
     if (prctl(PR_SET_PDEATHSIG, SIGKILL))
         return -1;
     if (getppid() != c->parent) {
@@ -317,7 +281,7 @@ static int prepare(struct child *c)
     c->step = "enter the working folder";
     if (l->wdir && chdir(l->wdir))
         return -1;
-    setrlimit(RLIMIT_NOFILE, &start.files);
+    limit_restore();
     return bind(&l->binding, &c->step);
 }
 
@@ -468,21 +432,11 @@ static void explain_execute(char *head, ssize_t len, int rc, char *why, size_t s
         snprintf(why, size, "%s", strerror(-rc));
 }
 
-/* What to do where a limit is in the way. */
-static const char *limit_of(int rc)
-{
-    switch (rc) {
-    case -EMFILE: return "; raise the limit of open files, by ulimit -n";
-    case -EAGAIN: return "; raise the limit of processes, by ulimit -u, or that of the container";
-    default: return "";
-    }
-}
-
 int launch_explain(const char *path, int rc, const char *step, char *why, size_t size)
 {
     char head[256];
     if (strcmp(step, step_execute)) {
-        snprintf(why, size, "cannot %s: %s%s", step, strerror(-rc), limit_of(rc));
+        snprintf(why, size, "cannot %s: %s%s", step, strerror(-rc), limit_of_error(rc));
         return LAUNCH_NOT_EXECUTABLE;
     }
     ssize_t len = os_read_start(path, head, sizeof(head));

@@ -53,11 +53,4 @@ int launch_start(const struct launch *l, pid_t *pid, int *pidfd, const char **st
  * outcome that it is for a shell. */
 int launch_explain(const char *path, int rc, const char *step, char *why, size_t size);
 
-/* Let this process have as many descriptors as it may. */
-void launch_raise_limits(void);
-
-/* See that this process can open so many files more, by opening them. Returns 0, or -errno with
- * a sentence in why that tells the limit to ask for. */
-int launch_check_files(int files, char why[512]);
-
 #endif

@@ -15,6 +15,7 @@
 #include "bnr/io/tell.h"
 #include "bnr/launch/foreign.h"
 #include "bnr/launch/launch.h"
+#include "bnr/launch/limit.h"
 #include "bnr/tools/options.h"
 #include "include/version.h"
 #include "os/log.h"
@@ -25,7 +26,9 @@ extern char **environ;
 enum {
     EXIT_USAGE = 2,
     FILES_OWN = 26, /* for the loop, the table, the wardens, a question and spare ones */
-    FILES_OF_RANK = 3
+    FILES_OF_RANK = 3,
+    PROCESSES_OWN = 3, /* the wardens, and the program that writes a report */
+    THREADS_OWN = 4    /* the loop's */
 };
 
 /* Tell why nothing is started; why may hold the user's own words. */
@@ -136,14 +139,15 @@ static size_t arguments_size(int argc, char **argv)
     return (size_t)(end - argv[0]);
 }
 
-/* The loop's library ends the process where files run out: so they are counted before. */
-static int prepare_files(const struct options *o)
+/* The loop's library ends the process where files or threads run out: so they are counted before. */
+static int check_limits(const struct options *o)
 {
     char why[512];
     int each = FILES_OF_RANK + (o->stdin_mode == OPTIONS_STDIN_ALL);
     launch_remember();
-    launch_raise_limits();
-    if (!launch_check_files(FILES_OWN + each * o->nranks, why) &&
+    limit_raise();
+    if (!limit_check_files(FILES_OWN + each * o->nranks, why) &&
+        !limit_check_processes(PROCESSES_OWN + o->nranks, THREADS_OWN, why) &&
         !outfile_prepare(&o->files, why, sizeof(why)))
         return 0;
     complain(why);
@@ -177,7 +181,7 @@ static int run_programs(const struct options *o, int argc, char **argv)
         return 1;
     int code = find_programs(o, paths);
     if (!code)
-        code = prepare_files(o);
+        code = check_limits(o);
     if (!code)
         code = run_placed(o, paths, argc, argv);
     for (int a = 0; a < o->napps; a++)
@@ -186,12 +190,11 @@ static int run_programs(const struct options *o, int argc, char **argv)
     return code;
 }
 
-int main(int argc, char **argv)
+static __attribute__((noinline)) int run_command(int argc, char **argv)
 {
     struct options o;
     char why[512];
     int code = 0;
-    stdio_guard();
     if (options_parse(&o, argc, argv, why, sizeof(why))) {
         complain(why);
         return EXIT_USAGE;
@@ -206,4 +209,14 @@ int main(int argc, char **argv)
         code = run_programs(&o, argc, argv);
     options_free(&o);
     return code;
+}
+
+int main(int argc, char **argv)
+{
+    char why[512];
+    stdio_guard();
+    if (limit_raise_stack(why))
+        return run_command(argc, argv);
+    complain(why);
+    return 1;
 }

@@ -53,7 +53,7 @@ struct fake_world *fake_world_create(void)
         mmap(NULL, sizeof(*world), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (world == MAP_FAILED)
         return NULL;
-    world->memory_fd = os_segment_create("conform", (uint64_t)FAKE_MEMORY * FAKE_PROCS);
+    world->memory_fd = os_segment_create("conform", (uint64_t)FAKE_MEMORY * FAKE_PROCS, 0);
     if (world->memory_fd < 0 || os_random(world->gid.b, sizeof(world->gid.b))) {
         fake_world_destroy(world);
         return NULL;

@@ -344,7 +344,7 @@ int main(int argc, char **argv)
         return 2;
     side.table =
         mmap(NULL, sizeof(*side.table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    side.memory_fd = os_segment_create("shm_bench", 2ull * MEMORY);
+    side.memory_fd = os_segment_create("shm_bench", 2ull * MEMORY, 0);
     if (side.table == MAP_FAILED || side.memory_fd < 0)
         fail("no shared memory");
     child = fork();

@@ -144,7 +144,7 @@ static int on_memory(void *device, const struct chan_gid *gid, uint32_t of, int 
 
 static void start(int count)
 {
-    int fd = os_segment_create("test_shm_many", (uint64_t)count * MEMORY);
+    int fd = os_segment_create("test_shm_many", (uint64_t)count * MEMORY, 0);
     if (fd < 0)
         exit(1);
     memset(ranks, 0, sizeof(ranks));

@@ -35,6 +35,10 @@ static const struct {
     {"rseq", SYS_rseq, 0},
     {"sched_getaffinity", SYS_sched_getaffinity, 0},
     {"eventfd2", SYS_eventfd2, 0},
+    {"prctl", SYS_prctl, 0},
+    {"futex_waitv", 449, 0}, /* as all of futex2, newer than some headers */
+    {"futex_wait", 455, 0},
+    {"clone3", 435, 0},
     {"socket_unix", SYS_socket, AF_UNIX},
 };
 

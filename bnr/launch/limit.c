@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Limits of a process; see limit.h. */
+#include "bnr/launch/limit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "os/file.h"
+#include "os/log.h"
+
+enum {
+    STACK_MIN = 64 << 10,     /* of mpiexec */
+    STACK_SMALL = 128 << 10,  /* below that a rank may need more */
+    THREAD_STACK = 1 << 20,   /* of the loop's threads */
+    PROCESS_STACK = 64 << 10, /* of threads that stand for processes */
+    FULL = 64 << 10           /* bytes: a file system that has no more is full */
+};
+
+static struct {
+    struct rlimit files, file_size, stack;
+    long oom_kills;
+} start;
+
+bool limit_raise_stack(char why[512])
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_STACK, &limit);
+    start.stack = limit;
+    if (limit.rlim_cur >= STACK_MIN)
+        return true;
+    limit.rlim_cur = limit.rlim_max < STACK_MIN ? limit.rlim_max : STACK_MIN;
+    setrlimit(RLIMIT_STACK, &limit);
+    snprintf(why, 512,
+             "the limit of the stack is %ld KiB, which is too low; raise it, by ulimit -s %d or more",
+             (long)(limit.rlim_max >> 10), STACK_MIN >> 10);
+    return limit.rlim_cur >= STACK_MIN;
+}
+
+/* The count behind "oom_kill " in a file of a control group; -1: there is none. */
+static long read_kills(const char *format, const char *group)
+{
+    char path[PATH_MAX], text[1024];
+    snprintf(path, sizeof(path), format, (int)strcspn(group, "\n"), group);
+    (void)os_read_start(path, text, sizeof(text));
+    const char *found = strstr(text, "oom_kill ");
+    return found ? strtol(found + strlen("oom_kill "), NULL, 10) : -1;
+}
+
+/* How many processes of this one's control group were killed as memory ran out; 0: unknown. In a
+ * container the group may be named by its path outside, and be the root here. */
+static long oom_kills(void)
+{
+    char groups[4096];
+    (void)os_read_start("/proc/self/cgroup", groups, sizeof(groups));
+    const char *unified = strstr(groups, "0::/"), *own = strstr(groups, ":memory:/");
+    const struct {
+        const char *format, *group;
+    } places[] = {{"/sys/fs/cgroup%.*s/memory.events", unified ? unified + 3 : NULL},
+                  {"/sys/fs/cgroup/memory%.*s/memory.oom_control", own ? own + 8 : NULL},
+                  {"/sys/fs/cgroup%.*s/memory.events", ""},
+                  {"/sys/fs/cgroup/memory%.*s/memory.oom_control", ""}};
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        long kills = places[i].group ? read_kills(places[i].format, places[i].group) : -1;
+        if (kills >= 0)
+            return kills;
+    }
+    return 0;
+}
+
+void limit_remember(void)
+{
+    getrlimit(RLIMIT_NOFILE, &start.files);
+    getrlimit(RLIMIT_FSIZE, &start.file_size);
+    if (!start.stack.rlim_max)
+        getrlimit(RLIMIT_STACK, &start.stack);
+    start.oom_kills = oom_kills();
+}
+
+void limit_raise(void)
+{
+    struct rlimit limit = start.files;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    limit = start.file_size;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    signal(SIGXFSZ, SIG_IGN); /* a file that grows too long is an error instead */
+    limit = start.stack;
+    if (limit.rlim_cur > THREAD_STACK) { /* from it the loop's library takes that of its threads */
+        limit.rlim_cur = THREAD_STACK;
+        setrlimit(RLIMIT_STACK, &limit);
+    }
+}
+
+void limit_restore(void)
+{
+    setrlimit(RLIMIT_NOFILE, &start.files);
+    setrlimit(RLIMIT_FSIZE, &start.file_size);
+    setrlimit(RLIMIT_STACK, &start.stack);
+}
+
+/* A limit tells little: nobody knows how many files this process was started with. */
+int limit_check_files(int files, char why[512])
+{
+    struct rlimit limit = {0};
+    int count = 0, rc = 0;
+    int *fds = malloc((size_t)files * sizeof(*fds));
+    for (; fds && count < files; count++)
+        if ((fds[count] = open("/", O_PATH | O_CLOEXEC)) < 0)
+            break;
+    if (!fds)
+        rc = -ENOMEM;
+    else if (count < files)
+        rc = -errno;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    if (rc == -EMFILE)
+        snprintf(why, 512,
+                 "the limit of %ld open files is too low for this job; raise it, by ulimit -n %ld "
+                 "or more, or start fewer ranks",
+                 (long)limit.rlim_cur, (long)limit.rlim_cur + files - count);
+    else if (rc)
+        snprintf(why, 512, "the %d files that this job needs cannot be opened on %.64s: %s", files,
+                 os_host_name(), strerror(-rc));
+    while (count > 0)
+        close(fds[--count]);
+    free(fds);
+    return rc;
+}
+
+/* ---- processes ---- */
+
+static void *wait_for_end(void *gate)
+{
+    pthread_mutex_lock(gate);
+    pthread_mutex_unlock(gate);
+    return NULL;
+}
+
+/* Start threads up to count until one cannot be. Returns 0 or -errno. */
+static int start_threads(pthread_t *threads, int *started, int count, size_t stack,
+                         pthread_mutex_t *gate)
+{
+    pthread_attr_t attr;
+    int rc = 0;
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, stack);
+    while (*started < count && !rc) {
+        rc = -pthread_create(&threads[*started], &attr, wait_for_end, gate);
+        *started += !rc;
+    }
+    pthread_attr_destroy(&attr);
+    return rc;
+}
+
+/* Whether it was memory that a thread could not be started for. */
+static bool is_without_memory(void)
+{
+    void *stack = mmap(NULL, THREAD_STACK + PROCESS_STACK, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (stack == MAP_FAILED)
+        return true;
+    munmap(stack, THREAD_STACK + PROCESS_STACK);
+    return false;
+}
+
+int limit_check_processes(int processes, int threads, char why[512])
+{
+    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+    int count = processes + threads;
+    pthread_t *all = malloc((size_t)count * sizeof(*all));
+    pthread_mutex_lock(&gate);
+    int started = 0;
+    int rc = all ? start_threads(all, &started, threads, THREAD_STACK, &gate) : -ENOMEM;
+    if (!rc)
+        rc = start_threads(all, &started, count, PROCESS_STACK, &gate);
+    if (rc == -EAGAIN && is_without_memory())
+        rc = -ENOMEM;
+    pthread_mutex_unlock(&gate);
+    for (int i = 0; i < started; i++)
+        pthread_join(all[i], NULL);
+    free(all);
+    if (rc == -EAGAIN)
+        snprintf(why, 512,
+                 "this job needs %d processes and threads, and no more than %d can be started "
+                 "on %.64s%s, or start fewer ranks",
+                 count, started, os_host_name(), limit_of_error(rc));
+    else if (rc)
+        snprintf(why, 512, "the threads of mpiexec cannot be started on %.64s: %s%s",
+                 os_host_name(), strerror(-rc), limit_of_error(rc));
+    return rc;
+}
+
+/* ---- errors and signals ---- */
+
+static const char *name_limit(int resource, long unit, const char *what, const char *cure)
+{
+    static char text[160];
+    struct rlimit limit;
+    if (getrlimit(resource, &limit) || limit.rlim_cur == RLIM_INFINITY)
+        return NULL;
+    snprintf(text, sizeof(text), "; the limit of %s is %ld%s: raise it, by %s", what,
+             (long)(limit.rlim_cur / (rlim_t)unit), unit > 1 ? " KiB" : "", cure);
+    return text;
+}
+
+const char *limit_of_error(int rc)
+{
+    const char *text = NULL;
+    switch (rc) {
+    case -EMFILE: text = name_limit(RLIMIT_NOFILE, 1, "open files", "ulimit -n"); break;
+    case -EFBIG: text = name_limit(RLIMIT_FSIZE, 1024, "the size of files", "ulimit -f"); break;
+    case -ENOMEM:
+        text = name_limit(RLIMIT_AS, 1024, "address space", "ulimit -v");
+        if (!text)
+            text = name_limit(RLIMIT_DATA, 1024, "data", "ulimit -d");
+        break;
+    case -EAGAIN:
+        return "; raise the limit of processes, by ulimit -u, or that of the container (pids.max of "
+               "its control group)";
+    default: break;
+    }
+    return text ? text : "";
+}
+
+const char *limit_of_signal(int number, int memory_fd)
+{
+    static char text[160];
+    struct statfs fs;
+    struct rlimit limit = start.stack;
+    text[0] = 0;
+    if (number == SIGKILL && oom_kills() > start.oom_kills)
+        return "; memory ran out in its control group: raise that limit of the container, or start "
+               "fewer ranks";
+    if (number == SIGBUS && !fstatfs(memory_fd, &fs) && fs.f_blocks &&
+        (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize < FULL)
+        snprintf(text, sizeof(text),
+                 "; the file system of the job's shared memory, of %lld KiB, is full: give /dev/shm "
+                 "more room, or allow memfd_create()",
+                 (long long)fs.f_blocks * (long long)fs.f_bsize / 1024);
+    if (number == SIGSEGV && limit.rlim_cur < STACK_SMALL)
+        snprintf(text, sizeof(text), "; the limit of its stack is %ld KiB: raise it, by ulimit -s",
+                 (long)(limit.rlim_cur >> 10));
+    return text;
+}

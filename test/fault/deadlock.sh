@@ -129,8 +129,9 @@ planted uncopied "rank 3 (a deadlock)" "Different collectives on MPI_COMM_WORLD 
 planted root "rank 2 (a deadlock)" \
     "MPI_Gather on MPI_COMM_WORLD: rank 0 waits in it, but ranks 1-3" \
     "What rank 2 called there as collective number 1 does not fit: another function, root or count"
-planted extra "rank 0 (a deadlock)" \
-    "Different collectives on MPI_COMM_WORLD (its collective number 3)"
+run --timeout 20 -n 4 "$deadlock" extra >out 2>err
+same "a collective that meets another one is no deadlock" $? 2
+holds "it is told" "$(cat err)" "called another collective function or these in another order"
 planted peeks_tag "ranks 0-1" \
     "Wrong tag? Rank 0 polls in MPI_Iprobe for a message from any rank (tag 4, MPI_COMM_WORLD)" \
     "but what has come is a message from rank 1 (tag 5, MPI_COMM_WORLD)"

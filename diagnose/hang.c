@@ -3,12 +3,12 @@
 /* The report of a hang; see hang.h: the culprits, the reasons, then what each rank does. */
 #include "diagnose/hang.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "diagnose/hang_graph.h"
+#include "diagnose/hang_why.h"
+#include "diagnose/hang_words.h"
 
 enum {
     ROWS_MAX = 40,
@@ -19,223 +19,118 @@ enum {
 
 /* A row of a table before equal ones are joined: one thread, or one queue, of one rank. */
 struct row {
-    char *key; /* what is equal; PEERS stands for the peers */
+    const char *key; /* rows with equal keys are joined, and among few ranks only if */
+    bool apart;      /* they have the same peers */
     int rank;
-    int64_t ms;
-    uint64_t count, bytes;
-    const struct hang_answer *answer;
-    int first, items; /* whose peers, of answer */
-    int peer;         /* or this one; -1: any */
+    int64_t ms;            /* -1: unknown */
+    uint64_t count, bytes; /* of a queue */
+    int *peers;            /* -1: any */
+    int peer_count;
 };
 
 struct row_list {
     struct row *rows;
-    size_t count, room;
+    int count;
 };
 
-/* In a key: where the peers stand; an s where there are several of what is counted. Behind END is
- * what is compared, and not shown. */
-enum {
-    PEERS = '\1',
-    PLURAL = '\2',
-    END = '\3'
-};
+/* In a key: where the peers stand, and an s where there are several of what is counted. */
+#define PEERS  "\1"
+#define PLURAL "\2"
 
-static int by_key(const void *va, const void *vb)
+static void add_row(struct hang *h, struct row_list *t, struct row row)
 {
-    const struct row *a = va, *b = vb;
-    int order = strcmp(a->key, b->key);
-    return order ? order : (a->rank > b->rank) - (a->rank < b->rank);
-}
-
-static int by_rank(const void *va, const void *vb)
-{
-    const struct row *const *a = va, *const *b = vb;
-    return ((*a)->rank > (*b)->rank) - ((*a)->rank < (*b)->rank);
-}
-
-/* Take a row over, with its key. Returns 0 or -ENOMEM. */
-static int add_row(struct row_list *t, struct row row)
-{
-    if (t->count == t->room) {
-        size_t room = t->room ? t->room * 2 : 64;
-        struct row *grown = row.key ? realloc(t->rows, room * sizeof(*grown)) : NULL;
-        if (!grown) {
-            free(row.key);
-            return -ENOMEM;
-        }
-        t->rows = grown;
-        t->room = room;
-    }
-    if (!row.key)
-        return -ENOMEM;
+    row.apart = h->count <= FEW;
+    t->rows = memory_grow(&h->memory, t->rows, t->count, sizeof(row));
     t->rows[t->count++] = row;
-    return 0;
-}
-
-static void free_table(struct row_list *t)
-{
-    for (size_t i = 0; i < t->count; i++)
-        free(t->rows[i].key);
-    free(t->rows);
 }
 
 /* ---- what the ranks do ---- */
 
-static void write_site(FILE *to, const struct hang *h, const struct hang_thread *thread)
+static const char *site(struct hang *h, const struct hang_thread *thread)
 {
     char text[SITE_MAX] = "";
     const char *slash = strrchr(thread->module, '/');
     const char *name = slash ? slash + 1 : thread->module;
     if (!*name)
-        return;
+        return "";
     if (h->question->site)
         h->question->site(h->question->arg, thread->module, thread->offset, text, sizeof(text));
-    fprintf(to, ",%c", WORDS_BREAK);
     if (*text)
-        fprintf(to, "at %s", text);
-    else if (*thread->symbol)
-        fprintf(to, "in %s (%s+0x%" PRIx64 ")", thread->symbol, name, thread->offset);
-    else
-        fprintf(to, "at %s+0x%" PRIx64, name, thread->offset);
+        return words(h, ",%cat %s", WORDS_BREAK, text);
+    if (*thread->symbol)
+        return words(h, ",%cin %s (%s+0x%" PRIx64 ")", WORDS_BREAK, thread->symbol, name,
+                     thread->offset);
+    return words(h, ",%cat %s+0x%" PRIx64, WORDS_BREAK, name, thread->offset);
 }
 
-/* Among many ranks, whole would tell apart what could share a line. */
-static void write_items(FILE *to, const struct hang_answer *answer,
-                        const struct hang_thread *thread, bool whole)
+static const char *thread_items(struct hang *h, const struct hang_thread *thread)
 {
-    const struct hang_item *item = &answer->items[thread->first];
-    static const char peers[] = {PEERS, 0};
-    if (!thread->count || words_collective(to, answer, thread, whole))
-        return;
-    fputs(" for ", to);
-    if (thread->count > 1 && item->what != HANG_CLOSE)
-        fprintf(to, "%s of %d messages with %s", thread->mode == HANG_ANY ? "one" : "all",
-                thread->count, peers);
-    else
-        words_item(to, answer, item, peers, whole);
+    const char *collective = words_collective(h, thread);
+    if (!thread->count || *collective)
+        return collective;
+    if (thread->count > 1 && thread->items->what != HANG_CLOSE)
+        return words(h, " for %s of %d messages with " PEERS,
+                     thread->mode == HANG_ANY ? "one" : "all", thread->count);
+    return words(h, " for %s", words_item(h, thread->items, PEERS));
 }
 
-/* Among few ranks, those that wait for different peers have different keys. */
-static void write_apart(FILE *to, const struct hang *h, int rank, const struct hang_thread *thread)
+static void add_thread(struct hang *h, struct row_list *t, int rank,
+                       const struct hang_thread *thread)
 {
-    const struct hang_answer *answer = &h->nodes[rank].answer;
-    if (h->count > FEW)
-        return;
-    fputc(END, to);
-    for (int i = 0; i < thread->count; i++) {
-        const struct hang_item *item = &answer->items[thread->first + i];
-        if (!graph_collective(answer, item->context))
-            fprintf(to, "%d,", item->peer);
-    }
+    struct row row = {.rank = rank, .ms = thread->ms};
+    row.key = words(h, "%s%s%s", words_does(h, thread), thread_items(h, thread), site(h, thread));
+    row.peers = memory_take(&h->memory, (size_t)thread->count * sizeof(*row.peers));
+    for (int i = 0; i < thread->count; i++)
+        if (!hang_is_collective(thread->items[i].use))
+            row.peers[row.peer_count++] = thread->items[i].peer;
+    add_row(h, t, row);
 }
 
-/* The key of a rank's thread, or, where it has none, of the rank. */
-static char *state_key(const struct hang *h, int rank, const struct hang_thread *thread)
-{
-    char *key = NULL;
-    size_t len;
-    FILE *to = open_memstream(&key, &len);
-    if (!to)
-        return NULL;
-    if (thread) {
-        words_does(to, thread);
-        write_items(to, &h->nodes[rank].answer, thread, h->count <= FEW);
-        write_site(to, h, thread);
-        write_apart(to, h, rank, thread);
-    } else {
-        words_brief(to, h, rank, h->count > FEW);
-    }
-    return fclose(to) ? NULL : key;
-}
-
-/* What its threads do that are not in MPI. */
-static int add_others(struct row_list *t, const struct hang *h, int rank)
+static void add_states(struct hang *h, struct row_list *t, int rank)
 {
     const struct hang_answer *answer = &h->nodes[rank].answer;
-    struct row row = {.rank = rank, .ms = -1, .answer = answer, .peer = -1};
-    size_t len;
-    FILE *to = hang_text_others(answer) ? open_memstream(&row.key, &len) : NULL;
-    if (!to)
-        return 0;
-    words_others(to, answer);
-    if (fclose(to))
-        row.key = NULL;
-    return add_row(t, row);
-}
-
-static int add_states(struct row_list *t, const struct hang *h, int rank)
-{
-    const struct hang_answer *answer = &h->nodes[rank].answer;
-    struct row row = {.rank = rank, .ms = -1, .answer = answer, .peer = -1};
-    if (!answer->thread_count) {
-        row.key = state_key(h, rank, NULL);
-        return add_row(t, row);
-    }
-    int rc = 0;
-    for (int i = 0; i < answer->thread_count && !rc; i++) {
-        const struct hang_thread *thread = &answer->threads[i];
-        row.key = state_key(h, rank, thread);
-        row.ms = thread->ms;
-        row.first = thread->first;
-        row.items = thread->count;
-        rc = add_row(t, row);
-    }
-    return rc ? rc : add_others(t, h, rank);
+    struct row row = {.rank = rank, .ms = -1};
+    for (int i = 0; i < answer->thread_count; i++)
+        add_thread(h, t, rank, &answer->threads[i]);
+    row.key = words_state(h, rank, h->count > FEW);
+    if (!answer->thread_count)
+        add_row(h, t, row);
+    row.key = words_others(h, &answer->others);
+    if (answer->thread_count && hang_text_others(answer))
+        add_row(h, t, row);
 }
 
 /* ---- queues ---- */
 
-static char *queue_key(const struct hang *h, const struct hang_answer *answer,
-                       const struct hang_queue *queue)
+static const char *queue_key(struct hang *h, const struct hang_queue *queue)
 {
-    const char *kind = words_kind(answer, queue->context);
-    char *key = NULL;
-    size_t len;
-    FILE *to = open_memstream(&key, &len);
-    if (!to)
-        return NULL;
+    const char *kind = words_kind(queue->use), *what;
+    bool sends = *queue->state == 's';
     switch (queue->kind) {
-    case 'U': fprintf(to, "%s%c from %c not received", kind, PLURAL, PEERS); break;
-    case 'P': fprintf(to, "receive%c from %c without a %s", PLURAL, PEERS, kind); break;
+    case 'U': what = words(h, "%s" PLURAL " from " PEERS " not received", kind); break;
+    case 'P': what = words(h, "receive" PLURAL " from " PEERS " without a %s", kind); break;
     case 'I':
-        fprintf(to, "persistent %s%c %s %c not started", *queue->state == 's' ? "send" : "receive",
-                PLURAL, *queue->state == 's' ? "to" : "from", PEERS);
+        what = words(h, "persistent %s" PLURAL " %s " PEERS " not started",
+                     sends ? "send" : "receive", sends ? "to" : "from");
         break;
-    default: fprintf(to, "send%c to %c %s", PLURAL, PEERS, words_send(queue->state)); break;
+    default: what = words(h, "send" PLURAL " to " PEERS " %s", words_send(queue->state)); break;
     }
-    words_envelope(to, answer, queue->tag, queue->context, h->count <= FEW);
-    if (h->count <= FEW)
-        fprintf(to, "%c%d", END, queue->peer);
-    return fclose(to) ? NULL : key;
+    return words(h, "%s%s", what, words_envelope(h, queue->comm, queue->tag));
 }
 
-/* Take off a queue's requests those that the rank's threads wait for: of these the table above it
- * tells. */
-static void take_awaited(const struct hang_answer *answer, struct row *row,
-                         const struct hang_queue *queue)
+/* Take off a queue what the other table tells: the requests that the rank's threads wait for, and
+ * the messages whose senders wait for their receipt. */
+static void take_told(const struct hang *h, struct row *row, const struct hang_queue *queue)
 {
-    enum hang_what what = queue->kind == 'S' ? HANG_SEND : HANG_RECV;
-    for (int i = 0; i < answer->item_count && queue->kind != 'U' && queue->kind != 'I'; i++) {
-        const struct hang_item *item = &answer->items[i];
-        if (item->what != what || item->context != queue->context || item->peer != queue->peer ||
-            item->tag != queue->tag || !row->count)
-            continue;
-        row->count--;
-        row->bytes -= item->bytes < row->bytes ? item->bytes : row->bytes;
-    }
-}
-
-/* And of the messages those whose senders wait for their receipt. */
-static void take_told_by_sender(const struct hang *h, int rank, struct row *row,
-                                const struct hang_queue *queue)
-{
-    if (queue->kind != 'U' || queue->peer < 0 || queue->peer >= h->count)
+    bool came = queue->kind == 'U';
+    int teller = came ? queue->peer : row->rank, peer = came ? row->rank : queue->peer;
+    enum hang_what what = queue->kind == 'P' ? HANG_RECV : HANG_SEND;
+    if (queue->kind == 'I' || !graph_is_rank(h, teller))
         return;
-    const struct hang_answer *theirs = &h->nodes[queue->peer].answer;
-    for (int i = 0; i < theirs->item_count && row->count; i++) {
-        const struct hang_item *item = &theirs->items[i];
-        if (item->what != HANG_SEND || item->context != queue->context || item->peer != rank ||
+    const struct hang_answer *answer = &h->nodes[teller].answer;
+    for (int i = 0; i < answer->item_count && row->count; i++) {
+        const struct hang_item *item = &answer->items[i];
+        if (item->what != what || item->context != queue->context || item->peer != peer ||
             item->tag != queue->tag)
             continue;
         row->count--;
@@ -243,7 +138,7 @@ static void take_told_by_sender(const struct hang *h, int rank, struct row *row,
     }
 }
 
-/* Whether what a persistent request is about is waited for: most are only at rest. */
+/* Whether a rank waits for what a persistent request is about: most requests are only at rest. */
 static bool is_wanted(const struct hang *h, int rank, const struct hang_queue *queue)
 {
     int first = queue->peer < 0 ? 0 : queue->peer;
@@ -251,97 +146,72 @@ static bool is_wanted(const struct hang *h, int rank, const struct hang_queue *q
     for (int r = first; r <= last && r < h->count; r++) {
         const struct hang_answer *theirs = &h->nodes[r].answer;
         for (int i = 0; i < theirs->item_count; i++)
-            if (theirs->items[i].peer == rank && why_is_idle_match(r, &theirs->items[i], queue))
+            if (theirs->items[i].peer == rank && why_is_idle_match(&theirs->items[i], queue))
                 return true;
     }
     return false;
 }
 
-/* Whether a queue is of interest: messages of the library are nobody's to receive, and it posts
- * receives for the parts of a partitioned message, from any rank. */
+/* Whether a queue is of interest: the program receives no messages of the library, which posts
+ * receives from any rank for the parts of a partitioned message. */
 static bool is_shown(const struct hang *h, int rank, const struct hang_queue *queue)
 {
-    const struct hang_answer *answer = &h->nodes[rank].answer;
-    if (!graph_is_users(answer, queue->context) ||
-        (queue->kind == 'I' && !is_wanted(h, rank, queue)))
+    if (queue->kind == 'P' && queue->peer < 0 && queue->use == HANG_USE_PARTITIONED)
         return false;
-    return queue->kind != 'P' || queue->peer >= 0 || !words_is_partitioned(answer, queue->context);
+    return hang_is_program(queue->use) && (queue->kind != 'I' || is_wanted(h, rank, queue));
 }
 
-static int add_queues(struct row_list *t, const struct hang *h, int rank)
+static void add_queues(struct hang *h, struct row_list *t, int rank)
 {
     const struct hang_answer *answer = &h->nodes[rank].answer;
-    int rc = 0;
-    for (int i = 0; i < answer->queue_count && !rc; i++) {
+    for (int i = 0; i < answer->queue_count; i++) {
         const struct hang_queue *queue = &answer->queues[i];
-        struct row row = {.rank = rank,
-                          .ms = -1,
-                          .count = queue->count,
-                          .bytes = queue->bytes,
-                          .peer = queue->peer};
-        take_awaited(answer, &row, queue);
-        take_told_by_sender(h, rank, &row, queue);
+        struct row row = {.rank = rank, .ms = -1, .count = queue->count, .bytes = queue->bytes};
+        take_told(h, &row, queue);
         if (!row.count || !is_shown(h, rank, queue))
             continue;
-        row.key = queue_key(h, answer, queue);
-        rc = add_row(t, row);
+        row.key = queue_key(h, queue);
+        row.peers = memory_take(&h->memory, sizeof(*row.peers));
+        row.peers[row.peer_count++] = queue->peer;
+        add_row(h, t, row);
     }
-    return rc;
 }
 
 /* ---- printing ---- */
 
-/* The peers of rows, into h->set. Returns whether some are any. */
-static bool gather_peers(struct hang *h, const struct row *rows, size_t n)
+/* The peers of rows: each has to do with one of them where they are several. */
+static const char *peers_of(struct hang *h, const struct row *rows, int n)
 {
     bool any = false;
-    memset(h->set, 0, (size_t)h->count * sizeof(*h->set));
-    for (size_t i = 0; i < n; i++) {
-        const struct row *row = &rows[i];
-        if (row->peer >= 0 && row->peer < h->count)
-            h->set[row->peer] = true;
-        any |= !row->items && row->peer < 0;
-        for (int j = row->first; j < row->first + row->items; j++) {
-            int peer = row->answer->items[j].peer;
-            if (peer >= 0 && peer < h->count)
-                h->set[peer] = true;
-            any |= peer < 0;
+    memset(h->set, 0, (size_t)h->count);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < rows[i].peer_count; j++) {
+            any |= rows[i].peers[j] < 0;
+            if (graph_is_rank(h, rows[i].peers[j]))
+                h->set[rows[i].peers[j]] = true;
         }
-    }
-    return any;
+    if (any)
+        return "any rank";
+    bool one_of = words_count(h, h->set) > 1 && n > 1 && rows->peer_count == 1 && !rows->count;
+    return words(h, "%s%s", one_of ? "one of " : "", words_ranks(h, h->set));
 }
 
-/* Who the rows have to do with: each with one of them where they are several. */
-static void write_peers(struct hang *h, const struct row *rows, size_t n)
+static void write_key(struct hang *h, const struct row *rows, int n, uint64_t count)
 {
-    int count = 0;
-    if (gather_peers(h, rows, n)) {
-        fputs("any rank", h->to);
-        return;
-    }
-    for (int r = 0; r < h->count; r++)
-        count += h->set[r];
-    if (count > 1 && n > 1 && rows->items == 1)
-        fputs("one of ", h->to);
-    words_ranks(h->to, h->set, h->count);
-}
-
-static void write_key(struct hang *h, const struct row *rows, size_t n, uint64_t count)
-{
-    for (const char *at = rows->key; *at && *at != END; at++) {
-        if (*at == PLURAL)
+    for (const char *at = rows->key; *at; at++) {
+        if (*at == *PLURAL)
             fputs(count == 1 ? "" : "s", h->to);
-        else if (*at != PEERS)
-            fputc(*at, h->to);
+        else if (*at == *PEERS)
+            fputs(peers_of(h, rows, n), h->to);
         else
-            write_peers(h, rows, n);
+            fputc(*at, h->to);
     }
 }
 
-static void write_time(FILE *to, const struct row *rows, size_t n)
+static void write_time(FILE *to, const struct row *rows, int n)
 {
     int64_t least = INT64_MAX, most = -1;
-    for (size_t i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++) {
         if (rows[i].ms < 0)
             continue;
         least = rows[i].ms < least ? rows[i].ms : least;
@@ -357,18 +227,17 @@ static void write_time(FILE *to, const struct row *rows, size_t n)
         fprintf(to, ", for %.1f s", (double)most / 1000);
 }
 
-static void write_row(struct hang *h, const struct row *rows, size_t n)
+static void write_row(struct hang *h, const struct row *rows, int n)
 {
     uint64_t count = 0, bytes = 0;
-    memset(h->set, 0, (size_t)h->count * sizeof(*h->set));
-    for (size_t i = 0; i < n; i++) {
+    memset(h->set, 0, (size_t)h->count);
+    for (int i = 0; i < n; i++) {
         h->set[rows[i].rank] = true;
         count += rows[i].count;
         bytes += rows[i].bytes;
     }
-    fputs("  ", h->to);
-    bool several = words_ranks(h->to, h->set, h->count) > 1;
-    fputs(several && !count ? ": each " : ": ", h->to);
+    bool each = !count && words_count(h, h->set) > 1;
+    fprintf(h->to, "  %s: %s", words_ranks(h, h->set), each ? "each " : "");
     if (count)
         fprintf(h->to, "%" PRIu64 " ", count);
     write_key(h, rows, n, count);
@@ -378,56 +247,72 @@ static void write_row(struct hang *h, const struct row *rows, size_t n)
     fputc('\n', h->to);
 }
 
-/* Join equal rows and write them in the order of their first ranks. */
-static int write_table(struct hang *h, struct row_list *t, const char *title)
+static int compare_keys(const struct row *a, const struct row *b)
 {
-    size_t groups = 0;
+    int order = strcmp(a->key, b->key);
+    if (!order && a->apart)
+        order = (a->peer_count > b->peer_count) - (a->peer_count < b->peer_count);
+    return order || !a->apart || !a->peer_count
+               ? order
+               : memcmp(a->peers, b->peers, (size_t)a->peer_count * sizeof(*a->peers));
+}
+
+static int by_key(const void *va, const void *vb)
+{
+    const struct row *a = va, *b = vb;
+    int order = compare_keys(a, b);
+    return order ? order : (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+static int by_rank(const void *va, const void *vb)
+{
+    const struct row *const *a = va, *const *b = vb;
+    return ((*a)->rank > (*b)->rank) - ((*a)->rank < (*b)->rank);
+}
+
+/* Join equal rows and write them in the order of their first ranks. */
+static void write_table(struct hang *h, struct row_list *t, const char *title)
+{
+    int groups = 0;
     if (!t->count)
-        return 0;
-    qsort(t->rows, t->count, sizeof(*t->rows), by_key);
-    const struct row **first = calloc(t->count, sizeof(*first));
-    if (!first)
-        return -ENOMEM;
-    for (size_t i = 0; i < t->count; i++)
-        if (!i || strcmp(t->rows[i].key, t->rows[i - 1].key))
+        return;
+    qsort(t->rows, (size_t)t->count, sizeof(*t->rows), by_key);
+    const struct row **first = memory_take(&h->memory, (size_t)t->count * sizeof(*first));
+    for (int i = 0; i < t->count; i++)
+        if (!i || compare_keys(&t->rows[i], &t->rows[i - 1]))
             first[groups++] = &t->rows[i];
-    qsort(first, groups, sizeof(*first), by_rank);
+    qsort(first, (size_t)groups, sizeof(*first), by_rank);
     fprintf(h->to, "\n%s\n", title);
-    for (size_t g = 0; g < groups && g < ROWS_MAX; g++) {
-        size_t n = 1, left = t->count - (size_t)(first[g] - t->rows);
-        while (n < left && !strcmp(first[g][n].key, first[g]->key))
+    for (int g = 0; g < groups && g < ROWS_MAX; g++) {
+        int n = 1, left = t->count - (int)(first[g] - t->rows);
+        while (n < left && !compare_keys(&first[g][n], first[g]))
             n++;
         write_row(h, first[g], n);
     }
     if (groups > ROWS_MAX)
-        fprintf(h->to, "  ... and %zu more rows\n", groups - ROWS_MAX);
-    free(first);
-    return 0;
+        fprintf(h->to, "  ... and %d more rows\n", groups - ROWS_MAX);
 }
 
-static int write_tables(struct hang *h)
+static void write_tables(struct hang *h)
 {
     struct row_list states = {0}, queues = {0};
-    int rc = 0, bad = 0, cut = 0;
-    for (int r = 0; r < h->count && !rc; r++) {
-        rc = add_states(&states, h, r);
-        if (!rc)
-            rc = add_queues(&queues, h, r);
+    int bad = 0, cut = 0;
+    h->terse = h->count > FEW;
+    for (int r = 0; r < h->count; r++) {
+        add_states(h, &states, r);
+        add_queues(h, &queues, r);
         bad += h->nodes[r].answer.bad_lines;
         cut += h->nodes[r].answer.cut;
     }
-    if (!rc)
-        rc = write_table(h, &states, "What the ranks do:");
-    if (!rc)
-        rc = write_table(h, &queues, "What else is not over:");
+    write_table(h, &states, "What the ranks do:");
+    write_table(h, &queues, "What else is not over:");
     if (cut)
         fprintf(h->to, "\n%d ranks had more to tell than there was room for.\n", cut);
     if (bad)
         fprintf(h->to, "\n%d lines of the ranks' answers were not understood.\n", bad);
-    free_table(&states);
-    free_table(&queues);
-    return rc;
 }
+
+/* ---- the head ---- */
 
 /* Where a culprit is that is not in MPI, only a debugger can tell. */
 static void write_debugger(struct hang *h)
@@ -454,92 +339,65 @@ static bool has_news(const struct hang *h)
     return false;
 }
 
-/* What is a deadlock only if no thread that sleeps outside MPI does what others wait for. h->set: n
- * culprits. */
-static void write_doubt(struct hang *h, int n)
+/* What is a deadlock only if no thread that sleeps outside MPI does what others wait for. */
+static void write_doubt(struct hang *h, const char *culprits)
 {
-    fputs("No deadlock is certain: threads that sleep outside MPI may call it yet, in ", h->to);
-    bool *sleep = calloc((size_t)h->count, sizeof(*sleep));
-    for (int r = 0; sleep && r < h->count; r++)
-        sleep[r] = h->nodes[r].answer.others.asleep > 0;
-    if (sleep)
-        words_ranks(h->to, sleep, h->count);
-    free(sleep);
-    fputs(".\nIf none does, this is what is wrong", h->to);
-    if (n) {
-        fputs(n == 1 ? ", and the culprit is " : ", and the culprits are ", h->to);
-        words_ranks(h->to, h->set, h->count);
-    }
-    fputs(":\n", h->to);
+    for (int r = 0; r < h->count; r++)
+        h->set[r] = h->nodes[r].answer.others.asleep > 0;
+    fprintf(h->to,
+            "No deadlock is certain: threads that sleep outside MPI may call it yet, in %s.\n"
+            "If none does, this is what is wrong%s:\n",
+            words_ranks(h, h->set), culprits);
 }
 
-/* The first line says it all; the reasons stand in why. */
-static void write_head(struct hang *h, const char *why)
+/* The first line says it all. */
+static void write_head(struct hang *h)
 {
-    int n = 0;
-    fprintf(h->to, "Hang report%s%s: %d rank%s on %s\n", h->question->job ? " on job " : "",
-            h->question->job ? h->question->job : "", h->count, h->count == 1 ? "" : "s",
-            h->question->host);
+    const char *job = h->question->job;
+    fprintf(h->to, "Hang report%s%s: %d rank%s on %s\n", job ? " on job " : "", job ? job : "",
+            h->count, h->count == 1 ? "" : "s", h->question->host);
     for (int r = 0; r < h->count; r++)
-        n += h->set[r] = h->nodes[r].culprit;
-    if (h->strict) {
-        write_doubt(h, n);
-    } else if (n) {
-        fputs(n == 1 ? "Culprit: " : "Culprits: ", h->to);
-        words_ranks(h->to, h->set, h->count);
-        fputs(h->stuck ? " (a deadlock)\n" : "\n", h->to);
-    } else if (h->stuck) {
+        h->set[r] = h->nodes[r].culprit;
+    int n = words_count(h, h->set);
+    const char *ranks = words_ranks(h, h->set);
+    if (h->strict)
+        write_doubt(h, !n       ? ""
+                       : n == 1 ? words(h, ", and the culprit is %s", ranks)
+                                : words(h, ", and the culprits are %s", ranks));
+    else if (n)
+        fprintf(h->to, "Culprit%s: %s%s\n", n == 1 ? "" : "s", ranks,
+                h->stuck ? " (a deadlock)" : "");
+    else if (h->stuck)
         fputs("A deadlock, but no culprit is found.\n", h->to);
-    } else {
+    else
         fprintf(h->to, "No rank is seen to wait in vain%s.\n",
                 has_news(h) ? ": the job goes on" : "");
-    }
-    fputs(why, h->to);
-    write_debugger(h);
-}
-
-/* A string to free(), of what write() writes to h->to; NULL: no memory. */
-static char *text_of(struct hang *h, int (*write)(struct hang *h, const char *before),
-                     const char *before)
-{
-    char *text = NULL;
-    size_t len;
-    if (!(h->to = open_memstream(&text, &len)))
-        return NULL;
-    int rc = write(h, before);
-    if (!fclose(h->to) && !rc)
-        return text;
-    free(text);
-    return NULL;
-}
-
-static int write_why(struct hang *h, const char *before)
-{
-    (void)before;
-    return why_write(h);
-}
-
-static int write_all(struct hang *h, const char *why)
-{
-    write_head(h, why);
-    return write_tables(h);
-}
-
-static int write_wrapped(struct hang *h, const char *text)
-{
-    words_wrap(h->to, text);
-    return 0;
 }
 
 char *hang_format(const struct hang_question *question)
 {
-    struct hang h = {0};
-    char *text = NULL, *why = NULL, *all = NULL;
-    if (!graph_init(&h, question) && (why = text_of(&h, write_why, NULL)) &&
-        (all = text_of(&h, write_all, why)))
-        text = text_of(&h, write_wrapped, all);
+    struct hang h;
+    char *texts[3] = {NULL}; /* the reasons, which tell the culprits; all; all wrapped */
+    size_t len;
+    graph_init(&h, question);
+    for (int i = 0; i < 3 && (!i || texts[i - 1]); i++) {
+        h.to = open_memstream(&texts[i], &len);
+        if (!h.to)
+            break;
+        if (i == 0) {
+            why_write(&h);
+        } else if (i == 1) {
+            write_head(&h);
+            fputs(texts[0], h.to);
+            write_debugger(&h);
+            write_tables(&h);
+        } else {
+            words_wrap(h.to, texts[1]);
+        }
+        (void)fclose(h.to);
+    }
     graph_fini(&h);
-    free(why);
-    free(all);
-    return text;
+    free(texts[0]);
+    free(texts[1]);
+    return texts[2];
 }

@@ -3,58 +3,44 @@
 /* What can go on, and what cannot; see hang_graph.h. */
 #include "diagnose/hang_graph.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-static bool ends_mpi(const char *function)
-{
-    return !strcmp(function, "MPI_Finalize") || !strcmp(function, "MPI_Session_finalize");
-}
-
 /* Whether a thread waits for something that other ranks bring about. */
-static bool is_waiting(const struct hang *h, const struct hang_answer *answer,
-                       const struct hang_thread *thread)
+static bool is_waiting(const struct hang *h, const struct hang_thread *thread)
 {
     bool waits = false;
     for (int i = 0; i < thread->count; i++) {
-        enum hang_what what = answer->items[thread->first + i].what;
-        if (what == HANG_READY)
+        if (thread->items[i].what == HANG_READY)
             return false;
-        waits |= what != HANG_CLOSE;
+        waits |= thread->items[i].what != HANG_CLOSE;
     }
     return waits && !graph_goes_on(h, thread);
 }
 
-static bool is_closing(const struct hang_answer *answer, const struct hang_thread *thread)
+static bool is_closing(const struct hang_thread *thread)
 {
-    if (thread->count && answer->items[thread->first].what == HANG_CLOSE)
-        return true;
-    return ends_mpi(thread->function) && thread->mode != HANG_POLL;
+    bool ends = !strcmp(thread->function, "MPI_Finalize") ||
+                !strcmp(thread->function, "MPI_Session_finalize");
+    return (thread->count && thread->items->what == HANG_CLOSE) ||
+           (ends && thread->mode != HANG_POLL);
 }
 
-static void classify(const struct hang *h, struct node *node, const struct hang_rank *rank)
+static void classify(const struct hang *h, struct node *node, enum diagnose_state state)
 {
     const struct hang_answer *answer = &node->answer;
     bool others = answer->others.computing || (answer->others.asleep && !h->strict);
     bool free = !answer->thread_count || others, waits = false;
     node->finalizing = false;
-    switch (rank->state) {
-    case DIAGNOSE_ENDED:
-    case DIAGNOSE_FINALIZED: node->kind = NODE_GONE; return;
-    case DIAGNOSE_SILENT:
-    case DIAGNOSE_NOT_INIT: node->kind = NODE_FREE; return;
-    case DIAGNOSE_ANSWERED: break;
-    }
     for (int i = 0; i < answer->thread_count; i++) {
         const struct hang_thread *thread = &answer->threads[i];
-        node->finalizing |= is_closing(answer, thread);
-        if (is_waiting(h, answer, thread))
-            waits = true;
-        else if (!is_closing(answer, thread))
-            free = true;
+        bool closes = is_closing(thread), waiting = is_waiting(h, thread);
+        node->finalizing |= closes;
+        waits |= waiting;
+        free |= !waiting && !closes;
     }
-    if (free && !node->finalizing)
+    if (state == DIAGNOSE_ENDED || state == DIAGNOSE_FINALIZED)
+        node->kind = NODE_GONE;
+    else if (state != DIAGNOSE_ANSWERED || (free && !node->finalizing))
         node->kind = NODE_FREE;
     else
         node->kind = waits ? NODE_WAITS : NODE_GONE;
@@ -62,47 +48,32 @@ static void classify(const struct hang *h, struct node *node, const struct hang_
 
 /* ---- targets ---- */
 
-const struct hang_comm *graph_collective(const struct hang_answer *answer, uint32_t context)
+struct targets graph_targets(const struct hang *h, const struct hang_item *item)
 {
-    const struct hang_comm *comm = hang_text_comm(answer, context);
-    if (!comm)
-        return NULL;
-    uint32_t use = context - comm->context;
-    return use == HANG_USE_COLLECTIVE || use == HANG_USE_INSIDE ? comm : NULL;
+    const struct hang_comm *comm = item->comm;
+    struct targets targets = {-1, "", item->peer, item->peer, h->count, -1};
+    if (item->peer < 0) {
+        targets.list = !comm ? "" : *comm->remote ? comm->remote : comm->members;
+        targets.next = 0;
+        targets.self = item->owner;
+    }
+    return targets;
 }
 
-bool graph_is_users(const struct hang_answer *answer, uint32_t context)
-{
-    const struct hang_comm *comm = hang_text_comm(answer, context);
-    uint32_t use = comm ? context - comm->context : 0;
-    return use == 0 || use == HANG_USE_PARTITIONED;
-}
-
-struct targets graph_targets(const struct hang *h, int rank, const struct hang_item *item)
-{
-    if (item->peer >= 0)
-        return (struct targets){"", item->peer, item->peer, h->count, -1};
-    const struct hang_comm *comm = hang_text_comm(&h->nodes[rank].answer, item->context);
-    const char *list = comm ? (*comm->remote ? comm->remote : comm->members) : "";
-    return (struct targets){list, 0, -1, h->count, rank};
-}
-
-int graph_next(struct targets *t)
+bool graph_next(struct targets *t)
 {
     for (; t->list; t->list = hang_text_range(t->list, &t->next, &t->last))
         while (t->next <= t->last && t->next < t->count)
-            if (t->next++ != t->self)
-                return t->next - 1;
-    return -1;
+            if ((t->rank = t->next++) != t->self)
+                return true;
+    return false;
 }
 
-bool graph_any(const struct hang *h, int rank, const struct hang_item *item,
+bool graph_any(const struct hang *h, const struct hang_item *item,
                bool (*is)(const struct hang *h, int rank))
 {
-    struct targets targets = graph_targets(h, rank, item);
-    int target;
-    while ((target = graph_next(&targets)) >= 0)
-        if (is(h, target))
+    for (struct targets t = graph_targets(h, item); graph_next(&t);)
+        if (is(h, t.rank))
             return true;
     return false;
 }
@@ -111,7 +82,7 @@ bool graph_any_of_all(const struct hang *h, int rank, bool (*is)(const struct ha
 {
     const struct hang_answer *answer = &h->nodes[rank].answer;
     int i = 0;
-    while (i < answer->item_count && !graph_any(h, rank, &answer->items[i], is))
+    while (i < answer->item_count && !graph_any(h, &answer->items[i], is))
         i++;
     return i < answer->item_count;
 }
@@ -124,12 +95,12 @@ static bool can_come(const struct hang *h, int rank)
     return h->nodes[rank].live && !h->nodes[rank].finalizing;
 }
 
-/* What nobody is known for may come from somewhere. */
-static bool can_end(const struct hang *h, int rank, const struct hang_item *item)
+/* A wait that names no rank may be ended from somewhere. */
+static bool can_end(const struct hang *h, const struct hang_item *item)
 {
-    struct targets targets = graph_targets(h, rank, item);
-    return item->what == HANG_CLOSE || !strcmp(item->state, "moving") || graph_next(&targets) < 0 ||
-           graph_any(h, rank, item, can_come);
+    struct targets targets = graph_targets(h, item);
+    return item->what == HANG_CLOSE || !strcmp(item->state, "moving") || !graph_next(&targets) ||
+           graph_any(h, item, can_come);
 }
 
 /* Whether all that are late in a thread's collective may come to it. Between two calls of
@@ -137,17 +108,16 @@ static bool can_end(const struct hang *h, int rank, const struct hang_item *item
 static bool all_can_come(const struct hang *h, int rank, const struct hang_thread *thread)
 {
     struct meeting *m = graph_meeting_of_all(h, rank, thread);
-    while (m && m->live < m->late_count && can_come(h, h->late[m->first_late + m->live]))
+    while (m && m->live < m->late_count && can_come(h, m->late[m->live]))
         m->live++;
     return !m || m->live == m->late_count;
 }
 
 static bool thread_can_go_on(const struct hang *h, int rank, const struct hang_thread *thread)
 {
-    const struct hang_answer *answer = &h->nodes[rank].answer;
     bool any = false, all = all_can_come(h, rank, thread);
     for (int i = 0; i < thread->count; i++) {
-        bool can = can_end(h, rank, &answer->items[thread->first + i]);
+        bool can = can_end(h, &thread->items[i]);
         any |= can;
         all &= can;
     }
@@ -189,10 +159,10 @@ static void find_live(struct hang *h, int still)
     spread(h, becomes_live);
 }
 
-bool graph_may_come_alone(struct hang *h, int rank, const struct hang_item *item)
+bool graph_may_come_alone(struct hang *h, const struct hang_item *item)
 {
-    find_live(h, rank);
-    bool may = graph_any(h, rank, item, can_come);
+    find_live(h, item->owner);
+    bool may = graph_any(h, item, can_come);
     find_live(h, -1);
     return may;
 }
@@ -215,16 +185,13 @@ static int step_from(struct hang *h, int len, int rank)
     const struct node *node = &h->nodes[rank];
     for (int i = 0; node->kind == NODE_WAITS && i < node->answer.item_count; i++) {
         const struct hang_item *item = &node->answer.items[i];
-        const struct hang_thread *thread = &node->answer.threads[item->thread];
-        struct targets targets = graph_targets(h, rank, item);
-        const struct meeting *m = graph_meeting_of_all(h, rank, thread);
-        int target;
-        if (node->live && (thread->mode == HANG_ANY || item->peer < 0))
+        const struct meeting *m = graph_meeting_of_all(h, rank, item->thread);
+        if (node->live && (item->thread->mode == HANG_ANY || item->peer < 0))
             continue;
-        while ((target = graph_next(&targets)) >= 0)
-            len = step_on(h, len, target);
+        for (struct targets t = graph_targets(h, item); graph_next(&t);)
+            len = step_on(h, len, t.rank);
         for (int j = 0; m && j < m->late_count; j++)
-            len = step_on(h, len, h->late[m->first_late + j]);
+            len = step_on(h, len, m->late[j]);
     }
     return len;
 }
@@ -259,64 +226,51 @@ void graph_mark_leads(struct hang *h)
 
 /* ---- life ---- */
 
-/* Find what can go on. Returns how many ranks are stuck. */
-static int find_stuck(struct hang *h)
+/* Find what can go on. Returns whether ranks are stuck. */
+static bool find_stuck(struct hang *h, bool strict)
 {
+    h->strict = strict;
     for (int r = 0; r < h->count; r++)
-        classify(h, &h->nodes[r], &h->ranks[r]);
+        classify(h, &h->nodes[r], h->ranks[r].state);
     find_live(h, -1);
     h->stuck = 0;
     for (int r = 0; r < h->count; r++)
         h->stuck += graph_is_stuck(h, r);
-    return h->stuck;
+    return h->stuck > 0;
 }
 
-static bool have_sleepers(const struct hang *h)
+static void read_answers(struct hang *h)
 {
-    for (int r = 0; r < h->count; r++)
-        if (h->nodes[r].answer.others.asleep)
-            return true;
-    return false;
-}
-
-int graph_init(struct hang *h, const struct hang_question *question)
-{
-    h->question = question;
-    h->ranks = question->ranks;
-    h->count = question->count;
-    h->nodes = calloc((size_t)h->count + 1, sizeof(*h->nodes));
-    h->set = calloc((size_t)h->count + 1, sizeof(*h->set));
-    h->path = calloc((size_t)h->count + 1, sizeof(*h->path));
-    h->seen = calloc((size_t)h->count + 1, sizeof(*h->seen));
-    if (!h->nodes || !h->set || !h->path || !h->seen)
-        return -ENOMEM;
     for (int r = 0; r < h->count; r++) {
         const struct hang_rank *rank = &h->ranks[r];
         struct node *node = &h->nodes[r];
         node->meeting = -1;
-        if (rank->state == DIAGNOSE_ANSWERED &&
-            hang_text_read(&node->answer, rank->text, rank->len) == -ENOMEM)
-            return -ENOMEM;
+        if (rank->state == DIAGNOSE_ANSWERED)
+            hang_text_read(&node->answer, &h->memory, r, rank->text, rank->len);
+        h->item_count += node->answer.item_count;
     }
-    int rc = graph_meet(h);
-    if (!rc && !find_stuck(h) && have_sleepers(h)) {
-        h->strict = true;
-        h->strict = find_stuck(h) > 0;
-        if (!h->strict)
-            (void)find_stuck(h);
-    }
-    return rc;
+    h->items = memory_take(&h->memory, (size_t)h->item_count * sizeof(h->items[0]));
+    for (int r = 0, n = 0; r < h->count; r++)
+        for (int i = 0; i < h->nodes[r].answer.item_count; i++)
+            h->items[n++] = &h->nodes[r].answer.items[i];
+}
+
+void graph_init(struct hang *h, const struct hang_question *question)
+{
+    size_t count = (size_t)question->count;
+    *h = (struct hang){.question = question, .ranks = question->ranks, .count = question->count};
+    h->nodes = memory_take(&h->memory, count * sizeof(*h->nodes));
+    h->set = memory_take(&h->memory, count);
+    h->late = memory_take(&h->memory, count);
+    h->path = memory_take(&h->memory, count * sizeof(*h->path));
+    h->seen = memory_take(&h->memory, count);
+    read_answers(h);
+    graph_meet(h);
+    if (!find_stuck(h, false) && !find_stuck(h, true))
+        (void)find_stuck(h, false);
 }
 
 void graph_fini(struct hang *h)
 {
-    for (int r = 0; h->nodes && r < h->count; r++)
-        hang_text_free(&h->nodes[r].answer);
-    free(h->nodes);
-    free(h->entries);
-    free(h->meetings);
-    free(h->late);
-    free(h->path);
-    free(h->seen);
-    free(h->set);
+    memory_free(&h->memory);
 }

@@ -3,10 +3,10 @@
 /*
  * Collectives as meetings; see hang_graph.h.
  *
- * A rank in one waits, step by step, for a message of one member or another. Whom it has still to
- * wait for follows from what the function means: of some, every member that has not begun it.
+ * A rank in one waits, step by step, for a message of one member or another. The meaning of the
+ * function tells for which members it has still to wait: in some functions, for every member that
+ * has not begun it.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ const struct hang_comm *graph_same_comm(const struct hang_answer *answer,
 int graph_members(const struct hang *h, const struct hang_comm *comm, bool *set)
 {
     int first, last, members = 0;
-    memset(set, 0, (size_t)h->count * sizeof(*set));
+    memset(set, 0, (size_t)h->count);
     for (int i = 0; i < 2; i++)
         for (const char *list = graph_group(comm, i);
              (list = hang_text_range(list, &first, &last));)
@@ -46,119 +46,84 @@ int graph_members(const struct hang *h, const struct hang_comm *comm, bool *set)
     return members;
 }
 
-/* ---- who has come ---- */
+static int compare_places(const struct hang_item *a, const struct hang_item *b)
+{
+    int order = graph_compare_comms(a->comm, b->comm);
+    return order ? order : (a->tag > b->tag) - (a->tag < b->tag);
+}
 
 static int compare_entries(const void *va, const void *vb)
 {
-    const struct entry *a = va, *b = vb;
-    int order = graph_compare_comms(a->comm, b->comm);
-    if (!order)
-        order = (a->number > b->number) - (a->number < b->number);
-    return order ? order : (a->rank > b->rank) - (a->rank < b->rank);
+    const struct hang_item *const *a = va, *const *b = vb;
+    int order = compare_places(*a, *b);
+    return order ? order : ((*a)->owner > (*b)->owner) - ((*a)->owner < (*b)->owner);
 }
 
-/* An entry for each thread that waits in a collective. */
-static int gather_entries(struct hang *h)
+/* An entry for each thread that waits in a collective. Returns how many. */
+static int gather_entries(struct hang *h, const struct hang_item **entries)
 {
-    size_t threads = 1;
-    for (int r = 0; r < h->count; r++)
-        threads += (size_t)h->nodes[r].answer.thread_count;
-    h->entries = calloc(threads, sizeof(*h->entries));
-    h->meetings = calloc(threads, sizeof(*h->meetings));
-    if (!h->entries || !h->meetings)
-        return -ENOMEM;
-    for (int r = 0; r < h->count; r++) {
-        const struct hang_answer *answer = &h->nodes[r].answer;
-        for (int i = 0, last = -1; i < answer->item_count; i++) {
-            const struct hang_item *item = &answer->items[i];
-            const struct hang_thread *thread = &answer->threads[item->thread];
-            const struct hang_comm *comm = graph_collective(answer, item->context);
-            if (!comm || graph_goes_on(h, thread) || item->thread == last)
-                continue;
-            h->entries[h->entry_count++] = (struct entry){r, comm, thread, item->tag};
-            last = item->thread;
-        }
+    int count = 0;
+    for (int i = 0; i < h->item_count; i++) {
+        const struct hang_item *item = h->items[i];
+        bool is_first = !count || entries[count - 1]->thread != item->thread;
+        if (hang_is_collective(item->use) && !graph_goes_on(h, item->thread) && is_first)
+            entries[count++] = item;
     }
-    if (h->entry_count)
-        qsort(h->entries, (size_t)h->entry_count, sizeof(*h->entries), compare_entries);
-    return 0;
-}
-
-/* ---- who has not ---- */
-
-static int add_late(struct hang *h, struct meeting *meeting, int rank)
-{
-    if (h->late_count == h->late_room) {
-        int room = h->late_room ? h->late_room * 2 : 64;
-        int *grown = realloc(h->late, (size_t)room * sizeof(*grown));
-        if (!grown)
-            return -ENOMEM;
-        h->late = grown;
-        h->late_room = room;
-    }
-    h->late[h->late_count++] = rank;
-    meeting->late_count++;
-    return 0;
+    qsort(entries, (size_t)count, sizeof(entries[0]), compare_entries);
+    return count;
 }
 
 /* Put those whom ranks wait for in a collective into set. */
 static void find_awaited(const struct hang *h, const struct meeting *meeting, bool *set)
 {
-    memset(set, 0, (size_t)h->count * sizeof(*set));
+    memset(set, 0, (size_t)h->count);
     for (int i = 0; i < meeting->count; i++) {
-        const struct entry *e = &meeting->entries[i];
-        const struct hang_answer *answer = &h->nodes[e->rank].answer;
-        for (int j = e->thread->first; j < e->thread->first + e->thread->count; j++) {
-            const struct hang_comm *comm = graph_collective(answer, answer->items[j].context);
-            int peer = answer->items[j].peer;
-            if (comm && comm->context == meeting->comm->context && graph_is_rank(h, peer))
-                set[peer] = true;
+        const struct hang_thread *thread = meeting->entries[i]->thread;
+        for (int j = 0; j < thread->count; j++) {
+            const struct hang_item *item = &thread->items[j];
+            if (hang_is_collective(item->use) && item->comm->context == meeting->comm->context &&
+                graph_is_rank(h, item->peer))
+                set[item->peer] = true;
         }
     }
 }
 
 /* Find the members that have still to come: by what they say, or because they are awaited. */
-static int find_late(struct hang *h, struct meeting *meeting, int index, bool *members,
-                     bool *awaited)
+static void find_late(struct hang *h, struct meeting *meeting, int index)
 {
-    int rc = 0;
+    bool *members = h->set, *awaited = h->late;
     (void)graph_members(h, meeting->comm, members);
     find_awaited(h, meeting, awaited);
-    meeting->first_late = h->late_count;
-    for (int m = 0; m < h->count && !rc; m++) {
-        if (!members[m] || h->nodes[m].meeting == index)
-            continue;
+    for (int m = 0; m < h->count; m++) {
         const struct hang_comm *comm = graph_same_comm(&h->nodes[m].answer, meeting->comm);
         bool is_late = awaited[m];
         if (comm && meeting->number != HANG_NO_NUMBER)
             is_late = comm->begun <= (uint32_t)meeting->number;
-        if (is_late)
-            rc = add_late(h, meeting, m);
+        if (is_late && members[m] && h->nodes[m].meeting != index)
+            h->path[meeting->late_count++] = m;
     }
-    return rc;
+    size_t size = (size_t)meeting->late_count * sizeof(int);
+    meeting->late = memcpy(memory_take(&h->memory, size), h->path, size);
 }
 
-int graph_meet(struct hang *h)
+void graph_meet(struct hang *h)
 {
-    bool *awaited = calloc((size_t)h->count + 1, sizeof(*awaited));
-    int rc = awaited ? gather_entries(h) : -ENOMEM;
-    for (int i = 0, n; i < h->entry_count && !rc; i += n) {
-        const struct entry *e = &h->entries[i];
+    const struct hang_item **entries =
+        memory_take(&h->memory, (size_t)h->item_count * sizeof(entries[0]));
+    int count = gather_entries(h, entries);
+    h->meetings = memory_take(&h->memory, (size_t)count * sizeof(*h->meetings));
+    for (int i = 0, n; i < count; i += n) {
+        const struct hang_item **e = entries + i;
         struct meeting *meeting = &h->meetings[h->meeting_count];
-        for (n = 1; i + n < h->entry_count && e[n].number == e->number &&
-                    !graph_compare_comms(e->comm, e[n].comm);
-             n++)
+        for (n = 1; i + n < count && !compare_places(e[0], e[n]); n++)
             continue;
-        *meeting = (struct meeting){e->comm, e->number, e, n, 0, 0, 0};
+        *meeting =
+            (struct meeting){.comm = e[0]->comm, .number = e[0]->tag, .entries = e, .count = n};
         for (int j = 0; j < n; j++)
-            h->nodes[e[j].rank].meeting = h->meeting_count;
-        rc = find_late(h, meeting, h->meeting_count++, h->set, awaited);
+            h->nodes[e[j]->owner].meeting = h->meeting_count;
+        find_late(h, meeting, h->meeting_count++);
     }
-    free(awaited);
-    return rc;
 }
-
-/* ---- what it means ---- */
 
 /* Whether each member needs something of every other. */
 static bool needs_all(const char *function)
@@ -175,13 +140,12 @@ struct meeting *graph_meeting_of_all(const struct hang *h, int rank,
                                      const struct hang_thread *thread)
 {
     int index = h->nodes[rank].meeting;
-    struct meeting *meeting = index < 0 ? NULL : &h->meetings[index];
-    bool known = meeting && !*meeting->comm->remote && meeting->number != HANG_NO_NUMBER;
+    struct meeting *m = index < 0 ? NULL : &h->meetings[index];
+    bool known = m && !*m->comm->remote && m->number != HANG_NO_NUMBER;
     if (!known || !needs_all(thread->function) || !thread->count)
         return NULL;
-    const struct hang_answer *answer = &h->nodes[rank].answer;
-    const struct hang_item *item = &answer->items[thread->first];
-    const struct hang_comm *comm = graph_collective(answer, item->context);
-    return comm == graph_same_comm(answer, meeting->comm) && item->tag == meeting->number ? meeting
-                                                                                          : NULL;
+    const struct hang_item *item = thread->items;
+    bool is_in = hang_is_collective(item->use) && item->tag == m->number &&
+                 !graph_compare_comms(item->comm, m->comm);
+    return is_in ? m : NULL;
 }

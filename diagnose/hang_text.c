@@ -10,88 +10,135 @@
 
 enum {
     FIELDS_MAX = 8,
-    ROWS_MAX = 4096,
-    OTHERS_MAX = 1 << 24
+    ROWS_MAX = 4096
 };
 
-/* ---- numbers ---- */
+/* What a field holds. */
+enum field_kind {
+    TEXT,
+    MODE,
+    WHAT,
+    HEX,
+    RANK, /* the numbers */
+    TAG,
+    CONTEXT,
+    AMOUNT,
+    TIME,
+    THREADS
+};
 
-/* A decimal number in [low, high]. */
+static const struct {
+    int64_t low, high;
+    size_t size; /* of the member */
+} numbers[] = {
+    [RANK] = {-1, INT32_MAX - 1, sizeof(int32_t)}, [TAG] = {-1, INT32_MAX, sizeof(int32_t)},
+    [CONTEXT] = {0, UINT32_MAX, sizeof(uint32_t)}, [AMOUNT] = {0, INT64_MAX, sizeof(int64_t)},
+    [TIME] = {-1, INT64_MAX, sizeof(int64_t)},     [THREADS] = {0, 1 << 24, sizeof(int32_t)},
+};
+
+static const char *const modes[] = {"wait", "some", "poll", NULL};
+static const char *const whats[] = {"send", "recv", "probe", "close", "ready", NULL};
+
+#define IN_THREAD(member) offsetof(struct hang_thread, member)
+#define IN_ITEM(member)   offsetof(struct hang_item, member)
+#define IN_COMM(member)   offsetof(struct hang_comm, member)
+#define IN_QUEUE(member)  offsetof(struct hang_queue, member)
+#define IN_OTHERS(member) offsetof(struct hang_others, member)
+#define QUEUE_FIELDS                                                              \
+    {CONTEXT, IN_QUEUE(context)}, {RANK, IN_QUEUE(peer)}, {RANK, IN_QUEUE(rank)}, \
+        {TAG, IN_QUEUE(tag)}, {AMOUNT, IN_QUEUE(count)},                          \
+    {                                                                             \
+        AMOUNT, IN_QUEUE(bytes)                                                   \
+    }
+
+/* The lines, and where their fields go. */
+static const struct form {
+    char letter;
+    int count;
+    struct field {
+        enum field_kind kind;
+        size_t at;
+    } fields[FIELDS_MAX - 1];
+} forms[] = {
+    {'T',
+     6,
+     {{TEXT, IN_THREAD(function)},
+      {MODE, IN_THREAD(mode)},
+      {TIME, IN_THREAD(ms)},
+      {HEX, IN_THREAD(offset)},
+      {TEXT, IN_THREAD(module)},
+      {TEXT, IN_THREAD(symbol)}}},
+    {'A',
+     7,
+     {{WHAT, IN_ITEM(what)},
+      {CONTEXT, IN_ITEM(context)},
+      {RANK, IN_ITEM(peer)},
+      {RANK, IN_ITEM(rank)},
+      {TAG, IN_ITEM(tag)},
+      {AMOUNT, IN_ITEM(bytes)},
+      {TEXT, IN_ITEM(state)}}},
+    {'C',
+     7,
+     {{CONTEXT, IN_COMM(context)},
+      {RANK, IN_COMM(size)},
+      {RANK, IN_COMM(rank)},
+      {CONTEXT, IN_COMM(begun)},
+      {TEXT, IN_COMM(name)},
+      {TEXT, IN_COMM(members)},
+      {TEXT, IN_COMM(remote)}}},
+    {'U', 6, {QUEUE_FIELDS}},
+    {'P', 6, {QUEUE_FIELDS}},
+    {'S', 7, {QUEUE_FIELDS, {TEXT, IN_QUEUE(state)}}},
+    {'I', 7, {QUEUE_FIELDS, {TEXT, IN_QUEUE(state)}}},
+    {'M',
+     3,
+     {{THREADS, IN_OTHERS(computing)}, {THREADS, IN_OTHERS(locked)}, {THREADS, IN_OTHERS(asleep)}}},
+    {'X', 0, {{0}}},
+};
+
+/* ---- fields ---- */
+
+/* All of text as a number between low and high. */
 static bool number(const char *text, int64_t low, int64_t high, int64_t *value)
 {
-    bool negative = *text == '-';
-    const char *at = text + negative;
-    int64_t sum = 0;
-    if (!isdigit((unsigned char)*at))
-        return false;
-    for (; isdigit((unsigned char)*at); at++)
-        if (__builtin_mul_overflow(sum, 10, &sum) || __builtin_add_overflow(sum, *at - '0', &sum))
-            return false;
-    *value = negative ? -sum : sum;
-    return !*at && *value >= low && *value <= high;
-}
-
-static bool whole(const char *text, int *value)
-{
-    int64_t wide;
-    if (!number(text, -1, INT32_MAX - 1, &wide))
-        return false;
-    *value = (int)wide;
-    return true;
-}
-
-/* Tags may be the largest number, too. */
-static bool any_tag(const char *text, int *value)
-{
-    int64_t wide;
-    if (!number(text, -1, INT32_MAX, &wide))
-        return false;
-    *value = (int)wide;
-    return true;
-}
-
-static bool word(const char *text, uint32_t *value)
-{
-    int64_t wide;
-    if (!number(text, 0, UINT32_MAX, &wide))
-        return false;
-    *value = (uint32_t)wide;
-    return true;
-}
-
-static bool amount(const char *text, uint64_t *value)
-{
-    int64_t wide;
-    if (!number(text, 0, INT64_MAX, &wide))
-        return false;
-    *value = (uint64_t)wide;
-    return true;
+    size_t digits = strspn(text + (*text == '-'), "0123456789");
+    errno = 0;
+    *value = strtoll(text, NULL, 10);
+    return digits && digits + (*text == '-') == strlen(text) && !errno && *value >= low &&
+           *value <= high;
 }
 
 static bool hexadecimal(const char *text, uint64_t *value)
 {
-    uint64_t sum = 0;
     size_t len = strlen(text);
-    if (!len || len > 16)
-        return false;
-    for (; *text; text++) {
-        if (!isxdigit((unsigned char)*text))
-            return false;
-        int digit =
-            isdigit((unsigned char)*text) ? *text - '0' : tolower((unsigned char)*text) - 'a' + 10;
-        sum = sum << 4 | (uint64_t)digit;
-    }
-    *value = sum;
-    return true;
+    *value = strtoull(text, NULL, 16);
+    return len && len <= 16 && strspn(text, "0123456789abcdefABCDEF") == len;
 }
 
-/* The index of a name in a list that ends with NULL, or -1. */
-static int one_of(const char *name, const char *const *names)
+static bool one_of(const char *const *names, const char *text, void *to)
 {
-    for (int i = 0; names[i]; i++)
-        if (!strcmp(name, names[i]))
-            return i;
-    return -1;
+    int i = 0;
+    while (names[i] && strcmp(names[i], text))
+        i++;
+    memcpy(to, &i, sizeof(i));
+    return names[i] != NULL;
+}
+
+static bool read_field(enum field_kind kind, const char *text, void *to)
+{
+    int64_t value;
+    switch (kind) {
+    case TEXT: memcpy(to, &text, sizeof(text)); return true;
+    case MODE: return one_of(modes, text, to);
+    case WHAT: return one_of(whats, text, to);
+    case HEX: return hexadecimal(text, to);
+    default: break;
+    }
+    if (!number(text, numbers[kind].low, numbers[kind].high, &value))
+        return false;
+    int32_t narrow = (int32_t)value;
+    memcpy(to, numbers[kind].size == sizeof(value) ? (void *)&value : &narrow, numbers[kind].size);
+    return true;
 }
 
 const char *hang_text_range(const char *list, int *first, int *last)
@@ -118,171 +165,81 @@ const char *hang_text_range(const char *list, int *first, int *last)
     return list + (*list == ',');
 }
 
-/* ---- rows ---- */
+/* ---- lines ---- */
 
-/* Room for one row more, zeroed; NULL: too many, or no memory. Grows at powers of two. */
-static void *add(void **rows, int count, size_t size)
-{
-    if (count >= ROWS_MAX)
-        return NULL;
-    if (!(count & (count - 1))) {
-        void *grown = realloc(*rows, size * (size_t)(count ? count * 2 : 1));
-        if (!grown)
-            return NULL;
-        *rows = grown;
-    }
-    return memset((char *)*rows + (size_t)count * size, 0, size);
-}
-
-static bool take_thread(struct hang_answer *answer, char **f, int n)
-{
-    static const char *const modes[] = {"wait", "some", "poll", NULL};
-    struct hang_thread t = {.first = answer->item_count};
-    int mode = n == 7 ? one_of(f[2], modes) : -1;
-    if (mode < 0 || !number(f[3], -1, INT64_MAX, &t.ms) || !hexadecimal(f[4], &t.offset))
-        return false;
-    struct hang_thread *row = add((void **)&answer->threads, answer->thread_count, sizeof(t));
-    if (!row)
-        return false;
-    t.mode = (enum hang_mode)mode;
-    t.function = f[1];
-    t.module = f[5];
-    t.symbol = f[6];
-    *row = t;
-    answer->thread_count++;
-    return true;
-}
-
-static bool take_item(struct hang_answer *answer, char **f, int n)
-{
-    static const char *const whats[] = {"send", "recv", "probe", "close", "ready", NULL};
+union line {
+    struct hang_thread thread;
     struct hang_item item;
-    int what = n == 8 && answer->thread_count ? one_of(f[1], whats) : -1;
-    if (what < 0 || !word(f[2], &item.context) || !whole(f[3], &item.peer) ||
-        !whole(f[4], &item.rank) || !any_tag(f[5], &item.tag) || !amount(f[6], &item.bytes))
-        return false;
-    struct hang_item *row = add((void **)&answer->items, answer->item_count, sizeof(item));
-    if (!row)
-        return false;
-    item.what = (enum hang_what)what;
-    item.state = f[7];
-    item.thread = answer->thread_count - 1;
-    *row = item;
-    answer->item_count++;
-    answer->threads[answer->thread_count - 1].count++;
-    return true;
-}
-
-static bool take_comm(struct hang_answer *answer, char **f, int n)
-{
     struct hang_comm comm;
-    if (n != 8 || !word(f[1], &comm.context) || !whole(f[2], &comm.size) ||
-        !whole(f[3], &comm.rank) || !word(f[4], &comm.begun))
+    struct hang_queue queue;
+    struct hang_others others;
+};
+
+/* Put a row behind count others. Returns false where there are too many. */
+static bool add(struct memory *memory, void **rows, int *count, const union line *row, size_t size)
+{
+    if (*count >= ROWS_MAX)
         return false;
-    struct hang_comm *row = add((void **)&answer->comms, answer->comm_count, sizeof(comm));
-    if (!row)
-        return false;
-    comm.name = f[5];
-    comm.members = f[6];
-    comm.remote = f[7];
-    *row = comm;
-    answer->comm_count++;
+    *rows = memory_grow(memory, *rows, *count, size);
+    memcpy((char *)*rows + (size_t)*count * size, row, size);
+    ++*count;
     return true;
 }
 
-static bool take_queue(struct hang_answer *answer, char **f, int n)
+static bool add_line(struct hang_answer *a, struct memory *memory, char letter, union line *row)
 {
-    struct hang_queue queue = {.kind = f[0][0], .state = ""};
-    bool has_state = queue.kind == 'S' || queue.kind == 'I';
-    if (n != (has_state ? 8 : 7) || !word(f[1], &queue.context) || !whole(f[2], &queue.peer) ||
-        !whole(f[3], &queue.rank) || !any_tag(f[4], &queue.tag) || !amount(f[5], &queue.count) ||
-        !amount(f[6], &queue.bytes))
-        return false;
-    struct hang_queue *row = add((void **)&answer->queues, answer->queue_count, sizeof(queue));
-    if (!row)
-        return false;
-    if (has_state)
-        queue.state = f[7];
-    *row = queue;
-    answer->queue_count++;
-    return true;
-}
-
-static bool take_others(struct hang_answer *answer, char **f, int n)
-{
-    uint64_t counts[3];
-    for (int i = 0; i < 3; i++)
-        if (n != 4 || !amount(f[i + 1], &counts[i]) || counts[i] > OTHERS_MAX)
+    switch (letter) {
+    case 'T':
+        row->thread.first = a->item_count;
+        return add(memory, (void **)&a->threads, &a->thread_count, row, sizeof(row->thread));
+    case 'A':
+        if (!a->thread_count ||
+            !add(memory, (void **)&a->items, &a->item_count, row, sizeof(row->item)))
             return false;
-    answer->others = (struct hang_others){(int)counts[0], (int)counts[1], (int)counts[2]};
-    return true;
+        a->threads[a->thread_count - 1].count++;
+        return true;
+    case 'C': return add(memory, (void **)&a->comms, &a->comm_count, row, sizeof(row->comm));
+    case 'M': a->others = row->others; return true;
+    case 'X': a->cut = true; return true;
+    default:
+        row->queue.kind = letter;
+        if (!row->queue.state)
+            row->queue.state = "";
+        return add(memory, (void **)&a->queues, &a->queue_count, row, sizeof(row->queue));
+    }
 }
 
 /* Take one line, which ends with NUL. */
-static bool take_line(struct hang_answer *answer, char *line)
+static bool take_line(struct hang_answer *answer, struct memory *memory, char *line)
 {
     char *fields[FIELDS_MAX + 1] = {line};
-    int n = 1;
+    union line row;
+    int n = 0;
     for (char *at = line; *at; at++) {
         if (*at == '\t') {
-            if (n > FIELDS_MAX)
+            if (n == FIELDS_MAX)
                 return false;
             *at = 0;
-            fields[n++] = at + 1;
+            fields[++n] = at + 1;
         } else if (!isprint((unsigned char)*at)) {
             *at = '?';
         }
     }
-    if (strlen(line) != 1)
-        return false;
-    switch (line[0]) {
-    case 'T': return take_thread(answer, fields, n);
-    case 'A': return take_item(answer, fields, n);
-    case 'C': return take_comm(answer, fields, n);
-    case 'U':
-    case 'P':
-    case 'S':
-    case 'I': return take_queue(answer, fields, n);
-    case 'M': return take_others(answer, fields, n);
-    case 'X': answer->cut = true; return n == 1;
-    default: return false;
-    }
+    const struct form *form = forms, *end = forms + sizeof(forms) / sizeof(forms[0]);
+    while (form < end && (form->letter != line[0] || form->count != n || line[1]))
+        form++;
+    memset(&row, 0, sizeof(row));
+    for (int i = 0; i < n && form < end; i++)
+        if (!read_field(form->fields[i].kind, fields[i + 1], (char *)&row + form->fields[i].at))
+            return false;
+    return form < end && add_line(answer, memory, line[0], &row);
 }
 
-int hang_text_read(struct hang_answer *answer, const void *text, size_t len)
-{
-    static const char head[] = HANG_TEXT_HEAD "\n";
-    memset(answer, 0, sizeof(*answer));
-    if (len < sizeof(head) - 1 || memcmp(text, head, sizeof(head) - 1))
-        return -EPROTO;
-    answer->text = malloc(len + 1);
-    if (!answer->text)
-        return -ENOMEM;
-    memcpy(answer->text, text, len);
-    answer->text[len] = 0;
-    char *at = answer->text + sizeof(head) - 1, *end = answer->text + len;
-    while (at < end) {
-        char *newline = memchr(at, '\n', (size_t)(end - at));
-        char *next = newline ? newline : end;
-        *next = 0;
-        if (*at && !take_line(answer, at))
-            answer->bad_lines++;
-        at = next + 1;
-    }
-    return 0;
-}
+/* ---- the whole ---- */
 
-void hang_text_free(struct hang_answer *answer)
-{
-    free(answer->text);
-    free(answer->threads);
-    free(answer->items);
-    free(answer->comms);
-    free(answer->queues);
-    memset(answer, 0, sizeof(*answer));
-}
-
-const struct hang_comm *hang_text_comm(const struct hang_answer *answer, uint32_t context)
+/* The communicator that a context belongs to, or NULL, and what the context is for. */
+static const struct hang_comm *find_comm(const struct hang_answer *answer, uint32_t context,
+                                         enum hang_use *use)
 {
     const struct hang_comm *best = NULL;
     for (int i = 0; i < answer->comm_count; i++) {
@@ -291,5 +248,45 @@ const struct hang_comm *hang_text_comm(const struct hang_answer *answer, uint32_
             (!best || comm->context > best->context))
             best = comm;
     }
+    *use = best ? (enum hang_use)(context - best->context) : HANG_USE_PROGRAM;
     return best;
+}
+
+static void connect(struct hang_answer *answer, int rank)
+{
+    for (int t = 0; t < answer->thread_count; t++) {
+        struct hang_thread *thread = &answer->threads[t];
+        thread->items = answer->items + thread->first;
+        for (int i = thread->first; i < thread->first + thread->count; i++) {
+            struct hang_item *item = &answer->items[i];
+            item->owner = rank;
+            item->thread = thread;
+            item->comm = find_comm(answer, item->context, &item->use);
+        }
+    }
+    for (int i = 0; i < answer->queue_count; i++) {
+        struct hang_queue *queue = &answer->queues[i];
+        queue->comm = find_comm(answer, queue->context, &queue->use);
+    }
+}
+
+void hang_text_read(struct hang_answer *answer, struct memory *memory, int rank, const void *text,
+                    size_t len)
+{
+    static const char head[] = HANG_TEXT_HEAD "\n";
+    memset(answer, 0, sizeof(*answer));
+    if (len < sizeof(head) - 1 || memcmp(text, head, sizeof(head) - 1))
+        return;
+    char *at = memory_take(memory, len + 1), *end = at + len;
+    memcpy(at, text, len);
+    at += sizeof(head) - 1;
+    while (at < end) {
+        char *newline = memchr(at, '\n', (size_t)(end - at));
+        char *next = newline ? newline : end;
+        *next = 0;
+        if (*at && !take_line(answer, memory, at))
+            answer->bad_lines++;
+        at = next + 1;
+    }
+    connect(answer, rank);
 }

@@ -35,10 +35,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "diagnose/memory.h"
+
 #define HANG_TEXT_HEAD "vireo-hang 1"
 
-/* As mpi/comm/context.h has them; 0 is for the messages of the program. */
+/* As mpi/comm/context.h has them. */
 enum hang_use {
+    HANG_USE_PROGRAM = 0,
     HANG_USE_COLLECTIVE = 1,
     HANG_USE_GROUP = 2,  /* of MPI_Comm_create_group */
     HANG_USE_LEADER = 3, /* of MPI_Intercomm_create */
@@ -65,13 +68,24 @@ enum hang_mode {
     HANG_POLL
 };
 
+struct hang_comm {
+    uint32_t context;
+    int size, rank;
+    uint32_t begun;
+    const char *name, *members, *remote;
+};
+
+/* What a thread waits for. */
 struct hang_item {
+    int owner; /* the rank that waits */
     enum hang_what what;
     uint32_t context;
     int peer, rank, tag;
     uint64_t bytes;
     const char *state;
-    int thread; /* its index */
+    const struct hang_thread *thread;
+    const struct hang_comm *comm; /* NULL: unknown */
+    enum hang_use use;
 };
 
 struct hang_thread {
@@ -80,14 +94,8 @@ struct hang_thread {
     int64_t ms;
     uint64_t offset;
     const char *module, *symbol; /* of the caller; "" where unknown */
-    int first, count;            /* items */
-};
-
-struct hang_comm {
-    uint32_t context;
-    int size, rank;
-    uint32_t begun;
-    const char *name, *members, *remote;
+    int first, count;            /* its items */
+    const struct hang_item *items;
 };
 
 /* Equal messages or requests. */
@@ -97,6 +105,8 @@ struct hang_queue {
     int peer, rank, tag;
     uint64_t count, bytes;
     const char *state; /* of 'I': "send" or "recv" */
+    const struct hang_comm *comm;
+    enum hang_use use;
 };
 
 /* Threads that are not in MPI, and may call it. */
@@ -105,7 +115,6 @@ struct hang_others {
 };
 
 struct hang_answer {
-    char *text; /* what the strings point into */
     struct hang_thread *threads;
     struct hang_item *items;
     struct hang_comm *comms;
@@ -116,10 +125,10 @@ struct hang_answer {
     bool cut; /* there was more */
 };
 
-/* Read len bytes of text. Returns 0, -EPROTO where it is no answer at all, or -ENOMEM; then
- * *answer is empty. */
-int hang_text_read(struct hang_answer *answer, const void *text, size_t len);
-void hang_text_free(struct hang_answer *answer);
+/* Read len bytes of rank's answer into *answer, which is empty where they are no answer at all.
+ * What it points to lies in memory. */
+void hang_text_read(struct hang_answer *answer, struct memory *memory, int rank, const void *text,
+                    size_t len);
 
 /* How many other threads there are. */
 static inline int hang_text_others(const struct hang_answer *answer)
@@ -127,8 +136,17 @@ static inline int hang_text_others(const struct hang_answer *answer)
     return answer->others.computing + answer->others.locked + answer->others.asleep;
 }
 
-/* The communicator that a message's context belongs to, or NULL. */
-const struct hang_comm *hang_text_comm(const struct hang_answer *answer, uint32_t context);
+/* Whether messages are those of a collective. */
+static inline bool hang_is_collective(enum hang_use use)
+{
+    return use == HANG_USE_COLLECTIVE || use == HANG_USE_INSIDE;
+}
+
+/* Whether messages are the program's own, not the library's. */
+static inline bool hang_is_program(enum hang_use use)
+{
+    return use == HANG_USE_PROGRAM || use == HANG_USE_PARTITIONED;
+}
 
 /* Step through a list of ranks, "0-3,5": set [*first, *last] to the next range and return what
  * lies behind it, or NULL at the end or where it is no list. Ranks are at most INT32_MAX - 1. */

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Why what is stuck is stuck; see hang_graph.h. Messages are explained in hang_message.c,
- * collectives in hang_coll.c.
+ * Why ranks are stuck; see hang_why.h.
  *
  * Each kind of cause is looked for in turn, from the sure to the likely: messages under another tag
  * or communicator, requests that were not started, cycles of messages alone, collectives that do
  * not fit together, peers that are gone, members that have not come to a collective, cycles. A
  * cause further down makes culprits only of ranks whose waits do not lead to a culprit already, and
- * a cycle is told of only where none of its ranks has been explained.
+ * a cycle is told only where none of its ranks has been explained.
  */
-#include <errno.h>
+#include "diagnose/hang_why.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "diagnose/hang_why.h"
+#include "diagnose/hang_words.h"
 
 enum {
     LINES_MAX = 12,
@@ -22,14 +22,23 @@ enum {
     LONG_CYCLE_SHOWN = 3 /* of its ranks' waits, which are mostly alike */
 };
 
-bool why_has_room(struct why *w)
+/* Two ranks that do not fit together. */
+struct pair {
+    int rank[2];
+};
+
+bool why_tell(struct why *w, const char *format, ...)
 {
-    if (w->lines < LINES_MAX) {
-        w->lines++;
-        return true;
+    if (w->lines == LINES_MAX) {
+        w->left_out++;
+        return false;
     }
-    w->left_out++;
-    return false;
+    va_list args;
+    va_start(args, format);
+    vfprintf(w->h->to, format, args);
+    va_end(args);
+    w->lines++;
+    return true;
 }
 
 void why_end_kind(struct why *w)
@@ -39,6 +48,17 @@ void why_end_kind(struct why *w)
     w->lines = w->left_out = 0;
 }
 
+int why_alike(struct why *w, const char *const *said, int rank)
+{
+    struct hang *h = w->h;
+    memset(h->set, 0, (size_t)h->count);
+    for (int r = rank; r < h->count; r++)
+        h->set[r] = said[r] && !strcmp(said[r], said[rank]);
+    return words_count(h, h->set);
+}
+
+/* ---- culprits ---- */
+
 void why_blame(struct why *w, int rank)
 {
     w->h->nodes[rank].culprit = w->h->nodes[rank].named = true;
@@ -46,17 +66,7 @@ void why_blame(struct why *w, int rank)
 
 void why_pair(struct why *w, int a, int b)
 {
-    if (w->pair_count == w->pair_room) {
-        int room = w->pair_room ? w->pair_room * 2 : 64;
-        struct pair *grown = realloc(w->pairs, (size_t)room * sizeof(*grown));
-        if (!grown) {
-            why_blame(w, a);
-            why_blame(w, b);
-            return;
-        }
-        w->pairs = grown;
-        w->pair_room = room;
-    }
+    w->pairs = memory_grow(&w->h->memory, w->pairs, w->pair_count, sizeof(*w->pairs));
     w->pairs[w->pair_count++] = (struct pair){{a < b ? a : b, a < b ? b : a}};
 }
 
@@ -81,47 +91,16 @@ void why_blame_pairs(struct why *w, bool *set)
             others[w->pairs[n].rank[j]]++;
         n++;
     }
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < 2; j++) {
-            int rank = w->pairs[i].rank[j];
-            w->h->nodes[rank].named = true;
-            if (others[rank] < others[w->pairs[i].rank[!j]])
-                continue;
-            why_blame(w, rank);
-            if (set)
-                set[rank] = true;
-        }
-    w->pair_count = 0;
-}
-
-void why_clear(struct why *w, bool *set)
-{
-    memset(set, 0, (size_t)w->h->count * sizeof(*set));
-}
-
-static char *text_of(struct why *w, int rank, void (*write)(struct why *w, FILE *to, int rank))
-{
-    char *text = NULL;
-    size_t len;
-    FILE *to = open_memstream(&text, &len);
-    if (!to)
-        return NULL;
-    write(w, to, rank);
-    return fclose(to) ? NULL : text;
-}
-
-char *why_alike(struct why *w, int rank, void (*write)(struct why *w, FILE *to, int rank))
-{
-    struct hang *h = w->h;
-    char *mine = text_of(w, rank, write);
-    why_clear(w, h->set);
-    h->set[rank] = true;
-    for (int r = rank + 1; mine && r < h->count; r++) {
-        char *other = w->late[r] ? text_of(w, r, write) : NULL;
-        h->set[r] = other && !strcmp(mine, other);
-        free(other);
+    for (int i = 0; i < 2 * n; i++) {
+        int rank = w->pairs[i / 2].rank[i % 2], other = w->pairs[i / 2].rank[!(i % 2)];
+        w->h->nodes[rank].named = true;
+        if (others[rank] < others[other])
+            continue;
+        why_blame(w, rank);
+        if (set)
+            set[rank] = true;
     }
-    return mine;
+    w->pair_count = 0;
 }
 
 /* ---- peers that are gone ---- */
@@ -139,14 +118,12 @@ static bool note_gone(const struct hang *h, int rank, bool *set, int peer)
     bool waits = false;
     for (int i = 0; i < answer->item_count && graph_is_stuck(h, rank); i++) {
         const struct hang_item *item = &answer->items[i];
-        struct targets targets = graph_targets(h, rank, item);
-        int target;
-        if (item->what == HANG_CLOSE || graph_any(h, rank, item, is_there))
+        if (item->what == HANG_CLOSE || graph_any(h, item, is_there))
             continue;
-        while ((target = graph_next(&targets)) >= 0) {
-            waits |= target == peer;
+        for (struct targets t = graph_targets(h, item); graph_next(&t);) {
+            waits |= t.rank == peer;
             if (set)
-                set[target] = true;
+                set[t.rank] = true;
         }
     }
     return waits;
@@ -155,24 +132,20 @@ static bool note_gone(const struct hang *h, int rank, bool *set, int peer)
 static void explain_gone(struct why *w)
 {
     struct hang *h = w->h;
-    why_clear(w, w->late);
+    memset(h->late, 0, (size_t)h->count);
     for (int r = 0; r < h->count; r++)
         if (!h->nodes[r].sure)
-            (void)note_gone(h, r, w->late, -1);
+            (void)note_gone(h, r, h->late, -1);
     for (int p = 0; p < h->count; p++) {
         bool named = h->nodes[p].named; /* in a collective: the waiters are told of there */
-        if (!w->late[p])
+        if (!h->late[p])
             continue;
         why_blame(w, p);
-        if (named || !why_has_room(w))
-            continue;
-        for (int r = 0; r < h->count; r++)
+        for (int r = 0; r < h->count && !named && w->lines < LINES_MAX; r++)
             h->set[r] = note_gone(h, r, NULL, p);
-        fprintf(h->to, "  Rank %d ", p);
-        words_state(h->to, h, p);
-        fputs(", but is waited for by ", h->to);
-        words_ranks(h->to, h->set, h->count);
-        fputc('\n', h->to);
+        if (!named)
+            (void)why_tell(w, "  Rank %d %s, but is waited for by %s\n", p,
+                           words_state(h, p, false), words_ranks(h, h->set));
     }
     why_end_kind(w);
 }
@@ -183,13 +156,11 @@ static void explain_gone(struct why *w)
 static int next_of(const struct hang *h, int rank)
 {
     const struct hang_answer *answer = &h->nodes[rank].answer;
-    for (int i = 0; i < answer->item_count; i++) {
-        struct targets targets = graph_targets(h, rank, &answer->items[i]);
-        int target = -1;
-        while (answer->items[i].what != HANG_CLOSE && (target = graph_next(&targets)) >= 0)
-            if (graph_is_stuck(h, target))
-                return target;
-    }
+    for (int i = 0; i < answer->item_count; i++)
+        for (struct targets t = graph_targets(h, &answer->items[i]);
+             answer->items[i].what != HANG_CLOSE && graph_next(&t);)
+            if (graph_is_stuck(h, t.rank))
+                return t.rank;
     return -1;
 }
 
@@ -197,15 +168,13 @@ static int next_of(const struct hang *h, int rank)
 static void blame_in_cycle(struct why *w, int rank)
 {
     const struct hang_answer *answer = &w->h->nodes[rank].answer;
+    bool choice = answer->thread_count > 1 || answer->threads[0].mode == HANG_ANY;
     why_blame(w, rank);
-    for (int i = 0; i < answer->item_count; i++) {
-        struct targets targets = graph_targets(w->h, rank, &answer->items[i]);
-        bool choice = answer->thread_count > 1 || answer->threads[0].mode == HANG_ANY;
-        int target;
-        while ((choice || answer->items[i].peer < 0) && (target = graph_next(&targets)) >= 0)
-            if (graph_is_stuck(w->h, target))
-                why_blame(w, target);
-    }
+    for (int i = 0; i < answer->item_count; i++)
+        for (struct targets t = graph_targets(w->h, &answer->items[i]);
+             (choice || answer->items[i].peer < 0) && graph_next(&t);)
+            if (graph_is_stuck(w->h, t.rank))
+                why_blame(w, t.rank);
 }
 
 /* Whether a rank waits for nothing but messages of known ranks: no collective, no choice. */
@@ -213,7 +182,7 @@ static bool is_plain(const struct hang *h, int rank)
 {
     const struct hang_answer *answer = &h->nodes[rank].answer;
     for (int i = 0; i < answer->item_count; i++)
-        if (answer->items[i].peer < 0 || graph_collective(answer, answer->items[i].context))
+        if (answer->items[i].peer < 0 || hang_is_collective(answer->items[i].use))
             return false;
     return answer->thread_count == 1 && answer->threads[0].mode == HANG_ALL;
 }
@@ -228,19 +197,16 @@ static bool has_culprit(const struct hang *h)
 
 static void write_cycle(struct why *w, const int *ranks, int n)
 {
-    FILE *to = w->h->to;
-    int shown = n > CYCLE_SHOWN ? LONG_CYCLE_SHOWN : n;
-    fputs(n == 1 ? "  A rank waits for itself: " : "  A cycle of waits: ", to);
+    struct hang *h = w->h;
+    const char *text = n == 1 ? "A rank waits for itself:" : "A cycle of waits:";
     for (int i = 0; i < n && i < CYCLE_SHOWN; i++)
-        fprintf(to, "%d -> ", ranks[i]);
+        text = words(h, "%s %d ->", text, ranks[i]);
     if (n > CYCLE_SHOWN)
-        fprintf(to, "... (%d ranks) -> ", n);
-    fprintf(to, "%d\n", ranks[0]);
-    for (int i = 0; i < shown; i++) {
-        fprintf(to, "    rank %d ", ranks[i]);
-        words_state(to, w->h, ranks[i]);
-        fputc('\n', to);
-    }
+        text = words(h, "%s ... (%d ranks) ->", text, n);
+    if (!why_tell(w, "  %s %d\n", text, ranks[0]))
+        return;
+    for (int i = 0; i < (n > CYCLE_SHOWN ? LONG_CYCLE_SHOWN : n); i++)
+        fprintf(h->to, "    rank %d %s\n", ranks[i], words_state(h, ranks[i], false));
 }
 
 static void explain_cycle(struct why *w, const int *ranks, int n, bool plain)
@@ -260,18 +226,17 @@ static void explain_cycle(struct why *w, const int *ranks, int n, bool plain)
         if (!known)
             blame_in_cycle(w, ranks[i]);
     }
-    if (!explained && why_has_room(w))
+    if (!explained)
         write_cycle(w, ranks, n);
 }
 
 /* Walk from each stuck rank along its waits; a walk that meets itself is a cycle. plain: only
  * cycles of plain waits. */
-static int explain_cycles(struct why *w, bool plain)
+static void explain_cycles(struct why *w, bool plain)
 {
     struct hang *h = w->h;
-    int *walk = calloc((size_t)h->count + 1, sizeof(*walk)); /* number of that which came by */
-    if (!walk)
-        return -ENOMEM;
+    /* the number of the walk that came by */
+    int *walk = memory_take(&h->memory, (size_t)h->count * sizeof(*walk));
     for (int start = 0; start < h->count; start++) {
         int at = start, n = 0, begin = 0;
         if (!graph_is_stuck(h, start))
@@ -288,8 +253,6 @@ static int explain_cycles(struct why *w, bool plain)
         explain_cycle(w, h->path + begin, n - begin, plain);
     }
     why_end_kind(w);
-    free(walk);
-    return 0;
 }
 
 /* ---- ranks that are elsewhere ---- */
@@ -298,25 +261,15 @@ static int explain_cycles(struct why *w, bool plain)
 static void explain_free(struct why *w)
 {
     struct hang *h = w->h;
-    why_clear(w, w->late);
+    memset(h->late, 0, (size_t)h->count);
+    for (int i = 0; i < h->item_count; i++)
+        for (struct targets t = graph_targets(h, h->items[i]);
+             h->nodes[h->items[i]->owner].kind == NODE_WAITS && graph_next(&t);)
+            h->late[t.rank] |= h->nodes[t.rank].kind == NODE_FREE;
     for (int r = 0; r < h->count; r++) {
-        const struct hang_answer *answer = &h->nodes[r].answer;
-        for (int i = 0; i < answer->item_count && h->nodes[r].kind == NODE_WAITS; i++) {
-            struct targets targets = graph_targets(h, r, &answer->items[i]);
-            int target;
-            while ((target = graph_next(&targets)) >= 0)
-                w->late[target] |= h->nodes[target].kind == NODE_FREE;
-        }
-    }
-    for (int r = 0; r < h->count; r++) {
-        if (!w->late[r])
-            continue;
-        h->nodes[r].culprit |= !h->stuck;
-        if (h->nodes[r].named || !why_has_room(w))
-            continue;
-        fprintf(h->to, "  Others wait for rank %d, which ", r);
-        words_state(h->to, h, r);
-        fputc('\n', h->to);
+        h->nodes[r].culprit |= h->late[r] && !h->stuck;
+        if (h->late[r] && !h->nodes[r].named)
+            (void)why_tell(w, "  Others wait for rank %d, which %s\n", r, words_state(h, r, false));
     }
     why_end_kind(w);
 }
@@ -328,40 +281,30 @@ static bool is_weak(const struct hang *h, int rank)
     return h->nodes[rank].weak;
 }
 
-/* Of those that may be to blame, it is who waits for none of the others. */
+/* Of those that may be to blame, blame those that wait for none of the others. */
 static void blame_weak(struct why *w)
 {
     struct hang *h = w->h;
-    int left = 0;
     graph_mark_leads(h);
     for (int r = 0; r < h->count; r++) {
         bool open = h->nodes[r].weak && !h->nodes[r].leads && !h->nodes[r].culprit;
-        w->late[r] = open && !graph_any_of_all(h, r, is_weak);
-        left += w->late[r];
+        h->late[r] = open && !graph_any_of_all(h, r, is_weak);
     }
+    int left = words_count(h, h->late);
     for (int r = 0; r < h->count; r++)
-        if (left ? w->late[r] : h->nodes[r].weak && !h->nodes[r].leads)
+        if (left ? h->late[r] : h->nodes[r].weak && !h->nodes[r].leads)
             why_blame(w, r);
     graph_mark_leads(h);
 }
 
-int why_write(struct hang *h)
+void why_write(struct hang *h)
 {
-    struct why w = {.h = h, .late = calloc((size_t)h->count + 1, sizeof(bool))};
-    int rc = w.late ? 0 : -ENOMEM;
-    if (!rc) {
-        why_messages(&w);
-        rc = explain_cycles(&w, true);
-    }
-    if (!rc) {
-        why_collectives(&w);
-        explain_gone(&w);
-        blame_weak(&w);
-        rc = explain_cycles(&w, false);
-    }
-    if (!rc)
-        explain_free(&w);
-    free(w.late);
-    free(w.pairs);
-    return rc;
+    struct why w = {.h = h};
+    why_messages(&w);
+    explain_cycles(&w, true);
+    why_collectives(&w);
+    explain_gone(&w);
+    blame_weak(&w);
+    explain_cycles(&w, false);
+    explain_free(&w);
 }

@@ -1,321 +1,275 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The report's words; see hang_graph.h. */
+/* The words of the report; see hang_words.h. */
+#include "diagnose/hang_words.h"
+
 #include <inttypes.h>
 #include <string.h>
 #include <sys/wait.h>
 
-#include "diagnose/hang_graph.h"
-
 enum {
     ITEMS_SHOWN = 3,
+    THREADS_SHOWN = 8,
     RANGES_SHOWN = 20,
-    LIST_MAX = 24, /* letters */
+    RANGE_MAX = 24, /* letters */
+    LIST_MAX = 24,
     WIDTH = 100
 };
 
-void words_list(FILE *to, const bool *set, int count)
+const char *words(struct hang *h, const char *format, ...)
 {
-    const char *comma = "";
-    int ranges = 0, all = 0;
-    for (int i = 0; i < count; i++) {
-        if (!set[i])
+    va_list args;
+    va_start(args, format);
+    const char *text = memory_text(&h->memory, format, args);
+    va_end(args);
+    return text;
+}
+
+/* ---- ranks and communicators ---- */
+
+int words_count(const struct hang *h, const bool *set)
+{
+    int n = 0;
+    for (int r = 0; r < h->count; r++)
+        n += set[r];
+    return n;
+}
+
+const char *words_ranks(struct hang *h, const bool *set)
+{
+    char list[RANGES_SHOWN * RANGE_MAX] = "";
+    int ranges = 0, n = words_count(h, set);
+    size_t len = 0;
+    for (int r = 0; r < h->count; r++) {
+        int first = r;
+        if (!set[r])
             continue;
-        int last = i;
-        while (last + 1 < count && set[last + 1])
-            last++;
+        while (r + 1 < h->count && set[r + 1])
+            r++;
         if (ranges++ < RANGES_SHOWN)
-            fprintf(to, last > i ? "%s%d-%d" : "%s%d", comma, i, last);
-        all += last - i + 1;
-        comma = ",";
-        i = last;
+            len += (size_t)snprintf(list + len, sizeof(list) - len, r > first ? "%s%d-%d" : "%s%d",
+                                    len ? "," : "", first, r);
     }
-    if (ranges > RANGES_SHOWN)
-        fprintf(to, ",... (%d in all)", all);
+    const char *cut = ranges > RANGES_SHOWN ? words(h, ",... (%d in all)", n) : "";
+    return words(h, "rank%s %s%s", n == 1 ? "" : "s", list, cut);
 }
 
-int words_ranks(FILE *to, const bool *set, int count)
+static const char *members(struct hang *h, const char *list)
 {
-    int n = 0;
-    for (int i = 0; i < count; i++)
-        n += set[i];
-    fputs(n == 1 ? "rank " : "ranks ", to);
-    words_list(to, set, count);
-    return n;
+    int first, last, n = 0;
+    if (strlen(list) <= LIST_MAX)
+        return words(h, "rank%s %s", strpbrk(list, "-,") ? "s" : "", list);
+    while ((list = hang_text_range(list, &first, &last)))
+        n += last - first + 1;
+    return words(h, "%d ranks", n);
 }
 
-int words_ranks_begin(FILE *to, const bool *set, int count)
+const char *words_comm(struct hang *h, const struct hang_comm *comm)
 {
-    int n = 0;
-    for (int i = 0; i < count; i++)
-        n += set[i];
-    fputs(n == 1 ? "Rank " : "Ranks ", to);
-    words_list(to, set, count);
-    return n;
+    if (!comm)
+        return "an unknown communicator";
+    if (*comm->name)
+        return comm->name;
+    unsigned number = comm->context / HANG_USES;
+    if (h->terse)
+        return words(h, "communicator #%u", number);
+    const char *first = members(h, graph_group(comm, !*graph_group(comm, false)));
+    return *comm->remote ? words(h, "communicator #%u of %s and %s", number, first,
+                                 members(h, graph_group(comm, true)))
+                         : words(h, "communicator #%u of %s", number, first);
 }
+
+const char *words_envelope(struct hang *h, const struct hang_comm *comm, int tag)
+{
+    const char *name = words_comm(h, comm);
+    return tag < 0 ? words(h, " (any tag, %s)", name) : words(h, " (tag %d, %s)", tag, name);
+}
+
+const char *words_kind(enum hang_use use)
+{
+    return use == HANG_USE_PARTITIONED ? "partitioned message" : "message";
+}
+
+const char *words_number(struct hang *h, int number)
+{
+    return number == HANG_NO_NUMBER ? "" : words(h, " (its collective number %d)", number + 1);
+}
+
+/* ---- what is awaited ---- */
+
+enum wait_kind {
+    RECEIPT,
+    MESSAGE,
+    PARTITIONED,
+    CALL,
+    READY,
+    CLOSE
+};
+
+static enum wait_kind kind_of(const struct hang_item *item)
+{
+    if (item->what == HANG_CLOSE || item->what == HANG_READY)
+        return item->what == HANG_CLOSE ? CLOSE : READY;
+    if (!hang_is_program(item->use))
+        return CALL;
+    if (item->what == HANG_SEND)
+        return RECEIPT;
+    return item->use == HANG_USE_PARTITIONED ? PARTITIONED : MESSAGE;
+}
+
+const struct words_wait *words_wait(const struct hang_item *item)
+{
+    static const struct words_wait waits[] = {
+        [RECEIPT] = {"Receive", "does not receive it, and "},
+        [MESSAGE] = {"Send", "has none on the way, and "},
+        [PARTITIONED] = {"Send", "has none on the way, and "},
+        [CALL] = {"Call", "does not, and "},
+        [READY] = {"MPI_Pready", ""},
+        [CLOSE] = {"MPI_Finalize", ""},
+    };
+    return &waits[kind_of(item)];
+}
+
+/* What is awaited, without its envelope. */
+static const char *awaited(struct hang *h, const struct hang_item *item, const char *peer)
+{
+    const char *s = item->bytes == 1 ? "" : "s";
+    switch (kind_of(item)) {
+    case RECEIPT: return words(h, "%s to receive %" PRIu64 " byte%s", peer, item->bytes, s);
+    case CALL: return words(h, "%s to call it, too", peer);
+    case CLOSE: return words(h, "%s to finalize", peer);
+    case READY:
+        return words(h, "MPI_Pready on %" PRIu64 " partition%s of its message to %s", item->bytes,
+                     s, peer);
+    default: return words(h, "a %s from %s", words_kind(item->use), peer);
+    }
+}
+
+const char *words_send(const char *state)
+{
+    static const char *const states[][2] = {
+        {"asked", "not received yet"}, {"moving", "on the way"}, {"queued", "behind others"}};
+    for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+        if (!strcmp(state, states[i][0]))
+            return states[i][1];
+    return "without a connection yet";
+}
+
+const char *words_item(struct hang *h, const struct hang_item *item, const char *peer)
+{
+    const char *state = "", *comma = "";
+    if (!peer)
+        peer = item->peer >= 0   ? words(h, "rank %d", item->peer)
+               : item->rank >= 0 ? words(h, "its rank %d", item->rank)
+                                 : "any rank";
+    const char *what = awaited(h, item, peer);
+    if (item->what == HANG_CLOSE)
+        return what;
+    if (!strcmp(item->state, "moving")) {
+        state = ", which is on its way";
+    } else if (item->what == HANG_SEND && strcmp(item->state, "asked")) {
+        comma = ", ";
+        state = words_send(item->state);
+    }
+    return words(h, "%s%s%s%s", what, words_envelope(h, item->comm, item->tag), comma, state);
+}
+
+const char *words_collective(struct hang *h, const struct hang_thread *thread)
+{
+    for (int i = 0; i < thread->count; i++) {
+        const struct hang_item *item = &thread->items[i];
+        if (hang_is_collective(item->use))
+            return words(h, " on %s%s", words_comm(h, item->comm), words_number(h, item->tag));
+    }
+    return "";
+}
+
+/* ---- what a rank does ---- */
 
 const char *words_function(const struct hang_thread *thread)
 {
     return *thread->function ? thread->function : "an MPI call";
 }
 
-static void write_members(FILE *to, const char *list)
+const char *words_does(struct hang *h, const struct hang_thread *thread)
 {
-    int first, last, n = 0;
-    const char *at = list;
-    if (strlen(list) <= LIST_MAX) {
-        fprintf(to, "rank%s %s", strpbrk(list, "-,") ? "s" : "", list);
-        return;
-    }
-    while ((at = hang_text_range(at, &first, &last)))
-        n += last - first + 1;
-    fprintf(to, "%d ranks", n);
+    return words(h, "%s in %s", thread->mode == HANG_POLL ? "polls" : "waits",
+                 words_function(thread));
 }
 
-void words_name(FILE *to, const struct hang_comm *comm, bool whole)
+static const char *thread_state(struct hang *h, const struct hang_thread *thread, bool brief)
 {
-    if (*comm->name) {
-        fputs(comm->name, to);
-        return;
-    }
-    fprintf(to, "communicator #%u", comm->context / HANG_USES);
-    if (!whole)
-        return;
-    fputs(" of ", to);
-    write_members(to, graph_group(comm, !*graph_group(comm, false)));
-    if (*comm->remote) {
-        fputs(" and ", to);
-        write_members(to, graph_group(comm, true));
-    }
+    const char *joint = thread->mode == HANG_ANY ? "or" : "and";
+    const char *text = words(h, "%s%s", words_does(h, thread), words_collective(h, thread));
+    if (brief || *words_collective(h, thread))
+        return text;
+    for (int i = 0; i < thread->count && i < ITEMS_SHOWN; i++)
+        text =
+            words(h, "%s %s %s", text, i ? joint : "for", words_item(h, &thread->items[i], NULL));
+    return thread->count > ITEMS_SHOWN
+               ? words(h, "%s and %d more", text, thread->count - ITEMS_SHOWN)
+               : text;
 }
 
-void words_comm(FILE *to, const struct hang_answer *answer, uint32_t context, bool whole)
+static const char *silent_state(struct hang *h, const struct hang_rank *rank, bool brief)
 {
-    const struct hang_comm *comm = hang_text_comm(answer, context);
-    if (comm)
-        words_name(to, comm, whole);
-    else
-        fputs("an unknown communicator", to);
-}
-
-void words_envelope(FILE *to, const struct hang_answer *answer, int tag, uint32_t context,
-                    bool whole)
-{
-    fputs(" (", to);
-    words_tag(to, tag);
-    fputs(", ", to);
-    words_comm(to, answer, context, whole);
-    fputc(')', to);
-}
-
-void words_tag(FILE *to, int tag)
-{
-    if (tag < 0)
-        fputs("any tag", to);
-    else
-        fprintf(to, "tag %d", tag);
-}
-
-bool words_is_partitioned(const struct hang_answer *answer, uint32_t context)
-{
-    const struct hang_comm *comm = hang_text_comm(answer, context);
-    return comm && context - comm->context == HANG_USE_PARTITIONED;
-}
-
-const char *words_kind(const struct hang_answer *answer, uint32_t context)
-{
-    return words_is_partitioned(answer, context) ? "partitioned message" : "message";
-}
-
-void words_number(FILE *to, int number)
-{
-    if (number != HANG_NO_NUMBER)
-        fprintf(to, " (its collective number %d)", number + 1);
-}
-
-/* ---- what is awaited ---- */
-
-static const struct words_wait waits[] = {
-    {"@ to receive # byte$", "Receive", "does not receive it, and "},
-    {"a message from @", "Send", "has none on the way, and "},
-    {"a partitioned message from @", "Send", "has none on the way, and "},
-    {"@ to call it, too", "Call", "does not, and "},
-    {"MPI_Pready on # partition$ of its message to @", "MPI_Pready", ""},
-    {"@ to finalize", "MPI_Finalize", ""},
-};
-
-const struct words_wait *words_wait(const struct hang_answer *answer, const struct hang_item *item)
-{
-    enum {
-        RECEIPT,
-        MESSAGE,
-        PARTITIONED,
-        CALL,
-        READY,
-        CLOSE
-    } kind = words_is_partitioned(answer, item->context) ? PARTITIONED : MESSAGE;
-    if (item->what == HANG_CLOSE)
-        kind = CLOSE;
-    else if (item->what == HANG_READY)
-        kind = READY;
-    else if (!graph_is_users(answer, item->context))
-        kind = CALL;
-    else if (item->what == HANG_SEND)
-        kind = RECEIPT;
-    return &waits[kind];
-}
-
-const char *words_send(const char *state)
-{
-    if (!strcmp(state, "asked"))
-        return "not received yet";
-    if (!strcmp(state, "moving"))
-        return "on the way";
-    if (!strcmp(state, "queued"))
-        return "behind others";
-    return "without a connection yet";
-}
-
-void words_item(FILE *to, const struct hang_answer *answer, const struct hang_item *item,
-                const char *peer, bool whole)
-{
-    char known[32] = "any rank";
-    if (item->peer >= 0)
-        snprintf(known, sizeof(known), "rank %d", item->peer);
-    else if (item->rank >= 0)
-        snprintf(known, sizeof(known), "its rank %d", item->rank);
-    for (const char *c = words_wait(answer, item)->form; *c; c++) {
-        if (*c == '@')
-            fputs(peer ? peer : known, to);
-        else if (*c == '#')
-            fprintf(to, "%" PRIu64, item->bytes);
-        else if (*c != '$')
-            fputc(*c, to);
-        else if (item->bytes != 1)
-            fputc('s', to);
-    }
-    if (item->what == HANG_CLOSE)
-        return;
-    words_envelope(to, answer, item->tag, item->context, whole);
-    if (!strcmp(item->state, "moving"))
-        fputs(", which is on its way", to);
-    else if (item->what == HANG_SEND && strcmp(item->state, "asked"))
-        fprintf(to, ", %s", words_send(item->state));
-}
-
-bool words_collective(FILE *to, const struct hang_answer *answer, const struct hang_thread *thread,
-                      bool whole)
-{
-    for (int i = thread->first; i < thread->first + thread->count; i++) {
-        if (!graph_collective(answer, answer->items[i].context))
-            continue;
-        fputs(" on ", to);
-        words_comm(to, answer, answer->items[i].context, whole);
-        words_number(to, answer->items[i].tag);
-        return true;
-    }
-    return false;
-}
-
-/* ---- what a rank does ---- */
-
-void words_does(FILE *to, const struct hang_thread *thread)
-{
-    fprintf(to, "%s in %s", thread->mode == HANG_POLL ? "polls" : "waits", words_function(thread));
-}
-
-static void write_thread(FILE *to, const struct hang_answer *answer,
-                         const struct hang_thread *thread, bool brief)
-{
-    words_does(to, thread);
-    if (words_collective(to, answer, thread, true) || brief)
-        return;
-    for (int i = 0; i < thread->count && i < ITEMS_SHOWN; i++) {
-        fputs(i == 0 ? " for " : thread->mode == HANG_ANY ? " or " : " and ", to);
-        words_item(to, answer, &answer->items[thread->first + i], NULL, true);
-    }
-    if (thread->count > ITEMS_SHOWN)
-        fprintf(to, " and %d more", thread->count - ITEMS_SHOWN);
-}
-
-static void write_silent(FILE *to, const struct hang_rank *rank, bool brief)
-{
+    const char *in = *rank->wchan ? " in " : "";
     switch (rank->run_state) {
     case 'R':
-        fputs("is outside MPI and computes", to);
-        if (!brief)
-            fprintf(to, " (%.1f s of processor time)", rank->cpu_s);
-        break;
+        return brief ? "is outside MPI and computes"
+                     : words(h, "is outside MPI and computes (%.1f s of processor time)",
+                             rank->cpu_s);
     case 'T':
-    case 't': fputs("is stopped by a signal or a debugger", to); break;
-    case 'S':
-    case 'D':
-        fprintf(to, "is outside MPI and %s",
-                rank->run_state == 'S' ? "sleeps" : "is in the kernel");
-        if (rank->wchan[0])
-            fprintf(to, " in %s", rank->wchan);
-        break;
-    default: fputs("is outside MPI", to);
+    case 't': return "is stopped by a signal or a debugger";
+    case 'S': return words(h, "is outside MPI and sleeps%s%s", in, rank->wchan);
+    case 'D': return words(h, "is outside MPI and is in the kernel%s%s", in, rank->wchan);
+    default: return "is outside MPI";
     }
 }
 
-static void write_end(FILE *to, int status)
-{
-    if (WIFSIGNALED(status))
-        fprintf(to, "was killed by signal %d", WTERMSIG(status));
-    else
-        fprintf(to, "has ended with exit code %d", WEXITSTATUS(status));
-}
-
-void words_state(FILE *to, const struct hang *h, int rank)
-{
-    words_brief(to, h, rank, false);
-}
-
-void words_brief(FILE *to, const struct hang *h, int rank, bool brief)
+const char *words_state(struct hang *h, int rank, bool brief)
 {
     const struct hang_rank *r = &h->ranks[rank];
     const struct hang_answer *answer = &h->nodes[rank].answer;
+    const char *text = answer->thread_count ? "" : "is in MPI";
     switch (r->state) {
-    case DIAGNOSE_ENDED: write_end(to, r->status); return;
-    case DIAGNOSE_FINALIZED: fputs("has called MPI_Finalize, and still runs", to); return;
-    case DIAGNOSE_NOT_INIT: fputs("has not called MPI_Init", to); return;
-    case DIAGNOSE_SILENT: write_silent(to, r, brief); return;
+    case DIAGNOSE_ENDED:
+        return WIFSIGNALED(r->status)
+                   ? words(h, "was killed by signal %d", WTERMSIG(r->status))
+                   : words(h, "has ended with exit code %d", WEXITSTATUS(r->status));
+    case DIAGNOSE_FINALIZED: return "has called MPI_Finalize, and still runs";
+    case DIAGNOSE_NOT_INIT: return "has not called MPI_Init";
+    case DIAGNOSE_SILENT: return silent_state(h, r, brief);
     case DIAGNOSE_ANSWERED: break;
     }
-    if (h->nodes[rank].kind == NODE_GONE) {
-        fputs("is in MPI_Finalize", to);
-        return;
-    }
-    for (int i = 0; i < answer->thread_count; i++) {
-        fputs(i ? "; " : "", to);
-        write_thread(to, answer, &answer->threads[i], brief);
-    }
-    if (!answer->thread_count)
-        fputs("is in MPI", to);
+    if (h->nodes[rank].kind == NODE_GONE)
+        return "is in MPI_Finalize";
+    for (int i = 0; i < answer->thread_count && i < THREADS_SHOWN; i++)
+        text = words(h, "%s%s%s", text, i ? "; " : "", thread_state(h, &answer->threads[i], brief));
+    if (answer->thread_count > THREADS_SHOWN)
+        text = words(h, "%s; and so on", text);
     if (answer->others.computing)
-        fputs("; and another of its threads computes", to);
-    else if (answer->others.asleep && !h->strict)
-        fputs("; and another of its threads sleeps outside MPI", to);
+        return words(h, "%s; and another of its threads computes", text);
+    if (answer->others.asleep && !h->strict)
+        return words(h, "%s; and another of its threads sleeps outside MPI", text);
+    return text;
 }
 
-void words_others(FILE *to, const struct hang_answer *answer)
+const char *words_others(struct hang *h, const struct hang_others *others)
 {
     static const char *const does[] = {"computing", "waiting for a lock or a condition", "asleep"};
-    const int counts[] = {answer->others.computing, answer->others.locked, answer->others.asleep};
-    int all = hang_text_others(answer);
-    const char *comma = ", ";
-    fprintf(to, "has %d other thread%s outside MPI", all, all == 1 ? "" : "s");
-    for (int i = 0; i < 3; i++) {
-        if (!counts[i])
-            continue;
-        fputs(comma, to);
-        if (counts[i] < all)
-            fprintf(to, "%d ", counts[i]);
-        fputs(does[i], to);
-        comma = " and ";
+    const int counts[] = {others->computing, others->locked, others->asleep};
+    int all = counts[0] + counts[1] + counts[2];
+    const char *text = words(h, "has %d other thread%s outside MPI", all, all == 1 ? "" : "s");
+    for (int i = 0, n = 0; i < 3; i++) {
+        const char *number = counts[i] < all ? words(h, "%d ", counts[i]) : "";
+        if (counts[i])
+            text = words(h, "%s%s%s%s", text, n++ ? " and " : ", ", number, does[i]);
     }
+    return text;
 }
+
+/* ---- lines ---- */
 
 /* Write words from column at on; what does not fit comes below, behind so many blanks. Returns
  * the column. */

@@ -37,12 +37,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     for (int i = 0; i < RANKS; i++)
         ranks[i] = next_rank(&bytes, &len, i);
     for (int i = 0; i < RANKS; i++) {
-        if (!hang_text_read(&answer, ranks[i].text, ranks[i].len))
-            for (int t = 0; t < answer.thread_count; t++)
-                require(answer.threads[t].first >= 0 &&
-                            answer.threads[t].first + answer.threads[t].count <= answer.item_count,
-                        "items out of bounds");
-        hang_text_free(&answer);
+        struct memory memory = {0};
+        hang_text_read(&answer, &memory, i, ranks[i].text, ranks[i].len);
+        for (int t = 0; t < answer.thread_count; t++)
+            require(answer.threads[t].first >= 0 &&
+                        answer.threads[t].first + answer.threads[t].count <= answer.item_count,
+                    "items out of bounds");
+        memory_free(&memory);
     }
     struct hang_question question = {.ranks = ranks, .count = RANKS, .host = "host"};
     char *report = hang_format(&question);

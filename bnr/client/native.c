@@ -329,6 +329,14 @@ static int claim(struct native *n)
     return BNR_ERR_PERM;
 }
 
+/* A debugger has mpiexec start the ranks, and takes hold of them before they go on. */
+static void wait_for_debugger(struct table *t)
+{
+    uint32_t held;
+    while ((held = atomic_load_explicit(&t->head->held, memory_order_acquire)))
+        (void)os_futex_wait(&t->head->held, held, 1000000000u);
+}
+
 int native_join(struct backend **b)
 {
     struct native *n = calloc(1, sizeof(*n));
@@ -353,6 +361,7 @@ int native_join(struct backend **b)
     n->base.events = &h->ends;
     n->base.asks = &h->asks;
     n->base.spins = (int)h->cpus >= n->table.slots ? 200 : 2;
+    wait_for_debugger(&n->table);
     fence_init(&n->fence, &n->table, n->slot);
     os_log_identity(n->base.rank, table_host(&n->table, n->base.rank)->name);
     *b = &n->base;

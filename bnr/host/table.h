@@ -42,7 +42,7 @@
 #include "bnr/host/kvs.h"
 
 enum {
-    TABLE_VERSION = 5,
+    TABLE_VERSION = 6,
     TABLE_PAGE = 4096,         /* bytes of a rank's page */
     TABLE_LOG = 1 << 20,       /* bytes of a rank's log */
     TABLE_ANSWER = 1 << 16,    /* bytes of a rank's answer to mpiexec */
@@ -105,6 +105,7 @@ struct table_head {
     uint8_t secret[16];
     _Alignas(64) _Atomic uint32_t ends; /* stored with release after order and rank */
     _Atomic uint32_t asks; /* how often mpiexec has asked the ranks what they wait for */
+    _Atomic uint32_t held; /* futex: ranks wait in MPI_Init while a debugger takes hold of them */
 };
 
 _Static_assert(sizeof(struct table_rank) == 32, "two records a cache line");

@@ -23,6 +23,7 @@
 #include "bnr/diagnose/ask.h"
 #include "bnr/diagnose/report.h"
 #include "bnr/io/amend.h"
+#include "bnr/io/mpir.h"
 #include "bnr/io/prefix.h"
 #include "bnr/io/ranks.h"
 #include "bnr/io/signals.h"
@@ -316,6 +317,7 @@ static void start_ranks(struct run *run)
 {
     const char *step;
     char why[512];
+    mpir_begin(&run->ranks.table);
     for (int r = 0; r < run->o->nranks; r++) {
         int rc = ranks_start(&run->ranks, r, &step);
         if (!rc)
@@ -331,6 +333,7 @@ static void start_ranks(struct run *run)
             follow(run, job_event(&run->job, JOB_LAST));
         break;
     }
+    mpir_publish(&run->ranks.table, run->paths);
     if (run->o->proctable &&
         tell_processes(run->o->proctable, &run->ranks.table, run->paths, why))
         stdio_say(run->stdio, "mpiexec: %s\n", why);

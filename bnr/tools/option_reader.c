@@ -14,6 +14,7 @@
 #include "os/log.h"
 
 enum {
+    FILES_MAX = 8,      /* one in the other */
     FILE_MAX = 64 << 20 /* bytes of a file that options name */
 };
 
@@ -97,6 +98,9 @@ static char *read_all(FILE *file)
 
 int reader_file(struct reader *r, const char *option, const char *name, const char **text)
 {
+    if (r->files == FILES_MAX)
+        return reader_refuse(r, "'%s %s': files name files that name files; stop at %d", option,
+                             name, FILES_MAX);
     FILE *file = fopen(name, "re");
     errno = file ? 0 : errno;
     char *all = file ? read_all(file) : NULL;

@@ -21,6 +21,8 @@ struct reader {
     struct hosts listed;   /* of -host */
     struct hosts filed;    /* of -hostfile */
     struct hosts standard; /* of -default-hostfile, which the others replace */
+    int files;             /* being read, one in the other */
+    bool has_file;         /* programs were read from a file */
     int per_host;          /* -ppn; 0: not given */
     char **argv;
     int argc;
@@ -87,6 +89,25 @@ int option_hosts_check_arch(struct reader *r, const char *option, const char *ar
  * program has that did not say it. */
 int option_hosts_settle(struct reader *r);
 void option_hosts_release(struct reader *r);
+
+/* ---- option_mca.c, option_iface.c ---- */
+
+/* Take a parameter, whose value is the next word. */
+int option_mca(struct reader *r, const char *option, const char *name);
+/* Take those of mpiexec's environment, and what Hydra reads there. */
+int option_mca_environment(struct reader *r);
+/* Take those of files, parted by commas. */
+int option_mca_files(struct reader *r, const char *option, const char *names);
+
+/* Have the tcp channel use the addresses of interfaces, or networks, parted by commas. */
+int option_iface(struct reader *r, const char *option, const char *list);
+
+/* ---- option_words.c: options whose value is a list of words ---- */
+
+int option_words_display(struct reader *r, const char *option, const char *text);
+int option_words_runtime(struct reader *r, const char *option, const char *text);
+int option_words_signals(struct reader *r, const char *option, const char *text);
+int option_words_off(struct reader *r, const char *option, const char *text);
 
 /* ---- option_place.c ---- */
 

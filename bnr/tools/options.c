@@ -123,6 +123,18 @@ static int parse_stdin(struct reader *r, const char *option, const char *text)
     return reader_number(r, option, text, 0, &r->o->stdin_rank);
 }
 
+/* -s: the ranks that read stdin, where they follow; else the binary is to be there, as it is. */
+static int parse_short_stdin(struct reader *r, const char *option)
+{
+    const char *next = r->at < r->argc ? r->argv[r->at] : "";
+    bool is_stdin = !strcmp(next, "all") || !strcmp(next, "none") ||
+                    (*next && !next[strspn(next, "0123456789")]);
+    if (!is_stdin)
+        return 0;
+    r->at++;
+    return parse_stdin(r, option, next);
+}
+
 static int parse_universe(struct reader *r, const char *option, const char *text)
 {
     int *size = &r->o->universe_size;
@@ -133,26 +145,6 @@ static int parse_universe(struct reader *r, const char *option, const char *text
     else
         return reader_number(r, option, text, 1, size);
     return 0;
-}
-
-static int check_parameter(struct reader *r, const char *option, const char *name)
-{
-    static const char harmless[] = "mpi_yield_when_idle mpi_warn_on_fork orte_base_help_aggregate "
-                                   "btl_base_warn_component_unused plm_rsh_agent plm "
-                                   "plm_rsh_no_tree_spawn rmaps_base_oversubscribe "
-                                   "btl_vader_single_copy_mechanism";
-    const char *value = NULL;
-    int rc = reader_next(r, option, &value);
-    if (rc || reader_is_word(harmless, name, strlen(name)))
-        return rc;
-    if (!strcmp(name, "rmaps_default_mapping_policy"))
-        return option_place_map(r, option, value);
-    if (!strcmp(name, "btl") || !strcmp(name, "pml") || !strcmp(name, "mtl"))
-        return reader_refuse(r, "'%s %s' belongs to another MPI; use --set channels=LIST", option,
-                             name);
-    return reader_refuse(
-        r, "'%s %s' belongs to another MPI; --help=settings lists the settings of this one", option,
-        name);
 }
 
 /* Ranks as 0,2-5, all or -1, with "!" behind them. */
@@ -195,7 +187,7 @@ static int check_foreign(struct reader *r, const struct option_row *row, const c
     case OPTION_ARCH: return option_hosts_check_arch(r, option, value);
     case OPTION_DEFAULT_HOSTFILE: return option_hosts_take_standard(r, option, value);
     case OPTION_HOSTFILE: return option_hosts_take_file(r, option, value);
-    case OPTION_MCA: return check_parameter(r, option, value);
+    case OPTION_MCA: return option_mca(r, option, value);
     case OPTION_REFUSED: return reader_refuse(r, "'%s': %s", option, row->about);
     default: /* ignored */
         return value && !strcmp(row->value, "N") ? reader_number(r, option, value, 1, &number) : 0;
@@ -231,6 +223,22 @@ static int apply_place(struct reader *r, enum option_action action, const char *
     }
 }
 
+static int read_line(struct reader *r, char *line);
+
+/* Read programs with their options from a file, a line each. */
+static int read_file(struct reader *r, const char *option, const char *name)
+{
+    const char *text = NULL;
+    int rc = reader_file(r, option, name, &text);
+    char *rest = (char *)text, *line;
+    r->files++;
+    while (!rc && (line = strsep(&rest, "\n")))
+        rc = read_line(r, line);
+    r->files--;
+    r->has_file = true;
+    return rc;
+}
+
 /* Act on an option; value is NULL where its row has none. */
 static int apply(struct reader *r, const struct option_row *row, const char *option,
                  const char *value)
@@ -261,6 +269,14 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_OUT_FILE: return option_streams_file(r, option, 0, strdup(value));
     case OPTION_ERR_FILE: return option_streams_file(r, option, 1, strdup(value));
     case OPTION_OUTPUT: return option_streams_output(r, option, value);
+    case OPTION_DISPLAY: return option_words_display(r, option, value);
+    case OPTION_RUNTIME: return option_words_runtime(r, option, value);
+    case OPTION_SIGNALS: return option_words_signals(r, option, value);
+    case OPTION_OFF: return option_words_off(r, option, value);
+    case OPTION_S: return parse_short_stdin(r, option);
+    case OPTION_IFACE: return option_iface(r, option, value);
+    case OPTION_MCA_FILE: return option_mca_files(r, option, value);
+    case OPTION_CONFIG: return read_file(r, option, value);
     case OPTION_PATH: r->app.path = value; return 0;
     case OPTION_XTERM: return option_ranks(r, option, value, &o->xterm);
     case OPTION_OUTPUT_FROM: return option_ranks(r, option, value, &o->output_from);
@@ -404,12 +420,54 @@ static int read_segment(struct reader *r)
         }
         rc = read_option(r);
     }
-    if (rc || o->help || o->version)
+    if (rc || o->help || o->version || (r->has_file && r->at >= r->argc))
         return rc;
     if (r->at >= r->argc || !strcmp(r->argv[r->at], ":"))
         return reader_refuse(r, "no program is named%s; for example: mpiexec -n 2 ./a.out",
                              o->napps || r->at < r->argc ? " beside ':'" : "");
     return read_program(r);
+}
+
+/* Cut the next word off a line, in which quotes and backslashes are as in a shell. NULL at the end.
+ */
+static char *cut_word(char **line)
+{
+    char *at = *line + strspn(*line, " \t\r"), *to = at, *word = at, quote = 0;
+    if (!*at || *at == '#')
+        return NULL;
+    for (; *at && (quote || !strchr(" \t\r", *at)); at++) {
+        if (quote ? *at == quote : *at == '\'' || *at == '"')
+            quote = quote ? 0 : *at;
+        else {
+            at += *at == '\\' && at[1] && quote != '\'';
+            *to++ = *at;
+        }
+    }
+    *line = at + (*at != 0);
+    *to = 0;
+    return word;
+}
+
+/* Read a line of a file as a part of a command line. */
+static int read_line(struct reader *r, char *line)
+{
+    char **argv = calloc(strlen(line) / 2 + 2, sizeof(*argv));
+    struct reader outer = *r;
+    int rc = argv ? 0 : -ENOMEM;
+    r->argv = argv;
+    r->argc = r->at = 0;
+    r->has_file = false;
+    for (char *word; !rc && (word = cut_word(&line));)
+        argv[r->argc++] = word;
+    while (!rc && r->at < r->argc) {
+        rc = read_segment(r);
+        r->at++; /* the ":" */
+    }
+    r->argv = outer.argv;
+    r->argc = outer.argc;
+    r->at = outer.at;
+    free(argv);
+    return rc;
 }
 
 /* What can be judged only when all is read. */
@@ -457,7 +515,9 @@ int options_parse(struct options *o, int argc, char **argv, char *why, size_t si
     o->timeout_s = -1;
     o->place.map = o->place.rank_by = PLACEMENT_SLOT;
     o->place.bind = PLACEMENT_NONE;
-    int rc = read_segment(&r);
+    int rc = option_mca_environment(&r);
+    if (!rc)
+        rc = read_segment(&r);
     while (!rc && !o->help && !o->version && r.at < argc) {
         r.at++; /* the ":" */
         rc = read_segment(&r);

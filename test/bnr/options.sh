@@ -119,3 +119,14 @@ holds "--timestamp-output begins lines with the time" "$(run --timestamp-output 
     "[$(date +%Y-)"
 same "-prepend-pattern begins them as it says" "$(run -n 2 -prepend-pattern '%r/%s=' echo x | sort |
     xargs)" "0/stdout=x 1/stdout=x"
+
+# Files and parameters.
+printf -- '-n 1 echo a\n-n 2 echo b # two\n' >programs
+same "-configfile names programs" "$(run -l -configfile programs | sort | xargs)" \
+    "[0] a [1] b [2] b"
+same "--app too" "$(run --app programs | sort | xargs)" "a b b"
+printf 'orte_tag_output = 1\n' >parameters
+same "--tune reads parameters" "$(run --tune parameters echo x)" "[0] x"
+same "variables of Open MPI count" "$(OMPI_MCA_orte_tag_output=1 run echo x)" "[0] x"
+same "--mca btl chooses channels" \
+    "$(run --mca btl tcp,self sh -c 'echo $VIREO_CHANNELS')" "loopback,tcp"

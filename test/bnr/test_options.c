@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -207,12 +208,38 @@ static const struct {
     {"--map-by ppr:2:socket -n 3 prog", "3 map package bind package ppr 2 | 3 prog"},
     {"-npersocket 2 -n 2 prog", "2 map package bind package ppr 2 | 2 prog"},
     {"-pernode prog", "1 | 1 prog"},
+    {"-rr prog", "1 | 1 prog"},
+    {"--rtos timeout=5,recoverable,show-progress prog", "1 verbose goes on timeout 5 | 1 prog"},
+    {"--rtos CONT=0,error prog", "1 | 1 prog"},
+    {"--display map,bind,topo,comm prog", "1 report setting=VIREO_REPORT=1 | 1 prog"},
+    {"--forward-signals USR1,SIGTERM prog", "1 | 1 prog"},
+    {"--max-restarts 0 --with-ft none --gpu-support false prog", "1 | 1 prog"},
+    {"-s prog", "1 | 1 prog"},
+    {"-s all prog", "1 stdin 1 0 | 1 prog"},
+    {"--debug-daemons -d -novm --tmpdir /tmp prog", "1 verbose | 1 prog"},
     {"-cpus-per-proc 3 prog", "1 bind core pe 3 | 1 prog"},
     {"--bind-to-socket prog", "1 map package bind package | 1 prog"},
     {"-membind bind:0,2-3 prog", "1 memory 2 d | 1 prog"},
     {"-membind firsttouch -membind none prog", "1 | 1 prog"},
     {"--map-by :OVERSUBSCRIBE prog", "1 | 1 prog"},
     {"--mca mpi_yield_when_idle 1 prog", "1 | 1 prog"},
+    {"--mca btl self,vader,tcp prog", "1 | 1 prog"},
+    {"--mca btl self,sm prog", "1 setting=VIREO_CHANNELS=loopback,shm | 1 prog"},
+    {"-mca btl tcp,self prog", "1 setting=VIREO_CHANNELS=loopback,tcp | 1 prog"},
+    {"-mca btl ^tcp,openib prog", "1 setting=VIREO_CHANNELS=loopback,shm | 1 prog"},
+    {"-mca btl ^openib prog", "1 | 1 prog"},
+    {"-mca btl self prog", "1 setting=VIREO_CHANNELS=loopback | 1 prog"},
+    {"--mca pml ob1 --mca mtl ofi -mca osc ucx -mca coll ^tuned -mca io romio321 prog",
+     "1 | 1 prog"},
+    {"--mca coll_tuned_use_dynamic_rules 1 --mca btl_base_verbose 30 prog", "1 | 1 prog"},
+    {"--mca hwloc_base_binding_policy core prog", "1 map core bind core | 1 prog"},
+    {"--mca rmaps_base_mapping_policy socket:pe=2 prog", "1 map package bind core pe 2 | 1 prog"},
+    {"--mca rmaps_base_oversubscribe true prog", "1 overload | 1 prog"},
+    {"--mca rmaps_base_oversubscribe 0 prog", "1 | 1 prog"},
+    {"--mca orte_tag_output 1 prog", "1 label | 1 prog"},
+    {"--mca btl_tcp_if_include 127.0.0.1/32 prog",
+     "1 setting=VIREO_TCP_ADDRESSES=127.0.0.1 | 1 prog"},
+    {"-iface 127.0.0.1/32 prog", "1 setting=VIREO_TCP_ADDRESSES=127.0.0.1 | 1 prog"},
     {"-ppn 2 -launcher ssh prog", "2 | 2 prog"},
     {"--use-hwthread-cpus -soft 1:8:2 -demux poll -byslot prog", "1 threads | 1 prog"},
     {"-usize 9 -n 4 prog", "4 universe 9 | 4 prog"},
@@ -338,12 +365,26 @@ static const struct {
     {"--map-by ppr:2:node -n 3 prog", "more than the 2 processes a host"},
     {"-npernode 2 -n 3 prog", "more than the 2 processes a host"},
     {"-np4 prog", "did you mean '-np 4'"},
-    {"--preload-files f prog", "-wdir"},
-    {"--prtemca plm_base x prog", "'--prtemca plm_base'"},
+    {"--rtos timeout=x prog", "seconds"},
+    {"--rtos stop-on-exec prog", "does not do"},
+    {"--rtos re prog", "knows no word 're'"},
+    {"--display some prog", "knows no word 'some'"},
+    {"--forward-signals USR1,ALRM prog", "'--forward-signals ALRM'"},
+    {"--max-restarts 3 prog", "no such thing"},
+    {"--ompi-server file:x prog", "needs no server"},
+    {"--stop-on-exec prog", "-gdb"},
+    {"--prtemca of_none x prog", "'--prtemca of_none'"},
     {"--map-by : prog", "qualifiers are expected"},
-    {"--mca btl self prog", "--set channels"},
-    {"--mca coll x prog", "--help=settings"},
-    {"-iface eth0 prog", "tcp_addresses"},
+    {"--mca btl openib prog", "leaves none of the transports"},
+    {"--mca btl ^sm,tcp prog", "leaves none of the transports"},
+    {"--mca btl", "needs a value"},
+    {"--mca nothing_of_it x prog", "--help=settings"},
+    {"--mca orte_report_uri x prog", "has no like here"},
+    {"--mca hwloc_base_binding_policy corn prog", "not 'corn'"},
+    {"-iface no.such0 prog", "no interface 'no.such0'"},
+    {"-iface 127.0.0.1/33 prog", "no interface"},
+    {"-configfile no/such/file", "cannot read it"},
+    {"--tune no/such/file prog", "cannot read it"},
     {"-usize 3 -n 4 prog", "no room for the 4 processes"},
     {"-usize 0 prog", "1 to"},
     {"-usize some prog", "'some'"},
@@ -412,6 +453,90 @@ static void timeout_comes_from_the_environment(void **state)
     assert_int_equal(options_parse(&o, l.argc, l.argv, why, sizeof(why)), -EINVAL);
     assert_non_null(strstr(why, "MPIEXEC_TIMEOUT"));
     unsetenv("MPIEXEC_TIMEOUT");
+}
+
+static void parameters_come_from_the_environment(void **state)
+{
+    static const struct {
+        const char *name, *value, *line, *expect;
+    } rows[] = {
+        {"OMPI_MCA_btl", "tcp,self", "prog", "1 setting=VIREO_CHANNELS=loopback,tcp | 1 prog"},
+        {"OMPI_MCA_btl", "openib", "prog", "1 | 1 prog"}, /* for another MPI */
+        {"OMPI_MCA_btl", "tcp,self", "-mca btl sm prog",
+         "1 setting=VIREO_CHANNELS=loopback,tcp setting=VIREO_CHANNELS=loopback,shm | 1 prog"},
+        {"OMPI_MCA_hwloc_base_binding_policy", "socket", "prog",
+         "1 map package bind package | 1 prog"},
+        {"OMPI_MCA_hwloc_base_binding_policy", "socket", "--bind-to none prog", "1 | 1 prog"},
+        {"OMPI_MCA_hwloc_base_binding_policy", "soket", "prog", "1 | 1 prog"},
+        {"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe", "prog", "1 | 1 prog"},
+        {"PRTE_MCA_rmaps_default_mapping_policy", "core", "prog", "1 map core bind core | 1 prog"},
+        {"PMIX_MCA_gds", "hash", "prog", "1 | 1 prog"},
+        {"OMPI_MCA_what_is_this", "1", "prog", "1 | 1 prog"},
+        {"HYDRA_BINDING", "core:2", "prog", "1 bind core pe 2 | 1 prog"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct options o;
+        struct line l;
+        char why[256] = "";
+        setenv(rows[i].name, rows[i].value, 1);
+        split(&l, rows[i].line);
+        if (options_parse(&o, l.argc, l.argv, why, sizeof(why)))
+            fail_msg("%s=%s %s: %s", rows[i].name, rows[i].value, rows[i].line, why);
+        char *text = show(&o);
+        assert_string_equal(text, rows[i].expect);
+        free(text);
+        options_free(&o);
+        unsetenv(rows[i].name);
+    }
+}
+
+static void files_are_read(void **state)
+{
+    static const struct {
+        const char *text, *line, *expect; /* the file's name stands before prog, or last */
+    } rows[] = {
+        {"-n 2 a x\n# two\n\n-n 1 -env A 1 b 'y z' \"w\"v\\ u\n", "-l -configfile",
+         "3 label | 2 a x | 1 set=A=1 b y z wv u"},
+        {"-n 2 a : -n 3 b\n", "--app", "5 | 2 a | 3 b"},
+        {"-n 2 a\r\n", "-configfile", "2 | 2 a"},
+        {"# none\nbtl = tcp,self\n  hwloc_base_binding_policy=core  \n", "prog --tune",
+         "1 map core bind core setting=VIREO_CHANNELS=loopback,tcp | 1 prog"},
+        {"-mca btl sm -x A=1\n--bind-to core\n", "prog -am",
+         "1 map core bind core setting=VIREO_CHANNELS=loopback,shm | 1 set=A=1 prog"},
+    };
+    (void)state;
+    char name[] = "/tmp/vireo-options-XXXXXX";
+    int fd = mkstemp(name);
+    assert_true(fd >= 0);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct options o;
+        struct line l;
+        char words[128], why[256] = "";
+        bool is_last = strstr(rows[i].line, "prog") != NULL;
+        assert_int_equal(ftruncate(fd, 0), 0);
+        assert_int_equal(pwrite(fd, rows[i].text, strlen(rows[i].text), 0), strlen(rows[i].text));
+        snprintf(words, sizeof(words), "%s %s%s", is_last ? rows[i].line + 5 : rows[i].line, name,
+                 is_last ? " prog" : "");
+        split(&l, words);
+        if (options_parse(&o, l.argc, l.argv, why, sizeof(why)))
+            fail_msg("%s: %s", rows[i].text, why);
+        char *text = show(&o);
+        assert_string_equal(text, rows[i].expect);
+        free(text);
+        options_free(&o);
+    }
+    struct options o; /* a file that names itself */
+    struct line l;
+    char words[128], why[256] = "";
+    int n = snprintf(words, sizeof(words), "-configfile %s", name);
+    assert_int_equal(ftruncate(fd, 0), 0);
+    assert_int_equal(pwrite(fd, words, (size_t)n, 0), n);
+    split(&l, words);
+    assert_int_equal(options_parse(&o, l.argc, l.argv, why, sizeof(why)), -EINVAL);
+    assert_non_null(strstr(why, "files that name files"));
+    close(fd);
+    unlink(name);
 }
 
 static void slots_come_from_slurm(void **state)
@@ -559,7 +684,7 @@ static void the_nearest_option_is_named(void **state)
         {"slots", ""},
         {"cpus", ""},
         {"bind-to-cores", "--bind-to-core"},
-        {"preload-filez", ""}, /* the nearest is refused */
+        {"ompi-serve", ""}, /* the nearest is refused */
         {"a-word-that-is-longer-than-any-option-of-any-launcher-could-ever-be-wanted", ""},
     };
     char text[64];
@@ -576,6 +701,8 @@ int main(void)
         cmocka_unit_test(bad_lines_are_refused),
         cmocka_unit_test(timeout_comes_from_the_environment),
         cmocka_unit_test(slots_come_from_slurm),
+        cmocka_unit_test(parameters_come_from_the_environment),
+        cmocka_unit_test(files_are_read),
         cmocka_unit_test(environments_compose),
         cmocka_unit_test(help_names_every_spelling),
         cmocka_unit_test(help_fits),

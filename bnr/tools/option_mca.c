@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Parameters of Open MPI's modular architecture, by --mca and its kin, by variables, by files: what
+ * has a like here does that; what only tunes parts that are not here changes nothing; anything else
+ * is refused. A variable that cannot be obeyed is left alone: it is there for another MPI.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "bnr/tools/option_reader.h"
+
+extern char **environ;
+
+enum parameter_kind {
+    PARAMETER_WORDS,    /* stands for options */
+    PARAMETER_SWITCH,   /* does so where it is true */
+    PARAMETER_CHANNELS, /* a list of transports */
+    PARAMETER_NOTHING,
+};
+
+static const struct {
+    const char *name, *words;
+    enum parameter_kind kind;
+} parameters[] = {
+    {"btl", NULL, PARAMETER_CHANNELS},
+    {"btl_tcp_if_include", "-iface %", PARAMETER_WORDS},
+    {"rmaps_base_mapping_policy", "--map-by %", PARAMETER_WORDS},
+    {"rmaps_default_mapping_policy", "--map-by %", PARAMETER_WORDS},
+    {"rmaps_base_ranking_policy", "--rank-by %", PARAMETER_WORDS},
+    {"rmaps_default_ranking_policy", "--rank-by %", PARAMETER_WORDS},
+    {"hwloc_base_binding_policy", "--bind-to %", PARAMETER_WORDS},
+    {"hwloc_default_binding_policy", "--bind-to %", PARAMETER_WORDS},
+    {"hwloc_base_cpu_list", "--cpu-list %", PARAMETER_WORDS},
+    {"hwloc_base_cpu_set", "--cpu-set %", PARAMETER_WORDS},
+    {"hwloc_default_cpu_list", "--cpu-set %", PARAMETER_WORDS},
+    {"hwloc_base_use_hwthreads_as_cpus", "--use-hwthread-cpus", PARAMETER_SWITCH},
+    {"hwloc_base_report_bindings", "--report-bindings", PARAMETER_SWITCH},
+    {"hwloc_report_bindings", "--report-bindings", PARAMETER_SWITCH},
+    {"rmaps_base_oversubscribe", "--oversubscribe", PARAMETER_SWITCH},
+    {"rmaps_base_no_oversubscribe", "--nooversubscribe", PARAMETER_SWITCH},
+    {"rmaps_base_no_schedule_local", "--nolocal", PARAMETER_SWITCH},
+    {"rmaps_base_display_map", "--display-map", PARAMETER_SWITCH},
+    {"rmaps_base_cpus_per_rank", "--cpus-per-rank %", PARAMETER_WORDS},
+    {"rmaps_base_cpus_per_proc", "--cpus-per-rank %", PARAMETER_WORDS},
+    {"rmaps_ppr_n_pernode", "-npernode %", PARAMETER_WORDS},
+    {"rmaps_ppr_n_persocket", "-npersocket %", PARAMETER_WORDS},
+    {"rmaps_ppr_pattern", "--map-by ppr:%", PARAMETER_WORDS},
+    {"rmaps_rank_file_path", "--rankfile %", PARAMETER_WORDS},
+    {"orte_rankfile", "--rankfile %", PARAMETER_WORDS},
+    {"orte_default_hostfile", "--default-hostfile %", PARAMETER_WORDS},
+    {"prte_default_hostfile", "--default-hostfile %", PARAMETER_WORDS},
+    {"orte_tag_output", "--tag-output", PARAMETER_SWITCH},
+    {"orte_timestamp_output", "--timestamp-output", PARAMETER_SWITCH},
+    {"orte_output_filename", "--output-filename %", PARAMETER_WORDS},
+    {"orte_enable_recovery", "--enable-recovery", PARAMETER_SWITCH},
+    {"orte_forward_job_control", NULL, PARAMETER_NOTHING},
+    {"orte_base_help_aggregate", NULL, PARAMETER_NOTHING},
+    {"orte_abort_on_non_zero_status", NULL, PARAMETER_NOTHING},
+    {"orte_tmpdir_base", NULL, PARAMETER_NOTHING},
+    {"orte_launch_agent", NULL, PARAMETER_NOTHING},
+    {"orte_keep_fqdn_hostnames", NULL, PARAMETER_NOTHING},
+    {"prte_keep_fqdn_hostnames", NULL, PARAMETER_NOTHING},
+    {"prte_abort_on_non_zero_status", NULL, PARAMETER_NOTHING},
+    {"prte_launch_agent", NULL, PARAMETER_NOTHING},
+    {"prte_tmpdir_base", NULL, PARAMETER_NOTHING},
+    {"mpi_yield_when_idle", NULL, PARAMETER_NOTHING},
+    {"mpi_warn_on_fork", NULL, PARAMETER_NOTHING},
+    {"mpi_param_check", NULL, PARAMETER_NOTHING},
+    {"mpi_preconnect_all", NULL, PARAMETER_NOTHING},
+    {"mpi_preconnect_mpi", NULL, PARAMETER_NOTHING},
+    {"mpi_show_handle_leaks", NULL, PARAMETER_NOTHING},
+    {"mpi_leave_pinned", NULL, PARAMETER_NOTHING},
+    {"mpi_leave_pinned_pipeline", NULL, PARAMETER_NOTHING},
+    {"mpi_paffinity_alone", "--bind-to core", PARAMETER_SWITCH},
+    {"mpi_add_procs_cutoff", NULL, PARAMETER_NOTHING},
+    {"mpi_cuda_support", NULL, PARAMETER_NOTHING},
+    {"opal_cuda_support", NULL, PARAMETER_NOTHING},
+    {"opal_warn_on_missing_libcuda", NULL, PARAMETER_NOTHING},
+    {"opal_common_ucx_opal_mem_hooks", NULL, PARAMETER_NOTHING},
+    {"opal_event_include", NULL, PARAMETER_NOTHING},
+    {"opal_set_max_sys_limits", NULL, PARAMETER_NOTHING},
+};
+
+/* Parts of it that have no like here, or whose likes choose by themselves: neither the choice of a
+ * module nor its tuning shows in what a program gets. */
+static const char parts[] =
+    "pml mtl osc coll io topo op bml allocator mpool rcache memory memchecker patcher fbtl fcoll fs "
+    "sharedfp hook crcp vprotocol plm ras ess oob rml routed grpcomm odls errmgr state filem iof "
+    "schizo shmem dl if pmix pmdl psec preg ptl gds bfrops pnet plog pstrg pstat psensor psquash "
+    "pcompress reachable timer event installdirs backtrace compress crs sec rtc regx opal_common "
+    "ofi ucx common spml scoll memheap sshmem btl hwloc prteinstalldirs prtebacktrace prtereachable";
+
+/* Whether a parameter is of one of these parts: PART or PART_anything. */
+static bool is_of_part(const char *name)
+{
+    for (const char *at = parts; *at; at += strspn(at, " ")) {
+        size_t len = strcspn(at, " ");
+        if (!strncmp(name, at, len) && (!name[len] || name[len] == '_'))
+            return true;
+        at += len;
+    }
+    return false;
+}
+
+static bool ends_in(const char *name, const char *end)
+{
+    size_t len = strlen(name), n = strlen(end);
+    return len >= n && !strcmp(name + len - n, end);
+}
+
+static bool is_true(const char *value)
+{
+    return strcasecmp(value, "0") && strcasecmp(value, "false") && strcasecmp(value, "no") &&
+           strcasecmp(value, "off") && strcasecmp(value, "disabled");
+}
+
+/* ---- transports to channels ---- */
+
+enum {
+    CHANNEL_LOOPBACK = 1,
+    CHANNEL_SHM = 2,
+    CHANNEL_TCP = 4,
+    CHANNEL_ALL = 7
+};
+
+static unsigned channel_of(const char *word, size_t len)
+{
+    static const struct {
+        const char *words;
+        unsigned channel;
+    } rows[] = {{"self", CHANNEL_LOOPBACK},
+                {"sm vader smcuda cma knem xpmem", CHANNEL_SHM},
+                {"tcp", CHANNEL_TCP}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (reader_is_word(rows[i].words, word, len))
+            return rows[i].channel;
+    return 0;
+}
+
+/* self,vader,tcp or ^tcp,openib */
+static int set_channels(struct reader *r, const char *option, const char *list)
+{
+    unsigned named = 0;
+    char words[64] = "loopback"; /* a process always reaches itself */
+    bool is_without = *list == '^';
+    for (const char *at = list + is_without; *at; at += *at == ',') {
+        size_t len = strcspn(at, ",");
+        named |= channel_of(at, len);
+        at += len;
+    }
+    unsigned chosen = is_without ? CHANNEL_ALL & ~named : named;
+    if (!(chosen & (CHANNEL_SHM | CHANNEL_TCP)) && !(chosen & CHANNEL_LOOPBACK && !is_without))
+        return reader_refuse(r,
+                             "'%s btl %s' leaves none of the transports that there are: self, sm "
+                             "(vader) and tcp",
+                             option, list);
+    if ((chosen | CHANNEL_LOOPBACK) == CHANNEL_ALL)
+        return 0;
+    if (chosen & CHANNEL_SHM)
+        strcat(words, ",shm");
+    if (chosen & CHANNEL_TCP)
+        strcat(words, ",tcp");
+    return reader_words(r, "--set channels=%", words);
+}
+
+/* ---- all of them ---- */
+
+static int set_parameter(struct reader *r, const char *option, const char *name, const char *value)
+{
+    for (size_t i = 0; i < sizeof(parameters) / sizeof(parameters[0]); i++) {
+        if (strcmp(parameters[i].name, name))
+            continue;
+        switch (parameters[i].kind) {
+        case PARAMETER_CHANNELS: return set_channels(r, option, value);
+        case PARAMETER_WORDS: return reader_words(r, parameters[i].words, value);
+        case PARAMETER_SWITCH:
+            return is_true(value) ? reader_words(r, parameters[i].words, NULL) : 0;
+        default: return 0;
+        }
+    }
+    if (!strcmp(name, "rmaps")) /* which mapper: the policy says it */
+        return strcmp(value, "seq") ? 0 : reader_words(r, "--map-by seq", NULL);
+    if (is_of_part(name) || ends_in(name, "_verbose") || ends_in(name, "_base_verbose"))
+        return 0;
+    return reader_refuse(r,
+                         "'%s %s' has no like here; --help=settings lists the settings of this MPI",
+                         option, name);
+}
+
+int option_mca(struct reader *r, const char *option, const char *name)
+{
+    const char *value = NULL;
+    int rc = reader_next(r, option, &value);
+    return rc ? rc : set_parameter(r, option, name, value);
+}
+
+/* Parameters, and what Hydra reads from variables. */
+int option_mca_environment(struct reader *r)
+{
+    static const char *const prefixes[] = {"OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_"};
+    static const struct {
+        const char *name, *words;
+    } others[] = {{"HYDRA_BINDING", "--bind-to %"},
+                  {"HYDRA_MAPPING", "--map-by %"},
+                  {"HYDRA_MEMBIND", "-membind %"},
+                  {"HYDRA_HOST_FILE", "--default-hostfile %"}};
+    for (char **e = environ; *e; e++) {
+        struct option_place before = r->o->place;
+        char name[128], *value = strchr(*e, '=');
+        const char *parameter = NULL, *words = NULL;
+        if (!value || value - *e >= (ptrdiff_t)sizeof(name))
+            continue;
+        snprintf(name, sizeof(name), "%.*s", (int)(value - *e), *e);
+        for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+            if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+                parameter = name + strlen(prefixes[i]);
+        for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+            if (!strcmp(name, others[i].name))
+                words = others[i].words;
+        if (parameter && !strcmp(parameter, "btl") && getenv("VIREO_CHANNELS"))
+            continue;
+        int rc = parameter ? set_parameter(r, name, parameter, value + 1)
+                 : words   ? reader_words(r, words, value + 1)
+                           : 0;
+        if (rc == -ENOMEM)
+            return rc;
+        if (rc)
+            r->o->place = before;
+    }
+    return 0;
+}
+
+/* A line of a file: name = value, or options. */
+static int read_line(struct reader *r, const char *option, char *line)
+{
+    line += strspn(line, " \t\r");
+    size_t len = strlen(line);
+    while (len && isspace((unsigned char)line[len - 1]))
+        line[--len] = 0;
+    if (!*line || *line == '#')
+        return 0;
+    if (*line == '-')
+        return reader_words(r, "%", line);
+    char *value = strchr(line, '=');
+    if (!value)
+        return reader_refuse(r, "'%s': a line is 'NAME = VALUE' or options, not '%s'", option,
+                             line);
+    char *end = value;
+    while (end > line && isspace((unsigned char)end[-1]))
+        end--;
+    *end = 0;
+    value++;
+    return set_parameter(r, option, line, value + strspn(value, " \t"));
+}
+
+int option_mca_files(struct reader *r, const char *option, const char *names)
+{
+    int rc = 0;
+    while (!rc && *names) {
+        const char *text = NULL;
+        size_t len = strcspn(names, ",:");
+        char *name = strndup(names, len), *rest, *line;
+        rc = name ? reader_file(r, option, name, &text) : -ENOMEM;
+        free(name);
+        rest = (char *)text;
+        r->files++;
+        while (!rc && (line = strsep(&rest, "\n")))
+            rc = read_line(r, option, line);
+        r->files--;
+        names += len + (names[len] != 0);
+    }
+    return rc;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Options whose value is a list of words that stand for other options: --display, --rtos; and lists
+ * of signals. Words come in any case, and may be cut short where one is left that begins so. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "bnr/tools/option_reader.h"
+
+struct meaning {
+    const char *word;
+    const char *words; /* options, with "%" for the word's value; NULL: nothing; "": refused */
+};
+
+static const struct meaning of_display[] = {
+    {"allocation", "--display-map"},   {"bind", "--report-bindings"},
+    {"bindings", "--report-bindings"}, {"map", "--display-map"},
+    {"map-devel", "--display-map"},    {"topo", "--display-topo"},
+    {"cpus", "--display-topo"},        {"comm", "--report"},
+};
+
+static const struct meaning of_runtime[] = {
+    {"error-nonzero-status", NULL},
+    {"donotlaunch", "--do-not-launch"},
+    {"donotspawn", "--do-not-launch"},
+    {"show-progress", "-v"},
+    {"notifyerrors", NULL},
+    {"recoverable", "--enable-recovery"},
+    {"autorestart", ""},
+    {"continuous", "--continuous"},
+    {"max-restarts", "--max-restarts %"},
+    {"exec-agent", ""},
+    {"default-exec-agent", NULL},
+    {"output-proctable", "--output-proctable=%"},
+    {"stop-on-exec", ""},
+    {"stop-in-init", ""},
+    {"stop-in-app", ""},
+    {"timeout", "--timeout %"},
+    {"spawn-timeout", NULL},
+    {"report-state-on-timeout", NULL},
+    {"get-stack-traces", NULL},
+    {"report-child-jobs-separately", NULL},
+    {"aggregate-help-messages", NULL},
+    {"fwd-environment", NULL},
+};
+
+/* The row of a word of len bytes: its own, or the only one that begins so. */
+static const struct meaning *find(const struct meaning *rows, size_t count, const char *word,
+                                  size_t len)
+{
+    const struct meaning *found = NULL;
+    int starts = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!len || strncasecmp(rows[i].word, word, len))
+            continue;
+        if (!rows[i].word[len])
+            return &rows[i];
+        found = &rows[i];
+        starts++;
+    }
+    return starts == 1 ? found : NULL;
+}
+
+/* A word is said to be off: WORD=0, WORD=false. */
+static bool is_off(const char *value)
+{
+    return !strcasecmp(value, "0") || !strcasecmp(value, "false") || !strcasecmp(value, "no") ||
+           !strcasecmp(value, "f") || !strcasecmp(value, "n") || !strcasecmp(value, "disable");
+}
+
+static int take(struct reader *r, const char *option, const struct meaning *row, const char *value)
+{
+    if (!row->words || is_off(value))
+        return 0;
+    if (!*row->words)
+        return reader_refuse(r, "'%s %s' asks for what mpiexec does not do; leave it out", option,
+                             row->word);
+    if (strchr(row->words, '%') && !*value)
+        value = "-";
+    return reader_words(r, row->words, value);
+}
+
+static int take_all(struct reader *r, const char *option, const char *text,
+                    const struct meaning *rows, size_t count)
+{
+    for (const char *at = text;; at++) {
+        char value[256] = "";
+        size_t len = strcspn(at, ","), word = strcspn(at, ",=:");
+        const struct meaning *row = find(rows, count, at, word);
+        if (!row)
+            return reader_refuse(r, "'%s' knows no word '%.*s'", option, (int)word, at);
+        if (at[word] == '=')
+            snprintf(value, sizeof(value), "%.*s", (int)(len - word - 1), at + word + 1);
+        int rc = take(r, option, row, value);
+        at += len;
+        if (rc || !*at)
+            return rc;
+    }
+}
+
+int option_words_display(struct reader *r, const char *option, const char *text)
+{
+    return take_all(r, option, text, of_display, sizeof(of_display) / sizeof(of_display[0]));
+}
+
+int option_words_runtime(struct reader *r, const char *option, const char *text)
+{
+    return take_all(r, option, text, of_runtime, sizeof(of_runtime) / sizeof(of_runtime[0]));
+}
+
+/* Signals that reach the ranks anyway may be named. */
+int option_words_signals(struct reader *r, const char *option, const char *text)
+{
+    static const char forwarded[] =
+        "INT TERM HUP TSTP CONT USR1 USR2 SIGINT SIGTERM SIGHUP SIGTSTP "
+        "SIGCONT SIGUSR1 SIGUSR2 2 15 1 20 18 10 12";
+    for (const char *at = text;; at++) {
+        size_t len = strcspn(at, ",");
+        if (!reader_is_word(forwarded, at, len))
+            return reader_refuse(r,
+                                 "'%s %.*s': the signals that reach the ranks are INT, TERM, HUP, "
+                                 "TSTP, CONT, USR1 and USR2",
+                                 option, (int)len, at);
+        at += len;
+        if (!*at)
+            return 0;
+    }
+}
+
+/* What only "no" can be answered to. */
+int option_words_off(struct reader *r, const char *option, const char *text)
+{
+    if (is_off(text) || !strcasecmp(text, "none") || !strcasecmp(text, "auto"))
+        return 0;
+    return reader_refuse(r, "'%s %s': mpiexec has no such thing; say 0 or none, or leave it out",
+                         option, text);
+}

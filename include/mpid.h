@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct vc;           /* a virtual connection to one process */
 struct mpid_message; /* a message taken out of the queues by a probe */
@@ -186,6 +187,11 @@ bool mpid_has_manager(void);
 /* The ranks of the world that run mpiexec's program number app: *first and the *size - 1 next
  * ones. Returns whether there are any. */
 bool mpid_app(int app, int *first, int *size);
+/* The number of the host that a rank of the world runs on, from 0; negative: unknown. */
+int mpid_node(uint32_t rank);
+/* Have put called when mpiexec's report is made, to append lines of what the layer above tells: words
+ * with tabs between them, of which the first is no number. */
+void mpid_set_report(void (*put)(FILE *file));
 
 /* Bytes that must follow a struct mpid_request (given request_size): valid
  * after mpid_init(). */

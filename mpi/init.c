@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "mpi/attr.h"
+#include "mpi/coll/tuning.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/context.h"
 #include "mpi/comm/group.h"
@@ -141,7 +142,7 @@ static __attribute__((constructor)) void watch_forks(void)
 }
 
 /* Locked. Those that stay; once. */
-static int start_modules(void)
+static int start_modules(char *why, size_t size)
 {
     struct process me = {init_world.gid, (uint32_t)init_world.rank};
     if (is_there)
@@ -149,7 +150,11 @@ static int start_modules(void)
     request_init();
     group_init(&me);
     attr_init(&init_world);
-    if (type_init())
+    if (type_init()) {
+        snprintf(why, size, "no memory");
+        return -1;
+    }
+    if (tuning_load(why, size))
         return -1;
     is_there = true;
     return 0;
@@ -169,10 +174,8 @@ static int enter(enum mpid_model model, bool threads, char *why, size_t size)
         return -1;
     if (users && threads)
         mpid_use_threads();
-    int rc = start_modules();
-    if (rc)
-        snprintf(why, size, "no memory");
-    else if ((rc = mpid_use(model)))
+    int rc = start_modules(why, size);
+    if (!rc && (rc = mpid_use(model)))
         snprintf(why, size, "what this process is could not be published");
     if (!rc)
         users++;

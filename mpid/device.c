@@ -497,6 +497,15 @@ bool mpid_app(int app, int *first, int *size)
     return found;
 }
 
+int mpid_node(uint32_t rank)
+{
+    int node;
+    os_lock(&device.lock);
+    bool found = !BNR_Get_locality(device.group, (int)rank, &node, NULL, NULL);
+    os_unlock(&device.lock);
+    return found ? node : -1;
+}
+
 bool mpid_has_manager(void)
 {
     return device.group != BNR_GROUP_NULL;

@@ -61,6 +61,14 @@ static void put_vc(struct vc *vc, void *arg)
     opening_end(vc);
 }
 
+/* Of the layer above; NULL: it tells nothing. */
+static void (*put_more)(FILE *file);
+
+void mpid_set_report(void (*put)(FILE *file))
+{
+    put_more = put;
+}
+
 void report_put(void)
 {
     char *text = NULL;
@@ -69,6 +77,8 @@ void report_put(void)
     if (!file)
         return;
     vc_each(put_vc, file);
+    if (put_more)
+        put_more(file);
     if (!fclose(file) && len)
         (void)BNR_Put(device.group, "mpid.report", text, len, BNR_PUT_REPLACE);
     free(text);

@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,9 @@ enum {
     RANKS_WIDTH = 14,
     PEERS_WIDTH = 20,
     CHANNEL_WIDTH = 10,
+    ALGORITHMS_MAX = 256,
+    COLLECTIVE_WIDTH = 20,
+    NAME_WIDTH = 14,
 };
 
 struct kind {
@@ -43,7 +47,16 @@ struct peer_set {
     char *shown;  /* which of the texts stands for it; borrowed */
 };
 
+/* How often one algorithm of a collective has run. */
+struct algorithm_calls {
+    char collective[CHANNEL_MAX], name[CHANNEL_MAX];
+    unsigned long long least, most; /* of the ranks that have run it */
+    int ranks;
+};
+
 struct report {
+    struct algorithm_calls *algorithms;
+    int algorithms_count;
     struct kind *kinds;
     int kinds_count;
     struct link *links;
@@ -110,6 +123,47 @@ static int parse_peer(const char *text, size_t len, int count)
     return peer < count ? (int)peer : -1;
 }
 
+/* The row of an algorithm, made if it is new; NULL for too many. */
+static struct algorithm_calls *find_calls(struct report *r, const char *collective, const char *name)
+{
+    for (int i = 0; i < r->algorithms_count; i++)
+        if (!strcmp(r->algorithms[i].collective, collective) &&
+            !strcmp(r->algorithms[i].name, name))
+            return &r->algorithms[i];
+    if (r->algorithms_count == ALGORITHMS_MAX)
+        return NULL;
+    struct algorithm_calls *row = &r->algorithms[r->algorithms_count++];
+    *row = (struct algorithm_calls){.least = ULLONG_MAX};
+    snprintf(row->collective, sizeof(row->collective), "%s", collective);
+    snprintf(row->name, sizeof(row->name), "%s", name);
+    return row;
+}
+
+/* Take a line about a collective, whose words end at first, second and end. */
+static int take_algorithm(struct report *r, const char *line, const char *first,
+                          const char *second, const char *end)
+{
+    char collective[CHANNEL_MAX], name[CHANNEL_MAX], digits[24], *rest;
+    if (!r->algorithms)
+        r->algorithms = calloc(ALGORITHMS_MAX, sizeof(*r->algorithms));
+    if (!r->algorithms)
+        return -ENOMEM;
+    copy_clean(collective, sizeof(collective), line, (size_t)(first - line));
+    copy_clean(name, sizeof(name), first + 1, (size_t)(second - first - 1));
+    copy_clean(digits, sizeof(digits), second + 1, (size_t)(end - second - 1));
+    unsigned long long calls = strtoull(digits, &rest, 10);
+    struct algorithm_calls *row =
+        *rest || rest == digits ? NULL : find_calls(r, collective, name);
+    if (!row) {
+        r->bad_lines++;
+        return 0;
+    }
+    row->ranks++;
+    row->least = calls < row->least ? calls : row->least;
+    row->most = calls > row->most ? calls : row->most;
+    return 0;
+}
+
 /* Take one line, without its newline. */
 static int take_line(struct report *r, int rank, int count, const char *line, size_t len)
 {
@@ -118,6 +172,8 @@ static int take_line(struct report *r, int rank, int count, const char *line, si
     const char *tab = memchr(line, '\t', len);
     const char *second = tab ? memchr(tab + 1, '\t', (size_t)(end - tab - 1)) : NULL;
     int peer = tab ? parse_peer(line, (size_t)(tab - line), count) : -1;
+    if (second && islower((unsigned char)*line))
+        return take_algorithm(r, line, tab, second, end);
     if (!second || peer < 0) {
         r->bad_lines++;
         return 0;
@@ -331,6 +387,30 @@ static void print_ranks(struct report *r, const struct report_rank *ranks, int c
     }
 }
 
+static int compare_algorithms(const void *va, const void *vb)
+{
+    const struct algorithm_calls *a = va, *b = vb;
+    int order = strcmp(a->collective, b->collective);
+    return order ? order : strcmp(a->name, b->name);
+}
+
+static void print_algorithms(struct report *r)
+{
+    if (!r->algorithms)
+        return;
+    qsort(r->algorithms, (size_t)r->algorithms_count, sizeof(*r->algorithms), compare_algorithms);
+    fprintf(r->to, "\n  %-*s %-*s %7s  %s\n", COLLECTIVE_WIDTH, "collective", NAME_WIDTH,
+            "algorithm", "ranks", "calls of each");
+    for (int i = 0; i < r->algorithms_count; i++) {
+        const struct algorithm_calls *row = &r->algorithms[i];
+        fprintf(r->to, "  %-*s %-*s %7d  %llu", COLLECTIVE_WIDTH, row->collective, NAME_WIDTH,
+                row->name, row->ranks, row->least);
+        if (row->most > row->least)
+            fprintf(r->to, " to %llu", row->most);
+        fputc('\n', r->to);
+    }
+}
+
 /* Tell which ranks have put no report, where others have. */
 static int print_silent(struct report *r, const struct report_rank *ranks, int count)
 {
@@ -367,6 +447,8 @@ char *report_format(const struct report_rank *ranks, int count)
         rc = print_links(&r);
     else if (!rc)
         fputs("\n  No connections: no rank sent to another and reached MPI_Finalize.\n", r.to);
+    if (!rc)
+        print_algorithms(&r);
     if (!rc && r.bad_lines)
         fprintf(r.to, "\n  %zu lines of the ranks' reports were not understood.\n", r.bad_lines);
     if (fclose(r.to))
@@ -375,6 +457,7 @@ char *report_format(const struct report_rank *ranks, int count)
         free(r.kinds[i].reasons);
     free(r.kinds);
     free(r.links);
+    free(r.algorithms);
     if (!rc)
         return text;
     free(text);

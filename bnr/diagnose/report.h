@@ -2,7 +2,7 @@
 
 /*
  * The table that mpiexec --report prints after the job: where each rank ran, and
- * which channel each pair of ranks used and why not another. Pure formatting:
+ * which channel each pair of ranks used and why not another, and how collectives ran. Pure formatting:
  * no I/O, no clock.
  *
  * A rank's text is what its device put under the key "mpid.report": lines
@@ -15,6 +15,10 @@
  * empty. Peers that were never contacted have no line. The text comes from another
  * process: it is bounded, unprintable bytes show as "?", and lines that are none are
  * counted and said.
+ *
+ * A line whose first word is no number tells how often the rank has run a collective by an algorithm:
+ *
+ *     collective TAB algorithm TAB calls NEWLINE
  *
  * Equal rows are joined: ranks and peers show as ranges, and "each other" and
  * "itself" stand for the sets that differ only in the rank itself.

@@ -10,7 +10,7 @@ void coll_allreduce_doubling(struct sched *s, const struct coll *c)
 {
     struct fold f;
     fold_init(&f, s, c->send.buf, c->recv.buf, c->recv.count, c->recv.type);
-    fold_all(&f, c->comm->rank, c->comm->size);
+    fold_all(&f, c->rank, c->size);
     fold_end(&f);
 }
 

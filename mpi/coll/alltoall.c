@@ -24,7 +24,7 @@ struct packed_blocks {
 
 static void set_aside(struct sched *s, const struct coll *c, struct packed_blocks *out)
 {
-    int size = c->comm->size;
+    int size = c->size;
     MPI_Count total = 0;
     *out = (struct packed_blocks){.c = c};
     if (c->send.buf != MPI_IN_PLACE)
@@ -35,12 +35,12 @@ static void set_aside(struct sched *s, const struct coll *c, struct packed_block
     for (int i = 0; i < size; i++) {
         struct coll_block block = coll_block(&c->recv, i);
         out->at[i] = total;
-        total += i == c->comm->rank ? 0 : bytes_of(&block);
+        total += i == c->rank ? 0 : bytes_of(&block);
     }
     out->packed = sched_temp(s, total);
     for (int i = 0; i < size; i++) {
         struct coll_block block = coll_block(&c->recv, i);
-        if (i != c->comm->rank)
+        if (i != c->rank)
             sched_copy_as(s, block.buf, block.count, block.type, out->packed + out->at[i],
                           bytes_of(&block), MPI_BYTE);
     }
@@ -55,9 +55,9 @@ static struct coll_block outgoing(const struct packed_blocks *out, int to)
 }
 
 /* Rounds of an exchange: both ends of a message have it in the same. */
-static int rounds_of(const struct comm *comm)
+static int rounds_of(const struct coll *c)
 {
-    return comm->size > comm->peers ? comm->size : comm->peers;
+    return c->size > c->peers ? c->size : c->peers;
 }
 
 /* Start the exchange of round i: send to the i-th behind, receive from the i-th before, where there
@@ -65,38 +65,49 @@ static int rounds_of(const struct comm *comm)
 static int start(struct sched *s, const struct packed_blocks *out, int i)
 {
     const struct coll *c = out->c;
-    int rounds = rounds_of(c->comm), rank = c->comm->rank, step = s->count;
+    int rounds = rounds_of(c), rank = c->rank, step = s->count;
     int to = coll_around(rank, i, rounds), from = coll_around(rank, -i, rounds);
-    if (from < c->comm->peers) {
+    if (from < c->peers) {
         struct coll_block in = coll_block(&c->recv, from);
         sched_recv(s, from, in.buf, in.count, in.type);
     }
-    if (to < c->comm->peers) {
+    if (to < c->peers) {
         struct coll_block block = outgoing(out, to);
         sched_send(s, to, block.buf, block.count, block.type);
     }
     return step;
 }
 
-void coll_alltoall_all(struct sched *s, const struct coll *c)
+/* Exchange with all, with so many at a time. */
+static void exchange(struct sched *s, const struct coll *c, int window)
 {
-    int rounds = rounds_of(c->comm), rank = c->comm->rank, first = c->comm->remote ? 0 : 1;
+    int rounds = rounds_of(c), rank = c->rank, first = c->comm->remote ? 0 : 1;
     struct packed_blocks out;
     int started[WINDOW];
     set_aside(s, c, &out);
     if (s->broken)
         return;
     for (int i = first; i < rounds; i++) {
-        if (i >= first + WINDOW) {
-            sched_wait_for(s, started[i % WINDOW]);
-            sched_wait_for(s, started[i % WINDOW] + 1);
+        if (i >= first + window) {
+            sched_wait_for(s, started[i % window]);
+            sched_wait_for(s, started[i % window] + 1);
         }
-        started[i % WINDOW] = start(s, &out, i);
+        started[i % window] = start(s, &out, i);
     }
     if (c->send.buf == MPI_IN_PLACE || c->comm->remote)
         return;
     struct coll_block from = coll_block(&c->send, rank), to = coll_block(&c->recv, rank);
     sched_copy_as(s, from.buf, from.count, from.type, to.buf, to.count, to.type);
+}
+
+void coll_alltoall_linear(struct sched *s, const struct coll *c)
+{
+    exchange(s, c, WINDOW);
+}
+
+void coll_alltoall_pairwise(struct sched *s, const struct coll *c)
+{
+    exchange(s, c, 1);
 }
 
 /* ---- Bruck ---- */
@@ -134,7 +145,7 @@ static void do_round(const struct rounds *r, int bit)
 void coll_alltoall_bruck(struct sched *s, const struct coll *c)
 {
     const struct coll_data *from = c->send.buf == MPI_IN_PLACE ? &c->recv : &c->send;
-    int size = c->comm->size, rank = c->comm->rank;
+    int size = c->size, rank = c->rank;
     MPI_Count bytes = c->recv.count * coll_size(c->recv.type), half = bytes * ((size + 1) / 2);
     struct rounds r = {s, size, rank, bytes, sched_temp(s, bytes * size), sched_temp(s, half),
                        sched_temp(s, half)};

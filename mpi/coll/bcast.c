@@ -18,10 +18,10 @@ static int64_t low_bit(int index, int size)
     return bit;
 }
 
-void coll_bcast_down(struct sched *s, const struct coll *c, int rank, int size)
+void coll_bcast_tree(struct sched *s, const struct coll *c)
 {
     const struct coll_data *data = &c->recv;
-    int index = coll_around(rank, -c->root, size);
+    int size = c->size, index = coll_around(c->rank, -c->root, size);
     int64_t bit = low_bit(index, size);
     if (index) {
         sched_recv(s, coll_around(c->root, index - (int)bit, size), data->buf, data->count,
@@ -32,11 +32,6 @@ void coll_bcast_down(struct sched *s, const struct coll *c, int rank, int size)
         if (index + bit < size)
             sched_send(s, coll_around(c->root, index + (int)bit, size), data->buf, data->count,
                        data->type);
-}
-
-void coll_bcast_tree(struct sched *s, const struct coll *c)
-{
-    coll_bcast_down(s, c, c->comm->rank, c->comm->size);
 }
 
 /* ---- spread and gather ---- */
@@ -92,13 +87,13 @@ static void gather_around(const struct pieces *p)
 void coll_bcast_spread(struct sched *s, const struct coll *c)
 {
     const struct coll_data *data = &c->recv;
-    int size = c->comm->size;
+    int size = c->size;
     struct mpid_bytes bytes;
     struct type *used;
     (void)type_place(data->type, data->buf, data->count, &bytes, &used); /* checked by the caller */
     MPI_Count total = (MPI_Count)bytes.len;
     struct pieces p = {.s = s, .root = c->root, .size = size, .total = total};
-    p.index = coll_around(c->comm->rank, -c->root, size);
+    p.index = coll_around(c->rank, -c->root, size);
     p.piece = total / size + (total % size != 0);
     p.base = bytes.layout ? sched_temp(s, total) : bytes.base;
     if (bytes.layout && p.index == 0)

@@ -8,6 +8,7 @@
 
 #include "mpi/coll/sched.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/comm_hosts.h"
 #include "mpi/errh.h"
 #include "mpi/request/request.h"
 #include "mpi/topo/topo.h"
@@ -25,7 +26,10 @@ static int check_comm(struct coll_call *call)
     struct comm *comm = comm_from(call->handle);
     if (!comm)
         return errh_bad_comm(call->handle, call->function);
-    call->c.comm = comm;
+    const struct comm_hosts *hosts = comm_hosts_of(comm);
+    if (__builtin_expect(!hosts, 0))
+        return coll_call_raise(comm, MPI_ERR_NO_MEM, call->function, NULL);
+    coll_over(&call->c, comm, hosts);
     if (comm->remote && (call->c.kind == COLL_SCAN || call->c.kind == COLL_EXSCAN))
         return errh_comm(comm, MPI_ERR_COMM, call->function,
                          "comm: an intercommunicator, over which there are no scans; "

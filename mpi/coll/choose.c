@@ -1,112 +1,216 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Which algorithm runs: in the rows of a collective, the first that fits; over an
- * intercommunicator inter.c's, which comes here again for what it is made of. All processes of a
- * call must find the same row, so rows ask only for what all of them know.
+ * The library's table, and how a row is found; see choose.h. Over an intercommunicator there is no
+ * choice: inter.c comes here again for what it is made of.
  */
-#include <stddef.h>
+#include "mpi/coll/choose.h"
 
-#include "mpi/coll/coll.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "mpi/coll/sched.h"
+#include "mpi/comm/comm_hosts.h"
+#include "os/settings.h"
 
-/* What an algorithm needs. */
-enum needs {
-    EQUAL = 1u << 0,       /* blocks of equal size */
-    COMMUTATIVE = 1u << 1, /* operation */
-    POWER_OF_2 = 1u << 2,  /* number of processes */
-};
+#define FROM(least) {least, CHOOSE_MOST}
+#define BELOW(end) {0, (end) - 1}
+#define SOME {0, CHOOSE_MOST}
 
-struct choice {
-    int ranks_min;
-    MPI_Count bytes_min, bytes_end; /* bytes_end 0: no end */
-    unsigned needs;
-    coll_fn run;
-};
+/* Ranks and bytes from which on, bytes below which, algorithm. Measured by test/bench/tune.py;
+ * doc/collectives.md shows it. */
+#define ROW(ranks, bytes, name)                                                                    \
+    {ALGORITHM_NEEDS_##name, 0, false, FROM(ranks), SOME, bytes, ALGORITHM_##name}
+#define LAST(name) {0, 0, true, SOME, SOME, SOME, ALGORITHM_##name}
 
 enum { K = 1 << 10, ROWS = 4 };
 
-/*
- * Bytes are those of the whole buffer in bcast and reductions, of one block in gather, scatter
- * and alltoall, of all blocks in allgather and reduce_scatter. Of calls whose blocks may differ,
- * only reduce_scatter is known to all; the others count as large. The last row fits all.
- */
-static const struct choice table[COLL_KINDS][ROWS] = {
-    /* ranks   bytes      needs                    algorithm */
+/* The last row of each fits all. What is small, and hurried, comes first. */
+/* clang-format off */
+static const struct choose_row table[COLL_KINDS][ROWS] = {
+    /*  ranks  bytes         algorithm */
     [COLL_BARRIER] = {
-        {0, 0, 0,         0,                        coll_barrier}},
+        LAST(BARRIER_DISSEMINATION)},
     [COLL_BCAST] = {
-        {8, 12 * K, 0,    0,                        coll_bcast_spread},
-        {4, 512 * K, 0,   0,                        coll_bcast_spread},
-        {0, 0, 0,         0,                        coll_bcast_tree}},
+        ROW(0,   BELOW(12 * K), BCAST_TREE),
+        ROW(8,   FROM(12 * K), BCAST_SPREAD),
+        ROW(4,   FROM(512 * K), BCAST_SPREAD),
+        LAST(BCAST_TREE)},
     [COLL_REDUCE] = {
-        {3, 64 * K, 0,    COMMUTATIVE,              coll_reduce_spread},
-        {0, 0, 0,         0,                        coll_reduce_tree}},
+        ROW(0,   BELOW(64 * K), REDUCE_TREE),
+        ROW(3,   FROM(64 * K), REDUCE_SPREAD),
+        LAST(REDUCE_TREE)},
     [COLL_ALLREDUCE] = {
-        {2, 4 * K, 0,     COMMUTATIVE | POWER_OF_2, coll_allreduce_halving},
-        {3, 8 * K, 0,     COMMUTATIVE,              coll_allreduce_ring},
-        {0, 0, 0,         0,                        coll_allreduce_doubling}},
+        ROW(0,   BELOW(4 * K), ALLREDUCE_DOUBLING),
+        ROW(2,   FROM(4 * K),  ALLREDUCE_HALVING),
+        ROW(3,   FROM(8 * K),  ALLREDUCE_RING),
+        LAST(ALLREDUCE_DOUBLING)},
     [COLL_GATHER] = {
-        {8, 0, 2 * K,     EQUAL,                    coll_gather_tree},
-        {0, 0, 0,         0,                        coll_gather_linear}},
+        ROW(8,   BELOW(2 * K), GATHER_TREE),
+        LAST(GATHER_LINEAR)},
     [COLL_SCATTER] = {
-        {8, 0, 2 * K,     EQUAL,                    coll_scatter_tree},
-        {0, 0, 0,         0,                        coll_scatter_linear}},
+        ROW(8,   BELOW(2 * K), SCATTER_TREE),
+        LAST(SCATTER_LINEAR)},
     [COLL_ALLGATHER] = {
-        {0, 0, 80 * K,    EQUAL | POWER_OF_2,       coll_allgather_doubling},
-        {3, 0, 16 * K,    EQUAL,                    coll_allgather_bruck},
-        {0, 0, 0,         0,                        coll_allgather_ring}},
+        ROW(0,   BELOW(80 * K), ALLGATHER_DOUBLING),
+        ROW(3,   BELOW(16 * K), ALLGATHER_BRUCK),
+        LAST(ALLGATHER_RING)},
     [COLL_ALLTOALL] = {
-        {8, 0, 256,       EQUAL,                    coll_alltoall_bruck},
-        {0, 0, 0,         0,                        coll_alltoall_all}},
+        ROW(8,   BELOW(256),   ALLTOALL_BRUCK),
+        LAST(ALLTOALL_LINEAR)},
     [COLL_REDUCE_SCATTER] = {
-        {0, 0, 2 * K,     0,                        coll_reduce_scatter_doubling},
-        {2, 0, 512 * K,   COMMUTATIVE | POWER_OF_2, coll_reduce_scatter_halving},
-        {0, 0, 0,         0,                        coll_reduce_scatter_pairs}},
+        ROW(0,   BELOW(2 * K), REDUCE_SCATTER_DOUBLING),
+        ROW(2,   BELOW(512 * K), REDUCE_SCATTER_HALVING),
+        LAST(REDUCE_SCATTER_PAIRWISE)},
     [COLL_SCAN] = {
-        {0, 0, 0,         0,                        coll_scan}},
+        LAST(SCAN_DOUBLING)},
     [COLL_EXSCAN] = {
-        {0, 0, 0,         0,                        coll_exscan}},
+        LAST(EXSCAN_DOUBLING)},
     [COLL_NEIGHBOR_ALLGATHER] = {
-        {0, 0, 0,         0,                        coll_neighbor_allgather}},
+        LAST(NEIGHBOR_ALLGATHER_LINEAR)},
     [COLL_NEIGHBOR_ALLTOALL] = {
-        {0, 0, 0,         0,                        coll_neighbor_alltoall}},
+        LAST(NEIGHBOR_ALLTOALL_LINEAR)},
 };
+
+/* What comes first where there are several hosts. */
+static const struct choose_row over_hosts[] = {
+    ROW(3,   SOME,         BARRIER_HOSTS),
+    ROW(3,   BELOW(64 * K), BCAST_HOSTS),
+    ROW(3,   BELOW(64 * K), REDUCE_HOSTS),
+    ROW(3,   BELOW(64 * K), ALLREDUCE_HOSTS),
+    ROW(3,   BELOW(16 * K), ALLGATHER_HOSTS),
+};
+/* clang-format on */
+
+/* Rows of any collective that come before all of these. */
+static struct {
+    struct choose_row *rows;
+    int count;
+} put;
+
+static bool counts_runs;
+
+int choose_put(const struct choose_row *row)
+{
+    struct choose_row *grown = realloc(put.rows, ((size_t)put.count + 1) * sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    grown[put.count++] = *row;
+    put.rows = grown;
+    return 0;
+}
+
+/* ---- finding ---- */
+
+static __attribute__((noinline)) MPI_Count sum(const MPI_Count *counts, int size)
+{
+    MPI_Count all = 0;
+    for (int i = 0; i < size; i++)
+        all += counts[i];
+    return all;
+}
 
 /* Bytes as the table counts them; the most there can be where processes may differ. */
 static MPI_Count bytes_of(const struct coll *c)
 {
     const struct coll_data *data = &c->recv;
-    bool is_root = c->comm->rank == c->root;
-    MPI_Count bytes = 0;
+    bool is_root = c->rank == c->root;
     if (c->kind == COLL_BARRIER || coll_is_of_neighbors(c))
         return 0;
     if (c->uneven && c->kind != COLL_REDUCE_SCATTER)
-        return INT64_MAX;
+        return CHOOSE_MOST;
     if ((c->kind == COLL_GATHER && !is_root) || (c->kind == COLL_SCATTER && is_root))
         data = &c->send;
+    MPI_Count bytes = coll_size(data->type);
     if (c->uneven)
-        for (int i = 0; i < c->comm->size; i++)
-            bytes += data->counts[i];
-    else
-        bytes = data->count;
-    bytes *= coll_size(data->type);
-    if (c->kind == COLL_ALLGATHER || (c->kind == COLL_REDUCE_SCATTER && !c->uneven))
-        bytes *= c->comm->size;
-    return bytes;
+        return bytes * sum(data->counts, c->size);
+    if (c->kind == COLL_ALLGATHER || c->kind == COLL_REDUCE_SCATTER)
+        bytes *= c->size;
+    return bytes * data->count;
 }
 
-coll_fn coll_choose(const struct coll *c)
+static bool is_in(struct choose_range range, int64_t value)
+{
+    return (uint64_t)(value - range.from) <= range.more;
+}
+
+static bool fits(const struct choose_row *row, const struct coll *c, unsigned offers,
+                 MPI_Count bytes)
+{
+    return !((row->needs & ~offers) | (row->bars & offers)) && is_in(row->bytes, bytes) &&
+           is_in(row->ranks, c->size) && is_in(row->hosts, c->hosts->count);
+}
+
+/* The first of count rows that fits; NULL: none does. */
+static const struct choose_row *find(const struct choose_row *rows, int count,
+                                     const struct coll *c)
+{
+    MPI_Count bytes = count ? bytes_of(c) : 0;
+    unsigned offers = count ? algorithm_offers(c) : 0;
+    int i = 0;
+    while (i < count && (algorithms[rows[i].algorithm].kind != c->kind ||
+                         !fits(&rows[i], c, offers, bytes)))
+        i++;
+    return i < count ? &rows[i] : NULL;
+}
+
+/* Where the table does not say all. */
+static __attribute__((noinline)) const struct choose_row *find_special(const struct coll *c)
+{
+    int hosts_rows = c->hosts->count > 1 ? (int)(sizeof(over_hosts) / sizeof(*over_hosts)) : 0;
+    const struct choose_row *row = find(put.rows, put.count, c);
+    return row ? row : find(over_hosts, hosts_rows, c);
+}
+
+enum algorithm_id choose_algorithm(const struct coll *c)
+{
+    const struct choose_row *row =
+        __builtin_expect(put.count || c->hosts->count > 1, 0) ? find_special(c) : NULL;
+    if (__builtin_expect(row != NULL, 0))
+        return row->algorithm;
+    row = table[c->kind];
+    if (row->last)
+        return row->algorithm;
+    MPI_Count bytes = bytes_of(c);
+    unsigned offers = algorithm_offers(c);
+    while (!row->last && !fits(row, c, offers, bytes))
+        row++;
+    return row->algorithm;
+}
+
+bool choose_is_forced(const struct coll *c)
+{
+    return __builtin_expect(put.count, 0) && !c->comm->remote && find(put.rows, put.count, c);
+}
+
+void choose_append(struct sched *s, const struct coll *c)
 {
     if (__builtin_expect(c->comm->remote != NULL, 0))
-        return coll_inter;
-    int size = c->comm->size;
-    MPI_Count bytes = bytes_of(c);
-    unsigned have = (c->uneven ? 0 : EQUAL) | (c->op && c->op->commutative ? COMMUTATIVE : 0) |
-                    (size & (size - 1) ? 0 : POWER_OF_2);
-    const struct choice *row = table[c->kind];
-    while (size < row->ranks_min || bytes < row->bytes_min ||
-           (row->bytes_end && bytes >= row->bytes_end) || (row->needs & ~have))
-        row++;
-    return row->run;
+        coll_inter(s, c);
+    else
+        algorithms[choose_algorithm(c)].run(s, c);
+}
+
+void choose_begin(struct sched *s, const struct coll *c)
+{
+    if (__builtin_expect(c->comm->remote != NULL, 0)) {
+        coll_inter(s, c);
+        return;
+    }
+    enum algorithm_id id = choose_algorithm(c);
+    if (__builtin_expect(counts_runs, 0))
+        algorithm_count(id);
+    algorithms[id].run(s, c);
+}
+
+void choose_count_region(const struct coll *c)
+{
+    if (__builtin_expect(counts_runs, 0))
+        algorithm_count_region(c->kind);
+}
+
+void choose_count_runs(void)
+{
+    counts_runs = true;
 }

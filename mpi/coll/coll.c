@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Running collectives, and the simplest one, the barrier; see coll.h. */
+/* Running collectives; see coll.h. */
 #include "mpi/coll/coll.h"
 
 #include <mpi.h>
 #include <stdatomic.h>
 
+#include "mpi/coll/choose.h"
 #include "mpi/coll/region.h"
 #include "mpi/coll/sched.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/comm_hosts.h"
 
 /* One collective in so many makes progress in any case: a root that only sends waits for nothing, and
  * would not hear that a member has failed. */
@@ -26,16 +28,27 @@ int coll_run(const struct coll *c, struct sched_misfit *misfit)
     int rc;
     if (is_failed(c->comm))
         return MPI_ERR_PROC_ABORTED;
-    if (!region_run(c, &rc)) {
+    if (choose_is_forced(c) || !region_run(c, &rc)) {
         sched_init(&s, c->comm, c->op);
-        coll_choose(c)(&s, c);
+        choose_begin(&s, c);
         rc = sched_run(&s);
+    } else {
+        choose_count_region(c);
     }
     if (__builtin_expect(rc && misfit, 0))
         *misfit = s.misfit;
     if (!(c->comm->coll_tag % LOOK_PERIOD))
         (void)mpid_progress();
     return !rc && is_failed(c->comm) ? MPI_ERR_PROC_ABORTED : rc;
+}
+
+int coll_run_over(struct comm *comm, struct coll *c)
+{
+    const struct comm_hosts *hosts = comm_hosts_of(comm);
+    if (!hosts)
+        return MPI_ERR_NO_MEM;
+    coll_over(c, comm, hosts);
+    return coll_run(c, NULL);
 }
 
 struct coll_block coll_block(const struct coll_data *data, int rank)
@@ -51,15 +64,4 @@ struct coll_block coll_block(const struct coll_data *data, int rank)
         block.buf = coll_at(data->buf, data->displs ? data->displs[rank] : data->count * rank,
                             data->type);
     return block;
-}
-
-/* Dissemination: after round k, each process has heard, directly or not, from the 2^k before it. */
-void coll_barrier(struct sched *s, const struct coll *c)
-{
-    int size = c->comm->size, rank = c->comm->rank;
-    for (int64_t step = 1; step < size; step *= 2) {
-        sched_signal(s, coll_around(rank, (int)step, size));
-        sched_await(s, coll_around(rank, -(int)step, size));
-        sched_wait(s);
-    }
 }

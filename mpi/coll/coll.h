@@ -17,6 +17,7 @@
 #include "mpi/type/op.h"
 #include "mpi/type/type.h"
 
+struct comm_hosts;
 struct sched;
 struct sched_misfit;
 
@@ -58,9 +59,22 @@ struct coll {
     bool uneven; /* one of the calls whose blocks may differ in size */
     int root; /* over an intercommunicator: MPI_ROOT, MPI_PROC_NULL, or of the other group */
     struct comm *comm;
+    int rank, size; /* mine, and of those who take part: of the local group */
+    int peers;      /* that data go to or come from: size, or the size of the remote group */
+    const struct comm_hosts *hosts; /* of those who take part */
     const struct op *op;
     struct coll_data send, recv;
 };
+
+/* Let all of a communicator take part. */
+static inline void coll_over(struct coll *c, struct comm *comm, const struct comm_hosts *hosts)
+{
+    c->comm = comm;
+    c->rank = comm->rank;
+    c->size = comm->size;
+    c->peers = comm->peers;
+    c->hosts = hosts;
+}
 
 static inline bool coll_is_of_neighbors(const struct coll *c)
 {
@@ -70,41 +84,22 @@ static inline bool coll_is_of_neighbors(const struct coll *c)
 /* Run a collective. Returns MPI_SUCCESS or the error class; misfit (or NULL) is what sched.h has. */
 int coll_run(const struct coll *c, struct sched_misfit *misfit);
 
+/* The same of what the library needs for itself, over all of a communicator. */
+int coll_run_over(struct comm *comm, struct coll *c);
+
 /* ---- for algorithms ---- */
 
 /* An algorithm: append the steps of this process. */
 typedef void (*coll_fn)(struct sched *s, const struct coll *c);
 
-/* The algorithm for a call; all processes choose alike. */
-coll_fn coll_choose(const struct coll *c);
+#define A(kind, name, word, needs, function) void function(struct sched *s, const struct coll *c);
+#include "mpi/coll/algorithms.inc"
+#undef A
+void coll_inter(struct sched *s, const struct coll *c); /* over an intercommunicator: any but scans */
 
-void coll_barrier(struct sched *s, const struct coll *c);
-void coll_bcast_tree(struct sched *s, const struct coll *c);
-/* The same among size processes, of which this one has the number rank, wherever that is. */
-void coll_bcast_down(struct sched *s, const struct coll *c, int rank, int size);
-void coll_bcast_spread(struct sched *s, const struct coll *c);
-void coll_reduce_tree(struct sched *s, const struct coll *c);
-void coll_reduce_spread(struct sched *s, const struct coll *c); /* commutative */
-void coll_allreduce_doubling(struct sched *s, const struct coll *c);
-void coll_allreduce_halving(struct sched *s, const struct coll *c); /* commutative, 2^k */
-void coll_allreduce_ring(struct sched *s, const struct coll *c);    /* commutative */
-void coll_gather_linear(struct sched *s, const struct coll *c);
-void coll_gather_tree(struct sched *s, const struct coll *c); /* equal blocks */
-void coll_scatter_linear(struct sched *s, const struct coll *c);
-void coll_scatter_tree(struct sched *s, const struct coll *c);    /* equal blocks */
-void coll_allgather_ring(struct sched *s, const struct coll *c);
-void coll_allgather_doubling(struct sched *s, const struct coll *c); /* equal blocks, 2^k */
-void coll_allgather_bruck(struct sched *s, const struct coll *c); /* equal blocks */
-void coll_alltoall_all(struct sched *s, const struct coll *c);
-void coll_alltoall_bruck(struct sched *s, const struct coll *c); /* equal blocks */
-void coll_reduce_scatter_doubling(struct sched *s, const struct coll *c);
-void coll_reduce_scatter_halving(struct sched *s, const struct coll *c); /* commutative, 2^k */
-void coll_reduce_scatter_pairs(struct sched *s, const struct coll *c);
-void coll_scan(struct sched *s, const struct coll *c);
-void coll_exscan(struct sched *s, const struct coll *c);
-void coll_neighbor_allgather(struct sched *s, const struct coll *c);
-void coll_neighbor_alltoall(struct sched *s, const struct coll *c);
-void coll_inter(struct sched *s, const struct coll *c); /* any but scans */
+/* The two halves of a tree barrier: the root, process 0, hears from all; all hear from it. */
+void coll_barrier_up(struct sched *s, const struct coll *c);
+void coll_barrier_down(struct sched *s, const struct coll *c);
 
 /* The block of one process. */
 struct coll_block {

@@ -10,6 +10,7 @@
 
 #include "include/mpid.h"
 #include "mpi/coll/call.h"
+#include "mpi/coll/choose.h"
 #include "mpi/coll/sched.h"
 #include "mpi/comm/comm.h"
 #include "mpi/errh.h"
@@ -138,7 +139,7 @@ static struct coll_request *create(const struct coll_call *call, bool persistent
     r->error = MPI_SUCCESS;
     request->owned = request->state = r;
     (persistent ? sched_init_kept : sched_init)(&r->sched, c->comm, c->op);
-    coll_choose(c)(&r->sched, c);
+    choose_begin(&r->sched, c);
     sched_hold(&r->sched);
     return r;
 }

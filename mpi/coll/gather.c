@@ -10,14 +10,14 @@
 /* The root's own block, which is in place or comes from its send buffer. */
 static void copy_own(struct sched *s, const struct coll *c)
 {
-    struct coll_block own = coll_block(&c->recv, c->comm->rank);
+    struct coll_block own = coll_block(&c->recv, c->rank);
     if (c->send.buf != MPI_IN_PLACE)
         sched_copy_as(s, c->send.buf, c->send.count, c->send.type, own.buf, own.count, own.type);
 }
 
 void coll_gather_linear(struct sched *s, const struct coll *c)
 {
-    int size = c->comm->size, rank = c->comm->rank;
+    int size = c->size, rank = c->rank;
     if (rank != c->root) {
         sched_send(s, c->root, c->send.buf, c->send.count, c->send.type);
         return;
@@ -44,7 +44,7 @@ static void unpack(struct sched *s, const struct coll *c, const char *packed, in
  * where they go straight to their places. */
 static char *recv_at_root(struct sched *s, const struct coll *c, int bit, int count)
 {
-    int size = c->comm->size, first = coll_around(c->root, bit, size);
+    int size = c->size, first = coll_around(c->root, bit, size);
     MPI_Count bytes = c->recv.count * coll_size(c->recv.type) * count;
     if (first <= size - count) {
         struct coll_block to = coll_block(&c->recv, first);
@@ -58,7 +58,7 @@ static char *recv_at_root(struct sched *s, const struct coll *c, int bit, int co
 
 static void tree_root(struct sched *s, const struct coll *c)
 {
-    int size = c->comm->size, wrapped_bit = 0;
+    int size = c->size, wrapped_bit = 0;
     char *wrapped = NULL;
     for (int64_t bit = 1; bit < size; bit *= 2) {
         int count = (int)(bit < size - bit ? bit : size - bit);
@@ -80,7 +80,7 @@ static void tree_root(struct sched *s, const struct coll *c)
 
 void coll_gather_tree(struct sched *s, const struct coll *c)
 {
-    int size = c->comm->size, index = coll_around(c->comm->rank, -c->root, size);
+    int size = c->size, index = coll_around(c->rank, -c->root, size);
     if (index == 0) {
         tree_root(s, c);
         return;

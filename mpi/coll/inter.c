@@ -8,15 +8,16 @@
  * 0 speaks for it where its data are combined, and hears for it where all get the same.
  */
 #include "mpi/coll/coll.h"
+#include "mpi/coll/choose.h"
 #include "mpi/coll/sched.h"
 
 /* Do a collective among the members of my group, with rank 0 as the root. */
 static void among_us(struct sched *s, const struct coll *c, struct coll *ours)
 {
-    ours->comm = c->comm->local;
+    coll_over(ours, c->comm->local, c->hosts);
     ours->op = c->op;
     sched_over(s, ours->comm);
-    coll_choose(ours)(s, ours);
+    choose_append(s, ours);
     sched_wait(s);
     sched_over(s, c->comm);
 }
@@ -32,7 +33,7 @@ static void *combine(struct sched *s, const struct coll *c, MPI_Count count)
 {
     struct coll ours = {.kind = COLL_REDUCE, .send = c->send, .recv = c->recv};
     ours.recv.count = count;
-    ours.recv.buf = c->comm->rank == 0 ? sched_temp_of(s, count, c->recv.type) : NULL;
+    ours.recv.buf = c->rank == 0 ? sched_temp_of(s, count, c->recv.type) : NULL;
     among_us(s, c, &ours);
     return ours.recv.buf;
 }
@@ -41,7 +42,7 @@ static void *combine(struct sched *s, const struct coll *c, MPI_Count count)
 static void exchange(struct sched *s, const struct coll *c, const void *mine, void *theirs,
                      MPI_Count count)
 {
-    if (c->comm->rank != 0)
+    if (c->rank != 0)
         return;
     sched_recv(s, 0, theirs, count, c->recv.type);
     sched_send(s, 0, mine, count, c->recv.type);
@@ -52,7 +53,7 @@ static void barrier(struct sched *s, const struct coll *c)
 {
     struct coll ours = {.kind = COLL_BARRIER};
     among_us(s, c, &ours);
-    if (c->comm->rank == 0) {
+    if (c->rank == 0) {
         sched_await(s, 0);
         sched_signal(s, 0);
         sched_wait(s);
@@ -68,7 +69,7 @@ static void bcast(struct sched *s, const struct coll *c)
         sched_send(s, 0, data->buf, data->count, data->type);
     if (is_of_root(c))
         return;
-    if (c->comm->rank == 0)
+    if (c->rank == 0)
         sched_recv(s, c->root, data->buf, data->count, data->type);
     sched_wait(s);
     among_us(s, c, &ours);
@@ -82,7 +83,7 @@ static void reduce(struct sched *s, const struct coll *c)
     if (is_of_root(c))
         return;
     void *ours = combine(s, c, data->count);
-    if (c->comm->rank == 0)
+    if (c->rank == 0)
         sched_send(s, c->root, ours, data->count, data->type);
 }
 
@@ -108,7 +109,7 @@ static void recv_block(struct sched *s, int peer, struct coll_block block)
 
 static void gather(struct sched *s, const struct coll *c)
 {
-    for (int i = 0; i < c->comm->peers && c->root == MPI_ROOT; i++)
+    for (int i = 0; i < c->peers && c->root == MPI_ROOT; i++)
         recv_block(s, i, coll_block(&c->recv, i));
     if (!is_of_root(c))
         sched_send(s, c->root, c->send.buf, c->send.count, c->send.type);
@@ -116,7 +117,7 @@ static void gather(struct sched *s, const struct coll *c)
 
 static void scatter(struct sched *s, const struct coll *c)
 {
-    for (int i = 0; i < c->comm->peers && c->root == MPI_ROOT; i++)
+    for (int i = 0; i < c->peers && c->root == MPI_ROOT; i++)
         send_block(s, i, coll_block(&c->send, i));
     if (!is_of_root(c))
         sched_recv(s, c->root, c->recv.buf, c->recv.count, c->recv.type);
@@ -142,7 +143,7 @@ static MPI_Count packed_blocks(struct sched *s, int count, const struct coll_dat
 /* Rank 0 gathers, and tells; blocks that differ in length travel packed from there. */
 static void allgather(struct sched *s, const struct coll *c)
 {
-    int peers = c->comm->peers;
+    int peers = c->peers;
     struct coll_data blocks = c->recv;
     struct coll ours = {.kind = COLL_BCAST, .recv = c->recv};
     ours.recv.count = c->recv.count * peers;
@@ -153,7 +154,7 @@ static void allgather(struct sched *s, const struct coll *c)
     if (s->broken)
         return;
     sched_send(s, 0, c->send.buf, c->send.count, c->send.type);
-    for (int i = 0; i < peers && c->comm->rank == 0; i++)
+    for (int i = 0; i < peers && c->rank == 0; i++)
         recv_block(s, i, coll_block(&blocks, i));
     sched_wait(s);
     among_us(s, c, &ours);
@@ -166,8 +167,8 @@ static void allgather(struct sched *s, const struct coll *c)
 /* The blocks are those of my group. */
 static void reduce_scatter(struct sched *s, const struct coll *c)
 {
-    int size = c->comm->size;
-    MPI_Count all = 0, own = c->recv.counts ? c->recv.counts[c->comm->rank] : c->recv.count;
+    int size = c->size;
+    MPI_Count all = 0, own = c->recv.counts ? c->recv.counts[c->rank] : c->recv.count;
     MPI_Aint *displs = sched_temp(s, size * (MPI_Count)sizeof(*displs));
     for (int i = 0; i < size && !s->broken; i++) {
         displs[i] = all;
@@ -178,7 +179,7 @@ static void reduce_scatter(struct sched *s, const struct coll *c)
     struct coll ours = {.kind = COLL_SCATTER, .uneven = c->uneven, .send = c->recv};
     ours.recv = (struct coll_data){.buf = c->recv.buf, .count = own, .type = c->recv.type};
     ours.send.displs = displs;
-    ours.send.buf = c->comm->rank == 0 ? sched_temp_of(s, all, c->recv.type) : NULL;
+    ours.send.buf = c->rank == 0 ? sched_temp_of(s, all, c->recv.type) : NULL;
     void *mine = combine(s, c, all);
     exchange(s, c, mine, ours.send.buf, all);
     among_us(s, c, &ours);
@@ -195,7 +196,7 @@ void coll_inter(struct sched *s, const struct coll *c)
         [COLL_GATHER] = gather,
         [COLL_SCATTER] = scatter,
         [COLL_ALLGATHER] = allgather,
-        [COLL_ALLTOALL] = coll_alltoall_all,
+        [COLL_ALLTOALL] = coll_alltoall_linear,
         [COLL_REDUCE_SCATTER] = reduce_scatter,
     };
     fns[c->kind](s, c);

@@ -13,9 +13,9 @@
 static void receive(struct sched *s, const struct coll *c)
 {
     const struct topo *topo = c->comm->topo;
-    int count = topo_indegree(topo, c->comm->rank), reverse = topo->kind == MPI_CART;
+    int count = topo_indegree(topo, c->rank), reverse = topo->kind == MPI_CART;
     for (int i = 0; i < count; i++) {
-        int k = i ^ reverse, from = topo_source(topo, c->comm->rank, k);
+        int k = i ^ reverse, from = topo_source(topo, c->rank, k);
         struct coll_block block = coll_block(&c->recv, k);
         if (from != MPI_PROC_NULL)
             sched_recv(s, from, block.buf, block.count, block.type);
@@ -25,9 +25,9 @@ static void receive(struct sched *s, const struct coll *c)
 static void send(struct sched *s, const struct coll *c, bool same)
 {
     const struct topo *topo = c->comm->topo;
-    int count = topo_outdegree(topo, c->comm->rank);
+    int count = topo_outdegree(topo, c->rank);
     for (int i = 0; i < count; i++) {
-        int to = topo_destination(topo, c->comm->rank, i);
+        int to = topo_destination(topo, c->rank, i);
         struct coll_block block = coll_block(&c->send, same ? 0 : i);
         if (to != MPI_PROC_NULL)
             sched_send(s, to, block.buf, block.count, block.type);

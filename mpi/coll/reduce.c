@@ -14,7 +14,7 @@
 void coll_reduce_tree(struct sched *s, const struct coll *c)
 {
     const struct coll_data *data = &c->recv;
-    int size = c->comm->size, rank = c->comm->rank;
+    int size = c->size, rank = c->rank;
     int top = c->op->commutative ? c->root : 0, index = coll_around(rank, -top, size);
     struct fold f;
     fold_init(&f, s, c->send.buf == MPI_IN_PLACE ? data->buf : c->send.buf,
@@ -44,7 +44,7 @@ void coll_reduce_tree(struct sched *s, const struct coll *c)
 
 void coll_reduce_spread(struct sched *s, const struct coll *c)
 {
-    int size = c->comm->size, rank = c->comm->rank;
+    int size = c->size, rank = c->rank;
     bool is_root = rank == c->root;
     struct vector v;
     vector_init(&v, s, c,

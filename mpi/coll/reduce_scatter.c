@@ -11,11 +11,11 @@ static struct coll whole(const struct coll *c)
 {
     struct coll all = *c;
     if (!c->recv.counts) {
-        all.recv.count = c->recv.count * c->comm->size;
+        all.recv.count = c->recv.count * c->size;
         return all;
     }
     all.recv.count = 0;
-    for (int i = 0; i < c->comm->size; i++)
+    for (int i = 0; i < c->size; i++)
         all.recv.count += c->recv.counts[i];
     return all;
 }
@@ -28,7 +28,7 @@ void coll_reduce_scatter_doubling(struct sched *s, const struct coll *c)
     struct fold f;
     vector_init(&v, s, &all, NULL);
     fold_init(&f, s, v.in, MPI_IN_PLACE, all.recv.count, v.type);
-    fold_all(&f, c->comm->rank, c->comm->size);
+    fold_all(&f, c->rank, c->size);
     if (s->broken)
         return;
     sched_copy(s, coll_at(f.value, v.start[v.rank], v.type), c->recv.buf,
@@ -83,7 +83,7 @@ static void in_order(const struct vector *v, struct fold *f)
         take_block(v, f, i, false);
 }
 
-void coll_reduce_scatter_pairs(struct sched *s, const struct coll *c)
+void coll_reduce_scatter_pairwise(struct sched *s, const struct coll *c)
 {
     struct coll all = whole(c);
     bool in_place = c->send.buf == MPI_IN_PLACE;

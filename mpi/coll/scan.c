@@ -9,14 +9,14 @@
 #include "mpi/coll/sched.h"
 
 /* Scan over the ranks from first on. */
-static void scan_from(struct fold *f, const struct comm *comm, int first)
+static void scan_from(struct fold *f, const struct coll *c, int first)
 {
-    for (int64_t step = 1; step < comm->size - first; step *= 2) {
-        bool sends = comm->rank + step < comm->size, receives = comm->rank - step >= first;
+    for (int64_t step = 1; step < c->size - first; step *= 2) {
+        bool sends = c->rank + step < c->size, receives = c->rank - step >= first;
         if (sends)
-            sched_send(f->s, comm->rank + (int)step, f->value, f->count, f->type);
+            sched_send(f->s, c->rank + (int)step, f->value, f->count, f->type);
         if (receives)
-            sched_recv(f->s, comm->rank - (int)step, fold_room(f, true), f->count, f->type);
+            sched_recv(f->s, c->rank - (int)step, fold_room(f, true), f->count, f->type);
         sched_wait(f->s);
         if (receives)
             fold_take(f, true);
@@ -24,23 +24,23 @@ static void scan_from(struct fold *f, const struct comm *comm, int first)
     fold_end(f);
 }
 
-void coll_scan(struct sched *s, const struct coll *c)
+void coll_scan_doubling(struct sched *s, const struct coll *c)
 {
     struct fold f;
     fold_init(&f, s, c->send.buf, c->recv.buf, c->recv.count, c->recv.type);
-    scan_from(&f, c->comm, 0);
+    scan_from(&f, c, 0);
 }
 
 /* All values move up by one rank; then it is a scan over the ranks from 1 on. */
-void coll_exscan(struct sched *s, const struct coll *c)
+void coll_exscan_doubling(struct sched *s, const struct coll *c)
 {
     const struct coll_data *data = &c->recv;
     bool in_place = c->send.buf == MPI_IN_PLACE;
-    int rank = c->comm->rank;
+    int rank = c->rank;
     void *input = in_place ? data->buf : c->send.buf, *value = data->buf;
     if (in_place && rank > 0)
         value = sched_temp_of(s, data->count, data->type);
-    if (rank + 1 < c->comm->size)
+    if (rank + 1 < c->size)
         sched_send(s, rank + 1, input, data->count, data->type);
     if (rank == 0)
         return;
@@ -48,5 +48,5 @@ void coll_exscan(struct sched *s, const struct coll *c)
     sched_wait(s);
     struct fold f;
     fold_init(&f, s, value, data->buf, data->count, data->type);
-    scan_from(&f, c->comm, 1);
+    scan_from(&f, c, 1);
 }

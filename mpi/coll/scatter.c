@@ -10,14 +10,14 @@
 /* The root's own block, which stays in place or goes to its receive buffer. */
 static void copy_own(struct sched *s, const struct coll *c)
 {
-    struct coll_block own = coll_block(&c->send, c->comm->rank);
+    struct coll_block own = coll_block(&c->send, c->rank);
     if (c->recv.buf != MPI_IN_PLACE)
         sched_copy_as(s, own.buf, own.count, own.type, c->recv.buf, c->recv.count, c->recv.type);
 }
 
 void coll_scatter_linear(struct sched *s, const struct coll *c)
 {
-    int size = c->comm->size, rank = c->comm->rank;
+    int size = c->size, rank = c->rank;
     if (rank != c->root) {
         sched_recv(s, c->root, c->recv.buf, c->recv.count, c->recv.type);
         return;
@@ -43,7 +43,7 @@ static void pack(struct sched *s, const struct coll *c, int first, int count, ch
 /* Send the blocks of the subtree at index bit; packed where they go past the last rank. */
 static void send_from_root(struct sched *s, const struct coll *c, int bit, int count)
 {
-    int size = c->comm->size, first = coll_around(c->root, bit, size), before = size - first;
+    int size = c->size, first = coll_around(c->root, bit, size), before = size - first;
     if (count <= before) {
         struct coll_block from = coll_block(&c->send, first);
         sched_send(s, first, from.buf, from.count * count, from.type);
@@ -58,7 +58,7 @@ static void send_from_root(struct sched *s, const struct coll *c, int bit, int c
 
 static void tree_root(struct sched *s, const struct coll *c)
 {
-    int size = c->comm->size, bit = 1;
+    int size = c->size, bit = 1;
     while (bit <= (size - 1) / 2)
         bit *= 2;
     for (; bit > 0 && size > 1; bit /= 2)
@@ -68,7 +68,7 @@ static void tree_root(struct sched *s, const struct coll *c)
 
 void coll_scatter_tree(struct sched *s, const struct coll *c)
 {
-    int size = c->comm->size, index = coll_around(c->comm->rank, -c->root, size);
+    int size = c->size, index = coll_around(c->rank, -c->root, size);
     if (index == 0) {
         tree_root(s, c);
         return;

@@ -7,7 +7,7 @@
 
 static const MPI_Count *starts(struct sched *s, const struct coll *c)
 {
-    int size = c->comm->size;
+    int size = c->size;
     MPI_Count *start = sched_temp(s, ((MPI_Count)size + 1) * (MPI_Count)sizeof(*start));
     if (s->broken)
         return NULL;
@@ -20,7 +20,7 @@ static const MPI_Count *starts(struct sched *s, const struct coll *c)
 
 void vector_init(struct vector *v, struct sched *s, const struct coll *c, void *out)
 {
-    *v = (struct vector){s, c->comm->rank, c->comm->size, c->send.buf, out, c->recv.type, NULL};
+    *v = (struct vector){s, c->rank, c->size, c->send.buf, out, c->recv.type, NULL};
     if (v->in == MPI_IN_PLACE)
         v->in = c->recv.buf;
     v->start = starts(s, c);

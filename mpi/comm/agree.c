@@ -142,10 +142,12 @@ static int run(struct agreement *a)
 /* The leader's bytes to all members of this half. */
 static void append_spread(struct agreement *a, void *bytes, size_t len)
 {
-    struct coll c = {.root = a->who->leader,
+    struct coll c = {.rank = a->rank,
+                     .size = a->size,
+                     .root = a->who->leader,
                      .recv = {.buf = bytes, .count = (MPI_Count)len, .type = MPI_BYTE}};
     sched_go(&a->sched, &a->half);
-    coll_bcast_down(&a->sched, &c, a->rank, a->size);
+    coll_bcast_tree(&a->sched, &c);
     sched_wait(&a->sched);
 }
 
@@ -213,7 +215,8 @@ int agree_max(const struct agree *who, uint64_t *values, int count)
 int agree_gather(const struct agree *who, void *all, size_t size)
 {
     struct agreement a;
-    struct coll c = {.comm = who->comm,
+    struct coll c = {.rank = who->comm->rank,
+                     .size = who->comm->size,
                      .send = {.buf = MPI_IN_PLACE},
                      .recv = {.buf = all, .count = (MPI_Count)size, .type = MPI_BYTE}};
     begin(&a, who);

@@ -12,6 +12,7 @@
 #include "mpi/comm/comm_list.h"
 #include "mpi/comm/context.h"
 #include "mpi/comm/group.h"
+#include "mpi/comm/comm_hosts.h"
 #include "mpi/errh.h"
 #include "mpi/info.h"
 #include "mpi/interface.h"
@@ -98,6 +99,7 @@ void comm_destroy(struct comm *comm)
     errh_stop(&comm->errhandler);
     info_destroy(comm->info);
     topo_unref(comm->topo);
+    comm_hosts_free(comm);
     store_free(&store, comm);
 }
 

@@ -32,6 +32,7 @@ enum {
 
 struct agree;
 struct group;
+struct comm_hosts;
 struct attr;
 struct info;
 struct buffer;
@@ -54,6 +55,7 @@ struct comm {
     struct info *info; /* the hints; NULL: none */
     struct buffer *buffer; /* attached with MPI_Comm_attach_buffer; NULL: none */
     struct topo *topo;     /* virtual topology; NULL: none */
+    const struct comm_hosts *hosts; /* comm_hosts.c's; NULL: not asked for yet */
     uint32_t coll_tag;     /* numbers this communicator's collectives */
     uint32_t coll_kept_tag; /* and its persistent ones */
     struct region *region; /* memory that all members share: see mpi/coll/region.h; NULL: none */

@@ -46,7 +46,8 @@ static void append_maximum(struct idup *d, MPI_Count count, sched_fn next)
 {
     struct sched *s = &d->sched;
     struct comm *comm = d->comm, *local = comm->local ? comm->local : comm;
-    struct coll c = {.comm = local,
+    struct coll c = {.rank = local->rank,
+                     .size = local->size,
                      .op = s->op,
                      .send = {.buf = MPI_IN_PLACE},
                      .recv = {.buf = d->values, .count = count, .type = MPI_UINT64_T}};

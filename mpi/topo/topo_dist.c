@@ -73,10 +73,9 @@ static int64_t lay_out(int size, const struct counts *counts, MPI_Count *ints, M
 static int exchange_counts(struct edge_exchange *x)
 {
     struct coll c = {.kind = COLL_ALLTOALL,
-                     .comm = x->comm,
                      .send = {.buf = x->sent, .count = 2, .type = MPI_INT},
                      .recv = {.buf = x->received, .count = 2, .type = MPI_INT}};
-    return coll_run(&c, NULL);
+    return coll_run_over(x->comm, &c);
 }
 
 static int exchange_edges(struct edge_exchange *x)
@@ -84,10 +83,9 @@ static int exchange_edges(struct edge_exchange *x)
     struct coll c = {
         .kind = COLL_ALLTOALL,
         .uneven = true,
-        .comm = x->comm,
         .send = {.buf = x->out, .counts = x->out_counts, .displs = x->out_at, .type = MPI_INT},
         .recv = {.buf = x->in, .counts = x->in_counts, .displs = x->in_at, .type = MPI_INT}};
-    return coll_run(&c, NULL);
+    return coll_run_over(x->comm, &c);
 }
 
 /* Sort the edges by the processes that they go to. */
@@ -202,11 +200,10 @@ static int gather_and_choose(struct comm *comm, const struct topo_dist *mine,
     struct end *ends = malloc(((size_t)mine->outdegree + 1) * sizeof(*ends)), *all = NULL;
     int rc = counts && ends ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     struct coll gather = {.kind = COLL_GATHER,
-                          .comm = comm,
                           .send = {.buf = &out, .count = 1, .type = MPI_COUNT},
                           .recv = {.buf = counts, .count = 1, .type = MPI_COUNT}};
     if (!rc)
-        rc = coll_run(&gather, NULL);
+        rc = coll_run_over(comm, &gather);
     for (int i = 0; !rc && i < mine->outdegree; i++)
         ends[i] = (struct end){mine->destinations[i], mine->destination_weights[i]};
     if (!rc && comm->rank == 0) {
@@ -217,11 +214,10 @@ static int gather_and_choose(struct comm *comm, const struct topo_dist *mine,
     }
     struct coll gatherv = {.kind = COLL_GATHER,
                            .uneven = true,
-                           .comm = comm,
                            .send = {.buf = ends, .count = out, .type = MPI_INT},
                            .recv = {.buf = all, .counts = counts, .displs = at, .type = MPI_INT}};
     if (!rc)
-        rc = coll_run(&gatherv, NULL);
+        rc = coll_run_over(comm, &gatherv);
     if (!rc && comm->rank == 0)
         choose(places, all, counts, at, rank_of_node);
     free(counts);
@@ -290,9 +286,8 @@ int topo_dist_reorder(struct comm *comm, struct topo **mine, int *rank_of_node)
     rc = gather_and_choose(comm, &(*mine)->dist, &places, rank_of_node);
     topo_places_free(&places);
     struct coll bcast = {.kind = COLL_BCAST,
-                         .comm = comm,
                          .recv = {.buf = rank_of_node, .count = comm->size, .type = MPI_INT}};
     if (!rc)
-        rc = coll_run(&bcast, NULL);
+        rc = coll_run_over(comm, &bcast);
     return rc ? rc : move(comm, rank_of_node, mine);
 }

@@ -16,7 +16,7 @@ import sys
 import peers
 
 GATES = {"Isend 8 B": 150, "Recv arrived": 280, "Irecv unmatched": 180, "Wait complete": 40,
-         "Wait received": 75, "Barrier self": 270, "Allreduce self": 650}
+         "Wait received": 75, "Barrier self": 280, "Allreduce self": 730}
 LIMIT = 60   # seconds
 SKIP = 77
 

@@ -19,10 +19,12 @@
 #include <mpi.h>
 
 #include "fake_p2p.h"
-#include "mpi/coll/coll.h"
+#include "mpi/coll/algorithm.h"
+#include "mpi/coll/choose.h"
 #include "mpi/coll/sched.h"
 #include "mpi/comm/context.h"
 #include "mpi/comm/group.h"
+#include "mpi/comm/comm_hosts.h"
 #include "values.h"
 
 enum { MOST = 9, RANKS = 43, BYTES = 16 * 1024, BASE = 6 * 1024 };
@@ -109,6 +111,39 @@ static void set_up_comm(int i, uint32_t tag)
     comms[i].local = &locals[i];
 }
 
+/* Where the processes are: what all have alike of their hosts. */
+static struct comm_hosts layout, hosts[RANKS];
+static int host_of[RANKS], host_first[RANKS + 1], host_ranks[RANKS];
+
+/* Draw hosts for the processes, at least so many where there are as many processes. */
+static void draw_layout(int least)
+{
+    int numbers[2 * RANKS + 2], used = 0, at = 0, most = least + (int)draw((uint32_t)size);
+    bool in_order = draw(2);
+    layout = comm_hosts_one;
+    if (split || size < least || (least == 1 && draw(2)))
+        return;
+    for (int i = 0; i < size; i++)
+        host_of[i] = in_order ? i * most / size : (int)draw((uint32_t)most);
+    host_of[size - 1] = host_of[0] + least - 1; /* not all alike */
+    memset(numbers, -1, sizeof(numbers));
+    for (int i = 0; i < size; i++) { /* number them as they come */
+        int *number = &numbers[host_of[i]];
+        *number = *number < 0 ? used++ : *number;
+        host_of[i] = *number;
+    }
+    for (int h = 0; h <= used; h++) {
+        host_first[h] = at;
+        for (int i = 0; i < size && used > 1; i++)
+            if (host_of[i] == h)
+                host_ranks[at++] = i;
+    }
+    if (used > 1)
+        layout = (struct comm_hosts){used, 0, true, host_of, host_first, host_ranks};
+    for (int i = 0; i < size && used > 1; i++)
+        layout.in_order &= host_ranks[i] == i;
+}
+
 static void set_up(enum coll_kind kind, int root)
 {
     uint32_t tag = draw(UINT32_MAX);
@@ -118,10 +153,20 @@ static void set_up(enum coll_kind kind, int root)
         fill(&recvs[i]);
         fill(&wants[i]);
         fill(&befores[i]);
-        calls[i] = (struct coll){.kind = kind, .root = root_for(i, root), .comm = &comms[i]};
+        calls[i] = (struct coll){.kind = kind, .root = root_for(i, root)};
+        hosts[i] = layout;
+        hosts[i].mine = layout.count > 1 ? host_of[i] : 0;
+        coll_over(&calls[i], &comms[i], &hosts[i]);
         calls[i].send.buf = sends[i].base;
         calls[i].recv.buf = recvs[i].base;
     }
+}
+
+static void free_data(int i)
+{
+    struct data *all[] = {&sends[i], &recvs[i], &wants[i], &befores[i]};
+    for (int k = 0; k < 4; k++)
+        free(all[k]->mem);
 }
 
 /* Take what is in all buffers now as what shall be there. Expectations are written to wants
@@ -175,9 +220,7 @@ static void run_all(coll_fn fn)
     for (int i = 0; i < size; i++) {
         s[i] = malloc(sizeof(**s));
         sched_init(s[i], &comms[i], calls[i].op);
-        coll_fn chosen = fn ? fn : coll_choose(&calls[i]);
-        assert_true(fn || chosen == coll_choose(&calls[0]));
-        chosen(s[i], &calls[i]);
+        (fn ? fn : choose_append)(s[i], &calls[i]);
     }
     if (draw(2))
         run_in_background(s);
@@ -198,11 +241,9 @@ static void run(coll_fn fn)
     for (int i = 0; i < size; i++) {
         assert_memory_equal(recvs[i].mem, wants[i].mem, BYTES);
         assert_memory_equal(sends[i].mem, befores[i].mem, BYTES);
-        free(sends[i].mem);
-        free(recvs[i].mem);
-        free(wants[i].mem);
-        free(befores[i].mem);
+        free_data(i);
     }
+    draw_layout(1);
 }
 
 /* ---- blocks ---- */
@@ -606,54 +647,43 @@ static void run_reduce_scatter(coll_fn fn, bool must_commute)
 
 /* ---- the list ---- */
 
-enum { ANY = 0, COMMUTATIVE = 1, POWER_OF_2 = 2 };
-
-/* Run all that there is on this many processes. */
-static void run_moving(void)
+/* Run one algorithm in all shapes that it can have. */
+static void run_algorithm(const struct algorithm *a)
 {
-    bool power = !(size & (size - 1));
-    run_barrier(coll_barrier);
-    run_bcast(coll_bcast_tree);
-    run_bcast(coll_bcast_spread);
-    run_gather(coll_gather_linear, false);
-    run_gather(coll_gather_linear, true);
-    run_gather(coll_gather_tree, false);
-    run_scatter(coll_scatter_linear, false);
-    run_scatter(coll_scatter_linear, true);
-    run_scatter(coll_scatter_tree, false);
-    run_allgather(coll_allgather_ring, false);
-    run_allgather(coll_allgather_ring, true);
-    run_allgather(coll_allgather_bruck, false);
-    if (power)
-        run_allgather(coll_allgather_doubling, false);
-    run_alltoall(coll_alltoall_all, 0);
-    run_alltoall(coll_alltoall_all, 1);
-    run_alltoall(coll_alltoall_all, 2);
-    run_alltoall(coll_alltoall_bruck, 0);
+    bool equal = a->needs & NEEDS_EQUAL;
+    bool commute = a->needs & NEEDS_COMMUTATIVE || (a->needs & NEEDS_ORDER && !layout.in_order);
+    switch (a->kind) {
+    case COLL_BARRIER: run_barrier(a->run); break;
+    case COLL_BCAST: run_bcast(a->run); break;
+    case COLL_GATHER: run_gather(a->run, !equal && draw(2)); break;
+    case COLL_SCATTER: run_scatter(a->run, !equal && draw(2)); break;
+    case COLL_ALLGATHER: run_allgather(a->run, !equal && draw(2)); break;
+    case COLL_ALLTOALL: run_alltoall(a->run, equal ? 0 : (int)draw(3)); break;
+    case COLL_REDUCE: run_reduce(a->run, commute); break;
+    case COLL_REDUCE_SCATTER: run_reduce_scatter(a->run, commute); break;
+    case COLL_NEIGHBOR_ALLGATHER:
+    case COLL_NEIGHBOR_ALLTOALL: break; /* test/mpi/coll_neighbor.c */
+    default: run_prefix(a->run, a->kind, commute);
+    }
 }
 
-static void run_reducing(void)
+static void run_algorithms(void)
 {
-    bool power = !(size & (size - 1));
-    run_reduce(coll_reduce_tree, false);
-    run_prefix(coll_allreduce_doubling, COLL_ALLREDUCE, false);
-    run_reduce_scatter(coll_reduce_scatter_doubling, false);
-    run_reduce_scatter(coll_reduce_scatter_pairs, false);
-    run_prefix(coll_scan, COLL_SCAN, false);
-    run_prefix(coll_exscan, COLL_EXSCAN, false);
-    if (size > 1) {
-        run_reduce(coll_reduce_spread, true);
-        run_prefix(coll_allreduce_ring, COLL_ALLREDUCE, true);
-    }
-    if (power && size > 1) {
-        run_prefix(coll_allreduce_halving, COLL_ALLREDUCE, true);
-        run_reduce_scatter(coll_reduce_scatter_halving, true);
+    for (int i = 0; i < ALGORITHM_COUNT; i++) {
+        const struct algorithm *a = &algorithms[i];
+        for (int turn = 0; turn < 2; turn++) {
+            draw_layout(a->needs & NEEDS_HOSTS ? 2 : 1);
+            unsigned lacks = a->needs & (NEEDS_POWER_OF_2 | NEEDS_EVEN | NEEDS_PEERS | NEEDS_HOSTS);
+            if (!(lacks & ~algorithm_offers(&(struct coll){.size = size, .hosts = &layout})))
+                run_algorithm(a);
+        }
     }
 }
 
 /* The same through the table. */
 static void run_chosen(void)
 {
+    draw_layout(1);
     run_barrier(NULL);
     run_bcast(NULL);
     run_gather(NULL, draw(2));
@@ -696,14 +726,9 @@ static void random_rounds(void (*round)(void))
     running = 0;
 }
 
-static void test_moving(void **unused)
+static void test_algorithms(void **unused)
 {
-    random_rounds(run_moving);
-}
-
-static void test_reducing(void **unused)
-{
-    random_rounds(run_reducing);
+    random_rounds(run_algorithms);
 }
 
 static void test_chosen(void **unused)
@@ -720,6 +745,7 @@ static void test_inter(void **unused)
 static void test_window(void **unused)
 {
     size = RANKS;
+    layout = comm_hosts_one;
     for (int i = 0; i < 3; i++) {
         split = i == 2 ? RANKS - 1 : 2 + i;
         run_alltoall(NULL, i);
@@ -734,6 +760,7 @@ static void test_empty(void **unused)
     PMPI_Type_contiguous_c(0, MPI_INT, &empty);
     assert_int_equal(PMPI_Type_commit(&empty), MPI_SUCCESS);
     for (size = 2; size <= MOST; size++) {
+        draw_layout(1);
         set_up(COLL_BCAST, 0);
         for (int i = 0; i < size; i++) {
             calls[i].recv.type = i ? empty : MPI_INT;
@@ -757,10 +784,8 @@ static void test_empty(void **unused)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_moving),    cmocka_unit_test(test_reducing),
-        cmocka_unit_test(test_chosen),    cmocka_unit_test(test_inter),
-        cmocka_unit_test(test_window),    cmocka_unit_test(test_empty),
-    };
+        cmocka_unit_test(test_algorithms), cmocka_unit_test(test_chosen), cmocka_unit_test(test_inter),
+        cmocka_unit_test(test_window), cmocka_unit_test(test_empty)};
     first_seed = argc > 1 ? strtoull(argv[1], NULL, 10) : first_seed;
     rounds = argc > 2 ? atoi(argv[2]) : rounds;
     state = 88172645463325252u;

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Hosts of communicators; see comm_hosts.h. They are made at the first use, by one of the threads.
+ */
+#include "mpi/comm/comm_hosts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "include/mpid.h"
+#include "mpi/comm/group.h"
+#include "mpi/init.h"
+
+const struct comm_hosts comm_hosts_one = {.count = 1, .in_order = true}, comm_hosts_unknown;
+
+/* Whether all are of the group of processes that this one was started in. */
+static bool is_of_job(const struct group *group)
+{
+    for (int i = 0; i < group->size; i++) {
+        struct process process = group_process(group, i);
+        if (memcmp(&process.gid, &init_world.gid, sizeof(process.gid)) != 0)
+            return false;
+        if (!group->list) /* a range: all are alike */
+            break;
+    }
+    return true;
+}
+
+/* Number hosts in the order of their first ranks; number has a place for every node of the job, -1
+ * at first. Returns the number of hosts, or -1: one is not known. */
+static int number_hosts(const struct group *group, int *host, int *number, int *found)
+{
+    int count = 0;
+    for (int i = 0; i < group->size; i++) {
+        struct process process = group_process(group, i);
+        int node = mpid_node(process.rank);
+        if (node < 0 || node >= init_world.size)
+            return -1;
+        if (number[node] < 0)
+            number[node] = count++;
+        host[i] = number[node];
+        found[host[i]]++;
+    }
+    return count;
+}
+
+/* Have ranks in the order of hosts. at[h] is the number of ranks of host h, and where they begin in
+ * the end. */
+static void sort(int size, int count, const int *host, int *at, int *ranks)
+{
+    int sum = 0;
+    for (int h = 0; h < count; h++) {
+        int here = at[h];
+        at[h] = sum;
+        sum += here;
+    }
+    for (int i = 0; i < size; i++)
+        ranks[at[host[i]]++] = i;
+    for (int h = count; h > 0; h--)
+        at[h] = at[h - 1];
+    at[0] = 0;
+}
+
+static const struct comm_hosts *make(const struct comm *comm)
+{
+    const struct group *group = comm->group;
+    size_t size = (size_t)group->size, nodes = (size_t)init_world.size;
+    struct comm_hosts *h = malloc(sizeof(*h) + (3 * size + 1) * sizeof(int));
+    int *number = malloc(nodes * sizeof(*number));
+    if (!h || !number) {
+        free(h);
+        free(number);
+        return NULL;
+    }
+    int *host = (int *)(h + 1), *ranks = host + size, *at = ranks + size;
+    for (size_t i = 0; i < nodes; i++)
+        number[i] = -1;
+    for (size_t i = 0; i <= size; i++)
+        at[i] = 0;
+    int count = number_hosts(group, host, number, at);
+    free(number);
+    if (count < 2) {
+        free(h);
+        return count == 1 ? &comm_hosts_one : &comm_hosts_unknown;
+    }
+    sort(group->size, count, host, at, ranks);
+    *h = (struct comm_hosts){count, host[comm->rank], true, host, at, ranks};
+    for (size_t i = 0; i < size; i++)
+        h->in_order &= ranks[i] == (int)i;
+    return h;
+}
+
+static bool is_made(const struct comm_hosts *hosts)
+{
+    return hosts && hosts != &comm_hosts_one && hosts != &comm_hosts_unknown;
+}
+
+static void drop(const struct comm_hosts *hosts)
+{
+    if (is_made(hosts))
+        free((void *)(uintptr_t)hosts);
+}
+
+const struct comm_hosts *comm_hosts_find(struct comm *comm)
+{
+    const struct comm_hosts *hosts, *other = NULL;
+    if (!is_of_job(comm->group))
+        hosts = &comm_hosts_unknown;
+    else if (init_world.local_ranks == init_world.size || comm->size == 1)
+        hosts = &comm_hosts_one;
+    else
+        hosts = make(comm);
+    if (hosts && !__atomic_compare_exchange_n(&comm->hosts, &other, hosts, false, __ATOMIC_ACQ_REL,
+                                              __ATOMIC_ACQUIRE)) {
+        drop(hosts);
+        return other;
+    }
+    return hosts;
+}
+
+void comm_hosts_free(struct comm *comm)
+{
+    drop(comm->hosts);
+}

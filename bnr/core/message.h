@@ -36,6 +36,10 @@ enum message_kind {
     MESSAGE_GET,        /* routed. group; tag: owner; number: request; data: the key */
     MESSAGE_VALUE,      /* routed. number: request; status; data: the value */
     MESSAGE_ENDED,      /* to the parent. group; data: runs of ranks */
+    MESSAGE_STREAM,     /* routed. tag: which stream; number: of the block, from 1; data */
+    MESSAGE_CREDIT,     /* routed. tag: which stream; number: the last block that was taken */
+    MESSAGE_CONTACT,    /* over the link by which a daemon dials mpiexec, and back on it, before
+                           there is a tree. data: who and where nodes are */
     MESSAGE_KIND_END
 };
 
@@ -73,6 +77,7 @@ enum effect_kind {
     EFFECT_RELEASED,    /* a fence is over: message.group, number, status, flags, data */
     EFFECT_VALUE,       /* a get is over: message.number, status, data */
     EFFECT_RANKS_ENDED, /* at the root: message.group, data: runs of ranks that were not known */
+    EFFECT_ARRIVED,     /* a STREAM or CREDIT for this node */
     EFFECT_ALONE,       /* the root is lost, or has expelled this node: end all here */
 };
 

@@ -267,6 +267,12 @@ static int decide(struct node_engine *n, const struct core_message *sum)
     return rc;
 }
 
+static bool is_routed(const struct core_message *message)
+{
+    return message->kind == MESSAGE_GET || message->kind == MESSAGE_VALUE ||
+           message->kind == MESSAGE_STREAM || message->kind == MESSAGE_CREDIT;
+}
+
 /* Over which link a message goes; none where it would not arrive: whoever needs it says it again.
  */
 static void send_on(struct node_engine *n, const struct effect *effect, int64_t now,
@@ -274,7 +280,7 @@ static void send_on(struct node_engine *n, const struct effect *effect, int64_t 
 {
     const struct core_message *message = &effect->message;
     uint32_t peer = effect->node;
-    if (message->kind == MESSAGE_GET || message->kind == MESSAGE_VALUE)
+    if (is_routed(message))
         peer = tree_is_lost(&n->tree, message->to) ? NODE_NONE : tree_route(&n->tree, message->to);
     bool is_missing = links_has(&n->links, peer) && !links_is_up(&n->links, peer);
     bool is_lost = tree_is_lost(&n->tree, peer) && message->kind != MESSAGE_EXPELLED;
@@ -374,6 +380,16 @@ static int hear_of_key(struct node_engine *n, const struct core_message *message
     return rc == -ENOBUFS ? 0 : rc; /* it is asked again */
 }
 
+/* A part of a stream: for this node, or for another. */
+static int hear_of_stream(struct node_engine *n, const struct core_message *message)
+{
+    if (message->to >= n->tree.count || message->origin >= n->tree.count)
+        return -EPROTO;
+    bool is_here = message->to == n->tree.self;
+    effects_add(&n->inner, is_here ? EFFECT_ARRIVED : EFFECT_SEND, message->to, message);
+    return 0;
+}
+
 static int hear(struct node_engine *n, uint32_t from, const struct core_message *message,
                 int64_t now)
 {
@@ -392,6 +408,8 @@ static int hear(struct node_engine *n, uint32_t from, const struct core_message 
     case MESSAGE_ENDED: return hear_of_group(n, from, message);
     case MESSAGE_GET:
     case MESSAGE_VALUE: return hear_of_key(n, message);
+    case MESSAGE_STREAM:
+    case MESSAGE_CREDIT: return hear_of_stream(n, message);
     default: return -EPROTO;
     }
 }
@@ -529,6 +547,12 @@ int node_submit(struct node_engine *n, uint32_t tag, struct bytes *data, int64_t
     if (tag < XCAST_TAG_USER)
         return -EINVAL;
     return settle(n, xcast_submit(&n->xcast, tag, data, &n->inner), now, effects);
+}
+
+int node_route(struct node_engine *n, const struct core_message *message, int64_t now,
+               struct effects *effects)
+{
+    return settle(n, hear_of_stream(n, message), now, effects);
 }
 
 int node_put(struct node_engine *n, const struct keys_name *name, struct bytes *value,

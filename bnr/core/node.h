@@ -92,6 +92,11 @@ void node_remove_group(struct node_engine *n, uint64_t group);
 int node_submit(struct node_engine *n, uint32_t tag, struct bytes *data, int64_t now,
                 struct effects *effects);
 
+/* Send a message of kind STREAM or CREDIT along the tree to message->to. It may be lost on its way:
+ * stream.h makes up for that. */
+int node_route(struct node_engine *n, const struct core_message *message, int64_t now,
+               struct effects *effects);
+
 /* Who gets, and how: enum keys_flag. */
 struct node_getter {
     uint64_t cookie;

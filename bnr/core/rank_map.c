@@ -3,6 +3,29 @@
 /* Ranks and nodes; see rank_map.h. */
 #include "bnr/core/rank_map.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
+int rank_map_make(struct rank_map *g, uint64_t id, const uint32_t *node_of, uint32_t count)
+{
+    struct rank_block *blocks = malloc((count ? count : 1) * sizeof(*blocks));
+    size_t made = 0;
+    if (!blocks)
+        return -ENOMEM;
+    for (uint32_t r = 0, n; r < count; r += n) {
+        n = 1;
+        while (r + n < count && node_of[r + n] == node_of[r])
+            n++;
+        struct rank_block *last = made ? &blocks[made - 1] : NULL;
+        if (last && last->ranks_each == n && last->first_node + last->node_count == node_of[r])
+            last->node_count++;
+        else
+            blocks[made++] = (struct rank_block){r, node_of[r], 1, n};
+    }
+    *g = (struct rank_map){id, count, blocks, made};
+    return 0;
+}
+
 bool rank_map_is_sound(const struct rank_map *g, uint32_t node_count)
 {
     uint64_t rank = 0;

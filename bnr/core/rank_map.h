@@ -25,6 +25,9 @@ struct rank_map {
     size_t block_count;
 };
 
+/* Make the blocks, to be released with free(), for ranks on these nodes. Returns 0 or -ENOMEM. */
+int rank_map_make(struct rank_map *g, uint64_t id, const uint32_t *node_of, uint32_t count);
+
 /* Whether the blocks are as they should be, over so many nodes. */
 bool rank_map_is_sound(const struct rank_map *g, uint32_t node_count);
 

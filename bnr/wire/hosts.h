@@ -30,6 +30,7 @@ struct hosts_entry {
     char *name, *user; /* user: NULL where none is given */
     uint32_t slots;
     bool has_slots;     /* a number was given */
+    bool is_here;       /* it is this machine; whoever knows sets it */
     uint32_t max_slots; /* 0: none is given */
 };
 

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A stream of blocks of bytes from one node to another, in order, each taken once. It is routed
+ * along the tree, which may lose messages when nodes or links are lost; so the sender keeps each
+ * block until the receiver has taken it, and says it again.
+ *
+ * The receiver gives credit for a block when it is done with it, which may be long after it came.
+ * The sender has at most a window of bytes under way: that bounds the memory of all nodes between.
+ */
+#ifndef BNR_STREAM_H
+#define BNR_STREAM_H
+
+#include "bnr/core/message.h"
+
+#define STREAM_RETRY_NS     1000000000LL /* after that a block is said again, then twice that, ... */
+#define STREAM_RETRY_MAX_NS 30000000000LL
+
+/* Where the blocks come from. */
+struct stream_out {
+    uint32_t self, to, tag;
+    size_t window, bytes;  /* bytes: kept */
+    struct bytes **blocks; /* taken + 1 ... last */
+    size_t count, room;
+    uint64_t taken; /* the last block that the receiver is done with */
+    int64_t retry_ns, due_ns;
+};
+
+void stream_out_init(struct stream_out *s, uint32_t self, uint32_t to, uint32_t tag, size_t window);
+void stream_out_fini(struct stream_out *s);
+
+/* Whether a further block fits into the window. One block always does. */
+bool stream_out_has_room(const struct stream_out *s);
+/* Nothing is kept: all was taken. */
+bool stream_out_is_empty(const struct stream_out *s);
+
+/* Say a block, of which a reference is taken. Effects: SEND. Returns 0 or -ENOMEM. */
+int stream_out_put(struct stream_out *s, struct bytes *block, int64_t now, struct effects *effects);
+
+/* A CREDIT has come. Returns whether it was news. */
+bool stream_out_credit(struct stream_out *s, const struct core_message *credit, int64_t now);
+
+/* Time has passed, or (is_new) there is a new way: say again what may be lost. */
+void stream_out_tick(struct stream_out *s, bool is_new, int64_t now, struct effects *effects);
+
+/* Where they go. */
+struct stream_in {
+    uint64_t taken, credited;
+};
+
+enum stream_outcome {
+    STREAM_OLD = 1 /* the block has been taken before, or comes too early */
+};
+
+/* A block has come. Returns 0 where it is the next one, STREAM_OLD where it is not: give credit
+ * anew. */
+int stream_in_take(struct stream_in *s, const struct core_message *block);
+
+/* The CREDIT for all blocks up to done. */
+struct core_message stream_in_credit(struct stream_in *s, const struct core_message *block,
+                                     uint64_t done);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What mpiexec tells its daemons, and they tell it, when a job begins, as bytes, version 1. Numbers
+ * are in network byte order; a text is its length and its bytes. No I/O.
+ *
+ *   order     by the daemon's stdin: which node it is, of which job, and where to dial. Begins with
+ *             "Vorder1\n" and the length of the rest.
+ *   contact   by the first link: the daemon tells of its host, mpiexec of the nodes that it needs.
+ *   launch    by an xcast: all of the job.
+ *   record    in the streams between a daemon and mpiexec: u32 kind, u32 rank, u32 length, bytes.
+ */
+#ifndef BNR_LAUNCH_MESSAGE_H
+#define BNR_LAUNCH_MESSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bnr/core/bytes.h"
+
+enum {
+    ORDER_PREFIX_LEN = 12,
+    ORDER_LEN_MAX = 1 << 16,
+    LAUNCH_ID_MAX = 191, /* of a host's id and name, without NUL */
+    LAUNCH_LIMITS = 8,
+    LAUNCH_RANKS_MAX = 1 << 24,
+};
+
+struct launch_order {
+    uint32_t self, count, radix;
+    uint64_t liveness_ns;
+    uint8_t job[16], secret[16];
+    bool is_piped;              /* the link is the daemon's stdin and stdout */
+    struct unpacking addresses; /* of mpiexec; see addresses.h. Points into what was unpacked */
+};
+
+/* Begin the order; the addresses are packed behind, and then order_end() makes its bytes. */
+void order_pack(struct packing *p, const struct launch_order *order);
+struct bytes *order_end(struct packing *p);
+/* The length of what follows the prefix. Returns 0 or -EPROTO. */
+int order_len(const uint8_t prefix[ORDER_PREFIX_LEN], size_t *len);
+int order_unpack(const uint8_t *body, size_t len, struct launch_order *order);
+
+/* A program of the job. */
+struct launch_app {
+    char *name, *wdir; /* wdir: never empty */
+    char **argv, **environment;
+};
+
+/* A machine with ranks. */
+struct launch_host {
+    uint32_t node, cpus;
+    char *id, *name;
+};
+
+enum launch_flag {
+    LAUNCH_MERGE = 1,  /* stderr goes where stdout goes */
+    LAUNCH_REPORT = 2, /* ranks' reports are wanted */
+};
+
+struct launch_message {
+    uint32_t world_size, app_count, host_count, universe_size, umask, flags;
+    uint32_t stdin_mode; /* enum launch_stdin */
+    uint32_t stdin_rank;
+    char *outer; /* BNR_JOB of mpiexec; may be empty */
+    uint64_t limits[LAUNCH_LIMITS];
+    uint32_t *app_of, *host_of; /* by rank */
+    struct launch_app *apps;
+    struct launch_host *hosts;
+    struct unpacking contacts; /* where all nodes are: as in a contact of mpiexec's */
+};
+
+enum launch_stdin {
+    LAUNCH_STDIN_NONE,
+    LAUNCH_STDIN_RANK,
+    LAUNCH_STDIN_ALL
+};
+
+/* Pack all but the contacts, which come behind. */
+void launch_pack(struct packing *p, const struct launch_message *m);
+/* Returns 0, -EPROTO, -ENOMEM; contacts points into what was unpacked. */
+int launch_unpack(struct unpacking u, struct launch_message *m);
+/* Release what launch_unpack() has made. */
+void launch_fini(struct launch_message *m);
+
+/* xcasts of mpiexec's to all daemons. */
+enum launch_tag {
+    LAUNCH_TAG_JOB = 16, /* a launch */
+    LAUNCH_TAG_SIGNAL,   /* u32 signal */
+    LAUNCH_TAG_ENDED,    /* ranks that have ended: u32 first, count, status, TABLE_END_ bits each */
+    LAUNCH_TAG_PAUSE,    /* u32 whether mpiexec stands still */
+    LAUNCH_TAG_END,      /* the job is over */
+    LAUNCH_TAG_ASK,      /* ranks are asked what they wait for */
+};
+
+/* Streams between mpiexec and a daemon. */
+enum launch_stream {
+    LAUNCH_STREAM_IN,
+    LAUNCH_STREAM_OUT,
+    LAUNCH_STREAM_ERR,
+    LAUNCH_STREAM_WORDS,
+    LAUNCH_STREAMS
+};
+
+enum launch_record {
+    RECORD_BYTES = 1, /* of rank's stream; none: it has ended */
+    RECORD_STARTED,   /* u32 pid */
+    RECORD_FAILED,    /* u32 exit code, text: why rank could not be started */
+    RECORD_REPORT,    /* text, for --report */
+    RECORD_ABORT,     /* text that an aborting rank has left */
+    RECORD_ANSWER,    /* to LAUNCH_TAG_ASK */
+    RECORD_TEXT,      /* for people */
+};
+
+struct record {
+    uint32_t kind, rank, len;
+    const uint8_t *at;
+};
+
+struct bytes *record_pack(const struct record *r);
+/* The next one. Returns false at the end; u->failed where the bytes are wrong. */
+bool record_next(struct unpacking *u, struct record *r);
+
+void pack_text(struct packing *p, const char *text);
+/* A copy, of at most max bytes, without NULs inside; NULL: u->failed, or no memory. */
+char *unpack_text(struct unpacking *u, size_t max);
+
+#endif

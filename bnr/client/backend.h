@@ -21,7 +21,7 @@ struct backend_ops {
     unsigned long long caps;
 
     int (*put)(struct backend *b, const char *key, const void *val, size_t len, unsigned flags);
-    /* Point *val at the value, valid until BNR_Finalize. Waits, by backend_idle(). */
+    /* Point *val at the value, valid until the next call. Waits, by backend_idle(). */
     int (*get)(struct backend *b, int owner, const char *key, const void **val, size_t *len,
                unsigned flags);
     int (*fence)(struct backend *b);

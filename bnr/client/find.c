@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 enum {
-    NUMBERS_MAX = 3, /* of BNR_FD: two descriptors, and the process that they come from */
+    NUMBERS_MAX = 4, /* of BNR_FD: two descriptors, the process that they come from, the bell */
     FDS_SEARCHED = 32,
     STARTING_MS = 1000 /* until mpiexec has noted which process is which rank */
 };
@@ -43,18 +43,19 @@ static bool is_named(const struct table *t)
     return len >= sizeof(id) - 1 && !strcmp(list + len - (sizeof(id) - 1), id);
 }
 
-static int reopen(int pid, int fd)
+static int reopen(int pid, int fd, int flags)
 {
     char path[64];
     snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
-    return open(path, O_RDWR | O_CLOEXEC);
+    return open(path, flags | O_CLOEXEC);
 }
 
 /* Attach to the descriptors that mpiexec itself has. */
 static int attach_to_launcher(struct table *t, const int *numbers)
 {
     char why[256];
-    int head = reopen(numbers[2], numbers[0]), memory = reopen(numbers[2], numbers[1]);
+    int head = reopen(numbers[2], numbers[0], O_RDWR);
+    int memory = reopen(numbers[2], numbers[1], O_RDWR);
     if (head >= 0 && memory >= 0 && !table_attach(t, head, memory, why, sizeof(why))) {
         if (is_named(t))
             return 0;
@@ -67,7 +68,7 @@ static int attach_to_launcher(struct table *t, const int *numbers)
     return -EPROTO;
 }
 
-int find_by_environment(struct table *t, int *rank, char *why, size_t size)
+int find_by_environment(struct table *t, int *rank, int *bell, char *why, size_t size)
 {
     const char *fds = getenv("BNR_FD"), *rank_text = getenv("BNR_RANK");
     int numbers[NUMBERS_MAX], count = fds ? parse_numbers(fds, numbers, NUMBERS_MAX) : -EINVAL;
@@ -76,19 +77,26 @@ int find_by_environment(struct table *t, int *rank, char *why, size_t size)
         return -EPROTO;
     }
     char first[256];
+    *bell = count == NUMBERS_MAX ? numbers[3] : -1;
     if (!table_attach(t, numbers[0], numbers[1], first, sizeof(first)))
         return 0;
-    if (count == NUMBERS_MAX && !attach_to_launcher(t, numbers))
+    if (count >= NUMBERS_MAX - 1 && !attach_to_launcher(t, numbers)) {
+        if (*bell >= 0)
+            *bell = reopen(numbers[2], *bell, O_WRONLY | O_NONBLOCK);
         return 0;
+    }
     snprintf(why, size, "cannot join the job as rank %d: %.160s", *rank, first);
     return -EPROTO;
 }
 
-/* The rank whose process group this process is of, or -1; *unknown: some rank has no process yet. */
+/* The rank whose process group this process is of, or -1; *unknown: some rank has no process yet.
+ */
 static int look_for_group(const struct table *t, bool *unknown)
 {
     *unknown = false;
     for (int r = 0; r < t->world_size; r++) {
+        if (table_slot(t, r) < 0)
+            continue;
         if (t->rank[r].pid == (int)getpgrp())
             return r;
         *unknown |= !t->rank[r].pid;
@@ -108,13 +116,14 @@ static int rank_of_group(const struct table *t)
     return rank;
 }
 
-bool find_by_descriptors(struct table *t, int *rank)
+bool find_by_descriptors(struct table *t, int *rank, int *bell)
 {
     char why[256];
     for (int fd = TABLE_FIRST_FD; fd < TABLE_FIRST_FD + FDS_SEARCHED; fd++) {
         if (fcntl(fd, F_GETFD) < 0 || table_attach(t, fd, fd + 1, why, sizeof(why)))
             continue;
         *rank = rank_of_group(t);
+        *bell = t->head->is_wide ? fd + 2 : -1;
         if (*rank >= 0)
             return true;
         table_detach(t);

@@ -14,11 +14,12 @@
 #include "bnr/host/table.h"
 
 /* Attach to the memory that BNR_FD names: to the descriptors, or where they are closed to those of
- * mpiexec. Returns 0 with t and *rank, or -EPROTO with a sentence in why. */
-int find_by_environment(struct table *t, int *rank, char *why, size_t size);
+ * mpiexec. Returns 0 with t, *rank, and *bell, which rings for the daemon (-1: there is none), or
+ * -EPROTO with a sentence in why. */
+int find_by_environment(struct table *t, int *rank, int *bell, char *why, size_t size);
 
 /* Attach to the memory of a job of which this process holds the descriptors, and is of a rank's
  * process group. Returns whether there is one. */
-bool find_by_descriptors(struct table *t, int *rank);
+bool find_by_descriptors(struct table *t, int *rank, int *bell);
 
 #endif

@@ -2,7 +2,8 @@
 
 /*
  * The back end of this project's own mpiexec: everything is in the two
- * segments that it hands on (table.h). No socket, and no message.
+ * segments that it hands on (table.h). No socket, and no message; where the job has several
+ * machines, the daemon of this one is rung for what the segments do not hold.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +30,7 @@ struct native {
     struct backend base;
     struct table table;
     struct fence fence;
-    int slot;
+    int slot, bell;
     char message[TABLE_MESSAGE_MAX]; /* of the event being delivered */
 };
 
@@ -41,6 +42,14 @@ static struct native *self_of(struct backend *b)
 static struct table_page *own_page(struct native *n)
 {
     return table_page(&n->table, n->slot);
+}
+
+/* Have the daemon look. Where the pipe is full it is about to. */
+static void ring(struct native *n)
+{
+    static const char byte;
+    if (n->bell >= 0)
+        (void)!write(n->bell, &byte, 1);
 }
 
 static int kvs_code(int rc)
@@ -68,6 +77,7 @@ static int native_put(struct backend *b, const char *key, const void *val, size_
     atomic_fetch_add(&page->puts, 1);
     if (atomic_load(&page->get_waiters))
         os_futex_wake(&page->puts, INT_MAX);
+    ring(n);
     return BNR_SUCCESS;
 }
 
@@ -77,13 +87,64 @@ static int is_over(struct native *n, int rank, const struct table_page *page)
     return table_has_ended(&n->table, rank) || (atomic_load(&page->flags) & PAGE_FINALIZED) != 0;
 }
 
+static int read_reply(struct native *n, const struct table_question *q, const void **val,
+                      size_t *len)
+{
+    static const int codes[] = {BNR_SUCCESS, BNR_ERR_NOT_FOUND, BNR_ERR_PROC_FAILED};
+    if (q->status > TABLE_ANSWER_ENDED)
+        return BNR_ERR_PROTO;
+    if (q->len > TABLE_REPLY)
+        return BNR_ERR_PROTO;
+    *val = table_reply(&n->table, n->slot);
+    *len = q->len;
+    return codes[q->status];
+}
+_Static_assert(TABLE_REPLY >= BNR_MAX_VALUE, "a value fits");
+
+/* Write the question down, and ring. Returns its number. */
+static uint32_t ask(struct native *n, int owner, const char *key, unsigned flags)
+{
+    struct table_question *q = &own_page(n)->question;
+    uint32_t number = atomic_load(&q->asked) + 1;
+    q->owner = (uint32_t)owner;
+    q->is_nowait = (flags & BNR_GET_NOWAIT) != 0;
+    q->key_len = (uint32_t)strlen(key);
+    memcpy(q->key, key, q->key_len);
+    atomic_store_explicit(&q->asked, number, memory_order_release);
+    ring(n);
+    return number;
+}
+
+/* Ask the daemon for a key of a rank on another machine. */
+static int get_remote(struct native *n, int owner, const char *key, const void **val, size_t *len,
+                      unsigned flags)
+{
+    struct table_question *q = &own_page(n)->question;
+    struct backoff wait = backoff_begin(n->base.spins, GET_SLEEP_MAX_NS);
+    if (n->bell < 0)
+        return BNR_ERR_PROTO;
+    uint32_t number = ask(n, owner, key, flags);
+    for (;;) {
+        uint32_t told = atomic_load_explicit(&q->told, memory_order_acquire);
+        if (told == number)
+            return read_reply(n, q, val, len);
+        uint64_t sleep_ns = backoff_step(&wait);
+        if (sleep_ns)
+            (void)os_futex_wait(&q->told, told, sleep_ns);
+        backend_idle(&n->base);
+        if (atomic_load(&q->asked) != number) /* what ran meanwhile has asked for something else */
+            number = ask(n, owner, key, flags);
+    }
+}
+_Static_assert(sizeof(((struct table_question *)0)->key) > BNR_MAX_KEY, "a key fits");
+
 static int native_get(struct backend *b, int owner, const char *key, const void **val, size_t *len,
                       unsigned flags)
 {
     struct native *n = self_of(b);
     int slot = table_slot(&n->table, owner);
     if (slot < 0)
-        return BNR_ERR_PROTO;
+        return n->table.head->is_wide ? get_remote(n, owner, key, val, len, flags) : BNR_ERR_PROTO;
     struct table_page *page = table_page(&n->table, slot);
     struct kvs log = table_log(&n->table, slot);
     struct backoff wait = backoff_begin(b->spins, GET_SLEEP_MAX_NS);
@@ -112,6 +173,7 @@ static int native_fence(struct backend *b)
     struct native *n = self_of(b);
     struct backoff wait = backoff_begin(b->spins, FENCE_SLEEP_MAX_NS);
     fence_enter(&n->fence);
+    ring(n);
     uint32_t ends = atomic_load(b->events);
     int rc;
     while ((rc = fence_poll(&n->fence)) == FENCE_WAITING) {
@@ -126,6 +188,8 @@ static int native_fence(struct backend *b)
             break;
         backend_idle(b);
     }
+    if (!rc)
+        rc = n->table.head->is_wide ? fence_check(&n->fence) : 0;
     return rc == FENCE_BROKEN ? BNR_ERR_PROC_FAILED : BNR_SUCCESS;
 }
 
@@ -204,8 +268,13 @@ static void native_event(struct backend *b, uint32_t index, BNR_Event *ev)
     ev->rank = rank;
     ev->status = n->table.rank[rank].status;
     ev->type = ev->status ? BNR_EV_PROC_FAILED : BNR_EV_PROC_EXIT;
-    if (slot < 0)
+    if (slot < 0) {
+        uint32_t end = n->table.rank[rank].end;
+        ev->type = end & TABLE_END_ABORTED  ? BNR_EV_PROC_ABORT
+                   : end & TABLE_END_FAILED ? BNR_EV_PROC_FAILED
+                                            : ev->type;
         return;
+    }
     struct table_page *page = table_page(&n->table, slot);
     uint32_t flags = atomic_load(&page->flags);
     if ((flags & PAGE_INITIALIZED) && !(flags & PAGE_FINALIZED))
@@ -264,6 +333,7 @@ _Static_assert(TABLE_ANSWER == BNR_MAX_ANSWER, "what BNR promises");
 static void native_leave(struct backend *b)
 {
     atomic_fetch_or(&own_page(self_of(b))->flags, PAGE_FINALIZED);
+    ring(self_of(b));
 }
 
 static void native_rejoin(struct backend *b)
@@ -298,9 +368,9 @@ static int attach(struct native *n)
 {
     char why[320];
     if (!getenv("BNR_FD") && !getenv("BNR_RANK")) {
-        if (!find_by_descriptors(&n->table, &n->base.rank))
+        if (!find_by_descriptors(&n->table, &n->base.rank, &n->bell))
             return BNR_ERR_NOT_FOUND;
-    } else if (find_by_environment(&n->table, &n->base.rank, why, sizeof(why))) {
+    } else if (find_by_environment(&n->table, &n->base.rank, &n->bell, why, sizeof(why))) {
         os_fail(0, "%s; %s", why, cure);
         return BNR_ERR_PROTO;
     }
@@ -354,6 +424,8 @@ int native_join(struct backend **b)
     const struct table_head *h = n->table.head;
     (void)fcntl(n->table.head_fd, F_SETFD, FD_CLOEXEC);
     (void)fcntl(n->table.memory_fd, F_SETFD, FD_CLOEXEC);
+    if (n->bell >= 0)
+        (void)fcntl(n->bell, F_SETFD, FD_CLOEXEC);
     n->base.ops = &native_ops;
     n->base.size = n->table.world_size;
     memcpy(n->base.gid.b, h->gid, sizeof(h->gid));

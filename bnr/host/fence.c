@@ -18,7 +18,7 @@ void fence_enter(struct fence *f)
     f->count++;
     atomic_store(&table_page(f->table, f->slot)->fence_entered, f->count);
     uint32_t arrivals = atomic_fetch_add(&hub->fence_arrivals, 1) + 1;
-    if (arrivals == f->count * (uint32_t)f->table->slots) {
+    if (!f->table->head->is_wide && arrivals == f->count * (uint32_t)f->table->slots) {
         atomic_store(&hub->fence_done, f->count);
         os_futex_wake(&hub->fence_done, INT_MAX);
     }
@@ -31,9 +31,19 @@ int fence_poll(const struct fence *f)
     return (int32_t)(done - f->count) >= 0 ? 0 : FENCE_WAITING;
 }
 
+/* What the daemon says. */
+static int check_wide(const struct fence *f)
+{
+    int rc = fence_poll(f);
+    uint32_t failed = atomic_load(&table_page(f->table, 0)->fence_failed);
+    return !rc && failed && (int32_t)(f->count - failed) >= 0 ? FENCE_BROKEN : rc;
+}
+
 int fence_check(const struct fence *f)
 {
     int rc = 0;
+    if (f->table->head->is_wide)
+        return check_wide(f);
     for (int r = 0; r < f->table->world_size; r++) {
         int slot = table_slot(f->table, r);
         if (slot < 0)

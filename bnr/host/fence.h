@@ -5,6 +5,8 @@
  * arrivals in its own page, and one word in the page of slot 0 counts all.
  * Who completes the sum moves fence_done and wakes the others.
  *
+ * Where the job has several machines, its daemons count and say when it is over.
+ *
  * The members' own counts are the truth; the sum is the short cut. Where a
  * member died between the two, fence_check() finds out by the counts.
  */
@@ -34,7 +36,8 @@ void fence_enter(struct fence *f);
 /* One load. Returns 0 or FENCE_WAITING. */
 int fence_poll(const struct fence *f);
 
-/* Look at every member; one without a slot is not seen to come. Returns 0, FENCE_WAITING or FENCE_BROKEN. */
+/* Look at every member, or where that is the daemon's, at what it says. Returns 0, FENCE_WAITING or
+ * FENCE_BROKEN. */
 int fence_check(const struct fence *f);
 
 /* Sleep until the fence is over, or timeout_ns. */

@@ -21,6 +21,22 @@ static uint32_t read_once(const uint8_t *at)
     return *(const volatile uint32_t *)(const void *)at;
 }
 
+/* Read the entry at *at, and step behind it. */
+static int step(const struct kvs *log, uint64_t limit, uint64_t *at, struct kvs_entry *entry)
+{
+    if (limit - *at < ENTRY_HEAD)
+        return -EPROTO;
+    entry->key_len = read_once(log->base + *at);
+    entry->value_len = read_once(log->base + *at + 4);
+    uint64_t size = entry_size(entry->key_len, entry->value_len);
+    if (!entry->key_len || size > limit - *at)
+        return -EPROTO;
+    entry->key = log->base + *at + ENTRY_HEAD;
+    entry->value = log->base + *at + ENTRY_HEAD + entry->key_len;
+    *at += size;
+    return 0;
+}
+
 /* Find the latest entry of key below limit, which is at most the log's size. */
 static int scan(const struct kvs *log, uint64_t limit, const char *key, const void **value,
                 size_t *len)
@@ -28,20 +44,14 @@ static int scan(const struct kvs *log, uint64_t limit, const char *key, const vo
     size_t want = strlen(key);
     int rc = KVS_ABSENT;
     for (uint64_t at = 0; at < limit;) {
-        if (limit - at < ENTRY_HEAD)
+        struct kvs_entry e;
+        if (step(log, limit, &at, &e))
             return -EPROTO;
-        uint32_t key_len = read_once(log->base + at);
-        uint32_t value_len = read_once(log->base + at + 4);
-        uint64_t size = entry_size(key_len, value_len);
-        if (!key_len || size > limit - at)
-            return -EPROTO;
-        const uint8_t *bytes = log->base + at + ENTRY_HEAD;
-        if (key_len == want && !memcmp(bytes, key, want)) {
-            *value = bytes + key_len;
-            *len = value_len;
+        if (e.key_len == want && !memcmp(e.key, key, want)) {
+            *value = e.value;
+            *len = e.value_len;
             rc = 0;
         }
-        at += size;
     }
     return rc;
 }
@@ -57,6 +67,15 @@ int kvs_get(const struct kvs *log, const char *key, const void **value, size_t *
     uint64_t limit;
     int rc = watermark(log, &limit);
     return rc ? rc : scan(log, limit, key, value, len);
+}
+
+int kvs_next(const struct kvs *log, uint64_t *at, struct kvs_entry *entry)
+{
+    uint64_t limit;
+    int rc = watermark(log, &limit);
+    if (rc || *at >= limit)
+        return rc ? rc : KVS_ABSENT;
+    return step(log, limit, at, entry);
 }
 
 int kvs_put(const struct kvs *log, const char *key, const void *value, size_t len, int replace)

@@ -39,4 +39,13 @@ int kvs_put(const struct kvs *log, const char *key, const void *value, size_t le
  * KVS_ABSENT, or -EPROTO. */
 int kvs_get(const struct kvs *log, const char *key, const void **value, size_t *len);
 
+/* One entry, in the log. */
+struct kvs_entry {
+    const void *key, *value;
+    size_t key_len, value_len;
+};
+
+/* Step through a log, from *at = 0. Returns 0, KVS_ABSENT at its end, or -EPROTO. */
+int kvs_next(const struct kvs *log, uint64_t *at, struct kvs_entry *entry);
+
 #endif

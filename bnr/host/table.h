@@ -122,7 +122,8 @@ enum {
 struct table_question {
     _Atomic uint32_t asked; /* stored with release */
     _Atomic uint32_t told;  /* futex; stored with release */
-    uint32_t owner, flags;  /* BNR_GET_ bits */
+    uint32_t owner;
+    uint32_t is_nowait; /* not found, in place of waiting */
     uint32_t key_len;
     uint32_t status; /* enum table_answer */
     uint32_t len;    /* bytes of the reply */
@@ -155,7 +156,7 @@ struct table_page {
 
     _Alignas(64) _Atomic uint32_t fence_arrivals; /* in all fences, of all ranks */
     _Alignas(64) _Atomic uint32_t fence_done;     /* futex: fences complete */
-    _Atomic uint32_t fence_failed; /* the last that has failed; stored before fence_done */
+    _Atomic uint32_t fence_failed; /* the first that has failed; stored before fence_done */
 
     _Alignas(64) char message[TABLE_MESSAGE_MAX];
     struct table_question question;

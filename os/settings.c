@@ -110,6 +110,17 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
     [OS_SETTING_COLL_TUNING] = {"coll_tuning", OS_TYPE_TEXT, "", "",
                         "File of rows that say which algorithm a collective runs, the same on "
                         "every host; doc/collectives.md has the format.", OS_UNTIL_START},
+    [OS_SETTING_LIVENESS_MS] = {"liveness_ms", OS_TYPE_INT, "10000", "ms",
+                                "After how long a host of the job that says nothing is taken for "
+                                "lost.", OS_UNTIL_NEVER},
+    [OS_SETTING_TREE_RADIX] = {"tree_radix", OS_TYPE_INT, "8", "",
+                               "How many daemons each daemon passes messages on to.",
+                               OS_UNTIL_NEVER},
+    [OS_SETTING_LAUNCH_FAN_OUT] = {"launch_fan_out", OS_TYPE_INT, "64", "",
+                                   "How many daemons mpiexec starts at a time.", OS_UNTIL_NEVER},
+    [OS_SETTING_LAUNCH_LIMIT_MS] = {"launch_limit_ms", OS_TYPE_INT, "30000", "ms",
+                                    "How long the start of a daemon may take, each time that it "
+                                    "is tried.", OS_UNTIL_NEVER},
 };
 
 /* A text of the environment, or that was put. It stays, as another thread may be reading it, and

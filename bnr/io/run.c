@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
@@ -18,16 +19,13 @@
 #include <unistd.h>
 #include <uv.h>
 
-#include "bnr/core/job.h"
 #include "bnr/core/lines.h"
-#include "bnr/diagnose/ask.h"
 #include "bnr/diagnose/report.h"
 #include "bnr/io/amend.h"
 #include "bnr/io/mpir.h"
+#include "bnr/io/place.h"
 #include "bnr/io/prefix.h"
-#include "bnr/io/ranks.h"
-#include "bnr/io/signals.h"
-#include "bnr/io/stdio_forward.h"
+#include "bnr/io/run_state.h"
 #include "bnr/io/tell.h"
 #include "bnr/launch/launch.h"
 #include "bnr/launch/limit.h"
@@ -47,55 +45,65 @@ enum {
     REMINDER_MS = 2000 /* after the first Ctrl-C */
 };
 
-struct run {
-    const struct options *o;
-    char *const *paths;
-    struct amend *amend;
-    uint64_t begun_ns, started_ns;
-    struct prefix prefix;
-    struct lines_labels labels;
-    uv_loop_t loop;
-    uv_timer_t grace, timeout, reminder;
-    uv_work_t first_work;
-    struct signals signals;
-    struct ask ask;
-    bool is_late; /* --timeout has passed */
-    struct stdio *stdio;
-    struct ranks ranks;
-    struct ranks_app *apps;
-    struct job job;
-    char last_words[TABLE_MESSAGE_MAX + 512]; /* to be said at the next turn of the loop */
-    bool drained;
-    bool abandoned; /* the user does not want to wait for the output */
-    int null_fd;
-};
-
 /* ---- words ---- */
+
+bool run_is_elsewhere(void *arg, int rank)
+{
+    const struct run *run = arg;
+    return run->wide && run->wide->plan.node_of[rank] != NODE_ROOT;
+}
+
+const char *run_host_of(struct run *run, int rank)
+{
+    return run->wide ? wide_name(run->wide, rank) : table_host(&run->ranks.table, rank)->name;
+}
+
+static int pid_of(struct run *run, int rank)
+{
+    return run_is_elsewhere(run, rank) ? wide_pid(run->wide, rank)
+                                       : run->ranks.table.rank[rank].pid;
+}
+
+/* What an aborting rank has said. */
+static const char *abort_message(struct run *run, int rank, char text[TABLE_MESSAGE_MAX])
+{
+    if (run_is_elsewhere(run, rank)) {
+        const char *told = run->wide->told[rank].abort;
+        return told ? told : "";
+    }
+    table_abort_message(&run->ranks.table, table_slot(&run->ranks.table, rank), text);
+    return text;
+}
 
 /* Put into words why a rank's end is a failure. They are said after what the rank wrote. */
 static void explain_end(struct run *run, int rank, const struct job_facts *f, enum job_cause cause)
 {
-    char *text = run->last_words, message[TABLE_MESSAGE_MAX];
+    char *text = run->last_words, buffer[TABLE_MESSAGE_MAX];
+    const char *message;
     size_t size = sizeof(run->last_words);
-    bool is_unread = cause == JOB_CAUSE_SIGNAL && WTERMSIG(f->status) == SIGPIPE &&
-                     stdio_is_unread(run->stdio);
+    bool is_unread =
+        cause == JOB_CAUSE_SIGNAL && WTERMSIG(f->status) == SIGPIPE && stdio_is_unread(run->stdio);
     if (cause == JOB_CAUSE_NONE || is_unread) /* as a shell says nothing of it */
         return;
     if (text[0]) /* of another rank, in a job that goes on */
         stdio_say(run->stdio, "%s\n", text);
-    int n =
-        snprintf(text, size, "mpiexec: rank %d on %s (pid %d) ", rank,
-                 table_host(&run->ranks.table, rank)->name, (int)run->ranks.table.rank[rank].pid);
+    int n = snprintf(text, size, "mpiexec: rank %d on %s (pid %d) ", rank, run_host_of(run, rank),
+                     pid_of(run, rank));
     text += n;
     size -= (size_t)n;
     switch (cause) {
     case JOB_CAUSE_NONE: break;
     case JOB_CAUSE_ABORT:
-        table_abort_message(&run->ranks.table, table_slot(&run->ranks.table, rank), message);
+        message = abort_message(run, rank, buffer);
         snprintf(text, size, "aborted with code %d%s%s", f->abort_code, message[0] ? ": " : "",
                  message);
         break;
     case JOB_CAUSE_SIGNAL:
+        if (run_is_elsewhere(run, rank) &&
+            run->wide->plan.node_of[rank] == (uint32_t)run->lost_node) {
+            snprintf(text, size, "was lost with its host, of which nothing is heard any more");
+            break;
+        }
         snprintf(text, size, "was killed by signal %d (%s)%s", WTERMSIG(f->status),
                  strsignal(WTERMSIG(f->status)),
                  limit_of_signal(WTERMSIG(f->status), run->ranks.table.memory_fd));
@@ -122,11 +130,35 @@ static bool is_in_grace(const struct run *run)
     return run->job.state == JOB_INTERRUPTED || run->job.state == JOB_TERMINATING;
 }
 
-static void follow(struct run *run, struct job_step step)
+/* Signal all ranks, wherever they run. */
+static void signal_all(struct run *run, int number)
+{
+    if (run->has_table)
+        ranks_signal(&run->ranks, number);
+    if (run->wide)
+        wide_signal(run->wide, number);
+}
+
+/* End what ranks have left behind here. */
+static void sweep(struct run *run)
+{
+    uint32_t living = run->wide ? bringup_living(&run->wide->bringup) : 0, count = 0;
+    pid_t *keep = calloc(living + WARDENS + 1, sizeof(*keep));
+    for (int i = 0; keep && i < WARDENS; i++)
+        if (run->ranks.wardens.pid[i])
+            keep[count++] = run->ranks.wardens.pid[i];
+    if (keep && living)
+        bringup_pids(&run->wide->bringup, keep + count, living);
+    if (keep)
+        sweep_children(keep);
+    free(keep);
+}
+
+void run_follow(struct run *run, struct job_step step)
 {
     run->ranks.is_in_grace = is_in_grace(run);
     if (step.signal) {
-        ranks_signal(&run->ranks, step.signal);
+        signal_all(run, step.signal);
         if (step.signal != SIGKILL)
             ranks_signal(&run->ranks, SIGCONT); /* a stopped process hears nothing */
     }
@@ -135,13 +167,13 @@ static void follow(struct run *run, struct job_step step)
         uv_timer_start(&run->grace, on_grace, (uint64_t)os_setting(OS_SETTING_KILL_AFTER_MS), 0);
     }
     if (run->job.state == JOB_ENDED)
-        sweep_children(run->ranks.wardens.pid);
+        sweep(run);
 }
 
 static void on_grace(uv_timer_t *timer)
 {
     struct run *run = timer->data;
-    follow(run, job_event(&run->job, JOB_GRACE));
+    run_follow(run, job_event(&run->job, JOB_GRACE));
 }
 
 static void say_report(void *arg, const char *report)
@@ -167,7 +199,18 @@ static void end_late_job(void *arg, const char *report)
     if (run->job.state == JOB_ENDED)
         return;
     say_report(run, report);
-    follow(run, job_end(&run->job, JOB_TERMINATE, EXIT_TIMEOUT));
+    run_follow(run, job_end(&run->job, JOB_TERMINATE, EXIT_TIMEOUT));
+}
+
+static bool is_running(const void *set, int rank)
+{
+    const struct run *run = set;
+    return run->wide ? !run->is_over[rank] : ranks_lives(&run->ranks.table, rank);
+}
+
+static void list_running(struct run *run, char *text, size_t size)
+{
+    ranks_list(text, size, run->o->nranks, is_running, run);
 }
 
 /* The time is up; called again each second after, for output that nobody takes. */
@@ -183,15 +226,21 @@ static void on_timeout(uv_timer_t *timer)
     if (run->is_late)
         return;
     run->is_late = true;
+    if (!run->has_table) {
+        fprintf(stderr, "mpiexec: the daemons were not all there within %g s\n", run->o->timeout_s);
+        run->is_ready = true;
+        run->job.exit_code = EXIT_TIMEOUT;
+        return;
+    }
     table_name_hosts(&run->ranks.table, hosts, sizeof(hosts));
-    ranks_list_running(&run->ranks.table, ranks, sizeof(ranks));
+    list_running(run, ranks, sizeof(ranks));
     stdio_say(run->stdio,
               "mpiexec: the job did not end within %g s; still running on %s: %s %s "
               "of %d\n",
               run->o->timeout_s, hosts, run->job.alive > 1 ? "ranks" : "rank", ranks,
               run->o->nranks);
-    if (!ask_has_ranks(&run->ask) || !ask_report(&run->ask, end_late_job, run))
-        follow(run, job_end(&run->job, JOB_TERMINATE, EXIT_TIMEOUT));
+    if (run->wide || !ask_has_ranks(&run->ask) || !ask_report(&run->ask, end_late_job, run))
+        run_follow(run, job_end(&run->job, JOB_TERMINATE, EXIT_TIMEOUT));
 }
 
 static void on_drained(void *arg)
@@ -200,27 +249,37 @@ static void on_drained(void *arg)
     run->drained = true;
 }
 
-static void rank_ended(void *arg, int rank, const struct job_facts *facts)
+/* What follows from an end, wherever it was. */
+void run_take_end(struct run *run, int rank, const struct job_facts *facts)
 {
-    struct run *run = arg;
     int status = facts->status;
     enum job_cause cause;
     struct job_step step = job_rank_ended(&run->job, facts, &cause);
     explain_end(run, rank, facts, cause);
     if (run->o->verbose)
-        stdio_say(run->stdio, "mpiexec: rank %d (pid %d) %s %d\n", rank,
-                  run->ranks.table.rank[rank].pid,
+        stdio_say(run->stdio, "mpiexec: rank %d (pid %d) %s %d\n", rank, pid_of(run, rank),
                   WIFSIGNALED(status) ? "was killed by signal" : "has ended with exit code",
                   WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    if (run->is_over)
+        run->is_over[rank] = true;
+    run_follow(run, step);
+}
+
+static void rank_ended(void *arg, int rank, const struct job_facts *facts)
+{
+    struct run *run = arg;
     stdio_rank_ended(run->stdio, rank);
-    follow(run, step);
+    if (run->wide)
+        wide_rank_ended(run->wide, rank, facts);
+    run_take_end(run, rank, facts);
 }
 
 /* A descendant that lost its parent, a warden, or a child from before the job, is reaped. */
 static void other_ended(void *arg, int pid, int status)
 {
     struct run *run = arg;
-    (void)status;
+    if (run->wide && wide_reaped(run->wide, pid, status))
+        return;
     if (wardens_reaped(&run->ranks.wardens, pid))
         stdio_say(run->stdio, "mpiexec: a warden was killed, and no other can be started\n");
 }
@@ -232,15 +291,50 @@ static void on_reminder(uv_timer_t *timer)
     char ranks[200];
     if (run->job.state != JOB_INTERRUPTED)
         return;
-    ranks_list_running(&run->ranks.table, ranks, sizeof(ranks));
+    list_running(run, ranks, sizeof(ranks));
     stdio_say(run->stdio,
               "mpiexec: waiting for %s %s to end after SIGINT; send it again (Ctrl-C) to end %s\n",
               run->job.alive > 1 ? "ranks" : "rank", ranks, run->job.alive > 1 ? "them" : "it");
 }
 
+/* Before there are ranks, all children are commands that start daemons. */
+static void reap_commands(struct run *run)
+{
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+        (void)wide_reaped(run->wide, (int)pid, status);
+}
+
+/* A user's signal before there are ranks. */
+static void on_early_signal(struct run *run, int number)
+{
+    if (number == SIGCHLD) {
+        reap_commands(run);
+    } else if (number == SIGINT || number == SIGTERM || number == SIGHUP) {
+        run->is_ready = true;
+        run->job.exit_code = 128 + number;
+    }
+}
+
+/* mpiexec stands still with its ranks, and no daemon takes that for its death. */
+static void stop_all(struct run *run)
+{
+    signal_all(run, SIGTSTP);
+    if (run->wide)
+        wide_pause(run->wide, true);
+    raise(SIGSTOP);
+    if (run->wide)
+        wide_pause(run->wide, false);
+}
+
 static void on_signal(void *arg, int number)
 {
     struct run *run = arg;
+    if (!run->has_table) {
+        on_early_signal(run, number);
+        return;
+    }
     switch (number) {
     case SIGCHLD: ranks_reap(&run->ranks); break;
     case SIGINT:
@@ -249,16 +343,18 @@ static void on_signal(void *arg, int number)
         if (run->job.state == JOB_ENDED)
             run->abandoned = true;
         else
-            follow(run, job_signal(&run->job, number));
+            run_follow(run, job_signal(&run->job, number));
         if (run->job.state == JOB_INTERRUPTED)
             uv_timer_start(&run->reminder, on_reminder, REMINDER_MS, 0);
         break;
-    case SIGQUIT: (void)ask_report(&run->ask, say_asked, run); break;
-    case SIGTSTP:
-        ranks_signal(&run->ranks, SIGTSTP);
-        raise(SIGSTOP);
+    case SIGQUIT:
+        if (run->wide)
+            say_asked(run, "mpiexec: there is no report of a job over several hosts yet\n");
+        else
+            (void)ask_report(&run->ask, say_asked, run);
         break;
-    default: ranks_signal(&run->ranks, number); break;
+    case SIGTSTP: stop_all(run); break;
+    default: signal_all(run, number); break;
     }
 }
 
@@ -312,30 +408,46 @@ static int attach(void *arg, int rank, const struct ranks_pipes *p)
     return stdio_attach(run->stdio, rank, p->pipe[0][1], p->pipe[1][0], p->pipe[2][0]);
 }
 
-/* Start all ranks, or on a failure end those that run. */
+/* A rank could not be started: end those that run. */
+static void give_up(struct run *run, int rank, int rc, const char *step)
+{
+    char why[512];
+    const char *path = run->paths[run->ranks.table.rank[rank].app];
+    int code = launch_explain(path, rc, step, why, sizeof(why));
+    stdio_say(run->stdio, "mpiexec: cannot start rank %d (%s) on %s: %s\n", rank, path,
+              run_host_of(run, rank), why);
+    if (run->wide) {
+        const struct job_facts facts = {.status = code << 8};
+        run_follow(run, job_end(&run->job, JOB_BROKEN, code));
+        for (int r = rank; r < run->o->nranks; r++)
+            if (!run_is_elsewhere(run, r) && !ranks_lives(&run->ranks.table, r))
+                rank_ended(run, r, &facts);
+        return;
+    }
+    int started = ranks_lives(&run->ranks.table, rank) ? rank + 1 : rank;
+    run->job.alive = started;
+    run_follow(run, job_end(&run->job, JOB_BROKEN, code));
+    if (!started)
+        run_follow(run, job_event(&run->job, JOB_LAST));
+}
+
+/* Start all ranks of this machine, or on a failure end those that run. */
 static void start_ranks(struct run *run)
 {
     const char *step;
     char why[512];
     mpir_begin(&run->ranks.table);
     for (int r = 0; r < run->o->nranks; r++) {
-        int rc = ranks_start(&run->ranks, r, &step);
+        int rc = run_is_elsewhere(run, r) ? 0 : ranks_start(&run->ranks, r, &step);
         if (!rc)
             continue;
-        const char *path = run->paths[run->ranks.table.rank[r].app];
-        int code = launch_explain(path, rc, step, why, sizeof(why));
-        stdio_say(run->stdio, "mpiexec: cannot start rank %d (%s) on %s: %s\n", r, path,
-                  table_host(&run->ranks.table, r)->name, why);
-        int started = ranks_lives(&run->ranks.table, r) ? r + 1 : r;
-        run->job.alive = started;
-        follow(run, job_end(&run->job, JOB_BROKEN, code));
-        if (!started)
-            follow(run, job_event(&run->job, JOB_LAST));
+        give_up(run, r, rc, step);
         break;
     }
+    if (run->wide)
+        run_wide_feed(run);
     mpir_publish(&run->ranks.table, run->paths);
-    if (run->o->proctable &&
-        tell_processes(run->o->proctable, &run->ranks.table, run->paths, why))
+    if (run->o->proctable && tell_processes(run->o->proctable, &run->ranks.table, run->paths, why))
         stdio_say(run->stdio, "mpiexec: %s\n", why);
     stdio_all_attached(run->stdio);
 }
@@ -369,7 +481,14 @@ static int create_ranks(struct run *run, const char **step)
         .universe_size = o->universe_size,
         .hosts = o->pretend_hosts,
     };
+    struct table_wide wide;
+    if (run->wide) {
+        wide = wide_table(run->wide);
+        spec.wide = &wide;
+        spec.hosts = (int)run->wide->host_count;
+    }
     int rc = ranks_create(&run->ranks, &spec, &hooks, step);
+    run->has_table = !rc;
     free(apps);
     run->ranks.apps = run->apps;
     return rc;
@@ -444,6 +563,8 @@ static int open_loop(struct run *run)
         .stdin_rank = o->stdin_rank,
         .drained = on_drained,
         .arg = run,
+        .is_elsewhere = run->wide ? run_is_elsewhere : NULL,
+        .moved = run->wide ? run_wide_moved : NULL,
     };
     int rc = uv_loop_init(&run->loop);
     if (rc)
@@ -452,7 +573,8 @@ static int open_loop(struct run *run)
     uv_timer_init(&run->loop, &run->timeout);
     uv_timer_init(&run->loop, &run->reminder);
     name_programs(o, programs, sizeof(programs));
-    ask_start(&run->ask, &run->loop, &run->ranks.table, programs);
+    if (!run->wide)
+        ask_start(&run->ask, &run->loop, &run->ranks.table, programs);
     run->grace.data = run->timeout.data = run->reminder.data = run;
     rc = start_threads(run);
     if (!rc)
@@ -473,11 +595,17 @@ static void print_report(struct run *run)
         ranks_list(cpus, sizeof(cpus), CPU_SETSIZE, cpu_is_set, &set);
     struct report_rank *ranks = calloc((size_t)n, sizeof(*ranks));
     for (int r = 0; ranks && r < n; r++) {
-        struct kvs log = table_log(&run->ranks.table, table_slot(&run->ranks.table, r));
         const void *text;
-        ranks[r].pid = run->ranks.table.rank[r].pid;
+        ranks[r].pid = pid_of(run, r);
         ranks[r].cpus = cpus;
-        ranks[r].host = table_host(&run->ranks.table, r)->name;
+        ranks[r].host = run_host_of(run, r);
+        if (run_is_elsewhere(run, r)) {
+            ranks[r].cpus = "";
+            ranks[r].text = run->wide->told[r].report;
+            ranks[r].len = ranks[r].text ? strlen(ranks[r].text) : 0;
+            continue;
+        }
+        struct kvs log = table_log(&run->ranks.table, table_slot(&run->ranks.table, r));
         if (!kvs_get(&log, "mpid.report", &text, &ranks[r].len))
             ranks[r].text = text;
     }
@@ -495,7 +623,9 @@ static int finish(struct run *run)
         fprintf(stderr, "mpiexec: output was lost: %s\n", strerror(-stdio_error(run->stdio)));
         code = EXIT_FAILED;
     }
-    if (run->o->report)
+    if (run->wide)
+        wide_end(run->wide);
+    if (run->o->report && run->has_table)
         print_report(run);
     if (run->o->tells_codes)
         tell_codes(&run->ranks.table);
@@ -508,14 +638,22 @@ static int finish(struct run *run)
     if (!run->drained)
         _exit(code ? code : 128 + SIGINT); /* a thread still writes to an output that is stuck */
     signals_stop(&run->signals);
-    ask_stop(&run->ask);
+    if (run->wide)
+        wide_close(run->wide);
+    else
+        ask_stop(&run->ask);
     uv_close((uv_handle_t *)&run->grace, NULL);
     uv_close((uv_handle_t *)&run->timeout, NULL);
     uv_close((uv_handle_t *)&run->reminder, NULL);
     stdio_destroy(run->stdio);
     uv_run(&run->loop, UV_RUN_DEFAULT);
     uv_loop_close(&run->loop);
-    ranks_destroy(&run->ranks);
+    if (run->has_table)
+        ranks_destroy(&run->ranks);
+    if (run->wide)
+        wide_destroy(run->wide);
+    free(run->wide);
+    free(run->is_over);
     free_apps(run);
     free(run);
     return code;
@@ -534,48 +672,103 @@ static void turn(struct run *run)
 
 /* Everything that is there before the first rank. Returns 0, or -errno with what failed in *step.
  */
-static int prepare_job(struct run *run, char *name, size_t name_size, const char **step)
+static int prepare_job(struct run *run, const struct run_job *what, const char **step)
 {
-    (void)sweep_prepare(); /* without it, only the job's process groups are cleaned up */
-    run->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    *step = "open /dev/null";
-    int rc = run->null_fd < 0 ? -errno : prepare_apps(run);
-    if (!rc)
-        rc = create_ranks(run, step);
-    if (!rc)
-        rc = ranks_guard(&run->ranks, name, name_size, step);
-    if (!rc) {
-        *step = "start the event loop, by epoll_create1(), eventfd2() and pipe2()";
-        rc = open_loop(run);
-    }
-    return rc;
+    *step = "start the event loop, by epoll_create1(), eventfd2() and pipe2()";
+    int rc = run->wide ? 0 : create_ranks(run, step);
+    if (!rc && !run->wide)
+        rc = ranks_guard(&run->ranks, what->name, what->name_size, step);
+    return rc ? rc : open_loop(run);
 }
 
-int run_job(const struct options *o, const struct run_job *what)
+/* The same for what needs the daemons. */
+static int prepare_wide(struct run *run, const struct run_job *what, const char **step)
 {
-    struct run *run = calloc(1, sizeof(*run));
-    const char *step;
-    if (!run) {
-        fprintf(stderr, "mpiexec: out of memory\n");
-        return EXIT_FAILED;
-    }
-    run->o = o;
-    run->begun_ns = os_now_ns();
-    run->paths = what->paths;
-    run->amend = what->amend;
-    job_init(&run->job, o->nranks);
-    run->job.goes_on = o->goes_on;
-    int rc = prepare_job(run, what->name, what->name_size, &step);
-    if (rc) {
-        fprintf(stderr, "mpiexec: cannot prepare the job on %s: %s: %s%s\n", os_host_name(), step,
-                strerror(-rc), limit_of_error(rc));
-        wardens_stop(&run->ranks.wardens);
-        return EXIT_FAILED;
-    }
+    int rc = create_ranks(run, step);
+    if (!rc)
+        rc = ranks_guard(&run->ranks, what->name, what->name_size, step);
+    *step = rc ? *step : "send the job to the daemons";
+    return rc ? rc : run_wide_send(run);
+}
+
+static int complain(const char *step, int rc)
+{
+    fprintf(stderr, "mpiexec: cannot prepare the job on %s: %s: %s%s\n", os_host_name(), step,
+            strerror(-rc), limit_of_error(rc));
+    return EXIT_FAILED;
+}
+
+/* Run a job whose daemons, if it has any, are there. */
+static int go(struct run *run)
+{
     start_ranks(run);
     run->started_ns = os_now_ns();
     ranks_reap(&run->ranks); /* a warden may have been killed before its end was listened for */
     while (!run->abandoned && (run->job.state != JOB_ENDED || !run->drained))
         turn(run);
     return finish(run);
+}
+
+/* What there is of a job before anything is opened; which of its ranks are elsewhere. */
+static struct run *create(const struct options *o, const struct run_job *what)
+{
+    struct run *run = calloc(1, sizeof(*run));
+    struct wide_plan plan;
+    char why[512] = "out of memory";
+    const struct wide_wish wish = {&o->hosts, (uint32_t)o->nranks, (uint32_t)o->remote.per_host,
+                                   o->place.is_mapped && o->place.map == PLACEMENT_NODE};
+    int rc = run ? wide_plan(&plan, &wish, why) : -ENOMEM;
+    if (!rc && plan.count > 1) {
+        run->wide = calloc(1, sizeof(*run->wide));
+        run->is_over = calloc((size_t)o->nranks, sizeof(*run->is_over));
+        rc = run->wide && run->is_over ? 0 : -ENOMEM;
+        if (!rc)
+            run->wide->plan = plan;
+        if (!rc && what->amend->place->placement.count) {
+            snprintf(why, sizeof(why),
+                     "ranks on several hosts are not bound or counted by "
+                     "processors in this version; leave that option out");
+            rc = -EINVAL;
+        }
+    } else if (!rc) {
+        wide_plan_fini(&plan);
+    }
+    if (rc) {
+        fprintf(stderr, "mpiexec: %s\n", why);
+        free(run);
+        return NULL;
+    }
+    run->o = o;
+    run->paths = what->paths;
+    run->amend = what->amend;
+    run->begun_ns = os_now_ns();
+    run->lost_node = -1;
+    job_init(&run->job, o->nranks);
+    run->job.goes_on = o->goes_on;
+    return run;
+}
+
+int run_job(const struct options *o, const struct run_job *what)
+{
+    struct run *run = create(o, what);
+    const char *step = "open /dev/null";
+    if (!run)
+        return EXIT_FAILED;
+    (void)sweep_prepare(); /* without it, only the job's process groups are cleaned up */
+    run->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int rc = run->null_fd < 0 ? -errno : prepare_apps(run);
+    if (!rc)
+        rc = prepare_job(run, what, &step);
+    if (!rc && run->wide) {
+        if (!run_wide_bring_up(run)) {
+            run->drained = true;
+            return finish(run);
+        }
+        rc = prepare_wide(run, what, &step);
+    }
+    if (rc) {
+        wardens_stop(&run->ranks.wardens);
+        return complain(step, rc);
+    }
+    return go(run);
 }

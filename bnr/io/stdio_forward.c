@@ -36,7 +36,8 @@ struct stream {
     int source;  /* of the output's assembler */
     int fd;      /* -1: never attached, or ended */
     bool polling;
-    bool last; /* only what stood in the pipe at the end of the grace is read */
+    bool is_elsewhere; /* it has not ended, and its bytes come from another machine */
+    bool last;         /* only what stood in the pipe at the end of the grace is read */
 };
 
 struct rank {
@@ -176,6 +177,8 @@ static void on_moved(void *arg)
             poll_stream(t);
     }
     check_drained(s);
+    if (s->cfg.moved)
+        s->cfg.moved(s->cfg.arg);
 }
 
 static bool same_file(int a, int b)
@@ -227,6 +230,8 @@ static int create_ranks(struct stdio *s, bool one)
         t->stdio = s;
         t->source = one ? i % 2 * n + i / 2 : i / 2;
         t->fd = -1;
+        t->is_elsewhere = s->cfg.is_elsewhere && s->cfg.is_elsewhere(s->cfg.arg, i / 2);
+        s->open += t->is_elsewhere;
     }
     return s->ranks ? 0 : -ENOMEM;
 }
@@ -236,7 +241,8 @@ static int create_input(struct stdio *s)
     if (s->cfg.stdin_mode == STDIO_STDIN_NONE)
         return 0;
     int targets = s->cfg.stdin_mode == STDIO_STDIN_ALL ? s->cfg.ranks : 1;
-    s->inherit = targets == 1 && !isatty(0);
+    bool is_far = s->cfg.is_elsewhere && s->cfg.is_elsewhere(s->cfg.arg, s->cfg.stdin_rank);
+    s->inherit = targets == 1 && !isatty(0) && !is_far;
     return s->inherit ? 0 : input_create(&s->input, s->loop, targets);
 }
 
@@ -323,7 +329,7 @@ int stdio_all_attached(struct stdio *s)
     s->attached = true;
     for (int i = 0; i < 2 * s->cfg.ranks; i++) {
         struct stream *t = &s->ranks[i / 2].stream[i % 2];
-        if (t->fd < 0)
+        if (t->fd < 0 && !t->is_elsewhere)
             output_end(t->output, t->source);
     }
     check_drained(s);
@@ -371,6 +377,37 @@ void stdio_rank_ended(struct stdio *s, int rank)
     s->handles++;
     uv_update_time(s->loop);
     uv_timer_start(&r->grace, on_grace, GRACE_MS, 0);
+}
+
+void stdio_put(struct stdio *s, int rank, int fd, const void *data, size_t len)
+{
+    struct stream *t = &s->ranks[rank].stream[fd - 1];
+    if (!t->is_elsewhere)
+        return;
+    if (len) {
+        output_put(t->output, t->source, data, len);
+        return;
+    }
+    t->is_elsewhere = false;
+    s->open--;
+    output_end(t->output, t->source);
+    check_drained(s);
+}
+
+bool stdio_is_full(struct stdio *s, int fd)
+{
+    return output_is_full(s->output[fd - 1]);
+}
+
+bool stdio_is_open(const struct stdio *s, int rank, int fd)
+{
+    return s->ranks[rank].stream[fd - 1].is_elsewhere;
+}
+
+void stdio_drop_input(struct stdio *s, int rank)
+{
+    if (s->input)
+        input_drop(s->input, rank);
 }
 
 void stdio_say(struct stdio *s, const char *fmt, ...)

@@ -57,6 +57,10 @@ struct stdio_config {
      * when every attached out_fd and err_fd has ended and is written. */
     void (*drained)(void *arg);
     void *arg;
+    /* For a job over several machines; else NULL. Ranks on others have no pipes here: their bytes
+     * come by stdio_put(). moved: an output has written something, and may take more. */
+    bool (*is_elsewhere)(void *arg, int rank);
+    void (*moved)(void *arg);
 };
 
 /* Open /dev/null on each of 0, 1, 2 that is closed. Call it first in main(). */
@@ -80,6 +84,15 @@ int stdio_all_attached(struct stdio *s);
 /* The rank's process has ended: its pipes are read to their end; if others still
  * hold them after 200 ms, what stands in them then is read and they are closed. */
 void stdio_rank_ended(struct stdio *s, int rank);
+
+/* Take bytes that a rank elsewhere has written to fd, 1 or 2; none: it writes no more. */
+void stdio_put(struct stdio *s, int rank, int fd, const void *data, size_t len);
+/* So much waits for an output that no more should be put before moved(). */
+bool stdio_is_full(struct stdio *s, int fd);
+/* Whether a rank elsewhere still writes. */
+bool stdio_is_open(const struct stdio *s, int rank, int fd);
+/* A rank elsewhere reads no stdin any more. */
+void stdio_drop_input(struct stdio *s, int rank);
 
 /* Write mpiexec's own text (whole lines, ending in a newline) to stderr, never within
  * a line of a rank. Before drained() it is queued; from drained() on it is

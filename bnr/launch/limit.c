@@ -104,6 +104,18 @@ void limit_raise(void)
     }
 }
 
+uint64_t limit_started(int kind)
+{
+    struct rlimit limit = start.files;
+    if (kind == RLIMIT_FSIZE)
+        limit = start.file_size;
+    else if (kind == RLIMIT_STACK)
+        limit = start.stack;
+    else if (kind != RLIMIT_NOFILE && getrlimit((unsigned)kind, &limit))
+        limit.rlim_cur = RLIM_INFINITY;
+    return limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
+}
+
 void limit_restore(void)
 {
     setrlimit(RLIMIT_NOFILE, &start.files);

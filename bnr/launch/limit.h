@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Have as much stack as is allowed, as the first thing. Returns whether that is enough for mpiexec;
  * else why is a sentence. */
@@ -19,6 +20,9 @@ bool limit_raise_stack(char why[512]);
 void limit_remember(void);
 void limit_raise(void);
 void limit_restore(void);
+
+/* The soft limit of a kind (RLIMIT_) that processes start with; UINT64_MAX: none. */
+uint64_t limit_started(int kind);
 
 /* See that this process can open so many files more, by opening them. Returns 0, or -errno with
  * a sentence in why that tells the limit to ask for. */

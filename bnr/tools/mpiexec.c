@@ -84,7 +84,7 @@ static char *absolute(const char *path)
 static int check_library(const struct options *o, const char *path)
 {
     char why[512], library[64];
-    if (o->nranks == 1 || !foreign_library(path, library, sizeof(library)))
+    if (o->nranks == 1 || !path || !foreign_library(path, library, sizeof(library)))
         return 0;
     snprintf(why, sizeof(why),
              "'%.200s' is built with another MPI library (%s), with which each process would be "

@@ -109,6 +109,38 @@ int option_hosts_check_arch(struct reader *r, const char *option, const char *ar
         option, arch, name.machine);
 }
 
+int option_hosts_take_remote(struct reader *r, enum option_action action, const char *option,
+                             const char *value)
+{
+    struct option_remote *remote = &r->o->remote;
+    static const char *const launchers[] = {"ssh", "slurm", "srun", "rsh"};
+    switch (action) {
+    case OPTION_LAUNCHER_COMMAND:
+        remote->command = value;
+        return strstr(value, "%h")
+                   ? 0
+                   : reader_refuse(r, "'%s' needs %%h in its command, where the host goes", option);
+    case OPTION_LAUNCHER:
+        for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++)
+            if (!strcmp(value, launchers[i])) {
+                remote->launcher = i == 3 ? "ssh" : value;
+                remote->program = i == 3 ? "rsh" : remote->program;
+                return 0;
+            }
+        return reader_refuse(r,
+                             "'%s' takes ssh or slurm, not '%s'; for other launchers say "
+                             "--launcher-cmd 'COMMAND %%h'",
+                             option, value);
+    case OPTION_LAUNCHER_PROGRAM: remote->program = value; return 0;
+    case OPTION_REMOTE_PREFIX: remote->prefix = value; return 0;
+    default:
+        remote->is_piped = !strcmp(value, "stdio");
+        return remote->is_piped || !strcmp(value, "tcp")
+                   ? 0
+                   : reader_refuse(r, "'%s' takes tcp or stdio, not '%s'", option, value);
+    }
+}
+
 /* ---- settling ---- */
 
 static const struct hosts_entry *find(const struct hosts *hosts, const char *name)
@@ -150,25 +182,11 @@ static int take_slurm(struct reader *r)
                 hosts_add_slurm(&r->o->hosts, nodes, tasks));
 }
 
-/* Every host is this one. Those of Slurm are not the user's words: where it is said how many
- * processes are to be, they may stay alone. */
-static int check_here(struct reader *r, bool is_slurm)
+/* Which hosts are this one. */
+static void look_for_own(struct reader *r)
 {
-    bool is_counted = true;
-    for (int a = 0; a < r->o->napps; a++)
-        is_counted &= r->o->apps[a].count > 0;
-    for (size_t i = 0; i < r->o->hosts.count; i++) {
-        const char *name = r->o->hosts.items[i].name;
-        if (is_this_host(name))
-            continue;
-        if (is_slurm && is_counted)
-            continue;
-        return reader_refuse(r, "%s '%s': this version runs every process on this host (%s); %s",
-                             is_slurm ? "Slurm has given host" : "host", name, os_host_name(),
-                             is_slurm ? "say -n to start so many here"
-                                      : "leave the option out, or name this host");
-    }
-    return 0;
+    for (size_t i = 0; i < r->o->hosts.count; i++)
+        r->o->hosts.items[i].is_here = is_this_host(r->o->hosts.items[i].name);
 }
 
 /* How many processes the hosts take: by their slots, and at most. */
@@ -186,28 +204,43 @@ static void add_slots(const struct hosts *hosts, uint64_t *slots, uint64_t *most
         *most = READER_MAX;
 }
 
+/* How many machines the hosts are; this one is called by several names. */
+static int count_machines(const struct hosts *hosts)
+{
+    int machines = 0, here = 0;
+    for (size_t i = 0; i < hosts->count; i++) {
+        here += hosts->items[i].is_here;
+        machines += !hosts->items[i].is_here;
+    }
+    machines += here > 0;
+    return machines ? machines : 1;
+}
+
 /* Give each program a number of processes. */
 static int count(struct reader *r)
 {
     struct options *o = r->o;
     uint64_t slots, most;
     uint32_t objects = 0;
+    int machines = count_machines(&o->hosts);
     add_slots(&o->hosts, &slots, &most);
+    o->remote.per_host = r->per_host;
     for (int a = 0; a < o->napps; a++) {
         struct option_app *app = &o->apps[a];
         if (!app->count && o->place.ppr && !objects && option_place_objects(r, &objects))
             return -EINVAL;
         uint64_t all = o->place.file_ranks ? o->place.file_ranks
                        : objects           ? (uint64_t)objects * o->place.ppr
-                       : app->per_node     ? (uint64_t)app->per_node
-                       : r->per_host       ? (uint64_t)r->per_host
+                       : app->per_node     ? (uint64_t)app->per_node * (uint64_t)machines
+                       : r->per_host       ? (uint64_t)r->per_host * (uint64_t)machines
                        : o->hosts.count    ? slots
                                            : 1;
-        if (app->count && app->per_node && app->count > app->per_node)
+        if (app->per_node && !o->remote.per_host)
+            o->remote.per_host = app->per_node;
+        if (app->count && app->per_node && app->count > app->per_node * machines)
             return reader_refuse(r,
                                  "-n %d asks for more than the %d processes a host that are "
-                                 "allowed; this version runs all on this host, so leave one of "
-                                 "them out",
+                                 "allowed; name more hosts, or leave one of them out",
                                  app->count, app->per_node);
         if (!app->count && all <= READER_MAX)
             app->count = (int)all;
@@ -247,7 +280,8 @@ int option_hosts_settle(struct reader *r)
         is_slurm = true;
     }
     if (!rc)
-        rc = check_here(r, is_slurm);
+        look_for_own(r);
+    r->o->remote.is_slurm = is_slurm && r->o->hosts.count;
     return rc ? rc : count(r);
 }
 

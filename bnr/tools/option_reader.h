@@ -83,6 +83,9 @@ int option_streams_output(struct reader *r, const char *option, const char *word
 int option_hosts_take_list(struct reader *r, const char *option, const char *list);
 int option_hosts_take_file(struct reader *r, const char *option, const char *name);
 int option_hosts_take_standard(struct reader *r, const char *option, const char *name);
+/* How other hosts are reached. */
+int option_hosts_take_remote(struct reader *r, enum option_action action, const char *option,
+                             const char *value);
 int option_hosts_check_arch(struct reader *r, const char *option, const char *arch);
 
 /* Settle which hosts the job has, from what was taken and from Slurm; then how many processes each

@@ -65,6 +65,18 @@ const struct option_row option_table[] = {
      "Change a setting of the library; --help=settings lists them."},
     {"usize", "N|SYSTEM", OPTION_JOB, OPTION_UNIVERSE,
      "Set MPI_UNIVERSE_SIZE to N, or to the number of processors; else it is the job's size."},
+    {"launcher-cmd", "COMMAND", OPTION_JOB, OPTION_LAUNCHER_COMMAND,
+     "Reach other hosts by COMMAND, in which %h is the host and %u the user, as in \"docker exec -i "
+     "%h\"; a daemon's path is added behind it."},
+    {"launcher bootstrap", "ssh|slurm", OPTION_JOB, OPTION_LAUNCHER,
+     "Reach other hosts by ssh (the default), or by srun (the default in a Slurm allocation)."},
+    {"launcher-exec bootstrap-exec", "FILE", OPTION_JOB, OPTION_LAUNCHER_PROGRAM,
+     "Run FILE in place of ssh or srun."},
+    {"prefix", "DIR", OPTION_JOB, OPTION_REMOTE_PREFIX,
+     "This library lies in DIR on the other hosts; else it lies where it does on this one."},
+    {"daemon-link", "tcp|stdio", OPTION_JOB, OPTION_DAEMON_LINK,
+     "Have daemons connect to mpiexec (the default), or use the launcher's own pipe, where a firewall "
+     "lets none connect."},
     {"pretend-hosts", "N", OPTION_JOB, OPTION_PRETEND,
      "Pretend that this host is N hosts, which share no memory: each gets a block of consecutive "
      "ranks, and there are no more of them than ranks. For tests."},
@@ -175,7 +187,7 @@ const struct option_row option_table[] = {
      "Print this text, the manual page or the table of settings, and exit."},
 
     {"host hosts H hostlist machine machines machinelist", "NAMES", OPTION_FOREIGN, OPTION_HOST,
-     "Accepted where every name is this host's. A number after a colon is its slots, one without "
+     "Run on these hosts. A number after a colon is a host's slots, one without "
      "it; without -n, as many processes start as there are slots."},
     {"arch", "NAME", OPTION_FOREIGN, OPTION_ARCH,
      "Accepted where it is what uname -m says on this host."},
@@ -218,12 +230,11 @@ const struct option_row option_table[] = {
      "do-not-resolve enable-instant-on-support uniform-nodes set-sid no-ready-msg no-app-prefix "
      "hybrid-hosts enable-x disable-x",
      NULL, OPTION_FOREIGN, OPTION_IGNORED,
-     "Accepted; on one host no daemon is started, and nothing is resolved."},
-    {"launcher launcher-exec bootstrap bootstrap-exec rmk prefix order-nodes localhost launch-agent "
-     "pmix-prefix app-pmix-prefix",
-     "NAME", OPTION_FOREIGN, OPTION_IGNORED, "Accepted; one host needs no launcher."},
+     "Accepted; it changes nothing here."},
+    {"rmk order-nodes localhost launch-agent pmix-prefix app-pmix-prefix",
+     "NAME", OPTION_FOREIGN, OPTION_IGNORED, "Accepted; it changes nothing here."},
     {"max-vm-size spawn-timeout", "N", OPTION_FOREIGN, OPTION_IGNORED,
-     "Accepted; no daemon is started on one host, so none is late."},
+     "Accepted; VIREO_LAUNCH_LIMIT_MS says when a daemon is late."},
     {"tmpdir cartofile cf", "NAME", OPTION_FOREIGN, OPTION_IGNORED,
      "Accepted; mpiexec keeps no files, and hwloc tells of the hardware."},
     {"rankmap", "MAP", OPTION_FOREIGN, OPTION_IGNORED, "Accepted; every rank is on this host."},

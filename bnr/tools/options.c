@@ -183,6 +183,11 @@ static int check_foreign(struct reader *r, const struct option_row *row, const c
 {
     int number;
     switch (row->action) {
+    case OPTION_LAUNCHER_COMMAND:
+    case OPTION_LAUNCHER:
+    case OPTION_LAUNCHER_PROGRAM:
+    case OPTION_REMOTE_PREFIX:
+    case OPTION_DAEMON_LINK: return option_hosts_take_remote(r, row->action, option, value);
     case OPTION_HOST: return option_hosts_take_list(r, option, value);
     case OPTION_ARCH: return option_hosts_check_arch(r, option, value);
     case OPTION_DEFAULT_HOSTFILE: return option_hosts_take_standard(r, option, value);

@@ -101,6 +101,17 @@ struct option_place {
     bool is_dry; /* show, and start nothing */
 };
 
+/* How daemons are started on other hosts. */
+struct option_remote {
+    const char *command;  /* of --launcher-cmd, or NULL */
+    const char *launcher; /* ssh, slurm or srun; NULL: what fits */
+    const char *program;  /* in place of ssh or srun, or NULL */
+    const char *prefix;   /* where this library lies there, or NULL: as here */
+    bool is_piped;        /* daemons are linked by the launcher's own pipes */
+    bool is_slurm;        /* the hosts are those of a Slurm allocation */
+    int per_host;         /* -ppn; 0: not given */
+};
+
 struct options {
     struct option_app *apps;
     int napps;          /* 0 only with help or version */
@@ -131,7 +142,8 @@ struct options {
     bool tells_codes, tells_times;
     int universe_size; /* at least nranks; 0: not given */
     int pretend_hosts; /* 0: not given */
-    char **settings;   /* "VIREO_NAME=VALUE" of --set and --report; NULL-terminated */
+    struct option_remote remote;
+    char **settings; /* "VIREO_NAME=VALUE" of --set and --report; NULL-terminated */
 };
 
 /* Parse argv[1..argc-1] into o. Strings of argv are borrowed and must outlive o.

@@ -30,8 +30,10 @@ done
 run 2>err && fail "a missing program is refused"
 holds "a missing program is refused" "$(cat err)" "no program"
 echo "no.such.host.example slots=2" >hosts
-run -n 2 -hostfile hosts true 2>err && fail "a hostfile with other hosts is refused"
-holds "a hostfile with other hosts is refused with the reason" "$(cat err)" "on this host"
+run -n 2 --launcher-exec ./no-ssh -hostfile hosts true 2>err &&
+    fail "a host that cannot be reached ends the job"
+holds "it is said which host, by what command" "$(cat err)" \
+    "cannot start a daemon on no.such.host.example: failed to execute"
 same "-arch is accepted where it is this host's" "$(run -arch "$(uname -m)" echo x)" x
 printf '# all here\n\nlocalhost slots=4\n 127.0.0.1:2 # too\n' >hosts
 same "one with this host is accepted" "$(run -n 2 --hostfile hosts echo x | wc -l)" 2

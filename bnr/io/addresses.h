@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Where a daemon listens: literal addresses with one port, the likeliest first. As bytes, a u32
+ * port, a u32 count, and for each address a u32 family (4 or 6) and 16 bytes, of which IPv4 has the
+ * first four.
+ */
+#ifndef BNR_ADDRESSES_H
+#define BNR_ADDRESSES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "bnr/core/bytes.h"
+#include "bnr/core/dialing.h"
+
+struct addresses {
+    uint32_t count;
+    struct sockaddr_storage items[DIALING_ADDRESSES_MAX];
+};
+
+/* Those of this machine's interfaces that are up, loopback last. */
+void addresses_own(struct addresses *a, uint16_t port);
+
+void addresses_pack(struct packing *p, const struct addresses *a);
+/* Returns 0 or -EPROTO. */
+int addresses_unpack(struct unpacking *u, struct addresses *a);
+
+/* Whether a has that address, whatever the port. */
+bool addresses_has(const struct addresses *a, const struct sockaddr_storage *address);
+
+/* Put those first that lie in a network of this machine's. */
+void addresses_sort(struct addresses *a);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Limits of resources; see resources.h. */
+#include "bnr/io/resources.h"
+
+#include <sys/resource.h>
+
+#include "bnr/launch/limit.h"
+
+static const int kinds[LAUNCH_LIMITS] = {RLIMIT_CORE, RLIMIT_STACK, RLIMIT_NOFILE, RLIMIT_MEMLOCK,
+                                         RLIMIT_AS,   RLIMIT_DATA,  RLIMIT_FSIZE,  RLIMIT_CPU};
+
+void resources_get(uint64_t limits[LAUNCH_LIMITS])
+{
+    for (int i = 0; i < LAUNCH_LIMITS; i++)
+        limits[i] = limit_started(kinds[i]);
+}
+
+void resources_set(const uint64_t limits[LAUNCH_LIMITS])
+{
+    struct rlimit limit;
+    for (int i = 0; i < LAUNCH_LIMITS; i++) {
+        if (getrlimit((unsigned)kinds[i], &limit))
+            continue;
+        rlim_t wanted = limits[i] == UINT64_MAX ? RLIM_INFINITY : (rlim_t)limits[i];
+        limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+        (void)setrlimit((unsigned)kinds[i], &limit);
+    }
+}

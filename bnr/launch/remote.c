@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Commands that start daemons; see remote.h. */
+#include "bnr/launch/remote.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum {
+    WORDS_MAX = 64
+};
+
+/* Words that are put together in one block of memory: pointers in front, text behind. */
+struct remote_list {
+    char *at[WORDS_MAX + 1];
+    int count;
+    bool failed;
+};
+
+static void add(struct remote_list *w, char *text)
+{
+    if (!text || w->count == WORDS_MAX) {
+        w->failed = true;
+        free(text);
+        return;
+    }
+    w->at[w->count++] = text;
+}
+
+static void add_copy(struct remote_list *w, const char *text)
+{
+    add(w, strdup(text));
+}
+
+/* Add a word of the user's command, with the host and the user in their places. */
+static void add_filled(struct remote_list *w, const char *word, size_t len, const char *host,
+                       const char *user)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    for (size_t i = 0; to && i < len; i++) {
+        const char *put = NULL;
+        if (word[i] == '%' && i + 1 < len)
+            put = word[i + 1] == 'h' ? host : word[i + 1] == 'u' ? (user ? user : "") : NULL;
+        if (put) {
+            fputs(put, to);
+            i++;
+        } else {
+            fputc(word[i], to);
+        }
+    }
+    if (!to || fclose(to))
+        w->failed = true;
+    add(w, text);
+}
+
+/* Split the user's command at blanks; quotes of either kind keep a word together. */
+static void add_command(struct remote_list *w, const char *at, const char *host, const char *user)
+{
+    while (*(at += strspn(at, " \t"))) {
+        char quote = *at == '"' || *at == '\'' ? *at++ : 0;
+        size_t len = quote ? strcspn(at, quote == '"' ? "\"" : "'") : strcspn(at, " \t");
+        add_filled(w, at, len, host, user);
+        at += len + (quote && at[len]);
+    }
+}
+
+/* The remote shell reads the path of the daemon: in quotes. */
+static char *quote(const char *path)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    if (!to)
+        return NULL;
+    fputs("exec '", to);
+    for (; *path; path++)
+        if (*path == '\'')
+            fputs("'\\''", to);
+        else
+            fputc(*path, to);
+    fputc('\'', to);
+    return fclose(to) ? NULL : text;
+}
+
+static void add_ssh(struct remote_list *w, const struct remote *r, const char *host, const char *user)
+{
+    static const char *const first[] = {
+        "ssh", "-x", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15"};
+    for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
+        add_copy(w, !i && r->program ? r->program : first[i]);
+    if (user) {
+        add_copy(w, "-l");
+        add_copy(w, user);
+    }
+    add_copy(w, "--");
+    add_copy(w, host);
+    add(w, quote(r->daemon));
+}
+
+static void add_srun(struct remote_list *w, const struct remote *r, const char *host)
+{
+    static const char *const first[] = {"srun",       "--overlap", "-N1", "-n1",
+                                        "--mpi=none", "--quiet",   "-w"};
+    for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
+        add_copy(w, !i && r->program ? r->program : first[i]);
+    add_copy(w, host);
+    add_copy(w, r->daemon);
+}
+
+char **remote_words(const struct remote *r, const char *host, const char *user)
+{
+    struct remote_list w = {0};
+    size_t size = 0;
+    if (r->kind == REMOTE_SSH) {
+        add_ssh(&w, r, host, user);
+    } else if (r->kind == REMOTE_SRUN) {
+        add_srun(&w, r, host);
+    } else {
+        add_command(&w, r->command, host, user);
+        add_copy(&w, r->daemon);
+    }
+    for (int i = 0; i < w.count; i++)
+        size += strlen(w.at[i]) + 1;
+    char **all = w.failed ? NULL : malloc(((size_t)w.count + 1) * sizeof(*all) + size);
+    char *text = all ? (char *)(all + w.count + 1) : NULL;
+    for (int i = 0; i < w.count; i++) {
+        if (all) {
+            all[i] = text;
+            text = stpcpy(text, w.at[i]) + 1;
+        }
+        free(w.at[i]);
+    }
+    if (all)
+        all[w.count] = NULL;
+    return all;
+}
+
+struct remote_verdict remote_judge(const struct remote *r, int status, const char *text)
+{
+    static const struct {
+        const char *words;
+        struct remote_verdict verdict;
+    } known[] = {
+        {"Could not resolve hostname", {LAUNCHING_RESOLVE, true}},
+        {"Permission denied", {LAUNCHING_AUTHENTICATE, true}},
+        {"Host key verification failed", {LAUNCHING_AUTHENTICATE, true}},
+        {"Too many authentication failures", {LAUNCHING_AUTHENTICATE, true}},
+    };
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    if (r->kind == REMOTE_SSH)
+        for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+            if (strstr(text, known[i].words))
+                return known[i].verdict;
+    if (code == 126 || code == 127)
+        return (struct remote_verdict){LAUNCHING_EXECUTE, true};
+    if (r->kind == REMOTE_SSH && code == 255)
+        return (struct remote_verdict){LAUNCHING_CONNECT, false};
+    return (struct remote_verdict){LAUNCHING_EXECUTE, false};
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * How a daemon is started on another machine: by ssh, by srun in a Slurm allocation, or by a
+ * command of the user's. The daemon's part of the command is the same for all machines and jobs.
+ */
+#ifndef BNR_REMOTE_H
+#define BNR_REMOTE_H
+
+#include <stdbool.h>
+
+#include "bnr/core/launching.h"
+
+enum remote_kind {
+    REMOTE_SSH,
+    REMOTE_SRUN,
+    REMOTE_COMMAND
+};
+
+struct remote {
+    enum remote_kind kind;
+    const char *command; /* of REMOTE_COMMAND: words, in which %h is the host and %u the user */
+    const char *program; /* in place of ssh or srun; may be NULL */
+    const char *daemon;  /* the path of vireod there */
+};
+
+/* The words of the command for a host; user may be NULL. NULL-terminated, to be released with one
+ * free(); NULL: no memory. */
+char **remote_words(const struct remote *r, const char *host, const char *user);
+
+/* What a command that has ended without a daemon says of itself. */
+struct remote_verdict {
+    enum launching_stage stage; /* where it failed */
+    bool is_final;              /* trying again would not help */
+};
+
+/* Judge by how it ended (as wait() gives it) and by the text that it has written to stderr. */
+struct remote_verdict remote_judge(const struct remote *r, int status, const char *text);
+
+#endif

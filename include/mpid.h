@@ -200,9 +200,10 @@ size_t mpid_request_tail(void);
 /* ---- virtual connections ---- */
 
 /* The VC to a rank of a group, made (unbound) on first use; NULL when memory is
- * out. The same for every caller, and valid as long as the process
- * lives. */
+ * out. The same for every caller, and counted: valid until mpid_vc_put() was called as often. Once
+ * nobody needs it, it goes, as soon as it has no link. */
 struct vc *mpid_vc_get(const struct mpid_gid *gid, uint32_t rank);
+void mpid_vc_put(struct vc *vc);
 /* Whether a process has turned out to be out of reach of every channel. */
 bool mpid_is_apart(void);
 /* Name the peer for an error message: "rank 3 on host". Under the device's lock. */

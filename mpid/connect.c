@@ -286,16 +286,8 @@ static bool outranks(const struct chan_gid *gid, uint32_t rank)
     return order ? order < 0 : rank < device.env.rank;
 }
 
-enum chan_answer connect_asked(void *owner, const struct chan_ops *ops,
-                               const struct chan_gid *gid, uint32_t rank,
-                               struct chan_peer **peer)
+static enum chan_answer answer_to(struct vc *vc, const struct chan_ops *ops)
 {
-    (void)owner;
-    if (!device_group_of(gid, rank))
-        return CHAN_REFUSE_UNKNOWN;
-    struct vc *vc = vc_get(gid, rank);
-    if (!vc)
-        return CHAN_REFUSE_UNKNOWN;
     if (vc->state == VC_FAILED)
         return CHAN_REFUSE_FAILED;
     /* A process that uses no sessions can only mean the world, which has ended here. */
@@ -305,7 +297,7 @@ enum chan_answer connect_asked(void *owner, const struct chan_ops *ops,
     if (vc->state >= VC_ACCEPTING)
         return CHAN_REFUSE_CROSSING;
     if (vc->state == VC_CONNECTING && vc->bound) {
-        if (outranks(gid, rank))
+        if (outranks(&vc->peer.gid, vc->peer.rank))
             return CHAN_REFUSE_CROSSING;
         if (vc->bound->ops != ops) { /* else the channel makes one of the two */
             struct chan_link *ours = vc->bound;
@@ -313,15 +305,33 @@ enum chan_answer connect_asked(void *owner, const struct chan_ops *ops,
             ours->ops->unlink(ours);
         }
     }
-    vc_event(vc, VC_ASKED);
-    *peer = &vc->peer;
     return CHAN_ACCEPT;
+}
+
+enum chan_answer connect_asked(void *owner, const struct chan_ops *ops,
+                               const struct chan_gid *gid, uint32_t rank,
+                               struct chan_peer **peer)
+{
+    (void)owner;
+    struct vc *vc = device_group_of(gid, rank) ? vc_get(gid, rank) : NULL;
+    if (!vc)
+        return CHAN_REFUSE_UNKNOWN;
+    enum chan_answer answer = answer_to(vc, ops);
+    if (answer == CHAN_ACCEPT) {
+        vc_event(vc, VC_ASKED);
+        vc->accepted = true;
+        *peer = &vc->peer;
+    } else {
+        vc_check(vc);
+    }
+    return answer;
 }
 
 void connect_opened(struct chan_link *link)
 {
     struct vc *vc = (struct vc *)link->peer;
     vc->bound = link;
+    vc->accepted = false;
     if (vc_event(vc, VC_OPENED))
         up(vc);
     opening_end(vc);
@@ -329,13 +339,24 @@ void connect_opened(struct chan_link *link)
         connect_ended(vc);
 }
 
+/* The link that the peer had begun is gone. */
+static void drop_accepted(struct vc *vc)
+{
+    vc->accepted = false;
+    if (vc->state == VC_ACCEPTING)
+        vc_fail(vc, MPID_LOST, "its connection broke before it was open");
+    vc_check(vc);
+}
+
 void connect_refused(struct chan_link *link, enum chan_answer answer, const char *why)
 {
     struct vc *vc = (struct vc *)link->peer;
     bool ours = vc->bound == link;
     link->ops->unlink(link);
-    if (!ours)
+    if (!ours) {
+        drop_accepted(vc);
         return;
+    }
     vc->bound = NULL;
     vc_refused(vc);
     struct opening *opening = opening_get(vc);
@@ -377,6 +398,7 @@ void connect_lost(struct chan_link *link, int rc)
     struct vc *vc = (struct vc *)link->peer;
     if (vc->bound != link) {
         link->ops->unlink(link);
+        drop_accepted(vc);
         return;
     }
     vc_fail(vc, MPID_LOST, device_is_ended(vc) ? "its process has ended" : strerror(-rc));
@@ -384,5 +406,6 @@ void connect_lost(struct chan_link *link, int rc)
         vc->bound = NULL;
         vc->last_ops = link->ops;
         link->ops->unlink(link);
+        vc_check(vc);
     }
 }

@@ -517,8 +517,17 @@ struct vc *mpid_vc_get(const struct mpid_gid *gid, uint32_t rank)
     memcpy(&id, gid, sizeof(id));
     os_lock(&device.lock);
     struct vc *vc = vc_get(&id, rank);
+    if (vc)
+        vc->refs++;
     os_unlock(&device.lock);
     return vc;
+}
+
+void mpid_vc_put(struct vc *vc)
+{
+    os_lock(&device.lock);
+    vc_put(vc);
+    os_unlock(&device.lock);
 }
 
 void mpid_vc_describe(const struct vc *vc, char *text, size_t size)

@@ -109,6 +109,8 @@ static __attribute__((noinline)) bool drain_busy(void)
         moved |= send_drain(vc);
         if (vc_is_up(vc) && (vc->control_head || vc->send_head || vc->bulk))
             vc_mark_busy(vc);
+        else
+            (void)vc_free_unused(vc);
         vc = next;
     }
     if (progress_sleepers())

@@ -70,6 +70,13 @@ static void *keep(struct unexpected *u, size_t len)
     return u->data;
 }
 
+/* It came from there, and needs that until it is forgotten. */
+static void keep_vc(struct unexpected *u, struct vc *vc)
+{
+    u->vc = vc;
+    vc->refs++;
+}
+
 /* A message for which there is no memory. u may be NULL. */
 static void no_room(struct vc *vc, struct unexpected *u)
 {
@@ -86,6 +93,8 @@ void recv_forget(struct unexpected *u)
         device.stats.kept -= u->total;
     if (u->data != u->inline_data)
         free(u->data);
+    if (u->vc)
+        vc_put(u->vc);
     match_forget(&device.match, u);
 }
 
@@ -179,7 +188,7 @@ static __attribute__((noinline)) void eager_arrived(struct vc *vc, const struct 
         no_room(vc, u);
         return;
     }
-    u->vc = vc;
+    keep_vc(u, vc);
     u->total = len;
     if (len)
         memcpy(u->data, data, len);
@@ -219,7 +228,7 @@ static void rts_arrived(struct vc *vc, const struct chan_head *head, const void 
         no_room(vc, u);
         return;
     }
-    u->vc = vc;
+    keep_vc(u, vc);
     u->total = rts.total;
     u->peer_id = rts.id;
     u->peer_addr = rts.addr;
@@ -275,7 +284,7 @@ static void *eager_place(struct vc *vc, const struct chan_head *head, struct lan
         no_room(vc, u);
         return NULL;
     }
-    u->vc = vc;
+    keep_vc(u, vc);
     u->total = len;
     u->arriving = true;
     landing->eager = true;

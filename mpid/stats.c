@@ -69,6 +69,23 @@ static void add_traffic(const struct vc *vc, struct mpid_traffic *sum)
     sum->rndv_received_bytes += vc->rndv_received_bytes;
 }
 
+static void add_sum(struct mpid_traffic *sum, const struct mpid_traffic *more)
+{
+    sum->eager_sent += more->eager_sent;
+    sum->eager_sent_bytes += more->eager_sent_bytes;
+    sum->eager_received += more->eager_received;
+    sum->eager_received_bytes += more->eager_received_bytes;
+    sum->rndv_sent += more->rndv_sent;
+    sum->rndv_sent_bytes += more->rndv_sent_bytes;
+    sum->rndv_received += more->rndv_received;
+    sum->rndv_received_bytes += more->rndv_received_bytes;
+}
+
+void stats_vc_gone(const struct vc *vc)
+{
+    add_traffic(vc, &device.stats.gone[channel_of(vc) + 1]);
+}
+
 static void add_vc(struct vc *vc, void *arg)
 {
     struct mpid_stats *stats = arg;
@@ -100,8 +117,11 @@ void mpid_stats(struct mpid_stats *stats, bool peers)
     if (!is_open())
         return;
     os_lock(&device.lock);
-    if (peers)
+    if (peers) {
         vc_each(add_vc, stats);
+        for (int i = 0; i <= MPID_CHANNELS_MAX; i++)
+            add_sum(&stats->traffic, &device.stats.gone[i]);
+    }
     for (int i = 0; i < MPID_LEVELS; i++)
         stats->level[i] = level((enum mpid_level)i);
     stats->unexpected = device.match.arrived_ever;
@@ -156,10 +176,11 @@ void mpid_stats_channel(int channel, struct mpid_traffic *traffic)
 {
     struct sum sum = {channel, traffic};
     *traffic = (struct mpid_traffic){0};
-    if (!is_open())
+    if (!is_open() || channel < 0 || channel >= MPID_CHANNELS_MAX)
         return;
     os_lock(&device.lock);
     vc_each(add_of_channel, &sum);
+    add_sum(traffic, &device.stats.gone[channel + 1]);
     os_unlock(&device.lock);
 }
 

@@ -25,6 +25,8 @@ struct stats {
     uint64_t engine[MPID_ENGINES];
     uint64_t kept, kept_most; /* bytes of unexpected messages */
     uint64_t wakes;           /* of threads of this process */
+    struct mpid_traffic gone[MPID_CHANNELS_MAX + 1]; /* of connections that are there no more: over
+                                                      * none, and over each channel */
 };
 
 /* What waits count, unlocked and thus atomic. */
@@ -52,6 +54,7 @@ void *stats_place(struct chan_peer *peer, const struct chan_head *head, size_t l
 /* The lock is held. */
 void stats_keep_unexpected(const struct vc *vc, const struct mpid_envelope *from, uint64_t bytes,
                            bool rendezvous);
+void stats_vc_gone(const struct vc *vc);
 void stats_keep_connection(const struct vc *vc, int old_state);
 
 static inline bool stats_wants(enum mpid_event_kind kind)

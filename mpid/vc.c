@@ -164,6 +164,7 @@ static void drop_link(struct vc *vc)
 static void free_vc(struct vc *vc, void *arg)
 {
     (void)arg;
+    stats_vc_gone(vc);
     drop_link(vc);
     packet_drop_landing(vc);
     opening_free(vc);
@@ -172,6 +173,33 @@ static void free_vc(struct vc *vc, void *arg)
     HASH_DEL(vc_table, vc);
     free(vc->rates);
     free(vc);
+}
+
+void vc_put(struct vc *vc)
+{
+    vc->refs--;
+    vc_check(vc);
+}
+
+static bool is_unused(const struct vc *vc)
+{
+    bool rests = !vc->bound && !vc->accepted && (vc->state == VC_UNBOUND || vc->state >= VC_CLOSED);
+    return !vc->refs && rests && !vc->send_head && !vc->pending && !vc->asked && !vc->bulk &&
+           !vc->arriving && !vc->landing;
+}
+
+void vc_check(struct vc *vc)
+{
+    if (is_unused(vc))
+        vc_mark_busy(vc);
+}
+
+bool vc_free_unused(struct vc *vc)
+{
+    bool unused = is_unused(vc);
+    if (unused)
+        free_vc(vc, NULL);
+    return unused;
 }
 
 void vc_fini(void)
@@ -310,6 +338,7 @@ void vc_reopen(struct vc *vc)
         vc->credit = (int64_t)device.eager_credit;
         vc->credit_given += device.credit_step - (uint64_t)vc->due;
         vc->due = (int64_t)device.credit_step;
+        vc_check(vc);
     }
 }
 
@@ -359,4 +388,5 @@ void vc_fail(struct vc *vc, enum mpid_error error, const char *why)
     send_fail(vc, error);
     opening_end(vc);
     lost_vc();
+    vc_check(vc);
 }

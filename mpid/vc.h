@@ -115,10 +115,12 @@ struct vc {
     uint8_t state; /* enum vc_state */
     bool busy;     /* in the device's list of VCs with something to hand over */
     bool judged;   /* in the list of lost_look() no more */
+    bool accepted; /* a link that the peer has begun is forming */
     bool no_direct;
     bool no_split; /* the peer cannot write into our memory */
     uint8_t failure; /* enum mpid_error of sends, once FAILED */
     uint32_t unfinished; /* rendezvous sends that wait for the peer */
+    uint32_t refs;       /* mpid_vc_get() less mpid_vc_put(), and the unexpected messages from there */
     struct rates *rates; /* [RATE_CLASSES]; NULL: nothing was measured */
     struct chan_link stand_in;
     const struct chan_ops *last_ops; /* what it was bound to before; NULL: nothing */
@@ -138,8 +140,15 @@ int vc_init(void);
 /* Free every VC; their links are gone. */
 void vc_fini(void);
 
-/* The VC to a process, made if need be, or NULL (no memory). */
+/* The VC to a process, made if need be, or NULL (no memory). It is not counted: where nobody else
+ * does, it goes with its link, or by vc_check(). */
 struct vc *vc_get(const struct chan_gid *gid, uint32_t rank);
+/* Count it down. */
+void vc_put(struct vc *vc);
+/* Have a VC freed soon, outside all upcalls, if nobody needs it and nothing goes on in it. */
+void vc_check(struct vc *vc);
+/* Progress is done with it for now: free it if that is so. */
+bool vc_free_unused(struct vc *vc);
 /* The VC if it is there, or NULL. */
 struct vc *vc_find(const struct chan_gid *gid, uint32_t rank);
 /* Call visit for every VC. It may free the one that it is given. */

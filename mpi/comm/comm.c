@@ -35,12 +35,7 @@ MPI_Comm comm_handle(const struct comm *comm)
 
 struct vc *comm_vc_slow(struct comm *comm, int rank)
 {
-    const struct group *group = comm->remote ? comm->remote : comm->group;
-    struct process process = group_process(group, rank);
-    struct vc *vc = mpid_vc_get(&process.gid, process.rank);
-    if (vc)
-        __atomic_store_n(&comm->vcs[rank], vc, __ATOMIC_RELEASE);
-    return vc;
+    return group_vc(comm->remote ? comm->remote : comm->group, rank);
 }
 
 int comm_create(struct group *group, uint32_t context, struct comm **made)

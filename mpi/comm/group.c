@@ -62,7 +62,11 @@ void group_unref(struct group *group)
         return;
     free(group->list);
     free(atomic_load(&group->index));
-    free(atomic_load(&group->vcs));
+    struct vc **vcs = atomic_load(&group->vcs);
+    for (int i = 0; i < group->used_count; i++)
+        mpid_vc_put(vcs[group->used[i]]);
+    free(group->used);
+    free(vcs);
     store_free(&store, group);
 }
 
@@ -157,6 +161,40 @@ struct vc **group_vcs(struct group *group)
         return vcs;
     free(vcs);
     return before;
+}
+
+/* Note that a member's entry is filled. Returns whether there is memory for that. */
+static bool note_used(struct group *group, int rank)
+{
+    if (group->used_count == group->used_room) {
+        int room = group->used_room ? 2 * group->used_room : 4;
+        int *used = realloc(group->used, (size_t)room * sizeof(*used));
+        if (!used)
+            return false;
+        group->used = used;
+        group->used_room = room;
+    }
+    group->used[group->used_count++] = rank;
+    return true;
+}
+
+struct vc *group_vc(struct group *group, int rank)
+{
+    struct vc **entry = &group_vcs(group)[rank], *spare = NULL;
+    struct process process = group_process(group, rank);
+    struct vc *vc = mpid_vc_get(&process.gid, process.rank);
+    if (!vc)
+        return NULL;
+    os_lock_slow(&group->vcs_lock);
+    if (*entry || !note_used(group, rank))
+        spare = vc; /* another thread was first, or there is no memory */
+    else
+        __atomic_store_n(entry, vc, __ATOMIC_RELEASE);
+    vc = *entry;
+    os_unlock_slow(&group->vcs_lock);
+    if (spare)
+        mpid_vc_put(spare);
+    return vc;
 }
 
 int group_order(const struct process *a, const struct process *b)

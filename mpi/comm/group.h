@@ -16,6 +16,7 @@
 
 #include "include/mpid.h"
 #include "mpi/handle.h"
+#include "os/lock.h"
 
 struct process {
     struct mpid_gid gid;
@@ -32,6 +33,8 @@ struct group {
     struct process *list;  /* [size], or NULL: a range */
     _Atomic(int *) index; /* of a list: a hash table, once a process was sought */
     _Atomic(struct vc **) vcs; /* [size], made when a communicator needs it, and shared */
+    struct os_lock vcs_lock;   /* guards the ranks whose entry has been filled: [used_count] of */
+    int *used, used_count, used_room;
     uint64_t session; /* number of the session that it comes from; 0: none */
 };
 
@@ -77,6 +80,9 @@ int group_compare(const struct group *a, const struct group *b);
 
 /* The group's table of VCs, made if need be; NULL: no memory. */
 struct vc **group_vcs(struct group *group);
+/* Fill the table's entry of a member, if it is not; NULL: no memory. The VC is the group's as long as
+ * that is there. */
+struct vc *group_vc(struct group *group, int rank);
 
 /* Rank of a process in the group, or MPI_UNDEFINED. O(1), but for a list's first time. */
 int group_find(const struct group *group, const struct process *process);

@@ -238,6 +238,13 @@ static uint32_t take_rank(void)
     return take(1) & 1 ? 0 : 2;
 }
 
+/* Whether the device has a link to a rank that is open: only over such a one packets come. */
+static bool is_open(uint32_t rank)
+{
+    const struct vc *vc = vc_find(&beneath.env->gid, rank);
+    return vc && vc_is_up(vc);
+}
+
 /* A body that is written in place, some steps after it was announced, or never. */
 static struct {
     void *token;
@@ -252,7 +259,7 @@ static void step_arrive(uint32_t type)
     uint32_t from = take_rank();
     struct chan_head head = take_head(type);
     size_t len = take_payload(type, payload);
-    if (landing[from].place)
+    if (landing[from].place || !is_open(from))
         return; /* the link has still to bring that one */
     uint8_t *exact = malloc(len ? len : 1);
     require(exact != NULL, "no memory");
@@ -297,7 +304,7 @@ static void step_recv_now(void)
 static void step_place(void)
 {
     uint32_t from = take_rank();
-    if (!beneath.link[from].taken)
+    if (!is_open(from))
         return;
     struct chan_peer *peer = beneath.link[from].base.peer;
     if (!landing[from].place) {
@@ -340,7 +347,7 @@ static void step_link(void)
             beneath.env->sink->lost(&link->base, -ECONNRESET);
         break;
     case 4:
-        if (link->taken && link->from_us && !vc_is_up(beneath_vc(rank)))
+        if (link->taken && link->from_us && !is_open(rank))
             beneath.env->sink->refused(&link->base, take(1) % 3, "no");
         break;
     case 5: beneath.outcome = (int)take(1) % 3; break;
@@ -383,6 +390,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     input.at = bytes;
     input.end = bytes + len;
     setenv("VIREO_EAGER_CREDIT", "30000", 1);
+    setenv("VIREO_CONNECT_TIMEOUT_MS", "1", 1);
     beneath_start();
     memset(landing, 0, sizeof(landing));
     for (uint32_t rank = 0; rank < 3; rank += 2)

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "mpi/comm/group.h"
+#include "test/mpi_unit/fake_vc.h"
 
 static struct mpid_gid gid(int n)
 {
@@ -137,6 +138,29 @@ static void test_millions(void **state)
     group_unref(list);
     group_unref(some);
     group_unref(world);
+}
+
+/* A group holds the connections that were asked of it, each once, and no other. */
+static void test_connections(void **state)
+{
+    (void)state;
+    enum { SIZE = 100, FIRST = 3 };
+    struct mpid_gid world_gid = gid(1);
+    struct group *world = group_create_range(&world_gid, FIRST, 1, SIZE);
+    struct vc **vcs = group_vcs(world);
+    for (int i = 0; i < SIZE; i += 7) {
+        struct vc *vc = group_vc(world, i);
+        assert_ptr_equal(vcs[i], vc);
+        assert_ptr_equal(group_vc(world, i), vc);
+    }
+    for (int i = 0; i < SIZE; i++)
+        assert_int_equal(fake_vc_refs((uint32_t)(FIRST + i)), i % 7 == 0);
+    group_ref(world);
+    group_unref(world);
+    assert_int_equal(fake_vc_refs(FIRST), 1);
+    group_unref(world);
+    for (int i = 0; i < SIZE; i++)
+        assert_int_equal(fake_vc_refs((uint32_t)(FIRST + i)), 0);
 }
 
 static void test_shared_parts(void **state)
@@ -483,6 +507,7 @@ int main(void)
         cmocka_unit_test(test_against_lists),
         cmocka_unit_test(test_compare),
         cmocka_unit_test(test_millions),
+        cmocka_unit_test(test_connections),
         cmocka_unit_test(test_shared_parts),
         cmocka_unit_test(test_sets),
         cmocka_unit_test(test_choose),

@@ -640,6 +640,61 @@ static void test_lost_pending(void **state)
     assert_int_equal(second.error, MPID_LOST);
 }
 
+/* How many connections there are. */
+static uint64_t count_vcs(void)
+{
+    struct mpid_stats stats;
+    uint64_t count = 0;
+    (void)mpid_progress();
+    mpid_stats(&stats, true);
+    for (int i = 0; i < MPID_STATES; i++)
+        count += stats.connections[i];
+    return count;
+}
+
+/* A connection goes with the last that needs it, unless it has a link: then with that. What was
+ * counted of it stays. */
+static void test_counted(void **state)
+{
+    (void)state;
+    struct mpid_stats stats;
+    struct vc *vc = beneath_vc(HIGH);
+    assert_ptr_equal(beneath_vc(HIGH), vc);
+    assert_int_equal(count_vcs(), 1);
+    mpid_vc_put(vc);
+    assert_int_equal(count_vcs(), 1);
+    mpid_vc_put(vc);
+    assert_int_equal(count_vcs(), 0);
+    assert_int_equal(beneath_ask(HIGH), CHAN_ACCEPT);
+    beneath_open(HIGH);
+    assert_int_equal(send_word(HIGH, 0, NULL), 0);
+    mpid_vc_put(vc_find(&beneath.env->gid, HIGH)); /* which send_word() has got */
+    assert_int_equal(count_vcs(), 1);
+    beneath.env->sink->lost(&beneath.link[HIGH].base, -ECONNRESET);
+    assert_int_equal(count_vcs(), 0);
+    mpid_stats(&stats, true);
+    assert_int_equal(stats.traffic.eager_sent, 1);
+    assert_int_equal(stats.traffic.eager_sent_bytes, 8);
+}
+
+/* An unexpected message needs the connection that it came over. */
+static void test_counted_message(void **state)
+{
+    (void)state;
+    uint64_t word = 5, got = 0;
+    struct mpid_request request;
+    struct mpid_envelope want = {4, MPID_ANY, 1}, from = {4, HIGH, 1};
+    struct mpid_bytes into = {.base = &got, .len = sizeof(got)};
+    assert_int_equal(beneath_ask(HIGH), CHAN_ACCEPT);
+    beneath_open(HIGH);
+    beneath_arrive(HIGH, packet_message(PACKET_EAGER, &from), &word, sizeof(word));
+    beneath.env->sink->lost(&beneath.link[HIGH].base, -ECONNRESET);
+    assert_int_equal(count_vcs(), 1);
+    mpid_recv(&request, NULL, &want, &into);
+    assert_true(mpid_is_complete(&request) && got == 5);
+    assert_int_equal(count_vcs(), 0);
+}
+
 #define DEVICE_TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
 
 int main(void)
@@ -654,6 +709,7 @@ int main(void)
         DEVICE_TEST(test_close_first),    DEVICE_TEST(test_close_second),
         DEVICE_TEST(test_close_crossing), DEVICE_TEST(test_close_nonsense),
         DEVICE_TEST(test_lost),           DEVICE_TEST(test_lost_requests),
+        DEVICE_TEST(test_counted), DEVICE_TEST(test_counted_message),
         DEVICE_TEST(test_lost_pending),  DEVICE_TEST(test_refused_in_use),
         DEVICE_TEST(test_refused_by_all), DEVICE_TEST(test_refused_as_finished),
         DEVICE_TEST(test_finished_is_unreachable), DEVICE_TEST(test_close_unmatched),

@@ -6,6 +6,7 @@
 #include <mpi.h>
 #include <stdlib.h>
 
+#include "mpi/coll/sched.h"
 #include "mpi/comm/agree.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/context.h"
@@ -17,7 +18,8 @@
 enum {
     PAGE = 4096,
     SPACE = 16 << 20, /* bytes of a region, as far as that leaves chunks */
-    FEW = 8           /* members who look at each other's words */
+    FEW = 8,          /* members who look at each other's words */
+    LEAST_PIECE = 64  /* bytes of a part that has a piece for each member */
 };
 
 /* ---- layout ---- */
@@ -52,7 +54,11 @@ static bool all_near(const struct comm *comm)
     return true;
 }
 
-static void init(struct region *r, struct mpid_region *memory, struct comm *comm, bool fenced)
+/* What members tell each other, of which the maximum counts. */
+enum { BID_CANNOT, BID_FENCED, BID_CROWDED, BID_WHERE, BIDS };
+
+static void init(struct region *r, struct mpid_region *memory, struct comm *comm,
+                 const uint64_t *bids)
 {
     unsigned char *base = mpid_region_memory(memory);
     r->comm = comm;
@@ -63,13 +69,11 @@ static void init(struct region *r, struct mpid_region *memory, struct comm *comm
     r->chunk = plan_chunk(comm->size);
     r->rank = comm->rank;
     r->size = comm->size;
-    r->crowded = init_world.local_ranks > init_world.cpus;
+    r->stranger = -1;
+    r->crowded = bids[BID_CROWDED];
     r->counts = comm->size > FEW || (comm->size > 2 && r->crowded);
-    r->fenced = fenced;
+    r->fenced = bids[BID_FENCED];
 }
-
-/* What members tell each other, of which the maximum counts. */
-enum { BID_CANNOT, BID_FENCED, BID_WHERE, BIDS };
 
 static int agree(struct comm *comm, uint64_t *values, int count)
 {
@@ -88,6 +92,7 @@ static int make(struct region *r, struct comm *comm, bool *made)
     uint64_t bids[BIDS] = {0}, cannot = 0;
     bids[BID_CANNOT] = !r || comm->size > REGION_MEMBERS || !all_near(comm);
     bids[BID_FENCED] = os_heavy_fence_register() != 0;
+    bids[BID_CROWDED] = init_world.local_ranks > init_world.cpus;
     if (comm->rank == 0 && !bids[BID_CANNOT])
         bids[BID_CANNOT] =
             mpid_region_create(size, (uint32_t)comm->size, &memory, &bids[BID_WHERE]) != 0;
@@ -103,7 +108,7 @@ static int make(struct region *r, struct comm *comm, bool *made)
     rc = agree(comm, &cannot, 1);
     *made = !rc && !cannot;
     if (*made)
-        init(r, memory, comm, bids[BID_FENCED]);
+        init(r, memory, comm, bids);
     else
         mpid_region_close(memory, 1);
     return rc;
@@ -138,19 +143,61 @@ void region_destroy(struct region *r)
 
 typedef int (*region_fn)(struct region *r, const struct coll *c);
 
-/* Which function runs a call, by what all members know of it: kind, bytes, operation. NULL: none.
+/*
+ * Up to how many bytes of a call go through the region, where two ranks have processors of their
+ * own, where more have, and where ranks outnumber processors. Bytes are those of the whole buffer
+ * in bcast, reductions and scans, else of one block. In those that have pieces, the members'
+ * blocks share a part. Of long data two ranks copy less by messages, which need no place between.
  */
-static region_fn choose(const struct region *r, const struct coll *c)
+enum { K = 1 << 10, M = 1 << 20, CALL_KIND = 24 /* bytes of a call are below it */ };
+static const struct region_row {
+    region_fn run;
+    bool pieces;
+    int64_t two, more, crowded;
+} rows[COLL_KINDS] = {
+    [COLL_BARRIER] = {region_barrier, false, 0, 0, 0},
+    [COLL_BCAST] = {region_bcast, false, 8 * K, M, 4 * M},
+    [COLL_REDUCE] = {region_reduce, false, 8 * K, M, 4 * M},
+    [COLL_ALLREDUCE] = {region_allreduce, false, 64 * K, M, 4 * M},
+    [COLL_GATHER] = {region_gather, false, 8 * K, 64 * K, M},
+    [COLL_SCATTER] = {region_scatter, true, 8 * K, 16 * K, 4 * K},
+    [COLL_ALLGATHER] = {region_allgather, false, 128 * K, M, M},
+    [COLL_ALLTOALL] = {region_alltoall, true, 8 * K, 16 * K, 4 * K},
+    [COLL_REDUCE_SCATTER] = {region_reduce_scatter, true, 32 * K, 64 * K, 64 * K},
+    [COLL_SCAN] = {region_scan, false, 16 * K, 64 * K, 64 * K},
+    [COLL_EXSCAN] = {region_scan, false, 16 * K, 64 * K, 64 * K},
+};
+
+/* Bytes as the table counts them, which all members find alike; -1: elements with gaps, or of a
+ * derived type, are to be reduced. */
+static int64_t bytes_of(const struct region *r, const struct coll *c)
 {
-    (void)r;
-    switch (c->kind) {
-    case COLL_BARRIER: return region_barrier;
-    case COLL_ALLREDUCE:
-        return (uint64_t)type_constant_bytes(c->recv.type, c->recv.count) <= REGION_SMALL
-                   ? region_allreduce
-                   : NULL;
-    default: return NULL;
-    }
+    const struct coll_data *data = &c->recv;
+    bool is_root = r->rank == c->root;
+    if (c->op)
+        return type_constant_bytes(data->type, data->count);
+    if (c->kind == COLL_BARRIER)
+        return 0;
+    if ((c->kind == COLL_GATHER && !is_root) || (c->kind == COLL_SCATTER && is_root))
+        data = &c->send;
+    return data->count * coll_size(data->type);
+}
+
+/* Which function runs a call, by what all members know of it, which is noted. NULL: none. */
+static region_fn choose(struct region *r, const struct coll *c)
+{
+    const struct region_row *row = &rows[c->kind];
+    int64_t most = r->crowded ? row->crowded : r->size == 2 ? row->two : row->more;
+    if (!row->run || c->uneven)
+        return NULL;
+    int64_t bytes = bytes_of(r, c);
+    if (bytes < 0 || bytes > most)
+        return NULL;
+    if (row->pieces && bytes * r->size > REGION_SMALL &&
+        r->chunk / (uint32_t)r->size < LEAST_PIECE)
+        return NULL;
+    r->call = (uint32_t)c->kind << CALL_KIND | (uint32_t)bytes;
+    return bytes <= REGION_SMALL || r->chunk ? row->run : NULL;
 }
 
 static bool is_time(const struct comm *comm)
@@ -160,7 +207,18 @@ static bool is_time(const struct comm *comm)
            comm->coll_tag + 1 >= (uint64_t)after;
 }
 
-bool region_run(const struct coll *c, int *rc)
+/* Another member has made another call, as far as that can be seen: the parts were of other
+ * lengths. */
+static int blame(struct region *r, struct sched_misfit *misfit)
+{
+    uint32_t theirs = region_place(r, r->stranger, r->number)->call;
+    uint32_t len = theirs % (1u << CALL_KIND), due = r->call % (1u << CALL_KIND);
+    *misfit = (struct sched_misfit){len == due ? -1 : r->stranger, due, len};
+    r->stranger = -1;
+    return len > due ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT;
+}
+
+bool region_run(const struct coll *c, int *rc, struct sched_misfit *misfit)
 {
     struct comm *comm = c->comm;
     if (__builtin_expect(!comm->region, 0)) {
@@ -172,10 +230,13 @@ bool region_run(const struct coll *c, int *rc)
         if (!comm->region)
             return false;
     }
-    region_fn run = choose(comm->region, c);
+    struct region *r = comm->region;
+    region_fn run = choose(r, c);
     if (!run)
         return false;
     comm->coll_tag++;
-    *rc = run(comm->region, c);
+    *rc = run(r, c);
+    if (__builtin_expect(r->stranger >= 0 && !*rc, 0))
+        *rc = blame(r, misfit);
     return true;
 }

@@ -34,7 +34,7 @@ int region_barrier(struct region *r, const struct coll *c)
     (void)c;
     if (r->counts)
         return region_meet(r, NULL, NULL);
-    int rc = region_open(r, &number);
+    int rc = region_open(r, 0, &number);
     if (rc)
         return rc;
     region_publish(r, number);
@@ -71,12 +71,12 @@ static void reduce_for_all(void *arg)
     a->rc = reduce(a, a->r->head->result);
 }
 
-int region_allreduce(struct region *r, const struct coll *c)
+int region_allreduce_short(struct region *r, const struct coll *c)
 {
     const void *input = c->send.buf == MPI_IN_PLACE ? c->recv.buf : c->send.buf;
     struct reduction a = {.r = r, .c = c};
     a.len = (size_t)type_constant_bytes(c->recv.type, c->recv.count);
-    int rc = region_open(r, &a.number);
+    int rc = region_open(r, a.len, &a.number);
     if (rc)
         return rc;
     if (a.len)

@@ -13,13 +13,16 @@
 #include "mpi/coll/region.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/context.h"
+#include "os/cache.h"
 #include "os/clock.h"
 #include "os/cpus.h"
 
 enum {
     EVERYBODY = -1,
+    COPY_STEP = 1024,  /* bytes at once */
+    COPY_AHEAD = 4096, /* bytes to fetch before they are written */
     BARE_LOOKS = 64,  /* at a word before a pause between them */
-    PAUSED_LOOKS = 40 /* before progress is made between them */
+    PAUSED_LOOKS = 200 /* before progress is made between them */
 };
 
 /* ---- who sleeps ---- */
@@ -137,6 +140,26 @@ static inline int await(struct region *r, const _Atomic uint32_t *word, uint32_t
                                                       : wait_for(r, word, least, whose);
 }
 
+/* ---- copying ---- */
+
+/* The lines of a part were last read by other processors. Each would cost a round trip between
+ * them before it can be written, one after the other, so they are fetched ahead. */
+static void own(unsigned char *part, size_t at, size_t end)
+{
+    if (at < end)
+        os_cache_own(part + at, at + COPY_STEP < end ? COPY_STEP : end - at);
+}
+
+void region_put(unsigned char *part, const struct mpid_bytes *from, size_t offset, size_t len)
+{
+    for (size_t at = 0; at < COPY_AHEAD; at += COPY_STEP)
+        own(part, at, len);
+    for (size_t at = 0; at < len; at += COPY_STEP) {
+        own(part, at + COPY_AHEAD, len);
+        type_pack(from, offset + at, part + at, at + COPY_STEP < len ? COPY_STEP : len - at);
+    }
+}
+
 /* ---- operations ---- */
 
 /* Wait until all others are done with the operations up to here. */
@@ -157,22 +180,28 @@ static __attribute__((noinline)) int learn(struct region *r, uint32_t least)
     return MPI_SUCCESS;
 }
 
-int region_open(struct region *r, uint32_t *number)
+int region_open(struct region *r, size_t len, uint32_t *number)
 {
-    uint32_t before = ++r->number - REGION_DEPTH;
+    uint32_t before = ++r->number - (len <= REGION_SMALL ? REGION_PLACES : REGION_DEPTH);
     *number = r->number;
     return __builtin_expect((int32_t)(before - r->known) > 0, 0) ? learn(r, before) : MPI_SUCCESS;
 }
 
 void region_publish(struct region *r, uint32_t number)
 {
-    atomic_store_explicit(&region_place(r, r->rank, number)->number, number, memory_order_release);
+    struct region_place *place = region_place(r, r->rank, number);
+    place->call = r->call;
+    atomic_store_explicit(&place->number, number, memory_order_release);
     wake(r, r->rank);
 }
 
 int region_await(struct region *r, int member, uint32_t number)
 {
-    return await(r, &region_place(r, member, number)->number, number, member);
+    const struct region_place *place = region_place(r, member, number);
+    int rc = await(r, &place->number, number, member);
+    if (__builtin_expect(!rc && place->call != r->call && r->stranger < 0, 0))
+        r->stranger = member;
+    return rc;
 }
 
 void region_done(struct region *r, uint32_t number)

@@ -195,8 +195,8 @@ static void gather(struct part *p)
     bool here = p->rank == p->root && p->in_place;
     uint64_t *mine = here ? block(p, p->out, p->rank) : p->in;
     fill(p, mine, p->rank, p->root);
-    OK(MPI_Gather(here ? MPI_IN_PLACE : mine, p->count, MPI_UINT64_T, p->out, p->count, MPI_UINT64_T,
-                  p->root, p->comm));
+    OK(MPI_Gather(here ? MPI_IN_PLACE : mine, p->count, MPI_UINT64_T, p->out, p->count,
+                  MPI_UINT64_T, p->root, p->comm));
     for (int r = 0; r < p->size && p->rank == p->root; r++)
         expect(p, block(p, p->out, r), r, p->root);
 }

@@ -233,8 +233,8 @@ bool fake_p2p_is_empty(void)
 }
 
 /* There is no host, and so no memory that is shared. */
-bool region_run(const struct coll *c, int *rc)
+bool region_run(const struct coll *c, int *rc, struct sched_misfit *misfit)
 {
-    (void)c, (void)rc;
+    (void)c, (void)rc, (void)misfit;
     return false;
 }

@@ -85,12 +85,20 @@ static void forget_all(void)
         free(slot_loaded[--slot_loaded_count]);
 }
 
+/* The channel with this name; or, where there is none, what was to be one. */
 static struct offer *find(const char *name, size_t len)
 {
-    struct offer *offer = offers;
-    while (offer && !(strlen(offer->name) == len && !memcmp(offer->name, name, len)))
-        offer = offer->next;
-    return offer;
+    struct offer *found = NULL;
+    for (struct offer *offer = offers; offer && !(found && found->ops); offer = offer->next)
+        if (strlen(offer->name) == len && !memcmp(offer->name, name, len) && (!found || offer->ops))
+            found = offer;
+    return found;
+}
+
+static bool is_taken(const char *name)
+{
+    const struct offer *offer = find(name, strlen(name));
+    return offer && offer->ops;
 }
 
 const char *ports_closed(int index)
@@ -262,7 +270,7 @@ static struct offer *load(const char *file, const char *name, bool own)
     if (module_is_forbidden())
         snprintf(why, sizeof(why), "this process is set-user-id, and loads nothing");
     else if ((own || !module_try(file, &device.env, why, sizeof(why))) &&
-             !module_load(file, &ops, why, sizeof(why)) && find(ops->name, strlen(ops->name))) {
+             !module_load(file, &ops, why, sizeof(why)) && is_taken(ops->name)) {
         snprintf(why, sizeof(why), "there is a channel '%s' already", ops->name);
         ops = NULL;
     }

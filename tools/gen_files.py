@@ -29,6 +29,7 @@ FOLDERS = {
     "channels/loopback": "Messages of a process to itself.",
     "channels/shm": "Shared memory.",
     "channels/tcp": "TCP.",
+    "channels/ofi": "Fabrics, by libfabric: a module.",
     "bnr/core": "Engines that know no file, process or loop.",
     "bnr/wire": "Bytes from the network and from files to values, and back; no I/O.",
     "bnr/host": "What the processes of one host share: in the library and in mpiexec.",

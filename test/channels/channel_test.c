@@ -22,6 +22,7 @@ static const char help[] =
     "  --alone          the channel joins no processes: it is for one and itself\n"
     "  --notices-death  lost() comes by itself when a peer is killed\n"
     "  --checks-secret  a peer with another secret is refused\n"
+    "  --hides-descriptors  a library beneath it has some that a forked child keeps\n"
     "  --help           print this\n"
     "\n"
     "Parameters of the channel come from VIREO_CHANNEL_PARAMS.\n";
@@ -39,6 +40,8 @@ int main(int argc, char **argv)
             traits.notices_death = true;
         else if (!strcmp(argv[at], "--checks-secret"))
             traits.checks_secret = true;
+        else if (!strcmp(argv[at], "--hides-descriptors"))
+            traits.hides_descriptors = true;
         else
             break;
     }

@@ -19,6 +19,7 @@ struct conform_traits {
     bool joins_processes; /* false: a process and itself only */
     bool notices_death;   /* lost() comes by itself when a peer is killed */
     bool checks_secret;   /* refuses who has another secret */
+    bool hides_descriptors; /* a library beneath has some that forked() cannot close */
     /* Misuse what a card publishes, as a stranger might; NULL: nothing to misuse. */
     void (*hostile)(const char *card, unsigned round);
 };

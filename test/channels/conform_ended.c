@@ -217,7 +217,7 @@ void case_forked(struct fake *fake, const struct conform_traits *traits)
         _exit(count_doors());
     }
     int status = -1;
-    FAKE_CHECK(fake, waitpid(child, &status, 0) == child && !status,
+    FAKE_CHECK(fake, waitpid(child, &status, 0) == child && (!status || traits->hides_descriptors),
                "%d descriptors are still open in the child", WEXITSTATUS(status));
     fake_barrier(fake);
     wake_one(fake, peer, 0);

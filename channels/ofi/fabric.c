@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The endpoint of this process in a fabric, and its buffers; see ofi.h. */
+#include <errno.h>
+#include <rdma/fi_cm.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "channels/ofi/ofi.h"
+#include "include/channel_help.h"
+
+enum { OPS = OFI_RECEIVES + OFI_SENDS, INJECT_MIN = 1024, INJECT_MAX = 4096 };
+
+static const char *param(const struct ofi *ofi, const char *name)
+{
+    const char *text = ofi->env->param(ofi->env->device, &vireo_channel, name);
+    return text ? text : "";
+}
+
+/* What we can do, and what we want. */
+static struct fi_info *wishes(const struct ofi *ofi)
+{
+    struct fi_info *hints = fi_allocinfo();
+    if (!hints)
+        return NULL;
+    hints->caps = FI_MSG;
+    hints->mode = FI_CONTEXT | FI_CONTEXT2;
+    hints->ep_attr->type = FI_EP_RDM;
+    hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_SAS;
+    hints->domain_attr->threading = FI_THREAD_DOMAIN;
+    hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
+    hints->domain_attr->mr_mode =
+        FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+    if (*param(ofi, "provider"))
+        hints->fabric_attr->prov_name = strdup(param(ofi, "provider"));
+    if (*param(ofi, "domain"))
+        hints->domain_attr->name = strdup(param(ofi, "domain"));
+    return hints;
+}
+
+static int choose(struct ofi *ofi, char *why, size_t size)
+{
+    struct fi_info *hints = wishes(ofi), *found = NULL;
+    const char *address = param(ofi, "address");
+    int rc = -FI_ENOMEM;
+    if (hints)
+        rc = fi_getinfo(FI_VERSION(1, 11), *address ? address : NULL, NULL,
+                        *address ? FI_SOURCE : 0, hints, &found);
+    if (hints)
+        fi_freeinfo(hints);
+    if (rc) {
+        snprintf(why, size, "libfabric has no provider for this%s%s%s: %s",
+                 *param(ofi, "provider") ? " called " : "", param(ofi, "provider"),
+                 *address ? " at that address" : "", fi_strerror(-rc));
+        return -ENODEV;
+    }
+    if (found->ep_attr->max_msg_size < OFI_BUFFER) {
+        snprintf(why, size, "messages of provider %s have %zu bytes at most",
+                 found->fabric_attr->prov_name, found->ep_attr->max_msg_size);
+        fi_freeinfo(found);
+        return -ENODEV;
+    }
+    ofi->info = found;
+    return 0;
+}
+
+/* A completion queue that can be slept on, or one that cannot. */
+static int open_queue(struct ofi *ofi)
+{
+    struct fi_cq_attr attr = {.size = 2 * OPS, .format = FI_CQ_FORMAT_MSG, .wait_obj = FI_WAIT_FD};
+    int rc = fi_cq_open(ofi->domain, &attr, &ofi->cq, NULL);
+    if (!rc && !fi_control(&ofi->cq->fid, FI_GETWAIT, &ofi->wait_fd))
+        return 0;
+    ofi->wait_fd = -1;
+    if (!rc)
+        return 0;
+    attr.wait_obj = FI_WAIT_NONE;
+    return fi_cq_open(ofi->domain, &attr, &ofi->cq, NULL);
+}
+
+static int open_objects(struct ofi *ofi, const char **what)
+{
+    struct fi_info *info = ofi->info;
+    struct fi_av_attr av = {.type = FI_AV_UNSPEC};
+    int rc;
+    (void)((*what = "fabric", rc = fi_fabric(info->fabric_attr, &ofi->fabric, NULL)) ||
+           (*what = "domain", rc = fi_domain(ofi->fabric, info, &ofi->domain, NULL)) ||
+           (*what = "completion queue", rc = open_queue(ofi)) ||
+           (*what = "address vector", rc = fi_av_open(ofi->domain, &av, &ofi->av, NULL)) ||
+           (*what = "endpoint", rc = fi_endpoint(ofi->domain, info, &ofi->ep, NULL)) ||
+           (rc = fi_ep_bind(ofi->ep, &ofi->av->fid, 0)) ||
+           (rc = fi_ep_bind(ofi->ep, &ofi->cq->fid, FI_TRANSMIT | FI_RECV)) ||
+           (rc = fi_enable(ofi->ep)));
+    ofi->address_len = sizeof(ofi->address);
+    if (!rc) {
+        *what = "address";
+        rc = fi_getname(&ofi->ep->fid, ofi->address, &ofi->address_len);
+    }
+    return rc;
+}
+
+static int make_buffers(struct ofi *ofi)
+{
+    size_t len = (size_t)OPS * OFI_BUFFER;
+    void *bytes = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (bytes == MAP_FAILED)
+        return -ENOMEM;
+    ofi->bytes = bytes;
+    if (ofi->info->domain_attr->mr_mode & FI_MR_LOCAL) {
+        int rc = fi_mr_reg(ofi->domain, bytes, len, FI_SEND | FI_RECV, 0, 0, 0, &ofi->mr, NULL);
+        if (rc)
+            return rc;
+        if (ofi->info->domain_attr->mr_mode & FI_MR_ENDPOINT &&
+            ((rc = fi_mr_bind(ofi->mr, &ofi->ep->fid, 0)) || (rc = fi_mr_enable(ofi->mr))))
+            return rc;
+    }
+    for (int i = 0; i < OPS; i++) {
+        struct ofi_op *op = &ofi->ops[i];
+        op->bytes = ofi->bytes + (size_t)i * OFI_BUFFER;
+        op->receives = i < OFI_RECEIVES;
+        op->next = op->receives ? ofi->idle_receives : ofi->idle_sends;
+        *(op->receives ? &ofi->idle_receives : &ofi->idle_sends) = op;
+    }
+    return 0;
+}
+
+int ofi_fabric_open(struct ofi *ofi, char *why, size_t size)
+{
+    const char *what = "";
+    int rc = choose(ofi, why, size);
+    if (rc)
+        return rc;
+    rc = open_objects(ofi, &what);
+    if (!rc) {
+        what = "memory for buffers (ulimit -l may be too low)";
+        rc = make_buffers(ofi);
+    }
+    if (rc) {
+        snprintf(why, size, "provider %s opens no %s: %s", ofi->info->fabric_attr->prov_name, what,
+                 fi_strerror(rc < 0 ? -rc : rc));
+        return -ENODEV;
+    }
+    /* Where much can be injected, all is: with such a provider, what is not may have to wait in this
+     * process's memory until the peer comes to fetch it. */
+    ofi->inject_max = ofi->info->tx_attr->inject_size;
+    if (ofi->inject_max > INJECT_MAX)
+        ofi->inject_max = INJECT_MAX;
+    ofi->data_max = (ofi->inject_max >= INJECT_MIN ? ofi->inject_max : OFI_BUFFER) -
+                    sizeof(struct ofi_frame);
+    ofi->timeout_ns = strtoull(param(ofi, "timeout_ms"), NULL, 10) * 1000000u;
+    (void)ofi_fabric_post(ofi);
+    return 0;
+}
+
+static void close_object(struct fid *object)
+{
+    if (object)
+        (void)fi_close(object);
+}
+
+void ofi_fabric_close(struct ofi *ofi)
+{
+    close_object(ofi->ep ? &ofi->ep->fid : NULL);
+    close_object(ofi->mr ? &ofi->mr->fid : NULL);
+    close_object(ofi->av ? &ofi->av->fid : NULL);
+    close_object(ofi->cq ? &ofi->cq->fid : NULL);
+    close_object(ofi->domain ? &ofi->domain->fid : NULL);
+    close_object(ofi->fabric ? &ofi->fabric->fid : NULL);
+    if (ofi->info)
+        fi_freeinfo(ofi->info);
+    if (ofi->bytes)
+        munmap(ofi->bytes, (size_t)OPS * OFI_BUFFER);
+}
+
+int ofi_fabric_reach(struct ofi *ofi, const void *address, size_t len, fi_addr_t *to)
+{
+    uint8_t whole[OFI_ADDRESS_MAX] = {0}; /* the provider reads as much as its addresses have */
+    memcpy(whole, address, len);
+    return fi_av_insert(ofi->av, whole, 1, to, 0, NULL) == 1 ? 0 : -EHOSTUNREACH;
+}
+
+/* ---- buffers ---- */
+
+static void *description(const struct ofi *ofi)
+{
+    return ofi->mr ? fi_mr_desc(ofi->mr) : NULL;
+}
+
+void ofi_fabric_done(struct ofi *ofi, struct ofi_op *op)
+{
+    struct ofi_op **list = op->receives ? &ofi->idle_receives : &ofi->idle_sends;
+    if (!op->receives) {
+        op->kind = 0;
+        if (op->link)
+            op->link->flying--;
+        op->link = NULL;
+    }
+    op->next = *list;
+    *list = op;
+}
+
+bool ofi_fabric_post(struct ofi *ofi)
+{
+    while (ofi->idle_receives) {
+        struct ofi_op *op = ofi->idle_receives;
+        if (fi_recv(ofi->ep, op->bytes, OFI_BUFFER, description(ofi), FI_ADDR_UNSPEC,
+                    &op->context))
+            return false; /* it is tried again */
+        ofi->idle_receives = op->next;
+    }
+    return true;
+}
+
+static void gather(uint8_t *bytes, const struct ofi_frame *frame, const struct chan_data *body)
+{
+    memcpy(bytes, frame, sizeof(*frame));
+    if (frame->len && body->base)
+        memcpy(bytes + sizeof(*frame), body->base, frame->len);
+    else if (frame->len)
+        body->read(body, 0, bytes + sizeof(*frame), frame->len);
+}
+
+static int put_buffer(struct ofi *ofi, fi_addr_t to, const struct ofi_frame *frame,
+                      const struct chan_data *body, struct ofi_link *link)
+{
+    struct ofi_op *op = ofi->idle_sends;
+    if (!op)
+        return CHAN_AGAIN; /* a completion will tell */
+    void *desc = description(ofi);
+    gather(op->bytes, frame, body);
+    struct iovec part = {op->bytes, sizeof(*frame) + frame->len};
+    struct fi_msg message = {.msg_iov = &part, .desc = &desc, .iov_count = 1, .addr = to,
+                             .context = &op->context};
+    ssize_t rc = fi_sendmsg(ofi->ep, &message, FI_COMPLETION | FI_TRANSMIT_COMPLETE);
+    if (rc)
+        return (int)rc;
+    ofi->idle_sends = op->next;
+    op->link = link;
+    op->kind = frame->kind;
+    if (link) {
+        link->flying++;
+        link->injected = false; /* which went out before this one */
+    }
+    return 0;
+}
+
+int ofi_fabric_put(struct ofi *ofi, fi_addr_t to, const struct ofi_frame *frame,
+                   const struct chan_data *body, struct ofi_link *link)
+{
+    uint8_t small[INJECT_MAX];
+    size_t len = sizeof(*frame) + frame->len;
+    int rc;
+    if (len <= ofi->inject_max && frame->kind != OFI_FLUSH) {
+        gather(small, frame, body);
+        rc = (int)fi_inject(ofi->ep, small, len, to);
+        if (!rc && link)
+            link->injected = true;
+    } else {
+        rc = put_buffer(ofi, to, frame, body, link);
+    }
+    if (rc == -FI_EAGAIN) {
+        ofi->again = true;
+        return CHAN_AGAIN;
+    }
+    return rc;
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* One peer of the ofi channel: the call, packets out, packets in, the end; see ofi.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "channels/ofi/ofi.h"
+#include "include/channel_help.h"
+#include "os/random.h"
+
+static const uint64_t quiet_ns = 100000000; /* without news, of a process that has ended */
+
+/* ---- what is said ---- */
+
+uint64_t ofi_link_name(struct ofi *ofi)
+{
+    uint32_t random = 0;
+    if (++ofi->names == 0)
+        ofi->names = 1;
+    (void)os_random(&random, sizeof(random)); /* else proofs alone protect us */
+    return (uint64_t)random << 32 | ofi->names;
+}
+
+/* The body of a frame of this kind. Returns its length. */
+static uint32_t body_of(const struct ofi *ofi, uint32_t kind, const struct ofi_talk *talk,
+                        uint64_t name, struct ofi_hello *body)
+{
+    const uint8_t *secret = ofi->env->secret;
+    struct ofi_challenge challenge = {.from = name};
+    struct ofi_proof proof;
+    struct ofi_welcome welcome = {name};
+    switch (kind) {
+    case OFI_HELLO:
+        *body = (struct ofi_hello){.gid = ofi->env->gid, .rank = ofi->env->rank,
+                                   .address_len = (uint32_t)ofi->address_len, .from = name};
+        memcpy(body->nonce, talk->caller_nonce, OFI_NONCE);
+        memcpy(body->address, ofi->address, ofi->address_len);
+        return (uint32_t)(offsetof(struct ofi_hello, address) + ofi->address_len);
+    case OFI_CHALLENGE:
+        memcpy(challenge.nonce, talk->callee_nonce, OFI_NONCE);
+        challenge.proof = ofi_wire_proof(secret, talk, false);
+        memcpy(body, &challenge, sizeof(challenge));
+        return sizeof(challenge);
+    case OFI_PROOF:
+        proof.proof = ofi_wire_proof(secret, talk, true);
+        memcpy(body, &proof, sizeof(proof));
+        return sizeof(proof);
+    case OFI_WELCOME: memcpy(body, &welcome, sizeof(welcome)); return sizeof(welcome);
+    default: return 0;
+    }
+}
+
+int ofi_link_say(struct ofi *ofi, struct ofi_say *say, struct ofi_link *link,
+                 const struct ofi_talk *talk, uint64_t name)
+{
+    for (uint32_t kind = OFI_HELLO; kind < OFI_KINDS && say->kinds; kind++) {
+        struct ofi_hello body;
+        if (!(say->kinds & 1u << kind))
+            continue;
+        struct ofi_frame frame = {.to = kind == OFI_HELLO ? 0 : say->theirs,
+                                  .kind = (uint16_t)kind,
+                                  .len = body_of(ofi, kind, talk, name, &body),
+                                  .value = kind == OFI_REFUSED ? say->answer : 0};
+        struct chan_data data = {.base = &body, .len = frame.len};
+        if (link && link->state == OFI_OPEN)
+            frame.credit = (uint16_t)link->owed;
+        int rc = ofi_fabric_put(ofi, say->to, &frame, &data, link);
+        if (rc) {
+            ofi->chores = true;
+            return rc;
+        }
+        if (frame.credit)
+            link->owed = 0;
+        say->kinds &= ~(1u << kind);
+    }
+    return 0;
+}
+
+bool ofi_link_speak(struct ofi_link *link)
+{
+    if (!link->say.kinds || link->state == OFI_OVER || link->ended || link->broken)
+        return true;
+    int rc = ofi_link_say(link->ofi, &link->say, link, &link->talk, link->name);
+    if (rc < 0)
+        link->broken = rc;
+    return rc <= 0;
+}
+
+static void say(struct ofi_link *link, enum ofi_kind kind)
+{
+    link->say.kinds |= 1u << kind;
+    (void)ofi_link_speak(link);
+}
+
+/* ---- packets ---- */
+
+static int link_send(struct chan_link *base, const struct chan_head *head,
+                     const struct chan_data *data)
+{
+    struct ofi_link *link = (struct ofi_link *)base;
+    if (link->state != OFI_OPEN || !link->credit || link->say.kinds || link->ended ||
+        link->broken)
+        return CHAN_AGAIN;
+    struct ofi_frame frame = {.to = link->say.theirs,
+                              .kind = OFI_DATA,
+                              .credit = (uint16_t)link->owed,
+                              .len = (uint32_t)data->len,
+                              .number = link->out,
+                              .head = *head};
+    int rc = ofi_fabric_put(link->ofi, link->say.to, &frame, data, link);
+    if (rc < 0) {
+        link->broken = rc;
+        link->ofi->chores = true;
+    }
+    if (rc)
+        return CHAN_AGAIN;
+    link->out++;
+    link->credit--;
+    link->owed = 0;
+    return 0;
+}
+
+static int take_data(struct ofi_link *link, const struct ofi_frame *frame, const void *body)
+{
+    if (frame->number != link->in) {
+        link->broken = -EPROTO;
+        return 0;
+    }
+    link->in++;
+    if (++link->owed >= OFI_WINDOW / 2)
+        say(link, OFI_CREDIT);
+    link->ofi->env->sink->arrived(link->base.peer, &frame->head, body, frame->len);
+    return 1;
+}
+
+/* ---- the call ---- */
+
+/* The callee has told who it is. */
+static int take_challenge(struct ofi_link *link, const void *body)
+{
+    struct ofi_challenge challenge;
+    struct ofi *ofi = link->ofi;
+    memcpy(&challenge, body, sizeof(challenge));
+    memcpy(link->talk.callee_nonce, challenge.nonce, OFI_NONCE);
+    uint64_t right = ofi_wire_proof(ofi->env->secret, &link->talk, false);
+    if (!chan_equal_secret(&right, &challenge.proof, sizeof(right))) {
+        link->state = OFI_OVER;
+        ofi->env->sink->refused(&link->base, CHAN_ACCEPT, "what answers is not of this job");
+        return 1;
+    }
+    link->say.theirs = challenge.from;
+    say(link, OFI_PROOF);
+    return 0;
+}
+
+static int open_link(struct ofi_link *link, uint64_t theirs)
+{
+    link->say.theirs = theirs;
+    link->state = OFI_OPEN;
+    link->ofi->env->sink->opened(&link->base);
+    return 1;
+}
+
+int ofi_link_accept(struct ofi_link *link, const struct ofi_say *with)
+{
+    link->say = *with;
+    link->say.kinds = 1u << OFI_WELCOME;
+    link->since_ns = chan_now_ns();
+    link->state = OFI_OPEN;
+    (void)ofi_link_speak(link);
+    link->ofi->env->sink->opened(&link->base);
+    return 1;
+}
+
+int ofi_link_take(struct ofi_link *link, const struct ofi_frame *frame, const void *body)
+{
+    const struct chan_sink *sink = link->ofi->env->sink;
+    struct ofi_welcome welcome;
+    bool open = link->state == OFI_OPEN, calling = link->state == OFI_CALLING;
+    link->since_ns = chan_now_ns();
+    if (open && frame->credit > OFI_WINDOW - link->credit)
+        link->broken = -EPROTO;
+    else if (open)
+        link->credit += frame->credit;
+    if (link->broken)
+        return 0;
+    if (frame->kind == OFI_DATA && open)
+        return take_data(link, frame, body);
+    if (frame->kind == OFI_CHALLENGE && calling)
+        return take_challenge(link, body);
+    if (frame->kind == OFI_WELCOME && calling) {
+        memcpy(&welcome, body, sizeof(welcome));
+        return open_link(link, welcome.from);
+    }
+    if (frame->kind == OFI_REFUSED && calling) {
+        link->state = OFI_OVER;
+        sink->refused(&link->base, (enum chan_answer)frame->value, "the peer says no");
+        return 1;
+    }
+    if (frame->kind == OFI_BYE && open) {
+        link->state = OFI_OVER;
+        sink->lost(&link->base, -ECONNRESET);
+        return 1;
+    }
+    return 0; /* of a call that another one has crossed */
+}
+
+int ofi_link_receive(struct ofi *ofi, const void *message, size_t len)
+{
+    struct ofi_frame frame;
+    struct ofi_hello hello;
+    const void *body;
+    if (!ofi_wire_read(message, len, &frame, &body))
+        return 0; /* of a stranger: a peer that breaks the rules goes unheard */
+    if (frame.kind == OFI_HELLO) {
+        memset(&hello, 0, sizeof(hello));
+        memcpy(&hello, body, frame.len);
+        ofi_stranger_meet(ofi, &hello);
+        return 0;
+    }
+    struct ofi_link *link = ofi_link_find(ofi, frame.to);
+    return link ? ofi_link_take(link, &frame, body) : ofi_stranger_take(ofi, &frame, body);
+}
+
+/* ---- life ---- */
+
+struct ofi_link *ofi_link_find(struct ofi *ofi, uint64_t name)
+{
+    struct ofi_link *link = ofi->links;
+    while (link && link->name != name)
+        link = link->next;
+    return link;
+}
+
+struct ofi_link *ofi_link_make(struct ofi *ofi, struct chan_peer *peer, fi_addr_t to)
+{
+    struct ofi_link *link = calloc(1, sizeof(*link));
+    if (!link || chan_slot_set(ofi->env, peer, ofi->slot, link)) {
+        free(link);
+        return NULL;
+    }
+    link->base = (struct chan_link){.send = link_send,
+                                    .ops = &vireo_channel,
+                                    .peer = peer,
+                                    .eager_max = ofi->data_max,
+                                    .max_data = ofi->data_max};
+    link->ofi = ofi;
+    link->say.to = to;
+    link->name = ofi_link_name(ofi);
+    link->credit = OFI_WINDOW;
+    link->since_ns = chan_now_ns();
+    link->next = ofi->links;
+    ofi->links = link;
+    ofi->base.links++;
+    return link;
+}
+
+int ofi_link_call(struct ofi_link *link)
+{
+    const struct chan_env *env = link->ofi->env;
+    link->talk = (struct ofi_talk){.caller = env->gid,
+                                   .callee = link->base.peer->gid,
+                                   .caller_rank = env->rank,
+                                   .callee_rank = link->base.peer->rank};
+    int rc = os_random(link->talk.caller_nonce, OFI_NONCE);
+    link->say.kinds = 1u << OFI_HELLO;
+    link->ofi->chores = true; /* progress() says it */
+    return rc;
+}
+
+void ofi_link_free(struct ofi_link *link)
+{
+    struct ofi *ofi = link->ofi;
+    struct ofi_link **at = &ofi->links;
+    if (link->state == OFI_OPEN && !link->ended && !link->broken) {
+        struct ofi_say bye = link->say;
+        bye.kinds |= 1u << OFI_BYE;
+        ofi_stranger_tell(ofi, &bye);
+    }
+    while (*at != link)
+        at = &(*at)->next;
+    *at = link->next;
+    for (int i = 0; i < OFI_RECEIVES + OFI_SENDS && link->flying; i++)
+        if (ofi->ops[i].link == link)
+            ofi->ops[i].link = NULL;
+    (void)chan_slot_set(ofi->env, link->base.peer, ofi->slot, NULL);
+    ofi->base.links--;
+    free(link);
+}
+
+void ofi_link_finish(struct ofi_link *link)
+{
+    if (!link->ended)
+        link->since_ns = chan_now_ns();
+    link->ended = true;
+}
+
+static uint64_t deadline(const struct ofi_link *link)
+{
+    if (link->ended)
+        return link->since_ns + quiet_ns;
+    /* Not even the first word could be said. A peer that computes has taken it all the same. */
+    return link->say.kinds & 1u << OFI_HELLO ? link->since_ns + link->ofi->timeout_ns : UINT64_MAX;
+}
+
+uint64_t ofi_link_deadline(const struct ofi *ofi)
+{
+    uint64_t first = UINT64_MAX;
+    for (const struct ofi_link *link = ofi->links; link; link = link->next) {
+        uint64_t at = link->state == OFI_OVER ? UINT64_MAX : link->broken ? 0 : deadline(link);
+        if (at < first)
+            first = at;
+    }
+    return first;
+}
+
+/* Tell the end of one, after which the list may be another. */
+static bool end_one(struct ofi *ofi, uint64_t now_ns)
+{
+    const struct chan_sink *sink = ofi->env->sink;
+    for (struct ofi_link *link = ofi->links; link; link = link->next) {
+        bool late = now_ns >= deadline(link);
+        if (link->state == OFI_OVER || !(link->broken || late))
+            continue;
+        bool open = link->state == OFI_OPEN;
+        int rc = link->broken ? link->broken : -ECONNRESET;
+        link->state = OFI_OVER;
+        if (open)
+            sink->lost(&link->base, rc);
+        else
+            sink->refused(&link->base, CHAN_ACCEPT,
+                          link->ended    ? "its process has ended"
+                          : link->broken ? fi_strerror(-link->broken)
+                                         : "the fabric does not reach it");
+        return true;
+    }
+    return false;
+}
+
+int ofi_link_end_some(struct ofi *ofi)
+{
+    int upcalls = 0;
+    if (ofi_link_deadline(ofi) == UINT64_MAX)
+        return 0;
+    uint64_t now_ns = chan_now_ns();
+    while (end_one(ofi, now_ns))
+        upcalls++;
+    return upcalls;
+}
+
+bool ofi_link_is_out(struct ofi_link *link)
+{
+    if (link->state != OFI_OPEN || link->ended || link->broken)
+        return true;
+    if (link->injected)
+        say(link, OFI_FLUSH);
+    return !link->injected && !link->flying && !link->say.kinds;
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The ofi channel: fabrics that libfabric knows, through endpoints of reliable datagrams. It is a
+ * module of its own, libvireo-channel-ofi.so, since loading libfabric takes long: a process loads it
+ * where there is a fabric, or VIREO_CHANNELS asks for it.
+ */
+#include "channels/ofi/ofi.h"
+
+#include <errno.h>
+#include <rdma/fi_eq.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "include/channel_help.h"
+#include "os/random.h"
+
+enum {
+    ENTRIES = 32, /* completions read at once */
+    READS = 4,    /* and so often in one progress() */
+    SCORE = 50,
+    SCORE_MEMORY = 40, /* below our own shared memory */
+    SCORE_SOCKETS = 10 /* below our own tcp */
+};
+static const uint64_t soon_ns = 1000000; /* until another look at what nothing tells of */
+
+static struct ofi *ofi_of(struct chan *chan)
+{
+    return (struct ofi *)chan;
+}
+
+/* ---- cards ---- */
+
+static bool is_memory(const char *provider)
+{
+    return !strncmp(provider, "shm", 3);
+}
+
+static int score_of(const char *provider)
+{
+    static const char *const sockets[] = {"tcp", "udp", "sockets", "net"};
+    for (size_t i = 0; i < sizeof(sockets) / sizeof(sockets[0]); i++)
+        if (!strncmp(provider, sockets[i], strlen(sockets[i])))
+            return SCORE_SOCKETS;
+    return is_memory(provider) ? SCORE_MEMORY : SCORE;
+}
+
+static int write_card(struct ofi *ofi)
+{
+    char *card = ofi->card, text[32];
+    uint64_t number;
+    if (os_random(&number, sizeof(number)))
+        return -ENODEV;
+    snprintf(text, sizeof(text), "%016llx", (unsigned long long)number);
+    return chan_params_add(card, CHAN_CARD_MAX, "prov", ofi->info->fabric_attr->prov_name) ||
+                   chan_params_add(card, CHAN_CARD_MAX, "host", ofi->env->host_id) ||
+                   chan_params_add(card, CHAN_CARD_MAX, "n", text) ||
+                   chan_params_add_bytes(card, CHAN_CARD_MAX, "at", ofi->address, ofi->address_len)
+               ? -ENOSPC
+               : 0;
+}
+
+static int ofi_card(struct chan *chan, char params[CHAN_CARD_MAX])
+{
+    memcpy(params, ofi_of(chan)->card, CHAN_CARD_MAX);
+    return 0;
+}
+
+struct card {
+    char provider[64], host[256], number[32];
+    uint8_t address[OFI_ADDRESS_MAX];
+    int address_len;
+};
+
+static bool read_card(const char *text, struct card *card)
+{
+    if (chan_params_get(text, "prov", 0, card->provider, sizeof(card->provider)) ||
+        chan_params_get(text, "host", 0, card->host, sizeof(card->host)) ||
+        chan_params_get(text, "n", 0, card->number, sizeof(card->number)))
+        return false;
+    card->address_len = chan_params_get_bytes(text, "at", card->address, sizeof(card->address));
+    return card->address_len > 0;
+}
+
+static struct chan_verdict ofi_match(const char *mine, const char *theirs)
+{
+    struct card a, b;
+    if (!read_card(mine, &a) || !read_card(theirs, &b))
+        return (struct chan_verdict){CHAN_NO, 0, "a card without provider or address"};
+    if (strcmp(a.provider, b.provider) || a.address_len != b.address_len)
+        return (struct chan_verdict){CHAN_NO, 0, "another provider"};
+    if (!strcmp(a.number, b.number))
+        return (struct chan_verdict){CHAN_NO, 0, "the same process"};
+    if (is_memory(a.provider) && strcmp(a.host, b.host))
+        return (struct chan_verdict){CHAN_NO, 0, "other host"};
+    return (struct chan_verdict){CHAN_MAYBE, score_of(a.provider), "the same provider"};
+}
+
+/* ---- open and close ---- */
+
+static void ofi_close(struct chan *chan)
+{
+    struct ofi *ofi = ofi_of(chan);
+    if (!ofi)
+        return;
+    while (ofi->links)
+        ofi_link_free(ofi->links);
+    ofi_stranger_close(ofi);
+    ofi_fabric_close(ofi);
+    if (ofi->epoll >= 0)
+        close(ofi->epoll);
+    if (ofi->timer >= 0)
+        close(ofi->timer);
+    free(ofi);
+}
+
+/* What is slept on: the completion queue's descriptor, if it has one, and a timer. */
+static int open_sleep(struct ofi *ofi)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    ofi->epoll = epoll_create1(EPOLL_CLOEXEC);
+    ofi->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    if (ofi->epoll < 0 || ofi->timer < 0 ||
+        epoll_ctl(ofi->epoll, EPOLL_CTL_ADD, ofi->timer, &event) ||
+        (ofi->wait_fd >= 0 && epoll_ctl(ofi->epoll, EPOLL_CTL_ADD, ofi->wait_fd, &event)))
+        return -ENODEV;
+    return 0;
+}
+
+static int ofi_open(struct chan **chan, const struct chan_env *env, char *why, size_t size)
+{
+    if (!chan_env_fits(env)) {
+        snprintf(why, size, "it is made for another version of the library");
+        return -EINVAL;
+    }
+    struct ofi *ofi = calloc(1, sizeof(*ofi));
+    if (!ofi)
+        return -ENOMEM;
+    ofi->env = env;
+    ofi->epoll = ofi->timer = ofi->wait_fd = -1;
+    ofi->slot = env->endpoint_slot_register(env->device, "ofi");
+    int rc = ofi->slot < 0 ? ofi->slot : ofi_fabric_open(ofi, why, size);
+    if (!rc) {
+        snprintf(why, size, "no descriptor to sleep on, or too long an address");
+        rc = open_sleep(ofi);
+    }
+    if (!rc)
+        rc = write_card(ofi);
+    if (rc) {
+        ofi_close(&ofi->base);
+        return rc;
+    }
+    ofi->base = (struct chan){.ops = &vireo_channel, .fd = ofi->epoll};
+    *chan = &ofi->base;
+    return 0;
+}
+
+/* ---- links ---- */
+
+static int ofi_link(struct chan *chan, struct chan_peer *peer, const char *theirs,
+                    struct chan_link **made)
+{
+    struct ofi *ofi = ofi_of(chan);
+    struct ofi_link *link = chan_slot_get(peer, ofi->slot);
+    struct card card;
+    fi_addr_t to;
+    if (!link) {
+        if (!read_card(theirs, &card) || (size_t)card.address_len != ofi->address_len)
+            return -EINVAL;
+        if (ofi_fabric_reach(ofi, card.address, (size_t)card.address_len, &to))
+            return -EHOSTUNREACH;
+        link = ofi_link_make(ofi, peer, to);
+        if (!link)
+            return -ENOMEM;
+        int rc = ofi_link_call(link);
+        if (rc) {
+            ofi_link_free(link);
+            return rc;
+        }
+    }
+    *made = &link->base;
+    return 0;
+}
+
+static void ofi_unlink(struct chan_link *link)
+{
+    ofi_link_free((struct ofi_link *)link);
+}
+
+static void ofi_finish(struct chan_link *link)
+{
+    ofi_link_finish((struct ofi_link *)link);
+}
+
+/* ---- progress ---- */
+
+/* An operation has failed. */
+static bool take_error(struct ofi *ofi)
+{
+    struct fi_cq_err_entry entry = {0};
+    if (fi_cq_readerr(ofi->cq, &entry, 0) != 1)
+        return false;
+    struct ofi_op *op = entry.op_context;
+    if (!op) /* an injected message: its link is heard of when it sends again */
+        return true;
+    if (op->link && !op->link->broken && entry.err != FI_ECANCELED)
+        op->link->broken = entry.err ? -entry.err : -EIO;
+    ofi_fabric_done(ofi, op);
+    return true;
+}
+
+static int take_completion(struct ofi *ofi, const struct fi_cq_msg_entry *entry)
+{
+    struct ofi_op *op = entry->op_context;
+    int upcalls = op->receives ? ofi_link_receive(ofi, op->bytes, entry->len) : 0;
+    ofi_fabric_done(ofi, op);
+    return upcalls;
+}
+
+static int read_queue(struct ofi *ofi)
+{
+    struct fi_cq_msg_entry entries[ENTRIES];
+    int upcalls = 0;
+    for (int i = 0; i < READS; i++) {
+        ssize_t count = fi_cq_read(ofi->cq, entries, ENTRIES);
+        if (count == -FI_EAVAIL && take_error(ofi))
+            continue;
+        if (count <= 0)
+            break;
+        for (ssize_t k = 0; k < count; k++)
+            upcalls += take_completion(ofi, &entries[k]);
+        if (ofi->idle_receives && !ofi_fabric_post(ofi))
+            ofi->chores = true;
+    }
+    return upcalls;
+}
+
+static void do_chores(struct ofi *ofi)
+{
+    ofi->chores = false;
+    bool all = ofi_fabric_post(ofi) & ofi_stranger_speak(ofi);
+    for (struct ofi_link *link = ofi->links; link; link = link->next)
+        all &= ofi_link_speak(link);
+    ofi->chores |= !all;
+}
+
+static int ofi_progress(struct chan *chan)
+{
+    struct ofi *ofi = ofi_of(chan);
+    ofi->again = false;
+    int upcalls = read_queue(ofi);
+    if (ofi->chores)
+        do_chores(ofi);
+    return upcalls + ofi_link_end_some(ofi);
+}
+
+/* ---- sleep ---- */
+
+/* A timer for what the completion queue does not tell of. */
+static void set_timer(struct ofi *ofi, uint64_t at_ns)
+{
+    struct itimerspec once = {{0, 0}, {0, 0}};
+    if (at_ns != UINT64_MAX) {
+        at_ns += !at_ns; /* 0 would stop it */
+        once.it_value = (struct timespec){(time_t)(at_ns / 1000000000u), (long)(at_ns % 1000000000u)};
+    }
+    (void)timerfd_settime(ofi->timer, TFD_TIMER_ABSTIME, &once, NULL);
+}
+
+static int ofi_arm(struct chan *chan, enum chan_sleep how)
+{
+    struct ofi *ofi = ofi_of(chan);
+    struct fid *queue = &ofi->cq->fid;
+    (void)how;
+    if (ofi->wait_fd >= 0 && fi_trywait(ofi->fabric, &queue, 1))
+        return CHAN_AGAIN;
+    uint64_t at_ns = ofi_link_deadline(ofi);
+    bool look = ofi->chores || ofi->again || ofi->wait_fd < 0;
+    uint64_t next_ns = look ? chan_now_ns() + soon_ns : UINT64_MAX;
+    set_timer(ofi, next_ns < at_ns ? next_ns : at_ns);
+    return 0;
+}
+
+static void ofi_disarm(struct chan *chan)
+{
+    uint64_t times;
+    set_timer(ofi_of(chan), UINT64_MAX);
+    (void)!read(ofi_of(chan)->timer, &times, sizeof(times));
+}
+
+/* ---- ends ---- */
+
+static bool ofi_is_out(struct chan *chan)
+{
+    struct ofi *ofi = ofi_of(chan);
+    bool out = true;
+    for (int i = 0; i < OFI_RECEIVES + OFI_SENDS; i++)
+        out &= ofi->ops[i].kind != OFI_DATA && ofi->ops[i].kind != OFI_FLUSH;
+    for (struct ofi_link *link = ofi->links; link; link = link->next)
+        out &= ofi_link_is_out(link);
+    return out;
+}
+
+/* The provider's descriptors stay open: it tells nobody which they are, and closing its objects
+ * would end the parent's. */
+static void ofi_forked(struct chan *chan)
+{
+    close(ofi_of(chan)->epoll);
+    close(ofi_of(chan)->timer);
+}
+
+static const struct chan_param params[] = {
+    {"provider", "", "libfabric's name of the provider, as tcp;ofi_rxm; empty means its first one"},
+    {"domain", "", "the provider's name of the domain, as fi_info tells; empty means its first one"},
+    {"address", "", "the address of this host to be used; empty means the provider's choice"},
+    {"timeout_ms", "20000", "how long it may take until the fabric takes a first message to a peer"},
+    {NULL, NULL, NULL}};
+
+const struct chan_ops vireo_channel = {
+    .version = CHAN_VERSION,
+    .size = sizeof(struct chan_ops),
+    .name = "ofi",
+    .about = "fabrics that libfabric knows",
+    .params = params,
+    .open = ofi_open,
+    .close = ofi_close,
+    .card = ofi_card,
+    .match = ofi_match,
+    .link = ofi_link,
+    .unlink = ofi_unlink,
+    .finish = ofi_finish,
+    .progress = ofi_progress,
+    .arm = ofi_arm,
+    .disarm = ofi_disarm,
+    .is_out = ofi_is_out,
+    .forked = ofi_forked,
+};

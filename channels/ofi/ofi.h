@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The ofi channel's own state, which its files share: ofi.c (the operations), fabric.c (the endpoint
+ * of this process, and its buffers), link.c (one peer), stranger.c (who is not yet believed).
+ *
+ * One endpoint of type FI_EP_RDM serves all peers. What arrives lies in buffers that are always
+ * posted; what leaves is injected, or copied into a buffer first. The provider makes progress when
+ * the completion queue is read.
+ */
+#ifndef OFI_OFI_H
+#define OFI_OFI_H
+
+#include <rdma/fabric.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+
+#include "channels/ofi/wire.h"
+#include "include/channel.h"
+
+enum {
+    OFI_RECEIVES = 128, /* buffers posted */
+    OFI_SENDS = 64      /* buffers for what is too long to inject */
+};
+
+/* One buffer, and its operation while there is one. */
+struct ofi_op {
+    struct fi_context2 context; /* first: completions point here, and the provider may use it */
+    struct ofi_op *next;        /* in a list of those without an operation */
+    struct ofi_link *link;      /* of a send: NULL where nobody cares any more */
+    bool receives;
+    uint16_t kind; /* of a send that is not complete: enum ofi_kind; else 0 */
+    uint8_t *bytes;
+};
+
+/* What a process still has to say to another one. */
+struct ofi_say {
+    fi_addr_t to;
+    uint64_t theirs; /* the other's name of the link; 0: not known */
+    uint32_t kinds;  /* bits 1 << enum ofi_kind */
+    uint32_t answer; /* with REFUSED */
+};
+
+enum ofi_state {
+    OFI_CALLING,
+    OFI_OPEN,
+    OFI_OVER /* refused or lost was told, or is about to be */
+};
+
+struct ofi_link {
+    struct chan_link base;
+    struct ofi *ofi;
+    struct ofi_link *next;
+    struct ofi_say say;
+    enum ofi_state state;
+    uint64_t name;
+    struct ofi_talk talk; /* while calling: we are the caller */
+    uint32_t out, in;     /* numbers of the next packets */
+    int credit;           /* packets that may be sent */
+    int owed;             /* packets taken, and not told yet */
+    int flying;           /* sends that are not complete */
+    bool injected;        /* something that no completion will tell of */
+    bool ended;           /* its process has */
+    int broken;           /* -errno: the fabric has lost it; 0: not */
+    uint64_t since_ns;    /* when it was begun, or last brought something */
+};
+
+struct ofi_stranger;
+
+struct ofi {
+    struct chan base;
+    const struct chan_env *env;
+    int slot;
+    struct fi_info *info;
+    struct fid_fabric *fabric;
+    struct fid_domain *domain;
+    struct fid_ep *ep;
+    struct fid_av *av;
+    struct fid_cq *cq;
+    struct fid_mr *mr; /* of the buffers, where the provider wants that; or NULL */
+    uint8_t *bytes;    /* of the buffers */
+    struct ofi_op ops[OFI_RECEIVES + OFI_SENDS];
+    struct ofi_op *idle_sends, *idle_receives;
+    size_t inject_max, data_max; /* bytes of a message; of a packet's payload */
+    uint8_t address[OFI_ADDRESS_MAX];
+    size_t address_len;
+    uint64_t timeout_ns; /* until a peer is given up that the fabric does not reach */
+    struct ofi_link *links;
+    struct ofi_stranger *strangers;
+    int stranger_count;
+    bool chores; /* something is to be said, or posted */
+    bool again;  /* the provider had no room, and does not tell when it has */
+    int epoll, timer, wait_fd; /* wait_fd: the completion queue's; -1: it has none */
+    uint32_t names;
+    char card[CHAN_CARD_MAX];
+};
+
+/* ---- fabric.c ---- */
+
+/* Open the endpoint of this process. Returns 0, or -ENODEV with a sentence in why. */
+int ofi_fabric_open(struct ofi *ofi, char *why, size_t size);
+void ofi_fabric_close(struct ofi *ofi);
+
+/* The peer's address, made known to the provider. Returns 0 or -EHOSTUNREACH. */
+int ofi_fabric_reach(struct ofi *ofi, const void *address, size_t len, fi_addr_t *to);
+
+/* Post the buffers that wait for it. Returns whether all are. */
+bool ofi_fabric_post(struct ofi *ofi);
+
+/* Send a message. link: whose it is, or NULL. Returns 0, CHAN_AGAIN, or -errno. */
+int ofi_fabric_put(struct ofi *ofi, fi_addr_t to, const struct ofi_frame *frame,
+                   const struct chan_data *body, struct ofi_link *link);
+/* Give the buffer of an operation back. */
+void ofi_fabric_done(struct ofi *ofi, struct ofi_op *op);
+
+/* ---- link.c ---- */
+
+struct ofi_link *ofi_link_make(struct ofi *ofi, struct chan_peer *peer, fi_addr_t to);
+/* Begin to call. */
+int ofi_link_call(struct ofi_link *link);
+void ofi_link_free(struct ofi_link *link);
+void ofi_link_finish(struct ofi_link *link);
+struct ofi_link *ofi_link_find(struct ofi *ofi, uint64_t name);
+/* It has a peer that has proven itself: they are one from now on. */
+int ofi_link_accept(struct ofi_link *link, const struct ofi_say *say);
+/* A message has come, from anybody. Returns the number of upcalls. */
+int ofi_link_receive(struct ofi *ofi, const void *message, size_t len);
+/* A frame to this link. Returns the number of upcalls; after one, the link may be gone. */
+int ofi_link_take(struct ofi_link *link, const struct ofi_frame *frame, const void *body);
+/* Say what can be said. Returns whether all was. */
+bool ofi_link_speak(struct ofi_link *link);
+/* End links that are over. Returns the number of upcalls. */
+int ofi_link_end_some(struct ofi *ofi);
+/* When a link has to be looked at although nothing comes; UINT64_MAX: never. */
+uint64_t ofi_link_deadline(const struct ofi *ofi);
+bool ofi_link_is_out(struct ofi_link *link);
+
+/* A name of a link that no other has. */
+uint64_t ofi_link_name(struct ofi *ofi);
+/* Say the frames of say->kinds. link may be NULL. Returns 0, CHAN_AGAIN or -errno. */
+int ofi_link_say(struct ofi *ofi, struct ofi_say *say, struct ofi_link *link,
+                 const struct ofi_talk *talk, uint64_t name);
+
+/* ---- stranger.c ---- */
+
+/* Somebody calls. */
+void ofi_stranger_meet(struct ofi *ofi, const struct ofi_hello *hello);
+/* A frame to a stranger's name. Returns the number of upcalls. */
+int ofi_stranger_take(struct ofi *ofi, const struct ofi_frame *frame, const void *body);
+/* Say something to who has no link, and forget it. */
+void ofi_stranger_tell(struct ofi *ofi, const struct ofi_say *say);
+bool ofi_stranger_speak(struct ofi *ofi);
+void ofi_stranger_close(struct ofi *ofi);
+
+#endif

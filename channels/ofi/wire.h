@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Every byte that the ofi channel gives a fabric. Each message is a frame, and a body of frame.len
+ * bytes. Both ends are of one byte order and word size (cards of others match nothing), so these are
+ * plain structs.
+ *
+ *   caller                        callee
+ *   HELLO      ofi_hello    -->              who calls, its address, a nonce
+ *              ofi_challenge <-- CHALLENGE   a nonce, and the proof of the callee
+ *   PROOF      ofi_proof    -->              the proof of the caller; only now is it believed
+ *              ofi_welcome  <-- WELCOME      or REFUSED, with the answer in value
+ *
+ * then, both ways: DATA with a packet, CREDIT, FLUSH (which means nothing) and BYE.
+ *
+ * A link has a name of 64 bits at each end, which is half random: a frame that does not begin with
+ * the reader's name for it is dropped. A proof is a keyed hash with the job's secret over the role,
+ * both processes and both nonces. Packets of a link are numbered. A sender has OFI_WINDOW packets at
+ * most of which it has not heard that they were taken; credit in any frame gives some back.
+ */
+#ifndef OFI_WIRE_H
+#define OFI_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "include/channel.h"
+
+enum ofi_kind {
+    OFI_HELLO = 1,
+    OFI_CHALLENGE,
+    OFI_PROOF,
+    OFI_WELCOME,
+    OFI_REFUSED,
+    OFI_DATA,
+    OFI_CREDIT,
+    OFI_FLUSH,
+    OFI_BYE,
+    OFI_KINDS
+};
+
+enum {
+    OFI_BUFFER = 16 << 10, /* bytes of the largest message */
+    OFI_WINDOW = 64,
+    OFI_ADDRESS_MAX = 256,
+    OFI_NONCE = 16
+};
+
+struct ofi_frame {
+    uint64_t to; /* the reader's name of the link; 0: HELLO */
+    uint16_t kind;
+    uint16_t credit; /* DATA packets that were taken */
+    uint32_t len;
+    uint32_t number; /* DATA: counts from 0 */
+    uint32_t value;  /* REFUSED: enum chan_answer */
+    struct chan_head head; /* DATA */
+};
+
+struct ofi_hello {
+    struct chan_gid gid;
+    uint32_t rank;
+    uint32_t address_len;
+    uint64_t from; /* the writer's name of the link */
+    uint8_t nonce[OFI_NONCE];
+    uint8_t address[OFI_ADDRESS_MAX]; /* address_len of them are sent */
+};
+
+struct ofi_challenge {
+    uint64_t from;
+    uint8_t nonce[OFI_NONCE];
+    uint64_t proof;
+};
+
+struct ofi_proof {
+    uint64_t proof;
+};
+
+struct ofi_welcome {
+    uint64_t from;
+};
+
+_Static_assert(sizeof(struct ofi_frame) == 40, "on the wire");
+_Static_assert(offsetof(struct ofi_hello, address) == 48, "on the wire");
+_Static_assert(sizeof(struct ofi_challenge) == 32, "on the wire");
+
+enum { OFI_DATA_MAX = OFI_BUFFER - sizeof(struct ofi_frame) };
+
+/* What both ends know once a challenge was sent. */
+struct ofi_talk {
+    struct chan_gid caller, callee;
+    uint32_t caller_rank, callee_rank;
+    uint8_t caller_nonce[OFI_NONCE], callee_nonce[OFI_NONCE];
+};
+
+/* The proof of the caller, or of the callee. */
+uint64_t ofi_wire_proof(const uint8_t secret[16], const struct ofi_talk *talk, bool of_caller);
+
+/* Read a message of len bytes: fill *frame, and point *body to its body. Returns whether it is one,
+ * and its body has the length that its kind has. */
+bool ofi_wire_read(const void *message, size_t len, struct ofi_frame *frame, const void **body);
+
+#endif

@@ -165,12 +165,26 @@ static void print_settings(FILE *to)
     }
 }
 
+/* For programs: names, how they are taken, what they do. */
+static void print_table(FILE *to)
+{
+    for (int i = 0; i < option_table_count; i++) {
+        const struct option_row *row = &option_table[i];
+        const char *how = row->action == OPTION_REFUSED                                ? "refused"
+                          : row->action == OPTION_IGNORED || row->action == OPTION_OFF ? "ignored"
+                                                                                       : "done";
+        fprintf(to, "%s\t%s\t%s\n", row->names, how, row->about);
+    }
+}
+
 void options_print_help(enum options_help help, FILE *to)
 {
     if (help == OPTIONS_HELP_MAN)
         print_man(to);
     else if (help == OPTIONS_HELP_SETTINGS)
         print_settings(to);
+    else if (help == OPTIONS_HELP_TABLE)
+        print_table(to);
     else
         print_text(to);
 }

@@ -21,6 +21,7 @@ enum parameter_kind {
     PARAMETER_SWITCH,   /* does so where it is true */
     PARAMETER_CHANNELS, /* a list of transports */
     PARAMETER_NOTHING,
+    PARAMETER_OFF, /* only where it is false */
 };
 
 static const struct {
@@ -77,6 +78,9 @@ static const struct {
     {"mpi_leave_pinned", NULL, PARAMETER_NOTHING},
     {"mpi_leave_pinned_pipeline", NULL, PARAMETER_NOTHING},
     {"mpi_paffinity_alone", "--bind-to core", PARAMETER_SWITCH},
+    {"mpi_abort_print_stack", NULL, PARAMETER_NOTHING}, /* a failure tells its place anyway */
+    {"mpi_abort_delay", NULL, PARAMETER_OFF},
+    {"rmaps_rank_file_physical", NULL, PARAMETER_OFF},
     {"mpi_add_procs_cutoff", NULL, PARAMETER_NOTHING},
     {"mpi_cuda_support", NULL, PARAMETER_NOTHING},
     {"opal_cuda_support", NULL, PARAMETER_NOTHING},
@@ -170,6 +174,13 @@ static int set_channels(struct reader *r, const char *option, const char *list)
 
 /* ---- all of them ---- */
 
+static int no_like(struct reader *r, const char *option, const char *name)
+{
+    return reader_refuse(r,
+                         "'%s %s' has no like here; --help=settings lists the settings of this MPI",
+                         option, name);
+}
+
 static int set_parameter(struct reader *r, const char *option, const char *name, const char *value)
 {
     for (size_t i = 0; i < sizeof(parameters) / sizeof(parameters[0]); i++) {
@@ -178,6 +189,7 @@ static int set_parameter(struct reader *r, const char *option, const char *name,
         switch (parameters[i].kind) {
         case PARAMETER_CHANNELS: return set_channels(r, option, value);
         case PARAMETER_WORDS: return reader_words(r, parameters[i].words, value);
+        case PARAMETER_OFF: return is_true(value) ? no_like(r, option, name) : 0;
         case PARAMETER_SWITCH:
             return is_true(value) ? reader_words(r, parameters[i].words, NULL) : 0;
         default: return 0;
@@ -187,9 +199,7 @@ static int set_parameter(struct reader *r, const char *option, const char *name,
         return strcmp(value, "seq") ? 0 : reader_words(r, "--map-by seq", NULL);
     if (is_of_part(name) || ends_in(name, "_verbose") || ends_in(name, "_base_verbose"))
         return 0;
-    return reader_refuse(r,
-                         "'%s %s' has no like here; --help=settings lists the settings of this MPI",
-                         option, name);
+    return no_like(r, option, name);
 }
 
 int option_mca(struct reader *r, const char *option, const char *name)
@@ -208,6 +218,7 @@ int option_mca_environment(struct reader *r)
     } others[] = {{"HYDRA_BINDING", "--bind-to %"},
                   {"HYDRA_MAPPING", "--map-by %"},
                   {"HYDRA_MEMBIND", "-membind %"},
+                  {"HYDRA_IFACE", "-iface %"},
                   {"HYDRA_HOST_FILE", "--default-hostfile %"}};
     for (char **e = environ; *e; e++) {
         struct option_place before = r->o->place;

@@ -92,11 +92,13 @@ int option_place_rankfile(struct reader *r, const char *option, const char *name
     return rc;
 }
 
-/* file=NAME of a mapping by rankfile */
+/* file=NAME of a mapping by rankfile, or by a file of hosts */
 static int map_file(struct place_words *w)
 {
     char *name = strndup(w->at + 5, w->len - 5);
-    int rc = name ? option_place_rankfile(w->r, w->option, name) : -ENOMEM;
+    int rc = !name                          ? -ENOMEM
+             : w->r->o->place.is_sequential ? option_hosts_take_file(w->r, w->option, name)
+                                            : option_place_rankfile(w->r, w->option, name);
     free(name);
     return rc;
 }
@@ -126,7 +128,8 @@ static int map_qualifier(struct place_words *w)
                              "'%s %s' leaves no host, as this version runs every process on this "
                              "one; leave nolocal out",
                              w->option, w->text);
-    else if (place->is_file && w->len > 5 && !strncasecmp(w->at, "file=", 5))
+    else if ((place->is_file || place->is_sequential) && w->len > 5 &&
+             !strncasecmp(w->at, "file=", 5))
         return map_file(w);
     else if (!is_word(w, "inherit") && !is_word(w, "noinherit"))
         return unknown(w, "a mapping takes pe=N, span, oversubscribe, nooversubscribe, hwtcpus, "
@@ -185,9 +188,10 @@ int option_place_map(struct reader *r, const char *option, const char *text)
         rc = map_list(&w);
     else if (is_word(&w, "rankfile"))
         place->is_file = true;
-    else if (is_word(&w, "seq") || is_word(&w, "sequential"))
+    else if (is_word(&w, "seq") || is_word(&w, "sequential")) {
         place->map = PLACEMENT_SLOT;
-    else if (!placement_word(w.at, w.len, &place->map) || place->map == PLACEMENT_NONE)
+        place->is_sequential = true;
+    } else if (!placement_word(w.at, w.len, &place->map) || place->map == PLACEMENT_NONE)
         return unknown(&w, "a mapping is by slot, node, package (or socket), numa, l3cache, "
                            "l2cache, l1cache, core or hwthread");
     if (text[0] != ':') {
@@ -369,7 +373,9 @@ int option_place_settle(struct reader *r)
         return reader_refuse(r, "a mapping by rankfile needs it: say rankfile:file=FILE");
     if (place->is_listed && !place->list)
         return reader_refuse(r, "to bind to a list, name it: --cpu-list 0,2,5");
-    if (place->map_width && (place->map_width != place->width || place->map != place->bind))
+    if (!place->is_bound)
+        place->width = place->map_width;
+    else if (place->map_width && (place->map_width != place->width || place->map != place->bind))
         return reader_refuse(r,
                              "a mapping by %u objects at a time is known only together with the "
                              "same binding; say --bind-to OBJECT:%u",

@@ -78,15 +78,26 @@ void option_streams_settle(struct reader *r)
         o->prefix = !o->stamps ? "[%r] " : o->label ? "[%T] [%r] " : "[%T] ";
 }
 
+/* Cut off what a name of *len bytes ends in; false where it does not. */
+static bool cut_end(const char *name, size_t *len, const char *end)
+{
+    size_t n = strlen(end);
+    if (*len <= n || strncasecmp(name + *len - n, end, n))
+        return false;
+    *len -= n;
+    return true;
+}
+
 /* NAME.RANK.out and NAME.RANK.err, or where it is a pattern, NAME.out and NAME.err. */
 static int set_files(struct reader *r, const char *option, const char *name, size_t len)
 {
     static const char *const suffixes[] = {"out", "err"};
-    static const char pattern[] = ":pattern";
-    size_t skip = sizeof(pattern) - 1;
-    bool is_pattern = len > skip && !strncasecmp(name + len - skip, pattern, skip);
+    if (cut_end(name, &len, ":copy"))
+        return reader_refuse(
+            r, "'%s file=%s' asks for a copy, which mpiexec does not make; say tee", option, name);
+    (void)cut_end(name, &len, ":nocopy");
+    bool is_pattern = cut_end(name, &len, ":pattern");
     int rc = 0;
-    len -= is_pattern ? skip : 0;
     for (int i = 0; !rc && i < 2; i++) {
         char *text;
         if (asprintf(&text, "%.*s%s.%s", (int)len, name, is_pattern ? "" : ".%R", suffixes[i]) < 0)
@@ -108,7 +119,8 @@ int option_streams_output(struct reader *r, const char *option, const char *word
     struct options *o = r->o;
     int rc = 0;
     do {
-        size_t len = strcspn(words, ",");
+        size_t all = strcspn(words, ","), len = all;
+        (void)cut_end(words, &len, ":raw"); /* bytes are exact anyway */
         if (reader_is_word("tag rank tag-output", words, len))
             o->label = true;
         else if (reader_is_word("timestamp", words, len))
@@ -128,7 +140,7 @@ int option_streams_output(struct reader *r, const char *option, const char *word
                                  "'%s' takes tag, tag-detailed, tag-fullname, timestamp, merge, "
                                  "dir=DIR and file=FILE, not '%.*s'",
                                  option, (int)len, words);
-        words += len + (words[len] == ',');
+        words += all + (words[all] == ',');
     } while (!rc && *words);
     return rc;
 }

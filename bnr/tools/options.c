@@ -173,6 +173,8 @@ static int choose_help(struct reader *r, const char *option, const char *topic)
         r->o->help = OPTIONS_HELP_MAN;
     else if (topic && !strcmp(topic, "settings"))
         r->o->help = OPTIONS_HELP_SETTINGS;
+    else if (topic && !strcmp(topic, "table"))
+        r->o->help = OPTIONS_HELP_TABLE;
     else if (topic)
         return reader_refuse(r, "'%s' knows man and settings, not '%s'", option, topic);
     return 0;

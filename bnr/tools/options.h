@@ -37,7 +37,8 @@ enum options_help {
     OPTIONS_HELP_NONE,
     OPTIONS_HELP_TEXT,
     OPTIONS_HELP_MAN,
-    OPTIONS_HELP_SETTINGS
+    OPTIONS_HELP_SETTINGS,
+    OPTIONS_HELP_TABLE
 };
 
 /* Which of mpiexec's own variables a process gets. */
@@ -93,6 +94,7 @@ struct option_place {
     bool is_listed;       /* --bind-to cpu-list was said */
     const char *user;     /* processors for each rank, "" for one after the other; NULL */
     bool is_file;         /* mapped by a rankfile */
+    bool is_sequential;   /* mapped by a file of hosts */
     const char *rankfile; /* what stands in it, or NULL */
     uint32_t file_ranks;  /* lines of it */
     enum option_memory memory;

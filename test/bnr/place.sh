@@ -152,8 +152,7 @@ first=$(taskset -pc $$ | sed 's/.*: \([0-9]*\).*/\1/')
 same "ranks are not bound" "$(allowed -n 2)" "$own $own"
 same "one to the first processor" "$(allowed -bind-to user:"$first")" "$first"
 same "as taskset says, too" \
-    "$(run -bind-to user:"$first" taskset -p 0 2>/dev/null | sed 's/.*: //')" \
-    "$(taskset -c "$first" taskset -p 0 | sed 's/.*: //')"
+    "$(run -bind-to user:"$first" sh -c 'taskset -cp $$' | sed 's/.*: //')" "$first"
 same "mpiexec's own affinity holds" "$(taskset -c "$first" "$mpiexec" -n 1 --map-by core \
     sed -n 's/Cpus_allowed_list:[^0-9]*//p' /proc/self/status)" "$first"
 if taskset -c "$first" "$mpiexec" -n 2 --bind-to core true 2>err; then

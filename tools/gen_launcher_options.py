@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Print doc/launcher-options.md: what becomes here of each spelling of other launchers.
+
+usage: gen_launcher_options.py MPIEXEC LIST [FILE]
+
+LIST is tools/launcher_options.txt. Each spelling is tried, so a row tells what mpiexec does: one that
+is refused has mpiexec's own reason, and one that is accepted has run a program. Those about processors
+are worked out on a machine that hwloc makes up, and start nothing. With FILE, fail instead where it
+holds anything else.
+"""
+import difflib
+import os
+import pathlib
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HEAD = """\
+<!-- Printed by tools/gen_launcher_options.py from tools/launcher_options.txt, by trying each spelling;
+a test compares. -->
+# Options of other launchers
+
+What becomes of each option of MPICH's mpiexec (Hydra), of Open MPI 4's mpirun, and of Open MPI 5's
+(prterun). One dash or two is all the same here. *Same*: it does here what it does there. *Nothing*: it
+is accepted, as what it asks for happens anyway, or is about something that is not here. *Differs*: it
+does something else, as the launchers are not of one mind. *Refused*: mpiexec says why, and starts
+nothing. `mpiexec --help` tells what each does.
+
+"""
+FILES = {"hosts": "localhost slots=4\n", "ranks": "rank 0=localhost slot=0\n",
+         "programs": "-n 1 true\n-n 1 true\n", "parameters": "pml = ob1\n"}
+LAUNCHERS = {"M": "MPICH", "4": "Open MPI 4", "5": "Open MPI 5"}
+MACHINE = "package:2 numa:1 l3:1 l2:2 l1:1 core:1 pu:2"
+PLACED = re.compile(r"bind|map-?by|rank-?by|rankfile|cpu|npersocket|membind|ppr|-rf\b|MAPPING|BINDING|oversub")
+WINDOWS = re.compile(r"xterm")
+
+
+def classes(mpiexec):
+    """What mpiexec tells of each name: how it takes it, and its sentence."""
+    said = subprocess.run([mpiexec, "--help=table"], check=True, capture_output=True, text=True).stdout
+    rows = [line.split("\t") for line in said.splitlines()]
+    return {name: (how, about) for names, how, about in rows for name in names.split()}
+
+
+def run(mpiexec, words, folder):
+    """Try a spelling. Returns the exit status and what was said."""
+    env = {k: v for k, v in os.environ.items()
+           if not k.startswith(("OMPI_", "PRTE_", "PMIX_", "HYDRA_", "VIREO_", "SLURM_", "HWLOC_", "MPI"))}
+    options = words.replace("HERE", platform.machine()).split(" ")
+    if re.match(r"[A-Z]+\w*=", words):
+        name, value = words.split("=", 1)
+        env[name] = value
+        options = []
+    if PLACED.search(words) or WINDOWS.search(words):
+        env["HWLOC_SYNTHETIC"] = MACHINE
+        options = ["--do-not-launch", *options]
+    done = subprocess.run([mpiexec, *options, "true"], cwd=folder, env=env, timeout=60, check=False,
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    return done.returncode, done.stderr.strip().removeprefix("mpiexec: ")
+
+
+def judge(mpiexec, table, words, folder):
+    """The class of a spelling, and why."""
+    if words.startswith("--xterm") and not shutil.which("xterm"):
+        return "same", table["xterm"][1]
+    status, said = run(mpiexec, words, folder)
+    if status:
+        said = said.splitlines()[0] if said else f"status {status}"
+        return "refused", re.sub(rf"\b{re.escape(platform.node())}\b", "HOST", said)
+    if re.match(r"[A-Z]+\w*=", words):
+        name = words.split("=")[0]
+        known = name.startswith(("OMPI_MCA_", "PRTE_MCA_")) or name in (
+            "MPIEXEC_TIMEOUT", "HYDRA_HOST_FILE", "HYDRA_BINDING", "HYDRA_MAPPING", "HYDRA_MEMBIND",
+            "HYDRA_IFACE")
+        return ("same", "Read from the environment.") if known else ("nothing", "It is not read.")
+    how, about = table[words.split(" ")[0].lstrip("-").split("=")[0]]
+    return ("nothing" if how == "ignored" else "same"), about
+
+
+def page(mpiexec, path):
+    table, text = classes(mpiexec), []
+    counts = {key: dict.fromkeys(("same", "nothing", "differs", "refused"), 0) for key in LAUNCHERS}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in FILES.items():
+            (pathlib.Path(folder) / name).write_text(content)
+        for line in pathlib.Path(path).read_text().splitlines():
+            if line.startswith("## "):
+                text.append(f"\n## {line[3:]}\n\n| spelling | of | here | what |\n|---|---|---|---|\n")
+            if not line or line.startswith("#"):
+                continue
+            whose, words, *differs = line.split("\t")
+            how, about = judge(mpiexec, table, words, folder)
+            if differs and how != "refused":
+                how, about = "differs", differs[0]
+            for key in whose:
+                counts[key][how] += 1
+            shown = words.replace("HERE", "NAME").replace("|", "\\|")
+            text.append(f"| `{shown}` | {', '.join(LAUNCHERS[k] for k in whose)} | {how} | "
+                        f"{about.replace('|', chr(92) + '|')} |\n")
+    summary = ["| launcher | same | nothing | differs | refused |\n|---|---|---|---|---|\n"]
+    for key, name in LAUNCHERS.items():
+        summary.append(f"| {name} | " + " | ".join(str(n) for n in counts[key].values()) + " |\n")
+    return HEAD + "".join(summary) + "".join(text)
+
+
+def main(mpiexec, path, old_path=None):
+    new = page(str(pathlib.Path(mpiexec).resolve()), path)
+    if not old_path:
+        sys.stdout.write(new)
+        return 0
+    old = pathlib.Path(old_path).read_text()
+    sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), new.splitlines(True), old_path,
+                                               "what mpiexec does"))
+    if old != new:
+        print("print it anew: tools/gen_launcher_options.py MPIEXEC LIST > doc/launcher-options.md")
+    return 1 if old != new else 0
+
+
+if __name__ == "__main__":
+    if not 3 <= len(sys.argv) <= 4:
+        sys.exit(__doc__)
+    sys.exit(main(*sys.argv[1:]))

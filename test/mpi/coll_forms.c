@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Nonblocking and persistent collectives beside the blocking ones: random calls from a seed,
- * several outstanding at a time, over several communicators, completed in different orders, with
- * others between; datatypes and operations are freed as soon as a call has them. Memory must come
- * to look as after the blocking calls, gaps and all. With an argument: by threads on their own
- * communicators.
+ * Collectives in every form beside a naive version of point-to-point messages: random calls from a
+ * seed, several outstanding at a time, over several communicators, completed in different orders,
+ * with others between; datatypes and operations are freed as soon as a call has them. Memory must
+ * come to look as after the naive calls, gaps and all.
+ *
+ * usage: coll_forms [threads] [FIRST COUNT]: by threads on their own communicators; with COUNT seeds
+ * from FIRST on. A seed is about ten calls.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +15,7 @@
 #include "threads.h"
 
 enum {
-    COMMS = 3,
+    COMMS = 4,
     CALLS = 6,
     LARGE = 3000,
     SEEDS = 60,
@@ -22,6 +24,7 @@ enum {
 };
 
 enum form {
+    NAIVE,
     BLOCKING,
     NONBLOCKING,
     PERSISTENT
@@ -48,6 +51,9 @@ enum kind {
     KINDS
 };
 
+enum { OPS = 10 };
+static MPI_Op ops[OPS];
+
 struct place {
     MPI_Comm comm;
     int rank, size, peers, inter;
@@ -59,7 +65,7 @@ struct call {
     const struct place *at;
     enum kind kind;
     unsigned seed;
-    int count, root, in_place, gaps, user;
+    int count, root, in_place, gaps, user, op_index;
     MPI_Datatype type;
     MPI_Op op;
     int scounts[64], rcounts[64], sdispls[64], rdispls[64], sbytes[64], rbytes[64];
@@ -103,7 +109,7 @@ static int is_reduction(enum kind kind)
 static void make_type(struct call *c)
 {
     c->type = MPI_INT;
-    c->op = MPI_SUM;
+    c->op = ops[c->op_index];
     if (is_reduction(c->kind) && c->user) {
         OK(MPI_Type_contiguous(2, MPI_INT, &c->type));
         OK(MPI_Type_commit(&c->type));
@@ -124,7 +130,7 @@ static void free_type(struct call *c)
 {
     if (c->type != MPI_INT)
         OK(MPI_Type_free(&c->type));
-    if (c->op != MPI_SUM)
+    if (c->op != ops[c->op_index])
         OK(MPI_Op_free(&c->op));
 }
 
@@ -167,6 +173,7 @@ static void make(struct call *c, const struct place *at, unsigned *seed)
     c->count = counts[next(seed) % 6];
     c->gaps = (int)(next(seed) % 2);
     c->user = (int)(next(seed) % 2);
+    c->op_index = (int)(next(seed) % OPS);
     c->in_place = (int)(next(seed) % 3 == 0) && !at->inter;
     /* the root by its world rank, so that both groups mean the same */
     int root = (int)(next(seed) % 64);
@@ -277,14 +284,160 @@ static int reduce(const struct call *c, enum form form, char *out, MPI_Request *
     }
 }
 
+/* ---- the same by messages ---- */
+
+enum { TAG = 99 };
+
+/* Bytes from an element of a call's to the next one. */
+static size_t extent_of(const struct call *c)
+{
+    return is_reduction(c->kind) ? (c->user ? 8 : 4) : c->gaps ? SPREAD * 4 : 4;
+}
+
+/* What goes to a peer, or comes from one. */
+struct part {
+    char *at;
+    int count; /* -1: nothing goes */
+};
+
+static int is_uneven(enum kind kind)
+{
+    return kind == GATHERV || kind == SCATTERV || kind == ALLGATHERV || kind == ALLTOALLV ||
+           kind == ALLTOALLW;
+}
+
+static struct part part_to(const struct call *c, char *in, int peer)
+{
+    int root = c->root, is_root = c->at->inter ? root == MPI_ROOT : root == c->at->rank;
+    int own = !is_uneven(c->kind) || c->in_place ? c->count
+                                                 : chosen(c->seed, 0, c->at->me, c->count + 1);
+    size_t even = (size_t)peer * (size_t)c->count * extent_of(c);
+    switch (c->kind) {
+    case BCAST: return (struct part){in, is_root ? c->count : -1};
+    case GATHER:
+    case GATHERV: return (struct part){in, peer == root ? own : -1};
+    case SCATTER: return (struct part){in + even, is_root ? c->count : -1};
+    case SCATTERV: return (struct part){in + c->sbytes[peer], is_root ? c->scounts[peer] : -1};
+    case ALLGATHER:
+    case ALLGATHERV: return (struct part){in, own};
+    case ALLTOALL: return (struct part){in + even, c->count};
+    default: return (struct part){in + c->sbytes[peer], c->scounts[peer]};
+    }
+}
+
+static struct part part_from(const struct call *c, char *out, int peer)
+{
+    int root = c->root, is_root = c->at->inter ? root == MPI_ROOT : root == c->at->rank;
+    int own = !is_uneven(c->kind) || c->in_place ? c->count
+                                                 : chosen(c->seed, 0, c->at->me, c->count + 1);
+    size_t even = (size_t)peer * (size_t)c->count * extent_of(c);
+    switch (c->kind) {
+    case BCAST: return (struct part){out, peer == root ? c->count : -1};
+    case GATHER: return (struct part){out + even, is_root ? c->count : -1};
+    case GATHERV: return (struct part){out + c->rbytes[peer], is_root ? c->rcounts[peer] : -1};
+    case SCATTER:
+    case SCATTERV: return (struct part){out, peer == root ? own : -1};
+    case ALLGATHER:
+    case ALLTOALL: return (struct part){out + even, c->count};
+    default: return (struct part){out + c->rbytes[peer], c->rcounts[peer]};
+    }
+}
+
+/* Where the input of a call is: it may be in place, in a block of the output's. */
+static char *input_of(const struct call *c, char *out, char *copy)
+{
+    int all_in_place = c->kind != GATHER && c->kind != GATHERV && c->kind != SCATTER &&
+                       c->kind != SCATTERV;
+    int rank = c->at->rank;
+    memcpy(copy, out, c->bytes);
+    if (c->kind == BCAST)
+        return copy;
+    if (!c->in_place || (!all_in_place && c->root != rank) || c->kind == SCATTER ||
+        c->kind == SCATTERV)
+        return c->in;
+    if (c->kind == GATHER || c->kind == ALLGATHER)
+        return copy + (size_t)rank * (size_t)c->count * extent_of(c);
+    if (c->kind == GATHERV || c->kind == ALLGATHERV)
+        return copy + c->rbytes[rank];
+    return copy;
+}
+
+static int naive_move(const struct call *c, char *out)
+{
+    MPI_Request requests[128];
+    char *copy = malloc(c->bytes), *in = input_of(c, out, copy);
+    int count = 0, keeps_own = (c->kind == SCATTER || c->kind == SCATTERV) && c->in_place;
+    if (c->kind == BARRIER)
+        in = out = copy;
+    for (int i = 0; i < c->at->peers && c->kind != BARRIER; i++) {
+        struct part from = part_from(c, out, i), to = part_to(c, in, i);
+        int own = !c->at->inter && i == c->at->rank && keeps_own;
+        if (from.count >= 0 && !own)
+            OK(MPI_Irecv(from.at, from.count, c->type, i, TAG, c->at->comm, &requests[count++]));
+        if (to.count >= 0 && !own)
+            OK(MPI_Isend(to.at, to.count, c->type, i, TAG, c->at->comm, &requests[count++]));
+    }
+    OK(MPI_Waitall(count, requests, MPI_STATUSES_IGNORE));
+    free(copy);
+    return MPI_SUCCESS;
+}
+
+/* Elements that each gives, and those of the result that this process gets: from one on, so many. */
+static void shape_of(const struct call *c, int *given, int *first, int *taken)
+{
+    int rank = c->at->rank, block = c->count * (c->at->inter ? c->at->peers : 1);
+    int is_root = c->at->inter ? c->root == MPI_ROOT : c->root == rank;
+    *given = c->count;
+    *first = 0;
+    *taken = c->kind == REDUCE && !is_root ? 0 : c->count;
+    if (c->kind != REDUCE_SCATTER && c->kind != REDUCE_SCATTER_BLOCK)
+        return;
+    *given = 0;
+    for (int i = 0; i < c->at->size; i++) {
+        *first = i == rank ? *given : *first;
+        *given += c->kind == REDUCE_SCATTER ? c->rcounts[i] : block;
+    }
+    *taken = c->kind == REDUCE_SCATTER ? c->rcounts[rank] : block;
+}
+
+/* All give all they have to all, and each reduces for itself, in the order of ranks. */
+static int naive_reduce(const struct call *c, char *out)
+{
+    MPI_Request requests[128];
+    int given, first, taken, peers = c->at->peers, last = peers - 1;
+    shape_of(c, &given, &first, &taken);
+    size_t each = (size_t)given * extent_of(c);
+    int in_place = c->in_place && (c->kind != REDUCE || c->root == c->at->rank);
+    char *all = malloc((size_t)peers * each + 1), *own = malloc(each + 1);
+    memcpy(own, in_place ? out : c->in, each);
+    for (int i = 0; i < peers; i++) {
+        OK(MPI_Irecv(all + (size_t)i * each, given, c->type, i, TAG, c->at->comm,
+                     &requests[2 * i]));
+        OK(MPI_Isend(own, given, c->type, i, TAG, c->at->comm, &requests[2 * i + 1]));
+    }
+    OK(MPI_Waitall(2 * peers, requests, MPI_STATUSES_IGNORE));
+    if (c->kind == SCAN || c->kind == EXSCAN)
+        last = c->at->rank - (c->kind == EXSCAN);
+    for (int i = 1; i <= last; i++)
+        OK(MPI_Reduce_local(all + (size_t)(i - 1) * each, all + (size_t)i * each, given, c->type,
+                            c->op));
+    if (last >= 0)
+        memcpy(out, all + (size_t)last * each + (size_t)first * extent_of(c),
+               (size_t)taken * extent_of(c));
+    free(all);
+    free(own);
+    return MPI_SUCCESS;
+}
+
 /* Do it, or start it, or prepare it; what it was given is freed behind it. */
 static void do_call(struct call *c, enum form form, char *out, MPI_Request *request)
 {
     make_type(c);
-    if (is_reduction(c->kind))
+    if (form == NAIVE)
+        OK((is_reduction(c->kind) ? naive_reduce : naive_move)(c, out));
+    else if (is_reduction(c->kind))
         OK(reduce(c, form, out, request));
-    else if (c->kind == GATHERV || c->kind == SCATTERV || c->kind == ALLGATHERV ||
-             c->kind == ALLTOALLV || c->kind == ALLTOALLW)
+    else if (is_uneven(c->kind))
         OK(move_uneven(c, form, out, request));
     else
         OK(move_even(c, form, out, request));
@@ -325,18 +478,29 @@ static void verify(const struct call *c)
 {
     if (!memcmp(c->want, c->got, c->bytes))
         return;
-    fprintf(stderr, "call %d of %d elements, seed %u, differs from the blocking one at rank %d\n",
-            c->kind, c->count, c->seed, c->at->rank);
+    fprintf(stderr, "call %d of %d elements, seed %u, differs from the naive one at rank %d of %d\n",
+            c->kind, c->count, c->seed, c->at->rank, c->at->size);
     CHECK(!"the same");
 }
 
-/* The blocking calls, over what the nth run begins with. */
-static void do_blocking(struct call *calls, int run)
+/* The naive calls, over what the nth run begins with. */
+static void do_naive(struct call *calls, int run)
 {
     for (int i = 0; i < CALLS; i++) {
         fill(&calls[i], calls[i].want, run);
-        do_call(&calls[i], BLOCKING, calls[i].want, NULL);
+        do_call(&calls[i], NAIVE, calls[i].want, NULL);
     }
+}
+
+static void blocking(struct call *calls)
+{
+    for (int i = 0; i < CALLS; i++) {
+        fill(&calls[i], calls[i].got, 0);
+        do_call(&calls[i], BLOCKING, calls[i].got, NULL);
+    }
+    do_naive(calls, 0);
+    for (int i = 0; i < CALLS; i++)
+        verify(&calls[i]);
 }
 
 static void nonblocking(struct call *calls, unsigned how)
@@ -354,7 +518,7 @@ static void nonblocking(struct call *calls, unsigned how)
     complete(requests, how + (unsigned)calls[0].at->me);
     for (int i = 0; i < CALLS; i++)
         CHECK(requests[i] == MPI_REQUEST_NULL);
-    do_blocking(calls, 0);
+    do_naive(calls, 0);
     for (int i = 0; i < CALLS; i++)
         verify(&calls[i]);
 }
@@ -372,7 +536,7 @@ static void persistent(struct call *calls, unsigned how)
         for (int i = 0; i < CALLS && !((how + (unsigned)run) % 2); i++)
             OK(MPI_Start(&requests[(i + calls[0].at->me) % CALLS])); /* in an order of its own */
         complete(requests, how + (unsigned)(run + calls[0].at->me));
-        do_blocking(calls, run);
+        do_naive(calls, run);
         for (int i = 0; i < CALLS; i++) {
             CHECK(requests[i] != MPI_REQUEST_NULL);
             verify(&calls[i]);
@@ -407,37 +571,43 @@ static void look(struct place *at)
     OK(MPI_Group_free(&world));
 }
 
-/* The world, one that has it in reverse, and one of its halves, in all of which each process is. */
+/* The world, one that has it in reverse, one of every other rank, and one of its halves, in all of
+ * which each process is. */
 static int open_places(MPI_Comm comm, struct place *at)
 {
     int rank = check_rank(comm), size = check_size(comm), left = rank < (size + 1) / 2;
     MPI_Comm half;
     OK(MPI_Comm_dup(comm, &at[0].comm));
     OK(MPI_Comm_split(comm, 0, -rank, &at[1].comm));
-    int count = 2;
+    OK(MPI_Comm_split(comm, rank % 2, rank, &at[2].comm));
+    int count = 3;
     if (size > 1) {
         OK(MPI_Comm_split(comm, left, rank, &half));
-        OK(MPI_Intercomm_create(half, 0, comm, left ? (size + 1) / 2 : 0, 3, &at[2].comm));
+        OK(MPI_Intercomm_create(half, 0, comm, left ? (size + 1) / 2 : 0, 3, &at[3].comm));
         OK(MPI_Comm_free(&half));
-        count = 3;
+        count = 4;
     }
     for (int i = 0; i < count; i++)
         look(&at[i]);
     return count;
 }
 
+static unsigned first_seed, seeds = SEEDS;
+
 static void *cases(void *arg)
 {
     struct thread *thread = arg;
     struct place at[COMMS];
     int count = open_places(thread->comm, at);
-    for (unsigned i = 0; i < SEEDS; i++) {
+    for (unsigned i = first_seed; i < first_seed + seeds; i++) {
         struct call calls[CALLS];
         unsigned seed = i * 7 + (unsigned)thread->number * 100000, how;
         for (int k = 0; k < CALLS; k++)
             make(&calls[k], &at[next(&seed) % (unsigned)count], &seed);
         how = next(&seed);
-        if (i % 2)
+        if (i % 3 == 0)
+            blocking(calls);
+        else if (i % 3 == 1)
             nonblocking(calls, how);
         else
             persistent(calls, how);
@@ -495,7 +665,15 @@ int main(int argc, char **argv)
 {
     struct thread threads[4];
     threads_init(&argc, &argv);
-    if (argc > 1) {
+    const MPI_Op all[OPS] = {MPI_SUM,  MPI_PROD, MPI_MIN,  MPI_MAX, MPI_BAND,
+                             MPI_BOR, MPI_BXOR, MPI_LAND, MPI_LOR, MPI_LXOR};
+    memcpy(ops, all, sizeof(ops));
+    int is_threaded = argc > 1 && !strcmp(argv[1], "threads");
+    if (argc > is_threaded + 2) {
+        first_seed = (unsigned)atoi(argv[is_threaded + 1]);
+        seeds = (unsigned)atoi(argv[is_threaded + 2]);
+    }
+    if (is_threaded) {
         threads_run_apart(threads, 4, cases);
     } else {
         threads[0] = (struct thread){.comm = MPI_COMM_WORLD};

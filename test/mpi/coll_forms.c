@@ -18,7 +18,11 @@ enum {
     COMMS = 4,
     CALLS = 6,
     LARGE = 3000,
+#ifdef __SANITIZE_THREAD__ /* slow */
+    SEEDS = 12,
+#else
     SEEDS = 60,
+#endif
     RUNS = 3,
     SPREAD = 6
 };

@@ -4,8 +4,9 @@
  * Handles and objects. A handle is a pointer to an object that starts with a
  * type word, or one of the ABI's small constants, which a table of its kind maps
  * to an object. A bad handle is an error class, not a crash: NULL, small numbers
- * that name nothing, misaligned pointers and freed objects are told apart by
- * <kind>_from(), which returns NULL for them.
+ * that name nothing, pointers to anything else and freed objects are told apart by
+ * <kind>_from(), which returns NULL for them. All objects lie in one stretch of addresses
+ * (os/stretch.h), and outside it nothing is looked at.
  *
  * Objects are counted. Counts are plain while the process has one thread.
  */
@@ -17,6 +18,7 @@
 #include <stdint.h>
 
 #include "os/lock.h"
+#include "os/stretch.h"
 
 /* Type words; an object that was freed has 0. */
 enum object_kind {
@@ -47,7 +49,8 @@ static inline bool handle_is_constant(const void *handle)
 /* Whether a pointer handle leads to a living object of this kind. */
 static inline bool handle_leads_to(const void *handle, uint32_t kind)
 {
-    return !((uintptr_t)handle & 7) && ((const struct object *)handle)->word == kind;
+    return !((uintptr_t)handle & 7) && os_stretch_has(handle) &&
+           ((const struct object *)handle)->word == kind;
 }
 
 /* Handles as numbers (MPI-5.0 20.4): constants are their own, others get one when it is first asked

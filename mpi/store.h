@@ -25,7 +25,7 @@ static inline void *store_make(struct store *store, size_t size, enum object_kin
 {
     os_lock_slow(&store->lock);
     if (!store->pool.size)
-        os_pool_init(&store->pool, size, 8);
+        os_pool_init_known(&store->pool, size, 8);
     void *made = os_pool_get(&store->pool);
     os_unlock_slow(&store->lock);
     if (!made)

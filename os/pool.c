@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "os/stretch.h"
+
 enum {
     LINE = 64,
     HUGE_PAGE = 2 << 20 /* slabs grow up to it, and from there on take whole ones */
@@ -16,6 +18,7 @@ enum {
 /* At the start of its memory; the objects begin a line later. */
 struct slab {
     struct slab *next;
+    size_t size;
 };
 
 void os_pool_init(struct os_pool *pool, size_t size, size_t count)
@@ -24,27 +27,46 @@ void os_pool_init(struct os_pool *pool, size_t size, size_t count)
     pool->slab_size = LINE + pool->size * count;
 }
 
+void os_pool_init_known(struct os_pool *pool, size_t size, size_t count)
+{
+    os_pool_init(pool, size, count);
+    pool->known = true;
+}
+
 void os_pool_fini(struct os_pool *pool)
 {
     for (struct slab *slab = pool->slabs, *next; slab; slab = next) {
         next = slab->next;
-        free(slab);
+        OS_POOL_SHOW((char *)slab + LINE, slab->size - LINE);
+        if (pool->known)
+            os_stretch_put(slab, slab->size);
+        else
+            free(slab);
     }
     pool->slabs = NULL;
     pool->free = pool->fresh = pool->end = NULL;
+}
+
+static void *get_memory(const struct os_pool *pool, size_t align, size_t size)
+{
+    void *memory;
+    if (pool->known)
+        return os_stretch_get(align, size);
+    return posix_memalign(&memory, align, size) ? NULL : memory;
 }
 
 static bool add_slab(struct os_pool *pool)
 {
     size_t size = pool->slab_size;
     bool huge = size >= HUGE_PAGE;
-    void *memory;
-    if (posix_memalign(&memory, huge ? HUGE_PAGE : LINE, size))
+    void *memory = get_memory(pool, huge ? HUGE_PAGE : LINE, size);
+    if (!memory)
         return false;
     if (huge)
         (void)madvise(memory, size, MADV_HUGEPAGE); /* or else small ones */
     struct slab *slab = memory;
     slab->next = pool->slabs;
+    slab->size = size;
     pool->slabs = slab;
     pool->fresh = (char *)slab + LINE;
     pool->end = (char *)slab + size;

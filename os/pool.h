@@ -10,6 +10,7 @@
 #ifndef OS_POOL_H
 #define OS_POOL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #ifdef __SANITIZE_ADDRESS__
@@ -30,11 +31,14 @@ struct os_pool {
     char *fresh, *end;  /* of the newest slab: what has not been an object yet */
     size_t size;        /* bytes per object, a multiple of the cache line */
     size_t slab_size;   /* bytes of the next slab */
+    bool known;         /* its slabs are of the stretch */
 };
 
 /* Make a pool of objects of size bytes (rounded up to 64), aligned to 64. count: how many the first
  * slab holds. */
 void os_pool_init(struct os_pool *pool, size_t size, size_t count);
+/* The same for objects with handles, which os_stretch_has(). */
+void os_pool_init_known(struct os_pool *pool, size_t size, size_t count);
 /* Give every slab back; no object may be in use. Accepts a zeroed pool. */
 void os_pool_fini(struct os_pool *pool);
 

@@ -20,7 +20,7 @@ struct request_store request_store;
 void request_init(void)
 {
     request_store.lock = (struct os_lock)OS_LOCK_INIT;
-    os_pool_init(&request_store.pool, sizeof(struct request) + mpid_request_tail(), 16);
+    os_pool_init_known(&request_store.pool, sizeof(struct request) + mpid_request_tail(), 16);
     persist_init();
 }
 

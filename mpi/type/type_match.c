@@ -7,7 +7,6 @@
 #include <float.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "mpi/type/type_tree.h"
@@ -77,7 +76,7 @@ static struct matched_type *find(const struct matched_type *like)
 /* Locked. A copy of this, with its tree, which it takes over. NULL: no memory. */
 static struct matched_type *make(const struct matched_type *like, struct type_tree *tree)
 {
-    struct matched_type *match = tree ? malloc(sizeof(*match)) : NULL;
+    struct matched_type *match = tree ? os_stretch_get(64, sizeof(*match)) : NULL;
 
     if (!match)
         goto error;
@@ -92,7 +91,8 @@ static struct matched_type *make(const struct matched_type *like, struct type_tr
     atomic_store_explicit(bucket_of(like), match, memory_order_release);
     return match;
 error:
-    free(match);
+    if (match)
+        os_stretch_put(match, sizeof(*match));
     type_tree_destroy(tree);
     return NULL;
 }

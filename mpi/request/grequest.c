@@ -54,8 +54,9 @@ static int cancel(struct request *request)
 
 static int end_awaited(struct request *request, int outcome, MPI_Request *handle)
 {
+    int rc = abandon(request);
     *handle = MPI_REQUEST_NULL;
-    return abandon(request);
+    return rc ? rc : outcome;
 }
 
 static void tell(const struct request *request, struct mpid_tale *tale)

@@ -186,7 +186,14 @@ static void failing(void)
     OK(MPI_Grequest_complete(request));
     work.query_rc = code;
     CHECK(MPI_Request_get_status(request, &flag, &statuses[0]) == code && flag);
-    OK(MPI_Wait(&request, &statuses[0])); /* free_fn's code is the one that counts */
+    CHECK(MPI_Wait(&request, &statuses[0]) == code);
+    CHECK(work.frees == 1);
+
+    request = start(&work, 1);
+    OK(MPI_Grequest_complete(request));
+    work.query_rc = code;
+    work.free_rc = MPI_ERR_IO; /* of two codes free_fn's is the one that counts */
+    CHECK(MPI_Wait(&request, &statuses[0]) == MPI_ERR_IO);
     CHECK(work.frees == 1);
 
     request = start(&work, 1);

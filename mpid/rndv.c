@@ -15,7 +15,8 @@
 
 enum {
     DIRECT_MIN = 16 << 10, /* bytes: below, a stream is always best */
-    EXPLORE = 24           /* one use in so many tries another engine */
+    EXPLORE = 24,          /* one use in so many tries another engine */
+    SELF_TURNS = 8         /* enough for a packet to this process, and its answer */
 };
 
 /* ---- the choice of an engine ---- */
@@ -405,8 +406,17 @@ int rndv_init(void)
     return rc;
 }
 
+/* A message to this process itself is cancelled by two turns of progress. */
+static bool is_to_self(const struct mpid_request *request)
+{
+    return request->kind == MPID_SEND && !request->done && request->state == CAR_ASKED &&
+           device_is_own_group(&request->vc->peer.gid) &&
+           request->vc->peer.rank == device.env.rank;
+}
+
 void mpid_cancel(struct mpid_request *request)
 {
+    bool to_self = false;
     os_lock(&device.lock);
     if (mpid_is_complete(request)) {
         /* Too late; but the peer may have finished because this send was to be cancelled. */
@@ -425,7 +435,12 @@ void mpid_cancel(struct mpid_request *request)
         ids_drop(&device.ids, request->id);
         device_complete(request);
     } else if (request->state == CAR_ASKED) {
+        to_self = is_to_self(request);
         send_ask_cancel(request);
     }
+    if (to_self)
+        progress_look();
+    for (int i = 0; i < SELF_TURNS && to_self && !mpid_is_complete(request); i++)
+        (void)progress_turn();
     os_unlock(&device.lock);
 }

@@ -116,6 +116,28 @@ static void taken(int to, int from)
     CHECK(!was_cancelled(&send));
 }
 
+/* A send to oneself that nobody has matched is cancelled when the call returns. */
+static void to_self(int synchronous, int len)
+{
+    MPI_Request send;
+    MPI_Status status;
+    int me = check_rank(MPI_COMM_WORLD), flag = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        OK((synchronous ? MPI_Issend : MPI_Isend)(out, len, MPI_BYTE, me, 7, MPI_COMM_WORLD, &send));
+        if (i % 2) /* it may have been seen, or not */
+            OK(MPI_Iprobe(me, 7, MPI_COMM_WORLD, &flag, &status));
+        OK(MPI_Cancel(&send));
+        OK(MPI_Request_get_status(send, &flag, &status));
+        CHECK(flag);
+        OK(MPI_Test_cancelled(&status, &flag));
+        CHECK(flag);
+        OK(MPI_Test(&send, &flag, &status));
+        CHECK(flag && send == MPI_REQUEST_NULL);
+        OK(MPI_Iprobe(me, 7, MPI_COMM_WORLD, &flag, &status));
+        CHECK(!flag);
+    }
+}
+
 /* Persistent requests go on being of use. */
 static void persistent(int to, int from)
 {
@@ -152,6 +174,9 @@ int main(int argc, char **argv)
         taken(to, from);
         persistent(to, from);
     }
+    for (int i = 0; i < 6; i++)
+        to_self(1, sizes[i]);
+    to_self(0, LONG);
     free(out);
     free(in);
     OK(MPI_Finalize());

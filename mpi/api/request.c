@@ -181,7 +181,7 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
  * request (inout): the request; then MPI_REQUEST_NULL
  *
  * MPI_ERR_ARG: a pointer is NULL.
- * MPI_ERR_REQUEST: not a request, or one that was freed.
+ * MPI_ERR_REQUEST: not a request, one that was freed, or that of an active collective.
  *
  * MPI-5.0 3.7.3
  */
@@ -192,7 +192,12 @@ int PMPI_Request_free(MPI_Request *request)
     struct request *r = request_from(*request);
     if (!r)
         return bad_request(__func__);
+    bool calls_user = r->ops->calls_user;
     int rc = request_abandon(r);
+    if (rc && !calls_user)
+        return errh_comm(r->comm, rc, __func__,
+                         "the request is of a collective that is not complete; MPI_Wait or MPI_Test "
+                         "completes it");
     *request = MPI_REQUEST_NULL;
     return rc ? errh_callback(rc, __func__) : MPI_SUCCESS;
 }

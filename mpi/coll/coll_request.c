@@ -87,13 +87,13 @@ static int end(struct request *request, int error, MPI_Request *handle)
     return rc;
 }
 
+/* MPI-5.0 6.12: an active one may not be freed. */
 static int abandon(struct request *request)
 {
     const struct coll_request *r = request->state;
     if (r->active)
-        request_let_go(request);
-    else
-        request_free(request);
+        return MPI_ERR_REQUEST;
+    request_free(request);
     return MPI_SUCCESS;
 }
 
@@ -108,6 +108,7 @@ static const struct request_ops once = {
     .tell = tell,
     .outcome = outcome,
     .end = end,
+    .abandon = abandon,
     .release = release,
 };
 

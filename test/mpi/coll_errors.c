@@ -110,6 +110,22 @@ static void operations(void)
     OK(MPI_Type_free(&type));
 }
 
+/* The request of an active collective cannot be freed, and goes on being of use. */
+static void active(void)
+{
+    MPI_Request request;
+    OK(MPI_Ibarrier(world, &request));
+    FAILS(MPI_ERR_REQUEST, MPI_Request_free(&request));
+    CHECK(request != MPI_REQUEST_NULL);
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    OK(MPI_Barrier_init(world, MPI_INFO_NULL, &request));
+    OK(MPI_Start(&request));
+    FAILS(MPI_ERR_REQUEST, MPI_Request_free(&request));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    OK(MPI_Request_free(&request));
+    CHECK(request == MPI_REQUEST_NULL);
+}
+
 /* The text says what is wrong. */
 static void says(int code, const char *function, const char *what)
 {
@@ -216,6 +232,7 @@ int main(int argc, char **argv)
     other_forms();
     buffers();
     operations();
+    active();
     text();
     if (size == 2) {
         truncation();

@@ -23,6 +23,7 @@
 #include "include/mpid.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/group.h"
+#include "mpi/interface.h"
 #include "mpi/store.h"
 #include "mpi/type/type.h"
 #include "os/lock.h"
@@ -476,13 +477,24 @@ int errh_set_string(int code, const char *text)
 
 /* ---- raising ---- */
 
-/* The name as the user knows it: without the P of PMPI_, and the _c. */
+/* Without _c or _x. */
+static size_t stem_len(const char *name)
+{
+    size_t len = strlen(name);
+    bool is_form = len > 2 && name[len - 2] == '_' && (name[len - 1] == 'c' || name[len - 1] == 'x');
+    return is_form ? len - 2 : len;
+}
+
+/* The name as the user knows it: without the P of PMPI_, and that of the form that was called. */
 static void public_name(const char *function, char *name, size_t size)
 {
-    snprintf(name, size, "%s", strncmp(function, "PMPI", 4) ? function : function + 1);
-    size_t len = strlen(name);
-    if (len > 2 && !strcmp(name + len - 2, "_c"))
-        name[len - 2] = 0;
+    const char *own = strncmp(function, "PMPI", 4) ? function : function + 1;
+    const char *called = interface_called;
+    size_t len = stem_len(own);
+    if (called && stem_len(called) == len && !strncmp(called, own, len))
+        snprintf(name, size, "%s", called);
+    else
+        snprintf(name, size, "%.*s", (int)len, own);
 }
 
 void errh_end(int code)

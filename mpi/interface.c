@@ -6,6 +6,8 @@
 
 #include "mpi/interface.h"
 
+_Thread_local const char *interface_called;
+
 void interface_widen(struct interface_array *array, const int *from, int len)
 {
     array->failed = false;

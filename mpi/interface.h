@@ -22,6 +22,10 @@
 _Static_assert(sizeof(MPI_Aint) == sizeof(int64_t), "64-bit hosts only");
 _Static_assert(sizeof(MPI_Count) == sizeof(int64_t), "64-bit hosts only");
 
+/* The name of the _c or _x form that the user has called in this thread: the body that it shares with
+ * other forms cannot know it. NULL: another form. */
+extern _Thread_local const char *interface_called;
+
 /* Which processes an array has an element for. */
 enum interface_group {
     INTERFACE_LOCAL,     /* those of comm's local group */

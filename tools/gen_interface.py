@@ -22,7 +22,8 @@ How to write a chapter
     count arrives sign-extended, so the body sees a negative one. Where `twin` is "hand", write
     both forms.
   - End the file with #include "<chapter>.gen.h".
-  - That is all. A function whose body is in the file is exported, as PMPI_ and as weak MPI_;
+  - That is all. A function whose body is in the file is exported, as PMPI_ and as weak MPI_ (that
+    of a _c or _x form notes that it was called);
     one whose body is not there is not. A body in the wrong file, or of no MPI function, or half
     of a hand-made pair, stops the build with a message.
 
@@ -33,6 +34,7 @@ import re
 import sys
 
 WIDTH = 96
+FORMS = ("_c", "_x")    # endings of names whose bodies serve other names, too
 COLUMNS = ["file", "name", "returns", "parameters", "deprecated", "twin"]
 GROUPS = {"peers": "INTERFACE_PEERS", "local": "INTERFACE_LOCAL", "root": "INTERFACE_ROOT",
           "indegree": "INTERFACE_INDEGREE", "outdegree": "INTERFACE_OUTDEGREE"}
@@ -209,6 +211,18 @@ def twin(small, f):
     return "\n".join(lines)
 
 
+def form(f):
+    """The weak MPI_ name of a _c or _x form: it says that it was called, for texts of errors."""
+    typed = f.returns == "int" or f.returns.startswith("MPI_")
+    lines = [declare(f, f.name, "__attribute__((weak)) "), "{",
+             f'    interface_called = "{f.name}";',
+             wrapped(f"    {f.returns} rc = P{f.name}", f.args(), ";"),
+             "    interface_called = 0;", "    return rc;", "}"]
+    if not typed:
+        raise Wrong(f"mpi/interface.tsv: {f.name} returns nothing")
+    return "\n".join(lines)
+
+
 def twins(table, path):
     """The text of <chapter>.gen.h."""
     found = bodies(table, path)
@@ -221,11 +235,13 @@ def twins(table, path):
         if f.twin not in ("", "hand") and name[:-2] not in found:
             made.append(name[:-2])
             text.append(twin(table[name[:-2]], f))
-    if any("interface_widen(" in t for t in text):
+    names = sorted(found + made)
+    called = [form(table[name]) for name in names if name.endswith(FORMS)]
+    if called:
         text.insert(2, '#include "mpi/interface.h"')
     aliases = [declare(table[name], name, "", f' __attribute__((weak, alias("P{name}")));')
-               for name in sorted(found + made)]
-    return "\n\n".join(text + ["\n".join(aliases)]) + "\n", sorted(found + made)
+               for name in names if not name.endswith(FORMS)]
+    return "\n\n".join(text + called + ["\n".join(aliases)]) + "\n", names
 
 
 def main(argv):

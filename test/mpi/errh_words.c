@@ -12,8 +12,6 @@ static void says(int code, const char *call, const char *what, int line)
 {
     char text[MPI_MAX_ERROR_STRING], function[64];
     int len = 0, n = (int)strcspn(call, "(");
-    if (!strncmp(call + n - 2, "_c", 2)) /* the name without it stands for both */
-        n -= 2;
     snprintf(function, sizeof(function), "%.*s: ", n, call);
     OK(MPI_Error_string(code, text, &len));
     if (code && !strncmp(text, function, (size_t)n + 2) && strstr(text, what) &&
@@ -36,6 +34,7 @@ static void datatypes(void)
     const char *null = "MPI_DATATYPE_NULL";
     MPI_Datatype type, freed;
     MPI_Message message;
+    MPI_Count wide;
     OK(MPI_Type_contiguous(3, MPI_INT, &type));
     OK(MPI_Type_set_name(type, "three"));
     SAYS(null, MPI_Send(buf, 1, MPI_DATATYPE_NULL, 0, 0, world));
@@ -55,6 +54,16 @@ static void datatypes(void)
     SAYS(null, MPI_Pack(buf, 1, MPI_DATATYPE_NULL, buf, 4, &n, world));
     SAYS(null, MPI_Get_count(&status, MPI_DATATYPE_NULL, &n));
     SAYS(null, MPI_Send_init(buf, 1, MPI_DATATYPE_NULL, 0, 0, world, &request));
+    SAYS(null, MPI_Send_c(buf, 1, MPI_DATATYPE_NULL, 0, 0, world));
+    SAYS(null, MPI_Recv_c(buf, 1, MPI_DATATYPE_NULL, 0, 0, world, &status));
+    SAYS(null, MPI_Allreduce_c(buf, &n, 1, MPI_DATATYPE_NULL, MPI_SUM, world));
+    SAYS(null, MPI_Ibcast_c(buf, 1, MPI_DATATYPE_NULL, 0, world, &request));
+    SAYS(null, MPI_Type_size(MPI_DATATYPE_NULL, &n));
+    SAYS(null, MPI_Type_size_c(MPI_DATATYPE_NULL, &wide));
+    SAYS(null, MPI_Type_size_x(MPI_DATATYPE_NULL, &wide));
+    SAYS(null, MPI_Type_get_extent_x(MPI_DATATYPE_NULL, &wide, &wide));
+    SAYS(null, MPI_Get_elements_x(&status, MPI_DATATYPE_NULL, &wide));
+    SAYS(null, MPI_Get_elements(&status, MPI_DATATYPE_NULL, &n));
     SAYS("count", MPI_Send_init_c(buf, (MPI_Count)1 << 60, MPI_INT, 0, 0, world, &request));
     SAYS("request is NULL", MPI_Recv_init(buf, 1, MPI_INT, 0, 0, world, NULL));
     SAYS(null, MPI_Bcast(buf, 1, MPI_DATATYPE_NULL, 0, world));

@@ -41,9 +41,21 @@ static int parse(struct tcp_link *link)
     return upcalls;
 }
 
+void input_release(struct tcp_link *link)
+{
+    if (link->in)
+        os_pool_put(&link->tcp->buffers, link->in);
+    link->in = NULL;
+    link->head = link->tail = 0;
+}
+
 int input_offer(struct tcp_link *link, struct iovec iov[2])
 {
     int count = 0;
+    if (!link->in)
+        link->in = os_pool_get(&link->tcp->buffers);
+    if (!link->in)
+        return 0;
     if (link->head == link->tail) {
         link->head = link->tail = 0;
     } else if (link->tail > LINK_IN_LEN / 2 && link->head) {

@@ -13,8 +13,10 @@
 struct tcp_link;
 
 /* Name the places for the next bytes: the rest of a body, then the read-ahead buffer.
- * Returns their count, 1 or 2; each has room. */
+ * Returns their count, 1 or 2; each has room. 0: no memory. */
 int input_offer(struct tcp_link *link, struct iovec iov[2]);
+/* Give the read-ahead buffer back, with what is in it. */
+void input_release(struct tcp_link *link);
 
 /* Account for got bytes that input_offer()'s places have taken, and hand over each packet
  * that is complete. Returns the number of upcalls; any of them may have ended the link. */

@@ -310,13 +310,15 @@ void link_finish(struct tcp_link *link)
 /* ---- input ---- */
 
 /* Read what there is. *drained says whether the socket is empty. */
-static int receive(struct tcp_link *link, bool *drained)
+static int read_on(struct tcp_link *link, bool *drained)
 {
     int upcalls = 0;
     *drained = false;
     for (int i = 0; i < READS && link_is_up(link); i++) {
         struct iovec iov[2];
         int count = input_offer(link, iov);
+        if (!count)
+            return upcalls + link_lose(link, -ENOMEM);
         size_t all = iov[0].iov_len + (count > 1 ? iov[1].iov_len : 0);
         ssize_t got = count > 1 ? readv(link->sock.fd, iov, count)
                                 : recv(link->sock.fd, iov[0].iov_base, iov[0].iov_len, 0);
@@ -334,6 +336,18 @@ static int receive(struct tcp_link *link, bool *drained)
         if ((size_t)got < all && link_is_up(link) && link->state == LINK_OPEN)
             break; /* level-triggered: should more be there, epoll says so again */
     }
+    return upcalls;
+}
+
+/* Its buffer stays where it is as long as what lies there may be looked at. */
+static int receive(struct tcp_link *link, bool *drained)
+{
+    struct tcp *tcp = link->tcp;
+    tcp->reading = link;
+    int upcalls = read_on(link, drained);
+    tcp->reading = NULL;
+    if (!link_is_up(link) || link->head == link->tail)
+        input_release(link);
     return upcalls;
 }
 
@@ -526,10 +540,9 @@ struct tcp_link *link_alloc(void)
     return malloc(sizeof(struct tcp_link));
 }
 
-/* in[] is touched when it is used. */
 void link_init(struct tcp_link *link, struct tcp *tcp, struct chan_peer *peer)
 {
-    memset(link, 0, offsetof(struct tcp_link, in));
+    memset(link, 0, sizeof(*link));
     link->sock = (struct tcp_sock){.fd = -1, .kind = SOCK_LINK};
     link->base = (struct chan_link){.send = link_send,
                                     .ops = &chan_tcp,
@@ -574,6 +587,8 @@ void link_destroy(struct tcp_link *link)
     tcp->base.links--;
     (void)chan_slot_set(tcp->env, link->base.peer, ENDPOINT_SLOT_TCP, NULL);
     free(link->out.bytes);
+    if (tcp->reading != link)
+        input_release(link);
     tcp_bury(tcp, &link->sock);
 }
 

@@ -12,7 +12,8 @@
  * may wait (CHAN_MORE, and not the first since progress()) or the socket is
  * full: then it is copied into the link's output buffer, or, with a cookie,
  * stays where it is, as a node of the queue behind that buffer.
- * Input. A read-ahead buffer takes many small packets at one system call. A
+ * Input. A read-ahead buffer takes many small packets at one system call; a link has one while
+ * there is something in it. A
  * large body goes to the place that the device names, without a copy: where one
  * is to be expected, little is read ahead. The link that alone brings packets is
  * hot: it is read without asking epoll, which does not watch it meanwhile and so
@@ -76,8 +77,10 @@ struct tcp_link {
     void *token;
     bool large;        /* the last body was: the next may be, too */
     size_t head, tail; /* in[head..tail) is read and not yet parsed */
-    uint8_t in[LINK_IN_LEN];
+    uint8_t *in;       /* [LINK_IN_LEN] of the channel's pool; NULL: nothing is read ahead */
 };
+
+_Static_assert(sizeof(struct tcp_link) <= 1024, "what an idle peer costs");
 
 /* Whether packets may still come. */
 static inline bool link_is_up(const struct tcp_link *link)

@@ -214,6 +214,7 @@ static void tcp_close(struct chan *chan)
     tcp_hang_up(tcp, &tcp->tick);
     if (tcp->epoll >= 0)
         close(tcp->epoll);
+    os_pool_fini(&tcp->buffers);
     free(tcp);
 }
 
@@ -241,6 +242,7 @@ static int tcp_open(struct chan **chan, const struct chan_env *env, char *why, s
         return -ENOMEM;
     }
     tcp->env = env;
+    os_pool_init(&tcp->buffers, LINK_IN_LEN, 4);
     tcp->epoll = tcp->listener.fd = -1;
     tcp->last_dirty = &tcp->dirty;
     tcp->last_stranger = &tcp->strangers;

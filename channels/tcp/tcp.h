@@ -15,6 +15,7 @@
 #include <stdbool.h>
 
 #include "include/channel.h"
+#include "os/pool.h"
 
 enum sock_kind {
     SOCK_LISTENER,
@@ -45,6 +46,8 @@ struct tcp {
     uint32_t turn;   /* counts progress() */
     uint64_t tick_ns; /* when the timer goes off; 0: it is not set */
     struct tcp_link *links;
+    struct tcp_link *reading; /* it hands packets over right now; or NULL */
+    struct os_pool buffers;   /* for reading ahead */
     struct tcp_link *dirty, **last_dirty; /* links with something to do that no event tells */
     struct tcp_link *hot;                 /* the last that brought something, or NULL */
     uint64_t look_ns;                     /* when to look whether hosts answer; 0: no links */

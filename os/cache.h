@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What a processor can be told about the cache lines under len bytes at p, so that two
- * of them wait less for each other. Only the time changes: nothing is read or written,
- * nothing can fail, and a processor that knows an instruction not skips it. They are
- * instructions here, since a compiler drops calls that do nothing else.
+ * Hints to the processor about the cache lines under len bytes at p, so that two processors wait
+ * less for each other. They change only the time: they read nothing, write nothing and cannot fail,
+ * and a processor that does not know one skips it. They are written as instructions, since a
+ * compiler drops calls without an effect.
  */
 #ifndef OS_CACHE_H
 #define OS_CACHE_H
@@ -15,8 +15,8 @@ enum {
     OS_CACHE_LINE = 64
 };
 
-/* Start to fetch them for writing: stores that follow later need not wait until other
- * processors have given them up. */
+/* Start to fetch the lines for writing: later stores need not wait until other processors have
+ * given them up. */
 static inline void os_cache_own(void *p, size_t len)
 {
     for (size_t at = 0; at < len; at += OS_CACHE_LINE) {
@@ -30,15 +30,15 @@ static inline void os_cache_own(void *p, size_t len)
     }
 }
 
-/* Start to fetch them for reading. */
+/* Start to fetch the lines for reading. */
 static inline void os_cache_fetch(const void *p, size_t len)
 {
     for (size_t at = 0; at < len; at += OS_CACHE_LINE)
         __builtin_prefetch((const char *)p + at);
 }
 
-/* Just written, and for others to read: move them to the cache that all share, where
- * reading takes half the time that it takes out of this processor's own. */
+/* Move lines that were just written to the shared cache. Other processors read them there in half
+ * the time that reading from this processor's own cache takes. */
 static inline void os_cache_give(const void *p, size_t len)
 {
 #if defined(__x86_64__)

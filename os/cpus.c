@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Processors that cpu.max of this control group or one above it allows; 0: no bound. */
+/* Processors that cpu.max of this control group and those above it allows; 0: no limit. */
 static int quota_v2(void)
 {
     char line[512], path[640];

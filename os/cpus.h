@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* How many processors this process may use, and sleeping-related kernel aids. */
+/* The number of processors that this process may use, and the asymmetric memory fence. */
 #ifndef OS_CPUS_H
 #define OS_CPUS_H
 
-/* Processors usable by this process: its affinity mask, bounded by the quota
- * of its control group (rounded up). At least 1. */
+/* Return how many processors this process can use: its affinity mask, limited by the quota of its
+ * control group (rounded up). At least 1. */
 int os_cpus_usable(void);
 
-/* Let os_heavy_fence() of any process order our plain stores and loads.
- * Returns 0, or -errno where the kernel has no such call. */
+/* Let os_heavy_fence() in any process order our plain stores and loads. Returns 0, or -errno where
+ * the kernel has no such call. */
 int os_heavy_fence_register(void);
 /* Order our stores before, and loads after, against every registered process. */
 void os_heavy_fence(void);

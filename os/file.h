@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The beginning of a small file, of those that the kernel writes, say. */
+/* Reading the beginning of a small file, such as those that the kernel provides. */
 #ifndef OS_FILE_H
 #define OS_FILE_H
 
@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* Read the first size - 1 bytes of a file, or what there is, and put a 0 behind them. Returns their
+/* Read the first size - 1 bytes of a file, or all there are, and end them with a 0. Returns their
  * number, or -errno; then text is "". */
 static inline ssize_t os_read_start(const char *path, char *text, size_t size)
 {

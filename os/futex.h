@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Sleep on a 32-bit word in shared memory, and wake who sleeps there. */
+/* Sleeping on a 32-bit word in shared memory, and waking the sleepers. */
 #ifndef OS_FUTEX_H
 #define OS_FUTEX_H
 
@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* os_futex_wait() by one of the kernel's operations. */
+/* os_futex_wait() with one of the kernel's operations. */
 static inline int os_futex_wait_by(int operation, _Atomic uint32_t *word, uint32_t seen,
                                    uint64_t timeout_ns)
 {
@@ -29,21 +29,25 @@ static inline int os_futex_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t 
     return os_futex_wait_by(FUTEX_WAIT, word, seen, timeout_ns);
 }
 
-/* A word to wait on, and what it was when it was looked at. */
+/* A word to wait on, and the value that it had when it was read. */
 struct os_futex_seen {
     _Atomic uint32_t *word;
     uint32_t seen;
 };
 
-enum { OS_FUTEX_WORDS = 8 };
+enum {
+    OS_FUTEX_WORDS = 8
+};
 
-/* Sleep while every one of count words (OS_FUTEX_WORDS at most) is as it was, at most timeout_ns.
- * Returns as os_futex_wait(). A kernel that cannot do that (before Linux 5.16) has it sleep on the
+/* Sleep while each of count words (OS_FUTEX_WORDS at most) has its value, at most timeout_ns.
+ * Returns as os_futex_wait() does. A kernel without this call (before Linux 5.16) sleeps on the
  * first word for a millisecond at most. */
 static inline int os_futex_wait_any(const struct os_futex_seen *words, int count,
                                     uint64_t timeout_ns)
 {
-    enum { MS = 1000000 };
+    enum {
+        MS = 1000000
+    };
 #ifdef SYS_futex_waitv
     struct futex_waitv wait[OS_FUTEX_WORDS];
     struct timespec until;
@@ -52,9 +56,8 @@ static inline int os_futex_wait_any(const struct os_futex_seen *words, int count
     until.tv_sec += (time_t)(end_ns / 1000000000u);
     until.tv_nsec = (long)(end_ns % 1000000000u);
     for (int i = 0; i < count; i++)
-        wait[i] = (struct futex_waitv){.val = words[i].seen,
-                                       .uaddr = (uintptr_t)words[i].word,
-                                       .flags = FUTEX_32};
+        wait[i] = (struct futex_waitv){
+            .val = words[i].seen, .uaddr = (uintptr_t)words[i].word, .flags = FUTEX_32};
     if (syscall(SYS_futex_waitv, wait, count, 0, &until, CLOCK_MONOTONIC) >= 0 || errno == EAGAIN)
         return 0;
     if (errno != ENOSYS)
@@ -68,7 +71,7 @@ static inline void os_futex_wake(_Atomic uint32_t *word, int count)
     syscall(SYS_futex, word, FUTEX_WAKE, count, NULL, NULL, 0);
 }
 
-/* The same where all who sleep and wake are threads of one process. */
+/* The same where all sleepers and wakers are threads of one process. */
 static inline int os_futex_wait_own(_Atomic uint32_t *word, uint32_t seen, uint64_t timeout_ns)
 {
     return os_futex_wait_by(FUTEX_WAIT_PRIVATE, word, seen, timeout_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* SipHash-2-4, a keyed hash for short texts: who lacks the key cannot make a
- * text's hash, though they have seen those of others. */
+/* SipHash-2-4, a keyed hash for short texts. A process without the key cannot compute a text's
+ * hash, even if it has seen the hashes of other texts. */
 #ifndef OS_KEYED_HASH_H
 #define OS_KEYED_HASH_H
 

@@ -12,19 +12,20 @@
 
 bool os_lock_enabled;
 
-/* HEIR and HANDED are set only beside HELD, and one of them at most. The bits above them say which
- * process it is that holds the lock: how often it has been forked off. */
+/* NEXT_WAITS and HANDED are set only beside HELD, and one of them at most. The bits above them
+ * identify the process that holds the lock: they count how often it has been forked off. */
 enum {
     HELD = 1,
-    SLEEPERS = 2, /* some sleep, or are about to */
-    HEIR = 4,     /* one waits to be handed the lock */
-    HANDED = 8,   /* it is the heir's, who may not know yet */
-    FORKED = 16   /* one generation */
+    SLEEPERS = 2,   /* some sleep, or are about to */
+    NEXT_WAITS = 4, /* the next owner waits to be given the lock */
+    HANDED = 8,     /* the lock is the next owner's, which may not know yet */
+    FORKED = 16     /* one generation */
 };
 
 static uint32_t generation; /* a multiple of FORKED, counted up in each forked child */
 
-/* A thread of the parent's that holds a lock is not in the child, and gives it back nowhere. */
+/* A thread of the parent that holds a lock does not exist in the child, and never releases the lock
+ * there. */
 static void leave_to_parent(void)
 {
     generation += FORKED;
@@ -32,7 +33,7 @@ static void leave_to_parent(void)
 
 __attribute__((constructor)) static void watch_forks(void)
 {
-    (void)pthread_atfork(NULL, NULL, leave_to_parent); /* without memory no lock is held yet */
+    (void)pthread_atfork(NULL, NULL, leave_to_parent); /* if memory is out: no lock is held yet */
 }
 
 static bool is_free(uint32_t state)
@@ -40,13 +41,17 @@ static bool is_free(uint32_t state)
     return !state || (state ^ generation) >= FORKED;
 }
 
-/* Who sleeps for the lock to be free, and who for it to be handed over. */
-enum { ANYBODY = 1, THE_HEIR = 2 };
+/* Sleepers until the lock is free, and the sleeper until it is handed over. */
+enum {
+    ANY_SLEEPER = 1,
+    NEXT_OWNER = 2
+};
 
 enum {
     SPINS = 40,
     STARVED_NS = 1000000,
-    HANDED_PERIOD_US = 200 /* so often at most: where all starve, running threads get on */
+    HANDED_PERIOD_US = 200 /* at most one hand-over in this time: where all starve, running threads
+                              still make progress */
 };
 
 static void sleep_on(struct os_lock *lock, uint32_t seen, uint32_t who)
@@ -86,26 +91,26 @@ static uint32_t clock_us(void)
     return (uint32_t)(os_now_ns() / 1000u);
 }
 
-/* Whether a thread that waits since began_ns may become the heir. */
+/* Whether a thread that has waited since began_ns may become the next owner. */
 static bool is_starved(struct os_lock *lock, uint64_t began_ns)
 {
     uint32_t handed = atomic_load_explicit(&lock->handed_us, memory_order_relaxed);
     return os_now_ns() - began_ns >= STARVED_NS && clock_us() - handed >= HANDED_PERIOD_US;
 }
 
-/* HEIR stands for this thread: the lock will not be free before it has had it. */
+/* NEXT_WAITS is set for this thread: the lock is not freed before this thread has had it. */
 static void inherit(struct os_lock *lock)
 {
     uint32_t state = atomic_load_explicit(&lock->state, memory_order_relaxed);
     while (!(state & HANDED)) {
-        sleep_on(lock, state, THE_HEIR);
+        sleep_on(lock, state, NEXT_OWNER);
         state = atomic_load_explicit(&lock->state, memory_order_relaxed);
     }
     atomic_fetch_and_explicit(&lock->state, ~(uint32_t)HANDED, memory_order_acquire);
     atomic_store_explicit(&lock->handed_us, clock_us(), memory_order_relaxed);
 }
 
-/* Whoever has slept cannot tell whether others still do. */
+/* A thread that has slept cannot tell whether others still sleep. */
 static void wait_for(struct os_lock *lock)
 {
     uint64_t began_ns = os_now_ns();
@@ -113,8 +118,8 @@ static void wait_for(struct os_lock *lock)
         uint32_t state = atomic_load_explicit(&lock->state, memory_order_relaxed);
         if (is_free(state))
             continue;
-        bool claim = !(state & (HEIR | HANDED)) && is_starved(lock, began_ns);
-        uint32_t marked = state | SLEEPERS | (claim ? HEIR : 0u);
+        bool claim = !(state & (NEXT_WAITS | HANDED)) && is_starved(lock, began_ns);
+        uint32_t marked = state | SLEEPERS | (claim ? NEXT_WAITS : 0u);
         if (marked != state &&
             !atomic_compare_exchange_strong_explicit(&lock->state, &state, marked,
                                                      memory_order_relaxed, memory_order_relaxed))
@@ -123,7 +128,7 @@ static void wait_for(struct os_lock *lock)
             inherit(lock);
             return;
         }
-        sleep_on(lock, marked, ANYBODY);
+        sleep_on(lock, marked, ANY_SLEEPER);
     }
 }
 
@@ -142,11 +147,11 @@ void os_unlock_slow(struct os_lock *lock)
 {
     uint32_t state = HELD | generation, left;
     do {
-        left = state & HEIR ? (state & ~(uint32_t)HEIR) | HANDED : 0;
+        left = state & NEXT_WAITS ? (state & ~(uint32_t)NEXT_WAITS) | HANDED : 0;
     } while (!atomic_compare_exchange_weak_explicit(&lock->state, &state, left,
                                                     memory_order_release, memory_order_relaxed));
     if (left)
-        wake(lock, THE_HEIR);
+        wake(lock, NEXT_OWNER);
     else if (state & SLEEPERS)
-        wake(lock, ANYBODY);
+        wake(lock, ANY_SLEEPER);
 }

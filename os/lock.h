@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A lock of two words for short sections. A thread that runs may take it before others
- * that sleep, for as long as none of them starves: with hundreds of threads, waking each in
- * its turn costs more than what they lock. Whoever has waited for STARVED_NS is its heir: the
- * holder hands it over to him, so a thread that drives progress in a loop cannot keep away
- * one that wants to send. Waiters spin a little, then sleep. In a forked child all locks are free,
- * also those that a thread of the parent holds.
+ * A lock of two words for short sections. A thread that runs may take it before others that sleep,
+ * for as long as none of them starves: with hundreds of threads, waking each in its turn costs more
+ * than what they lock. A thread that has waited for STARVED_NS becomes the next owner: the holder
+ * hands the lock over to it, so a thread that drives progress in a loop cannot keep away one that
+ * wants to send. Waiters spin a little, then sleep. In a forked child all locks are free, even
+ * those that a thread of the parent holds.
  *
  * os_lock_enabled is false while the process has promised to use one thread:
  * then the lock is a predicted branch.
@@ -19,16 +19,19 @@
 #include <stdint.h>
 
 struct os_lock {
-    _Atomic uint32_t state;   /* bits, see lock.c; 0: free */
-    _Atomic uint32_t handed_us; /* when an heir last got it; the clock's low bits */
+    _Atomic uint32_t state;     /* bits, see lock.c; 0: free */
+    _Atomic uint32_t handed_us; /* when a starved thread last got it; the clock's low bits */
 };
 
-#define OS_LOCK_INIT {0, 0}
+#define OS_LOCK_INIT \
+    {                \
+        0, 0         \
+    }
 
 extern bool os_lock_enabled;
 
-/* The same, whatever os_lock_enabled says: for what threads may use that have asked MPI for
- * nothing. */
+/* The same, whatever os_lock_enabled says: for data that threads may use before they ask MPI for
+ * threads. */
 void os_lock_slow(struct os_lock *lock);
 bool os_trylock_slow(struct os_lock *lock);
 void os_unlock_slow(struct os_lock *lock);

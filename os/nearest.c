@@ -36,7 +36,7 @@ int os_nearest_distance(const char *a, size_t a_len, const char *b, size_t b_len
 bool os_nearest_is_near(int distance, size_t a_len, size_t b_len)
 {
     size_t len = a_len < b_len ? a_len : b_len;
-    if (len < 3) /* most words of two letters are one from each other */
+    if (len < 3) /* most words of two letters differ by one from each other */
         return distance <= (a_len != b_len);
     return distance <= (len < 5 ? 1 : len < 9 ? 2 : 3);
 }

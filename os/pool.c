@@ -12,10 +12,10 @@
 
 enum {
     LINE = 64,
-    HUGE_PAGE = 2 << 20 /* slabs grow up to it, and from there on take whole ones */
+    HUGE_PAGE = 2 << 20 /* slabs grow up to this size; larger pools take whole slabs of it */
 };
 
-/* At the start of its memory; the objects begin a line later. */
+/* At the start of a slab's memory; the objects begin one cache line later. */
 struct slab {
     struct slab *next;
     size_t size;
@@ -71,7 +71,7 @@ static bool add_slab(struct os_pool *pool)
     pool->fresh = (char *)slab + LINE;
     pool->end = (char *)slab + size;
     if (!huge) {
-        size += size / 2; /* so that a third of the memory lies idle at most */
+        size += size / 2; /* so that at most a third of the memory lies idle */
         pool->slab_size = size < HUGE_PAGE ? size / LINE * LINE : HUGE_PAGE;
     }
     return true;

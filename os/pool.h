@@ -2,10 +2,9 @@
 
 /*
  * Objects of one size, carved from slabs and reused last in, first out. Slabs grow with the pool,
- * so that few objects cost little memory and many lie on few pages. An
- * object keeps its contents while it is free, but for its first word. Nothing
- * is locked: the owner's lock guards the pool. Under the address sanitizer, the
- * rest of a free object must not be touched.
+ * so that few objects cost little memory and many lie on few pages. A free object keeps its
+ * contents except for its first word. Nothing is locked: the owner's lock guards the pool. The
+ * address sanitizer reports any access to the rest of a free object.
  */
 #ifndef OS_POOL_H
 #define OS_POOL_H
@@ -28,7 +27,7 @@ struct slab;
 struct os_pool {
     void *free;         /* first word of each free object points to the next */
     struct slab *slabs; /* the newest first */
-    char *fresh, *end;  /* of the newest slab: what has not been an object yet */
+    char *fresh, *end;  /* of the newest slab: memory that has not been an object yet */
     size_t size;        /* bytes per object, a multiple of the cache line */
     size_t slab_size;   /* bytes of the next slab */
     bool known;         /* its slabs are of the stretch */
@@ -42,10 +41,10 @@ void os_pool_init_known(struct os_pool *pool, size_t size, size_t count);
 /* Give every slab back; no object may be in use. Accepts a zeroed pool. */
 void os_pool_fini(struct os_pool *pool);
 
-/* Returns an object that has not been one yet, zeroed, or NULL when memory is out. */
+/* Return an object that has not been used yet, zeroed, or NULL when memory is out. */
 void *os_pool_grow(struct os_pool *pool);
 
-/* An object, its contents as they were when freed (zero at first), or NULL. */
+/* Return an object with its contents as they were when it was freed (zero at first), or NULL. */
 static inline void *os_pool_get(struct os_pool *pool)
 {
     void *object = pool->free;

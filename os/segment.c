@@ -53,7 +53,7 @@ int os_segment_seal(int fd, enum os_segment_use use)
 {
     int size = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
     if (use == OS_SEGMENT_READ && fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE)) {
-        int rc = -errno; /* an older kernel: its size can be sealed nevertheless */
+        int rc = -errno; /* an older kernel: it can still seal the size */
         (void)fcntl(fd, F_ADD_SEALS, size);
         return rc;
     }
@@ -85,7 +85,6 @@ void os_segment_unmap(void *base, size_t size)
 
 int os_segment_remap(void *base, int fd, uint64_t offset, size_t size, int writable)
 {
-    void *at =
-        mmap(base, size, protection(writable), MAP_SHARED | MAP_FIXED, fd, (off_t)offset);
+    void *at = mmap(base, size, protection(writable), MAP_SHARED | MAP_FIXED, fd, (off_t)offset);
     return at == MAP_FAILED ? -errno : 0;
 }

@@ -26,31 +26,38 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
     [OS_SETTING_CHANNEL_PATH] = {"channel_path", OS_TYPE_TEXT, "", "",
                                  "Shared objects that hold channels, and folders of such, "
                                  "separated by colons; each is tried in a copy of the process "
-                                 "first.", OS_UNTIL_START},
+                                 "first.",
+                                 OS_UNTIL_START},
     [OS_SETTING_CHANNEL_PARAMS] = {"channel_params", OS_TYPE_TEXT, "", "",
                                    "Parameters of channels, as CHANNEL.PARAMETER=VALUE, separated "
-                                   "by commas; `vireo info` lists them.", OS_UNTIL_START},
+                                   "by commas; `vireo info` lists them.",
+                                   OS_UNTIL_START},
     [OS_SETTING_SINGLE_COPY] = {"single_copy", OS_TYPE_BOOL, "1", "",
                                 "Whether large messages on one host may be copied once, from "
                                 "process to process, where a probe shows that it works.",
                                 OS_UNTIL_START},
     [OS_SETTING_SPIN_US] = {"spin_us", OS_TYPE_INT, "-1", "us",
                             "How long a wait spins before it yields; -1 chooses by the cores "
-                            "that this rank has.", OS_UNTIL_START},
+                            "that this rank has.",
+                            OS_UNTIL_START},
     [OS_SETTING_YIELDS] = {"yields", OS_TYPE_INT, "-1", "calls",
                            "How often a wait yields before it sleeps; -1 chooses by the cores "
-                           "that this rank has.", OS_UNTIL_START},
+                           "that this rank has.",
+                           OS_UNTIL_START},
     [OS_SETTING_EAGER_CREDIT] = {"eager_credit", OS_TYPE_SIZE, "16M", "bytes",
                                  "How much eager data a peer may hold unreceived before sends to "
-                                 "it wait for the receiver.", OS_UNTIL_START},
+                                 "it wait for the receiver.",
+                                 OS_UNTIL_START},
     [OS_SETTING_CONNECT_TIMEOUT_MS] = {"connect_timeout_ms", OS_TYPE_INT, "20000", "ms",
                                        "How long it may take until a peer's host takes a "
                                        "connection; the peer itself may be computing, and take "
                                        "longer. Also how long nothing may come of what a process "
-                                       "has sent that has ended.", OS_UNTIL_END},
+                                       "has sent that has ended.",
+                                       OS_UNTIL_END},
     [OS_SETTING_REPORT] = {"report", OS_TYPE_BOOL, "0", "",
                            "Whether ranks tell mpiexec at the end which channel each pair used; "
-                           "mpiexec --report sets it.", OS_UNTIL_END},
+                           "mpiexec --report sets it.",
+                           OS_UNTIL_END},
     [OS_SETTING_SINGLETON] = {"singleton", OS_TYPE_BOOL, "0", "",
                               "Whether to start alone although a launcher's variables are there.",
                               OS_UNTIL_START},
@@ -61,14 +68,17 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
     [OS_SETTING_INITIAL_ERRHANDLER] = {"initial_errhandler", OS_TYPE_CHOICE, "are_fatal",
                                        "are_fatal|abort|return",
                                        "The error handler that MPI begins with; mpiexec "
-                                       "--initial-errhandler sets it.", OS_UNTIL_START},
+                                       "--initial-errhandler sets it.",
+                                       OS_UNTIL_START},
     [OS_SETTING_MEMORY_ALLOC_KINDS] = {"memory_alloc_kinds", OS_TYPE_TEXT, "mpi,system", "",
                                        "Kinds of memory that the program asks for, of which "
                                        "there are mpi and system; mpiexec --memory-alloc-kinds "
-                                       "sets it.", OS_UNTIL_START},
+                                       "sets it.",
+                                       OS_UNTIL_START},
     [OS_SETTING_KILL_AFTER_MS] = {"kill_after_ms", OS_TYPE_INT, "1000", "ms",
                                   "How long mpiexec leaves ranks between SIGTERM and SIGKILL when "
-                                  "it ends a job.", OS_UNTIL_NEVER},
+                                  "it ends a job.",
+                                  OS_UNTIL_NEVER},
     [OS_SETTING_OUTPUT_UNREAD] = {"output_unread", OS_TYPE_CHOICE, "sigpipe", "sigpipe|drop",
                                   "What becomes of ranks that write to mpiexec's stdout or stderr "
                                   "when its reader has gone, as in mpiexec a.out | head: SIGPIPE, "
@@ -123,8 +133,8 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
                                     "is tried.", OS_UNTIL_NEVER},
 };
 
-/* A text of the environment, or that was put. It stays, as another thread may be reading it, and
- * serves again where the same one is put: there are no more of them than different texts. */
+/* A value from the environment or from os_setting_put(). It is never freed, as another thread may
+ * be reading it. Equal texts share one copy, so there are no more copies than different texts. */
 struct kept {
     struct kept *next;
     char text[];
@@ -177,9 +187,11 @@ static int parse_number(const char *text, bool size, int64_t *value)
     return 0;
 }
 
-/* Below 0 there is only -1, and only where it has a meaning: then it is what the setting is
- * initially. Nothing takes longer, or happens more often, than INT_MOST says. */
-enum { INT_MOST = 1000000000 };
+/* The only negative value is -1, and only where it has a meaning: then it is the initial value. No
+ * time and no count exceeds INT_MOST. */
+enum {
+    INT_MOST = 1000000000
+};
 
 static int least_of(const struct os_setting_row *row)
 {
@@ -274,10 +286,11 @@ static void load_defaults(void)
     }
 }
 
-/* Variables that mpiexec and the wrappers use, and which are no settings. */
+/* Variables that are not settings: mpiexec and the wrappers use them. */
 static bool is_reserved(const char *name)
 {
-    static const char *const names[] = {"CC=", "CXX=", "BNR_", "CONFORMANCE_DIR=", "TEST_", "BENCH_"};
+    static const char *const names[] = {
+        "CC=", "CXX=", "BNR_", "CONFORMANCE_DIR=", "TEST_", "BENCH_"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (!strncmp(name, names[i], strlen(names[i])))
             return true;
@@ -310,7 +323,8 @@ static int load_environment(void)
     return 0;
 }
 
-/* The same text, to stay; NULL: no memory. Locked, or before anybody can put. */
+/* A copy that is never freed; NULL: no memory. Called with the lock held, or before any thread can
+ * put. */
 static const char *keep(const char *text)
 {
     size_t len = strlen(text) + 1;
@@ -332,7 +346,7 @@ static void load(void)
 {
     load_defaults();
     settings.rc = load_environment();
-    for (int i = 0; i < OS_SETTING_COUNT; i++) /* setenv() may free what it replaces */
+    for (int i = 0; i < OS_SETTING_COUNT; i++) /* setenv() may free the value that it replaces */
         if (settings.text[i] != os_settings[i].initial)
             settings.text[i] = keep(settings.text[i]);
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The one table of settings. Each row has a name, a type, a default, a unit
- * and a sentence; the environment (VIREO_<NAME>), mpiexec's option
- * --set NAME=VALUE and doc/settings.md are views of it. A name that starts with
- * VIREO_ and is neither in the table nor one of the few that wrappers and tests
- * have, or a value that does not parse, is an error: never ignored.
+ * The one table of settings. Each row has a name, a type, a default, a unit and a sentence; the
+ * environment (VIREO_<NAME>), mpiexec's option --set NAME=VALUE and doc/settings.md are views of
+ * it. A name that starts with VIREO_ and is neither in the table nor one of the few that wrappers
+ * and tests have, or a value that does not parse, is an error, and is never ignored.
  *
  * Values are read from the environment once, at the first os_settings_load(); after
  * that only os_setting_put() changes them.
@@ -16,7 +15,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum os_setting_type { OS_TYPE_INT, OS_TYPE_SIZE, OS_TYPE_BOOL, OS_TYPE_CHOICE, OS_TYPE_TEXT };
+enum os_setting_type {
+    OS_TYPE_INT,
+    OS_TYPE_SIZE,
+    OS_TYPE_BOOL,
+    OS_TYPE_CHOICE,
+    OS_TYPE_TEXT
+};
 
 /* Index of each setting in the table, in its order. */
 enum os_setting_id {
@@ -55,10 +60,10 @@ enum os_setting_id {
     OS_SETTING_COUNT
 };
 
-/* Until when a program can change a setting by os_setting_put(), as a tool does. */
+/* How long a program can change a setting by os_setting_put(), as a tool does. */
 enum os_setting_until {
-    OS_UNTIL_START, /* until the library starts: it is read then */
-    OS_UNTIL_END,   /* at any time: it is read whenever it matters */
+    OS_UNTIL_START, /* until the library starts, which reads it once */
+    OS_UNTIL_END,   /* at any time: each use reads it */
     OS_UNTIL_NEVER  /* it is for mpiexec */
 };
 
@@ -83,8 +88,8 @@ int64_t os_setting(enum os_setting_id id);
 /* The text of any setting; never NULL. */
 const char *os_setting_text(enum os_setting_id id);
 
-/* Replace a value, from now on. At any time, any thread. Returns 0, -EINVAL where the text does not
- * parse, or -ENOMEM; then nothing has changed. */
+/* Replace a value from now on. Any thread may call this at any time. Returns 0, -EINVAL where the
+ * text does not parse, or -ENOMEM; then nothing has changed. */
 int os_setting_put(enum os_setting_id id, const char *text);
 
 /* Check one NAME=VALUE pair as os_settings_load does. */

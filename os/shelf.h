@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * An array that grows and never moves: what is in it may be looked at without a lock while it
- * grows. It is made of parts, each twice as long as the one before. Who makes it grow does so
- * alone: the owner's lock sees to that. New elements are zero.
+ * An array that grows and never moves, so its elements can be read without a lock while it grows.
+ * It is made of parts, each twice as long as the one before. Only one thread at a time may make it
+ * grow: the owner's lock sees to that. New elements are zero.
  */
 #ifndef OS_SHELF_H
 #define OS_SHELF_H
@@ -14,17 +14,17 @@
 
 enum {
     OS_SHELF_FIRST = 16, /* elements of the first part */
-    OS_SHELF_PARTS = 28  /* then they are more than INT32_MAX */
+    OS_SHELF_PARTS = 28  /* so many parts hold more than INT32_MAX elements */
 };
 
 struct os_shelf {
-    size_t size; /* bytes per element: set by the owner, the rest is 0 at first */
+    size_t size; /* bytes per element, set by the owner; the other fields are 0 at first */
     char *_Atomic parts[OS_SHELF_PARTS];
 };
 
-/* Make sure that an element is there. Returns 0 or -ENOMEM. */
+/* Make sure that an element exists. Returns 0 or -ENOMEM. */
 int os_shelf_reach(struct os_shelf *shelf, uint32_t i);
-/* Give all back; nobody may look at it meanwhile. */
+/* Free all parts; no thread may read the array meanwhile. */
 void os_shelf_fini(struct os_shelf *shelf);
 
 static inline uint32_t os_shelf_part(uint32_t i)
@@ -32,7 +32,7 @@ static inline uint32_t os_shelf_part(uint32_t i)
     return 31u - (uint32_t)__builtin_clz(i / OS_SHELF_FIRST + 1);
 }
 
-/* An element; NULL: it has not been reached. */
+/* An element, or NULL where the array has not grown so far. */
 static inline void *os_shelf_at(const struct os_shelf *shelf, uint32_t i)
 {
     uint32_t part = os_shelf_part(i);

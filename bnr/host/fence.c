@@ -49,7 +49,7 @@ int fence_check(const struct fence *f)
         if (slot < 0)
             return FENCE_BROKEN;
         struct table_page *page = table_page(f->table, slot);
-        /* The end first: who came and then ended has come. */
+        /* Read the end before the arrivals: a member that arrived and then ended has arrived. */
         int is_over =
             table_has_ended(f->table, r) || (atomic_load(&page->flags) & PAGE_FINALIZED) != 0;
         if ((int32_t)(atomic_load(&page->fence_entered) - f->count) >= 0)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The fence of a group whose members all have a slot in this host memory: each counts its
- * arrivals in its own page, and one word in the page of slot 0 counts all.
- * Who completes the sum moves fence_done and wakes the others.
+ * The fence of a group whose members all have a slot in this host memory: each counts its arrivals
+ * in its own page, and one word in the page of slot 0 counts all. The member that completes the sum
+ * moves fence_done and wakes the others.
  *
- * Where the job has several machines, its daemons count and say when it is over.
+ * Where the job has several machines, its daemons count and report when the fence is over.
  *
- * The members' own counts are the truth; the sum is the short cut. Where a
- * member died between the two, fence_check() finds out by the counts.
+ * The members' own counts are authoritative; the sum is a short cut. Where a member died between
+ * the two stores, fence_check() finds that out from the counts.
  */
 #ifndef BNR_FENCE_H
 #define BNR_FENCE_H
@@ -20,12 +20,12 @@
 struct fence {
     const struct table *table;
     int slot;
-    uint32_t count; /* fences that this process has come to */
+    uint32_t count; /* fences that this process has entered */
 };
 
 enum fence_outcome {
     FENCE_WAITING = 1,
-    FENCE_BROKEN = 2, /* a member has ended or finalized and will not come */
+    FENCE_BROKEN = 2, /* a member has ended or finalized and will not arrive */
 };
 
 void fence_init(struct fence *f, const struct table *t, int slot);
@@ -36,7 +36,7 @@ void fence_enter(struct fence *f);
 /* One load. Returns 0 or FENCE_WAITING. */
 int fence_poll(const struct fence *f);
 
-/* Look at every member, or where that is the daemon's, at what it says. Returns 0, FENCE_WAITING or
+/* Look at every member or, where a daemon counts, at its report. Returns 0, FENCE_WAITING or
  * FENCE_BROKEN. */
 int fence_check(const struct fence *f);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What tells this host from others. */
+/* The identity of this host. */
 #ifndef BNR_HOST_H
 #define BNR_HOST_H
 

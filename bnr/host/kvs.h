@@ -6,8 +6,8 @@
  * them by moving the watermark; an entry never changes once published. A later
  * entry of the same key stands for the earlier one.
  *
- * Readers take the bytes for what they are, written by another process: every
- * length is read once and bounded. No call allocates, waits or does I/O.
+ * Readers do not trust the bytes, which another process has written: every length is read once and
+ * bounded. No call allocates, waits or does I/O.
  *
  * Entry, in the host's byte order, aligned to 8: u32 length of the key, u32
  * length of the value, the key without NUL, the value, padding to 8.
@@ -27,12 +27,12 @@ struct kvs {
 
 enum kvs_outcome {
     KVS_ABSENT = 1, /* no such key below the watermark */
-    KVS_FULL = 2,   /* the entry does not fit any more */
+    KVS_FULL = 2,   /* there is no room for the entry */
     KVS_EXISTS = 3, /* the key is there already */
 };
 
-/* Append an entry. Owner only. With replace false a key that is there is
- * KVS_EXISTS. Returns 0, an outcome, or -EPROTO for a damaged log. */
+/* Append an entry. Owner only. With replace false, a key that exists gives KVS_EXISTS. Returns 0,
+ * an outcome, or -EPROTO for a damaged log. */
 int kvs_put(const struct kvs *log, const char *key, const void *value, size_t len, int replace);
 
 /* Point *value at the latest value of key, *len bytes in the log. Returns 0,

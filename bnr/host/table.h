@@ -117,7 +117,7 @@ enum {
     PAGE_FINALIZED = 2
 };
 
-/* What a rank asks its daemon for: a key of a rank that has no slot here. The rank writes it, then
+/* A rank's question to its daemon: a key of a rank that has no slot here. The rank writes it, then
  * counts up asked; the daemon writes status, len and the reply, then stores told = asked. */
 struct table_question {
     _Atomic uint32_t asked; /* stored with release */
@@ -138,8 +138,8 @@ enum table_answer {
     TABLE_ANSWER_FAILED
 };
 
-/* A rank's words. It alone writes its page, but for the fence words, of which
- * all use those in the page of slot 0, get_waiters, and the daemon's part of the question. */
+/* A rank's words. Only the rank writes its page. Exceptions: all ranks use the fence words in the
+ * page of slot 0 and get_waiters, and the daemon writes its part of the question. */
 struct table_page {
     _Atomic int32_t claim_pid; /* the process that is this rank; 0: none yet */
     _Atomic uint32_t flags;    /* PAGE_ bits */
@@ -152,7 +152,7 @@ struct table_page {
 
     _Alignas(64) _Atomic uint64_t log_used; /* watermark of the log */
     _Atomic uint32_t puts;                  /* futex: counts puts */
-    _Atomic uint32_t get_waiters;           /* who sleeps on puts, or is about to */
+    _Atomic uint32_t get_waiters; /* whether some process sleeps on puts, or is about to */
 
     _Alignas(64) _Atomic uint32_t fence_arrivals; /* in all fences, of all ranks */
     _Alignas(64) _Atomic uint32_t fence_done;     /* futex: fences complete */

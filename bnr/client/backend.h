@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What stands behind the BNR calls: one back end, chosen at BNR_Init by the
- * environment. client.c checks arguments and counts references; a back end
- * does the rest. All functions return BNR codes.
+ * The back end of the BNR calls, chosen at BNR_Init by the environment. client.c checks arguments
+ * and counts references; the back end does the rest. All functions return BNR codes.
  */
 #ifndef BNR_BACKEND_H
 #define BNR_BACKEND_H
@@ -38,8 +37,8 @@ struct backend_ops {
     void (*event)(struct backend *b, uint32_t index, BNR_Event *ev);
     void (*abort)(struct backend *b, int exit_code, const char *msg); /* does not return */
     int (*answer)(struct backend *b, const void *text, size_t len);
-    void (*leave)(struct backend *b);                                 /* the last BNR_Finalize */
-    void (*rejoin)(struct backend *b);                                /* BNR_Init after it */
+    void (*leave)(struct backend *b);  /* the last BNR_Finalize */
+    void (*rejoin)(struct backend *b); /* BNR_Init after it */
 };
 
 struct backend {
@@ -47,22 +46,22 @@ struct backend {
     int rank, size;
     BNR_Gid gid;
     unsigned char secret[16];
-    const _Atomic uint32_t *events; /* how many there have been; loaded with acquire */
+    const _Atomic uint32_t *events; /* number of events so far; loaded with acquire */
     const _Atomic uint32_t *asks;   /* how often mpiexec has asked what this rank waits for */
-    int spins;                      /* turns of a wait before it yields */
+    int spins;                      /* how often a wait looks before it yields */
 };
 
-/* Join the job of mpiexec. Returns 0 with *b, BNR_ERR_NOT_FOUND where this process is of none, or
- * another code after one line on stderr. */
+/* Join the job of mpiexec. Returns 0 with *b, BNR_ERR_NOT_FOUND where this process belongs to no
+ * job, or another code after one line on stderr. */
 int native_join(struct backend **b);
-/* Be a group of one. The same. */
+/* Be a group of one. Returns as native_create() does. */
 int single_join(struct backend **b);
 
-/* Whether the environment (value by name) shows that a launcher started several
- * processes. Returns 0, or 1 with the evidence in why. */
+/* Whether the environment (value by name) shows that a launcher started several processes. Returns
+ * 0, or 1 with the evidence in why. */
 int single_is_doubtful(const char *(*value)(const char *name), char *why, size_t size);
 
-/* Run the caller's progress hook and due events; for the loops that wait. */
+/* Run the caller's progress hook and due events. Loops that wait call it. */
 void backend_idle(struct backend *b);
 
 /* The exit status that stands for an abort code. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The ladder of a wait: spin, then yield the processor, then sleep longer and longer. */
+/* The steps of a wait: spin, then yield the processor, then sleep longer and longer. */
 #ifndef BNR_BACKOFF_H
 #define BNR_BACKOFF_H
 
@@ -25,7 +25,7 @@ static inline struct backoff backoff_begin(int spins, uint64_t sleep_max_ns)
     return w;
 }
 
-/* Take one step. Returns 0 after a spin or a yield, or for how many ns to sleep now. */
+/* Take one step. Returns 0 after a spin or a yield, or how many ns to sleep now. */
 static inline uint64_t backoff_step(struct backoff *w)
 {
     if (w->spins > 0) {

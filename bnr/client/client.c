@@ -19,10 +19,10 @@ struct bnr_group {
     struct backend *backend;
 };
 
-/* The state of this process in its job; the caller's serialisation guards it. */
+/* The state of this process in its job. The caller serialises access to it. */
 static struct {
     int count;               /* BNR_Init less BNR_Finalize */
-    pid_t pid;               /* who joined: a forked child has not */
+    pid_t pid;               /* the process that joined: a forked child has not */
     int busy;                /* a fence is under way */
     struct backend *backend; /* kept after the last BNR_Finalize, for a later BNR_Init */
     struct bnr_group world;
@@ -154,7 +154,7 @@ static __attribute__((cold, noinline)) int hear_question(uint32_t asks)
     return 1;
 }
 
-/* Run what is due. Returns how many callbacks that were. */
+/* Run what is due. Returns how many callbacks ran. */
 static inline int deliver(struct backend *b)
 {
     uint32_t asks = atomic_load_explicit(b->asks, memory_order_relaxed);

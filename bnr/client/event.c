@@ -80,7 +80,7 @@ int event_deliver(struct events *e, struct backend *b)
         return 0;
     int run = 0;
     e->running = 1;
-    e->delivered = count; /* a registration made by a callback sets it back */
+    e->delivered = count; /* a registration that a callback makes sets it back */
     for (struct event_reg *reg = e->first; reg; reg = reg->next)
         run += deliver_to(reg, b, count);
     e->running = 0;

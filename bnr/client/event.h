@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Who wants to hear of which events. Each registration counts what it has been
- * given, so a late one gets all that happened before, in order, once.
+ * The registrations for events. Each one counts the events that it has been given, so a late
+ * registration gets all earlier events, in order, once.
  */
 #ifndef BNR_EVENT_H
 #define BNR_EVENT_H
@@ -15,9 +15,9 @@ struct event_reg;
 
 struct events {
     struct event_reg *first;
-    uint32_t delivered; /* every registration has had this many */
+    uint32_t delivered; /* every registration has been given this many */
     int last_id;
-    int running; /* a delivery is under way: no second one inside it */
+    int running; /* a delivery is running: no second one starts inside it */
 };
 
 int event_register(struct events *e, unsigned mask, BNR_Event_fn fn, void *arg, int *id);

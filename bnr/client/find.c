@@ -50,7 +50,7 @@ static int reopen(int pid, int fd, int flags)
     return open(path, flags | O_CLOEXEC);
 }
 
-/* Attach to the descriptors that mpiexec itself has. */
+/* Attach to the descriptors that mpiexec itself holds. */
 static int attach_to_launcher(struct table *t, const int *numbers)
 {
     char why[256];
@@ -89,8 +89,8 @@ int find_by_environment(struct table *t, int *rank, int *bell, char *why, size_t
     return -EPROTO;
 }
 
-/* The rank whose process group this process is of, or -1; *unknown: some rank has no process yet.
- */
+/* The rank whose process group this process belongs to, or -1; *unknown: some rank has no process
+ * yet. */
 static int look_for_group(const struct table *t, bool *unknown)
 {
     *unknown = false;

@@ -18,8 +18,8 @@
  * -EPROTO with a sentence in why. */
 int find_by_environment(struct table *t, int *rank, int *bell, char *why, size_t size);
 
-/* Attach to the memory of a job of which this process holds the descriptors, and is of a rank's
- * process group. Returns whether there is one. */
+/* Attach to the memory of a job whose descriptors this process holds and of one of whose ranks it
+ * is in the process group. Returns whether there is one. */
 bool find_by_descriptors(struct table *t, int *rank, int *bell);
 
 #endif

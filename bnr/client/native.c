@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The back end of this project's own mpiexec: everything is in the two
- * segments that it hands on (table.h). No socket, and no message; where the job has several
- * machines, the daemon of this one is rung for what the segments do not hold.
+ * The back end of this project's own mpiexec: all its data is in the two segments that mpiexec
+ * passes on (table.h). It uses no socket and no message. In a job over several machines it rings
+ * the daemon of this one for data that the segments do not hold.
  */
 #include <errno.h>
 #include <fcntl.h>

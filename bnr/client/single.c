@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The back end of a process that nobody started: a group of one. It makes no
- * process, no descriptor and no file; its key-value space is private memory.
+ * The back end of a process that no launcher started: a group of one. It creates no process, no
+ * descriptor and no file; its key-value space is private memory.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -119,7 +119,7 @@ static int single_universe_size(struct backend *b, int *size)
 
 static void single_event(struct backend *b, uint32_t index, BNR_Event *ev)
 {
-    ev->type = 0; /* nothing ever happens to it that it could hear of */
+    ev->type = 0; /* no event ever happens to it */
 }
 
 static void single_abort(struct backend *b, int exit_code, const char *msg)

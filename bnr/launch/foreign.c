@@ -41,7 +41,7 @@ static bool read_segments(struct program *p)
     return take(p->fd, p->segment, (size_t)p->count * sizeof(p->segment[0]), head.e_phoff);
 }
 
-/* Where in the file lies what is at this address. */
+/* The offset in the file of what lies at this address. */
 static bool find_offset(const struct program *p, uint64_t address, uint64_t *offset)
 {
     for (int i = 0; i < p->count; i++) {
@@ -64,7 +64,7 @@ static bool is_foreign(const char *name)
     return false;
 }
 
-/* Look through the names of what is needed. */
+/* Look through the names of the libraries that are needed. */
 static bool look(const struct program *p, const ElfW(Phdr) * dynamic, char name[NAME_MAX_BYTES])
 {
     ElfW(Dyn) entry[ENTRIES_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* hwloc, by its headers at build time and by its library only when it is needed. */
+/* hwloc: its headers are used at build time, its library is loaded only when needed. */
 #include "bnr/launch/hardware.h"
 
 #include <dlfcn.h>
@@ -12,11 +12,13 @@
 #include <string.h>
 
 /* The functions that are used: an X(name) each. */
-#define FUNCTIONS(X)                                                                  \
-    X(hwloc_topology_init)                                                            \
-    X(hwloc_topology_load)                                                            \
-    X(hwloc_topology_destroy) X(hwloc_topology_is_thissystem) X(hwloc_get_type_depth) \
-        X(hwloc_get_nbobjs_by_depth) X(hwloc_get_obj_by_depth) X(hwloc_bitmap_first)
+#define FUNCTIONS(X)                                                               \
+    X(hwloc_topology_init)                                                         \
+    X(hwloc_topology_load)                                                         \
+    X(hwloc_topology_destroy)                                                      \
+    X(hwloc_topology_is_thissystem)                                                \
+    X(hwloc_get_type_depth) X(hwloc_get_nbobjs_by_depth) X(hwloc_get_obj_by_depth) \
+        X(hwloc_bitmap_first)
 
 #define MEMBER(name) __typeof__(&(name)) name;
 static struct {
@@ -28,7 +30,7 @@ enum {
     CPUS_MAX = 1 << 16 /* that an affinity is asked for */
 };
 
-/* What hwloc calls the objects of each level. */
+/* hwloc's names for the objects of each level. */
 static const hwloc_obj_type_t types[PLACEMENT_NODE] = {
     [PLACEMENT_HWTHREAD] = HWLOC_OBJ_PU,    [PLACEMENT_CORE] = HWLOC_OBJ_CORE,
     [PLACEMENT_L1] = HWLOC_OBJ_L1CACHE,     [PLACEMENT_L2] = HWLOC_OBJ_L2CACHE,
@@ -55,8 +57,8 @@ static int load_library(char why[256])
     return -ENOENT;
 }
 
-/* The number of the object of a level around a hardware thread, which is known by its own number
- * where there is none. */
+/* The number of the object of a level around a hardware thread. Where there is no such object, the
+ * thread's own number. */
 static uint32_t number_of(hwloc_obj_t pu, enum placement_level level, bool *lacks)
 {
     if (level == PLACEMENT_NUMA) {

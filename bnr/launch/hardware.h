@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The processors of this host that this process may use, by hwloc, whose library is loaded
- * when they are asked for.
- *
- * Left out is what the control group or the affinity of this process forbids. With HWLOC_SYNTHETIC
- * or HWLOC_XMLFILE in the environment hwloc tells of another machine; then nothing can be bound.
+ * The processors of this host that this process may use, as hwloc tells them. hwloc's library is
+ * loaded at the first call. Processors that the control group or the affinity of this process
+ * forbids are left out. With HWLOC_SYNTHETIC or HWLOC_XMLFILE in the environment hwloc describes
+ * another machine; then nothing can be bound.
  */
 #ifndef BNR_HARDWARE_H
 #define BNR_HARDWARE_H

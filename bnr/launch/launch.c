@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Starting a process; see launch.h.
- *
- * The child shares this process's memory until it executes the program, so
- * it costs no copying of page tables, and can leave the reason of a failure in
- * a variable. It calls the kernel and nothing else.
+ * Starting a process; see launch.h. The child shares this process's memory until it executes the
+ * program. So starting copies no page tables, and the child can leave the reason of a failure in a
+ * variable. The child calls only the kernel.
  */
 #include "bnr/launch/launch.h"
 
@@ -38,7 +36,7 @@ static const char step_execute[] = "execute";
 
 static struct {
     sigset_t mask;
-    sigset_t ignored; /* signals that mpiexec was started to ignore */
+    sigset_t ignored; /* signals that were ignored when mpiexec was started */
 } start;
 
 void launch_remember(void)
@@ -96,7 +94,7 @@ static bool ends_in(const char *name, const char *const *endings)
     return false;
 }
 
-/* What to do with a file that cannot be executed; sought: in PATH, and found elsewhere. */
+/* The advice for a file that cannot be executed; sought: in PATH, and found elsewhere. */
 static void explain_mode(const char *name, const char *path, bool sought, char why[512])
 {
     static const char *const sources[] = {".c",   ".cc", ".cpp", ".cxx", ".C",
@@ -135,7 +133,7 @@ static int explain(enum finding f, const char *name, const char *path, char why[
     return f == IS_ABSENT || f == IS_DANGLING ? LAUNCH_NOT_FOUND : LAUNCH_NOT_EXECUTABLE;
 }
 
-/* A name that is in no folder of PATH; here is where it would be in the working folder. */
+/* A name that is in no folder of PATH; here is its path in the working folder. */
 static void explain_search(const char *name, const char *here, char why[512])
 {
     enum finding f = examine(here);
@@ -215,12 +213,12 @@ struct child {
     const char *step;
 };
 
-/* Handlers become harmless, signals that mpiexec ignores for itself do not stay so, and those that
- * it was started to ignore are ignored again. */
+/* Reset handlers, and signals that mpiexec ignores for itself. Signals that were ignored when
+ * mpiexec was started are ignored again. */
 static void reset_signals(void)
 {
-    static const int used[] = {SIGPIPE, SIGCHLD, SIGINT,  SIGTERM, SIGHUP,
-                               SIGTSTP, SIGCONT, SIGUSR1, SIGUSR2, SIGQUIT, SIGXFSZ};
+    static const int used[] = {SIGPIPE, SIGCHLD, SIGINT,  SIGTERM, SIGHUP, SIGTSTP,
+                               SIGCONT, SIGUSR1, SIGUSR2, SIGQUIT, SIGXFSZ};
     struct sigaction initial;
     memset(&initial, 0, sizeof(initial));
     for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++) {
@@ -230,7 +228,7 @@ static void reset_signals(void)
     sigprocmask(SIG_SETMASK, &start.mask, NULL);
 }
 
-/* The numbers 0 to 2 may be among the sources: lift those out of the way first. */
+/* The sources may be among the descriptors 0 to 2: move those out of the way first. */
 static int place_streams(const int stream[3])
 {
     int from[3];
@@ -254,7 +252,7 @@ static int bind(const struct launch_binding *b, const char **step)
         return -1;
     *step = "bind its memory";
     return b->has_policy && syscall(SYS_set_mempolicy, b->policy, b->node_count ? b->nodes : NULL,
-                                     b->node_count ? b->node_count + 1 : 0)
+                                    b->node_count ? b->node_count + 1 : 0)
                ? -1
                : 0;
 }
@@ -301,7 +299,7 @@ static int child_main(void *arg)
     return 127;
 }
 
-/* Whether the file begins as text: then the shell may read it, as execvp() has it. */
+/* Whether the file begins as text: then the shell may read it, as execvp() does. */
 static int is_text(const char *path)
 {
     char first[64];
@@ -324,8 +322,8 @@ static const char **script_arguments(const struct launch *l)
     return words;
 }
 
-/* The child never returns through its frames, and what watches stacks would take them for
- * live ones: so each has a stack of its own. */
+/* The child never returns through its frames, and tools that watch stacks would take them for live
+ * ones. So each child has a stack of its own. */
 static pid_t start_child(struct child *c)
 {
     char *stack = aligned_alloc(64, CHILD_STACK);

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What a process is bound to. */
+/* The processors and memory that a process is bound to. */
 struct launch_binding {
     const cpu_set_t *cpus; /* of cpus_len bytes; NULL: none */
     size_t cpus_len;
@@ -21,7 +21,7 @@ struct launch_binding {
 };
 
 struct launch {
-    const char *path;  /* as launch_resolve() found it */
+    const char *path;  /* the path that launch_resolve() found */
     char *const *argv; /* NULL-terminated */
     char *const *envp;
     const char *wdir; /* NULL: stay */
@@ -30,14 +30,14 @@ struct launch {
     struct launch_binding binding;
 };
 
-/* What a shell would exit with, too. */
+/* The status that a shell would exit with, too. */
 enum launch_outcome {
     LAUNCH_NOT_EXECUTABLE = 126,
     LAUNCH_NOT_FOUND = 127,
 };
 
-/* Find name as execvp() would after chdir(wdir), by search, a PATH (may be
- * NULL). Returns 0 with path, or an outcome with a sentence in why. */
+/* Find name as execvp() would after chdir(wdir), along search, a PATH (may be NULL). Returns 0 with
+ * path, or an outcome with a sentence in why. */
 int launch_resolve(const char *name, const char *wdir, const char *search, char *path, size_t size,
                    char why[512]);
 
@@ -45,13 +45,13 @@ int launch_resolve(const char *name, const char *wdir, const char *search, char 
  * it before any are changed. */
 void launch_remember(void);
 
-/* Start the process as leader of its own process group; it is killed when the
- * calling thread ends. Returns 0 with *pid and in *pidfd a descriptor of it (-1: the kernel
- * gives none), or -errno with what failed in *step. */
+/* Start the process as leader of its own process group; the kernel kills it when the calling thread
+ * ends. Returns 0 with *pid and in *pidfd a descriptor of it (-1: the kernel gives none), or -errno
+ * with the step that failed in *step. */
 int launch_start(const struct launch *l, pid_t *pid, int *pidfd, const char **step);
 
-/* Put into words why step failed with rc in a start of path, and what to do. Returns the
- * outcome that it is for a shell. */
+/* Write why step failed with rc in a start of path, and the cure. Returns the matching outcome of a
+ * shell. */
 int launch_explain(const char *path, int rc, const char *step, char *why, size_t size);
 
 #endif

@@ -22,10 +22,10 @@
 
 enum {
     STACK_MIN = 64 << 10,     /* of mpiexec */
-    STACK_SMALL = 128 << 10,  /* below that a rank may need more */
+    STACK_SMALL = 128 << 10,  /* below this a rank may need more */
     THREAD_STACK = 1 << 20,   /* of the loop's threads */
-    PROCESS_STACK = 64 << 10, /* of threads that stand for processes */
-    FULL = 64 << 10           /* bytes: a file system that has no more is full */
+    PROCESS_STACK = 64 << 10, /* of the threads that are started in place of processes */
+    FULL = 64 << 10           /* bytes: a file system with less room counts as full */
 };
 
 static struct {
@@ -42,9 +42,10 @@ bool limit_raise_stack(char why[512])
         return true;
     limit.rlim_cur = limit.rlim_max < STACK_MIN ? limit.rlim_max : STACK_MIN;
     setrlimit(RLIMIT_STACK, &limit);
-    snprintf(why, 512,
-             "the limit of the stack is %ld KiB, which is too low; raise it, by ulimit -s %d or more",
-             (long)(limit.rlim_max >> 10), STACK_MIN >> 10);
+    snprintf(
+        why, 512,
+        "the limit of the stack is %ld KiB, which is too low; raise it, by ulimit -s %d or more",
+        (long)(limit.rlim_max >> 10), STACK_MIN >> 10);
     return limit.rlim_cur >= STACK_MIN;
 }
 
@@ -58,8 +59,8 @@ static long read_kills(const char *format, const char *group)
     return found ? strtol(found + strlen("oom_kill "), NULL, 10) : -1;
 }
 
-/* How many processes of this one's control group were killed as memory ran out; 0: unknown. In a
- * container the group may be named by its path outside, and be the root here. */
+/* How many processes of this control group were killed because memory ran out; 0: unknown. In a
+ * container the group may be named by its path outside, and be the root inside. */
 static long oom_kills(void)
 {
     char groups[4096];
@@ -96,9 +97,9 @@ void limit_raise(void)
     limit = start.file_size;
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_FSIZE, &limit);
-    signal(SIGXFSZ, SIG_IGN); /* a file that grows too long is an error instead */
+    signal(SIGXFSZ, SIG_IGN); /* a file that grows too long gives an error, not a signal */
     limit = start.stack;
-    if (limit.rlim_cur > THREAD_STACK) { /* from it the loop's library takes that of its threads */
+    if (limit.rlim_cur > THREAD_STACK) { /* libuv takes its threads' stack size from it */
         limit.rlim_cur = THREAD_STACK;
         setrlimit(RLIMIT_STACK, &limit);
     }
@@ -123,7 +124,7 @@ void limit_restore(void)
     setrlimit(RLIMIT_STACK, &start.stack);
 }
 
-/* A limit tells little: nobody knows how many files this process was started with. */
+/* The limit alone says little: this process may have been started with many open files. */
 int limit_check_files(int files, char why[512])
 {
     struct rlimit limit = {0};
@@ -160,7 +161,7 @@ static void *wait_for_end(void *gate)
     return NULL;
 }
 
-/* Start threads up to count until one cannot be. Returns 0 or -errno. */
+/* Start threads, up to count, until one cannot be started. Returns 0 or -errno. */
 static int start_threads(pthread_t *threads, int *started, int count, size_t stack,
                          pthread_mutex_t *gate)
 {
@@ -176,7 +177,7 @@ static int start_threads(pthread_t *threads, int *started, int count, size_t sta
     return rc;
 }
 
-/* Whether it was memory that a thread could not be started for. */
+/* Whether a thread could not be started for lack of memory. */
 static bool is_without_memory(void)
 {
     void *stack = mmap(NULL, THREAD_STACK + PROCESS_STACK, PROT_READ | PROT_WRITE,
@@ -257,10 +258,11 @@ const char *limit_of_signal(int number, int memory_fd)
                "fewer ranks";
     if (number == SIGBUS && !fstatfs(memory_fd, &fs) && fs.f_blocks &&
         (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize < FULL)
-        snprintf(text, sizeof(text),
-                 "; the file system of the job's shared memory, of %lld KiB, is full: give /dev/shm "
-                 "more room, or allow memfd_create()",
-                 (long long)fs.f_blocks * (long long)fs.f_bsize / 1024);
+        snprintf(
+            text, sizeof(text),
+            "; the file system of the job's shared memory, of %lld KiB, is full: give /dev/shm "
+            "more room, or allow memfd_create()",
+            (long long)fs.f_blocks * (long long)fs.f_bsize / 1024);
     if (number == SIGSEGV && limit.rlim_cur < STACK_SMALL)
         snprintf(text, sizeof(text), "; the limit of its stack is %ld KiB: raise it, by ulimit -s",
                  (long)(limit.rlim_cur >> 10));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The limits of a process: what is counted before a job starts, and which limit an error comes
- * from. For the launcher; nothing here prints.
+ * The limits of a process: checks before a job starts, and the limit that an error comes from. For
+ * the launcher; nothing here prints.
  */
 #ifndef BNR_LIMIT_H
 #define BNR_LIMIT_H
@@ -11,12 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Have as much stack as is allowed, as the first thing. Returns whether that is enough for mpiexec;
- * else why is a sentence. */
+/* Raise the stack limit as far as allowed; call this first. Returns whether the stack is enough for
+ * mpiexec; else why is a sentence. */
 bool limit_raise_stack(char why[512]);
 
-/* Remember the limits, which limit_restore() gives to a child that is about to execute a program;
- * then let this process have as many files, of any size, as it may, and its threads small stacks. */
+/* Save the limits, which limit_restore() gives to a child that is about to execute a program. Then
+ * raise this process's limits of open files and of file size, and give its threads small stacks. */
 void limit_remember(void);
 void limit_raise(void);
 void limit_restore(void);
@@ -24,18 +24,20 @@ void limit_restore(void);
 /* The soft limit of a kind (RLIMIT_) that processes start with; UINT64_MAX: none. */
 uint64_t limit_started(int kind);
 
-/* See that this process can open so many files more, by opening them. Returns 0, or -errno with
- * a sentence in why that tells the limit to ask for. */
+/* Check that this process can open so many files more, by opening them. Returns 0, or -errno with a
+ * sentence in why that names the limit to raise. */
 int limit_check_files(int files, char why[512]);
 
-/* The same for so many processes, and for threads of this one, by starting as many threads. */
+/* Check the same for so many processes, and for threads of this one, by starting as many threads.
+ */
 int limit_check_processes(int processes, int threads, char why[512]);
 
-/* The limit that an error of the system may come from, and what to do, to be put behind its text:
+/* The limit that an error of the system may come from, and the cure, as text to follow the error's:
  * "; raise the limit ..." or "". Valid until the next call. */
 const char *limit_of_error(int rc);
 
-/* The same for a signal that has killed a process of the job; memory_fd: of its shared memory. */
+/* The same for a signal that has killed a process of the job; memory_fd: the descriptor of its
+ * shared memory. */
 const char *limit_of_signal(int number, int memory_fd);
 
 #endif

@@ -19,7 +19,8 @@
 
 #define LIMIT_NS 2000000000u
 
-/* The children from before the job, by number and start: a number may be given to another. */
+/* The children from before the job, by number and start time: the number alone may be given to
+ * another process. */
 struct earlier_child {
     pid_t pid;
     unsigned long long start;
@@ -60,7 +61,7 @@ static int each_listed(child_fn fn, void *arg)
     ssize_t n = os_read_start(path, text, sizeof(text));
     if (n < 0)
         return (int)n;
-    if (n == (ssize_t)sizeof(text) - 1) /* the last number may be cut: it comes again */
+    if (n == (ssize_t)sizeof(text) - 1) /* the last number may be cut off: it is read again */
         *strrchr(text, ' ') = 0;
     for (char *at = text, *end;; at = end) {
         long pid = strtol(at, &end, 10);

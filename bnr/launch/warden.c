@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The warden; see warden.h. It may be started while threads run, so it calls
- * the kernel only, and allocates nothing. */
+/* The warden; see warden.h. It may be started while other threads run, so it only calls the kernel
+ * and allocates nothing. */
 #include "bnr/launch/warden.h"
 
 #include <errno.h>
@@ -17,7 +17,11 @@
 
 #include "os/clock.h"
 
-enum { ID_LEN = 32, ENVIRON_MAX = 512 << 10, LIMIT_S = 30 };
+enum {
+    ID_LEN = 32,
+    ENVIRON_MAX = 512 << 10,
+    LIMIT_S = 30
+};
 
 /* An entry of getdents64(). */
 struct directory_entry {
@@ -28,7 +32,7 @@ struct directory_entry {
     char name[];
 };
 
-/* What its processes are known by. */
+/* The marks of the job's processes. */
 struct mark {
     char id[ID_LEN];
     int table_fd; /* as ranks inherit it */
@@ -121,8 +125,8 @@ static pid_t number(const char *name)
     return (pid_t)n;
 }
 
-/* Kill a process that bore the mark just now: its number may have been given to another since,
- * so it is held by a descriptor and looked at once more. */
+/* Kill a process that bore the mark just now. Its number may have been given to another process
+ * since, so the process is held by a descriptor and checked again. */
 static void kill_known(int proc, const char *name, pid_t pid, const struct mark *mark)
 {
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -135,7 +139,7 @@ static void kill_known(int proc, const char *name, pid_t pid, const struct mark 
     close(fd);
 }
 
-/* Kill what bears the mark. Returns how many were found. */
+/* Kill the processes that bear the mark. Returns how many were found. */
 static int kill_marked(const struct mark *mark)
 {
     static char buffer[32768] __attribute__((aligned(16)));
@@ -146,7 +150,8 @@ static int kill_marked(const struct mark *mark)
     long n;
     while ((n = syscall(SYS_getdents64, proc, buffer, sizeof(buffer))) > 0) {
         for (long at = 0; at < n;) {
-            const struct directory_entry *e = (const struct directory_entry *)(const void *)(buffer + at);
+            const struct directory_entry *e =
+                (const struct directory_entry *)(const void *)(buffer + at);
             pid_t pid = number(e->name);
             if (pid > 1 && pid != getpid() && is_of_job(proc, e->name, mark)) {
                 found++;
@@ -179,7 +184,8 @@ static void end_job(const struct table *t, const struct mark *mark)
         if (pid > 1 && atomic_load(&t->rank[r].state) == TABLE_RUNNING)
             kill(-pid, SIGKILL);
     }
-    /* Twice none: a process between fork() and its listing is seen the second time. */
+    /* Two searches must find none: the second sees a process that was between fork() and its
+     * listing. */
     for (int none = 0; none < 2 && os_now_ns() < until;) {
         none = kill_marked(mark) ? 0 : none + 1;
         struct timespec nap = {0, 5000000};
@@ -297,7 +303,7 @@ void wardens_stop(struct wardens *w)
     for (int i = 0; i < WARDENS; i++) {
         if (!w->pid[i])
             continue;
-        /* It may have been killed just now: SIGPIPE is ignored, and no matter. */
+        /* It may have been killed just now: SIGPIPE is ignored, and the error is harmless. */
         ssize_t n = write(w->pipe[i], "b", 1);
         close(w->pipe[i]);
         if (n == 1)

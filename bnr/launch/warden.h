@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The warden: a process that does nothing until mpiexec dies without a word.
- * Then it kills every process of the job: the process groups that the host
- * table names, and whatever carries the job's id in BNR_JOB of its environment
- * or holds the table's descriptor, until none is left. Only what has cleared its
- * environment, closed its descriptors and left its group escapes.
+ * The warden: a process that does nothing until mpiexec dies without a word. Then it kills every
+ * process of the job: the process groups that the host table names, and each process that has the
+ * job's id in BNR_JOB of its environment or holds the table's descriptor, until none is left. Only
+ * a process that has cleared its environment, closed its descriptors and left its group escapes.
  *
  * It sleeps in a read of a pipe that only mpiexec holds, in a session of its
  * own. mpiexec has two of them, so that one is left where mpiexec and the other are killed
@@ -19,7 +18,9 @@
 
 #include "bnr/host/table.h"
 
-enum { WARDENS = 2 };
+enum {
+    WARDENS = 2
+};
 
 struct wardens {
     pid_t pid[WARDENS + 1]; /* 0: none; the last one ends the list */
@@ -29,15 +30,14 @@ struct wardens {
     size_t name_size;
 };
 
-/* Start them. name, of size bytes, is the memory of this program's first
- * arguments, which the wardens write over so that they are not taken for mpiexec;
- * NULL leaves it. Returns 0 or -errno. */
+/* Start them. name, of size bytes, is the memory of this program's first arguments; the wardens
+ * write over it, so that they are not taken for mpiexec. NULL leaves it. Returns 0 or -errno. */
 int wardens_start(struct wardens *w, const struct table *t, char *name, size_t size);
 
 /* A child has been reaped: if it was a warden, start another. Returns 0 or -errno. */
 int wardens_reaped(struct wardens *w, pid_t pid);
 
-/* All is over: let them go, and wait until they have. */
+/* The job is over: let the wardens go, and wait until they have ended. */
 void wardens_stop(struct wardens *w);
 
 /* Whether the NUL-separated block of environment names the job: BNR_JOB holds

@@ -99,7 +99,7 @@ static void choose_form(struct kernel *loop)
     }
 }
 
-/* Whether a part is a loop, and the next stride bytes on takes its turns on at their distance. */
+/* Whether a part is a loop, and the part stride bytes later continues its turns. */
 static bool goes_on(const struct kernel_part *part, int64_t stride)
 {
     int64_t reach;
@@ -153,7 +153,7 @@ static void release_all(struct kernel_part *parts, int64_t count)
         part_release(&parts[i]);
 }
 
-/* Drop what is empty and join blocks that adjoin. Returns how many parts are left. */
+/* Drop empty parts and join blocks that adjoin. Returns how many parts are left. */
 static int64_t join(struct kernel_part *parts, int64_t count)
 {
     int64_t n = 0;
@@ -208,7 +208,7 @@ static int64_t flatten_one(const struct kernel_part *part, struct kernel_part *b
     return kernel->count;
 }
 
-/* Make a few small kernels among the parts one list of blocks. Returns the number of blocks in
+/* Make one list of blocks from a few small kernels among the parts. Returns the number of blocks in
  * blocks[FLATTEN_MAX], or 0: left alone. */
 static int64_t flatten(struct kernel_part *parts, int64_t count, struct kernel_part *blocks)
 {
@@ -225,7 +225,7 @@ static int64_t flatten(struct kernel_part *parts, int64_t count, struct kernel_p
     return join(blocks, n);
 }
 
-/* Whether the parts are one part again and again, at equal distances. */
+/* Whether the parts are one part repeated at equal distances. */
 static bool is_regular(const struct kernel_part *parts, int64_t count)
 {
     int64_t stride = parts[1].offset - parts[0].offset;
@@ -286,7 +286,7 @@ static int mixture_of(struct kernel_part *parts, int64_t count, struct kernel_pa
     return 0;
 }
 
-/* One part after the other. parts[] is used up. */
+/* One part after the other. Consumes parts[]. */
 static int sequence_of(struct kernel_part *parts, int64_t count, struct kernel_part *made)
 {
     struct kernel_part blocks[FLATTEN_MAX];
@@ -348,7 +348,7 @@ static int vector_part(const struct type_tree *tree, struct kernel_part *part)
     return rc ? rc : loop_over(part, tree->args[0], stride);
 }
 
-/* Where the displacements and lengths of a list of blocks are among the arguments. */
+/* The places of the displacements and lengths of a list of blocks among the arguments. */
 struct block_args {
     const int64_t *lengths, *displacements;
     bool equal;   /* one length for all */
@@ -367,7 +367,7 @@ static struct block_args block_args_of(const struct type_tree *tree)
     return at;
 }
 
-/* Blocks of some type and length made before, to be used again. */
+/* Blocks that were made before, by type and length, to be used again. */
 enum {
     MADE = 32
 };
@@ -452,7 +452,7 @@ static int tree_part(const struct type_tree *tree, struct kernel_part *part)
     }
 }
 
-/* The data of one element. What is found out for a type is kept there, for the next use. */
+/* The data of one element. The result for a type is kept there, for the next use. */
 static int part_of(struct type *type, struct kernel_part *part)
 {
     *part = contiguous(0, 0);

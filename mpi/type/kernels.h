@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What commit makes of a datatype: a small program of copy kernels.
+ * The result of committing a datatype: a small program of copy kernels.
  *
  * A part is some data at an offset: contiguous bytes, or a kernel. A kernel is one of
  *   LOOP      the same part count times, stride bytes apart
  *   LIST      count contiguous blocks
  *   SEQUENCE  count different parts
- * in the order of the packed bytes. Making one merges what adjoins, so that data without
- * gaps are one part however they were described, and a nest of regular blocks is a nest of loops.
+ * in the order of the packed bytes. Making one merges adjoining parts, so that data without gaps
+ * are one part however they were described, and a nest of regular blocks is a nest of loops.
  * Every kernel knows its data bytes, and lists know the bytes before each entry: so copying can
  * start and stop at any byte after a walk down the tree.
  *
@@ -42,7 +42,7 @@ enum kernel_kind {
 enum kernel_form {
     FORM_ANY,    /* turn by turn */
     FORM_BLOCKS, /* the child is contiguous */
-    FORM_GRID,   /* the child is a loop over what is contiguous */
+    FORM_GRID,   /* the child is a loop over contiguous data */
     FORM_COLUMNS /* the child is a short list of short blocks: array of struct */
 };
 

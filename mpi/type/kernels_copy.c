@@ -43,8 +43,8 @@ INLINE void copy_line(char *restrict to, const char *restrict from)
     memcpy(to + 48, &d, 16);
 }
 
-/* Copy more than 64 bytes without a call. Meanwhile fetch as many to write to, unless next is NULL.
- */
+/* Copy more than 64 bytes without a call. Meanwhile fetch as many bytes at next for writing, unless
+ * it is NULL. */
 INLINE void copy_middling(char *restrict to, const char *restrict from, size_t n, const char *next)
 {
     size_t i = 0;
@@ -142,8 +142,8 @@ INLINE void pack_four_8(const char *restrict user, int64_t stride, char *restric
     memcpy(packed + 16, &high, 16);
 }
 
-/* Four blocks of a row: additions for one, and no loop so short that where it lies in memory
- * matters. */
+/* Four blocks of a row: additions for one of them, and no loop so short that its alignment in
+ * memory matters. */
 INLINE void copy_four(char *restrict user, int64_t stride, char *restrict packed, size_t block,
                       bool unpack)
 {
@@ -158,8 +158,8 @@ INLINE void copy_four(char *restrict user, int64_t stride, char *restrict packed
 }
 
 /*
- * Stores that miss the cache wait for each other, as loads do not: so what is written to is
- * fetched before, where it may be far. Addresses past the end do no harm.
+ * Stores that miss the cache wait for each other, loads do not. So the destination is fetched
+ * before, where it may be far. Addresses past the end do no harm.
  */
 enum {
     LINE = 64,        /* bytes of a cache line */
@@ -167,8 +167,8 @@ enum {
     NEAR = 16 << 10,  /* data of this many bytes may be in the nearest cache, to and from */
     AWAY = 512 << 10, /* data of this many bytes may not be in the next one, with others */
     BEYOND = 4 << 20, /* and of this many surely not */
-    SPANNING = 33,    /* bytes of a block of which every other at least spans lines */
-    AHEAD = 16        /* blocks from the one copied to the one whose place is fetched */
+    SPANNING = 33,    /* block length from which at least every other block spans lines */
+    AHEAD = 16        /* blocks from the one copied to the one that is fetched */
 };
 
 /* From block to block of a row, in bytes. */
@@ -228,8 +228,9 @@ INLINE void walk(const struct copy_grid *grid, char *restrict user, char *restri
 }
 
 /*
- * Pack short blocks that lie in a line each. The processor waits for as many lines as it can ask
- * for: a pace of one block at a time lets it foresee the next page, which fetching ahead hinders.
+ * Pack short blocks that each lie in one line. The processor waits for as many lines as it can
+ * request: at a pace of one block at a time it foresees the next page, and fetching ahead would
+ * hinder that.
  */
 INLINE void pack_apart(const struct copy_grid *grid, char *restrict user, char *restrict packed,
                        size_t block)
@@ -240,8 +241,8 @@ INLINE void pack_apart(const struct copy_grid *grid, char *restrict user, char *
         walk(grid, user, packed, block, false);
 }
 
-/* Copy a block of more than 64 bytes, and fetch the place of the next: at once where that is a few
- * lines, else line by line. */
+/* Copy a block of more than 64 bytes, and fetch the destination of the next: at once where that is
+ * a few lines, else line by line. */
 INLINE void copy_long(char *restrict to, const char *restrict from, size_t n, const char *next)
 {
     enum {
@@ -310,7 +311,7 @@ GRID_FUNCTION(unpack_LONG, grid_of(grid, user, packed, (size_t)grid->block, true
 GRID_FUNCTION(pack_far_LONG, long_grid_of(grid, user, packed, false))
 GRID_FUNCTION(unpack_far_LONG, long_grid_of(grid, user, packed, true))
 
-/* Whether packing pays that is made for data far away. */
+/* Whether packing for data far away pays. */
 static bool is_pack_far(const struct copy_grid *grid)
 {
     enum {
@@ -323,8 +324,8 @@ static bool is_pack_far(const struct copy_grid *grid)
     return distance(grid) >= APART && blocks * LINE > AWAY;
 }
 
-/* The same of unpacking, which fetches one line for a block: those that may lie in two are left to
- * the processor, and so are pages. */
+/* The same for unpacking, which fetches one line for a block. Blocks that may lie in two lines, and
+ * new pages, are left to the processor. */
 static bool is_unpack_far(const struct copy_grid *grid)
 {
     enum {
@@ -340,7 +341,7 @@ static bool is_unpack_far(const struct copy_grid *grid)
 static bool is_far(const struct copy_grid *grid, bool unpack)
 {
     enum {
-        LONGEST = 8192 /* row: longer ones would push each other out */
+        LONGEST = 8192 /* row: longer ones would evict each other from the cache */
     };
 
     if (grid->block > 64)
@@ -478,8 +479,8 @@ static column_fn column_function(int64_t block, bool unpack)
 }
 
 /*
- * Column by column, so that each loop copies blocks of one known size; not over the whole
- * array at once, so that its memory stays in the cache from column to column.
+ * Column by column, so that each loop copies blocks of one known size. The array is cut, so that
+ * its memory stays in the cache from column to column.
  */
 void copy_columns(const struct copy_columns *columns, char *user, char *packed, bool unpack)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The innermost copy loops, specialised by block size. All go between user memory, laid out
- * as said, and packed bytes without gaps; unpack says which way.
+ * The innermost copy loops, specialised by block size. All copy between user memory in the given
+ * layout and packed bytes without gaps; unpack gives the direction.
  */
 #ifndef MPI_KERNELS_COPY_H
 #define MPI_KERNELS_COPY_H

@@ -61,7 +61,7 @@ static void run_columns(const struct kernel *loop, int64_t turns, char *user, ch
     copy_columns(&columns, moved(user, loop->child.offset), packed, unpack);
 }
 
-/* Turns of a loop from its first on: its own count of turns does not matter. */
+/* Turns of a loop from its first on; the loop's own count of turns is not used. */
 static void run_turns(const struct kernel *loop, int64_t turns, char *user, char *packed,
                       bool unpack)
 {

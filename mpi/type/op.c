@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Operation objects, and which predefined one MPI allows on which type (MPI-5.0 6.9.2).
+ * Operation objects, and the rules which predefined operation MPI allows on which type (MPI-5.0
+ * 6.9.2).
  */
 #include "mpi/type/op.h"
 
@@ -27,7 +28,8 @@ enum type_group {
     PAIR = 1u << 7,
     ORDERED = C_INTEGER | FORTRAN_INTEGER | FLOATING | MULTI_LANGUAGE,
     BITS = C_INTEGER | FORTRAN_INTEGER | BYTE | MULTI_LANGUAGE,
-    TRUTH = C_INTEGER | LOGICAL | MULTI_LANGUAGE /* the last beyond MPI: to C they are integers */
+    TRUTH = C_INTEGER | LOGICAL |
+            MULTI_LANGUAGE /* the last ones are not MPI's: in C they are integers */
 };
 
 static const uint8_t allowed[OP_CODE_COUNT] = {
@@ -39,7 +41,8 @@ static const uint8_t allowed[OP_CODE_COUNT] = {
     [OP_CODE_MINLOC] = PAIR,           [OP_CODE_MAXLOC] = PAIR,
 };
 
-/* What the predefined types are, by their place after MPI_DATATYPE_NULL (mpi/type/type_list.inc). */
+/* The groups of the predefined types, by their place after MPI_DATATYPE_NULL
+ * (mpi/type/type_list.inc) */
 static const struct {
     uint8_t kind, group;
 } traits[256] = {
@@ -193,7 +196,7 @@ int op_check(const struct op *op, MPI_Datatype type)
     return group & allowed[op->code] ? MPI_SUCCESS : MPI_ERR_OP;
 }
 
-/* Call a function of the user's with the count that it takes. */
+/* Call a user's function with the kind of count that it takes. */
 static void apply_user(const struct op *op, const void *in, void *inout, MPI_Count count,
                        MPI_Datatype type)
 {
@@ -213,7 +216,7 @@ static void apply_user(const struct op *op, const void *in, void *inout, MPI_Cou
     }
 }
 
-/* On elements of a predefined type without a place of its own (mpi/type/type_match.h). */
+/* Reduce elements of a predefined type without a place of its own (mpi/type/type_match.h). */
 static int apply_unnamed(const struct op *op, const void *in, void *inout, MPI_Count count,
                          MPI_Datatype handle)
 {

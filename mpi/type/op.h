@@ -22,12 +22,12 @@ struct op {
 };
 
 struct op *op_from(MPI_Op handle); /* NULL: none */
-/* One of the two functions is NULL. Returns NULL: no memory. */
+/* Make an operation; one of the two functions is NULL. Returns NULL: no memory. */
 struct op *op_create(MPI_User_function *function, MPI_User_function_c *function_c,
                      bool commutative);
 void op_ref(struct op *op); /* nothing for predefined operations */
 void op_unref(struct op *op);
-/* Drop the user's reference: handles lead nowhere from here on. Not for predefined operations. */
+/* Drop the user's reference: handles are invalid from here on. Not for predefined operations. */
 void op_free(struct op *op);
 
 /* Whether op may reduce elements of type: MPI_SUCCESS or MPI_ERR_OP. MPI_REPLACE and MPI_NO_OP, which

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Plain loops, which compilers turn into vector code. Integer sums and products are
- * made of unsigned numbers, so that they wrap; the minimum of floats is the right operand where
- * the two do not compare.
+ * Plain loops, which compilers turn into vector code. Integer sums and products use unsigned
+ * numbers, so that they wrap; the minimum of floats is the right operand where the two do not
+ * compare.
  */
 #include "mpi/type/op_kernels.h"
 
@@ -60,7 +60,7 @@ FLOATING(f128, __float128)
 
 /* ---- complex numbers: pairs (real, imaginary) ---- */
 
-/* Sums go by parts: twice as many numbers. */
+/* Sums work on the parts of a number: twice as many numbers. */
 #define COMPLEX_SUM(kind, parts)                                                                   \
     static void sum_##kind(const void *restrict in, void *restrict inout, size_t count)            \
     {                                                                                              \
@@ -230,7 +230,7 @@ void op_pair_apply(enum op_code code, const struct op_pair *pair, const void *in
         if (order == 0)
             index(a + pair->index_at, b + pair->index_at, &before);
         if (order == better || before < 0) {
-            memcpy(b, a, pair->value_size); /* not what lies between the two */
+            memcpy(b, a, pair->value_size); /* do not touch the gap between the two */
             memcpy(b + pair->index_at, a + pair->index_at, pair->index_size);
         }
         a += pair->extent;
@@ -240,7 +240,7 @@ void op_pair_apply(enum op_code code, const struct op_pair *pair, const void *in
 
 /* ---- the table ---- */
 
-/* Only minimum and maximum tell signed from unsigned. */
+/* Only minimum and maximum distinguish signed from unsigned. */
 #define ROW_INTEGER(kind, ukind)                                                                   \
     {                                                                                              \
         [OP_CODE_SUM] = sum_##ukind, [OP_CODE_PROD] = prod_##ukind, [OP_CODE_MIN] = min_##kind,    \

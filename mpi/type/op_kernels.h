@@ -2,15 +2,15 @@
 
 /*
  * Kernels of the predefined operations: inout[i] = in[i] op inout[i]. An element is of one of a few
- * kinds, which the many MPI types share. Which operation MPI allows on which type is not
- * known here: op.c has that table.
+ * kinds, which the many MPI types share. op.c has the table which operation MPI allows on which
+ * type.
  */
 #ifndef MPI_OP_KERNELS_H
 #define MPI_OP_KERNELS_H
 
 #include <stddef.h>
 
-/* What an element is in memory. 0: no kernel works on it. */
+/* The form of an element in memory. 0: no kernel works on it. */
 enum op_kind {
     OP_KIND_NONE = 0,
     OP_KIND_I8, OP_KIND_I16, OP_KIND_I32, OP_KIND_I64, OP_KIND_I128,
@@ -44,7 +44,7 @@ struct op_pair {
 void op_pair_apply(enum op_code code, const struct op_pair *pair, const void *in, void *inout,
                    size_t count);
 
-/* NULL where an operation has no meaning on a kind. */
+/* NULL where an operation is not defined on a kind. */
 op_kernel_fn op_kernel(enum op_code code, enum op_kind kind);
 
 #endif

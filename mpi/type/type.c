@@ -3,8 +3,8 @@
 /*
  * Datatype objects: the predefined ones, references, commit, and places for the device.
  *
- * The predefined types stand ready in initialised data: no work at start, but for
- * the pairs with gaps, which need kernels.
+ * The predefined types are initialised data, so the start makes only the kernels of pairs with
+ * gaps.
  */
 
 #include "mpi/type/type.h"
@@ -179,7 +179,7 @@ static void layout_unpack(const struct mpid_bytes *to, size_t offset, const void
 
 static const struct mpid_layout kernels_layout = {layout_pack, layout_unpack};
 
-/* Whether count elements can be in any memory: a process has no more than 57 bits of addresses. */
+/* Whether count elements fit in any memory: a process has at most 57 bits of addresses. */
 static bool count_fits(const struct type *type, MPI_Count count, MPI_Count *len)
 {
     const MPI_Count most = (MPI_Count)1 << 57;
@@ -205,7 +205,7 @@ int type_place_slow(MPI_Datatype handle, const void *buf, MPI_Count count, struc
 {
     enum {
         NOBODYS = 4096
-    }; /* no data lie below this address: a forgotten buffer */
+    }; /* no data lie below this address: it would be a forgotten buffer */
     struct type *type = type_from(handle);
     MPI_Count len;
 
@@ -254,7 +254,7 @@ void type_unpack(const struct mpid_bytes *to, size_t offset, const void *from, s
         memcpy((char *)to->base + offset, from, len);
 }
 
-/* Between two laid out places, by way of a buffer. */
+/* Copy between two laid out places, by way of a buffer. */
 static void copy_laid_out(const struct mpid_bytes *from, const struct mpid_bytes *to, size_t len)
 {
     char buffer[16384];

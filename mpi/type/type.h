@@ -8,8 +8,8 @@
  * table, and the point-to-point path needs only their size, which
  * type_constant_size[] holds.
  *
- * A type never changes once it is made, but for commit, the name and the attributes. Types
- * hold references on those that they were made of.
+ * A type never changes once it is made, except for commit, the name and the attributes. Types hold
+ * references on the types that they were made of.
  */
 #ifndef MPI_TYPE_H
 #define MPI_TYPE_H
@@ -26,7 +26,7 @@ struct attr;
 struct kernels; /* what commit makes */
 struct type_tree;
 
-/* What the bits of a basic type are. */
+/* The meaning of a basic type's bits. */
 enum type_form {
     TYPE_DERIVED, /* or a pair: none */
     TYPE_BYTES,   /* no number */
@@ -35,15 +35,15 @@ enum type_form {
     TYPE_CHARACTER, /* a wide one */
     TYPE_LOGICAL,
     TYPE_FLOATING,
-    TYPE_EXTENDED, /* long double, whatever it is here */
-    TYPE_COMPLEX,  /* two of the one, two of the other */
+    TYPE_EXTENDED, /* long double, in this host's format */
+    TYPE_COMPLEX,  /* two of one kind, two of the other */
     TYPE_EXTENDED_COMPLEX
 };
 
 struct type {
     struct object object;
     bool committed;
-    bool freed; /* by the user; what uses it goes on */
+    bool freed; /* freed by the user; requests and types that use it go on */
     bool predefined;
     bool dense;     /* (once committed) the data of count elements are size * count bytes
                      * without gap, from true_lb on: size == extent == true extent, in
@@ -62,14 +62,14 @@ struct type {
     MPI_Datatype handle;
     struct kernels *kernels; /* NULL until commit, and for dense types */
     struct type_tree *tree;  /* how it was made, for envelope and contents */
-    /* From here on what threads may change at any time. */
+    /* From here on: fields that threads may change at any time. */
     struct attr *attrs;
-    struct os_lock lock; /* guards attrs, beside attr.c's */
+    struct os_lock lock; /* guards attrs, together with attr.c's lock */
     struct name name;
 };
 
-/* Bytes of the predefined type MPI_DATATYPE_NULL + i, or 0 where there is none (or the
- * type is not dense, as the pair types with gaps: then type_from() tells). */
+/* Bytes of the predefined type MPI_DATATYPE_NULL + i. 0 where there is none, or where the type is
+ * not dense, as the pair types with gaps; then type_from() tells. */
 extern const uint8_t type_constant_size[256];
 
 /* A predefined pair of a value and an index. */
@@ -81,31 +81,31 @@ struct type_pair {
 int type_init(void);
 void type_fini(void);
 
-/* The type of a handle, or NULL where it is none. The memory of a type that was freed may become
- * another type and nothing else: so it may be looked at. */
+/* The type of a handle, or NULL for a bad one. The memory of a freed type is reused for types
+ * alone, so it can be examined. */
 struct type *type_from(MPI_Datatype handle);
-/* A type without bounds, of which all else is 0. It takes over the tree. NULL: no memory. */
+/* Make a type without bounds; all other fields are 0. It takes over the tree. NULL: no memory. */
 struct type *type_create(struct type_tree *tree);
 void type_ref(struct type *type);   /* nothing for predefined types */
 void type_unref(struct type *type); /* accepts NULL */
 
-/* The predefined type of a row of mpi/type/type_list.inc, which must be there. */
+/* The predefined type of a row of mpi/type/type_list.inc, which must exist. */
 struct type *type_of_place(uint8_t place);
 
-/* What a predefined pair type is made of. Returns whether type is one. */
+/* Get the parts of a predefined pair type. Returns whether type is one. */
 bool type_pair(const struct type *type, struct type_pair *pair);
 
 /* Make ready for communication. Returns 0 or MPI_ERR_NO_MEM. */
 int type_commit(struct type *type);
 
-/* Describe count elements at buf for the device. Returns 0, or the error class
- * (MPI_ERR_TYPE, MPI_ERR_COUNT, MPI_ERR_BUFFER). *used is the type where requests must hold a
- * reference on it, else NULL. */
+/* Describe count elements at buf for the device. Returns 0, or the error class (MPI_ERR_TYPE,
+ * MPI_ERR_COUNT, MPI_ERR_BUFFER). *used is the type where requests must hold a reference on it,
+ * else NULL. */
 int type_place_slow(MPI_Datatype handle, const void *buf, MPI_Count count, struct mpid_bytes *bytes,
                     struct type **used);
 
-/* The bytes of count elements of a dense predefined type; -1 where it is none, or count
- * is negative or huge. */
+/* The bytes of count elements of a dense predefined type; -1 where the type is none, or count is
+ * negative or huge. */
 static inline int64_t type_constant_bytes(MPI_Datatype handle, MPI_Count count)
 {
     uintptr_t i = (uintptr_t)handle - (uintptr_t)MPI_DATATYPE_NULL;
@@ -118,7 +118,7 @@ static inline int type_place(MPI_Datatype handle, const void *buf, MPI_Count cou
                              struct mpid_bytes *bytes, struct type **used)
 {
     uintptr_t i = (uintptr_t)handle - (uintptr_t)MPI_DATATYPE_NULL;
-    /* 2^40 elements of 32 bytes: below it the product cannot overflow */
+    /* 2^40 elements of 32 bytes: below this the product cannot overflow */
     if (__builtin_expect(i < 256 && (uint64_t)count < (uint64_t)1 << 40 && buf, 1)) {
         size_t size = type_constant_size[i];
         if (__builtin_expect(size != 0, 1)) {

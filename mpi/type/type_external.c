@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Data go by way of a buffer of packed bytes in this host's representation: the kernels know
- * where they lie, and here only the order of the basic elements matters. A type's tree gives that
- * as runs of one basic type, since all constructors but the struct repeat a single one.
+ * Data pass through a buffer of packed bytes in this host's representation: the kernels find the
+ * data, so only the order of the basic elements matters here. A type's tree gives that as runs of
+ * one basic type, since all constructors but the struct repeat a single one.
  */
 
 #include "mpi/type/type_external.h"
@@ -37,7 +37,7 @@ struct number_run {
 
 /* ---- one number ---- */
 
-/* Between big endian and this host's order. */
+/* Convert between big endian and this host's order. */
 static inline __attribute__((always_inline)) void turn(char *restrict to, const char *restrict from,
                                                        size_t size)
 {
@@ -74,7 +74,7 @@ static inline __attribute__((always_inline)) void turn(char *restrict to, const 
 }
 
 /* Integers that are longer here than outside: the low bytes, and the sign. MPI_LONG and its like
- * are of 8 bytes and 4, MPI_WCHAR of 4 and 2. */
+ * have 8 bytes and 4, MPI_WCHAR has 4 and 2. */
 static void narrow(const struct number_run *run, char *external, const char *own)
 {
     uint64_t wide;
@@ -110,7 +110,7 @@ static void widen(const struct number_run *run, char *own, const char *external)
     memcpy(own, &wide, 8);
 }
 
-/* long double is outside as IEEE has it in 128 bits. */
+/* Outside, long double is IEEE's format of 128 bits. */
 static void extended_out(char *external, const char *own)
 {
     long double value;
@@ -148,7 +148,7 @@ static inline void convert_one(const struct number_run *run, char *own, char *ex
 
 /* ---- many ---- */
 
-/* Numbers of one size that are only turned: the loops that matter for speed. */
+/* Numbers of one size that only change their byte order: the loops that matter for speed. */
 static void turn_all(size_t size, int64_t count, char *restrict to, const char *restrict from)
 {
 #define CASE(n)                                \
@@ -183,7 +183,7 @@ static void convert(const struct number_run *run, int64_t count, char *own, char
     }
 }
 
-/* Make room in the buffer, or fetch what comes next. */
+/* Make room in the buffer, or fetch the next bytes. */
 static void turn_over(struct external_stream *stream)
 {
     size_t left = stream->end - stream->at, room;

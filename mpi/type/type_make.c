@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Constructors: what MPI-5.0 5.1 says of sizes, bounds and extents, with every sum and
- * product checked.
+ * Constructors: sizes, bounds and extents as MPI-5.0 5.1 defines them, with every sum and product
+ * checked.
  *
  * A type map's bounds are the least and the greatest byte of its data, and the extent is rounded up
  * to the largest alignment among its basic elements, unless MPI_Type_create_resized has set marks:
@@ -76,7 +76,7 @@ static void cover(struct bounds *bounds, const struct type *type, int64_t at)
     }
 }
 
-/* The bounds of len elements one after the other from a displacement on. */
+/* The bounds of len elements, one after the other, from a displacement on. */
 static void cover_block(struct bounds *bounds, const struct type *type, int64_t at, int64_t len)
 {
     if (len == 0)
@@ -86,7 +86,7 @@ static void cover_block(struct bounds *bounds, const struct type *type, int64_t 
         cover(bounds, type, sum(bounds, at, product(bounds, len - 1, type->extent)));
 }
 
-/* Count elements in: size, alignment, depth. */
+/* Add count elements: size, alignment, depth. */
 static void count_in(struct bounds *bounds, const struct type *type, int64_t count)
 {
     bounds->size = sum(bounds, bounds->size, product(bounds, count, type->size));
@@ -128,7 +128,7 @@ static void set_bounds(struct type *type, struct bounds *bounds)
     }
 }
 
-/* A type with this tree, which it takes over (on failure: destroys); tree NULL: no memory. */
+/* Make a type with this tree, which it takes over (on failure: destroys); tree NULL: no memory. */
 static int create(struct type_tree *tree, struct bounds *bounds, struct type **made)
 {
     struct type *type = tree ? type_create(tree) : NULL;
@@ -146,7 +146,7 @@ static int create(struct type_tree *tree, struct bounds *bounds, struct type **m
     return 0;
 }
 
-/* A tree of one type, with its arguments still to be filled in; NULL: no memory. */
+/* Make a tree of one type, whose arguments the caller fills in; NULL: no memory. */
 static struct type_tree *tree_over(int combiner, struct type *old, int64_t arg_count)
 {
     struct type_tree *tree = type_tree_create(combiner, arg_count, 1);
@@ -263,8 +263,8 @@ int type_make_resized(struct type *old, int64_t lb, int64_t extent, struct type 
     return create(tree, &bounds, made);
 }
 
-/* A type with this tree, which it takes over, that is in all else as old. depth: of what the tree
- * is over. */
+/* Make a type with this tree, which it takes over, that otherwise equals old. depth: of the types
+ * that the tree is made of. */
 static int create_like(struct type *old, struct type_tree *tree, uint16_t depth, struct type **made)
 {
     struct bounds bounds = {0};
@@ -314,7 +314,7 @@ static void replace(struct type **type, struct type *by)
     *type = by;
 }
 
-/* Make what stands in *type a type at a displacement, with lb 0 and an extent. */
+/* Replace *type by a type at a displacement, with lb 0 and an extent. */
 static int place_in_array(struct type **type, int64_t at, int64_t extent)
 {
     const int64_t one = 1;
@@ -390,7 +390,7 @@ int type_make_subarray(const struct type_subarray *array, struct type *old, stru
     return create_array(tree, body, made);
 }
 
-/* One dimension of a distributed array: which indices a process has. */
+/* One dimension of a distributed array: the indices that a process has. */
 struct share {
     int64_t block;      /* indices to a block */
     int64_t first;      /* of the first block */
@@ -423,7 +423,7 @@ static struct share share_of(const struct type_darray *array, int i, int64_t coo
     return s;
 }
 
-/* Make *type, spaced step apart, the share of one dimension. */
+/* Make *type, spaced step apart, this process's share of one dimension. */
 static int spread(struct type **type, const struct share *s, int64_t step)
 {
     struct bounds check = {0};
@@ -448,7 +448,8 @@ static int spread(struct type **type, const struct share *s, int64_t step)
     return rc;
 }
 
-/* This process's place in dimension i of the grid, which is in C order whatever the array's. */
+/* This process's place in dimension i of the grid, which is in C order whatever the array's order.
+ */
 static int grid_coord(const struct type_darray *array, int i)
 {
     int below = 1;

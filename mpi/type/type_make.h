@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Constructors of datatypes. Arguments are taken as checked: counts and lengths are not
- * negative, handles lead to types. Each returns 0 and the new type (one reference, the
- * caller's), or MPI_ERR_NO_MEM, or MPI_ERR_COUNT where a size, bound or displacement would
- * not fit in 63 bits or the tree would be deeper than TYPE_DEPTH_MAX.
+ * Constructors of datatypes. Callers have checked the arguments: counts and lengths are not
+ * negative, handles lead to types. Each returns 0 and the new type (one reference, the caller's),
+ * or MPI_ERR_NO_MEM, or MPI_ERR_COUNT where a size, bound or displacement would not fit in 63 bits
+ * or the tree would be deeper than TYPE_DEPTH_MAX.
  */
 #ifndef MPI_TYPE_MAKE_H
 #define MPI_TYPE_MAKE_H
@@ -35,8 +35,8 @@ int type_make_struct(int64_t count, const int64_t *lengths, const int64_t *displ
                      struct type **types, struct type **made);
 int type_make_resized(struct type *old, int64_t lb, int64_t extent, struct type **made);
 int type_make_dup(struct type *old, struct type **made);
-/* Another object that was made as old, a derived type, was; committed where that is. Nothing of
- * attributes and name. */
+/* Make another object like old, a derived type, committed where old is, without attributes and
+ * name. */
 int type_make_again(struct type *old, struct type **made);
 
 /* [ndims] each; order: MPI_ORDER_C or MPI_ORDER_FORTRAN. */

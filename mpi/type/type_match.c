@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Predefined types by what they shall hold; see mpi/type/type_match.h. */
+/* Predefined types by their contents; see mpi/type/type_match.h. */
 
 #include "mpi/type/type_match.h"
 
@@ -39,7 +39,7 @@ struct type *type_match_size(int typeclass, int size)
 
 /* ---- those without a name ---- */
 
-/* One that was asked for, and what for: p and r, or two handles. */
+/* A type that was asked for, and the question: p and r, or two handles. */
 struct matched_type {
     struct type type;
     struct matched_type *next;
@@ -51,7 +51,7 @@ enum {
     BUCKETS = 64
 };
 
-/* They only grow: predefined types are never freed. So they are looked through without a lock. */
+/* The lists only grow, as predefined types are never freed. So they are searched without a lock. */
 static struct matched_type *_Atomic buckets[BUCKETS];
 static struct os_lock lock = OS_LOCK_INIT; /* for who enters one */
 
@@ -73,7 +73,7 @@ static struct matched_type *find(const struct matched_type *like)
     return match;
 }
 
-/* Locked. A copy of this, with its tree, which it takes over. NULL: no memory. */
+/* Locked. Make a copy of this type with its tree, which it takes over. NULL: no memory. */
 static struct matched_type *make(const struct matched_type *like, struct type_tree *tree)
 {
     struct matched_type *match = tree ? os_stretch_get(64, sizeof(*match)) : NULL;
@@ -97,7 +97,7 @@ error:
     return NULL;
 }
 
-/* Enter it, unless another thread has: that one is the type. NULL: no memory. */
+/* Enter a type, unless another thread has; then return that one. NULL: no memory. */
 static struct matched_type *enter(const struct matched_type *like, struct type_tree *tree)
 {
     os_lock(&lock);
@@ -113,7 +113,7 @@ static struct matched_type *enter(const struct matched_type *like, struct type_t
 /* ---- Fortran's kinds ---- */
 
 /* The type of the kind that selected_real_kind or selected_int_kind chooses: gfortran's smallest
- * that is enough. NULL: none is. */
+ * sufficient one. NULL: there is none. */
 static const struct type *kind_of(int combiner, int p, int r)
 {
     static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* How types were made: see mpi/type/type_tree.h. */
+/* Trees of types: see mpi/type/type_tree.h. */
 
 #include "mpi/type/type_tree.h"
 
@@ -58,7 +58,7 @@ struct type_tree *type_tree_copy(const struct type_tree *tree)
 
 /* ---- envelope and contents ---- */
 
-/* Sorts of arguments: what they are in a call with int counts, and in one with large counts. */
+/* Sorts of arguments: their type in a call with int counts, and in one with large counts. */
 enum sort {
     SORT_INTEGER, /* integer in both */
     SORT_COUNT,   /* integer, or large count */
@@ -71,7 +71,7 @@ struct argument_run {
     int64_t len;
 };
 
-/* The runs that the arguments of a type consist of; returns how many. */
+/* Find the runs that the arguments of a type consist of; returns how many. */
 static int runs_of(const struct type_tree *tree, struct argument_run runs[4])
 {
     switch (tree->combiner) {
@@ -150,7 +150,7 @@ void type_tree_contents(const struct type *type, int *integers, MPI_Aint *addres
 
 /* ---- counting basic elements ---- */
 
-/* Elements in bytes, or bytes of elements, of a predefined type of which there is less than one. */
+/* Elements in bytes, or bytes of elements, of a predefined type; less than one element. */
 static MPI_Count inside_predefined(const struct type *type, MPI_Count amount, bool from_bytes)
 {
     struct type_pair pair;

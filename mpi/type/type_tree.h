@@ -38,7 +38,7 @@ struct type_tree {
 /* Make one with room for the arguments and types (all NULL). NULL: no memory. */
 struct type_tree *type_tree_create(int combiner, int64_t arg_count, int64_t type_count);
 void type_tree_destroy(struct type_tree *tree); /* accepts NULL */
-/* One that says the same, of the same types. NULL: no memory. */
+/* Copy one; the copy has the same types. NULL: no memory. */
 struct type_tree *type_tree_copy(const struct type_tree *tree);
 
 /* How many arguments of each sort MPI_Type_get_contents gives. */
@@ -48,14 +48,14 @@ struct type_tree_counts {
 };
 void type_tree_envelope(const struct type *type, struct type_tree_counts *counts);
 
-/* The arguments but the types into arrays as long as type_tree_envelope() says. */
+/* Copy the arguments except the types into arrays as long as type_tree_envelope() says. */
 void type_tree_contents(const struct type *type, int *integers, MPI_Aint *addresses,
                         MPI_Count *larges);
 
 /* How many basic elements bytes of data make, from the first element of type on; or
  * MPI_UNDEFINED where the last is not whole. */
 MPI_Count type_tree_elements(const struct type *type, MPI_Count bytes);
-/* How many bytes a number of basic elements take; negative: too many. */
+/* How many bytes a number of basic elements takes; negative: too many. */
 MPI_Count type_tree_bytes(const struct type *type, MPI_Count elements);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Topologies as objects, and what they say of ranks. See topo.h. */
+/* Topologies as objects, and their answers about ranks. See topo.h. */
 #include "mpi/topo/topo.h"
 
 #include <mpi.h>
@@ -115,7 +115,7 @@ const int *topo_graph_edges(const struct topo_graph *graph, int node, int *count
     return graph->edges + first;
 }
 
-/* Of a topology in which a process sends to those that it hears from. */
+/* Of a topology in which a process sends to the processes that it receives from. */
 static int degree(const struct topo *topo, int rank)
 {
     int count = 0;
@@ -139,7 +139,7 @@ int topo_outdegree(const struct topo *topo, int rank)
     return topo->kind == MPI_DIST_GRAPH ? topo->dist.outdegree : degree(topo, rank);
 }
 
-/* The same of such a topology. */
+/* The same for such a topology. */
 static int neighbor(const struct topo *topo, int rank, int i)
 {
     int count, to[2];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Virtual topologies: what hangs on a communicator that was made with one. Never changed after it
- * was made, so duplicates of a communicator share it.
+ * Virtual topologies of communicators. A topology never changes after it was made, so duplicates of
+ * a communicator share it.
  *
- * Ranks are those of the communicator that it hangs on. A grid or a graph is known whole to
+ * Ranks are those of its communicator. A grid or a graph is known whole to
  * every process; of a distributed graph each process knows its own edges.
  */
 #ifndef MPI_TOPO_H
@@ -41,7 +41,8 @@ struct topo {
     int data[]; /* all arrays */
 };
 
-/* Copies of what is given, or (dist) with arrays to be filled in. NULL: no memory. */
+/* Make a topology with copies of the arguments or (dist) with arrays to fill in. NULL: no memory.
+ */
 struct topo *topo_create_grid(const struct topo_grid *grid);
 struct topo *topo_create_graph(int nodes, const int *index, const int *edges);
 struct topo *topo_create_dist(int indegree, int outdegree, bool weighted);
@@ -53,27 +54,28 @@ int topo_grid_size(const struct topo_grid *grid, int limit);
 void topo_grid_coords(const struct topo_grid *grid, int rank, int *coords);
 /* Ranks at disp steps back and forth from a rank, or MPI_PROC_NULL. */
 void topo_grid_shift(const struct topo_grid *grid, int rank, int direction, int disp, int to[2]);
-/* A node's edges: returns the first; *count of them. */
+/* Return the first of a node's edges; *count of them. */
 const int *topo_graph_edges(const struct topo_graph *graph, int node, int *count);
 
-/* How many neighbours send to a process, and are sent to; none without a topology. Of a
- * distributed graph: those of this process. */
+/* The numbers of neighbours that send to a process, and that it sends to; 0 without a topology. Of
+ * a distributed graph: those of this process. */
 int topo_indegree(const struct topo *topo, int rank);
 int topo_outdegree(const struct topo *topo, int rank);
-/* The i-th of them; MPI_PROC_NULL beyond the edge of a grid. In a grid, two along each dimension. */
+/* The i-th neighbour; MPI_PROC_NULL beyond the edge of a grid. In a grid, two along each dimension.
+ */
 int topo_source(const struct topo *topo, int rank, int i);
 int topo_destination(const struct topo *topo, int rank, int i);
 
 /* ---- collective over comm; MPI_SUCCESS or an error class ---- */
 
-/* Choose which rank of comm takes each node of a grid or graph, of which there are at least
- * one and at most as many as ranks. */
+/* Choose which rank of comm takes each node of a grid or graph, which has at least one node and at
+ * most as many as ranks. */
 int topo_choose(struct comm *comm, const struct topo *topo, int nodes, int *rank_of_node);
 /* Make a communicator whose rank i is rank_of_node[i] of comm. Takes over the caller's reference to
- * the topology, whatever happens. Processes that have no part in it get NULL. */
+ * the topology, even on failure. Processes outside it get NULL. */
 int topo_make(struct comm *comm, struct topo *topo, const int *rank_of_node, int nodes,
               struct comm **new);
-/* The part of a grid that I am in: along the dimensions that remain. */
+/* The part of a grid that this process is in: along the dimensions that remain. */
 int topo_make_part(struct comm *comm, const int *remain, struct comm **new);
 /* Where every process runs. */
 int topo_gather_places(struct comm *comm, struct topo_places *places);
@@ -83,11 +85,11 @@ struct topo_part {
     int count;
     const int *sources, *degrees, *destinations, *weights; /* weights NULL: 1 each */
 };
-/* Bring each edge to both its ends: *mine has those of this process. */
+/* Send each edge to both its ends: *mine has those of this process. */
 int topo_dist_collect(struct comm *comm, const struct topo_part *part, bool weighted,
                       struct topo **mine);
-/* Choose which rank of comm takes each node, and exchange *mine for what belongs to the node
- * that this process takes. */
+/* Choose which rank of comm takes each node, and exchange *mine for the edges of the node that this
+ * process takes. */
 int topo_dist_reorder(struct comm *comm, struct topo **mine, int *rank_of_node);
 
 #endif

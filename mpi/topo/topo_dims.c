@@ -2,8 +2,8 @@
 
 /*
  * A search through the divisors, from the least factor to the greatest, best first: each factor
- * begins at the root of what is left, and goes down. What is found bounds the greatest factor of
- * all that follows, and so from below the factor at hand. See topo_dims.h.
+ * begins at the root of the remaining number, and goes down. The best result so far bounds the
+ * greatest factor of all later ones, and so bounds the factor at hand from below. See topo_dims.h.
  */
 #include "mpi/topo/topo_dims.h"
 
@@ -12,8 +12,8 @@
 #include <string.h>
 
 enum {
-    DIVISORS = 1600, /* no number of 31 bits has more: 2095133040 has 1600 */
-    FACTORS = 31     /* greater than 1, of a number of 31 bits: no more than this */
+    DIVISORS = 1600, /* the most divisors of a number of 31 bits: 2095133040 has 1600 */
+    FACTORS = 31     /* the most factors greater than 1 of a number of 31 bits */
 };
 
 struct dims_search {
@@ -76,7 +76,7 @@ static void find_divisors(struct dims_search *s, int n)
     sort(s->divisor, s->divisors);
 }
 
-/* Index of the greatest divisor whose power is no more than n. */
+/* Index of the greatest divisor whose power is at most n. */
 static int root(const struct dims_search *s, int exponent, int64_t n)
 {
     int low = 0, high = s->divisors; /* 1 is one */
@@ -90,8 +90,8 @@ static int root(const struct dims_search *s, int exponent, int64_t n)
     return low;
 }
 
-/* Whether rest may have so many factors that are no less than least: a prime below that is no
- * factor alone. */
+/* Whether rest may have so many factors of at least least: a prime below that is no factor by
+ * itself. */
 static bool has_primes(const struct dims_search *s, int factors, int64_t rest, int least)
 {
     int alone = 0, others = 0;
@@ -111,11 +111,12 @@ static void found(struct dims_search *s)
     s->spread = s->now[s->count - 1] - s->now[0];
 }
 
-/* Find the factors from the done-th on, of which rest is the product. */
+/* Find the factors from the done-th on; rest is their product. */
 static void descend(struct dims_search *s, int done, int64_t rest)
 {
     int left = s->count - done, least = done ? s->now[done - 1] : 1;
-    int prime = s->primes ? s->prime_list[s->primes - 1] : 1; /* the greatest factor is no less */
+    int prime =
+        s->primes ? s->prime_list[s->primes - 1] : 1; /* the greatest factor is at least as large */
     if (left == 1) {
         s->now[done] = (int)rest;
         if (rest - s->now[0] < s->spread)

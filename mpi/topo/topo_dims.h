@@ -6,8 +6,8 @@
 
 /*
  * Write n (1 or more) as a product of count (1 or more) factors, the greatest first, so that the
- * greatest and the least are as close to each other as they can be. Of several ways it is the one
- * with the greatest least factor, then the greatest one before that, and so on.
+ * greatest and the least are as close as possible. Of several ways take the one with the greatest
+ * least factor, then with the greatest one before that, and so on.
  */
 void topo_dims_balance(int n, int count, int *factors);
 

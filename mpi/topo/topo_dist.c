@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Distributed graphs. Edges may be given anywhere: each goes to both its ends, in one exchange of
- * counts and one of edges. For an order by hardware the first process gathers the graph, chooses,
- * and tells all others. See topo.h.
+ * Distributed graphs. Any process may give any edge: each edge goes to both its ends, in one
+ * exchange of counts and one of edges. For an order by hardware the first process gathers the
+ * graph, chooses, and tells all others. See topo.h.
  */
 #include <limits.h>
 #include <mpi.h>
@@ -20,7 +20,8 @@ struct end {
     int node, weight;
 };
 
-/* How many edges go from one process to another: edges that begin there, and that end there. */
+/* The numbers of edges that go from one process to another: those that begin there, and those that
+ * end there. */
 struct counts {
     int out, in;
 };
@@ -57,7 +58,7 @@ static int prepare(struct edge_exchange *x, struct comm *comm)
     return MPI_SUCCESS;
 }
 
-/* From edges per process: counts and places of the blocks. Returns the number of all. */
+/* Turn edges per process into counts and places of the blocks. Returns the number of all. */
 static int64_t lay_out(int size, const struct counts *counts, MPI_Count *ints, MPI_Aint *at)
 {
     int64_t sum = 0;
@@ -69,7 +70,7 @@ static int64_t lay_out(int size, const struct counts *counts, MPI_Count *ints, M
     return sum;
 }
 
-/* Tell all how many edges they get. */
+/* Tell all processes how many edges they get. */
 static int exchange_counts(struct edge_exchange *x)
 {
     struct coll c = {.kind = COLL_ALLTOALL,
@@ -117,7 +118,7 @@ static int fill(struct edge_exchange *x, const struct topo_part *part)
     return MPI_SUCCESS;
 }
 
-/* What has come, in the order of the processes that it comes from. */
+/* The edges that have arrived, in the order of the processes that sent them. */
 static struct topo *unpack(const struct edge_exchange *x, bool weighted)
 {
     int64_t in = 0, out = 0;
@@ -169,7 +170,7 @@ int topo_dist_collect(struct comm *comm, const struct topo_part *part, bool weig
 
 /* ---- order by hardware ---- */
 
-/* Choose at the root, which knows all edges: those of node i are ends[at[i] / 2...]. */
+/* Choose at the root, which has all edges: those of node i are ends[at[i] / 2...]. */
 static void choose(const struct topo_places *places, const struct end *ends,
                    const MPI_Count *counts, const MPI_Aint *at, int *rank_of_node)
 {
@@ -184,7 +185,7 @@ static void choose(const struct topo_places *places, const struct end *ends,
     if (!topo_edges_make(list, all, places->count, &edges)) {
         if (topo_place_graph(places, &edges, rank_of_node))
             for (int i = 0; i < places->count; i++)
-                rank_of_node[i] = i; /* a hint, so not worth an error */
+                rank_of_node[i] = i; /* a hint only: no reason for an error */
         topo_edges_free(&edges);
     }
     free(list);
@@ -244,7 +245,8 @@ static int swap(struct comm *comm, const struct swap *s, MPI_Count sent, MPI_Cou
     return sched_run(&sched);
 }
 
-/* Each process gives away the node of its own rank, and gets the one that it takes. */
+/* Each process gives away the edges of the node with its own rank, and gets those of the node that
+ * it takes. */
 static int move(struct comm *comm, const int *rank_of_node, struct topo **mine)
 {
     const struct topo_dist *old = &(*mine)->dist;

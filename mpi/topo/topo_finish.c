@@ -15,7 +15,7 @@ int topo_null_argument(struct comm *comm, const char *function)
     return errh_comm(comm, MPI_ERR_ARG, function, "an argument is NULL");
 }
 
-/* A communicator to make another of. */
+/* Find the communicator that another is made of. */
 int topo_check_parent(MPI_Comm handle, struct comm **comm, const char *function)
 {
     *comm = comm_from(handle);
@@ -35,7 +35,7 @@ static const char *kind_name(int kind)
     }
 }
 
-/* A communicator with a topology of this kind. */
+/* Find a communicator with a topology of this kind. */
 int topo_check_kind(MPI_Comm handle, int kind, struct comm **comm, const char *function)
 {
     *comm = comm_from(handle);
@@ -55,7 +55,7 @@ int topo_check_rank(struct comm *comm, int rank, const char *function)
                      comm->size - 1);
 }
 
-/* Whether the user's array has room for so many elements. */
+/* Check that the user's array has room for so many elements. */
 int topo_check_room(struct comm *comm, int room, int count, const char *function)
 {
     if (room >= count)
@@ -77,7 +77,7 @@ int topo_failed(struct comm *comm, int rc, const char *function)
     }
 }
 
-/* Which rank takes each node; *rank_of_node is to be freed. */
+/* Choose the rank that takes each node; the caller frees *rank_of_node. */
 static int choose(struct comm *comm, const struct topo *topo, int nodes, bool reorder,
                   int **rank_of_node)
 {
@@ -109,7 +109,7 @@ int topo_finish(struct comm *comm, struct topo *topo, int nodes, bool reorder, M
     return MPI_SUCCESS;
 }
 
-/* Say which node of a topology this process would take. */
+/* Find the node of a topology that this process would take. */
 int topo_finish_map(struct comm *comm, struct topo *topo, int nodes, int *newrank,
                     const char *function)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Orders of a grid's nodes in which neighbours are close. Where all places of a level have room
- * for equally many processes, the grid is cut into equal blocks, one for each place, of the least
- * surface; and these into blocks for the places of the next level. Else the grid is any graph. See
- * topo_place.h.
+ * Orders of a grid's nodes in which neighbours are close. Where all places of a level have room for
+ * equally many processes, the grid is cut into equal blocks, one for each place, of the least
+ * surface; and these into blocks for the places of the next level. Otherwise the grid is treated as
+ * a graph. See topo_place.h.
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -23,8 +23,8 @@ struct blocks {
     int count;       /* so many of them */
 };
 
-/* Find how many of the first seats are in each place of a level. Returns 0 where that differs, or
- * the last place is not full. */
+/* Find how many of the first seats are in each place of a level. Returns 0 where the places differ,
+ * or the last place is not full. */
 static int room_of(const struct topo_places *places, int nodes, int level)
 {
     int room = 0, now = 0;
@@ -41,7 +41,7 @@ static int room_of(const struct topo_places *places, int nodes, int level)
     return room;
 }
 
-/* Try all sides of a block from dimension d on, whose product shall be rest. */
+/* Try all sides of a block from dimension d on; rest is their product. */
 static void try_block(struct blocks *b, const int *box, int *best, int d, int rest)
 {
     int ndims = b->grid->ndims;
@@ -65,7 +65,7 @@ static void try_block(struct blocks *b, const int *box, int *best, int d, int re
         best[i] = b->block[i];
 }
 
-/* Choose the sides of all levels' blocks; a level that cannot be cut evenly ends it. */
+/* Choose the sides of the blocks of all levels; a level without equal blocks ends the choice. */
 static void choose_blocks(struct blocks *b, const struct topo_places *places, int nodes)
 {
     int ndims = b->grid->ndims;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Halving a graph where few edges cross. The left half grows from one node: the next one is always
- * that of the nodes beside it whose move cuts least. Then nodes of both halves change places as long
- * as that helps. The best of a few beginnings is taken. See topo_place.h.
+ * Halving a graph so that few edges cross. The left half grows from one node: it always takes the
+ * neighbouring node whose move cuts least. Then nodes of both halves change places as long as that
+ * helps. The best of a few starts is taken. See topo_place.h.
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@ enum {
 };
 
 struct topo_half {
-    int64_t gain; /* weight of its edges to the left, less that of those to the right */
-    bool within;  /* is one of those that are split */
+    int64_t gain; /* weight of its edges to the left, minus that of those to the right */
+    bool within;  /* belongs to the nodes that are split */
     bool left, beside;
     bool best;    /* left, in the best split so far */
 };
@@ -39,7 +39,8 @@ void topo_halver_free(struct topo_halver *halver)
     free(halver->list);
 }
 
-/* Have a node change sides. Those beside the left half that it finds are added to the list. */
+/* Move a node to the other side. Neighbours of the left half that this finds are added to the list.
+ */
 static int change_side(struct topo_halver *h, int node, int listed)
 {
     int sign = h->half[node].left ? -2 : 2;
@@ -66,7 +67,7 @@ static void begin(struct topo_halver *h, const int *nodes, int count)
                 h->half[nodes[i]].gain -= h->edges->end[k].weight;
 }
 
-/* Have the left half grow to so many nodes, from one of them. Returns the last node taken. */
+/* Grow the left half to so many nodes, from one of them. Returns the last node taken. */
 static int grow(struct topo_halver *h, const int *nodes, int left, int from)
 {
     int listed = 0, untouched = 0, node = from;
@@ -97,7 +98,7 @@ static int64_t weight_between(const struct topo_edges *edges, int a, int b)
     return weight;
 }
 
-/* Exchange the two nodes that want it most. Returns whether the cut has become less. */
+/* Exchange the two nodes with the most gain. Returns whether the cut has become less. */
 static bool swap_best(struct topo_halver *h, const int *nodes, int count)
 {
     int a = -1, b = -1; /* of the left, of the right */
@@ -115,7 +116,7 @@ static bool swap_best(struct topo_halver *h, const int *nodes, int count)
     return true;
 }
 
-/* The weight of the edges between the halves, but for what every split has. */
+/* The weight of the edges between the halves, minus a constant that is the same for all splits. */
 static int64_t cut_of(const struct topo_halver *h, const int *nodes, int count)
 {
     int64_t cut = 0;

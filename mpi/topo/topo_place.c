@@ -31,7 +31,7 @@ static int by_place(const void *a, const void *b, void *arg)
     return (i > j) - (i < j);
 }
 
-/* Whether two processes that are side by side in the order are in the same place. */
+/* Whether two neighbours in the order are in the same place. */
 static bool are_together(const struct sorting *s, int i, int j)
 {
     size_t outer = (size_t)s->level - 1;
@@ -280,7 +280,7 @@ int topo_place_graph(const struct topo_places *places, const struct topo_edges *
         free(nodes);
         return MPI_ERR_NO_MEM;
     }
-    /* Where there is a node for each process, begin with the order in which they stay. */
+    /* Where there is a node for each process, begin with the present order. */
     for (int seat = 0; seat < places->count; seat++)
         if (places->rank[seat] < edges->nodes)
             nodes[taken++] = places->rank[seat];

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Which process takes which node of a topology, so that neighbours share hosts, then packages,
- * caches, cores.
+ * The choice of a process for each node of a topology, so that neighbours share hosts, then
+ * packages, caches, cores.
  *
  * Processes are put in the order of the hardware: each has a seat, and those of one host, and
  * within it of one package and so on, have seats side by side. Nodes are put in an order in which
- * neighbours are close: a grid is cut into blocks, any graph is halved again and again where
- * few edges cross. The i-th node goes to the i-th seat. Several such orders are tried, and the
- * one of least cut is taken: least weight between hosts; of equal ones least between packages; and
- * so on. Where none is better than the processes as they are numbered, they stay as they are.
+ * neighbours are close: a grid is cut into blocks, any graph is halved again and again where few
+ * edges cross. The i-th node goes to the i-th seat. Several such orders are tried, and the one of
+ * least cut is taken: least weight between hosts; of equal ones least between packages; and so on.
+ * Where none is better than the present order of ranks, that order stays.
  *
  * All of it is deterministic: processes that have the same arguments get the same result. Returns
  * are MPI_SUCCESS or MPI_ERR_NO_MEM.
@@ -34,7 +34,7 @@ struct topo_edge {
     int from, to, weight;
 };
 
-/* A graph without directions: each edge stands at both its ends, and self edges nowhere. */
+/* An undirected graph: each edge stands at both its ends; self edges are left out. */
 struct topo_edges {
     int nodes;
     int64_t *start;       /* [nodes + 1]: of each node's edges */
@@ -72,17 +72,16 @@ int topo_place_cut(const struct topo_places *places, const struct topo_edges *ed
 
 /* ---- between the files of this module ---- */
 
-/* Bring the nodes into another order, so that the first left of them shall go to other places than
- * the rest. */
+/* Reorder the nodes, so that the first left of them go to other places than the rest. */
 typedef int (*topo_split_fn)(void *how, int *nodes, int count, int left);
 
 /* Order the nodes by splitting them at the borders of places, the outermost first. */
 int topo_place_split(const struct topo_places *places, int *nodes, int count, topo_split_fn split,
                      void *how);
-/* Take this order if it is better than what rank_of_node says. */
+/* Take this order if it is better than rank_of_node. */
 int topo_place_choose(const struct topo_places *places, const struct topo_edges *edges,
                       const int *node_of_seat, int *rank_of_node);
-/* What splits a graph; how is a struct topo_halver. */
+/* A function that splits a graph; how is a struct topo_halver. */
 struct topo_halver {
     const struct topo_edges *edges;
     struct topo_half *half; /* [nodes] */

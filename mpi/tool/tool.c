@@ -88,7 +88,7 @@ void tool_string(const char *text, char *to, int *len)
 
 const struct tool_enum tool_enum_bool = {"bool", "no|yes"};
 
-/* They are few, and looked at rarely. */
+/* There are few categories, and they are read rarely. */
 const struct tool_enum *tool_enum_from(MPI_T_enum handle)
 {
     const struct tool_enum *e = (const struct tool_enum *)handle;

@@ -16,14 +16,14 @@
 
 enum {
     TEXT_MAX = 4096
-}; /* bytes that a text may have when it is written, its 0 included */
+}; /* most bytes of a text that is written, with its 0 */
 
-/* What the table of settings does not say. A setting that is not here is the library's own,
- * and may differ between processes. */
+/* Facts that the table of settings lacks. A setting that is not listed is the library's own, and
+ * may differ between processes. */
 static const struct {
     uint8_t category; /* enum tool_category */
     bool equal;       /* must be the same in all processes */
-    bool basic;       /* for users rather than for those who tune */
+    bool basic;       /* for users rather than for tuning */
 } more[OS_SETTING_COUNT] = {
     [OS_SETTING_LOG] = {TOOL_VIREO, false, true},
     [OS_SETTING_CHANNELS] = {TOOL_CHANNEL, false, true},
@@ -154,7 +154,7 @@ void tool_cvar_read(const struct tool_cvar_handle *handle, void *buf)
     MPI_Count number = os_setting(id);
     int small = (int)number;
     switch (os_settings[id].type) {
-    case OS_TYPE_TEXT: /* it may have become longer than when the handle was made */
+    case OS_TYPE_TEXT: /* it may be longer now than when the handle was made */
         snprintf(buf, (size_t)handle->count, "%s", os_setting_text(id));
         break;
     case OS_TYPE_BOOL:
@@ -163,7 +163,8 @@ void tool_cvar_read(const struct tool_cvar_handle *handle, void *buf)
     }
 }
 
-/* What is written, as the text that a setting takes. Returns it, or NULL: it cannot be. */
+/* Return the value that is written as the text that a setting takes, or NULL where it is invalid.
+ */
 static const char *text_of(int index, const void *buf, int count, char *room, size_t size)
 {
     const struct os_setting_row *row = &os_settings[index];
@@ -189,7 +190,7 @@ int tool_cvar_write(const struct tool_cvar_handle *handle, const void *buf)
 {
     char room[64];
     enum os_setting_until until = os_settings[handle->index].until;
-    /* What the library has read once it does not read again, though it may start again. */
+    /* A setting that the library reads at its start is not read again, even if it starts again. */
     if (until == OS_UNTIL_NEVER || (until == OS_UNTIL_START && mpi_state != MPI_STATE_BEFORE))
         return MPI_T_ERR_CVAR_SET_NEVER;
     const char *text = text_of(handle->index, buf, handle->count, room, sizeof(room));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Control variables (MPI-5.0 15.3.6): the settings (os/settings.h), in their order and under the
- * names of their environment variables. Guarded by tool_lock(), but for what never changes. */
+ * names of their environment variables. tool_lock() guards all that changes. */
 #ifndef MPI_TOOL_CVAR_H
 #define MPI_TOOL_CVAR_H
 

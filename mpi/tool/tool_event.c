@@ -11,7 +11,7 @@
 #include "os/clock.h"
 #include "os/lock.h"
 
-/* What MPI_T_event_copy gives. */
+/* The data that MPI_T_event_copy gives. */
 struct message_data {
     unsigned long long bytes;
     int peer, source, tag;
@@ -28,7 +28,7 @@ _Static_assert(sizeof(struct message_data) <= TOOL_EVENT_BYTES, "it has room");
 /* The bytes of a struct up to the end of its last member. */
 #define UP_TO(type, last) (offsetof(struct type, last) + sizeof(((struct type *)0)->last))
 
-/* The elements of what tells of a message. */
+/* The elements of an event about a message. */
 #define AT(member) offsetof(struct message_data, member)
 #define OF_MESSAGE(title)                                                                     \
     .verbosity = MPI_T_VERBOSITY_USER_DETAIL, .count = 6,                                     \
@@ -74,9 +74,9 @@ struct callback {
 
 struct tool_registration {
     MPI_T_event_registration own; /* what leads to it, or has */
-    bool freed;                   /* by the user, and maybe still needed by deliver() */
+    bool freed;                   /* freed by the user, but deliver() may still need it */
     int index;
-    uint64_t since_ns; /* when it got its first callback: earlier events are none of its */
+    uint64_t since_ns; /* time of its first callback: earlier events are not delivered to it */
     struct callback callbacks[TOOL_SAFETIES];
     MPI_T_event_dropped_cb_function *dropped; /* NULL: none */
     MPI_T_event_free_cb_function *free_cb;
@@ -91,12 +91,12 @@ static const MPI_T_cb_safety safeties[TOOL_SAFETIES] = {
 /* Guards the rest. */
 static struct os_lock lock = OS_LOCK_INIT;
 static struct tool_registration *registrations;
-static bool delivering; /* some thread runs callbacks: nothing is taken out of the list */
-static bool again;      /* meanwhile others have been told that there are events */
-static unsigned wanted; /* what the device has been told, bits of kinds */
+static bool delivering; /* a thread runs callbacks: nothing is removed from the list */
+static bool again;      /* meanwhile other threads have noticed more events */
+static unsigned wanted; /* the kinds, as bits, that the device has been told */
 
-/* The event that callbacks are called for, and its number, which is its handle: odd, so no other
- * handle is like it. */
+/* The event whose callbacks run, and its number, which is its handle: odd, so it differs from all
+ * other handles. */
 static struct tool_instance current;
 static uintptr_t current_number;
 static bool is_current;
@@ -121,7 +121,7 @@ int tool_event_safety(MPI_T_cb_safety safety)
 
 /* ---- delivery ---- */
 
-/* The callback that needs the least; -1: there is none. */
+/* The callback with the least safety; -1: there is none. */
 static int least(const struct tool_registration *registration)
 {
     for (int i = 0; i < TOOL_SAFETIES; i++)
@@ -130,7 +130,7 @@ static int least(const struct tool_registration *registration)
     return -1;
 }
 
-/* Begin with an event: it is the current one. Returns its handle. */
+/* Begin with an event, which becomes the current one. Returns its handle. */
 static MPI_T_event_instance begin(const struct mpid_event *event)
 {
     struct tool_instance instance = {.index = (int)event->kind, .time_ns = event->time_ns};
@@ -195,7 +195,7 @@ static void tell_dropped(struct tool_registration *r, int index, uint64_t count)
         dropped((MPI_Count)count, r->own, 0, MPI_T_CB_REQUIRE_NONE, user_data);
 }
 
-/* Take a freed registration out of the list; locked. NULL: there is none. */
+/* Remove a freed registration from the list; locked. NULL: there is none. */
 static struct tool_registration *take_freed(void)
 {
     struct tool_registration **at = &registrations;
@@ -207,7 +207,7 @@ static struct tool_registration *take_freed(void)
     return r;
 }
 
-/* Unless callbacks run: none of the freed ones' will any more. */
+/* Unless callbacks run: then no callback of the freed ones runs any more. */
 void tool_event_sweep(void)
 {
     struct tool_registration *r;
@@ -245,7 +245,7 @@ static void deliver_all(void)
     }
 }
 
-/* Whether to deliver; else somebody does, and will once more. */
+/* Whether to deliver; otherwise another thread delivers, and looks once more. */
 static bool may_deliver(void)
 {
     os_lock_slow(&lock);
@@ -267,8 +267,8 @@ static bool must_deliver(void)
     return more;
 }
 
-/* Runs in a call that has made progress, unlocked. A callback that makes progress itself finds
- * that somebody delivers. */
+/* Runs in a call that has made progress, unlocked. A callback that makes progress itself finds that
+ * a thread delivers already. */
 static void deliver(void)
 {
     if (!may_deliver())
@@ -281,7 +281,7 @@ static void deliver(void)
 
 /* ---- registrations ---- */
 
-/* Tell the device what somebody has a callback for; locked. */
+/* Tell the device which kinds have a callback; locked. */
 static void want(void)
 {
     unsigned kinds = 0;
@@ -289,13 +289,13 @@ static void want(void)
         if (!r->freed && least(r) >= 0)
             kinds |= 1u << r->index;
     mpid_events_want(kinds, deliver);
-    for (int i = 0; i < MPID_EVENT_KINDS; i++) /* what was lost before is nobody's */
+    for (int i = 0; i < MPID_EVENT_KINDS; i++) /* earlier losses are counted for no registration */
         if (kinds & ~wanted & 1u << i)
             (void)mpid_events_dropped((enum mpid_event_kind)i);
     wanted = kinds;
 }
 
-/* NULL: there is none. Locked, where it is looked at. */
+/* NULL: there is none. Locked, where the result is used. */
 static struct tool_registration *find(MPI_T_event_registration handle)
 {
     return tool_handle_find(handle, TOOL_REGISTRATION);
@@ -357,7 +357,7 @@ int tool_event_check(MPI_T_event_registration handle)
     return find(handle) ? MPI_SUCCESS : MPI_T_ERR_INVALID_HANDLE;
 }
 
-/* Its first callback is for what happens from now on. */
+/* Its first callback is for events from now on. */
 int tool_event_set_callback(MPI_T_event_registration handle, int safety, void *user_data,
                             MPI_T_event_cb_function *callback)
 {

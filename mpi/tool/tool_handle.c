@@ -11,8 +11,8 @@
 #include "os/lock.h"
 
 /*
- * A handle is made of three numbers, from the high bits down: which one it is of all that were ever
- * made, its slot, and 8, by which it is never one of the ABI's constants.
+ * A handle consists of three numbers, from the high bits down: its serial number, its slot, and 8,
+ * which tells it from the ABI's constants.
  */
 enum {
     HALF = 4 * sizeof(uintptr_t),
@@ -32,7 +32,7 @@ static struct handle_slot *slots;
 static uint32_t room, used, first_free; /* first_free: as next_free */
 static uint32_t serial;
 
-/* Locked. Returns 1 + the number of a free slot, or 0: no memory. */
+/* Locked. Return 1 + the number of a free slot, or 0: no memory. */
 static uint32_t find_free(void)
 {
     if (first_free) {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Handles of the tool interface are numbers, not addresses: what one leads to is found in a table.
- * So one that was freed, that is of another kind or that nobody has given out is told from a good
- * one without anything behind it being touched; and none is given out twice.
- *
- * A lock of its own guards the table, and is held within a call only. What is found may be freed by
- * another thread, unless a lock that the owner of the object holds keeps it.
+ * Handles of the tool interface are numbers, not addresses: a table leads to the object of each. So
+ * a handle that was freed, is of another kind or never existed is recognised without touching the
+ * memory of an object, and no handle is given out twice. A lock of its own guards the table, and is
+ * held within a call only. Another thread may free the object that is found, unless a lock of the
+ * object's owner prevents it.
  */
 #ifndef MPI_TOOL_HANDLE_H
 #define MPI_TOOL_HANDLE_H
@@ -18,11 +17,11 @@ enum tool_handle_kind {
     TOOL_REGISTRATION
 };
 
-/* A handle for an object, or NULL: no memory. */
+/* Make a handle for an object. NULL: no memory. */
 void *tool_handle_make(enum tool_handle_kind kind, void *object);
-/* The object of a handle, or NULL where it is none of this kind. */
+/* The object of a handle, or NULL where it is no handle of this kind. */
 void *tool_handle_find(const void *handle, enum tool_handle_kind kind);
-/* The handle leads nowhere any more. */
+/* Make the handle invalid. */
 void tool_handle_drop(const void *handle);
 
 #endif

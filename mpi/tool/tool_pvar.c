@@ -18,7 +18,7 @@
 
 /* ---- the table ---- */
 
-/* Where a variable's value is found. */
+/* The place of a variable's value. */
 enum from {
     FROM_STATS,   /* in struct mpid_stats, at offset */
     FROM_MOST,    /* the mark of a level, whose number offset is */
@@ -35,7 +35,7 @@ struct pvar_row {
     uint8_t class;
     uint8_t category; /* enum tool_category */
     uint8_t verbosity;
-    uint16_t offset, second; /* second: what is added; the same as offset: nothing */
+    uint16_t offset, second; /* second: what is added; equal to offset: nothing */
 };
 
 #define STATS(field)   offsetof(struct mpid_stats, field), 0
@@ -120,7 +120,7 @@ static const struct pvar_row rows[] = {
 
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
-/* One of these for each state of a connection, and for each channel. */
+/* One variable of these for each state of a connection, and for each channel. */
 static const struct pvar_row state_row = {
     "connections_", "Connections that are in this state.", FROM_STATS, LEVEL, TOOL_CONNECTIONS,
     TUNER, 0, 0};
@@ -142,7 +142,7 @@ int tool_pvar_count(void)
     return ROWS + MPID_STATES + channels * CHANNEL_ROWS;
 }
 
-/* The row of a variable; *which: the state or channel that it is of. */
+/* The row of a variable; *which: the state or channel that it is about. */
 static const struct pvar_row *row_of(int i, int *which)
 {
     *which = 0;
@@ -165,7 +165,7 @@ int tool_pvar_category(int i)
     return row->from == FROM_CHANNEL ? TOOL_CATEGORIES + which : row->category;
 }
 
-/* The enumerations' words are put together once. */
+/* The words of the enumerations are composed once. */
 static char state_words[256], channel_words[256];
 static const struct tool_enum enum_states = {"connection_states", state_words};
 static const struct tool_enum enum_channels = {"channels", channel_words};
@@ -246,7 +246,7 @@ static uint64_t peer_value(const struct group *group, int i, const struct pvar_r
     }
 }
 
-/* The device's counts now; of a mark, the level. */
+/* The device's counts now; for a mark, the level. */
 static void read_now(const struct tool_pvar_handle *handle, uint64_t *values)
 {
     int which;
@@ -277,7 +277,7 @@ static const struct pvar_row *row_of_handle(const struct tool_pvar_handle *handl
     return row_of(handle->index, &which);
 }
 
-/* Marks begin anew at the device for whoever asks: all handles of one share what it says. */
+/* Marks start again in the device for all: the handles of a mark share its value. */
 static void share_mark(const struct pvar_row *row)
 {
     uint64_t most = mpid_level_most((enum mpid_level)row->offset);
@@ -287,7 +287,7 @@ static void share_mark(const struct pvar_row *row)
                 h->value[0] = most;
 }
 
-/* The device takes that time only while somebody wants it. */
+/* The device measures that time only while a handle needs it. */
 static bool is_idle_time(const struct pvar_row *row)
 {
     return row->from == FROM_TIME && row->offset == offsetof(struct mpid_stats, idle_ns);
@@ -308,7 +308,7 @@ void tool_pvar_start(struct tool_pvar_handle *handle)
         handle->value[0] = handle->base[0];
 }
 
-/* Add what came since the start; the next count begins at base. */
+/* Add the counts since the start; the next count begins at base. */
 static void settle(struct tool_pvar_handle *handle)
 {
     const struct pvar_row *row = row_of_handle(handle);
@@ -321,7 +321,7 @@ static void settle(struct tool_pvar_handle *handle)
     uint64_t *base = handle->base, *now = base + handle->count;
     read_now(handle, now);
     for (int i = 0; i < handle->count; i++) {
-        if (now[i] > base[i]) /* else the device is gone: the process ends */
+        if (now[i] > base[i]) /* otherwise the device is gone: the process ends */
             handle->value[i] += now[i] - base[i];
         base[i] = now[i];
     }

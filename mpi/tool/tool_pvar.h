@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Performance variables (MPI-5.0 15.3.7): what the device counts anyway (include/mpid.h, "what is
- * counted"), seen through handles.
+ * Performance variables (MPI-5.0 15.3.7): the device's counts (include/mpid.h, "what is counted"),
+ * seen through handles.
  *
- * A handle of a counter, an aggregate or a timer remembers where the device's count stood when it
- * was started, and adds up what came since until it is stopped. A high-water mark begins at the
- * level of the moment. Levels and states are read as they are. The device's counts stand at 0
- * before MPI is initialized, and stay when it is finalized.
+ * A handle of a counter, an aggregate or a timer remembers the device's count of its start, and
+ * adds up the difference until it is stopped. A high-water mark begins at the current level. Levels
+ * and states are read as they are. The device's counts stand at 0 before MPI is initialized, and
+ * stay when it is finalized.
  *
- * Variables that are bound to a communicator have an element for each of its peers: what went to
- * and fro between this process and that one, over whatever communicator. The handle holds their
- * group, so the communicator may be freed.
+ * Variables that are bound to a communicator have an element for each of its peers: the traffic
+ * between this process and the peer, over all communicators. The handle holds their group, so the
+ * communicator may be freed.
  *
  * Guarded by tool_lock().
  */
@@ -33,7 +33,7 @@ struct tool_pvar {
     int class, verbosity, bind;
     MPI_Datatype datatype;
     const struct tool_enum *enumtype; /* NULL: none */
-    bool continuous; /* it cannot be started, written or reset either; all others are atomic */
+    bool continuous; /* it cannot be started, stopped, written or reset; all others are atomic */
 };
 
 struct tool_session {
@@ -51,7 +51,7 @@ struct tool_pvar_handle {
     struct group *group; /* whose members are the elements; NULL: not bound */
     struct tool_pvar_handle *next, *prev;
     uint64_t *base;   /* [2 * count]: the device's count when it was started; and that of now */
-    uint64_t value[]; /* [count]: from the times before that; or the mark */
+    uint64_t value[]; /* [count]: from earlier starts; or the mark */
 };
 
 int tool_pvar_count(void);
@@ -78,7 +78,7 @@ void tool_pvar_start(struct tool_pvar_handle *handle);
 void tool_pvar_stop(struct tool_pvar_handle *handle);
 /* buf: count elements of the variable's type. */
 void tool_pvar_read(struct tool_pvar_handle *handle, void *buf);
-/* Returns whether the values can be. */
+/* Returns whether the values can be read. */
 bool tool_pvar_write(struct tool_pvar_handle *handle, const void *buf);
 void tool_pvar_reset(struct tool_pvar_handle *handle);
 void tool_pvar_read_reset(struct tool_pvar_handle *handle, void *buf);

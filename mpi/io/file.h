@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Files as objects: the handle, its error handler, and the door to the I/O library, which is loaded
- * when it is first needed (mpi/hooks.h).
+ * Files as objects: the handle, its error handler, and access to the I/O library, which is loaded
+ * on first use (mpi/hooks.h).
  */
 #ifndef MPI_IO_FILE_H
 #define MPI_IO_FILE_H
@@ -19,9 +19,9 @@ struct file {
     struct io_file *io;
 };
 
-/* The file of a handle, or NULL where it is none. */
+/* The file of a handle, or NULL for a bad one. */
 struct file *file_from(MPI_File handle);
-/* One that has the error handler of MPI_FILE_NULL, and no io_file yet. NULL: no memory. */
+/* Make a file with the error handler of MPI_FILE_NULL and no io_file so far. NULL: no memory. */
 struct file *file_create(void);
 void file_destroy(struct file *file);
 
@@ -31,13 +31,14 @@ int file_raise(struct file *file, int error_class, const struct io_error *error,
                const char *function);
 /* A handle that is no file. */
 int file_bad(MPI_File handle, const char *function) __attribute__((cold));
-/* A pointer argument that is NULL. */
+/* Report a pointer argument that is NULL. */
 int file_no_pointer(struct file *file, const char *which, const char *function)
     __attribute__((cold));
 
-/* The I/O library, loaded now if it is not yet. NULL: it cannot be, and error says why. */
+/* Return the I/O library, loading it on first use. NULL: it cannot be loaded, and error says the
+ * reason. */
 const struct io_library *file_library(struct io_error *error);
-/* The same, once there is a file. */
+/* The same, once a file exists. */
 extern const struct io_library *file_io;
 
 #endif

@@ -68,7 +68,7 @@ static void answer(struct io_counter *counter, int peer, const struct question *
     request_let_go(request);
 }
 
-/* Take what has come. Returns whether there may be more. */
+/* Take the questions that have arrived. Returns whether there may be more. */
 static bool take(struct io_counter *counter, struct request *request)
 {
     MPI_Status status;
@@ -85,7 +85,7 @@ static bool take(struct io_counter *counter, struct request *request)
 
 static void on_question(struct mpid_request *dev);
 
-/* Post the receive, until one is not complete at once; or drop the reference that it has. */
+/* Post the receive again until one does not complete at once, or drop the receive's reference. */
 static void post(struct io_counter *counter)
 {
     struct p2p_side from = side(counter, MPI_ANY_SOURCE, QUESTION_TAG);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What the I/O library may ask of mpi/: see hooks.h. */
+/* The functions of mpi/ that the I/O library calls: see hooks.h. */
 #include "mpi/io/file_hooks.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 /* ---- the runs of a type ---- */
 
-/* One run after the other; those that adjoin become one. */
+/* Visit one run after the other, joining those that adjoin. */
 struct runs {
     int (*visit)(void *arg, int64_t offset, int64_t len);
     void *arg;
@@ -93,7 +93,7 @@ static bool wants_report(void)
 
 /* ---- requests ---- */
 
-/* Of a request: what its access came to. */
+/* Of a request: the result of its access. */
 struct outcome {
     MPI_File file;
     const char *function;
@@ -109,7 +109,7 @@ static int outcome_of(const struct request *request, MPI_Status *status)
     return outcome->error_class;
 }
 
-/* The error is told by the error handler of the file. */
+/* The file's error handler reports the error. */
 static int end(struct request *request, int error_class, MPI_Request *handle)
 {
     const struct outcome *outcome = request->owned;
@@ -126,7 +126,7 @@ static void tell(const struct request *request, struct mpid_tale *tale)
     mpid_tell_own(tale, &request->dev);
 }
 
-/* What was begun is done: to cancel it changes nothing. */
+/* The access is complete: cancelling it changes nothing. */
 static int cancel(struct request *request)
 {
     (void)request;
@@ -151,7 +151,7 @@ static int begin(MPI_File file, const char *function, MPI_Request *handle)
     return MPI_SUCCESS;
 }
 
-/* The user may have freed the request, so that the handle leads nowhere. */
+/* The user may have freed the request; then the handle leads nowhere. */
 static void complete(MPI_Request handle, int error_class, const struct io_error *error,
                      MPI_Count bytes)
 {

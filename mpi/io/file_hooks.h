@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What the I/O library may ask of mpi/: see hooks.h. */
+/* The functions of mpi/ that the I/O library calls: see hooks.h. */
 #ifndef MPI_IO_FILE_HOOKS_H
 #define MPI_IO_FILE_HOOKS_H
 

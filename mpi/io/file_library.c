@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The door to the I/O library, which lies beside this one; see file.h. */
+/* Loading the I/O library, which lies beside this library; see file.h. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

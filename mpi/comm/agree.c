@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Agreement, by schedules in the place that struct agree names; see agree.h. All take O(log n)
+ * Agreement, by schedules in the place that struct agree names; see agree.h. Each takes O(log n)
  * messages a member.
  *
- * The members of a half are those of a list of ranks. The leaders' exchange, which comes between,
- * may fail for them alone; so a leader goes on after that, and tells its half.
+ * The members of a half are a list of ranks. The exchange of the leaders may fail for the
+ * leaders alone; a leader goes on after that, and tells its half.
  */
 #include "mpi/comm/agree.h"
 
@@ -24,7 +24,7 @@
 
 struct awaited {
     struct request *first, *second; /* second: or NULL */
-    bool is_own; /* the second stands for something else that makes waiting vain */
+    bool is_own; /* the second stands for an event that makes waiting pointless */
 };
 
 static bool is_over(void *arg)
@@ -52,7 +52,8 @@ static bool await(struct awaited a)
     return request_is_complete(a.first);
 }
 
-/* One receive names the peer, and so ends with it; the other takes what anybody else says. */
+/* One receive names the peer, and so ends with it; the other takes the number of any other process.
+ */
 int agree_hear(const struct p2p_side *other, int *from, int *word)
 {
     struct request *named, *any;
@@ -93,7 +94,7 @@ struct agreement {
     uint64_t mine_len, their_len;
 };
 
-/* The ranks in the communicator of a group's members. */
+/* Get the ranks in the communicator of a group's members. */
 static int *list_ranks(struct sched *s, const struct comm *comm, const struct group *group)
 {
     int *ranks = sched_temp(s, group->size * (MPI_Count)sizeof(*ranks));
@@ -128,7 +129,7 @@ static bool leads(const struct agreement *a)
     return a->rank == a->who->leader;
 }
 
-/* Run it to its end, or to a failure. */
+/* Run the schedule to its end, or to a failure. */
 static int run(struct agreement *a)
 {
     struct sched *s = &a->sched;
@@ -139,7 +140,7 @@ static int run(struct agreement *a)
     return sched_end(s);
 }
 
-/* The leader's bytes to all members of this half. */
+/* Send the leader's bytes to all members of this half. */
 static void append_spread(struct agreement *a, void *bytes, size_t len)
 {
     struct coll c = {.rank = a->rank,
@@ -151,7 +152,7 @@ static void append_spread(struct agreement *a, void *bytes, size_t len)
     sched_wait(&a->sched);
 }
 
-/* Exchange with the other leader; and go on where that fails, to tell this half. */
+/* Exchange with the other leader. Where that fails, go on, to tell this half. */
 static void append_exchange(struct agreement *a, const void *out, uint64_t out_len, void *in,
                             uint64_t in_len)
 {
@@ -164,7 +165,7 @@ static void append_exchange(struct agreement *a, const void *out, uint64_t out_l
 
 /* ---- the maximum ---- */
 
-/* Of both leaders' values. What failed is told behind them. */
+/* Combine the values of both leaders. Behind them stands what failed. */
 static int take_others(struct sched *s, void *arg)
 {
     struct agreement *a = arg;
@@ -233,7 +234,7 @@ static int make_room(struct agreement *a)
     return a->theirs ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
-/* All know how many bytes come, or why none do. */
+/* All members know how many bytes follow, or why none do. */
 static int spread_block(struct sched *s, void *arg)
 {
     struct agreement *a = arg;

@@ -21,33 +21,34 @@ struct request;
 
 enum { AGREE_VALUES = 24 };
 
-/* Who takes part: all of comm, or the members of a group within it; and, where bridged, those of
- * another half. */
+/* The members that take part: all of comm, or the members of a group within it; and, where bridged,
+ * those of another half. */
 struct agree {
     struct comm *comm; /* an intracommunicator */
     const struct group *group; /* NULL: all */
     uint32_t context;
     int tag;
     bool bridged;
-    int leader;            /* the one of this half, by its number in it, that talks to ... */
-    struct p2p_side other; /* ... the leader of the other; only the leader's counts */
-    int failed;            /* the leader's: agree_swap() is to end with it, in this half */
-    struct request *in_vain; /* once it is complete nothing is waited for any more; NULL: none */
+    int leader; /* this half's leader, by its number in the half, that talks to ... */
+    struct p2p_side
+        other;  /* ... the leader of the other half; only the leader's own value counts */
+    int failed; /* of the leader: agree_swap() is to end with it, in this half */
+    struct request *in_vain; /* once it is complete every wait ends; NULL: none */
 };
 
 /* values[i] becomes the maximum over the members; count is AGREE_VALUES at most. */
 int agree_max(const struct agree *who, uint64_t *values, int count);
 
-/* all has a block of size bytes for each member of who->comm, in order; mine is set. Sets the
- * others. */
+/* Gather: all has a block of size bytes for each member of who->comm, in order; mine is set. Sets
+ * the others. */
 int agree_gather(const struct agree *who, void *all, size_t size);
 
-/* Give the other half len bytes, which only the leader's call needs to have; all get what the
- * other half gives, in memory of malloc(). */
+/* Give the other half len bytes; only the leader's call needs to have them. All members get the
+ * other half's bytes, in memory of malloc(). */
 int agree_swap(const struct agree *who, const void *mine, size_t len, void **theirs,
                size_t *their_len);
 
-/* Hear a number from any process that other->comm leads to, as long as other's peer lives. */
+/* Receive a number from any process that other->comm leads to, as long as other's peer lives. */
 int agree_hear(const struct p2p_side *other, int *from, int *word);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Communicators as objects: made, counted, and what hangs on to them. comm_make.c makes new
+/* Communicators as objects: making, counting, and what is attached to them. comm_make.c makes new
  * ones out of old ones. */
 #include "mpi/comm/comm.h"
 
@@ -88,7 +88,7 @@ void comm_destroy(struct comm *comm)
     region_destroy(comm->region);
     comm_unref(comm->local);
     if (!atomic_load_explicit(&comm->failed, memory_order_relaxed))
-        context_release(comm->context); /* else some messages in it may never be received */
+        context_release(comm->context); /* otherwise some messages in it might never be received */
     group_unref(comm->group);
     group_unref(comm->remote);
     errh_stop(&comm->errhandler);
@@ -98,7 +98,7 @@ void comm_destroy(struct comm *comm)
     store_free(&store, comm);
 }
 
-/* A predefined communicator over a range of the world's ranks. */
+/* Make a predefined communicator over a range of the world's ranks. */
 static int create_predefined(int index, const char *name, const struct mpid_world *world,
                              int first, int size, uint32_t context)
 {
@@ -137,7 +137,7 @@ void comm_fini(void)
 
 /* ---- hints ---- */
 
-/* All are true or false, and false unless set. */
+/* The values are true or false, and false unless set. */
 static const char *const hint_names[] = {
     "mpi_assert_no_any_tag",
     "mpi_assert_no_any_source",

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Communicators: a group, a pair of contexts, and what users hang on to them.
- * context is the first of several numbers, of which mpi/comm/context.h says what each is for.
+ * Communicators: a group, a pair of contexts, and what users attach to them. context is the first
+ * of several numbers; mpi/comm/context.h lists their uses.
  *
- * An intercommunicator has a remote group, which is the one that messages go to, and inside it an
- * intracommunicator of the local group, for what the members of that do on their own.
+ * An intercommunicator has a remote group, to which messages go, and inside it an intracommunicator
+ * of the local group, for messages within that group.
  *
  * vcs[rank] is filled at the first message to a rank; communicators over the same
  * group share the table through the group.
@@ -26,7 +26,7 @@
 
 enum {
     COMM_TAG_UB = INT32_MAX,
-    /* In the collective context: of context_agree(). No collective uses it. */
+    /* In the collective context: the tag of context_agree(). No collective uses it. */
     COMM_AGREE_TAG = INT32_MAX
 };
 
@@ -43,33 +43,33 @@ struct topo;
 struct comm {
     struct object object;
     uint32_t context;
-    int rank, size;     /* mine, in the local group; of the local group */
-    int peers;          /* ranks that may be addressed: size, or the remote group's size */
-    struct vc **vcs;    /* [peers]: of the group that messages go to; NULL: not yet made */
+    int rank, size;  /* this process in the local group; size of the local group */
+    int peers;       /* number of ranks that can be addressed: size, or the remote group's size */
+    struct vc **vcs; /* [peers]: of the group that messages go to; NULL: not made so far */
     struct group *group;
     struct group *remote; /* NULL for an intracommunicator */
     struct comm *local;   /* of an intercommunicator: over group, at context + CONTEXT_LOCAL */
     struct errh_slot errhandler;
-    struct os_lock lock; /* guards info; and attrs, beside attr.c's */
+    struct os_lock lock; /* guards info; and attrs, together with attr.c's lock */
     struct attr *attrs;
     struct info *info; /* the hints; NULL: none */
     struct buffer *buffer; /* attached with MPI_Comm_attach_buffer; NULL: none */
     struct topo *topo;     /* virtual topology; NULL: none */
     const struct comm_hosts *hosts; /* comm_hosts.c's; NULL: not asked for yet */
-    uint32_t coll_tag;     /* numbers this communicator's collectives */
+    uint32_t coll_tag;              /* the number of the next collective on this communicator */
     uint32_t coll_kept_tag; /* and its persistent ones */
     struct region *region; /* memory that all members share: see mpi/coll/region.h; NULL: none */
     bool no_region;        /* and none can be had */
     struct comm *newer, *older; /* comm_list.c's */
-    _Atomic bool failed; /* a member has: collectives end in error */
+    _Atomic bool failed;        /* a member has failed: collectives end in error */
     bool predefined;
-    bool freed; /* by the user: its handle leads nowhere, but for an error handler */
+    bool freed; /* the user has freed it: its handle leads nowhere, except for an error handler */
     struct name name;
 };
 
 extern struct comm *_Atomic comm_constants[4]; /* by handle - MPI_COMM_NULL: NULL, world, self, NULL */
 
-/* The communicator of a handle, or NULL where it is none. */
+/* The communicator of a handle, or NULL for a bad one. */
 static inline struct comm *comm_from(MPI_Comm handle)
 {
     if (__builtin_expect(handle_is_constant(handle), 1)) {
@@ -81,7 +81,7 @@ static inline struct comm *comm_from(MPI_Comm handle)
 
 MPI_Comm comm_handle(const struct comm *comm);
 
-/* The VC to a rank that may be addressed, made if need be; NULL: no memory. */
+/* The VC to a rank that can be addressed, made on demand; NULL: no memory. */
 struct vc *comm_vc_slow(struct comm *comm, int rank);
 static inline struct vc *comm_vc(struct comm *comm, int rank)
 {
@@ -93,8 +93,8 @@ static inline struct vc *comm_vc(struct comm *comm, int rank)
 int comm_init(const struct mpid_world *world);
 void comm_fini(void);
 
-/* Make a communicator over group (referenced), with an agreed context, which is given back where
- * that fails and otherwise when the communicator goes. */
+/* Make a communicator over group (referenced), with an agreed context. The context is given back
+ * where that fails, and otherwise when the communicator is freed. */
 int comm_create(struct group *group, uint32_t context, struct comm **comm);
 /* The same for an intercommunicator. */
 int comm_create_inter(struct group *group, struct group *remote, uint32_t context,
@@ -110,7 +110,7 @@ static inline void comm_unref(struct comm *comm)
 /* The functions below return MPI_SUCCESS, an error class or a callback's code. A process
  * that is no member of the new communicator gets NULL. */
 
-/* Make a communicator that inherits from another what MPI wants inherited; remote is NULL for an
+/* Make a communicator that inherits from another one as MPI defines; remote is NULL for an
  * intracommunicator. */
 int comm_create_from(struct comm *parent, struct group *group, uint32_t context,
                      struct comm **comm);
@@ -118,8 +118,8 @@ int comm_create_like(struct comm *parent, struct group *group, struct group *rem
                      uint32_t context, struct comm **comm);
 /* MPI_Comm_dup; info: its hints, or NULL. */
 int comm_dup(struct comm *comm, const struct info *info, struct comm **new);
-/* MPI_Comm_idup. The copy must not be used before the request is complete; where that tells of
- * an error it is gone. */
+/* MPI_Comm_idup. The copy must not be used before the request is complete; where the request ends
+ * in error, the copy is gone. */
 int comm_idup(struct comm *comm, const struct info *info, struct comm **copy,
               struct request **request);
 /* MPI_Comm_create (tag negative), or MPI_Comm_create_group. */
@@ -131,25 +131,25 @@ struct comm_split {
     int key;
 };
 int comm_split(struct comm *comm, const struct comm_split *how, struct comm **new);
-/* MPI_COMM_TYPE_HW_UNGUIDED: the outermost level of the hardware at which those who choose are not
- * all in one instance. Sets color and member, and tells the level's name. Collective over comm;
- * who does not choose takes part and gets nothing. */
+/* MPI_COMM_TYPE_HW_UNGUIDED: find the outermost level of the hardware at which the members that
+ * choose are not all in one instance. Sets color and member, and gives the level's name. Collective
+ * over comm; a process that does not choose takes part and gets nothing. */
 int comm_split_hardware(struct comm *comm, struct comm_split *how, bool chooses,
                         const char **name);
-/* Set color and member for a split into those who are in one instance of a hardware level, or in
+/* Set color and member for a split into the processes of one instance of a hardware level, or of
  * one process set. */
 void comm_split_resource(const char *name, struct comm_split *how);
 void comm_split_pset(const char *name, struct comm_split *how);
 
 /* ---- intercommunicators, in comm_inter.c ---- */
 
-/* All members of comm, of both groups where it is an intercommunicator, as context_agree_among()
- * takes them. */
+/* All members of comm (of both groups of an intercommunicator), as context_agree_among() takes
+ * them. */
 struct agree comm_everyone(struct comm *comm);
-/* Give the other half the group of this one, and get its own. */
+/* Give the other half the group of this half, and get its group. */
 int comm_swap_groups(const struct agree *who, const struct group *mine, struct group **theirs);
-/* The leader of a new intercommunicator's local group, and who it is to meet (only the leader's
- * own call needs to know). */
+/* The leader of a new intercommunicator's local group, and the leader that it meets (only the
+ * leader's own call needs to know). */
 struct comm_bridge {
     int leader;
     struct comm *peer;
@@ -160,12 +160,12 @@ int comm_merge(struct comm *comm, bool high, struct comm **new);
 /* Make an intercommunicator of two halves. */
 int comm_bind_halves(const struct agree *halves, struct comm **new);
 
-/* What MPI_ERR_OTHER means, of a function that makes a communicator. */
+/* The meaning of MPI_ERR_OTHER for a function that makes a communicator. */
 const char *comm_other_error(void);
 
-/* A number that all processes of this host, and no others, have. Not before MPI starts. */
+/* A number that all processes of this host share, and no others. Not before MPI starts. */
 uint64_t comm_host_id(void);
-/* Keep the hints that are understood; return all that are in use, NULL: no memory. */
+/* Keep the hints that are understood. Returns all that are in use; NULL: no memory. */
 int comm_set_hints(struct comm *comm, const struct info *info);
 struct info *comm_hints(struct comm *comm);
 

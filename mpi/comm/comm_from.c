@@ -8,19 +8,20 @@
  * meetings of the same processes at the same time will not be confused. A communicator in that
  * context lives as long as the meeting takes.
  *
- * Two groups meet each by itself, and their leaders at a place of both. Before anything is made all
- * are to know whether the arguments fit, since who is told of an error calls no more, and others
- * would wait for it:
+ * Two groups meet each in a context of its own, and their leaders in a context of both. Before
+ * anything is made all must know whether the arguments fit, since a process that gets an error does
+ * not call again, and others would wait for it:
  *
- *   - The groups may overlap. Then some are missing on one side, and nobody can pass anything on
- *     there: a leader, who alone knows both groups, sends every member a word (at CONTEXT_LEADER),
- *     and to those of the other group too where their leader may be here instead of there.
+ *   - The groups may overlap. Then some are missing on one side, and no process can forward
+ *     messages there. A leader, which alone knows both groups, sends every member a word (at
+ *     CONTEXT_LEADER), and also the members of the other group whose leader may be on this side.
  *     Members listen for it while they agree on what follows.
  *   - Each group agrees on its leader, and on what its members have found to be wrong.
- *   - The leaders greet each other (at CONTEXT_GROUP), and so learn whether the other group agreed,
- *     and, as they hear anybody of it, whether they mean each other. This they tell their groups.
+ *   - The leaders greet each other (at CONTEXT_GROUP). So they learn whether the other group agreed
+ *     and, as they accept a greeting of any of its members, whether each leader names the other.
+ *     They tell their groups the result.
  *
- * A word that nobody has heard stays: after an error the text should be another one.
+ * A word that no process has received stays: after an error the program should use another text.
  */
 #include "mpi/comm/comm_from.h"
 
@@ -46,7 +47,7 @@ static uint64_t hash_group(const struct group *group)
     return hash_more(hash_more(seed, &group->gid, sizeof(group->gid)), range, sizeof(range));
 }
 
-/* Where those meet who have the same text and the same key. */
+/* The context in which those meet that have the same text and the same key. */
 struct meeting_place {
     uint32_t context;
     int tag;
@@ -61,7 +62,7 @@ static struct meeting_place find_place(const char *text, uint64_t key)
                                   (int)(h >> 33 & INT32_MAX)};
 }
 
-/* A communicator for the time of a meeting, and all its members. */
+/* Make a communicator for the time of a meeting, with all its members. */
 static int meet(struct group *group, const char *text, struct comm **there, struct agree *all)
 {
     struct meeting_place place = find_place(text, hash_group(group));
@@ -91,7 +92,7 @@ int comm_from_group(struct group *group, const char *text, struct comm **new)
 struct meeting_side {
     const struct comm_meeting *meeting;
     struct comm *there;  /* this group's */
-    struct comm *bridge; /* of the leader: to the other group, at the place of both; or NULL */
+    struct comm *bridge; /* of the leader: to the other group, in the context of both; or NULL */
     struct agree half;
     struct meeting_place place; /* of the bridge */
 };
@@ -101,7 +102,7 @@ static bool leads(const struct comm_meeting *meeting)
     return meeting->local->rank == meeting->leader;
 }
 
-/* What this process finds to be wrong by itself. */
+/* What this process alone finds to be wrong. */
 static int check_own(const struct comm_meeting *meeting)
 {
     const struct group *local = meeting->local, *remote = meeting->remote;
@@ -118,8 +119,8 @@ static int check_own(const struct comm_meeting *meeting)
     return MPI_SUCCESS;
 }
 
-/* Send a word, and do not wait. What cannot be sent is not: who does not hear it hears of no other
- * error either. */
+/* Send a word, and do not wait. A word that cannot be sent is dropped: a process that does not
+ * receive it receives no other error either. */
 static void say(const struct p2p_side *to, int word)
 {
     struct request *request;
@@ -142,7 +143,7 @@ static void say_to_all(struct comm *comm, uint32_t context, int tag, int word)
             say(&(struct p2p_side){comm, context, i, tag}, word);
 }
 
-/* The groups overlap, as the leader has found: who of them is missing where is not known. */
+/* The groups overlap, as the leader has found. Which processes are missing where is unknown. */
 static void tell_of_overlap(const struct meeting_side *side)
 {
     const struct comm_meeting *meeting = side->meeting;
@@ -161,7 +162,7 @@ static void tell_of_overlap(const struct meeting_side *side)
     comm_unref(theirs);
 }
 
-/* Agree with this group, unless its leader, or the other one, says that it is of no use. */
+/* Agree with this group, unless its leader or the other one reports that this has no use. */
 static int agree_here(struct meeting_side *side, int own)
 {
     int word = MPI_SUCCESS;
@@ -183,7 +184,7 @@ static int agree_here(struct meeting_side *side, int own)
     return values[1] == UINT32_MAX - values[2] ? MPI_SUCCESS : COMM_FROM_TWO_LEADERS;
 }
 
-/* The leader, once its group has agreed: have the other's know, and hear the same of it. */
+/* The leader, once its group has agreed, informs the other leader, and hears the same from it. */
 static int greet(const struct meeting_side *side, int agreed)
 {
     const struct comm_meeting *meeting = side->meeting;
@@ -209,7 +210,7 @@ static int greet(const struct meeting_side *side, int agreed)
                                                                          : COMM_FROM_ELSEWHERE;
 }
 
-/* Both groups have all that they need, or know why not. */
+/* Both groups have all that they need, or know what is wrong. */
 static int come_together(struct meeting_side *side)
 {
     const struct comm_meeting *meeting = side->meeting;
@@ -221,7 +222,7 @@ static int come_together(struct meeting_side *side)
     rc = agree_here(side, rc);
     if (!leads(meeting) || !meeting->remote || rc == COMM_FROM_OVERLAP)
         return rc;
-    /* The leaders' place is the same for both, whichever way round they name the groups. */
+    /* The context of the leaders is the same for both, whichever way round they name the groups. */
     side->place = find_place(meeting->text,
                              hash_group(meeting->local) + hash_group(meeting->remote));
     int made = comm_create_inter(meeting->local, meeting->remote, side->place.context,
@@ -254,7 +255,7 @@ int comm_from_groups(const struct comm_meeting *meeting, struct comm **new)
 
 /* ---- for the API ---- */
 
-/* A handler is invoked with an object: one that is no communicator to any call. */
+/* A handler is invoked with an object: here with one that is no communicator to any call. */
 int comm_from_error(const struct comm_from *from, int error_class, const char *function,
                     const char *fmt, ...)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Communicators without a parent. The API's two constructors also share how arguments are checked,
- * and that errors go to an error handler which no object has yet.
+ * Communicators without a parent. The two constructors of the API share the checks of their
+ * arguments, and raise errors with an error handler that no object has so far.
  */
 #ifndef MPI_COMM_FROM_H
 #define MPI_COMM_FROM_H
@@ -14,24 +14,23 @@ struct errhandler;
 struct group;
 struct info;
 
-/* The members meet by the text. The communicator's error handler and hints are the caller's to
- * set. */
+/* The members meet by the text. The caller sets the communicator's error handler and hints. */
 int comm_from_group(struct group *group, const char *text, struct comm **new);
 struct comm_meeting {
     struct group *local, *remote; /* remote counts for the leader alone; NULL: it is none */
     int leader, remote_leader;    /* as they were given */
     const char *text;
 };
-/* Returns MPI_SUCCESS, an error class or one of the numbers below: at all who take part, as far as
- * they can be found. */
+/* Returns MPI_SUCCESS, an error class or one of the numbers below: the same at all members that
+ * take part, as far as they can be found. */
 int comm_from_groups(const struct comm_meeting *meeting, struct comm **new);
 
-/* What is wrong with the arguments of two groups' members, besides error classes. */
+/* Errors in the arguments of two groups' members, besides error classes. */
 enum {
     COMM_FROM_LOCAL_LEADER = 1000, /* some member's is no rank */
     COMM_FROM_TWO_LEADERS,         /* members of a group name different ones */
     COMM_FROM_NO_REMOTE,           /* the leader's remote group is none */
-    COMM_FROM_REMOTE_LEADER,       /* the leader's is no rank of that */
+    COMM_FROM_REMOTE_LEADER,       /* the leader's rank is no rank of that group */
     COMM_FROM_OVERLAP,
     COMM_FROM_STRANGERS, /* the leaders do not name each other */
     COMM_FROM_ELSEWHERE  /* one of these, in the other group */
@@ -51,7 +50,7 @@ int comm_from_check(const struct comm_from *from, MPI_Group group, const char *w
 /* Raise an error. Returns its code. */
 int comm_from_error(const struct comm_from *from, int error_class, const char *function,
                     const char *fmt, ...) __attribute__((format(printf, 4, 5), cold));
-/* Give the user what was made, with handler and hints, or raise rc. */
+/* Give the user the new communicator, with handler and hints, or raise rc. */
 int comm_from_give(const struct comm_from *from, int rc, struct comm *made, MPI_Comm *newcomm,
                    const char *function);
 

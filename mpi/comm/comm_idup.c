@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Copying a communicator in the background. The copy is made at once but for its context, which is
- * agreed on step by step (mpi/comm/context.h), all in one schedule: a maximum over the members,
- * and a call that has the next one appended, or not. In an intercommunicator the maximum is that over
- * the local group; then the ranks 0 exchange theirs, and tell their groups.
+ * Copying a communicator in the background. The copy is made at once except for its context, which
+ * is agreed on step by step (mpi/comm/context.h), all in one schedule: a maximum over the members,
+ * and a call that may append the next step. In an intercommunicator the maximum is that over the
+ * local group; then the ranks 0 exchange theirs, and tell their groups.
  *
- * Two members exchange the same messages in the same order, so those of several rounds are not mixed
- * up, though they have one tag.
+ * Two members exchange the same messages in the same order, so those of several rounds are not
+ * mixed up, though they have one tag.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static int take_others(struct sched *s, void *arg)
     return MPI_SUCCESS;
 }
 
-/* The maximum over all members; then next is called. */
+/* Take the maximum over all members; then next is called. */
 static void append_maximum(struct idup *d, MPI_Count count, sched_fn next)
 {
     struct sched *s = &d->sched;
@@ -80,7 +80,7 @@ static void append_bids(struct idup *d)
     append_maximum(d, CONTEXT_VALUES, decide);
 }
 
-/* All have voted: the context is taken, or all bid anew. */
+/* All have voted: the context is taken, or all bid again. */
 static int count_votes(struct sched *s, void *arg)
 {
     struct idup *d = arg;

@@ -3,9 +3,9 @@
 /*
  * Intercommunicators.
  *
- * Two groups that are to know each other agree by halves (mpi/comm/agree.h): each within its own
- * communicator, and one leader of each with the other. Inside an intercommunicator the
- * leaders are the ranks 0, and the halves the local communicators.
+ * Two groups that form an intercommunicator agree by halves (mpi/comm/agree.h): each within its own
+ * communicator, and one leader of each with the other. Inside an intercommunicator the leaders are
+ * the ranks 0, and the halves the local communicators.
  */
 #include <stdlib.h>
 
@@ -82,8 +82,8 @@ int comm_intercreate(struct comm *local, const struct comm_bridge *bridge, struc
 
 /* ---- merging ---- */
 
-/* What all members agree on besides the context: who wants to be behind, of the group whose first
- * process is the lesser one and of the other. */
+/* All members agree on this besides the context: which side wants to be last, the group whose first
+ * process is the lesser one or the other. */
 enum { LESSER, GREATER, WISHES };
 
 int comm_merge(struct comm *comm, bool high, struct comm **new)
@@ -97,7 +97,7 @@ int comm_merge(struct comm *comm, bool high, struct comm **new)
     int rc = context_agree_among(&all, wishes, WISHES, &context);
     if (rc)
         return rc;
-    /* Where both want the same, the lesser one comes first. */
+    /* Where both want the same, the lesser group comes first. */
     bool behind = wishes[LESSER] == wishes[GREATER] ? me == GREATER : wishes[me] != 0;
     struct group *group = behind ? group_union(comm->remote, comm->group)
                                  : group_union(comm->group, comm->remote);

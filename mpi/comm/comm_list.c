@@ -11,7 +11,7 @@
 #include "mpi/init.h"
 #include "os/lock.h"
 
-/* Comes after the device's lock, and before that of a name. */
+/* Taken after the device's lock, and before that of a name. */
 static struct os_lock lock = OS_LOCK_INIT;
 static struct comm *first; /* the newest */
 
@@ -67,14 +67,14 @@ static bool has(const struct group *group, const struct process *process)
     return group && group_find(group, process) != MPI_UNDEFINED;
 }
 
-/* Whether the process is one without which no collective can end. */
+/* Whether collectives cannot end without this process. */
 static bool needs(const struct comm *comm, int rank)
 {
     struct process process = {init_world.gid, (uint32_t)rank};
     return has(comm->group, &process) || has(comm->remote, &process);
 }
 
-/* Whether its context is known: that of a copy in the making is not. */
+/* Whether its context is known: a copy in the making has none. */
 static bool has_context(const struct comm *comm)
 {
     return comm->context != CONTEXT_NONE || comm->predefined;

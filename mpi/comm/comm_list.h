@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * All communicators of this process, for the device to go through: when mpiexec asks why a job hangs
+ * All communicators of this process. The device goes through them when mpiexec asks why a job hangs
  * (mpid_set_comms()), and when a process fails (mpid_set_failed()).
  */
 #ifndef MPI_COMM_LIST_H

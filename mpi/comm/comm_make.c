@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* New communicators out of old ones. Each takes one small collective over those who will be
- * members. */
+/* New communicators out of old ones. Each takes one small collective over the processes that will
+ * be members. */
 #include "mpi/attr.h"
 #include "mpi/comm/agree.h"
 #include "mpi/comm/comm.h"
@@ -72,7 +72,7 @@ static struct group *same_or(struct group *group, struct group *known)
     return group_compare(group, known) == MPI_IDENT ? known : group;
 }
 
-/* MPI_Comm_create of an intercommunicator. Whoever is in no group of it takes part all the same. */
+/* MPI_Comm_create of an intercommunicator. A process in no group takes part all the same. */
 static int create_inter(struct comm *comm, struct group *group, struct comm **new)
 {
     struct agree all = comm_everyone(comm);

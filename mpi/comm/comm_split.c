@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Splitting. One collective over all of the old communicator brings everybody's color and key,
- * and bids for the context travel along. The colors of hardware are made of an instance's number
- * and its host's.
+ * Splitting. One collective over all of the old communicator collects all colors and keys, and
+ * carries the bids for the context. The colors of hardware are made of an instance's number and its
+ * host's.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static int words_gather(struct comm *comm, const void *mine, size_t size, struct
 
 /* ---- by color ---- */
 
-/* What each process tells all others. */
+/* The data that each process gives to all others. */
 struct split_entry {
     uint64_t color;
     struct context_bid bid;
@@ -98,20 +98,21 @@ static struct group *find_part(struct group *of, struct split_entry *entries, ui
     return group;
 }
 
-/* Who must agree on the context of my part; remote is NULL in an intracommunicator. */
+/* The processes that must agree on the context of this process's part; remote is NULL in an
+ * intracommunicator. */
 static struct agree part_members(struct comm *comm, const struct group *local,
                                  const struct group *remote)
 {
     struct agree who = comm_everyone(comm);
     who.group = local;
-    if (remote) { /* the first of each part is its leader */
+    if (remote) { /* the first member of each part is its leader */
         struct process first = group_process(remote, 0);
         who.other.peer = group_find(comm->remote, &first);
     }
     return who;
 }
 
-/* Make the communicator of my part, unless the other group has nobody for it. */
+/* Make the communicator of this process's part, unless the other group has no member for it. */
 static int make_part(struct comm *comm, const struct words *words, struct comm **new)
 {
     struct split_entry *entries = words->local;
@@ -186,9 +187,9 @@ void comm_split_resource(const char *name, struct comm_split *how)
 }
 
 /*
- * Per level: the maximum of all ids and that of their complements. Where all are the same, each is
- * the other's complement. A process that does not know its own prevents that; one that is no
- * member does not count.
+ * For each level: the maximum of all ids, and of their complements. Where all ids are the same,
+ * each maximum is the other's complement. A process that does not know its own id prevents that;
+ * one that is no member does not count.
  */
 enum { ID, COMPLEMENT, PER_LEVEL };
 
@@ -209,7 +210,8 @@ int comm_split_hardware(struct comm *comm, struct comm_split *how, bool chooses,
     int rc = agree_max(&all, values, HARDWARE_LEVELS * PER_LEVEL);
     if (rc || !chooses)
         return rc;
-    /* All who are in my instance choose as I do: they are with me in what lies further out. */
+    /* All processes in this instance make the same choice: they share the outer levels with this
+     * process. */
     how->member = false;
     for (int level = HARDWARE_HOST; level < HARDWARE_LEVELS && !how->member; level++) {
         uint64_t id = values[PER_LEVEL * level + ID];

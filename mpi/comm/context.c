@@ -5,10 +5,10 @@
  * upper half is drawn from.
  *
  * In order. Each process has a counter, next: every place below it was handed to some making of a
- * communicator here, or passed over. A process that makes one communicator at a time bids next,
- * and steps it; the context is the maximum v of the bids, and next becomes v + 1. Nothing happens
- * in such a process between its bid and that, so v was never handed out there: no member can
- * object, and nobody need be asked. A place of this half is not used again.
+ * communicator here, or passed over. A process that makes one communicator at a time bids next, and
+ * steps it; the context is the maximum v of the bids, and next becomes v + 1. Such a process makes
+ * no other communicator between its bid and that, so v was never handed out there: no member can
+ * object, and no vote is needed. A place of this half is not used again.
  *
  * By drawing. A process in which several communicators may be made at once says so in its bid.
  * Then v comes from the upper half: each bid has a place that is free here and was drawn by lot,
@@ -42,8 +42,8 @@ enum {
 
 enum { ORDER, SEVERAL, LOT }; /* of struct context_bid.value */
 
-/* Which places of the upper half are taken here: bits, in parts that are there while they have
- * one. */
+/* The places of the upper half that are taken here: bits, in parts that exist while they have one.
+ */
 struct leaf {
     uint32_t count;
     uint64_t bits[LEAF / 64];
@@ -53,7 +53,7 @@ static struct os_lock lock = OS_LOCK_INIT; /* guards all below */
 static uint32_t half = PLACES / 2;         /* a test makes it smaller */
 static bool several;
 static uint32_t next;
-static uint32_t deals; /* under way: between their steps other communicators are made */
+static uint32_t deals; /* under way: other communicators are made between their steps */
 static uint32_t taken;
 static struct leaf *leaves[PLACES / 2 / LEAF + 1];
 
@@ -66,7 +66,7 @@ static bool is_taken(uint32_t place)
     return leaf && leaf->bits[place % LEAF / 64] >> (place % 64) & 1;
 }
 
-/* Returns whether it was free, and memory was there. */
+/* Return whether it was free and there was memory. */
 static bool take(uint32_t place)
 {
     os_lock(&lock);
@@ -107,12 +107,12 @@ void context_release(uint32_t context)
         release(place - half);
 }
 
-/* Locked. A free place by lot, and the lot above it. Few places are drawn from while few are in
- * use: the table stays small. */
+/* Locked. A free place by lot, and the lot above it. While few places are in use, few are drawn
+ * from: the table stays small. */
 static uint64_t draw(void)
 {
     uint32_t lot[2] = {0, next}, range = LEAF;
-    (void)os_random(lot, sizeof(lot)); /* without, it may take more rounds */
+    (void)os_random(lot, sizeof(lot)); /* without memory it may take more rounds */
     while (range < half && range / SPARSE < taken)
         range *= 2;
     uint32_t place = lot[1] % (range < half ? range : half);

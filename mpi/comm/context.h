@@ -4,7 +4,7 @@
  * Contexts: how the members of a new communicator agree on a number for it.
  *
  * A communicator has CONTEXT_STEP numbers in a row, used as CONTEXT_* says. They are given back
- * when it is gone here.
+ * when this process frees it.
  */
 #ifndef MPI_CONTEXT_H
 #define MPI_CONTEXT_H
@@ -19,7 +19,7 @@ struct group;
 enum { CONTEXT_NONE = 0, /* to context_release() */
        CONTEXT_WORLD = 0, CONTEXT_SELF = 8, CONTEXT_FIRST = 16, CONTEXT_STEP = 8 };
 
-/* What is added to a communicator's context, for which messages. */
+/* The offsets from a communicator's context, one for each kind of message. */
 enum {
     CONTEXT_P2P = 0,
     CONTEXT_COLL = 1,
@@ -27,12 +27,12 @@ enum {
     CONTEXT_LEADER = 3, /* of MPI_Intercomm_create in its peer communicator; likewise */
     CONTEXT_COUNTER = 4, /* of the shared pointer of a file: see mpi/io/file_counter.h */
     CONTEXT_PART = 5,   /* of partitioned communication: see mpi/request/part.c */
-    CONTEXT_LOCAL = 6   /* context of the communicator inside an intercommunicator, which has no
-                         * messages but collective ones */
+    CONTEXT_LOCAL = 6   /* context of the communicator inside an intercommunicator, which has
+                           collective messages only */
 };
 
-/* From here on are no communicators' contexts: where processes meet that have none in common.
- * The lower bits are of a hash, and so are the tags there. */
+/* Contexts from here on belong to no communicator: processes without a common one meet in them. The
+ * lower bits are a hash, and so are the tags there. */
 static const uint32_t context_meeting = UINT32_C(1) << 31;
 
 enum { CONTEXT_VALUES = 3 };
@@ -48,14 +48,13 @@ void context_several(void);
 struct context_bid context_bid(void);
 void context_raise(struct context_bid *best, const struct context_bid *other);
 
-/* Settle on a context: mine is this process's bid, and best the maximum over all
- * members, who are named by who. Returns MPI_SUCCESS or an error class: MPI_ERR_OTHER where
- * all are in use. */
+/* Settle on a context: mine is this process's bid, and best the maximum over all members; who names
+ * them. Returns MPI_SUCCESS or an error class: MPI_ERR_OTHER where all are in use. */
 int context_settle(const struct agree *who, struct context_bid mine, struct context_bid best,
                    uint32_t *context);
 
 /*
- * An agreement step by step, for who takes the maxima over the members in a way of its own, while
+ * An agreement step by step, for a caller that takes the maxima over the members itself, while
  * other communicators are made:
  *
  *   context_start()     once
@@ -79,16 +78,17 @@ int context_consider(struct context_deal *deal, const struct context_bid *best,
 bool context_conclude(struct context_deal *deal, uint64_t refused);
 void context_end(struct context_deal *deal);
 
-/* Agree on a fresh context with all who take part. extra has count more values, AGREE_VALUES -
+/* Agree on a fresh context with all members of who. extra has count more values, AGREE_VALUES -
  * CONTEXT_VALUES at most, which become the maximum over all. */
 int context_agree_among(const struct agree *who, uint64_t *extra, int count, uint32_t *context);
 
-/* The same with all members of comm, an intracommunicator; with group not NULL, with those of the
- * group alone, told apart by tag, or, where that is negative, by coming in the order of comm's
- * collectives. */
+/* The same with all members of comm, an intracommunicator. Where group is not NULL, with the
+ * members of the group alone; tag tells such calls apart or, where it is negative, their place in
+ * the order of comm's collectives. */
 int context_agree(struct comm *comm, struct group *group, int tag, uint32_t *context);
 
-/* Give a context back that nobody here uses any more. One that was not agreed on is left alone. */
+/* Give back a context that this process does not use any more. One that was not agreed on is left
+ * alone. */
 void context_release(uint32_t context);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Groups never change once they are made, but for two tables that are made when
- * first needed and then stay: whoever comes second to that throws its own away.
+ * Groups never change once they are made, except for two tables that are made on demand and then
+ * stay. A thread that makes a table second throws its own away.
  */
 #include "mpi/comm/group.h"
 
@@ -152,7 +152,7 @@ struct vc **group_vcs(struct group *group)
     struct vc **vcs = atomic_load_explicit(&group->vcs, memory_order_acquire);
     if (vcs)
         return vcs;
-    /* Zero pages that nobody touches take no memory. */
+    /* Zero pages that are never touched take no memory. */
     vcs = calloc((size_t)(group->size ? group->size : 1), sizeof(*vcs));
     if (!vcs)
         return NULL;
@@ -277,7 +277,7 @@ int group_find(const struct group *group, const struct process *process)
 }
 
 /* Two ranges of one size and world. Where the strides differ only in sign, one is the other
- * turned if it starts where the other ends. */
+ * reversed if it starts where the other ends. */
 static int compare_ranges(const struct group *a, const struct group *b)
 {
     if (a->first == b->first && a->stride == b->stride)

@@ -31,14 +31,14 @@ struct group {
     struct mpid_gid gid; /* of all members while list is NULL */
     int64_t first, stride; /* member i is (gid, first + i * stride) */
     struct process *list;  /* [size], or NULL: a range */
-    _Atomic(int *) index; /* of a list: a hash table, once a process was sought */
+    _Atomic(int *) index;  /* of a list: a hash table, made when a process is first looked up */
     _Atomic(struct vc **) vcs; /* [size], made when a communicator needs it, and shared */
     struct os_lock vcs_lock;   /* guards the ranks whose entry has been filled: [used_count] of */
     int *used, used_count, used_room;
     uint64_t session; /* number of the session that it comes from; 0: none */
 };
 
-/* Tell who this process is: comes first. */
+/* Tell which process this is; call it first. */
 void group_init(const struct process *me);
 struct process group_me(void);
 
@@ -56,7 +56,7 @@ static inline struct process group_process(const struct group *group, int i)
     return (struct process){group->gid, (uint32_t)(group->first + i * group->stride)};
 }
 
-/* Let a group that was made out of another be of the same session. Either may be NULL. */
+/* Make a group that was made out of another belong to the same session. Either may be NULL. */
 static inline struct group *group_inherit(struct group *made, const struct group *from)
 {
     if (made && made != group_empty && from)
@@ -84,14 +84,14 @@ struct vc **group_vcs(struct group *group);
  * that is there. */
 struct vc *group_vc(struct group *group, int rank);
 
-/* Rank of a process in the group, or MPI_UNDEFINED. O(1), but for a list's first time. */
+/* Rank of a process in the group, or MPI_UNDEFINED. O(1), except for the first call on a list. */
 int group_find(const struct group *group, const struct process *process);
 
-/* The order of processes that all agree on: negative, 0 or positive. */
+/* The order of processes on which all agree: negative, 0 or positive. */
 int group_order(const struct process *a, const struct process *b);
 
-/* A group as bytes for another process, from malloc(); back, or NULL where memory is out, and,
- * with *len 0, where the bytes are none of a group's. */
+/* A group as bytes for another process, from malloc(); and back. NULL where memory is out or, with
+ * *len 0, where the bytes are no group. */
 void *group_pack(const struct group *group, size_t *len);
 struct group *group_unpack(const void *bytes, size_t *len);
 
@@ -104,13 +104,13 @@ struct group *group_intersection(struct group *a, struct group *b);
 struct group *group_difference(struct group *a, struct group *b);
 bool group_overlap(const struct group *a, const struct group *b);
 
-/* The first rank of a list that cannot be. */
+/* The first invalid rank of a list. */
 struct group_fault {
     int64_t rank;
     const char *wrong; /* NULL: memory is out */
 };
 
-/* The members that are named, in that order, or all others. NULL where *fault says why. */
+/* The members that are named, in that order, or all others. NULL where *fault says the reason. */
 struct group *group_choose(struct group *from, const int *ranks, int n, bool others,
                            struct group_fault *fault);
 /* The same for ranges (first, last, stride), whose strides are not 0. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Groups out of groups. Where the operands are ranges of one world, and the result is one, too,
- * it is computed; nothing is listed. Everything else takes time in proportion to the sizes.
+ * Groups out of groups. Where the operands are ranges of one world and the result is one too, it is
+ * computed without lists. Otherwise the time is proportional to the sizes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ struct rank_run {
     int64_t first, step, count;
 };
 
-/* Those ranks of a group that a run has; the group's own kind of a list stays. */
+/* The ranks of a group that a run has; a list stays a list. */
 static struct group *only_run(struct group *group, const struct rank_run *run)
 {
     if (run->count == group->size)
@@ -166,7 +166,7 @@ bool group_overlap(const struct group *a, const struct group *b)
     return false;
 }
 
-/* Two ranges of one world, of which the second goes on where the first ends. */
+/* Two ranges of one world; the second continues where the first ends. */
 static bool goes_on(const struct group *a, const struct group *b, int64_t *stride)
 {
     if (!same_world(a, b))
@@ -281,15 +281,15 @@ struct group *group_choose(struct group *from, const int *ranks, int n, bool oth
 
 /* ---- ranges of ranks ---- */
 
-/* How many ranks a range (first, last, stride) has; 0 where the stride leads away from the last:
- * then MPI's rule for the ranks makes no sense. */
+/* How many ranks a range (first, last, stride) has. 0 where the stride leads away from the last:
+ * MPI's rule for the ranks has no meaning there. */
 static int64_t range_len(const int range[3])
 {
     int64_t distance = (int64_t)range[1] - range[0];
     return distance && (distance < 0) != (range[2] < 0) ? 0 : distance / range[2] + 1;
 }
 
-/* Whether the choice of one range out of a range, or of all others, is known at once; then
+/* Whether the result of choosing one range out of a range, or all others, is known at once; then
  * *made is it, or NULL: no memory. */
 static bool chosen_at_once(struct group *from, const int range[3], bool others,
                            struct group **made)
@@ -308,7 +308,7 @@ static bool chosen_at_once(struct group *from, const int range[3], bool others,
     return true;
 }
 
-/* List the ranks of the ranges, which the set then has. The list has room for all ranks. */
+/* List the ranks of the ranges, and put them into the set. The list has room for all ranks. */
 static int expand(int ranges[][3], int n, struct rank_set *set, int *ranks,
                   struct group_fault *fault)
 {

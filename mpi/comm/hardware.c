@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* hwloc, by its headers at build time and by its library only when somebody asks. */
+/* hwloc: its headers are used at build time, its library is loaded at the first question. */
 #include "mpi/comm/hardware.h"
 
 #include <dlfcn.h>
@@ -30,8 +30,8 @@ static hwloc_topology_t topology; /* NULL: not known */
 #define KIND(type, name, others) {HWLOC_OBJ_##type, PREFIX name, others}
 #define CACHE(n) KIND(L##n##CACHE, "L" #n "Cache", "L" #n " L" #n "d L" #n "dCache")
 
-/* The names are those that hwloc gives the types, and the others what else it prints or reads for
- * them: words between blanks. */
+/* The names that hwloc gives the types, and other words that it prints or reads for them: words
+ * between blanks. */
 static const struct {
     hwloc_obj_type_t type;
     const char *name, *others;
@@ -63,7 +63,8 @@ static bool load_library(void)
     return good;
 }
 
-/* All of the host, also what this process may not use: then all processes number alike. */
+/* All of the host, also processors that this process may not use: then all processes number alike.
+ */
 static void load_topology(void)
 {
     hwloc_topology_t made;
@@ -76,7 +77,8 @@ static void load_topology(void)
         topology = made;
 }
 
-/* Where hwloc keeps the objects of a level. There may be groups in groups: the outermost count. */
+/* The depth at which hwloc keeps the objects of a level. Groups may lie in groups: the outermost
+ * count. */
 static int depth_of(enum hardware_level level)
 {
     hwloc_obj_type_t type = levels[level].type;
@@ -87,7 +89,7 @@ static int depth_of(enum hardware_level level)
     return depth;
 }
 
-/* The one object of a level that has processors of these, or HARDWARE_UNKNOWN. */
+/* The one object of a level that has some of these processors, or HARDWARE_UNKNOWN. */
 static uint64_t find_object(enum hardware_level level, hwloc_const_cpuset_t cpus)
 {
     uint64_t found = HARDWARE_UNKNOWN;

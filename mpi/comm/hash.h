@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* A hash of bytes (FNV-1a, 64 bits), which processes compare with each other. */
+/* A hash of bytes (FNV-1a, 64 bits) that processes compare with each other. */
 #ifndef MPI_HASH_H
 #define MPI_HASH_H
 
@@ -9,7 +9,7 @@
 
 #define HASH_START UINT64_C(0xcbf29ce484222325)
 
-/* Go on from what came before: HASH_START, or what this has returned. */
+/* Continue a hash: from HASH_START, or from an earlier result. */
 static inline uint64_t hash_more(uint64_t before, const void *bytes, size_t len)
 {
     const unsigned char *byte = bytes;

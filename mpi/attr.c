@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Attributes. A keyval is an index into a table, from KEYVAL_FIRST on; it counts
- * its attributes and, until it is freed, its user.
+ * Attributes. A keyval is an index into a table, from KEYVAL_FIRST on. It counts its attributes
+ * and, until it is freed, its user.
  */
 #include "mpi/attr.h"
 
@@ -20,7 +20,7 @@ enum { KEYVAL_FIRST = 1024 }; /* above the predefined ones */
 struct keyval {
     enum attr_kind kind;
     bool freed;
-    int refs; /* attributes; and one while it is not freed */
+    int refs; /* attributes, and one more until it is freed */
     int id;
     union attr_copy copy;
     union attr_delete delete;
@@ -33,14 +33,14 @@ struct attr {
     void *value;
 };
 
-/* Whether there is a keyval is told without a lock. */
+/* Whether a keyval exists is found out without a lock. */
 struct attr_place {
     struct keyval *keyval; /* NULL: none */
     _Atomic uint8_t kind;  /* enum attr_kind of it; 0: none */
 };
 
-/* Guards places, keyvals and lists. Whoever changes a list has its object's lock, too, with
- * which alone it is looked through: threads that ask must not wait for each other. */
+/* Guards places, keyvals and lists. A thread that changes a list also holds its object's lock. The
+ * object's lock alone is enough to search the list, so lookups do not wait for each other. */
 static struct os_lock lock = OS_LOCK_INIT;
 static struct os_shelf places = {.size = sizeof(struct attr_place)};
 static int place_count;
@@ -52,7 +52,7 @@ void attr_init(const struct mpid_world *world)
 {
     appnum = world->appnum;
     universe_size = world->universe_size;
-    /* One clock for all: MPI_Wtime() is the host's. */
+    /* All processes of a host share one clock: MPI_Wtime() is the host's. */
     wtime_is_global = world->local_ranks == world->size;
 }
 
@@ -92,7 +92,7 @@ static bool exists(enum attr_kind kind, int id)
     return place && atomic_load_explicit(&place->kind, memory_order_relaxed) == kind;
 }
 
-/* Locked. The keyval of an id, or NULL. */
+/* Locked. Return the keyval of an id, or NULL. */
 static struct keyval *lookup(enum attr_kind kind, int id)
 {
     return exists(kind, id) ? place_of(id)->keyval : NULL;
@@ -116,7 +116,7 @@ static void unref(struct keyval *keyval)
         place_count--;
 }
 
-/* Locked. The number of an empty place, or -1. */
+/* Locked. Return the number of an empty place, or -1. */
 static int find_place(void)
 {
     for (int i = 0; i < place_count; i++)
@@ -151,8 +151,8 @@ int attr_create_keyval(enum attr_kind kind, union attr_copy copy, union attr_del
     return i < 0 ? MPI_ERR_NO_MEM : MPI_SUCCESS;
 }
 
-/* As long as attributes are under it a keyval is extant, and freeing it once more no
- * error (MPI-5.0 7.7.2): delete callbacks do that. */
+/* A keyval exists as long as attributes are under it, and freeing it once more is no error (MPI-5.0
+ * 7.7.2): delete callbacks do that. */
 int attr_free_keyval(enum attr_kind kind, int id)
 {
     os_lock(&lock);
@@ -203,7 +203,7 @@ static int call_copy(const struct keyval *keyval, void *handle, void *value, voi
 
 /* ---- attributes ---- */
 
-/* Locked. The link that leads to the attribute, or to the end of the list. */
+/* Locked. Return the link that leads to the attribute, or to the end of the list. */
 static struct attr **link_to(struct attr **list, int id)
 {
     while (*list && (*list)->keyval->id != id)
@@ -211,8 +211,8 @@ static struct attr **link_to(struct attr **list, int id)
     return list;
 }
 
-/* Value of a predefined attribute; NULL: no such keyval. Where the value is not
- * known, *found is false. */
+/* The value of a predefined attribute; NULL: no such keyval. Where the value is unknown, *found is
+ * false. */
 static int *predefined(int keyval, bool *found)
 {
     *found = true;
@@ -252,7 +252,7 @@ int attr_get(struct attr_owner owner, int id, void **value, bool *found)
     return exists(owner.kind, id) ? MPI_SUCCESS : MPI_ERR_KEYVAL;
 }
 
-/* Locked. Put a new attribute on top; takes the reference that keyval has for it. */
+/* Locked. Put a new attribute on top; takes over the reference that keyval has for it. */
 static void push(struct attr_owner owner, struct attr *attr, struct keyval *keyval, void *value)
 {
     *attr = (struct attr){.next = *owner.list, .keyval = keyval, .value = value};
@@ -261,8 +261,8 @@ static void push(struct attr_owner owner, struct attr *attr, struct keyval *keyv
     os_unlock(owner.lock);
 }
 
-/* Delete the attribute of a keyval that the caller knows to be there, callback first.
- * Where the callback fails the attribute stays. */
+/* Delete the attribute of a keyval, which the caller knows to exist, callback first. Where the
+ * callback fails the attribute stays. */
 static int remove_one(struct attr_owner owner, struct keyval *keyval, void *value)
 {
     int rc = call_delete(keyval, owner.handle, value);

@@ -3,9 +3,8 @@
 /*
  * Attributes of communicators and types: keyvals, values, callbacks.
  *
- * One engine serves every kind of object. Callbacks run unlocked, and may use
- * attributes themselves. A keyval that was freed lives on until the last attribute
- * under it is gone.
+ * One engine serves all kinds of objects. Callbacks run unlocked, and may use attributes
+ * themselves. A keyval that was freed lives on until the last attribute under it is gone.
  */
 #ifndef MPI_ATTR_H
 #define MPI_ATTR_H
@@ -37,7 +36,7 @@ struct attr_owner {
     enum attr_kind kind;
     void *handle;       /* MPI_Comm, MPI_Datatype */
     struct attr **list; /* in the object */
-    struct os_lock *lock; /* the object's: the list is looked through with it */
+    struct os_lock *lock; /* the object's lock: searches of the list hold it */
 };
 
 /* Values of the predefined attributes. */
@@ -55,8 +54,8 @@ int attr_set(struct attr_owner owner, int keyval, void *value);
 int attr_get(struct attr_owner owner, int keyval, void **value, bool *found);
 int attr_delete(struct attr_owner owner, int keyval);
 
-/* Copy the attributes of one object to another, as MPI_Comm_dup does; delete
- * all, in reverse order of setting. */
+/* Copy the attributes of one object to another, as MPI_Comm_dup does. Delete all, in reverse order
+ * of setting. */
 int attr_copy(struct attr_owner from, struct attr_owner to);
 int attr_delete_all(struct attr_owner owner);
 /* The same for communicators and types. */

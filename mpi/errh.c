@@ -3,14 +3,13 @@
 /*
  * Errors: handlers, codes, and the classes and codes that users add.
  *
- * A code has 14 bits: the class in the low 6, and above them the number of a
- * text. Numbers go round; the texts of the last RECENT errors are
- * kept, and a code whose text is gone still tells its class. Codes above
- * MPI_ERR_LASTCODE are the user's.
+ * A code has 14 bits: the class in the low 6, and above them the number of a text. Numbers go
+ * round; the texts of the last RECENT errors are kept, and a code whose text is gone still gives
+ * its class. Codes above MPI_ERR_LASTCODE are the user's.
  *
- * All may be called before MPI_Init and after MPI_Finalize, by any thread, so
- * the locks do not ask how many threads there are. Each text has its own; the class
- * of a code is told without any.
+ * All may be called before MPI_Init and after MPI_Finalize, by any thread, so the locks work
+ * whatever the number of threads. Each text has its own lock; the class of a code is found without
+ * a lock.
  */
 #include "mpi/errh.h"
 
@@ -34,8 +33,9 @@
 enum {
     RECENT = 32,         /* texts kept */
     TEXTS = 7 * RECENT,  /* numbers of texts: 1 to 225 without NOT_OURS */
-    NOT_OURS = MPI_T_ERR_CANNOT_INIT / ERRH_TEXT_STEP, /* codes of the tool interface: classes */
-    USER_CODES = 65536   /* classes and codes of the user at most */
+    NOT_OURS =
+        MPI_T_ERR_CANNOT_INIT / ERRH_TEXT_STEP, /* codes of the tool interface: each is a class */
+    USER_CODES = 65536                          /* most classes and codes of the user */
 };
 
 static struct {
@@ -47,12 +47,12 @@ static _Atomic uint32_t errors; /* that had a text, so far */
 
 struct user_code {
     _Atomic int error_class; /* its own code where it is a class; 0: removed */
-    int codes;               /* of a class: codes that it has */
+    int codes;               /* of a class: the number of its codes */
     struct os_lock lock;     /* guards text, and changes of error_class */
     char *text;
 };
 
-/* For who adds and removes: guards user_count, codes, errh_last_used. Comes before those of the
+/* Held to add and remove: guards user_count, codes, errh_last_used. Taken before the locks of the
  * entries. */
 static struct os_lock lock = OS_LOCK_INIT;
 static struct os_shelf user = {.size = sizeof(struct user_code)};
@@ -163,7 +163,7 @@ void errh_set(struct errh_slot *slot, struct errhandler *errhandler)
     errh_unref(old);
 }
 
-/* Told by its address: a user's may be gone by now. */
+/* Recognised by its address: a user's handler may be gone by now. */
 static bool is_predefined(const struct errhandler *errhandler)
 {
     return (uintptr_t)errhandler - (uintptr_t)predefined < sizeof(predefined);
@@ -195,7 +195,7 @@ void errh_fini(void)
 
 /* ---- codes ---- */
 
-/* Where a code of the user's has its entry, or had or will have; NULL: nowhere. */
+/* The place of a user's code, which may be empty; NULL: it can have none. */
 static struct user_code *user_place(int code)
 {
     return code > MPI_ERR_LASTCODE ? os_shelf_at(&user, (uint32_t)(code - MPI_ERR_LASTCODE - 1))
@@ -324,7 +324,7 @@ int errh_class(int code)
     return MPI_ERR_UNKNOWN;
 }
 
-/* As much as there is room for. */
+/* Cut to the room that there is. */
 static void put(char text[MPI_MAX_ERROR_STRING], const char *from)
 {
     size_t len = strlen(from);
@@ -347,7 +347,7 @@ static int remember(int error_class, const char *text)
     return code;
 }
 
-/* The text of a code that is among the recent ones. Returns whether it is. */
+/* Get the text of a code that is among the recent ones. Returns whether it is. */
 static bool recall(int code, char *text)
 {
     int number = code / ERRH_TEXT_STEP;
@@ -362,7 +362,7 @@ static bool recall(int code, char *text)
     return is_it;
 }
 
-/* The text of a code of the user's. Returns whether it is one. */
+/* Get the text of a code of the user's. Returns whether it is one. */
 static bool user_string(int code, char *text)
 {
     struct user_code *entry = user_place(code);
@@ -389,7 +389,7 @@ bool errh_string(int code, char *text)
 
 /* ---- codes of the user ---- */
 
-/* Locked. An unused place, which is the last or one that was removed. */
+/* Locked. Return an unused place: the last one, or one that was removed. */
 static int user_room(void)
 {
     for (int i = 0; i < user_count; i++)
@@ -419,7 +419,7 @@ int errh_add_code(int error_class, int *code)
             of->codes++;
         if (*code > errh_last_used)
             errh_last_used = *code;
-        /* What has had the place before has left no codes and no text. */
+        /* The former owner of the place has left no codes and no text. */
         atomic_store_explicit(&entry->error_class, error_class ? error_class : *code,
                               memory_order_release);
         rc = MPI_SUCCESS;
@@ -504,7 +504,7 @@ void errh_end(int code)
     _exit(status ? status : 1);
 }
 
-/* End: by the process manager where there is one, or alone. */
+/* End the program: by the process manager where there is one, or alone. */
 static void end(int code, const char *text)
 {
     int status = errh_class(code) & 0xff;
@@ -544,7 +544,8 @@ int errh_raise(struct comm *comm, int code, const char *text)
 {
     struct comm *on = comm ? comm : comm_constants[2];
     struct errhandler *errhandler = on ? errh_get(&on->errhandler) : errh_initial();
-    /* A handler may ask who it is called for, of what was freed and has a request yet, too. */
+    /* A handler may ask for the object that it is called for, even where that object was freed and
+     * a request still uses it. */
     if (on && on->freed)
         on->object.word = OBJECT_COMM;
     (void)errh_raise_on(errhandler, on ? comm_handle(on) : MPI_COMM_NULL, code, text);
@@ -553,14 +554,14 @@ int errh_raise(struct comm *comm, int code, const char *text)
     return code;
 }
 
-/* There is one in sessions, too: of mpi://WORLD. */
+/* Sessions have one too: of mpi://WORLD. */
 static int world_rank(void)
 {
     return mpi_state == MPI_STATE_READY ? (int)group_me().rank : -1;
 }
 
-/* The text of an error: fmt says what is wrong, where on what object, rank in which numbering.
- * Returns the code. */
+/* Make the text of an error: fmt says what is wrong, where names the object, and rank is the rank
+ * in its numbering. Returns the code. */
 static int compose(int error_class, const char *function, const char *where, int rank,
                    char text[MPI_MAX_ERROR_STRING + 256], const char *fmt, va_list args)
 {
@@ -576,9 +577,9 @@ static int compose(int error_class, const char *function, const char *where, int
     snprintf(text, MPI_MAX_ERROR_STRING + 256, "%s: %s (%s%s%.64s)", name, what, where, on,
              os_host_name());
     text[MPI_MAX_ERROR_STRING - 1] = 0;
-    /* These two say where to look, and programs compare them. */
+    /* These two codes only say where to look, and programs compare them. */
     bool bare = error_class == MPI_ERR_IN_STATUS || error_class == MPI_ERR_PENDING;
-    /* A code of the user's, or one that has a text, stays. */
+    /* A code of the user's, or one that has a text, stays as it is. */
     bool plain = error_class > 0 && error_class < ERRH_TEXT_STEP;
     return bare || !plain ? error_class : remember(error_class, text);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Numbers for handles. Each address that was asked for keeps its number as long as the
- * process lives: objects come and go at few addresses, so the table stays small, and a
- * number whose object was freed leads to the same bad handle as the pointer does.
+ * Numbers for handles. Each address that has a number keeps it as long as the process lives:
+ * objects come and go at few addresses, so the table stays small, and a number whose object was
+ * freed leads to the same bad handle as the pointer does.
  *
- * Since nothing is ever taken out, it is read without a lock.
+ * Nothing is ever removed, so it is read without a lock.
  */
 #include "mpi/handle.h"
 
@@ -18,8 +18,8 @@ enum {
     PLACES_MIN = 64
 };
 
-/* A hash table of numbers. When it is half full, one of twice the size takes its place; it stays
- * for those who look into it just then, and for who has not seen the other. */
+/* A hash table of numbers. When it is half full, one of twice the size takes its place. The old
+ * table stays: readers may be searching it, or may not have seen the new one. */
 struct number_table {
     struct number_table *older;
     uint32_t places;       /* a power of two */
@@ -32,14 +32,14 @@ static struct os_shelf handles = {.size = sizeof(void *_Atomic)};
 static struct number_table *_Atomic newest;
 static int count;
 
-/* The handle of an index; NULL: none. */
+/* The handle of an index, or NULL. */
 static void *handle_at(uint32_t i)
 {
     void *_Atomic *handle = os_shelf_at(&handles, i);
     return handle ? atomic_load_explicit(handle, memory_order_acquire) : NULL;
 }
 
-/* 1 + the index of a handle; 0: it has none, and *place is where it belongs. */
+/* Return 1 + the index of a handle. 0: it has none, and *place is where it belongs. */
 static int look_up(struct number_table *table, const void *handle, _Atomic int **place)
 {
     uint32_t i = (uint32_t)(((uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15u) >> 32);
@@ -51,7 +51,7 @@ static int look_up(struct number_table *table, const void *handle, _Atomic int *
     }
 }
 
-/* The same in the newest table; 0 also for one that gets its number just now. */
+/* Look in the newest table. 0 also for a handle that gets its number at this moment. */
 static int find(const void *handle)
 {
     _Atomic int *place;
@@ -59,7 +59,7 @@ static int find(const void *handle)
     return table ? look_up(table, handle, &place) : 0;
 }
 
-/* Locked, and not in the table: enter it. */
+/* Locked. Enter a handle that is not in the table. */
 static void enter(struct number_table *table, const void *handle, int number)
 {
     _Atomic int *place;
@@ -88,7 +88,7 @@ static bool grow(void)
     return true;
 }
 
-/* 1 + the index that a handle has by now, or gets. 0: no memory. */
+/* Return 1 + the index of a handle, which gets one if it has none. 0: no memory. */
 static int add(const void *handle)
 {
     os_lock_slow(&lock);

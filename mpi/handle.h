@@ -20,7 +20,7 @@
 #include "os/lock.h"
 #include "os/stretch.h"
 
-/* Type words; an object that was freed has 0. */
+/* Type words; a freed object has 0. */
 enum object_kind {
     OBJECT_COMM = 0x6d6d6f43,
     OBJECT_GROUP = 0x70755247,
@@ -39,7 +39,9 @@ struct object {
     _Atomic int32_t refs;
 };
 
-enum { HANDLE_CONSTANT_MAX = 0x1000 }; /* below: a constant of the ABI */
+enum {
+    HANDLE_CONSTANT_MAX = 0x1000
+}; /* below this: a constant of the ABI */
 
 static inline bool handle_is_constant(const void *handle)
 {
@@ -53,8 +55,9 @@ static inline bool handle_leads_to(const void *handle, uint32_t kind)
            ((const struct object *)handle)->word == kind;
 }
 
-/* Handles as numbers (MPI-5.0 20.4): constants are their own, others get one when it is first asked
- * for. 0: no memory. A number that was never given leads to NULL. At any time, any thread. */
+/* Handles as numbers (MPI-5.0 20.4): constants are their own numbers; other handles get one at the
+ * first call. 0: no memory. A number that was never given leads to NULL. Any thread may call these
+ * at any time. */
 int handle_number(const void *handle);
 void *handle_of_number(int number);
 
@@ -74,7 +77,7 @@ static inline void object_ref(struct object *object)
                               memory_order_relaxed);
 }
 
-/* Drop a reference. Returns whether it was the last: then the caller frees. */
+/* Drop a reference. Returns whether it was the last; then the caller frees the object. */
 static inline bool object_unref(struct object *object)
 {
     if (os_lock_enabled)
@@ -86,8 +89,8 @@ static inline bool object_unref(struct object *object)
 
 /*
  * Where the library gives out a handle to an object that it holds itself, the object also counts
- * the handles that the user has. One that was freed more often leads nowhere, and what the library
- * holds stays.
+ * the user's handles. A handle that was freed too often leads nowhere, and the library's object
+ * stays.
  */
 static inline void handle_given(_Atomic int32_t *given)
 {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * MPI-IO: what mpi/ and the I/O library know of each other, and all that they do.
+ * MPI-IO: the only interface between mpi/ and the I/O library.
  *
  * The I/O library, libvireo-io.so, is loaded by the first function that opens or deletes a file, or
- * registers a data representation (mpi/io/file_library.c); a program without I/O has nothing of it. It has its
- * own file objects and uses MPI's public functions; mpi/ has the handles and the error handlers.
+ * registers a data representation (mpi/io/file_library.c); a program without I/O does not load it.
+ * It has its own file objects and uses MPI's public functions; mpi/ has the handles and the error
+ * handlers.
  *
  * The functions of struct io_library return MPI_SUCCESS or an error class, with a sentence in the
- * struct io_error; the caller raises it. Arguments are checked by them, but for pointers that are to
- * be filled. Any thread may call, where MPI has threads.
+ * struct io_error; the caller raises it. They check their arguments, except for pointers that are
+ * to be filled. Any thread may call, where MPI has threads.
  */
 #ifndef MPI_HOOKS_H
 #define MPI_HOOKS_H
@@ -19,18 +20,18 @@
 #include <stdint.h>
 
 struct io_file;    /* an open file, of the I/O library */
-struct io_counter; /* a number that one process keeps for all: mpi/io/file_counter.h */
+struct io_counter; /* a number that one process keeps for all: see mpi/io/file_counter.h */
 
 struct io_error {
     char text[400];
 };
 
-/* Which of a file's pointers an access goes by. */
+/* The file pointer that an access uses. */
 enum io_pointer {
     IO_AT,         /* none: offset */
     IO_INDIVIDUAL, /* this process' own */
-    IO_SHARED,     /* the common one, in any order */
-    IO_ORDERED     /* the common one, in the order of ranks: collective */
+    IO_SHARED,     /* the shared pointer, in any order */
+    IO_ORDERED     /* the shared pointer, in the order of ranks: collective */
 };
 
 enum io_form {
@@ -51,7 +52,7 @@ struct io_access {
     MPI_Datatype type;
     MPI_Status *status;   /* IO_BLOCKING; or MPI_STATUS_IGNORE */
     MPI_Request *request; /* IO_NONBLOCKING */
-    const char *function; /* the user's, for an error that is told later */
+    const char *function; /* the user's, for an error that is reported later */
 };
 
 struct io_view {
@@ -61,8 +62,8 @@ struct io_view {
     MPI_Info info; /* for setting */
 };
 
-/* A data representation of the user's. The functions without _c may be NULL; those with are used
- * where they are there. */
+/* A user's data representation. The functions without _c may be NULL; those with _c are used where
+ * they exist. */
 struct io_datarep {
     MPI_Datarep_conversion_function *read, *write;
     MPI_Datarep_conversion_function_c *read_c, *write_c;
@@ -70,18 +71,18 @@ struct io_datarep {
     void *extra_state;
 };
 
-/* What mpi/ does for the I/O library. */
+/* The functions of mpi/ that the I/O library calls. */
 struct io_hooks {
     /* Call visit for each run of bytes of one element of a committed type, in the order of the type
-     * map, those that adjoin as one. Stops at the first visit that does not return 0, and returns
-     * that. */
+     * map; adjoining runs are joined. Stop at the first visit that does not return 0, and return
+     * its result. */
     int (*flatten)(MPI_Datatype type, int (*visit)(void *arg, int64_t offset, int64_t len),
                    void *arg);
-    /* Whether a handle is a datatype, and committed. */
+    /* Whether a handle is a committed datatype. */
     bool (*is_committed)(MPI_Datatype type);
-    /* The same in all processes of this host. */
+    /* A number that is the same in all processes of this host. */
     uint64_t (*host_id)(void);
-    /* From now on threads of the I/O library call MPI too. */
+    /* From now on threads of the I/O library also call MPI. */
     void (*use_threads)(void);
     /* A number for the processes of a communicator: see mpi/io/file_counter.h. */
     struct io_counter *(*counter_open)(MPI_Comm comm, int owner);
@@ -90,33 +91,33 @@ struct io_hooks {
     void (*counter_set)(struct io_counter *counter, int64_t to);
     /* Whether to print how files are accessed. */
     bool (*wants_report)(void);
-    /* Make a request of a file; complete it, from any thread, with what io_library's functions
-     * return and the bytes that were moved. Begin returns MPI_SUCCESS or MPI_ERR_NO_MEM. */
+    /* Make a request of a file. Complete it, from any thread, with the result of io_library's
+     * functions and the number of bytes moved. Begin returns MPI_SUCCESS or MPI_ERR_NO_MEM. */
     int (*request_begin)(MPI_File file, const char *function, MPI_Request *request);
     void (*request_complete)(MPI_Request request, int error_class, const struct io_error *error,
                              MPI_Count bytes);
 };
 
-/* What the I/O library does for mpi/. */
+/* The functions of the I/O library that mpi/ calls. */
 struct io_library {
     /* Collective on comm. */
     int (*open)(MPI_Comm comm, const char *name, int amode, MPI_Info info, struct io_file **file,
                 struct io_error *error);
-    /* The file is gone then, whatever is returned. */
+    /* The file is gone afterwards, whatever this returns. */
     int (*close)(struct io_file *file, struct io_error *error);
     int (*delete_file)(const char *name, struct io_error *error);
     int (*register_datarep)(const char *name, const struct io_datarep *datarep,
                             struct io_error *error);
 
-    /* The MPI_File is what callbacks and requests shall name. */
+    /* The MPI_File is the handle that callbacks and requests name. */
     int (*access)(struct io_file *file, MPI_File handle, const struct io_access *what,
                   struct io_error *error);
-    /* End a split collective access of this kind; what status->MPI_ERROR is stays. */
+    /* End a split collective access of this kind; status->MPI_ERROR stays as it is. */
     int (*end)(struct io_file *file, const struct io_access *begun, struct io_error *error);
 
     int (*set_view)(struct io_file *file, const struct io_view *view, struct io_error *error);
-    /* The types are the caller's to free where they are not predefined; datarep has room for
-     * MPI_MAX_DATAREP_STRING bytes. */
+    /* The caller frees types that are not predefined; datarep has room for MPI_MAX_DATAREP_STRING
+     * bytes. */
     int (*get_view)(struct io_file *file, struct io_view *view, char *datarep,
                     struct io_error *error);
     int (*get_byte_offset)(struct io_file *file, MPI_Offset offset, MPI_Offset *disp,
@@ -131,7 +132,7 @@ struct io_library {
                         struct io_error *error);
 
     int (*get_size)(struct io_file *file, MPI_Offset *size, struct io_error *error);
-    /* Set the size; or only see that there is room for it. */
+    /* Set the size, or only make sure that there is room for it. */
     int (*set_size)(struct io_file *file, MPI_Offset size, bool only_room, struct io_error *error);
     int (*sync)(struct io_file *file, struct io_error *error);
     int (*set_atomicity)(struct io_file *file, bool flag, struct io_error *error);
@@ -143,7 +144,7 @@ struct io_library {
 };
 
 /* The one function that the I/O library exports; hooks stay valid. NULL: it cannot work, and why
- * says so. */
+ * says the reason. */
 typedef const struct io_library *io_library_start(const struct io_hooks *hooks,
                                                   struct io_error *why);
 #define IO_LIBRARY_START "vireo_io_start"

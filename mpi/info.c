@@ -29,13 +29,13 @@ struct info {
     struct object object;
     int count, room;
     struct info_pair *pairs;
-    /* Reads of a line wait until a lock in it is taken. */
+    /* Lines that hold a lock are read only once it is taken. */
     char apart[OS_CACHE_LINE];
-    struct os_lock lock; /* guards the rest, where other threads know of it */
+    struct os_lock lock; /* guards the rest, where other threads know this info */
 };
 
 static struct store store = {.lock = OS_LOCK_INIT};
-static struct info *_Atomic env; /* MPI_INFO_ENV; tools have infos while MPI starts */
+static struct info *_Atomic env; /* MPI_INFO_ENV; tools use infos while MPI starts */
 
 struct info *info_from(MPI_Info handle)
 {
@@ -193,7 +193,7 @@ struct info *info_copy(const struct info *info)
 
 /* ---- MPI_INFO_ENV ---- */
 
-/* The strings from first on, with a blank between, cut to what a value holds. */
+/* The strings from first on, with a blank between them, cut to the longest value. */
 static void join(char *text, size_t size, char **first, int count)
 {
     size_t len = 0;
@@ -202,8 +202,8 @@ static void join(char *text, size_t size, char **first, int count)
         len += (size_t)snprintf(text + len, size - len, i ? " %s" : "%s", first[i]);
 }
 
-/* What the system knows of the command line: the command, and its arguments
- * with blanks between. */
+/* What the system knows of the command line: the command, and its arguments with blanks between
+ * them. */
 static void read_command(char *command, char *args, size_t size)
 {
     char bytes[2 * MPI_MAX_INFO_VAL] = "";

@@ -26,17 +26,17 @@ bool info_delete(struct info *info, const char *key);
 int info_count(const struct info *info);
 const char *info_key(const struct info *info, int n); /* NULL: fewer than n + 1 keys */
 
-/* Whether a user may not change it. */
+/* Whether users may not change it. */
 bool info_is_fixed(const struct info *info);
-/* The lock of an info that other threads may have, too; they may be used before MPI_Init. What is
- * fixed needs none, and is not locked. */
+/* The lock of an info that other threads may use, even before MPI_Init. A fixed info needs none and
+ * is not locked. */
 void info_lock(const struct info *info);
 void info_unlock(const struct info *info);
 
-/* Add what MPI_INFO_ENV says; argv may be NULL: then the system is asked.
- * Returns MPI_SUCCESS or MPI_ERR_NO_MEM. */
+/* Add what MPI_INFO_ENV says. argv may be NULL; then the system is asked. Returns MPI_SUCCESS or
+ * MPI_ERR_NO_MEM. */
 int info_describe(struct info *info, int argc, char **argv);
-/* Make this one, which is taken over, MPI_INFO_ENV: from now on it is fixed. */
+/* Take this info over as MPI_INFO_ENV: from now on it is fixed. */
 void info_init(struct info *info);
 void info_fini(void);
 

@@ -24,10 +24,10 @@
 
 struct mpid_world init_world;
 
-/* Guards the rest: always taken, since sessions may begin in any thread at any time. */
+/* Guards the rest. It is always taken, since sessions may begin in any thread at any time. */
 static struct os_lock lock = OS_LOCK_INIT;
 static int users;     /* sessions, and the world model */
-static bool is_there; /* the modules that stay until the process ends */
+static bool is_there; /* modules that stay until the process ends */
 static _Atomic enum init_state world_state;
 static _Atomic int level = MPI_THREAD_SINGLE;
 static pthread_t main_thread;
@@ -42,9 +42,9 @@ int init_thread_level(void)
     return level;
 }
 
-/* Whether there are locks: a tool may want them until the library starts, in any thread; from then
- * on it is decided. UNLOCKED: MPI_Init has been promised that one thread calls; only in that one a session
- * may bring them yet, as no other can be in the midst of a call. */
+/* Whether there are locks. Until the library starts, a tool may want them, in any thread; the start
+ * decides it. UNLOCKED: MPI_Init has been promised that one thread calls. Only a session that
+ * begins in that thread can still bring locks, as no other thread can be inside a call then. */
 enum locking {
     UNDECIDED,
     WANTED,
@@ -67,7 +67,7 @@ void init_tool_gone(void)
     (void)atomic_compare_exchange_strong(&locking, &wanted, UNDECIDED);
 }
 
-/* Returns whether to have locks, as the user of the library or a tool wants. */
+/* Return whether to have locks, as the user of the library or a tool wants. */
 static bool decide(bool threads)
 {
     int undecided = UNDECIDED;
@@ -115,7 +115,7 @@ int init_level_of(const char *name)
 
 /* ---- the modules ---- */
 
-/* A forked child has its parent's objects, but no part in the job. */
+/* A forked child has its parent's objects, but takes no part in the job. */
 static void leave_to_parent(void)
 {
     if (!is_there)
@@ -134,14 +134,14 @@ static void before_fork(void)
         mpid_before_fork();
 }
 
-/* Before the program has any: then its handlers take its locks first, which its threads may hold
- * while they wait for ours. */
+/* Registered before the program registers any handlers. So at fork() the program's handlers take
+ * its locks first, which its threads may hold while they wait for ours. */
 static __attribute__((constructor)) void watch_forks(void)
 {
     (void)pthread_atfork(before_fork, mpid_after_fork, leave_to_parent);
 }
 
-/* Locked. Those that stay; once. */
+/* Locked. Start the modules that stay; once. */
 static int start_modules(char *why, size_t size)
 {
     struct process me = {init_world.gid, (uint32_t)init_world.rank};
@@ -160,8 +160,8 @@ static int start_modules(char *why, size_t size)
     return 0;
 }
 
-/* Locked. Count one more user, the first of whom starts or wakes the library. Once threads have
- * been asked for they stay: some may be in MPI. */
+/* Locked. Count one more user; the first one starts or wakes the library. Once threads have been
+ * asked for they stay: some may be inside MPI. */
 static int enter(enum mpid_model model, bool threads, char *why, size_t size)
 {
     size_t request_size = sizeof(struct request) - offsetof(struct request, dev);
@@ -184,7 +184,7 @@ static int enter(enum mpid_model model, bool threads, char *why, size_t size)
     return rc ? -1 : 0;
 }
 
-/* Take a buffer of the user's away, once what is in it is sent. */
+/* Take a buffer of the user's away, once its messages are sent. */
 static void detach(struct buffer **slot)
 {
     void *memory;
@@ -192,8 +192,8 @@ static void detach(struct buffer **slot)
     (void)buffer_detach(slot, &memory, &size); /* there may be none */
 }
 
-/* Take the lock; the last user, only when nothing is to be waited for any more. That is done
- * unlocked: what is waited in runs callbacks of tools, which may begin a session and end it. */
+/* Take the lock. The last user takes it only when nothing has to be waited for any more. Waiting is
+ * done unlocked, since it runs callbacks of tools, which may begin a session and end it. */
 static void lock_to_leave(void)
 {
     os_lock_slow(&lock);
@@ -228,8 +228,8 @@ static int leave(void)
     return mpid_rest() ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
-/* When the process ends. What is not at rest is left as it is: the program has been ended in the
- * midst of it. */
+/* When the process ends. Modules that are not at rest are left as they are: the program was ended
+ * in the middle of it. */
 static __attribute__((destructor)) void give_back(void)
 {
     if (!is_there || users || mpi_state == MPI_STATE_FORKED)
@@ -292,7 +292,7 @@ int init_end(void)
     detach(&comm_constants[2]->buffer);
     if (alone)
         detach(&buffer_process);
-    /* Unlocked: a peer that we wait for may wait for a session of ours. */
+    /* Unlocked: a peer that this process waits for may wait for a session of this process. */
     mpid_end_world(alone);
     lock_to_leave();
     comm_fini();
@@ -305,7 +305,7 @@ int init_end(void)
 
 /* ---- sessions ---- */
 
-/* Locked. Whether the calling thread may begin one: see above. */
+/* Locked. Whether the calling thread may begin a session: see above. */
 static bool may_begin(void)
 {
     bool world = world_state == INIT_READY || world_state == INIT_ENDING;

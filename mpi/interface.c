@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Arrays of int made 64-bit for the length of one call: see mpi/interface.h. */
+/* Arrays of int, made 64-bit for the length of one call: see mpi/interface.h. */
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What the generated int twins of the _c functions call (tools/gen_interface.py).
+ * Functions that the generated int twins of the _c functions call (tools/gen_interface.py).
  *
  * A scalar count widens by itself. An array of int is copied into an array of 64-bit integers
  * that lives until the _c function returns: here, where it is short, else from malloc.
@@ -18,7 +18,7 @@
 
 #include <mpi.h>
 
-/* MPI_Count and MPI_Aint arrays are both made of int64_t, and one is passed for the other. */
+/* MPI_Count and MPI_Aint arrays both consist of int64_t, and one is passed for the other. */
 _Static_assert(sizeof(MPI_Aint) == sizeof(int64_t), "64-bit hosts only");
 _Static_assert(sizeof(MPI_Count) == sizeof(int64_t), "64-bit hosts only");
 
@@ -37,27 +37,27 @@ enum interface_group {
 
 /* One array of a call, widened. */
 struct interface_array {
-    int64_t *to;    /* what the _c function gets; NULL where the caller gave NULL */
+    int64_t *to;    /* the array that the _c function gets; NULL where the caller gave NULL */
     bool failed;    /* no memory */
     int64_t own[48];
 };
 
-/* Say how many elements an array of a collective on comm has; root only matters for
- * INTERFACE_ROOT. 0 for a bad handle or root: the _c function is called all the same, and it
- * is that which reports the error. */
+/* Return how many elements an array of a collective on comm has; root only matters for
+ * INTERFACE_ROOT. 0 for a bad handle or root: the _c function, which is called all the same,
+ * reports the error. */
 int interface_length(MPI_Comm comm, enum interface_group group, int root);
 
-/* Raise MPI_ERR_NO_MEM on comm (on MPI_COMM_SELF if that is MPI_COMM_NULL) for the named
- * function, and return what the function shall return. */
+/* Raise MPI_ERR_NO_MEM on comm (on MPI_COMM_SELF if that is MPI_COMM_NULL) for the named function.
+ * Returns the value that the function is to return. */
 int interface_no_mem(MPI_Comm comm, const char *function);
 
 /* Copy len elements of from; a negative len is 0. */
 void interface_widen(struct interface_array *array, const int *from, int len);
 
-/* Is there memory behind each of count arrays? */
+/* Whether there is memory behind each of count arrays. */
 bool interface_widened(const struct interface_array *arrays, int count);
 
-/* Free what interface_widen took, failed or not. */
+/* Free the memory that interface_widen took, whether it failed or not. */
 void interface_release(struct interface_array *arrays, int count);
 
 #endif

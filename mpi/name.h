@@ -13,7 +13,7 @@ struct name {
     char text[MPI_MAX_OBJECT_NAME];
 };
 
-/* As much of the text as there is room for is kept. */
+/* Set the name, cut to the room that there is. */
 void name_set(struct name *name, const char *text);
 /* Returns the length. */
 int name_get(struct name *name, char text[MPI_MAX_OBJECT_NAME]);

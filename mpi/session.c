@@ -20,7 +20,7 @@
 
 static struct store store = {.lock = OS_LOCK_INIT};
 
-/* Guards the list and the numbers; and is for who adds to apps. */
+/* Guards the list and the numbers. Held to add to apps. */
 static struct os_lock lock = OS_LOCK_INIT;
 static struct session *sessions;
 static uint64_t last_number;
@@ -50,7 +50,7 @@ int session_destroy(struct session *session)
 {
     void *memory;
     MPI_Count size;
-    session->object.word = 0; /* for callbacks, too, which the next line may run */
+    session->object.word = 0; /* also for callbacks, which the next line may run */
     (void)buffer_detach(&session->buffer, &memory, &size); /* there may be none */
     os_lock(&lock);
     DL_DELETE(sessions, session);
@@ -72,7 +72,7 @@ int session_error(struct session *session, int error_class, const char *function
                    "%s", what);
 }
 
-/* As MPI-5.0 9.3 asks for what concerns no object. */
+/* As MPI-5.0 9.3 asks for errors that concern no object. */
 int session_bad(MPI_Session handle, const char *function)
 {
     if (mpi_state != MPI_STATE_READY)
@@ -133,8 +133,8 @@ static int app_of(const char *name)
     return atoi(name + len);
 }
 
-/* Who runs which program does not change: what the device has told once is kept, for all to read
- * without its lock. */
+/* Which processes run which program does not change. The device's answer is kept after the first
+ * question, so later readers need no lock of the device. */
 struct app {
     struct app *next;
     int number;
@@ -150,7 +150,7 @@ static const struct app *known_app(int number)
     return app;
 }
 
-/* Without memory it is asked for again. */
+/* Where memory was out it is asked for again. */
 static void keep_app(int number, struct session_pset set)
 {
     os_lock(&lock);

@@ -3,11 +3,11 @@
 /*
  * Sessions (MPI-5.0 11.3) and process sets.
  *
- * What is derived from a session knows it by a number, in its group: so nothing that outlives a
- * session leads to memory that is gone.
+ * Objects made from a session know it by a number in their group, so an object that outlives the
+ * session does not lead to freed memory.
  *
- * Process sets: mpi://WORLD, mpi://SELF, and vireo://app/N with those who run the N-th program
- * of mpiexec's command line. Each is a range of the world's ranks.
+ * Process sets: mpi://WORLD, mpi://SELF, and vireo://app/N with the processes that run the N-th
+ * program of mpiexec's command line. Each is a range of the world's ranks.
  */
 #ifndef MPI_SESSION_H
 #define MPI_SESSION_H
@@ -45,9 +45,10 @@ static inline MPI_Session session_handle(struct session *session)
     return (MPI_Session)session;
 }
 
-/* Begin one. Returns it, or NULL and a sentence in why: "" where it has been said. */
+/* Begin a session. Returns it, or NULL and a sentence in why: "" where the error was reported
+ * already. */
 struct session *session_create(int level, struct errhandler *errhandler, char *why, size_t size);
-/* End it. Returns MPI_SUCCESS or an error class. */
+/* End a session. Returns MPI_SUCCESS or an error class. */
 int session_destroy(struct session *session);
 
 /* The buffer of the session with this number, or NULL. */
@@ -56,7 +57,7 @@ struct buffer *session_buffer(uint64_t number);
 /* Report an error on a session. Returns the code for the caller to return. */
 int session_error(struct session *session, int error_class, const char *function,
                   const char *fmt, ...) __attribute__((format(printf, 4, 5), cold));
-/* A handle that is no session; where MPI is not initialized, fatal. */
+/* Report a handle that is no session; where MPI is not initialized, the error is fatal. */
 int session_bad(MPI_Session handle, const char *function) __attribute__((cold));
 
 /* All hints of a session; NULL: no memory. */
@@ -64,14 +65,14 @@ struct info *session_info(const struct session *session);
 
 /* ---- process sets ---- */
 
-/* Memory of these kinds, and no others, may be given to any call. */
+/* Only memory of these kinds may be given to any call. */
 #define SESSION_MEMORY_KINDS "mpi,system"
 
-/* Those that this process is in: how many, and the name of the n-th from 0 on, or "". */
+/* The sets that this process is in: how many, and the name of the n-th from 0 on, or "". */
 int session_pset_count(void);
 void session_pset_name(int n, char name[MPI_MAX_PSET_NAME_LEN]);
 
-/* The world's ranks in a set, whether this process is in it or not. Returns whether there is a
+/* Get the world's ranks in a set, whether this process is in it or not. Returns whether there is a
  * set of this name. */
 struct session_pset {
     int first, size;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Memory for the objects of one kind. It stays what it is when an object is freed, so that a handle
- * which leads to one no more may be looked at: handle_leads_to() says that it does not. At any time,
- * any thread.
+ * Memory for the objects of one kind. Memory of a freed object keeps its kind, so that a handle to
+ * it can be examined: handle_leads_to() reports that the object is gone. Any thread may call these
+ * at any time.
  */
 #ifndef MPI_STORE_H
 #define MPI_STORE_H
@@ -19,8 +19,8 @@ struct store {
     struct os_pool pool;
 };
 
-/* A zeroed object of size bytes, the same each time, which starts with a struct object and has one
- * reference; or NULL. */
+/* Return a zeroed object of size bytes (the same size each time) that starts with a struct object
+ * and has one reference; or NULL. */
 static inline void *store_make(struct store *store, size_t size, enum object_kind kind)
 {
     os_lock_slow(&store->lock);
@@ -35,11 +35,11 @@ static inline void *store_make(struct store *store, size_t size, enum object_kin
     return made;
 }
 
-/* Free an object; its handles lead nowhere. */
+/* Free an object; its handles lead nowhere from now on. */
 static inline void store_free(struct store *store, void *object)
 {
     os_lock_slow(&store->lock);
-    os_pool_put(&store->pool, object); /* its first word is an address now, and no kind */
+    os_pool_put(&store->pool, object); /* its first word is an address now, not a kind */
     os_unlock_slow(&store->lock);
 }
 

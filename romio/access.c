@@ -2,10 +2,11 @@
 
 /*
  * Reading and writing. Every access of MPI's becomes one at an offset, alone or with all processes,
- * in this thread or one of the library's; for that ROMIO's functions for explicit offsets are called.
+ * in this thread or one of the library's; for that ROMIO's functions for explicit offsets are
+ * called.
  *
- * In a collective access a process whose arguments are wrong, or that has no memory, takes part with
- * no data; at the end all are told.
+ * In a collective access a process whose arguments are wrong, or that has no memory, takes part
+ * with no data; at the end all processes get the error.
  */
 #include <mpioimpl.h>
 
@@ -53,7 +54,7 @@ static int check_mode(const struct io_file *file, const struct io_access *what,
     return MPI_SUCCESS;
 }
 
-/* Sets *etypes: how far a pointer moves. */
+/* Sets *etypes: the number by which a pointer moves. */
 static int check(const struct io_file *file, const struct io_access *what, struct transfer *op,
                  MPI_Offset *etypes, struct io_error *error)
 {
@@ -105,7 +106,8 @@ static int call_romio(struct io_file *file, const struct transfer *op, int count
     return ROMIO_File_read_at(file->fd, op->offset, op->buf, count, op->type, status);
 }
 
-/* Of what was read, what lies before the end of the file: ROMIO counts all that was asked for. */
+/* The part of the data that lies before the end of the file: ROMIO counts all bytes that were asked
+ * for. */
 static MPI_Count before_end(struct io_file *file, const struct transfer *op, MPI_Count bytes)
 {
     struct io_error ignored;
@@ -116,7 +118,7 @@ static MPI_Count before_end(struct io_file *file, const struct transfer *op, MPI
     return there < 0 ? 0 : there < bytes ? there : bytes;
 }
 
-/* Bytes as they are in the file. Returns MPI_SUCCESS or an error class; *bytes were moved. */
+/* Move bytes as they are in the file. Returns MPI_SUCCESS or an error class; *bytes were moved. */
 static int run_native(struct io_file *file, const struct transfer *op, MPI_Count *bytes,
                       struct io_error *error)
 {
@@ -158,7 +160,7 @@ static int run_native(struct io_file *file, const struct transfer *op, MPI_Count
     return rc;
 }
 
-/* ROMIO counts in int between noncontiguous memory and file: so a large access is made of several. */
+/* ROMIO counts in int between noncontiguous memory and file, so a large access is split. */
 static int run_parts(struct io_file *file, const struct transfer *op, MPI_Count *bytes,
                      struct io_error *error)
 {
@@ -222,7 +224,7 @@ static int run_converted(struct io_file *file, const struct transfer *op, MPI_Co
     return rc;
 }
 
-/* Do it; error_class: what is wrong already, where it is collective. */
+/* Do the access; error_class: an earlier error, where the access is collective. */
 static int perform(struct io_file *file, struct transfer *op, int error_class, MPI_Count *bytes,
                    struct io_error *error)
 {
@@ -246,7 +248,7 @@ struct access_item {
     struct io_file *file;
     struct transfer op;
     int error_class;
-    MPI_Request request; /* MPI_REQUEST_NULL: nobody waits for it */
+    MPI_Request request; /* MPI_REQUEST_NULL: no process waits for it */
 };
 
 static struct queue pool;
@@ -269,8 +271,8 @@ static void run_job(struct work_item *job)
     free(access);
 }
 
-/* The type is held, as the user may free his at once. A collective access that is wrong here goes on
- * without a request: the other processes wait for it. */
+/* The access holds the type, as the user may free it at once. A collective access that fails here
+ * goes on without a request: the other processes wait for it. */
 static int queue_access(struct io_file *file, MPI_File handle, const struct io_access *what,
                         const struct transfer *op, int error_class, struct io_error *error)
 {
@@ -344,7 +346,7 @@ static void set_status(MPI_Status *status, MPI_Count bytes)
     PMPI_Status_set_cancelled(status, 0);
 }
 
-/* What is begun is done at once; its outcome is kept for the end. */
+/* An access is done at once when it begins; its outcome is kept for the end. */
 static int begin(struct io_file *file, const struct io_access *what, struct transfer *op,
                  int error_class)
 {

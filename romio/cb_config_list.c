@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* ROMIO keeps the state of its parser of the hint cb_config_list in two variables of the file: here
- * each thread has its own. */
+/* ROMIO's parser of the hint cb_config_list keeps its state in two variables of the file. Here each
+ * thread has its own. */
 static char **token_value(void);
 static char **token_place(void);
 #define yylval (*token_value())

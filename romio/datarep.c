@@ -59,8 +59,8 @@ bool datarep_converts(const struct datarep *rep)
            (rep->kind == DATAREP_USER && (user->read || user->write || user->read_c || user->write_c));
 }
 
-/* The one predefined type that a type is made of, and how many of them are in it; NULL: there are
- * several, or none. */
+/* The one predefined type that a type consists of, and how many of them are in it; NULL: several
+ * types, or none. */
 static MPI_Datatype basic_of(MPI_Datatype type, MPI_Count *count)
 {
     MPI_Count integers, addresses, larges, types, size, basic_size;
@@ -152,7 +152,7 @@ static int failed(const struct datarep *rep, struct io_error *error)
                       "data cannot be converted to or from data representation '%s'", rep->name);
 }
 
-/* The user's function, of whichever form. */
+/* The user's function, of either form. */
 static int convert(const struct datarep *rep, bool write, void *user_buf, MPI_Count count,
                    MPI_Datatype type, void *file_buf)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What goes wrong with the system; see failure.h. */
+/* Errors of the system; see failure.h. */
 #include "romio/failure.h"
 
 #include <errno.h>
@@ -63,7 +63,7 @@ int failure_class(int number)
     return number ? MPI_ERR_IO : MPI_SUCCESS;
 }
 
-/* What helps against an error, where that is known. */
+/* The cure for an error, where it is known. */
 static const char *cure(const struct failure *failure)
 {
     if (failure->of && !strcmp(failure->of, "lock"))

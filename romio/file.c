@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What is done with a file as a whole: sizes, pointers, views, hints; see file.h. */
+/* Operations on a file as a whole: sizes, pointers, views, hints; see file.h. */
 #include "romio/file.h"
 
 #include <adio.h>
@@ -30,7 +30,7 @@ int file_wrong(struct io_error *error, int error_class, const char *fmt, ...)
     return error_class;
 }
 
-/* An errno of a system call on the file, in words. Returns its class. */
+/* Report an errno of a system call on the file, in words. Returns its class. */
 static int say_errno(struct io_file *file, const char *of, int number, struct io_error *error)
 {
     struct failure failure = {.number = number, .of = of};
@@ -92,7 +92,8 @@ int file_close(struct io_file *file, struct io_error *error)
     if (file->is_split)
         rc = file_wrong(error, MPI_ERR_OTHER, "file '%.160s': a split access was begun and not ended",
                         file->name);
-    /* By ourselves: so that all hear of what the system says, before the communicator goes. */
+    /* Closed by this library, not ROMIO, so that all processes get the system's error before the
+     * communicator goes. */
     if (file->fd->is_open && close(file->fd->fd_sys) && !rc && errno != EINTR)
         rc = say_errno(file, "close", errno, error);
     file->fd->is_open = 0;
@@ -138,7 +139,7 @@ int file_get_size(struct io_file *file, MPI_Offset *size, struct io_error *error
     return MPI_SUCCESS;
 }
 
-/* By one process, for all. Returns errno. */
+/* Done by one process, for all. Returns errno. */
 static int resize(struct io_file *file, int fd, MPI_Offset size, bool only_room)
 {
     int rc;
@@ -339,7 +340,8 @@ static int check_view(struct io_file *file, const struct io_view *view, struct i
     return MPI_SUCCESS;
 }
 
-/* A type as it is in the file, where data have another size there; else it is held. */
+/* A type as it is in the file, where data have another size there; otherwise the type itself, held.
+ */
 static MPI_Datatype in_file(const struct datarep *rep, MPI_Datatype type, struct io_error *error)
 {
     MPI_Count size, there = datarep_size(rep, type, error), extent;
@@ -358,7 +360,7 @@ static MPI_Datatype in_file(const struct datarep *rep, MPI_Datatype type, struct
     return MPI_DATATYPE_NULL;
 }
 
-/* Where a view begins that goes on where the shared pointer is. */
+/* Where a view begins that continues at the shared pointer. */
 static int displacement(struct io_file *file, MPI_Offset *disp, struct io_error *error)
 {
     MPI_Offset now;
@@ -370,7 +372,7 @@ static int displacement(struct io_file *file, MPI_Offset *disp, struct io_error 
     return rc;
 }
 
-/* What the new view is; the types in the file are for ROMIO. */
+/* The new view; the types in the file are for ROMIO. */
 static int make_view(struct io_file *file, const struct io_view *view, struct view *made,
                      MPI_Datatype there[2], struct io_error *error)
 {
@@ -398,7 +400,7 @@ static int make_view(struct io_file *file, const struct io_view *view, struct vi
     return MPI_SUCCESS;
 }
 
-/* The same in all processes that give the same. */
+/* The same value in all processes that give the same. */
 static int64_t name_hash(const char *name)
 {
     uint64_t hash = 14695981039346656037u;

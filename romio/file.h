@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * An open file. ROMIO has one of its own in it, fd, and does the reading and writing; pointers, views
- * as the user sees them, representations and errors are here.
+ * An open file. It contains ROMIO's own file, fd, which does the reading and writing; pointers,
+ * views as the user sees them, representations and errors are here.
  */
 #ifndef ROMIO_FILE_H
 #define ROMIO_FILE_H
@@ -27,7 +27,7 @@ struct io_file {
     int amode;
     bool one_host;  /* all processes are on one */
     bool has_locks; /* of the file system, at all of them */
-    bool own_locks; /* locks are of the open file, not of the process */
+    bool own_locks; /* locks belong to the open file, not to the process */
     bool atomic;
 
     pthread_mutex_t lock; /* guards position */
@@ -41,7 +41,7 @@ struct io_file {
 
     struct queue queue; /* collective accesses that are under way */
 
-    bool is_split; /* an access has been begun, this one: */
+    bool is_split; /* the split collective access that has begun: */
     struct io_access split;
     int split_class;
     struct io_error split_error;
@@ -79,16 +79,17 @@ int access_end(struct io_file *file, const struct io_access *begun, struct io_er
 
 /* ---- for the files of this folder ---- */
 
-/* Note what is wrong. Returns error_class. */
+/* Note an error. Returns error_class. */
 int file_wrong(struct io_error *error, int error_class, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* Tell all processes whether one has failed; collective. Returns error_class, or that of another. */
+/* Tell all processes whether one has failed; collective. Returns error_class, or that of another
+ * process. */
 int file_agree(struct io_file *file, int error_class, struct io_error *error);
-/* The same, and whether all give the same values, of which there are at most 4; MPI_ERR_NOT_SAME, of
- * what is named. */
+/* The same, and whether all give the same values, 4 at most; otherwise MPI_ERR_NOT_SAME, which
+ * names them. */
 int file_agree_same(struct io_file *file, int error_class, const int64_t *values, int count,
                     const char *what, struct io_error *error);
-/* The descriptor, or -1 and what is wrong in error. */
+/* The descriptor, or -1 and the reason in error. */
 int file_descriptor(struct io_file *file, struct io_error *error);
 
 #endif

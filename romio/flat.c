@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Datatypes as ROMIO sees them: lists of runs of bytes, which the datatype engine of mpi/ gives. In
- * place of ROMIO's own decoding (flatten.c, iscontig.c). A list is kept as an attribute of its type.
+ * Datatypes as ROMIO sees them: lists of runs of bytes, which the datatype engine of mpi/ gives.
+ * They replace ROMIO's own decoding (flatten.c, iscontig.c). A list is kept as an attribute of its
+ * type.
  */
 #include <mpioimpl.h>
 
@@ -94,7 +95,7 @@ ADIOI_Flatlist_node *ADIOI_Flatten_datatype(MPI_Datatype type)
     PMPI_Type_get_attr(type, ADIOI_Flattened_type_keyval, &node, &found);
     if (found)
         return node;
-    /* Of two threads that come here at once, one makes it. */
+    /* Two threads may come here at once; one of them makes the list. */
     library_lock();
     PMPI_Type_get_attr(type, ADIOI_Flattened_type_keyval, &node, &found);
     if (!found) {

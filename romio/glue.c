@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What ROMIO needs of the MPI library that it is part of: memory of its files, error codes, checks.
+ * Functions that ROMIO needs of the MPI library around it: memory of its files, error codes,
+ * checks.
  *
- * Its error codes are broadcast and reduced among processes, so they must mean the same in all: they
- * are error classes. The words come from those who called ROMIO; the system's error number is kept
+ * Its error codes are broadcast and reduced among processes, so they must mean the same in all:
+ * they are error classes. The callers of ROMIO write the text; the system's error number is kept
  * for them.
  */
 #include <mpioimpl.h>
@@ -17,7 +18,7 @@
 
 /* ---- files ---- */
 
-/* ROMIO frees a file that it could not open by itself: so this is memory and nothing else. */
+/* ROMIO itself frees a file that it could not open, so this is memory and nothing else. */
 MPI_File MPIO_File_create(int size)
 {
     return calloc(1, (size_t)size);
@@ -64,7 +65,7 @@ int MPIO_Err_create_code(int lastcode, int fatal, const char fcname[], int line,
     return error_class;
 }
 
-/* Whoever has called ROMIO calls the error handler. */
+/* The caller of ROMIO calls the error handler. */
 int MPIO_Err_return_file(MPI_File file, int error_code)
 {
     (void)file;
@@ -78,8 +79,8 @@ int MPIR_Ext_init(void)
     return MPI_SUCCESS;
 }
 
-/* Nothing is locked as a whole: two threads that access two files together with other processes
- * would wait for each other. */
+/* There is no lock around all of ROMIO: two threads that access two files together with other
+ * processes would wait for each other. */
 void MPIR_Ext_cs_enter(void)
 {
 }
@@ -105,8 +106,8 @@ void MPIR_MPIOInit(int *error_code)
     *error_code = MPI_SUCCESS;
 }
 
-/* ROMIO reads these from the environment at each open, in whichever thread; most choose what is not
- * built. */
+/* ROMIO reads these from the environment at each open, in any thread; most of them choose parts
+ * that are not built. */
 int romio_write_aggmethod, romio_read_aggmethod, romio_onesided_no_rmw, romio_onesided_always_rmw,
     romio_onesided_inform_rmw, romio_tunegather = 1;
 
@@ -132,7 +133,7 @@ int MPL_strnapp(char *dest, const char *src, size_t size)
     return snprintf(dest + have, room, "%s", src) >= (int)room;
 }
 
-/* The name of the file of ROMIO's shared pointer, which is never made: pointer.c has ours. */
+/* The name of the file of ROMIO's shared pointer, which is never made: pointer.c replaces it. */
 void MPL_create_pathname(char *dest, const char *dir, const char *prefix, const int is_dir)
 {
     (void)is_dir;

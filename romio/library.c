@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The I/O library as a whole. It is started once in a process: what it makes then are an operation
- * and two keyvals, which go on when MPI ends and begins again.
+ * The I/O library as a whole. It is started once in a process. Its start makes an operation and two
+ * keyvals, which stay when MPI ends and begins again.
  */
 #include <mpioimpl.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The I/O library as a whole: what mpi/ does for it, and its one lock. */
+/* The I/O library as a whole: the functions that mpi/ does for it, and its one lock. */
 #ifndef ROMIO_LIBRARY_H
 #define ROMIO_LIBRARY_H
 
@@ -8,7 +8,7 @@
 
 extern const struct io_hooks *library_hooks;
 
-/* Guards what the files have in common: lists of types, data representations. */
+/* Guards the data that all files share: lists of types, data representations. */
 void library_lock(void);
 void library_unlock(void);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * In place of ROMIO's own mpio.h, which its configure makes: the whole interface is in mpi.h. What is
- * here beside that are the names that MPI has no more, and those that ROMIO's functions get, since
- * MPI's own belong to libmpi_abi.
+ * Replaces ROMIO's own mpio.h, which its configure makes: the whole interface is in mpi.h. Besides
+ * that this header has names that MPI has removed, and the names of ROMIO's functions, since MPI's
+ * own names belong to libmpi_abi.
  */
 #ifndef MPIO_INCLUDE
 #define MPIO_INCLUDE
@@ -55,10 +55,10 @@ typedef int MPI_Fint;
 #define PMPI_File_write_at_c ROMIO_File_write_at_c
 #define PMPI_File_write_at_all ROMIO_File_write_at_all
 #define PMPI_File_write_at_all_c ROMIO_File_write_at_all_c
-/* ROMIO drops the error handler of a file that it closes: it has none. */
+/* ROMIO drops the error handler of a file that it closes; here it has none. */
 #define PMPI_File_set_errhandler ROMIO_File_set_errhandler
 int ROMIO_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler);
-/* ROMIO asks only whether a type is predefined, and not of types with large counts. */
+/* ROMIO only asks whether a type is predefined, and never about types with large counts. */
 #define PMPI_Type_get_envelope ROMIO_Type_get_envelope
 int ROMIO_Type_get_envelope(MPI_Datatype type, int *integers, int *addresses, int *types,
                             int *combiner);

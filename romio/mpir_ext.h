@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What ROMIO calls of the MPI library that it is part of: glue.c has it. */
+/* The functions that ROMIO calls of the MPI library around it: they are in glue.c. */
 #ifndef ROMIO_MPIR_EXT_H
 #define ROMIO_MPIR_EXT_H
 

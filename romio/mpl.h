@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * In place of MPICH's portability layer: the few helpers of it that ROMIO uses. ROMIO includes this
- * header after it has defined its access modes, and takes MPI's for the same: so they are made so.
+ * Replaces MPICH's portability layer with the few helpers that ROMIO uses. ROMIO includes this
+ * header after it has defined its access modes, and assumes that they equal MPI's, so this header
+ * makes them equal.
  */
 #ifndef ROMIO_MPL_H
 #define ROMIO_MPL_H
@@ -27,7 +28,7 @@
 int MPL_strnapp(char *dest, const char *src, size_t size);
 void MPL_create_pathname(char *dest, const char *dir, const char *prefix, const int is_dir);
 
-/* MPI functions that ROMIO does not call by their PMPI_ names by itself. */
+/* MPI functions that ROMIO does not call by their PMPI_ names itself. */
 #define MPI_Pack_external PMPI_Pack_external
 #define MPI_Pack_external_size PMPI_Pack_external_size
 #define MPI_Unpack_external PMPI_Unpack_external

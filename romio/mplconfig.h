@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* In place of what MPICH's configure finds out: nothing is needed. */
+/* Replaces the results of MPICH's configure: ROMIO needs none. */
 #ifndef ROMIO_MPLCONFIG_H
 #define ROMIO_MPLCONFIG_H
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Opening a file. What the processes give is compared first: so one that gives something else or
- * wrong leaves none of the others waiting.
+ * Opening a file. The arguments of all processes are compared first, so one with a different or
+ * wrong argument leaves no other process waiting.
  */
 #include <adio.h>
 #include <libgen.h>
@@ -39,7 +39,7 @@ static int check_amode(int amode, struct io_error *error)
     return MPI_SUCCESS;
 }
 
-/* The name as ROMIO takes it, which takes what is before a colon for a driver. NULL: no memory. */
+/* The name for ROMIO, which takes the part before a colon for a driver. NULL: no memory. */
 static char *romio_name(const char *name)
 {
     struct statfs what;
@@ -99,7 +99,7 @@ static void destroy(struct io_file *file)
 static int open_romio(MPI_Comm comm, const char *name, MPI_Info info, struct io_file *file,
                       struct io_error *error)
 {
-    /* Of these ROMIO needs to know nothing. */
+    /* ROMIO needs to know nothing about these. */
     int amode = file->amode & ~(MPI_MODE_SEQUENTIAL | MPI_MODE_APPEND);
     struct failure failure;
     MPI_Info hints = plan_hints(info);
@@ -128,8 +128,8 @@ static int open_romio(MPI_Comm comm, const char *name, MPI_Info info, struct io_
     return rc;
 }
 
-/* Find out together what there is: locks at all, one host, the shared pointer. Returns MPI_SUCCESS or
- * an error class. */
+/* Find out together what the file system offers: locks at all, one host, the shared pointer.
+ * Returns MPI_SUCCESS or an error class. */
 static int settle(struct io_file *file, struct io_error *error)
 {
     int64_t host = (int64_t)(library_hooks->host_id() >> 1);

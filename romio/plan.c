@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* How a file is accessed; see plan.h. */
+/* The way in which a file is accessed; see plan.h. */
 #include "romio/plan.h"
 
 #include <adio.h>
@@ -25,7 +25,7 @@ const char *plan_path(const char *name)
 
 /* ---- hints ---- */
 
-/* Of which ROMIO's code fails, or leaves files that are not open. */
+/* Hints whose code in ROMIO fails, or leaves files open. */
 static const char *const refused[] = {"romio_cb_pfr", "romio_no_indep_rw"};
 
 MPI_Info plan_hints(MPI_Info info)
@@ -51,7 +51,7 @@ void plan_hints_free(MPI_Info *info)
 void plan_settle(struct io_file *file)
 {
     ADIOI_Hints *hints = file->fd->hints;
-    hints->cb_pfr = ADIOI_HINT_DISABLE; /* it may come from a file of hints, too */
+    hints->cb_pfr = ADIOI_HINT_DISABLE; /* it may also come from a file of hints */
     (void)PMPI_Info_set(file->fd->info, "romio_cb_pfr", "disable");
     if (file->has_locks)
         return;
@@ -61,8 +61,8 @@ void plan_settle(struct io_file *file)
 
 /* ---- locks ---- */
 
-/* Take a lock of one byte far behind the data, and give it back. Another process may have it just
- * then: that is an answer too. */
+/* Lock one byte far behind the data, and unlock it. Another process may hold the lock just then;
+ * that is an answer, too. */
 static bool try_lock(int fd, int cmd, int type)
 {
     struct flock lock = {.l_type = (short)type, .l_whence = SEEK_SET, .l_start = INT64_MAX - 1,

@@ -70,7 +70,7 @@ static int64_t *map(struct pointer *pointer)
     return at == MAP_FAILED ? NULL : at;
 }
 
-/* The word, or NULL and what is wrong. */
+/* The word, or NULL and the reason. */
 static _Atomic int64_t *word(struct pointer *pointer, struct io_error *error)
 {
     pthread_mutex_lock(&pointer->lock);

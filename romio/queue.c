@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Work that threads of the library do; see queue.h. */
+/* Work for threads of the library; see queue.h. */
 #include "romio/queue.h"
 
 #include <signal.h>
@@ -20,7 +20,7 @@ void queue_fini(struct queue *queue)
     pthread_cond_destroy(&queue->idle);
 }
 
-/* Do what there is; the lock is held, but not while a job runs. */
+/* Do all jobs; the lock is held, except while a job runs. */
 static void work(struct queue *queue)
 {
     while (queue->first) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Work that threads of the library do: in the order of queueing, by at most as many threads as the
- * queue says, which are started when there is work and end when there is none.
+ * Work for threads of the library: it runs in the order of queueing, in at most as many threads as
+ * the queue says. They are started when there is work and end when there is none.
  */
 #ifndef ROMIO_QUEUE_H
 #define ROMIO_QUEUE_H
@@ -16,14 +16,14 @@ struct work_item {
 
 struct queue {
     pthread_mutex_t lock; /* guards the rest */
-    pthread_cond_t idle;  /* there is no work left, none under way */
+    pthread_cond_t idle;  /* no work is left or under way */
     struct work_item *first, **end;
     int threads, threads_max;
 };
 
 void queue_init(struct queue *queue, int threads_max);
 void queue_fini(struct queue *queue); /* of an idle one */
-/* Where no thread can be had the caller does it, now. */
+/* Where no thread can be started, the caller does the work now. */
 void queue_add(struct queue *queue, struct work_item *job);
 /* Wait until all is done. */
 void queue_drain(struct queue *queue);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What ROMIO asks of the system: contiguous bytes and locks.
+ * ROMIO's requests to the system: contiguous bytes and locks.
  *
- * Bytes: what the system does in parts is gone on with, what a signal cuts short is done again, and
- * what fails is kept for the caller of ROMIO (failure.h). Of what lies beyond the end of the file
- * memory of ROMIO's is filled with zeros, since it may write it back.
+ * Bytes: partial reads and writes are continued, interrupted ones are repeated, and an error is
+ * kept for the caller of ROMIO (failure.h). ROMIO's own memory is filled with zeros beyond the end
+ * of the file, since ROMIO may write it back.
  *
- * Locks are for reading, changing and writing. Threads of this process exclude each other by a mutex;
- * processes by a lock of the file system, where it has any.
+ * Locks are for reading, changing and writing. Threads of this process exclude each other by a
+ * mutex; processes by a lock of the file system, where it has any.
  */
 #include <mpioimpl.h>
 
@@ -28,7 +28,7 @@ enum {
     AT_ONCE = 1 << 30 /* bytes of one system call */
 };
 
-/* Move len bytes. Returns how many were, which is less at the end of the file; or -errno. */
+/* Move len bytes. Returns how many were moved, fewer at the end of the file; or -errno. */
 static int64_t transfer(int fd, bool write, char *buf, int64_t len, int64_t offset)
 {
     int64_t done = 0;
@@ -110,7 +110,7 @@ static void ADIOI_VIREO_WriteContig(ADIO_File fd, const void *buf, int count, MP
 
 /* ---- locks ---- */
 
-/* Set or take away a lock of the file system. Returns 0 or errno. */
+/* Set or remove a lock of the file system. Returns 0 or errno. */
 static int set_lock(const struct io_file *file, int fd, int type, ADIO_Offset offset,
                     ADIO_Offset len)
 {
@@ -123,7 +123,7 @@ static int set_lock(const struct io_file *file, int fd, int type, ADIO_Offset of
     return rc ? errno : 0;
 }
 
-/* Within a lock that the thread has, which is of all that it asks for, there is nothing to do. */
+/* The thread holds a lock that covers all this: there is nothing to do. */
 int ADIOI_GEN_SetLock(ADIO_File fd, int cmd, int type, ADIO_Offset offset, int whence,
                       ADIO_Offset len)
 {
@@ -153,7 +153,7 @@ int ADIOI_GEN_SetLock(ADIO_File fd, int cmd, int type, ADIO_Offset offset, int w
 
 extern struct ADIOI_Fns_struct ADIO_UFS_operations, ADIO_NFS_operations;
 
-/* ROMIO's own nonblocking collectives are not built: queue.c does that otherwise. */
+/* ROMIO's own nonblocking collectives are not built: queue.c replaces them. */
 void ADIOI_GEN_IreadStridedColl(ADIO_File fd, void *buf, int count, MPI_Datatype type, int pointer,
                                 ADIO_Offset offset, MPI_Request *request, int *rc)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What ROMIO asks of the system: contiguous bytes and locks, in place of its drivers' own. */
+/* ROMIO's requests to the system: contiguous bytes and locks, which replace those of its drivers.
+ */
 #ifndef ROMIO_SYSTEM_H
 #define ROMIO_SYSTEM_H
 
-/* Put ours into ROMIO's tables of operations; once. */
+/* Put these functions into ROMIO's tables of operations; once. */
 void system_install(void);
 
 #endif

@@ -7,10 +7,11 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-/* A type that means the same and stays when the user frees his; predefined ones are as they are.
- * MPI_DATATYPE_NULL: no memory. */
+/* A type that means the same and stays when the user frees the original; predefined types are
+ * returned as they are. MPI_DATATYPE_NULL: no memory. */
 MPI_Datatype types_hold(MPI_Datatype type);
-/* Give one back; nothing for a predefined one, or MPI_DATATYPE_NULL, which it becomes. */
+/* Give a type back. Does nothing for a predefined one or MPI_DATATYPE_NULL; the variable becomes
+ * MPI_DATATYPE_NULL. */
 void types_release(MPI_Datatype *type);
 /* Count elements as one of a type that is made; MPI_DATATYPE_NULL: no memory. */
 MPI_Datatype types_many(MPI_Count count, MPI_Datatype type);

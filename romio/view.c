@@ -56,7 +56,7 @@ void view_fini(struct view *view)
     types_release(&view->filetype);
 }
 
-/* The last run of which value(run) <= at, where the first is 0 or the least. */
+/* The last run with value(run) <= at, where the first is 0 or the least. */
 static const struct view_run *find(const struct view *view, int64_t at, bool by_data)
 {
     int64_t low = 0, high = view->run_count;

@@ -3,11 +3,10 @@
 /*
  * A task farm: a manager hands numbers to workers, who factor them.
  *
- * Shows: Probe with any source and any tag, messages whose length only the
- * sender knows, and balance without a plan: a worker gets its next number
- * when it is done with the last, so quick ones do more. To make speeds
- * uneven on one machine too, a worker does each number one, two or three
- * times, by its rank.
+ * Shows: Probe with any source and any tag, messages whose length only the sender knows, and
+ * balance without a plan: a worker gets its next number when it has finished the last, so fast
+ * workers do more. To make speeds uneven on one machine too, a worker does each number one, two or
+ * three times, depending on its rank.
  *
  *   mpicc -O2 farm.c -o farm
  *   mpiexec -n 4 ./farm numbers.txt
@@ -91,7 +90,7 @@ static void run_worker(int rank)
 
     MPI_Send(NULL, 0, MPI_UINT64_T, MANAGER, TAG_READY, MPI_COMM_WORLD);
     for (;;) {
-        /* Whether a task comes or the end, its tag says. */
+        /* The tag says whether a task follows or the end. */
         MPI_Recv(task, 2, MPI_UINT64_T, MANAGER, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
         if (status.MPI_TAG == TAG_STOP)
             return;
@@ -113,7 +112,7 @@ static void file_result(struct farm *farm, int worker, const uint64_t *result, i
     farm->done++;
 }
 
-/* Give a worker the next number, or say that there is none. */
+/* Give a worker the next number, or tell it that there is none. */
 static void hand_out(struct farm *farm, int worker)
 {
     if (farm->handed == farm->count) {
@@ -136,8 +135,7 @@ static void run_manager(struct farm *farm, int ranks)
         MPI_Status status;
         int length;
 
-        /* Look at what came first, from whom and how long, then take just
-         * that message. */
+        /* Look at the first message, its sender and its length, then receive just that message. */
         MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
         MPI_Get_count(&status, MPI_UINT64_T, &length);
         MPI_Recv(result, length, MPI_UINT64_T, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD,
@@ -249,7 +247,7 @@ static int manage(const char *path, int ranks)
         MPI_Abort(MPI_COMM_WORLD, 1);
     int readable = path && read_numbers(&farm, path) == 0;
 
-    /* Nothing to hand out stops the workers too. */
+    /* Without a task the workers are stopped, too. */
     if (!readable)
         farm.count = 0;
     if (ranks > 1)

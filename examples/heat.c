@@ -41,10 +41,10 @@ struct block {
     int x, y, columns, rows;
 };
 
-/* One rank's block, with a frame of one cell around it: what neighbours have
- * there, or what is beyond the plate. */
+/* One rank's block, with a frame of one cell around it: the neighbours' cells, or those beyond the
+ * plate. */
 struct part {
-    struct plate plate; /* its arrays are rank 0's alone */
+    struct plate plate; /* rank 0 alone has its arrays */
     struct block block;
     int neighbour[HEAT_SIDES]; /* MPI_PROC_NULL at the plate's border */
     int stride;                /* columns + 2 */
@@ -96,8 +96,8 @@ static void find_neighbours(struct part *p, int rank, int ranks)
     split_ranks(ranks, p->plate.width, p->plate.height, &across, &down);
     int i = rank % across, j = rank / across;
 
-    /* What is sent to MPI_PROC_NULL goes nowhere, and nothing comes from it:
-     * the exchange below needs no special case at the border. */
+    /* A message to MPI_PROC_NULL goes nowhere, and none comes from it: the exchange below needs no
+     * special case at the border. */
     p->neighbour[HEAT_LEFT] = i > 0 ? rank - 1 : MPI_PROC_NULL;
     p->neighbour[HEAT_RIGHT] = i + 1 < across ? rank + 1 : MPI_PROC_NULL;
     p->neighbour[HEAT_TOP] = j > 0 ? rank - across : MPI_PROC_NULL;
@@ -115,7 +115,7 @@ static MPI_Datatype rectangle(int width, int height, struct block b, MPI_Datatyp
     return type;
 }
 
-/* Everybody's block without its frame, as a part of the array with it. */
+/* The blocks of all ranks without their frames, as parts of the arrays with them. */
 static MPI_Datatype inside(const struct part *p, MPI_Datatype element)
 {
     struct block b = {.x = 1, .y = 1, .columns = p->block.columns, .rows = p->block.rows};
@@ -123,9 +123,9 @@ static MPI_Datatype inside(const struct part *p, MPI_Datatype element)
     return rectangle(p->stride, p->block.rows + 2, b, element);
 }
 
-/* Move blocks between rank 0's whole array and everybody's part of it: out
- * to the parts, or back. Each message is one block, taken from and put into
- * its place by datatypes, without a buffer of ours. */
+/* Move blocks between rank 0's whole array and the parts of all ranks: out to the parts, or back.
+ * Each message is one block; datatypes take it from its place and put it into its place, without a
+ * buffer of ours. */
 static void move_blocks(const struct part *p, void *whole, void *mine, MPI_Datatype element,
                         int tag, int back)
 {
@@ -152,7 +152,7 @@ static void move_blocks(const struct part *p, void *whole, void *mine, MPI_Datat
                 MPI_Irecv(whole, 1, there, r, tag, MPI_COMM_WORLD, &requests[r]);
             else
                 MPI_Isend(whole, 1, there, r, tag, MPI_COMM_WORLD, &requests[r]);
-            /* Freed when the transfer is done with it. */
+            /* Freed when the transfer is complete. */
             MPI_Type_free(&there);
         }
         MPI_Waitall(ranks, requests, MPI_STATUSES_IGNORE);
@@ -162,7 +162,7 @@ static void move_blocks(const struct part *p, void *whole, void *mine, MPI_Datat
     MPI_Type_free(&here);
 }
 
-/* Rank 0 reads; all learn whether it could, and the numbers. */
+/* Rank 0 reads; all ranks learn whether it succeeded, and get the numbers. */
 static int read_plate(struct plate *plate, const char *path, int rank)
 {
     int ok = rank != ROOT || plate_read(plate, path) == 0;
@@ -184,8 +184,8 @@ static double *cell(const struct part *p, int row, int column)
     return p->t + (size_t)row * (size_t)p->stride + (size_t)column;
 }
 
-/* The frame beyond the plate: the border's temperature, or across an
- * insulated one what the cell inside has, so that no heat flows. */
+/* The frame beyond the plate: the border's temperature or, at an insulated border, the temperature
+ * of the cell inside, so that no heat flows. */
 static void set_border(const struct part *p, int side)
 {
     int vertical = side == HEAT_LEFT || side == HEAT_RIGHT;
@@ -292,7 +292,7 @@ static double relax(const struct part *p, struct block b, int colour)
     return largest;
 }
 
-/* One colour: what needs no neighbour while the exchange runs, then the rim. */
+/* One colour: the cells that need no neighbour while the exchange runs, then the rim. */
 static double half_sweep(const struct part *p, int colour)
 {
     int rows = p->block.rows, columns = p->block.columns;
@@ -343,7 +343,7 @@ static int show(struct part *p, int rank, const char *picture)
 {
     int width = p->plate.width, height = p->plate.height, ok = 1;
 
-    /* Rank 0's start is no longer needed: the result takes its place. */
+    /* Rank 0's start is not needed any more: the result takes its place. */
     move_blocks(p, p->plate.start, p->t, MPI_DOUBLE, TAG_RESULT, 1);
     if (rank == ROOT) {
         picture_print(p->plate.start, width, height, VIEW_COLUMNS);

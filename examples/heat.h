@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What the files of the heat example share: a plate, as read from its
- * file, and the ways to look at a field of temperatures. Fields are arrays
- * of height rows of width cells, the top row first.
+ * Declarations that the files of the heat example share: a plate, as read from its file, and the
+ * ways to look at a field of temperatures. Fields are arrays of height rows of width cells, the top
+ * row first.
  */
 
 #ifndef HEAT_H
@@ -21,8 +21,8 @@ struct plate {
     unsigned char *fixed;        /* height * width: 1 keeps its temperature */
 };
 
-/* Read a plate's file; heat_plate.c says what it looks like. Returns 0, or
- * -1 after a message on stderr that says where it is wrong. */
+/* Read a plate's file; heat_plate.c has its format. Returns 0, or -1 after a message on stderr that
+ * says where it is wrong. */
 int plate_read(struct plate *plate, const char *path);
 void plate_free(struct plate *plate);
 
@@ -41,8 +41,8 @@ struct field {
 };
 
 /* Write the whole field, of which each rank has its block, into a file; and read it back, into the
- * blocks of maybe another number of ranks. Collective. Return -1 on an error that was printed;
- * field_load() 1, or 0 where there is no such file. */
+ * blocks of any number of ranks. Collective. Return -1 on an error that was printed; field_load()
+ * returns 1, or 0 where there is no such file. */
 int field_save(const char *path, const struct field *f, int rank);
 int field_load(const char *path, const struct field *f, int rank);
 

@@ -2,10 +2,10 @@
 
 /*
  * The field of the plate in a file: all ranks write their blocks of it together, and any number of
- * ranks goes on from there.
+ * ranks can continue from it.
  *
  * The file is the numbers of columns and rows, as 64-bit integers, and then the cells, row by row.
- * A view shows each rank its block of them alone.
+ * A view shows each rank only its block.
  */
 
 #include "heat.h"
@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Say what went wrong; by one rank. */
+/* Print an error; one rank does it. */
 static void complain(const char *path, int error, int rank)
 {
     char text[MPI_MAX_ERROR_STRING];
@@ -55,7 +55,7 @@ int field_save(const char *path, const struct field *f, int rank)
         complain(path, error, rank);
         return -1;
     }
-    /* All call it, and rank 0 has something to write. */
+    /* All ranks call it; rank 0 has something to write. */
     error = MPI_File_write_at_all(file, 0, size, rank == 0 ? 2 : 0, MPI_INT64_T,
                                   MPI_STATUS_IGNORE);
     if (!error)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The smallest whole program: every rank says who and where it is.
+ * The smallest whole program: each rank prints its number and its host.
  *
  *   mpicc hello.c -o hello
  *   mpiexec -n 4 ./hello

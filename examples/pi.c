@@ -27,7 +27,7 @@ int main(int argc, char **argv)
         intervals = atol(argv[1]);
     start = MPI_Wtime();
 
-    /* Only rank 0 has looked at the command line. */
+    /* Only rank 0 has read the command line. */
     MPI_Bcast(&intervals, 1, MPI_LONG, 0, MPI_COMM_WORLD);
     if (intervals < 1) {
         if (rank == 0)

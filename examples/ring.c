@@ -31,8 +31,8 @@ int main(int argc, char **argv)
             MPI_Request request;
             long back;
 
-            /* The receive is posted first: alone, rank 0 sends to itself, and
-             * a blocking send may wait until somebody receives. */
+            /* The receive is posted first: a single rank sends to itself, and a blocking send may
+             * wait until the message is received. */
             MPI_Irecv(&back, 1, MPI_LONG, previous, TAG_TOKEN, MPI_COMM_WORLD, &request);
             MPI_Send(&token, 1, MPI_LONG, next, TAG_TOKEN, MPI_COMM_WORLD);
             MPI_Wait(&request, MPI_STATUS_IGNORE);

@@ -3,17 +3,16 @@
 /*
  * A parallel sample sort of a file's lines, in byte order.
  *
- * Shows: Scatterv and Gatherv of uneven pieces, Alltoall and Alltoallv to
- * exchange everything with everybody, Probe for a message of unknown length.
+ * Shows: Scatterv and Gatherv of uneven pieces, Alltoall and Alltoallv to exchange data between all
+ * ranks, Probe for a message of unknown length.
  *
  *   mpicc -O2 sort.c -o sort
  *   mpiexec -n 4 ./sort words.txt [SORTED.txt]
  *
- * Without a second file the lines go to standard output. Each rank sorts a
- * piece of the file; samples of all pieces give ranks - 1 splitters; each
- * rank sends every other the lines that fall between two splitters, and
- * sorts what it gets. The order across ranks, and that no line was lost or
- * changed, is checked before anything is written. Sorts up to 2 GiB.
+ * Without a second file the lines go to standard output. Each rank sorts a piece of the file;
+ * samples of all pieces give ranks - 1 splitters; each rank sends every other the lines that fall
+ * between two splitters, and sorts what it gets. Before anything is written, the program checks the
+ * order across ranks and that no line was lost or changed. Sorts up to 2 GiB.
  */
 
 #include <errno.h>
@@ -176,7 +175,7 @@ static struct lines pick(const struct lines *from, int count)
     return l;
 }
 
-/* Gather everybody's block of lines at rank 0, in rank order. */
+/* Gather the blocks of lines of all ranks at rank 0, in rank order. */
 static struct lines gather(const char *text, int bytes)
 {
     struct lines all = {0};
@@ -235,7 +234,7 @@ static char *lay_out(const struct lines *mine, const struct lines *splitters, in
     return text;
 }
 
-/* Send every rank its share of mine; return what all sent to this one. */
+/* Send each rank its share of mine; return the lines that all ranks sent to this one. */
 static struct lines exchange(const struct lines *mine, const struct lines *splitters)
 {
     size_t words = sizeof(int) * (size_t)ranks;
@@ -258,8 +257,8 @@ static struct lines exchange(const struct lines *mine, const struct lines *split
     return got;
 }
 
-/* Whether all lines are in order, also from each rank to the next. The last
- * line travels along the ranks; one without lines passes on what it got. */
+/* Whether all lines are in order, also from each rank to the next. The last line travels along the
+ * ranks; a rank without lines passes on the line that it got. */
 static int in_order(const struct lines *l)
 {
     char *before = NULL;
@@ -268,7 +267,7 @@ static int in_order(const struct lines *l)
     if (rank > 0) {
         MPI_Status status;
 
-        /* How long it is, the message itself says. */
+        /* The message itself says how long it is. */
         MPI_Probe(rank - 1, TAG_LAST_LINE, MPI_COMM_WORLD, &status);
         MPI_Get_count(&status, MPI_CHAR, &length);
         before = get_memory((size_t)length);
@@ -292,8 +291,8 @@ static int in_order(const struct lines *l)
     return all;
 }
 
-/* Add up, over all ranks, the lines, their bytes and a hash of each. The sum
- * does not depend on who has which line. */
+/* Add up, over all ranks, the lines, their bytes and a hash of each. The sum does not depend on
+ * which rank has which line. */
 static void add_up(const struct lines *l, uint64_t sum[3])
 {
     uint64_t mine[3] = {(uint64_t)l->count, (uint64_t)l->bytes, 0};

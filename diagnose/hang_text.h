@@ -23,10 +23,10 @@
  * communicator. members and remote: ranks of the world, as "0-3,5"; remote is empty for an
  * intracommunicator.
  *
- * context is a communicator's, plus what it adds for messages of a kind: enum hang_use.
+ * context is a communicator's number plus that of a kind of message, enum hang_use.
  *
- * The text is another process's: it is bounded, unprintable bytes become "?", and lines
- * that are none are counted and left out.
+ * The text comes from another process: it is bounded, unprintable bytes become "?", and invalid
+ * lines are counted and left out.
  */
 #ifndef DIAGNOSE_HANG_TEXT_H
 #define DIAGNOSE_HANG_TEXT_H
@@ -46,7 +46,7 @@ enum hang_use {
     HANG_USE_GROUP = 2,  /* of MPI_Comm_create_group */
     HANG_USE_LEADER = 3, /* of MPI_Intercomm_create */
     HANG_USE_PARTITIONED = 5,
-    HANG_USE_INSIDE = 7, /* of an intercommunicator: collectives that its groups do on their own */
+    HANG_USE_INSIDE = 7, /* collectives that the groups of an intercommunicator do on their own */
     HANG_USES = 8
 };
 

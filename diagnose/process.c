@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What processes do that did not answer; see process.h. */
+/* The state of processes that did not answer; see process.h. */
 #include "diagnose/process.h"
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 #include "os/file.h"
 
 enum {
-    LOOKS = 4, /* at ranks that seem to compute: they may just have woken up */
+    LOOKS = 4, /* looks at ranks that seem to compute: they may just have woken up */
     PAUSE_MS = 5
 };
 
@@ -30,7 +30,7 @@ static void look_up(struct hang_rank *rank)
     unsigned long long user, system;
     if (rank->pid <= 0 || !read_proc(rank->pid, "stat", text, sizeof(text)))
         return;
-    const char *at = strrchr(text, ')'); /* the name before it may hold anything */
+    const char *at = strrchr(text, ')'); /* the name before it may contain anything */
     if (!at || sscanf(at, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu",
                       &rank->run_state, &user, &system) != 3)
         return;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What processes do that did not answer, by /proc. */
+/* The state of processes that did not answer, from /proc. */
 #ifndef DIAGNOSE_PROCESS_H
 #define DIAGNOSE_PROCESS_H
 
 #include "diagnose/hang.h"
 
-/* Fill in what /proc tells of the ranks that run and did not answer. Takes up to 15 ms more where
+/* Fill in the state of running ranks that did not answer, from /proc. Takes up to 15 ms more where
  * some seem to compute: they are looked at several times. */
 void process_look_up(struct hang_rank *ranks, int count);
 

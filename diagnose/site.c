@@ -53,7 +53,7 @@ void site_destroy(struct site_cache *cache)
     free(cache);
 }
 
-/* Start addr2line, its output to fd. Returns its number, or -1. */
+/* Start addr2line, its output to fd. Returns its process number, or -1. */
 static pid_t start(const char *module, uint64_t offset, int fd)
 {
     char address[32];
@@ -72,7 +72,7 @@ static pid_t start(const char *module, uint64_t offset, int fd)
     return pid;
 }
 
-/* Read what it says, until it ends or patience does. */
+/* Read its output until it ends or takes too long. */
 static size_t listen_to(int fd, char *text, size_t size, uint64_t until_ns)
 {
     size_t len = 0;

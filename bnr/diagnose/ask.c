@@ -22,7 +22,7 @@ enum {
     LOOK_MS = 20,
     PATIENCE_MS = 500,      /* for an answer */
     PATIENCE_RANK_US = 500, /* and more for each rank of the job */
-    MARGIN_MS = 20,         /* for what a rank has looked for only now and then */
+    MARGIN_MS = 20, /* for an answer of a rank that looks at the question only now and then */
     PROGRAM_MS = 20000      /* for the report to be made */
 };
 
@@ -37,7 +37,7 @@ struct ask_client {
 
 /* ---- ranks ---- */
 
-/* The table is mpiexec's own, and holds no rank without a slot. */
+/* The table is mpiexec's own; each of its ranks has a slot. */
 static struct table_page *page_of(const struct table *t, int rank)
 {
     return table_page(t, table_slot(t, rank));
@@ -67,8 +67,8 @@ bool ask_has_ranks(const struct ask *a)
     return false;
 }
 
-/* The process that is the rank: under a wrapper not the one that was started. It has said so
- * itself, so it must be of the rank's process group. */
+/* The process that is the rank: under a wrapper it is not the one that was started. The process
+ * says so itself, so it must be in the rank's process group. */
 static int process_of(const struct table *t, int rank)
 {
     int leader = t->rank[rank].pid;
@@ -76,7 +76,7 @@ static int process_of(const struct table *t, int rank)
     return claimed > 0 && getpgid(claimed) == leader ? claimed : leader;
 }
 
-/* Write a rank's answer, copied, for the rank may still write there. */
+/* Write a copy of a rank's answer, as the rank may still be writing. */
 static void put_answer(FILE *to, const struct table *t, int rank)
 {
     uint32_t len = *(const volatile uint32_t *)&page_of(t, rank)->answer_len;
@@ -85,7 +85,8 @@ static void put_answer(FILE *to, const struct table *t, int rank)
     (void)fwrite(table_answer(t, table_slot(t, rank)), 1, len, to);
 }
 
-/* What is known of the job, as include/diagnose.h has it. Bytes are NULL where memory is out. */
+/* The case of the job, in the form of include/diagnose.h. The bytes are NULL where memory is out.
+ */
 static struct filter_text put_case(const struct ask *a)
 {
     const struct table *t = a->table;
@@ -124,7 +125,7 @@ static bool all_answered(const struct ask *a)
     return true;
 }
 
-/* Hand a report to everybody who has asked. */
+/* Send a report to all that have asked. */
 static void deliver(struct ask *a, const char *report)
 {
     int count = a->count;
@@ -147,7 +148,7 @@ static void on_report(void *arg, const char *text, int rc)
     deliver(a, why);
 }
 
-/* Have the program make the report. */
+/* Start the program that makes the report. */
 static void start_program(struct ask *a)
 {
     char *argv[] = {a->program, NULL};
@@ -230,7 +231,7 @@ static void send_report(void *arg, const char *report)
         drop_client(client);
 }
 
-/* Whether the other side may know what this job does: its user, or root. */
+/* Whether the other side may see what this job does: its user, or root. */
 static bool is_friend(int fd)
 {
     struct ucred peer;
@@ -244,7 +245,7 @@ static int open_spare(void)
     return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* Without a descriptor left a connection would be announced for ever: take and end it. */
+/* With no descriptor left, a connection would be announced for ever: accept and close it. */
 static void refuse_one(struct ask *a)
 {
     close(a->spare);

@@ -2,8 +2,8 @@
 
 /*
  * The hang report, as the launcher sees it: ask_report() gives a text. mpiexec itself asks (at a
- * signal, at a time limit), and so does everybody who connects to its socket (`vireo report`). All
- * who ask while a report is being made get the same one.
+ * signal, at a time limit), and so does each program that connects to its socket (`vireo report`).
+ * All that ask while a report is being made get the same one.
  *
  * The question is a count in the host table, the ranks' answers are in the host memory (table.h).
  * Nothing here reads them: the program vireo-diagnose does (include/diagnose.h), while the loop
@@ -37,24 +37,24 @@ struct ask {
     uv_timer_t timer;
     uv_poll_t listener;
     int fd;    /* -1: nobody can connect */
-    int spare; /* given up for a moment where descriptors have run out */
+    int spare; /* released for a moment where descriptors have run out */
     uint64_t deadline_ns;
     uint64_t asked_ns;
     struct {
         ask_fn done;
         void *arg;
     } waiting[ASK_MAX];
-    int count;                  /* of waiting; 0: no question is out */
+    int count;                  /* of the wait for answers; 0: no question is open */
     struct ask_client *clients; /* connected */
 };
 
-/* Be ready, on a loop, for a job of these programs. Nobody can connect where that fails: it is no
- * error. */
+/* Be ready, on a loop, for a job of these programs. Where that fails no program can connect, which
+ * is no error. */
 void ask_start(struct ask *a, uv_loop_t *loop, const struct table *table, const char *programs);
 /* Close everything; the loop must run once more. */
 void ask_stop(struct ask *a);
 
-/* Have done called with a report, soon. Returns whether it will be. */
+/* Make a report, and call done with it soon. Returns whether it will be called. */
 bool ask_report(struct ask *a, ask_fn done, void *arg);
 
 /* Whether some rank has called MPI_Init: otherwise there is nothing to ask. */

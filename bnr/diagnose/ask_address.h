@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Where an mpiexec listens for those who ask for a report on its job: a socket without a file,
- * named by the mpiexec's number and the space of numbers that this is from.
+ * The address on which an mpiexec listens for requests of a report on its job: a socket without a
+ * file, named by the mpiexec's number and the pid namespace of that number.
  */
 #ifndef BNR_ASK_ADDRESS_H
 #define BNR_ASK_ADDRESS_H
@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-/* The name without the NUL that it begins with, or, for pid 0, what all of them begin with.
- * Returns its length. */
+/* Write the name without the NUL that it begins with or, for pid 0, the beginning of all such
+ * names. Returns its length. */
 static inline int ask_name(char name[64], int pid)
 {
     struct stat st;

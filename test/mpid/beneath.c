@@ -12,6 +12,14 @@
 #include "os/settings.h"
 
 struct beneath beneath;
+int beneath_ranks = BENEATH_RANKS;
+
+static struct beneath_link *links_beyond; /* of the ranks from BENEATH_RANKS on */
+
+struct beneath_link *beneath_link(uint32_t rank)
+{
+    return rank < BENEATH_RANKS ? &beneath.link[rank] : &links_beyond[rank - BENEATH_RANKS];
+}
 
 static void require(bool truth, const char *what)
 {
@@ -64,7 +72,7 @@ int BNR_Get_rank(BNR_Group g, int *rank)
 
 int BNR_Get_size(BNR_Group g, int *size)
 {
-    *size = BENEATH_RANKS;
+    *size = beneath_ranks;
     return g ? BNR_SUCCESS : BNR_ERR_ARG;
 }
 
@@ -92,13 +100,13 @@ int BNR_Get_locality(BNR_Group g, int rank, int *node, int *local_rank, int *loc
 int BNR_Get_member(BNR_Group g, int node, int local_rank, int *rank)
 {
     *rank = local_rank;
-    return g && !node && local_rank >= 0 && local_rank < BENEATH_RANKS ? BNR_SUCCESS : BNR_ERR_ARG;
+    return g && !node && local_rank >= 0 && local_rank < beneath_ranks ? BNR_SUCCESS : BNR_ERR_ARG;
 }
 
 int BNR_Get_host(BNR_Group g, int rank, BNR_Host *host)
 {
     (void)g, (void)rank;
-    *host = (BNR_Host){.id = "host", .name = "host", .cpus = BENEATH_RANKS, .ranks = BENEATH_RANKS};
+    *host = (BNR_Host){.id = "host", .name = "host", .cpus = BENEATH_RANKS, .ranks = beneath_ranks};
     return BNR_SUCCESS;
 }
 
@@ -140,13 +148,13 @@ int BNR_Get_appnum(int *appnum)
 int BNR_Get_app(BNR_Group g, int appnum, int *first, int *size)
 {
     *first = 0;
-    *size = BENEATH_RANKS;
+    *size = beneath_ranks;
     return g && !appnum ? BNR_SUCCESS : BNR_ERR_NOT_FOUND;
 }
 
 int BNR_Get_universe_size(int *size)
 {
-    *size = BENEATH_RANKS;
+    *size = beneath_ranks;
     return BNR_SUCCESS;
 }
 
@@ -162,12 +170,15 @@ int BNR_Get_alloc(BNR_Group g, int owner, const char *key, void **val, size_t *l
     require(flags == BNR_GET_NOWAIT, "the device waits for a card");
     bool is_card = !strcmp(key, "card");
     bool is_finished = !strcmp(key, "finished");
-    const char *says = beneath.says[owner];
+    const char *says = owner < BENEATH_RANKS ? beneath.says[owner] : NULL;
+    beneath.asked++;
     bool is_said = says && strstr(says, key);
     require(is_card || is_finished || !strcmp(key, "over") || !strcmp(key, "sessions") ||
                 !strcmp(key, "world"),
             "the device asks for something else");
-    if (!(is_card ? beneath.has_card[owner] : is_finished ? beneath.has_finished[owner] : is_said))
+    if (!(is_card       ? owner >= BENEATH_RANKS || beneath.has_card[owner]
+          : is_finished ? owner < BENEATH_RANKS && beneath.has_finished[owner]
+                        : is_said))
         return BNR_ERR_NOT_FOUND;
     *val = strdup(is_card ? "vireo1;arch=le64;fake(a=b);second(a=b)" : "1");
     *len = strlen(*val);
@@ -226,8 +237,8 @@ static int send_packet(struct chan_link *base, const struct chan_head *head,
 
 static struct beneath_link *make_link(struct chan *chan, struct chan_peer *peer, bool from_us)
 {
-    struct beneath_link *link = &beneath.link[peer->rank];
-    require(peer->rank < BENEATH_RANKS && !link->taken, "a second link to one peer");
+    struct beneath_link *link = beneath_link(peer->rank);
+    require(!link->taken, "a second link to one peer");
     *link = (struct beneath_link){.taken = true, .from_us = from_us, .last = &link->first};
     link->base = (struct chan_link){.send = send_packet,
                                     .ops = chan->ops,
@@ -407,6 +418,8 @@ void beneath_start(void)
     struct mpid_world world;
     beneath = (struct beneath){.fit = CHAN_MAYBE};
     memset(beneath.has_card, 1, sizeof(beneath.has_card));
+    links_beyond = calloc((size_t)beneath_ranks, sizeof(*links_beyond));
+    require(links_beyond != NULL, "no memory");
     require(!os_settings_load(why, sizeof(why)), why);
     require(!mpid_init(false, sizeof(struct mpid_request), &world, why, sizeof(why)), why);
     require(!mpid_use(MPID_WORLD), "the device is of no use");
@@ -414,16 +427,17 @@ void beneath_start(void)
 
 void beneath_stop(void)
 {
-    for (uint32_t rank = 0; rank < BENEATH_RANKS; rank++) {
-        beneath.has_card[rank] = true;
-        if (beneath.link[rank].taken)
-            beneath.env->sink->lost(&beneath.link[rank].base, -ECONNRESET);
-    }
+    memset(beneath.has_card, 1, sizeof(beneath.has_card));
+    for (uint32_t rank = 0; rank < (uint32_t)beneath_ranks; rank++)
+        if (beneath_link(rank)->taken)
+            beneath.env->sink->lost(&beneath_link(rank)->base, -ECONNRESET);
     mpid_end_world(true);
     mpid_drain();
     require(mpid_is_out() && !mpid_rest(), "the device could not finish");
     mpid_close();
     require(!chans[0].links && !chans[1].links, "links are left");
+    free(links_beyond);
+    links_beyond = NULL;
 }
 
 struct vc *beneath_vc(uint32_t rank)
@@ -437,8 +451,8 @@ struct vc *beneath_vc(uint32_t rank)
 
 void beneath_open(uint32_t rank)
 {
-    require(beneath.link[rank].taken, "opened without a link");
-    beneath.env->sink->opened(&beneath.link[rank].base);
+    require(beneath_link(rank)->taken, "opened without a link");
+    beneath.env->sink->opened(&beneath_link(rank)->base);
 }
 
 enum chan_answer beneath_ask(uint32_t rank)
@@ -448,14 +462,14 @@ enum chan_answer beneath_ask(uint32_t rank)
     memcpy(&id, &gid, sizeof(id));
     enum chan_answer answer =
         beneath.env->sink->asked(beneath.env->device, &chan_fake, &id, rank, &peer);
-    if (answer == CHAN_ACCEPT && !beneath.link[rank].taken)
+    if (answer == CHAN_ACCEPT && !beneath_link(rank)->taken)
         (void)make_link(&chans[0], peer, false);
     return answer;
 }
 
 struct beneath_packet *beneath_sent(uint32_t rank)
 {
-    struct beneath_link *link = &beneath.link[rank];
+    struct beneath_link *link = beneath_link(rank);
     struct beneath_packet *packet = link->taken ? link->first : NULL;
     if (!packet)
         return NULL;
@@ -484,7 +498,7 @@ void beneath_drain(uint32_t rank)
 
 void beneath_refuse(uint32_t rank, enum chan_answer answer)
 {
-    struct beneath_link *link = &beneath.link[rank];
+    struct beneath_link *link = beneath_link(rank);
     while (link->first) {
         struct beneath_packet **at = &link->first;
         while ((*at)->next)
@@ -507,6 +521,6 @@ void beneath_end(uint32_t rank)
 
 void beneath_arrive(uint32_t rank, struct chan_head head, const void *data, size_t len)
 {
-    if (beneath.link[rank].taken)
-        beneath.env->sink->arrived(beneath.link[rank].base.peer, &head, data, len);
+    if (beneath_link(rank)->taken)
+        beneath.env->sink->arrived(beneath_link(rank)->base.peer, &head, data, len);
 }

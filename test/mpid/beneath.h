@@ -50,9 +50,15 @@ extern struct beneath {
     bool direct_fails;
     void (*during)(void); /* called within the next progress() */
     int turns;                    /* calls of progress() */
+    int asked;                    /* calls of BNR_Get_alloc() */
     bool ends_well;               /* the next end is one after MPI_Finalize */
     int end;                      /* 1 + the rank whose end BNR_Progress() tells of next */
 } beneath;
+
+/* How many ranks the job of the next start has: BENEATH_RANKS, unless a test says more. Those beyond
+ * have a card, and say nothing else. */
+extern int beneath_ranks;
+struct beneath_link *beneath_link(uint32_t rank);
 
 /* Start the device over this; all peers have cards, and fit as CHAN_MAYBE. */
 void beneath_start(void);

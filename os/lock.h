@@ -3,7 +3,7 @@
 /*
  * A lock of two words for short sections. A thread that runs may take it before others that sleep,
  * for as long as none of them starves: with hundreds of threads, waking each in its turn costs more
- * than what they lock. A thread that has waited for STARVED_NS becomes the next owner: the holder
+ * than the locked work. A thread that has waited for STARVED_NS becomes the next owner: the holder
  * hands the lock over to it, so a thread that drives progress in a loop cannot keep away one that
  * wants to send. Waiters spin a little, then sleep. In a forked child all locks are free, even
  * those that a thread of the parent holds.

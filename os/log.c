@@ -41,8 +41,8 @@ const char *os_host_name(void)
 
 void os_log_who(char *text, size_t size)
 {
-    /* What mpiexec has told the process. The process may not have read it yet, and may not need it.
-     */
+    /* mpiexec's facts about the process. The process may not have read them yet, and may not need
+     * them. */
     const char *rank = getenv("BNR_RANK");
     size_t len = rank ? strspn(rank, "0123456789") : 0;
     if (log_rank >= 0)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * One stretch of address space for all objects that programs have handles to. So it is known of any
- * address, without touching it, whether such an object may lie there: memory from the stretch stays
- * mapped as long as the process lives. Where no stretch can be had, or it is used up, memory comes
- * from elsewhere, and an address between the lowest and the highest of that counts as known.
- * Any thread, any time.
+ * One stretch of address space for all objects that programs have handles to. So any address can be
+ * checked, without touching it, for whether such an object may lie there: memory from the stretch
+ * stays mapped as long as the process lives. Where no stretch is available, or it is used up,
+ * memory comes from elsewhere, and the addresses between the lowest and the highest of that memory
+ * count as known. Any thread, any time.
  */
 #ifndef OS_STRETCH_H
 #define OS_STRETCH_H

@@ -132,7 +132,8 @@ static int get_remote(struct native *n, int owner, const char *key, const void *
         if (sleep_ns)
             (void)os_futex_wait(&q->told, told, sleep_ns);
         backend_idle(&n->base);
-        if (atomic_load(&q->asked) != number) /* what ran meanwhile has asked for something else */
+        if (atomic_load(&q->asked) !=
+            number) /* a handler that ran meanwhile has asked for something else */
             number = ask(n, owner, key, flags);
     }
 }
@@ -321,7 +322,7 @@ static int native_answer(struct backend *b, const void *text, size_t len)
     struct table_page *page = own_page(n);
     uint32_t asks = atomic_load(b->asks);
     len = len < TABLE_ANSWER ? len : TABLE_ANSWER;
-    atomic_store(&page->answered, asks - 1); /* nobody reads while it is written */
+    atomic_store(&page->answered, asks - 1); /* no process reads while it is written */
     if (len)
         memcpy(table_answer(&n->table, n->slot), text, len);
     page->answer_len = (uint32_t)len;

@@ -176,9 +176,9 @@ int single_join(struct backend **b)
     return BNR_SUCCESS;
 }
 
-/* A variable that a launcher sets in each process, and one that holds how many there are.
- * Where the size is 1, or says nothing, a rank above 0 still tells. A size above 1 without a
- * rank tells as much, since something took the rank away, but for sizes that also stand
+/* A variable that a launcher sets in each process, and one with the number of processes. Where that
+ * number is 1 or missing, a rank above 0 shows that there are several. A number above 1 without a
+ * rank shows it, too, since something has removed the rank. Exceptions are numbers that also stand
  * in the environment of scripts from which jobs are started. */
 struct trace {
     const char *launcher, *rank, *size;

@@ -6,7 +6,7 @@
  * All that ask while a report is being made get the same one.
  *
  * The question is a count in the host table, the ranks' answers are in the host memory (table.h).
- * Nothing here reads them: the program vireo-diagnose does (include/diagnose.h), while the loop
+ * mpiexec does not read them: the program vireo-diagnose does (include/diagnose.h), while the loop
  * goes on.
  */
 #ifndef BNR_ASK_H

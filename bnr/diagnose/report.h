@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The table that mpiexec --report prints after the job: where each rank ran, and
- * which channel each pair of ranks used and why not another, and how collectives ran. Pure formatting:
- * no I/O, no clock.
+ * The table that mpiexec --report prints after the job: the host of each rank, the channel of each
+ * pair of ranks with the reasons against the others, and the algorithms of collectives. Pure
+ * formatting: no I/O, no clock.
  *
  * A rank's text is what its device put under the key "mpid.report": lines
  *
  *     peer TAB channel TAB reasons NEWLINE
  *
- * peer is a world rank in decimal; channel the name of the one in use ("-" where none
- * was bound); reasons a text that says why each other channel is not in use, its
- * parts separated by "; " ("tcp: shm scores higher; ofi: not built"), or
- * empty. Peers that were never contacted have no line. The text comes from another
- * process: it is bounded, unprintable bytes show as "?", and lines that are none are
- * counted and said.
+ * peer is a world rank in decimal; channel the name of the one in use ("-" where none was bound);
+ * reasons a text that says why each other channel is not in use, its parts separated by "; " ("tcp:
+ * shm scores higher; ofi: not built"), or empty. Peers that were never contacted have no line. The
+ * text comes from another process: it is bounded, unprintable bytes show as "?", and invalid lines
+ * are counted and reported.
  *
- * A line whose first word is no number tells how often the rank has run a collective by an algorithm:
+ * A line whose first word is no number tells how often the rank has run a collective by an
+ * algorithm:
  *
  *     collective TAB algorithm TAB calls NEWLINE
  *

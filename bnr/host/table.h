@@ -4,32 +4,32 @@
  * The two segments that mpiexec makes before it starts a rank, and that every
  * rank of the host inherits.
  *
- * The host table says what the job is and how its ranks fare. Only mpiexec
- * writes it; ranks map it read-only, and the kernel holds them to that.
+ * The host table describes the job and the state of its ranks. Only mpiexec writes it; ranks map it
+ * read-only, and the kernel holds them to that.
  *
  *     struct table_head | struct table_host per host | struct table_rank per rank |
  *     members: u32 per rank | order: u32 per rank
  *
  * The job's hosts have numbers, and so have the ranks on each. members lists the ranks host by
  * host, each host's by their numbers there. order[i] is the rank that ended as number i + 1;
- * head.ends counts them. So a rank learns whether anything happened by one load, and what by
- * reading on.
+ * head.ends counts them. So a rank learns by one load whether ranks have ended, and reads on to
+ * learn which.
  *
  * A rank of this machine has a slot: its place in the host memory. With --pretend-hosts all ranks
  * are on this machine, though the job has several hosts. In a job over several machines each has
  * segments of its own, which its daemon makes (mpiexec is one), and the ranks there have the slots.
  *
- * The host memory is written by the ranks: one page each for BNR's words, one
- * log each for the key-value space, one place each for what they answer when mpiexec asks
- * what they wait for, one for what the daemon answers them, and one region each that belongs to the
- * channels. It is sparse: what nobody touches takes no memory.
+ * The host memory is written by the ranks: one page each for BNR's words, one log each for the
+ * key-value space, one place each for what they answer when mpiexec asks what they wait for, one
+ * for what the daemon answers them, and one region each that belongs to the channels. It is sparse:
+ * parts that no process touches take no memory.
  *
  *     pages | logs | answers | replies | (padding to 2 MiB) | regions
  *
  * Where the job has several machines, a rank that wants something of its daemon says so in its page
  * and rings: it writes a byte into a pipe that it has inherited.
  *
- * Whatever another rank wrote is checked by who reads it.
+ * A reader checks all bytes that another rank wrote.
  */
 #ifndef BNR_TABLE_H
 #define BNR_TABLE_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Kill what a job leaves behind. mpiexec is the reaper of all its descendants: a process that loses
- * its parent becomes mpiexec's child. So killing children until none is left reaches all of them,
- * in whatever session, group or environment they are. Children that this process had before the job
- * are not the job's: a shell that calls exec leaves its children to the program.
+ * Kill the processes that a job leaves behind. mpiexec is the reaper of all its descendants: a
+ * process that loses its parent becomes mpiexec's child. So killing children until none is left
+ * reaches all of them, in whatever session, group or environment they are. Children that this
+ * process had before the job are not the job's: a shell that calls exec leaves its children to the
+ * program.
  */
 #ifndef BNR_SWEEP_H
 #define BNR_SWEEP_H

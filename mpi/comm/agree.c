@@ -4,8 +4,8 @@
  * Agreement, by schedules in the place that struct agree names; see agree.h. Each takes O(log n)
  * messages a member.
  *
- * The members of a half are a list of ranks. The exchange of the leaders may fail for the
- * leaders alone; a leader goes on after that, and tells its half.
+ * The members of a half are a list of ranks. The exchange of the leaders may fail for the leaders
+ * alone; a leader goes on after that, and sends its half the error.
  */
 #include "mpi/comm/agree.h"
 

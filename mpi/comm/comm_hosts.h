@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The hosts of a communicator: which of its ranks are where. Every member knows it alike, without
- * a message. Where members come from jobs that were started apart, hosts are not known.
+ * The hosts of a communicator and the ranks on each. All members know the same, without a message.
+ * Where members come from jobs that were started separately, the hosts are unknown.
  */
 #ifndef MPI_COMM_HOSTS_H
 #define MPI_COMM_HOSTS_H

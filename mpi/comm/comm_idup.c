@@ -130,7 +130,7 @@ static void finish(struct sched *s)
     free(d);
 }
 
-/* The copy, but for its context. */
+/* The copy, still without its context. */
 static int prepare(struct comm *comm, const struct info *info, struct comm **copy)
 {
     int rc = comm_create_like(comm, comm->group, comm->remote, CONTEXT_NONE, copy);

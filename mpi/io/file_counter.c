@@ -3,9 +3,9 @@
 /*
  * A number for all processes of a communicator; see file_counter.h.
  *
- * A question is what to add and the tag that the answer shall have, so that several threads of a
- * process may ask at once. The owner has one receive for questions posted; its handler answers and
- * posts the next one.
+ * A question has the number to add and the tag of the answer, so that several threads of a process
+ * may ask at once. The owner has one receive for questions posted; its handler answers and posts
+ * the next one.
  */
 #include "mpi/io/file_counter.h"
 

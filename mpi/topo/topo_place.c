@@ -12,7 +12,7 @@
 struct sorting {
     const struct hardware_place *list;
     const int *group; /* by rank, of HARDWARE_LEVELS each: as in struct topo_places */
-    int level;        /* to tell apart; groups of the levels before are known */
+    int level;        /* to distinguish; groups of the levels before are known */
 };
 
 /* Order by the groups that are known, then by the place in the next level. */
@@ -40,8 +40,8 @@ static bool are_together(const struct sorting *s, int i, int j)
            s->list[i].id[s->level] == s->list[j].id[s->level];
 }
 
-/* Find the groups of all levels by rank, and sort the ranks. Returns which levels (bits) tell
- * processes apart that those before do not. */
+/* Find the groups of all levels by rank, and sort the ranks. Returns the levels (bits) that
+ * distinguish processes which the levels before do not. */
 static unsigned find_groups(const struct hardware_place *list, int count, int *rank, int *group)
 {
     struct sorting s = {list, group, 0};

@@ -22,7 +22,7 @@
 
 #include "mpi/comm/hardware.h"
 
-/* Levels that do not tell any two processes apart are left out. */
+/* Levels that distinguish no two processes are left out. */
 struct topo_places {
     int count, levels;
     int *rank;  /* [count]: whose seat it is */

@@ -81,7 +81,7 @@ static bool is_loop_of_blocks(const struct kernel_part *part)
     return is_loop(part) && part->kernel->form == FORM_BLOCKS;
 }
 
-/* Choose how to run a loop, by what its child is. */
+/* Choose how to run a loop, by the kind of its child. */
 static void choose_form(struct kernel *loop)
 {
     const struct kernel *child = loop->child.kernel;

@@ -165,9 +165,9 @@ static MPI_Count inside_predefined(const struct type *type, MPI_Count amount, bo
 }
 
 /*
- * Convert bytes to basic elements, or elements to bytes: whole elements of type at once,
- * then what is left, which is less than one element, block by block. MPI_UNDEFINED: the
- * bytes end within a basic element.
+ * Convert bytes to basic elements, or elements to bytes: whole elements of type at once, then the
+ * rest, which is less than one element, block by block. MPI_UNDEFINED: the bytes end within a basic
+ * element.
  */
 static MPI_Count convert(const struct type *type, MPI_Count amount, bool from_bytes)
 {

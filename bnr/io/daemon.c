@@ -194,7 +194,10 @@ static int find_programs(struct daemon *d, char why[512])
         int code = launch_resolve(app->name, app->wdir, search, path, sizeof(path), why);
         if (code)
             return code;
-        d->apps[a] = (struct ranks_app){strdup(path), app->argv, app->environment, app->wdir};
+        d->apps[a] = (struct ranks_app){.path = strdup(path),
+                                        .argv = app->argv,
+                                        .environment = app->environment,
+                                        .wdir = app->wdir};
         if (!d->apps[a].path)
             return EXIT_FAILED;
     }

@@ -22,6 +22,7 @@ struct ranks_app {
     const char *path; /* as launch_resolve() found it */
     char *const *argv;
     char **environment; /* without the launcher's own words */
+    char *library; /* in there, where the loader would not find the MPI library by itself; or NULL */
     const char *wdir;   /* NULL: stay */
 };
 

@@ -28,6 +28,7 @@
 #include "bnr/io/run_state.h"
 #include "bnr/io/tell.h"
 #include "bnr/launch/launch.h"
+#include "bnr/launch/library.h"
 #include "bnr/launch/limit.h"
 #include "bnr/launch/sweep.h"
 #include "bnr/tools/options.h"
@@ -494,6 +495,21 @@ static int create_ranks(struct run *run, const char **step)
     return rc;
 }
 
+/* Its environment, in which it finds its library. */
+static int prepare_environment(const struct options *o, const struct option_app *app,
+                               struct ranks_app *start)
+{
+    start->environment = options_environ(o, app, environ, NULL);
+    if (!start->environment)
+        return -ENOMEM;
+    start->library = library_setting(start->path, start->environment);
+    if (!start->library)
+        return 0;
+    free(start->environment);
+    start->environment = options_environ(o, app, environ, (char *[]){start->library, NULL});
+    return start->environment ? 0 : -ENOMEM;
+}
+
 /* What to start for each program. */
 static int prepare_apps(struct run *run)
 {
@@ -501,18 +517,21 @@ static int prepare_apps(struct run *run)
     run->apps = calloc((size_t)o->napps, sizeof(*run->apps));
     for (int a = 0; run->apps && a < o->napps; a++) {
         const struct option_app *app = &o->apps[a];
-        run->apps[a] = (struct ranks_app){run->paths[a], app->argv,
-                                          options_environ(o, app, environ, NULL), app->wdir};
-        if (!run->apps[a].environment)
-            return -ENOMEM;
+        run->apps[a] =
+            (struct ranks_app){.path = run->paths[a], .argv = app->argv, .wdir = app->wdir};
+        int rc = prepare_environment(o, app, &run->apps[a]);
+        if (rc)
+            return rc;
     }
     return run->apps ? 0 : -ENOMEM;
 }
 
 static void free_apps(struct run *run)
 {
-    for (int a = 0; run->apps && a < run->o->napps; a++)
+    for (int a = 0; run->apps && a < run->o->napps; a++) {
         free(run->apps[a].environment);
+        free(run->apps[a].library);
+    }
     free(run->apps);
 }
 

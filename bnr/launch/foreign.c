@@ -5,6 +5,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <link.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +15,8 @@
 enum {
     SEGMENTS_MAX = 64,
     ENTRIES_MAX = 512,
-    NAME_MAX_BYTES = 64
+    NAME_MAX_BYTES = 64,
+    FOLDERS_MAX = 4096
 };
 
 /* A program's file, and how it lies in memory. */
@@ -54,8 +56,9 @@ static bool find_offset(const struct program *p, uint64_t address, uint64_t *off
     return false;
 }
 
-static bool is_foreign(const char *name)
+static bool is_foreign(const char *name, const void *arg)
 {
+    (void)arg;
     static const char *const begins[] = {"libmpi.so", "libmpich", "libmpi_mpifh.so",
                                          "libmpifort.so"};
     for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
@@ -64,42 +67,102 @@ static bool is_foreign(const char *name)
     return false;
 }
 
+/* What is looked for among the entries of a program. */
+struct search {
+    bool (*is_sought)(const char *name, const void *arg); /* of a library that is needed */
+    const void *arg;
+    bool found;
+    char name[NAME_MAX_BYTES];   /* of that */
+    char folders[FOLDERS_MAX];   /* that the loader looks in */
+};
+
+static void take_text(const struct program *p, uint64_t at, char *text, size_t size)
+{
+    ssize_t len = at > INT64_MAX ? 0 : pread(p->fd, text, size - 1, (off_t)at);
+    text[len > 0 ? len : 0] = 0;
+}
+
 /* Look through the names of the libraries that are needed. */
-static bool look(const struct program *p, const ElfW(Phdr) * dynamic, char name[NAME_MAX_BYTES])
+static void look(const struct program *p, const ElfW(Phdr) * dynamic, struct search *s)
 {
     ElfW(Dyn) entry[ENTRIES_MAX];
+    char name[NAME_MAX_BYTES];
     uint64_t names = 0;
     size_t n = dynamic->p_filesz / sizeof(entry[0]);
     n = n < ENTRIES_MAX ? n : ENTRIES_MAX;
     if (!take(p->fd, entry, n * sizeof(entry[0]), dynamic->p_offset))
-        return false;
+        return;
     for (size_t i = 0; i < n && entry[i].d_tag != DT_NULL; i++)
         if (entry[i].d_tag == DT_STRTAB && !find_offset(p, entry[i].d_un.d_ptr, &names))
-            return false;
+            return;
     for (size_t i = 0; i < n && names && entry[i].d_tag != DT_NULL; i++) {
         uint64_t at = names + entry[i].d_un.d_val;
-        ssize_t len = entry[i].d_tag != DT_NEEDED || at > INT64_MAX
-                          ? 0
-                          : pread(p->fd, name, NAME_MAX_BYTES - 1, (off_t)at);
-        name[len > 0 ? len : 0] = 0;
-        if (is_foreign(name))
+        if (entry[i].d_tag == DT_RUNPATH || entry[i].d_tag == DT_RPATH)
+            take_text(p, at, s->folders, sizeof(s->folders));
+        if (entry[i].d_tag != DT_NEEDED || s->found)
+            continue;
+        take_text(p, at, name, sizeof(name));
+        s->found = s->is_sought(name, s->arg);
+        if (s->found)
+            memcpy(s->name, name, sizeof(name));
+    }
+}
+
+static bool search_program(const char *path, struct search *s)
+{
+    struct program p = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    if (p.fd < 0)
+        return false;
+    if (read_segments(&p))
+        for (int i = 0; i < p.count && !s->found; i++)
+            if (p.segment[i].p_type == PT_DYNAMIC)
+                look(&p, &p.segment[i], s);
+    close(p.fd);
+    return s->found;
+}
+
+bool foreign_library(const char *path, char *library, size_t size)
+{
+    struct search s = {.is_sought = is_foreign};
+    if (!search_program(path, &s))
+        return false;
+    snprintf(library, size, "%s", s.name);
+    return true;
+}
+
+/* ---- our own ---- */
+
+static bool is_this(const char *name, const void *arg)
+{
+    return !strcmp(name, arg);
+}
+
+/* Whether a folder of a list has the library; $ORIGIN is that of the program. */
+static bool is_in(const char *folders, const char *library, const char *program)
+{
+    static const char *const origins[] = {"$ORIGIN", "${ORIGIN}"};
+    char file[PATH_MAX];
+    const char *slash = strrchr(program, '/');
+    for (size_t len; *folders; folders += len + (folders[len] == ':')) {
+        int own = 0;
+        size_t skip = 0;
+        len = strcspn(folders, ":");
+        for (size_t i = 0; i < 2 && !skip; i++)
+            if (!strncmp(folders, origins[i], strlen(origins[i]))) {
+                skip = strlen(origins[i]);
+                own = slash ? (int)(slash - program) : 0;
+            }
+        int n = snprintf(file, sizeof(file), "%.*s%.*s/%s", own, program, (int)(len - skip),
+                         folders + skip, library);
+        if (n > 0 && (size_t)n < sizeof(file) && !access(file, R_OK))
             return true;
     }
     return false;
 }
 
-bool foreign_library(const char *path, char *library, size_t size)
+bool foreign_lacks(const char *path, const char *library, const char *search)
 {
-    struct program p = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-    char name[NAME_MAX_BYTES];
-    bool found = false;
-    if (p.fd < 0)
-        return false;
-    if (read_segments(&p))
-        for (int i = 0; i < p.count && !found; i++)
-            found = p.segment[i].p_type == PT_DYNAMIC && look(&p, &p.segment[i], name);
-    close(p.fd);
-    if (found)
-        snprintf(library, size, "%s", name);
-    return found;
+    struct search s = {.is_sought = is_this, .arg = library};
+    return search_program(path, &s) && !is_in(s.folders, library, path) &&
+           !(search && is_in(search, library, path));
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Finding programs that were built with another MPI library. Each of their processes would find no
- * launcher and run as rank 0 of 1, so mpiexec does not start several of them.
+ * The libraries that a program's file names: of another MPI, and our own. Each process of a program
+ * of another MPI library would find nobody to tell it of the others, and go on as rank 0 of 1: so
+ * mpiexec does not start several of them. A program of ours that was linked before the installed tree
+ * was moved does not find its library: so mpiexec tells the loader where that is.
  */
 #ifndef BNR_FOREIGN_H
 #define BNR_FOREIGN_H
@@ -13,5 +15,9 @@
 /* Whether the program at path needs another MPI library; then library is that library's name, cut
  * to size. A file that is no program for this machine needs none. */
 bool foreign_library(const char *path, char *library, size_t size);
+
+/* Whether the program at path needs this library, and no folder that its file names has it, nor one of
+ * search (as in LD_LIBRARY_PATH; or NULL). */
+bool foreign_lacks(const char *path, const char *library, const char *search);
 
 #endif

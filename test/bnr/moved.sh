@@ -48,6 +48,22 @@ if [ "$(id -u)" = 0 ] && command -v unshare >/dev/null && unshare -m true 2>/dev
          mount -o remount,ro,bind '$scratch/new home' && exec \"\$@\"" sh \
         "$mpiexec" -n 3 "my programs/my work"
 fi
+mv "new home" "newest home"
+trap 'chmod -R u+w "$scratch/newest home"; rm -rf "$scratch"' EXIT
+mpiexec="$scratch/newest home/tree/bin/mpiexec"
+says "a program that was linked before the tree was moved" run -n 3 "my programs/my work"
+says "with a search path of the user's" env LD_LIBRARY_PATH=/nowhere "$mpiexec" -n 3 \
+    "my programs/my work"
+same "... which stays" "$(LD_LIBRARY_PATH=/nowhere run -n 1 sh -c 'echo $LD_LIBRARY_PATH')" /nowhere
+same "nothing is set for others" "$(run -n 1 sh -c 'echo $LD_LIBRARY_PATH')" ""
+for header in bnr.h channel.h channel_help.h; do
+    [ -n "$(find "newest home/tree" -path "*/include/vireo/$header")" ] || fail "vireo/$header"
+    [ -z "$(find "newest home/tree" -path "*/include/$header")" ] || fail "no $header beside mpi.h"
+done
+for name in mpifort mpif90 mpif77; do
+    text=$("newest home/tree/bin/$name" -c x.f90 2>&1) && fail "$name fails"
+    holds "$name says why" "$text" "$name: Vireo MPI has no Fortran interface yet"
+done
 cat >args.sh <<'S'
 for a; do printf '<%s>' "$a"; done
 echo

@@ -42,7 +42,20 @@ try() {
         [ "$("$tmp/$name/inc")" = "$want" ] && [ "$("$tmp/$name/incxx")" = "$want" ]
 }
 
-echo 1..3
+# A Fortran wrapper of another MPI that stands behind ours.
+mkdir "$tmp/other" "$tmp/fortran"
+for name in mpifort mpif90; do
+    printf '#!/bin/sh\necho -I/other/include -L/other/lib -lmpi_other\n' >"$tmp/other/$name"
+    chmod +x "$tmp/other/$name"
+done
+cat >"$tmp/fortran/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.18)
+project(app C Fortran)
+find_package(MPI COMPONENTS Fortran)
+message(STATUS "fortran '${MPI_Fortran_FOUND}' '${MPI_Fortran_LIBRARIES}'")
+END
+
+echo 1..4
 if [ ! -e "$tmp/tree/bin/mpiexec" ]; then
     echo "ok 1 - FindMPI by PATH # SKIP this tree has no mpiexec, and CMake starts from that"
 elif try by_path env PATH="$tmp/tree/bin:$PATH" cmake; then
@@ -64,4 +77,13 @@ if cc "$source/test/tools/version.c" -o "$tmp/prog" $(pkg-config --cflags --libs
     echo "ok 3 - pkg-config in a moved tree"
 else
     echo "not ok 3 - pkg-config in a moved tree"
+fi
+if ! command -v gfortran >/dev/null; then
+    echo "ok 4 - FindMPI finds no Fortran # SKIP there is no Fortran compiler"
+elif PATH=$tmp/tree/bin:$tmp/other:$PATH cmake -S "$tmp/fortran" -B "$tmp/f" >"$tmp/log" 2>&1 &&
+    ! grep -q "mpi_other\|fortran 'TRUE'" "$tmp/log"; then
+    echo "ok 4 - FindMPI finds no Fortran"
+else
+    sed 's/^/# /' "$tmp/log"
+    echo "not ok 4 - FindMPI finds no Fortran"
 fi

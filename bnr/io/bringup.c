@@ -20,11 +20,11 @@
 extern char **environ;
 
 enum {
-    LINE_LEN = 256,
+    LINE_LEN = 1024,
     TEXT_LEN = 2048 /* of stderr that is kept */
 };
 
-static const char greeting[] = "vireod ";
+static const char greeting[] = "vireod ", place[] = "at ";
 
 /* The command for one host: its present attempt. */
 struct bringup_command {
@@ -33,8 +33,8 @@ struct bringup_command {
     pid_t pid;                 /* 0: none runs */
     int in_fd, out_fd, err_fd; /* -1: closed */
     uv_poll_t *out, *err;      /* NULL: not read */
-    bool is_greeted;
-    char line[LINE_LEN], text[TEXT_LEN], version[64];
+    bool is_greeted, is_found;
+    char line[LINE_LEN], text[TEXT_LEN], version[64]; /* line: without its end */
     size_t line_len, text_len;
     enum launching_stage stage; /* where it failed last */
     int status, attempts;
@@ -77,7 +77,6 @@ static void greet(struct bringup_command *c)
     struct bringup *b = c->bringup;
     snprintf(c->version, sizeof(c->version), "%.60s", c->line + sizeof(greeting) - 1);
     c->is_greeted = true;
-    stop_reading(&c->out);
     if (strcmp(c->version, VIREO_VERSION)) {
         c->stage = LAUNCHING_EXECUTE;
         kill(-c->pid, SIGKILL);
@@ -85,8 +84,22 @@ static void greet(struct bringup_command *c)
         return;
     }
     step(b, c->host, LAUNCHING_REACHED, LAUNCHING_DIAL_BACK);
+    if (b->is_piped) /* the link reads from here on */
+        stop_reading(&c->out);
     if (b->is_piped && !b->hooks.piped(b->hooks.arg, c->host, c->out_fd, c->in_fd))
         c->in_fd = c->out_fd = -1;
+}
+
+static void take_line(struct bringup_command *c)
+{
+    struct bringup *b = c->bringup;
+    if (!c->is_greeted && !strncmp(c->line, greeting, sizeof(greeting) - 1)) {
+        greet(c);
+        c->is_found = b->is_piped; /* what comes next is the link's */
+    } else if (c->is_greeted && !strncmp(c->line, place, sizeof(place) - 1)) {
+        c->is_found = true;
+        b->hooks.found(b->hooks.arg, c->host, c->line + sizeof(place) - 1);
+    }
 }
 
 /* Read one line after the other, and nothing behind the daemon's. */
@@ -96,7 +109,7 @@ static void on_out(uv_poll_t *poll, int status, int events)
     char byte;
     (void)status;
     (void)events;
-    while (!c->is_greeted) {
+    while (!c->is_found) {
         ssize_t n = read(c->out_fd, &byte, 1);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
             return;
@@ -111,9 +124,9 @@ static void on_out(uv_poll_t *poll, int status, int events)
         }
         c->line[c->line_len] = 0;
         c->line_len = 0;
-        if (!strncmp(c->line, greeting, sizeof(greeting) - 1))
-            greet(c);
+        take_line(c);
     }
+    stop_reading(&c->out);
 }
 
 static bool read_err(struct bringup_command *c)
@@ -218,7 +231,7 @@ static void start(struct bringup *b, uint32_t host)
     const char *what = "find the program";
     close_command(c);
     c->attempts++;
-    c->is_greeted = c->is_late = false;
+    c->is_greeted = c->is_found = c->is_late = false;
     c->line_len = c->text_len = 0;
     c->text[0] = c->version[0] = 0;
     c->status = 0;

@@ -26,6 +26,8 @@ struct bringup_hooks {
     struct bytes *(*order)(void *arg, uint32_t host);
     /* The link is piped: take over what the daemon's stdin and stdout are. Returns 0 or -errno. */
     int (*piped)(void *arg, uint32_t host, int in_fd, int out_fd);
+    /* The daemon says where it listens, in hexadecimal digits; see addresses.h. */
+    void (*found)(void *arg, uint32_t host, const char *digits);
     /* It cannot be started; text: why, in a sentence or a few lines. */
     void (*failed)(void *arg, uint32_t host, const char *text);
     /* All daemons are there, or have failed. */

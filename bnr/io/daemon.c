@@ -508,6 +508,24 @@ static int open_all(struct daemon *d, const struct launch_order *order)
     return 0;
 }
 
+/* Say where this daemon listens, by the stdout of the command that has started it. */
+static void say_place(struct daemon *d, int out_fd)
+{
+    struct packing p = {0};
+    addresses_pack(&p, &d->mesh.own);
+    struct bytes *all = pack_end(&p);
+    char *text = all ? malloc(2 * (size_t)all->len + 8) : NULL;
+    char *end = text ? stpcpy(text, "at ") : NULL;
+    for (uint32_t i = 0; end && i < all->len; i++)
+        end += sprintf(end, "%02x", all->at[i]);
+    if (end) {
+        *end++ = '\n';
+        (void)!write(out_fd, text, (size_t)(end - text));
+    }
+    free(text);
+    bytes_unref(all);
+}
+
 /* Reach mpiexec. */
 static int join(struct daemon *d, const struct launch_order *order, int in_fd, int out_fd)
 {
@@ -521,6 +539,7 @@ static int join(struct daemon *d, const struct launch_order *order, int in_fd, i
     rc = addresses_unpack(&u, &root);
     if (rc)
         return rc;
+    say_place(d, out_fd);
     mesh_know(&d->mesh, NODE_ROOT, &root);
     mesh_dial(&d->mesh, NODE_ROOT);
     return 0;

@@ -518,8 +518,12 @@ static void on_tick(uv_timer_t *timer)
 {
     struct mesh *m = timer->data;
     cut_slow_strangers(m, false);
-    if (!m->is_begun || m->is_over)
+    if (m->is_over)
         return;
+    if (!m->is_begun) {
+        m->hooks.moved(m->hooks.arg);
+        return;
+    }
     for (uint32_t i = 0; m->is_paused && i < m->settings.count; i++)
         (void)liveness_event(&m->node.liveness, LIVENESS_HEARD, i, now_ns());
     (void)node_tick(&m->node, now_ns(), &m->effects);

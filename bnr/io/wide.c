@@ -31,6 +31,7 @@ struct wide_node {
     uint32_t node, cpus;
     char id[HOST_ID_MAX], name[256];
     bool is_known, is_lost;
+    bool is_found; /* it has said where it listens, and is dialed where it does not dial itself */
     struct stream_in in[LAUNCH_STREAMS];
     struct core_message last[LAUNCH_STREAMS]; /* without data: for whom the credit is */
     struct stream_out out;                    /* its stdin */
@@ -363,10 +364,20 @@ static void on_alone(void *arg)
     (void)arg; /* the root is never that */
 }
 
+/* Daemons that cannot connect to this machine may still be reached from it. */
+static void dial_found(struct wide *w)
+{
+    for (uint32_t i = 1; i < w->plan.count; i++)
+        if (w->nodes[i].is_found && !w->nodes[i].is_known)
+            mesh_dial(&w->mesh, i);
+}
+
 static void on_moved(void *arg)
 {
     struct wide *w = arg;
     struct effects effects = {0};
+    if (!w->mesh.is_begun)
+        dial_found(w);
     flush_orders(w);
     for (uint32_t i = 1; i < w->plan.count; i++)
         stream_out_tick(&w->nodes[i].out, false, (int64_t)os_now_ns(), &effects);
@@ -433,6 +444,25 @@ static int on_piped(void *arg, uint32_t host, int in_fd, int out_fd)
 {
     struct wide *w = arg;
     return mesh_open(&w->mesh, host + 1, in_fd, out_fd, false);
+}
+
+static void on_found(void *arg, uint32_t host, const char *digits)
+{
+    struct wide *w = arg;
+    struct packing p = {0};
+    struct addresses addresses;
+    unsigned byte;
+    for (; sscanf(digits, "%2x", &byte) == 1; digits += 2) {
+        uint8_t one = (uint8_t)byte;
+        pack_raw(&p, &one, 1);
+    }
+    struct bytes *all = pack_end(&p);
+    struct unpacking u = unpack_begin(all);
+    if (all && !addresses_unpack(&u, &addresses)) {
+        mesh_know(&w->mesh, host + 1, &addresses);
+        w->nodes[host + 1].is_found = true;
+    }
+    bytes_unref(all);
 }
 
 static void on_failed(void *arg, uint32_t host, const char *text)
@@ -600,11 +630,12 @@ int wide_start(struct wide *w, uv_loop_t *loop, struct wide_plan *plan,
         return rc;
     launching.fan_out = (uint32_t)os_setting(OS_SETTING_LAUNCH_FAN_OUT);
     launching.limit_ns = os_setting(OS_SETTING_LAUNCH_LIMIT_MS) * 1000000;
-    w->bringup = (struct bringup){.remote = settings->remote,
-                                  .is_piped = settings->is_piped,
-                                  .hosts = w->hosts,
-                                  .count = w->plan.count - 1,
-                                  .hooks = {make_order, on_piped, on_failed, on_complete, w}};
+    w->bringup =
+        (struct bringup){.remote = settings->remote,
+                         .is_piped = settings->is_piped,
+                         .hosts = w->hosts,
+                         .count = w->plan.count - 1,
+                         .hooks = {make_order, on_piped, on_found, on_failed, on_complete, w}};
     w->bringup.remote.daemon = w->daemon;
     return bringup_start(&w->bringup, loop, &launching);
 }

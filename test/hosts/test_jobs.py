@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs over many hosts do what jobs on one do. usage: test_jobs.py BUILD [SECTION...]
+
+Runs each section on hosts of its own (test/hosts/run). Status 77 where the machine does not allow
+namespaces.
+"""
+import collections
+import hashlib
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+RUN = str(HERE / "run")
+NOT_ALLOWED = 77
+MPIEXEC = 'timeout 50 "$BUILD"/bnr/mpiexec --launcher-cmd "$HOSTS_PROGRAM enter %h" '
+ON_ALL = MPIEXEC + "-host $HOSTS_LIST "
+
+
+def claim(text, holds, *told):
+    if not holds:
+        sys.exit(f"not so: {text}" + "".join(f"\n{t}" for t in told))
+    print(f"ok: {text}", flush=True)
+
+
+def run(hosts, command, *options, stdin=None, text=True):
+    """Run a shell's command in the first of some hosts."""
+    done = subprocess.run([RUN, *options, str(hosts), "--", "sh", "-c", command], input=stdin,
+                          capture_output=True, text=text, timeout=120)
+    if done.returncode == NOT_ALLOWED:
+        print(done.stderr)
+        sys.exit(NOT_ALLOWED)
+    return done
+
+
+def where():
+    spaces = "pid net uts ipc"
+    show = "echo $BNR_RANK $(for n in %s; do readlink /proc/self/ns/$n; done)" % spaces
+    done = run(17, ON_ALL + f"-n 34 sh -c '{show}'")
+    lines = [line.split() for line in done.stdout.splitlines()]
+    claim("34 ranks run on 17 hosts", sorted(int(line[0]) for line in lines) == list(range(34)),
+          done.stdout, done.stderr)
+    for number, space in enumerate(spaces.split(), 1):
+        each = collections.Counter(line[number] for line in lines)
+        claim(f"17 different {space} namespaces, of two ranks each",
+              sorted(each.values()) == [2] * 17, each)
+
+
+def ring():
+    done = run(2, MPIEXEC + '-host h0:2,h1:2 -n 4 --report "$BUILD"/examples/ring')
+    claim("a ring of four ranks on two hosts ends well",
+          done.returncode == 0 and "round 3: the token is 18" in done.stdout, done.stdout,
+          done.stderr)
+    claim("shm inside of hosts, tcp between",
+          re.search(r"0-1 +each other +shm", done.stderr)
+          and re.search(r"1-2 +each other +tcp", done.stderr), done.stderr)
+    done = run(3, MPIEXEC + '-host h1,h2 -n 2 "$BUILD"/examples/ring')
+    claim("mpiexec's own host may have no rank", done.returncode == 0, done.stderr)
+    done = run(2, ON_ALL + '-n 2 "$BUILD"/examples/ring : -n 2 "$BUILD"/examples/ring')
+    claim("two programs are one job", "the token is 18" in done.stdout, done.stderr)
+
+
+def ends():
+    done = run(2, ON_ALL + "-n 4 sh -c '[ $BNR_RANK = 3 ] && exit 7; exec sleep 20'")
+    claim("an exit code comes from another host", done.returncode == 7, done.stderr)
+    claim("with a line that names rank and host",
+          re.search(r"rank 3 on h1 \(pid \d+\) exited with code 7", done.stderr), done.stderr)
+    done = run(2, ON_ALL + "-n 4 sh -c '[ $BNR_RANK = 1 ] && kill -9 $$; exec sleep 20'")
+    claim("so does a signal", done.returncode == 137 and "killed by signal 9" in done.stderr,
+          done.stderr)
+    begin = time.monotonic()
+    done = run(2, ON_ALL + "--timeout 1 -n 4 sleep 20")
+    claim("--timeout ends the job everywhere", done.returncode == 124
+          and "ranks 0-3 of 4" in done.stderr and time.monotonic() - begin < 8, done.stderr)
+    done = run(2, ON_ALL + '-n 4 sh -c \'trap "echo $BNR_RANK; exit 0" TERM; sleep 20 & wait\' & '
+                  "sleep 1; kill -TERM $(pidof mpiexec); wait $!; echo rc $?")
+    claim("SIGTERM reaches ranks on all hosts", set("0123") <= set(done.stdout.split()),
+          done.stdout, done.stderr)
+    done = run(2, ON_ALL + "-continuous -n 4 sh -c '[ $BNR_RANK = 1 ] && exit 3; echo $BNR_RANK'")
+    claim("others go on where that is wanted", sorted(done.stdout.split()) == ["0", "2", "3"]
+          and done.returncode == 3, done.stdout, done.stderr)
+
+
+def streams():
+    data = os.urandom(20 << 20)
+    done = run(2, ON_ALL + "-n 2 -stdin 1 sh -c '[ $BNR_RANK = 0 ] || cat'", stdin=data, text=False)
+    claim("20 MiB go through a rank on another host unchanged",
+          hashlib.sha256(done.stdout).digest() == hashlib.sha256(data).digest(), done.stderr)
+    done = run(3, ON_ALL + "-n 6 -stdin all sha256sum", stdin=data, text=False)
+    right = hashlib.sha256(data).hexdigest().encode()
+    claim("stdin reaches all ranks", done.stdout.split().count(right) == 6, done.stdout,
+          done.stderr)
+    done = run(2, "yes | " + ON_ALL + "-n 2 -stdin 1 sh -c '[ $BNR_RANK = 0 ] || head -c 9'")
+    claim("a reader that ends early is no error", done.returncode == 0, done.stderr)
+    done = run(17, ON_ALL + "-n 34 -l sh -c 'i=0; while [ $i -lt 500 ]; do "
+                            "echo $BNR_RANK line $i end; i=$((i+1)); done'")
+    right = {f"[{r}] {r} line {i} end" for r in range(34) for i in range(500)}
+    claim("17000 labelled lines of 34 ranks on 17 hosts come whole", len(right) == 17000
+          and sorted(done.stdout.splitlines()) == sorted(right), done.stdout[:500], done.stderr)
+    done = run(2, ON_ALL + "-n 2 sh -c 'echo out; echo err >&2' 2>/dev/null")
+    claim("stdout and stderr stay apart", done.stdout == "out\nout\n", done.stdout)
+
+
+def surroundings():
+    done = run(2, "cd \"$BUILD\"; umask 027; ulimit -n 77; export SOME=thing; " + ON_ALL +
+               "-n 4 -x OTHER=word -wdir examples sh -c 'echo $SOME $OTHER $(umask) $(ulimit -n) "
+               "${PWD##*/}'")
+    claim("variables, umask, limits and folder are those of mpiexec",
+          done.stdout.splitlines() == ["thing word 0027 77 examples"] * 4, done.stdout, done.stderr)
+
+
+def errors():
+    done = run(2, MPIEXEC + "-host h0,nohost -n 2 true")
+    claim("a host that is not there is named, with the command and what it said",
+          done.returncode == 1 and "cannot start a daemon on nohost: failed to execute"
+          in done.stderr and "the command was: /run/hosts/hosts enter nohost" in done.stderr
+          and "it said: hosts: there is no host 'nohost'" in done.stderr, done.stderr)
+    done = run(2, ON_ALL + "--prefix /no/where -n 2 true")
+    claim("where there is no daemon, the cure is said",
+          "there is no daemon /no/where/bin/vireod" in done.stderr and "--prefix" in done.stderr,
+          done.stderr)
+    done = run(2, "mkdir -p $BUILD/other/bin; printf '#!/bin/sh\\necho vireod 0.0.7\\nsleep 1\\n' "
+                  ">$BUILD/other/bin/vireod; chmod +x $BUILD/other/bin/vireod; " + ON_ALL +
+                  "--prefix $BUILD/other -n 2 true; rm -r $BUILD/other")
+    claim("a daemon of another version is refused by name",
+          "the daemon there is version 0.0.7" in done.stderr, done.stderr)
+    done = run(2, "mkdir /tmp/only; printf '#!/bin/sh\\n' >/tmp/only/here; chmod +x /tmp/only/here; "
+               + ON_ALL + "-n 4 /tmp/only/here")
+    claim("a program that another host lacks is named, with the host", done.returncode == 127
+          and "there is no program '/tmp/only/here' on h1" in done.stderr, done.stderr)
+    done = run(2, ON_ALL + "--launcher-cmd \"sh -c 'exec sleep 60' %h\" --set launch_limit_ms=300 -n 2 true")
+    claim("a daemon that does not come in time is given up", done.returncode == 1
+          and "nothing was heard of the daemon in time" in done.stderr, done.stderr)
+
+
+BRIDGE = "ip link add docker0 type bridge && ip addr add 172.17.0.1/16 dev docker0 && " \
+         "ip link set docker0 up"
+TUN = "ip tuntap add tun0 mode tun && ip addr add 192.0.2.1/24 dev tun0 && ip link set tun0 up"
+V6 = "for i in $(ls /sys/class/net); do ip -4 addr flush dev $i; done 2>/dev/null"
+
+
+def networks():
+    ring_of = ON_ALL + '-n 4 "$BUILD"/examples/ring'
+    for name, options in (("the same docker0 on every host", ["--setup", BRIDGE]),
+                          ("a tunnel that leads nowhere", ["--setup", TUN]),
+                          ("a firewall before the first interface",
+                           ["--networks", "2", "--firewall", "*:*@0"]),
+                          ("IPv6 only", ["--setup", V6]),
+                          ("no names", ["--no-names"]),
+                          ("5 % loss", ["--loss", "5"])):
+        done = run(4, ring_of, *options)
+        claim(f"jobs run with {name}", "the token is 18" in done.stdout, done.stderr)
+    for name, rule in (("to", "h0:*"), ("from", "*:h0")):
+        done = run(4, ON_ALL + "-n 8 echo there", "--firewall", rule)
+        claim(f"they start though nobody can connect {name} {'others' if name == 'to' else 'them'}",
+              done.stdout.count("there") == 8, done.stderr)
+    done = run(4, ON_ALL + "--daemon-link stdio -n 8 cat", "--firewall", "*:*")
+    claim("or over the launcher's own pipe, where nobody can", done.returncode == 0, done.stderr)
+
+
+STRANGER = r"""
+import os, socket, subprocess, sys, time
+enter = os.environ["HOSTS_PROGRAM"]
+job = subprocess.Popen(["timeout", "50", os.environ["BUILD"] + "/bnr/mpiexec", "--launcher-cmd",
+                        enter + " enter %h", "-host", os.environ["HOSTS_LIST"], "-n", "3", "sh",
+                        "-c", "sleep 4; echo well"], stdout=subprocess.PIPE, text=True)
+time.sleep(1)
+count = 0
+for number, host in enumerate(os.environ["HOSTS_LIST"].split(",")):
+    table = subprocess.run([enter, "enter", host, "cat", "/proc/net/tcp", "/proc/net/tcp6"],
+                           capture_output=True, text=True).stdout.splitlines()
+    ports = {int(line.split()[1].split(":")[1], 16) for line in table
+             if len(line.split()) > 3 and line.split()[3] == "0A"}
+    for port in ports:
+        for what in (os.urandom(10 << 20), b"", b"Vlnk\1\1\0\0" + bytes(56), b"Vnd\1" * 40):
+            end = socket.create_connection((f"10.77.0.{number + 2}", port), timeout=6)
+            try:
+                end.sendall(what)
+                end.shutdown(socket.SHUT_WR)
+                heard = end.recv(1)
+            except (ConnectionError, TimeoutError):
+                heard = b""
+            print("heard", heard)
+            count += 1
+told = job.communicate()[0]
+print("count", count, "rc", job.returncode, told.split())
+"""
+
+
+def strangers():
+    done = subprocess.run([RUN, "3", "--", sys.executable, "-c", STRANGER], capture_output=True,
+                          text=True, timeout=120)
+    heard = [line for line in done.stdout.splitlines() if line.startswith("heard")]
+    claim("every socket of mpiexec and its daemons was tried", len(heard) >= 12, done.stdout,
+          done.stderr)
+    claim("a stranger hears no byte", set(heard) == {"heard b''"}, done.stdout)
+    claim("and the job is as it was", "rc 0 ['well', 'well', 'well']" in done.stdout, done.stdout)
+    look = "for p in /proc/[0-9]*; do cat $p/cmdline; done | tr '\\0' '\\n' | sort -u"
+    done = run(2, ON_ALL + "-n 2 sleep 2 & sleep 1; $HOSTS_PROGRAM enter h1 sh -c \"" +
+               look.replace("$", "\\$") + "\"; wait")
+    claim("no command line holds a number of 32 digits", "vireod" in done.stdout
+          and not re.search(r"[0-9a-f]{32}", done.stdout), done.stdout)
+
+
+def killing():
+    done = subprocess.run([RUN, "5", "--", sys.executable, str(HERE / "kill.py"),
+                           os.environ["BUILD"], "--rounds", "8", "--seed", "100"],
+                          capture_output=True, text=True, timeout=200)
+    claim("nothing is left after kills", done.returncode == 0
+          and "nothing is left after 8 kills" in done.stdout, done.stdout, done.stderr)
+
+
+def standing():
+    stop = "sleep 1; v=$($HOSTS_PROGRAM enter h1 pidof vireod); " \
+           "$HOSTS_PROGRAM enter h1 kill -STOP $v; sleep %s; $HOSTS_PROGRAM enter h1 kill -CONT $v; "
+    job = ON_ALL + "--set liveness_ms=LIMIT -n 2 sh -c 'sleep 4; echo well' & "
+    done = run(2, job.replace("LIMIT", "4000") + stop % 2 + "wait $!; echo rc $?")
+    claim("a daemon may stand still for half the time of liveness",
+          done.stdout.split() == ["well", "well", "rc", "0"], done.stdout, done.stderr)
+    begin = time.monotonic()
+    done = run(2, job.replace("LIMIT", "1000") + "sleep 1; $HOSTS_PROGRAM enter h1 ip link set eth0 down; wait $!; "
+               "echo rc $?")
+    claim("a host that vanishes is noticed, and said", "rank 1 on h1" in done.stderr
+          and "was lost with its host" in done.stderr and "rc 137" in done.stdout
+          and time.monotonic() - begin < 8, done.stdout, done.stderr)
+
+
+SECTIONS = (where, ring, ends, streams, surroundings, errors, networks, strangers, standing,
+            killing)
+
+
+def main(build, *names):
+    os.environ["BUILD"] = os.path.abspath(build)
+    os.environ["HOSTS_PROGRAM"] = os.path.join(os.environ["BUILD"], "test/hosts/hosts")
+    for section in SECTIONS:
+        if not names or section.__name__ in names:
+            section()
+
+
+main(*sys.argv[1:])

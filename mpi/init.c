@@ -116,7 +116,7 @@ int init_level_of(const char *name)
 /* ---- the modules ---- */
 
 /* A forked child has its parent's objects, but takes no part in the job. */
-static void leave_to_parent(void)
+static void mark_forked(void)
 {
     if (!is_there)
         return;
@@ -138,7 +138,7 @@ static void before_fork(void)
  * its locks first, which its threads may hold while they wait for ours. */
 static __attribute__((constructor)) void watch_forks(void)
 {
-    (void)pthread_atfork(before_fork, mpid_after_fork, leave_to_parent);
+    (void)pthread_atfork(before_fork, mpid_after_fork, mark_forked);
 }
 
 /* Locked. Start the modules that stay; once. */

@@ -26,14 +26,15 @@ static uint32_t generation; /* a multiple of FORKED, counted up in each forked c
 
 /* A thread of the parent that holds a lock does not exist in the child, and never releases the lock
  * there. */
-static void leave_to_parent(void)
+static void forget_parent_locks(void)
 {
     generation += FORKED;
 }
 
 __attribute__((constructor)) static void watch_forks(void)
 {
-    (void)pthread_atfork(NULL, NULL, leave_to_parent); /* if memory is out: no lock is held yet */
+    (void)pthread_atfork(NULL, NULL,
+                         forget_parent_locks); /* if memory is out: no lock is held yet */
 }
 
 static bool is_free(uint32_t state)
@@ -99,7 +100,7 @@ static bool is_starved(struct os_lock *lock, uint64_t began_ns)
 }
 
 /* NEXT_WAITS is set for this thread: the lock is not freed before this thread has had it. */
-static void inherit(struct os_lock *lock)
+static void wait_as_next_owner(struct os_lock *lock)
 {
     uint32_t state = atomic_load_explicit(&lock->state, memory_order_relaxed);
     while (!(state & HANDED)) {
@@ -125,7 +126,7 @@ static void wait_for(struct os_lock *lock)
                                                      memory_order_relaxed, memory_order_relaxed))
             continue;
         if (claim) {
-            inherit(lock);
+            wait_as_next_owner(lock);
             return;
         }
         sleep_on(lock, marked, ANY_SLEEPER);

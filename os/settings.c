@@ -135,8 +135,8 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
 
 /* A value from the environment or from os_setting_put(). It is never freed, as another thread may
  * be reading it. Equal texts share one copy, so there are no more copies than different texts. */
-struct kept {
-    struct kept *next;
+struct kept_text {
+    struct kept_text *next;
     char text[];
 };
 
@@ -147,7 +147,7 @@ static struct {
     _Atomic int64_t value[OS_SETTING_COUNT];
     const char *_Atomic text[OS_SETTING_COUNT];
     struct os_lock put; /* guards the rest */
-    struct kept *kept;
+    struct kept_text *kept;
 } settings = {.once = PTHREAD_ONCE_INIT, .put = OS_LOCK_INIT};
 
 static int parse_choice(const char *words, const char *text, int64_t *value)
@@ -328,7 +328,7 @@ static int load_environment(void)
 static const char *keep(const char *text)
 {
     size_t len = strlen(text) + 1;
-    struct kept *kept = settings.kept;
+    struct kept_text *kept = settings.kept;
     while (kept && strcmp(kept->text, text))
         kept = kept->next;
     if (kept)

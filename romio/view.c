@@ -8,40 +8,40 @@
 #include "romio/library.h"
 #include "romio/types.h"
 
-struct taking {
+struct run_list {
     struct view_run *runs;
     int64_t count, room, bytes;
 };
 
 static int take_run(void *arg, int64_t offset, int64_t len)
 {
-    struct taking *taking = arg;
-    if (taking->count == taking->room) {
-        taking->room = taking->room ? 2 * taking->room : 16;
-        struct view_run *more = realloc(taking->runs, (size_t)taking->room * sizeof(*more));
+    struct run_list *list = arg;
+    if (list->count == list->room) {
+        list->room = list->room ? 2 * list->room : 16;
+        struct view_run *more = realloc(list->runs, (size_t)list->room * sizeof(*more));
         if (!more)
             return MPI_ERR_NO_MEM;
-        taking->runs = more;
+        list->runs = more;
     }
-    taking->runs[taking->count++] = (struct view_run){offset, len, taking->bytes};
-    taking->bytes += len;
+    list->runs[list->count++] = (struct view_run){offset, len, list->bytes};
+    list->bytes += len;
     return 0;
 }
 
 bool view_take_runs(struct view *view, MPI_Datatype filetype)
 {
-    struct taking taking = {0};
+    struct run_list list = {0};
     MPI_Count lb, extent;
-    if (library_hooks->flatten(filetype, take_run, &taking)) {
-        free(taking.runs);
+    if (library_hooks->flatten(filetype, take_run, &list)) {
+        free(list.runs);
         return false;
     }
     PMPI_Type_get_extent_c(filetype, &lb, &extent);
-    view->size = taking.bytes;
+    view->size = list.bytes;
     view->extent = extent;
-    view->runs = taking.runs;
-    view->run_count = taking.count;
-    if (taking.count == 1 && taking.runs[0].offset == 0 && taking.bytes == extent) {
+    view->runs = list.runs;
+    view->run_count = list.count;
+    if (list.count == 1 && list.runs[0].offset == 0 && list.bytes == extent) {
         free(view->runs);
         view->runs = NULL;
     }

@@ -17,41 +17,42 @@
 #include "mpi/init.h"
 #include "mpi/session.h"
 
-/* ---- everybody's words ---- */
+/* ---- the data of all processes ---- */
 
 /* A block of size bytes from each process: local by local rank, and remote by remote rank. */
-struct words {
+struct split_blocks {
     size_t size;
     void *local, *remote; /* remote is NULL in an intracommunicator */
     int local_count, remote_count;
 };
 
-static void words_free(struct words *words)
+static void blocks_free(struct split_blocks *blocks)
 {
-    free(words->local);
-    free(words->remote);
+    free(blocks->local);
+    free(blocks->remote);
 }
 
 /* Tell all others mine. */
-static int words_gather(struct comm *comm, const void *mine, size_t size, struct words *words)
+static int blocks_gather(struct comm *comm, const void *mine, size_t size,
+                         struct split_blocks *blocks)
 {
     struct agree all = comm_everyone(comm);
     size_t remote_len = 0;
-    *words = (struct words){.size = size, .local_count = comm->size};
-    words->local = calloc((size_t)comm->size, size);
-    if (!words->local)
+    *blocks = (struct split_blocks){.size = size, .local_count = comm->size};
+    blocks->local = calloc((size_t)comm->size, size);
+    if (!blocks->local)
         return MPI_ERR_NO_MEM;
-    memcpy((char *)words->local + (size_t)comm->rank * size, mine, size);
-    int rc = agree_gather(&all, words->local, size);
+    memcpy((char *)blocks->local + (size_t)comm->rank * size, mine, size);
+    int rc = agree_gather(&all, blocks->local, size);
     if (!rc && comm->remote) {
-        rc = agree_swap(&all, words->local, (size_t)comm->size * size, &words->remote,
+        rc = agree_swap(&all, blocks->local, (size_t)comm->size * size, &blocks->remote,
                         &remote_len);
-        words->remote_count = comm->remote->size;
-        if (!rc && remote_len != (size_t)words->remote_count * size)
+        blocks->remote_count = comm->remote->size;
+        if (!rc && remote_len != (size_t)blocks->remote_count * size)
             rc = MPI_ERR_INTERN;
     }
     if (rc)
-        words_free(words);
+        blocks_free(blocks);
     return rc;
 }
 
@@ -113,14 +114,14 @@ static struct agree part_members(struct comm *comm, const struct group *local,
 }
 
 /* Make the communicator of this process's part, unless the other group has no member for it. */
-static int make_part(struct comm *comm, const struct words *words, struct comm **new)
+static int make_part(struct comm *comm, const struct split_blocks *blocks, struct comm **new)
 {
-    struct split_entry *entries = words->local;
+    struct split_entry *entries = blocks->local;
     const struct split_entry mine = entries[comm->rank];
     struct context_bid best = {{0}};
     struct group *remote = NULL, *local = find_part(comm->group, entries, mine.color, &best);
     if (comm->remote)
-        remote = find_part(comm->remote, words->remote, mine.color, &best);
+        remote = find_part(comm->remote, blocks->remote, mine.color, &best);
     int rc = !local || (comm->remote && !remote) ? MPI_ERR_NO_MEM : MPI_SUCCESS;
     if (!rc && (!remote || remote->size)) {
         struct agree who = part_members(comm, local, remote);
@@ -136,17 +137,17 @@ static int make_part(struct comm *comm, const struct words *words, struct comm *
 
 int comm_split(struct comm *comm, const struct comm_split *how, struct comm **new)
 {
-    struct words words;
+    struct split_blocks blocks;
     struct split_entry mine = {.color = how->color, .key = how->key, .member = how->member};
     *new = NULL;
     if (how->member)
         mine.bid = context_bid();
-    int rc = words_gather(comm, &mine, sizeof(mine), &words);
+    int rc = blocks_gather(comm, &mine, sizeof(mine), &blocks);
     if (rc)
         return rc;
     if (how->member)
-        rc = make_part(comm, &words, new);
-    words_free(&words);
+        rc = make_part(comm, &blocks, new);
+    blocks_free(&blocks);
     return rc;
 }
 

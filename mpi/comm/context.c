@@ -35,7 +35,7 @@
 
 enum {
     PLACES = (INT32_MAX - CONTEXT_FIRST) / CONTEXT_STEP, /* contexts below context_meeting */
-    LEAF = 32768,    /* places in one part of the table; at least so many to draw from */
+    PART_PLACES = 32768, /* places in one part of the table; at least so many to draw from */
     SPARSE = 64,     /* places to draw from for each in use */
     ROUNDS_MAX = 256 /* then nearly all are in use */
 };
@@ -44,9 +44,9 @@ enum { ORDER, SEVERAL, LOT }; /* of struct context_bid.value */
 
 /* The places of the upper half that are taken here: bits, in parts that exist while they have one.
  */
-struct leaf {
+struct place_part {
     uint32_t count;
-    uint64_t bits[LEAF / 64];
+    uint64_t bits[PART_PLACES / 64];
 };
 
 static struct os_lock lock = OS_LOCK_INIT; /* guards all below */
@@ -55,29 +55,29 @@ static bool several;
 static uint32_t next;
 static uint32_t deals; /* under way: other communicators are made between their steps */
 static uint32_t taken;
-static struct leaf *leaves[PLACES / 2 / LEAF + 1];
+static struct place_part *parts[PLACES / 2 / PART_PLACES + 1];
 
 /* ---- the upper half: places are counted from its beginning ---- */
 
 /* Locked. */
 static bool is_taken(uint32_t place)
 {
-    const struct leaf *leaf = leaves[place / LEAF];
-    return leaf && leaf->bits[place % LEAF / 64] >> (place % 64) & 1;
+    const struct place_part *part = parts[place / PART_PLACES];
+    return part && part->bits[place % PART_PLACES / 64] >> (place % 64) & 1;
 }
 
 /* Return whether it was free and there was memory. */
 static bool take(uint32_t place)
 {
     os_lock(&lock);
-    struct leaf **leaf = &leaves[place / LEAF];
+    struct place_part **part = &parts[place / PART_PLACES];
     bool good = !is_taken(place);
-    if (good && !*leaf)
-        *leaf = calloc(1, sizeof(**leaf));
-    good = good && *leaf;
+    if (good && !*part)
+        *part = calloc(1, sizeof(**part));
+    good = good && *part;
     if (good) {
-        (*leaf)->bits[place % LEAF / 64] |= UINT64_C(1) << (place % 64);
-        (*leaf)->count++;
+        (*part)->bits[place % PART_PLACES / 64] |= UINT64_C(1) << (place % 64);
+        (*part)->count++;
         taken++;
     }
     os_unlock(&lock);
@@ -87,13 +87,13 @@ static bool take(uint32_t place)
 static void release(uint32_t place)
 {
     os_lock(&lock);
-    struct leaf **leaf = &leaves[place / LEAF];
+    struct place_part **part = &parts[place / PART_PLACES];
     if (is_taken(place)) {
-        (*leaf)->bits[place % LEAF / 64] &= ~(UINT64_C(1) << (place % 64));
+        (*part)->bits[place % PART_PLACES / 64] &= ~(UINT64_C(1) << (place % 64));
         taken--;
-        if (!--(*leaf)->count) {
-            free(*leaf);
-            *leaf = NULL;
+        if (!--(*part)->count) {
+            free(*part);
+            *part = NULL;
         }
     }
     os_unlock(&lock);
@@ -111,7 +111,7 @@ void context_release(uint32_t context)
  * from: the table stays small. */
 static uint64_t draw(void)
 {
-    uint32_t lot[2] = {0, next}, range = LEAF;
+    uint32_t lot[2] = {0, next}, range = PART_PLACES;
     (void)os_random(lot, sizeof(lot)); /* without memory it may take more rounds */
     while (range < half && range / SPARSE < taken)
         range *= 2;

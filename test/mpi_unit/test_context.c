@@ -36,12 +36,17 @@ void os_unlock_slow(struct os_lock *l)
     (void)l;
 }
 
-enum { PROCESSES = 6, MAKINGS = 40, STEPS_MAX = 1000000, LEAVES = 64 };
+enum {
+    PROCESSES = 6,
+    MAKINGS = 40,
+    STEPS_MAX = 1000000,
+    PARTS = 64
+};
 
-/* What the module keeps, of each process: as many leaves as the places here need. */
+/* What the module keeps, of each process: as many parts as the places here need. */
 static struct state {
     uint32_t next, deals, taken;
-    struct leaf *leaves[LEAVES];
+    struct place_part *parts[PARTS];
 } processes[PROCESSES];
 
 static void enter(const struct state *state)
@@ -49,7 +54,7 @@ static void enter(const struct state *state)
     next = state->next;
     deals = state->deals;
     taken = state->taken;
-    memcpy(leaves, state->leaves, sizeof(state->leaves));
+    memcpy(parts, state->parts, sizeof(state->parts));
 }
 
 static void leave(struct state *state)
@@ -57,7 +62,7 @@ static void leave(struct state *state)
     state->next = next;
     state->deals = deals;
     state->taken = taken;
-    memcpy(state->leaves, leaves, sizeof(state->leaves));
+    memcpy(state->parts, parts, sizeof(state->parts));
 }
 
 /* Forget all; halves of so many places. */
@@ -65,9 +70,9 @@ static void reset(uint32_t places)
 {
     half = places;
     next = taken = deals = 0;
-    for (int i = 0; i < LEAVES; i++) {
-        free(leaves[i]);
-        leaves[i] = NULL;
+    for (int i = 0; i < PARTS; i++) {
+        free(parts[i]);
+        parts[i] = NULL;
     }
 }
 
@@ -331,14 +336,16 @@ static void test_settle(void **state)
 static void test_used_up(void **state)
 {
     (void)state;
-    enum { HALF = 2 * LEAF + 7 };
+    enum {
+        HALF = 2 * PART_PLACES + 7
+    };
     uint32_t context = 0, again = 0;
     reset(HALF);
     for (int i = 0; i < 2 * HALF; i++)
         assert_int_equal(make(&context), MPI_SUCCESS);
     assert_int_equal(taken, HALF);
     assert_int_equal(make(&context), MPI_ERR_OTHER);
-    for (uint32_t place = HALF + 5; place < 2 * HALF; place += LEAF - 1) {
+    for (uint32_t place = HALF + 5; place < 2 * HALF; place += PART_PLACES - 1) {
         context = CONTEXT_FIRST + place * CONTEXT_STEP;
         context_release(context);
         assert_int_equal(make(&again), MPI_SUCCESS);

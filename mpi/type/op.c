@@ -7,6 +7,7 @@
 #include "mpi/type/op.h"
 
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -235,6 +236,20 @@ static int apply_unnamed(const struct op *op, const void *in, void *inout, MPI_C
                                 .extent = (size_t)type->extent};
     op_pair_apply((enum op_code)op->code, &how, in, inout, (size_t)count);
     return MPI_SUCCESS;
+}
+
+/* Found at the first use; any thread finds the same. */
+static const op_kernel_fn (*_Atomic kernels)[OP_CODE_COUNT];
+
+op_kernel_fn op_kernel(enum op_code code, enum op_kind kind)
+{
+    const op_kernel_fn(*table)[OP_CODE_COUNT] =
+        atomic_load_explicit(&kernels, memory_order_relaxed);
+    if (__builtin_expect(!table, 0)) {
+        table = op_kernels_best();
+        atomic_store_explicit(&kernels, table, memory_order_relaxed);
+    }
+    return table[kind][code];
 }
 
 int op_apply(const struct op *op, const void *in, void *inout, MPI_Count count,

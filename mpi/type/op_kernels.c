@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Plain loops, which compilers turn into vector code. Integer sums and products use unsigned
- * numbers, so that they wrap; the minimum of floats is the right operand where the two do not
- * compare.
+ * Kernels of operations: plain loops, which compilers turn into vector code. The file is compiled once
+ * for each kind of processor; OP_KERNELS is the name of its table. Integer sums and products use
+ * unsigned numbers, so that they wrap; the minimum of floats is the right operand where the two do
+ * not compare.
  */
 #include "mpi/type/op_kernels.h"
 
+#include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
+
+#include "mpi/type/op_half.h"
 
 /* a[i] and b[i] are the operands of value. */
 #define KERNEL(name, type, value)                                                                  \
@@ -86,43 +89,7 @@ COMPLEX_PROD(c64, double)
 COMPLEX_PROD(clong, long double)
 COMPLEX_PROD(c128, __float128)
 
-/* ---- half precision: computed as float, and rounded to even ---- */
-
-static float from_half(uint16_t half)
-{
-    uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = half >> 10 & 31;
-    uint32_t bits = sign | (exponent + 112) << 23 | (uint32_t)(half & 0x3ff) << 13;
-    float value;
-
-    if (exponent == 0) { /* 0, or below the normal numbers: in units of 2^-24 */
-        value = (float)(half & 0x3ff) * 0x1p-24f;
-        return sign ? -value : value;
-    }
-    if (exponent == 31) /* infinite, or not a number */
-        bits |= 0x7f800000;
-    memcpy(&value, &bits, sizeof(value));
-    return value;
-}
-
-static uint16_t to_half(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof(bits));
-    uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
-    bits &= 0x7fffffff;
-
-    if (bits > 0x7f800000) /* not a number */
-        return sign | 0x7e00 | (uint16_t)(bits >> 13 & 0x3ff);
-    if (bits >= 0x477ff000) /* rounds to more than the largest */
-        return sign | 0x7c00;
-    if (bits < 0x38800000) { /* below the normal numbers: adding 1/2 leaves units of 2^-24 */
-        float units = (value < 0 ? -value : value) + 0.5f;
-        memcpy(&bits, &units, sizeof(bits));
-        return sign | (uint16_t)(bits - 0x3f000000);
-    }
-    bits += 0xfff + (bits >> 13 & 1);
-    return sign | (uint16_t)((bits - 0x38000000) >> 13);
-}
+/* ---- half precision ---- */
 
 KERNEL(sum_f16, uint16_t, to_half(from_half(a[i]) + from_half(b[i])))
 KERNEL(prod_f16, uint16_t, to_half(from_half(a[i]) * from_half(b[i])))
@@ -149,10 +116,11 @@ static void prod_c16(const void *restrict in, void *restrict inout, size_t count
     static void name(const void *restrict in, void *restrict inout, size_t count)                  \
     {                                                                                              \
         const struct pair *a = in;                                                                 \
-        struct pair *b = inout;                                                                    \
-        for (size_t i = 0; i < count; i++)                                                         \
-            if (a[i].v is_better b[i].v || (a[i].v == b[i].v && a[i].i < b[i].i))                  \
-                b[i].v = a[i].v, b[i].i = a[i].i;                                                  \
+        for (struct pair *b = inout, *end = b + count; b < end; a++, b++) {                        \
+            bool takes = (a->v is_better b->v) | ((a->v == b->v) & (a->i < b->i));                 \
+            b->v = takes ? a->v : b->v;                                                            \
+            b->i = takes ? a->i : b->i;                                                            \
+        }                                                                                          \
     }
 #define PAIR(kind, value, index)                                                                   \
     struct kind {                                                                                  \
@@ -170,73 +138,6 @@ PAIR(short_int, short, int)
 PAIR(flong_int, long double, int)
 PAIR(f32_f32, float, float)
 PAIR(f64_f64, double, double)
-
-/* Any other pair: -1, 0 or 1 as a is less than, equal to, greater than b; UNORDERED. */
-enum { UNORDERED = 2 };
-
-#define ORDER(kind, type)                                                                          \
-    static void order_##kind(const void *a, const void *b, int *order)                             \
-    {                                                                                              \
-        type x, y;                                                                                 \
-        memcpy(&x, a, sizeof(x));                                                                  \
-        memcpy(&y, b, sizeof(y));                                                                  \
-        *order = x < y ? -1 : x > y ? 1 : x == y ? 0 : UNORDERED;                                  \
-    }
-
-ORDER(u8, uint8_t)
-ORDER(u16, uint16_t)
-ORDER(u32, uint32_t)
-ORDER(u64, uint64_t)
-ORDER(i8, int8_t)
-ORDER(i16, int16_t)
-ORDER(i32, int32_t)
-ORDER(i64, int64_t)
-ORDER(i128, __int128)
-ORDER(f32, float)
-ORDER(f64, double)
-ORDER(flong, long double)
-ORDER(f128, __float128)
-
-static void order_f16(const void *a, const void *b, int *order)
-{
-    uint16_t half[2];
-    memcpy(&half[0], a, 2);
-    memcpy(&half[1], b, 2);
-    const float x = from_half(half[0]), y = from_half(half[1]);
-    order_f32(&x, &y, order);
-}
-
-typedef void (*order_fn)(const void *a, const void *b, int *order);
-
-static const order_fn orders[OP_KIND_COUNT] = {
-    [OP_KIND_I8] = order_i8,     [OP_KIND_I16] = order_i16,     [OP_KIND_I32] = order_i32,
-    [OP_KIND_I64] = order_i64,   [OP_KIND_I128] = order_i128,   [OP_KIND_U8] = order_u8,
-    [OP_KIND_U16] = order_u16,   [OP_KIND_U32] = order_u32,     [OP_KIND_U64] = order_u64,
-    [OP_KIND_F16] = order_f16,   [OP_KIND_F32] = order_f32,     [OP_KIND_F64] = order_f64,
-    [OP_KIND_FLONG] = order_flong, [OP_KIND_F128] = order_f128,
-};
-
-void op_pair_apply(enum op_code code, const struct op_pair *pair, const void *in, void *inout,
-                   size_t count)
-{
-    const order_fn value = orders[pair->value], index = orders[pair->index];
-    const int better = code == OP_CODE_MINLOC ? -1 : 1;
-    const char *a = in;
-    char *b = inout;
-
-    for (size_t i = 0; i < count; i++) {
-        int order, before = 0;
-        value(a, b, &order);
-        if (order == 0)
-            index(a + pair->index_at, b + pair->index_at, &before);
-        if (order == better || before < 0) {
-            memcpy(b, a, pair->value_size); /* do not touch the gap between the two */
-            memcpy(b + pair->index_at, a + pair->index_at, pair->index_size);
-        }
-        a += pair->extent;
-        b += pair->extent;
-    }
-}
 
 /* ---- the table ---- */
 
@@ -256,7 +157,7 @@ void op_pair_apply(enum op_code code, const struct op_pair *pair, const void *in
 #define ROW_COMPLEX(kind) {[OP_CODE_SUM] = sum_##kind, [OP_CODE_PROD] = prod_##kind}
 #define ROW_PAIR(kind) {[OP_CODE_MINLOC] = minloc_##kind, [OP_CODE_MAXLOC] = maxloc_##kind}
 
-static const op_kernel_fn table[OP_KIND_COUNT][OP_CODE_COUNT] = {
+const op_kernel_fn OP_KERNELS[OP_KIND_COUNT][OP_CODE_COUNT] = {
     [OP_KIND_I8] = ROW_INTEGER(i8, u8),
     [OP_KIND_I16] = ROW_INTEGER(i16, u16),
     [OP_KIND_I32] = ROW_INTEGER(i32, u32),
@@ -285,8 +186,3 @@ static const op_kernel_fn table[OP_KIND_COUNT][OP_CODE_COUNT] = {
     [OP_KIND_F32_F32] = ROW_PAIR(f32_f32),
     [OP_KIND_F64_F64] = ROW_PAIR(f64_f64),
 };
-
-op_kernel_fn op_kernel(enum op_code code, enum op_kind kind)
-{
-    return table[kind][code];
-}

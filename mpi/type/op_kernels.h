@@ -44,6 +44,13 @@ struct op_pair {
 void op_pair_apply(enum op_code code, const struct op_pair *pair, const void *in, void *inout,
                    size_t count);
 
+/* Of any processor; of those with AVX2, where the compiler knows them: faster by 2 to 5 as long as data
+ * are in caches. AVX-512 was measured to add nothing. All compute the same bits. */
+extern const op_kernel_fn op_kernels_any[OP_KIND_COUNT][OP_CODE_COUNT];
+extern const op_kernel_fn op_kernels_avx2[OP_KIND_COUNT][OP_CODE_COUNT];
+/* The table for this processor. */
+const op_kernel_fn (*op_kernels_best(void))[OP_CODE_COUNT];
+
 /* NULL where an operation is not defined on a kind. */
 op_kernel_fn op_kernel(enum op_code code, enum op_kind kind);
 

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * BNR: how a process learns which job it belongs to, tells its peers small
- * things, and hears of their end.
+ * BNR: the interface by which a process learns its job, publishes short data for its peers, and
+ * hears of their end.
  *
- * A job is a set of groups. A group has a 128-bit id that no other group ever
- * has, a size, and members numbered from 0. Every member owns a part of the
- * group's key-value space: it puts there what others need in order to reach
- * it, and they get it when they need it, waiting if it is not there yet. So
- * starting up exchanges nothing; a fence is there for those who want one.
+ * A job is a set of groups. A group has a 128-bit id that no other group ever has, a size, and
+ * members numbered from 0. Every member owns a part of the group's key-value space: it puts its
+ * addresses there, and others get them on demand, waiting where they are missing. So starting up
+ * exchanges no message; a fence exists for programs that want one.
  *
- * Behind this interface stands what started the process: "native" (mpiexec of
- * this project) or "singleton" (nobody: a group of one). Where a launcher
- * evidently meant a larger job and nothing answers, BNR_Init fails.
+ * The back end depends on how the process was started: "native" (by mpiexec of this project) or
+ * "singleton" (without a launcher: a group of one). Where the environment shows a larger job of a
+ * launcher that does not answer, BNR_Init fails.
  *
  * Invariants
  *   - All calls return BNR_SUCCESS or a negative BNR code. Outputs are written
@@ -49,7 +48,7 @@ enum {
     BNR_FAIL = -1,            /* none of the below */
     BNR_ERR_ARG = -2,         /* an argument makes no sense */
     BNR_ERR_NOT_INIT = -3,    /* before BNR_Init or after BNR_Finalize */
-    BNR_ERR_NOMEM = -4,       /* memory, or this process's key-value space, is used up */
+    BNR_ERR_NOMEM = -4,       /* memory, or this process's key-value space, is full */
     BNR_ERR_TRUNC = -5,       /* the buffer is too small; the needed length is returned */
     BNR_ERR_NOT_FOUND = -6,   /* no such key (yet) */
     BNR_ERR_EXISTS = -7,      /* the key has been put before */
@@ -87,20 +86,17 @@ typedef struct {
     void *progress_arg;
 } BNR_Init_attr;
 
-/* Join the job that this process was started in. attr may be NULL. Exchanges
- * no message and waits for nobody. Counted: a second call only counts (and,
- * where it brings attr, replaces the hook). May be called again after the last
- * BNR_Finalize. On failure it has written one line to stderr that says what is
- * wrong and the cure: BNR_ERR_PERM where another live process is this rank,
- * BNR_ERR_UNSUPPORTED where a launcher meant more than one process but is none
- * that we know, BNR_ERR_PROTO where the environment does not fit the job,
- * BNR_ERR_ARG for a bad setting. */
+/* Join the job that this process was started in. attr may be NULL. Exchanges no message and waits
+ * for no process. Counted: a second call only counts (and, where it brings attr, replaces the
+ * hook). May be called again after the last BNR_Finalize. On failure it has written one line to
+ * stderr that says what is wrong and the cure: BNR_ERR_PERM where another live process is this
+ * rank, BNR_ERR_UNSUPPORTED where a launcher meant more than one process but is none that we know,
+ * BNR_ERR_PROTO where the environment does not fit the job, BNR_ERR_ARG for a bad setting. */
 int BNR_Init(const BNR_Init_attr *attr);
 
-/* Leave, at as many calls as there were of BNR_Init: waits for nobody. From
- * here on others see this process as finalized: what it has put stays
- * readable, but a fence that needs it fails. Registered callbacks are dropped
- * and handles die, all but what BNR_Get_host_memory gave: the descriptor stays
+/* Leave, at the call that matches the first BNR_Init; waits for no process. From here on others see
+ * this process as finalized: its keys stay readable, but a fence that needs it fails. Registered
+ * callbacks are dropped and handles become invalid. The descriptor of BNR_Get_host_memory stays
  * open until the process ends. */
 int BNR_Finalize(void);
 
@@ -116,9 +112,8 @@ int BNR_Query_caps(unsigned long long *caps);
 /* *name = "native" or "singleton"; static. */
 int BNR_Backend_name(const char **name);
 
-/* Run due event callbacks. Cheap enough for every turn of a progress loop: one
- * load when nothing has happened. did_work may be NULL; else *did_work = number
- * of callbacks run. Never waits. */
+/* Run due event callbacks. Cheap enough for every turn of a progress loop: one load when there is
+ * no event. did_work may be NULL; else *did_work = number of callbacks run. Never waits. */
 int BNR_Progress(int *did_work);
 
 /* ---- groups ---- */
@@ -140,8 +135,8 @@ int BNR_Group_compare(BNR_Group a, BNR_Group b, int *order);
 /* The group with this id; BNR_ERR_NOT_FOUND where this process knows none. */
 int BNR_Find_group(const BNR_Gid *gid, BNR_Group *g);
 
-/* Where rank runs: *node = number of its host in the group, *local_rank = its
- * index among the *local_size members there. Any output may be NULL. */
+/* The place of rank: *node = number of its host in the group, *local_rank = its index among the
+ * *local_size members there. Any output may be NULL. */
 int BNR_Get_locality(BNR_Group g, int rank, int *node, int *local_rank, int *local_size);
 /* The reverse: *rank = the one with this index on this host of the group. */
 int BNR_Get_member(BNR_Group g, int node, int local_rank, int *rank);
@@ -166,11 +161,10 @@ int BNR_Free_group(BNR_Group *g);
 int BNR_Put(BNR_Group g, const char *key, const void *val, size_t len, unsigned flags);
 #define BNR_PUT_REPLACE 4u
 
-/* Copy what owner has put under key. In: *len = bytes that buf holds; out: bytes
- * of the value, also with BNR_ERR_TRUNC (then buf is untouched). Waits until
- * the owner puts the key, calling the progress hook; BNR_ERR_PROC_FAILED when
- * the owner has ended or finalized without. owner = own rank works, and does
- * not wait. A value put before its owner died is still found. */
+/* Copy what owner has put under key. In: *len = bytes that buf holds; out: bytes of the value, also
+ * with BNR_ERR_TRUNC (then buf is untouched). Waits until the owner puts the key, calling the
+ * progress hook; BNR_ERR_PROC_FAILED when the owner has ended or finalized without putting it.
+ * owner = own rank works, and does not wait. A value put before its owner died is still found. */
 int BNR_Get(BNR_Group g, int owner, const char *key, void *buf, size_t *len, unsigned flags);
 #define BNR_GET_NOWAIT 1u /* BNR_ERR_NOT_FOUND instead of waiting */
 
@@ -190,10 +184,9 @@ int BNR_Barrier(BNR_Group g);
 
 /* ---- abort ---- */
 
-/* End the whole job: mpiexec prints msg (may be NULL; cut to 1023 bytes) with
- * this rank's name, ends all others, and exits with the low 8 bits of
- * exit_code, or 1 where those are 0. Does not return.
- * Flushes no stdio buffer: the caller does where it wants that. */
+/* End the whole job: mpiexec prints msg (may be NULL; cut to 1023 bytes) with this rank's name,
+ * ends all others, and exits with the low 8 bits of exit_code, or 1 where those are 0. Does not
+ * return. Flushes no stdio buffer; a caller that wants that does it first. */
 int BNR_Abort(BNR_Group g, int exit_code, const char *msg) __attribute__((noreturn));
 
 /* ---- events ---- */
@@ -216,9 +209,9 @@ typedef struct {
 
 typedef void (*BNR_Event_fn)(const BNR_Event *event, void *arg);
 
-/* Have fn called at each event in mask (BNR_EV_ bits) of g's members, once per
- * event and registration. What has happened already is delivered at the next
- * BNR_Progress. *id names the registration, > 0. */
+/* Have fn called at each event in mask (BNR_EV_ bits) of g's members, once per event and
+ * registration. Earlier events are delivered at the next BNR_Progress. *id names the registration,
+ * > 0. */
 int BNR_Event_register(unsigned mask, BNR_Group g, BNR_Event_fn fn, void *arg, int *id);
 /* No callback of id follows. May be called from a callback, also for itself. */
 int BNR_Event_unregister(int id);
@@ -228,10 +221,10 @@ int BNR_Event_unregister(int id);
 #define BNR_MAX_ANSWER 0x10000 /* bytes */
 
 /* mpiexec asks all ranks of a job that seems to hang what they wait for. Have fn called each time,
- * where callbacks run; NULL: no more. fn, or whoever runs later, gives the answer. */
+ * where callbacks run; NULL: no more. fn, or code that runs later, gives the answer. */
 int BNR_Set_asked(void (*fn)(void *arg), void *arg);
-/* Answer the last question with len bytes of text, which replaces what was answered before; what
- * is longer than BNR_MAX_ANSWER is cut. BNR_ERR_UNSUPPORTED where nobody can have asked. */
+/* Answer the last question with len bytes of text, which replaces the answer before; a text longer
+ * than BNR_MAX_ANSWER is cut. BNR_ERR_UNSUPPORTED in a back end without questions. */
 int BNR_Answer(const void *text, size_t len);
 
 /* ---- hosts, and memory shared on one ---- */
@@ -254,7 +247,7 @@ int BNR_Get_host(BNR_Group g, int rank, BNR_Host *h);
 int BNR_Get_host_memory(BNR_Group g, int rank, int *fd, unsigned long long *offset,
                         unsigned long long *size);
 
-/* 16 random bytes that the members of this job share and nobody else knows. */
+/* 16 random bytes that the members of this job share and no other process knows. */
 int BNR_Get_secret(BNR_Group g, unsigned char secret[16]);
 
 /* Index of this process's program among those given to mpiexec, from 0;

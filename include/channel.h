@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The channel contract: what a transport gives the device, and what it may ask
- * of it. This header, channel_help.h beside it, and doc/channel-howto.md are all
- * that a porter needs.
+ * The channel contract: the functions that a transport gives the device, and those that it may
+ * call. This header, channel_help.h beside it, and doc/channel-howto.md are all that a porter
+ * needs.
  *
  * A channel is part of the library, or a shared object that exports
  * vireo_channel and is loaded at run time; its source is the same for both.
@@ -16,8 +16,8 @@
  * which the device fills; a channel includes nothing from above.
  *
  * Invariants
- *   - Packets on one link arrive whole, once, and in the order sent. What was
- *     sent while the link was still being formed arrives first.
+ *   - Packets on one link arrive whole, once, and in the order sent. Packets that were sent while
+ *     the link was forming arrive first.
  *   - No call blocks. Only progress() runs the sink's functions; send() never
  *     does. From within an upcall the device may call send(), link() and
  *     unlink() on any link.
@@ -55,7 +55,7 @@ struct chan;
 struct chan_env;
 struct chan_link;
 
-/* What the device knows a packet by; 16 bytes, carried as they are. */
+/* The head by which the device identifies a packet; 16 bytes, carried unchanged. */
 struct chan_head {
     uint64_t word[2];
 };
@@ -135,7 +135,7 @@ struct chan_link {
     size_t max_data;  /* bytes: the largest payload of one packet */
 };
 
-/* What the device answers to a stranger who asks for a link. */
+/* The device's answer to a stranger that asks for a link. */
 enum chan_answer {
     CHAN_ACCEPT = 0,
     CHAN_REFUSE_CROSSING = 1, /* our own attempt survives: wait for it */
@@ -153,12 +153,11 @@ struct chan_sink {
     /* A packet has arrived whole. data is valid during the call. */
     void (*arrived)(struct chan_peer *peer, const struct chan_head *head, const void *data,
                     size_t len);
-    /* A packet's body of len bytes is still on its way: where shall it go?
-     * Returns a place for len bytes, valid until landed(token), or until
-     * lost() or unlink(); or NULL: there is none. Then the channel ends the link, by lost(),
-     * unless unlink() was called meanwhile. Optional to use: small packets are better gathered
-     * and given to arrived().
-     * A peer has one place at a time: after place() comes landed(), before another place(). */
+    /* A packet's body of len bytes is still on its way. Returns a place for len bytes, valid until
+     * landed(token), or until lost() or unlink(); or NULL: there is none. Then the channel ends the
+     * link, by lost(), unless unlink() was called meanwhile. Optional to use: small packets are
+     * better gathered and given to arrived(). A peer has one place at a time: after place() comes
+     * landed(), before another place(). */
     void *(*place)(struct chan_peer *peer, const struct chan_head *head, size_t len,
                    void **token);
     void (*landed)(struct chan_peer *peer, void *token);
@@ -183,13 +182,12 @@ struct chan_sink {
                      size_t len);
     /* The link was open and is gone; rc is -errno. */
     void (*lost)(struct chan_link *link, int rc);
-    /* Something without which this channel cannot serve its peers has been taken from this
-     * process, and they would wait in vain: ends the job, and does not return. May also run
-     * inside link(). */
+    /* This channel has lost something without which it cannot serve its peers, and they would wait
+     * for ever: ends the job, and does not return. May also run inside link(). */
     void (*broken)(void *device, const struct chan_ops *ops, const char *why);
 };
 
-/* What a channel gets when it opens; valid until close(). */
+/* The environment that a channel gets when it opens; valid until close(). */
 struct chan_env {
     uint32_t version; /* CHAN_VERSION */
     uint32_t size;    /* of this struct */
@@ -293,12 +291,12 @@ struct chan {
     _Atomic uint32_t *word; /* changes and is woken when progress() has work, once
                              * armed; NULL: none */
     bool deaf;              /* set by arm(): of some news fd will not tell, so look every ms */
-    uint64_t rings;         /* how often it has woken a peer that slept; 0 where others do that */
+    uint64_t rings; /* how often it has woken a peer that slept; 0 where the kernel does that */
     int links;              /* open or forming; the device skips progress() at 0
                              * unless fd or word says that strangers may come */
 };
 
-/* What a user can tell a channel: VIREO_CHANNEL_PARAMS="wire.depth=8,...". */
+/* A parameter of a channel that users can set: VIREO_CHANNEL_PARAMS="wire.depth=8,...". */
 struct chan_param {
     const char *name; /* NULL ends a list */
     const char *initial;
@@ -331,7 +329,7 @@ struct chan_ops {
      * seen to have finished, so that no other channel is worth a try. */
     int (*link)(struct chan *chan, struct chan_peer *peer, const char *theirs,
                 struct chan_link **link);
-    /* End a link and free it. What was sent and taken still goes out where it can. */
+    /* End a link and free it. Packets that it has taken still go out where possible. */
     void (*unlink)(struct chan_link *link);
 
     /* The process of the link's peer has ended. Takes no more packets, and has progress()
@@ -375,7 +373,7 @@ struct chan_ops {
 /* Built-in channels, best first, NULL-terminated; the build writes it. */
 extern const struct chan_ops *const chan_table[];
 
-/* What a shared object exports to be a channel; the file may be called anything. */
+/* The symbol that a shared object exports to be a channel; the file may have any name. */
 #define CHAN_ENTRY "vireo_channel"
 #define CHAN_EXPORT __attribute__((visibility("default"))) extern
 CHAN_EXPORT const struct chan_ops vireo_channel;

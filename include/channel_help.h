@@ -4,9 +4,9 @@
  * Helpers for channels, beside channel.h: the parameters of cards, a clock, and a
  * reader of bytes that come from outside. All of them are in this header.
  *
- * A card is a list "key=value,key=value,...". A key may occur more than once. A
- * value is any text; what is not plain in it is written as %XX. Those that read
- * take bytes from other processes: they are bounded, and trust nothing.
+ * A card is a list "key=value,key=value,...". A key may occur more than once. A value is any text;
+ * characters that are not plain are written as %XX. The functions that read take bytes from other
+ * processes: they are bounded, and trust nothing.
  */
 #ifndef CHANNEL_HELP_H
 #define CHANNEL_HELP_H
@@ -138,8 +138,8 @@ static inline int chan_params_get_bytes(const char *list, const char *key, void 
 
 /* ---- bytes from outside ---- */
 
-/* What is left of a message that is read. Once something was not there, bad is set and stays, and
- * all further values are 0: so one look at the end is enough. */
+/* The rest of a message that is read. Once a value is missing, bad is set and stays, and all
+ * further values are 0: so one look at the end is enough. */
 struct chan_reader {
     const uint8_t *at;
     size_t left;
@@ -169,7 +169,7 @@ static inline uint64_t chan_read_number(struct chan_reader *reader, size_t len)
     return number;
 }
 
-/* Write a number in network byte order. Returns what is behind it. */
+/* Write a number in network byte order. Returns the place behind it. */
 static inline uint8_t *chan_write_number(uint8_t *at, uint64_t number, size_t len)
 {
     for (size_t i = len; i-- > 0; number >>= 8)

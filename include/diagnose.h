@@ -29,7 +29,7 @@
 
 enum diagnose_state {
     DIAGNOSE_ANSWERED = 'A',
-    DIAGNOSE_SILENT = 'S',    /* it is in the midst of its MPI calls, and did not answer */
+    DIAGNOSE_SILENT = 'S',    /* it makes MPI calls, but did not answer */
     DIAGNOSE_NOT_INIT = 'N',  /* it has not called MPI_Init */
     DIAGNOSE_FINALIZED = 'F', /* it has called MPI_Finalize, and still runs */
     DIAGNOSE_ENDED = 'E',

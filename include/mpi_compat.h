@@ -142,7 +142,7 @@ VIREO_MPI_INLINE MPI_Win MPI_Win_f2c(MPI_Fint handle)
 }
 
 #define MPI_F_STATUS_SIZE     8 /* INTEGERs */
-#define MPI_F_SOURCE          0 /* where in them, from 0, as a C program indexes */
+#define MPI_F_SOURCE          0 /* their place in the array, from 0, as C counts */
 #define MPI_F_TAG             1
 #define MPI_F_ERROR           2
 #define MPI_F_STATUS_IGNORE   ((MPI_Fint *)0)

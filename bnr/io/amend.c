@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bnr/core/start_wish.h"
 #include "bnr/io/place.h"
 #include "bnr/launch/launch.h"
-#include "bnr/tools/options.h"
 
 enum {
     WORDS_AROUND = 8, /* at most, before a program's own */
@@ -34,12 +34,12 @@ bool amend_lists(const char *list, int rank)
     return false;
 }
 
-int amend_prepare(struct amend *a, const struct options *o, const struct place *place,
+int amend_prepare(struct amend *a, const struct start_wish *wish, const struct place *place,
                   char why[512])
 {
     char path[PATH_MAX];
-    const char *around = o->debugs ? "gdb" : o->xterm ? "xterm" : NULL;
-    *a = (struct amend){.o = o, .place = place};
+    const char *around = wish->debugs ? "gdb" : wish->xterm ? "xterm" : NULL;
+    *a = (struct amend){.wish = wish, .place = place};
     int rc = around ? launch_resolve(around, NULL, getenv("PATH"), path, sizeof(path), why) : 0;
     if (!rc && around && !(a->path = strdup(path)))
         rc = LAUNCH_NOT_FOUND;
@@ -58,16 +58,16 @@ static int count(char *const *list)
 static int put_around(struct amend *a, int rank, char **words)
 {
     int n = 0;
-    if (a->o->debugs) {
+    if (a->wish->debugs) {
         words[n++] = "gdb";
         words[n++] = "-q";
         words[n++] = "--args";
-    } else if (a->o->xterm && amend_lists(a->o->xterm, rank)) {
+    } else if (a->wish->xterm && amend_lists(a->wish->xterm, rank)) {
         snprintf(a->texts[0], sizeof(a->texts[0]), "rank %d", rank);
         words[n++] = "xterm";
         words[n++] = "-T";
         words[n++] = a->texts[0];
-        if (strchr(a->o->xterm, '!'))
+        if (strchr(a->wish->xterm, '!'))
             words[n++] = "-hold";
         words[n++] = "-e";
     }
@@ -79,7 +79,7 @@ static int amend_words(struct amend *a, int rank, struct launch *l)
 {
     char *around[WORDS_AROUND];
     int n = put_around(a, rank, around), own = count(l->argv);
-    if (!n && !a->o->names_ranks)
+    if (!n && !a->wish->names_ranks)
         return 0;
     free(a->argv);
     a->argv = calloc((size_t)(n + own + 1), sizeof(*a->argv));
@@ -104,7 +104,7 @@ static int amend_gpus(struct amend *a, int local_rank, struct launch *l)
     static const char *const names[GPU_VARIABLES] = {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
                                                      "ZE_AFFINITY_MASK"};
     char list[200] = "";
-    int own = count(l->envp), at = 0, gpus = a->o->gpus;
+    int own = count(l->envp), at = 0, gpus = (int)a->wish->gpus;
     for (int i = 0; i < gpus && at < (int)sizeof(list) - 12; i++)
         at += snprintf(list + at, sizeof(list) - (size_t)at, "%s%d", i ? "," : "",
                        local_rank * gpus + i);
@@ -131,9 +131,9 @@ static int amend_gpus(struct amend *a, int local_rank, struct launch *l)
 
 int amend_launch(struct amend *a, int rank, int local_rank, struct launch *l)
 {
-    l->binding = place_of(a->place, a->o, rank);
+    l->binding = place_of(a->place, a->wish, local_rank);
     int rc = amend_words(a, rank, l);
-    if (!rc && a->o->limits_gpus)
+    if (!rc && a->wish->limits_gpus)
         rc = amend_gpus(a, local_rank, l);
     return rc;
 }

@@ -11,11 +11,11 @@
 #include <stddef.h>
 
 struct launch;
-struct options;
+struct start_wish;
 struct place;
 
 struct amend {
-    const struct options *o;
+    const struct start_wish *wish;
     const struct place *place;
     char *path;  /* of what runs around programs; NULL: nothing does */
     char **argv; /* of the rank that is being started; envp likewise */
@@ -25,7 +25,7 @@ struct amend {
 
 /* Find what is needed. Returns 0, or what to exit with, with a sentence in why; *a can be given to
  * amend_fini(). */
-int amend_prepare(struct amend *a, const struct options *o, const struct place *place,
+int amend_prepare(struct amend *a, const struct start_wish *wish, const struct place *place,
                   char why[512]);
 
 /* Change how a rank is started. It holds until the next call. Returns 0 or -ENOMEM. */

@@ -19,10 +19,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bnr/io/amend.h"
 #include "bnr/io/feed.h"
-#include "bnr/io/resources.h"
 #include "bnr/io/outlets.h"
+#include "bnr/io/place.h"
 #include "bnr/io/ranks.h"
+#include "bnr/io/resources.h"
 #include "bnr/io/serve.h"
 #include "bnr/io/signals.h"
 #include "bnr/launch/launch.h"
@@ -51,6 +53,8 @@ struct daemon {
     struct rank_map map;
     struct ranks_app *apps;
     struct ranks ranks;
+    struct place place;
+    struct amend amend;
     struct serve serve;
     struct outlets outlets;
     struct feed feed;
@@ -123,6 +127,12 @@ static int open_pipes(void *arg, int rank, struct ranks_pipes *p)
     if (reads_stdin(d, rank) && pipe2(p->pipe[0], O_CLOEXEC))
         return -errno;
     p->in = p->pipe[0][0] >= 0 ? p->pipe[0][0] : d->null_fd;
+    const char *from = d->job.wish.output_from;
+    if (from && !amend_lists(from, rank)) {
+        p->pipe[1][1] = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        p->pipe[2][1] = fcntl(p->pipe[1][1], F_DUPFD_CLOEXEC, 0);
+        return p->pipe[2][1] < 0 ? -errno : 0;
+    }
     if (pipe2(p->pipe[1], O_CLOEXEC))
         return -errno;
     if (!(d->job.flags & LAUNCH_MERGE))
@@ -205,10 +215,51 @@ static int find_programs(struct daemon *d, char why[512])
     return d->apps ? 0 : EXIT_FAILED;
 }
 
+static int amend(void *arg, int rank, struct launch *l)
+{
+    struct daemon *d = arg;
+    return amend_launch(&d->amend, rank, (int)d->ranks.table.rank[rank].local_rank, l);
+}
+
+/* Tell people where the ranks of this machine run. */
+static void show_places(struct daemon *d, const struct place_job *job)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *to = open_memstream(&text, &len);
+    if (!to)
+        return;
+    place_show(&d->place, job, to);
+    if (!fclose(to) && len)
+        say(d, RECORD_TEXT, (int)job->number_of[0], text, len);
+    free(text);
+}
+
+/* Say where the ranks of this machine run. Returns 0, or an exit code with a sentence. */
+static int place_ranks(struct daemon *d, char why[512])
+{
+    uint32_t *numbers = calloc(d->job.world_size, sizeof(*numbers));
+    struct place_job job = {.wish = &d->job.wish, .number_of = numbers};
+    snprintf(why, 512, "out of memory");
+    if (!numbers)
+        return EXIT_FAILED;
+    for (uint32_t r = 0; r < d->job.world_size; r++)
+        if (d->job.hosts[d->job.host_of[r]].node == d->mesh.settings.self)
+            numbers[job.ranks++] = r;
+    int code = place_make(&d->place, &job, why) ? EXIT_FAILED : 0;
+    if (!code)
+        code = amend_prepare(&d->amend, &d->job.wish, &d->place, why);
+    if (!code)
+        show_places(d, &job);
+    free(numbers);
+    return code;
+}
+
 static int create_ranks(struct daemon *d, const char **step)
 {
     const struct ranks_hooks hooks = {.open = open_pipes,
                                       .attach = attach,
+                                      .amend = amend,
                                       .ended = rank_ended,
                                       .other_ended = other_ended,
                                       .arg = d};
@@ -331,6 +382,8 @@ static void start_job(struct daemon *d, struct unpacking u)
         return;
     }
     int code = find_programs(d, why);
+    if (!code)
+        code = place_ranks(d, why);
     if (!code)
         code = prepare(d, why);
     if (code)

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bnr/tools/options.h"
+#include "bnr/core/start_wish.h"
+#include "bnr/wire/hosts.h"
 #include "os/cpus.h"
 #include "os/log.h"
 
@@ -22,35 +23,40 @@ enum {
 
 /* ---- asking ---- */
 
-static bool is_bound(const struct option_place *place)
+static bool is_bound(const struct start_wish *place)
 {
     return place->bind < PLACEMENT_NODE || place->list || place->user || place->rankfile;
 }
 
-/* Whether the processors have to be known. */
-static bool needs_hardware(const struct options *o)
+static size_t host_count(const struct place_job *job)
 {
-    const struct option_place *place = &o->place;
-    return is_bound(place) || place->shows_bindings || place->shows_hardware || place->allowed ||
-           (place->is_limited && !o->hosts.count);
+    return job->hosts ? job->hosts->count : 0;
 }
 
-static enum placement_unit unit_of(const struct option_place *place)
+/* Whether the processors have to be known. */
+static bool needs_hardware(const struct place_job *job)
+{
+    const struct start_wish *place = job->wish;
+    return is_bound(place) || place->shows_bindings || place->shows_hardware || place->allowed ||
+           (place->is_limited && !host_count(job));
+}
+
+static enum placement_unit unit_of(const struct start_wish *place)
 {
     return place->by_thread ? PLACEMENT_BY_THREAD : PLACEMENT_BY_CORE;
 }
 
-static uint32_t slots_of(const struct place *p, const struct options *o)
+static uint32_t slots_of(const struct place *p, const struct place_job *job)
 {
     uint64_t slots = 0;
-    for (size_t i = 0; i < o->hosts.count; i++)
-        slots += o->hosts.items[i].slots;
+    for (size_t i = 0; i < host_count(job); i++)
+        slots += job->hosts->items[i].slots;
     if (slots)
         return slots < UINT32_MAX ? (uint32_t)slots : UINT32_MAX;
     if (!p->hardware.cpus)
         return (uint32_t)os_cpus_usable();
     slots = placement_objects(&p->hardware.machine,
-                              o->place.by_thread ? PLACEMENT_HWTHREAD : PLACEMENT_CORE);
+                              job->wish->by_thread ? PLACEMENT_HWTHREAD : PLACEMENT_CORE);
     uint64_t usable = p->hardware.is_own ? (uint64_t)os_cpus_usable() : slots;
     return (uint32_t)(usable < slots ? usable : slots);
 }
@@ -58,7 +64,7 @@ static uint32_t slots_of(const struct place *p, const struct options *o)
 /* ---- working it out ---- */
 
 /* Every rank gets all of the list. */
-static int bind_all(struct place *p, const struct option_place *place)
+static int bind_all(struct place *p, const struct start_wish *place)
 {
     struct placement *made = &p->placement;
     uint32_t count = p->hardware.machine.count, kept = count;
@@ -100,7 +106,7 @@ static char *list_in_turn(const struct hardware *h)
     return text;
 }
 
-static int bind_by_list(struct place *p, const struct option_place *place)
+static int bind_by_list(struct place *p, const struct start_wish *place)
 {
     struct placement_words words = {&p->hardware.machine, place->list, unit_of(place), false};
     char *in_turn = NULL;
@@ -116,43 +122,42 @@ static int bind_by_list(struct place *p, const struct option_place *place)
 }
 
 /* A rankfile may call this host by any of its names. */
-static int read_rankfile(struct place *p, const struct options *o)
+static int read_rankfile(struct place *p, const struct place_job *job)
 {
-    uint32_t count = (uint32_t)o->hosts.count + NAMES_OWN;
+    uint32_t named = (uint32_t)host_count(job), count = named + NAMES_OWN;
     struct placement_host *hosts = calloc(count, sizeof(*hosts));
     if (!hosts)
         return -ENOMEM;
     for (uint32_t i = 0; i < count; i++)
         hosts[i].machine = &p->hardware.machine;
-    for (uint32_t i = 0; i < o->hosts.count; i++)
-        hosts[i].name = o->hosts.items[i].name;
-    hosts[o->hosts.count].name = os_host_name();
-    hosts[o->hosts.count + 1].name = "localhost";
-    struct placement_request request = {
-        .hosts = hosts, .host_count = count, .ranks = (uint32_t)o->nranks};
-    const char *text = o->place.rankfile;
+    for (uint32_t i = 0; i < host_count(job); i++)
+        hosts[i].name = job->hosts->items[i].name;
+    hosts[named].name = os_host_name();
+    hosts[named + 1].name = "localhost";
+    struct placement_request request = {.hosts = hosts, .host_count = count, .ranks = job->ranks};
+    const char *text = job->wish->rankfile;
     int rc = placement_read_rankfile(&p->placement, &request, text, strlen(text));
     free(hosts);
     return rc;
 }
 
-static int work_out(struct place *p, const struct options *o)
+static int work_out(struct place *p, const struct place_job *job)
 {
-    const struct option_place *place = &o->place;
+    const struct start_wish *place = job->wish;
     static const struct placement_cpu some_cpu;
     static const struct placement_machine some_machine = {&some_cpu, 1, 0};
     bool is_listed = place->list || place->user;
     const struct placement_host host = {
         .name = os_host_name(),
-        .slots = slots_of(p, o),
+        .slots = slots_of(p, job),
         .machine = p->hardware.cpus ? &p->hardware.machine : &some_machine,
     };
     const struct placement_request request = {
         .hosts = &host,
         .host_count = 1,
-        .ranks = (uint32_t)o->nranks,
+        .ranks = job->ranks,
         .map = is_bound(place) ? place->map : PLACEMENT_SLOT,
-        .ppr = o->napps == 1 && is_bound(place) ? place->ppr : 0,
+        .ppr = is_bound(place) ? place->ppr : 0,
         .rank_by = is_bound(place) ? place->rank_by : PLACEMENT_SLOT,
         .is_spanning = place->is_spanning,
         .is_filling = place->is_filling,
@@ -163,7 +168,7 @@ static int work_out(struct place *p, const struct options *o)
         .may_overload = place->may_overload,
     };
     if (place->rankfile)
-        return read_rankfile(p, o);
+        return read_rankfile(p, job);
     int rc = placement_make(&p->placement, &request);
     return rc || !is_listed ? rc : bind_by_list(p, place);
 }
@@ -184,17 +189,17 @@ static int make_sets(struct place *p)
     return p->sets ? 0 : -ENOMEM;
 }
 
-static int prepare(struct place *p, const struct options *o, char why[512])
+static int prepare(struct place *p, const struct place_job *job, char why[512])
 {
-    const struct option_place *place = &o->place;
-    int rc = needs_hardware(o) ? hardware_read(&p->hardware, why) : 0;
+    const struct start_wish *place = job->wish;
+    int rc = needs_hardware(job) ? hardware_read(&p->hardware, why) : 0;
     if (rc)
         return rc;
     if (place->allowed)
         rc = placement_restrict(p->hardware.cpus, &p->hardware.machine.count, place->allowed,
                                 unit_of(place), p->placement.problem);
     if (!rc)
-        rc = work_out(p, o);
+        rc = work_out(p, job);
     if (rc == -EINVAL)
         snprintf(why, 512, "%s", p->placement.problem);
     else if (rc)
@@ -208,15 +213,15 @@ static int prepare(struct place *p, const struct options *o, char why[512])
     return rc;
 }
 
-int place_make(struct place *p, const struct options *o, char why[512])
+int place_make(struct place *p, const struct place_job *job, char why[512])
 {
-    const struct option_place *place = &o->place;
+    const struct start_wish *place = job->wish;
     *p = (struct place){0};
     for (size_t i = 0; i < sizeof(place->nodes) / sizeof(place->nodes[0]); i++)
         p->nodes[i] = place->nodes[i];
-    if (!place->is_wanted)
+    if (!place->is_wanted || !job->ranks)
         return 0;
-    int rc = prepare(p, o, why);
+    int rc = prepare(p, job, why);
     if (!rc && is_bound(place))
         rc = make_sets(p);
     if (rc && place->if_supported) {
@@ -227,21 +232,21 @@ int place_make(struct place *p, const struct options *o, char why[512])
     return rc;
 }
 
-struct launch_binding place_of(const struct place *p, const struct options *o, int rank)
+struct launch_binding place_of(const struct place *p, const struct start_wish *wish, int rank)
 {
-    static const int policies[] = {[OPTION_MEMORY_LOCAL] = MPOL_LOCAL,
-                                   [OPTION_MEMORY_BIND] = MPOL_BIND,
-                                   [OPTION_MEMORY_INTERLEAVE] = MPOL_INTERLEAVE};
+    static const int policies[] = {[START_MEMORY_LOCAL] = MPOL_LOCAL,
+                                   [START_MEMORY_BIND] = MPOL_BIND,
+                                   [START_MEMORY_INTERLEAVE] = MPOL_INTERLEAVE};
     struct launch_binding binding = {0};
     if (p->sets && p->placement.ranks[rank].cpu_count) {
         binding.cpus = (const cpu_set_t *)(p->sets + (size_t)rank * p->set_len);
         binding.cpus_len = p->set_len;
     }
-    if (o->place.memory != OPTION_MEMORY_ANY) {
+    if (wish->memory != START_MEMORY_ANY) {
         binding.has_policy = true;
-        binding.policy = policies[o->place.memory];
+        binding.policy = policies[wish->memory];
         binding.nodes = p->nodes;
-        binding.node_count = o->place.memory == OPTION_MEMORY_LOCAL ? 0 : OPTION_NODES_MAX;
+        binding.node_count = wish->memory == START_MEMORY_LOCAL ? 0 : START_NODES_MAX;
     }
     return binding;
 }
@@ -263,26 +268,24 @@ static void write_numbers(const struct place *p, const struct placement_rank *ra
     }
 }
 
-static void show_rank(const struct place *p, const struct options *o, uint32_t r,
-                      const char *program)
+static void show_rank(const struct place *p, const struct place_job *job, uint32_t local, FILE *to)
 {
-    const struct placement_rank *rank = &p->placement.ranks[r];
+    const struct placement_rank *rank = &p->placement.ranks[local];
     char picture[PICTURE_LEN] = "";
-    fprintf(stderr, "mpiexec: rank %u on %s", r, os_host_name());
-    if (o->place.shows_map)
-        fprintf(stderr, ": %s", program);
+    fprintf(to, "mpiexec: rank %u on %s", job->number_of ? job->number_of[local] : local,
+            os_host_name());
     if (p->hardware.cpus)
         placement_picture(&p->hardware.machine, rank, picture, sizeof(picture));
     if (rank->cpu_count) {
-        fprintf(stderr, " is bound to %s, processors ", picture);
-        write_numbers(p, rank, stderr);
-    } else if (p->hardware.cpus) {
-        fprintf(stderr, " is not bound: %s", picture);
+        fprintf(to, " is bound to %s, processors ", picture);
+        write_numbers(p, rank, to);
+    } else {
+        fprintf(to, " is not bound%s%s", *picture ? ": " : "", picture);
     }
-    fputc('\n', stderr);
+    fputc('\n', to);
 }
 
-static void show_hardware(const struct place *p)
+static void show_hardware(const struct place *p, FILE *to)
 {
     static const struct {
         enum placement_level level;
@@ -298,27 +301,25 @@ static void show_hardware(const struct place *p)
     const struct placement_rank none = {0};
     char picture[PICTURE_LEN];
     placement_picture(m, &none, picture, sizeof(picture));
-    fprintf(stderr, "mpiexec: %s has %s: ", os_host_name(), picture);
+    fprintf(to, "mpiexec: %s has %s: ", os_host_name(), picture);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        fprintf(stderr, "%s%s %u", i ? ", " : "", kinds[i].word,
+        fprintf(to, "%s%s %u", i ? ", " : "", kinds[i].word,
                 m->lacks >> kinds[i].level & 1 ? 0 : placement_objects(m, kinds[i].level));
-    fputc('\n', stderr);
+    fputc('\n', to);
 }
 
-void place_show(const struct place *p, const struct options *o)
+void place_show(const struct place *p, const struct place_job *job, FILE *to)
 {
-    const struct option_place *place = &o->place;
+    const struct start_wish *place = job->wish;
     if (place->shows_hardware && p->hardware.cpus)
-        show_hardware(p);
+        show_hardware(p, to);
     if (place->shows_map)
-        fprintf(stderr, "mpiexec: host %s: %u slots, %d ranks\n", os_host_name(), slots_of(p, o),
-                o->nranks);
+        fprintf(to, "mpiexec: host %s: %u slots, %u ranks\n", os_host_name(), slots_of(p, job),
+                job->ranks);
     if (!place->shows_map && !place->shows_bindings)
         return;
-    uint32_t r = 0;
-    for (int a = 0; a < o->napps; a++)
-        for (int i = 0; i < o->apps[a].count && r < p->placement.count; i++)
-            show_rank(p, o, r++, o->apps[a].argv[0]);
+    for (uint32_t r = 0; r < p->placement.count; r++)
+        show_rank(p, job, r, to);
 }
 
 void place_fini(struct place *p)

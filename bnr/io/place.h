@@ -8,29 +8,40 @@
 #define BNR_PLACE_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "bnr/core/placement.h"
 #include "bnr/launch/hardware.h"
 #include "bnr/launch/launch.h"
 
-struct options;
+struct hosts;
+struct start_wish;
+
+/* The ranks of this host. */
+struct place_job {
+    const struct start_wish *wish;
+    const struct hosts *hosts; /* that options name; NULL: none */
+    uint32_t ranks;            /* here */
+    const uint32_t *number_of; /* in the job; NULL: they are all of it */
+};
 
 struct place {
     struct hardware hardware;
-    struct placement placement; /* of all ranks; none where it was not asked for */
-    unsigned char *sets;        /* a cpu_set_t of set_len bytes for each rank */
+    struct placement placement; /* of these ranks; none where it was not asked for */
+    unsigned char *sets;        /* a cpu_set_t of set_len bytes for each */
     size_t set_len;
     unsigned long nodes[16]; /* of memory */
 };
 
 /* Work it out. Returns 0, or -errno with a sentence in why; *p can be given to place_fini(). */
-int place_make(struct place *p, const struct options *o, char why[512]);
+int place_make(struct place *p, const struct place_job *job, char why[512]);
 
-/* What a rank is to be bound to. */
-struct launch_binding place_of(const struct place *p, const struct options *o, int rank);
+/* What a rank, by its number on this host, is to be bound to. */
+struct launch_binding place_of(const struct place *p, const struct start_wish *wish,
+                               int local_rank);
 
-/* Write to stderr what the options ask to see. */
-void place_show(const struct place *p, const struct options *o);
+/* Write what the options ask to see. */
+void place_show(const struct place *p, const struct place_job *job, FILE *to);
 
 void place_fini(struct place *p);
 

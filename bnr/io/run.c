@@ -364,7 +364,7 @@ static void on_signal(void *arg, int number)
 /* Make what a rank writes stream i to: a pipe, its file, or the pipe of its stdout. */
 static int open_output(struct run *run, int rank, int i, int pipes[3][2])
 {
-    const char *from = run->o->output_from;
+    const char *from = run->o->start.output_from;
     if (from && !amend_lists(from, rank)) {
         pipes[i][1] = open("/dev/null", O_WRONLY | O_CLOEXEC);
         return pipes[i][1] < 0 ? -errno : 0;
@@ -732,30 +732,20 @@ static int go(struct run *run)
 static struct run *create(const struct options *o, const struct run_job *what)
 {
     struct run *run = calloc(1, sizeof(*run));
-    struct wide_plan plan;
-    char why[512] = "out of memory";
-    const struct wide_wish wish = {&o->hosts, (uint32_t)o->nranks, (uint32_t)o->remote.per_host,
-                                   o->place.is_mapped && o->place.map == PLACEMENT_NODE};
-    int rc = run ? wide_plan(&plan, &wish, why) : -ENOMEM;
-    if (!rc && plan.count > 1) {
+    int rc = run ? 0 : -ENOMEM;
+    if (!rc && what->plan->count > 1) {
         run->wide = calloc(1, sizeof(*run->wide));
         run->is_over = calloc((size_t)o->nranks, sizeof(*run->is_over));
         rc = run->wide && run->is_over ? 0 : -ENOMEM;
-        if (!rc)
-            run->wide->plan = plan;
-        if (!rc && what->amend->place->placement.count) {
-            snprintf(why, sizeof(why),
-                     "ranks on several hosts are not bound or counted by "
-                     "processors in this version; leave that option out");
-            rc = -EINVAL;
-        }
-    } else if (!rc) {
-        wide_plan_fini(&plan);
     }
     if (rc) {
-        fprintf(stderr, "mpiexec: %s\n", why);
+        fprintf(stderr, "mpiexec: out of memory\n");
         free(run);
         return NULL;
+    }
+    if (run->wide) {
+        run->wide->plan = *what->plan;
+        *what->plan = (struct wide_plan){0};
     }
     run->o = o;
     run->paths = what->paths;

@@ -8,10 +8,12 @@
 
 struct options;
 struct amend;
+struct wide_plan;
 
 /* What a job is beside its options. */
 struct run_job {
     char *const *paths;  /* each program's file, as launch_resolve() found it */
+    struct wide_plan *plan;    /* which ranks are elsewhere; passes to the job */
     struct amend *amend; /* how ranks are started */
     char *name;          /* of name_size bytes; see wardens_start() */
     size_t name_size;

@@ -182,10 +182,13 @@ int run_wide_send(struct run *run)
                                                             : LAUNCH_STDIN_RANK,
         .stdin_rank = (uint32_t)o->stdin_rank,
         .outer = (char *)(outer && warden_is_list(outer) ? outer : ""),
+        .wish = o->start,
         .apps = describe_apps(run),
         .app_of = calloc((size_t)o->nranks, sizeof(*job.app_of))};
     int rc = job.apps && job.app_of ? 0 : -ENOMEM;
     resources_get(job.limits);
+    if (job.wish.map == PLACEMENT_NODE) /* each host has its ranks by now */
+        job.wish.map = PLACEMENT_SLOT;
     for (int r = 0; !rc && r < o->nranks; r++)
         job.app_of[r] = run->ranks.table.rank[r].app;
     if (!rc)

@@ -145,6 +145,21 @@ static void take_number(struct wide *w, struct wide_node *n, const struct record
     w->hooks.failed(w->hooks.arg, (int)r->rank, (int)number, why);
 }
 
+/* A daemon's words for people: lines of text, and nothing else. */
+static void take_text(struct wide *w, const struct record *r)
+{
+    static const char own[] = "mpiexec: "; /* say() puts it before each line */
+    char *text = strndup((const char *)r->at, r->len), *rest = text, *line;
+    for (char *c = text; c && *c; c++)
+        if (*c != '\n' && (*c < ' ' || *c > '~'))
+            *c = '?';
+    while ((line = strsep(&rest, "\n")))
+        if (*line)
+            w->hooks.say(w->hooks.arg,
+                         line + (strncmp(line, own, sizeof(own) - 1) ? 0 : sizeof(own) - 1));
+    free(text);
+}
+
 static void poll_feed(struct wide_node *n);
 
 static void take_record(struct wide *w, struct wide_node *n, uint32_t tag, const struct record *r)
@@ -163,6 +178,7 @@ static void take_record(struct wide *w, struct wide_node *n, uint32_t tag, const
         break;
     case RECORD_REPORT: keep_text(&w->told[r->rank].report, r); break;
     case RECORD_ABORT: keep_text(&w->told[r->rank].abort, r); break;
+    case RECORD_TEXT: take_text(w, r); break;
     default: break;
     }
 }

@@ -13,6 +13,7 @@
 #include "bnr/io/run.h"
 #include "bnr/io/stdio_forward.h"
 #include "bnr/io/tell.h"
+#include "bnr/io/wide_plan.h"
 #include "bnr/launch/foreign.h"
 #include "bnr/launch/launch.h"
 #include "bnr/launch/limit.h"
@@ -24,6 +25,7 @@
 extern char **environ;
 
 enum {
+    EXIT_FAILED = 1,
     EXIT_USAGE = 2,
     FILES_OWN = 26, /* for the loop, the table, the wardens, a question and spare ones */
     FILES_OF_RANK = 3,
@@ -139,7 +141,8 @@ static size_t arguments_size(int argc, char **argv)
     return (size_t)(end - argv[0]);
 }
 
-/* The loop's library ends the process where files or threads run out: so they are counted before. */
+/* The loop's library ends the process where files or threads run out: so they are counted before.
+ */
 static int check_limits(const struct options *o)
 {
     char why[512];
@@ -154,23 +157,90 @@ static int check_limits(const struct options *o)
     return 1;
 }
 
+/* Ranks of several hosts are dealt out by slots; what asks for more is refused. */
+static int check_several(const struct options *o, const struct wide_plan *plan, char why[512])
+{
+    const struct start_wish *wish = &o->start;
+    uint64_t slots = 0;
+    for (size_t i = 0; i < o->hosts.count; i++)
+        slots += o->hosts.items[i].slots;
+    if (plan->count == 1)
+        return 0;
+    if (wish->ppr || wish->rankfile || wish->is_spanning || o->apps->path || o->proctable) {
+        snprintf(why, 512, "on several hosts %s is not known in this version; leave it out%s",
+                 wish->ppr        ? "ppr:N:OBJECT"
+                 : wish->rankfile ? "a rankfile"
+                 : o->apps->path  ? "--path"
+                 : o->proctable   ? "--output-proctable"
+                                  : "ranking over all hosts",
+                 wish->ppr ? ", or say ppr:N:node" : "");
+        return -EINVAL;
+    }
+    if (wish->is_limited && (uint64_t)o->nranks > slots) {
+        snprintf(why, 512,
+                 "%d ranks, but the hosts have %u slots; leave out nooversubscribe, or name more "
+                 "hosts",
+                 o->nranks, (unsigned)slots);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+/* The numbers of the ranks that run here, to free(); NULL: all do. */
+static uint32_t *own_ranks(const struct wide_plan *plan, uint32_t *count)
+{
+    uint32_t *numbers = plan->count > 1 ? calloc(plan->ranks, sizeof(*numbers)) : NULL;
+    *count = numbers ? 0 : plan->ranks;
+    for (uint32_t r = 0; numbers && r < plan->ranks; r++)
+        if (!plan->node_of[r])
+            numbers[(*count)++] = r;
+    return numbers;
+}
+
+/* Show where the ranks are to run. */
+static void show_plan(const struct options *o, const struct place *place,
+                      const struct place_job *job, const struct wide_plan *plan)
+{
+    place_show(place, job, stderr);
+    for (uint32_t r = 0; o->start.is_dry && plan->count > 1 && r < plan->ranks; r++)
+        if (plan->node_of[r])
+            fprintf(stderr, "mpiexec: rank %u on %s\n", r, plan->hosts[plan->node_of[r]]->name);
+}
+
 /* Say where the ranks run, and run them there. */
 static int run_placed(const struct options *o, char **paths, int argc, char **argv)
 {
-    struct place place;
+    struct place place = {0};
     struct amend amend = {0};
+    struct wide_plan plan;
     char why[512];
-    int code = place_make(&place, o, why) ? EXIT_USAGE : amend_prepare(&amend, o, &place, why);
+    struct start_wish wish = o->start; /* of the ranks here */
+    const struct wide_wish wide = {&o->hosts, (uint32_t)o->nranks, (uint32_t)o->remote.per_host,
+                                   wish.is_mapped && wish.map == PLACEMENT_NODE};
+    int code = wide_plan(&plan, &wide, why) ? EXIT_FAILED : 0;
+    if (!code && check_several(o, &plan, why))
+        code = EXIT_USAGE;
+    wish.is_limited &= plan.count == 1;
+    struct place_job job = {.wish = &wish, .hosts = plan.count > 1 ? NULL : &o->hosts};
+    uint32_t *numbers = code ? NULL : own_ranks(&plan, &job.ranks);
+    job.number_of = numbers;
+    if (!code && place_make(&place, &job, why))
+        code = EXIT_USAGE;
+    if (!code)
+        code = amend_prepare(&amend, &wish, &place, why);
     if (!code && o->report_pid && tell_pid(o->report_pid, why))
-        code = 1;
+        code = EXIT_FAILED;
     if (code)
         complain(why);
     else
-        place_show(&place, o);
-    if (!code && !o->place.is_dry)
-        code = run_job(o, &(struct run_job){paths, &amend, argv[0], arguments_size(argc, argv)});
+        show_plan(o, &place, &job, &plan);
+    if (!code && !o->start.is_dry)
+        code = run_job(
+            o, &(struct run_job){paths, &plan, &amend, argv[0], arguments_size(argc, argv)});
+    wide_plan_fini(&plan);
     amend_fini(&amend);
     place_fini(&place);
+    free(numbers);
     return code;
 }
 

@@ -221,7 +221,7 @@ int option_mca_environment(struct reader *r)
                   {"HYDRA_IFACE", "-iface %"},
                   {"HYDRA_HOST_FILE", "--default-hostfile %"}};
     for (char **e = environ; *e; e++) {
-        struct option_place before = r->o->place;
+        struct start_wish before = r->o->start;
         char name[128], *value = strchr(*e, '=');
         const char *parameter = NULL, *words = NULL;
         if (!value || value - *e >= (ptrdiff_t)sizeof(name))
@@ -241,7 +241,7 @@ int option_mca_environment(struct reader *r)
         if (rc == -ENOMEM)
             return rc;
         if (rc)
-            r->o->place = before;
+            r->o->start = before;
     }
     return 0;
 }

@@ -85,7 +85,7 @@ static int take_count(const struct place_words *w, const char *text, uint32_t *c
 
 int option_place_rankfile(struct reader *r, const char *option, const char *name)
 {
-    struct option_place *place = &r->o->place;
+    struct start_wish *place = &r->o->start;
     int rc = reader_file(r, option, name, &place->rankfile);
     for (const char *at = rc ? "" : place->rankfile; *at; at += strcspn(at, "\n"), at += *at != 0)
         place->file_ranks += !strncmp(at + strspn(at, " \t"), "rank", 4);
@@ -97,7 +97,7 @@ static int map_file(struct place_words *w)
 {
     char *name = strndup(w->at + 5, w->len - 5);
     int rc = !name                          ? -ENOMEM
-             : w->r->o->place.is_sequential ? option_hosts_take_file(w->r, w->option, name)
+             : w->r->o->start.is_sequential ? option_hosts_take_file(w->r, w->option, name)
                                             : option_place_rankfile(w->r, w->option, name);
     free(name);
     return rc;
@@ -105,7 +105,7 @@ static int map_file(struct place_words *w)
 
 static int map_qualifier(struct place_words *w)
 {
-    struct option_place *place = &w->r->o->place;
+    struct start_wish *place = &w->r->o->start;
     char text[32];
     if (has_value(w, "pe", text, sizeof(text)))
         return take_count(w, text, &place->pe);
@@ -140,7 +140,7 @@ static int map_qualifier(struct place_words *w)
 /* ppr:N:WORD */
 static int map_ppr(struct place_words *w)
 {
-    struct option_place *place = &w->r->o->place;
+    struct start_wish *place = &w->r->o->start;
     char text[32] = "";
     (void)next_word(w);
     snprintf(text, sizeof(text), "%.*s", (int)w->len, w->at);
@@ -160,7 +160,7 @@ static int map_ppr(struct place_words *w)
 /* pe-list=A,B-C: commas part the list as they part qualifiers, so all digits belong to it. */
 static int map_list(struct place_words *w)
 {
-    struct option_place *place = &w->r->o->place;
+    struct start_wish *place = &w->r->o->start;
     const char *list = w->at + sizeof("pe-list");
     size_t len = strspn(list, "0123456789,-+");
     while (len && list[len - 1] == ',')
@@ -173,7 +173,7 @@ static int map_list(struct place_words *w)
 
 int option_place_map(struct reader *r, const char *option, const char *text)
 {
-    struct option_place *place = &r->o->place;
+    struct start_wish *place = &r->o->start;
     struct place_words w = {.r = r, .option = option, .text = text, .at = text};
     int rc = 0;
     w.len = strcspn(text, ":,");
@@ -216,7 +216,7 @@ int option_place_map(struct reader *r, const char *option, const char *text)
 
 int option_place_rank(struct reader *r, const char *option, const char *text)
 {
-    struct option_place *place = &r->o->place;
+    struct start_wish *place = &r->o->start;
     struct place_words w = {.r = r, .option = option, .text = text, .at = text};
     w.len = strcspn(text, ":,");
     place->is_filling = is_word(&w, "fill");
@@ -239,7 +239,7 @@ int option_place_rank(struct reader *r, const char *option, const char *text)
 
 static int bind_qualifier(struct place_words *w)
 {
-    struct option_place *place = &w->r->o->place;
+    struct start_wish *place = &w->r->o->start;
     char text[32];
     if (is_number(w, text, sizeof(text)))
         return take_count(w, text, &place->width);
@@ -259,7 +259,7 @@ static int bind_qualifier(struct place_words *w)
 /* The binding that the first word asks for. */
 static int bind_word(struct place_words *w)
 {
-    struct option_place *place = &w->r->o->place;
+    struct start_wish *place = &w->r->o->start;
     static const char devices[] = "pci gpu ib en eth hfi";
     if (is_word(w, "cpu-list") || is_word(w, "cpulist"))
         place->is_listed = true;
@@ -278,7 +278,7 @@ static int bind_word(struct place_words *w)
 
 int option_place_bind(struct reader *r, const char *option, const char *text)
 {
-    struct option_place *place = &r->o->place;
+    struct start_wish *place = &r->o->start;
     struct place_words w = {.r = r, .option = option, .text = text, .at = text};
     w.len = strcspn(text, ":,");
     place->user = NULL;
@@ -308,7 +308,7 @@ static int read_nodes(struct reader *r, const char *option, const char *text, ui
         unsigned long first = strtoul(at, &end, 10), last = first;
         if (*end == '-' && isdigit((unsigned char)end[1]))
             last = strtoul(end + 1, &end, 10);
-        if (last < first || last >= OPTION_NODES_MAX)
+        if (last < first || last >= START_NODES_MAX)
             break;
         for (; first <= last; first++)
             nodes[first / 64] |= UINT64_C(1) << first % 64;
@@ -317,22 +317,22 @@ static int read_nodes(struct reader *r, const char *option, const char *text, ui
         at = *end == ',' || *end == '+' ? end + 1 : "";
     }
     return reader_refuse(r, "'%s' takes a list of memory nodes below %d, as bind:0,2-3, not '%s'",
-                         option, OPTION_NODES_MAX, text);
+                         option, START_NODES_MAX, text);
 }
 
 int option_place_memory(struct reader *r, const char *option, const char *text)
 {
-    struct option_place *place = &r->o->place;
+    struct start_wish *place = &r->o->start;
     memset(place->nodes, 0, sizeof(place->nodes));
     if (!strcasecmp(text, "none"))
-        place->memory = OPTION_MEMORY_ANY;
+        place->memory = START_MEMORY_ANY;
     else if (!strcasecmp(text, "firsttouch"))
-        place->memory = OPTION_MEMORY_LOCAL;
+        place->memory = START_MEMORY_LOCAL;
     else if (!strncasecmp(text, "bind:", 5)) {
-        place->memory = OPTION_MEMORY_BIND;
+        place->memory = START_MEMORY_BIND;
         return read_nodes(r, option, text + 5, place->nodes);
     } else if (!strncasecmp(text, "interleave:", 11)) {
-        place->memory = OPTION_MEMORY_INTERLEAVE;
+        place->memory = START_MEMORY_INTERLEAVE;
         return read_nodes(r, option, text + 11, place->nodes);
     } else if (!strcasecmp(text, "nexttouch"))
         return reader_refuse(r, "'%s nexttouch': Linux has no such policy; say firsttouch", option);
@@ -347,7 +347,7 @@ int option_place_memory(struct reader *r, const char *option, const char *text)
 /* ---- all together ---- */
 
 /* What follows where the user has not said it. */
-static void complete(struct option_place *place)
+static void complete(struct start_wish *place)
 {
     enum placement_level unit = place->by_thread ? PLACEMENT_HWTHREAD : PLACEMENT_CORE;
     bool is_by_object = place->is_mapped && place->map < PLACEMENT_NODE;
@@ -368,7 +368,7 @@ static void complete(struct option_place *place)
 
 int option_place_settle(struct reader *r)
 {
-    struct option_place *place = &r->o->place;
+    struct start_wish *place = &r->o->start;
     if (place->is_file && !place->rankfile)
         return reader_refuse(r, "a mapping by rankfile needs it: say rankfile:file=FILE");
     if (place->is_listed && !place->list)
@@ -389,7 +389,7 @@ int option_place_settle(struct reader *r)
 
 int option_place_objects(struct reader *r, uint32_t *objects)
 {
-    const struct option_place *place = &r->o->place;
+    const struct start_wish *place = &r->o->start;
     struct hardware hardware;
     char why[256];
     *objects = 1;

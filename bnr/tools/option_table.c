@@ -229,10 +229,9 @@ const struct option_row option_table[] = {
     {"debug-daemons debug-daemons-file leave-session-attached novm use-regexp fwd-mpirun-port "
      "do-not-resolve enable-instant-on-support uniform-nodes set-sid no-ready-msg no-app-prefix "
      "hybrid-hosts enable-x disable-x",
-     NULL, OPTION_FOREIGN, OPTION_IGNORED,
-     "Accepted; it changes nothing here."},
-    {"rmk order-nodes localhost launch-agent pmix-prefix app-pmix-prefix",
-     "NAME", OPTION_FOREIGN, OPTION_IGNORED, "Accepted; it changes nothing here."},
+     NULL, OPTION_FOREIGN, OPTION_IGNORED, "Accepted; it changes nothing here."},
+    {"rmk order-nodes localhost launch-agent pmix-prefix app-pmix-prefix", "NAME", OPTION_FOREIGN,
+     OPTION_IGNORED, "Accepted; it changes nothing here."},
     {"max-vm-size spawn-timeout", "N", OPTION_FOREIGN, OPTION_IGNORED,
      "Accepted; VIREO_LAUNCH_LIMIT_MS says when a daemon is late."},
     {"tmpdir cartofile cf", "NAME", OPTION_FOREIGN, OPTION_IGNORED,

@@ -162,8 +162,12 @@ static int option_ranks(struct reader *r, const char *option, const char *text, 
 
 static int set_gpus(struct reader *r, const char *option, const char *text)
 {
-    r->o->limits_gpus = strcasecmp(text, "auto") != 0;
-    return r->o->limits_gpus ? reader_number(r, option, text, 0, &r->o->gpus) : 0;
+    struct start_wish *wish = &r->o->start;
+    int number = 0;
+    wish->limits_gpus = strcasecmp(text, "auto") != 0;
+    int rc = wish->limits_gpus ? reader_number(r, option, text, 0, &number) : 0;
+    wish->gpus = (uint32_t)number;
+    return rc;
 }
 
 static int choose_help(struct reader *r, const char *option, const char *topic)
@@ -205,7 +209,7 @@ static int check_foreign(struct reader *r, const struct option_row *row, const c
 static int apply_place(struct reader *r, enum option_action action, const char *option,
                        const char *value)
 {
-    struct option_place *place = &r->o->place;
+    struct start_wish *place = &r->o->start;
     switch (action) {
     case OPTION_MAP: return option_place_map(r, option, value);
     case OPTION_RANK_BY: return option_place_rank(r, option, value);
@@ -285,16 +289,16 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_MCA_FILE: return option_mca_files(r, option, value);
     case OPTION_CONFIG: return read_file(r, option, value);
     case OPTION_PATH: r->app.path = value; return 0;
-    case OPTION_XTERM: return option_ranks(r, option, value, &o->xterm);
-    case OPTION_OUTPUT_FROM: return option_ranks(r, option, value, &o->output_from);
+    case OPTION_XTERM: return option_ranks(r, option, value, &o->start.xterm);
+    case OPTION_OUTPUT_FROM: return option_ranks(r, option, value, &o->start.output_from);
     case OPTION_REPORT_PID: o->report_pid = value; return 0;
     case OPTION_PROCTABLE: o->proctable = value ? value : "-"; return 0;
     case OPTION_GPUS: return set_gpus(r, option, value);
-    case OPTION_NAME_RANKS: o->names_ranks = true; return 0;
+    case OPTION_NAME_RANKS: o->start.names_ranks = true; return 0;
     case OPTION_CODES: o->tells_codes = true; return 0;
     case OPTION_TIMES: o->tells_times = true; return 0;
     case OPTION_GDB:
-        o->debugs = o->label = true;
+        o->start.debugs = o->label = true;
         o->stdin_mode = OPTIONS_STDIN_ALL;
         return 0;
     case OPTION_MAP:
@@ -520,8 +524,8 @@ int options_parse(struct options *o, int argc, char **argv, char *why, size_t si
     struct reader r = {.o = o, .argv = argv, .argc = argc, .at = 1, .why = why, .size = size};
     memset(o, 0, sizeof(*o));
     o->timeout_s = -1;
-    o->place.map = o->place.rank_by = PLACEMENT_SLOT;
-    o->place.bind = PLACEMENT_NONE;
+    o->start.map = o->start.rank_by = PLACEMENT_SLOT;
+    o->start.bind = PLACEMENT_NONE;
     int rc = option_mca_environment(&r);
     if (!rc)
         rc = read_segment(&r);

@@ -24,7 +24,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "bnr/core/placement.h"
+#include "bnr/core/start_wish.h"
 #include "bnr/io/outfile.h"
 #include "bnr/wire/hosts.h"
 
@@ -67,42 +67,6 @@ struct option_app {
     struct option_env env;
 };
 
-enum option_memory {
-    OPTION_MEMORY_ANY,
-    OPTION_MEMORY_LOCAL, /* where it is touched first */
-    OPTION_MEMORY_BIND,
-    OPTION_MEMORY_INTERLEAVE
-};
-
-enum {
-    OPTION_NODES_MAX = 1024 /* of memory */
-};
-
-/* Where ranks are to run; see bnr/core/placement.h. */
-struct option_place {
-    bool is_wanted; /* something here asks for the processors to be known */
-    enum placement_level map, rank_by, bind;
-    bool is_mapped, is_ranked, is_bound; /* the user has said so */
-    uint32_t ppr, pe;                    /* 0: not said */
-    uint32_t width, map_width;           /* objects for each rank; 0: not said */
-    bool is_spanning, is_filling, is_limited, may_overload;
-    bool by_thread;       /* hardware threads count as cores do */
-    bool if_supported;    /* where binding is not possible, go on without */
-    const char *allowed;  /* cores that may be used; NULL: all */
-    const char *list;     /* cores to bind to; NULL: none */
-    bool is_ordered;      /* each rank to one of the list */
-    bool is_listed;       /* --bind-to cpu-list was said */
-    const char *user;     /* processors for each rank, "" for one after the other; NULL */
-    bool is_file;         /* mapped by a rankfile */
-    bool is_sequential;   /* mapped by a file of hosts */
-    const char *rankfile; /* what stands in it, or NULL */
-    uint32_t file_ranks;  /* lines of it */
-    enum option_memory memory;
-    uint64_t nodes[OPTION_NODES_MAX / 64];
-    bool shows_bindings, shows_map, shows_hardware;
-    bool is_dry; /* show, and start nothing */
-};
-
 /* How daemons are started on other hosts. */
 struct option_remote {
     const char *command;  /* of --launcher-cmd, or NULL */
@@ -132,15 +96,9 @@ struct options {
     int stdin_rank;        /* meant when stdin_mode is OPTIONS_STDIN_RANK; below nranks */
     struct option_env env; /* for every program, before its own */
     struct outfile files;
-    struct option_place place;
+    struct start_wish start;
     char **words;                       /* made from files and other words; NULL-terminated */
-    const char *xterm;                  /* ranks that get a window, or NULL */
-    const char *output_from;            /* ranks whose output is taken; NULL: all */
     const char *report_pid, *proctable; /* where to write them: -, + or a file; NULL: nowhere */
-    bool debugs;                        /* each rank by gdb */
-    bool names_ranks;                   /* the rank ends argv[0] */
-    bool limits_gpus;
-    int gpus; /* that each rank sees; meant with limits_gpus */
     bool tells_codes, tells_times;
     int universe_size; /* at least nranks; 0: not given */
     int pretend_hosts; /* 0: not given */

@@ -2,6 +2,7 @@
 
 /* The beginning of a job as bytes; see launch_message.h. */
 #include "bnr/wire/launch_message.h"
+#include "bnr/wire/wish_message.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -177,6 +178,7 @@ void launch_pack(struct packing *p, const struct launch_message *m)
         pack_list(p, m->apps[i].argv);
         pack_list(p, m->apps[i].environment);
     }
+    wish_pack(p, &m->wish);
 }
 
 static void unpack_hosts(struct unpacking *u, struct launch_message *m)
@@ -229,6 +231,7 @@ int launch_unpack(struct unpacking u, struct launch_message *m)
     m->app_of = unpack_runs(&u, m->world_size, m->app_count);
     m->host_of = unpack_runs(&u, m->world_size, m->host_count);
     unpack_apps(&u, m);
+    wish_unpack(&u, &m->wish);
     m->contacts = u;
     bool is_short = !m->hosts || !m->app_of || !m->host_of || !m->apps;
     if (!is_short && !u.failed)
@@ -254,6 +257,7 @@ void launch_fini(struct launch_message *m)
     free(m->app_of);
     free(m->host_of);
     free(m->outer);
+    wish_fini(&m->wish);
     *m = (struct launch_message){0};
 }
 

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "bnr/core/bytes.h"
+#include "bnr/core/start_wish.h"
 
 enum {
     ORDER_PREFIX_LEN = 12,
@@ -68,6 +69,7 @@ struct launch_message {
     uint32_t *app_of, *host_of; /* by rank */
     struct launch_app *apps;
     struct launch_host *hosts;
+    struct start_wish wish;    /* its texts are the message's where it was unpacked */
     struct unpacking contacts; /* where all nodes are: as in a contact of mpiexec's */
 };
 

@@ -10,11 +10,11 @@
 
 #include <cmocka.h>
 
+#include "bnr/core/start_wish.h"
 #include "bnr/io/amend.h"
 #include "bnr/io/place.h"
 #include "bnr/io/prefix.h"
 #include "bnr/launch/launch.h"
-#include "bnr/tools/options.h"
 #include "os/log.h"
 
 static void lists_have_ranks(void **state)
@@ -41,11 +41,11 @@ static void join(char *const *words, char *text)
 static void starts_are_amended(void **state)
 {
     static const struct {
-        struct options o;
+        struct start_wish wish;
         int rank, local;
         const char *path, *argv, *envp;
     } rows[] = {
-        {{.nranks = 2}, 1, 1, "/bin/true", "true x", "A=1 CUDA_VISIBLE_DEVICES=7"},
+        {{.map = PLACEMENT_SLOT}, 1, 1, "/bin/true", "true x", "A=1 CUDA_VISIBLE_DEVICES=7"},
         {{.names_ranks = true}, 3, 0, "/bin/true", "true-3 x", "A=1 CUDA_VISIBLE_DEVICES=7"},
         {{.debugs = true}, 3, 0, "/sh", "gdb -q --args /bin/true x", "A=1 CUDA_VISIBLE_DEVICES=7"},
         {{.xterm = "1-2!"},
@@ -73,7 +73,7 @@ static void starts_are_amended(void **state)
         char *argv[] = {"true", "x", NULL}, *envp[] = {"A=1", "CUDA_VISIBLE_DEVICES=7", NULL};
         char around[] = "/sh", text[512];
         struct place place = {0};
-        struct amend a = {.o = &rows[i].o, .place = &place, .path = around};
+        struct amend a = {.wish = &rows[i].wish, .place = &place, .path = around};
         struct launch l = {.path = "/bin/true", .argv = argv, .envp = envp};
         assert_int_equal(amend_launch(&a, rows[i].rank, rows[i].local, &l), 0);
         assert_string_equal(l.path, rows[i].path);

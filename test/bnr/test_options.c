@@ -59,7 +59,7 @@ static void show_level(FILE *to, const char *name, enum placement_level level)
         fprintf(to, " %s %s", name, words[level]);
 }
 
-static void show_place(FILE *to, const struct option_place *p)
+static void show_place(FILE *to, const struct start_wish *p)
 {
     const struct {
         bool is_set;
@@ -105,7 +105,7 @@ static char *show(const struct options *o)
             fprintf(to, " file%d=%s", i + 1, o->files.pattern[i]);
     if (o->prefix && strcmp(o->prefix, "[%r] "))
         fprintf(to, " prefix %s", o->prefix);
-    show_place(to, &o->place);
+    show_place(to, &o->start);
     if (o->help)
         fprintf(to, " help%d", (int)o->help);
     if (o->timeout_s > 0)

@@ -14,6 +14,7 @@
 #include "bnr/wire/frame.h"
 #include "bnr/wire/hello.h"
 #include "bnr/wire/hosts.h"
+#include "bnr/wire/wish_message.h"
 
 static const uint8_t secret[16] = "the job's secret", other[16] = "somebody else's.";
 
@@ -261,9 +262,67 @@ static void slurm_is_read(void **state)
     read_rows(rows, read_slurm);
 }
 
+/* ---- wishes ---- */
+
+static void wishes_travel(void **state)
+{
+    const struct start_wish wish = {.is_wanted = true,
+                                    .map = PLACEMENT_NUMA,
+                                    .rank_by = PLACEMENT_SLOT,
+                                    .bind = PLACEMENT_CORE,
+                                    .pe = 3,
+                                    .may_overload = true,
+                                    .limits_gpus = true,
+                                    .gpus = 2,
+                                    .memory = START_MEMORY_BIND,
+                                    .nodes = {5, [15] = 1},
+                                    .user = "",
+                                    .list = "0,2-5"};
+    struct packing p = {0};
+    struct start_wish got;
+    (void)state;
+    wish_pack(&p, &wish);
+    struct bytes *all = pack_end(&p);
+    assert_non_null(all);
+    struct unpacking u = unpack_begin(all);
+    wish_unpack(&u, &got);
+    assert_false(u.failed);
+    assert_int_equal(u.left, 0);
+    assert_true(got.is_wanted && got.may_overload && got.limits_gpus);
+    assert_false(got.is_filling || got.debugs || got.names_ranks || got.by_thread);
+    assert_int_equal(got.map, PLACEMENT_NUMA);
+    assert_int_equal(got.bind, PLACEMENT_CORE);
+    assert_int_equal(got.pe, 3);
+    assert_int_equal(got.gpus, 2);
+    assert_int_equal(got.memory, START_MEMORY_BIND);
+    assert_int_equal(got.nodes[0], 5);
+    assert_int_equal(got.nodes[15], 1);
+    assert_string_equal(got.user, "");
+    assert_string_equal(got.list, "0,2-5");
+    assert_null(got.allowed);
+    wish_fini(&got);
+    for (size_t len = 0; len < all->len; len++) { /* whatever is cut off */
+        struct unpacking cut = {.at = all->at, .left = len};
+        wish_unpack(&cut, &got);
+        assert_true(cut.failed);
+        wish_fini(&got);
+    }
+    for (size_t word = 0; word < 8; word++) { /* flags, levels, numbers that there are not */
+        uint8_t *at = all->at + 4 * word, old = at[0];
+        struct unpacking bad = unpack_begin(all);
+        at[0] = 0xff;
+        wish_unpack(&bad, &got);
+        assert_true(bad.failed);
+        wish_fini(&got);
+        at[0] = old;
+    }
+    bytes_unref(all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wishes_travel),
         cmocka_unit_test(both_ends_agree),
         cmocka_unit_test(strangers_and_changes_are_refused),
         cmocka_unit_test(a_hello_counts_once),

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What the user asks about the start of ranks, beside their programs: where they run (placement.h
+ * has the words), and what is around them. */
+#ifndef BNR_START_WISH_H
+#define BNR_START_WISH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bnr/core/placement.h"
+
+enum start_memory {
+    START_MEMORY_ANY,
+    START_MEMORY_LOCAL, /* where it is touched first */
+    START_MEMORY_BIND,
+    START_MEMORY_INTERLEAVE
+};
+
+enum {
+    START_NODES_MAX = 1024 /* of memory */
+};
+
+struct start_wish {
+    bool is_wanted; /* something here asks for ranks to be placed */
+    enum placement_level map, rank_by, bind;
+    bool is_mapped, is_ranked, is_bound; /* the user has said so */
+    uint32_t ppr, pe;                    /* 0: not said */
+    uint32_t width, map_width;           /* objects for each rank; 0: not said */
+    bool is_spanning, is_filling, is_limited, may_overload;
+    bool by_thread;       /* hardware threads count as cores do */
+    bool if_supported;    /* where binding is not possible, go on without */
+    const char *allowed;  /* cores that may be used; NULL: all */
+    const char *list;     /* cores to bind to; NULL: none */
+    bool is_ordered;      /* each rank to one of the list */
+    bool is_listed;       /* --bind-to cpu-list was said */
+    const char *user;     /* processors for each rank, "" for one after the other; NULL */
+    bool is_file;         /* mapped by a rankfile */
+    bool is_sequential;   /* mapped by a file of hosts */
+    const char *rankfile; /* what stands in it, or NULL */
+    uint32_t file_ranks;  /* lines of it */
+    enum start_memory memory;
+    uint64_t nodes[START_NODES_MAX / 64];
+    bool shows_bindings, shows_map, shows_hardware;
+    bool is_dry; /* show, and start nothing */
+
+    const char *xterm;       /* ranks that get a window, or NULL */
+    const char *output_from; /* ranks whose output is taken; NULL: all */
+    bool debugs;             /* each rank by gdb */
+    bool names_ranks;        /* the rank ends argv[0] */
+    bool limits_gpus;
+    uint32_t gpus; /* that each rank sees; meant with limits_gpus */
+};
+
+#endif

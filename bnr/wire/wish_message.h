@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What the user asks about the start of ranks (core/start_wish.h) as bytes, for daemons. Those who
+ * name ranks of several hosts (ppr, rankfiles, spans) are settled before, and do not travel. No
+ * I/O. */
+#ifndef BNR_WISH_MESSAGE_H
+#define BNR_WISH_MESSAGE_H
+
+#include "bnr/core/bytes.h"
+#include "bnr/core/start_wish.h"
+
+void wish_pack(struct packing *p, const struct start_wish *wish);
+/* Texts are copies. u->failed where the bytes are wrong, or memory is out. */
+void wish_unpack(struct unpacking *u, struct start_wish *wish);
+void wish_fini(struct start_wish *wish);
+
+#endif

@@ -29,7 +29,7 @@ int coll_run(const struct coll *c, struct sched_misfit *misfit)
     if (is_failed(c->comm))
         return MPI_ERR_PROC_ABORTED;
     s.misfit = (struct sched_misfit){-1, 0, 0};
-    if (choose_is_forced(c) || !region_run(c, &rc, &s.misfit)) {
+    if (!region_may_run(c) || choose_is_forced(c) || !region_run(c, &rc, &s.misfit)) {
         sched_init(&s, c->comm, c->op);
         choose_begin(&s, c);
         rc = sched_run(&s);

@@ -203,8 +203,7 @@ static region_fn choose(struct region *r, const struct coll *c)
 static bool is_time(const struct comm *comm)
 {
     int64_t after = os_setting(OS_SETTING_REGION_AFTER);
-    return !comm->no_region && !comm->remote && comm->size > 1 && after > 0 &&
-           comm->coll_tag + 1 >= (uint64_t)after;
+    return after > 0 && comm->coll_tag + 1 >= (uint64_t)after;
 }
 
 /* Another member has made another call, as far as that can be seen: the parts were of other

@@ -92,6 +92,11 @@ struct region {
  * Returns whether it was run; then *rc is MPI_SUCCESS or an error class, and *misfit tells more of
  * MPI_ERR_COUNT and MPI_ERR_TRUNCATE. All members find alike. */
 bool region_run(const struct coll *c, int *rc, struct sched_misfit *misfit);
+/* Whether there may be a region for this. */
+static inline bool region_may_run(const struct coll *c)
+{
+    return !c->comm->no_region;
+}
 /* No member uses it any more in this process. Accepts NULL. */
 void region_destroy(struct region *r);
 

@@ -53,6 +53,7 @@ int comm_create(struct group *group, uint32_t context, struct comm **made)
     comm->size = group->size;
     comm->peers = group->size;
     comm->vcs = vcs;
+    comm->no_region = group->size < 2;
     errh_start(&comm->errhandler, errh_from(MPI_ERRORS_ARE_FATAL));
     comm_list_add(comm);
     comm_list_check(comm);
@@ -75,6 +76,7 @@ int comm_create_inter(struct group *group, struct group *remote, uint32_t contex
     }
     group_ref(remote);
     comm->remote = remote;
+    comm->no_region = true;
     comm->peers = remote->size;
     comm_list_check(comm);
     *made = comm;

@@ -22,6 +22,7 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 enum {
     WARM = 40,   /* rounds before counting */
@@ -136,6 +137,39 @@ static void count_collectives(void)
     end("Allreduce self");
 }
 
+/* Rank 1 comes to the call right after its signal, and is given time for that. */
+static void await_caller(struct raw *raw)
+{
+    struct timespec t = {0, 200000};
+    raw_await(raw);
+    nanosleep(&t, NULL);
+}
+
+/* Collectives to which the other process has come already, through shared memory. */
+static void count_pairs(struct raw *raw)
+{
+    long in = 1, out;
+
+    await_caller(raw);
+    begin("Barrier of 2");
+    MPI_Barrier(MPI_COMM_WORLD);
+    end("Barrier of 2");
+    await_caller(raw);
+    begin("Allreduce of 2");
+    MPI_Allreduce(&in, &out, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    end("Allreduce of 2");
+}
+
+static void help_pairs(struct raw *raw)
+{
+    long in = 1, out;
+
+    raw_signal(raw);
+    MPI_Barrier(MPI_COMM_WORLD);
+    raw_signal(raw);
+    MPI_Allreduce(&in, &out, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+}
+
 /* Rank 1's part, step for step. */
 static void help(struct raw *raw)
 {
@@ -191,8 +225,10 @@ int main(int argc, char **argv)
             count_sends(raw);
             count_wait(raw);
             count_receives(raw);
+            count_pairs(raw);
         } else if (rank == 1) {
             help(raw);
+            help_pairs(raw);
         }
     }
     raw_close(raw);

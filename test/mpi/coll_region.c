@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Collectives one after the other on many communicators of one host, as they share memory: every
- * value is checked against what the definition gives. Kind, size, root, operation and communicator
- * of each come from one seed, the same at all ranks; each rank is late now and then, by itself.
+ * Collectives one after the other on many communicators, which share memory where they are of one
+ * host: every value is checked against what the definition gives. Kind, size, root, operation and
+ * communicator of each come from one seed, the same at all ranks; each rank is late now and then,
+ * by itself.
  *
- *   coll_region [ROUNDS [SEED [THREADS]]]
+ * coll_region [ROUNDS [SEED [THREADS]]]
  *
  * With threads, each has communicators of its own.
  */
@@ -17,7 +18,7 @@
 
 #include "threads.h"
 
-enum { COMMS = 4, SIZES = 9, LATE_US = 2000, OUTSTANDING = 3 };
+enum { COMMS = 5, SIZES = 9, LATE_US = 2000, OUTSTANDING = 3 };
 
 /* Of MPI_UINT64_T. */
 static const int sizes[SIZES] = {0, 1, 2, 8, 15, 16, 500, 4099, 20000};
@@ -273,6 +274,7 @@ static void make_comms(struct run *run, MPI_Comm world)
     OK(MPI_Comm_split(world, 0, size - rank, &run->comms[1]));
     OK(MPI_Comm_split(world, rank % 2, rank, &run->comms[2]));
     OK(MPI_Comm_split(world, 0, rank, &run->comms[3]));
+    OK(MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, -rank, MPI_INFO_NULL, &run->comms[4]));
 }
 
 static void free_comms(struct run *run)

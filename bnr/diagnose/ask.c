@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "bnr/diagnose/answer.h"
 #include "bnr/diagnose/ask_address.h"
 #include "bnr/io/filter.h"
 #include "include/diagnose.h"
@@ -22,8 +23,9 @@ enum {
     LOOK_MS = 20,
     PATIENCE_MS = 500,      /* for an answer */
     PATIENCE_RANK_US = 500, /* and more for each rank of the job */
-    MARGIN_MS = 20, /* for an answer of a rank that looks at the question only now and then */
-    PROGRAM_MS = 20000      /* for the report to be made */
+    PATIENCE_FAR_MS = 1500, /* and more where daemons collect answers */
+    MARGIN_MS = 20,    /* for an answer of a rank that looks at the question only now and then */
+    PROGRAM_MS = 20000 /* for the report to be made */
 };
 
 /* One who has connected. */
@@ -37,52 +39,46 @@ struct ask_client {
 
 /* ---- ranks ---- */
 
-/* The table is mpiexec's own; each of its ranks has a slot. */
-static struct table_page *page_of(const struct table *t, int rank)
+static bool is_far(const struct ask *a, int rank)
 {
-    return table_page(t, table_slot(t, rank));
+    return a->far && table_slot(a->table, rank) < 0;
 }
 
 static enum diagnose_state state_of(const struct ask *a, int rank)
 {
-    const struct table *t = a->table;
-    if (table_has_ended(t, rank))
+    if (!is_far(a, rank))
+        return answer_state(a->table, rank);
+    if (table_has_ended(a->table, rank))
         return DIAGNOSE_ENDED;
-    const struct table_page *page = page_of(t, rank);
-    uint32_t flags = atomic_load(&page->flags);
-    if (!(flags & PAGE_INITIALIZED))
-        return DIAGNOSE_NOT_INIT;
-    if (flags & PAGE_FINALIZED)
-        return DIAGNOSE_FINALIZED;
-    uint32_t answered = atomic_load_explicit(&page->answered, memory_order_acquire);
-    return answered == atomic_load(&t->head->asks) ? DIAGNOSE_ANSWERED : DIAGNOSE_SILENT;
+    const struct ask_far *far = &a->far[rank];
+    return far->number == atomic_load(&a->table->head->asks) ? far->state : DIAGNOSE_SILENT;
 }
 
 bool ask_has_ranks(const struct ask *a)
 {
+    if (a->far)
+        return true; /* those elsewhere are asked in any case */
     for (int r = 0; r < a->table->world_size; r++)
         if (state_of(a, r) != DIAGNOSE_NOT_INIT &&
-            (atomic_load(&page_of(a->table, r)->flags) & PAGE_INITIALIZED))
+            (atomic_load(&table_page(a->table, table_slot(a->table, r))->flags) & PAGE_INITIALIZED))
             return true;
     return false;
 }
 
-/* The process that is the rank: under a wrapper it is not the one that was started. The process
- * says so itself, so it must be in the rank's process group. */
-static int process_of(const struct table *t, int rank)
+static int process_of(const struct ask *a, int rank)
 {
-    int leader = t->rank[rank].pid;
-    int claimed = atomic_load(&page_of(t, rank)->claim_pid);
-    return claimed > 0 && getpgid(claimed) == leader ? claimed : leader;
+    if (!is_far(a, rank))
+        return answer_process(a->table, rank);
+    return state_of(a, rank) == DIAGNOSE_ANSWERED ? a->far[rank].pid : 0;
 }
 
-/* Write a copy of a rank's answer, as the rank may still be writing. */
-static void put_answer(FILE *to, const struct table *t, int rank)
+static void put_answer(FILE *to, const struct ask *a, int rank)
 {
-    uint32_t len = *(const volatile uint32_t *)&page_of(t, rank)->answer_len;
-    len = len < TABLE_ANSWER ? len : TABLE_ANSWER;
-    fprintf(to, "%u\n", len);
-    (void)fwrite(table_answer(t, table_slot(t, rank)), 1, len, to);
+    static uint8_t copy[TABLE_ANSWER];
+    const void *text = is_far(a, rank) ? a->far[rank].text : (const char *)copy;
+    size_t len = is_far(a, rank) ? a->far[rank].len : answer_copy(a->table, rank, copy);
+    fprintf(to, "%zu\n", len);
+    (void)fwrite(text, 1, len, to);
 }
 
 /* The case of the job, in the form of include/diagnose.h. The bytes are NULL where memory is out.
@@ -101,10 +97,10 @@ static struct filter_text put_case(const struct ask *a)
             a->job, hosts);
     for (int r = 0; r < t->world_size; r++) {
         enum diagnose_state state = state_of(a, r);
-        int pid = state == DIAGNOSE_ENDED ? 0 : process_of(t, r);
+        int pid = state == DIAGNOSE_ENDED ? 0 : process_of(a, r);
         fprintf(to, "%c %d %d ", state, t->rank[r].status, pid > 0 ? pid : 0);
         if (state == DIAGNOSE_ANSWERED)
-            put_answer(to, t, r);
+            put_answer(to, a, r);
         else
             fputs("0\n", to);
     }
@@ -183,7 +179,11 @@ bool ask_report(struct ask *a, ask_fn done, void *arg)
     if (a->count++)
         return true;
     uint64_t patience_us = PATIENCE_MS * 1000u + (uint64_t)a->table->world_size * PATIENCE_RANK_US;
-    atomic_fetch_add(&a->table->head->asks, 1);
+    uint32_t number = atomic_fetch_add(&a->table->head->asks, 1) + 1;
+    if (a->far) {
+        patience_us += PATIENCE_FAR_MS * 1000u;
+        a->ask_far(a->far_arg, number);
+    }
     a->asked_ns = os_now_ns();
     a->deadline_ns = a->asked_ns + patience_us * 1000u;
     uv_timer_start(&a->timer, on_look, LOOK_MS, LOOK_MS);
@@ -317,6 +317,7 @@ void ask_start(struct ask *a, uv_loop_t *loop, const struct table *table, const 
     os_one_line(a->job);
     find_program(a->program);
     a->filter = NULL;
+    a->far = NULL;
     a->table = table;
     a->count = 0;
     a->clients = NULL;
@@ -332,8 +333,32 @@ void ask_start(struct ask *a, uv_loop_t *loop, const struct table *table, const 
         uv_poll_start(&a->listener, UV_READABLE, on_connect);
 }
 
+int ask_reach(struct ask *a, void (*ask_far)(void *arg, uint32_t number), void *arg)
+{
+    a->far = calloc((size_t)a->table->world_size, sizeof(*a->far));
+    a->ask_far = ask_far;
+    a->far_arg = arg;
+    return a->far ? 0 : -ENOMEM;
+}
+
+void ask_take(struct ask *a, int rank, const struct ask_far *answer)
+{
+    struct ask_far *far = &a->far[rank];
+    char *text = malloc(answer->len + 1);
+    if (!text)
+        return;
+    memcpy(text, answer->text, answer->len);
+    free(far->text);
+    *far = *answer;
+    far->text = text;
+}
+
 void ask_stop(struct ask *a)
 {
+    for (int r = 0; a->far && r < a->table->world_size; r++)
+        free(a->far[r].text);
+    free(a->far);
+    a->far = NULL;
     while (a->clients)
         drop_client(a->clients);
     a->count = 0;

@@ -18,6 +18,7 @@
 #include <uv.h>
 
 #include "bnr/host/table.h"
+#include "include/diagnose.h"
 
 enum {
     ASK_MAX = 8
@@ -25,6 +26,15 @@ enum {
 
 /* Gets the report, or a line that says why there is none; valid during the call. */
 typedef void (*ask_fn)(void *arg, const char *report);
+
+/* What a rank on another machine has answered to the question with this number. */
+struct ask_far {
+    uint32_t number;
+    enum diagnose_state state;
+    int pid;
+    char *text;
+    size_t len;
+};
 
 struct ask_client;
 struct filter;
@@ -36,6 +46,9 @@ struct ask {
     struct filter *filter;  /* it runs; else NULL */
     uv_timer_t timer;
     uv_poll_t listener;
+    struct ask_far *far; /* by rank; NULL: all are on this machine */
+    void (*ask_far)(void *arg, uint32_t number);
+    void *far_arg;
     int fd;    /* -1: nobody can connect */
     int spare; /* released for a moment where descriptors have run out */
     uint64_t deadline_ns;
@@ -53,6 +66,11 @@ struct ask {
 void ask_start(struct ask *a, uv_loop_t *loop, const struct table *table, const char *programs);
 /* Close everything; the loop must run once more. */
 void ask_stop(struct ask *a);
+
+/* Some ranks are on other machines: have them asked by ask_far. Returns 0 or -ENOMEM. */
+int ask_reach(struct ask *a, void (*ask_far)(void *arg, uint32_t number), void *arg);
+/* One of them has answered; the text is copied. */
+void ask_take(struct ask *a, int rank, const struct ask_far *answer);
 
 /* Make a report, and call done with it soon. Returns whether it will be called. */
 bool ask_report(struct ask *a, ask_fn done, void *arg);

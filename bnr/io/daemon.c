@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "bnr/io/amend.h"
+#include "bnr/diagnose/answer.h"
 #include "bnr/io/feed.h"
 #include "bnr/io/outlets.h"
 #include "bnr/io/place.h"
@@ -41,12 +42,15 @@ enum {
     WINDOW_MIN = 1 << 15,
     WINDOW_MAX = 1 << 18,
     FLUSH_MS = 1000,
-    JOIN_MS = 60000 /* until mpiexec has told which neighbours there are */
+    LOOK_MS = 20,        /* between looks for answers of ranks */
+    LOOK_LIMIT_MS = 700, /* for all of them */
+    JOIN_MS = 60000      /* until mpiexec has told which neighbours there are */
 };
 
 struct daemon {
     uv_loop_t loop;
-    uv_timer_t deadline;
+    uv_timer_t deadline, look; /* look: for answers of ranks */
+    uint64_t look_until_ns;
     struct mesh mesh;
     struct signals signals;
     struct launch_message job;
@@ -451,6 +455,47 @@ static void on_order_to_signal(struct daemon *d, int number)
         ranks_signal(&d->ranks, SIGCONT); /* a stopped process hears nothing */
 }
 
+/* ---- what ranks wait for ---- */
+
+static void send_answer(struct daemon *d, int rank)
+{
+    const struct table *t = &d->ranks.table;
+    static uint8_t text[TABLE_ANSWER];
+    struct packing p = {0};
+    enum diagnose_state state = answer_state(t, rank);
+    pack_u32(&p, atomic_load(&t->head->asks));
+    pack_u32(&p, (uint32_t)state);
+    pack_u32(&p, state == DIAGNOSE_ENDED ? 0 : (uint32_t)answer_process(t, rank));
+    if (state == DIAGNOSE_ANSWERED)
+        pack_raw(&p, text, answer_copy(t, rank, text));
+    struct bytes *all = pack_end(&p);
+    if (all)
+        say(d, RECORD_ANSWER, rank, all->at, all->len);
+    bytes_unref(all);
+}
+
+static void on_look(uv_timer_t *timer)
+{
+    struct daemon *d = timer->data;
+    const struct table *t = &d->ranks.table;
+    for (int r = 0; os_now_ns() < d->look_until_ns && r < t->world_size; r++)
+        if (table_slot(t, r) >= 0 && answer_state(t, r) == DIAGNOSE_SILENT)
+            return;
+    uv_timer_stop(timer);
+    for (int r = 0; r < t->world_size; r++)
+        if (table_slot(t, r) >= 0)
+            send_answer(d, r);
+}
+
+static void ask_ranks(struct daemon *d, uint32_t number)
+{
+    if (!d->has_job)
+        return;
+    atomic_store(&d->ranks.table.head->asks, number);
+    d->look_until_ns = os_now_ns() + LOOK_LIMIT_MS * 1000000ull;
+    uv_timer_start(&d->look, on_look, LOOK_MS, LOOK_MS);
+}
+
 static void on_deliver(void *arg, const struct core_message *message, struct unpacking u)
 {
     struct daemon *d = arg;
@@ -463,6 +508,7 @@ static void on_deliver(void *arg, const struct core_message *message, struct unp
         break;
     case LAUNCH_TAG_SIGNAL: on_order_to_signal(d, (int)unpack_u32(&u)); break;
     case LAUNCH_TAG_ENDED: note_ended(d, u); break;
+    case LAUNCH_TAG_ASK: ask_ranks(d, unpack_u32(&u)); break;
     case LAUNCH_TAG_PAUSE: mesh_pause(&d->mesh, unpack_u32(&u) != 0); break;
     case LAUNCH_TAG_END:
         end_all(d);
@@ -556,7 +602,8 @@ static int open_all(struct daemon *d, const struct launch_order *order)
     outlets_init(&d->outlets, &d->loop, &d->mesh, window);
     feed_init(&d->feed, &d->loop, &d->mesh);
     uv_timer_init(&d->loop, &d->deadline);
-    d->deadline.data = d;
+    uv_timer_init(&d->loop, &d->look);
+    d->deadline.data = d->look.data = d;
     uv_timer_start(&d->deadline, on_deadline, JOIN_MS, 0);
     return 0;
 }

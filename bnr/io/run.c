@@ -240,7 +240,7 @@ static void on_timeout(uv_timer_t *timer)
               "of %d\n",
               run->o->timeout_s, hosts, run->job.alive > 1 ? "ranks" : "rank", ranks,
               run->o->nranks);
-    if (run->wide || !ask_has_ranks(&run->ask) || !ask_report(&run->ask, end_late_job, run))
+    if (!ask_has_ranks(&run->ask) || !ask_report(&run->ask, end_late_job, run))
         run_follow(run, job_end(&run->job, JOB_TERMINATE, EXIT_TIMEOUT));
 }
 
@@ -348,12 +348,7 @@ static void on_signal(void *arg, int number)
         if (run->job.state == JOB_INTERRUPTED)
             uv_timer_start(&run->reminder, on_reminder, REMINDER_MS, 0);
         break;
-    case SIGQUIT:
-        if (run->wide)
-            say_asked(run, "mpiexec: there is no report of a job over several hosts yet\n");
-        else
-            (void)ask_report(&run->ask, say_asked, run);
-        break;
+    case SIGQUIT: (void)ask_report(&run->ask, say_asked, run); break;
     case SIGTSTP: stop_all(run); break;
     default: signal_all(run, number); break;
     }
@@ -565,10 +560,17 @@ static int start_threads(struct run *run)
     return uv_queue_work(&run->loop, &run->first_work, do_nothing, did_nothing);
 }
 
+static void start_ask(struct run *run)
+{
+    char programs[80];
+    name_programs(run->o, programs, sizeof(programs));
+    ask_start(&run->ask, &run->loop, &run->ranks.table, programs);
+    run->has_ask = true;
+}
+
 static int open_loop(struct run *run)
 {
     const struct options *o = run->o;
-    char programs[80];
     run->prefix = (struct prefix){o->prefix, o->nranks, &run->ranks.table};
     run->labels = (struct lines_labels){prefix_write, &run->prefix};
     struct stdio_config cfg = {
@@ -591,9 +593,8 @@ static int open_loop(struct run *run)
     uv_timer_init(&run->loop, &run->grace);
     uv_timer_init(&run->loop, &run->timeout);
     uv_timer_init(&run->loop, &run->reminder);
-    name_programs(o, programs, sizeof(programs));
     if (!run->wide)
-        ask_start(&run->ask, &run->loop, &run->ranks.table, programs);
+        start_ask(run);
     run->grace.data = run->timeout.data = run->reminder.data = run;
     rc = start_threads(run);
     if (!rc)
@@ -659,7 +660,7 @@ static int finish(struct run *run)
     signals_stop(&run->signals);
     if (run->wide)
         wide_close(run->wide);
-    else
+    if (run->has_ask)
         ask_stop(&run->ask);
     uv_close((uv_handle_t *)&run->grace, NULL);
     uv_close((uv_handle_t *)&run->timeout, NULL);
@@ -706,7 +707,11 @@ static int prepare_wide(struct run *run, const struct run_job *what, const char 
     int rc = create_ranks(run, step);
     if (!rc)
         rc = ranks_guard(&run->ranks, what->name, what->name_size, step);
-    *step = rc ? *step : "send the job to the daemons";
+    if (!rc) {
+        *step = "send the job to the daemons";
+        start_ask(run);
+        rc = ask_reach(&run->ask, run_wide_ask, run);
+    }
     return rc ? rc : run_wide_send(run);
 }
 

@@ -39,7 +39,7 @@ struct run {
     struct job job;
     struct wide *wide;      /* NULL: all ranks run here */
     bool is_ready, is_good; /* of its daemons: all have been heard of; all are there */
-    bool has_table;
+    bool has_table, has_ask;
     bool *is_over;                            /* by rank: it has ended */
     int lost_node;                            /* the last that was lost; its ranks end with it */
     char last_words[TABLE_MESSAGE_MAX + 512]; /* to be said at the next turn of the loop */
@@ -67,6 +67,8 @@ int run_wide_send(struct run *run);
 /* Make the pipes by which what is read from stdin goes to other machines: one to each that has a
  * reader. */
 void run_wide_feed(struct run *run);
+/* Ask ranks on other machines what they wait for; arg is the run. */
+void run_wide_ask(void *arg, uint32_t number);
 /* An output has written something; arg is the run. */
 void run_wide_moved(void *arg);
 

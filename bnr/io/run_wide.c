@@ -102,6 +102,27 @@ void run_wide_moved(void *arg)
         wide_moved(run->wide);
 }
 
+static void wide_answer(void *arg, int rank, struct unpacking u)
+{
+    struct run *run = arg;
+    struct ask_far answer = {.number = unpack_u32(&u)};
+    answer.state = (enum diagnose_state)unpack_u32(&u);
+    answer.pid = (int)unpack_u32(&u);
+    answer.text = (char *)u.at;
+    answer.len = u.left;
+    bool is_known = answer.state == DIAGNOSE_ANSWERED || answer.state == DIAGNOSE_SILENT ||
+                    answer.state == DIAGNOSE_NOT_INIT || answer.state == DIAGNOSE_FINALIZED ||
+                    answer.state == DIAGNOSE_ENDED;
+    if (!u.failed && is_known && run->has_ask)
+        ask_take(&run->ask, rank, &answer);
+}
+
+void run_wide_ask(void *arg, uint32_t number)
+{
+    struct run *run = arg;
+    wide_ask(run->wide, number);
+}
+
 /* How daemons are to be started. */
 static struct wide_settings settings_of(const struct option_remote *o)
 {
@@ -117,9 +138,9 @@ static struct wide_settings settings_of(const struct option_remote *o)
 bool run_wide_bring_up(struct run *run)
 {
     struct wide_plan plan = run->wide->plan;
-    const struct wide_hooks hooks = {wide_say,     wide_ready, wide_started,
-                                     wide_failed,  wide_ended, wide_bytes,
-                                     wide_is_full, wide_lost,  run};
+    const struct wide_hooks hooks = {wide_say,    wide_ready, wide_started, wide_failed,
+                                     wide_ended,  wide_bytes, wide_is_full, wide_lost,
+                                     wide_answer, run};
     const struct wide_settings settings = settings_of(&run->o->remote);
     int rc = wide_start(run->wide, &run->loop, &plan, &settings, &hooks);
     if (rc)

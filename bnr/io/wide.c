@@ -92,6 +92,11 @@ void wide_signal(struct wide *w, int number)
     order_number(w, LAUNCH_TAG_SIGNAL, (uint32_t)number);
 }
 
+void wide_ask(struct wide *w, uint32_t number)
+{
+    order_number(w, LAUNCH_TAG_ASK, number);
+}
+
 void wide_pause(struct wide *w, bool is_paused)
 {
     mesh_pause(&w->mesh, is_paused);
@@ -177,6 +182,9 @@ static void take_record(struct wide *w, struct wide_node *n, uint32_t tag, const
         poll_feed(n);
         break;
     case RECORD_REPORT: keep_text(&w->told[r->rank].report, r); break;
+    case RECORD_ANSWER:
+        w->hooks.answer(w->hooks.arg, (int)r->rank, (struct unpacking){r->at, r->len, false});
+        break;
     case RECORD_ABORT: keep_text(&w->told[r->rank].abort, r); break;
     case RECORD_TEXT: take_text(w, r); break;
     default: break;

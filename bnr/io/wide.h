@@ -32,6 +32,7 @@ struct wide_hooks {
     void (*bytes)(void *arg, int rank, int stream, const void *at, size_t len); /* none: its end */
     bool (*is_full)(void *arg, int stream); /* so much waits that no more should come */
     void (*lost)(void *arg, uint32_t node);
+    void (*answer)(void *arg, int rank, struct unpacking u); /* u32 number, state, pid; text */
     void *arg;
 };
 
@@ -86,6 +87,7 @@ bool wide_reaped(struct wide *w, int pid, int status);
 void wide_rank_ended(struct wide *w, int rank, const struct job_facts *facts);
 
 /* Orders to all daemons. */
+void wide_ask(struct wide *w, uint32_t number);
 void wide_signal(struct wide *w, int number);
 void wide_pause(struct wide *w, bool is_paused);
 

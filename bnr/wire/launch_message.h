@@ -93,7 +93,7 @@ enum launch_tag {
     LAUNCH_TAG_ENDED,    /* ranks that have ended: u32 first, count, status, TABLE_END_ bits each */
     LAUNCH_TAG_PAUSE,    /* u32 whether mpiexec stands still */
     LAUNCH_TAG_END,      /* the job is over */
-    LAUNCH_TAG_ASK,      /* ranks are asked what they wait for */
+    LAUNCH_TAG_ASK,      /* u32 number: ranks are asked what they wait for */
 };
 
 /* Streams between mpiexec and a daemon. */
@@ -111,7 +111,7 @@ enum launch_record {
     RECORD_FAILED,    /* u32 exit code, text: why rank could not be started */
     RECORD_REPORT,    /* text, for --report */
     RECORD_ABORT,     /* text that an aborting rank has left */
-    RECORD_ANSWER,    /* to LAUNCH_TAG_ASK */
+    RECORD_ANSWER,    /* to LAUNCH_TAG_ASK: u32 its number, state, pid; text */
     RECORD_TEXT,      /* for people */
 };
 

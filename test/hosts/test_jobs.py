@@ -85,6 +85,20 @@ def ends():
           and done.returncode == 3, done.stdout, done.stderr)
 
 
+def reports():
+    work = ON_ALL + '-n 4 "$BUILD"/test/bnr/mpi_work init %s'
+    done = run(2, work.replace("%s", "barrier abort=5 barrier finalize"))
+    claim("MPI_Abort on another host ends all, with its message", done.returncode == 5 and re.search(
+        r"rank 3 on h1 \(pid \d+\) aborted with code 5: MPI_Abort", done.stderr), done.stderr)
+    done = run(2, work.replace("%s", "allreduce colls p2p message=300000 finalize"))
+    claim("collectives and long messages cross hosts", done.returncode == 0, done.stderr)
+    done = run(2, ON_ALL + '--timeout 1.5 -n 4 "$BUILD"/test/fault/deadlock ring_tag')
+    claim("a job that hangs over hosts is explained", done.returncode == 124
+          and "4 ranks on 2 hosts" in done.stderr and "Culprit: rank 1 (a deadlock)" in done.stderr
+          and re.search(r"rank 1: waits in MPI_Sendrecv .*\n +at deadlock.c:\d+", done.stderr),
+          done.stderr)
+
+
 def streams():
     data = os.urandom(20 << 20)
     done = run(2, ON_ALL + "-n 2 -stdin 1 sh -c '[ $BNR_RANK = 0 ] || cat'", stdin=data, text=False)
@@ -190,6 +204,70 @@ told = job.communicate()[0]
 print("count", count, "rc", job.returncode, told.split())
 """
 
+# Overhears what daemons say to mpiexec, and says it again, whole and from its frames on.
+REPLAY = r"""
+import os, socket, struct, subprocess, time
+ears = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+ears.bind(("eth0", 0))
+ears.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 24)
+enter = os.environ["HOSTS_PROGRAM"]
+job = subprocess.Popen(["timeout", "50", os.environ["BUILD"] + "/bnr/mpiexec", "--launcher-cmd",
+                        enter + " enter %h", "-host", os.environ["HOSTS_LIST"], "-n", "3", "sh",
+                        "-c", "sleep 3; echo well"], stdout=subprocess.PIPE, text=True)
+time.sleep(1.5)
+ears.settimeout(0.2)
+flows = {}
+try:
+    while True:
+        frame = ears.recv(1 << 16)
+        at = 14
+        if frame[12:14] == b"\x08\x00":
+            family, head, end = 4, at + (frame[at] & 15) * 4, at + int.from_bytes(frame[16:18], "big")
+            if frame[at + 9] != 6:
+                continue
+            whom = (frame[at + 12:at + 16], frame[at + 16:at + 20])
+        elif frame[12:14] == b"\x86\xdd":
+            family, head, end = 6, at + 40, at + 40 + int.from_bytes(frame[18:20], "big")
+            if frame[at + 6] != 6:
+                continue
+            whom = (frame[at + 8:at + 24], frame[at + 24:at + 40])
+        else:
+            continue
+        ports = struct.unpack(">HH", frame[head:head + 4])
+        data = frame[head + (frame[head + 12] >> 4) * 4:end]
+        if data:
+            flows.setdefault((family, *whom, *ports), bytearray()).extend(data)
+except TimeoutError:
+    pass
+said = [(flow, bytes(data)) for flow, data in flows.items() if data.startswith(b"Vlnk\1\1")]
+print("overheard", len(said), "hellos", sum(len(data) for _, data in said), "bytes")
+for (family, _, to, _, port), data in said:
+    address = socket.inet_ntop(socket.AF_INET if family == 4 else socket.AF_INET6, to)
+    for what in (data, data[:64], data[:63] + b"?" + data[64:], data[80:]):
+        end = socket.create_connection((address, port), timeout=6)
+        try:
+            end.sendall(what)
+            end.shutdown(socket.SHUT_WR)
+            heard = end.recv(1)
+        except (ConnectionError, TimeoutError):
+            heard = b""
+        print("heard", heard)
+told = job.communicate()[0]
+print("rc", job.returncode, told.split())
+"""
+
+
+def replays():
+    done = subprocess.run([RUN, "3", "--", sys.executable, "-c", REPLAY], capture_output=True,
+                          text=True, timeout=120)
+    overheard = re.search(r"overheard (\d+) hellos (\d+) bytes", done.stdout)
+    claim("hellos and frames of the daemons were overheard", overheard
+          and int(overheard[1]) >= 2 and int(overheard[2]) > 500, done.stdout, done.stderr)
+    heard = [line for line in done.stdout.splitlines() if line.startswith("heard")]
+    claim("who says them again hears no byte", len(heard) >= 8 and set(heard) == {"heard b''"},
+          done.stdout)
+    claim("and the job is as it was", "rc 0 ['well', 'well', 'well']" in done.stdout, done.stdout)
+
 
 def strangers():
     done = subprocess.run([RUN, "3", "--", sys.executable, "-c", STRANGER], capture_output=True,
@@ -229,8 +307,8 @@ def standing():
           and time.monotonic() - begin < 8, done.stdout, done.stderr)
 
 
-SECTIONS = (where, ring, ends, streams, surroundings, errors, networks, strangers, standing,
-            killing)
+SECTIONS = (where, ring, ends, reports, streams, surroundings, errors, networks, strangers, replays,
+            standing, killing)
 
 
 def main(build, *names):

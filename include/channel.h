@@ -95,7 +95,7 @@ static inline void *chan_slot_get(const struct chan_peer *peer, int slot)
 enum chan_outcome {
     CHAN_AGAIN = 1,   /* nothing taken; offer it again after the next progress() */
     CHAN_PENDING = 2, /* taken; the payload stays in use until sent(cookie) */
-    CHAN_UNABLE = 3   /* a direct copy cannot be made between these two, ever */
+    CHAN_UNABLE = 3   /* a one-sided operation cannot be done between these two, ever */
 };
 
 /* Flags of a packet's payload. */
@@ -163,6 +163,8 @@ struct chan_sink {
     void (*landed)(struct chan_peer *peer, void *token);
     /* The payload of a CHAN_PENDING packet is free again. */
     void (*sent)(struct chan_peer *peer, void *cookie);
+    /* A one-sided operation that was CHAN_PENDING is over: rc is 0, or -errno where it failed. */
+    void (*done)(struct chan_peer *peer, void *cookie, int rc);
 
     /* A process that gave the right secret asks for a link. On CHAN_ACCEPT
      * *peer is the device's record of it, which the channel must put into the
@@ -264,15 +266,45 @@ struct chan_verdict {
     const char *why; /* static text */
 };
 
+/* Memory that peers may reach. Each channel embeds it in its own. */
+struct chan_region {
+    const struct chan_onesided *ops;
+};
+
+/* Memory of a peer: its own address, and the key that it has told; hostile, as all that it says. */
+struct chan_remote {
+    uint64_t address;
+    const void *key; /* key_len bytes */
+};
+
+enum { CHAN_KEY_MAX = 32 };
+
 /*
- * Copies from one process's memory to another's without a stop between. A
- * channel that has none leaves its ops' direct at NULL. Addresses are the
- * peer's own. Each returns 0 when all len bytes are moved, or CHAN_UNABLE,
- * which it also returns ever after; nothing may be assumed about the target then.
+ * One-sided operations: this process reads and writes a peer's memory. A channel that has none
+ * leaves its ops' onesided at NULL; with the table come all of its functions.
+ *
+ * get() and put() return 0 where all len bytes are moved; CHAN_PENDING where sink->done(cookie)
+ * tells the end, until which the memory here stays in use; CHAN_AGAIN where there is no room now;
+ * or CHAN_UNABLE, which they also return ever after: it cannot be done between these two, and
+ * nothing may be assumed about the target. After unlink() no done() comes.
  */
-struct chan_direct {
-    int (*pull)(struct chan_link *link, void *to, uint64_t from, size_t len);
-    int (*push)(struct chan_link *link, const void *from, uint64_t to, size_t len);
+struct chan_onesided {
+    uint32_t size;    /* of this struct */
+    uint32_t key_len; /* bytes of a key, CHAN_KEY_MAX at most; 0: an address is enough, and nothing
+                       * need be registered */
+    bool at_once;     /* they are never pending, and cost this process's time alone */
+
+    /* Let peers reach [base, base + len). Returns 0 or -errno. */
+    int (*reg)(struct chan *chan, void *base, size_t len, struct chan_region **region);
+    /* No longer; frees it. */
+    void (*dereg)(struct chan_region *region);
+    /* Write the key that peers need. */
+    void (*key)(const struct chan_region *region, void *key);
+
+    int (*get)(struct chan_link *link, void *to, const struct chan_remote *from, size_t len,
+               void *cookie);
+    int (*put)(struct chan_link *link, const void *from, const struct chan_remote *to, size_t len,
+               void *cookie);
 };
 
 /*
@@ -357,7 +389,7 @@ struct chan_ops {
      * both share has news for it, which was stored before this call. NULL: the channel cannot. */
     void (*wake)(struct chan *chan, uint32_t local_rank);
 
-    const struct chan_direct *direct;
+    const struct chan_onesided *onesided; /* NULL: none */
 
     /* Whether all that send() has taken has left this process's memory, so that its peers get it
      * although nobody calls progress() here. NULL: always. */

@@ -24,6 +24,7 @@
 #include <stdio.h>
 
 struct vc;           /* a virtual connection to one process */
+struct chan_region;
 struct mpid_message; /* a message taken out of the queues by a probe */
 
 enum {
@@ -127,6 +128,7 @@ struct mpid_request {
     uint64_t peer_addr;  /* where its data lie or go */
     uint64_t split;      /* bytes that the receiver pulls; the sender pushes the rest */
     uint64_t started_ns; /* when its bulk transfer began */
+    struct chan_region *region; /* of a send: its memory, while the peer may read it; or NULL */
 
     /* Of a request with several CARs, and of those that were added: see mpid_add_car(). */
     struct mpid_request *whole; /* the request */

@@ -43,6 +43,7 @@ static struct chan_sink sink = {
     .place = packet_place,
     .landed = packet_landed,
     .sent = sent,
+    .done = rndv_got,
     .asked = connect_asked,
     .opened = connect_opened,
     .refused = connect_refused,
@@ -191,6 +192,14 @@ static int memory(void *owner, const struct chan_gid *gid, uint32_t rank, int *f
 {
     (void)owner;
     return region_channel_memory(gid, rank, fd, offset, size);
+}
+
+struct chan *device_chan_of(const struct chan_ops *ops)
+{
+    for (int i = 0; i < device.port_count; i++)
+        if (device.ops[i] == ops)
+            return device.ports[i].chan;
+    return NULL;
 }
 
 /* ---- the process manager ---- */

@@ -28,7 +28,8 @@
 #include "os/pool.h"
 
 enum {
-    EAGER_OVERHEAD = 64 /* what a message costs its receiver besides its data */
+    EAGER_OVERHEAD = 64, /* what a message costs its receiver besides its data */
+    RNDV_DIRECT_MIN = 16 << 10 /* bytes: below, a stream is always best */
 };
 
 /* In a send's mode, besides enum mpid_mode: the peer has been asked to cancel it. */
@@ -126,6 +127,9 @@ BNR_Group device_group_of(const struct chan_gid *gid, uint32_t rank);
 /* Whether stats.c hears of every packet before recv.c does. */
 void device_listen(bool on);
 
+/* The open channel of this kind. */
+struct chan *device_chan_of(const struct chan_ops *ops);
+
 /* Complete a request; see struct mpid_request. */
 void device_complete(struct mpid_request *request);
 
@@ -198,9 +202,13 @@ void lost_fini(void);
 /* ---- rndv.c ---- */
 
 int rndv_init(void);
-/* A receive and an RTS have met. */
-void rndv_start(struct mpid_request *request, struct vc *vc, uint64_t total, uint64_t addr,
-                uint32_t id);
+/* A receive and an RTS have met. from: where the sender's bytes lie, key NULL where none came. */
+void rndv_start(struct mpid_request *request, struct vc *vc, uint64_t total,
+                const struct chan_remote *from, uint32_t id);
+/* A one-sided operation is over. */
+void rndv_got(struct chan_peer *peer, void *cookie, int rc);
+/* Let the peer no longer reach the memory of a send that is over. */
+void rndv_release(struct mpid_request *request);
 /* Bytes [offset, offset + len) of a receive are in place. */
 void rndv_moved(struct mpid_request *request, size_t len);
 /* Tell the peer that its request is over, or its other half. */

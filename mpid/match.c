@@ -334,6 +334,7 @@ static __attribute__((noinline)) struct unexpected *add(struct match *match,
     u->vc = NULL;
     u->data = NULL;
     u->total = u->peer_addr = 0;
+    u->has_key = false;
     u->claimed = NULL;
     u->arriving = u->taken = u->lost = false;
     index_one(match, u, MATCH_EXACT);

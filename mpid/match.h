@@ -66,6 +66,7 @@ struct unexpected {
     bool arriving;      /* its data are still being written by the channel */
     bool taken;         /* by a probe: it has no place */
     bool lost;          /* taken, and its data will never be complete */
+    bool has_key;       /* of a rendezvous: inline_data is the key of its memory */
 
     uint8_t inline_data[UNEXPECTED_INLINE];
 

@@ -7,7 +7,7 @@
  *
  *   type      word[0]              word[1]      payload
  *   EAGER     type|context         rank|tag     the data
- *   RTS       type|context         rank|tag     packet_rts [, the data where flags say so]
+ *   RTS       type|context         rank|tag     packet_rts [, the data or a key, as flags say]
  *   CTS       type                 -            packet_cts
  *   DATA      type|receiver's id   offset       the data from offset on
  *   DONE      type|request's id    error        -
@@ -73,7 +73,10 @@ void packet_drop_landing(struct vc *vc);
  * enough, else a buffer that is copied from; NULL: no memory. */
 void *packet_land_at(struct landing *landing, struct mpid_request *request);
 
-enum { RTS_HAS_DATA = 1u << 0 };
+enum {
+    RTS_HAS_DATA = 1u << 0,
+    RTS_HAS_KEY = 1u << 1 /* the key of the memory, as long as the channel's keys are */
+};
 
 /* Ready to send: total bytes lie ready in request id. */
 struct packet_rts {

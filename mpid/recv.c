@@ -125,7 +125,8 @@ static void receive_unexpected(struct mpid_request *request, struct unexpected *
         request->error = MPID_LOST;
         device_complete(request);
     } else {
-        rndv_start(request, vc, u->total, u->peer_addr, u->peer_id);
+        struct chan_remote from = {u->peer_addr, u->has_key ? u->inline_data : NULL};
+        rndv_start(request, vc, u->total, &from, u->peer_id);
     }
     recv_forget(u);
 }
@@ -196,13 +197,28 @@ static __attribute__((noinline)) void eager_arrived(struct vc *vc, const struct 
     progress_news();
 }
 
+/* Whether what follows an RTS is as long as its flags say. */
+static bool is_good_rts(const struct vc *vc, const struct packet_rts *rts, size_t with)
+{
+    const struct chan_onesided *onesided = vc->bound ? vc->bound->ops->onesided : NULL;
+    if (!rts->id)
+        return false;
+    switch (rts->flags & (RTS_HAS_DATA | RTS_HAS_KEY)) {
+    case RTS_HAS_DATA: return rts->total == with;
+    case RTS_HAS_KEY: return onesided && with == onesided->key_len;
+    case 0: return true;
+    default: return false;
+    }
+}
+_Static_assert((int)CHAN_KEY_MAX <= (int)UNEXPECTED_INLINE, "a key finds room");
+
 static void rts_arrived(struct vc *vc, const struct chan_head *head, const void *data, size_t len)
 {
     struct packet_rts rts;
     memcpy(&rts, data, sizeof(rts));
     const char *with = (const char *)data + sizeof(rts);
-    bool has_data = rts.flags & RTS_HAS_DATA;
-    if (!rts.id || (has_data && rts.total != len - sizeof(rts))) {
+    bool has_data = rts.flags & RTS_HAS_DATA, has_key = rts.flags & RTS_HAS_KEY;
+    if (!is_good_rts(vc, &rts, len - sizeof(rts))) {
         vc_fail(vc, MPID_LOST, "it sent a malformed RTS packet");
         return;
     }
@@ -220,7 +236,8 @@ static void rts_arrived(struct vc *vc, const struct chan_head *head, const void 
             device_complete(request);
             rndv_send_done(vc, rts.id, MPID_OK);
         } else {
-            rndv_start(request, vc, rts.total, rts.addr, rts.id);
+            struct chan_remote from = {rts.addr, has_key ? with : NULL};
+            rndv_start(request, vc, rts.total, &from, rts.id);
         }
         return;
     }
@@ -232,8 +249,11 @@ static void rts_arrived(struct vc *vc, const struct chan_head *head, const void 
     u->total = rts.total;
     u->peer_id = rts.id;
     u->peer_addr = rts.addr;
+    u->has_key = has_key;
     if (has_data)
         memcpy(u->data, with, rts.total);
+    else if (has_key)
+        memcpy(u->inline_data, with, len - sizeof(rts));
     stats_unexpected(vc, &env, rts.total, true);
     progress_news();
 }

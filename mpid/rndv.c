@@ -3,9 +3,9 @@
 /*
  * Rendezvous: a long message asks first (RTS), and its bytes travel once the
  * receive is known (CTS), by the engine that has been fastest for this peer and
- * size: a stream of packets, which two cores copy in a pipeline; or a copy
- * straight from the sender's memory, by the receiver alone or by both sides, each
- * a half. The receiver chooses and measures.
+ * size: a stream of packets, which two cores copy in a pipeline; or a one-sided
+ * copy out of the sender's memory, by the receiver alone or, where that takes the time of
+ * a core, by both sides, each a half. The receiver chooses and measures.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,6 @@
 #include "os/clock.h"
 
 enum {
-    DIRECT_MIN = 16 << 10, /* bytes: below, a stream is always best */
     EXPLORE = 24,          /* one use in so many tries another engine */
     SELF_TURNS = 8         /* enough for a packet to this process, and its answer */
 };
@@ -29,7 +28,7 @@ static struct rates *rates_of(struct vc *vc, uint64_t len)
         vc->rates = calloc(RATE_CLASSES, sizeof(*vc->rates));
     if (!vc->rates)
         return NULL;
-    for (len /= 4 * (uint64_t)DIRECT_MIN; len && class < RATE_CLASSES - 1; len /= 4)
+    for (len /= 4 * (uint64_t)RNDV_DIRECT_MIN; len && class < RATE_CLASSES - 1; len /= 4)
         class ++;
     return &vc->rates[class];
 }
@@ -38,15 +37,17 @@ static struct rates *rates_of(struct vc *vc, uint64_t len)
  * probes), then the cheapest, but now and then another: which one is best depends on
  * where the two processes run and on their pages, and either may change. */
 static enum packet_engine choose(struct vc *vc, const struct mpid_request *request, uint64_t len,
-                                 uint64_t addr)
+                                 const struct chan_remote *from)
 {
-    if (len < DIRECT_MIN || !addr || request->bytes.layout || vc->no_direct ||
-        !vc->bound->ops->direct)
+    const struct chan_onesided *onesided = vc->bound->ops->onesided;
+    if (len < RNDV_DIRECT_MIN || !from || !from->address || request->bytes.layout ||
+        vc->no_direct || !onesided || (onesided->key_len && !from->key))
         return ENGINE_STREAM;
     struct rates *rates = rates_of(vc, len);
     if (!rates)
         return ENGINE_STREAM;
-    uint32_t use = rates->uses++, engines = vc->no_split ? ENGINE_SPLIT : ENGINES;
+    uint32_t use = rates->uses++;
+    uint32_t engines = vc->no_split || !onesided->at_once ? ENGINE_SPLIT : ENGINES;
     if (use < 2 * ENGINES)
         return (enum packet_engine)(use % engines);
     if (use % EXPLORE == 0)
@@ -106,15 +107,16 @@ void rndv_moved(struct mpid_request *request, size_t len)
         finish_receive(request);
 }
 
-/* Copy [0, len) out of the sender's memory. Returns whether that worked. */
-static bool pull(struct mpid_request *request, uint64_t len)
+/* Copy [0, len) out of the sender's memory. Returns 0 where that is done, CHAN_PENDING where
+ * rndv_got() will tell, or another outcome: then it is to be streamed. */
+static int pull(struct mpid_request *request, const struct chan_remote *from, uint64_t len)
 {
     struct vc *vc = request->vc;
-    const struct chan_direct *direct = vc->bound->ops->direct;
-    if (direct->pull(vc->bound, request->bytes.base, request->peer_addr, len) == 0)
-        return true;
-    vc->no_direct = true;
-    return false;
+    int rc = vc->bound->ops->onesided->get(vc->bound, (void *)request->bytes.base, from, len,
+                                           request);
+    if (rc == CHAN_UNABLE)
+        vc->no_direct = true;
+    return rc;
 }
 
 static void send_cts(struct mpid_request *request, enum packet_engine engine, uint64_t limit,
@@ -135,7 +137,8 @@ static void read_half(struct mpid_request *request)
 {
     struct vc *vc = request->vc;
     uint32_t id = (uint32_t)request->peer_id;
-    if (!pull(request, request->split)) {
+    struct chan_remote from = {request->peer_addr, NULL};
+    if (pull(request, &from, request->split)) {
         send_cts(request, ENGINE_STREAM, request->split, 0);
         return;
     }
@@ -143,14 +146,37 @@ static void read_half(struct mpid_request *request)
     rndv_send_done(vc, id, MPID_OK);
 }
 
-void rndv_start(struct mpid_request *request, struct vc *vc, uint64_t total, uint64_t addr,
-                uint32_t id)
+/* All is here. */
+static void finish_pull(struct mpid_request *request)
+{
+    struct vc *vc = request->vc;
+    uint32_t id = (uint32_t)request->peer_id;
+    finish_receive(request);
+    rndv_send_done(vc, id, MPID_OK);
+}
+
+void rndv_got(struct chan_peer *peer, void *cookie, int rc)
+{
+    struct mpid_request *request = cookie;
+    struct vc *vc = (struct vc *)peer;
+    if (!rc) {
+        request->moved = request->count;
+        finish_pull(request);
+        return;
+    }
+    vc->no_direct = true;
+    request->mode = ENGINE_STREAM;
+    send_cts(request, ENGINE_STREAM, request->count, 0);
+}
+
+void rndv_start(struct mpid_request *request, struct vc *vc, uint64_t total,
+                const struct chan_remote *from, uint32_t id)
 {
     request->state = CAR_ARRIVING;
     request->total = total;
     request->moved = 0;
     request->peer_id = id;
-    request->peer_addr = addr;
+    request->peer_addr = from->address;
     request->id = ids_new(&device.ids, request);
     if (!request->id) {
         request->error = MPID_NO_MEMORY;
@@ -160,17 +186,18 @@ void rndv_start(struct mpid_request *request, struct vc *vc, uint64_t total, uin
     }
     request_list(&vc->arriving, request);
     uint64_t len = request->count;
-    enum packet_engine engine = choose(vc, request, len, total == len ? addr : 0);
+    enum packet_engine engine = choose(vc, request, len, total == len ? from : NULL);
     request->mode = engine;
-    request->started_ns = len >= DIRECT_MIN ? os_now_ns() : 0;
-    if (engine == ENGINE_PULL && pull(request, len)) {
-        device.stats.engine[engine]++;
-        finish_receive(request);
-        rndv_send_done(vc, id, MPID_OK);
-        return;
+    request->started_ns = len >= RNDV_DIRECT_MIN ? os_now_ns() : 0;
+    if (engine == ENGINE_PULL) {
+        int rc = pull(request, from, len);
+        device.stats.engine[engine] += rc == 0 || rc == CHAN_PENDING;
+        if (rc == 0)
+            finish_pull(request);
+        if (rc == 0 || rc == CHAN_PENDING)
+            return;
+        request->mode = engine = ENGINE_STREAM;
     }
-    if (engine == ENGINE_PULL)
-        engine = ENGINE_STREAM;
     uint64_t split = engine == ENGINE_SPLIT ? len / 2 & ~(uint64_t)4095 : 0;
     request->split = split;
     device.stats.engine[engine]++;
@@ -192,7 +219,7 @@ static struct mpid_request *target(struct vc *vc, const struct chan_head *head, 
     if (!request || request->kind != MPID_RECV || request->vc != vc ||
         request->state != CAR_ARRIVING)
         return NULL;
-    if (offset > request->count || len > request->count - offset)
+    if (offset > request->count || len > request->count - offset || request->mode == ENGINE_PULL)
         return NULL;
     if (request->mode == ENGINE_SPLIT && offset >= request->split) { /* the peer streams its half */
         request->mode = ENGINE_STREAM;
@@ -256,8 +283,16 @@ void rndv_fail(struct vc *vc, enum mpid_error error)
 
 /* ---- the sender ---- */
 
+void rndv_release(struct mpid_request *request)
+{
+    if (request->region)
+        request->region->ops->dereg(request->region);
+    request->region = NULL;
+}
+
 static void finish_send(struct mpid_request *request)
 {
+    rndv_release(request);
     if (!request->cancelled && !request->error)
         vc_count_sent(request->vc, request->bytes.len);
     request_unlist(&request->vc->asked, request);
@@ -292,11 +327,11 @@ static void stream(struct vc *vc, struct mpid_request *request, uint64_t from)
  * bytes, whichever way they come. In both cases it reads its own half meanwhile. */
 static void split(struct vc *vc, struct mpid_request *request, const struct packet_cts *cts)
 {
-    const struct chan_direct *direct = vc->bound->ops->direct;
+    struct chan_remote to = {cts->addr + cts->split, NULL};
     const char *base = request->bytes.base;
     request->split = cts->split;
-    if (direct->push(vc->bound, base + cts->split, cts->addr + cts->split,
-                     request->total - cts->split)) {
+    if (vc->bound->ops->onesided->put(vc->bound, base + cts->split, &to,
+                                      request->total - cts->split, request)) {
         stream(vc, request, cts->split);
         return;
     }
@@ -324,6 +359,12 @@ static bool is_split(const struct mpid_request *request)
                               request->state == CAR_BULK_PENDING);
 }
 
+static bool can_split(const struct vc *vc)
+{
+    const struct chan_onesided *onesided = vc->bound->ops->onesided;
+    return onesided && onesided->at_once;
+}
+
 static void take_cts(struct vc *vc, const struct packet_cts *cts)
 {
     struct mpid_request *request = asked_send(vc, cts->sender_id);
@@ -333,7 +374,7 @@ static void take_cts(struct vc *vc, const struct packet_cts *cts)
     }
     if (!request || request->state != CAR_ASKED || cts->limit > request->total ||
         cts->split > cts->limit || cts->engine >= ENGINES ||
-        (cts->engine == ENGINE_SPLIT && (request->bytes.layout || !vc->bound->ops->direct))) {
+        (cts->engine == ENGINE_SPLIT && (request->bytes.layout || !can_split(vc)))) {
         vc_fail(vc, MPID_LOST, "it sent a CTS packet that fits no message");
         return;
     }

@@ -74,6 +74,24 @@ static int offer_eager(struct vc *vc, struct chan_link *link, struct mpid_reques
  * the receiver nothing that it does not spend on the RTS alone. */
 enum { RTS_SYNC_MAX = 512, RTS_DATA_MAX = UNEXPECTED_INLINE };
 
+/* Let the peer read the bytes of a send, where its channel can do that with a key. Returns the length
+ * of the key. */
+static size_t lend(struct vc *vc, struct mpid_request *request, uint8_t *key)
+{
+    const struct chan_onesided *onesided = vc->bound->ops->onesided;
+    const struct mpid_bytes *bytes = &request->bytes;
+    if (!onesided || !onesided->key_len || bytes->layout || vc->no_direct ||
+        request->total < RNDV_DIRECT_MIN)
+        return 0;
+    if (!request->region && onesided->reg(device_chan_of(vc->bound->ops), (void *)bytes->base,
+                                          bytes->len, &request->region)) {
+        request->region = NULL;
+        return 0;
+    }
+    onesided->key(request->region, key);
+    return onesided->key_len;
+}
+
 static int offer_rts(struct vc *vc, struct chan_link *link, struct mpid_request *request)
 {
     uint8_t payload[sizeof(struct packet_rts) + RTS_SYNC_MAX];
@@ -96,6 +114,9 @@ static int offer_rts(struct vc *vc, struct chan_link *link, struct mpid_request 
             bytes->layout->pack(bytes, 0, payload + sizeof(rts), with);
         else if (with)
             memcpy(payload + sizeof(rts), bytes->base, with);
+    } else {
+        with = lend(vc, request, payload + sizeof(rts));
+        rts.flags = with ? RTS_HAS_KEY : 0;
     }
     memcpy(payload, &rts, sizeof(rts));
     struct chan_head head = packet_message(PACKET_RTS, &request->place.env);
@@ -167,6 +188,7 @@ static __attribute__((noinline)) int send_slow(struct vc *vc, const struct mpid_
     request->moved = 0;
     request->total = bytes->len;
     request->id = 0;
+    request->region = NULL;
     request->mode = mode;
     device.requests_exist = true;
     if (vc_is_over(vc) || vc_is_shut(vc) ||
@@ -279,6 +301,7 @@ static void finish_bulk(struct vc *vc, struct mpid_request *request)
         return;
     }
     vc_count_sent(vc, request->bytes.len);
+    rndv_release(request);
     ids_drop(&device.ids, request->id);
     vc->unfinished--;
     device_complete(request);
@@ -375,6 +398,7 @@ void send_sent(struct vc *vc, struct mpid_request *request)
 
 static void fail(struct mpid_request *request, enum mpid_error error)
 {
+    rndv_release(request);
     ids_drop(&device.ids, request->id);
     request->error = (uint8_t)error;
     device_complete(request);

@@ -21,6 +21,7 @@
 #include "slots.h"
 
 extern const struct chan_ops chan_loopback;
+static const struct chan_onesided loopback_onesided;
 
 enum {
     POOLED_LEN = 448,    /* bytes: payloads up to here use the pool */
@@ -283,19 +284,49 @@ static void loopback_disarm(struct chan *chan)
     (void)chan;
 }
 
-static int loopback_pull(struct chan_link *link, void *to, uint64_t from, size_t len)
+/* ---- one-sided: the peer's memory is ours ---- */
+
+static int loopback_reg(struct chan *chan, void *base, size_t len, struct chan_region **region)
 {
-    memmove(to, (const void *)(uintptr_t)from, len);
+    static struct chan_region all = {&loopback_onesided};
+    (void)chan, (void)base, (void)len;
+    *region = &all;
     return 0;
 }
 
-static int loopback_push(struct chan_link *link, const void *from, uint64_t to, size_t len)
+static void loopback_dereg(struct chan_region *region)
 {
-    memmove((void *)(uintptr_t)to, from, len);
+    (void)region;
+}
+
+static void loopback_key(const struct chan_region *region, void *key)
+{
+    (void)region, (void)key;
+}
+
+static int loopback_get(struct chan_link *link, void *to, const struct chan_remote *from,
+                        size_t len, void *cookie)
+{
+    (void)link, (void)cookie;
+    memmove(to, (const void *)(uintptr_t)from->address, len);
     return 0;
 }
 
-static const struct chan_direct direct = {.pull = loopback_pull, .push = loopback_push};
+static int loopback_put(struct chan_link *link, const void *from, const struct chan_remote *to,
+                        size_t len, void *cookie)
+{
+    (void)link, (void)cookie;
+    memmove((void *)(uintptr_t)to->address, from, len);
+    return 0;
+}
+
+static const struct chan_onesided loopback_onesided = {.size = sizeof(struct chan_onesided),
+                                                       .at_once = true,
+                                                       .reg = loopback_reg,
+                                                       .dereg = loopback_dereg,
+                                                       .key = loopback_key,
+                                                       .get = loopback_get,
+                                                       .put = loopback_put};
 
 const struct chan_ops chan_loopback = {
     .version = CHAN_VERSION,
@@ -310,5 +341,5 @@ const struct chan_ops chan_loopback = {
     .progress = loopback_progress,
     .arm = loopback_arm,
     .disarm = loopback_disarm,
-    .direct = &direct,
+    .onesided = &loopback_onesided,
 };

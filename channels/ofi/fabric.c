@@ -20,12 +20,12 @@ static const char *param(const struct ofi *ofi, const char *name)
 }
 
 /* What we can do, and what we want. */
-static struct fi_info *wishes(const struct ofi *ofi)
+static struct fi_info *wishes(const struct ofi *ofi, uint64_t caps)
 {
     struct fi_info *hints = fi_allocinfo();
     if (!hints)
         return NULL;
-    hints->caps = FI_MSG;
+    hints->caps = caps;
     hints->mode = FI_CONTEXT | FI_CONTEXT2;
     hints->ep_attr->type = FI_EP_RDM;
     hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_SAS;
@@ -40,16 +40,27 @@ static struct fi_info *wishes(const struct ofi *ofi)
     return hints;
 }
 
-static int choose(struct ofi *ofi, char *why, size_t size)
+static int find(const struct ofi *ofi, uint64_t caps, struct fi_info **found)
 {
-    struct fi_info *hints = wishes(ofi), *found = NULL;
+    struct fi_info *hints = wishes(ofi, caps);
     const char *address = param(ofi, "address");
     int rc = -FI_ENOMEM;
     if (hints)
         rc = fi_getinfo(FI_VERSION(1, 11), *address ? address : NULL, NULL,
-                        *address ? FI_SOURCE : 0, hints, &found);
+                        *address ? FI_SOURCE : 0, hints, found);
     if (hints)
         fi_freeinfo(hints);
+    return rc;
+}
+
+/* One with one-sided operations, else one without. */
+static int choose(struct ofi *ofi, char *why, size_t size)
+{
+    struct fi_info *found = NULL;
+    const char *address = param(ofi, "address");
+    int rc = find(ofi, FI_MSG | FI_RMA, &found);
+    if (rc == -FI_ENODATA)
+        rc = find(ofi, FI_MSG, &found);
     if (rc) {
         snprintf(why, size, "libfabric has no provider for this%s%s%s: %s",
                  *param(ofi, "provider") ? " called " : "", param(ofi, "provider"),
@@ -109,13 +120,13 @@ static int make_buffers(struct ofi *ofi)
         return -ENOMEM;
     ofi->bytes = bytes;
     if (ofi->info->domain_attr->mr_mode & FI_MR_LOCAL) {
-        int rc = fi_mr_reg(ofi->domain, bytes, len, FI_SEND | FI_RECV, 0, 0, 0, &ofi->mr, NULL);
+        int rc = ofi_memory_register(ofi, bytes, len, FI_SEND | FI_RECV, &ofi->mr);
+        if (rc)
+            ofi->mr = NULL;
         if (rc)
             return rc;
-        if (ofi->info->domain_attr->mr_mode & FI_MR_ENDPOINT &&
-            ((rc = fi_mr_bind(ofi->mr, &ofi->ep->fid, 0)) || (rc = fi_mr_enable(ofi->mr))))
-            return rc;
     }
+    ofi_memory_open(ofi);
     for (int i = 0; i < OPS; i++) {
         struct ofi_op *op = &ofi->ops[i];
         op->bytes = ofi->bytes + (size_t)i * OFI_BUFFER;

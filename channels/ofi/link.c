@@ -285,6 +285,9 @@ void ofi_link_free(struct ofi_link *link)
     for (int i = 0; i < OFI_RECEIVES + OFI_SENDS && link->flying; i++)
         if (ofi->ops[i].link == link)
             ofi->ops[i].link = NULL;
+    for (int i = 0; i < OFI_TRANSFERS; i++)
+        if (ofi->transfers[i].op.link == link)
+            ofi->transfers[i].op.link = NULL;
     (void)chan_slot_set(ofi->env, link->base.peer, ofi->slot, NULL);
     ofi->base.links--;
     free(link);

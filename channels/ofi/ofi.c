@@ -199,7 +199,7 @@ static void ofi_finish(struct chan_link *link)
 /* ---- progress ---- */
 
 /* An operation has failed. */
-static bool take_error(struct ofi *ofi)
+static bool take_error(struct ofi *ofi, int *upcalls)
 {
     struct fi_cq_err_entry entry = {0};
     if (fi_cq_readerr(ofi->cq, &entry, 0) != 1)
@@ -207,6 +207,10 @@ static bool take_error(struct ofi *ofi)
     struct ofi_op *op = entry.op_context;
     if (!op) /* an injected message: its link is heard of when it sends again */
         return true;
+    if (op->transfers) {
+        *upcalls += ofi_memory_done(ofi, op, entry.err ? -entry.err : -EIO);
+        return true;
+    }
     if (op->link && !op->link->broken && entry.err != FI_ECANCELED)
         op->link->broken = entry.err ? -entry.err : -EIO;
     ofi_fabric_done(ofi, op);
@@ -216,6 +220,8 @@ static bool take_error(struct ofi *ofi)
 static int take_completion(struct ofi *ofi, const struct fi_cq_msg_entry *entry)
 {
     struct ofi_op *op = entry->op_context;
+    if (op->transfers)
+        return ofi_memory_done(ofi, op, 0);
     int upcalls = op->receives ? ofi_link_receive(ofi, op->bytes, entry->len) : 0;
     ofi_fabric_done(ofi, op);
     return upcalls;
@@ -227,7 +233,7 @@ static int read_queue(struct ofi *ofi)
     int upcalls = 0;
     for (int i = 0; i < READS; i++) {
         ssize_t count = fi_cq_read(ofi->cq, entries, ENTRIES);
-        if (count == -FI_EAVAIL && take_error(ofi))
+        if (count == -FI_EAVAIL && take_error(ofi, &upcalls))
             continue;
         if (count <= 0)
             break;
@@ -338,4 +344,5 @@ const struct chan_ops vireo_channel = {
     .disarm = ofi_disarm,
     .is_out = ofi_is_out,
     .forked = ofi_forked,
+    .onesided = &ofi_onesided,
 };

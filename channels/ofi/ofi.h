@@ -2,7 +2,8 @@
 
 /*
  * The ofi channel's own state, which its files share: ofi.c (the operations), fabric.c (the endpoint
- * of this process, and its buffers), link.c (one peer), stranger.c (who is not yet believed).
+ * of this process, and its buffers), memory.c (one-sided operations), link.c (one peer), stranger.c
+ * (who is not yet believed).
  *
  * One endpoint of type FI_EP_RDM serves all peers. What arrives lies in buffers that are always
  * posted; what leaves is injected, or copied into a buffer first. The provider makes progress when
@@ -20,7 +21,8 @@
 
 enum {
     OFI_RECEIVES = 128, /* buffers posted */
-    OFI_SENDS = 64      /* buffers for what is too long to inject */
+    OFI_SENDS = 64,     /* buffers for what is too long to inject */
+    OFI_TRANSFERS = 64  /* one-sided operations at once */
 };
 
 /* One buffer, and its operation while there is one. */
@@ -28,7 +30,7 @@ struct ofi_op {
     struct fi_context2 context; /* first: completions point here, and the provider may use it */
     struct ofi_op *next;        /* in a list of those without an operation */
     struct ofi_link *link;      /* of a send: NULL where nobody cares any more */
-    bool receives;
+    bool receives, transfers;
     uint16_t kind; /* of a send that is not complete: enum ofi_kind; else 0 */
     uint8_t *bytes;
 };
@@ -45,6 +47,14 @@ enum ofi_state {
     OFI_CALLING,
     OFI_OPEN,
     OFI_OVER /* refused or lost was told, or is about to be */
+};
+
+/* A one-sided operation. */
+struct ofi_transfer {
+    struct ofi_op op; /* first: without bytes */
+    struct ofi_transfer *next; /* in the list of idle ones */
+    struct fid_mr *mr;         /* of the memory here, where the provider wants that; or NULL */
+    void *cookie;
 };
 
 struct ofi_link {
@@ -81,6 +91,8 @@ struct ofi {
     uint8_t *bytes;    /* of the buffers */
     struct ofi_op ops[OFI_RECEIVES + OFI_SENDS];
     struct ofi_op *idle_sends, *idle_receives;
+    struct ofi_transfer transfers[OFI_TRANSFERS], *idle_transfers;
+    uint64_t keys;  /* registrations so far, where we choose their keys */
     size_t inject_max, data_max; /* bytes of a message; of a packet's payload */
     uint8_t address[OFI_ADDRESS_MAX];
     size_t address_len;
@@ -112,6 +124,17 @@ int ofi_fabric_put(struct ofi *ofi, fi_addr_t to, const struct ofi_frame *frame,
                    const struct chan_data *body, struct ofi_link *link);
 /* Give the buffer of an operation back. */
 void ofi_fabric_done(struct ofi *ofi, struct ofi_op *op);
+
+/* ---- memory.c ---- */
+
+/* The one-sided operations, where the provider has them. */
+extern const struct chan_onesided ofi_onesided;
+void ofi_memory_open(struct ofi *ofi);
+/* A transfer is over. Returns the number of upcalls. */
+int ofi_memory_done(struct ofi *ofi, struct ofi_op *op, int rc);
+/* Register memory. Returns 0 or -errno. */
+int ofi_memory_register(struct ofi *ofi, void *base, size_t len, uint64_t access,
+                        struct fid_mr **mr);
 
 /* ---- link.c ---- */
 

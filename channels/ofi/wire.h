@@ -86,6 +86,11 @@ _Static_assert(sizeof(struct ofi_challenge) == 32, "on the wire");
 
 enum { OFI_DATA_MAX = OFI_BUFFER - sizeof(struct ofi_frame) };
 
+/* The key of memory that may be reached: the provider's, and what to take off an address. */
+struct ofi_key {
+    uint64_t key, base;
+};
+
 /* What both ends know once a challenge was sent. */
 struct ofi_talk {
     struct chan_gid caller, callee;

@@ -63,14 +63,43 @@ static int copy_direct(struct chan_link *base, copy_fn call, uintptr_t mine, uin
     return 0;
 }
 
-static int pull(struct chan_link *link, void *to, uint64_t from, size_t len)
+/* The kernel asks nobody: whatever a process has may be copied. */
+static int reg(struct chan *chan, void *base, size_t len, struct chan_region **region)
 {
-    return copy_direct(link, process_vm_readv, (uintptr_t)to, from, len);
+    static struct chan_region all = {&shm_onesided};
+    (void)chan, (void)base, (void)len;
+    *region = &all;
+    return 0;
 }
 
-static int push(struct chan_link *link, const void *from, uint64_t to, size_t len)
+static void dereg(struct chan_region *region)
 {
-    return copy_direct(link, process_vm_writev, (uintptr_t)from, to, len);
+    (void)region;
 }
 
-const struct chan_direct shm_direct = {.pull = pull, .push = push};
+static void key(const struct chan_region *region, void *to)
+{
+    (void)region, (void)to;
+}
+
+static int get(struct chan_link *link, void *to, const struct chan_remote *from, size_t len,
+               void *cookie)
+{
+    (void)cookie;
+    return copy_direct(link, process_vm_readv, (uintptr_t)to, from->address, len);
+}
+
+static int put(struct chan_link *link, const void *from, const struct chan_remote *to, size_t len,
+               void *cookie)
+{
+    (void)cookie;
+    return copy_direct(link, process_vm_writev, (uintptr_t)from, to->address, len);
+}
+
+const struct chan_onesided shm_onesided = {.size = sizeof(struct chan_onesided),
+                                           .at_once = true,
+                                           .reg = reg,
+                                           .dereg = dereg,
+                                           .key = key,
+                                           .get = get,
+                                           .put = put};

@@ -595,6 +595,6 @@ const struct chan_ops chan_shm = {
     .arm = shm_arm,
     .disarm = shm_disarm,
     .wake = shm_wake,
-    .direct = &shm_direct,
+    .onesided = &shm_onesided,
     .forked = shm_forked,
 };

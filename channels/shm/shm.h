@@ -190,7 +190,7 @@ struct shm {
 };
 
 extern const struct chan_ops chan_shm;
-extern const struct chan_direct shm_direct;
+extern const struct chan_onesided shm_onesided;
 
 /* Where the region of the rank with this index on the host lies. Returns 0 or -errno. */
 int shm_region(struct shm *shm, uint32_t index, int *fd, uint64_t *offset, uint64_t *size);

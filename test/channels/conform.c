@@ -16,6 +16,7 @@
 #include "os/clock.h"
 #include "os/futex.h"
 #include "test/channels/conform_ended.h"
+#include "test/channels/conform_onesided.h"
 #include "test/channels/fake.h"
 
 enum {
@@ -29,7 +30,7 @@ enum {
     NEEDS_DEATH = 1u << 0,
     NEEDS_SECRET = 1u << 1,
     NEEDS_HOSTILE = 1u << 2,
-    NEEDS_DIRECT = 1u << 3,
+    NEEDS_ONESIDED = 1u << 3,
     KILLS_LAST = 1u << 4, /* the highest rank ends by SIGKILL */
     SELF_TOO = 1u << 5    /* also for a channel that joins no processes, in one process */
 };
@@ -590,38 +591,6 @@ static void case_sleep_accept(struct fake *fake, const struct conform_traits *tr
         sleep_once(fake, how);
 }
 
-/* ---- direct copies ---- */
-
-static void case_direct(struct fake *fake, const struct conform_traits *traits)
-{
-    enum {
-        LEN = 3 << 20
-    };
-    struct fake_peer *peer = joined(fake);
-    const struct chan_direct *direct = fake->ops->direct;
-    static uint8_t source[LEN], target[LEN];
-    for (size_t i = 0; i < LEN; i++)
-        source[i] = (uint8_t)(i * 31 + i / 1000 + (size_t)fake->rank);
-    atomic_store(&fake->world->word[2 * fake->rank], (uintptr_t)source);
-    atomic_store(&fake->world->word[2 * fake->rank + 1], (uintptr_t)target);
-    fake_barrier(fake);
-    int from = other(fake);
-    uint64_t theirs = atomic_load(&fake->world->word[2 * from]);
-    int rc = direct->pull(peer->link, target, theirs + 5, LEN - 9);
-    FAKE_CHECK(fake, rc == 0 || rc == CHAN_UNABLE, "pull() returned %d", rc);
-    for (size_t i = 0; !rc && i < LEN - 9; i++)
-        FAKE_CHECK(fake, target[i] == (uint8_t)((i + 5) * 31 + (i + 5) / 1000 + (size_t)from),
-                   "pull() damaged byte %zu", i);
-    fake_barrier(fake);
-    theirs = atomic_load(&fake->world->word[2 * from + 1]);
-    int rc2 = direct->push(peer->link, source + 3, theirs + 1, LEN - 3);
-    FAKE_CHECK(fake, rc2 == rc, "push() returned %d, pull() %d", rc2, rc);
-    fake_barrier(fake);
-    for (size_t i = 0; !rc && i < LEN - 3; i++)
-        FAKE_CHECK(fake, target[i + 1] == (uint8_t)((i + 3) * 31 + (i + 3) / 1000 + (size_t)from),
-                   "push() damaged byte %zu", i);
-}
-
 static const struct conform_case cases[] = {
     {"cards", 2, SELF_TOO, case_cards, "cards are short, plain, and match both ways alike"},
     {"hostile_cards", 2, SELF_TOO, case_hostile_cards, "match() survives any string"},
@@ -653,7 +622,7 @@ static const struct conform_case cases[] = {
     {"forked", 2, 0, case_forked, "a forked child keeps no descriptor"},
     {"sleep_stream", 2, 0, case_sleep_stream, "bulk data moves between sleepers"},
     {"sleep_accept", 2, 0, case_sleep_accept, "a stranger wakes a sleeper"},
-    {"direct", 2, SELF_TOO | NEEDS_DIRECT, case_direct, "direct copies move every byte"},
+    {"onesided", 2, SELF_TOO | NEEDS_ONESIDED, case_onesided, "get and put move every byte"},
 };
 
 /* ---- runner ---- */
@@ -664,7 +633,7 @@ static bool is_offered(const struct conform_case *c, const struct chan_ops *ops,
     return (traits->joins_processes || c->flags & SELF_TOO) &&
            !(c->flags & NEEDS_SECRET && !traits->checks_secret) &&
            !(c->flags & NEEDS_HOSTILE && !traits->hostile) &&
-           !(c->flags & NEEDS_DIRECT && !ops->direct);
+           !(c->flags & NEEDS_ONESIDED && !ops->onesided);
 }
 
 static void run_child(const struct conform_case *c, struct fake_world *world, int rank, int procs,

@@ -169,6 +169,14 @@ static void on_sent(struct chan_peer *base, void *cookie)
     request_free(request);
 }
 
+static void on_done(struct chan_peer *base, void *cookie, int rc)
+{
+    struct fake *fake = check_upcall(base, "done");
+    FAKE_CHECK(fake, cookie == fake, "done() with another cookie");
+    fake->done_rc = rc;
+    fake->done++;
+}
+
 static enum chan_answer on_asked(void *device, const struct chan_ops *ops,
                                  const struct chan_gid *gid, uint32_t rank,
                                  struct chan_peer **peer_out)
@@ -323,6 +331,7 @@ static void env_init(struct fake *fake, bool right_secret)
                                     .place = on_place,
                                     .landed = on_landed,
                                     .sent = on_sent,
+                                    .done = on_done,
                                     .asked = on_asked,
                                     .opened = on_opened,
                                     .refused = on_refused,

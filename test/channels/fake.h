@@ -23,7 +23,7 @@
 enum {
     FAKE_PROCS = 4,         /* at most, in one world */
     FAKE_MEMORY = 64 << 20, /* bytes of address space per rank */
-    FAKE_FLAGS = 16         /* words that cases may use between processes */
+    FAKE_FLAGS = 32         /* words that cases may use between processes */
 };
 
 struct fake_world {
@@ -75,6 +75,7 @@ struct fake {
     size_t request_size; /* bytes, with what the channel has reserved */
     bool requests_exist;
     int pending, placed, landed;
+    int done, done_due, done_rc; /* one-sided operations that are over; looked at; how it ended */
     void *places; /* places named and not yet landed */
     /* Also called for each packet that has arrived, once it is checked; may be NULL. */
     void (*arrived)(struct fake *fake, struct fake_peer *peer, size_t len);

@@ -229,7 +229,8 @@ static void pull(struct side *side, size_t len, int count)
             receive(side, 1);
         } else {
             receive(side, 8);
-            if (chan_shm.direct->pull(side->link, side->in, side->table->out[!side->rank], len))
+            struct chan_remote from = {side->table->out[!side->rank], NULL};
+            if (chan_shm.onesided->get(side->link, side->in, &from, len, NULL))
                 fail("no direct copies");
             send_packet(side, side->out, 1, 1);
         }

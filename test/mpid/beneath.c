@@ -352,28 +352,70 @@ static void disarm(struct chan *made)
 }
 
 /* Memory of peers that are not there cannot be had; a test may say that it can. */
+static const struct chan_onesided keyed;
+static struct chan_region beneath_region = {&keyed};
+enum { KEY_LEN = 8 };
+static struct chan_ops chan_fake;
+
 static int copy(bool is_there)
 {
     return is_there && !beneath.direct_fails ? 0 : CHAN_UNABLE;
 }
 
-static int pull(struct chan_link *link, void *to, uint64_t from, size_t len)
+static int reg(struct chan *made, void *base, size_t len, struct chan_region **region)
 {
-    if (copy(link && from))
+    (void)made, (void)len;
+    beneath.regions++;
+    *region = &beneath_region;
+    return base && beneath.key_len ? 0 : -EINVAL;
+}
+
+static void dereg(struct chan_region *region)
+{
+    require(region == &beneath_region && beneath.regions > 0, "another region");
+    beneath.regions--;
+}
+
+static void key(const struct chan_region *region, void *to)
+{
+    require(region == &beneath_region, "another region");
+    memset(to, 'k', KEY_LEN);
+}
+
+static int get(struct chan_link *link, void *to, const struct chan_remote *from, size_t len,
+               void *cookie)
+{
+    if (copy(link && from->address))
         return CHAN_UNABLE;
+    if (beneath.key_len) {
+        require(!memcmp(from->key, "kkkkkkkk", KEY_LEN), "another key");
+        beneath.got = cookie;
+        return CHAN_PENDING;
+    }
     memset(to, 0, len);
     return 0;
 }
 
-static int push(struct chan_link *link, const void *from, uint64_t to, size_t len)
+static int put(struct chan_link *link, const void *from, const struct chan_remote *to, size_t len,
+               void *cookie)
 {
     uint64_t sum = 0;
+    (void)cookie;
     for (size_t i = 0; i < len; i += 64)
         sum += ((const uint8_t *)from)[i];
-    return copy(link && to && sum + 1);
+    return copy(link && to->address && sum + 1);
 }
 
-static const struct chan_direct direct = {.pull = pull, .push = push};
+#define ONESIDED .size = sizeof(struct chan_onesided), .reg = reg, .dereg = dereg, .key = key, \
+                 .get = get, .put = put
+static const struct chan_onesided onesided = {ONESIDED, .at_once = true};
+static const struct chan_onesided keyed = {ONESIDED, .key_len = KEY_LEN};
+
+void beneath_use_keys(bool on)
+{
+    beneath.key_len = on ? KEY_LEN : 0;
+    chan_fake.onesided = on ? &keyed : &onesided;
+}
 
 static const struct chan_ops chan_second = {
     .version = CHAN_VERSION,
@@ -391,7 +433,7 @@ static const struct chan_ops chan_second = {
     .disarm = disarm,
 };
 
-static const struct chan_ops chan_fake = {
+static struct chan_ops chan_fake = {
     .version = CHAN_VERSION,
     .size = sizeof(struct chan_ops),
     .name = "fake",
@@ -405,7 +447,7 @@ static const struct chan_ops chan_fake = {
     .progress = progress,
     .arm = arm,
     .disarm = disarm,
-    .direct = &direct,
+    .onesided = &onesided,
 };
 
 const struct chan_ops *const chan_table[] = {&chan_fake, &chan_second, NULL};

@@ -48,6 +48,9 @@ extern struct beneath {
     int outcome;                  /* of the next sends: 0, CHAN_AGAIN or CHAN_PENDING */
     int links, unlinks;           /* calls */
     bool direct_fails;
+    uint32_t key_len; /* of one-sided operations; 0: they are done at once */
+    int regions;      /* registered */
+    void *got;        /* the cookie of a get that is pending */
     void (*during)(void); /* called within the next progress() */
     int turns;                    /* calls of progress() */
     int asked;                    /* calls of BNR_Get_alloc() */
@@ -64,6 +67,9 @@ struct beneath_link *beneath_link(uint32_t rank);
 void beneath_start(void);
 /* Break what links there are, and finish the device. */
 void beneath_stop(void);
+
+/* One-sided operations of the channel need keys, and are pending until the test ends them; or not. */
+void beneath_use_keys(bool on);
 
 struct vc *beneath_vc(uint32_t rank);
 /* The peer has answered, or asked and is let in: the link is up. */

@@ -2,8 +2,9 @@
 
 /*
  * Rendezvous by halves, where the sender cannot write into the receiver's memory, or the receiver
- * cannot read the sender's; and without names for requests. The other side is the test.
+ * cannot read the sender's; with keys; and without names for requests. The other side is the test.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -361,6 +362,146 @@ static void test_told_of_no_names(void **state)
     assert_int_equal(beneath_vc(PEER)->state, VC_OPEN);
 }
 
+/* ---- memory that is read with a key ---- */
+
+/* An RTS with a key comes for a receive. */
+static void lent_arrives(struct mpid_request *recv, bool posted_first)
+{
+    struct {
+        struct packet_rts rts;
+        char key[8];
+    } lent = {{.total = LEN, .addr = 4096, .id = 9, .flags = RTS_HAS_KEY}, "kkkkkkk"};
+    lent.key[7] = 'k';
+    if (posted_first)
+        mpid_recv(recv, NULL, &theirs, &bytes);
+    beneath_arrive(PEER, packet_message(PACKET_RTS, &theirs), &lent, sizeof(lent));
+    if (!posted_first)
+        mpid_recv(recv, NULL, &theirs, &bytes);
+}
+
+/* Have a receive read the sender's memory, which is pending: the first one of all is streamed. */
+static void read_with_key(struct mpid_request *recv, bool posted_first)
+{
+    beneath_use_keys(true);
+    lent_arrives(recv, true);
+    struct beneath_packet *packet = next_of(PACKET_CTS);
+    struct packet_cts cts;
+    memcpy(&cts, packet->data, sizeof(cts));
+    free(packet);
+    assert_int_equal(cts.engine, ENGINE_STREAM);
+    data_arrives(cts.receiver_id, 0, LEN);
+    assert_true(mpid_is_complete(recv));
+    lent_arrives(recv, posted_first);
+    assert_ptr_equal(beneath.got, recv);
+    assert_false(mpid_is_complete(recv));
+    assert_null(beneath_sent(PEER));
+}
+
+static int stop_keys(void **state)
+{
+    beneath_use_keys(false);
+    return stop(state);
+}
+
+static void get_ends(struct mpid_request *recv, int rc)
+{
+    beneath.env->sink->done(beneath.link[PEER].base.peer, recv, rc);
+}
+
+static void get_with_key(bool posted_first)
+{
+    struct mpid_request recv;
+    read_with_key(&recv, posted_first);
+    get_ends(&recv, 0);
+    assert_true(mpid_is_complete(&recv));
+    assert_int_equal(recv.error, MPID_OK);
+    assert_int_equal(recv.count, LEN);
+    struct beneath_packet *packet = next_of(PACKET_DONE);
+    assert_int_equal(packet_id(&packet->head), 9);
+    free(packet);
+}
+
+static void test_get(void **state)
+{
+    (void)state;
+    get_with_key(true);
+}
+
+static void test_get_unexpected(void **state)
+{
+    (void)state;
+    get_with_key(false);
+}
+
+/* What cannot be read is streamed, and so is all that follows. */
+static void test_get_fails(void **state)
+{
+    (void)state;
+    struct mpid_request recv;
+    struct packet_cts cts;
+    read_with_key(&recv, true);
+    get_ends(&recv, -EIO);
+    assert_false(mpid_is_complete(&recv));
+    struct beneath_packet *packet = next_of(PACKET_CTS);
+    memcpy(&cts, packet->data, sizeof(cts));
+    free(packet);
+    assert_int_equal(cts.engine, ENGINE_STREAM);
+    assert_int_equal(cts.limit, LEN);
+    data_arrives(cts.receiver_id, 0, LEN);
+    assert_true(mpid_is_complete(&recv));
+    assert_int_equal(recv.error, MPID_OK);
+    assert_int_equal(receive_one(), ENGINE_STREAM);
+}
+
+/* Data that come in packets while the memory is being read are of a peer that breaks the rules. */
+static void test_get_and_data(void **state)
+{
+    (void)state;
+    struct mpid_request recv;
+    read_with_key(&recv, true);
+    data_arrives(recv.id, 0, 8192);
+    assert_int_equal(beneath_vc(PEER)->state, VC_FAILED);
+    assert_true(mpid_is_complete(&recv));
+    assert_int_equal(recv.error, MPID_LOST);
+}
+
+/* The sender lets its memory be read until it is told that it was, or the peer is gone. */
+static void test_lent(void **state)
+{
+    (void)state;
+    struct mpid_request send;
+    beneath_use_keys(true);
+    assert_int_equal(mpid_send(beneath_vc(PEER), &envelope, &bytes, 0, &send), MPID_STARTED);
+    struct beneath_packet *packet = next_of(PACKET_RTS);
+    struct packet_rts rts;
+    memcpy(&rts, packet->data, sizeof(rts));
+    assert_int_equal(packet->len, sizeof(rts) + 8);
+    assert_int_equal(rts.flags, RTS_HAS_KEY);
+    assert_memory_equal(packet->data + sizeof(rts), "kkkkkkkk", 8);
+    free(packet);
+    assert_int_equal(beneath.regions, 1);
+    done_arrives(send.id, MPID_OK);
+    assert_true(mpid_is_complete(&send));
+    assert_int_equal(beneath.regions, 0);
+    assert_int_equal(mpid_send(beneath_vc(PEER), &envelope, &bytes, 0, &send), MPID_STARTED);
+    free(next_of(PACKET_RTS));
+    assert_int_equal(beneath.regions, 1);
+    done_arrives(12345, MPID_OK); /* of no message */
+    assert_true(mpid_is_complete(&send));
+    assert_int_equal(beneath.regions, 0);
+}
+
+/* A key of another length is none. */
+static void test_bad_key(void **state)
+{
+    (void)state;
+    struct packet_rts rts = {.total = LEN, .addr = 4096, .id = 9, .flags = RTS_HAS_KEY};
+    beneath_use_keys(true);
+    beneath_arrive(PEER, packet_message(PACKET_RTS, &theirs), &rts, sizeof(rts));
+    assert_int_equal(beneath_vc(PEER)->state, VC_FAILED);
+}
+
+#define KEY_TEST(test) cmocka_unit_test_setup_teardown(test, start, stop_keys)
 #define DEVICE_TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
 
 int main(void)
@@ -373,6 +514,9 @@ int main(void)
         DEVICE_TEST(test_second_cts_of_another_half), DEVICE_TEST(test_third_cts),
         DEVICE_TEST(test_receive_unreadable), DEVICE_TEST(test_receive_unreadable_unwritable),
         DEVICE_TEST(test_no_names),      DEVICE_TEST(test_told_of_no_names),
+        KEY_TEST(test_get),              KEY_TEST(test_get_unexpected),
+        KEY_TEST(test_get_fails),        KEY_TEST(test_get_and_data),
+        KEY_TEST(test_lent),             KEY_TEST(test_bad_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * One-sided operations of the ofi channel. Memory is registered for as long as one message takes: the
+ * providers for which that is dear keep a cache of their own, which sees when memory goes away.
+ */
+#include <errno.h>
+#include <rdma/fi_rma.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "channels/ofi/ofi.h"
+
+struct ofi_region {
+    struct chan_region base;
+    struct fid_mr *mr;
+    struct ofi_key key;
+};
+
+int ofi_memory_register(struct ofi *ofi, void *base, size_t len, uint64_t access,
+                        struct fid_mr **mr)
+{
+    uint64_t mode = (uint64_t)ofi->info->domain_attr->mr_mode;
+    uint64_t wanted = mode & FI_MR_PROV_KEY ? 0 : ++ofi->keys;
+    int rc = fi_mr_reg(ofi->domain, base, len, access, 0, wanted, 0, mr, NULL);
+    if (!rc && mode & FI_MR_ENDPOINT) {
+        rc = fi_mr_bind(*mr, &ofi->ep->fid, 0);
+        rc = rc ? rc : fi_mr_enable(*mr);
+        if (rc)
+            (void)fi_close(&(*mr)->fid);
+    }
+    return rc;
+}
+
+static int region_make(struct chan *chan, void *base, size_t len, struct chan_region **made)
+{
+    struct ofi *ofi = (struct ofi *)chan;
+    if (!(ofi->info->caps & FI_RMA))
+        return -ENOTSUP; /* what would be read is streamed */
+    struct ofi_region *region = calloc(1, sizeof(*region));
+    if (!region)
+        return -ENOMEM;
+    int rc = ofi_memory_register(ofi, base, len, FI_REMOTE_READ | FI_REMOTE_WRITE, &region->mr);
+    if (rc) {
+        free(region);
+        return rc;
+    }
+    region->base.ops = &ofi_onesided;
+    region->key.key = fi_mr_key(region->mr);
+    if (!(ofi->info->domain_attr->mr_mode & FI_MR_VIRT_ADDR))
+        region->key.base = (uintptr_t)base; /* addresses count from there */
+    *made = &region->base;
+    return 0;
+}
+
+static void region_end(struct chan_region *base)
+{
+    struct ofi_region *region = (struct ofi_region *)base;
+    (void)fi_close(&region->mr->fid);
+    free(region);
+}
+
+static void region_key(const struct chan_region *base, void *key)
+{
+    memcpy(key, &((const struct ofi_region *)base)->key, sizeof(struct ofi_key));
+}
+
+void ofi_memory_open(struct ofi *ofi)
+{
+    for (int i = 0; i < OFI_TRANSFERS; i++) {
+        struct ofi_transfer *transfer = &ofi->transfers[i];
+        transfer->op.transfers = true;
+        transfer->next = ofi->idle_transfers;
+        ofi->idle_transfers = transfer;
+    }
+}
+
+static void put_back(struct ofi *ofi, struct ofi_transfer *transfer)
+{
+    if (transfer->mr)
+        (void)fi_close(&transfer->mr->fid);
+    transfer->mr = NULL;
+    transfer->op.link = NULL;
+    transfer->next = ofi->idle_transfers;
+    ofi->idle_transfers = transfer;
+}
+
+int ofi_memory_done(struct ofi *ofi, struct ofi_op *op, int rc)
+{
+    struct ofi_transfer *transfer = (struct ofi_transfer *)op;
+    struct ofi_link *link = op->link;
+    void *cookie = transfer->cookie;
+    put_back(ofi, transfer);
+    if (!link)
+        return 0;
+    ofi->env->sink->done(link->base.peer, cookie, rc);
+    return 1;
+}
+
+/* The operation has been begun, or not. */
+static int outcome(struct ofi *ofi, struct ofi_transfer *transfer, struct ofi_link *link,
+                   ssize_t rc)
+{
+    if (!rc) {
+        transfer->op.link = link;
+        return CHAN_PENDING;
+    }
+    put_back(ofi, transfer);
+    return rc == -FI_EAGAIN ? CHAN_AGAIN : CHAN_UNABLE;
+}
+
+/* A transfer between here and there, or NULL. */
+static struct ofi_transfer *begin(struct ofi_link *link, void *here, size_t len, uint64_t access)
+{
+    struct ofi *ofi = link->ofi;
+    struct ofi_transfer *transfer = ofi->idle_transfers;
+    if (!transfer || link->state != OFI_OPEN || link->broken || link->ended)
+        return NULL;
+    ofi->idle_transfers = transfer->next;
+    if (ofi->info->domain_attr->mr_mode & FI_MR_LOCAL &&
+        ofi_memory_register(ofi, here, len, access, &transfer->mr)) {
+        transfer->mr = NULL;
+        put_back(ofi, transfer);
+        return NULL;
+    }
+    return transfer;
+}
+
+static int memory_get(struct chan_link *base, void *to, const struct chan_remote *from, size_t len,
+                      void *cookie)
+{
+    struct ofi_link *link = (struct ofi_link *)base;
+    struct ofi_transfer *transfer = begin(link, to, len, FI_READ);
+    struct ofi_key key;
+    if (!transfer)
+        return CHAN_AGAIN;
+    memcpy(&key, from->key, sizeof(key));
+    transfer->cookie = cookie;
+    return outcome(link->ofi, transfer, link,
+                   fi_read(link->ofi->ep, to, len, transfer->mr ? fi_mr_desc(transfer->mr) : NULL,
+                           link->say.to, from->address - key.base, key.key,
+                           &transfer->op.context));
+}
+
+static int memory_put(struct chan_link *base, const void *from, const struct chan_remote *to,
+                      size_t len, void *cookie)
+{
+    struct ofi_link *link = (struct ofi_link *)base;
+    struct ofi_transfer *transfer = begin(link, (void *)from, len, FI_WRITE);
+    struct ofi_key key;
+    if (!transfer)
+        return CHAN_AGAIN;
+    memcpy(&key, to->key, sizeof(key));
+    transfer->cookie = cookie;
+    void *desc = transfer->mr ? fi_mr_desc(transfer->mr) : NULL;
+    struct iovec part = {(void *)from, len};
+    struct fi_rma_iov there = {to->address - key.base, len, key.key};
+    struct fi_msg_rma message = {.msg_iov = &part, .desc = &desc, .iov_count = 1,
+                                 .addr = link->say.to, .rma_iov = &there, .rma_iov_count = 1,
+                                 .context = &transfer->op.context};
+    return outcome(link->ofi, transfer, link,
+                   fi_writemsg(link->ofi->ep, &message, FI_COMPLETION | FI_DELIVERY_COMPLETE));
+}
+
+const struct chan_onesided ofi_onesided = {.size = sizeof(struct chan_onesided),
+                                           .key_len = sizeof(struct ofi_key),
+                                           .reg = region_make,
+                                           .dereg = region_end,
+                                           .key = region_key,
+                                           .get = memory_get,
+                                           .put = memory_put};

@@ -106,9 +106,11 @@ static void fuzz_stream(const uint8_t *bytes, size_t len)
         struct chan_peer peer;
         void *slots[8]; /* behind the peer */
     } other = {.peer = {.rank = 1}};
-    struct tcp_link *link = len ? link_create(&tcp, &other.peer) : NULL;
-    if (!link)
+    if (!len)
         return;
+    os_pool_init(&tcp.buffers, LINK_IN_LEN, 4);
+    struct tcp_link *link = link_create(&tcp, &other.peer);
+    require(link != NULL, "no memory");
     link->state = LINK_OPEN;
     size_t step = (size_t)bytes[0] * bytes[0] + 1; /* bytes a read */
     bytes++;
@@ -124,6 +126,7 @@ static void fuzz_stream(const uint8_t *bytes, size_t len)
     sunk.place = NULL;
     link->state = LINK_OVER;
     link_destroy(link);
+    os_pool_fini(&tcp.buffers);
 }
 
 static void fuzz_handshake(const uint8_t *bytes, size_t len)

@@ -9,6 +9,7 @@
  * that sleep for the same: so each sleeper is rung by one, and each range is had by one.
  */
 #include <mpi.h>
+#include <sched.h>
 
 #include "mpi/coll/region.h"
 #include "mpi/comm/comm.h"
@@ -21,8 +22,9 @@ enum {
     EVERYBODY = -1,
     COPY_STEP = 1024,  /* bytes at once */
     COPY_AHEAD = 4096, /* bytes to fetch before they are written */
-    BARE_LOOKS = 64,  /* at a word before a pause between them */
-    PAUSED_LOOKS = 200 /* before progress is made between them */
+    BARE_LOOKS = 64,    /* at a word before a pause between them */
+    PAUSED_LOOKS = 200, /* before progress is made between them */
+    BARE_YIELDS = 3     /* the same, where ranks outnumber processors */
 };
 
 /* ---- who sleeps ---- */
@@ -128,6 +130,11 @@ static __attribute__((noinline)) int wait_for(struct region *r, const _Atomic ui
             return MPI_SUCCESS;
         if (i >= BARE_LOOKS)
             os_pause();
+    }
+    for (int i = 0; r->crowded && i < BARE_YIELDS; i++) {
+        sched_yield();
+        if (has_come(word, least))
+            return MPI_SUCCESS;
     }
     struct word_wait a = {r, word, least, whose};
     mpid_wait_shared(&how, &a);

@@ -62,9 +62,9 @@ static int choose(struct ofi *ofi, char *why, size_t size)
     if (rc == -FI_ENODATA)
         rc = find(ofi, FI_MSG, &found);
     if (rc) {
-        snprintf(why, size, "libfabric has no provider for this%s%s%s: %s",
-                 *param(ofi, "provider") ? " called " : "", param(ofi, "provider"),
-                 *address ? " at that address" : "", fi_strerror(-rc));
+        snprintf(why, size, "libfabric has no provider%s%s%s%s with reliable datagrams: %s",
+                 *param(ofi, "provider") ? " " : "", param(ofi, "provider"),
+                 *address ? " at " : "", address, fi_strerror(-rc));
         return -ENODEV;
     }
     if (found->ep_attr->max_msg_size < OFI_BUFFER) {

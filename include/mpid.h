@@ -211,6 +211,14 @@ bool mpid_is_apart(void);
 /* Name the peer for an error message: "rank 3 on host". Under the device's lock. */
 void mpid_vc_describe(const struct vc *vc, char *text, size_t size);
 
+/* Where the program has called MPI, in this thread: the function, "" where it is unknown; the file that
+ * calls it, and the address in that. Slow. */
+struct mpid_call_site {
+    char function[48], module[208];
+    uint64_t offset;
+};
+void mpid_find_site(struct mpid_call_site *site);
+
 /* ---- failures ---- */
 
 /*

@@ -158,6 +158,16 @@ static void find_place(struct call_place *place)
     }
 }
 
+void mpid_find_site(struct mpid_call_site *site)
+{
+    struct call_place place;
+    find_place(&place);
+    memset(site, 0, sizeof(*site));
+    snprintf(site->function, sizeof(site->function), "%.47s", place.function);
+    snprintf(site->module, sizeof(site->module), "%.207s", place.module);
+    site->offset = place.offset;
+}
+
 /* ---- communicators ---- */
 
 struct comm_search {

@@ -117,6 +117,9 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
     [OS_SETTING_COLL_REDUCE_SCATTER] = {"coll_reduce_scatter", OS_TYPE_CHOICE, "auto", "auto|doubling|halving|pairwise",
                         "Algorithm of MPI_Reduce_scatter and MPI_Reduce_scatter_block wherever it can run.",
                         OS_UNTIL_START},
+    [OS_SETTING_CHECK] = {"check", OS_TYPE_BOOL, "0", "",
+                          "Whether collective calls are compared across ranks; mpiexec --check sets "
+                          "it.", OS_UNTIL_START},
     [OS_SETTING_COLL_TUNING] = {"coll_tuning", OS_TYPE_TEXT, "", "",
                         "File of rows that say which algorithm a collective runs, the same on "
                         "every host; doc/collectives.md has the format.", OS_UNTIL_START},

@@ -166,6 +166,9 @@ const struct option_row option_table[] = {
     {"s", NULL, OPTION_STREAMS, OPTION_S,
      "With none, all or a rank behind it the same as --stdin; else as --preload-binary."},
 
+    {"check", NULL, OPTION_INFORMATION, OPTION_CHECK,
+     "Compare collective calls across ranks, and end the job at a mismatch: which ranks, which calls, "
+     "in which lines."},
     {"report", NULL, OPTION_INFORMATION, OPTION_REPORT,
      "Tell at the end where each rank ran and which channel each pair used, and why."},
     {"display", "WORDS", OPTION_INFORMATION, OPTION_DISPLAY,

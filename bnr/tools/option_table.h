@@ -46,6 +46,7 @@ enum option_action {
     OPTION_DAEMON_LINK,
     OPTION_GO_ON,
     OPTION_REPORT,
+    OPTION_CHECK,
     OPTION_PATH,
     OPTION_XTERM,
     OPTION_OUTPUT_FROM,

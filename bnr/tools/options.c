@@ -250,6 +250,14 @@ static int read_file(struct reader *r, const char *option, const char *name)
     return rc;
 }
 
+/* All ranks run under a debugger, and read what is typed. */
+static int debug_all(struct options *o)
+{
+    o->start.debugs = o->label = true;
+    o->stdin_mode = OPTIONS_STDIN_ALL;
+    return 0;
+}
+
 /* Act on an option; value is NULL where its row has none. */
 static int apply(struct reader *r, const struct option_row *row, const char *option,
                  const char *value)
@@ -268,6 +276,7 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_STAMP: o->stamps = true; return 0;
     case OPTION_PREFIX: return option_streams_prefix(r, option, value);
     case OPTION_REPORT: o->report = true; return 0;
+    case OPTION_CHECK: o->check = true; return 0;
     case OPTION_VERBOSE: o->verbose = true; return 0;
     case OPTION_VERSION: o->version = true; return 0;
     case OPTION_ERRHANDLER: return set_errhandler(r, option, value);
@@ -297,10 +306,7 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_NAME_RANKS: o->start.names_ranks = true; return 0;
     case OPTION_CODES: o->tells_codes = true; return 0;
     case OPTION_TIMES: o->tells_times = true; return 0;
-    case OPTION_GDB:
-        o->start.debugs = o->label = true;
-        o->stdin_mode = OPTIONS_STDIN_ALL;
-        return 0;
+    case OPTION_GDB: return debug_all(o);
     case OPTION_MAP:
     case OPTION_RANK_BY:
     case OPTION_BIND:
@@ -516,7 +522,8 @@ static int finish(struct reader *r)
         free(o->files.pattern[1]);
         o->files.pattern[1] = NULL;
     }
-    return o->report ? reader_push(&o->settings, strdup("VIREO_REPORT=1")) : 0;
+    rc = o->check ? reader_push(&o->settings, strdup("VIREO_CHECK=1")) : 0;
+    return !rc && o->report ? reader_push(&o->settings, strdup("VIREO_REPORT=1")) : rc;
 }
 
 int options_parse(struct options *o, int argc, char **argv, char *why, size_t size)

@@ -87,6 +87,7 @@ struct options {
     const char *prefix; /* what begins each line, as prefix.h has it; NULL: nothing */
     bool verbose;
     bool report;
+    bool check; /* collective calls across ranks */
     bool merge;   /* stderr goes where stdout goes */
     bool goes_on; /* when a rank fails, the others are left alone */
     bool version;

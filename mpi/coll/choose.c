@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/coll/checked.h"
 #include "mpi/coll/sched.h"
 #include "mpi/comm/comm_hosts.h"
 #include "os/settings.h"
@@ -89,7 +90,7 @@ static struct {
     int count;
 } put;
 
-static bool counts_runs;
+static bool counts_runs, compares_calls;
 
 int choose_put(const struct choose_row *row)
 {
@@ -181,7 +182,8 @@ enum algorithm_id choose_algorithm(const struct coll *c)
 
 bool choose_is_forced(const struct coll *c)
 {
-    return __builtin_expect(put.count, 0) && !c->comm->remote && find(put.rows, put.count, c);
+    return compares_calls ||
+           (__builtin_expect(put.count, 0) && !c->comm->remote && find(put.rows, put.count, c));
 }
 
 void choose_append(struct sched *s, const struct coll *c)
@@ -194,6 +196,8 @@ void choose_append(struct sched *s, const struct coll *c)
 
 void choose_begin(struct sched *s, const struct coll *c)
 {
+    if (__builtin_expect(compares_calls, 0))
+        checked_append(s, c);
     if (__builtin_expect(c->comm->remote != NULL, 0)) {
         coll_inter(s, c);
         return;
@@ -208,6 +212,11 @@ void choose_count_region(const struct coll *c)
 {
     if (__builtin_expect(counts_runs, 0))
         algorithm_count_region(c->kind);
+}
+
+void choose_compare_calls(void)
+{
+    compares_calls = true;
 }
 
 void choose_count_runs(void)

@@ -36,12 +36,14 @@ struct choose_row {
 /* Put a row in front of the library's, behind those that were put before. Returns 0 or
  * -ENOMEM. While no collective runs. */
 int choose_put(const struct choose_row *row);
+/* Have calls compared across ranks from now on, for mpiexec --check. While no collective runs. */
+void choose_compare_calls(void);
 /* Have runs counted from now on, for mpiexec --report. */
 void choose_count_runs(void);
 /* A call has run through memory that is shared. */
 void choose_count_region(const struct coll *c);
 
-/* Whether a row that was put fits a call: then it comes before memory that is shared. */
+/* Whether a call has to go by messages: a row that was put fits it, or calls are compared. */
 bool choose_is_forced(const struct coll *c);
 /* The algorithm for a call. */
 enum algorithm_id choose_algorithm(const struct coll *c);

@@ -175,6 +175,8 @@ int tuning_load(char *why, size_t size)
             return -ENOMEM;
         }
     }
+    if (os_setting(OS_SETTING_CHECK))
+        choose_compare_calls();
     if (os_setting(OS_SETTING_REPORT)) {
         choose_count_runs();
         algorithm_report();

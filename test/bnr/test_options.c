@@ -95,9 +95,9 @@ static char *show(const struct options *o)
     char *text;
     size_t len;
     FILE *to = open_memstream(&text, &len);
-    fprintf(to, "%d%s%s%s%s%s%s", o->nranks, o->label ? " label" : "", o->verbose ? " verbose" : "",
-            o->report ? " report" : "", o->version ? " version" : "", o->merge ? " merge" : "",
-            o->goes_on ? " goes on" : "");
+    fprintf(to, "%d%s%s%s%s%s%s%s", o->nranks, o->label ? " label" : "", o->verbose ? " verbose" : "",
+            o->report ? " report" : "", o->check ? " check" : "", o->version ? " version" : "",
+            o->merge ? " merge" : "", o->goes_on ? " goes on" : "");
     if (o->universe_size)
         fprintf(to, " universe %d", o->universe_size);
     for (int i = 0; i < 2; i++)
@@ -150,6 +150,7 @@ static const struct {
     {"--output tag prog", "1 label | 1 prog"},
     {"--output=tag prog", "1 label | 1 prog"},
     {"-v prog", "1 verbose | 1 prog"},
+    {"--check prog", "1 check setting=VIREO_CHECK=1 | 1 prog"},
     {"-verbose --report prog", "1 verbose report setting=VIREO_REPORT=1 | 1 prog"},
     {"--version", "0 version"},
     {"-V", "0 version"},

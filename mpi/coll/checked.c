@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Collective calls compared across ranks; see checked.h. */
+#include "mpi/coll/checked.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "include/mpid.h"
+#include "mpi/coll/algorithm.h"
+#include "mpi/coll/sched.h"
+#include "mpi/type/op_kernels.h"
+#include "mpi/type/type_hash.h"
+
+extern char **environ;
+
+enum { NO_OP = 0, USER_OP = 64, LINE_MS = 2000, TEXT = 200 };
+
+/* What one process calls, as it is sent: numbers in the byte order of the job, which is one. */
+struct checked_call {
+    struct mpid_call_site site;
+    int32_t kind, root, op, rank;
+    uint64_t block; /* signature of what goes between two processes, or of all; 0: not compared */
+    uint64_t given; /* of what this process gives; 0 likewise */
+    uint64_t number;
+};
+
+struct checked_pair {
+    struct checked_call mine, theirs;
+};
+
+/* ---- what is called ---- */
+
+static uint64_t signature(const struct coll_data *data)
+{
+    struct type_hash hash = type_hash(type_from(data->type), data->count);
+    return (hash.value ^ hash.elements * 0xff51afd7ed558ccdu) | 1;
+}
+
+/* Of blocks that differ in length: all processes name the same lengths. */
+static uint64_t lengths(const struct coll_data *data, int size)
+{
+    uint64_t all = 0;
+    for (int i = 0; i < size; i++) {
+        struct coll_block block = coll_block(data, i);
+        all = all * 0x9e3779b97f4a7c15u + (uint64_t)(block.count * coll_size(block.type)) + 1;
+    }
+    return all | 1;
+}
+
+static void describe_data(const struct coll *c, struct checked_call *call)
+{
+    bool is_root = c->rank == c->root, in_place = c->send.buf == MPI_IN_PLACE;
+    switch (c->kind) {
+    case COLL_BCAST:
+    case COLL_REDUCE:
+    case COLL_ALLREDUCE:
+    case COLL_SCAN:
+    case COLL_EXSCAN: call->block = signature(&c->recv); break;
+    case COLL_REDUCE_SCATTER:
+        call->block = c->uneven ? lengths(&c->recv, c->size) : signature(&c->recv);
+        break;
+    case COLL_GATHER:
+        if (!c->uneven)
+            call->block = signature(is_root ? &c->recv : &c->send);
+        break;
+    case COLL_SCATTER:
+        if (!c->uneven)
+            call->block = signature(is_root ? &c->send : &c->recv);
+        break;
+    case COLL_ALLGATHER:
+    case COLL_ALLTOALL:
+        if (!c->uneven)
+            call->block = signature(&c->recv);
+        else if (c->kind == COLL_ALLGATHER)
+            call->block = lengths(&c->recv, c->size);
+        if (!c->uneven && !in_place)
+            call->given = signature(&c->send);
+        break;
+    default: break;
+    }
+}
+
+static void describe(const struct coll *c, struct checked_call *call, uint64_t number)
+{
+    memset(call, 0, sizeof(*call));
+    mpid_find_site(&call->site);
+    call->kind = c->kind;
+    call->rank = c->rank;
+    call->number = number;
+    call->root = -1;
+    if (c->comm->remote)
+        return;
+    if (c->kind == COLL_BCAST || c->kind == COLL_REDUCE || c->kind == COLL_GATHER ||
+        c->kind == COLL_SCATTER)
+        call->root = c->root;
+    if (c->op)
+        call->op = c->op->predefined ? c->op->code : USER_OP + c->op->commutative;
+    describe_data(c, call);
+}
+
+/* ---- what is told ---- */
+
+static pid_t start_tool(const char *module, uint64_t offset, int fd)
+{
+    char address[32];
+    pid_t pid = -1;
+    posix_spawn_file_actions_t files;
+    snprintf(address, sizeof(address), "0x%" PRIx64, offset);
+    char *argv[] = {"addr2line", "-e", (char *)(uintptr_t)module, address, NULL};
+    if (posix_spawn_file_actions_init(&files))
+        return -1;
+    posix_spawn_file_actions_adddup2(&files, fd, 1);
+    posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
+    if (posix_spawnp(&pid, "addr2line", &files, NULL, argv, environ))
+        pid = -1;
+    posix_spawn_file_actions_destroy(&files);
+    return pid;
+}
+
+/* The line of an address, "solver.c:12", or "" where it is not to be had. */
+static void find_line(const char *module, uint64_t offset, char *line, size_t size)
+{
+    char text[512] = "";
+    int ends[2];
+    line[0] = 0;
+    if (pipe2(ends, O_CLOEXEC))
+        return;
+    pid_t pid = start_tool(module, offset, ends[1]);
+    close(ends[1]);
+    struct pollfd ready = {.fd = ends[0], .events = POLLIN};
+    ssize_t n = pid > 0 && poll(&ready, 1, LINE_MS) > 0 ? read(ends[0], text, sizeof(text) - 1) : 0;
+    close(ends[0]);
+    text[n > 0 ? n : 0] = 0;
+    text[strcspn(text, " \n")] = 0;
+    const char *slash = strrchr(text, '/'), *name = slash ? slash + 1 : text;
+    if (*name && *name != '?')
+        snprintf(line, size, "%s", name);
+}
+
+/* "rank 2 calls MPI_Bcast (solver.c:12)". The other's module is only looked up where it is this
+ * process's too. */
+static void tell_call(const struct checked_call *call, const struct checked_call *mine, char *text)
+{
+    char line[80] = "", function[sizeof(call->site.function)];
+    snprintf(function, sizeof(function), "%.*s", (int)sizeof(function) - 1, call->site.function);
+    for (char *c = function; *c; c++)
+        if (*c <= ' ' || *c > '~')
+            *c = '?';
+    if (!memcmp(call->site.module, mine->site.module, sizeof(mine->site.module)))
+        find_line(mine->site.module, call->site.offset, line, sizeof(line));
+    snprintf(text, TEXT, "rank %d calls %s%s%s%s", call->rank, function, *line ? " (" : "", line,
+             *line ? ")" : "");
+}
+
+/* What differs; NULL: nothing. */
+static const char *difference(const struct checked_call *a, const struct checked_call *b)
+{
+    if (a->kind != b->kind ||
+        strncmp(a->site.function, b->site.function, sizeof(a->site.function)) != 0)
+        return "different collectives, or the same in another order";
+    if (a->root != b->root)
+        return "different roots";
+    if (a->op != b->op)
+        return "different operations";
+    if (a->block && b->block && a->block != b->block)
+        return "different counts or types";
+    if ((a->block && b->given && a->block != b->given) ||
+        (b->block && a->given && b->block != a->given))
+        return "what one sends is not what the other receives";
+    return NULL;
+}
+
+static int compare(struct sched *s, void *arg)
+{
+    const struct checked_pair *pair = arg;
+    const char *what = difference(&pair->mine, &pair->theirs);
+    char mine[TEXT], theirs[TEXT], roots[64] = "", text[3 * TEXT];
+    (void)s;
+    if (!what)
+        return MPI_SUCCESS;
+    tell_call(&pair->mine, &pair->mine, mine);
+    tell_call(&pair->theirs, &pair->mine, theirs);
+    if (pair->mine.kind == pair->theirs.kind && pair->mine.root != pair->theirs.root)
+        snprintf(roots, sizeof(roots), ", %d and %d", pair->theirs.root, pair->mine.root);
+    snprintf(text, sizeof(text), "--check: %s, %s, collective %" PRIu64 " of a communicator: %s%s",
+             theirs, mine, pair->mine.number, what, roots);
+    mpid_abort(MPI_ERR_OTHER & 0xff, text);
+}
+
+void checked_append(struct sched *s, const struct coll *c)
+{
+    int size = c->size, left = coll_around(c->rank, -1, size), right = coll_around(c->rank, 1, size);
+    if (size < 2)
+        return;
+    struct checked_pair *pair = sched_temp(s, sizeof(*pair));
+    if (s->broken)
+        return;
+    describe(c, &pair->mine, c->comm->coll_tag);
+    if (c->comm->remote)
+        sched_over(s, c->comm->local);
+    sched_recv(s, left, &pair->theirs, sizeof(pair->theirs), MPI_BYTE);
+    sched_send(s, right, &pair->mine, sizeof(pair->mine), MPI_BYTE);
+    sched_wait(s);
+    sched_call(s, compare, pair);
+    if (c->comm->remote)
+        sched_over(s, c->comm);
+}

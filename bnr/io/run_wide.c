@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bnr/io/amend.h"
 #include "bnr/io/resources.h"
 #include "bnr/io/run_state.h"
 #include "bnr/launch/launch.h"
@@ -72,10 +73,38 @@ static void wide_ended(void *arg, int rank, const struct rollup_run *end)
     run_take_end(run, rank, &facts);
 }
 
+/* Append what a rank has written to its file, which lies on this host. */
+static int write_file(struct run *run, int rank, int stream, const char *at, size_t len)
+{
+    int fd = outfile_open(&run->o->files, stream - 1, rank), rc = fd < 0 ? fd : 0;
+    while (!rc && len) {
+        ssize_t n = write(fd, at, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        rc = n < 0 ? -errno : 0;
+        at += n;
+        len -= rc ? 0 : (size_t)n;
+    }
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
 static void wide_bytes(void *arg, int rank, int stream, const void *at, size_t len)
 {
     struct run *run = arg;
-    stdio_put(run->stdio, rank, stream, at, len);
+    const char *from = run->o->start.output_from;
+    if (!len || !run->o->files.pattern[stream - 1] || (from && !amend_lists(from, rank))) {
+        if (!len || !from || amend_lists(from, rank))
+            stdio_put(run->stdio, rank, stream, at, len);
+        return;
+    }
+    int rc = write_file(run, rank, stream, at, len);
+    if (!rc || run->job.state != JOB_RUNNING)
+        return;
+    stdio_say(run->stdio, "mpiexec: cannot write the file for what rank %d writes: %s\n", rank,
+              strerror(-rc));
+    run_follow(run, job_end(&run->job, JOB_BROKEN, EXIT_FAILED));
 }
 
 static bool wide_is_full(void *arg, int stream)

@@ -3,6 +3,7 @@
 /* mpiexec: start a parallel program on this host, carry its streams, and end with it. */
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,9 +107,24 @@ static int find_program(const struct option_app *app, const char *search, char p
     return rc ? launch_resolve(app->argv[0], app->wdir, search, path, PATH_MAX, why) : 0;
 }
 
+/* Whether no rank runs on this host: then the programs need not be here. */
+static bool is_all_elsewhere(const struct options *o)
+{
+    for (size_t i = 0; i < o->hosts.count; i++)
+        if (o->hosts.items[i].is_here)
+            return false;
+    return o->hosts.count > 0;
+}
+
 /* Find every program before anything starts. Returns 0 or what to exit with. */
 static int find_programs(const struct options *o, char **paths)
 {
+    if (is_all_elsewhere(o)) {
+        for (int a = 0; a < o->napps; a++)
+            if (!(paths[a] = strdup(o->apps[a].argv[0])))
+                return 1;
+        return 0;
+    }
     char why[512], path[PATH_MAX];
     for (int a = 0; a < o->napps; a++) {
         const struct option_app *app = &o->apps[a];

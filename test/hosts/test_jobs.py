@@ -115,6 +115,11 @@ def streams():
     right = {f"[{r}] {r} line {i} end" for r in range(34) for i in range(500)}
     claim("17000 labelled lines of 34 ranks on 17 hosts come whole", len(right) == 17000
           and sorted(done.stdout.splitlines()) == sorted(right), done.stdout[:500], done.stderr)
+    done = run(2, "mkdir $BUILD/out; " + ON_ALL + "-n 4 --outfile-pattern $BUILD/out/%r sh -c "
+                  "'echo this is $BNR_RANK; echo loud >&2'; cat $BUILD/out/*; rm -r $BUILD/out")
+    claim("files take what ranks on all hosts write", done.stdout.splitlines()
+          == [f"this is {r}" for r in range(4)] and done.stderr.count("loud") == 4, done.stdout,
+          done.stderr)
     done = run(2, ON_ALL + "-n 2 sh -c 'echo out; echo err >&2' 2>/dev/null")
     claim("stdout and stderr stay apart", done.stdout == "out\nout\n", done.stdout)
 
@@ -144,6 +149,9 @@ def errors():
           "the daemon there is version 0.0.7" in done.stderr, done.stderr)
     done = run(2, "mkdir /tmp/only; printf '#!/bin/sh\\n' >/tmp/only/here; chmod +x /tmp/only/here; "
                + ON_ALL + "-n 4 /tmp/only/here")
+    there = run(2, "$HOSTS_PROGRAM enter h1 sh -c 'cp /bin/true /tmp/there'; " + MPIEXEC +
+                "-host h1 -n 2 /tmp/there")
+    claim("a program need not be where no rank is", there.returncode == 0, there.stderr)
     claim("a program that another host lacks is named, with the host", done.returncode == 127
           and "there is no program '/tmp/only/here' on h1" in done.stderr, done.stderr)
     done = run(2, ON_ALL + "--launcher-cmd \"sh -c 'exec sleep 60' %h\" --set launch_limit_ms=300 -n 2 true")

@@ -35,7 +35,7 @@ FILES = {"hosts": "localhost slots=4\n", "ranks": "rank 0=localhost slot=0\n",
          "programs": "-n 1 true\n-n 1 true\n", "parameters": "pml = ob1\n"}
 LAUNCHERS = {"M": "MPICH", "4": "Open MPI 4", "5": "Open MPI 5"}
 MACHINE = "package:2 numa:1 l3:1 l2:2 l1:1 core:1 pu:2"
-PLACED = re.compile(r"bind|map-?by|rank-?by|rankfile|cpu|npersocket|membind|ppr|-rf\b|MAPPING|BINDING|oversub")
+PLACED = re.compile(r"bind|map-?by|rank-?by|rankfile|cpu|npersocket|membind|nolocal|skip-launch|ppr|-rf\b|MAPPING|BINDING|oversub")
 WINDOWS = re.compile(r"xterm")
 
 

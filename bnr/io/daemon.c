@@ -510,6 +510,7 @@ static void on_deliver(void *arg, const struct core_message *message, struct unp
     case LAUNCH_TAG_ENDED: note_ended(d, u); break;
     case LAUNCH_TAG_ASK: ask_ranks(d, unpack_u32(&u)); break;
     case LAUNCH_TAG_PAUSE: mesh_pause(&d->mesh, unpack_u32(&u) != 0); break;
+    case LAUNCH_TAG_UNREAD: outlets_unread(&d->outlets, unpack_u32(&u)); break;
     case LAUNCH_TAG_END:
         end_all(d);
         end_loop(d, 0);

@@ -173,6 +173,16 @@ void outlets_rank_ended(struct outlets *o, int rank)
     }
 }
 
+void outlets_unread(struct outlets *o, enum launch_stream stream)
+{
+    struct outlet *next;
+    for (struct outlet *t = o->first; t; t = next) {
+        next = t->next;
+        if (t->stream == stream)
+            end_outlet(t, true);
+    }
+}
+
 /* ---- streams ---- */
 
 void outlets_credit(struct outlets *o, const struct core_message *credit)

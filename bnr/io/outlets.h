@@ -35,6 +35,9 @@ int outlets_attach(struct outlets *o, int rank, enum launch_stream stream, int f
 /* The rank has ended: read what is there; what others still hold is given up after a while. */
 void outlets_rank_ended(struct outlets *o, int rank);
 
+/* Nobody reads this stream any more: ranks that write to it get SIGPIPE. */
+void outlets_unread(struct outlets *o, enum launch_stream stream);
+
 /* Say something in the stream of words. */
 void outlets_say(struct outlets *o, const struct record *r);
 

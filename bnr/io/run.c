@@ -83,7 +83,7 @@ static void explain_end(struct run *run, int rank, const struct job_facts *f, en
     const char *message;
     size_t size = sizeof(run->last_words);
     bool is_unread =
-        cause == JOB_CAUSE_SIGNAL && WTERMSIG(f->status) == SIGPIPE && stdio_is_unread(run->stdio);
+        cause == JOB_CAUSE_SIGNAL && WTERMSIG(f->status) == SIGPIPE && (stdio_is_unread(run->stdio, 1) || stdio_is_unread(run->stdio, 2));
     if (cause == JOB_CAUSE_NONE || is_unread) /* as a shell says nothing of it */
         return;
     if (text[0]) /* of another rank, in a job that goes on */

@@ -32,6 +32,7 @@ struct run {
     uv_work_t first_work;
     struct signals signals;
     struct ask ask;
+    bool is_unread[2]; /* daemons have been told that stdout, stderr has no reader */
     bool is_late; /* --timeout has passed */
     struct stdio *stdio;
     struct ranks ranks;

@@ -18,6 +18,7 @@
 #include "bnr/launch/launch.h"
 #include "bnr/tools/options.h"
 #include "os/log.h"
+#include "os/settings.h"
 
 enum {
     EXIT_FAILED = 1
@@ -127,8 +128,15 @@ static void wide_lost(void *arg, uint32_t node)
 void run_wide_moved(void *arg)
 {
     struct run *run = arg;
-    if (run->wide && run->has_table)
-        wide_moved(run->wide);
+    if (!run->wide || !run->has_table)
+        return;
+    for (int fd = 1; fd <= 2 && os_setting(OS_SETTING_OUTPUT_UNREAD) == 0; fd++) {
+        if (run->is_unread[fd - 1] || !stdio_is_unread(run->stdio, fd))
+            continue;
+        run->is_unread[fd - 1] = true;
+        wide_unread(run->wide, fd == 1 ? LAUNCH_STREAM_OUT : LAUNCH_STREAM_ERR);
+    }
+    wide_moved(run->wide);
 }
 
 static void wide_answer(void *arg, int rank, struct unpacking u)

@@ -426,9 +426,9 @@ void stdio_say(struct stdio *s, const char *fmt, ...)
     free(text);
 }
 
-bool stdio_is_unread(const struct stdio *s)
+bool stdio_is_unread(const struct stdio *s, int fd)
 {
-    return output_is_unread(s->output[0]) || output_is_unread(s->output[1]);
+    return output_is_unread(s->output[fd - 1]);
 }
 
 int stdio_error(const struct stdio *s)

@@ -99,8 +99,8 @@ void stdio_drop_input(struct stdio *s, int rank);
  * written before the call returns. */
 void stdio_say(struct stdio *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Whether the reader of an output has gone. */
-bool stdio_is_unread(const struct stdio *s);
+/* Whether the reader of output fd, 1 or 2, has gone. */
+bool stdio_is_unread(const struct stdio *s, int fd);
 
 /* 0, or the -errno of the first write to 1 or 2 that failed (EPIPE is no failure):
  * output was lost, and the job should not exit with 0. */

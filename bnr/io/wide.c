@@ -97,6 +97,11 @@ void wide_ask(struct wide *w, uint32_t number)
     order_number(w, LAUNCH_TAG_ASK, number);
 }
 
+void wide_unread(struct wide *w, enum launch_stream stream)
+{
+    order_number(w, LAUNCH_TAG_UNREAD, stream);
+}
+
 void wide_pause(struct wide *w, bool is_paused)
 {
     mesh_pause(&w->mesh, is_paused);

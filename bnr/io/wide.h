@@ -89,6 +89,7 @@ void wide_rank_ended(struct wide *w, int rank, const struct job_facts *facts);
 /* Orders to all daemons. */
 void wide_ask(struct wide *w, uint32_t number);
 void wide_signal(struct wide *w, int number);
+void wide_unread(struct wide *w, enum launch_stream stream);
 void wide_pause(struct wide *w, bool is_paused);
 
 /* Whether the node of a rank is fed already. */

@@ -204,6 +204,27 @@ static void add_slots(const struct hosts *hosts, uint64_t *slots, uint64_t *most
         *most = READER_MAX;
 }
 
+/* Leave this host out, under all its names. */
+static int leave_own_out(struct reader *r)
+{
+    struct hosts *hosts = &r->o->hosts;
+    size_t kept = 0;
+    for (size_t i = 0; i < hosts->count; i++) {
+        if (!hosts->items[i].is_here) {
+            hosts->items[kept++] = hosts->items[i];
+            continue;
+        }
+        free(hosts->items[i].name);
+        free(hosts->items[i].user);
+    }
+    hosts->count = kept;
+    return kept ? 0
+                : reader_refuse(r,
+                                "nolocal leaves no host, as no other than this one (%s) is named; "
+                                "leave it out, or name more hosts",
+                                os_host_name());
+}
+
 /* How many machines the hosts are; this one is called by several names. */
 static int count_machines(const struct hosts *hosts)
 {
@@ -285,6 +306,8 @@ int option_hosts_settle(struct reader *r)
     }
     if (!rc)
         look_for_own(r);
+    if (!rc && r->is_elsewhere)
+        rc = leave_own_out(r);
     r->o->remote.is_slurm = is_slurm && r->o->hosts.count;
     return rc ? rc : count(r);
 }

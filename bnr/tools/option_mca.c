@@ -224,6 +224,8 @@ int option_mca_environment(struct reader *r)
         struct start_wish before = r->o->start;
         char name[128], *value = strchr(*e, '=');
         const char *parameter = NULL, *words = NULL;
+        if (!strchr("HOP", **e)) /* none of those that count */
+            continue;
         if (!value || value - *e >= (ptrdiff_t)sizeof(name))
             continue;
         snprintf(name, sizeof(name), "%.*s", (int)(value - *e), *e);

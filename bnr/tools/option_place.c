@@ -124,10 +124,7 @@ static int map_qualifier(struct place_words *w)
     else if (is_word(w, "ordered") && place->list)
         place->is_ordered = true;
     else if (is_word(w, "nolocal"))
-        return reader_refuse(w->r,
-                             "'%s %s' leaves no host, as this version runs every process on this "
-                             "one; leave nolocal out",
-                             w->option, w->text);
+        w->r->is_elsewhere = true;
     else if ((place->is_file || place->is_sequential) && w->len > 5 &&
              !strncasecmp(w->at, "file=", 5))
         return map_file(w);

@@ -23,6 +23,7 @@ struct reader {
     struct hosts standard; /* of -default-hostfile, which the others replace */
     int files;             /* being read, one in the other */
     bool has_file;         /* programs were read from a file */
+    bool is_elsewhere;     /* --nolocal */
     int per_host;          /* -ppn; 0: not given */
     char **argv;
     int argc;

@@ -64,7 +64,7 @@ enum option_action {
     OPTION_HOSTFILE,
     OPTION_DEFAULT_HOSTFILE,
     OPTION_ARCH,
-    OPTION_MAP,
+    OPTION_MAP, /* from here to OPTION_DRY: where ranks run */
     OPTION_RANK_BY,
     OPTION_BIND,
     OPTION_MEMBIND,
@@ -72,6 +72,7 @@ enum option_action {
     OPTION_CPU_LIST,
     OPTION_RANKFILE,
     OPTION_LIMITED,
+    OPTION_ELSEWHERE,
     OPTION_OVERSUBSCRIBE,
     OPTION_BY_THREAD,
     OPTION_SHOW_BINDINGS,

@@ -219,6 +219,7 @@ static int apply_place(struct reader *r, enum option_action action, const char *
     case OPTION_CPU_LIST: place->list = value; return 0;
     case OPTION_RANKFILE: return option_place_rankfile(r, option, value);
     case OPTION_LIMITED: place->is_limited = true; return 0;
+    case OPTION_ELSEWHERE: r->is_elsewhere = true; return 0;
     case OPTION_OVERSUBSCRIBE:
         place->is_limited = false;
         place->may_overload = true;
@@ -307,20 +308,6 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_CODES: o->tells_codes = true; return 0;
     case OPTION_TIMES: o->tells_times = true; return 0;
     case OPTION_GDB: return debug_all(o);
-    case OPTION_MAP:
-    case OPTION_RANK_BY:
-    case OPTION_BIND:
-    case OPTION_MEMBIND:
-    case OPTION_CPU_SET:
-    case OPTION_CPU_LIST:
-    case OPTION_RANKFILE:
-    case OPTION_LIMITED:
-    case OPTION_OVERSUBSCRIBE:
-    case OPTION_BY_THREAD:
-    case OPTION_SHOW_BINDINGS:
-    case OPTION_SHOW_MAP:
-    case OPTION_SHOW_HARDWARE:
-    case OPTION_DRY: return apply_place(r, row->action, option, value);
     case OPTION_ENV:
     case OPTION_GENV:
     case OPTION_EXPORT:
@@ -334,8 +321,11 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_GENVEXCL:
     case OPTION_APPEND:
     case OPTION_PREPEND: return option_env_apply(r, row->action, option, value);
-    default: return check_foreign(r, row, option, value);
+    default: break;
     }
+    if (row->action >= OPTION_MAP && row->action <= OPTION_DRY)
+        return apply_place(r, row->action, option, value);
+    return check_foreign(r, row, option, value);
 }
 
 /* Read one option, which starts at argv[at]. */

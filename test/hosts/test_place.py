@@ -9,6 +9,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 
 RUN = str(pathlib.Path(__file__).resolve().parent / "run")
 NOT_ALLOWED = 77
@@ -62,6 +63,13 @@ def main(build):
     holds("output is taken of some", two + "--output-from 1,2 echo x", "[1] x", "[2] x")
     holds("processes are named", "-host h0:1,h1:1 --index-argv-by-rank sh -c 'echo $0'",
           "sh-0", "sh-1")
+    holds("nolocal leaves this host out", "-host h0:2,h1:2 -l --nolocal sh -c 'echo $BNR_HOST'",
+          "[0] h1", "[1] h1")
+    begin = time.monotonic()
+    holds("a reader that goes ends ranks elsewhere", "-host h1 yes 2>/dev/null | head -1; echo over",
+          "over", "y")
+    if time.monotonic() - begin > 20:
+        sys.exit("not so: it ends soon")
     many = len(more) + 2
     refused("too many on the other host are refused, and it is named",
             f"-host h0:1,h1:{many} --bind-to hwthread true", f"host h1 has too few hwthreads")

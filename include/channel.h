@@ -69,7 +69,7 @@ struct chan_gid {
  * A peer, the first member of the device's virtual connection. Everything in it
  * is the device's, and read-only here, except what chan_slot_set() writes.
  *
- * Each channel has an endpoint slot in each peer: a pointer of its own, NULL until
+ * A channel may have an endpoint slot in each peer: a pointer of its own, NULL until
  * it puts something there, which it takes out again in unlink(). The slots of the
  * channels that the library was built with lie behind this struct: slots.h calls
  * them ENDPOINT_SLOT_<NAME>. Those of channels loaded at run time lie in the tail,

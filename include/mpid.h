@@ -94,8 +94,8 @@ enum mpid_kind {
  * A request: a counter of outstanding CARs (communication agent requests: one
  * send or receive action on one VC) and the first of them, in one allocation; mpid_add_car() adds
  * more.
- * The MPI layer embeds it in its own request, asks mpid_request_tail() for the
- * bytes that must follow it (which channels have reserved), and gives it zeroed
+ * The MPI layer embeds it last in its own request, which is as much longer as mpid_space_seal() says
+ * (channels have reserved that), and gives it zeroed
  * or recycled: mpid_send() and mpid_recv() set every field.
  *
  * Complete at pending == 0 (load with acquire); then the outcome is stable and
@@ -195,9 +195,28 @@ int mpid_node(uint32_t rank);
  * with tabs between them, of which the first is no number. */
 void mpid_set_report(void (*put)(FILE *file));
 
-/* Bytes that must follow a struct mpid_request (given request_size): valid
- * after mpid_init(). */
-size_t mpid_request_tail(void);
+/* ---- space in objects of other layers ---- */
+
+/*
+ * A module may need some bytes in each object of a kind that another one makes. It reserves them
+ * before the first object exists, and finds them at the offset that it was given.
+ */
+enum mpid_space {
+    MPID_SPACE_REQUEST, /* struct mpid_request; open from mpid_init() on */
+    MPID_SPACE_VC,      /* the device's */
+    MPID_SPACE_COMM,    /* the layer above's */
+    MPID_SPACE_REGION,  /* struct mpid_region */
+    MPID_SPACES
+};
+
+/* By the maker: objects take so many bytes (not 0) themselves. Nothing is reserved yet. */
+void mpid_space_open(enum mpid_space kind, size_t size);
+/* By any module: size bytes in each. Returns their offset from the object's start; -ENOSPC where it is
+ * too late, or too early; or -EINVAL: align is no power of two, or above 64. */
+int mpid_space_reserve(enum mpid_space kind, size_t size, size_t align);
+/* By the maker, before the first object: nothing can be reserved any more. Returns the bytes of an
+ * object in all. */
+size_t mpid_space_seal(enum mpid_space kind);
 
 /* ---- virtual connections ---- */
 
@@ -450,6 +469,11 @@ int mpid_region_create(size_t size, uint32_t users, struct mpid_region **region,
  * no such region can be. */
 int mpid_region_open(const struct mpid_gid *gid, uint32_t owner, uint64_t where, size_t size,
                      struct mpid_region **region);
+/* What has been reserved in it, in this process's own memory: at an offset from this, zero at first. */
+static inline void *mpid_region_space(struct mpid_region *region, int at)
+{
+    return (char *)region + at;
+}
 /* Its bytes, on a pair of cache lines of their own. */
 void *mpid_region_memory(const struct mpid_region *region);
 /* Unmap it, for so many of its users: one, or, by the owner, also those that never open it. Accepts

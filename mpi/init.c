@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "mpi/attr.h"
+#include "mpi/coll/region.h"
 #include "mpi/coll/tuning.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/context.h"
@@ -148,6 +149,11 @@ static int start_modules(char *why, size_t size)
     if (is_there)
         return 0;
     request_init();
+    comm_open_space();
+    if (region_reserve()) {
+        snprintf(why, size, "no space in communicators and regions");
+        return -1;
+    }
     group_init(&me);
     attr_init(&init_world);
     if (type_init()) {

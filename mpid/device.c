@@ -163,19 +163,11 @@ void mpid_complete(struct mpid_request *request, enum mpid_error error)
     os_unlock(&device.lock);
 }
 
-size_t mpid_request_tail(void)
-{
-    return device.request_tail;
-}
-
 static int reserve(void *owner, size_t size, size_t align)
 {
-    struct device *d = owner;
-    if (d->requests_exist || !align || align > 64)
-        return -ENOSPC;
-    size_t at = (d->request_align + d->request_tail + align - 1) / align * align;
-    d->request_tail = at + size - d->request_align;
-    return (int)at;
+    (void)owner;
+    int at = mpid_space_reserve(MPID_SPACE_REQUEST, size, align);
+    return at < 0 ? -ENOSPC : at;
 }
 
 /* ---- what channels ask of us ---- */
@@ -342,7 +334,7 @@ static int start(char *why, size_t size)
     device.credit_step = device.eager_credit / 4;
     os_pool_init(&device.controls, sizeof(struct control), 16);
     os_pool_init(&device.landings, sizeof(struct landing), 16);
-    if (match_init(&device.match) || vc_init() || recv_init() || rndv_init()) {
+    if (match_init(&device.match) || vc_init() || stats_init() || recv_init() || rndv_init()) {
         snprintf(why, size, "no memory");
         return -ENOMEM;
     }
@@ -372,7 +364,8 @@ static int start_again(char *why, size_t size)
 
 static int start_first(size_t request_size, char *why, size_t size)
 {
-    device = (struct device){.lock = OS_LOCK_INIT, .request_align = request_size};
+    device = (struct device){.lock = OS_LOCK_INIT};
+    mpid_space_open(MPID_SPACE_REQUEST, request_size);
     int rc = attach(why, size);
     if (rc)
         return rc;

@@ -80,8 +80,6 @@ struct device {
     struct stats stats;
     struct ids ids;
     struct os_pool controls, landings;
-    size_t request_tail, request_align;
-    bool requests_exist; /* too late to reserve */
     struct vc *busy;     /* VCs with something to hand over */
     int binding;         /* VCs whose card is awaited, or that connect */
     struct opening *openings;  /* of those, what we do about it */

@@ -44,7 +44,7 @@ static __attribute__((noinline)) void give_credit(struct vc *vc)
     struct chan_head head = packet_head(PACKET_CREDIT, 0, owed);
     if (!vc_is_up(vc))
         return;
-    vc->credit_given += owed;
+    stats_counts(vc)->credit_given += owed;
     vc->due = (int64_t)device.credit_step;
     vc_control(vc, &head, NULL, 0);
 }
@@ -116,7 +116,7 @@ static void receive_unexpected(struct mpid_request *request, struct unexpected *
         recv_copy(request, 0, u->data, u->total);
         device_complete(request);
         if (u->peer_id) {
-            vc_count_received(vc, u->total);
+            stats_count_received(vc, u->total);
             rndv_send_done(vc, u->peer_id, MPID_OK);
         } else {
             consumed(vc, u->total);
@@ -232,7 +232,7 @@ static void rts_arrived(struct vc *vc, const struct chan_head *head, const void 
         request->vc = vc;
         if (has_data) {
             recv_copy(request, 0, with, rts.total);
-            vc_count_received(vc, rts.total);
+            stats_count_received(vc, rts.total);
             device_complete(request);
             rndv_send_done(vc, rts.id, MPID_OK);
         } else {
@@ -267,7 +267,7 @@ static void credit_arrived(struct vc *vc, const struct chan_head *head, const vo
     if (bytes > room)
         bytes = room;
     vc->credit += (int64_t)bytes;
-    vc->credit_back += bytes;
+    stats_counts(vc)->credit_back += bytes;
 }
 
 void recv_arrived(struct chan_peer *peer, const struct chan_head *head, const void *data,
@@ -376,7 +376,6 @@ static inline void prepare(struct mpid_request *request)
     request->done = NULL;
     request->place.next = NULL;
     request->count = 0;
-    device.requests_exist = true;
 }
 
 static inline bool recv_now(struct mpid_wanted *wanted)

@@ -85,6 +85,7 @@ void region_init(void)
     uint64_t offset;
     int fd;
     memset(&regions, 0, sizeof(regions));
+    mpid_space_open(MPID_SPACE_REGION, sizeof(struct mpid_region));
     if (find_half(&device.env.gid, device.env.rank, &fd, &offset, &regions.room.size))
         regions.room.size = 0;
 }
@@ -152,7 +153,7 @@ static void collect(void)
 
 static struct mpid_region *new_region(size_t size)
 {
-    struct mpid_region *region = calloc(1, sizeof(*region));
+    struct mpid_region *region = calloc(1, mpid_space_seal(MPID_SPACE_REGION));
     if (region)
         region->size = (size + REGION_HEAD + REGION_GRAIN - 1) / REGION_GRAIN * REGION_GRAIN;
     return region;

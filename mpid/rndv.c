@@ -94,7 +94,7 @@ static void finish_receive(struct mpid_request *request)
 {
     measure(request);
     request_unlist(&request->vc->arriving, request);
-    vc_count_received(request->vc, request->total);
+    stats_count_received(request->vc, request->total);
     ids_drop(&device.ids, request->id);
     device_complete(request);
 }
@@ -294,7 +294,7 @@ static void finish_send(struct mpid_request *request)
 {
     rndv_release(request);
     if (!request->cancelled && !request->error)
-        vc_count_sent(request->vc, request->bytes.len);
+        stats_count_sent(request->vc, request->bytes.len);
     request_unlist(&request->vc->asked, request);
     request->vc->unfinished--;
     ids_drop(&device.ids, request->id);

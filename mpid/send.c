@@ -190,7 +190,6 @@ static __attribute__((noinline)) int send_slow(struct vc *vc, const struct mpid_
     request->id = 0;
     request->region = NULL;
     request->mode = mode;
-    device.requests_exist = true;
     if (vc_is_over(vc) || vc_is_shut(vc) ||
         (device.any_lost && lost_context(env->context))) {
         request->error = (uint8_t)vc_error(vc);
@@ -300,7 +299,7 @@ static void finish_bulk(struct vc *vc, struct mpid_request *request)
         request_list(&vc->asked, request);
         return;
     }
-    vc_count_sent(vc, request->bytes.len);
+    stats_count_sent(vc, request->bytes.len);
     rndv_release(request);
     ids_drop(&device.ids, request->id);
     vc->unfinished--;

@@ -10,6 +10,15 @@
 
 /* ---- counts ---- */
 
+int stats_counts_at;
+
+int stats_init(void)
+{
+    stats_counts_at = mpid_space_reserve(MPID_SPACE_VC, sizeof(struct stats_counts),
+                                         _Alignof(struct stats_counts));
+    return stats_counts_at < 0;
+}
+
 /* Tools may ask before the device is there, and while another thread makes it: its lock does not
  * help then. */
 static _Atomic bool there;
@@ -57,16 +66,17 @@ static int channel_of(const struct vc *vc)
 /* The credit that eager messages have cost, less what each costs besides its data. */
 static void add_traffic(const struct vc *vc, struct mpid_traffic *sum)
 {
-    uint64_t spent = device.eager_credit + vc->credit_back - (uint64_t)vc->credit;
+    const struct stats_counts *counts = stats_counts(vc);
+    uint64_t spent = device.eager_credit + counts->credit_back - (uint64_t)vc->credit;
     uint64_t owed = device.credit_step - (uint64_t)vc->due;
     sum->eager_sent += vc->sent;
     sum->eager_sent_bytes += spent - vc->sent * EAGER_OVERHEAD;
     sum->eager_received += vc->received;
-    sum->eager_received_bytes += vc->credit_given + owed - vc->received * EAGER_OVERHEAD;
-    sum->rndv_sent += vc->rndv_sent;
-    sum->rndv_sent_bytes += vc->rndv_sent_bytes;
-    sum->rndv_received += vc->rndv_received;
-    sum->rndv_received_bytes += vc->rndv_received_bytes;
+    sum->eager_received_bytes += counts->credit_given + owed - vc->received * EAGER_OVERHEAD;
+    sum->rndv_sent += counts->rndv_sent;
+    sum->rndv_sent_bytes += counts->rndv_sent_bytes;
+    sum->rndv_received += counts->rndv_received;
+    sum->rndv_received_bytes += counts->rndv_received_bytes;
 }
 
 static void add_sum(struct mpid_traffic *sum, const struct mpid_traffic *more)

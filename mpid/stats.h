@@ -29,6 +29,36 @@ struct stats {
                                                       * none, and over each channel */
 };
 
+/* What is counted in each VC, in space that is reserved there. */
+struct stats_counts {
+    uint64_t credit_back, credit_given; /* in all, by the peer and to it */
+    uint64_t rndv_sent, rndv_sent_bytes, rndv_received, rndv_received_bytes; /* and complete */
+};
+extern int stats_counts_at;
+
+/* Before the first VC. Returns 0, or else there is no space. */
+int stats_init(void);
+
+static inline struct stats_counts *stats_counts(const struct vc *vc)
+{
+    return (struct stats_counts *)((uintptr_t)vc + (size_t)stats_counts_at);
+}
+
+/* A rendezvous is complete. */
+static inline void stats_count_sent(struct vc *vc, uint64_t bytes)
+{
+    struct stats_counts *counts = stats_counts(vc);
+    counts->rndv_sent++;
+    counts->rndv_sent_bytes += bytes;
+}
+
+static inline void stats_count_received(struct vc *vc, uint64_t bytes)
+{
+    struct stats_counts *counts = stats_counts(vc);
+    counts->rndv_received++;
+    counts->rndv_received_bytes += bytes;
+}
+
 /* What waits count, unlocked and thus atomic. */
 struct stats_waits {
     _Atomic uint64_t sleeps, sleep_ns, yields, idle_ns;

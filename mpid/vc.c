@@ -123,9 +123,10 @@ struct vc *vc_get(const struct chan_gid *gid, uint32_t rank)
     struct vc *vc = vc_find(gid, rank);
     if (vc)
         return vc;
-    if (posix_memalign((void **)&vc, VC_LINE, sizeof(*vc)))
+    size_t size = mpid_space_seal(MPID_SPACE_VC);
+    if (posix_memalign((void **)&vc, VC_LINE, size))
         return NULL;
-    memset(vc, 0, sizeof(*vc));
+    memset(vc, 0, size);
     vc->peer.gid = *gid;
     vc->peer.rank = rank;
     vc->credit = (int64_t)device.eager_credit;
@@ -334,9 +335,9 @@ void vc_reopen(struct vc *vc)
         vc_event(vc, VC_FORGET);
         opening_free(vc);
         vc->link = &vc->stand_in;
-        vc->credit_back += device.eager_credit - (uint64_t)vc->credit;
+        stats_counts(vc)->credit_back += device.eager_credit - (uint64_t)vc->credit;
         vc->credit = (int64_t)device.eager_credit;
-        vc->credit_given += device.credit_step - (uint64_t)vc->due;
+        stats_counts(vc)->credit_given += device.credit_step - (uint64_t)vc->due;
         vc->due = (int64_t)device.credit_step;
         vc_check(vc);
     }
@@ -362,6 +363,7 @@ int vc_init(void)
 {
     static const struct packet_kind close = {.name = "CLOSE", .arrived = close_arrived};
     vc_table = NULL;
+    mpid_space_open(MPID_SPACE_VC, sizeof(struct vc));
     return packet_add(PACKET_CLOSE, &close);
 }
 

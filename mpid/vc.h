@@ -124,9 +124,8 @@ struct vc {
     struct rates *rates; /* [RATE_CLASSES]; NULL: nothing was measured */
     struct chan_link stand_in;
     const struct chan_ops *last_ops; /* what it was bound to before; NULL: nothing */
-    uint64_t credit_back, credit_given; /* in all, by the peer and to it: for stats.c */
-    uint64_t rndv_sent, rndv_sent_bytes, rndv_received, rndv_received_bytes; /* and complete */
     UT_hash_handle hh;
+    /* What modules have reserved follows: MPID_SPACE_VC. */
 };
 _Static_assert(offsetof(struct vc, control_tail) + sizeof(void *) <= (size_t)2 * VC_LINE,
                "a short message takes two lines");
@@ -179,19 +178,6 @@ static inline enum mpid_error vc_error(const struct vc *vc)
 /* Whether nothing comes from the peer any more: its process has ended, or it cannot be reached.
  * What it has sent before has arrived. */
 bool vc_is_lost(const struct vc *vc);
-
-/* A rendezvous is complete. */
-static inline void vc_count_sent(struct vc *vc, uint64_t bytes)
-{
-    vc->rndv_sent++;
-    vc->rndv_sent_bytes += bytes;
-}
-
-static inline void vc_count_received(struct vc *vc, uint64_t bytes)
-{
-    vc->rndv_received++;
-    vc->rndv_received_bytes += bytes;
-}
 
 /* Put the VC on the list that progress works off. */
 void vc_mark_busy(struct vc *vc);

@@ -214,7 +214,6 @@ static int loopback_link(struct chan *chan, struct chan_peer *peer, const char *
         self->link->loopback = self;
         self->opened = false;
         self->base.links = 1;
-        (void)chan_slot_set(self->env, peer, ENDPOINT_SLOT_LOOPBACK, self->link);
     }
     *link = &self->link->base;
     return 0;
@@ -224,7 +223,6 @@ static void loopback_unlink(struct chan_link *link)
 {
     struct loopback *self = ((struct loopback_link *)link)->loopback;
     queue_drop(self);
-    (void)chan_slot_set(self->env, link->peer, ENDPOINT_SLOT_LOOPBACK, NULL);
     self->link = NULL;
     self->base.links = 0;
     free(link);

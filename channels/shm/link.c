@@ -332,7 +332,6 @@ void shm_link_begin(struct shm_link *link, struct chan_peer *peer)
     if (link->held)
         link->out.limit = link->out.sent;
     choose_send(link);
-    (void)chan_slot_set(link->shm->env, peer, ENDPOINT_SLOT_SHM, link);
     link->shm->base.links++;
     link->shm->chores = 1;
     atomic_store_explicit(&lines->attempt, number << 32 | link->out.sent, memory_order_release);
@@ -453,7 +452,6 @@ void shm_link_end(struct chan_link *base)
     shm->ahead.end = 0;
     link->phase = SHM_IDLE;
     link->broken = 0;
-    (void)chan_slot_set(shm->env, base->peer, ENDPOINT_SLOT_SHM, NULL);
     shm->base.links--;
     shm->chores = 1;
 }

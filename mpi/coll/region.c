@@ -22,6 +22,29 @@ enum {
     LEAST_PIECE = 64  /* bytes of a part that has a piece for each member */
 };
 
+/* In each communicator. */
+struct of_comm {
+    struct region *region; /* NULL: none, or not yet */
+};
+
+/* Where these lie in a communicator, and where struct region lies in a struct mpid_region. */
+static struct {
+    int comm, region;
+} space;
+
+int region_reserve(void)
+{
+    space.comm = mpid_space_reserve(MPID_SPACE_COMM, sizeof(struct of_comm), _Alignof(struct of_comm));
+    space.region =
+        mpid_space_reserve(MPID_SPACE_REGION, sizeof(struct region), _Alignof(struct region));
+    return space.comm < 0 ? space.comm : space.region < 0 ? space.region : 0;
+}
+
+static inline struct of_comm *of_comm(const struct comm *comm)
+{
+    return (struct of_comm *)((uintptr_t)comm + (size_t)space.comm);
+}
+
 /* ---- layout ---- */
 
 static size_t chunks_at(int size)
@@ -85,12 +108,12 @@ static int agree(struct comm *comm, uint64_t *values, int count)
 
 /* The first member makes it. Returns an error class: then some members may have it open, so that it
  * stays where it is until the job ends. */
-static int make(struct region *r, struct comm *comm, bool *made)
+static int make(struct comm *comm, struct region **made)
 {
     size_t size = region_bytes(comm->size);
     struct mpid_region *memory = NULL;
     uint64_t bids[BIDS] = {0}, cannot = 0;
-    bids[BID_CANNOT] = !r || comm->size > REGION_MEMBERS || !all_near(comm);
+    bids[BID_CANNOT] = comm->size > REGION_MEMBERS || !all_near(comm);
     bids[BID_FENCED] = os_heavy_fence_register() != 0;
     bids[BID_CROWDED] = init_world.local_ranks > init_world.cpus;
     if (comm->rank == 0 && !bids[BID_CANNOT])
@@ -106,37 +129,30 @@ static int make(struct region *r, struct comm *comm, bool *made)
         cannot = mpid_region_open(&owner.gid, owner.rank, bids[BID_WHERE], size, &memory) != 0;
     }
     rc = agree(comm, &cannot, 1);
-    *made = !rc && !cannot;
-    if (*made)
-        init(r, memory, comm, bids);
-    else
+    if (rc || cannot) {
         mpid_region_close(memory, 1);
-    return rc;
+        return rc;
+    }
+    *made = mpid_region_space(memory, space.region);
+    init(*made, memory, comm, bids);
+    return MPI_SUCCESS;
 }
 
 /* It is time. Where it cannot be made it is never tried again. Returns MPI_SUCCESS or an error
  * class. */
 static int create(struct comm *comm)
 {
-    struct region *r = calloc(1, sizeof(*r));
-    bool made = false;
-    comm->no_region = true;
-    int rc = make(r, comm, &made);
-    if (made) {
-        comm->region = r;
-        comm->no_region = false;
-    } else {
-        free(r);
-    }
+    struct of_comm *of = of_comm(comm);
+    comm->no_region = true; /* meanwhile, too */
+    int rc = make(comm, &of->region);
+    comm->no_region = !of->region;
     return rc;
 }
 
-void region_destroy(struct region *r)
+void region_end(struct comm *comm)
 {
-    if (!r)
-        return;
-    mpid_region_close(r->memory, 1);
-    free(r);
+    if (of_comm(comm)->region)
+        mpid_region_close(of_comm(comm)->region->memory, 1);
 }
 
 /* ---- running ---- */
@@ -220,16 +236,17 @@ static int blame(struct region *r, struct sched_misfit *misfit)
 bool region_run(const struct coll *c, int *rc, struct sched_misfit *misfit)
 {
     struct comm *comm = c->comm;
-    if (__builtin_expect(!comm->region, 0)) {
+    const struct of_comm *of = of_comm(comm);
+    if (__builtin_expect(!of->region, 0)) {
         if (!is_time(comm))
             return false;
         *rc = create(comm);
         if (*rc)
             return true;
-        if (!comm->region)
+        if (!of->region)
             return false;
     }
-    struct region *r = comm->region;
+    struct region *r = of->region;
     region_fn run = choose(r, c);
     if (!run)
         return false;

@@ -97,8 +97,11 @@ static inline bool region_may_run(const struct coll *c)
 {
     return !c->comm->no_region;
 }
-/* No member uses it any more in this process. Accepts NULL. */
-void region_destroy(struct region *r);
+/* Reserve what is needed in each communicator and each region: once, before the first of them.
+ * Returns 0 or -errno. */
+int region_reserve(void);
+/* The communicator ends, and so does its use of a region, if it has one. */
+void region_end(struct comm *comm);
 
 /* ---- operations, in region_wait.c ---- */
 

@@ -38,10 +38,15 @@ struct vc *comm_vc_slow(struct comm *comm, int rank)
     return group_vc(comm->remote ? comm->remote : comm->group, rank);
 }
 
+void comm_open_space(void)
+{
+    mpid_space_open(MPID_SPACE_COMM, sizeof(struct comm));
+}
+
 int comm_create(struct group *group, uint32_t context, struct comm **made)
 {
     struct vc **vcs = group_vcs(group);
-    struct comm *comm = vcs ? store_make(&store, sizeof(*comm), OBJECT_COMM) : NULL;
+    struct comm *comm = vcs ? store_make(&store, mpid_space_seal(MPID_SPACE_COMM), OBJECT_COMM) : NULL;
     if (!comm) {
         context_release(context);
         return MPI_ERR_NO_MEM;
@@ -87,7 +92,7 @@ void comm_destroy(struct comm *comm)
 {
     comm->object.word = 0;
     comm_list_remove(comm);
-    region_destroy(comm->region);
+    region_end(comm);
     comm_unref(comm->local);
     if (!atomic_load_explicit(&comm->failed, memory_order_relaxed))
         context_release(comm->context); /* otherwise some messages in it might never be received */

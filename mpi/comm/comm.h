@@ -36,7 +36,6 @@ struct comm_hosts;
 struct attr;
 struct info;
 struct buffer;
-struct region;
 struct request;
 struct topo;
 
@@ -58,8 +57,7 @@ struct comm {
     const struct comm_hosts *hosts; /* comm_hosts.c's; NULL: not asked for yet */
     uint32_t coll_tag;              /* the number of the next collective on this communicator */
     uint32_t coll_kept_tag; /* and its persistent ones */
-    struct region *region; /* memory that all members share: see mpi/coll/region.h; NULL: none */
-    bool no_region;        /* and none can be had */
+    bool no_region;        /* no memory that all members share can be had: see mpi/coll/region.h */
     struct comm *newer, *older; /* comm_list.c's */
     _Atomic bool failed;        /* a member has failed: collectives end in error */
     bool predefined;
@@ -89,6 +87,9 @@ static inline struct vc *comm_vc(struct comm *comm, int rank)
     return __builtin_expect(vc != 0, 1) ? vc : comm_vc_slow(comm, rank);
 }
 
+/* Before all others, once: other modules may reserve space in communicators until the first one is
+ * made. */
+void comm_open_space(void);
 /* Make MPI_COMM_WORLD and MPI_COMM_SELF; undo. */
 int comm_init(const struct mpid_world *world);
 void comm_fini(void);

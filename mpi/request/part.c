@@ -69,8 +69,7 @@ enum { TAGS = INT32_MAX }; /* 0 to TAGS - 1 */
 
 static size_t slot_size(void)
 {
-    size_t dev = sizeof(struct request) - offsetof(struct request, dev);
-    return (offsetof(struct part_chunk, dev) + dev + mpid_request_tail() + 15) / 16 * 16;
+    return (offsetof(struct part_chunk, dev) + mpid_space_seal(MPID_SPACE_REQUEST) + 15) / 16 * 16;
 }
 
 static struct part_chunk *slot_at(const struct part *part, int i)

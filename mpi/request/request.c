@@ -20,7 +20,8 @@ struct request_store request_store;
 void request_init(void)
 {
     request_store.lock = (struct os_lock)OS_LOCK_INIT;
-    os_pool_init_known(&request_store.pool, sizeof(struct request) + mpid_request_tail(), 16);
+    os_pool_init_known(&request_store.pool, offsetof(struct request, dev) + mpid_space_seal(MPID_SPACE_REQUEST),
+                       16);
     persist_init();
 }
 

@@ -226,9 +226,10 @@ static bool is_time(const struct comm *comm)
  * lengths. */
 static int blame(struct region *r, struct sched_misfit *misfit)
 {
-    uint32_t theirs = region_place(r, r->stranger, r->number)->call;
+    int who = r->stranger < r->size ? r->stranger : r->rank;
+    uint32_t theirs = region_place(r, who, r->number)->call;
     uint32_t len = theirs % (1u << CALL_KIND), due = r->call % (1u << CALL_KIND);
-    *misfit = (struct sched_misfit){len == due ? -1 : r->stranger, due, len};
+    *misfit = (struct sched_misfit){len == due || who == r->rank ? -1 : who, due, len};
     r->stranger = -1;
     return len > due ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT;
 }

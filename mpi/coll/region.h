@@ -60,8 +60,12 @@ struct region_member {
 
 struct region_head {
     _Alignas(128) _Atomic uint32_t sleepers;
-    _Alignas(128) _Atomic uint32_t arrived;  /* at synchronizing operations, in all */
+    /* At synchronizing operations, in all: members that have come, and above them the sum of their
+     * calls. */
+    _Alignas(128) _Atomic uint64_t arrived;
     _Alignas(128) _Atomic uint32_t released; /* such operations that are over */
+    uint32_t mixed;   /* the last of them in which the members made different calls */
+    uint64_t arrivals; /* the word arrived at its end */
     _Alignas(128) unsigned char result[REGION_RESULT];
 };
 
@@ -78,12 +82,13 @@ struct region {
     bool counts;  /* synchronizing operations count members, rather than look at each */
     bool fenced;  /* a full fence is needed between storing a word and looking who sleeps */
     uint32_t call;   /* kind and bytes of the collective that runs; the same at all members */
-    int stranger;    /* one whose call is another; -1: none */
+    int stranger;    /* one whose call is another; -1: none; size: it is not known which */
     uint32_t number; /* of the last operation begun */
     uint32_t known;  /* all others are done with operations up to here */
     uint32_t read;   /* this member is done with those up to here, ... */
     uint32_t told;   /* ... and others know of it up to here */
-    uint32_t syncs;  /* synchronizing operations that counted members */
+    uint32_t syncs;    /* synchronizing operations that counted members */
+    uint64_t arrivals; /* the word arrived after them */
 };
 
 /* ---- for coll.c ---- */

@@ -32,13 +32,15 @@ int region_barrier(struct region *r, const struct coll *c)
 {
     uint32_t number;
     (void)c;
-    if (r->counts)
-        return region_meet(r, NULL, NULL);
     int rc = region_open(r, 0, &number);
     if (rc)
         return rc;
-    region_publish(r, number);
-    rc = await_all(r, number);
+    if (r->counts) {
+        rc = region_meet(r, NULL, NULL);
+    } else {
+        region_publish(r, number);
+        rc = await_all(r, number);
+    }
     region_met(r, number);
     return rc;
 }

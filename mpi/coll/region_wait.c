@@ -224,14 +224,35 @@ void region_met(struct region *r, uint32_t number)
     r->read = number;
 }
 
+/* What the members add is equal if their calls are. */
+static void note_arrivals(struct region *r, uint32_t sync, uint64_t each)
+{
+    r->arrivals += each * (uint64_t)r->size;
+    if (__builtin_expect(r->head->mixed != sync, 1))
+        return;
+    r->arrivals = r->head->arrivals;
+    r->stranger = r->size;
+}
+
 int region_meet(struct region *r, void (*work)(void *arg), void *arg)
 {
     struct region_head *head = r->head;
     uint32_t sync = ++r->syncs, size = (uint32_t)r->size;
-    if (atomic_fetch_add_explicit(&head->arrived, 1, memory_order_acq_rel) + 1 != sync * size)
-        return await(r, &head->released, sync, EVERYBODY);
-    if (work)
+    uint64_t mine = (uint64_t)r->call << 32 | 1;
+    uint64_t now = atomic_fetch_add_explicit(&head->arrived, mine, memory_order_acq_rel) + mine;
+    if ((uint32_t)now != sync * size) {
+        int rc = await(r, &head->released, sync, EVERYBODY);
+        if (!rc)
+            note_arrivals(r, sync, mine);
+        return rc;
+    }
+    if (__builtin_expect(now != r->arrivals + mine * size, 0)) {
+        head->mixed = sync;
+        head->arrivals = now;
+    } else if (work) {
         work(arg);
+    }
+    note_arrivals(r, sync, mine);
     atomic_store_explicit(&head->released, sync, memory_order_release);
     wake(r, EVERYBODY);
     return MPI_SUCCESS;

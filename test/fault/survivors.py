@@ -21,6 +21,9 @@ CALLS = ALONE + """recv wait test waitany persistent partitioned probe mprobe ip
 REGION = {"VIREO_REGION_AFTER": "1"}  # collectives share memory from the first one on
 PLACES = [({}, []), (REGION, []), ({"VIREO_CHANNELS": "tcp,loopback"}, []),
           ({}, ["--pretend-hosts", "2"])]  # settings, options
+if "HOSTS_LIST" in os.environ:  # inside of test/hosts/run
+    PLACES = [({}, ["--launcher-cmd", os.environ["HOSTS_PROGRAM"] + " enter %h", "--host",
+                    os.environ["HOSTS_LIST"]])]
 COUNTS = [1, 300, 100000]  # eager, and by rendezvous
 
 

@@ -99,6 +99,25 @@ def reports():
           done.stderr)
 
 
+def losses():
+    done = run(3, f"{sys.executable} {HERE}/../fault/survivors.py $BUILD/bnr/mpiexec "
+                  "$BUILD/test/fault/survivors 1 7")
+    claim("whoever waits for a killed rank on another host gets an error, and goes on",
+          re.search(r"[1-9]\d* jobs, .*: 0 failed", done.stdout), done.stdout, done.stderr)
+
+
+def logins():
+    if not os.path.exists("/usr/sbin/sshd"):
+        print("there is no sshd here: ssh is not tried")
+        return
+    job = "timeout 50 $BUILD/bnr/mpiexec -hostfile $HOSTS_FILE "
+    done = run(3, job + "-n 6 \"$BUILD\"/examples/ring", "--sshd")
+    claim("daemons are started by ssh", "the token is 45" in done.stdout, done.stderr)
+    done = run(2, job + "-n 2 sh -c 'env; cat /proc/*/cmdline | tr \"\\0\" \" \"'", "--sshd")
+    claim("by a command that is the same for every job", done.returncode == 0
+          and "exec '" in done.stdout, done.stdout[-3000:], done.stderr)
+
+
 def streams():
     data = os.urandom(20 << 20)
     done = run(2, ON_ALL + "-n 2 -stdin 1 sh -c '[ $BNR_RANK = 0 ] || cat'", stdin=data, text=False)
@@ -315,8 +334,8 @@ def standing():
           and time.monotonic() - begin < 8, done.stdout, done.stderr)
 
 
-SECTIONS = (where, ring, ends, reports, streams, surroundings, errors, networks, strangers, replays,
-            standing, killing)
+SECTIONS = (where, ring, ends, reports, losses, logins, streams, surroundings, errors, networks,
+            strangers, replays, standing, killing)
 
 
 def main(build, *names):

@@ -50,7 +50,7 @@ VIREO_CHANELS=tcp run -n 8 "$work" init barrier finalize 2>err && fail "mpiexec 
 holds "mpiexec refuses a setting that does not exist" "$(cat err)" "did you mean 'channels'"
 same "in one line" "$(wc -l <err)" 1
 
-run --report-bindings -n 2 true 2>err
+run --report -n 2 true 2>err
 same "a report without connections says so once" \
     "$(grep -c 'No connections: no rank sent to another' err)$(grep -c 'No report' err)" 10
 same "after a line for each rank" "$(grep -cE '^ +[01] +[0-9]+  [0-9]' err)$(wc -l <err)" 27

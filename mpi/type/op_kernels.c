@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "mpi/type/op_half.h"
+#include "os/quad.h"
 
 /* a[i] and b[i] are the operands of value. */
 #define KERNEL(name, type, value)                                                                  \
@@ -59,7 +60,7 @@ ORDERED(i128, __int128)
 FLOATING(f32, float)
 FLOATING(f64, double)
 FLOATING(flong, long double)
-FLOATING(f128, __float128)
+FLOATING(f128, os_quad)
 
 /* ---- complex numbers: pairs (real, imaginary) ---- */
 
@@ -87,7 +88,7 @@ COMPLEX_SUM(c128, f128)
 COMPLEX_PROD(c32, float)
 COMPLEX_PROD(c64, double)
 COMPLEX_PROD(clong, long double)
-COMPLEX_PROD(c128, __float128)
+COMPLEX_PROD(c128, os_quad)
 
 /* ---- half precision ---- */
 

@@ -16,6 +16,7 @@
 #include "mpi/type/kernels.h"
 #include "mpi/type/type_tree.h"
 #include "os/lock.h"
+#include "os/quad.h"
 
 /* ---- tables of the predefined types ---- */
 

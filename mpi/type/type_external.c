@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "mpi/type/type_tree.h"
+#include "os/quad.h"
 
 enum {
     BUFFER_BYTES = 16384
@@ -114,7 +115,7 @@ static void widen(const struct number_run *run, char *own, const char *external)
 static void extended_out(char *external, const char *own)
 {
     long double value;
-    __float128 quad;
+    os_quad quad;
 
     memcpy(&value, own, sizeof(value));
     quad = value;
@@ -124,7 +125,7 @@ static void extended_out(char *external, const char *own)
 static void extended_in(char *own, const char *external)
 {
     long double value;
-    __float128 quad;
+    os_quad quad;
 
     turn((char *)&quad, external, sizeof(quad));
     value = (long double)quad;

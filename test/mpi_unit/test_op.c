@@ -20,6 +20,7 @@
 #include "mpi/type/op.h"
 #include "mpi/type/op_kernels.h"
 #include "mpi/type/type.h"
+#include "os/quad.h"
 
 /* ---- numbers: every type of a group, by a C type that holds its values ---- */
 
@@ -101,7 +102,7 @@ static void test_floats(void **unused)
     TEST_FLOAT(double, MPI_DOUBLE_PRECISION)
     TEST_FLOAT(float, MPI_REAL4)
     TEST_FLOAT(double, MPI_REAL8)
-    TEST_FLOAT(__float128, MPI_REAL16)
+    TEST_FLOAT(os_quad, MPI_REAL16)
 }
 
 static void test_others(void **unused)
@@ -144,7 +145,7 @@ static void test_complex(void **unused)
     TEST_COMPLEX(double, MPI_DOUBLE_COMPLEX)
     TEST_COMPLEX(float, MPI_COMPLEX8)
     TEST_COMPLEX(double, MPI_COMPLEX16)
-    TEST_COMPLEX(__float128, MPI_COMPLEX32)
+    TEST_COMPLEX(os_quad, MPI_COMPLEX32)
 }
 
 /* ---- half precision ---- */

@@ -14,6 +14,7 @@
 #include <mpi.h>
 
 #include "mpi/type/type.h"
+#include "os/quad.h"
 
 /* ---- classes and sizes ---- */
 
@@ -222,7 +223,7 @@ static void external32_is_big_endian_and_of_its_own_sizes(void **unused)
     BYTES(MPI_LONG_DOUBLE, long double, -2.5L, "\xc0\0\x40\0\0\0\0\0\0\0\0\0\0\0\0\0");
     BYTES(MPI_LONG_DOUBLE, long double, LDBL_MAX / LDBL_MAX,
           "\x3f\xff\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
-    BYTES(MPI_REAL16, __float128, 1, "\x3f\xff\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
+    BYTES(MPI_REAL16, os_quad, 1, "\x3f\xff\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
     BYTES(MPI_C_BOOL, _Bool, 1, "\1");
     BYTES(MPI_AINT, MPI_Aint, -1, "\xff\xff\xff\xff\xff\xff\xff\xff");
     BYTES(MPI_COUNT, MPI_Count, 258, "\0\0\0\0\0\0\1\2");

@@ -3,6 +3,7 @@
 /* The naive datatypes: see type_model.h. */
 
 #include "type_model.h"
+#include "os/quad.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -142,7 +143,7 @@ static void externalize_one(const struct model_entry *e, const char *from, char 
     int n = e->external < 0 ? -e->external : e->external;
     unsigned char bytes[32];
     long double extended;
-    __float128 quad;
+    os_quad quad;
 
     memcpy(bytes, from, (size_t)e->size);
     if (e->size == 16) { /* the only such type of the tests is long double */

@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The library, compiled for aarch64, and its tests that need one process, run by qemu.
+# usage: aarch64.sh [BUILD]
+# BUILD, a build folder of this machine's, has what is made before anything is compiled. Headers of
+# libraries are this machine's. Its last line says N passed, N failed, N skipped.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+build=${1:-build}
+compiler=aarch64-linux-gnu-gcc
+if ! command -v $compiler >/dev/null || ! command -v qemu-aarch64 >/dev/null; then
+    echo "there is no $compiler or no qemu-aarch64: install gcc-aarch64-linux-gnu and qemu-user"
+    echo "0 passed, 0 failed, 1 skipped"
+    exit 0
+fi
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+mkdir "$out/headers"
+for header in uthash.h hwloc.h hwloc; do
+    ln -s "/usr/include/$header" "$out/headers/$header"
+done
+cp -r /usr/include/hwloc "$out/own" 2>/dev/null
+for at in /usr/include/*-linux-gnu/hwloc; do # what hwloc's build has written: sizes of 64 bits
+    [ ! -d "$at" ] || { rm "$out/headers/hwloc"; cp -r "$at/." "$out/own/"; mv "$out/own" "$out/headers/hwloc"; }
+done
+passed=0 failed=0
+
+compile() {
+    ${CCACHE:-} $compiler -std=gnu11 -O2 -D_GNU_SOURCE -DVIREO_MPI_NO_DEPRECATED -Wall -Wextra -Werror \
+        -Wno-unused-parameter -I. -Itest/mpi -I"$build" -I"$build/include" -I"$build/channels" \
+        -I"$build/mpi" -idirafter "$out/headers" "$@"
+}
+
+# The sources of the shared library, as the build has them.
+sources=$(python3 - "$build" <<'P'
+import json, os, subprocess, sys
+build = sys.argv[1]
+commands = json.load(open(os.path.join(build, "compile_commands.json")))
+wanted = ("libmpi_abi.so.1.p/", "libmpi_api.a.p/", "libmpid.a.p/", "libchannels.a.p/", "libos.a.p/",
+          "libbnr_client.a.p/")
+for command in commands:
+    if any(part in command["output"] for part in wanted):
+        print(os.path.relpath(os.path.join(command["directory"], command["file"])))
+P
+)
+objects=
+for source in $sources; do
+    object=$out/$(echo "$source" | tr / _).o
+    if compile -c "$source" -o "$object"; then
+        passed=$((passed + 1)) objects="$objects $object"
+    else
+        failed=$((failed + 1))
+    fi
+done
+for name in type_contents type_match type_signature coll_reduce coll_movement coll_forms p2p_types \
+    p2p_sizes p2p_cancel p2p_persist group_sets group_ranges info_basic handle_garbage handle_numbers \
+    errh_codes errh_words attr_type comm_dup topo_cart part_shapes threads_objects; do
+    # shellcheck disable=SC2086
+    if compile -static "test/mpi/$name.c" $objects -o "$out/$name" -lpthread -ldl 2>"$out/log" &&
+        timeout 60 qemu-aarch64 "$out/$name" >>"$out/log" 2>&1; then
+        passed=$((passed + 1))
+    else
+        echo "not so on aarch64: $name"
+        grep -v 'statically linked' "$out/log" | tail -5
+        failed=$((failed + 1))
+    fi
+done
+echo "$passed passed, $failed failed, 0 skipped"
+[ $failed = 0 ]

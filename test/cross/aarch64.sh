@@ -24,9 +24,10 @@ for at in /usr/include/*-linux-gnu/hwloc; do # what hwloc's build has written: s
     [ ! -d "$at" ] || { rm "$out/headers/hwloc"; cp -r "$at/." "$out/own/"; mv "$out/own" "$out/headers/hwloc"; }
 done
 passed=0 failed=0
+cache=$(command -v ccache)
 
 compile() {
-    ${CCACHE:-} $compiler -std=gnu11 -O2 -D_GNU_SOURCE -DVIREO_MPI_NO_DEPRECATED -Wall -Wextra -Werror \
+    $cache $compiler -std=gnu11 -O2 -D_GNU_SOURCE -DVIREO_MPI_NO_DEPRECATED -Wall -Wextra -Werror \
         -Wno-unused-parameter -I. -Itest/mpi -I"$build" -I"$build/include" -I"$build/channels" \
         -I"$build/mpi" -idirafter "$out/headers" "$@"
 }

@@ -694,11 +694,13 @@ static void turn(struct run *run)
  */
 static int prepare_job(struct run *run, const struct run_job *what, const char **step)
 {
-    *step = "start the event loop, by epoll_create1(), eventfd2() and pipe2()";
     int rc = run->wide ? 0 : create_ranks(run, step);
     if (!rc && !run->wide)
         rc = ranks_guard(&run->ranks, what->name, what->name_size, step);
-    return rc ? rc : open_loop(run);
+    if (rc)
+        return rc;
+    *step = "start the event loop, by epoll_create1(), eventfd2() and pipe2()";
+    return open_loop(run);
 }
 
 /* The same for what needs the daemons. */

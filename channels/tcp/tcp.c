@@ -154,12 +154,26 @@ void tcp_tune(int fd)
 
 /* ---- open and close ---- */
 
+/* Where all ranks are on this host nobody need call from elsewhere: leave the first address that is
+ * for this host alone, if there is one. */
+static void keep_loopback(struct addr_list *list)
+{
+    for (int i = 0; i < list->count; i++)
+        if (addr_is_loopback(&list->addr[i])) {
+            list->addr[0] = list->addr[i];
+            list->count = 1;
+        }
+}
+
 /* The addresses to publish. Returns 0 or -errno with a sentence in why. */
-static int choose_addresses(struct addr_list *list, char *why, size_t size)
+static int choose_addresses(const struct chan_env *env, struct addr_list *list, char *why,
+                            size_t size)
 {
     const char *wanted = os_setting_text(OS_SETTING_TCP_ADDRESSES);
     char bad[ADDR_TEXT_LEN];
     int rc = *wanted ? addr_of_text(list, wanted, bad) : addr_of_host(list);
+    if (!rc && !*wanted && env->ranks == env->local_ranks)
+        keep_loopback(list);
     if (rc && *wanted)
         snprintf(why, size, "tcp_addresses holds '%s', which is no literal address", bad);
     else if (rc)
@@ -233,7 +247,7 @@ static void tcp_forked(struct chan *chan)
 static int tcp_open(struct chan **chan, const struct chan_env *env, char *why, size_t size)
 {
     struct addr_list list;
-    int rc = choose_addresses(&list, why, size);
+    int rc = choose_addresses(env, &list, why, size);
     if (rc)
         return rc;
     struct tcp *tcp = calloc(1, sizeof(*tcp));

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mpi/type/op_half.h"
+#include "os/quad.h"
 
 /* -1, 0 or 1 as a is less than, equal to, greater than b; UNORDERED. */
 enum {
@@ -34,7 +35,7 @@ ORDER(i128, __int128)
 ORDER(f32, float)
 ORDER(f64, double)
 ORDER(flong, long double)
-ORDER(f128, __float128)
+ORDER(f128, os_quad)
 
 static void order_f16(const void *a, const void *b, int *order)
 {

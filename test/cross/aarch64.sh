@@ -28,7 +28,7 @@ cache=$(command -v ccache)
 
 compile() {
     $cache $compiler -std=gnu11 -O2 -D_GNU_SOURCE -DVIREO_MPI_NO_DEPRECATED -Wall -Wextra -Werror \
-        -Wno-unused-parameter -I. -Itest/mpi -I"$build" -I"$build/include" -I"$build/channels" \
+        -Wno-unused-parameter -DOP_KERNELS=op_kernels_any -I. -Itest/mpi -I"$build" -I"$build/include" -I"$build/channels" \
         -I"$build/mpi" -idirafter "$out/headers" "$@"
 }
 
@@ -38,10 +38,11 @@ import json, os, subprocess, sys
 build = sys.argv[1]
 commands = json.load(open(os.path.join(build, "compile_commands.json")))
 wanted = ("libmpi_abi.so.1.p/", "libmpi_api.a.p/", "libmpid.a.p/", "libchannels.a.p/", "libos.a.p/",
-          "libbnr_client.a.p/")
+          "libbnr_client.a.p/", "libop_any.a.p/")
 for command in commands:
     if any(part in command["output"] for part in wanted):
-        print(os.path.relpath(os.path.join(command["directory"], command["file"])))
+        print(os.path.relpath(os.path.join(command["directory"], command["file"]))
+              .replace("op_best_x86", "op_best_any"))
 P
 )
 objects=

@@ -34,6 +34,9 @@ seeds = {
                            (1000).to_bytes(2, "little") for i in range(9)),
     "direct": (recv_big + packet(RTS, 0, 0, 3) + length(32768) + b"\5") * 5 +
               packet(DONE, 0, 0, 2) * 2,
+    "keyed": bytes([LINK, 0, 6, 6]) +
+             (recv_big + packet(RTS, 0, 0, 11) + length(32768) + b"\5" + bytes([LINK, 0, 7, 1])) * 6 +
+             recv_big + packet(RTS, 0, 0, 11) + length(32768) + b"\6" + bytes([LINK, 0, 3]),
     "asked": sync_send * 3 + b"".join(packet(CTS, 0, 0, 255, 0, 0, 0, 0, i * 2, i, 3) +
                                       length(9000) + length(4096) for i in range(3)) +
              bytes([TURN] * 4),

@@ -214,8 +214,12 @@ static size_t take_payload(uint32_t type, uint8_t *to)
                                  .flags = how >> 2 & 1};
         if (rts.flags && rts.total < LEN_MAX)
             len = (size_t)rts.total;
+        if (!rts.flags && how & 8) {
+            rts.flags = RTS_HAS_KEY;
+            len = beneath.key_len;
+        }
         memcpy(to, &rts, sizeof(rts));
-        memset(to + sizeof(rts), 0x77, len);
+        memset(to + sizeof(rts), rts.flags == RTS_HAS_KEY ? 'k' : 0x77, len);
         return sizeof(rts) + len;
     }
     if (how < 220 && type == PACKET_CTS) {
@@ -351,8 +355,16 @@ static void step_link(void)
             beneath.env->sink->refused(&link->base, take(1) % 3, "no");
         break;
     case 5: beneath.outcome = (int)take(1) % 3; break;
-    case 6: beneath.direct_fails = take(1) & 1; break;
-    default: beneath_drain(rank);
+    case 6: {
+        uint64_t bits = take(1);
+        beneath.direct_fails = bits & 1;
+        if (bits & 2)
+            beneath_use_keys(bits & 4);
+        break;
+    }
+    default:
+        beneath_drain(rank);
+        beneath_end_get(take(1) % 3 ? 0 : -EIO);
     }
 }
 
@@ -392,6 +404,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     setenv("VIREO_EAGER_CREDIT", "30000", 1);
     setenv("VIREO_CONNECT_TIMEOUT_MS", "1", 1);
     beneath_start();
+    beneath_use_keys(false);
     memset(landing, 0, sizeof(landing));
     for (uint32_t rank = 0; rank < 3; rank += 2)
         if (beneath_ask(rank) == CHAN_ACCEPT)

@@ -318,6 +318,8 @@ static void unlink_from(struct chan_link *base)
     require(link->taken, "unlinked twice");
     forget(link);
     link->taken = false;
+    if (beneath.got_by == base)
+        beneath.got = NULL;
     beneath.unlinks++;
     chan_of(base->ops)->links--;
 }
@@ -388,8 +390,12 @@ static int get(struct chan_link *link, void *to, const struct chan_remote *from,
     if (copy(link && from->address))
         return CHAN_UNABLE;
     if (beneath.key_len) {
-        require(!memcmp(from->key, "kkkkkkkk", KEY_LEN), "another key");
+        if (memcmp(from->key, "kkkkkkkk", KEY_LEN))
+            return CHAN_UNABLE;
+        if (beneath.got)
+            return CHAN_AGAIN;
         beneath.got = cookie;
+        beneath.got_by = link;
         return CHAN_PENDING;
     }
     memset(to, 0, len);
@@ -410,6 +416,14 @@ static int put(struct chan_link *link, const void *from, const struct chan_remot
                  .get = get, .put = put
 static const struct chan_onesided onesided = {ONESIDED, .at_once = true};
 static const struct chan_onesided keyed = {ONESIDED, .key_len = KEY_LEN};
+
+void beneath_end_get(int rc)
+{
+    void *cookie = beneath.got;
+    beneath.got = NULL;
+    if (cookie)
+        beneath.env->sink->done(beneath.got_by->peer, cookie, rc);
+}
 
 void beneath_use_keys(bool on)
 {

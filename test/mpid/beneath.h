@@ -50,7 +50,8 @@ extern struct beneath {
     bool direct_fails;
     uint32_t key_len; /* of one-sided operations; 0: they are done at once */
     int regions;      /* registered */
-    void *got;        /* the cookie of a get that is pending */
+    void *got;        /* the cookie of the get that is pending; NULL: none */
+    struct chan_link *got_by;
     void (*during)(void); /* called within the next progress() */
     int turns;                    /* calls of progress() */
     int asked;                    /* calls of BNR_Get_alloc() */
@@ -70,6 +71,8 @@ void beneath_stop(void);
 
 /* One-sided operations of the channel need keys, and are pending until the test ends them; or not. */
 void beneath_use_keys(bool on);
+/* End the one that is pending, if there is one. */
+void beneath_end_get(int rc);
 
 struct vc *beneath_vc(uint32_t rank);
 /* The peer has answered, or asked and is let in: the link is up. */

@@ -405,7 +405,8 @@ static int stop_keys(void **state)
 
 static void get_ends(struct mpid_request *recv, int rc)
 {
-    beneath.env->sink->done(beneath.link[PEER].base.peer, recv, rc);
+    assert_ptr_equal(beneath.got, recv);
+    beneath_end_get(rc);
 }
 
 static void get_with_key(bool posted_first)

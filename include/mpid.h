@@ -80,7 +80,7 @@ struct mpid_place {
 enum mpid_error {
     MPID_OK = 0,
     MPID_TRUNCATED, /* the message was longer than the place; the place is full */
-    MPID_LOST,      /* the peer is gone; mpid_vc_describe() names it */
+    MPID_LOST,      /* the peer is gone */
     MPID_UNREACHABLE, /* no channel reaches the peer; likewise */
     MPID_NO_MEMORY
 };
@@ -227,8 +227,6 @@ struct vc *mpid_vc_get(const struct mpid_gid *gid, uint32_t rank);
 void mpid_vc_put(struct vc *vc);
 /* Whether a process has turned out to be out of reach of every channel. */
 bool mpid_is_apart(void);
-/* Name the peer for an error message: "rank 3 on host". Under the device's lock. */
-void mpid_vc_describe(const struct vc *vc, char *text, size_t size);
 
 /* Where the program has called MPI, in this thread: the function, "" where it is unknown; the file that
  * calls it, and the address in that. Slow. */
@@ -248,7 +246,8 @@ void mpid_find_site(struct mpid_call_site *site);
  */
 
 /* Have contexts_of called for each process that fails from now on, by its rank in the world: in any
- * thread, device locked. It calls fail for each context that ends with it, and nothing else here. */
+ * thread, within a call of the device. It calls fail for each context that ends with it, and nothing
+ * else here. */
 void mpid_set_failed(void (*contexts_of)(int rank, void (*fail)(uint32_t context)));
 /* The first rank above this one whose process has failed; -1: none. */
 int mpid_next_failed(int rank);
@@ -371,7 +370,7 @@ void mpid_cancel(struct mpid_request *request);
 /*
  * mpiexec may ask every process of a job that seems to hang what it waits for. A wait for what the
  * device cannot know has a function that tells it, which is called then: in the thread that
- * waits, device locked. It calls mpid_tell_*() and nothing else here.
+ * waits, within a call of the device. It calls mpid_tell_*() and nothing else here.
  *
  * Where several threads may call, one that goes to sleep is told so itself, to be woken when that
  * comes and not for whatever else does. So all must be told that the wait may end by: any one of
@@ -412,7 +411,7 @@ struct mpid_comm_view {
 };
 
 /* Have each called to go through all communicators: take returns whether that was enough. Called
- * in any thread, device locked. */
+ * in any thread, within a call of the device: it calls nothing here but take. */
 void mpid_set_comms(void (*each)(bool (*take)(void *arg, const struct mpid_comm_view *view),
                                  void *arg));
 
@@ -485,7 +484,8 @@ void mpid_ring(const struct vc *vc);
 
 /* How to wait until something is in a region. */
 struct mpid_shared_wait {
-    /* Whether it is: called at any time by any thread of this process, device locked or not. */
+    /* Whether it is: called at any time by any thread of this process, also within a call of the
+     * device: it calls nothing here. */
     bool (*is_done)(void *arg);
     /* Called before each sleep, and behind it: others, where they have stored something, are to
      * ring this process from the one to the other. A heavy fence (os/cpus.h) and is_done() follow

@@ -80,7 +80,7 @@ static void check_nothing_taken(const struct vc *vc, const char *why)
         control = control->next;
     if (!control)
         return;
-    mpid_vc_describe(vc, name, sizeof(name));
+    vc_describe(vc, name, sizeof(name));
     snprintf(text, sizeof(text), "what was sent to %s cannot be brought there: %s", name,
              why ? why : "no memory");
     device.lost = vc->peer.rank + 1;

@@ -532,7 +532,7 @@ void mpid_vc_put(struct vc *vc)
     os_unlock(&device.lock);
 }
 
-void mpid_vc_describe(const struct vc *vc, char *text, size_t size)
+void vc_describe(const struct vc *vc, char *text, size_t size)
 {
     BNR_Host host;
     BNR_Group group = device_group_of(&vc->peer.gid, vc->peer.rank);

@@ -373,7 +373,7 @@ void vc_fail(struct vc *vc, enum mpid_error error, const char *why)
     if (before == VC_FAILED || before == VC_CLOSED)
         return;
     char name[128];
-    mpid_vc_describe(vc, name, sizeof(name));
+    vc_describe(vc, name, sizeof(name));
     vc_event(vc, VC_LOST);
     if (vc->state == VC_FAILED && !device.finalizing)
         os_log(OS_LOG_INFO, "lost %s (%s): %s", name, vc_state_name(before), why);

@@ -130,6 +130,8 @@ struct vc {
 _Static_assert(offsetof(struct vc, control_tail) + sizeof(void *) <= (size_t)2 * VC_LINE,
                "a short message takes two lines");
 
+/* Name the peer for an error message: "rank 3 on host". Locked. */
+void vc_describe(const struct vc *vc, char *text, size_t size);
 /* Name of a state, for people. */
 const char *vc_state_name(enum vc_state state);
 /* The state after event, or VC_STATES where it cannot happen in this one. */

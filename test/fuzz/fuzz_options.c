@@ -44,7 +44,8 @@ static void check_options(const struct options *o)
     char *base[] = {path, odd, NULL}, *extra[] = {own, NULL};
     int sum = 0;
     for (int i = 0; i < o->napps; i++) {
-        require(o->apps[i].count > 0 && o->apps[i].argv[0], "a program without a name or a rank");
+        bool is_whole = o->apps[i].count > 0 && o->apps[i].argv[0];
+        require(is_whole || o->help || o->version, "a program without a name or a rank");
         sum += o->apps[i].count;
         char **env = options_environ(o, &o->apps[i], base, extra);
         int found = 0;
@@ -54,7 +55,7 @@ static void check_options(const struct options *o)
         require(found == 1, "the launcher's own variable is lost");
         free(env);
     }
-    require(sum == o->nranks && sum <= 1 << 20, "ranks do not add up");
+    require((sum == o->nranks && sum <= 1 << 20) || o->help || o->version, "ranks do not add up");
     require(o->help || o->version || sum, "taken without a program");
     require(o->timeout_s >= 0 || o->help || o->version, "a time limit below zero");
     require(!sum || o->stdin_mode != OPTIONS_STDIN_RANK || o->stdin_rank < sum, "no such reader");

@@ -426,7 +426,7 @@ int coll_call_run(struct coll_call *call)
     int rc = coll_call_check(call);
     if (__builtin_expect(rc, 0))
         return rc;
-    struct sched_misfit misfit = {-1, 0, 0};
+    struct sched_misfit misfit; /* set with an error */
     rc = coll_run(&call->c, &misfit);
     return __builtin_expect(rc, 0) ? coll_call_raise(call->c.comm, rc, call->function, &misfit)
                                    : MPI_SUCCESS;

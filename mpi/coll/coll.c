@@ -21,26 +21,45 @@ static bool is_failed(const struct comm *comm)
     return __builtin_expect(atomic_load_explicit(&comm->failed, memory_order_relaxed), 0);
 }
 
+static const struct sched_misfit no_misfit = {-1, 0, 0};
+
+static __attribute__((cold)) int end_failed(struct sched_misfit *misfit)
+{
+    if (misfit)
+        *misfit = no_misfit;
+    return MPI_ERR_PROC_ABORTED;
+}
+
+/* Whether the call has gone through shared memory, and its outcome. */
+static inline bool runs_in_region(const struct coll *c, int *rc, struct sched_misfit *misfit)
+{
+    if (!region_may_run(c) || choose_is_forced(c))
+        return false;
+    *misfit = no_misfit;
+    return region_run(c, rc, misfit);
+}
+
 /* Where a member has failed some messages never come, and some that have come stand for nothing. */
 int coll_run(const struct coll *c, struct sched_misfit *misfit)
 {
     struct sched s;
     int rc;
     if (is_failed(c->comm))
-        return MPI_ERR_PROC_ABORTED;
-    s.misfit = (struct sched_misfit){-1, 0, 0};
-    if (!region_may_run(c) || choose_is_forced(c) || !region_run(c, &rc, &s.misfit)) {
+        return end_failed(misfit);
+    if (!runs_in_region(c, &rc, &s.misfit)) {
         sched_init(&s, c->comm, c->op);
         choose_begin(&s, c);
         rc = sched_run(&s);
     } else {
         choose_count_region(c);
     }
-    if (__builtin_expect(rc && misfit, 0))
-        *misfit = s.misfit;
     if (!(c->comm->coll_tag % LOOK_PERIOD))
         (void)mpid_progress();
-    return !rc && is_failed(c->comm) ? MPI_ERR_PROC_ABORTED : rc;
+    if (is_failed(c->comm) && !rc)
+        rc = MPI_ERR_PROC_ABORTED;
+    if (__builtin_expect(rc && misfit, 0))
+        *misfit = s.misfit;
+    return rc;
 }
 
 int coll_run_over(struct comm *comm, struct coll *c)

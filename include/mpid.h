@@ -377,25 +377,25 @@ void mpid_cancel(struct mpid_request *request);
  * several after mpid_tell_any(), else each of those that must all come. What tells nothing waits
  * for anything.
  */
-struct mpid_tale;
-typedef void (*mpid_tell_fn)(void *arg, struct mpid_tale *tale);
+struct mpid_wait_report;
+typedef void (*mpid_tell_fn)(void *arg, struct mpid_wait_report *report);
 void mpid_wait_telling(bool (*is_done)(void *arg), void *arg, mpid_tell_fn tell);
 
 /* One of what is waited for; one that is complete is left out. */
-void mpid_tell_request(struct mpid_tale *tale, const struct mpid_request *request);
+void mpid_tell_request(struct mpid_wait_report *report, const struct mpid_request *request);
 /* A request that the layer above completes, by mpid_complete(); NULL: something else that it
  * brings about, and tells of by mpid_wake(). */
-void mpid_tell_own(struct mpid_tale *tale, const struct mpid_request *request);
+void mpid_tell_own(struct mpid_wait_report *report, const struct mpid_request *request);
 /* In words alone, a message that some of the requests told by mpid_tell_own() receive parts of. */
-void mpid_tell_receive(struct mpid_tale *tale, const struct mpid_envelope *want);
+void mpid_tell_receive(struct mpid_wait_report *report, const struct mpid_envelope *want);
 /* In words alone, so many parts of a message to there that the program has not made ready. */
-void mpid_tell_unready(struct mpid_tale *tale, const struct mpid_envelope *to, uint64_t parts);
+void mpid_tell_unready(struct mpid_wait_report *report, const struct mpid_envelope *to, uint64_t parts);
 /* A message that fits want. */
-void mpid_tell_probe(struct mpid_tale *tale, const struct mpid_envelope *want);
+void mpid_tell_probe(struct mpid_wait_report *report, const struct mpid_envelope *want);
 /* All sends of this process that are not over. */
-void mpid_tell_sends(void *arg, struct mpid_tale *tale);
+void mpid_tell_sends(void *arg, struct mpid_wait_report *report);
 /* One of what is told would do. */
-void mpid_tell_any(struct mpid_tale *tale);
+void mpid_tell_any(struct mpid_wait_report *report);
 
 /* What the layer above knows of a communicator. member() and peer() give a process's rank in the
  * world, or -1 where it is of another; peer is that of the remote group, NULL where there is none. */

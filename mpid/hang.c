@@ -37,7 +37,7 @@ enum {
 _Atomic bool hang_asked;
 const struct mpid_envelope *hang_peek;
 
-struct mpid_tale {
+struct mpid_wait_report {
     char *text;
     size_t len, room;
     size_t mode_at; /* of the mode of the thread that tells */
@@ -47,7 +47,7 @@ struct mpid_tale {
 };
 
 static struct {
-    struct mpid_tale tale;
+    struct mpid_wait_report report;
     uint64_t since_ns;
     pthread_t told[THREADS_MAX];
     pid_t told_ids[THREADS_MAX];
@@ -59,36 +59,37 @@ static struct {
 /* ---- text ---- */
 
 /* Append a line, or part of one; all of it or nothing. Returns whether it is there. */
-static __attribute__((format(printf, 2, 3))) bool put(struct mpid_tale *tale, const char *form, ...)
+static __attribute__((format(printf, 2, 3))) bool put(struct mpid_wait_report *report,
+                                                      const char *form, ...)
 {
     va_list args;
-    size_t left = tale->room - tale->len;
+    size_t left = report->room - report->len;
     va_start(args, form);
-    int n = vsnprintf(tale->text + tale->len, left, form, args);
+    int n = vsnprintf(report->text + report->len, left, form, args);
     va_end(args);
     if (n < 0 || (size_t)n >= left) {
-        tale->cut = true;
+        report->cut = true;
         return false;
     }
-    tale->len += (size_t)n;
+    report->len += (size_t)n;
     return true;
 }
 
 /* Append a name that a user may have chosen. */
-static void put_clean(struct mpid_tale *tale, const char *name)
+static void put_clean(struct mpid_wait_report *report, const char *name)
 {
-    size_t begin = tale->len;
-    put(tale, "%s", name);
-    for (size_t i = begin; i < tale->len; i++)
-        if ((unsigned char)tale->text[i] < ' ')
-            tale->text[i] = '?';
+    size_t begin = report->len;
+    put(report, "%s", name);
+    for (size_t i = begin; i < report->len; i++)
+        if ((unsigned char)report->text[i] < ' ')
+            report->text[i] = '?';
 }
 
 /* Forget what has been appended since the text was so long, if a part of it had no room. */
-static void keep_whole(struct mpid_tale *tale, size_t begin)
+static void keep_whole(struct mpid_wait_report *report, size_t begin)
 {
-    if (tale->len == begin || tale->text[tale->len - 1] != '\n')
-        tale->len = begin;
+    if (report->len == begin || report->text[report->len - 1] != '\n')
+        report->len = begin;
 }
 
 /* ---- where ---- */
@@ -199,41 +200,41 @@ static int64_t world_rank(uint32_t context, int32_t rank)
     return search.world;
 }
 
-static void put_list(struct mpid_tale *tale, const struct mpid_comm_view *view, int count,
+static void put_list(struct mpid_wait_report *report, const struct mpid_comm_view *view, int count,
                      int64_t (*member)(const void *object, int i))
 {
-    size_t most = tale->len + MEMBERS_MAX;
+    size_t most = report->len + MEMBERS_MAX;
     for (int i = 0; i < count && member; i++) {
         int64_t first = member(view->object, i), last = first;
         while (i + 1 < count && member(view->object, i + 1) == last + 1) {
             last++;
             i++;
         }
-        if (first < 0 || tale->len > most)
+        if (first < 0 || report->len > most)
             break;
-        const char *comma = tale->text[tale->len - 1] == '\t' ? "" : ",";
+        const char *comma = report->text[report->len - 1] == '\t' ? "" : ",";
         if (last > first)
-            put(tale, "%s%" PRId64 "-%" PRId64, comma, first, last);
+            put(report, "%s%" PRId64 "-%" PRId64, comma, first, last);
         else
-            put(tale, "%s%" PRId64, comma, first);
+            put(report, "%s%" PRId64, comma, first);
     }
 }
 
 static bool put_comm(void *arg, const struct mpid_comm_view *view)
 {
-    struct mpid_tale *tale = arg;
-    size_t begin = tale->len;
+    struct mpid_wait_report *report = arg;
+    size_t begin = report->len;
     if (view->inside)
         return false;
-    put(tale, "C\t%u\t%d\t%d\t%u\t", view->context, view->size, view->rank, view->begun);
-    put_clean(tale, view->name);
-    put(tale, "\t");
-    put_list(tale, view, view->size, view->member);
-    put(tale, "\t");
-    put_list(tale, view, view->peers, view->peer);
-    put(tale, "\n");
-    keep_whole(tale, begin);
-    return tale->cut;
+    put(report, "C\t%u\t%d\t%d\t%u\t", view->context, view->size, view->rank, view->begun);
+    put_clean(report, view->name);
+    put(report, "\t");
+    put_list(report, view, view->size, view->member);
+    put(report, "\t");
+    put_list(report, view, view->peers, view->peer);
+    put(report, "\n");
+    keep_whole(report, begin);
+    return report->cut;
 }
 
 /* ---- what is waited for ---- */
@@ -258,100 +259,100 @@ static const char *state_of(const struct mpid_request *request)
 }
 
 /* Whether there is room for one more item. */
-static bool counts(struct mpid_tale *tale)
+static bool counts(struct mpid_wait_report *report)
 {
-    if (tale->items < ITEMS_MAX)
-        tale->items++;
+    if (report->items < ITEMS_MAX)
+        report->items++;
     else
-        tale->cut = true;
-    return !tale->cut;
+        report->cut = true;
+    return !report->cut;
 }
 
 /* Where a sleeper is told, it watches the request, or everything where that is NULL. Returns
  * whether that is all that is to be done. */
-static bool is_for_sleeper(struct mpid_tale *tale, const struct mpid_request *request)
+static bool is_for_sleeper(struct mpid_wait_report *report, const struct mpid_request *request)
 {
-    if (tale->sleeper)
-        sleep_watch(tale->sleeper, request);
-    return tale->sleeper != NULL;
+    if (report->sleeper)
+        sleep_watch(report->sleeper, request);
+    return report->sleeper != NULL;
 }
 
-static void put_receive(struct mpid_tale *tale, const struct mpid_envelope *env, size_t len,
+static void put_receive(struct mpid_wait_report *report, const struct mpid_envelope *env, size_t len,
                         const char *state)
 {
-    put(tale, "A\trecv\t%u\t%" PRId64 "\t%d\t%d\t%zu\t%s\n", env->context,
+    put(report, "A\trecv\t%u\t%" PRId64 "\t%d\t%d\t%zu\t%s\n", env->context,
         world_rank(env->context, env->rank), env->rank, env->tag, len, state);
 }
 
-void mpid_tell_request(struct mpid_tale *tale, const struct mpid_request *request)
+void mpid_tell_request(struct mpid_wait_report *report, const struct mpid_request *request)
 {
     const struct mpid_envelope *env = &request->place.env;
-    if (is_for_sleeper(tale, request) || mpid_is_complete(request) || !counts(tale))
+    if (is_for_sleeper(report, request) || mpid_is_complete(request) || !counts(report))
         return;
     if (request->state == CAR_IDLE) /* other CARs of it are awaited */
         return;
     if (request->kind == MPID_SEND)
-        put(tale, "A\tsend\t%u\t%" PRId64 "\t-1\t%d\t%" PRIu64 "\t%s\n", env->context,
+        put(report, "A\tsend\t%u\t%" PRId64 "\t-1\t%d\t%" PRIu64 "\t%s\n", env->context,
             world_of(request->vc), env->tag, request->total, state_of(request));
     else
-        put_receive(tale, env, request->bytes.len, state_of(request));
+        put_receive(report, env, request->bytes.len, state_of(request));
 }
 
-void mpid_tell_receive(struct mpid_tale *tale, const struct mpid_envelope *want)
+void mpid_tell_receive(struct mpid_wait_report *report, const struct mpid_envelope *want)
 {
-    if (!tale->sleeper && counts(tale))
-        put_receive(tale, want, 0, "posted");
+    if (!report->sleeper && counts(report))
+        put_receive(report, want, 0, "posted");
 }
 
-void mpid_tell_unready(struct mpid_tale *tale, const struct mpid_envelope *to, uint64_t parts)
+void mpid_tell_unready(struct mpid_wait_report *report, const struct mpid_envelope *to, uint64_t parts)
 {
-    if (!tale->sleeper && counts(tale))
-        put(tale, "A\tready\t%u\t%" PRId64 "\t%d\t%d\t%" PRIu64 "\t\n", to->context,
+    if (!report->sleeper && counts(report))
+        put(report, "A\tready\t%u\t%" PRId64 "\t%d\t%d\t%" PRIu64 "\t\n", to->context,
             world_rank(to->context, to->rank), to->rank, to->tag, parts);
 }
 
-void mpid_tell_own(struct mpid_tale *tale, const struct mpid_request *request)
+void mpid_tell_own(struct mpid_wait_report *report, const struct mpid_request *request)
 {
-    (void)is_for_sleeper(tale, request);
+    (void)is_for_sleeper(report, request);
 }
 
-void mpid_tell_probe(struct mpid_tale *tale, const struct mpid_envelope *want)
+void mpid_tell_probe(struct mpid_wait_report *report, const struct mpid_envelope *want)
 {
-    if (!is_for_sleeper(tale, NULL) && counts(tale))
-        put(tale, "A\tprobe\t%u\t%" PRId64 "\t%d\t%d\t0\t\n", want->context,
+    if (!is_for_sleeper(report, NULL) && counts(report))
+        put(report, "A\tprobe\t%u\t%" PRId64 "\t%d\t%d\t0\t\n", want->context,
             world_rank(want->context, want->rank), want->rank, want->tag);
 }
 
-static void set_mode(struct mpid_tale *tale, const char mode[4])
+static void set_mode(struct mpid_wait_report *report, const char mode[4])
 {
-    if (tale->mode_at)
-        memcpy(tale->text + tale->mode_at, mode, 4);
+    if (report->mode_at)
+        memcpy(report->text + report->mode_at, mode, 4);
 }
 
-void mpid_tell_any(struct mpid_tale *tale)
+void mpid_tell_any(struct mpid_wait_report *report)
 {
-    if (tale->sleeper)
-        sleep_watch_any(tale->sleeper);
-    set_mode(tale, "some");
+    if (report->sleeper)
+        sleep_watch_any(report->sleeper);
+    set_mode(report, "some");
 }
 
 /* Begin with a thread. ms: it has waited for, -1: unknown. */
-static void put_thread(struct mpid_tale *tale, int64_t ms)
+static void put_thread(struct mpid_wait_report *report, int64_t ms)
 {
     struct call_place place;
-    size_t begin = tale->len;
+    size_t begin = report->len;
     find_place(&place);
-    tale->items = 0;
-    put(tale, "T\t%s\t", place.function);
-    tale->mode_at = tale->len;
-    put(tale, "wait\t%" PRId64 "\t%" PRIxPTR "\t", ms, place.offset);
-    put_clean(tale, place.module);
-    put(tale, "\t");
-    put_clean(tale, place.symbol);
-    put(tale, "\n");
-    keep_whole(tale, begin);
-    if (tale->len == begin)
-        tale->mode_at = 0;
+    report->items = 0;
+    put(report, "T\t%s\t", place.function);
+    report->mode_at = report->len;
+    put(report, "wait\t%" PRId64 "\t%" PRIxPTR "\t", ms, place.offset);
+    put_clean(report, place.module);
+    put(report, "\t");
+    put_clean(report, place.symbol);
+    put(report, "\n");
+    keep_whole(report, begin);
+    if (report->len == begin)
+        report->mode_at = 0;
 }
 
 /* ---- queues ---- */
@@ -437,7 +438,7 @@ static bool count_idle(void *arg, const struct mpid_idle_view *view)
     return groups->cut;
 }
 
-static void put_queues(struct mpid_tale *tale)
+static void put_queues(struct mpid_wait_report *report)
 {
     struct groups *groups = calloc(1, sizeof(*groups));
     if (!groups)
@@ -451,47 +452,47 @@ static void put_queues(struct mpid_tale *tale)
         bool is_named = g->kind == 'P' || g->kind == 'I';
         bool has_state = g->kind == 'S' || g->kind == 'I';
         int64_t peer = is_named ? world_rank(g->env.context, g->env.rank) : g->peer;
-        put(tale, "%c\t%u\t%" PRId64 "\t%d\t%d\t%" PRIu64 "\t%" PRIu64 "%s%s\n", g->kind,
+        put(report, "%c\t%u\t%" PRId64 "\t%d\t%d\t%" PRIu64 "\t%" PRIu64 "%s%s\n", g->kind,
             g->env.context, peer, g->kind == 'S' ? -1 : g->env.rank, g->env.tag, g->count, g->bytes,
             has_state ? "\t" : "", has_state ? g->state : "");
     }
-    tale->cut |= groups->cut;
+    report->cut |= groups->cut;
     free(groups);
 }
 
 /* ---- what is waited for at the end ---- */
 
-static void tell_send(const struct mpid_request *request, void *tale)
+static void tell_send(const struct mpid_request *request, void *report)
 {
-    mpid_tell_request(tale, request);
+    mpid_tell_request(report, request);
 }
 
-static void tell_sends(struct vc *vc, void *tale)
+static void tell_sends(struct vc *vc, void *report)
 {
-    each_send(vc, tell_send, tale);
+    each_send(vc, tell_send, report);
 }
 
-void mpid_tell_sends(void *arg, struct mpid_tale *tale)
+void mpid_tell_sends(void *arg, struct mpid_wait_report *report)
 {
     (void)arg;
-    if (is_for_sleeper(tale, NULL)) /* it waits for some of them, or for what follows them */
+    if (is_for_sleeper(report, NULL)) /* it waits for some of them, or for what follows them */
         return;
-    vc_each(tell_sends, tale);
+    vc_each(tell_sends, report);
 }
 
 static void tell_close(struct vc *vc, void *arg)
 {
-    struct mpid_tale *tale = arg;
-    if (vc->state >= VC_BINDING && vc->state < VC_CLOSED && counts(tale))
-        put(tale, "A\tclose\t0\t%" PRId64 "\t-1\t-1\t0\t%s\n", world_of(vc),
+    struct mpid_wait_report *report = arg;
+    if (vc->state >= VC_BINDING && vc->state < VC_CLOSED && counts(report))
+        put(report, "A\tclose\t0\t%" PRId64 "\t-1\t-1\t0\t%s\n", world_of(vc),
             vc_state_name((enum vc_state)vc->state));
 }
 
-void hang_tell_closes(void *arg, struct mpid_tale *tale)
+void hang_tell_closes(void *arg, struct mpid_wait_report *report)
 {
     (void)arg;
-    if (!is_for_sleeper(tale, NULL))
-        vc_each(tell_close, tale);
+    if (!is_for_sleeper(report, NULL))
+        vc_each(tell_close, report);
 }
 
 /* ---- other threads ---- */
@@ -534,7 +535,7 @@ static void count_task(const char *id, int counts[KINDS])
 }
 
 /* Those that have not come by are not in MPI, and may call it. */
-static void put_others(struct mpid_tale *tale)
+static void put_others(struct mpid_wait_report *report)
 {
     int counts[KINDS] = {0};
     DIR *tasks = os_lock_enabled ? opendir("/proc/self/task") : NULL;
@@ -545,21 +546,21 @@ static void put_others(struct mpid_tale *tale)
             count_task(task->d_name, counts);
     closedir(tasks);
     if (counts[COMPUTING] + counts[LOCKED] + counts[ASLEEP])
-        put(tale, "M\t%d\t%d\t%d\n", counts[COMPUTING], counts[LOCKED], counts[ASLEEP]);
+        put(report, "M\t%d\t%d\t%d\n", counts[COMPUTING], counts[LOCKED], counts[ASLEEP]);
 }
 
 /* ---- question and answer ---- */
 
 static void on_asked(void *arg)
 {
-    struct mpid_tale *tale = &hang.tale;
+    struct mpid_wait_report *report = &hang.report;
     (void)arg;
-    if (!tale->text)
-        tale->text = malloc(BNR_MAX_ANSWER);
-    if (!tale->text)
+    if (!report->text)
+        report->text = malloc(BNR_MAX_ANSWER);
+    if (!report->text)
         return;
-    *tale = (struct mpid_tale){.text = tale->text, .room = WAITS_ROOM};
-    put(tale, "vireo-hang 1\n");
+    *report = (struct mpid_wait_report){.text = report->text, .room = WAITS_ROOM};
+    put(report, "vireo-hang 1\n");
     hang.since_ns = os_now_ns();
     hang.told_count = 0;
     atomic_store_explicit(&hang_asked, true, memory_order_relaxed);
@@ -568,23 +569,23 @@ static void on_asked(void *arg)
 
 static void answer(void)
 {
-    struct mpid_tale *tale = &hang.tale;
-    put_others(tale);
-    bool cut = tale->cut;
-    tale->cut = false;
-    tale->room = BNR_MAX_ANSWER - QUEUES_ROOM;
+    struct mpid_wait_report *report = &hang.report;
+    put_others(report);
+    bool cut = report->cut;
+    report->cut = false;
+    report->room = BNR_MAX_ANSWER - QUEUES_ROOM;
     if (device.each_comm)
-        device.each_comm(put_comm, tale);
-    cut |= tale->cut;
-    tale->cut = false;
-    tale->room = BNR_MAX_ANSWER - 2;
-    put_queues(tale);
-    tale->room = BNR_MAX_ANSWER;
-    if (cut || tale->cut)
-        put(tale, "X\n");
-    (void)BNR_Answer(tale->text, tale->len);
-    free(tale->text);
-    tale->text = NULL;
+        device.each_comm(put_comm, report);
+    cut |= report->cut;
+    report->cut = false;
+    report->room = BNR_MAX_ANSWER - 2;
+    put_queues(report);
+    report->room = BNR_MAX_ANSWER;
+    if (cut || report->cut)
+        put(report, "X\n");
+    (void)BNR_Answer(report->text, report->len);
+    free(report->text);
+    report->text = NULL;
     atomic_store_explicit(&hang_asked, false, memory_order_relaxed);
 }
 
@@ -604,8 +605,8 @@ static bool is_news(void)
 
 void hang_tell_sleeper(struct sleeper *sleeper, mpid_tell_fn tell, void *arg)
 {
-    struct mpid_tale tale = {.sleeper = sleeper};
-    tell(arg, &tale);
+    struct mpid_wait_report report = {.sleeper = sleeper};
+    tell(arg, &report);
 }
 
 static bool is_due(void)
@@ -615,16 +616,16 @@ static bool is_due(void)
 
 void hang_tell(const struct wait *wait, mpid_tell_fn tell, void *arg)
 {
-    struct mpid_tale *tale = &hang.tale;
+    struct mpid_wait_report *report = &hang.report;
     os_lock(&device.lock);
     if (hang_is_asked() && is_news()) {
-        bool cut = tale->cut;
-        put_thread(tale, wait->slept ? (int64_t)((os_now_ns() - wait->slept_ns) / 1000000) : 0);
+        bool cut = report->cut;
+        put_thread(report, wait->slept ? (int64_t)((os_now_ns() - wait->slept_ns) / 1000000) : 0);
         if (tell)
-            tell(arg, tale);
-        if (tale->cut && !cut && tale->items && tale->mode_at &&
-            !memcmp(tale->text + tale->mode_at, "some", 4))
-            set_mode(tale, "poll"); /* what has no room might come */
+            tell(arg, report);
+        if (report->cut && !cut && report->items && report->mode_at &&
+            !memcmp(report->text + report->mode_at, "some", 4))
+            set_mode(report, "poll"); /* what has no room might come */
     }
     if (hang_is_asked() && (!os_lock_enabled || is_due()))
         answer();
@@ -636,10 +637,10 @@ void hang_tell_poll(void)
     if (os_lock_enabled && !is_due())
         return;
     if (is_news()) {
-        put_thread(&hang.tale, -1);
-        set_mode(&hang.tale, "poll");
+        put_thread(&hang.report, -1);
+        set_mode(&hang.report, "poll");
         if (hang_peek)
-            mpid_tell_probe(&hang.tale, hang_peek);
+            mpid_tell_probe(&hang.report, hang_peek);
     }
     answer();
 }
@@ -652,8 +653,8 @@ void hang_poll(void)
 
 void hang_init(void)
 {
-    free(hang.tale.text);
-    hang.tale.text = NULL;
+    free(hang.report.text);
+    hang.report.text = NULL;
     atomic_store_explicit(&hang_asked, false, memory_order_relaxed);
     (void)BNR_Set_asked(on_asked, NULL);
 }

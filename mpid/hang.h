@@ -48,6 +48,6 @@ struct sleeper;
 void hang_tell_sleeper(struct sleeper *sleeper, mpid_tell_fn tell, void *arg);
 
 /* The connections that are not closed yet. */
-void hang_tell_closes(void *arg, struct mpid_tale *tale);
+void hang_tell_closes(void *arg, struct mpid_wait_report *report);
 
 #endif

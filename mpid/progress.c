@@ -244,9 +244,9 @@ static bool request_is_done(void *arg)
     return mpid_is_complete(arg);
 }
 
-static void tell_request(void *arg, struct mpid_tale *tale)
+static void tell_request(void *arg, struct mpid_wait_report *report)
 {
-    mpid_tell_request(tale, arg);
+    mpid_tell_request(report, arg);
 }
 
 void mpid_wait(struct mpid_request *request)

@@ -50,9 +50,9 @@ static struct {
     struct sleeper *first, *last; /* who has slept longest is first */
     struct watch *buckets[BUCKETS];
     int anything; /* sleepers that cannot say */
-    struct wait *keeper;
+    struct wait *poller;
     struct sleeper *on_channels;
-    bool dozing;         /* the keeper */
+    bool dozing;         /* the poller */
     enum chan_sleep how; /* on_channels does it */
     bool soon;           /* and looks up soon */
 } all;
@@ -317,7 +317,7 @@ static _Noreturn void end_orphan(void)
 }
 
 /* How the one on the channels does it. */
-struct bed {
+struct sleep_plan {
     enum chan_sleep how;
     struct os_futex_seen words[BIND_CHANNELS];
     int word_count;
@@ -327,35 +327,35 @@ struct bed {
 };
 
 /* Returns whether nothing has come that is to be looked at first. */
-static bool lie_down(struct sleeper *me, struct bed *bed)
+static bool prepare_sleep(struct sleeper *me, struct sleep_plan *plan)
 {
-    bed->how = choose_sleep();
-    bed->word_count = gather_words(bed->words);
-    bool ready = arm_all(bed->how) && !has_turn_work();
-    bed->fd_count = gather_fds(bed->fds);
+    plan->how = choose_sleep();
+    plan->word_count = gather_words(plan->words);
+    bool ready = arm_all(plan->how) && !has_turn_work();
+    plan->fd_count = gather_fds(plan->fds);
     me->on_channels = true;
     all.on_channels = me;
-    all.how = bed->how;
-    all.soon = must_look_soon(bed->how);
-    bed->timeout_ns = all.soon ? LOOK_UP_SOON_NS : LOOK_UP_NS;
+    all.how = plan->how;
+    all.soon = must_look_soon(plan->how);
+    plan->timeout_ns = all.soon ? LOOK_UP_SOON_NS : LOOK_UP_NS;
     return ready;
 }
 
-static void sleep_in(struct bed *bed)
+static void sleep_by_plan(struct sleep_plan *plan)
 {
-    struct timespec limit = {(time_t)(bed->timeout_ns / 1000000000u),
-                             (long)(bed->timeout_ns % 1000000000u)};
-    if (bed->how == CHAN_SLEEP_FD)
-        (void)ppoll(bed->fds, bed->fd_count, &limit, NULL);
-    else if (bed->word_count == 1)
-        (void)os_futex_wait(bed->words->word, bed->words->seen, bed->timeout_ns);
+    struct timespec limit = {(time_t)(plan->timeout_ns / 1000000000u),
+                             (long)(plan->timeout_ns % 1000000000u)};
+    if (plan->how == CHAN_SLEEP_FD)
+        (void)ppoll(plan->fds, plan->fd_count, &limit, NULL);
+    else if (plan->word_count == 1)
+        (void)os_futex_wait(plan->words->word, plan->words->seen, plan->timeout_ns);
     else
-        (void)os_futex_wait_any(bed->words, bed->word_count, bed->timeout_ns);
+        (void)os_futex_wait_any(plan->words, plan->word_count, plan->timeout_ns);
 }
 
-static void get_up(struct sleeper *me, const struct bed *bed)
+static void end_sleep(struct sleeper *me, const struct sleep_plan *plan)
 {
-    if (bed->how == CHAN_SLEEP_FD)
+    if (plan->how == CHAN_SLEEP_FD)
         wait_self_drain();
     me->on_channels = false;
     all.on_channels = NULL;
@@ -373,8 +373,8 @@ static void count_sleep(uint64_t began_ns)
  * and looks who sleeps; so what is_done() does not see, told unlocked, wakes this thread. */
 static void sleep_on_channels(struct sleeper *me, bool (*is_done)(void *arg), void *arg)
 {
-    struct bed bed;
-    bool ready = lie_down(me, &bed);
+    struct sleep_plan plan;
+    bool ready = prepare_sleep(me, &plan);
     uint32_t turns = turns_now();
     if (sleep_shared)
         sleep_look_shared();
@@ -382,14 +382,14 @@ static void sleep_on_channels(struct sleeper *me, bool (*is_done)(void *arg), vo
     ready = ready && !is_done(arg);
     if (ready) {
         uint64_t began_ns = os_now_ns();
-        sleep_in(&bed);
+        sleep_by_plan(&plan);
         count_sleep(began_ns);
     }
     os_lock(&device.lock);
-    get_up(me, &bed);
+    end_sleep(me, &plan);
     if (sleep_shared)
         sleep_look_shared();
-    me->wait->others = all.keeper == me->wait && turns_now() != turns;
+    me->wait->others = all.poller == me->wait && turns_now() != turns;
     me->wait->spare = me->wait->others || all.first;
     if (ready)
         progress_hear();
@@ -461,15 +461,15 @@ void sleep_once(struct wait *wait, bool (*is_done)(void *arg), void *arg, mpid_t
     atomic_fetch_sub_explicit(&sleep_awake, wait->counted, memory_order_relaxed);
     os_lock(&device.lock);
     enter(&me, os_lock_enabled ? tell : NULL, arg);
-    if (!all.keeper && wait->counted)
-        all.keeper = wait;
-    if (all.keeper == wait && wait->others) {
+    if (!all.poller && wait->counted)
+        all.poller = wait;
+    if (all.poller == wait && wait->others) {
         doze(&me, is_done, arg);
-    } else if (!all.on_channels && (all.keeper == wait || all.dozing || !wait->counted)) {
+    } else if (!all.on_channels && (all.poller == wait || all.dozing || !wait->counted)) {
         sleep_on_channels(&me, is_done, arg);
     } else {
-        if (all.keeper == wait)
-            all.keeper = all.on_channels->wait;
+        if (all.poller == wait)
+            all.poller = all.on_channels->wait;
         sleep_beside(&me, is_done, arg);
     }
     atomic_fetch_add_explicit(&sleep_awake, wait->counted, memory_order_relaxed);
@@ -481,9 +481,9 @@ void sleep_leave(struct wait *wait)
     if (!wait->slept)
         return;
     os_lock(&device.lock);
-    if (all.keeper == wait) {
+    if (all.poller == wait) {
         struct sleeper *next = all.on_channels ? all.on_channels : all.first;
-        all.keeper = next ? next->wait : NULL;
+        all.poller = next ? next->wait : NULL;
         if (next && next != all.on_channels)
             wake(next);
     }

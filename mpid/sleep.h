@@ -5,9 +5,9 @@
  *
  * Of the threads that sleep, one does so on the channels; each other on a word of its own, and is
  * woken for what it waits for: a request, or, where it cannot say, anything. The one on
- * the channels looks for all. One thread that waits is the keeper, who sees to it that there is
+ * the channels looks for all. One thread that waits is the poller, who sees to it that there is
  * such a one: it is the one, or awake and looking; or it dozes, and looks every DOZE_NS, while
- * threads that are awake look anyway. When the keeper's wait is over, another takes its place.
+ * threads that are awake look anyway. When the poller's wait is over, another takes its place.
  */
 #ifndef MPID_SLEEP_H
 #define MPID_SLEEP_H

@@ -22,7 +22,7 @@ struct wait {
     bool handed; /* a yield of this wait let another run */
     bool slept;
     bool counted; /* sleep.h */
-    bool others; /* when it last slept as the keeper, others were awake and looked: sleep.h */
+    bool others; /* when it last slept as the poller, others were awake and looked: sleep.h */
     bool shared; /* what is awaited is in memory that is shared with other processes */
     bool spare;  /* others sleep, or are awake: what comes may be for them */
     uint32_t yields; /* how many before it sleeps; threads that wait at once share them */

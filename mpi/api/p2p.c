@@ -469,10 +469,10 @@ static int start_exchange(const struct sendrecv *x, struct request **send, struc
     return MPI_SUCCESS;
 }
 
-static void tell_pair(const struct request *pair, struct mpid_tale *tale)
+static void tell_pair(const struct request *pair, struct mpid_wait_report *report)
 {
-    mpid_tell_request(tale, &pair->dev);
-    request_tell(pair->inner, tale);
+    mpid_tell_request(report, &pair->dev);
+    request_tell(pair->inner, report);
 }
 
 static void free_pair(struct mpid_request *dev)
@@ -711,9 +711,9 @@ static bool probe_once(void *arg)
     return probe->outcome;
 }
 
-static void tell_probe(void *arg, struct mpid_tale *tale)
+static void tell_probe(void *arg, struct mpid_wait_report *report)
 {
-    mpid_tell_probe(tale, &((const struct probe *)arg)->dev.want);
+    mpid_tell_probe(report, &((const struct probe *)arg)->dev.want);
 }
 
 /* Look once, or until there is one; message: NULL, or take it. Returns MPI_SUCCESS or the code of an

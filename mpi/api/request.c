@@ -293,18 +293,18 @@ static bool all_complete(void *arg)
     return true;
 }
 
-static void tell_all(void *arg, struct mpid_tale *tale)
+static void tell_all(void *arg, struct mpid_wait_report *report)
 {
     const struct set *set = arg;
     for (int i = 0; i < set->count; i++)
         if (is_active(set->handles[i]))
-            request_tell((const struct request *)set->handles[i], tale);
+            request_tell((const struct request *)set->handles[i], report);
 }
 
-static void tell_any(void *arg, struct mpid_tale *tale)
+static void tell_any(void *arg, struct mpid_wait_report *report)
 {
-    mpid_tell_any(tale);
-    tell_all(arg, tale);
+    mpid_tell_any(report);
+    tell_all(arg, report);
 }
 
 /* Tell the error, or success, of one status. Where none has failed nothing is told of any: so the

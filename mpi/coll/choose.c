@@ -19,8 +19,8 @@
 #define BELOW(end) {0, (end) - 1}
 #define SOME {0, CHOOSE_MOST}
 
-/* Ranks and bytes from which on, bytes below which, algorithm. Measured by test/bench/tune.py;
- * doc/collectives.md shows it. */
+/* Ranks and bytes from which on, bytes below which, algorithm. test/bench/tune.py measures such limits;
+ * doc/collectives.md shows the table. */
 #define ROW(ranks, bytes, name)                                                                    \
     {ALGORITHM_NEEDS_##name, 0, false, FROM(ranks), SOME, bytes, ALGORITHM_##name}
 #define LAST(name) {0, 0, true, SOME, SOME, SOME, ALGORITHM_##name}

@@ -61,9 +61,9 @@ static bool is_inactive(const struct request *request)
     return !r->active;
 }
 
-static void tell(const struct request *request, struct mpid_tale *tale)
+static void tell(const struct request *request, struct mpid_wait_report *report)
 {
-    mpid_tell_own(tale, &request->dev);
+    mpid_tell_own(report, &request->dev);
 }
 
 static int outcome(const struct request *request, MPI_Status *status)

@@ -102,12 +102,12 @@ static void sleeps(void *arg, bool begins)
 }
 
 /* One that has not come is named, or where they count themselves the next one. */
-static void tell(void *arg, struct mpid_tale *tale)
+static void tell(void *arg, struct mpid_wait_report *report)
 {
     const struct word_wait *a = arg;
     const struct region *r = a->r;
     int whom = a->whose == EVERYBODY ? coll_around(r->rank, 1, r->size) : a->whose;
-    mpid_tell_receive(tale, &(struct mpid_envelope){r->comm->context + CONTEXT_COLL, whom,
+    mpid_tell_receive(report, &(struct mpid_envelope){r->comm->context + CONTEXT_COLL, whom,
                                                     (int32_t)(r->comm->coll_tag - 1)});
 }
 

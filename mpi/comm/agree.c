@@ -33,16 +33,16 @@ static bool is_over(void *arg)
     return request_is_complete(a->first) || (a->second && request_is_complete(a->second));
 }
 
-static void tell(void *arg, struct mpid_tale *tale)
+static void tell(void *arg, struct mpid_wait_report *report)
 {
     const struct awaited *a = arg;
     if (a->second)
-        mpid_tell_any(tale);
-    mpid_tell_request(tale, &a->first->dev);
+        mpid_tell_any(report);
+    mpid_tell_request(report, &a->first->dev);
     if (a->second && a->is_own)
-        mpid_tell_own(tale, &a->second->dev);
+        mpid_tell_own(report, &a->second->dev);
     else if (a->second)
-        mpid_tell_request(tale, &a->second->dev);
+        mpid_tell_request(report, &a->second->dev);
 }
 
 /* Returns whether the first is complete. */
@@ -134,7 +134,7 @@ static int run(struct agreement *a)
 {
     struct sched *s = &a->sched;
     while (!sched_advance(s)) {
-        if (!await((struct awaited){sched_awaited(s)->request, a->who->in_vain, true}))
+        if (!await((struct awaited){sched_awaited(s)->request, a->who->give_up, true}))
             sched_skip(s, MPI_ERR_PROC_ABORTED);
     }
     return sched_end(s);

@@ -33,7 +33,7 @@ struct agree {
     struct p2p_side
         other;  /* ... the leader of the other half; only the leader's own value counts */
     int failed; /* of the leader: agree_swap() is to end with it, in this half */
-    struct request *in_vain; /* once it is complete every wait ends; NULL: none */
+    struct request *give_up; /* once it is complete every wait ends; NULL: none */
 };
 
 /* values[i] becomes the maximum over the members; count is AGREE_VALUES at most. */

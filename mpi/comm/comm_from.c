@@ -171,12 +171,12 @@ static int agree_here(struct meeting_side *side, int own)
     struct p2p_side anybody = {side->there, side->there->context + CONTEXT_LEADER, MPI_ANY_SOURCE,
                                side->half.tag};
     struct agree half = side->half;
-    int rc = p2p_irecv(&anybody, &word, 1, MPI_INT, &half.in_vain);
+    int rc = p2p_irecv(&anybody, &word, 1, MPI_INT, &half.give_up);
     if (rc)
         return rc;
     rc = agree_max(&half, values, 3);
-    mpid_cancel(&half.in_vain->dev);
-    (void)p2p_finish(half.in_vain, MPI_STATUS_IGNORE);
+    mpid_cancel(&half.give_up->dev);
+    (void)p2p_finish(half.give_up, MPI_STATUS_IGNORE);
     if (rc)
         return word == COMM_FROM_OVERLAP ? word : rc;
     if (values[0])

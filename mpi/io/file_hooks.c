@@ -121,9 +121,9 @@ static int end(struct request *request, int error_class, MPI_Request *handle)
     return rc;
 }
 
-static void tell(const struct request *request, struct mpid_tale *tale)
+static void tell(const struct request *request, struct mpid_wait_report *report)
 {
-    mpid_tell_own(tale, &request->dev);
+    mpid_tell_own(report, &request->dev);
 }
 
 /* The access is complete: cancelling it changes nothing. */

@@ -210,9 +210,9 @@ static bool is_complete(struct request *request)
     return is_empty(request->state);
 }
 
-static void tell(const struct request *request, struct mpid_tale *tale)
+static void tell(const struct request *request, struct mpid_wait_report *report)
 {
-    mpid_tell_sends(NULL, tale);
+    mpid_tell_sends(NULL, report);
 }
 
 static int outcome(const struct request *request, MPI_Status *status)

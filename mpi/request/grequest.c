@@ -59,9 +59,9 @@ static int end_awaited(struct request *request, int outcome, MPI_Request *handle
     return rc ? rc : outcome;
 }
 
-static void tell(const struct request *request, struct mpid_tale *tale)
+static void tell(const struct request *request, struct mpid_wait_report *report)
 {
-    mpid_tell_own(tale, NULL);
+    mpid_tell_own(report, NULL);
 }
 
 static const struct request_ops ops = {

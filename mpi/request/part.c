@@ -234,26 +234,26 @@ static bool is_complete(struct request *request)
 
 /* Of a send, each chunk that it has handed over is told, and how many partitions it has not; of a
  * receive, the whole. */
-static void tell_chunks(const struct request *request, struct mpid_tale *tale)
+static void tell_chunks(const struct request *request, struct mpid_wait_report *report)
 {
     struct part *part = request->state;
     struct mpid_envelope want = {part->comm->context + CONTEXT_PART, part->peer, part->user_tag};
     uint64_t unready = 0;
     if (part->setup)
-        mpid_tell_request(tale, &part->setup->dev);
+        mpid_tell_request(report, &part->setup->dev);
     for (int i = 0; i < part->cut.chunks; i++) {
         struct part_chunk *slot = slot_at(part, i);
         int waiting = atomic_load_explicit(&slot->waiting, memory_order_acquire);
         if (part->send && !waiting)
-            mpid_tell_request(tale, &slot->dev);
+            mpid_tell_request(report, &slot->dev);
         else
-            mpid_tell_own(tale, &slot->dev);
+            mpid_tell_own(report, &slot->dev);
         unready += part->send && waiting > 0 ? (uint64_t)waiting : 0;
     }
     if (unready)
-        mpid_tell_unready(tale, &want, unready);
+        mpid_tell_unready(report, &want, unready);
     if (!part->send && is_posted(part) && !all_done(part))
-        mpid_tell_receive(tale, &want);
+        mpid_tell_receive(report, &want);
 }
 
 static int outcome(const struct request *request, MPI_Status *status)

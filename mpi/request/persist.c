@@ -62,10 +62,10 @@ static bool is_inactive(const struct request *request)
     return !request->inner;
 }
 
-static void tell(const struct request *request, struct mpid_tale *tale)
+static void tell(const struct request *request, struct mpid_wait_report *report)
 {
     if (request->inner)
-        request_tell(request->inner, tale);
+        request_tell(request->inner, report);
 }
 
 static int outcome(const struct request *request, MPI_Status *status)

@@ -68,17 +68,17 @@ bool request_is_inactive(const struct request *request)
     return request->ops->is_inactive && request->ops->is_inactive(request);
 }
 
-void request_tell(const struct request *request, struct mpid_tale *tale)
+void request_tell(const struct request *request, struct mpid_wait_report *report)
 {
     if (request->ops->tell)
-        request->ops->tell(request, tale);
+        request->ops->tell(request, report);
     else
-        mpid_tell_request(tale, &request->dev);
+        mpid_tell_request(report, &request->dev);
 }
 
-static void tell(void *request, struct mpid_tale *tale)
+static void tell(void *request, struct mpid_wait_report *report)
 {
-    request_tell(request, tale);
+    request_tell(request, report);
 }
 
 static bool is_complete(void *request)
@@ -169,9 +169,9 @@ struct request *request_create_received(struct comm *comm)
 
 /* ---- work of this process ---- */
 
-static void tell_own(const struct request *request, struct mpid_tale *tale)
+static void tell_own(const struct request *request, struct mpid_wait_report *report)
 {
-    mpid_tell_own(tale, &request->dev);
+    mpid_tell_own(report, &request->dev);
 }
 
 static int outcome_of_own(const struct request *request, MPI_Status *status)

@@ -29,7 +29,7 @@ struct request_ops {
     bool raises;     /* end calls an error handler by itself, and returns a code */
     bool (*is_complete)(struct request *request);                        /* NULL: once dev is */
     bool (*is_inactive)(const struct request *request);                  /* NULL: it never is */
-    void (*tell)(const struct request *request, struct mpid_tale *tale); /* NULL: dev's message */
+    void (*tell)(const struct request *request, struct mpid_wait_report *report); /* NULL: dev's message */
     int (*outcome)(const struct request *request, MPI_Status *status);
     int (*end)(struct request *request, int outcome, MPI_Request *handle); /* NULL: free it */
     int (*abandon)(struct request *request);  /* NULL: free it once dev is complete */
@@ -127,7 +127,7 @@ bool request_is_inactive(const struct request *request);
 
 void request_wait(struct request *request);
 /* Say what it waits for, where somebody asks (mpid_wait_telling()). */
-void request_tell(const struct request *request, struct mpid_tale *tale);
+void request_tell(const struct request *request, struct mpid_wait_report *report);
 
 /* Take the outcome of a complete request: fill status, return its error class. The request
  * stays. */

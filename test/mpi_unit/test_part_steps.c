@@ -54,10 +54,10 @@ const uint8_t type_constant_size[256];
 
 NEVER(int, mpid_send, struct vc *vc, const struct mpid_envelope *env,
       const struct mpid_bytes *bytes, unsigned mode, struct mpid_request *request)
-NEVER(void, mpid_tell_request, struct mpid_tale *tale, const struct mpid_request *request)
-NEVER(void, mpid_tell_own, struct mpid_tale *tale, const struct mpid_request *request)
-NEVER(void, mpid_tell_receive, struct mpid_tale *tale, const struct mpid_envelope *want)
-NEVER(void, mpid_tell_unready, struct mpid_tale *tale, const struct mpid_envelope *to,
+NEVER(void, mpid_tell_request, struct mpid_wait_report *report, const struct mpid_request *request)
+NEVER(void, mpid_tell_own, struct mpid_wait_report *report, const struct mpid_request *request)
+NEVER(void, mpid_tell_receive, struct mpid_wait_report *report, const struct mpid_envelope *want)
+NEVER(void, mpid_tell_unready, struct mpid_wait_report *report, const struct mpid_envelope *to,
       uint64_t parts)
 NEVER(int, p2p_isend_mode, const struct p2p_side *to, const void *buf, MPI_Count count,
       MPI_Datatype type, unsigned mode, struct request **request)

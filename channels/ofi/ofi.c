@@ -248,7 +248,8 @@ static int read_queue(struct ofi *ofi)
 static void do_chores(struct ofi *ofi)
 {
     ofi->chores = false;
-    bool all = ofi_fabric_post(ofi) & ofi_stranger_speak(ofi);
+    bool has_posted = ofi_fabric_post(ofi), has_spoken = ofi_stranger_speak(ofi);
+    bool all = has_posted && has_spoken;
     for (struct ofi_link *link = ofi->links; link; link = link->next)
         all &= ofi_link_speak(link);
     ofi->chores |= !all;

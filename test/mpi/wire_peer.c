@@ -28,7 +28,9 @@ static void tell(const char *path)
     BNR_Gid gid;
     void *card;
     size_t len;
-    CHECK(!BNR_Init(NULL) && !BNR_Get_group(&group) && !BNR_Get_gid(group, &gid));
+    CHECK(!BNR_Init(NULL));
+    CHECK(!BNR_Get_group(&group));
+    CHECK(!BNR_Get_gid(group, &gid));
     CHECK(!BNR_Get_secret(group, secret));
     CHECK(!BNR_Get_alloc(group, 0, "card", &card, &len, BNR_GET_NOWAIT));
     snprintf(name, sizeof(name), "%s.new", path);

@@ -289,18 +289,28 @@ static int on_grow_tail(void *device, struct chan_peer *peer)
     return 0;
 }
 
+/* A text that stays until the end; one that was kept before is not kept twice. */
+static const char *keep(struct fake *fake, const char *text)
+{
+    for (int i = 0; i < fake->param_count; i++)
+        if (!strcmp(fake->params[i], text))
+            return fake->params[i];
+    FAKE_CHECK(fake, fake->param_count < FAKE_PARAMS, "too many parameters");
+    return fake->params[fake->param_count++] = strdup(text);
+}
+
 /* What the environment says, as for the device. */
 static const char *on_param(void *device, const struct chan_ops *ops, const char *name)
 {
     struct fake *fake = device;
     const char *list = getenv("VIREO_CHANNEL_PARAMS");
-    char key[128];
+    char key[128], text[256];
     snprintf(key, sizeof(key), "%s.%s", ops->name, name);
     for (const struct chan_param *param = ops->params; param && param->name; param++) {
         if (strcmp(param->name, name))
             continue;
-        if (list && !chan_params_get(list, key, 0, fake->param, sizeof(fake->param)))
-            return strdup(fake->param);
+        if (list && !chan_params_get(list, key, 0, text, sizeof(text)))
+            return keep(fake, text);
         return param->initial;
     }
     return NULL;
@@ -391,6 +401,8 @@ void fake_finish(struct fake *fake)
         if (fake->peer[i].link)
             fake_unlink(&fake->peer[i]);
     fake->ops->close(fake->chan);
+    while (fake->param_count)
+        free(fake->params[--fake->param_count]);
 }
 
 int fake_step(struct fake *fake, uint64_t deadline_ns, const char *what)

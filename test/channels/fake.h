@@ -23,6 +23,7 @@
 enum {
     FAKE_PROCS = 4,         /* at most, in one world */
     FAKE_MEMORY = 64 << 20, /* bytes of address space per rank */
+    FAKE_PARAMS = 16,       /* texts of parameters of a channel */
     FAKE_FLAGS = 32         /* words that cases may use between processes */
 };
 
@@ -71,7 +72,8 @@ struct fake {
     bool in_progress;
     bool ending;         /* links may go away now */
     int refuse;          /* what asked() answers, 0: what is right */
-    char param[256];
+    char *params[FAKE_PARAMS]; /* texts that the environment gave, until the end */
+    int param_count;
     size_t request_size; /* bytes, with what the channel has reserved */
     bool requests_exist;
     int pending, placed, landed;

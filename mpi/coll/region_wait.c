@@ -55,10 +55,11 @@ static __attribute__((noinline)) void ring(struct region *r, uint64_t what, int 
  * store before this load. */
 static inline void wake(struct region *r, int whose)
 {
-    if (__builtin_expect(r->fenced, 0))
-        atomic_thread_fence(memory_order_seq_cst);
     atomic_signal_fence(memory_order_seq_cst);
-    if (__builtin_expect(atomic_load_explicit(&r->head->sleepers, memory_order_relaxed) != 0, 0))
+    uint32_t sleepers = atomic_load_explicit(&r->head->sleepers, memory_order_relaxed);
+    if (__builtin_expect(r->fenced, 0)) /* one order with those who announce their sleep */
+        sleepers = atomic_fetch_add(&r->head->sleepers, 0);
+    if (__builtin_expect(sleepers != 0, 0))
         ring(r, sleeps_for(whose), 0, r->size);
 }
 

@@ -27,8 +27,12 @@ MAY_SEE = {
     "bnr/client": ["include/bnr.h", "bnr/core/", "bnr/host/", "bnr/wire/", "os/"],
     "bnr/launch": ["bnr/core/", "bnr/host/", "os/"],
     "bnr/diagnose": ["include/diagnose.h", "bnr/host/", "bnr/io/filter.h", "os/"],
-    "bnr/io": ["bnr/core/", "bnr/wire/", "bnr/host/", "bnr/launch/", "bnr/diagnose/",
-               "bnr/tools/options.h", "os/"],
+    "bnr/io": ["bnr/core/", "bnr/wire/", "bnr/host/", "bnr/launch/", "bnr/tools/options.h", "os/"],
+    "bnr/stdio": ["bnr/core/", "bnr/host/", "bnr/io/", "os/"],
+    "bnr/wide": ["bnr/core/", "bnr/wire/", "bnr/host/", "bnr/launch/", "bnr/diagnose/", "bnr/io/",
+                 "bnr/tools/options.h", "os/"],
+    "bnr/run": ["bnr/core/", "bnr/wire/", "bnr/host/", "bnr/launch/", "bnr/diagnose/", "bnr/io/",
+                "bnr/stdio/", "bnr/wide/", "bnr/tools/options.h", "os/"],
     "bnr/tools": ["bnr/", "os/"],
     "mpid": ["include/mpid.h", "include/channel.h", "include/channel_help.h", "include/bnr.h",
              "slots.h", "os/"],
@@ -42,7 +46,7 @@ MPI_H = {"mpi", "romio", "examples"}            # who includes <mpi.h>
 THIRD_PARTY = {                                 # header: the only files that may name it
     r"hwloc(/|\.h)": r"(mpi/comm|bnr/launch)/hardware\.c",
     r"rdma/": r"channels/ofi/.*",
-    r"uv\.h": r"bnr/(io|diagnose)/.*",
+    r"uv\.h": r"bnr/(io|stdio|wide|run|diagnose)/.*",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 

@@ -93,7 +93,7 @@ PARAMETERS = [
     ("", "newcomm", "MPI_Comm *", "", "the new communicator"),
     ("", "newgroup", "MPI_Group *", "",
      "the new group, to be freed with MPI_Group_free; MPI_GROUP_EMPTY where it has no member"),
-    ("io", "fh", "MPI_File", "", "file"),
+    ("io io_access", "fh", "MPI_File", "", "file"),
     ("", "extra_state", "void *", "in", "given to the callbacks as it is"),
 ]
 TAGS = {"dest": "tag of the message, 0 to MPI_TAG_UB",
@@ -138,7 +138,7 @@ ERRORS = [
      "not an operation, or a predefined one that is not defined for the datatype."),
     ("", "group group1 group2 local_group remote_group", "MPI_Group", "MPI_ERR_GROUP",
      "not a group, or one that was freed."),
-    ("io", "fh", "MPI_File", "MPI_ERR_FILE", "not a file, or one that was closed."),
+    ("io io_access", "fh", "MPI_File", "MPI_ERR_FILE", "not a file, or one that was closed."),
     ("", "info", "MPI_Info", "MPI_ERR_INFO", "not an info object, or one that was freed."),
     ("", "errhandler", "MPI_Errhandler", "MPI_ERR_ERRHANDLER", "not an error handler."),
     ("", "session", "MPI_Session", "MPI_ERR_SESSION", "not a session."),

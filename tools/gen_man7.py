@@ -44,6 +44,7 @@ CHAPTERS = [
     ("errh", "Errors", "An error calls the error handler of its object; at first that ends the job."),
     ("info", "Hints", ""),
     ("io", "Files", ""),
+    ("io_access", "Reading and writing files", ""),
     ("spawn", "Starting processes", ""),
     ("handle", "Handles as numbers", ""),
     ("abi", "The binary interface", ""),

@@ -11,10 +11,10 @@
 
 #include "bnr/io/amend.h"
 #include "bnr/io/place.h"
-#include "bnr/io/run.h"
-#include "bnr/io/stdio_forward.h"
+#include "bnr/run/run.h"
+#include "bnr/stdio/forward.h"
 #include "bnr/io/tell.h"
-#include "bnr/io/wide_plan.h"
+#include "bnr/wide/wide_plan.h"
 #include "bnr/launch/foreign.h"
 #include "bnr/launch/launch.h"
 #include "bnr/launch/limit.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "bnr/io/prefix.h"
+#include "bnr/stdio/prefix.h"
 #include "bnr/tools/option_reader.h"
 
 int option_streams_file(struct reader *r, const char *option, int i, char *pattern)

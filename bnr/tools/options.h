@@ -25,7 +25,7 @@
 #include <stdio.h>
 
 #include "bnr/core/start_wish.h"
-#include "bnr/io/outfile.h"
+#include "bnr/stdio/outfile.h"
 #include "bnr/wire/hosts.h"
 
 enum options_stdin {

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bnr/io/daemon.h"
-#include "bnr/io/stdio_forward.h"
+#include "bnr/wide/daemon.h"
+#include "bnr/stdio/forward.h"
 #include "bnr/wire/launch_message.h"
 #include "include/version.h"
 #include "os/log.h"

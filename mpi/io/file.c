@@ -42,6 +42,11 @@ int file_raise(struct file *file, int error_class, const struct io_error *error,
     return errh_on(errh_get(&file->errhandler), file, error_class, function, "%s", error->text);
 }
 
+int file_end(struct file *file, int rc, const struct io_error *error, const char *function)
+{
+    return rc ? file_raise(file, rc, error, function) : MPI_SUCCESS;
+}
+
 int file_bad(MPI_File handle, const char *function)
 {
     if (mpi_state != MPI_STATE_READY)

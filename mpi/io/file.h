@@ -29,6 +29,8 @@ void file_destroy(struct file *file);
  * return. */
 int file_raise(struct file *file, int error_class, const struct io_error *error,
                const char *function);
+/* The end of a call: rc is what the I/O library has returned. */
+int file_end(struct file *file, int rc, const struct io_error *error, const char *function);
 /* A handle that is no file. */
 int file_bad(MPI_File handle, const char *function) __attribute__((cold));
 /* Report a pointer argument that is NULL. */

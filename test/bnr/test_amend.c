@@ -13,7 +13,7 @@
 #include "bnr/core/start_wish.h"
 #include "bnr/io/amend.h"
 #include "bnr/io/place.h"
-#include "bnr/io/prefix.h"
+#include "bnr/stdio/prefix.h"
 #include "bnr/launch/launch.h"
 #include "os/log.h"
 

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bnr/io/outfile.h"
+#include "bnr/stdio/outfile.h"
 #include "os/log.h"
 
 static void names_come_from_patterns(void **state)

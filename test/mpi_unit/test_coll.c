@@ -662,7 +662,7 @@ static void run_algorithm(const struct algorithm *a)
     case COLL_REDUCE: run_reduce(a->run, commute); break;
     case COLL_REDUCE_SCATTER: run_reduce_scatter(a->run, commute); break;
     case COLL_NEIGHBOR_ALLGATHER:
-    case COLL_NEIGHBOR_ALLTOALL: break; /* test/mpi/coll_neighbor.c */
+    case COLL_NEIGHBOR_ALLTOALL: break; /* test/mpi/coll/coll_neighbor.c */
     default: run_prefix(a->run, a->kind, commute);
     }
 }

@@ -209,7 +209,7 @@ static void does_not_slow_down_with_depth(void **state)
         }
         print_message("%s: %.0f ns at 1000, %.0f ns at 100000\n", any ? "any source" : "exact",
                       few, many);
-        assert_true(many < few * 12 + 100); /* caches apart; a list would be 100 x */
+        assert_true(many < 10000); /* a list would walk 50,000 entries a match: 50 us at least */
     }
 }
 

@@ -1,0 +1,790 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A job from launch to end; see run.h. One loop hears of signals, of ended
+ * ranks, of timers and of drained streams; job.c decides what follows.
+ */
+#include "bnr/run/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "bnr/core/lines.h"
+#include "bnr/diagnose/report.h"
+#include "bnr/io/amend.h"
+#include "bnr/run/mpir.h"
+#include "bnr/io/place.h"
+#include "bnr/stdio/prefix.h"
+#include "bnr/run/run_state.h"
+#include "bnr/io/tell.h"
+#include "bnr/launch/launch.h"
+#include "bnr/launch/library.h"
+#include "bnr/launch/limit.h"
+#include "bnr/launch/sweep.h"
+#include "bnr/tools/options.h"
+#include "os/clock.h"
+#include "os/cpus.h"
+#include "os/log.h"
+#include "os/settings.h"
+
+extern char **environ;
+
+enum {
+    EXIT_FAILED = 1,
+    EXIT_TIMEOUT = 124,
+    LATE_MS = 1000,    /* for output that nobody takes, after --timeout */
+    REMINDER_MS = 2000 /* after the first Ctrl-C */
+};
+
+/* ---- words ---- */
+
+bool run_is_elsewhere(void *arg, int rank)
+{
+    const struct run *run = arg;
+    return run->wide && run->wide->plan.node_of[rank] != NODE_ROOT;
+}
+
+const char *run_host_of(struct run *run, int rank)
+{
+    return run->wide ? wide_name(run->wide, rank) : table_host(&run->ranks.table, rank)->name;
+}
+
+static int pid_of(struct run *run, int rank)
+{
+    return run_is_elsewhere(run, rank) ? wide_pid(run->wide, rank)
+                                       : run->ranks.table.rank[rank].pid;
+}
+
+/* What an aborting rank has said. */
+static const char *abort_message(struct run *run, int rank, char text[TABLE_MESSAGE_MAX])
+{
+    if (run_is_elsewhere(run, rank)) {
+        const char *told = run->wide->told[rank].abort;
+        return told ? told : "";
+    }
+    table_abort_message(&run->ranks.table, table_slot(&run->ranks.table, rank), text);
+    return text;
+}
+
+/* Put into words why a rank's end is a failure. They are said after what the rank wrote. */
+static void explain_end(struct run *run, int rank, const struct job_facts *f, enum job_cause cause)
+{
+    char *text = run->last_words, buffer[TABLE_MESSAGE_MAX];
+    const char *message;
+    size_t size = sizeof(run->last_words);
+    bool is_unread =
+        cause == JOB_CAUSE_SIGNAL && WTERMSIG(f->status) == SIGPIPE && (stdio_is_unread(run->stdio, 1) || stdio_is_unread(run->stdio, 2));
+    if (cause == JOB_CAUSE_NONE || is_unread) /* as a shell says nothing of it */
+        return;
+    if (text[0]) /* of another rank, in a job that goes on */
+        stdio_say(run->stdio, "%s\n", text);
+    int n = snprintf(text, size, "mpiexec: rank %d on %s (pid %d) ", rank, run_host_of(run, rank),
+                     pid_of(run, rank));
+    text += n;
+    size -= (size_t)n;
+    switch (cause) {
+    case JOB_CAUSE_NONE: break;
+    case JOB_CAUSE_ABORT:
+        message = abort_message(run, rank, buffer);
+        snprintf(text, size, "aborted with code %d%s%s", f->abort_code, message[0] ? ": " : "",
+                 message);
+        break;
+    case JOB_CAUSE_SIGNAL:
+        if (run_is_elsewhere(run, rank) &&
+            run->wide->plan.node_of[rank] == (uint32_t)run->lost_node) {
+            snprintf(text, size, "was lost with its host, of which nothing is heard any more");
+            break;
+        }
+        snprintf(text, size, "was killed by signal %d (%s)%s", WTERMSIG(f->status),
+                 strsignal(WTERMSIG(f->status)),
+                 limit_of_signal(WTERMSIG(f->status), run->ranks.table.memory_fd));
+        break;
+    case JOB_CAUSE_CODE: snprintf(text, size, "exited with code %d", WEXITSTATUS(f->status)); break;
+    case JOB_CAUSE_UNFINALIZED: snprintf(text, size, "exited without MPI_Finalize"); break;
+    case JOB_CAUSE_UNINITIALIZED:
+        snprintf(text, size, "exited without MPI_Init, which other ranks have called");
+        break;
+    }
+}
+
+static bool cpu_is_set(const void *set, int cpu)
+{
+    return CPU_ISSET(cpu, (const cpu_set_t *)set);
+}
+
+/* ---- ending ---- */
+
+static void on_grace(uv_timer_t *timer);
+
+static bool is_in_grace(const struct run *run)
+{
+    return run->job.state == JOB_INTERRUPTED || run->job.state == JOB_TERMINATING;
+}
+
+/* Signal all ranks, wherever they run. */
+static void signal_all(struct run *run, int number)
+{
+    if (run->has_table)
+        ranks_signal(&run->ranks, number);
+    if (run->wide)
+        wide_signal(run->wide, number);
+}
+
+/* End what ranks have left behind here. */
+static void sweep(struct run *run)
+{
+    uint32_t living = run->wide ? bringup_living(&run->wide->bringup) : 0, count = 0;
+    pid_t *keep = calloc(living + WARDENS + 1, sizeof(*keep));
+    for (int i = 0; keep && i < WARDENS; i++)
+        if (run->ranks.wardens.pid[i])
+            keep[count++] = run->ranks.wardens.pid[i];
+    if (keep && living)
+        bringup_pids(&run->wide->bringup, keep + count, living);
+    if (keep)
+        sweep_children(keep);
+    free(keep);
+}
+
+void run_follow(struct run *run, struct job_step step)
+{
+    run->ranks.is_in_grace = is_in_grace(run);
+    if (step.signal) {
+        signal_all(run, step.signal);
+        if (step.signal != SIGKILL)
+            ranks_signal(&run->ranks, SIGCONT); /* a stopped process hears nothing */
+    }
+    if (step.arm_grace && !uv_is_active((uv_handle_t *)&run->grace)) {
+        uv_update_time(&run->loop); /* a report may have held the loop up */
+        uv_timer_start(&run->grace, on_grace, (uint64_t)os_setting(OS_SETTING_KILL_AFTER_MS), 0);
+    }
+    if (run->job.state == JOB_ENDED)
+        sweep(run);
+}
+
+static void on_grace(uv_timer_t *timer)
+{
+    struct run *run = timer->data;
+    run_follow(run, job_event(&run->job, JOB_GRACE));
+}
+
+static void say_report(void *arg, const char *report)
+{
+    struct run *run = arg;
+    stdio_say(run->stdio, "%s", report);
+}
+
+/* The report at SIGQUIT: whoever has typed it sees what that did not do. */
+static void say_asked(void *arg, const char *report)
+{
+    struct run *run = arg;
+    if (isatty(STDERR_FILENO))
+        stdio_say(run->stdio, "\n"); /* behind what the terminal shows of the key */
+    say_report(run, report);
+    stdio_say(run->stdio, "mpiexec: the job goes on\n");
+}
+
+/* The report of a job whose time is up has come. */
+static void end_late_job(void *arg, const char *report)
+{
+    struct run *run = arg;
+    if (run->job.state == JOB_ENDED)
+        return;
+    say_report(run, report);
+    run_follow(run, job_end(&run->job, JOB_TERMINATE, EXIT_TIMEOUT));
+}
+
+static bool is_running(const void *set, int rank)
+{
+    const struct run *run = set;
+    return run->wide ? !run->is_over[rank] : ranks_lives(&run->ranks.table, rank);
+}
+
+static void list_running(struct run *run, char *text, size_t size)
+{
+    ranks_list(text, size, run->o->nranks, is_running, run);
+}
+
+/* The time is up; called again each second after, for output that nobody takes. */
+static void on_timeout(uv_timer_t *timer)
+{
+    struct run *run = timer->data;
+    char ranks[200], hosts[256];
+    if (run->job.state == JOB_ENDED) {
+        run->abandoned = true;
+        run->job.exit_code = EXIT_TIMEOUT;
+        return;
+    }
+    if (run->is_late)
+        return;
+    run->is_late = true;
+    if (!run->has_table) {
+        fprintf(stderr, "mpiexec: the daemons were not all there within %g s\n", run->o->timeout_s);
+        run->is_ready = true;
+        run->job.exit_code = EXIT_TIMEOUT;
+        return;
+    }
+    table_name_hosts(&run->ranks.table, hosts, sizeof(hosts));
+    list_running(run, ranks, sizeof(ranks));
+    stdio_say(run->stdio,
+              "mpiexec: the job did not end within %g s; still running on %s: %s %s "
+              "of %d\n",
+              run->o->timeout_s, hosts, run->job.alive > 1 ? "ranks" : "rank", ranks,
+              run->o->nranks);
+    if (!ask_has_ranks(&run->ask) || !ask_report(&run->ask, end_late_job, run))
+        run_follow(run, job_end(&run->job, JOB_TERMINATE, EXIT_TIMEOUT));
+}
+
+static void on_drained(void *arg)
+{
+    struct run *run = arg;
+    run->drained = true;
+}
+
+/* What follows from an end, wherever it was. */
+void run_take_end(struct run *run, int rank, const struct job_facts *facts)
+{
+    int status = facts->status;
+    enum job_cause cause;
+    struct job_step step = job_rank_ended(&run->job, facts, &cause);
+    explain_end(run, rank, facts, cause);
+    if (run->o->verbose)
+        stdio_say(run->stdio, "mpiexec: rank %d (pid %d) %s %d\n", rank, pid_of(run, rank),
+                  WIFSIGNALED(status) ? "was killed by signal" : "has ended with exit code",
+                  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    if (run->is_over)
+        run->is_over[rank] = true;
+    run_follow(run, step);
+}
+
+static void rank_ended(void *arg, int rank, const struct job_facts *facts)
+{
+    struct run *run = arg;
+    stdio_rank_ended(run->stdio, rank);
+    if (run->wide)
+        wide_rank_ended(run->wide, rank, facts);
+    run_take_end(run, rank, facts);
+}
+
+/* A descendant that lost its parent, a warden, or a child from before the job, is reaped. */
+static void other_ended(void *arg, int pid, int status)
+{
+    struct run *run = arg;
+    if (run->wide && wide_reaped(run->wide, pid, status))
+        return;
+    if (wardens_reaped(&run->ranks.wardens, pid))
+        stdio_say(run->stdio, "mpiexec: a warden was killed, and no other can be started\n");
+}
+
+/* Ranks that do not end at Ctrl-C: say what the user can do. */
+static void on_reminder(uv_timer_t *timer)
+{
+    struct run *run = timer->data;
+    char ranks[200];
+    if (run->job.state != JOB_INTERRUPTED)
+        return;
+    list_running(run, ranks, sizeof(ranks));
+    stdio_say(run->stdio,
+              "mpiexec: waiting for %s %s to end after SIGINT; send it again (Ctrl-C) to end %s\n",
+              run->job.alive > 1 ? "ranks" : "rank", ranks, run->job.alive > 1 ? "them" : "it");
+}
+
+/* Before there are ranks, all children are commands that start daemons. */
+static void reap_commands(struct run *run)
+{
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+        (void)wide_reaped(run->wide, (int)pid, status);
+}
+
+/* A user's signal before there are ranks. */
+static void on_early_signal(struct run *run, int number)
+{
+    if (number == SIGCHLD) {
+        reap_commands(run);
+    } else if (number == SIGINT || number == SIGTERM || number == SIGHUP) {
+        run->is_ready = true;
+        run->job.exit_code = 128 + number;
+    }
+}
+
+/* mpiexec stands still with its ranks, and no daemon takes that for its death. */
+static void stop_all(struct run *run)
+{
+    signal_all(run, SIGTSTP);
+    if (run->wide)
+        wide_pause(run->wide, true);
+    raise(SIGSTOP);
+    if (run->wide)
+        wide_pause(run->wide, false);
+}
+
+static void on_signal(void *arg, int number)
+{
+    struct run *run = arg;
+    if (!run->has_table) {
+        on_early_signal(run, number);
+        return;
+    }
+    switch (number) {
+    case SIGCHLD: ranks_reap(&run->ranks); break;
+    case SIGINT:
+    case SIGTERM:
+    case SIGHUP:
+        if (run->job.state == JOB_ENDED)
+            run->abandoned = true;
+        else
+            run_follow(run, job_signal(&run->job, number));
+        if (run->job.state == JOB_INTERRUPTED)
+            uv_timer_start(&run->reminder, on_reminder, REMINDER_MS, 0);
+        break;
+    case SIGQUIT: (void)ask_report(&run->ask, say_asked, run); break;
+    case SIGTSTP: stop_all(run); break;
+    default: signal_all(run, number); break;
+    }
+}
+
+/* ---- starting ---- */
+
+/* Make what a rank writes stream i to: a pipe, its file, or the pipe of its stdout. */
+static int open_output(struct run *run, int rank, int i, int pipes[3][2])
+{
+    const char *from = run->o->start.output_from;
+    if (from && !amend_lists(from, rank)) {
+        pipes[i][1] = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        return pipes[i][1] < 0 ? -errno : 0;
+    }
+    if (i == 2 && run->o->merge)
+        pipes[i][1] = fcntl(pipes[1][1], F_DUPFD_CLOEXEC, 0);
+    else if (run->o->files.pattern[i - 1])
+        return (pipes[i][1] = outfile_open(&run->o->files, i - 1, rank));
+    else
+        return pipe2(pipes[i], O_CLOEXEC) ? -errno : 0;
+    return pipes[i][1] < 0 ? -errno : 0;
+}
+
+static int input_for(struct run *run, int rank, const struct ranks_pipes *p)
+{
+    switch (stdio_input_of(run->stdio, rank)) {
+    case STDIO_INPUT_PIPE: return p->pipe[0][0];
+    case STDIO_INPUT_INHERIT: return 0;
+    case STDIO_INPUT_NULL: break;
+    }
+    return run->null_fd;
+}
+
+static int open_pipes(void *arg, int rank, struct ranks_pipes *p)
+{
+    struct run *run = arg;
+    bool has_input = stdio_input_of(run->stdio, rank) == STDIO_INPUT_PIPE;
+    int rc = has_input && pipe2(p->pipe[0], O_CLOEXEC) ? -errno : 0;
+    for (int i = 1; i < 3 && rc >= 0; i++)
+        rc = open_output(run, rank, i, p->pipe);
+    p->in = input_for(run, rank, p);
+    return rc < 0 ? rc : 0;
+}
+
+static int attach(void *arg, int rank, const struct ranks_pipes *p)
+{
+    struct run *run = arg;
+    const struct table *t = &run->ranks.table;
+    if (run->o->verbose)
+        stdio_say(run->stdio, "mpiexec: rank %d is %s, pid %d on %s\n", rank,
+                  run->paths[t->rank[rank].app], t->rank[rank].pid, table_host(t, rank)->name);
+    return stdio_attach(run->stdio, rank, p->pipe[0][1], p->pipe[1][0], p->pipe[2][0]);
+}
+
+/* A rank could not be started: end those that run. */
+static void give_up(struct run *run, int rank, int rc, const char *step)
+{
+    char why[512];
+    const char *path = run->paths[run->ranks.table.rank[rank].app];
+    int code = launch_explain(path, rc, step, why, sizeof(why));
+    stdio_say(run->stdio, "mpiexec: cannot start rank %d (%s) on %s: %s\n", rank, path,
+              run_host_of(run, rank), why);
+    if (run->wide) {
+        const struct job_facts facts = {.status = code << 8};
+        run_follow(run, job_end(&run->job, JOB_BROKEN, code));
+        for (int r = rank; r < run->o->nranks; r++)
+            if (!run_is_elsewhere(run, r) && !ranks_lives(&run->ranks.table, r))
+                rank_ended(run, r, &facts);
+        return;
+    }
+    int started = ranks_lives(&run->ranks.table, rank) ? rank + 1 : rank;
+    run->job.alive = started;
+    run_follow(run, job_end(&run->job, JOB_BROKEN, code));
+    if (!started)
+        run_follow(run, job_event(&run->job, JOB_LAST));
+}
+
+/* Start all ranks of this machine, or on a failure end those that run. */
+static void start_ranks(struct run *run)
+{
+    const char *step;
+    char why[512];
+    mpir_begin(&run->ranks.table);
+    for (int r = 0; r < run->o->nranks; r++) {
+        int rc = run_is_elsewhere(run, r) ? 0 : ranks_start(&run->ranks, r, &step);
+        if (!rc)
+            continue;
+        give_up(run, r, rc, step);
+        break;
+    }
+    if (run->wide)
+        run_wide_feed(run);
+    mpir_publish(&run->ranks.table, run->paths);
+    if (run->o->proctable && tell_processes(run->o->proctable, &run->ranks.table, run->paths, why))
+        stdio_say(run->stdio, "mpiexec: %s\n", why);
+    stdio_all_attached(run->stdio);
+}
+
+/* ---- the whole ---- */
+
+/* Have a rank started as the options say. */
+static int amend(void *arg, int rank, struct launch *l)
+{
+    const struct run *run = arg;
+    return amend_launch(run->amend, rank, (int)run->ranks.table.rank[rank].local_rank, l);
+}
+
+static int create_ranks(struct run *run, const char **step)
+{
+    const struct options *o = run->o;
+    const struct ranks_hooks hooks = {open_pipes, attach, amend, rank_ended, other_ended, run};
+    int *apps = malloc(sizeof(*apps) * (size_t)o->nranks);
+    *step = "remember the programs";
+    if (!apps)
+        return -ENOMEM;
+    int r = 0;
+    for (int a = 0; a < o->napps; a++)
+        for (int i = 0; i < o->apps[a].count; i++)
+            apps[r++] = a;
+    struct table_spec spec = {
+        .world_size = o->nranks,
+        .app_count = o->napps,
+        .cpus = os_cpus_usable(),
+        .apps = apps,
+        .universe_size = o->universe_size,
+        .hosts = o->pretend_hosts,
+    };
+    struct table_wide wide;
+    if (run->wide) {
+        wide = wide_table(run->wide);
+        spec.wide = &wide;
+        spec.hosts = (int)run->wide->host_count;
+    }
+    int rc = ranks_create(&run->ranks, &spec, &hooks, step);
+    run->has_table = !rc;
+    free(apps);
+    run->ranks.apps = run->apps;
+    return rc;
+}
+
+/* Its environment, in which it finds its library. */
+static int prepare_environment(const struct options *o, const struct option_app *app,
+                               struct ranks_app *start)
+{
+    start->environment = options_environ(o, app, environ, NULL);
+    if (!start->environment)
+        return -ENOMEM;
+    start->library = library_setting(start->path, start->environment);
+    if (!start->library)
+        return 0;
+    free(start->environment);
+    start->environment = options_environ(o, app, environ, (char *[]){start->library, NULL});
+    return start->environment ? 0 : -ENOMEM;
+}
+
+/* What to start for each program. */
+static int prepare_apps(struct run *run)
+{
+    const struct options *o = run->o;
+    run->apps = calloc((size_t)o->napps, sizeof(*run->apps));
+    for (int a = 0; run->apps && a < o->napps; a++) {
+        const struct option_app *app = &o->apps[a];
+        run->apps[a] =
+            (struct ranks_app){.path = run->paths[a], .argv = app->argv, .wdir = app->wdir};
+        int rc = prepare_environment(o, app, &run->apps[a]);
+        if (rc)
+            return rc;
+    }
+    return run->apps ? 0 : -ENOMEM;
+}
+
+static void free_apps(struct run *run)
+{
+    for (int a = 0; run->apps && a < run->o->napps; a++) {
+        free(run->apps[a].environment);
+        free(run->apps[a].library);
+    }
+    free(run->apps);
+}
+
+/* The programs' names, without their folders: "server : worker". */
+static void name_programs(const struct options *o, char *text, size_t size)
+{
+    size_t at = 0;
+    text[0] = 0;
+    for (int a = 0; a < o->napps && at < size; a++) {
+        const char *name = o->apps[a].argv[0], *slash = strrchr(name, '/');
+        at += (size_t)snprintf(text + at, size - at, "%s%s", a ? " : " : "",
+                               slash ? slash + 1 : name);
+    }
+}
+
+static void do_nothing(uv_work_t *work)
+{
+    (void)work;
+}
+
+static void did_nothing(uv_work_t *work, int status)
+{
+    (void)work;
+    (void)status;
+}
+
+/* The loop's library starts its threads with the first work: now, when it is known that they can be
+ * started. */
+static int start_threads(struct run *run)
+{
+    return uv_queue_work(&run->loop, &run->first_work, do_nothing, did_nothing);
+}
+
+static void start_ask(struct run *run)
+{
+    char programs[80];
+    name_programs(run->o, programs, sizeof(programs));
+    ask_start(&run->ask, &run->loop, &run->ranks.table, programs);
+    run->has_ask = true;
+}
+
+static int open_loop(struct run *run)
+{
+    const struct options *o = run->o;
+    run->prefix = (struct prefix){o->prefix, o->nranks, &run->ranks.table};
+    run->labels = (struct lines_labels){prefix_write, &run->prefix};
+    struct stdio_config cfg = {
+        .ranks = o->nranks,
+        .label = o->prefix != NULL,
+        .labels = &run->labels,
+        .ends_unread = os_setting(OS_SETTING_OUTPUT_UNREAD) == 0,
+        .stdin_mode = o->stdin_mode == OPTIONS_STDIN_ALL    ? STDIO_STDIN_ALL
+                      : o->stdin_mode == OPTIONS_STDIN_NONE ? STDIO_STDIN_NONE
+                                                            : STDIO_STDIN_RANK,
+        .stdin_rank = o->stdin_rank,
+        .drained = on_drained,
+        .arg = run,
+        .is_elsewhere = run->wide ? run_is_elsewhere : NULL,
+        .moved = run->wide ? run_wide_moved : NULL,
+    };
+    int rc = uv_loop_init(&run->loop);
+    if (rc)
+        return rc;
+    uv_timer_init(&run->loop, &run->grace);
+    uv_timer_init(&run->loop, &run->timeout);
+    uv_timer_init(&run->loop, &run->reminder);
+    if (!run->wide)
+        start_ask(run);
+    run->grace.data = run->timeout.data = run->reminder.data = run;
+    rc = start_threads(run);
+    if (!rc)
+        rc = signals_start(&run->signals, &run->loop, on_signal, run);
+    if (!rc)
+        rc = stdio_create(&run->stdio, &run->loop, &cfg);
+    if (!rc && o->timeout_s > 0)
+        uv_timer_start(&run->timeout, on_timeout, (uint64_t)(o->timeout_s * 1000), LATE_MS);
+    return rc;
+}
+
+static void print_report(struct run *run)
+{
+    int n = run->o->nranks;
+    char cpus[256] = "";
+    cpu_set_t set;
+    if (!sched_getaffinity(0, sizeof(set), &set))
+        ranks_list(cpus, sizeof(cpus), CPU_SETSIZE, cpu_is_set, &set);
+    struct report_rank *ranks = calloc((size_t)n, sizeof(*ranks));
+    for (int r = 0; ranks && r < n; r++) {
+        const void *text;
+        ranks[r].pid = pid_of(run, r);
+        ranks[r].cpus = cpus;
+        ranks[r].host = run_host_of(run, r);
+        if (run_is_elsewhere(run, r)) {
+            ranks[r].cpus = "";
+            ranks[r].text = run->wide->told[r].report;
+            ranks[r].len = ranks[r].text ? strlen(ranks[r].text) : 0;
+            continue;
+        }
+        struct kvs log = table_log(&run->ranks.table, table_slot(&run->ranks.table, r));
+        if (!kvs_get(&log, "mpid.report", &text, &ranks[r].len))
+            ranks[r].text = text;
+    }
+    char *table = ranks ? report_format(ranks, n) : NULL;
+    if (table)
+        fputs(table, stderr);
+    free(table);
+    free(ranks);
+}
+
+static int finish(struct run *run)
+{
+    int code = run->job.exit_code;
+    if (!code && stdio_error(run->stdio)) {
+        fprintf(stderr, "mpiexec: output was lost: %s\n", strerror(-stdio_error(run->stdio)));
+        code = EXIT_FAILED;
+    }
+    if (run->wide)
+        wide_end(run->wide);
+    if (run->o->report && run->has_table)
+        print_report(run);
+    if (run->o->tells_codes)
+        tell_codes(&run->ranks.table);
+    if (run->o->tells_times)
+        fprintf(stderr, "mpiexec: %d ranks were started in %.3f s, and ran for %.3f s\n",
+                run->o->nranks, (double)(run->started_ns - run->begun_ns) / 1e9,
+                (double)(os_now_ns() - run->started_ns) / 1e9);
+    wardens_stop(&run->ranks.wardens);
+    fflush(NULL);
+    if (!run->drained)
+        _exit(code ? code : 128 + SIGINT); /* a thread still writes to an output that is stuck */
+    signals_stop(&run->signals);
+    if (run->wide)
+        wide_close(run->wide);
+    if (run->has_ask)
+        ask_stop(&run->ask);
+    uv_close((uv_handle_t *)&run->grace, NULL);
+    uv_close((uv_handle_t *)&run->timeout, NULL);
+    uv_close((uv_handle_t *)&run->reminder, NULL);
+    stdio_destroy(run->stdio);
+    uv_run(&run->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&run->loop);
+    if (run->has_table)
+        ranks_destroy(&run->ranks);
+    if (run->wide)
+        wide_destroy(run->wide);
+    free(run->wide);
+    free(run->is_over);
+    free_apps(run);
+    free(run);
+    return code;
+}
+
+/* Wait for what happens next. When a rank has failed, what it wrote before is read first. */
+static void turn(struct run *run)
+{
+    uv_run(&run->loop, UV_RUN_ONCE);
+    if (!run->last_words[0])
+        return;
+    uv_run(&run->loop, UV_RUN_NOWAIT);
+    stdio_say(run->stdio, "%s\n", run->last_words);
+    run->last_words[0] = 0;
+}
+
+/* Everything that is there before the first rank. Returns 0, or -errno with what failed in *step.
+ */
+static int prepare_job(struct run *run, const struct run_job *what, const char **step)
+{
+    int rc = run->wide ? 0 : create_ranks(run, step);
+    if (!rc && !run->wide)
+        rc = ranks_guard(&run->ranks, what->name, what->name_size, step);
+    if (rc)
+        return rc;
+    *step = "start the event loop, by epoll_create1(), eventfd2() and pipe2()";
+    return open_loop(run);
+}
+
+/* The same for what needs the daemons. */
+static int prepare_wide(struct run *run, const struct run_job *what, const char **step)
+{
+    int rc = create_ranks(run, step);
+    if (!rc)
+        rc = ranks_guard(&run->ranks, what->name, what->name_size, step);
+    if (!rc) {
+        *step = "send the job to the daemons";
+        start_ask(run);
+        rc = ask_reach(&run->ask, run_wide_ask, run);
+    }
+    return rc ? rc : run_wide_send(run);
+}
+
+static int complain(const char *step, int rc)
+{
+    fprintf(stderr, "mpiexec: cannot prepare the job on %s: %s: %s%s\n", os_host_name(), step,
+            strerror(-rc), limit_of_error(rc));
+    return EXIT_FAILED;
+}
+
+/* Run a job whose daemons, if it has any, are there. */
+static int go(struct run *run)
+{
+    start_ranks(run);
+    run->started_ns = os_now_ns();
+    ranks_reap(&run->ranks); /* a warden may have been killed before its end was listened for */
+    while (!run->abandoned && (run->job.state != JOB_ENDED || !run->drained))
+        turn(run);
+    return finish(run);
+}
+
+/* What there is of a job before anything is opened; which of its ranks are elsewhere. */
+static struct run *create(const struct options *o, const struct run_job *what)
+{
+    struct run *run = calloc(1, sizeof(*run));
+    int rc = run ? 0 : -ENOMEM;
+    if (!rc && what->plan->count > 1) {
+        run->wide = calloc(1, sizeof(*run->wide));
+        run->is_over = calloc((size_t)o->nranks, sizeof(*run->is_over));
+        rc = run->wide && run->is_over ? 0 : -ENOMEM;
+    }
+    if (rc) {
+        fprintf(stderr, "mpiexec: out of memory\n");
+        free(run);
+        return NULL;
+    }
+    if (run->wide) {
+        run->wide->plan = *what->plan;
+        *what->plan = (struct wide_plan){0};
+    }
+    run->o = o;
+    run->paths = what->paths;
+    run->amend = what->amend;
+    run->begun_ns = os_now_ns();
+    run->lost_node = -1;
+    job_init(&run->job, o->nranks);
+    run->job.goes_on = o->goes_on;
+    return run;
+}
+
+int run_job(const struct options *o, const struct run_job *what)
+{
+    struct run *run = create(o, what);
+    const char *step = "open /dev/null";
+    if (!run)
+        return EXIT_FAILED;
+    (void)sweep_prepare(); /* without it, only the job's process groups are cleaned up */
+    run->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int rc = run->null_fd < 0 ? -errno : prepare_apps(run);
+    if (!rc)
+        rc = prepare_job(run, what, &step);
+    if (!rc && run->wide) {
+        if (!run_wide_bring_up(run)) {
+            run->drained = true;
+            return finish(run);
+        }
+        rc = prepare_wide(run, what, &step);
+    }
+    if (rc) {
+        wardens_stop(&run->ranks.wardens);
+        return complain(step, rc);
+    }
+    return go(run);
+}

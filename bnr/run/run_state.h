@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What run.c and run_wide.c share: a job, and what may follow from an event. */
+#ifndef BNR_RUN_STATE_H
+#define BNR_RUN_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "bnr/core/job.h"
+#include "bnr/core/lines.h"
+#include "bnr/diagnose/ask.h"
+#include "bnr/stdio/prefix.h"
+#include "bnr/io/ranks.h"
+#include "bnr/io/signals.h"
+#include "bnr/stdio/forward.h"
+#include "bnr/wide/wide.h"
+
+struct amend;
+struct options;
+
+struct run {
+    const struct options *o;
+    char *const *paths;
+    struct amend *amend;
+    uint64_t begun_ns, started_ns;
+    struct prefix prefix;
+    struct lines_labels labels;
+    uv_loop_t loop;
+    uv_timer_t grace, timeout, reminder;
+    uv_work_t first_work;
+    struct signals signals;
+    struct ask ask;
+    bool is_unread[2]; /* daemons have been told that stdout, stderr has no reader */
+    bool is_late; /* --timeout has passed */
+    struct stdio *stdio;
+    struct ranks ranks;
+    struct ranks_app *apps;
+    struct job job;
+    struct wide *wide;      /* NULL: all ranks run here */
+    bool is_ready, is_good; /* of its daemons: all have been heard of; all are there */
+    bool has_table, has_ask;
+    bool *is_over;                            /* by rank: it has ended */
+    int lost_node;                            /* the last that was lost; its ranks end with it */
+    char last_words[TABLE_MESSAGE_MAX + 512]; /* to be said at the next turn of the loop */
+    bool drained;
+    bool abandoned; /* the user does not want to wait for the output */
+    int null_fd;
+};
+
+/* Whether a rank runs on another machine; arg is the run. */
+bool run_is_elsewhere(void *arg, int rank);
+/* The name of a rank's host. */
+const char *run_host_of(struct run *run, int rank);
+
+/* Do what a step of the job says. */
+void run_follow(struct run *run, struct job_step step);
+/* A rank has ended, wherever it was. */
+void run_take_end(struct run *run, int rank, const struct job_facts *facts);
+
+/* ---- run_wide.c ---- */
+
+/* Bring the daemons up, and wait for them. Returns whether they are there. */
+bool run_wide_bring_up(struct run *run);
+/* Send the job to the daemons. Returns 0 or -errno. */
+int run_wide_send(struct run *run);
+/* Make the pipes by which what is read from stdin goes to other machines: one to each that has a
+ * reader. */
+void run_wide_feed(struct run *run);
+/* Ask ranks on other machines what they wait for; arg is the run. */
+void run_wide_ask(void *arg, uint32_t number);
+/* An output has written something; arg is the run. */
+void run_wide_moved(void *arg);
+
+#endif

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The part of a job that is on other machines; see run_state.h. What its daemons tell becomes
+ * events of the job. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bnr/io/amend.h"
+#include "bnr/io/resources.h"
+#include "bnr/run/run_state.h"
+#include "bnr/launch/launch.h"
+#include "bnr/tools/options.h"
+#include "os/log.h"
+#include "os/settings.h"
+
+enum {
+    EXIT_FAILED = 1
+};
+
+static void wide_say(void *arg, const char *text)
+{
+    struct run *run = arg;
+    stdio_say(run->stdio, "mpiexec: %s\n", text);
+}
+
+static void wide_ready(void *arg, bool is_good)
+{
+    struct run *run = arg;
+    run->is_ready = true;
+    run->is_good = is_good;
+}
+
+static void wide_started(void *arg, int rank, int pid)
+{
+    struct run *run = arg;
+    if (run->o->verbose)
+        stdio_say(run->stdio, "mpiexec: rank %d is %s, pid %d on %s\n", rank,
+                  run->o->apps[run->ranks.table.rank[rank].app].argv[0], pid,
+                  run_host_of(run, rank));
+}
+
+static void wide_failed(void *arg, int rank, int code, const char *why)
+{
+    struct run *run = arg;
+    stdio_say(run->stdio, "mpiexec: cannot start rank %d (%s) on %s: %s\n", rank,
+              run->o->apps[run->ranks.table.rank[rank].app].argv[0], run_host_of(run, rank), why);
+    run_follow(run, job_end(&run->job, JOB_BROKEN, code));
+}
+
+/* A rank on another machine has ended, or was lost. */
+static void wide_ended(void *arg, int rank, const struct rollup_run *end)
+{
+    struct run *run = arg;
+    struct job_facts facts = {.status = (int)end->status,
+                              .initialized = (end->flags & ROLLUP_INITIALIZED) != 0,
+                              .finalized = (end->flags & ROLLUP_FINALIZED) != 0,
+                              .aborted = (end->flags & ROLLUP_ABORTED) != 0};
+    if (run->is_over[rank])
+        return;
+    if (facts.aborted) {
+        facts.abort_code = (int)end->status;
+        facts.status = 0;
+    }
+    if (end->flags & ROLLUP_NODE_LOST)
+        facts.status = SIGKILL;
+    stdio_drop_input(run->stdio, rank);
+    run_take_end(run, rank, &facts);
+}
+
+/* Append what a rank has written to its file, which lies on this host. */
+static int write_file(struct run *run, int rank, int stream, const char *at, size_t len)
+{
+    int fd = outfile_open(&run->o->files, stream - 1, rank), rc = fd < 0 ? fd : 0;
+    while (!rc && len) {
+        ssize_t n = write(fd, at, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        rc = n < 0 ? -errno : 0;
+        at += n;
+        len -= rc ? 0 : (size_t)n;
+    }
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+static void wide_bytes(void *arg, int rank, int stream, const void *at, size_t len)
+{
+    struct run *run = arg;
+    const char *from = run->o->start.output_from;
+    if (!len || !run->o->files.pattern[stream - 1] || (from && !amend_lists(from, rank))) {
+        if (!len || !from || amend_lists(from, rank))
+            stdio_put(run->stdio, rank, stream, at, len);
+        return;
+    }
+    int rc = write_file(run, rank, stream, at, len);
+    if (!rc || run->job.state != JOB_RUNNING)
+        return;
+    stdio_say(run->stdio, "mpiexec: cannot write the file for what rank %d writes: %s\n", rank,
+              strerror(-rc));
+    run_follow(run, job_end(&run->job, JOB_BROKEN, EXIT_FAILED));
+}
+
+static bool wide_is_full(void *arg, int stream)
+{
+    struct run *run = arg;
+    return stdio_is_full(run->stdio, stream);
+}
+
+/* A host is lost: its ranks write no more. */
+static void wide_lost(void *arg, uint32_t node)
+{
+    struct run *run = arg;
+    run->lost_node = (int)node;
+    for (int r = 0; r < run->o->nranks; r++)
+        if (run->wide->plan.node_of[r] == node)
+            for (int fd = 1; fd < 3; fd++)
+                stdio_put(run->stdio, r, fd, NULL, 0);
+}
+
+void run_wide_moved(void *arg)
+{
+    struct run *run = arg;
+    if (!run->wide || !run->has_table)
+        return;
+    for (int fd = 1; fd <= 2 && os_setting(OS_SETTING_OUTPUT_UNREAD) == 0; fd++) {
+        if (run->is_unread[fd - 1] || !stdio_is_unread(run->stdio, fd))
+            continue;
+        run->is_unread[fd - 1] = true;
+        wide_unread(run->wide, fd == 1 ? LAUNCH_STREAM_OUT : LAUNCH_STREAM_ERR);
+    }
+    wide_moved(run->wide);
+}
+
+static void wide_answer(void *arg, int rank, struct unpacking u)
+{
+    struct run *run = arg;
+    struct ask_far answer = {.number = unpack_u32(&u)};
+    answer.state = (enum diagnose_state)unpack_u32(&u);
+    answer.pid = (int)unpack_u32(&u);
+    answer.text = (char *)u.at;
+    answer.len = u.left;
+    bool is_known = answer.state == DIAGNOSE_ANSWERED || answer.state == DIAGNOSE_SILENT ||
+                    answer.state == DIAGNOSE_NOT_INIT || answer.state == DIAGNOSE_FINALIZED ||
+                    answer.state == DIAGNOSE_ENDED;
+    if (!u.failed && is_known && run->has_ask)
+        ask_take(&run->ask, rank, &answer);
+}
+
+void run_wide_ask(void *arg, uint32_t number)
+{
+    struct run *run = arg;
+    wide_ask(run->wide, number);
+}
+
+/* How daemons are to be started. */
+static struct wide_settings settings_of(const struct option_remote *o)
+{
+    bool is_srun = o->launcher ? o->launcher[1] != 's' || o->launcher[2] != 'h' : o->is_slurm;
+    return (struct wide_settings){.remote = {o->command ? REMOTE_COMMAND
+                                             : is_srun  ? REMOTE_SRUN
+                                                        : REMOTE_SSH,
+                                             o->command, o->program, NULL},
+                                  .prefix = o->prefix,
+                                  .is_piped = o->is_piped};
+}
+
+bool run_wide_bring_up(struct run *run)
+{
+    struct wide_plan plan = run->wide->plan;
+    const struct wide_hooks hooks = {wide_say,    wide_ready, wide_started, wide_failed,
+                                     wide_ended,  wide_bytes, wide_is_full, wide_lost,
+                                     wide_answer, run};
+    const struct wide_settings settings = settings_of(&run->o->remote);
+    int rc = wide_start(run->wide, &run->loop, &plan, &settings, &hooks);
+    if (rc)
+        fprintf(stderr, "mpiexec: cannot prepare to start daemons on %s: %s\n", os_host_name(),
+                strerror(-rc));
+    run->job.exit_code = EXIT_FAILED;
+    while (!rc && !run->is_ready)
+        uv_run(&run->loop, UV_RUN_ONCE);
+    if (run->is_good)
+        run->job.exit_code = 0;
+    return run->is_good && !wide_list_hosts(run->wide);
+}
+
+void run_wide_feed(struct run *run)
+{
+    for (int r = 0; r < run->o->nranks; r++) {
+        int ends[2];
+        if (!run_is_elsewhere(run, r) || stdio_input_of(run->stdio, r) != STDIO_INPUT_PIPE ||
+            wide_has_feed(run->wide, r) || pipe2(ends, O_CLOEXEC))
+            continue;
+        if (!wide_feed(run->wide, r, ends[0]))
+            (void)stdio_attach(run->stdio, r, ends[1], -1, -1);
+    }
+}
+
+/* The programs, as daemons are told of them. */
+static struct launch_app *describe_apps(struct run *run)
+{
+    struct launch_app *apps = calloc((size_t)run->o->napps, sizeof(*apps));
+    char here[PATH_MAX];
+    if (!apps || !getcwd(here, sizeof(here)))
+        return apps;
+    for (int a = 0; a < run->o->napps; a++) {
+        const struct option_app *app = &run->o->apps[a];
+        char *wdir = NULL;
+        if (app->wdir && *app->wdir == '/')
+            wdir = strdup(app->wdir);
+        else if (asprintf(&wdir, app->wdir ? "%s/%s" : "%s", here, app->wdir) < 0)
+            wdir = NULL;
+        apps[a] =
+            (struct launch_app){app->argv[0], wdir, (char **)app->argv, run->apps[a].environment};
+    }
+    return apps;
+}
+
+int run_wide_send(struct run *run)
+{
+    const struct options *o = run->o;
+    const char *outer = getenv("BNR_JOB");
+    mode_t mask = umask(0);
+    umask(mask);
+    struct launch_message job = {
+        .world_size = (uint32_t)o->nranks,
+        .app_count = (uint32_t)o->napps,
+        .universe_size = (uint32_t)(o->universe_size ? o->universe_size : o->nranks),
+        .umask = mask,
+        .flags = (o->merge ? LAUNCH_MERGE : 0) | (o->report ? LAUNCH_REPORT : 0),
+        .stdin_mode = o->stdin_mode == OPTIONS_STDIN_ALL    ? LAUNCH_STDIN_ALL
+                      : o->stdin_mode == OPTIONS_STDIN_NONE ? LAUNCH_STDIN_NONE
+                                                            : LAUNCH_STDIN_RANK,
+        .stdin_rank = (uint32_t)o->stdin_rank,
+        .outer = (char *)(outer && warden_is_list(outer) ? outer : ""),
+        .wish = o->start,
+        .apps = describe_apps(run),
+        .app_of = calloc((size_t)o->nranks, sizeof(*job.app_of))};
+    int rc = job.apps && job.app_of ? 0 : -ENOMEM;
+    resources_get(job.limits);
+    if (job.wish.map == PLACEMENT_NODE) /* each host has its ranks by now */
+        job.wish.map = PLACEMENT_SLOT;
+    for (int r = 0; !rc && r < o->nranks; r++)
+        job.app_of[r] = run->ranks.table.rank[r].app;
+    if (!rc)
+        rc = wide_launch(run->wide, &job, &run->ranks);
+    for (int a = 0; job.apps && a < o->napps; a++)
+        free(job.apps[a].wdir);
+    free(job.apps);
+    free(job.app_of);
+    return rc;
+}

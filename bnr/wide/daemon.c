@@ -1,0 +1,681 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A daemon; see daemon.h. It dials mpiexec and says where it listens, learns of its neighbours, and
+ * then hears orders, which are xcasts (bnr/wire/launch_message.h). What happens here goes back in
+ * streams and, where ranks end, up the tree.
+ */
+#include "bnr/wide/daemon.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bnr/io/amend.h"
+#include "bnr/diagnose/answer.h"
+#include "bnr/wide/feed.h"
+#include "bnr/wide/outlets.h"
+#include "bnr/io/place.h"
+#include "bnr/io/ranks.h"
+#include "bnr/io/resources.h"
+#include "bnr/wide/serve.h"
+#include "bnr/io/signals.h"
+#include "bnr/launch/launch.h"
+#include "bnr/launch/limit.h"
+#include "bnr/launch/sweep.h"
+#include "bnr/wire/launch_message.h"
+#include "os/clock.h"
+#include "os/cpus.h"
+#include "os/log.h"
+
+enum {
+    EXIT_FAILED = 1,
+    WINDOWS = 64 << 20, /* bytes under way to mpiexec, of all daemons together */
+    WINDOW_MIN = 1 << 15,
+    WINDOW_MAX = 1 << 18,
+    FLUSH_MS = 1000,
+    LOOK_MS = 20,        /* between looks for answers of ranks */
+    LOOK_LIMIT_MS = 700, /* for all of them */
+    JOIN_MS = 60000      /* until mpiexec has told which neighbours there are */
+};
+
+struct daemon {
+    uv_loop_t loop;
+    uv_timer_t deadline, look; /* look: for answers of ranks */
+    uint64_t look_until_ns;
+    struct mesh mesh;
+    struct signals signals;
+    struct launch_message job;
+    struct rank_map map;
+    struct ranks_app *apps;
+    struct ranks ranks;
+    struct place place;
+    struct amend amend;
+    struct serve serve;
+    struct outlets outlets;
+    struct feed feed;
+    char *name; /* for the wardens */
+    size_t name_size;
+    int null_fd;
+    bool has_job, has_groups;
+    bool is_over; /* the loop ends */
+    int code;
+};
+
+/* ---- words ---- */
+
+static void say(struct daemon *d, enum launch_record kind, int rank, const void *text, size_t len)
+{
+    const struct record r = {kind, (uint32_t)rank, (uint32_t)len, text};
+    outlets_say(&d->outlets, &r);
+}
+
+static void say_number(struct daemon *d, enum launch_record kind, int rank, uint32_t number,
+                       const char *text)
+{
+    struct packing p = {0};
+    pack_u32(&p, number);
+    pack_raw(&p, text, strlen(text));
+    struct bytes *all = pack_end(&p);
+    if (all)
+        say(d, kind, rank, all->at, all->len);
+    bytes_unref(all);
+}
+
+/* ---- ending ---- */
+
+static void end_loop(struct daemon *d, int code)
+{
+    d->is_over = true;
+    d->code = code;
+    uv_stop(&d->loop);
+}
+
+/* End all that runs here, at once. */
+static void end_all(struct daemon *d)
+{
+    static const pid_t none[] = {0};
+    if (d->has_job)
+        ranks_signal(&d->ranks, SIGKILL);
+    sweep_children(d->has_job ? d->ranks.wardens.pid : none);
+}
+
+/* mpiexec is gone, or takes this node for lost. */
+static void on_alone(void *arg)
+{
+    struct daemon *d = arg;
+    mesh_expel_all(&d->mesh);
+    end_all(d);
+    end_loop(d, EXIT_FAILED);
+}
+
+/* ---- ranks ---- */
+
+static bool reads_stdin(const struct daemon *d, int rank)
+{
+    return d->job.stdin_mode == LAUNCH_STDIN_ALL ||
+           (d->job.stdin_mode == LAUNCH_STDIN_RANK && d->job.stdin_rank == (uint32_t)rank);
+}
+
+static int open_pipes(void *arg, int rank, struct ranks_pipes *p)
+{
+    struct daemon *d = arg;
+    if (reads_stdin(d, rank) && pipe2(p->pipe[0], O_CLOEXEC))
+        return -errno;
+    p->in = p->pipe[0][0] >= 0 ? p->pipe[0][0] : d->null_fd;
+    const char *from = d->job.wish.output_from;
+    if (from && !amend_lists(from, rank)) {
+        p->pipe[1][1] = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        p->pipe[2][1] = fcntl(p->pipe[1][1], F_DUPFD_CLOEXEC, 0);
+        return p->pipe[2][1] < 0 ? -errno : 0;
+    }
+    if (pipe2(p->pipe[1], O_CLOEXEC))
+        return -errno;
+    if (!(d->job.flags & LAUNCH_MERGE))
+        return pipe2(p->pipe[2], O_CLOEXEC) ? -errno : 0;
+    p->pipe[2][1] = fcntl(p->pipe[1][1], F_DUPFD_CLOEXEC, 0);
+    return p->pipe[2][1] < 0 ? -errno : 0;
+}
+
+static int attach(void *arg, int rank, const struct ranks_pipes *p)
+{
+    struct daemon *d = arg;
+    say_number(d, RECORD_STARTED, rank, (uint32_t)d->ranks.table.rank[rank].pid, "");
+    int out = outlets_attach(&d->outlets, rank, LAUNCH_STREAM_OUT, p->pipe[1][0]);
+    int err = outlets_attach(&d->outlets, rank, LAUNCH_STREAM_ERR, p->pipe[2][0]);
+    int in = p->pipe[0][1] >= 0 ? feed_attach(&d->feed, rank, p->pipe[0][1]) : 0;
+    return out ? out : err ? err : in;
+}
+
+/* Tell what the rank has left for mpiexec. */
+static void say_last_words(struct daemon *d, int rank, const struct job_facts *facts)
+{
+    int slot = table_slot(&d->ranks.table, rank);
+    struct kvs log = table_log(&d->ranks.table, slot);
+    char message[TABLE_MESSAGE_MAX];
+    const void *text;
+    size_t len;
+    if ((d->job.flags & LAUNCH_REPORT) && !kvs_get(&log, "mpid.report", &text, &len))
+        say(d, RECORD_REPORT, rank, text, len);
+    if (!facts->aborted)
+        return;
+    table_abort_message(&d->ranks.table, slot, message);
+    say(d, RECORD_ABORT, rank, message, strlen(message));
+}
+
+static void rank_ended(void *arg, int rank, const struct job_facts *facts)
+{
+    struct daemon *d = arg;
+    say_last_words(d, rank, facts);
+    outlets_rank_ended(&d->outlets, rank);
+    feed_rank_ended(&d->feed, rank);
+    serve_rank_ended(&d->serve, rank, facts);
+}
+
+static void other_ended(void *arg, int pid, int status)
+{
+    struct daemon *d = arg;
+    (void)status;
+    (void)wardens_reaped(&d->ranks.wardens, pid);
+}
+
+/* ---- a job ---- */
+
+/* The programs as they are found on this machine. Returns 0, or an exit code with a sentence. */
+static int find_programs(struct daemon *d, char why[512])
+{
+    d->apps = calloc(d->job.app_count, sizeof(*d->apps));
+    for (uint32_t a = 0; d->apps && a < d->job.app_count; a++) {
+        const struct launch_app *app = &d->job.apps[a];
+        const char *search = NULL;
+        char path[PATH_MAX];
+        for (char **e = app->environment; *e; e++)
+            if (!strncmp(*e, "PATH=", 5))
+                search = *e + 5;
+        if (access(app->wdir, X_OK)) {
+            snprintf(why, 512, "cannot enter the working folder '%.300s': %s", app->wdir,
+                     strerror(errno));
+            return EXIT_FAILED;
+        }
+        int code = launch_resolve(app->name, app->wdir, search, path, sizeof(path), why);
+        if (code)
+            return code;
+        d->apps[a] = (struct ranks_app){.path = strdup(path),
+                                        .argv = app->argv,
+                                        .environment = app->environment,
+                                        .wdir = app->wdir};
+        if (!d->apps[a].path)
+            return EXIT_FAILED;
+    }
+    snprintf(why, 512, "out of memory");
+    return d->apps ? 0 : EXIT_FAILED;
+}
+
+static int amend(void *arg, int rank, struct launch *l)
+{
+    struct daemon *d = arg;
+    return amend_launch(&d->amend, rank, (int)d->ranks.table.rank[rank].local_rank, l);
+}
+
+/* Tell people where the ranks of this machine run. */
+static void show_places(struct daemon *d, const struct place_job *job)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *to = open_memstream(&text, &len);
+    if (!to)
+        return;
+    place_show(&d->place, job, to);
+    if (!fclose(to) && len)
+        say(d, RECORD_TEXT, (int)job->number_of[0], text, len);
+    free(text);
+}
+
+/* Say where the ranks of this machine run. Returns 0, or an exit code with a sentence. */
+static int place_ranks(struct daemon *d, char why[512])
+{
+    uint32_t *numbers = calloc(d->job.world_size, sizeof(*numbers));
+    struct place_job job = {.wish = &d->job.wish, .number_of = numbers};
+    snprintf(why, 512, "out of memory");
+    if (!numbers)
+        return EXIT_FAILED;
+    for (uint32_t r = 0; r < d->job.world_size; r++)
+        if (d->job.hosts[d->job.host_of[r]].node == d->mesh.settings.self)
+            numbers[job.ranks++] = r;
+    int code = place_make(&d->place, &job, why) ? EXIT_FAILED : 0;
+    if (!code)
+        code = amend_prepare(&d->amend, &d->job.wish, &d->place, why);
+    if (!code)
+        show_places(d, &job);
+    free(numbers);
+    return code;
+}
+
+static int create_ranks(struct daemon *d, const char **step)
+{
+    const struct ranks_hooks hooks = {.open = open_pipes,
+                                      .attach = attach,
+                                      .amend = amend,
+                                      .ended = rank_ended,
+                                      .other_ended = other_ended,
+                                      .arg = d};
+    const struct launch_message *job = &d->job;
+    struct table_host *hosts = calloc(job->host_count, sizeof(*hosts));
+    if (!hosts)
+        return -ENOMEM;
+    struct table_wide wide = {.hosts = hosts,
+                              .host_of = job->host_of,
+                              .self = -1,
+                              .gid = d->mesh.settings.job,
+                              .secret = d->mesh.settings.secret};
+    for (uint32_t h = 0; h < job->host_count; h++) {
+        hosts[h].cpus = job->hosts[h].cpus;
+        snprintf(hosts[h].id, sizeof(hosts[h].id), "%s", job->hosts[h].id);
+        snprintf(hosts[h].name, sizeof(hosts[h].name), "%s", job->hosts[h].name);
+        if (job->hosts[h].node == d->mesh.settings.self)
+            wide.self = (int)h;
+    }
+    struct table_spec spec = {.world_size = (int)job->world_size,
+                              .app_count = (int)job->app_count,
+                              .cpus = os_cpus_usable(),
+                              .apps = (const int *)job->app_of,
+                              .universe_size = (int)job->universe_size,
+                              .hosts = (int)job->host_count,
+                              .wide = &wide};
+    int rc = ranks_create(&d->ranks, &spec, &hooks, step);
+    free(hosts);
+    return rc;
+}
+
+/* The group of all ranks, for the engines. */
+static int add_group(struct daemon *d)
+{
+    const struct launch_message *job = &d->job;
+    uint32_t *node_of = malloc(job->world_size * sizeof(*node_of));
+    if (!node_of)
+        return -ENOMEM;
+    for (uint32_t r = 0; r < job->world_size; r++)
+        node_of[r] = job->hosts[job->host_of[r]].node;
+    int rc = rank_map_make(&d->map, SERVE_GROUP, node_of, job->world_size);
+    free(node_of);
+    return rc ? rc : mesh_add_group(&d->mesh, &d->map);
+}
+
+/* Ranks that could not be started count as ended, for everybody to know. */
+static void give_up(struct daemon *d, int from, int code, const char *why)
+{
+    bool is_first = true;
+    const struct job_facts facts = {.status = code << 8};
+    for (int r = from; r < (int)d->job.world_size; r++) {
+        if (d->job.hosts[d->job.host_of[r]].node != d->mesh.settings.self)
+            continue;
+        if (is_first)
+            say_number(d, RECORD_FAILED, r, (uint32_t)code, why);
+        is_first = false;
+        if (d->has_job && ranks_lives(&d->ranks.table, r))
+            continue;
+        outlets_attach(&d->outlets, r, LAUNCH_STREAM_OUT, -1);
+        outlets_attach(&d->outlets, r, LAUNCH_STREAM_ERR, -1);
+        const struct rollup_run run = serve_run(r, &facts);
+        (void)mesh_ended(&d->mesh, SERVE_GROUP, &run);
+    }
+}
+
+static void start_ranks(struct daemon *d)
+{
+    const char *step;
+    char why[512];
+    for (int r = 0; r < (int)d->job.world_size; r++) {
+        if (table_slot(&d->ranks.table, r) < 0)
+            continue;
+        int rc = ranks_start(&d->ranks, r, &step);
+        if (!rc)
+            continue;
+        int code = launch_explain(d->apps[d->job.app_of[r]].path, rc, step, why, sizeof(why));
+        give_up(d, r, code, why);
+        return;
+    }
+}
+
+/* Everything that is there before the first rank. Returns 0, or an exit code with a sentence. */
+static int prepare(struct daemon *d, char why[512])
+{
+    const char *step = "make a map of the ranks";
+    umask((mode_t)d->job.umask);
+    resources_set(d->job.limits);
+    signal(SIGPIPE, SIG_DFL); /* for the ranks */
+    launch_remember();
+    signal(SIGPIPE, SIG_IGN);
+    limit_raise();
+    if (*d->job.outer)
+        setenv("BNR_JOB", d->job.outer, 1);
+    else
+        unsetenv("BNR_JOB");
+    int rc = create_ranks(d, &step);
+    if (!rc) {
+        d->has_job = true;
+        rc = ranks_guard(&d->ranks, d->name, d->name_size, &step);
+    }
+    if (!rc) {
+        step = "make a pipe";
+        rc = serve_start(&d->serve, &d->loop, &d->mesh, &d->ranks);
+    }
+    d->ranks.apps = d->apps;
+    if (!rc)
+        return 0;
+    snprintf(why, 512, "cannot prepare the job: %s: %s", step, strerror(-rc));
+    return EXIT_FAILED;
+}
+
+static void start_job(struct daemon *d, struct unpacking u)
+{
+    char why[512];
+    if (d->has_groups || launch_unpack(u, &d->job))
+        return;
+    d->has_groups = true;
+    if (add_group(d)) {
+        on_alone(d);
+        return;
+    }
+    int code = find_programs(d, why);
+    if (!code)
+        code = place_ranks(d, why);
+    if (!code)
+        code = prepare(d, why);
+    if (code)
+        give_up(d, 0, code, why);
+    else
+        start_ranks(d);
+}
+
+/* ---- what mpiexec says ---- */
+
+static void on_linked(void *arg, uint32_t node)
+{
+    struct daemon *d = arg;
+    char id[HOST_ID_MAX];
+    if (node != NODE_ROOT || d->mesh.is_begun)
+        return;
+    struct packing p = {0};
+    host_id(id);
+    addresses_pack(&p, &d->mesh.own);
+    pack_u32(&p, (uint32_t)os_cpus_usable());
+    pack_text(&p, id);
+    pack_text(&p, os_host_name());
+    (void)mesh_contact(&d->mesh, NODE_ROOT, pack_end(&p));
+}
+
+/* Where other nodes are. */
+static void learn(struct daemon *d, struct unpacking u)
+{
+    struct addresses addresses;
+    while (u.left) {
+        uint32_t node = unpack_u32(&u);
+        if (addresses_unpack(&u, &addresses) || node >= d->mesh.settings.count)
+            return;
+        mesh_know(&d->mesh, node, &addresses);
+    }
+}
+
+static void on_contact(void *arg, uint32_t node, struct unpacking u)
+{
+    struct daemon *d = arg;
+    if (node != NODE_ROOT || d->mesh.is_begun)
+        return;
+    uv_timer_stop(&d->deadline);
+    learn(d, u);
+    if (mesh_begin(&d->mesh))
+        end_loop(d, EXIT_FAILED);
+}
+
+static void note_ended(struct daemon *d, struct unpacking u)
+{
+    struct rollup_run run;
+    while (d->has_job && rollup_unpack(&u, &run))
+        serve_note_ended(&d->ranks.table, &run);
+    if (d->has_job)
+        serve_look(&d->serve);
+}
+
+static void on_order_to_signal(struct daemon *d, int number)
+{
+    if (!d->has_job || number <= 0 || number > SIGRTMAX)
+        return;
+    d->ranks.is_in_grace = number == SIGINT || number == SIGTERM || number == SIGHUP;
+    ranks_signal(&d->ranks, number);
+    if (d->ranks.is_in_grace)
+        ranks_signal(&d->ranks, SIGCONT); /* a stopped process hears nothing */
+}
+
+/* ---- what ranks wait for ---- */
+
+static void send_answer(struct daemon *d, int rank)
+{
+    const struct table *t = &d->ranks.table;
+    static uint8_t text[TABLE_ANSWER];
+    struct packing p = {0};
+    enum diagnose_state state = answer_state(t, rank);
+    pack_u32(&p, atomic_load(&t->head->asks));
+    pack_u32(&p, (uint32_t)state);
+    pack_u32(&p, state == DIAGNOSE_ENDED ? 0 : (uint32_t)answer_process(t, rank));
+    if (state == DIAGNOSE_ANSWERED)
+        pack_raw(&p, text, answer_copy(t, rank, text));
+    struct bytes *all = pack_end(&p);
+    if (all)
+        say(d, RECORD_ANSWER, rank, all->at, all->len);
+    bytes_unref(all);
+}
+
+static void on_look(uv_timer_t *timer)
+{
+    struct daemon *d = timer->data;
+    const struct table *t = &d->ranks.table;
+    for (int r = 0; os_now_ns() < d->look_until_ns && r < t->world_size; r++)
+        if (table_slot(t, r) >= 0 && answer_state(t, r) == DIAGNOSE_SILENT)
+            return;
+    uv_timer_stop(timer);
+    for (int r = 0; r < t->world_size; r++)
+        if (table_slot(t, r) >= 0)
+            send_answer(d, r);
+}
+
+static void ask_ranks(struct daemon *d, uint32_t number)
+{
+    if (!d->has_job)
+        return;
+    atomic_store(&d->ranks.table.head->asks, number);
+    d->look_until_ns = os_now_ns() + LOOK_LIMIT_MS * 1000000ull;
+    uv_timer_start(&d->look, on_look, LOOK_MS, LOOK_MS);
+}
+
+static void on_deliver(void *arg, const struct core_message *message, struct unpacking u)
+{
+    struct daemon *d = arg;
+    if (message->origin != NODE_ROOT)
+        return;
+    switch (message->tag) {
+    case LAUNCH_TAG_JOB:
+        start_job(d, u);
+        learn(d, d->job.contacts);
+        break;
+    case LAUNCH_TAG_SIGNAL: on_order_to_signal(d, (int)unpack_u32(&u)); break;
+    case LAUNCH_TAG_ENDED: note_ended(d, u); break;
+    case LAUNCH_TAG_ASK: ask_ranks(d, unpack_u32(&u)); break;
+    case LAUNCH_TAG_PAUSE: mesh_pause(&d->mesh, unpack_u32(&u) != 0); break;
+    case LAUNCH_TAG_UNREAD: outlets_unread(&d->outlets, unpack_u32(&u)); break;
+    case LAUNCH_TAG_END:
+        end_all(d);
+        end_loop(d, 0);
+        break;
+    default: break;
+    }
+}
+
+static void on_stream(void *arg, const struct core_message *message)
+{
+    struct daemon *d = arg;
+    if (message->origin != NODE_ROOT)
+        return;
+    if (message->kind == MESSAGE_CREDIT)
+        outlets_credit(&d->outlets, message);
+    else if (message->tag == LAUNCH_STREAM_IN)
+        feed_take(&d->feed, message);
+}
+
+static void on_released(void *arg, const struct core_message *message)
+{
+    struct daemon *d = arg;
+    if (d->has_job)
+        serve_released(&d->serve, message);
+}
+
+static void on_value(void *arg, const struct core_message *message)
+{
+    struct daemon *d = arg;
+    if (d->has_job)
+        serve_value(&d->serve, message);
+}
+
+static void on_lost(void *arg, uint32_t node)
+{
+    (void)arg;
+    (void)node; /* mpiexec says what follows */
+}
+
+static void on_ranks_ended(void *arg, const struct core_message *message)
+{
+    (void)arg;
+    (void)message; /* at mpiexec alone */
+}
+
+static void on_moved(void *arg)
+{
+    struct daemon *d = arg;
+    outlets_tick(&d->outlets, false);
+}
+
+/* ---- life ---- */
+
+static void on_signal(void *arg, int number)
+{
+    struct daemon *d = arg;
+    if (number == SIGCHLD) {
+        if (d->has_job)
+            ranks_reap(&d->ranks);
+    } else if (number == SIGTERM || number == SIGHUP || number == SIGINT) {
+        on_alone(d);
+    }
+}
+
+static void on_deadline(uv_timer_t *timer)
+{
+    end_loop(timer->data, EXIT_FAILED);
+}
+
+static int open_all(struct daemon *d, const struct launch_order *order)
+{
+    const struct mesh_hooks hooks = {on_linked, on_contact,     on_deliver, on_released,
+                                     on_value,  on_ranks_ended, on_stream,  on_lost,
+                                     on_alone,  on_moved,       d};
+    struct mesh_settings settings = {.self = order->self,
+                                     .count = order->count,
+                                     .radix = order->radix,
+                                     .liveness_ns = (int64_t)order->liveness_ns};
+    memcpy(settings.job, order->job, sizeof(settings.job));
+    memcpy(settings.secret, order->secret, sizeof(settings.secret));
+    int rc = uv_loop_init(&d->loop);
+    if (!rc)
+        rc = mesh_create(&d->mesh, &d->loop, &settings, &hooks);
+    if (!rc)
+        rc = signals_start(&d->signals, &d->loop, on_signal, d);
+    if (rc)
+        return rc;
+    size_t window = WINDOWS / order->count;
+    window = window < WINDOW_MIN ? WINDOW_MIN : window > WINDOW_MAX ? WINDOW_MAX : window;
+    outlets_init(&d->outlets, &d->loop, &d->mesh, window);
+    feed_init(&d->feed, &d->loop, &d->mesh);
+    uv_timer_init(&d->loop, &d->deadline);
+    uv_timer_init(&d->loop, &d->look);
+    d->deadline.data = d->look.data = d;
+    uv_timer_start(&d->deadline, on_deadline, JOIN_MS, 0);
+    return 0;
+}
+
+/* Say where this daemon listens, by the stdout of the command that has started it. */
+static void say_place(struct daemon *d, int out_fd)
+{
+    struct packing p = {0};
+    addresses_pack(&p, &d->mesh.own);
+    struct bytes *all = pack_end(&p);
+    char *text = all ? malloc(2 * (size_t)all->len + 8) : NULL;
+    char *end = text ? stpcpy(text, "at ") : NULL;
+    for (uint32_t i = 0; end && i < all->len; i++)
+        end += sprintf(end, "%02x", all->at[i]);
+    if (end) {
+        *end++ = '\n';
+        (void)!write(out_fd, text, (size_t)(end - text));
+    }
+    free(text);
+    bytes_unref(all);
+}
+
+/* Reach mpiexec. */
+static int join(struct daemon *d, const struct launch_order *order, int in_fd, int out_fd)
+{
+    struct addresses root;
+    struct unpacking u = order->addresses;
+    int rc = mesh_listen(&d->mesh);
+    if (rc)
+        return rc;
+    if (order->is_piped)
+        return mesh_open(&d->mesh, NODE_ROOT, in_fd, out_fd, true);
+    rc = addresses_unpack(&u, &root);
+    if (rc)
+        return rc;
+    say_place(d, out_fd);
+    mesh_know(&d->mesh, NODE_ROOT, &root);
+    mesh_dial(&d->mesh, NODE_ROOT);
+    return 0;
+}
+
+/* What has been said last goes out before this process ends. */
+static void flush(struct daemon *d)
+{
+    uint64_t until = os_now_ns() + FLUSH_MS * 1000000ull;
+    while (mesh_waiting(&d->mesh) && os_now_ns() < until)
+        uv_run(&d->loop, UV_RUN_ONCE);
+    uv_run(&d->loop, UV_RUN_NOWAIT);
+}
+
+int daemon_run(const struct launch_order *order, int in_fd, int out_fd, char *name,
+               size_t name_size)
+{
+    struct daemon *d = calloc(1, sizeof(*d));
+    if (!d)
+        return EXIT_FAILED;
+    d->name = name;
+    d->name_size = name_size;
+    d->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    (void)sweep_prepare();
+    int rc = d->null_fd < 0 ? -errno : open_all(d, order);
+    if (!rc)
+        rc = join(d, order, in_fd, out_fd);
+    if (rc) {
+        fprintf(stderr, "vireod: cannot begin on %s: %s\n", os_host_name(), strerror(-rc));
+        return EXIT_FAILED;
+    }
+    while (!d->is_over)
+        uv_run(&d->loop, UV_RUN_DEFAULT);
+    flush(d);
+    if (d->has_job)
+        wardens_stop(&d->ranks.wardens);
+    return d->code;
+}

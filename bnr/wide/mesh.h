@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A node among the others: its engine (bnr/core/node.h), its links, its clock. It listens, dials,
+ * and carries out what the engine asks for; what is for the host it hands to the hooks. Both
+ * mpiexec and each daemon have one.
+ */
+#ifndef BNR_MESH_H
+#define BNR_MESH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "bnr/core/node.h"
+#include "bnr/core/stream.h"
+#include "bnr/wide/addresses.h"
+#include "bnr/wide/daemon_link.h"
+
+struct mesh_peer;
+
+struct mesh_hooks {
+    void (*linked)(void *arg, uint32_t node); /* the first link to a node is there */
+    void (*contact)(void *arg, uint32_t node, struct unpacking u);
+    void (*deliver)(void *arg, const struct core_message *message, struct unpacking payload);
+    void (*released)(void *arg, const struct core_message *message);
+    void (*value)(void *arg, const struct core_message *message);
+    void (*ranks_ended)(void *arg, const struct core_message *message);
+    void (*stream)(void *arg, const struct core_message *message); /* STREAM or CREDIT */
+    void (*lost)(void *arg, uint32_t node);
+    void (*alone)(void *arg);
+    void (*moved)(void *arg); /* a tick has passed, or a link is new: say again what is lost */
+    void *arg;
+};
+
+struct mesh_settings {
+    uint32_t self, count, radix;
+    int64_t liveness_ns;
+    uint8_t job[16], secret[16];
+};
+
+struct mesh {
+    uv_loop_t *loop;
+    struct mesh_settings settings;
+    struct mesh_hooks hooks;
+    struct daemon_link_owner owner;
+    struct node_engine node;
+    bool is_begun, is_over, is_paused, is_running;
+    uv_tcp_t listener;
+    bool is_listening;
+    uv_timer_t tick;
+    struct addresses own;
+    struct mesh_peer *peers;       /* by node */
+    struct daemon_link *strangers; /* who have not proven anything yet */
+    uint32_t stranger_count;
+    struct effects effects; /* still to be carried out */
+    size_t next_effect;
+};
+
+/* Be a node; nothing is begun. Returns 0 or -errno. */
+int mesh_create(struct mesh *m, uv_loop_t *loop, const struct mesh_settings *settings,
+                const struct mesh_hooks *hooks);
+/* Close everything; the loop must run once more, then mesh_destroy(). */
+void mesh_close(struct mesh *m);
+void mesh_destroy(struct mesh *m);
+
+/* Listen on all addresses; m->own says where. Returns 0 or -errno. */
+int mesh_listen(struct mesh *m);
+
+/* Learn where a node is. */
+void mesh_know(struct mesh *m, uint32_t node, const struct addresses *addresses);
+const struct addresses *mesh_addresses(const struct mesh *m, uint32_t node);
+
+/* Dial a node before there is a tree. */
+void mesh_dial(struct mesh *m, uint32_t node);
+/* Take a link over two descriptors to a node, instead; is_dialer: this end speaks first. */
+int mesh_open(struct mesh *m, uint32_t node, int in_fd, int out_fd, bool is_dialer);
+/* Say something to a linked node before there is a tree. Data is taken over. */
+int mesh_contact(struct mesh *m, uint32_t node, struct bytes *data);
+bool mesh_is_linked(const struct mesh *m, uint32_t node);
+
+/* The tree forms. Returns 0 or -ENOMEM. */
+int mesh_begin(struct mesh *m);
+
+/* What happens on this host; the outcomes are the engine's. data is taken over. */
+int mesh_add_group(struct mesh *m, const struct rank_map *group);
+int mesh_submit(struct mesh *m, uint32_t tag, struct bytes *data);
+int mesh_put(struct mesh *m, const struct keys_name *name, struct bytes *value);
+int mesh_get(struct mesh *m, const struct keys_name *name, uint64_t cookie, unsigned flags);
+int mesh_fence(struct mesh *m, uint64_t group, const struct tree_fence_entry *entry);
+int mesh_ended(struct mesh *m, uint64_t group, const struct rollup_run *run);
+
+/* Send what a stream asks for; effects is emptied. */
+void mesh_route(struct mesh *m, struct effects *effects);
+
+/* A node is known to be gone, by other ways than its link. */
+void mesh_refuse(struct mesh *m, uint32_t node);
+
+/* Silence counts for nothing until it is told otherwise: mpiexec stands still. */
+void mesh_pause(struct mesh *m, bool is_paused);
+
+/* Tell all neighbours that this node ends the job. */
+void mesh_expel_all(struct mesh *m);
+
+/* Bytes that wait to be written to others. */
+size_t mesh_waiting(const struct mesh *m);
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Serving the ranks of a machine; see serve.h. */
+#include "bnr/wide/serve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "os/futex.h"
+
+struct serve_rank {
+    int rank, slot;
+    uint64_t seen;  /* bytes of its log */
+    uint32_t asked; /* the last question that was passed on */
+};
+
+static struct table_page *page_of(const struct serve *s, const struct serve_rank *r)
+{
+    return table_page(&s->ranks->table, r->slot);
+}
+
+/* ---- keys ---- */
+
+/* Pass on what the rank has put since the last look. */
+static void take_puts(struct serve *s, struct serve_rank *r)
+{
+    struct kvs log = table_log(&s->ranks->table, r->slot);
+    struct kvs_entry e;
+    while (!kvs_next(&log, &r->seen, &e)) {
+        const struct keys_name name = {SERVE_GROUP, (uint32_t)r->rank, e.key, e.key_len};
+        struct bytes *value = bytes_create(e.value, e.value_len);
+        if (!value)
+            return;
+        s->fence_bytes += e.key_len + e.value_len;
+        if (s->fence_bytes <= (uint64_t)TREE_FENCE_COLLECT * s->count)
+            keys_pack(&s->fence_entries, &name, value);
+        (void)mesh_put(s->mesh, &name, value);
+    }
+}
+
+static void answer(struct serve *s, const struct serve_rank *r, enum table_answer status,
+                   const struct bytes *value)
+{
+    struct table_question *q = &page_of(s, r)->question;
+    if (value && value->len > TABLE_REPLY)
+        status = TABLE_ANSWER_FAILED;
+    q->status = status;
+    q->len = !status && value ? value->len : 0;
+    if (q->len)
+        memcpy(table_reply(&s->ranks->table, r->slot), value->at, value->len);
+    atomic_store_explicit(&q->told, r->asked, memory_order_release);
+    os_futex_wake(&q->told, INT_MAX);
+}
+
+/* Pass on the rank's question, if there is a new one. What it says is another process's. */
+static void take_question(struct serve *s, struct serve_rank *r)
+{
+    const volatile struct table_question *q = &page_of(s, r)->question;
+    uint32_t asked = atomic_load_explicit(&page_of(s, r)->question.asked, memory_order_acquire);
+    char key[256];
+    if (asked == r->asked)
+        return;
+    r->asked = asked;
+    uint32_t len = q->key_len;
+    struct keys_name name = {SERVE_GROUP, q->owner, key, len};
+    unsigned flags = q->is_nowait ? KEYS_NOWAIT : 0;
+    if (len && len <= KEYS_KEY_MAX) {
+        for (uint32_t i = 0; i < len; i++)
+            key[i] = q->key[i];
+        uint64_t cookie = (uint64_t)(r - s->all) << 32 | asked;
+        if (!mesh_get(s->mesh, &name, cookie, flags))
+            return;
+    }
+    answer(s, r, TABLE_ANSWER_FAILED, NULL);
+}
+
+void serve_value(struct serve *s, const struct core_message *message)
+{
+    static const enum table_answer answers[STATUS_END] = {[STATUS_GOOD] = TABLE_ANSWER_GOOD,
+                                                          [STATUS_ABSENT] = TABLE_ANSWER_ABSENT,
+                                                          [STATUS_PROC_FAILED] =
+                                                              TABLE_ANSWER_ENDED};
+    uint64_t at = message->number >> 32;
+    if (at >= s->count || s->all[at].asked != (uint32_t)message->number)
+        return;
+    answer(s, &s->all[at],
+           message->status < STATUS_END ? answers[message->status] : TABLE_ANSWER_FAILED,
+           message->data);
+}
+
+/* ---- fences ---- */
+
+static void end_fence(struct serve *s, uint32_t number, bool has_failed)
+{
+    struct table_page *hub = table_page(&s->ranks->table, 0);
+    if ((int32_t)(number - s->fence) <= 0)
+        return;
+    s->fence = number;
+    s->has_entered = false;
+    if (has_failed && !atomic_load(&hub->fence_failed))
+        atomic_store(&hub->fence_failed, number);
+    atomic_store(&hub->fence_done, number);
+    os_futex_wake(&hub->fence_done, INT_MAX);
+}
+
+void serve_released(struct serve *s, const struct core_message *message)
+{
+    if (message->group != SERVE_GROUP)
+        return;
+    end_fence(s, (uint32_t)message->number, message->status != STATUS_GOOD);
+    serve_look(s);
+}
+
+/* Come to the next fence when all here have, or some have and another never will. */
+static void look_at_fence(struct serve *s)
+{
+    uint32_t number = s->fence + 1, come = 0, over = 0;
+    const struct table *t = &s->ranks->table;
+    for (uint32_t i = 0; i < s->count; i++) {
+        const struct table_page *page = page_of(s, &s->all[i]);
+        /* The end first: who came and then ended has come. */
+        bool is_over =
+            table_has_ended(t, s->all[i].rank) || (atomic_load(&page->flags) & PAGE_FINALIZED) != 0;
+        if ((int32_t)(atomic_load(&page->fence_entered) - number) >= 0)
+            come++;
+        else
+            over += is_over;
+    }
+    if (s->has_entered || !come || (come < s->count && !over))
+        return;
+    s->has_entered = true;
+    bool is_short = s->fence_bytes <= (uint64_t)TREE_FENCE_COLLECT * s->count;
+    struct bytes *entries = pack_end(&s->fence_entries);
+    struct tree_fence_entry entry = {number, over ? STATUS_PROC_FAILED : STATUS_GOOD,
+                                     s->fence_bytes, is_short ? entries : NULL};
+    s->fence_entries = (struct packing){0};
+    s->fence_bytes = 0;
+    int rc = mesh_fence(s->mesh, SERVE_GROUP, &entry);
+    bytes_unref(entries);
+    if (rc == TREE_FENCE_OVER)
+        end_fence(s, number, true);
+}
+
+/* ---- the bell ---- */
+
+void serve_look(struct serve *s)
+{
+    for (uint32_t i = 0; i < s->count; i++) {
+        take_puts(s, &s->all[i]);
+        take_question(s, &s->all[i]);
+    }
+    look_at_fence(s);
+}
+
+static void on_bell(uv_poll_t *poll, int status, int events)
+{
+    struct serve *s = poll->data;
+    char bytes[4096];
+    (void)status;
+    (void)events;
+    while (read(s->bell_fd, bytes, sizeof(bytes)) > 0)
+        ;
+    serve_look(s);
+}
+
+int serve_start(struct serve *s, uv_loop_t *loop, struct mesh *mesh, struct ranks *ranks)
+{
+    int ends[2];
+    const struct table *t = &ranks->table;
+    *s = (struct serve){.mesh = mesh, .ranks = ranks, .bell_fd = -1};
+    s->all = calloc((size_t)t->slots, sizeof(*s->all));
+    if (!s->all)
+        return -ENOMEM;
+    for (int r = 0; r < t->world_size && s->count < (uint32_t)t->slots; r++)
+        if (table_slot(t, r) >= 0)
+            s->all[s->count++] = (struct serve_rank){.rank = r, .slot = table_slot(t, r)};
+    if (!s->count)
+        return 0;
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
+        return -errno;
+    ranks->bell = ranks_lift(ends[1]);
+    s->bell_fd = ends[0];
+    int rc = uv_poll_init(loop, &s->bell, s->bell_fd);
+    s->bell.data = s;
+    return rc ? rc : uv_poll_start(&s->bell, UV_READABLE, on_bell);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct serve *s = handle->data;
+    close(s->bell_fd);
+    s->bell_fd = -1;
+}
+
+void serve_stop(struct serve *s)
+{
+    free(s->all);
+    s->all = NULL;
+    s->count = 0;
+    bytes_unref(s->fence_entries.bytes);
+    s->fence_entries = (struct packing){0};
+    if (s->bell_fd >= 0)
+        uv_close((uv_handle_t *)&s->bell, on_closed);
+}
+
+/* ---- ends ---- */
+
+struct rollup_run serve_run(int rank, const struct job_facts *facts)
+{
+    uint32_t flags = (facts->initialized ? ROLLUP_INITIALIZED : 0) |
+                     (facts->finalized ? ROLLUP_FINALIZED : 0) |
+                     (facts->aborted ? ROLLUP_ABORTED : 0);
+    return (struct rollup_run){
+        (uint32_t)rank, 1, (uint32_t)(facts->aborted ? facts->abort_code : facts->status), flags};
+}
+
+void serve_rank_ended(struct serve *s, int rank, const struct job_facts *facts)
+{
+    const struct rollup_run run = serve_run(rank, facts);
+    serve_look(s); /* what it has put last */
+    (void)mesh_ended(s->mesh, SERVE_GROUP, &run);
+}
+
+void serve_note_ended(struct table *t, const struct rollup_run *run)
+{
+    bool is_aborted = run->flags & ROLLUP_ABORTED;
+    bool is_unfinished =
+        (run->flags & (ROLLUP_INITIALIZED | ROLLUP_FINALIZED)) == ROLLUP_INITIALIZED;
+    for (uint32_t r = run->first; r < run->first + run->count; r++) {
+        if (r >= (uint32_t)t->world_size || table_slot(t, (int)r) >= 0 ||
+            table_has_ended(t, (int)r))
+            continue;
+        t->rank[r].end = is_aborted ? TABLE_END_ABORTED
+                         : is_unfinished || run->status || (run->flags & ROLLUP_NODE_LOST)
+                             ? TABLE_END_FAILED
+                             : 0;
+        table_ended(t, (int)r, is_aborted ? 0 : (int)run->status);
+    }
+}

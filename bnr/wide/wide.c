@@ -1,0 +1,720 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* A job over several machines, at mpiexec; see wide.h. */
+#include "bnr/wide/wide.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bnr/core/tree.h"
+#include "os/clock.h"
+#include "os/cpus.h"
+#include "os/log.h"
+#include "os/random.h"
+#include "os/settings.h"
+
+enum {
+    READ_LEN = 1 << 15,
+    STDIN_WINDOW = 1 << 18,
+    END_MS = 3000 /* until daemons that were told to end are killed with their commands */
+};
+
+/* What is known of a node, and the streams between it and this one. */
+struct wide_node {
+    struct wide *wide;
+    uint32_t node, cpus;
+    char id[HOST_ID_MAX], name[256];
+    bool is_known, is_lost;
+    bool is_found; /* it has said where it listens, and is dialed where it does not dial itself */
+    struct stream_in in[LAUNCH_STREAMS];
+    struct core_message last[LAUNCH_STREAMS]; /* without data: for whom the credit is */
+    struct stream_out out;                    /* its stdin */
+    int feed_fd;                              /* -1: none, or ended */
+    uv_poll_t feed;
+    bool has_feed, may_feed, is_feeding;
+};
+
+/* An xcast that waits. */
+struct wide_order {
+    struct wide_order *next;
+    uint32_t tag;
+    struct bytes *data;
+};
+
+/* ---- orders ---- */
+
+static void flush_orders(struct wide *w)
+{
+    while (w->orders && w->mesh.is_begun) {
+        struct wide_order *o = w->orders;
+        if (mesh_submit(&w->mesh, o->tag, bytes_ref(o->data)) == XCAST_AGAIN)
+            return;
+        w->orders = o->next;
+        if (!w->orders)
+            w->last_order = &w->orders;
+        bytes_unref(o->data);
+        free(o);
+    }
+}
+
+/* Say something to all daemons; p is taken over. */
+static void order(struct wide *w, uint32_t tag, struct packing *p)
+{
+    struct bytes *payload = pack_end(p);
+    struct bytes *data = payload ? xcast_address(NULL, 0, payload->at, payload->len) : NULL;
+    struct wide_order *o = data ? malloc(sizeof(*o)) : NULL;
+    bytes_unref(payload);
+    if (!o) {
+        bytes_unref(data);
+        return;
+    }
+    *o = (struct wide_order){NULL, tag, data};
+    *w->last_order = o;
+    w->last_order = &o->next;
+    flush_orders(w);
+}
+
+static void order_number(struct wide *w, uint32_t tag, uint32_t number)
+{
+    struct packing p = {0};
+    pack_u32(&p, number);
+    order(w, tag, &p);
+}
+
+void wide_signal(struct wide *w, int number)
+{
+    order_number(w, LAUNCH_TAG_SIGNAL, (uint32_t)number);
+}
+
+void wide_ask(struct wide *w, uint32_t number)
+{
+    order_number(w, LAUNCH_TAG_ASK, number);
+}
+
+void wide_unread(struct wide *w, enum launch_stream stream)
+{
+    order_number(w, LAUNCH_TAG_UNREAD, stream);
+}
+
+void wide_pause(struct wide *w, bool is_paused)
+{
+    mesh_pause(&w->mesh, is_paused);
+    order_number(w, LAUNCH_TAG_PAUSE, is_paused);
+    uint64_t until = os_now_ns() + 100000000u;
+    while (is_paused && mesh_waiting(&w->mesh) && os_now_ns() < until)
+        uv_run(w->loop, UV_RUN_NOWAIT);
+}
+
+/* ---- streams from daemons ---- */
+
+static void credit(struct wide *w, struct wide_node *n, uint32_t tag)
+{
+    struct effects effects = {0};
+    struct core_message m = stream_in_credit(&n->in[tag], &n->last[tag], n->in[tag].taken);
+    effects_add(&effects, EFFECT_SEND, m.to, &m);
+    mesh_route(&w->mesh, &effects);
+    effects_fini(&effects);
+}
+
+void wide_moved(struct wide *w)
+{
+    for (uint32_t i = 1; i < w->plan.count; i++)
+        for (uint32_t tag = LAUNCH_STREAM_OUT; tag <= LAUNCH_STREAM_ERR; tag++) {
+            const struct stream_in *in = &w->nodes[i].in[tag];
+            if (in->credited < in->taken && !w->hooks.is_full(w->hooks.arg, (int)tag))
+                credit(w, &w->nodes[i], tag);
+        }
+}
+
+static void keep_text(char **to, const struct record *r)
+{
+    free(*to);
+    *to = strndup((const char *)r->at, r->len);
+}
+
+static void take_number(struct wide *w, struct wide_node *n, const struct record *r)
+{
+    struct unpacking u = {.at = r->at, .left = r->len};
+    uint32_t number = unpack_u32(&u);
+    char why[512];
+    if (u.failed)
+        return;
+    if (r->kind == RECORD_STARTED) {
+        w->told[r->rank].pid = (int)number;
+        w->hooks.started(w->hooks.arg, (int)r->rank, (int)number);
+        n->may_feed = true;
+        return;
+    }
+    snprintf(why, sizeof(why), "%.*s", (int)(u.left < 500 ? u.left : 500), (const char *)u.at);
+    w->hooks.failed(w->hooks.arg, (int)r->rank, (int)number, why);
+}
+
+/* A daemon's words for people: lines of text, and nothing else. */
+static void take_text(struct wide *w, const struct record *r)
+{
+    static const char own[] = "mpiexec: "; /* say() puts it before each line */
+    char *text = strndup((const char *)r->at, r->len), *rest = text, *line;
+    for (char *c = text; c && *c; c++)
+        if (*c != '\n' && (*c < ' ' || *c > '~'))
+            *c = '?';
+    while ((line = strsep(&rest, "\n")))
+        if (*line)
+            w->hooks.say(w->hooks.arg,
+                         line + (strncmp(line, own, sizeof(own) - 1) ? 0 : sizeof(own) - 1));
+    free(text);
+}
+
+static void poll_feed(struct wide_node *n);
+
+static void take_record(struct wide *w, struct wide_node *n, uint32_t tag, const struct record *r)
+{
+    if (r->rank >= w->plan.ranks || w->plan.node_of[r->rank] != n->node)
+        return;
+    switch (r->kind) {
+    case RECORD_BYTES:
+        if (tag == LAUNCH_STREAM_OUT || tag == LAUNCH_STREAM_ERR)
+            w->hooks.bytes(w->hooks.arg, (int)r->rank, (int)tag, r->at, r->len);
+        break;
+    case RECORD_STARTED:
+    case RECORD_FAILED:
+        take_number(w, n, r);
+        poll_feed(n);
+        break;
+    case RECORD_REPORT: keep_text(&w->told[r->rank].report, r); break;
+    case RECORD_ANSWER:
+        w->hooks.answer(w->hooks.arg, (int)r->rank, (struct unpacking){r->at, r->len, false});
+        break;
+    case RECORD_ABORT: keep_text(&w->told[r->rank].abort, r); break;
+    case RECORD_TEXT: take_text(w, r); break;
+    default: break;
+    }
+}
+
+static void take_block(struct wide *w, const struct core_message *message)
+{
+    struct wide_node *n = &w->nodes[message->origin];
+    uint32_t tag = message->tag;
+    struct unpacking u = unpack_begin(message->data);
+    struct record r;
+    if (tag >= LAUNCH_STREAMS || tag == LAUNCH_STREAM_IN)
+        return;
+    n->last[tag] = *message;
+    n->last[tag].data = NULL;
+    if (!stream_in_take(&n->in[tag], message)) {
+        while (record_next(&u, &r))
+            take_record(w, n, tag, &r);
+        if (tag != LAUNCH_STREAM_WORDS && w->hooks.is_full(w->hooks.arg, (int)tag))
+            return;
+        credit(w, n, tag);
+    } else {
+        struct core_message m = stream_in_credit(&n->in[tag], message, n->in[tag].credited);
+        struct effects effects = {0};
+        effects_add(&effects, EFFECT_SEND, m.to, &m);
+        mesh_route(&w->mesh, &effects);
+        effects_fini(&effects);
+    }
+}
+
+static void on_stream(void *arg, const struct core_message *message)
+{
+    struct wide *w = arg;
+    struct wide_node *n = &w->nodes[message->origin];
+    if (message->kind == MESSAGE_STREAM)
+        take_block(w, message);
+    else if (message->tag == LAUNCH_STREAM_IN &&
+             stream_out_credit(&n->out, message, (int64_t)os_now_ns()))
+        poll_feed(n);
+}
+
+/* ---- stdin ---- */
+
+static void on_feed_closed(uv_handle_t *handle)
+{
+    struct wide_node *n = handle->data;
+    close(n->feed_fd);
+    n->feed_fd = -1;
+}
+
+static void put_feed(struct wide_node *n, const void *at, size_t len)
+{
+    struct effects effects = {0};
+    struct bytes *block = bytes_create(at, len);
+    if (block)
+        (void)stream_out_put(&n->out, block, (int64_t)os_now_ns(), &effects);
+    bytes_unref(block);
+    mesh_route(&n->wide->mesh, &effects);
+    effects_fini(&effects);
+}
+
+static void end_feed(struct wide_node *n)
+{
+    if (!n->has_feed)
+        return;
+    n->has_feed = false;
+    uv_poll_stop(&n->feed);
+    uv_close((uv_handle_t *)&n->feed, on_feed_closed);
+}
+
+static void on_feed(uv_poll_t *poll, int status, int events)
+{
+    struct wide_node *n = poll->data;
+    char bytes[READ_LEN];
+    (void)status;
+    (void)events;
+    if (!stream_out_has_room(&n->out)) {
+        uv_poll_stop(&n->feed);
+        n->is_feeding = false;
+        return;
+    }
+    ssize_t len = read(n->feed_fd, bytes, sizeof(bytes));
+    if (len < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    put_feed(n, bytes, len > 0 ? (size_t)len : 0);
+    if (len <= 0)
+        end_feed(n);
+}
+
+static void poll_feed(struct wide_node *n)
+{
+    if (!n->has_feed || !n->may_feed || n->is_feeding)
+        return;
+    n->is_feeding = true;
+    (void)uv_poll_start(&n->feed, UV_READABLE, on_feed);
+}
+
+bool wide_has_feed(const struct wide *w, int rank)
+{
+    return w->nodes[w->plan.node_of[rank]].has_feed;
+}
+
+int wide_feed(struct wide *w, int rank, int fd)
+{
+    struct wide_node *n = &w->nodes[w->plan.node_of[rank]];
+    int rc = n->has_feed ? -EEXIST : uv_poll_init(w->loop, &n->feed, fd);
+    if (rc) {
+        close(fd);
+        return rc;
+    }
+    n->feed.data = n;
+    n->feed_fd = fd;
+    n->has_feed = true;
+    stream_out_init(&n->out, NODE_ROOT, n->node, LAUNCH_STREAM_IN, STDIN_WINDOW);
+    poll_feed(n);
+    return 0;
+}
+
+/* ---- the tree ---- */
+
+static void on_linked(void *arg, uint32_t node)
+{
+    (void)arg;
+    (void)node; /* it says who it is next */
+}
+
+/* A daemon says who it is. */
+static void on_contact(void *arg, uint32_t node, struct unpacking u)
+{
+    struct wide *w = arg;
+    struct wide_node *n = &w->nodes[node];
+    struct addresses addresses;
+    if (!node || n->is_known || addresses_unpack(&u, &addresses))
+        return;
+    n->cpus = unpack_u32(&u);
+    char *id = unpack_text(&u, LAUNCH_ID_MAX - 16), *name = unpack_text(&u, LAUNCH_ID_MAX);
+    if (id && name && n->cpus) {
+        n->is_known = true;
+        snprintf(n->id, sizeof(n->id), "%s.%u", id, (unsigned)node);
+        snprintf(n->name, sizeof(n->name), "%s", name);
+        mesh_know(&w->mesh, node, &addresses);
+        bringup_dialed(&w->bringup, node - 1);
+    }
+    free(id);
+    free(name);
+}
+
+static void on_deliver(void *arg, const struct core_message *message, struct unpacking u)
+{
+    (void)arg;
+    (void)message;
+    (void)u; /* orders are for daemons */
+}
+
+static void on_released(void *arg, const struct core_message *message)
+{
+    struct wide *w = arg;
+    if (w->is_serving)
+        serve_released(&w->serve, message);
+}
+
+static void on_value(void *arg, const struct core_message *message)
+{
+    struct wide *w = arg;
+    if (w->is_serving)
+        serve_value(&w->serve, message);
+}
+
+static void on_ranks_ended(void *arg, const struct core_message *message)
+{
+    struct wide *w = arg;
+    struct unpacking u = unpack_begin(message->data);
+    struct rollup_run run;
+    struct packing p = {0};
+    if (message->data)
+        pack_raw(&p, message->data->at, message->data->len);
+    if (!w->is_ending)
+        order(w, LAUNCH_TAG_ENDED, &p);
+    while (rollup_unpack(&u, &run)) {
+        serve_note_ended(&w->ranks->table, &run);
+        for (uint32_t r = run.first; r - run.first < run.count && r < w->plan.ranks; r++)
+            if (w->plan.node_of[r] != NODE_ROOT)
+                w->hooks.ended(w->hooks.arg, (int)r, &run);
+    }
+    if (w->is_serving)
+        serve_look(&w->serve);
+}
+
+static void on_lost(void *arg, uint32_t node)
+{
+    struct wide *w = arg;
+    w->nodes[node].is_lost = true;
+    end_feed(&w->nodes[node]);
+    if (!w->is_ending)
+        w->hooks.lost(w->hooks.arg, node);
+}
+
+static void on_alone(void *arg)
+{
+    (void)arg; /* the root is never that */
+}
+
+/* Daemons that cannot connect to this machine may still be reached from it. */
+static void dial_found(struct wide *w)
+{
+    for (uint32_t i = 1; i < w->plan.count; i++)
+        if (w->nodes[i].is_found && !w->nodes[i].is_known)
+            mesh_dial(&w->mesh, i);
+}
+
+static void on_moved(void *arg)
+{
+    struct wide *w = arg;
+    struct effects effects = {0};
+    if (!w->mesh.is_begun)
+        dial_found(w);
+    flush_orders(w);
+    for (uint32_t i = 1; i < w->plan.count; i++)
+        stream_out_tick(&w->nodes[i].out, false, (int64_t)os_now_ns(), &effects);
+    mesh_route(&w->mesh, &effects);
+    effects_fini(&effects);
+}
+
+/* ---- bringing up ---- */
+
+static void pack_contact(struct wide *w, struct packing *p, uint32_t node)
+{
+    pack_u32(p, node);
+    addresses_pack(p, mesh_addresses(&w->mesh, node));
+}
+
+/* Tell a node where its neighbours are. */
+static int introduce(struct wide *w, uint32_t node)
+{
+    struct tree tree;
+    struct node_list list = {0};
+    struct packing p = {0};
+    tree_init(&tree, node, w->plan.count, w->mesh.settings.radix);
+    uint32_t parent = tree_parent(&tree, node);
+    int rc = tree_children(&tree, TREE_RADIX, node, &list);
+    if (!rc && parent != NODE_ROOT)
+        rc = node_list_add(&list, parent);
+    for (size_t i = 0; i < list.count; i++)
+        pack_contact(w, &p, list.items[i]);
+    node_list_fini(&list);
+    tree_fini(&tree);
+    struct bytes *all = pack_end(&p);
+    return rc ? rc : mesh_contact(&w->mesh, node, all);
+}
+
+static void on_complete(void *arg, bool are_all_up)
+{
+    struct wide *w = arg;
+    int rc = 0;
+    for (uint32_t i = 1; are_all_up && !rc && i < w->plan.count; i++)
+        rc = introduce(w, i);
+    if (are_all_up && !rc)
+        rc = mesh_begin(&w->mesh);
+    w->is_up = are_all_up && !rc;
+    w->hooks.ready(w->hooks.arg, w->is_up);
+}
+
+static struct bytes *make_order(void *arg, uint32_t host)
+{
+    struct wide *w = arg;
+    struct packing p = {0};
+    struct launch_order o = {.self = host + 1,
+                             .count = w->plan.count,
+                             .radix = w->mesh.settings.radix,
+                             .liveness_ns = (uint64_t)w->mesh.settings.liveness_ns,
+                             .is_piped = w->is_piped};
+    memcpy(o.job, w->mesh.settings.job, sizeof(o.job));
+    memcpy(o.secret, w->mesh.settings.secret, sizeof(o.secret));
+    order_pack(&p, &o);
+    addresses_pack(&p, &w->mesh.own);
+    return order_end(&p);
+}
+
+static int on_piped(void *arg, uint32_t host, int in_fd, int out_fd)
+{
+    struct wide *w = arg;
+    return mesh_open(&w->mesh, host + 1, in_fd, out_fd, false);
+}
+
+static void on_found(void *arg, uint32_t host, const char *digits)
+{
+    struct wide *w = arg;
+    struct packing p = {0};
+    struct addresses addresses;
+    unsigned byte;
+    for (; sscanf(digits, "%2x", &byte) == 1; digits += 2) {
+        uint8_t one = (uint8_t)byte;
+        pack_raw(&p, &one, 1);
+    }
+    struct bytes *all = pack_end(&p);
+    struct unpacking u = unpack_begin(all);
+    if (all && !addresses_unpack(&u, &addresses)) {
+        mesh_know(&w->mesh, host + 1, &addresses);
+        w->nodes[host + 1].is_found = true;
+    }
+    bytes_unref(all);
+}
+
+static void on_failed(void *arg, uint32_t host, const char *text)
+{
+    struct wide *w = arg;
+    (void)host;
+    w->hooks.say(w->hooks.arg, text);
+}
+
+/* ---- the job ---- */
+
+struct table_wide wide_table(const struct wide *w)
+{
+    struct table_wide t = {.hosts = w->table_hosts,
+                           .host_of = w->host_of,
+                           .self = -1,
+                           .gid = w->mesh.settings.job,
+                           .secret = w->mesh.settings.secret};
+    for (uint32_t h = 0; h < w->host_count; h++)
+        if (!w->node_of_host[h])
+            t.self = (int)h;
+    return t;
+}
+
+/* The machines that have ranks, as the job's table lists them. */
+int wide_list_hosts(struct wide *w)
+{
+    w->table_hosts = calloc(w->plan.count, sizeof(*w->table_hosts));
+    w->node_of_host = calloc(w->plan.count, sizeof(*w->node_of_host));
+    w->host_of = calloc(w->plan.ranks, sizeof(*w->host_of));
+    if (!w->table_hosts || !w->node_of_host || !w->host_of)
+        return -ENOMEM;
+    for (uint32_t node = 0; node < w->plan.count; node++) {
+        const struct wide_node *n = &w->nodes[node];
+        if (!wide_plan_uses(&w->plan, node))
+            continue;
+        struct table_host *h = &w->table_hosts[w->host_count];
+        h->cpus = n->cpus;
+        memcpy(h->id, n->id, sizeof(h->id));
+        memcpy(h->name, n->name, sizeof(h->name));
+        for (uint32_t r = 0; r < w->plan.ranks; r++)
+            if (w->plan.node_of[r] == node)
+                w->host_of[r] = w->host_count;
+        w->node_of_host[w->host_count++] = node;
+    }
+    return 0;
+}
+
+int wide_launch(struct wide *w, struct launch_message *job, struct ranks *ranks)
+{
+    struct packing p = {0};
+    struct launch_host *hosts = calloc(w->host_count, sizeof(*hosts));
+    w->ranks = ranks;
+    int rc = hosts ? rank_map_make(&w->map, SERVE_GROUP, w->plan.node_of, w->plan.ranks) : -ENOMEM;
+    if (!rc)
+        rc = mesh_add_group(&w->mesh, &w->map);
+    if (!rc)
+        rc = serve_start(&w->serve, w->loop, &w->mesh, ranks);
+    w->is_serving = !rc;
+    for (uint32_t h = 0; !rc && h < w->host_count; h++)
+        hosts[h] = (struct launch_host){w->node_of_host[h], w->table_hosts[h].cpus,
+                                        w->table_hosts[h].id, w->table_hosts[h].name};
+    if (!rc) {
+        job->hosts = hosts;
+        job->host_count = w->host_count;
+        job->host_of = w->host_of;
+        launch_pack(&p, job);
+        for (uint32_t i = 0; i < w->plan.count; i++)
+            pack_contact(w, &p, i);
+        order(w, LAUNCH_TAG_JOB, &p);
+    }
+    free(hosts);
+    return rc;
+}
+
+bool wide_reaped(struct wide *w, int pid, int status)
+{
+    return bringup_ended(&w->bringup, pid, status);
+}
+
+void wide_rank_ended(struct wide *w, int rank, const struct job_facts *facts)
+{
+    serve_rank_ended(&w->serve, rank, facts);
+}
+
+const char *wide_name(const struct wide *w, int rank)
+{
+    return w->nodes[w->plan.node_of[rank]].name;
+}
+
+int wide_pid(const struct wide *w, int rank)
+{
+    return w->told[rank].pid;
+}
+
+/* ---- life ---- */
+
+/* Where the daemon lies: below the prefix, or beside this program. */
+static char *find_daemon(const char *prefix)
+{
+    char own[PATH_MAX], *path = NULL;
+    if (prefix)
+        return asprintf(&path, "%s/bin/vireod", prefix) < 0 ? NULL : path;
+    ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
+    own[n > 0 ? n : 0] = 0;
+    char *slash = strrchr(own, '/');
+    if (slash)
+        *slash = 0;
+    return asprintf(&path, "%s/vireod", own) < 0 ? NULL : path;
+}
+
+static int fill_nodes(struct wide *w)
+{
+    w->nodes = calloc(w->plan.count, sizeof(*w->nodes));
+    w->hosts = calloc(w->plan.count, sizeof(*w->hosts));
+    w->told = calloc(w->plan.ranks, sizeof(*w->told));
+    if (!w->nodes || !w->hosts || !w->told)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < w->plan.count; i++) {
+        w->nodes[i].wide = w;
+        w->nodes[i].node = i;
+        w->nodes[i].feed_fd = -1;
+        if (i)
+            w->hosts[i - 1] = (struct bringup_host){w->plan.hosts[i]->name, w->plan.hosts[i]->user};
+    }
+    char id[HOST_ID_MAX];
+    host_id(id);
+    snprintf(w->nodes[0].id, sizeof(w->nodes[0].id), "%.160s.0", id);
+    snprintf(w->nodes[0].name, sizeof(w->nodes[0].name), "%.200s", os_host_name());
+    w->nodes[0].cpus = (uint32_t)os_cpus_usable();
+    return 0;
+}
+
+static int start_mesh(struct wide *w)
+{
+    const struct mesh_hooks hooks = {on_linked, on_contact,     on_deliver, on_released,
+                                     on_value,  on_ranks_ended, on_stream,  on_lost,
+                                     on_alone,  on_moved,       w};
+    struct mesh_settings settings = {.count = w->plan.count};
+    settings.liveness_ns = os_setting(OS_SETTING_LIVENESS_MS) * 1000000;
+    settings.radix = (uint32_t)os_setting(OS_SETTING_TREE_RADIX);
+    if (w->is_piped) /* the pipes are all to this machine */
+        settings.radix = w->plan.count < TREE_RADIX_MAX ? w->plan.count : TREE_RADIX_MAX;
+    int rc = os_random(settings.job, sizeof(settings.job));
+    if (!rc)
+        rc = os_random(settings.secret, sizeof(settings.secret));
+    if (!rc)
+        rc = mesh_create(&w->mesh, w->loop, &settings, &hooks);
+    return rc ? rc : mesh_listen(&w->mesh);
+}
+
+int wide_start(struct wide *w, uv_loop_t *loop, struct wide_plan *plan,
+               const struct wide_settings *settings, const struct wide_hooks *hooks)
+{
+    struct launching_settings launching = launching_settings_default;
+    *w =
+        (struct wide){.loop = loop, .plan = *plan, .hooks = *hooks, .is_piped = settings->is_piped};
+    w->last_order = &w->orders;
+    *plan = (struct wide_plan){0};
+    w->daemon = find_daemon(settings->prefix);
+    int rc = w->daemon ? fill_nodes(w) : -ENOMEM;
+    if (!rc)
+        rc = start_mesh(w);
+    if (rc)
+        return rc;
+    launching.fan_out = (uint32_t)os_setting(OS_SETTING_LAUNCH_FAN_OUT);
+    launching.limit_ns = os_setting(OS_SETTING_LAUNCH_LIMIT_MS) * 1000000;
+    w->bringup =
+        (struct bringup){.remote = settings->remote,
+                         .is_piped = settings->is_piped,
+                         .hosts = w->hosts,
+                         .count = w->plan.count - 1,
+                         .hooks = {make_order, on_piped, on_found, on_failed, on_complete, w}};
+    w->bringup.remote.daemon = w->daemon;
+    return bringup_start(&w->bringup, loop, &launching);
+}
+
+void wide_end(struct wide *w)
+{
+    struct packing nothing = {0};
+    uint64_t until = os_now_ns() + END_MS * 1000000ull;
+    w->is_ending = true;
+    if (w->is_up)
+        order(w, LAUNCH_TAG_END, &nothing);
+    else
+        bringup_kill(&w->bringup);
+    while (bringup_living(&w->bringup) && os_now_ns() < until)
+        uv_run(w->loop, UV_RUN_ONCE); /* the clock of the mesh ticks */
+    bringup_kill(&w->bringup);
+}
+
+void wide_close(struct wide *w)
+{
+    if (w->is_serving)
+        serve_stop(&w->serve);
+    for (uint32_t i = 0; w->nodes && i < w->plan.count; i++)
+        end_feed(&w->nodes[i]);
+    bringup_stop(&w->bringup);
+    mesh_close(&w->mesh);
+}
+
+void wide_destroy(struct wide *w)
+{
+    for (uint32_t i = 0; w->nodes && i < w->plan.count; i++)
+        stream_out_fini(&w->nodes[i].out);
+    for (uint32_t r = 0; w->told && r < w->plan.ranks; r++) {
+        free(w->told[r].report);
+        free(w->told[r].abort);
+    }
+    for (struct wide_order *o = w->orders, *next; o; o = next) {
+        next = o->next;
+        bytes_unref(o->data);
+        free(o);
+    }
+    bringup_destroy(&w->bringup);
+    mesh_destroy(&w->mesh);
+    free((void *)w->map.blocks);
+    free(w->nodes);
+    free(w->hosts);
+    free(w->told);
+    free(w->table_hosts);
+    free(w->host_of);
+    free(w->node_of_host);
+    free(w->daemon);
+    wide_plan_fini(&w->plan);
+}

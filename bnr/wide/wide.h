@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A job over several machines, at mpiexec, which is node 0: its daemons are brought up, the job is
+ * sent to them, and what they tell comes back: bytes of streams, and ends of ranks. The fate of the
+ * job is decided elsewhere (run.c).
+ */
+#ifndef BNR_WIDE_H
+#define BNR_WIDE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "bnr/core/rollup.h"
+#include "bnr/wide/bringup.h"
+#include "bnr/wide/mesh.h"
+#include "bnr/io/ranks.h"
+#include "bnr/wide/serve.h"
+#include "bnr/wide/wide_plan.h"
+#include "bnr/wire/launch_message.h"
+
+struct wide_node;
+struct wide_order;
+
+struct wide_hooks {
+    void (*say)(void *arg, const char *text); /* for people */
+    void (*ready)(void *arg, bool is_good);   /* all daemons are there, or the job cannot begin */
+    void (*started)(void *arg, int rank, int pid);
+    void (*failed)(void *arg, int rank, int code, const char *why);
+    void (*ended)(void *arg, int rank, const struct rollup_run *run); /* on another machine */
+    void (*bytes)(void *arg, int rank, int stream, const void *at, size_t len); /* none: its end */
+    bool (*is_full)(void *arg, int stream); /* so much waits that no more should come */
+    void (*lost)(void *arg, uint32_t node);
+    void (*answer)(void *arg, int rank, struct unpacking u); /* u32 number, state, pid; text */
+    void *arg;
+};
+
+struct wide {
+    uv_loop_t *loop;
+    struct wide_plan plan;
+    struct wide_hooks hooks;
+    struct mesh mesh;
+    struct bringup bringup;
+    struct bringup_host *hosts; /* nodes 1 ... */
+    struct wide_node *nodes;
+    struct table_host *table_hosts; /* machines with ranks */
+    uint32_t *host_of;              /* by rank: which of these */
+    uint32_t *node_of_host;
+    uint32_t host_count;
+    struct rank_map map;
+    struct serve serve;
+    struct ranks *ranks;
+    bool is_serving, is_up, is_ending, is_piped;
+    struct wide_order *orders, **last_order; /* that could not be said yet */
+    char *daemon;
+    struct {
+        int pid;
+        char *report, *abort;
+    } * told; /* by rank: what its daemon has told */
+    uint32_t stdin_nodes;
+};
+
+/* How daemons are started and reached. */
+struct wide_settings {
+    struct remote remote; /* its daemon: NULL, beside this program */
+    const char *prefix;   /* or below that folder; may be NULL */
+    bool is_piped;
+};
+
+/* Begin to bring the daemons up; plan passes to w. Returns 0 or -errno. */
+int wide_start(struct wide *w, uv_loop_t *loop, struct wide_plan *plan,
+               const struct wide_settings *settings, const struct wide_hooks *hooks);
+
+/* The daemons are there: list the hosts of the job's table. Returns 0 or -ENOMEM. */
+int wide_list_hosts(struct wide *w);
+/* What it is made of. Valid while w is. */
+struct table_wide wide_table(const struct wide *w);
+
+/* Send the job to all; the ranks of this machine are then to be started. */
+int wide_launch(struct wide *w, struct launch_message *job, struct ranks *ranks);
+
+/* A child has ended. Returns whether it was one of w's. */
+bool wide_reaped(struct wide *w, int pid, int status);
+
+/* A rank of this machine has ended. */
+void wide_rank_ended(struct wide *w, int rank, const struct job_facts *facts);
+
+/* Orders to all daemons. */
+void wide_ask(struct wide *w, uint32_t number);
+void wide_signal(struct wide *w, int number);
+void wide_unread(struct wide *w, enum launch_stream stream);
+void wide_pause(struct wide *w, bool is_paused);
+
+/* Whether the node of a rank is fed already. */
+bool wide_has_feed(const struct wide *w, int rank);
+/* Feed what comes from fd, which is taken over, to the stdin of ranks on the node of a rank. */
+int wide_feed(struct wide *w, int rank, int fd);
+
+/* The outputs can take more. */
+void wide_moved(struct wide *w);
+
+/* End the daemons, and wait until they are gone. */
+void wide_end(struct wide *w);
+/* Close everything; the loop must run once more, then wide_destroy(). */
+void wide_close(struct wide *w);
+void wide_destroy(struct wide *w);
+
+const char *wide_name(const struct wide *w, int rank);
+int wide_pid(const struct wide *w, int rank);
+
+#endif

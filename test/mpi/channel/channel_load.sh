@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Channels loaded at run time. usage: sh channel_load.sh MPIEXEC CHANNEL_LOAD VIREO-INFO FIFO.so BAD.so...
+. "$(dirname "$0")/../../bnr/lib.sh"
+program=$2 info=$3 fifo=$(realpath "$4")
+shift 4
+export VIREO_TCP_ADDRESSES=127.0.0.1
+
+VIREO_CHANNELS=tcp,loopback run --report -n 3 "$program" good "$fifo" "$PWD/mark" 2>err ||
+    fail "a channel comes after MPI_Init" "$(cat err)"
+report=$(tr -s ' ' <err)
+printf '%s\n' "$report" | grep -Eq '(0-1 each other|0 1|1 0) tcp ' ||
+    fail "the connection that stood stays" "$report"
+holds "the others take the channel" "$report" " 2 0-1 fifo "
+for channels in tcp,loopback shm,loopback; do
+    VIREO_CHANNELS=$channels run -n 4 "$program" all "$fifo" 2>err ||
+        fail "each loads it while others talk, over $channels" "$(cat err)"
+done
+
+VIREO_CHANNELS=fifo,loopback VIREO_CHANNEL_PATH=$fifo run --report -n 2 "$program" all "$fifo" \
+    >out 2>err && fail "a name is taken once" "$(cat err)"
+holds "a name is taken once" "$(cat err)" "there is a channel 'fifo' already"
+
+bad() { # FILE WORDS: refused when loaded, and named when on the path
+    run -n 2 "$program" bad "$1" "$2" 2>err || fail "$1 is refused" "$(cat err)"
+    VIREO_CHANNEL_PATH=$1 "$info" >out 2>err || fail "vireo info with $1" "$(cat err)"
+    holds "vireo info tells of $(basename "$1")" "$(cat out)" "$2"
+}
+for file; do
+    case $file in
+    *crash*) bad "$file" "it crashes while it is opened" ;;
+    *exit*) bad "$file" "it ends the process while it is opened" ;;
+    *version*) bad "$file" "it is made for version" ;;
+    *size*) bad "$file" "its table has" ;;
+    *name*) bad "$file" "its name is not of letters" ;;
+    *card*) bad "$file" "its card holds what would break the cards of others" ;;
+    *absent*) bad "$file" "there is no such network" ;;
+    *taken*) bad "$file" "there is a channel 'tcp' already" ;;
+    *nothing*) bad "$file" "it does not export vireo_channel" ;;
+    *) fail "a known file" "$file" ;;
+    esac
+done
+echo "no object" >text.so
+bad "$PWD/text.so" "it cannot be loaded"
+bad "$PWD/none.so" "it cannot be loaded"
+mkdir -p folder
+cp "$fifo" folder/
+VIREO_CHANNEL_PATH=$PWD/folder "$info" >out 2>err || fail "a folder" "$(cat err)"
+holds "a folder is searched" "$(cat out)" "fifo: open"
+VIREO_CHANNEL_PATH=$fifo VIREO_CHANNELS=tcp "$info" >out 2>err || fail "left out" "$(cat err)"
+holds "what is not asked for stays closed" "$(cat out)" "fifo: VIREO_CHANNELS leaves it out"
+VIREO_CHANNELS=loopback,wire "$info" >out 2>err && fail "an unknown channel" "$(cat out)"
+holds "an unknown channel is an error" "$(cat err)" "VIREO_CHANNELS names 'wire'"
+VIREO_CHANNEL_PARAMS=tcp.depth=1 "$info" >out 2>err && fail "an unknown parameter" "$(cat out)"
+holds "an unknown parameter is an error" "$(cat err)" "which channel tcp does not have"

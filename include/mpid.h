@@ -235,6 +235,12 @@ struct mpid_call_site {
     uint64_t offset;
 };
 void mpid_find_site(struct mpid_call_site *site);
+/* The same place as text, "solver.c:12" or "a.out+0x1f", or "" where it is unknown. It may take two
+ * seconds. */
+struct mpid_line {
+    char text[200];
+};
+void mpid_find_line(struct mpid_line *line);
 
 /* ---- failures ---- */
 

@@ -508,10 +508,14 @@ void errh_end(int code)
 static void end(int code, const char *text)
 {
     int status = errh_class(code) & 0xff;
+    struct mpid_line line;
+    char whole[MPI_MAX_ERROR_STRING + sizeof(line) + 32];
     fflush(NULL);
+    mpid_find_line(&line);
+    snprintf(whole, sizeof(whole), "%s%s%s", text, *line.text ? ", called at " : "", line.text);
     if (mpid_has_manager())
-        mpid_abort(status ? status : 1, text);
-    dprintf(STDERR_FILENO, "%s\n", text);
+        mpid_abort(status ? status : 1, whole);
+    dprintf(STDERR_FILENO, "%s\n", whole);
     errh_end(code);
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mpid/crash.h"
 #include "mpid/hang.h"
 #include "mpid/module.h"
 #include "mpid/ports.h"
@@ -297,6 +298,7 @@ static int attach(char *why, size_t size)
         return -EINVAL;
     }
     hang_init();
+    crash_init();
     memcpy(&world->gid, &gid, sizeof(gid));
     if (BNR_Get_appnum(&world->appnum))
         world->appnum = -1;

@@ -23,6 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mpid/crash.h"
 #include "mpid/device.h"
 #include "mpid/region.h"
 #include "mpid/hang.h"
@@ -208,6 +209,7 @@ void mpid_close(void)
         return;
     device.at_rest = false;
     bool joined = !BNR_Init(NULL); /* the channels may still ask */
+    crash_fini();
     stats_close();
     vc_fini();
     ports_close();

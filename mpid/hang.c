@@ -4,11 +4,7 @@
 #include "mpid/hang.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
-#include <elf.h>
-#include <execinfo.h>
 #include <inttypes.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mpid/call_site.h"
 #include "mpid/device.h"
 #include "mpid/sleep.h"
 #include "mpid/wait.h"
@@ -25,7 +22,6 @@
 
 enum {
     GATHER_NS = 60000000, /* for other threads to come by */
-    FRAMES = 64,
     THREADS_MAX = 64,
     ITEMS_MAX = 128, /* of what one thread waits for */
     GROUPS_MAX = 128,
@@ -90,83 +86,6 @@ static void keep_whole(struct mpid_wait_report *report, size_t begin)
 {
     if (report->len == begin || report->text[report->len - 1] != '\n')
         report->len = begin;
-}
-
-/* ---- where ---- */
-
-struct call_place {
-    char function[64]; /* of MPI, as the user has called it; "": unknown */
-    char module[512];  /* that has called it */
-    const char *symbol;
-    uintptr_t offset;
-};
-
-/* MPI_Send for PMPI_Send_c: how a name came to be called is of no interest here. */
-static void name_function(struct call_place *place, const char *symbol)
-{
-    symbol += *symbol == 'P';
-    snprintf(place->function, sizeof(place->function), "%s", symbol);
-    size_t len = strlen(place->function);
-    if (len > 2 && !strcmp(place->function + len - 2, "_c"))
-        place->function[len - 2] = 0;
-}
-
-/* A program that was not linked to be moved has addresses of its own, no offsets. */
-static uintptr_t offset_in(const Dl_info *info, void *address)
-{
-    const ElfW(Ehdr) *elf = info->dli_fbase;
-    return (uintptr_t)address - (elf->e_type == ET_EXEC ? 0 : (uintptr_t)elf);
-}
-
-static void name_caller(struct call_place *place, const Dl_info *info, void *address)
-{
-    ssize_t len = -1;
-    place->offset = offset_in(info, address);
-    place->symbol = info->dli_sname ? info->dli_sname : "";
-    if (info->dli_fname && *info->dli_fname != '/') /* the program, as it was called */
-        len = readlink("/proc/self/exe", place->module, sizeof(place->module) - 1);
-    if (len >= 0)
-        place->module[len] = 0;
-    else
-        snprintf(place->module, sizeof(place->module), "%s",
-                 info->dli_fname ? info->dli_fname : "");
-}
-
-/* Go up the stack of this thread to the MPI call, and to its caller. */
-static void find_place(struct call_place *place)
-{
-    void *frames[FRAMES];
-    Dl_info own, info;
-    bool inside = false;
-    *place = (struct call_place){.symbol = ""};
-    int count = backtrace(frames, FRAMES);
-    if (!dladdr((void *)(uintptr_t)&hang_asked, &own))
-        return;
-    for (int i = 0; i < count; i++) {
-        void *call = (char *)frames[i] - 1; /* the call, not the instruction behind it */
-        if (!dladdr(call, &info))
-            return;
-        if (info.dli_fbase != own.dli_fbase) {
-            if (!inside) /* a sanitizer's backtrace() */
-                continue;
-            name_caller(place, &info, call);
-            return;
-        }
-        inside = true;
-        if (info.dli_sname &&
-            (!strncmp(info.dli_sname, "MPI_", 4) || !strncmp(info.dli_sname, "PMPI_", 5)))
-            name_function(place, info.dli_sname);
-    }
-}
-
-void mpid_find_site(struct mpid_call_site *site)
-{
-    struct call_place place;
-    find_place(&place);
-    memset(site, 0, sizeof(*site));
-    snprintf(site->function, sizeof(site->function), "%.47s", place.function);
-    snprintf(site->module, sizeof(site->module), "%.207s", place.module);
-    site->offset = place.offset;
 }
 
 /* ---- communicators ---- */
@@ -339,9 +258,9 @@ void mpid_tell_any(struct mpid_wait_report *report)
 /* Begin with a thread. ms: it has waited for, -1: unknown. */
 static void put_thread(struct mpid_wait_report *report, int64_t ms)
 {
-    struct call_place place;
+    struct call_site place;
     size_t begin = report->len;
-    find_place(&place);
+    call_site_find(&place, false);
     report->items = 0;
     put(report, "T\t%s\t", place.function);
     report->mode_at = report->len;

@@ -58,6 +58,10 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
                            "Whether ranks tell mpiexec at the end which channel each pair used; "
                            "mpiexec --report sets it.",
                            OS_UNTIL_END},
+    [OS_SETTING_CRASH_LINES] = {"crash_lines", OS_TYPE_BOOL, "1", "",
+                                "Whether a process that crashes in a call of MPI says in which, "
+                                "and the line of the program, where that handles no such signal.",
+                                OS_UNTIL_START},
     [OS_SETTING_SINGLETON] = {"singleton", OS_TYPE_BOOL, "0", "",
                               "Whether to start alone although a launcher's variables are there.",
                               OS_UNTIL_START},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What a rank of this machine has answered to the question what it waits for: for mpiexec, and for
- * daemons, which pass it on. */
+/* The answers of this machine's ranks to the question for what they wait: mpiexec reads them, and
+ * daemons pass them on. */
 #ifndef BNR_ANSWER_H
 #define BNR_ANSWER_H
 

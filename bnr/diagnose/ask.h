@@ -27,7 +27,7 @@ enum {
 /* Gets the report, or a line that says why there is none; valid during the call. */
 typedef void (*ask_fn)(void *arg, const char *report);
 
-/* What a rank on another machine has answered to the question with this number. */
+/* The answer of a rank on another machine to the question with this number. */
 struct ask_far {
     uint32_t number;
     enum diagnose_state state;

@@ -3,22 +3,17 @@
 /* Collective calls compared across ranks; see checked.h. */
 #include "mpi/coll/checked.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "include/mpid.h"
 #include "mpi/coll/algorithm.h"
 #include "mpi/coll/sched.h"
 #include "mpi/type/op_kernels.h"
 #include "mpi/type/type_hash.h"
-
-extern char **environ;
+#include "os/clock.h"
+#include "os/source_line.h"
 
 enum { NO_OP = 0, USER_OP = 64, LINE_MS = 2000, TEXT = 200 };
 
@@ -107,43 +102,6 @@ static void describe(const struct coll *c, struct checked_call *call, uint64_t n
 
 /* ---- what is told ---- */
 
-static pid_t start_tool(const char *module, uint64_t offset, int fd)
-{
-    char address[32];
-    pid_t pid = -1;
-    posix_spawn_file_actions_t files;
-    snprintf(address, sizeof(address), "0x%" PRIx64, offset);
-    char *argv[] = {"addr2line", "-e", (char *)(uintptr_t)module, address, NULL};
-    if (posix_spawn_file_actions_init(&files))
-        return -1;
-    posix_spawn_file_actions_adddup2(&files, fd, 1);
-    posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-    if (posix_spawnp(&pid, "addr2line", &files, NULL, argv, environ))
-        pid = -1;
-    posix_spawn_file_actions_destroy(&files);
-    return pid;
-}
-
-/* The line of an address, "solver.c:12", or "" where it is not to be had. */
-static void find_line(const char *module, uint64_t offset, char *line, size_t size)
-{
-    char text[512] = "";
-    int ends[2];
-    line[0] = 0;
-    if (pipe2(ends, O_CLOEXEC))
-        return;
-    pid_t pid = start_tool(module, offset, ends[1]);
-    close(ends[1]);
-    struct pollfd ready = {.fd = ends[0], .events = POLLIN};
-    ssize_t n = pid > 0 && poll(&ready, 1, LINE_MS) > 0 ? read(ends[0], text, sizeof(text) - 1) : 0;
-    close(ends[0]);
-    text[n > 0 ? n : 0] = 0;
-    text[strcspn(text, " \n")] = 0;
-    const char *slash = strrchr(text, '/'), *name = slash ? slash + 1 : text;
-    if (*name && *name != '?')
-        snprintf(line, size, "%s", name);
-}
-
 /* "rank 2 calls MPI_Bcast (solver.c:12)". The other's module is only looked up where it is this
  * process's too. */
 static void tell_call(const struct checked_call *call, const struct checked_call *mine, char *text)
@@ -154,12 +112,13 @@ static void tell_call(const struct checked_call *call, const struct checked_call
         if (*c <= ' ' || *c > '~')
             *c = '?';
     if (!memcmp(call->site.module, mine->site.module, sizeof(mine->site.module)))
-        find_line(mine->site.module, call->site.offset, line, sizeof(line));
+        (void)os_source_line(mine->site.module, call->site.offset,
+                             os_now_ns() + LINE_MS * 1000000ull, line, sizeof(line));
     snprintf(text, TEXT, "rank %d calls %s%s%s%s", call->rank, function, *line ? " (" : "", line,
              *line ? ")" : "");
 }
 
-/* What differs; NULL: nothing. */
+/* Say what differs; NULL: nothing does. */
 static const char *difference(const struct checked_call *a, const struct checked_call *b)
 {
     if (a->kind != b->kind ||

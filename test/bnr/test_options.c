@@ -517,13 +517,15 @@ static void files_are_read(void **state)
          "1 map core bind core setting=VIREO_CHANNELS=loopback,shm | 1 set=A=1 prog"},
     };
     (void)state;
-    char name[] = "/tmp/vireo-options-XXXXXX";
+    char name[256];
+    const char *folder = getenv("TMPDIR");
+    snprintf(name, sizeof(name), "%s/vireo-options-XXXXXX", folder ? folder : "/tmp");
     int fd = mkstemp(name);
     assert_true(fd >= 0);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct options o;
         struct line l;
-        char words[128], why[256] = "";
+        char words[400], why[256] = "";
         bool is_last = strstr(rows[i].line, "prog") != NULL;
         assert_int_equal(ftruncate(fd, 0), 0);
         assert_int_equal(pwrite(fd, rows[i].text, strlen(rows[i].text), 0), strlen(rows[i].text));
@@ -539,7 +541,7 @@ static void files_are_read(void **state)
     }
     struct options o; /* a file that names itself */
     struct line l;
-    char words[128], why[256] = "";
+    char words[400], why[256] = "";
     int n = snprintf(words, sizeof(words), "-configfile %s", name);
     assert_int_equal(ftruncate(fd, 0), 0);
     assert_int_equal(pwrite(fd, words, (size_t)n, 0), n);

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The MPI call that a thread is in; see call_site.h. */
+#include "mpid/call_site.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <execinfo.h>
+#include <inttypes.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "include/mpid.h"
+#include "os/clock.h"
+#include "os/source_line.h"
+
+enum {
+    FRAMES = 64,
+    LINE_MS = 1500
+};
+
+/* MPI_Send for PMPI_Send_c: how a name came to be called is of no interest here. */
+static void name_function(struct call_site *site, const char *symbol)
+{
+    symbol += *symbol == 'P';
+    snprintf(site->function, sizeof(site->function), "%s", symbol);
+    size_t len = strlen(site->function);
+    if (len > 2 && !strcmp(site->function + len - 2, "_c"))
+        site->function[len - 2] = 0;
+}
+
+/* A program that was not linked to be moved has addresses of its own, no offsets. */
+static uintptr_t offset_in(const Dl_info *info, void *address)
+{
+    const ElfW(Ehdr) *elf = info->dli_fbase;
+    return (uintptr_t)address - (elf->e_type == ET_EXEC ? 0 : (uintptr_t)elf);
+}
+
+static void name_caller(struct call_site *site, const Dl_info *info, void *address)
+{
+    ssize_t len = -1;
+    site->offset = offset_in(info, address);
+    site->symbol = info->dli_sname ? info->dli_sname : "";
+    if (info->dli_fname && *info->dli_fname != '/') /* the program, as it was called */
+        len = readlink("/proc/self/exe", site->module, sizeof(site->module) - 1);
+    if (len >= 0)
+        site->module[len] = 0;
+    else
+        snprintf(site->module, sizeof(site->module), "%s",
+                 info->dli_fname ? info->dli_fname : "");
+}
+
+void call_site_find(struct call_site *site, bool in_handler)
+{
+    void *frames[FRAMES];
+    Dl_info own, info;
+    bool inside = false;
+    *site = (struct call_site){.symbol = ""};
+    int count = backtrace(frames, FRAMES);
+    if (!dladdr((void *)(uintptr_t)&call_site_find, &own))
+        return;
+    for (int i = 0; i < count; i++) {
+        void *call = (char *)frames[i] - 1; /* the call, not the instruction behind it */
+        if (!dladdr(call, &info))
+            return;
+        if (info.dli_fbase != own.dli_fbase) {
+            in_handler = false; /* this is the frame of the signal */
+            if (!inside)        /* that, what it has interrupted, or a sanitizer's backtrace() */
+                continue;
+            name_caller(site, &info, call);
+            return;
+        }
+        if (in_handler)
+            continue;
+        inside = true;
+        if (info.dli_sname &&
+            (!strncmp(info.dli_sname, "MPI_", 4) || !strncmp(info.dli_sname, "PMPI_", 5)))
+            name_function(site, info.dli_sname);
+    }
+}
+
+void call_site_line(const struct call_site *site, char *text, size_t size)
+{
+    const char *slash = strrchr(site->module, '/');
+    *text = 0;
+    if (os_source_line(site->module, site->offset, os_now_ns() + LINE_MS * 1000000ull, text, size))
+        return;
+    if (*site->module)
+        snprintf(text, size, "%.150s+0x%" PRIxPTR, slash ? slash + 1 : site->module, site->offset);
+}
+
+void mpid_find_site(struct mpid_call_site *site)
+{
+    struct call_site place;
+    call_site_find(&place, false);
+    memset(site, 0, sizeof(*site));
+    snprintf(site->function, sizeof(site->function), "%.47s", place.function);
+    snprintf(site->module, sizeof(site->module), "%.207s", place.module);
+    site->offset = place.offset;
+}
+
+void mpid_find_line(struct mpid_line *line)
+{
+    struct call_site site;
+    call_site_find(&site, false);
+    call_site_line(&site, line->text, sizeof(line->text));
+}

@@ -91,6 +91,22 @@ static int open_queue(struct ofi *ofi)
     return fi_cq_open(ofi->domain, &attr, &ofi->cq, NULL);
 }
 
+bool ofi_fabric_is_memory(const char *provider)
+{
+    return !strncmp(provider, "shm", 3);
+}
+
+/* The provider chooses the address of the endpoint, but for memory that is shared under names. */
+static int give_address(struct ofi *ofi)
+{
+    char name[OFI_ADDRESS_MAX];
+    if (!ofi_fabric_is_memory(ofi->info->fabric_attr->prov_name))
+        return 0;
+    ofi_leftover_remove();
+    ofi_leftover_name(name, sizeof(name));
+    return fi_setname(&ofi->ep->fid, name, strlen(name) + 1);
+}
+
 static int open_objects(struct ofi *ofi, const char **what)
 {
     struct fi_info *info = ofi->info;
@@ -101,7 +117,7 @@ static int open_objects(struct ofi *ofi, const char **what)
            (*what = "completion queue", rc = open_queue(ofi)) ||
            (*what = "address vector", rc = fi_av_open(ofi->domain, &av, &ofi->av, NULL)) ||
            (*what = "endpoint", rc = fi_endpoint(ofi->domain, info, &ofi->ep, NULL)) ||
-           (rc = fi_ep_bind(ofi->ep, &ofi->av->fid, 0)) ||
+           (rc = give_address(ofi)) || (rc = fi_ep_bind(ofi->ep, &ofi->av->fid, 0)) ||
            (rc = fi_ep_bind(ofi->ep, &ofi->cq->fid, FI_TRANSMIT | FI_RECV)) ||
            (rc = fi_enable(ofi->ep)));
     ofi->address_len = sizeof(ofi->address);

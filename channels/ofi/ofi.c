@@ -35,18 +35,13 @@ static struct ofi *ofi_of(struct chan *chan)
 
 /* ---- cards ---- */
 
-static bool is_memory(const char *provider)
-{
-    return !strncmp(provider, "shm", 3);
-}
-
 static int score_of(const char *provider)
 {
     static const char *const sockets[] = {"tcp", "udp", "sockets", "net"};
     for (size_t i = 0; i < sizeof(sockets) / sizeof(sockets[0]); i++)
         if (!strncmp(provider, sockets[i], strlen(sockets[i])))
             return SCORE_SOCKETS;
-    return is_memory(provider) ? SCORE_MEMORY : SCORE;
+    return ofi_fabric_is_memory(provider) ? SCORE_MEMORY : SCORE;
 }
 
 static int write_card(struct ofi *ofi)
@@ -95,7 +90,7 @@ static struct chan_verdict ofi_match(const char *mine, const char *theirs)
         return (struct chan_verdict){CHAN_NO, 0, "another provider"};
     if (!strcmp(a.number, b.number))
         return (struct chan_verdict){CHAN_NO, 0, "the same process"};
-    if (is_memory(a.provider) && strcmp(a.host, b.host))
+    if (ofi_fabric_is_memory(a.provider) && strcmp(a.host, b.host))
         return (struct chan_verdict){CHAN_NO, 0, "other host"};
     return (struct chan_verdict){CHAN_MAYBE, score_of(a.provider), "the same provider"};
 }
@@ -193,7 +188,10 @@ static void ofi_unlink(struct chan_link *link)
 
 static void ofi_finish(struct chan_link *link)
 {
+    const struct ofi *ofi = ((struct ofi_link *)link)->ofi;
     ofi_link_finish((struct ofi_link *)link);
+    if (ofi_fabric_is_memory(ofi->info->fabric_attr->prov_name))
+        ofi_leftover_remove();
 }
 
 /* ---- progress ---- */

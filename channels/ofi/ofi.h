@@ -2,8 +2,8 @@
 
 /*
  * The ofi channel's own state, which its files share: ofi.c (the operations), fabric.c (the endpoint
- * of this process, and its buffers), memory.c (one-sided operations), link.c (one peer), stranger.c
- * (who is not yet believed).
+ * of this process, and its buffers), leftover.c (what killed processes leave), memory.c (one-sided
+ * operations), link.c (one peer), stranger.c (who is not yet believed).
  *
  * One endpoint of type FI_EP_RDM serves all peers. What arrives lies in buffers that are always
  * posted; what leaves is injected, or copied into a buffer first. The provider makes progress when
@@ -124,6 +124,16 @@ int ofi_fabric_put(struct ofi *ofi, fi_addr_t to, const struct ofi_frame *frame,
                    const struct chan_data *body, struct ofi_link *link);
 /* Give the buffer of an operation back. */
 void ofi_fabric_done(struct ofi *ofi, struct ofi_op *op);
+
+/* Whether the provider is shm, which shares memory of one host under names. */
+bool ofi_fabric_is_memory(const char *provider);
+
+/* ---- leftover.c ---- */
+
+/* An address for this process's endpoint of provider shm: one that no other process ever has. */
+void ofi_leftover_name(char *name, size_t size);
+/* Remove what processes of this host that have ended have left of provider shm. */
+void ofi_leftover_remove(void);
 
 /* ---- memory.c ---- */
 

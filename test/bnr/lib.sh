@@ -37,7 +37,7 @@ holds() {
 # Names of ours where memory might have some; not those of tests that may run beside.
 litter() {
     ls -A /dev/shm /tmp 2>/dev/null | grep -i -e vireo -e bnr |
-        grep -v -e '^vireo-[a-z]*-......$' | sort
+        grep -v -e '^vireo-[a-z]*-......$' -e '^vireo-ofi-' | sort
 }
 
 milliseconds() {

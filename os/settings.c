@@ -133,6 +133,23 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
     [OS_SETTING_TREE_RADIX] = {"tree_radix", OS_TYPE_INT, "8", "",
                                "How many daemons each daemon passes messages on to.",
                                OS_UNTIL_NEVER},
+    [OS_SETTING_XCAST_MODE] = {"xcast_mode", OS_TYPE_CHOICE, "auto",
+                               "auto|direct|linear|binomial|radix",
+                               "How messages to all daemons spread, where BNR_Xcast does not say "
+                               "it; auto chooses by the next four.", OS_UNTIL_NEVER},
+    [OS_SETTING_XCAST_DIRECT_HOSTS] = {"xcast_direct_hosts", OS_TYPE_INT, "2", "",
+                                       "On fewer hosts they go from mpiexec, a copy for each "
+                                       "process.", OS_UNTIL_NEVER},
+    [OS_SETTING_XCAST_LINEAR_HOSTS] = {"xcast_linear_hosts", OS_TYPE_INT, "16", "",
+                                       "Else on fewer hosts than this, where they are shorter than "
+                                       "the next, from mpiexec, a copy for each host.",
+                                       OS_UNTIL_NEVER},
+    [OS_SETTING_XCAST_LINEAR_BYTES] = {"xcast_linear_bytes", OS_TYPE_SIZE, "256K", "bytes",
+                                       "From how many bytes on messages do not go to each host "
+                                       "from mpiexec.", OS_UNTIL_NEVER},
+    [OS_SETTING_XCAST_RADIX_BYTES] = {"xcast_radix_bytes", OS_TYPE_SIZE, "64K", "bytes",
+                                      "From how many bytes on the others spread by a binomial "
+                                      "tree, else by the tree of tree_radix.", OS_UNTIL_NEVER},
     [OS_SETTING_LAUNCH_FAN_OUT] = {"launch_fan_out", OS_TYPE_INT, "64", "",
                                    "How many daemons mpiexec starts at a time.", OS_UNTIL_NEVER},
     [OS_SETTING_LAUNCH_LIMIT_MS] = {"launch_limit_ms", OS_TYPE_INT, "30000", "ms",

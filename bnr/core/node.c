@@ -142,7 +142,8 @@ static int tell_losses(struct node_engine *n)
     }
     struct bytes *nodes = pack_nodes(&n->lost_news);
     struct bytes *data = nodes ? xcast_address(NULL, 0, nodes->at, nodes->len) : NULL;
-    int rc = data ? xcast_submit(&n->xcast, XCAST_TAG_LOST, data, &n->inner) : -ENOMEM;
+    const struct xcast_input input = {XCAST_TAG_LOST, XCAST_BY_SIZE, data};
+    int rc = data ? xcast_submit(&n->xcast, &input, &n->inner) : -ENOMEM;
     n->lost_news.count = 0;
     bytes_unref(data);
     bytes_unref(nodes);
@@ -262,7 +263,8 @@ static int deliver(struct node_engine *n, const struct effect *effect, int64_t n
 static int decide(struct node_engine *n, const struct core_message *sum)
 {
     struct bytes *data = pack_release(sum);
-    int rc = data ? xcast_submit(&n->xcast, XCAST_TAG_RELEASE, data, &n->inner) : -ENOMEM;
+    const struct xcast_input input = {XCAST_TAG_RELEASE, XCAST_BY_SIZE, data};
+    int rc = data ? xcast_submit(&n->xcast, &input, &n->inner) : -ENOMEM;
     bytes_unref(data);
     return rc;
 }
@@ -516,6 +518,8 @@ int node_add_group(struct node_engine *n, const struct rank_map *group, int64_t 
     tree_fence_init(&g->fence, group, &n->tree);
     rollup_init(&g->rollup, group, &n->tree);
     n->groups[n->group_count++] = g;
+    if (!n->xcast.ranks)
+        n->xcast.ranks = group;
     int rc = 0;
     for (size_t i = 0; !rc && i < n->tree.lost.count; i++) {
         uint32_t lost = n->tree.lost.items[i];
@@ -533,6 +537,8 @@ void node_remove_group(struct node_engine *n, uint64_t id)
         struct node_group *g = n->groups[i];
         if (g->group->id != id)
             continue;
+        if (n->xcast.ranks == g->group)
+            n->xcast.ranks = NULL;
         tree_fence_fini(&g->fence);
         rollup_fini(&g->rollup);
         free(g);
@@ -541,12 +547,12 @@ void node_remove_group(struct node_engine *n, uint64_t id)
     }
 }
 
-int node_submit(struct node_engine *n, uint32_t tag, struct bytes *data, int64_t now,
+int node_submit(struct node_engine *n, const struct xcast_input *input, int64_t now,
                 struct effects *effects)
 {
-    if (tag < XCAST_TAG_USER)
+    if (input->tag < XCAST_TAG_USER)
         return -EINVAL;
-    return settle(n, xcast_submit(&n->xcast, tag, data, &n->inner), now, effects);
+    return settle(n, xcast_submit(&n->xcast, input, &n->inner), now, effects);
 }
 
 int node_route(struct node_engine *n, const struct core_message *message, int64_t now,

@@ -89,7 +89,7 @@ int node_add_group(struct node_engine *n, const struct rank_map *group, int64_t 
 void node_remove_group(struct node_engine *n, uint64_t group);
 
 /* Say something to all nodes, or those addressed (xcast_address()). XCAST_AGAIN, -EMSGSIZE. */
-int node_submit(struct node_engine *n, uint32_t tag, struct bytes *data, int64_t now,
+int node_submit(struct node_engine *n, const struct xcast_input *input, int64_t now,
                 struct effects *effects);
 
 /* Send a message of kind STREAM or CREDIT along the tree to message->to. It may be lost on its way:

@@ -87,6 +87,7 @@ static uint32_t next_child(const struct tree *t, enum tree_mode mode, uint32_t n
     uint64_t child = NODE_NONE, i = (*next)++;
     switch (mode) {
     case TREE_LINEAR:
+    case TREE_DIRECT:
         if (node == NODE_ROOT)
             child = i + 1;
         break;
@@ -127,4 +128,27 @@ bool tree_next_level(const struct tree *t, uint32_t *first, uint32_t *last)
     *first = (uint32_t)low;
     *last = (uint32_t)(high < t->count ? high : t->count - 1);
     return true;
+}
+
+/* Below n in the binomial shape are the nodes whose low bits are n. */
+static bool reaches_binomial(const struct tree *t, uint32_t node, const uint32_t range[2])
+{
+    uint64_t step = node ? (uint64_t)1 << (32 - __builtin_clz(node)) : 1, first = node;
+    if (range[0] > node)
+        first += (range[0] - node + step - 1) / step * step;
+    return first <= range[1] && first < t->count;
+}
+
+bool tree_reaches(const struct tree *t, enum tree_mode mode, uint32_t node, const uint32_t range[2])
+{
+    uint32_t low = node, high = node;
+    if (mode == TREE_BINOMIAL)
+        return reaches_binomial(t, node, range);
+    if (mode != TREE_RADIX && node != NODE_ROOT)
+        return range[0] <= node && node <= range[1];
+    do
+        if (range[0] <= high && range[1] >= low)
+            return true;
+    while (tree_next_level(t, &low, &high));
+    return false;
 }

@@ -8,6 +8,7 @@
  *     radix r    children of n: r n + 1 ... r n + r
  *     linear     all are children of node 0
  *     binomial   children of n: n + 2^i, for each 2^i above n
+ *     direct     as linear, with a copy for each process in place of each host
  *
  * Where a node is lost, its parent takes over its children. Routing uses the radix shape.
  */
@@ -24,6 +25,7 @@ enum tree_mode {
     TREE_RADIX,  /* as the routing tree */
     TREE_LINEAR, /* node 0 to each */
     TREE_BINOMIAL,
+    TREE_DIRECT,
     TREE_MODE_END
 };
 
@@ -65,5 +67,9 @@ int tree_children(const struct tree *t, enum tree_mode mode, uint32_t node,
 /* Walk the levels of the subtree of node, itself first: each is a range of nodes. Begin with
  * *first = *last = node; false when there is no further level. */
 bool tree_next_level(const struct tree *t, uint32_t *first, uint32_t *last);
+
+/* Whether any node from first to last lies below node in a shape where nobody is lost, or is it. */
+bool tree_reaches(const struct tree *t, enum tree_mode mode, uint32_t node,
+                  const uint32_t range[2]);
 
 #endif

@@ -16,7 +16,7 @@ struct xcast_origin {
 };
 
 const struct xcast_choice xcast_choice_default = {
-    .linear_nodes = 16, .linear_bytes = 256 << 10, .radix_bytes = 64 << 10};
+    .direct_nodes = 2, .linear_nodes = 16, .linear_bytes = 256 << 10, .radix_bytes = 64 << 10};
 
 /* ---- queues ---- */
 
@@ -76,6 +76,8 @@ enum tree_mode xcast_mode(const struct xcast_choice *choice, uint32_t nodes, siz
 {
     if (choice->is_forced)
         return choice->mode;
+    if (nodes < choice->direct_nodes)
+        return TREE_DIRECT;
     if (nodes < choice->linear_nodes && bytes < choice->linear_bytes)
         return TREE_LINEAR;
     return bytes < choice->radix_bytes ? TREE_RADIX : TREE_BINOMIAL;
@@ -111,22 +113,19 @@ int xcast_open(const struct bytes *data, uint32_t node, bool *is_addressed,
     return 0;
 }
 
-/* Whether any node of the routing tree below node is addressed. */
-static bool is_any_addressed(const struct tree *t, const struct bytes *data, uint32_t node)
+/* Whether node is addressed, or any below it in a shape. */
+static bool is_any_addressed(const struct tree *t, const struct bytes *data, enum tree_mode mode,
+                             uint32_t node)
 {
-    uint32_t low = node, high = node;
-    do {
-        struct unpacking u = unpack_begin(data);
-        uint32_t count = unpack_u32(&u);
-        if (!count)
-            return true;
-        for (uint32_t i = 0; i < count; i++) {
-            uint32_t first = unpack_u32(&u), last = unpack_u32(&u);
-            if (first <= high && last >= low)
-                return true;
-        }
-    } while (tree_next_level(t, &low, &high));
-    return false;
+    struct unpacking u = unpack_begin(data);
+    uint32_t count = unpack_u32(&u);
+    bool is_found = count == 0;
+    for (uint32_t i = 0; i < count && !is_found; i++) {
+        uint32_t range[2] = {unpack_u32(&u)};
+        range[1] = unpack_u32(&u);
+        is_found = tree_reaches(t, mode, node, range);
+    }
+    return is_found;
 }
 
 /* The addresses without the payload. */
@@ -202,8 +201,10 @@ static void pass_to(struct xcast *x, const struct core_message *message, uint32_
         child->sent++;
     struct bytes *stripped = NULL;
     copy.other = x->stable;
-    if (copy.mode == TREE_RADIX && !(copy.flags & MESSAGE_STRIPPED) &&
-        !is_any_addressed(x->tree, copy.data, to)) {
+    /* By the routing tree others get from it what the dead have not passed on. */
+    if (!(copy.flags & MESSAGE_STRIPPED) &&
+        !is_any_addressed(x->tree, copy.data, (enum tree_mode)copy.mode, to) &&
+        !is_any_addressed(x->tree, copy.data, TREE_RADIX, to)) {
         stripped = strip(copy.data);
         copy.data = stripped;
         copy.flags |= MESSAGE_STRIPPED;
@@ -238,6 +239,16 @@ static void release_outbox(struct xcast *x, const struct core_message *message)
             queue_pop(&x->outbox);
 }
 
+/* How often a node is sent a message. */
+static uint32_t copies(const struct xcast *x, const struct core_message *message, uint32_t node)
+{
+    uint32_t ranks = 1;
+    if (message->mode == TREE_DIRECT && x->ranks &&
+        is_any_addressed(x->tree, message->data, TREE_DIRECT, node))
+        ranks = rank_map_ranks_on(x->ranks, node);
+    return ranks ? ranks : 1;
+}
+
 static int take(struct xcast *x, const struct core_message *message, struct effects *effects)
 {
     struct node_list children = {0};
@@ -251,7 +262,8 @@ static int take(struct xcast *x, const struct core_message *message, struct effe
     effects_add(effects, EFFECT_DELIVER, x->tree->self, message);
     rc = tree_children(x->tree, message->mode, x->tree->self, &children);
     for (size_t i = 0; !rc && i < children.count; i++)
-        pass_to(x, message, children.items[i], effects);
+        for (uint32_t copy = 0; copy < copies(x, message, children.items[i]); copy++)
+            pass_to(x, message, children.items[i], effects);
     node_list_fini(&children);
     return rc;
 }
@@ -297,9 +309,12 @@ static int hear_xcast(struct xcast *x, const struct core_message *message, struc
     bool is_addressed;
     struct unpacking payload;
     if (is_root(x) || message->mode >= TREE_MODE_END || !message->number ||
-        xcast_open(message->data, x->tree->self, &is_addressed, &payload) ||
-        (is_addressed && (message->flags & MESSAGE_STRIPPED)))
+        xcast_open(message->data, x->tree->self, &is_addressed, &payload))
         return -EPROTO;
+    /* A node that lacks the data has passed it on in its shape: they come by the routing tree. */
+    if ((message->flags & MESSAGE_STRIPPED) &&
+        is_any_addressed(x->tree, message->data, TREE_RADIX, x->tree->self))
+        return 0;
     int rc = 0;
     if (message->number > x->have + 1)
         keep_early(x, message);
@@ -340,9 +355,9 @@ static int number_message(struct xcast *x, const struct core_message *submit,
                                    .origin = submit->origin,
                                    .group = submit->number,
                                    .number = x->have + 1};
-    bool is_for_all = (size_t)(payload.at - submit->data->at) == 4;
-    message.mode =
-        (uint8_t)(is_for_all ? xcast_mode(&x->choice, x->tree->count, payload.left) : TREE_RADIX);
+    message.mode = submit->mode != XCAST_BY_SIZE
+                       ? (uint8_t)(submit->mode - 1)
+                       : (uint8_t)xcast_mode(&x->choice, x->tree->count, payload.left);
     origin->last++;
     int rc = take(x, &message, effects);
     tell_parent(x, false, effects);
@@ -351,7 +366,8 @@ static int number_message(struct xcast *x, const struct core_message *submit,
 
 static int hear_submit(struct xcast *x, const struct core_message *message, struct effects *effects)
 {
-    if (message->origin >= x->tree->count || message->tag < XCAST_TAG_USER || !message->data)
+    if (message->origin >= x->tree->count || message->tag < XCAST_TAG_USER || !message->data ||
+        message->mode > TREE_MODE_END)
         return -EPROTO;
     if (is_root(x))
         return number_message(x, message, effects);
@@ -361,18 +377,19 @@ static int hear_submit(struct xcast *x, const struct core_message *message, stru
     return 0;
 }
 
-int xcast_submit(struct xcast *x, uint32_t tag, struct bytes *data, struct effects *effects)
+int xcast_submit(struct xcast *x, const struct xcast_input *input, struct effects *effects)
 {
-    if (data->len > MESSAGE_DATA_MAX)
+    if (input->data->len > MESSAGE_DATA_MAX)
         return -EMSGSIZE;
     bool is_full = queue_is_full(&x->outbox) || (is_root(x) && queue_is_full(&x->log));
-    if (is_full && tag >= XCAST_TAG_USER)
+    if (is_full && input->tag >= XCAST_TAG_USER)
         return XCAST_AGAIN;
     struct core_message submit = {.kind = MESSAGE_SUBMIT,
                                   .origin = x->tree->self,
-                                  .tag = tag,
+                                  .mode = input->shape,
+                                  .tag = input->tag,
                                   .number = x->outbox.first + x->outbox.count,
-                                  .data = data};
+                                  .data = input->data};
     int rc = queue_push(&x->outbox, &submit);
     if (rc)
         return rc;

@@ -17,16 +17,18 @@
  * A message that says that nodes are lost is taken in before it is passed on, so that it spreads
  * by the tree that it makes.
  *
- * Where the root tells each node itself, without relays, the shape is linear; a copy for each
- * process in place of each host, which is called direct elsewhere, is never better and not there.
+ * Where the root tells each node itself, without relays, the shape is linear. In the direct shape
+ * it sends as many copies as the node has processes, as if there were no daemons to hand them
+ * out: of those a node takes the first. It serves to compare with, and where there is one node.
  *
- * A message may be for some nodes. It then spreads by the routing tree, and its data only where
- * somebody is addressed; the others get its number, for their order to have no gap.
+ * A message may be for some nodes. Its data then goes only where somebody is addressed; the others
+ * get its number, for their order to have no gap.
  */
 #ifndef BNR_XCAST_H
 #define BNR_XCAST_H
 
 #include "bnr/core/message.h"
+#include "bnr/core/rank_map.h"
 #include "bnr/core/tree.h"
 
 enum {
@@ -45,11 +47,23 @@ enum xcast_outcome {
 
 /* Which shape for how many nodes and bytes. */
 struct xcast_choice {
-    bool is_forced; /* mode, for all */
+    bool is_forced; /* mode, for all that leave it to the root */
     enum tree_mode mode;
+    uint32_t direct_nodes; /* fewer: direct; else */
     uint32_t linear_nodes; /* fewer, and */
-    uint32_t linear_bytes; /* fewer: linear; else */
-    uint32_t radix_bytes;  /* fewer: by the routing tree; else binomial */
+    uint64_t linear_bytes; /* fewer: linear; else */
+    uint64_t radix_bytes;  /* fewer: by the routing tree; else binomial */
+};
+
+/* What a node hands in. */
+struct xcast_input {
+    uint32_t tag;
+    uint8_t shape; /* XCAST_BY_SIZE: the root chooses; else enum tree_mode + 1 */
+    struct bytes *data;
+};
+
+enum {
+    XCAST_BY_SIZE
 };
 
 extern const struct xcast_choice xcast_choice_default;
@@ -73,6 +87,7 @@ struct xcast_origin; /* how far each node's messages are numbered; at the root *
 struct xcast {
     struct tree *tree;
     struct xcast_choice choice;
+    const struct rank_map *ranks;   /* for copies; NULL: one for each node */
     uint64_t have;                  /* the last message that was taken */
     uint64_t stable;                /* the last that all have, as far as is known */
     uint64_t told_have, told_below; /* to the parent */
@@ -101,7 +116,7 @@ int xcast_open(const struct bytes *data, uint32_t node, bool *is_addressed,
                struct unpacking *payload);
 
 /* Hand in a message. Returns 0, XCAST_AGAIN, -EMSGSIZE, -ENOMEM. */
-int xcast_submit(struct xcast *x, uint32_t tag, struct bytes *data, struct effects *effects);
+int xcast_submit(struct xcast *x, const struct xcast_input *input, struct effects *effects);
 
 /* A message of kind SUBMIT, XCAST or HAVE has come from a neighbour, or any node. Effects: SEND
  * and, in order, DELIVER for each message taken, with its data opened by xcast_open(). Returns 0,

@@ -588,7 +588,8 @@ static int open_all(struct daemon *d, const struct launch_order *order)
     struct mesh_settings settings = {.self = order->self,
                                      .count = order->count,
                                      .radix = order->radix,
-                                     .liveness_ns = (int64_t)order->liveness_ns};
+                                     .liveness_ns = (int64_t)order->liveness_ns,
+                                     .choice = xcast_choice_default};
     memcpy(settings.job, order->job, sizeof(settings.job));
     memcpy(settings.secret, order->secret, sizeof(settings.secret));
     int rc = uv_loop_init(&d->loop);

@@ -443,9 +443,10 @@ int mesh_add_group(struct mesh *m, const struct rank_map *group)
     return done(m, NULL, node_add_group(&m->node, group, now_ns(), &m->effects));
 }
 
-int mesh_submit(struct mesh *m, uint32_t tag, struct bytes *data)
+int mesh_submit(struct mesh *m, const struct xcast_input *input)
 {
-    return done(m, data, data ? node_submit(&m->node, tag, data, now_ns(), &m->effects) : -ENOMEM);
+    int rc = input->data ? node_submit(&m->node, input, now_ns(), &m->effects) : -ENOMEM;
+    return done(m, input->data, rc);
 }
 
 int mesh_put(struct mesh *m, const struct keys_name *name, struct bytes *value)
@@ -542,7 +543,7 @@ int mesh_begin(struct mesh *m)
                                            .count = m->settings.count,
                                            .radix = m->settings.radix,
                                            .liveness_ns = m->settings.liveness_ns,
-                                           .choice = xcast_choice_default};
+                                           .choice = m->settings.choice};
     int rc = node_init(&m->node, &settings, now_ns(), &m->effects);
     m->is_begun = true;
     if (rc)

@@ -36,6 +36,7 @@ struct mesh_hooks {
 struct mesh_settings {
     uint32_t self, count, radix;
     int64_t liveness_ns;
+    struct xcast_choice choice; /* the root's is what counts */
     uint8_t job[16], secret[16];
 };
 
@@ -82,9 +83,9 @@ bool mesh_is_linked(const struct mesh *m, uint32_t node);
 /* The tree forms. Returns 0 or -ENOMEM. */
 int mesh_begin(struct mesh *m);
 
-/* What happens on this host; the outcomes are the engine's. data is taken over. */
+/* What happens on this host; the outcomes are the engine's. data and value are taken over. */
 int mesh_add_group(struct mesh *m, const struct rank_map *group);
-int mesh_submit(struct mesh *m, uint32_t tag, struct bytes *data);
+int mesh_submit(struct mesh *m, const struct xcast_input *input);
 int mesh_put(struct mesh *m, const struct keys_name *name, struct bytes *value);
 int mesh_get(struct mesh *m, const struct keys_name *name, uint64_t cookie, unsigned flags);
 int mesh_fence(struct mesh *m, uint64_t group, const struct tree_fence_entry *entry);

@@ -53,7 +53,8 @@ static void flush_orders(struct wide *w)
 {
     while (w->orders && w->mesh.is_begun) {
         struct wide_order *o = w->orders;
-        if (mesh_submit(&w->mesh, o->tag, bytes_ref(o->data)) == XCAST_AGAIN)
+        const struct xcast_input input = {o->tag, XCAST_BY_SIZE, bytes_ref(o->data)};
+        if (mesh_submit(&w->mesh, &input) == XCAST_AGAIN)
             return;
         w->orders = o->next;
         if (!w->orders)
@@ -625,6 +626,20 @@ static int fill_nodes(struct wide *w)
     return 0;
 }
 
+/* The settings of how xcasts spread. */
+static struct xcast_choice choice_of_settings(void)
+{
+    static const enum tree_mode modes[] = {TREE_DIRECT, TREE_LINEAR, TREE_BINOMIAL, TREE_RADIX};
+    int64_t mode = os_setting(OS_SETTING_XCAST_MODE); /* 0: auto */
+    return (struct xcast_choice){
+        .is_forced = mode > 0,
+        .mode = modes[mode > 0 ? mode - 1 : 0],
+        .direct_nodes = (uint32_t)os_setting(OS_SETTING_XCAST_DIRECT_HOSTS),
+        .linear_nodes = (uint32_t)os_setting(OS_SETTING_XCAST_LINEAR_HOSTS),
+        .linear_bytes = (uint64_t)os_setting(OS_SETTING_XCAST_LINEAR_BYTES),
+        .radix_bytes = (uint64_t)os_setting(OS_SETTING_XCAST_RADIX_BYTES)};
+}
+
 static int start_mesh(struct wide *w)
 {
     const struct mesh_hooks hooks = {on_linked, on_contact,     on_deliver, on_released,
@@ -632,6 +647,7 @@ static int start_mesh(struct wide *w)
                                      on_alone,  on_moved,       w};
     struct mesh_settings settings = {.count = w->plan.count};
     settings.liveness_ns = os_setting(OS_SETTING_LIVENESS_MS) * 1000000;
+    settings.choice = choice_of_settings();
     settings.radix = (uint32_t)os_setting(OS_SETTING_TREE_RADIX);
     if (w->is_piped) /* the pipes are all to this machine */
         settings.radix = w->plan.count < TREE_RADIX_MAX ? w->plan.count : TREE_RADIX_MAX;

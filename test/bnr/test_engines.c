@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include <stdio.h>
 #include <cmocka.h>
 
 #include "bnr/core/keys.h"
@@ -42,7 +43,7 @@ static void the_shape_follows_from_nodes_and_bytes(void **state)
         uint32_t nodes;
         size_t bytes;
         enum tree_mode mode;
-    } rows[] = {{1, 8, TREE_LINEAR},    {15, 1000, TREE_LINEAR},   {15, 300000, TREE_BINOMIAL},
+    } rows[] = {{1, 8, TREE_DIRECT},    {2, 8, TREE_LINEAR},  {15, 1000, TREE_LINEAR},   {15, 300000, TREE_BINOMIAL},
                 {16, 1000, TREE_RADIX}, {1000, 65535, TREE_RADIX}, {1000, 65536, TREE_BINOMIAL}};
     struct xcast_choice forced = {.is_forced = true, .mode = TREE_BINOMIAL};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -119,24 +120,44 @@ static void messages_are_taken_in_order_once(void **state)
     tree_fini(&t);
 }
 
+/* Seven nodes, radix 2; node 5 is addressed, whose parent in the routing tree is 2. */
 static void what_is_for_some_goes_to_them_alone(void **state)
 {
-    struct tree t;
-    struct xcast x;
-    uint32_t range[] = {5, 5};
-    tree_init(&t, 0, 7, 2);
-    xcast_init(&x, &t, &xcast_choice_default);
-    xcast_rewire(&x, &effects);
-    struct bytes *data = xcast_address(range, 1, "secret", 6);
-    assert_int_equal(xcast_submit(&x, XCAST_TAG_USER, data, &effects), 0);
-    assert_int_equal(effects.count, 3);
-    assert_true(sent(1, 1, MESSAGE_XCAST)->flags & MESSAGE_STRIPPED);
-    assert_int_equal(sent(1, 1, MESSAGE_XCAST)->data->len, 12);
-    assert_false(sent(2, 2, MESSAGE_XCAST)->flags & MESSAGE_STRIPPED);
-    effects_clear(&effects);
-    bytes_unref(data);
-    xcast_fini(&x);
-    tree_fini(&t);
+    static const struct {
+        enum tree_mode mode;
+        const char *told; /* for each effect: to whom, and whether with data */
+    } rows[] = {{TREE_RADIX, "1- 2+ "},
+                {TREE_LINEAR, "1- 2+ 3- 4- 5+ 6- "},
+                {TREE_BINOMIAL, "1+ 2+ 4- "},
+                {TREE_DIRECT, "1- 2+ 3- 4- 5+ 5+ 5+ 6- "}};
+    static const struct rank_block seven = {0, 0, 7, 3};
+    static const struct rank_map ranks = {1, 21, &seven, 1};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct tree t;
+        struct xcast x;
+        uint32_t range[] = {5, 5};
+        char told[64] = "";
+        tree_init(&t, 0, 7, 2);
+        xcast_init(&x, &t, &xcast_choice_default);
+        x.ranks = &ranks;
+        xcast_rewire(&x, &effects);
+        struct bytes *data = xcast_address(range, 1, "secret", 6);
+        const struct xcast_input input = {XCAST_TAG_USER, (uint8_t)(rows[i].mode + 1), data};
+        assert_int_equal(xcast_submit(&x, &input, &effects), 0);
+        for (size_t e = 0; e < effects.count; e++) {
+            bool is_whole = !(effects.items[e].message.flags & MESSAGE_STRIPPED);
+            if (effects.items[e].kind != EFFECT_SEND)
+                continue;
+            assert_int_equal(effects.items[e].message.data->len, is_whole ? 18 : 12);
+            snprintf(told + strlen(told), sizeof(told) - strlen(told), "%u%c ",
+                     (unsigned)effects.items[e].node, is_whole ? '+' : '-');
+        }
+        effects_clear(&effects);
+        bytes_unref(data);
+        xcast_fini(&x);
+        tree_fini(&t);
+        assert_string_equal(told, rows[i].told);
+    }
 }
 
 static void too_much_under_way_waits(void **state)
@@ -148,13 +169,15 @@ static void too_much_under_way_waits(void **state)
     xcast_init(&x, &t, &xcast_choice_default);
     xcast_rewire(&x, &effects);
     struct bytes *data = xcast_address(NULL, 0, "x", 1);
+    const struct xcast_input input = {XCAST_TAG_USER, XCAST_BY_SIZE, data};
+    const struct xcast_input own = {XCAST_TAG_RELEASE, XCAST_BY_SIZE, data};
     while (!rc && count < 2 * XCAST_WINDOW) {
-        rc = xcast_submit(&x, XCAST_TAG_USER, data, &effects);
+        rc = xcast_submit(&x, &input, &effects);
         count += !rc;
     }
     assert_int_equal(rc, XCAST_AGAIN);
     assert_int_equal(count, XCAST_WINDOW);
-    assert_int_equal(xcast_submit(&x, XCAST_TAG_RELEASE, data, &effects), 0); /* our own go first */
+    assert_int_equal(xcast_submit(&x, &own, &effects), 0); /* our own go first */
     effects_clear(&effects);
     bytes_unref(data);
     xcast_fini(&x);

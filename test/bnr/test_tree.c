@@ -44,6 +44,37 @@ static void parents_and_children_are_these(void **state)
     }
 }
 
+/* Whether a node from first to last lies below node, asked of all nodes. */
+static bool reaches_slowly(const struct tree *t, enum tree_mode mode, uint32_t node,
+                           const uint32_t range[2])
+{
+    struct node_list children = {0};
+    bool is_found = range[0] <= node && node <= range[1];
+    assert_int_equal(tree_children(t, mode, node, &children), 0);
+    for (size_t i = 0; i < children.count && !is_found; i++)
+        is_found = reaches_slowly(t, mode, children.items[i], range);
+    node_list_fini(&children);
+    return is_found;
+}
+
+static void what_lies_below_is_known(void **state)
+{
+    for (uint32_t count = 1; count < 12; count++)
+        for (uint32_t i = 0; i < TREE_MODE_END * count * count * count; i++) {
+            struct tree t;
+            enum tree_mode mode = (enum tree_mode)(i % TREE_MODE_END);
+            uint32_t node = i / TREE_MODE_END % count;
+            uint32_t range[2] = {i / TREE_MODE_END / count % count,
+                                 i / TREE_MODE_END / count / count};
+            if (range[0] > range[1])
+                continue;
+            tree_init(&t, 0, count, 2);
+            assert_int_equal(tree_reaches(&t, mode, node, range),
+                             reaches_slowly(&t, mode, node, range));
+            tree_fini(&t);
+        }
+}
+
 static void a_lost_node_is_replaced_by_its_parent(void **state)
 {
     struct tree t;
@@ -132,6 +163,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parents_and_children_are_these),
+        cmocka_unit_test(what_lies_below_is_known),
         cmocka_unit_test(a_lost_node_is_replaced_by_its_parent),
         cmocka_unit_test(all_that_live_are_reached_once),
         cmocka_unit_test(ranks_are_found),

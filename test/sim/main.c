@@ -35,8 +35,8 @@ static struct sim_settings draw(uint64_t seed)
     set.count = 1 + (uint32_t)sim_random(&s, sim_random(&s, 4) ? 20 : 60);
     set.radix = radices[sim_random(&s, 5)];
     set.ranks_each = 1 + (uint32_t)sim_random(&s, 3);
-    set.choice.is_forced = seed % 4 != 3;
-    set.choice.mode = (enum tree_mode)(seed % 4 % TREE_MODE_END);
+    set.choice.is_forced = seed % (TREE_MODE_END + 1) != TREE_MODE_END;
+    set.choice.mode = (enum tree_mode)(seed % (TREE_MODE_END + 1));
     set.delay_ns = SIM_MS / 10 << sim_random(&s, 8);
     set.jitter_ns = sim_random(&s, 3) ? set.delay_ns << sim_random(&s, 3) : 0;
     set.send_ns = 8000;

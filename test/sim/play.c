@@ -113,7 +113,10 @@ static void submit(struct sim *s, uint32_t node)
     value[0] = node;
     value[1] = ++n->submitted;
     struct bytes *data = xcast_address(range, is_for_some, value, sizeof(value));
-    int rc = node_submit(&n->node, XCAST_TAG_USER + 1, data, s->now, &s->effects);
+    struct xcast_input input = {XCAST_TAG_USER + 1, XCAST_BY_SIZE, data};
+    if (sim_random(s, 4) == 0)
+        input.shape = (uint8_t)(1 + sim_random(s, TREE_MODE_END));
+    int rc = node_submit(&n->node, &input, s->now, &s->effects);
     if (rc == XCAST_AGAIN)
         n->submitted--;
     bytes_unref(data);
@@ -334,8 +337,8 @@ void play_send(struct sim *s, size_t len)
     pack_raw(&p, value, sizeof(value));
     pack_raw(&p, zeros->at, len);
     struct bytes *data = pack_end(&p);
-    call(s, NODE_ROOT,
-         node_submit(&s->nodes[NODE_ROOT].node, XCAST_TAG_USER + 1, data, s->now, &s->effects));
+    const struct xcast_input input = {XCAST_TAG_USER + 1, XCAST_BY_SIZE, data};
+    call(s, NODE_ROOT, node_submit(&s->nodes[NODE_ROOT].node, &input, s->now, &s->effects));
     bytes_unref(zeros);
     bytes_unref(data);
 }

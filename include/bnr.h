@@ -18,10 +18,10 @@
  *     only on success, but for the length of BNR_ERR_TRUNC.
  *   - Calls may come from any thread, one at a time: the caller serialises.
  *     BNR_Abort alone may be called at any moment from any thread.
- *   - Callbacks (events, the progress hook) run only inside BNR_Progress,
- *     BNR_Fence, BNR_Barrier, BNR_Get and BNR_Get_alloc, in the caller's thread.
- *     They may call everything here but BNR_Init, BNR_Finalize, BNR_Fence and
- *     BNR_Barrier.
+ *   - Callbacks (events, xcasts, the progress hook) run only inside
+ *     BNR_Progress, BNR_Fence, BNR_Barrier, BNR_Get and BNR_Get_alloc, in the
+ *     caller's thread. They may call everything here but BNR_Init,
+ *     BNR_Finalize, BNR_Fence and BNR_Barrier.
  *   - No call starts a thread, or keeps a signal handler.
  *   - What a peer wrote is checked before it is used: a damaged value is
  *     BNR_ERR_PROTO, never a crash.
@@ -105,6 +105,7 @@ int BNR_Initialized(int *flag);
 
 #define BNR_CAP_LAZYGET     0x004 /* BNR_Get waits for a put that has not happened yet */
 #define BNR_CAP_EVENTS      0x040
+#define BNR_CAP_XCAST       0x020 /* BNR_Xcast reaches other processes */
 #define BNR_CAP_BINARY      0x100 /* values may hold any bytes */
 #define BNR_CAP_HOST_MEMORY 0x400 /* BNR_Get_host_memory works for ranks on this host */
 int BNR_Query_caps(unsigned long long *caps);
@@ -215,6 +216,44 @@ typedef void (*BNR_Event_fn)(const BNR_Event *event, void *arg);
 int BNR_Event_register(unsigned mask, BNR_Group g, BNR_Event_fn fn, void *arg, int *id);
 /* No callback of id follows. May be called from a callback, also for itself. */
 int BNR_Event_unregister(int id);
+
+/* ---- messages to many: xcast ---- */
+
+#define BNR_MAX_XCAST        0x800000 /* bytes */
+#define BNR_MAX_XCAST_RANGES 1024
+
+/* How a message spreads over the hosts. */
+enum {
+    BNR_XCAST_AUTO = 0,     /* by the number of hosts and bytes, as the settings xcast_* say */
+    BNR_XCAST_DIRECT = 1,   /* from mpiexec, a copy for each process */
+    BNR_XCAST_LINEAR = 2,   /* from mpiexec, a copy for each host */
+    BNR_XCAST_BINOMIAL = 3, /* along a binomial tree of the hosts */
+    BNR_XCAST_RADIX = 4     /* along the tree that the setting tree_radix makes */
+};
+
+typedef struct {
+    size_t size; /* of this struct, as the caller knows it */
+    int mode;
+    /* For whom it is: the first and the last rank of each range. 0 ranges: for all. */
+    const int (*ranges)[2];
+    size_t range_count;
+} BNR_Xcast_attr;
+
+/* data is valid during the call. Where data is NULL and from is BNR_RANK_ANY, len messages of any
+ * tags are missing here: they came while 32 MiB waited for this process. */
+typedef void (*BNR_Xcast_fn)(BNR_Group g, int from, int tag, const void *data, size_t len,
+                             void *arg);
+
+/* Send len (at most BNR_MAX_XCAST) bytes to the handlers of tag (at least 0) in all members of g, or
+ * those that attr (may be NULL) lists; this process too. All members handle all messages of g in the
+ * same order, each once, whoever dies meanwhile; one that has ended is left out. Returns when the
+ * message is handed over, which may have to wait for room, but for no other rank. */
+int BNR_Xcast(BNR_Group g, int tag, const void *data, size_t len, const BNR_Xcast_attr *attr);
+
+/* Have fn called for each message of tag, by BNR_Progress and other calls that wait; NULL: no more.
+ * BNR_ERR_EXISTS where tag has a handler. Messages of tags without one wait, 64 at most, then the
+ * oldest is dropped. */
+int BNR_Xcast_register(BNR_Group g, int tag, BNR_Xcast_fn fn, void *arg);
 
 /* ---- being asked why it waits ---- */
 

@@ -15,6 +15,15 @@
 
 struct backend;
 
+/* A message to many. */
+struct backend_letter {
+    int tag, mode;
+    const int (*ranges)[2];
+    size_t range_count;
+    const void *data;
+    size_t len;
+};
+
 struct backend_ops {
     const char *name;
     unsigned long long caps;
@@ -37,6 +46,10 @@ struct backend_ops {
     void (*event)(struct backend *b, uint32_t index, BNR_Event *ev);
     void (*abort)(struct backend *b, int exit_code, const char *msg); /* does not return */
     int (*answer)(struct backend *b, const void *text, size_t len);
+    /* Hand a message in. NULL: there is nobody else. */
+    int (*xcast)(struct backend *b, const struct backend_letter *letter);
+    /* Read at most len bytes of the letters that have come. Returns how many, or a code. */
+    long (*hear)(struct backend *b, void *at, size_t len);
     void (*leave)(struct backend *b);  /* the last BNR_Finalize */
     void (*rejoin)(struct backend *b); /* BNR_Init after it */
 };
@@ -47,6 +60,7 @@ struct backend {
     BNR_Gid gid;
     unsigned char secret[16];
     const _Atomic uint32_t *events; /* number of events so far; loaded with acquire */
+    const _Atomic uint64_t *letters; /* bytes of letters to this rank so far */
     const _Atomic uint32_t *asks;   /* how often mpiexec has asked what this rank waits for */
     int spins;                      /* how often a wait looks before it yields */
 };

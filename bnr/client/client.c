@@ -12,6 +12,7 @@
 
 #include "bnr/client/backend.h"
 #include "bnr/client/event.h"
+#include "bnr/client/xcast.h"
 #include "os/log.h"
 #include "os/settings.h"
 
@@ -27,6 +28,7 @@ static struct {
     struct backend *backend; /* kept after the last BNR_Finalize, for a later BNR_Init */
     struct bnr_group world;
     struct events events;
+    struct xcasts xcasts;
     BNR_Init_attr attr;
     void (*asked)(void *arg); /* NULL: nobody answers here */
     void *asked_arg;
@@ -109,11 +111,12 @@ int BNR_Finalize(void)
 {
     if (!client.count)
         return BNR_ERR_NOT_INIT;
-    if (client.events.running || client.busy)
+    if (client.events.running || client.xcasts.is_running || client.busy)
         return BNR_ERR_STATE;
     if (--client.count)
         return BNR_SUCCESS;
     event_clear(&client.events);
+    xcasts_clear(&client.xcasts);
     memset(&client.attr, 0, sizeof(client.attr));
     client.asked = NULL;
     if (client.pid == getpid())
@@ -161,6 +164,8 @@ static inline int deliver(struct backend *b)
     int run = event_deliver(&client.events, b);
     if (__builtin_expect(asks != client.asks, 0))
         run += hear_question(asks);
+    if (__builtin_expect(xcasts_are_due(&client.xcasts, b), 0))
+        run += xcasts_deliver(&client.xcasts, b, &client.world);
     return run;
 }
 
@@ -373,7 +378,7 @@ int BNR_Fence(BNR_Group g)
 {
     if (!is_member(g))
         return bad_group();
-    if (client.busy || client.events.running)
+    if (client.busy || client.events.running || client.xcasts.is_running)
         return BNR_ERR_STATE;
     client.busy = 1;
     int rc = g->backend->ops->fence(g->backend);
@@ -409,6 +414,40 @@ int BNR_Event_register(unsigned mask, BNR_Group g, BNR_Event_fn fn, void *arg, i
 int BNR_Event_unregister(int id)
 {
     return client.count ? event_unregister(&client.events, id) : BNR_ERR_NOT_INIT;
+}
+
+/* ---- messages to many ---- */
+
+static int are_ranges(const BNR_Xcast_attr *attr)
+{
+    if (attr->range_count > BNR_MAX_XCAST_RANGES || (attr->range_count && !attr->ranges))
+        return 0;
+    for (size_t i = 0; i < attr->range_count; i++)
+        if (!is_rank(attr->ranges[i][0]) || !is_rank(attr->ranges[i][1]) ||
+            attr->ranges[i][0] > attr->ranges[i][1])
+            return 0;
+    return 1;
+}
+
+int BNR_Xcast(BNR_Group g, int tag, const void *data, size_t len, const BNR_Xcast_attr *attr)
+{
+    BNR_Xcast_attr own = {0};
+    if (attr && attr->size >= sizeof(attr->size))
+        memcpy(&own, attr, attr->size < sizeof(own) ? attr->size : sizeof(own));
+    if (!is_member(g) || tag < 0 || (!data && len) || len > BNR_MAX_XCAST ||
+        (attr && attr->size < sizeof(attr->size)) || own.mode < BNR_XCAST_AUTO ||
+        own.mode > BNR_XCAST_RADIX || !are_ranges(&own))
+        return bad_group();
+    const struct backend_letter letter = {tag, own.mode, own.ranges, own.range_count, data, len};
+    return g->backend->ops->xcast ? g->backend->ops->xcast(g->backend, &letter)
+                                  : xcasts_put(&client.xcasts, g->backend->rank, &letter);
+}
+
+int BNR_Xcast_register(BNR_Group g, int tag, BNR_Xcast_fn fn, void *arg)
+{
+    if (!is_member(g) || tag < 0)
+        return bad_group();
+    return xcasts_register(&client.xcasts, tag, fn, arg);
 }
 
 /* ---- being asked ---- */

@@ -123,7 +123,7 @@ bool find_by_descriptors(struct table *t, int *rank, int *bell)
         if (fcntl(fd, F_GETFD) < 0 || table_attach(t, fd, fd + 1, why, sizeof(why)))
             continue;
         *rank = rank_of_group(t);
-        *bell = t->head->is_wide ? fd + 2 : -1;
+        *bell = fcntl(fd + 2, F_GETFD) < 0 ? -1 : fd + 2;
         if (*rank >= 0)
             return true;
         table_detach(t);

@@ -52,6 +52,13 @@ static void ring(struct native *n)
         (void)!write(n->bell, &byte, 1);
 }
 
+/* The same for what ranks on one machine see of each other without a daemon. */
+static void ring_wide(struct native *n)
+{
+    if (n->table.head->is_wide)
+        ring(n);
+}
+
 static int kvs_code(int rc)
 {
     switch (rc) {
@@ -77,7 +84,7 @@ static int native_put(struct backend *b, const char *key, const void *val, size_
     atomic_fetch_add(&page->puts, 1);
     if (atomic_load(&page->get_waiters))
         os_futex_wake(&page->puts, INT_MAX);
-    ring(n);
+    ring_wide(n);
     return BNR_SUCCESS;
 }
 
@@ -174,7 +181,7 @@ static int native_fence(struct backend *b)
     struct native *n = self_of(b);
     struct backoff wait = backoff_begin(b->spins, FENCE_SLEEP_MAX_NS);
     fence_enter(&n->fence);
-    ring(n);
+    ring_wide(n);
     uint32_t ends = atomic_load(b->events);
     int rc;
     while ((rc = fence_poll(&n->fence)) == FENCE_WAITING) {
@@ -331,10 +338,71 @@ static int native_answer(struct backend *b, const void *text, size_t len)
 }
 _Static_assert(TABLE_ANSWER == BNR_MAX_ANSWER, "what BNR promises");
 
+/* ---- letters ---- */
+
+/* Write all of it. What reads is the daemon, which waits for no rank: so no callback runs here. */
+static int send_all(struct native *n, const struct mail *out, const void *at, size_t len)
+{
+    struct backoff wait = backoff_begin(n->base.spins, GET_SLEEP_MAX_NS);
+    for (;;) {
+        uint32_t turns = atomic_load(&out->words->turns);
+        long written = mail_write(out, at, len);
+        if (written < 0)
+            return BNR_ERR_PROTO;
+        at = (const uint8_t *)at + written;
+        len -= (size_t)written;
+        if (!len)
+            return BNR_SUCCESS;
+        if (written)
+            ring(n);
+        uint64_t sleep_ns = backoff_step(&wait);
+        if (sleep_ns)
+            (void)os_futex_wait(&out->words->turns, turns, sleep_ns);
+    }
+}
+
+static int native_xcast(struct backend *b, const struct backend_letter *letter)
+{
+    struct native *n = self_of(b);
+    struct mail out = table_sent(&n->table, n->slot);
+    uint8_t head[16], range[8];
+    size_t len = sizeof(head) - 4 + sizeof(range) * letter->range_count + letter->len;
+    if (n->bell < 0)
+        return BNR_ERR_PROTO;
+    mail_put_u32(head, (uint32_t)len);
+    mail_put_u32(head + 4, (uint32_t)letter->mode);
+    mail_put_u32(head + 8, (uint32_t)letter->tag);
+    mail_put_u32(head + 12, (uint32_t)letter->range_count);
+    int rc = send_all(n, &out, head, sizeof(head));
+    for (size_t i = 0; !rc && i < letter->range_count; i++) {
+        mail_put_u32(range, (uint32_t)letter->ranges[i][0]);
+        mail_put_u32(range + 4, (uint32_t)letter->ranges[i][1]);
+        rc = send_all(n, &out, range, sizeof(range));
+    }
+    if (!rc && letter->len)
+        rc = send_all(n, &out, letter->data, letter->len);
+    ring(n);
+    return rc;
+}
+
+_Static_assert(MAIL_DATA_MAX == BNR_MAX_XCAST && MAIL_RANGES_MAX == BNR_MAX_XCAST_RANGES &&
+                   (int)MAIL_DIRECT == (int)BNR_XCAST_DIRECT && (int)MAIL_RADIX == (int)BNR_XCAST_RADIX,
+               "what BNR promises");
+
+static long native_hear(struct backend *b, void *at, size_t len)
+{
+    struct native *n = self_of(b);
+    struct mail in = table_come(&n->table, n->slot);
+    long got = mail_read(&in, at, len);
+    if (got > 0 && atomic_load(&in.words->is_full) && atomic_exchange(&in.words->is_full, 0))
+        ring(n);
+    return got < 0 ? BNR_ERR_PROTO : got;
+}
+
 static void native_leave(struct backend *b)
 {
     atomic_fetch_or(&own_page(self_of(b))->flags, PAGE_FINALIZED);
-    ring(self_of(b));
+    ring_wide(self_of(b));
 }
 
 static void native_rejoin(struct backend *b)
@@ -344,7 +412,8 @@ static void native_rejoin(struct backend *b)
 
 static const struct backend_ops native_ops = {
     .name = "native",
-    .caps = BNR_CAP_LAZYGET | BNR_CAP_EVENTS | BNR_CAP_BINARY | BNR_CAP_HOST_MEMORY,
+    .caps = BNR_CAP_LAZYGET | BNR_CAP_EVENTS | BNR_CAP_BINARY | BNR_CAP_HOST_MEMORY |
+            BNR_CAP_XCAST,
     .put = native_put,
     .get = native_get,
     .fence = native_fence,
@@ -359,6 +428,8 @@ static const struct backend_ops native_ops = {
     .event = native_event,
     .abort = native_abort,
     .answer = native_answer,
+    .xcast = native_xcast,
+    .hear = native_hear,
     .leave = native_leave,
     .rejoin = native_rejoin,
 };
@@ -433,6 +504,7 @@ int native_join(struct backend **b)
     memcpy(n->base.secret, h->secret, sizeof(h->secret));
     n->base.events = &h->ends;
     n->base.asks = &h->asks;
+    n->base.letters = &own_page(n)->come.put;
     n->base.spins = (int)h->cpus >= n->table.slots ? 200 : 2;
     wait_for_debugger(&n->table);
     fence_init(&n->fence, &n->table, n->slot);

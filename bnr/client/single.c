@@ -28,6 +28,7 @@ struct single {
 };
 
 static const _Atomic uint32_t no_events;
+static const _Atomic uint64_t no_letters;
 
 static struct single *self_of(struct backend *b)
 {
@@ -133,6 +134,11 @@ static int single_answer(struct backend *b, const void *text, size_t len)
     return BNR_ERR_UNSUPPORTED;
 }
 
+static long single_hear(struct backend *b, void *at, size_t len)
+{
+    return 0;
+}
+
 static void single_stay(struct backend *b)
 {
 }
@@ -154,6 +160,7 @@ static const struct backend_ops single_ops = {
     .event = single_event,
     .abort = single_abort,
     .answer = single_answer,
+    .hear = single_hear,
     .leave = single_stay,
     .rejoin = single_stay,
 };
@@ -172,6 +179,7 @@ int single_join(struct backend **b)
     s->base.ops = &single_ops;
     s->base.size = 1;
     s->base.events = s->base.asks = &no_events;
+    s->base.letters = &no_letters;
     *b = &s->base;
     return BNR_SUCCESS;
 }

@@ -25,7 +25,7 @@ static size_t head_bytes(uint64_t world_size, uint64_t hosts)
 
 static size_t area_bytes(uint64_t slots)
 {
-    return slots * (TABLE_PAGE + TABLE_LOG + TABLE_ANSWER + TABLE_REPLY);
+    return slots * (TABLE_PAGE + TABLE_LOG + TABLE_ANSWER + TABLE_REPLY + 2 * TABLE_LETTERS);
 }
 
 static uint64_t regions_begin(uint64_t slots)
@@ -44,6 +44,24 @@ struct kvs table_log(const struct table *t, int slot)
     struct kvs log = {t->area + logs + (size_t)slot * TABLE_LOG, TABLE_LOG,
                       &table_page(t, slot)->log_used};
     return log;
+}
+
+/* One of the two rings of a slot. */
+static struct mail ring(const struct table *t, int slot, int which, struct mail_words *words)
+{
+    size_t rings = (size_t)t->slots * (TABLE_PAGE + TABLE_LOG + TABLE_ANSWER + TABLE_REPLY);
+    return (struct mail){words, t->area + rings + ((size_t)slot * 2 + (size_t)which) * TABLE_LETTERS,
+                         TABLE_LETTERS};
+}
+
+struct mail table_sent(const struct table *t, int slot)
+{
+    return ring(t, slot, 0, &table_page(t, slot)->sent);
+}
+
+struct mail table_come(const struct table *t, int slot)
+{
+    return ring(t, slot, 1, &table_page(t, slot)->come);
 }
 
 void table_name_hosts(const struct table *t, char *text, size_t size)

@@ -21,13 +21,14 @@
  *
  * The host memory is written by the ranks: one page each for BNR's words, one log each for the
  * key-value space, one place each for what they answer when mpiexec asks what they wait for, one
- * for what the daemon answers them, and one region each that belongs to the channels. It is sparse:
- * parts that no process touches take no memory.
+ * for what the daemon answers them, two rings each for letters to and from the daemon, and one
+ * region each that belongs to the channels. It is sparse: parts that no process touches take no
+ * memory.
  *
- *     pages | logs | answers | replies | (padding to 2 MiB) | regions
+ *     pages | logs | answers | replies | letters | (padding to 2 MiB) | regions
  *
- * Where the job has several machines, a rank that wants something of its daemon says so in its page
- * and rings: it writes a byte into a pipe that it has inherited.
+ * A rank that wants something of its daemon, which is mpiexec where the job has one machine, says so
+ * in its page and rings: it writes a byte into a pipe that it has inherited.
  *
  * A reader checks all bytes that another rank wrote.
  */
@@ -40,13 +41,15 @@
 
 #include "bnr/host/host.h"
 #include "bnr/host/kvs.h"
+#include "bnr/host/mail.h"
 
 enum {
-    TABLE_VERSION = 6,
+    TABLE_VERSION = 7,
     TABLE_PAGE = 4096,         /* bytes of a rank's page */
     TABLE_LOG = 1 << 20,       /* bytes of a rank's log */
     TABLE_ANSWER = 1 << 16,    /* bytes of a rank's answer to mpiexec */
     TABLE_REPLY = 1 << 18,     /* bytes of a daemon's answer to a rank */
+    TABLE_LETTERS = 1 << 19,   /* bytes of a ring to or from a daemon */
     TABLE_REGION = 128 << 20,  /* bytes of a rank's memory for channels and host regions */
     TABLE_ALIGN = 2 << 20,     /* of the first region */
     TABLE_RANKS_MAX = 1 << 20, /* in a job */
@@ -160,6 +163,8 @@ struct table_page {
 
     _Alignas(64) char message[TABLE_MESSAGE_MAX];
     struct table_question question;
+    struct mail_words sent; /* letters of the rank to its daemon */
+    struct mail_words come; /* and from there */
 };
 
 _Static_assert(sizeof(struct table_page) <= TABLE_PAGE, "a rank's words are one page");
@@ -260,6 +265,10 @@ static inline uint8_t *table_reply(const struct table *t, int slot)
     return t->area + (size_t)t->slots * (TABLE_PAGE + TABLE_LOG + TABLE_ANSWER) +
            (size_t)slot * TABLE_REPLY;
 }
+
+/* The rings of a slot. */
+struct mail table_sent(const struct table *t, int slot);
+struct mail table_come(const struct table *t, int slot);
 
 /* The bytes of memory that so many slots are sure to use. */
 uint64_t table_need(int slots);

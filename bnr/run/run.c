@@ -272,6 +272,8 @@ static void rank_ended(void *arg, int rank, const struct job_facts *facts)
     stdio_rank_ended(run->stdio, rank);
     if (run->wide)
         wide_rank_ended(run->wide, rank, facts);
+    else
+        serve_post(&run->serve);
     run_take_end(run, rank, facts);
 }
 
@@ -658,6 +660,8 @@ static int finish(struct run *run)
     if (!run->drained)
         _exit(code ? code : 128 + SIGINT); /* a thread still writes to an output that is stuck */
     signals_stop(&run->signals);
+    if (run->is_serving)
+        serve_stop(&run->serve);
     if (run->wide)
         wide_close(run->wide);
     if (run->has_ask)
@@ -700,7 +704,11 @@ static int prepare_job(struct run *run, const struct run_job *what, const char *
     if (rc)
         return rc;
     *step = "start the event loop, by epoll_create1(), eventfd2() and pipe2()";
-    return open_loop(run);
+    rc = open_loop(run);
+    if (!rc && !run->wide)
+        rc = serve_start(&run->serve, &run->loop, NULL, NULL, &run->ranks);
+    run->is_serving = !rc && !run->wide;
+    return rc;
 }
 
 /* The same for what needs the daemons. */

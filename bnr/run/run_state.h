@@ -39,6 +39,8 @@ struct run {
     struct ranks_app *apps;
     struct job job;
     struct wide *wide;      /* NULL: all ranks run here */
+    struct serve serve;     /* then: of their letters */
+    bool is_serving;
     bool is_ready, is_good; /* of its daemons: all have been heard of; all are there */
     bool has_table, has_ask;
     bool *is_over;                            /* by rank: it has ended */

@@ -366,7 +366,7 @@ static int prepare(struct daemon *d, char why[512])
     }
     if (!rc) {
         step = "make a pipe";
-        rc = serve_start(&d->serve, &d->loop, &d->mesh, &d->ranks);
+        rc = serve_start(&d->serve, &d->loop, &d->mesh, &d->map, &d->ranks);
     }
     d->ranks.apps = d->apps;
     if (!rc)
@@ -499,6 +499,8 @@ static void ask_ranks(struct daemon *d, uint32_t number)
 static void on_deliver(void *arg, const struct core_message *message, struct unpacking u)
 {
     struct daemon *d = arg;
+    if (message->tag == LAUNCH_TAG_LETTER && d->has_job)
+        serve_deliver(&d->serve, message, u);
     if (message->origin != NODE_ROOT)
         return;
     switch (message->tag) {
@@ -562,6 +564,13 @@ static void on_moved(void *arg)
     outlets_tick(&d->outlets, false);
 }
 
+static void on_room(void *arg)
+{
+    struct daemon *d = arg;
+    if (d->has_job)
+        serve_post(&d->serve);
+}
+
 /* ---- life ---- */
 
 static void on_signal(void *arg, int number)
@@ -584,7 +593,7 @@ static int open_all(struct daemon *d, const struct launch_order *order)
 {
     const struct mesh_hooks hooks = {on_linked, on_contact,     on_deliver, on_released,
                                      on_value,  on_ranks_ended, on_stream,  on_lost,
-                                     on_alone,  on_moved,       d};
+                                     on_alone,  on_moved,       on_room,     d};
     struct mesh_settings settings = {.self = order->self,
                                      .count = order->count,
                                      .radix = order->radix,

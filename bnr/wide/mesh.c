@@ -16,11 +16,19 @@
 enum {
     STRANGERS_MAX = 256,
     BACKLOG = 1024,
+    UNSENT_MAX = 64,                   /* messages that wait for one link, and */
+    UNSENT_BYTES = 2 * MESSAGE_DATA_MAX, /* their bytes: what is more is lost, and said again */
     AGAIN_MS = 100 /* until all addresses of a node are tried again */
 };
 
 #define STRANGER_NS 5000000000LL /* in which a connection has to prove itself */
 #define REFUSED_NS  1000000000LL /* without a link, and nobody listens: the node is gone */
+
+/* A message that waits for the first link to its node. */
+struct mesh_unsent {
+    struct mesh_unsent *next;
+    struct core_message message;
+};
 
 /* What is known of another node, and how to reach it. */
 struct mesh_peer {
@@ -38,6 +46,9 @@ struct mesh_peer {
     int64_t wanted_ns; /* since when there is no link */
     uint64_t number;   /* of the last HELLO to it */
     struct hello_seen seen;
+    struct mesh_unsent *unsent;
+    int unsent_count;
+    size_t unsent_bytes;
 };
 
 static int64_t now_ns(void)
@@ -46,6 +57,42 @@ static int64_t now_ns(void)
 }
 
 static void run_effects(struct mesh *m);
+
+/* ---- what waits for a link ---- */
+
+static void keep_unsent(struct mesh_peer *p, const struct core_message *message)
+{
+    size_t len = message->data ? message->data->len : 0;
+    struct mesh_unsent **end = &p->unsent;
+    if (p->unsent_count == UNSENT_MAX || p->unsent_bytes + len > UNSENT_BYTES)
+        return;
+    struct mesh_unsent *unsent = malloc(sizeof(*unsent));
+    if (!unsent)
+        return;
+    *unsent = (struct mesh_unsent){NULL, *message};
+    bytes_ref(message->data);
+    while (*end)
+        end = &(*end)->next;
+    *end = unsent;
+    p->unsent_count++;
+    p->unsent_bytes += len;
+}
+
+/* Send what waits over a link, or drop it where that is NULL. */
+static void settle_unsent(struct mesh_peer *p, struct daemon_link *link)
+{
+    struct mesh_unsent *next, *unsent = p->unsent;
+    p->unsent = NULL;
+    p->unsent_count = 0;
+    p->unsent_bytes = 0;
+    for (; unsent; unsent = next) {
+        next = unsent->next;
+        if (link)
+            (void)daemon_link_send(link, &unsent->message);
+        bytes_unref(unsent->message.data);
+        free(unsent);
+    }
+}
 
 /* ---- links ---- */
 
@@ -101,6 +148,7 @@ static void on_up(void *arg, struct daemon_link *link)
         daemon_link_pause(link);
     if (!is_first)
         return;
+    settle_unsent(p, link);
     m->hooks.linked(m->hooks.arg, p->node);
     tell_link(m, p->node, LINK_MADE);
     m->hooks.moved(m->hooks.arg);
@@ -164,6 +212,8 @@ static int on_message(void *arg, struct daemon_link *link, struct core_message *
         rc = node_message(&m->node, link->peer, message, now_ns(), &m->effects);
     bytes_unref(message->data);
     run_effects(m);
+    if (m->is_begun && (message->kind == MESSAGE_HAVE || message->kind == MESSAGE_XCAST))
+        m->hooks.room(m->hooks.arg);
     return rc;
 }
 
@@ -274,6 +324,7 @@ static void end_round(struct mesh_peer *p)
     struct mesh *m = p->mesh;
     if (p->is_refused && now_ns() - p->wanted_ns >= REFUSED_NS) {
         p->is_wanted = false;
+        settle_unsent(p, NULL);
         if (!m->is_begun && p->node == NODE_ROOT)
             m->hooks.alone(m->hooks.arg);
         tell_link(m, p->node, LINK_REFUSED);
@@ -367,8 +418,10 @@ static void send_to(struct mesh *m, uint32_t node, const struct core_message *me
     struct mesh_peer *p = &m->peers[node];
     if (p->links)
         (void)daemon_link_send(p->links, message);
-    else if (message->kind != MESSAGE_EXPELLED)
-        mesh_dial(m, node); /* what is lost with it is said again by whoever needs it */
+    if (p->links || message->kind == MESSAGE_EXPELLED)
+        return;
+    keep_unsent(p, message); /* what is lost with it is said again by whoever needs it */
+    mesh_dial(m, node);
 }
 
 static void connect_to(struct mesh *m, uint32_t node)
@@ -383,6 +436,7 @@ static void disconnect(struct mesh *m, uint32_t node)
 {
     struct mesh_peer *p = &m->peers[node];
     p->is_wanted = false;
+    settle_unsent(p, NULL);
     stop_dialing(p);
 }
 
@@ -603,6 +657,7 @@ void mesh_close(struct mesh *m)
     for (uint32_t i = 0; i < m->settings.count; i++) {
         struct mesh_peer *p = &m->peers[i];
         p->is_wanted = false;
+        settle_unsent(p, NULL);
         stop_dialing(p);
         while (p->links)
             daemon_link_close(p->links, -ECANCELED);

@@ -30,6 +30,7 @@ struct mesh_hooks {
     void (*lost)(void *arg, uint32_t node);
     void (*alone)(void *arg);
     void (*moved)(void *arg); /* a tick has passed, or a link is new: say again what is lost */
+    void (*room)(void *arg);  /* an xcast may fit that did not before */
     void *arg;
 };
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bnr/wire/launch_message.h"
 #include "os/futex.h"
 
 struct serve_rank {
@@ -145,15 +146,37 @@ static void look_at_fence(struct serve *s)
         end_fence(s, number, true);
 }
 
+/* ---- letters ---- */
+
+static int submit(void *arg, const struct xcast_input *input)
+{
+    struct serve *s = arg;
+    return mesh_submit(s->mesh, input);
+}
+
+void serve_deliver(struct serve *s, const struct core_message *message, struct unpacking u)
+{
+    post_deliver(&s->post, message->origin, message->data, u);
+}
+
+void serve_post(struct serve *s)
+{
+    static const char byte;
+    if (post_look(&s->post))
+        (void)!write(s->ranks->bell, &byte, 1); /* after others have had their turn */
+}
+
 /* ---- the bell ---- */
 
 void serve_look(struct serve *s)
 {
-    for (uint32_t i = 0; i < s->count; i++) {
+    serve_post(s);
+    for (uint32_t i = 0; s->mesh && i < s->count; i++) {
         take_puts(s, &s->all[i]);
         take_question(s, &s->all[i]);
     }
-    look_at_fence(s);
+    if (s->mesh)
+        look_at_fence(s);
 }
 
 static void on_bell(uv_poll_t *poll, int status, int events)
@@ -167,13 +190,19 @@ static void on_bell(uv_poll_t *poll, int status, int events)
     serve_look(s);
 }
 
-int serve_start(struct serve *s, uv_loop_t *loop, struct mesh *mesh, struct ranks *ranks)
+int serve_start(struct serve *s, uv_loop_t *loop, struct mesh *mesh, const struct rank_map *map,
+                struct ranks *ranks)
 {
     int ends[2];
     const struct table *t = &ranks->table;
     *s = (struct serve){.mesh = mesh, .ranks = ranks, .bell_fd = -1};
+    s->post = (struct post){.ranks = ranks,
+                            .map = map,
+                            .submit = mesh ? submit : NULL,
+                            .arg = s,
+                            .tag = LAUNCH_TAG_LETTER};
     s->all = calloc((size_t)t->slots, sizeof(*s->all));
-    if (!s->all)
+    if (!s->all || post_start(&s->post))
         return -ENOMEM;
     for (int r = 0; r < t->world_size && s->count < (uint32_t)t->slots; r++)
         if (table_slot(t, r) >= 0)
@@ -198,6 +227,7 @@ static void on_closed(uv_handle_t *handle)
 
 void serve_stop(struct serve *s)
 {
+    post_stop(&s->post);
     free(s->all);
     s->all = NULL;
     s->count = 0;
@@ -222,7 +252,8 @@ void serve_rank_ended(struct serve *s, int rank, const struct job_facts *facts)
 {
     const struct rollup_run run = serve_run(rank, facts);
     serve_look(s); /* what it has put last */
-    (void)mesh_ended(s->mesh, SERVE_GROUP, &run);
+    if (s->mesh)
+        (void)mesh_ended(s->mesh, SERVE_GROUP, &run);
 }
 
 void serve_note_ended(struct table *t, const struct rollup_run *run)

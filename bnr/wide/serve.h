@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What the ranks of one machine want of their daemon, where the job has several: what they put is
- * passed to the node's engine, keys of others are fetched for them, and their fences reach over
- * all. A rank says so in its page (bnr/host/table.h) and rings.
+ * What the ranks of one machine want of their daemon: their letters are carried (post.h). Where the
+ * job has several machines, what they put is passed to the node's engine, too, keys of others are
+ * fetched for them, and their fences reach over all. A rank says so in its page (bnr/host/table.h)
+ * and rings.
  */
 #ifndef BNR_SERVE_H
 #define BNR_SERVE_H
@@ -14,6 +15,7 @@
 
 #include "bnr/core/rollup.h"
 #include "bnr/wide/mesh.h"
+#include "bnr/wide/post.h"
 #include "bnr/io/ranks.h"
 
 enum {
@@ -23,8 +25,9 @@ enum {
 struct serve_rank;
 
 struct serve {
-    struct mesh *mesh;
+    struct mesh *mesh; /* NULL: the job has one machine */
     struct ranks *ranks;
+    struct post post;
     uv_poll_t bell;
     int bell_fd; /* the end that is read; -1: none */
     struct serve_rank *all;
@@ -35,8 +38,10 @@ struct serve {
     struct packing fence_entries;
 };
 
-/* Serve those who run here, once they are in the table. Makes ranks->bell. Returns 0 or -errno. */
-int serve_start(struct serve *s, uv_loop_t *loop, struct mesh *mesh, struct ranks *ranks);
+/* Serve those who run here, once they are in the table. Makes ranks->bell. mesh, with map of all
+ * ranks: NULL where the job has one machine. Returns 0 or -errno. */
+int serve_start(struct serve *s, uv_loop_t *loop, struct mesh *mesh, const struct rank_map *map,
+                struct ranks *ranks);
 void serve_stop(struct serve *s);
 
 /* Look at all pages. */
@@ -45,6 +50,10 @@ void serve_look(struct serve *s);
 /* The engine's answers. */
 void serve_value(struct serve *s, const struct core_message *message);
 void serve_released(struct serve *s, const struct core_message *message);
+
+/* An xcast with a letter has come; or there is room for such. */
+void serve_deliver(struct serve *s, const struct core_message *message, struct unpacking u);
+void serve_post(struct serve *s);
 
 /* A rank here has ended, and the group is told how; code: of its abort. */
 void serve_rank_ended(struct serve *s, int rank, const struct job_facts *facts);

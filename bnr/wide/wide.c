@@ -341,9 +341,9 @@ static void on_contact(void *arg, uint32_t node, struct unpacking u)
 
 static void on_deliver(void *arg, const struct core_message *message, struct unpacking u)
 {
-    (void)arg;
-    (void)message;
-    (void)u; /* orders are for daemons */
+    struct wide *w = arg;
+    if (message->tag == LAUNCH_TAG_LETTER && w->is_serving) /* all else is for daemons */
+        serve_deliver(&w->serve, message, u);
 }
 
 static void on_released(void *arg, const struct core_message *message)
@@ -400,6 +400,14 @@ static void dial_found(struct wide *w)
     for (uint32_t i = 1; i < w->plan.count; i++)
         if (w->nodes[i].is_found && !w->nodes[i].is_known)
             mesh_dial(&w->mesh, i);
+}
+
+static void on_room(void *arg)
+{
+    struct wide *w = arg;
+    flush_orders(w);
+    if (w->is_serving)
+        serve_post(&w->serve);
 }
 
 static void on_moved(void *arg)
@@ -550,7 +558,7 @@ int wide_launch(struct wide *w, struct launch_message *job, struct ranks *ranks)
     if (!rc)
         rc = mesh_add_group(&w->mesh, &w->map);
     if (!rc)
-        rc = serve_start(&w->serve, w->loop, &w->mesh, ranks);
+        rc = serve_start(&w->serve, w->loop, &w->mesh, &w->map, ranks);
     w->is_serving = !rc;
     for (uint32_t h = 0; !rc && h < w->host_count; h++)
         hosts[h] = (struct launch_host){w->node_of_host[h], w->table_hosts[h].cpus,
@@ -644,7 +652,7 @@ static int start_mesh(struct wide *w)
 {
     const struct mesh_hooks hooks = {on_linked, on_contact,     on_deliver, on_released,
                                      on_value,  on_ranks_ended, on_stream,  on_lost,
-                                     on_alone,  on_moved,       w};
+                                     on_alone,  on_moved,       on_room,     w};
     struct mesh_settings settings = {.count = w->plan.count};
     settings.liveness_ns = os_setting(OS_SETTING_LIVENESS_MS) * 1000000;
     settings.choice = choice_of_settings();

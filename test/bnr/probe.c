@@ -129,6 +129,143 @@ static void broken(int arg)
     fprintf(stderr, "broken as told\n");
 }
 
+/* ---- xcasts ---- */
+
+enum {
+    XCAST_TAGS = 3,
+    XCAST_RANKS_MAX = 64,
+};
+
+static struct {
+    int count, wrong, missing;
+    int last[XCAST_RANKS_MAX]; /* number of the last message of each rank */
+    unsigned order;            /* a sum that depends on the order of all */
+} taken;
+
+struct xcast_text {
+    int from, number, tag, len;
+};
+
+static unsigned char byte_at(int from, int number, size_t i)
+{
+    return (unsigned char)(from * 31 + number * 7 + (int)i);
+}
+
+static void take_xcast(BNR_Group g, int from, int tag, const void *data, size_t len, void *arg)
+{
+    const struct xcast_text *text = data;
+    taken.count++;
+    if (!data) {
+        taken.missing += (int)len;
+        return;
+    }
+    taken.order = taken.order * 31 + (unsigned)(from * 1000 + text->number);
+    taken.wrong += text->from != from || text->tag != tag || (size_t)text->len != len ||
+                   text->number <= taken.last[from] || arg != &taken;
+    taken.last[from] = text->number;
+    for (size_t i = sizeof(*text); i < len; i++)
+        taken.wrong += ((const unsigned char *)data)[i] != byte_at(from, text->number, i);
+}
+
+static void send_xcast(int number, int tag, size_t len, const BNR_Xcast_attr *attr)
+{
+    unsigned char *bytes = malloc(len);
+    struct xcast_text *text = (struct xcast_text *)(void *)bytes;
+    *text = (struct xcast_text){rank, number, tag, (int)len};
+    for (size_t i = sizeof(*text); i < len; i++)
+        bytes[i] = byte_at(rank, number, i);
+    CHECK(BNR_Xcast(group, tag, bytes, len, attr) == 0);
+    free(bytes);
+}
+
+static void take_until(int count)
+{
+    for (int did; taken.count < count; did ? 0 : usleep(100))
+        CHECK(BNR_Progress(&did) == 0);
+    CHECK(taken.count == count && !taken.wrong && !taken.missing);
+}
+
+/* All ranks send to all, of each shape and many lengths, and all take all in one order. */
+static void xcasts(int count)
+{
+    static const size_t lens[] = {16, 100, 5000, 70000, 700000};
+    char order[16];
+    size_t len = sizeof(order);
+    memset(taken.last, -1, sizeof(taken.last));
+    CHECK(BNR_Xcast(group, -1, "", 0, NULL) == BNR_ERR_ARG);
+    CHECK(BNR_Xcast(group, 0, "", BNR_MAX_XCAST + 1, NULL) == BNR_ERR_ARG);
+    for (int i = 0; i < count; i++) {
+        BNR_Xcast_attr attr = {.size = sizeof(attr), .mode = i % (BNR_XCAST_RADIX + 1)};
+        send_xcast(i, i % XCAST_TAGS, lens[(i + rank) % 5], &attr);
+        if (i == count / 2) /* those that have come by now wait */
+            for (int tag = 0; tag < XCAST_TAGS; tag++)
+                CHECK(BNR_Xcast_register(group, tag, take_xcast, &taken) == 0);
+    }
+    CHECK(BNR_Xcast_register(group, 0, take_xcast, &taken) == BNR_ERR_EXISTS);
+    take_until(count * size);
+    snprintf(order, sizeof(order), "%u", taken.order);
+    CHECK(BNR_Put(group, "order", order, sizeof(order), 0) == 0);
+    for (int i = 0; i < size; i++) {
+        CHECK(BNR_Get(group, i, "order", order, &len, 0) == 0);
+        CHECK(strtoul(order, NULL, 10) == taken.order);
+    }
+    for (int tag = 0; tag < XCAST_TAGS; tag++)
+        CHECK(BNR_Xcast_register(group, tag, NULL, NULL) == 0);
+    CHECK(BNR_Fence(group) == 0);
+    taken.count = 0;
+}
+
+/* The last rank writes to some, in each shape. */
+static void xcast_some(int arg)
+{
+    const int lists[][2] = {{0, 0}, {size / 2, size - 1}};
+    const BNR_Xcast_attr bad = {.size = sizeof(bad), .ranges = &(int[]){0, size}, .range_count = 1};
+    memset(taken.last, -1, sizeof(taken.last));
+    CHECK(BNR_Xcast(group, 0, "", 0, &bad) == BNR_ERR_ARG);
+    CHECK(BNR_Xcast_register(group, 1, take_xcast, &taken) == 0);
+    for (int mode = 0; rank == size - 1 && mode <= BNR_XCAST_RADIX; mode++) {
+        BNR_Xcast_attr attr = {sizeof(attr), mode, lists, 1 + (size_t)(size > 1)};
+        send_xcast(2 * mode, 0, 50000, &attr);
+        attr.ranges = NULL;
+        attr.range_count = 0;
+        send_xcast(2 * mode + 1, 0, 60, &attr);
+    }
+    int is_listed = rank == 0 || rank >= size / 2;
+    for (int i = 0; i < 20; i++, usleep(1000))
+        CHECK(BNR_Progress(NULL) == 0); /* what comes has no handler yet */
+    CHECK(BNR_Xcast_register(group, 0, take_xcast, &taken) == 0);
+    take_until((BNR_XCAST_RADIX + 1) * (1 + is_listed));
+    CHECK(BNR_Fence(group) == 0);
+    CHECK(taken.count == (BNR_XCAST_RADIX + 1) * (1 + is_listed));
+    CHECK(BNR_Xcast_register(group, 0, NULL, NULL) == 0);
+    CHECK(BNR_Xcast_register(group, 1, NULL, NULL) == 0);
+    taken.count = 0;
+}
+
+/* The last rank takes nothing while the first one sends more than waits for it. */
+static void xcast_missing(int arg)
+{
+    enum { COUNT = 40, LEN = 1 << 20 };
+    memset(taken.last, -1, sizeof(taken.last));
+    if (rank < size - 1)
+        CHECK(BNR_Xcast_register(group, 0, take_xcast, &taken) == 0);
+    for (int i = 0; rank == 0 && i < COUNT; i++) {
+        send_xcast(i, 0, LEN, NULL);
+        take_until(i + 1);
+    }
+    if (rank < size - 1)
+        take_until(COUNT);
+    CHECK(BNR_Fence(group) == 0);
+    if (rank == size - 1) {
+        CHECK(BNR_Xcast_register(group, 0, take_xcast, &taken) == 0);
+        for (int seen = -1; taken.count - 1 + taken.missing < COUNT; seen = taken.count)
+            if (taken.count == seen)
+                CHECK(BNR_Progress(NULL) == 0);
+        CHECK(taken.missing > 0 && !taken.wrong && taken.count > 20);
+    }
+    CHECK(BNR_Fence(group) == 0);
+}
+
 struct heard {
     int count, rank, type, status;
 };
@@ -272,7 +409,10 @@ static const struct {
     const char *word;
     void (*act)(int arg);
 } acts[] = {
-    {"init", start},    {"finalize", finalize}, {"cards", cards},          {"late", late},
+    {"init", start},    {"finalize", finalize}, {"cards", cards},          {"xcasts", xcasts},
+    {"xcast_some", xcast_some},
+    {"xcast_missing", xcast_missing},
+    {"late", late},
     {"fences", fences}, {"die", die},           {"exit", leave},           {"abort", end_all},
     {"broken", broken}, {"events", events},     {"memory", memory},        {"facts", facts},
     {"twice", twice},   {"sleep", pause_ms},    {"stubborn", ignore_term}, {"universe", universe},

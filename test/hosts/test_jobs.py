@@ -99,6 +99,19 @@ def reports():
           done.stderr)
 
 
+def xcasts():
+    for hosts, ranks in ((2, 4), (5, 5)):
+        done = run(hosts, ON_ALL + f'-n {ranks} "$BUILD"/test/bnr/bnr_probe init xcasts=20 xcast_some '
+                                   "finalize")
+        claim(f"{ranks} ranks on {hosts} hosts take what each sends to all in one order, in every shape",
+              done.returncode == 0, done.stdout, done.stderr)
+    done = run(2, ON_ALL + '-n 2 "$BUILD"/test/bnr/bnr_probe init xcast_missing finalize')
+    claim("a rank that takes nothing holds nobody up", done.returncode == 0, done.stdout, done.stderr)
+    for mode in ("direct", "linear", "binomial", "radix"):
+        done = run(4, ON_ALL + f'--set xcast_mode={mode} -n 8 "$BUILD"/examples/ring')
+        claim(f"orders go to all in the shape {mode}", "the token is" in done.stdout, done.stderr)
+
+
 def losses():
     done = run(3, f"{sys.executable} {HERE}/../fault/survivors.py $BUILD/bnr/mpiexec "
                   "$BUILD/test/fault/survivors 1 7")
@@ -334,7 +347,7 @@ def standing():
           and time.monotonic() - begin < 8, done.stdout, done.stderr)
 
 
-SECTIONS = (where, ring, ends, reports, losses, logins, streams, surroundings, errors, networks,
+SECTIONS = (where, ring, ends, reports, xcasts, losses, logins, streams, surroundings, errors, networks,
             strangers, replays, standing, killing)
 
 

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The letters of BNR_Xcast at the daemon of a machine, or at mpiexec: taken from the rings of the
+ * ranks here, handed to the node's engine as xcasts, and put into the rings of those that they are
+ * for. In a job on one machine there is no engine: letters go from ring to ring.
+ *
+ * A letter to a daemon, behind its length: u32 mode (enum mail_mode), u32 tag, u32 count of ranges,
+ * u32 first and last rank of each, data. As an xcast: u32 its rank, and the same from the tag on.
+ * To a rank: u32 from, u32 tag, data; from UINT32_MAX: u32 number of letters that are missing.
+ *
+ * A rank that takes nothing holds nobody up: what is too much for it is dropped, and it is told.
+ */
+#ifndef BNR_POST_H
+#define BNR_POST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bnr/core/rank_map.h"
+#include "bnr/core/xcast.h"
+#include "bnr/io/ranks.h"
+
+enum {
+    POST_WAITING_MAX = 32 << 20 /* bytes that wait for a rank */
+};
+
+struct post_rank;
+
+struct post {
+    struct ranks *ranks;
+    const struct rank_map *map; /* NULL: all ranks are here */
+    /* Hand an xcast to the engine: 0, XCAST_AGAIN or a fatal one. Takes the data over. */
+    int (*submit)(void *arg, const struct xcast_input *input);
+    void *arg;
+    uint32_t tag; /* of the xcasts */
+    struct post_rank *all;
+    uint32_t count;
+};
+
+/* Serve the ranks of the table that are here; what the owner sets is set. Returns 0 or -ENOMEM. */
+int post_start(struct post *p);
+void post_stop(struct post *p);
+
+/* Look at all rings. Returns whether there is more to take, after others have had their turn. */
+bool post_look(struct post *p);
+
+/* An xcast has come: origin, and what is behind its addresses in data. */
+void post_deliver(struct post *p, uint32_t origin, struct bytes *data, struct unpacking u);
+
+#endif

@@ -125,14 +125,14 @@ struct mpid_request {
     uint32_t id;         /* how the other side names this one; 0: none */
     uint32_t mode;       /* of a send: enum mpid_mode; of a receive: its engine */
     uint64_t peer_id;    /* the request at the other side */
-    uint64_t peer_addr;  /* where its data lie or go */
-    uint64_t split;      /* bytes that the receiver pulls; the sender pushes the rest */
+    uint64_t from, end;  /* of a rendezvous: the part of the message that is this CAR's */
+    uint64_t left;       /* of its first CAR: bytes of the message in CARs that are not over */
     uint64_t started_ns; /* when its bulk transfer began */
     struct chan_region *region; /* of a send: its memory, while the peer may read it; or NULL */
 
     /* Of a request with several CARs, and of those that were added: see mpid_add_car(). */
-    struct mpid_request *whole; /* the request */
-    void (*handler)(struct mpid_request *request); /* the request's own, in place of done */
+    struct mpid_request *whole; /* what it is a CAR of; NULL: it is the request */
+    void (*handler)(struct mpid_request *request); /* its own, in place of done */
 };
 
 /* ---- life ---- */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char magic[] = "vireo1;arch=";
+static const char magic[] = "vireo2;arch=";
 
 static const char *own_arch(void)
 {

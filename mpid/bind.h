@@ -5,7 +5,7 @@
  *
  * A card is what a process publishes of itself:
  *
- *   card    = "vireo1" ";" "arch=" arch *( ";" channel )
+ *   card    = "vireo2" ";" "arch=" arch *( ";" channel )
  *   arch    = ( "le" | "be" ) ( "32" | "64" )
  *   channel = name "(" params ")"         ; params: channel_help.h
  *

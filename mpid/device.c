@@ -59,110 +59,7 @@ void device_listen(bool on)
     sink.place = on ? stats_place : packet_place;
 }
 
-/* ---- requests ---- */
-
-/* Stands as the handler of a request with several CARs, and of the CARs that were added. */
-static void count_down(struct mpid_request *request)
-{
-    (void)request;
-}
-
-static void complete(struct mpid_request *request)
-{
-    atomic_store_explicit(&request->pending, 0, memory_order_release);
-    if (progress_sleepers())
-        progress_wake_for(request);
-}
-
-/* One of its other CARs has failed: a receive is not waited for that may never match. */
-static void fail(struct mpid_request *request, uint8_t error)
-{
-    if (!request->error)
-        request->error = error;
-    if (request->state == CAR_POSTED && match_unpost(&device.match, request)) {
-        request->cancelled = true;
-        device_complete(request);
-    }
-}
-
-/* A CAR is over. */
-static __attribute__((noinline)) void car_over(struct mpid_request *car)
-{
-    struct mpid_request *request = car->whole;
-    if (car != request)
-        atomic_store_explicit(&car->pending, 0, memory_order_relaxed);
-    if (car != request && car->error)
-        fail(request, car->error);
-    int32_t left = atomic_load_explicit(&request->pending, memory_order_relaxed) - 1;
-    if (left) {
-        atomic_store_explicit(&request->pending, left, memory_order_relaxed);
-    } else if (request->handler) {
-        request->done = request->handler;
-        deliver_later(request);
-    } else {
-        complete(request);
-    }
-}
-
-void device_complete(struct mpid_request *request)
-{
-    request->state = CAR_IDLE;
-    if (__builtin_expect(request->done == NULL, 1))
-        complete(request);
-    else if (request->done == count_down)
-        car_over(request);
-    else
-        deliver_later(request);
-}
-
-void mpid_add_car(struct mpid_request *request, struct mpid_request *car)
-{
-    os_lock(&device.lock);
-    if (mpid_is_complete(car)) {
-        if (car->error)
-            fail(request, car->error);
-    } else {
-        if (request->done != count_down) {
-            request->handler = request->done;
-            request->done = count_down;
-            request->whole = request;
-        }
-        car->done = count_down;
-        car->whole = request;
-        atomic_fetch_add_explicit(&request->pending, 1, memory_order_relaxed);
-    }
-    os_unlock(&device.lock);
-}
-
-bool mpid_when_done(struct mpid_request *request, void (*done)(struct mpid_request *request))
-{
-    os_lock(&device.lock);
-    bool under_way = !mpid_is_complete(request);
-    if (under_way && request->done == count_down)
-        request->handler = done;
-    else if (under_way)
-        request->done = done;
-    os_unlock(&device.lock);
-    return under_way;
-}
-
-void mpid_begin(struct mpid_request *request)
-{
-    request->error = MPID_OK;
-    request->cancelled = false;
-    request->place.env = (struct mpid_envelope){0, MPID_ANY, MPID_ANY};
-    request->count = 0;
-    request->done = NULL;
-    atomic_store_explicit(&request->pending, 1, memory_order_relaxed);
-}
-
-void mpid_complete(struct mpid_request *request, enum mpid_error error)
-{
-    os_lock(&device.lock);
-    request->error = (uint8_t)error;
-    device_complete(request);
-    os_unlock(&device.lock);
-}
+/* ---- what channels ask of us ---- */
 
 static int reserve(void *owner, size_t size, size_t align)
 {
@@ -170,8 +67,6 @@ static int reserve(void *owner, size_t size, size_t align)
     int at = mpid_space_reserve(MPID_SPACE_REQUEST, size, align);
     return at < 0 ? -ENOSPC : at;
 }
-
-/* ---- what channels ask of us ---- */
 
 static int64_t neighbor(void *owner, int local_rank)
 {
@@ -344,6 +239,7 @@ static int start(char *why, size_t size)
     device.first_apart = (uint32_t)world->size;
     region_init();
     int rc = ports_open(why, size);
+    os_pool_init(&device.cars, mpid_space_seal(MPID_SPACE_REQUEST), 16);
     progress_look();
     if (!rc && BNR_Put(device.group, "card", device.card, strlen(device.card), 0)) {
         snprintf(why, size, "this process's card could not be published");

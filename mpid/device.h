@@ -35,8 +35,7 @@ enum {
 /* In a send's mode, besides enum mpid_mode: the peer has been asked to cancel it. */
 enum {
     SEND_CANCEL = 1u << 8,
-    SEND_GIVEN_UP = 1u << 9, /* the same, as its context has failed */
-    SEND_REST = 1u << 10 /* then stream [0, split) as well: the receiver could not read it */
+    SEND_GIVEN_UP = 1u << 9 /* the same, as its context has failed */
 };
 
 /* Where a request is in its life; struct mpid_request's state. */
@@ -47,7 +46,7 @@ enum car_state {
     CAR_ASKED,   /* RTS sent: the receiver has not answered */
     CAR_BULK,    /* streaming; in its VC's bulk list */
     CAR_BULK_PENDING, /* the same, and a channel still reads a fragment */
-    CAR_LENT,    /* the receiver reads (and we have written our part) */
+    CAR_LENT,    /* the receiver reads */
     CAR_POSTED,  /* receive: waits for a message */
     CAR_ARRIVING, /* its message is being written by a channel or the peer */
 };
@@ -80,6 +79,7 @@ struct device {
     struct stats stats;
     struct ids ids;
     struct os_pool controls, landings;
+    struct os_pool cars; /* second CARs of rendezvous */
     struct vc *busy;     /* VCs with something to hand over */
     int binding;         /* VCs whose card is awaited, or that connect */
     struct opening *openings;  /* of those, what we do about it */
@@ -128,9 +128,6 @@ void device_listen(bool on);
 /* The open channel of this kind. */
 struct chan *device_chan_of(const struct chan_ops *ops);
 
-/* Complete a request; see struct mpid_request. */
-void device_complete(struct mpid_request *request);
-
 /* ---- lists of requests that one VC is engaged in: by next and prev, in no order ---- */
 
 static inline void request_list(struct mpid_request **list, struct mpid_request *request)
@@ -148,6 +145,14 @@ static inline void request_unlist(struct mpid_request **list, struct mpid_reques
         request->next->prev = request->prev;
     *(request->prev ? &request->prev->next : list) = request->next;
 }
+
+/* ---- car.c ---- */
+
+/* A CAR is over: complete its request, if that has no other. */
+void car_complete(struct mpid_request *car);
+/* Have a CAR that is under way be one more of a request, or of a CAR. Its handler, if it has one, is
+ * called once it is over, locked: no later. */
+void car_add(struct mpid_request *request, struct mpid_request *car);
 
 /* ---- send.c ---- */
 
@@ -207,9 +212,9 @@ void rndv_start(struct mpid_request *request, struct vc *vc, uint64_t total,
 void rndv_got(struct chan_peer *peer, void *cookie, int rc);
 /* Let the peer no longer reach the memory of a send that is over. */
 void rndv_release(struct mpid_request *request);
-/* Bytes [offset, offset + len) of a receive are in place. */
-void rndv_moved(struct mpid_request *request, size_t len);
-/* Tell the peer that its request is over, or its other half. */
+/* A sending CAR, which is in no list any more, has brought its bytes to the peer. */
+void rndv_finish_send(struct mpid_request *car);
+/* Tell the peer that its CAR is over. */
 void rndv_send_done(struct vc *vc, uint32_t id, enum mpid_error error);
 /* End every receive in rendezvous with this peer in error. */
 void rndv_fail(struct vc *vc, enum mpid_error error);

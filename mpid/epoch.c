@@ -219,6 +219,7 @@ void mpid_close(void)
     ids_fini(&device.ids);
     os_pool_fini(&device.controls);
     os_pool_fini(&device.landings);
+    os_pool_fini(&device.cars);
     free(device.ended);
     lost_fini();
     region_fini();

@@ -330,14 +330,16 @@ static void count_received(struct groups *groups)
     match_each_posted(match, count_request, groups);
 }
 
-/* Call take for each send that waits in the VC, and whose receiver has been asked, or is getting it. */
+/* Call take for each send that waits in the VC, and whose receiver has been asked, or is getting it;
+ * once where two CARs bring a message. */
 static void each_send(struct vc *vc, void (*take)(const struct mpid_request *request, void *arg),
                       void *arg)
 {
     const struct mpid_request *const lists[] = {vc->send_head, vc->asked, vc->bulk};
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         for (const struct mpid_request *r = lists[i]; r; r = r->next)
-            take(r, arg);
+            if (!r->from)
+                take(r, arg);
 }
 
 static void count_queued(struct vc *vc, void *arg)

@@ -123,7 +123,7 @@ void lost_check_posted(struct mpid_request *request)
     if (!error || !match_unpost(&device.match, request))
         return;
     request->error = (uint8_t)error;
-    device_complete(request);
+    car_complete(request);
 }
 
 static bool is_lost(const struct mpid_request *request, void *arg)
@@ -142,7 +142,7 @@ static void end_receives(void)
         struct mpid_request *request = list;
         list = request->next;
         request->error = (uint8_t)lost_why(request->vc, &request->place.env);
-        device_complete(request);
+        car_complete(request);
     }
     progress_wake(); /* who probes, too */
 }

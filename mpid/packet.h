@@ -90,8 +90,8 @@ struct packet_rts {
 enum packet_engine {
     ENGINE_STREAM, /* the sender sends DATA packets */
     ENGINE_PULL,   /* the receiver copies all of them out of the sender's memory */
-    ENGINE_SPLIT,  /* the receiver pulls [0, split), the sender pushes the rest; either streams
-                    * what cannot be copied so: for [0, split) a second CTS asks */
+    ENGINE_SPLIT,  /* the receiver pulls [0, split), the sender pushes the rest, each a CAR of its
+                    * own; what cannot be copied so is streamed: for [0, split) a second CTS asks */
     ENGINES
 };
 
@@ -100,7 +100,7 @@ enum packet_engine {
 struct packet_cts {
     uint32_t sender_id, receiver_id;
     uint32_t engine;
-    uint32_t unused;
+    uint32_t second_id; /* SPLIT: the receiver's CAR for what the sender pushes; else 0 */
     uint64_t addr;  /* SPLIT: where the bytes go */
     uint64_t limit; /* bytes wanted: less than total where the place is shorter */
     uint64_t split;

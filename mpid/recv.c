@@ -111,10 +111,10 @@ static void receive_unexpected(struct mpid_request *request, struct unexpected *
     }
     if (u->lost) {
         request->error = MPID_LOST;
-        device_complete(request);
+        car_complete(request);
     } else if (!u->peer_id || u->data) {
         recv_copy(request, 0, u->data, u->total);
-        device_complete(request);
+        car_complete(request);
         if (u->peer_id) {
             stats_count_received(vc, u->total);
             rndv_send_done(vc, u->peer_id, MPID_OK);
@@ -123,7 +123,7 @@ static void receive_unexpected(struct mpid_request *request, struct unexpected *
         }
     } else if (!vc_is_up(vc)) {
         request->error = MPID_LOST;
-        device_complete(request);
+        car_complete(request);
     } else {
         struct chan_remote from = {u->peer_addr, u->has_key ? u->inline_data : NULL};
         rndv_start(request, vc, u->total, &from, u->peer_id);
@@ -181,7 +181,7 @@ static __attribute__((noinline)) void eager_arrived(struct vc *vc, const struct 
         note(request, &env, len);
         request->vc = vc;
         recv_copy(request, 0, data, len);
-        device_complete(request);
+        car_complete(request);
         consumed(vc, len);
         return;
     }
@@ -233,7 +233,7 @@ static void rts_arrived(struct vc *vc, const struct chan_head *head, const void 
         if (has_data) {
             recv_copy(request, 0, with, rts.total);
             stats_count_received(vc, rts.total);
-            device_complete(request);
+            car_complete(request);
             rndv_send_done(vc, rts.id, MPID_OK);
         } else {
             struct chan_remote from = {rts.addr, has_key ? with : NULL};
@@ -318,7 +318,7 @@ static void eager_landed(struct vc *vc, struct landing *landing)
 {
     struct unexpected *u = landing->unexpected;
     if (landing->request) {
-        device_complete(landing->request);
+        car_complete(landing->request);
         consumed(vc, landing->len);
     } else if (u) {
         u->arriving = false;
@@ -359,7 +359,7 @@ void recv_fail(struct vc *vc, enum mpid_error error)
         recv_forget(u);
     if (request && landing->eager) {
         request->error = (uint8_t)error;
-        device_complete(request);
+        car_complete(request);
     }
     packet_drop_landing(vc);
 }

@@ -6,6 +6,9 @@
  * size: a stream of packets, which two cores copy in a pipeline; or a one-sided
  * copy out of the sender's memory, by the receiver alone or, where that takes the time of
  * a core, by both sides, each a half. The receiver chooses and measures.
+ *
+ * Each half is a CAR: the first one that of the request itself, which the receiver copies; the second
+ * one added to it, which the sender copies. Either goes on alone, and is streamed where its copy fails.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +85,57 @@ static void measure(struct mpid_request *request)
     *average = (uint32_t)(old ? (old * 3 + now) / 4 : now);
 }
 
+/* ---- CARs ---- */
+
+/* The CAR that is the request's own, of either. */
+static struct mpid_request *first_of(struct mpid_request *car)
+{
+    return car->from ? car->whole : car;
+}
+
+static void put_back(struct mpid_request *car)
+{
+    os_pool_put(&device.cars, car);
+}
+
+/* One more CAR for what a CAR does, of the bytes [from, end) that it had; NULL: no memory. */
+static struct mpid_request *second_of(const struct mpid_request *first, uint64_t from, bool named)
+{
+    struct mpid_request *car = os_pool_get(&device.cars);
+    if (!car)
+        return NULL;
+    *car = (struct mpid_request){.pending = 1,
+                                 .kind = first->kind,
+                                 .state = first->state,
+                                 .place.env = first->place.env,
+                                 .vc = first->vc,
+                                 .bytes = first->bytes,
+                                 .total = first->total,
+                                 .mode = first->mode,
+                                 .from = from,
+                                 .end = first->end};
+    if (named && !(car->id = ids_new(&device.ids, car))) {
+        put_back(car);
+        return NULL;
+    }
+    return car;
+}
+
+static void add_second(struct mpid_request *first, struct mpid_request *second)
+{
+    first->end = second->from;
+    car_add(first, second);
+    second->handler = put_back;
+}
+
+/* A CAR is over. Returns whether the whole message is, with that. */
+static bool is_last(struct mpid_request *car)
+{
+    struct mpid_request *first = first_of(car);
+    first->left -= car->end - car->from;
+    return !first->left;
+}
+
 /* ---- the receiver ---- */
 
 void rndv_send_done(struct vc *vc, uint32_t id, enum mpid_error error)
@@ -90,63 +144,59 @@ void rndv_send_done(struct vc *vc, uint32_t id, enum mpid_error error)
     vc_control(vc, &head, NULL, 0);
 }
 
-static void finish_receive(struct mpid_request *request)
+static void finish_receive(struct mpid_request *car)
 {
-    measure(request);
-    request_unlist(&request->vc->arriving, request);
-    stats_count_received(request->vc, request->total);
-    ids_drop(&device.ids, request->id);
-    device_complete(request);
+    if (is_last(car)) {
+        measure(first_of(car));
+        stats_count_received(car->vc, car->total);
+    }
+    request_unlist(&car->vc->arriving, car);
+    ids_drop(&device.ids, car->id);
+    car_complete(car);
 }
 
-/* Bytes in place: moved counts those of this side and those of the peer. */
-void rndv_moved(struct mpid_request *request, size_t len)
+/* So many more bytes are in place. */
+static void moved(struct mpid_request *car, size_t len)
 {
-    request->moved += len;
-    if (request->moved >= request->count)
-        finish_receive(request);
+    car->moved += len;
+    if (car->moved == car->end - car->from)
+        finish_receive(car);
 }
 
-/* Copy [0, len) out of the sender's memory. Returns 0 where that is done, CHAN_PENDING where
- * rndv_got() will tell, or another outcome: then it is to be streamed. */
-static int pull(struct mpid_request *request, const struct chan_remote *from, uint64_t len)
+/* Copy what is the request's out of the sender's memory. Returns 0 where that is done, CHAN_PENDING
+ * where rndv_got() will tell, or another outcome: then it is to be streamed. */
+static int pull(struct mpid_request *request, const struct chan_remote *from)
 {
     struct vc *vc = request->vc;
-    int rc = vc->bound->ops->onesided->get(vc->bound, (void *)request->bytes.base, from, len,
+    int rc = vc->bound->ops->onesided->get(vc->bound, (void *)request->bytes.base, from, request->end,
                                            request);
     if (rc == CHAN_UNABLE)
         vc->no_direct = true;
     return rc;
 }
 
-static void send_cts(struct mpid_request *request, enum packet_engine engine, uint64_t limit,
-                     uint64_t split)
+/* Ask for the bytes of a request, and of the CAR that is its second half; NULL: there is none. */
+static void send_cts(struct mpid_request *request, const struct mpid_request *second)
 {
     struct packet_cts cts = {.sender_id = (uint32_t)request->peer_id,
                              .receiver_id = request->id,
-                             .engine = engine,
+                             .engine = second ? ENGINE_SPLIT : ENGINE_STREAM,
+                             .second_id = second ? second->id : 0,
                              .addr = (uint64_t)(uintptr_t)request->bytes.base,
-                             .limit = limit,
-                             .split = split};
+                             .limit = second ? second->end : request->end,
+                             .split = second ? second->from : 0};
     struct chan_head head = packet_head(PACKET_CTS, 0, 0);
     vc_control(request->vc, &head, &cts, sizeof(cts));
 }
 
-/* Read our half of a split message; or, where this memory cannot be read, ask for it as a stream. */
-static void read_half(struct mpid_request *request)
+/* Have the sender stream what is the request's. */
+static void ask_for_stream(struct mpid_request *request)
 {
-    struct vc *vc = request->vc;
-    uint32_t id = (uint32_t)request->peer_id;
-    struct chan_remote from = {request->peer_addr, NULL};
-    if (pull(request, &from, request->split)) {
-        send_cts(request, ENGINE_STREAM, request->split, 0);
-        return;
-    }
-    rndv_moved(request, request->split);
-    rndv_send_done(vc, id, MPID_OK);
+    request->mode = ENGINE_STREAM;
+    send_cts(request, NULL);
 }
 
-/* All is here. */
+/* All that is the request's has been read. */
 static void finish_pull(struct mpid_request *request)
 {
     struct vc *vc = request->vc;
@@ -160,72 +210,100 @@ void rndv_got(struct chan_peer *peer, void *cookie, int rc)
     struct mpid_request *request = cookie;
     struct vc *vc = (struct vc *)peer;
     if (!rc) {
-        request->moved = request->count;
         finish_pull(request);
         return;
     }
     vc->no_direct = true;
-    request->mode = ENGINE_STREAM;
-    send_cts(request, ENGINE_STREAM, request->count, 0);
+    ask_for_stream(request);
+}
+
+/* Receive by halves. Returns false, with nothing done, where there is no memory for the second one. */
+static bool start_split(struct mpid_request *request, const struct chan_remote *from)
+{
+    struct vc *vc = request->vc;
+    struct mpid_request *second = second_of(request, request->count / 2 & ~(uint64_t)4095, true);
+    if (!second)
+        return false;
+    add_second(request, second);
+    request_list(&vc->arriving, second);
+    device.stats.engine[ENGINE_SPLIT]++;
+    send_cts(request, second);
+    if (vc->state == VC_FAILED) /* and so is the request */
+        return true;
+    if (pull(request, from))
+        ask_for_stream(request);
+    else
+        finish_pull(request);
+    return true;
+}
+
+/* Receive by a copy out of the sender's memory. Returns false where there will be none. */
+static bool start_pull(struct mpid_request *request, const struct chan_remote *from)
+{
+    int rc = pull(request, from);
+    if (rc && rc != CHAN_PENDING)
+        return false;
+    device.stats.engine[ENGINE_PULL]++;
+    if (!rc)
+        finish_pull(request);
+    return true;
+}
+
+static void start_stream(struct mpid_request *request)
+{
+    struct vc *vc = request->vc;
+    bool empty = !request->end;
+    device.stats.engine[ENGINE_STREAM]++;
+    ask_for_stream(request);
+    if (empty && vc->state != VC_FAILED)
+        finish_receive(request);
 }
 
 void rndv_start(struct mpid_request *request, struct vc *vc, uint64_t total,
                 const struct chan_remote *from, uint32_t id)
 {
+    uint64_t len = request->count;
     request->state = CAR_ARRIVING;
     request->total = total;
-    request->moved = 0;
+    request->moved = request->from = 0;
+    request->end = request->left = len;
     request->peer_id = id;
-    request->peer_addr = from->address;
     request->id = ids_new(&device.ids, request);
     if (!request->id) {
         request->error = MPID_NO_MEMORY;
-        device_complete(request);
+        car_complete(request);
         rndv_send_done(vc, id, MPID_NO_MEMORY);
         return;
     }
     request_list(&vc->arriving, request);
-    uint64_t len = request->count;
-    enum packet_engine engine = choose(vc, request, len, total == len ? from : NULL);
-    request->mode = engine;
+    request->mode = choose(vc, request, len, total == len ? from : NULL);
     request->started_ns = len >= RNDV_DIRECT_MIN ? os_now_ns() : 0;
-    if (engine == ENGINE_PULL) {
-        int rc = pull(request, from, len);
-        device.stats.engine[engine] += rc == 0 || rc == CHAN_PENDING;
-        if (rc == 0)
-            finish_pull(request);
-        if (rc == 0 || rc == CHAN_PENDING)
-            return;
-        request->mode = engine = ENGINE_STREAM;
-    }
-    uint64_t split = engine == ENGINE_SPLIT ? len / 2 & ~(uint64_t)4095 : 0;
-    request->split = split;
-    device.stats.engine[engine]++;
-    send_cts(request, engine, len, split);
-    if (vc->state == VC_FAILED) /* and so is the request */
+    if ((request->mode == ENGINE_PULL && start_pull(request, from)) ||
+        (request->mode == ENGINE_SPLIT && start_split(request, from)))
         return;
-    if (len == 0) {
-        finish_receive(request);
-    } else if (engine == ENGINE_SPLIT) {
-        read_half(request);
-    }
+    start_stream(request);
 }
 
-/* The receive that a DATA packet may write to, or NULL. */
+/* A second half that the sender streams, as it cannot write into our memory. */
+static void note_streamed(struct mpid_request *car)
+{
+    car->mode = car->whole->mode = ENGINE_STREAM;
+    car->vc->no_split = true;
+}
+
+/* The CAR that a DATA packet may write to, or NULL. */
 static struct mpid_request *target(struct vc *vc, const struct chan_head *head, size_t len)
 {
-    struct mpid_request *request = ids_find(&device.ids, packet_id(head));
+    struct mpid_request *car = ids_find(&device.ids, packet_id(head));
     uint64_t offset = head->word[1];
-    if (!request || request->kind != MPID_RECV || request->vc != vc ||
-        request->state != CAR_ARRIVING)
+    if (!car || car->kind != MPID_RECV || car->vc != vc || car->state != CAR_ARRIVING)
         return NULL;
-    if (offset > request->count || len > request->count - offset || request->mode == ENGINE_PULL)
+    if (offset < car->from || offset > car->end || len > car->end - offset ||
+        len > car->end - car->from - car->moved)
         return NULL;
-    if (request->mode == ENGINE_SPLIT && offset >= request->split) { /* the peer streams its half */
-        request->mode = ENGINE_STREAM;
-        vc->no_split = true;
-    }
-    return request;
+    if (car->from && car->mode == ENGINE_SPLIT)
+        note_streamed(car);
+    return car->mode == ENGINE_STREAM ? car : NULL;
 }
 
 static void data_arrived(struct vc *vc, const struct chan_head *head, const void *data, size_t len)
@@ -236,7 +314,7 @@ static void data_arrived(struct vc *vc, const struct chan_head *head, const void
         return;
     }
     recv_copy(request, head->word[1], data, len);
-    rndv_moved(request, len);
+    moved(request, len);
 }
 
 static void *data_place(struct vc *vc, const struct chan_head *head, struct landing *landing)
@@ -250,7 +328,7 @@ static void data_landed(struct vc *vc, struct landing *landing)
 {
     (void)vc;
     if (landing->request)
-        rndv_moved(landing->request, landing->len);
+        moved(landing->request, landing->len);
 }
 
 /* Looks at every unexpected message: to cancel a send is rare, as it has never been cheap, and
@@ -277,7 +355,7 @@ void rndv_fail(struct vc *vc, enum mpid_error error)
         vc->arriving = request->next;
         request->error = (uint8_t)error;
         ids_drop(&device.ids, request->id);
-        device_complete(request);
+        car_complete(request);
     }
 }
 
@@ -290,15 +368,20 @@ void rndv_release(struct mpid_request *request)
     request->region = NULL;
 }
 
-static void finish_send(struct mpid_request *request)
+void rndv_finish_send(struct mpid_request *car)
 {
-    rndv_release(request);
-    if (!request->cancelled && !request->error)
-        stats_count_sent(request->vc, request->bytes.len);
+    rndv_release(car);
+    if (is_last(car) && !car->cancelled && !car->error)
+        stats_count_sent(car->vc, car->bytes.len);
+    car->vc->unfinished--;
+    ids_drop(&device.ids, car->id);
+    car_complete(car);
+}
+
+static void finish_asked(struct mpid_request *request)
+{
     request_unlist(&request->vc->asked, request);
-    request->vc->unfinished--;
-    ids_drop(&device.ids, request->id);
-    device_complete(request);
+    rndv_finish_send(request);
 }
 
 static struct mpid_request *asked_send(struct vc *vc, uint32_t id)
@@ -309,83 +392,91 @@ static struct mpid_request *asked_send(struct vc *vc, uint32_t id)
     return request;
 }
 
-/* Send [from, total) as packets. */
-static void stream(struct vc *vc, struct mpid_request *request, uint64_t from)
+/* Send what is a CAR's as packets. */
+static void stream(struct mpid_request *car)
 {
+    struct vc *vc = car->vc;
     struct mpid_request **at = &vc->bulk;
-    request_unlist(&vc->asked, request);
-    request->moved = from;
-    request->state = CAR_BULK;
-    request->next = NULL;
+    car->moved = car->from;
+    car->state = CAR_BULK;
+    car->next = NULL;
     while (*at)
         at = &(*at)->next;
-    *at = request;
+    *at = car;
     vc_mark_busy(vc);
 }
 
-/* Write our half into the receiver's memory; or, where that fails, stream it: the receiver counts
- * bytes, whichever way they come. In both cases it reads its own half meanwhile. */
-static void split(struct vc *vc, struct mpid_request *request, const struct packet_cts *cts)
+/* Stream the second half: the receiver counts bytes, whichever way they come. */
+static void stream_second(struct mpid_request *request, const struct packet_cts *cts)
 {
+    struct mpid_request *second = second_of(request, cts->split, false);
+    if (!second) {
+        vc_fail(request->vc, MPID_NO_MEMORY, "no memory for half a message");
+        return;
+    }
+    add_second(request, second);
+    second->peer_id = cts->second_id;
+    request->vc->unfinished++;
+    stream(second);
+}
+
+/* Write the second half into the receiver's memory; or, where that fails, stream it. In both cases
+ * the receiver reads the first one meanwhile. */
+static void split(struct mpid_request *request, const struct packet_cts *cts)
+{
+    struct vc *vc = request->vc;
     struct chan_remote to = {cts->addr + cts->split, NULL};
     const char *base = request->bytes.base;
-    request->split = cts->split;
-    if (vc->bound->ops->onesided->put(vc->bound, base + cts->split, &to,
-                                      request->total - cts->split, request)) {
-        stream(vc, request, cts->split);
-        return;
-    }
     request->state = CAR_LENT;
-    rndv_send_done(vc, cts->receiver_id, MPID_OK);
-}
-
-/* The receiver cannot read its half, and wants it streamed: at once, or behind ours where that
- * is still under way. */
-static void stream_rest(struct vc *vc, struct mpid_request *request, const struct packet_cts *cts)
-{
-    if (cts->engine != ENGINE_STREAM || cts->limit != request->split ||
-        cts->receiver_id != request->peer_id || request->mode & SEND_REST) {
-        vc_fail(vc, MPID_LOST, "it sent a second CTS packet that fits no half");
+    if (vc->bound->ops->onesided->put(vc->bound, base + cts->split, &to, cts->limit - cts->split,
+                                      request)) {
+        stream_second(request, cts);
         return;
     }
-    request->mode |= SEND_REST;
-    if (request->state == CAR_LENT)
-        stream(vc, request, request->total);
+    request->left = request->end = cts->split;
+    rndv_send_done(vc, cts->second_id, MPID_OK);
 }
 
-static bool is_split(const struct mpid_request *request)
+static bool can_split(const struct mpid_request *request)
 {
-    return request->split && (request->state == CAR_LENT || request->state == CAR_BULK ||
-                              request->state == CAR_BULK_PENDING);
+    const struct chan_onesided *onesided = request->vc->bound->ops->onesided;
+    return onesided && onesided->at_once && !request->bytes.layout;
 }
 
-static bool can_split(const struct vc *vc)
+/* Whether it asks for a stream of the half that the receiver was to read. */
+static bool is_second_cts(const struct mpid_request *request, const struct packet_cts *cts)
 {
-    const struct chan_onesided *onesided = vc->bound->ops->onesided;
-    return onesided && onesided->at_once;
+    return request->state == CAR_LENT && cts->engine == ENGINE_STREAM && cts->limit == request->end &&
+           cts->receiver_id == request->peer_id;
+}
+
+static bool is_first_cts(const struct mpid_request *request, const struct packet_cts *cts)
+{
+    if (request->state != CAR_ASKED || cts->limit > request->total)
+        return false;
+    if (cts->engine == ENGINE_SPLIT)
+        return cts->split && cts->split < cts->limit && can_split(request);
+    return cts->engine == ENGINE_STREAM;
 }
 
 static void take_cts(struct vc *vc, const struct packet_cts *cts)
 {
     struct mpid_request *request = asked_send(vc, cts->sender_id);
-    if (request && is_split(request)) {
-        stream_rest(vc, request, cts);
-        return;
-    }
-    if (!request || request->state != CAR_ASKED || cts->limit > request->total ||
-        cts->split > cts->limit || cts->engine >= ENGINES ||
-        (cts->engine == ENGINE_SPLIT && (request->bytes.layout || !can_split(vc)))) {
+    bool first = request && is_first_cts(request, cts);
+    if (!first && !(request && is_second_cts(request, cts))) {
         vc_fail(vc, MPID_LOST, "it sent a CTS packet that fits no message");
         return;
     }
-    request->peer_id = cts->receiver_id;
-    request->total = cts->limit;
-    if (cts->engine == ENGINE_SPLIT) {
-        split(vc, request, cts);
-        return;
+    if (first) {
+        request->peer_id = cts->receiver_id;
+        request->end = request->left = cts->limit;
     }
-    request->split = 0;
-    stream(vc, request, 0);
+    if (cts->engine == ENGINE_SPLIT) {
+        split(request, cts);
+    } else {
+        request_unlist(&vc->asked, request);
+        stream(request);
+    }
 }
 
 static void cts_arrived(struct vc *vc, const struct chan_head *head, const void *data, size_t len)
@@ -408,26 +499,34 @@ static void cancelled_arrived(struct vc *vc, const struct chan_head *head, const
         request->error = MPID_LOST;
     else
         request->cancelled = true;
-    finish_send(request);
+    finish_asked(request);
 }
 
-/* Either side's word that its part is done: to a sender, that the receiver has
- * read all it wanted; to a receiver, that the sender has written its half. */
+/* A send may be told that its bytes have been read. */
+static bool is_read_by_peer(const struct mpid_request *car)
+{
+    return car->kind == MPID_SEND && (car->state == CAR_ASKED || car->state == CAR_LENT);
+}
+
+/* A second half may be said to have been written. */
+static bool is_written_by_peer(const struct mpid_request *car)
+{
+    return car->kind == MPID_RECV && car->state == CAR_ARRIVING && car->from &&
+           car->mode == ENGINE_SPLIT;
+}
+
 static void done_arrived(struct vc *vc, const struct chan_head *head, const void *data, size_t len)
 {
-    struct mpid_request *request = ids_find(&device.ids, packet_id(head));
+    struct mpid_request *car = ids_find(&device.ids, packet_id(head));
     uint64_t error = head->word[1];
     (void)data, (void)len;
-    if (!request || request->vc != vc || error > MPID_NO_MEMORY) {
+    if (car && car->vc == vc && error <= MPID_NO_MEMORY && is_read_by_peer(car)) {
+        car->error = (uint8_t)error;
+        finish_asked(car);
+    } else if (car && car->vc == vc && error == MPID_OK && is_written_by_peer(car)) {
+        moved(car, car->end - car->from);
+    } else {
         vc_fail(vc, MPID_LOST, "it sent a DONE packet that fits no message");
-    } else if (request->kind == MPID_SEND) {
-        request->split = 0; /* should our half still be under way */
-        if (request->state == CAR_ASKED || request->state == CAR_LENT) {
-            request->error = (uint8_t)error;
-            finish_send(request);
-        }
-    } else if (request->mode == ENGINE_SPLIT) {
-        rndv_moved(request, request->count - request->split);
     }
 }
 
@@ -468,13 +567,13 @@ void mpid_cancel(struct mpid_request *request)
     } else if (request->kind == MPID_RECV) {
         if (request->state == CAR_POSTED && match_unpost(&device.match, request)) {
             request->cancelled = true;
-            device_complete(request);
+            car_complete(request);
         }
     } else if (request->state == CAR_WAITING) {
         send_unqueue(request);
         request->cancelled = true;
         ids_drop(&device.ids, request->id);
-        device_complete(request);
+        car_complete(request);
     } else if (request->state == CAR_ASKED) {
         to_self = is_to_self(request);
         send_ask_cancel(request);

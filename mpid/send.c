@@ -64,7 +64,7 @@ static int offer_eager(struct vc *vc, struct chan_link *link, struct mpid_reques
     vc->sent++;
     request->state = CAR_SENDING;
     if (rc == 0)
-        device_complete(request);
+        car_complete(request);
     else
         request_list(&vc->pending, request); /* the channel still reads its bytes */
     return 0;
@@ -100,9 +100,10 @@ static int offer_rts(struct vc *vc, struct chan_link *link, struct mpid_request 
         request->id = ids_new(&device.ids, request);
     if (!request->id) {
         request->error = MPID_NO_MEMORY;
-        device_complete(request);
+        car_complete(request);
         return 0;
     }
+    request->end = request->left = request->total;
     struct packet_rts rts = {.total = request->total,
                              .addr = bytes->layout ? 0 : (uint64_t)(uintptr_t)bytes->base,
                              .id = request->id};
@@ -185,7 +186,7 @@ static __attribute__((noinline)) int send_slow(struct vc *vc, const struct mpid_
     request->done = NULL;
     request->bytes = *bytes;
     request->vc = vc;
-    request->moved = 0;
+    request->moved = request->from = 0;
     request->total = bytes->len;
     request->id = 0;
     request->region = NULL;
@@ -193,7 +194,7 @@ static __attribute__((noinline)) int send_slow(struct vc *vc, const struct mpid_
     if (vc_is_over(vc) || vc_is_shut(vc) ||
         (device.any_lost && lost_context(env->context))) {
         request->error = (uint8_t)vc_error(vc);
-        device_complete(request);
+        car_complete(request);
     } else if (vc->link != vc->bound || offer(vc, request)) {
         enqueue(vc, request);
     }
@@ -275,7 +276,7 @@ int mpid_send(struct vc *vc, const struct mpid_envelope *env, const struct mpid_
 /* Send the next fragment. Returns 0, CHAN_AGAIN, or CHAN_PENDING. */
 static int offer_fragment(struct chan_link *link, struct mpid_request *request)
 {
-    size_t len = request->total - request->moved;
+    size_t len = request->end - request->moved;
     if (len > link->max_data)
         len = link->max_data;
     struct chan_head head =
@@ -294,30 +295,7 @@ static void finish_bulk(struct vc *vc, struct mpid_request *request)
     while (*at != request)
         at = &(*at)->next;
     *at = request->next;
-    if (request->split) { /* the receiver still reads the rest itself */
-        request->state = CAR_LENT;
-        request_list(&vc->asked, request);
-        return;
-    }
-    stats_count_sent(vc, request->bytes.len);
-    rndv_release(request);
-    ids_drop(&device.ids, request->id);
-    vc->unfinished--;
-    device_complete(request);
-}
-
-/* Whether there is more to stream: maybe what the receiver was to read itself. */
-static bool has_fragment(struct mpid_request *request)
-{
-    if (request->moved < request->total)
-        return true;
-    if (!(request->mode & SEND_REST))
-        return false;
-    request->mode &= ~SEND_REST;
-    request->moved = 0;
-    request->total = request->split;
-    request->split = 0;
-    return true;
+    rndv_finish_send(request);
 }
 
 /* Returns whether anything moved. Fragments of several messages take turns. */
@@ -326,7 +304,7 @@ static bool drain_bulk(struct vc *vc)
     bool moved = false;
     for (struct mpid_request *request = vc->bulk, *next; request; request = next) {
         next = request->next;
-        while (request->state == CAR_BULK && has_fragment(request)) {
+        while (request->state == CAR_BULK && request->moved < request->end) {
             int rc = offer_fragment(vc->bound, request);
             if (rc == CHAN_AGAIN)
                 return moved;
@@ -385,7 +363,7 @@ void send_sent(struct vc *vc, struct mpid_request *request)
 {
     if (request->state == CAR_SENDING) {
         request_unlist(&vc->pending, request);
-        device_complete(request);
+        car_complete(request);
     } else if (request->state == CAR_BULK_PENDING) {
         request->state = CAR_BULK;
         if (vc_is_up(vc))
@@ -400,7 +378,7 @@ static void fail(struct mpid_request *request, enum mpid_error error)
     rndv_release(request);
     ids_drop(&device.ids, request->id);
     request->error = (uint8_t)error;
-    device_complete(request);
+    car_complete(request);
 }
 
 void send_ask_cancel(struct mpid_request *request)

@@ -50,9 +50,9 @@ seeds = {
     "pending": bytes([LINK, 0, 5, 2]) + (bytes([SEND, 0]) + length(2000)) * 5 +
                bytes([LINK, 0, 7, LINK, 0, 3]),
     "noise": random.Random(1).randbytes(4000),
-    "card": b"\0vireo1;arch=le64;one(v=1,w=2);two(v=7);onetwo(v=A)",
-    "card_odd": b"\0vireo1;arch=le64;one(;two);(v=1);onetwo(v=%4)",
-    "card_long": b"\0vireo1;arch=le64;one(v=" + b"x" * 3000 + b");two(v=1)",
+    "card": b"\0vireo2;arch=le64;one(v=1,w=2);two(v=7);onetwo(v=A)",
+    "card_odd": b"\0vireo2;arch=le64;one(;two);(v=1);onetwo(v=%4)",
+    "card_long": b"\0vireo2;arch=le64;one(v=" + b"x" * 3000 + b");two(v=1)",
     "params": b"\1a=1,key=%41%42,a=2,key=,b",
     "value": b"\1 ;(),=%\x7f\xff plain",
 }

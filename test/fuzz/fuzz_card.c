@@ -48,7 +48,7 @@ static void fuzz_card(void)
                     choice.verdict[choice.candidate[i]].score,
                 "candidates out of order");
     (void)bind_choose(exact, mine, table, 3, &back);
-    size_t head = strlen("vireo1;arch=le64");
+    size_t head = strlen("vireo2;arch=le64");
     if (!strncmp(exact, mine, head) && (!exact[head] || exact[head] == ';')) /* of our kind */
         require(choice.count == back.count &&
                     !memcmp(choice.candidate, back.candidate, choice.count),

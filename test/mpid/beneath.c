@@ -180,7 +180,7 @@ int BNR_Get_alloc(BNR_Group g, int owner, const char *key, void **val, size_t *l
           : is_finished ? owner < BENEATH_RANKS && beneath.has_finished[owner]
                         : is_said))
         return BNR_ERR_NOT_FOUND;
-    *val = strdup(is_card ? "vireo1;arch=le64;fake(a=b);second(a=b)" : "1");
+    *val = strdup(is_card ? "vireo2;arch=le64;fake(a=b);second(a=b)" : "1");
     *len = strlen(*val);
     return BNR_SUCCESS;
 }

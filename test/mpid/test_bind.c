@@ -85,7 +85,7 @@ static void says_why_not(void **state)
     bind_choose(mine, theirs, table, 2, &choice);
     assert_string_equal(choice.verdict[0].why, "not open here");
     assert_string_equal(choice.verdict[1].why, "other host");
-    bind_choose(mine, "vireo1;arch=be16;near(h1)", table, 2, &choice);
+    bind_choose(mine, "vireo2;arch=be16;near(h1)", table, 2, &choice);
     assert_string_equal(choice.verdict[1].why, "another architecture");
 }
 
@@ -103,21 +103,21 @@ static void finds_whole_names_only(void **state)
 static void stands_hostile_cards(void **state)
 {
     static const char *const cards[] = {
-        "",          "vireo1",          "vireo1;arch=",      "vireo1;arch=;near",
-        "vireo1;arch=le64;near(",       "vireo1;arch=le64;)", "vireo1;arch=le64;near()x",
-        "vireo1;arch=le64;;;;",         "vireo1;arch=le64;(near)", "bnr1;arch=le64;near(h1)",
-        "vireo1;arch=le64;near(h1",     "vireo1;arch=le64;n;e;a;r(h1)"};
+        "",          "vireo2",          "vireo2;arch=",      "vireo2;arch=;near",
+        "vireo2;arch=le64;near(",       "vireo2;arch=le64;)", "vireo2;arch=le64;near()x",
+        "vireo2;arch=le64;;;;",         "vireo2;arch=le64;(near)", "bnr1;arch=le64;near(h1)",
+        "vireo2;arch=le64;near(h1",     "vireo2;arch=le64;n;e;a;r(h1)"};
     char params[CHAN_CARD_MAX], huge[CARD_MAX];
     (void)state;
     for (size_t i = 0; i < sizeof(cards) / sizeof(cards[0]); i++)
         assert_true(card_find(cards[i], "near", params) < 0);
     memset(huge, 'a', sizeof(huge));
-    memcpy(huge, "vireo1;arch=le64;near(", 22);
+    memcpy(huge, "vireo2;arch=le64;near(", 22);
     memcpy(huge + sizeof(huge) - 2, ")", 2);
     assert_int_equal(card_find(huge, "near", params), -EINVAL);
     srand(1);
     for (int i = 0; i < 200000; i++) { /* any bytes */
-        char card[64] = "vireo1;arch=le64;";
+        char card[64] = "vireo2;arch=le64;";
         for (int k = 17; k < 63; k++)
             card[k] = "near();=,\0x%"[rand() % 12];
         card[63] = 0;

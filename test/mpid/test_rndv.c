@@ -20,7 +20,9 @@
 enum {
     PEER = 2,
     LEN = 64 << 10,
-    HALF = LEN / 2
+    HALF = LEN / 2,
+    FIRST = 5, /* the receiver's name of the message, or of its first half */
+    SECOND = 6 /* of its second one */
 };
 
 static uint8_t memory[LEN];
@@ -63,7 +65,8 @@ static void done_arrives(uint32_t id, uint64_t error)
 /* Start a send, and let the receiver ask for halves. */
 static void lend(struct mpid_request *send)
 {
-    struct packet_cts cts = {.receiver_id = 5,
+    struct packet_cts cts = {.receiver_id = FIRST,
+                             .second_id = SECOND,
                              .engine = ENGINE_SPLIT,
                              .addr = (uintptr_t)memory,
                              .limit = LEN,
@@ -74,12 +77,21 @@ static void lend(struct mpid_request *send)
     beneath_arrive(PEER, packet_head(PACKET_CTS, 0, 0), &cts, sizeof(cts));
 }
 
+/* The receiver has been told that its second half is there. */
+static void told_written(void)
+{
+    struct beneath_packet *packet = next_of(PACKET_DONE);
+    assert_int_equal(packet_id(&packet->head), SECOND);
+    assert_int_equal(packet->head.word[1], MPID_OK);
+    free(packet);
+}
+
 static void test_push(void **state)
 {
     (void)state;
     struct mpid_request send;
     lend(&send);
-    free(next_of(PACKET_DONE));
+    told_written();
     assert_false(mpid_is_complete(&send));
     done_arrives(send.id, MPID_OK);
     assert_true(mpid_is_complete(&send));
@@ -90,7 +102,7 @@ static void sent_as_data(uint64_t from, uint64_t to)
 {
     for (uint64_t at = from; at < to;) {
         struct beneath_packet *packet = next_of(PACKET_DATA);
-        assert_int_equal(packet_id(&packet->head), 5);
+        assert_int_equal(packet_id(&packet->head), from ? SECOND : FIRST);
         assert_int_equal(packet->head.word[1], at);
         assert_memory_equal(packet->data, memory + at, packet->len);
         at += packet->len;
@@ -135,7 +147,7 @@ static void test_read_then_stream(void **state)
 /* The receiver asks for its half as a stream. */
 static void ask_again(uint32_t id, uint64_t limit)
 {
-    struct packet_cts cts = {.sender_id = id, .receiver_id = 5, .limit = limit};
+    struct packet_cts cts = {.sender_id = id, .receiver_id = FIRST, .limit = limit};
     beneath_arrive(PEER, packet_head(PACKET_CTS, 0, 0), &cts, sizeof(cts));
 }
 
@@ -153,7 +165,7 @@ static void test_unreadable(void **state)
     (void)state;
     struct mpid_request send;
     lend(&send);
-    free(next_of(PACKET_DONE));
+    told_written();
     ask_again(send.id, HALF);
     assert_false(mpid_is_complete(&send));
     (void)mpid_progress();
@@ -215,7 +227,7 @@ static void test_second_cts_of_another_half(void **state)
     (void)state;
     struct mpid_request send;
     lend(&send);
-    free(next_of(PACKET_DONE));
+    told_written();
     ask_again(send.id, LEN);
     assert_int_equal(beneath_vc(PEER)->state, VC_FAILED);
     assert_int_equal(send.error, MPID_LOST);
@@ -226,7 +238,7 @@ static void test_third_cts(void **state)
     (void)state;
     struct mpid_request send;
     lend(&send);
-    free(next_of(PACKET_DONE));
+    told_written();
     ask_again(send.id, HALF);
     ask_again(send.id, HALF);
     assert_int_equal(beneath_vc(PEER)->state, VC_FAILED);
@@ -254,7 +266,8 @@ static enum packet_engine receive_one(void)
         free(next_of(PACKET_DONE));
     for (uint64_t at = cts.split; at < LEN; at += 8192) { /* also where we could have written */
         assert_false(mpid_is_complete(&recv));
-        beneath_arrive(PEER, packet_head(PACKET_DATA, cts.receiver_id, at), memory, 8192);
+        uint32_t id = cts.engine == ENGINE_SPLIT ? cts.second_id : cts.receiver_id;
+        beneath_arrive(PEER, packet_head(PACKET_DATA, id, at), memory, 8192);
     }
     assert_true(mpid_is_complete(&recv));
     assert_int_equal(recv.error, MPID_OK);
@@ -280,36 +293,79 @@ static void data_arrives(uint32_t id, uint64_t from, uint64_t to)
         beneath_arrive(PEER, packet_head(PACKET_DATA, id, at), memory, 8192);
 }
 
-/* A message whose sender's memory cannot be read, though that of others before it could: what
- * the sender has written counts, and the rest is asked for. */
-static void receive_unreadable(bool peer_writes)
+/* Have a receive ask for halves, which it has found to be quick. */
+static struct packet_cts receive_halves(struct mpid_request *recv)
 {
-    struct mpid_request recv;
     struct packet_rts rts = {.total = LEN, .addr = 4096, .id = 9};
     struct packet_cts cts;
-    for (int i = 0; i < 5; i++)
-        (void)receive_one();
-    beneath_vc(PEER)->no_split = false; /* as receive_one() does not write */
-    beneath.direct_fails = true;
-    mpid_recv(&recv, NULL, &theirs, &bytes);
+    mpid_recv(recv, NULL, &theirs, &bytes);
     beneath_arrive(PEER, packet_message(PACKET_RTS, &theirs), &rts, sizeof(rts));
     struct beneath_packet *packet = next_of(PACKET_CTS);
     memcpy(&cts, packet->data, sizeof(cts));
     free(packet);
     assert_int_equal(cts.engine, ENGINE_SPLIT);
+    assert_int_equal(cts.limit, LEN);
+    assert_int_equal(cts.split, HALF);
+    assert_int_not_equal(cts.second_id, 0);
+    assert_int_not_equal(cts.second_id, cts.receiver_id);
+    return cts;
+}
+
+/* Each engine in turn, so that the next message comes by halves. */
+static void try_engines(void)
+{
+    for (int i = 0; i < 5; i++)
+        (void)receive_one();
+    beneath_vc(PEER)->no_split = false; /* as receive_one() does not write */
+}
+
+/* The first half is read at once, the second one comes by itself. */
+static void test_receive_halves(void **state)
+{
+    (void)state;
+    struct mpid_request recv;
+    try_engines();
+    uint64_t before = device.stats.engine[ENGINE_SPLIT];
+    struct packet_cts cts = receive_halves(&recv);
+    struct beneath_packet *packet = next_of(PACKET_DONE);
+    assert_int_equal(packet_id(&packet->head), 9);
+    free(packet);
+    assert_int_equal(atomic_load(&recv.pending), 1);
+    done_arrives(cts.second_id, MPID_OK);
+    assert_true(mpid_is_complete(&recv));
+    assert_int_equal(recv.error, MPID_OK);
+    assert_int_equal(recv.count, LEN);
+    assert_int_equal(device.stats.engine[ENGINE_SPLIT], before + 1);
+    assert_null(beneath_vc(PEER)->arriving);
+}
+
+/* A message whose sender's memory cannot be read, though that of others before it could: what
+ * the sender has written counts, and the rest is asked for. Either half may be there first. */
+static void receive_unreadable(bool peer_writes, bool second_first)
+{
+    struct mpid_request recv;
+    struct packet_cts cts;
+    try_engines();
+    beneath.direct_fails = true;
+    uint32_t second = receive_halves(&recv).second_id;
     assert_int_equal(beneath_vc(PEER)->state, VC_OPEN);
-    packet = next_of(PACKET_CTS);
+    struct beneath_packet *packet = next_of(PACKET_CTS);
     memcpy(&cts, packet->data, sizeof(cts));
     free(packet);
     assert_int_equal(cts.engine, ENGINE_STREAM);
     assert_int_equal(cts.sender_id, 9);
     assert_int_equal(cts.limit, HALF);
+    assert_int_equal(cts.second_id, 0);
+    if (!second_first)
+        data_arrives(cts.receiver_id, 0, HALF);
+    assert_int_equal(atomic_load(&recv.pending), second_first ? 2 : 1);
     if (peer_writes)
-        done_arrives(cts.receiver_id, MPID_OK);
+        done_arrives(second, MPID_OK);
     else
-        data_arrives(cts.receiver_id, HALF, LEN);
-    assert_false(mpid_is_complete(&recv));
-    data_arrives(cts.receiver_id, 0, HALF);
+        data_arrives(second, HALF, LEN);
+    assert_int_equal(mpid_is_complete(&recv), !second_first);
+    if (second_first)
+        data_arrives(cts.receiver_id, 0, HALF);
     assert_true(mpid_is_complete(&recv));
     assert_int_equal(recv.error, MPID_OK);
     assert_int_equal(recv.count, LEN);
@@ -320,13 +376,172 @@ static void receive_unreadable(bool peer_writes)
 static void test_receive_unreadable(void **state)
 {
     (void)state;
-    receive_unreadable(true);
+    receive_unreadable(true, true);
+    beneath_stop();
+    (void)start(state);
+    receive_unreadable(true, false);
 }
 
 static void test_receive_unreadable_unwritable(void **state)
 {
     (void)state;
-    receive_unreadable(false);
+    receive_unreadable(false, true);
+    beneath_stop();
+    (void)start(state);
+    receive_unreadable(false, false);
+}
+
+/* A peer breaks the rules of halves; the request has two CARs, and both end. */
+static void wrong(void (*arrives)(const struct packet_cts *cts))
+{
+    struct mpid_request recv;
+    try_engines();
+    struct packet_cts cts = receive_halves(&recv);
+    arrives(&cts);
+    assert_int_equal(beneath_vc(PEER)->state, VC_FAILED);
+    assert_true(mpid_is_complete(&recv));
+    assert_int_equal(recv.error, MPID_LOST);
+}
+
+static void first_written(const struct packet_cts *cts)
+{
+    done_arrives(cts->receiver_id, MPID_OK);
+}
+
+static void first_streamed(const struct packet_cts *cts)
+{
+    data_arrives(cts->receiver_id, 0, 8192);
+}
+
+static void streamed_before_half(const struct packet_cts *cts)
+{
+    data_arrives(cts->second_id, HALF - 8192, HALF);
+}
+
+static void streamed_behind_end(const struct packet_cts *cts)
+{
+    data_arrives(cts->second_id, LEN, LEN + 8192);
+}
+
+static void streamed_and_written(const struct packet_cts *cts)
+{
+    data_arrives(cts->second_id, HALF, HALF + 8192);
+    done_arrives(cts->second_id, MPID_OK);
+}
+
+static void written_in_error(const struct packet_cts *cts)
+{
+    done_arrives(cts->second_id, MPID_LOST);
+}
+
+static void test_wrong(void **state)
+{
+    static void (*const arrivals[])(const struct packet_cts *cts) = {
+        first_written,  first_streamed,       streamed_before_half, streamed_behind_end,
+        streamed_and_written, written_in_error};
+    for (size_t i = 0; i < sizeof(arrivals) / sizeof(arrivals[0]); i++) {
+        if (i) {
+            beneath_stop();
+            (void)start(state);
+        }
+        wrong(arrivals[i]);
+    }
+}
+
+/* The connection breaks while a half is still to come. */
+static void test_lost_half(void **state)
+{
+    (void)state;
+    struct mpid_request recv;
+    try_engines();
+    (void)receive_halves(&recv);
+    assert_int_equal(atomic_load(&recv.pending), 1);
+    beneath.env->sink->lost(&beneath.link[PEER].base, -32);
+    assert_true(mpid_is_complete(&recv));
+    assert_int_equal(recv.error, MPID_LOST);
+    assert_null(beneath_vc(PEER)->arriving);
+}
+
+/* The same at a sender, which streams one half while the other is read. */
+static void test_lost_stream(void **state)
+{
+    (void)state;
+    struct mpid_request send;
+    beneath.direct_fails = true;
+    lend(&send);
+    assert_int_equal(atomic_load(&send.pending), 2);
+    beneath.env->sink->lost(&beneath.link[PEER].base, -32);
+    assert_true(mpid_is_complete(&send));
+    assert_int_equal(send.error, MPID_LOST);
+    assert_null(beneath_vc(PEER)->bulk);
+}
+
+/* A send by halves may itself be a CAR of a request, from before it is split or only then. */
+static void send_in_pair(bool added_first)
+{
+    struct packet_cts cts = {.receiver_id = FIRST, .second_id = SECOND, .engine = ENGINE_SPLIT,
+                             .addr = (uintptr_t)memory, .limit = LEN, .split = HALF};
+    struct mpid_request pair, send;
+    uint32_t word = 0;
+    const struct mpid_bytes small = {.base = &word, .len = sizeof(word)};
+    beneath.direct_fails = true;
+    mpid_recv(&pair, beneath_vc(PEER), &theirs, &small);
+    assert_int_equal(mpid_send(beneath_vc(PEER), &envelope, &bytes, 0, &send), MPID_STARTED);
+    free(next_of(PACKET_RTS));
+    if (added_first)
+        mpid_add_car(&pair, &send);
+    cts.sender_id = send.id;
+    beneath_arrive(PEER, packet_head(PACKET_CTS, 0, 0), &cts, sizeof(cts));
+    if (!added_first)
+        mpid_add_car(&pair, &send);
+    assert_int_equal(atomic_load(&pair.pending), 2);
+    assert_int_equal(atomic_load(&send.pending), 2);
+    (void)mpid_progress();
+    sent_as_data(HALF, LEN);
+    beneath_arrive(PEER, packet_message(PACKET_EAGER, &theirs), &word, sizeof(word));
+    assert_int_equal(atomic_load(&pair.pending), 1);
+    assert_int_equal(atomic_load(&send.pending), 1);
+    done_arrives(send.id, MPID_OK);
+    assert_true(mpid_is_complete(&pair));
+    assert_true(mpid_is_complete(&send));
+    assert_int_equal(pair.error, MPID_OK);
+    assert_int_equal(beneath_vc(PEER)->unfinished, 0);
+}
+
+static void test_pair(void **state)
+{
+    (void)state;
+    send_in_pair(true);
+    send_in_pair(false);
+}
+
+/* A message counts once, when both halves are over. */
+static void test_counts(void **state)
+{
+    (void)state;
+    struct mpid_request send, recv;
+    const struct stats_counts *counts = stats_counts(beneath_vc(PEER));
+    lend(&send);
+    told_written();
+    assert_int_equal(counts->rndv_sent, 0);
+    done_arrives(send.id, MPID_OK);
+    assert_int_equal(counts->rndv_sent, 1);
+    assert_int_equal(counts->rndv_sent_bytes, LEN);
+    beneath.direct_fails = true;
+    lend(&send);
+    done_arrives(send.id, MPID_OK);
+    assert_int_equal(counts->rndv_sent, 1);
+    (void)mpid_progress();
+    sent_as_data(HALF, LEN);
+    assert_int_equal(counts->rndv_sent, 2);
+    beneath.direct_fails = false;
+    try_engines();
+    uint64_t before = counts->rndv_received;
+    uint32_t second = receive_halves(&recv).second_id;
+    free(next_of(PACKET_DONE));
+    assert_int_equal(counts->rndv_received, before);
+    done_arrives(second, MPID_OK);
+    assert_int_equal(counts->rndv_received, before + 1);
 }
 
 /* ---- no names ---- */
@@ -514,6 +729,9 @@ int main(void)
         DEVICE_TEST(test_unreadable_later), DEVICE_TEST(test_unreadable_pending),
         DEVICE_TEST(test_second_cts_of_another_half), DEVICE_TEST(test_third_cts),
         DEVICE_TEST(test_receive_unreadable), DEVICE_TEST(test_receive_unreadable_unwritable),
+        DEVICE_TEST(test_receive_halves), DEVICE_TEST(test_wrong),
+        DEVICE_TEST(test_lost_half),     DEVICE_TEST(test_lost_stream),
+        DEVICE_TEST(test_pair),          DEVICE_TEST(test_counts),
         DEVICE_TEST(test_no_names),      DEVICE_TEST(test_told_of_no_names),
         KEY_TEST(test_get),              KEY_TEST(test_get_unexpected),
         KEY_TEST(test_get_fails),        KEY_TEST(test_get_and_data),

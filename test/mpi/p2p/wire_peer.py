@@ -60,6 +60,7 @@ def read_file(path):
     while not path.exists() and time.monotonic() < end:
         time.sleep(0.005)
     card, gid, secret = path.read_text().split("\n")[:3]
+    assert card.startswith("vireo2;"), card
     return card, bytes.fromhex(gid), bytes.fromhex(secret)
 
 

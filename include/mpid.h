@@ -377,28 +377,19 @@ void mpid_cancel(struct mpid_request *request);
  * mpiexec may ask every process of a job that seems to hang what it waits for. A wait for what the
  * device cannot know has a function that tells it, which is called then: in the thread that
  * waits, within a call of the device. It calls mpid_tell_*() and nothing else here.
- *
- * Where several threads may call, one that goes to sleep is told so itself, to be woken when that
- * comes and not for whatever else does. So all must be told that the wait may end by: any one of
- * several after mpid_tell_any(), else each of those that must all come. What tells nothing waits
- * for anything.
  */
 struct mpid_wait_report;
 typedef void (*mpid_tell_fn)(void *arg, struct mpid_wait_report *report);
-void mpid_wait_telling(bool (*is_done)(void *arg), void *arg, mpid_tell_fn tell);
 
 /* One of what is waited for; one that is complete is left out. */
 void mpid_tell_request(struct mpid_wait_report *report, const struct mpid_request *request);
-/* A request that the layer above completes, by mpid_complete(); NULL: something else that it
- * brings about, and tells of by mpid_wake(). */
-void mpid_tell_own(struct mpid_wait_report *report, const struct mpid_request *request);
-/* In words alone, a message that some of the requests told by mpid_tell_own() receive parts of. */
+/* A message that is received in parts. */
 void mpid_tell_receive(struct mpid_wait_report *report, const struct mpid_envelope *want);
-/* In words alone, so many parts of a message to there that the program has not made ready. */
+/* So many parts of a message to there that the program has not made ready. */
 void mpid_tell_unready(struct mpid_wait_report *report, const struct mpid_envelope *to, uint64_t parts);
 /* A message that fits want. */
 void mpid_tell_probe(struct mpid_wait_report *report, const struct mpid_envelope *want);
-/* All sends of this process that are not over. */
+/* All sends of this process that are not over; a mpid_tell_fn. */
 void mpid_tell_sends(void *arg, struct mpid_wait_report *report);
 /* One of what is told would do. */
 void mpid_tell_any(struct mpid_wait_report *report);
@@ -448,10 +439,27 @@ static inline bool mpid_is_complete(const struct mpid_request *request)
 /* Wait until the request is complete. Spins while a core is ours, then yields,
  * then sleeps. */
 void mpid_wait(struct mpid_request *request);
-/* The same for any condition that progress or other threads' calls bring
- * about. is_done runs in this thread, unlocked, between turns, and maybe once more after it has
- * said yes. */
-void mpid_wait_until(bool (*is_done)(void *arg), void *arg);
+
+/* What progress or other threads' calls bring about, to be waited for. */
+struct sleeper;
+struct mpid_condition {
+    /* Runs in the thread that waits, unlocked, between turns, and maybe once more after it has said
+     * yes. */
+    bool (*is_done)(void *arg);
+    /* Where several threads may call, name the requests by which the wait may end, to one that goes
+     * to sleep: it is woken for those. Within a call of the device: it calls mpid_watch_*() and
+     * nothing else here. NULL, or where it names none: anything wakes it. */
+    void (*watch)(void *arg, struct sleeper *sleeper);
+    mpid_tell_fn tell; /* NULL: there is nothing to tell */
+};
+void mpid_wait_condition(const struct mpid_condition *condition, void *arg);
+
+/* This one must come; one that is complete is left out. NULL: something else, of which mpid_wake()
+ * tells. */
+void mpid_watch_request(struct sleeper *sleeper, const struct mpid_request *request);
+/* Any one of those that follow would do, not all. */
+void mpid_watch_any(struct sleeper *sleeper);
+
 /* Wake threads that sleep in mpid_wait*() so that they look again: after a
  * change that came about outside the device. */
 void mpid_wake(void);
@@ -497,7 +505,7 @@ struct mpid_shared_wait {
      * ring this process from the one to the other. A heavy fence (os/cpus.h) and is_done() follow
      * before the thread sleeps. */
     void (*sleeps)(void *arg, bool begins);
-    mpid_tell_fn tell; /* see mpid_wait_telling(); it tells receives alone */
+    mpid_tell_fn tell;
 };
 void mpid_wait_shared(const struct mpid_shared_wait *how, void *arg);
 

@@ -141,14 +141,16 @@ static void reopen(struct vc *vc, void *arg)
 
 void mpid_end_world(bool alone)
 {
+    static const struct mpid_condition quiet = {.is_done = is_quiet, .tell = mpid_tell_sends};
+    static const struct mpid_condition closed = {.is_done = is_closed, .tell = hang_tell_closes};
     struct closing closing = {0};
     if (alone)
-        mpid_wait_telling(is_quiet, NULL, mpid_tell_sends);
+        mpid_wait_condition(&quiet, NULL);
     os_lock(&device.lock);
     device.finalizing = true;
     (void)say("finished");
     os_unlock(&device.lock);
-    mpid_wait_telling(is_closed, &closing, hang_tell_closes);
+    mpid_wait_condition(&closed, &closing);
     os_lock(&device.lock);
     device.used &= ~(unsigned)MPID_WORLD;
     (void)say("over");
@@ -191,7 +193,8 @@ bool mpid_is_out(void)
 
 void mpid_drain(void)
 {
-    mpid_wait_telling(is_out, NULL, mpid_tell_sends);
+    static const struct mpid_condition out = {.is_done = is_out, .tell = mpid_tell_sends};
+    mpid_wait_condition(&out, NULL);
 }
 
 int mpid_rest(void)

@@ -38,8 +38,7 @@ struct mpid_wait_report {
     size_t len, room;
     size_t mode_at; /* of the mode of the thread that tells */
     int items;
-    bool cut;                /* there was no room for something */
-    struct sleeper *sleeper; /* who is told, and no text made; NULL: mpiexec */
+    bool cut; /* there was no room for something */
 };
 
 static struct {
@@ -187,15 +186,6 @@ static bool counts(struct mpid_wait_report *report)
     return !report->cut;
 }
 
-/* Where a sleeper is told, it watches the request, or everything where that is NULL. Returns
- * whether that is all that is to be done. */
-static bool is_for_sleeper(struct mpid_wait_report *report, const struct mpid_request *request)
-{
-    if (report->sleeper)
-        sleep_watch(report->sleeper, request);
-    return report->sleeper != NULL;
-}
-
 static void put_receive(struct mpid_wait_report *report, const struct mpid_envelope *env, size_t len,
                         const char *state)
 {
@@ -206,7 +196,7 @@ static void put_receive(struct mpid_wait_report *report, const struct mpid_envel
 void mpid_tell_request(struct mpid_wait_report *report, const struct mpid_request *request)
 {
     const struct mpid_envelope *env = &request->place.env;
-    if (is_for_sleeper(report, request) || mpid_is_complete(request) || !counts(report))
+    if (mpid_is_complete(request) || !counts(report))
         return;
     if (request->state == CAR_IDLE) /* other CARs of it are awaited */
         return;
@@ -219,25 +209,20 @@ void mpid_tell_request(struct mpid_wait_report *report, const struct mpid_reques
 
 void mpid_tell_receive(struct mpid_wait_report *report, const struct mpid_envelope *want)
 {
-    if (!report->sleeper && counts(report))
+    if (counts(report))
         put_receive(report, want, 0, "posted");
 }
 
 void mpid_tell_unready(struct mpid_wait_report *report, const struct mpid_envelope *to, uint64_t parts)
 {
-    if (!report->sleeper && counts(report))
+    if (counts(report))
         put(report, "A\tready\t%u\t%" PRId64 "\t%d\t%d\t%" PRIu64 "\t\n", to->context,
             world_rank(to->context, to->rank), to->rank, to->tag, parts);
 }
 
-void mpid_tell_own(struct mpid_wait_report *report, const struct mpid_request *request)
-{
-    (void)is_for_sleeper(report, request);
-}
-
 void mpid_tell_probe(struct mpid_wait_report *report, const struct mpid_envelope *want)
 {
-    if (!is_for_sleeper(report, NULL) && counts(report))
+    if (counts(report))
         put(report, "A\tprobe\t%u\t%" PRId64 "\t%d\t%d\t0\t\n", want->context,
             world_rank(want->context, want->rank), want->rank, want->tag);
 }
@@ -250,8 +235,6 @@ static void set_mode(struct mpid_wait_report *report, const char mode[4])
 
 void mpid_tell_any(struct mpid_wait_report *report)
 {
-    if (report->sleeper)
-        sleep_watch_any(report->sleeper);
     set_mode(report, "some");
 }
 
@@ -396,8 +379,6 @@ static void tell_sends(struct vc *vc, void *report)
 void mpid_tell_sends(void *arg, struct mpid_wait_report *report)
 {
     (void)arg;
-    if (is_for_sleeper(report, NULL)) /* it waits for some of them, or for what follows them */
-        return;
     vc_each(tell_sends, report);
 }
 
@@ -412,8 +393,7 @@ static void tell_close(struct vc *vc, void *arg)
 void hang_tell_closes(void *arg, struct mpid_wait_report *report)
 {
     (void)arg;
-    if (!is_for_sleeper(report, NULL))
-        vc_each(tell_close, report);
+    vc_each(tell_close, report);
 }
 
 /* ---- other threads ---- */
@@ -522,12 +502,6 @@ static bool is_news(void)
     hang.told_ids[hang.told_count] = gettid();
     hang.told[hang.told_count++] = me;
     return true;
-}
-
-void hang_tell_sleeper(struct sleeper *sleeper, mpid_tell_fn tell, void *arg)
-{
-    struct mpid_wait_report report = {.sleeper = sleeper};
-    tell(arg, &report);
 }
 
 static bool is_due(void)

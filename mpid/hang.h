@@ -43,10 +43,6 @@ void hang_poll(void);
 /* The same where it does not wait, but looks. */
 void hang_tell_poll(void);
 
-/* Tell a sleeper instead of mpiexec; locked. */
-struct sleeper;
-void hang_tell_sleeper(struct sleeper *sleeper, mpid_tell_fn tell, void *arg);
-
 /* The connections that are not closed yet. */
 void hang_tell_closes(void *arg, struct mpid_wait_report *report);
 

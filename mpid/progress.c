@@ -183,18 +183,19 @@ static inline bool pass_time(struct wait *wait, void *arg, mpid_tell_fn tell)
     return false;
 }
 
-static void idle(struct wait *wait, bool (*is_done)(void *arg), void *arg, mpid_tell_fn tell)
+static void idle(struct wait *wait, const struct mpid_condition *condition, void *arg)
 {
-    if (pass_time(wait, arg, tell))
-        sleep_once(wait, is_done, arg, tell);
+    if (pass_time(wait, arg, condition->tell))
+        sleep_once(wait, condition, arg);
 }
 
 static void idle_shared(struct wait *wait, const struct mpid_shared_wait *how, void *arg)
 {
+    const struct mpid_condition condition = {.is_done = how->is_done};
     if (!pass_time(wait, arg, how->tell))
         return;
     how->sleeps(arg, true);
-    sleep_once(wait, how->is_done, arg, NULL);
+    sleep_once(wait, &condition, arg);
     how->sleeps(arg, false);
 }
 
@@ -205,23 +206,18 @@ static inline void finish(struct wait *wait)
         sleep_leave(wait);
 }
 
-void mpid_wait_telling(bool (*is_done)(void *arg), void *arg, mpid_tell_fn tell)
+void mpid_wait_condition(const struct mpid_condition *condition, void *arg)
 {
     struct wait wait;
     wait_begin(&wait);
-    while (!is_done(arg)) {
+    while (!condition->is_done(arg)) {
         bool moved = try_turn();
         if (tell_of_news() || moved)
             wait_again(&wait);
         else
-            idle(&wait, is_done, arg, tell);
+            idle(&wait, condition, arg);
     }
     finish(&wait);
-}
-
-void mpid_wait_until(bool (*is_done)(void *arg), void *arg)
-{
-    mpid_wait_telling(is_done, arg, NULL);
 }
 
 void mpid_wait_shared(const struct mpid_shared_wait *how, void *arg)
@@ -244,6 +240,11 @@ static bool request_is_done(void *arg)
     return mpid_is_complete(arg);
 }
 
+static void watch_request(void *arg, struct sleeper *sleeper)
+{
+    mpid_watch_request(sleeper, arg);
+}
+
 static void tell_request(void *arg, struct mpid_wait_report *report)
 {
     mpid_tell_request(report, arg);
@@ -251,6 +252,7 @@ static void tell_request(void *arg, struct mpid_wait_report *report)
 
 void mpid_wait(struct mpid_request *request)
 {
+    static const struct mpid_condition condition = {request_is_done, watch_request, tell_request};
     struct wait wait;
     wait_begin(&wait);
     while (!mpid_is_complete(request)) {
@@ -258,7 +260,7 @@ void mpid_wait(struct mpid_request *request)
         if (__builtin_expect(tell_of_news() || moved, 0))
             wait_again(&wait);
         else
-            idle(&wait, request_is_done, request, tell_request);
+            idle(&wait, &condition, request);
     }
     finish(&wait);
 }

@@ -65,12 +65,12 @@ static struct watch **bucket_of(const struct mpid_request *request)
 }
 _Static_assert(BUCKETS == 1 << (64 - 58), "the bits that are left");
 
-void sleep_watch_any(struct sleeper *sleeper)
+void mpid_watch_any(struct sleeper *sleeper)
 {
     sleeper->any = true;
 }
 
-void sleep_watch(struct sleeper *sleeper, const struct mpid_request *request)
+void mpid_watch_request(struct sleeper *sleeper, const struct mpid_request *request)
 {
     if (!request || (sleeper->any && sleeper->watch_count == WATCHES)) {
         sleeper->anything = true;
@@ -89,10 +89,10 @@ void sleep_watch(struct sleeper *sleeper, const struct mpid_request *request)
 
 int sleep_shared;
 
-static void enter(struct sleeper *sleeper, mpid_tell_fn tell, void *arg)
+static void enter(struct sleeper *sleeper, const struct mpid_condition *condition, void *arg)
 {
-    if (tell)
-        hang_tell_sleeper(sleeper, tell, arg);
+    if (os_lock_enabled && condition->watch)
+        condition->watch(arg, sleeper);
     sleeper->anything |= !sleeper->watch_count;
     all.anything += sleeper->anything;
     sleep_shared += sleeper->wait->shared;
@@ -453,14 +453,15 @@ static void sleep_beside(struct sleeper *me, bool (*is_done)(void *arg), void *a
 
 _Atomic uint32_t sleep_awake;
 
-void sleep_once(struct wait *wait, bool (*is_done)(void *arg), void *arg, mpid_tell_fn tell)
+void sleep_once(struct wait *wait, const struct mpid_condition *condition, void *arg)
 {
+    bool (*is_done)(void *arg) = condition->is_done;
     struct sleeper me = {.wait = wait, .is_done = is_done, .arg = arg};
     if (device.orphan)
         end_orphan();
     atomic_fetch_sub_explicit(&sleep_awake, wait->counted, memory_order_relaxed);
     os_lock(&device.lock);
-    enter(&me, os_lock_enabled ? tell : NULL, arg);
+    enter(&me, condition, arg);
     if (!all.poller && wait->counted)
         all.poller = wait;
     if (all.poller == wait && wait->others) {

@@ -19,8 +19,8 @@
 #include "include/mpid.h"
 #include "mpid/wait.h"
 
-/* Sleep until something may have happened; unlocked. tell as of mpid_wait_telling(). */
-void sleep_once(struct wait *wait, bool (*is_done)(void *arg), void *arg, mpid_tell_fn tell);
+/* Sleep until something may have happened; unlocked. */
+void sleep_once(struct wait *wait, const struct mpid_condition *condition, void *arg);
 
 /* How many threads wait and are awake. */
 extern _Atomic uint32_t sleep_awake;
@@ -45,14 +45,5 @@ void sleep_leave(struct wait *wait);
 
 /* This process is a child that was forked: none of its parent's threads sleeps here. */
 void sleep_forget(void);
-
-/* ---- for telling ---- */
-
-struct sleeper;
-
-/* This sleeper waits for a request (locked); NULL: for what it cannot say. */
-void sleep_watch(struct sleeper *sleeper, const struct mpid_request *request);
-/* One of them would do, not all. */
-void sleep_watch_any(struct sleeper *sleeper);
 
 #endif

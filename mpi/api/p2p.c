@@ -716,6 +716,8 @@ static void tell_probe(void *arg, struct mpid_wait_report *report)
     mpid_tell_probe(report, &((const struct probe *)arg)->dev.want);
 }
 
+static const struct mpid_condition probed = {.is_done = probe_once, .tell = tell_probe};
+
 /* Look once, or until there is one; message: NULL, or take it. Returns MPI_SUCCESS or the code of an
  * error. */
 static int look(const struct p2p_side *from, bool wait, struct mpid_message **message, int *flag,
@@ -735,7 +737,7 @@ static int look(const struct p2p_side *from, bool wait, struct mpid_message **me
     if (from->peer != MPI_ANY_SOURCE && !(probe.dev.from = comm_vc(from->comm, from->peer)))
         return request_raise(from->comm, MPI_ERR_NO_MEM, function, MPI_STATUS_IGNORE);
     if (wait)
-        mpid_wait_telling(probe_once, &probe, tell_probe);
+        mpid_wait_condition(&probed, &probe);
     else
         probe.outcome = mpid_iprobe(&probe.dev);
     if (probe.outcome == MPID_NONE_CAN_COME)

@@ -293,6 +293,20 @@ static bool all_complete(void *arg)
     return true;
 }
 
+static void watch_all(void *arg, struct sleeper *sleeper)
+{
+    const struct set *set = arg;
+    for (int i = 0; i < set->count; i++)
+        if (is_active(set->handles[i]))
+            request_watch((const struct request *)set->handles[i], sleeper);
+}
+
+static void watch_any(void *arg, struct sleeper *sleeper)
+{
+    mpid_watch_any(sleeper);
+    watch_all(arg, sleeper);
+}
+
 static void tell_all(void *arg, struct mpid_wait_report *report)
 {
     const struct set *set = arg;
@@ -306,6 +320,9 @@ static void tell_any(void *arg, struct mpid_wait_report *report)
     mpid_tell_any(report);
     tell_all(arg, report);
 }
+
+static const struct mpid_condition all_of_set = {all_complete, watch_all, tell_all};
+static const struct mpid_condition any_of_set = {any_complete, watch_any, tell_any};
 
 /* Tell the error, or success, of one status. Where none has failed nothing is told of any: so the
  * first error tells of those before it. */
@@ -397,7 +414,7 @@ int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of
         return rc;
     struct set set = {.count = count, .handles = array_of_requests};
     if (!all_complete(&set))
-        mpid_wait_telling(all_complete, &set, tell_all);
+        mpid_wait_condition(&all_of_set, &set);
     return finish_all(count, array_of_requests, array_of_statuses, __func__);
 }
 
@@ -474,7 +491,7 @@ int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Sta
         return rc;
     struct set set = {.count = count, .handles = array_of_requests};
     if (!any_complete(&set))
-        mpid_wait_telling(any_complete, &set, tell_any);
+        mpid_wait_condition(&any_of_set, &set);
     return finish_any(&set, index, status, __func__);
 }
 
@@ -562,7 +579,7 @@ int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount,
         return rc;
     struct set set = {.count = incount, .handles = array_of_requests};
     if (!any_complete(&set))
-        mpid_wait_telling(any_complete, &set, tell_any);
+        mpid_wait_condition(&any_of_set, &set);
     return finish_some(&set, outcount, array_of_indices, array_of_statuses, __func__);
 }
 

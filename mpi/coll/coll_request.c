@@ -61,11 +61,6 @@ static bool is_inactive(const struct request *request)
     return !r->active;
 }
 
-static void tell(const struct request *request, struct mpid_wait_report *report)
-{
-    mpid_tell_own(report, &request->dev);
-}
-
 static int outcome(const struct request *request, MPI_Status *status)
 {
     const struct coll_request *r = request->state;
@@ -105,7 +100,7 @@ static int start_again(struct request *request)
 
 static const struct request_ops once = {
     .raises = true,
-    .tell = tell,
+    .tell = request_tell_nothing,
     .outcome = outcome,
     .end = end,
     .abandon = abandon,
@@ -116,7 +111,7 @@ static const struct request_ops again = {
     .raises = true,
     .is_complete = is_complete,
     .is_inactive = is_inactive,
-    .tell = tell,
+    .tell = request_tell_nothing,
     .outcome = outcome,
     .end = end,
     .abandon = abandon,

@@ -33,22 +33,30 @@ static bool is_over(void *arg)
     return request_is_complete(a->first) || (a->second && request_is_complete(a->second));
 }
 
+static void watch(void *arg, struct sleeper *sleeper)
+{
+    const struct awaited *a = arg;
+    mpid_watch_any(sleeper);
+    mpid_watch_request(sleeper, &a->first->dev);
+    if (a->second)
+        mpid_watch_request(sleeper, &a->second->dev);
+}
+
 static void tell(void *arg, struct mpid_wait_report *report)
 {
     const struct awaited *a = arg;
     if (a->second)
         mpid_tell_any(report);
     mpid_tell_request(report, &a->first->dev);
-    if (a->second && a->is_own)
-        mpid_tell_own(report, &a->second->dev);
-    else if (a->second)
+    if (a->second && !a->is_own)
         mpid_tell_request(report, &a->second->dev);
 }
 
 /* Returns whether the first is complete. */
 static bool await(struct awaited a)
 {
-    mpid_wait_telling(is_over, &a, tell);
+    static const struct mpid_condition over = {is_over, watch, tell};
+    mpid_wait_condition(&over, &a);
     return request_is_complete(a.first);
 }
 

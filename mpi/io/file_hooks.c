@@ -121,11 +121,6 @@ static int end(struct request *request, int error_class, MPI_Request *handle)
     return rc;
 }
 
-static void tell(const struct request *request, struct mpid_wait_report *report)
-{
-    mpid_tell_own(report, &request->dev);
-}
-
 /* The access is complete: cancelling it changes nothing. */
 static int cancel(struct request *request)
 {
@@ -135,7 +130,7 @@ static int cancel(struct request *request)
 
 static int begin(MPI_File file, const char *function, MPI_Request *handle)
 {
-    static const struct request_ops ops = {.raises = true, .tell = tell, .outcome = outcome_of,
+    static const struct request_ops ops = {.raises = true, .tell = request_tell_nothing, .outcome = outcome_of,
                                            .end = end, .cancel = cancel};
     struct outcome *outcome = calloc(1, sizeof(*outcome));
     struct request *request = outcome ? request_create(&ops, NULL) : NULL;

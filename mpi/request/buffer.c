@@ -184,7 +184,8 @@ static bool is_flushed(void *buffer)
 
 void buffer_flush(struct buffer *buffer)
 {
-    mpid_wait_telling(is_flushed, buffer, mpid_tell_sends);
+    static const struct mpid_condition flushed = {.is_done = is_flushed, .tell = mpid_tell_sends};
+    mpid_wait_condition(&flushed, buffer);
 }
 
 int buffer_detach(struct buffer **slot, void **memory, MPI_Count *size)
@@ -208,6 +209,12 @@ int buffer_detach(struct buffer **slot, void **memory, MPI_Count *size)
 static bool is_complete(struct request *request)
 {
     return is_empty(request->state);
+}
+
+/* Its sends, whichever they are. */
+static void watch(const struct request *request, struct sleeper *sleeper)
+{
+    mpid_watch_request(sleeper, NULL);
 }
 
 static void tell(const struct request *request, struct mpid_wait_report *report)
@@ -236,6 +243,7 @@ struct request *buffer_iflush(struct buffer *buffer, struct comm *comm)
 {
     static const struct request_ops ops = {
         .is_complete = is_complete,
+        .watch = watch,
         .tell = tell,
         .outcome = outcome,
         .abandon = abandon,

@@ -59,14 +59,16 @@ static int end_awaited(struct request *request, int outcome, MPI_Request *handle
     return rc ? rc : outcome;
 }
 
-static void tell(const struct request *request, struct mpid_wait_report *report)
+/* The program completes it. */
+static void watch(const struct request *request, struct sleeper *sleeper)
 {
-    mpid_tell_own(report, NULL);
+    mpid_watch_request(sleeper, NULL);
 }
 
 static const struct request_ops ops = {
     .calls_user = true,
-    .tell = tell,
+    .watch = watch,
+    .tell = request_tell_nothing,
     .outcome = query,
     .end = end_awaited,
     .abandon = abandon,

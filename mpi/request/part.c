@@ -232,6 +232,15 @@ static bool is_complete(struct request *request)
     return !part_is_active(part) || part->peer == MPI_PROC_NULL || all_done(part);
 }
 
+static void watch_chunks(const struct request *request, struct sleeper *sleeper)
+{
+    struct part *part = request->state;
+    if (part->setup)
+        mpid_watch_request(sleeper, &part->setup->dev);
+    for (int i = 0; i < part->cut.chunks; i++)
+        mpid_watch_request(sleeper, &slot_at(part, i)->dev);
+}
+
 /* Of a send, each chunk that it has handed over is told, and how many partitions it has not; of a
  * receive, the whole. */
 static void tell_chunks(const struct request *request, struct mpid_wait_report *report)
@@ -246,8 +255,6 @@ static void tell_chunks(const struct request *request, struct mpid_wait_report *
         int waiting = atomic_load_explicit(&slot->waiting, memory_order_acquire);
         if (part->send && !waiting)
             mpid_tell_request(report, &slot->dev);
-        else
-            mpid_tell_own(report, &slot->dev);
         unready += part->send && waiting > 0 ? (uint64_t)waiting : 0;
     }
     if (unready)
@@ -513,6 +520,7 @@ static int start(struct request *request)
 static const struct request_ops ops = {
     .is_complete = is_complete,
     .is_inactive = is_inactive,
+    .watch = watch_chunks,
     .tell = tell_chunks,
     .outcome = outcome,
     .end = stop,

@@ -62,6 +62,12 @@ static bool is_inactive(const struct request *request)
     return !request->inner;
 }
 
+static void watch(const struct request *request, struct sleeper *sleeper)
+{
+    if (request->inner)
+        request_watch(request->inner, sleeper);
+}
+
 static void tell(const struct request *request, struct mpid_wait_report *report)
 {
     if (request->inner)
@@ -118,6 +124,7 @@ static void release(struct request *request)
 static const struct request_ops ops = {
     .is_complete = is_complete,
     .is_inactive = is_inactive,
+    .watch = watch,
     .tell = tell,
     .outcome = outcome,
     .end = end,

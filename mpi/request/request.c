@@ -68,12 +68,30 @@ bool request_is_inactive(const struct request *request)
     return request->ops->is_inactive && request->ops->is_inactive(request);
 }
 
+void request_watch(const struct request *request, struct sleeper *sleeper)
+{
+    if (request->ops->watch)
+        request->ops->watch(request, sleeper);
+    else
+        mpid_watch_request(sleeper, &request->dev);
+}
+
 void request_tell(const struct request *request, struct mpid_wait_report *report)
 {
     if (request->ops->tell)
         request->ops->tell(request, report);
     else
         mpid_tell_request(report, &request->dev);
+}
+
+void request_tell_nothing(const struct request *request, struct mpid_wait_report *report)
+{
+    (void)request, (void)report;
+}
+
+static void watch(void *request, struct sleeper *sleeper)
+{
+    request_watch(request, sleeper);
 }
 
 static void tell(void *request, struct mpid_wait_report *report)
@@ -88,8 +106,9 @@ static bool is_complete(void *request)
 
 void request_wait(struct request *request)
 {
+    static const struct mpid_condition condition = {is_complete, watch, tell};
     if (request->ops->tell)
-        mpid_wait_telling(is_complete, request, tell);
+        mpid_wait_condition(&condition, request);
     else
         mpid_wait(&request->dev);
 }
@@ -169,11 +188,6 @@ struct request *request_create_received(struct comm *comm)
 
 /* ---- work of this process ---- */
 
-static void tell_own(const struct request *request, struct mpid_wait_report *report)
-{
-    mpid_tell_own(report, &request->dev);
-}
-
 static int outcome_of_own(const struct request *request, MPI_Status *status)
 {
     status_set_empty(status);
@@ -182,7 +196,7 @@ static int outcome_of_own(const struct request *request, MPI_Status *status)
 
 struct request *request_begin(struct comm *comm)
 {
-    static const struct request_ops ops = {.tell = tell_own, .outcome = outcome_of_own};
+    static const struct request_ops ops = {.tell = request_tell_nothing, .outcome = outcome_of_own};
     struct request *request = request_create(&ops, comm);
     if (request)
         mpid_begin(&request->dev);

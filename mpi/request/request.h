@@ -29,6 +29,7 @@ struct request_ops {
     bool raises;     /* end calls an error handler by itself, and returns a code */
     bool (*is_complete)(struct request *request);                        /* NULL: once dev is */
     bool (*is_inactive)(const struct request *request);                  /* NULL: it never is */
+    void (*watch)(const struct request *request, struct sleeper *sleeper); /* NULL: dev */
     void (*tell)(const struct request *request, struct mpid_wait_report *report); /* NULL: dev's message */
     int (*outcome)(const struct request *request, MPI_Status *status);
     int (*end)(struct request *request, int outcome, MPI_Request *handle); /* NULL: free it */
@@ -126,8 +127,12 @@ static inline bool request_is_complete(struct request *request)
 bool request_is_inactive(const struct request *request);
 
 void request_wait(struct request *request);
-/* Say what it waits for, where somebody asks (mpid_wait_telling()). */
+/* Name to a sleeper what completes it (struct mpid_condition). */
+void request_watch(const struct request *request, struct sleeper *sleeper);
+/* Say what it waits for, where mpiexec asks. */
 void request_tell(const struct request *request, struct mpid_wait_report *report);
+/* The tell of a request whose messages are told by others, or that has none. */
+void request_tell_nothing(const struct request *request, struct mpid_wait_report *report);
 
 /* Take the outcome of a complete request: fill status, return its error class. The request
  * stays. */

@@ -55,7 +55,7 @@ const uint8_t type_constant_size[256];
 NEVER(int, mpid_send, struct vc *vc, const struct mpid_envelope *env,
       const struct mpid_bytes *bytes, unsigned mode, struct mpid_request *request)
 NEVER(void, mpid_tell_request, struct mpid_wait_report *report, const struct mpid_request *request)
-NEVER(void, mpid_tell_own, struct mpid_wait_report *report, const struct mpid_request *request)
+NEVER(void, mpid_watch_request, struct sleeper *sleeper, const struct mpid_request *request)
 NEVER(void, mpid_tell_receive, struct mpid_wait_report *report, const struct mpid_envelope *want)
 NEVER(void, mpid_tell_unready, struct mpid_wait_report *report, const struct mpid_envelope *to,
       uint64_t parts)

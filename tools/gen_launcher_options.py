@@ -9,7 +9,6 @@ is refused has mpiexec's own reason, and one that is accepted has run a program.
 are worked out on a machine that hwloc makes up, and start nothing. With FILE, fail instead where it
 holds anything else.
 """
-import difflib
 import os
 import pathlib
 import platform
@@ -18,6 +17,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+import gen_page
 
 HEAD = """\
 <!-- Printed by tools/gen_launcher_options.py from tools/launcher_options.txt, by trying each spelling;
@@ -108,16 +109,9 @@ def page(mpiexec, path):
 
 
 def main(mpiexec, path, old_path=None):
-    new = page(str(pathlib.Path(mpiexec).resolve()), path)
-    if not old_path:
-        sys.stdout.write(new)
-        return 0
-    old = pathlib.Path(old_path).read_text()
-    sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), new.splitlines(True), old_path,
-                                               "what mpiexec does"))
-    if old != new:
-        print("print it anew: tools/gen_launcher_options.py MPIEXEC LIST > doc/launcher-options.md")
-    return 1 if old != new else 0
+    return gen_page.print_or_compare(
+        page(str(pathlib.Path(mpiexec).resolve()), path), old_path, "what mpiexec does",
+        "tools/gen_launcher_options.py MPIEXEC LIST > doc/launcher-options.md")
 
 
 if __name__ == "__main__":

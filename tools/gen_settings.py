@@ -6,11 +6,11 @@ usage: gen_settings.py MPIEXEC [FILE]
 
 With FILE, fail instead where it holds anything else.
 """
-import difflib
-import pathlib
 import re
 import subprocess
 import sys
+
+import gen_page
 
 HEAD = """\
 <!-- Printed by tools/gen_settings.py from the table in os/settings.c; a test compares. -->
@@ -40,16 +40,8 @@ def table(mpiexec):
 
 
 def main(mpiexec, path=None):
-    new = table(mpiexec)
-    if not path:
-        sys.stdout.write(new)
-        return 0
-    old = pathlib.Path(path).read_text()
-    sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), new.splitlines(True),
-                                               path, "the table"))
-    if old != new:
-        print("print it anew: tools/gen_settings.py MPIEXEC > doc/settings.md")
-    return 1 if old != new else 0
+    return gen_page.print_or_compare(table(mpiexec), path, "the table",
+                                     "tools/gen_settings.py MPIEXEC > doc/settings.md")
 
 
 if __name__ == "__main__":

@@ -436,6 +436,10 @@ static inline bool mpid_is_complete(const struct mpid_request *request)
                                 memory_order_acquire) == 0;
 }
 
+/* A request was seen complete by mpid_is_complete() alone: tell the thread sanitizer of a program, where
+ * there is one, that what completed it came before. mpid_wait() does so itself. */
+void mpid_order_completion(void);
+
 /* Wait until the request is complete. Spins while a core is ours, then yields,
  * then sleeps. */
 void mpid_wait(struct mpid_request *request);

@@ -201,6 +201,7 @@ static void idle_shared(struct wait *wait, const struct mpid_shared_wait *how, v
 
 static inline void finish(struct wait *wait)
 {
+    os_lock_order(&device.lock);
     wait_end(wait);
     if (__builtin_expect(wait->counted, 0))
         sleep_leave(wait);
@@ -263,4 +264,9 @@ void mpid_wait(struct mpid_request *request)
             idle(&wait, &condition, request);
     }
     finish(&wait);
+}
+
+void mpid_order_completion(void)
+{
+    os_lock_order(&device.lock);
 }

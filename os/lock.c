@@ -12,6 +12,23 @@
 
 bool os_lock_enabled;
 
+/* The thread sanitizer of a program; NULL without one. The library itself is built without it, so
+ * it sees no step of the lock, but it does see the library's memcpy() and free(). */
+extern void __tsan_acquire(void *at) __attribute__((weak));
+extern void __tsan_release(void *at) __attribute__((weak));
+
+static void tell_taken(struct os_lock *lock)
+{
+    if (__tsan_acquire)
+        __tsan_acquire(lock);
+}
+
+static void tell_freed(struct os_lock *lock)
+{
+    if (__tsan_release)
+        __tsan_release(lock);
+}
+
 /* NEXT_WAITS and HANDED are set only beside HELD, and one of them at most. The bits above them
  * identify the process that holds the lock: they count how often it has been forked off. */
 enum {
@@ -137,16 +154,21 @@ void os_lock_slow(struct os_lock *lock)
 {
     if (!take(lock, HELD) && !spin(lock, HELD))
         wait_for(lock);
+    tell_taken(lock);
 }
 
 bool os_trylock_slow(struct os_lock *lock)
 {
-    return is_free(atomic_load_explicit(&lock->state, memory_order_relaxed)) && take(lock, HELD);
+    if (!is_free(atomic_load_explicit(&lock->state, memory_order_relaxed)) || !take(lock, HELD))
+        return false;
+    tell_taken(lock);
+    return true;
 }
 
 void os_unlock_slow(struct os_lock *lock)
 {
     uint32_t state = HELD | generation, left;
+    tell_freed(lock);
     do {
         left = state & NEXT_WAITS ? (state & ~(uint32_t)NEXT_WAITS) | HANDED : 0;
     } while (!atomic_compare_exchange_weak_explicit(&lock->state, &state, left,
@@ -155,4 +177,12 @@ void os_unlock_slow(struct os_lock *lock)
         wake(lock, NEXT_OWNER);
     else if (state & SLEEPERS)
         wake(lock, ANY_SLEEPER);
+}
+
+void os_lock_order_slow(struct os_lock *lock)
+{
+    if (!__tsan_acquire)
+        return;
+    os_lock_slow(lock);
+    os_unlock_slow(lock);
 }

@@ -131,6 +131,8 @@ int request_class(const struct mpid_request *dev)
 
 int request_outcome(const struct request *request, MPI_Status *status)
 {
+    if (__builtin_expect(os_lock_enabled, 0))
+        mpid_order_completion();
     return request->ops->outcome(request, status);
 }
 

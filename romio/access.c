@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "romio/datarep.h"
+#include "romio/direct.h"
 #include "romio/file.h"
 #include "romio/library.h"
 #include "romio/romio.h"
@@ -136,9 +137,9 @@ static int run_native(struct io_file *file, const struct transfer *op, MPI_Count
             count = 0;
         }
     }
-    bool direct = !op->collective && !file->view.runs && is_contiguous(one.type);
+    bool plain = !op->collective && !file->view.runs && is_contiguous(one.type);
     memset(&status, 0, sizeof(status));
-    failure_begin(!direct);
+    failure_begin(!plain);
     int rc = call_romio(file, &one, count, &status);
     failure_end(&failure);
     *bytes = op->bytes;
@@ -153,20 +154,61 @@ static int run_native(struct io_file *file, const struct transfer *op, MPI_Count
     }
     if (rc)
         *bytes = 0;
-    else if (!op->write && direct)
+    else if (!op->write && plain)
         PMPI_Get_elements_c(&status, MPI_BYTE, bytes);
     else if (!op->write)
         *bytes = before_end(file, op, op->bytes);
     return rc;
 }
 
+/* ---- run by run ---- */
+
+/* Atomic accesses lock what they access; ROMIO does that. */
+static enum plan_way way_of(const struct io_file *file, const struct transfer *op)
+{
+    const struct plan *plan = &file->plan;
+    enum plan_way way = (op->collective ? plan->together : plan->alone)[op->write];
+    return !file->atomic ? way : op->collective ? PLAN_TWO_PHASE : PLAN_SIEVE;
+}
+
+static int run_direct(struct io_file *file, const struct transfer *op, MPI_Count *bytes,
+                      struct io_error *error)
+{
+    struct direct_access access = {op->write, op->buf, op->type, op->offset * file->view.unit,
+                                   op->bytes};
+    struct failure failure;
+    *bytes = 0;
+    if (!op->bytes)
+        return MPI_SUCCESS;
+    if (file_descriptor(file, error) < 0)
+        return MPI_ERR_IO;
+    failure_begin(false);
+    *bytes = direct_move(file, &access);
+    failure_end(&failure);
+    if (!failure.number)
+        return MPI_SUCCESS;
+    *bytes = 0;
+    failure_say(&failure, file->name, error);
+    return failure_class(failure.number);
+}
+
+/* ---- data as they are in the file ---- */
+
 /* ROMIO counts in int between noncontiguous memory and file, so a large access is split. */
-static int run_parts(struct io_file *file, const struct transfer *op, MPI_Count *bytes,
+static int run_bytes(struct io_file *file, const struct transfer *op, MPI_Count *bytes,
                      struct io_error *error)
 {
     const MPI_Count part_max = 1 << 30;
     MPI_Count size, etype = file->view.etype_size, step = 1;
     MPI_Count lb, extent;
+    enum plan_way way = way_of(file, op);
+    struct transfer alone = *op;
+    if (way == PLAN_DIRECT)
+        return run_direct(file, op, bytes, error);
+    if (op->collective && way == PLAN_SIEVE) {
+        alone.collective = false;
+        op = &alone;
+    }
     PMPI_Type_size_c(op->type, &size);
     PMPI_Type_get_extent_c(op->type, &lb, &extent);
     if (op->collective || op->bytes <= part_max || size >= part_max || is_contiguous(op->type))
@@ -212,7 +254,7 @@ static int run_converted(struct io_file *file, const struct transfer *op, MPI_Co
     if (rc)
         plain.count = plain.bytes = 0;
     if (!rc || op->collective) {
-        int its = run_native(file, &plain, &moved, rc ? &more : error);
+        int its = run_bytes(file, &plain, &moved, rc ? &more : error);
         rc = rc ? rc : its;
     }
     MPI_Count whole = each > 0 ? moved / each : 0, size;
@@ -236,7 +278,7 @@ static int perform(struct io_file *file, struct transfer *op, int error_class, M
     if (datarep_converts(file->view.datarep) && !error_class)
         rc = run_converted(file, op, bytes, error);
     else
-        rc = run_parts(file, op, bytes, error_class ? &more : error);
+        rc = run_bytes(file, op, bytes, error_class ? &more : error);
     rc = error_class ? error_class : rc;
     return op->collective ? file_agree(file, rc, error) : rc;
 }

@@ -421,7 +421,6 @@ int file_set_view(struct io_file *file, const struct io_view *view, struct io_er
         MPI_Info hints = plan_hints(view->info);
         rc = ROMIO_File_set_view(file->fd, made.disp, there[0], there[1], "native", hints);
         plan_hints_free(&hints);
-        plan_settle(file);
         if (rc)
             rc = file_wrong(error, rc, "file '%.160s' does not take this view", file->name);
         rc = file_agree(file, rc, error);
@@ -435,6 +434,8 @@ int file_set_view(struct io_file *file, const struct io_view *view, struct io_er
     view_fini(&file->view);
     file->view = made;
     file->position = 0;
+    plan_settle(file);
+    plan_report_view(file);
     if (file->rank == 0)
         (void)pointer_set(&file->shared, 0, error);
     return file_agree(file, MPI_SUCCESS, error);

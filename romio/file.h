@@ -13,6 +13,7 @@
 
 #include "mpi/hooks.h"
 #include "romio/failure.h"
+#include "romio/plan.h"
 #include "romio/pointer.h"
 #include "romio/queue.h"
 #include "romio/view.h"
@@ -28,6 +29,7 @@ struct io_file {
     bool one_host;  /* all processes are on one */
     bool has_locks; /* of the file system, at all of them */
     bool own_locks; /* locks belong to the open file, not to the process */
+    struct plan plan;
     bool atomic;
 
     pthread_mutex_t lock; /* guards position */

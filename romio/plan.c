@@ -13,6 +13,15 @@
 #include "romio/file.h"
 #include "romio/library.h"
 
+/* Bytes, from measurements: a system call that writes takes some microseconds in ext4, one that
+ * reads half of one. */
+enum {
+    PAGE = 4096,           /* shorter runs never get a system call each */
+    FAR_READ = 16 << 10,   /* from the begin of a run to that of the next: from here on they do */
+    FAR_WRITE = 128 << 10,
+    DENSE = 4              /* one byte of so many is worth sieving for it alone */
+};
+
 static const char *const drivers[] = {"ufs:", "nfs:"};
 
 const char *plan_path(const char *name)
@@ -48,7 +57,7 @@ void plan_hints_free(MPI_Info *info)
         (void)PMPI_Info_free(info);
 }
 
-void plan_settle(struct io_file *file)
+static void settle_hints(struct io_file *file)
 {
     ADIOI_Hints *hints = file->fd->hints;
     hints->cb_pfr = ADIOI_HINT_DISABLE; /* it may also come from a file of hints */
@@ -57,6 +66,77 @@ void plan_settle(struct io_file *file)
         return;
     hints->ds_write = ADIOI_HINT_DISABLE;
     (void)PMPI_Info_set(file->fd->info, "romio_ds_write", "disable");
+}
+
+/* ---- file systems ---- */
+
+struct file_system {
+    uint32_t magic;
+    bool is_local; /* a system call costs no message to another host */
+    const char *name;
+};
+
+static const struct file_system *file_system(const struct io_file *file)
+{
+    static const struct file_system unknown = {0, false, "unknown"}, known[] = {
+        {0xef53, true, "ext4"},         {0x58465342, true, "xfs"},     {0x9123683e, true, "btrfs"},
+        {0x01021994, true, "tmpfs"},    {0x858458f6, true, "ramfs"},   {0xf2f52010, true, "f2fs"},
+        {0x794c7630, true, "overlay"},  {0x2fc12fc1, true, "zfs"},     {0x6969, false, "nfs"},
+        {0x65735546, false, "fuse"},    {0x0bd00bd0, false, "lustre"}, {0x47504653, false, "gpfs"},
+        {0x19830326, false, "beegfs"},  {0xff534d42, false, "cifs"},   {0xfe534d42, false, "smb"},
+        {0x00c36400, false, "ceph"}};
+    struct statfs what;
+    if (!file->fd->is_open || fstatfs(file->fd->fd_sys, &what))
+        return &unknown;
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if ((uint32_t)what.f_type == known[i].magic)
+            return &known[i];
+    return &unknown;
+}
+
+/* ---- the choice ---- */
+
+/* How a process accesses its data alone. */
+static enum plan_way choose_alone(const struct view *view, int hint, bool is_local, bool write)
+{
+    static const int64_t far[2] = {FAR_READ, FAR_WRITE};
+    bool is_direct = is_local && view_mean_run(view) >= PAGE && view_mean_distance(view) >= far[write];
+    if (hint != ADIOI_HINT_AUTO)
+        return hint == ADIOI_HINT_DISABLE ? PLAN_DIRECT : PLAN_SIEVE;
+    return is_direct ? PLAN_DIRECT : PLAN_SIEVE;
+}
+
+/* How it would like to access them with others. */
+static enum plan_way choose_together(const struct view *view, int hint, int sieve, bool is_local,
+                                     bool write)
+{
+    enum plan_way alone = choose_alone(view, sieve, is_local, write);
+    bool is_dense = sieve != ADIOI_HINT_DISABLE && view->size >= view->extent / DENSE;
+    if (hint != ADIOI_HINT_AUTO)
+        return hint == ADIOI_HINT_DISABLE ? alone : PLAN_TWO_PHASE;
+    if (is_local && (is_dense || choose_alone(view, ADIOI_HINT_AUTO, true, write) == PLAN_DIRECT))
+        return alone;
+    return PLAN_TWO_PHASE;
+}
+
+void plan_settle(struct io_file *file)
+{
+    const ADIOI_Hints *hints = file->fd->hints;
+    settle_hints(file);
+    const int sieve[2] = {hints->ds_read, hints->ds_write};
+    const int two_phase[2] = {hints->cb_read, hints->cb_write};
+    bool is_local = file->one_host && file->fd->file_system != ADIO_NFS && file_system(file)->is_local;
+    int mine[2], any[2];
+    for (int i = 0; i < 2; i++) {
+        file->plan.alone[i] = choose_alone(&file->view, sieve[i], is_local, i);
+        file->plan.together[i] = choose_together(&file->view, two_phase[i], sieve[i], is_local, i);
+        mine[i] = any[i] = file->plan.together[i] == PLAN_TWO_PHASE;
+    }
+    if (file->size > 1 && PMPI_Allreduce(mine, any, 2, MPI_INT, MPI_MAX, file->comm))
+        any[0] = any[1] = 1;
+    for (int i = 0; i < 2; i++)
+        if (any[i])
+            file->plan.together[i] = PLAN_TWO_PHASE;
 }
 
 /* ---- locks ---- */
@@ -93,25 +173,6 @@ static const char *hint_word(int hint)
     return hint == ADIOI_HINT_ENABLE ? "always" : hint == ADIOI_HINT_DISABLE ? "never" : "where it helps";
 }
 
-static const char *file_system(int fd)
-{
-    static const struct {
-        long magic;
-        const char *name;
-    } known[] = {{0xef53, "ext4"},        {0x58465342, "xfs"},      {0x9123683e, "btrfs"},
-                 {0x01021994, "tmpfs"},   {0x6969, "nfs"},          {0x65735546, "fuse"},
-                 {0x794c7630, "overlay"}, {0x0bd00bd0, "lustre"},   {0x47504653, "gpfs"},
-                 {0x19830326, "beegfs"},  {0xff534d42, "cifs"},     {0xfe534d42, "smb"},
-                 {0x00c36400, "ceph"},    {0x2fc12fc1, "zfs"}};
-    struct statfs what;
-    if (fd < 0 || fstatfs(fd, &what))
-        return "unknown";
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if ((uint32_t)what.f_type == (uint32_t)known[i].magic)
-            return known[i].name;
-    return "unknown";
-}
-
 void plan_report(const struct io_file *file)
 {
     const ADIO_File fd = file->fd;
@@ -126,7 +187,7 @@ void plan_report(const struct io_file *file)
             "vireo: file '%s': file system %s, driver %s, %d processes on %s; locks: %s; sieving "
             "reads: %s; sieving writes: %s; two-phase reads: %s, writes: %s; aggregators: %s; "
             "buffer: %d bytes; shared pointer: %s\n",
-            file->name, file_system(fd->is_open ? fd->fd_sys : -1),
+            file->name, file_system(file)->name,
             fd->file_system == ADIO_NFS ? "nfs" : "ufs", file->size,
             file->one_host ? "one host" : "several hosts",
             !file->has_locks   ? "none, so nothing that needs them is done"
@@ -135,4 +196,18 @@ void plan_report(const struct io_file *file)
             hint_word(fd->hints->ds_read), hint_word(fd->hints->ds_write),
             hint_word(fd->hints->cb_read), hint_word(fd->hints->cb_write), aggregators,
             fd->hints->cb_buffer_size, file->shared.fd >= 0 ? "in memory" : "none");
+}
+
+void plan_report_view(const struct io_file *file)
+{
+    static const char *const words[] = {"two-phase", "by sieving", "run by run"};
+    const struct plan *plan = &file->plan;
+    char runs[64] = "without gaps";
+    if (file->rank || !library_hooks->wants_report())
+        return;
+    if (file->view.runs)
+        snprintf(runs, sizeof(runs), "with runs of %lld bytes", (long long)view_mean_run(&file->view));
+    fprintf(stderr, "vireo: file '%s': view %s; reads: %s, writes: %s; collective reads: %s, "
+                    "writes: %s\n", file->name, runs, words[plan->alone[0]], words[plan->alone[1]],
+            words[plan->together[0]], words[plan->together[1]]);
 }

@@ -1,17 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The way in which a file is accessed, which depends on its file system. Without locks nothing is
- * done that needs one: strided data are written piece by piece, not by reading the gaps and writing
- * them back.
+ * The way in which a file is accessed, which depends on its file system and its view. Without locks
+ * nothing is done that needs one: strided data are written piece by piece, not by reading the gaps
+ * and writing them back. Hints of the user's come first. Where they leave the choice, and all
+ * processes and the file system are on one host, it is made by the runs of the view: those that are
+ * long or far from each other are worth a system call each, and where much of what lies between the
+ * first and the last byte is the process's own, it sieves alone: both are faster there than
+ * two-phase accesses, which send the data to another process.
  */
 #ifndef ROMIO_PLAN_H
 #define ROMIO_PLAN_H
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct io_file;
+
+enum plan_way {
+    PLAN_TWO_PHASE, /* collective: by aggregators */
+    PLAN_SIEVE,     /* each process alone, by ROMIO: several runs at once, with the gaps */
+    PLAN_DIRECT     /* each process alone, run by run: direct.h */
+};
+
+/* How the data of the present view are accessed; by [0] reads, [1] writes. */
+struct plan {
+    enum plan_way alone[2];
+    enum plan_way together[2]; /* collective; PLAN_TWO_PHASE in all processes or in none */
+};
 
 /* A name without the driver before a colon, if ROMIO has that driver. */
 const char *plan_path(const char *name);
@@ -22,9 +39,12 @@ void plan_hints_free(MPI_Info *info);
 /* Whether the file system of an open file has locks, as far as this process can see. Sets
  * file->own_locks. */
 bool plan_has_locks(struct io_file *file);
-/* After hints were set: change those that are impossible. */
+/* After hints or a view were set: change hints that are impossible, and choose how data are accessed.
+ * Collective. */
 void plan_settle(struct io_file *file);
 /* Print on stderr how the file is accessed, where that is wanted; one process does it. */
 void plan_report(const struct io_file *file);
+/* The same for its view. */
+void plan_report_view(const struct io_file *file);
 
 #endif

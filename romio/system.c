@@ -59,8 +59,7 @@ static void lock_for(ADIO_File fd, int type, ADIO_Offset offset, ADIO_Offset len
                                             SEEK_SET, len);
 }
 
-/* Returns the bytes that were moved. */
-static int64_t move(ADIO_File fd, bool write, char *buf, int64_t len, ADIO_Offset offset)
+int64_t system_move(ADIO_File fd, bool write, char *buf, int64_t len, int64_t offset)
 {
     if (failure_now()->number) /* nothing any more */
         return 0;
@@ -78,7 +77,7 @@ static void contiguous(ADIO_File fd, bool write, char *buf, int64_t len, ADIO_Of
 {
     if (pointer == ADIO_INDIVIDUAL)
         *offset = fd->fp_ind;
-    int64_t moved = move(fd, write, buf, len, *offset);
+    int64_t moved = system_move(fd, write, buf, len, *offset);
     if (!write && moved < len && failure_now()->inner)
         memset(buf + moved, 0, (size_t)(len - moved));
     if (pointer == ADIO_INDIVIDUAL)

@@ -71,13 +71,32 @@ static const struct view_run *find(const struct view *view, int64_t at, bool by_
     return &view->runs[low];
 }
 
+int64_t view_run(const struct view *view, int64_t byte, int64_t *place)
+{
+    *place = view->disp + byte;
+    if (!view->runs || !view->size)
+        return INT64_MAX;
+    const struct view_run *run = find(view, byte % view->size, true);
+    int64_t in = byte % view->size - run->before;
+    *place = view->disp + byte / view->size * view->extent + run->offset + in;
+    return run->len - in;
+}
+
 int64_t view_place(const struct view *view, int64_t byte)
 {
-    if (!view->runs || !view->size)
-        return view->disp + byte;
-    const struct view_run *run = find(view, byte % view->size, true);
-    return view->disp + byte / view->size * view->extent + run->offset + byte % view->size -
-           run->before;
+    int64_t place;
+    (void)view_run(view, byte, &place);
+    return place;
+}
+
+int64_t view_mean_run(const struct view *view)
+{
+    return view->runs && view->run_count ? view->size / view->run_count : INT64_MAX;
+}
+
+int64_t view_mean_distance(const struct view *view)
+{
+    return view->runs && view->run_count ? view->extent / view->run_count : INT64_MAX;
 }
 
 int64_t view_below(const struct view *view, int64_t place)

@@ -36,6 +36,12 @@ void view_fini(struct view *view);
 
 /* The place in the file of a data byte of the view. */
 int64_t view_place(const struct view *view, int64_t byte);
+/* The same as *place; returns the bytes from there to the end of its run. */
+int64_t view_run(const struct view *view, int64_t byte, int64_t *place);
+/* The mean length of the runs; INT64_MAX: the view has no gaps. */
+int64_t view_mean_run(const struct view *view);
+/* From the begin of a run to that of the next, on average; the same. */
+int64_t view_mean_distance(const struct view *view);
 /* The number of data bytes of the view before a place in the file. */
 int64_t view_below(const struct view *view, int64_t place);
 

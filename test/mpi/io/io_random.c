@@ -28,8 +28,9 @@
 
 enum {
     CELLS = 96,
-    CELL = 24, /* bytes */
-    CALLS = 8
+    CALLS = 8,
+    SHORT = 24, /* bytes of a cell: ROMIO sieves these, and uses two phases */
+    LONG = 40000 /* each cell is a system call */
 };
 
 /* ---- random numbers ---- */
@@ -126,13 +127,16 @@ int fcntl(int fd, int command, ...)
 
 static int rank, size;
 static int mine[CELLS], count; /* the cells of this rank, in the order of the file */
-static unsigned char model[CELLS * CELL];
+static int cell_len;
+static unsigned char model[CELLS * LONG];
 static bool unknown[CELLS]; /* after a write that has failed */
 
 static MPI_Info draw_hints(struct random *random)
 {
     static const char *const words[] = {"enable", "disable", "automatic"};
-    static const char *const sizes[] = {"64", "777", "4096", "65536"};
+    static const char *const little[] = {"64", "777", "4096", "65536"};
+    static const char *const much[] = {"65536", "100000", "300000", "4000000"};
+    const char *const *sizes = cell_len == SHORT ? little : much;
     MPI_Info info;
     OK(MPI_Info_create(&info));
     OK(MPI_Info_set(info, "romio_cb_write", words[draw(random, 3)]));
@@ -157,12 +161,12 @@ static void set_view(MPI_File file, struct random *random)
         int owner = (int)draw(random, 3) ? (int)draw(random, (uint32_t)size) : i / turns % size;
         if (owner == rank) {
             mine[count] = i;
-            places[count++] = (MPI_Aint)i * CELL;
+            places[count++] = (MPI_Aint)i * cell_len;
         }
     }
     memset(model, 0, sizeof(model));
     memset(unknown, 0, sizeof(unknown));
-    OK(MPI_Type_contiguous(CELL, MPI_BYTE, &cell));
+    OK(MPI_Type_contiguous(cell_len, MPI_BYTE, &cell));
     OK(MPI_Type_create_hindexed_block(count, 1, places, cell, &cells));
     OK(MPI_Type_commit(&cell));
     OK(MPI_Type_commit(&cells));
@@ -206,7 +210,7 @@ static int run(MPI_File file, const struct call *call)
     int rc = start(file, call, &request, &status);
     if (!rc && call->background)
         rc = MPI_Wait(&request, &status);
-    CHECK(rc || io_count(&status, MPI_BYTE) == call->cells * CELL);
+    CHECK(rc || io_count(&status, MPI_BYTE) == call->cells * cell_len);
     return rc;
 }
 
@@ -215,7 +219,7 @@ static void note_write(const struct call *call, bool failed)
     for (int i = 0; i < call->cells; i++) {
         int cell = mine[call->from + i];
         unknown[cell] |= failed;
-        memcpy(model + cell * CELL, call->buf + i * call->stride, CELL);
+        memcpy(model + cell * cell_len, call->buf + i * call->stride, cell_len);
     }
 }
 
@@ -223,25 +227,25 @@ static void check_read(const struct call *call)
 {
     for (int i = 0; i < call->cells; i++) {
         int cell = mine[call->from + i];
-        CHECK(unknown[cell] || !memcmp(model + cell * CELL, call->buf + i * call->stride, CELL));
+        CHECK(unknown[cell] || !memcmp(model + cell * cell_len, call->buf + i * call->stride, cell_len));
     }
 }
 
 /* Returns whether it has failed. */
 static bool one_call(MPI_File file, struct random *common, struct random *own)
 {
-    static unsigned char buf[CELLS * CELL * 2];
+    static unsigned char buf[CELLS * LONG * 2];
     struct call call = {.write = draw(common, 3) > 0, .collective = draw(common, 2),
-                        .background = draw(common, 2), .buf = buf, .stride = CELL};
+                        .background = draw(common, 2), .buf = buf, .stride = cell_len};
     MPI_Datatype cell;
     call.from = count ? (int)draw(own, (uint32_t)count) : 0;
     call.cells = count ? (int)draw(own, (uint32_t)(count - call.from) + 1) : 0;
-    OK(MPI_Type_contiguous(CELL, MPI_BYTE, &cell));
+    OK(MPI_Type_contiguous(cell_len, MPI_BYTE, &cell));
     if (draw(own, 2))
-        call.stride = 2 * CELL;
+        call.stride = 2 * cell_len;
     OK(MPI_Type_create_resized(cell, 0, call.stride, &call.type));
     OK(MPI_Type_commit(&call.type));
-    for (size_t i = 0; i < sizeof(buf); i++)
+    for (int i = 0; i < call.cells * call.stride; i++)
         buf[i] = call.write ? (unsigned char)draw(own, 256) : 0xee;
     int rc = run(file, &call), any, all;
     if (call.write)
@@ -260,30 +264,31 @@ static bool one_call(MPI_File file, struct random *common, struct random *own)
 /* What is in the file, but for what nobody knows. */
 static void compare(const char *name)
 {
-    static unsigned char all[CELLS * CELL], file[CELLS * CELL];
+    static unsigned char all[CELLS * LONG], file[CELLS * LONG];
     unsigned char known[CELLS] = {0}, known_all[CELLS];
     for (int i = 0; i < count; i++)
         known[mine[i]] = !unknown[mine[i]];
-    OK(MPI_Reduce(model, all, sizeof(all), MPI_BYTE, MPI_BOR, 0, MPI_COMM_WORLD));
+    OK(MPI_Reduce(model, all, CELLS * cell_len, MPI_BYTE, MPI_BOR, 0, MPI_COMM_WORLD));
     OK(MPI_Reduce(known, known_all, CELLS, MPI_BYTE, MPI_BOR, 0, MPI_COMM_WORLD));
     if (rank)
         return;
     FILE *stream = fopen(name, "r");
-    CHECK(stream && fread(file, 1, sizeof(file), stream) == sizeof(file));
+    CHECK(stream && fread(file, (size_t)cell_len, CELLS, stream) == CELLS);
     fclose(stream);
     for (int i = 0; i < CELLS; i++)
-        CHECK(!known_all[i] || !memcmp(all + i * CELL, file + i * CELL, CELL));
+        CHECK(!known_all[i] || !memcmp(all + i * cell_len, file + i * cell_len, cell_len));
 }
 
 static void run_seed(const char *kind, uint64_t seed)
 {
     struct random common = {seed * 7919 + 1}, own = {seed * 7919 + 100 + (uint64_t)rank};
+    cell_len = seed % 8 ? SHORT : LONG;
     MPI_Info info = draw_hints(&common);
     MPI_File file;
     bool failed = false;
     faults.has_no_locks = !strcmp(kind, "nolocks");
     OK(MPI_File_open(MPI_COMM_WORLD, io_name("random"), MPI_MODE_CREATE | MPI_MODE_RDWR, info, &file));
-    OK(MPI_File_set_size(file, CELLS * CELL));
+    OK(MPI_File_set_size(file, CELLS * cell_len));
     if (draw(&common, 4) == 0 && (size == 1 || !faults.has_no_locks))
         OK(MPI_File_set_atomicity(file, 1));
     set_view(file, &common);
@@ -293,7 +298,7 @@ static void run_seed(const char *kind, uint64_t seed)
     faults.is_slow = !strcmp(kind, "plain") || !strcmp(kind, "nolocks");
     faults.is_short = !strcmp(kind, "short");
     faults.fails = !strcmp(kind, "errors");
-    faults.room = strcmp(kind, "full") ? 0 : (off_t)draw(&common, CELLS) * CELL;
+    faults.room = strcmp(kind, "full") ? 0 : (off_t)draw(&common, CELLS) * cell_len;
     for (int i = 0; i < CALLS; i++)
         failed |= one_call(file, &common, &own);
     faults.is_slow = faults.is_short = faults.fails = false;

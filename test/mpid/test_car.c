@@ -10,8 +10,7 @@
 
 #include <cmocka.h>
 
-#include "mpid/device.h"
-#include "test/mpid/beneath.h"
+#include "test/mpid/device_test.h"
 
 enum { PEER = 2 };
 
@@ -30,13 +29,6 @@ static int start(void **state)
     memset(&first, 0xff, sizeof(first));
     memset(&second, 0xff, sizeof(second));
     calls = 0;
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    beneath_stop();
     return 0;
 }
 
@@ -139,10 +131,10 @@ static void test_failure(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_all_orders, start, stop),
-        cmocka_unit_test_setup_teardown(test_late, start, stop),
-        cmocka_unit_test_setup_teardown(test_handler, start, stop),
-        cmocka_unit_test_setup_teardown(test_failure, start, stop),
+        cmocka_unit_test_setup_teardown(test_all_orders, start, device_stop),
+        cmocka_unit_test_setup_teardown(test_late, start, device_stop),
+        cmocka_unit_test_setup_teardown(test_handler, start, device_stop),
+        cmocka_unit_test_setup_teardown(test_failure, start, device_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

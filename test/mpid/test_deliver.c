@@ -13,8 +13,7 @@
 
 #include <cmocka.h>
 
-#include "mpid/device.h"
-#include "test/mpid/beneath.h"
+#include "test/mpid/device_test.h"
 
 enum { PEER = 2, COUNT = 5 };
 
@@ -32,13 +31,6 @@ static int start(void **state)
     beneath_open(PEER);
     memset(requests, 0, sizeof(requests));
     calls = depth = 0;
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    beneath_stop();
     return 0;
 }
 
@@ -162,10 +154,10 @@ static void test_wait(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_order, start, stop),
-        cmocka_unit_test_setup_teardown(test_order_within, start, stop),
-        cmocka_unit_test_setup_teardown(test_send_and_receive, start, stop),
-        cmocka_unit_test_setup_teardown(test_wait, start, stop),
+        cmocka_unit_test_setup_teardown(test_order, start, device_stop),
+        cmocka_unit_test_setup_teardown(test_order_within, start, device_stop),
+        cmocka_unit_test_setup_teardown(test_send_and_receive, start, device_stop),
+        cmocka_unit_test_setup_teardown(test_wait, start, device_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,41 +11,12 @@
 
 #include <cmocka.h>
 
-#include "mpid/device.h"
-#include "test/mpid/beneath.h"
+#include "test/mpid/device_test.h"
 
 enum {
     LOW = 0,
     HIGH = 2
 }; /* peers of lower and higher rank than ours */
-
-static int start(void **state)
-{
-    (void)state;
-    beneath_start();
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    beneath_stop();
-    return 0;
-}
-
-static int send_word(uint32_t rank, unsigned mode, struct mpid_request *request)
-{
-    static const struct mpid_envelope own = {4, BENEATH_ME, 7};
-    static uint64_t word = 0x1122334455667788u;
-    struct mpid_bytes bytes = {.base = &word, .len = sizeof(word)};
-    return mpid_send(beneath_vc(rank), &own, &bytes, mode, request);
-}
-
-static void assert_state(uint32_t rank, enum vc_state state)
-{
-    assert_string_equal(vc_state_name((enum vc_state)beneath_vc(rank)->state),
-                        vc_state_name(state));
-}
 
 static void open_both(void)
 {
@@ -209,7 +180,7 @@ static void test_ended_at_rest(void **state)
     assert_false(vc_is_lost(beneath_vc(HIGH)));
 }
 
-#define DEVICE_TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
+#define DEVICE_TEST(test) cmocka_unit_test_setup_teardown(test, device_start, device_stop)
 
 int main(void)
 {

@@ -12,8 +12,7 @@
 
 #include <cmocka.h>
 
-#include "mpid/device.h"
-#include "test/mpid/beneath.h"
+#include "test/mpid/device_test.h"
 
 enum {
     LOW = 0,
@@ -68,13 +67,6 @@ static int start(void **state)
     beneath_start();
     mpid_set_comms(each_comm);
     mpid_set_failed(contexts_of);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    beneath_stop();
     return 0;
 }
 
@@ -276,7 +268,7 @@ static void test_context(void **state)
     mpid_cancel(&p2p);
 }
 
-#define DEVICE_TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
+#define DEVICE_TEST(test) cmocka_unit_test_setup_teardown(test, start, device_stop)
 
 int main(void)
 {

@@ -11,8 +11,7 @@
 
 #include <cmocka.h>
 
-#include "mpid/device.h"
-#include "test/mpid/beneath.h"
+#include "test/mpid/device_test.h"
 
 enum {
     LOW = 0,
@@ -65,13 +64,6 @@ static int start(void **state)
     assert_int_equal(beneath_ask(HIGH), CHAN_ACCEPT);
     beneath_open(HIGH);
     memset(&got, 0, sizeof(got));
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    beneath_stop();
     return 0;
 }
 
@@ -169,7 +161,7 @@ static void test_taken(void **state)
     assert_int_equal(packet_add(WORDY, &wordy), 0); /* the device starts once more */
 }
 
-#define DEVICE_TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
+#define DEVICE_TEST(test) cmocka_unit_test_setup_teardown(test, start, device_stop)
 
 int main(void)
 {

@@ -13,18 +13,12 @@
 
 #include <cmocka.h>
 
-#include "mpid/device.h"
-#include "test/mpid/beneath.h"
+#include "test/mpid/device_test.h"
 
 enum {
     LOW = 0,
     HIGH = 2
 }; /* peers of lower and higher rank than ours */
-
-static void assert_state(uint32_t rank, enum vc_state state)
-{
-    assert_string_equal(vc_state_name(beneath_vc(rank)->state), vc_state_name(state));
-}
 
 static int start(void **state)
 {
@@ -34,13 +28,6 @@ static int start(void **state)
     beneath_open(LOW);
     assert_int_equal(beneath_ask(HIGH), CHAN_ACCEPT);
     beneath_open(HIGH);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    beneath_stop();
     return 0;
 }
 
@@ -157,7 +144,7 @@ static void test_no_overtaking(void **state)
     assert_int_equal(device.match.arrived_total, 2);
 }
 
-#define DEVICE_TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
+#define DEVICE_TEST(test) cmocka_unit_test_setup_teardown(test, start, device_stop)
 
 int main(void)
 {

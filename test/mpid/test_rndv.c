@@ -14,8 +14,7 @@
 
 #include <cmocka.h>
 
-#include "mpid/device.h"
-#include "test/mpid/beneath.h"
+#include "test/mpid/device_test.h"
 
 enum {
     PEER = 2,
@@ -37,13 +36,6 @@ static int start(void **state)
     beneath_open(PEER);
     for (size_t i = 0; i < LEN; i++)
         memory[i] = (uint8_t)(i / 8);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    beneath_stop();
     return 0;
 }
 
@@ -615,7 +607,7 @@ static void read_with_key(struct mpid_request *recv, bool posted_first)
 static int stop_keys(void **state)
 {
     beneath_use_keys(false);
-    return stop(state);
+    return device_stop(state);
 }
 
 static void get_ends(struct mpid_request *recv, int rc)
@@ -718,7 +710,7 @@ static void test_bad_key(void **state)
 }
 
 #define KEY_TEST(test) cmocka_unit_test_setup_teardown(test, start, stop_keys)
-#define DEVICE_TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
+#define DEVICE_TEST(test) cmocka_unit_test_setup_teardown(test, start, device_stop)
 
 int main(void)
 {

@@ -9,25 +9,10 @@
 
 #include <cmocka.h>
 
-#include "mpid/device.h"
 #include "slots.h"
-#include "test/mpid/beneath.h"
+#include "test/mpid/device_test.h"
 
 enum { PEER = 2, LOADED = 20 };
-
-static int start(void **state)
-{
-    (void)state;
-    beneath_start();
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    beneath_stop();
-    return 0;
-}
 
 static int slot_of(const char *name)
 {
@@ -72,7 +57,7 @@ static void test_tail(void **state)
     assert_null(other->tail);
 }
 
-#define DEVICE_TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
+#define DEVICE_TEST(test) cmocka_unit_test_setup_teardown(test, device_start, device_stop)
 
 int main(void)
 {

@@ -18,8 +18,7 @@
 
 #include <cmocka.h>
 
-#include "mpid/device.h"
-#include "test/mpid/beneath.h"
+#include "test/mpid/device_test.h"
 
 enum {
     LOW = 0,
@@ -140,40 +139,12 @@ static void test_impossible_is_logged(void **state)
 
 /* ---- the device ---- */
 
-static int start(void **state)
-{
-    (void)state;
-    beneath_start();
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    beneath_stop();
-    return 0;
-}
-
 static const struct mpid_envelope hello = {4, BENEATH_ME, 7};
-
-/* Start a send of 8 bytes. */
-static int send_word(uint32_t rank, unsigned mode, struct mpid_request *request)
-{
-    static uint64_t word = 0x1122334455667788u;
-    struct mpid_bytes bytes = {.base = &word, .len = sizeof(word)};
-    return mpid_send(beneath_vc(rank), &hello, &bytes, mode, request);
-}
 
 static void turn(void)
 {
     for (int i = 0; i < 20; i++) /* the poll for cards is not made in every turn */
         (void)mpid_progress();
-}
-
-static void assert_state(uint32_t rank, enum vc_state state)
-{
-    assert_string_equal(vc_state_name((enum vc_state)beneath_vc(rank)->state),
-                        vc_state_name(state));
 }
 
 /* Unbound, then bound on first use: the card comes late, and so does the answer. */
@@ -695,7 +666,7 @@ static void test_counted_message(void **state)
     assert_int_equal(count_vcs(), 0);
 }
 
-#define DEVICE_TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
+#define DEVICE_TEST(test) cmocka_unit_test_setup_teardown(test, device_start, device_stop)
 
 int main(void)
 {

@@ -331,7 +331,7 @@ int BNR_Put(BNR_Group g, const char *key, const void *val, size_t len, unsigned 
 static int look(BNR_Group g, int owner, const char *key, const void **val, size_t *len,
                 unsigned flags)
 {
-    if (!is_member(g) || !is_rank(owner) || !is_key(key) || (flags & ~BNR_GET_NOWAIT))
+    if (!is_member(g) || !is_rank(owner) || !is_key(key) || (flags & ~(BNR_GET_NOWAIT | BNR_GET_LATER)))
         return bad_group();
     int rc = g->backend->ops->get(g->backend, owner, key, val, len, flags);
     return !rc && *len > BNR_MAX_VALUE ? BNR_ERR_PROTO : rc;

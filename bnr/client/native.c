@@ -114,7 +114,9 @@ static uint32_t ask(struct native *n, int owner, const char *key, unsigned flags
     struct table_question *q = &own_page(n)->question;
     uint32_t number = atomic_load(&q->asked) + 1;
     q->owner = (uint32_t)owner;
-    q->is_nowait = (flags & BNR_GET_NOWAIT) != 0;
+    q->how = flags & BNR_GET_LATER    ? TABLE_LATER
+             : flags & BNR_GET_NOWAIT ? TABLE_NOWAIT
+                                      : TABLE_WAIT;
     q->key_len = (uint32_t)strlen(key);
     memcpy(q->key, key, q->key_len);
     atomic_store_explicit(&q->asked, number, memory_order_release);
@@ -164,7 +166,7 @@ static int native_get(struct backend *b, int owner, const char *key, const void 
             return kvs_code(rc);
         if (over)
             return BNR_ERR_PROC_FAILED;
-        if (flags & BNR_GET_NOWAIT)
+        if (flags & (BNR_GET_NOWAIT | BNR_GET_LATER))
             return BNR_ERR_NOT_FOUND;
         uint64_t sleep_ns = backoff_step(&wait);
         if (sleep_ns) {

@@ -49,6 +49,13 @@ struct keys_wait {
     uint8_t id[];
 };
 
+/* A key that has been asked of its node for later, or whose owner has ended without. */
+struct keys_interest {
+    UT_hash_handle hh;
+    uint32_t id_len;
+    uint8_t id[];
+};
+
 static uint32_t make_id(struct id *id, const struct keys_name *name)
 {
     id->group = name->group;
@@ -201,9 +208,15 @@ void keys_fini(struct keys *k)
 {
     struct keys_entry *entry, *next;
     struct keys_wait *wait, *after;
+    struct keys_interest *interest, *other;
     HASH_ITER(hh, k->entries, entry, next)
     {
         drop(k, entry);
+    }
+    HASH_ITER(hh, k->interests, interest, other)
+    {
+        HASH_DEL(k->interests, interest);
+        free(interest);
     }
     HASH_ITER(hh, k->waits, wait, after)
     {
@@ -233,6 +246,42 @@ int keys_put(struct keys *k, const struct keys_name *name, struct bytes *value, 
     return rc;
 }
 
+/* Tell a process here that a key is not here. */
+static void tell_absent(const struct keys *k, uint64_t cookie, struct effects *effects)
+{
+    struct core_message message = {.kind = MESSAGE_VALUE,
+                                   .origin = k->tree->self,
+                                   .to = k->tree->self,
+                                   .number = cookie,
+                                   .status = STATUS_ABSENT};
+    effects_add(effects, EFFECT_VALUE, k->tree->self, &message);
+}
+
+/* Note that a key is wanted for later. Returns 0, 1 where that was noted before, -ENOMEM. */
+static int note_interest(struct keys *k, const struct id *id, uint32_t len)
+{
+    struct keys_interest *interest;
+    HASH_FIND(hh, k->interests, id, len, interest);
+    if (interest)
+        return 1;
+    if (HASH_COUNT(k->interests) >= KEYS_WAIT_MAX || !(interest = malloc(sizeof(*interest) + len)))
+        return -ENOMEM;
+    interest->id_len = len;
+    memcpy(interest->id, id, len);
+    HASH_ADD_KEYPTR(hh, k->interests, interest->id, len, interest);
+    return 0;
+}
+
+static void forget_interest(struct keys *k, const struct id *id, uint32_t len)
+{
+    struct keys_interest *interest;
+    HASH_FIND(hh, k->interests, id, len, interest);
+    if (!interest)
+        return;
+    HASH_DEL(k->interests, interest);
+    free(interest);
+}
+
 int keys_get(struct keys *k, const struct keys_name *name, struct keys_home home, uint64_t cookie,
              unsigned flags, struct effects *effects)
 {
@@ -242,6 +291,17 @@ int keys_get(struct keys *k, const struct keys_name *name, struct keys_home home
         return -EMSGSIZE;
     uint32_t len = make_id(&id, name);
     struct keys_entry *entry = find(k, &id, len);
+    if (!entry && !is_here && (flags & KEYS_LATER)) {
+        int rc = note_interest(k, &id, len);
+        if (rc >= 0)
+            tell_absent(k, cookie, effects);
+        if (rc)
+            return rc > 0 ? 0 : rc;
+        cookie = KEYS_NO_GETTER;
+        flags &= ~(unsigned)KEYS_LATER;
+    } else if (flags & KEYS_LATER) {
+        flags |= KEYS_NOWAIT;
+    }
     struct keys_wait_key key = {k->next_request++, k->tree->self, 0};
     struct keys_wait *wait = add_wait(k, &id, len, key);
     if (!wait)
@@ -322,6 +382,8 @@ static int hear_value(struct keys *k, const struct core_message *message, struct
     uint32_t len = wait->id_len;
     memcpy(&id, wait->id, len);
     int rc = message->status == STATUS_GOOD ? keep(k, &id, len, value, true) : 0;
+    if (message->status == STATUS_GOOD)
+        forget_interest(k, &id, len);
     answer_all(k, &id, len, message->status, value, effects);
     return rc;
 }
@@ -357,7 +419,9 @@ int keys_collected(struct keys *k, uint64_t group, const struct bytes *entries)
         if (u.failed || !is_allowed(&name) || len > KEYS_VALUE_MAX)
             return -EPROTO;
         struct bytes *bytes = bytes_create(value, len);
-        rc = bytes ? keep(k, &id, make_id(&id, &name), bytes, true) : -ENOMEM;
+        uint32_t id_len = make_id(&id, &name);
+        rc = bytes ? keep(k, &id, id_len, bytes, true) : -ENOMEM;
+        forget_interest(k, &id, id_len);
         bytes_unref(bytes);
     }
     return rc;

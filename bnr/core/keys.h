@@ -32,6 +32,8 @@ enum keys_flag {
     KEYS_NOWAIT = 1,  /* STATUS_ABSENT in place of waiting; at the owner's node */
     KEYS_REFRESH = 2, /* not what was fetched before */
     KEYS_REPLACE = 4, /* put: in place of what is there */
+    KEYS_LATER = 8,   /* STATUS_ABSENT at once where this node does not have it; it comes for those
+                       * who ask again, as soon as it is put */
 };
 
 enum keys_outcome {
@@ -48,12 +50,17 @@ struct keys_name {
 
 struct keys_entry;
 struct keys_wait;
+struct keys_interest;
+
+/* The cookie of the waits that are for later. */
+#define KEYS_NO_GETTER UINT64_MAX
 
 struct keys {
     const struct tree *tree;
     struct keys_entry *entries;
     struct keys_entry *oldest; /* of those that were fetched */
     struct keys_wait *waits;
+    struct keys_interest *interests; /* keys that were asked for later, and have not come */
     size_t cached_bytes, own_bytes;
     uint64_t next_request;
 };

@@ -126,12 +126,18 @@ struct table_question {
     _Atomic uint32_t asked; /* stored with release */
     _Atomic uint32_t told;  /* futex; stored with release */
     uint32_t owner;
-    uint32_t is_nowait; /* not found, in place of waiting */
+    uint32_t how; /* enum table_how */
     uint32_t key_len;
     uint32_t status; /* enum table_answer */
     uint32_t len;    /* bytes of the reply */
     uint32_t reserved;
     char key[256];
+};
+
+enum table_how {
+    TABLE_WAIT,
+    TABLE_NOWAIT, /* not found, in place of waiting */
+    TABLE_LATER   /* the same, where it is not known on this machine yet */
 };
 
 enum table_answer {

@@ -68,7 +68,8 @@ static void take_question(struct serve *s, struct serve_rank *r)
     r->asked = asked;
     uint32_t len = q->key_len;
     struct keys_name name = {SERVE_GROUP, q->owner, key, len};
-    unsigned flags = q->is_nowait ? KEYS_NOWAIT : 0;
+    uint32_t how = q->how;
+    unsigned flags = how == TABLE_LATER ? KEYS_LATER : how == TABLE_NOWAIT ? KEYS_NOWAIT : 0;
     if (len && len <= KEYS_KEY_MAX) {
         for (uint32_t i = 0; i < len; i++)
             key[i] = q->key[i];

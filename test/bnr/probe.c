@@ -81,6 +81,25 @@ static void late(int arg)
     CHECK(BNR_Get_alloc(group, 0, "never", &val, &len, BNR_GET_NOWAIT) == BNR_ERR_NOT_FOUND);
 }
 
+/* Keys come to those who look again and again. */
+static void later(int arg)
+{
+    void *val;
+    size_t len;
+    CHECK(BNR_Put(group, "later", "x", 1, 0) == 0);
+    for (int r = 0; r < size; r++) {
+        int rc = BNR_ERR_NOT_FOUND;
+        for (int i = 0; rc == BNR_ERR_NOT_FOUND && i < 20000; i++) {
+            usleep(500);
+            rc = BNR_Get_alloc(group, r, "later", &val, &len, BNR_GET_LATER);
+        }
+        CHECK(rc == 0 && len == 1);
+        free(val);
+        CHECK(BNR_Get_alloc(group, r, "never", &val, &len, BNR_GET_LATER) == BNR_ERR_NOT_FOUND);
+    }
+    CHECK(BNR_Fence(group) == 0);
+}
+
 /* What was put before a fence is there after it. */
 static void fences(int count)
 {
@@ -416,7 +435,7 @@ static const struct {
     {"fences", fences}, {"die", die},           {"exit", leave},           {"abort", end_all},
     {"broken", broken}, {"events", events},     {"memory", memory},        {"facts", facts},
     {"twice", twice},   {"sleep", pause_ms},    {"stubborn", ignore_term}, {"universe", universe},
-    {"hosts", hosts},
+    {"hosts", hosts},   {"later", later},
 };
 
 int main(int argc, char **argv)

@@ -332,6 +332,50 @@ static void a_get_waits_for_its_put(void **state)
     tree_fini(&t);
 }
 
+static void a_key_comes_later(void **state)
+{
+    struct tree t;
+    struct keys k;
+    tree_init(&t, 1, 7, 2);
+    keys_init(&k, &t);
+    struct keys_name theirs = name(8, "card"), mine = name(2, "card");
+    struct keys_home here = {1, false}, there = {4, false};
+    struct bytes *value = text_of("value");
+    assert_int_equal(keys_get(&k, &theirs, there, 70, KEYS_LATER, &effects), 0);
+    assert_int_equal(keys_get(&k, &theirs, there, 71, KEYS_LATER, &effects), 0);
+    assert_int_equal(effects.count, 3); /* asked once, for good, and both told */
+    assert_int_equal(effects.items[0].kind, EFFECT_VALUE);
+    assert_int_equal(effects.items[0].message.number, 70);
+    assert_int_equal(effects.items[0].message.status, STATUS_ABSENT);
+    assert_int_equal(effects.items[2].message.number, 71);
+    const struct core_message *get = sent(1, 4, MESSAGE_GET);
+    assert_int_equal(get->flags, 0);
+    struct core_message answer = {
+        .kind = MESSAGE_VALUE, .origin = 4, .to = 1, .number = get->number, .data = value};
+    effects_clear(&effects);
+    assert_int_equal(keys_message(&k, &answer, false, &effects), 0);
+    effects_clear(&effects);
+    assert_int_equal(keys_get(&k, &theirs, there, 72, KEYS_LATER, &effects), 0);
+    assert_int_equal(effects.count, 1);
+    assert_int_equal(effects.items[0].message.status, STATUS_GOOD);
+    effects_clear(&effects);
+    assert_int_equal(keys_get(&k, &mine, here, 73, KEYS_LATER, &effects), 0);
+    assert_int_equal(effects.count, 1);
+    assert_int_equal(effects.items[0].message.status, STATUS_ABSENT);
+    effects_clear(&effects);
+    struct keys_name never = name(8, "over");
+    keys_get(&k, &never, there, 74, KEYS_LATER, &effects);
+    keys_node_lost(&k, 4, &effects);
+    effects_clear(&effects);
+    keys_get(&k, &never, there, 75, KEYS_LATER, &effects);
+    assert_int_equal(effects.count, 1); /* nobody is asked again */
+    assert_int_equal(effects.items[0].message.status, STATUS_ABSENT);
+    effects_clear(&effects);
+    bytes_unref(value);
+    keys_fini(&k);
+    tree_fini(&t);
+}
+
 static void others_are_answered(void **state)
 {
     struct tree t;
@@ -510,6 +554,7 @@ int main(void)
         cmocka_unit_test(long_entries_are_left_out_for_all),
         cmocka_unit_test(a_loss_ends_a_fence_at_once),
         cmocka_unit_test(a_get_waits_for_its_put),
+        cmocka_unit_test(a_key_comes_later),
         cmocka_unit_test(others_are_answered),
         cmocka_unit_test(many_may_wait),
         cmocka_unit_test(the_space_of_replaced_values_is_free),

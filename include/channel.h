@@ -122,6 +122,13 @@ struct chan_data {
     uint32_t flags;
 };
 
+/* How far a link has come that is forming. */
+enum chan_stage {
+    CHAN_STAGE_SAID,     /* the peer may have said yes, and rely on it */
+    CHAN_STAGE_TAKEN,    /* the peer's host has answered, the peer itself has not */
+    CHAN_STAGE_NOWHERE   /* nothing has answered: there may be no way in this direction */
+};
+
 /* One peer through one channel. Each channel embeds it in its own link and
  * fills it before link() returns or asked() is called. */
 struct chan_link {
@@ -400,6 +407,11 @@ struct chan_ops {
      * that is shared with the parent, and allocate nothing. No other call follows. NULL: there
      * is nothing to close. */
     void (*forked)(struct chan *chan);
+
+    /* How far a link has come that link() has begun and that is not open. Before CHAN_STAGE_SAID a
+     * link that the peer begins takes its place; at CHAN_STAGE_NOWHERE the device asks the
+     * peer, by way of the process manager, to begin one. NULL: CHAN_STAGE_SAID. */
+    enum chan_stage (*stage)(const struct chan_link *link);
 };
 
 /* Built-in channels, best first, NULL-terminated; the build writes it. */

@@ -5,14 +5,19 @@
  * channel where one fails; and the other side, being asked. Of two connections
  * that cross, the one begun by the higher (group id, rank) survives.
  *
- * A connection can often be made in one direction only. So the lower of two that
- * cross, which is refused, dials again until it is let in or the other's connection
- * comes; and a process whose every attempt has failed lets the peer in for as long as
- * the connect timeout before it gives up, unless each of them was answered by a no.
+ * A connection can often be made in one direction only. So a process that nothing
+ * answers asks the peer, by the process manager, to dial it, and lets it in whoever
+ * is the higher; the lower of two that cross, which is refused, dials again until it
+ * is let in or the other's connection comes. A process whose every attempt has failed
+ * gives up where the peer says that it cannot dial either, unless each of them was
+ * answered by a no; or, where the process manager brings no such word, after as long
+ * as the connect timeout.
  *
  * Nothing else here has a deadline: a peer that computes answers when it comes back to
  * MPI, and the end of its process is an event.
  */
+#include "mpid/connect.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +33,17 @@
 /* After a refusal as crossing, twice as long after each. */
 static const uint64_t redial_ns = 20000000u;
 enum { REDIAL_DOUBLES = 5 };
+
+/* What a process tells its peer by the process manager: one byte. */
+enum {
+    WORD_DIAL = 1, /* nothing answers me there: dial me */
+    WORD_STUCK = 2 /* the same, and I have tried all there is */
+};
+
+/* Until a peer that nothing answers from is asked, and at most until it is asked again. */
+static const uint64_t ask_first_ns = 250000000u, ask_last_ns = 8000000000u;
+/* Between two looks whether it is gone. */
+static const uint64_t look_ns = 5000000u;
 
 /* ---- our own attempts ---- */
 
@@ -87,9 +103,23 @@ static void check_nothing_taken(const struct vc *vc, const char *why)
     mpid_abort(1, text);
 }
 
+/* Let the peer hear a word. Returns whether it can. */
+static bool tell_peer(const struct vc *vc, int word)
+{
+    const int ranges[1][2] = {{(int)vc->peer.rank, (int)vc->peer.rank}};
+    const BNR_Xcast_attr attr = {.size = sizeof(attr), .ranges = ranges, .range_count = 1};
+    const uint8_t said = (uint8_t)word;
+    BNR_Group group = device_group_of(&vc->peer.gid, vc->peer.rank);
+    unsigned long long caps = 0;
+    return group && !BNR_Query_caps(&caps) && (caps & BNR_CAP_XCAST) &&
+           !BNR_Xcast(group, CONNECT_TAG, &said, 1, &attr);
+}
+
 static void fail_unreachable(struct vc *vc)
 {
     struct opening *opening = vc->opening;
+    if (opening->was_asked)
+        (void)tell_peer(vc, WORD_STUCK);
     for (int i = 0; i < device.port_count; i++)
         if (!opening->choice.refused[i])
             opening_add_reason(opening, device.ops[i]->name,
@@ -111,15 +141,25 @@ static bool may_be_asked(const struct opening *opening)
     return false;
 }
 
+/* The peer alone can make the connection: until it does, or says that it cannot, where it hears. */
+static void await_call(struct vc *vc)
+{
+    struct opening *opening = vc->opening;
+    uint64_t now_ns = os_now_ns();
+    uint64_t limit_ns = (uint64_t)os_setting(OS_SETTING_CONNECT_TIMEOUT_MS) * 1000000u;
+    opening->wait_ns = tell_peer(vc, WORD_STUCK) ? UINT64_MAX : now_ns + limit_ns;
+    opening->ask_step_ns = ask_first_ns;
+    opening->ask_ns = now_ns + ask_first_ns;
+}
+
 /* No candidate is left. */
 static void give_up(struct vc *vc)
 {
     if (has_finished(vc)) {
         fail_finished(vc);
-    } else if (may_be_asked(vc->opening)) {
+    } else if (may_be_asked(vc->opening) && !vc->opening->is_stuck) {
         vc_event(vc, VC_LINKED);
-        vc->opening->wait_ns =
-            os_now_ns() + (uint64_t)os_setting(OS_SETTING_CONNECT_TIMEOUT_MS) * 1000000u;
+        await_call(vc);
     } else {
         fail_unreachable(vc);
     }
@@ -149,6 +189,8 @@ static void try_next(struct vc *vc)
         }
         progress_look();
         vc_event(vc, VC_LINKED);
+        opening->ask_step_ns = ask_first_ns;
+        opening->ask_ns = os_now_ns() + ask_first_ns;
         if (opening->choice.verdict[index].fit == CHAN_YES && vc_event(vc, VC_OPENED))
             up(vc);
         return;
@@ -245,17 +287,81 @@ static bool awaits_call(const struct vc *vc)
     return !vc->bound && opening->wait_ns && opening->tried == opening->choice.count;
 }
 
+/* Whether nothing answers where our link leads. */
+static bool is_nowhere(const struct chan_link *link)
+{
+    return link && link->ops->stage && link->ops->stage(link) == CHAN_STAGE_NOWHERE;
+}
+
+/* The time has come to ask the peer to dial, if that is still wanted. */
+static void ask_peer(struct vc *vc, uint64_t now_ns)
+{
+    struct opening *opening = vc->opening;
+    bool stuck = awaits_call(vc);
+    if (!stuck && !is_nowhere(vc->bound))
+        return;
+    (void)tell_peer(vc, stuck ? WORD_STUCK : WORD_DIAL);
+    if (opening->ask_step_ns < ask_last_ns)
+        opening->ask_step_ns *= 2;
+    opening->ask_ns = now_ns + opening->ask_step_ns;
+}
+
+/* Whether the peer need not, or cannot, answer any more. */
+static bool has_left(const struct vc *vc)
+{
+    return is_gone(vc) || (awaits_call(vc) && has_finished(vc));
+}
+
 static bool poll_vc(struct vc *vc)
 {
+    struct opening *opening = vc->opening;
     if (vc->state == VC_BINDING)
         return bind_vc(vc);
-    if (vc->state == VC_CONNECTING &&
-             (is_gone(vc) || (awaits_call(vc) && has_finished(vc)))) /* before it could answer */
-        fail_finished(vc);
-    else if (vc->state == VC_CONNECTING && !vc->bound && vc->opening->wait_ns &&
-             os_now_ns() >= vc->opening->wait_ns)
+    if (vc->state != VC_CONNECTING)
+        return false;
+    uint64_t now_ns = os_now_ns();
+    if (now_ns >= opening->look_ns) {
+        opening->look_ns = now_ns + look_ns;
+        if (has_left(vc)) { /* before it could answer */
+            fail_finished(vc);
+            return false;
+        }
+    }
+    if (!vc->bound && opening->wait_ns && now_ns >= opening->wait_ns)
         wait_over(vc);
+    else if (now_ns >= opening->ask_ns)
+        ask_peer(vc, now_ns);
     return false;
+}
+
+/* Whether this process answers nobody any more who is of the world model alone. */
+static bool is_closed_to(const struct vc *vc)
+{
+    return device.finalizing && vc->state == VC_UNBOUND && !epoch_peer_says(vc, "sessions");
+}
+
+void connect_told(BNR_Group group, int from, int tag, const void *data, size_t len, void *arg)
+{
+    uint8_t word = data && len == 1 ? *(const uint8_t *)data : 0;
+    bool is_peer = from >= 0 && (uint32_t)from != device.env.rank;
+    (void)group, (void)tag, (void)arg;
+    if (!is_peer || (word != WORD_DIAL && word != WORD_STUCK))
+        return;
+    struct vc *vc = vc_get(&device.env.gid, (uint32_t)from);
+    if (!vc)
+        return;
+    if (vc->state == VC_UNBOUND && !is_closed_to(vc))
+        connect_start(vc);
+    if (vc->state == VC_FAILED)
+        (void)tell_peer(vc, WORD_STUCK);
+    if (vc->state == VC_BINDING || vc->state == VC_CONNECTING) {
+        vc->opening->was_asked = true;
+        vc->opening->is_stuck = word == WORD_STUCK;
+        if (vc->opening->is_stuck && vc->state == VC_CONNECTING && awaits_call(vc))
+            fail_unreachable(vc);
+    } else {
+        vc_check(vc);
+    }
 }
 
 bool connect_poll(void)
@@ -286,18 +392,24 @@ static bool outranks(const struct chan_gid *gid, uint32_t rank)
     return order ? order < 0 : rank < device.env.rank;
 }
 
+/* Whether the peer may have said yes to a link of ours. */
+static bool relies_on(const struct chan_link *link)
+{
+    return !link->ops->stage || link->ops->stage(link) == CHAN_STAGE_SAID;
+}
+
 static enum chan_answer answer_to(struct vc *vc, const struct chan_ops *ops)
 {
     if (vc->state == VC_FAILED)
         return CHAN_REFUSE_FAILED;
     /* A process that uses no sessions can only mean the world, which has ended here. */
     if (vc->state >= VC_CLOSED ||
-        (device.finalizing && vc->state == VC_UNBOUND && !epoch_peer_says(vc, "sessions")))
+        (device.finalizing && vc->state == VC_UNBOUND && !epoch_peer_has_said(vc, "sessions")))
         return CHAN_REFUSE_CLOSED;
     if (vc->state >= VC_ACCEPTING)
         return CHAN_REFUSE_CROSSING;
     if (vc->state == VC_CONNECTING && vc->bound) {
-        if (outranks(&vc->peer.gid, vc->peer.rank))
+        if (relies_on(vc->bound) && outranks(&vc->peer.gid, vc->peer.rank))
             return CHAN_REFUSE_CROSSING;
         if (vc->bound->ops != ops) { /* else the channel makes one of the two */
             struct chan_link *ours = vc->bound;

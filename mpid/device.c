@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mpid/connect.h"
 #include "mpid/crash.h"
 #include "mpid/hang.h"
 #include "mpid/module.h"
@@ -187,7 +188,8 @@ static int attach(char *why, size_t size)
                                NULL)) ||
         (rc = BNR_Get_secret(device.group, device.env.secret)) ||
         (rc = BNR_Event_register(BNR_EV_PROC_EXIT | BNR_EV_PROC_FAILED | BNR_EV_PROC_ABORT,
-                                 device.group, process_ended, NULL, &id))) {
+                                 device.group, process_ended, NULL, &id)) ||
+        (rc = BNR_Xcast_register(device.group, CONNECT_TAG, connect_told, NULL))) {
         snprintf(why, size, "%s", BNR_Strerror(rc));
         BNR_Finalize();
         return -EINVAL;

@@ -219,29 +219,6 @@ void rndv_send_done(struct vc *vc, uint32_t id, enum mpid_error error);
 /* End every receive in rendezvous with this peer in error. */
 void rndv_fail(struct vc *vc, enum mpid_error error);
 
-/* ---- connect.c ---- */
-
-/* Begin to bind (or go on). */
-void connect_start(struct vc *vc);
-/* Where no channel can lead to an unbound VC's peer, fail it, without that anything is sent to it.
- * Returns false while that is not known, as the peer has no card yet. */
-bool connect_is_judged(struct vc *vc);
-/* Whether a channel leads to a rank of our group; not known while that has no card. */
-enum connect_way { CONNECT_NO_WAY, CONNECT_WAY, CONNECT_UNKNOWN };
-enum connect_way connect_way_to(uint32_t rank);
-/* The process of the VC has ended: read what it has left, and then fail. */
-void connect_ended(struct vc *vc);
-/* Look again at VCs that wait for a card. Returns whether anything happened. */
-bool connect_poll(void);
-enum chan_answer connect_asked(void *owner, const struct chan_ops *ops,
-                               const struct chan_gid *gid, uint32_t rank,
-                               struct chan_peer **peer);
-void connect_opened(struct chan_link *link);
-void connect_refused(struct chan_link *link, enum chan_answer answer, const char *why);
-void connect_returned(struct chan_link *link, const struct chan_head *head, const void *data,
-                      size_t len);
-void connect_lost(struct chan_link *link, int rc);
-
 /* ---- progress.c ---- */
 
 /* One turn, locked. */
@@ -285,8 +262,10 @@ static inline void progress_news(void)
 
 /* ---- epoch.c ---- */
 
-/* Whether the peer has put this word (see there). */
+/* Whether the peer has put this word (see there), as far as is known on this host. */
 bool epoch_peer_says(const struct vc *vc, const char *key);
+/* The same by now: waits until its host answers. */
+bool epoch_peer_has_said(const struct vc *vc, const char *key);
 
 /* ---- report.c ---- */
 

@@ -40,15 +40,25 @@ static int say(const char *key)
     return rc && rc != BNR_ERR_EXISTS ? -ENOMEM : 0;
 }
 
-bool epoch_peer_says(const struct vc *vc, const char *key)
+static bool get_word(const struct vc *vc, const char *key, unsigned how)
 {
     void *value;
     size_t len;
     BNR_Group group = device_group_of(&vc->peer.gid, vc->peer.rank);
-    if (!group || BNR_Get_alloc(group, (int)vc->peer.rank, key, &value, &len, BNR_GET_NOWAIT))
+    if (!group || BNR_Get_alloc(group, (int)vc->peer.rank, key, &value, &len, how))
         return false;
     free(value);
     return true;
+}
+
+bool epoch_peer_says(const struct vc *vc, const char *key)
+{
+    return get_word(vc, key, BNR_GET_LATER);
+}
+
+bool epoch_peer_has_said(const struct vc *vc, const char *key)
+{
+    return get_word(vc, key, BNR_GET_NOWAIT);
 }
 
 /* ---- beginning ---- */
@@ -102,7 +112,7 @@ static bool is_quiet(void *arg)
 static bool is_beyond(const struct vc *vc)
 {
     return epoch_peer_says(vc, "over") ||
-           (epoch_peer_says(vc, "sessions") && !epoch_peer_says(vc, "world"));
+           (epoch_peer_says(vc, "sessions") && !epoch_peer_has_said(vc, "world"));
 }
 
 struct closing {

@@ -9,6 +9,7 @@
 #include <uthash.h>
 #include <utlist.h>
 
+#include "mpid/connect.h"
 #include "mpid/device.h"
 #include "os/log.h"
 

@@ -21,7 +21,7 @@ int opening_get_card(const struct chan_gid *gid, uint32_t rank, char **got)
         *got = strdup(device.card);
         return *got ? 0 : -1;
     }
-    switch (BNR_Get_alloc(group, (int)rank, "card", &card, &len, BNR_GET_NOWAIT)) {
+    switch (BNR_Get_alloc(group, (int)rank, "card", &card, &len, BNR_GET_LATER)) {
     case BNR_SUCCESS: *got = card; return 0;
     case BNR_ERR_NOT_FOUND:
     case BNR_ERR_PROC_FAILED: return 1;

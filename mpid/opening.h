@@ -23,13 +23,17 @@ struct opening {
     uint8_t tried;      /* candidates that were refused */
     uint32_t crossings; /* refusals in a row because the peer dials, too */
     uint64_t wait_ns;   /* connecting, without a link: when to dial again, or to give up; 0: neither */
+    uint64_t ask_ns, ask_step_ns; /* when to ask the peer to dial, and how long after that again */
+    uint64_t look_ns;             /* connecting: when to look again whether the peer is gone */
+    bool is_stuck;   /* the peer has said that it cannot dial us */
+    bool was_asked;  /* the peer has asked us to dial */
     char *card;         /* the peer's, once fetched */
     char *refusals;     /* why each channel that was tried could not connect; or NULL */
     struct bind_choice choice;
 };
 
 /* Get a process's card if it is there. Returns 0, 1 where it is not yet, or -1. Of a process that has
- * ended without one we are about to hear. */
+ * ended without one we are about to hear. That of a process on another host comes at a later call. */
 int opening_get_card(const struct chan_gid *gid, uint32_t rank, char **card);
 /* What it takes to open this VC's connection, made if need be; NULL: no memory, and the VC has
  * failed. */

@@ -9,6 +9,7 @@
  * by no channel (the end of a process). Where ranks outnumber cores it goes to
  * sleep almost at once.
  */
+#include "mpid/connect.h"
 #include "mpid/device.h"
 #include "mpid/hang.h"
 #include "mpid/sleep.h"

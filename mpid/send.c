@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "mpid/connect.h"
 #include "mpid/device.h"
 
 static void read_place(const struct chan_data *data, size_t offset, void *to, size_t len)

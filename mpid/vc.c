@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpid/connect.h"
 #include "mpid/device.h"
 #include "mpid/opening.h"
 #include "os/log.h"

@@ -16,10 +16,14 @@
 #include "os/settings.h"
 
 enum {
-    ROUNDS = 4 /* of all addresses, where someone has hung up without a word */
+    ROUNDS = 4, /* of all addresses, where someone has hung up without a word */
+    WAVES = 3   /* of a round: as many more connects to each address, while nothing answers */
 };
 
 static const uint64_t stagger_ns = 40000000u, pause_ns = 60000000u;
+/* Until the second wave, and twice that until the next: where a packet got lost, the kernel says it
+ * again after a second only, and takes the network for a slow one from then on. */
+static const uint64_t wave_ns = 250000000u;
 
 enum attempt_phase {
     ATTEMPT_CONNECTING,
@@ -48,8 +52,9 @@ struct dial {
     struct addr_list list;
     int tried; /* of list, in this round */
     int denied; /* of those tried: the host says that nobody listens */
-    int round;
+    int round, wave;
     bool same_host; /* as the peer */
+    enum chan_stage stage;
     bool hung_up; /* someone was there and hung up: it may have been busy */
     int error;    /* of the last attempt that failed */
     uint64_t next_ns, deadline_ns, look_ns;
@@ -124,7 +129,8 @@ static int attempt_start(struct dial *dial)
     if (attempt->next)
         attempt->next->at = &attempt->next;
     dial->attempts = attempt;
-    dial->next_ns = os_now_ns() + stagger_ns;
+    bool was_last = dial->tried == dial->list.count;
+    dial->next_ns = os_now_ns() + (was_last ? wave_ns << dial->wave : stagger_ns);
     return 0;
 }
 
@@ -156,13 +162,32 @@ static bool is_met(const struct dial *dial)
     return attempt;
 }
 
+/* Whether all is under way that there is to try, as long as no attempt fails. */
+static bool only_waits(const struct dial *dial)
+{
+    return dial->attempts && dial->tried == dial->list.count &&
+           (dial->wave >= WAVES || is_met(dial));
+}
+
 /* When dial_tick() has something to do about it. */
 static uint64_t due(const struct dial *dial)
 {
-    bool waits = dial->attempts && dial->tried == dial->list.count;
-    uint64_t next_ns = waits ? TCP_NEVER : dial->next_ns;
+    uint64_t next_ns = only_waits(dial) ? TCP_NEVER : dial->next_ns;
     uint64_t end_ns = is_met(dial) ? dial->look_ns : dial->deadline_ns;
     return next_ns < end_ns ? next_ns : end_ns;
+}
+
+/* The time has come for the next address, or for all once more. Returns whether any attempt is
+ * under way. */
+static bool go_on(struct dial *dial)
+{
+    if (only_waits(dial))
+        return true;
+    if (dial->attempts && dial->tried == dial->list.count) {
+        dial->tried = dial->denied = 0;
+        dial->wave++;
+    }
+    return start_next(dial);
 }
 
 int dial_start(struct tcp *tcp, struct tcp_link *link, const struct addr_list *addresses,
@@ -183,9 +208,15 @@ int dial_start(struct tcp *tcp, struct tcp_link *link, const struct addr_list *a
         dial->next->at = &dial->next;
     tcp->dials = dial;
     link->dial = dial;
+    dial->stage = CHAN_STAGE_NOWHERE;
     start_next(dial); /* should none start, the tick tells the device */
     tcp_want_tick(tcp, due(dial));
     return 0;
+}
+
+enum chan_stage dial_stage(const struct dial *dial)
+{
+    return dial->stage;
 }
 
 void dial_stop(struct dial *dial)
@@ -233,7 +264,7 @@ static int round_over(struct dial *dial)
     if (!dial->hung_up || ++dial->round >= ROUNDS)
         return give_up(dial, dial->hung_up ? "whoever listens hangs up" : "nobody answers");
     dial->hung_up = false;
-    dial->tried = dial->denied = 0;
+    dial->tried = dial->denied = dial->wave = 0;
     dial->next_ns = os_now_ns() + (pause_ns << dial->round);
     tcp_want_tick(dial->tcp, due(dial));
     return 0;
@@ -271,6 +302,8 @@ static int greet(struct attempt *attempt)
         return attempt_failed(attempt, -rc);
     wire_hello_put(hello, &attempt->talk, env->secret);
     attempt->phase = ATTEMPT_GREETED;
+    if (dial->stage == CHAN_STAGE_NOWHERE)
+        dial->stage = CHAN_STAGE_TAKEN;
     tcp_want_tick(dial->tcp, due(dial));
     if (send(attempt->sock.fd, hello, sizeof(hello), MSG_NOSIGNAL) != sizeof(hello))
         return attempt_failed(attempt, ECONNRESET);
@@ -289,6 +322,7 @@ static int prove(struct attempt *attempt)
     dial->tried = dial->list.count;
     wire_proof_put(proof, &attempt->talk, dial->tcp->env->secret);
     attempt->phase = ATTEMPT_PROVED;
+    dial->stage = CHAN_STAGE_SAID;
     attempt->got = 0;
     if (send(attempt->sock.fd, proof, sizeof(proof), MSG_NOSIGNAL) != sizeof(proof))
         return attempt_failed(attempt, ECONNRESET);
@@ -367,7 +401,7 @@ int dial_tick(struct tcp *tcp, uint64_t now_ns)
             upcalls = attempt_failed(lost, ETIMEDOUT);
         else if (now_ns >= dial->deadline_ns && !is_met(dial))
             upcalls = give_up(dial, "no connection in time");
-        else if (now_ns >= dial->next_ns && !start_next(dial))
+        else if (now_ns >= dial->next_ns && !go_on(dial))
             upcalls = round_over(dial);
         if (upcalls)
             return upcalls; /* the upcall may have ended other dials: the next tick sees them */

@@ -345,6 +345,13 @@ static struct tcp_link *link_from(struct chan_link *link)
     return (struct tcp_link *)((char *)link - offsetof(struct tcp_link, base));
 }
 
+static enum chan_stage tcp_stage(const struct chan_link *base)
+{
+    const struct tcp_link *link =
+        (const struct tcp_link *)((const char *)base - offsetof(struct tcp_link, base));
+    return link->dial ? dial_stage(link->dial) : CHAN_STAGE_SAID;
+}
+
 static void tcp_finish(struct chan_link *link)
 {
     link_finish(link_from(link));
@@ -455,4 +462,5 @@ const struct chan_ops chan_tcp = {
     .arm = tcp_arm,
     .disarm = tcp_disarm,
     .forked = tcp_forked,
+    .stage = tcp_stage,
 };

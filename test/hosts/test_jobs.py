@@ -198,16 +198,34 @@ V6 = "for i in $(ls /sys/class/net); do ip -4 addr flush dev $i; done 2>/dev/nul
 
 
 def networks():
-    ring_of = ON_ALL + '-n 4 "$BUILD"/examples/ring'
-    for name, options in (("the same docker0 on every host", ["--setup", BRIDGE]),
-                          ("a tunnel that leads nowhere", ["--setup", TUN]),
-                          ("a firewall before the first interface",
-                           ["--networks", "2", "--firewall", "*:*@0"]),
-                          ("IPv6 only", ["--setup", V6]),
-                          ("no names", ["--no-names"]),
-                          ("5 % loss", ["--loss", "5"])):
-        done = run(4, ring_of, *options)
-        claim(f"jobs run with {name}", "the token is 18" in done.stdout, done.stderr)
+    # A rank asks for a key by way of mpiexec's host, and its host for an address on the network;
+    # then come TCP's handshake, and ours of two round trips: six, of 0.4 s each.
+    for name, most, options in (
+            ("nothing special", 3, []),
+            ("the same docker0 on every host", 3, ["--setup", BRIDGE]),
+            ("a tunnel that leads nowhere", 3, ["--setup", TUN]),
+            ("a firewall before the first interface", 3, ["--networks", "2", "--firewall", "*:*@0"]),
+            ("IPv6 only", 3, ["--setup", V6]),
+            ("no names", 3, ["--no-names"]),
+            ("5 % loss", 8, ["--loss", "5"]),
+            ("a firewall before the last host", 3, ["--firewall", "*:h3"]),
+            ("a firewall before the first host", 3, ["--firewall", "*:h0"]),
+            ("a firewall between all, in one direction",
+             3, sum((["--firewall", f"h{b}:h{a}"] for a in range(4) for b in range(a)), [])),
+            ("a delay of 200 ms", 6 * 0.4 + 1, ["--delay", "200"])):
+        done = run(4, ON_ALL + '-n 4 "$BUILD"/test/hosts/connect', *options)
+        took = re.search(r"6 connections, the slowest in ([\d.]+) s", done.stdout)
+        claim(f"with {name}, all ranks connect, the slowest in {took and took[1]} s",
+              done.returncode == 0 and took and float(took[1]) < most, done.stdout, done.stderr)
+    done = run(4, ON_ALL + "-n 4 sh -c 'VIREO_TCP_ADDRESSES=192.0.2.$((BNR_RANK+1)),"
+               "10.77.0.$((BNR_RANK+2)) exec \"$BUILD\"/test/hosts/connect'", "--setup", TUN)
+    claim("also where the tunnel is listed first", "6 connections" in done.stdout, done.stderr)
+    begin = time.monotonic()
+    done = run(2, ON_ALL + "--daemon-link stdio --set connect_timeout_ms=500 "
+               '-n 2 "$BUILD"/test/hosts/connect', "--firewall", "*:*")
+    claim("where no rank can dial another, the error comes soon, and says it",
+          done.returncode and "cannot be reached: tcp: no connection in time" in done.stderr
+          and time.monotonic() - begin < 10, done.stdout, done.stderr)
     for name, rule in (("to", "h0:*"), ("from", "*:h0")):
         done = run(4, ON_ALL + "-n 8 echo there", "--firewall", rule)
         claim(f"they start though nobody can connect {name} {'others' if name == 'to' else 'them'}",
@@ -347,8 +365,13 @@ def standing():
           and time.monotonic() - begin < 8, done.stdout, done.stderr)
 
 
-SECTIONS = (where, ring, ends, reports, xcasts, losses, logins, streams, surroundings, errors, networks,
-            strangers, replays, standing, killing)
+def keys():
+    done = run(3, ON_ALL + '-n 6 "$BUILD"/test/bnr/bnr_probe init fences=5 later finalize')
+    claim("keys of ranks on other hosts come later", done.returncode == 0, done.stdout, done.stderr)
+
+
+SECTIONS = (where, ring, keys, ends, reports, xcasts, losses, logins, streams, surroundings,
+            errors, networks, strangers, replays, standing, killing)
 
 
 def main(build, *names):

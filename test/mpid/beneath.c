@@ -130,6 +130,8 @@ int BNR_Get_alive(BNR_Group g, unsigned char *bitmap, size_t bytes)
 }
 
 static BNR_Event_fn on_event;
+static BNR_Xcast_fn on_told;
+static int told_tag;
 
 int BNR_Event_register(unsigned mask, BNR_Group g, BNR_Event_fn fn, void *arg, int *id)
 {
@@ -167,7 +169,7 @@ int BNR_Put(BNR_Group g, const char *key, const void *val, size_t len, unsigned 
 int BNR_Get_alloc(BNR_Group g, int owner, const char *key, void **val, size_t *len, unsigned flags)
 {
     (void)g;
-    require(flags == BNR_GET_NOWAIT, "the device waits for a card");
+    require(flags == BNR_GET_NOWAIT || flags == BNR_GET_LATER, "the device waits for a card");
     bool is_card = !strcmp(key, "card");
     bool is_finished = !strcmp(key, "finished");
     const char *says = owner < BENEATH_RANKS ? beneath.says[owner] : NULL;
@@ -194,6 +196,36 @@ int BNR_Progress(int *did_work)
         beneath.end = 0;
         on_event(&event, NULL);
     }
+    if (beneath.notice_from) {
+        uint8_t word = (uint8_t)beneath.notice;
+        int from = beneath.notice_from - 1;
+        beneath.notice_from = 0;
+        on_told((BNR_Group)&beneath, from, told_tag, &word, 1, NULL);
+    }
+    return BNR_SUCCESS;
+}
+
+int BNR_Query_caps(unsigned long long *caps)
+{
+    *caps = beneath.hears ? BNR_CAP_XCAST : 0;
+    return BNR_SUCCESS;
+}
+
+int BNR_Xcast_register(BNR_Group g, int tag, BNR_Xcast_fn fn, void *arg)
+{
+    on_told = fn;
+    told_tag = tag;
+    return g && fn && !arg ? BNR_SUCCESS : BNR_ERR_ARG;
+}
+
+int BNR_Xcast(BNR_Group g, int tag, const void *data, size_t len, const BNR_Xcast_attr *attr)
+{
+    require(g && beneath.hears && tag == told_tag && len == 1, "a message that is none");
+    require(attr->range_count == 1 && attr->ranges[0][0] == attr->ranges[0][1] &&
+                attr->ranges[0][0] != BENEATH_ME && attr->ranges[0][0] < BENEATH_RANKS,
+            "a word for nobody");
+    beneath.word[attr->ranges[0][0]] = *(const uint8_t *)data;
+    beneath.words++;
     return BNR_SUCCESS;
 }
 
@@ -431,6 +463,12 @@ void beneath_use_keys(bool on)
     chan_fake.onesided = on ? &keyed : &onesided;
 }
 
+static enum chan_stage stage(const struct chan_link *link)
+{
+    require(((const struct beneath_link *)link)->taken, "the stage of a link that is gone");
+    return beneath.stage;
+}
+
 static const struct chan_ops chan_second = {
     .version = CHAN_VERSION,
     .size = sizeof(struct chan_ops),
@@ -462,6 +500,7 @@ static struct chan_ops chan_fake = {
     .arm = arm,
     .disarm = disarm,
     .onesided = &onesided,
+    .stage = stage,
 };
 
 const struct chan_ops *const chan_table[] = {&chan_fake, &chan_second, NULL};
@@ -573,6 +612,15 @@ void beneath_end(uint32_t rank)
     for (int i = 0; i < 1100 && beneath.end; i++) /* it is asked now and then */
         (void)mpid_progress();
     require(!beneath.end, "the device does not ask for events");
+}
+
+void beneath_notify(uint32_t rank, int word)
+{
+    beneath.notice_from = (int)rank + 1;
+    beneath.notice = word;
+    for (int i = 0; i < 1100 && beneath.notice_from; i++)
+        (void)mpid_progress();
+    require(!beneath.notice_from, "the device does not ask for events");
 }
 
 void beneath_arrive(uint32_t rank, struct chan_head head, const void *data, size_t len)

@@ -45,6 +45,11 @@ extern struct beneath {
     enum chan_fit fit;            /* verdict on every peer */
     enum chan_fit second_fit;     /* the same by the second channel */
     int refusal;                  /* what link() returns, if not 0 */
+    enum chan_stage stage;        /* of all links by the first channel that are not open */
+    bool hears;                   /* BNR_Xcast() works */
+    int word[BENEATH_RANKS];      /* the last that it was to bring to a rank */
+    int words;                    /* all of them */
+    int notice_from, notice;      /* 1 + the rank whose word BNR_Progress() tells of next */
     int outcome;                  /* of the next sends: 0, CHAN_AGAIN or CHAN_PENDING */
     int links, unlinks;           /* calls */
     bool direct_fails;
@@ -87,6 +92,8 @@ uint32_t beneath_sent_type(uint32_t rank);
 void beneath_drain(uint32_t rank);
 /* The link of a rank is refused: what it has taken goes back to the device. */
 void beneath_refuse(uint32_t rank, enum chan_answer answer);
+/* A word of a rank comes. */
+void beneath_notify(uint32_t rank, int word);
 /* A rank's process ends, and the device hears of it. */
 void beneath_end(uint32_t rank);
 /* A packet comes, whole. Nothing happens where the link is down. */

@@ -11,22 +11,19 @@
 
 #include <cmocka.h>
 
-#include "mpid/device.h"
 #include "os/clock.h"
 #include "os/settings.h"
-#include "test/mpid/beneath.h"
+#include "test/mpid/device_test.h"
 
 enum {
     LOW = 0,
     HIGH = 2
 }; /* peers of lower and higher rank than ours */
 
-static int start(void **state)
-{
-    (void)state;
-    beneath_start();
-    return 0;
-}
+enum {
+    DIAL = 1,
+    STUCK = 2
+}; /* words */
 
 static int stop(void **state)
 {
@@ -34,20 +31,6 @@ static int stop(void **state)
     (void)state;
     beneath_stop();
     return 0;
-}
-
-static int send_word(uint32_t rank, unsigned mode, struct mpid_request *request)
-{
-    static const struct mpid_envelope own = {4, BENEATH_ME, 7};
-    static uint64_t word = 0x1122334455667788u;
-    struct mpid_bytes bytes = {.base = &word, .len = sizeof(word)};
-    return mpid_send(beneath_vc(rank), &own, &bytes, mode, request);
-}
-
-static void assert_state(uint32_t rank, enum vc_state state)
-{
-    assert_string_equal(vc_state_name((enum vc_state)beneath_vc(rank)->state),
-                        vc_state_name(state));
 }
 
 /* Make progress until a number of links has been begun, or the rank's VC is in a state. */
@@ -116,6 +99,90 @@ static void test_refused_for_good(void **state)
     assert_true(mpid_is_complete(&request));
     assert_int_equal(request.error, MPID_UNREACHABLE);
     assert_int_equal(beneath_ask(HIGH), CHAN_REFUSE_FAILED);
+}
+
+/* Nothing answers: the peer is asked to dial, again and again, and let in though we are the higher.
+ */
+static void test_one_direction(void **state)
+{
+    (void)state;
+    struct mpid_request request;
+    beneath.hears = true;
+    beneath.stage = CHAN_STAGE_NOWHERE;
+    assert_int_equal(send_word(LOW, 0, &request), MPID_STARTED);
+    for (int words = 1; words <= 2; words++) {
+        uint64_t limit_ns = os_now_ns() + 20000000000u;
+        while (beneath.words < words && os_now_ns() < limit_ns)
+            (void)mpid_progress();
+        assert_int_equal(beneath.words, words);
+        assert_int_equal(beneath.word[LOW], DIAL);
+    }
+    assert_int_equal(beneath_ask(LOW), CHAN_ACCEPT);
+    beneath_open(LOW);
+    turn_until(INT_MAX, LOW, VC_OPEN);
+    for (int i = 0; i < 20; i++)
+        (void)mpid_progress();
+    assert_true(mpid_is_complete(&request));
+}
+
+/* A link that the peer relies on stands, one that it has not heard of does not. */
+static void test_crossing_by_stage(void **state)
+{
+    (void)state;
+    struct mpid_request request;
+    beneath.stage = CHAN_STAGE_SAID;
+    assert_int_equal(send_word(LOW, 0, &request), MPID_STARTED);
+    assert_int_equal(beneath_ask(LOW), CHAN_REFUSE_CROSSING);
+    beneath.stage = CHAN_STAGE_TAKEN;
+    assert_int_equal(beneath_ask(LOW), CHAN_ACCEPT);
+    beneath_open(LOW);
+    assert_state(LOW, VC_OPEN);
+    for (int i = 0; i < 20; i++)
+        (void)mpid_progress();
+    assert_true(mpid_is_complete(&request));
+}
+
+/* A peer that asks is dialed, though nothing is to be sent to it. */
+static void test_asked_to_dial(void **state)
+{
+    (void)state;
+    beneath.hears = true;
+    beneath_notify(HIGH, DIAL);
+    assert_state(HIGH, VC_CONNECTING);
+    assert_int_equal(beneath.links, 1);
+    beneath_notify(HIGH, DIAL);
+    assert_int_equal(beneath.links, 1);
+    beneath_open(HIGH);
+    assert_state(HIGH, VC_OPEN);
+    beneath_notify(HIGH, DIAL); /* it is late */
+    beneath_notify(HIGH, 77);
+    assert_int_equal(beneath.links, 1);
+    assert_int_equal(beneath.words, 0);
+}
+
+/* Where the peer hears, it may take its time; where it cannot dial either, that is the end. */
+static void test_stuck(void **state)
+{
+    (void)state;
+    struct mpid_request request;
+    beneath.hears = true;
+    assert_int_equal(os_setting_put(OS_SETTING_CONNECT_TIMEOUT_MS, "1"), 0);
+    assert_int_equal(send_word(HIGH, 0, &request), MPID_STARTED);
+    beneath_refuse(HIGH, CHAN_ACCEPT);
+    assert_int_equal(beneath.word[HIGH], STUCK);
+    uint64_t from_ns = os_now_ns();
+    while (os_now_ns() - from_ns < 20000000u)
+        (void)mpid_progress();
+    assert_state(HIGH, VC_CONNECTING);
+    beneath_notify(HIGH, DIAL);
+    assert_state(HIGH, VC_CONNECTING);
+    beneath_notify(HIGH, STUCK);
+    assert_state(HIGH, VC_FAILED);
+    assert_true(mpid_is_complete(&request));
+    assert_int_equal(request.error, MPID_UNREACHABLE);
+    beneath.word[HIGH] = 0;
+    beneath_notify(HIGH, DIAL); /* whoever asks later hears it too */
+    assert_int_equal(beneath.word[HIGH], STUCK);
 }
 
 static void refuse_both(enum chan_answer first, enum chan_answer second, enum vc_state after)
@@ -209,12 +276,14 @@ static void test_failed_here(void **state)
     assert_int_equal(beneath_ask(LOW), CHAN_REFUSE_FAILED);
 }
 
-#define DEVICE_TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
+#define DEVICE_TEST(test) cmocka_unit_test_setup_teardown(test, device_start, stop)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         DEVICE_TEST(test_refused_and_asked), DEVICE_TEST(test_no_link_and_asked),
+        DEVICE_TEST(test_one_direction),     DEVICE_TEST(test_crossing_by_stage),
+        DEVICE_TEST(test_asked_to_dial),     DEVICE_TEST(test_stuck),
         DEVICE_TEST(test_refused_for_good),  DEVICE_TEST(test_crossing_refused),
         DEVICE_TEST(test_crossing_in_vain),  DEVICE_TEST(test_failed_there),
         DEVICE_TEST(test_failed_here),       DEVICE_TEST(test_refused_by_a_no),

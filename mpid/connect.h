@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * From unbound to open: what begins a connection, and the upcalls of channels about links.
+ * Guarded by the device's lock.
+ */
+#ifndef MPID_CONNECT_H
+#define MPID_CONNECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "include/bnr.h"
+#include "include/channel.h"
+
+struct vc;
+
+/* Begin to bind (or go on). */
+void connect_start(struct vc *vc);
+/* Where no channel can lead to an unbound VC's peer, fail it, without that anything is sent to it.
+ * Returns false while that is not known, as the peer has no card yet. */
+bool connect_is_judged(struct vc *vc);
+/* Whether a channel leads to a rank of our group; not known while that has no card. */
+enum connect_way { CONNECT_NO_WAY, CONNECT_WAY, CONNECT_UNKNOWN };
+enum connect_way connect_way_to(uint32_t rank);
+/* The process of the VC has ended: read what it has left, and then fail. */
+void connect_ended(struct vc *vc);
+/* A process of our group tells us something by BNR_Xcast(). */
+enum { CONNECT_TAG = 0x40000001 };
+void connect_told(BNR_Group group, int from, int tag, const void *data, size_t len, void *arg);
+/* Look again at VCs that wait for a card. Returns whether anything happened. */
+bool connect_poll(void);
+enum chan_answer connect_asked(void *owner, const struct chan_ops *ops,
+                               const struct chan_gid *gid, uint32_t rank,
+                               struct chan_peer **peer);
+void connect_opened(struct chan_link *link);
+void connect_refused(struct chan_link *link, enum chan_answer answer, const char *why);
+void connect_returned(struct chan_link *link, const struct chan_head *head, const void *data,
+                      size_t len);
+void connect_lost(struct chan_link *link, int rc);
+
+#endif

@@ -42,7 +42,7 @@ enum ofi_kind {
 
 enum {
     OFI_BUFFER = 16 << 10, /* bytes of the largest message */
-    OFI_WINDOW = 64,
+    OFI_WINDOW = 512,
     OFI_ADDRESS_MAX = 256,
     OFI_NONCE = 16
 };

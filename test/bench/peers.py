@@ -31,6 +31,8 @@ class Mpi:
     environment: dict = dataclasses.field(default_factory=dict)
     tcp_options: list = dataclasses.field(default_factory=list)
     tcp_environment: dict = dataclasses.field(default_factory=dict)
+    fabric_options: list = dataclasses.field(default_factory=list)
+    fabric_environment: dict = dataclasses.field(default_factory=dict)
     programs: str = ""     # folder of the compiled programs
 
     def command(self, program, arguments, ranks, channel):
@@ -39,20 +41,29 @@ class Mpi:
         words = [os.path.join(self.programs, p) for p in program] + arguments
         if ranks == 0:
             return words
-        extra = self.tcp_options if channel == "tcp" else []
+        kind, _, provider = channel.partition(" ")
+        extra = {"shm": [], "tcp": self.tcp_options, "ofi": self.fabric_options}[kind]
+        extra = [word.replace("PROVIDER", provider) for word in extra]
         return [self.mpiexec, *self.options, *extra, "-n", str(ranks), *words]
 
     def settings(self, channel):
         kept = {k: v for k, v in os.environ.items() if not k.startswith(SCRUBBED)}
         kept.update(self.environment)
-        if channel == "tcp":
-            kept.update(self.tcp_environment)
+        kind, _, provider = channel.partition(" ")
+        extra = {"shm": {}, "tcp": self.tcp_environment, "ofi": self.fabric_environment}[kind]
+        kept.update({name: value.replace("PROVIDER", provider) for name, value in extra.items()})
         return kept
+
+    def speaks(self, channel):
+        """Whether it can be told to use this channel."""
+        return not channel.startswith("ofi ") or self.fabric_options or self.fabric_environment
 
 
 def ours(prefix):
     return Mpi("ours", os.path.join(prefix, "bin", "mpicc"), os.path.join(prefix, "bin", "mpiexec"),
-               peer=False, tcp_environment={"VIREO_CHANNELS": "tcp,loopback"})
+               peer=False, tcp_environment={"VIREO_CHANNELS": "tcp,loopback"},
+               fabric_environment={"VIREO_CHANNELS": "ofi,loopback",
+                                   "VIREO_CHANNEL_PARAMS": "ofi.provider=PROVIDER"})
 
 
 def mpich():
@@ -66,7 +77,9 @@ def openmpi():
     return Mpi("openmpi", "mpicc.openmpi", "mpiexec.openmpi", options=["--oversubscribe"],
                environment=allow,
                tcp_options=["--mca", "pml", "ob1", "--mca", "btl", "tcp,self",
-                            "--mca", "btl_tcp_if_include", "lo"])
+                            "--mca", "btl_tcp_if_include", "lo"],
+               fabric_options=["--mca", "pml", "cm", "--mca", "mtl", "ofi",
+                               "--mca", "mtl_ofi_provider_include", "PROVIDER"])
 
 
 def openmpi_no_cma(base):
@@ -74,6 +87,12 @@ def openmpi_no_cma(base):
     return dataclasses.replace(base, name="openmpi-nocma", peer=False, options=base.options + [
         "--mca", "pml", "ob1", "--mca", "btl", "vader,self",
         "--mca", "btl_vader_single_copy_mechanism", "none"])
+
+
+def library(name):
+    """What links a library, or []."""
+    done = subprocess.run(["pkg-config", "--libs", name], capture_output=True, text=True, check=False)
+    return done.stdout.split() if done.returncode == 0 else []
 
 
 def present(mpi):
@@ -86,8 +105,9 @@ def build(mpi, source, folder, programs, shared):
     os.makedirs(mpi.programs, exist_ok=True)
     for program in programs:
         files = [os.path.join(source, f) for f in [program + ".c", *shared]]
+        libraries = library("libfabric") if program == "fabric" else []
         done = subprocess.run([mpi.mpicc, "-std=gnu11", "-O2", "-D_GNU_SOURCE", *files,
-                               "-o", os.path.join(mpi.programs, program)],
+                               "-o", os.path.join(mpi.programs, program), *libraries],
                               capture_output=True, text=True, check=False)
         if done.returncode != 0:
             return f"{program}: {done.stderr.strip()}"

@@ -30,8 +30,6 @@ import table
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SHARED = ["bench.c", "raw.c"]
-PROGRAMS = ["latency", "bandwidth", "rate", "matching", "reverse", "datatypes", "collectives",
-            "start", "idle", "files"]
 
 
 @dataclasses.dataclass
@@ -42,7 +40,7 @@ class Step:
     program: list
     arguments: list = dataclasses.field(default_factory=list)
     ranks: int = 2
-    channel: str = "shm"
+    channel: str = "shm"      # or tcp, or ofi and a provider of libfabric
     rounds: int = 3
     limit: float = 60         # seconds
     no_cma: bool = False      # also with Open MPI's single copy turned off
@@ -133,6 +131,12 @@ def instructions(quick):
         yield Step("instructions", ["stepper", "icount"], rounds=1)
 
 
+def fabric(quick):
+    for provider in ("tcp;ofi_rxm", "shm"):
+        yield Step(f"fabric {provider}", ["fabric"],
+                   words(f"--slices {20 if quick else 80} --ops {provider}"), channel=f"ofi {provider}")
+
+
 def files(quick):
     for ranks in (1, 2, 4, 8):
         yield Step(f"files, {ranks} ranks", ["files"],
@@ -141,7 +145,8 @@ def files(quick):
 
 
 SUBJECTS = {f.__name__: f for f in (latency, bandwidth, rate, tcp, matching, datatypes, collectives,
-                                    oversubscribed, launch, memory, idle, files, instructions)}
+                                    oversubscribed, launch, memory, idle, files, fabric,
+                                    instructions)}
 
 
 def arguments():
@@ -157,12 +162,19 @@ def arguments():
     return parser.parse_args()
 
 
+def chosen(options):
+    """The subjects that can be measured here."""
+    here = [s for s in SUBJECTS if s != "fabric" or peers.library("libfabric")]
+    return [s for s in options.subject or here if s in here]
+
+
 def find(options, folder, say):
     """The implementations that are here and compile."""
     wanted = [peers.ours(options.ours)] if options.ours else []
     wanted += [m for m in (peers.mpich(), peers.openmpi()) if m.name not in options.without]
     found = []
-    programs = PROGRAMS + (["icount"] if platform.machine() == "x86_64" else [])
+    programs = sorted({p for s in chosen(options) for step in SUBJECTS[s](options.quick)
+                       for p in step.program})
     for mpi in wanted:
         if not peers.present(mpi):
             if mpi.name == "ours":
@@ -170,8 +182,8 @@ def find(options, folder, say):
             say(f"{mpi.name} is not installed: left out")
             continue
         say(f"compiling with {mpi.name}")
-        problem = peers.build(mpi, HERE, folder, programs, SHARED)
-        if not problem and "icount" in programs:
+        problem = peers.build(mpi, HERE, folder, [p for p in programs if p != "stepper"], SHARED)
+        if not problem and "stepper" in programs:
             problem = peers.build(mpi, HERE, folder, ["stepper"], [])
         if problem and mpi.name == "ours":
             sys.exit(f"bench: {problem}")
@@ -205,7 +217,7 @@ def run_step(results, step, mpis, rounds, say):
     dead = {}
     for turn in range(rounds):
         for mpi in mpis:
-            if mpi.name in dead:
+            if mpi.name in dead or not mpi.speaks(step.channel):
                 continue
             say(f"{step.subject}: {mpi.name} ({turn + 1}/{rounds})")
             outcome, out, err, wall = peers.run(
@@ -273,7 +285,7 @@ def main():
             sys.exit("bench: no MPI to measure")
         results = table.Results([m.name for m in mpis if m.peer])
         names = [m.name for m in mpis]
-        for subject in options.subject or SUBJECTS:
+        for subject in chosen(options):
             for step in SUBJECTS[subject](options.quick):
                 rounds = options.rounds or (1 if options.quick else step.rounds)
                 if step.wall or step.ranks == 0:

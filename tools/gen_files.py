@@ -45,6 +45,7 @@ FOLDERS = {
     "os": "What the system has, and what every layer needs.",
     "tools": "Generators, wrappers, checks of the tree.",
     "examples": "Programs for users to read.",
+    "examples/functions": "Programs for the functions that are used most; manual pages show them.",
 }
 SOURCES = (".c", ".h", ".py", ".sh", ".in", ".tsv", ".inc")
 COMMENT = re.compile(r"/\*+\s*(.*?)\*/", re.S)

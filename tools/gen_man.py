@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Make a manual page of each MPI function: from its row of mpi/interface.tsv and its comment.
 
-usage: gen_man.py pages VERSION FOLDER TABLE TEMPLATE FILE.c...
+usage: gen_man.py pages VERSION FOLDER TABLE TEMPLATE EXAMPLES FILE.c...
        gen_man.py check TABLE TEMPLATE FILE.c...
 
 pages  write MPI_X.3 into FOLDER for every function that the files bring, and a link for each _c
 check  fail where a function has no comment, or one from which no page can be made
 TEMPLATE is include/mpi.h.in: it has the types of callbacks, and the names that a comment may use.
+EXAMPLES is examples/functions: a page has the programs that name its function.
 
 The comment stands over the PMPI_ body; where both forms are written by hand, over the first:
 
@@ -41,6 +42,7 @@ import pathlib
 import re
 import sys
 
+import function_examples
 import gen_interface
 
 WIDTH = 76      # of a prototype
@@ -499,6 +501,19 @@ def error_text(page):
     return text
 
 
+def example_text(page, examples):
+    """The section EXAMPLES."""
+    text = []
+    for example in examples:
+        if page.name in example.functions:
+            ranks = f"{example.ranks} process" + ("es" if example.ranks > 1 else "")
+            text += [".PP", rich(page.table, example.about, page.name), ".PP", ".nf", ".in +4",
+                     roff(example.code.rstrip()), ".in", ".fi", ".PP",
+                     f"With {ranks} it prints:", ".PP", ".nf", ".in +4",
+                     roff(example.prints.rstrip()), ".in", ".fi"]
+    return [".SH EXAMPLES"] + text if text else []
+
+
 def see_also(page, pages):
     """Functions that the comment names, then those under the same heading; at most 24."""
     named = [n for n in page.names_used() if n in pages]
@@ -508,7 +523,7 @@ def see_also(page, pages):
     return ",\n".join(f"\\fB{n}\\fP(3)" for n in more[:24])
 
 
-def page_text(page, pages, callbacks, version):
+def page_text(page, pages, callbacks, examples, version):
     names = ", ".join(f.name for f in page.forms)
     summary = page.comment.summary or "a function of MPI"
     if not re.match(r"\w*[A-Z]\w*[A-Z_]", summary):
@@ -539,6 +554,7 @@ def page_text(page, pages, callbacks, version):
         text += [".SH STANDARDS", f"MPI-5.0, {roff(section_words(page.comment.section))}."]
     else:
         text += [".SH STANDARDS", "None: this is beyond MPI-5.0."]
+    text += example_text(page, examples)
     also = see_also(page, pages)
     if also:
         text += [".SH SEE ALSO", also]
@@ -578,14 +594,14 @@ def callback_types(template):
             for returns, name, params in CALLBACK.findall(pathlib.Path(template).read_text())}
 
 
-def write(folder, pages, callbacks, version):
+def write(folder, pages, callbacks, examples, version):
     """The folder has these pages, and no others."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.iterdir():
         old.unlink()
     for page in pages.values():
-        (folder / f"{page.name}.3").write_text(page_text(page, pages, callbacks, version))
+        (folder / f"{page.name}.3").write_text(page_text(page, pages, callbacks, examples, version))
         for form in page.forms[1:]:
             (folder / f"{form.name}.3").write_text(f".so man3/{page.name}.3\n")
 
@@ -607,9 +623,9 @@ def check(table, template, paths):
 
 
 def main(argv):
-    if len(argv) > 5 and argv[0] == "pages":
-        pages = read(gen_interface.read_table(argv[3]), argv[5:], bodies_of(argv[5:]))
-        write(argv[2], pages, callback_types(argv[4]), argv[1])
+    if len(argv) > 6 and argv[0] == "pages":
+        pages = read(gen_interface.read_table(argv[3]), argv[6:], bodies_of(argv[6:]))
+        write(argv[2], pages, callback_types(argv[4]), function_examples.read(argv[5]), argv[1])
         bare = sum(not p.comment.summary for p in pages.values())
         if bare:
             print(f"{bare} functions have no comment: their pages are from the table alone")

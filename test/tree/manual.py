@@ -97,7 +97,8 @@ def refusals(source, tmp):
     (tmp / "man3").mkdir()
     (tmp / "man3/MPI_Old.3").write_text("")
     run = generate(source, "pages", "1.2", tmp / "man3", table,
-                   f"{source}/include/mpi.h.in", path, tmp / "type_query.c")
+                   f"{source}/include/mpi.h.in", f"{source}/examples/functions", path,
+                   tmp / "type_query.c")
     for name, has in ("MPI_Recv", HAS), ("MPI_Type_size", QUERY_HAS):
         page = (tmp / f"man3/{name}.3").read_text()
         for words in has:

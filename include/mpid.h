@@ -513,6 +513,17 @@ struct mpid_shared_wait {
 };
 void mpid_wait_shared(const struct mpid_shared_wait *how, void *arg);
 
+/* The same while threads do other things: progress looks whether it is there. A request that
+ * mpid_begin() has begun is completed then, and the look forgotten before. Until then it stays
+ * where it is. how->tell is not used. */
+struct mpid_look {
+    struct mpid_look *next; /* the device's own */
+    const struct mpid_shared_wait *how;
+    void *arg;
+    struct mpid_request *request;
+};
+void mpid_look(struct mpid_look *look);
+
 /* ---- what is counted ---- */
 
 /*

@@ -72,7 +72,7 @@ struct device {
     struct port ports[BIND_CHANNELS];
     int port_count;
     int hot_count, countdown; /* of hot; turns until the next care */
-    struct port *hot[BIND_CHANNELS];
+    struct port *hot[BIND_CHANNELS + 1]; /* the last may be that of looks */
     const struct chan_ops *ops[BIND_CHANNELS]; /* of ports */
     char card[CARD_MAX];
     struct match match;
@@ -227,6 +227,8 @@ bool progress_turn(void);
 void progress_hear(void);
 /* Look at every channel in the next turn. */
 void progress_look(void);
+/* There is a look (mpid/look.h): see to it that it is looked at. */
+void progress_hear_looks(void);
 
 /* The caller looks, and may do so seldom: without asking more often than in a wait, mpiexec's
  * question would not be heard in time. Locked. */

@@ -12,6 +12,7 @@
 #include "mpid/connect.h"
 #include "mpid/device.h"
 #include "mpid/hang.h"
+#include "mpid/look.h"
 #include "mpid/sleep.h"
 #include "mpid/wait.h"
 #include "os/clock.h"
@@ -39,12 +40,24 @@ static uint32_t period_of(const struct port *port)
     return 0;
 }
 
+/* Looks are polled like a port, while there are any. */
+static struct port looks = {.progress = look_poll};
+
 static void choose_hot(void)
 {
     device.hot_count = 0;
     for (int i = 0; i < device.port_count; i++)
         if (!device.ports[i].period)
             device.hot[device.hot_count++] = &device.ports[i];
+    if (look_first)
+        device.hot[device.hot_count++] = &looks;
+}
+
+void progress_hear_looks(void)
+{
+    choose_hot();
+    if (progress_sleepers())
+        sleep_take_looks();
 }
 
 void progress_look(void)

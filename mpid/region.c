@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 
 #include "mpid/device.h"
+#include "mpid/look.h"
 #include "mpid/region_room.h"
 #include "os/segment.h"
 
@@ -256,6 +257,7 @@ static void destroy_all(struct mpid_region *list)
 
 void region_fini(void)
 {
+    look_first = NULL; /* they look at regions */
     destroy_all(regions.all);
     destroy_all(regions.closed);
     region_room_fini(&regions.room);

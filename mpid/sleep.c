@@ -9,6 +9,7 @@
 
 #include "mpid/device.h"
 #include "mpid/hang.h"
+#include "mpid/look.h"
 #include "os/clock.h"
 #include "os/cpus.h"
 #include "os/futex.h"
@@ -251,6 +252,11 @@ static void wake_for_work(void)
         wake(all.on_channels);
 }
 
+void sleep_take_looks(void)
+{
+    wake_for_work();
+}
+
 /* Whether the next turn has something to do that is here already. */
 static bool has_turn_work(void)
 {
@@ -333,8 +339,6 @@ static bool prepare_sleep(struct sleeper *me, struct sleep_plan *plan)
     plan->word_count = gather_words(plan->words);
     bool ready = arm_all(plan->how) && !has_turn_work();
     plan->fd_count = gather_fds(plan->fds);
-    me->on_channels = true;
-    all.on_channels = me;
     all.how = plan->how;
     all.soon = must_look_soon(plan->how);
     plan->timeout_ns = all.soon ? LOOK_UP_SOON_NS : LOOK_UP_NS;
@@ -369,23 +373,39 @@ static void count_sleep(uint64_t began_ns)
     atomic_fetch_add_explicit(&stats_waits.sleep_ns, os_now_ns() - began_ns, memory_order_relaxed);
 }
 
+/* Take the looks, and tell for what this process is to be rung, which is done unlocked. Who wakes this
+ * thread meanwhile unlinks it. */
+static struct mpid_look *take_looks(void)
+{
+    struct mpid_look *looks = look_take();
+    os_unlock(&device.lock);
+    look_sleeps(looks, true);
+    os_lock(&device.lock);
+    return looks;
+}
+
 /* Whoever completes a request, or brings anything else that a thread may wait for, does so locked
  * and looks who sleeps; so what is_done() does not see, told unlocked, wakes this thread. */
 static void sleep_on_channels(struct sleeper *me, bool (*is_done)(void *arg), void *arg)
 {
     struct sleep_plan plan;
-    bool ready = prepare_sleep(me, &plan);
+    me->on_channels = true;
+    all.on_channels = me;
+    struct mpid_look *looks = look_first ? take_looks() : NULL;
+    bool ready = prepare_sleep(me, &plan) && me->linked;
     uint32_t turns = turns_now();
     if (sleep_shared)
         sleep_look_shared();
     os_unlock(&device.lock);
-    ready = ready && !is_done(arg);
+    ready = ready && !is_done(arg) && look_all_wait(looks);
     if (ready) {
         uint64_t began_ns = os_now_ns();
         sleep_by_plan(&plan);
         count_sleep(began_ns);
     }
+    look_sleeps(looks, false);
     os_lock(&device.lock);
+    look_give_back(looks);
     end_sleep(me, &plan);
     if (sleep_shared)
         sleep_look_shared();
@@ -496,5 +516,6 @@ void sleep_forget(void)
 {
     memset(&all, 0, sizeof(all));
     sleep_shared = 0;
+    look_first = NULL;
     atomic_store_explicit(&device.sleepers, 0, memory_order_relaxed);
 }

@@ -40,6 +40,9 @@ extern int sleep_shared;
 /* Wake those whose wait is over; locked. */
 void sleep_look_shared(void);
 
+/* Have the one on the channels sleep for a new look, too; locked. */
+void sleep_take_looks(void);
+
 /* It is over, and was counted; unlocked. */
 void sleep_leave(struct wait *wait);
 

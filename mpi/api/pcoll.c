@@ -13,7 +13,7 @@
 /*
  * Make a request for a barrier, again and again.
  *
- * As MPI_Barrier, but nothing is sent before MPI_Start starts the request, which may be done again
+ * As MPI_Barrier, but no data are sent before MPI_Start starts the request, which may be done again
  * each time that it is complete. All processes make the request, in the same order among the
  * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
  *
@@ -28,7 +28,7 @@ int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
 /*
  * Prepare to give every process what the root has.
  *
- * As MPI_Bcast, but nothing is sent before MPI_Start starts the request, which may be done again
+ * As MPI_Bcast, but no data are sent before MPI_Start starts the request, which may be done again
  * each time that it is complete. All processes make the request, in the same order among the
  * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
  *
@@ -47,7 +47,7 @@ int PMPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int 
 /*
  * Prepare to gather a block of data from every process at the root.
  *
- * As MPI_Gather, but nothing is sent before MPI_Start starts the request, which may be done again
+ * As MPI_Gather, but no data are sent before MPI_Start starts the request, which may be done again
  * each time that it is complete. All processes make the request, in the same order among the
  * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
  *
@@ -65,7 +65,7 @@ int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
 /*
  * Prepare to gather blocks of data that differ in length at the root.
  *
- * As MPI_Gatherv, but nothing is sent before MPI_Start starts the request, which may be done again
+ * As MPI_Gatherv, but no data are sent before MPI_Start starts the request, which may be done again
  * each time that it is complete. All processes make the request, in the same order among the
  * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
  *
@@ -85,7 +85,7 @@ int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
 /*
  * Prepare to give every process its block of what the root has.
  *
- * As MPI_Scatter, but nothing is sent before MPI_Start starts the request, which may be done again
+ * As MPI_Scatter, but no data are sent before MPI_Start starts the request, which may be done again
  * each time that it is complete. All processes make the request, in the same order among the
  * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
  *
@@ -103,7 +103,7 @@ int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
 /*
  * Prepare to give every process its block, of a length of its own, of what the root has.
  *
- * As MPI_Scatterv, but nothing is sent before MPI_Start starts the request, which may be done
+ * As MPI_Scatterv, but no data are sent before MPI_Start starts the request, which may be done
  * again each time that it is complete. All processes make the request, in the same order among the
  * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
  *
@@ -125,7 +125,7 @@ int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], cons
 /*
  * Prepare to gather a block of data from every process at every process.
  *
- * As MPI_Allgather, but nothing is sent before MPI_Start starts the request, which may be done
+ * As MPI_Allgather, but no data are sent before MPI_Start starts the request, which may be done
  * again each time that it is complete. All processes make the request, in the same order among the
  * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
  *
@@ -143,7 +143,7 @@ int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
 /*
  * Prepare to gather blocks of data that differ in length at every process.
  *
- * As MPI_Allgatherv, but nothing is sent before MPI_Start starts the request, which may be done
+ * As MPI_Allgatherv, but no data are sent before MPI_Start starts the request, which may be done
  * again each time that it is complete. All processes make the request, in the same order among the
  * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
  *
@@ -163,7 +163,7 @@ int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
 /*
  * Prepare to send a block to every process, and receive one from each.
  *
- * As MPI_Alltoall, but nothing is sent before MPI_Start starts the request, which may be done
+ * As MPI_Alltoall, but no data are sent before MPI_Start starts the request, which may be done
  * again each time that it is complete. All processes make the request, in the same order among the
  * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
  *
@@ -181,7 +181,7 @@ int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
 /*
  * Prepare to send a block of its own length to every process, and receive one from each.
  *
- * As MPI_Alltoallv, but nothing is sent before MPI_Start starts the request, which may be done
+ * As MPI_Alltoallv, but no data are sent before MPI_Start starts the request, which may be done
  * again each time that it is complete. All processes make the request, in the same order among the
  * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
  *
@@ -201,7 +201,7 @@ int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
 /*
  * Prepare to send a block of its own type to every process, and receive one from each.
  *
- * As MPI_Alltoallw, but nothing is sent before MPI_Start starts the request, which may be done
+ * As MPI_Alltoallw, but no data are sent before MPI_Start starts the request, which may be done
  * again each time that it is complete. All processes make the request, in the same order among the
  * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
  *
@@ -224,7 +224,7 @@ int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
 /*
  * Prepare to combine the data of all processes, element by element, at the root.
  *
- * As MPI_Reduce, but nothing is sent before MPI_Start starts the request, which may be done again
+ * As MPI_Reduce, but no data are sent before MPI_Start starts the request, which may be done again
  * each time that it is complete. All processes make the request, in the same order among the
  * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
  *
@@ -242,7 +242,7 @@ int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
 /*
  * Prepare to combine the data of all processes, element by element, at every process.
  *
- * As MPI_Allreduce, but nothing is sent before MPI_Start starts the request, which may be done
+ * As MPI_Allreduce, but no data are sent before MPI_Start starts the request, which may be done
  * again each time that it is complete. All processes make the request, in the same order among the
  * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
  *
@@ -260,7 +260,7 @@ int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
 /*
  * Prepare to combine the data of the processes up to this one, element by element.
  *
- * As MPI_Scan, but nothing is sent before MPI_Start starts the request, which may be done again
+ * As MPI_Scan, but no data are sent before MPI_Start starts the request, which may be done again
  * each time that it is complete. All processes make the request, in the same order among the
  * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
  *
@@ -277,7 +277,7 @@ int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
 /*
  * Prepare to combine the data of the processes before this one, element by element.
  *
- * As MPI_Exscan, but nothing is sent before MPI_Start starts the request, which may be done again
+ * As MPI_Exscan, but no data are sent before MPI_Start starts the request, which may be done again
  * each time that it is complete. All processes make the request, in the same order among the
  * collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
  *
@@ -294,7 +294,7 @@ int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
 /*
  * Prepare to combine the data of all processes, and give each its block of the result.
  *
- * As MPI_Reduce_scatter_block, but nothing is sent before MPI_Start starts the request, which may
+ * As MPI_Reduce_scatter_block, but no data are sent before MPI_Start starts the request, which may
  * be done again each time that it is complete. All processes make the request, in the same order
  * among the collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
  *
@@ -313,7 +313,7 @@ int PMPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Cou
 /*
  * Prepare to combine the data of all processes, and give each a block of its own length.
  *
- * As MPI_Reduce_scatter, but nothing is sent before MPI_Start starts the request, which may be
+ * As MPI_Reduce_scatter, but no data are sent before MPI_Start starts the request, which may be
  * done again each time that it is complete. All processes make the request, in the same order
  * among the collectives of comm; arguments are checked, and the algorithm is chosen, once, here.
  *

@@ -7,10 +7,12 @@
 #include "mpi/coll/coll_request.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "include/mpid.h"
 #include "mpi/coll/call.h"
 #include "mpi/coll/choose.h"
+#include "mpi/coll/region_task.h"
 #include "mpi/coll/sched.h"
 #include "mpi/comm/comm.h"
 #include "mpi/errh.h"
@@ -24,6 +26,9 @@ struct coll_request {
     const char *function; /* that has made it */
     bool persistent, active;
     int error; /* error class of the last run */
+    bool in_region;             /* the schedule is one task */
+    struct region_task task;
+    struct region *region;      /* that the request has for itself; or NULL */
 };
 
 static void finish(struct sched *s)
@@ -36,6 +41,11 @@ static void finish(struct sched *s)
 static void start(struct coll_request *r)
 {
     r->active = true;
+    if (r->in_region) {
+        r->error = region_task_try(&r->task, &r->sched.misfit);
+        if (r->error != SCHED_WAITS)
+            return; /* it is over, and the device's part of the request was not begun */
+    }
     mpid_begin(&r->request->dev);
     sched_start(&r->sched, finish);
 }
@@ -44,6 +54,9 @@ static void release(struct request *request)
 {
     struct coll_request *r = request->state;
     sched_fini(&r->sched);
+    if (r->in_region)
+        region_task_fini(&r->task);
+    region_destroy(r->region);
     free(r);
 }
 
@@ -119,7 +132,48 @@ static const struct request_ops again = {
     .release = release,
 };
 
-static struct coll_request *create(const struct coll_call *call, bool persistent)
+/* ---- through memory that is shared ---- */
+
+/* That of the communicator; NULL: the call goes by messages. All members find alike. */
+static struct region *usual_region(const struct coll *c)
+{
+    return region_may_run(c) && !choose_is_forced(c) ? region_of_nonblocking(c->comm) : NULL;
+}
+
+/* Counts and displacements are the caller's only while the call is made. */
+static bool keep_arrays(struct sched *s, struct coll_data *data, int size)
+{
+    size_t len = (size_t)size * sizeof(*data->counts);
+    if (!data->counts)
+        return true;
+    MPI_Count *counts = sched_temp(s, (MPI_Count)len);
+    MPI_Aint *displs = sched_temp(s, (MPI_Count)len);
+    if (s->broken)
+        return false;
+    memcpy(counts, data->counts, len);
+    memcpy(displs, data->displs, len);
+    data->counts = counts;
+    data->displs = displs;
+    return true;
+}
+_Static_assert(sizeof(MPI_Count) == sizeof(MPI_Aint), "both arrays have the same length");
+
+/* A schedule of one task, or, without a region, of messages. */
+static void append(struct coll_request *r, const struct coll *c, struct region *region)
+{
+    r->in_region = region && region_task_init(&r->task, c, region);
+    if (r->in_region) { /* which start() may leave as it is */
+        mpid_begin(&r->request->dev);
+        mpid_complete(&r->request->dev, MPID_OK);
+    }
+    if (!r->in_region)
+        choose_begin(&r->sched, c);
+    else if (keep_arrays(&r->sched, &r->task.c.recv, c->size))
+        sched_task(&r->sched, &r->task.task);
+}
+
+static struct coll_request *create(const struct coll_call *call, bool persistent,
+                                   struct region *region)
 {
     const struct coll *c = &call->c;
     struct coll_request *r = malloc(sizeof(*r));
@@ -134,8 +188,9 @@ static struct coll_request *create(const struct coll_call *call, bool persistent
     r->active = false;
     r->error = MPI_SUCCESS;
     request->owned = request->state = r;
+    r->region = region;
     (persistent ? sched_init_kept : sched_init)(&r->sched, c->comm, c->op);
-    choose_begin(&r->sched, c);
+    append(r, c, persistent ? region : usual_region(c));
     sched_hold(&r->sched);
     return r;
 }
@@ -153,7 +208,7 @@ int coll_request_start(struct coll_call *call, MPI_Request *request)
     int rc = check(call, request);
     if (rc)
         return rc;
-    struct coll_request *r = create(call, false);
+    struct coll_request *r = create(call, false, NULL);
     if (!r)
         return coll_call_raise(call->c.comm, MPI_ERR_NO_MEM, call->function, NULL);
     *request = request_handle(r->request);
@@ -169,7 +224,11 @@ int coll_request_create(struct coll_call *call, MPI_Info info, MPI_Request *requ
     if (!info_from(info) && info != MPI_INFO_NULL)
         return errh_comm(call->c.comm, MPI_ERR_INFO, call->function,
                          "info %s is no info object, or was freed", errh_name(info).text);
-    struct coll_request *r = create(call, true);
+    struct region *region = NULL;
+    rc = choose_is_forced(&call->c) ? MPI_SUCCESS : region_create(&call->c, &region);
+    if (rc)
+        return coll_call_raise(call->c.comm, rc, call->function, NULL);
+    struct coll_request *r = create(call, true, region);
     if (!r)
         return coll_call_raise(call->c.comm, MPI_ERR_NO_MEM, call->function, NULL);
     *request = request_handle(r->request);

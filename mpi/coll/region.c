@@ -19,12 +19,13 @@ enum {
     PAGE = 4096,
     SPACE = 16 << 20, /* bytes of a region, as far as that leaves chunks */
     FEW = 8,          /* members who look at each other's words */
-    LEAST_PIECE = 64  /* bytes of a part that has a piece for each member */
+    LEAST_PIECE = 64, /* bytes of a part that has a piece for each member */
+    LANES = 2         /* regions in one memory, at most */
 };
 
 /* In each communicator. */
 struct of_comm {
-    struct region *region; /* NULL: none, or not yet */
+    struct region *blocking, *nonblocking; /* NULL: none, or not yet */
 };
 
 /* Where these lie in a communicator, and where struct region lies in a struct mpid_region. */
@@ -35,8 +36,8 @@ static struct {
 int region_reserve(void)
 {
     space.comm = mpid_space_reserve(MPID_SPACE_COMM, sizeof(struct of_comm), _Alignof(struct of_comm));
-    space.region =
-        mpid_space_reserve(MPID_SPACE_REGION, sizeof(struct region), _Alignof(struct region));
+    space.region = mpid_space_reserve(MPID_SPACE_REGION, LANES * sizeof(struct region),
+                                      _Alignof(struct region));
     return space.comm < 0 ? space.comm : space.region < 0 ? space.region : 0;
 }
 
@@ -53,16 +54,17 @@ static size_t chunks_at(int size)
     return (at + PAGE - 1) / PAGE * PAGE;
 }
 
-/* Bytes of a chunk: whole pages, or 0 where there is room for none. */
-static uint32_t plan_chunk(int size)
+/* Bytes of a chunk, for parts of so many: whole pages, as far as there is room for them. */
+static uint32_t plan_chunk(int size, size_t part)
 {
-    size_t most = SPACE / ((size_t)size * REGION_DEPTH) / PAGE * PAGE;
-    return (uint32_t)(most < REGION_CHUNK ? most : REGION_CHUNK);
+    size_t room = SPACE / ((size_t)size * REGION_DEPTH) / PAGE * PAGE;
+    size_t most = room < REGION_CHUNK ? room : REGION_CHUNK;
+    return (uint32_t)(part >= most ? most : part / PAGE * PAGE + PAGE);
 }
 
-static size_t region_bytes(int size)
+static size_t region_bytes(int size, uint32_t chunk)
 {
-    return chunks_at(size) + (size_t)size * REGION_DEPTH * plan_chunk(size);
+    return chunks_at(size) + (size_t)size * REGION_DEPTH * chunk;
 }
 
 /* ---- making one ---- */
@@ -80,16 +82,15 @@ static bool all_near(const struct comm *comm)
 /* What members tell each other, of which the maximum counts. */
 enum { BID_CANNOT, BID_FENCED, BID_CROWDED, BID_WHERE, BIDS };
 
-static void init(struct region *r, struct mpid_region *memory, struct comm *comm,
-                 const uint64_t *bids)
+static void init(struct region *r, struct mpid_region *memory, unsigned char *base, uint32_t chunk,
+                 struct comm *comm, const uint64_t *bids)
 {
-    unsigned char *base = mpid_region_memory(memory);
     r->comm = comm;
     r->memory = memory;
     r->head = (struct region_head *)base;
     r->members = (struct region_member *)(r->head + 1);
     r->chunks = base + chunks_at(comm->size);
-    r->chunk = plan_chunk(comm->size);
+    r->chunk = chunk;
     r->rank = comm->rank;
     r->size = comm->size;
     r->stranger = -1;
@@ -106,11 +107,11 @@ static int agree(struct comm *comm, uint64_t *values, int count)
     return agree_max(&who, values, count);
 }
 
-/* The first member makes it. Returns an error class: then some members may have it open, so that it
- * stays where it is until the job ends. */
-static int make(struct comm *comm, struct region **made)
+/* The first member makes memory for so many regions. Returns an error class: then some members may have
+ * it open, so that it stays where it is until the job ends. */
+static int make(struct comm *comm, int lanes, uint32_t chunk, struct region **made)
 {
-    size_t size = region_bytes(comm->size);
+    size_t each = region_bytes(comm->size, chunk), size = (size_t)lanes * each;
     struct mpid_region *memory = NULL;
     uint64_t bids[BIDS] = {0}, cannot = 0;
     bids[BID_CANNOT] = comm->size > REGION_MEMBERS || !all_near(comm);
@@ -134,30 +135,44 @@ static int make(struct comm *comm, struct region **made)
         return rc;
     }
     *made = mpid_region_space(memory, space.region);
-    init(*made, memory, comm, bids);
+    for (int i = 0; i < lanes; i++)
+        init(*made + i, memory, (unsigned char *)mpid_region_memory(memory) + (size_t)i * each, chunk,
+             comm, bids);
     return MPI_SUCCESS;
 }
 
 /* It is time. Where it cannot be made it is never tried again. Returns MPI_SUCCESS or an error
  * class. */
-static int create(struct comm *comm)
+static __attribute__((noinline)) int create(struct comm *comm)
 {
     struct of_comm *of = of_comm(comm);
     comm->no_region = true; /* meanwhile, too */
-    int rc = make(comm, &of->region);
-    comm->no_region = !of->region;
+    int rc = make(comm, LANES, plan_chunk(comm->size, REGION_CHUNK), &of->blocking);
+    of->nonblocking = of->blocking ? of->blocking + 1 : NULL;
+    comm->no_region = !of->blocking;
     return rc;
 }
 
+/* What is still on its way goes on looking at it: it stays until the job ends. */
 void region_end(struct comm *comm)
 {
-    if (of_comm(comm)->region)
-        mpid_region_close(of_comm(comm)->region->memory, 1);
+    const struct of_comm *of = of_comm(comm);
+    if (of->blocking && !of->nonblocking->tasks)
+        mpid_region_close(of->blocking->memory, 1);
+}
+
+struct region *region_of_nonblocking(const struct comm *comm)
+{
+    return of_comm(comm)->nonblocking;
+}
+
+void region_destroy(struct region *r)
+{
+    if (r)
+        mpid_region_close(r->memory, 1);
 }
 
 /* ---- running ---- */
-
-typedef int (*region_fn)(struct region *r, const struct coll *c);
 
 /*
  * Up to how many bytes of a call go through the region, where two ranks have processors of their
@@ -165,13 +180,13 @@ typedef int (*region_fn)(struct region *r, const struct coll *c);
  * in bcast, reductions and scans, else of one block. In those that have pieces, the members'
  * blocks share a part. Of long data two ranks copy less by messages, which need no place between.
  */
-enum { K = 1 << 10, M = 1 << 20, CALL_KIND = 24 /* bytes of a call are below it */ };
+enum { K = 1 << 10, M = 1 << 20 };
 static const struct region_row {
-    region_fn run;
+    region_fn prepare;
     bool pieces;
     int64_t two, more, crowded;
 } rows[COLL_KINDS] = {
-    [COLL_BARRIER] = {region_barrier, false, 0, 0, 0},
+    [COLL_BARRIER] = {region_meet, false, 0, 0, 0},
     [COLL_BCAST] = {region_bcast, false, 8 * K, M, 4 * M},
     [COLL_REDUCE] = {region_reduce, false, 8 * K, M, 4 * M},
     [COLL_ALLREDUCE] = {region_allreduce, false, 64 * K, M, 4 * M},
@@ -184,36 +199,53 @@ static const struct region_row {
     [COLL_EXSCAN] = {region_scan, false, 16 * K, 64 * K, 64 * K},
 };
 
-/* Bytes as the table counts them, which all members find alike; -1: elements with gaps, or of a
- * derived type, are to be reduced. */
-static int64_t bytes_of(const struct region *r, const struct coll *c)
+/* Bytes of the longest block. */
+static int64_t longest(const struct region *r, const struct coll_data *data)
+{
+    MPI_Count most = 0;
+    for (int i = 0; i < r->size; i++)
+        most = data->counts[i] > most ? data->counts[i] : most;
+    return most * coll_size(data->type);
+}
+
+/* Bytes of a call that moves data; -1: not all members know them. */
+static __attribute__((noinline)) int64_t moved_bytes(const struct region *r, const struct coll *c)
 {
     const struct coll_data *data = &c->recv;
     bool is_root = r->rank == c->root;
-    if (c->op)
-        return type_constant_bytes(data->type, data->count);
-    if (c->kind == COLL_BARRIER)
-        return 0;
+    if (c->uneven)
+        return c->kind == COLL_ALLGATHER ? longest(r, data) : -1;
     if ((c->kind == COLL_GATHER && !is_root) || (c->kind == COLL_SCATTER && is_root))
         data = &c->send;
     return data->count * coll_size(data->type);
 }
 
-/* Which function runs a call, by what all members know of it, which is noted. NULL: none. */
-static region_fn choose(struct region *r, const struct coll *c)
+/* Bytes as the table counts them, which all members find alike; -1: there are none such, or
+ * elements with gaps, or of a derived type, are to be reduced. */
+static inline int64_t bytes_of(const struct region *r, const struct coll *c)
+{
+    if (c->op && !c->uneven)
+        return type_constant_bytes(c->recv.type, c->recv.count);
+    return rows[c->kind].prepare && !c->op ? moved_bytes(r, c) : -1;
+}
+
+static bool has_pieces(const struct region *r, int64_t bytes)
+{
+    return bytes * r->size <= REGION_SMALL || r->chunk / (uint32_t)r->size >= LEAST_PIECE;
+}
+
+region_fn region_choose(const struct region *r, const struct coll *c, int64_t *counted)
 {
     const struct region_row *row = &rows[c->kind];
+    *counted = 0;
+    if (c->kind == COLL_BARRIER)
+        return row->prepare;
     int64_t most = r->crowded ? row->crowded : r->size == 2 ? row->two : row->more;
-    if (!row->run || c->uneven)
-        return NULL;
     int64_t bytes = bytes_of(r, c);
-    if (bytes < 0 || bytes > most)
+    *counted = bytes;
+    if (bytes < 0 || bytes > most || (row->pieces && !has_pieces(r, bytes)))
         return NULL;
-    if (row->pieces && bytes * r->size > REGION_SMALL &&
-        r->chunk / (uint32_t)r->size < LEAST_PIECE)
-        return NULL;
-    r->call = (uint32_t)c->kind << CALL_KIND | (uint32_t)bytes;
-    return bytes <= REGION_SMALL || r->chunk ? row->run : NULL;
+    return bytes <= REGION_SMALL || r->chunk ? row->prepare : NULL;
 }
 
 static bool is_time(const struct comm *comm)
@@ -228,32 +260,59 @@ static int blame(struct region *r, struct sched_misfit *misfit)
 {
     int who = r->stranger < r->size ? r->stranger : r->rank;
     uint32_t theirs = region_place(r, who, r->number)->call;
-    uint32_t len = theirs % (1u << CALL_KIND), due = r->call % (1u << CALL_KIND);
+    uint32_t len = theirs % (1u << REGION_CALL_KIND), due = r->call % (1u << REGION_CALL_KIND);
     *misfit = (struct sched_misfit){len == due || who == r->rank ? -1 : who, due, len};
     r->stranger = -1;
     return len > due ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT;
+}
+
+int region_outcome(const struct region_run *run, int rc, struct sched_misfit *misfit)
+{
+    if (__builtin_expect(run->r->stranger >= 0 && !rc, 0))
+        return blame(run->r, misfit);
+    return rc;
+}
+
+/* Its chunks are no longer than the parts of the call. */
+int region_create(const struct coll *c, struct region **made)
+{
+    struct comm *comm = c->comm;
+    const struct of_comm *of = of_comm(comm);
+    int64_t bytes;
+    *made = NULL;
+    if (!of->blocking && !comm->no_region && os_setting(OS_SETTING_REGION_AFTER) > 0) {
+        int rc = create(comm);
+        if (rc)
+            return rc;
+    }
+    if (!of->blocking || !region_choose(of->blocking, c, &bytes))
+        return MPI_SUCCESS;
+    size_t part = (size_t)bytes * (rows[c->kind].pieces ? (size_t)c->size : 1);
+    return make(comm, 1, plan_chunk(comm->size, part), made);
 }
 
 bool region_run(const struct coll *c, int *rc, struct sched_misfit *misfit)
 {
     struct comm *comm = c->comm;
     const struct of_comm *of = of_comm(comm);
-    if (__builtin_expect(!of->region, 0)) {
-        if (!is_time(comm))
-            return false;
-        *rc = create(comm);
-        if (*rc)
-            return true;
-        if (!of->region)
-            return false;
+    if (__builtin_expect(!of->blocking, 0)) {
+        *rc = is_time(comm) ? create(comm) : MPI_SUCCESS;
+        if (!of->blocking)
+            return *rc != MPI_SUCCESS;
     }
-    struct region *r = of->region;
-    region_fn run = choose(r, c);
-    if (!run)
+    int64_t bytes;
+    region_fn prepare = region_choose(of->blocking, c, &bytes);
+    if (!prepare)
         return false;
+    struct region_run run;
     comm->coll_tag++;
-    *rc = run(r, c);
-    if (__builtin_expect(r->stranger >= 0 && !*rc, 0))
-        *rc = blame(r, misfit);
+    region_begin(&run, of->blocking, c, prepare, bytes);
+    int outcome = run.go(&run);
+    while (__builtin_expect(outcome == SCHED_WAITS, 0)) {
+        outcome = region_wait(&run);
+        if (!outcome)
+            outcome = run.go(&run);
+    }
+    *rc = region_outcome(&run, outcome, misfit);
     return true;
 }

@@ -19,8 +19,13 @@
  * operation count themselves; the last one does the work and releases the others, so that each has
  * to run only once.
  *
- * Each communicator gets its region at one of its first blocking collectives, when all members
- * agree that they can map it. Nonblocking and persistent ones go by messages. What another process
+ * A collective that goes through a region is a run: a machine that goes on until a word is awaited,
+ * and from there when it has come. The blocking form waits for the word; the others are tasks
+ * (region_task.h).
+ *
+ * Each communicator gets its memory at one of its first blocking collectives, when all members
+ * agree that they can map it: a region for blocking collectives, and one for nonblocking ones, so that
+ * neither waits for the other's room. A persistent one has a region of its own. What another process
  * has written is not trusted: words are compared, and never used as indices unchecked.
  */
 #ifndef MPI_COLL_REGION_H
@@ -33,6 +38,8 @@
 
 #include "include/mpid.h"
 #include "mpi/coll/coll.h"
+#include "mpi/coll/sched.h"
+#include "os/lock.h"
 
 enum {
     REGION_DEPTH = 8,      /* chunks of a member */
@@ -40,10 +47,11 @@ enum {
     REGION_SMALL = 120,    /* bytes beside a word */
     REGION_CHUNK = 32768,  /* bytes of other places, at most */
     REGION_RESULT = 8192,  /* bytes of what a last one computes for all */
-    REGION_MEMBERS = 512   /* of a communicator, at most */
+    REGION_MEMBERS = 512,  /* of a communicator, at most */
+    REGION_CALL_KIND = 24  /* the bytes of a call are below this bit, its kind above */
 };
 
-struct sched_misfit;
+struct region_task;
 
 /* In the region. A pair of cache lines each, as processors fetch them in pairs. */
 struct region_place {
@@ -89,9 +97,65 @@ struct region {
     uint32_t told;   /* ... and others know of it up to here */
     uint32_t syncs;    /* synchronizing operations that counted members */
     uint64_t arrivals; /* the word arrived after them */
+    struct os_lock lock;       /* guards the list of tasks */
+    struct region_task *tasks; /* that go through it, one after the other; the first is on its way */
 };
 
-/* ---- for coll.c ---- */
+/* ---- runs ---- */
+
+struct region_run;
+
+/* What a collective does in each operation. */
+struct region_form {
+    /* Write this member's part, where it gives one. */
+    void (*give)(struct region_run *run, unsigned char *part);
+    /* The part of a member has come, or this member's own turn has: take it. NULL: nothing. */
+    void (*take)(struct region_run *run, int member);
+};
+
+/* A chunk of a long reduction on its way. */
+struct region_flying {
+    size_t at, len;
+    uint32_t input, result; /* operations */
+};
+
+struct region_run {
+    struct region *r;
+    const struct coll *c;
+    const struct region_form *form;
+    int (*go)(struct region_run *run); /* go on; returns an outcome, or SCHED_WAITS */
+    /* A word that is awaited: whose, and what it is to be at least. */
+    const _Atomic uint32_t *word;
+    uint32_t least;
+    int whose;
+
+    size_t bytes; /* those of region_choose(): what the table goes by */
+    int failed;  /* what went wrong here; the other members still have their parts given */
+    int stage;
+    bool gives;  /* this member has a part in each operation */
+    bool meets;  /* every member waits for every other in each operation */
+    int from, way, takes, taken; /* whose parts are taken: so many, from one on, up or down */
+    uint32_t number;             /* of the operation */
+    size_t end, step;            /* bytes of all operations, and of one */
+    size_t at, len;              /* bytes before the operation, and its own */
+    size_t pieces, part_len;     /* of a member's part: pieces of len; bytes in all */
+
+    /* reductions */
+    const char *input;
+    char *result; /* NULL: not at this member */
+    size_t element;
+    size_t turn;
+    struct region_flying flying[4];
+};
+
+/* Prepare a run of a collective: set what it does. */
+typedef void (*region_fn)(struct region_run *run);
+
+/* Have it go through operations by a form: end bytes in all, step in each. It gives nothing and takes
+ * nothing yet. */
+void region_set_cycle(struct region_run *run, const struct region_form *form, size_t end, size_t step);
+
+/* ---- for coll.c and region_task.c ---- */
 
 /* Run a collective through the communicator's region, which is made where it is time for that.
  * Returns whether it was run; then *rc is MPI_SUCCESS or an error class, and *misfit tells more of
@@ -102,6 +166,29 @@ static inline bool region_may_run(const struct coll *c)
 {
     return !c->comm->no_region;
 }
+/* The region of the communicator's nonblocking collectives; NULL: there is none, or not yet. */
+struct region *region_of_nonblocking(const struct comm *comm);
+/* A region for one collective that is to run again and again; NULL: that goes by messages. Returns
+ * MPI_SUCCESS or an error class. All members call this. */
+int region_create(const struct coll *c, struct region **made);
+void region_destroy(struct region *r);
+/* Which function prepares runs of a call, and of how many bytes, of which all members find the same;
+ * NULL: none does. */
+region_fn region_choose(const struct region *r, const struct coll *c, int64_t *bytes);
+/* Prepare a run. */
+static inline void region_begin(struct region_run *run, struct region *r, const struct coll *c,
+                                region_fn prepare, int64_t bytes)
+{
+    r->call = (uint32_t)c->kind << REGION_CALL_KIND | (uint32_t)bytes;
+    run->r = r;
+    run->c = c;
+    run->bytes = (size_t)bytes;
+    run->failed = MPI_SUCCESS;
+    run->stage = run->taken = 0;
+    prepare(run);
+}
+/* The outcome of a run that has ended with rc. */
+int region_outcome(const struct region_run *run, int rc, struct sched_misfit *misfit);
 /* Reserve what is needed in each communicator and each region: once, before the first of them.
  * Returns 0 or -errno. */
 int region_reserve(void);
@@ -110,27 +197,31 @@ void region_end(struct comm *comm);
 
 /* ---- operations, in region_wait.c ---- */
 
-/* The number of the next operation, in which this member may write a part of len bytes on return.
- * Returns 0 or an error class. */
-int region_open(struct region *r, size_t len, uint32_t *number);
-/* The same where this member has no part to give. */
-static inline uint32_t region_next(struct region *r)
-{
-    return ++r->number;
-}
+/* This and all that may wait return MPI_SUCCESS, SCHED_WAITS with the word noted, after which they
+ * are called again, or MPI_ERR_PROC_ABORTED where it cannot come any more. */
+
+/* Have room for a part of so many bytes in the operation number. */
+int region_room(struct region_run *run, size_t len, uint32_t number);
 /* This member's part stands in its place. */
 void region_publish(struct region *r, uint32_t number);
-/* Wait for a member's part. Returns 0, or MPI_ERR_PROC_ABORTED where it cannot come any more. A
- * part of another call is noted, and taken for one of this. */
-int region_await(struct region *r, int member, uint32_t number);
+/* Have a member's part. One of another call is noted, and taken for one of this. */
+int region_await(struct region_run *run, int member, uint32_t number);
 /* This member is done with all operations up to here. */
 void region_done(struct region *r, uint32_t number);
 /* After an operation in which every member has waited for every other. */
 void region_met(struct region *r, uint32_t number);
+/* Wait, blocking, for the noted word. */
+int region_wait(struct region_run *run);
 
-/* Wait until all members have come here. The last one calls work(arg), where that is not NULL,
- * before the others go on. Only where the region counts. Returns as region_await() does. */
-int region_meet(struct region *r, void (*work)(void *arg), void *arg);
+/* Come to an operation that all members come to; only where the region counts. Returns whether all
+ * the others have come, and made the same call: then what they wait for is to be made, and they are
+ * released by region_release(). Otherwise region_released() has them waited for. */
+bool region_arrive(struct region *r);
+void region_release(struct region *r);
+int region_released(struct region_run *run);
+
+/* How a process waits for the word of a run while others do other things. */
+extern const struct mpid_shared_wait region_watch;
 
 /* ---- places ---- */
 
@@ -151,18 +242,19 @@ static inline unsigned char *region_part(const struct region *r, int member, uin
 /* Copy len bytes of a place in user memory, from offset on, into a part. */
 void region_put(unsigned char *part, const struct mpid_bytes *from, size_t offset, size_t len);
 
-/* ---- the collectives; each returns MPI_SUCCESS or an error class ---- */
+/* ---- the collectives: each prepares a run ---- */
 
-int region_barrier(struct region *r, const struct coll *c);
-int region_allreduce(struct region *r, const struct coll *c);
-int region_allreduce_short(struct region *r, const struct coll *c); /* of what fits into one part */
-int region_reduce(struct region *r, const struct coll *c);
-int region_reduce_scatter(struct region *r, const struct coll *c);
-int region_scan(struct region *r, const struct coll *c);
-int region_bcast(struct region *r, const struct coll *c);
-int region_gather(struct region *r, const struct coll *c);
-int region_scatter(struct region *r, const struct coll *c);
-int region_allgather(struct region *r, const struct coll *c);
-int region_alltoall(struct region *r, const struct coll *c);
+void region_allreduce(struct region_run *run);
+void region_reduce(struct region_run *run);
+void region_reduce_scatter(struct region_run *run);
+void region_scan(struct region_run *run);
+void region_bcast(struct region_run *run);
+void region_gather(struct region_run *run);
+void region_scatter(struct region_run *run);
+void region_allgather(struct region_run *run);
+void region_alltoall(struct region_run *run);
+
+/* Barrier, and allreduce of what fits into one part. */
+void region_meet(struct region_run *run);
 
 #endif

@@ -18,28 +18,7 @@ enum {
     AT_ROOT = 65536 /* bytes up to which the root reduces all */
 };
 
-/* A reduction of dense elements, which are taken chunk by chunk. */
-struct reducing {
-    struct region *r;
-    const struct coll *c;
-    const char *input;
-    char *result; /* NULL: not at this member */
-    size_t size;  /* bytes of an element */
-    MPI_Count count, step; /* elements: in all, of a chunk */
-};
-
-static void begin(struct reducing *a, struct region *r, const struct coll *c)
-{
-    a->r = r;
-    a->c = c;
-    a->result = c->recv.buf;
-    a->input = c->send.buf == MPI_IN_PLACE ? c->recv.buf : c->send.buf;
-    a->size = (size_t)coll_size(c->recv.type);
-    a->count = c->recv.count;
-    a->step = (MPI_Count)(r->chunk / a->size);
-}
-
-static MPI_Count least(MPI_Count a, MPI_Count b)
+static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -47,269 +26,262 @@ static MPI_Count least(MPI_Count a, MPI_Count b)
 static void put(unsigned char *part, const char *from, size_t len)
 {
     struct mpid_bytes bytes = {.base = (void *)(uintptr_t)from, .len = len};
-    region_put(part, &bytes, 0, len);
+    if (len <= REGION_SMALL)
+        memcpy(part, from, len);
+    else
+        region_put(part, &bytes, 0, len);
 }
 
-/* Open an operation, and copy len bytes into this member's part, or leave it as it is (NULL). */
-static int open_with(const struct reducing *a, const char *from, size_t len, uint32_t *number)
+/* Elements are dense; at most so many bytes of them go in one operation. */
+static void begin(struct region_run *run, const struct region_form *form, size_t most)
 {
-    int rc = region_open(a->r, len, number);
-    if (!rc && from)
-        put(region_part(a->r, a->r->rank, *number, len), from, len);
-    return rc;
+    const struct coll *c = run->c;
+    run->result = c->recv.buf;
+    run->input = c->send.buf == MPI_IN_PLACE ? c->recv.buf : c->send.buf;
+    run->element = (size_t)coll_size(c->recv.type);
+    region_set_cycle(run, form, run->bytes, most / run->element * run->element);
 }
 
-/* Where the operands of a piece of a chunk are: in the members' parts, which have the whole length
- * len, from byte offset on; this member's own stand at own. */
-struct operands {
-    uint32_t number;
-    size_t len, offset;
-    const char *own;
-    MPI_Count count;
-};
-
-static const void *operand(const struct reducing *a, const struct operands *o, int member)
+static int apply(const struct region_run *run, const void *from, void *to, size_t len)
 {
-    if (member == a->r->rank)
-        return o->own;
-    return region_part(a->r, member, o->number, o->len) + o->offset;
+    return op_apply(run->c->op, from, to, (MPI_Count)(len / run->element), run->c->recv.type);
 }
 
-/* The operands of the members from first to last into to, which may be where this member's own
- * stand, where it is the last. All have been given. */
-static int fold(const struct reducing *a, const struct operands *o, int first, int last, void *to)
+/* ---- each operation is reduced as its parts come, from the last member to the first ---- */
+
+static void give_input(struct region_run *run, unsigned char *part)
 {
-    const struct coll *c = a->c;
-    const void *from = operand(a, o, last);
-    int rc = MPI_SUCCESS;
-    if (from != to)
-        memcpy(to, from, (size_t)o->count * a->size);
-    for (int i = last - 1; i >= first && !rc; i--)
-        rc = op_apply(c->op, operand(a, o, i), to, o->count, c->recv.type);
-    return rc;
+    put(part, run->input + run->at, run->len);
 }
 
-static int await_members(struct region *r, int first, int last, uint32_t number)
+/* This member's own operand stands in its part, where it gives one. */
+static void fold(struct region_run *run, int member)
 {
-    int rc = MPI_SUCCESS;
-    for (int i = first; i <= last && !rc; i++)
-        if (i != r->rank)
-            rc = region_await(r, i, number);
-    return rc;
+    const struct region *r = run->r;
+    size_t piece = run->pieces > 1 ? run->len * (size_t)r->rank : 0;
+    const void *from = region_part(r, member, run->number, run->part_len) + piece;
+    void *to = run->result + run->at;
+    if (member == r->rank && !run->gives)
+        from = run->input + run->at;
+    if (run->taken == 0 && from != to)
+        memcpy(to, from, run->len);
+    else if (run->taken && !run->failed)
+        run->failed = apply(run, from, to, run->len);
 }
 
-/* ---- one member reduces all ---- */
+static const struct region_form inputs = {give_input, fold};
 
-/* Into the result, by way of this member's own part where its input stands there. */
-static int fold_result(const struct reducing *a, const struct operands *o, char *to)
+static void fold_down_from(struct region_run *run, int last)
 {
-    struct region *r = a->r;
-    int last = r->size - 1;
-    void *through = to;
-    if (o->own == to && r->rank != last)
-        through = region_part(r, r->rank, o->number, o->len);
-    int rc = fold(a, o, 0, last, through);
-    if (through != to)
-        memcpy(to, through, (size_t)o->count * a->size);
-    return rc;
+    run->from = last;
+    run->way = -1;
+    run->takes = last + 1;
 }
 
-static int reduce_at_root(struct reducing *a)
+void region_scan(struct region_run *run)
 {
-    struct region *r = a->r;
-    bool is_root = r->rank == a->c->root;
-    int rc = MPI_SUCCESS, failed = MPI_SUCCESS;
-    for (MPI_Count first = 0; first < a->count && !rc; first += a->step) {
-        struct operands o = {.count = least(a->step, a->count - first)};
-        size_t at = (size_t)first * a->size;
-        o.len = (size_t)o.count * a->size;
-        o.own = a->input + at;
-        rc = open_with(a, is_root ? NULL : o.own, o.len, &o.number);
-        if (!rc && !is_root)
-            region_publish(r, o.number);
-        if (!rc && is_root)
-            rc = await_members(r, 0, r->size - 1, o.number);
-        if (!rc && is_root && !failed)
-            failed = fold_result(a, &o, a->result + at);
-        region_done(r, o.number);
-    }
-    return rc ? rc : failed;
+    begin(run, &inputs, run->r->chunk);
+    fold_down_from(run, run->c->kind == COLL_SCAN ? run->r->rank : run->r->rank - 1);
+    run->gives = true;
+}
+
+/* A part has a piece for each member. */
+static void give_pieces(struct region_run *run, unsigned char *part)
+{
+    const char *block = run->input;
+    for (int i = 0; i < run->r->size; i++, block += run->end)
+        put(part + run->len * (size_t)i, block + run->at, run->len);
+}
+
+void region_reduce_scatter(struct region_run *run)
+{
+    static const struct region_form form = {give_pieces, fold};
+    begin(run, &form, run->r->chunk / (size_t)run->r->size);
+    fold_down_from(run, run->r->size - 1);
+    run->pieces = (size_t)run->r->size;
+    run->gives = run->meets = true;
+}
+
+/* The root's input is put into its part where the result is to come over it. */
+static void reduce_at_root(struct region_run *run)
+{
+    const struct region *r = run->r;
+    bool is_root = r->rank == run->c->root;
+    fold_down_from(run, r->size - 1);
+    run->gives = !is_root || (run->input == run->result && r->rank != r->size - 1);
+    if (!is_root)
+        run->takes = 0;
 }
 
 /* ---- each member reduces a share ---- */
 
 enum { SHARE_GRAIN = 16 }; /* elements */
 
-/* Where a member's share of a chunk of so many elements begins. */
-static MPI_Count share(const struct reducing *a, MPI_Count count, int member)
+/* Where a member's share of a chunk of so many bytes begins. */
+static size_t share(const struct region_run *run, size_t len, int member)
 {
-    return member == a->r->size ? count : count * member / a->r->size / SHARE_GRAIN * SHARE_GRAIN;
+    size_t size = (size_t)run->r->size, count = len / run->element;
+    return (size_t)member == size
+               ? len
+               : count * (size_t)member / size / SHARE_GRAIN * SHARE_GRAIN * run->element;
 }
 
-/* A chunk on its way. */
-struct flying {
-    MPI_Count first, count;
-    uint32_t input, result; /* operations */
-};
-
-static struct flying *chunk_at(struct flying chunks[4], MPI_Count i)
+static struct region_flying *chunk_at(struct region_run *run, size_t i)
 {
-    return &chunks[i % 4];
+    return &run->flying[i % 4];
+}
+
+static size_t chunks(const struct region_run *run)
+{
+    return (run->end + run->step - 1) / run->step;
+}
+
+static int begin_chunk(struct region_run *run)
+{
+    struct region_flying *k = chunk_at(run, run->turn);
+    if (run->turn >= chunks(run))
+        return MPI_SUCCESS;
+    k->at = run->turn * run->step;
+    k->len = least(run->step, run->end - k->at);
+    k->input = ++run->r->number;
+    return MPI_SUCCESS;
 }
 
 /* All but the own share, which nobody else reads. */
-static int give_input(const struct reducing *a, struct flying *k)
+static int give_chunk(struct region_run *run)
 {
-    struct region *r = a->r;
-    const char *from = a->input + (size_t)k->first * a->size;
-    size_t len = (size_t)k->count * a->size;
-    size_t begin = (size_t)share(a, k->count, r->rank) * a->size;
-    size_t end = (size_t)share(a, k->count, r->rank + 1) * a->size;
-    int rc = region_open(r, len, &k->input);
+    struct region *r = run->r;
+    const struct region_flying *k = chunk_at(run, run->turn);
+    if (run->turn >= chunks(run))
+        return MPI_SUCCESS;
+    int rc = region_room(run, k->len, k->input);
     if (rc)
         return rc;
-    unsigned char *part = region_part(r, r->rank, k->input, len);
+    const char *from = run->input + k->at;
+    size_t begin = share(run, k->len, r->rank), end = share(run, k->len, r->rank + 1);
+    unsigned char *part = region_part(r, r->rank, k->input, k->len);
     put(part, from, begin);
-    put(part + end, from + end, len - end);
+    put(part + end, from + end, k->len - end);
     region_publish(r, k->input);
     return MPI_SUCCESS;
 }
 
-static int give_result(const struct reducing *a, struct flying *k, int *failed)
+/* The chunk before this turn's. */
+static struct region_flying *chunk_to_reduce(struct region_run *run)
 {
-    struct region *r = a->r;
-    MPI_Count begin = share(a, k->count, r->rank), end = share(a, k->count, r->rank + 1);
-    struct operands o = {.number = k->input,
-                         .len = (size_t)k->count * a->size,
-                         .offset = (size_t)begin * a->size,
-                         .count = end - begin};
-    size_t at = (size_t)(k->first + begin) * a->size, len = (size_t)o.count * a->size;
-    o.own = a->input + at;
-    int rc = region_open(r, len, &k->result);
-    if (!rc)
-        rc = await_members(r, 0, r->size - 1, k->input);
-    if (rc)
-        return rc;
-    unsigned char *part = region_part(r, r->rank, k->result, len);
-    if (len && !*failed)
-        *failed = fold(a, &o, 0, r->size - 1, part);
-    region_publish(r, k->result);
-    if (a->result)
-        memcpy(a->result + at, part, len);
+    return run->turn >= 1 && run->turn <= chunks(run) ? chunk_at(run, run->turn - 1) : NULL;
+}
+
+static int begin_result(struct region_run *run)
+{
+    struct region_flying *k = chunk_to_reduce(run);
+    if (k)
+        k->result = ++run->r->number;
     return MPI_SUCCESS;
 }
 
-static int take_results(const struct reducing *a, const struct flying *k)
+/* The operands of this member's share, of len bytes from byte at of the chunk on, to its part. */
+static void reduce_share(struct region_run *run, const struct region_flying *k, size_t at, size_t len,
+                         unsigned char *to)
 {
-    struct region *r = a->r;
-    int rc = MPI_SUCCESS;
-    for (int i = 1; i < r->size && a->result && !rc; i++) {
-        int from = coll_around(r->rank, i, r->size);
-        MPI_Count begin = share(a, k->count, from), end = share(a, k->count, from + 1);
-        size_t len = (size_t)(end - begin) * a->size;
-        rc = region_await(r, from, k->result);
-        if (!rc)
-            memcpy(a->result + (size_t)(k->first + begin) * a->size,
-                   region_part(r, from, k->result, len), len);
+    const struct region *r = run->r;
+    for (int i = r->size - 1; i >= 0 && !run->failed; i--) {
+        const void *from = i == r->rank ? (const void *)(run->input + k->at + at)
+                                        : region_part(r, i, k->input, k->len) + at;
+        if (i == r->size - 1)
+            memcpy(to, from, len);
+        else
+            run->failed = apply(run, from, to, len);
+    }
+}
+
+static int give_result(struct region_run *run)
+{
+    struct region *r = run->r;
+    const struct region_flying *k = chunk_to_reduce(run);
+    if (!k)
+        return MPI_SUCCESS;
+    size_t at = share(run, k->len, r->rank), len = share(run, k->len, r->rank + 1) - at;
+    int rc = region_room(run, len, k->result);
+    for (; run->taken < r->size && !rc; run->taken += !rc)
+        if (run->taken != r->rank)
+            rc = region_await(run, run->taken, k->input);
+    if (rc)
+        return rc;
+    unsigned char *part = region_part(r, r->rank, k->result, len);
+    if (len)
+        reduce_share(run, k, at, len, part);
+    region_publish(r, k->result);
+    if (run->result)
+        memcpy(run->result + k->at + at, part, len);
+    return MPI_SUCCESS;
+}
+
+/* Of the chunk before that one. */
+static int take_results(struct region_run *run)
+{
+    struct region *r = run->r;
+    if (run->turn < 2)
+        return MPI_SUCCESS;
+    const struct region_flying *k = chunk_at(run, run->turn - 2);
+    for (; run->result && run->taken < r->size - 1; run->taken++) {
+        int from = coll_around(r->rank, run->taken + 1, r->size);
+        size_t begin = share(run, k->len, from), end = share(run, k->len, from + 1);
+        int rc = region_await(run, from, k->result);
+        if (rc)
+            return rc;
+        memcpy(run->result + k->at + begin, region_part(r, from, k->result, end - begin),
+               end - begin);
     }
     region_done(r, k->result);
-    return rc;
+    return MPI_SUCCESS;
 }
 
-static int reduce_by_shares(struct reducing *a)
+static int reduce_by_shares(struct region_run *run)
 {
-    MPI_Count chunks = (a->count + a->step - 1) / a->step;
-    struct flying under_way[4];
-    int rc = MPI_SUCCESS, failed = MPI_SUCCESS;
-    for (MPI_Count i = 0; i < chunks + 2 && !rc; i++) {
-        if (i < chunks) {
-            struct flying *k = chunk_at(under_way, i);
-            k->first = i * a->step;
-            k->count = least(a->step, a->count - k->first);
-            rc = give_input(a, k);
-        }
-        if (!rc && i >= 1 && i <= chunks)
-            rc = give_result(a, chunk_at(under_way, i - 1), &failed);
-        if (!rc && i >= 2)
-            rc = take_results(a, chunk_at(under_way, i - 2));
+    static int (*const stages[])(struct region_run *run) = {begin_chunk, give_chunk, begin_result,
+                                                            give_result, take_results};
+    enum { STAGES = sizeof(stages) / sizeof(*stages) };
+    while (run->turn < chunks(run) + 2) {
+        int rc = stages[run->stage](run);
+        if (rc)
+            return rc;
+        run->taken = 0;
+        run->stage = run->stage + 1 < STAGES ? run->stage + 1 : 0;
+        run->turn += run->stage == 0;
     }
-    return rc ? rc : failed;
+    return run->failed;
 }
 
-/* ---- the collectives ---- */
+/* ---- those that choose ---- */
 
-int region_reduce(struct region *r, const struct coll *c)
+static void by_shares(struct region_run *run)
 {
-    struct reducing a;
-    begin(&a, r, c);
-    if (r->rank != c->root) {
-        a.input = c->send.buf;
-        a.result = NULL;
+    run->go = reduce_by_shares;
+    run->turn = 0;
+}
+
+void region_reduce(struct region_run *run)
+{
+    begin(run, &inputs, run->r->chunk);
+    if (run->r->rank != run->c->root) {
+        run->input = run->c->send.buf;
+        run->result = NULL;
     }
-    return r->size > 3 && (size_t)a.count * a.size > AT_ROOT ? reduce_by_shares(&a)
-                                                              : reduce_at_root(&a);
+    if (run->r->size > 3 && run->end > AT_ROOT)
+        by_shares(run);
+    else
+        reduce_at_root(run);
 }
 
-int region_allreduce(struct region *r, const struct coll *c)
+void region_allreduce(struct region_run *run)
 {
-    struct reducing a;
-    size_t len = (size_t)type_constant_bytes(c->recv.type, c->recv.count);
+    const struct region *r = run->r;
     size_t most = r->counts ? REGION_RESULT : WHOLE;
-    if (len <= REGION_SMALL || (len <= most && len <= r->chunk))
-        return region_allreduce_short(r, c);
-    begin(&a, r, c);
-    return reduce_by_shares(&a);
-}
-
-/* A part has a piece for each member, whose elements follow each other. */
-int region_reduce_scatter(struct region *r, const struct coll *c)
-{
-    struct reducing a;
-    int rc = MPI_SUCCESS, failed = MPI_SUCCESS;
-    begin(&a, r, c);
-    size_t block = (size_t)a.count * a.size;
-    a.step = (MPI_Count)(r->chunk / (size_t)r->size / a.size);
-    for (MPI_Count first = 0; first < a.count && !rc; first += a.step) {
-        struct operands o = {.count = least(a.step, a.count - first)};
-        size_t at = (size_t)first * a.size, piece = (size_t)o.count * a.size;
-        o.len = piece * (size_t)r->size;
-        o.offset = piece * (size_t)r->rank;
-        o.own = a.input + block * (size_t)r->rank + at;
-        rc = region_open(r, o.len, &o.number);
-        if (rc)
-            break;
-        unsigned char *part = region_part(r, r->rank, o.number, o.len);
-        for (int i = 0; i < r->size; i++)
-            put(part + piece * (size_t)i, a.input + block * (size_t)i + at, piece);
-        o.own = (const char *)part + o.offset; /* the result may lie over the input */
-        region_publish(r, o.number);
-        rc = await_members(r, 0, r->size - 1, o.number);
-        if (!rc && !failed)
-            failed = fold(&a, &o, 0, r->size - 1, a.result + at);
-        region_met(r, o.number);
+    if (run->bytes <= REGION_SMALL || (run->bytes <= most && run->bytes <= r->chunk)) {
+        region_meet(run);
+        return;
     }
-    return rc ? rc : failed;
-}
-
-int region_scan(struct region *r, const struct coll *c)
-{
-    struct reducing a;
-    int rc = MPI_SUCCESS, failed = MPI_SUCCESS;
-    int last = c->kind == COLL_SCAN ? r->rank : r->rank - 1;
-    begin(&a, r, c);
-    for (MPI_Count first = 0; first < a.count && !rc; first += a.step) {
-        struct operands o = {.count = least(a.step, a.count - first)};
-        size_t at = (size_t)first * a.size;
-        o.len = (size_t)o.count * a.size;
-        rc = open_with(&a, a.input + at, o.len, &o.number);
-        if (rc)
-            break;
-        o.own = (const char *)region_part(r, r->rank, o.number, o.len);
-        region_publish(r, o.number);
-        rc = await_members(r, 0, last, o.number);
-        if (!rc && !failed && last >= 0)
-            failed = fold(&a, &o, 0, last, a.result + at);
-        region_done(r, o.number);
-    }
-    return rc ? rc : failed;
+    begin(run, &inputs, r->chunk);
+    by_shares(run);
 }

@@ -2,7 +2,7 @@
 
 /*
  * Collectives after which all members know of each other, and that carry little: barrier, and
- * allreduce of what fits beside a word; see region.h. Few members look at each other's words, and
+ * allreduce of what fits into one part; see region.h. Few members look at each other's words, and
  * each computes the result for itself; many are counted, and the last one computes it for all.
  * Operands are taken in the order of ranks in either case, so the result is the same bits at all
  * members.
@@ -12,87 +12,103 @@
 
 #include "mpi/coll/region.h"
 
-/* Wait for all others' parts. */
-static int await_all(struct region *r, uint32_t number)
+enum { BEGIN, GIVE, MEET };
+
+/* Take in the operand of one of the members, from the last to the first. */
+static inline void fold(struct region_run *run, int member, void *to)
 {
-    for (int i = r->rank + 1; i < r->size; i++) {
-        int rc = region_await(r, i, number);
-        if (rc)
-            return rc;
-    }
-    for (int i = 0; i < r->rank; i++) {
-        int rc = region_await(r, i, number);
-        if (rc)
-            return rc;
-    }
+    const struct region *r = run->r;
+    const struct coll *c = run->c;
+    const void *from = region_part(r, member, run->number, run->bytes);
+    if (member == r->size - 1)
+        memcpy(to, from, run->bytes);
+    else if (!run->failed)
+        run->failed = op_apply(c->op, from, to, c->recv.count, c->recv.type);
+}
+
+/* Begin the operation, and write this member's part of so many bytes. */
+static inline __attribute__((always_inline)) int give(struct region_run *run, size_t len)
+{
+    struct region *r = run->r;
+    const struct coll *c = run->c;
+    if (run->stage == BEGIN)
+        run->number = ++r->number;
+    run->stage = GIVE;
+    int rc = region_room(run, len, run->number);
+    if (__builtin_expect(rc, 0))
+        return rc;
+    if (len)
+        memcpy(region_part(r, r->rank, run->number, len),
+               c->send.buf == MPI_IN_PLACE ? c->recv.buf : c->send.buf, len);
+    run->stage = MEET;
     return MPI_SUCCESS;
 }
 
-int region_barrier(struct region *r, const struct coll *c)
+/* The barrier of few. */
+static int hear_each(struct region_run *run)
 {
-    uint32_t number;
-    (void)c;
-    int rc = region_open(r, 0, &number);
-    if (rc)
-        return rc;
-    if (r->counts) {
-        rc = region_meet(r, NULL, NULL);
-    } else {
-        region_publish(r, number);
-        rc = await_all(r, number);
+    struct region *r = run->r;
+    if (run->stage < MEET) {
+        int rc = give(run, 0);
+        if (__builtin_expect(rc, 0))
+            return rc;
+        region_publish(r, run->number);
     }
-    region_met(r, number);
-    return rc;
+    for (; run->taken < r->size; run->taken++) {
+        int rc = run->taken == r->rank ? MPI_SUCCESS : region_await(run, run->taken, run->number);
+        if (rc)
+            return rc;
+    }
+    region_met(r, run->number);
+    return MPI_SUCCESS;
 }
 
-/* ---- allreduce ---- */
-
-struct reduction {
-    struct region *r;
-    const struct coll *c;
-    uint32_t number;
-    size_t len;
+/* The allreduce of few. */
+static int look_at_each(struct region_run *run)
+{
+    struct region *r = run->r;
     int rc;
-};
-
-/* All members' parts, into to. */
-static int reduce(const struct reduction *a, void *to)
-{
-    const struct region *r = a->r;
-    const struct coll_data *data = &a->c->recv;
-    int last = r->size - 1, rc = MPI_SUCCESS;
-    memcpy(to, region_part(r, last, a->number, a->len), a->len);
-    for (int i = last - 1; i >= 0 && !rc; i--)
-        rc = op_apply(a->c->op, region_part(r, i, a->number, a->len), to, data->count, data->type);
-    return rc;
+    if (run->stage < MEET) {
+        rc = give(run, run->bytes);
+        if (__builtin_expect(rc, 0))
+            return rc;
+        region_publish(r, run->number);
+    }
+    for (; run->taken < r->size; run->taken++) {
+        int member = r->size - 1 - run->taken;
+        rc = member == r->rank ? MPI_SUCCESS : region_await(run, member, run->number);
+        if (rc)
+            return rc;
+        fold(run, member, run->c->recv.buf);
+    }
+    region_met(r, run->number);
+    return run->failed;
 }
 
-static void reduce_for_all(void *arg)
+static int count(struct region_run *run)
 {
-    struct reduction *a = arg;
-    a->rc = reduce(a, a->r->head->result);
-}
-
-int region_allreduce_short(struct region *r, const struct coll *c)
-{
-    const void *input = c->send.buf == MPI_IN_PLACE ? c->recv.buf : c->send.buf;
-    struct reduction a = {.r = r, .c = c};
-    a.len = (size_t)type_constant_bytes(c->recv.type, c->recv.count);
-    int rc = region_open(r, a.len, &a.number);
+    struct region *r = run->r;
+    int rc;
+    if (run->stage < MEET) {
+        rc = give(run, run->bytes);
+        if (rc)
+            return rc;
+        if (region_arrive(r)) {
+            for (int i = r->size - 1; run->bytes && r->stranger < 0 && i >= 0; i--)
+                fold(run, i, r->head->result);
+            region_release(r);
+        }
+    }
+    rc = region_released(run);
     if (rc)
         return rc;
-    if (a.len)
-        memcpy(region_part(r, r->rank, a.number, a.len), input, a.len);
-    if (r->counts) {
-        rc = region_meet(r, reduce_for_all, &a);
-        if (!rc && a.len)
-            memcpy(c->recv.buf, r->head->result, a.len);
-    } else {
-        region_publish(r, a.number);
-        rc = await_all(r, a.number);
-        if (!rc && a.len)
-            rc = reduce(&a, c->recv.buf);
-    }
-    region_met(r, a.number);
-    return rc ? rc : a.rc;
+    if (run->bytes)
+        memcpy(run->c->recv.buf, r->head->result, run->bytes);
+    region_met(r, run->number);
+    return run->failed;
+}
+
+void region_meet(struct region_run *run)
+{
+    run->go = run->r->counts ? count : run->bytes ? look_at_each : hear_each;
 }

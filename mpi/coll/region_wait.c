@@ -65,13 +65,6 @@ static inline void wake(struct region *r, int whose)
 
 /* ---- waiting ---- */
 
-struct word_wait {
-    struct region *r;
-    const _Atomic uint32_t *word;
-    uint32_t least;
-    int whose;
-};
-
 static inline bool has_come(const _Atomic uint32_t *word, uint32_t least)
 {
     uint32_t now = atomic_load_explicit((_Atomic uint32_t *)(uintptr_t)word, memory_order_acquire);
@@ -80,14 +73,14 @@ static inline bool has_come(const _Atomic uint32_t *word, uint32_t least)
 
 static bool is_over(void *arg)
 {
-    const struct word_wait *a = arg;
+    const struct region_run *a = arg;
     return has_come(a->word, a->least) ||
            atomic_load_explicit(&a->r->comm->failed, memory_order_relaxed);
 }
 
 static void sleeps(void *arg, bool begins)
 {
-    const struct word_wait *a = arg;
+    const struct region_run *a = arg;
     struct region *r = a->r;
     _Atomic uint64_t *mine = &r->members[r->rank].sleeps;
     if (begins) {
@@ -105,7 +98,7 @@ static void sleeps(void *arg, bool begins)
 /* One that has not come is named, or where they count themselves the next one. */
 static void tell(void *arg, struct mpid_wait_report *report)
 {
-    const struct word_wait *a = arg;
+    const struct region_run *a = arg;
     const struct region *r = a->r;
     int whom = a->whose == EVERYBODY ? coll_around(r->rank, 1, r->size) : a->whose;
     mpid_tell_receive(report, &(struct mpid_envelope){r->comm->context + CONTEXT_COLL, whom,
@@ -119,33 +112,46 @@ static void tell_done(struct region *r)
     wake(r, r->rank);
 }
 
-/* Nobody waits for this member meanwhile: what it is done with is told first. */
-static __attribute__((noinline)) int wait_for(struct region *r, const _Atomic uint32_t *word,
-                                              uint32_t least, int whose)
+const struct mpid_shared_wait region_watch = {.is_done = is_over, .sleeps = sleeps, .tell = tell};
+
+int region_wait(struct region_run *run)
 {
-    static const struct mpid_shared_wait how = {.is_done = is_over, .sleeps = sleeps, .tell = tell};
-    if (r->told != r->read)
-        tell_done(r);
+    struct region *r = run->r;
     for (int i = 0; !r->crowded && i < BARE_LOOKS + PAUSED_LOOKS; i++) {
-        if (has_come(word, least))
+        if (has_come(run->word, run->least))
             return MPI_SUCCESS;
         if (i >= BARE_LOOKS)
             os_pause();
     }
     for (int i = 0; r->crowded && i < BARE_YIELDS; i++) {
         sched_yield();
-        if (has_come(word, least))
+        if (has_come(run->word, run->least))
             return MPI_SUCCESS;
     }
-    struct word_wait a = {r, word, least, whose};
-    mpid_wait_shared(&how, &a);
-    return has_come(word, least) ? MPI_SUCCESS : MPI_ERR_PROC_ABORTED;
+    mpid_wait_shared(&region_watch, run);
+    return has_come(run->word, run->least) ? MPI_SUCCESS : MPI_ERR_PROC_ABORTED;
 }
 
-static inline int await(struct region *r, const _Atomic uint32_t *word, uint32_t least, int whose)
+/* Nobody waits for this member meanwhile: what it is done with is told first. */
+static __attribute__((noinline)) int note_wait(struct region_run *run, const _Atomic uint32_t *word,
+                                               uint32_t least, int whose)
+{
+    struct region *r = run->r;
+    if (atomic_load_explicit(&r->comm->failed, memory_order_relaxed))
+        return has_come(word, least) ? MPI_SUCCESS : MPI_ERR_PROC_ABORTED;
+    if (r->told != r->read)
+        tell_done(r);
+    run->word = word;
+    run->least = least;
+    run->whose = whose;
+    return SCHED_WAITS;
+}
+
+static inline int await(struct region_run *run, const _Atomic uint32_t *word, uint32_t least,
+                        int whose)
 {
     return __builtin_expect(has_come(word, least), 1) ? MPI_SUCCESS
-                                                      : wait_for(r, word, least, whose);
+                                                      : note_wait(run, word, least, whose);
 }
 
 /* ---- copying ---- */
@@ -171,13 +177,14 @@ void region_put(unsigned char *part, const struct mpid_bytes *from, size_t offse
 /* ---- operations ---- */
 
 /* Wait until all others are done with the operations up to here. */
-static __attribute__((noinline)) int learn(struct region *r, uint32_t least)
+static __attribute__((noinline)) int learn(struct region_run *run, uint32_t least)
 {
+    struct region *r = run->r;
     uint32_t known = r->number;
     for (int i = 0; i < r->size; i++) {
         if (i == r->rank)
             continue;
-        int rc = await(r, &r->members[i].done, least, i);
+        int rc = await(run, &r->members[i].done, least, i);
         if (rc)
             return rc;
         uint32_t done = atomic_load_explicit(&r->members[i].done, memory_order_relaxed);
@@ -188,11 +195,11 @@ static __attribute__((noinline)) int learn(struct region *r, uint32_t least)
     return MPI_SUCCESS;
 }
 
-int region_open(struct region *r, size_t len, uint32_t *number)
+int region_room(struct region_run *run, size_t len, uint32_t number)
 {
-    uint32_t before = ++r->number - (len <= REGION_SMALL ? REGION_PLACES : REGION_DEPTH);
-    *number = r->number;
-    return __builtin_expect((int32_t)(before - r->known) > 0, 0) ? learn(r, before) : MPI_SUCCESS;
+    uint32_t before = number - (len <= REGION_SMALL ? REGION_PLACES : REGION_DEPTH);
+    return __builtin_expect((int32_t)(before - run->r->known) > 0, 0) ? learn(run, before)
+                                                                      : MPI_SUCCESS;
 }
 
 void region_publish(struct region *r, uint32_t number)
@@ -203,10 +210,11 @@ void region_publish(struct region *r, uint32_t number)
     wake(r, r->rank);
 }
 
-int region_await(struct region *r, int member, uint32_t number)
+int region_await(struct region_run *run, int member, uint32_t number)
 {
+    struct region *r = run->r;
     const struct region_place *place = region_place(r, member, number);
-    int rc = await(r, &place->number, number, member);
+    int rc = await(run, &place->number, number, member);
     if (__builtin_expect(!rc && place->call != r->call && r->stranger < 0, 0))
         r->stranger = member;
     return rc;
@@ -235,26 +243,33 @@ static void note_arrivals(struct region *r, uint32_t sync, uint64_t each)
     r->stranger = r->size;
 }
 
-int region_meet(struct region *r, void (*work)(void *arg), void *arg)
+bool region_arrive(struct region *r)
 {
     struct region_head *head = r->head;
     uint32_t sync = ++r->syncs, size = (uint32_t)r->size;
     uint64_t mine = (uint64_t)r->call << 32 | 1;
     uint64_t now = atomic_fetch_add_explicit(&head->arrived, mine, memory_order_acq_rel) + mine;
-    if ((uint32_t)now != sync * size) {
-        int rc = await(r, &head->released, sync, EVERYBODY);
-        if (!rc)
-            note_arrivals(r, sync, mine);
-        return rc;
-    }
+    if ((uint32_t)now != sync * size)
+        return false;
     if (__builtin_expect(now != r->arrivals + mine * size, 0)) {
         head->mixed = sync;
         head->arrivals = now;
-    } else if (work) {
-        work(arg);
+        r->stranger = r->size;
     }
-    note_arrivals(r, sync, mine);
-    atomic_store_explicit(&head->released, sync, memory_order_release);
+    return true;
+}
+
+void region_release(struct region *r)
+{
+    atomic_store_explicit(&r->head->released, r->syncs, memory_order_release);
     wake(r, EVERYBODY);
-    return MPI_SUCCESS;
+}
+
+int region_released(struct region_run *run)
+{
+    struct region *r = run->r;
+    int rc = await(run, &r->head->released, r->syncs, EVERYBODY);
+    if (!rc)
+        note_arrivals(r, r->syncs, (uint64_t)r->call << 32 | 1);
+    return rc;
 }

@@ -58,6 +58,11 @@ static void each_held(const struct sched *s, void (*change)(struct type *type))
         const struct sched_step *step = &s->steps[i];
         if (step->kind == SCHED_CALL || step->kind == SCHED_WAIT)
             continue;
+        if (step->kind == SCHED_TASK) {
+            const struct sched_task *task = step->to;
+            task->each_type(task, change);
+            continue;
+        }
         change(type_from(step->type));
         if (step->kind == SCHED_COPY)
             change(type_from(step->from_type));
@@ -216,6 +221,15 @@ void sched_call(struct sched *s, sched_fn call, void *arg)
     step->to = arg;
 }
 
+void sched_task(struct sched *s, struct sched_task *task)
+{
+    struct sched_step *step = append(s);
+    step->kind = SCHED_TASK;
+    step->peer = s->count - 1;
+    step->to = task;
+    step->request = task->request;
+}
+
 void sched_wait_for(struct sched *s, int which)
 {
     struct sched_step *step = append(s);
@@ -354,6 +368,15 @@ static bool is_over(struct sched *s, const struct sched_step *wait)
     return settle(s, &s->steps[wait->peer]);
 }
 
+static bool is_task_over(struct sched *s, struct sched_task *task)
+{
+    int rc = task->go_on(task, &s->misfit);
+    if (rc == SCHED_WAITS)
+        return false;
+    note(s, rc);
+    return true;
+}
+
 static bool do_step(struct sched *s, struct sched_step *step)
 {
     switch ((enum sched_kind)step->kind) {
@@ -367,6 +390,7 @@ static bool do_step(struct sched *s, struct sched_step *step)
         note(s, op_apply(s->op, step->from, step->to, step->count, step->type));
         break;
     case SCHED_CALL: note(s, step->call(s, step->to)); break;
+    case SCHED_TASK: return is_task_over(s, step->to);
     case SCHED_WAIT: return is_over(s, step);
     }
     return true;

@@ -8,6 +8,7 @@
  *   send, recv     started when reached; the steps behind them go on at once
  *   copy, reduce   done when reached
  *   call           a function is called when reached; it may append steps
+ *   task           what goes on by itself, in several goes; nothing behind it starts before its end
  *   wait           nothing behind it starts before the sends and receives before it are complete
  *
  * Invariants
@@ -32,8 +33,9 @@
 struct comm;
 struct op;
 struct request;
+struct type;
 
-enum sched_kind { SCHED_SEND = 1, SCHED_RECV, SCHED_COPY, SCHED_REDUCE, SCHED_CALL, SCHED_WAIT };
+enum sched_kind { SCHED_SEND = 1, SCHED_RECV, SCHED_COPY, SCHED_REDUCE, SCHED_CALL, SCHED_TASK, SCHED_WAIT };
 
 struct sched;
 
@@ -51,14 +53,14 @@ struct sched_place {
 struct sched_step {
     uint8_t kind; /* enum sched_kind */
     uint8_t use;  /* of a send or receive, as peer, tag and comm */
-    int peer;     /* of a wait: the one step to wait for, or SCHED_ALL */
+    int peer;     /* of a wait: the one step to wait for, or SCHED_ALL; of a task: itself */
     int tag;
     const void *from;
-    void *to;        /* of a call: its argument */
+    void *to;        /* of a call: its argument; of a task: that */
     MPI_Count count; /* of type: of the data sent or received, or copied or reduced to */
     MPI_Datatype type;
     union {
-        struct request *request; /* of a send or receive under way */
+        struct request *request; /* of a send, receive or task under way */
         MPI_Count from_count;    /* of a copy */
         sched_fn call;
     };
@@ -76,6 +78,18 @@ struct sched_memory; /* a temporary buffer */
 struct sched_misfit {
     int peer;           /* that has sent it; -1: there is none */
     MPI_Count due, len; /* in bytes; a longer one has more than is due, however many */
+};
+
+enum { SCHED_WAITS = -1 }; /* besides MPI_SUCCESS and error classes */
+
+/* What is begun when it is reached. It outlives the schedule. */
+struct sched_task {
+    /* Begin, or go on. Returns an outcome, after which it can begin anew, or SCHED_WAITS: it can go on
+     * once the request is complete. misfit is set with an error. */
+    int (*go_on)(struct sched_task *task, struct sched_misfit *misfit);
+    /* Call change for each datatype that it uses. */
+    void (*each_type)(const struct sched_task *task, void (*change)(struct type *type));
+    struct request *request;
 };
 
 struct sched {
@@ -127,6 +141,7 @@ void sched_copy_as(struct sched *s, const void *from, MPI_Count from_count,
 void sched_reduce(struct sched *s, const void *from, void *to, MPI_Count count,
                   MPI_Datatype type);
 void sched_call(struct sched *s, sched_fn call, void *arg);
+void sched_task(struct sched *s, struct sched_task *task);
 /* Wait for all before; for one step. */
 void sched_wait(struct sched *s);
 void sched_wait_for(struct sched *s, int step);

@@ -146,7 +146,7 @@ static void await_caller(struct raw *raw)
 }
 
 /* Collectives to which the other process has come already, through shared memory. */
-static void count_pairs(struct raw *raw)
+static void count_pairs(struct raw *raw, MPI_Request *kept)
 {
     long in = 1, out;
 
@@ -158,9 +158,14 @@ static void count_pairs(struct raw *raw)
     begin("Allreduce of 2");
     MPI_Allreduce(&in, &out, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
     end("Allreduce of 2");
+    await_caller(raw);
+    begin("Allreduce kept");
+    MPI_Start(kept);
+    MPI_Wait(kept, MPI_STATUS_IGNORE);
+    end("Allreduce kept");
 }
 
-static void help_pairs(struct raw *raw)
+static void help_pairs(struct raw *raw, MPI_Request *kept)
 {
     long in = 1, out;
 
@@ -168,6 +173,9 @@ static void help_pairs(struct raw *raw)
     MPI_Barrier(MPI_COMM_WORLD);
     raw_signal(raw);
     MPI_Allreduce(&in, &out, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    raw_signal(raw);
+    MPI_Start(kept);
+    MPI_Wait(kept, MPI_STATUS_IGNORE);
 }
 
 /* Rank 1's part, step for step. */
@@ -206,6 +214,8 @@ static bool traced(void)
 int main(int argc, char **argv)
 {
     struct raw *raw;
+    MPI_Request kept;
+    long in = 1, out;
     int rank;
 
     MPI_Init(&argc, &argv);
@@ -215,6 +225,7 @@ int main(int argc, char **argv)
         bench_fail("run me under stepper");
     }
     raw = raw_open(false);
+    MPI_Allreduce_init(&in, &out, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &kept);
     for (int i = 0; i < WARM + COUNTED; i++) {
         counting = rank == 0 && i >= WARM;
         MPI_Barrier(MPI_COMM_WORLD);
@@ -225,12 +236,13 @@ int main(int argc, char **argv)
             count_sends(raw);
             count_wait(raw);
             count_receives(raw);
-            count_pairs(raw);
+            count_pairs(raw, &kept);
         } else if (rank == 1) {
             help(raw);
-            help_pairs(raw);
+            help_pairs(raw, &kept);
         }
     }
+    MPI_Request_free(&kept);
     raw_close(raw);
     MPI_Finalize();
     return 0;

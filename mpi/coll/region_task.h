@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A collective that goes through a region while its caller does other things: one step of a
+ * schedule. The tasks of a region run one after the other, in the order in which they begin, which
+ * is the same at all members; the words that they await are looked at by progress.
+ */
+#ifndef MPI_COLL_REGION_TASK_H
+#define MPI_COLL_REGION_TASK_H
+
+#include "include/mpid.h"
+#include "mpi/coll/region.h"
+
+struct region_task {
+    struct sched_task task;
+    struct coll c;
+    struct region *r;
+    region_fn prepare;
+    int64_t bytes;
+    enum { REGION_TASK_NEW, REGION_TASK_QUEUED, REGION_TASK_RUNS } state;
+    struct region_run run;
+    struct region_task *next; /* of the region */
+    struct mpid_look look;
+};
+
+/* Set up a task for a call, through r: arrays of counts and displacements are referred to. Returns false
+ * where the call does not go through a region, or memory has run out. */
+bool region_task_init(struct region_task *task, const struct coll *c, struct region *r);
+/* Give back what it holds. It must not be on its way. */
+void region_task_fini(struct region_task *task);
+
+/* Begin it, or go on: the same as the schedule does, but that nothing looks for what is awaited: where
+ * this returns SCHED_WAITS the schedule is to be run. */
+int region_task_try(struct region_task *task, struct sched_misfit *misfit);
+
+#endif

@@ -18,10 +18,10 @@
  *     only on success, but for the length of BNR_ERR_TRUNC.
  *   - Calls may come from any thread, one at a time: the caller serialises.
  *     BNR_Abort alone may be called at any moment from any thread.
- *   - Callbacks (events, xcasts, the progress hook) run only inside
- *     BNR_Progress, BNR_Fence, BNR_Barrier, BNR_Get and BNR_Get_alloc, in the
- *     caller's thread. They may call everything here but BNR_Init,
- *     BNR_Finalize, BNR_Fence and BNR_Barrier.
+ *   - Callbacks (events, xcasts, functions of streams, the progress hook) run
+ *     only inside BNR_Progress, BNR_Fence, BNR_Barrier, BNR_Get, BNR_Get_alloc
+ *     and the calls of streams that wait, in the caller's thread. They may call
+ *     everything here but BNR_Init, BNR_Finalize, BNR_Fence and BNR_Barrier.
  *   - No call starts a thread, or keeps a signal handler.
  *   - What a peer wrote is checked before it is used: a damaged value is
  *     BNR_ERR_PROTO, never a crash.
@@ -55,9 +55,11 @@ enum {
     BNR_ERR_STATE = -8,       /* not now, for example a fence inside a fence */
     BNR_ERR_UNSUPPORTED = -9, /* this back end cannot: see BNR_Query_caps */
     BNR_ERR_TIMEOUT = -10,
+    BNR_ERR_COMM = -11,        /* the connection to what started this process is lost */
     BNR_ERR_PROC_FAILED = -12, /* a process that this call needs has ended */
     BNR_ERR_PERM = -14,        /* another process already is this rank */
-    BNR_ERR_PROTO = -15        /* shared memory holds what no member would write */
+    BNR_ERR_PROTO = -15,       /* shared memory holds what no member would write */
+    BNR_ERR_AGAIN = -16        /* not now: try again later */
 };
 
 /* A sentence for any code; static, never NULL. */
@@ -72,10 +74,10 @@ typedef struct {
     unsigned char b[16];
 } BNR_Gid; /* ordered as memcmp() orders */
 
-#define BNR_GID_STRLEN 33       /* hexadecimal, with its NUL */
+#define BNR_GID_STRLEN 33 /* hexadecimal, with its NUL */
 #define BNR_RANK_ANY   (-1)
-#define BNR_MAX_KEY    255      /* bytes, without the NUL; at least 1 */
-#define BNR_MAX_VALUE  0x40000  /* bytes */
+#define BNR_MAX_KEY    255     /* bytes, without the NUL; at least 1 */
+#define BNR_MAX_VALUE  0x40000 /* bytes */
 
 /* ---- life cycle ---- */
 
@@ -104,8 +106,9 @@ int BNR_Finalize(void);
 int BNR_Initialized(int *flag);
 
 #define BNR_CAP_LAZYGET     0x004 /* BNR_Get waits for a put that has not happened yet */
-#define BNR_CAP_EVENTS      0x040
+#define BNR_CAP_STREAMS     0x010
 #define BNR_CAP_XCAST       0x020 /* BNR_Xcast reaches other processes */
+#define BNR_CAP_EVENTS      0x040
 #define BNR_CAP_BINARY      0x100 /* values may hold any bytes */
 #define BNR_CAP_HOST_MEMORY 0x400 /* BNR_Get_host_memory works for ranks on this host */
 int BNR_Query_caps(unsigned long long *caps);
@@ -173,8 +176,7 @@ int BNR_Get(BNR_Group g, int owner, const char *key, void *buf, size_t *len, uns
 
 /* As BNR_Get, into memory that the caller releases with free(); a NUL that *len
  * does not count follows the value. */
-int BNR_Get_alloc(BNR_Group g, int owner, const char *key, void **val, size_t *len,
-                  unsigned flags);
+int BNR_Get_alloc(BNR_Group g, int owner, const char *key, void **val, size_t *len, unsigned flags);
 
 /* Wait until every member of g has called this as often as this process.
  * Collective over g. Calls the progress hook while it waits.
@@ -267,6 +269,123 @@ int BNR_Set_asked(void (*fn)(void *arg), void *arg);
 /* Answer the last question with len bytes of text, which replaces the answer before; a text longer
  * than BNR_MAX_ANSWER is cut. BNR_ERR_UNSUPPORTED in a back end without questions. */
 int BNR_Answer(const void *text, size_t len);
+
+/* ---- streams ---- */
+
+/*
+ * A stream is a sequence of bytes with 64-bit offsets, named by a rank and a tag. A source is
+ * written by the process that publishes it, and read by any number of subscribers. A sink is read
+ * by the process that publishes it, and written by any number of those that push. The standard
+ * streams of each rank are published by the launcher: stdout and stderr as sources, stdin, where
+ * the rank has a pipe, as a sink.
+ *
+ * Descriptors are handed to the launcher, which serves them: bytes flow whatever this process does,
+ * and what it has written before it dies is delivered. The caller keeps its own copy.
+ *
+ * A reliable reader gets all bytes, and holds the writer up where it is slow. An observer holds
+ * nobody up; where it falls behind, bytes are left out, and it is told so. What a writer does while
+ * no reliable reader is there is the stream's policy.
+ */
+
+#define BNR_TAG_ANY (-1)
+enum {
+    BNR_STDIN = 0,
+    BNR_STDOUT = 1,
+    BNR_STDERR = 2,
+    BNR_TAG_USER = 16 /* from here on tags are the programs' own */
+};
+
+enum {
+    BNR_SOURCE = 0,
+    BNR_SINK = 1
+};
+
+enum {
+    BNR_POLICY_DEFAULT = 0, /* BNR_POLICY_RING for sources, BNR_POLICY_HOLD for sinks */
+    BNR_POLICY_RING = 1,    /* the writer goes on; the last bytes are kept for readers that come */
+    BNR_POLICY_HOLD = 2,    /* the writer waits; a reader that comes goes on where the last left */
+    BNR_POLICY_DROP = 3     /* the writer goes on, and nothing is kept */
+};
+
+#define BNR_FROM_NOW    (~0ull)     /* what is written from now on */
+#define BNR_FROM_OLDEST (~0ull - 1) /* what is kept, and what follows */
+
+typedef struct bnr_stream *BNR_Stream;
+
+typedef struct {
+    size_t size;             /* of this struct, as the caller knows it */
+    int policy;              /* of a stream that is published */
+    int is_observer;         /* of a reader */
+    unsigned long long from; /* of a reader: an offset, or BNR_FROM_; where the stream does not keep
+                                that byte any more, the reader is told of the gap */
+} BNR_Stream_attr;
+
+typedef struct {
+    BNR_Gid gid;
+    int rank, tag;          /* the stream's name */
+    unsigned flags;         /* BNR_FRAG_ bits */
+    unsigned long long off; /* of the first byte */
+} BNR_Frag;
+#define BNR_FRAG_EOF 1u /* the stream has ended; no bytes come with it */
+#define BNR_FRAG_GAP 2u /* bytes before off were left out */
+
+/* Take bytes of a stream. Returns 0, or BNR_ERR_AGAIN to get the same bytes anew after
+ * BNR_Stream_resume. */
+typedef int (*BNR_Frag_fn)(const BNR_Frag *frag, const void *data, size_t len, void *arg);
+
+/* Publish a descriptor as the stream of rank, often one's own, with this tag: to be read (SOURCE)
+ * or written (SINK) by the launcher. attr may be NULL, here and below. Several may publish a source
+ * of one name: their bytes follow each other as they come, and the stream ends with the last.
+ * BNR_ERR_UNSUPPORTED: this process was not started by mpiexec, or the descriptor is of a kind that
+ * cannot be waited for; BNR_ERR_NOMEM: there are too many streams. */
+int BNR_Stream_publish(BNR_Group g, int rank, int mode, int tag, int fd,
+                       const BNR_Stream_attr *attr, BNR_Stream *s);
+/* End it: what can be read from the descriptor now is still delivered, then readers are told the
+ * end. Does not wait for them. A sink that is unpublished leaves what it has not taken to the next.
+ * Sets *s to NULL. */
+int BNR_Stream_unpublish(BNR_Stream *s);
+
+/* Write what comes from fd to the sinks of these names; BNR_RANK_ANY and BNR_TAG_ANY: of all. As
+ * fast as the slowest takes it. */
+int BNR_Stream_push(BNR_Group g, int rank, int tag, int fd, BNR_Stream *s);
+/* Write what sources of these names bring to fd. Where one stream is named, fd is closed with it.
+ */
+int BNR_Stream_pull(BNR_Group g, int rank, int tag, int fd, const BNR_Stream_attr *attr,
+                    BNR_Stream *s);
+/* End a push or a pull. Sets *s to NULL. */
+int BNR_Stream_stop(BNR_Stream *s);
+
+/* Have fn called, where callbacks run, with what sources of these names bring. */
+int BNR_Stream_subscribe(BNR_Group g, int rank, int tag, const BNR_Stream_attr *attr,
+                         BNR_Frag_fn fn, void *arg, BNR_Stream *s);
+/* End it. *next_off (may be NULL): where a later subscription to this stream goes on without gap
+ * and without repetition; the last stream's, where there are several. Sets *s to NULL. */
+int BNR_Stream_unsubscribe(BNR_Stream *s, unsigned long long *next_off);
+/* fn may be called again after it has returned BNR_ERR_AGAIN. */
+int BNR_Stream_resume(BNR_Stream s);
+
+/* End all streams of this process that were opened with this name, or for BNR_RANK_ANY and
+ * BNR_TAG_ANY with any, and in one of these ways. */
+#define BNR_END_PUBLISHED  1u
+#define BNR_END_TIED       2u /* pushed or pulled */
+#define BNR_END_SUBSCRIBED 4u
+int BNR_Stream_end(BNR_Group g, int rank, int tag, unsigned what);
+
+/* Wait until all that has been written to a stream that this process publishes or pushes is taken
+ * by every reliable reader, as far as it is there: accepted by its descriptor, or by its function.
+ * One that is dead is not waited for. NULL: all of this process's. Calls the progress hook.
+ * BNR_ERR_PROC_FAILED: bytes will never be taken, since their last sink is gone; BNR_ERR_TIMEOUT
+ * after timeout_ms, where that is not negative. Where the descriptor has ended by itself there is
+ * nothing to wait for. */
+int BNR_Stream_flush(BNR_Stream s, int timeout_ms);
+
+typedef struct {
+    unsigned long long written; /* offset behind the last byte of the stream */
+    unsigned long long taken;   /* up to here all reliable readers have it; or this reader has */
+    int readers;                /* observers too */
+    int is_shut;                /* a push whose sinks are all gone */
+} BNR_Stream_state;
+int BNR_Stream_stat(BNR_Stream s, BNR_Stream_state *state);
 
 /* ---- hosts, and memory shared on one ---- */
 

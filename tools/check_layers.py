@@ -16,7 +16,7 @@ import re
 import sys
 
 MAY_SEE = {
-    "include": [],
+    "include": ["bnr.h"],                       # bnr_iof.h, which is installed beside it
     "os": [],
     "channels": ["include/channel.h", "include/channel_help.h", "slots.h", "os/"],
     "diagnose": ["include/diagnose.h", "os/"],
@@ -29,10 +29,11 @@ MAY_SEE = {
     "bnr/diagnose": ["include/diagnose.h", "bnr/host/", "bnr/io/filter.h", "os/"],
     "bnr/io": ["bnr/core/", "bnr/wire/", "bnr/host/", "bnr/launch/", "bnr/tools/options.h", "os/"],
     "bnr/stdio": ["bnr/core/", "bnr/host/", "bnr/io/", "os/"],
+    "bnr/streams": ["bnr/core/", "bnr/wire/", "bnr/host/", "os/"],
     "bnr/wide": ["bnr/core/", "bnr/wire/", "bnr/host/", "bnr/launch/", "bnr/diagnose/", "bnr/io/",
                  "bnr/tools/options.h", "os/"],
     "bnr/run": ["bnr/core/", "bnr/wire/", "bnr/host/", "bnr/launch/", "bnr/diagnose/", "bnr/io/",
-                "bnr/stdio/", "bnr/wide/", "bnr/tools/options.h", "os/"],
+                "bnr/stdio/", "bnr/streams/", "bnr/wide/", "bnr/tools/options.h", "os/"],
     "bnr/tools": ["bnr/", "os/"],
     "mpid": ["include/mpid.h", "include/channel.h", "include/channel_help.h", "include/bnr.h",
              "slots.h", "os/"],
@@ -46,7 +47,7 @@ MPI_H = {"mpi", "romio", "examples"}            # who includes <mpi.h>
 THIRD_PARTY = {                                 # header: the only files that may name it
     r"hwloc(/|\.h)": r"(mpi/comm|bnr/launch)/hardware\.c",
     r"rdma/": r"channels/ofi/.*",
-    r"uv\.h": r"bnr/(io|stdio|wide|run|diagnose)/.*",
+    r"uv\.h": r"bnr/(io|stdio|streams|wide|run|diagnose)/.*",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 

@@ -37,6 +37,7 @@ FOLDERS = {
     "bnr/launch": "Programs, processes, and their end.",
     "bnr/io": "The processes of one host on the event loop: their start, their signals, their end.",
     "bnr/stdio": "The standard streams of a job, at mpiexec.",
+    "bnr/streams": "Streams on the event loop: the door of a job, descriptors, and the way to the hub.",
     "bnr/wide": "Jobs over several hosts: the daemon, and what mpiexec has of its kind.",
     "bnr/run": "A job from launch to end, at mpiexec.",
     "bnr/diagnose": "What mpiexec does for `--report` and the hang report.",

@@ -59,10 +59,10 @@ struct backend {
     int rank, size;
     BNR_Gid gid;
     unsigned char secret[16];
-    const _Atomic uint32_t *events; /* number of events so far; loaded with acquire */
+    const _Atomic uint32_t *events;  /* number of events so far; loaded with acquire */
     const _Atomic uint64_t *letters; /* bytes of letters to this rank so far */
-    const _Atomic uint32_t *asks;   /* how often mpiexec has asked what this rank waits for */
-    int spins;                      /* how often a wait looks before it yields */
+    const _Atomic uint32_t *asks;    /* how often mpiexec has asked what this rank waits for */
+    int spins;                       /* how often a wait looks before it yields */
 };
 
 /* Join the job of mpiexec. Returns 0 with *b, BNR_ERR_NOT_FOUND where this process belongs to no
@@ -77,6 +77,10 @@ int single_is_doubtful(const char *(*value)(const char *name), char *why, size_t
 
 /* Run the caller's progress hook and due events. Loops that wait call it. */
 void backend_idle(struct backend *b);
+
+/* Have turn called where callbacks run, and leave at the last BNR_Finalize. Returns the back end.
+ */
+struct backend *backend_take_turns(int (*turn)(void), void (*leave)(void));
 
 /* The exit status that stands for an abort code. */
 static inline int backend_exit_code(int code)

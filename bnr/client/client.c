@@ -32,7 +32,10 @@ static struct {
     BNR_Init_attr attr;
     void (*asked)(void *arg); /* NULL: nobody answers here */
     void *asked_arg;
-    uint32_t asks; /* seen */
+    uint32_t asks;       /* seen */
+    uint32_t calm;       /* while asks are so many, there is nothing to do */
+    int (*turn)(void);   /* of streams; NULL: there are none */
+    void (*leave)(void); /* theirs */
 } client;
 
 static int is_member(BNR_Group g)
@@ -118,7 +121,10 @@ int BNR_Finalize(void)
     event_clear(&client.events);
     xcasts_clear(&client.xcasts);
     memset(&client.attr, 0, sizeof(client.attr));
+    if (client.turn)
+        client.leave();
     client.asked = NULL;
+    client.turn = NULL;
     if (client.pid == getpid())
         client.backend->ops->leave(client.backend);
     return BNR_SUCCESS;
@@ -148,13 +154,19 @@ int BNR_Backend_name(const char **name)
     return BNR_SUCCESS;
 }
 
-static __attribute__((cold, noinline)) int hear_question(uint32_t asks)
+/* Answer a question, and let streams go on. */
+static __attribute__((cold, noinline)) int look_up(uint32_t asks)
 {
-    if (!client.asked)
-        return 0;
-    client.asks = asks;
-    client.asked(client.asked_arg);
-    return 1;
+    int run = 0;
+    if (client.asked && asks != client.asks) {
+        client.asks = asks;
+        client.asked(client.asked_arg);
+        run++;
+    }
+    if (client.turn)
+        run += client.turn();
+    client.calm = client.asked && !client.turn ? asks : ~asks;
+    return run;
 }
 
 /* Run what is due. Returns how many callbacks ran. */
@@ -162,11 +174,19 @@ static inline int deliver(struct backend *b)
 {
     uint32_t asks = atomic_load_explicit(b->asks, memory_order_relaxed);
     int run = event_deliver(&client.events, b);
-    if (__builtin_expect(asks != client.asks, 0))
-        run += hear_question(asks);
+    if (__builtin_expect(asks != client.calm, 0))
+        run += look_up(asks);
     if (__builtin_expect(xcasts_are_due(&client.xcasts, b), 0))
         run += xcasts_deliver(&client.xcasts, b, &client.world);
     return run;
+}
+
+struct backend *backend_take_turns(int (*turn)(void), void (*leave)(void))
+{
+    client.leave = leave;
+    client.turn = turn;
+    client.calm = ~atomic_load(client.backend->asks);
+    return client.backend;
 }
 
 int BNR_Progress(int *did_work)
@@ -530,9 +550,11 @@ const char *BNR_Strerror(int code)
     case BNR_ERR_STATE: return "the call is not allowed at this point";
     case BNR_ERR_UNSUPPORTED: return "what started this process cannot do that";
     case BNR_ERR_TIMEOUT: return "time has run out";
+    case BNR_ERR_COMM: return "the connection to mpiexec is lost";
     case BNR_ERR_PROC_FAILED: return "a process that is needed has ended";
     case BNR_ERR_PERM: return "another process is this rank";
     case BNR_ERR_PROTO: return "shared memory of the job is damaged";
+    case BNR_ERR_AGAIN: return "not now; try again later";
     default: return "unknown code";
     }
 }

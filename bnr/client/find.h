@@ -22,4 +22,8 @@ int find_by_environment(struct table *t, int *rank, int *bell, char *why, size_t
  * is in the process group. Returns whether there is one. */
 bool find_by_descriptors(struct table *t, int *rank, int *bell);
 
+/* The process that has started this one as a rank: mpiexec or a daemon; -1 where the environment
+ * does not tell. */
+int find_launcher(void);
+
 #endif

@@ -388,7 +388,8 @@ static int native_xcast(struct backend *b, const struct backend_letter *letter)
 }
 
 _Static_assert(MAIL_DATA_MAX == BNR_MAX_XCAST && MAIL_RANGES_MAX == BNR_MAX_XCAST_RANGES &&
-                   (int)MAIL_DIRECT == (int)BNR_XCAST_DIRECT && (int)MAIL_RADIX == (int)BNR_XCAST_RADIX,
+                   (int)MAIL_DIRECT == (int)BNR_XCAST_DIRECT &&
+                   (int)MAIL_RADIX == (int)BNR_XCAST_RADIX,
                "what BNR promises");
 
 static long native_hear(struct backend *b, void *at, size_t len)
@@ -414,8 +415,8 @@ static void native_rejoin(struct backend *b)
 
 static const struct backend_ops native_ops = {
     .name = "native",
-    .caps = BNR_CAP_LAZYGET | BNR_CAP_EVENTS | BNR_CAP_BINARY | BNR_CAP_HOST_MEMORY |
-            BNR_CAP_XCAST,
+    .caps = BNR_CAP_LAZYGET | BNR_CAP_STREAMS | BNR_CAP_EVENTS | BNR_CAP_BINARY |
+            BNR_CAP_HOST_MEMORY | BNR_CAP_XCAST,
     .put = native_put,
     .get = native_get,
     .fence = native_fence,

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "bnr/diagnose/answer.h"
-#include "bnr/diagnose/ask_address.h"
 #include "bnr/io/filter.h"
 #include "include/diagnose.h"
 #include "os/clock.h"
@@ -28,7 +27,7 @@ enum {
     PROGRAM_MS = 20000 /* for the report to be made */
 };
 
-/* One who has connected. */
+/* One who has come in by the door. */
 struct ask_client {
     uv_pipe_t pipe; /* first */
     uv_write_t write;
@@ -231,41 +230,9 @@ static void send_report(void *arg, const char *report)
         drop_client(client);
 }
 
-/* Whether the other side may see what this job does: its user, or root. */
-static bool is_friend(int fd)
+void ask_serve(struct ask *a, int fd)
 {
-    struct ucred peer;
-    socklen_t len = sizeof(peer);
-    return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) &&
-           (peer.uid == geteuid() || peer.uid == 0);
-}
-
-static int open_spare(void)
-{
-    return open("/dev/null", O_RDONLY | O_CLOEXEC);
-}
-
-/* With no descriptor left, a connection would be announced for ever: accept and close it. */
-static void refuse_one(struct ask *a)
-{
-    close(a->spare);
-    int fd = accept4(a->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd >= 0)
-        close(fd);
-    a->spare = open_spare();
-}
-
-static void on_connect(uv_poll_t *listener, int status, int events)
-{
-    struct ask *a = listener->data;
-    (void)events;
-    int fd = status ? -1 : accept4(a->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0) {
-        if (!status && (errno == EMFILE || errno == ENFILE))
-            refuse_one(a);
-        return;
-    }
-    struct ask_client *client = is_friend(fd) ? calloc(1, sizeof(*client)) : NULL;
+    struct ask_client *client = calloc(1, sizeof(*client));
     if (!client) {
         close(fd);
         return;
@@ -273,7 +240,7 @@ static void on_connect(uv_poll_t *listener, int status, int events)
     client->ask = a;
     client->next = a->clients;
     a->clients = client;
-    uv_pipe_init(listener->loop, &client->pipe, 0);
+    uv_pipe_init(a->timer.loop, &client->pipe, 0);
     if (uv_pipe_open(&client->pipe, fd)) {
         close(fd);
         drop_client(client);
@@ -293,24 +260,6 @@ static void find_program(char program[PATH_MAX])
     strcpy(slash ? slash + 1 : program, DIAGNOSE_PROGRAM);
 }
 
-static int open_socket(void)
-{
-    struct sockaddr_un address;
-    socklen_t len = ask_address(&address, (int)getpid());
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0)
-        return -1;
-    if (!bind(fd, (struct sockaddr *)&address, len) && !listen(fd, ASK_MAX))
-        return fd;
-    if (errno == EADDRINUSE)
-        fprintf(stderr,
-                "mpiexec: another process on %s listens in the name of this job, so vireo report "
-                "cannot ask it; SIGQUIT (Ctrl-\\) still prints the report\n",
-                os_host_name());
-    close(fd);
-    return -1;
-}
-
 void ask_start(struct ask *a, uv_loop_t *loop, const struct table *table, const char *programs)
 {
     snprintf(a->job, sizeof(a->job), "%d (%.60s)", (int)getpid(), programs);
@@ -322,15 +271,7 @@ void ask_start(struct ask *a, uv_loop_t *loop, const struct table *table, const 
     a->count = 0;
     a->clients = NULL;
     uv_timer_init(loop, &a->timer);
-    a->timer.data = a->listener.data = a;
-    a->spare = open_spare();
-    a->fd = open_socket();
-    if (a->fd >= 0 && uv_poll_init(loop, &a->listener, a->fd)) {
-        close(a->fd);
-        a->fd = -1;
-    }
-    if (a->fd >= 0)
-        uv_poll_start(&a->listener, UV_READABLE, on_connect);
+    a->timer.data = a;
 }
 
 int ask_reach(struct ask *a, void (*ask_far)(void *arg, uint32_t number), void *arg)
@@ -366,11 +307,4 @@ void ask_stop(struct ask *a)
         filter_cancel(a->filter);
     a->filter = NULL;
     uv_close((uv_handle_t *)&a->timer, NULL);
-    if (a->spare >= 0)
-        close(a->spare);
-    if (a->fd < 0)
-        return;
-    uv_close((uv_handle_t *)&a->listener, NULL);
-    close(a->fd);
-    a->fd = -1;
 }

@@ -2,7 +2,7 @@
 
 /*
  * The hang report, as the launcher sees it: ask_report() gives a text. mpiexec itself asks (at a
- * signal, at a time limit), and so does each program that connects to its socket (`vireo report`).
+ * signal, at a time limit), and so does each process that comes in by the door (`vireo report`).
  * All that ask while a report is being made get the same one.
  *
  * The question is a count in the host table, the ranks' answers are in the host memory (table.h).
@@ -45,12 +45,9 @@ struct ask {
     char program[PATH_MAX]; /* that makes the report */
     struct filter *filter;  /* it runs; else NULL */
     uv_timer_t timer;
-    uv_poll_t listener;
     struct ask_far *far; /* by rank; NULL: all are on this machine */
     void (*ask_far)(void *arg, uint32_t number);
     void *far_arg;
-    int fd;    /* -1: nobody can connect */
-    int spare; /* released for a moment where descriptors have run out */
     uint64_t deadline_ns;
     uint64_t asked_ns;
     struct {
@@ -61,8 +58,7 @@ struct ask {
     struct ask_client *clients; /* connected */
 };
 
-/* Be ready, on a loop, for a job of these programs. Where that fails no program can connect, which
- * is no error. */
+/* Be ready, on a loop, for a job of these programs. */
 void ask_start(struct ask *a, uv_loop_t *loop, const struct table *table, const char *programs);
 /* Close everything; the loop must run once more. */
 void ask_stop(struct ask *a);
@@ -71,6 +67,10 @@ void ask_stop(struct ask *a);
 int ask_reach(struct ask *a, void (*ask_far)(void *arg, uint32_t number), void *arg);
 /* One of them has answered; the text is copied. */
 void ask_take(struct ask *a, int rank, const struct ask_far *answer);
+
+/* Send a report to a process that has come in by the door (bnr/streams/door.h); its connection is
+ * taken over. */
+void ask_serve(struct ask *a, int fd);
 
 /* Make a report, and call done with it soon. Returns whether it will be called. */
 bool ask_report(struct ask *a, ask_fn done, void *arg);

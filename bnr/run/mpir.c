@@ -16,7 +16,11 @@ typedef struct {
     int pid;
 } MPIR_PROCDESC;
 
-enum { MPIR_NULL, MPIR_DEBUG_SPAWNED, MPIR_DEBUG_ABORTING };
+enum {
+    MPIR_NULL,
+    MPIR_DEBUG_SPAWNED,
+    MPIR_DEBUG_ABORTING
+};
 
 SEEN_BY_DEBUGGERS MPIR_PROCDESC *MPIR_proctable;
 SEEN_BY_DEBUGGERS int MPIR_proctable_size;

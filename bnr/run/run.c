@@ -82,8 +82,8 @@ static void explain_end(struct run *run, int rank, const struct job_facts *f, en
     char *text = run->last_words, buffer[TABLE_MESSAGE_MAX];
     const char *message;
     size_t size = sizeof(run->last_words);
-    bool is_unread =
-        cause == JOB_CAUSE_SIGNAL && WTERMSIG(f->status) == SIGPIPE && (stdio_is_unread(run->stdio, 1) || stdio_is_unread(run->stdio, 2));
+    bool is_unread = cause == JOB_CAUSE_SIGNAL && WTERMSIG(f->status) == SIGPIPE &&
+                     (stdio_is_unread(run->stdio, 1) || stdio_is_unread(run->stdio, 2));
     if (cause == JOB_CAUSE_NONE || is_unread) /* as a shell says nothing of it */
         return;
     if (text[0]) /* of another rank, in a job that goes on */
@@ -532,18 +532,6 @@ static void free_apps(struct run *run)
     free(run->apps);
 }
 
-/* The programs' names, without their folders: "server : worker". */
-static void name_programs(const struct options *o, char *text, size_t size)
-{
-    size_t at = 0;
-    text[0] = 0;
-    for (int a = 0; a < o->napps && at < size; a++) {
-        const char *name = o->apps[a].argv[0], *slash = strrchr(name, '/');
-        at += (size_t)snprintf(text + at, size - at, "%s%s", a ? " : " : "",
-                               slash ? slash + 1 : name);
-    }
-}
-
 static void do_nothing(uv_work_t *work)
 {
     (void)work;
@@ -560,14 +548,6 @@ static void did_nothing(uv_work_t *work, int status)
 static int start_threads(struct run *run)
 {
     return uv_queue_work(&run->loop, &run->first_work, do_nothing, did_nothing);
-}
-
-static void start_ask(struct run *run)
-{
-    char programs[80];
-    name_programs(run->o, programs, sizeof(programs));
-    ask_start(&run->ask, &run->loop, &run->ranks.table, programs);
-    run->has_ask = true;
 }
 
 static int open_loop(struct run *run)
@@ -596,9 +576,11 @@ static int open_loop(struct run *run)
     uv_timer_init(&run->loop, &run->timeout);
     uv_timer_init(&run->loop, &run->reminder);
     if (!run->wide)
-        start_ask(run);
+        run_ask_start(run);
+    rc = run_streams_start(run);
     run->grace.data = run->timeout.data = run->reminder.data = run;
-    rc = start_threads(run);
+    if (!rc)
+        rc = start_threads(run);
     if (!rc)
         rc = signals_start(&run->signals, &run->loop, on_signal, run);
     if (!rc)
@@ -664,6 +646,7 @@ static int finish(struct run *run)
         serve_stop(&run->serve);
     if (run->wide)
         wide_close(run->wide);
+    exchange_stop(&run->exchange);
     if (run->has_ask)
         ask_stop(&run->ask);
     uv_close((uv_handle_t *)&run->grace, NULL);
@@ -719,7 +702,7 @@ static int prepare_wide(struct run *run, const struct run_job *what, const char 
         rc = ranks_guard(&run->ranks, what->name, what->name_size, step);
     if (!rc) {
         *step = "send the job to the daemons";
-        start_ask(run);
+        run_ask_start(run);
         rc = ask_reach(&run->ask, run_wide_ask, run);
     }
     return rc ? rc : run_wide_send(run);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What run.c and run_wide.c share: a job, and what may follow from an event. */
+/* What run.c, run_streams.c and run_wide.c share: a job, and what may follow from an event. */
 #ifndef BNR_RUN_STATE_H
 #define BNR_RUN_STATE_H
 
@@ -15,6 +15,7 @@
 #include "bnr/io/ranks.h"
 #include "bnr/io/signals.h"
 #include "bnr/stdio/forward.h"
+#include "bnr/streams/exchange.h"
 #include "bnr/wide/wide.h"
 
 struct amend;
@@ -32,8 +33,9 @@ struct run {
     uv_work_t first_work;
     struct signals signals;
     struct ask ask;
+    struct exchange exchange;
     bool is_unread[2]; /* daemons have been told that stdout, stderr has no reader */
-    bool is_late; /* --timeout has passed */
+    bool is_late;      /* --timeout has passed */
     struct stdio *stdio;
     struct ranks ranks;
     struct ranks_app *apps;
@@ -60,6 +62,13 @@ const char *run_host_of(struct run *run, int rank);
 void run_follow(struct run *run, struct job_step step);
 /* A rank has ended, wherever it was. */
 void run_take_end(struct run *run, int rank, const struct job_facts *facts);
+
+/* ---- run_streams.c ---- */
+
+/* Be ready for requests of a report. */
+void run_ask_start(struct run *run);
+/* Open the door, and begin to exchange streams. Returns 0 or -ENOMEM. */
+int run_streams_start(struct run *run);
 
 /* ---- run_wide.c ---- */
 

@@ -13,7 +13,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "bnr/diagnose/ask_address.h"
+#include "bnr/client/door_link.h"
 #include "include/version.h"
 
 enum {
@@ -43,7 +43,7 @@ static const char help[] =
 static int find_jobs(int jobs[JOBS_MAX])
 {
     char line[512], name[64];
-    int count = 0, len = ask_name(name, 0);
+    int count = 0, len = door_name(name, DOOR_OF_JOB, 0);
     FILE *file = fopen("/proc/net/unix", "re");
     while (file && count < JOBS_MAX && fgets(line, sizeof(line), file)) {
         const char *at = strrchr(line, '@');
@@ -57,37 +57,6 @@ static int find_jobs(int jobs[JOBS_MAX])
     if (file)
         fclose(file);
     return count;
-}
-
-/* Whether the other side is process job, of our user or of root (root asks anybody): another
- * process may listen in its name. */
-static bool is_job(int fd, int job)
-{
-    char path[32];
-    struct stat st;
-    struct ucred peer;
-    socklen_t len = sizeof(peer);
-    snprintf(path, sizeof(path), "/proc/%d", job);
-    return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) && peer.pid == job &&
-           !stat(path, &st) && st.st_uid == peer.uid &&
-           (peer.uid == geteuid() || peer.uid == 0 || geteuid() == 0);
-}
-
-/* A socket to the mpiexec of a job, or -errno. */
-static int connect_to(int job)
-{
-    struct sockaddr_un address;
-    socklen_t len = ask_address(&address, job);
-    struct timeval limit = {.tv_sec = ANSWER_S};
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return -errno;
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-    int rc = connect(fd, (struct sockaddr *)&address, len) ? -errno : is_job(fd, job) ? 0 : -EPERM;
-    if (!rc)
-        return fd;
-    close(fd);
-    return rc;
 }
 
 /* The process that has started pid, or 0. */
@@ -105,12 +74,13 @@ static int parent_of(int pid)
     return parent;
 }
 
-/* A socket to the mpiexec with this number, or to that above a process of its job; or -errno. */
-static int connect_above(int job)
+/* A link to the mpiexec with this number, or to that above a process of its job. Returns 0 or
+ * -errno. */
+static int connect_above(struct door_link *link, int job, enum door_wish wish)
 {
     int rc = -ECONNREFUSED;
     for (int pid = job, depth = 0; pid > 1 && depth < DEPTH_MAX && rc == -ECONNREFUSED; depth++) {
-        rc = connect_to(pid);
+        rc = door_link_open(link, DOOR_OF_JOB, pid, wish);
         pid = parent_of(pid);
     }
     return rc;
@@ -143,18 +113,21 @@ static int report(int job)
 {
     char text[4096];
     ssize_t len, any = 0;
-    int fd = connect_above(job);
-    if (fd < 0) {
-        explain(job, fd);
+    struct timeval limit = {.tv_sec = ANSWER_S};
+    struct door_link link;
+    int rc = connect_above(&link, job, DOOR_REPORT);
+    if (rc) {
+        explain(job, rc);
         return EXIT_FAILURE;
     }
-    while ((len = read(fd, text, sizeof(text))) > 0) {
+    setsockopt(link.fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    while ((len = read(link.fd, text, sizeof(text))) > 0) {
         any = 1;
         make_plain(text, len);
         if (fwrite(text, 1, (size_t)len, stdout) != (size_t)len)
             break;
     }
-    close(fd);
+    door_link_close(&link);
     if (len || !any || fflush(stdout)) {
         fprintf(stderr, "vireo: %s\n",
                 len > 0   ? "the report could not be written"

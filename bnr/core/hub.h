@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The hub of a job's streams: it takes bytes from writers and gives them to readers. It does no
+ * I/O: a message of a party goes in, messages to parties come out as effects. A party is a process
+ * that has connected, a daemon that serves descriptors, or mpiexec itself.
+ *
+ * A stream is a sequence of bytes with 64-bit offsets, named by a rank and a tag. It begins with its
+ * first writer or its sink, and is forgotten when its last writer has closed and each reader has
+ * been told its end. A later writer of the same name begins a new stream, at offset 0.
+ *
+ *   source    its owner writes, any number of readers subscribe
+ *   sink      its owner reads, any number of writers push
+ *
+ * What holds
+ *   - A reader gets each byte once, in order. A reliable one gets all of them from where it begins;
+ *     an observer that falls behind is told of the gap by the offset of what it gets next.
+ *   - A writer may send as many bytes as it has been granted. A grant follows from what the present
+ *     reliable readers have not taken, and is computed anew after each change: no reader that has
+ *     left can hold a writer up.
+ *   - A stream without reliable readers follows its policy. RING: the writer goes on, and the last
+ *     bytes are kept. DROP: the writer goes on, and nothing is kept. HOLD: what no reader has
+ *     taken is kept, and the writer waits; a later reader goes on at that offset.
+ *   - Of each writer at most a window of bytes is kept. The window of each stream is a part of
+ *     HUB_MEMORY, and HUB_WINDOW_MIN at least; a writer that writes nothing is granted that.
+ *   - Messages of parties are checked. A party that breaks the rules is to be cut off.
+ */
+#ifndef BNR_HUB_H
+#define BNR_HUB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bnr/core/bytes.h"
+
+enum {
+    HUB_ANY = -1, /* each rank, each tag */
+    HUB_DATA_MAX = 1 << 16,
+    HUB_WINDOW_MAX = 1 << 16,
+    HUB_WINDOW_MIN = 1 << 12,
+    HUB_MEMORY = 32 << 20,
+    HUB_ENDS_MAX = 1 << 10, /* of a party that is not trusted */
+};
+
+#define HUB_FROM_NOW    UINT64_MAX
+#define HUB_FROM_OLDEST (UINT64_MAX - 1)
+
+/* Each kind with the fields that it has. id is a number that the party has chosen for its end. */
+enum hub_kind {
+    /* of a party */
+    HUB_PUBLISH = 1, /* id, rank, tag, policy; flags: SINK */
+    HUB_PUSH,        /* id, rank, tag: write to these sinks */
+    HUB_SUBSCRIBE,   /* id, rank, tag, off: where to begin; flags: OBSERVER */
+    HUB_DATA,        /* id, data: of a writer */
+    HUB_TAKEN,       /* id, stream, off: the reader has all bytes below; flags: EOF */
+    HUB_CLOSE,       /* id; flags: BROKEN where a sink's target will never take more */
+    HUB_FLUSH,       /* id, off: a number that comes back */
+    HUB_STAT,        /* id, off: a number that comes back */
+    /* to a party */
+    HUB_OPENED,   /* id, status: of PUBLISH, PUSH, SUBSCRIBE */
+    HUB_GRANT,    /* id, off: so many bytes may be sent in all */
+    HUB_FRAGMENT, /* id, stream, rank, tag, off, data; flags: EOF, GAP */
+    HUB_SHUT,     /* id, off: no sink of this writer will take more; the last byte taken */
+    HUB_FLUSHED,  /* id, off: the number, status */
+    HUB_STATE,    /* id, off: the number, head, taken, status: readers */
+    HUB_KIND_END
+};
+
+enum hub_flag {
+    HUB_SINK = 1,
+    HUB_OBSERVER = 2,
+    HUB_EOF = 4,
+    HUB_GAP = 8, /* bytes before off were not kept for this reader */
+    HUB_BROKEN = 16,
+    HUB_HAS_FD = 32, /* between a process and its daemon: a descriptor comes along, which the
+                        daemon serves as this end */
+    HUB_FLAGS = 63
+};
+
+enum hub_policy {
+    HUB_POLICY_DEFAULT, /* RING for sources, HOLD for sinks */
+    HUB_RING,
+    HUB_HOLD,
+    HUB_DROP,
+    HUB_POLICY_END
+};
+
+enum hub_status {
+    HUB_GOOD,
+    HUB_TAKEN_ID, /* the party has an end with this id */
+    HUB_FULL,     /* too many ends or streams */
+    HUB_LOST,     /* bytes will never be taken */
+    HUB_UNABLE,   /* a descriptor cannot be served */
+    HUB_STATUS_END
+};
+
+struct hub_message {
+    uint8_t kind, flags, policy;
+    uint32_t id, stream, status;
+    int32_t rank, tag;
+    uint64_t off, head, taken;
+    const uint8_t *data;
+    uint32_t len;
+};
+
+/* A message to a party; block holds its data. */
+struct hub_effect {
+    uint64_t party;
+    struct hub_message message;
+    struct bytes *block;
+};
+
+struct hub_effects {
+    struct hub_effect *items;
+    size_t count, room;
+    bool failed; /* memory ran out */
+};
+
+void hub_effects_clear(struct hub_effects *e);
+void hub_effects_fini(struct hub_effects *e);
+
+struct hub;
+
+/* ranks: rank numbers below are good. streams_max: more are refused. NULL: no memory. */
+struct hub *hub_create(int32_t ranks, size_t streams_max);
+void hub_destroy(struct hub *h);
+
+/* A message has come; its data is copied. Returns 0, -EPROTO where the party breaks the rules, or
+ * -ENOMEM. A party is known from its first message on; those below HUB_TRUSTED may have any number
+ * of ends. */
+#define HUB_TRUSTED 16u
+int hub_message(struct hub *h, uint64_t party, const struct hub_message *m, struct hub_effects *e);
+
+/* A party is gone: its writers close, its sinks are broken, its subscriptions end. */
+int hub_party_gone(struct hub *h, uint64_t party, struct hub_effects *e);
+
+/* Whether all that sources have written has been taken by all reliable readers, and every source
+ * has closed. */
+bool hub_is_quiet(const struct hub *h);
+
+size_t hub_stream_count(const struct hub *h);
+/* Bytes kept. */
+size_t hub_memory(const struct hub *h);
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* How bytes flow in a hub; see hub_stream.h. */
+#include "bnr/core/hub_stream.h"
+
+#include <stdlib.h>
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- effects ---- */
+
+void hub_effects_clear(struct hub_effects *e)
+{
+    for (size_t i = 0; i < e->count; i++)
+        bytes_unref(e->items[i].block);
+    e->count = 0;
+}
+
+void hub_effects_fini(struct hub_effects *e)
+{
+    hub_effects_clear(e);
+    free(e->items);
+    *e = (struct hub_effects){0};
+}
+
+void hub_send(const struct hub_end *end, const struct hub_message *m, struct bytes *block,
+              struct hub_effects *e)
+{
+    if (e->count == e->room) {
+        size_t room = e->room ? 2 * e->room : 8;
+        struct hub_effect *items = realloc(e->items, room * sizeof(*items));
+        if (!items) {
+            e->failed = true;
+            return;
+        }
+        e->items = items;
+        e->room = room;
+    }
+    struct hub_effect *effect = &e->items[e->count++];
+    *effect = (struct hub_effect){end->key.party, *m, bytes_ref(block)};
+    effect->message.id = end->key.id;
+    effect->message.data = block ? block->at : NULL;
+    effect->message.len = block ? block->len : 0;
+}
+
+/* ---- links ---- */
+
+void hub_link_add(struct hub_link *link)
+{
+    struct hub_link **of_end = &link->end->links, **of_stream = &link->stream->links;
+    link->next_of_end = *of_end;
+    link->next_of_stream = *of_stream;
+    if (*of_end)
+        (*of_end)->at_end = &link->next_of_end;
+    if (*of_stream)
+        (*of_stream)->at_stream = &link->next_of_stream;
+    link->at_end = of_end;
+    link->at_stream = of_stream;
+    *of_end = *of_stream = link;
+}
+
+void hub_link_destroy(struct hub_link *link)
+{
+    *link->at_end = link->next_of_end;
+    *link->at_stream = link->next_of_stream;
+    if (link->next_of_end)
+        link->next_of_end->at_end = link->at_end;
+    if (link->next_of_stream)
+        link->next_of_stream->at_stream = link->at_stream;
+    free(link);
+}
+
+void hub_stream_unname(struct hub *h, struct hub_stream *s)
+{
+    if (s->is_named)
+        HASH_DELETE(by_name, h->by_name, s);
+    s->is_named = false;
+}
+
+uint64_t hub_stream_window(const struct hub *h)
+{
+    uint64_t window = HUB_WINDOW_MAX;
+    while (window > HUB_WINDOW_MIN && window * HASH_CNT(by_number, h->by_number) > HUB_MEMORY)
+        window /= 2;
+    return window;
+}
+
+/* ---- to readers ---- */
+
+static void send_fragment(struct hub_link *link, uint64_t off, size_t len, uint8_t flags,
+                          struct hub_effects *e)
+{
+    const struct hub_stream *s = link->stream;
+    struct bytes *block = len ? bytes_create(NULL, len) : NULL;
+    if (len && !block) {
+        e->failed = true;
+        return;
+    }
+    if (len)
+        byte_ring_copy(&s->ring, off, block->at, len);
+    const struct hub_message m = {.kind = HUB_FRAGMENT,
+                                  .flags = flags,
+                                  .stream = s->number,
+                                  .rank = s->name.rank,
+                                  .tag = s->name.tag,
+                                  .off = off};
+    hub_send(link->end, &m, block, e);
+    bytes_unref(block);
+}
+
+/* Bytes that are on their way to a reader. */
+static uint64_t in_flight(const struct hub_link *link)
+{
+    uint64_t bytes = link->sent > link->taken ? link->sent - link->taken : 0;
+    uint64_t left_out = link->taken < link->gap_end ? link->gap : 0;
+    return bytes > left_out ? bytes - left_out : 0;
+}
+
+/* What is not kept any more is left out. Returns whether the reader may get more. */
+static bool skip_gap(struct hub_link *link, uint8_t *flags)
+{
+    const struct byte_ring *r = &link->stream->ring;
+    if (link->sent >= r->tail)
+        return true;
+    if (link->taken < link->gap_end)
+        return false; /* one gap at a time */
+    link->gap = r->tail - link->sent;
+    link->gap_end = link->sent = r->tail;
+    *flags = HUB_GAP;
+    return true;
+}
+
+static void deliver(struct hub_link *link, uint64_t window, struct hub_effects *e)
+{
+    const struct hub_stream *s = link->stream;
+    while (link->sent < s->ring.head && in_flight(link) < window) {
+        uint8_t flags = 0;
+        if (!skip_gap(link, &flags))
+            return;
+        uint64_t n = least(window - in_flight(link), s->ring.head - link->sent);
+        n = least(n, HUB_DATA_MAX);
+        send_fragment(link, link->sent, (size_t)n, flags, e);
+        link->sent += n;
+    }
+    if (!s->is_ended || link->is_told || link->sent < s->ring.head)
+        return;
+    link->is_told = true;
+    send_fragment(link, s->ring.head, 0, HUB_EOF, e);
+}
+
+/* ---- what is kept ---- */
+
+/* From which offset on bytes are kept for those who must get them. */
+static void set_keep(struct hub_stream *s)
+{
+    uint64_t keep = s->ring.head;
+    bool has_reader = false;
+    for (const struct hub_link *l = s->links; l; l = l->next_of_stream) {
+        if (l->end->is_writer || l->end->is_observer)
+            continue;
+        keep = least(keep, l->taken);
+        has_reader = true;
+    }
+    if (has_reader || s->policy != HUB_HOLD)
+        s->keep = keep > s->ring.tail ? keep : s->ring.tail;
+}
+
+/* Forget what need not be kept once len bytes have come. */
+static void trim(struct hub_stream *s, uint64_t window, size_t len)
+{
+    uint64_t head = s->ring.head + len, history = s->policy == HUB_RING ? window : 0;
+    uint64_t old = least(s->keep, s->ring.head);
+    byte_ring_drop(&s->ring, least(old, head > history ? head - history : 0));
+}
+
+int hub_stream_put(struct hub *h, struct hub_stream *s, const void *data, size_t len)
+{
+    trim(s, hub_stream_window(h), len);
+    return byte_ring_put(&s->ring, data, len);
+}
+
+/* ---- to writers ---- */
+
+void hub_grant(struct hub *h, struct hub_end *w, struct hub_effects *e)
+{
+    uint64_t window = hub_stream_window(h), room = w->links ? window : 0;
+    for (const struct hub_link *l = w->links; l; l = l->next_of_end) {
+        uint64_t backlog = l->stream->ring.head - l->stream->keep;
+        room = least(room, backlog < window ? window - backlog : 0);
+    }
+    uint64_t most = w->got + (w->granted ? room : least(room, HUB_WINDOW_MIN));
+    if (most <= w->granted || (w->granted > w->got && most - w->granted < window / 4))
+        return;
+    w->granted = most;
+    hub_send(w, &(struct hub_message){.kind = HUB_GRANT, .off = most}, NULL, e);
+}
+
+void hub_check_flush(struct hub_end *w, struct hub_effects *e)
+{
+    if (!w->is_flushing)
+        return;
+    for (const struct hub_link *l = w->links; l; l = l->next_of_end)
+        if (l->stream->keep < l->target)
+            return;
+    w->is_flushing = false;
+    const struct hub_message m = {
+        .kind = HUB_FLUSHED, .off = w->flush, .status = w->has_lost ? HUB_LOST : HUB_GOOD};
+    hub_send(w, &m, NULL, e);
+}
+
+/* ---- the whole ---- */
+
+static bool is_over(const struct hub_stream *s)
+{
+    return s->is_ended && !s->links && !s->is_named;
+}
+
+void hub_stream_flow(struct hub *h, struct hub_stream *s, struct hub_effects *e)
+{
+    uint64_t window = hub_stream_window(h);
+    bool is_told = false;
+    for (struct hub_link *l = s->links; l; l = l->next_of_stream) {
+        if (!l->end->is_writer)
+            deliver(l, window, e);
+        is_told |= l->is_told;
+    }
+    if (s->is_ended && (is_told || !s->name.is_sink))
+        hub_stream_unname(h, s);
+    set_keep(s);
+    trim(s, window, 0);
+    for (struct hub_link *l = s->links; l; l = l->next_of_stream) {
+        if (!l->end->is_writer)
+            continue;
+        hub_grant(h, l->end, e);
+        hub_check_flush(l->end, e);
+    }
+    if (!is_over(s))
+        return;
+    HASH_DELETE(by_number, h->by_number, s);
+    byte_ring_fini(&s->ring);
+    free(s);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What a hub consists of: parties, their ends, streams, and links between ends and streams. hub.c
+ * hears messages and makes links, hub_stream.c lets bytes flow over them.
+ */
+#ifndef BNR_HUB_STREAM_H
+#define BNR_HUB_STREAM_H
+
+#include <uthash.h>
+
+#include "bnr/core/byte_ring.h"
+#include "bnr/core/hub.h"
+
+struct hub_name {
+    int32_t rank, tag;
+    uint32_t is_sink;
+};
+
+struct hub_stream {
+    struct hub_name name;
+    uint32_t number; /* in fragments; never used again */
+    UT_hash_handle by_number, by_name;
+    bool is_named; /* further writers and sinks come to this stream; else to a new one */
+    bool is_ended; /* it has no writer any more */
+    enum hub_policy policy;
+    struct byte_ring ring;
+    uint64_t keep; /* bytes from here on are kept for reliable readers, or held */
+    uint32_t writers;
+    struct hub_link *links;
+};
+
+/* Between an end and a stream. */
+struct hub_link {
+    struct hub_end *end;
+    struct hub_stream *stream;
+    struct hub_link *next_of_end, **at_end;       /* in the end's list, and what points here */
+    struct hub_link *next_of_stream, **at_stream; /* in the stream's */
+    uint64_t sent, taken;                         /* of a reader: offsets */
+    uint64_t gap, gap_end; /* bytes that were left out last, and up to where */
+    bool is_told;          /* the reader has been sent the end */
+    uint64_t target;       /* of a writer that flushes */
+};
+
+struct hub_key {
+    uint64_t party;
+    uint32_t id, zero;
+};
+
+/* What a party has opened: a writer or a reader. */
+struct hub_end {
+    struct hub_key key;
+    UT_hash_handle hh;
+    struct hub_party *party;
+    struct hub_end *next_of_party, **at_party;
+    struct hub_end *next_waiting, **at_waiting; /* it gets links to streams that are new */
+    bool is_writer, is_observer, is_flushing, has_lost;
+    bool is_shut;          /* of a writer: no sink will take more */
+    struct hub_name match; /* of its streams; HUB_ANY: all */
+    uint64_t from;
+    uint64_t got, granted; /* of a writer: bytes */
+    uint64_t flush;        /* the number of its flush */
+    struct hub_link *links;
+};
+
+struct hub_party {
+    uint64_t number;
+    UT_hash_handle hh;
+    struct hub_end *ends;
+    size_t count;
+};
+
+struct hub {
+    int32_t ranks;
+    size_t streams_max;
+    uint32_t last_number;
+    struct hub_stream *by_number, *by_name;
+    struct hub_end *ends, *waiting;
+    struct hub_party *parties;
+};
+
+/* Let what can flow in a stream flow: to readers, and grants to writers; forget the stream where it
+ * is over. Called after each change; the stream may be gone. */
+void hub_stream_flow(struct hub *h, struct hub_stream *s, struct hub_effects *e);
+
+/* Append bytes. Returns 0 or -ENOMEM. */
+int hub_stream_put(struct hub *h, struct hub_stream *s, const void *data, size_t len);
+
+/* The window of each stream, a power of two. */
+uint64_t hub_stream_window(const struct hub *h);
+
+/* Take a stream's name away: later writers and readers do not find it. */
+void hub_stream_unname(struct hub *h, struct hub_stream *s);
+
+/* Put a link into the lists of its end and its stream. */
+void hub_link_add(struct hub_link *link);
+/* Take a link out of its stream and its end, and release it. */
+void hub_link_destroy(struct hub_link *link);
+
+/* Grant a writer what its streams have room for. */
+void hub_grant(struct hub *h, struct hub_end *writer, struct hub_effects *e);
+/* End its flush where all has been taken. */
+void hub_check_flush(struct hub_end *writer, struct hub_effects *e);
+
+/* Send a message to the party of an end. */
+void hub_send(const struct hub_end *end, const struct hub_message *m, struct bytes *block,
+              struct hub_effects *e);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What mpiexec gives to processes that come in by the job's door: reports, and streams, which meet
+ * in the hub. See run_state.h. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bnr/run/run_state.h"
+#include "bnr/tools/options.h"
+
+/* The programs' names, without their folders: "server : worker". */
+static void name_programs(const struct options *o, char *text, size_t size)
+{
+    size_t at = 0;
+    text[0] = 0;
+    for (int a = 0; a < o->napps && at < size; a++) {
+        const char *name = o->apps[a].argv[0], *slash = strrchr(name, '/');
+        at += (size_t)snprintf(text + at, size - at, "%s%s", a ? " : " : "",
+                               slash ? slash + 1 : name);
+    }
+}
+
+void run_ask_start(struct run *run)
+{
+    char programs[80];
+    name_programs(run->o, programs, sizeof(programs));
+    ask_start(&run->ask, &run->loop, &run->ranks.table, programs);
+    run->has_ask = true;
+}
+
+static void serve_report(void *arg, int fd)
+{
+    struct run *run = arg;
+    if (run->has_ask)
+        ask_serve(&run->ask, fd);
+    else
+        close(fd);
+}
+
+static void hear(void *arg, const struct hub_message *m)
+{
+    (void)arg;
+    (void)m;
+}
+
+int run_streams_start(struct run *run)
+{
+    const struct exchange_hooks hooks = {serve_report, hear, NULL, run};
+    return exchange_start(&run->exchange, &run->loop, run->o->nranks, &hooks);
+}

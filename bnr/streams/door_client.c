@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* A process at the door; see door_client.h. */
+#include "bnr/streams/door_client.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "bnr/streams/fd_end.h"
+#include "bnr/wire/hub_frame.h"
+
+enum {
+    OUT_MAX = 64 << 20, /* bytes that wait for a process; windows keep them far below */
+    PASSED_MAX = 8
+};
+
+/* A descriptor that is served for a process. end is NULL when it has closed by itself and the
+ * process has not closed it yet. */
+struct door_end {
+    uint32_t id;
+    UT_hash_handle hh;
+    struct door_client *client;
+    struct fd_end *end;
+};
+
+static void on_ready(uv_poll_t *poll, int status, int events);
+
+/* ---- the end of a client ---- */
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct door_client *c = handle->data;
+    free(c->in);
+    free(c->out);
+    free(c);
+}
+
+static void forget_end(struct door_client *c, struct door_end *e)
+{
+    HASH_DEL(c->ends, e);
+    free(e);
+}
+
+void door_client_destroy(struct door_client *c)
+{
+    struct door_end *e, *next;
+    if (c->is_released)
+        return;
+    c->is_released = true;
+    HASH_DEL(c->door->clients, c);
+    HASH_ITER(hh, c->ends, e, next)
+    {
+        if (e->end)
+            fd_end_destroy(e->end);
+        forget_end(c, e);
+    }
+    for (int i = 0; i < c->passed_count; i++)
+        close(c->passed[i]);
+    if (c->fd >= 0) {
+        uv_poll_stop(&c->poll);
+        close(c->fd);
+        c->fd = -1;
+    }
+    uv_close((uv_handle_t *)&c->poll, on_closed);
+}
+
+/* Nothing of it is served any more: the hub hears that the party is gone. */
+static void release_if_over(struct door_client *c)
+{
+    struct door_hooks hooks = c->door->hooks;
+    uint64_t party = c->party;
+    if (c->is_released || !c->is_gone || c->ends)
+        return;
+    door_client_destroy(c);
+    if (c->wish == DOOR_STREAMS)
+        hooks.gone(hooks.arg, party);
+}
+
+void door_client_leave(struct door_client *c)
+{
+    struct door_end *e, *next;
+    if (c->is_gone || c->is_released)
+        return;
+    c->is_gone = true;
+    uv_poll_stop(&c->poll);
+    close(c->fd);
+    c->fd = -1;
+    HASH_ITER(hh, c->ends, e, next)
+    {
+        if (e->end)
+            fd_end_orphan(e->end);
+        else
+            forget_end(c, e);
+    }
+    release_if_over(c);
+}
+
+/* ---- to the process ---- */
+
+static void write_out(struct door_client *c)
+{
+    while (c->out_at < c->out_len) {
+        ssize_t n = send(c->fd, c->out + c->out_at, c->out_len - c->out_at, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            break;
+        if (n < 0) {
+            door_client_leave(c);
+            return;
+        }
+        c->out_at += (size_t)n;
+    }
+    if (c->out_at == c->out_len)
+        c->out_at = c->out_len = 0;
+    int events = UV_READABLE | (c->out_len ? UV_WRITABLE : 0);
+    (void)uv_poll_start(&c->poll, events, on_ready);
+}
+
+/* Room for len bytes more, with those that are written already taken out. */
+static bool make_room(struct door_client *c, size_t len)
+{
+    if (c->out_at && c->out_len + len > c->out_room) {
+        memmove(c->out, c->out + c->out_at, c->out_len - c->out_at);
+        c->out_len -= c->out_at;
+        c->out_at = 0;
+    }
+    size_t room = c->out_room ? c->out_room : 4096;
+    while (room < c->out_len + len)
+        room *= 2;
+    uint8_t *out = room > OUT_MAX ? NULL : room == c->out_room ? c->out : realloc(c->out, room);
+    if (!out)
+        return false;
+    c->out = out;
+    c->out_room = room;
+    return true;
+}
+
+static void tell(struct door_client *c, const struct hub_message *m)
+{
+    if (c->is_gone)
+        return;
+    if (!make_room(c, HUB_FRAME_HEAD + m->len)) {
+        door_client_leave(c);
+        return;
+    }
+    hub_frame_head(c->out + c->out_len, m);
+    if (m->len)
+        memcpy(c->out + c->out_len + HUB_FRAME_HEAD, m->data, m->len);
+    bool is_first = c->out_len == 0;
+    c->out_len += HUB_FRAME_HEAD + m->len;
+    if (is_first)
+        (void)uv_poll_start(&c->poll, UV_READABLE | UV_WRITABLE, on_ready);
+}
+
+static struct door_end *find_end(const struct door_client *c, uint32_t id)
+{
+    struct door_end *e;
+    HASH_FIND(hh, c->ends, &id, sizeof(id), e);
+    return e;
+}
+
+void door_client_hear(struct door_client *c, const struct hub_message *m)
+{
+    struct door_end *e = find_end(c, m->id);
+    if (!e) {
+        tell(c, m);
+        return;
+    }
+    if (m->kind == HUB_OPENED && m->status) {
+        if (e->end)
+            fd_end_destroy(e->end);
+        forget_end(c, e);
+    } else if (e->end) {
+        fd_end_hear(e->end, m);
+    }
+    if (m->kind == HUB_OPENED || m->kind == HUB_FLUSHED || m->kind == HUB_STATE ||
+        m->kind == HUB_SHUT)
+        tell(c, m);
+}
+
+/* ---- descriptors ---- */
+
+static void end_says(void *arg, const struct hub_message *m)
+{
+    struct door_end *e = arg;
+    e->client->door->hooks.say(e->client->door->hooks.arg, e->client->party, m);
+}
+
+static void end_over(void *arg, uint32_t id)
+{
+    struct door_end *e = arg;
+    struct door_client *c = e->client;
+    (void)id;
+    e->end = NULL;
+    if (c->is_gone)
+        forget_end(c, e);
+    release_if_over(c);
+}
+
+static int take_passed(struct door_client *c)
+{
+    if (!c->passed_count)
+        return -1;
+    int fd = c->passed[0];
+    memmove(c->passed, c->passed + 1, (size_t)--c->passed_count * sizeof(c->passed[0]));
+    return fd;
+}
+
+/* Serve the descriptor that has come with a message that opens an end. */
+static int serve(struct door_client *c, const struct hub_message *m)
+{
+    int fd = take_passed(c);
+    bool is_sink = m->kind == HUB_PUBLISH && (m->flags & HUB_SINK);
+    bool is_writer = m->kind == HUB_PUSH || (m->kind == HUB_PUBLISH && !is_sink);
+    bool is_wild = m->rank == HUB_ANY || m->tag == HUB_ANY;
+    struct door_end *e = fd >= 0 && !find_end(c, m->id) ? calloc(1, sizeof(*e)) : NULL;
+    if (!e) {
+        if (fd >= 0)
+            close(fd);
+        return -EPROTO;
+    }
+    const struct fd_end_hooks hooks = {end_says, end_over, e};
+    int rc = fd_end_create(&e->end, c->door->loop, m->id, fd,
+                           is_writer ? FD_END_WRITER
+                           : is_wild ? FD_END_READER_OF_MANY
+                                     : FD_END_READER,
+                           &hooks);
+    if (rc) {
+        free(e);
+        tell(c, &(struct hub_message){.kind = HUB_OPENED, .id = m->id, .status = HUB_UNABLE});
+        return 1;
+    }
+    e->client = c;
+    e->id = m->id;
+    HASH_ADD(hh, c->ends, id, sizeof(e->id), e);
+    return 0;
+}
+
+/* A message about a descriptor. Returns whether the hub is to hear it, or -EPROTO. */
+static int hear_of_end(struct door_client *c, struct door_end *e, const struct hub_message *m)
+{
+    struct hub_message answer = {.kind = HUB_FLUSHED, .id = m->id, .off = m->off};
+    switch (m->kind) {
+    case HUB_CLOSE:
+        if (e->end)
+            fd_end_close(e->end);
+        e = find_end(c, m->id);
+        if (e && !e->end)
+            forget_end(c, e);
+        tell(c, &answer);
+        return 0;
+    case HUB_FLUSH:
+        if (e->end)
+            fd_end_flush(e->end, m->off);
+        else
+            tell(c, &answer);
+        return 0;
+    case HUB_STAT:
+        answer.kind = HUB_STATE;
+        if (!e->end)
+            tell(c, &answer);
+        return e->end != NULL;
+    default: return -EPROTO;
+    }
+}
+
+static int take_message(struct door_client *c, const struct hub_message *m)
+{
+    struct door_hooks *hooks = &c->door->hooks;
+    struct hub_message plain = *m;
+    int rc = 0;
+    struct door_end *e = find_end(c, m->id);
+    if (m->kind >= HUB_OPENED)
+        return -EPROTO;
+    plain.flags &= (uint8_t)~HUB_HAS_FD;
+    if (m->flags & HUB_HAS_FD) {
+        if (m->kind > HUB_SUBSCRIBE)
+            return -EPROTO;
+        rc = serve(c, m);
+    } else if (e) {
+        rc = hear_of_end(c, e, m);
+        rc = rc < 0 ? rc : !rc;
+    }
+    if (!rc)
+        hooks->say(hooks->arg, c->party, &plain);
+    return rc < 0 ? rc : 0;
+}
+
+/* ---- from the process ---- */
+
+/* What it wants. Returns how many bytes that takes, or -EPROTO. */
+static ptrdiff_t take_wish(struct door_client *c)
+{
+    if (c->in_len < DOOR_REQUEST_LEN)
+        return 0;
+    int wish = door_request_unpack(c->in);
+    if (wish < 0 || (wish == DOOR_REPORT && !c->door->hooks.report))
+        return -EPROTO;
+    c->wish = wish;
+    if (wish == DOOR_STREAMS)
+        return DOOR_REQUEST_LEN;
+    struct door_hooks hooks = c->door->hooks;
+    int fd = c->fd;
+    uv_poll_stop(&c->poll);
+    c->fd = -1;
+    door_client_destroy(c);
+    hooks.report(hooks.arg, fd);
+    return 0;
+}
+
+/* Take what stands at an offset. Returns how many bytes that takes, 0 where there are too few, or
+ * -EPROTO. */
+static ptrdiff_t take_next(struct door_client *c, size_t at)
+{
+    struct hub_message m;
+    if (!c->wish)
+        return take_wish(c);
+    ptrdiff_t n = hub_frame_unpack(c->in + at, c->in_len - at, &m);
+    return n > 0 && take_message(c, &m) ? -EPROTO : n;
+}
+
+static void parse(struct door_client *c)
+{
+    size_t at = 0;
+    while (!c->is_gone && !c->is_released) {
+        ptrdiff_t n = take_next(c, at);
+        if (n < 0)
+            door_client_leave(c);
+        if (n <= 0)
+            break;
+        at += (size_t)n;
+    }
+    if (c->is_released)
+        return;
+    memmove(c->in, c->in + at, c->in_len - at);
+    c->in_len -= at;
+}
+
+/* Descriptors that have come. */
+static void take_control(struct door_client *c, struct msghdr *msg)
+{
+    for (struct cmsghdr *h = CMSG_FIRSTHDR(msg); h; h = CMSG_NXTHDR(msg, h)) {
+        if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS)
+            continue;
+        size_t count = (h->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t i = 0; i < count; i++) {
+            int fd;
+            memcpy(&fd, CMSG_DATA(h) + i * sizeof(fd), sizeof(fd));
+            if (c->passed_count < PASSED_MAX)
+                c->passed[c->passed_count++] = fd;
+            else
+                close(fd);
+        }
+    }
+}
+
+static void read_in(struct door_client *c)
+{
+    union {
+        char bytes[CMSG_SPACE(PASSED_MAX * sizeof(int))];
+        struct cmsghdr align;
+    } control;
+    struct iovec part = {c->in + c->in_len, HUB_FRAME_MAX - c->in_len};
+    struct msghdr msg = {.msg_iov = &part,
+                         .msg_iovlen = 1,
+                         .msg_control = control.bytes,
+                         .msg_controllen = sizeof(control.bytes)};
+    ssize_t n = recvmsg(c->fd, &msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n <= 0) {
+        door_client_leave(c);
+        return;
+    }
+    take_control(c, &msg);
+    c->in_len += (size_t)n;
+    parse(c);
+}
+
+static void on_ready(uv_poll_t *poll, int status, int events)
+{
+    struct door_client *c = poll->data;
+    if (status < 0) {
+        door_client_leave(c);
+        return;
+    }
+    if (events & UV_READABLE)
+        read_in(c);
+    if (!c->is_gone && !c->is_released && (events & UV_WRITABLE))
+        write_out(c);
+}
+
+void door_client_create(struct door *d, int fd)
+{
+    struct door_client *c = calloc(1, sizeof(*c));
+    uint8_t *in = c ? malloc(HUB_FRAME_MAX) : NULL;
+    if (!in || uv_poll_init(d->loop, &c->poll, fd)) {
+        close(fd);
+        free(in);
+        free(c);
+        return;
+    }
+    c->in = in;
+    c->door = d;
+    c->fd = fd;
+    c->poll.data = c;
+    c->party = d->last_party++;
+    HASH_ADD(hh, d->clients, party, sizeof(c->party), c);
+    (void)uv_poll_start(&c->poll, UV_READABLE, on_ready);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The exchange of a job's streams; see exchange.h. */
+#include "bnr/streams/exchange.h"
+
+#include <errno.h>
+
+enum {
+    STREAMS_SPARE = 4096 /* that processes may make, beside those of each rank */
+};
+
+static void pass_on(struct exchange *x, uint64_t party, const struct hub_message *m)
+{
+    uint32_t node = (uint32_t)(party >> EXCHANGE_NODE_SHIFT);
+    if (!party)
+        x->hooks.own(x->hooks.arg, m);
+    else if (node && x->hooks.far)
+        x->hooks.far(x->hooks.arg, node, (uint32_t)party, m);
+    else if (!node && x->door && m->kind)
+        door_hear(x->door, party, m);
+    else if (!node && x->door)
+        door_cut(x->door, party);
+}
+
+/* Carry out what the hub wants; what follows from that is appended, and carried out too. */
+static void run_queue(struct exchange *x)
+{
+    if (x->is_running)
+        return;
+    x->is_running = true;
+    while (x->queue.count) {
+        struct hub_effects now = x->queue;
+        x->queue = (struct hub_effects){0};
+        for (size_t i = 0; i < now.count && !x->is_over; i++)
+            pass_on(x, now.items[i].party, &now.items[i].message);
+        hub_effects_fini(&now);
+    }
+    x->is_running = false;
+}
+
+void exchange_say(struct exchange *x, uint64_t party, const struct hub_message *m)
+{
+    if (x->is_over)
+        return;
+    if (hub_message(x->hub, party, m, &x->queue))
+        pass_on(x, party, &(struct hub_message){0});
+    x->queue.failed = false;
+    run_queue(x);
+}
+
+void exchange_gone(struct exchange *x, uint64_t party)
+{
+    if (x->is_over)
+        return;
+    (void)hub_party_gone(x->hub, party, &x->queue);
+    run_queue(x);
+}
+
+static void door_says(void *arg, uint64_t party, const struct hub_message *m)
+{
+    exchange_say(arg, party, m);
+}
+
+static void door_gone(void *arg, uint64_t party)
+{
+    exchange_gone(arg, party);
+}
+
+static void door_report(void *arg, int fd)
+{
+    struct exchange *x = arg;
+    x->hooks.report(x->hooks.arg, fd);
+}
+
+int exchange_start(struct exchange *x, uv_loop_t *loop, int32_t ranks,
+                   const struct exchange_hooks *hooks)
+{
+    const struct door_hooks door = {door_report, door_says, door_gone, x};
+    *x = (struct exchange){.hooks = *hooks};
+    x->hub = hub_create(ranks, 3 * (size_t)ranks + STREAMS_SPARE);
+    if (!x->hub)
+        return -ENOMEM;
+    x->door = door_open(loop, DOOR_OF_JOB, &door);
+    return 0;
+}
+
+void exchange_stop(struct exchange *x)
+{
+    x->is_over = true;
+    door_close(x->door);
+    x->door = NULL;
+    hub_effects_fini(&x->queue);
+    hub_destroy(x->hub);
+    x->hub = NULL;
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* A descriptor as an end of a stream; see fd_end.h. */
+#include "bnr/streams/fd_end.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum {
+    READ_LEN = 1 << 15,
+    WRITE_LEN = 1 << 12, /* what a pipe that is ready takes without blocking */
+    GRACE_MS = 200       /* how long a dead process's pipe may be held by others */
+};
+
+/* A fragment that waits to be written. */
+struct fd_fragment {
+    struct fd_fragment *next;
+    uint64_t off;
+    uint32_t stream, len, at;
+    bool is_end;
+    uint8_t bytes[];
+};
+
+struct fd_end {
+    struct fd_end_hooks hooks;
+    uv_poll_t poll;
+    uv_timer_t timer; /* of the grace, or where the descriptor cannot be polled */
+    uint32_t id;
+    int fd, handles;
+    enum fd_end_kind kind;
+    bool is_file, is_polling, is_over;
+    bool is_flushing, has_ended; /* a flush is being answered; it closes with that */
+    uint64_t sent, granted;      /* of a writer */
+    bool is_last;                /* only so many bytes are still read: */
+    uint64_t left;
+    uint64_t flush, flush_at;          /* its number, and when so much is sent; 0: none */
+    struct fd_fragment *first, **last; /* of a reader */
+};
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct fd_end *end = handle->data;
+    if (--end->handles)
+        return;
+    while (end->first) {
+        struct fd_fragment *f = end->first;
+        end->first = f->next;
+        free(f);
+    }
+    free(end);
+}
+
+void fd_end_destroy(struct fd_end *end)
+{
+    if (end->is_over)
+        return;
+    end->is_over = true;
+    if (!end->is_file) {
+        uv_poll_stop(&end->poll);
+        uv_close((uv_handle_t *)&end->poll, on_closed);
+    }
+    close(end->fd);
+    uv_close((uv_handle_t *)&end->timer, on_closed);
+}
+
+static void finish(struct fd_end *end, uint8_t flags)
+{
+    const struct hub_message m = {.kind = HUB_CLOSE, .id = end->id, .flags = flags};
+    struct fd_end_hooks hooks = end->hooks;
+    if (end->is_over)
+        return;
+    fd_end_destroy(end);
+    hooks.say(hooks.arg, &m);
+    hooks.over(hooks.arg, m.id);
+}
+
+/* ---- waiting ---- */
+
+static void on_ready(uv_poll_t *poll, int status, int events);
+static void move(struct fd_end *end);
+
+static void on_file(uv_timer_t *timer)
+{
+    struct fd_end *end = timer->data;
+    end->is_polling = false;
+    move(end);
+}
+
+/* Hear when the descriptor is ready. One that cannot be polled always is. */
+static void set_polling(struct fd_end *end, bool is_wanted)
+{
+    if (end->is_polling == is_wanted || end->is_over)
+        return;
+    end->is_polling = is_wanted;
+    if (end->is_file && is_wanted)
+        uv_timer_start(&end->timer, on_file, 0, 0);
+    else if (end->is_file)
+        uv_timer_stop(&end->timer);
+    else if (is_wanted)
+        (void)uv_poll_start(&end->poll, end->kind == FD_END_WRITER ? UV_READABLE : UV_WRITABLE,
+                            on_ready);
+    else
+        uv_poll_stop(&end->poll);
+}
+
+/* ---- a writer: from the descriptor to the hub ---- */
+
+/* Bytes that can be read now. */
+static uint64_t readable(const struct fd_end *end)
+{
+    int bytes = 0;
+    return !ioctl(end->fd, FIONREAD, &bytes) && bytes > 0 ? (uint64_t)bytes : 0;
+}
+
+static ssize_t read_some(const struct fd_end *end, void *at, size_t len)
+{
+    struct iovec part = {at, len};
+    ssize_t n = preadv2(end->fd, &part, 1, -1, end->is_file ? 0 : RWF_NOWAIT);
+    return n < 0 && errno == EOPNOTSUPP ? read(end->fd, at, len) : n;
+}
+
+static void say_flush(struct fd_end *end)
+{
+    const struct hub_message m = {.kind = HUB_FLUSH, .id = end->id, .off = end->flush};
+    if (!end->flush_at || end->sent + 1 < end->flush_at)
+        return;
+    end->flush_at = 0;
+    end->is_flushing = true;
+    end->hooks.say(end->hooks.arg, &m);
+}
+
+/* No more will be read. A flush under way is answered first. */
+static void end_input(struct fd_end *end)
+{
+    if (end->flush_at)
+        end->flush_at = 1;
+    say_flush(end);
+    end->has_ended = true;
+    set_polling(end, false);
+    if (!end->is_flushing)
+        finish(end, 0);
+}
+
+/* Read once. Returns false when there is nothing more now, or no room. */
+static bool take(struct fd_end *end)
+{
+    uint8_t bytes[READ_LEN];
+    uint64_t room = end->granted - end->sent;
+    if (end->is_last && end->left < room)
+        room = end->left;
+    if (end->has_ended)
+        return false;
+    if (end->is_last && !end->left) {
+        end_input(end);
+        return false;
+    }
+    set_polling(end, room > 0);
+    if (!room)
+        return false;
+    ssize_t n = read_some(end, bytes, room < READ_LEN ? (size_t)room : READ_LEN);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR) && !end->is_last)
+        return false;
+    if (n <= 0) {
+        end_input(end);
+        return false;
+    }
+    const struct hub_message m = {
+        .kind = HUB_DATA, .id = end->id, .data = bytes, .len = (uint32_t)n};
+    end->sent += (uint64_t)n;
+    end->left -= end->is_last ? (uint64_t)n : 0;
+    end->hooks.say(end->hooks.arg, &m);
+    say_flush(end);
+    return !end->is_over;
+}
+
+/* ---- a reader: from the hub to the descriptor ---- */
+
+static void keep(struct fd_end *end, const struct hub_message *m)
+{
+    struct fd_fragment *f = malloc(sizeof(*f) + m->len);
+    if (!f) {
+        finish(end, HUB_BROKEN);
+        return;
+    }
+    *f = (struct fd_fragment){
+        .off = m->off, .stream = m->stream, .len = m->len, .is_end = m->flags & HUB_EOF};
+    for (uint32_t i = 0; i < m->len; i++)
+        f->bytes[i] = m->data[i];
+    *end->last = f;
+    end->last = &f->next;
+}
+
+static ssize_t write_some(const struct fd_end *end, const void *at, size_t len)
+{
+    struct iovec part = {(void *)at, len};
+    ssize_t n = pwritev2(end->fd, &part, 1, -1, end->is_file ? 0 : RWF_NOWAIT);
+    if (n >= 0 || errno != EOPNOTSUPP)
+        return n;
+    return write(end->fd, at, len < WRITE_LEN ? len : WRITE_LEN);
+}
+
+/* The first fragment is written, or the end of its stream has come. */
+static void drop_first(struct fd_end *end)
+{
+    struct fd_fragment *f = end->first;
+    const struct hub_message m = {.kind = HUB_TAKEN,
+                                  .id = end->id,
+                                  .stream = f->stream,
+                                  .off = f->off + f->len,
+                                  .flags = f->is_end ? HUB_EOF : 0};
+    end->first = f->next;
+    if (!end->first)
+        end->last = &end->first;
+    bool is_end = f->is_end && end->kind == FD_END_READER;
+    free(f);
+    end->hooks.say(end->hooks.arg, &m);
+    if (is_end)
+        finish(end, 0);
+}
+
+/* Write once. Returns false when nothing more can be written now. */
+static bool give(struct fd_end *end)
+{
+    struct fd_fragment *f = end->first;
+    set_polling(end, f != NULL);
+    if (!f)
+        return false;
+    ssize_t n = f->len ? write_some(end, f->bytes + f->at, f->len - f->at) : 0;
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return false;
+    if (n < 0) {
+        finish(end, HUB_BROKEN);
+        return false;
+    }
+    f->at += (uint32_t)n;
+    if (f->at == f->len)
+        drop_first(end);
+    return !end->is_over;
+}
+
+/* ---- both ---- */
+
+static void move(struct fd_end *end)
+{
+    for (int i = 0; i < 4; i++) /* then others come */
+        if (!(end->kind == FD_END_WRITER ? take(end) : give(end)))
+            return;
+    if (end->is_file)
+        set_polling(end, true);
+}
+
+static void on_ready(uv_poll_t *poll, int status, int events)
+{
+    (void)status;
+    (void)events;
+    move(poll->data);
+}
+
+void fd_end_hear(struct fd_end *end, const struct hub_message *m)
+{
+    if (end->is_over)
+        return;
+    if (m->kind == HUB_GRANT)
+        end->granted = m->off;
+    else if (m->kind == HUB_FRAGMENT)
+        keep(end, m);
+    else if (m->kind == HUB_FLUSHED)
+        end->is_flushing = false;
+    if (m->kind == HUB_SHUT || (end->has_ended && !end->is_flushing))
+        finish(end, 0);
+    if (!end->is_over && !end->has_ended)
+        set_polling(end, true);
+}
+
+void fd_end_close(struct fd_end *end)
+{
+    if (end->kind != FD_END_WRITER) {
+        finish(end, 0);
+        return;
+    }
+    end->left = end->is_file ? UINT64_MAX : readable(end);
+    end->is_last = !end->is_file;
+    move(end);
+}
+
+static void on_grace(uv_timer_t *timer)
+{
+    fd_end_close(timer->data);
+}
+
+void fd_end_orphan(struct fd_end *end)
+{
+    if (end->kind != FD_END_WRITER) {
+        finish(end, HUB_BROKEN);
+        return;
+    }
+    if (end->is_file)
+        finish(end, 0);
+    else
+        uv_timer_start(&end->timer, on_grace, GRACE_MS, 0);
+}
+
+void fd_end_flush(struct fd_end *end, uint64_t number)
+{
+    end->flush = number;
+    end->flush_at = end->sent + readable(end) + 1;
+    say_flush(end);
+}
+
+int fd_end_create(struct fd_end **made, uv_loop_t *loop, uint32_t id, int fd, enum fd_end_kind kind,
+                  const struct fd_end_hooks *hooks)
+{
+    struct fd_end *end = calloc(1, sizeof(*end));
+    int mode = fcntl(fd, F_GETFL);
+    int rc = end ? uv_poll_init(loop, &end->poll, fd) : -ENOMEM;
+    struct stat st;
+    if (rc == UV_EPERM && !fstat(fd, &st) && S_ISREG(st.st_mode)) {
+        end->is_file = true;
+        rc = 0;
+    }
+    (void)fcntl(fd, F_SETFL, mode); /* the loop has made it non-blocking, for all who share it */
+    if (rc) {
+        close(fd);
+        free(end);
+        return rc;
+    }
+    uv_timer_init(loop, &end->timer);
+    end->hooks = *hooks;
+    end->poll.data = end->timer.data = end;
+    end->handles = end->is_file ? 1 : 2;
+    end->id = id;
+    end->fd = fd;
+    end->kind = kind;
+    end->last = &end->first;
+    *made = end;
+    return 0;
+}

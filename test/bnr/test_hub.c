@@ -1,0 +1,728 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The hub of a job's streams, alone: messages in, messages out. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bnr/core/hub.h"
+#include "bnr/core/hub_stream.h"
+#include "bnr/wire/hub_frame.h"
+
+enum {
+    RANKS = 8,
+    A = 100, /* parties */
+    B,
+    C,
+    D
+};
+
+/* What one end has been told. */
+struct seen {
+    uint64_t granted, at, shut, flushed;
+    uint32_t stream, status, flush_status;
+    int eofs, gaps, shuts, flushes, opened;
+    char text[256];
+    struct hub_message state;
+};
+
+static struct hub *hub;
+static struct seen seen[8][8]; /* by party less A, by id */
+
+static struct seen *seen_of(uint64_t party, uint32_t id)
+{
+    return &seen[party - A][id];
+}
+
+static void note(uint64_t party, const struct hub_message *m)
+{
+    struct seen *s = seen_of(party, m->id);
+    switch (m->kind) {
+    case HUB_OPENED:
+        s->opened++;
+        s->status = m->status;
+        break;
+    case HUB_GRANT: s->granted = m->off; break;
+    case HUB_SHUT:
+        s->shut = m->off;
+        s->shuts++;
+        break;
+    case HUB_FLUSHED:
+        s->flushed = m->off;
+        s->flush_status = m->status;
+        s->flushes++;
+        break;
+    case HUB_STATE: s->state = *m; break;
+    case HUB_FRAGMENT:
+        if (m->flags & HUB_GAP)
+            s->gaps++;
+        else if (s->stream == m->stream)
+            assert_int_equal(m->off, s->at);
+        s->stream = m->stream;
+        s->eofs += (m->flags & HUB_EOF) != 0;
+        s->at = m->off + m->len;
+        if (m->len && strlen(s->text) + m->len < sizeof(s->text))
+            strncat(s->text, (const char *)m->data, m->len);
+        break;
+    default: fail();
+    }
+}
+
+static int say(uint64_t party, struct hub_message m)
+{
+    struct hub_effects e = {0};
+    int rc = hub_message(hub, party, &m, &e);
+    for (size_t i = 0; i < e.count; i++)
+        note(e.items[i].party, &e.items[i].message);
+    hub_effects_fini(&e);
+    return rc;
+}
+
+static void gone(uint64_t party)
+{
+    struct hub_effects e = {0};
+    assert_int_equal(hub_party_gone(hub, party, &e), 0);
+    for (size_t i = 0; i < e.count; i++)
+        note(e.items[i].party, &e.items[i].message);
+    hub_effects_fini(&e);
+}
+
+#define SAY(party, ...) assert_int_equal(say(party, (struct hub_message){__VA_ARGS__}), 0)
+
+static void put(uint64_t party, uint32_t id, const char *text)
+{
+    SAY(party, .kind = HUB_DATA, .id = id, .data = (const uint8_t *)text,
+        .len = (uint32_t)strlen(text));
+}
+
+static void publish(uint64_t party, uint32_t id, int rank, int tag)
+{
+    SAY(party, .kind = HUB_PUBLISH, .id = id, .rank = rank, .tag = tag);
+    assert_int_equal(seen_of(party, id)->status, HUB_GOOD);
+}
+
+static void sink(uint64_t party, uint32_t id, int rank, int tag)
+{
+    SAY(party, .kind = HUB_PUBLISH, .id = id, .rank = rank, .tag = tag, .flags = HUB_SINK);
+}
+
+static void push(uint64_t party, uint32_t id, int rank, int tag)
+{
+    SAY(party, .kind = HUB_PUSH, .id = id, .rank = rank, .tag = tag);
+}
+
+static void subscribe(uint64_t party, uint32_t id, int rank, int tag, uint64_t from)
+{
+    SAY(party, .kind = HUB_SUBSCRIBE, .id = id, .rank = rank, .tag = tag, .off = from);
+}
+
+static void taken(uint64_t party, uint32_t id)
+{
+    const struct seen *s = seen_of(party, id);
+    SAY(party, .kind = HUB_TAKEN, .id = id, .stream = s->stream, .off = s->at,
+        .flags = s->eofs ? HUB_EOF : 0);
+}
+
+/* Write all that is granted. Returns how much. */
+static uint64_t fill(uint64_t party, uint32_t id, uint64_t *written)
+{
+    static const uint8_t zeros[HUB_DATA_MAX];
+    uint64_t before = *written;
+    while (seen_of(party, id)->granted > *written) {
+        uint64_t n = seen_of(party, id)->granted - *written;
+        n = n < HUB_DATA_MAX ? n : HUB_DATA_MAX;
+        SAY(party, .kind = HUB_DATA, .id = id, .data = zeros, .len = (uint32_t)n);
+        *written += n;
+        if (*written - before > 4 * HUB_WINDOW_MAX)
+            break; /* it goes on for ever */
+    }
+    return *written - before;
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    memset(seen, 0, sizeof(seen));
+    hub = hub_create(RANKS, 64);
+    return !hub;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    hub_destroy(hub);
+    return 0;
+}
+
+static void bytes_reach_each_reader(void **state)
+{
+    (void)state;
+    subscribe(B, 1, HUB_ANY, HUB_ANY, HUB_FROM_NOW);
+    publish(A, 1, 3, 20);
+    subscribe(C, 2, 3, 20, HUB_FROM_OLDEST);
+    subscribe(D, 2, 3, 21, HUB_FROM_OLDEST);
+    put(A, 1, "hello ");
+    put(A, 1, "world");
+    SAY(A, .kind = HUB_CLOSE, .id = 1);
+    assert_string_equal(seen_of(B, 1)->text, "hello world");
+    assert_string_equal(seen_of(C, 2)->text, "hello world");
+    assert_string_equal(seen_of(D, 2)->text, "");
+    assert_int_equal(seen_of(B, 1)->eofs, 1);
+    assert_false(hub_is_quiet(hub));
+    taken(B, 1);
+    taken(C, 2);
+    assert_true(hub_is_quiet(hub));
+    assert_int_equal(hub_stream_count(hub), 0);
+    assert_int_equal(say(A, (struct hub_message){.kind = HUB_DATA, .id = 1}), -EPROTO);
+}
+
+static void two_writers_of_one_stream(void **state)
+{
+    (void)state;
+    publish(A, 1, 0, 16);
+    publish(B, 1, 0, 16);
+    subscribe(C, 1, 0, 16, HUB_FROM_OLDEST);
+    put(A, 1, "a1 ");
+    put(B, 1, "b1 ");
+    put(A, 1, "a2 ");
+    SAY(A, .kind = HUB_CLOSE, .id = 1);
+    assert_int_equal(seen_of(C, 1)->eofs, 0);
+    put(B, 1, "b2");
+    SAY(B, .kind = HUB_CLOSE, .id = 1);
+    assert_string_equal(seen_of(C, 1)->text, "a1 b1 a2 b2");
+    assert_int_equal(seen_of(C, 1)->eofs, 1);
+}
+
+static void a_silent_writer_holds_nobody_up(void **state)
+{
+    (void)state;
+    uint64_t written = 0, total = 0;
+    publish(A, 1, 0, 16);
+    publish(B, 1, 0, 16);
+    subscribe(C, 1, 0, 16, HUB_FROM_OLDEST);
+    for (int i = 0; i < 100; i++) {
+        total += fill(B, 1, &written);
+        taken(C, 1);
+    }
+    assert_true(total >= 100 * HUB_WINDOW_MAX / 4);
+}
+
+static void a_slow_reader_bounds_the_writer(void **state)
+{
+    (void)state;
+    uint64_t written = 0;
+    publish(A, 1, 0, 16);
+    subscribe(B, 1, 0, 16, HUB_FROM_OLDEST);
+    assert_int_equal(fill(A, 1, &written), HUB_WINDOW_MAX);
+    assert_int_equal(fill(A, 1, &written), 0);
+    assert_true(hub_memory(hub) <= 2 * HUB_WINDOW_MAX);
+    taken(B, 1);
+    assert_int_equal(fill(A, 1, &written), HUB_WINDOW_MAX);
+    assert_int_equal(seen_of(B, 1)->at, written);
+    assert_int_equal(seen_of(B, 1)->gaps, 0);
+}
+
+static void a_reader_that_stops_for_ever_and_leaves(void **state)
+{
+    (void)state;
+    uint64_t written = 0;
+    publish(A, 1, 0, 16);
+    subscribe(B, 1, 0, 16, HUB_FROM_OLDEST);
+    fill(A, 1, &written);
+    assert_int_equal(fill(A, 1, &written), 0);
+    gone(B);
+    assert_true(fill(A, 1, &written) > 4 * HUB_WINDOW_MAX); /* nobody reads: it goes on */
+    *seen_of(B, 1) = (struct seen){0};
+    subscribe(B, 1, 0, 16, HUB_FROM_NOW); /* and a new reader is served */
+    put(A, 1, "news");
+    assert_string_equal(seen_of(B, 1)->text, "news");
+}
+
+static void an_observer_is_told_of_a_gap(void **state)
+{
+    (void)state;
+    uint64_t written = 0;
+    publish(A, 1, 0, 16);
+    SAY(B, .kind = HUB_SUBSCRIBE, .id = 1, .rank = 0, .tag = 16, .flags = HUB_OBSERVER);
+    assert_true(fill(A, 1, &written) > 4 * HUB_WINDOW_MAX);
+    assert_int_equal(seen_of(B, 1)->at, HUB_WINDOW_MAX); /* what it was sent before it stopped */
+    taken(B, 1);
+    assert_int_equal(seen_of(B, 1)->gaps, 1);
+    assert_int_equal(seen_of(B, 1)->at, written);
+    assert_true(hub_memory(hub) <= 4 * HUB_WINDOW_MAX);
+}
+
+static void a_subscription_goes_on_at_an_offset(void **state)
+{
+    (void)state;
+    publish(A, 1, 0, 16);
+    put(A, 1, "0123456789");
+    subscribe(B, 1, 0, 16, 4);
+    assert_string_equal(seen_of(B, 1)->text, "456789");
+    SAY(B, .kind = HUB_CLOSE, .id = 1);
+    put(A, 1, "abc");
+    subscribe(B, 2, 0, 16, 10);
+    assert_string_equal(seen_of(B, 2)->text, "abc");
+    subscribe(B, 3, 0, 16, 15);
+    put(A, 1, "defg");
+    assert_string_equal(seen_of(B, 3)->text, "fg");
+    assert_int_equal(seen_of(B, 3)->gaps, 0);
+}
+
+static void bytes_that_are_not_kept_are_a_gap(void **state)
+{
+    (void)state;
+    uint64_t written = 0;
+    publish(A, 1, 0, 16);
+    fill(A, 1, &written);
+    subscribe(B, 1, 0, 16, 7);
+    assert_int_equal(seen_of(B, 1)->gaps, 1);
+    assert_int_equal(seen_of(B, 1)->at, written);
+    SAY(C, .kind = HUB_PUBLISH, .id = 1, .rank = 0, .tag = 17, .policy = HUB_DROP);
+    put(C, 1, "lost");
+    subscribe(B, 2, 0, 17, HUB_FROM_OLDEST);
+    put(C, 1, "found");
+    assert_string_equal(seen_of(B, 2)->text, "found");
+}
+
+static void a_sink_goes_on_where_the_last_one_left(void **state)
+{
+    (void)state;
+    push(A, 1, 2, 0);
+    put(A, 1, "first second");
+    sink(B, 1, 2, 0);
+    assert_string_equal(seen_of(B, 1)->text, "first second");
+    SAY(B, .kind = HUB_TAKEN, .id = 1, .stream = seen_of(B, 1)->stream, .off = 6);
+    SAY(B, .kind = HUB_CLOSE, .id = 1);
+    assert_int_equal(seen_of(A, 1)->shuts, 0);
+    sink(C, 1, 2, 0);
+    assert_string_equal(seen_of(C, 1)->text, "second");
+    SAY(A, .kind = HUB_CLOSE, .id = 1);
+    assert_int_equal(seen_of(C, 1)->eofs, 1);
+    taken(C, 1);
+    assert_int_equal(hub_stream_count(hub), 0);
+}
+
+static void a_broken_sink_tells_its_writer(void **state)
+{
+    (void)state;
+    push(A, 1, 2, 0);
+    sink(B, 1, 2, 0);
+    put(A, 1, "taken lost");
+    SAY(B, .kind = HUB_TAKEN, .id = 1, .stream = seen_of(B, 1)->stream, .off = 6);
+    SAY(A, .kind = HUB_FLUSH, .id = 1, .off = 77);
+    assert_int_equal(seen_of(A, 1)->flushes, 0);
+    SAY(B, .kind = HUB_CLOSE, .id = 1, .flags = HUB_BROKEN);
+    assert_int_equal(seen_of(A, 1)->shuts, 1);
+    assert_int_equal(seen_of(A, 1)->shut, 6);
+    assert_int_equal(seen_of(A, 1)->flushed, 77);
+    assert_int_equal(seen_of(A, 1)->flush_status, HUB_LOST);
+    put(A, 1, "dropped"); /* it was on its way */
+    assert_int_equal(hub_stream_count(hub), 0);
+}
+
+static void a_push_to_all_goes_on_without_one(void **state)
+{
+    (void)state;
+    uint64_t written = 0;
+    push(A, 1, HUB_ANY, 0);
+    sink(B, 1, 0, 0);
+    sink(C, 1, 1, 0);
+    assert_int_equal(fill(A, 1, &written), HUB_WINDOW_MAX);
+    taken(B, 1);
+    assert_int_equal(fill(A, 1, &written), 0); /* the slowest says how fast */
+    gone(C);
+    assert_int_equal(seen_of(A, 1)->shuts, 0);
+    assert_int_equal(fill(A, 1, &written), HUB_WINDOW_MAX);
+    gone(B);
+    assert_int_equal(seen_of(A, 1)->shuts, 1);
+    assert_int_equal(seen_of(A, 1)->shut, HUB_WINDOW_MAX);
+}
+
+static void a_flush_waits_for_the_reliable(void **state)
+{
+    (void)state;
+    publish(A, 1, 0, 16);
+    subscribe(B, 1, 0, 16, 0);
+    subscribe(C, 1, 0, 16, 0);
+    SAY(D, .kind = HUB_SUBSCRIBE, .id = 1, .rank = 0, .tag = 16, .flags = HUB_OBSERVER);
+    put(A, 1, "abc");
+    SAY(A, .kind = HUB_FLUSH, .id = 1, .off = 5);
+    taken(B, 1);
+    assert_int_equal(seen_of(A, 1)->flushes, 0);
+    put(A, 1, "after");
+    SAY(C, .kind = HUB_TAKEN, .id = 1, .stream = seen_of(C, 1)->stream, .off = 3);
+    assert_int_equal(seen_of(A, 1)->flushes, 1);
+    SAY(A, .kind = HUB_FLUSH, .id = 1, .off = 6);
+    taken(B, 1);
+    gone(C); /* a dead subscriber is waited for no more */
+    assert_int_equal(seen_of(A, 1)->flushes, 2);
+    assert_int_equal(seen_of(A, 1)->flushed, 6);
+    assert_int_equal(seen_of(A, 1)->flush_status, HUB_GOOD);
+}
+
+static void a_stream_begins_anew_after_its_end(void **state)
+{
+    (void)state;
+    subscribe(B, 1, 0, HUB_ANY, HUB_FROM_NOW);
+    publish(A, 1, 0, 16);
+    put(A, 1, "one");
+    SAY(A, .kind = HUB_CLOSE, .id = 1);
+    publish(A, 2, 0, 16);
+    put(A, 2, "two");
+    assert_int_equal(seen_of(B, 1)->at, 3);
+    assert_string_equal(seen_of(B, 1)->text, "onetwo");
+    assert_int_equal(seen_of(B, 1)->eofs, 1);
+}
+
+static void rules_are_kept_to(void **state)
+{
+    (void)state;
+    const uint8_t bytes[4] = "abc";
+    publish(A, 1, 0, 16);
+    subscribe(B, 1, 0, 16, 0);
+    struct hub_message bad[] = {
+        {.kind = HUB_DATA, .id = 1, .data = bytes, .len = HUB_WINDOW_MAX + 1},
+        {.kind = HUB_DATA, .id = 9, .data = bytes, .len = 1},
+        {.kind = HUB_TAKEN, .id = 1, .stream = 1},
+        {.kind = HUB_PUBLISH, .id = 2, .rank = RANKS},
+        {.kind = HUB_PUBLISH, .id = 2, .rank = HUB_ANY},
+        {.kind = HUB_PUSH, .id = 2, .rank = -2},
+        {.kind = HUB_PUBLISH, .id = 2, .tag = -1},
+        {.kind = HUB_PUBLISH, .id = 2, .policy = HUB_POLICY_END},
+        {.kind = HUB_GRANT, .id = 1},
+        {.kind = HUB_FLUSH, .id = 9},
+    };
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_int_equal(say(A, bad[i]), -EPROTO);
+    put(A, 1, "abc");
+    assert_int_equal(
+        say(B, (struct hub_message){.kind = HUB_TAKEN, .id = 1, .stream = 1, .off = 4}), -EPROTO);
+    assert_int_equal(say(B, (struct hub_message){.kind = HUB_DATA, .id = 1}), -EPROTO);
+    SAY(A, .kind = HUB_PUBLISH, .id = 1, .rank = 0, .tag = 17);
+    assert_int_equal(seen_of(A, 1)->status, HUB_TAKEN_ID);
+    for (int i = 0; i < 70; i++)
+        SAY(C, .kind = HUB_PUBLISH, .id = 1, .rank = 0, .tag = 100 + i, .flags = 0);
+    assert_int_equal(seen_of(C, 1)->status, HUB_TAKEN_ID);
+}
+
+static void streams_and_ends_are_bounded(void **state)
+{
+    struct hub_effects e = {0};
+    int full = 0;
+    (void)state;
+    for (uint32_t i = 0; i < HUB_ENDS_MAX + 10; i++) {
+        struct hub_message m = {.kind = HUB_SUBSCRIBE, .id = i, .rank = HUB_ANY, .tag = HUB_ANY};
+        assert_int_equal(hub_message(hub, A, &m, &e), 0);
+    }
+    for (uint32_t i = 0; i < 100; i++) {
+        struct hub_message m = {.kind = HUB_PUBLISH, .id = i, .rank = 0, .tag = (int32_t)i};
+        assert_int_equal(hub_message(hub, B, &m, &e), 0);
+    }
+    for (size_t i = 0; i < e.count; i++)
+        full += e.items[i].message.kind == HUB_OPENED && e.items[i].message.status == HUB_FULL;
+    assert_int_equal(full, 10 + 36);
+    hub_effects_fini(&e);
+}
+
+/* More bytes than 32 bits can count: offsets and the sum of all bytes are right. */
+static void more_than_four_gigabytes_pass(void **state)
+{
+    static uint8_t block[HUB_DATA_MAX];
+    uint64_t total = 9ull << 29, sum = 0, expected = 0, at = 0, granted = 0;
+    struct hub_effects e = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof(block); i++)
+        block[i] = (uint8_t)(i * 37);
+    for (size_t i = 0; i < sizeof(block); i += 512)
+        expected += block[i];
+    expected *= total / sizeof(block);
+    hub_message(hub, B, &(struct hub_message){.kind = HUB_SUBSCRIBE, .id = 1, .rank = 0, .tag = 16},
+                &e);
+    hub_message(hub, A, &(struct hub_message){.kind = HUB_PUBLISH, .id = 1, .rank = 0, .tag = 16},
+                &e);
+    for (uint64_t sent = 0; at < total;) {
+        struct hub_effects now = e;
+        struct hub_message ack = {.kind = HUB_TAKEN, .id = 1};
+        e = (struct hub_effects){0};
+        for (size_t i = 0; i < now.count; i++) {
+            const struct hub_message *m = &now.items[i].message;
+            granted = m->kind == HUB_GRANT ? m->off : granted;
+            if (m->kind != HUB_FRAGMENT)
+                continue;
+            assert_int_equal(m->off, at);
+            at += m->len;
+            for (uint32_t j = (uint32_t)(-m->off & 511); j < m->len; j += 512)
+                sum += m->data[j];
+            ack.off = at;
+            ack.stream = m->stream;
+        }
+        hub_effects_fini(&now);
+        if (ack.off)
+            assert_int_equal(hub_message(hub, B, &ack, &e), 0);
+        uint64_t n = sizeof(block) - sent % sizeof(block);
+        n = n < granted - sent ? n : granted - sent;
+        if (sent < total && n) {
+            struct hub_message m = {.kind = HUB_DATA,
+                                    .id = 1,
+                                    .data = block + sent % sizeof(block),
+                                    .len = (uint32_t)n};
+            assert_int_equal(hub_message(hub, A, &m, &e), 0);
+            sent += n;
+        }
+    }
+    assert_int_equal(at, total);
+    assert_int_equal(sum, expected);
+    hub_effects_fini(&e);
+}
+
+/* A thousand ranks write as much as they may to a reader that takes nothing, and then takes all. */
+static void a_stopped_terminal_bounds_a_thousand_ranks(void **state)
+{
+    enum {
+        MANY = 1000,
+        WANT = 50000
+    };
+    static uint8_t block[HUB_DATA_MAX];
+    static uint64_t granted[2 * MANY], sent[2 * MANY], got[2 * MANY + 1];
+    struct hub *h = hub_create(MANY, 4 * MANY);
+    struct hub_effects e = {0};
+    size_t most = 0;
+    uint64_t all = 0;
+    (void)state;
+    hub_message(h, 1, &(struct hub_message){.kind = HUB_SUBSCRIBE, .rank = -1, .tag = -1}, &e);
+    for (uint32_t i = 0; i < 2 * MANY; i++)
+        hub_message(h, 0,
+                    &(struct hub_message){
+                        .kind = HUB_PUBLISH, .id = i, .rank = (int)i / 2, .tag = 1 + i % 2},
+                    &e);
+    for (int round = 0; all < 2ull * MANY * WANT && round < 10000; round++) {
+        struct hub_effects now = e;
+        e = (struct hub_effects){0};
+        for (size_t i = 0; i < now.count; i++) {
+            const struct hub_message *m = &now.items[i].message;
+            if (m->kind == HUB_GRANT)
+                granted[m->id] = m->off;
+            if (m->kind != HUB_FRAGMENT || !m->len)
+                continue;
+            assert_int_equal(m->off, got[m->stream]);
+            got[m->stream] += m->len;
+            all += m->len;
+        }
+        hub_effects_fini(&now);
+        for (uint32_t i = 0; i < 2 * MANY; i++) {
+            uint64_t n = granted[i] - sent[i], left = WANT - sent[i];
+            n = n < left ? n : left;
+            if (n)
+                assert_int_equal(
+                    hub_message(h, 0,
+                                &(struct hub_message){
+                                    .kind = HUB_DATA, .id = i, .data = block, .len = (uint32_t)n},
+                                &e),
+                    0);
+            sent[i] += n;
+        }
+        size_t memory = hub_memory(h);
+        most = memory > most ? memory : most;
+        for (uint32_t i = 1; round >= 10 && i <= 2 * MANY; i++) /* the terminal goes on */
+            hub_message(h, 1, &(struct hub_message){.kind = HUB_TAKEN, .stream = i, .off = got[i]},
+                        &e);
+    }
+    assert_int_equal(all, 2ull * MANY * WANT);
+    printf("# most bytes kept: %zu\n", most);
+    assert_true(most <= HUB_MEMORY);
+    hub_effects_fini(&e);
+    hub_destroy(h);
+}
+
+static void frames_are_read_as_written(void **state)
+{
+    uint8_t bytes[HUB_FRAME_HEAD + 3];
+    const struct hub_message m = {
+        HUB_FRAGMENT,           HUB_GAP, HUB_HOLD, 1, 2, 3, -1, 16, 1ull << 40, 5, 6,
+        (const uint8_t *)"abc", 3};
+    struct hub_message got;
+    (void)state;
+    hub_frame_head(bytes, &m);
+    memcpy(bytes + HUB_FRAME_HEAD, m.data, 3);
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        assert_int_equal(hub_frame_unpack(bytes, i, &got), 0);
+    assert_int_equal(hub_frame_unpack(bytes, sizeof(bytes), &got), sizeof(bytes));
+    assert_memory_equal(got.data, "abc", 3);
+    got.data = m.data;
+    assert_int_equal(got.kind, m.kind);
+    assert_int_equal(got.flags, m.flags);
+    assert_int_equal(got.policy, m.policy);
+    assert_int_equal(got.id, 1);
+    assert_int_equal(got.stream, 2);
+    assert_int_equal(got.status, 3);
+    assert_int_equal(got.rank, -1);
+    assert_int_equal(got.tag, 16);
+    assert_int_equal(got.off, 1ull << 40);
+    assert_int_equal(got.head, 5);
+    assert_int_equal(got.taken, 6);
+    bytes[0] = 1;
+    assert_int_equal(hub_frame_unpack(bytes, sizeof(bytes), &got), -EPROTO);
+}
+
+/* ---- random schedules against a model ---- */
+
+enum {
+    PARTIES = 5,
+    IDS = 6,
+    TAGS = 2,
+    LOG_MAX = 1 << 20
+};
+
+/* An end of the model. */
+static struct model_end {
+    bool is_open, is_writer, is_observer, is_sink, has_begun[64];
+    uint64_t granted, sent;
+    struct model_read {
+        uint32_t stream;
+        uint64_t at;
+        bool is_ended;
+    } reads[64];
+    size_t read_count;
+} ends[PARTIES][IDS];
+
+/* The bytes of each stream, as they went in: a byte is the number of its writer's byte. */
+static struct hub_effects queue;
+
+static struct model_read *read_of(struct model_end *end, uint32_t stream)
+{
+    for (size_t i = 0; i < end->read_count; i++)
+        if (end->reads[i].stream == stream)
+            return &end->reads[i];
+    assert_true(end->read_count < 64);
+    end->reads[end->read_count] = (struct model_read){stream, UINT64_MAX, false};
+    return &end->reads[end->read_count++];
+}
+
+/* Streams of the model have one writer each, whose bytes follow from the offset. */
+static uint8_t byte_at(uint64_t off)
+{
+    return (uint8_t)(off * 2654435761u >> 7);
+}
+
+static void check_fragment(struct model_end *end, const struct hub_message *m)
+{
+    struct model_read *r = read_of(end, m->stream);
+    assert_false(r->is_ended);
+    if (r->at != UINT64_MAX && !(m->flags & HUB_GAP))
+        assert_int_equal(r->at, m->off);
+    if (m->flags & HUB_GAP)
+        assert_true(end->is_observer || r->at == UINT64_MAX);
+    bool is_right = true;
+    for (uint32_t i = 0; i < m->len; i++)
+        is_right &= m->data[i] == byte_at(m->off + i);
+    assert_true(is_right);
+    r->at = m->off + m->len;
+    r->is_ended = m->flags & HUB_EOF;
+}
+
+static void random_schedule(unsigned seed)
+{
+    struct hub *h = hub_create(2, 256);
+    uint64_t moved = 0;
+    memset(ends, 0, sizeof(ends));
+    for (int step = 0; step < 3000; step++) {
+        unsigned p = (unsigned)rand_r(&seed) % PARTIES, id = (unsigned)rand_r(&seed) % IDS;
+        struct model_end *end = &ends[p][id];
+        struct hub_message m = {.id = id};
+        uint8_t block[3000];
+        if (rand_r(&seed) % 300 == 0) {
+            hub_party_gone(h, A + p, &queue);
+            memset(ends[p], 0, sizeof(ends[p]));
+        } else if (!end->is_open) {
+            /* Each writer has a stream of its own, so that its bytes are known. */
+            end->is_writer = rand_r(&seed) % 2;
+            end->is_observer = !end->is_writer && rand_r(&seed) % 2;
+            m.kind = end->is_writer ? HUB_PUBLISH : HUB_SUBSCRIBE;
+            m.flags = end->is_observer ? HUB_OBSERVER : 0;
+            m.rank = rand_r(&seed) % 2;
+            m.tag = end->is_writer ? (int)(p * IDS + id) : HUB_ANY;
+            m.policy = end->is_writer ? rand_r(&seed) % HUB_POLICY_END : 0;
+            m.off = rand_r(&seed) % 2 ? HUB_FROM_NOW : HUB_FROM_OLDEST;
+            end->is_open = true;
+            assert_int_equal(hub_message(h, A + p, &m, &queue), 0);
+        } else if (rand_r(&seed) % 40 == 0) {
+            m.kind = HUB_CLOSE;
+            assert_int_equal(hub_message(h, A + p, &m, &queue), 0);
+            memset(end, 0, sizeof(*end));
+        } else if (end->is_writer) {
+            uint64_t n = end->granted - end->sent;
+            m.kind = HUB_DATA;
+            m.len = (uint32_t)(n < sizeof(block) ? n : sizeof(block));
+            m.data = block;
+            for (uint32_t i = 0; i < m.len; i++)
+                block[i] = byte_at(end->sent + i);
+            assert_int_equal(hub_message(h, A + p, &m, &queue), 0);
+            end->sent += m.len;
+            moved += m.len;
+        } else if (end->read_count) {
+            size_t at = (size_t)rand_r(&seed) % end->read_count;
+            m.kind = HUB_TAKEN;
+            m.stream = end->reads[at].stream;
+            m.off = end->reads[at].at;
+            m.flags = end->reads[at].is_ended ? HUB_EOF : 0;
+            assert_int_equal(hub_message(h, A + p, &m, &queue), 0);
+            if (end->reads[at].is_ended)
+                end->reads[at] = end->reads[--end->read_count];
+        }
+        for (size_t i = 0; i < queue.count; i++) {
+            const struct hub_message *got = &queue.items[i].message;
+            struct model_end *to = &ends[queue.items[i].party - A][got->id];
+            if (got->kind == HUB_GRANT && to->is_writer)
+                to->granted = got->off;
+            if (got->kind == HUB_FRAGMENT && to->is_open)
+                check_fragment(to, got);
+        }
+        hub_effects_clear(&queue);
+    }
+    assert_true(moved > 0);
+    hub_destroy(h);
+}
+
+static void random_schedules(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 100; seed++)
+        random_schedule(seed);
+    hub_effects_fini(&queue);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(bytes_reach_each_reader),
+        TEST(two_writers_of_one_stream),
+        TEST(a_silent_writer_holds_nobody_up),
+        TEST(a_slow_reader_bounds_the_writer),
+        TEST(a_reader_that_stops_for_ever_and_leaves),
+        TEST(an_observer_is_told_of_a_gap),
+        TEST(a_subscription_goes_on_at_an_offset),
+        TEST(bytes_that_are_not_kept_are_a_gap),
+        TEST(a_sink_goes_on_where_the_last_one_left),
+        TEST(a_broken_sink_tells_its_writer),
+        TEST(a_push_to_all_goes_on_without_one),
+        TEST(a_flush_waits_for_the_reliable),
+        TEST(a_stream_begins_anew_after_its_end),
+        TEST(rules_are_kept_to),
+        TEST(streams_and_ends_are_bounded),
+        TEST(more_than_four_gigabytes_pass),
+        TEST(a_stopped_terminal_bounds_a_thousand_ranks),
+        TEST(frames_are_read_as_written),
+        TEST(random_schedules),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -359,6 +359,9 @@ int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_v
 /*
  * Read an attribute of a datatype.
  *
+ * This call is local: no other process takes part. An attribute is set by MPI_Type_set_attr under a
+ * key of MPI_Type_create_keyval.
+ *
  * type_keyval: key of MPI_Type_create_keyval
  * attribute_val: address of a pointer, which is set to the attribute
  * flag: 1 where there is one, else 0

@@ -19,6 +19,9 @@
  * Wait until every process of a communicator, of both groups of an intercommunicator, has called
  * this.
  *
+ * Collective. No process returns before the last one has entered. It orders time alone: messages
+ * that are under way stay under way, and files are not synchronized.
+ *
  * MPI-5.0 6.3
  */
 int PMPI_Barrier(MPI_Comm comm)

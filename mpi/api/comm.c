@@ -23,6 +23,9 @@ static int null_argument(struct comm *comm, const char *function)
 /*
  * Tell how many processes a communicator has.
  *
+ * This call is local: no other process takes part. Of an intercommunicator it is the size of the
+ * local group.
+ *
  * size: number of processes; of an intercommunicator, of the local group
  *
  * MPI-5.0 7.4.1
@@ -40,6 +43,9 @@ int PMPI_Comm_size(MPI_Comm comm, int *size)
 
 /*
  * Tell the rank of this process in a communicator.
+ *
+ * This call is local: no other process takes part. Ranks count from 0. In an intercommunicator it
+ * is the rank in the local group.
  *
  * rank: 0 to size - 1; of an intercommunicator, in the local group
  *
@@ -61,6 +67,9 @@ int PMPI_Comm_rank(MPI_Comm comm, int *rank)
 /*
  * Tell whether a communicator is an intercommunicator.
  *
+ * This call is local: no other process takes part. A library that works within one group asks this
+ * of communicators that it is given.
+ *
  * flag: 1 or 0
  *
  * MPI-5.0 7.6.1
@@ -78,6 +87,9 @@ int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
 
 /*
  * Tell how many processes the other group of an intercommunicator has.
+ *
+ * This call is local: no other process takes part. A rank that a message over the intercommunicator
+ * is sent to is below this size.
  *
  * size: number of processes
  *
@@ -101,6 +113,9 @@ int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
 /*
  * Give the group of a communicator.
  *
+ * This call is local: no other process takes part. The group is the caller's to free, and outlives
+ * the communicator. Of an intercommunicator it is the local group.
+ *
  * group: the group, of an intercommunicator the local one; to be freed with MPI_Group_free
  *
  * MPI-5.0 7.3.2
@@ -119,6 +134,9 @@ int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 
 /*
  * Give the other group of an intercommunicator.
+ *
+ * This call is local: no other process takes part. The group is the caller's to free, and outlives
+ * the communicator.
  *
  * group: the group; to be freed with MPI_Group_free
  *
@@ -591,6 +609,9 @@ int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
 /*
  * Tell the name of a communicator.
  *
+ * This call is local: no other process takes part. MPI_COMM_WORLD and MPI_COMM_SELF have names from
+ * the beginning; another has an empty one until MPI_Comm_set_name gives it one.
+ *
  * comm: maybe MPI_COMM_NULL, which has its own name
  * comm_name: room for MPI_MAX_OBJECT_NAME characters; gets the name, empty where it has none,
  *   with a 0 after it
@@ -639,6 +660,10 @@ int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 
 /*
  * Tell the hints of a communicator that are in use.
+ *
+ * This call is local: no other process takes part. The object is new, and the caller's to free. It
+ * has the hints that the library knows, with the values that are in force, not those that were
+ * given and not used.
  *
  * info_used: a new info object, to be freed with MPI_Info_free
  *

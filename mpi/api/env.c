@@ -217,6 +217,9 @@ int PMPI_Query_thread(int *provided)
 /*
  * Tell whether this thread is the one that started MPI.
  *
+ * This call is local: no other process takes part. That thread alone may call MPI where
+ * MPI_THREAD_FUNNELED was provided.
+ *
  * flag: 1 in the thread that called MPI_Init or MPI_Init_thread, else 0
  *
  * MPI-5.0 11.2
@@ -251,6 +254,8 @@ double PMPI_Wtime(void)
 /*
  * Tell the resolution of MPI_Wtime in seconds.
  *
+ * This call is local: no other process takes part. It is 1e-9 where the clock counts nanoseconds.
+ *
  * Returns: seconds between two ticks
  *
  * MPI-5.0 9.6
@@ -266,6 +271,9 @@ double PMPI_Wtick(void)
 
 /*
  * Tell the name of the host.
+ *
+ * This call is local: no other process takes part. The name is what the system calls the host.
+ * Processes of one host give the same name; those of different containers may differ.
  *
  * name: room for MPI_MAX_PROCESSOR_NAME characters; gets the name, with a 0 after it
  * resultlen: length of the name in characters
@@ -333,6 +341,9 @@ int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 
 /*
  * Free memory of MPI_Alloc_mem.
+ *
+ * This call is local: no other process takes part. The memory must not be freed by free(), nor be
+ * in use by a communication.
  *
  * base (in): what MPI_Alloc_mem gave, or NULL
  *

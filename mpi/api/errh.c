@@ -133,6 +133,9 @@ int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
 /*
  * Set the error handler of a communicator.
  *
+ * This call is local: no other process takes part. The handler stays as long as it is set, even if
+ * it is freed meanwhile. Copies made by MPI_Comm_dup have it too.
+ *
  * errhandler: handler of MPI_Comm_create_errhandler; or MPI_ERRORS_ARE_FATAL: the job is ended;
  *   MPI_ERRORS_ABORT: the same; MPI_ERRORS_RETURN: the code is returned
  *
@@ -154,6 +157,9 @@ int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
 
 /*
  * Tell the error handler of a communicator.
+ *
+ * This call is local: no other process takes part. The handler is a reference of its own, so it is
+ * valid even after another was set.
  *
  * errhandler: the handler; free it with MPI_Errhandler_free
  *
@@ -235,6 +241,9 @@ int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
 /*
  * Tell the error handler of a file.
  *
+ * This call is local: no other process takes part. The handler is a reference of its own. That of
+ * MPI_FILE_NULL is the one files get when they are opened.
+ *
  * file: file, or MPI_FILE_NULL
  * errhandler: the handler; free it with MPI_Errhandler_free
  *
@@ -284,6 +293,9 @@ int PMPI_File_call_errhandler(MPI_File fh, int errorcode)
 /*
  * Set the error handler of a session.
  *
+ * This call is local: no other process takes part. The handler stays as long as it is set, even if
+ * it is freed meanwhile.
+ *
  * errhandler: handler of MPI_Session_create_errhandler; or MPI_ERRORS_ARE_FATAL: the job is ended;
  *   MPI_ERRORS_ABORT: the same; MPI_ERRORS_RETURN: the code is returned
  *
@@ -305,6 +317,8 @@ int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
 
 /*
  * Tell the error handler of a session.
+ *
+ * This call is local: no other process takes part. The handler is a reference of its own.
  *
  * errhandler: the handler; free it with MPI_Errhandler_free
  *

@@ -30,6 +30,8 @@ static int give(struct group *group, MPI_Group *newgroup, const char *function)
 /*
  * Tell how many processes a group has.
  *
+ * This call is local: no other process takes part. MPI_GROUP_EMPTY has no member.
+ *
  * size: number of processes
  *
  * MPI-5.0 7.3.1
@@ -47,6 +49,9 @@ int PMPI_Group_size(MPI_Group group, int *size)
 
 /*
  * Tell the rank of this process in a group.
+ *
+ * This call is local: no other process takes part. A process that is not a member gets
+ * MPI_UNDEFINED.
  *
  * rank: 0 to size - 1; MPI_UNDEFINED where this process is no member
  *
@@ -89,6 +94,9 @@ int PMPI_Group_free(MPI_Group *group)
 /*
  * Compare two groups.
  *
+ * This call is local: no other process takes part. Groups are identical where the same processes
+ * have the same ranks, and similar where the order differs.
+ *
  * result: MPI_IDENT: the same processes in the same order; MPI_SIMILAR: in another order;
  *   MPI_UNEQUAL: other processes
  *
@@ -107,6 +115,9 @@ int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
 
 /*
  * Tell the ranks that members of one group have in another.
+ *
+ * This call is local: no other process takes part. A process that is not in the second group has
+ * the rank MPI_UNDEFINED there; MPI_PROC_NULL stays as it is.
  *
  * n: number of ranks, 0 or more
  * ranks1: ranks in group1, or MPI_PROC_NULL
@@ -224,6 +235,10 @@ static int choose(MPI_Group group, int n, const int ranks[], bool others, MPI_Gr
 /*
  * Make a group of some members of a group, in an order that is given.
  *
+ * This call is local: no other process takes part. Rank i of the new group is rank ranks[i] of the
+ * old one. Communicators are made of groups by MPI_Comm_create, MPI_Comm_create_group and
+ * MPI_Comm_create_from_group.
+ *
  * n: number of ranks, 0 or more
  * ranks: the members; ranks[i] becomes rank i
  *
@@ -275,6 +290,10 @@ static int choose_ranges(MPI_Group group, int n, int ranges[][3], bool others,
 
 /*
  * Make a group of ranges of a group's ranks.
+ *
+ * This call is local: no other process takes part. A range is a triple of its first rank, its last,
+ * and the stride, which may be negative. Ranges are taken one after the other, and must not
+ * overlap.
  *
  * n: number of ranges, 0 or more
  * ranges (in): first rank, last rank and stride of each: the ranks first, first + stride, and so

@@ -190,6 +190,9 @@ int PMPI_File_preallocate(MPI_File fh, MPI_Offset size)
 /*
  * Tell the size of a file.
  *
+ * This call is local: no other process takes part. The size counts bytes. What other processes have
+ * written may not be counted before they have called MPI_File_sync or closed the file.
+ *
  * size: in bytes
  *
  * MPI_ERR_ARG: size is NULL.
@@ -210,6 +213,9 @@ int PMPI_File_get_size(MPI_File fh, MPI_Offset *size)
 /*
  * Give the group of the processes that have opened a file.
  *
+ * This call is local: no other process takes part. The group is the caller's to free, and outlives
+ * the file.
+ *
  * group: the group; free it with MPI_Group_free
  *
  * MPI_ERR_ARG: group is NULL.
@@ -229,6 +235,9 @@ int PMPI_File_get_group(MPI_File fh, MPI_Group *group)
 
 /*
  * Tell how a file was opened.
+ *
+ * This call is local: no other process takes part. The answer is the sum of modes that was given to
+ * MPI_File_open.
  *
  * amode: as MPI_File_open was given it
  *
@@ -274,6 +283,9 @@ int PMPI_File_set_info(MPI_File fh, MPI_Info info)
 
 /*
  * Tell the hints that a file is accessed by.
+ *
+ * This call is local: no other process takes part. The object is new, and the caller's to free. It
+ * has all hints that are in force with their values, as doc/io.md lists them.
  *
  * info_used: a new info object; free it with MPI_Info_free
  *
@@ -333,6 +345,9 @@ int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Dat
 /*
  * Tell the view of a file.
  *
+ * This call is local: no other process takes part. The types are copies, which are the caller's to
+ * free where they are not predefined.
+ *
  * disp: byte where the view begins
  * etype, filetype: new types that are to be freed; or the predefined ones
  * datarep (out): room for MPI_MAX_DATAREP_STRING characters
@@ -364,6 +379,9 @@ int PMPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_D
 
 /*
  * Tell where an offset of the view is in the file.
+ *
+ * This call is local: no other process takes part. An offset counts elementary types of the view,
+ * past its holes; the answer counts bytes from the beginning of the file.
  *
  * offset: in elementary types of the view
  * disp: in bytes of the file
@@ -501,6 +519,9 @@ static int position(MPI_File fh, enum io_pointer pointer, MPI_Offset *offset, co
 /*
  * Move the individual file pointer.
  *
+ * This call is local: no other process takes part. Nothing is read or written. The pointer may lie
+ * past the end of the file, and not before its beginning.
+ *
  * offset: in elementary types of the view
  * whence: MPI_SEEK_SET: from the beginning; MPI_SEEK_CUR: from where it is; MPI_SEEK_END: from the
  *   end of the file
@@ -517,6 +538,9 @@ int PMPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
 
 /*
  * Tell where the individual file pointer is.
+ *
+ * This call is local: no other process takes part. The position counts elementary types of the
+ * view. MPI_File_get_byte_offset makes bytes of it.
  *
  * offset: in elementary types of the view
  *
@@ -552,6 +576,9 @@ int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
 
 /*
  * Tell where the shared file pointer is.
+ *
+ * This call is local: no other process takes part. The position counts elementary types of the
+ * view. Another process may move the pointer before the answer is used.
  *
  * offset: in elementary types of the view
  *
@@ -593,6 +620,8 @@ int PMPI_File_set_atomicity(MPI_File fh, int flag)
 
 /*
  * Tell whether accesses are atomic.
+ *
+ * This call is local: no other process takes part. A file that was opened anew is not atomic.
  *
  * flag: 1 where they are, else 0
  *

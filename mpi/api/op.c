@@ -90,6 +90,9 @@ int PMPI_Op_free(MPI_Op *op)
 /*
  * Tell whether an operation is commutative.
  *
+ * This call is local: no other process takes part. The predefined operations are commutative. A
+ * reduction by another is done in the order of ranks.
+ *
  * commute: 1 or 0, as it was created; of the predefined, all but MPI_REPLACE and MPI_NO_OP are
  *
  * MPI-5.0 6.9.7

@@ -110,6 +110,9 @@ int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbu
 /*
  * Copy elements out of a buffer that MPI_Pack has filled, or that was received as MPI_PACKED.
  *
+ * This call is local: no other process takes part. Calls follow one another as those of MPI_Pack
+ * did; each moves position on. A message that was sent with another datatype may be unpacked too.
+ *
  * inbuf (in): the packed bytes
  * insize: bytes of inbuf
  * position (inout): byte in inbuf at which to begin; then the one behind what was unpacked
@@ -153,6 +156,9 @@ int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int 
 
 /*
  * Tell how many bytes elements take when they are packed.
+ *
+ * This call is local: no other process takes part. It is an upper bound, by which a buffer for
+ * MPI_Pack may be made. For several calls of MPI_Pack the sizes add up.
  *
  * incount: number of elements, 0 or more
  * datatype: it need not be committed
@@ -252,6 +258,9 @@ int PMPI_Pack_external(const char datarep[], const void *inbuf, int incount, MPI
 /*
  * Copy elements out of a buffer that MPI_Pack_external has filled, on whatever host.
  *
+ * This call is local: no other process takes part. Calls follow one another as those of
+ * MPI_Pack_external did; each moves position on.
+ *
  * datarep: "external32"
  * inbuf (in): the packed bytes
  * insize: bytes of inbuf
@@ -294,6 +303,9 @@ int PMPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insiz
 
 /*
  * Tell how many bytes elements take when they are packed by MPI_Pack_external.
+ *
+ * This call is local: no other process takes part. The size is exact: the format is the same on
+ * every machine.
  *
  * datarep: "external32"
  * incount: number of elements, 0 or more

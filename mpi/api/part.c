@@ -195,6 +195,9 @@ int PMPI_Pready(int partition, MPI_Request request)
 /*
  * Say of several partitions that they are ready, as MPI_Pready does of one.
  *
+ * This call is local: no other process takes part. The first and the last partition belong to the
+ * range. Each is told of once in a round.
+ *
  * partition_low: the first one
  * partition_high: the last one; it counts too
  * request: partitioned send, started
@@ -227,6 +230,8 @@ int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request
 
 /*
  * Say of the partitions in a list that they are ready, as MPI_Pready does of one.
+ *
+ * This call is local: no other process takes part. Each partition is told of once in a round.
  *
  * length: how many are in the list, 0 or more
  * array_of_partitions: which ones, in any order

@@ -171,6 +171,9 @@ int PMPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_na
 /*
  * Tell the name of a process set by its number.
  *
+ * This call is local: no other process takes part. MPI_Session_get_num_psets tells how many there
+ * are. Called with a length of 0, it tells how long the name is.
+ *
  * info: MPI_INFO_NULL, or an info object, of which nothing is used
  * n: 0 to the number of sets less 1
  * pset_len (inout): room in pset_name, in bytes, the 0 at the end included; then what all of the
@@ -222,6 +225,9 @@ static int find_set(MPI_Session session, const char *name, struct session **foun
 
 /*
  * Tell what is known of a process set.
+ *
+ * This call is local: no other process takes part. The object is new, and the caller's to free. Its
+ * key mpi_size is the number of processes.
  *
  * pset_name: name of a set; this process need not be in it
  * info: a new info object, which the caller frees; mpi_size is the number of processes

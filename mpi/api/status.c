@@ -35,6 +35,10 @@ static int narrow(MPI_Count count)
 /*
  * Tell how many elements of a datatype a message had.
  *
+ * This call is local: no other process takes part. A message that ends within an element gives
+ * MPI_UNDEFINED; MPI_Get_elements counts its basic parts then. Any datatype may be asked about that
+ * the message could have been received with.
+ *
  * status: of a receive or probe
  * datatype: as for the receive; it need not be committed
  * count: number of whole elements; MPI_UNDEFINED where the message ends within one; and, of
@@ -182,6 +186,9 @@ static int no_status(const char *function)
 /*
  * Tell whether a request was cancelled.
  *
+ * This call is local: no other process takes part. A message that was cancelled was not sent, or
+ * not received: the other fields of its status say nothing.
+ *
  * status: of a completed request
  * flag: 1 where MPI_Cancel came in time, else 0: then it was completed as if nothing had been
  *   asked
@@ -201,6 +208,9 @@ int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
 /*
  * Set what MPI_Test_cancelled tells of a status.
  *
+ * This call is local: no other process takes part. It is for the query function of a generalized
+ * request.
+ *
  * status (inout): nothing else of it is changed
  * flag: 0 or not 0
  *
@@ -219,6 +229,9 @@ int PMPI_Status_set_cancelled(MPI_Status *status, int flag)
 /*
  * Read the source of a status.
  *
+ * This call is local: no other process takes part. It is the field MPI_SOURCE, for languages that
+ * cannot read fields.
+ *
  * status: any
  * source: its MPI_SOURCE
  *
@@ -236,6 +249,9 @@ int PMPI_Status_get_source(const MPI_Status *status, int *source)
 
 /*
  * Read the tag of a status.
+ *
+ * This call is local: no other process takes part. It is the field MPI_TAG, for languages that
+ * cannot read fields.
  *
  * status: any
  * tag: its MPI_TAG
@@ -275,6 +291,9 @@ int PMPI_Status_get_error(const MPI_Status *status, int *error)
 /*
  * Set the source of a status.
  *
+ * This call is local: no other process takes part. It is the field MPI_SOURCE, for languages that
+ * cannot write fields.
+ *
  * status (inout): nothing else of it is changed
  * source: any number
  *
@@ -294,6 +313,9 @@ int PMPI_Status_set_source(MPI_Status *status, int source)
 /*
  * Set the tag of a status.
  *
+ * This call is local: no other process takes part. It is the field MPI_TAG, for languages that
+ * cannot write fields.
+ *
  * status (inout): nothing else of it is changed
  * tag: any number
  *
@@ -312,6 +334,9 @@ int PMPI_Status_set_tag(MPI_Status *status, int tag)
 
 /*
  * Set the error of a status.
+ *
+ * This call is local: no other process takes part. It is the field MPI_ERROR, for languages that
+ * cannot write fields.
  *
  * status (inout): nothing else of it is changed
  * error: any number

@@ -48,6 +48,9 @@ int PMPI_T_finalize(void)
 /*
  * Tell the name of an enumeration, and how many items it has.
  *
+ * This call is local: no other process takes part. Variables whose values have names belong to an
+ * enumeration.
+ *
  * enumtype: enumeration, of MPI_T_cvar_get_info, MPI_T_pvar_get_info or MPI_T_event_get_info
  * num: number of items
  * name: room for *name_len characters, or NULL; gets the name, with a 0 after it
@@ -73,6 +76,9 @@ int PMPI_T_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_le
 
 /*
  * Tell an item of an enumeration.
+ *
+ * This call is local: no other process takes part. Items are numbered from 0; each has a name, and
+ * the value that a variable then has.
  *
  * enumtype: enumeration
  * indx: 0 to the number of items less 1
@@ -169,6 +175,8 @@ int PMPI_T_category_get_info(int cat_index, char *name, int *name_len, char *des
 /*
  * Tell how many types of events a category has.
  *
+ * This call is local: no other process takes part. MPI_T_category_get_events lists them.
+ *
  * cat_index: 0 to the number of categories less 1
  * num_events: types of events in it, those in categories below not counted
  *
@@ -191,6 +199,9 @@ int PMPI_T_category_get_num_events(int cat_index, int *num_events)
 
 /*
  * Find a category by its name.
+ *
+ * This call is local: no other process takes part. The number of a name stays the same while the
+ * program runs.
  *
  * name: its name
  * cat_index: its number
@@ -230,6 +241,9 @@ static int get_members(int category, enum tool_kind kind, int len, int *indices)
 /*
  * Tell the control variables of a category.
  *
+ * This call is local: no other process takes part. The list may grow while the program runs;
+ * MPI_T_category_changed tells of that.
+ *
  * cat_index: 0 to the number of categories less 1
  * len: room in indices
  * indices: room for len numbers of variables; gets as many as there are
@@ -247,6 +261,9 @@ int PMPI_T_category_get_cvars(int cat_index, int len, int indices[])
 
 /*
  * Tell the performance variables of a category.
+ *
+ * This call is local: no other process takes part. The list may grow while the program runs;
+ * MPI_T_category_changed tells of that.
  *
  * cat_index: 0 to the number of categories less 1
  * len: room in indices
@@ -266,6 +283,9 @@ int PMPI_T_category_get_pvars(int cat_index, int len, int indices[])
 /*
  * Tell the types of events of a category.
  *
+ * This call is local: no other process takes part. The list may grow while the program runs;
+ * MPI_T_category_changed tells of that.
+ *
  * cat_index: 0 to the number of categories less 1
  * len: room in indices
  * indices: room for len numbers of types of events; gets as many as there are
@@ -283,6 +303,9 @@ int PMPI_T_category_get_events(int cat_index, int len, int indices[])
 
 /*
  * Tell the categories right below a category.
+ *
+ * This call is local: no other process takes part. The list may grow while the program runs;
+ * MPI_T_category_changed tells of that.
  *
  * cat_index: 0 to the number of categories less 1
  * len: room in indices

@@ -94,6 +94,9 @@ int PMPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosi
 /*
  * Find a control variable by its name.
  *
+ * This call is local: no other process takes part. The number of a name stays the same while the
+ * program runs.
+ *
  * name: its name
  * cvar_index: its number
  *
@@ -122,6 +125,9 @@ int PMPI_T_cvar_get_index(const char *name, int *cvar_index)
 
 /*
  * Make a handle for a control variable.
+ *
+ * This call is local: no other process takes part. A variable is read and written by its handle.
+ * Where it belongs to an object of MPI, the handle is for that object.
  *
  * cvar_index: 0 to the number of control variables less 1
  * obj_handle (in): is not looked at, as no control variable is bound to an object
@@ -159,6 +165,8 @@ int PMPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle
 /*
  * Free a handle of a control variable.
  *
+ * This call is local: no other process takes part. The variable keeps its value.
+ *
  * handle (inout): the handle; then MPI_T_CVAR_HANDLE_NULL
  *
  * MPI_T_ERR_NOT_INITIALIZED: the tool interface is not in use.
@@ -181,6 +189,9 @@ int PMPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
 
 /*
  * Read a control variable.
+ *
+ * This call is local: no other process takes part. The buffer needs room for the count of elements
+ * that MPI_T_cvar_handle_alloc has told, of the datatype that MPI_T_cvar_get_info tells.
  *
  * handle: handle of the variable
  * buf: room for as many elements of the variable's type as MPI_T_cvar_handle_alloc has told

@@ -110,6 +110,9 @@ int PMPI_T_source_get_info(int source_index, char *name, int *name_len, char *de
 /*
  * Tell the time of a source.
  *
+ * This call is local: no other process takes part. MPI_T_source_get_info tells how many ticks a
+ * second has.
+ *
  * source_index: 0 to the number of sources less 1
  * timestamp: ticks, as MPI_T_event_get_timestamp tells them
  *
@@ -210,6 +213,9 @@ int PMPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbo
 /*
  * Find a type of events by its name.
  *
+ * This call is local: no other process takes part. The number of a name stays the same while the
+ * program runs.
+ *
  * name: its name
  * event_index: its number
  *
@@ -245,6 +251,9 @@ static int check(MPI_T_event_registration handle)
 /*
  * Make a registration: a handle for events of a type.
  *
+ * This call is local: no other process takes part. Nothing is reported before a callback was
+ * registered. Where the type belongs to an object of MPI, the registration is for that object.
+ *
  * event_index: 0 to the number of types of events less 1
  * obj_handle (in): is not looked at, as no type of events is bound to an object
  * info: hints, of which none is understood; or MPI_INFO_NULL
@@ -272,6 +281,8 @@ int PMPI_T_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info,
 /*
  * Give hints to a registration: none is understood.
  *
+ * This call is local: no other process takes part. Unknown hints are ignored, as everywhere in MPI.
+ *
  * event_registration: registration
  * info: hints, or MPI_INFO_NULL
  *
@@ -291,6 +302,8 @@ int PMPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MP
 
 /*
  * Tell the hints of a registration that are in use: none.
+ *
+ * This call is local: no other process takes part. The object is new, and the caller's to free.
  *
  * event_registration: registration
  * info_used: a new info object without keys, to be freed with MPI_Info_free
@@ -379,6 +392,8 @@ static int check_callback(MPI_T_event_registration handle, MPI_T_cb_safety cb_sa
 /*
  * Give hints to a callback: none is understood.
  *
+ * This call is local: no other process takes part. Unknown hints are ignored, as everywhere in MPI.
+ *
  * event_registration: registration
  * cb_safety: safety that the callback was registered with
  * info: hints, or MPI_INFO_NULL
@@ -400,6 +415,8 @@ int PMPI_T_event_callback_set_info(MPI_T_event_registration event_registration,
 
 /*
  * Tell the hints of a callback that are in use: none.
+ *
+ * This call is local: no other process takes part. The object is new, and the caller's to free.
  *
  * event_registration: registration
  * cb_safety: safety that the callback was registered with
@@ -456,6 +473,9 @@ static int check_instance(MPI_T_event_instance handle, struct tool_instance *fou
 /*
  * Read an element of an event.
  *
+ * This call is local: no other process takes part. It may be called in the callback alone, while
+ * the event lasts. MPI_T_event_get_info tells the datatypes of the elements.
+ *
  * event_instance: event that a callback is called for; it is one until the callback returns
  * element_index: 0 to the number of elements less 1
  * buffer: room for the element
@@ -487,6 +507,9 @@ int PMPI_T_event_read(MPI_T_event_instance event_instance, int element_index, vo
 /*
  * Copy all elements of an event.
  *
+ * This call is local: no other process takes part. It may be called in the callback alone, while
+ * the event lasts.
+ *
  * event_instance: event that a callback is called for; it is one until the callback returns
  * buffer: room for what MPI_T_event_get_info describes: up to the end of the last element
  *
@@ -511,6 +534,9 @@ int PMPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer)
 /*
  * Tell when an event was.
  *
+ * This call is local: no other process takes part. It may be called in the callback alone, while
+ * the event lasts. Ticks are those of the event's source.
+ *
  * event_instance: event that a callback is called for; it is one until the callback returns
  * event_timestamp: ticks of its source
  *
@@ -534,6 +560,9 @@ int PMPI_T_event_get_timestamp(MPI_T_event_instance event_instance, MPI_Count *e
 
 /*
  * Tell which source an event is of.
+ *
+ * This call is local: no other process takes part. It may be called in the callback alone, while
+ * the event lasts.
  *
  * event_instance: event that a callback is called for; it is one until the callback returns
  * source_index: number of the source

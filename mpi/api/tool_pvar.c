@@ -125,6 +125,9 @@ int PMPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosi
 /*
  * Find a performance variable by its name and class.
  *
+ * This call is local: no other process takes part. The number of a name and class stays the same
+ * while the program runs.
+ *
  * name: its name
  * var_class: its class
  * pvar_index: its number
@@ -183,6 +186,8 @@ int PMPI_T_pvar_session_create(MPI_T_pvar_session *session)
 
 /*
  * Free a session, with all of its handles.
+ *
+ * This call is local: no other process takes part. Other sessions are not touched.
  *
  * session (inout): the session; then MPI_T_PVAR_SESSION_NULL
  *
@@ -258,6 +263,8 @@ int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *o
 
 /*
  * Free a handle of a performance variable.
+ *
+ * This call is local: no other process takes part. The variable itself goes on.
  *
  * session: session of the handle
  * handle (inout): the handle; then MPI_T_PVAR_HANDLE_NULL
@@ -345,6 +352,9 @@ int PMPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 /*
  * Set a performance variable to its starting value: 0, or of a high-water mark the level of now.
  *
+ * This call is local: no other process takes part. Handles of a high-water mark share its value; else
+ * only the value that this handle shows is reset.
+ *
  * session: session of the handle
  * handle: handle, or MPI_T_PVAR_ALL_HANDLES: all of the session that can be written
  *
@@ -392,6 +402,9 @@ int PMPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void 
 /*
  * Write a performance variable: it goes on from this value.
  *
+ * This call is local: no other process takes part. Only the value that this handle shows is
+ * written, not that of other sessions.
+ *
  * session: session of the handle
  * handle: handle of the variable
  * buf: as many elements of the variable's type as MPI_T_pvar_handle_alloc has told
@@ -419,6 +432,9 @@ int PMPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, cons
 
 /*
  * Read a performance variable and reset it, with nothing in between.
+ *
+ * This call is local: no other process takes part. What happens between two calls is counted once,
+ * and nothing is lost.
  *
  * session: session of the handle
  * handle: handle of the variable

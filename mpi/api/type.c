@@ -105,6 +105,9 @@ static int with_int(int rc, MPI_Datatype *newtype)
 /*
  * Make a datatype of elements that follow one another.
  *
+ * This call is local: no other process takes part. It is as long as count elements in a row.
+ * MPI_Type_commit makes it fit for communication.
+ *
  * count: number of elements, 0 or more
  *
  * MPI-5.0 5.1.2
@@ -126,6 +129,10 @@ int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 
 /*
  * Make a datatype of equal blocks at equal distances, counted in elements.
+ *
+ * This call is local: no other process takes part. Blocks begin stride elements apart, which may be
+ * negative: a column of a matrix is a vector of blocks of one. MPI_Type_commit makes it fit for
+ * communication.
  *
  * count: number of blocks, 0 or more
  * blocklength: elements of each block, 0 or more
@@ -158,6 +165,9 @@ int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtyp
 
 /*
  * Make a datatype of equal blocks at equal distances, counted in bytes.
+ *
+ * This call is local: no other process takes part. Blocks begin stride bytes apart, which may be
+ * negative. MPI_Type_commit makes it fit for communication.
  *
  * count: number of blocks, 0 or more
  * blocklength: elements of each block, 0 or more
@@ -211,6 +221,9 @@ static int indexed(const char *function, const struct type_blocks *blocks, MPI_D
 /*
  * Make a datatype of blocks of any length, at places counted in elements.
  *
+ * This call is local: no other process takes part. Blocks may be in any order, and overlap where
+ * the type is only sent. MPI_Type_commit makes it fit for communication.
+ *
  * count: number of blocks, 0 or more
  * array_of_blocklengths: elements of each block, 0 or more
  * array_of_displacements: where each block begins, in extents of oldtype
@@ -249,6 +262,9 @@ int PMPI_Type_indexed(int count, const int array_of_blocklengths[],
 /*
  * Make a datatype of blocks of any length, at places counted in bytes.
  *
+ * This call is local: no other process takes part. Blocks may be in any order, and overlap where
+ * the type is only sent. MPI_Type_commit makes it fit for communication.
+ *
  * count: number of blocks, 0 or more
  * array_of_blocklengths: elements of each block, 0 or more
  * array_of_displacements: where each block begins, in bytes
@@ -286,6 +302,9 @@ int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[],
 /*
  * Make a datatype of equal blocks, at places counted in elements.
  *
+ * This call is local: no other process takes part. Blocks may be in any order, and overlap where
+ * the type is only sent. MPI_Type_commit makes it fit for communication.
+ *
  * count: number of blocks, 0 or more
  * blocklength: elements of each block, 0 or more
  * array_of_displacements: where each block begins, in extents of oldtype
@@ -321,6 +340,9 @@ int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_o
 
 /*
  * Make a datatype of equal blocks, at places counted in bytes.
+ *
+ * This call is local: no other process takes part. Blocks may be in any order, and overlap where
+ * the type is only sent. MPI_Type_commit makes it fit for communication.
  *
  * count: number of blocks, 0 or more
  * blocklength: elements of each block, 0 or more

@@ -90,6 +90,9 @@ int PMPI_Type_size(MPI_Datatype datatype, int *size)
 /*
  * Tell the bounds of a datatype.
  *
+ * This call is local: no other process takes part. In a row of elements, each begins extent bytes
+ * after the one before.
+ *
  * lb: lower bound in bytes
  * extent: bytes from one element of an array to the next
  *
@@ -131,6 +134,9 @@ int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
 
 /*
  * Tell where the data of a datatype lie, whatever bounds it was given.
+ *
+ * This call is local: no other process takes part. A buffer for one element needs so many bytes,
+ * from the true lower bound on.
  *
  * true_lb: the first byte of data
  * true_extent: bytes from there to the end of the last one: the memory that one element needs
@@ -195,6 +201,9 @@ int PMPI_Get_address(const void *location, MPI_Aint *address)
 /*
  * Give a datatype a name.
  *
+ * This call is local: no other process takes part. Names show up in the library's messages, and in
+ * tools.
+ *
  * type_name: at most MPI_MAX_OBJECT_NAME - 1 characters are kept
  *
  * MPI_ERR_ARG: type_name is NULL.
@@ -216,6 +225,9 @@ int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
 
 /*
  * Tell the name of a datatype.
+ *
+ * This call is local: no other process takes part. Predefined datatypes have their own names from
+ * the beginning; another has an empty one until MPI_Type_set_name gives it one.
  *
  * datatype: maybe MPI_DATATYPE_NULL, which has its own name
  * type_name: room for MPI_MAX_OBJECT_NAME characters; gets the name, empty where it has none,
@@ -492,6 +504,9 @@ int PMPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
 /*
  * Find a predefined datatype by its class and size.
  *
+ * This call is local: no other process takes part. The datatype is predefined: it is not to be
+ * freed.
+ *
  * typeclass: MPI_TYPECLASS_REAL, MPI_TYPECLASS_INTEGER or MPI_TYPECLASS_COMPLEX
  * size: bytes
  * datatype: the datatype, which must not be freed
@@ -517,6 +532,9 @@ int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
 
 /*
  * Find the datatype of pairs of a value and an index, as for MPI_MAXLOC.
+ *
+ * This call is local: no other process takes part. It is MPI_DATATYPE_NULL where there is none for
+ * these two types.
  *
  * value_type: of the value, predefined
  * index_type: of the index, predefined

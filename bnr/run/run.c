@@ -568,6 +568,7 @@ static int open_loop(struct run *run)
         .arg = run,
         .is_elsewhere = run->wide ? run_is_elsewhere : NULL,
         .moved = run->wide ? run_wide_moved : NULL,
+        .say = run_streams_say,
     };
     int rc = uv_loop_init(&run->loop);
     if (rc)

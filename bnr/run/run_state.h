@@ -69,6 +69,8 @@ void run_take_end(struct run *run, int rank, const struct job_facts *facts);
 void run_ask_start(struct run *run);
 /* Open the door, and begin to exchange streams. Returns 0 or -ENOMEM. */
 int run_streams_start(struct run *run);
+/* Say something to the hub, as mpiexec itself; arg is the run. */
+void run_streams_say(void *arg, const struct hub_message *m);
 
 /* ---- run_wide.c ---- */
 

@@ -40,8 +40,15 @@ static void serve_report(void *arg, int fd)
 
 static void hear(void *arg, const struct hub_message *m)
 {
-    (void)arg;
-    (void)m;
+    struct run *run = arg;
+    if (run->stdio)
+        stdio_hear(run->stdio, m);
+}
+
+void run_streams_say(void *arg, const struct hub_message *m)
+{
+    struct run *run = arg;
+    exchange_say(&run->exchange, 0, m);
 }
 
 int run_streams_start(struct run *run)

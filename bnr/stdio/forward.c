@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The standard streams of a job; see forward.h. This file reads the ranks' pipes
- * and knows when all is out; output.c writes, input.c feeds stdin.
+ * The standard streams of a job; see forward.h. This file reads the ranks' pipes for the hub, takes
+ * what the hub brings, and knows when all is out; output.c writes, input.c feeds stdin.
  */
 #include "bnr/stdio/forward.h"
 
@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bnr/core/hub.h"
 #include "bnr/core/lines.h"
 #include "bnr/stdio/input.h"
 #include "bnr/stdio/output.h"
@@ -25,6 +26,7 @@
 enum {
     READ_LEN = 1 << 16, /* bytes per read of a rank's pipe */
     GRACE_MS = 200,     /* how long a dead rank's pipes may be held by others */
+    READER = 1 << 30    /* the ids of our subscriptions follow; below are those of streams */
 };
 
 /* One stream of a rank: its read end, and where it goes. */
@@ -35,9 +37,15 @@ struct stream {
     size_t left; /* bytes still to read when last */
     int source;  /* of the output's assembler */
     int fd;      /* -1: never attached, or ended */
+    uint32_t id; /* in the hub: twice the rank, and 1 more for stderr */
     bool polling;
-    bool is_elsewhere; /* it has not ended, and its bytes come from another machine */
-    bool last;         /* only what stood in the pipe at the end of the grace is read */
+    bool is_elsewhere;          /* it has not ended, and its bytes come from another machine */
+    bool last;                  /* only what stood in the pipe at the end of the grace is read */
+    bool is_public;             /* it is a stream of the hub, and its end has not come from there */
+    uint64_t sent, granted;     /* bytes, to the hub */
+    struct lines_buffer held;   /* from another machine, beyond what is granted */
+    bool ends;                  /* behind what is held */
+    struct hub_message pending; /* what is to be said when the output has room; kind 0: nothing */
 };
 
 struct rank {
@@ -54,7 +62,8 @@ struct stdio {
     struct input *input;      /* NULL where no rank gets a pipe */
     struct rank *ranks;
     uv_timer_t done; /* defers drained() to the loop */
-    int open;        /* streams that have not ended */
+    int open;        /* streams whose end has not come from the hub */
+    size_t held[2];  /* bytes that streams of stdout, stderr hold */
     int handles;     /* open libuv handles of this file */
     int own;         /* source of mpiexec's own lines in output[1] */
     bool inherit;
@@ -78,6 +87,8 @@ static void release(struct stdio *s)
 {
     if (!s->dead || s->handles)
         return;
+    for (int i = 0; i < 2 * s->cfg.ranks; i++)
+        free(s->ranks[i / 2].stream[i % 2].held.data);
     free(s->ranks);
     free(s);
 }
@@ -118,6 +129,37 @@ static void check_drained(struct stdio *s)
         uv_timer_start(&s->done, on_done, 0, 0);
 }
 
+/* ---- to the hub ---- */
+
+static void say(struct stream *t, struct hub_message m)
+{
+    struct stdio *s = t->stdio;
+    m.id = t->id;
+    m.rank = (int32_t)(t->id / 2);
+    m.tag = (int32_t)(1 + t->id % 2);
+    s->cfg.say(s->cfg.arg, &m);
+}
+
+static void publish(struct stream *t)
+{
+    if (t->is_public)
+        return;
+    t->is_public = true;
+    t->stdio->open++;
+    say(t, (struct hub_message){.kind = HUB_PUBLISH});
+}
+
+static void send_bytes(struct stream *t, const void *data, size_t len)
+{
+    while (len) {
+        size_t n = len < HUB_DATA_MAX ? len : HUB_DATA_MAX;
+        t->sent += n;
+        say(t, (struct hub_message){.kind = HUB_DATA, .data = data, .len = (uint32_t)n});
+        data = (const char *)data + n;
+        len -= n;
+    }
+}
+
 static void close_stream(struct stream *t)
 {
     struct stdio *s = t->stdio;
@@ -128,29 +170,28 @@ static void close_stream(struct stream *t)
     t->fd = -1;
     uv_close((uv_handle_t *)&t->poll, on_stream_closed);
     if (!s->dead)
-        output_end(t->output, t->source);
-    s->open--;
-    check_drained(s);
+        say(t, (struct hub_message){.kind = HUB_CLOSE});
 }
 
-/* Read once and pass it on. */
+/* Read once and pass it on, as far as the hub grants. */
 static void on_readable(uv_poll_t *poll, int status, int events)
 {
     struct stream *t = poll->data;
     char *scratch = t->stdio->scratch;
+    size_t room = t->granted - t->sent < READ_LEN ? (size_t)(t->granted - t->sent) : READ_LEN;
     (void)status;
     (void)events;
-    if (output_is_full(t->output)) {
+    if (!room) {
         uv_poll_stop(&t->poll);
         t->polling = false;
         return;
     }
-    ssize_t n = read(t->fd, scratch, t->last && t->left < READ_LEN ? t->left : READ_LEN);
+    ssize_t n = read(t->fd, scratch, t->last && t->left < room ? t->left : room);
     if (n < 0 && (errno == EINTR || (errno == EAGAIN && !t->last)))
         return;
     if (n > 0) {
-        output_put(t->output, t->source, scratch, (size_t)n);
         t->left -= t->last ? (size_t)n : 0;
+        send_bytes(t, scratch, (size_t)n);
     }
     if (n <= 0 || (t->last && !t->left))
         close_stream(t);
@@ -165,6 +206,16 @@ static void poll_stream(struct stream *t)
         close_stream(t);
 }
 
+/* Take the hub's word for it: more may come from it when this has gone out. */
+static void say_taken(struct stream *t)
+{
+    struct hub_message m = t->pending;
+    if (!m.kind || output_is_full(t->output))
+        return;
+    t->pending.kind = 0;
+    t->stdio->cfg.say(t->stdio->cfg.arg, &m);
+}
+
 /* An output has written something: its streams may go on. */
 static void on_moved(void *arg)
 {
@@ -173,12 +224,74 @@ static void on_moved(void *arg)
         struct stream *t = &s->ranks[i / 2].stream[i % 2];
         if (s->cfg.ends_unread && output_is_unread(t->output))
             close_stream(t);
-        else if (t->fd >= 0 && !t->polling && !output_is_full(t->output))
-            poll_stream(t);
+        say_taken(t);
     }
     check_drained(s);
     if (s->cfg.moved)
         s->cfg.moved(s->cfg.arg);
+}
+
+/* ---- from the hub ---- */
+
+/* Send what a stream of another machine holds, as far as the hub grants. */
+static void send_held(struct stream *t)
+{
+    struct stdio *s = t->stdio;
+    size_t room = (size_t)(t->granted - t->sent), n = t->held.len < room ? t->held.len : room;
+    if (n) {
+        struct lines_buffer all = t->held;
+        t->held = (struct lines_buffer){0};
+        s->held[t->id % 2] -= all.len;
+        if (!lines_append(&t->held, all.data + n, all.len - n))
+            s->held[t->id % 2] += t->held.len;
+        send_bytes(t, all.data, n);
+        free(all.data);
+        if (!s->held[t->id % 2] && s->cfg.moved)
+            s->cfg.moved(s->cfg.arg);
+    }
+    if (!t->ends || t->held.len)
+        return;
+    t->ends = false;
+    say(t, (struct hub_message){.kind = HUB_CLOSE});
+}
+
+static void take_fragment(struct stream *t, const struct hub_message *m)
+{
+    struct stdio *s = t->stdio;
+    if (m->len)
+        output_put(t->output, t->source, (const char *)m->data, m->len);
+    t->pending = (struct hub_message){.kind = HUB_TAKEN,
+                                      .id = m->id,
+                                      .stream = m->stream,
+                                      .off = m->off + m->len,
+                                      .flags = m->flags & HUB_EOF};
+    if (m->flags & HUB_EOF && t->is_public) {
+        t->is_public = false;
+        output_end(t->output, t->source);
+        s->open--;
+        check_drained(s);
+    }
+    if (m->flags & HUB_EOF) {
+        struct hub_message last = t->pending;
+        t->pending.kind = 0;
+        s->cfg.say(s->cfg.arg, &last);
+        return;
+    }
+    say_taken(t);
+}
+
+void stdio_hear(struct stdio *s, const struct hub_message *m)
+{
+    if (s->dead)
+        return;
+    if (m->kind == HUB_FRAGMENT) {
+        take_fragment(&s->ranks[m->rank].stream[m->tag - 1], m);
+    } else if (m->kind == HUB_GRANT && m->id < READER) {
+        struct stream *t = &s->ranks[m->id / 2].stream[m->id % 2];
+        t->granted = m->off;
+        poll_stream(t);
+        send_held(t);
+    }
 }
 
 static bool same_file(int a, int b)
@@ -230,8 +343,8 @@ static int create_ranks(struct stdio *s, bool one)
         t->stdio = s;
         t->source = one ? i % 2 * n + i / 2 : i / 2;
         t->fd = -1;
+        t->id = (uint32_t)i;
         t->is_elsewhere = s->cfg.is_elsewhere && s->cfg.is_elsewhere(s->cfg.arg, i / 2);
-        s->open += t->is_elsewhere;
     }
     return s->ranks ? 0 : -ENOMEM;
 }
@@ -244,6 +357,20 @@ static int create_input(struct stdio *s)
     bool is_far = s->cfg.is_elsewhere && s->cfg.is_elsewhere(s->cfg.arg, s->cfg.stdin_rank);
     s->inherit = targets == 1 && !isatty(0) && !is_far;
     return s->inherit ? 0 : input_create(&s->input, s->loop, targets);
+}
+
+/* Subscribe to what all ranks write; and publish what ranks on other machines do. */
+static void read_all(struct stdio *s)
+{
+    for (int i = 0; i < 2; i++)
+        s->cfg.say(s->cfg.arg, &(struct hub_message){.kind = HUB_SUBSCRIBE,
+                                                     .id = READER + (uint32_t)i,
+                                                     .rank = HUB_ANY,
+                                                     .tag = 1 + i,
+                                                     .off = HUB_FROM_OLDEST});
+    for (int i = 0; i < 2 * s->cfg.ranks; i++)
+        if (s->ranks[i / 2].stream[i % 2].is_elsewhere)
+            publish(&s->ranks[i / 2].stream[i % 2]);
 }
 
 int stdio_create(struct stdio **s, uv_loop_t *loop, const struct stdio_config *cfg)
@@ -273,6 +400,7 @@ int stdio_create(struct stdio **s, uv_loop_t *loop, const struct stdio_config *c
     }
     signal(SIGPIPE, SIG_IGN);
     *s = made;
+    read_all(made);
     return 0;
 }
 
@@ -299,8 +427,8 @@ static int attach_stream(struct stream *t, int fd)
     }
     t->poll.data = t;
     t->fd = fd;
-    s->open++;
     s->handles++;
+    publish(t);
     poll_stream(t);
     return 0;
 }
@@ -329,7 +457,7 @@ int stdio_all_attached(struct stdio *s)
     s->attached = true;
     for (int i = 0; i < 2 * s->cfg.ranks; i++) {
         struct stream *t = &s->ranks[i / 2].stream[i % 2];
-        if (t->fd < 0 && !t->is_elsewhere)
+        if (t->fd < 0 && !t->is_elsewhere && !t->is_public)
             output_end(t->output, t->source);
     }
     check_drained(s);
@@ -384,19 +512,16 @@ void stdio_put(struct stdio *s, int rank, int fd, const void *data, size_t len)
     struct stream *t = &s->ranks[rank].stream[fd - 1];
     if (!t->is_elsewhere)
         return;
-    if (len) {
-        output_put(t->output, t->source, data, len);
-        return;
-    }
-    t->is_elsewhere = false;
-    s->open--;
-    output_end(t->output, t->source);
-    check_drained(s);
+    if (len && !lines_append(&t->held, data, len))
+        s->held[fd - 1] += len;
+    t->is_elsewhere = len > 0;
+    t->ends = !len;
+    send_held(t);
 }
 
 bool stdio_is_full(struct stdio *s, int fd)
 {
-    return output_is_full(s->output[fd - 1]);
+    return s->held[fd - 1] || output_is_full(s->output[fd - 1]);
 }
 
 bool stdio_is_open(const struct stdio *s, int rank, int fd)

@@ -10,8 +10,12 @@
  *     where 1 and 2 are the same file, across both.
  *   - mpiexec's 0, 1 and 2 keep their blocking mode (others share them). Threads
  *     read and write them, so a stopped terminal or a full pipe never blocks the loop.
- *   - Memory is bounded: while 1 MiB waits for an output, its ranks' pipes are not
- *     read; while 256 KiB wait for the slowest target, stdin is not read.
+ *   - What ranks write are streams of the hub (bnr/core/hub.h), each a source with the tag of its
+ *     descriptor. This module writes them, and is a reliable reader of all of them: others may read
+ *     them, too.
+ *   - Memory is bounded: a pipe is read as far as the hub grants; while 1 MiB waits for an output,
+ *     nothing is taken from the hub for it. While 256 KiB wait for the slowest target, stdin is not
+ *     read.
  *   - A target that closes its stdin or ends is left out; with the last one
  *     mpiexec stops reading. None of this is an error.
  *   - Where stdin is no terminal and has one target, that rank inherits it: no byte is
@@ -31,6 +35,7 @@
 
 struct stdio;
 struct lines_labels;
+struct hub_message;
 
 enum stdio_stdin {
     STDIO_STDIN_RANK,
@@ -61,6 +66,8 @@ struct stdio_config {
      * come by stdio_put(). moved: an output has written something, and may take more. */
     bool (*is_elsewhere)(void *arg, int rank);
     void (*moved)(void *arg);
+    /* To the hub, as mpiexec itself. */
+    void (*say)(void *arg, const struct hub_message *m);
 };
 
 /* Open /dev/null on each of 0, 1, 2 that is closed. Call it first in main(). */
@@ -68,6 +75,9 @@ void stdio_guard(void);
 
 /* Make the streams of a job. Returns 0 or -errno. */
 int stdio_create(struct stdio **s, uv_loop_t *loop, const struct stdio_config *cfg);
+
+/* The hub says something to mpiexec. */
+void stdio_hear(struct stdio *s, const struct hub_message *m);
 
 /* What to give rank as its stdin. */
 enum stdio_input stdio_input_of(const struct stdio *s, int rank);

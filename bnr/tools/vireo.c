@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* vireo: what one asks of this library. `vireo report` asks an mpiexec why its job does not go
- * on, and prints what that says; `vireo info` tells what channels there are. */
+/* vireo: what one asks of this library. `vireo ps` lists jobs, `vireo report` asks an mpiexec why
+ * its job does not go on, and prints what that says, `vireo streams` shows what its ranks write,
+ * and `vireo info` tells what channels there are. */
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "bnr/client/door_link.h"
+#include "bnr/tools/attach.h"
 #include "include/version.h"
 
 enum {
@@ -25,6 +27,19 @@ enum {
 };
 
 static const char help[] =
+    "usage: vireo ps\n"
+    "\n"
+    "List your running jobs on this host: the process number of each mpiexec, and its\n"
+    "command.\n"
+    "\n"
+    "usage: vireo streams [JOB] [--rank LIST] [--tag T] [--from oldest|now|OFFSET]\n"
+    "                     [--reliable]\n"
+    "\n"
+    "Show what the ranks of a running job write from now on, until it ends. LIST is as\n"
+    "0-3,7; T is stdout, stderr, the number of a program's own stream, or any. The job\n"
+    "goes on as if nobody looked: what comes faster than it can be shown is left out,\n"
+    "and said, unless --reliable makes the ranks wait.\n"
+    "\n"
     "usage: vireo report [JOB]\n"
     "\n"
     "Print what each rank of a running job waits for, which ranks are to blame where\n"
@@ -149,7 +164,7 @@ static bool is_our_process(int pid)
 }
 
 /* The command of a process, on one line cut to width. */
-static void print_command(int pid)
+static void print_command(FILE *to, int pid)
 {
     char path[32], text[COMMAND_MAX];
     snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
@@ -160,16 +175,45 @@ static void print_command(int pid)
     while (len && !text[len - 1])
         len--;
     for (size_t i = 0; i < len; i++)
-        fputc(text[i] > ' ' && text[i] <= '~' ? text[i] : text[i] ? '?' : ' ', stderr);
+        fputc(text[i] > ' ' && text[i] <= '~' ? text[i] : text[i] ? '?' : ' ', to);
+}
+
+/* The jobs of our user, for root all. Returns how many. */
+static int find_our_jobs(int jobs[JOBS_MAX])
+{
+    int count = find_jobs(jobs), ours = 0;
+    for (int i = 0; i < count; i++)
+        if (is_our_process(jobs[i]))
+            jobs[ours++] = jobs[i];
+    return ours;
+}
+
+static int list_jobs(void)
+{
+    int jobs[JOBS_MAX], count = find_our_jobs(jobs);
+    for (int i = 0; i < count; i++) {
+        printf("%8d  ", jobs[i]);
+        print_command(stdout, jobs[i]);
+        putchar('\n');
+    }
+    return EXIT_SUCCESS;
+}
+
+/* Root may look at each job, and is told whose it is. */
+static void warn_root(int pid)
+{
+    char path[32];
+    struct stat st;
+    snprintf(path, sizeof(path), "/proc/%d", pid);
+    if (geteuid() == 0 && !stat(path, &st) && st.st_uid)
+        fprintf(stderr, "vireo: this job belongs to user %u; you see it since you are root\n",
+                (unsigned)st.st_uid);
 }
 
 /* The only job of ours, or 0, after saying which there are. */
 static int only_job(void)
 {
-    int jobs[JOBS_MAX], count = find_jobs(jobs), ours = 0;
-    for (int i = 0; i < count; i++)
-        if (is_our_process(jobs[i]))
-            jobs[ours++] = jobs[i];
+    int jobs[JOBS_MAX], ours = find_our_jobs(jobs);
     if (ours == 1)
         return jobs[0];
     fputs(ours ? "vireo: several jobs run here; name one by its number:\n"
@@ -177,10 +221,28 @@ static int only_job(void)
           stderr);
     for (int i = 0; i < ours; i++) {
         fprintf(stderr, "  %d  ", jobs[i]);
-        print_command(jobs[i]);
+        print_command(stderr, jobs[i]);
         fputc('\n', stderr);
     }
     return 0;
+}
+
+static int show_streams(int argc, char **argv)
+{
+    struct attach a;
+    struct door_link link;
+    if (attach_parse(&a, argc, argv))
+        return EXIT_USAGE;
+    int job = a.job ? a.job : only_job();
+    int rc = job ? connect_above(&link, job, DOOR_STREAMS) : 0;
+    if (rc)
+        explain(job, rc);
+    if (!job || rc)
+        return EXIT_FAILURE;
+    warn_root(job);
+    rc = attach_run(&a, &link);
+    door_link_close(&link);
+    return rc;
 }
 
 /* Become the program that initializes MPI and tells. It lies beside this one. */
@@ -210,6 +272,10 @@ int main(int argc, char **argv)
     }
     if (argc == 2 && !strcmp(argv[1], "info"))
         return info();
+    if (argc == 2 && !strcmp(argv[1], "ps"))
+        return list_jobs();
+    if (argc >= 2 && !strcmp(argv[1], "streams"))
+        return show_streams(argc - 2, argv + 2);
     if (argc < 2 || argc > 3 || strcmp(argv[1], "report")) {
         fputs(help, stderr);
         return EXIT_USAGE;

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Showing streams of a job; see attach.h. */
+#include "bnr/tools/attach.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    SUBSCRIPTIONS_MAX = HUB_ENDS_MAX / 2
+};
+
+/* ---- what is wanted ---- */
+
+static int refuse(const char *what, const char *word)
+{
+    fprintf(stderr, "vireo: streams: %s, not '%s'\n", what, word);
+    return -EINVAL;
+}
+
+/* A number up to INT_MAX. Returns whether it is one. */
+static bool read_number(const char *text, char **end, long *number)
+{
+    errno = 0;
+    *number = strtol(text, end, 10);
+    return *end != text && *number >= 0 && *number <= INT_MAX && !errno && *text >= '0';
+}
+
+static int read_tag(struct attach *a, const char *word)
+{
+    static const char *const names[] = {"stdin", "stdout", "stderr"};
+    char *end;
+    long number;
+    for (int i = 1; i < 3; i++)
+        if (!strcmp(word, names[i])) {
+            a->tag = i;
+            return 0;
+        }
+    if (!strcmp(word, "any")) {
+        a->tag = HUB_ANY;
+        return 0;
+    }
+    if (!read_number(word, &end, &number) || *end)
+        return refuse("--tag takes stdout, stderr, any or a number", word);
+    a->tag = (int)number;
+    return 0;
+}
+
+static int read_from(struct attach *a, const char *word)
+{
+    char *end;
+    errno = 0;
+    a->from = strtoull(word, &end, 10);
+    if (!strcmp(word, "now"))
+        a->from = HUB_FROM_NOW;
+    else if (!strcmp(word, "oldest"))
+        a->from = HUB_FROM_OLDEST;
+    else if (*word < '0' || *word > '9' || *end || errno || a->from >= HUB_FROM_OLDEST)
+        return refuse("--from takes oldest, now or an offset", word);
+    return 0;
+}
+
+/* The next range of "0-3,7". Returns whether there is one; *at is NULL where the list is wrong. */
+static bool next_range(const char **at, long *first, long *last)
+{
+    char *end;
+    bool is_good = read_number(*at, &end, first);
+    *last = *first;
+    if (is_good && *end == '-')
+        is_good = read_number(end + 1, &end, last);
+    is_good &= *last >= *first && *last - *first < SUBSCRIPTIONS_MAX && (*end == ',' || !*end);
+    *at = !is_good ? NULL : *end ? end + 1 : "";
+    return is_good;
+}
+
+static int read_ranks(struct attach *a, const char *word)
+{
+    long first, last;
+    a->ranks = word;
+    for (const char *at = word; at == word || *at;)
+        if (!next_range(&at, &first, &last))
+            return refuse("--rank takes numbers and ranges, as 0-3,7", word);
+    return 0;
+}
+
+static int read_job(struct attach *a, const char *word)
+{
+    char *end;
+    long number;
+    if (!read_number(word, &end, &number) || *end || !number)
+        return refuse("the job is the process number of its mpiexec", word);
+    a->job = (int)number;
+    return 0;
+}
+
+int attach_parse(struct attach *a, int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int (*read)(struct attach *a, const char *word);
+    } options[] = {{"--rank", read_ranks}, {"--tag", read_tag}, {"--from", read_from}};
+    *a = (struct attach){.tag = ATTACH_STANDARD, .from = HUB_FROM_NOW};
+    for (int i = 0; i < argc; i++) {
+        int rc = 1;
+        for (size_t j = 0; j < sizeof(options) / sizeof(options[0]); j++) {
+            if (strcmp(argv[i], options[j].name))
+                continue;
+            if (i + 1 == argc)
+                return refuse("a value is needed behind the option", argv[i]);
+            rc = options[j].read(a, argv[++i]);
+            break;
+        }
+        if (rc == 1 && !strcmp(argv[i], "--reliable")) {
+            a->is_reliable = true;
+            rc = 0;
+        }
+        if (rc == 1)
+            rc = read_job(a, argv[i]);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+/* ---- showing ---- */
+
+static int subscribe(const struct attach *a, struct door_link *link, int rank, uint32_t *id)
+{
+    for (int tag = a->tag == ATTACH_STANDARD ? 1 : a->tag, i = 0;
+         i < (a->tag == ATTACH_STANDARD ? 2 : 1); i++, tag++) {
+        const struct hub_message m = {.kind = HUB_SUBSCRIBE,
+                                      .id = ++*id,
+                                      .rank = rank,
+                                      .tag = tag,
+                                      .off = a->from,
+                                      .flags = a->is_reliable ? 0 : HUB_OBSERVER};
+        int rc = door_link_send(link, &m, -1);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+static int subscribe_all(const struct attach *a, struct door_link *link)
+{
+    uint32_t id = 0;
+    long first, last;
+    int rc = 0;
+    if (!a->ranks)
+        return subscribe(a, link, HUB_ANY, &id);
+    for (const char *at = a->ranks; *at && !rc;)
+        if (next_range(&at, &first, &last))
+            for (long rank = first; rank <= last && !rc; rank++)
+                rc = subscribe(a, link, (int)rank, &id);
+    return rc;
+}
+
+/* Returns whether the reader is there. */
+static bool write_all(int fd, const uint8_t *at, size_t len)
+{
+    while (len) {
+        ssize_t n = write(fd, at, len);
+        struct pollfd p = {.fd = fd, .events = POLLOUT};
+        if (n < 0 && errno == EAGAIN)
+            (void)poll(&p, 1, -1);
+        else if (n < 0 && errno != EINTR)
+            return false;
+        at += n > 0 ? n : 0;
+        len -= n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+static bool show(struct door_link *link, const struct hub_message *m)
+{
+    const struct hub_message taken = {.kind = HUB_TAKEN,
+                                      .id = m->id,
+                                      .stream = m->stream,
+                                      .off = m->off + m->len,
+                                      .flags = m->flags & HUB_EOF};
+    if (m->flags & HUB_GAP)
+        fprintf(stderr,
+                "vireo: bytes of rank %d, tag %d, before offset %llu are not kept, or came faster "
+                "than they were read\n",
+                m->rank, m->tag, (unsigned long long)m->off);
+    return write_all(m->tag == 2 ? STDERR_FILENO : STDOUT_FILENO, m->data, m->len) &&
+           !door_link_send(link, &taken, -1);
+}
+
+int attach_run(const struct attach *a, struct door_link *link)
+{
+    struct hub_message m;
+    if (subscribe_all(a, link)) {
+        fprintf(stderr, "vireo: the job has ended, or refuses to answer this user\n");
+        return EXIT_FAILURE;
+    }
+    bool has_answer = false;
+    while (door_link_next(link, &m, -1) > 0) {
+        has_answer = true;
+        if (m.kind == HUB_OPENED && m.status) {
+            fprintf(stderr, "vireo: mpiexec has too many subscriptions to add one\n");
+            return EXIT_FAILURE;
+        }
+        if (m.kind == HUB_FRAGMENT && !show(link, &m))
+            return EXIT_SUCCESS; /* its reader has gone, or the job has ended */
+    }
+    if (!has_answer)
+        fprintf(stderr, "vireo: mpiexec refuses to answer this user, or has no such rank\n");
+    return has_answer ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* `vireo streams`: show what ranks of a running job write. */
+#ifndef BNR_ATTACH_H
+#define BNR_ATTACH_H
+
+#include "bnr/client/door_link.h"
+
+/* What is wanted of a job. */
+struct attach {
+    int job;           /* 0: the only one */
+    const char *ranks; /* "0-3,7"; NULL: all */
+    int tag;           /* HUB_ANY: all; ATTACH_STANDARD: stdout and stderr */
+    uint64_t from;     /* an offset, or HUB_FROM_ */
+    bool is_reliable;  /* hold the ranks up rather than leave bytes out */
+};
+
+enum {
+    ATTACH_STANDARD = -2
+};
+
+/* Read the words behind "streams". Returns 0, or -EINVAL with a sentence on stderr. */
+int attach_parse(struct attach *a, int argc, char **argv);
+
+/* Show it, until the job ends or the reader does. Returns the exit status. */
+int attach_run(const struct attach *a, struct door_link *link);
+
+#endif

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Looking at a running job from outside. Run as: attach.py MPIEXEC VIREO [BNR_STREAMS]"""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+mpiexec, vireo = sys.argv[1:3]
+CYCLES = 200
+
+
+def claim(what, good, *more):
+    if not good:
+        sys.exit(f"not so: {what} {more}")
+    print("ok:", what, flush=True)
+
+
+def run(*words, **more):
+    return subprocess.run([vireo, *words], capture_output=True, text=True, timeout=60,
+                          stdin=subprocess.DEVNULL, **more)
+
+
+def wait_for(what, truth):
+    for _ in range(3000):
+        if truth():
+            return
+        time.sleep(0.01)
+    sys.exit(f"not so in 30 s: {what}")
+
+
+class Job:
+    """A job whose ranks write a line each time that a file grows."""
+
+    def __init__(self, folder, ranks, *options):
+        self.go = pathlib.Path(folder) / "go"
+        self.go.write_text("")
+        self.out = open(pathlib.Path(folder) / "out", "w+", encoding="utf8")
+        script = ('tail -f --pid=$$ -n +1 ' + str(self.go) +
+                  ' | while read word; do echo "rank $BNR_RANK $word"; '
+                  'echo "error $BNR_RANK $word" >&2; [ "$word" = end ] && exit; done')
+        self.process = subprocess.Popen([mpiexec, "-n", str(ranks), *options, "sh", "-c", script],
+                                        stdout=self.out, stderr=subprocess.STDOUT,
+                                        stdin=subprocess.DEVNULL)
+        self.pid = self.process.pid
+        wait_for("the job has a door", lambda: str(self.pid) in run("ps").stdout)
+
+    def say(self, word):
+        with self.go.open("a", encoding="utf8") as f:
+            f.write(word + "\n")
+
+    def text(self):
+        self.out.seek(0)
+        return self.out.read()
+
+    def end(self):
+        self.say("end")
+        return self.process.wait(60)
+
+
+def watch(*words):
+    return subprocess.Popen([vireo, "streams", *words], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+
+
+def measure(pid):
+    """Descriptors, and memory in KiB."""
+    status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf8")
+    rss = [line for line in status.splitlines() if line.startswith("VmRSS")][0]
+    return len(os.listdir(f"/proc/{pid}/fd")), int(rss.split()[1])
+
+
+def cycle(job):
+    with watch(str(job.pid), "--from", "oldest", "--rank", "0") as w:
+        line = w.stdout.readline()
+        w.kill()
+    return line
+
+
+def test_attach(folder):
+    job = Job(folder, 2)
+    try:
+        claim("vireo ps lists the job with its command", "mpiexec" in run("ps").stdout)
+        job.say("one")
+        wait_for("two ranks have written", lambda: job.text().count("one") == 4)
+        all_of_it = watch(str(job.pid), "--from", "oldest", "--reliable")
+        one = watch(str(job.pid), "--rank", "1", "--tag", "stdout", "--from", "oldest")
+        far = watch(str(job.pid), "--rank", "0", "--tag", "stdout", "--from", "5")
+        claim("what is kept is shown", one.stdout.readline() == "rank 1 one\n")
+        claim("from an offset on", far.stdout.readline() == "0 one\n")
+        job.say("two")
+        claim("and what comes", one.stdout.readline() == "rank 1 two\n")
+        before = measure(job.pid)
+        for i in range(CYCLES):
+            claim(f"attach {i}", cycle(job) == "rank 0 one\n") if i % 50 == 0 else cycle(job)
+        wait_for("descriptors are as before", lambda: measure(job.pid)[0] == before[0])
+        after = measure(job.pid)
+        claim(f"after {CYCLES} looks memory is as before: {before[1]} KiB, then {after[1]}",
+              after[1] - before[1] < 2000)
+        claim("the job's status is its own", job.end() == 0)
+        out, err = all_of_it.communicate(timeout=60)
+        claim("a reliable reader has all", sorted(out.split("\n")) == sorted(
+            [""] + [f"rank {r} {w}" for r in (0, 1) for w in ("one", "two", "end")]), out, err)
+        claim("stderr is stderr", err.count("error") == 6 and out.count("error") == 0)
+        claim("it ends with the job", all_of_it.returncode == 0)
+        one.communicate(timeout=60)
+        far.communicate(timeout=60)
+        claim("mpiexec has written all", job.text().count("\n") == 12)
+    finally:
+        job.process.kill()
+        job.process.wait()
+
+
+def test_refusals(folder):
+    claim("a process that is no job", "no mpiexec" in run("streams", str(os.getppid())).stderr or
+          "no job" in run("streams", str(os.getppid())).stderr)
+    for words, part in ((["--rank", "x"], "0-3,7"), (["--rank", "3-1"], "0-3,7"),
+                        (["--tag", "out"], "--tag takes"), (["--from", "-1"], "--from takes"),
+                        (["--from"], "value"), (["12x"], "process number")):
+        answer = run("streams", *words)
+        claim(f"{words} is refused", answer.returncode == 2 and part in answer.stderr, answer)
+    if os.geteuid():
+        return
+    job = Job(folder, 1)
+    try:
+        with tempfile.TemporaryDirectory() as open_folder:
+            os.chmod(open_folder, 0o755)
+            copy = pathlib.Path(open_folder) / "vireo"
+            copy.write_bytes(pathlib.Path(vireo).read_bytes())
+            copy.chmod(0o755)
+            answer = subprocess.run([copy, "streams", str(job.pid)], capture_output=True, text=True,
+                                    user=65534, group=65534, timeout=60, check=False)
+            claim("another user is refused", answer.returncode == 1 and not answer.stdout, answer)
+            answer = subprocess.run([copy, "ps"], capture_output=True, text=True, user=65534,
+                                    group=65534, timeout=60, check=True)
+            claim("and does not see the job", str(job.pid) not in answer.stdout)
+        claim("the job goes on", job.end() == 0)
+    finally:
+        job.process.kill()
+        job.process.wait()
+
+
+signal.alarm(170)
+with tempfile.TemporaryDirectory() as scratch:
+    test_attach(scratch)
+    test_refusals(scratch)

@@ -156,7 +156,8 @@ static bool is_wanted(const struct hang *h, int rank, const struct hang_queue *q
  * receives from any rank for the parts of a partitioned message. */
 static bool is_shown(const struct hang *h, int rank, const struct hang_queue *queue)
 {
-    if (queue->kind == 'P' && queue->peer < 0 && queue->use == HANG_USE_PARTITIONED)
+    if (queue->kind == 'W' ||
+        (queue->kind == 'P' && queue->peer < 0 && queue->use == HANG_USE_PARTITIONED))
         return false;
     return hang_is_program(queue->use) && (queue->kind != 'I' || is_wanted(h, rank, queue));
 }
@@ -339,7 +340,7 @@ static bool has_news(const struct hang *h)
     return false;
 }
 
-/* What is a deadlock only if no thread that sleeps outside MPI does what others wait for. */
+/* Say what is a deadlock only if no thread that sleeps outside MPI does what others wait for. */
 static void write_doubt(struct hang *h, const char *culprits)
 {
     for (int r = 0; r < h->count; r++)

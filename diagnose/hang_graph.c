@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What can go on, and what cannot; see hang_graph.h. */
+/* The graph of waits, what can go on in it, and its parts; see hang_graph.h. */
 #include "diagnose/hang_graph.h"
 
 #include <string.h>
@@ -78,15 +78,6 @@ bool graph_any(const struct hang *h, const struct hang_item *item,
     return false;
 }
 
-bool graph_any_of_all(const struct hang *h, int rank, bool (*is)(const struct hang *h, int rank))
-{
-    const struct hang_answer *answer = &h->nodes[rank].answer;
-    int i = 0;
-    while (i < answer->item_count && !graph_any(h, &answer->items[i], is))
-        i++;
-    return i < answer->item_count;
-}
-
 /* ---- what can go on ---- */
 
 /* Whether a rank may go on and do more, as far as it is found yet. */
@@ -95,27 +86,25 @@ static bool can_come(const struct hang *h, int rank)
     return h->nodes[rank].live && !h->nodes[rank].finalizing;
 }
 
-/* A wait that names no rank may be ended from somewhere. */
+/* Whether a wait can end. One that names no rank may be ended from somewhere; a collective of all
+ * ends when those that are late come. Between two calls of find_live() ranks only become able to
+ * go on, so those who can come are counted once. */
 static bool can_end(const struct hang *h, const struct hang_item *item)
 {
+    struct meeting *m = item->meeting < 0 ? NULL : &h->meetings[item->meeting];
+    if (m && m->is_of_all) {
+        while (m->live < m->awaited_count && can_come(h, m->awaited[m->live]))
+            m->live++;
+        return m->live == m->awaited_count;
+    }
     struct targets targets = graph_targets(h, item);
     return item->what == HANG_CLOSE || !strcmp(item->state, "moving") || !graph_next(&targets) ||
            graph_any(h, item, can_come);
 }
 
-/* Whether all that are late in a thread's collective may come to it. Between two calls of
- * find_live() ranks only become able to go on. */
-static bool all_can_come(const struct hang *h, int rank, const struct hang_thread *thread)
+static bool thread_can_go_on(const struct hang *h, const struct hang_thread *thread)
 {
-    struct meeting *m = graph_meeting_of_all(h, rank, thread);
-    while (m && m->live < m->late_count && can_come(h, m->late[m->live]))
-        m->live++;
-    return !m || m->live == m->late_count;
-}
-
-static bool thread_can_go_on(const struct hang *h, int rank, const struct hang_thread *thread)
-{
-    bool any = false, all = all_can_come(h, rank, thread);
+    bool any = false, all = true;
     for (int i = 0; i < thread->count; i++) {
         bool can = can_end(h, &thread->items[i]);
         any |= can;
@@ -130,33 +119,27 @@ static bool becomes_live(struct hang *h, int rank)
     if (node->kind != NODE_WAITS || node->live || rank == h->still)
         return false;
     for (int i = 0; i < node->answer.thread_count && !node->live; i++)
-        node->live = thread_can_go_on(h, rank, &node->answer.threads[i]);
+        node->live = thread_can_go_on(h, &node->answer.threads[i]);
     return node->live;
 }
 
-/* Change ranks until none changes any more: up and down in turns, so that long chains take few
- * rounds. */
-static void spread(struct hang *h, bool (*changes)(struct hang *h, int rank))
-{
-    bool changed = true;
-    while (changed) {
-        changed = false;
-        for (int r = 0; r < h->count; r++)
-            changed |= changes(h, r);
-        for (int r = h->count - 1; changed && r >= 0; r--)
-            (void)changes(h, r);
-    }
-}
-
-/* Find what can go on, all but one rank, which stays where it is; -1: none does. */
+/* Find what can go on, all but one rank, which stays where it is; -1: none does. Up and down in
+ * turns, so that long chains take few rounds. */
 static void find_live(struct hang *h, int still)
 {
+    bool changed = true;
     for (int i = 0; i < h->meeting_count; i++)
         h->meetings[i].live = 0;
     for (int r = 0; r < h->count; r++)
         h->nodes[r].live = h->nodes[r].kind == NODE_FREE && r != still;
     h->still = still;
-    spread(h, becomes_live);
+    while (changed) {
+        changed = false;
+        for (int r = 0; r < h->count; r++)
+            changed |= becomes_live(h, r);
+        for (int r = h->count - 1; changed && r >= 0; r--)
+            (void)becomes_live(h, r);
+    }
 }
 
 bool graph_may_come_alone(struct hang *h, const struct hang_item *item)
@@ -167,61 +150,134 @@ bool graph_may_come_alone(struct hang *h, const struct hang_item *item)
     return may;
 }
 
-/* ---- where waits lead ---- */
+/* ---- parts ---- */
 
-/* Put a rank on the path that has not been there. Returns the length. */
-static int step_on(struct hang *h, int len, int rank)
+/* The vertices that one waits for. */
+struct edges {
+    const struct hang_answer *answer; /* of a rank; NULL: of a meeting */
+    const struct meeting *meeting;
+    struct targets targets; /* of the item before next */
+    bool is_moot;           /* of that: those that are gone do not matter, as one of others would do */
+    int next;
+};
+
+static struct edges edges_of(const struct hang *h, int vertex)
 {
-    if (!h->seen[rank])
-        h->path[len++] = rank;
-    h->seen[rank] = true;
-    return len;
+    struct edges e = {.targets.list = NULL};
+    if (vertex < h->count)
+        e.answer = &h->nodes[vertex].answer;
+    else
+        e.meeting = &h->meetings[vertex - h->count];
+    return e;
 }
 
-/* Put the ranks on the path for which one waits. Of several of which one would do, a rank that can
- * go on waits for none. */
-static int step_from(struct hang *h, int len, int rank)
+static bool is_there(const struct hang *h, int rank)
 {
-    const struct node *node = &h->nodes[rank];
-    for (int i = 0; node->kind == NODE_WAITS && i < node->answer.item_count; i++) {
-        const struct hang_item *item = &node->answer.items[i];
-        const struct meeting *m = graph_meeting_of_all(h, rank, item->thread);
-        if (node->live && (item->thread->mode == HANG_ANY || item->peer < 0))
+    return !graph_is_gone(h, rank);
+}
+
+/* The next vertex that is waited for, or -1. */
+static int next_edge(const struct hang *h, struct edges *e)
+{
+    if (e->meeting)
+        return e->next < e->meeting->awaited_count ? e->meeting->awaited[e->next++] : -1;
+    for (;;) {
+        while (graph_next(&e->targets))
+            if (!e->is_moot || is_there(h, e->targets.rank))
+                return e->targets.rank;
+        if (e->next == e->answer->item_count)
+            return -1;
+        const struct hang_item *item = &e->answer->items[e->next++];
+        if (item->meeting >= 0)
+            return h->count + item->meeting;
+        if (item->what == HANG_CLOSE)
             continue;
-        for (struct targets t = graph_targets(h, item); graph_next(&t);)
-            len = step_on(h, len, t.rank);
-        for (int j = 0; m && j < m->late_count; j++)
-            len = step_on(h, len, m->late[j]);
+        e->targets = graph_targets(h, item);
+        e->is_moot = item->peer < 0 && graph_any(h, item, is_there);
     }
-    return len;
 }
 
-bool graph_depends(struct hang *h, int rank, int on)
+/* The same, of those that cannot go on. */
+static int next_dead(const struct hang *h, struct edges *e)
 {
-    memset(h->seen, 0, (size_t)h->count * sizeof(*h->seen));
-    int len = step_on(h, 0, rank);
-    for (int i = 0; i < len && !h->seen[on]; i++)
-        len = step_from(h, len, h->path[i]);
-    return h->seen[on];
+    int to = next_edge(h, e);
+    while (to >= 0 && to < h->count && !graph_is_stuck(h, to) && h->nodes[to].kind != NODE_GONE)
+        to = next_edge(h, e);
+    return to;
 }
 
-static bool leads_on(const struct hang *h, int rank)
+int graph_next_in_part(const struct hang *h, int rank)
 {
-    return h->nodes[rank].culprit || h->nodes[rank].leads;
+    struct edges e = edges_of(h, rank);
+    int to = next_dead(h, &e);
+    while (to >= 0 && (to >= h->count || !graph_is_one_part(h, rank, to)))
+        to = next_dead(h, &e);
+    return to;
 }
 
-static bool becomes_leading(struct hang *h, int rank)
+/* Tarjan's walk, of which path is the way to the vertex at hand, and open what is in no part yet. */
+struct part_walk {
+    int *order, *low; /* order: when a vertex was met first, from 1 on */
+    int *path, *open;
+    struct edges *edges;
+    int met, path_len, open_len;
+};
+
+static void enter(const struct hang *h, struct part_walk *w, int vertex)
 {
-    struct node *node = &h->nodes[rank];
-    if (node->leads || !graph_is_stuck(h, rank))
-        return false;
-    node->leads = graph_any_of_all(h, rank, leads_on);
-    return node->leads;
+    w->order[vertex] = w->low[vertex] = ++w->met;
+    w->path[w->path_len++] = w->open[w->open_len++] = vertex;
+    w->edges[vertex] = edges_of(h, vertex);
 }
 
-void graph_mark_leads(struct hang *h)
+static void lower(struct part_walk *w, int vertex, int low)
 {
-    spread(h, becomes_leading);
+    if (w->low[vertex] > low)
+        w->low[vertex] = low;
+}
+
+/* Take a vertex off the path, and what belongs to it off what is open where it is the first of a
+ * part. */
+static void leave(struct hang *h, struct part_walk *w, int vertex)
+{
+    bool is_first = w->low[vertex] == w->order[vertex];
+    if (--w->path_len)
+        lower(w, w->path[w->path_len - 1], w->low[vertex]);
+    while (is_first && h->part[vertex] < 0)
+        h->part[w->open[--w->open_len]] = h->part_count;
+    h->part_count += is_first;
+}
+
+static void walk_from(struct hang *h, struct part_walk *w, int vertex)
+{
+    enter(h, w, vertex);
+    while (w->path_len) {
+        int at = w->path[w->path_len - 1], to = next_dead(h, &w->edges[at]);
+        if (to < 0)
+            leave(h, w, at);
+        else if (!w->order[to])
+            enter(h, w, to);
+        else if (h->part[to] < 0)
+            lower(w, at, w->order[to]);
+    }
+}
+
+static void find_parts(struct hang *h)
+{
+    size_t count = (size_t)(h->count + h->meeting_count), size = count * sizeof(int);
+    struct memory *memory = &h->memory;
+    struct part_walk w = {.order = memory_take(memory, size), .low = memory_take(memory, size),
+                          .path = memory_take(memory, size), .open = memory_take(memory, size),
+                          .edges = memory_take(memory, count * sizeof(*w.edges))};
+    h->part = memset(memory_take(memory, size), -1, size);
+    h->part_count = 0;
+    for (int r = 0; r < h->count; r++)
+        if (graph_is_stuck(h, r) && !w.order[r])
+            walk_from(h, &w, r);
+    h->leaves = memory_take(memory, (size_t)h->part_count + 1);
+    for (int v = 0, to; v < (int)count; v++)
+        for (struct edges e = edges_of(h, v); h->part[v] >= 0 && (to = next_dead(h, &e)) >= 0;)
+            h->leaves[h->part[v]] |= h->part[to] != h->part[v];
 }
 
 /* ---- life ---- */
@@ -263,11 +319,11 @@ void graph_init(struct hang *h, const struct hang_question *question)
     h->set = memory_take(&h->memory, count);
     h->late = memory_take(&h->memory, count);
     h->path = memory_take(&h->memory, count * sizeof(*h->path));
-    h->seen = memory_take(&h->memory, count);
     read_answers(h);
     graph_meet(h);
     if (!find_stuck(h, false) && !find_stuck(h, true))
         (void)find_stuck(h, false);
+    find_parts(h);
 }
 
 void graph_fini(struct hang *h)

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The ranks' waits as a graph, and what can go on in it. hang_why.c, hang_message.c and hang_coll.c
- * find out why the rest cannot; hang.c writes the report.
+ * The ranks' waits as one graph, and what can go on in it.
+ *
+ * A vertex is a rank, or a collective in which ranks wait (a meeting). A rank waits for the ranks
+ * whose messages it awaits, or for the meeting that it is in; a meeting waits for the members that
+ * have not come. Ranks that cannot go on are stuck. The strongly connected parts of the stuck ranks
+ * say where to look for the cause: in a part from which no wait leads out.
  */
 #ifndef DIAGNOSE_HANG_GRAPH_H
 #define DIAGNOSE_HANG_GRAPH_H
@@ -27,11 +31,8 @@ struct node {
     struct hang_answer answer;
     /* what the verdict has found */
     bool culprit;
-    bool leads;     /* from it waits lead to a culprit */
     bool named;     /* some line tells of it */
     bool explained; /* some line tells why it waits */
-    bool sure;      /* and that is sure, whoever else it may wait for */
-    bool weak;      /* of two parts that wait for each other it is in the smaller one */
 };
 
 /* A collective that ranks wait in. */
@@ -40,9 +41,10 @@ struct meeting {
     int number;                       /* on the communicator, or HANG_NO_NUMBER */
     const struct hang_item **entries; /* one of each thread that waits in it */
     int count;
-    int *late; /* the members that have not come */
-    int late_count;
-    int live; /* so many of these from the first on can go on */
+    int *late, *awaited;              /* members that have not come; those it waits for */
+    int late_count, awaited_count;
+    bool is_of_all; /* it goes on when all that are late have come, and not before */
+    int live;       /* so many of awaited from the first on can go on */
 };
 
 struct hang {
@@ -50,13 +52,14 @@ struct hang {
     const struct hang_rank *ranks;
     struct memory memory;
     struct node *nodes;
-    const struct hang_item **items; /* of all ranks, in their order */
+    struct hang_item **items; /* of all ranks, in their order */
     struct meeting *meetings;       /* by communicator and number */
-    bool *set;                      /* [count], the ranks that a line names */
-    bool *late;                     /* [count], the ranks that a part of the verdict is about */
-    int *path;                      /* [count], for a walk along waits */
-    bool *seen;                     /* [count], of graph_depends() */
-    int count, item_count, meeting_count;
+    int *part;    /* [count + meeting_count], the part of a vertex; -1: it is in none */
+    bool *leaves; /* [part_count], whether waits lead out of a part */
+    bool *set;    /* [count], the ranks that a line names */
+    bool *late;   /* [count], the ranks that a part of the verdict is about */
+    int *path;    /* [count], for a walk along waits */
+    int count, item_count, meeting_count, part_count;
     int still;   /* a rank that stays where it is, while it is asked what would come then; or -1 */
     int stuck;   /* ranks */
     bool strict; /* threads that sleep outside MPI count for nothing; else they may call it yet */
@@ -91,6 +94,12 @@ static inline bool graph_is_rank(const struct hang *h, int rank)
     return rank >= 0 && rank < h->count;
 }
 
+/* Whether two vertices wait for each other. */
+static inline bool graph_is_one_part(const struct hang *h, int a, int b)
+{
+    return h->part[a] >= 0 && h->part[a] == h->part[b];
+}
+
 /* The ranks that could end the wait for an item: for (t = graph_targets(); graph_next(&t);) */
 struct targets {
     int rank; /* the one at hand */
@@ -104,32 +113,28 @@ bool graph_next(struct targets *targets);
 /* Whether one of those that could end a wait is so. */
 bool graph_any(const struct hang *h, const struct hang_item *item,
                bool (*is)(const struct hang *h, int rank));
-/* The same for all that a rank waits for. */
-bool graph_any_of_all(const struct hang *h, int rank, bool (*is)(const struct hang *h, int rank));
 
 /* Whether a message that a rank waits for, or looks for, may come though the rank itself stays
  * where it is. */
 bool graph_may_come_alone(struct hang *h, const struct hang_item *item);
-/* Whether a rank waits, in the end, for another one. */
-bool graph_depends(struct hang *h, int rank, int on);
-/* Mark every rank from which stuck waits lead to a culprit. */
-void graph_mark_leads(struct hang *h);
+
+/* A stuck rank in the same part that a rank waits for by a message, or -1. */
+int graph_next_in_part(const struct hang *h, int rank);
 
 /* ---- hang_meeting.c ---- */
 
 /* One of the two groups of a communicator, in an order that all its members agree on. */
 const char *graph_group(const struct hang_comm *comm, bool second);
-/* Whether it is the same communicator: 0; or the order of two. */
-int graph_compare_comms(const struct hang_comm *a, const struct hang_comm *b);
-/* A communicator as another member knows it, or NULL. */
-const struct hang_comm *graph_same_comm(const struct hang_answer *answer,
-                                        const struct hang_comm *comm);
 /* Put the members of a communicator into set. Returns how many. */
 int graph_members(const struct hang *h, const struct hang_comm *comm, bool *set);
-/* Find the collectives that ranks wait in, and the members that have not come. */
+/* Find the collectives that ranks wait in, and for whom they wait. */
 void graph_meet(struct hang *h);
-/* The collective of a thread, if nobody leaves it before all have come; or NULL. */
-struct meeting *graph_meeting_of_all(const struct hang *h, int rank,
-                                     const struct hang_thread *thread);
+/* Whether a rank waits in a collective. */
+bool graph_is_in(const struct hang *h, const struct meeting *m, int rank);
+/* Whether a member has gone past a collective, by what it says. */
+bool graph_is_past(const struct hang *h, const struct meeting *m, int rank);
+/* The call that a member has made as this collective, or makes there: its function and, where it
+ * has one, *root; -1: none. NULL: unknown. */
+const char *graph_call(const struct hang *h, const struct meeting *m, int rank, int *root);
 
 #endif

@@ -13,7 +13,7 @@ enum {
     ROWS_MAX = 4096
 };
 
-/* What a field holds. */
+/* The values of a field. */
 enum field_kind {
     TEXT,
     MODE,
@@ -42,6 +42,7 @@ static const char *const whats[] = {"send", "recv", "probe", "close", "ready", N
 #define IN_THREAD(member) offsetof(struct hang_thread, member)
 #define IN_ITEM(member)   offsetof(struct hang_item, member)
 #define IN_COMM(member)   offsetof(struct hang_comm, member)
+#define IN_CALL(member)   offsetof(struct hang_call, member)
 #define IN_QUEUE(member)  offsetof(struct hang_queue, member)
 #define IN_OTHERS(member) offsetof(struct hang_others, member)
 #define QUEUE_FIELDS                                                              \
@@ -86,7 +87,9 @@ static const struct form {
       {TEXT, IN_COMM(name)},
       {TEXT, IN_COMM(members)},
       {TEXT, IN_COMM(remote)}}},
+    {'L', 3, {{CONTEXT, IN_CALL(number)}, {RANK, IN_CALL(root)}, {TEXT, IN_CALL(function)}}},
     {'U', 6, {QUEUE_FIELDS}},
+    {'W', 6, {QUEUE_FIELDS}},
     {'P', 6, {QUEUE_FIELDS}},
     {'S', 7, {QUEUE_FIELDS, {TEXT, IN_QUEUE(state)}}},
     {'I', 7, {QUEUE_FIELDS, {TEXT, IN_QUEUE(state)}}},
@@ -171,6 +174,7 @@ union line {
     struct hang_thread thread;
     struct hang_item item;
     struct hang_comm comm;
+    struct hang_call call;
     struct hang_queue queue;
     struct hang_others others;
 };
@@ -198,7 +202,15 @@ static bool add_line(struct hang_answer *a, struct memory *memory, char letter, 
             return false;
         a->threads[a->thread_count - 1].count++;
         return true;
-    case 'C': return add(memory, (void **)&a->comms, &a->comm_count, row, sizeof(row->comm));
+    case 'C':
+        row->comm.first = a->call_count;
+        return add(memory, (void **)&a->comms, &a->comm_count, row, sizeof(row->comm));
+    case 'L':
+        if (!a->comm_count ||
+            !add(memory, (void **)&a->calls, &a->call_count, row, sizeof(row->call)))
+            return false;
+        a->comms[a->comm_count - 1].call_count++;
+        return true;
     case 'M': a->others = row->others; return true;
     case 'X': a->cut = true; return true;
     default:
@@ -260,10 +272,14 @@ static void connect(struct hang_answer *answer, int rank)
         for (int i = thread->first; i < thread->first + thread->count; i++) {
             struct hang_item *item = &answer->items[i];
             item->owner = rank;
+            item->meeting = -1;
             item->thread = thread;
             item->comm = find_comm(answer, item->context, &item->use);
         }
     }
+    for (int i = 0; i < answer->comm_count; i++)
+        if (answer->comms[i].call_count)
+            answer->comms[i].calls = answer->calls + answer->comms[i].first;
     for (int i = 0; i < answer->queue_count; i++) {
         struct hang_queue *queue = &answer->queues[i];
         queue->comm = find_comm(answer, queue->context, &queue->use);

@@ -8,7 +8,10 @@
  *                                                called from module + offset (hexadecimal)
  *     A what context peer rank tag bytes state   what the thread above waits for
  *     C context size rank begun name members remote   a communicator
+ *     L number root function                     one of the last collectives begun on it
  *     U context peer rank tag count bytes        messages that no receive has asked for
+ *     W context peer rank tag count bytes        messages that receives with a wildcard have got
+ *                                                of late
  *     P context peer rank tag count bytes        posted receives
  *     S context peer rank tag count bytes state  sends that are not over
  *     I context peer rank tag count bytes what   persistent requests that are not started
@@ -18,7 +21,7 @@
  * mode: "wait" for all of what follows, or "some" of it, or "poll", where it only looks. what:
  * "send", "recv", "probe", "close", or "ready": so many parts of a partitioned message (bytes) that
  * the program has not made ready. peer is a rank of the world, rank the same process in the
- * communicator; -1 is any, or unknown. begun: how many collectives the rank has begun on the
+ * communicator; -1 is any, or unknown. root: as the call has it, or -1: it has none. begun: how many collectives the rank has begun on the
  * communicator. members and remote: ranks of the world, as "0-3,5"; remote is empty for an
  * intracommunicator.
  *
@@ -67,16 +70,26 @@ enum hang_mode {
     HANG_POLL
 };
 
+/* A collective that the rank has begun. */
+struct hang_call {
+    uint32_t number;
+    int root;
+    const char *function;
+};
+
 struct hang_comm {
     uint32_t context;
     int size, rank;
     uint32_t begun;
     const char *name, *members, *remote;
+    int first, call_count; /* its calls */
+    const struct hang_call *calls;
 };
 
-/* What a thread waits for. */
+/* A message or call that a thread waits for. */
 struct hang_item {
-    int owner; /* the rank that waits */
+    int owner;   /* the rank that waits */
+    int meeting; /* the collective it is of, as hang_graph.h has it; -1: none */
     enum hang_what what;
     uint32_t context;
     int peer, rank, tag;
@@ -99,7 +112,7 @@ struct hang_thread {
 
 /* Equal messages or requests. */
 struct hang_queue {
-    char kind; /* 'U', 'P', 'S' or 'I' */
+    char kind; /* 'U', 'W', 'P', 'S' or 'I' */
     uint32_t context;
     int peer, rank, tag;
     uint64_t count, bytes;
@@ -117,15 +130,16 @@ struct hang_answer {
     struct hang_thread *threads;
     struct hang_item *items;
     struct hang_comm *comms;
+    struct hang_call *calls;
     struct hang_queue *queues;
-    int thread_count, item_count, comm_count, queue_count;
+    int thread_count, item_count, comm_count, call_count, queue_count;
     struct hang_others others;
     int bad_lines;
     bool cut; /* there was more */
 };
 
 /* Read len bytes of rank's answer into *answer, which is empty where they are no answer at all.
- * What it points to lies in memory. */
+ * All that it points to lies in memory. */
 void hang_text_read(struct hang_answer *answer, struct memory *memory, int rank, const void *text,
                     size_t len);
 

@@ -405,6 +405,8 @@ struct mpid_comm_view {
     const void *object;
     int64_t (*member)(const void *object, int i);
     int64_t (*peer)(const void *object, int i);
+    /* The function that was called as this one of the collectives, and its root, or -1; or NULL. */
+    const char *(*call)(const void *object, uint32_t number, int *root);
 };
 
 /* Have each called to go through all communicators: take returns whether that was enough. Called

@@ -29,7 +29,8 @@
 
 enum {
     EAGER_OVERHEAD = 64, /* what a message costs its receiver besides its data */
-    RNDV_DIRECT_MIN = 16 << 10 /* bytes: below, a stream is always best */
+    RNDV_DIRECT_MIN = 16 << 10, /* bytes: below, a stream is always best */
+    RECV_GOT = 8 /* messages that receives with a wildcard have got, and that are remembered */
 };
 
 /* In a send's mode, besides enum mpid_mode: the peer has been asked to cancel it. */
@@ -76,6 +77,8 @@ struct device {
     const struct chan_ops *ops[BIND_CHANNELS]; /* of ports */
     char card[CARD_MAX];
     struct match match;
+    struct mpid_envelope got[RECV_GOT]; /* by receives with a wildcard: the last of got_count */
+    unsigned got_count;
     struct stats stats;
     struct ids ids;
     struct os_pool controls, landings;

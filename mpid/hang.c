@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What this process waits for, for mpiexec; see hang.h. */
+/* Telling mpiexec for what this process waits; see hang.h. */
 #include "mpid/hang.h"
 
 #include <dirent.h>
@@ -25,6 +25,7 @@ enum {
     THREADS_MAX = 64,
     ITEMS_MAX = 128, /* of what one thread waits for */
     GROUPS_MAX = 128,
+    CALLS_MAX = 4, /* collectives that are told of a communicator */
     MEMBERS_MAX = 6000, /* bytes of a communicator's list */
     WAITS_ROOM = BNR_MAX_ANSWER / 2,
     QUEUES_ROOM = BNR_MAX_ANSWER / 4, /* what communicators leave of the rest */
@@ -152,6 +153,12 @@ static bool put_comm(void *arg, const struct mpid_comm_view *view)
     put_list(report, view, view->peers, view->peer);
     put(report, "\n");
     keep_whole(report, begin);
+    for (uint32_t i = 1; i <= CALLS_MAX && i <= view->begun && report->len > begin; i++) {
+        int root;
+        const char *call = view->call(view->object, view->begun - i, &root);
+        if (call)
+            put(report, "L\t%u\t%d\t%s\n", view->begun - i, root, call);
+    }
     return report->cut;
 }
 
@@ -261,7 +268,7 @@ static void put_thread(struct mpid_wait_report *report, int64_t ms)
 
 /* Equal messages or requests. */
 struct queue_group {
-    char kind; /* U: unexpected, P: posted, S: to be sent, I: not started */
+    char kind; /* U: unexpected, W: got by a wildcard, P: posted, S: to be sent, I: not started */
     struct mpid_envelope env;
     int64_t peer; /* in the world; of P and I: to be found */
     const char *state;
@@ -310,6 +317,10 @@ static void count_received(struct groups *groups)
         struct queue_group one = {'U', u->exact.env, world_of(u->vc), "", 0, u->total};
         count_in(groups, &one);
     }
+    for (unsigned i = 0; i < RECV_GOT && i < device.got_count; i++) {
+        struct queue_group one = {'W', device.got[i], -1, "", 0, 0};
+        count_in(groups, &one);
+    }
     match_each_posted(match, count_request, groups);
 }
 
@@ -353,7 +364,7 @@ static void put_queues(struct mpid_wait_report *report)
         hang.each_idle(count_idle, groups);
     for (int i = 0; i < groups->count; i++) {
         const struct queue_group *g = &groups->group[i];
-        bool is_named = g->kind == 'P' || g->kind == 'I';
+        bool is_named = g->kind == 'W' || g->kind == 'P' || g->kind == 'I';
         bool has_state = g->kind == 'S' || g->kind == 'I';
         int64_t peer = is_named ? world_rank(g->env.context, g->env.rank) : g->peer;
         put(report, "%c\t%u\t%" PRId64 "\t%d\t%d\t%" PRIu64 "\t%" PRIu64 "%s%s\n", g->kind,

@@ -24,7 +24,7 @@ struct wait;
 /* An answer is being gathered. */
 extern _Atomic bool hang_asked;
 
-/* What the calling thread looks for, while it does; locked. */
+/* The envelope that the calling thread looks for, while it does; locked. */
 extern const struct mpid_envelope *hang_peek;
 
 static inline bool hang_is_asked(void)

@@ -23,11 +23,19 @@ void recv_copy(struct mpid_request *request, size_t offset, const void *data, si
         memcpy((char *)bytes->base + offset, data, len);
 }
 
+/* Remember what a receive with a wildcard has got, for the hang report. */
+static __attribute__((noinline)) void remember(const struct mpid_envelope *env)
+{
+    device.got[device.got_count++ % RECV_GOT] = *env;
+}
+
 /* Note who sent the message that a receive has got, and how much of it counts. */
 static inline void note(struct mpid_request *request, const struct mpid_envelope *env,
                         uint64_t total)
 {
     size_t room = request->bytes.len;
+    if (__builtin_expect((request->place.env.rank | request->place.env.tag) < 0, 0))
+        remember(env);
     request->place.env.context = env->context;
     memcpy(&request->place.env.rank, &env->rank, 2 * sizeof(env->rank)); /* as it is read at the end */
     request->count = total;
@@ -153,6 +161,10 @@ static inline bool take_wanted(struct vc *vc, const struct chan_head *head, cons
         device.match.arrived_total)
         return false;
     device.wanted = NULL;
+    if (__builtin_expect(wanted->mask != UINT64_MAX, 0)) {
+        struct mpid_envelope env = packet_envelope(head);
+        remember(&env);
+    }
     copy_bytes(wanted->base, data, len);
     wanted->from = head->word[1];
     wanted->count = len;

@@ -81,6 +81,22 @@ static inline bool coll_is_of_neighbors(const struct coll *c)
     return c->kind >= COLL_NEIGHBOR_ALLGATHER; /* they are the last kinds */
 }
 
+/* A call in a word: number, kind and form, root. */
+enum { NOTED_ROOT = 25, NOTED_NUMBER = 32 };
+
+/* Note a call that is about to begin, for the hang report. */
+static inline void coll_note(const struct coll *c)
+{
+    uint32_t number = c->comm->coll_tag;
+    uint64_t word = (uint64_t)number << NOTED_NUMBER |
+                    (uint64_t)((unsigned)c->kind << 1 | c->uneven) << NOTED_ROOT |
+                    ((unsigned)c->root & ((1u << NOTED_ROOT) - 1));
+    __atomic_store_n(&c->comm->calls[number % COMM_CALLS], word, __ATOMIC_RELAXED);
+}
+/* The function that was called as collective number of a communicator, and its root, or -1; NULL:
+ * not known, or not any more. */
+const char *coll_noted(const struct comm *comm, uint32_t number, int *root);
+
 /* Run a collective. Returns MPI_SUCCESS or the error class; misfit (or NULL) is what sched.h has. */
 int coll_run(const struct coll *c, struct sched_misfit *misfit);
 

@@ -189,6 +189,8 @@ static struct coll_request *create(const struct coll_call *call, bool persistent
     r->error = MPI_SUCCESS;
     request->owned = request->state = r;
     r->region = region;
+    if (!persistent)
+        coll_note(c);
     (persistent ? sched_init_kept : sched_init)(&r->sched, c->comm, c->op);
     append(r, c, persistent ? region : usual_region(c));
     sched_hold(&r->sched);

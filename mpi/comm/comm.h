@@ -27,7 +27,8 @@
 enum {
     COMM_TAG_UB = INT32_MAX,
     /* In the collective context: the tag of context_agree(). No collective uses it. */
-    COMM_AGREE_TAG = INT32_MAX
+    COMM_AGREE_TAG = INT32_MAX,
+    COMM_CALLS = 4
 };
 
 struct agree;
@@ -57,6 +58,7 @@ struct comm {
     const struct comm_hosts *hosts; /* comm_hosts.c's; NULL: not asked for yet */
     uint32_t coll_tag;              /* the number of the next collective on this communicator */
     uint32_t coll_kept_tag; /* and its persistent ones */
+    _Atomic uint64_t calls[COMM_CALLS]; /* coll.c's: the last collectives, for the hang report */
     bool no_region;        /* no memory that all members share can be had: see mpi/coll/region.h */
     struct comm *newer, *older; /* comm_list.c's */
     _Atomic bool failed;        /* a member has failed: collectives end in error */

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "mpi/coll/coll.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/context.h"
 #include "mpi/comm/group.h"
@@ -34,6 +35,11 @@ static int64_t peer(const void *comm, int i)
     return world_rank(((const struct comm *)comm)->remote, i);
 }
 
+static const char *call(const void *comm, uint32_t number, int *root)
+{
+    return coll_noted(comm, number, root);
+}
+
 static void each(bool (*take)(void *arg, const struct mpid_comm_view *view), void *arg)
 {
     bool enough = false;
@@ -50,6 +56,7 @@ static void each(bool (*take)(void *arg, const struct mpid_comm_view *view), voi
             .begun = comm->coll_tag,
             .object = comm,
             .member = member,
+            .call = call,
         };
         if (comm->remote) {
             view.peers = comm->remote->size;

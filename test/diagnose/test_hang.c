@@ -34,6 +34,9 @@ enum {
 #define COLL(peer, number)        "A\trecv\t1\t" #peer "\t" #peer "\t" #number "\t0\tposted\n"
 #define CLOSE(peer)               "A\tclose\t0\t" #peer "\t-1\t-1\t0\topen\n"
 #define CAME(context, peer, tag)  "U\t" #context "\t" #peer "\t" #peer "\t" #tag "\t1\t4\n"
+#define GOT(peer, tag)            "W\t0\t" #peer "\t" #peer "\t" #tag "\t1\t4\n"
+/* Behind WORLD: a collective that has been begun there. */
+#define CALL(number, root, function) "L\t" #number "\t" #root "\t" function "\n"
 
 static const char silent[] = "silent", ended[] = "ended", final[] = "final", fresh[] = "fresh";
 
@@ -84,7 +87,7 @@ static const struct {
      {", at a.out+0x1f, since just now\n",
       "rank 0: 1 receive from rank 1 without a message (tag 3, MPI_COMM_WORLD), 40 bytes\n"
       "  rank 0: 2 sends to rank 1 not received yet (tag 3, MPI_COMM_WORLD), 8 bytes in all\n",
-      "To see where rank 1 is: gdb -p 4711 -batch -ex bt\n"}},
+      "No rank is seen to wait in vain.\n  Others wait for rank 1, which is outside MPI and"}},
     {"another tag",
      {HEAD THREAD("MPI_Recv") RECV(1, 9) WORLD(0, 0),
       HEAD THREAD("MPI_Recv") RECV(0, 8) CAME(0, 0, 7) WORLD(1, 0), silent, silent},
@@ -113,7 +116,7 @@ static const struct {
       HEAD THREAD("MPI_Barrier") COLL(0, 2) WORLD(1, 3), ended,
       HEAD THREAD("MPI_Recv") RECV(2, 1) WORLD(3, 2)},
      {"Culprit: rank 2 (a deadlock)\n",
-      "Rank 2 has ended with exit code 0, but is waited for by rank 3\n"}},
+      "    not there: rank 2, which has ended with exit code 0\n"}},
     {"a member in MPI_Finalize",
      {HEAD THREAD("MPI_Bcast") COLL(1, 0) WORLD(0, 1),
       HEAD THREAD("MPI_Finalize") CLOSE(0) WORLD(1, 0),
@@ -150,28 +153,45 @@ static const struct {
       HEAD THREAD("MPI_Barrier") COLL(0, 3) WORLD(1, 4),
       HEAD THREAD("MPI_Barrier") COLL(1, 3) WORLD(2, 4),
       HEAD THREAD("MPI_Reduce") COLL(0, 2) WORLD(3, 3)},
-     {"Culprits: ranks 0,3 (a deadlock)\n", "not there: rank 3, as told above",
-      "MPI_Reduce on MPI_COMM_WORLD: rank 3 waits in it, but ranks 0-2 went past it.\n"
-      "    What ranks 0,3 called there as collective number 3 does not fit: another function,"}},
+     {"Culprit: rank 3 (a deadlock)\n", "not there: rank 3, as told above",
+      "MPI_Reduce on MPI_COMM_WORLD: rank 3 waits in it, but ranks 0-2 went past it:\n"
+      "    what was called there does not fit\n"}},
     {"one collective more in one rank, and the others are gone but for one that waits for it",
      {HEAD THREAD("MPI_Barrier") COLL(3, 2) CAME(1, 1, 2) CAME(1, 2, 2) WORLD(0, 3),
-      HEAD THREAD("MPI_Finalize") CLOSE(0) WORLD(1, 3),
+      HEAD THREAD("MPI_Finalize") CLOSE(0) WORLD(1, 3) CALL(2, -1, "MPI_Allreduce"),
       HEAD THREAD("MPI_Allreduce") COLL(0, 2) WORLD(2, 3),
-      HEAD THREAD("MPI_Finalize") CLOSE(2) WORLD(3, 3)},
+      HEAD THREAD("MPI_Finalize") CLOSE(2) WORLD(3, 3) CALL(2, -1, "MPI_Allreduce")},
      {"Culprit: rank 0 (a deadlock)\n", "Different collectives on MPI_COMM_WORLD (its",
-      "    MPI_Barrier: rank 0\n    MPI_Allreduce: rank 2\n"}},
-    {"the same, and a message of it is left at another",
-     {HEAD THREAD("MPI_Barrier") COLL(3, 3) WORLD(0, 4),
+      "    MPI_Barrier: rank 0\n    MPI_Allreduce: ranks 1-3\n"}},
+    {"a collective with another root, which the others have left",
+     {HEAD THREAD("MPI_Gather") COLL(2, 3) WORLD(0, 4) CALL(3, 0, "MPI_Gather"),
+      HEAD THREAD("MPI_Barrier") COLL(0, 4) WORLD(1, 5) CALL(3, 0, "MPI_Gather"),
+      HEAD THREAD("MPI_Barrier") COLL(0, 4) WORLD(2, 5) CALL(3, 1, "MPI_Gather"),
+      HEAD THREAD("MPI_Barrier") COLL(0, 4) WORLD(3, 5) CALL(3, 0, "MPI_Gather")},
+     {"Culprit: rank 2 (a deadlock)\n",
+      "Different roots on MPI_COMM_WORLD (its collective number 4):\n"
+      "    MPI_Gather with root 0: ranks 0-1,3\n    MPI_Gather with root 1: rank 2\n"}},
+    {"a collective once more in one rank, and all others are in MPI_Finalize",
+     {HEAD THREAD("MPI_Finalize") CLOSE(1) WORLD(0, 3),
       HEAD THREAD("MPI_Barrier") COLL(0, 3) WORLD(1, 4),
-      HEAD THREAD("MPI_Barrier") COLL(1, 3) CAME(1, 3, 2) WORLD(2, 4),
-      HEAD THREAD("MPI_Reduce") COLL(0, 2) WORLD(3, 3)},
-     {"Culprit: rank 3 (a deadlock)\n", "    What rank 3 called there as collective number 3"}},
+      HEAD THREAD("MPI_Finalize") CLOSE(1) WORLD(2, 3),
+      HEAD THREAD("MPI_Finalize") CLOSE(1) WORLD(3, 3)},
+     {"Culprit: rank 1 (a deadlock)\n  MPI_Barrier on MPI_COMM_WORLD: rank 1 waits in it, once "
+      "more than the others do:\n    not there: ranks 0,2-3, each of which is in MPI_Finalize\n"}},
+    {"a receive with a wildcard has got it",
+     {HEAD THREAD("MPI_Recv") RECV(1, 5) GOT(1, 5) WORLD(0, 0),
+      HEAD THREAD("MPI_Barrier") COLL(0, 0) WORLD(1, 1),
+      HEAD THREAD("MPI_Barrier") COLL(1, 0) WORLD(2, 1),
+      HEAD THREAD("MPI_Barrier") COLL(2, 0) WORLD(3, 1)},
+     {"Culprit: rank 0 (a deadlock)\n  Taken by another receive? Rank 0 waits in MPI_Recv for a "
+      "message from rank 1 (tag 5, MPI_COMM_WORLD),\n    but a receive with a wildcard has got a "
+      "message from rank 1 (tag 5, MPI_COMM_WORLD) before\n"}},
     {"all are there, and wait",
      {HEAD THREAD("MPI_Bcast") COLL(3, 0) WORLD(0, 1),
       HEAD THREAD("MPI_Bcast") COLL(0, 0) WORLD(1, 1),
       HEAD THREAD("MPI_Bcast") COLL(1, 0) WORLD(2, 1),
       HEAD THREAD("MPI_Bcast") COLL(2, 0) WORLD(3, 1)},
-     {"MPI_Bcast on MPI_COMM_WORLD: ranks 0-3 wait in it, all its members:\n    the roots or "}},
+     {"MPI_Bcast on MPI_COMM_WORLD: ranks 0-3 wait in it, all its members:\n    the counts "}},
     {"a message of a collective is not a wrong one",
      {HEAD THREAD("MPI_Recv") RECV(1, 0) CAME(1, 1, 0) WORLD(0, 0),
       HEAD THREAD("MPI_Barrier") COLL(0, 0) WORLD(1, 1),
@@ -248,7 +268,7 @@ static const struct {
     {"but not where its sender has just begun to wait",
      {HEAD POLLS("MPI_Testall") CAME(0, 2, 8) "P\t0\t2\t2\t9\t1\t4\n" WORLD(0, 0), silent,
       HEAD "T\tMPI_Recv\twait\t9\t1f\t/a.out\t\n" RECV(0, 1) WORLD(2, 0), silent},
-     {"Culprit: rank 0\n  Others wait for rank 0, which polls in MPI_Testall\n"}},
+     {"in vain.\n  Others wait for rank 0, which polls in MPI_Testall\n"}},
     {"of those that wait for each other, who waits for none of them",
      {HEAD THREAD("MPI_Barrier") COLL(2, 0) WORLD(0, 1) ROW("0-1,3", 0, 1),
       HEAD THREAD("MPI_Barrier") COLL(0, 0) WORLD(1, 1) ROW("0-1,3", 1, 1),
@@ -319,8 +339,13 @@ static const struct {
     {"all is well",
      {HEAD POLLS("MPI_Test"), silent, silent, final},
      {"No rank is seen to wait in vain.\n"}},
+    {"one that waits since the question does not keep the others",
+     {HEAD "T\tMPI_Recv\twait\t-1\t1f\t/a.out\t\n" RECV(3, 5) WORLD(0, 0),
+      HEAD THREAD("MPI_Recv") RECV(0, 5) WORLD(1, 0), HEAD THREAD("MPI_Recv") RECV(1, 5) WORLD(2, 0),
+      HEAD THREAD("MPI_Recv") RECV(2, 5) WORLD(3, 0)},
+     {"No rank is seen to wait in vain: the job goes on.\n  Others wait for rank 0, which waits"}},
     {"one of several would do",
-     {HEAD "T\tMPI_Waitany\tsome\t5\t1\t/a\t\n" RECV(1, 0) RECV(2, 0) WORLD(0, 0), ended, silent,
+     {HEAD "T\tMPI_Waitany\tsome\t900\t1\t/a\t\n" RECV(1, 0) RECV(2, 0) WORLD(0, 0), ended, silent,
       ended},
      {"Culprit: rank 2\n", "waits in MPI_Waitany for one of 2 messages with ranks 1-2"}},
     {"rubbish is counted, and reaches no terminal",

@@ -329,6 +329,42 @@ static void root(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Rank 2 thinks rank 1 the root of a broadcast. */
+static void bcast_root(void)
+{
+    MPI_Bcast(large, LARGE, MPI_BYTE, rank == 2 ? 1 : 0, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Rank 1 does one round more, or less, than the others. */
+static void rounds(int odd)
+{
+    for (int i = 0; i < (rank == 1 ? odd : 3); i++)
+        MPI_Allreduce(MPI_IN_PLACE, large, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void once_more(void)
+{
+    rounds(4);
+}
+
+static void early_leaver(void)
+{
+    rounds(2);
+}
+
+/* Rank 0 takes from any rank what it then wants from rank 2. */
+static void wildcard(void)
+{
+    if (rank == 2)
+        send(0, 4, 4);
+    if (rank == 0) {
+        receive(MPI_ANY_SOURCE, 4);
+        receive(2, 4);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* Rank 0 does one barrier more than all others, in their midst. */
 static void extra(void)
 {
@@ -662,6 +698,10 @@ static const struct {
     {"group", group},
     {"uncopied", uncopied},
     {"root", root},
+    {"bcast_root", bcast_root},
+    {"once_more", once_more},
+    {"early_leaver", early_leaver},
+    {"wildcard", wildcard},
     {"extra", extra},
     {"peeks_tag", peeks_tag},
     {"tests_tag", tests_tag},

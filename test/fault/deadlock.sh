@@ -2,44 +2,9 @@
 # What is told of a job that does not go on: run as sh deadlock.sh MPIEXEC DEADLOCK VIREO. Each case
 # of deadlock.c has its culprits, and a reason.
 . "$(dirname "$0")/../bnr/lib.sh"
+. "$(dirname "$0")/planted.sh"
 deadlock=$2
 vireo=$3
-
-# planted NAME CULPRITS PART...: the report at the end of the time names them, and holds every part.
-# Where the ranks may not all have come so far in a second, they get more time.
-planted() {
-    name=$1 culprits=$2
-    shift 2
-    for limit in 1 5 20; do
-        run --timeout $limit -n 4 "$deadlock" "$name" >out 2>err
-        same "$name: the time limit ends it" $? 124
-        [ $limit = 20 ] || (is_so "$@") || continue
-        break
-    done
-    is_so "$@" || exit 1
-    echo "ok: $name"
-}
-
-is_so() {
-    expect "$name: the culprits" "$(sed -n 's/^Culprits*: //p' err)" "$culprits" || return 1
-    expect "$name: no line is too long" "$(awk 'length > 100' err)" "" || return 1
-    unwrapped
-    for part in "$@"; do
-        case $(cat whole) in
-        *"$part"*) ;;
-        *) echo "$name: not said: $part" && cat whole && return 1 ;;
-        esac
-    done
-}
-
-expect() {
-    [ "$2" = "$3" ] || { echo "$1 are '$2', not '$3'" && cat err && return 1; }
-}
-
-# Put the lines of err together that were wrapped: those that begin with many blanks.
-unwrapped() {
-    sed -e ':a' -e 'N' -e '$!ba' -e 's/\n      *\( [^ ]\)/\1/g' err >whole
-}
 
 planted head_to_head "ranks 0-1 (a deadlock)" "A cycle of waits: 0 -> 1 -> 0" \
     "rank 0 waits in MPI_Recv for a message from rank 1 (tag 5, MPI_COMM_WORLD)" \
@@ -78,9 +43,8 @@ planted never_started "rank 0 (a deadlock)" \
     "MPI_Start missing? Rank 1 waits in MPI_Recv for a message from rank 0 (tag 2, MPI_COMM_WORLD)" \
     "rank 0: 1 persistent send to rank 1 not started (tag 2, MPI_COMM_WORLD)"
 planted different "rank 3 (a deadlock)" \
-    "MPI_Allreduce on MPI_COMM_WORLD: rank 3 waits in it, but ranks 0-2 went past it." \
-    "What rank 3 called there as collective number 1 does not fit: another function" \
-    "not there: rank 3, as told above"
+    "Different collectives on MPI_COMM_WORLD (its collective number 1):" \
+    "MPI_Bcast: ranks 0-2" "MPI_Allreduce: rank 3" "not there: rank 3, as told above"
 planted mixed "rank 1 (a deadlock)" "Different collectives on MPI_COMM_WORLD" \
     "MPI_Scatter: ranks 0,2-3" "MPI_Gather: rank 1"
 planted crossed "rank 1 (a deadlock)" "MPI_Barrier on second: rank 1 waits in it" \
@@ -127,8 +91,20 @@ planted group "ranks 1-2 (a deadlock)" \
 planted uncopied "rank 3 (a deadlock)" "Different collectives on MPI_COMM_WORLD (its collective" \
     "MPI_Barrier: rank 3" "MPI_Comm_dup: ranks 0-2"
 planted root "rank 2 (a deadlock)" \
-    "MPI_Gather on MPI_COMM_WORLD: rank 0 waits in it, but ranks 1-3" \
-    "What rank 2 called there as collective number 1 does not fit: another function, root or count"
+    "Different roots on MPI_COMM_WORLD (its collective number 1):" \
+    "MPI_Gather with root 0: ranks 0-1,3" "MPI_Gather with root 1: rank 2"
+planted bcast_root "rank 2 (a deadlock)" \
+    "Different roots on MPI_COMM_WORLD (its collective number 1):" \
+    "MPI_Bcast with root 0: ranks 0" "MPI_Bcast with root 1: rank 2"
+planted once_more "rank 1 (a deadlock)" \
+    "MPI_Allreduce on MPI_COMM_WORLD: rank 1 waits in it, once more than the others do:" \
+    "not there: rank"
+planted early_leaver "rank 1 (a deadlock)" \
+    "MPI_Allreduce on MPI_COMM_WORLD: ranks 0,2-3 wait in it; some members are missing:" \
+    "not there: rank 1, which is in MPI_Finalize"
+planted wildcard "rank 0 (a deadlock)" "Taken by another receive? Rank 0 waits in MPI_Recv for a" \
+    "but a receive with a wildcard has got a message from rank 2 (tag 4, MPI_COMM_WORLD) before" \
+    "not there: rank 0, as told above"
 run --timeout 20 -n 4 "$deadlock" extra >out 2>err
 same "a collective that meets another one is no deadlock" $? 2
 holds "it is told" "$(cat err)" "called another collective function or these in another order"

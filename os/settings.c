@@ -91,6 +91,15 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
     [OS_SETTING_IO_REPORT] = {"io_report", OS_TYPE_BOOL, "0", "",
                               "Whether MPI_File_open says on stderr how the file will be accessed.",
                               OS_UNTIL_END},
+    [OS_SETTING_SUMMARY] = {"summary", OS_TYPE_TEXT, "", "",
+                            "Where mpiexec has a line a rank printed at the end, with time in MPI, "
+                            "waits, messages and imbalance: 1, or a file that also gets it as JSON; "
+                            "mpiexec --summary sets it.",
+                            OS_UNTIL_NEVER},
+    [OS_SETTING_TRACE] = {"trace", OS_TYPE_TEXT, "", "",
+                          "The file that gets a trace of all MPI calls, in Chrome's format; mpiexec "
+                          "--trace sets it.",
+                          OS_UNTIL_NEVER},
     [OS_SETTING_REGION_AFTER] = {"region_after", OS_TYPE_INT, "8", "collectives",
                                  "At which collective a communicator whose members are on one host "
                                  "gets memory that they share; 0: at none.", OS_UNTIL_START},

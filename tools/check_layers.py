@@ -39,14 +39,16 @@ MAY_SEE = {
              "slots.h", "os/"],
     "mpi": ["include/mpid.h", "os/"],
     "romio": ["mpi/hooks.h"],
+    "profile": [],
     "examples": [],
 }
 LAYERS = [name for name in MAY_SEE if "/" not in name]
 EVERYONE = ["include/version.h"]                # made at build time, as slots.h is
-MPI_H = {"mpi", "romio", "examples"}            # who includes <mpi.h>
+MPI_H = {"mpi", "romio", "profile", "examples"} # who includes <mpi.h>
 THIRD_PARTY = {                                 # header: the only files that may name it
     r"hwloc(/|\.h)": r"(mpi/comm|bnr/launch)/hardware\.c",
     r"rdma/": r"channels/ofi/.*",
+    r"jansson\.h": r"profile/summary\.c",
     r"uv\.h": r"bnr/(io|stdio|streams|wide|run|diagnose)/.*",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)

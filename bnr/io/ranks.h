@@ -14,6 +14,7 @@
 #include "bnr/core/job.h"
 #include "bnr/host/table.h"
 #include "bnr/io/exits.h"
+#include "bnr/launch/library.h"
 #include "bnr/launch/warden.h"
 
 struct launch;
@@ -22,7 +23,7 @@ struct ranks_app {
     const char *path; /* as launch_resolve() found it */
     char *const *argv;
     char **environment; /* without the launcher's own words */
-    char *library; /* in there, where the loader would not find the MPI library by itself; or NULL */
+    char *library[LIBRARY_SETTINGS + 1]; /* in there, for the loader; NULL-terminated */
     const char *wdir;   /* NULL: stay */
 };
 

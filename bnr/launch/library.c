@@ -3,6 +3,7 @@
 /* The MPI library of this installation; see library.h. */
 #include "bnr/launch/library.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,22 +13,23 @@
 
 #include "bnr/launch/foreign.h"
 #include "include/version.h"
+#include "os/log.h"
 
 static const char name[] = "libmpi_abi.so.1", variable[] = "LD_LIBRARY_PATH=";
+static const char profile[] = "libvireo-profile.so";
 
-static const char *value_of(char *const *environment)
+static const char *value_of(char *const *environment, const char *start)
 {
     for (; *environment; environment++)
-        if (!strncmp(*environment, variable, strlen(variable)))
-            return *environment + strlen(variable);
+        if (!strncmp(*environment, start, strlen(start)))
+            return *environment + strlen(start);
     return NULL;
 }
 
-/* The folder, from that of this program. Returns whether the library is in it. */
-static bool find_folder(char folder[PATH_MAX])
+/* The folder that has the folder of this program. */
+static bool find_top(char own[PATH_MAX])
 {
-    char own[PATH_MAX], file[2 * PATH_MAX];
-    ssize_t len = readlink("/proc/self/exe", own, sizeof(own) - 1);
+    ssize_t len = readlink("/proc/self/exe", own, PATH_MAX - 1);
     own[len > 0 ? len : 0] = 0;
     for (int up = 0; up < 2; up++) {
         char *slash = strrchr(own, '/');
@@ -35,6 +37,15 @@ static bool find_folder(char folder[PATH_MAX])
             return false;
         *slash = 0;
     }
+    return true;
+}
+
+/* The folder, from that of this program. Returns whether the library is in it. */
+static bool find_folder(char folder[PATH_MAX])
+{
+    char own[PATH_MAX], file[2 * PATH_MAX];
+    if (!find_top(own))
+        return false;
     if (VIREO_LIBDIR[0] == '/')
         snprintf(file, sizeof(file), "%s", VIREO_LIBDIR);
     else
@@ -51,13 +62,59 @@ static bool is_of_system(const char *folder)
     return !strncmp(folder, "/usr/lib", 8) || !strncmp(folder, "/lib", 4);
 }
 
-char *library_setting(const char *path, char *const *environment)
+/* "LD_LIBRARY_PATH=..."; NULL where the program does without, or memory is out. */
+static char *search_setting(const char *path, char *const *environment)
 {
     char folder[PATH_MAX], *setting = NULL;
-    const char *value = value_of(environment);
+    const char *value = value_of(environment, variable);
     if (!foreign_lacks(path, name, value) || !find_folder(folder) || is_of_system(folder))
         return NULL;
     int n = asprintf(&setting, "%s%s%s%s", variable, value ? value : "", value && *value ? ":" : "",
                      folder);
     return n < 0 ? NULL : setting;
+}
+
+/* Beside the MPI library; where nothing is installed, in its folder of the build. */
+static bool find_profile(char file[2 * PATH_MAX])
+{
+    char folder[PATH_MAX], own[PATH_MAX];
+    if (find_folder(folder)) {
+        snprintf(file, 2 * PATH_MAX, "%s/%s", folder, profile);
+        if (!access(file, R_OK))
+            return true;
+    }
+    if (!find_top(own))
+        return false;
+    snprintf(file, 2 * PATH_MAX, "%s/profile/%s", own, profile);
+    return !access(file, R_OK);
+}
+
+/* "LD_PRELOAD=...", where it is wanted. Returns 0, -ENOMEM or -ENOENT. */
+static int profile_setting(char *const *environment, char **setting)
+{
+    static const char preload[] = "LD_PRELOAD=";
+    const char *wanted[] = {value_of(environment, "VIREO_TRACE="), value_of(environment, "VIREO_SUMMARY=")};
+    const char *value = value_of(environment, preload);
+    char file[2 * PATH_MAX];
+    *setting = NULL;
+    if (!(wanted[0] && *wanted[0]) && !(wanted[1] && *wanted[1] && strcmp(wanted[1], "0")))
+        return 0;
+    if (!find_profile(file))
+        return os_fail(-ENOENT, "--trace and --summary need %s, which this installation lacks: install "
+                                "libjansson-dev, and build again", profile);
+    int n = asprintf(setting, "%s%s%s%s", preload, file, value && *value ? ":" : "", value ? value : "");
+    return n < 0 ? -ENOMEM : 0;
+}
+
+int library_settings(const char *path, char *const *environment, char *settings[LIBRARY_SETTINGS + 1])
+{
+    memset(settings, 0, (LIBRARY_SETTINGS + 1) * sizeof(*settings));
+    settings[0] = search_setting(path, environment);
+    return profile_setting(environment, &settings[settings[0] ? 1 : 0]);
+}
+
+void library_settings_free(char **settings)
+{
+    for (; *settings; settings++)
+        free(*settings);
 }

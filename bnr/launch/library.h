@@ -7,8 +7,16 @@
 #ifndef BNR_LIBRARY_H
 #define BNR_LIBRARY_H
 
-/* "LD_LIBRARY_PATH=..." with which the program at path, in this environment, finds the library,
- * malloc'ed; NULL where it does without, or memory is out. */
-char *library_setting(const char *path, char *const *environment);
+enum {
+    LIBRARY_SETTINGS = 2
+};
+
+/* Variables for the loader, with which the program at path, in this environment, is started:
+ * LD_LIBRARY_PATH where it would not find the library by itself; LD_PRELOAD with the library that
+ * profiles where VIREO_TRACE or VIREO_SUMMARY ask for that. Sets a NULL-terminated list. Returns 0,
+ * -ENOMEM, or -ENOENT with a line in the log: this installation has no library that profiles. */
+int library_settings(const char *path, char *const *environment,
+                     char *settings[LIBRARY_SETTINGS + 1]);
+void library_settings_free(char **settings);
 
 #endif

@@ -499,11 +499,11 @@ static int prepare_environment(const struct options *o, const struct option_app 
     start->environment = options_environ(o, app, environ, NULL);
     if (!start->environment)
         return -ENOMEM;
-    start->library = library_setting(start->path, start->environment);
-    if (!start->library)
-        return 0;
+    int rc = library_settings(start->path, start->environment, start->library);
+    if (rc || !start->library[0])
+        return rc;
     free(start->environment);
-    start->environment = options_environ(o, app, environ, (char *[]){start->library, NULL});
+    start->environment = options_environ(o, app, environ, start->library);
     return start->environment ? 0 : -ENOMEM;
 }
 
@@ -527,7 +527,7 @@ static void free_apps(struct run *run)
 {
     for (int a = 0; run->apps && a < run->o->napps; a++) {
         free(run->apps[a].environment);
-        free(run->apps[a].library);
+        library_settings_free(run->apps[a].library);
     }
     free(run->apps);
 }

@@ -173,6 +173,12 @@ const struct option_row option_table[] = {
      "in which lines."},
     {"report", NULL, OPTION_INFORMATION, OPTION_REPORT,
      "Tell at the end where each rank ran and which channel each pair used, and why."},
+    {"summary", "[=FILE]", OPTION_INFORMATION, OPTION_SUMMARY,
+     "Tell at the end, a line a rank, the time in MPI, waits, messages, bytes and the imbalance; FILE "
+     "gets it as JSON."},
+    {"trace", "FILE", OPTION_INFORMATION, OPTION_TRACE,
+     "Write what every rank does in MPI to FILE, which Perfetto (ui.perfetto.dev) and chrome://tracing "
+     "show: calls as spans, messages as arrows."},
     {"display", "WORDS", OPTION_INFORMATION, OPTION_DISPLAY,
      "allocation or map as --display-map, bind as --report-bindings, topo as --display-topo, comm as "
      "--report; separated by commas."},

@@ -5,9 +5,11 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <strings.h>
 #include <time.h>
 
@@ -64,6 +66,21 @@ static int add_setting(struct reader *r, const char *option, const char *text)
     for (char *c = name; *c; c++)
         *c = (char)toupper((unsigned char)*c);
     return asprintf(&line, "VIREO_%s=%s", name, equals + 1) < 0
+               ? -ENOMEM
+               : reader_push(&r->o->settings, line);
+}
+
+/* A file that ranks write, wherever they run. */
+static int set_file(struct reader *r, const char *setting, const char *name)
+{
+    char folder[PATH_MAX] = "", *line;
+    if (!*name)
+        return reader_refuse(r, "the file's name is empty");
+    if (*name != '/' && !getcwd(folder, sizeof(folder) - 1))
+        return reader_refuse(r, "the folder of %s is gone: give the whole path", name);
+    if (*folder)
+        strcat(folder, "/");
+    return asprintf(&line, "VIREO_%s=%s%s", setting, folder, name) < 0
                ? -ENOMEM
                : reader_push(&r->o->settings, line);
 }
@@ -303,6 +320,9 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_OUTPUT_FROM: return option_ranks(r, option, value, &o->start.output_from);
     case OPTION_REPORT_PID: o->report_pid = value; return 0;
     case OPTION_PROCTABLE: o->proctable = value ? value : "-"; return 0;
+    case OPTION_SUMMARY: return value ? set_file(r, "SUMMARY", value)
+                                      : reader_push(&o->settings, strdup("VIREO_SUMMARY=1"));
+    case OPTION_TRACE: return set_file(r, "TRACE", value);
     case OPTION_GPUS: return set_gpus(r, option, value);
     case OPTION_NAME_RANKS: o->start.names_ranks = true; return 0;
     case OPTION_CODES: o->tells_codes = true; return 0;

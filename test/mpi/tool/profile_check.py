@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Run profile_work with --trace and --summary, and check the files that it makes.
+
+usage: profile_check.py MPIEXEC PROGRAM RANKS [OPTION...]
+
+The trace must be what Chrome's format asks for: JSON; every event with what its kind needs; spans of
+a thread within each other or apart; each arrow with one begin and one end, the end not before the
+begin, both within a span, from the sender to the receiver that the program has.
+"""
+import collections
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+ROUNDS = 5
+WAYS = 9                # messages of a rank each round, all to the next rank
+SLACK_US = 0.002        # times are rounded to a thousandth
+
+
+def run(mpiexec, ranks, options, program, arguments=(str(ROUNDS),)):
+    done = subprocess.run([mpiexec, "--timeout", "50", *options, "-n", str(ranks), program, *arguments],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
+                          timeout=100)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def check_spans(spans):
+    """Spans of one thread are one after the other, or one within the other."""
+    open_ends = []
+    for event in sorted(spans, key=lambda e: (e["ts"], -e["dur"])):
+        begin, end = event["ts"], event["ts"] + event["dur"]
+        assert event["dur"] >= 0 and event["ts"] >= 0, event
+        while open_ends and open_ends[-1] <= begin + SLACK_US:
+            open_ends.pop()
+        assert not open_ends or end <= open_ends[-1] + SLACK_US, event
+        open_ends.append(end)
+
+
+def within_a_span(flow, spans):
+    return any(s["ts"] - SLACK_US <= flow["ts"] <= s["ts"] + s["dur"] + SLACK_US for s in spans)
+
+
+def check_trace(trace, ranks):
+    spans, flows, names = collections.defaultdict(list), collections.defaultdict(list), {}
+    for event in trace["traceEvents"]:
+        kind, pid = event["ph"], event["pid"]
+        assert isinstance(pid, int) and 0 <= pid < ranks, event
+        if kind == "M":
+            names[pid] = event["args"]["name"]
+        elif kind == "X":
+            assert event["name"].startswith("MPI_") and event["cat"], event
+            spans[pid, event["tid"]].append(event)
+        else:
+            assert kind in "sf" and event["name"] and event["cat"], event
+            flows[event["id"]].append(event)
+    assert sorted(names) == list(range(ranks)), names
+    for events in spans.values():
+        check_spans(events)
+    for identity, ends in flows.items():
+        assert sorted(e["ph"] for e in ends) == ["f", "s"], (identity, ends)
+        begin, end = sorted(ends, key=lambda e: e["ph"], reverse=True)
+        assert end["pid"] == (begin["pid"] + 1) % ranks, ends
+        assert end["bp"] == "e" and end["ts"] >= begin["ts"] - SLACK_US, ends
+        for event in ends:
+            assert within_a_span(event, spans[event["pid"], event["tid"]]), event
+    assert len(flows) == ranks * ROUNDS * WAYS, len(flows)
+    for rank in range(ranks):
+        count = collections.Counter(e["name"] for e in spans[rank, 1])
+        assert count["MPI_Allreduce"] == count["MPI_Barrier"] == ROUNDS, count
+        assert count["MPI_Init"] == count["MPI_Finalize"] == 1, count
+
+
+def check_summary(summary, text, ranks):
+    assert summary["format"] == "vireo-summary-1" and summary["size"] == ranks
+    assert [r["rank"] for r in summary["ranks"]] == list(range(ranks))
+    for line in summary["ranks"]:
+        assert line["messages_sent"] >= ROUNDS * WAYS and line["bytes_sent"] >= 4 * ROUNDS * WAYS, line
+        assert line["messages_received"] >= ROUNDS * WAYS, line
+        assert 0 < line["mpi_s"] <= line["elapsed_s"] and line["wait_s"] >= 0, line
+        assert abs(sum(line["mpi_by_kind_s"].values()) - line["mpi_s"]) < 1e-6, line
+        assert abs(line["compute_s"] + line["mpi_s"] - line["elapsed_s"]) < 1e-6, line
+    mean = sum(line["compute_s"] for line in summary["ranks"]) / ranks
+    worst = max(line["compute_s"] for line in summary["ranks"])
+    assert abs(summary["imbalance"] - (worst / mean - 1)) < 1e-3, summary
+    # The last rank sleeps 10 ms a round outside of MPI.
+    assert summary["ranks"][ranks - 1]["compute_s"] >= 0.01 * ROUNDS, summary
+    assert f"Summary: {ranks} rank" in text and "imbalance: rank " in text, text
+    lines = [line.split() for line in text.splitlines()]
+    assert [int(w[0]) for w in lines if len(w) > 5 and w[0].isdigit()] == list(range(ranks)), text
+
+
+def main():
+    mpiexec, program = map(os.path.abspath, sys.argv[1:3])
+    ranks, options = int(sys.argv[3]), sys.argv[4:]
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        text = run(mpiexec, ranks, [*options, "--trace", "trace.json", "--summary=summary.json"], program)
+        with open("trace.json", encoding="utf-8") as file:
+            check_trace(json.load(file), ranks)
+        with open("summary.json", encoding="utf-8") as file:
+            check_summary(json.load(file), text, ranks)
+        assert sorted(os.listdir(".")) == ["summary.json", "trace.json"], os.listdir(".")
+        assert "Summary" in run(mpiexec, ranks, [*options, "--set", "summary=1"], program)
+        assert run(mpiexec, ranks, options, program) == ""
+        # A file that cannot be is said, and the job is not harmed.
+        text = run(mpiexec, ranks, [*options, "--trace", "no/such/folder/t"], program)
+        assert "no/such/folder/t" in text and "No such file" in text, text
+        assert sorted(os.listdir(".")) == ["summary.json", "trace.json"], os.listdir(".")
+    print("ok")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Communicates in all the ways whose messages a trace joins by arrows; profile_check.py knows how many
+ * there are: WAYS of them each round from each rank to the next one.
+ *   profile_work ROUNDS
+ */
+#include <mpi.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "check.h"
+
+static int rank, size, to, from;
+static int out[4], in[4];
+
+/* Messages of one tag that are taken by receives of other numbers than the order of waiting for them,
+ * and by any sender. 6 messages. */
+static void nonblocking(MPI_Comm comm, int round)
+{
+    MPI_Request requests[4];
+    MPI_Status statuses[4];
+    int index, count, indices[4];
+    for (int i = 0; i < 4; i++)
+        OK(MPI_Irecv(&in[i], 1, MPI_INT, i % 2 ? from : MPI_ANY_SOURCE, 3, comm, &requests[i]));
+    OK(MPI_Send(&out[0], 1, MPI_INT, to, 3, comm));
+    OK(MPI_Ssend_c(&out[1], 1, MPI_INT, to, 3, comm));
+    MPI_Request send;
+    OK(MPI_Isend(&out[2], 1, MPI_INT, to, 3, comm, &send));
+    OK(MPI_Send(&out[3], 1, MPI_INT, to, 3, comm));
+    OK(MPI_Wait(&send, MPI_STATUS_IGNORE));
+    OK(MPI_Wait(&requests[3], MPI_STATUS_IGNORE));
+    OK(MPI_Waitany(3, requests, &index, &statuses[0]));
+    OK(MPI_Waitsome(3, requests, &count, indices, statuses));
+    OK(MPI_Waitall(3, requests, statuses));
+    for (int i = 0; i < 4; i++)
+        CHECK(in[i] == from * 1000 + round * 10 + i);
+    OK(MPI_Sendrecv(&out[0], 1, MPI_INT, to, 4, &in[0], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm,
+                    MPI_STATUS_IGNORE));
+    OK(MPI_Sendrecv_replace(&out[0], 1, MPI_INT, to, 4, MPI_ANY_SOURCE, 4, comm, MPI_STATUS_IGNORE));
+    out[0] = rank * 1000 + round * 10;
+}
+
+/* 3 messages. */
+static void others(MPI_Comm comm, MPI_Request persistent[2])
+{
+    MPI_Message message;
+    MPI_Request request;
+    MPI_Status status;
+    OK(MPI_Startall(2, persistent));
+    OK(MPI_Waitall(2, persistent, MPI_STATUSES_IGNORE));
+    OK(MPI_Isend(&out[1], 1, MPI_INT, to, 6, comm, &request));
+    OK(MPI_Mprobe(from, 6, comm, &message, &status));
+    OK(MPI_Mrecv(&in[1], 1, MPI_INT, &message, &status));
+    OK(MPI_Wait(&request, &status));
+    OK(MPI_Isend(&out[1], 1, MPI_INT, to, 7, comm, &request));
+    OK(MPI_Mprobe(MPI_ANY_SOURCE, 7, comm, &message, MPI_STATUS_IGNORE));
+    MPI_Request taken;
+    OK(MPI_Imrecv(&in[1], 1, MPI_INT, &message, &taken));
+    int flag = 0;
+    while (!flag)
+        OK(MPI_Test(&taken, &flag, MPI_STATUS_IGNORE));
+    OK(MPI_Wait(&request, &status));
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm dup, half;
+    MPI_Request persistent[2], dropped;
+    OK(MPI_Init(&argc, &argv));
+    rank = check_rank(MPI_COMM_WORLD);
+    size = check_size(MPI_COMM_WORLD);
+    to = (rank + 1) % size;
+    from = (rank + size - 1) % size;
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &dup));
+    OK(MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &half));
+    OK(MPI_Send_init(&out[1], 1, MPI_INT, to, 5, dup, &persistent[0]));
+    OK(MPI_Recv_init(&in[1], 1, MPI_INT, from, 5, dup, &persistent[1]));
+    for (int round = 0; round < atoi(argv[1]); round++) {
+        for (int i = 0; i < 4; i++)
+            out[i] = rank * 1000 + round * 10 + i;
+        nonblocking(round % 2 ? dup : MPI_COMM_WORLD, round);
+        others(dup, persistent);
+        OK(MPI_Allreduce(MPI_IN_PLACE, &out[0], 1, MPI_INT, MPI_MAX, half));
+        if (rank == size - 1)
+            (void)usleep(10000);
+        OK(MPI_Barrier(MPI_COMM_WORLD));
+    }
+    /* A receive that is withdrawn, and one from nowhere. */
+    OK(MPI_Irecv(&in[0], 1, MPI_INT, from, 99, dup, &dropped));
+    OK(MPI_Cancel(&dropped));
+    OK(MPI_Wait(&dropped, MPI_STATUS_IGNORE));
+    OK(MPI_Recv(&in[0], 1, MPI_INT, MPI_PROC_NULL, 0, dup, MPI_STATUS_IGNORE));
+    OK(MPI_Request_free(&persistent[0]));
+    OK(MPI_Request_free(&persistent[1]));
+    OK(MPI_Comm_free(&half));
+    OK(MPI_Comm_free(&dup));
+    OK(MPI_Finalize());
+    return 0;
+}

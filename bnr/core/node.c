@@ -435,6 +435,11 @@ int node_message(struct node_engine *n, uint32_t from, const struct core_message
     return settle(n, rc, now, effects);
 }
 
+void node_heard(struct node_engine *n, uint32_t from, int64_t now)
+{
+    (void)liveness_event(&n->liveness, LIVENESS_HEARD, from, now);
+}
+
 int node_link(struct node_engine *n, uint32_t peer, enum link_event event, int64_t now,
               struct effects *effects)
 {

@@ -75,6 +75,9 @@ void node_fini(struct node_engine *n);
 int node_message(struct node_engine *n, uint32_t from, const struct core_message *message,
                  int64_t now, struct effects *effects);
 
+/* Something of a message has come from an authenticated node, which lives. */
+void node_heard(struct node_engine *n, uint32_t from, int64_t now);
+
 /* What happened to a link, but for SILENT, which the node finds out itself. */
 int node_link(struct node_engine *n, uint32_t peer, enum link_event event, int64_t now,
               struct effects *effects);

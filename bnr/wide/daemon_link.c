@@ -207,9 +207,11 @@ static void make_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 {
     struct daemon_link *link = handle->data;
     int rc;
-    memmove(link->buffer, link->buffer + link->parsed, link->len - link->parsed);
-    link->len -= link->parsed;
-    link->parsed = 0;
+    if (link->parsed) {
+        memmove(link->buffer, link->buffer + link->parsed, link->len - link->parsed);
+        link->len -= link->parsed;
+        link->parsed = 0;
+    }
     size_t need = next_len(link, &rc);
     need = need > link->len + READ_LEN ? need : link->len + READ_LEN;
     if (need > link->room) {
@@ -227,6 +229,8 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
     struct daemon_link *link = stream->data;
     if (n > 0) {
         link->len += (size_t)n;
+        if (link->state == DAEMON_LINK_UP)
+            link->owner->heard(link->owner->arg, link);
         parse(link);
     } else if (n < 0) {
         daemon_link_close(link, (int)n);

@@ -27,6 +27,8 @@ struct daemon_link_owner {
     void (*up)(void *arg, struct daemon_link *link);
     /* The message is the callee's, its data too. Returns negative to end the link. */
     int (*message)(void *arg, struct daemon_link *link, struct core_message *message);
+    /* Bytes of a message have come, though not all. */
+    void (*heard)(void *arg, struct daemon_link *link);
     /* It is over, and gone when this returns. */
     void (*down)(void *arg, struct daemon_link *link, int rc);
     void *arg;

@@ -217,6 +217,14 @@ static int on_message(void *arg, struct daemon_link *link, struct core_message *
     return rc;
 }
 
+/* A long message is on its way, for longer than the time of liveness on a slow line. */
+static void on_heard(void *arg, struct daemon_link *link)
+{
+    struct mesh *m = arg;
+    if (m->is_begun && !m->is_over)
+        node_heard(&m->node, link->peer, now_ns());
+}
+
 static bool may_enter(void *arg, uint32_t node, uint64_t number)
 {
     struct mesh *m = arg;
@@ -625,6 +633,7 @@ int mesh_create(struct mesh *m, uv_loop_t *loop, const struct mesh_settings *set
                                           .may_enter = may_enter,
                                           .up = on_up,
                                           .message = on_message,
+                                          .heard = on_heard,
                                           .down = on_down,
                                           .arg = m};
     memcpy(m->owner.job, settings->job, sizeof(m->owner.job));

@@ -285,6 +285,17 @@ static void xcast_missing(int arg)
     CHECK(BNR_Fence(group) == 0);
 }
 
+/* The longest message. */
+static void xcast_long(int arg)
+{
+    memset(taken.last, -1, sizeof(taken.last));
+    CHECK(BNR_Xcast_register(group, 0, take_xcast, &taken) == 0);
+    if (rank == 0)
+        send_xcast(0, 0, BNR_MAX_XCAST, NULL);
+    take_until(1);
+    CHECK(BNR_Fence(group) == 0);
+}
+
 struct heard {
     int count, rank, type, status;
 };
@@ -429,6 +440,7 @@ static const struct {
     void (*act)(int arg);
 } acts[] = {
     {"init", start},    {"finalize", finalize}, {"cards", cards},          {"xcasts", xcasts},
+    {"xcast_long", xcast_long},
     {"xcast_some", xcast_some},
     {"xcast_missing", xcast_missing},
     {"late", late},

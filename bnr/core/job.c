@@ -104,6 +104,28 @@ static bool is_our_doing(const struct job *job, enum job_cause cause, int status
     return cause == JOB_CAUSE_SIGNAL && (job->sent >> WTERMSIG(status) & 1) != 0;
 }
 
+/* What follows from a cause, which is set to NONE where it is not to be told. */
+static struct job_step blame(struct job *job, enum job_cause *cause, int code, bool is_ours)
+{
+    struct job_step step = {0, false};
+    bool goes_on = job->goes_on && job->state == JOB_RUNNING;
+    bool is_tolerated = goes_on && *cause != JOB_CAUSE_ABORT;
+    bool is_news = !job->has_code || goes_on;
+    if (!is_news || is_ours)
+        *cause = JOB_CAUSE_NONE;
+    if (!job->has_code) {
+        job->has_code = true;
+        job->exit_code = code;
+    }
+    return is_tolerated ? step : job_event(job, JOB_FAILURE);
+}
+
+struct job_step job_missed(struct job *job, enum job_cause *cause)
+{
+    *cause = JOB_CAUSE_UNINITIALIZED;
+    return blame(job, cause, 1, false);
+}
+
 struct job_step job_rank_ended(struct job *job, const struct job_facts *facts,
                                enum job_cause *cause)
 {
@@ -115,17 +137,7 @@ struct job_step job_rank_ended(struct job *job, const struct job_facts *facts,
         bool is_ours = is_our_doing(job, *cause, facts->status);
         if (is_ours && job->user_signal)
             code = 128 + job->user_signal;
-        bool goes_on = job->goes_on && job->state == JOB_RUNNING;
-        bool is_tolerated = goes_on && *cause != JOB_CAUSE_ABORT;
-        bool is_news = !job->has_code || goes_on;
-        if (!is_news || is_ours)
-            *cause = JOB_CAUSE_NONE;
-        if (!job->has_code) {
-            job->has_code = true;
-            job->exit_code = code;
-        }
-        if (!is_tolerated)
-            step = job_event(job, JOB_FAILURE);
+        step = blame(job, cause, code, is_ours);
     }
     if (!job->alive)
         step = job_event(job, JOB_LAST);

@@ -82,6 +82,9 @@ struct job_step job_end(struct job *job, enum job_event event, int code);
 struct job_step job_rank_ended(struct job *job, const struct job_facts *facts,
                                enum job_cause *cause);
 
+/* A rank that has ended well is missed by others: it has not called MPI_Init, and they have. */
+struct job_step job_missed(struct job *job, enum job_cause *cause);
+
 /* Why an end is a failure, and its exit code. */
 enum job_cause job_judge(const struct job_facts *facts, int *code);
 

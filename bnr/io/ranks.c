@@ -86,14 +86,14 @@ static struct table_page *page_of(const struct ranks *r, int rank)
     return table_page(&r->table, table_slot(&r->table, rank));
 }
 
-/* Whether some rank is in the midst of its MPI calls. */
-static bool others_communicate(const struct ranks *r)
+int ranks_communicating(const struct ranks *r)
 {
     for (int i = 0; i < r->table.world_size; i++)
-        if (ranks_lives(&r->table, i) && (atomic_load(&page_of(r, i)->flags) &
-                                          (PAGE_INITIALIZED | PAGE_FINALIZED)) == PAGE_INITIALIZED)
-            return true;
-    return false;
+        if (table_slot(&r->table, i) >= 0 && ranks_lives(&r->table, i) &&
+            (atomic_load(&page_of(r, i)->flags) & (PAGE_INITIALIZED | PAGE_FINALIZED)) ==
+                PAGE_INITIALIZED)
+            return i;
+    return -1;
 }
 
 /* A rank is over: its process was reaped, and nothing of its group is to go on. */
@@ -108,7 +108,7 @@ static void rank_ended(struct ranks *r, int rank, int status)
         .finalized = (flags & PAGE_FINALIZED) != 0,
         .aborted = atomic_load(&page->aborted) != 0,
         .abort_code = *(const volatile int32_t *)&page->abort_code,
-        .is_missed = !(flags & PAGE_INITIALIZED) && others_communicate(r),
+        .is_missed = !(flags & PAGE_INITIALIZED) && ranks_communicating(r) >= 0,
     };
     table_ended(&r->table, rank, status);
     r->hooks.ended(r->hooks.arg, rank, &facts);

@@ -79,6 +79,8 @@ int ranks_start(struct ranks *r, int rank, const char **step);
 
 /* Whether it runs, here. */
 bool ranks_lives(const struct table *t, int rank);
+/* A rank that is in the midst of its MPI calls, here; -1: there is none. */
+int ranks_communicating(const struct ranks *r);
 /* Signal the process groups of all that run here. */
 void ranks_signal(struct ranks *r, int number);
 /* Children have ended: reap them. */

@@ -266,6 +266,15 @@ void run_take_end(struct run *run, int rank, const struct job_facts *facts)
     run_follow(run, step);
 }
 
+void run_take_missed(struct run *run, int rank)
+{
+    const struct job_facts facts = {.is_missed = true};
+    enum job_cause cause;
+    struct job_step step = job_missed(&run->job, &cause);
+    explain_end(run, rank, &facts, cause);
+    run_follow(run, step);
+}
+
 static void rank_ended(void *arg, int rank, const struct job_facts *facts)
 {
     struct run *run = arg;

@@ -62,6 +62,8 @@ const char *run_host_of(struct run *run, int rank);
 void run_follow(struct run *run, struct job_step step);
 /* A rank has ended, wherever it was. */
 void run_take_end(struct run *run, int rank, const struct job_facts *facts);
+/* One that had ended well is missed by others. */
+void run_take_missed(struct run *run, int rank);
 
 /* ---- run_streams.c ---- */
 

@@ -114,6 +114,14 @@ static bool wide_is_full(void *arg, int stream)
     return stdio_is_full(run->stdio, stream);
 }
 
+/* A rank has ended without MPI_Init, somewhere, and others wait for it. */
+static void wide_missed(void *arg, int rank)
+{
+    struct run *run = arg;
+    if (run->job.state == JOB_RUNNING)
+        run_take_missed(run, rank);
+}
+
 /* A host is lost: its ranks write no more. */
 static void wide_lost(void *arg, uint32_t node)
 {
@@ -176,7 +184,7 @@ bool run_wide_bring_up(struct run *run)
 {
     struct wide_plan plan = run->wide->plan;
     const struct wide_hooks hooks = {wide_say,    wide_ready, wide_started, wide_failed,
-                                     wide_ended,  wide_bytes, wide_is_full, wide_lost,
+                                     wide_ended,  wide_bytes, wide_is_full, wide_missed, wide_lost,
                                      wide_answer, run};
     const struct wide_settings settings = settings_of(&run->o->remote);
     int rc = wide_start(run->wide, &run->loop, &plan, &settings, &hooks);

@@ -439,8 +439,12 @@ static void on_contact(void *arg, uint32_t node, struct unpacking u)
 static void note_ended(struct daemon *d, struct unpacking u)
 {
     struct rollup_run run;
-    while (d->has_job && rollup_unpack(&u, &run))
+    while (d->has_job && rollup_unpack(&u, &run)) {
+        int waiting = ranks_communicating(&d->ranks);
+        if (waiting >= 0 && serve_are_missed(&run))
+            say_number(d, RECORD_MISSED, waiting, run.first, "");
         serve_note_ended(&d->ranks.table, &run);
+    }
     if (d->has_job)
         serve_look(&d->serve);
 }

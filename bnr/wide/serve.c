@@ -257,6 +257,11 @@ void serve_rank_ended(struct serve *s, int rank, const struct job_facts *facts)
         (void)mesh_ended(s->mesh, SERVE_GROUP, &run);
 }
 
+bool serve_are_missed(const struct rollup_run *run)
+{
+    return !run->status && !(run->flags & (ROLLUP_INITIALIZED | ROLLUP_ABORTED | ROLLUP_NODE_LOST));
+}
+
 void serve_note_ended(struct table *t, const struct rollup_run *run)
 {
     bool is_aborted = run->flags & ROLLUP_ABORTED;

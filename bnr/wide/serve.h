@@ -61,6 +61,9 @@ void serve_rank_ended(struct serve *s, int rank, const struct job_facts *facts);
 /* The run that tells of such an end. */
 struct rollup_run serve_run(int rank, const struct job_facts *facts);
 
+/* Whether ranks ended well that have never initialized. */
+bool serve_are_missed(const struct rollup_run *run);
+
 /* Ranks on other machines have ended: note it in the table, for the ranks here. */
 void serve_note_ended(struct table *t, const struct rollup_run *run);
 

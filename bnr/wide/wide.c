@@ -152,6 +152,11 @@ static void take_number(struct wide *w, struct wide_node *n, const struct record
         n->may_feed = true;
         return;
     }
+    if (r->kind == RECORD_MISSED) {
+        if (number < w->plan.ranks)
+            w->hooks.missed(w->hooks.arg, (int)number);
+        return;
+    }
     snprintf(why, sizeof(why), "%.*s", (int)(u.left < 500 ? u.left : 500), (const char *)u.at);
     w->hooks.failed(w->hooks.arg, (int)r->rank, (int)number, why);
 }
@@ -184,6 +189,7 @@ static void take_record(struct wide *w, struct wide_node *n, uint32_t tag, const
         break;
     case RECORD_STARTED:
     case RECORD_FAILED:
+    case RECORD_MISSED:
         take_number(w, n, r);
         poll_feed(n);
         break;
@@ -375,6 +381,9 @@ static void on_ranks_ended(void *arg, const struct core_message *message)
         for (uint32_t r = run.first; r - run.first < run.count && r < w->plan.ranks; r++)
             if (w->plan.node_of[r] != NODE_ROOT)
                 w->hooks.ended(w->hooks.arg, (int)r, &run);
+        if (serve_are_missed(&run) && ranks_communicating(w->ranks) >= 0 &&
+            run.first < w->plan.ranks)
+            w->hooks.missed(w->hooks.arg, (int)run.first);
     }
     if (w->is_serving)
         serve_look(&w->serve);

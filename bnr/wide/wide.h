@@ -31,6 +31,7 @@ struct wide_hooks {
     void (*ended)(void *arg, int rank, const struct rollup_run *run); /* on another machine */
     void (*bytes)(void *arg, int rank, int stream, const void *at, size_t len); /* none: its end */
     bool (*is_full)(void *arg, int stream); /* so much waits that no more should come */
+    void (*missed)(void *arg, int rank); /* ended without MPI_Init, which others have called */
     void (*lost)(void *arg, uint32_t node);
     void (*answer)(void *arg, int rank, struct unpacking u); /* u32 number, state, pid; text */
     void *arg;

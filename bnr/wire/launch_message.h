@@ -114,6 +114,7 @@ enum launch_record {
     RECORD_REPORT,    /* text, for --report */
     RECORD_ABORT,     /* text that an aborting rank has left */
     RECORD_ANSWER,    /* to LAUNCH_TAG_ASK: u32 its number, state, pid; text */
+    RECORD_MISSED,    /* u32 other rank: it has ended without MPI_Init, which rank has called */
     RECORD_TEXT,      /* for people */
 };
 

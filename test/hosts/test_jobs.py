@@ -80,6 +80,13 @@ def ends():
                   "sleep 1; kill -TERM $(pidof mpiexec); wait $!; echo rc $?")
     claim("SIGTERM reaches ranks on all hosts", set("0123") <= set(done.stdout.split()),
           done.stdout, done.stderr)
+    for first, second in (("sleep 1", '"$BUILD"/test/bnr/mpi_work init sleep=15000 finalize'),
+                          ('"$BUILD"/test/bnr/mpi_work init sleep=15000 finalize', "sleep 1")):
+        begin = time.monotonic()
+        done = run(2, ON_ALL + f"-n 1 {first} : -n 1 {second}")
+        claim("a rank that exits without MPI_Init is told of, though others compute on another host",
+              done.returncode == 1 and time.monotonic() - begin < 12 and re.search(
+                  r"rank [01] on h[01] \(pid \d+\) exited without MPI_Init", done.stderr), done.stderr)
     done = run(2, ON_ALL + "-continuous -n 4 sh -c '[ $BNR_RANK = 1 ] && exit 3; echo $BNR_RANK'")
     claim("others go on where that is wanted", sorted(done.stdout.split()) == ["0", "2", "3"]
           and done.returncode == 3, done.stdout, done.stderr)
@@ -107,6 +114,10 @@ def xcasts():
               done.returncode == 0, done.stdout, done.stderr)
     done = run(2, ON_ALL + '-n 2 "$BUILD"/test/bnr/bnr_probe init xcast_missing finalize')
     claim("a rank that takes nothing holds nobody up", done.returncode == 0, done.stdout, done.stderr)
+    done = run(3, ON_ALL + '--set liveness_ms=2000 -n 3 "$BUILD"/test/bnr/bnr_probe init xcast_long '
+                           "finalize", "--rate", "20")
+    claim("a message that takes longer than the time of liveness is a sign of life",
+          done.returncode == 0, done.stdout, done.stderr)
     for mode in ("direct", "linear", "binomial", "radix"):
         done = run(4, ON_ALL + f'--set xcast_mode={mode} -n 8 "$BUILD"/examples/ring')
         claim(f"orders go to all in the shape {mode}", "the token is" in done.stdout, done.stderr)

@@ -16,7 +16,7 @@ struct xcast_origin {
 };
 
 const struct xcast_choice xcast_choice_default = {
-    .direct_nodes = 2, .linear_nodes = 16, .linear_bytes = 256 << 10, .radix_bytes = 64 << 10};
+    .direct_nodes = 2, .linear_nodes = 16, .linear_bytes = 64 << 10, .radix_bytes = 32 << 10};
 
 /* ---- queues ---- */
 

@@ -44,7 +44,7 @@ static void the_shape_follows_from_nodes_and_bytes(void **state)
         size_t bytes;
         enum tree_mode mode;
     } rows[] = {{1, 8, TREE_DIRECT},    {2, 8, TREE_LINEAR},  {15, 1000, TREE_LINEAR},   {15, 300000, TREE_BINOMIAL},
-                {16, 1000, TREE_RADIX}, {1000, 65535, TREE_RADIX}, {1000, 65536, TREE_BINOMIAL}};
+                {16, 1000, TREE_RADIX}, {1000, 32767, TREE_RADIX}, {1000, 32768, TREE_BINOMIAL}};
     struct xcast_choice forced = {.is_forced = true, .mode = TREE_BINOMIAL};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         assert_int_equal(xcast_mode(&xcast_choice_default, rows[i].nodes, rows[i].bytes),

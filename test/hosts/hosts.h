@@ -38,7 +38,7 @@ struct plan {
     bool with_sshd, without_names;
     int64_t delay_ns, jitter_ns; /* one way */
     double loss;                 /* 0 to 1, of frames */
-    double rate;                 /* bits a second into each host; 0: no limit */
+    double rate;                 /* bits a second into each host, and out of it; 0: no limit */
     unsigned seed;
     struct rule rules[RULES_MAX];
     int rule_count;

@@ -25,7 +25,7 @@ static const char usage[] =
     "\n"
     "  --delay MS[:JITTER]  each frame takes this long; jitter changes their order\n"
     "  --loss PERCENT       of frames\n"
-    "  --rate MBIT          a second, into each host\n"
+    "  --rate MBIT          a second, into each host, and out of it\n"
     "  --firewall FROM:TO[@NETWORK]  no connection begins this way; * is any host\n"
     "  --networks K         interfaces eth0, eth1, ... in each host\n"
     "  --no-names           no host knows the names of the others\n"

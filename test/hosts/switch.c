@@ -41,7 +41,8 @@ struct switch_state {
     const struct plan *plan;
     const int *ports;
     struct pollfd *fds;
-    int64_t *free_at; /* when the line into a port has carried what waits for it */
+    /* By port: when the lines into it and out of it have carried what waits for them. */
+    int64_t *free_in, *free_out;
     struct frame *heap[HEAP_MAX];
     size_t heap_count;
     uint64_t order;
@@ -138,16 +139,25 @@ static bool is_dropped(struct switch_state *s, int network, int from, int to, bo
     return plan->loss > 0 && rand_r(&s->seed) < plan->loss * ((double)RAND_MAX + 1);
 }
 
-static void queue_frame(struct switch_state *s, int port, const uint8_t *bytes, size_t len)
+/* Let a frame wait until a line has carried it; false where too much waits there. *at: when it comes
+ * to the line, and when it has passed. */
+static bool pass_line(const struct switch_state *s, int64_t *free_at, size_t len, int64_t *at)
 {
-    int64_t now = now_ns(), at = now;
-    if (s->plan->rate > 0) {
-        if ((double)(s->free_at[port] - now) * s->plan->rate / 8e9 > QUEUE_MAX)
-            return;
-        at = s->free_at[port] > now ? s->free_at[port] : now;
-        at += (int64_t)((double)len * 8e9 / s->plan->rate);
-        s->free_at[port] = at;
-    }
+    if (s->plan->rate <= 0)
+        return true;
+    if ((double)(*free_at - *at) * s->plan->rate / 8e9 > QUEUE_MAX)
+        return false;
+    *at = (*free_at > *at ? *free_at : *at) + (int64_t)((double)len * 8e9 / s->plan->rate);
+    *free_at = *at;
+    return true;
+}
+
+static void queue_frame(struct switch_state *s, int from, int port, const uint8_t *bytes,
+                        size_t len)
+{
+    int64_t at = now_ns();
+    if (!pass_line(s, &s->free_out[from], len, &at) || !pass_line(s, &s->free_in[port], len, &at))
+        return;
     struct frame *frame = s->heap_count < HEAP_MAX ? malloc(sizeof(*frame) + len) : NULL;
     if (!frame)
         return; /* a full switch loses frames */
@@ -166,9 +176,9 @@ static void take_frame(struct switch_state *s, int port, const uint8_t *bytes, s
     if (is_to_many) {
         for (to = 0; to < hosts; to++)
             if (to != from && !is_dropped(s, network, from, to, opens))
-                queue_frame(s, network * hosts + to, bytes, len);
+                queue_frame(s, port, network * hosts + to, bytes, len);
     } else if (to < hosts && bytes[3] == network && !is_dropped(s, network, from, to, opens)) {
-        queue_frame(s, network * hosts + to, bytes, len);
+        queue_frame(s, port, network * hosts + to, bytes, len);
     }
 }
 
@@ -189,7 +199,8 @@ void switch_main(const struct plan *plan, const int *ports)
     int count = plan->hosts * plan->networks;
     struct switch_state *s = calloc(1, sizeof(*s));
     if (!s || !(s->fds = calloc((size_t)count, sizeof(*s->fds))) ||
-        !(s->free_at = calloc((size_t)count, sizeof(*s->free_at))))
+        !(s->free_in = calloc((size_t)count, sizeof(*s->free_in))) ||
+        !(s->free_out = calloc((size_t)count, sizeof(*s->free_out))))
         die("no memory");
     s->plan = plan;
     s->ports = ports;

@@ -368,6 +368,13 @@ def standing():
     done = run(2, job.replace("LIMIT", "4000") + stop % 2 + "wait $!; echo rc $?")
     claim("a daemon may stand still for half the time of liveness",
           done.stdout.split() == ["well", "well", "rc", "0"], done.stdout, done.stderr)
+    down = "$HOSTS_PROGRAM enter h1 ip link set eth0 "
+    five = ON_ALL + "-n 2 sh -c 'sleep 8; echo well' & sleep 1; "
+    for what, command in (("a daemon stands still", stop.removeprefix("sleep 1; ") % 5),
+                          ("a link is down", f"{down} down; sleep 5; {down} up; ")):
+        done = run(2, five + command + "wait $!; echo rc $?")
+        claim(f"for 5 s {what}, and the job goes on", done.stdout.split() == ["well", "well", "rc", "0"],
+              done.stdout, done.stderr)
     begin = time.monotonic()
     done = run(2, job.replace("LIMIT", "1000") + "sleep 1; $HOSTS_PROGRAM enter h1 ip link set eth0 down; wait $!; "
                "echo rc $?")

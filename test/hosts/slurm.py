@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""mpiexec in an allocation of Slurm starts a daemon a node by srun. usage: slurm.py BUILD
+
+Starts a Slurm of its own, with two nodes on this machine, and ends it. Status 77 where Slurm is not
+installed, or this user is not root.
+"""
+import collections
+import os
+import pathlib
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+NOT_ALLOWED = 77
+NEEDED = ("slurmctld", "slurmd", "srun", "salloc", "sinfo", "munged")
+CONFIGURATION = """
+ClusterName=t
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={ports[0]}
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge/socket
+SlurmUser=root
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/linear
+SchedulerType=sched/builtin
+MpiDefault=none
+ReturnToService=2
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/%n
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/%n.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/%n.log
+NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs=2
+NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs=2
+PartitionName=p Nodes=n[1-2] Default=YES OverSubscribe=FORCE:8 State=UP
+"""
+
+
+def claim(text, holds, *told):
+    if not holds:
+        raise SystemExit(f"not so: {text}" + "".join(f"\n{t}" for t in told))
+    print(f"ok: {text}", flush=True)
+
+
+def skip(why):
+    print(f"Slurm is not tried: {why}")
+    sys.exit(NOT_ALLOWED)
+
+
+def free_ports(count):
+    ends = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [end.getsockname()[1] for end in ends]
+    for end in ends:
+        end.close()
+    return ports
+
+
+class Slurm:
+    """A controller and two nodes, with a munge daemon, in a folder of their own."""
+
+    def __init__(self, folder):
+        self.folder, self.processes = pathlib.Path(folder), []
+        self.environment = {**os.environ, "SLURM_CONF": f"{folder}/slurm.conf"}
+
+    def run(self, *words, **more):
+        self.processes.append(subprocess.Popen(words, env=self.environment, stdout=subprocess.DEVNULL,
+                                               stderr=subprocess.DEVNULL, **more))
+
+    def start_munge(self):
+        user, folder = pwd.getpwnam("munge"), self.folder / "munge"
+        os.chmod(self.folder, 0o755)
+        folder.mkdir()
+        (folder / "key").write_bytes(os.urandom(128))
+        for path, mode in ((folder, 0o755), (folder / "key", 0o400)):
+            os.chmod(path, mode)
+            os.chown(path, user.pw_uid, user.pw_gid)
+        self.run("munged", "-F", "--key-file", str(folder / "key"), "--socket", str(folder / "socket"),
+                 "--pid-file", str(folder / "pid"), "--log-file", str(folder / "log"), "--seed-file",
+                 str(folder / "seed"), user=user.pw_uid, group=user.pw_gid, extra_groups=[])
+
+    def start(self):
+        (self.folder / "state").mkdir()
+        host = socket.gethostname().split(".")[0]
+        (self.folder / "slurm.conf").write_text(
+            CONFIGURATION.format(host=host, folder=self.folder, ports=free_ports(3)))
+        self.start_munge()
+        until = time.monotonic() + 60
+        while not (self.folder / "munge/socket").exists() and time.monotonic() < until:
+            time.sleep(0.05)
+        self.run("slurmctld", "-D")
+        for node in ("n1", "n2"):
+            (self.folder / node).mkdir()
+            self.run("slurmd", "-D", "-N", node)
+        while time.monotonic() < until:
+            told = subprocess.run(["sinfo", "-h", "-o", "%D %t"], env=self.environment, timeout=60,
+                                  capture_output=True, text=True).stdout
+            if told.split() == ["2", "idle"]:
+                return
+            time.sleep(0.2)
+        raise SystemExit("the nodes of Slurm do not come up:\n" + "".join(
+            path.read_text(errors="replace")[-2000:] for path in self.folder.glob("*.log")))
+
+    def stop(self):
+        for process in reversed(self.processes):
+            process.send_signal(signal.SIGTERM)
+        for process in self.processes:
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def allocate(self, *words):
+        """Run a command in an allocation of both nodes."""
+        return subprocess.run(["salloc", "--quiet", "-N2", *words], env=self.environment, timeout=90,
+                              capture_output=True, text=True)
+
+
+def check(slurm, build):
+    # A rank's parent is the daemon of its node, to which Slurm has told the node's name.
+    node_of = "echo $BNR_RANK $(tr '\\0' '\\n' </proc/$PPID/environ | grep SLURMD_NODENAME) $PPID"
+    done = slurm.allocate("--ntasks-per-node=2", f"{build}/bnr/mpiexec", "sh", "-c", node_of)
+    lines = [line.split() for line in done.stdout.splitlines()]
+    claim("without -n, a job has the ranks that are allocated", len(lines) == 4, done.stdout,
+          done.stderr)
+    claim("both nodes have two of them, in order", sorted((int(rank), node) for rank, node, _ in lines)
+          == [(r, f"SLURMD_NODENAME=n{1 + r // 2}") for r in range(4)], done.stdout)
+    claim("of one daemon each",
+          sorted(collections.Counter(pid for _, _, pid in lines).values()) == [2, 2], done.stdout)
+    done = slurm.allocate(f"{build}/bnr/mpiexec", "-n", "2", f"{build}/examples/ring")
+    claim("MPI works between them", done.returncode == 0 and "the token is" in done.stdout,
+          done.stdout, done.stderr)
+    done = slurm.allocate(f"{build}/bnr/mpiexec", "-n", "2", "sh", "-c",
+                          "[ $BNR_RANK = 1 ] && exit 7; exec sleep 30")
+    claim("an exit code comes back", done.returncode == 7, done.returncode, done.stderr)
+
+
+def main(build):
+    missing = [name for name in NEEDED if not shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin")]
+    if missing:
+        skip(f"there is no {missing[0]}; the packages are slurm-wlm and munge")
+    if os.getuid():
+        skip("this user is not root")
+    os.environ["PATH"] += ":/usr/sbin"
+    with tempfile.TemporaryDirectory(prefix="vireo-slurm-") as folder:
+        slurm = Slurm(folder)
+        try:
+            slurm.start()
+            check(slurm, os.path.abspath(build))
+        finally:
+            slurm.stop()
+
+
+main(*sys.argv[1:])

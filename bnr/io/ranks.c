@@ -296,6 +296,16 @@ int ranks_start(struct ranks *r, int rank, const char **step)
 
 /* ---- life ---- */
 
+int ranks_open_output(struct ranks_pipes *p, int i, enum ranks_output where)
+{
+    int *pair = p->pipe[i];
+    if (where == RANKS_OUTPUT_PIPE)
+        return pipe2(pair, O_CLOEXEC) ? -errno : 0;
+    pair[1] = where == RANKS_OUTPUT_NONE ? open("/dev/null", O_WRONLY | O_CLOEXEC)
+                                         : fcntl(p->pipe[1][1], F_DUPFD_CLOEXEC, 0);
+    return pair[1] < 0 ? -errno : 0;
+}
+
 int ranks_lift(int fd)
 {
     int high = fcntl(fd, F_DUPFD_CLOEXEC, TABLE_FIRST_FD);

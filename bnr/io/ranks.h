@@ -71,6 +71,16 @@ int ranks_create(struct ranks *r, const struct table_spec *spec, const struct ra
 int ranks_guard(struct ranks *r, char *name, size_t name_size, const char **step);
 void ranks_destroy(struct ranks *r);
 
+/* Where a rank's stdout or stderr goes. */
+enum ranks_output {
+    RANKS_OUTPUT_PIPE,
+    RANKS_OUTPUT_NONE,  /* nowhere */
+    RANKS_OUTPUT_STDOUT /* of stderr: where its stdout goes */
+};
+
+/* Make the pipe of stream i, 1 or 2, or what stands for it. Returns 0 or -errno. */
+int ranks_open_output(struct ranks_pipes *p, int i, enum ranks_output where);
+
 /* Begin the numbers of descriptors that ranks inherit; -errno: it stays as it was. */
 int ranks_lift(int fd);
 

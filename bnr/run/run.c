@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,7 +19,6 @@
 #include <uv.h>
 
 #include "bnr/core/lines.h"
-#include "bnr/diagnose/report.h"
 #include "bnr/io/amend.h"
 #include "bnr/run/mpir.h"
 #include "bnr/io/place.h"
@@ -59,7 +57,7 @@ const char *run_host_of(struct run *run, int rank)
     return run->wide ? wide_name(run->wide, rank) : table_host(&run->ranks.table, rank)->name;
 }
 
-static int pid_of(struct run *run, int rank)
+int run_pid_of(struct run *run, int rank)
 {
     return run_is_elsewhere(run, rank) ? wide_pid(run->wide, rank)
                                        : run->ranks.table.rank[rank].pid;
@@ -89,7 +87,7 @@ static void explain_end(struct run *run, int rank, const struct job_facts *f, en
     if (text[0]) /* of another rank, in a job that goes on */
         stdio_say(run->stdio, "%s\n", text);
     int n = snprintf(text, size, "mpiexec: rank %d on %s (pid %d) ", rank, run_host_of(run, rank),
-                     pid_of(run, rank));
+                     run_pid_of(run, rank));
     text += n;
     size -= (size_t)n;
     switch (cause) {
@@ -115,11 +113,6 @@ static void explain_end(struct run *run, int rank, const struct job_facts *f, en
         snprintf(text, size, "exited without MPI_Init, which other ranks have called");
         break;
     }
-}
-
-static bool cpu_is_set(const void *set, int cpu)
-{
-    return CPU_ISSET(cpu, (const cpu_set_t *)set);
 }
 
 /* ---- ending ---- */
@@ -258,7 +251,7 @@ void run_take_end(struct run *run, int rank, const struct job_facts *facts)
     struct job_step step = job_rank_ended(&run->job, facts, &cause);
     explain_end(run, rank, facts, cause);
     if (run->o->verbose)
-        stdio_say(run->stdio, "mpiexec: rank %d (pid %d) %s %d\n", rank, pid_of(run, rank),
+        stdio_say(run->stdio, "mpiexec: rank %d (pid %d) %s %d\n", rank, run_pid_of(run, rank),
                   WIFSIGNALED(status) ? "was killed by signal" : "has ended with exit code",
                   WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     if (run->is_over)
@@ -368,20 +361,17 @@ static void on_signal(void *arg, int number)
 /* ---- starting ---- */
 
 /* Make what a rank writes stream i to: a pipe, its file, or the pipe of its stdout. */
-static int open_output(struct run *run, int rank, int i, int pipes[3][2])
+static int open_output(struct run *run, int rank, int i, struct ranks_pipes *p)
 {
     const char *from = run->o->start.output_from;
-    if (from && !amend_lists(from, rank)) {
-        pipes[i][1] = open("/dev/null", O_WRONLY | O_CLOEXEC);
-        return pipes[i][1] < 0 ? -errno : 0;
-    }
+    if (from && !amend_lists(from, rank))
+        return ranks_open_output(p, i, RANKS_OUTPUT_NONE);
     if (i == 2 && run->o->merge)
-        pipes[i][1] = fcntl(pipes[1][1], F_DUPFD_CLOEXEC, 0);
-    else if (run->o->files.pattern[i - 1])
-        return (pipes[i][1] = outfile_open(&run->o->files, i - 1, rank));
-    else
-        return pipe2(pipes[i], O_CLOEXEC) ? -errno : 0;
-    return pipes[i][1] < 0 ? -errno : 0;
+        return ranks_open_output(p, i, RANKS_OUTPUT_STDOUT);
+    if (!run->o->files.pattern[i - 1])
+        return ranks_open_output(p, i, RANKS_OUTPUT_PIPE);
+    p->pipe[i][1] = outfile_open(&run->o->files, i - 1, rank);
+    return p->pipe[i][1] < 0 ? p->pipe[i][1] : 0;
 }
 
 static int input_for(struct run *run, int rank, const struct ranks_pipes *p)
@@ -399,10 +389,10 @@ static int open_pipes(void *arg, int rank, struct ranks_pipes *p)
     struct run *run = arg;
     bool has_input = stdio_input_of(run->stdio, rank) == STDIO_INPUT_PIPE;
     int rc = has_input && pipe2(p->pipe[0], O_CLOEXEC) ? -errno : 0;
-    for (int i = 1; i < 3 && rc >= 0; i++)
-        rc = open_output(run, rank, i, p->pipe);
+    for (int i = 1; i < 3 && !rc; i++)
+        rc = open_output(run, rank, i, p);
     p->in = input_for(run, rank, p);
-    return rc < 0 ? rc : 0;
+    return rc;
 }
 
 static int attach(void *arg, int rank, const struct ranks_pipes *p)
@@ -600,36 +590,6 @@ static int open_loop(struct run *run)
     return rc;
 }
 
-static void print_report(struct run *run)
-{
-    int n = run->o->nranks;
-    char cpus[256] = "";
-    cpu_set_t set;
-    if (!sched_getaffinity(0, sizeof(set), &set))
-        ranks_list(cpus, sizeof(cpus), CPU_SETSIZE, cpu_is_set, &set);
-    struct report_rank *ranks = calloc((size_t)n, sizeof(*ranks));
-    for (int r = 0; ranks && r < n; r++) {
-        const void *text;
-        ranks[r].pid = pid_of(run, r);
-        ranks[r].cpus = cpus;
-        ranks[r].host = run_host_of(run, r);
-        if (run_is_elsewhere(run, r)) {
-            ranks[r].cpus = "";
-            ranks[r].text = run->wide->told[r].report;
-            ranks[r].len = ranks[r].text ? strlen(ranks[r].text) : 0;
-            continue;
-        }
-        struct kvs log = table_log(&run->ranks.table, table_slot(&run->ranks.table, r));
-        if (!kvs_get(&log, "mpid.report", &text, &ranks[r].len))
-            ranks[r].text = text;
-    }
-    char *table = ranks ? report_format(ranks, n) : NULL;
-    if (table)
-        fputs(table, stderr);
-    free(table);
-    free(ranks);
-}
-
 static int finish(struct run *run)
 {
     int code = run->job.exit_code;
@@ -640,7 +600,7 @@ static int finish(struct run *run)
     if (run->wide)
         wide_end(run->wide);
     if (run->o->report && run->has_table)
-        print_report(run);
+        run_print_report(run);
     if (run->o->tells_codes)
         tell_codes(&run->ranks.table);
     if (run->o->tells_times)
@@ -687,13 +647,17 @@ static void turn(struct run *run)
     run->last_words[0] = 0;
 }
 
-/* Everything that is there before the first rank. Returns 0, or -errno with what failed in *step.
- */
+/* The table of the ranks, and the wardens. Returns 0, or -errno with what failed in *step. */
+static int prepare_ranks(struct run *run, const struct run_job *what, const char **step)
+{
+    int rc = create_ranks(run, step);
+    return rc ? rc : ranks_guard(&run->ranks, what->name, what->name_size, step);
+}
+
+/* Everything that is there before the first rank, or before the daemons. Returns as above. */
 static int prepare_job(struct run *run, const struct run_job *what, const char **step)
 {
-    int rc = run->wide ? 0 : create_ranks(run, step);
-    if (!rc && !run->wide)
-        rc = ranks_guard(&run->ranks, what->name, what->name_size, step);
+    int rc = run->wide ? 0 : prepare_ranks(run, what, step);
     if (rc)
         return rc;
     *step = "start the event loop, by epoll_create1(), eventfd2() and pipe2()";
@@ -707,9 +671,7 @@ static int prepare_job(struct run *run, const struct run_job *what, const char *
 /* The same for what needs the daemons. */
 static int prepare_wide(struct run *run, const struct run_job *what, const char **step)
 {
-    int rc = create_ranks(run, step);
-    if (!rc)
-        rc = ranks_guard(&run->ranks, what->name, what->name_size, step);
+    int rc = prepare_ranks(run, what, step);
     if (!rc) {
         *step = "send the job to the daemons";
         run_ask_start(run);

@@ -58,6 +58,10 @@ bool run_is_elsewhere(void *arg, int rank);
 /* The name of a rank's host. */
 const char *run_host_of(struct run *run, int rank);
 
+int run_pid_of(struct run *run, int rank);
+/* Print what --report asks for. */
+void run_print_report(struct run *run);
+
 /* Do what a step of the job says. */
 void run_follow(struct run *run, struct job_step step);
 /* A rank has ended, wherever it was. */

@@ -171,7 +171,7 @@ void run_wide_ask(void *arg, uint32_t number)
 /* How daemons are to be started. */
 static struct wide_settings settings_of(const struct option_remote *o)
 {
-    bool is_srun = o->launcher ? o->launcher[1] != 's' || o->launcher[2] != 'h' : o->is_slurm;
+    bool is_srun = o->launcher == OPTION_LAUNCHER_SRUN;
     return (struct wide_settings){.remote = {o->command ? REMOTE_COMMAND
                                              : is_srun  ? REMOTE_SRUN
                                                         : REMOTE_SSH,

@@ -113,7 +113,14 @@ int option_hosts_take_remote(struct reader *r, enum option_action action, const 
                              const char *value)
 {
     struct option_remote *remote = &r->o->remote;
-    static const char *const launchers[] = {"ssh", "slurm", "srun", "rsh"};
+    static const struct {
+        const char *word;
+        enum option_launcher launcher;
+        const char *program; /* NULL: that of the launcher */
+    } launchers[] = {{"ssh", OPTION_LAUNCHER_SSH, NULL},
+                     {"rsh", OPTION_LAUNCHER_SSH, "rsh"},
+                     {"srun", OPTION_LAUNCHER_SRUN, NULL},
+                     {"slurm", OPTION_LAUNCHER_SRUN, NULL}};
     switch (action) {
     case OPTION_LAUNCHER_COMMAND:
         remote->command = value;
@@ -122,9 +129,10 @@ int option_hosts_take_remote(struct reader *r, enum option_action action, const 
                    : reader_refuse(r, "'%s' needs %%h in its command, where the host goes", option);
     case OPTION_LAUNCHER:
         for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++)
-            if (!strcmp(value, launchers[i])) {
-                remote->launcher = i == 3 ? "ssh" : value;
-                remote->program = i == 3 ? "rsh" : remote->program;
+            if (!strcmp(value, launchers[i].word)) {
+                remote->launcher = launchers[i].launcher;
+                if (launchers[i].program)
+                    remote->program = launchers[i].program;
                 return 0;
             }
         return reader_refuse(r,
@@ -308,7 +316,9 @@ int option_hosts_settle(struct reader *r)
         look_for_own(r);
     if (!rc && r->is_elsewhere)
         rc = leave_own_out(r);
-    r->o->remote.is_slurm = is_slurm && r->o->hosts.count;
+    if (r->o->remote.launcher == OPTION_LAUNCHER_ANY)
+        r->o->remote.launcher =
+            is_slurm && r->o->hosts.count ? OPTION_LAUNCHER_SRUN : OPTION_LAUNCHER_SSH;
     return rc ? rc : count(r);
 }
 

@@ -67,14 +67,19 @@ struct option_app {
     struct option_env env;
 };
 
+enum option_launcher {
+    OPTION_LAUNCHER_ANY, /* while options are read: what fits the list of hosts */
+    OPTION_LAUNCHER_SSH,
+    OPTION_LAUNCHER_SRUN
+};
+
 /* How daemons are started on other hosts. */
 struct option_remote {
     const char *command;  /* of --launcher-cmd, or NULL */
-    const char *launcher; /* ssh, slurm or srun; NULL: what fits */
+    enum option_launcher launcher;
     const char *program;  /* in place of ssh or srun, or NULL */
     const char *prefix;   /* where this library lies there, or NULL: as here */
     bool is_piped;        /* daemons are linked by the launcher's own pipes */
-    bool is_slurm;        /* the hosts are those of a Slurm allocation */
     int per_host;         /* -ppn; 0: not given */
 };
 

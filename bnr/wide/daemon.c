@@ -31,6 +31,7 @@
 #include "bnr/launch/launch.h"
 #include "bnr/launch/limit.h"
 #include "bnr/launch/sweep.h"
+#include "bnr/wire/field.h"
 #include "bnr/wire/launch_message.h"
 #include "os/clock.h"
 #include "os/cpus.h"
@@ -132,17 +133,9 @@ static int open_pipes(void *arg, int rank, struct ranks_pipes *p)
         return -errno;
     p->in = p->pipe[0][0] >= 0 ? p->pipe[0][0] : d->null_fd;
     const char *from = d->job.wish.output_from;
-    if (from && !amend_lists(from, rank)) {
-        p->pipe[1][1] = open("/dev/null", O_WRONLY | O_CLOEXEC);
-        p->pipe[2][1] = fcntl(p->pipe[1][1], F_DUPFD_CLOEXEC, 0);
-        return p->pipe[2][1] < 0 ? -errno : 0;
-    }
-    if (pipe2(p->pipe[1], O_CLOEXEC))
-        return -errno;
-    if (!(d->job.flags & LAUNCH_MERGE))
-        return pipe2(p->pipe[2], O_CLOEXEC) ? -errno : 0;
-    p->pipe[2][1] = fcntl(p->pipe[1][1], F_DUPFD_CLOEXEC, 0);
-    return p->pipe[2][1] < 0 ? -errno : 0;
+    enum ranks_output out = from && !amend_lists(from, rank) ? RANKS_OUTPUT_NONE : RANKS_OUTPUT_PIPE;
+    int rc = ranks_open_output(p, 1, out);
+    return rc ? rc : ranks_open_output(p, 2, d->job.flags & LAUNCH_MERGE ? RANKS_OUTPUT_STDOUT : out);
 }
 
 static int attach(void *arg, int rank, const struct ranks_pipes *p)
@@ -536,18 +529,11 @@ static void on_stream(void *arg, const struct core_message *message)
         feed_take(&d->feed, message);
 }
 
-static void on_released(void *arg, const struct core_message *message)
+static void on_answer(void *arg, const struct core_message *message)
 {
     struct daemon *d = arg;
     if (d->has_job)
-        serve_released(&d->serve, message);
-}
-
-static void on_value(void *arg, const struct core_message *message)
-{
-    struct daemon *d = arg;
-    if (d->has_job)
-        serve_value(&d->serve, message);
+        serve_answer(&d->serve, message);
 }
 
 static void on_lost(void *arg, uint32_t node)
@@ -595,9 +581,9 @@ static void on_deadline(uv_timer_t *timer)
 
 static int open_all(struct daemon *d, const struct launch_order *order)
 {
-    const struct mesh_hooks hooks = {on_linked, on_contact,     on_deliver, on_released,
-                                     on_value,  on_ranks_ended, on_stream,  on_lost,
-                                     on_alone,  on_moved,       on_room,     d};
+    const struct mesh_hooks hooks = {on_linked,      on_contact, on_deliver, on_answer,
+                                     on_ranks_ended, on_stream,  on_lost,    on_alone,
+                                     on_moved,       on_room,    d};
     struct mesh_settings settings = {.self = order->self,
                                      .count = order->count,
                                      .radix = order->radix,

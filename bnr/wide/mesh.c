@@ -465,8 +465,8 @@ static void carry_out(struct mesh *m, const struct effect *e)
     case EFFECT_DISCONNECT: disconnect(m, e->node); break;
     case EFFECT_LOST: h->lost(h->arg, e->node); break;
     case EFFECT_DELIVER: deliver(m, &e->message); break;
-    case EFFECT_RELEASED: h->released(h->arg, &e->message); break;
-    case EFFECT_VALUE: h->value(h->arg, &e->message); break;
+    case EFFECT_RELEASED:
+    case EFFECT_VALUE: h->answer(h->arg, &e->message); break;
     case EFFECT_RANKS_ENDED: h->ranks_ended(h->arg, &e->message); break;
     case EFFECT_ARRIVED: h->stream(h->arg, &e->message); break;
     case EFFECT_ALONE: h->alone(h->arg); break;

@@ -23,8 +23,7 @@ struct mesh_hooks {
     void (*linked)(void *arg, uint32_t node); /* the first link to a node is there */
     void (*contact)(void *arg, uint32_t node, struct unpacking u);
     void (*deliver)(void *arg, const struct core_message *message, struct unpacking payload);
-    void (*released)(void *arg, const struct core_message *message);
-    void (*value)(void *arg, const struct core_message *message);
+    void (*answer)(void *arg, const struct core_message *message); /* a fence is over, or a get */
     void (*ranks_ended)(void *arg, const struct core_message *message);
     void (*stream)(void *arg, const struct core_message *message); /* STREAM or CREDIT */
     void (*lost)(void *arg, uint32_t node);

@@ -80,7 +80,7 @@ static void take_question(struct serve *s, struct serve_rank *r)
     answer(s, r, TABLE_ANSWER_FAILED, NULL);
 }
 
-void serve_value(struct serve *s, const struct core_message *message)
+static void take_value(struct serve *s, const struct core_message *message)
 {
     static const enum table_answer answers[STATUS_END] = {[STATUS_GOOD] = TABLE_ANSWER_GOOD,
                                                           [STATUS_ABSENT] = TABLE_ANSWER_ABSENT,
@@ -109,7 +109,7 @@ static void end_fence(struct serve *s, uint32_t number, bool has_failed)
     os_futex_wake(&hub->fence_done, INT_MAX);
 }
 
-void serve_released(struct serve *s, const struct core_message *message)
+static void take_release(struct serve *s, const struct core_message *message)
 {
     if (message->group != SERVE_GROUP)
         return;
@@ -165,6 +165,14 @@ void serve_post(struct serve *s)
     static const char byte;
     if (post_look(&s->post))
         (void)!write(s->ranks->bell, &byte, 1); /* after others have had their turn */
+}
+
+void serve_answer(struct serve *s, const struct core_message *message)
+{
+    if (message->kind == MESSAGE_VALUE)
+        take_value(s, message);
+    else
+        take_release(s, message);
 }
 
 /* ---- the bell ---- */

@@ -47,9 +47,8 @@ void serve_stop(struct serve *s);
 /* Look at all pages. */
 void serve_look(struct serve *s);
 
-/* The engine's answers. */
-void serve_value(struct serve *s, const struct core_message *message);
-void serve_released(struct serve *s, const struct core_message *message);
+/* The engine's answers: a fence is over, or a get. */
+void serve_answer(struct serve *s, const struct core_message *message);
 
 /* An xcast with a letter has come; or there is room for such. */
 void serve_deliver(struct serve *s, const struct core_message *message, struct unpacking u);

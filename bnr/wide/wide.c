@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "bnr/core/tree.h"
+#include "bnr/wire/field.h"
 #include "os/clock.h"
 #include "os/cpus.h"
 #include "os/log.h"
@@ -114,10 +115,11 @@ void wide_pause(struct wide *w, bool is_paused)
 
 /* ---- streams from daemons ---- */
 
-static void credit(struct wide *w, struct wide_node *n, uint32_t tag)
+/* Say up to which block a node's stream may be forgotten there. */
+static void credit(struct wide *w, struct wide_node *n, uint32_t tag, uint64_t number)
 {
     struct effects effects = {0};
-    struct core_message m = stream_in_credit(&n->in[tag], &n->last[tag], n->in[tag].taken);
+    struct core_message m = stream_in_credit(&n->in[tag], &n->last[tag], number);
     effects_add(&effects, EFFECT_SEND, m.to, &m);
     mesh_route(&w->mesh, &effects);
     effects_fini(&effects);
@@ -129,7 +131,7 @@ void wide_moved(struct wide *w)
         for (uint32_t tag = LAUNCH_STREAM_OUT; tag <= LAUNCH_STREAM_ERR; tag++) {
             const struct stream_in *in = &w->nodes[i].in[tag];
             if (in->credited < in->taken && !w->hooks.is_full(w->hooks.arg, (int)tag))
-                credit(w, &w->nodes[i], tag);
+                credit(w, &w->nodes[i], tag, in->taken);
         }
 }
 
@@ -213,19 +215,14 @@ static void take_block(struct wide *w, const struct core_message *message)
         return;
     n->last[tag] = *message;
     n->last[tag].data = NULL;
-    if (!stream_in_take(&n->in[tag], message)) {
-        while (record_next(&u, &r))
-            take_record(w, n, tag, &r);
-        if (tag != LAUNCH_STREAM_WORDS && w->hooks.is_full(w->hooks.arg, (int)tag))
-            return;
-        credit(w, n, tag);
-    } else {
-        struct core_message m = stream_in_credit(&n->in[tag], message, n->in[tag].credited);
-        struct effects effects = {0};
-        effects_add(&effects, EFFECT_SEND, m.to, &m);
-        mesh_route(&w->mesh, &effects);
-        effects_fini(&effects);
+    if (stream_in_take(&n->in[tag], message)) {
+        credit(w, n, tag, n->in[tag].credited); /* what was said of it is lost */
+        return;
     }
+    while (record_next(&u, &r))
+        take_record(w, n, tag, &r);
+    if (tag == LAUNCH_STREAM_WORDS || !w->hooks.is_full(w->hooks.arg, (int)tag))
+        credit(w, n, tag, n->in[tag].taken);
 }
 
 static void on_stream(void *arg, const struct core_message *message)
@@ -352,18 +349,11 @@ static void on_deliver(void *arg, const struct core_message *message, struct unp
         serve_deliver(&w->serve, message, u);
 }
 
-static void on_released(void *arg, const struct core_message *message)
+static void on_answer(void *arg, const struct core_message *message)
 {
     struct wide *w = arg;
     if (w->is_serving)
-        serve_released(&w->serve, message);
-}
-
-static void on_value(void *arg, const struct core_message *message)
-{
-    struct wide *w = arg;
-    if (w->is_serving)
-        serve_value(&w->serve, message);
+        serve_answer(&w->serve, message);
 }
 
 static void on_ranks_ended(void *arg, const struct core_message *message)
@@ -659,9 +649,9 @@ static struct xcast_choice choice_of_settings(void)
 
 static int start_mesh(struct wide *w)
 {
-    const struct mesh_hooks hooks = {on_linked, on_contact,     on_deliver, on_released,
-                                     on_value,  on_ranks_ended, on_stream,  on_lost,
-                                     on_alone,  on_moved,       on_room,     w};
+    const struct mesh_hooks hooks = {on_linked,      on_contact, on_deliver, on_answer,
+                                     on_ranks_ended, on_stream,  on_lost,    on_alone,
+                                     on_moved,       on_room,    w};
     struct mesh_settings settings = {.count = w->plan.count};
     settings.liveness_ns = os_setting(OS_SETTING_LIVENESS_MS) * 1000000;
     settings.choice = choice_of_settings();

@@ -127,8 +127,4 @@ struct bytes *record_pack(const struct record *r);
 /* The next one. Returns false at the end; u->failed where the bytes are wrong. */
 bool record_next(struct unpacking *u, struct record *r);
 
-void pack_text(struct packing *p, const char *text);
-/* A copy, of at most max bytes, without NULs inside; NULL: u->failed, or no memory. */
-char *unpack_text(struct unpacking *u, size_t max);
-
 #endif

@@ -307,7 +307,7 @@ static void wishes_travel(void **state)
         assert_true(cut.failed);
         wish_fini(&got);
     }
-    for (size_t word = 0; word < 8; word++) { /* flags, levels, numbers that there are not */
+    for (size_t word = 0; word < 18; word++) { /* flags, levels, numbers that there are not */
         uint8_t *at = all->at + 4 * word, old = at[0];
         struct unpacking bad = unpack_begin(all);
         at[0] = 0xff;

@@ -593,6 +593,9 @@ struct mpid_channel {
 /* Load a channel from a shared object, and offer it to peers to which no connection stands. Returns
  * 0; or -EINVAL with a sentence in why. */
 int mpid_channel_load(const char *file, char *why, size_t size);
+/* The same of each shared object of a list, as VIREO_CHANNEL_PATH has it, that is not loaded yet; the
+ * first that is refused ends it. */
+int mpid_channel_load_path(const char *path, char *why, size_t size);
 /* Tell of the index-th channel that there is. Returns whether there is one. */
 bool mpid_channel_describe(int index, struct mpid_channel *channel);
 

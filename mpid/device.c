@@ -383,6 +383,29 @@ int mpid_channel_load(const char *file, char *why, size_t size)
     return rc;
 }
 
+struct loading {
+    int rc;
+    char *why;
+    size_t size;
+};
+
+static void load_more(const char *file, void *arg)
+{
+    struct loading *loading = arg;
+    os_lock(&device.lock);
+    bool there = ports_has_file(file);
+    os_unlock(&device.lock);
+    if (!there && !loading->rc)
+        loading->rc = mpid_channel_load(file, loading->why, loading->size);
+}
+
+int mpid_channel_load_path(const char *path, char *why, size_t size)
+{
+    struct loading loading = {.why = why, .size = size};
+    module_each(path, load_more, &loading);
+    return loading.rc;
+}
+
 bool mpid_channel_describe(int index, struct mpid_channel *channel)
 {
     os_lock(&device.lock);

@@ -180,21 +180,21 @@ static int is_object(const struct dirent *entry)
     return len > 3 && !strcmp(entry->d_name + len - 3, ".so");
 }
 
-static void each_of_folder(const char *folder, void (*visit)(const char *file))
+static void each_of_folder(const char *folder, void (*visit)(const char *file, void *arg), void *arg)
 {
     struct dirent **entries;
     int count = scandir(folder, &entries, is_object, alphasort);
     for (int i = 0; i < count; i++) {
         char file[PATH_LEN];
         if (snprintf(file, sizeof(file), "%s/%s", folder, entries[i]->d_name) < PATH_LEN)
-            visit(file);
+            visit(file, arg);
         free(entries[i]);
     }
     if (count >= 0)
         free(entries);
 }
 
-void module_each(const char *path, void (*visit)(const char *file))
+void module_each(const char *path, void (*visit)(const char *file, void *arg), void *arg)
 {
     for (; *path; path += strcspn(path, ":"), path += *path == ':') {
         char item[PATH_LEN];
@@ -203,9 +203,9 @@ void module_each(const char *path, void (*visit)(const char *file))
         if (!len || snprintf(item, sizeof(item), "%.*s", len, path) >= PATH_LEN)
             continue;
         if (!stat(item, &st) && S_ISDIR(st.st_mode))
-            each_of_folder(item, visit);
+            each_of_folder(item, visit, arg);
         else
-            visit(item);
+            visit(item, arg);
     }
 }
 

@@ -31,7 +31,7 @@ const char *module_lie(const struct chan_ops *ops, const char *card);
 int module_try(const char *file, const struct chan_env *env, char *why, size_t size);
 
 /* Call visit for each shared object of a list of files and folders, with ':' between them. */
-void module_each(const char *path, void (*visit)(const char *file));
+void module_each(const char *path, void (*visit)(const char *file, void *arg), void *arg);
 
 /* The file of a module that is installed with this library; size bytes. */
 void module_own_file(const char *name, char *file, size_t size);

@@ -280,8 +280,9 @@ static struct offer *load(const char *file, const char *name, bool own)
     return offer;
 }
 
-static void load_from_path(const char *file)
+static void load_from_path(const char *file, void *arg)
 {
+    (void)arg;
     (void)load(file, file, false);
 }
 
@@ -330,7 +331,7 @@ int ports_open(char *why, size_t size)
         if (!add(chan_table[i], NULL, chan_table[i]->name))
             return -ENOMEM;
     load_own();
-    module_each(os_setting_text(OS_SETTING_CHANNEL_PATH), load_from_path);
+    module_each(os_setting_text(OS_SETTING_CHANNEL_PATH), load_from_path, NULL);
     if (check_list(os_setting_text(OS_SETTING_CHANNELS), why, size) || check_params(why, size) ||
         write_card(device.card))
         return -EINVAL;
@@ -346,6 +347,14 @@ void ports_close(void)
         chan->ops->close(chan);
     }
     forget_all();
+}
+
+bool ports_has_file(const char *file)
+{
+    const struct offer *offer = offers;
+    while (offer && !(offer->ops && offer->file && !strcmp(offer->file, file)))
+        offer = offer->next;
+    return offer;
 }
 
 int ports_load(const char *file, char *why, size_t size)

@@ -21,6 +21,8 @@ void ports_close(void);
 
 /* Load a channel and open it, and publish the card again. Returns 0; or -EINVAL with a sentence. */
 int ports_load(const char *file, char *why, size_t size);
+/* Whether a channel of this file is there already. */
+bool ports_has_file(const char *file);
 
 /* Why the index-th channel that is not open is not: "name: sentence". NULL: there are no more. */
 const char *ports_closed(int index);

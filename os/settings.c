@@ -26,8 +26,9 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
     [OS_SETTING_CHANNEL_PATH] = {"channel_path", OS_TYPE_TEXT, "", "",
                                  "Shared objects that hold channels, and folders of such, "
                                  "separated by colons; each is tried in a copy of the process "
-                                 "first.",
-                                 OS_UNTIL_START},
+                                 "first. A tool that writes the variable while MPI runs has what "
+                                 "is new loaded.",
+                                 OS_UNTIL_END},
     [OS_SETTING_CHANNEL_PARAMS] = {"channel_params", OS_TYPE_TEXT, "", "",
                                    "Parameters of channels, as CHANNEL.PARAMETER=VALUE, separated "
                                    "by commas; `vireo info` lists them.",

@@ -4,8 +4,12 @@
 #include <mpi.h>
 #include <string.h>
 
+#include "include/mpid.h"
+#include "mpi/errh.h"
 #include "mpi/tool/tool.h"
 #include "mpi/tool/tool_cvar.h"
+#include "os/log.h"
+#include "os/settings.h"
 
 /* What is wrong with a handle; else MPI_SUCCESS, and *found is what it leads to. Locked. */
 static int check(MPI_T_cvar_handle handle, struct tool_cvar_handle **found)
@@ -215,11 +219,29 @@ int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
     return rc;
 }
 
+/* Whether what is written names channels that are to be loaded now. */
+static bool is_load(const struct tool_cvar_handle *h, const char *text)
+{
+    return h->index == OS_SETTING_CHANNEL_PATH && mpi_state == MPI_STATE_READY &&
+           memchr(text, 0, (size_t)h->count);
+}
+
+static int load_channels(const char *path)
+{
+    char why[512];
+    if (!mpid_channel_load_path(path, why, sizeof(why)))
+        return MPI_SUCCESS;
+    os_log(OS_LOG_WARN, "VIREO_CHANNEL_PATH: a channel is refused: %s", why);
+    return MPI_T_ERR_INVALID;
+}
+
 /*
  * Write a control variable.
  *
  * Most are read when MPI is first initialized, and can be written before. VIREO_LOG,
- * VIREO_CONNECT_TIMEOUT_MS and VIREO_REPORT can be at any time.
+ * VIREO_CONNECT_TIMEOUT_MS and VIREO_REPORT can be at any time. VIREO_CHANNEL_PATH can be too: while
+ * MPI is initialized, the channels that it names and that are not there yet are loaded, as
+ * MPIX_Channel_load() does; a refused one leaves the variable as it was, and the log tells why.
  *
  * handle: handle of the variable
  * buf: the elements of the variable's type; of a text, its characters and a 0
@@ -229,7 +251,7 @@ int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
  * MPI_T_ERR_CVAR_SET_NEVER: MPI has been initialized, and would not see it; or the setting is for
  *   mpiexec.
  * MPI_T_ERR_INVALID: buf is NULL, the number is negative where a size is meant or stands for no
- *   word, or the text is too long.
+ *   word, the text is too long, or a channel is refused.
  * MPI_T_ERR_MEMORY: out of memory.
  *
  * MPI-5.0 15.3.6
@@ -241,6 +263,12 @@ int PMPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
     int rc = check(handle, &h);
     if (!rc && !buf)
         rc = MPI_T_ERR_INVALID;
+    if (!rc && is_load(h, buf)) { /* without the lock, which what is loaded may want */
+        tool_unlock();
+        rc = load_channels(buf);
+        tool_lock();
+        rc = rc ? rc : check(handle, &h);
+    }
     if (!rc)
         rc = tool_cvar_write(h, buf);
     tool_unlock();

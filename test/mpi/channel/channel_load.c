@@ -6,9 +6,14 @@
  * usage: channel_load good FILE MARK   three ranks; the first two are connected before they load it
  *        channel_load all FILE         any number, at different times, while they talk
  *        channel_load bad FILE WORD    the channel is refused, and WORD is in the reason
+ *        channel_load tool FILE BAD    a tool loads it by writing a control variable, and not BAD
+ *        channel_load rights FILE      77 where this process has its user's rights alone; else it
+ *                                      loads nothing
  */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "test/mpi/check.h"
@@ -97,6 +102,65 @@ static void bad(const char *file, const char *word)
     OK(MPI_Barrier(MPI_COMM_WORLD));
 }
 
+/* What a write of VIREO_CHANNEL_PATH says. */
+static int write_path(const char *path)
+{
+    int index, count, rc;
+    MPI_T_cvar_handle handle;
+    CHECK(!MPI_T_cvar_get_index("VIREO_CHANNEL_PATH", &index));
+    CHECK(!MPI_T_cvar_handle_alloc(index, NULL, &handle, &count));
+    rc = MPI_T_cvar_write(handle, path);
+    char *now = calloc(1, (size_t)count);
+    CHECK(now && !MPI_T_cvar_read(handle, now));
+    CHECK(!strcmp(now, path) == !rc);
+    CHECK(!MPI_T_cvar_handle_free(&handle));
+    free(now);
+    return rc;
+}
+
+static bool is_there(const char *file)
+{
+    char value[4096];
+    bool found = false;
+    MPI_Info info;
+    for (int i = 0, flag, len = sizeof(value);
+         !MPIX_Channel_get_info(i, &info) && info != MPI_INFO_NULL; i++, len = sizeof(value)) {
+        OK(MPI_Info_get_string(info, "file", &len, value, &flag));
+        found |= flag && !strcmp(value, file);
+        OK(MPI_Info_free(&info));
+    }
+    return found;
+}
+
+static void tool(const char *file, const char *refused)
+{
+    int provided, rank = check_rank(MPI_COMM_WORLD);
+    char both[8192];
+    CHECK(!MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
+    CHECK(write_path(refused) == MPI_T_ERR_INVALID);
+    CHECK(!is_there(file));
+    CHECK(!write_path(file));
+    CHECK(is_there(file));
+    CHECK(!write_path(file)); /* it is there */
+    snprintf(both, sizeof(both), "%s:%s", file, refused);
+    CHECK(write_path(both) == MPI_T_ERR_INVALID);
+    CHECK(!MPI_T_finalize());
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    talk(rank ^ 1, 1);
+}
+
+static void rights(const char *file)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int len, code;
+    if (!getauxval(AT_SECURE))
+        exit(77);
+    OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    FAILS(MPI_ERR_FILE, code = MPIX_Channel_load(file));
+    OK(MPI_Error_string(code, text, &len));
+    CHECK(strstr(text, "set-user-id"));
+}
+
 int main(int argc, char **argv)
 {
     OK(MPI_Init(&argc, &argv));
@@ -105,6 +169,10 @@ int main(int argc, char **argv)
         good(argv[2], argv[3]);
     else if (!strcmp(argv[1], "all"))
         all(argv[2]);
+    else if (!strcmp(argv[1], "tool"))
+        tool(argv[2], argv[3]);
+    else if (!strcmp(argv[1], "rights"))
+        rights(argv[2]);
     else
         bad(argv[2], argv[3]);
     OK(MPI_Finalize());

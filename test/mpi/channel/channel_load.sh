@@ -20,6 +20,25 @@ VIREO_CHANNELS=fifo,loopback VIREO_CHANNEL_PATH=$fifo run --report -n 2 "$progra
     >out 2>err && fail "a name is taken once" "$(cat err)"
 holds "a name is taken once" "$(cat err)" "there is a channel 'fifo' already"
 
+VIREO_CHANNELS=tcp,loopback run -n 2 "$program" tool "$fifo" "$PWD/none.so" 2>err ||
+    fail "a tool loads a channel by a control variable" "$(cat err)"
+holds "a tool is told why a channel is refused" "$(cat err)" "a channel is refused: it cannot be loaded"
+
+# With rights that are not its user's, a process loads nothing: neither from the path nor by a call.
+cp "$program" rights
+if [ "$(id -u)" = 0 ]; then
+    chown 65534 rights && chmod 4755 rights && chmod 755 .
+else
+    other=$(id -G | tr ' ' '\n' | grep -vx "$(id -g)" | head -n 1)
+    [ -n "$other" ] && chgrp "$other" rights && chmod 2755 rights
+fi
+VIREO_CHANNEL_PATH=$fifo timeout 60 ./rights rights "$fifo" >out 2>&1
+case $? in
+0) echo "ok: a process that is set-user-id loads nothing" ;;
+77) echo "no process can be made set-user-id here" ;;
+*) fail "a process that is set-user-id loads nothing" "$(cat out)" ;;
+esac
+
 bad() { # FILE WORDS: refused when loaded, and named when on the path
     run -n 2 "$program" bad "$1" "$2" 2>err || fail "$1 is refused" "$(cat err)"
     VIREO_CHANNEL_PATH=$1 "$info" >out 2>err || fail "vireo info with $1" "$(cat err)"

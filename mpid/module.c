@@ -51,8 +51,8 @@ const char *module_misfit(const struct chan_ops *ops)
         snprintf(text, sizeof(text), "its table has %u bytes, not %zu", ops->size, sizeof(*ops));
     else if (!is_good_name(ops->name))
         return "its name is not of letters, digits and '_', 31 at most";
-    else if (!strcmp(ops->name, "inc"))
-        return "no channel may be called 'inc'";
+    else if (!strcmp(ops->name, "inc") || !strcmp(ops->name, "impi"))
+        return "no channel may be called 'inc', which cards use, or 'impi', which is reserved";
     else if (!ops->open || !ops->close || !ops->card || !ops->match || !ops->link ||
              !ops->unlink || !ops->progress || !ops->arm || !ops->disarm)
         return "a function that every channel has is missing in its table";

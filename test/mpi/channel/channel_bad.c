@@ -16,7 +16,7 @@ const int nothing = 0;
 #ifndef HOW
 #error "HOW says what is wrong: one of these"
 #endif
-enum { CRASH, EXIT, VERSION, SIZE, NAME, CARD, ABSENT, TAKEN };
+enum { CRASH, EXIT, VERSION, SIZE, NAME, CARD, ABSENT, TAKEN, RESERVED };
 
 static struct chan chan = {.fd = -1};
 
@@ -81,7 +81,7 @@ static int arm(struct chan *made, enum chan_sleep how)
 const struct chan_ops vireo_channel = {
     .version = CHAN_VERSION + (HOW == VERSION),
     .size = sizeof(struct chan_ops) - 8 * (HOW == SIZE),
-    .name = HOW == NAME ? "a;b" : HOW == TAKEN ? "tcp" : "bad",
+    .name = HOW == NAME ? "a;b" : HOW == TAKEN ? "tcp" : HOW == RESERVED ? "impi" : "bad",
     .open = open_it,
     .close = close_it,
     .card = card,

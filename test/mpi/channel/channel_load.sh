@@ -51,6 +51,7 @@ for file; do
     *version*) bad "$file" "it is made for version" ;;
     *size*) bad "$file" "its table has" ;;
     *name*) bad "$file" "its name is not of letters" ;;
+    *reserved*) bad "$file" "'impi', which is reserved" ;;
     *card*) bad "$file" "its card holds what would break the cards of others" ;;
     *absent*) bad "$file" "there is no such network" ;;
     *taken*) bad "$file" "there is a channel 'tcp' already" ;;

@@ -8,6 +8,15 @@
 
 #include "channels/tcp/link.h"
 
+/* A packet begins: what comes next may be like it. */
+static void expect(struct tcp_link *link, bool is_large)
+{
+    if (is_large)
+        link->glances = LINK_GLANCES;
+    else if (link->glances)
+        link->glances--;
+}
+
 /* Hand over what lies complete in the read-ahead buffer. */
 static int parse(struct tcp_link *link)
 {
@@ -19,7 +28,7 @@ static int parse(struct tcp_link *link)
         const uint8_t *data = link->in + link->head + WIRE_HEADER_LEN;
         if (wire_header_get(link->in + link->head, &head, &len))
             return upcalls + link_lose(link, -EPROTO);
-        link->large = len > LINK_GATHER_MAX;
+        expect(link, len > LINK_GATHER_MAX);
         if (have >= len) {
             link->head += WIRE_HEADER_LEN + len;
             sink->arrived(link->base.peer, &head, data, len);
@@ -66,7 +75,7 @@ int input_offer(struct tcp_link *link, struct iovec iov[2])
     if (link->body_len)
         iov[count++] = (struct iovec){link->body, link->body_len};
     size_t room = LINK_IN_LEN - link->tail;
-    if (link->large && room > LINK_GLANCE_LEN)
+    if (link->glances && room > LINK_GLANCE_LEN)
         room = LINK_GLANCE_LEN;
     iov[count++] = (struct iovec){link->in + link->tail, room};
     return count;

@@ -268,7 +268,8 @@ static int link_send(struct chan_link *base, const struct chan_head *head,
     wire_header_put(header, head, data->len);
     if (link->full || link->first)
         return send_behind(link, header, data);
-    if (data->flags & CHAN_MORE && link->turn == link->tcp->turn && data->len <= LINK_COPY_MAX) {
+    bool may_wait = data->flags & CHAN_MORE || link->tcp->inside;
+    if (may_wait && link->turn == link->tcp->turn && data->len <= LINK_COPY_MAX) {
         if (!out_room(&link->out, WIRE_HEADER_LEN + data->len, false)) {
             flush(link);
             if (link->full || !out_room(&link->out, WIRE_HEADER_LEN + data->len, false))

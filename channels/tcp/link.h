@@ -9,7 +9,7 @@
  *   DIALING --refused--> OVER (refused() was called)
  *
  * Output. A packet goes out by one system call from where it lies, unless it
- * may wait (CHAN_MORE, and not the first since progress()) or the socket is
+ * may wait (CHAN_MORE, or from an upcall, and not the first since progress()) or the socket is
  * full: then it is copied into the link's output buffer, or, with a cookie,
  * stays where it is, as a node of the queue behind that buffer.
  * Input. A read-ahead buffer takes many small packets at one system call; a link has one while
@@ -28,12 +28,14 @@
 #include "channels/tcp/wire.h"
 
 enum {
-    LINK_EAGER_MAX = 512 << 10, /* bytes: beyond, asking first costs little */
+    LINK_EAGER_MAX = 64 << 10,  /* bytes: beyond, asking first costs little, and has the kernel give the
+                                 * pages of the last message back before it wants those of the next */
     LINK_IN_LEN = 64 << 10,     /* bytes of the read-ahead buffer */
     LINK_FLAT_MAX = 2 << 10,    /* bytes: put behind the header for the system call */
     LINK_COPY_MAX = 8 << 10,    /* bytes: up to here, a copy is cheaper than a system call */
     LINK_GATHER_MAX = 16 << 10, /* bytes: larger bodies ask for a place */
-    LINK_GLANCE_LEN = 1 << 10   /* bytes read ahead where a large body is expected */
+    LINK_GLANCE_LEN = 1 << 10,  /* bytes read ahead where a large body is expected: */
+    LINK_GLANCES = 16           /* so many packets after the last one */
 };
 
 enum link_state {
@@ -75,7 +77,7 @@ struct tcp_link {
     uint8_t *body; /* rest of a large body: where it goes */
     size_t body_len;
     void *token;
-    bool large;        /* the last body was: the next may be, too */
+    int glances; /* so many of the next packets may be before a large body */
     size_t head, tail; /* in[head..tail) is read and not yet parsed */
     uint8_t *in;       /* [LINK_IN_LEN] of the channel's pool; NULL: nothing is read ahead */
 };

@@ -4,8 +4,11 @@
  * Agreement, by schedules in the place that struct agree names; see agree.h. Each takes O(log n)
  * messages a member.
  *
- * The members of a half are a list of ranks. The exchange of the leaders may fail for the leaders
- * alone; a leader goes on after that, and sends its half the error.
+ * The members of a half are a list of ranks. Where there are two halves, each agrees by itself, then
+ * the leaders exchange what it has come to, and tell their halves. A leader takes part in that also
+ * where its half has failed, and says so: the other half would wait for it for ever. It goes on where
+ * the exchange was good and a member of its half can no longer be told, and so does the other leader;
+ * what comes next fails for the half then.
  */
 #include "mpi/comm/agree.h"
 
@@ -94,12 +97,6 @@ struct agreement {
     struct sched sched;
     const struct agree *who;
     int rank, size; /* in this half */
-    struct sched_place half, other;
-    int count;    /* of values */
-    uint64_t *values, others[AGREE_VALUES], told[AGREE_VALUES + 1];
-    const void *mine; /* blocks of bytes, and their lengths */
-    void *theirs;
-    uint64_t mine_len, their_len;
 };
 
 /* Get the ranks in the communicator of a group's members. */
@@ -113,110 +110,123 @@ static int *list_ranks(struct sched *s, const struct comm *comm, const struct gr
     return ranks;
 }
 
+/* Begin a schedule of this half's. */
 static void begin(struct agreement *a, const struct agree *who)
 {
     const struct group *group = who->group;
-    const struct p2p_side *other = &who->other;
+    struct sched_place half = {who->comm, who->context - who->comm->context, who->tag, NULL};
     a->who = who;
     a->rank = group ? group->rank : who->comm->rank;
     a->size = group ? group->size : who->comm->size;
-    a->theirs = NULL;
-    a->half = (struct sched_place){who->comm, who->context - who->comm->context, who->tag, NULL};
-    if (other->comm)
-        a->other = (struct sched_place){other->comm, other->context - other->comm->context,
-                                        other->tag, NULL};
-    sched_init_at(&a->sched, &a->half, op_from(MPI_MAX));
+    sched_init_at(&a->sched, &half, op_from(MPI_MAX));
     if (group)
-        a->half.ranks = list_ranks(&a->sched, who->comm, group);
-    sched_go(&a->sched, &a->half);
+        half.ranks = list_ranks(&a->sched, who->comm, group);
+    sched_go(&a->sched, &half);
     a->sched.stops = true;
 }
 
-static bool leads(const struct agreement *a)
+static bool leads(const struct agree *who)
 {
-    return a->rank == a->who->leader;
+    return (who->group ? who->group->rank : who->comm->rank) == who->leader;
 }
 
 /* Run the schedule to its end, or to a failure. */
-static int run(struct agreement *a)
+static int run(struct sched *s, struct request *give_up)
 {
-    struct sched *s = &a->sched;
     while (!sched_advance(s)) {
-        if (!await((struct awaited){sched_awaited(s)->request, a->who->give_up, true}))
+        if (!await((struct awaited){sched_awaited(s)->request, give_up, true}))
             sched_skip(s, MPI_ERR_PROC_ABORTED);
     }
     return sched_end(s);
 }
 
-/* Send the leader's bytes to all members of this half. */
-static void append_spread(struct agreement *a, void *bytes, size_t len)
+/* ---- two halves ---- */
+
+/* The leader sends bytes to all members of this half. */
+static int spread(const struct agree *who, void *bytes, size_t len)
 {
-    struct coll c = {.rank = a->rank,
-                     .size = a->size,
-                     .root = a->who->leader,
+    struct agreement a;
+    begin(&a, who);
+    struct coll c = {.rank = a.rank,
+                     .size = a.size,
+                     .root = who->leader,
                      .recv = {.buf = bytes, .count = (MPI_Count)len, .type = MPI_BYTE}};
-    sched_go(&a->sched, &a->half);
-    coll_bcast_tree(&a->sched, &c);
-    sched_wait(&a->sched);
+    coll_bcast_tree(&a.sched, &c);
+    sched_wait(&a.sched);
+    int rc = run(&a.sched, who->give_up);
+    return rc == MPI_ERR_PROC_ABORTED && leads(who) ? MPI_SUCCESS : rc;
 }
 
-/* Exchange with the other leader. Where that fails, go on, to tell this half. */
-static void append_exchange(struct agreement *a, const void *out, uint64_t out_len, void *in,
-                            uint64_t in_len)
+/* Exchange with the other leader. */
+static int exchange(const struct agree *who, const void *out, size_t out_len, void *in, size_t in_len)
 {
-    a->sched.stops = false;
-    sched_go(&a->sched, &a->other);
-    sched_recv(&a->sched, a->who->other.peer, in, (MPI_Count)in_len, MPI_BYTE);
-    sched_send(&a->sched, a->who->other.peer, out, (MPI_Count)out_len, MPI_BYTE);
-    sched_wait(&a->sched);
+    const struct p2p_side *other = &who->other;
+    struct sched_place place = {other->comm, other->context - other->comm->context, other->tag, NULL};
+    struct sched s;
+    sched_init_at(&s, &place, NULL);
+    s.stops = true;
+    sched_recv(&s, other->peer, in, (MPI_Count)in_len, MPI_BYTE);
+    sched_send(&s, other->peer, out, (MPI_Count)out_len, MPI_BYTE);
+    sched_wait(&s);
+    return run(&s, who->give_up);
+}
+
+/* An error class that the other half has sent. */
+static int read_class(uint64_t sent)
+{
+    return sent <= MPI_ERR_LASTCODE ? (int)sent : MPI_ERR_INTERN;
 }
 
 /* ---- the maximum ---- */
 
-/* Combine the values of both leaders. Behind them stands what failed. */
-static int take_others(struct sched *s, void *arg)
-{
-    struct agreement *a = arg;
-    for (int i = 0; i < a->count; i++)
-        a->told[i] = s->error || a->values[i] > a->others[i] ? a->values[i] : a->others[i];
-    a->told[a->count] = (uint64_t)s->error;
-    return MPI_SUCCESS;
-}
-
-static int take_told(struct sched *s, void *arg)
-{
-    struct agreement *a = arg;
-    memcpy(a->values, a->told, (size_t)a->count * sizeof(*a->values));
-    return (int)a->told[a->count];
-}
-
-static int cross(struct sched *s, void *arg)
-{
-    struct agreement *a = arg;
-    size_t len = (size_t)a->count * sizeof(*a->values);
-    if (leads(a)) {
-        append_exchange(a, a->values, len, a->others, len);
-        sched_call(s, take_others, a);
-    }
-    append_spread(a, a->told, len + sizeof(*a->told));
-    sched_call(s, take_told, a);
-    return MPI_SUCCESS;
-}
-
-int agree_max(const struct agree *who, uint64_t *values, int count)
+static int maximum_of_half(const struct agree *who, uint64_t *values, int count)
 {
     struct agreement a;
     struct fold f;
     begin(&a, who);
-    a.values = values;
-    a.count = count;
     fold_init(&f, &a.sched, MPI_IN_PLACE, values, count, MPI_UINT64_T);
     fold_all(&f, a.rank, a.size);
     fold_end(&f);
     sched_wait(&a.sched);
-    if (who->bridged)
-        sched_call(&a.sched, cross, &a);
-    return run(&a);
+    return run(&a.sched, who->give_up);
+}
+
+/* The leader combines its half's values with those of the other half. Behind them stands what has
+ * failed. */
+static void combine(const struct agree *who, uint64_t *told, int count)
+{
+    uint64_t others[AGREE_VALUES + 1];
+    size_t len = ((size_t)count + 1) * sizeof(*told);
+    int rc = exchange(who, told, len, others, len);
+    for (int i = 0; i < count && !rc; i++)
+        if (others[i] > told[i])
+            told[i] = others[i];
+    if (!told[count])
+        told[count] = (uint64_t)(rc ? rc : read_class(others[count]));
+}
+
+/* failed: what this half's own agreement has come to. */
+static int cross(const struct agree *who, uint64_t *values, int count, int failed)
+{
+    uint64_t told[AGREE_VALUES + 1];
+    memcpy(told, values, (size_t)count * sizeof(*values));
+    told[count] = (uint64_t)failed;
+    if (leads(who))
+        combine(who, told, count);
+    else if (failed)
+        return failed;
+    int rc = spread(who, told, ((size_t)count + 1) * sizeof(*told));
+    if (!rc)
+        rc = read_class(told[count]);
+    if (!rc)
+        memcpy(values, told, (size_t)count * sizeof(*values));
+    return rc;
+}
+
+int agree_max(const struct agree *who, uint64_t *values, int count)
+{
+    int rc = maximum_of_half(who, values, count);
+    return who->bridged ? cross(who, values, count, rc) : rc;
 }
 
 /* ---- blocks ---- */
@@ -230,73 +240,55 @@ int agree_gather(const struct agree *who, void *all, size_t size)
                      .recv = {.buf = all, .count = (MPI_Count)size, .type = MPI_BYTE}};
     begin(&a, who);
     coll_allgather_bruck(&a.sched, &c);
-    return run(&a);
+    return run(&a.sched, who->give_up);
+}
+
+static void *make_room(uint64_t len)
+{
+    return len < PTRDIFF_MAX ? calloc(1, len ? (size_t)len : 1) : NULL;
+}
+
+/* The leaders exchange their lengths, and then their bytes. */
+static int swap_blocks(const struct agree *who, const void *mine, uint64_t len, void **theirs,
+                       uint64_t *their_len)
+{
+    int rc = exchange(who, &len, sizeof(len), their_len, sizeof(*their_len));
+    if (rc)
+        return rc;
+    *theirs = make_room(*their_len);
+    if (!*theirs)
+        return MPI_ERR_NO_MEM;
+    return exchange(who, mine, len, *theirs, *their_len);
 }
 
 enum { TOLD_LEN, TOLD_ERROR, TOLD };
 
-static int make_room(struct agreement *a)
+/* All members hear how many bytes follow, or why none do. */
+static int spread_block(const struct agree *who, uint64_t told[TOLD], void **theirs)
 {
-    if (a->their_len < PTRDIFF_MAX)
-        a->theirs = calloc(1, a->their_len ? (size_t)a->their_len : 1);
-    return a->theirs ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-}
-
-/* All members know how many bytes follow, or why none do. */
-static int spread_block(struct sched *s, void *arg)
-{
-    struct agreement *a = arg;
-    if (a->told[TOLD_ERROR])
-        return (int)a->told[TOLD_ERROR];
-    a->their_len = a->told[TOLD_LEN];
-    int rc = leads(a) ? MPI_SUCCESS : make_room(a);
+    int rc = spread(who, told, TOLD * sizeof(*told));
     if (!rc)
-        append_spread(a, a->theirs, (size_t)a->their_len);
-    return rc;
-}
-
-static int spread_length(struct sched *s, void *arg)
-{
-    struct agreement *a = arg;
-    if (leads(a) && !a->told[TOLD_ERROR])
-        a->told[TOLD_ERROR] = (uint64_t)s->error;
-    a->told[TOLD_LEN] = a->their_len;
-    append_spread(a, a->told, TOLD * sizeof(*a->told));
-    sched_call(s, spread_block, a);
-    return MPI_SUCCESS;
-}
-
-static int swap_blocks(struct sched *s, void *arg)
-{
-    struct agreement *a = arg;
-    int rc = s->error ? s->error : make_room(a);
-    if (!rc)
-        append_exchange(a, a->mine, a->mine_len, a->theirs, a->their_len);
-    sched_call(s, spread_length, a);
-    return rc;
+        rc = read_class(told[TOLD_ERROR]);
+    if (!rc && !*theirs && !(*theirs = make_room(told[TOLD_LEN])))
+        rc = MPI_ERR_NO_MEM;
+    return rc ? rc : spread(who, *theirs, (size_t)told[TOLD_LEN]);
 }
 
 int agree_swap(const struct agree *who, const void *mine, size_t len, void **theirs,
                size_t *their_len)
 {
-    struct agreement a;
-    begin(&a, who);
-    a.mine = mine;
-    a.mine_len = len;
-    a.their_len = 0;
-    a.told[TOLD_ERROR] = leads(&a) ? (uint64_t)who->failed : MPI_SUCCESS;
-    if (leads(&a) && !who->failed) {
-        append_exchange(&a, &a.mine_len, sizeof(a.mine_len), &a.their_len, sizeof(a.their_len));
-        sched_call(&a.sched, swap_blocks, &a);
-    } else {
-        sched_call(&a.sched, spread_length, &a);
-    }
-    int rc = run(&a);
+    uint64_t told[TOLD] = {0};
+    void *got = NULL;
+    if (leads(who))
+        told[TOLD_ERROR] = (uint64_t)(who->failed
+                                          ? who->failed
+                                          : swap_blocks(who, mine, len, &got, &told[TOLD_LEN]));
+    int rc = spread_block(who, told, &got);
     if (rc) {
-        free(a.theirs);
+        free(got);
         return rc;
     }
-    *theirs = a.theirs;
-    *their_len = (size_t)a.their_len;
+    *theirs = got;
+    *their_len = (size_t)told[TOLD_LEN];
     return MPI_SUCCESS;
 }

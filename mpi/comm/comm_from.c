@@ -22,6 +22,10 @@
  *     They tell their groups the result.
  *
  * A word that no process has received stays: after an error the program should use another text.
+ *
+ * Members of a communicator that make one of part of it meet likewise: as all of them are in the
+ * communicator of the meeting, each hears of one that ends, although it may wait for another; and
+ * what stays after an error is of that group alone, and not of those that are left.
  */
 #include "mpi/comm/comm_from.h"
 
@@ -74,17 +78,31 @@ static int meet(struct group *group, const char *text, struct comm **there, stru
     return rc;
 }
 
-int comm_from_group(struct group *group, const char *text, struct comm **new)
+/* Agree on a context in a meeting of all members. */
+static int agree_in_meeting(struct group *group, const char *text, uint32_t *context)
 {
     struct comm *there;
     struct agree all;
-    uint32_t context;
     int rc = meet(group, text, &there, &all);
     if (rc)
         return rc;
-    rc = context_agree_among(&all, NULL, 0, &context);
+    rc = context_agree_among(&all, NULL, 0, context);
     comm_unref(there);
+    return rc;
+}
+
+int comm_from_group(struct group *group, const char *text, struct comm **new)
+{
+    uint32_t context;
+    int rc = agree_in_meeting(group, text, &context);
     return rc ? rc : comm_create(group, context, new);
+}
+
+int comm_from_members(const struct comm *comm, struct group *group, int tag, uint32_t *context)
+{
+    char text[64];
+    snprintf(text, sizeof(text), "\nmembers of %u, tag %d", comm->context, tag);
+    return agree_in_meeting(group, text, context);
 }
 
 /* ---- two groups ---- */

@@ -16,6 +16,8 @@ struct info;
 
 /* The members meet by the text. The caller sets the communicator's error handler and hints. */
 int comm_from_group(struct group *group, const char *text, struct comm **new);
+/* Some members of a communicator agree on a context, by their group and a tag. */
+int comm_from_members(const struct comm *comm, struct group *group, int tag, uint32_t *context);
 struct comm_meeting {
     struct group *local, *remote; /* remote counts for the leader alone; NULL: it is none */
     int leader, remote_leader;    /* as they were given */

@@ -5,6 +5,7 @@
 #include "mpi/attr.h"
 #include "mpi/comm/agree.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/comm_from.h"
 #include "mpi/comm/context.h"
 #include "mpi/comm/group.h"
 #include "mpi/errh.h"
@@ -103,7 +104,8 @@ int comm_create_group(struct comm *comm, struct group *group, int tag, struct co
         return create_inter(comm, group, new);
     if (group->rank == MPI_UNDEFINED)
         return MPI_SUCCESS;
-    int rc = context_agree(comm, group, tag, &context);
+    int rc = tag < 0 ? context_agree(comm, group, &context)
+                     : comm_from_members(comm, group, tag, &context);
     if (rc)
         return rc;
     return comm_create_from(comm, same_or(group, comm->group), context, new);

@@ -249,13 +249,13 @@ int context_agree_among(const struct agree *who, uint64_t *extra, int count, uin
     return context_settle(who, mine, best, context);
 }
 
-int context_agree(struct comm *comm, struct group *group, int tag, uint32_t *context)
+int context_agree(struct comm *comm, struct group *group, uint32_t *context)
 {
     struct agree who = {
         .comm = comm,
         .group = group,
-        .context = comm->context + (tag < 0 ? CONTEXT_COLL : CONTEXT_GROUP),
-        .tag = tag < 0 ? COMM_AGREE_TAG : tag,
+        .context = comm->context + CONTEXT_COLL,
+        .tag = COMM_AGREE_TAG,
     };
     return context_agree_among(&who, NULL, 0, context);
 }

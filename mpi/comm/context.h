@@ -23,8 +23,8 @@ enum { CONTEXT_NONE = 0, /* to context_release() */
 enum {
     CONTEXT_P2P = 0,
     CONTEXT_COLL = 1,
-    CONTEXT_GROUP = 2,  /* of MPI_Comm_create_group, whose tags are the user's */
-    CONTEXT_LEADER = 3, /* of MPI_Intercomm_create in its peer communicator; likewise */
+    CONTEXT_GROUP = 2,  /* of leaders that greet each other: see mpi/comm/comm_from.c */
+    CONTEXT_LEADER = 3, /* of MPI_Intercomm_create in its peer communicator, with the user's tags */
     CONTEXT_COUNTER = 4, /* of the shared pointer of a file: see mpi/io/file_counter.h */
     CONTEXT_PART = 5,   /* of partitioned communication: see mpi/request/part.c */
     CONTEXT_LOCAL = 6   /* context of the communicator inside an intercommunicator, which has
@@ -82,10 +82,9 @@ void context_end(struct context_deal *deal);
  * CONTEXT_VALUES at most, which become the maximum over all. */
 int context_agree_among(const struct agree *who, uint64_t *extra, int count, uint32_t *context);
 
-/* The same with all members of comm, an intracommunicator. Where group is not NULL, with the
- * members of the group alone; tag tells such calls apart or, where it is negative, their place in
- * the order of comm's collectives. */
-int context_agree(struct comm *comm, struct group *group, int tag, uint32_t *context);
+/* The same with all members of comm, an intracommunicator, in the order of its collectives. Where
+ * group is not NULL, with the members of the group alone. */
+int context_agree(struct comm *comm, struct group *group, uint32_t *context);
 
 /* Give back a context that this process does not use any more. One that was not agreed on is left
  * alone. */

@@ -29,7 +29,7 @@ static int rank, size, victim, count;
 static int *out, *in;      /* [size * count] */
 static int counts[RANKS_MAX], displs[RANKS_MAX], places[RANKS_MAX];
 static MPI_Datatype types[RANKS_MAX];
-static MPI_Comm world, pair; /* pair: an intercommunicator of the even and the odd ranks */
+static MPI_Comm world, half, pair; /* half: the even or the odd ranks; pair: both */
 
 static double now_ms(void)
 {
@@ -333,6 +333,60 @@ static int call_from_group(void)
     return freed(rc, &made);
 }
 
+/* Part of the members of world, in the reverse order. */
+static int create_of(const int *ranks, int n, MPI_Comm *made)
+{
+    MPI_Group all, some;
+    MPI_Comm_group(world, &all);
+    MPI_Group_incl(all, n, ranks, &some);
+    int rc = MPI_Comm_create_group(world, some, TAG, made);
+    MPI_Group_free(&some);
+    MPI_Group_free(&all);
+    return rc;
+}
+
+/* The ranks that are left make a communicator with the tag with which it has failed. */
+static int call_create_group(void)
+{
+    MPI_Comm made;
+    int ranks[RANKS_MAX], n = 0, sum = 0;
+    for (int i = size - 1; i >= 0; i--)
+        ranks[n++] = i;
+    int failed = create_of(ranks, n, &made);
+    if (!failed)
+        return freed(failed, &made);
+    n = 0;
+    for (int i = size - 1; i >= 0; i--)
+        if (i != victim)
+            ranks[n++] = i;
+    require(!create_of(ranks, n, &made), "those that are left cannot make a communicator");
+    require(!MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, made) &&
+                sum == size * (size - 1) / 2 - victim,
+            "those that are left cannot use their communicator");
+    MPI_Comm_free(&made);
+    return failed;
+}
+
+/* The groups know of each other by their leaders alone. */
+static int call_intercomm_create(void)
+{
+    MPI_Comm made;
+    return freed(MPI_Intercomm_create(half, 0, world, !(rank % 2), TAG, &made), &made);
+}
+
+static int call_from_groups(void)
+{
+    MPI_Comm made;
+    MPI_Group mine, theirs;
+    MPI_Comm_group(pair, &mine);
+    MPI_Comm_remote_group(pair, &theirs);
+    int rc = MPI_Intercomm_create_from_groups(mine, 0, theirs, 0, "survivors", MPI_INFO_NULL,
+                                              MPI_ERRORS_RETURN, &made);
+    MPI_Group_free(&mine);
+    MPI_Group_free(&theirs);
+    return freed(rc, &made);
+}
+
 static int call_split(void)
 {
     MPI_Comm made;
@@ -386,7 +440,10 @@ static const struct call {
     {"idup", call_idup},
     {"split", call_split},
     {"create", call_create},
+    {"create_group", call_create_group},
     {"from_group", call_from_group},
+    {"intercomm_create", call_intercomm_create},
+    {"from_groups", call_from_groups},
 };
 
 static const struct call *find_call(const char *name)
@@ -400,7 +457,6 @@ static const struct call *find_call(const char *name)
 
 static void prepare(void)
 {
-    MPI_Comm half;
     out = calloc((size_t)size * (size_t)(count + 2), sizeof(*out));
     in = calloc((size_t)size * (size_t)(count + 2), sizeof(*in));
     require(out && in && size <= RANKS_MAX, "no room");
@@ -415,7 +471,6 @@ static void prepare(void)
     pair = MPI_COMM_NULL;
     if (size > 1)
         MPI_Intercomm_create(half, 0, world, !(rank % 2), TAG, &pair);
-    MPI_Comm_free(&half);
 }
 
 /* Those that are left can still talk to each other. */
@@ -458,6 +513,7 @@ int main(int argc, char **argv)
     prepare();
     double when = agree_when(atoi(argv[4]) / 1e3);
     MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(half, MPI_ERRORS_RETURN);
     if (pair != MPI_COMM_NULL)
         MPI_Comm_set_errhandler(pair, MPI_ERRORS_RETURN);
     if (rank == victim) {

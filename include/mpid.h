@@ -251,12 +251,12 @@ void mpid_find_line(struct mpid_line *line);
  * for a peer, end in MPID_LOST, at once or when they begin.
  */
 
-/* Have contexts_of called for each process that fails from now on, by its rank in the world: in any
- * thread, within a call of the device. It calls fail for each context that ends with it, and nothing
- * else here. */
-void mpid_set_failed(void (*contexts_of)(int rank, void (*fail)(uint32_t context)));
-/* The first rank above this one whose process has failed; -1: none. */
-int mpid_next_failed(int rank);
+/* Have contexts_of called for each process that fails from now on: in any thread, within a call of
+ * the device. It calls fail for each context that ends with it, and nothing else here. */
+void mpid_set_failed(void (*contexts_of)(const struct mpid_gid *gid, uint32_t rank,
+                                         void (*fail)(uint32_t context)));
+/* Tell the index-th process that has failed. Returns whether there is one. */
+bool mpid_failed(int index, struct mpid_gid *gid, uint32_t *rank);
 /* The same for a context that is made after the failure. */
 void mpid_fail_context(uint32_t context);
 /* The context is not used any more, or is about to be used for something else. */

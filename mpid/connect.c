@@ -99,7 +99,7 @@ static void check_nothing_taken(const struct vc *vc, const char *why)
     vc_describe(vc, name, sizeof(name));
     snprintf(text, sizeof(text), "what was sent to %s cannot be brought there: %s", name,
              why ? why : "no memory");
-    device.lost = vc->peer.rank + 1;
+    device_note_lost(vc);
     mpid_abort(1, text);
 }
 

@@ -109,32 +109,36 @@ BNR_Group device_group_of(const struct chan_gid *gid, uint32_t rank)
     return group;
 }
 
-bool device_has_ended(uint32_t rank)
+/* Whether the process manager says that a process has ended; the channels may still hold what it has
+ * sent. */
+static bool has_ended(const struct chan_gid *gid, uint32_t rank)
 {
-    size_t bytes = ((size_t)device.world.size + 7) / 8;
+    int size;
+    BNR_Group group = device_group_of(gid, rank);
+    if (!group || BNR_Get_size(group, &size))
+        return false;
+    size_t bytes = ((size_t)size + 7) / 8;
     unsigned char *alive = malloc(bytes);
-    bool ended = alive && !BNR_Get_alive(device.group, alive, bytes) &&
-                 !(alive[rank / 8] >> rank % 8 & 1);
+    bool ended = alive && !BNR_Get_alive(group, alive, bytes) && !(alive[rank / 8] >> rank % 8 & 1);
     free(alive);
     return ended;
 }
 
 bool device_is_ended_rank(uint32_t rank)
 {
-    return device.ended && device.ended[rank / 64] >> rank % 64 & 1;
+    return ended_has(&device.env.gid, rank);
 }
 
 bool device_is_ended(const struct vc *vc)
 {
-    return device_is_own_group(&vc->peer.gid) && device_is_ended_rank(vc->peer.rank);
+    return ended_has(&vc->peer.gid, vc->peer.rank);
 }
 
-static void note_end(uint32_t rank)
+void device_note_lost(const struct vc *vc)
 {
-    if (!device.ended)
-        device.ended = calloc(((size_t)device.world.size + 63) / 64, sizeof(*device.ended));
-    if (device.ended)
-        device.ended[rank / 64] |= 1ull << rank % 64;
+    device.lost_gid = vc->peer.gid;
+    device.lost_rank = vc->peer.rank;
+    device.has_lost = true;
 }
 
 /* A process that has ended without ever opening its device leaves a world that none of us can
@@ -158,16 +162,20 @@ static void check_was_there(int rank)
 static void process_ended(const BNR_Event *event, void *arg)
 {
     uint32_t rank = (uint32_t)event->rank;
+    struct chan_gid gid;
     (void)arg;
-    if (event->type == BNR_EV_PROC_EXIT && device.used & MPID_WORLD)
+    memcpy(&gid, &event->gid, sizeof(gid));
+    if (!device_group_of(&gid, rank))
+        return;
+    if (event->type == BNR_EV_PROC_EXIT && device.used & MPID_WORLD && device_is_own_group(&gid))
         check_was_there(event->rank);
     for (int i = 0; i < device.port_count; i++)
         (void)device.ports[i].chan->ops->progress(device.ports[i].chan);
-    note_end(rank);
-    struct vc *vc = vc_find(&device.env.gid, rank);
+    ended_note(&gid, rank);
+    struct vc *vc = vc_find(&gid, rank);
     if (vc)
         connect_ended(vc);
-    lost_process(rank, event->type != BNR_EV_PROC_EXIT);
+    lost_process(&gid, rank, event->type != BNR_EV_PROC_EXIT);
 }
 
 static int attach(char *why, size_t size)
@@ -301,7 +309,8 @@ void mpid_abort(int code, const char *message)
 {
     /* By the clock: on a busy machine each nap takes as long as it pleases. */
     uint64_t until_ns = os_now_ns() + ABORT_PATIENCE_MS * 1000000ull;
-    while (device.lost && !device_has_ended(device.lost - 1) && os_now_ns() < until_ns)
+    while (device.has_lost && !has_ended(&device.lost_gid, device.lost_rank) &&
+           os_now_ns() < until_ns)
         usleep(1000);
     char text[1024];
     const char *why = device.unreachable;

@@ -19,6 +19,7 @@
 #include "include/mpid.h"
 #include "mpid/bind.h"
 #include "mpid/deliver.h"
+#include "mpid/ended.h"
 #include "mpid/hang.h"
 #include "mpid/ids.h"
 #include "mpid/match.h"
@@ -93,19 +94,20 @@ struct device {
     pid_t pid;        /* who has opened the channels; 0: they are not open */
     bool orphan;    /* mpid_orphan() was called */
     _Atomic pthread_t forker; /* the thread that holds the lock across fork(); 0: none */
-    uint64_t *ended; /* a bit a rank of the group: its end is known, and its attempts have been
-                      * met; NULL: no end is */
     int unjudged;     /* so many looks of lost_look() are still to be taken */
     bool judged_group; /* one of them: whether any process of the group can be reached */
     uint32_t apart;   /* no channel leads to the ranks of the group below this one */
     uint32_t first_apart; /* the first of them; the group's size: none */
     bool alone;       /* nor to any other */
     bool any_lost;    /* some receives that are posted from now on may have to end at once */
-    uint32_t lost;  /* 1 + the rank to which the last connection broke; 0: none */
+    bool has_lost;  /* a connection broke; the last one was to this process */
+    struct chan_gid lost_gid;
+    uint32_t lost_rank;
     char unreachable[512]; /* whom no channel reaches, and why: an end that follows tells it */
     /* See mpid_set_comms() and mpid_set_failed(). */
     void (*_Atomic each_comm)(bool (*take)(void *arg, const struct mpid_comm_view *view), void *arg);
-    void (*_Atomic contexts_of)(int rank, void (*fail)(uint32_t context));
+    void (*_Atomic contexts_of)(const struct mpid_gid *gid, uint32_t rank,
+                                void (*fail)(uint32_t context));
     _Atomic int sleepers;
     uint32_t turns;
     uint32_t looks; /* turns of callers that do not wait */
@@ -114,13 +116,12 @@ struct device {
 
 extern struct device device;
 
-/* Whether the process manager says that a process of the group has ended; the channels may still
- * hold what it has sent. */
-bool device_has_ended(uint32_t rank);
 /* Whether the process of this VC has ended, and has no link but the VC's. */
 bool device_is_ended(const struct vc *vc);
 /* The same of any rank of our group. */
 bool device_is_ended_rank(uint32_t rank);
+/* The connection to this VC's process broke, or cannot be made. */
+void device_note_lost(const struct vc *vc);
 /* Whether this is the group that mpiexec started. */
 bool device_is_own_group(const struct chan_gid *gid);
 /* The group that has this rank, as BNR knows it; BNR_GROUP_NULL: none. */
@@ -201,8 +202,8 @@ void lost_remove_vc(struct vc *vc);
 bool lost_context(uint32_t context);
 /* A connection has failed. */
 void lost_vc(void);
-/* A process of the group has ended; failed: otherwise than by MPI_Finalize. */
-void lost_process(uint32_t rank, bool failed);
+/* A process has ended; failed: otherwise than by MPI_Finalize. */
+void lost_process(const struct chan_gid *gid, uint32_t rank, bool failed);
 void lost_fini(void);
 
 /* ---- rndv.c ---- */

@@ -233,7 +233,7 @@ void mpid_close(void)
     os_pool_fini(&device.controls);
     os_pool_fini(&device.landings);
     os_pool_fini(&device.cars);
-    free(device.ended);
+    ended_fini();
     lost_fini();
     region_fini();
     wait_fini();

@@ -20,32 +20,20 @@ struct failed_context {
 };
 
 static struct failed_context *failed_contexts;
-static uint64_t *failed_ranks; /* a bit a rank of the group; NULL: none */
 
 /* ---- what is known ---- */
 
-static bool has_failed(uint32_t rank)
+bool mpid_failed(int index, struct mpid_gid *gid, uint32_t *rank)
 {
-    return failed_ranks && failed_ranks[rank / 64] >> rank % 64 & 1;
-}
-
-static void note_failed(uint32_t rank)
-{
-    if (!failed_ranks)
-        failed_ranks = calloc(((size_t)device.world.size + 63) / 64, sizeof(*failed_ranks));
-    if (failed_ranks)
-        failed_ranks[rank / 64] |= 1ull << rank % 64;
-}
-
-int mpid_next_failed(int rank)
-{
+    struct chan_gid failed;
     os_lock(&device.lock);
-    do
-        rank++;
-    while (failed_ranks && rank < device.world.size && !has_failed((uint32_t)rank));
-    rank = failed_ranks && rank < device.world.size ? rank : -1;
+    bool there = (size_t)index < ended_failed_count();
+    if (there) {
+        ended_failed((size_t)index, &failed, rank);
+        memcpy(gid, &failed, sizeof(*gid));
+    }
     os_unlock(&device.lock);
-    return rank;
+    return there;
 }
 
 bool lost_context(uint32_t context)
@@ -100,7 +88,7 @@ static bool find_senders(void *arg, const struct mpid_comm_view *view)
 static bool may_come(uint32_t context)
 {
     struct senders senders = {.context = context, .left = true};
-    if ((failed_ranks || device.alone) && device.each_comm)
+    if ((ended_failed_count() || device.alone) && device.each_comm)
         device.each_comm(find_senders, &senders);
     return senders.left;
 }
@@ -257,18 +245,18 @@ void mpid_forget_context(uint32_t context)
     os_unlock(&device.lock);
 }
 
-void mpid_set_failed(void (*contexts_of)(int rank, void (*fail)(uint32_t context)))
+void mpid_set_failed(void (*contexts_of)(const struct mpid_gid *gid, uint32_t rank,
+                                         void (*fail)(uint32_t context)))
 {
     device.contexts_of = contexts_of;
 }
 
-void lost_process(uint32_t rank, bool failed)
+void lost_process(const struct chan_gid *gid, uint32_t rank, bool failed)
 {
-    if (failed && !has_failed(rank)) {
-        note_failed(rank);
-        if (device.contexts_of)
-            device.contexts_of((int)rank, fail_context);
-    }
+    struct mpid_gid id;
+    memcpy(&id, gid, sizeof(id));
+    if (failed && ended_note_failed(gid, rank) && device.contexts_of)
+        device.contexts_of(&id, rank, fail_context);
     end_receives();
 }
 
@@ -279,6 +267,4 @@ void lost_fini(void)
         HASH_DEL(failed_contexts, failed);
         free(failed);
     }
-    free(failed_ranks);
-    failed_ranks = NULL;
 }

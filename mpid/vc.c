@@ -383,7 +383,7 @@ void vc_fail(struct vc *vc, enum mpid_error error, const char *why)
                  why);
     vc->failure = (uint8_t)error;
     if (vc->state == VC_FAILED && (error == MPID_LOST || error == MPID_UNREACHABLE))
-        device.lost = vc->peer.rank + 1;
+        device_note_lost(vc);
     vc->link = &vc->stand_in;
     drop_link(vc);
     recv_fail(vc, error);

@@ -75,10 +75,9 @@ static bool has(const struct group *group, const struct process *process)
 }
 
 /* Whether collectives cannot end without this process. */
-static bool needs(const struct comm *comm, int rank)
+static bool needs(const struct comm *comm, const struct process *process)
 {
-    struct process process = {init_world.gid, (uint32_t)rank};
-    return has(comm->group, &process) || has(comm->remote, &process);
+    return has(comm->group, process) || has(comm->remote, process);
 }
 
 /* Whether its context is known: a copy in the making has none. */
@@ -96,19 +95,22 @@ static void fail(struct comm *comm, void (*fail_context)(uint32_t context))
         fail(comm->local, fail_context);
 }
 
-static void contexts_of(int rank, void (*fail_context)(uint32_t context))
+static void contexts_of(const struct mpid_gid *gid, uint32_t rank,
+                        void (*fail_context)(uint32_t context))
 {
+    struct process process = {*gid, rank};
     os_lock(&lock);
     for (struct comm *comm = first; comm; comm = comm->older)
-        if (needs(comm, rank))
+        if (needs(comm, &process))
             fail(comm, fail_context);
     os_unlock(&lock);
 }
 
 void comm_list_check(struct comm *comm)
 {
-    for (int rank = -1; (rank = mpid_next_failed(rank)) >= 0;) {
-        if (needs(comm, rank)) {
+    struct process process;
+    for (int i = 0; mpid_failed(i, &process.gid, &process.rank); i++) {
+        if (needs(comm, &process)) {
             fail(comm, mpid_fail_context);
             return;
         }

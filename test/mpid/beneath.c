@@ -32,6 +32,7 @@ static void require(bool truth, const char *what)
 /* ---- the process manager ---- */
 
 static const BNR_Gid gid = {"one and only job"};
+const struct chan_gid beneath_other = {"some other group"};
 
 const char *BNR_Strerror(int code)
 {
@@ -84,7 +85,7 @@ int BNR_Get_gid(BNR_Group g, BNR_Gid *id)
 
 int BNR_Find_group(const BNR_Gid *id, BNR_Group *group)
 {
-    if (memcmp(id, &gid, sizeof(gid)))
+    if (memcmp(id, &gid, sizeof(gid)) && memcmp(id, &beneath_other, sizeof(gid)))
         return BNR_ERR_NOT_FOUND;
     return BNR_Get_group(group);
 }
@@ -189,9 +190,11 @@ int BNR_Get_alloc(BNR_Group g, int owner, const char *key, void **val, size_t *l
 
 int BNR_Progress(int *did_work)
 {
-    BNR_Event event = {.type = beneath.ends_well ? BNR_EV_PROC_EXIT : BNR_EV_PROC_FAILED, .rank = beneath.end - 1};
+    BNR_Event event = {.type = beneath.ends_well ? BNR_EV_PROC_EXIT : BNR_EV_PROC_FAILED, .rank = beneath.end - 1, .gid = gid};
     if (did_work)
         *did_work = 0;
+    if (beneath.ends_elsewhere)
+        memcpy(&event.gid, &beneath_other, sizeof(event.gid));
     if (beneath.end) {
         beneath.end = 0;
         on_event(&event, NULL);

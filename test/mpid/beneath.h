@@ -62,12 +62,15 @@ extern struct beneath {
     int asked;                    /* calls of BNR_Get_alloc() */
     bool ends_well;               /* the next end is one after MPI_Finalize */
     int end;                      /* 1 + the rank whose end BNR_Progress() tells of next */
+    bool ends_elsewhere;          /* it is of the other group */
 } beneath;
 
 /* How many ranks the job of the next start has: BENEATH_RANKS, unless a test says more. Those beyond
  * have a card, and say nothing else. */
 extern int beneath_ranks;
 struct beneath_link *beneath_link(uint32_t rank);
+/* Another group that the process manager knows, as large as ours. */
+extern const struct chan_gid beneath_other;
 
 /* Start the device over this; all peers have cards, and fit as CHAN_MAYBE. */
 void beneath_start(void);

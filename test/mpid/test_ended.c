@@ -182,9 +182,55 @@ static void test_ended_at_rest(void **state)
 
 #define DEVICE_TEST(test) cmocka_unit_test_setup_teardown(test, device_start, device_stop)
 
+/* Processes of two groups with the same rank: one ends, and the other has not. */
+static void test_two_groups(void **state)
+{
+    (void)state;
+    struct mpid_request there, here;
+    struct mpid_envelope want = {4, HIGH, 1};
+    struct mpid_bytes into = {0};
+    struct mpid_gid gid, failed;
+    uint32_t rank;
+    memcpy(&gid, &beneath_other, sizeof(gid));
+    struct vc *other = mpid_vc_get(&gid, HIGH);
+    assert_ptr_not_equal(other, beneath_vc(HIGH));
+    mpid_recv(&there, other, &want, &into);
+    mpid_recv(&here, beneath_vc(HIGH), &want, &into);
+    beneath.ends_elsewhere = true;
+    beneath_end(HIGH);
+    assert_true(mpid_is_complete(&there) && vc_is_lost(other));
+    assert_int_equal(there.error, MPID_LOST);
+    assert_false(mpid_is_complete(&here) || vc_is_lost(beneath_vc(HIGH)));
+    assert_true(device_is_ended(other) && !device_is_ended(beneath_vc(HIGH)));
+    assert_false(device_is_ended_rank(HIGH));
+    assert_true(mpid_failed(0, &failed, &rank));
+    assert_memory_equal(&failed, &gid, sizeof(gid));
+    assert_int_equal(rank, HIGH);
+    assert_false(mpid_failed(1, &failed, &rank));
+    beneath.ends_elsewhere = false;
+    beneath_end(HIGH);
+    assert_true(mpid_is_complete(&here));
+    assert_true(mpid_failed(1, &failed, &rank) && !mpid_failed(2, &failed, &rank));
+    beneath_end(HIGH); /* the same again, as after another BNR_Init() */
+    assert_false(mpid_failed(2, &failed, &rank));
+    mpid_vc_put(other);
+}
+
+/* An event of a group or a rank that there is not means nothing. */
+static void test_no_such_process(void **state)
+{
+    (void)state;
+    struct mpid_gid gid;
+    uint32_t rank;
+    beneath_end((uint32_t)beneath_ranks);
+    assert_false(mpid_failed(0, &gid, &rank));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        DEVICE_TEST(test_two_groups),
+        DEVICE_TEST(test_no_such_process),
         DEVICE_TEST(test_ended),
         DEVICE_TEST(test_ended_amid_stream),
         DEVICE_TEST(test_ended_before_contact),

@@ -348,9 +348,7 @@ void mpid_after_fork(void)
 static void orphan(struct vc *vc, void *arg)
 {
     (void)arg;
-    vc->state = VC_FAILED;
-    vc->failure = MPID_LOST;
-    vc->link = &vc->stand_in;
+    vc_disown(vc);
 }
 
 /* Of what is shared with the parent nothing is touched: no link, and no open file. */

@@ -103,7 +103,7 @@ static bool is_quiet(void *arg)
     (void)arg;
     os_lock(&device.lock);
     bool quiet = true;
-    vc_each(look_quiet, &quiet);
+    vc_each_engaged(look_quiet, &quiet);
     os_unlock(&device.lock);
     return quiet;
 }
@@ -125,7 +125,15 @@ static void close_one(struct vc *vc, void *arg)
     struct closing *closing = arg;
     if (vc->state == VC_OPEN || vc->state == VC_REMOTE_CLOSE)
         vc_close(vc);
-    if ((vc->state >= VC_BINDING && vc->state < VC_CLOSED) || vc->control_head)
+    if (vc->standing || vc->control_head)
+        closing->closed &= closing->looks && is_beyond(vc);
+}
+
+/* It is closed, but what it has said last is still here. */
+static void look_closed(struct vc *vc, void *arg)
+{
+    struct closing *closing = arg;
+    if (!vc->standing && vc->control_head)
         closing->closed &= closing->looks && is_beyond(vc);
 }
 
@@ -138,7 +146,8 @@ static bool is_closed(void *arg)
     closing->looks = now >= closing->next_look_ns;
     if (closing->looks)
         closing->next_look_ns = now + look_ns;
-    vc_each(close_one, closing);
+    vc_each_standing(close_one, closing);
+    vc_each_engaged(look_closed, closing);
     os_unlock(&device.lock);
     return closing->closed;
 }
@@ -185,7 +194,7 @@ static bool is_out(void *arg)
     (void)arg;
     bool out = true;
     os_lock(&device.lock);
-    vc_each(look_out, &out);
+    vc_each_engaged(look_out, &out);
     for (int i = 0; i < device.port_count && out; i++) {
         struct chan *chan = device.ports[i].chan;
         out = !chan->ops->is_out || chan->ops->is_out(chan);

@@ -359,7 +359,7 @@ static void put_queues(struct mpid_wait_report *report)
     if (!groups)
         return;
     count_received(groups);
-    vc_each(count_queued, groups);
+    vc_each_engaged(count_queued, groups);
     if (hang.each_idle)
         hang.each_idle(count_idle, groups);
     for (int i = 0; i < groups->count; i++) {
@@ -390,13 +390,13 @@ static void tell_sends(struct vc *vc, void *report)
 void mpid_tell_sends(void *arg, struct mpid_wait_report *report)
 {
     (void)arg;
-    vc_each(tell_sends, report);
+    vc_each_engaged(tell_sends, report);
 }
 
 static void tell_close(struct vc *vc, void *arg)
 {
     struct mpid_wait_report *report = arg;
-    if (vc->state >= VC_BINDING && vc->state < VC_CLOSED && counts(report))
+    if (counts(report))
         put(report, "A\tclose\t0\t%" PRId64 "\t-1\t-1\t0\t%s\n", world_of(vc),
             vc_state_name((enum vc_state)vc->state));
 }
@@ -404,7 +404,7 @@ static void tell_close(struct vc *vc, void *arg)
 void hang_tell_closes(void *arg, struct mpid_wait_report *report)
 {
     (void)arg;
-    vc_each(tell_close, report);
+    vc_each_standing(tell_close, report);
 }
 
 /* ---- other threads ---- */

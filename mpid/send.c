@@ -52,6 +52,13 @@ static inline void refund(struct vc *vc, size_t len)
 
 /* ---- one message ---- */
 
+/* The channel still reads its bytes. */
+static void list_pending(struct vc *vc, struct mpid_request *request)
+{
+    request_list(&vc->pending, request);
+    vc_engage(vc);
+}
+
 static int offer_eager(struct vc *vc, struct chan_link *link, struct mpid_request *request)
 {
     struct chan_head head = packet_message(PACKET_EAGER, &request->place.env);
@@ -67,7 +74,7 @@ static int offer_eager(struct vc *vc, struct chan_link *link, struct mpid_reques
     if (rc == 0)
         car_complete(request);
     else
-        request_list(&vc->pending, request); /* the channel still reads its bytes */
+        list_pending(vc, request);
     return 0;
 }
 
@@ -127,6 +134,7 @@ static int offer_rts(struct vc *vc, struct chan_link *link, struct mpid_request 
     if (rc == 0) {
         request->state = CAR_ASKED;
         request_list(&vc->asked, request);
+        vc_engage(vc);
         vc->unfinished++;
     }
     return rc;
@@ -153,6 +161,7 @@ static void enqueue(struct vc *vc, struct mpid_request *request)
     else
         vc->send_head = request;
     vc->send_tail = request;
+    vc_engage(vc);
     vc->link = &vc->stand_in;
     if (vc->state == VC_UNBOUND)
         connect_start(vc);
@@ -434,7 +443,7 @@ static void fail_context(struct vc *vc, void *arg)
 
 void send_fail_context(uint32_t context)
 {
-    vc_each(fail_context, &context);
+    vc_each_engaged(fail_context, &context);
 }
 
 static void fail_all(struct mpid_request **list, enum mpid_error error)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 #include "mpid/connect.h"
 #include "mpid/device.h"
@@ -68,6 +69,18 @@ enum vc_state vc_after(enum vc_state state, enum vc_event event)
     return (enum vc_state)vc_next[state][event];
 }
 
+/* See vc_each_engaged() and vc_each_standing(). */
+static struct vc *engaged, *standing;
+
+static void list_standing(struct vc *vc, bool stands)
+{
+    vc->standing = stands;
+    if (stands)
+        DL_APPEND2(standing, vc, standing_prev, standing_next);
+    else
+        DL_DELETE2(standing, vc, standing_prev, standing_next);
+}
+
 bool vc_event(struct vc *vc, enum vc_event event)
 {
     enum vc_state next = vc_after((enum vc_state)vc->state, event);
@@ -77,10 +90,13 @@ bool vc_event(struct vc *vc, enum vc_event event)
         return false;
     }
     int old_state = vc->state;
+    bool stands = next >= VC_BINDING && next < VC_CLOSED;
     bool was = vc->state >= VC_BINDING && vc->state <= VC_ACCEPTING;
     bool is = next >= VC_BINDING && next <= VC_ACCEPTING;
     device.binding += (int)is - (int)was;
     vc->state = (uint8_t)next;
+    if (stands != vc->standing)
+        list_standing(vc, stands);
     if (next != (enum vc_state)old_state)
         stats_connection(vc, old_state);
     return true;
@@ -147,6 +163,38 @@ void vc_each(void (*visit)(struct vc *vc, void *arg), void *arg)
         visit(vc, arg);
 }
 
+void vc_engage_slow(struct vc *vc)
+{
+    vc->engaged = true;
+    DL_APPEND2(engaged, vc, engaged_prev, engaged_next);
+}
+
+static void unlist_engaged(struct vc *vc)
+{
+    if (vc->engaged)
+        DL_DELETE2(engaged, vc, engaged_prev, engaged_next);
+    vc->engaged = false;
+}
+
+/* Those that have nothing any more leave the list here. */
+void vc_each_engaged(void (*visit)(struct vc *vc, void *arg), void *arg)
+{
+    struct vc *vc, *next;
+    DL_FOREACH_SAFE2(engaged, vc, next, engaged_next) {
+        if (vc->send_head || vc->control_head || vc->pending || vc->asked || vc->bulk)
+            visit(vc, arg);
+        else
+            unlist_engaged(vc);
+    }
+}
+
+void vc_each_standing(void (*visit)(struct vc *vc, void *arg), void *arg)
+{
+    struct vc *vc, *next;
+    DL_FOREACH_SAFE2(standing, vc, next, standing_next)
+        visit(vc, arg);
+}
+
 /* Give up the link and what waited to go over it in control packets. */
 static void drop_link(struct vc *vc)
 {
@@ -171,6 +219,9 @@ static void free_vc(struct vc *vc, void *arg)
     packet_drop_landing(vc);
     opening_free(vc);
     lost_remove_vc(vc);
+    unlist_engaged(vc);
+    if (vc->standing)
+        list_standing(vc, false);
     free(vc->peer.tail);
     HASH_DEL(vc_table, vc);
     free(vc->rates);
@@ -245,6 +296,7 @@ void vc_control(struct vc *vc, const struct chan_head *head, const void *payload
     else
         vc->control_head = control;
     vc->control_tail = control;
+    vc_engage(vc);
     if (vc->state == VC_UNBOUND)
         connect_start(vc);
     vc_mark_busy(vc);
@@ -276,6 +328,7 @@ void vc_take_back(struct vc *vc, const struct chan_head *head, const void *data,
     if (!vc->control_head)
         vc->control_tail = control;
     vc->control_head = control;
+    vc_engage(vc);
 }
 
 /* A CLOSE among what waits is forgotten: it is said again once there is a link. */
@@ -360,10 +413,20 @@ static void close_arrived(struct vc *vc, const struct chan_head *head, const voi
         send_unwanted(vc);
 }
 
+void vc_disown(struct vc *vc)
+{
+    if (vc->standing)
+        list_standing(vc, false);
+    unlist_engaged(vc);
+    vc->state = VC_FAILED;
+    vc->failure = MPID_LOST;
+    vc->link = &vc->stand_in;
+}
+
 int vc_init(void)
 {
     static const struct packet_kind close = {.name = "CLOSE", .arrived = close_arrived};
-    vc_table = NULL;
+    vc_table = engaged = standing = NULL;
     mpid_space_open(MPID_SPACE_VC, sizeof(struct vc));
     return packet_add(PACKET_CLOSE, &close);
 }

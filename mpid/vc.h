@@ -112,9 +112,12 @@ struct vc {
     struct landing *landing; /* NULL: none */
     struct opening *opening;       /* NULL: no connection is being made */
     struct vc *judge_next, *judge_prev; /* of those that lost_look() has to look at */
+    struct vc *engaged_next, *engaged_prev, *standing_next, *standing_prev; /* where so listed */
     uint8_t state; /* enum vc_state */
     bool busy;     /* in the device's list of VCs with something to hand over */
     bool judged;   /* in the list of lost_look() no more */
+    bool engaged;  /* in the device's list of VCs that may have sends or control packets */
+    bool standing; /* in that of VCs whose link is being made, or stands and is not closed */
     bool accepted; /* a link that the peer has begun is forming */
     bool no_direct;
     bool no_split; /* the peer cannot write into our memory */
@@ -154,6 +157,18 @@ bool vc_free_unused(struct vc *vc);
 struct vc *vc_find(const struct chan_gid *gid, uint32_t rank);
 /* Call visit for every VC. It may free the one that it is given. */
 void vc_each(void (*visit)(struct vc *vc, void *arg), void *arg);
+
+/* The same for VCs with sends that are not over or control packets that wait, and for VCs whose link
+ * is being made, or stands and is not closed: in no order. visit frees none. */
+void vc_each_engaged(void (*visit)(struct vc *vc, void *arg), void *arg);
+void vc_each_standing(void (*visit)(struct vc *vc, void *arg), void *arg);
+/* A VC gets a send or a control packet. */
+void vc_engage_slow(struct vc *vc);
+static inline void vc_engage(struct vc *vc)
+{
+    if (__builtin_expect(!vc->engaged, 0))
+        vc_engage_slow(vc);
+}
 
 /* Move on; an event that cannot happen is a protocol failure of the peer, and
  * changes nothing. Returns whether it could. */
@@ -209,6 +224,8 @@ void vc_control_free(struct control *control);
 void vc_close(struct vc *vc);
 /* All have closed whom we had to wait for: what comes now is of sessions. */
 void vc_reopen(struct vc *vc);
+/* The link is another process's, the parent of this one: nothing goes there any more. */
+void vc_disown(struct vc *vc);
 /* The peer is gone or cannot be reached: everything with it ends in error. */
 void vc_fail(struct vc *vc, enum mpid_error error, const char *why);
 

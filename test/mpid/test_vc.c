@@ -666,6 +666,59 @@ static void test_counted_message(void **state)
     assert_int_equal(count_vcs(), 0);
 }
 
+/* ---- lists ---- */
+
+static void count_vc(struct vc *vc, void *count)
+{
+    (void)vc;
+    ++*(int *)count;
+}
+
+static int count_engaged(void)
+{
+    int count = 0;
+    vc_each_engaged(count_vc, &count);
+    return count;
+}
+
+static int count_standing(void)
+{
+    int count = 0;
+    vc_each_standing(count_vc, &count);
+    return count;
+}
+
+/* Only VCs with something under way are looked at, and only those with a link are closed. */
+static void test_lists(void **state)
+{
+    (void)state;
+    struct mpid_request sync, queued;
+    static const struct mpid_envelope own = {4, BENEATH_ME, 7};
+    static uint32_t word = 5;
+    const struct mpid_bytes bytes = {.base = &word, .len = sizeof(word)};
+    (void)beneath_vc(3); /* nothing happens with this one */
+    assert_int_equal(count_engaged() + count_standing(), 0);
+    assert_int_equal(beneath_ask(LOW), CHAN_ACCEPT);
+    beneath_open(LOW);
+    assert_int_equal(count_standing(), 1);
+    assert_int_equal(count_engaged(), 0);
+    assert_int_equal(mpid_send(beneath_vc(LOW), &own, &bytes, MPID_SYNC, &sync), MPID_STARTED);
+    assert_int_equal(mpid_send(beneath_vc(HIGH), &own, &bytes, 0, &queued), MPID_STARTED);
+    assert_int_equal(count_engaged(), 2);
+    assert_int_equal(count_standing(), 2);
+    assert_false(mpid_is_out());
+    beneath_arrive(LOW, packet_head(PACKET_DONE, sync.id, 0), NULL, 0);
+    assert_true(mpid_is_complete(&sync));
+    assert_int_equal(count_engaged(), 1);
+    beneath_open(HIGH);
+    (void)mpid_progress();
+    assert_true(mpid_is_complete(&queued));
+    assert_int_equal(count_engaged(), 0);
+    assert_true(mpid_is_out());
+    beneath.env->sink->lost(&beneath.link[HIGH].base, -32);
+    assert_int_equal(count_standing(), 1);
+}
+
 #define DEVICE_TEST(test) cmocka_unit_test_setup_teardown(test, device_start, device_stop)
 
 int main(void)
@@ -673,7 +726,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_impossible_is_logged), /* first */
         cmocka_unit_test(test_table),
-        DEVICE_TEST(test_bind),
+        DEVICE_TEST(test_bind), DEVICE_TEST(test_lists),
         DEVICE_TEST(test_bind_at_once),   DEVICE_TEST(test_unreachable),
         DEVICE_TEST(test_asked),
         DEVICE_TEST(test_crossing),      

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Make from mpi/interface.tsv what is the same for every MPI function.
 
-usage: gen_interface.py header TABLE TEMPLATE OUTPUT
+usage: gen_interface.py header TABLE TEMPLATE API OUTPUT
        gen_interface.py twins TABLE FILE.c OUTPUT
        gen_interface.py implemented TABLE FILE.c...
 
-header       mpi.h: TEMPLATE with the prototypes of all functions in place of @PROTOTYPES@
+header       mpi.h: TEMPLATE with the prototypes of all functions in place of @PROTOTYPES@; those
+             that no file of the folder API brings carry a warning. OUTPUT.d lists what was read.
 twins        <chapter>.gen.h for mpi/api/<chapter>.c, which includes it as its last line
 implemented  print the MPI_ names that the given files bring
 
@@ -121,7 +122,7 @@ def declare(f, name, head="", tail=""):
     return wrapped(f"{head}{f.returns}{space}{name}", f.params, tail)
 
 
-def header(table, template):
+def header(table, template, implemented):
     """The text of mpi.h."""
     text, chapter = [], ""
     for f in table.values():
@@ -129,6 +130,8 @@ def header(table, template):
             text.append(f"{'' if not chapter else chr(10)}/* {f.file} */")
             chapter = f.file
         tail = f' VIREO_MPI_DEPRECATED("{f.deprecated}");' if f.deprecated else ";"
+        if f.name not in implemented:
+            tail = " VIREO_MPI_MISSING;"
         for name in (f.name, "P" + f.name):
             text.append(declare(f, name, "VIREO_MPI_API ", tail))
     before, marker, after = pathlib.Path(template).read_text().partition("@PROTOTYPES@\n")
@@ -244,16 +247,23 @@ def twins(table, path):
     return "\n\n".join(text + called + ["\n".join(aliases)]) + "\n", names
 
 
+def implemented(table, paths):
+    """The MPI_ names that files bring."""
+    return {name for path in paths for name in twins(table, path)[1]}
+
+
 def main(argv):
     if len(argv) < 3:
         sys.exit(__doc__)
     mode, table = argv[0], read_table(argv[1])
-    if mode == "header" and len(argv) == 4:
-        pathlib.Path(argv[3]).write_text(header(table, argv[2]))
+    if mode == "header" and len(argv) == 5:
+        files = sorted(str(p) for p in pathlib.Path(argv[3]).glob("*.c"))
+        pathlib.Path(argv[4]).write_text(header(table, argv[2], implemented(table, files)))
+        pathlib.Path(argv[4] + ".d").write_text(f"{argv[4]}: {' '.join(files)}\n")
     elif mode == "twins" and len(argv) == 4:
         pathlib.Path(argv[3]).write_text(twins(table, argv[2])[0])
     elif mode == "implemented":
-        print("\n".join(sorted(n for path in argv[2:] for n in twins(table, path)[1])))
+        print("\n".join(sorted(implemented(table, argv[2:]))))
     else:
         sys.exit(__doc__)
 

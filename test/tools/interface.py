@@ -46,11 +46,25 @@ def refusals(source, tmp):
             yield run.returncode != 0 and words in run.stderr, claim
 
 
+def missing_functions(source, tmp, build, compiler):
+    """Yield (whether it is as expected, the claim) about calls of functions that there are not."""
+    (tmp / "api").mkdir()
+    (tmp / "api/p2p.c").write_text(SEND + LAST)
+    run = generate(source, "header", source / "include/mpi.h.in", tmp / "api", tmp / "mpi.h")
+    yield run.returncode == 0, f"mpi.h is made: {run.stderr}"
+    for call, warned in ("MPI_Send(0, 0, 0, 0, 0, 0)", False), ("MPI_Barrier(0)", True):
+        (tmp / "call.c").write_text(f"#include <mpi.h>\nint f(void)\n{{\n    return {call};\n}}\n")
+        run = subprocess.run([*compiler, "-I", tmp, "-I", build / "include", "-c", tmp / "call.c", "-o",
+                              tmp / "call.o"], capture_output=True, text=True)
+        yield ("not in this version" in run.stderr) == warned, f"{call}: {run.stderr}"
+
+
 def main(source, build, *compiler):
     source, build = pathlib.Path(source), pathlib.Path(build)
     with tempfile.TemporaryDirectory() as name:
         tmp = pathlib.Path(name)
-        failed = [claim for right, claim in refusals(source, tmp) if not right]
+        claims = [*refusals(source, tmp), *missing_functions(source, tmp, build, compiler)]
+        failed = [claim for right, claim in claims if not right]
         for claim in failed:
             print("failed:", claim)
         (tmp / "coll.c").write_text((source / "test/tools/twins.c").read_text())

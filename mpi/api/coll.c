@@ -11,6 +11,7 @@
 
 #include <mpi.h>
 
+#include "mpi/api/coll_calls.h"
 #include "mpi/coll/call.h"
 
 /* ---- barrier and broadcast ---- */
@@ -72,8 +73,7 @@ int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
 int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    struct coll_call call = COLL_CALL(COLL_GATHER, coll_data_of(sendbuf, sendcount, sendtype),
-                                      coll_data_of(recvbuf, recvcount, recvtype), .c.root = root);
+    struct coll_call call = CALL_OF_BLOCKS(COLL_GATHER, .c.root = root);
     return coll_call_run(&call);
 }
 
@@ -99,9 +99,7 @@ int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
                    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
                    int root, MPI_Comm comm)
 {
-    struct coll_call call =
-        COLL_CALL(COLL_GATHER | COLL_UNEVEN, coll_data_of(sendbuf, sendcount, sendtype),
-                  coll_arrays_of(recvbuf, recvcounts, displs, recvtype), .c.root = root);
+    struct coll_call call = CALL_TO_ARRAYS(COLL_GATHER | COLL_UNEVEN, .c.root = root);
     return coll_call_run(&call);
 }
 
@@ -125,8 +123,7 @@ int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    struct coll_call call = COLL_CALL(COLL_SCATTER, coll_data_of(sendbuf, sendcount, sendtype),
-                                      coll_data_of(recvbuf, recvcount, recvtype), .c.root = root);
+    struct coll_call call = CALL_OF_BLOCKS(COLL_SCATTER, .c.root = root);
     return coll_call_run(&call);
 }
 
@@ -152,9 +149,7 @@ int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
                     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
                     MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    struct coll_call call =
-        COLL_CALL(COLL_SCATTER | COLL_UNEVEN, coll_arrays_of(sendbuf, sendcounts, displs, sendtype),
-                  coll_data_of(recvbuf, recvcount, recvtype), .c.root = root);
+    struct coll_call call = CALL_FROM_ARRAYS(COLL_SCATTER | COLL_UNEVEN, .c.root = root);
     return coll_call_run(&call);
 }
 
@@ -177,8 +172,7 @@ int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
 int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                      MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct coll_call call = COLL_CALL(COLL_ALLGATHER, coll_data_of(sendbuf, sendcount, sendtype),
-                                      coll_data_of(recvbuf, recvcount, recvtype));
+    struct coll_call call = CALL_OF_BLOCKS(COLL_ALLGATHER);
     return coll_call_run(&call);
 }
 
@@ -203,9 +197,7 @@ int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
                       void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
                       MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct coll_call call =
-        COLL_CALL(COLL_ALLGATHER | COLL_UNEVEN, coll_data_of(sendbuf, sendcount, sendtype),
-                  coll_arrays_of(recvbuf, recvcounts, displs, recvtype));
+    struct coll_call call = CALL_TO_ARRAYS(COLL_ALLGATHER | COLL_UNEVEN);
     return coll_call_run(&call);
 }
 
@@ -228,8 +220,7 @@ int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
 int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct coll_call call = COLL_CALL(COLL_ALLTOALL, coll_data_of(sendbuf, sendcount, sendtype),
-                                      coll_data_of(recvbuf, recvcount, recvtype));
+    struct coll_call call = CALL_OF_BLOCKS(COLL_ALLTOALL);
     return coll_call_run(&call);
 }
 
@@ -257,9 +248,7 @@ int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
                      MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
                      const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct coll_call call = COLL_CALL(COLL_ALLTOALL | COLL_UNEVEN,
-                                      coll_arrays_of(sendbuf, sendcounts, sdispls, sendtype),
-                                      coll_arrays_of(recvbuf, recvcounts, rdispls, recvtype));
+    struct coll_call call = CALL_OF_ARRAYS(COLL_ALLTOALL | COLL_UNEVEN);
     return coll_call_run(&call);
 }
 
@@ -287,9 +276,7 @@ int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
                      const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
                      const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
-    struct coll_call call = COLL_CALL(COLL_ALLTOALL | COLL_UNEVEN,
-                                      coll_typed_of(sendbuf, sendcounts, sdispls, sendtypes),
-                                      coll_typed_of(recvbuf, recvcounts, rdispls, recvtypes));
+    struct coll_call call = CALL_OF_TYPED(COLL_ALLTOALL | COLL_UNEVEN);
     return coll_call_run(&call);
 }
 
@@ -313,9 +300,7 @@ int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
 int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                   MPI_Op op, int root, MPI_Comm comm)
 {
-    struct coll_call call =
-        COLL_CALL(COLL_REDUCE, coll_data_of(sendbuf, count, datatype),
-                  coll_data_of(recvbuf, count, datatype), .c.root = root, .op = op);
+    struct coll_call call = CALL_OF_ELEMENTS(COLL_REDUCE, .c.root = root, .op = op);
     return coll_call_run(&call);
 }
 
@@ -334,8 +319,7 @@ int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
 int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                      MPI_Op op, MPI_Comm comm)
 {
-    struct coll_call call = COLL_CALL(COLL_ALLREDUCE, coll_data_of(sendbuf, count, datatype),
-                                      coll_data_of(recvbuf, count, datatype), .op = op);
+    struct coll_call call = CALL_OF_ELEMENTS(COLL_ALLREDUCE, .op = op);
     return coll_call_run(&call);
 }
 
@@ -355,8 +339,7 @@ int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
 int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                 MPI_Op op, MPI_Comm comm)
 {
-    struct coll_call call = COLL_CALL(COLL_SCAN, coll_data_of(sendbuf, count, datatype),
-                                      coll_data_of(recvbuf, count, datatype), .op = op);
+    struct coll_call call = CALL_OF_ELEMENTS(COLL_SCAN, .op = op);
     return coll_call_run(&call);
 }
 
@@ -376,8 +359,7 @@ int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatyp
 int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                   MPI_Op op, MPI_Comm comm)
 {
-    struct coll_call call = COLL_CALL(COLL_EXSCAN, coll_data_of(sendbuf, count, datatype),
-                                      coll_data_of(recvbuf, count, datatype), .op = op);
+    struct coll_call call = CALL_OF_ELEMENTS(COLL_EXSCAN, .op = op);
     return coll_call_run(&call);
 }
 

@@ -5,6 +5,7 @@
  */
 #include <mpi.h>
 
+#include "mpi/api/coll_calls.h"
 #include "mpi/coll/call.h"
 #include "mpi/coll/coll_request.h"
 
@@ -53,8 +54,7 @@ int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                    MPI_Request *request)
 {
-    struct coll_call call = COLL_CALL(COLL_GATHER, coll_data_of(sendbuf, sendcount, sendtype),
-                                      coll_data_of(recvbuf, recvcount, recvtype), .c.root = root);
+    struct coll_call call = CALL_OF_BLOCKS(COLL_GATHER, .c.root = root);
     return coll_request_start(&call, request);
 }
 
@@ -70,9 +70,7 @@ int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
                     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
                     int root, MPI_Comm comm, MPI_Request *request)
 {
-    struct coll_call call =
-        COLL_CALL(COLL_GATHER | COLL_UNEVEN, coll_data_of(sendbuf, sendcount, sendtype),
-                  coll_arrays_of(recvbuf, recvcounts, displs, recvtype), .c.root = root);
+    struct coll_call call = CALL_TO_ARRAYS(COLL_GATHER | COLL_UNEVEN, .c.root = root);
     return coll_request_start(&call, request);
 }
 
@@ -88,8 +86,7 @@ int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
                     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                     MPI_Request *request)
 {
-    struct coll_call call = COLL_CALL(COLL_SCATTER, coll_data_of(sendbuf, sendcount, sendtype),
-                                      coll_data_of(recvbuf, recvcount, recvtype), .c.root = root);
+    struct coll_call call = CALL_OF_BLOCKS(COLL_SCATTER, .c.root = root);
     return coll_request_start(&call, request);
 }
 
@@ -105,9 +102,7 @@ int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
                      MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
                      MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
-    struct coll_call call =
-        COLL_CALL(COLL_SCATTER | COLL_UNEVEN, coll_arrays_of(sendbuf, sendcounts, displs, sendtype),
-                  coll_data_of(recvbuf, recvcount, recvtype), .c.root = root);
+    struct coll_call call = CALL_FROM_ARRAYS(COLL_SCATTER | COLL_UNEVEN, .c.root = root);
     return coll_request_start(&call, request);
 }
 
@@ -125,8 +120,7 @@ int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
                       void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                       MPI_Request *request)
 {
-    struct coll_call call = COLL_CALL(COLL_ALLGATHER, coll_data_of(sendbuf, sendcount, sendtype),
-                                      coll_data_of(recvbuf, recvcount, recvtype));
+    struct coll_call call = CALL_OF_BLOCKS(COLL_ALLGATHER);
     return coll_request_start(&call, request);
 }
 
@@ -142,9 +136,7 @@ int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
                        void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
                        MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-    struct coll_call call =
-        COLL_CALL(COLL_ALLGATHER | COLL_UNEVEN, coll_data_of(sendbuf, sendcount, sendtype),
-                  coll_arrays_of(recvbuf, recvcounts, displs, recvtype));
+    struct coll_call call = CALL_TO_ARRAYS(COLL_ALLGATHER | COLL_UNEVEN);
     return coll_request_start(&call, request);
 }
 
@@ -160,8 +152,7 @@ int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
                      MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                      MPI_Request *request)
 {
-    struct coll_call call = COLL_CALL(COLL_ALLTOALL, coll_data_of(sendbuf, sendcount, sendtype),
-                                      coll_data_of(recvbuf, recvcount, recvtype));
+    struct coll_call call = CALL_OF_BLOCKS(COLL_ALLTOALL);
     return coll_request_start(&call, request);
 }
 
@@ -178,9 +169,7 @@ int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const M
                       const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
                       MPI_Request *request)
 {
-    struct coll_call call = COLL_CALL(COLL_ALLTOALL | COLL_UNEVEN,
-                                      coll_arrays_of(sendbuf, sendcounts, sdispls, sendtype),
-                                      coll_arrays_of(recvbuf, recvcounts, rdispls, recvtype));
+    struct coll_call call = CALL_OF_ARRAYS(COLL_ALLTOALL | COLL_UNEVEN);
     return coll_request_start(&call, request);
 }
 
@@ -197,9 +186,7 @@ int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const M
                       const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
                       MPI_Request *request)
 {
-    struct coll_call call = COLL_CALL(COLL_ALLTOALL | COLL_UNEVEN,
-                                      coll_typed_of(sendbuf, sendcounts, sdispls, sendtypes),
-                                      coll_typed_of(recvbuf, recvcounts, rdispls, recvtypes));
+    struct coll_call call = CALL_OF_TYPED(COLL_ALLTOALL | COLL_UNEVEN);
     return coll_request_start(&call, request);
 }
 
@@ -216,9 +203,7 @@ int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const M
 int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                    MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
-    struct coll_call call =
-        COLL_CALL(COLL_REDUCE, coll_data_of(sendbuf, count, datatype),
-                  coll_data_of(recvbuf, count, datatype), .c.root = root, .op = op);
+    struct coll_call call = CALL_OF_ELEMENTS(COLL_REDUCE, .c.root = root, .op = op);
     return coll_request_start(&call, request);
 }
 
@@ -233,8 +218,7 @@ int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
 int PMPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                       MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    struct coll_call call = COLL_CALL(COLL_ALLREDUCE, coll_data_of(sendbuf, count, datatype),
-                                      coll_data_of(recvbuf, count, datatype), .op = op);
+    struct coll_call call = CALL_OF_ELEMENTS(COLL_ALLREDUCE, .op = op);
     return coll_request_start(&call, request);
 }
 
@@ -249,8 +233,7 @@ int PMPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_D
 int PMPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                  MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    struct coll_call call = COLL_CALL(COLL_SCAN, coll_data_of(sendbuf, count, datatype),
-                                      coll_data_of(recvbuf, count, datatype), .op = op);
+    struct coll_call call = CALL_OF_ELEMENTS(COLL_SCAN, .op = op);
     return coll_request_start(&call, request);
 }
 
@@ -265,8 +248,7 @@ int PMPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
 int PMPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                    MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    struct coll_call call = COLL_CALL(COLL_EXSCAN, coll_data_of(sendbuf, count, datatype),
-                                      coll_data_of(recvbuf, count, datatype), .op = op);
+    struct coll_call call = CALL_OF_ELEMENTS(COLL_EXSCAN, .op = op);
     return coll_request_start(&call, request);
 }
 

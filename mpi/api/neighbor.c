@@ -6,6 +6,7 @@
  */
 #include <mpi.h>
 
+#include "mpi/api/coll_calls.h"
 #include "mpi/coll/call.h"
 #include "mpi/coll/coll_request.h"
 
@@ -31,9 +32,7 @@ int PMPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
                               void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                               MPI_Comm comm)
 {
-    struct coll_call call =
-        COLL_CALL(COLL_NEIGHBOR_ALLGATHER, coll_data_of(sendbuf, sendcount, sendtype),
-                  coll_data_of(recvbuf, recvcount, recvtype));
+    struct coll_call call = CALL_OF_BLOCKS(COLL_NEIGHBOR_ALLGATHER);
     return coll_call_run(&call);
 }
 
@@ -55,9 +54,7 @@ int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
                                void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
                                MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct coll_call call =
-        COLL_CALL(COLL_NEIGHBOR_ALLGATHER | COLL_UNEVEN, coll_data_of(sendbuf, sendcount, sendtype),
-                  coll_arrays_of(recvbuf, recvcounts, displs, recvtype));
+    struct coll_call call = CALL_TO_ARRAYS(COLL_NEIGHBOR_ALLGATHER | COLL_UNEVEN);
     return coll_call_run(&call);
 }
 
@@ -81,9 +78,7 @@ int PMPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
                              void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                              MPI_Comm comm)
 {
-    struct coll_call call =
-        COLL_CALL(COLL_NEIGHBOR_ALLTOALL, coll_data_of(sendbuf, sendcount, sendtype),
-                  coll_data_of(recvbuf, recvcount, recvtype));
+    struct coll_call call = CALL_OF_BLOCKS(COLL_NEIGHBOR_ALLTOALL);
     return coll_call_run(&call);
 }
 
@@ -109,9 +104,7 @@ int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
                               const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                               MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct coll_call call = COLL_CALL(COLL_NEIGHBOR_ALLTOALL | COLL_UNEVEN,
-                                      coll_arrays_of(sendbuf, sendcounts, sdispls, sendtype),
-                                      coll_arrays_of(recvbuf, recvcounts, rdispls, recvtype));
+    struct coll_call call = CALL_OF_ARRAYS(COLL_NEIGHBOR_ALLTOALL | COLL_UNEVEN);
     return coll_call_run(&call);
 }
 
@@ -139,9 +132,7 @@ int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
                               void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                               const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
-    struct coll_call call = COLL_CALL(COLL_NEIGHBOR_ALLTOALL | COLL_UNEVEN,
-                                      coll_typed_of(sendbuf, sendcounts, sdispls, sendtypes),
-                                      coll_typed_of(recvbuf, recvcounts, rdispls, recvtypes));
+    struct coll_call call = CALL_OF_TYPED(COLL_NEIGHBOR_ALLTOALL | COLL_UNEVEN);
     return coll_call_run(&call);
 }
 
@@ -159,9 +150,7 @@ int PMPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
                                void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                MPI_Comm comm, MPI_Request *request)
 {
-    struct coll_call call =
-        COLL_CALL(COLL_NEIGHBOR_ALLGATHER, coll_data_of(sendbuf, sendcount, sendtype),
-                  coll_data_of(recvbuf, recvcount, recvtype));
+    struct coll_call call = CALL_OF_BLOCKS(COLL_NEIGHBOR_ALLGATHER);
     return coll_request_start(&call, request);
 }
 
@@ -178,9 +167,7 @@ int PMPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
                                 const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
                                 MPI_Request *request)
 {
-    struct coll_call call =
-        COLL_CALL(COLL_NEIGHBOR_ALLGATHER | COLL_UNEVEN, coll_data_of(sendbuf, sendcount, sendtype),
-                  coll_arrays_of(recvbuf, recvcounts, displs, recvtype));
+    struct coll_call call = CALL_TO_ARRAYS(COLL_NEIGHBOR_ALLGATHER | COLL_UNEVEN);
     return coll_request_start(&call, request);
 }
 
@@ -196,9 +183,7 @@ int PMPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
                               void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                               MPI_Comm comm, MPI_Request *request)
 {
-    struct coll_call call =
-        COLL_CALL(COLL_NEIGHBOR_ALLTOALL, coll_data_of(sendbuf, sendcount, sendtype),
-                  coll_data_of(recvbuf, recvcount, recvtype));
+    struct coll_call call = CALL_OF_BLOCKS(COLL_NEIGHBOR_ALLTOALL);
     return coll_request_start(&call, request);
 }
 
@@ -215,9 +200,7 @@ int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[]
                                const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                                MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-    struct coll_call call = COLL_CALL(COLL_NEIGHBOR_ALLTOALL | COLL_UNEVEN,
-                                      coll_arrays_of(sendbuf, sendcounts, sdispls, sendtype),
-                                      coll_arrays_of(recvbuf, recvcounts, rdispls, recvtype));
+    struct coll_call call = CALL_OF_ARRAYS(COLL_NEIGHBOR_ALLTOALL | COLL_UNEVEN);
     return coll_request_start(&call, request);
 }
 
@@ -235,9 +218,7 @@ int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[]
                                const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
                                MPI_Comm comm, MPI_Request *request)
 {
-    struct coll_call call = COLL_CALL(COLL_NEIGHBOR_ALLTOALL | COLL_UNEVEN,
-                                      coll_typed_of(sendbuf, sendcounts, sdispls, sendtypes),
-                                      coll_typed_of(recvbuf, recvcounts, rdispls, recvtypes));
+    struct coll_call call = CALL_OF_TYPED(COLL_NEIGHBOR_ALLTOALL | COLL_UNEVEN);
     return coll_request_start(&call, request);
 }
 
@@ -258,9 +239,7 @@ int PMPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI
                                    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                    MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct coll_call call =
-        COLL_CALL(COLL_NEIGHBOR_ALLGATHER, coll_data_of(sendbuf, sendcount, sendtype),
-                  coll_data_of(recvbuf, recvcount, recvtype));
+    struct coll_call call = CALL_OF_BLOCKS(COLL_NEIGHBOR_ALLGATHER);
     return coll_request_create(&call, info, request);
 }
 
@@ -280,9 +259,7 @@ int PMPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MP
                                     const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
                                     MPI_Info info, MPI_Request *request)
 {
-    struct coll_call call =
-        COLL_CALL(COLL_NEIGHBOR_ALLGATHER | COLL_UNEVEN, coll_data_of(sendbuf, sendcount, sendtype),
-                  coll_arrays_of(recvbuf, recvcounts, displs, recvtype));
+    struct coll_call call = CALL_TO_ARRAYS(COLL_NEIGHBOR_ALLGATHER | COLL_UNEVEN);
     return coll_request_create(&call, info, request);
 }
 
@@ -301,9 +278,7 @@ int PMPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_
                                   void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                   MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct coll_call call =
-        COLL_CALL(COLL_NEIGHBOR_ALLTOALL, coll_data_of(sendbuf, sendcount, sendtype),
-                  coll_data_of(recvbuf, recvcount, recvtype));
+    struct coll_call call = CALL_OF_BLOCKS(COLL_NEIGHBOR_ALLTOALL);
     return coll_request_create(&call, info, request);
 }
 
@@ -324,9 +299,7 @@ int PMPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcoun
                                    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                                    MPI_Request *request)
 {
-    struct coll_call call = COLL_CALL(COLL_NEIGHBOR_ALLTOALL | COLL_UNEVEN,
-                                      coll_arrays_of(sendbuf, sendcounts, sdispls, sendtype),
-                                      coll_arrays_of(recvbuf, recvcounts, rdispls, recvtype));
+    struct coll_call call = CALL_OF_ARRAYS(COLL_NEIGHBOR_ALLTOALL | COLL_UNEVEN);
     return coll_request_create(&call, info, request);
 }
 
@@ -347,9 +320,7 @@ int PMPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcoun
                                    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
                                    MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct coll_call call = COLL_CALL(COLL_NEIGHBOR_ALLTOALL | COLL_UNEVEN,
-                                      coll_typed_of(sendbuf, sendcounts, sdispls, sendtypes),
-                                      coll_typed_of(recvbuf, recvcounts, rdispls, recvtypes));
+    struct coll_call call = CALL_OF_TYPED(COLL_NEIGHBOR_ALLTOALL | COLL_UNEVEN);
     return coll_request_create(&call, info, request);
 }
 

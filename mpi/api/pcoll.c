@@ -5,6 +5,7 @@
  */
 #include <mpi.h>
 
+#include "mpi/api/coll_calls.h"
 #include "mpi/coll/call.h"
 #include "mpi/coll/coll_request.h"
 
@@ -57,8 +58,7 @@ int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
                        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
                        MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct coll_call call = COLL_CALL(COLL_GATHER, coll_data_of(sendbuf, sendcount, sendtype),
-                                      coll_data_of(recvbuf, recvcount, recvtype), .c.root = root);
+    struct coll_call call = CALL_OF_BLOCKS(COLL_GATHER, .c.root = root);
     return coll_request_create(&call, info, request);
 }
 
@@ -76,9 +76,7 @@ int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
                         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
                         MPI_Request *request)
 {
-    struct coll_call call =
-        COLL_CALL(COLL_GATHER | COLL_UNEVEN, coll_data_of(sendbuf, sendcount, sendtype),
-                  coll_arrays_of(recvbuf, recvcounts, displs, recvtype), .c.root = root);
+    struct coll_call call = CALL_TO_ARRAYS(COLL_GATHER | COLL_UNEVEN, .c.root = root);
     return coll_request_create(&call, info, request);
 }
 
@@ -95,8 +93,7 @@ int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
                         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
                         MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct coll_call call = COLL_CALL(COLL_SCATTER, coll_data_of(sendbuf, sendcount, sendtype),
-                                      coll_data_of(recvbuf, recvcount, recvtype), .c.root = root);
+    struct coll_call call = CALL_OF_BLOCKS(COLL_SCATTER, .c.root = root);
     return coll_request_create(&call, info, request);
 }
 
@@ -114,9 +111,7 @@ int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], cons
                          MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
                          MPI_Request *request)
 {
-    struct coll_call call =
-        COLL_CALL(COLL_SCATTER | COLL_UNEVEN, coll_arrays_of(sendbuf, sendcounts, displs, sendtype),
-                  coll_data_of(recvbuf, recvcount, recvtype), .c.root = root);
+    struct coll_call call = CALL_FROM_ARRAYS(COLL_SCATTER | COLL_UNEVEN, .c.root = root);
     return coll_request_create(&call, info, request);
 }
 
@@ -135,8 +130,7 @@ int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
                           void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                           MPI_Info info, MPI_Request *request)
 {
-    struct coll_call call = COLL_CALL(COLL_ALLGATHER, coll_data_of(sendbuf, sendcount, sendtype),
-                                      coll_data_of(recvbuf, recvcount, recvtype));
+    struct coll_call call = CALL_OF_BLOCKS(COLL_ALLGATHER);
     return coll_request_create(&call, info, request);
 }
 
@@ -154,9 +148,7 @@ int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
                            MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                            MPI_Request *request)
 {
-    struct coll_call call =
-        COLL_CALL(COLL_ALLGATHER | COLL_UNEVEN, coll_data_of(sendbuf, sendcount, sendtype),
-                  coll_arrays_of(recvbuf, recvcounts, displs, recvtype));
+    struct coll_call call = CALL_TO_ARRAYS(COLL_ALLGATHER | COLL_UNEVEN);
     return coll_request_create(&call, info, request);
 }
 
@@ -173,8 +165,7 @@ int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
                          void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                          MPI_Info info, MPI_Request *request)
 {
-    struct coll_call call = COLL_CALL(COLL_ALLTOALL, coll_data_of(sendbuf, sendcount, sendtype),
-                                      coll_data_of(recvbuf, recvcount, recvtype));
+    struct coll_call call = CALL_OF_BLOCKS(COLL_ALLTOALL);
     return coll_request_create(&call, info, request);
 }
 
@@ -192,9 +183,7 @@ int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
                           const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                           MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct coll_call call = COLL_CALL(COLL_ALLTOALL | COLL_UNEVEN,
-                                      coll_arrays_of(sendbuf, sendcounts, sdispls, sendtype),
-                                      coll_arrays_of(recvbuf, recvcounts, rdispls, recvtype));
+    struct coll_call call = CALL_OF_ARRAYS(COLL_ALLTOALL | COLL_UNEVEN);
     return coll_request_create(&call, info, request);
 }
 
@@ -213,9 +202,7 @@ int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
                           const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
                           MPI_Request *request)
 {
-    struct coll_call call = COLL_CALL(COLL_ALLTOALL | COLL_UNEVEN,
-                                      coll_typed_of(sendbuf, sendcounts, sdispls, sendtypes),
-                                      coll_typed_of(recvbuf, recvcounts, rdispls, recvtypes));
+    struct coll_call call = CALL_OF_TYPED(COLL_ALLTOALL | COLL_UNEVEN);
     return coll_request_create(&call, info, request);
 }
 
@@ -233,9 +220,7 @@ int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
 int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                        MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct coll_call call =
-        COLL_CALL(COLL_REDUCE, coll_data_of(sendbuf, count, datatype),
-                  coll_data_of(recvbuf, count, datatype), .c.root = root, .op = op);
+    struct coll_call call = CALL_OF_ELEMENTS(COLL_REDUCE, .c.root = root, .op = op);
     return coll_request_create(&call, info, request);
 }
 
@@ -252,8 +237,7 @@ int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
                           MPI_Request *request)
 {
-    struct coll_call call = COLL_CALL(COLL_ALLREDUCE, coll_data_of(sendbuf, count, datatype),
-                                      coll_data_of(recvbuf, count, datatype), .op = op);
+    struct coll_call call = CALL_OF_ELEMENTS(COLL_ALLREDUCE, .op = op);
     return coll_request_create(&call, info, request);
 }
 
@@ -269,8 +253,7 @@ int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
 int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                      MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct coll_call call = COLL_CALL(COLL_SCAN, coll_data_of(sendbuf, count, datatype),
-                                      coll_data_of(recvbuf, count, datatype), .op = op);
+    struct coll_call call = CALL_OF_ELEMENTS(COLL_SCAN, .op = op);
     return coll_request_create(&call, info, request);
 }
 
@@ -286,8 +269,7 @@ int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
 int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                        MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct coll_call call = COLL_CALL(COLL_EXSCAN, coll_data_of(sendbuf, count, datatype),
-                                      coll_data_of(recvbuf, count, datatype), .op = op);
+    struct coll_call call = CALL_OF_ELEMENTS(COLL_EXSCAN, .op = op);
     return coll_request_create(&call, info, request);
 }
 

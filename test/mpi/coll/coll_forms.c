@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "buffers.h"
 #include "threads.h"
 
 enum {
@@ -74,8 +75,7 @@ struct call {
     MPI_Op op;
     int scounts[64], rcounts[64], sdispls[64], rdispls[64], sbytes[64], rbytes[64];
     MPI_Datatype types[64];
-    size_t bytes;
-    char *in, *want, *got;
+    struct buffers memory;
 };
 
 static unsigned next(unsigned *seed)
@@ -191,30 +191,16 @@ static void make(struct call *c, const struct place *at, unsigned *seed)
     }
     make_counts(c);
     int most = at->size > at->peers ? at->size : at->peers;
-    c->bytes = sizeof(int) * SPREAD * ((size_t)most + 1) * ((size_t)c->count + 1) * 4;
+    size_t bytes = sizeof(int) * SPREAD * ((size_t)most + 1) * ((size_t)c->count + 1) * 4;
     if (c->kind == REDUCE_SCATTER || c->kind == REDUCE_SCATTER_BLOCK)
-        c->bytes *= (size_t)most;
-    c->in = malloc(c->bytes);
-    c->want = malloc(c->bytes);
-    c->got = malloc(c->bytes);
-    CHECK(c->in && c->want && c->got);
-}
-
-static void unmake(struct call *c)
-{
-    free(c->in);
-    free(c->want);
-    free(c->got);
+        bytes *= (size_t)most;
+    buffers_make(&c->memory, bytes);
 }
 
 /* What a process has at first in the nth run. */
 static void fill(const struct call *c, char *out, int run)
 {
-    unsigned *in = (unsigned *)(void *)c->in, *to = (unsigned *)(void *)out;
-    for (size_t i = 0; i < c->bytes / sizeof(*in); i++) {
-        in[i] = (c->seed ^ (unsigned)(c->at->me * 7919 + run)) + (unsigned)i * 2246822519u;
-        to[i] = in[i] * 3;
-    }
+    buffers_fill(&c->memory, out, c->seed ^ (unsigned)(c->at->me * 7919 + run));
 }
 
 #define FORM(name, iname, ...)                                 \
@@ -227,8 +213,8 @@ static int move_even(const struct call *c, enum form form, char *out, MPI_Reques
     int n = c->count, is_root = c->root == c->at->rank && !c->at->inter;
     MPI_Datatype t = c->type;
     MPI_Comm comm = c->at->comm;
-    const void *in = c->in, *all = c->in_place ? MPI_IN_PLACE : c->in;
-    const void *in_place = c->in_place && is_root ? MPI_IN_PLACE : c->in;
+    const void *in = c->memory.in, *all = c->in_place ? MPI_IN_PLACE : c->memory.in;
+    const void *in_place = c->in_place && is_root ? MPI_IN_PLACE : c->memory.in;
     void *out_place = c->in_place && is_root ? MPI_IN_PLACE : out;
     switch (c->kind) {
     case BARRIER: return FORM(Barrier, Ibarrier, comm);
@@ -246,8 +232,8 @@ static int move_uneven(const struct call *c, enum form form, char *out, MPI_Requ
     int own = c->in_place ? c->count : chosen(c->seed, 0, c->at->me, c->count + 1);
     MPI_Datatype t = c->type;
     MPI_Comm comm = c->at->comm;
-    const void *in = c->in, *all = c->in_place ? MPI_IN_PLACE : c->in;
-    const void *in_place = c->in_place && is_root ? MPI_IN_PLACE : c->in;
+    const void *in = c->memory.in, *all = c->in_place ? MPI_IN_PLACE : c->memory.in;
+    const void *in_place = c->in_place && is_root ? MPI_IN_PLACE : c->memory.in;
     void *out_place = c->in_place && is_root ? MPI_IN_PLACE : out;
     switch (c->kind) {
     case GATHERV:
@@ -274,8 +260,8 @@ static int reduce(const struct call *c, enum form form, char *out, MPI_Request *
     MPI_Datatype t = c->type;
     MPI_Op op = c->op;
     MPI_Comm comm = c->at->comm;
-    const void *all = c->in_place ? MPI_IN_PLACE : c->in;
-    const void *in_place = c->in_place && is_root ? MPI_IN_PLACE : c->in;
+    const void *all = c->in_place ? MPI_IN_PLACE : c->memory.in;
+    const void *in_place = c->in_place && is_root ? MPI_IN_PLACE : c->memory.in;
     switch (c->kind) {
     case REDUCE: return FORM(Reduce, Ireduce, in_place, out, n, t, op, c->root, comm);
     case REDUCE_SCATTER:
@@ -353,12 +339,12 @@ static char *input_of(const struct call *c, char *out, char *copy)
     int all_in_place = c->kind != GATHER && c->kind != GATHERV && c->kind != SCATTER &&
                        c->kind != SCATTERV;
     int rank = c->at->rank;
-    memcpy(copy, out, c->bytes);
+    memcpy(copy, out, c->memory.bytes);
     if (c->kind == BCAST)
         return copy;
     if (!c->in_place || (!all_in_place && c->root != rank) || c->kind == SCATTER ||
         c->kind == SCATTERV)
-        return c->in;
+        return c->memory.in;
     if (c->kind == GATHER || c->kind == ALLGATHER)
         return copy + (size_t)rank * (size_t)c->count * extent_of(c);
     if (c->kind == GATHERV || c->kind == ALLGATHERV)
@@ -369,7 +355,7 @@ static char *input_of(const struct call *c, char *out, char *copy)
 static int naive_move(const struct call *c, char *out)
 {
     MPI_Request requests[128];
-    char *copy = malloc(c->bytes), *in = input_of(c, out, copy);
+    char *copy = malloc(c->memory.bytes), *in = input_of(c, out, copy);
     int count = 0, keeps_own = (c->kind == SCATTER || c->kind == SCATTERV) && c->in_place;
     if (c->kind == BARRIER)
         in = out = copy;
@@ -413,7 +399,7 @@ static int naive_reduce(const struct call *c, char *out)
     size_t each = (size_t)given * extent_of(c);
     int in_place = c->in_place && (c->kind != REDUCE || c->root == c->at->rank);
     char *all = malloc((size_t)peers * each + 1), *own = malloc(each + 1);
-    memcpy(own, in_place ? out : c->in, each);
+    memcpy(own, in_place ? out : c->memory.in, each);
     for (int i = 0; i < peers; i++) {
         OK(MPI_Irecv(all + (size_t)i * each, given, c->type, i, TAG, c->at->comm,
                      &requests[2 * i]));
@@ -480,7 +466,7 @@ static void complete(MPI_Request *requests, unsigned how)
 
 static void verify(const struct call *c)
 {
-    if (!memcmp(c->want, c->got, c->bytes))
+    if (!memcmp(c->memory.want, c->memory.got, c->memory.bytes))
         return;
     fprintf(stderr, "call %d of %d elements, seed %u, differs from the naive one at rank %d of %d\n",
             c->kind, c->count, c->seed, c->at->rank, c->at->size);
@@ -491,16 +477,16 @@ static void verify(const struct call *c)
 static void do_naive(struct call *calls, int run)
 {
     for (int i = 0; i < CALLS; i++) {
-        fill(&calls[i], calls[i].want, run);
-        do_call(&calls[i], NAIVE, calls[i].want, NULL);
+        fill(&calls[i], calls[i].memory.want, run);
+        do_call(&calls[i], NAIVE, calls[i].memory.want, NULL);
     }
 }
 
 static void blocking(struct call *calls)
 {
     for (int i = 0; i < CALLS; i++) {
-        fill(&calls[i], calls[i].got, 0);
-        do_call(&calls[i], BLOCKING, calls[i].got, NULL);
+        fill(&calls[i], calls[i].memory.got, 0);
+        do_call(&calls[i], BLOCKING, calls[i].memory.got, NULL);
     }
     do_naive(calls, 0);
     for (int i = 0; i < CALLS; i++)
@@ -511,8 +497,8 @@ static void nonblocking(struct call *calls, unsigned how)
 {
     MPI_Request requests[CALLS];
     for (int i = 0; i < CALLS; i++) {
-        fill(&calls[i], calls[i].got, 0);
-        do_call(&calls[i], NONBLOCKING, calls[i].got, &requests[i]);
+        fill(&calls[i], calls[i].memory.got, 0);
+        do_call(&calls[i], NONBLOCKING, calls[i].memory.got, &requests[i]);
         CHECK(requests[i] != MPI_REQUEST_NULL);
         if (how % 3 == 0)
             compute(how);
@@ -531,10 +517,10 @@ static void persistent(struct call *calls, unsigned how)
 {
     MPI_Request requests[CALLS];
     for (int i = 0; i < CALLS; i++)
-        do_call(&calls[i], PERSISTENT, calls[i].got, &requests[i]);
+        do_call(&calls[i], PERSISTENT, calls[i].memory.got, &requests[i]);
     for (int run = 0; run < RUNS; run++) {
         for (int i = 0; i < CALLS; i++)
-            fill(&calls[i], calls[i].got, run);
+            fill(&calls[i], calls[i].memory.got, run);
         if ((how + (unsigned)run) % 2)
             OK(MPI_Startall(CALLS, requests));
         for (int i = 0; i < CALLS && !((how + (unsigned)run) % 2); i++)
@@ -616,7 +602,7 @@ static void *cases(void *arg)
         else
             persistent(calls, how);
         for (int k = 0; k < CALLS; k++)
-            unmake(&calls[k]);
+            buffers_free(&calls[k].memory);
     }
     for (int i = 0; i < count; i++)
         OK(MPI_Comm_free(&at[i].comm));

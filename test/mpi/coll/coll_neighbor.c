@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "buffers.h"
 #include "check.h"
 
 enum {
@@ -53,8 +54,7 @@ struct call {
     int scounts[MOST], rcounts[MOST], sdispls[MOST], rdispls[MOST];
     MPI_Aint sbytes[MOST], rbytes[MOST];
     MPI_Datatype types[MOST];
-    size_t bytes;
-    char *in, *want, *got;
+    struct buffers memory;
 };
 
 /* A number from 0 to below - 1 that both ends of a message get. */
@@ -187,18 +187,7 @@ static void make(struct call *c, const struct place *at, unsigned seed)
     c->count = counts[seed / KINDS % 4];
     c->gaps = (int)(seed / 20 % 2);
     make_blocks(c);
-    c->bytes = sizeof(int) * SPREAD * (MOST + 1) * ((size_t)c->count + 1);
-    c->in = malloc(c->bytes);
-    c->want = malloc(c->bytes);
-    c->got = malloc(c->bytes);
-    CHECK(c->in && c->want && c->got);
-}
-
-static void unmake(struct call *c)
-{
-    free(c->in);
-    free(c->want);
-    free(c->got);
+    buffers_make(&c->memory, sizeof(int) * SPREAD * (MOST + 1) * ((size_t)c->count + 1));
 }
 
 static void make_type(struct call *c)
@@ -218,11 +207,7 @@ static void make_type(struct call *c)
 
 static void fill(const struct call *c, char *out, int run)
 {
-    unsigned *in = (unsigned *)(void *)c->in, *to = (unsigned *)(void *)out;
-    for (size_t i = 0; i < c->bytes / sizeof(*in); i++) {
-        in[i] = (c->seed ^ (unsigned)(c->at->rank * 7919 + run)) + (unsigned)i * 2246822519u;
-        to[i] = in[i] * 3;
-    }
+    buffers_fill(&c->memory, out, c->seed ^ (unsigned)(c->at->rank * 7919 + run));
 }
 
 #define FORM(name, ...)                                                 \
@@ -232,19 +217,21 @@ static void fill(const struct call *c, char *out, int run)
 
 static int exchange(const struct call *c, enum form form, MPI_Request *request)
 {
+    const void *in = c->memory.in;
+    void *got = c->memory.got;
     int n = c->count;
     MPI_Datatype t = c->type;
     MPI_Comm comm = c->at->comm;
     switch (c->kind) {
-    case ALLGATHER: return FORM(allgather, c->in, n, t, c->got, n, t, comm);
+    case ALLGATHER: return FORM(allgather, in, n, t, got, n, t, comm);
     case ALLGATHERV:
-        return FORM(allgatherv, c->in, c->own, t, c->got, c->rcounts, c->rdispls, t, comm);
-    case ALLTOALL: return FORM(alltoall, c->in, n, t, c->got, n, t, comm);
+        return FORM(allgatherv, in, c->own, t, got, c->rcounts, c->rdispls, t, comm);
+    case ALLTOALL: return FORM(alltoall, in, n, t, got, n, t, comm);
     case ALLTOALLV:
-        return FORM(alltoallv, c->in, c->scounts, c->sdispls, t, c->got, c->rcounts, c->rdispls, t,
+        return FORM(alltoallv, in, c->scounts, c->sdispls, t, got, c->rcounts, c->rdispls, t,
                     comm);
     default:
-        return FORM(alltoallw, c->in, c->scounts, c->sbytes, c->types, c->got, c->rcounts,
+        return FORM(alltoallw, in, c->scounts, c->sbytes, c->types, got, c->rcounts,
                     c->rbytes, c->types, comm);
     }
 }
@@ -265,13 +252,13 @@ static void do_messages(struct call *c, int run)
     MPI_Request requests[2 * MOST];
     MPI_Aint extent = c->gaps ? SPREAD * 4 : 4;
     int count = 0;
-    fill(c, c->want, run);
+    fill(c, c->memory.want, run);
     make_type(c);
     for (int i = 0; i < in->count; i++)
-        OK(MPI_Irecv(c->want + c->rdispls[i] * extent, c->rcounts[i], c->type, in->rank[i],
+        OK(MPI_Irecv(c->memory.want + c->rdispls[i] * extent, c->rcounts[i], c->type, in->rank[i],
                      in->tag[i], c->at->comm, &requests[count++]));
     for (int i = 0; i < out->count; i++)
-        OK(MPI_Isend(c->in + c->sdispls[i] * extent, c->scounts[i], c->type, out->rank[i],
+        OK(MPI_Isend(c->memory.in + c->sdispls[i] * extent, c->scounts[i], c->type, out->rank[i],
                      out->tag[i], c->at->comm, &requests[count++]));
     OK(MPI_Waitall(count, requests, MPI_STATUSES_IGNORE));
     if (c->type != MPI_INT)
@@ -280,7 +267,7 @@ static void do_messages(struct call *c, int run)
 
 static void verify(const struct call *c, enum form form)
 {
-    if (!memcmp(c->want, c->got, c->bytes))
+    if (!memcmp(c->memory.want, c->memory.got, c->memory.bytes))
         return;
     fprintf(stderr, "call %d of form %d, %d elements, differs at rank %d\n", c->kind, form,
             c->count, c->at->rank);
@@ -297,7 +284,7 @@ static void run_blocking(struct call *calls)
 {
     for (int i = 0; i < CALLS; i++) {
         do_messages(&calls[i], 0);
-        fill(&calls[i], calls[i].got, 0);
+        fill(&calls[i], calls[i].memory.got, 0);
         do_call(&calls[i], BLOCKING, NULL);
         verify(&calls[i], BLOCKING);
     }
@@ -307,7 +294,7 @@ static void run_nonblocking(struct call *calls)
 {
     MPI_Request requests[CALLS];
     for (int i = 0; i < CALLS; i++) {
-        fill(&calls[i], calls[i].got, 0);
+        fill(&calls[i], calls[i].memory.got, 0);
         do_call(&calls[i], NONBLOCKING, &requests[i]);
         if (i % 9 == 4)
             OK(MPI_Barrier(calls[i].at->comm));
@@ -327,7 +314,7 @@ static void run_persistent(struct call *calls)
         for (int i = 0; i < CALLS; i++)
             do_messages(&calls[i], run);
         for (int i = 0; i < CALLS; i++)
-            fill(&calls[i], calls[i].got, run);
+            fill(&calls[i], calls[i].memory.got, run);
         OK(MPI_Startall(CALLS, requests));
         OK(MPI_Waitall(CALLS, requests, MPI_STATUSES_IGNORE));
         for (int i = 0; i < CALLS; i++)
@@ -348,7 +335,7 @@ static void run(struct place *at)
     run_nonblocking(calls);
     run_persistent(calls);
     for (int i = 0; i < CALLS; i++)
-        unmake(&calls[i]);
+        buffers_free(&calls[i].memory);
     OK(MPI_Comm_free(&at->comm));
 }
 

@@ -61,7 +61,7 @@ unsigned algorithm_offers(const struct coll *c)
     offers |= c->size % 2 ? 0 : NEEDS_EVEN;
     offers |= c->size > 1 ? NEEDS_PEERS : 0;
     offers |= c->hosts->count > 1 ? NEEDS_HOSTS : 0;
-    offers |= c->hosts->in_order ? NEEDS_ORDER : 0;
+    offers |= c->hosts->in_order ? NEEDS_ORDER | NEEDS_ROWS : 0;
     return offers;
 }
 

@@ -20,7 +20,8 @@ enum algorithm_needs {
     NEEDS_EVEN = 1u << 3,        /* the number of processes */
     NEEDS_PEERS = 1u << 4,       /* more than one process */
     NEEDS_HOSTS = 1u << 5,       /* known ones, several */
-    NEEDS_ORDER = 1u << 6        /* commutative, or the ranks of each host follow each other */
+    NEEDS_ORDER = 1u << 6,       /* commutative, or the ranks of each host follow each other */
+    NEEDS_ROWS = 1u << 7         /* the ranks of each host follow each other */
 };
 
 #define A(kind, name, ...) ALGORITHM_##kind##_##name,

@@ -81,6 +81,10 @@ static const struct choose_row over_hosts[] = {
     ROW(3,   BELOW(64 * K), REDUCE_HOSTS),
     ROW(3,   BELOW(64 * K), ALLREDUCE_HOSTS),
     ROW(3,   BELOW(16 * K), ALLGATHER_HOSTS),
+    ROW(3,   BELOW(256),   ALLTOALL_HOSTS),
+    ROW(3,   BELOW(16 * K), REDUCE_SCATTER_HOSTS),
+    ROW(3,   BELOW(16 * K), SCAN_HOSTS),
+    ROW(3,   BELOW(16 * K), EXSCAN_HOSTS),
 };
 /* clang-format on */
 

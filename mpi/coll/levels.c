@@ -3,7 +3,7 @@
 /*
  * Two levels: the processes of each host among themselves, and one of each host, its leader, with
  * the leaders of the others, so that data cross the network once a host. The root leads its host,
- * elsewhere the first rank does. Each part is a collective of its own, whose algorithm is chosen as
+ * elsewhere the first rank does, in scans the last. Each part is a collective of its own, whose algorithm is chosen as
  * for any other.
  */
 #include <string.h>
@@ -266,4 +266,201 @@ void coll_scatter_hosts(struct sched *s, const struct coll *c)
     part = (struct coll){.kind = COLL_SCATTER, .root = l.lead, .recv = c->recv};
     part.send = packed(ours, bytes);
     on_host(&l, part);
+}
+
+/* ---- alltoall: what goes from a host to another goes in one message ---- */
+
+/* Bytes of what all of this host have for each other host, or get from it, in the order of hosts. */
+static struct coll_data exchanged(const struct levels *l, char *base, MPI_Count bytes)
+{
+    return packed_hosts(l, base, bytes * l->here_count);
+}
+
+/* Turn blocks, which one side has by rank here and then by any rank, and the other by host: of those
+ * that a host gets, by who sends and then by who receives. */
+static void turn(const struct levels *l, char *by_rank, char *by_host, MPI_Count bytes, bool to_hosts)
+{
+    const struct comm_hosts *h = l->hosts;
+    for (int host = 0; host < h->count; host++) {
+        MPI_Count at = bytes * l->here_count * h->first[host];
+        for (int i = 0; i < l->here_count; i++) {
+            for (int k = 0; k < host_size(l, host); k++) {
+                MPI_Count place = to_hosts ? i * host_size(l, host) + k : k * l->here_count + i;
+                char *one = by_rank + bytes * ((MPI_Count)i * l->c->size + h->ranks[h->first[host] + k]);
+                char *other = by_host + at + bytes * place;
+                sched_copy(l->s, to_hosts ? one : other, to_hosts ? other : one, bytes, MPI_BYTE);
+            }
+        }
+    }
+}
+
+void coll_alltoall_hosts(struct sched *s, const struct coll *c)
+{
+    struct levels l;
+    const struct coll_data *mine = c->send.buf == MPI_IN_PLACE ? &c->recv : &c->send;
+    MPI_Count bytes = mine->count * coll_size(mine->type), each = bytes * c->size;
+    if (!begin(&l, s, c, -1))
+        return;
+    char *by_rank = leads(&l) ? sched_temp(s, each * l.here_count) : NULL;
+    char *out = leads(&l) ? sched_temp(s, each * l.here_count) : NULL;
+    char *in = leads(&l) ? sched_temp(s, each * l.here_count) : NULL;
+    struct coll part = {.kind = COLL_GATHER, .root = l.lead, .send = *mine};
+    part.send.count = mine->count * c->size;
+    part.recv = packed(by_rank, each);
+    on_host(&l, part);
+    part = (struct coll){.kind = COLL_ALLTOALL, .uneven = true};
+    part.send = exchanged(&l, out, bytes);
+    part.recv = exchanged(&l, in, bytes);
+    if (s->broken)
+        return;
+    if (leads(&l))
+        turn(&l, by_rank, out, bytes, true);
+    among_leaders(&l, part);
+    if (leads(&l))
+        turn(&l, by_rank, in, bytes, false);
+    part = (struct coll){.kind = COLL_SCATTER, .root = l.lead, .recv = c->recv};
+    part.recv.count = c->recv.count * c->size;
+    part.send = packed(by_rank, each);
+    on_host(&l, part);
+}
+
+/* ---- reduce_scatter ---- */
+
+static MPI_Count count_of(const struct coll *c, int rank)
+{
+    return c->recv.counts ? c->recv.counts[rank] : c->recv.count;
+}
+
+/* The blocks of the vector at from, which are in the order of ranks, in the order of hosts. */
+static void sort_blocks(const struct levels *l, char *from, char *to)
+{
+    const struct coll *c = l->c;
+    MPI_Count *start = sched_temp(l->s, c->size * (MPI_Count)sizeof(*start)), at = 0;
+    for (int i = 0; i < c->size && !l->s->broken; i++) {
+        start[i] = at;
+        at += count_of(c, i);
+    }
+    at = 0;
+    for (int i = 0; i < c->size && !l->s->broken; i++) {
+        int rank = l->hosts->ranks[i];
+        sched_copy(l->s, coll_at(from, start[rank], c->recv.type), coll_at(to, at, c->recv.type),
+                   count_of(c, rank), c->recv.type);
+        at += count_of(c, rank);
+    }
+}
+
+/* How many elements the ranks at these places have; where each begins after the first, too. */
+static struct coll_data blocks_of(const struct levels *l, void *base, int count, const int *first)
+{
+    MPI_Count *counts = sched_temp(l->s, count * (MPI_Count)sizeof(*counts)), at = 0;
+    MPI_Aint *displs = sched_temp(l->s, count * (MPI_Count)sizeof(*displs));
+    for (int i = 0; i < count && !l->s->broken; i++) {
+        counts[i] = 0;
+        displs[i] = (MPI_Aint)at;
+        for (int k = first[i]; k < first[i + 1]; k++)
+            counts[i] += count_of(l->c, l->hosts->ranks[k]);
+        at += counts[i];
+    }
+    return (struct coll_data){
+        .buf = base, .counts = counts, .displs = displs, .type = l->c->recv.type};
+}
+
+void coll_reduce_scatter_hosts(struct sched *s, const struct coll *c)
+{
+    struct levels l;
+    MPI_Count all = 0, ours = 0;
+    MPI_Datatype type = c->recv.type;
+    if (!begin(&l, s, c, -1))
+        return;
+    for (int i = 0; i < c->size; i++) {
+        all += count_of(c, i);
+        ours += l.hosts->host[i] == l.hosts->mine ? count_of(c, i) : 0;
+    }
+    char *sum = leads(&l) ? sched_temp_of(s, all, type) : NULL, *sorted = sum;
+    struct coll part = {.kind = COLL_REDUCE, .root = l.lead, .send = c->send};
+    if (c->send.buf == MPI_IN_PLACE)
+        part.send.buf = c->recv.buf;
+    part.recv = (struct coll_data){.buf = sum, .count = all, .type = type};
+    on_host(&l, part);
+    if (leads(&l) && !l.hosts->in_order) {
+        sorted = sched_temp_of(s, all, type);
+        sort_blocks(&l, sum, sorted);
+    }
+    char *result = leads(&l) ? sched_temp_of(s, ours, type) : NULL;
+    part = (struct coll){.kind = COLL_REDUCE_SCATTER, .uneven = true, .send.buf = sorted};
+    part.recv = blocks_of(&l, result, l.hosts->count, l.hosts->first);
+    if (s->broken)
+        return;
+    among_leaders(&l, part);
+    int *places = sched_temp(s, ((MPI_Count)l.here_count + 1) * (MPI_Count)sizeof(*places));
+    for (int i = 0; i <= l.here_count && !s->broken; i++)
+        places[i] = l.hosts->first[l.hosts->mine] + i;
+    if (s->broken)
+        return;
+    part = (struct coll){.kind = COLL_SCATTER, .uneven = true, .root = l.lead};
+    part.send = blocks_of(&l, result, l.here_count, places);
+    part.recv = (struct coll_data){
+        .buf = c->recv.buf, .count = count_of(c, c->rank), .type = type};
+    if (!s->broken)
+        on_host(&l, part);
+}
+
+/* ---- scans: hosts have ranks that follow each other, and the last one leads ---- */
+
+/* The leaders have what the hosts fold; what the hosts before this one fold comes before what this
+ * process has, which is nothing where it is the first of an exscan. */
+static void put_before(struct levels *l, const void *sum, bool has_value)
+{
+    const struct coll_data *data = &l->c->recv;
+    void *before = sched_temp_of(l->s, data->count, data->type);
+    struct coll part = {.kind = COLL_EXSCAN, .send.buf = (void *)(uintptr_t)sum, .recv = *data};
+    part.recv.buf = before;
+    if (l->s->broken)
+        return;
+    among_leaders(l, part);
+    if (l->hosts->mine == 0)
+        return;
+    part = (struct coll){.kind = COLL_BCAST, .root = l->lead, .recv = part.recv};
+    on_host(l, part);
+    if (has_value)
+        sched_reduce(l->s, before, data->buf, data->count, data->type);
+    else
+        sched_copy(l->s, before, data->buf, data->count, data->type);
+}
+
+static bool begin_scan(struct levels *l, struct sched *s, const struct coll *c)
+{
+    if (!begin(l, s, c, -1))
+        return false;
+    l->lead = l->here_count - 1;
+    for (int i = 0; i < l->hosts->count; i++)
+        l->leaders[i] = l->hosts->ranks[l->hosts->first[i + 1] - 1];
+    return true;
+}
+
+void coll_scan_hosts(struct sched *s, const struct coll *c)
+{
+    struct levels l;
+    struct coll part = {.kind = COLL_SCAN, .send = c->send, .recv = c->recv};
+    if (!begin_scan(&l, s, c))
+        return;
+    on_host(&l, part);
+    put_before(&l, c->recv.buf, true);
+}
+
+void coll_exscan_hosts(struct sched *s, const struct coll *c)
+{
+    struct levels l;
+    const struct coll_data *data = &c->recv;
+    struct coll part = {.kind = COLL_EXSCAN, .send = c->send, .recv = c->recv};
+    if (!begin_scan(&l, s, c))
+        return;
+    void *sum = leads(&l) ? sched_temp_of(s, data->count, data->type) : NULL;
+    if (leads(&l))
+        sched_copy(s, c->send.buf == MPI_IN_PLACE ? data->buf : c->send.buf, sum, data->count,
+                   data->type);
+    on_host(&l, part);
+    if (leads(&l) && l.me > 0)
+        sched_reduce(s, data->buf, sum, data->count, data->type);
+    put_before(&l, sum, l.me > 0);
 }

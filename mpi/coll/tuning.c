@@ -161,9 +161,11 @@ int tuning_load(char *why, size_t size)
         [COLL_ALLGATHER] = OS_SETTING_COLL_ALLGATHER,
         [COLL_ALLTOALL] = OS_SETTING_COLL_ALLTOALL,
         [COLL_REDUCE_SCATTER] = OS_SETTING_COLL_REDUCE_SCATTER,
+        [COLL_SCAN] = OS_SETTING_COLL_SCAN,
+        [COLL_EXSCAN] = OS_SETTING_COLL_EXSCAN,
     };
     static const struct choose_range all = {0, CHOOSE_MOST};
-    for (int kind = 0; kind <= COLL_REDUCE_SCATTER; kind++) {
+    for (int kind = 0; kind <= COLL_EXSCAN; kind++) {
         const char *name = os_setting_text(settings[kind]);
         enum algorithm_id id = algorithm_find((enum coll_kind)kind, name, strlen(name));
         struct choose_row row = {0, 0, false, all, all, all, id};

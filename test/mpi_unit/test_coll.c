@@ -673,7 +673,8 @@ static void run_algorithms(void)
         const struct algorithm *a = &algorithms[i];
         for (int turn = 0; turn < 2; turn++) {
             draw_layout(a->needs & NEEDS_HOSTS ? 2 : 1);
-            unsigned lacks = a->needs & (NEEDS_POWER_OF_2 | NEEDS_EVEN | NEEDS_PEERS | NEEDS_HOSTS);
+            unsigned lacks = a->needs & (NEEDS_POWER_OF_2 | NEEDS_EVEN | NEEDS_PEERS | NEEDS_HOSTS |
+                                         NEEDS_ROWS);
             if (!(lacks & ~algorithm_offers(&(struct coll){.size = size, .hosts = &layout})))
                 run_algorithm(a);
         }

@@ -2,7 +2,8 @@
 
 /*
  * Kernels of operations: plain loops, which compilers turn into vector code. The file is compiled once
- * for each kind of processor; OP_KERNELS is the name of its table. Integer sums and products use
+ * for each kind of processor; OP_KERNELS is the name of its table,
+ * OP_HALF a header with the kernels of half precision. Integer sums and products use
  * unsigned numbers, so that they wrap; the minimum of floats is the right operand where the two do
  * not compare.
  */
@@ -11,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "mpi/type/op_half.h"
+#include OP_HALF
 #include "os/quad.h"
 
 /* a[i] and b[i] are the operands of value. */
@@ -92,8 +93,8 @@ COMPLEX_PROD(c128, os_quad)
 
 /* ---- half precision ---- */
 
-KERNEL(sum_f16, uint16_t, to_half(from_half(a[i]) + from_half(b[i])))
-KERNEL(prod_f16, uint16_t, to_half(from_half(a[i]) * from_half(b[i])))
+HALF_KERNEL(sum_f16, +)
+HALF_KERNEL(prod_f16, *)
 KERNEL(min_f16, uint16_t, from_half(a[i]) < from_half(b[i]) ? a[i] : b[i])
 KERNEL(max_f16, uint16_t, from_half(a[i]) > from_half(b[i]) ? a[i] : b[i])
 COMPLEX_SUM(c16, f16)

@@ -25,13 +25,15 @@ NEEDS_AVX2 = re.compile(r"^((prod|land|lor|lxor|min|max)_[ui]64|(min|max)loc_lon
 PACKED = re.compile(r"\b(v?(add|mul|sub|min|max|and|or|xor|blend)p[sd]|v?cmp\w*p[sd]"
                     r"|v?p(add|mul|and|or|xor|cmp|min|max|sub|avg)\w*)\b.*%[xy]mm")
 FUNCTION = re.compile(r"^[0-9a-f]+ <((?:sum|prod|min|max|band|bor|bxor|land|lor|lxor|minloc|maxloc)_\w+)>:")
+HALF = {"x86-64": "loop", "x86-64-v3": "f16c"}  # mpi/type/op_half_NAME.h
 
 
 def packed_counts(compiler, source, march):
     """Vector instructions of each kernel."""
     with tempfile.TemporaryDirectory() as folder:
         made = pathlib.Path(folder) / "kernels.o"
-        command = [*compiler.split(), *FLAGS, f"-march={march}", "-mno-fma", f"-I{source}", "-o", str(made),
+        command = [*compiler.split(), *FLAGS, f"-march={march}", "-mno-fma", f"-I{source}",
+                   f'-DOP_HALF="mpi/type/op_half_{HALF[march]}.h"', "-o", str(made),
                    f"{source}/mpi/type/op_kernels.c"]
         subprocess.run(command, check=True)
         text = subprocess.run(["objdump", "-d", str(made)], check=True, capture_output=True,

@@ -14,7 +14,7 @@
 #include "mpid/opening.h"
 #include "os/log.h"
 
-static struct vc *vc_table;
+struct vc *vc_table;
 
 static const char *const vc_names[VC_STATES] = {
     [VC_UNBOUND] = "unbound",         [VC_BINDING] = "binding",

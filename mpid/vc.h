@@ -140,6 +140,9 @@ const char *vc_state_name(enum vc_state state);
 /* The state after event, or VC_STATES where it cannot happen in this one. */
 enum vc_state vc_after(enum vc_state state, enum vc_event event);
 
+/* All, by hh. vc.c's own; a debugger also looks at it. */
+extern struct vc *vc_table;
+
 int vc_init(void);
 /* Free every VC; their links are gone. */
 void vc_fini(void);

@@ -9,8 +9,8 @@
 
 /* ---- communicators ---- */
 
-/* A communicator that the program uses. Its id is the same in all members: it says who they are, and
- * how many communicators of theirs came before. */
+/* A communicator that the program uses. Its id is the same in all members: it says who they are,
+ * and how many communicators of theirs came before. */
 struct member_list {
     MPI_Comm comm;
     uint64_t id;
@@ -83,7 +83,8 @@ void profile_comm_made(MPI_Comm comm, MPI_Comm parent)
         free(list);
         return;
     }
-    uint64_t members = members_of(parent == MPI_COMM_NULL ? comm : parent, &list->world, &list->count);
+    uint64_t members =
+        members_of(parent == MPI_COMM_NULL ? comm : parent, &list->world, &list->count);
     profile_comm_gone(comm);
     profile_lock();
     if (comm == MPI_COMM_WORLD)
@@ -337,8 +338,8 @@ void profile_waits_begin(struct profile_waits *waits, int count, const MPI_Reque
                          MPI_Status statuses[])
 {
     size_t n = count > 0 ? (size_t)count : 0;
-    *waits = (struct profile_waits){.count = count, .requests = waits->few_requests,
-                                    .statuses = waits->few_statuses};
+    *waits = (struct profile_waits){
+        .count = count, .requests = waits->few_requests, .statuses = waits->few_statuses};
     if (n > sizeof(waits->few_requests) / sizeof(waits->few_requests[0])) {
         waits->memory = malloc(n * (sizeof(*requests) + sizeof(*statuses)));
         if (!waits->memory)

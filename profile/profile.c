@@ -9,7 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-const char *const profile_kind_names[PROFILE_KINDS] = {"p2p", "wait", "collective", "file", "setup"};
+const char *const profile_kind_names[PROFILE_KINDS] = {"p2p", "wait", "collective", "file",
+                                                       "setup"};
 
 static struct {
     bool is_on;
@@ -136,7 +137,8 @@ static void finish(void)
     PMPI_Comm_free(&profile.comm);
 }
 
-/* What MPI_Finalize waits for is recorded by a barrier before it, since nothing can be said after it. */
+/* What MPI_Finalize waits for is recorded by a barrier before it, since nothing can be said after
+ * it. */
 int MPI_Finalize(void)
 {
     if (profile.is_on) {

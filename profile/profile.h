@@ -126,8 +126,8 @@ void trace_flush(void);
 /* Begin and end counting messages. */
 void summary_open(void);
 void summary_stop(void);
-/* Bring all ranks' figures to rank 0, which prints them, and writes them to a file where path is not
- * "1". seconds: in MPI, by kind. Collective. */
+/* Bring all ranks' figures to rank 0, which prints them, and writes them to a file where path is
+ * not "1". seconds: in MPI, by kind. Collective. */
 void summary_report(MPI_Comm comm, const char *path, double elapsed, const double *seconds,
                     uint64_t calls);
 

@@ -23,7 +23,7 @@ enum figure {
 };
 
 /* What a rank sends to rank 0. */
-struct line {
+struct rank_line {
     double figures[FIGURES];
     char host[64];
 };
@@ -71,7 +71,8 @@ void summary_stop(void)
         unsigned long long count = 0;
         double seconds = 0;
         bool is_time = variables[i].class == MPI_T_PVAR_CLASS_TIMER;
-        if (is_there[i] && !PMPI_T_pvar_read(session, handles[i], is_time ? (void *)&seconds : &count))
+        if (is_there[i] &&
+            !PMPI_T_pvar_read(session, handles[i], is_time ? (void *)&seconds : &count))
             counted[variables[i].figure] += is_time ? seconds : (double)count;
     }
     (void)PMPI_T_pvar_session_free(&session);
@@ -80,7 +81,7 @@ void summary_stop(void)
 
 /* ---- writing ---- */
 
-static double computing(const struct line *line)
+static double computing(const struct rank_line *line)
 {
     return line->figures[ELAPSED] - line->figures[IN_MPI];
 }
@@ -90,7 +91,7 @@ struct total {
     int slowest;
 };
 
-static struct total add_up(const struct line *lines, int count)
+static struct total add_up(const struct rank_line *lines, int count)
 {
     struct total total = {0};
     for (int i = 0; i < count; i++) {
@@ -118,7 +119,7 @@ static void put_bytes(FILE *to, double bytes)
     fprintf(to, unit ? " %8.1f %-3s" : " %8.0f %-3s", bytes, units[unit]);
 }
 
-static void print(const struct line *lines, int count)
+static void print(const struct rank_line *lines, int count)
 {
     struct total total = add_up(lines, count);
     char *text = NULL;
@@ -126,10 +127,11 @@ static void print(const struct line *lines, int count)
     FILE *to = open_memstream(&text, &len);
     if (!to)
         return;
-    fprintf(to, "Summary: %d rank%s, %.3f s from MPI_Init to MPI_Finalize\n\n"
-                "  %4s %9s %6s %9s %9s %9s %9s %12s %9s %12s  %9s\n",
-            count, count == 1 ? "" : "s", lines[0].figures[ELAPSED], "rank", "in MPI s", "%", "waits s",
-            "calls", "compute s", "sent", "bytes", "received", "bytes", "imbalance");
+    fprintf(to,
+            "Summary: %d rank%s, %.3f s from MPI_Init to MPI_Finalize\n\n"
+            "  %4s %9s %6s %9s %9s %9s %9s %12s %9s %12s  %9s\n",
+            count, count == 1 ? "" : "s", lines[0].figures[ELAPSED], "rank", "in MPI s", "%",
+            "waits s", "calls", "compute s", "sent", "bytes", "received", "bytes", "imbalance");
     for (int i = 0; i < count; i++) {
         const double *f = lines[i].figures;
         fprintf(to, "  %4d %9.3f %5.1f%% %9.3f %9.0f %9.3f %9.0f", i, f[IN_MPI],
@@ -140,36 +142,39 @@ static void print(const struct line *lines, int count)
         put_bytes(to, f[RECEIVED_BYTES]);
         fprintf(to, "  %+8.1f%%\n", 100 * over_mean(&total, computing(&lines[i])));
     }
-    fprintf(to, "\n  imbalance: rank %d computes longest, %.3f s, %.1f%% more than the mean of %.3f s\n",
-            total.slowest, total.most, 100 * over_mean(&total, total.most), total.mean);
+    fprintf(
+        to,
+        "\n  imbalance: rank %d computes longest, %.3f s, %.1f%% more than the mean of %.3f s\n",
+        total.slowest, total.most, 100 * over_mean(&total, total.most), total.mean);
     if (!fclose(to))
         fwrite(text, 1, len, stderr);
     free(text);
 }
 
-static json_t *rank_json(const struct line *line, int rank, const struct total *total)
+static json_t *rank_json(const struct rank_line *line, int rank, const struct total *total)
 {
     const double *f = line->figures;
     json_t *kinds = json_object();
     for (int i = 0; i < PROFILE_KINDS; i++)
         json_object_set_new(kinds, profile_kind_names[i], json_real(f[BY_KIND + i]));
-    return json_pack("{s:i, s:s, s:f, s:f, s:f, s:f, s:f, s:o, s:I, s:I, s:I, s:I, s:I}", "rank", rank,
-                     "host", line->host, "elapsed_s", f[ELAPSED], "mpi_s", f[IN_MPI], "wait_s", f[IDLE],
-                     "compute_s", computing(line), "imbalance", over_mean(total, computing(line)),
-                     "mpi_by_kind_s", kinds, "calls", (json_int_t)f[CALLS], "messages_sent",
-                     (json_int_t)f[SENT], "bytes_sent", (json_int_t)f[SENT_BYTES], "messages_received",
-                     (json_int_t)f[RECEIVED], "bytes_received", (json_int_t)f[RECEIVED_BYTES]);
+    return json_pack("{s:i, s:s, s:f, s:f, s:f, s:f, s:f, s:o, s:I, s:I, s:I, s:I, s:I}", "rank",
+                     rank, "host", line->host, "elapsed_s", f[ELAPSED], "mpi_s", f[IN_MPI],
+                     "wait_s", f[IDLE], "compute_s", computing(line), "imbalance",
+                     over_mean(total, computing(line)), "mpi_by_kind_s", kinds, "calls",
+                     (json_int_t)f[CALLS], "messages_sent", (json_int_t)f[SENT], "bytes_sent",
+                     (json_int_t)f[SENT_BYTES], "messages_received", (json_int_t)f[RECEIVED],
+                     "bytes_received", (json_int_t)f[RECEIVED_BYTES]);
 }
 
-static void write_json(const struct line *lines, int count, const char *path)
+static void write_json(const struct rank_line *lines, int count, const char *path)
 {
     struct total total = add_up(lines, count);
     json_t *ranks = json_array();
     for (int i = 0; i < count; i++)
         json_array_append_new(ranks, rank_json(&lines[i], i, &total));
     json_t *all = json_pack("{s:s, s:i, s:f, s:i, s:o}", "format", "vireo-summary-1", "size", count,
-                            "imbalance", over_mean(&total, total.most), "slowest_rank", total.slowest,
-                            "ranks", ranks);
+                            "imbalance", over_mean(&total, total.most), "slowest_rank",
+                            total.slowest, "ranks", ranks);
     errno = 0;
     if (!all || json_dump_file(all, path, JSON_INDENT(1) | JSON_REAL_PRECISION(9)))
         fprintf(stderr, "vireo: the summary cannot be written to %s: %s\n", path,
@@ -180,7 +185,7 @@ static void write_json(const struct line *lines, int count, const char *path)
 void summary_report(MPI_Comm comm, const char *path, double elapsed, const double *seconds,
                     uint64_t calls)
 {
-    struct line mine = {0}, *all = NULL;
+    struct rank_line mine = {0}, *all = NULL;
     char host[MPI_MAX_PROCESSOR_NAME];
     int rank, size, len;
     PMPI_Comm_rank(comm, &rank);

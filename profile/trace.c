@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The trace, in Chrome's trace event format, a line an event: chrome://tracing and Perfetto show it.
- * Each rank writes its part to FILE.RANK.part, which those can read by themselves: that is what is
- * left of a job that does not come to MPI_Finalize. There rank 0 makes FILE of all parts. Arrows
+ * The trace, in Chrome's trace event format, a line an event: chrome://tracing and Perfetto show
+ * it. Each rank writes its part to FILE.RANK.part, which those can read by themselves: that is what
+ * is left of a job that does not come to MPI_Finalize. There rank 0 makes FILE of all parts. Arrows
  * have both of their ends there: one whose other end is not recorded is left out.
  */
 #include <errno.h>
@@ -15,9 +15,9 @@
 #include "profile/profile.h"
 
 enum {
-    PIECE = 1 << 16,   /* bytes of a part that are sent at once */
+    PIECE = 1 << 16, /* bytes of a part that are sent at once */
     LINE_MAX_LEN = 512,
-    ROUNDS = 8         /* of messages, to compare two hosts' clocks */
+    ROUNDS = 8 /* of messages, to compare two hosts' clocks */
 };
 
 /* Ids of arrows. */
@@ -30,7 +30,7 @@ static struct {
     FILE *part;
     char path[PATH_MAX], part_path[PATH_MAX];
     int rank;
-    int64_t base_ns; /* of this process's clock: where the trace begins */
+    int64_t base_ns;        /* of this process's clock: where the trace begins */
     struct id_list ends[2]; /* of receives, of sends */
 } trace;
 
@@ -107,13 +107,16 @@ void trace_open(const char *path, int rank)
     snprintf(trace.part_path, sizeof(trace.part_path), "%.4000s.%d.part", path, rank);
     trace.part = fopen(trace.part_path, "w+");
     if (!trace.part) {
-        fprintf(stderr, "vireo: rank %d on %s cannot write its part of the trace, %s: %s; name a file in "
-                        "a folder that is on every host\n", rank, host, trace.part_path,
-                strerror(errno));
+        fprintf(stderr,
+                "vireo: rank %d on %s cannot write its part of the trace, %s: %s; name a file in "
+                "a folder that is on every host\n",
+                rank, host, trace.part_path, strerror(errno));
         return;
     }
-    fprintf(trace.part, "[\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"rank "
-                        "%d on %s\"}},\n", rank, rank, host);
+    fprintf(trace.part,
+            "[\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"rank "
+            "%d on %s\"}},\n",
+            rank, rank, host);
 }
 
 /* ---- events ---- */
@@ -131,13 +134,14 @@ void trace_span(const struct profile_span *span, uint64_t ended_ns, int thread)
     if (!trace.part)
         return;
     double begin = since_base(span->begun_ns);
-    fprintf(trace.part, "{\"ph\":\"X\",\"name\":\"%s\",\"cat\":\"%s\",\"ts\":%.3f,\"dur\":%.3f,\"pid\":%d,"
-                        "\"tid\":%d",
+    fprintf(trace.part,
+            "{\"ph\":\"X\",\"name\":\"%s\",\"cat\":\"%s\",\"ts\":%.3f,\"dur\":%.3f,\"pid\":%d,"
+            "\"tid\":%d",
             function->name, profile_kind_names[function->kind], begin, since_base(ended_ns) - begin,
             trace.rank, thread);
     if (span->peer >= 0 && function->kind == PROFILE_P2P)
-        fprintf(trace.part, ",\"args\":{\"peer\":%d,\"tag\":%d,\"bytes\":%lld}", span->peer, span->tag,
-                (long long)span->bytes);
+        fprintf(trace.part, ",\"args\":{\"peer\":%d,\"tag\":%d,\"bytes\":%lld}", span->peer,
+                span->tag, (long long)span->bytes);
     fprintf(trace.part, "},\n");
 }
 
@@ -187,7 +191,8 @@ static void gather_ids(MPI_Comm comm, struct id_list *list)
 {
     int size, more = (int)list->count, total = 0;
     PMPI_Comm_size(comm, &size);
-    int *counts = calloc((size_t)size, sizeof(*counts)), *places = calloc((size_t)size, sizeof(*places));
+    int *counts = calloc((size_t)size, sizeof(*counts)),
+        *places = calloc((size_t)size, sizeof(*places));
     PMPI_Gather(&more, 1, MPI_INT, counts, 1, MPI_INT, 0, comm);
     for (int i = 0; counts && places && trace.rank == 0 && i < size; i++) {
         places[i] = total;
@@ -211,7 +216,8 @@ static bool is_paired(const char *line)
     number = strtoull(line + 7, NULL, 16);
     uint64_t id = number;
     for (int i = 0; i < 2; i++)
-        if (!trace.ends[i].count || !bsearch(&id, trace.ends[i].ids, trace.ends[i].count, sizeof(id), compare))
+        if (!trace.ends[i].count ||
+            !bsearch(&id, trace.ends[i].ids, trace.ends[i].count, sizeof(id), compare))
             return false;
     return true;
 }
@@ -300,7 +306,8 @@ void trace_merge(MPI_Comm comm)
             len = read_piece(piece);
         } while (!PMPI_Send(piece, len, MPI_BYTE, 0, 1, comm) && len);
     if (number)
-        fprintf(stderr, "vireo: the trace %s cannot be written: %s; each rank's part is in %s and so on\n",
+        fprintf(stderr,
+                "vireo: the trace %s cannot be written: %s; each rank's part is in %s and so on\n",
                 trace.path, strerror(number), trace.part_path);
     PMPI_Bcast(&number, 1, MPI_INT, 0, comm);
     if (trace.part)

@@ -16,8 +16,8 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ("bnr", "channels", "diagnose", "examples", "include", "mpi", "mpid", "os", "romio",
-           "test", "tools")
+FOLDERS = ("bnr", "channels", "diagnose", "examples", "include", "mpi", "mpid", "os", "profile",
+           "queues", "romio", "test", "tools")
 MADE = {"mpi.h", "slots.h", "chan_table.c", "version.h", "mpiexec.1", "heat.png"}   # by a build
 FENCED = re.compile(r"^```.*?^```", re.M | re.S)
 FUNCTION = re.compile(r"`(\w+)\(\)`")

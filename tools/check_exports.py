@@ -12,7 +12,7 @@ import sys
 
 import gen_interface
 
-ALLOWED = ("MPI_", "PMPI_", "MPIX_", "PMPIX_", "BNR_")
+ALLOWED = ("MPI_", "PMPI_", "MPIX_", "PMPIX_", "BNR_", "MPIR_queues", "MPIR_dll_name")
 
 
 def exports(library):

@@ -9,7 +9,8 @@ import pathlib
 import subprocess
 import sys
 
-FOLDERS = ("include", "os", "channels", "diagnose", "bnr", "mpid", "mpi", "romio")
+FOLDERS = ("include", "os", "channels", "diagnose", "bnr", "mpid", "mpi", "romio",
+           "profile", "queues")
 FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Wundef",
          "-Wstrict-prototypes", "-Werror", "-fsyntax-only", "-x", "c"]
 

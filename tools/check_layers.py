@@ -35,11 +35,12 @@ MAY_SEE = {
     "bnr/run": ["bnr/core/", "bnr/wire/", "bnr/host/", "bnr/launch/", "bnr/diagnose/", "bnr/io/",
                 "bnr/stdio/", "bnr/streams/", "bnr/wide/", "bnr/tools/options.h", "os/"],
     "bnr/tools": ["bnr/", "os/"],
-    "mpid": ["include/mpid.h", "include/channel.h", "include/channel_help.h", "include/bnr.h",
+    "mpid": ["include/mpid.h", "include/queues.h", "include/channel.h", "include/channel_help.h", "include/bnr.h",
              "slots.h", "os/"],
-    "mpi": ["include/mpid.h", "os/"],
+    "mpi": ["include/mpid.h", "include/queues.h", "os/"],
     "romio": ["mpi/hooks.h"],
     "profile": [],
+    "queues": ["include/queues.h"],
     "examples": [],
 }
 LAYERS = [name for name in MAY_SEE if "/" not in name]

@@ -13,8 +13,8 @@ import re
 import sys
 
 FUNCTION, ARGUMENTS, FILE_C, FILE_H, MACRO = 80, 7, 800, 300, 10
-FOLDERS = ("include", "os", "channels", "diagnose", "bnr", "mpid", "mpi", "romio", "examples",
-           "test")
+FOLDERS = ("include", "os", "channels", "diagnose", "bnr", "mpid", "mpi", "romio", "profile",
+           "queues", "examples", "test")
 # Functions whose arguments MPI or ROMIO gives.
 GIVEN = ("MPI_", "PMPI_", "MPIO_", "ADIOI_")
 MANUAL = re.compile(r"^/\*(?:(?!\*/).)*\*/\n(?=(?:\w+[\s*]+)+PMPIX?_\w+\()", re.M | re.S)

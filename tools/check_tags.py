@@ -12,7 +12,8 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ("include", "os", "channels", "diagnose", "bnr", "mpid", "mpi", "romio")
+FOLDERS = ("include", "os", "channels", "diagnose", "bnr", "mpid", "mpi", "romio",
+           "profile", "queues")
 SOURCES = (".c", ".h", ".in", ".inc")
 HIDDEN = re.compile(r"/\*.*?\*/|^[ \t]*#(?:\\\n|[^\n])*", re.M | re.S)
 TAG = re.compile(r"\b(?:struct|union|enum)\s+(?:__attribute__\s*\(\(.*?\)\)\s*)?(\w+)\s*\{", re.S)

@@ -25,6 +25,7 @@ FOLDERS = {
     "mpi/io": "Files as MPI has them; `romio/` reads and writes them, behind `mpi/hooks.h`.",
     "romio": "The library for files: ROMIO, unchanged, and what is around it.",
     "profile": "What `mpiexec --summary` and `--trace` preload: a profiling tool.",
+    "queues": "What debuggers load to show message queues.",
     "mpid": "The device.",
     "channels": "What all channels share.",
     "channels/loopback": "Messages of a process to itself.",

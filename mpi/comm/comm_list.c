@@ -3,8 +3,11 @@
 /* All communicators of this process; see comm_list.h. */
 #include "mpi/comm/comm_list.h"
 
+#include <stddef.h>
 #include <string.h>
 
+#include "include/queues.h"
+#include "include/version.h"
 #include "mpi/coll/coll.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/context.h"
@@ -144,3 +147,35 @@ void comm_list_remove(struct comm *comm)
     if (atomic_load_explicit(&comm->failed, memory_order_relaxed) && has_context(comm))
         mpid_forget_context(comm->context + CONTEXT_COLL);
 }
+
+/* ---- what a debugger looks at ---- */
+
+extern const struct queues_layout MPIR_queues;
+extern const char MPIR_dll_name[];
+
+const __attribute__((visibility("default"), used)) struct queues_layout MPIR_queues = {
+    .magic = "VIREOQ",
+    .version = QUEUES_VERSION,
+    .size = sizeof(struct queues_layout),
+    .device = &mpid_queues,
+    .first = &first,
+    .world = &init_world.gid,
+    .contexts = CONTEXT_STEP,
+    .process_size = sizeof(struct process),
+    .process_rank = offsetof(struct process, rank),
+    .name_max = MPI_MAX_OBJECT_NAME,
+    .in_comm = {.next = offsetof(struct comm, older),
+                .context = offsetof(struct comm, context),
+                .rank = offsetof(struct comm, rank),
+                .group = offsetof(struct comm, group),
+                .remote = offsetof(struct comm, remote),
+                .name = offsetof(struct comm, name.text)},
+    .in_group = {.size = offsetof(struct group, size),
+                 .gid = offsetof(struct group, gid),
+                 .first = offsetof(struct group, first),
+                 .stride = offsetof(struct group, stride),
+                 .list = offsetof(struct group, list)},
+};
+
+/* The library that a debugger loads to look. */
+const __attribute__((visibility("default"), used)) char MPIR_dll_name[] = VIREO_QUEUES_LIBRARY;

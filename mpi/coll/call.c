@@ -398,8 +398,10 @@ int coll_call_check(struct coll_call *call)
         [COLL_NEIGHBOR_ALLTOALL] = {check_neighbors, false},
     };
     int rc = check_comm(call);
-    if (!rc && checks[call->c.kind].rooted)
+    if (!rc && checks[call->c.kind].rooted) {
         rc = check_root(call);
+        coll_note(&call->c);
+    }
     return rc ? rc : checks[call->c.kind].check(call);
 }
 

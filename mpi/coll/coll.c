@@ -42,28 +42,17 @@ static inline bool runs_in_region(const struct coll *c, int *rc, struct sched_mi
 const char *coll_noted(const struct comm *comm, uint32_t number, int *root)
 {
     static const char *const names[COLL_KINDS][2] = {
-        [COLL_BARRIER] = {"MPI_Barrier"},
-        [COLL_BCAST] = {"MPI_Bcast"},
-        [COLL_REDUCE] = {"MPI_Reduce"},
-        [COLL_ALLREDUCE] = {"MPI_Allreduce"},
+        [COLL_BCAST] = {"MPI_Bcast", "MPI_Bcast"},
+        [COLL_REDUCE] = {"MPI_Reduce", "MPI_Reduce"},
         [COLL_GATHER] = {"MPI_Gather", "MPI_Gatherv"},
         [COLL_SCATTER] = {"MPI_Scatter", "MPI_Scatterv"},
-        [COLL_ALLGATHER] = {"MPI_Allgather", "MPI_Allgatherv"},
-        [COLL_ALLTOALL] = {"MPI_Alltoall", "MPI_Alltoallv"},
-        [COLL_REDUCE_SCATTER] = {"MPI_Reduce_scatter_block", "MPI_Reduce_scatter"},
-        [COLL_SCAN] = {"MPI_Scan"},
-        [COLL_EXSCAN] = {"MPI_Exscan"},
-        [COLL_NEIGHBOR_ALLGATHER] = {"MPI_Neighbor_allgather", "MPI_Neighbor_allgatherv"},
-        [COLL_NEIGHBOR_ALLTOALL] = {"MPI_Neighbor_alltoall", "MPI_Neighbor_alltoallv"},
     };
     uint64_t word = atomic_load_explicit(&comm->calls[number % COMM_CALLS], memory_order_relaxed);
     unsigned form = (unsigned)(word >> NOTED_ROOT) % (1u << (NOTED_NUMBER - NOTED_ROOT));
     unsigned kind = form >> 1;
-    bool has_root = kind == COLL_BCAST || kind == COLL_REDUCE || kind == COLL_GATHER ||
-                    kind == COLL_SCATTER;
-    if (word >> NOTED_NUMBER != number || kind >= COLL_KINDS)
+    if (word >> NOTED_NUMBER != (uint64_t)number + 1 || kind >= COLL_KINDS)
         return NULL;
-    *root = has_root && !comm->remote ? (int)(word % (1u << NOTED_ROOT)) : -1;
+    *root = !comm->remote ? (int)(word % (1u << NOTED_ROOT)) : -1;
     return names[kind][form & 1];
 }
 
@@ -75,8 +64,6 @@ int coll_run(const struct coll *c, struct sched_misfit *misfit)
     if (is_failed(c->comm))
         return end_failed(misfit);
     if (!runs_in_region(c, &rc, &s.misfit)) {
-        if (c->size > 1)
-            coll_note(c);
         sched_init(&s, c->comm, c->op);
         choose_begin(&s, c);
         rc = sched_run(&s);

@@ -81,17 +81,23 @@ static inline bool coll_is_of_neighbors(const struct coll *c)
     return c->kind >= COLL_NEIGHBOR_ALLGATHER; /* they are the last kinds */
 }
 
-/* A call in a word: number, kind and form, root. */
+/* A call in a word: number plus one, kind and form, root. */
 enum { NOTED_ROOT = 25, NOTED_NUMBER = 32 };
 
-/* Note a call that is about to begin, for the hang report. */
+/* Note a call with a root that is about to begin, for the hang report: a member may leave it before
+ * others come. Other calls are not noted. */
 static inline void coll_note(const struct coll *c)
 {
     uint32_t number = c->comm->coll_tag;
-    uint64_t word = (uint64_t)number << NOTED_NUMBER |
+    uint64_t word = ((uint64_t)number + 1) << NOTED_NUMBER |
                     (uint64_t)((unsigned)c->kind << 1 | c->uneven) << NOTED_ROOT |
                     ((unsigned)c->root & ((1u << NOTED_ROOT) - 1));
     __atomic_store_n(&c->comm->calls[number % COMM_CALLS], word, __ATOMIC_RELAXED);
+}
+/* Forget a call that is noted, and does not begin. */
+static inline void coll_forget(const struct coll *c)
+{
+    __atomic_store_n(&c->comm->calls[c->comm->coll_tag % COMM_CALLS], 0, __ATOMIC_RELAXED);
 }
 /* The function that was called as collective number of a communicator, and its root, or -1; NULL:
  * not known, or not any more. */

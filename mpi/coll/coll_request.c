@@ -189,8 +189,6 @@ static struct coll_request *create(const struct coll_call *call, bool persistent
     r->error = MPI_SUCCESS;
     request->owned = request->state = r;
     r->region = region;
-    if (!persistent)
-        coll_note(c);
     (persistent ? sched_init_kept : sched_init)(&r->sched, c->comm, c->op);
     append(r, c, persistent ? region : usual_region(c));
     sched_hold(&r->sched);
@@ -223,6 +221,7 @@ int coll_request_create(struct coll_call *call, MPI_Info info, MPI_Request *requ
     int rc = check(call, request);
     if (rc)
         return rc;
+    coll_forget(&call->c);
     if (!info_from(info) && info != MPI_INFO_NULL)
         return errh_comm(call->c.comm, MPI_ERR_INFO, call->function,
                          "info %s is no info object, or was freed", errh_name(info).text);

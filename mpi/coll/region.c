@@ -305,7 +305,6 @@ bool region_run(const struct coll *c, int *rc, struct sched_misfit *misfit)
     if (!prepare)
         return false;
     struct region_run run;
-    coll_note(c);
     comm->coll_tag++;
     region_begin(&run, of->blocking, c, prepare, bytes);
     int outcome = run.go(&run);

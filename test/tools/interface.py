@@ -48,7 +48,8 @@ def refusals(source, tmp):
 
 def missing_functions(source, tmp, build, compiler):
     """Yield (whether it is as expected, the claim) about calls of functions that there are not."""
-    (tmp / "api").mkdir()
+    tmp = tmp / "missing"
+    (tmp / "api").mkdir(parents=True)
     (tmp / "api/p2p.c").write_text(SEND + LAST)
     run = generate(source, "header", source / "include/mpi.h.in", tmp / "api", tmp / "mpi.h")
     yield run.returncode == 0, f"mpi.h is made: {run.stderr}"

@@ -234,7 +234,8 @@ static bool has_pieces(const struct region *r, int64_t bytes)
     return bytes * r->size <= REGION_SMALL || r->chunk / (uint32_t)r->size >= LEAST_PIECE;
 }
 
-region_fn region_choose(const struct region *r, const struct coll *c, int64_t *counted)
+static inline __attribute__((always_inline)) region_fn
+choose(const struct region *r, const struct coll *c, int64_t *counted)
 {
     const struct region_row *row = &rows[c->kind];
     *counted = 0;
@@ -246,6 +247,11 @@ region_fn region_choose(const struct region *r, const struct coll *c, int64_t *c
     if (bytes < 0 || bytes > most || (row->pieces && !has_pieces(r, bytes)))
         return NULL;
     return bytes <= REGION_SMALL || r->chunk ? row->prepare : NULL;
+}
+
+region_fn region_choose(const struct region *r, const struct coll *c, int64_t *bytes)
+{
+    return choose(r, c, bytes);
 }
 
 static bool is_time(const struct comm *comm)
@@ -301,7 +307,7 @@ bool region_run(const struct coll *c, int *rc, struct sched_misfit *misfit)
             return *rc != MPI_SUCCESS;
     }
     int64_t bytes;
-    region_fn prepare = region_choose(of->blocking, c, &bytes);
+    region_fn prepare = choose(of->blocking, c, &bytes);
     if (!prepare)
         return false;
     struct region_run run;

@@ -427,6 +427,10 @@ struct mpid_idle_view {
 void mpid_set_idle(void (*each)(bool (*take)(void *arg, const struct mpid_idle_view *view),
                                 void *arg));
 
+/* Call take for each message that has come and was not received. */
+void mpid_each_unreceived(void (*take)(void *arg, const struct mpid_envelope *env, uint64_t bytes),
+                          void *arg);
+
 /* ---- progress ---- */
 
 /* One turn of the progress loop. Returns whether anything happened. */

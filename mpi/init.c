@@ -17,6 +17,7 @@
 #include "mpi/comm/group.h"
 #include "mpi/errh.h"
 #include "mpi/info.h"
+#include "mpi/left.h"
 #include "mpi/request/buffer.h"
 #include "mpi/request/request.h"
 #include "mpi/type/type.h"
@@ -300,6 +301,7 @@ int init_end(void)
         detach(&buffer_process);
     /* Unlocked: a peer that this process waits for may wait for a session of this process. */
     mpid_end_world(alone);
+    left_tell();
     lock_to_leave();
     comm_fini();
     info_fini();

@@ -576,3 +576,12 @@ void mpid_set_idle(void (*each)(bool (*take)(void *arg, const struct mpid_idle_v
 {
     hang.each_idle = each;
 }
+
+void mpid_each_unreceived(void (*take)(void *arg, const struct mpid_envelope *env, uint64_t bytes),
+                          void *arg)
+{
+    os_lock(&device.lock);
+    for (const struct unexpected *u = device.match.first; u; u = u->next)
+        take(arg, &u->exact.env, u->total);
+    os_unlock(&device.lock);
+}

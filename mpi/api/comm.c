@@ -10,6 +10,7 @@
 #include "mpi/comm/group.h"
 #include "mpi/errh.h"
 #include "mpi/info.h"
+#include "mpi/left.h"
 #include "mpi/request/buffer.h"
 #include "mpi/request/request.h"
 
@@ -576,6 +577,7 @@ int PMPI_Comm_free(MPI_Comm *comm)
         (void)buffer_detach(&on->buffer, &memory, &size);
     }
     on->freed = true; /* requests may need it yet */
+    left_freed(on);
     on->object.word = 0;
     comm_unref(on);
     *comm = MPI_COMM_NULL;

@@ -17,6 +17,7 @@
 #include "mpi/attr.h"
 #include "mpi/errh.h"
 #include "mpi/interface.h"
+#include "mpi/left.h"
 #include "mpi/type/type.h"
 #include "mpi/type/type_make.h"
 #include "mpi/type/type_tree.h"
@@ -732,6 +733,7 @@ int PMPI_Type_free(MPI_Datatype *datatype)
     if (rc)
         return errh_comm(NULL, rc, __func__, "an attribute could not be deleted");
     type->freed = true;
+    left_freed(type);
     type_unref(type);
     *datatype = MPI_DATATYPE_NULL;
     return MPI_SUCCESS;

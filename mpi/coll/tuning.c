@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/left.h"
 #include "os/settings.h"
 
 enum { WORDS = 6 };
@@ -177,8 +178,10 @@ int tuning_load(char *why, size_t size)
             return -ENOMEM;
         }
     }
-    if (os_setting(OS_SETTING_CHECK))
+    if (os_setting(OS_SETTING_CHECK)) {
         choose_compare_calls();
+        left_watch();
+    }
     if (os_setting(OS_SETTING_REPORT)) {
         choose_count_runs();
         algorithm_report();

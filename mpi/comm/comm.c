@@ -16,6 +16,7 @@
 #include "mpi/errh.h"
 #include "mpi/info.h"
 #include "mpi/interface.h"
+#include "mpi/left.h"
 #include "mpi/session.h"
 #include "mpi/store.h"
 #include "mpi/topo/topo.h"
@@ -62,6 +63,7 @@ int comm_create(struct group *group, uint32_t context, struct comm **made)
     errh_start(&comm->errhandler, errh_from(MPI_ERRORS_ARE_FATAL));
     comm_list_add(comm);
     comm_list_check(comm);
+    left_made(comm, LEFT_COMM);
     *made = comm;
     return MPI_SUCCESS;
 }
@@ -79,6 +81,7 @@ int comm_create_inter(struct group *group, struct group *remote, uint32_t contex
         comm_destroy(comm);
         return rc;
     }
+    left_freed(comm->local);
     group_ref(remote);
     comm->remote = remote;
     comm->no_region = true;
@@ -90,6 +93,7 @@ int comm_create_inter(struct group *group, struct group *remote, uint32_t contex
 
 void comm_destroy(struct comm *comm)
 {
+    left_freed(comm);
     comm->object.word = 0;
     comm_list_remove(comm);
     region_end(comm);
@@ -118,6 +122,7 @@ static int create_predefined(int index, const char *name, const struct mpid_worl
     if (rc)
         return rc;
     comm->predefined = true;
+    left_freed(comm);
     comm_list_check(comm);
     errh_start(&comm->errhandler, errh_initial());
     name_set(&comm->name, name);

@@ -4,6 +4,7 @@
 #include "mpi/comm/comm_list.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "include/queues.h"
@@ -68,6 +69,17 @@ static void each(bool (*take)(void *arg, const struct mpid_comm_view *view), voi
         enough = take(arg, &view);
     }
     os_unlock(&lock);
+}
+
+void comm_list_name(uint32_t context, char name[MPI_MAX_OBJECT_NAME])
+{
+    bool named = false;
+    os_lock(&lock);
+    for (struct comm *comm = first; comm && !named; comm = comm->older)
+        named = comm->context == context && name_get(&comm->name, name);
+    os_unlock(&lock);
+    if (!named)
+        snprintf(name, MPI_MAX_OBJECT_NAME, "a communicator without a name");
 }
 
 /* ---- members that fail ---- */

@@ -7,6 +7,9 @@
 #ifndef MPI_COMM_LIST_H
 #define MPI_COMM_LIST_H
 
+#include <mpi.h>
+#include <stdint.h>
+
 struct comm;
 
 void comm_list_add(struct comm *comm);
@@ -14,5 +17,7 @@ void comm_list_add(struct comm *comm);
  * before that. */
 void comm_list_check(struct comm *comm);
 void comm_list_remove(struct comm *comm);
+/* The name of the communicator of a context, or words in its place. */
+void comm_list_name(uint32_t context, char name[MPI_MAX_OBJECT_NAME]);
 
 #endif

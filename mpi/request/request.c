@@ -55,6 +55,7 @@ void request_let_go(struct request *request)
 
 int request_abandon(struct request *request)
 {
+    left_freed(request);
     if (request->ops->abandon)
         return request->ops->abandon(request);
     request_let_go(request);

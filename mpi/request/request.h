@@ -14,6 +14,7 @@
 #include "include/mpid.h"
 #include "mpi/comm/comm.h"
 #include "mpi/handle.h"
+#include "mpi/left.h"
 #include "os/lock.h"
 #include "os/pool.h"
 
@@ -103,6 +104,7 @@ static inline void request_free(struct request *request)
             return;
         request_release(request);
     }
+    left_freed(request);
     request->object.word = 0;
     os_lock(&request_store.lock);
     os_pool_put(&request_store.pool, request);
@@ -168,6 +170,8 @@ static inline struct request *request_of(struct mpid_request *dev)
 
 static inline MPI_Request request_handle(struct request *request)
 {
+    if (__builtin_expect(left_is_watched, 0) && request != &request_done)
+        left_note(request, LEFT_REQUEST);
     return (MPI_Request)request;
 }
 

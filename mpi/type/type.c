@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "mpi/left.h"
 #include "mpi/store.h"
 #include "mpi/type/kernels.h"
 #include "mpi/type/type_tree.h"
@@ -116,6 +117,7 @@ struct type *type_create(struct type_tree *tree)
         return NULL;
     type->handle = (MPI_Datatype)type;
     type->tree = tree;
+    left_made(type, LEFT_TYPE);
     return type;
 }
 
@@ -129,6 +131,7 @@ void type_unref(struct type *type)
 {
     if (!type || type->predefined || !object_unref(&type->object))
         return;
+    left_freed(type);
     type->object.word = 0;
     kernels_destroy(type->kernels);
     type_tree_destroy(type->tree);

@@ -24,7 +24,10 @@ if command -v addr2line >/dev/null &&
 fi
 for correct in "$program" "$@"; do
     for n in 2 3; do
-        timeout 100 "$mpiexec" --check -n $n "$correct" || { echo "$correct fails"; failed=1; }
+        text=$(timeout 100 "$mpiexec" --check -n $n "$correct" 2>&1) || { echo "$correct fails: $text"; failed=1; }
+        case $text in
+        *--check:*) echo "$correct is named: $text" && failed=1 ;;
+        esac
     done
 done
 exit $failed

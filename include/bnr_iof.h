@@ -74,6 +74,7 @@ static inline int iof_pull(const iof_name_t *source, int mask, int tag, int fd)
 
 /* What a subscription calls. It is kept until the process ends. */
 struct iof_subscription {
+    struct iof_subscription *next; /* all are kept */
     iof_name_t origin;
     iof_callback_fn_t fn;
     void *arg;
@@ -92,6 +93,7 @@ static inline int iof_take(const BNR_Frag *frag, const void *data, size_t len, v
 static inline int iof_subscribe(const iof_name_t *origin, int mask, int tag, iof_callback_fn_t fn,
                                 void *arg)
 {
+    static struct iof_subscription *all;
     BNR_Stream stream;
     struct iof_subscription *s = (struct iof_subscription *)malloc(sizeof(*s));
     if (!s)
@@ -101,9 +103,13 @@ static inline int iof_subscribe(const iof_name_t *origin, int mask, int tag, iof
     s->arg = arg;
     int rc = BNR_Stream_subscribe(origin->group, iof_rank(origin, mask), tag, NULL, iof_take, s,
                                   &stream);
-    if (rc)
+    if (rc) {
         free(s);
-    return rc;
+        return rc;
+    }
+    s->next = all;
+    all = s;
+    return BNR_SUCCESS;
 }
 
 static inline int iof_unsubscribe(const iof_name_t *origin, int mask, int tag)

@@ -133,7 +133,7 @@ static bool explain_different(struct why *w, const struct meeting *m)
         return false;
     excuse_gone(w, m);
     (void)why_tell(w, "  Different %s on %s%s:\n", other ? "collectives" : "roots",
-                   words_comm(h, m->comm), words_number(h, m->number));
+                   words_comm(h, m->comm), words_number(h, m->comm, m->number));
     int most = most_alike(w, calls, size);
     bool is_tie = most * 2 <= words_count(h, h->late);
     for (int r = 0; r < h->count; r++) {

@@ -45,12 +45,14 @@
 enum hang_use {
     HANG_USE_PROGRAM = 0,
     HANG_USE_COLLECTIVE = 1,
-    HANG_USE_GROUP = 2,  /* of MPI_Comm_create_group */
+    HANG_USE_GROUP = 2,  /* of leaders that greet each other */
     HANG_USE_LEADER = 3, /* of MPI_Intercomm_create */
     HANG_USE_PARTITIONED = 5,
     HANG_USE_INSIDE = 7, /* collectives that the groups of an intercommunicator do on their own */
     HANG_USES = 8
 };
+/* From here on contexts are of communicators that are being made. Their numbers say nothing. */
+static const uint32_t hang_context_making = UINT32_C(1) << 31;
 
 /* The tag of a message of a collective is the collective's number, or this: unknown. */
 enum {

@@ -74,6 +74,8 @@ const char *words_comm(struct hang *h, const struct hang_comm *comm)
     if (h->terse)
         return words(h, "communicator #%u", number);
     const char *first = members(h, graph_group(comm, !*graph_group(comm, false)));
+    if (comm->context >= hang_context_making)
+        return words(h, "a communicator of %s, which it makes", first);
     return *comm->remote ? words(h, "communicator #%u of %s and %s", number, first,
                                  members(h, graph_group(comm, true)))
                          : words(h, "communicator #%u of %s", number, first);
@@ -90,9 +92,11 @@ const char *words_kind(enum hang_use use)
     return use == HANG_USE_PARTITIONED ? "partitioned message" : "message";
 }
 
-const char *words_number(struct hang *h, int number)
+const char *words_number(struct hang *h, const struct hang_comm *comm, int number)
 {
-    return number == HANG_NO_NUMBER ? "" : words(h, " (its collective number %d)", number + 1);
+    if (number == HANG_NO_NUMBER || (comm && comm->context >= hang_context_making))
+        return "";
+    return words(h, " (its collective number %d)", number + 1);
 }
 
 /* ---- what is awaited ---- */
@@ -179,7 +183,8 @@ const char *words_collective(struct hang *h, const struct hang_thread *thread)
     for (int i = 0; i < thread->count; i++) {
         const struct hang_item *item = &thread->items[i];
         if (hang_is_collective(item->use))
-            return words(h, " on %s%s", words_comm(h, item->comm), words_number(h, item->tag));
+            return words(h, " on %s%s", words_comm(h, item->comm),
+                         words_number(h, item->comm, item->tag));
     }
     return "";
 }

@@ -40,7 +40,7 @@ const char *words_envelope(struct hang *h, const struct hang_comm *comm, int tag
 /* "message", or "partitioned message". */
 const char *words_kind(enum hang_use use);
 /* " (its collective number 3)": counted from 1; "" where it is unknown. */
-const char *words_number(struct hang *h, int number);
+const char *words_number(struct hang *h, const struct hang_comm *comm, int number);
 /* "has 2 other threads outside MPI, 1 computing and 1 asleep" */
 const char *words_others(struct hang *h, const struct hang_others *others);
 /* Write text, wrapped. In place of a blank WORDS_BREAK may stand once a line: where it is parted

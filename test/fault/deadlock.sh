@@ -85,9 +85,9 @@ planted source "ranks 1,3 (a deadlock)" "Send missing? Rank 1 waits in MPI_Recv"
     "while such a message of rank 0 has come (wrong source?)"
 planted taken "rank 0 (a deadlock)" "MPI_Mrecv missing? Rank 1 waits in MPI_Ssend" \
     "but rank 0 has only taken it by MPI_Mprobe or MPI_Improbe, and waits in MPI_Barrier"
-planted group "ranks 1-2 (a deadlock)" \
-    "Call missing? Rank 1 waits in MPI_Comm_create_group for rank 2 to call it, too (tag 5, " \
-    "but rank 2 does not, and waits in MPI_Barrier"
+planted group "rank 2 (a deadlock)" \
+    "MPI_Comm_create_group on a communicator of ranks 0-2, which it makes: ranks 0-1 wait in it" \
+    "not there: rank 2, which waits in MPI_Barrier"
 planted uncopied "rank 3 (a deadlock)" "Different collectives on MPI_COMM_WORLD (its collective" \
     "MPI_Barrier: rank 3" "MPI_Comm_dup: ranks 0-2"
 planted root "rank 2 (a deadlock)" \

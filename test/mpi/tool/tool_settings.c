@@ -109,19 +109,38 @@ static int texts(const struct variable *v)
     return rc;
 }
 
+/* While MPI runs, what is written is loaded: a channel that there is not is refused. */
+static void channel_path(const struct variable *v)
+{
+    static char before[TEXT], text[TEXT];
+    OK(MPI_T_cvar_read(v->handle, before));
+    CHECK(MPI_T_cvar_write(v->handle, "a,b") == MPI_T_ERR_INVALID);
+    OK(MPI_T_cvar_read(v->handle, text));
+    CHECK(!strcmp(text, before));
+    OK(MPI_T_cvar_write(v->handle, before));
+}
+
 static int is_any_time(const char *name)
 {
     return !strcmp(name, "VIREO_LOG") || !strcmp(name, "VIREO_REPORT") ||
-           !strcmp(name, "VIREO_CONNECT_TIMEOUT_MS") || !strcmp(name, "VIREO_IO_REPORT");
+           !strcmp(name, "VIREO_CONNECT_TIMEOUT_MS") || !strcmp(name, "VIREO_IO_REPORT") ||
+           !strcmp(name, "VIREO_CHANNEL_PATH");
 }
 
 /* All of them, once before and once after the start of MPI. */
 static void all(int started)
 {
-    int count, known = 0;
+    int count, known = 0, ended = 0;
+    OK(MPI_Finalized(&ended));
     OK(MPI_T_cvar_get_num(&count));
     for (int i = 0; i < count; i++) {
         struct variable v = open_at(i);
+        if (started && !ended && !strcmp(v.name, "VIREO_CHANNEL_PATH")) {
+            channel_path(&v);
+            known++;
+            OK(MPI_T_cvar_handle_free(&v.handle));
+            continue;
+        }
         int rc = v.type == MPI_INT ? words(&v) : v.type == MPI_COUNT ? numbers(&v) : texts(&v);
         CHECK((v.words != MPI_T_ENUM_NULL) == (v.type == MPI_INT));
         if (v.scope == MPI_T_SCOPE_READONLY)
@@ -133,7 +152,7 @@ static void all(int started)
         known += is_any_time(v.name);
         OK(MPI_T_cvar_handle_free(&v.handle));
     }
-    CHECK(known == 4);
+    CHECK(known == 5);
 }
 
 /* What the environment says, in the library's own words. */

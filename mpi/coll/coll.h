@@ -10,6 +10,7 @@
 #define MPI_COLL_COLL_H
 
 #include <mpi.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -92,12 +93,12 @@ static inline void coll_note(const struct coll *c)
     uint64_t word = ((uint64_t)number + 1) << NOTED_NUMBER |
                     (uint64_t)((unsigned)c->kind << 1 | c->uneven) << NOTED_ROOT |
                     ((unsigned)c->root & ((1u << NOTED_ROOT) - 1));
-    __atomic_store_n(&c->comm->calls[number % COMM_CALLS], word, __ATOMIC_RELAXED);
+    atomic_store_explicit(&c->comm->calls[number % COMM_CALLS], word, memory_order_relaxed);
 }
 /* Forget a call that is noted, and does not begin. */
 static inline void coll_forget(const struct coll *c)
 {
-    __atomic_store_n(&c->comm->calls[c->comm->coll_tag % COMM_CALLS], 0, __ATOMIC_RELAXED);
+    atomic_store_explicit(&c->comm->calls[c->comm->coll_tag % COMM_CALLS], 0, memory_order_relaxed);
 }
 /* The function that was called as collective number of a communicator, and its root, or -1; NULL:
  * not known, or not any more. */

@@ -28,7 +28,8 @@ cache=$(command -v ccache)
 
 compile() {
     $cache $compiler -std=gnu11 -O2 -D_GNU_SOURCE -DVIREO_MPI_NO_DEPRECATED -Wall -Wextra -Werror \
-        -Wno-unused-parameter -DOP_KERNELS=op_kernels_any -I. -Itest/mpi -I"$build" -I"$build/include" -I"$build/channels" \
+        -Wno-unused-parameter -DOP_KERNELS=op_kernels_any \
+        '-DOP_HALF="mpi/type/op_half_loop.h"' -I. -Itest/mpi -I"$build" -I"$build/include" -I"$build/channels" \
         -I"$build/mpi" -idirafter "$out/headers" "$@"
 }
 

@@ -31,7 +31,7 @@ MAY_SEE = {
     "bnr/stdio": ["bnr/core/", "bnr/host/", "bnr/io/", "os/"],
     "bnr/streams": ["bnr/core/", "bnr/wire/", "bnr/host/", "os/"],
     "bnr/wide": ["bnr/core/", "bnr/wire/", "bnr/host/", "bnr/launch/", "bnr/diagnose/", "bnr/io/",
-                 "bnr/tools/options.h", "os/"],
+                 "bnr/streams/", "bnr/tools/options.h", "os/"],
     "bnr/run": ["bnr/core/", "bnr/wire/", "bnr/host/", "bnr/launch/", "bnr/diagnose/", "bnr/io/",
                 "bnr/stdio/", "bnr/streams/", "bnr/wide/", "bnr/tools/options.h", "os/"],
     "bnr/tools": ["bnr/", "os/"],

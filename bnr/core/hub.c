@@ -405,6 +405,17 @@ int hub_party_gone(struct hub *h, uint64_t party, struct hub_effects *e)
     return e->failed ? -ENOMEM : 0;
 }
 
+bool hub_find_party(const struct hub *h, uint64_t first, uint64_t last, uint64_t *party)
+{
+    for (const struct hub_party *p = h->parties; p; p = p->hh.next) {
+        if (p->number < first || p->number > last)
+            continue;
+        *party = p->number;
+        return true;
+    }
+    return false;
+}
+
 void hub_destroy(struct hub *h)
 {
     struct hub_effects e = {0};

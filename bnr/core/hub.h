@@ -135,6 +135,9 @@ int hub_message(struct hub *h, uint64_t party, const struct hub_message *m, stru
 /* A party is gone: its writers close, its sinks are broken, its subscriptions end. */
 int hub_party_gone(struct hub *h, uint64_t party, struct hub_effects *e);
 
+/* A party whose number is at least first, and at most last. Returns whether there is one. */
+bool hub_find_party(const struct hub *h, uint64_t first, uint64_t last, uint64_t *party);
+
 /* Whether all that sources have written has been taken by all reliable readers, and every source
  * has closed. */
 bool hub_is_quiet(const struct hub *h);

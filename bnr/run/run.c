@@ -693,7 +693,8 @@ static int go(struct run *run)
     start_ranks(run);
     run->started_ns = os_now_ns();
     ranks_reap(&run->ranks); /* a warden may have been killed before its end was listened for */
-    while (!run->abandoned && (run->job.state != JOB_ENDED || !run->drained))
+    while (!run->abandoned &&
+           (run->job.state != JOB_ENDED || !run->drained || run_streams_linger(run)))
         turn(run);
     return finish(run);
 }

@@ -34,14 +34,15 @@ struct run {
     struct signals signals;
     struct ask ask;
     struct exchange exchange;
-    bool is_unread[2]; /* daemons have been told that stdout, stderr has no reader */
-    bool is_late;      /* --timeout has passed */
+    uint64_t linger_ns; /* until then readers of streams are waited for; 0: not yet */
+    bool is_unread[2];  /* daemons have been told that stdout, stderr has no reader */
+    bool is_late;       /* --timeout has passed */
     struct stdio *stdio;
     struct ranks ranks;
     struct ranks_app *apps;
     struct job job;
-    struct wide *wide;      /* NULL: all ranks run here */
-    struct serve serve;     /* then: of their letters */
+    struct wide *wide;  /* NULL: all ranks run here */
+    struct serve serve; /* then: of their letters */
     bool is_serving;
     bool is_ready, is_good; /* of its daemons: all have been heard of; all are there */
     bool has_table, has_ask;
@@ -77,6 +78,11 @@ void run_ask_start(struct run *run);
 int run_streams_start(struct run *run);
 /* Say something to the hub, as mpiexec itself; arg is the run. */
 void run_streams_say(void *arg, const struct hub_message *m);
+
+/* A process at the door of another node says something, or is gone; arg is the run. */
+void run_streams_far(void *arg, uint32_t node, uint32_t party, const struct hub_message *m);
+/* Whether to wait for readers of streams, though all ranks have ended: for a while. */
+bool run_streams_linger(struct run *run);
 
 /* ---- run_wide.c ---- */
 

@@ -8,6 +8,7 @@
 
 #include "bnr/run/run_state.h"
 #include "bnr/tools/options.h"
+#include "os/clock.h"
 
 /* The programs' names, without their folders: "server : worker". */
 static void name_programs(const struct options *o, char *text, size_t size)
@@ -27,6 +28,15 @@ void run_ask_start(struct run *run)
     name_programs(run->o, programs, sizeof(programs));
     ask_start(&run->ask, &run->loop, &run->ranks.table, programs);
     run->has_ask = true;
+}
+
+enum {
+    LINGER_MS = 2000 /* after the last rank, for readers of streams */
+};
+
+static void on_linger(uv_timer_t *timer)
+{
+    (void)timer; /* it has ended the loop's sleep */
 }
 
 static void serve_report(void *arg, int fd)
@@ -51,8 +61,34 @@ void run_streams_say(void *arg, const struct hub_message *m)
     exchange_say(&run->exchange, 0, m);
 }
 
+static void say_far(void *arg, uint32_t node, uint32_t party, const struct hub_message *m)
+{
+    struct run *run = arg;
+    wide_say_party(run->wide, node, party, m);
+}
+
+void run_streams_far(void *arg, uint32_t node, uint32_t party, const struct hub_message *m)
+{
+    struct run *run = arg;
+    if (m)
+        exchange_say(&run->exchange, exchange_party(node, party), m);
+    else
+        exchange_gone(&run->exchange, exchange_party(node, party));
+}
+
+bool run_streams_linger(struct run *run)
+{
+    if (hub_is_quiet(run->exchange.hub))
+        return false;
+    if (!run->linger_ns) {
+        run->linger_ns = os_now_ns() + LINGER_MS * 1000000ull;
+        uv_timer_start(&run->reminder, on_linger, LINGER_MS + 1, 0);
+    }
+    return os_now_ns() < run->linger_ns;
+}
+
 int run_streams_start(struct run *run)
 {
-    const struct exchange_hooks hooks = {serve_report, hear, NULL, run};
+    const struct exchange_hooks hooks = {serve_report, hear, run->wide ? say_far : NULL, run};
     return exchange_start(&run->exchange, &run->loop, run->o->nranks, &hooks);
 }

@@ -127,6 +127,7 @@ static void wide_lost(void *arg, uint32_t node)
 {
     struct run *run = arg;
     run->lost_node = (int)node;
+    exchange_node_lost(&run->exchange, node);
     for (int r = 0; r < run->o->nranks; r++)
         if (run->wide->plan.node_of[r] == node)
             for (int fd = 1; fd < 3; fd++)
@@ -185,7 +186,7 @@ bool run_wide_bring_up(struct run *run)
     struct wide_plan plan = run->wide->plan;
     const struct wide_hooks hooks = {wide_say,    wide_ready, wide_started, wide_failed,
                                      wide_ended,  wide_bytes, wide_is_full, wide_missed, wide_lost,
-                                     wide_answer, run};
+                                     wide_answer, run_streams_far, run};
     const struct wide_settings settings = settings_of(&run->o->remote);
     int rc = wide_start(run->wide, &run->loop, &plan, &settings, &hooks);
     if (rc)

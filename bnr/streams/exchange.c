@@ -15,7 +15,7 @@ static void pass_on(struct exchange *x, uint64_t party, const struct hub_message
     if (!party)
         x->hooks.own(x->hooks.arg, m);
     else if (node && x->hooks.far)
-        x->hooks.far(x->hooks.arg, node, (uint32_t)party, m);
+        x->hooks.far(x->hooks.arg, node, (uint32_t)party, m->kind ? m : NULL);
     else if (!node && x->door && m->kind)
         door_hear(x->door, party, m);
     else if (!node && x->door)
@@ -54,6 +54,14 @@ void exchange_gone(struct exchange *x, uint64_t party)
         return;
     (void)hub_party_gone(x->hub, party, &x->queue);
     run_queue(x);
+}
+
+void exchange_node_lost(struct exchange *x, uint32_t node)
+{
+    uint64_t party;
+    while (!x->is_over && hub_find_party(x->hub, exchange_party(node, 0),
+                                         exchange_party(node, UINT32_MAX), &party))
+        exchange_gone(x, party);
 }
 
 static void door_says(void *arg, uint64_t party, const struct hub_message *m)

@@ -22,7 +22,7 @@ enum {
 struct exchange_hooks {
     void (*report)(void *arg, int fd);
     void (*own)(void *arg, const struct hub_message *m); /* for mpiexec */
-    /* For a process on another node; m->kind 0: cut it off. */
+    /* For a process on another node; m: NULL, cut it off. NULL: there are none. */
     void (*far)(void *arg, uint32_t node, uint32_t party, const struct hub_message *m);
     void *arg;
 };
@@ -44,6 +44,9 @@ void exchange_stop(struct exchange *x);
 /* A party says something, or is gone. */
 void exchange_say(struct exchange *x, uint64_t party, const struct hub_message *m);
 void exchange_gone(struct exchange *x, uint64_t party);
+
+/* So are all of a node. */
+void exchange_node_lost(struct exchange *x, uint32_t node);
 
 static inline uint64_t exchange_party(uint32_t node, uint32_t party)
 {

@@ -21,8 +21,10 @@
 
 #include "bnr/io/amend.h"
 #include "bnr/diagnose/answer.h"
+#include "bnr/streams/door.h"
 #include "bnr/wide/feed.h"
 #include "bnr/wide/outlets.h"
+#include "bnr/wide/party_link.h"
 #include "bnr/io/place.h"
 #include "bnr/io/ranks.h"
 #include "bnr/io/resources.h"
@@ -63,7 +65,9 @@ struct daemon {
     struct serve serve;
     struct outlets outlets;
     struct feed feed;
-    char *name; /* for the wardens */
+    struct party_link parties;
+    struct door *door; /* NULL: none */
+    char *name;        /* for the wardens */
     size_t name_size;
     int null_fd;
     bool has_job, has_groups;
@@ -178,6 +182,35 @@ static void other_ended(void *arg, int pid, int status)
     struct daemon *d = arg;
     (void)status;
     (void)wardens_reaped(&d->ranks.wardens, pid);
+}
+
+/* ---- processes at the door ---- */
+
+static void party_says(void *arg, uint64_t party, const struct hub_message *m)
+{
+    struct daemon *d = arg;
+    party_link_say(&d->parties, (uint32_t)party, m);
+}
+
+static void party_gone(void *arg, uint64_t party)
+{
+    party_says(arg, party, NULL);
+}
+
+static void hear_party(void *arg, uint32_t node, uint32_t party, const struct hub_message *m)
+{
+    struct daemon *d = arg;
+    (void)node;
+    if (d->door && m)
+        door_hear(d->door, party, m);
+    else if (d->door)
+        door_cut(d->door, party);
+}
+
+static void open_door(struct daemon *d)
+{
+    const struct door_hooks hooks = {NULL, party_says, party_gone, d};
+    d->door = door_open(&d->loop, DOOR_OF_DAEMON, &hooks);
 }
 
 /* ---- a job ---- */
@@ -355,6 +388,7 @@ static int prepare(struct daemon *d, char why[512])
     int rc = create_ranks(d, &step);
     if (!rc) {
         d->has_job = true;
+        open_door(d);
         rc = ranks_guard(&d->ranks, d->name, d->name_size, &step);
     }
     if (!rc) {
@@ -523,7 +557,9 @@ static void on_stream(void *arg, const struct core_message *message)
     struct daemon *d = arg;
     if (message->origin != NODE_ROOT)
         return;
-    if (message->kind == MESSAGE_CREDIT)
+    if (message->tag == LAUNCH_STREAM_PARTY)
+        party_link_take(&d->parties, message);
+    else if (message->kind == MESSAGE_CREDIT)
         outlets_credit(&d->outlets, message);
     else if (message->tag == LAUNCH_STREAM_IN)
         feed_take(&d->feed, message);
@@ -552,6 +588,7 @@ static void on_moved(void *arg)
 {
     struct daemon *d = arg;
     outlets_tick(&d->outlets, false);
+    party_link_tick(&d->parties, false);
 }
 
 static void on_room(void *arg)
@@ -602,6 +639,7 @@ static int open_all(struct daemon *d, const struct launch_order *order)
     window = window < WINDOW_MIN ? WINDOW_MIN : window > WINDOW_MAX ? WINDOW_MAX : window;
     outlets_init(&d->outlets, &d->loop, &d->mesh, window);
     feed_init(&d->feed, &d->loop, &d->mesh);
+    party_link_init(&d->parties, &d->mesh, NODE_ROOT, hear_party, d);
     uv_timer_init(&d->loop, &d->deadline);
     uv_timer_init(&d->loop, &d->look);
     d->deadline.data = d->look.data = d;

@@ -36,6 +36,7 @@ struct wide_node {
     struct stream_in in[LAUNCH_STREAMS];
     struct core_message last[LAUNCH_STREAMS]; /* without data: for whom the credit is */
     struct stream_out out;                    /* its stdin */
+    struct party_link parties;                /* at its door */
     int feed_fd;                              /* -1: none, or ended */
     uv_poll_t feed;
     bool has_feed, may_feed, is_feeding;
@@ -229,7 +230,9 @@ static void on_stream(void *arg, const struct core_message *message)
 {
     struct wide *w = arg;
     struct wide_node *n = &w->nodes[message->origin];
-    if (message->kind == MESSAGE_STREAM)
+    if (message->tag == LAUNCH_STREAM_PARTY)
+        party_link_take(&n->parties, message);
+    else if (message->kind == MESSAGE_STREAM)
         take_block(w, message);
     else if (message->tag == LAUNCH_STREAM_IN &&
              stream_out_credit(&n->out, message, (int64_t)os_now_ns()))
@@ -420,6 +423,14 @@ static void on_moved(void *arg)
         stream_out_tick(&w->nodes[i].out, false, (int64_t)os_now_ns(), &effects);
     mesh_route(&w->mesh, &effects);
     effects_fini(&effects);
+    for (uint32_t i = 1; i < w->plan.count; i++)
+        party_link_tick(&w->nodes[i].parties, false);
+}
+
+void wide_say_party(struct wide *w, uint32_t node, uint32_t party, const struct hub_message *m)
+{
+    if (node < w->plan.count && !w->nodes[node].is_lost)
+        party_link_say(&w->nodes[node].parties, party, m);
 }
 
 /* ---- bringing up ---- */
@@ -622,6 +633,7 @@ static int fill_nodes(struct wide *w)
         w->nodes[i].wide = w;
         w->nodes[i].node = i;
         w->nodes[i].feed_fd = -1;
+        party_link_init(&w->nodes[i].parties, &w->mesh, i, w->hooks.party, w->hooks.arg);
         if (i)
             w->hosts[i - 1] = (struct bringup_host){w->plan.hosts[i]->name, w->plan.hosts[i]->user};
     }
@@ -718,8 +730,10 @@ void wide_close(struct wide *w)
 
 void wide_destroy(struct wide *w)
 {
-    for (uint32_t i = 0; w->nodes && i < w->plan.count; i++)
+    for (uint32_t i = 0; w->nodes && i < w->plan.count; i++) {
         stream_out_fini(&w->nodes[i].out);
+        party_link_fini(&w->nodes[i].parties);
+    }
     for (uint32_t r = 0; w->told && r < w->plan.ranks; r++) {
         free(w->told[r].report);
         free(w->told[r].abort);

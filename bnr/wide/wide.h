@@ -15,6 +15,7 @@
 #include "bnr/core/rollup.h"
 #include "bnr/wide/bringup.h"
 #include "bnr/wide/mesh.h"
+#include "bnr/wide/party_link.h"
 #include "bnr/io/ranks.h"
 #include "bnr/wide/serve.h"
 #include "bnr/wide/wide_plan.h"
@@ -34,6 +35,7 @@ struct wide_hooks {
     void (*missed)(void *arg, int rank); /* ended without MPI_Init, which others have called */
     void (*lost)(void *arg, uint32_t node);
     void (*answer)(void *arg, int rank, struct unpacking u); /* u32 number, state, pid; text */
+    party_fn party; /* a process at a daemon's door; m: NULL, it is gone */
     void *arg;
 };
 
@@ -97,6 +99,9 @@ void wide_pause(struct wide *w, bool is_paused);
 bool wide_has_feed(const struct wide *w, int rank);
 /* Feed what comes from fd, which is taken over, to the stdin of ranks on the node of a rank. */
 int wide_feed(struct wide *w, int rank, int fd);
+
+/* Say something to a process at the door of a node; NULL: cut it off. */
+void wide_say_party(struct wide *w, uint32_t node, uint32_t party, const struct hub_message *m);
 
 /* The outputs can take more. */
 void wide_moved(struct wide *w);

@@ -104,6 +104,7 @@ enum launch_stream {
     LAUNCH_STREAM_OUT,
     LAUNCH_STREAM_ERR,
     LAUNCH_STREAM_WORDS,
+    LAUNCH_STREAM_PARTY, /* of processes at the daemon's door, both ways (bnr/wide/party_link.h) */
     LAUNCH_STREAMS
 };
 

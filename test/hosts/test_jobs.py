@@ -167,6 +167,21 @@ def streams():
     claim("stdout and stderr stay apart", done.stdout == "out\nout\n", done.stdout)
 
 
+def named_streams():
+    for case, ranks in (("two-writers", 3), ("slow-reader", 2), ("stops-for-ever", 3),
+                        ("at-an-offset", 2), ("after-unpublish", 2), ("sinks", 2), ("pulls", 2),
+                        ("iof-names", 2)):
+        done = run(3, MPIEXEC + "-host h1,h2,h0 "
+                   f"-n {ranks} $BUILD/test/bnr/bnr_streams {case}")
+        claim(f"streams of ranks on {ranks} hosts: {case}", done.returncode == 0, done.stdout,
+              done.stderr)
+    for case in ("dies-mid-line", "flush-and-death"):
+        done = run(3, MPIEXEC + "-host h1,h2 -disable-auto-cleanup "
+                   f"-n 2 $BUILD/test/bnr/bnr_streams {case}")
+        claim(f"and where one is killed: {case}", done.returncode == 137
+              and "streams:" not in done.stderr, done.stdout, done.stderr)
+
+
 def surroundings():
     done = run(2, "cd \"$BUILD\"; umask 027; ulimit -n 77; export SOME=thing; " + ON_ALL +
                "-n 4 -x OTHER=word -wdir examples sh -c 'echo $SOME $OTHER $(umask) $(ulimit -n) "
@@ -388,8 +403,8 @@ def keys():
     claim("keys of ranks on other hosts come later", done.returncode == 0, done.stdout, done.stderr)
 
 
-SECTIONS = (where, ring, keys, ends, reports, xcasts, losses, logins, streams, surroundings,
-            errors, networks, strangers, replays, standing, killing)
+SECTIONS = (where, ring, keys, ends, reports, xcasts, losses, logins, streams, named_streams,
+            surroundings, errors, networks, strangers, replays, standing, killing)
 
 
 def main(build, *names):

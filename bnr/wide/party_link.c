@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Parties on other hosts; see party_link.h. */
+#include "bnr/wide/party_link.h"
+
+#include "bnr/wire/hub_frame.h"
+#include "bnr/wire/launch_message.h"
+#include "os/clock.h"
+
+static int64_t now_ns(void)
+{
+    return (int64_t)os_now_ns();
+}
+
+void party_link_init(struct party_link *l, struct mesh *mesh, uint32_t node, party_fn hear,
+                     void *arg)
+{
+    *l = (struct party_link){.mesh = mesh, .node = node, .hear = hear, .arg = arg};
+    stream_out_init(&l->out, mesh->settings.self, node, LAUNCH_STREAM_PARTY, SIZE_MAX);
+}
+
+void party_link_fini(struct party_link *l)
+{
+    stream_out_fini(&l->out);
+}
+
+void party_link_say(struct party_link *l, uint32_t party, const struct hub_message *m)
+{
+    struct packing p = {0};
+    struct effects effects = {0};
+    uint8_t head[HUB_FRAME_HEAD];
+    pack_u32(&p, party);
+    if (m) {
+        hub_frame_head(head, m);
+        pack_raw(&p, head, sizeof(head));
+        pack_raw(&p, m->data, m->len);
+    }
+    struct bytes *block = pack_end(&p);
+    if (block)
+        (void)stream_out_put(&l->out, block, now_ns(), &effects);
+    bytes_unref(block);
+    mesh_route(l->mesh, &effects);
+    effects_fini(&effects);
+}
+
+static void take_block(struct party_link *l, const struct bytes *block)
+{
+    struct unpacking u = unpack_begin(block);
+    struct hub_message m;
+    uint32_t party = unpack_u32(&u);
+    if (u.failed)
+        return;
+    bool is_message = u.left && hub_frame_unpack(u.at, u.left, &m) == (ptrdiff_t)u.left;
+    if (is_message || !u.left)
+        l->hear(l->arg, l->node, party, is_message ? &m : NULL);
+}
+
+void party_link_take(struct party_link *l, const struct core_message *message)
+{
+    if (message->kind == MESSAGE_CREDIT) {
+        (void)stream_out_credit(&l->out, message, now_ns());
+        return;
+    }
+    bool is_next = !stream_in_take(&l->in, message);
+    struct effects effects = {0};
+    struct core_message credit = stream_in_credit(&l->in, message, l->in.taken);
+    effects_add(&effects, EFFECT_SEND, credit.to, &credit);
+    mesh_route(l->mesh, &effects);
+    effects_fini(&effects);
+    if (is_next)
+        take_block(l, message->data);
+}
+
+void party_link_tick(struct party_link *l, bool is_new)
+{
+    struct effects effects = {0};
+    stream_out_tick(&l->out, is_new, now_ns(), &effects);
+    mesh_route(l->mesh, &effects);
+    effects_fini(&effects);
+}

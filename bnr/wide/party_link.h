@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Between mpiexec and a daemon: what processes at the daemon's door say to the hub of streams, and
+ * what it says to them. Each message is a block of a stream (bnr/core/stream.h), so that none is
+ * lost with a link; a block is done with when it has come. What is under way is bounded by what the
+ * hub grants.
+ */
+#ifndef BNR_PARTY_LINK_H
+#define BNR_PARTY_LINK_H
+
+#include "bnr/core/hub.h"
+#include "bnr/core/stream.h"
+#include "bnr/wide/mesh.h"
+
+/* m: NULL where the party is gone, or is to be cut off. */
+typedef void (*party_fn)(void *arg, uint32_t node, uint32_t party, const struct hub_message *m);
+
+struct party_link {
+    struct mesh *mesh;
+    uint32_t node; /* at the other end */
+    struct stream_out out;
+    struct stream_in in;
+    party_fn hear;
+    void *arg;
+};
+
+void party_link_init(struct party_link *l, struct mesh *mesh, uint32_t node, party_fn hear,
+                     void *arg);
+void party_link_fini(struct party_link *l);
+
+void party_link_say(struct party_link *l, uint32_t party, const struct hub_message *m);
+
+/* A STREAM or CREDIT with tag LAUNCH_STREAM_PARTY has come from node. */
+void party_link_take(struct party_link *l, const struct core_message *message);
+/* Say again what may be lost. */
+void party_link_tick(struct party_link *l, bool is_new);
+
+#endif

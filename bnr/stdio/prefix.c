@@ -6,11 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "bnr/host/table.h"
 #include "os/log.h"
 
-static const char letters[] = "rRhisTgp%";
+static const char letters[] = "rRhisTgpCc%";
 
 bool prefix_is_good(const char *pattern)
 {
@@ -28,6 +29,22 @@ static void write_time(char *text, size_t size)
         text[0] = 0;
 }
 
+/* Begin the color of a rank, or for -1 end it; to a file, nothing. */
+static void write_color(int fd, int rank, char *text, size_t size)
+{
+    enum {
+        COLORS = 6,
+        FIRST = 31
+    }; /* the terminal's own: not black, not white */
+    text[0] = 0;
+    if (!isatty(fd))
+        return;
+    if (rank < 0)
+        snprintf(text, size, "\033[0m");
+    else
+        snprintf(text, size, "\033[%dm", FIRST + rank % COLORS);
+}
+
 static void write_letter(const struct prefix *p, int label, char letter, char *text, size_t size)
 {
     int rank = label % p->ranks, digits = 1;
@@ -43,6 +60,8 @@ static void write_letter(const struct prefix *p, int label, char letter, char *t
         break;
     case 'i': snprintf(text, size, "%d", p->table ? (int)p->table->rank[rank].pid : 0); break;
     case '%': snprintf(text, size, "%%"); break;
+    case 'C':
+    case 'c': write_color(label < p->ranks ? 1 : 2, letter == 'C' ? rank : -1, text, size); break;
     default: snprintf(text, size, "0"); break;
     }
 }

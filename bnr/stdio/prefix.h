@@ -6,6 +6,7 @@
  *     %r  the rank        %R  the same, with as many digits as the last rank's
  *     %h  its host        %i  its process     %s  stdout or stderr
  *     %T  the time, as 2026-03-01 14:05:09    %%  a percent sign
+ *     %C  from here on in the rank's color, %c no more, where the output is a terminal
  *     %g, %p  0 (other launchers number groups and proxies)
  *
  * The rest of a line that another's line had to interrupt has "+" behind it: "[3]+ ".

@@ -2,6 +2,7 @@
 
 /* mpiexec: start a parallel program on this host, carry its streams, and end with it. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -276,6 +277,22 @@ static int run_programs(const struct options *o, int argc, char **argv)
     return code;
 }
 
+/* Read a file in the place of stdin. */
+static int use_stdin(const char *name)
+{
+    char why[PATH_MAX + 128];
+    int fd = name ? open(name, O_RDONLY | O_CLOEXEC) : -1;
+    int rc = name && (fd < 0 || dup2(fd, 0) < 0) ? -errno : 0;
+    if (fd > 0)
+        close(fd);
+    if (!rc)
+        return 0;
+    snprintf(why, sizeof(why), "cannot read '%s' for --stdin: %s; name another file", name,
+             strerror(-rc));
+    complain(why);
+    return rc;
+}
+
 static __attribute__((noinline)) int run_command(int argc, char **argv)
 {
     struct options o;
@@ -290,6 +307,8 @@ static __attribute__((noinline)) int run_command(int argc, char **argv)
     else if (o.version)
         printf("mpiexec (Vireo MPI) %s\n", VIREO_VERSION);
     else if (load_settings(&o))
+        code = EXIT_USAGE;
+    else if (use_stdin(o.stdin_file))
         code = EXIT_USAGE;
     else
         code = run_programs(&o, argc, argv);

@@ -63,10 +63,11 @@ int option_streams_folder(struct reader *r, const char *option, const char *fold
 int option_streams_prefix(struct reader *r, const char *option, const char *pattern)
 {
     if (!prefix_is_good(pattern))
-        return reader_refuse(r,
-                             "'%s' takes a text with %%r (the rank), %%R, %%h (its host), %%i (its "
-                             "process), %%s (the stream), %%T (the time) or %%%% in it, not '%s'",
-                             option, pattern);
+        return reader_refuse(
+            r,
+            "'%s' takes a text with %%r (the rank), %%R, %%h (its host), %%i (its "
+            "process), %%s (the stream), %%T (the time), %%C to %%c (a color) or %%%% in it, not '%s'",
+            option, pattern);
     r->o->prefix = pattern;
     return 0;
 }
@@ -74,8 +75,12 @@ int option_streams_prefix(struct reader *r, const char *option, const char *patt
 void option_streams_settle(struct reader *r)
 {
     struct options *o = r->o;
-    if (!o->prefix && (o->label || o->stamps))
-        o->prefix = !o->stamps ? "[%r] " : o->label ? "[%T] [%r] " : "[%T] ";
+    if (o->prefix || !(o->label || o->stamps || o->hosts_shown || o->colors))
+        return;
+    snprintf(o->prefix_made, sizeof(o->prefix_made), "%s%s%s%s%s", o->colors ? "%C" : "",
+             o->stamps ? "[%T] " : "", o->hosts_shown ? "[%h] " : "",
+             o->label || o->colors ? "[%r] " : "", o->colors ? "%c" : "");
+    o->prefix = o->prefix_made;
 }
 
 /* Cut off what a name of *len bytes ends in; false where it does not. */
@@ -125,6 +130,10 @@ int option_streams_output(struct reader *r, const char *option, const char *word
             o->label = true;
         else if (reader_is_word("timestamp", words, len))
             o->stamps = true;
+        else if (reader_is_word("host", words, len))
+            o->hosts_shown = true;
+        else if (reader_is_word("color colour", words, len))
+            o->colors = true;
         else if (reader_is_word("tag-detailed", words, len))
             o->prefix = "[%r][%h:%i]<%s>: ";
         else if (reader_is_word("tag-fullname", words, len))
@@ -137,8 +146,8 @@ int option_streams_output(struct reader *r, const char *option, const char *word
             rc = set_files(r, option, words + 5, len - 5);
         else
             return reader_refuse(r,
-                                 "'%s' takes tag, tag-detailed, tag-fullname, timestamp, merge, "
-                                 "dir=DIR and file=FILE, not '%.*s'",
+                                 "'%s' takes tag, tag-detailed, tag-fullname, timestamp, host, "
+                                 "color, merge, dir=DIR and file=FILE, not '%.*s'",
                                  option, (int)len, words);
         words += all + (words[all] == ',');
     } while (!rc && *words);

@@ -160,10 +160,11 @@ const struct option_row option_table[] = {
     {"merge-stderr-to-stdout", NULL, OPTION_STREAMS, OPTION_MERGE,
      "Send stderr where stdout goes."},
     {"output", "WORDS", OPTION_STREAMS, OPTION_OUTPUT,
-     "tag as -l, tag-detailed and tag-fullname with more, timestamp, merge as above, dir=DIR as "
-     "--output-filename, file=FILE for FILE.RANK.out and FILE.RANK.err; separated by commas."},
-    {"stdin", "none|all|RANK", OPTION_STREAMS, OPTION_STDIN,
-     "Which rank reads mpiexec's stdin (default 0)."},
+     "tag as -l, tag-detailed and tag-fullname with more, timestamp, host, color (by rank, on a "
+     "terminal), merge as above, dir=DIR as --output-filename, file=FILE for FILE.RANK.out and FILE.RANK.err; separated by commas."},
+    {"stdin", "none|all|RANK|FILE", OPTION_STREAMS, OPTION_STDIN,
+     "Which rank reads mpiexec's stdin (default 0); or the file that rank 0 reads, named with a "
+     "slash, as ./FILE."},
 
     {"s", NULL, OPTION_STREAMS, OPTION_S,
      "With none, all or a rank behind it the same as --stdin; else as --preload-binary."},

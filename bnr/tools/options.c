@@ -134,9 +134,15 @@ static int parse_stdin(struct reader *r, const char *option, const char *text)
         r->o->stdin_mode = *text == 'a' ? OPTIONS_STDIN_ALL : OPTIONS_STDIN_NONE;
         return 0;
     }
-    if (!isdigit((unsigned char)*text))
-        return reader_refuse(r, "'%s' takes none, all or a rank, not '%s'", option, text);
     r->o->stdin_mode = OPTIONS_STDIN_RANK;
+    if (strchr(text, '/')) {
+        r->o->stdin_file = text;
+        return 0;
+    }
+    if (!isdigit((unsigned char)*text))
+        return reader_refuse(
+            r, "'%s' takes none, all, a rank or a file with a folder (./FILE), not '%s'", option,
+            text);
     return reader_number(r, option, text, 0, &r->o->stdin_rank);
 }
 

@@ -85,20 +85,23 @@ struct option_remote {
 
 struct options {
     struct option_app *apps;
-    int napps;          /* 0 only with help or version */
-    int nranks;         /* sum of the apps' counts */
-    struct hosts hosts; /* those named, or given by Slurm; none: this host alone */
-    bool label, stamps; /* the rank, the time begin each line */
-    const char *prefix; /* what begins each line, as prefix.h has it; NULL: nothing */
+    int napps;                       /* 0 only with help or version */
+    int nranks;                      /* sum of the apps' counts */
+    struct hosts hosts;              /* those named, or given by Slurm; none: this host alone */
+    bool label, stamps, hosts_shown; /* the rank, the time, the host begin each line */
+    bool colors;                     /* in the color of the rank, on a terminal */
+    const char *prefix;              /* what begins each line, as prefix.h has it; NULL: nothing */
+    char prefix_made[48];
     bool verbose;
     bool report;
-    bool check; /* collective calls across ranks */
+    bool check;   /* collective calls across ranks */
     bool merge;   /* stderr goes where stdout goes */
     bool goes_on; /* when a rank fails, the others are left alone */
     bool version;
     enum options_help help;
     double timeout_s; /* 0: none; from --timeout, else MPIEXEC_TIMEOUT */
     enum options_stdin stdin_mode;
+    const char *stdin_file; /* in the place of mpiexec's own, for rank 0; or NULL */
     int stdin_rank;        /* meant when stdin_mode is OPTIONS_STDIN_RANK; below nranks */
     struct option_env env; /* for every program, before its own */
     struct outfile files;

@@ -60,6 +60,24 @@ same "a line that another must interrupt is marked" "$(cat out)" "[0] a
 same "parts written quickly stay one line" \
     "$(run -l -n 1 sh -c 'for i in 1 2 3; do printf $i; done; echo')" "[0] 123"
 
+same "a line tells its host" "$(run --output host,tag -n 1 echo hi)" "[$(uname -n)] [0] hi"
+same "a file has no colors" "$(run --output color -n 1 echo hi)" "[0] hi"
+cat >color.py <<'P'
+import os, pty, subprocess, sys
+ours, theirs = pty.openpty()
+job = subprocess.Popen([sys.argv[1], "--output", "color", "-n", "2", "echo", "hi"], stdout=theirs)
+os.close(theirs)
+data = b""
+try:
+    while part := os.read(ours, 1000):
+        data += part
+except OSError:
+    pass
+print(job.wait(30), sorted(data.decode().split("\r\n")))
+P
+same "a terminal has a color for each rank" "$(timeout 60 python3 color.py "$mpiexec")" \
+    "0 ['', '\\x1b[31m[0] \\x1b[0mhi', '\\x1b[32m[1] \\x1b[0mhi']"
+
 cat >when.py <<'P'
 import os, subprocess, sys, time
 

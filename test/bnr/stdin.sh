@@ -57,3 +57,9 @@ same "a terminal's lines reach rank 0" \
         "$mpiexec -l -n 2 sh -c 'read -r a; echo got \$a'" /dev/null | tr -d '\r' | grep got | sort)" \
     "[0] got word
 [1] got"
+same "a file is read in the place of stdin" \
+    "$(echo other | run -n 2 --stdin ./big sha256sum | cut -d' ' -f1 | sort | uniq -c | wc -l)" "2"
+same "by rank 0" "$(run -n 2 --stdin ./big sh -c 'echo $BNR_RANK $(wc -c)' | sort)" "0 $(wc -c <big)
+1 0"
+holds "a file that is not there is told" "$(run -n 1 --stdin ./none true 2>&1)" \
+    "cannot read './none' for --stdin"

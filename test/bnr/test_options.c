@@ -334,7 +334,7 @@ static const struct {
     {"--timeout x prog", "seconds"},
     {"--timeout -1 prog", "seconds"},
     {"--timeout nan prog", "seconds"},
-    {"--stdin some prog", "none, all or a rank"},
+    {"--stdin some prog", "none, all, a rank or a file"},
     {"-n 2 --stdin 2 prog", "last rank is 1"},
     {"-env =x prog", "name of a variable"},
     {"-env A", "needs a value"},

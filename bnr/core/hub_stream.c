@@ -231,6 +231,8 @@ void hub_stream_flow(struct hub *h, struct hub_stream *s, struct hub_effects *e)
         hub_stream_unname(h, s);
     set_keep(s);
     trim(s, window, 0);
+    if (s->is_ended && !s->links && s->keep == s->ring.head) /* nothing waits for a sink */
+        hub_stream_unname(h, s);
     for (struct hub_link *l = s->links; l; l = l->next_of_stream) {
         if (!l->end->is_writer)
             continue;

@@ -26,7 +26,8 @@
 enum {
     READ_LEN = 1 << 16, /* bytes per read of a rank's pipe */
     GRACE_MS = 200,     /* how long a dead rank's pipes may be held by others */
-    READER = 1 << 30    /* the ids of our subscriptions follow; below are those of streams */
+    SINK = 1 << 29,     /* the ids of ranks' stdin follow; below are those of what they write */
+    READER = 1 << 30    /* and those of our subscriptions */
 };
 
 /* One stream of a rank: its read end, and where it goes. */
@@ -51,6 +52,7 @@ struct stream {
 struct rank {
     struct stdio *stdio;
     struct stream stream[2]; /* stdout, stderr */
+    struct hub_message fed;  /* to be said when its stdin has what the hub has sent; or kind 0 */
     uv_timer_t grace;
     bool grace_open;
 };
@@ -280,20 +282,6 @@ static void take_fragment(struct stream *t, const struct hub_message *m)
     say_taken(t);
 }
 
-void stdio_hear(struct stdio *s, const struct hub_message *m)
-{
-    if (s->dead)
-        return;
-    if (m->kind == HUB_FRAGMENT) {
-        take_fragment(&s->ranks[m->rank].stream[m->tag - 1], m);
-    } else if (m->kind == HUB_GRANT && m->id < READER) {
-        struct stream *t = &s->ranks[m->id / 2].stream[m->id % 2];
-        t->granted = m->off;
-        poll_stream(t);
-        send_held(t);
-    }
-}
-
 static bool same_file(int a, int b)
 {
     struct stat sa, sb;
@@ -349,14 +337,79 @@ static int create_ranks(struct stdio *s, bool one)
     return s->ranks ? 0 : -ENOMEM;
 }
 
+/* Its stdin is a sink of the hub: others may write to it, too. */
+static void publish_sink(struct stdio *s, int rank)
+{
+    const struct hub_message m = {
+        .kind = HUB_PUBLISH, .id = SINK + (uint32_t)rank, .rank = rank, .flags = HUB_SINK};
+    s->cfg.say(s->cfg.arg, &m);
+}
+
+static void input_taken(void *arg, int rank)
+{
+    struct stdio *s = arg;
+    struct hub_message m = s->ranks[rank].fed;
+    s->ranks[rank].fed.kind = 0;
+    if (m.kind)
+        s->cfg.say(s->cfg.arg, &m);
+}
+
+static void input_dropped(void *arg, int rank)
+{
+    struct stdio *s = arg;
+    const struct hub_message m = {
+        .kind = HUB_CLOSE, .id = SINK + (uint32_t)rank, .flags = HUB_BROKEN};
+    s->ranks[rank].fed.kind = 0;
+    if (!s->dead)
+        s->cfg.say(s->cfg.arg, &m);
+}
+
+/* Another than mpiexec writes to a rank's stdin. When it ends, the sink is there for the next. */
+static void feed_rank(struct stdio *s, const struct hub_message *m)
+{
+    int rank = (int)(m->id - SINK);
+    struct hub_message taken = {.kind = HUB_TAKEN,
+                                .id = m->id,
+                                .stream = m->stream,
+                                .off = m->off + m->len,
+                                .flags = m->flags & HUB_EOF};
+    if (m->flags & HUB_EOF) {
+        s->cfg.say(s->cfg.arg, &taken);
+        taken.kind = HUB_CLOSE;
+        taken.flags = 0;
+        s->cfg.say(s->cfg.arg, &taken);
+        publish_sink(s, rank);
+        return;
+    }
+    s->ranks[rank].fed = taken;
+    (void)input_put(s->input, rank, m->data, m->len);
+}
+
 static int create_input(struct stdio *s)
 {
     if (s->cfg.stdin_mode == STDIO_STDIN_NONE)
         return 0;
     int targets = s->cfg.stdin_mode == STDIO_STDIN_ALL ? s->cfg.ranks : 1;
+    const struct input_hooks hooks = {input_taken, input_dropped, s};
     bool is_far = s->cfg.is_elsewhere && s->cfg.is_elsewhere(s->cfg.arg, s->cfg.stdin_rank);
     s->inherit = targets == 1 && !isatty(0) && !is_far;
-    return s->inherit ? 0 : input_create(&s->input, s->loop, targets);
+    return s->inherit ? 0 : input_create(&s->input, s->loop, targets, &hooks);
+}
+
+void stdio_hear(struct stdio *s, const struct hub_message *m)
+{
+    if (s->dead)
+        return;
+    if (m->kind == HUB_FRAGMENT && m->id < READER) {
+        feed_rank(s, m);
+    } else if (m->kind == HUB_FRAGMENT) {
+        take_fragment(&s->ranks[m->rank].stream[m->tag - 1], m);
+    } else if (m->kind == HUB_GRANT && m->id < SINK) {
+        struct stream *t = &s->ranks[m->id / 2].stream[m->id % 2];
+        t->granted = m->off;
+        poll_stream(t);
+        send_held(t);
+    }
 }
 
 /* Subscribe to what all ranks write; and publish what ranks on other machines do. */
@@ -438,8 +491,12 @@ static int attach_input(struct stdio *s, int rank, int fd)
     if (fd < 0)
         return 0;
     fcntl(fd, F_SETFD, FD_CLOEXEC);
-    if (s->input)
-        return input_attach(s->input, rank, fd);
+    if (s->input) {
+        int rc = input_attach(s->input, rank, fd);
+        if (!rc && !s->ranks[rank].stream[0].is_elsewhere) /* there a pipe is for all of its host */
+            publish_sink(s, rank);
+        return rc;
+    }
     close(fd);
     return -EINVAL;
 }

@@ -15,6 +15,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "bnr/core/lines.h"
+
 enum {
     RING = 1 << 18,      /* bytes kept for the slowest target */
     CHUNK = 1 << 16,     /* bytes per read */
@@ -28,10 +30,13 @@ struct target {
     int fd;         /* -1 once dropped */
     int rank;
     bool polling;
+    struct lines_buffer extra; /* of input_put() */
+    size_t extra_at;
 };
 
 struct input {
     uv_async_t async;
+    struct input_hooks hooks;
     uint64_t head; /* bytes read so far */
     char *ring;    /* byte at offset x stands at x % RING */
     int wake;      /* an eventfd that tells the thread to stop */
@@ -92,6 +97,8 @@ static void unref(struct input *in)
     pthread_mutex_destroy(&in->lock);
     pthread_cond_destroy(&in->changed);
     close(in->wake);
+    for (int i = 0; i < in->count; i++)
+        free(in->target[i].extra.data);
     free(in->ring);
     free(in);
 }
@@ -159,6 +166,8 @@ static void drop(struct target *t)
     uv_close((uv_handle_t *)&t->poll, on_target_closed);
     if (!--t->in->live)
         stop_thread(t->in);
+    if (!t->in->dead)
+        t->in->hooks.dropped(t->in->hooks.arg, t->rank);
 }
 
 static void on_writable(uv_poll_t *poll, int status, int events);
@@ -174,16 +183,38 @@ static void poll_target(struct target *t, bool wanted)
         drop(t);
 }
 
+/* What the target is to get next: of stdin, then of others. Returns how many bytes. */
+static size_t next_bytes(struct target *t, const char **from)
+{
+    size_t at = t->taken % RING, n = (size_t)(t->in->head - t->taken);
+    *from = t->in->ring + at;
+    if (n)
+        return n < RING - at ? n : RING - at;
+    *from = t->extra.data + t->extra_at;
+    return t->extra.len - t->extra_at;
+}
+
+static void note_written(struct target *t, size_t len)
+{
+    if (t->taken < t->in->head) {
+        t->taken += len;
+        return;
+    }
+    t->extra_at += len;
+    if (t->extra_at < t->extra.len)
+        return;
+    t->extra_at = t->extra.len = 0;
+    t->in->hooks.taken(t->in->hooks.arg, t->rank);
+}
+
 /* Write what the target has not got yet, as far as its pipe takes it. */
 static void feed(struct target *t)
 {
     struct input *in = t->in;
-    while (t->fd >= 0 && t->taken < in->head) {
-        size_t at = t->taken % RING;
-        size_t n = (size_t)(in->head - t->taken);
-        if (n > RING - at)
-            n = RING - at;
-        ssize_t wrote = write(t->fd, in->ring + at, n);
+    const char *from;
+    size_t n;
+    while (t->fd >= 0 && (n = next_bytes(t, &from)) > 0) {
+        ssize_t wrote = write(t->fd, from, n);
         if (wrote < 0 && errno == EINTR)
             continue;
         if (wrote < 0 && errno == EAGAIN) {
@@ -194,7 +225,7 @@ static void feed(struct target *t)
             drop(t);
             return;
         }
-        t->taken += (uint64_t)wrote;
+        note_written(t, (size_t)wrote);
     }
     if (t->fd < 0)
         return;
@@ -258,7 +289,7 @@ static void on_chunk(uv_async_t *async)
     ask(in);
 }
 
-int input_create(struct input **in, uv_loop_t *loop, int targets)
+int input_create(struct input **in, uv_loop_t *loop, int targets, const struct input_hooks *hooks)
 {
     struct input *made = calloc(1, sizeof(*made) + (size_t)targets * sizeof(made->target[0]));
     if (!made)
@@ -274,6 +305,7 @@ int input_create(struct input **in, uv_loop_t *loop, int targets)
         return rc;
     }
     made->users = 1;
+    made->hooks = *hooks;
     made->async.data = made;
     made->handles = 1;
     pthread_mutex_init(&made->lock, NULL);
@@ -328,6 +360,21 @@ int input_start(struct input *in)
     }
     ask(in);
     return 0;
+}
+
+bool input_put(struct input *in, int rank, const void *data, size_t len)
+{
+    for (int i = 0; i < in->count; i++) {
+        struct target *t = &in->target[i];
+        if (t->rank != rank || t->fd < 0)
+            continue;
+        if (lines_append(&t->extra, data, len))
+            drop(t);
+        else
+            feed(t);
+        return true;
+    }
+    return false;
 }
 
 void input_drop(struct input *in, int rank)

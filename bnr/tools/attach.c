@@ -118,6 +118,10 @@ int attach_parse(struct attach *a, int argc, char **argv)
             a->is_reliable = true;
             rc = 0;
         }
+        if (rc == 1 && !strcmp(argv[i], "--stdin")) {
+            a->is_stdin = true;
+            rc = 0;
+        }
         if (rc == 1)
             rc = read_job(a, argv[i]);
         if (rc)
@@ -191,9 +195,99 @@ static bool show(struct door_link *link, const struct hub_message *m)
            !door_link_send(link, &taken, -1);
 }
 
+/* ---- writing ---- */
+
+/* What is known of the rank's stdin. */
+struct feeding {
+    struct door_link *link;
+    int rank;
+    uint64_t granted, sent;
+    bool is_asked, is_there, is_shut, is_flushed, has_ended;
+};
+
+static int say(struct feeding *f, enum hub_kind kind, const void *data, size_t len)
+{
+    const struct hub_message m = {.kind = (uint8_t)kind,
+                                  .id = 1,
+                                  .rank = f->rank,
+                                  .tag = 0,
+                                  .data = data,
+                                  .len = (uint32_t)len};
+    return door_link_send(f->link, &m, -1);
+}
+
+static void hear(struct feeding *f, const struct hub_message *m)
+{
+    switch (m->kind) {
+    case HUB_GRANT: f->granted = m->off; break;
+    case HUB_SHUT: f->is_shut = true; break;
+    case HUB_FLUSHED: f->is_flushed = true; break;
+    case HUB_STATE:
+        f->is_asked = true;
+        f->is_there = m->status > 0;
+        break;
+    default: break;
+    }
+}
+
+/* Pass on what there is of stdin, as far as the hub grants. */
+static int pass_on(struct feeding *f)
+{
+    uint8_t bytes[1 << 14];
+    size_t room = (size_t)(f->granted - f->sent);
+    ssize_t n = read(STDIN_FILENO, bytes, room < sizeof(bytes) ? room : sizeof(bytes));
+    if (n < 0 && errno == EINTR)
+        return 0;
+    f->has_ended = n <= 0;
+    f->sent += n > 0 ? (uint64_t)n : 0;
+    return n > 0 ? say(f, HUB_DATA, bytes, (size_t)n) : say(f, HUB_FLUSH, NULL, 0);
+}
+
+/* One step. Returns 0, or -errno where the job is gone. */
+static int feed_on(struct feeding *f)
+{
+    bool may_read = f->is_there && !f->has_ended && f->granted > f->sent;
+    struct pollfd p[2] = {{.fd = f->link->fd, .events = POLLIN},
+                          {.fd = may_read ? STDIN_FILENO : -1, .events = POLLIN}};
+    struct hub_message m;
+    int rc = poll(p, 2, -1) < 0 && errno != EINTR ? -errno : 0;
+    if (!rc && p[0].revents)
+        while ((rc = door_link_next(f->link, &m, 0)) > 0)
+            hear(f, &m);
+    return rc || !p[1].revents ? rc : pass_on(f);
+}
+
+static int feed(const struct attach *a, struct door_link *link)
+{
+    long first = 0, last = 0;
+    const char *at = a->ranks;
+    struct feeding f = {.link = link};
+    if (at && (!next_range(&at, &first, &last) || first != last || *at)) {
+        fprintf(stderr, "vireo: --stdin writes to one rank; name it with --rank\n");
+        return EXIT_FAILURE;
+    }
+    f.rank = (int)first;
+    int rc = say(&f, HUB_PUSH, NULL, 0);
+    if (!rc)
+        rc = say(&f, HUB_STAT, NULL, 0);
+    while (!rc && !f.is_flushed && !f.is_shut && (f.is_there || !f.is_asked))
+        rc = feed_on(&f);
+    if (f.is_flushed && !f.is_shut)
+        return EXIT_SUCCESS;
+    fprintf(stderr, "vireo: rank %d %s\n", f.rank,
+            f.is_shut ? "has closed its stdin, or ended"
+            : f.is_asked && !f.is_there
+                ? "gets no stdin that others can write to: mpiexec's --stdin "
+                  "says which ranks read it, and a terminal or all makes it a pipe"
+                : "cannot be reached: the job has ended, or refuses this user");
+    return EXIT_FAILURE;
+}
+
 int attach_run(const struct attach *a, struct door_link *link)
 {
     struct hub_message m;
+    if (a->is_stdin)
+        return feed(a, link);
     if (subscribe_all(a, link)) {
         fprintf(stderr, "vireo: the job has ended, or refuses to answer this user\n");
         return EXIT_FAILURE;

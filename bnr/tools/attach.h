@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* `vireo streams`: show what ranks of a running job write. */
+/* `vireo streams`: show what ranks of a running job write, or write to the stdin of one. */
 #ifndef BNR_ATTACH_H
 #define BNR_ATTACH_H
 
@@ -12,6 +12,7 @@ struct attach {
     const char *ranks; /* "0-3,7"; NULL: all */
     int tag;           /* HUB_ANY: all; ATTACH_STANDARD: stdout and stderr */
     uint64_t from;     /* an offset, or HUB_FROM_ */
+    bool is_stdin;     /* write our stdin to a rank's, instead */
     bool is_reliable;  /* hold the ranks up rather than leave bytes out */
 };
 

@@ -115,6 +115,46 @@ def test_attach(folder):
         job.process.wait()
 
 
+def feed(job, rank, text):
+    return subprocess.run([vireo, "streams", str(job), "--stdin", "--rank", str(rank)], input=text,
+                          capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_stdin():
+    script = 'while read word; do echo "$BNR_RANK $word"; done'
+    job = subprocess.Popen([mpiexec, "-n", "3", "--stdin", "all", "sh", "-c", script],
+                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        wait_for("the job has a door", lambda: str(job.pid) in run("ps").stdout)
+        for i in range(3):
+            answer = feed(job.pid, 1, f"fed {i}\n")
+            claim(f"a rank is fed from outside, {i}", answer.returncode == 0, answer)
+            claim("and that rank alone has it", job.stdout.readline() == f"1 fed {i}\n")
+        many = "".join(f"line {i}\n" for i in range(20000))
+        answer = feed(job.pid, 2, many)
+        claim("much is fed", answer.returncode == 0, answer)
+        claim("and comes in order", [job.stdout.readline() for _ in range(20000)]
+              == ["2 " + line + "\n" for line in many.split("\n")[:-1]])
+        job.stdin.write("all\n")
+        job.stdin.close()
+        claim("mpiexec's own stdin goes to all", sorted(job.stdout.read().split("\n"))
+              == ["", "0 all", "1 all", "2 all"])
+        claim("the job's status is its own", job.wait(60) == 0)
+    finally:
+        job.kill()
+        job.wait()
+    job = subprocess.Popen([mpiexec, "-n", "1", "--stdin", "none", "sleep", "20"],
+                           stdin=subprocess.DEVNULL)
+    try:
+        wait_for("the job has a door", lambda: str(job.pid) in run("ps").stdout)
+        answer = feed(job.pid, 0, "hello\n")
+        claim("a rank without such a stdin is told", answer.returncode == 1
+              and "gets no stdin" in answer.stderr, answer)
+    finally:
+        job.terminate()
+        job.wait(60)
+
+
 def test_refusals(folder):
     claim("a process that is no job", "no mpiexec" in run("streams", str(os.getppid())).stderr or
           "no job" in run("streams", str(os.getppid())).stderr)
@@ -147,4 +187,5 @@ def test_refusals(folder):
 signal.alarm(170)
 with tempfile.TemporaryDirectory() as scratch:
     test_attach(scratch)
+    test_stdin()
     test_refusals(scratch)

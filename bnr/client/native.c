@@ -18,6 +18,7 @@
 #include "bnr/client/backoff.h"
 #include "bnr/host/fence.h"
 #include "bnr/host/table.h"
+#include "os/be.h"
 #include "os/futex.h"
 #include "os/log.h"
 
@@ -371,14 +372,14 @@ static int native_xcast(struct backend *b, const struct backend_letter *letter)
     size_t len = sizeof(head) - 4 + sizeof(range) * letter->range_count + letter->len;
     if (n->bell < 0)
         return BNR_ERR_PROTO;
-    mail_put_u32(head, (uint32_t)len);
-    mail_put_u32(head + 4, (uint32_t)letter->mode);
-    mail_put_u32(head + 8, (uint32_t)letter->tag);
-    mail_put_u32(head + 12, (uint32_t)letter->range_count);
+    os_be32_put(head, (uint32_t)len);
+    os_be32_put(head + 4, (uint32_t)letter->mode);
+    os_be32_put(head + 8, (uint32_t)letter->tag);
+    os_be32_put(head + 12, (uint32_t)letter->range_count);
     int rc = send_all(n, &out, head, sizeof(head));
     for (size_t i = 0; !rc && i < letter->range_count; i++) {
-        mail_put_u32(range, (uint32_t)letter->ranges[i][0]);
-        mail_put_u32(range + 4, (uint32_t)letter->ranges[i][1]);
+        os_be32_put(range, (uint32_t)letter->ranges[i][0]);
+        os_be32_put(range + 4, (uint32_t)letter->ranges[i][1]);
         rc = send_all(n, &out, range, sizeof(range));
     }
     if (!rc && letter->len)

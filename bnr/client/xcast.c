@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bnr/host/mail.h"
+#include "os/be.h"
 
 enum {
     HEAD_LEN = 8, /* from and tag, before the data */
@@ -103,7 +104,7 @@ int xcasts_put(struct xcasts *x, int from, const struct backend_letter *letter)
 static int tell_missing(struct xcasts *x, const struct xcast_letter *letter, BNR_Group g)
 {
     int run = 0;
-    size_t count = letter->len == 4 ? mail_get_u32(letter->data) : 0;
+    size_t count = letter->len == 4 ? os_be32_get(letter->data) : 0;
     for (struct xcast_handler *h = x->first, *next; h; h = next, run++) {
         next = h->next;
         h->fn(g, BNR_RANK_ANY, h->tag, NULL, count, h->arg);
@@ -162,13 +163,13 @@ static struct xcast_letter *read_letter(struct xcasts *x, struct backend *b)
     if (x->is_broken || !fill(x, b, x->head, &x->head_len, sizeof(x->head)))
         return NULL;
     if (!x->coming) {
-        uint32_t len = mail_get_u32(x->head);
+        uint32_t len = os_be32_get(x->head);
         x->is_broken = len < HEAD_LEN || len > HEAD_LEN + BNR_MAX_XCAST;
         x->coming = x->is_broken ? NULL : malloc(sizeof(*x->coming) + len - HEAD_LEN);
         if (!x->coming)
             return NULL; /* without memory, it is tried again */
-        x->coming->from = (int)mail_get_u32(x->head + 4);
-        x->coming->tag = (int)mail_get_u32(x->head + 8);
+        x->coming->from = (int)os_be32_get(x->head + 4);
+        x->coming->tag = (int)os_be32_get(x->head + 8);
         x->coming->len = len - HEAD_LEN;
         x->got = 0;
     }

@@ -12,7 +12,6 @@
 #ifndef BNR_MAIL_H
 #define BNR_MAIL_H
 
-#include <arpa/inet.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,19 +45,6 @@ struct mail {
     uint8_t *base;
     size_t size; /* a power of two */
 };
-
-static inline void mail_put_u32(uint8_t *at, uint32_t value)
-{
-    value = htonl(value);
-    memcpy(at, &value, sizeof(value));
-}
-
-static inline uint32_t mail_get_u32(const uint8_t *at)
-{
-    uint32_t value;
-    memcpy(&value, at, sizeof(value));
-    return ntohl(value);
-}
 
 /* Write as much of data as there is room for. Returns how much, or -EPROTO. */
 long mail_write(const struct mail *m, const void *data, size_t len);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/be.h"
 #include "os/futex.h"
 
 enum {
@@ -83,9 +84,9 @@ static void add_item(struct post_rank *r, const struct post_item *what)
 
 static void fill_head(struct post_item *item, uint32_t from, uint32_t tag)
 {
-    mail_put_u32(item->head, 8 + item->len);
-    mail_put_u32(item->head + 4, from);
-    mail_put_u32(item->head + 8, tag);
+    os_be32_put(item->head, 8 + item->len);
+    os_be32_put(item->head + 4, from);
+    os_be32_put(item->head + 8, tag);
 }
 
 /* Tell the rank how many letters are missing at this place. */
@@ -93,7 +94,7 @@ static void add_missing(struct post_rank *r)
 {
     uint8_t count[4];
     struct post_item item = {.len = sizeof(count)};
-    mail_put_u32(count, r->missing);
+    os_be32_put(count, r->missing);
     if (!(item.data = bytes_create(count, sizeof(count))))
         return;
     fill_head(&item, UINT32_MAX, 0);
@@ -149,8 +150,8 @@ void post_deliver(struct post *p, uint32_t origin, struct bytes *data, struct un
     for (uint32_t i = 0; i < p->count; i++) {
         bool is_listed = !count;
         for (uint32_t k = 0; k < count && !is_listed; k++)
-            is_listed = (uint32_t)p->all[i].rank >= mail_get_u32(ranges + 8 * (size_t)k) &&
-                        (uint32_t)p->all[i].rank <= mail_get_u32(ranges + 8 * (size_t)k + 4);
+            is_listed = (uint32_t)p->all[i].rank >= os_be32_get(ranges + 8 * (size_t)k) &&
+                        (uint32_t)p->all[i].rank <= os_be32_get(ranges + 8 * (size_t)k + 4);
         if (is_listed)
             give(p, &p->all[i], &item);
     }
@@ -253,7 +254,7 @@ static int read_letter(struct post_rank *r, const struct mail *from)
         if (r->head_len < sizeof(r->head))
             return 0;
     }
-    uint32_t len = mail_get_u32(r->head);
+    uint32_t len = os_be32_get(r->head);
     if (len < LETTER_MIN || len > LETTER_MAX)
         return -EPROTO;
     if (!r->coming && !(r->coming = bytes_create(NULL, len)))

@@ -3,41 +3,15 @@
 /* Messages as bytes; see frame.h. */
 #include "bnr/wire/frame.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <string.h>
 
+#include "os/be.h"
 #include "os/keyed_hash.h"
 
 enum {
     HASH_AT = 16
 };
-
-static void put32(uint8_t *out, uint32_t value)
-{
-    value = htobe32(value);
-    memcpy(out, &value, sizeof(value));
-}
-
-static void put64(uint8_t *out, uint64_t value)
-{
-    value = htobe64(value);
-    memcpy(out, &value, sizeof(value));
-}
-
-static uint32_t get32(const uint8_t *in)
-{
-    uint32_t value;
-    memcpy(&value, in, sizeof(value));
-    return be32toh(value);
-}
-
-static uint64_t get64(const uint8_t *in)
-{
-    uint64_t value;
-    memcpy(&value, in, sizeof(value));
-    return be64toh(value);
-}
 
 /* The hash of a frame: of its body, with a key that the hash of its prefix has changed. */
 static uint64_t hash_of(const struct frame_link *link, const uint8_t *frame, size_t len)
@@ -63,29 +37,29 @@ struct bytes *frame_pack(struct frame_link *link, const struct core_message *mes
     if (!bytes)
         return NULL;
     uint8_t *at = bytes->at;
-    put32(at, (uint32_t)(FRAME_HEAD_LEN - FRAME_PREFIX_LEN + data_len));
+    os_be32_put(at, (uint32_t)(FRAME_HEAD_LEN - FRAME_PREFIX_LEN + data_len));
     memcpy(at + 4, "Vnd", 3);
     at[7] = FRAME_VERSION;
-    put64(at + 8, ++link->sequence);
+    os_be64_put(at + 8, ++link->sequence);
     at[24] = message->kind;
     at[25] = message->mode;
     at[26] = message->status;
     at[27] = message->flags;
-    put32(at + 28, message->origin);
-    put32(at + 32, message->to);
-    put32(at + 36, message->tag);
-    put64(at + 40, message->group);
-    put64(at + 48, message->number);
-    put64(at + 56, message->other);
+    os_be32_put(at + 28, message->origin);
+    os_be32_put(at + 32, message->to);
+    os_be32_put(at + 36, message->tag);
+    os_be64_put(at + 40, message->group);
+    os_be64_put(at + 48, message->number);
+    os_be64_put(at + 56, message->other);
     if (data_len)
         memcpy(at + FRAME_HEAD_LEN, message->data->at, data_len);
-    put64(at + HASH_AT, hash_of(link, at, bytes->len));
+    os_be64_put(at + HASH_AT, hash_of(link, at, bytes->len));
     return bytes;
 }
 
 int frame_len(const uint8_t prefix[FRAME_PREFIX_LEN], size_t *len)
 {
-    uint32_t body = get32(prefix);
+    uint32_t body = os_be32_get(prefix);
     if (memcmp(prefix + 4, "Vnd", 3) || prefix[7] != FRAME_VERSION ||
         body < FRAME_HEAD_LEN - FRAME_PREFIX_LEN || body > FRAME_BODY_MAX)
         return -EPROTO;
@@ -98,19 +72,19 @@ int frame_unpack(struct frame_link *link, const uint8_t *frame, size_t len,
 {
     size_t right;
     if (len < FRAME_HEAD_LEN || frame_len(frame, &right) || right != len ||
-        get64(frame + 8) != link->sequence + 1 ||
-        get64(frame + HASH_AT) != hash_of(link, frame, len))
+        os_be64_get(frame + 8) != link->sequence + 1 ||
+        os_be64_get(frame + HASH_AT) != hash_of(link, frame, len))
         return -EPROTO;
     struct core_message got = {.kind = frame[24],
                                .mode = frame[25],
                                .status = frame[26],
                                .flags = frame[27],
-                               .origin = get32(frame + 28),
-                               .to = get32(frame + 32),
-                               .tag = get32(frame + 36),
-                               .group = get64(frame + 40),
-                               .number = get64(frame + 48),
-                               .other = get64(frame + 56)};
+                               .origin = os_be32_get(frame + 28),
+                               .to = os_be32_get(frame + 32),
+                               .tag = os_be32_get(frame + 36),
+                               .group = os_be64_get(frame + 40),
+                               .number = os_be64_get(frame + 48),
+                               .other = os_be64_get(frame + 56)};
     if (!got.kind || got.kind >= MESSAGE_KIND_END)
         return -EPROTO;
     got.data = bytes_create(frame + FRAME_HEAD_LEN, len - FRAME_HEAD_LEN);

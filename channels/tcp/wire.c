@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "os/be.h"
 #include "os/keyed_hash.h"
 
 enum frame_kind {
@@ -32,19 +33,6 @@ _Static_assert(WIRE_ANSWER_LEN == PREFIX_LEN + PROOF_LEN, "ANSWER");
 static const uint8_t byte_order = __BYTE_ORDER == __LITTLE_ENDIAN ? 1 : 2;
 static const uint8_t no_nonce[WIRE_NONCE_LEN];
 
-static void put32(uint8_t *out, uint32_t value)
-{
-    value = htobe32(value);
-    memcpy(out, &value, sizeof(value));
-}
-
-static uint32_t get32(const uint8_t *in)
-{
-    uint32_t value;
-    memcpy(&value, in, sizeof(value));
-    return be32toh(value);
-}
-
 static void prefix_put(uint8_t *out, enum frame_kind kind, uint8_t code)
 {
     memcpy(out, "Vchn", 4);
@@ -56,8 +44,8 @@ static void prefix_put(uint8_t *out, enum frame_kind kind, uint8_t code)
 
 static void body_put(uint8_t *out, const struct wire_hello *hello)
 {
-    put32(out, hello->rank);
-    put32(out + 4, hello->to_rank);
+    os_be32_put(out, hello->rank);
+    os_be32_put(out + 4, hello->to_rank);
     memcpy(out + 8, hello->gid.b, 16);
     memcpy(out + 24, hello->to_gid.b, 16);
     memcpy(out + 40, hello->nonce, WIRE_NONCE_LEN);
@@ -125,7 +113,7 @@ int wire_hello_get(const uint8_t in[WIRE_HELLO_LEN], struct wire_talk *talk,
                    const uint8_t secret[16])
 {
     const uint8_t *body = in + PREFIX_LEN;
-    struct wire_hello hello = {.rank = get32(body), .to_rank = get32(body + 4)};
+    struct wire_hello hello = {.rank = os_be32_get(body), .to_rank = os_be32_get(body + 4)};
     memcpy(hello.gid.b, body + 8, 16);
     memcpy(hello.to_gid.b, body + 24, 16);
     memcpy(hello.nonce, body + 40, WIRE_NONCE_LEN);
@@ -170,14 +158,14 @@ static const uint8_t mark[4] = {'V', 'p', 'k', WIRE_VERSION};
 
 void wire_header_put(uint8_t out[WIRE_HEADER_LEN], const struct chan_head *head, size_t len)
 {
-    put32(out, (uint32_t)len);
+    os_be32_put(out, (uint32_t)len);
     memcpy(out + 4, mark, sizeof(mark));
     memcpy(out + 8, head, sizeof(*head));
 }
 
 int wire_header_get(const uint8_t in[WIRE_HEADER_LEN], struct chan_head *head, size_t *len)
 {
-    uint32_t n = get32(in);
+    uint32_t n = os_be32_get(in);
     if (memcmp(in + 4, mark, sizeof(mark)) || n > WIRE_DATA_MAX)
         return -EPROTO;
     memcpy(head, in + 8, sizeof(*head));

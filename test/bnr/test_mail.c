@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "bnr/host/mail.h"
+#include "os/be.h"
 
 static uint8_t memory[64];
 static struct mail_words words;
@@ -60,9 +61,9 @@ static void counts_that_do_not_fit_are_refused(void **state)
 static void numbers_are_in_network_order(void **state)
 {
     uint8_t bytes[4];
-    mail_put_u32(bytes, 0x01020304);
+    os_be32_put(bytes, 0x01020304);
     assert_memory_equal(bytes, "\1\2\3\4", 4);
-    assert_int_equal(mail_get_u32(bytes), 0x01020304);
+    assert_int_equal(os_be32_get(bytes), 0x01020304);
 }
 
 int main(void)

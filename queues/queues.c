@@ -343,24 +343,40 @@ static mqs_pending_operation *add(mqs_process_info *info, int32_t rank, int32_t 
     return made;
 }
 
-static int take_receive(mqs_process_info *info, uint64_t request)
-{
-    const struct queues_device *d = &info->device;
+/* A request that is posted, and whether it is of this communicator. */
+struct posted {
     int32_t rank, tag;
     uint64_t base, len;
     bool fits;
-    int rc = read_place(info, request + d->in_request.place, &rank, &tag, &fits) |
-             fetch_pointer(info, request + d->in_request.base, &base) |
-             fetch_pointer(info, request + d->in_request.len, &len);
-    if (rc || !fits)
-        return rc;
-    mqs_pending_operation *made = add(info, rank, tag);
+};
+
+static int read_request(const mqs_process_info *info, uint64_t request, struct posted *r)
+{
+    const struct queues_device *d = &info->device;
+    return read_place(info, request + d->in_request.place, &r->rank, &r->tag, &r->fits) |
+           fetch_pointer(info, request + d->in_request.base, &r->base) |
+           fetch_pointer(info, request + d->in_request.len, &r->len);
+}
+
+static mqs_pending_operation *add_request(mqs_process_info *info, const struct posted *r,
+                                          int32_t rank)
+{
+    mqs_pending_operation *made = add(info, rank, r->tag);
     if (!made)
-        return error_no_memory;
+        return NULL;
     made->status = mqs_st_pending;
-    made->desired_length = (mqs_tword_t)len;
-    made->buffer = base;
-    return 0;
+    made->desired_length = (mqs_tword_t)r->len;
+    made->buffer = r->base;
+    return made;
+}
+
+static int take_receive(mqs_process_info *info, uint64_t request)
+{
+    struct posted r;
+    int rc = read_request(info, request, &r);
+    if (rc || !r.fits)
+        return rc;
+    return add_request(info, &r, r.rank) ? 0 : error_no_memory;
 }
 
 /* All requests of one key stand in a ring. */
@@ -451,21 +467,14 @@ static int32_t peer_rank(const mqs_process_info *info, uint64_t vc)
 
 static int take_send(mqs_process_info *info, uint64_t vc, uint64_t request)
 {
-    const struct queues_device *d = &info->device;
-    uint64_t base, len;
-    int32_t rank, tag;
-    bool fits;
-    int rc = read_place(info, request + d->in_request.place, &rank, &tag, &fits) |
-             fetch_pointer(info, request + d->in_request.base, &base) |
-             fetch_pointer(info, request + d->in_request.len, &len);
-    if (rc || !fits)
+    struct posted r;
+    int rc = read_request(info, request, &r);
+    if (rc || !r.fits)
         return rc;
-    mqs_pending_operation *made = add(info, peer_rank(info, vc), tag);
+    mqs_pending_operation *made = add_request(info, &r, peer_rank(info, vc));
     if (!made)
         return error_no_memory;
-    made->status = mqs_st_pending;
-    made->desired_length = made->actual_length = (mqs_tword_t)len;
-    made->buffer = base;
+    made->actual_length = made->desired_length;
     return 0;
 }
 

@@ -236,3 +236,36 @@ void bench_free(void *memory, size_t bytes)
 {
     munmap(memory, (bytes + huge_page - 1) / huge_page * huge_page);
 }
+
+enum { TAG = 1 };
+
+void bench_ping_pong(int rank, const char *out, char *in, size_t bytes, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (rank == 0)
+            MPI_Send(out, (int)bytes, MPI_BYTE, 1, TAG, MPI_COMM_WORLD);
+        MPI_Recv(in, (int)bytes, MPI_BYTE, !rank, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (rank == 1)
+            MPI_Send(out, (int)bytes, MPI_BYTE, 0, TAG, MPI_COMM_WORLD);
+    }
+}
+
+void bench_stream(int rank, const char *out, char *in, size_t bytes, int window, int count)
+{
+    MPI_Request request[BENCH_WINDOW_MAX];
+
+    for (int i = 0; i < count; i++) {
+        for (int m = 0; m < window; m++) {
+            if (rank == 0)
+                MPI_Isend(out, (int)bytes, MPI_BYTE, 1, TAG, MPI_COMM_WORLD, &request[m]);
+            else
+                MPI_Irecv(in + (size_t)m * bytes, (int)bytes, MPI_BYTE, 0, TAG, MPI_COMM_WORLD,
+                          &request[m]);
+        }
+        MPI_Waitall(window, request, MPI_STATUSES_IGNORE);
+        if (rank == 0)
+            MPI_Recv(NULL, 0, MPI_BYTE, 1, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        else
+            MPI_Send(NULL, 0, MPI_BYTE, 0, TAG, MPI_COMM_WORLD);
+    }
+}

@@ -84,6 +84,15 @@ double bench_median(double *values, int count);
 void *bench_alloc(size_t bytes, bool huge);
 void bench_free(void *memory, size_t bytes);
 
+/* Between ranks 0 and 1, each of count times: rank 0 sends bytes from out, and rank 1 sends as many
+ * back. */
+void bench_ping_pong(int rank, const char *out, char *in, size_t bytes, int count);
+/* Each of count times: rank 0 sends window messages (BENCH_WINDOW_MAX at most) from out, and waits for
+ * word that all have come. Each lands at a place of its own in rank 1's in, as receives in flight may
+ * not share one. */
+enum { BENCH_WINDOW_MAX = 64 };
+void bench_stream(int rank, const char *out, char *in, size_t bytes, int window, int count);
+
 /* Say what failed and end the job. */
 _Noreturn void bench_fail(const char *what);
 

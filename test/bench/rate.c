@@ -12,7 +12,7 @@
 #include <mpi.h>
 #include <stdio.h>
 
-enum { TAG = 1, WINDOW = 64, BYTES_MAX = 1 << 16 };
+enum { WINDOW = 64, BYTES_MAX = 1 << 16 };
 
 struct work {
     struct raw *raw;
@@ -36,23 +36,8 @@ static void run_socket(void *arg, int count)
 static void run_mpi(void *arg, int count)
 {
     struct work *w = arg;
-    MPI_Request request[WINDOW];
-    int bytes = (int)w->bytes;
 
-    for (int i = 0; i < count; i++) {
-        for (int m = 0; m < WINDOW; m++) {
-            if (w->rank == 0)
-                MPI_Isend(w->out, bytes, MPI_BYTE, 1, TAG, MPI_COMM_WORLD, &request[m]);
-            else
-                MPI_Irecv(w->in + (size_t)m * w->bytes, bytes, MPI_BYTE, 0, TAG, MPI_COMM_WORLD,
-                          &request[m]);
-        }
-        MPI_Waitall(WINDOW, request, MPI_STATUSES_IGNORE);
-        if (w->rank == 0)
-            MPI_Recv(NULL, 0, MPI_BYTE, 1, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        else
-            MPI_Send(NULL, 0, MPI_BYTE, 0, TAG, MPI_COMM_WORLD);
-    }
+    bench_stream(w->rank, w->out, w->in, w->bytes, WINDOW, count);
 }
 
 int main(int argc, char **argv)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -517,11 +518,10 @@ static void files_are_read(void **state)
          "1 map core bind core setting=VIREO_CHANNELS=loopback,shm | 1 set=A=1 prog"},
     };
     (void)state;
-    char name[256];
-    const char *folder = getenv("TMPDIR");
-    snprintf(name, sizeof(name), "%s/vireo-options-XXXXXX", folder ? folder : "/tmp");
-    int fd = mkstemp(name);
+    char name[32];
+    int fd = memfd_create("options", MFD_CLOEXEC);
     assert_true(fd >= 0);
+    snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct options o;
         struct line l;
@@ -549,7 +549,6 @@ static void files_are_read(void **state)
     assert_int_equal(options_parse(&o, l.argc, l.argv, why, sizeof(why)), -EINVAL);
     assert_non_null(strstr(why, "files that name files"));
     close(fd);
-    unlink(name);
 }
 
 static void slots_come_from_slurm(void **state)

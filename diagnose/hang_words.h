@@ -20,7 +20,7 @@ const char *words_state(struct hang *h, int rank, bool brief);
 const char *words_does(struct hang *h, const struct hang_thread *thread);
 const char *words_function(const struct hang_thread *thread);
 
-/* What is missing where nobody ends a wait. */
+/* Words for what is missing where nobody ends a wait. */
 struct words_wait {
     const char *missing;  /* what the other did not call */
     const char *not_done; /* what it did not do */

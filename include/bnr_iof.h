@@ -72,7 +72,7 @@ static inline int iof_pull(const iof_name_t *source, int mask, int tag, int fd)
     return BNR_Stream_pull(source->group, iof_rank(source, mask), tag, fd, NULL, &s);
 }
 
-/* What a subscription calls. It is kept until the process ends. */
+/* The callback of a subscription. It is kept until the process ends. */
 struct iof_subscription {
     struct iof_subscription *next; /* all are kept */
     iof_name_t origin;

@@ -450,7 +450,7 @@ void mpid_order_completion(void);
  * then sleeps. */
 void mpid_wait(struct mpid_request *request);
 
-/* What progress or other threads' calls bring about, to be waited for. */
+/* A condition that progress or other threads' calls bring about, to be waited for. */
 struct sleeper;
 struct mpid_condition {
     /* Runs in the thread that waits, unlocked, between turns, and maybe once more after it has said

@@ -34,7 +34,7 @@
 static const uint64_t redial_ns = 20000000u;
 enum { REDIAL_DOUBLES = 5 };
 
-/* What a process tells its peer by the process manager: one byte. */
+/* The word that a process sends its peer by the process manager: one byte. */
 enum {
     WORD_DIAL = 1, /* nothing answers me there: dial me */
     WORD_STUCK = 2 /* the same, and I have tried all there is */

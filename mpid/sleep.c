@@ -373,8 +373,8 @@ static void count_sleep(uint64_t began_ns)
     atomic_fetch_add_explicit(&stats_waits.sleep_ns, os_now_ns() - began_ns, memory_order_relaxed);
 }
 
-/* Take the looks, and tell for what this process is to be rung, which is done unlocked. Who wakes this
- * thread meanwhile unlinks it. */
+/* Take the looks, and tell for what this process is to be rung, which is done unlocked. A thread that
+ * wakes this one meanwhile unlinks it. */
 static struct mpid_look *take_looks(void)
 {
     struct mpid_look *looks = look_take();

@@ -22,7 +22,7 @@ enum figure {
     FIGURES = BY_KIND + PROFILE_KINDS
 };
 
-/* What a rank sends to rank 0. */
+/* The record that a rank sends to rank 0. */
 struct rank_line {
     double figures[FIGURES];
     char host[64];

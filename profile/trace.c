@@ -55,7 +55,7 @@ static uint64_t boot_hash(void)
     return hash;
 }
 
-/* What to add to the clock of this process to get that of rank 0, whose clock this one is on the
+/* The number to add to the clock of this process to get that of rank 0, whose clock this one is on the
  * same host. Collective. */
 static int64_t clock_offset(MPI_Comm comm, int rank)
 {

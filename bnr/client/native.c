@@ -343,7 +343,7 @@ _Static_assert(TABLE_ANSWER == BNR_MAX_ANSWER, "what BNR promises");
 
 /* ---- letters ---- */
 
-/* Write all of it. What reads is the daemon, which waits for no rank: so no callback runs here. */
+/* Write all of it. The daemon reads it, and waits for no rank: so no callback runs here. */
 static int send_all(struct native *n, const struct mail *out, const void *at, size_t len)
 {
     struct backoff wait = backoff_begin(n->base.spins, GET_SLEEP_MAX_NS);

@@ -119,7 +119,7 @@ static uint64_t in_flight(const struct hub_link *link)
     return bytes > left_out ? bytes - left_out : 0;
 }
 
-/* What is not kept any more is left out. Returns whether the reader may get more. */
+/* Leave out the bytes that are not kept any more. Returns whether the reader may get more. */
 static bool skip_gap(struct hub_link *link, uint8_t *flags)
 {
     const struct byte_ring *r = &link->stream->ring;

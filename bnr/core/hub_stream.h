@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What a hub consists of: parties, their ends, streams, and links between ends and streams. hub.c
+ * The parts of a hub: parties, their ends, streams, and links between ends and streams. hub.c
  * hears messages and makes links, hub_stream.c lets bytes flow over them.
  */
 #ifndef BNR_HUB_STREAM_H
@@ -47,7 +47,7 @@ struct hub_key {
     uint32_t id, zero;
 };
 
-/* What a party has opened: a writer or a reader. */
+/* A writer or a reader that a party has opened. */
 struct hub_end {
     struct hub_key key;
     UT_hash_handle hh;

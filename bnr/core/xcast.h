@@ -55,7 +55,7 @@ struct xcast_choice {
     uint64_t radix_bytes;  /* fewer: by the routing tree; else binomial */
 };
 
-/* What a node hands in. */
+/* A message as a node hands it in. */
 struct xcast_input {
     uint32_t tag;
     uint8_t shape; /* XCAST_BY_SIZE: the root chooses; else enum tree_mode + 1 */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What run.c, run_streams.c and run_wide.c share: a job, and what may follow from an event. */
+/* A job, and what may follow from an event: for run.c, run_streams.c and run_wide.c. */
 #ifndef BNR_RUN_STATE_H
 #define BNR_RUN_STATE_H
 

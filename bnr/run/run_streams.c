@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What mpiexec gives to processes that come in by the job's door: reports, and streams, which meet
- * in the hub. See run_state.h. */
+/* The job's door: processes that come in by it get reports, and streams, which meet in the hub. See
+ * run_state.h. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

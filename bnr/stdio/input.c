@@ -183,7 +183,7 @@ static void poll_target(struct target *t, bool wanted)
         drop(t);
 }
 
-/* What the target is to get next: of stdin, then of others. Returns how many bytes. */
+/* The bytes that the target is to get next: of stdin, then of others. Returns how many bytes. */
 static size_t next_bytes(struct target *t, const char **from)
 {
     size_t at = t->taken % RING, n = (size_t)(t->in->head - t->taken);

@@ -9,7 +9,7 @@
  * bytes flow though the process does something else, and what a dead process has written last is
  * not lost.
  *
- * What processes send is checked; who breaks the rules is cut off.
+ * Bytes from processes are checked; a process that breaks the rules is cut off.
  */
 #ifndef BNR_DOOR_H
 #define BNR_DOOR_H

@@ -292,7 +292,7 @@ static int take_message(struct door_client *c, const struct hub_message *m)
 
 /* ---- from the process ---- */
 
-/* What it wants. Returns how many bytes that takes, or -EPROTO. */
+/* Take its wish. Returns how many bytes that takes, or -EPROTO. */
 static ptrdiff_t take_wish(struct door_client *c)
 {
     if (c->in_len < DOOR_REQUEST_LEN)

@@ -197,7 +197,7 @@ static bool show(struct door_link *link, const struct hub_message *m)
 
 /* ---- writing ---- */
 
-/* What is known of the rank's stdin. */
+/* The state of the rank's stdin. */
 struct feeding {
     struct door_link *link;
     int rank;

@@ -6,7 +6,7 @@
 
 #include "bnr/client/door_link.h"
 
-/* What is wanted of a job. */
+/* A request to a job. */
 struct attach {
     int job;           /* 0: the only one */
     const char *ranks; /* "0-3,7"; NULL: all */

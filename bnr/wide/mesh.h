@@ -83,7 +83,7 @@ bool mesh_is_linked(const struct mesh *m, uint32_t node);
 /* The tree forms. Returns 0 or -ENOMEM. */
 int mesh_begin(struct mesh *m);
 
-/* What happens on this host; the outcomes are the engine's. data and value are taken over. */
+/* Events of this host; the outcomes are the engine's. data and value are taken over. */
 int mesh_add_group(struct mesh *m, const struct rank_map *group);
 int mesh_submit(struct mesh *m, const struct xcast_input *input);
 int mesh_put(struct mesh *m, const struct keys_name *name, struct bytes *value);

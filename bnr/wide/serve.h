@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What the ranks of one machine want of their daemon: their letters are carried (post.h). Where the
+ * Services of a daemon for the ranks of its machine: their letters are carried (post.h). Where the
  * job has several machines, what they put is passed to the node's engine, too, keys of others are
  * fetched for them, and their fences reach over all. A rank says so in its page (bnr/host/table.h)
  * and rings.

@@ -105,7 +105,7 @@ struct region {
 
 struct region_run;
 
-/* What a collective does in each operation. */
+/* The parts of a collective that differ from operation to operation. */
 struct region_form {
     /* Write this member's part, where it gives one. */
     void (*give)(struct region_run *run, unsigned char *part);

@@ -49,7 +49,7 @@ static const unsigned char *part_of(const struct region_run *run, int member)
     return region_part(run->r, member, run->number, run->part_len);
 }
 
-/* What this member has for all. */
+/* The block that this member has for all. */
 static struct coll_block own_block(const struct region_run *run)
 {
     const struct coll *c = run->c;

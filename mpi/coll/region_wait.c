@@ -132,7 +132,7 @@ int region_wait(struct region_run *run)
     return has_come(run->word, run->least) ? MPI_SUCCESS : MPI_ERR_PROC_ABORTED;
 }
 
-/* Nobody waits for this member meanwhile: what it is done with is told first. */
+/* Tell first what this member is done with, so that no other waits for it meanwhile. */
 static __attribute__((noinline)) int note_wait(struct region_run *run, const _Atomic uint32_t *word,
                                                uint32_t least, int whose)
 {

@@ -82,7 +82,7 @@ struct sched_misfit {
 
 enum { SCHED_WAITS = -1 }; /* besides MPI_SUCCESS and error classes */
 
-/* What is begun when it is reached. It outlives the schedule. */
+/* A task, which is begun when it is reached. It outlives the schedule. */
 struct sched_task {
     /* Begin, or go on. Returns an outcome, after which it can begin anew, or SCHED_WAITS: it can go on
      * once the request is complete. misfit is set with an error. */

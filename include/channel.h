@@ -235,6 +235,13 @@ struct chan_env {
      * host, or the group is not known. The descriptor stays the device's. */
     int (*memory)(void *device, const struct chan_gid *gid, uint32_t rank, int *fd,
                   uint64_t *offset, uint64_t *size);
+
+    /* Whether all that may call share memory with this process, by a channel that is open. Then a
+     * channel that listens where strangers can call may wait with that until link() is called. */
+    bool served;
+    /* card() writes something else from now on: publish it. Inside link() alone. Returns 0 or
+     * -errno. */
+    int (*card_changed)(void *device);
 };
 
 /* Whether a channel that was compiled with this header can use the device: open() asks first. */
@@ -365,7 +372,8 @@ struct chan_ops {
 
     /* Start a link to the peer that wrote this card. Returns 0 and the link at
      * once, before the peer has answered; or -errno: -ESHUTDOWN where the peer is
-     * seen to have finished, so that no other channel is worth a try. */
+     * seen to have finished, so that no other channel is worth a try; -EAGAIN where the peer can
+     * be called at no place yet, and can call this process: it is asked to. */
     int (*link)(struct chan *chan, struct chan_peer *peer, const char *theirs,
                 struct chan_link **link);
     /* End a link and free it. Packets that it has taken still go out where possible. */

@@ -184,7 +184,8 @@ static void try_next(struct vc *vc)
             return;
         }
         if (rc) {
-            pass_over(opening, strerror(-rc));
+            pass_over(opening, rc == -EAGAIN ? "it listens nowhere, and was asked to connect"
+                                             : strerror(-rc));
             continue;
         }
         progress_look();
@@ -340,6 +341,27 @@ static bool is_closed_to(const struct vc *vc)
     return device.finalizing && vc->state == VC_UNBOUND && !epoch_peer_says(vc, "sessions");
 }
 
+/* Whether the peer has published another card since we have fetched it. If so, begin anew with that. */
+static bool renew_card(struct vc *vc)
+{
+    struct opening *opening = vc->opening;
+    char *card;
+    if (!opening->card || opening_get_card(&vc->peer.gid, vc->peer.rank, &card))
+        return false;
+    if (!strcmp(card, opening->card)) {
+        free(card);
+        return false;
+    }
+    free(opening->card);
+    opening->card = card;
+    opening->tried = 0;
+    opening->wait_ns = 0;
+    opening->is_stuck = false;
+    (void)bind_choose(device.card, card, device.ops, device.port_count, &opening->choice);
+    try_next(vc);
+    return true;
+}
+
 void connect_told(BNR_Group group, int from, int tag, const void *data, size_t len, void *arg)
 {
     uint8_t word = data && len == 1 ? *(const uint8_t *)data : 0;
@@ -357,7 +379,8 @@ void connect_told(BNR_Group group, int from, int tag, const void *data, size_t l
     if (vc->state == VC_BINDING || vc->state == VC_CONNECTING) {
         vc->opening->was_asked = true;
         vc->opening->is_stuck = word == WORD_STUCK;
-        if (vc->opening->is_stuck && vc->state == VC_CONNECTING && awaits_call(vc))
+        if (vc->opening->is_stuck && vc->state == VC_CONNECTING && awaits_call(vc) &&
+            !renew_card(vc))
             fail_unreachable(vc);
     } else {
         vc_check(vc);

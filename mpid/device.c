@@ -237,6 +237,7 @@ static int start(char *why, size_t size)
     device.env.param = ports_param;
     device.env.neighbor = neighbor;
     device.env.memory = memory;
+    device.env.card_changed = ports_publish;
     device.eager_credit = (uint64_t)os_setting(OS_SETTING_EAGER_CREDIT);
     device.credit_step = device.eager_credit / 4;
     os_pool_init(&device.controls, sizeof(struct control), 16);

@@ -212,7 +212,30 @@ static int write_card(char card[CARD_MAX])
     return 0;
 }
 
+int ports_publish(void *owner)
+{
+    char card[CARD_MAX];
+    (void)owner;
+    incarnation++;
+    if (write_card(card))
+        return -ENOSPC;
+    memcpy(device.card, card, sizeof(card));
+    return BNR_Put(device.group, "card", card, strlen(card), BNR_PUT_REPLACE) ? -EIO : 0;
+}
+
 /* ---- opening ---- */
+
+/* Whether a channel through memory leads to all processes that may call, or, should one not come that
+ * way after all, this process can ask it to listen. */
+static bool is_served(void)
+{
+    unsigned long long caps = 0;
+    bool in_memory = device.env.ranks == 1;
+    for (int i = 0; i < device.port_count; i++)
+        in_memory |= device.ports[i].in_memory;
+    return in_memory && device.env.ranks == device.env.local_ranks &&
+           (device.env.ranks == 1 || (!BNR_Query_caps(&caps) && (caps & BNR_CAP_XCAST)));
+}
 
 static bool is_listed(const char *list, const char *name)
 {
@@ -232,6 +255,7 @@ static const char *open_port(const struct chan_ops *ops, char why[WHY_LEN])
         return why;
     }
     snprintf(why, WHY_LEN, "it cannot run here");
+    device.env.served = is_served();
     if (ops->open(&chan, &device.env, why, WHY_LEN))
         return why;
     device.ops[device.port_count] = ops;
@@ -365,16 +389,14 @@ int ports_load(const char *file, char *why, size_t size)
         snprintf(why, size, "no memory");
         return -ENOMEM;
     }
-    if (offer->ops) {
-        incarnation++;
+    if (offer->ops)
         set_closed(offer, open_port(offer->ops, text));
-    }
     if (offer->closed) {
         snprintf(why, size, "%s", offer->closed);
         forget(offer); /* as if it had not been asked for */
         return -EINVAL;
     }
-    if (BNR_Put(device.group, "card", device.card, strlen(device.card), BNR_PUT_REPLACE)) {
+    if (ports_publish(&device)) {
         snprintf(why, size, "this process's card could not be published again");
         return -EINVAL;
     }

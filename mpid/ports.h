@@ -29,6 +29,7 @@ const char *ports_closed(int index);
 
 /* What channels ask the device for; see struct chan_env. */
 int ports_slot_register(void *device, const char *name);
+int ports_publish(void *device);
 int ports_grow_tail(void *device, struct chan_peer *peer);
 const char *ports_param(void *device, const struct chan_ops *ops, const char *name);
 

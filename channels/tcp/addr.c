@@ -105,7 +105,7 @@ int addr_of_card(struct addr_list *list, const char *card)
         return rc == -ENOENT ? rc : -EINVAL;
     char *end;
     unsigned long port = strtoul(text, &end, 10);
-    if (*end || text[0] < '0' || text[0] > '9' || !port || port > 65535)
+    if (*end || text[0] < '0' || text[0] > '9' || port > 65535)
         return -EINVAL;
     while (list->count < ADDR_MAX &&
            !(rc = chan_params_get(card, "a", list->count, text, sizeof(text)))) {

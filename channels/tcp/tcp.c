@@ -185,14 +185,10 @@ static int choose_addresses(const struct chan_env *env, struct addr_list *list, 
 
 static int write_card(struct tcp *tcp, const struct addr_list *list)
 {
-    uint64_t nonce;
     char text[ADDR_TEXT_LEN];
-    int rc = os_random(&nonce, sizeof(nonce));
-    if (rc)
-        return rc;
     tcp->card[0] = 0;
-    snprintf(text, sizeof(text), "%016llx", (unsigned long long)nonce);
-    rc = chan_params_add(tcp->card, CHAN_CARD_MAX, "n", text);
+    snprintf(text, sizeof(text), "%016llx", (unsigned long long)tcp->nonce);
+    int rc = chan_params_add(tcp->card, CHAN_CARD_MAX, "n", text);
     snprintf(text, sizeof(text), "%u", tcp->port);
     if (!rc)
         rc = chan_params_add(tcp->card, CHAN_CARD_MAX, "p", text);
@@ -205,6 +201,28 @@ static int write_card(struct tcp *tcp, const struct addr_list *list)
         (void)chan_params_add(tcp->card, CHAN_CARD_MAX, "a", text);
     }
     return 0;
+}
+
+static int start_listening(struct tcp *tcp, const struct addr_list *list)
+{
+    int rc = listen_open(tcp, list->count == 1 ? &list->addr[0] : NULL);
+    return rc ? rc : write_card(tcp, list);
+}
+
+/* The peer does not listen, as all its peers share memory with it: it has to call this process, which
+ * listens from now on. Returns -EAGAIN, or -errno where that cannot be. */
+static int await_call(struct tcp *tcp)
+{
+    struct addr_list list;
+    char why[256];
+    if (tcp->port)
+        return -EAGAIN;
+    int rc = choose_addresses(tcp->env, &list, why, sizeof(why));
+    if (!rc)
+        rc = start_listening(tcp, &list);
+    if (!rc)
+        rc = tcp->env->card_changed(tcp->env->device);
+    return rc ? rc : -EAGAIN;
 }
 
 static int open_epoll(struct tcp *tcp)
@@ -261,11 +279,11 @@ static int tcp_open(struct chan **chan, const struct chan_env *env, char *why, s
     tcp->last_dirty = &tcp->dirty;
     tcp->last_stranger = &tcp->strangers;
     tcp->tick = (struct tcp_sock){.fd = -1, .kind = SOCK_TICK};
-    rc = open_epoll(tcp);
+    rc = os_random(&tcp->nonce, sizeof(tcp->nonce));
     if (!rc)
-        rc = listen_open(tcp, list.count == 1 ? &list.addr[0] : NULL);
+        rc = open_epoll(tcp);
     if (!rc)
-        rc = write_card(tcp, &list);
+        rc = env->served ? write_card(tcp, &list) : start_listening(tcp, &list);
     if (rc) {
         snprintf(why, size, "no port can be opened: %s", strerror(-rc));
         tcp_close(&tcp->base);
@@ -325,6 +343,8 @@ static int tcp_link(struct chan *chan, struct chan_peer *peer, const char *their
     int rc = addr_of_card(&list, theirs);
     if (rc)
         return rc;
+    if (!list.addr[0].v4.sin_port)
+        return await_call(tcp);
     bool same_host =
         !chan_params_get(theirs, "host", 0, host, sizeof(host)) && !strcmp(host, tcp->env->host_id);
     addr_sort(&list, same_host);

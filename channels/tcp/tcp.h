@@ -38,7 +38,8 @@ struct tcp {
     const struct chan_env *env;
     int epoll;
     struct tcp_sock listener, tick;
-    uint16_t port;
+    uint16_t port;  /* 0: not listening yet */
+    uint64_t nonce; /* names this process in its card */
     bool deaf;       /* no descriptor was left for the next stranger */
     bool inside;     /* progress() is running */
     bool armed;      /* some thread sleeps on the epoll set: it must know of all */

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Where all ranks are on one host they listen on its loopback address alone, whether they share memory
-# or not; on several hosts, here pretended ones, all listen.
-# Run as: sh ports.sh MPIEXEC WORK.
+# Ranks that share memory do not listen at all, until one of them finds that it cannot reach another so.
+# Others on one host listen on its loopback address alone; on several hosts, here pretended ones, all
+# listen.
+# Run as: sh ports.sh MPIEXEC WORK DOORS.
 . "$(dirname "$0")/../bnr/lib.sh"
 work=$2
+doors=$3
 
 greeted() {
     [ "$(grep -c '^rank' out)" = 4 ]
@@ -28,10 +30,34 @@ listens() {
     rm -f pid.*
 }
 
+# counts CLAIM WANTED ARGUMENT...: what the ranks of a job count
+counts() {
+    claim=$1
+    wanted=$2
+    shift 2
+    same "$claim" "$(run "$@" 2>&1)" "$wanted"
+}
+
 listens
-same "on one host, on 127.0.0.1 alone" "$(sort -u addresses)" 0100007F
+same "on one host, not at all" "$(wc -l <addresses)" 0
 listens --set channels=tcp,loopback
 same "without shared memory, too" "$(sort -u addresses) $(wc -l <addresses)" \
     "0100007F 4"
 listens --pretend-hosts 2
 same "on two hosts, all of them" "$(wc -l <addresses)" 4
+
+counts "messages through shared memory open nothing" "first 0 then 0 elsewhere 0" -n 3 "$doors"
+# The one that lacks shared memory listens, and the others call it.
+counts "one without shared memory is reached, and reaches all" "first 1 then 1 elsewhere 0" \
+    -n 1 -env VIREO_CHANNELS tcp,loopback "$doors" : -n 3 "$doors"
+counts "so is the last one" "first 1 then 1 elsewhere 0" \
+    -n 3 "$doors" : -n 1 -env VIREO_CHANNELS tcp,loopback "$doors"
+# Each calls a peer that does not listen, and may be called by one at the same time: of any two one
+# listens in the end.
+for ranks in 2 5; do
+    run -n $ranks "$doors" unshared >out 2>err
+    same "shared memory that cannot be mapped gives way, $ranks ranks" \
+        "$(sed "s/then \($ranks\|$((ranks - 1))\) /then enough /" out)" \
+        "first 0 then enough elsewhere 0"
+done
+counts "a rank alone opens nothing" "first 0 then 0 elsewhere 0" -n 1 "$doors"

@@ -183,7 +183,7 @@ int BNR_Get_alloc(BNR_Group g, int owner, const char *key, void **val, size_t *l
           : is_finished ? owner < BENEATH_RANKS && beneath.has_finished[owner]
                         : is_said))
         return BNR_ERR_NOT_FOUND;
-    *val = strdup(is_card ? "vireo2;arch=le64;fake(a=b);second(a=b)" : "1");
+    *val = strdup(is_card ? beneath.card : "1");
     *len = strlen(*val);
     return BNR_SUCCESS;
 }
@@ -514,7 +514,8 @@ void beneath_start(void)
 {
     char why[256];
     struct mpid_world world;
-    beneath = (struct beneath){.fit = CHAN_MAYBE};
+    beneath = (struct beneath){.fit = CHAN_MAYBE,
+                               .card = "vireo2;arch=le64;fake(a=b);second(a=b)"};
     memset(beneath.has_card, 1, sizeof(beneath.has_card));
     links_beyond = calloc((size_t)beneath_ranks, sizeof(*links_beyond));
     require(links_beyond != NULL, "no memory");

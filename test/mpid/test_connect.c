@@ -185,6 +185,26 @@ static void test_stuck(void **state)
     assert_int_equal(beneath.word[HIGH], STUCK);
 }
 
+/* Neither listens, and each asks the other: what the peer has published since is tried then. */
+static void test_both_listen_late(void **state)
+{
+    (void)state;
+    struct mpid_request request;
+    beneath.hears = true;
+    beneath.refusal = -EAGAIN;
+    assert_int_equal(send_word(HIGH, 0, &request), MPID_STARTED);
+    assert_state(HIGH, VC_CONNECTING);
+    assert_int_equal(beneath.word[HIGH], STUCK);
+    beneath.refusal = 0;
+    beneath.card = "vireo2;arch=le64;inc(1);fake(a=b);second(a=b)";
+    beneath_notify(HIGH, STUCK);
+    assert_state(HIGH, VC_CONNECTING);
+    assert_int_equal(beneath.links, 2);
+    assert_true(beneath.link[HIGH].taken);
+    beneath_open(HIGH);
+    assert_sent(&request);
+}
+
 static void refuse_both(enum chan_answer first, enum chan_answer second, enum vc_state after)
 {
     struct mpid_request request;
@@ -287,7 +307,7 @@ int main(void)
         DEVICE_TEST(test_refused_for_good),  DEVICE_TEST(test_crossing_refused),
         DEVICE_TEST(test_crossing_in_vain),  DEVICE_TEST(test_failed_there),
         DEVICE_TEST(test_failed_here),       DEVICE_TEST(test_refused_by_a_no),
-        DEVICE_TEST(test_refused_by_one),
+        DEVICE_TEST(test_refused_by_one),    DEVICE_TEST(test_both_listen_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

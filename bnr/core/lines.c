@@ -56,7 +56,7 @@ static void write_number(const void *arg, int label, bool is_rest, char *text, s
     snprintf(text, size, is_rest ? "[%d]+ " : "[%d] ", label);
 }
 
-static const struct lines_labels numbers = {write_number, NULL};
+static const struct lines_labels numbers = {write_number, NULL, NULL};
 
 void lines_set_labels(struct lines *l, const struct lines_labels *labels)
 {
@@ -105,10 +105,28 @@ static int begin(struct lines *l, int i, struct lines_buffer *out)
     return rc;
 }
 
+/* Let data of source i out as records, one a line. */
+static int emit_records(struct lines *l, int i, const char *data, size_t len,
+                        struct lines_buffer *out)
+{
+    int rc = 0;
+    while (len && !rc) {
+        const char *newline = memchr(data, '\n', len);
+        size_t n = newline ? (size_t)(newline - data) : len, used = n + (newline != NULL);
+        const struct lines_line line = {l->source[i].label, data, n, newline != NULL};
+        rc = l->labels->record(l->labels->arg, &line, out);
+        data += used;
+        len -= used;
+    }
+    return rc;
+}
+
 /* Let data of source i out, whatever lines it has. */
 static int emit(struct lines *l, int i, const char *data, size_t len, struct lines_buffer *out)
 {
     struct source *s = &l->source[i];
+    if (l->labels->record)
+        return emit_records(l, i, data, len, out);
     while (len) {
         const char *newline = s->label >= 0 ? memchr(data, '\n', len) : NULL;
         size_t n = newline ? (size_t)(newline - data) + 1 : len;
@@ -157,6 +175,8 @@ static uint64_t due_ns(const struct lines *l, int i)
     uint64_t others_ns = i == l->recent ? l->other_ns : l->recent_ns;
     uint64_t quiet_ns = (others_ns > since_ns ? others_ns : since_ns) + LINES_WAIT_NS;
     uint64_t most_ns = since_ns + LINES_BUSY_NS;
+    if (l->labels->record)
+        return most_ns;
     return quiet_ns < most_ns ? quiet_ns : most_ns;
 }
 
@@ -182,8 +202,11 @@ int lines_put(struct lines *l, int source, const char *data, size_t len, uint64_
     note_source(l, source, now_ns);
     if (!whole)
         return hold(l, source, data, len, now_ns);
-    int rc = emit_held(l, source, out);
+    bool joins = l->labels->record && s->held.len; /* a record has the whole line */
+    int rc = joins ? lines_append(&s->held, data, whole) : 0;
     if (!rc)
+        rc = emit_held(l, source, out);
+    if (!rc && !joins)
         rc = emit(l, source, data, whole, out);
     return rc ? rc : hold(l, source, data + whole, len - whole, now_ns);
 }

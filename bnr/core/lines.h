@@ -51,13 +51,25 @@ struct lines_buffer {
     size_t size;
 };
 
-/* Writes what begins a line of the source with this label; is_rest: the rest of one. */
-struct lines_labels {
-    void (*write)(const void *arg, int label, bool is_rest, char *text, size_t size);
-    const void *arg;
+/* A line that is to become a record. */
+struct lines_line {
+    int label;
+    const char *data; /* without its newline */
+    size_t len;
+    bool has_newline; /* or it is only a part: the source's next record goes on with it */
 };
 
-/* Have lines begin otherwise than with "[label] ". Labels must stay as long as l. */
+/* How lines of sources with labels come out. */
+struct lines_labels {
+    /* Write what begins a line of the source with this label; is_rest: the rest of one. */
+    void (*write)(const void *arg, int label, bool is_rest, char *text, size_t size);
+    const void *arg;
+    /* Or NULL; else each line becomes a record, which this appends to out, and no bytes come out
+     * beside records. A line without a newline waits LINES_BUSY_NS. LINES_OWN is a label here. Returns 0 or -ENOMEM. */
+    int (*record)(const void *arg, const struct lines_line *line, struct lines_buffer *out);
+};
+
+/* Have lines come out otherwise than behind "[label] ". Labels must stay as long as l. */
 void lines_set_labels(struct lines *l, const struct lines_labels *labels);
 
 /* Make an assembler for sources 0..sources-1, with the label of each. A number

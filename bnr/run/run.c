@@ -22,6 +22,7 @@
 #include "bnr/io/amend.h"
 #include "bnr/run/mpir.h"
 #include "bnr/io/place.h"
+#include "bnr/stdio/json_lines.h"
 #include "bnr/stdio/prefix.h"
 #include "bnr/run/run_state.h"
 #include "bnr/io/tell.h"
@@ -553,10 +554,11 @@ static int open_loop(struct run *run)
 {
     const struct options *o = run->o;
     run->prefix = (struct prefix){o->prefix, o->nranks, &run->ranks.table};
-    run->labels = (struct lines_labels){prefix_write, &run->prefix};
+    run->labels = (struct lines_labels){prefix_write, &run->prefix,
+                                        o->json ? json_lines_record : NULL};
     struct stdio_config cfg = {
         .ranks = o->nranks,
-        .label = o->prefix != NULL,
+        .label = o->prefix || o->json,
         .labels = &run->labels,
         .ends_unread = os_setting(OS_SETTING_OUTPUT_UNREAD) == 0,
         .stdin_mode = o->stdin_mode == OPTIONS_STDIN_ALL    ? STDIO_STDIN_ALL

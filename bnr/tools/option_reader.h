@@ -74,7 +74,7 @@ int option_streams_folder(struct reader *r, const char *option, const char *fold
 int option_streams_prefix(struct reader *r, const char *option, const char *pattern);
 
 /* Complete what was said, when all is read. */
-void option_streams_settle(struct reader *r);
+int option_streams_settle(struct reader *r);
 
 /* Take the words of --output. */
 int option_streams_output(struct reader *r, const char *option, const char *words);

@@ -72,15 +72,23 @@ int option_streams_prefix(struct reader *r, const char *option, const char *patt
     return 0;
 }
 
-void option_streams_settle(struct reader *r)
+int option_streams_settle(struct reader *r)
 {
     struct options *o = r->o;
-    if (o->prefix || !(o->label || o->stamps || o->hosts_shown || o->colors))
-        return;
+    bool is_labelled = o->prefix || o->label || o->stamps || o->hosts_shown || o->colors;
+    if (o->json && (is_labelled || o->files.pattern[0] || o->files.pattern[1]))
+        return reader_refuse(
+            r, is_labelled ? "JSON has the rank, host, stream and time of each line already: leave "
+                             "out what else is to begin lines"
+                           : "JSON is what mpiexec writes to its own stdout and stderr; files that "
+                             "ranks write are as the ranks write them: leave out one of both");
+    if (o->prefix || !is_labelled)
+        return 0;
     snprintf(o->prefix_made, sizeof(o->prefix_made), "%s%s%s%s%s", o->colors ? "%C" : "",
              o->stamps ? "[%T] " : "", o->hosts_shown ? "[%h] " : "",
              o->label || o->colors ? "[%r] " : "", o->colors ? "%c" : "");
     o->prefix = o->prefix_made;
+    return 0;
 }
 
 /* Cut off what a name of *len bytes ends in; false where it does not. */
@@ -134,6 +142,8 @@ int option_streams_output(struct reader *r, const char *option, const char *word
             o->hosts_shown = true;
         else if (reader_is_word("color colour", words, len))
             o->colors = true;
+        else if (reader_is_word("json", words, len))
+            o->json = true;
         else if (reader_is_word("tag-detailed", words, len))
             o->prefix = "[%r][%h:%i]<%s>: ";
         else if (reader_is_word("tag-fullname", words, len))
@@ -147,7 +157,7 @@ int option_streams_output(struct reader *r, const char *option, const char *word
         else
             return reader_refuse(r,
                                  "'%s' takes tag, tag-detailed, tag-fullname, timestamp, host, "
-                                 "color, merge, dir=DIR and file=FILE, not '%.*s'",
+                                 "color, json, merge, dir=DIR and file=FILE, not '%.*s'",
                                  option, (int)len, words);
         words += all + (words[all] == ',');
     } while (!rc && *words);

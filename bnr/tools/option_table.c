@@ -161,7 +161,9 @@ const struct option_row option_table[] = {
      "Send stderr where stdout goes."},
     {"output", "WORDS", OPTION_STREAMS, OPTION_OUTPUT,
      "tag as -l, tag-detailed and tag-fullname with more, timestamp, host, color (by rank, on a "
-     "terminal), merge as above, dir=DIR as --output-filename, file=FILE for FILE.RANK.out and FILE.RANK.err; separated by commas."},
+     "terminal), json (an object a line, with rank, host, stream, time and text), merge as above, "
+     "dir=DIR as --output-filename, file=FILE for FILE.RANK.out and FILE.RANK.err; separated by "
+     "commas."},
     {"stdin", "none|all|RANK|FILE", OPTION_STREAMS, OPTION_STDIN,
      "Which rank reads mpiexec's stdin (default 0); or the file that rank 0 reads, named with a "
      "slash, as ./FILE."},

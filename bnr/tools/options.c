@@ -533,7 +533,9 @@ static int finish(struct reader *r)
             o->universe_size, o->nranks);
     o->files.ranks = o->nranks;
     o->files.begun_s = (long)time(NULL);
-    option_streams_settle(r);
+    rc = option_streams_settle(r);
+    if (rc)
+        return rc;
     if (o->merge) {
         free(o->files.pattern[1]);
         o->files.pattern[1] = NULL;

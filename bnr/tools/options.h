@@ -89,6 +89,7 @@ struct options {
     int nranks;                      /* sum of the apps' counts */
     struct hosts hosts;              /* those named, or given by Slurm; none: this host alone */
     bool label, stamps, hosts_shown; /* the rank, the time, the host begin each line */
+    bool json;                       /* each line becomes a JSON object */
     bool colors;                     /* in the color of the rank, on a terminal */
     const char *prefix;              /* what begins each line, as prefix.h has it; NULL: nothing */
     char prefix_made[48];

@@ -265,6 +265,39 @@ static void random_labelled_output_rejoins(void **state)
     free(out.data);
 }
 
+static int record(const void *arg, const struct lines_line *line, struct lines_buffer *out)
+{
+    char text[64];
+    int n = snprintf(text, sizeof(text), "<%d %.*s%s>", line->label, (int)line->len, line->data,
+                     line->has_newline ? "" : "...");
+    (void)arg;
+    return lines_append(out, text, (size_t)n);
+}
+
+static void records_are_whole_lines(void **state)
+{
+    static const int labels[3] = {0, 1, LINES_OWN};
+    static const struct lines_labels records = {NULL, NULL, record};
+    struct lines_buffer out = {0};
+    struct lines *l;
+    (void)state;
+    assert_int_equal(lines_create(&l, 3, labels), 0);
+    lines_set_labels(l, &records);
+    lines_put(l, 0, "one\ntw", 6, 0, &out);
+    lines_put(l, 1, "\n", 1, MS, &out);
+    lines_tick(l, 999u * MS, &out); /* longer than lines that people read */
+    lines_put(l, 0, "o\nthr", 5, 999u * MS, &out);
+    lines_tick(l, 1999u * MS, &out);
+    lines_put(l, 2, "own\n", 4, 1999u * MS, &out);
+    lines_put(l, 0, "ee\n", 3, 2000u * MS, &out);
+    lines_put(l, 1, "end", 3, 2000u * MS, &out);
+    lines_end(l, 1, &out);
+    lines_append(&out, "", 1);
+    assert_string_equal(out.data, "<0 one><1 ><0 two><0 thr...><-2 own><0 ee><1 end...>");
+    lines_destroy(l);
+    free(out.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,6 +305,7 @@ int main(void)
         cmocka_unit_test(own_lines_stand_alone),
         cmocka_unit_test(long_lines_are_not_held),
         cmocka_unit_test(deadline_names_the_earliest_line),
+        cmocka_unit_test(records_are_whole_lines),
         cmocka_unit_test(random_labelled_output_rejoins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

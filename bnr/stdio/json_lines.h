@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What ranks write as JSON, an object for each line, by the library Jansson:
+ *
+ *     {"rank":3,"host":"node7","stream":"stdout","time":"2026-03-01T14:05:09.123456Z","text":"a line"}
+ *
+ * time is when mpiexec let the line out. Two members are there only where they say true or false
+ * otherwise than most lines would:
+ *
+ *     "newline":false   no newline ends the text: the next object of this rank and stream goes on
+ *                       with the line, which was longer than 64 KiB, waited long, or was the last
+ *     "escaped":true    the line has bytes that are not UTF-8: in text "\\xE9" stands for such a
+ *                       byte, and two backslashes for one
+ *
+ * mpiexec's own lines have rank null, and the stream "mpiexec".
+ */
+#ifndef BNR_JSON_LINES_H
+#define BNR_JSON_LINES_H
+
+#include "bnr/core/lines.h"
+
+/* Append a line as an object, and a newline. prefix: see prefix.h; its pattern is not used. */
+int json_lines_record(const void *prefix, const struct lines_line *line, struct lines_buffer *out);
+
+#endif

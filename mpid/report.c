@@ -10,12 +10,12 @@
 #include "mpid/opening.h"
 #include "mpid/ports.h"
 
-/* The channel in use; or, where the peer has left before us, the one that was. NULL: none. */
+/* The channel in use; or, where the peer has left or was lost before us, the one that was. NULL: none. */
 static const struct chan_ops *channel_of(const struct vc *vc)
 {
     if (vc->bound)
         return vc->bound->ops;
-    return vc->state == VC_FAILED ? NULL : vc->last_ops;
+    return vc->state == VC_FAILED && !vc->was_open ? NULL : vc->last_ops;
 }
 
 /* The peer that began the connection chose: find out how we would have. */

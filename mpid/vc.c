@@ -445,6 +445,7 @@ void vc_fail(struct vc *vc, enum mpid_error error, const char *why)
         snprintf(device.unreachable, sizeof(device.unreachable), "%s cannot be reached: %s", name,
                  why);
     vc->failure = (uint8_t)error;
+    vc->was_open = before >= VC_OPEN;
     if (vc->state == VC_FAILED && (error == MPID_LOST || error == MPID_UNREACHABLE))
         device_note_lost(vc);
     vc->link = &vc->stand_in;

@@ -29,6 +29,7 @@ struct lines {
     int live; /* sources that have not ended, LINES_OWN not counted */
     const struct lines_labels *labels;
     int open; /* source whose line the output stops in, or -1 */
+    bool returns;
     struct source source[];
 };
 
@@ -63,6 +64,11 @@ void lines_set_labels(struct lines *l, const struct lines_labels *labels)
     l->labels = labels;
 }
 
+void lines_set_returns(struct lines *l, bool is_on)
+{
+    l->returns = is_on;
+}
+
 int lines_create(struct lines **l, int sources, const int *label_of)
 {
     struct lines *made = calloc(1, sizeof(*made) + (size_t)sources * sizeof(made->source[0]));
@@ -87,6 +93,11 @@ void lines_destroy(struct lines *l)
     free(l);
 }
 
+static int append_newline(const struct lines *l, struct lines_buffer *out)
+{
+    return l->returns ? lines_append(out, "\r\n", 2) : lines_append(out, "\n", 1);
+}
+
 /* Begin or go on with a line of source i: a newline behind another's open line, a label. */
 static int begin(struct lines *l, int i, struct lines_buffer *out)
 {
@@ -95,8 +106,8 @@ static int begin(struct lines *l, int i, struct lines_buffer *out)
     int rc = 0;
     if (l->open == i)
         return 0;
-    if (l->open >= 0 && s->label != LINES_PLAIN)
-        rc = lines_append(out, "\n", 1);
+    if (l->open >= 0 && s->label != LINES_PLAIN && s->label != LINES_RAW)
+        rc = append_newline(l, out);
     l->open = -1;
     if (!rc && s->label >= 0) {
         l->labels->write(l->labels->arg, s->label, s->middle, label, sizeof(label));
@@ -128,11 +139,14 @@ static int emit(struct lines *l, int i, const char *data, size_t len, struct lin
     if (l->labels->record)
         return emit_records(l, i, data, len, out);
     while (len) {
-        const char *newline = s->label >= 0 ? memchr(data, '\n', len) : NULL;
+        bool returns = l->returns && s->label != LINES_RAW;
+        const char *newline = s->label >= 0 || returns ? memchr(data, '\n', len) : NULL;
         size_t n = newline ? (size_t)(newline - data) + 1 : len;
         int rc = begin(l, i, out);
         if (!rc)
-            rc = lines_append(out, data, n);
+            rc = lines_append(out, data, newline ? n - 1 : n);
+        if (!rc && newline)
+            rc = returns ? append_newline(l, out) : lines_append(out, "\n", 1);
         if (rc)
             return rc;
         s->middle = data[n - 1] != '\n';
@@ -195,7 +209,7 @@ int lines_put(struct lines *l, int source, const char *data, size_t len, uint64_
     struct source *s = &l->source[source];
     const char *newline = memrchr(data, '\n', len);
     size_t whole = newline ? (size_t)(newline - data) + 1 : 0;
-    bool alone = s->label == LINES_PLAIN && l->live == 1;
+    bool alone = (s->label == LINES_PLAIN && l->live == 1) || s->label == LINES_RAW;
     bool follows = !newline && l->open == source;
     if (alone || follows || (len - whole) + (whole ? 0 : s->held.len) >= LINES_HOLD)
         whole = len;

@@ -39,7 +39,8 @@
 enum {
     LINES_LABEL_LEN = 256, /* room for what begins a line */
     LINES_PLAIN = -1,
-    LINES_OWN = -2
+    LINES_OWN = -2,
+    LINES_RAW = -3 /* a terminal's bytes: they pass straight through, whoever else writes */
 };
 
 struct lines;
@@ -72,9 +73,13 @@ struct lines_labels {
 /* Have lines come out otherwise than behind "[label] ". Labels must stay as long as l. */
 void lines_set_labels(struct lines *l, const struct lines_labels *labels);
 
+/* Whether the output is a terminal that does not return at a newline: then lines do, but for those
+ * of LINES_RAW. */
+void lines_set_returns(struct lines *l, bool is_on);
+
 /* Make an assembler for sources 0..sources-1, with the label of each. A number
  * from 0 up labels its lines; all sources have one or all are LINES_PLAIN, but for
- * LINES_OWN. label_of is copied. Returns 0 or -ENOMEM. */
+ * LINES_OWN and LINES_RAW. label_of is copied. Returns 0 or -ENOMEM. */
 int lines_create(struct lines **l, int sources, const int *label_of);
 void lines_destroy(struct lines *l);
 

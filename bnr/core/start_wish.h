@@ -45,6 +45,8 @@ struct start_wish {
     bool is_dry; /* show, and start nothing */
 
     const char *xterm;       /* ranks that get a window, or NULL */
+    const char *terminals;   /* ranks that get a terminal of their own, or NULL */
+    uint32_t rows, columns;  /* of these, at the start */
     const char *output_from; /* ranks whose output is taken; NULL: all */
     bool debugs;             /* each rank by gdb */
     bool names_ranks;        /* the rank ends argv[0] */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "bnr/launch/launch.h"
+#include "bnr/io/pty.h"
 
 enum {
     JOB_LIST_MAX = 32 * 33
@@ -96,10 +97,18 @@ int ranks_communicating(const struct ranks *r)
     return -1;
 }
 
+static void close_terminal(struct ranks *r, int rank)
+{
+    if (r->terminals[rank] >= 0)
+        close(r->terminals[rank]);
+    r->terminals[rank] = -1;
+}
+
 /* A rank is over: its process was reaped, and nothing of its group is to go on. */
 static void rank_ended(struct ranks *r, int rank, int status)
 {
     r->is_left[rank] = false;
+    close_terminal(r, rank);
     const struct table_page *page = page_of(r, rank);
     uint32_t flags = atomic_load(&page->flags);
     struct job_facts facts = {
@@ -261,7 +270,7 @@ int ranks_start(struct ranks *r, int rank, const char **step)
 {
     int app = (int)r->table.rank[rank].app;
     const struct ranks_app *a = &r->apps[app];
-    struct ranks_pipes p = {{{-1, -1}, {-1, -1}, {-1, -1}}, -1};
+    struct ranks_pipes p = {{{-1, -1}, {-1, -1}, {-1, -1}}, -1, -1};
     pid_t pid = 0;
     int pidfd = -1;
     *step = "make pipes and files";
@@ -275,6 +284,7 @@ int ranks_start(struct ranks *r, int rank, const char **step)
             .envp = r->environment,
             .wdir = a->wdir,
             .stream = {p.in, p.pipe[1][1], p.pipe[2][1]},
+            .has_terminal = p.terminal >= 0,
             .keep = {r->table.head_fd, r->table.memory_fd, r->bell},
         };
         if (r->hooks.amend)
@@ -285,12 +295,16 @@ int ranks_start(struct ranks *r, int rank, const char **step)
     if (!rc) {
         table_started(&r->table, rank, (int)pid);
         exits_add(&r->exits, rank, pidfd);
+        r->terminals[rank] = p.terminal;
+        p.terminal = -1;
         rc = r->hooks.attach(r->hooks.arg, rank, &p);
         p.pipe[0][1] = p.pipe[1][0] = p.pipe[2][0] = -1;
         *step = "connect the streams";
     }
     for (int i = 0; i < 3; i++)
         close_pair(p.pipe[i]);
+    if (p.terminal >= 0)
+        close(p.terminal);
     return rc;
 }
 
@@ -304,6 +318,29 @@ int ranks_open_output(struct ranks_pipes *p, int i, enum ranks_output where)
     pair[1] = where == RANKS_OUTPUT_NONE ? open("/dev/null", O_WRONLY | O_CLOEXEC)
                                          : fcntl(p->pipe[1][1], F_DUPFD_CLOEXEC, 0);
     return pair[1] < 0 ? -errno : 0;
+}
+
+int ranks_open_terminal(struct ranks_pipes *p, bool reads_stdin, const struct winsize *size)
+{
+    int rc = pty_open(size, &p->terminal, &p->pipe[0][0]);
+    if (rc)
+        return rc;
+    p->in = p->pipe[0][0];
+    p->pipe[1][0] = fcntl(p->terminal, F_DUPFD_CLOEXEC, 0);
+    if (reads_stdin)
+        p->pipe[0][1] = fcntl(p->terminal, F_DUPFD_CLOEXEC, 0);
+    for (int i = 1; i < 3; i++)
+        p->pipe[i][1] = fcntl(p->in, F_DUPFD_CLOEXEC, 0);
+    bool is_whole = p->pipe[1][0] >= 0 && p->pipe[1][1] >= 0 && p->pipe[2][1] >= 0 &&
+                    (!reads_stdin || p->pipe[0][1] >= 0);
+    return is_whole ? 0 : -errno;
+}
+
+void ranks_resize(struct ranks *r, const struct winsize *size)
+{
+    for (int i = 0; i < r->table.world_size; i++)
+        if (r->terminals[i] >= 0)
+            (void)ioctl(r->terminals[i], TIOCSWINSZ, size);
 }
 
 int ranks_lift(int fd)
@@ -332,8 +369,10 @@ int ranks_create(struct ranks *r, const struct table_spec *spec, const struct ra
     r->is_left = calloc((size_t)spec->world_size, sizeof(*r->is_left));
     r->left_status = calloc((size_t)spec->world_size, sizeof(*r->left_status));
     r->extra = calloc(1, sizeof(*r->extra));
-    if (!r->is_left || !r->left_status || !r->extra)
+    r->terminals = malloc((size_t)spec->world_size * sizeof(*r->terminals));
+    if (!r->is_left || !r->left_status || !r->extra || !r->terminals)
         return -ENOMEM;
+    memset(r->terminals, -1, (size_t)spec->world_size * sizeof(*r->terminals));
     exits_init(&r->exits);
     compose_job_list(r);
     return 0;
@@ -353,4 +392,5 @@ void ranks_destroy(struct ranks *r)
     free(r->is_left);
     free(r->left_status);
     free(r->extra);
+    free(r->terminals);
 }

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/ioctl.h>
 
 #include "bnr/core/job.h"
 #include "bnr/host/table.h"
@@ -27,10 +28,11 @@ struct ranks_app {
     const char *wdir;   /* NULL: stay */
 };
 
-/* The pipes of a rank: [0] is read, [1] written; -1: there is none. in: what it gets as stdin. */
+/* The pipes of a rank: [0] is read, [1] written; -1: there is none. in: what it gets as stdin.
+ * terminal: our side of its terminal, -1: it has none. */
 struct ranks_pipes {
     int pipe[3][2];
-    int in;
+    int in, terminal;
 };
 
 struct ranks_hooks {
@@ -61,6 +63,7 @@ struct ranks {
     struct ranks_extra *extra;
     char **environment; /* of the program being started */
     int environment_app;
+    int *terminals; /* by rank: our side of its terminal, to change the size; -1: none */
     int bell; /* what ranks write to where they want something of a daemon; -1: there is none */
 };
 
@@ -80,6 +83,11 @@ enum ranks_output {
 
 /* Make the pipe of stream i, 1 or 2, or what stands for it. Returns 0 or -errno. */
 int ranks_open_output(struct ranks_pipes *p, int i, enum ranks_output where);
+
+/* Make a terminal in the place of a rank's pipes. Returns 0 or -errno. */
+int ranks_open_terminal(struct ranks_pipes *p, bool reads_stdin, const struct winsize *size);
+/* Terminals of ranks here have another size now. */
+void ranks_resize(struct ranks *r, const struct winsize *size);
 
 /* Begin the numbers of descriptors that ranks inherit; -errno: it stays as it was. */
 int ranks_lift(int fd);

@@ -21,7 +21,7 @@ int signals_start(struct signals *s, uv_loop_t *loop, void (*heard)(void *arg, i
                   void *arg)
 {
     static const int wanted[] = {SIGCHLD, SIGINT,  SIGTERM, SIGHUP, SIGQUIT,
-                                 SIGTSTP, SIGCONT, SIGUSR1, SIGUSR2};
+                                 SIGTSTP, SIGCONT, SIGUSR1, SIGUSR2, SIGWINCH};
     s->count = 0;
     s->heard = heard;
     s->arg = arg;

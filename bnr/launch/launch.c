@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -218,7 +219,7 @@ struct child {
 static void reset_signals(void)
 {
     static const int used[] = {SIGPIPE, SIGCHLD, SIGINT,  SIGTERM, SIGHUP, SIGTSTP,
-                               SIGCONT, SIGUSR1, SIGUSR2, SIGQUIT, SIGXFSZ};
+                               SIGCONT, SIGUSR1, SIGUSR2, SIGQUIT, SIGXFSZ, SIGWINCH};
     struct sigaction initial;
     memset(&initial, 0, sizeof(initial));
     for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++) {
@@ -261,7 +262,7 @@ static int prepare(struct child *c)
 {
     const struct launch *l = c->l;
     c->step = "make a process group";
-    if (setpgid(0, 0))
+    if (l->has_terminal ? setsid() < 0 : setpgid(0, 0))
         return -1;
     c->step = "bind the process to mpiexec by prctl()";
     if (prctl(PR_SET_PDEATHSIG, SIGKILL))
@@ -272,6 +273,9 @@ static int prepare(struct child *c)
     }
     c->step = "connect the streams";
     if (place_streams(l->stream))
+        return -1;
+    c->step = "give it a terminal";
+    if (l->has_terminal && ioctl(0, TIOCSCTTY, 0))
         return -1;
     for (int i = 0; i < 3; i++)
         if (l->keep[i] >= 0 && fcntl(l->keep[i], F_SETFD, 0))

@@ -27,6 +27,7 @@ struct launch {
     const char *wdir; /* NULL: stay */
     int stream[3];    /* become descriptors 0, 1, 2 */
     int keep[3];      /* inherited under their own numbers; -1: none */
+    bool has_terminal; /* the streams are one, which is to control it */
     struct launch_binding binding;
 };
 
@@ -45,7 +46,7 @@ int launch_resolve(const char *name, const char *wdir, const char *search, char 
  * it before any are changed. */
 void launch_remember(void);
 
-/* Start the process as leader of its own process group; the kernel kills it when the calling thread
+/* Start the process as leader of its own process group, with a terminal of its own session; the kernel kills it when the calling thread
  * ends. Returns 0 with *pid and in *pidfd a descriptor of it (-1: the kernel gives none), or -errno
  * with the step that failed in *step. */
 int launch_start(const struct launch *l, pid_t *pid, int *pidfd, const char **step);

@@ -24,6 +24,7 @@
 #include "bnr/io/place.h"
 #include "bnr/stdio/json_lines.h"
 #include "bnr/stdio/prefix.h"
+#include "bnr/stdio/terminal.h"
 #include "bnr/run/run_state.h"
 #include "bnr/io/tell.h"
 #include "bnr/launch/launch.h"
@@ -257,6 +258,7 @@ void run_take_end(struct run *run, int rank, const struct job_facts *facts)
                   WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     if (run->is_over)
         run->is_over[rank] = true;
+    run_terminal_ended(run, rank);
     run_follow(run, step);
 }
 
@@ -329,7 +331,9 @@ static void stop_all(struct run *run)
     signal_all(run, SIGTSTP);
     if (run->wide)
         wide_pause(run->wide, true);
+    run_terminal_pause(run);
     raise(SIGSTOP);
+    run_terminal_go_on(run);
     if (run->wide)
         wide_pause(run->wide, false);
 }
@@ -355,6 +359,11 @@ static void on_signal(void *arg, int number)
         break;
     case SIGQUIT: (void)ask_report(&run->ask, say_asked, run); break;
     case SIGTSTP: stop_all(run); break;
+    case SIGWINCH: run_terminal_resize(run); break;
+    case SIGCONT:
+        run_terminal_go_on(run);
+        signal_all(run, number);
+        break;
     default: signal_all(run, number); break;
     }
 }
@@ -389,6 +398,9 @@ static int open_pipes(void *arg, int rank, struct ranks_pipes *p)
 {
     struct run *run = arg;
     bool has_input = stdio_input_of(run->stdio, rank) == STDIO_INPUT_PIPE;
+    struct winsize size = terminal_size();
+    if (run_has_terminal(run, rank))
+        return ranks_open_terminal(p, has_input, &size);
     int rc = has_input && pipe2(p->pipe[0], O_CLOEXEC) ? -errno : 0;
     for (int i = 1; i < 3 && !rc; i++)
         rc = open_output(run, rank, i, p);
@@ -448,6 +460,7 @@ static void start_ranks(struct run *run)
     if (run->o->proctable && tell_processes(run->o->proctable, &run->ranks.table, run->paths, why))
         stdio_say(run->stdio, "mpiexec: %s\n", why);
     stdio_all_attached(run->stdio);
+    run_terminal_begin(run);
 }
 
 /* ---- the whole ---- */
@@ -569,6 +582,7 @@ static int open_loop(struct run *run)
         .arg = run,
         .is_elsewhere = run->wide ? run_is_elsewhere : NULL,
         .moved = run->wide ? run_wide_moved : NULL,
+        .has_terminal = o->start.terminals ? run_has_terminal : NULL,
         .say = run_streams_say,
     };
     int rc = uv_loop_init(&run->loop);
@@ -595,6 +609,7 @@ static int open_loop(struct run *run)
 static int finish(struct run *run)
 {
     int code = run->job.exit_code;
+    terminal_release();
     if (!code && stdio_error(run->stdio)) {
         fprintf(stderr, "mpiexec: output was lost: %s\n", strerror(-stdio_error(run->stdio)));
         code = EXIT_FAILED;

@@ -36,6 +36,7 @@ struct run {
     struct exchange exchange;
     uint64_t linger_ns; /* until then readers of streams are waited for; 0: not yet */
     bool is_unread[2];  /* daemons have been told that stdout, stderr has no reader */
+    int typed_to;       /* ranks that live and to whose terminals what is typed goes */
     bool is_late;       /* --timeout has passed */
     struct stdio *stdio;
     struct ranks ranks;
@@ -69,6 +70,20 @@ void run_follow(struct run *run, struct job_step step);
 void run_take_end(struct run *run, int rank, const struct job_facts *facts);
 /* One that had ended well is missed by others. */
 void run_take_missed(struct run *run, int rank);
+
+/* ---- run_terminal.c ---- */
+
+/* Whether a rank has a terminal of its own; arg is the run. */
+bool run_has_terminal(void *arg, int rank);
+/* The ranks have been started: what is typed goes to those that have one. */
+void run_terminal_begin(struct run *run);
+/* A rank has ended. */
+void run_terminal_ended(struct run *run, int rank);
+/* Have mpiexec's terminal back while it stands still; have it as it was. */
+void run_terminal_pause(struct run *run);
+void run_terminal_go_on(struct run *run);
+/* mpiexec's terminal has another size. */
+void run_terminal_resize(struct run *run);
 
 /* ---- run_streams.c ---- */
 

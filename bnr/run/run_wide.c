@@ -16,6 +16,7 @@
 #include "bnr/io/resources.h"
 #include "bnr/run/run_state.h"
 #include "bnr/launch/launch.h"
+#include "bnr/stdio/terminal.h"
 #include "bnr/tools/options.h"
 #include "os/log.h"
 #include "os/settings.h"
@@ -236,6 +237,7 @@ int run_wide_send(struct run *run)
 {
     const struct options *o = run->o;
     const char *outer = getenv("BNR_JOB");
+    struct winsize size = terminal_size();
     mode_t mask = umask(0);
     umask(mask);
     struct launch_message job = {
@@ -254,6 +256,8 @@ int run_wide_send(struct run *run)
         .app_of = calloc((size_t)o->nranks, sizeof(*job.app_of))};
     int rc = job.apps && job.app_of ? 0 : -ENOMEM;
     resources_get(job.limits);
+    job.wish.rows = size.ws_row;
+    job.wish.columns = size.ws_col;
     if (job.wish.map == PLACEMENT_NODE) /* each host has its ranks by now */
         job.wish.map = PLACEMENT_SLOT;
     for (int r = 0; !rc && r < o->nranks; r++)

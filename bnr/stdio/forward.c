@@ -293,7 +293,8 @@ static void set_labels(const struct stdio *s, int *label_of, int count, int firs
 {
     for (int i = 0; i < count; i++) {
         int label = s->cfg.labels ? first + i : (first + i) % s->cfg.ranks;
-        label_of[i] = s->cfg.label ? label : LINES_PLAIN;
+        bool is_raw = s->cfg.has_terminal && s->cfg.has_terminal(s->cfg.arg, label % s->cfg.ranks);
+        label_of[i] = is_raw ? LINES_RAW : s->cfg.label ? label : LINES_PLAIN;
     }
 }
 
@@ -392,7 +393,8 @@ static int create_input(struct stdio *s)
     int targets = s->cfg.stdin_mode == STDIO_STDIN_ALL ? s->cfg.ranks : 1;
     const struct input_hooks hooks = {input_taken, input_dropped, s};
     bool is_far = s->cfg.is_elsewhere && s->cfg.is_elsewhere(s->cfg.arg, s->cfg.stdin_rank);
-    s->inherit = targets == 1 && !isatty(0) && !is_far;
+    bool has_terminal = s->cfg.has_terminal && s->cfg.has_terminal(s->cfg.arg, s->cfg.stdin_rank);
+    s->inherit = targets == 1 && !isatty(0) && !is_far && !has_terminal;
     return s->inherit ? 0 : input_create(&s->input, s->loop, targets, &hooks);
 }
 
@@ -606,6 +608,12 @@ void stdio_say(struct stdio *s, const char *fmt, ...)
     else
         output_put(s->output[1], s->own, text, (size_t)n);
     free(text);
+}
+
+void stdio_set_raw(struct stdio *s, bool is_raw)
+{
+    output_set_returns(s->output[0], is_raw);
+    output_set_returns(s->output[1], is_raw);
 }
 
 bool stdio_is_unread(const struct stdio *s, int fd)

@@ -19,7 +19,7 @@
  *   - A target that closes its stdin or ends is left out; with the last one
  *     mpiexec stops reading. None of this is an error.
  *   - Where stdin is no terminal and has one target, that rank inherits it: no byte is
- *     taken that the rank does not read.
+ *     taken that the rank does not read. A rank with a terminal of its own gets it by that.
  *   - A terminal is read only while mpiexec is in its foreground.
  *   - When the reader of an output has gone (EPIPE) its bytes are dropped in silence; with
  *     ends_unread no more are taken, and a rank that writes more gets SIGPIPE.
@@ -66,6 +66,8 @@ struct stdio_config {
      * come by stdio_put(). moved: an output has written something, and may take more. */
     bool (*is_elsewhere)(void *arg, int rank);
     void (*moved)(void *arg);
+    /* Whether a rank has a terminal of its own, by which it reads and writes; or NULL. */
+    bool (*has_terminal)(void *arg, int rank);
     /* To the hub, as mpiexec itself. */
     void (*say)(void *arg, const struct hub_message *m);
 };
@@ -108,6 +110,9 @@ void stdio_drop_input(struct stdio *s, int rank);
  * a line of a rank. Before drained() it is queued; from drained() on it is
  * written before the call returns. */
 void stdio_say(struct stdio *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* mpiexec's terminal does not return at a newline, as what is typed goes to a rank's terminal. */
+void stdio_set_raw(struct stdio *s, bool is_raw);
 
 /* Whether the reader of output fd, 1 or 2, has gone. */
 bool stdio_is_unread(const struct stdio *s, int fd);

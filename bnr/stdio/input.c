@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "bnr/core/lines.h"
+#include "bnr/io/pty.h"
 
 enum {
     RING = 1 << 18,      /* bytes kept for the slowest target */
@@ -230,8 +231,10 @@ static void feed(struct target *t)
     if (t->fd < 0)
         return;
     poll_target(t, false);
-    if (in->eof)
-        drop(t);
+    if (!in->eof)
+        return;
+    pty_end_input(t->fd);
+    drop(t);
 }
 
 /* Ask for more when the slowest target leaves room for a chunk. */

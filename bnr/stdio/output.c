@@ -178,6 +178,11 @@ void output_set_labels(struct output *o, const struct lines_labels *labels)
     lines_set_labels(o->lines, labels);
 }
 
+void output_set_returns(struct output *o, bool is_on)
+{
+    lines_set_returns(o->lines, is_on && isatty(o->fd));
+}
+
 void output_put(struct output *o, int source, const char *data, size_t len)
 {
     if (o->broken)

@@ -23,6 +23,9 @@ int output_create(struct output **o, uv_loop_t *loop, int fd, int sources, const
 /* Have lines begin as these labels say; they must stay as long as o. */
 void output_set_labels(struct output *o, const struct lines_labels *labels);
 
+/* Its descriptor is a terminal that does not return at a newline, if it is one. */
+void output_set_returns(struct output *o, bool is_on);
+
 /* Take bytes of a source. They are dropped once the output is broken. */
 void output_put(struct output *o, int source, const char *data, size_t len);
 /* The source brings no more. */

@@ -24,6 +24,7 @@ struct reader {
     int files;             /* being read, one in the other */
     bool has_file;         /* programs were read from a file */
     bool is_elsewhere;     /* --nolocal */
+    bool has_stdin;        /* --stdin was given */
     int per_host;          /* -ppn; 0: not given */
     char **argv;
     int argc;

@@ -168,6 +168,10 @@ const struct option_row option_table[] = {
      "Which rank reads mpiexec's stdin (default 0); or the file that rank 0 reads, named with a "
      "slash, as ./FILE."},
 
+    {"pty", "[=RANKS]", OPTION_STREAMS, OPTION_PTY,
+     "Give rank 0, or these ranks, as 0,2-5 or all, a terminal of their own, of the size of mpiexec's; "
+     "stdin goes to the first of them, and on a terminal each key does, Ctrl-C too."},
+
     {"s", NULL, OPTION_STREAMS, OPTION_S,
      "With none, all or a rank behind it the same as --stdin; else as --preload-binary."},
 

@@ -13,6 +13,7 @@
 #include <strings.h>
 #include <time.h>
 
+#include "bnr/io/amend.h"
 #include "bnr/tools/option_reader.h"
 #include "bnr/tools/option_table.h"
 #include "os/cpus.h"
@@ -130,6 +131,7 @@ static int set_memory(struct reader *r, const char *option, const char *kinds)
 
 static int parse_stdin(struct reader *r, const char *option, const char *text)
 {
+    r->has_stdin = true;
     if (!strcmp(text, "all") || !strcmp(text, "none")) {
         r->o->stdin_mode = *text == 'a' ? OPTIONS_STDIN_ALL : OPTIONS_STDIN_NONE;
         return 0;
@@ -323,6 +325,7 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_CONFIG: return read_file(r, option, value);
     case OPTION_PATH: r->app.path = value; return 0;
     case OPTION_XTERM: return option_ranks(r, option, value, &o->start.xterm);
+    case OPTION_PTY: return option_ranks(r, option, value ? value : "0", &o->start.terminals);
     case OPTION_OUTPUT_FROM: return option_ranks(r, option, value, &o->start.output_from);
     case OPTION_REPORT_PID: o->report_pid = value; return 0;
     case OPTION_PROCTABLE: o->proctable = value ? value : "-"; return 0;
@@ -503,6 +506,30 @@ static int read_line(struct reader *r, char *line)
     return rc;
 }
 
+/* Which ranks have a terminal; the first of them reads stdin, if nothing else was said. */
+static int settle_terminals(struct reader *r)
+{
+    struct options *o = r->o;
+    const char *ranks = o->start.terminals;
+    int first = 0;
+    if (!ranks)
+        return 0;
+    while (first < o->nranks && !amend_lists(ranks, first))
+        first++;
+    if (first == o->nranks)
+        return reader_refuse(r, "no rank can have the terminal of --pty=%s: the last rank is %d",
+                             ranks, o->nranks - 1);
+    if (o->json || o->files.pattern[0] || o->files.pattern[1] || o->start.output_from)
+        return reader_refuse(r, "what a rank with a terminal (--pty) writes can only go to "
+                                "mpiexec's stdout, as it is: leave out %s",
+                             o->json                ? "--output json"
+                             : o->start.output_from ? "--output-from"
+                                                    : "what names files for output");
+    if (!r->has_stdin && o->stdin_mode == OPTIONS_STDIN_RANK)
+        o->stdin_rank = first;
+    return 0;
+}
+
 /* What can be judged only when all is read. */
 static int finish(struct reader *r)
 {
@@ -513,6 +540,9 @@ static int finish(struct reader *r)
     int rc = option_place_settle(r);
     if (!rc)
         rc = option_hosts_settle(r);
+    if (rc)
+        return rc;
+    rc = settle_terminals(r);
     if (rc)
         return rc;
     if (o->stdin_mode == OPTIONS_STDIN_RANK && o->stdin_rank >= o->nranks)

@@ -133,6 +133,10 @@ static bool reads_stdin(const struct daemon *d, int rank)
 static int open_pipes(void *arg, int rank, struct ranks_pipes *p)
 {
     struct daemon *d = arg;
+    const struct winsize size = {.ws_row = (unsigned short)d->job.wish.rows,
+                                 .ws_col = (unsigned short)d->job.wish.columns};
+    if (d->job.wish.terminals && amend_lists(d->job.wish.terminals, rank))
+        return ranks_open_terminal(p, reads_stdin(d, rank), &size);
     if (reads_stdin(d, rank) && pipe2(p->pipe[0], O_CLOEXEC))
         return -errno;
     p->in = p->pipe[0][0] >= 0 ? p->pipe[0][0] : d->null_fd;
@@ -486,6 +490,14 @@ static void on_order_to_signal(struct daemon *d, int number)
         ranks_signal(&d->ranks, SIGCONT); /* a stopped process hears nothing */
 }
 
+static void resize(struct daemon *d, struct unpacking u)
+{
+    struct winsize size = {.ws_row = (unsigned short)unpack_u32(&u)};
+    size.ws_col = (unsigned short)unpack_u32(&u);
+    if (d->has_job && !u.failed)
+        ranks_resize(&d->ranks, &size);
+}
+
 /* ---- what ranks wait for ---- */
 
 static void send_answer(struct daemon *d, int rank)
@@ -540,6 +552,7 @@ static void on_deliver(void *arg, const struct core_message *message, struct unp
         learn(d, d->job.contacts);
         break;
     case LAUNCH_TAG_SIGNAL: on_order_to_signal(d, (int)unpack_u32(&u)); break;
+    case LAUNCH_TAG_WINDOW: resize(d, u); break;
     case LAUNCH_TAG_ENDED: note_ended(d, u); break;
     case LAUNCH_TAG_ASK: ask_ranks(d, unpack_u32(&u)); break;
     case LAUNCH_TAG_PAUSE: mesh_pause(&d->mesh, unpack_u32(&u) != 0); break;

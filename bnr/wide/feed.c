@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bnr/io/pty.h"
+
 struct feed_target {
     struct feed_target *next;
     struct feed *feed;
@@ -57,6 +59,7 @@ static bool write_on(struct feed_target *t)
     while (t->block < f->first + f->count) {
         const struct bytes *b = f->blocks[t->block - f->first];
         if (!b->len) { /* the end of stdin */
+            pty_end_input(t->fd);
             drop(t);
             return false;
         }

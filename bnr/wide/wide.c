@@ -105,6 +105,14 @@ void wide_unread(struct wide *w, enum launch_stream stream)
     order_number(w, LAUNCH_TAG_UNREAD, stream);
 }
 
+void wide_resize(struct wide *w, const struct winsize *size)
+{
+    struct packing p = {0};
+    pack_u32(&p, size->ws_row);
+    pack_u32(&p, size->ws_col);
+    order(w, LAUNCH_TAG_WINDOW, &p);
+}
+
 void wide_pause(struct wide *w, bool is_paused)
 {
     mesh_pause(&w->mesh, is_paused);

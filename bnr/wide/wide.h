@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
 #include <uv.h>
 
 #include "bnr/core/rollup.h"
@@ -94,6 +95,7 @@ void wide_ask(struct wide *w, uint32_t number);
 void wide_signal(struct wide *w, int number);
 void wide_unread(struct wide *w, enum launch_stream stream);
 void wide_pause(struct wide *w, bool is_paused);
+void wide_resize(struct wide *w, const struct winsize *size);
 
 /* Whether the node of a rank is fed already. */
 bool wide_has_feed(const struct wide *w, int rank);

@@ -95,6 +95,7 @@ enum launch_tag {
     LAUNCH_TAG_END,      /* the job is over */
     LAUNCH_TAG_ASK,      /* u32 number: ranks are asked what they wait for */
     LAUNCH_TAG_LETTER,   /* of BNR_Xcast, from any daemon: see bnr/wide/post.h */
+    LAUNCH_TAG_WINDOW,   /* u32 rows, columns: the new size of ranks' terminals */
     LAUNCH_TAG_UNREAD,   /* u32 enum launch_stream: mpiexec's reader of it has gone */
 };
 

@@ -38,7 +38,10 @@ static const struct wire_field fields[] = {
     TEXT(allowed),
     TEXT(list),
     TEXT(user),
+    NUMBER(rows, UINT16_MAX),
+    NUMBER(columns, UINT16_MAX),
     TEXT(xterm),
+    TEXT(terminals),
     TEXT(output_from),
 };
 

@@ -298,6 +298,28 @@ static void records_are_whole_lines(void **state)
     free(out.data);
 }
 
+static void terminals_pass_through(void **state)
+{
+    static const int labels[3] = {LINES_RAW, 1, LINES_OWN};
+    struct lines_buffer out = {0};
+    struct lines *l;
+    (void)state;
+    assert_int_equal(lines_create(&l, 3, labels), 0);
+    lines_set_returns(l, true);
+    lines_put(l, 0, "$ ", 2, 0, &out);
+    lines_put(l, 1, "one\ntwo\n", 8, 0, &out);
+    lines_put(l, 0, "l", 1, 0, &out);
+    lines_put(l, 2, "own\n", 4, 0, &out);
+    lines_put(l, 0, "s\n\r", 3, 0, &out);
+    lines_set_returns(l, false);
+    lines_put(l, 1, "three\n", 6, 0, &out);
+    lines_append(&out, "", 1);
+    assert_string_equal(out.data,
+                        "$ \r\n[1] one\r\n[1] two\r\nl\r\nown\r\ns\n\r\n[1] three\n");
+    lines_destroy(l);
+    free(out.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -305,6 +327,7 @@ int main(void)
         cmocka_unit_test(own_lines_stand_alone),
         cmocka_unit_test(long_lines_are_not_held),
         cmocka_unit_test(deadline_names_the_earliest_line),
+        cmocka_unit_test(terminals_pass_through),
         cmocka_unit_test(records_are_whole_lines),
         cmocka_unit_test(random_labelled_output_rejoins),
     };

@@ -277,6 +277,9 @@ static void wishes_travel(void **state)
                                     .memory = START_MEMORY_BIND,
                                     .nodes = {5, [15] = 1},
                                     .user = "",
+                                    .terminals = "1,3",
+                                    .rows = 24,
+                                    .columns = 80,
                                     .list = "0,2-5"};
     struct packing p = {0};
     struct start_wish got;
@@ -298,6 +301,9 @@ static void wishes_travel(void **state)
     assert_int_equal(got.nodes[0], 5);
     assert_int_equal(got.nodes[15], 1);
     assert_string_equal(got.user, "");
+    assert_string_equal(got.terminals, "1,3");
+    assert_int_equal(got.rows, 24);
+    assert_int_equal(got.columns, 80);
     assert_string_equal(got.list, "0,2-5");
     assert_null(got.allowed);
     wish_fini(&got);

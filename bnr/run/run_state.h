@@ -15,6 +15,7 @@
 #include "bnr/io/ranks.h"
 #include "bnr/io/signals.h"
 #include "bnr/stdio/forward.h"
+#include "bnr/stdio/progress.h"
 #include "bnr/streams/exchange.h"
 #include "bnr/wide/wide.h"
 
@@ -36,6 +37,7 @@ struct run {
     struct exchange exchange;
     uint64_t linger_ns; /* until then readers of streams are waited for; 0: not yet */
     bool is_unread[2];  /* daemons have been told that stdout, stderr has no reader */
+    struct progress progress;
     int typed_to;       /* ranks that live and to whose terminals what is typed goes */
     bool is_late;       /* --timeout has passed */
     struct stdio *stdio;

@@ -28,6 +28,7 @@ enum {
 static void wide_say(void *arg, const char *text)
 {
     struct run *run = arg;
+    progress_clear(&run->progress);
     stdio_say(run->stdio, "mpiexec: %s\n", text);
 }
 
@@ -182,6 +183,18 @@ static struct wide_settings settings_of(const struct option_remote *o)
                                   .is_piped = o->is_piped};
 }
 
+/* Wait until all daemons are there, or it is known that they will not be. */
+static void wait_for_daemons(struct run *run)
+{
+    progress_init(&run->progress, run->o->shows_progress);
+    while (!run->is_ready) {
+        if (stdio_is_idle(run->stdio))
+            progress_show(&run->progress, wide_up_count(run->wide), run->wide->plan.count);
+        uv_run(&run->loop, UV_RUN_ONCE);
+    }
+    progress_clear(&run->progress);
+}
+
 bool run_wide_bring_up(struct run *run)
 {
     struct wide_plan plan = run->wide->plan;
@@ -194,8 +207,8 @@ bool run_wide_bring_up(struct run *run)
         fprintf(stderr, "mpiexec: cannot prepare to start daemons on %s: %s\n", os_host_name(),
                 strerror(-rc));
     run->job.exit_code = EXIT_FAILED;
-    while (!rc && !run->is_ready)
-        uv_run(&run->loop, UV_RUN_ONCE);
+    if (!rc)
+        wait_for_daemons(run);
     if (run->is_good)
         run->job.exit_code = 0;
     return run->is_good && !wide_list_hosts(run->wide);

@@ -621,6 +621,11 @@ bool stdio_is_unread(const struct stdio *s, int fd)
     return output_is_unread(s->output[fd - 1]);
 }
 
+bool stdio_is_idle(const struct stdio *s)
+{
+    return output_is_idle(s->output[1]);
+}
+
 int stdio_error(const struct stdio *s)
 {
     int rc = output_error(s->output[0]);

@@ -117,6 +117,9 @@ void stdio_set_raw(struct stdio *s, bool is_raw);
 /* Whether the reader of output fd, 1 or 2, has gone. */
 bool stdio_is_unread(const struct stdio *s, int fd);
 
+/* Whether all that was said, and what ranks wrote to stderr, is written. */
+bool stdio_is_idle(const struct stdio *s);
+
 /* 0, or the -errno of the first write to 1 or 2 that failed (EPIPE is no failure):
  * output was lost, and the job should not exit with 0. */
 int stdio_error(const struct stdio *s);

@@ -61,6 +61,7 @@ enum option_action {
     OPTION_CODES,
     OPTION_TIMES,
     OPTION_VERBOSE,
+    OPTION_PROGRESS,
     OPTION_VERSION,
     OPTION_HELP,
     OPTION_HOST,

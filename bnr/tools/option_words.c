@@ -26,7 +26,7 @@ static const struct meaning of_runtime[] = {
     {"error-nonzero-status", NULL},
     {"donotlaunch", "--do-not-launch"},
     {"donotspawn", "--do-not-launch"},
-    {"show-progress", "-v"},
+    {"show-progress", "--progress"},
     {"notifyerrors", NULL},
     {"recoverable", "--enable-recovery"},
     {"autorestart", ""},

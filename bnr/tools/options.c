@@ -304,6 +304,7 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_REPORT: o->report = true; return 0;
     case OPTION_CHECK: o->check = true; return 0;
     case OPTION_VERBOSE: o->verbose = true; return 0;
+    case OPTION_PROGRESS: o->shows_progress = true; return 0;
     case OPTION_VERSION: o->version = true; return 0;
     case OPTION_ERRHANDLER: return set_errhandler(r, option, value);
     case OPTION_MEMORY: return set_memory(r, option, value);

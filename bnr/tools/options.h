@@ -93,7 +93,7 @@ struct options {
     bool colors;                     /* in the color of the rank, on a terminal */
     const char *prefix;              /* what begins each line, as prefix.h has it; NULL: nothing */
     char prefix_made[48];
-    bool verbose;
+    bool verbose, shows_progress;
     bool report;
     bool check;   /* collective calls across ranks */
     bool merge;   /* stderr goes where stdout goes */

@@ -468,6 +468,14 @@ static int introduce(struct wide *w, uint32_t node)
     return rc ? rc : mesh_contact(&w->mesh, node, all);
 }
 
+uint32_t wide_up_count(const struct wide *w)
+{
+    uint32_t count = 1;
+    for (uint32_t i = 1; i < w->plan.count; i++)
+        count += w->nodes[i].is_known;
+    return count;
+}
+
 static void on_complete(void *arg, bool are_all_up)
 {
     struct wide *w = arg;

@@ -76,6 +76,9 @@ struct wide_settings {
 int wide_start(struct wide *w, uv_loop_t *loop, struct wide_plan *plan,
                const struct wide_settings *settings, const struct wide_hooks *hooks);
 
+/* How many machines are there by now, this one included. */
+uint32_t wide_up_count(const struct wide *w);
+
 /* The daemons are there: list the hosts of the job's table. Returns 0 or -ENOMEM. */
 int wide_list_hosts(struct wide *w);
 /* What it is made of. Valid while w is. */

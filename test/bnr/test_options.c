@@ -111,6 +111,8 @@ static char *show(const struct options *o)
         fprintf(to, " help%d", (int)o->help);
     if (o->timeout_s > 0)
         fprintf(to, " timeout %g", o->timeout_s);
+    if (o->shows_progress)
+        fprintf(to, " progress");
     if (o->stdin_mode || o->stdin_rank)
         fprintf(to, " stdin %d %d", (int)o->stdin_mode, o->stdin_rank);
     show_env(to, &o->env);
@@ -217,7 +219,7 @@ static const struct {
     {"--map-by seq:file=/dev/null prog", "1 | 1 prog"},
     {"--output file=F:nocopy,tag:raw prog", "1 label file1=F.%R.out file2=F.%R.err | 1 prog"},
     {"--mca rmaps_rank_file_physical 0 prog", "1 | 1 prog"},
-    {"--rtos timeout=5,recoverable,show-progress prog", "1 verbose goes on timeout 5 | 1 prog"},
+    {"--rtos timeout=5,recoverable,show-progress prog", "1 goes on timeout 5 progress | 1 prog"},
     {"--rtos CONT=0,error prog", "1 | 1 prog"},
     {"--display map,bind,topo,comm prog", "1 report setting=VIREO_REPORT=1 | 1 prog"},
     {"--forward-signals USR1,SIGTERM prog", "1 | 1 prog"},

@@ -9,6 +9,18 @@
 
 enum { LATE_APART = 4 }; /* ranks of which each is told what it waits for */
 
+/* Put the members that have a state into set. Returns how many. */
+static int members_that(const struct hang *h, const struct meeting *m, enum member_state state,
+                        bool *set)
+{
+    int n = 0;
+    memset(set, 0, (size_t)h->count);
+    for (int i = 0; i < m->member_count; i++)
+        if (m->members[i].state == state)
+            n += set[m->members[i].rank] = true;
+    return n;
+}
+
 /* "MPI_Barrier on MPI_COMM_WORLD: ranks 0-2 wait in it" */
 static const char *say_meeting(struct hang *h, const struct meeting *m)
 {
@@ -20,12 +32,95 @@ static const char *say_meeting(struct hang *h, const struct meeting *m)
                  words_count(h, h->set) == 1 ? "s" : "");
 }
 
-/* Those for whom a collective waits, and who are gone, are not to blame. */
-static void excuse_gone(struct why *w, const struct meeting *m)
+/* The cause of the parts that members are in is known: of those that are gone, or in it too. */
+static void settle(struct why *w, const struct meeting *m, bool all)
 {
-    for (int i = 0; i < m->awaited_count; i++)
-        if (graph_is_gone(w->h, m->awaited[i]) && w->h->part[m->awaited[i]] >= 0)
-            w->settled[w->h->part[m->awaited[i]]] = true;
+    for (int i = 0; i < m->member_count; i++) {
+        int rank = m->members[i].rank, part = w->h->vertices[rank].part;
+        bool is_in = all && m->members[i].state == MEMBER_IN;
+        if (part >= 0 && (is_in || graph_is_gone(w->h, rank)))
+            w->settled[part] = true;
+    }
+}
+
+/* ---- members that do not fit ---- */
+
+/* Find what those who are in a collective, or have been, have called. Returns whether two calls
+ * differ. */
+static bool find_calls(struct why *w, const struct meeting *m, bool with_root)
+{
+    const char *first = NULL;
+    bool differ = false;
+    memset(w->said, 0, (size_t)w->h->count * sizeof(*w->said));
+    for (const struct member *one = m->members; one < m->members + m->member_count; one++) {
+        if (one->state != MEMBER_IN && one->state != MEMBER_PAST)
+            continue;
+        const char *call = one->call ? one->call : "";
+        if (one->root >= 0 && with_root)
+            call = words(w->h, "%s with root %d", call, one->root);
+        w->said[one->rank] = call;
+        first = first || !*call ? first : call;
+        differ |= *call && strcmp(first, call) != 0;
+    }
+    return differ;
+}
+
+/* Members that made different calls at the same place of the order: those that are not most ranks'
+ * are to blame. */
+static void explain_different(struct why *w, struct meeting *m)
+{
+    struct hang *h = w->h;
+    int most = 0, all = 0, *alike = memset(h->path, 0, (size_t)h->count * sizeof(*alike));
+    bool other = find_calls(w, m, false);
+    if (!other && !find_calls(w, m, true))
+        return;
+    m->told = true;
+    settle(w, m, true);
+    (void)why_tell(w, "  Different %s on %s%s:\n", other ? "collectives" : "roots",
+                   words_comm(h, m->comm), words_number(h, m->comm, m->number));
+    const char *call;
+    for (int r = 0; (call = why_next(w, &r));) {
+        int n = words_count(h, h->set);
+        fprintf(h->to, "    %s: %s\n", *call ? call : "an unknown call", words_ranks(h, h->set));
+        for (int s = r; s < h->count; s++)
+            alike[s] = h->set[s] ? n : alike[s];
+        most = n > most ? n : most;
+        all += n;
+    }
+    for (int i = 0; i < m->member_count; i++) {
+        int rank = m->members[i].rank;
+        h->nodes[rank].explained |= m->members[i].state == MEMBER_IN;
+        if (alike[rank] && (alike[rank] < most || most * 2 <= all))
+            why_blame(w, rank);
+    }
+}
+
+void why_different(struct why *w)
+{
+    for (struct meeting *m = w->h->meetings; m < w->h->meetings + w->h->meeting_count; m++)
+        if (graph_is_stuck(w->h, m->entries[0]->owner) && m->number != HANG_NO_NUMBER)
+            explain_different(w, m);
+}
+
+/* All members are there, or have been, and yet it does not end: the fewer ones are to blame. */
+static void explain_full(struct why *w, const struct meeting *m)
+{
+    struct hang *h = w->h;
+    const char *meeting = say_meeting(h, m);
+    int past = members_that(h, m, MEMBER_PAST, w->late);
+    settle(w, m, true);
+    for (int i = 0; i < m->member_count; i++) {
+        const struct member *one = &m->members[i];
+        h->nodes[one->rank].explained |= one->state == MEMBER_IN;
+        if (one->state == (past && past < m->count ? MEMBER_PAST : MEMBER_IN))
+            why_blame(w, one->rank);
+    }
+    if (past)
+        (void)why_tell(w, "  %s, but %s went past it:\n    what was called there does not fit\n",
+                       meeting, words_ranks(h, w->late));
+    else
+        (void)why_tell(w, "  %s, all its members:\n    the counts that they gave do not fit\n",
+                       meeting);
 }
 
 /* ---- members that are missing ---- */
@@ -35,48 +130,37 @@ static void excuse_gone(struct why *w, const struct meeting *m)
 static void write_late(struct why *w)
 {
     struct hang *h = w->h;
-    const char **said = memory_take(&h->memory, (size_t)h->count * sizeof(*said));
     for (int r = 0; r < h->count; r++) {
-        h->set[r] = h->late[r] && h->nodes[r].explained;
-        h->late[r] &= !h->set[r];
+        h->set[r] = w->late[r] && h->nodes[r].explained;
+        w->late[r] &= !h->set[r];
     }
     if (words_count(h, h->set))
         fprintf(h->to, "    not there: %s, as told above\n", words_ranks(h, h->set));
-    bool brief = words_count(h, h->late) > LATE_APART;
+    bool brief = words_count(h, w->late) > LATE_APART;
     for (int r = 0; r < h->count; r++)
-        said[r] = h->late[r] ? words_state(h, r, brief) : NULL;
-    for (int r = 0; r < h->count; r++) {
-        const char *what = said[r];
-        int several = what ? why_alike(w, said, r) > 1 : 0;
-        if (what && !why_tell(w, "    not there: %s, %swhich %s\n", words_ranks(h, h->set),
-                              several ? "each of " : "", what))
+        w->said[r] = w->late[r] ? words_state(h, r, brief) : NULL;
+    const char *what;
+    for (int r = 0; (what = why_next(w, &r));) {
+        const char *each = words_count(h, h->set) > 1 ? "each of " : "";
+        if (!why_tell(w, "    not there: %s, %swhich %s\n", words_ranks(h, h->set), each, what))
             return;
-        for (int other = r; what && other < h->count; other++)
+        for (int other = r; other < h->count; other++)
             h->nodes[other].explained |= h->set[other] && graph_is_stuck(h, other);
     }
-}
-
-/* Whether more members are gone than wait: these call once more than the others. */
-static bool is_once_more(const struct hang *h, const struct meeting *m)
-{
-    int gone = 0;
-    for (int i = 0; i < m->late_count; i++)
-        gone += graph_is_gone(h, m->late[i]);
-    return gone == m->late_count && gone > m->count;
 }
 
 static void explain_late(struct why *w, const struct meeting *m)
 {
     struct hang *h = w->h;
-    bool once_more = is_once_more(h, m);
-    why_missing(w, m);
-    memset(h->late, 0, (size_t)h->count);
-    for (int i = 0; i < m->late_count; i++) {
-        struct node *node = &h->nodes[m->late[i]];
-        h->late[m->late[i]] = node->named = true;
+    int gone = 0;
+    (void)members_that(h, m, MEMBER_LATE, w->late);
+    for (int r = 0; r < h->count; r++) {
+        h->nodes[r].named |= w->late[r];
+        gone += w->late[r] && graph_is_gone(h, r);
     }
+    bool once_more = gone == m->late_count && gone > m->count;
     if (once_more)
-        excuse_gone(w, m);
+        settle(w, m, false);
     for (int i = 0; i < m->count && once_more; i++)
         why_blame(w, m->entries[i]->owner);
     if (why_tell(w, once_more ? "  %s, once more than the others do:\n"
@@ -84,159 +168,55 @@ static void explain_late(struct why *w, const struct meeting *m)
         write_late(w);
 }
 
-/* ---- members that do not fit ---- */
-
-/* The call that a member has made as this collective, in words; "": unknown. */
-static const char *say_call(struct hang *h, const struct meeting *m, int rank, bool with_root)
-{
-    int root;
-    const char *call = graph_call(h, m, rank, &root);
-    return !call ? "" : root >= 0 && with_root ? words(h, "%s with root %d", call, root) : call;
-}
-
-/* Find what each of h->late has called. Returns whether two calls differ. */
-static bool find_calls(struct hang *h, const struct meeting *m, const char **calls, bool with_root)
-{
-    const char *first = NULL;
-    bool differ = false;
-    for (int r = 0; r < h->count; r++) {
-        calls[r] = h->late[r] ? say_call(h, m, r, with_root) : NULL;
-        if (!calls[r] || !*calls[r])
-            continue;
-        first = first ? first : calls[r];
-        differ |= strcmp(first, calls[r]) != 0;
-    }
-    return differ;
-}
-
-/* How many ranks make the call that most make. */
-static int most_alike(struct why *w, const char *const *calls, size_t size)
-{
-    const char **left = memcpy(memory_take(&w->h->memory, size), calls, size);
-    int most = 0;
-    for (int r = 0; r < w->h->count; r++) {
-        int n = left[r] ? why_alike(w, left, r) : 0;
-        most = n > most ? n : most;
-    }
-    return most;
-}
-
-/* Members that made different calls at the same place of the order: those that are not most ranks'
- * are to blame. h->late: the members that are in, or have been. */
-static bool explain_different(struct why *w, const struct meeting *m)
-{
-    struct hang *h = w->h;
-    size_t size = (size_t)h->count * sizeof(char *);
-    const char **calls = memory_take(&h->memory, size);
-    bool other = find_calls(h, m, calls, false);
-    if (!other && !find_calls(h, m, calls, true))
-        return false;
-    excuse_gone(w, m);
-    (void)why_tell(w, "  Different %s on %s%s:\n", other ? "collectives" : "roots",
-                   words_comm(h, m->comm), words_number(h, m->comm, m->number));
-    int most = most_alike(w, calls, size);
-    bool is_tie = most * 2 <= words_count(h, h->late);
-    for (int r = 0; r < h->count; r++) {
-        const char *call = calls[r];
-        int n = call ? why_alike(w, calls, r) : 0;
-        for (int s = r; s < h->count && n; s++) {
-            h->nodes[s].explained |= h->set[s] && graph_is_in(h, m, s);
-            if (h->set[s] && (n < most || is_tie))
-                why_blame(w, s);
-        }
-        if (n)
-            fprintf(h->to, "    %s: %s\n", *call ? call : "an unknown call",
-                    words_ranks(h, h->set));
-    }
-    return true;
-}
-
-/* All members are there, or have been, and yet it does not end. */
-static void explain_full(struct why *w, const struct meeting *m)
-{
-    struct hang *h = w->h;
-    bool all = true;
-    for (int r = 0; r < h->count; r++) {
-        h->late[r] &= !graph_is_in(h, m, r);
-        all &= !h->late[r];
-    }
-    for (int i = 0; i < m->count; i++)
-        h->nodes[m->entries[i]->owner].explained = true;
-    excuse_gone(w, m);
-    const char *meeting = say_meeting(h, m);
-    if (all)
-        (void)why_tell(w, "  %s, all its members:\n    the counts that they gave do not fit\n",
-                       meeting);
-    else
-        (void)why_tell(w, "  %s, but %s went past it:\n    what was called there does not fit\n",
-                       meeting, words_ranks(h, h->late));
-    for (int i = 0; i < m->count && m->count <= words_count(h, h->late); i++)
-        why_blame(w, m->entries[i]->owner);
-}
-
-static void explain(struct why *w, const struct meeting *m)
-{
-    struct hang *h = w->h;
-    (void)graph_members(h, m->comm, h->late);
-    for (int r = 0; r < h->count; r++)
-        h->late[r] &= graph_is_in(h, m, r) || graph_is_past(h, m, r);
-    bool is_stuck = graph_is_stuck(h, m->entries[0]->owner) && m->number != HANG_NO_NUMBER;
-    if (is_stuck && explain_different(w, m))
-        return;
-    if (m->late_count)
-        explain_late(w, m);
-    else if (is_stuck)
-        explain_full(w, m);
-}
-
 /* ---- ranks that wait for each other in several collectives ---- */
 
-/* How many ranks of a collective wait in a part. */
-static int count_in(const struct hang *h, const struct meeting *m, int part)
+/* Whether a vertex waits for a rank of set. */
+static bool leads_to(const struct hang *h, int vertex, const bool *set)
 {
-    int n = 0;
-    for (int i = 0; i < m->count; i++)
-        n += h->part[m->entries[i]->owner] == part;
-    return n;
+    const struct vertex *v = &h->vertices[vertex];
+    for (int e = v->first; e < v->first + v->count; e++) {
+        int to = h->edges[e].to;
+        if (to < h->count ? set[to] : leads_to(h, to, set))
+            return true;
+    }
+    return false;
 }
 
-/* Of those that wait for each other, the fewest are to blame; of these, those that wait for none of
- * the others. */
-static void blame_fewest(struct why *w, int part)
+/* Of those that wait for each other, those that keep most threads are to blame; of these, those that
+ * wait for none of the others. */
+static void explain_crossed(struct why *w, int part)
 {
     struct hang *h = w->h;
-    int first = h->count, fewest = h->count, left = 0;
-    memset(h->late, 0, (size_t)h->count);
-    for (int pass = 0; pass < 3; pass++)
-        for (int i = 0; i < h->meeting_count; i++) {
-            const struct meeting *m = &h->meetings[i];
-            int n = h->part[first + i] == part ? count_in(h, m, part) : 0;
-            if (pass == 0 && n)
-                fewest = n < fewest ? n : fewest;
-            bool waits = false;
-            for (int j = 0; j < m->awaited_count && n; j++)
-                waits |= h->late[m->awaited[j]];
-            for (int j = 0; j < m->count && n == fewest && n; j++) {
-                int rank = m->entries[j]->owner;
-                if (pass == 1)
-                    h->late[rank] = h->part[rank] == part;
-                else if (pass == 2 && !waits && h->late[rank]) {
-                    why_blame(w, rank);
-                    left++;
-                }
-            }
+    int most = 0, *kept = memset(h->path, 0, (size_t)h->count * sizeof(*kept));
+    for (const struct meeting *m = h->meetings; m < h->meetings + h->meeting_count; m++) {
+        int n = 0;
+        for (int i = 0; i < m->count; i++)
+            n += graph_part_of(h, m->entries[i]->thread) == part;
+        for (int i = 0; i < m->member_count; i++) {
+            int rank = m->members[i].rank;
+            if (m->members[i].state == MEMBER_LATE && h->vertices[rank].part == part)
+                kept[rank] = n > kept[rank] ? n : kept[rank];
+            most = kept[rank] > most ? kept[rank] : most;
         }
-    for (int r = 0; r < h->count && !left; r++)
-        if (h->late[r])
-            why_blame(w, r);
+    }
+    for (int r = 0; r < h->count; r++)
+        w->late[r] = h->vertices[r].part == part && kept[r] == most;
+    for (int pass = 0; pass < 2 && !w->settled[part]; pass++)
+        for (int r = 0; r < h->count; r++)
+            if (w->late[r] && (pass || !leads_to(h, r, w->late)))
+                why_blame(w, r);
 }
 
 void why_collectives(struct why *w)
 {
     struct hang *h = w->h;
-    for (int i = 0; i < h->meeting_count; i++)
-        explain(w, &h->meetings[i]);
-    for (int i = 0; i < h->meeting_count; i++)
-        if (why_is_open(w, h->count + i) && h->meetings[i].awaited_count)
-            blame_fewest(w, h->part[h->count + i]);
+    for (const struct meeting *m = h->meetings; m < h->meetings + h->meeting_count; m++)
+        if (!m->told && m->late_count)
+            explain_late(w, m);
+        else if (!m->told && graph_is_stuck(h, m->entries[0]->owner) && m->number != HANG_NO_NUMBER)
+            explain_full(w, m);
+    for (int i = 0; i < h->item_count; i++)
+        if (h->items[i]->meeting >= 0 && h->items[i]->thread->vertex >= 0 &&
+            why_is_open(w, h->items[i]->thread->vertex))
+            explain_crossed(w, graph_part_of(h, h->items[i]->thread));
 }

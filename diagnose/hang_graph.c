@@ -3,7 +3,10 @@
 /* The graph of waits, what can go on in it, and its parts; see hang_graph.h. */
 #include "diagnose/hang_graph.h"
 
+#include <limits.h>
 #include <string.h>
+
+/* ---- ranks ---- */
 
 /* Whether a thread waits for something that other ranks bring about. */
 static bool is_waiting(const struct hang *h, const struct hang_thread *thread)
@@ -46,238 +49,218 @@ static void classify(const struct hang *h, struct node *node, enum diagnose_stat
         node->kind = waits ? NODE_WAITS : NODE_GONE;
 }
 
-/* ---- targets ---- */
+/* ---- vertices and edges ---- */
 
-struct targets graph_targets(const struct hang *h, const struct hang_item *item)
+static int add_vertex(struct hang *h, int needed)
 {
-    const struct hang_comm *comm = item->comm;
-    struct targets targets = {-1, "", item->peer, item->peer, h->count, -1};
-    if (item->peer < 0) {
-        targets.list = !comm ? "" : *comm->remote ? comm->remote : comm->members;
-        targets.next = 0;
-        targets.self = item->owner;
+    h->vertices = memory_grow(&h->memory, h->vertices, h->vertex_count, sizeof(*h->vertices));
+    h->vertices[h->vertex_count] =
+        (struct vertex){.owner = -1, .needed = needed, .part = -1, .waiters = -1};
+    return h->vertex_count++;
+}
+
+static void add_edge(struct hang *h, int from, int to)
+{
+    h->edges = memory_grow(&h->memory, h->edges, h->edge_count, sizeof(*h->edges));
+    h->edges[h->edge_count] = (struct edge){from, to, h->vertices[to].waiters};
+    h->vertices[to].waiters = h->edge_count;
+    if (!h->vertices[from].count++)
+        h->vertices[from].first = h->edge_count;
+    h->edge_count++;
+}
+
+/* Whom a wildcard stands for; "": unknown. */
+static const char *wild_list(const struct hang_comm *comm)
+{
+    return !comm ? "" : *comm->remote ? comm->remote : comm->members;
+}
+
+/* The vertex of what a wildcard stands for, or -1: nobody. */
+static int find_wild(struct hang *h, const struct hang_comm *comm)
+{
+    int first, last;
+    const char *list = wild_list(comm);
+    if (!hang_text_range(list, &first, &last) || first >= h->count)
+        return -1;
+    for (int i = h->wild_count - 1; i >= 0; i--)
+        if (!strcmp(wild_list(h->wilds[i].comm), list) &&
+            !*h->wilds[i].comm->remote == !*comm->remote)
+            return h->wilds[i].vertex;
+    h->wilds = memory_grow(&h->memory, h->wilds, h->wild_count, sizeof(*h->wilds));
+    h->wilds[h->wild_count] = (struct wild){comm, add_vertex(h, 1)};
+    return h->wilds[h->wild_count++].vertex;
+}
+
+/* The vertex that an item waits for, or -1: its wait can end, as far as is known. */
+static int awaited_by(struct hang *h, const struct hang_item *item)
+{
+    if (item->meeting >= 0 && h->meetings[item->meeting].is_of_all)
+        return h->count + item->meeting;
+    if (item->what == HANG_CLOSE || !strcmp(item->state, "moving") || item->peer >= h->count)
+        return -1;
+    return item->peer >= 0 ? item->peer : find_wild(h, item->comm);
+}
+
+static void link_thread(struct hang *h, const struct hang_thread *thread)
+{
+    int from = thread->vertex, needed = 0;
+    for (int i = 0; i < thread->count; i++) {
+        int to = awaited_by(h, &thread->items[i]);
+        needed += to >= 0;
+        if (to >= 0)
+            add_edge(h, from, to);
     }
-    return targets;
+    bool is_any = thread->mode == HANG_ANY;
+    h->vertices[from].needed = is_any ? needed && needed == thread->count : needed;
 }
 
-bool graph_next(struct targets *t)
+static void link_rank(struct hang *h, int rank)
 {
-    for (; t->list; t->list = hang_text_range(t->list, &t->next, &t->last))
-        while (t->next <= t->last && t->next < t->count)
-            if ((t->rank = t->next++) != t->self)
-                return true;
-    return false;
+    struct hang_answer *answer = &h->nodes[rank].answer;
+    bool waits = h->nodes[rank].kind == NODE_WAITS;
+    for (int t = 0; t < answer->thread_count; t++) {
+        struct hang_thread *thread = &answer->threads[t];
+        thread->vertex = waits ? add_vertex(h, 0) : -1;
+        if (!waits)
+            continue;
+        h->vertices[thread->vertex].thread = thread;
+        h->vertices[thread->vertex].owner = rank;
+        add_edge(h, rank, thread->vertex);
+    }
+    for (int t = 0; t < answer->thread_count && waits; t++)
+        link_thread(h, &answer->threads[t]);
 }
 
-bool graph_any(const struct hang *h, const struct hang_item *item,
-               bool (*is)(const struct hang *h, int rank))
+/* A wildcard stands for those that are not gone; or for all, where no other than the one that
+ * waits is there. */
+static void link_wild(struct hang *h, const struct wild *wild)
 {
-    for (struct targets t = graph_targets(h, item); graph_next(&t);)
-        if (is(h, t.rank))
-            return true;
-    return false;
+    int there = 0;
+    memset(h->set, 0, (size_t)h->count);
+    (void)graph_list(h, wild_list(wild->comm), h->set);
+    for (int r = 0; r < h->count; r++)
+        there += h->set[r] && !graph_is_gone(h, r);
+    for (int r = 0; r < h->count; r++)
+        if (h->set[r] && (!graph_is_gone(h, r) || there <= !*wild->comm->remote))
+            add_edge(h, wild->vertex, r);
+}
+
+static void build(struct hang *h)
+{
+    static const int needed[] = {[NODE_WAITS] = 1, [NODE_FREE] = 0, [NODE_GONE] = INT_MAX};
+    h->vertex_count = h->edge_count = h->wild_count = 0;
+    h->vertices = NULL;
+    h->edges = NULL;
+    h->wilds = NULL;
+    for (int r = 0; r < h->count; r++) {
+        classify(h, &h->nodes[r], h->ranks[r].state);
+        (void)add_vertex(h, needed[h->nodes[r].kind]);
+    }
+    for (int i = 0; i < h->meeting_count; i++)
+        (void)add_vertex(h, h->meetings[i].late_count);
+    for (int r = 0; r < h->count; r++)
+        link_rank(h, r);
+    for (int i = 0; i < h->meeting_count; i++)
+        for (int j = 0; h->meetings[i].is_of_all && j < h->meetings[i].member_count; j++)
+            if (h->meetings[i].members[j].state == MEMBER_LATE)
+                add_edge(h, h->count + i, h->meetings[i].members[j].rank);
+    for (int i = 0; i < h->wild_count; i++)
+        link_wild(h, &h->wilds[i]);
+    h->path = memory_take(&h->memory, (size_t)h->vertex_count * sizeof(*h->path));
 }
 
 /* ---- what can go on ---- */
 
-/* Whether a rank may go on and do more, as far as it is found yet. */
-static bool can_come(const struct hang *h, int rank)
+/* Whether those that wait for a vertex may get from it what they wait for. */
+static bool can_come(const struct hang *h, int vertex)
 {
-    return h->nodes[rank].live && !h->nodes[rank].finalizing;
+    return h->vertices[vertex].live && (vertex >= h->count || !h->nodes[vertex].finalizing);
 }
 
-/* Whether a wait can end. One that names no rank may be ended from somewhere; a collective of all
- * ends when those that are late come. Between two calls of find_live() ranks only become able to
- * go on, so those who can come are counted once. */
-static bool can_end(const struct hang *h, const struct hang_item *item)
-{
-    struct meeting *m = item->meeting < 0 ? NULL : &h->meetings[item->meeting];
-    if (m && m->is_of_all) {
-        while (m->live < m->awaited_count && can_come(h, m->awaited[m->live]))
-            m->live++;
-        return m->live == m->awaited_count;
-    }
-    struct targets targets = graph_targets(h, item);
-    return item->what == HANG_CLOSE || !strcmp(item->state, "moving") || !graph_next(&targets) ||
-           graph_any(h, item, can_come);
-}
-
-static bool thread_can_go_on(const struct hang *h, const struct hang_thread *thread)
-{
-    bool any = false, all = true;
-    for (int i = 0; i < thread->count; i++) {
-        bool can = can_end(h, &thread->items[i]);
-        any |= can;
-        all &= can;
-    }
-    return thread->mode == HANG_ANY ? any : all;
-}
-
-static bool becomes_live(struct hang *h, int rank)
-{
-    struct node *node = &h->nodes[rank];
-    if (node->kind != NODE_WAITS || node->live || rank == h->still)
-        return false;
-    for (int i = 0; i < node->answer.thread_count && !node->live; i++)
-        node->live = thread_can_go_on(h, &node->answer.threads[i]);
-    return node->live;
-}
-
-/* Find what can go on, all but one rank, which stays where it is; -1: none does. Up and down in
- * turns, so that long chains take few rounds. */
+/* Find what can go on, all but one vertex, which stays where it is; -1: none does. */
 static void find_live(struct hang *h, int still)
 {
-    bool changed = true;
-    for (int i = 0; i < h->meeting_count; i++)
-        h->meetings[i].live = 0;
-    for (int r = 0; r < h->count; r++)
-        h->nodes[r].live = h->nodes[r].kind == NODE_FREE && r != still;
-    h->still = still;
-    while (changed) {
-        changed = false;
-        for (int r = 0; r < h->count; r++)
-            changed |= becomes_live(h, r);
-        for (int r = h->count - 1; changed && r >= 0; r--)
-            (void)becomes_live(h, r);
+    int n = 0;
+    for (int v = 0; v < h->vertex_count; v++) {
+        struct vertex *vertex = &h->vertices[v];
+        vertex->missing = vertex->needed;
+        vertex->live = !vertex->needed && v != still;
+        if (vertex->live)
+            h->path[n++] = v;
+    }
+    while (n) {
+        int v = h->path[--n];
+        int e = can_come(h, v) ? h->vertices[v].waiters : -1;
+        for (; e >= 0; e = h->edges[e].waiters) {
+            struct vertex *waiter = &h->vertices[h->edges[e].from];
+            if (--waiter->missing || h->edges[e].from == still)
+                continue;
+            waiter->live = true;
+            h->path[n++] = h->edges[e].from;
+        }
     }
 }
 
 bool graph_may_come_alone(struct hang *h, const struct hang_item *item)
 {
+    bool may = false;
+    memset(h->set, 0, (size_t)h->count);
+    if (graph_is_rank(h, item->peer))
+        h->set[item->peer] = true;
+    else
+        (void)graph_list(h, wild_list(item->comm), h->set);
     find_live(h, item->owner);
-    bool may = graph_any(h, item, can_come);
+    for (int r = 0; r < h->count; r++)
+        may |= h->set[r] && can_come(h, r);
     find_live(h, -1);
     return may;
 }
 
 /* ---- parts ---- */
 
-/* The vertices that one waits for. */
-struct edges {
-    const struct hang_answer *answer; /* of a rank; NULL: of a meeting */
-    const struct meeting *meeting;
-    struct targets targets; /* of the item before next */
-    bool is_moot;           /* of that: those that are gone do not matter, as one of others would do */
-    int next;
-};
-
-static struct edges edges_of(const struct hang *h, int vertex)
+/* Tarjan's search from a vertex on. open: those that have been met and are in no part yet. */
+static void search_from(struct hang *h, int start, int *open, int *met)
 {
-    struct edges e = {.targets.list = NULL};
-    if (vertex < h->count)
-        e.answer = &h->nodes[vertex].answer;
-    else
-        e.meeting = &h->meetings[vertex - h->count];
-    return e;
-}
-
-static bool is_there(const struct hang *h, int rank)
-{
-    return !graph_is_gone(h, rank);
-}
-
-/* The next vertex that is waited for, or -1. */
-static int next_edge(const struct hang *h, struct edges *e)
-{
-    if (e->meeting)
-        return e->next < e->meeting->awaited_count ? e->meeting->awaited[e->next++] : -1;
+    struct vertex *at = NULL, *to = &h->vertices[start];
+    int n = 0;
     for (;;) {
-        while (graph_next(&e->targets))
-            if (!e->is_moot || is_there(h, e->targets.rank))
-                return e->targets.rank;
-        if (e->next == e->answer->item_count)
-            return -1;
-        const struct hang_item *item = &e->answer->items[e->next++];
-        if (item->meeting >= 0)
-            return h->count + item->meeting;
-        if (item->what == HANG_CLOSE)
+        if (to && !to->order) {
+            to->order = to->low = ++*met;
+            to->next = to->first;
+            to->back = at ? (int)(at - h->vertices) : -1;
+            open[n++] = (int)(to - h->vertices);
+            at = to;
+        } else if (to && to->part < 0 && to->low < at->low) {
+            at->low = to->low;
+        }
+        to = NULL;
+        if (at->next < at->first + at->count) {
+            int next = h->edges[at->next++].to;
+            to = can_come(h, next) ? NULL : &h->vertices[next];
             continue;
-        e->targets = graph_targets(h, item);
-        e->is_moot = item->peer < 0 && graph_any(h, item, is_there);
-    }
-}
-
-/* The same, of those that cannot go on. */
-static int next_dead(const struct hang *h, struct edges *e)
-{
-    int to = next_edge(h, e);
-    while (to >= 0 && to < h->count && !graph_is_stuck(h, to) && h->nodes[to].kind != NODE_GONE)
-        to = next_edge(h, e);
-    return to;
-}
-
-int graph_next_in_part(const struct hang *h, int rank)
-{
-    struct edges e = edges_of(h, rank);
-    int to = next_dead(h, &e);
-    while (to >= 0 && (to >= h->count || !graph_is_one_part(h, rank, to)))
-        to = next_dead(h, &e);
-    return to;
-}
-
-/* Tarjan's walk, of which path is the way to the vertex at hand, and open what is in no part yet. */
-struct part_walk {
-    int *order, *low; /* order: when a vertex was met first, from 1 on */
-    int *path, *open;
-    struct edges *edges;
-    int met, path_len, open_len;
-};
-
-static void enter(const struct hang *h, struct part_walk *w, int vertex)
-{
-    w->order[vertex] = w->low[vertex] = ++w->met;
-    w->path[w->path_len++] = w->open[w->open_len++] = vertex;
-    w->edges[vertex] = edges_of(h, vertex);
-}
-
-static void lower(struct part_walk *w, int vertex, int low)
-{
-    if (w->low[vertex] > low)
-        w->low[vertex] = low;
-}
-
-/* Take a vertex off the path, and what belongs to it off what is open where it is the first of a
- * part. */
-static void leave(struct hang *h, struct part_walk *w, int vertex)
-{
-    bool is_first = w->low[vertex] == w->order[vertex];
-    if (--w->path_len)
-        lower(w, w->path[w->path_len - 1], w->low[vertex]);
-    while (is_first && h->part[vertex] < 0)
-        h->part[w->open[--w->open_len]] = h->part_count;
-    h->part_count += is_first;
-}
-
-static void walk_from(struct hang *h, struct part_walk *w, int vertex)
-{
-    enter(h, w, vertex);
-    while (w->path_len) {
-        int at = w->path[w->path_len - 1], to = next_dead(h, &w->edges[at]);
-        if (to < 0)
-            leave(h, w, at);
-        else if (!w->order[to])
-            enter(h, w, to);
-        else if (h->part[to] < 0)
-            lower(w, at, w->order[to]);
+        }
+        while (at->low == at->order && at->part < 0)
+            h->vertices[open[--n]].part = h->part_count;
+        h->part_count += at->low == at->order;
+        if (at->back < 0)
+            return;
+        to = at;
+        at = &h->vertices[at->back];
     }
 }
 
 static void find_parts(struct hang *h)
 {
-    size_t count = (size_t)(h->count + h->meeting_count), size = count * sizeof(int);
-    struct memory *memory = &h->memory;
-    struct part_walk w = {.order = memory_take(memory, size), .low = memory_take(memory, size),
-                          .path = memory_take(memory, size), .open = memory_take(memory, size),
-                          .edges = memory_take(memory, count * sizeof(*w.edges))};
-    h->part = memset(memory_take(memory, size), -1, size);
-    h->part_count = 0;
+    int met = 0;
     for (int r = 0; r < h->count; r++)
-        if (graph_is_stuck(h, r) && !w.order[r])
-            walk_from(h, &w, r);
-    h->leaves = memory_take(memory, (size_t)h->part_count + 1);
-    for (int v = 0, to; v < (int)count; v++)
-        for (struct edges e = edges_of(h, v); h->part[v] >= 0 && (to = next_dead(h, &e)) >= 0;)
-            h->leaves[h->part[v]] |= h->part[to] != h->part[v];
+        if (graph_is_stuck(h, r) && !h->vertices[r].order)
+            search_from(h, r, h->path, &met);
+    h->leaves = memory_take(&h->memory, (size_t)h->part_count + 1);
+    for (int e = 0; e < h->edge_count; e++) {
+        int part = h->vertices[h->edges[e].from].part;
+        if (part >= 0 && !can_come(h, h->edges[e].to))
+            h->leaves[part] |= h->vertices[h->edges[e].to].part != part;
+    }
 }
 
 /* ---- life ---- */
@@ -286,8 +269,7 @@ static void find_parts(struct hang *h)
 static bool find_stuck(struct hang *h, bool strict)
 {
     h->strict = strict;
-    for (int r = 0; r < h->count; r++)
-        classify(h, &h->nodes[r], h->ranks[r].state);
+    build(h);
     find_live(h, -1);
     h->stuck = 0;
     for (int r = 0; r < h->count; r++)
@@ -300,15 +282,13 @@ static void read_answers(struct hang *h)
     for (int r = 0; r < h->count; r++) {
         const struct hang_rank *rank = &h->ranks[r];
         struct node *node = &h->nodes[r];
-        node->meeting = -1;
         if (rank->state == DIAGNOSE_ANSWERED)
             hang_text_read(&node->answer, &h->memory, r, rank->text, rank->len);
-        h->item_count += node->answer.item_count;
+        for (int i = 0; i < node->answer.item_count; i++) {
+            h->items = memory_grow(&h->memory, h->items, h->item_count, sizeof(*h->items));
+            h->items[h->item_count++] = &node->answer.items[i];
+        }
     }
-    h->items = memory_take(&h->memory, (size_t)h->item_count * sizeof(h->items[0]));
-    for (int r = 0, n = 0; r < h->count; r++)
-        for (int i = 0; i < h->nodes[r].answer.item_count; i++)
-            h->items[n++] = &h->nodes[r].answer.items[i];
 }
 
 void graph_init(struct hang *h, const struct hang_question *question)
@@ -317,8 +297,6 @@ void graph_init(struct hang *h, const struct hang_question *question)
     *h = (struct hang){.question = question, .ranks = question->ranks, .count = question->count};
     h->nodes = memory_take(&h->memory, count * sizeof(*h->nodes));
     h->set = memory_take(&h->memory, count);
-    h->late = memory_take(&h->memory, count);
-    h->path = memory_take(&h->memory, count * sizeof(*h->path));
     read_answers(h);
     graph_meet(h);
     if (!find_stuck(h, false) && !find_stuck(h, true))

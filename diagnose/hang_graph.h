@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The ranks' waits as one graph, and what can go on in it.
+ * The ranks' waits as one graph of ANDs and ORs, and what can go on in it.
  *
- * A vertex is a rank, or a collective in which ranks wait (a meeting). A rank waits for the ranks
- * whose messages it awaits, or for the meeting that it is in; a meeting waits for the members that
- * have not come. Ranks that cannot go on are stuck. The strongly connected parts of the stuck ranks
- * say where to look for the cause: in a part from which no wait leads out.
+ * A vertex is a rank, which one of its threads brings on; a thread, which waits for all of what it
+ * has said or for one of it; the ranks that a wildcard stands for, of which one is enough; or a
+ * collective that no member leaves before all have come. Edges lead to what is waited for. What
+ * cannot go on is dead. The strongly connected parts of the dead vertices say where to look for the
+ * cause: in a part from which no edge leads out.
  */
 #ifndef DIAGNOSE_HANG_GRAPH_H
 #define DIAGNOSE_HANG_GRAPH_H
@@ -23,11 +24,11 @@ enum node_kind {
     NODE_GONE, /* it will send nothing more: ended, or in MPI_Finalize or behind it */
 };
 
+/* A rank. */
 struct node {
     enum node_kind kind;
     bool finalizing; /* in MPI_Finalize; may still wait for its sends to be received */
-    bool live;       /* it can go on, or what it waits for can come */
-    int meeting;     /* the collective that it waits in: an index of meetings; or -1 */
+    bool meets;      /* waits in a collective */
     struct hang_answer answer;
     /* what the verdict has found */
     bool culprit;
@@ -35,16 +36,53 @@ struct node {
     bool explained; /* some line tells why it waits */
 };
 
+struct vertex {
+    int owner;                        /* the rank of a thread; else -1 */
+    const struct hang_thread *thread; /* or NULL */
+    int needed;        /* so many of those that it waits for must come; INT_MAX: it stays */
+    int missing;       /* of these */
+    bool live;         /* it can go on */
+    int part;          /* that it belongs to; -1: none */
+    int first, count;  /* its edges */
+    int waiters;       /* the last edge that leads here, or -1 */
+    int next, back, order, low; /* for the search of parts; order: when it was met, from 1 on */
+};
+
+struct edge {
+    int from, to;
+    int waiters; /* the edge before this one that leads to the same vertex, or -1 */
+};
+
+/* The ranks that a wildcard on a communicator stands for. */
+struct wild {
+    const struct hang_comm *comm;
+    int vertex;
+};
+
+enum member_state {
+    MEMBER_IN,
+    MEMBER_LATE, /* has not come */
+    MEMBER_PAST,
+    MEMBER_UNKNOWN
+};
+
+/* A member of the communicator of a meeting. */
+struct member {
+    int rank;
+    enum member_state state;
+    const char *call; /* what it has called there: a function, or NULL: unknown */
+    int root;         /* of that, or -1 */
+};
+
 /* A collective that ranks wait in. */
 struct meeting {
     const struct hang_comm *comm;
     int number;                       /* on the communicator, or HANG_NO_NUMBER */
     const struct hang_item **entries; /* one of each thread that waits in it */
-    int count;
-    int *late, *awaited;              /* members that have not come; those it waits for */
-    int late_count, awaited_count;
+    struct member *members;           /* by rank */
+    int count, member_count, late_count;
     bool is_of_all; /* it goes on when all that are late have come, and not before */
-    int live;       /* so many of awaited from the first on can go on */
+    bool told;      /* some line tells why it does not end */
 };
 
 struct hang {
@@ -53,14 +91,14 @@ struct hang {
     struct memory memory;
     struct node *nodes;
     struct hang_item **items; /* of all ranks, in their order */
-    struct meeting *meetings;       /* by communicator and number */
-    int *part;    /* [count + meeting_count], the part of a vertex; -1: it is in none */
-    bool *leaves; /* [part_count], whether waits lead out of a part */
+    struct meeting *meetings; /* by communicator and number */
+    struct vertex *vertices;  /* the ranks, the meetings, then others */
+    struct edge *edges;       /* those of threads before those of meetings and wildcards */
+    struct wild *wilds;
+    bool *leaves; /* [part_count], whether edges lead out of a part */
     bool *set;    /* [count], the ranks that a line names */
-    bool *late;   /* [count], the ranks that a part of the verdict is about */
-    int *path;    /* [count], for a walk along waits */
-    int count, item_count, meeting_count, part_count;
-    int still;   /* a rank that stays where it is, while it is asked what would come then; or -1 */
+    int *path;    /* [vertex_count] */
+    int count, item_count, meeting_count, vertex_count, edge_count, wild_count, part_count;
     int stuck;   /* ranks */
     bool strict; /* threads that sleep outside MPI count for nothing; else they may call it yet */
     bool terse;  /* communicators without a name are written without their members */
@@ -80,7 +118,7 @@ static inline bool graph_goes_on(const struct hang *h, const struct hang_thread 
 
 static inline bool graph_is_stuck(const struct hang *h, int rank)
 {
-    return h->nodes[rank].kind == NODE_WAITS && !h->nodes[rank].live;
+    return h->nodes[rank].kind == NODE_WAITS && !h->vertices[rank].live;
 }
 
 /* Whether it will send nothing more, and receive nothing. */
@@ -97,44 +135,26 @@ static inline bool graph_is_rank(const struct hang *h, int rank)
 /* Whether two vertices wait for each other. */
 static inline bool graph_is_one_part(const struct hang *h, int a, int b)
 {
-    return h->part[a] >= 0 && h->part[a] == h->part[b];
+    return h->vertices[a].part >= 0 && h->vertices[a].part == h->vertices[b].part;
 }
 
-/* The ranks that could end the wait for an item: for (t = graph_targets(); graph_next(&t);) */
-struct targets {
-    int rank; /* the one at hand */
-    const char *list;
-    int next, last, count, self;
-};
-
-struct targets graph_targets(const struct hang *h, const struct hang_item *item);
-bool graph_next(struct targets *targets);
-
-/* Whether one of those that could end a wait is so. */
-bool graph_any(const struct hang *h, const struct hang_item *item,
-               bool (*is)(const struct hang *h, int rank));
+/* The part that a thread belongs to, or -1. */
+static inline int graph_part_of(const struct hang *h, const struct hang_thread *thread)
+{
+    return thread->vertex < 0 ? -1 : h->vertices[thread->vertex].part;
+}
 
 /* Whether a message that a rank waits for, or looks for, may come though the rank itself stays
  * where it is. */
 bool graph_may_come_alone(struct hang *h, const struct hang_item *item);
 
-/* A stuck rank in the same part that a rank waits for by a message, or -1. */
-int graph_next_in_part(const struct hang *h, int rank);
-
 /* ---- hang_meeting.c ---- */
 
 /* One of the two groups of a communicator, in an order that all its members agree on. */
 const char *graph_group(const struct hang_comm *comm, bool second);
-/* Put the members of a communicator into set. Returns how many. */
-int graph_members(const struct hang *h, const struct hang_comm *comm, bool *set);
-/* Find the collectives that ranks wait in, and for whom they wait. */
+/* Put the ranks of a list into set. Returns how many. */
+int graph_list(const struct hang *h, const char *list, bool *set);
+/* Find the collectives that ranks wait in, and which members have not come. */
 void graph_meet(struct hang *h);
-/* Whether a rank waits in a collective. */
-bool graph_is_in(const struct hang *h, const struct meeting *m, int rank);
-/* Whether a member has gone past a collective, by what it says. */
-bool graph_is_past(const struct hang *h, const struct meeting *m, int rank);
-/* The call that a member has made as this collective, or makes there: its function and, where it
- * has one, *root; -1: none. NULL: unknown. */
-const char *graph_call(const struct hang *h, const struct meeting *m, int rank, int *root);
 
 #endif

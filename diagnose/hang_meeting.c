@@ -20,26 +20,13 @@ static int compare_comms(const struct hang_comm *a, const struct hang_comm *b)
     return order ? order : strcmp(graph_group(a, true), graph_group(b, true));
 }
 
-/* The communicator of a collective as another member knows it, or NULL. */
-static const struct hang_comm *comm_at(const struct hang *h, const struct meeting *m, int rank)
+int graph_list(const struct hang *h, const char *list, bool *set)
 {
-    const struct hang_answer *answer = &h->nodes[rank].answer;
-    for (int i = 0; i < answer->comm_count; i++)
-        if (!compare_comms(&answer->comms[i], m->comm))
-            return &answer->comms[i];
-    return NULL;
-}
-
-int graph_members(const struct hang *h, const struct hang_comm *comm, bool *set)
-{
-    int first, last, members = 0;
-    memset(set, 0, (size_t)h->count);
-    for (int i = 0; i < 2; i++)
-        for (const char *list = graph_group(comm, i);
-             (list = hang_text_range(list, &first, &last));)
-            for (int m = first; m <= last && m < h->count; m++)
-                members += set[m] = true;
-    return members;
+    int first, last, count = 0;
+    while ((list = hang_text_range(list, &first, &last)))
+        for (int r = first; r <= last && r < h->count; r++)
+            count += set[r] = true;
+    return count;
 }
 
 /* The number of a collective. One that has none stands where the owner's next one would. */
@@ -84,45 +71,57 @@ static bool needs_all(const struct hang_item *item, int number)
     return false;
 }
 
-/* The ranks that are in both sets. */
-static int *list_of(struct hang *h, const bool *a, const bool *b, int *count)
+/* What is known of a member, of which entry is the wait there, or NULL. A member whose communicator
+ * is unknown is late if it is awaited, or has ended where nobody can leave before all have come. */
+static struct member member_of(const struct hang *h, const struct meeting *m, int rank,
+                               const struct hang_item *entry, bool is_awaited)
 {
-    *count = 0;
-    for (int r = 0; r < h->count; r++)
-        if (a[r] && b[r])
-            h->path[(*count)++] = r;
-    size_t size = (size_t)*count * sizeof(int);
-    return memcpy(memory_take(&h->memory, size), h->path, size);
+    const struct hang_answer *answer = &h->nodes[rank].answer;
+    const struct hang_comm *comm = NULL;
+    for (int i = 0; i < answer->comm_count && !comm; i++)
+        comm = compare_comms(&answer->comms[i], m->comm) ? NULL : &answer->comms[i];
+    const struct hang_call *call = find_call(comm, m->number);
+    struct member one = {rank, MEMBER_UNKNOWN, call ? call->function : NULL, call ? call->root : -1};
+    enum diagnose_state state = h->ranks[rank].state;
+    bool has_ended = state == DIAGNOSE_ENDED || state == DIAGNOSE_FINALIZED;
+    if (entry) {
+        const char *function = entry->thread->function;
+        one.state = MEMBER_IN;
+        one.call = one.call || !*function ? one.call : function;
+    } else if (comm && m->number != HANG_NO_NUMBER) {
+        one.state = comm->begun > (uint32_t)m->number ? MEMBER_PAST : MEMBER_LATE;
+    } else if (is_awaited || (m->is_of_all && has_ended)) {
+        one.state = MEMBER_LATE;
+    }
+    return one;
 }
 
-/* Find the members that are late: they have not begun it, where that is known, or else they are
- * awaited; or have ended, where nobody can leave it before all have come. And those that are
- * awaited: where each needs every other, all who are late. */
-static void find_late(struct hang *h, struct meeting *m, int index)
+static void find_members(struct hang *h, struct meeting *m)
 {
-    bool *awaited = memory_take(&h->memory, (size_t)h->count), *late = h->late;
-    bool of_all = !*m->comm->remote && m->number != HANG_NO_NUMBER;
+    bool *awaited = memory_take(&h->memory, (size_t)h->count);
+    memset(h->set, 0, (size_t)h->count);
+    int count = graph_list(h, m->comm->members, h->set) + graph_list(h, m->comm->remote, h->set);
+    m->members = memory_take(&h->memory, (size_t)count * sizeof(*m->members));
+    m->is_of_all = !*m->comm->remote && m->number != HANG_NO_NUMBER;
     for (int i = 0; i < m->count; i++) {
         const struct hang_thread *thread = m->entries[i]->thread;
-        of_all &= needs_all(m->entries[i], m->number);
+        m->is_of_all &= needs_all(m->entries[i], m->number);
         for (int j = 0; j < thread->count; j++)
-            if (thread->items[j].meeting == index && graph_is_rank(h, thread->items[j].peer))
+            if (thread->items[j].meeting == m->entries[i]->meeting &&
+                graph_is_rank(h, thread->items[j].peer))
                 awaited[thread->items[j].peer] = true;
     }
-    (void)graph_members(h, m->comm, late);
-    for (int r = 0; r < h->count; r++) {
-        const struct hang_comm *comm = comm_at(h, m, r);
-        bool knows = comm && m->number != HANG_NO_NUMBER;
-        bool has_ended = h->ranks[r].state == DIAGNOSE_ENDED ||
-                         h->ranks[r].state == DIAGNOSE_FINALIZED;
-        late[r] &= knows ? comm->begun <= (uint32_t)m->number : awaited[r] || (of_all && has_ended);
-        late[r] &= !graph_is_in(h, m, r);
+    for (int r = 0, i = 0; r < h->count; r++) {
+        while (i < m->count && m->entries[i]->owner < r)
+            i++;
+        bool is_in = i < m->count && m->entries[i]->owner == r;
+        if (!h->set[r])
+            continue;
+        struct member *one = &m->members[m->member_count++];
+        *one = member_of(h, m, r, is_in ? m->entries[i] : NULL, awaited[r]);
+        m->late_count += one->state == MEMBER_LATE;
     }
-    m->late = list_of(h, late, late, &m->late_count);
-    m->is_of_all = of_all && m->late_count;
-    m->awaited = list_of(h, late, m->is_of_all ? late : awaited, &m->awaited_count);
-    if (!m->awaited_count)
-        m->awaited = list_of(h, awaited, awaited, &m->awaited_count);
+    m->is_of_all &= m->late_count > 0;
 }
 
 void graph_meet(struct hang *h)
@@ -134,7 +133,8 @@ void graph_meet(struct hang *h)
     for (int i = 0; i < h->item_count; i++)
         if (hang_is_collective(h->items[i]->use) && !graph_goes_on(h, h->items[i]->thread))
             items[count++] = h->items[i];
-    qsort(items, (size_t)count, sizeof(items[0]), compare_items);
+    if (count)
+        qsort(items, (size_t)count, sizeof(items[0]), compare_items);
     h->meetings = memory_take(&h->memory, (size_t)count * sizeof(*h->meetings));
     for (int i = 0; i < count; i++) {
         struct meeting *m = &h->meetings[h->meeting_count - 1];
@@ -147,31 +147,9 @@ void graph_meet(struct hang *h)
             m->number = items[i]->tag;
         if (!m->count || m->entries[m->count - 1]->thread != items[i]->thread)
             m->entries[m->count++] = items[i];
-        items[i]->meeting = h->nodes[items[i]->owner].meeting = h->meeting_count - 1;
+        items[i]->meeting = h->meeting_count - 1;
+        h->nodes[items[i]->owner].meets = true;
     }
     for (int i = 0; i < h->meeting_count; i++)
-        find_late(h, &h->meetings[i], i);
-}
-
-bool graph_is_in(const struct hang *h, const struct meeting *m, int rank)
-{
-    return h->nodes[rank].meeting == (int)(m - h->meetings);
-}
-
-bool graph_is_past(const struct hang *h, const struct meeting *m, int rank)
-{
-    const struct hang_comm *comm = comm_at(h, m, rank);
-    return !graph_is_in(h, m, rank) && comm && m->number != HANG_NO_NUMBER &&
-           comm->begun > (uint32_t)m->number;
-}
-
-const char *graph_call(const struct hang *h, const struct meeting *m, int rank, int *root)
-{
-    const struct hang_call *call = find_call(comm_at(h, m, rank), m->number);
-    const char *name = call ? call->function : NULL;
-    *root = call ? call->root : -1;
-    for (int i = 0; i < m->count && !name; i++)
-        if (m->entries[i]->owner == rank && *m->entries[i]->thread->function)
-            name = m->entries[i]->thread->function;
-    return name;
+        find_members(h, &h->meetings[i]);
 }

@@ -10,13 +10,13 @@
 
 enum {
     PATIENCE_MS = 800, /* so long a sender waits until its message counts as not wanted */
-    TRIES_MAX = 400,   /* at what may come, each of which looks at all ranks */
-    MISSING_MAX = 6    /* lines */
+    TRIES_MAX = 400    /* at what may come, each of which looks at all ranks */
 };
 
-/* The next queue of a kind from index *q on, behind which *q is set; or NULL. */
-static const struct hang_queue *next_queue(const struct hang_answer *answer, char kind, int *q)
+/* The next queue of a kind of a rank from index *q on, behind which *q is set; or NULL. */
+static const struct hang_queue *next_queue(const struct hang *h, int rank, char kind, int *q)
 {
+    const struct hang_answer *answer = &h->nodes[rank].answer;
     while (*q < answer->queue_count)
         if (answer->queues[(*q)++].kind == kind)
             return &answer->queues[*q - 1];
@@ -46,7 +46,7 @@ static bool is_patient(const struct hang *h, int rank)
     return waits;
 }
 
-/* ---- nearly what is awaited ---- */
+/* ---- causes: each sets a title and returns the rest, or NULL ---- */
 
 /* The next message that is nearly what a receive or probe waits for: its tag is wrong, or its
  * communicator. Those of the library's own are nobody's mistake. */
@@ -55,7 +55,7 @@ static const struct hang_queue *next_near(const struct hang *h, const struct han
 {
     const struct hang_queue *queue = NULL;
     while (receives(item) && hang_is_program(item->use) &&
-           (queue = next_queue(&h->nodes[item->owner].answer, 'U', q))) {
+           (queue = next_queue(h, item->owner, 'U', q))) {
         bool context = item->context == queue->context;
         bool tag = item->tag < 0 || item->tag == queue->tag;
         bool peer =
@@ -66,85 +66,61 @@ static const struct hang_queue *next_near(const struct hang *h, const struct han
     return NULL;
 }
 
-/* A rank that polls may do anything yet, and receive what has come. But what it looks for cannot
- * come unless it does, and the sender of what has come waits, too. */
-static bool polls_for_nothing(struct why *w, const struct hang_item *item, int sender)
+/* Whether no other message can come: one of the senders of what is near waits for this rank, or is
+ * gone. A rank that polls may do anything yet, and receive what has come; but what it looks for
+ * cannot come unless it does, and the sender waits, too. */
+static bool is_all(struct why *w, const struct hang_item *item, const struct hang_queue *first)
 {
-    return graph_is_rank(w->h, sender) && is_patient(w->h, sender) && w->tries++ < TRIES_MAX &&
-           !graph_may_come_alone(w->h, item);
+    struct hang *h = w->h;
+    const struct hang_queue *queue;
+    if (item->thread->mode == HANG_POLL)
+        return graph_is_rank(h, first->peer) && is_patient(h, first->peer) &&
+               w->tries++ < TRIES_MAX && !graph_may_come_alone(h, item);
+    for (int q = 0; graph_is_stuck(h, item->owner) && (queue = next_near(h, item, &q));)
+        if (waits_for(h, queue->peer, item->owner))
+            return true;
+    return false;
 }
 
-/* All messages that are near do not fit, if one of their senders sends no other; the first is
- * told. */
-static void explain_near(struct why *w, const struct hang_item *item)
+/* All messages that are near do not fit; the first is told. */
+static const char *explain_near(struct why *w, const struct hang_item *item, const char **title)
 {
     struct hang *h = w->h;
     int q = 0;
-    bool sure = false, polls = item->thread->mode == HANG_POLL;
     const struct hang_queue *queue, *first = next_near(h, item, &q);
-    if (!first || (!polls && !graph_is_stuck(h, item->owner)))
-        return;
-    for (q = 0; !polls && !sure && (queue = next_near(h, item, &q));)
-        sure = waits_for(h, queue->peer, item->owner);
-    if (polls ? !polls_for_nothing(w, item, first->peer) : !sure)
-        return;
+    if (!first || !is_all(w, item, first))
+        return NULL;
     for (q = 0; (queue = next_near(h, item, &q));)
         why_pair(w, item->owner, graph_is_rank(h, queue->peer) ? queue->peer : item->owner);
-    h->nodes[item->owner].explained = true;
-    const char *what = item->context == first->context ? "tag"
-                       : item->comm == first->comm     ? "kind of message"
-                                                       : "communicator";
+    *title = item->context == first->context ? "Wrong tag"
+             : item->comm == first->comm     ? "Wrong kind of message"
+                                             : "Wrong communicator";
     const char *from = first->peer < 0 ? "a rank" : words(h, "rank %d", first->peer);
-    (void)why_tell(w, "  Wrong %s? Rank %d %s for %s,\n    but what has come is a %s from %s%s\n",
-                   what, item->owner, words_does(h, item->thread), words_item(h, item, NULL),
-                   words_kind(first->use), from, words_envelope(h, first->comm, first->tag));
+    return words(h, "but what has come is a %s from %s%s", words_kind(first->use), from,
+                 words_envelope(h, first->comm, first->tag));
 }
-
-/* Where a thread tests requests, what it looks for are the rank's receives. */
-static void explain_tests(struct why *w, int rank, const struct hang_thread *thread)
-{
-    const struct hang_queue *p;
-    bool tests = thread->mode == HANG_POLL &&
-                 (!strncmp(thread->function, "MPI_Test", strlen("MPI_Test")) ||
-                  !strncmp(thread->function, "MPI_Request_get", strlen("MPI_Request_get")));
-    for (int q = 0; tests && (p = next_queue(&w->h->nodes[rank].answer, 'P', &q));) {
-        struct hang_item item = {rank,    -1,       HANG_RECV, p->context, p->peer, p->rank, p->tag,
-                                 p->bytes, "",      thread,    p->comm,    p->use};
-        explain_near(w, &item);
-    }
-}
-
-/* ---- messages that another receive has got ---- */
 
 /* A receive from any source, or of any tag, has got what was meant for this one. Where its sender
  * waits for a message in turn, either may be wrong. */
-static void explain_got(struct why *w, const struct hang_item *item)
+static const char *explain_got(struct why *w, const struct hang_item *item, const char **title)
 {
     struct hang *h = w->h;
     const struct hang_queue *got;
     int q = 0;
-    if (!receives(item) || !graph_is_stuck(h, item->owner) || !graph_is_rank(h, item->peer) ||
-        h->nodes[item->owner].explained || !waits_for(h, item->peer, item->owner))
-        return;
+    if (!receives(item) || !waits_for(h, item->peer, item->owner))
+        return NULL;
     do
-        got = next_queue(&h->nodes[item->owner].answer, 'W', &q);
+        got = next_queue(h, item->owner, 'W', &q);
     while (got && (got->context != item->context || got->peer != item->peer ||
                    (item->tag >= 0 && got->tag != item->tag)));
     if (!got)
-        return;
-    if (graph_is_stuck(h, item->peer) && h->nodes[item->peer].meeting < 0)
-        why_pair(w, item->owner, item->peer);
-    else
-        why_blame(w, item->owner);
-    h->nodes[item->owner].explained = true;
-    (void)why_tell(w,
-                   "  Taken by another receive? Rank %d %s for %s,\n    but a receive with a "
-                   "wildcard has got a message from rank %d%s before\n",
-                   item->owner, words_does(h, item->thread), words_item(h, item, NULL), got->peer,
-                   words_envelope(h, got->comm, got->tag));
+        return NULL;
+    bool either = graph_is_stuck(h, item->peer) && !h->nodes[item->peer].meets;
+    why_pair(w, item->owner, either ? item->peer : item->owner);
+    *title = "Taken by another receive";
+    return words(h, "but a receive with a wildcard has got a message from rank %d%s before",
+                 got->peer, words_envelope(h, got->comm, got->tag));
 }
-
-/* ---- requests that were not started ---- */
 
 bool why_is_idle_match(const struct hang_item *item, const struct hang_queue *queue)
 {
@@ -154,58 +130,32 @@ bool why_is_idle_match(const struct hang_item *item, const struct hang_queue *qu
            (wild || item->tag == queue->tag);
 }
 
-static void explain_idle(struct why *w, const struct hang_item *item)
+/* The peer has not started the request that would do. */
+static const char *explain_idle(struct why *w, const struct hang_item *item, const char **title)
 {
-    struct hang *h = w->h;
-    const struct hang_queue *queue = NULL;
+    const struct hang_queue *queue;
     int q = 0;
-    if (!graph_is_stuck(h, item->owner) || !graph_is_rank(h, item->peer) ||
-        !graph_is_stuck(h, item->peer))
-        return;
     do
-        queue = next_queue(&h->nodes[item->peer].answer, 'I', &q);
+        queue = next_queue(w->h, item->peer, 'I', &q);
     while (queue && !why_is_idle_match(item, queue));
-    if (!queue)
-        return;
-    why_blame(w, item->peer);
-    h->nodes[item->owner].explained = true;
-    (void)why_tell(w,
-                   "  MPI_Start missing? Rank %d waits in %s for %s,\n"
-                   "    for which rank %d has a persistent %s that it has not started\n",
-                   item->owner, words_function(item->thread), words_item(h, item, NULL), item->peer,
-                   receives(item) ? "send" : "receive");
+    if (!queue || !graph_is_stuck(w->h, item->peer))
+        return NULL;
+    why_pair(w, item->peer, item->peer);
+    *title = "MPI_Start missing";
+    return words(w->h, "for which rank %d has a persistent %s that it has not started", item->peer,
+                 receives(item) ? "send" : "receive");
 }
-
-void why_messages(struct why *w)
-{
-    struct hang *h = w->h;
-    for (int r = 0; r < h->count; r++) {
-        const struct hang_answer *answer = &h->nodes[r].answer;
-        for (int i = 0; i < answer->item_count; i++)
-            if (!answer->cut || answer->items[i].thread->mode != HANG_POLL)
-                explain_near(w, &answer->items[i]);
-        for (int t = 0; t < answer->thread_count && !answer->cut; t++)
-            explain_tests(w, r, &answer->threads[t]);
-    }
-    for (int i = 0; i < h->item_count; i++) {
-        explain_idle(w, h->items[i]);
-        explain_got(w, h->items[i]);
-    }
-    why_blame_pairs(w);
-}
-
-/* ---- messages that nobody sends or receives ---- */
 
 /* Whether the message that item is about has reached its receiver, which has taken it off the queue
  * by a matching probe. */
 static bool is_probed(const struct hang *h, const struct hang_item *item)
 {
-    const struct hang_answer *theirs = &h->nodes[item->peer].answer;
     const struct hang_queue *queue;
-    if (item->what != HANG_SEND || strcmp(item->state, "asked") || theirs->cut ||
-        !is_patient(h, item->owner) || !is_patient(h, item->peer))
+    if (item->what != HANG_SEND || strcmp(item->state, "asked") ||
+        h->nodes[item->peer].answer.cut || !is_patient(h, item->owner) ||
+        !is_patient(h, item->peer))
         return false;
-    for (int q = 0; (queue = next_queue(theirs, 'U', &q));)
+    for (int q = 0; (queue = next_queue(h, item->peer, 'U', &q));)
         if (queue->context == item->context && queue->tag == item->tag &&
             (queue->peer == item->owner || queue->peer < 0))
             return false;
@@ -214,18 +164,20 @@ static bool is_probed(const struct hang *h, const struct hang_item *item)
 
 /* A message of another rank that has come instead, or the awaited one that has gone to another
  * rank, which waits in a collective: what to add to the line. */
-static const char *stray(struct hang *h, const struct hang_item *item)
+static const char *stray(struct why *w, const struct hang_item *item)
 {
+    struct hang *h = w->h;
     const struct hang_queue *queue;
-    for (int r = 0; r < h->count && item->what == HANG_RECV && item->tag >= 0; r++)
-        for (int q = 0; (queue = next_queue(&h->nodes[r].answer, 'U', &q));) {
+    bool searches = item->what == HANG_RECV && item->tag >= 0 && w->tries++ < TRIES_MAX;
+    for (int r = 0; r < h->count && searches; r++)
+        for (int q = 0; (queue = next_queue(h, r, 'U', &q));) {
             if (queue->tag != item->tag || !hang_is_program(queue->use))
                 continue;
             if (r == item->owner && queue->context == item->context &&
                 graph_is_rank(h, queue->peer) && graph_is_stuck(h, queue->peer))
                 return words(h, ",\n    while such a message of rank %d has come (wrong source?)",
                              queue->peer);
-            if (r != item->owner && queue->peer == item->peer && h->nodes[r].meeting >= 0)
+            if (r != item->owner && queue->peer == item->peer && h->nodes[r].meets)
                 return words(h,
                              ",\n    while one%s has come to rank %d (wrong destination or "
                              "communicator?)",
@@ -234,62 +186,101 @@ static const char *stray(struct hang *h, const struct hang_item *item)
     return "";
 }
 
-/* The message that a rank which is late awaits of one in the collective, or NULL. */
-static const struct hang_item *missing_item(const struct hang *h, const struct meeting *m, int rank)
-{
-    const struct node *node = &h->nodes[rank];
-    bool open = !node->explained && !node->finalizing && graph_is_stuck(h, rank);
-    for (int i = 0; i < node->answer.item_count && open; i++) {
-        const struct hang_item *item = &node->answer.items[i];
-        if (item->what <= HANG_PROBE && graph_is_rank(h, item->peer) && item->peer != rank &&
-            graph_is_in(h, m, item->peer) && item->meeting < 0 && strcmp(item->state, "moving") &&
-            waits_for(h, item->peer, rank))
-            return item;
-    }
-    return NULL;
-}
-
-/* What is missing where nobody ends a wait. */
-static const struct words_wait *missing_of(const struct hang *h, const struct hang_item *item)
-{
-    static const struct words_wait probed = {
-        "MPI_Mrecv", "has only taken it by MPI_Mprobe or MPI_Improbe, and "};
-    return is_probed(h, item) ? &probed : words_wait(item);
-}
-
-void why_missing(struct why *w, const struct meeting *m)
+/* A rank that has not come to a collective awaits a message of one that is in it, of w->late. */
+static const char *explain_missing(struct why *w, const struct hang_item *item, const char **title)
 {
     struct hang *h = w->h;
-    int left_out = 0;
-    const struct hang_item **items = memory_take(&h->memory, (size_t)h->count * sizeof(*items));
-    const char **said = memory_take(&h->memory, (size_t)h->count * sizeof(*said));
-    for (int i = 0; i < m->late_count; i++) {
-        int r = m->late[i];
-        const struct hang_item *item = items[r] = missing_item(h, m, r);
-        if (!item)
-            continue;
-        said[r] = words(h, " in %s for %s,\n    but rank %d %s%s", words_function(item->thread),
-                        words_item(h, item, NULL), item->peer, missing_of(h, item)->not_done,
-                        words_state(h, item->peer, false));
-        h->nodes[r].explained = true;
-        if (is_probed(h, item))
-            why_blame(w, item->peer);
-        else if (why_is_open(w, r))
-            why_pair(w, r, item->peer);
+    if (item->what > HANG_PROBE || item->peer == item->owner || !w->late[item->peer] ||
+        item->meeting >= 0 || h->nodes[item->owner].finalizing || !strcmp(item->state, "moving") ||
+        !waits_for(h, item->peer, item->owner))
+        return NULL;
+    const struct words_wait *wait = words_wait(item);
+    bool probed = is_probed(h, item);
+    if (probed || why_is_open(w, item->owner))
+        why_pair(w, item->peer, probed ? item->peer : item->owner);
+    *title = words(h, "%s missing", probed ? "MPI_Mrecv" : wait->missing);
+    return words(h, "but rank %d %s%s%s", item->peer,
+                 probed ? "has only taken it by MPI_Mprobe or MPI_Improbe, and " : wait->not_done,
+                 words_state(h, item->peer, false), stray(w, item));
+}
+
+/* ---- the lines ---- */
+
+enum { MARK = 1 }; /* between the title of a line and the rest */
+
+typedef const char *cause_fn(struct why *w, const struct hang_item *item, const char **title);
+
+/* Look for a cause of a wait. */
+static void explain(struct why *w, const struct hang_item *item, cause_fn *cause)
+{
+    const char *title, *what = w->said[item->owner] ? NULL : cause(w, item, &title);
+    if (!what)
+        return;
+    w->h->nodes[item->owner].explained = true;
+    w->said[item->owner] = words(w->h, "%s?%c%s for %s,\n    %s", title, MARK,
+                                 words_does(w->h, item->thread), words_item(w->h, item, NULL), what);
+}
+
+/* The same, of waits that name a rank, and which do not end. */
+static void explain_stuck(struct why *w, int rank, cause_fn *cause)
+{
+    const struct hang_answer *answer = &w->h->nodes[rank].answer;
+    bool stuck = graph_is_stuck(w->h, rank) && !w->h->nodes[rank].explained;
+    for (int i = 0; i < answer->item_count && stuck; i++)
+        if (graph_is_rank(w->h, answer->items[i].peer))
+            explain(w, &answer->items[i], cause);
+}
+
+/* Where a thread tests requests, what it looks for are the rank's receives. */
+static void explain_tests(struct why *w, int rank, const struct hang_thread *thread)
+{
+    const struct hang_queue *p;
+    bool tests = thread->mode == HANG_POLL &&
+                 (!strncmp(thread->function, "MPI_Test", strlen("MPI_Test")) ||
+                  !strncmp(thread->function, "MPI_Request_get", strlen("MPI_Request_get")));
+    for (int q = 0; tests && (p = next_queue(w->h, rank, 'P', &q));) {
+        struct hang_item item = {rank,    -1,       HANG_RECV, p->context, p->peer, p->rank, p->tag,
+                                 p->bytes, "",      thread,    p->comm,    p->use};
+        explain(w, &item, explain_near);
     }
-    for (int r = 0; r < h->count; r++) {
-        const char *what = said[r];
-        if (what && w->missing == MISSING_MAX)
-            left_out++;
-        if (!what || w->missing == MISSING_MAX)
-            continue;
-        bool several = why_alike(w, said, r) > 1;
-        w->missing++;
-        (void)why_tell(w, "  %s missing? R%s wait%s%s%s\n", missing_of(h, items[r])->missing,
-                       words_ranks(h, h->set) + 1, several ? "" : "s", what,
-                       several ? "" : stray(h, items[r]));
+}
+
+static void write_lines(struct why *w)
+{
+    const char *what;
+    for (int r = 0; (what = why_next(w, &r));) {
+        const char *does = strchr(what, MARK) + 1;
+        bool several = words_count(w->h, w->h->set) > 1;
+        (void)why_tell(w, "  %.*s R%s %.4s%s\n", (int)(does - 1 - what), what,
+                       words_ranks(w->h, w->h->set) + 1, does, does + (several ? 5 : 4));
     }
-    if (left_out)
-        (void)why_tell(w, "  ... and %d more of the kind.\n", left_out);
-    why_blame_pairs(w);
+}
+
+void why_messages(struct why *w)
+{
+    for (int r = 0; r < w->h->count; r++) {
+        const struct hang_answer *answer = &w->h->nodes[r].answer;
+        for (int i = 0; i < answer->item_count; i++)
+            if (!answer->cut || answer->items[i].thread->mode != HANG_POLL)
+                explain(w, &answer->items[i], explain_near);
+        for (int t = 0; t < answer->thread_count && !answer->cut; t++)
+            explain_tests(w, r, &answer->threads[t]);
+        explain_stuck(w, r, explain_idle);
+        explain_stuck(w, r, explain_got);
+    }
+    write_lines(w);
+}
+
+void why_missing(struct why *w)
+{
+    struct hang *h = w->h;
+    for (const struct meeting *m = h->meetings; m < h->meetings + h->meeting_count; m++) {
+        memset(w->late, 0, (size_t)h->count);
+        for (int i = 0; i < m->count; i++)
+            w->late[m->entries[i]->owner] = true;
+        for (int i = 0; i < m->member_count && !m->told; i++)
+            if (m->members[i].state == MEMBER_LATE)
+                explain_stuck(w, m->members[i].rank, explain_missing);
+    }
+    write_lines(w);
 }

@@ -110,6 +110,7 @@ struct hang_thread {
     const char *module, *symbol; /* of the caller; "" where unknown */
     int first, count;            /* its items */
     const struct hang_item *items;
+    int vertex; /* as hang_graph.h has it; -1: none */
 };
 
 /* Equal messages or requests. */

@@ -9,14 +9,19 @@
 
 #include "diagnose/hang_graph.h"
 
+/* Two ranks that do not fit together. */
+struct pair {
+    int a, b;
+};
+
 struct why {
     struct hang *h;
     struct pair *pairs;
-    int pair_count;
-    bool *settled; /* [part_count], parts of which the culprits are known */
-    int lines, left_out;
-    int missing; /* lines about messages that are missing */
-    int tries;   /* at what may come alone */
+    bool *settled;     /* [part_count], parts of which the culprits are known */
+    const char **said; /* [count], of each rank, for why_next() */
+    bool *late;        /* [count], the ranks that a cause is about */
+    int pair_count, lines, left_out;
+    int tries; /* at what may come alone */
 };
 
 void why_write(struct hang *h);
@@ -25,25 +30,25 @@ void why_write(struct hang *h);
 
 /* Write a line, if there is room for one more of the kind. Returns whether there was. */
 bool why_tell(struct why *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Put into h->set the ranks from rank on of whom the same is said, and forget what is said of them.
- * Returns how many. */
-int why_alike(struct why *w, const char **said, int rank);
+/* The next of what is said of ranks from *rank on, or NULL. Put into h->set all of whom it is said,
+ * and forget it; *rank is the first of them. */
+const char *why_next(struct why *w, int *rank);
 
 /* Make a rank a culprit; it settles its part. */
 void why_blame(struct why *w, int rank);
-/* Note that two ranks do not fit together, so that one of them is to blame. */
+/* Note that two ranks do not fit together: when the cause has been looked for, the one that fits
+ * with fewer of the others is made a culprit, or both. */
 void why_pair(struct why *w, int a, int b);
-/* Make culprits of those noted: of two the one that fits with fewer of the others, or both. Then
- * forget the pairs. */
-void why_blame_pairs(struct why *w);
-/* Whether the culprits are to be found in the part of a rank or meeting, and are not known yet. */
+/* Whether the culprits are to be found in the part of a vertex, and are not known yet. */
 bool why_is_open(const struct why *w, int vertex);
 
 /* Messages that are nearly what is awaited, or were, and requests that were not started. */
 void why_messages(struct why *w);
 /* Messages that ranks which have not come to a collective await of ranks in it. */
-void why_missing(struct why *w, const struct meeting *m);
-/* Explain the collectives that ranks wait in. */
+void why_missing(struct why *w);
+/* Collectives of which the members make different calls. */
+void why_different(struct why *w);
+/* The other collectives that ranks wait in. */
 void why_collectives(struct why *w);
 
 /* Whether a request that is not started is what item waits for. */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "bnr/launch/launch.h"
+#include "os/futex.h"
 #include "bnr/io/pty.h"
 
 enum {
@@ -306,6 +308,17 @@ int ranks_start(struct ranks *r, int rank, const char **step)
     if (p.terminal >= 0)
         close(p.terminal);
     return rc;
+}
+
+void ranks_hold(struct ranks *r)
+{
+    atomic_store_explicit(&r->table.head->held, 1, memory_order_release);
+}
+
+void ranks_release(struct ranks *r)
+{
+    atomic_store_explicit(&r->table.head->held, 0, memory_order_release);
+    os_futex_wake(&r->table.head->held, INT32_MAX);
 }
 
 /* ---- life ---- */

@@ -95,6 +95,10 @@ int ranks_lift(int fd);
 /* Start one; apps is set. Returns 0, or -errno with what failed in *step. */
 int ranks_start(struct ranks *r, int rank, const char **step);
 
+/* Have ranks wait in MPI_Init, from before they are started; let them go on. */
+void ranks_hold(struct ranks *r);
+void ranks_release(struct ranks *r);
+
 /* Whether it runs, here. */
 bool ranks_lives(const struct table *t, int rank);
 /* A rank that is in the midst of its MPI calls, here; -1: there is none. */

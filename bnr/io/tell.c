@@ -39,13 +39,11 @@ int tell_pid(const char *channel, char why[512])
     return close_channel(to, channel, why);
 }
 
-int tell_processes(const char *channel, const struct table *table, char *const *paths,
-                   char why[512])
+int tell_processes(const char *channel, const struct tell_process *list, int count, char why[512])
 {
     FILE *to = open_channel(channel);
-    for (int r = 0; to && r < (int)table->head->world_size; r++)
-        fprintf(to, "%d %s %d %s\n", r, table_host(table, r)->name, (int)table->rank[r].pid,
-                paths[table->rank[r].app]);
+    for (int r = 0; to && r < count; r++)
+        fprintf(to, "%d %s %d %s\n", r, list[r].host, list[r].pid, list[r].program);
     return close_channel(to, channel, why);
 }
 

@@ -13,9 +13,14 @@ struct table;
 /* Tell mpiexec's own process. Returns 0, or -errno with a sentence in why. */
 int tell_pid(const char *channel, char why[512]);
 
+/* The process of a rank. */
+struct tell_process {
+    const char *host, *program;
+    int pid;
+};
+
 /* Tell where each rank runs, a line each: rank, host, process, program. Returns as tell_pid(). */
-int tell_processes(const char *channel, const struct table *table, char *const *paths,
-                   char why[512]);
+int tell_processes(const char *channel, const struct tell_process *list, int count, char why[512]);
 
 /* Write to stderr how all ranks have ended: equal ones together. */
 void tell_codes(const struct table *table);

@@ -6,8 +6,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "os/futex.h"
-
 #define SEEN_BY_DEBUGGERS __attribute__((used, visibility("default")))
 
 typedef struct {
@@ -25,6 +23,7 @@ enum {
 SEEN_BY_DEBUGGERS MPIR_PROCDESC *MPIR_proctable;
 SEEN_BY_DEBUGGERS int MPIR_proctable_size;
 SEEN_BY_DEBUGGERS volatile int MPIR_debug_state;
+SEEN_BY_DEBUGGERS const char *MPIR_debug_abort_string;
 SEEN_BY_DEBUGGERS volatile int MPIR_being_debugged; /* the debugger sets it */
 SEEN_BY_DEBUGGERS int MPIR_i_am_starter;            /* it is there: mpiexec is no rank */
 SEEN_BY_DEBUGGERS int MPIR_partial_attach_ok;       /* ranks that were not attached go on, too */
@@ -36,27 +35,28 @@ void MPIR_Breakpoint(void)
     __asm__ volatile("" ::: "memory"); /* a call that does nothing may not go */
 }
 
-void mpir_begin(struct table *table)
+bool mpir_is_debugged(void)
 {
-    atomic_store_explicit(&table->head->held, MPIR_being_debugged != 0, memory_order_release);
+    return MPIR_being_debugged != 0;
 }
 
-static void publish(const struct table *table, char *const *paths)
+void mpir_publish(const struct tell_process *list, int count)
 {
-    int size = (int)table->head->world_size;
-    MPIR_PROCDESC *list = calloc((size_t)size, sizeof(*list));
-    for (int r = 0; list && r < size; r++)
-        list[r] = (MPIR_PROCDESC){(char *)(uintptr_t)table_host(table, r)->name,
-                                  paths[table->rank[r].app], table->rank[r].pid};
-    MPIR_proctable = list;
-    MPIR_proctable_size = list ? size : 0;
-}
-
-void mpir_publish(struct table *table, char *const *paths)
-{
-    publish(table, paths);
+    MPIR_PROCDESC *rows = calloc((size_t)count, sizeof(*rows));
+    for (int r = 0; rows && r < count; r++)
+        rows[r] = (MPIR_PROCDESC){(char *)(uintptr_t)list[r].host,
+                                  (char *)(uintptr_t)list[r].program, list[r].pid};
+    MPIR_proctable = rows;
+    MPIR_proctable_size = rows ? count : 0;
     MPIR_debug_state = MPIR_DEBUG_SPAWNED;
     MPIR_Breakpoint();
-    atomic_store_explicit(&table->head->held, 0, memory_order_release);
-    os_futex_wake(&table->head->held, INT32_MAX);
+}
+
+void mpir_abort(const char *why)
+{
+    if (!MPIR_proctable || MPIR_debug_state == MPIR_DEBUG_ABORTING)
+        return;
+    MPIR_debug_abort_string = why;
+    MPIR_debug_state = MPIR_DEBUG_ABORTING;
+    MPIR_Breakpoint();
 }

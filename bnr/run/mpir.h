@@ -8,12 +8,15 @@
 #ifndef BNR_MPIR_H
 #define BNR_MPIR_H
 
-#include "bnr/host/table.h"
+#include <stdbool.h>
 
-/* Before the first rank is started: whether they are to wait. */
-void mpir_begin(struct table *table);
-/* All ranks have been started: publish them, stop for the debugger, and let them go on. paths: the
- * programs. */
-void mpir_publish(struct table *table, char *const *paths);
+#include "bnr/io/tell.h"
+
+/* Whether a debugger has started mpiexec: ranks are to wait. */
+bool mpir_is_debugged(void);
+/* All ranks have been started: publish them, and stop for the debugger. */
+void mpir_publish(const struct tell_process *list, int count);
+/* The job ends early: say why, and stop for the debugger. why: stays. */
+void mpir_abort(const char *why);
 
 #endif

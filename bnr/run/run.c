@@ -115,6 +115,7 @@ static void explain_end(struct run *run, int rank, const struct job_facts *f, en
         snprintf(text, size, "exited without MPI_Init, which other ranks have called");
         break;
     }
+    mpir_abort(run->last_words);
 }
 
 /* ---- ending ---- */
@@ -415,6 +416,7 @@ static int attach(void *arg, int rank, const struct ranks_pipes *p)
     if (run->o->verbose)
         stdio_say(run->stdio, "mpiexec: rank %d is %s, pid %d on %s\n", rank,
                   run->paths[t->rank[rank].app], t->rank[rank].pid, table_host(t, rank)->name);
+    run_processes_note(run, rank);
     return stdio_attach(run->stdio, rank, p->pipe[0][1], p->pipe[1][0], p->pipe[2][0]);
 }
 
@@ -445,8 +447,6 @@ static void give_up(struct run *run, int rank, int rc, const char *step)
 static void start_ranks(struct run *run)
 {
     const char *step;
-    char why[512];
-    mpir_begin(&run->ranks.table);
     for (int r = 0; r < run->o->nranks; r++) {
         int rc = run_is_elsewhere(run, r) ? 0 : ranks_start(&run->ranks, r, &step);
         if (!rc)
@@ -456,9 +456,7 @@ static void start_ranks(struct run *run)
     }
     if (run->wide)
         run_wide_feed(run);
-    mpir_publish(&run->ranks.table, run->paths);
-    if (run->o->proctable && tell_processes(run->o->proctable, &run->ranks.table, run->paths, why))
-        stdio_say(run->stdio, "mpiexec: %s\n", why);
+    run_processes_publish(run);
     stdio_all_attached(run->stdio);
     run_terminal_begin(run);
 }
@@ -648,6 +646,7 @@ static int finish(struct run *run)
         wide_destroy(run->wide);
     free(run->wide);
     free(run->is_over);
+    free(run->processes);
     free_apps(run);
     free(run);
     return code;
@@ -657,6 +656,7 @@ static int finish(struct run *run)
 static void turn(struct run *run)
 {
     uv_run(&run->loop, UV_RUN_ONCE);
+    run_processes_publish(run);
     if (!run->last_words[0])
         return;
     uv_run(&run->loop, UV_RUN_NOWAIT);
@@ -668,6 +668,8 @@ static void turn(struct run *run)
 static int prepare_ranks(struct run *run, const struct run_job *what, const char **step)
 {
     int rc = create_ranks(run, step);
+    if (!rc)
+        rc = run_processes_begin(run);
     return rc ? rc : ranks_guard(&run->ranks, what->name, what->name_size, step);
 }
 

@@ -14,6 +14,7 @@
 #include "bnr/stdio/prefix.h"
 #include "bnr/io/ranks.h"
 #include "bnr/io/signals.h"
+#include "bnr/io/tell.h"
 #include "bnr/stdio/forward.h"
 #include "bnr/stdio/progress.h"
 #include "bnr/streams/exchange.h"
@@ -37,6 +38,9 @@ struct run {
     struct exchange exchange;
     uint64_t linger_ns; /* until then readers of streams are waited for; 0: not yet */
     bool is_unread[2];  /* daemons have been told that stdout, stderr has no reader */
+    struct tell_process *processes; /* by rank; pid 0: it has not been started yet */
+    int started_count;
+    bool holds, is_published; /* ranks wait for a debugger; it has been told of them */
     struct progress progress;
     int typed_to;       /* ranks that live and to whose terminals what is typed goes */
     bool is_late;       /* --timeout has passed */
@@ -72,6 +76,15 @@ void run_follow(struct run *run, struct job_step step);
 void run_take_end(struct run *run, int rank, const struct job_facts *facts);
 /* One that had ended well is missed by others. */
 void run_take_missed(struct run *run, int rank);
+
+/* ---- run_processes.c ---- */
+
+/* Before the first rank is started: whether they are to wait for a debugger. Returns 0 or -ENOMEM. */
+int run_processes_begin(struct run *run);
+/* A rank has been started. */
+void run_processes_note(struct run *run, int rank);
+/* Tell debuggers and users of all processes, once all ranks have been started. */
+void run_processes_publish(struct run *run);
 
 /* ---- run_terminal.c ---- */
 

@@ -46,6 +46,7 @@ static void wide_started(void *arg, int rank, int pid)
         stdio_say(run->stdio, "mpiexec: rank %d is %s, pid %d on %s\n", rank,
                   run->o->apps[run->ranks.table.rank[rank].app].argv[0], pid,
                   run_host_of(run, rank));
+    run_processes_note(run, rank);
 }
 
 static void wide_failed(void *arg, int rank, int code, const char *why)
@@ -258,7 +259,8 @@ int run_wide_send(struct run *run)
         .app_count = (uint32_t)o->napps,
         .universe_size = (uint32_t)(o->universe_size ? o->universe_size : o->nranks),
         .umask = mask,
-        .flags = (o->merge ? LAUNCH_MERGE : 0) | (o->report ? LAUNCH_REPORT : 0),
+        .flags = (o->merge ? LAUNCH_MERGE : 0) | (o->report ? LAUNCH_REPORT : 0) |
+                 (run->holds ? LAUNCH_HOLD : 0),
         .stdin_mode = o->stdin_mode == OPTIONS_STDIN_ALL    ? LAUNCH_STDIN_ALL
                       : o->stdin_mode == OPTIONS_STDIN_NONE ? LAUNCH_STDIN_NONE
                                                             : LAUNCH_STDIN_RANK,

@@ -183,12 +183,11 @@ static int check_several(const struct options *o, const struct wide_plan *plan, 
         slots += o->hosts.items[i].slots;
     if (plan->count == 1)
         return 0;
-    if (wish->ppr || wish->rankfile || wish->is_spanning || o->apps->path || o->proctable) {
+    if (wish->ppr || wish->rankfile || wish->is_spanning || o->apps->path) {
         snprintf(why, 512, "on several hosts %s is not known in this version; leave it out%s",
                  wish->ppr        ? "ppr:N:OBJECT"
                  : wish->rankfile ? "a rankfile"
                  : o->apps->path  ? "--path"
-                 : o->proctable   ? "--output-proctable"
                                   : "ranking over all hosts",
                  wish->ppr ? ", or say ppr:N:node" : "");
         return -EINVAL;

@@ -363,6 +363,8 @@ static void start_ranks(struct daemon *d)
 {
     const char *step;
     char why[512];
+    if (d->job.flags & LAUNCH_HOLD)
+        ranks_hold(&d->ranks);
     for (int r = 0; r < (int)d->job.world_size; r++) {
         if (table_slot(&d->ranks.table, r) < 0)
             continue;
@@ -552,6 +554,10 @@ static void on_deliver(void *arg, const struct core_message *message, struct unp
         learn(d, d->job.contacts);
         break;
     case LAUNCH_TAG_SIGNAL: on_order_to_signal(d, (int)unpack_u32(&u)); break;
+    case LAUNCH_TAG_GO:
+        if (d->has_job)
+            ranks_release(&d->ranks);
+        break;
     case LAUNCH_TAG_WINDOW: resize(d, u); break;
     case LAUNCH_TAG_ENDED: note_ended(d, u); break;
     case LAUNCH_TAG_ASK: ask_ranks(d, unpack_u32(&u)); break;

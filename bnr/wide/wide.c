@@ -105,6 +105,11 @@ void wide_unread(struct wide *w, enum launch_stream stream)
     order_number(w, LAUNCH_TAG_UNREAD, stream);
 }
 
+void wide_go(struct wide *w)
+{
+    order_number(w, LAUNCH_TAG_GO, 0);
+}
+
 void wide_resize(struct wide *w, const struct winsize *size)
 {
     struct packing p = {0};

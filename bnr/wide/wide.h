@@ -98,6 +98,7 @@ void wide_ask(struct wide *w, uint32_t number);
 void wide_signal(struct wide *w, int number);
 void wide_unread(struct wide *w, enum launch_stream stream);
 void wide_pause(struct wide *w, bool is_paused);
+void wide_go(struct wide *w);
 void wide_resize(struct wide *w, const struct winsize *size);
 
 /* Whether the node of a rank is fed already. */

@@ -58,6 +58,7 @@ struct launch_host {
 enum launch_flag {
     LAUNCH_MERGE = 1,  /* stderr goes where stdout goes */
     LAUNCH_REPORT = 2, /* ranks' reports are wanted */
+    LAUNCH_HOLD = 4,   /* ranks wait in MPI_Init for LAUNCH_TAG_GO */
 };
 
 struct launch_message {
@@ -96,6 +97,7 @@ enum launch_tag {
     LAUNCH_TAG_ASK,      /* u32 number: ranks are asked what they wait for */
     LAUNCH_TAG_LETTER,   /* of BNR_Xcast, from any daemon: see bnr/wide/post.h */
     LAUNCH_TAG_WINDOW,   /* u32 rows, columns: the new size of ranks' terminals */
+    LAUNCH_TAG_GO,       /* ranks that wait for a debugger go on */
     LAUNCH_TAG_UNREAD,   /* u32 enum launch_stream: mpiexec's reader of it has gone */
 };
 

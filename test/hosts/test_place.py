@@ -65,6 +65,8 @@ def main(build):
           "sh-0", "sh-1")
     holds("nolocal leaves this host out", "-host h0:2,h1:2 -l --nolocal sh -c 'echo $BNR_HOST'",
           "[0] h1", "[1] h1")
+    holds("the table of processes has the ranks of all hosts",
+          "-host h0:2,h1:2 --output-proctable true | cut -d' ' -f1,2", "0 h0", "1 h0", "2 h1", "3 h1")
     begin = time.monotonic()
     holds("a reader that goes ends ranks elsewhere", "-host h1 yes 2>/dev/null | head -1; echo over",
           "over", "y")

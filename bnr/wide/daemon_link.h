@@ -22,7 +22,7 @@ struct daemon_link_owner {
     uv_loop_t *loop;
     uint32_t self, count; /* nodes */
     uint8_t job[16], secret[16];
-    /* Whether a proven number of a dialer's may be taken; see hello_take(). */
+    /* Whether a proven number of a dialer's may be taken; see os/replay.h. */
     bool (*may_enter)(void *arg, uint32_t node, uint64_t number);
     void (*up)(void *arg, struct daemon_link *link);
     /* The message is the callee's, its data too. Returns negative to end the link. */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "os/clock.h"
+#include "os/replay.h"
 
 enum {
     STRANGERS_MAX = 256,
@@ -45,7 +46,7 @@ struct mesh_peer {
     uv_timer_t *timer;
     int64_t wanted_ns; /* since when there is no link */
     uint64_t number;   /* of the last HELLO to it */
-    struct hello_seen seen;
+    struct os_replay seen;
     struct mesh_unsent *unsent;
     int unsent_count;
     size_t unsent_bytes;
@@ -228,7 +229,7 @@ static void on_heard(void *arg, struct daemon_link *link)
 static bool may_enter(void *arg, uint32_t node, uint64_t number)
 {
     struct mesh *m = arg;
-    return !hello_take(&m->peers[node].seen, number);
+    return !os_replay_take(&m->peers[node].seen, number);
 }
 
 /* ---- listening ---- */

@@ -130,23 +130,6 @@ int hello_proof_get(const uint8_t in[HELLO_PROOF_LEN], const struct hello *h,
                : -EPROTO;
 }
 
-int hello_take(struct hello_seen *seen, uint64_t number)
-{
-    if (!number)
-        return -EPROTO;
-    if (number > seen->last) {
-        uint64_t step = number - seen->last;
-        seen->bits = (step < 64 ? seen->bits << step : 0) | 1;
-        seen->last = number;
-        return 0;
-    }
-    uint64_t age = seen->last - number;
-    if (age >= 64 || (seen->bits >> age & 1))
-        return -EPROTO;
-    seen->bits |= (uint64_t)1 << age;
-    return 0;
-}
-
 void hello_keys(const struct hello *h, const uint8_t secret[16], uint8_t dialer[16],
                 uint8_t listener[16])
 {

@@ -44,11 +44,6 @@ struct hello {
     uint8_t dialer_nonce[HELLO_NONCE_LEN], listener_nonce[HELLO_NONCE_LEN];
 };
 
-/* Which numbers of one node have been taken; begins with zeros. */
-struct hello_seen {
-    uint64_t last, bits; /* bit n: last - n */
-};
-
 void hello_put(uint8_t out[HELLO_LEN], const struct hello *h, const uint8_t secret[16]);
 void hello_challenge_put(uint8_t out[HELLO_CHALLENGE_LEN], const struct hello *h,
                          const uint8_t secret[16]);
@@ -62,10 +57,6 @@ int hello_challenge_get(const uint8_t in[HELLO_CHALLENGE_LEN], struct hello *h,
                         const uint8_t secret[16]);
 int hello_proof_get(const uint8_t in[HELLO_PROOF_LEN], const struct hello *h,
                     const uint8_t secret[16]);
-
-/* Take a number. Returns 0, or -EPROTO where it was taken before, or is older than what is
- * remembered. */
-int hello_take(struct hello_seen *seen, uint64_t number);
 
 /* The keys of frames that the dialer and the listener send. */
 void hello_keys(const struct hello *h, const uint8_t secret[16], uint8_t dialer[16],

@@ -296,8 +296,9 @@ static int greet(struct attempt *attempt)
     if (getsockopt(attempt->sock.fd, SOL_SOCKET, SO_ERROR, &error, &len) || error)
         return attempt_failed(attempt, error ? error : errno);
     attempt->talk.hello = (struct wire_hello){
-        .gid = env->gid, .to_gid = peer->gid, .rank = env->rank, .to_rank = peer->rank};
-    int rc = os_random(attempt->talk.hello.nonce, WIRE_NONCE_LEN);
+        .gid = env->gid, .to_gid = peer->gid, .rank = env->rank, .to_rank = peer->rank,
+        .number = ++dial->tcp->hellos};
+    int rc = os_random(attempt->talk.hello.nonce, WIRE_HELLO_NONCE_LEN);
     if (rc)
         return attempt_failed(attempt, -rc);
     wire_hello_put(hello, &attempt->talk, env->secret);

@@ -251,7 +251,7 @@ static bool challenge(struct tcp *tcp, struct stranger *stranger)
     uint8_t bytes[WIRE_CHALLENGE_LEN];
     if (wire_hello_get(stranger->in, &stranger->talk, env->secret) ||
         memcmp(&hello->to_gid, &env->gid, sizeof(env->gid)) || hello->to_rank != env->rank ||
-        os_random(stranger->talk.nonce, WIRE_NONCE_LEN))
+        known_take(&tcp->known, hello) || os_random(stranger->talk.nonce, WIRE_NONCE_LEN))
         return false;
     wire_challenge_put(bytes, &stranger->talk, env->secret);
     stranger->phase = STRANGER_GREETED;

@@ -247,6 +247,7 @@ static void tcp_close(struct chan *chan)
     if (tcp->epoll >= 0)
         close(tcp->epoll);
     os_pool_fini(&tcp->buffers);
+    known_fini(&tcp->known);
     free(tcp);
 }
 
@@ -274,6 +275,7 @@ static int tcp_open(struct chan **chan, const struct chan_env *env, char *why, s
         return -ENOMEM;
     }
     tcp->env = env;
+    tcp->hellos = os_now_ns(); /* above those of an earlier channel of this process */
     os_pool_init(&tcp->buffers, LINK_IN_LEN, 4);
     tcp->epoll = tcp->listener.fd = -1;
     tcp->last_dirty = &tcp->dirty;

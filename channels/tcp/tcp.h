@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 
+#include "channels/tcp/known.h"
 #include "include/channel.h"
 #include "os/pool.h"
 
@@ -40,6 +41,8 @@ struct tcp {
     struct tcp_sock listener, tick;
     uint16_t port;  /* 0: not listening yet */
     uint64_t nonce; /* names this process in its card */
+    uint64_t hellos; /* the number of the last that was said */
+    struct known known; /* whose HELLOs have been heard */
     bool deaf;       /* no descriptor was left for the next stranger */
     bool inside;     /* progress() is running */
     bool armed;      /* some thread sleeps on the epoll set: it must know of all */

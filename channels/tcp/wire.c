@@ -24,7 +24,7 @@ enum {
 };
 
 _Static_assert(sizeof(struct chan_head) == 16, "the head is carried in 16 bytes");
-_Static_assert(HELLO_BODY_LEN == 2 * 4 + 2 * sizeof(struct chan_gid) + WIRE_NONCE_LEN,
+_Static_assert(HELLO_BODY_LEN == 2 * 4 + 2 * sizeof(struct chan_gid) + 8 + WIRE_HELLO_NONCE_LEN,
                "HELLO's fields fill it");
 _Static_assert(WIRE_CHALLENGE_LEN == PREFIX_LEN + WIRE_NONCE_LEN + PROOF_LEN, "CHALLENGE");
 _Static_assert(WIRE_PROOF_LEN == PREFIX_LEN + PROOF_LEN, "PROOF");
@@ -48,7 +48,8 @@ static void body_put(uint8_t *out, const struct wire_hello *hello)
     os_be32_put(out + 4, hello->to_rank);
     memcpy(out + 8, hello->gid.b, 16);
     memcpy(out + 24, hello->to_gid.b, 16);
-    memcpy(out + 40, hello->nonce, WIRE_NONCE_LEN);
+    os_be64_put(out + 40, hello->number);
+    memcpy(out + 48, hello->nonce, WIRE_HELLO_NONCE_LEN);
 }
 
 /* The proof that goes with a message that starts with prefix. */
@@ -116,7 +117,8 @@ int wire_hello_get(const uint8_t in[WIRE_HELLO_LEN], struct wire_talk *talk,
     struct wire_hello hello = {.rank = os_be32_get(body), .to_rank = os_be32_get(body + 4)};
     memcpy(hello.gid.b, body + 8, 16);
     memcpy(hello.to_gid.b, body + 24, 16);
-    memcpy(hello.nonce, body + 40, WIRE_NONCE_LEN);
+    hello.number = os_be64_get(body + 40);
+    memcpy(hello.nonce, body + 48, WIRE_HELLO_NONCE_LEN);
     if (!prefix_is(in, KIND_HELLO) || in[6] != byte_order ||
         !is_proven(body + HELLO_BODY_LEN, in, &hello, no_nonce, secret))
         return -EPROTO;

@@ -19,7 +19,8 @@
  *     12  to_rank   4  of the process that it means to reach
  *     16  gid      16  group of the connector
  *     32  to_gid   16  group of the process that it means to reach
- *     48  nonce    16  random
+ *     48  number    8  of the connector's HELLOs: each has a higher one
+ *     56  nonce     8  random
  *     64  proof     8
  *   CHALLENGE  acceptor -> connector   32 bytes: 8 nonce 16, 24 proof 8
  *   PROOF      connector -> acceptor   16 bytes: 8 proof 8
@@ -29,7 +30,8 @@
  * 7, of bytes 8 to 63 of the HELLO, and of the acceptor's nonce (zeros in
  * HELLO). So the acceptor learns from HELLO that the stranger has, or has
  * overheard, the secret, and from PROOF that it has it; the secret itself
- * never travels. Who gives no right HELLO is told nothing.
+ * never travels. A stranger without a right HELLO is told nothing, and so is one
+ * whose HELLO was overheard: the acceptor takes each number once.
  *
  * After an ANSWER of CHAN_ACCEPT both send packets, 24 bytes and the payload:
  *
@@ -51,6 +53,7 @@ enum {
     WIRE_PROOF_LEN = 16,
     WIRE_ANSWER_LEN = 16,
     WIRE_NONCE_LEN = 16,
+    WIRE_HELLO_NONCE_LEN = 8,
     WIRE_HEADER_LEN = 24,
     WIRE_DATA_MAX = 4 << 20
 };
@@ -59,7 +62,8 @@ enum {
 struct wire_hello {
     struct chan_gid gid, to_gid;
     uint32_t rank, to_rank;
-    uint8_t nonce[WIRE_NONCE_LEN];
+    uint64_t number;
+    uint8_t nonce[WIRE_HELLO_NONCE_LEN];
 };
 
 /* What both sides know once HELLO and CHALLENGE have passed. */

@@ -80,22 +80,6 @@ static void strangers_and_changes_are_refused(void **state)
     }
 }
 
-static void a_hello_counts_once(void **state)
-{
-    struct hello_seen seen = {0};
-    static const struct {
-        uint64_t number;
-        int rc;
-    } rows[] = {{0, -EPROTO},    {1, 0},          {1, -EPROTO},
-                {4, 0},          {3, 0},          {3, -EPROTO},
-                {4, -EPROTO},    {70, 0},         {2, -EPROTO},
-                {7, 0},          {6, -EPROTO},    {7, -EPROTO},
-                {5000, 0},       {70, -EPROTO},   {4999, 0},
-                {5000, -EPROTO}, {UINT64_MAX, 0}, {UINT64_MAX, -EPROTO}};
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        assert_int_equal(hello_take(&seen, rows[i].number), rows[i].rc);
-}
-
 static void frames_come_once_in_order_unchanged(void **state)
 {
     struct frame_link out, in;
@@ -331,7 +315,6 @@ int main(void)
         cmocka_unit_test(wishes_travel),
         cmocka_unit_test(both_ends_agree),
         cmocka_unit_test(strangers_and_changes_are_refused),
-        cmocka_unit_test(a_hello_counts_once),
         cmocka_unit_test(frames_come_once_in_order_unchanged),
         cmocka_unit_test(lists_are_read),
         cmocka_unit_test(files_are_read),

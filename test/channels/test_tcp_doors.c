@@ -176,14 +176,14 @@ static size_t say(int fd, const uint8_t *bytes, size_t len, uint8_t *back, size_
     return got;
 }
 
-/* A stranger who has overheard a right HELLO gets a challenge, and no further; one who
- * has not gets nothing. */
+/* A stranger who has overheard a right HELLO before it arrived gets a challenge, and no further; one
+ * who has not gets nothing. */
 static void case_overheard(struct fake *fake)
 {
     if (fake->rank == 0) {
         struct wire_talk talk = {
             .hello = {
-                .gid = fake->world->gid, .to_gid = fake->world->gid, .rank = 0, .to_rank = 1}};
+                .gid = fake->world->gid, .to_gid = fake->world->gid, .rank = 0, .to_rank = 1, .number = 1}};
         uint8_t hello[WIRE_HELLO_LEN], back[WIRE_CHALLENGE_LEN + 1];
         uint8_t wrong[WIRE_PROOF_LEN] = "Vchn\1\3\0";
         int port = port_of(fake->world->card[1]), fd = knock(fake, port);
@@ -202,11 +202,14 @@ static void case_overheard(struct fake *fake)
     FAKE_CHECK(fake, !fake->peer[0].asked, "the device was asked");
 }
 
-/* Put a right HELLO of rank 0 into hello. */
-static void overhear(struct fake *fake, uint8_t hello[WIRE_HELLO_LEN])
+/* Put a right HELLO of rank 0 with this number into hello. */
+static void overhear(struct fake *fake, uint64_t number, uint8_t hello[WIRE_HELLO_LEN])
 {
-    struct wire_talk talk = {
-        .hello = {.gid = fake->world->gid, .to_gid = fake->world->gid, .rank = 0, .to_rank = 1}};
+    struct wire_talk talk = {.hello = {.gid = fake->world->gid,
+                                       .to_gid = fake->world->gid,
+                                       .rank = 0,
+                                       .to_rank = 1,
+                                       .number = number}};
     wire_hello_put(hello, &talk, fake->env.secret);
 }
 
@@ -216,14 +219,33 @@ static bool is_cut(int fd)
     return recv(fd, &byte, 1, MSG_DONTWAIT) == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
 }
 
-/* One HELLO, said again and again, takes few descriptors, and keeps its true owner not out. */
+/* One HELLO, said again and again, is heard once, and keeps its true owner not out. */
 static void case_replay(struct fake *fake)
+{
+    if (fake->rank == 0) {
+        uint8_t hello[WIRE_HELLO_LEN], back[WIRE_CHALLENGE_LEN];
+        size_t heard = sizeof(back);
+        overhear(fake, 1, hello);
+        for (int i = 0; i < REPLAYS; i++, heard = 0) {
+            int fd = knock(fake, port_of(fake->world->card[1]));
+            FAKE_CHECK(fake, say(fd, hello, sizeof(hello), back, sizeof(back)) == heard,
+                       heard ? "HELLO %d has no challenge" : "HELLO %d is heard again", i);
+            close(fd);
+        }
+    }
+    fake_barrier(fake);
+    exchange(fake);
+}
+
+/* Who can make HELLOs, and makes many, takes few descriptors, and keeps the process of that rank
+ * not out. */
+static void case_many(struct fake *fake)
 {
     int fd[REPLAYS], open = 0;
     if (fake->rank == 0) {
         uint8_t hello[WIRE_HELLO_LEN], back[WIRE_CHALLENGE_LEN];
-        overhear(fake, hello);
         for (int i = 0; i < REPLAYS; i++) {
+            overhear(fake, 1 + (uint64_t)i, hello);
             fd[i] = knock(fake, port_of(fake->world->card[1]));
             FAKE_CHECK(fake, say(fd[i], hello, sizeof(hello), back, sizeof(back)) == sizeof(back),
                        "no challenge for HELLO %d", i);
@@ -245,8 +267,8 @@ static void case_late(struct fake *fake)
     if (fake->rank == 0) {
         uint8_t hello[WIRE_HELLO_LEN], back[WIRE_CHALLENGE_LEN];
         int port = port_of(fake->world->card[1]);
-        overhear(fake, hello);
         for (int i = 0; i < ADDR_MAX; i++) {
+            overhear(fake, 1 + (uint64_t)i, hello);
             fd[i] = knock(fake, port);
             FAKE_CHECK(fake, send(fd[i], hello, sizeof(hello), MSG_NOSIGNAL) == sizeof(hello),
                        "send()");
@@ -273,7 +295,7 @@ static void case_hello_in_crowd(struct fake *fake)
     if (fake->rank == 0) {
         uint8_t hello[WIRE_HELLO_LEN], back[WIRE_CHALLENGE_LEN];
         int port = port_of(fake->world->card[1]), fd = knock(fake, port);
-        overhear(fake, hello);
+        overhear(fake, 1, hello);
         FAKE_CHECK(fake, send(fd, hello, sizeof(hello), MSG_NOSIGNAL) == sizeof(hello), "send()");
         for (int i = 0; i < 2 * FEW_DESCRIPTORS; i++)
             (void)knock(fake, port);
@@ -388,7 +410,8 @@ static const struct fake_case cases[] = {
      NULL, NULL},
     {"a crowd keeps nobody out who has said HELLO", case_hello_in_crowd, NULL, NULL, NULL},
     {"who has tried all addresses may go on over any", case_late, NULL, NULL, NULL},
-    {"a HELLO that is said again and again takes few descriptors", case_replay, NULL, NULL, NULL},
+    {"a HELLO that is said again and again is heard once", case_replay, NULL, NULL, NULL},
+    {"many HELLOs of one process take few descriptors", case_many, NULL, NULL, NULL},
     {"a HELLO that was overheard opens nothing", case_overheard, NULL, NULL, NULL},
     {"who has no memory for a link says so by hanging up", case_no_memory, NULL, NULL, sanitized},
     {"a closed port of this host is certain, of another is not", case_closed, NULL, NULL, NULL},

@@ -21,10 +21,10 @@ static void claim(int truth, const char *what)
 
 static struct wire_talk talk_of(uint8_t seed)
 {
-    struct wire_talk talk = {.hello = {.rank = 70000u + seed, .to_rank = 3}};
+    struct wire_talk talk = {.hello = {.rank = 70000u + seed, .to_rank = 3, .number = 1ull << 40 | seed}};
     memset(talk.hello.gid.b, seed + 1, 16);
     memset(talk.hello.to_gid.b, seed + 2, 16);
-    memset(talk.hello.nonce, seed + 3, WIRE_NONCE_LEN);
+    memset(talk.hello.nonce, seed + 3, WIRE_HELLO_NONCE_LEN);
     memset(talk.nonce, seed + 4, WIRE_NONCE_LEN);
     return talk;
 }

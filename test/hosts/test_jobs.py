@@ -260,114 +260,6 @@ def networks():
     claim("or over the launcher's own pipe, where nobody can", done.returncode == 0, done.stderr)
 
 
-STRANGER = r"""
-import os, socket, subprocess, sys, time
-enter = os.environ["HOSTS_PROGRAM"]
-job = subprocess.Popen(["timeout", "50", os.environ["BUILD"] + "/bnr/mpiexec", "--launcher-cmd",
-                        enter + " enter %h", "-host", os.environ["HOSTS_LIST"], "-n", "3", "sh",
-                        "-c", "sleep 4; echo well"], stdout=subprocess.PIPE, text=True)
-time.sleep(1)
-count = 0
-for number, host in enumerate(os.environ["HOSTS_LIST"].split(",")):
-    table = subprocess.run([enter, "enter", host, "cat", "/proc/net/tcp", "/proc/net/tcp6"],
-                           capture_output=True, text=True).stdout.splitlines()
-    ports = {int(line.split()[1].split(":")[1], 16) for line in table
-             if len(line.split()) > 3 and line.split()[3] == "0A"}
-    for port in ports:
-        for what in (os.urandom(10 << 20), b"", b"Vlnk\1\1\0\0" + bytes(56), b"Vnd\1" * 40):
-            end = socket.create_connection((f"10.77.0.{number + 2}", port), timeout=6)
-            try:
-                end.sendall(what)
-                end.shutdown(socket.SHUT_WR)
-                heard = end.recv(1)
-            except (ConnectionError, TimeoutError):
-                heard = b""
-            print("heard", heard)
-            count += 1
-told = job.communicate()[0]
-print("count", count, "rc", job.returncode, told.split())
-"""
-
-# Overhears what daemons say to mpiexec, and says it again, whole and from its frames on.
-REPLAY = r"""
-import os, socket, struct, subprocess, time
-ears = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
-ears.bind(("eth0", 0))
-ears.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 24)
-enter = os.environ["HOSTS_PROGRAM"]
-job = subprocess.Popen(["timeout", "50", os.environ["BUILD"] + "/bnr/mpiexec", "--launcher-cmd",
-                        enter + " enter %h", "-host", os.environ["HOSTS_LIST"], "-n", "3", "sh",
-                        "-c", "sleep 3; echo well"], stdout=subprocess.PIPE, text=True)
-time.sleep(1.5)
-ears.settimeout(0.2)
-flows = {}
-try:
-    while True:
-        frame = ears.recv(1 << 16)
-        at = 14
-        if frame[12:14] == b"\x08\x00":
-            family, head, end = 4, at + (frame[at] & 15) * 4, at + int.from_bytes(frame[16:18], "big")
-            if frame[at + 9] != 6:
-                continue
-            whom = (frame[at + 12:at + 16], frame[at + 16:at + 20])
-        elif frame[12:14] == b"\x86\xdd":
-            family, head, end = 6, at + 40, at + 40 + int.from_bytes(frame[18:20], "big")
-            if frame[at + 6] != 6:
-                continue
-            whom = (frame[at + 8:at + 24], frame[at + 24:at + 40])
-        else:
-            continue
-        ports = struct.unpack(">HH", frame[head:head + 4])
-        data = frame[head + (frame[head + 12] >> 4) * 4:end]
-        if data:
-            flows.setdefault((family, *whom, *ports), bytearray()).extend(data)
-except TimeoutError:
-    pass
-said = [(flow, bytes(data)) for flow, data in flows.items() if data.startswith(b"Vlnk\1\1")]
-print("overheard", len(said), "hellos", sum(len(data) for _, data in said), "bytes")
-for (family, _, to, _, port), data in said:
-    address = socket.inet_ntop(socket.AF_INET if family == 4 else socket.AF_INET6, to)
-    for what in (data, data[:64], data[:63] + b"?" + data[64:], data[80:]):
-        end = socket.create_connection((address, port), timeout=6)
-        try:
-            end.sendall(what)
-            end.shutdown(socket.SHUT_WR)
-            heard = end.recv(1)
-        except (ConnectionError, TimeoutError):
-            heard = b""
-        print("heard", heard)
-told = job.communicate()[0]
-print("rc", job.returncode, told.split())
-"""
-
-
-def replays():
-    done = subprocess.run([RUN, "3", "--", sys.executable, "-c", REPLAY], capture_output=True,
-                          text=True, timeout=120)
-    overheard = re.search(r"overheard (\d+) hellos (\d+) bytes", done.stdout)
-    claim("hellos and frames of the daemons were overheard", overheard
-          and int(overheard[1]) >= 2 and int(overheard[2]) > 500, done.stdout, done.stderr)
-    heard = [line for line in done.stdout.splitlines() if line.startswith("heard")]
-    claim("who says them again hears no byte", len(heard) >= 8 and set(heard) == {"heard b''"},
-          done.stdout)
-    claim("and the job is as it was", "rc 0 ['well', 'well', 'well']" in done.stdout, done.stdout)
-
-
-def strangers():
-    done = subprocess.run([RUN, "3", "--", sys.executable, "-c", STRANGER], capture_output=True,
-                          text=True, timeout=120)
-    heard = [line for line in done.stdout.splitlines() if line.startswith("heard")]
-    claim("every socket of mpiexec and its daemons was tried", len(heard) >= 12, done.stdout,
-          done.stderr)
-    claim("a stranger hears no byte", set(heard) == {"heard b''"}, done.stdout)
-    claim("and the job is as it was", "rc 0 ['well', 'well', 'well']" in done.stdout, done.stdout)
-    look = "for p in /proc/[0-9]*; do cat $p/cmdline; done | tr '\\0' '\\n' | sort -u"
-    done = run(2, ON_ALL + "-n 2 sleep 2 & sleep 1; $HOSTS_PROGRAM enter h1 sh -c \"" +
-               look.replace("$", "\\$") + "\"; wait")
-    claim("no command line holds a number of 32 digits", "vireod" in done.stdout
-          and not re.search(r"[0-9a-f]{32}", done.stdout), done.stdout)
-
-
 def killing():
     done = subprocess.run([RUN, "5", "--", sys.executable, str(HERE / "kill.py"),
                            os.environ["BUILD"], "--rounds", "8", "--seed", "100"],
@@ -404,7 +296,7 @@ def keys():
 
 
 SECTIONS = (where, ring, keys, ends, reports, xcasts, losses, logins, streams, named_streams,
-            surroundings, errors, networks, strangers, replays, standing, killing)
+            surroundings, errors, networks, standing, killing)
 
 
 def main(build, *names):

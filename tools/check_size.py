@@ -15,8 +15,8 @@ import sys
 FUNCTION, ARGUMENTS, FILE_C, FILE_H, MACRO = 80, 7, 800, 300, 10
 FOLDERS = ("include", "os", "channels", "diagnose", "bnr", "mpid", "mpi", "romio", "profile",
            "queues", "examples", "test")
-# Functions whose arguments MPI or ROMIO gives.
-GIVEN = ("MPI_", "PMPI_", "MPIO_", "ADIOI_")
+# Functions whose arguments MPI, ROMIO or libfabric gives.
+GIVEN = ("MPI_", "PMPI_", "MPIO_", "ADIOI_", "fi_")
 MANUAL = re.compile(r"^/\*(?:(?!\*/).)*\*/\n(?=(?:\w+[\s*]+)+PMPIX?_\w+\()", re.M | re.S)
 JUMP = re.compile(r"\b(return|goto)\b")
 

@@ -19,6 +19,12 @@ static const char *param(const struct ofi *ofi, const char *name)
     return text ? text : "";
 }
 
+/* A parameter in milliseconds, in nanoseconds. */
+static uint64_t limit_of(const struct ofi *ofi, const char *name)
+{
+    return strtoull(param(ofi, name), NULL, 10) * 1000000u;
+}
+
 /* What we can do, and what we want. */
 static struct fi_info *wishes(const struct ofi *ofi, uint64_t caps)
 {
@@ -164,6 +170,10 @@ int ofi_fabric_open(struct ofi *ofi, char *why, size_t size)
         what = "memory for buffers (ulimit -l may be too low)";
         rc = make_buffers(ofi);
     }
+    if (!rc && ofi_fabric_is_memory(ofi->info->fabric_attr->prov_name)) {
+        what = "watch over its locks";
+        rc = ofi_guard_open(ofi, limit_of(ofi, "stuck_ms"));
+    }
     if (rc) {
         snprintf(why, size, "provider %s opens no %s: %s", ofi->info->fabric_attr->prov_name, what,
                  fi_strerror(rc < 0 ? -rc : rc));
@@ -176,7 +186,7 @@ int ofi_fabric_open(struct ofi *ofi, char *why, size_t size)
         ofi->inject_max = INJECT_MAX;
     ofi->data_max = (ofi->inject_max >= INJECT_MIN ? ofi->inject_max : OFI_BUFFER) -
                     sizeof(struct ofi_frame);
-    ofi->timeout_ns = strtoull(param(ofi, "timeout_ms"), NULL, 10) * 1000000u;
+    ofi->timeout_ns = limit_of(ofi, "timeout_ms");
     (void)ofi_fabric_post(ofi);
     return 0;
 }
@@ -189,6 +199,7 @@ static void close_object(struct fid *object)
 
 void ofi_fabric_close(struct ofi *ofi)
 {
+    ofi_guard_close(ofi);
     close_object(ofi->ep ? &ofi->ep->fid : NULL);
     close_object(ofi->mr ? &ofi->mr->fid : NULL);
     close_object(ofi->av ? &ofi->av->fid : NULL);
@@ -205,7 +216,12 @@ int ofi_fabric_reach(struct ofi *ofi, const void *address, size_t len, fi_addr_t
 {
     uint8_t whole[OFI_ADDRESS_MAX] = {0}; /* the provider reads as much as its addresses have */
     memcpy(whole, address, len);
-    return fi_av_insert(ofi->av, whole, 1, to, 0, NULL) == 1 ? 0 : -EHOSTUNREACH;
+    whole[OFI_ADDRESS_MAX - 1] = 0;
+    ofi_guard_meet(ofi, (const char *)whole);
+    ofi_enter(ofi);
+    int inserted = fi_av_insert(ofi->av, whole, 1, to, 0, NULL);
+    ofi_leave(ofi);
+    return inserted == 1 ? 0 : -EHOSTUNREACH;
 }
 
 /* ---- buffers ---- */
@@ -232,8 +248,11 @@ bool ofi_fabric_post(struct ofi *ofi)
 {
     while (ofi->idle_receives) {
         struct ofi_op *op = ofi->idle_receives;
-        if (fi_recv(ofi->ep, op->bytes, OFI_BUFFER, description(ofi), FI_ADDR_UNSPEC,
-                    &op->context))
+        ofi_enter(ofi);
+        ssize_t rc = fi_recv(ofi->ep, op->bytes, OFI_BUFFER, description(ofi), FI_ADDR_UNSPEC,
+                             &op->context);
+        ofi_leave(ofi);
+        if (rc)
             return false; /* it is tried again */
         ofi->idle_receives = op->next;
     }
@@ -260,7 +279,9 @@ static int put_buffer(struct ofi *ofi, fi_addr_t to, const struct ofi_frame *fra
     struct iovec part = {op->bytes, sizeof(*frame) + frame->len};
     struct fi_msg message = {.msg_iov = &part, .desc = &desc, .iov_count = 1, .addr = to,
                              .context = &op->context};
+    ofi_enter(ofi);
     ssize_t rc = fi_sendmsg(ofi->ep, &message, FI_COMPLETION | FI_TRANSMIT_COMPLETE);
+    ofi_leave(ofi);
     if (rc)
         return (int)rc;
     ofi->idle_sends = op->next;
@@ -281,7 +302,9 @@ int ofi_fabric_put(struct ofi *ofi, fi_addr_t to, const struct ofi_frame *frame,
     int rc;
     if (len <= ofi->inject_max && frame->kind != OFI_FLUSH) {
         gather(small, frame, body);
+        ofi_enter(ofi);
         rc = (int)fi_inject(ofi->ep, small, len, to);
+        ofi_leave(ofi);
         if (!rc && link)
             link->injected = true;
     } else {

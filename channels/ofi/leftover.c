@@ -21,11 +21,7 @@
 #include "os/file.h"
 #include "os/random.h"
 
-struct leftover_owner {
-    unsigned long long space; /* the space of process numbers */
-    unsigned pid;
-    unsigned long long start; /* in ticks since boot; 0: it has ended */
-};
+static const char prefix[] = "fi_ns://";
 
 static unsigned long long start_of(unsigned pid)
 {
@@ -43,36 +39,56 @@ static unsigned long long start_of(unsigned pid)
 }
 
 /* This process, where the kernel tells of it. */
-static bool find_self(struct leftover_owner *self)
+static bool find_self(struct ofi_owner *self)
 {
     struct stat space;
     if (stat("/proc/self/ns/pid", &space))
         return false;
-    *self = (struct leftover_owner){space.st_ino, (unsigned)getpid(), start_of((unsigned)getpid())};
+    *self = (struct ofi_owner){space.st_ino, (unsigned)getpid(), start_of((unsigned)getpid())};
     return self->start;
 }
 
 void ofi_leftover_name(char *name, size_t size)
 {
-    struct leftover_owner self = {0, (unsigned)getpid(), 0};
+    struct ofi_owner self = {0, (unsigned)getpid(), 0};
     uint64_t number = 0;
     (void)find_self(&self);
     (void)os_random(&number, sizeof(number)); /* else the start tells processes apart */
-    snprintf(name, size, "fi_ns://vireo-ofi-%016llx-%08x-%016llx-%016llx", self.space, self.pid,
+    snprintf(name, size, "%svireo-ofi-%016llx-%08x-%016llx-%016llx", prefix, self.space, self.pid,
              self.start, (unsigned long long)number);
 }
 
-static bool is_left_over(const char *name, const struct leftover_owner *self)
+static bool read_owner(const char *name, struct ofi_owner *owner)
 {
-    struct leftover_owner owner;
-    return sscanf(name, "vireo-ofi-%16llx-%8x-%16llx-", &owner.space, &owner.pid, &owner.start) ==
-               3 &&
-           owner.space == self->space && owner.start != start_of(owner.pid);
+    return sscanf(name, "vireo-ofi-%16llx-%8x-%16llx-", &owner->space, &owner->pid,
+                  &owner->start) == 3;
+}
+
+static bool is_over(const struct ofi_owner *owner, const struct ofi_owner *self)
+{
+    return owner->space == self->space && owner->start != start_of(owner->pid);
+}
+
+bool ofi_owner_read(const char *address, struct ofi_owner *owner)
+{
+    return !strncmp(address, prefix, strlen(prefix)) && read_owner(address + strlen(prefix), owner);
+}
+
+bool ofi_owner_has_ended(const struct ofi_owner *owner)
+{
+    struct ofi_owner self;
+    return find_self(&self) && is_over(owner, &self);
+}
+
+static bool is_left_over(const char *name, const struct ofi_owner *self)
+{
+    struct ofi_owner owner;
+    return read_owner(name, &owner) && is_over(&owner, self);
 }
 
 void ofi_leftover_remove(void)
 {
-    struct leftover_owner self;
+    struct ofi_owner self;
     DIR *memory = find_self(&self) ? opendir("/dev/shm") : NULL;
     if (!memory)
         return;

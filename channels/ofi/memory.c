@@ -136,10 +136,11 @@ static int memory_get(struct chan_link *base, void *to, const struct chan_remote
         return CHAN_AGAIN;
     memcpy(&key, from->key, sizeof(key));
     transfer->cookie = cookie;
-    return outcome(link->ofi, transfer, link,
-                   fi_read(link->ofi->ep, to, len, transfer->mr ? fi_mr_desc(transfer->mr) : NULL,
-                           link->say.to, from->address - key.base, key.key,
-                           &transfer->op.context));
+    ofi_enter(link->ofi);
+    ssize_t rc = fi_read(link->ofi->ep, to, len, transfer->mr ? fi_mr_desc(transfer->mr) : NULL,
+                         link->say.to, from->address - key.base, key.key, &transfer->op.context);
+    ofi_leave(link->ofi);
+    return outcome(link->ofi, transfer, link, rc);
 }
 
 static int memory_put(struct chan_link *base, const void *from, const struct chan_remote *to,
@@ -158,8 +159,10 @@ static int memory_put(struct chan_link *base, const void *from, const struct cha
     struct fi_msg_rma message = {.msg_iov = &part, .desc = &desc, .iov_count = 1,
                                  .addr = link->say.to, .rma_iov = &there, .rma_iov_count = 1,
                                  .context = &transfer->op.context};
-    return outcome(link->ofi, transfer, link,
-                   fi_writemsg(link->ofi->ep, &message, FI_COMPLETION | FI_DELIVERY_COMPLETE));
+    ofi_enter(link->ofi);
+    ssize_t rc = fi_writemsg(link->ofi->ep, &message, FI_COMPLETION | FI_DELIVERY_COMPLETE);
+    ofi_leave(link->ofi);
+    return outcome(link->ofi, transfer, link, rc);
 }
 
 const struct chan_onesided ofi_onesided = {.size = sizeof(struct chan_onesided),

@@ -200,7 +200,10 @@ static void ofi_finish(struct chan_link *link)
 static bool take_error(struct ofi *ofi, int *upcalls)
 {
     struct fi_cq_err_entry entry = {0};
-    if (fi_cq_readerr(ofi->cq, &entry, 0) != 1)
+    ofi_enter(ofi);
+    ssize_t count = fi_cq_readerr(ofi->cq, &entry, 0);
+    ofi_leave(ofi);
+    if (count != 1)
         return false;
     struct ofi_op *op = entry.op_context;
     if (!op) /* an injected message: its link is heard of when it sends again */
@@ -225,14 +228,27 @@ static int take_completion(struct ofi *ofi, const struct fi_cq_msg_entry *entry)
     return upcalls;
 }
 
+/* Completions are lost, and with them what they were of. */
+static void lose_queue(struct ofi *ofi, int error)
+{
+    char why[128];
+    snprintf(why, sizeof(why), "provider %s has lost the completion queue: %s",
+             ofi->info->fabric_attr->prov_name, fi_strerror(error));
+    ofi->env->sink->broken(ofi->env->device, &vireo_channel, why);
+}
+
 static int read_queue(struct ofi *ofi)
 {
     struct fi_cq_msg_entry entries[ENTRIES];
     int upcalls = 0;
     for (int i = 0; i < READS; i++) {
+        ofi_enter(ofi);
         ssize_t count = fi_cq_read(ofi->cq, entries, ENTRIES);
+        ofi_leave(ofi);
         if (count == -FI_EAVAIL && take_error(ofi, &upcalls))
             continue;
+        if (count < 0 && count != -FI_EAGAIN && count != -FI_EAVAIL && count != -FI_EINTR)
+            lose_queue(ofi, (int)-count);
         if (count <= 0)
             break;
         for (ssize_t k = 0; k < count; k++)
@@ -283,7 +299,10 @@ static int ofi_arm(struct chan *chan, enum chan_sleep how)
     struct ofi *ofi = ofi_of(chan);
     struct fid *queue = &ofi->cq->fid;
     (void)how;
-    if (ofi->wait_fd >= 0 && fi_trywait(ofi->fabric, &queue, 1))
+    ofi_enter(ofi);
+    bool has_news = ofi->wait_fd >= 0 && fi_trywait(ofi->fabric, &queue, 1);
+    ofi_leave(ofi);
+    if (has_news)
         return CHAN_AGAIN;
     uint64_t at_ns = ofi_link_deadline(ofi);
     bool look = ofi->chores || ofi->again || ofi->wait_fd < 0;
@@ -325,6 +344,8 @@ static const struct chan_param params[] = {
     {"domain", "", "the provider's name of the domain, as fi_info tells; empty means its first one"},
     {"address", "", "the address of this host to be used; empty means the provider's choice"},
     {"timeout_ms", "20000", "how long it may take until the fabric takes a first message to a peer"},
+    {"stuck_ms", "10000",
+     "how long a call into provider shm may take when a peer has ended, which may hold a lock of it"},
     {NULL, NULL, NULL}};
 
 const struct chan_ops vireo_channel = {

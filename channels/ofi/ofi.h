@@ -2,8 +2,9 @@
 
 /*
  * The ofi channel's own state, which its files share: ofi.c (the operations), fabric.c (the endpoint
- * of this process, and its buffers), leftover.c (what killed processes leave), memory.c (one-sided
- * operations), link.c (one peer), stranger.c (who is not yet believed).
+ * of this process, and its buffers), leftover.c and guard.c (what killed processes leave, and what
+ * they hold), memory.c (one-sided operations), link.c (one peer), stranger.c (who is not yet
+ * believed).
  *
  * One endpoint of type FI_EP_RDM serves all peers. What arrives lies in buffers that are always
  * posted; what leaves is injected, or copied into a buffer first. The provider makes progress when
@@ -76,6 +77,7 @@ struct ofi_link {
 };
 
 struct ofi_stranger;
+struct ofi_guard;
 
 struct ofi {
     struct chan base;
@@ -101,6 +103,8 @@ struct ofi {
     struct ofi_stranger *strangers;
     int stranger_count;
     bool chores; /* something is to be said, or posted */
+    struct ofi_guard *guard; /* NULL: the provider shares no locks */
+    _Atomic uint32_t calls;  /* into the provider that may wait for another process: odd in one */
     bool again;  /* the provider had no room, and does not tell when it has */
     int epoll, timer, wait_fd; /* wait_fd: the completion queue's; -1: it has none */
     uint32_t names;
@@ -134,6 +138,37 @@ bool ofi_fabric_is_memory(const char *provider);
 void ofi_leftover_name(char *name, size_t size);
 /* Remove what processes of this host that have ended have left of provider shm. */
 void ofi_leftover_remove(void);
+
+/* The process that such an address is of. */
+struct ofi_owner {
+    unsigned long long space; /* the space of process numbers */
+    unsigned pid;
+    unsigned long long start; /* in ticks since boot; 0: it has ended */
+};
+
+bool ofi_owner_read(const char *address, struct ofi_owner *owner);
+/* Whether it is of this host, and has ended. */
+bool ofi_owner_has_ended(const struct ofi_owner *owner);
+
+/* ---- guard.c ---- */
+
+/* End this process where a call into the provider takes longer than limit_ns, and a process that was
+ * met has ended. Returns 0 or -errno. */
+int ofi_guard_open(struct ofi *ofi, uint64_t limit_ns);
+void ofi_guard_close(struct ofi *ofi);
+void ofi_guard_meet(struct ofi *ofi, const char *address);
+
+/* Around each call into the provider that may take a lock of another process. */
+static inline void ofi_enter(struct ofi *ofi)
+{
+    uint32_t calls = atomic_load_explicit(&ofi->calls, memory_order_relaxed);
+    atomic_store_explicit(&ofi->calls, calls + 1, memory_order_relaxed);
+}
+
+static inline void ofi_leave(struct ofi *ofi)
+{
+    ofi_enter(ofi);
+}
 
 /* ---- memory.c ---- */
 

@@ -155,6 +155,7 @@ static int make_buffers(struct ofi *ofi)
         op->receives = i < OFI_RECEIVES;
         op->next = op->receives ? ofi->idle_receives : ofi->idle_sends;
         *(op->receives ? &ofi->idle_receives : &ofi->idle_sends) = op;
+        ofi->idle_count += op->receives;
     }
     return 0;
 }
@@ -242,6 +243,7 @@ void ofi_fabric_done(struct ofi *ofi, struct ofi_op *op)
     }
     op->next = *list;
     *list = op;
+    ofi->idle_count += op->receives;
 }
 
 bool ofi_fabric_post(struct ofi *ofi)
@@ -255,6 +257,7 @@ bool ofi_fabric_post(struct ofi *ofi)
         if (rc)
             return false; /* it is tried again */
         ofi->idle_receives = op->next;
+        ofi->idle_count--;
     }
     return true;
 }

@@ -78,13 +78,19 @@ int ofi_link_say(struct ofi *ofi, struct ofi_say *say, struct ofi_link *link,
     return 0;
 }
 
+void ofi_link_break(struct ofi_link *link, int rc)
+{
+    link->broken = rc;
+    link->ofi->watched = true;
+}
+
 bool ofi_link_speak(struct ofi_link *link)
 {
     if (!link->say.kinds || link->state == OFI_OVER || link->ended || link->broken)
         return true;
     int rc = ofi_link_say(link->ofi, &link->say, link, &link->talk, link->name);
     if (rc < 0)
-        link->broken = rc;
+        ofi_link_break(link, rc);
     return rc <= 0;
 }
 
@@ -111,7 +117,7 @@ static int link_send(struct chan_link *base, const struct chan_head *head,
                               .head = *head};
     int rc = ofi_fabric_put(link->ofi, link->say.to, &frame, data, link);
     if (rc < 0) {
-        link->broken = rc;
+        ofi_link_break(link, rc);
         link->ofi->chores = true;
     }
     if (rc)
@@ -125,7 +131,7 @@ static int link_send(struct chan_link *base, const struct chan_head *head,
 static int take_data(struct ofi_link *link, const struct ofi_frame *frame, const void *body)
 {
     if (frame->number != link->in) {
-        link->broken = -EPROTO;
+        ofi_link_break(link, -EPROTO);
         return 0;
     }
     link->in++;
@@ -179,9 +185,10 @@ int ofi_link_take(struct ofi_link *link, const struct ofi_frame *frame, const vo
     const struct chan_sink *sink = link->ofi->env->sink;
     struct ofi_welcome welcome;
     bool open = link->state == OFI_OPEN, calling = link->state == OFI_CALLING;
-    link->since_ns = chan_now_ns();
+    if (!open || link->ended)
+        link->since_ns = chan_now_ns();
     if (open && frame->credit > OFI_WINDOW - link->credit)
-        link->broken = -EPROTO;
+        ofi_link_break(link, -EPROTO);
     else if (open)
         link->credit += frame->credit;
     if (link->broken)
@@ -253,6 +260,7 @@ struct ofi_link *ofi_link_make(struct ofi *ofi, struct chan_peer *peer, fi_addr_
     link->since_ns = chan_now_ns();
     link->next = ofi->links;
     ofi->links = link;
+    ofi->watched = true;
     ofi->base.links++;
     return link;
 }
@@ -298,6 +306,7 @@ void ofi_link_finish(struct ofi_link *link)
     if (!link->ended)
         link->since_ns = chan_now_ns();
     link->ended = true;
+    link->ofi->watched = true;
 }
 
 static uint64_t deadline(const struct ofi_link *link)
@@ -308,14 +317,17 @@ static uint64_t deadline(const struct ofi_link *link)
     return link->say.kinds & 1u << OFI_HELLO ? link->since_ns + link->ofi->timeout_ns : UINT64_MAX;
 }
 
-uint64_t ofi_link_deadline(const struct ofi *ofi)
+uint64_t ofi_link_deadline(struct ofi *ofi)
 {
     uint64_t first = UINT64_MAX;
+    if (!ofi->watched)
+        return first;
     for (const struct ofi_link *link = ofi->links; link; link = link->next) {
         uint64_t at = link->state == OFI_OVER ? UINT64_MAX : link->broken ? 0 : deadline(link);
         if (at < first)
             first = at;
     }
+    ofi->watched = first != UINT64_MAX;
     return first;
 }
 

@@ -213,7 +213,7 @@ static bool take_error(struct ofi *ofi, int *upcalls)
         return true;
     }
     if (op->link && !op->link->broken && entry.err != FI_ECANCELED)
-        op->link->broken = entry.err ? -entry.err : -EIO;
+        ofi_link_break(op->link, entry.err ? -entry.err : -EIO);
     ofi_fabric_done(ofi, op);
     return true;
 }
@@ -253,7 +253,7 @@ static int read_queue(struct ofi *ofi)
             break;
         for (ssize_t k = 0; k < count; k++)
             upcalls += take_completion(ofi, &entries[k]);
-        if (ofi->idle_receives && !ofi_fabric_post(ofi))
+        if (ofi->idle_count >= OFI_BATCH && !ofi_fabric_post(ofi))
             ofi->chores = true;
         if (count < ENTRIES) /* another look costs what a message does, with some providers */
             break;

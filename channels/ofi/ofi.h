@@ -22,6 +22,7 @@
 
 enum {
     OFI_RECEIVES = 128, /* buffers posted */
+    OFI_BATCH = 16,     /* of them that are posted at once: some providers make a system call then */
     OFI_SENDS = 64,     /* buffers for what is too long to inject */
     OFI_TRANSFERS = 64  /* one-sided operations at once */
 };
@@ -73,7 +74,7 @@ struct ofi_link {
     bool injected;        /* something that no completion will tell of */
     bool ended;           /* its process has */
     int broken;           /* -errno: the fabric has lost it; 0: not */
-    uint64_t since_ns;    /* when it was begun, or last brought something */
+    uint64_t since_ns;    /* when it was begun; where its process has ended, last brought something */
 };
 
 struct ofi_stranger;
@@ -93,6 +94,7 @@ struct ofi {
     uint8_t *bytes;    /* of the buffers */
     struct ofi_op ops[OFI_RECEIVES + OFI_SENDS];
     struct ofi_op *idle_sends, *idle_receives;
+    int idle_count; /* of idle_receives */
     struct ofi_transfer transfers[OFI_TRANSFERS], *idle_transfers;
     uint64_t keys;  /* registrations so far, where we choose their keys */
     size_t inject_max, data_max; /* bytes of a message; of a packet's payload */
@@ -102,7 +104,8 @@ struct ofi {
     struct ofi_link *links;
     struct ofi_stranger *strangers;
     int stranger_count;
-    bool chores; /* something is to be said, or posted */
+    bool chores;  /* something is to be said, or posted */
+    bool watched; /* some link may be over, or be at a time */
     struct ofi_guard *guard; /* NULL: the provider shares no locks */
     _Atomic uint32_t calls;  /* into the provider that may wait for another process: odd in one */
     bool again;  /* the provider had no room, and does not tell when it has */
@@ -187,6 +190,8 @@ struct ofi_link *ofi_link_make(struct ofi *ofi, struct chan_peer *peer, fi_addr_
 /* Begin to call. */
 int ofi_link_call(struct ofi_link *link);
 void ofi_link_free(struct ofi_link *link);
+/* The fabric has lost it: progress() ends it. */
+void ofi_link_break(struct ofi_link *link, int rc);
 void ofi_link_finish(struct ofi_link *link);
 struct ofi_link *ofi_link_find(struct ofi *ofi, uint64_t name);
 /* It has a peer that has proven itself: they are one from now on. */
@@ -200,7 +205,7 @@ bool ofi_link_speak(struct ofi_link *link);
 /* End links that are over. Returns the number of upcalls. */
 int ofi_link_end_some(struct ofi *ofi);
 /* When a link has to be looked at although nothing comes; UINT64_MAX: never. */
-uint64_t ofi_link_deadline(const struct ofi *ofi);
+uint64_t ofi_link_deadline(struct ofi *ofi);
 bool ofi_link_is_out(struct ofi_link *link);
 
 /* A name of a link that no other has. */

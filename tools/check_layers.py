@@ -49,7 +49,7 @@ MPI_H = {"mpi", "romio", "profile", "examples"} # who includes <mpi.h>
 THIRD_PARTY = {                                 # header: the only files that may name it
     r"hwloc(/|\.h)": r"(mpi/comm|bnr/launch)/hardware\.c",
     r"rdma/": r"channels/ofi/.*",
-    r"jansson\.h": r"(profile/summary|bnr/stdio/json_lines)\.c",
+    r"jansson\.h": r"(profile/summary|bnr/stdio/json_lines|bnr/tools/attach_info)\.c",
     r"uv\.h": r"bnr/(io|stdio|streams|wide|run|diagnose)/.*",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)

@@ -230,23 +230,37 @@ static void send_report(void *arg, const char *report)
         drop_client(client);
 }
 
-void ask_serve(struct ask *a, int fd)
+/* One who has connected by fd, which is taken over; NULL: the connection is closed. */
+static struct ask_client *create_client(struct ask *a, int fd)
 {
     struct ask_client *client = calloc(1, sizeof(*client));
     if (!client) {
         close(fd);
-        return;
+        return NULL;
     }
     client->ask = a;
     client->next = a->clients;
     a->clients = client;
     uv_pipe_init(a->timer.loop, &client->pipe, 0);
-    if (uv_pipe_open(&client->pipe, fd)) {
-        close(fd);
+    if (!uv_pipe_open(&client->pipe, fd))
+        return client;
+    close(fd);
+    drop_client(client);
+    return NULL;
+}
+
+void ask_serve(struct ask *a, int fd)
+{
+    struct ask_client *client = create_client(a, fd);
+    if (client && !ask_report(a, send_report, client))
         drop_client(client);
-    } else if (!ask_report(a, send_report, client)) {
-        drop_client(client);
-    }
+}
+
+void ask_send(struct ask *a, int fd, const char *text)
+{
+    struct ask_client *client = create_client(a, fd);
+    if (client)
+        send_report(client, text);
 }
 
 /* ---- life ---- */

@@ -72,6 +72,9 @@ void ask_take(struct ask *a, int rank, const struct ask_far *answer);
  * taken over. */
 void ask_serve(struct ask *a, int fd);
 
+/* Send another text in its place. */
+void ask_send(struct ask *a, int fd, const char *text);
+
 /* Make a report, and call done with it soon. Returns whether it will be called. */
 bool ask_report(struct ask *a, ask_fn done, void *arg);
 

@@ -3,11 +3,13 @@
 /* The job's door: processes that come in by it get reports, and streams, which meet in the hub. See
  * run_state.h. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bnr/run/run_state.h"
 #include "bnr/tools/options.h"
+#include "bnr/wire/hub_frame.h"
 #include "os/clock.h"
 
 /* The programs' names, without their folders: "server : worker". */
@@ -39,13 +41,34 @@ static void on_linger(uv_timer_t *timer)
     (void)timer; /* it has ended the loop's sleep */
 }
 
-static void serve_report(void *arg, int fd)
+/* The ranks' processes, as DOOR_PROCESSES has them; NULL: no memory. */
+static char *list_processes(const struct run *run)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *to = open_memstream(&text, &len);
+    if (!to)
+        return NULL;
+    for (int r = 0; r < run->o->nranks; r++) {
+        const struct tell_process *p = &run->processes[r];
+        if (p->pid)
+            fprintf(to, "%d\t%d\t%s\t%s\n", r, p->pid, p->host, p->program);
+    }
+    return fclose(to) ? NULL : text;
+}
+
+static void serve_text(void *arg, int wish, int fd)
 {
     struct run *run = arg;
-    if (run->has_ask)
-        ask_serve(&run->ask, fd);
-    else
+    if (!run->has_ask) {
         close(fd);
+    } else if (wish == DOOR_PROCESSES) {
+        char *text = list_processes(run);
+        ask_send(&run->ask, fd, text ? text : "");
+        free(text);
+    } else {
+        ask_serve(&run->ask, fd);
+    }
 }
 
 static void hear(void *arg, const struct hub_message *m)
@@ -89,6 +112,6 @@ bool run_streams_linger(struct run *run)
 
 int run_streams_start(struct run *run)
 {
-    const struct exchange_hooks hooks = {serve_report, hear, run->wide ? say_far : NULL, run};
+    const struct exchange_hooks hooks = {serve_text, hear, run->wide ? say_far : NULL, run};
     return exchange_start(&run->exchange, &run->loop, run->o->nranks, &hooks);
 }

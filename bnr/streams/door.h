@@ -2,7 +2,7 @@
 
 /*
  * The door of a job on this host: a socket by which processes of the job's user get what they want,
- * a report (bnr/diagnose/ask.h) or streams. mpiexec has one, and so has each daemon.
+ * a report (bnr/diagnose/ask.h), the list of the job's processes, or streams. mpiexec has one, and so has each daemon.
  *
  * A process that wants streams speaks with the hub in messages (bnr/wire/hub_frame.h): it is a
  * party. Where it sends a descriptor along, the door serves that as the end of a stream, so that
@@ -23,7 +23,9 @@
 struct door;
 
 struct door_hooks {
-    void (*report)(void *arg, int fd); /* fd is taken over, and answered; NULL: not at this door */
+    /* A text is wished for (enum door_wish): fd is taken over, and answered; NULL: not at this
+     * door. */
+    void (*text)(void *arg, int wish, int fd);
     /* To the hub; m is valid during the call. */
     void (*say)(void *arg, uint64_t party, const struct hub_message *m);
     void (*gone)(void *arg, uint64_t party);

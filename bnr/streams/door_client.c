@@ -298,7 +298,7 @@ static ptrdiff_t take_wish(struct door_client *c)
     if (c->in_len < DOOR_REQUEST_LEN)
         return 0;
     int wish = door_request_unpack(c->in);
-    if (wish < 0 || (wish == DOOR_REPORT && !c->door->hooks.report))
+    if (wish < 0 || (wish != DOOR_STREAMS && !c->door->hooks.text))
         return -EPROTO;
     c->wish = wish;
     if (wish == DOOR_STREAMS)
@@ -308,7 +308,7 @@ static ptrdiff_t take_wish(struct door_client *c)
     uv_poll_stop(&c->poll);
     c->fd = -1;
     door_client_destroy(c);
-    hooks.report(hooks.arg, fd);
+    hooks.text(hooks.arg, wish, fd);
     return 0;
 }
 

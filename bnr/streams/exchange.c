@@ -74,16 +74,16 @@ static void door_gone(void *arg, uint64_t party)
     exchange_gone(arg, party);
 }
 
-static void door_report(void *arg, int fd)
+static void door_text(void *arg, int wish, int fd)
 {
     struct exchange *x = arg;
-    x->hooks.report(x->hooks.arg, fd);
+    x->hooks.text(x->hooks.arg, wish, fd);
 }
 
 int exchange_start(struct exchange *x, uv_loop_t *loop, int32_t ranks,
                    const struct exchange_hooks *hooks)
 {
-    const struct door_hooks door = {door_report, door_says, door_gone, x};
+    const struct door_hooks door = {door_text, door_says, door_gone, x};
     *x = (struct exchange){.hooks = *hooks};
     x->hub = hub_create(ranks, 3 * (size_t)ranks + STREAMS_SPARE);
     if (!x->hub)

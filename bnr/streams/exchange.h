@@ -20,7 +20,7 @@ enum {
 };
 
 struct exchange_hooks {
-    void (*report)(void *arg, int fd);
+    void (*text)(void *arg, int wish, int fd); /* see door.h */
     void (*own)(void *arg, const struct hub_message *m); /* for mpiexec */
     /* For a process on another node; m: NULL, cut it off. NULL: there are none. */
     void (*far)(void *arg, uint32_t node, uint32_t party, const struct hub_message *m);

@@ -19,6 +19,7 @@
 #include "bnr/launch/foreign.h"
 #include "bnr/launch/launch.h"
 #include "bnr/launch/limit.h"
+#include "bnr/tools/attach_info.h"
 #include "bnr/tools/options.h"
 #include "include/version.h"
 #include "os/log.h"
@@ -305,6 +306,8 @@ static __attribute__((noinline)) int run_command(int argc, char **argv)
         options_print_help(o.help, stdout);
     else if (o.version)
         printf("mpiexec (Vireo MPI) %s\n", VIREO_VERSION);
+    else if (o.attaches)
+        code = attach_info(o.attach_job, o.json);
     else if (load_settings(&o))
         code = EXIT_USAGE;
     else if (use_stdin(o.stdin_file))

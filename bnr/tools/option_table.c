@@ -192,6 +192,10 @@ const struct option_row option_table[] = {
     {"output-proctable", "[=CHANNEL]", OPTION_INFORMATION, OPTION_PROCTABLE,
      "Write a line for each rank, with its host, process and program, to stdout (-, the default), "
      "stderr (+) or a file."},
+    {"attach-info", "[=JOB]", OPTION_INFORMATION, OPTION_ATTACH,
+     "Print rank, host, process and program of each rank of a job of yours that runs, for a debugger to "
+     "attach to, and exit; JOB is the number of its mpiexec, and may follow as a word. With --output "
+     "json before it as JSON."},
     {"report-pid", "CHANNEL", OPTION_INFORMATION, OPTION_REPORT_PID,
      "Write mpiexec's process number to stdout (-), stderr (+) or a file."},
     {"print-all-exitcodes", NULL, OPTION_INFORMATION, OPTION_CODES,

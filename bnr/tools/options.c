@@ -209,6 +209,22 @@ static int choose_help(struct reader *r, const char *option, const char *topic)
     return 0;
 }
 
+/* The job of --attach-info: after "=", or the next word where that is a number. */
+static int choose_job(struct reader *r, const char *option, const char *value)
+{
+    char *end;
+    bool follows = !value && r->at < r->argc && isdigit((unsigned char)*r->argv[r->at]);
+    if (follows)
+        value = r->argv[r->at++];
+    long job = value ? strtol(value, &end, 10) : 0;
+    r->o->attaches = true;
+    if (value && (*end || job <= 0 || job > INT_MAX))
+        return reader_refuse(r, "'%s' takes the process number of a job's mpiexec, not '%s'", option,
+                             value);
+    r->o->attach_job = (int)job;
+    return 0;
+}
+
 static int check_foreign(struct reader *r, const struct option_row *row, const char *option,
                          const char *value)
 {
@@ -306,6 +322,7 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_VERBOSE: o->verbose = true; return 0;
     case OPTION_PROGRESS: o->shows_progress = true; return 0;
     case OPTION_VERSION: o->version = true; return 0;
+    case OPTION_ATTACH: return choose_job(r, option, value);
     case OPTION_ERRHANDLER: return set_errhandler(r, option, value);
     case OPTION_MEMORY: return set_memory(r, option, value);
     case OPTION_GO_ON: o->goes_on = true; return 0;
@@ -457,7 +474,7 @@ static int read_segment(struct reader *r)
         }
         rc = read_option(r);
     }
-    if (rc || o->help || o->version || (r->has_file && r->at >= r->argc))
+    if (rc || o->help || o->version || o->attaches || (r->has_file && r->at >= r->argc))
         return rc;
     if (r->at >= r->argc || !strcmp(r->argv[r->at], ":"))
         return reader_refuse(r, "no program is named%s; for example: mpiexec -n 2 ./a.out",
@@ -536,7 +553,7 @@ static int finish(struct reader *r)
 {
     struct options *o = r->o;
     const char *limit = getenv("MPIEXEC_TIMEOUT");
-    if (o->help || o->version)
+    if (o->help || o->version || o->attaches)
         return 0;
     int rc = option_place_settle(r);
     if (!rc)
@@ -585,7 +602,7 @@ int options_parse(struct options *o, int argc, char **argv, char *why, size_t si
     int rc = option_mca_environment(&r);
     if (!rc)
         rc = read_segment(&r);
-    while (!rc && !o->help && !o->version && r.at < argc) {
+    while (!rc && !o->help && !o->version && !o->attaches && r.at < argc) {
         r.at++; /* the ":" */
         rc = read_segment(&r);
     }

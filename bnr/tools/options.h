@@ -99,6 +99,8 @@ struct options {
     bool merge;   /* stderr goes where stdout goes */
     bool goes_on; /* when a rank fails, the others are left alone */
     bool version;
+    bool attaches; /* print the processes of a job that runs, and exit */
+    int attach_job; /* 0: the only one */
     enum options_help help;
     double timeout_s; /* 0: none; from --timeout, else MPIEXEC_TIMEOUT */
     enum options_stdin stdin_mode;

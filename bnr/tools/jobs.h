@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Jobs that run on this host, as the mpiexecs that listen at their doors (bnr/host/door_address.h). */
+#ifndef BNR_JOBS_H
+#define BNR_JOBS_H
+
+#include <stdio.h>
+
+#include "bnr/client/door_link.h"
+
+enum {
+    JOBS_MAX = 256
+};
+
+/* The mpiexecs of our user, for root all. Returns how many. */
+int jobs_find(int jobs[JOBS_MAX]);
+
+/* The only job of ours, or 0, after saying which there are; who: the program that says so. */
+int jobs_only(const char *who);
+
+/* A link to the mpiexec with this number, or to that above a process of its job. Returns 0 or
+ * -errno, which jobs_explain() puts into words. */
+int jobs_connect(struct door_link *link, int job, enum door_wish wish);
+void jobs_explain(const char *who, int job, int rc);
+
+/* Print the command of a process, on one line cut to width. */
+void jobs_print_command(FILE *to, int pid);
+
+#endif

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "bnr/client/backend.h"
@@ -478,7 +479,9 @@ static int claim(struct native *n)
 /* A debugger has mpiexec start the ranks, and takes hold of them before they go on. */
 static void wait_for_debugger(struct table *t)
 {
-    uint32_t held;
+    uint32_t held = atomic_load_explicit(&t->head->held, memory_order_acquire);
+    if (held)
+        (void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); /* it need not be our parent */
     while ((held = atomic_load_explicit(&t->head->held, memory_order_acquire)))
         (void)os_futex_wait(&t->head->held, held, 1000000000u);
 }

@@ -592,7 +592,8 @@ static int open_loop(struct run *run)
     if (!run->wide)
         run_ask_start(run);
     rc = run_streams_start(run);
-    run->grace.data = run->timeout.data = run->reminder.data = run;
+    uv_timer_init(&run->loop, &run->look);
+    run->grace.data = run->timeout.data = run->reminder.data = run->look.data = run;
     if (!rc)
         rc = start_threads(run);
     if (!rc)
@@ -637,6 +638,7 @@ static int finish(struct run *run)
     uv_close((uv_handle_t *)&run->grace, NULL);
     uv_close((uv_handle_t *)&run->timeout, NULL);
     uv_close((uv_handle_t *)&run->reminder, NULL);
+    uv_close((uv_handle_t *)&run->look, NULL);
     stdio_destroy(run->stdio);
     uv_run(&run->loop, UV_RUN_DEFAULT);
     uv_loop_close(&run->loop);
@@ -740,6 +742,7 @@ static struct run *create(const struct options *o, const struct run_job *what)
     run->o = o;
     run->paths = what->paths;
     run->amend = what->amend;
+    run->debugger = what->debugger;
     run->begun_ns = os_now_ns();
     run->lost_node = -1;
     job_init(&run->job, o->nranks);

@@ -8,6 +8,7 @@
 
 struct options;
 struct amend;
+struct debugger;
 struct wide_plan;
 
 /* What a job is beside its options. */
@@ -15,6 +16,7 @@ struct run_job {
     char *const *paths;  /* each program's file, as launch_resolve() found it */
     struct wide_plan *plan;    /* which ranks are elsewhere; passes to the job */
     struct amend *amend; /* how ranks are started */
+    const struct debugger *debugger; /* one for each rank, in a window; or NULL */
     char *name;          /* of name_size bytes; see wardens_start() */
     size_t name_size;
 };

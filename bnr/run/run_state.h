@@ -21,6 +21,7 @@
 #include "bnr/wide/wide.h"
 
 struct amend;
+struct debugger;
 struct options;
 
 struct run {
@@ -41,6 +42,9 @@ struct run {
     struct tell_process *processes; /* by rank; pid 0: it has not been started yet */
     int started_count;
     bool holds, is_published; /* ranks wait for a debugger; it has been told of them */
+    const struct debugger *debugger; /* of --debugger, or NULL */
+    uv_timer_t look;                 /* for that */
+    int looks;
     struct progress progress;
     int typed_to;       /* ranks that live and to whose terminals what is typed goes */
     bool is_late;       /* --timeout has passed */
@@ -85,6 +89,12 @@ int run_processes_begin(struct run *run);
 void run_processes_note(struct run *run, int rank);
 /* Tell debuggers and users of all processes, once all ranks have been started. */
 void run_processes_publish(struct run *run);
+
+/* ---- run_debugger.c ---- */
+
+/* All ranks have been started, and wait: open the windows of their debuggers. The ranks go on when
+ * each has its own. */
+void run_debugger_start(struct run *run);
 
 /* ---- run_terminal.c ---- */
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "bnr/io/amend.h"
+#include "bnr/io/debugger.h"
 #include "bnr/io/place.h"
 #include "bnr/run/run.h"
 #include "bnr/stdio/forward.h"
@@ -184,11 +185,12 @@ static int check_several(const struct options *o, const struct wide_plan *plan, 
         slots += o->hosts.items[i].slots;
     if (plan->count == 1)
         return 0;
-    if (wish->ppr || wish->rankfile || wish->is_spanning || o->apps->path) {
+    if (wish->ppr || wish->rankfile || wish->is_spanning || o->apps->path || o->debugger) {
         snprintf(why, 512, "on several hosts %s is not known in this version; leave it out%s",
                  wish->ppr        ? "ppr:N:OBJECT"
                  : wish->rankfile ? "a rankfile"
                  : o->apps->path  ? "--path"
+                 : o->debugger    ? "--debugger"
                                   : "ranking over all hosts",
                  wish->ppr ? ", or say ppr:N:node" : "");
         return -EINVAL;
@@ -229,6 +231,7 @@ static int run_placed(const struct options *o, char **paths, int argc, char **ar
 {
     struct place place = {0};
     struct amend amend = {0};
+    struct debugger debugger = {0};
     struct wide_plan plan;
     char why[512];
     struct start_wish wish = o->start; /* of the ranks here */
@@ -245,6 +248,8 @@ static int run_placed(const struct options *o, char **paths, int argc, char **ar
         code = EXIT_USAGE;
     if (!code)
         code = amend_prepare(&amend, &wish, &place, why);
+    if (!code && o->debugger)
+        code = debugger_prepare(&debugger, o->debugger, why);
     if (!code && o->report_pid && tell_pid(o->report_pid, why))
         code = EXIT_FAILED;
     if (code)
@@ -253,9 +258,11 @@ static int run_placed(const struct options *o, char **paths, int argc, char **ar
         show_plan(o, &place, &job, &plan);
     if (!code && !o->start.is_dry)
         code = run_job(
-            o, &(struct run_job){paths, &plan, &amend, argv[0], arguments_size(argc, argv)});
+            o, &(struct run_job){paths, &plan, &amend, o->debugger ? &debugger : NULL, argv[0],
+                                 arguments_size(argc, argv)});
     wide_plan_fini(&plan);
     amend_fini(&amend);
+    debugger_fini(&debugger);
     place_fini(&place);
     free(numbers);
     return code;

@@ -209,6 +209,15 @@ static int choose_help(struct reader *r, const char *option, const char *topic)
     return 0;
 }
 
+static int choose_debugger(struct reader *r, const char *option, const char *name)
+{
+    if (strcmp(name, "gdb") && strcmp(name, "lldb"))
+        return reader_refuse(r, "'%s' knows gdb and lldb, not '%s'; other debuggers find the ranks by "
+                                "MPIR, or by --attach-info", option, name);
+    r->o->debugger = name;
+    return 0;
+}
+
 /* The job of --attach-info: after "=", or the next word where that is a number. */
 static int choose_job(struct reader *r, const char *option, const char *value)
 {
@@ -343,6 +352,7 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_CONFIG: return read_file(r, option, value);
     case OPTION_PATH: r->app.path = value; return 0;
     case OPTION_XTERM: return option_ranks(r, option, value, &o->start.xterm);
+    case OPTION_DEBUGGER: return choose_debugger(r, option, value);
     case OPTION_PTY: return option_ranks(r, option, value ? value : "0", &o->start.terminals);
     case OPTION_OUTPUT_FROM: return option_ranks(r, option, value, &o->start.output_from);
     case OPTION_REPORT_PID: o->report_pid = value; return 0;

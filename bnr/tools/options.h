@@ -99,6 +99,7 @@ struct options {
     bool merge;   /* stderr goes where stdout goes */
     bool goes_on; /* when a rank fails, the others are left alone */
     bool version;
+    const char *debugger; /* one a rank, in a window; or NULL */
     bool attaches; /* print the processes of a job that runs, and exit */
     int attach_job; /* 0: the only one */
     enum options_help help;

@@ -14,56 +14,7 @@ import sys
 import tempfile
 import time
 
-NOT_HERE = 77
-LIMIT_S = 60
-
-
-def same(claim, got, wanted):
-    if got != wanted:
-        sys.exit(f"not so: {claim}\ngot:    {got!r}\nwanted: {wanted!r}")
-    print("ok:", claim, flush=True)
-
-
-class Window:
-    """A window of a tmux of our own, with a shell in it."""
-
-    def __init__(self, folder):
-        self.words = ["tmux", "-S", os.path.join(folder, "tmux"), "-f", "/dev/null"]
-        self.call("new-session", "-d", "-x", "80", "-y", "24", "env", "PS1=outer: ", "ENV=", "sh")
-        self.shows("outer:")
-
-    def call(self, *words):
-        return subprocess.run(self.words + list(words), check=True, capture_output=True, text=True,
-                              timeout=LIMIT_S).stdout
-
-    def end(self):
-        subprocess.run(self.words + ["kill-server"], check=False, capture_output=True,
-                       timeout=LIMIT_S)
-
-    def lines(self):
-        return self.call("capture-pane", "-p").rstrip("\n").split("\n")
-
-    def type(self, text, *keys):
-        if text:
-            self.call("send-keys", "-l", "--", text)
-        for key in keys or ["Enter"]:
-            self.call("send-keys", key)
-
-    def shows(self, wanted, count=1):
-        """Wait until so many lines are as wanted: a text without blanks behind it, or a test."""
-        is_it = wanted if callable(wanted) else lambda line: line.rstrip() == wanted
-        until = time.monotonic() + LIMIT_S
-        while sum(map(is_it, self.lines())) < count:
-            if time.monotonic() > until:
-                sys.exit(f"not so: the window shows {wanted!r}\n" + "\n".join(self.lines()))
-            time.sleep(0.02)
-
-    def clear(self, prompt):
-        self.type("clear")
-        until = time.monotonic() + LIMIT_S
-        while self.lines() != [prompt] and time.monotonic() < until:
-            time.sleep(0.02)
-        same(f"the window is clear, but for {prompt!r}", self.lines(), [prompt])
+from window import LIMIT_S, Window, need_tmux, same
 
 
 def check_shell(window, start, folder):
@@ -178,9 +129,7 @@ def check_pipes(mpiexec):
 def main():
     mpiexec = os.path.abspath(sys.argv[1])
     over = sys.argv[3] if len(sys.argv) == 4 else ""
-    if not shutil.which("tmux"):
-        print("left out: there is no tmux")
-        sys.exit(NOT_HERE)
+    need_tmux()
     # Other hosts of test/hosts have a /tmp of their own.
     place = os.path.dirname(mpiexec) if over else None
     with tempfile.TemporaryDirectory(prefix="vireo-term-", dir=place) as folder:

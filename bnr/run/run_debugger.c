@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Ranks that wait in MPI_Init until a debugger has attached to each (--debugger); see run_state.h. */
+#include <string.h>
+
+#include "bnr/io/debugger.h"
+#include "bnr/run/run_state.h"
+#include "bnr/tools/options.h"
+
+enum {
+    LOOK_MS = 100,
+    REMIND_LOOKS = 100 /* of these */
+};
+
+static void go_on(struct run *run)
+{
+    uv_timer_stop(&run->look);
+    run->holds = false;
+    ranks_release(&run->ranks);
+}
+
+/* Whether all ranks that run have their debugger; else *missing is one that has not. */
+static bool all_have_one(struct run *run, int *missing)
+{
+    for (int r = 0; r < run->o->nranks; r++)
+        if (ranks_lives(&run->ranks.table, r) && !debugger_has(run->processes[r].pid)) {
+            *missing = r;
+            return false;
+        }
+    return true;
+}
+
+static void on_look(uv_timer_t *timer)
+{
+    struct run *run = timer->data;
+    int missing;
+    if (all_have_one(run, &missing))
+        go_on(run);
+    else if (++run->looks == REMIND_LOOKS)
+        stdio_say(run->stdio,
+                  "mpiexec: the ranks wait until a debugger has attached to each, and rank %d (pid "
+                  "%d) has none; its window may say why\n",
+                  missing, run->processes[missing].pid);
+}
+
+void run_debugger_start(struct run *run)
+{
+    for (int r = 0; r < run->o->nranks; r++) {
+        pid_t command;
+        int rc = debugger_open(run->debugger, r, run->processes[r].pid, run->null_fd, &command);
+        if (rc) {
+            stdio_say(run->stdio, "mpiexec: cannot open a window for rank %d: %s; the ranks go on\n",
+                      r, strerror(-rc));
+            go_on(run);
+            return;
+        }
+    }
+    uv_timer_start(&run->look, on_look, LOOK_MS, LOOK_MS);
+}

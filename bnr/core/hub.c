@@ -289,7 +289,7 @@ static int open_end(struct hub *h, struct hub_party *p, const struct hub_message
     enum hub_status status = HUB_GOOD;
     if (!is_good_name(h, m))
         return -EPROTO;
-    if ((p->number >= HUB_TRUSTED && p->count >= HUB_ENDS_MAX) ||
+    if (((uint32_t)p->number >= HUB_TRUSTED && p->count >= HUB_ENDS_MAX) ||
         (m->kind != HUB_SUBSCRIBE && hub_stream_count(h) >= h->streams_max))
         status = HUB_FULL;
     if (find_end(h, p->number, m->id))
@@ -304,6 +304,28 @@ static int open_end(struct hub *h, struct hub_party *p, const struct hub_message
         return -ENOMEM;
     flow_end(h, end, e);
     return 0;
+}
+
+/* A writer gets one stream more. */
+static int add_sink(struct hub *h, struct hub_end *w, const struct hub_message *m,
+                    struct hub_effects *e)
+{
+    const struct hub_name name = {m->rank, m->tag, true};
+    struct hub_stream *s;
+    if ((uint32_t)w->key.party >= HUB_TRUSTED || !is_good_name(h, m) || is_wild(&name) ||
+        !w->is_writer || !w->match.is_sink)
+        return -EPROTO;
+    if (hub_stream_count(h) >= h->streams_max)
+        return 0;
+    int rc = take_stream(h, &name, HUB_POLICY_DEFAULT, &s);
+    for (const struct hub_link *l = w->links; !rc && l; l = l->next_of_end)
+        if (l->stream == s)
+            return 0;
+    if (!rc)
+        rc = link_to(w, s, 0);
+    if (!rc)
+        hub_stream_flow(h, s, e);
+    return rc;
 }
 
 /* ---- the other messages ---- */
@@ -381,6 +403,7 @@ static int dispatch(struct hub *h, struct hub_party *p, const struct hub_message
     case HUB_CLOSE: close_end(h, end, m->flags & HUB_BROKEN, e); return 0;
     case HUB_FLUSH: flush(end, m, e); return 0;
     case HUB_STAT: tell_state(end, m, e); return 0;
+    case HUB_ALSO: return add_sink(h, end, m, e);
     default: return -EPROTO;
     }
 }

@@ -57,6 +57,7 @@ enum hub_kind {
     HUB_CLOSE,       /* id; flags: BROKEN where a sink's target will never take more */
     HUB_FLUSH,       /* id, off: a number that comes back */
     HUB_STAT,        /* id, off: a number that comes back */
+    HUB_ALSO,        /* id of a PUSH of a trusted party, rank, tag: write to that sink, too */
     /* to a party */
     HUB_OPENED,   /* id, status: of PUBLISH, PUSH, SUBSCRIBE */
     HUB_GRANT,    /* id, off: so many bytes may be sent in all */
@@ -127,8 +128,8 @@ struct hub *hub_create(int32_t ranks, size_t streams_max);
 void hub_destroy(struct hub *h);
 
 /* A message has come; its data is copied. Returns 0, -EPROTO where the party breaks the rules, or
- * -ENOMEM. A party is known from its first message on; those below HUB_TRUSTED may have any number
- * of ends. */
+ * -ENOMEM. A party is known from its first message on; those whose number on their node is below
+ * HUB_TRUSTED may have any number of ends. */
 #define HUB_TRUSTED 16u
 int hub_message(struct hub *h, uint64_t party, const struct hub_message *m, struct hub_effects *e);
 

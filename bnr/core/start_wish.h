@@ -48,6 +48,7 @@ struct start_wish {
     const char *terminals;   /* ranks that get a terminal of their own, or NULL */
     uint32_t rows, columns;  /* of these, at the start */
     const char *output_from; /* ranks whose output is taken; NULL: all */
+    const char *stdin_to;    /* ranks that read mpiexec's stdin; NULL: none */
     bool debugs;             /* each rank by gdb */
     bool names_ranks;        /* the rank ends argv[0] */
     bool limits_gpus;

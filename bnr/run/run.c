@@ -275,7 +275,7 @@ void run_take_missed(struct run *run, int rank)
 static void rank_ended(void *arg, int rank, const struct job_facts *facts)
 {
     struct run *run = arg;
-    stdio_rank_ended(run->stdio, rank);
+    pipes_rank_ended(&run->pipes, rank);
     if (run->wide)
         wide_rank_ended(run->wide, rank, facts);
     else
@@ -417,7 +417,7 @@ static int attach(void *arg, int rank, const struct ranks_pipes *p)
         stdio_say(run->stdio, "mpiexec: rank %d is %s, pid %d on %s\n", rank,
                   run->paths[t->rank[rank].app], t->rank[rank].pid, table_host(t, rank)->name);
     run_processes_note(run, rank);
-    return stdio_attach(run->stdio, rank, p->pipe[0][1], p->pipe[1][0], p->pipe[2][0]);
+    return pipes_attach(&run->pipes, rank, p->pipe[0][1], p->pipe[1][0], p->pipe[2][0]);
 }
 
 /* A rank could not be started: end those that run. */
@@ -454,10 +454,11 @@ static void start_ranks(struct run *run)
         give_up(run, r, rc, step);
         break;
     }
-    if (run->wide)
-        run_wide_feed(run);
+    for (int r = 0; r < run->o->nranks; r++)
+        if (!run_is_elsewhere(run, r))
+            pipes_skip(&run->pipes, r);
     run_processes_publish(run);
-    stdio_all_attached(run->stdio);
+    stdio_begin(run->stdio);
     run_terminal_begin(run);
 }
 
@@ -572,14 +573,12 @@ static int open_loop(struct run *run)
         .label = o->prefix || o->json,
         .labels = &run->labels,
         .ends_unread = os_setting(OS_SETTING_OUTPUT_UNREAD) == 0,
-        .stdin_mode = o->stdin_mode == OPTIONS_STDIN_ALL    ? STDIO_STDIN_ALL
-                      : o->stdin_mode == OPTIONS_STDIN_NONE ? STDIO_STDIN_NONE
-                                                            : STDIO_STDIN_RANK,
-        .stdin_rank = o->stdin_rank,
+        .stdin_to = o->start.stdin_to,
         .drained = on_drained,
+        .unread = run_streams_unread,
         .arg = run,
         .is_elsewhere = run->wide ? run_is_elsewhere : NULL,
-        .moved = run->wide ? run_wide_moved : NULL,
+        .file = run->wide ? run_wide_file : NULL,
         .has_terminal = o->start.terminals ? run_has_terminal : NULL,
         .say = run_streams_say,
     };
@@ -639,6 +638,7 @@ static int finish(struct run *run)
     uv_close((uv_handle_t *)&run->timeout, NULL);
     uv_close((uv_handle_t *)&run->reminder, NULL);
     uv_close((uv_handle_t *)&run->look, NULL);
+    pipes_close(&run->pipes);
     stdio_destroy(run->stdio);
     uv_run(&run->loop, UV_RUN_DEFAULT);
     uv_loop_close(&run->loop);

@@ -18,6 +18,7 @@
 #include "bnr/stdio/forward.h"
 #include "bnr/stdio/progress.h"
 #include "bnr/streams/exchange.h"
+#include "bnr/streams/pipes.h"
 #include "bnr/wide/wide.h"
 
 struct amend;
@@ -38,7 +39,6 @@ struct run {
     struct ask ask;
     struct exchange exchange;
     uint64_t linger_ns; /* until then readers of streams are waited for; 0: not yet */
-    bool is_unread[2];  /* daemons have been told that stdout, stderr has no reader */
     struct tell_process *processes; /* by rank; pid 0: it has not been started yet */
     int started_count;
     bool holds, is_published; /* ranks wait for a debugger; it has been told of them */
@@ -49,6 +49,7 @@ struct run {
     int typed_to;       /* ranks that live and to whose terminals what is typed goes */
     bool is_late;       /* --timeout has passed */
     struct stdio *stdio;
+    struct pipes pipes; /* of the ranks here */
     struct ranks ranks;
     struct ranks_app *apps;
     struct job job;
@@ -119,6 +120,9 @@ int run_streams_start(struct run *run);
 /* Say something to the hub, as mpiexec itself; arg is the run. */
 void run_streams_say(void *arg, const struct hub_message *m);
 
+/* Nobody reads what ranks write to fd; arg is the run. */
+void run_streams_unread(void *arg, int fd);
+
 /* A process at the door of another node says something, or is gone; arg is the run. */
 void run_streams_far(void *arg, uint32_t node, uint32_t party, const struct hub_message *m);
 /* Whether to wait for readers of streams, though all ranks have ended: for a while. */
@@ -130,12 +134,9 @@ bool run_streams_linger(struct run *run);
 bool run_wide_bring_up(struct run *run);
 /* Send the job to the daemons. Returns 0 or -errno. */
 int run_wide_send(struct run *run);
-/* Make the pipes by which what is read from stdin goes to other machines: one to each that has a
- * reader. */
-void run_wide_feed(struct run *run);
 /* Ask ranks on other machines what they wait for; arg is the run. */
 void run_wide_ask(void *arg, uint32_t number);
-/* An output has written something; arg is the run. */
-void run_wide_moved(void *arg);
+/* Write what a rank on another machine has written to its file, if it has one; arg is the run. */
+bool run_wide_file(void *arg, int rank, int fd, const void *data, size_t len);
 
 #endif

@@ -84,6 +84,26 @@ void run_streams_say(void *arg, const struct hub_message *m)
     exchange_say(&run->exchange, 0, m);
 }
 
+static void hear_pipes(void *arg, const struct hub_message *m)
+{
+    struct run *run = arg;
+    pipes_hear(&run->pipes, m);
+}
+
+static void say_pipes(void *arg, const struct hub_message *m)
+{
+    struct run *run = arg;
+    exchange_say(&run->exchange, EXCHANGE_RANKS, m);
+}
+
+void run_streams_unread(void *arg, int fd)
+{
+    struct run *run = arg;
+    pipes_unread(&run->pipes, fd);
+    if (run->wide)
+        wide_unread(run->wide, fd);
+}
+
 static void say_far(void *arg, uint32_t node, uint32_t party, const struct hub_message *m)
 {
     struct run *run = arg;
@@ -112,6 +132,10 @@ bool run_streams_linger(struct run *run)
 
 int run_streams_start(struct run *run)
 {
-    const struct exchange_hooks hooks = {serve_text, hear, run->wide ? say_far : NULL, run};
-    return exchange_start(&run->exchange, &run->loop, run->o->nranks, &hooks);
+    const struct exchange_hooks hooks = {serve_text, hear, hear_pipes,
+                                         run->wide ? say_far : NULL, run};
+    int rc = exchange_start(&run->exchange, &run->loop, run->o->nranks, &hooks);
+    if (rc)
+        return rc;
+    return pipes_start(&run->pipes, &run->loop, (uint32_t)run->o->nranks, say_pipes, run);
 }

@@ -73,7 +73,6 @@ static void wide_ended(void *arg, int rank, const struct rollup_run *end)
     }
     if (end->flags & ROLLUP_NODE_LOST)
         facts.status = SIGKILL;
-    stdio_drop_input(run->stdio, rank);
     run_take_end(run, rank, &facts);
 }
 
@@ -94,27 +93,18 @@ static int write_file(struct run *run, int rank, int stream, const char *at, siz
     return rc;
 }
 
-static void wide_bytes(void *arg, int rank, int stream, const void *at, size_t len)
+bool run_wide_file(void *arg, int rank, int fd, const void *data, size_t len)
 {
     struct run *run = arg;
-    const char *from = run->o->start.output_from;
-    if (!len || !run->o->files.pattern[stream - 1] || (from && !amend_lists(from, rank))) {
-        if (!len || !from || amend_lists(from, rank))
-            stdio_put(run->stdio, rank, stream, at, len);
-        return;
-    }
-    int rc = write_file(run, rank, stream, at, len);
+    if (!run->o->files.pattern[fd - 1] || !run_is_elsewhere(run, rank))
+        return false;
+    int rc = write_file(run, rank, fd, data, len);
     if (!rc || run->job.state != JOB_RUNNING)
-        return;
+        return true;
     stdio_say(run->stdio, "mpiexec: cannot write the file for what rank %d writes: %s\n", rank,
               strerror(-rc));
     run_follow(run, job_end(&run->job, JOB_BROKEN, EXIT_FAILED));
-}
-
-static bool wide_is_full(void *arg, int stream)
-{
-    struct run *run = arg;
-    return stdio_is_full(run->stdio, stream);
+    return true;
 }
 
 /* A rank has ended without MPI_Init, somewhere, and others wait for it. */
@@ -125,30 +115,20 @@ static void wide_missed(void *arg, int rank)
         run_take_missed(run, rank);
 }
 
-/* A host is lost: its ranks write no more. */
+/* A host is lost: its ranks write no more, and those that have not begun to never will. */
 static void wide_lost(void *arg, uint32_t node)
 {
     struct run *run = arg;
+    uint64_t pipes = exchange_party(node, EXCHANGE_RANKS);
     run->lost_node = (int)node;
-    exchange_node_lost(&run->exchange, node);
     for (int r = 0; r < run->o->nranks; r++)
-        if (run->wide->plan.node_of[r] == node)
-            for (int fd = 1; fd < 3; fd++)
-                stdio_put(run->stdio, r, fd, NULL, 0);
-}
-
-void run_wide_moved(void *arg)
-{
-    struct run *run = arg;
-    if (!run->wide || !run->has_table)
-        return;
-    for (int fd = 1; fd <= 2 && os_setting(OS_SETTING_OUTPUT_UNREAD) == 0; fd++) {
-        if (run->is_unread[fd - 1] || !stdio_is_unread(run->stdio, fd))
-            continue;
-        run->is_unread[fd - 1] = true;
-        wide_unread(run->wide, fd == 1 ? LAUNCH_STREAM_OUT : LAUNCH_STREAM_ERR);
-    }
-    wide_moved(run->wide);
+        for (int fd = 1; fd < 3 && run->wide->plan.node_of[r] == node; fd++)
+            exchange_say(&run->exchange, pipes,
+                         &(struct hub_message){.kind = HUB_PUBLISH,
+                                               .id = UINT32_MAX - 2 * (uint32_t)r - (uint32_t)fd,
+                                               .rank = r,
+                                               .tag = fd});
+    exchange_node_lost(&run->exchange, node);
 }
 
 static void wide_answer(void *arg, int rank, struct unpacking u)
@@ -200,8 +180,8 @@ bool run_wide_bring_up(struct run *run)
 {
     struct wide_plan plan = run->wide->plan;
     const struct wide_hooks hooks = {wide_say,    wide_ready, wide_started, wide_failed,
-                                     wide_ended,  wide_bytes, wide_is_full, wide_missed, wide_lost,
-                                     wide_answer, run_streams_far, run};
+                                     wide_ended,  wide_missed, wide_lost,   wide_answer,
+                                     run_streams_far, run};
     const struct wide_settings settings = settings_of(&run->o->remote);
     int rc = wide_start(run->wide, &run->loop, &plan, &settings, &hooks);
     if (rc)
@@ -213,18 +193,6 @@ bool run_wide_bring_up(struct run *run)
     if (run->is_good)
         run->job.exit_code = 0;
     return run->is_good && !wide_list_hosts(run->wide);
-}
-
-void run_wide_feed(struct run *run)
-{
-    for (int r = 0; r < run->o->nranks; r++) {
-        int ends[2];
-        if (!run_is_elsewhere(run, r) || stdio_input_of(run->stdio, r) != STDIO_INPUT_PIPE ||
-            wide_has_feed(run->wide, r) || pipe2(ends, O_CLOEXEC))
-            continue;
-        if (!wide_feed(run->wide, r, ends[0]))
-            (void)stdio_attach(run->stdio, r, ends[1], -1, -1);
-    }
 }
 
 /* The programs, as daemons are told of them. */
@@ -261,10 +229,6 @@ int run_wide_send(struct run *run)
         .umask = mask,
         .flags = (o->merge ? LAUNCH_MERGE : 0) | (o->report ? LAUNCH_REPORT : 0) |
                  (run->holds ? LAUNCH_HOLD : 0),
-        .stdin_mode = o->stdin_mode == OPTIONS_STDIN_ALL    ? LAUNCH_STDIN_ALL
-                      : o->stdin_mode == OPTIONS_STDIN_NONE ? LAUNCH_STDIN_NONE
-                                                            : LAUNCH_STDIN_RANK,
-        .stdin_rank = (uint32_t)o->stdin_rank,
         .outer = (char *)(outer && warden_is_list(outer) ? outer : ""),
         .wish = o->start,
         .apps = describe_apps(run),

@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The standard streams of a job, between mpiexec's descriptors 0, 1, 2 and the
- * pipes of its ranks.
+ * The standard streams of a job, between mpiexec's 0, 1 and 2 and the hub (bnr/core/hub.h).
+ * There the ranks' pipes are ends of streams, wherever the ranks run (bnr/streams/pipes.h). This
+ * module is a reliable reader of what all ranks write, and writes mpiexec's stdin to its targets
+ * (input.h).
  *
  * Rules
  *   - Bytes are exact and none is lost: each byte a rank wrote before its end is
  *     written before drained() is called. Lines stay whole as lines.h says;
  *     where 1 and 2 are the same file, across both.
  *   - mpiexec's 0, 1 and 2 keep their blocking mode (others share them). Threads
- *     read and write them, so a stopped terminal or a full pipe never blocks the loop.
- *   - What ranks write are streams of the hub (bnr/core/hub.h), each a source with the tag of its
- *     descriptor. This module writes them, and is a reliable reader of all of them: others may read
- *     them, too.
+ *     write them, so a stopped terminal or a full pipe never blocks the loop.
  *   - Memory is bounded: a pipe is read as far as the hub grants; while 1 MiB waits for an output,
- *     nothing is taken from the hub for it. While 256 KiB wait for the slowest target, stdin is not
- *     read.
+ *     nothing is taken from the hub for it. stdin is read as far as the slowest target has room.
  *   - A target that closes its stdin or ends is left out; with the last one
  *     mpiexec stops reading. None of this is an error.
  *   - Where stdin is no terminal and has one target, that rank inherits it: no byte is
@@ -37,16 +35,10 @@ struct stdio;
 struct lines_labels;
 struct hub_message;
 
-enum stdio_stdin {
-    STDIO_STDIN_RANK,
-    STDIO_STDIN_ALL,
-    STDIO_STDIN_NONE
-};
-
 /* What a rank gets as descriptor 0. */
 enum stdio_input {
     STDIO_INPUT_NULL,    /* /dev/null, opened for reading */
-    STDIO_INPUT_PIPE,    /* the read end of a pipe whose write end is attached */
+    STDIO_INPUT_PIPE,    /* the read end of a pipe, whose other end is a sink of the hub */
     STDIO_INPUT_INHERIT, /* mpiexec's own descriptor 0 */
 };
 
@@ -56,16 +48,17 @@ struct stdio_config {
     const struct lines_labels
         *labels; /* these: the rank, for its stderr ranks more; NULL: "[3] " */
     bool ends_unread;
-    enum stdio_stdin stdin_mode;
-    int stdin_rank; /* meant when stdin_mode is STDIO_STDIN_RANK */
-    /* Everything is out: called once, from the loop, after stdio_all_attached(),
-     * when every attached out_fd and err_fd has ended and is written. */
+    const char *stdin_to; /* ranks that read stdin (amend_lists()); NULL: none */
+    /* Everything is out: called once, from the loop, after stdio_begin(), when the streams of all
+     * ranks have ended and are written. */
     void (*drained)(void *arg);
+    /* The reader of fd has gone, and ends_unread: called once. */
+    void (*unread)(void *arg, int fd);
     void *arg;
-    /* For a job over several machines; else NULL. Ranks on others have no pipes here: their bytes
-     * come by stdio_put(). moved: an output has written something, and may take more. */
+    /* For a job over several machines; else NULL. file: takes bytes of a rank elsewhere that go to
+     * a file here; returns false where there is none. */
     bool (*is_elsewhere)(void *arg, int rank);
-    void (*moved)(void *arg);
+    bool (*file)(void *arg, int rank, int fd, const void *data, size_t len);
     /* Whether a rank has a terminal of its own, by which it reads and writes; or NULL. */
     bool (*has_terminal)(void *arg, int rank);
     /* To the hub, as mpiexec itself. */
@@ -81,30 +74,11 @@ int stdio_create(struct stdio **s, uv_loop_t *loop, const struct stdio_config *c
 /* The hub says something to mpiexec. */
 void stdio_hear(struct stdio *s, const struct hub_message *m);
 
-/* What to give rank as its stdin. */
+/* What to give a rank of this host as its stdin. */
 enum stdio_input stdio_input_of(const struct stdio *s, int rank);
 
-/* Take over the parent's ends of a rank's pipes: in_fd to write (-1 unless
- * stdio_input_of() says PIPE), out_fd and err_fd to read (-1: none). They are made
- * non-blocking and close-on-exec, and are closed here, also on failure.
- * Returns 0 or -errno. */
-int stdio_attach(struct stdio *s, int rank, int in_fd, int out_fd, int err_fd);
-
-/* No further stdio_attach() comes; stdin is read from now on. Returns 0 or -errno. */
-int stdio_all_attached(struct stdio *s);
-
-/* The rank's process has ended: its pipes are read to their end; if others still
- * hold them after 200 ms, what stands in them then is read and they are closed. */
-void stdio_rank_ended(struct stdio *s, int rank);
-
-/* Take bytes that a rank elsewhere has written to fd, 1 or 2; none: it writes no more. */
-void stdio_put(struct stdio *s, int rank, int fd, const void *data, size_t len);
-/* So much waits for an output that no more should be put before moved(). */
-bool stdio_is_full(struct stdio *s, int fd);
-/* Whether a rank elsewhere still writes. */
-bool stdio_is_open(const struct stdio *s, int rank, int fd);
-/* A rank elsewhere reads no stdin any more. */
-void stdio_drop_input(struct stdio *s, int rank);
+/* All ranks are started: stdin is read from now on. Returns 0 or -errno. */
+int stdio_begin(struct stdio *s);
 
 /* Write mpiexec's own text (whole lines, ending in a newline) to stderr, never within
  * a line of a rank. Before drained() it is queued; from drained() on it is

@@ -14,6 +14,8 @@ static void pass_on(struct exchange *x, uint64_t party, const struct hub_message
     uint32_t node = (uint32_t)(party >> EXCHANGE_NODE_SHIFT);
     if (!party)
         x->hooks.own(x->hooks.arg, m);
+    else if (party == EXCHANGE_RANKS)
+        x->hooks.ranks(x->hooks.arg, m);
     else if (node && x->hooks.far)
         x->hooks.far(x->hooks.arg, node, (uint32_t)party, m->kind ? m : NULL);
     else if (!node && x->door && m->kind)

@@ -2,8 +2,8 @@
 
 /*
  * The exchange of a job's streams, at mpiexec: the hub, and the ways to its parties. These are
- * mpiexec itself (number 0), processes that come in by the door, and those at the doors of other
- * hosts, whose numbers begin with their node.
+ * mpiexec itself (number 0), the ranks' pipes of this host (EXCHANGE_RANKS), processes that come in
+ * by the door, and the same of other hosts, whose numbers begin with their node.
  */
 #ifndef BNR_EXCHANGE_H
 #define BNR_EXCHANGE_H
@@ -16,12 +16,14 @@
 #include "bnr/streams/door.h"
 
 enum {
-    EXCHANGE_NODE_SHIFT = 32
+    EXCHANGE_NODE_SHIFT = 32,
+    EXCHANGE_RANKS = 1, /* bnr/streams/pipes.h */
 };
 
 struct exchange_hooks {
-    void (*text)(void *arg, int wish, int fd); /* see door.h */
-    void (*own)(void *arg, const struct hub_message *m); /* for mpiexec */
+    void (*text)(void *arg, int wish, int fd);             /* see door.h */
+    void (*own)(void *arg, const struct hub_message *m);   /* for mpiexec */
+    void (*ranks)(void *arg, const struct hub_message *m); /* for the ranks' pipes here */
     /* For a process on another node; m: NULL, cut it off. NULL: there are none. */
     void (*far)(void *arg, uint32_t node, uint32_t party, const struct hub_message *m);
     void *arg;

@@ -5,16 +5,22 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <termios.h>
 #include <unistd.h>
 
+#include "bnr/io/pty.h"
+
 enum {
-    READ_LEN = 1 << 15,
+    READ_LEN = HUB_DATA_MAX,
     WRITE_LEN = 1 << 12, /* what a pipe that is ready takes without blocking */
-    GRACE_MS = 200       /* how long a dead process's pipe may be held by others */
+    GRACE_MS = 200,      /* how long a dead process's pipe may be held by others */
+    BACKGROUND_MS = 100, /* between looks whether the terminal is ours again */
 };
 
 /* A fragment that waits to be written. */
@@ -33,7 +39,7 @@ struct fd_end {
     uint32_t id;
     int fd, handles;
     enum fd_end_kind kind;
-    bool is_file, is_polling, is_over;
+    bool is_file, is_terminal, is_polling, is_over;
     bool is_flushing, has_ended; /* a flush is being answered; it closes with that */
     uint64_t sent, granted;      /* of a writer */
     bool is_last;                /* only so many bytes are still read: */
@@ -84,7 +90,8 @@ static void finish(struct fd_end *end, uint8_t flags)
 static void on_ready(uv_poll_t *poll, int status, int events);
 static void move(struct fd_end *end);
 
-static void on_file(uv_timer_t *timer)
+/* It is time to try again, without having been told by poll. */
+static void on_turn(uv_timer_t *timer)
 {
     struct fd_end *end = timer->data;
     end->is_polling = false;
@@ -98,7 +105,7 @@ static void set_polling(struct fd_end *end, bool is_wanted)
         return;
     end->is_polling = is_wanted;
     if (end->is_file && is_wanted)
-        uv_timer_start(&end->timer, on_file, 0, 0);
+        uv_timer_start(&end->timer, on_turn, 0, 0);
     else if (end->is_file)
         uv_timer_stop(&end->timer);
     else if (is_wanted)
@@ -117,11 +124,43 @@ static uint64_t readable(const struct fd_end *end)
     return !ioctl(end->fd, FIONREAD, &bytes) && bytes > 0 ? (uint64_t)bytes : 0;
 }
 
+/* Where reads and writes cannot be told not to wait: whether they would. */
+static bool is_ready(const struct fd_end *end, short events)
+{
+    struct pollfd p = {.fd = end->fd, .events = events};
+    return poll(&p, 1, 0) > 0;
+}
+
+static bool is_in_background(const struct fd_end *end)
+{
+    pid_t front = end->is_terminal ? tcgetpgrp(end->fd) : -1;
+    return front >= 0 && front != getpgrp();
+}
+
+/* Read from a terminal: in the background that fails with EIO, and stops nobody. */
+static ssize_t read_terminal(const struct fd_end *end, void *at, size_t len)
+{
+    sigset_t stop, old;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTTIN);
+    pthread_sigmask(SIG_BLOCK, &stop, &old);
+    ssize_t n = read(end->fd, at, len);
+    int error = n < 0 && errno == EIO && is_in_background(end) ? EAGAIN : errno;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    errno = error;
+    return n;
+}
+
 static ssize_t read_some(const struct fd_end *end, void *at, size_t len)
 {
     struct iovec part = {at, len};
     ssize_t n = preadv2(end->fd, &part, 1, -1, end->is_file ? 0 : RWF_NOWAIT);
-    return n < 0 && errno == EOPNOTSUPP ? read(end->fd, at, len) : n;
+    if (n >= 0 || errno != EOPNOTSUPP)
+        return n;
+    if (is_ready(end, POLLIN))
+        return end->is_terminal ? read_terminal(end, at, len) : read(end->fd, at, len);
+    errno = EAGAIN;
+    return -1;
 }
 
 static void say_flush(struct fd_end *end)
@@ -149,7 +188,7 @@ static void end_input(struct fd_end *end)
 /* Read once. Returns false when there is nothing more now, or no room. */
 static bool take(struct fd_end *end)
 {
-    uint8_t bytes[READ_LEN];
+    static uint8_t bytes[READ_LEN]; /* mpiexec runs with a small stack, too */
     uint64_t room = end->granted - end->sent;
     if (end->is_last && end->left < room)
         room = end->left;
@@ -159,8 +198,10 @@ static bool take(struct fd_end *end)
         end_input(end);
         return false;
     }
-    set_polling(end, room > 0);
-    if (!room)
+    set_polling(end, room > 0 && !is_in_background(end));
+    if (room && !end->is_polling)
+        uv_timer_start(&end->timer, on_turn, BACKGROUND_MS, 0);
+    if (!end->is_polling)
         return false;
     ssize_t n = read_some(end, bytes, room < READ_LEN ? (size_t)room : READ_LEN);
     if (n < 0 && (errno == EAGAIN || errno == EINTR) && !end->is_last)
@@ -201,7 +242,10 @@ static ssize_t write_some(const struct fd_end *end, const void *at, size_t len)
     ssize_t n = pwritev2(end->fd, &part, 1, -1, end->is_file ? 0 : RWF_NOWAIT);
     if (n >= 0 || errno != EOPNOTSUPP)
         return n;
-    return write(end->fd, at, len < WRITE_LEN ? len : WRITE_LEN);
+    if (is_ready(end, POLLOUT))
+        return write(end->fd, at, len < WRITE_LEN ? len : WRITE_LEN);
+    errno = EAGAIN;
+    return -1;
 }
 
 /* The first fragment is written, or the end of its stream has come. */
@@ -218,6 +262,8 @@ static void drop_first(struct fd_end *end)
         end->last = &end->first;
     bool is_end = f->is_end && end->kind == FD_END_READER;
     free(f);
+    if (is_end)
+        pty_end_input(end->fd);
     end->hooks.say(end->hooks.arg, &m);
     if (is_end)
         finish(end, 0);
@@ -319,7 +365,7 @@ int fd_end_create(struct fd_end **made, uv_loop_t *loop, uint32_t id, int fd, en
     int mode = fcntl(fd, F_GETFL);
     int rc = end ? uv_poll_init(loop, &end->poll, fd) : -ENOMEM;
     struct stat st;
-    if (rc == UV_EPERM && !fstat(fd, &st) && S_ISREG(st.st_mode)) {
+    if (rc == UV_EPERM && !fstat(fd, &st) && !S_ISDIR(st.st_mode)) {
         end->is_file = true;
         rc = 0;
     }
@@ -335,6 +381,7 @@ int fd_end_create(struct fd_end **made, uv_loop_t *loop, uint32_t id, int fd, en
     end->handles = end->is_file ? 1 : 2;
     end->id = id;
     end->fd = fd;
+    end->is_terminal = isatty(fd) && tcgetsid(fd) == getsid(0);
     end->kind = kind;
     end->last = &end->first;
     *made = end;

@@ -5,7 +5,8 @@
  * hub as far as that grants, or what the hub sends is written to it.
  *
  * The descriptor may be shared with another process, which keeps its mode: it is not made
- * non-blocking, and read and written only as far as it is ready.
+ * non-blocking, and read and written only as far as it is ready. A terminal is read only while this
+ * process is in its foreground.
  */
 #ifndef BNR_FD_END_H
 #define BNR_FD_END_H

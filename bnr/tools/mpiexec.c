@@ -165,7 +165,7 @@ static size_t arguments_size(int argc, char **argv)
 static int check_limits(const struct options *o)
 {
     char why[512];
-    int each = FILES_OF_RANK + (o->stdin_mode == OPTIONS_STDIN_ALL);
+    int each = FILES_OF_RANK + (o->start.stdin_to && strcmp(o->start.stdin_to, "0"));
     launch_remember();
     limit_raise();
     if (!limit_check_files(FILES_OWN + each * o->nranks, why) &&

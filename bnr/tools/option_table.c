@@ -167,16 +167,16 @@ const struct option_row option_table[] = {
      "terminal), json (an object a line, with rank, host, stream, time and text), merge as above, "
      "dir=DIR as --output-filename, file=FILE for FILE.RANK.out and FILE.RANK.err; separated by "
      "commas."},
-    {"stdin", "none|all|RANK|FILE", OPTION_STREAMS, OPTION_STDIN,
-     "Which rank reads mpiexec's stdin (default 0); or the file that rank 0 reads, named with a "
-     "slash, as ./FILE."},
+    {"stdin", "none|all|LIST|FILE", OPTION_STREAMS, OPTION_STDIN,
+     "The ranks that read mpiexec's stdin, as 0,2-5 (default 0); or the file that rank 0 reads, "
+     "named with a slash, as ./FILE. All read at the pace of the slowest."},
 
     {"pty", "[=RANKS]", OPTION_STREAMS, OPTION_PTY,
      "Give rank 0, or these ranks, as 0,2-5 or all, a terminal of their own, of the size of mpiexec's; "
      "stdin goes to the first of them, and on a terminal each key does, Ctrl-C too."},
 
     {"s", NULL, OPTION_STREAMS, OPTION_S,
-     "With none, all or a rank behind it the same as --stdin; else as --preload-binary."},
+     "With none, all or ranks behind it the same as --stdin; else as --preload-binary."},
 
     {"check", NULL, OPTION_INFORMATION, OPTION_CHECK,
      "Compare collective calls across ranks, and end the job at a mismatch: which ranks, which calls, "

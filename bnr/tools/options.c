@@ -129,23 +129,25 @@ static int set_memory(struct reader *r, const char *option, const char *kinds)
     return set_own(r, "MEMORY_ALLOC_KINDS", kinds);
 }
 
+/* Whether text lists ranks as 0,2-5. */
+static bool is_rank_list(const char *text, size_t len)
+{
+    return len && strspn(text, "0123456789,-") >= len && isdigit((unsigned char)text[0]) &&
+           isdigit((unsigned char)text[len - 1]);
+}
+
 static int parse_stdin(struct reader *r, const char *option, const char *text)
 {
+    struct options *o = r->o;
     r->has_stdin = true;
-    if (!strcmp(text, "all") || !strcmp(text, "none")) {
-        r->o->stdin_mode = *text == 'a' ? OPTIONS_STDIN_ALL : OPTIONS_STDIN_NONE;
+    o->stdin_file = strchr(text, '/') ? text : NULL;
+    o->start.stdin_to = o->stdin_file ? "0" : strcmp(text, "none") ? text : NULL;
+    if (o->stdin_file || !strcmp(text, "none") || !strcmp(text, "all") ||
+        is_rank_list(text, strlen(text)))
         return 0;
-    }
-    r->o->stdin_mode = OPTIONS_STDIN_RANK;
-    if (strchr(text, '/')) {
-        r->o->stdin_file = text;
-        return 0;
-    }
-    if (!isdigit((unsigned char)*text))
-        return reader_refuse(
-            r, "'%s' takes none, all, a rank or a file with a folder (./FILE), not '%s'", option,
-            text);
-    return reader_number(r, option, text, 0, &r->o->stdin_rank);
+    return reader_refuse(
+        r, "'%s' takes none, all, ranks as 0,2-5, or a file with a folder (./FILE), not '%s'",
+        option, text);
 }
 
 /* -s: the ranks that read stdin, where they follow; else the binary is to be there, as it is. */
@@ -153,7 +155,7 @@ static int parse_short_stdin(struct reader *r, const char *option)
 {
     const char *next = r->at < r->argc ? r->argv[r->at] : "";
     bool is_stdin = !strcmp(next, "all") || !strcmp(next, "none") ||
-                    (*next && !next[strspn(next, "0123456789")]);
+                    is_rank_list(next, strlen(next));
     if (!is_stdin)
         return 0;
     r->at++;
@@ -175,11 +177,9 @@ static int parse_universe(struct reader *r, const char *option, const char *text
 /* Ranks as 0,2-5, all or -1, with "!" behind them. */
 static int option_ranks(struct reader *r, const char *option, const char *text, const char **ranks)
 {
-    size_t len = strcspn(text, "!"), digits = strspn(text, "0123456789,-");
+    size_t len = strcspn(text, "!");
     bool is_all = (len == 3 && !strncmp(text, "all", 3)) || (len == 2 && !strncmp(text, "-1", 2));
-    bool is_list = digits && digits == len && isdigit((unsigned char)text[0]) &&
-                   isdigit((unsigned char)text[len - 1]);
-    if (!is_all && !is_list)
+    if (!is_all && !is_rank_list(text, len))
         return reader_refuse(r, "'%s' takes ranks as 0,2-5, or all, not '%s'", option, text);
     *ranks = text;
     return 0;
@@ -305,7 +305,7 @@ static int read_file(struct reader *r, const char *option, const char *name)
 static int debug_all(struct options *o)
 {
     o->start.debugs = o->label = true;
-    o->stdin_mode = OPTIONS_STDIN_ALL;
+    o->start.stdin_to = "all";
     return 0;
 }
 
@@ -553,8 +553,26 @@ static int settle_terminals(struct reader *r)
                              o->json                ? "--output json"
                              : o->start.output_from ? "--output-from"
                                                     : "what names files for output");
-    if (!r->has_stdin && o->stdin_mode == OPTIONS_STDIN_RANK)
-        o->stdin_rank = first;
+    if (r->has_stdin || !o->start.stdin_to || strcmp(o->start.stdin_to, "0"))
+        return 0;
+    char *text = NULL;
+    int rc = asprintf(&text, "%d", first) < 0 ? -ENOMEM : reader_push(&o->words, text);
+    o->start.stdin_to = rc ? NULL : text;
+    return rc;
+}
+
+/* Each number of a list of readers is a rank. */
+static int check_stdin(struct reader *r)
+{
+    const char *list = r->o->start.stdin_to;
+    while (list && isdigit((unsigned char)*list)) {
+        char *end;
+        long rank = strtol(list, &end, 10);
+        if (rank >= r->o->nranks)
+            return reader_refuse(r, "stdin cannot go to rank %ld: the last rank is %d", rank,
+                                 r->o->nranks - 1);
+        list = end + strspn(end, ",-");
+    }
     return 0;
 }
 
@@ -571,11 +589,10 @@ static int finish(struct reader *r)
     if (rc)
         return rc;
     rc = settle_terminals(r);
+    if (!rc)
+        rc = check_stdin(r);
     if (rc)
         return rc;
-    if (o->stdin_mode == OPTIONS_STDIN_RANK && o->stdin_rank >= o->nranks)
-        return reader_refuse(r, "stdin cannot go to rank %d: the last rank is %d", o->stdin_rank,
-                             o->nranks - 1);
     if (o->timeout_s < 0) {
         o->timeout_s = 0;
         if (limit && *limit && parse_seconds(r, "MPIEXEC_TIMEOUT", limit, &o->timeout_s))
@@ -609,6 +626,7 @@ int options_parse(struct options *o, int argc, char **argv, char *why, size_t si
     o->timeout_s = -1;
     o->start.map = o->start.rank_by = PLACEMENT_SLOT;
     o->start.bind = PLACEMENT_NONE;
+    o->start.stdin_to = "0";
     int rc = option_mca_environment(&r);
     if (!rc)
         rc = read_segment(&r);

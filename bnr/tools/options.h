@@ -28,11 +28,6 @@
 #include "bnr/stdio/outfile.h"
 #include "bnr/wire/hosts.h"
 
-enum options_stdin {
-    OPTIONS_STDIN_RANK,
-    OPTIONS_STDIN_ALL,
-    OPTIONS_STDIN_NONE
-};
 enum options_help {
     OPTIONS_HELP_NONE,
     OPTIONS_HELP_TEXT,
@@ -104,9 +99,7 @@ struct options {
     int attach_job; /* 0: the only one */
     enum options_help help;
     double timeout_s; /* 0: none; from --timeout, else MPIEXEC_TIMEOUT */
-    enum options_stdin stdin_mode;
     const char *stdin_file; /* in the place of mpiexec's own, for rank 0; or NULL */
-    int stdin_rank;        /* meant when stdin_mode is OPTIONS_STDIN_RANK; below nranks */
     struct option_env env; /* for every program, before its own */
     struct outfile files;
     struct start_wish start;

@@ -22,13 +22,14 @@
 #include "bnr/io/amend.h"
 #include "bnr/diagnose/answer.h"
 #include "bnr/streams/door.h"
-#include "bnr/wide/feed.h"
-#include "bnr/wide/outlets.h"
+#include "bnr/streams/exchange.h"
+#include "bnr/streams/pipes.h"
 #include "bnr/wide/party_link.h"
 #include "bnr/io/place.h"
 #include "bnr/io/ranks.h"
 #include "bnr/io/resources.h"
 #include "bnr/wide/serve.h"
+#include "bnr/wide/words.h"
 #include "bnr/io/signals.h"
 #include "bnr/launch/launch.h"
 #include "bnr/launch/limit.h"
@@ -41,9 +42,6 @@
 
 enum {
     EXIT_FAILED = 1,
-    WINDOWS = 64 << 20, /* bytes under way to mpiexec, of all daemons together */
-    WINDOW_MIN = 1 << 15,
-    WINDOW_MAX = 1 << 18,
     FLUSH_MS = 1000,
     LOOK_MS = 20,        /* between looks for answers of ranks */
     LOOK_LIMIT_MS = 700, /* for all of them */
@@ -63,8 +61,8 @@ struct daemon {
     struct place place;
     struct amend amend;
     struct serve serve;
-    struct outlets outlets;
-    struct feed feed;
+    struct words words;
+    struct pipes pipes;
     struct party_link parties;
     struct door *door; /* NULL: none */
     char *name;        /* for the wardens */
@@ -80,7 +78,7 @@ struct daemon {
 static void say(struct daemon *d, enum launch_record kind, int rank, const void *text, size_t len)
 {
     const struct record r = {kind, (uint32_t)rank, (uint32_t)len, text};
-    outlets_say(&d->outlets, &r);
+    words_say(&d->words, &r);
 }
 
 static void say_number(struct daemon *d, enum launch_record kind, int rank, uint32_t number,
@@ -124,20 +122,16 @@ static void on_alone(void *arg)
 
 /* ---- ranks ---- */
 
-static bool reads_stdin(const struct daemon *d, int rank)
-{
-    return d->job.stdin_mode == LAUNCH_STDIN_ALL ||
-           (d->job.stdin_mode == LAUNCH_STDIN_RANK && d->job.stdin_rank == (uint32_t)rank);
-}
-
 static int open_pipes(void *arg, int rank, struct ranks_pipes *p)
 {
     struct daemon *d = arg;
     const struct winsize size = {.ws_row = (unsigned short)d->job.wish.rows,
                                  .ws_col = (unsigned short)d->job.wish.columns};
+    const char *readers = d->job.wish.stdin_to;
+    bool reads_stdin = readers && amend_lists(readers, rank);
     if (d->job.wish.terminals && amend_lists(d->job.wish.terminals, rank))
-        return ranks_open_terminal(p, reads_stdin(d, rank), &size);
-    if (reads_stdin(d, rank) && pipe2(p->pipe[0], O_CLOEXEC))
+        return ranks_open_terminal(p, reads_stdin, &size);
+    if (reads_stdin && pipe2(p->pipe[0], O_CLOEXEC))
         return -errno;
     p->in = p->pipe[0][0] >= 0 ? p->pipe[0][0] : d->null_fd;
     const char *from = d->job.wish.output_from;
@@ -150,10 +144,7 @@ static int attach(void *arg, int rank, const struct ranks_pipes *p)
 {
     struct daemon *d = arg;
     say_number(d, RECORD_STARTED, rank, (uint32_t)d->ranks.table.rank[rank].pid, "");
-    int out = outlets_attach(&d->outlets, rank, LAUNCH_STREAM_OUT, p->pipe[1][0]);
-    int err = outlets_attach(&d->outlets, rank, LAUNCH_STREAM_ERR, p->pipe[2][0]);
-    int in = p->pipe[0][1] >= 0 ? feed_attach(&d->feed, rank, p->pipe[0][1]) : 0;
-    return out ? out : err ? err : in;
+    return pipes_attach(&d->pipes, rank, p->pipe[0][1], p->pipe[1][0], p->pipe[2][0]);
 }
 
 /* Tell what the rank has left for mpiexec. */
@@ -176,8 +167,7 @@ static void rank_ended(void *arg, int rank, const struct job_facts *facts)
 {
     struct daemon *d = arg;
     say_last_words(d, rank, facts);
-    outlets_rank_ended(&d->outlets, rank);
-    feed_rank_ended(&d->feed, rank);
+    pipes_rank_ended(&d->pipes, rank);
     serve_rank_ended(&d->serve, rank, facts);
 }
 
@@ -205,10 +195,17 @@ static void hear_party(void *arg, uint32_t node, uint32_t party, const struct hu
 {
     struct daemon *d = arg;
     (void)node;
-    if (d->door && m)
+    if (party == EXCHANGE_RANKS && m)
+        pipes_hear(&d->pipes, m);
+    else if (d->door && m)
         door_hear(d->door, party, m);
     else if (d->door)
         door_cut(d->door, party);
+}
+
+static void pipes_say(void *arg, const struct hub_message *m)
+{
+    party_says(arg, EXCHANGE_RANKS, m);
 }
 
 static void open_door(struct daemon *d)
@@ -352,8 +349,7 @@ static void give_up(struct daemon *d, int from, int code, const char *why)
         is_first = false;
         if (d->has_job && ranks_lives(&d->ranks.table, r))
             continue;
-        outlets_attach(&d->outlets, r, LAUNCH_STREAM_OUT, -1);
-        outlets_attach(&d->outlets, r, LAUNCH_STREAM_ERR, -1);
+        pipes_skip(&d->pipes, r);
         const struct rollup_run run = serve_run(r, &facts);
         (void)mesh_ended(&d->mesh, SERVE_GROUP, &run);
     }
@@ -414,7 +410,7 @@ static void start_job(struct daemon *d, struct unpacking u)
     if (d->has_groups || launch_unpack(u, &d->job))
         return;
     d->has_groups = true;
-    if (add_group(d)) {
+    if (add_group(d) || pipes_start(&d->pipes, &d->loop, d->job.world_size, pipes_say, d)) {
         on_alone(d);
         return;
     }
@@ -562,7 +558,7 @@ static void on_deliver(void *arg, const struct core_message *message, struct unp
     case LAUNCH_TAG_ENDED: note_ended(d, u); break;
     case LAUNCH_TAG_ASK: ask_ranks(d, unpack_u32(&u)); break;
     case LAUNCH_TAG_PAUSE: mesh_pause(&d->mesh, unpack_u32(&u) != 0); break;
-    case LAUNCH_TAG_UNREAD: outlets_unread(&d->outlets, unpack_u32(&u)); break;
+    case LAUNCH_TAG_UNREAD: pipes_unread(&d->pipes, (int)unpack_u32(&u)); break;
     case LAUNCH_TAG_END:
         end_all(d);
         end_loop(d, 0);
@@ -579,9 +575,7 @@ static void on_stream(void *arg, const struct core_message *message)
     if (message->tag == LAUNCH_STREAM_PARTY)
         party_link_take(&d->parties, message);
     else if (message->kind == MESSAGE_CREDIT)
-        outlets_credit(&d->outlets, message);
-    else if (message->tag == LAUNCH_STREAM_IN)
-        feed_take(&d->feed, message);
+        words_credit(&d->words, message);
 }
 
 static void on_answer(void *arg, const struct core_message *message)
@@ -606,7 +600,7 @@ static void on_ranks_ended(void *arg, const struct core_message *message)
 static void on_moved(void *arg)
 {
     struct daemon *d = arg;
-    outlets_tick(&d->outlets, false);
+    words_tick(&d->words);
     party_link_tick(&d->parties, false);
 }
 
@@ -654,10 +648,7 @@ static int open_all(struct daemon *d, const struct launch_order *order)
         rc = signals_start(&d->signals, &d->loop, on_signal, d);
     if (rc)
         return rc;
-    size_t window = WINDOWS / order->count;
-    window = window < WINDOW_MIN ? WINDOW_MIN : window > WINDOW_MAX ? WINDOW_MAX : window;
-    outlets_init(&d->outlets, &d->loop, &d->mesh, window);
-    feed_init(&d->feed, &d->loop, &d->mesh);
+    words_init(&d->words, &d->mesh);
     party_link_init(&d->parties, &d->mesh, NODE_ROOT, hear_party, d);
     uv_timer_init(&d->loop, &d->deadline);
     uv_timer_init(&d->loop, &d->look);

@@ -4,7 +4,6 @@
 #include "bnr/wide/wide.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,8 +20,6 @@
 #include "os/settings.h"
 
 enum {
-    READ_LEN = 1 << 15,
-    STDIN_WINDOW = 1 << 18,
     END_MS = 3000 /* until daemons that were told to end are killed with their commands */
 };
 
@@ -33,13 +30,8 @@ struct wide_node {
     char id[HOST_ID_MAX], name[256];
     bool is_known, is_lost;
     bool is_found; /* it has said where it listens, and is dialed where it does not dial itself */
-    struct stream_in in[LAUNCH_STREAMS];
-    struct core_message last[LAUNCH_STREAMS]; /* without data: for whom the credit is */
-    struct stream_out out;                    /* its stdin */
-    struct party_link parties;                /* at its door */
-    int feed_fd;                              /* -1: none, or ended */
-    uv_poll_t feed;
-    bool has_feed, may_feed, is_feeding;
+    struct stream_in words;
+    struct party_link parties; /* what goes between its ends and the hub */
 };
 
 /* An xcast that waits. */
@@ -100,9 +92,9 @@ void wide_ask(struct wide *w, uint32_t number)
     order_number(w, LAUNCH_TAG_ASK, number);
 }
 
-void wide_unread(struct wide *w, enum launch_stream stream)
+void wide_unread(struct wide *w, int fd)
 {
-    order_number(w, LAUNCH_TAG_UNREAD, stream);
+    order_number(w, LAUNCH_TAG_UNREAD, (uint32_t)fd);
 }
 
 void wide_go(struct wide *w)
@@ -127,27 +119,7 @@ void wide_pause(struct wide *w, bool is_paused)
         uv_run(w->loop, UV_RUN_NOWAIT);
 }
 
-/* ---- streams from daemons ---- */
-
-/* Say up to which block a node's stream may be forgotten there. */
-static void credit(struct wide *w, struct wide_node *n, uint32_t tag, uint64_t number)
-{
-    struct effects effects = {0};
-    struct core_message m = stream_in_credit(&n->in[tag], &n->last[tag], number);
-    effects_add(&effects, EFFECT_SEND, m.to, &m);
-    mesh_route(&w->mesh, &effects);
-    effects_fini(&effects);
-}
-
-void wide_moved(struct wide *w)
-{
-    for (uint32_t i = 1; i < w->plan.count; i++)
-        for (uint32_t tag = LAUNCH_STREAM_OUT; tag <= LAUNCH_STREAM_ERR; tag++) {
-            const struct stream_in *in = &w->nodes[i].in[tag];
-            if (in->credited < in->taken && !w->hooks.is_full(w->hooks.arg, (int)tag))
-                credit(w, &w->nodes[i], tag, in->taken);
-        }
-}
+/* ---- words of daemons ---- */
 
 static void keep_text(char **to, const struct record *r)
 {
@@ -155,7 +127,7 @@ static void keep_text(char **to, const struct record *r)
     *to = strndup((const char *)r->at, r->len);
 }
 
-static void take_number(struct wide *w, struct wide_node *n, const struct record *r)
+static void take_number(struct wide *w, const struct record *r)
 {
     struct unpacking u = {.at = r->at, .left = r->len};
     uint32_t number = unpack_u32(&u);
@@ -165,7 +137,6 @@ static void take_number(struct wide *w, struct wide_node *n, const struct record
     if (r->kind == RECORD_STARTED) {
         w->told[r->rank].pid = (int)number;
         w->hooks.started(w->hooks.arg, (int)r->rank, (int)number);
-        n->may_feed = true;
         return;
     }
     if (r->kind == RECORD_MISSED) {
@@ -192,23 +163,14 @@ static void take_text(struct wide *w, const struct record *r)
     free(text);
 }
 
-static void poll_feed(struct wide_node *n);
-
-static void take_record(struct wide *w, struct wide_node *n, uint32_t tag, const struct record *r)
+static void take_record(struct wide *w, const struct wide_node *n, const struct record *r)
 {
     if (r->rank >= w->plan.ranks || w->plan.node_of[r->rank] != n->node)
         return;
     switch (r->kind) {
-    case RECORD_BYTES:
-        if (tag == LAUNCH_STREAM_OUT || tag == LAUNCH_STREAM_ERR)
-            w->hooks.bytes(w->hooks.arg, (int)r->rank, (int)tag, r->at, r->len);
-        break;
     case RECORD_STARTED:
     case RECORD_FAILED:
-    case RECORD_MISSED:
-        take_number(w, n, r);
-        poll_feed(n);
-        break;
+    case RECORD_MISSED: take_number(w, r); break;
     case RECORD_REPORT: keep_text(&w->told[r->rank].report, r); break;
     case RECORD_ANSWER:
         w->hooks.answer(w->hooks.arg, (int)r->rank, (struct unpacking){r->at, r->len, false});
@@ -219,114 +181,28 @@ static void take_record(struct wide *w, struct wide_node *n, uint32_t tag, const
     }
 }
 
-static void take_block(struct wide *w, const struct core_message *message)
+static void take_words(struct wide *w, const struct core_message *message)
 {
     struct wide_node *n = &w->nodes[message->origin];
-    uint32_t tag = message->tag;
     struct unpacking u = unpack_begin(message->data);
+    struct effects effects = {0};
     struct record r;
-    if (tag >= LAUNCH_STREAMS || tag == LAUNCH_STREAM_IN)
-        return;
-    n->last[tag] = *message;
-    n->last[tag].data = NULL;
-    if (stream_in_take(&n->in[tag], message)) {
-        credit(w, n, tag, n->in[tag].credited); /* what was said of it is lost */
-        return;
-    }
-    while (record_next(&u, &r))
-        take_record(w, n, tag, &r);
-    if (tag == LAUNCH_STREAM_WORDS || !w->hooks.is_full(w->hooks.arg, (int)tag))
-        credit(w, n, tag, n->in[tag].taken);
+    bool is_next = !stream_in_take(&n->words, message);
+    struct core_message credit = stream_in_credit(&n->words, message, n->words.taken);
+    effects_add(&effects, EFFECT_SEND, credit.to, &credit);
+    mesh_route(&w->mesh, &effects);
+    effects_fini(&effects);
+    while (is_next && record_next(&u, &r))
+        take_record(w, n, &r);
 }
 
 static void on_stream(void *arg, const struct core_message *message)
 {
     struct wide *w = arg;
-    struct wide_node *n = &w->nodes[message->origin];
     if (message->tag == LAUNCH_STREAM_PARTY)
-        party_link_take(&n->parties, message);
-    else if (message->kind == MESSAGE_STREAM)
-        take_block(w, message);
-    else if (message->tag == LAUNCH_STREAM_IN &&
-             stream_out_credit(&n->out, message, (int64_t)os_now_ns()))
-        poll_feed(n);
-}
-
-/* ---- stdin ---- */
-
-static void on_feed_closed(uv_handle_t *handle)
-{
-    struct wide_node *n = handle->data;
-    close(n->feed_fd);
-    n->feed_fd = -1;
-}
-
-static void put_feed(struct wide_node *n, const void *at, size_t len)
-{
-    struct effects effects = {0};
-    struct bytes *block = bytes_create(at, len);
-    if (block)
-        (void)stream_out_put(&n->out, block, (int64_t)os_now_ns(), &effects);
-    bytes_unref(block);
-    mesh_route(&n->wide->mesh, &effects);
-    effects_fini(&effects);
-}
-
-static void end_feed(struct wide_node *n)
-{
-    if (!n->has_feed)
-        return;
-    n->has_feed = false;
-    uv_poll_stop(&n->feed);
-    uv_close((uv_handle_t *)&n->feed, on_feed_closed);
-}
-
-static void on_feed(uv_poll_t *poll, int status, int events)
-{
-    struct wide_node *n = poll->data;
-    char bytes[READ_LEN];
-    (void)status;
-    (void)events;
-    if (!stream_out_has_room(&n->out)) {
-        uv_poll_stop(&n->feed);
-        n->is_feeding = false;
-        return;
-    }
-    ssize_t len = read(n->feed_fd, bytes, sizeof(bytes));
-    if (len < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
-    put_feed(n, bytes, len > 0 ? (size_t)len : 0);
-    if (len <= 0)
-        end_feed(n);
-}
-
-static void poll_feed(struct wide_node *n)
-{
-    if (!n->has_feed || !n->may_feed || n->is_feeding)
-        return;
-    n->is_feeding = true;
-    (void)uv_poll_start(&n->feed, UV_READABLE, on_feed);
-}
-
-bool wide_has_feed(const struct wide *w, int rank)
-{
-    return w->nodes[w->plan.node_of[rank]].has_feed;
-}
-
-int wide_feed(struct wide *w, int rank, int fd)
-{
-    struct wide_node *n = &w->nodes[w->plan.node_of[rank]];
-    int rc = n->has_feed ? -EEXIST : uv_poll_init(w->loop, &n->feed, fd);
-    if (rc) {
-        close(fd);
-        return rc;
-    }
-    n->feed.data = n;
-    n->feed_fd = fd;
-    n->has_feed = true;
-    stream_out_init(&n->out, NODE_ROOT, n->node, LAUNCH_STREAM_IN, STDIN_WINDOW);
-    poll_feed(n);
-    return 0;
+        party_link_take(&w->nodes[message->origin].parties, message);
+    else if (message->kind == MESSAGE_STREAM && message->tag == LAUNCH_STREAM_WORDS)
+        take_words(w, message);
 }
 
 /* ---- the tree ---- */
@@ -399,7 +275,6 @@ static void on_lost(void *arg, uint32_t node)
 {
     struct wide *w = arg;
     w->nodes[node].is_lost = true;
-    end_feed(&w->nodes[node]);
     if (!w->is_ending)
         w->hooks.lost(w->hooks.arg, node);
 }
@@ -428,14 +303,9 @@ static void on_room(void *arg)
 static void on_moved(void *arg)
 {
     struct wide *w = arg;
-    struct effects effects = {0};
     if (!w->mesh.is_begun)
         dial_found(w);
     flush_orders(w);
-    for (uint32_t i = 1; i < w->plan.count; i++)
-        stream_out_tick(&w->nodes[i].out, false, (int64_t)os_now_ns(), &effects);
-    mesh_route(&w->mesh, &effects);
-    effects_fini(&effects);
     for (uint32_t i = 1; i < w->plan.count; i++)
         party_link_tick(&w->nodes[i].parties, false);
 }
@@ -653,7 +523,6 @@ static int fill_nodes(struct wide *w)
     for (uint32_t i = 0; i < w->plan.count; i++) {
         w->nodes[i].wide = w;
         w->nodes[i].node = i;
-        w->nodes[i].feed_fd = -1;
         party_link_init(&w->nodes[i].parties, &w->mesh, i, w->hooks.party, w->hooks.arg);
         if (i)
             w->hosts[i - 1] = (struct bringup_host){w->plan.hosts[i]->name, w->plan.hosts[i]->user};
@@ -743,18 +612,14 @@ void wide_close(struct wide *w)
 {
     if (w->is_serving)
         serve_stop(&w->serve);
-    for (uint32_t i = 0; w->nodes && i < w->plan.count; i++)
-        end_feed(&w->nodes[i]);
     bringup_stop(&w->bringup);
     mesh_close(&w->mesh);
 }
 
 void wide_destroy(struct wide *w)
 {
-    for (uint32_t i = 0; w->nodes && i < w->plan.count; i++) {
-        stream_out_fini(&w->nodes[i].out);
+    for (uint32_t i = 0; w->nodes && i < w->plan.count; i++)
         party_link_fini(&w->nodes[i].parties);
-    }
     for (uint32_t r = 0; w->told && r < w->plan.ranks; r++) {
         free(w->told[r].report);
         free(w->told[r].abort);

@@ -2,8 +2,8 @@
 
 /*
  * A job over several machines, at mpiexec, which is node 0: its daemons are brought up, the job is
- * sent to them, and what they tell comes back: bytes of streams, and ends of ranks. The fate of the
- * job is decided elsewhere (run.c).
+ * sent to them, and what they tell comes back: messages to the hub of streams, and ends of ranks.
+ * The fate of the job is decided elsewhere (run.c).
  */
 #ifndef BNR_WIDE_H
 #define BNR_WIDE_H
@@ -31,12 +31,10 @@ struct wide_hooks {
     void (*started)(void *arg, int rank, int pid);
     void (*failed)(void *arg, int rank, int code, const char *why);
     void (*ended)(void *arg, int rank, const struct rollup_run *run); /* on another machine */
-    void (*bytes)(void *arg, int rank, int stream, const void *at, size_t len); /* none: its end */
-    bool (*is_full)(void *arg, int stream); /* so much waits that no more should come */
     void (*missed)(void *arg, int rank); /* ended without MPI_Init, which others have called */
     void (*lost)(void *arg, uint32_t node);
     void (*answer)(void *arg, int rank, struct unpacking u); /* u32 number, state, pid; text */
-    party_fn party; /* a process at a daemon's door; m: NULL, it is gone */
+    party_fn party; /* a daemon, or a process at its door, speaks to the hub; m: NULL, it is gone */
     void *arg;
 };
 
@@ -62,7 +60,6 @@ struct wide {
         int pid;
         char *report, *abort;
     } * told; /* by rank: what its daemon has told */
-    uint32_t stdin_nodes;
 };
 
 /* How daemons are started and reached. */
@@ -96,21 +93,13 @@ void wide_rank_ended(struct wide *w, int rank, const struct job_facts *facts);
 /* Orders to all daemons. */
 void wide_ask(struct wide *w, uint32_t number);
 void wide_signal(struct wide *w, int number);
-void wide_unread(struct wide *w, enum launch_stream stream);
+void wide_unread(struct wide *w, int fd);
 void wide_pause(struct wide *w, bool is_paused);
 void wide_go(struct wide *w);
 void wide_resize(struct wide *w, const struct winsize *size);
 
-/* Whether the node of a rank is fed already. */
-bool wide_has_feed(const struct wide *w, int rank);
-/* Feed what comes from fd, which is taken over, to the stdin of ranks on the node of a rank. */
-int wide_feed(struct wide *w, int rank, int fd);
-
 /* Say something to a process at the door of a node; NULL: cut it off. */
 void wide_say_party(struct wide *w, uint32_t node, uint32_t party, const struct hub_message *m);
-
-/* The outputs can take more. */
-void wide_moved(struct wide *w);
 
 /* End the daemons, and wait until they are gone. */
 void wide_end(struct wide *w);

@@ -41,8 +41,6 @@ static const struct wire_field launch_fields[] = {
     NUMBER(struct launch_message, universe_size, 0, UINT32_MAX),
     NUMBER(struct launch_message, umask, 0, UINT32_MAX),
     NUMBER(struct launch_message, flags, 0, UINT32_MAX),
-    NUMBER(struct launch_message, stdin_mode, 0, UINT32_MAX),
-    NUMBER(struct launch_message, stdin_rank, 0, LAUNCH_RANKS_MAX),
     TEXT(struct launch_message, outer, TEXT_MAX),
     {FIELD_U64, offsetof(struct launch_message, limits), LAUNCH_LIMITS, 0, 0},
 };
@@ -156,7 +154,7 @@ int launch_unpack(struct unpacking u, struct launch_message *m)
 {
     *m = (struct launch_message){0};
     fields_unpack(&u, FIELDS(launch_fields), m);
-    if (u.failed || m->host_count > m->world_size || m->stdin_rank >= m->world_size) {
+    if (u.failed || m->host_count > m->world_size) {
         launch_fini(m);
         return -EPROTO;
     }

@@ -63,8 +63,6 @@ enum launch_flag {
 
 struct launch_message {
     uint32_t world_size, app_count, host_count, universe_size, umask, flags;
-    uint32_t stdin_mode; /* enum launch_stdin */
-    uint32_t stdin_rank;
     char *outer; /* BNR_JOB of mpiexec; may be empty */
     uint64_t limits[LAUNCH_LIMITS];
     uint32_t *app_of, *host_of; /* by rank */
@@ -72,12 +70,6 @@ struct launch_message {
     struct launch_host *hosts;
     struct start_wish wish;    /* its texts are the message's where it was unpacked */
     struct unpacking contacts; /* where all nodes are: as in a contact of mpiexec's */
-};
-
-enum launch_stdin {
-    LAUNCH_STDIN_NONE,
-    LAUNCH_STDIN_RANK,
-    LAUNCH_STDIN_ALL
 };
 
 /* Pack all but the contacts, which come behind. */
@@ -98,28 +90,25 @@ enum launch_tag {
     LAUNCH_TAG_LETTER,   /* of BNR_Xcast, from any daemon: see bnr/wide/post.h */
     LAUNCH_TAG_WINDOW,   /* u32 rows, columns: the new size of ranks' terminals */
     LAUNCH_TAG_GO,       /* ranks that wait for a debugger go on */
-    LAUNCH_TAG_UNREAD,   /* u32 enum launch_stream: mpiexec's reader of it has gone */
+    LAUNCH_TAG_UNREAD,   /* u32 descriptor, 1 or 2: mpiexec's reader of it has gone */
 };
 
 /* Streams between mpiexec and a daemon. */
 enum launch_stream {
-    LAUNCH_STREAM_IN,
-    LAUNCH_STREAM_OUT,
-    LAUNCH_STREAM_ERR,
     LAUNCH_STREAM_WORDS,
-    LAUNCH_STREAM_PARTY, /* of processes at the daemon's door, both ways (bnr/wide/party_link.h) */
+    LAUNCH_STREAM_PARTY, /* of ranks' pipes and of processes at the daemon's door, both ways
+                            (bnr/wide/party_link.h) */
     LAUNCH_STREAMS
 };
 
 enum launch_record {
-    RECORD_BYTES = 1, /* of rank's stream; none: it has ended */
-    RECORD_STARTED,   /* u32 pid */
-    RECORD_FAILED,    /* u32 exit code, text: why rank could not be started */
-    RECORD_REPORT,    /* text, for --report */
-    RECORD_ABORT,     /* text that an aborting rank has left */
-    RECORD_ANSWER,    /* to LAUNCH_TAG_ASK: u32 its number, state, pid; text */
-    RECORD_MISSED,    /* u32 other rank: it has ended without MPI_Init, which rank has called */
-    RECORD_TEXT,      /* for people */
+    RECORD_STARTED = 1, /* u32 pid */
+    RECORD_FAILED,      /* u32 exit code, text: why rank could not be started */
+    RECORD_REPORT,      /* text, for --report */
+    RECORD_ABORT,       /* text that an aborting rank has left */
+    RECORD_ANSWER,      /* to LAUNCH_TAG_ASK: u32 its number, state, pid; text */
+    RECORD_MISSED,      /* u32 other rank: it has ended without MPI_Init, which rank has called */
+    RECORD_TEXT,        /* for people */
 };
 
 struct record {

@@ -43,6 +43,7 @@ static const struct wire_field fields[] = {
     TEXT(xterm),
     TEXT(terminals),
     TEXT(output_from),
+    TEXT(stdin_to),
 };
 
 void wish_pack(struct packing *p, const struct start_wish *wish)

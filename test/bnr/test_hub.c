@@ -346,6 +346,39 @@ static void a_push_to_all_goes_on_without_one(void **state)
     assert_int_equal(seen_of(A, 1)->shut, HUB_WINDOW_MAX);
 }
 
+/* A party whose number on its node is below HUB_TRUSTED may list the sinks that it writes to. */
+static void a_push_to_a_list(void **state)
+{
+    (void)state;
+    const uint64_t daemon = (uint64_t)1 << 32;
+    struct hub_effects e = {0};
+    struct hub_message m = {.kind = HUB_PUSH, .id = 1, .rank = 0};
+    push(A, 1, 0, 0);
+    assert_int_equal(say(A, (struct hub_message){.kind = HUB_ALSO, .id = 1, .rank = 1}), -EPROTO);
+    gone(A);
+    assert_int_equal(hub_message(hub, daemon, &m, &e), 0);
+    m.kind = HUB_ALSO;
+    m.rank = 2;
+    assert_int_equal(hub_message(hub, daemon, &m, &e), 0);
+    assert_int_equal(hub_message(hub, daemon, &m, &e), 0); /* it is in the list once */
+    sink(B, 1, 0, 0);
+    sink(C, 1, 1, 0);
+    sink(D, 1, 2, 0);
+    hub_effects_clear(&e);
+    m = (struct hub_message){.kind = HUB_DATA, .id = 1, .data = (const uint8_t *)"abc", .len = 3};
+    assert_int_equal(hub_message(hub, daemon, &m, &e), 0);
+    for (size_t i = 0; i < e.count; i++)
+        if (e.items[i].party != daemon)
+            note(e.items[i].party, &e.items[i].message);
+    assert_string_equal(seen_of(B, 1)->text, "abc");
+    assert_string_equal(seen_of(C, 1)->text, "");
+    assert_string_equal(seen_of(D, 1)->text, "abc");
+    hub_effects_clear(&e);
+    gone(B);
+    assert_int_equal(hub_party_gone(hub, daemon, &e), 0);
+    hub_effects_fini(&e);
+}
+
 static void a_flush_waits_for_the_reliable(void **state)
 {
     (void)state;
@@ -715,6 +748,7 @@ int main(void)
         TEST(a_sink_goes_on_where_the_last_one_left),
         TEST(a_broken_sink_tells_its_writer),
         TEST(a_push_to_all_goes_on_without_one),
+        TEST(a_push_to_a_list),
         TEST(a_flush_waits_for_the_reliable),
         TEST(a_stream_begins_anew_after_its_end),
         TEST(rules_are_kept_to),

@@ -113,8 +113,8 @@ static char *show(const struct options *o)
         fprintf(to, " timeout %g", o->timeout_s);
     if (o->shows_progress)
         fprintf(to, " progress");
-    if (o->stdin_mode || o->stdin_rank)
-        fprintf(to, " stdin %d %d", (int)o->stdin_mode, o->stdin_rank);
+    if (!o->start.stdin_to || strcmp(o->start.stdin_to, "0"))
+        fprintf(to, " stdin %s", o->start.stdin_to ? o->start.stdin_to : "none");
     show_env(to, &o->env);
     show_list(to, "setting", o->settings);
     for (int i = 0; i < o->napps; i++) {
@@ -163,9 +163,10 @@ static const struct {
     {"--help=settings", "0 help3"},
     {"--timeout 2.5 prog", "1 timeout 2.5 | 1 prog"},
     {"--timeout 0 prog", "1 | 1 prog"},
-    {"-n 4 --stdin 3 prog", "4 stdin 0 3 | 4 prog"},
-    {"--stdin all prog", "1 stdin 1 0 | 1 prog"},
-    {"-s none prog", "1 stdin 2 0 | 1 prog"},
+    {"-n 4 --stdin 3 prog", "4 stdin 3 | 4 prog"},
+    {"-n 4 --stdin 0,2-3 prog", "4 stdin 0,2-3 | 4 prog"},
+    {"--stdin all prog", "1 stdin all | 1 prog"},
+    {"-s none prog", "1 stdin none | 1 prog"},
     {"-env A 1 prog : -env B 2 prog", "2 | 1 set=A=1 prog | 1 set=B=2 prog"},
     {"-env A=1 prog", "1 | 1 set=A=1 prog"},
     {"-env A= prog", "1 | 1 set=A= prog"},
@@ -225,7 +226,7 @@ static const struct {
     {"--forward-signals USR1,SIGTERM prog", "1 | 1 prog"},
     {"--max-restarts 0 --with-ft none --gpu-support false prog", "1 | 1 prog"},
     {"-s prog", "1 | 1 prog"},
-    {"-s all prog", "1 stdin 1 0 | 1 prog"},
+    {"-s all prog", "1 stdin all | 1 prog"},
     {"--debug-daemons -d -novm --tmpdir /tmp prog", "1 verbose | 1 prog"},
     {"-cpus-per-proc 3 prog", "1 bind core pe 3 | 1 prog"},
     {"--bind-to-socket prog", "1 map package bind package | 1 prog"},
@@ -279,7 +280,7 @@ static const struct {
     {"-env A 1 --append-env A[:] 2 --prepend-env A[:] 0 prog",
      "1 | 1 set=A=1 set=A=1:2 set=A=0:1:2 prog"},
     {"--pty -n 2 prog", "2 | 2 prog"},
-    {"--pty=3,1 -n 4 prog", "4 stdin 0 1 | 4 prog"},
+    {"--pty=3,1 -n 4 prog", "4 stdin 1 | 4 prog"},
     {"--pty=1 --stdin 0 -n 2 prog", "2 | 2 prog"},
     {"--output=merge prog", "1 merge | 1 prog"},
     {"-info", "0 version"},
@@ -340,8 +341,10 @@ static const struct {
     {"--timeout x prog", "seconds"},
     {"--timeout -1 prog", "seconds"},
     {"--timeout nan prog", "seconds"},
-    {"--stdin some prog", "none, all, a rank or a file"},
+    {"--stdin some prog", "none, all, ranks as 0,2-5, or a file"},
     {"-n 2 --stdin 2 prog", "last rank is 1"},
+    {"-n 2 --stdin 0-2 prog", "last rank is 1"},
+    {"-n 2 --stdin 0, prog", "ranks as 0,2-5"},
     {"-env =x prog", "name of a variable"},
     {"-env A", "needs a value"},
     {"-x =1 prog", "name of a variable"},

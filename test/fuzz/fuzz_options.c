@@ -58,7 +58,7 @@ static void check_options(const struct options *o)
     require((sum == o->nranks && sum <= 1 << 20) || o->help || o->version, "ranks do not add up");
     require(o->help || o->version || sum, "taken without a program");
     require(o->timeout_s >= 0 || o->help || o->version, "a time limit below zero");
-    require(!sum || o->stdin_mode != OPTIONS_STDIN_RANK || o->stdin_rank < sum, "no such reader");
+    require(!sum || !o->start.stdin_to || atoi(o->start.stdin_to) < sum, "no such reader");
     require(!sum || !o->universe_size || o->universe_size >= sum, "a universe too small");
     if (sum)
         check_files(o);

@@ -16,6 +16,7 @@
 #include "mpi/comm/context.h"
 #include "mpi/init.h"
 #include "mpi/name.h"
+#include "mpi/request/compared.h"
 #include "os/clock.h"
 #include "os/lock.h"
 #include "os/source_line.h"
@@ -115,7 +116,7 @@ static void tell_message(void *arg, const struct mpid_envelope *env, uint64_t by
     dprintf(STDERR_FILENO,
             "--check: rank %d leaves a message from rank %d unreceived at MPI_Finalize: %" PRIu64
             " bytes, tag %d, %s\n",
-            init_world.rank, env->rank, bytes, env->tag, name);
+            init_world.rank, env->rank, (uint64_t)compared_bytes((int64_t)bytes), env->tag, name);
 }
 
 void left_tell(void)

@@ -14,6 +14,7 @@
 
 #include "include/mpid.h"
 #include "os/clock.h"
+#include "os/lock.h"
 #include "os/source_line.h"
 
 enum {
@@ -52,13 +53,11 @@ static void name_caller(struct call_site *site, const Dl_info *info, void *addre
                  info->dli_fname ? info->dli_fname : "");
 }
 
-void call_site_find(struct call_site *site, bool in_handler)
+static void find_in(struct call_site *site, void *const *frames, int count, bool in_handler)
 {
-    void *frames[FRAMES];
     Dl_info own, info;
     bool inside = false;
     *site = (struct call_site){.symbol = ""};
-    int count = backtrace(frames, FRAMES);
     if (!dladdr((void *)(uintptr_t)&call_site_find, &own))
         return;
     for (int i = 0; i < count; i++) {
@@ -81,6 +80,12 @@ void call_site_find(struct call_site *site, bool in_handler)
     }
 }
 
+void call_site_find(struct call_site *site, bool in_handler)
+{
+    void *frames[FRAMES];
+    find_in(site, frames, backtrace(frames, FRAMES), in_handler);
+}
+
 void call_site_line(const struct call_site *site, char *text, size_t size)
 {
     const char *slash = strrchr(site->module, '/');
@@ -91,14 +96,57 @@ void call_site_line(const struct call_site *site, char *text, size_t size)
         snprintf(text, size, "%.150s+0x%" PRIxPTR, slash ? slash + 1 : site->module, site->offset);
 }
 
+/* Sites of stacks that have been looked at: a program calls from few places, and often. */
+static struct {
+    struct os_lock lock; /* guards the rest */
+    struct {
+        uint64_t stack; /* hash of the return addresses; 0: none */
+        struct mpid_call_site site;
+    } row[64];
+} known = {.lock = OS_LOCK_INIT};
+
+static uint64_t hash_of(void *const *frames, int count)
+{
+    uint64_t hash = 1;
+    for (int i = 0; i < count; i++)
+        hash = ((hash ^ (uintptr_t)frames[i]) * 0x9e3779b97f4a7c15u) ^ hash >> 29;
+    return hash ? hash : 1;
+}
+
+static bool is_known(uint64_t stack, struct mpid_call_site *site)
+{
+    size_t row = stack % (sizeof(known.row) / sizeof(known.row[0]));
+    os_lock_slow(&known.lock);
+    bool found = known.row[row].stack == stack;
+    if (found)
+        *site = known.row[row].site;
+    os_unlock_slow(&known.lock);
+    return found;
+}
+
+static void remember(uint64_t stack, const struct mpid_call_site *site)
+{
+    size_t row = stack % (sizeof(known.row) / sizeof(known.row[0]));
+    os_lock_slow(&known.lock);
+    known.row[row].stack = stack;
+    known.row[row].site = *site;
+    os_unlock_slow(&known.lock);
+}
+
 void mpid_find_site(struct mpid_call_site *site)
 {
+    void *frames[FRAMES];
     struct call_site place;
-    call_site_find(&place, false);
+    int count = backtrace(frames, FRAMES);
+    uint64_t stack = hash_of(frames, count);
+    if (is_known(stack, site))
+        return;
+    find_in(&place, frames, count, false);
     memset(site, 0, sizeof(*site));
     snprintf(site->function, sizeof(site->function), "%.47s", place.function);
     snprintf(site->module, sizeof(site->module), "%.207s", place.module);
     site->offset = place.offset;
+    remember(stack, site);
 }
 
 void mpid_find_line(struct mpid_line *line)

@@ -138,9 +138,9 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
                         "Algorithm of MPI_Exscan wherever it can run.",
                         OS_UNTIL_START},
     [OS_SETTING_CHECK] = {"check", OS_TYPE_BOOL, "0", "",
-                          "Whether collective calls are compared across ranks, and objects and "
-                          "messages that are left at MPI_Finalize are named; mpiexec --check sets "
-                          "it.", OS_UNTIL_START},
+                          "Whether collective calls are compared across ranks, and receives "
+                          "with sends, by their types, and objects and messages that are left at "
+                          "MPI_Finalize are named; mpiexec --check sets it for all ranks.", OS_UNTIL_START},
     [OS_SETTING_COLL_TUNING] = {"coll_tuning", OS_TYPE_TEXT, "", "",
                         "File of rows that say which algorithm a collective runs, the same on "
                         "every host; doc/collectives.md has the format.", OS_UNTIL_START},

@@ -179,8 +179,8 @@ const struct option_row option_table[] = {
      "With none, all or ranks behind it the same as --stdin; else as --preload-binary."},
 
     {"check", NULL, OPTION_INFORMATION, OPTION_CHECK,
-     "Compare collective calls across ranks, and end the job at a mismatch: which ranks, which calls, "
-     "in which lines. Name what is left at MPI_Finalize: requests, communicators, datatypes, messages."},
+     "Compare collective calls across ranks, and receives with sends by their types, and end the job at "
+     "a mismatch: which ranks, which calls, in which lines. Name what is left at MPI_Finalize: requests, communicators, datatypes, messages."},
     {"report", NULL, OPTION_INFORMATION, OPTION_REPORT,
      "Tell at the end where each rank ran and which channel each pair used, and why."},
     {"summary", "[=FILE]", OPTION_INFORMATION, OPTION_SUMMARY,

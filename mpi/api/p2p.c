@@ -8,6 +8,7 @@
 #include "mpi/comm/comm.h"
 #include "mpi/errh.h"
 #include "mpi/request/buffer.h"
+#include "mpi/request/compared.h"
 #include "mpi/request/p2p.h"
 #include "mpi/request/request.h"
 #include "mpi/request/status.h"
@@ -75,7 +76,7 @@ static inline bool sent_at_once(const void *buf, MPI_Count count, MPI_Datatype t
 {
     if (__builtin_expect((unsigned)dest >= (unsigned)comm->peers || tag < 0 || !buf, 0))
         return false;
-    int64_t len = type_constant_bytes(type, count);
+    int64_t len = type_quick_bytes(type, count);
     struct vc *vc = __atomic_load_n(&comm->vcs[dest], __ATOMIC_ACQUIRE);
     if (__builtin_expect(len < 0 || !vc, 0))
         return false;
@@ -88,7 +89,11 @@ static __attribute__((noinline)) int send_slow(const void *buf, MPI_Count count,
 {
     if (!is_good_send(to, count))
         return refuse(to, count, false, function);
-    int rc = p2p_send_mode(to, buf, count, type, mode);
+    struct compared_data data = {buf, count, type, count, type};
+    struct request *request;
+    int rc = compared_isend_any(to, &data, mode, &request);
+    if (!rc && request != &request_done)
+        rc = p2p_finish(request, MPI_STATUS_IGNORE);
     return rc ? fail(to->comm, rc, type, function) : MPI_SUCCESS;
 }
 
@@ -106,7 +111,8 @@ static __attribute__((noinline)) int start_slow(const void *buf, MPI_Count count
         return refuse(to, count, false, call.function);
     if (!call.request)
         return no_request(to->comm, call.function);
-    int rc = p2p_isend_mode(to, buf, count, type, mode | MPID_MORE, &made);
+    struct compared_data data = {buf, count, type, count, type};
+    int rc = compared_isend_any(to, &data, mode | MPID_MORE, &made);
     if (rc)
         return fail(to->comm, rc, type, call.function);
     *call.request = request_handle(made);
@@ -314,7 +320,8 @@ static __attribute__((noinline)) int recv_slow(void *buf, MPI_Count count, MPI_D
     MPI_Status own;
     if (status == MPI_STATUS_IGNORE)
         status = &own;
-    int rc = p2p_recv(from, buf, count, type, status);
+    int rc = compared_on ? compared_recv(from, buf, count, type, status)
+                         : p2p_recv(from, buf, count, type, status);
     if (!rc)
         return MPI_SUCCESS;
     return rc == MPI_ERR_TRUNCATE ? request_raise(from->comm, rc, function, status)
@@ -339,7 +346,7 @@ static inline bool received_at_once(void *buf, MPI_Count count, MPI_Datatype typ
         tag = 0;
         wanted.mask &= ~MPID_ANY_TAG_BITS;
     }
-    int64_t len = type_constant_bytes(type, count);
+    int64_t len = type_quick_bytes(type, count);
     if (__builtin_expect(len < 0 || !buf, 0))
         return false;
     wanted.sender = mpid_sender(source, tag);
@@ -388,7 +395,7 @@ static __attribute__((noinline)) int start_recv_slow(void *buf, MPI_Count count,
         return refuse(from, count, true, call.function);
     if (!call.request)
         return no_request(from->comm, call.function);
-    int rc = p2p_irecv(from, buf, count, type, &made);
+    int rc = compared_irecv_any(from, buf, count, type, &made);
     if (rc)
         return fail(from->comm, rc, type, call.function);
     *call.request = request_handle(made);
@@ -416,7 +423,7 @@ int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
     if (__builtin_expect(!c, 0))
         return errh_bad_comm(comm, __func__);
     struct p2p_side from = side_of(c, source, tag);
-    int64_t len = type_constant_bytes(datatype, count);
+    int64_t len = type_quick_bytes(datatype, count);
     struct request *made;
     struct vc *vc = NULL;
     if (__builtin_expect(!request || len < 0 || !buf || source < MPI_ANY_SOURCE ||
@@ -439,6 +446,8 @@ struct sendrecv {
     const void *sendbuf;
     MPI_Count sendcount;
     MPI_Datatype sendtype;
+    MPI_Count named_count; /* what the program calls it that is sent: see struct compared_data */
+    MPI_Datatype named_type;
     void *recvbuf;
     MPI_Count recvcount;
     MPI_Datatype recvtype;
@@ -457,10 +466,12 @@ static int check_exchange(const struct sendrecv *x, const char *function)
 static int start_exchange(const struct sendrecv *x, struct request **send, struct request **recv,
                           const char *function)
 {
-    int rc = p2p_irecv(&x->from, x->recvbuf, x->recvcount, x->recvtype, recv);
+    struct compared_data data = {x->sendbuf, x->sendcount, x->sendtype, x->named_count,
+                                 x->named_type};
+    int rc = compared_irecv_any(&x->from, x->recvbuf, x->recvcount, x->recvtype, recv);
     if (rc)
         return fail(x->from.comm, rc, x->recvtype, function);
-    rc = p2p_isend_mode(&x->to, x->sendbuf, x->sendcount, x->sendtype, MPID_STANDARD, send);
+    rc = compared_isend_any(&x->to, &data, MPID_STANDARD, send);
     if (rc) {
         mpid_cancel(&(*recv)->dev);
         (void)p2p_finish(*recv, MPI_STATUS_IGNORE);
@@ -499,7 +510,7 @@ static int abandon_pair(struct request *pair)
 
 static int outcome_of_pair(const struct request *pair, MPI_Status *status)
 {
-    return request_recv_ops.outcome(pair, status);
+    return compared_outcome(pair, status);
 }
 
 static const struct request_ops pair_ops = {
@@ -507,6 +518,7 @@ static const struct request_ops pair_ops = {
     .outcome = outcome_of_pair,
     .end = end_pair,
     .abandon = abandon_pair,
+    .release = compared_release,
 };
 
 /* The pair as one request: the receive, of which the send is one more CAR. owned goes with it. */
@@ -523,7 +535,7 @@ static int start_pair(const struct sendrecv *x, void *owned, struct request **pa
     }
     recv->ops = &pair_ops;
     recv->inner = send;
-    recv->owned = owned;
+    compared_own(recv, owned);
     mpid_add_car(&recv->dev, &send->dev);
     *pair = recv;
     return MPI_SUCCESS;
@@ -578,7 +590,8 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     if (!c)
         return errh_bad_comm(comm, __func__);
     struct sendrecv x = {side_of(c, dest, sendtag), side_of(c, source, recvtag),
-                         sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype};
+                         sendbuf, sendcount, sendtype, sendcount, sendtype, recvbuf, recvcount,
+                         recvtype};
     return run_exchange(&x, NULL, status, __func__);
 }
 
@@ -604,7 +617,8 @@ int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     if (!c)
         return errh_bad_comm(comm, __func__);
     struct sendrecv x = {side_of(c, dest, sendtag), side_of(c, source, recvtag),
-                         sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype};
+                         sendbuf, sendcount, sendtype, sendcount, sendtype, recvbuf, recvcount,
+                         recvtype};
     return give_exchange(&x, NULL, request, __func__);
 }
 
@@ -654,7 +668,7 @@ int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
     if (!c)
         return errh_bad_comm(comm, __func__);
     struct sendrecv x = {side_of(c, dest, sendtag), side_of(c, source, recvtag),
-                         buf, count, datatype, buf, count, datatype};
+                         buf, count, datatype, count, datatype, buf, count, datatype};
     int rc = pack_aside(&x, &packed, __func__);
     return rc ? rc : run_exchange(&x, packed, status, __func__);
 }
@@ -682,7 +696,7 @@ int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, 
     if (!c)
         return errh_bad_comm(comm, __func__);
     struct sendrecv x = {side_of(c, dest, sendtag), side_of(c, source, recvtag),
-                         buf, count, datatype, buf, count, datatype};
+                         buf, count, datatype, count, datatype, buf, count, datatype};
     int rc = pack_aside(&x, &packed, __func__);
     return rc ? rc : give_exchange(&x, packed, request, __func__);
 }
@@ -745,7 +759,8 @@ static int look(const struct p2p_side *from, bool wait, struct mpid_message **me
                              MPI_STATUS_IGNORE);
     *flag = probe.outcome == MPID_FOUND;
     if (*flag)
-        status_set(status, found->rank, found->tag, (int64_t)probe.dev.len, false);
+        status_set(status, found->rank, found->tag, compared_bytes((int64_t)probe.dev.len),
+                   false);
     if (*flag && message)
         *message = probe.dev.message;
     return MPI_SUCCESS;
@@ -878,9 +893,13 @@ static int receive_message(MPI_Message *handle, void *buf, MPI_Count count, MPI_
                          (long long)count);
     int rc = type_place(type, buf, count, &bytes, &used);
     struct request *made = rc ? NULL : request_create(&request_recv_ops, comm);
+    if (made && compared_on && compared_expect(made, &bytes, count, type)) {
+        request_free(made);
+        made = NULL;
+    }
     if (!made)
         return fail(comm, rc ? rc : MPI_ERR_NO_MEM, type, function);
-    if (used) {
+    if (used && !made->type) {
         type_ref(used);
         made->type = used;
     }

@@ -8,6 +8,7 @@
 #include "mpi/comm/comm.h"
 #include "mpi/errh.h"
 #include "mpi/request/buffer.h"
+#include "mpi/request/compared.h"
 #include "mpi/request/p2p.h"
 #include "mpi/request/persist.h"
 #include "mpi/request/request.h"
@@ -21,7 +22,8 @@ static struct p2p_side side_of(const struct persist_what *what)
 static int start_send(const struct persist_what *what, struct request **started)
 {
     struct p2p_side to = side_of(what);
-    return p2p_isend_mode(&to, what->buf, what->count, what->type, what->mode | MPID_MORE, started);
+    struct compared_data data = {what->buf, what->count, what->type, what->count, what->type};
+    return compared_isend_any(&to, &data, what->mode | MPID_MORE, started);
 }
 
 static int start_bsend(const struct persist_what *what, struct request **started)
@@ -34,7 +36,7 @@ static int start_bsend(const struct persist_what *what, struct request **started
 static int start_recv(const struct persist_what *what, struct request **started)
 {
     struct p2p_side from = side_of(what);
-    return p2p_irecv(&from, what->buf, what->count, what->type, started);
+    return compared_irecv_any(&from, what->buf, what->count, what->type, started);
 }
 
 static int check(const struct persist_what *what, const char *function)

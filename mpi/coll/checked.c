@@ -8,14 +8,13 @@
 #include <string.h>
 
 #include "include/mpid.h"
+#include "mpi/call_text.h"
 #include "mpi/coll/algorithm.h"
 #include "mpi/coll/sched.h"
 #include "mpi/type/op_kernels.h"
 #include "mpi/type/type_hash.h"
-#include "os/clock.h"
-#include "os/source_line.h"
 
-enum { NO_OP = 0, USER_OP = 64, LINE_MS = 2000, TEXT = 200 };
+enum { NO_OP = 0, USER_OP = 64 };
 
 /* What one process calls, as it is sent: numbers in the byte order of the job, which is one. */
 struct checked_call {
@@ -102,22 +101,6 @@ static void describe(const struct coll *c, struct checked_call *call, uint64_t n
 
 /* ---- what is told ---- */
 
-/* "rank 2 calls MPI_Bcast (solver.c:12)". The other's module is only looked up where it is this
- * process's too. */
-static void tell_call(const struct checked_call *call, const struct checked_call *mine, char *text)
-{
-    char line[80] = "", function[sizeof(call->site.function)];
-    snprintf(function, sizeof(function), "%.*s", (int)sizeof(function) - 1, call->site.function);
-    for (char *c = function; *c; c++)
-        if (*c <= ' ' || *c > '~')
-            *c = '?';
-    if (!memcmp(call->site.module, mine->site.module, sizeof(mine->site.module)))
-        (void)os_source_line(mine->site.module, call->site.offset,
-                             os_now_ns() + LINE_MS * 1000000ull, line, sizeof(line));
-    snprintf(text, TEXT, "rank %d calls %s%s%s%s", call->rank, function, *line ? " (" : "", line,
-             *line ? ")" : "");
-}
-
 /* Say what differs; NULL: nothing does. */
 static const char *difference(const struct checked_call *a, const struct checked_call *b)
 {
@@ -140,12 +123,12 @@ static int compare(struct sched *s, void *arg)
 {
     const struct checked_pair *pair = arg;
     const char *what = difference(&pair->mine, &pair->theirs);
-    char mine[TEXT], theirs[TEXT], roots[64] = "", text[3 * TEXT];
+    char mine[CALL_TEXT], theirs[CALL_TEXT], roots[64] = "", text[3 * CALL_TEXT];
     (void)s;
     if (!what)
         return MPI_SUCCESS;
-    tell_call(&pair->mine, &pair->mine, mine);
-    tell_call(&pair->theirs, &pair->mine, theirs);
+    call_text(mine, pair->mine.rank, &pair->mine.site, &pair->mine.site);
+    call_text(theirs, pair->theirs.rank, &pair->theirs.site, &pair->mine.site);
     if (pair->mine.kind == pair->theirs.kind && pair->mine.root != pair->theirs.root)
         snprintf(roots, sizeof(roots), ", %d and %d", pair->theirs.root, pair->mine.root);
     snprintf(text, sizeof(text), "--check: %s, %s, collective %" PRIu64 " of a communicator: %s%s",

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "mpi/left.h"
+#include "mpi/request/compared.h"
 #include "os/settings.h"
 
 enum { WORDS = 6 };
@@ -180,6 +181,7 @@ int tuning_load(char *why, size_t size)
     }
     if (os_setting(OS_SETTING_CHECK)) {
         choose_compare_calls();
+        compared_begin();
         left_watch();
     }
     if (os_setting(OS_SETTING_REPORT)) {

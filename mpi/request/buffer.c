@@ -10,6 +10,7 @@
 #include "include/mpid.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/group.h"
+#include "mpi/request/compared.h"
 #include "mpi/request/p2p.h"
 #include "mpi/request/request.h"
 #include "mpi/request/status.h"
@@ -157,7 +158,8 @@ int buffer_send(const struct p2p_side *to, const void *buf, MPI_Count count, MPI
     struct segment *segment = take(buffer, bytes.len);
     if (segment) {
         type_pack(&bytes, 0, segment + 1, bytes.len);
-        rc = p2p_isend(to, segment + 1, (MPI_Count)bytes.len, MPI_BYTE, &segment->request);
+        struct compared_data data = {segment + 1, (MPI_Count)bytes.len, MPI_BYTE, count, type};
+        rc = compared_isend_any(to, &data, MPID_MORE, &segment->request);
         if (rc)
             segment->request = NULL;
     }

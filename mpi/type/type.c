@@ -35,6 +35,9 @@
 const uint8_t type_constant_size[256] = {
 #include "mpi/type/type_list.inc"
 };
+uint8_t type_quick_size[256] = {
+#include "mpi/type/type_list.inc"
+};
 #undef BASIC
 #undef PAIR
 
@@ -76,6 +79,11 @@ static struct type constants[256] = {
 static struct os_lock commit_lock = OS_LOCK_INIT;
 
 static struct store store = {.lock = OS_LOCK_INIT};
+
+void type_shut_quick(void)
+{
+    memset(type_quick_size, 0, sizeof(type_quick_size));
+}
 
 /* ---- life ---- */
 

@@ -72,6 +72,11 @@ struct type {
  * not dense, as the pair types with gaps; then type_from() tells. */
 extern const uint8_t type_constant_size[256];
 
+/* The same for the fast paths of sends and receives, which handle nothing of size 0 there. */
+extern uint8_t type_quick_size[256];
+/* Shut these paths: from now on all calls take the slow ones. */
+void type_shut_quick(void);
+
 /* A predefined pair of a value and an index. */
 struct type_pair {
     const struct type *value, *index;
@@ -112,6 +117,15 @@ static inline int64_t type_constant_bytes(MPI_Datatype handle, MPI_Count count)
     if (__builtin_expect(i >= 256 || (uint64_t)count >> 40, 0) || !type_constant_size[i])
         return -1;
     return (int64_t)type_constant_size[i] * count;
+}
+
+/* The same of a type that the fast paths may handle. */
+static inline int64_t type_quick_bytes(MPI_Datatype handle, MPI_Count count)
+{
+    uintptr_t i = (uintptr_t)handle - (uintptr_t)MPI_DATATYPE_NULL;
+    if (__builtin_expect(i >= 256 || (uint64_t)count >> 40, 0) || !type_quick_size[i])
+        return -1;
+    return (int64_t)type_quick_size[i] * count;
 }
 
 static inline int type_place(MPI_Datatype handle, const void *buf, MPI_Count count,

@@ -32,6 +32,29 @@ static struct type_hash repeat(struct type_hash one, MPI_Count count)
     return all;
 }
 
+/* The same type so often in a row: one of the parts that a type consists of. */
+struct type_part {
+    const struct type *type;
+    MPI_Count count;
+};
+
+static int64_t part_count(const struct type *type)
+{
+    const struct type_tree *tree = type->tree;
+    if (type->predefined || !tree || tree->type_count == 0)
+        return 0;
+    return tree->combiner == MPI_COMBINER_STRUCT ? tree->type_count : 1;
+}
+
+static struct type_part part_of(const struct type *type, int64_t index)
+{
+    const struct type_tree *tree = type->tree;
+    if (tree->combiner == MPI_COMBINER_STRUCT)
+        return (struct type_part){tree->types[index], tree->args[1 + index]};
+    const struct type *child = tree->types[0];
+    return (struct type_part){child, child->size ? type->size / child->size : 0};
+}
+
 static struct type_hash of_basic(const struct type *type)
 {
     const struct type *as = type->place ? type_of_place(type->place) : type;
@@ -44,17 +67,53 @@ static struct type_hash of_basic(const struct type *type)
 /* Of one element. All that a constructor takes of one type it takes so often as sizes say. */
 static struct type_hash of_type(const struct type *type)
 {
-    const struct type_tree *tree = type->tree;
-    if (type->predefined || !tree || tree->type_count == 0)
+    if (!part_count(type))
         return of_basic(type);
-    if (tree->combiner == MPI_COMBINER_STRUCT) {
-        struct type_hash all = {0, 0};
-        for (int64_t i = 0; i < tree->type_count; i++)
-            all = join(all, repeat(of_type(tree->types[i]), tree->args[1 + i]));
-        return all;
+    struct type_hash all = {0, 0};
+    for (int64_t i = 0; i < part_count(type); i++) {
+        struct type_part part = part_of(type, i);
+        all = join(all, repeat(of_type(part.type), part.count));
     }
-    const struct type *child = tree->types[0];
-    return repeat(of_type(child), child->size ? type->size / child->size : 0);
+    return all;
+}
+
+/* Of a basic type, or the first half of a pair. */
+static struct type_hash first_basic(const struct type *type, uint64_t elements)
+{
+    struct type_pair pair;
+    if (elements == 1 && type_pair(type, &pair))
+        return of_basic(pair.value);
+    return of_basic(type);
+}
+
+struct type_hash type_hash_first(const struct type *type, uint64_t elements)
+{
+    struct type_hash one = of_type(type), all = {0, 0};
+    uint64_t left = elements;
+    if (!elements || !one.elements)
+        return all;
+    all = repeat(one, (MPI_Count)(elements / one.elements));
+    left = elements % one.elements;
+    if (left && !part_count(type))
+        return join(all, first_basic(type, left));
+    for (int64_t i = 0; left && i < part_count(type); i++) {
+        struct type_part part = part_of(type, i);
+        uint64_t whole = of_type(part.type).elements * (uint64_t)part.count;
+        uint64_t taken = left < whole ? left : whole;
+        all = join(all, type_hash_first(part.type, taken));
+        left -= taken;
+    }
+    return all;
+}
+
+bool type_is_untyped(const struct type *type)
+{
+    if (!type->size || type->handle == MPI_BYTE || type->handle == MPI_PACKED)
+        return true;
+    bool untyped = part_count(type) > 0;
+    for (int64_t i = 0; untyped && i < part_count(type); i++)
+        untyped = type_is_untyped(part_of(type, i).type);
+    return untyped;
 }
 
 struct type_hash type_hash(const struct type *type, MPI_Count count)

@@ -18,5 +18,11 @@ struct type_hash {
 
 /* Of count elements of a type. */
 struct type_hash type_hash(const struct type *type, MPI_Count count);
+/* Of the first basic elements of them, all of which there must be. */
+struct type_hash type_hash_first(const struct type *type, uint64_t elements);
+
+/* Whether a type is of MPI_BYTE or MPI_PACKED alone, or empty: of what the bytes mean nothing is
+ * known. */
+bool type_is_untyped(const struct type *type);
 
 #endif

@@ -213,19 +213,6 @@ static void take_streams(int pipe_fd)
     close_from(4);
 }
 
-static void ignore_signals(void)
-{
-    sigset_t none;
-    struct sigaction action;
-    memset(&action, 0, sizeof(action));
-    action.sa_handler = SIG_IGN;
-    for (int s = 1; s < 32; s++)
-        if (s != SIGKILL && s != SIGSTOP && s != SIGSEGV && s != SIGBUS && s != SIGABRT)
-            sigaction(s, &action, NULL);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 static void rename_self(char *name, size_t size)
 {
     static const char own[] = "vireo-warden";
@@ -256,12 +243,11 @@ static int start_one(struct wardens *w, int i)
     if (pipe2(ends, O_CLOEXEC))
         return -errno;
     sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &old); /* no handler of mpiexec runs in the warden */
+    sigprocmask(SIG_SETMASK, &all, &old); /* in the warden for ever: only SIGKILL ends it */
     pid_t pid = (pid_t)fork();
     if (!pid) {
         struct mark mark;
         setsid();
-        ignore_signals();
         take_mark(w->table, &mark);
         take_streams(ends[0]);
         rename_self(w->name, w->name_size);

@@ -102,29 +102,35 @@ static void take_line(struct bringup_command *c)
     }
 }
 
-/* Read one line after the other, and nothing behind the daemon's. */
+static void take_byte(struct bringup_command *c, char byte)
+{
+    if (byte != '\n') {
+        c->line[c->line_len] = byte;
+        c->line_len += c->line_len < LINE_LEN - 1;
+        return;
+    }
+    c->line[c->line_len] = 0;
+    c->line_len = 0;
+    take_line(c);
+}
+
+/* Read one line after the other. Behind a line that makes the pipe a link, nothing is read: it is
+ * the link's. */
 static void on_out(uv_poll_t *poll, int status, int events)
 {
     struct bringup_command *c = poll->data;
-    char byte;
+    char bytes[LINE_LEN];
+    size_t most = c->bringup->is_piped ? 1 : sizeof(bytes);
     (void)status;
     (void)events;
     while (!c->is_found) {
-        ssize_t n = read(c->out_fd, &byte, 1);
+        ssize_t n = read(c->out_fd, bytes, most);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
             return;
-        if (n <= 0) {
-            stop_reading(&c->out);
-            return;
-        }
-        if (byte != '\n') {
-            c->line[c->line_len] = byte;
-            c->line_len += c->line_len < LINE_LEN - 1;
-            continue;
-        }
-        c->line[c->line_len] = 0;
-        c->line_len = 0;
-        take_line(c);
+        if (n <= 0)
+            break;
+        for (ssize_t i = 0; i < n && !c->is_found; i++)
+            take_byte(c, bytes[i]);
     }
     stop_reading(&c->out);
 }

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""How long a job over several hosts takes to start and end, beside other launchers.
+
+usage: launch.py BUILD [--shapes 5x1,17x1,4x8] [--rounds N] [--only NAME,...]
+
+Runs itself again on hosts of its own (test/hosts/run). All launchers are given one cheap command to
+start their daemons; "bare" runs that command alone, with a program that does nothing, on all hosts at
+once. Rounds are interleaved. Prints medians: wall time, and the CPU time of all processes on all
+hosts, which a busy machine disturbs less; the latter where a cpuacct group may be made.
+"""
+import argparse
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve()
+GROUPS = pathlib.Path("/sys/fs/cgroup/cpuacct")
+# Other launchers put words of their own before the host, and one shell's line behind it.
+BY = """#!/bin/sh
+while :; do case $1 in -*) shift ;; *) break ;; esac; done
+host=$1
+shift
+exec "$HOSTS_PROGRAM" enter "$host" sh -c "$*"
+"""
+
+
+def cpu_ms(group):
+    return int((group / "cpuacct.usage").read_text()) / 1e6 if group else 0
+
+
+def commands(build, by, hosts, each):
+    """The command lines by name, of those launchers that are there."""
+    slots = ",".join(f"{host}:{each}" for host in hosts)
+    ranks = str(len(hosts) * each)
+    found = {
+        "bare": ["sh", "-c", "".join(f"{by} {host} true & " for host in hosts) + "wait"],
+        "vireo": [f"{build}/bnr/mpiexec", "--launcher-cmd", f"{by} %h", "-host", slots, "-n", ranks,
+                  "true"],
+        "hydra": ["mpiexec.hydra", "-launcher", "ssh", "-launcher-exec", by, "-hosts", slots, "-n",
+                  ranks, "true"],
+        "mpirun": ["mpirun.openmpi", "--allow-run-as-root", "--mca", "plm_rsh_agent", by, "--mca",
+                   "plm_rsh_no_tree_spawn", "1", "--oversubscribe", "-host", slots, "-n", ranks,
+                   "true"]}
+    return {name: words for name, words in found.items() if shutil.which(words[0])}
+
+
+def once(words, group):
+    before, begin = cpu_ms(group), time.perf_counter()
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+    wall = (time.perf_counter() - begin) * 1e3
+    if done.returncode:
+        sys.exit(f"launch: {' '.join(words)} failed: {done.stderr}")
+    time.sleep(0.05)  # until daemons that outlive their launcher have ended
+    return wall, cpu_ms(group) - before
+
+
+def measure(given):
+    hosts = os.environ["HOSTS_LIST"].split(",")
+    group = pathlib.Path(os.environ["LAUNCH_GROUP"]) if os.environ.get("LAUNCH_GROUP") else None
+    tried = commands(given.build, os.environ["LAUNCH_BY"], hosts, given.each)
+    tried = {name: tried[name] for name in tried if not given.only or name in given.only.split(",")}
+    taken = {name: [] for name in tried}
+    for number in range(given.rounds + 1):
+        for name, words in tried.items():
+            pair = once(words, group)
+            if number:  # the first warms caches
+                taken[name].append(pair)
+    for name, pairs in taken.items():
+        wall, cpu = (statistics.median(column) for column in zip(*pairs))
+        least = min(wall for wall, _ in pairs)
+        print(f"{len(hosts):3} x {given.each:<3} {name:7} {wall:8.1f} ms, at best {least:8.1f}, "
+              f"CPU {cpu:8.1f} ms", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build")
+    parser.add_argument("--shapes", default="5x1,17x1,4x8")
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--each", type=int, default=0, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    given.build = os.path.abspath(given.build)
+    if given.each:
+        measure(given)
+        return
+    os.environ["HOSTS_PROGRAM"] = f"{given.build}/test/hosts/hosts"
+    by = pathlib.Path(f"{given.build}/launch-by-{os.getpid()}")  # all hosts see the build's folder
+    by.write_text(BY)
+    by.chmod(0o755)
+    os.environ["LAUNCH_BY"] = str(by)
+    group = GROUPS / f"vireo-launch-{os.getpid()}"
+    try:
+        group.mkdir()
+        os.environ["LAUNCH_GROUP"] = str(group)
+    except OSError:
+        group = None
+    try:
+        for shape in given.shapes.split(","):
+            hosts, each = shape.split("x")
+            subprocess.run([str(HERE.parent.parent / "hosts/run"), hosts, "--", sys.executable,
+                            str(HERE), given.build, "--rounds", str(given.rounds), "--only",
+                            given.only, "--each", each], check=True,
+                           preexec_fn=(lambda: (group / "tasks").write_text(str(os.getpid())))
+                           if group else None)
+    finally:
+        by.unlink()
+        if group:
+            time.sleep(0.2)
+            group.rmdir()
+
+
+main()

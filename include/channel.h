@@ -293,14 +293,22 @@ struct chan_remote {
 
 enum { CHAN_KEY_MAX = 32 };
 
+/* What atomic() does to a word of 64 bits; operand has two. */
+enum chan_atomic {
+    CHAN_ATOMIC_ADD,    /* adds operand[0] */
+    CHAN_ATOMIC_SWAP,   /* sets it to operand[0] */
+    CHAN_ATOMIC_COMPARE /* sets it to operand[0] where it is operand[1] */
+};
+
 /*
  * One-sided operations: this process reads and writes a peer's memory. A channel that has none
- * leaves its ops' onesided at NULL; with the table come all of its functions.
+ * leaves its ops' onesided at NULL; with the table come all of its functions, but atomic().
  *
- * get() and put() return 0 where all len bytes are moved; CHAN_PENDING where sink->done(cookie)
+ * get(), put() and atomic() return 0 where all len bytes are moved; CHAN_PENDING where sink->done(cookie)
  * tells the end, until which the memory here stays in use; CHAN_AGAIN where there is no room now;
  * or CHAN_UNABLE, which they also return ever after: it cannot be done between these two, and
- * nothing may be assumed about the target. After unlink() no done() comes.
+ * nothing may be assumed about the target. After unlink() no done() comes. What put() and atomic()
+ * have done is to be seen by the peer when they are over.
  */
 struct chan_onesided {
     uint32_t size;    /* of this struct */
@@ -319,6 +327,16 @@ struct chan_onesided {
                void *cookie);
     int (*put)(struct chan_link *link, const void *from, const struct chan_remote *to, size_t len,
                void *cookie);
+
+    /* Change a word, which is aligned, and write what it was to *before, which stays in use until
+     * it is over. It is one with all other such operations over this channel, and with nothing
+     * else. NULL: the channel has none. */
+    int (*atomic)(struct chan_link *link, enum chan_atomic what, const uint64_t operand[2],
+                  const struct chan_remote *at, uint64_t *before, void *cookie);
+
+    /* Whether all operations of this link are over: 0, or CHAN_AGAIN where progress() has to go on
+     * before the next look. */
+    int (*flush)(struct chan_link *link);
 };
 
 /*

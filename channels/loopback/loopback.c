@@ -318,13 +318,34 @@ static int loopback_put(struct chan_link *link, const void *from, const struct c
     return 0;
 }
 
+static int loopback_atomic(struct chan_link *link, enum chan_atomic what, const uint64_t operand[2],
+                           const struct chan_remote *at, uint64_t *before, void *cookie)
+{
+    uint64_t *word = (uint64_t *)(uintptr_t)at->address;
+    (void)link, (void)cookie;
+    *before = *word; /* one thread at a time is here */
+    if (what == CHAN_ATOMIC_ADD)
+        *word += operand[0];
+    else if (what == CHAN_ATOMIC_SWAP || *word == operand[1])
+        *word = operand[0];
+    return 0;
+}
+
+static int loopback_flush(struct chan_link *link)
+{
+    (void)link;
+    return 0;
+}
+
 static const struct chan_onesided loopback_onesided = {.size = sizeof(struct chan_onesided),
                                                        .at_once = true,
                                                        .reg = loopback_reg,
                                                        .dereg = loopback_dereg,
                                                        .key = loopback_key,
                                                        .get = loopback_get,
-                                                       .put = loopback_put};
+                                                       .put = loopback_put,
+                                                       .atomic = loopback_atomic,
+                                                       .flush = loopback_flush};
 
 const struct chan_ops chan_loopback = {
     .version = CHAN_VERSION,

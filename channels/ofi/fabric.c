@@ -59,14 +59,15 @@ static int find(const struct ofi *ofi, uint64_t caps, struct fi_info **found)
     return rc;
 }
 
-/* One with one-sided operations, else one without. */
+/* One with one-sided operations, and atomic ones among them; else one without. */
 static int choose(struct ofi *ofi, char *why, size_t size)
 {
+    static const uint64_t caps[] = {FI_MSG | FI_RMA | FI_ATOMIC, FI_MSG | FI_RMA, FI_MSG};
     struct fi_info *found = NULL;
     const char *address = param(ofi, "address");
-    int rc = find(ofi, FI_MSG | FI_RMA, &found);
-    if (rc == -FI_ENODATA)
-        rc = find(ofi, FI_MSG, &found);
+    int rc = -FI_ENODATA;
+    for (size_t i = 0; rc == -FI_ENODATA && i < sizeof(caps) / sizeof(caps[0]); i++)
+        rc = find(ofi, caps[i], &found);
     if (rc) {
         snprintf(why, size, "libfabric has no provider%s%s%s%s with reliable datagrams: %s",
                  *param(ofi, "provider") ? " " : "", param(ofi, "provider"),

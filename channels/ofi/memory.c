@@ -5,6 +5,7 @@
  * providers for which that is dear keep a cache of their own, which sees when memory goes away.
  */
 #include <errno.h>
+#include <rdma/fi_atomic.h>
 #include <rdma/fi_rma.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +82,7 @@ static void put_back(struct ofi *ofi, struct ofi_transfer *transfer)
         (void)fi_close(&transfer->mr->fid);
     transfer->mr = NULL;
     transfer->op.link = NULL;
+    transfer->before = NULL;
     transfer->next = ofi->idle_transfers;
     ofi->idle_transfers = transfer;
 }
@@ -90,9 +92,12 @@ int ofi_memory_done(struct ofi *ofi, struct ofi_op *op, int rc)
     struct ofi_transfer *transfer = (struct ofi_transfer *)op;
     struct ofi_link *link = op->link;
     void *cookie = transfer->cookie;
+    if (link && transfer->before)
+        *transfer->before = transfer->word[2];
     put_back(ofi, transfer);
     if (!link)
         return 0;
+    link->transfers--;
     ofi->env->sink->done(link->base.peer, cookie, rc);
     return 1;
 }
@@ -103,13 +108,14 @@ static int outcome(struct ofi *ofi, struct ofi_transfer *transfer, struct ofi_li
 {
     if (!rc) {
         transfer->op.link = link;
+        link->transfers++;
         return CHAN_PENDING;
     }
     put_back(ofi, transfer);
     return rc == -FI_EAGAIN ? CHAN_AGAIN : CHAN_UNABLE;
 }
 
-/* A transfer between here and there, or NULL. */
+/* A transfer between here, or its own words, and there; or NULL. */
 static struct ofi_transfer *begin(struct ofi_link *link, void *here, size_t len, uint64_t access)
 {
     struct ofi *ofi = link->ofi;
@@ -117,6 +123,10 @@ static struct ofi_transfer *begin(struct ofi_link *link, void *here, size_t len,
     if (!transfer || link->state != OFI_OPEN || link->broken || link->ended)
         return NULL;
     ofi->idle_transfers = transfer->next;
+    if (!here) {
+        here = transfer->word;
+        len = sizeof(transfer->word);
+    }
     if (ofi->info->domain_attr->mr_mode & FI_MR_LOCAL &&
         ofi_memory_register(ofi, here, len, access, &transfer->mr)) {
         transfer->mr = NULL;
@@ -165,10 +175,59 @@ static int memory_put(struct chan_link *base, const void *from, const struct cha
     return outcome(link->ofi, transfer, link, rc);
 }
 
+/* Whether the provider does this to words of 64 bits. */
+static bool has_atomic(struct ofi *ofi, enum fi_op op)
+{
+    size_t count = 0;
+    return ofi->info->caps & FI_ATOMIC &&
+           !(op == FI_CSWAP ? fi_compare_atomicvalid(ofi->ep, FI_UINT64, op, &count)
+                            : fi_fetch_atomicvalid(ofi->ep, FI_UINT64, op, &count)) &&
+           count;
+}
+
+static int memory_atomic(struct chan_link *base, enum chan_atomic what, const uint64_t operand[2],
+                         const struct chan_remote *at, uint64_t *before, void *cookie)
+{
+    static const enum fi_op ops[] = {[CHAN_ATOMIC_ADD] = FI_SUM,
+                                     [CHAN_ATOMIC_SWAP] = FI_ATOMIC_WRITE,
+                                     [CHAN_ATOMIC_COMPARE] = FI_CSWAP};
+    struct ofi_link *link = (struct ofi_link *)base;
+    struct fid_ep *ep = link->ofi->ep;
+    struct ofi_key key;
+    ssize_t rc;
+    if (!has_atomic(link->ofi, ops[what]))
+        return CHAN_UNABLE;
+    struct ofi_transfer *transfer = begin(link, NULL, 0, FI_READ | FI_WRITE);
+    if (!transfer)
+        return CHAN_AGAIN;
+    memcpy(&key, at->key, sizeof(key));
+    memcpy(transfer->word, operand, 2 * sizeof(*operand));
+    transfer->cookie = cookie;
+    transfer->before = before;
+    uint64_t *word = transfer->word, there = at->address - key.base;
+    void *desc = transfer->mr ? fi_mr_desc(transfer->mr) : NULL, *context = &transfer->op.context;
+    ofi_enter(link->ofi);
+    if (what == CHAN_ATOMIC_COMPARE)
+        rc = fi_compare_atomic(ep, &word[0], 1, desc, &word[1], desc, &word[2], desc, link->say.to,
+                               there, key.key, FI_UINT64, ops[what], context);
+    else
+        rc = fi_fetch_atomic(ep, &word[0], 1, desc, &word[2], desc, link->say.to, there, key.key,
+                             FI_UINT64, ops[what], context);
+    ofi_leave(link->ofi);
+    return outcome(link->ofi, transfer, link, rc);
+}
+
+static int memory_flush(struct chan_link *link)
+{
+    return ((struct ofi_link *)link)->transfers ? CHAN_AGAIN : 0;
+}
+
 const struct chan_onesided ofi_onesided = {.size = sizeof(struct chan_onesided),
                                            .key_len = sizeof(struct ofi_key),
                                            .reg = region_make,
                                            .dereg = region_end,
                                            .key = region_key,
                                            .get = memory_get,
-                                           .put = memory_put};
+                                           .put = memory_put,
+                                           .atomic = memory_atomic,
+                                           .flush = memory_flush};

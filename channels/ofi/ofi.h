@@ -57,6 +57,8 @@ struct ofi_transfer {
     struct ofi_transfer *next; /* in the list of idle ones */
     struct fid_mr *mr;         /* of the memory here, where the provider wants that; or NULL */
     void *cookie;
+    uint64_t word[3];  /* of an atomic operation: its operands, and what was there */
+    uint64_t *before;  /* where that goes; NULL: it is none */
 };
 
 struct ofi_link {
@@ -71,6 +73,7 @@ struct ofi_link {
     int credit;           /* packets that may be sent */
     int owed;             /* packets taken, and not told yet */
     int flying;           /* sends that are not complete */
+    int transfers;        /* one-sided operations that are not over */
     bool injected;        /* something that no completion will tell of */
     bool ended;           /* its process has */
     int broken;           /* -errno: the fabric has lost it; 0: not */

@@ -32,7 +32,8 @@ enum {
     NEEDS_HOSTILE = 1u << 2,
     NEEDS_ONESIDED = 1u << 3,
     KILLS_LAST = 1u << 4, /* the highest rank ends by SIGKILL */
-    SELF_TOO = 1u << 5    /* also for a channel that joins no processes, in one process */
+    SELF_TOO = 1u << 5,   /* also for a channel that joins no processes, in one process */
+    NEEDS_ATOMIC = 1u << 6
 };
 
 struct conform_case {
@@ -623,6 +624,7 @@ static const struct conform_case cases[] = {
     {"sleep_stream", 2, 0, case_sleep_stream, "bulk data moves between sleepers"},
     {"sleep_accept", 2, 0, case_sleep_accept, "a stranger wakes a sleeper"},
     {"onesided", 2, SELF_TOO | NEEDS_ONESIDED, case_onesided, "get and put move every byte"},
+    {"atomic", 3, SELF_TOO | NEEDS_ATOMIC, case_atomic, "atomic operations lose nothing"},
 };
 
 /* ---- runner ---- */
@@ -633,7 +635,8 @@ static bool is_offered(const struct conform_case *c, const struct chan_ops *ops,
     return (traits->joins_processes || c->flags & SELF_TOO) &&
            !(c->flags & NEEDS_SECRET && !traits->checks_secret) &&
            !(c->flags & NEEDS_HOSTILE && !traits->hostile) &&
-           !(c->flags & NEEDS_ONESIDED && !ops->onesided);
+           !(c->flags & NEEDS_ONESIDED && !ops->onesided) &&
+           !(c->flags & NEEDS_ATOMIC && !(ops->onesided && ops->onesided->atomic));
 }
 
 static void run_child(const struct conform_case *c, struct fake_world *world, int rank, int procs,

@@ -11,12 +11,12 @@
 enum { WAIT_MS = 15000, REACHED = 3 << 20, KEY_WORDS = CHAN_KEY_MAX / 8, SIDE_WORDS = 2 * (1 + KEY_WORDS) };
 
 /* Register memory, and tell the peer of it in the words of the world from word on. */
-static struct chan_region *offer(struct fake *fake, void *base, int word)
+static struct chan_region *offer(struct fake *fake, void *base, size_t len, int word)
 {
     const struct chan_onesided *onesided = fake->ops->onesided;
     uint64_t key[KEY_WORDS] = {0};
     struct chan_region *region = NULL;
-    int rc = onesided->reg(fake->chan, base, REACHED, &region);
+    int rc = onesided->reg(fake->chan, base, len, &region);
     FAKE_CHECK(fake, !rc && region && region->ops == onesided, "reg() returned %d", rc);
     onesided->key(region, key);
     atomic_store(&fake->world->word[word], (uintptr_t)base);
@@ -65,8 +65,8 @@ void case_onesided(struct fake *fake, const struct conform_traits *traits)
                "its table has %u bytes, its keys %u", onesided->size, onesided->key_len);
     for (size_t i = 0; i < REACHED; i++)
         source[i] = pattern(i, fake->rank);
-    struct chan_region *read = offer(fake, source, mine);
-    struct chan_region *written = offer(fake, target, mine + SIDE_WORDS / 2);
+    struct chan_region *read = offer(fake, source, REACHED, mine);
+    struct chan_region *written = offer(fake, target, REACHED, mine + SIDE_WORDS / 2);
     fake_barrier(fake);
     struct chan_remote remote = offered(fake, theirs, key);
     remote.address += 5;
@@ -76,12 +76,93 @@ void case_onesided(struct fake *fake, const struct conform_traits *traits)
     fake_barrier(fake);
     remote = offered(fake, theirs + SIDE_WORDS / 2, key);
     remote.address += 1;
-    int rc2 = ended(fake, onesided->put(peer->link, source + 3, &remote, REACHED - 3, fake), "put()");
+    int began = onesided->put(peer->link, source + 3, &remote, REACHED - 3, fake);
+    FAKE_CHECK(fake, onesided->flush(peer->link) == (began == CHAN_PENDING ? CHAN_AGAIN : 0),
+               "flush() does not tell whether put() is over");
+    int rc2 = ended(fake, began, "put()");
     FAKE_CHECK(fake, rc2 == rc, "put() returned %d, get() %d", rc2, rc);
     fake_barrier(fake);
     for (size_t i = 0; !rc && i < REACHED - 3; i++)
         FAKE_CHECK(fake, target[i + 1] == pattern(i + 3, from), "put() damaged byte %zu", i);
     onesided->dereg(read);
     onesided->dereg(written);
+    (void)traits;
+}
+
+enum { ADDS = 200, COUNTER_WORD = 2 * SIDE_WORDS };
+
+/* One operation on the counter of rank 0, to its end. Returns 0 or CHAN_UNABLE. */
+static int change(struct fake *fake, enum chan_atomic what, const uint64_t operands[2],
+                  uint64_t *before)
+{
+    const struct chan_onesided *onesided = fake->ops->onesided;
+    struct chan_link *link = fake->peer[0].link;
+    uint64_t key[KEY_WORDS];
+    struct chan_remote remote = offered(fake, COUNTER_WORD, key);
+    int rc = ended(fake, onesided->atomic(link, what, operands, &remote, before, fake), "atomic()");
+    FAKE_CHECK(fake, onesided->flush(link) == 0, "flush() waits for what is over");
+    return rc;
+}
+
+/* Returns whether it can be done. */
+static bool add_all(struct fake *fake)
+{
+    const uint64_t operands[2] = {3, 0};
+    uint64_t last = 0, before = ~(uint64_t)0;
+    fake_link(fake, 0);
+    fake_until(fake, &fake->peer[0].opened, 1, WAIT_MS, "opened()");
+    for (int i = 0; i < ADDS; i++) {
+        int rc = change(fake, CHAN_ATOMIC_ADD, operands, &before);
+        FAKE_CHECK(fake, !rc || !i, "atomic() cannot be done any more");
+        if (rc)
+            return false;
+        FAKE_CHECK(fake, before % 3 == 0 && (i == 0 || before > last), "a sum goes back");
+        last = before;
+    }
+    return true;
+}
+
+static void exchange_words(struct fake *fake)
+{
+    static const struct {
+        enum chan_atomic what;
+        uint64_t operands[2], before;
+    } steps[] = {{CHAN_ATOMIC_COMPARE, {9, 8}, 7},
+                 {CHAN_ATOMIC_COMPARE, {9, 7}, 7},
+                 {CHAN_ATOMIC_SWAP, {1ull << 63, 0}, 9}};
+    for (int i = 0; i < 3; i++) {
+        uint64_t before = 0;
+        int rc = change(fake, steps[i].what, steps[i].operands, &before);
+        FAKE_CHECK(fake, !rc && before == steps[i].before, "step %d returned %d, found %llu", i, rc,
+                   (unsigned long long)before);
+    }
+}
+
+/* Ranks 1 and 2 change the counter of rank 0 at the same time. */
+void case_atomic(struct fake *fake, const struct conform_traits *traits)
+{
+    static uint64_t counter;
+    struct chan_region *region = NULL;
+    bool alone = fake->procs == 1;
+    uint64_t sum = 3 * ADDS * (alone ? 1 : 2);
+    if (fake->rank == 0)
+        region = offer(fake, &counter, sizeof(counter), COUNTER_WORD);
+    fake_barrier(fake);
+    if ((alone || fake->rank) && !add_all(fake))
+        atomic_store(&fake->world->flag[0], 1);
+    fake_barrier(fake);
+    bool able = !atomic_load(&fake->world->flag[0]);
+    if (fake->rank == 0) {
+        FAKE_CHECK(fake, counter == sum || !able, "the sum is %llu", (unsigned long long)counter);
+        counter = 7;
+    }
+    fake_barrier(fake);
+    if (able && (alone || fake->rank == 1))
+        exchange_words(fake);
+    fake_barrier(fake);
+    FAKE_CHECK(fake, fake->rank || !able || counter == 1ull << 63, "the word is %llx",
+               (unsigned long long)counter);
+    if (region)
+        fake->ops->onesided->dereg(region);
     (void)traits;
 }

@@ -8,5 +8,6 @@ struct fake;
 struct conform_traits;
 
 void case_onesided(struct fake *fake, const struct conform_traits *traits);
+void case_atomic(struct fake *fake, const struct conform_traits *traits);
 
 #endif

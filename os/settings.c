@@ -89,6 +89,11 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
                                   "when its reader has gone, as in mpiexec a.out | head: SIGPIPE, "
                                   "as without mpiexec, or nothing, and what they write is dropped.",
                                   OS_UNTIL_NEVER},
+    [OS_SETTING_READER_WAIT_MS] = {"reader_wait_ms", OS_TYPE_INT, "10000", "ms",
+                                   "How long mpiexec, when all ranks have ended, waits for a "
+                                   "reliable reader of their streams that takes nothing. One that "
+                                   "takes bytes is waited for.",
+                                   OS_UNTIL_NEVER},
     [OS_SETTING_IO_REPORT] = {"io_report", OS_TYPE_BOOL, "0", "",
                               "Whether MPI_File_open says on stderr how the file will be accessed.",
                               OS_UNTIL_END},

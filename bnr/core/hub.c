@@ -47,6 +47,27 @@ bool hub_is_quiet(const struct hub *h)
     return true;
 }
 
+uint64_t hub_untaken(const struct hub *h, int32_t *rank, int32_t *tag)
+{
+    uint64_t bytes = 0;
+    for (const struct hub_stream *s = h->by_number; s; s = s->by_number.next) {
+        bool has_reader = false;
+        for (const struct hub_link *l = s->links; l; l = l->next_of_stream)
+            has_reader |= !l->end->is_writer && !l->end->is_observer;
+        if (s->name.is_sink || !has_reader || s->keep == s->ring.head)
+            continue;
+        bytes += s->ring.head - s->keep;
+        *rank = s->name.rank;
+        *tag = s->name.tag;
+    }
+    return bytes;
+}
+
+uint64_t hub_taken_count(const struct hub *h)
+{
+    return h->taken_count;
+}
+
 /* ---- links ---- */
 
 static bool matches(const struct hub_name *match, const struct hub_name *name)
@@ -358,6 +379,7 @@ static int take_taken(struct hub *h, struct hub_end *end, const struct hub_messa
     bool is_end = (m->flags & HUB_EOF) != 0;
     if (m->off > link->sent || (is_end && !link->is_told))
         return -EPROTO;
+    h->taken_count += !end->is_observer;
     if (m->off > link->taken)
         link->taken = m->off;
     if (is_end)

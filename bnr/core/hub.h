@@ -143,6 +143,11 @@ bool hub_find_party(const struct hub *h, uint64_t first, uint64_t last, uint64_t
  * has closed. */
 bool hub_is_quiet(const struct hub *h);
 
+/* Bytes of sources that reliable readers have not taken, with one of the streams that they are of. */
+uint64_t hub_untaken(const struct hub *h, int32_t *rank, int32_t *tag);
+/* How often reliable readers have taken something. */
+uint64_t hub_taken_count(const struct hub *h);
+
 size_t hub_stream_count(const struct hub *h);
 /* Bytes kept. */
 size_t hub_memory(const struct hub *h);

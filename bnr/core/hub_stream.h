@@ -74,6 +74,7 @@ struct hub {
     int32_t ranks;
     size_t streams_max;
     uint32_t last_number;
+    uint64_t taken_count; /* messages by which reliable readers have taken something */
     struct hub_stream *by_number, *by_name;
     struct hub_end *ends, *waiting;
     struct hub_party *parties;

@@ -38,7 +38,8 @@ struct run {
     struct signals signals;
     struct ask ask;
     struct exchange exchange;
-    uint64_t linger_ns; /* until then readers of streams are waited for; 0: not yet */
+    uint64_t linger_ns; /* until then a reader of streams is waited for; 0: not yet */
+    uint64_t linger_count; /* what readers had taken when that was set (hub_taken_count()) */
     struct tell_process *processes; /* by rank; pid 0: it has not been started yet */
     int started_count;
     bool holds, is_published; /* ranks wait for a debugger; it has been told of them */
@@ -125,7 +126,8 @@ void run_streams_unread(void *arg, int fd);
 
 /* A process at the door of another node says something, or is gone; arg is the run. */
 void run_streams_far(void *arg, uint32_t node, uint32_t party, const struct hub_message *m);
-/* Whether to wait for readers of streams, though all ranks have ended: for a while. */
+/* Whether to wait for readers of streams, though all ranks have ended: as long as they take bytes,
+ * and for a while where they do not. */
 bool run_streams_linger(struct run *run);
 
 /* ---- run_wide.c ---- */

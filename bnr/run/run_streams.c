@@ -11,6 +11,7 @@
 #include "bnr/tools/options.h"
 #include "bnr/wire/hub_frame.h"
 #include "os/clock.h"
+#include "os/settings.h"
 
 /* The programs' names, without their folders: "server : worker". */
 static void name_programs(const struct options *o, char *text, size_t size)
@@ -31,10 +32,6 @@ void run_ask_start(struct run *run)
     ask_start(&run->ask, &run->loop, &run->ranks.table, programs);
     run->has_ask = true;
 }
-
-enum {
-    LINGER_MS = 2000 /* after the last rank, for readers of streams */
-};
 
 static void on_linger(uv_timer_t *timer)
 {
@@ -119,15 +116,40 @@ void run_streams_far(void *arg, uint32_t node, uint32_t party, const struct hub_
         exchange_gone(&run->exchange, exchange_party(node, party));
 }
 
+static void say_given_up(struct run *run, uint64_t wait_ms)
+{
+    static const char *const tags[] = {"stdin", "stdout", "stderr"};
+    int32_t rank = 0, tag = 0;
+    uint64_t bytes = hub_untaken(run->exchange.hub, &rank, &tag);
+    char name[32];
+    if (!bytes)
+        return;
+    if (tag < 3)
+        snprintf(name, sizeof(name), "%s", tags[tag]);
+    else
+        snprintf(name, sizeof(name), "tag %d", (int)tag);
+    stdio_say(run->stdio,
+              "mpiexec: all ranks have ended, and a reader of their streams has taken nothing for "
+              "%g s: it does not get the last %llu bytes, of %s of rank %d and perhaps others "
+              "(VIREO_READER_WAIT_MS)\n",
+              (double)wait_ms / 1e3, (unsigned long long)bytes, name, (int)rank);
+}
+
 bool run_streams_linger(struct run *run)
 {
+    uint64_t count = hub_taken_count(run->exchange.hub), now_ns = os_now_ns();
+    uint64_t wait_ms = (uint64_t)os_setting(OS_SETTING_READER_WAIT_MS);
     if (hub_is_quiet(run->exchange.hub))
         return false;
-    if (!run->linger_ns) {
-        run->linger_ns = os_now_ns() + LINGER_MS * 1000000ull;
-        uv_timer_start(&run->reminder, on_linger, LINGER_MS + 1, 0);
+    if (!run->linger_ns || count != run->linger_count) {
+        run->linger_ns = now_ns + wait_ms * 1000000;
+        run->linger_count = count;
+        uv_timer_start(&run->reminder, on_linger, wait_ms + 1, 0);
     }
-    return os_now_ns() < run->linger_ns;
+    if (now_ns < run->linger_ns)
+        return true;
+    say_given_up(run, wait_ms);
+    return false;
 }
 
 int run_streams_start(struct run *run)

@@ -39,6 +39,7 @@ static const struct {
     [OS_SETTING_MEMORY_ALLOC_KINDS] = {TOOL_LAUNCH, false, true},
     [OS_SETTING_KILL_AFTER_MS] = {TOOL_LAUNCH, true, true},
     [OS_SETTING_OUTPUT_UNREAD] = {TOOL_LAUNCH, false, true},
+    [OS_SETTING_READER_WAIT_MS] = {TOOL_LAUNCH, true, true},
     [OS_SETTING_IO_REPORT] = {TOOL_VIREO, false, true},
     [OS_SETTING_SUMMARY ... OS_SETTING_TRACE] = {TOOL_LAUNCH, true, true},
     [OS_SETTING_COLL_BARRIER... OS_SETTING_CHECK] = {TOOL_VIREO, true, false},

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Looking at a running job from outside. Run as: attach.py MPIEXEC VIREO [BNR_STREAMS]"""
+import fcntl
 import os
 import pathlib
 import signal
@@ -155,6 +156,57 @@ def test_stdin():
         job.wait(60)
 
 
+def start_writer(folder, size, *options):
+    """A job of one rank that writes so many bytes when it is told to, and a reliable reader of it."""
+    go = pathlib.Path(folder) / "write"
+    go.unlink(missing_ok=True)
+    script = f'echo ready; until [ -e {go} ]; do sleep 0.05; done; head -c {size} /dev/zero'
+    job = subprocess.Popen([mpiexec, "-n", "1", *options, "sh", "-c", script],
+                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                           stdin=subprocess.DEVNULL)
+    wait_for("the job has a door", lambda: str(job.pid) in run("ps").stdout)
+    ends = os.pipe()
+    fcntl.fcntl(ends[1], fcntl.F_SETPIPE_SZ, 4096)
+    reader = subprocess.Popen([vireo, "streams", str(job.pid), "--reliable", "--from", "oldest",
+                               "--tag", "stdout"], stdout=ends[1], stdin=subprocess.DEVNULL)
+    os.close(ends[1])
+    claim("a reader is there", os.read(ends[0], 6) == b"ready\n")
+    return job, reader, ends[0], go
+
+
+def stop_all(job, reader, end):
+    for process in (job, reader):
+        process.kill()
+        process.wait()
+    os.close(end)
+
+
+def test_last_bytes(folder):
+    size = 200000
+    job, reader, end, go = start_writer(folder, size)
+    try:
+        go.write_text("")
+        count, begin = 0, time.monotonic()
+        while part := os.read(end, 8192):
+            count += len(part)
+            time.sleep(0.4 * len(part) / 8192)
+        claim(f"a slow reader gets all, in {time.monotonic() - begin:.1f} s", count == size, count)
+        claim("the job's status is its own", job.wait(60) == 0)
+        claim("nothing is said", job.stderr.read() == "")
+    finally:
+        stop_all(job, reader, end)
+    # A reader that is stopped holds the rank up, unless its bytes fit into a window.
+    job, reader, end, go = start_writer(folder, 20000, "--set", "reader_wait_ms=700")
+    try:
+        reader.send_signal(signal.SIGSTOP)
+        go.write_text("")
+        claim("one that is stopped is given up", job.wait(60) == 0)
+        said = job.stderr.read()
+        claim("with a line", "taken nothing for 0.7 s" in said and "stdout of rank 0" in said, said)
+    finally:
+        stop_all(job, reader, end)
+
+
 def test_refusals(folder):
     claim("a process that is no job", "no mpiexec" in run("streams", str(os.getppid())).stderr or
           "no job" in run("streams", str(os.getppid())).stderr)
@@ -188,4 +240,5 @@ signal.alarm(170)
 with tempfile.TemporaryDirectory() as scratch:
     test_attach(scratch)
     test_stdin()
+    test_last_bytes(scratch)
     test_refusals(scratch)

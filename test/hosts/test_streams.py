@@ -1,0 +1,341 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Streams of jobs over many hosts. usage: test_streams.py BUILD [SECTION[=SIZE]...]
+
+Without sections all run in a short form. The long forms, by hand:
+
+    test_streams.py build lines=1000000    labelled lines, of 34 ranks on 17 hosts
+    test_streams.py build through=5368709120    bytes, through a rank on another host
+
+Each section has hosts of its own (test/hosts/run). Status 77 where the machine does not allow
+namespaces.
+"""
+import collections
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+RUN = str(HERE / "run")
+NOT_ALLOWED = 77
+MEMORY_KIB = 64 << 10  # that a daemon may use
+MPIEXEC = '"$BUILD"/bnr/mpiexec --launcher-cmd "$HOSTS_PROGRAM enter %h" '
+ON_ALL = MPIEXEC + "-host $HOSTS_LIST "
+CYCLES = 200
+
+
+def claim(text, holds, *told):
+    if not holds:
+        sys.exit(f"not so: {text}" + "".join(f"\n{t}" for t in told))
+    print(f"ok: {text}", flush=True)
+
+
+def children_of(root):
+    """The processes below one, by their programs' names."""
+    parents = {}
+    for entry in os.listdir("/proc"):
+        try:
+            status = pathlib.Path(f"/proc/{int(entry)}/status").read_text(encoding="utf8")
+        except (ValueError, OSError):
+            continue
+        fields = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
+        parents[int(entry)] = int(fields["PPid"]), fields["Name"], fields
+    below, again = {root}, True
+    while again:
+        more = {pid for pid, (parent, *_) in parents.items() if parent in below} - below
+        below, again = below | more, bool(more)
+    return {pid: parents[pid][1:] for pid in below if pid in parents}
+
+
+class World:
+    """A command in the first of some hosts, and what its daemons use."""
+
+    def __init__(self, hosts, command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE):
+        self.folder = tempfile.mkdtemp(prefix="streams-", dir=os.environ["BUILD"])
+        env = dict(os.environ, SHARED=self.folder)
+        self.process = subprocess.Popen([RUN, str(hosts), "--", "sh", "-c", command], stdin=stdin,
+                                        stdout=subprocess.PIPE, stderr=stderr, env=env)
+        self.peak = collections.Counter()  # KiB, by program and process
+        self.is_over = False
+        self.watcher = threading.Thread(target=self.watch)
+        self.watcher.start()
+
+    def watch(self):
+        while not self.is_over:
+            for pid, (name, fields) in children_of(self.process.pid).items():
+                if name in ("vireod", "mpiexec") and "VmHWM" in fields:
+                    self.peak[name, pid] = max(self.peak[name, pid],
+                                               int(fields["VmHWM"].split()[0]))
+            time.sleep(0.1)
+
+    def descriptors(self):
+        found = collections.Counter()
+        for pid, (name, fields) in children_of(self.process.pid).items():
+            if name in ("vireod", "mpiexec"):
+                found[name, pid] = len(os.listdir(f"/proc/{pid}/fd"))
+        return found
+
+    def end(self):
+        status = self.process.wait(600)
+        self.is_over = True
+        self.watcher.join()
+        shutil.rmtree(self.folder)
+        if status == NOT_ALLOWED:
+            print(self.process.stderr.read() if self.process.stderr else "")
+            sys.exit(NOT_ALLOWED)
+        return status
+
+    def most(self):
+        return max(self.peak.values(), default=0)
+
+
+def run(hosts, command):
+    world = World(hosts, command)
+    out, err = world.process.communicate(timeout=250)
+    status = world.end()
+    return status, out.decode(errors="replace"), err.decode(errors="replace"), world
+
+
+def never_reads(_):
+    status, out, err, _ = run(2, "yes | " + ON_ALL + """-n 4 --stdin 2 sh -c '
+        if [ $BNR_RANK = 2 ]; then
+            until [ $(ls "$SHARED" | wc -l) = 3 ]; do sleep 0.02; done
+        else
+            seq 300000; : >"$SHARED"/$BNR_RANK
+        fi'""")
+    lines = collections.Counter(out.split())
+    claim("others write while a rank on another host never reads stdin", status == 0
+          and len(lines) == 300000 and set(lines.values()) == {3}, status, err)
+
+
+def dying_rank(_):
+    status, out, err, _ = run(2, "head -c 20000000 /dev/zero | " + ON_ALL +
+                              "-disable-auto-cleanup -n 4 --stdin all sh -c '"
+                              "[ $BNR_RANK = 3 ] && head -c 5 >/dev/null && kill -9 $$; sha1sum'")
+    right = hashlib.sha1(bytes(20000000)).hexdigest()
+    claim("with --stdin all, the others get all though a rank on another host dies",
+          status == 137 and out.split().count(right) == 3, status, out, err)
+
+
+def slow_reader(_):
+    """Ranks 1 and 3 are on one host. A reader of rank 1 is stopped; rank 3 writes on."""
+    status, out, err, world = run(2, """
+        exec 3<&0
+        """ + MPIEXEC + """-host h0,h1 -n 4 --map-by node sh -c '
+            until [ -e "$SHARED"/stopped ]; do echo tick; sleep 0.02; done
+            case $BNR_RANK in
+            1) seq 400000 ;;
+            3) seq 400000 >&2; : >"$SHARED"/done ;;
+            esac' >"$SHARED"/out 2>/dev/null &
+        job=$!
+        sleep 1
+        "$BUILD"/bnr/vireo streams $job --rank 1 --tag stdout --from oldest --reliable >"$SHARED"/seen &
+        reader=$!
+        until grep -q tick "$SHARED"/seen; do sleep 0.05; done
+        kill -STOP $reader
+        : >"$SHARED"/stopped
+        for i in $(seq 600); do [ -e "$SHARED"/done ] && break; sleep 0.05; done
+        ls "$SHARED"
+        kill -CONT $reader
+        wait $reader
+        wait $job
+        echo status $?
+        grep -v tick "$SHARED"/seen | sha1sum
+        grep -v tick "$SHARED"/out | sha1sum""")
+    right = hashlib.sha1("".join(f"{i}\n" for i in range(1, 400001)).encode()).hexdigest()
+    claim("a stopped reader of one rank does not hold up others of its host",
+          "done" in out.split(), out, err)
+    claim("it gets all bytes when it goes on, and so does mpiexec",
+          "status 0" in out and out.count(right) == 2, out, err)
+    claim(f"no daemon uses 64 MiB: {world.most()} KiB", 0 < world.most() < MEMORY_KIB)
+
+
+def lines(count):
+    ranks, each = 34, count // 34
+    begin = time.monotonic()
+    world = World(17, ON_ALL + f"-n {ranks} -l seq -f 'line %.0f of many, with an end' {each}")
+    reader = threading.Thread(target=world.process.stderr.read)
+    reader.start()
+    seen = [0] * ranks
+    for line in world.process.stdout:
+        found = re.fullmatch(rb"\[(\d+)\] line (\d+) of many, with an end\n", line)
+        if not found or int(found[2]) != seen[int(found[1])] + 1:
+            world.process.kill()
+            world.end()
+            sys.exit(f"not so: each line is whole: {line!r}")
+        seen[int(found[1])] += 1
+    status = world.end()
+    reader.join()
+    took = time.monotonic() - begin
+    claim(f"{sum(seen)} labelled lines of {ranks} ranks on 17 hosts are whole and in order, in "
+          f"{took:.1f} s", status == 0 and seen == [each] * ranks, status)
+    claim(f"no daemon uses 64 MiB: {world.most()} KiB", 0 < world.most() < MEMORY_KIB)
+
+
+def through(size):
+    """Rank 1 passes bytes on; what rank 2 writes to stderr has a reader that is stopped."""
+    begin = time.monotonic()
+    world = World(3, """
+        exec 3<&0
+        """ + ON_ALL + """-n 3 --stdin 1 sh -c '
+            case $BNR_RANK in
+            1) cat; : >"$SHARED"/passed ;;
+            2) yes >&2 & until [ -e "$SHARED"/passed ]; do sleep 0.1; done; kill $! ;;
+            esac' <&3 2>/dev/null &
+        job=$!
+        exec 3<&-
+        sleep 1
+        "$BUILD"/bnr/vireo streams $job --rank 2 --tag stderr --reliable >"$SHARED"/seen 2>&1 &
+        reader=$!
+        until [ -s "$SHARED"/seen ]; do sleep 0.05; done
+        kill -STOP $reader
+        : >"$SHARED"/stopped
+        until [ -e "$SHARED"/passed ]; do sleep 0.1; done
+        kill -KILL $reader
+        wait $job""", stdin=subprocess.PIPE)
+    sent = hashlib.blake2b()
+
+    def write():
+        stopped = pathlib.Path(world.folder) / "stopped"
+        while not stopped.exists() and world.process.poll() is None:
+            time.sleep(0.05)
+        left = size
+        while left:
+            part = os.urandom(min(left, 1 << 20))
+            sent.update(part)
+            world.process.stdin.write(part)
+            left -= len(part)
+        world.process.stdin.close()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    got, count = hashlib.blake2b(), 0
+    while part := world.process.stdout.read1(1 << 20):
+        got.update(part)
+        count += len(part)
+    writer.join()
+    err = world.process.stderr.read()
+    status = world.end()
+    took = time.monotonic() - begin
+    claim(f"{size} bytes go through a rank on another host unchanged, in {took:.1f} s", status == 0
+          and count == size and got.digest() == sent.digest(), status, count, err)
+    claim(f"with a reader stopped, no daemon uses 64 MiB: {world.most()} KiB",
+          0 < world.most() < MEMORY_KIB)
+
+
+def attach(_):
+    """Inside, cycles() says when to measure."""
+    world = World(5, f"exec {sys.executable} {HERE / 'test_streams.py'} --cycles", stderr=None)
+    before = after = collections.Counter()
+    resident = {}
+    for line in world.process.stdout:
+        text = line.decode().strip()
+        if text in ("before", "after"):
+            found = world.descriptors()
+            memory = {key: int(children_of(world.process.pid)[key[1]][1]["VmRSS"].split()[0])
+                      for key in found}
+            before, after = (found, after) if text == "before" else (before, found)
+            resident[text] = memory
+            (pathlib.Path(world.folder) / text).write_text("")
+        else:
+            print(text, flush=True)
+    status = world.end()
+    claim("the job ends well", status == 0)
+    claim(f"descriptors of mpiexec and 4 daemons are constant: {sorted(before.values())}",
+          len(before) == 5 and before == after, before, after)
+    grown = max(resident["after"][key] - resident["before"][key] for key in before)
+    claim(f"memory is constant: at most {max(0, grown)} KiB more", grown < 2000, resident)
+
+
+def wait_for_file(path):
+    for _ in range(3000):
+        if path.exists():
+            return
+        time.sleep(0.02)
+    sys.exit(f"not so: {path} comes within 60 s")
+
+
+def cycles():
+    """In the first host: look at a job of 5 hosts, again and again."""
+    build, shared = os.environ["BUILD"], pathlib.Path(os.environ["SHARED"])
+    script = ('i=0; until [ -e "$SHARED"/end ]; do i=$((i+1)); echo "rank $BNR_RANK line $i"; '
+              'sleep 0.05; done; echo "rank $BNR_RANK end $i"')
+    job = subprocess.Popen(
+        [f"{build}/bnr/mpiexec", "--launcher-cmd", os.environ["HOSTS_PROGRAM"] + " enter %h",
+         "-host", os.environ["HOSTS_LIST"], "-n", "5", "sh", "-c", script],
+        stdout=open(shared / "out", "wb"), stdin=subprocess.DEVNULL)
+    vireo = [f"{build}/bnr/vireo", "streams", str(job.pid)]
+
+    def look(i):
+        watcher = subprocess.Popen([*vireo, "--rank", str(i % 5), "--from", "oldest"],
+                                   stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        first = watcher.stdout.readline().decode()
+        watcher.send_signal(signal.SIGKILL if i % 2 else signal.SIGTERM)
+        watcher.wait(60)
+        watcher.stdout.close()
+        if f"rank {i % 5} line" not in first:
+            sys.exit(f"not so: look {i} shows rank {i % 5}: {first!r}")
+
+    for _ in range(3000):
+        if (shared / "out").read_bytes().count(b"line 1\n") == 5:
+            break
+        time.sleep(0.02)
+    for i in range(10):
+        look(i)
+    time.sleep(0.5)
+    print("before", flush=True)
+    wait_for_file(shared / "before")
+    for i in range(CYCLES):
+        look(i)
+    time.sleep(0.5)
+    print("after", flush=True)
+    wait_for_file(shared / "after")
+    print(f"ok: {CYCLES} looks at a job of 5 hosts", flush=True)
+    if os.geteuid() == 0:
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)
+            shutil.copy(vireo[0], folder)
+            try:
+                other = subprocess.run([f"{folder}/vireo", *vireo[1:]], capture_output=True,
+                                       user=65534, group=65534, timeout=60, check=False)
+                claim("another user is refused", other.returncode == 1 and not other.stdout, other)
+            except PermissionError:
+                print("this host has no other user", flush=True)
+    (shared / "end").write_text("")
+    status = job.wait(60)
+    written = (shared / "out").read_text(encoding="utf8").splitlines()
+    for rank in range(5):
+        own = [line for line in written if line.startswith(f"rank {rank} ")]
+        claim(f"rank {rank} has written as if nobody looked",
+              own == [f"rank {rank} line {i}" for i in range(1, len(own))]
+              + [f"rank {rank} end {len(own) - 1}"], own)
+    sys.exit(status)
+
+
+SECTIONS = {"never-reads": (never_reads, 0), "dying-rank": (dying_rank, 0),
+            "slow-reader": (slow_reader, 0), "lines": (lines, 34000), "through": (through, 64 << 20),
+            "attach": (attach, 0)}
+
+
+def main(build, *names):
+    os.environ["BUILD"] = str(pathlib.Path(build).resolve())
+    os.environ["HOSTS_PROGRAM"] = os.environ["BUILD"] + "/test/hosts/hosts"
+    for name in names or SECTIONS:
+        name, _, size = name.partition("=")
+        section, usual = SECTIONS[name]
+        print(f"{name}:", flush=True)
+        section(int(size) if size else usual)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--cycles"]:
+        cycles()
+    main(*sys.argv[1:])

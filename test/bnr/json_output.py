@@ -82,11 +82,11 @@ def main():
     same("an empty line is one", [o["text"] for o in lines_of(run("echo").stdout)], [""])
 
     done = run("sh", "-c", "seq 1 20000; seq 1 20000 >&2", ranks=4)
-    numbers = [str(i) for i in range(1, 20001)]
+    numbers = b"".join(b"%d\n" % i for i in range(1, 20001))
     for stream, objects in ("stdout", lines_of(done.stdout)), ("stderr", lines_of(done.stderr)):
         for rank in range(4):
             same(f"all of rank {rank}'s {stream} in its order",
-                 [o["text"] for o in objects if o["rank"] == rank] == numbers, True)
+                 bytes_of([o for o in objects if o["rank"] == rank]) == numbers, True)
 
     done = run("sh", "-c", "printf part; exit 3")
     same("what mpiexec says is an object, too",

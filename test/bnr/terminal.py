@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 from window import LIMIT_S, Window, need_tmux, same
 
@@ -29,17 +28,17 @@ def check_shell(window, start, folder):
     print("ok: the terminal has the window's size, and follows it", flush=True)
 
     window.clear("inner:")
-    window.type("bash -c 'read -s word; echo; echo ${#word} letters'")
-    time.sleep(0.2)
+    window.type("bash -c 'read -s -p word? word; echo; echo ${#word} letters'")
+    window.shows("word?")       # bash asks when the terminal echoes no more
     window.type("secret")
     window.shows("6 letters")
     same("what read -s reads is not shown", [l for l in window.lines() if "secret" in l], [])
 
     window.clear("inner:")
-    window.type("sleep 1000")
-    time.sleep(0.2)
+    window.type("sh -c 'echo sleeps; exec sleep 1000'")
+    window.shows("sleeps")
     window.type("", "C-c")
-    window.shows("inner:", 1)
+    window.shows("inner:")
     window.type("echo code $?")
     window.shows("code 130")
     print("ok: Ctrl-C ends the command, and not the job", flush=True)

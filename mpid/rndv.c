@@ -18,6 +18,9 @@
 
 enum {
     EXPLORE = 24,          /* one use in so many tries another engine */
+    EARLY = 24,            /* uses in which messages of several engines are under way at once, */
+    SELDOM = 4,            /* and later so much more seldom than one in EXPLORE where the other */
+    FAR = 2,               /* takes so many times as long; both where operations are pending */
     SELF_TURNS = 8         /* enough for a packet to this process, and its answer */
 };
 
@@ -36,9 +39,26 @@ static struct rates *rates_of(struct vc *vc, uint64_t len)
     return &vc->rates[class];
 }
 
+/* Whether one-sided operations with the peer go on while others are begun. */
+static bool may_pend(const struct vc *vc)
+{
+    const struct chan_onesided *onesided = vc->bound ? vc->bound->ops->onesided : NULL;
+    return onesided && !onesided->at_once;
+}
+
+static enum packet_engine cheapest(const struct rates *rates, uint32_t engines)
+{
+    enum packet_engine best = ENGINE_STREAM;
+    for (uint32_t i = 1; i < engines; i++)
+        if (rates->ps_per_byte[i] && rates->ps_per_byte[i] < rates->ps_per_byte[best])
+            best = (enum packet_engine)i;
+    return best;
+}
+
 /* A stream first, then each direct engine once (pulling before splitting: it
  * probes), then the cheapest, but now and then another: which one is best depends on
- * where the two processes run and on their pages, and either may change. */
+ * where the two processes run and on their pages, and either may change. Where operations
+ * are pending, an engine that is far behind costs more to try than it may save: its turn comes seldom. */
 static enum packet_engine choose(struct vc *vc, const struct mpid_request *request, uint64_t len,
                                  const struct chan_remote *from)
 {
@@ -53,19 +73,19 @@ static enum packet_engine choose(struct vc *vc, const struct mpid_request *reque
     uint32_t engines = vc->no_split || !onesided->at_once ? ENGINE_SPLIT : ENGINES;
     if (use < 2 * ENGINES)
         return (enum packet_engine)(use % engines);
-    if (use % EXPLORE == 0)
-        return (enum packet_engine)(use / EXPLORE % engines);
-    enum packet_engine best = ENGINE_STREAM;
-    for (uint32_t i = 1; i < engines; i++)
-        if (rates->ps_per_byte[i] && rates->ps_per_byte[i] < rates->ps_per_byte[best])
-            best = (enum packet_engine)i;
-    return best;
+    enum packet_engine best = cheapest(rates, engines);
+    if (use % EXPLORE)
+        return best;
+    enum packet_engine other = (enum packet_engine)(use / EXPLORE % engines);
+    bool is_far = may_pend(vc) && rates->ps_per_byte[other] / FAR > rates->ps_per_byte[best];
+    return is_far && use / EXPLORE / engines % SELDOM ? best : other;
 }
 
 /* What this message has added to the time that went by: of several in flight, the time
  * since the last one was done, else each would count the others' too. The average goes a
  * quarter of the way to the new figure, or to half or one and a half of itself: an
- * interruption, or a lucky time, counts no more than the many others. */
+ * interruption, or a lucky time, counts no more than the many others. But the first figures of
+ * operations that are pending hold what they have waited for others: a lower one takes their place. */
 static void measure(struct mpid_request *request)
 {
     uint64_t len = request->count;
@@ -80,6 +100,8 @@ static void measure(struct mpid_request *request)
     if (!rates)
         return;
     uint32_t *average = &rates->ps_per_byte[request->mode];
+    if (rates->uses < EARLY && rate < *average && may_pend(request->vc))
+        *average = 0;
     uint64_t old = *average, least = old / 2, most = old ? old + old / 2 : UINT32_MAX / 8;
     uint64_t now = rate < least ? least : rate > most ? most : rate;
     *average = (uint32_t)(old ? (old * 3 + now) / 4 : now);

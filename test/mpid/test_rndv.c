@@ -604,6 +604,68 @@ static void read_with_key(struct mpid_request *recv, bool posted_first)
     assert_null(beneath_sent(PEER));
 }
 
+/* Receive one message with a key. Returns the engine that was chosen. */
+static enum packet_engine receive_lent(void)
+{
+    struct mpid_request recv;
+    struct packet_cts cts;
+    lent_arrives(&recv, true);
+    struct beneath_packet *packet = beneath_sent(PEER);
+    if (!packet) {
+        beneath_end_get(0);
+        free(next_of(PACKET_DONE));
+        return ENGINE_PULL;
+    }
+    memcpy(&cts, packet->data, sizeof(cts));
+    free(packet);
+    data_arrives(cts.receiver_id, 0, LEN);
+    assert_true(mpid_is_complete(&recv));
+    return ENGINE_STREAM;
+}
+
+/* How often streaming is tried in 288 messages, where it takes so long and pulling takes 1000. */
+static int streams(uint32_t ps_per_byte)
+{
+    int count = 0;
+    for (uint32_t use = 288; use < 2 * 288; use++) {
+        for (int i = 0; i < RATE_CLASSES; i++) {
+            struct rates *rates = &beneath_vc(PEER)->rates[i];
+            rates->uses = use;
+            rates->ps_per_byte[ENGINE_STREAM] = ps_per_byte;
+            rates->ps_per_byte[ENGINE_PULL] = 1000;
+        }
+        count += receive_lent() == ENGINE_STREAM;
+    }
+    return count;
+}
+
+static void test_far_engine(void **state)
+{
+    (void)state;
+    beneath_use_keys(true);
+    (void)receive_lent();
+    assert_int_equal(streams(1900), 6);
+    assert_int_equal(streams(2500), 1);
+}
+
+/* A figure that is too high at first, as the operation has waited for others, is forgotten. */
+static void test_high_figure(void **state)
+{
+    (void)state;
+    beneath_use_keys(true);
+    (void)receive_lent();
+    (void)receive_lent();
+    for (int i = 0; i < RATE_CLASSES; i++)
+        beneath_vc(PEER)->rates[i].ps_per_byte[ENGINE_PULL] = UINT32_MAX / 8;
+    (void)receive_lent();
+    assert_int_equal(receive_lent(), ENGINE_PULL);
+    uint32_t least = UINT32_MAX;
+    for (int i = 0; i < RATE_CLASSES; i++)
+        if (beneath_vc(PEER)->rates[i].uses)
+            least = beneath_vc(PEER)->rates[i].ps_per_byte[ENGINE_PULL];
+    assert_in_range(least, 1, UINT32_MAX / 64);
+}
+
 static int stop_keys(void **state)
 {
     beneath_use_keys(false);
@@ -727,6 +789,7 @@ int main(void)
         DEVICE_TEST(test_no_names),      DEVICE_TEST(test_told_of_no_names),
         KEY_TEST(test_get),              KEY_TEST(test_get_unexpected),
         KEY_TEST(test_get_fails),        KEY_TEST(test_get_and_data),
+        KEY_TEST(test_far_engine),       KEY_TEST(test_high_figure),
         KEY_TEST(test_lent),             KEY_TEST(test_bad_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

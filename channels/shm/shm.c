@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -61,6 +62,14 @@ static void allow_copies(void)
         prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 }
 
+/* Whether valgrind runs this process: it does not see what others write into its memory, and would
+ * take that for uninitialised. */
+static bool is_watched(void)
+{
+    const char *preloaded = getenv("LD_PRELOAD");
+    return preloaded && strstr(preloaded, "vgpreload_");
+}
+
 /* Write the header, its state last: from then on peers may rely on it. */
 static void introduce(struct shm *shm)
 {
@@ -68,7 +77,7 @@ static void introduce(struct shm *shm)
     mine->layout = SHM_LAYOUT;
     mine->pid = (uint32_t)getpid();
     mine->magic = shm->magic;
-    mine->magic_at = (uintptr_t)&shm->magic;
+    mine->magic_at = shm->may_copy ? (uintptr_t)&shm->magic : 0; /* no probe of it works at 0 */
     mine->heavy = shm->heavy;
     atomic_store_explicit(&mine->sleeping, 0, memory_order_relaxed);
     atomic_store_explicit(&mine->unheard, 0, memory_order_relaxed);
@@ -566,7 +575,7 @@ static int shm_open_channel(struct chan **out, const struct chan_env *env, char 
         goto error;
     os_random(&shm->magic, sizeof(shm->magic));
     shm->heavy = !os_heavy_fence_register();
-    shm->may_copy = os_setting(OS_SETTING_SINGLE_COPY) != 0;
+    shm->may_copy = os_setting(OS_SETTING_SINGLE_COPY) != 0 && !is_watched();
     if (shm->may_copy)
         allow_copies();
     shm_chunk_init(&shm->pool, (unsigned char *)shm->mine + shm->layout.pool,

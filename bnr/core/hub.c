@@ -198,6 +198,7 @@ static struct hub_end *create_end(struct hub *h, struct hub_party *p, const stru
     end->party = p;
     end->is_writer = m->kind == HUB_PUSH || (m->kind == HUB_PUBLISH && !(m->flags & HUB_SINK));
     end->is_observer = m->kind == HUB_SUBSCRIBE && (m->flags & HUB_OBSERVER);
+    end->wants_lines = m->kind == HUB_SUBSCRIBE && (m->flags & HUB_OPEN);
     end->match.rank = m->rank;
     end->match.tag = m->tag;
     end->match.is_sink = m->kind == HUB_PUSH || (m->kind == HUB_PUBLISH && !end->is_writer);
@@ -255,6 +256,7 @@ static void unlink_end(struct hub *h, struct hub_end *end, bool is_broken, struc
     bool is_writer = end->is_writer;
     hub_link_destroy(l);
     s->writers -= is_writer;
+    s->is_open &= !is_writer;
     if (is_writer && !s->writers)
         s->is_ended = true;
     if (!is_writer && s->name.is_sink && is_broken && !has_reader(s))
@@ -361,6 +363,7 @@ static int take_data(struct hub *h, struct hub_end *w, const struct hub_message 
         next = l->next_of_end;
         if (hub_stream_put(h, l->stream, m->data, m->len))
             return -ENOMEM;
+        l->stream->is_open = m->flags & HUB_OPEN;
         hub_stream_flow(h, l->stream, e);
     }
     return 0;

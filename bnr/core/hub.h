@@ -51,8 +51,8 @@ enum hub_kind {
     /* of a party */
     HUB_PUBLISH = 1, /* id, rank, tag, policy; flags: SINK */
     HUB_PUSH,        /* id, rank, tag: write to these sinks */
-    HUB_SUBSCRIBE,   /* id, rank, tag, off: where to begin; flags: OBSERVER */
-    HUB_DATA,        /* id, data: of a writer */
+    HUB_SUBSCRIBE,   /* id, rank, tag, off: where to begin; flags: OBSERVER, OPEN */
+    HUB_DATA,        /* id, data: of a writer; flags: OPEN */
     HUB_TAKEN,       /* id, stream, off: the reader has all bytes below; flags: EOF */
     HUB_CLOSE,       /* id; flags: BROKEN where a sink's target will never take more */
     HUB_FLUSH,       /* id, off: a number that comes back */
@@ -61,7 +61,7 @@ enum hub_kind {
     /* to a party */
     HUB_OPENED,   /* id, status: of PUBLISH, PUSH, SUBSCRIBE */
     HUB_GRANT,    /* id, off: so many bytes may be sent in all */
-    HUB_FRAGMENT, /* id, stream, rank, tag, off, data; flags: EOF, GAP */
+    HUB_FRAGMENT, /* id, stream, rank, tag, off, data; flags: EOF, GAP, OPEN */
     HUB_SHUT,     /* id, off: no sink of this writer will take more; the last byte taken */
     HUB_FLUSHED,  /* id, off: the number, status */
     HUB_STATE,    /* id, off: the number, head, taken, status: readers */
@@ -76,7 +76,9 @@ enum hub_flag {
     HUB_BROKEN = 16,
     HUB_HAS_FD = 32, /* between a process and its daemon: a descriptor comes along, which the
                         daemon serves as this end */
-    HUB_FLAGS = 63
+    HUB_OPEN = 64, /* the data stop within a line, whose rest comes; a reader is told where it has
+                      subscribed with this flag. DATA without bytes say that no more comes for now */
+    HUB_FLAGS = 127
 };
 
 enum hub_policy {

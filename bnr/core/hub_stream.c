@@ -142,8 +142,13 @@ static void deliver(struct hub_link *link, uint64_t window, struct hub_effects *
             return;
         uint64_t n = least(window - in_flight(link), s->ring.head - link->sent);
         n = least(n, HUB_DATA_MAX);
-        send_fragment(link, link->sent, (size_t)n, flags, e);
+        link->is_open = link->end->wants_lines && (link->sent + n < s->ring.head || s->is_open);
+        send_fragment(link, link->sent, (size_t)n, flags | (link->is_open ? HUB_OPEN : 0), e);
         link->sent += n;
+    }
+    if (link->is_open && !s->is_open && link->sent == s->ring.head && !s->is_ended) {
+        link->is_open = false;
+        send_fragment(link, link->sent, 0, 0, e);
     }
     if (!s->is_ended || link->is_told || link->sent < s->ring.head)
         return;

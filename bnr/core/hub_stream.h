@@ -23,6 +23,7 @@ struct hub_stream {
     UT_hash_handle by_number, by_name;
     bool is_named; /* further writers and sinks come to this stream; else to a new one */
     bool is_ended; /* it has no writer any more */
+    bool is_open;  /* its last byte is within a line, whose rest comes */
     enum hub_policy policy;
     struct byte_ring ring;
     uint64_t keep; /* bytes from here on are kept for reliable readers, or held */
@@ -39,6 +40,7 @@ struct hub_link {
     uint64_t sent, taken;                         /* of a reader: offsets */
     uint64_t gap, gap_end; /* bytes that were left out last, and up to where */
     bool is_told;          /* the reader has been sent the end */
+    bool is_open;          /* it has been told so of what it got last */
     uint64_t target;       /* of a writer that flushes */
 };
 
@@ -55,6 +57,7 @@ struct hub_end {
     struct hub_end *next_of_party, **at_party;
     struct hub_end *next_waiting, **at_waiting; /* it gets links to streams that are new */
     bool is_writer, is_observer, is_flushing, has_lost;
+    bool wants_lines;      /* a reader: it is told where a line is open */
     bool is_shut;          /* of a writer: no sink will take more */
     struct hub_name match; /* of its streams; HUB_ANY: all */
     uint64_t from;

@@ -18,6 +18,7 @@ struct source {
     int label;
     bool middle; /* what came out of it last stops within a line */
     bool ended;
+    bool is_coming; /* the rest of held is on its way */
 };
 
 struct lines {
@@ -186,6 +187,8 @@ static int hold(struct lines *l, int i, const char *data, size_t len, uint64_t n
 static uint64_t due_ns(const struct lines *l, int i)
 {
     uint64_t since_ns = l->source[i].since_ns;
+    if (l->source[i].is_coming)
+        return UINT64_MAX;
     uint64_t others_ns = i == l->recent ? l->other_ns : l->recent_ns;
     uint64_t quiet_ns = (others_ns > since_ns ? others_ns : since_ns) + LINES_WAIT_NS;
     uint64_t most_ns = since_ns + LINES_BUSY_NS;
@@ -223,6 +226,18 @@ int lines_put(struct lines *l, int source, const char *data, size_t len, uint64_
     if (!rc && !joins)
         rc = emit(l, source, data, whole, out);
     return rc ? rc : hold(l, source, data + whole, len - whole, now_ns);
+}
+
+void lines_expect(struct lines *l, int source, bool is_coming, uint64_t now_ns)
+{
+    struct source *s = &l->source[source];
+    bool begins = s->is_coming && !is_coming && s->held.len;
+    s->is_coming = is_coming;
+    if (!begins)
+        return;
+    s->since_ns = now_ns;
+    if (now_ns + LINES_WAIT_NS < l->next_ns)
+        l->next_ns = now_ns + LINES_WAIT_NS;
 }
 
 int lines_tick(struct lines *l, uint64_t now_ns, struct lines_buffer *out)

@@ -87,6 +87,10 @@ void lines_destroy(struct lines *l);
 int lines_put(struct lines *l, int source, const char *data, size_t len, uint64_t now_ns,
               struct lines_buffer *out);
 
+/* Say whether the rest of the unfinished line of source is on its way: then it does not count as
+ * waiting. From when none is, it begins to wait. */
+void lines_expect(struct lines *l, int source, bool is_coming, uint64_t now_ns);
+
 /* Let out the unfinished lines that have waited long enough at now_ns. */
 int lines_tick(struct lines *l, uint64_t now_ns, struct lines_buffer *out);
 

@@ -116,6 +116,7 @@ static void take_fragment(struct stdio *s, const struct hub_message *m)
     struct stream *t = &s->streams[2 * m->rank + m->tag - 1];
     if (m->len && !(s->cfg.file && s->cfg.file(s->cfg.arg, m->rank, m->tag, m->data, m->len)))
         output_put(t->output, t->source, (const char *)m->data, m->len);
+    output_expect(t->output, t->source, m->flags & HUB_OPEN);
     t->pending = (struct hub_message){.kind = HUB_TAKEN,
                                       .id = m->id,
                                       .stream = m->stream,
@@ -207,7 +208,8 @@ static void read_all(struct stdio *s)
                                                      .id = READER + (uint32_t)i,
                                                      .rank = HUB_ANY,
                                                      .tag = 1 + i,
-                                                     .off = HUB_FROM_OLDEST});
+                                                     .off = HUB_FROM_OLDEST,
+                                                     .flags = HUB_OPEN});
 }
 
 int stdio_create(struct stdio **s, uv_loop_t *loop, const struct stdio_config *cfg)

@@ -192,6 +192,12 @@ void output_put(struct output *o, int source, const char *data, size_t len)
     arm(o);
 }
 
+void output_expect(struct output *o, int source, bool is_coming)
+{
+    lines_expect(o->lines, source, is_coming, os_now_ns());
+    arm(o);
+}
+
 void output_end(struct output *o, int source)
 {
     note(o, lines_end(o->lines, source, &o->waiting));

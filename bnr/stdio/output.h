@@ -28,6 +28,8 @@ void output_set_returns(struct output *o, bool is_on);
 
 /* Take bytes of a source. They are dropped once the output is broken. */
 void output_put(struct output *o, int source, const char *data, size_t len);
+/* Whether the rest of its unfinished line is on its way (lines_expect()). */
+void output_expect(struct output *o, int source, bool is_coming);
 /* The source brings no more. */
 void output_end(struct output *o, int source);
 

@@ -20,6 +20,7 @@ enum {
     READ_LEN = HUB_DATA_MAX,
     WRITE_LEN = 1 << 12, /* what a pipe that is ready takes without blocking */
     GRACE_MS = 200,      /* how long a dead process's pipe may be held by others */
+    QUIET_MS = 20,       /* a line that is not ended for so long may not be soon */
     BACKGROUND_MS = 100, /* between looks whether the terminal is ours again */
 };
 
@@ -36,6 +37,7 @@ struct fd_end {
     struct fd_end_hooks hooks;
     uv_poll_t poll;
     uv_timer_t timer; /* of the grace, or where the descriptor cannot be polled */
+    uv_timer_t quiet; /* of an open line */
     uint32_t id;
     int fd, handles;
     enum fd_end_kind kind;
@@ -47,6 +49,11 @@ struct fd_end {
     uint64_t flush, flush_at;          /* its number, and when so much is sent; 0: none */
     struct fd_fragment *first, **last; /* of a reader */
 };
+
+static bool is_writer(const struct fd_end *end)
+{
+    return end->kind == FD_END_WRITER || end->kind == FD_END_LINES;
+}
 
 static void on_closed(uv_handle_t *handle)
 {
@@ -72,6 +79,7 @@ void fd_end_destroy(struct fd_end *end)
     }
     close(end->fd);
     uv_close((uv_handle_t *)&end->timer, on_closed);
+    uv_close((uv_handle_t *)&end->quiet, on_closed);
 }
 
 static void finish(struct fd_end *end, uint8_t flags)
@@ -109,7 +117,7 @@ static void set_polling(struct fd_end *end, bool is_wanted)
     else if (end->is_file)
         uv_timer_stop(&end->timer);
     else if (is_wanted)
-        (void)uv_poll_start(&end->poll, end->kind == FD_END_WRITER ? UV_READABLE : UV_WRITABLE,
+        (void)uv_poll_start(&end->poll, is_writer(end) ? UV_READABLE : UV_WRITABLE,
                             on_ready);
     else
         uv_poll_stop(&end->poll);
@@ -185,6 +193,29 @@ static void end_input(struct fd_end *end)
         finish(end, 0);
 }
 
+/* Nothing has come for a while: the line is not about to be ended. Bytes that the hub has no room for
+ * stay in the pipe, and say nothing. */
+static void on_quiet(uv_timer_t *timer)
+{
+    struct fd_end *end = timer->data;
+    const struct hub_message m = {.kind = HUB_DATA, .id = end->id};
+    if (end->sent == end->granted || readable(end))
+        uv_timer_start(timer, on_quiet, QUIET_MS, 0);
+    else
+        end->hooks.say(end->hooks.arg, &m);
+}
+
+/* Whether bytes stop within a line. */
+static bool is_open(struct fd_end *end, const uint8_t *bytes, size_t len)
+{
+    bool is_open = end->kind == FD_END_LINES && bytes[len - 1] != '\n';
+    if (is_open)
+        uv_timer_start(&end->quiet, on_quiet, QUIET_MS, 0);
+    else
+        uv_timer_stop(&end->quiet);
+    return is_open;
+}
+
 /* Read once. Returns false when there is nothing more now, or no room. */
 static bool take(struct fd_end *end)
 {
@@ -210,8 +241,11 @@ static bool take(struct fd_end *end)
         end_input(end);
         return false;
     }
-    const struct hub_message m = {
-        .kind = HUB_DATA, .id = end->id, .data = bytes, .len = (uint32_t)n};
+    const struct hub_message m = {.kind = HUB_DATA,
+                                  .flags = is_open(end, bytes, (size_t)n) ? HUB_OPEN : 0,
+                                  .id = end->id,
+                                  .data = bytes,
+                                  .len = (uint32_t)n};
     end->sent += (uint64_t)n;
     end->left -= end->is_last ? (uint64_t)n : 0;
     end->hooks.say(end->hooks.arg, &m);
@@ -294,7 +328,7 @@ static bool give(struct fd_end *end)
 static void move(struct fd_end *end)
 {
     for (int i = 0; i < 4; i++) /* then others come */
-        if (!(end->kind == FD_END_WRITER ? take(end) : give(end)))
+        if (!(is_writer(end) ? take(end) : give(end)))
             return;
     if (end->is_file)
         set_polling(end, true);
@@ -325,7 +359,7 @@ void fd_end_hear(struct fd_end *end, const struct hub_message *m)
 
 void fd_end_close(struct fd_end *end)
 {
-    if (end->kind != FD_END_WRITER) {
+    if (!is_writer(end)) {
         finish(end, 0);
         return;
     }
@@ -341,7 +375,7 @@ static void on_grace(uv_timer_t *timer)
 
 void fd_end_orphan(struct fd_end *end)
 {
-    if (end->kind != FD_END_WRITER) {
+    if (!is_writer(end)) {
         finish(end, HUB_BROKEN);
         return;
     }
@@ -376,9 +410,10 @@ int fd_end_create(struct fd_end **made, uv_loop_t *loop, uint32_t id, int fd, en
         return rc;
     }
     uv_timer_init(loop, &end->timer);
+    uv_timer_init(loop, &end->quiet);
     end->hooks = *hooks;
-    end->poll.data = end->timer.data = end;
-    end->handles = end->is_file ? 1 : 2;
+    end->poll.data = end->timer.data = end->quiet.data = end;
+    end->handles = end->is_file ? 2 : 3;
     end->id = id;
     end->fd = fd;
     end->is_terminal = isatty(fd) && tcgetsid(fd) == getsid(0);

@@ -21,6 +21,7 @@ struct fd_end;
 
 enum fd_end_kind {
     FD_END_WRITER,
+    FD_END_LINES,  /* a writer, which says where lines are open */
     FD_END_READER, /* of one stream: closes with it */
     FD_END_READER_OF_MANY,
 };

@@ -74,7 +74,7 @@ static int serve(struct pipes *p, int rank, int fd, int pipe)
     (void)fcntl(pipe, F_SETFD, FD_CLOEXEC);
     (void)fcntl(pipe, F_SETFL, fcntl(pipe, F_GETFL) | O_NONBLOCK); /* our end alone has this mode */
     int rc = fd_end_create(&e->end, p->loop, id_of(rank, fd), pipe,
-                           fd ? FD_END_WRITER : FD_END_READER, &hooks);
+                           fd ? FD_END_LINES : FD_END_READER, &hooks);
     if (rc) {
         free(e);
         return rc;

@@ -207,6 +207,36 @@ def test_last_bytes(folder):
         stop_all(job, reader, end)
 
 
+def test_whole_lines(folder):
+    """A reader that stops now and then holds rank 1 up within a line, while rank 0 writes."""
+    go, count = pathlib.Path(folder) / "lines", 5000
+    script = (f'echo ready; until [ -e {go} ]; do sleep 0.05; done; if [ $BNR_RANK = 1 ]; then '
+              f'seq -f "%05.0f {"x" * 91}" {count}; touch {go}.over; else '
+              f'until [ -e {go}.over ]; do echo tick; sleep 0.05; done; fi')
+    with open(pathlib.Path(folder) / "out", "w+", encoding="utf8") as out:
+        job = subprocess.Popen([mpiexec, "-l", "-n", "2", "sh", "-c", script], stdout=out,
+                               stdin=subprocess.DEVNULL)
+        wait_for("the job has a door", lambda: str(job.pid) in run("ps").stdout)
+        reader = watch(str(job.pid), "--reliable", "--from", "oldest", "--rank", "1")
+        try:
+            claim("a reader is there", reader.stdout.readline() == "ready\n")
+            go.write_text("")
+            for _ in range(3):
+                reader.send_signal(signal.SIGSTOP)
+                time.sleep(1.6)
+                reader.send_signal(signal.SIGCONT)
+                reader.stdout.read(100000)
+            claim("all comes", reader.stdout.read().endswith(f"{count:05} {'x' * 91}\n"))
+            claim("the job ends well", job.wait(60) == 0)
+        finally:
+            stop_all(job, reader, os.dup(0))
+        out.seek(0)
+        lines = [line for line in out.read().splitlines() if line != "[0] tick"]
+        claim("each labelled line is whole", sorted(lines) == sorted(
+            ["[0] ready", "[1] ready"] + [f"[1] {i:05} {'x' * 91}" for i in range(1, count + 1)]),
+            [line for line in lines if "+" in line or len(line) != 101][:5])
+
+
 def test_refusals(folder):
     claim("a process that is no job", "no mpiexec" in run("streams", str(os.getppid())).stderr or
           "no job" in run("streams", str(os.getppid())).stderr)
@@ -241,4 +271,5 @@ with tempfile.TemporaryDirectory() as scratch:
     test_attach(scratch)
     test_stdin()
     test_last_bytes(scratch)
+    test_whole_lines(scratch)
     test_refusals(scratch)

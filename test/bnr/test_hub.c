@@ -346,6 +346,39 @@ static void a_push_to_all_goes_on_without_one(void **state)
     assert_int_equal(seen_of(A, 1)->shut, HUB_WINDOW_MAX);
 }
 
+/* A reader that has asked for it is told whether what it got ends within a line. */
+static void open_lines_are_told(void **state)
+{
+    (void)state;
+    struct hub_effects e = {0};
+    publish(A, 1, 0, 16);
+    SAY(B, .kind = HUB_SUBSCRIBE, .id = 1, .rank = 0, .tag = 16, .flags = HUB_OPEN);
+    SAY(C, .kind = HUB_SUBSCRIBE, .id = 1, .rank = 0, .tag = 16);
+    const struct {
+        const char *text;
+        uint8_t flags;
+        size_t effects; /* to B, and to C where there are bytes */
+    } steps[] = {{"ab\n", 0, 2}, {"cd", HUB_OPEN, 2}, {"", 0, 1}, {"", 0, 0}, {"e\n", 0, 2}};
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        const struct hub_message m = {.kind = HUB_DATA,
+                                      .id = 1,
+                                      .flags = steps[i].flags,
+                                      .data = (const uint8_t *)steps[i].text,
+                                      .len = (uint32_t)strlen(steps[i].text)};
+        size_t fragments = 0;
+        assert_int_equal(hub_message(hub, A, &m, &e), 0);
+        for (size_t j = 0; j < e.count; j++) {
+            if (e.items[j].message.kind != HUB_FRAGMENT)
+                continue;
+            fragments++;
+            assert_int_equal(e.items[j].message.flags, e.items[j].party == B ? steps[i].flags : 0);
+        }
+        assert_int_equal(fragments, steps[i].effects);
+        hub_effects_clear(&e);
+    }
+    hub_effects_fini(&e);
+}
+
 /* A party whose number on its node is below HUB_TRUSTED may list the sinks that it writes to. */
 static void a_push_to_a_list(void **state)
 {
@@ -749,6 +782,7 @@ int main(void)
         TEST(a_broken_sink_tells_its_writer),
         TEST(a_push_to_all_goes_on_without_one),
         TEST(a_push_to_a_list),
+        TEST(open_lines_are_told),
         TEST(a_flush_waits_for_the_reliable),
         TEST(a_stream_begins_anew_after_its_end),
         TEST(rules_are_kept_to),

@@ -83,6 +83,18 @@ class World:
                 found[name, pid] = len(os.listdir(f"/proc/{pid}/fd"))
         return found
 
+    def steady_descriptors(self, wanted=None):
+        """As they are wanted, or the same for a second; whatever they are after ten."""
+        found = self.descriptors()
+        for _ in range(10):
+            if found == wanted:
+                break
+            time.sleep(1)
+            before, found = found, self.descriptors()
+            if wanted is None and found == before:
+                break
+        return found
+
     def end(self):
         status = self.process.wait(600)
         self.is_over = True
@@ -136,7 +148,7 @@ def slow_reader(_):
             3) seq 400000 >&2; : >"$SHARED"/done ;;
             esac' >"$SHARED"/out 2>/dev/null &
         job=$!
-        sleep 1
+        until "$BUILD"/bnr/vireo ps | grep -q "$job"; do sleep 0.05; done
         "$BUILD"/bnr/vireo streams $job --rank 1 --tag stdout --from oldest --reliable >"$SHARED"/seen &
         reader=$!
         until grep -q tick "$SHARED"/seen; do sleep 0.05; done
@@ -192,7 +204,7 @@ def through(size):
             esac' <&3 2>/dev/null &
         job=$!
         exec 3<&-
-        sleep 1
+        until "$BUILD"/bnr/vireo ps | grep -q "$job"; do sleep 0.05; done
         "$BUILD"/bnr/vireo streams $job --rank 2 --tag stderr --reliable >"$SHARED"/seen 2>&1 &
         reader=$!
         until [ -s "$SHARED"/seen ]; do sleep 0.05; done
@@ -239,7 +251,7 @@ def attach(_):
     for line in world.process.stdout:
         text = line.decode().strip()
         if text in ("before", "after"):
-            found = world.descriptors()
+            found = world.steady_descriptors(None if text == "before" else before)
             memory = {key: int(children_of(world.process.pid)[key[1]][1]["VmRSS"].split()[0])
                       for key in found}
             before, after = (found, after) if text == "before" else (before, found)

@@ -2,13 +2,17 @@
 
 /*
  * Collectives, and pairs in ping-pong, by bytes a rank, on any number of
- * ranks: the time of one call while calls follow each other. --ops names
- * some of: barrier bcast reduce allreduce allgather alltoall pingpong.
- * Barrier and pingpong are measured once: the first has no size, the second
- * carries 8 bytes between ranks 2i and 2i+1, all pairs at once.
+ * ranks: the time of one call while calls follow each other. The clock runs
+ * until all ranks are done: a root may be done with all calls long before others
+ * have begun them. --ops names
+ * some of: barrier bcast reduce allreduce allgather alltoall gather scatter
+ * scan reduce_scatter pingpong. Barrier and pingpong are measured once: the
+ * first has no size, the second carries 8 bytes between ranks 2i and 2i+1, all
+ * pairs at once. With two ranks the limit is a trip of a bare cache line.
  */
 
 #include "bench.h"
+#include "raw.h"
 
 #include <mpi.h>
 #include <stdio.h>
@@ -18,9 +22,10 @@
 enum { TAG = 1, ROOT = 0 };
 
 struct work {
+    struct raw *raw; /* NULL: not two ranks */
     char *out, *in;
     int rank, ranks;
-    int bytes;   /* a rank; for alltoall, to each rank */
+    int bytes;   /* a rank; for alltoall and scatter, to each rank */
     int doubles;
 };
 
@@ -36,6 +41,7 @@ static void run_bcast(void *arg, int count)
 
     for (int i = 0; i < count; i++)
         MPI_Bcast(w->out, w->bytes, MPI_BYTE, ROOT, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
 }
 
 static void run_reduce(void *arg, int count)
@@ -44,6 +50,7 @@ static void run_reduce(void *arg, int count)
 
     for (int i = 0; i < count; i++)
         MPI_Reduce(w->out, w->in, w->doubles, MPI_DOUBLE, MPI_SUM, ROOT, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
 }
 
 static void run_allreduce(void *arg, int count)
@@ -52,6 +59,7 @@ static void run_allreduce(void *arg, int count)
 
     for (int i = 0; i < count; i++)
         MPI_Allreduce(w->out, w->in, w->doubles, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
 }
 
 static void run_allgather(void *arg, int count)
@@ -60,6 +68,7 @@ static void run_allgather(void *arg, int count)
 
     for (int i = 0; i < count; i++)
         MPI_Allgather(w->out, w->bytes, MPI_BYTE, w->in, w->bytes, MPI_BYTE, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
 }
 
 static void run_alltoall(void *arg, int count)
@@ -68,6 +77,48 @@ static void run_alltoall(void *arg, int count)
 
     for (int i = 0; i < count; i++)
         MPI_Alltoall(w->out, w->bytes, MPI_BYTE, w->in, w->bytes, MPI_BYTE, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void run_gather(void *arg, int count)
+{
+    struct work *w = arg;
+
+    for (int i = 0; i < count; i++)
+        MPI_Gather(w->out, w->bytes, MPI_BYTE, w->in, w->bytes, MPI_BYTE, ROOT, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void run_scatter(void *arg, int count)
+{
+    struct work *w = arg;
+
+    for (int i = 0; i < count; i++)
+        MPI_Scatter(w->out, w->bytes, MPI_BYTE, w->in, w->bytes, MPI_BYTE, ROOT, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void run_scan(void *arg, int count)
+{
+    struct work *w = arg;
+
+    for (int i = 0; i < count; i++)
+        MPI_Scan(w->out, w->in, w->doubles, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void run_reduce_scatter(void *arg, int count)
+{
+    struct work *w = arg;
+
+    for (int i = 0; i < count; i++)
+        MPI_Reduce_scatter_block(w->out, w->in, w->doubles, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void run_line(void *arg, int count)
+{
+    raw_line(((struct work *)arg)->raw, count);
 }
 
 static void run_pingpong(void *arg, int count)
@@ -97,6 +148,8 @@ static const struct operation {
     {"barrier", run_barrier, 1e-3, 0},     {"bcast", run_bcast, 1e-3, -1},
     {"reduce", run_reduce, 1e-3, -1},      {"allreduce", run_allreduce, 1e-3, -1},
     {"allgather", run_allgather, 1e-3, -1}, {"alltoall", run_alltoall, 1e-3, -1},
+    {"gather", run_gather, 1e-3, -1},      {"scatter", run_scatter, 1e-3, -1},
+    {"scan", run_scan, 1e-3, -1},          {"reduce_scatter", run_reduce_scatter, 1e-3, -1},
     {"pingpong", run_pingpong, 0.5e-3, 8},
 };
 
@@ -119,7 +172,10 @@ static bool asked(const char *list, const char *name)
 
 static void measure(const struct bench_options *o, struct work *w, const struct operation *op)
 {
-    struct bench_way way = {op->name, "us", BENCH_TIME, op->scale, op->run, w, BENCH_NO_LIMIT};
+    struct bench_way ways[] = {
+        {op->name, "us", BENCH_TIME, op->scale, op->run, w, w->raw ? 1 : BENCH_NO_LIMIT},
+        {"line trip", "us", BENCH_TIME, 0.5e-3, run_line, w, BENCH_RAW},
+    };
     char label[32];
 
     for (int i = 0; i < o->size_count; i++) {
@@ -128,7 +184,7 @@ static void measure(const struct bench_options *o, struct work *w, const struct 
         w->bytes = op->only >= 0 ? op->only : (int)o->sizes[i];
         w->doubles = w->bytes / (int)sizeof(double);
         snprintf(label, sizeof label, "%d", w->bytes);
-        bench_interleave(o, label, &way, 1);
+        bench_interleave(o, label, ways, w->raw ? 2 : 1);
     }
 }
 
@@ -148,9 +204,13 @@ int main(int argc, char **argv)
     w.in = calloc((size_t)w.ranks, most);
     if (!w.out || !w.in)
         bench_fail("calloc");
+    if (w.ranks == 2)
+        w.raw = raw_open(false);
     for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++)
         if (asked(o.ops, operations[i].name))
             measure(&o, &w, &operations[i]);
+    if (w.raw)
+        raw_close(w.raw);
     free(w.out);
     free(w.in);
     MPI_Finalize();

@@ -96,11 +96,12 @@ def datatypes(quick):
 
 def collectives(quick):
     seconds = 0.1 if quick else 0.5
+    ops = "barrier,bcast,reduce,allreduce,allgather,alltoall,gather,scatter,scan,reduce_scatter"
     for ranks in (2, 4, 8, 16):
+        sizes = "8,1024,32768,65536,524288,1048576,4194304" if ranks == 2 else "8,32768"
         yield Step(f"collectives, {ranks} ranks", ["collectives"],
-                   words(f"--slices 30 --seconds {seconds} --ops "
-                         "barrier,bcast,reduce,allreduce,allgather,alltoall"),
-                   ranks=ranks, rounds=2, limit=15 if quick else 40)
+                   words(f"--slices 30 --seconds {seconds} --sizes {sizes} --ops {ops}"),
+                   ranks=ranks, rounds=2, limit=30 if quick else 90)
 
 
 def oversubscribed(quick):

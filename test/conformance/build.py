@@ -13,13 +13,14 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FLAGS = ["-std=gnu11", "-O1", "-g", "-Werror=implicit-function-declaration",
          "-Werror=int-conversion", "-Wno-incompatible-pointer-types",
          "-ffunction-sections", "-fdata-sections", "-pthread"]
 UTILITIES = ["util/mtest.c", "util/mtest_common.c", "util/dtypes.c"]
-COMPILE_LIMIT = 120  # seconds
+COMPILE_LIMIT = 400  # seconds
 # Utilities that exist only with a part of MPI: what a program that calls one really needs.
 STANDS_FOR = {"MTestGetWin": "MPI_Win_create", "MTestGetWinName": "MPI_Win_create",
               "MTestFreeWin": "MPI_Win_create"}
@@ -52,6 +53,15 @@ PROBES = {
                            "MPI_Win_get_attr(0, 0, 0, 0); MPI_Win_free(0);",
     "HAVE_MPI_SPAWN": "MPI_Comm_spawn(0, 0, 0, 0, 0, 0, 0, 0);",
 }
+
+
+def default_prefix():
+    """Where this tree's build has bin/mpicc."""
+    top = os.path.dirname(os.path.dirname(HERE))
+    for place in (os.path.join(top, "build", "stage"), os.path.join(top, "build")):
+        if os.path.isfile(os.path.join(place, "bin", "mpicc")):
+            return place
+    sys.exit("conformance: no bin/mpicc under build/stage or build; build first, or give --prefix")
 
 
 class Unusable(Exception):

@@ -8,6 +8,8 @@ in. Tests of random datatypes are listed by one table of the suite, maint/dtp-te
 import os
 import re
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+
 # What each @marker@ at the start of a line means: a folder's name, "" to keep the
 # rest of the line, None to drop the line. A marker not named here drops its line.
 MARKERS = {
@@ -88,6 +90,19 @@ def read(suite, folder):
         else:
             tests.append(_parse(folder, words))
     return _without_repeats(tests)
+
+
+def read_deviations(name="deviations.txt"):
+    """Return {program: the rest of its line} of a file beside this one."""
+    with open(os.path.join(HERE, name), encoding="utf-8") as file:
+        lines = [line.split("#")[0].split(None, 1) for line in file]
+    return {words[0]: words[1].strip() for words in lines if len(words) == 2}
+
+
+def deviation(deviations, test, channels="", hosts=False):
+    """Return why a test is not to run over these channels, on one or several hosts; or None."""
+    return (deviations.get(test.name) or deviations.get(f"{test.name}@{channels}")
+            or (deviations.get(f"{test.name}@hosts") if hosts else None))
 
 
 def _testlist(folder):

@@ -6,34 +6,8 @@
  * random bytes that it has published: so the right process is read, too, where
  * process ids mean something else to the peer.
  */
-#include <sys/uio.h>
-
 #include "channels/shm/shm.h"
-
-/* Linux moves no more than this in one call. */
-enum {
-    COPY_MAX = 0x7ffff000
-};
-
-typedef ssize_t (*copy_fn)(pid_t pid, const struct iovec *local, unsigned long local_count,
-                           const struct iovec *remote, unsigned long remote_count,
-                           unsigned long flags);
-
-static int copy(pid_t pid, copy_fn call, uintptr_t mine, uint64_t theirs, size_t len)
-{
-    while (len) {
-        size_t part = len < COPY_MAX ? len : COPY_MAX;
-        struct iovec local = {(void *)mine, part};
-        struct iovec remote = {(void *)(uintptr_t)theirs, part};
-        ssize_t done = call(pid, &local, 1, &remote, 1, 0);
-        if (done <= 0)
-            return CHAN_UNABLE;
-        mine += (size_t)done;
-        theirs += (size_t)done;
-        len -= (size_t)done;
-    }
-    return 0;
-}
+#include "os/peer.h"
 
 static int works(struct shm_link *link)
 {
@@ -42,25 +16,27 @@ static int works(struct shm_link *link)
     link->pid = (pid_t)theirs->pid;
     if (!link->shm->may_copy ||
         atomic_load_explicit(&theirs->state, memory_order_acquire) != SHM_OPEN ||
-        copy(link->pid, process_vm_readv, (uintptr_t)&magic, theirs->magic_at,
-             sizeof(magic)))
+        os_peer_read(link->pid, &magic, theirs->magic_at, sizeof(magic)))
         return 0;
     return magic == theirs->magic;
 }
 
-static int copy_direct(struct chan_link *base, copy_fn call, uintptr_t mine, uint64_t theirs,
-                       size_t len)
+/* Whether the peer's memory can be reached, as far as it has been tried. */
+static bool is_open(struct shm_link *link)
 {
-    struct shm_link *link = (struct shm_link *)base;
     if (!link->probed) {
         link->probed = 1;
         link->unable = !works(link);
     }
-    if (link->unable || copy(link->pid, call, mine, theirs, len)) {
+    return !link->unable;
+}
+
+/* The outcome of a copy. */
+static int copied(struct shm_link *link, int rc)
+{
+    if (rc)
         link->unable = 1;
-        return CHAN_UNABLE;
-    }
-    return 0;
+    return rc ? CHAN_UNABLE : 0;
 }
 
 /* The kernel asks nobody: whatever a process has may be copied. */
@@ -82,18 +58,22 @@ static void key(const struct chan_region *region, void *to)
     (void)region, (void)to;
 }
 
-static int get(struct chan_link *link, void *to, const struct chan_remote *from, size_t len,
+static int get(struct chan_link *base, void *to, const struct chan_remote *from, size_t len,
                void *cookie)
 {
     (void)cookie;
-    return copy_direct(link, process_vm_readv, (uintptr_t)to, from->address, len);
+    struct shm_link *link = (struct shm_link *)base;
+    return is_open(link) ? copied(link, os_peer_read(link->pid, to, from->address, len))
+                         : CHAN_UNABLE;
 }
 
-static int put(struct chan_link *link, const void *from, const struct chan_remote *to, size_t len,
+static int put(struct chan_link *base, const void *from, const struct chan_remote *to, size_t len,
                void *cookie)
 {
     (void)cookie;
-    return copy_direct(link, process_vm_writev, (uintptr_t)from, to->address, len);
+    struct shm_link *link = (struct shm_link *)base;
+    return is_open(link) ? copied(link, os_peer_write(link->pid, from, to->address, len))
+                         : CHAN_UNABLE;
 }
 
 static int flush(struct chan_link *link)

@@ -140,23 +140,37 @@ static struct region *usual_region(const struct coll *c)
     return region_may_run(c) && !choose_is_forced(c) ? region_of_nonblocking(c->comm) : NULL;
 }
 
-/* Counts and displacements are the caller's only while the call is made. */
-static bool keep_arrays(struct sched *s, struct coll_data *data, int size)
+/* A copy of size words, which lives as long as the schedule; NULL of NULL. */
+static void *keep(struct sched *s, const void *words, int size)
 {
-    size_t len = (size_t)size * sizeof(*data->counts);
-    if (!data->counts)
-        return true;
-    MPI_Count *counts = sched_temp(s, (MPI_Count)len);
-    MPI_Aint *displs = sched_temp(s, (MPI_Count)len);
-    if (s->broken)
-        return false;
-    memcpy(counts, data->counts, len);
-    memcpy(displs, data->displs, len);
-    data->counts = counts;
-    data->displs = displs;
-    return true;
+    size_t len = (size_t)size * sizeof(MPI_Count);
+    void *kept = words ? sched_temp(s, (MPI_Count)len) : NULL;
+    if (kept && !s->broken)
+        memcpy(kept, words, len);
+    return kept;
 }
-_Static_assert(sizeof(MPI_Count) == sizeof(MPI_Aint), "both arrays have the same length");
+
+static void keep_arrays(struct sched *s, struct coll_data *data, int size)
+{
+    if (data->buf == MPI_IN_PLACE)
+        return;
+    data->counts = keep(s, data->counts, size);
+    data->displs = keep(s, data->displs, size);
+    data->types = keep(s, data->types, size);
+}
+
+/* Arrays are the caller's only while the call is made, and may be nothing where they do not matter. */
+static bool keep_call(struct sched *s, struct coll *c)
+{
+    bool is_root = c->rank == c->root;
+    if (c->kind == COLL_ALLTOALL || (c->kind == COLL_SCATTER && is_root))
+        keep_arrays(s, &c->send, c->size);
+    if (c->kind == COLL_ALLTOALL || c->kind == COLL_ALLGATHER || (c->kind == COLL_GATHER && is_root))
+        keep_arrays(s, &c->recv, c->size);
+    return !s->broken;
+}
+_Static_assert(sizeof(MPI_Count) == sizeof(MPI_Aint) && sizeof(MPI_Count) == sizeof(MPI_Datatype),
+               "all arrays have the same length");
 
 /* A schedule of one task, or, without a region, of messages. */
 static void append(struct coll_request *r, const struct coll *c, struct region *region)
@@ -168,7 +182,7 @@ static void append(struct coll_request *r, const struct coll *c, struct region *
     }
     if (!r->in_region)
         choose_begin(&r->sched, c);
-    else if (keep_arrays(&r->sched, &r->task.c.recv, c->size))
+    else if (keep_call(&r->sched, &r->task.c))
         sched_task(&r->sched, &r->task.task);
 }
 

@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "mpi/coll/sched.h"
 #include "mpi/comm/agree.h"
@@ -13,6 +14,8 @@
 #include "mpi/comm/group.h"
 #include "mpi/init.h"
 #include "os/cpus.h"
+#include "os/peer.h"
+#include "os/random.h"
 #include "os/settings.h"
 
 enum {
@@ -33,8 +36,12 @@ static struct {
     int comm, region;
 } space;
 
+/* What others read to see that they read this process; 0 is believed of nobody. */
+static uint64_t proof;
+
 int region_reserve(void)
 {
+    (void)os_random(&proof, sizeof(proof));
     space.comm = mpid_space_reserve(MPID_SPACE_COMM, sizeof(struct of_comm), _Alignof(struct of_comm));
     space.region = mpid_space_reserve(MPID_SPACE_REGION, LANES * sizeof(struct region),
                                       _Alignof(struct region));
@@ -80,11 +87,15 @@ static bool all_near(const struct comm *comm)
 }
 
 /* What members tell each other, of which the maximum counts. */
-enum { BID_CANNOT, BID_FENCED, BID_CROWDED, BID_WHERE, BIDS };
+enum { BID_CANNOT, BID_FENCED, BID_CROWDED, BID_APART, BID_WHERE, BIDS };
+
+/* What each tells when it has the memory. */
+enum { FOUND_NOT, FOUND_APART, FOUNDS };
 
 static void init(struct region *r, struct mpid_region *memory, unsigned char *base, uint32_t chunk,
                  struct comm *comm, const uint64_t *bids)
 {
+    r->misfit.peer = -1;
     r->comm = comm;
     r->memory = memory;
     r->head = (struct region_head *)base;
@@ -97,6 +108,37 @@ static void init(struct region *r, struct mpid_region *memory, unsigned char *ba
     r->crowded = bids[BID_CROWDED];
     r->counts = comm->size > FEW || (comm->size > 2 && r->crowded);
     r->fenced = bids[BID_FENCED];
+    r->pulls = !bids[BID_APART];
+}
+
+/* ---- reading each other's memory ---- */
+
+static struct region_member *members_of(unsigned char *base)
+{
+    return (struct region_member *)(void *)((struct region_head *)(void *)base + 1);
+}
+
+/* Where others try whether they read the memory of this process, in each region of a memory. */
+static void introduce(int rank, unsigned char *base, int lanes, size_t each)
+{
+    for (int i = 0; i < lanes; i++)
+        members_of(base + (size_t)i * each)[rank].owner =
+            (struct region_owner){proof, (uint64_t)(uintptr_t)&proof, getpid()};
+}
+
+/* Whether that works, with every other member. */
+static bool reads_all(const struct comm *comm, unsigned char *base)
+{
+    for (int i = 0; i < comm->size; i++) {
+        struct region_owner owner = members_of(base)[i].owner;
+        uint64_t found;
+        if (i == comm->rank)
+            continue;
+        if (!owner.proof || os_peer_read((pid_t)owner.pid, &found, owner.proof_at, sizeof(found)) ||
+            found != owner.proof)
+            return false;
+    }
+    return true;
 }
 
 static int agree(struct comm *comm, uint64_t *values, int count)
@@ -113,10 +155,11 @@ static int make(struct comm *comm, int lanes, uint32_t chunk, struct region **ma
 {
     size_t each = region_bytes(comm->size, chunk), size = (size_t)lanes * each;
     struct mpid_region *memory = NULL;
-    uint64_t bids[BIDS] = {0}, cannot = 0;
+    uint64_t bids[BIDS] = {0}, found[FOUNDS] = {0};
     bids[BID_CANNOT] = comm->size > REGION_MEMBERS || !all_near(comm);
     bids[BID_FENCED] = os_heavy_fence_register() != 0;
     bids[BID_CROWDED] = init_world.local_ranks > init_world.cpus;
+    bids[BID_APART] = !os_setting(OS_SETTING_SINGLE_COPY);
     if (comm->rank == 0 && !bids[BID_CANNOT])
         bids[BID_CANNOT] =
             mpid_region_create(size, (uint32_t)comm->size, &memory, &bids[BID_WHERE]) != 0;
@@ -127,17 +170,25 @@ static int make(struct comm *comm, int lanes, uint32_t chunk, struct region **ma
         return rc;
     if (comm->rank) {
         struct process owner = group_process(comm->group, 0);
-        cannot = mpid_region_open(&owner.gid, owner.rank, bids[BID_WHERE], size, &memory) != 0;
+        found[FOUND_NOT] =
+            mpid_region_open(&owner.gid, owner.rank, bids[BID_WHERE], size, &memory) != 0;
     }
-    rc = agree(comm, &cannot, 1);
-    if (rc || cannot) {
+    unsigned char *base = found[FOUND_NOT] ? NULL : mpid_region_memory(memory);
+    if (base)
+        introduce(comm->rank, base, lanes, each);
+    rc = agree(comm, &found[FOUND_NOT], 1);
+    if (!rc && !found[FOUND_NOT]) {
+        found[FOUND_APART] = bids[BID_APART] || !reads_all(comm, base);
+        rc = bids[BID_APART] ? MPI_SUCCESS : agree(comm, &found[FOUND_APART], 1);
+    }
+    if (rc || found[FOUND_NOT]) {
         mpid_region_close(memory, 1);
         return rc;
     }
+    bids[BID_APART] = found[FOUND_APART];
     *made = mpid_region_space(memory, space.region);
     for (int i = 0; i < lanes; i++)
-        init(*made + i, memory, (unsigned char *)mpid_region_memory(memory) + (size_t)i * each, chunk,
-             comm, bids);
+        init(*made + i, memory, base + (size_t)i * each, chunk, comm, bids);
     return MPI_SUCCESS;
 }
 
@@ -178,22 +229,25 @@ void region_destroy(struct region *r)
  * Up to how many bytes of a call go through the region, where two ranks have processors of their
  * own, where more have, and where ranks outnumber processors. Bytes are those of the whole buffer
  * in bcast, reductions and scans, else of one block. In those that have pieces, the members'
- * blocks share a part. Of long data two ranks copy less by messages, which need no place between.
+ * blocks share a part. Of long data two ranks copy less by messages, or by pulling (region_pull.c),
+ * which need no place between. With more ranks than processors who gives goes on through a region, where
+ * a long message or a pull has it wait, each time, until the others have had a processor.
  */
 enum { K = 1 << 10, M = 1 << 20 };
 static const struct region_row {
     region_fn prepare;
     bool pieces;
     int64_t two, more, crowded;
+    bool pulled; /* what is longer, between two */
 } rows[COLL_KINDS] = {
     [COLL_BARRIER] = {region_meet, false, 0, 0, 0},
     [COLL_BCAST] = {region_bcast, false, 8 * K, M, 4 * M},
     [COLL_REDUCE] = {region_reduce, false, 8 * K, M, 4 * M},
     [COLL_ALLREDUCE] = {region_allreduce, false, 64 * K, M, 4 * M},
     [COLL_GATHER] = {region_gather, false, 8 * K, 64 * K, M},
-    [COLL_SCATTER] = {region_scatter, true, 8 * K, 16 * K, 4 * K},
-    [COLL_ALLGATHER] = {region_allgather, false, 128 * K, M, M},
-    [COLL_ALLTOALL] = {region_alltoall, true, 8 * K, 16 * K, 4 * K},
+    [COLL_SCATTER] = {region_scatter, true, 8 * K, 16 * K, 64 * K},
+    [COLL_ALLGATHER] = {region_allgather, false, 32 * K, M, M, true},
+    [COLL_ALLTOALL] = {region_alltoall, true, 8 * K, 16 * K, 64 * K, true},
     [COLL_REDUCE_SCATTER] = {region_reduce_scatter, true, 32 * K, 64 * K, 64 * K},
     [COLL_SCAN] = {region_scan, false, 16 * K, 64 * K, 64 * K},
     [COLL_EXSCAN] = {region_scan, false, 16 * K, 64 * K, 64 * K},
@@ -234,6 +288,20 @@ static bool has_pieces(const struct region *r, int64_t bytes)
     return bytes * r->size <= REGION_SMALL || r->chunk / (uint32_t)r->size >= LEAST_PIECE;
 }
 
+/* Whether what is longer than the table has, or of lengths that not all members know, is pulled. Between
+ * two, messages are as fast for the latter. */
+static __attribute__((noinline)) region_fn choose_to_pull(const struct region *r,
+                                                          const struct coll *c, int64_t *counted)
+{
+    const struct region_row *row = &rows[c->kind];
+    bool is_pulled = r->size > 2 ? c->uneven : row->pulled && !c->uneven && !r->crowded;
+    size_t list = (size_t)r->size * 2 * sizeof(uint64_t);
+    if (!r->pulls || !is_pulled || !row->prepare || c->op || list > r->chunk / 2)
+        return NULL;
+    *counted = c->uneven ? 0 : *counted % (1 << REGION_CALL_KIND);
+    return region_pull;
+}
+
 static inline __attribute__((always_inline)) region_fn
 choose(const struct region *r, const struct coll *c, int64_t *counted)
 {
@@ -245,7 +313,7 @@ choose(const struct region *r, const struct coll *c, int64_t *counted)
     int64_t bytes = bytes_of(r, c);
     *counted = bytes;
     if (bytes < 0 || bytes > most || (row->pieces && !has_pieces(r, bytes)))
-        return NULL;
+        return choose_to_pull(r, c, counted);
     return bytes <= REGION_SMALL || r->chunk ? row->prepare : NULL;
 }
 
@@ -264,6 +332,11 @@ static bool is_time(const struct comm *comm)
  * lengths. */
 static int blame(struct region *r, struct sched_misfit *misfit)
 {
+    if (r->misfit.peer >= 0) {
+        *misfit = r->misfit;
+        r->misfit.peer = r->stranger = -1;
+        return misfit->len > misfit->due ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT;
+    }
     int who = r->stranger < r->size ? r->stranger : r->rank;
     uint32_t theirs = region_place(r, who, r->number)->call;
     uint32_t len = theirs % (1u << REGION_CALL_KIND), due = r->call % (1u << REGION_CALL_KIND);
@@ -294,6 +367,8 @@ int region_create(const struct coll *c, struct region **made)
     if (!of->blocking || !region_choose(of->blocking, c, &bytes))
         return MPI_SUCCESS;
     size_t part = (size_t)bytes * (rows[c->kind].pieces ? (size_t)c->size : 1);
+    if (c->uneven)
+        part = REGION_CHUNK;
     return make(comm, 1, plan_chunk(comm->size, part), made);
 }
 

@@ -19,6 +19,9 @@
  * operation count themselves; the last one does the work and releases the others, so that each has
  * to run only once.
  *
+ * Long blocks, and those of which not all members know the lengths, are pulled where the kernel lets
+ * members read each other's memory: a part is then a list of blocks (region_pull.c).
+ *
  * A collective that goes through a region is a run: a machine that goes on until a word is awaited,
  * and from there when it has come. The blocking form waits for the word; the others are tasks
  * (region_task.h).
@@ -44,7 +47,7 @@
 enum {
     REGION_DEPTH = 8,      /* chunks of a member */
     REGION_PLACES = 32,    /* places of a member for what is small */
-    REGION_SMALL = 120,    /* bytes beside a word */
+    REGION_SMALL = 248,    /* bytes beside a word */
     REGION_CHUNK = 32768,  /* bytes of other places, at most */
     REGION_RESULT = 8192,  /* bytes of what a last one computes for all */
     REGION_MEMBERS = 512,  /* of a communicator, at most */
@@ -53,16 +56,23 @@ enum {
 
 struct region_task;
 
-/* In the region. A pair of cache lines each, as processors fetch them in pairs. */
+/* In the region. Pairs of cache lines, as processors fetch them in pairs. */
 struct region_place {
     _Alignas(128) _Atomic uint32_t number; /* of the operation whose part is here */
     uint32_t call; /* which call that is: see struct region */
     _Alignas(8) unsigned char bytes[REGION_SMALL];
 };
 
+/* The process of a member: a random number of its own, and where it has that in its memory. */
+struct region_owner {
+    uint64_t proof, proof_at;
+    int64_t pid;
+};
+
 struct region_member {
-    _Alignas(128) _Atomic uint32_t done; /* operations; may be behind by less than half the depth */
+    _Alignas(128) _Atomic uint32_t done; /* operations; may be behind by less than half the depth, or a quarter of the places */
     _Alignas(128) _Atomic uint64_t sleeps; /* see region_wait.c */
+    struct region_owner owner; /* written once */
     struct region_place places[REGION_PLACES];
 };
 
@@ -88,9 +98,11 @@ struct region {
     int rank, size;
     bool crowded; /* ranks outnumber processors: no spinning, and members are counted */
     bool counts;  /* synchronizing operations count members, rather than look at each */
+    bool pulls;   /* every member can read every other's memory */
     bool fenced;  /* a full fence is needed between storing a word and looking who sleeps */
     uint32_t call;   /* kind and bytes of the collective that runs; the same at all members */
     int stranger;    /* one whose call is another; -1: none; size: it is not known which */
+    struct sched_misfit misfit; /* of a block that was pulled; its peer is the stranger */
     uint32_t number; /* of the last operation begun */
     uint32_t known;  /* all others are done with operations up to here */
     uint32_t read;   /* this member is done with those up to here, ... */
@@ -139,6 +151,9 @@ struct region_run {
     size_t end, step;            /* bytes of all operations, and of one */
     size_t at, len;              /* bytes before the operation, and its own */
     size_t pieces, part_len;     /* of a member's part: pieces of len; bytes in all */
+
+    void *aside; /* blocks that others pull from here, packed */
+    bool pulled; /* this member has read another's memory */
 
     /* reductions */
     const char *input;
@@ -206,10 +221,14 @@ int region_room(struct region_run *run, size_t len, uint32_t number);
 void region_publish(struct region *r, uint32_t number);
 /* Have a member's part. One of another call is noted, and taken for one of this. */
 int region_await(struct region_run *run, int member, uint32_t number);
-/* This member is done with all operations up to here. */
-void region_done(struct region *r, uint32_t number);
+/* This member is done with all operations up to here, the last of which has parts of so many bytes. */
+void region_done(struct region *r, uint32_t number, size_t len);
 /* After an operation in which every member has waited for every other. */
 void region_met(struct region *r, uint32_t number);
+/* The same at once, so that it can go on where it waits for that. */
+void region_done_now(struct region *r, uint32_t number);
+/* Have a member done with all operations up to here, of which this one has begun the last. */
+int region_done_by(struct region_run *run, int member, uint32_t number);
 /* Wait, blocking, for the noted word. */
 int region_wait(struct region_run *run);
 
@@ -253,6 +272,11 @@ void region_gather(struct region_run *run);
 void region_scatter(struct region_run *run);
 void region_allgather(struct region_run *run);
 void region_alltoall(struct region_run *run);
+
+/* Any that moves data, where members can read each other's memory. */
+void region_pull(struct region_run *run);
+/* Copy the block of this process, where it is not in its place. */
+void region_copy_own(struct region_run *run);
 
 /* Barrier, and allreduce of what fits into one part. */
 void region_meet(struct region_run *run);

@@ -59,7 +59,10 @@ static int cycle(struct region_run *run)
         rc = take_all(run);
         if (rc)
             return rc;
-        (run->meets ? region_met : region_done)(r, run->number);
+        if (run->meets)
+            region_met(r, run->number);
+        else
+            region_done(r, run->number, run->part_len);
         run->at += run->len;
         run->taken = 0;
         run->stage = BEGIN;

@@ -71,8 +71,7 @@ static void take_its(struct region_run *run, int member)
     take_block(run, part_of(run, member), coll_block(&run->c->recv, many ? member : 0));
 }
 
-/* The block of this process, where it is not in its place. */
-static void copy_own(struct region_run *run)
+void region_copy_own(struct region_run *run)
 {
     const struct coll *c = run->c;
     if (c->send.buf == MPI_IN_PLACE || c->recv.buf == MPI_IN_PLACE)
@@ -105,7 +104,7 @@ void region_gather(struct region_run *run)
     run->gives = !is_root;
     run->takes = is_root ? run->r->size - 1 : 0;
     if (is_root)
-        copy_own(run);
+        region_copy_own(run);
 }
 
 /* ---- a part has a piece for each member ---- */
@@ -144,7 +143,7 @@ void region_scatter(struct region_run *run)
     run->takes = !is_root;
     run->from = run->c->root;
     if (is_root)
-        copy_own(run);
+        region_copy_own(run);
 }
 
 /* ---- all give to all ---- */
@@ -159,7 +158,7 @@ void region_allgather(struct region_run *run)
     region_set_cycle(run, &blocks, longest, run->r->chunk);
     run->gives = run->meets = true;
     run->takes = run->r->size - 1;
-    copy_own(run);
+    region_copy_own(run);
 }
 
 void region_alltoall(struct region_run *run)
@@ -169,5 +168,5 @@ void region_alltoall(struct region_run *run)
     run->pieces = (size_t)run->r->size;
     run->gives = run->meets = true;
     run->takes = run->r->size - 1;
-    copy_own(run);
+    region_copy_own(run);
 }

@@ -233,7 +233,7 @@ static int take_results(struct region_run *run)
         memcpy(run->result + k->at + begin, region_part(r, from, k->result, end - begin),
                end - begin);
     }
-    region_done(r, k->result);
+    region_done(r, k->result, r->chunk);
     return MPI_SUCCESS;
 }
 

@@ -10,6 +10,14 @@
 #include "mpi/coll/sched.h"
 #include "mpi/request/request.h"
 
+static void types_of(const struct coll_data *data, int blocks, void (*change)(struct type *type))
+{
+    for (int i = 0; data->types && i < blocks; i++)
+        change(type_from(data->types[i]));
+    if (!data->types)
+        change(type_from(data->type));
+}
+
 /* What does not matter at this process may be no type. */
 static void each_type(const struct sched_task *task, void (*change)(struct type *type))
 {
@@ -24,9 +32,9 @@ static void each_type(const struct sched_task *task, void (*change)(struct type 
         receives = c->recv.buf != MPI_IN_PLACE;
     }
     if (sends)
-        change(type_from(c->send.type));
+        types_of(&c->send, c->peers, change);
     if (receives)
-        change(type_from(c->recv.type));
+        types_of(&c->recv, c->peers, change);
 }
 
 /* Put it behind the others of its region. Returns whether it is the first. */

@@ -195,11 +195,15 @@ static __attribute__((noinline)) int learn(struct region_run *run, uint32_t leas
     return MPI_SUCCESS;
 }
 
+/* Where there is no place for what is small half of them are awaited, so that this member and the
+ * others do not wait for each other at every one. All before this operation have what they need to go on. */
 int region_room(struct region_run *run, size_t len, uint32_t number)
 {
-    uint32_t before = number - (len <= REGION_SMALL ? REGION_PLACES : REGION_DEPTH);
-    return __builtin_expect((int32_t)(before - run->r->known) > 0, 0) ? learn(run, before)
-                                                                      : MPI_SUCCESS;
+    bool small = len <= REGION_SMALL;
+    uint32_t before = number - (small ? REGION_PLACES : REGION_DEPTH);
+    if (__builtin_expect((int32_t)(before - run->r->known) <= 0, 1))
+        return MPI_SUCCESS;
+    return learn(run, small ? number - REGION_PLACES / 2 : before);
 }
 
 void region_publish(struct region *r, uint32_t number)
@@ -220,11 +224,22 @@ int region_await(struct region_run *run, int member, uint32_t number)
     return rc;
 }
 
-void region_done(struct region *r, uint32_t number)
+void region_done(struct region *r, uint32_t number, size_t len)
 {
     r->read = number;
-    if (number - r->told >= REGION_DEPTH / 2)
+    if (number - r->told >= (len <= REGION_SMALL ? REGION_PLACES / 4 : REGION_DEPTH / 2))
         tell_done(r);
+}
+
+void region_done_now(struct region *r, uint32_t number)
+{
+    r->read = number;
+    tell_done(r);
+}
+
+int region_done_by(struct region_run *run, int member, uint32_t number)
+{
+    return await(run, &run->r->members[member].done, number, member);
 }
 
 void region_met(struct region *r, uint32_t number)

@@ -18,7 +18,7 @@
 
 #include "threads.h"
 
-enum { COMMS = 5, SIZES = 9, LATE_US = 2000, OUTSTANDING = 3 };
+enum { COMMS = 5, SIZES = 9, LATE_US = 2000, OUTSTANDING = 3, RANKS = 64 };
 
 /* Of MPI_UINT64_T. */
 static const int sizes[SIZES] = {0, 1, 2, 8, 15, 16, 500, 4099, 20000};
@@ -243,6 +243,130 @@ static void reduce_scatter(struct part *p)
     expect_folded(p, 0, p->size - 1, p->rank);
 }
 
+/* ---- blocks of unequal lengths, each in the room of an equal one ---- */
+
+/* Elements from one rank to another: none, a third, two thirds, all. */
+static int length(const struct part *p, int from, int to)
+{
+    return p->count * ((from * 3 + to * 5 + (int)(p->number % 7)) % 4) / 3;
+}
+
+static void expect_some(const struct part *p, const uint64_t *at, int from, int to)
+{
+    for (int i = 0; i < length(p, from, to); i++)
+        CHECK(at[i] == value(p, from, to, i));
+}
+
+/* What a rank's blocks are: to or from each other, where "to" is one that they all go to. */
+struct lengths {
+    int counts[RANKS], displs[RANKS];
+};
+
+static void to_each(const struct part *p, int from, struct lengths *l)
+{
+    for (int r = 0; r < p->size; r++) {
+        l->counts[r] = length(p, from, r);
+        l->displs[r] = r * p->count;
+    }
+}
+
+static void from_each(const struct part *p, int to, struct lengths *l)
+{
+    for (int r = 0; r < p->size; r++) {
+        l->counts[r] = length(p, r, to);
+        l->displs[r] = r * p->count;
+    }
+}
+
+static void gatherv(struct part *p)
+{
+    struct lengths l = {0};
+    bool here = p->rank == p->root && p->in_place;
+    uint64_t *mine = here ? block(p, p->out, p->rank) : p->in;
+    from_each(p, p->root, &l);
+    fill(p, mine, p->rank, p->root);
+    OK(MPI_Gatherv(here ? MPI_IN_PLACE : mine, l.counts[p->rank], MPI_UINT64_T, p->out, l.counts,
+                   l.displs, MPI_UINT64_T, p->root, p->comm));
+    for (int r = 0; r < p->size && p->rank == p->root; r++)
+        expect_some(p, block(p, p->out, r), r, p->root);
+}
+
+static void scatterv(struct part *p)
+{
+    struct lengths l = {0};
+    bool here = p->rank == p->root && p->in_place;
+    to_each(p, p->root, &l);
+    for (int r = 0; r < p->size && p->rank == p->root; r++)
+        fill(p, block(p, p->in, r), p->root, r);
+    OK(MPI_Scatterv(p->in, l.counts, l.displs, MPI_UINT64_T, here ? MPI_IN_PLACE : p->out,
+                    l.counts[p->rank], MPI_UINT64_T, p->root, p->comm));
+    if (!here)
+        expect_some(p, p->out, p->root, p->rank);
+}
+
+static void allgatherv(struct part *p)
+{
+    struct lengths l = {0};
+    uint64_t *mine = p->in_place ? block(p, p->out, p->rank) : p->in;
+    from_each(p, 0, &l);
+    fill(p, mine, p->rank, 0);
+    OK(MPI_Allgatherv(p->in_place ? MPI_IN_PLACE : mine, l.counts[p->rank], MPI_UINT64_T, p->out,
+                      l.counts, l.displs, MPI_UINT64_T, p->comm));
+    for (int r = 0; r < p->size; r++)
+        expect_some(p, block(p, p->out, r), r, 0);
+}
+
+static void alltoallv(struct part *p)
+{
+    struct lengths to, from;
+    to_each(p, p->rank, &to);
+    from_each(p, p->rank, &from);
+    for (int r = 0; r < p->size; r++)
+        fill(p, block(p, p->in, r), p->rank, r);
+    OK(MPI_Alltoallv(p->in, to.counts, to.displs, MPI_UINT64_T, p->out, from.counts, from.displs,
+                     MPI_UINT64_T, p->comm));
+    for (int r = 0; r < p->size; r++)
+        expect_some(p, block(p, p->out, r), r, p->rank);
+}
+
+/* What comes in place is as much as what goes. */
+static void alltoallv_in_place(struct part *p)
+{
+    struct lengths l = {0};
+    for (int r = 0; r < p->size; r++) {
+        l.counts[r] = length(p, r + p->rank, r + p->rank);
+        l.displs[r] = r * p->count;
+        fill(p, block(p, p->out, r), p->rank, r);
+    }
+    OK(MPI_Alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_UINT64_T, p->out, l.counts, l.displs,
+                     MPI_UINT64_T, p->comm));
+    for (int r = 0; r < p->size; r++)
+        for (int i = 0; i < l.counts[r]; i++)
+            CHECK(block(p, p->out, r)[i] == value(p, r, p->rank, i));
+}
+
+/* Half as much, with gaps at the even end; the odd one's elements follow each other. */
+static void alltoallw(struct part *p)
+{
+    MPI_Datatype gaps, types[RANKS];
+    int stride = p->rank % 2 ? 1 : 2, to[RANKS], from[RANKS], displs[RANKS];
+    OK(MPI_Type_create_resized(MPI_UINT64_T, 0, stride * (int)sizeof(uint64_t), &gaps));
+    OK(MPI_Type_commit(&gaps));
+    for (int r = 0; r < p->size; r++) {
+        types[r] = gaps;
+        to[r] = length(p, p->rank, r) / 2;
+        from[r] = length(p, r, p->rank) / 2;
+        displs[r] = r * p->count * (int)sizeof(uint64_t);
+        for (int i = 0; i < to[r]; i++)
+            block(p, p->in, r)[stride * i] = value(p, p->rank, r, i);
+    }
+    OK(MPI_Alltoallw(p->in, to, displs, types, p->out, from, displs, types, p->comm));
+    OK(MPI_Type_free(&gaps));
+    for (int r = 0; r < p->size; r++)
+        for (int i = 0; i < from[r]; i++)
+            CHECK(block(p, p->out, r)[stride * i] == value(p, r, p->rank, i));
+}
+
 /* Some that do not block are under way meanwhile. */
 static void outstanding(struct part *p)
 {
@@ -263,6 +387,7 @@ static void outstanding(struct part *p)
 static void (*const kinds[])(struct part *p) = {
     barrier, bcast,   bcast_gaps, reduce,    allreduce, scan,           exscan,
     gather,  scatter, allgather,  alltoall,  reduce_scatter, outstanding, barrier, allreduce,
+    gatherv, scatterv, allgatherv, alltoallv, alltoallv_in_place, alltoallw,
 };
 
 /* ---- many of them ---- */
@@ -309,6 +434,7 @@ static void *many(void *arg)
     int size = check_size(MPI_COMM_WORLD);
     struct run run = {.seed = first_seed + (uint64_t)thread->number * 1000,
                       .late = first_seed + (uint64_t)check_rank(MPI_COMM_WORLD)};
+    CHECK(size <= RANKS);
     run.room = (size_t)sizes[SIZES - 1] * (size_t)(size + 1);
     run.in = calloc(run.room, sizeof(*run.in));
     run.out = calloc(run.room, sizeof(*run.out));

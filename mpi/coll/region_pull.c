@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Collectives whose blocks are pulled: where all members can read each other's memory, those that
+ * move long blocks, or blocks of which only the two ends know the lengths; see region.h.
+ *
+ * A call is one operation. The part of a member that gives is a list of its blocks, one for each
+ * member or one for all: in its place if all of it fits there, else in its chunk. Blocks lie
+ * behind the list as long as there is room; of the others the list has the address, at which
+ * members read them. A block that has gaps, or that others cannot read, or that would be
+ * overwritten in place, is packed aside first. A member that has given an address stays until the
+ * readers are done with the operation.
+ */
+#include <mpi.h>
+#include <stdlib.h>
+
+#include "mpi/coll/region.h"
+#include "os/peer.h"
+
+enum {
+    BEGIN,
+    GIVE,
+    TAKE,
+    CLOSE, /* stages */
+    IN_PLACE =
+        REGION_SMALL - 8, /* bytes of a list in a place, behind a word that says where it is */
+    GRAIN = 8,            /* blocks behind a list begin at a multiple of it */
+    BOUNCE = 8192         /* bytes read at a time where they go to a place with gaps */
+};
+
+/* Of a list. */
+struct entry {
+    uint64_t
+        at; /* offset from the beginning of the list, or, from the length of a chunk on, address */
+    uint64_t len;
+};
+
+/* A member's list, and the bytes of it and the blocks behind it, at most. */
+struct list {
+    struct entry *entries;
+    size_t room;
+};
+
+static struct mpid_bytes bytes_of(struct coll_block block)
+{
+    struct mpid_bytes bytes = {.len = 0};
+    struct type *used;
+    (void)type_place(block.type, block.buf, block.count, &bytes, &used); /* it has been checked */
+    return bytes;
+}
+
+/* Whether there is a block for each member. */
+static bool gives_each(const struct coll *c)
+{
+    return c->kind == COLL_SCATTER || c->kind == COLL_ALLTOALL;
+}
+
+static struct mpid_bytes block_for(const struct region_run *run, int i)
+{
+    const struct coll *c = run->c;
+    if (gives_each(c))
+        return bytes_of(coll_block(c->send.buf == MPI_IN_PLACE ? &c->recv : &c->send, i));
+    if (c->kind == COLL_BCAST || c->send.buf != MPI_IN_PLACE)
+        return bytes_of(coll_block(c->kind == COLL_BCAST ? &c->recv : &c->send, 0));
+    return bytes_of(coll_block(&c->recv, run->r->rank));
+}
+
+static int entries(const struct region_run *run)
+{
+    return gives_each(run->c) ? run->r->size : 1;
+}
+
+static struct list list_at(const struct region_run *run, int member, bool in_place)
+{
+    const struct region *r = run->r;
+    void *place = region_place(r, member, run->number)->bytes + 8;
+    return in_place
+               ? (struct list){place, IN_PLACE}
+               : (struct list){(void *)region_part(r, member, run->number, r->chunk), r->chunk};
+}
+
+/* The word before a list in a place says whether it is there. */
+static uint64_t *in_place_word(const struct region_run *run, int member)
+{
+    return (uint64_t *)(void *)region_place(run->r, member, run->number)->bytes;
+}
+
+static struct list list_of(const struct region_run *run, int member)
+{
+    return list_at(run, member, *in_place_word(run, member) == 1);
+}
+
+static size_t rounded(size_t len)
+{
+    return (len + GRAIN - 1) / GRAIN * GRAIN;
+}
+
+/* ---- giving ---- */
+
+/* A block that goes to nobody: the list of a root, or of alltoall, has one for its owner. */
+static bool is_own(const struct region_run *run, int i)
+{
+    return gives_each(run->c) && i == run->r->rank;
+}
+
+/* Whether others can read it where it is, while this member goes on. */
+static bool can_stay(const struct region_run *run, const struct mpid_bytes *bytes)
+{
+    const struct coll *c = run->c;
+    bool is_overwritten = c->kind == COLL_ALLTOALL && c->send.buf == MPI_IN_PLACE;
+    return !is_overwritten && !bytes->layout && os_peer_readable(bytes->base, bytes->len);
+}
+
+static struct mpid_bytes listed_block(const struct region_run *run, int i)
+{
+    return is_own(run, i) ? (struct mpid_bytes){.len = 0} : block_for(run, i);
+}
+
+static bool fits_in_place(const struct region_run *run)
+{
+    size_t all = (size_t)entries(run) * sizeof(struct entry);
+    for (int i = 0; i < entries(run) && all <= IN_PLACE; i++) {
+        size_t len = listed_block(run, i).len;
+        all += len < IN_PLACE ? rounded(len) : IN_PLACE + 1;
+    }
+    return all <= IN_PLACE;
+}
+
+/* Put blocks behind the list, and have the lengths of the others in it, without an address. Returns
+ * the bytes of these, or 0 where all of them can stay where they are. */
+static size_t list_blocks(struct region_run *run, const struct list *list)
+{
+    size_t at = (size_t)entries(run) * sizeof(struct entry), aside = 0;
+    bool stay = true;
+    for (int i = 0; i < entries(run); i++) {
+        struct mpid_bytes bytes = listed_block(run, i);
+        list->entries[i] = (struct entry){at, bytes.len};
+        if (bytes.len <= list->room - at) {
+            unsigned char *to = (unsigned char *)list->entries + at;
+            if (list->room == IN_PLACE)
+                type_pack(&bytes, 0, to, bytes.len);
+            else
+                region_put(to, &bytes, 0, bytes.len);
+            at += rounded(bytes.len);
+            at = at < list->room ? at : list->room;
+            continue;
+        }
+        list->entries[i].at = UINT64_MAX;
+        stay = stay && can_stay(run, &bytes);
+        aside += rounded(bytes.len);
+    }
+    return stay ? 0 : aside;
+}
+
+/* Give the addresses of the others, which are packed aside where there is memory for that. */
+static void list_addresses(struct region_run *run, struct entry *list, unsigned char *to)
+{
+    for (int i = 0; i < entries(run); i++) {
+        if (list[i].at != UINT64_MAX)
+            continue;
+        struct mpid_bytes bytes = block_for(run, i);
+        list[i].at = (uint64_t)(uintptr_t)bytes.base;
+        if (run->failed)
+            list[i] = (struct entry){0, 0}; /* which is not what they expect */
+        if (!to)
+            continue;
+        type_pack(&bytes, 0, to, bytes.len);
+        list[i].at = (uint64_t)(uintptr_t)to;
+        to += rounded(bytes.len);
+    }
+}
+
+static int give(struct region_run *run)
+{
+    struct region *r = run->r;
+    bool in_place = fits_in_place(run);
+    int rc = region_room(run, in_place ? IN_PLACE : r->chunk, run->number);
+    if (rc)
+        return rc;
+    struct list list = list_at(run, r->rank, in_place);
+    *in_place_word(run, r->rank) = in_place;
+    run->part_len = in_place ? IN_PLACE : r->chunk;
+    size_t len = list_blocks(run, &list);
+    run->aside = len ? malloc(len) : NULL;
+    if (len && !run->aside)
+        run->failed = MPI_ERR_NO_MEM;
+    list_addresses(run, list.entries, run->aside);
+    region_publish(r, run->number);
+    return MPI_SUCCESS;
+}
+
+/* ---- taking ---- */
+
+/* Read a block into a place, maybe one with gaps, or which the kernel does not write. */
+static int read_block(pid_t pid, uint64_t at, const struct mpid_bytes *to, size_t len)
+{
+    unsigned char piece[BOUNCE];
+    if (!to->layout && !os_peer_read(pid, to->base, at, len))
+        return MPI_SUCCESS;
+    for (size_t done = 0; done < len; done += BOUNCE) {
+        size_t part = len - done < BOUNCE ? len - done : BOUNCE;
+        if (os_peer_read(pid, piece, at + done, part))
+            return MPI_ERR_PROC_ABORTED; /* it could be read before */
+        type_unpack(to, done, piece, part);
+    }
+    return MPI_SUCCESS;
+}
+
+/* A block of another length than is due. */
+static void note_misfit(struct region_run *run, int member, size_t due, size_t len)
+{
+    struct region *r = run->r;
+    if (len == due || r->stranger >= 0)
+        return;
+    r->misfit = (struct sched_misfit){member, (MPI_Count)due, (MPI_Count)len};
+    r->stranger = member;
+}
+
+static void take(struct region_run *run, int member)
+{
+    const struct region *r = run->r;
+    const struct coll *c = run->c;
+    bool many = c->kind == COLL_GATHER || c->kind == COLL_ALLGATHER || c->kind == COLL_ALLTOALL;
+    struct mpid_bytes to = bytes_of(coll_block(&c->recv, many ? member : 0));
+    struct list list = list_of(run, member);
+    struct entry block = list.entries[gives_each(c) ? r->rank : 0];
+    size_t len = block.len < to.len ? block.len : to.len;
+    note_misfit(run, member, to.len, block.len);
+    if (run->failed || !len)
+        return;
+    if (block.at >= r->chunk) {
+        run->pulled = true;
+        run->failed = read_block((pid_t)r->members[member].owner.pid, block.at, &to, len);
+    } else if (block.at <= list.room && len <= list.room - block.at) {
+        type_unpack(&to, 0, (const unsigned char *)list.entries + block.at, len);
+    }
+    if (list.room != IN_PLACE)
+        run->part_len = r->chunk;
+}
+
+static int take_all(struct region_run *run)
+{
+    const struct region *r = run->r;
+    for (; run->taken < run->takes; run->taken++) {
+        int member = coll_around(run->from, run->taken, r->size);
+        int rc = region_await(run, member, run->number);
+        if (rc)
+            return rc;
+        take(run, member);
+    }
+    run->taken = 0;
+    return MPI_SUCCESS;
+}
+
+/* Wait for those who read this member's memory. */
+static int await_readers(struct region_run *run)
+{
+    const struct region *r = run->r;
+    const struct entry *list = run->gives ? list_of(run, r->rank).entries : NULL;
+    for (; run->gives && run->taken < r->size; run->taken++) {
+        bool reads =
+            run->c->kind == COLL_GATHER ? run->taken == run->c->root : run->taken != r->rank;
+        if (!reads || list[gives_each(run->c) ? run->taken : 0].at < r->chunk)
+            continue;
+        int rc = region_done_by(run, run->taken, run->number);
+        if (rc)
+            return rc;
+    }
+    return MPI_SUCCESS;
+}
+
+/* ---- the call ---- */
+
+static int go_on(struct region_run *run)
+{
+    struct region *r = run->r;
+    int rc = MPI_SUCCESS;
+    if (run->stage == BEGIN) {
+        run->number = ++r->number;
+        run->stage = GIVE;
+    }
+    if (run->stage == GIVE) {
+        rc = run->gives ? give(run) : MPI_SUCCESS;
+        if (rc)
+            return rc;
+        if (!run->failed && (run->meets || (r->rank == run->c->root && run->c->kind != COLL_BCAST)))
+            region_copy_own(run);
+        run->stage = TAKE;
+    }
+    if (run->stage == TAKE) {
+        rc = take_all(run);
+        if (rc)
+            return rc;
+        if (run->meets)
+            region_met(r, run->number);
+        if (run->pulled)
+            region_done_now(r, run->number);
+        else if (!run->meets)
+            region_done(r, run->number, run->part_len);
+        run->stage = CLOSE;
+    }
+    return await_readers(run);
+}
+
+/* Nothing is left behind, whatever comes of it. */
+static int pull(struct region_run *run)
+{
+    int rc = go_on(run);
+    if (rc == SCHED_WAITS)
+        return rc;
+    free(run->aside);
+    return rc ? rc : run->failed;
+}
+
+void region_pull(struct region_run *run)
+{
+    const struct region *r = run->r;
+    const struct coll *c = run->c;
+    bool is_root = r->rank == c->root;
+    run->go = pull;
+    run->aside = NULL;
+    run->pulled = false;
+    run->part_len = IN_PLACE;
+    run->from = r->rank + 1 < r->size ? r->rank + 1 : 0;
+    run->meets = c->kind == COLL_ALLGATHER || c->kind == COLL_ALLTOALL;
+    run->gives = run->meets || is_root == (c->kind != COLL_GATHER);
+    run->takes = run->meets ? r->size - 1 : !run->gives ? 1 : 0;
+    if (!run->meets && !is_root)
+        run->from = c->root;
+    if (c->kind == COLL_GATHER)
+        run->takes = is_root ? r->size - 1 : 0;
+}

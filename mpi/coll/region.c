@@ -249,8 +249,8 @@ static const struct region_row {
     [COLL_ALLGATHER] = {region_allgather, false, 32 * K, M, M, true},
     [COLL_ALLTOALL] = {region_alltoall, true, 8 * K, 16 * K, 64 * K, true},
     [COLL_REDUCE_SCATTER] = {region_reduce_scatter, true, 32 * K, 64 * K, 64 * K},
-    [COLL_SCAN] = {region_scan, false, 16 * K, 64 * K, 64 * K},
-    [COLL_EXSCAN] = {region_scan, false, 16 * K, 64 * K, 64 * K},
+    [COLL_SCAN] = {region_scan, false, 16 * K, 64 * K, 512 * K},
+    [COLL_EXSCAN] = {region_scan, false, 16 * K, 64 * K, 512 * K},
 };
 
 /* Bytes of the longest block. */

@@ -15,7 +15,8 @@
 
 enum {
     WHOLE = 4096,   /* bytes up to which each of few members reduces all that it is to get */
-    AT_ROOT = 65536 /* bytes up to which the root reduces all */
+    AT_ROOT = 65536, /* bytes up to which the root reduces all */
+    AT_ROOT_CROWDED = 524288 /* the same where ranks outnumber processors: nobody waits for the root */
 };
 
 static size_t least(size_t a, size_t b)
@@ -268,7 +269,7 @@ void region_reduce(struct region_run *run)
         run->input = run->c->send.buf;
         run->result = NULL;
     }
-    if (run->r->size > 3 && run->end > AT_ROOT)
+    if (run->r->size > 3 && run->end > (size_t)(run->r->crowded ? AT_ROOT_CROWDED : AT_ROOT))
         by_shares(run);
     else
         reduce_at_root(run);

@@ -31,8 +31,8 @@ static bool is_of_root(const struct coll *c)
 /* Have count elements of my group combined. Returns where they are at rank 0. */
 static void *combine(struct sched *s, const struct coll *c, MPI_Count count)
 {
-    struct coll ours = {.kind = COLL_REDUCE, .send = c->send, .recv = c->recv};
-    ours.recv.count = count;
+    struct coll ours = {.kind = COLL_REDUCE, .send = c->send};
+    ours.recv = (struct coll_data){.count = count, .type = c->recv.type}; /* no blocks any more */
     ours.recv.buf = c->rank == 0 ? sched_temp_of(s, count, c->recv.type) : NULL;
     among_us(s, c, &ours);
     return ours.recv.buf;

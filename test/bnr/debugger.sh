@@ -49,3 +49,22 @@ for kind in whole stripped; do
     holds "$kind: the job goes on, and ends well" "$text" "exited normally"
     same "$kind: all ranks have" "$(wc -l <started)" 3
 done
+
+# A job that ends early stops for the debugger once more.
+cat >commands <<'EOF'
+set debuginfod enabled off
+set confirm off
+starti
+set {int}&MPIR_being_debugged = 1
+break MPIR_Breakpoint
+continue
+continue
+printf "state %d\n", {int}&MPIR_debug_state
+printf "why %s\n", {char *}&MPIR_debug_abort_string
+continue
+EOF
+timeout -k 5 60 gdb -nx -batch -x commands --args "$mpiexec" -n 2 sh -c \
+    '[ $OMPI_COMM_WORLD_RANK = 0 ] || exit 3' >out.abort 2>&1
+holds "a job that ends early stops again" "$(cat out.abort)" "state 2"
+holds "and says why" "$(grep '^why' out.abort)" "rank 1 on"
+holds "in words" "$(grep '^why' out.abort)" "exited with code 3"

@@ -169,7 +169,7 @@ static void wait_for_daemons(struct run *run)
 {
     progress_init(&run->progress, run->o->shows_progress);
     while (!run->is_ready) {
-        if (stdio_is_idle(run->stdio))
+        if (run->progress.is_on && stdio_is_idle(run->stdio)) /* not over what is being said */
             progress_show(&run->progress, wide_up_count(run->wide), run->wide->plan.count);
         uv_run(&run->loop, UV_RUN_ONCE);
     }

@@ -174,6 +174,12 @@ int BNR_Get(BNR_Group g, int owner, const char *key, void *buf, size_t *len, uns
 #define BNR_GET_LATER  2u /* the same, and no other host is asked before this returns: what is not known
                            * on this one is fetched meanwhile, for a later call */
 
+/* *news = a word of 32 bits in shared memory, which counts up when a key may be there that this process
+ * has not found by BNR_GET_LATER, or its owner has finalized without it. Whoever waits for the key looks
+ * at the word, or sleeps on it as on a futex, and asks again once it has changed. It stays where it is.
+ * BNR_ERR_UNSUPPORTED in a back end that does not count: ask again now and then. */
+int BNR_Get_news(unsigned **news);
+
 /* As BNR_Get, into memory that the caller releases with free(); a NUL that *len
  * does not count follows the value. */
 int BNR_Get_alloc(BNR_Group g, int owner, const char *key, void **val, size_t *len, unsigned flags);

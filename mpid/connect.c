@@ -42,8 +42,6 @@ enum {
 
 /* Until a peer that nothing answers from is asked, and at most until it is asked again. */
 static const uint64_t ask_first_ns = 250000000u, ask_last_ns = 8000000000u;
-/* Between two looks whether it is gone. */
-static const uint64_t look_ns = 5000000u;
 
 /* ---- our own attempts ---- */
 
@@ -190,6 +188,7 @@ static void try_next(struct vc *vc)
         }
         progress_look();
         vc_event(vc, VC_LINKED);
+        opening->looked = false;
         opening->ask_step_ns = ask_first_ns;
         opening->ask_ns = os_now_ns() + ask_first_ns;
         if (opening->choice.verdict[index].fit == CHAN_YES && vc_event(vc, VC_OPENED))
@@ -313,21 +312,21 @@ static bool has_left(const struct vc *vc)
     return is_gone(vc) || (awaits_call(vc) && has_finished(vc));
 }
 
-static bool poll_vc(struct vc *vc)
+/* news: a key that was not there may be there by now. */
+static bool poll_vc(struct vc *vc, bool news)
 {
     struct opening *opening = vc->opening;
     if (vc->state == VC_BINDING)
-        return bind_vc(vc);
+        return news && bind_vc(vc);
     if (vc->state != VC_CONNECTING)
         return false;
-    uint64_t now_ns = os_now_ns();
-    if (now_ns >= opening->look_ns) {
-        opening->look_ns = now_ns + look_ns;
-        if (has_left(vc)) { /* before it could answer */
-            fail_finished(vc);
-            return false;
-        }
+    bool looks = news || !opening->looked;
+    opening->looked = true;
+    if (looks && has_left(vc)) { /* before it could answer */
+        fail_finished(vc);
+        return false;
     }
+    uint64_t now_ns = os_now_ns();
     if (!vc->bound && opening->wait_ns && now_ns >= opening->wait_ns)
         wait_over(vc);
     else if (now_ns >= opening->ask_ns)
@@ -389,10 +388,11 @@ void connect_told(BNR_Group group, int from, int tag, const void *data, size_t l
 
 bool connect_poll(void)
 {
-    bool moved = false;
+    bool moved = false, news = device_has_news(device.news_seen);
     struct opening *opening, *next;
+    device.news_seen = device_news();
     DL_FOREACH_SAFE(device.openings, opening, next)
-        moved |= poll_vc(opening->vc);
+        moved |= poll_vc(opening->vc, news);
     return moved;
 }
 

@@ -202,6 +202,8 @@ static int attach(char *why, size_t size)
         BNR_Finalize();
         return -EINVAL;
     }
+    unsigned *news;
+    device.news = BNR_Get_news(&news) ? NULL : (const _Atomic uint32_t *)(void *)news;
     hang_init();
     crash_init();
     memcpy(&world->gid, &gid, sizeof(gid));

@@ -69,6 +69,8 @@ struct device {
     struct mpid_wanted *wanted;
     BNR_Group group;
     int node; /* the number of our host in the group */
+    const _Atomic uint32_t *news; /* see BNR_Get_news(); NULL: the process manager does not count */
+    uint32_t news_seen;           /* by connect_poll() */
     struct mpid_world world;
     struct chan_env env;
     struct port ports[BIND_CHANNELS];
@@ -115,6 +117,18 @@ struct device {
 };
 
 extern struct device device;
+
+/* Whether some word of a peer may be there that has been asked for since news was as seen. */
+static inline bool device_has_news(uint32_t seen)
+{
+    return !device.news || atomic_load_explicit(device.news, memory_order_acquire) != seen;
+}
+
+/* The news by now, to be taken before looks. */
+static inline uint32_t device_news(void)
+{
+    return device.news ? atomic_load_explicit(device.news, memory_order_acquire) : 0;
+}
 
 /* Whether the process of this VC has ended, and has no link but the VC's. */
 bool device_is_ended(const struct vc *vc);

@@ -29,10 +29,7 @@
 #include "mpid/hang.h"
 #include "mpid/ports.h"
 #include "mpid/wait.h"
-#include "os/clock.h"
 #include "os/settings.h"
-
-static const uint64_t look_ns = 100000; /* between two looks at what the peers say */
 
 static int say(const char *key)
 {
@@ -115,18 +112,28 @@ static bool is_beyond(const struct vc *vc)
            (epoch_peer_says(vc, "sessions") && !epoch_peer_has_said(vc, "world"));
 }
 
+/* Whether peers are beyond is looked at when there is news of them, or of the connections. */
 struct closing {
-    uint64_t next_look_ns;
-    bool looks, closed;
+    uint32_t news;
+    int count, last; /* connections that are not closed: now, and the time before */
+    bool looks, again, closed;
 };
+
+static void look_at(struct closing *closing, const struct vc *vc)
+{
+    closing->count++;
+    closing->closed &= closing->looks && is_beyond(vc);
+}
 
 static void close_one(struct vc *vc, void *arg)
 {
     struct closing *closing = arg;
-    if (vc->state == VC_OPEN || vc->state == VC_REMOTE_CLOSE)
+    if (vc->state == VC_OPEN || vc->state == VC_REMOTE_CLOSE) {
         vc_close(vc);
+        closing->again = true;
+    }
     if (vc->standing || vc->control_head)
-        closing->closed &= closing->looks && is_beyond(vc);
+        look_at(closing, vc);
 }
 
 /* It is closed, but what it has said last is still here. */
@@ -134,20 +141,22 @@ static void look_closed(struct vc *vc, void *arg)
 {
     struct closing *closing = arg;
     if (!vc->standing && vc->control_head)
-        closing->closed &= closing->looks && is_beyond(vc);
+        look_at(closing, vc);
 }
 
 static bool is_closed(void *arg)
 {
     struct closing *closing = arg;
-    uint64_t now = os_now_ns();
     os_lock(&device.lock);
     closing->closed = true;
-    closing->looks = now >= closing->next_look_ns;
-    if (closing->looks)
-        closing->next_look_ns = now + look_ns;
+    closing->looks = closing->again || device_has_news(closing->news);
+    closing->news = device_news();
+    closing->count = 0;
+    closing->again = false;
     vc_each_standing(close_one, closing);
     vc_each_engaged(look_closed, closing);
+    closing->again |= closing->count != closing->last;
+    closing->last = closing->count;
     os_unlock(&device.lock);
     return closing->closed;
 }
@@ -162,7 +171,7 @@ void mpid_end_world(bool alone)
 {
     static const struct mpid_condition quiet = {.is_done = is_quiet, .tell = mpid_tell_sends};
     static const struct mpid_condition closed = {.is_done = is_closed, .tell = hang_tell_closes};
-    struct closing closing = {0};
+    struct closing closing = {.again = true};
     if (alone)
         mpid_wait_condition(&quiet, NULL);
     os_lock(&device.lock);

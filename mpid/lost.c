@@ -151,10 +151,13 @@ void lost_vc(void)
  */
 
 static struct vc *to_judge;
+static uint32_t news_seen;
+static bool look_again = true; /* though there is no news of cards */
 
 void lost_add_vc(struct vc *vc)
 {
     DL_APPEND2(to_judge, vc, judge_prev, judge_next);
+    look_again = true;
     device.unjudged++;
 }
 
@@ -198,9 +201,11 @@ static void look_for_others(void)
 
 void lost_look(void)
 {
-    if (device.finalizing || device.orphan)
+    if (device.finalizing || device.orphan || !(look_again || device_has_news(news_seen)))
         return;
     struct vc *vc, *next;
+    look_again = false;
+    news_seen = device_news();
     DL_FOREACH_SAFE2(to_judge, vc, next, judge_next)
         if (connect_is_judged(vc))
             lost_remove_vc(vc);
@@ -257,11 +262,13 @@ void lost_process(const struct chan_gid *gid, uint32_t rank, bool failed)
     memcpy(&id, gid, sizeof(id));
     if (failed && ended_note_failed(gid, rank) && device.contexts_of)
         device.contexts_of(&id, rank, fail_context);
+    look_again = true;
     end_receives();
 }
 
 void lost_fini(void)
 {
+    look_again = true;
     struct failed_context *failed, *next;
     HASH_ITER(hh, failed_contexts, failed, next) {
         HASH_DEL(failed_contexts, failed);

@@ -24,7 +24,7 @@ struct opening {
     uint32_t crossings; /* refusals in a row because the peer dials, too */
     uint64_t wait_ns;   /* connecting, without a link: when to dial again, or to give up; 0: neither */
     uint64_t ask_ns, ask_step_ns; /* when to ask the peer to dial, and how long after that again */
-    uint64_t look_ns;             /* connecting: when to look again whether the peer is gone */
+    bool looked;     /* connecting: whether the peer is gone; news of it will come */
     bool is_stuck;   /* the peer has said that it cannot dial us */
     bool was_asked;  /* the peer has asked us to dial */
     char *card;         /* the peer's, once fetched */

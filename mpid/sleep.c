@@ -135,7 +135,7 @@ static int gather_words(struct os_futex_seen words[BIND_CHANNELS])
     }
     return count;
 }
-_Static_assert((int)BIND_CHANNELS <= (int)OS_FUTEX_WORDS, "one sleep waits on all");
+_Static_assert((int)BIND_CHANNELS < (int)OS_FUTEX_WORDS, "one sleep waits on all, and for news");
 
 /* Words are enough where no channel that has a descriptor instead has links. */
 static enum chan_sleep choose_sleep(void)
@@ -166,7 +166,8 @@ static bool arm_all(enum chan_sleep how)
 /* Whether something may come by itself that nothing tells of: once all are armed. */
 static bool must_look_soon(enum chan_sleep how)
 {
-    bool soon = device.binding || (how == CHAN_SLEEP_FD && wait_is_deaf());
+    bool deaf = how == CHAN_SLEEP_FD || !device.news; /* to what peers say by their keys */
+    bool soon = (device.binding && deaf) || (how == CHAN_SLEEP_FD && wait_is_deaf());
     for (int i = 0; i < device.port_count && how == CHAN_SLEEP_FD; i++)
         soon |= device.ports[i].chan->deaf;
     return soon;
@@ -260,7 +261,8 @@ void sleep_take_looks(void)
 /* Whether the next turn has something to do that is here already. */
 static bool has_turn_work(void)
 {
-    return device.busy || atomic_load_explicit(&deliver_waiting, memory_order_relaxed);
+    return device.busy || (device.binding && device.news && device_has_news(device.news_seen)) ||
+           atomic_load_explicit(&deliver_waiting, memory_order_relaxed);
 }
 
 /* Whether something can go on of which no channel will tell. */
@@ -325,7 +327,7 @@ static _Noreturn void end_orphan(void)
 /* How the one on the channels does it. */
 struct sleep_plan {
     enum chan_sleep how;
-    struct os_futex_seen words[BIND_CHANNELS];
+    struct os_futex_seen words[BIND_CHANNELS + 1];
     int word_count;
     uint64_t timeout_ns;
     struct pollfd fds[BIND_CHANNELS + 1];
@@ -337,6 +339,9 @@ static bool prepare_sleep(struct sleeper *me, struct sleep_plan *plan)
 {
     plan->how = choose_sleep();
     plan->word_count = gather_words(plan->words);
+    if (plan->how == CHAN_SLEEP_WORD && device.news && (device.binding || device.finalizing))
+        plan->words[plan->word_count++] =
+            (struct os_futex_seen){(_Atomic uint32_t *)device.news, device_news()};
     bool ready = arm_all(plan->how) && !has_turn_work();
     plan->fd_count = gather_fds(plan->fds);
     all.how = plan->how;

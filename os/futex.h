@@ -36,7 +36,7 @@ struct os_futex_seen {
 };
 
 enum {
-    OS_FUTEX_WORDS = 8
+    OS_FUTEX_WORDS = 9
 };
 
 /* Sleep while each of count words (OS_FUTEX_WORDS at most) has its value, at most timeout_ns.

@@ -62,6 +62,7 @@ struct backend {
     const _Atomic uint32_t *events;  /* number of events so far; loaded with acquire */
     const _Atomic uint64_t *letters; /* bytes of letters to this rank so far */
     const _Atomic uint32_t *asks;    /* how often mpiexec has asked what this rank waits for */
+    _Atomic uint32_t *news;          /* see BNR_Get_news(); NULL: there is none */
     int spins;                       /* how often a wait looks before it yields */
 };
 

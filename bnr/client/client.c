@@ -375,6 +375,16 @@ int BNR_Get(BNR_Group g, int owner, const char *key, void *buf, size_t *len, uns
     return BNR_SUCCESS;
 }
 
+int BNR_Get_news(unsigned **news)
+{
+    if (!client.count || !news)
+        return bad_group();
+    if (!client.backend->news)
+        return BNR_ERR_UNSUPPORTED;
+    *news = (unsigned *)(void *)client.backend->news;
+    return BNR_SUCCESS;
+}
+
 int BNR_Get_alloc(BNR_Group g, int owner, const char *key, void **val, size_t *len, unsigned flags)
 {
     const void *shared;

@@ -72,6 +72,16 @@ static int kvs_code(int rc)
     }
 }
 
+/* Tell those who want what this rank puts next. Of two accesses to awaited one comes first: either this
+ * one finds a rank's bit, or that rank finds what was put before. */
+static void give_news(struct native *n)
+{
+    uint64_t wanted = atomic_exchange(&own_page(n)->awaited, 0);
+    for (int slot = 0; wanted && slot < n->table.slots; slot++)
+        if (wanted >> slot % 64 & 1)
+            table_give_news(&n->table, slot);
+}
+
 static int native_put(struct backend *b, const char *key, const void *val, size_t len,
                       unsigned flags)
 {
@@ -86,6 +96,7 @@ static int native_put(struct backend *b, const char *key, const void *val, size_
     atomic_fetch_add(&page->puts, 1);
     if (atomic_load(&page->get_waiters))
         os_futex_wake(&page->puts, INT_MAX);
+    give_news(n);
     ring_wide(n);
     return BNR_SUCCESS;
 }
@@ -160,6 +171,8 @@ static int native_get(struct backend *b, int owner, const char *key, const void 
     struct table_page *page = table_page(&n->table, slot);
     struct kvs log = table_log(&n->table, slot);
     struct backoff wait = backoff_begin(b->spins, GET_SLEEP_MAX_NS);
+    if (flags & BNR_GET_LATER)
+        atomic_fetch_or(&page->awaited, UINT64_C(1) << n->slot % 64);
     for (;;) {
         uint32_t seen = atomic_load(&page->puts);
         int over = is_over(n, owner, page); /* before the look: what was put is found */
@@ -407,6 +420,7 @@ static long native_hear(struct backend *b, void *at, size_t len)
 static void native_leave(struct backend *b)
 {
     atomic_fetch_or(&own_page(self_of(b))->flags, PAGE_FINALIZED);
+    give_news(self_of(b));
     ring_wide(self_of(b));
 }
 
@@ -512,6 +526,7 @@ int native_join(struct backend **b)
     n->base.events = &h->ends;
     n->base.asks = &h->asks;
     n->base.letters = &own_page(n)->come.put;
+    n->base.news = &own_page(n)->news;
     n->base.spins = (int)h->cpus >= n->table.slots ? 200 : 2;
     wait_for_debugger(&n->table);
     fence_init(&n->fence, &n->table, n->slot);

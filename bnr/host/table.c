@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/futex.h"
 #include "os/log.h"
 #include "os/random.h"
 #include "os/segment.h"
@@ -322,6 +323,13 @@ void table_detach(struct table *t)
     os_segment_unmap(t->area, t->area_size);
     t->head = NULL;
     t->area = NULL;
+}
+
+void table_give_news(struct table *t, int slot)
+{
+    struct table_page *page = table_page(t, slot);
+    atomic_fetch_add(&page->news, 1);
+    os_futex_wake(&page->news, INT_MAX);
 }
 
 void table_started(struct table *t, int rank, int pid)

@@ -44,7 +44,7 @@
 #include "bnr/host/mail.h"
 
 enum {
-    TABLE_VERSION = 7,
+    TABLE_VERSION = 8,
     TABLE_PAGE = 4096,         /* bytes of a rank's page */
     TABLE_LOG = 1 << 20,       /* bytes of a rank's log */
     TABLE_ANSWER = 1 << 16,    /* bytes of a rank's answer to mpiexec */
@@ -148,7 +148,7 @@ enum table_answer {
 };
 
 /* A rank's words. Only the rank writes its page. Exceptions: all ranks use the fence words in the
- * page of slot 0 and get_waiters, and the daemon writes its part of the question. */
+ * page of slot 0, get_waiters, awaited and news, and the daemon writes its part of the question. */
 struct table_page {
     _Atomic int32_t claim_pid; /* the process that is this rank; 0: none yet */
     _Atomic uint32_t flags;    /* PAGE_ bits */
@@ -162,6 +162,8 @@ struct table_page {
     _Alignas(64) _Atomic uint64_t log_used; /* watermark of the log */
     _Atomic uint32_t puts;                  /* futex: counts puts */
     _Atomic uint32_t get_waiters; /* whether some process sleeps on puts, or is about to */
+    _Atomic uint64_t awaited;     /* bit s % 64: the rank at slot s wants news of the next put */
+    _Atomic uint32_t news;        /* futex: counts what this rank wanted, and may have come */
 
     _Alignas(64) _Atomic uint32_t fence_arrivals; /* in all fences, of all ranks */
     _Alignas(64) _Atomic uint32_t fence_done;     /* futex: fences complete */
@@ -220,6 +222,9 @@ void table_detach(struct table *t);
 /* Record that rank runs as pid, or has ended. mpiexec and daemons only. */
 void table_started(struct table *t, int rank, int pid);
 void table_ended(struct table *t, int rank, int status);
+
+/* A key may be there that the rank at a slot wants. */
+void table_give_news(struct table *t, int slot);
 
 static inline int table_has_ended(const struct table *t, int rank)
 {

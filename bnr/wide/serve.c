@@ -87,6 +87,8 @@ static void take_value(struct serve *s, const struct core_message *message)
                                                           [STATUS_PROC_FAILED] =
                                                               TABLE_ANSWER_ENDED};
     uint64_t at = message->number >> 32;
+    for (uint32_t i = 0; i < s->count && message->number == KEYS_NO_GETTER; i++)
+        table_give_news(&s->ranks->table, s->all[i].slot);
     if (at >= s->count || s->all[at].asked != (uint32_t)message->number)
         return;
     answer(s, &s->all[at],

@@ -25,7 +25,7 @@ same "a rank that takes nothing holds nobody up, and is told what is missing" \
 same "alone, a process takes what it sends" "$("$probe" init xcasts=20 xcast_some finalize 2>&1; echo $?)" 0
 for hosts in 1 2 3 7; do
     same "7 ranks are on $hosts hosts that are pretended" \
-        "$(run --pretend-hosts $hosts -n 7 "$probe" init hosts=$hosts cards late later fences=20 finalize \
+        "$(run --pretend-hosts $hosts -n 7 "$probe" init hosts=$hosts cards late later news fences=20 finalize \
             2>&1; echo $?)" 0
 done
 same "there are no more of them than ranks" \

@@ -5,12 +5,16 @@
  * alone: see acts[] at the end. Each finding is checked; the first that is wrong
  * ends the rank with status 99. "word=N" hands N to the act.
  */
+#include <errno.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "include/bnr.h"
@@ -97,6 +101,35 @@ static void later(int arg)
         free(val);
         CHECK(BNR_Get_alloc(group, r, "never", &val, &len, BNR_GET_LATER) == BNR_ERR_NOT_FOUND);
     }
+    CHECK(BNR_Fence(group) == 0);
+}
+
+/* A key comes to those who sleep until there is news, and look again only then. */
+static void news(int arg)
+{
+    unsigned *word, seen;
+    void *val = NULL;
+    size_t len;
+    int rc, looks = 0;
+    const struct timespec limit = {20, 0};
+    CHECK(BNR_Get_news(&word) == 0);
+    unsigned before = *word;
+    CHECK(BNR_Fence(group) == 0);
+    if (rank == 0) {
+        usleep(100000);
+        CHECK(*word == before);
+        CHECK(BNR_Put(group, "news", "x", 1, 0) == 0);
+        CHECK(BNR_Put(group, "more", "x", 1, 0) == 0);
+    }
+    do {
+        seen = *(volatile unsigned *)word;
+        rc = BNR_Get_alloc(group, 0, "news", &val, &len, BNR_GET_LATER);
+        CHECK(looks++ < 4);
+        while (rc == BNR_ERR_NOT_FOUND && *(volatile unsigned *)word == seen)
+            CHECK(!syscall(SYS_futex, word, FUTEX_WAIT, seen, &limit, NULL, 0) || errno != ETIMEDOUT);
+    } while (rc == BNR_ERR_NOT_FOUND);
+    CHECK(rc == 0 && len == 1);
+    free(val);
     CHECK(BNR_Fence(group) == 0);
 }
 
@@ -447,7 +480,7 @@ static const struct {
     {"fences", fences}, {"die", die},           {"exit", leave},           {"abort", end_all},
     {"broken", broken}, {"events", events},     {"memory", memory},        {"facts", facts},
     {"twice", twice},   {"sleep", pause_ms},    {"stubborn", ignore_term}, {"universe", universe},
-    {"hosts", hosts},   {"later", later},
+    {"hosts", hosts},   {"later", later}, {"news", news},
 };
 
 int main(int argc, char **argv)

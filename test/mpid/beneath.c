@@ -13,6 +13,8 @@
 
 struct beneath beneath;
 int beneath_ranks = BENEATH_RANKS;
+bool beneath_counts;
+unsigned beneath_news;
 
 static struct beneath_link *links_beyond; /* of the ranks from BENEATH_RANKS on */
 
@@ -186,6 +188,12 @@ int BNR_Get_alloc(BNR_Group g, int owner, const char *key, void **val, size_t *l
     *val = strdup(is_card ? beneath.card : "1");
     *len = strlen(*val);
     return BNR_SUCCESS;
+}
+
+int BNR_Get_news(unsigned **news)
+{
+    *news = &beneath_news;
+    return beneath_counts ? BNR_SUCCESS : BNR_ERR_UNSUPPORTED;
 }
 
 int BNR_Progress(int *did_work)

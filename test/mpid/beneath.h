@@ -69,6 +69,9 @@ extern struct beneath {
 /* How many ranks the job of the next start has: BENEATH_RANKS, unless a test says more. Those beyond
  * have a card, and say nothing else. */
 extern int beneath_ranks;
+/* Whether the process manager of the next start counts news, and how often it has. */
+extern bool beneath_counts;
+extern unsigned beneath_news;
 struct beneath_link *beneath_link(uint32_t rank);
 /* Another group that the process manager knows, as large as ours. */
 extern const struct chan_gid beneath_other;

@@ -296,6 +296,94 @@ static void test_failed_here(void **state)
     assert_int_equal(beneath_ask(LOW), CHAN_REFUSE_FAILED);
 }
 
+/* ---- news of keys ---- */
+
+static int start_counted(void **state)
+{
+    beneath_counts = true;
+    return device_start(state);
+}
+
+static int stop_counted(void **state)
+{
+    beneath_counts = false;
+    beneath_news++;
+    return stop(state);
+}
+
+/* Nothing is asked for in so many turns, whatever is there. */
+static void assert_no_question(uint32_t rank, enum vc_state state)
+{
+    int asked = beneath.asked;
+    for (int i = 0; i < 3000; i++)
+        (void)mpid_progress();
+    assert_int_equal(beneath.asked, asked);
+    assert_state(rank, state);
+}
+
+/* A card is looked at again once there is news. */
+static void test_news_of_card(void **state)
+{
+    (void)state;
+    struct mpid_request request;
+    beneath.has_card[HIGH] = false;
+    assert_int_equal(send_word(HIGH, 0, &request), MPID_STARTED);
+    for (int i = 0; i < 1000; i++)
+        (void)mpid_progress();
+    assert_no_question(HIGH, VC_BINDING);
+    beneath.has_card[HIGH] = true;
+    beneath_news++;
+    turn_until(INT_MAX, HIGH, VC_CONNECTING);
+    beneath_open(HIGH);
+    assert_sent(&request);
+}
+
+/* So is whether the peer has left before it could answer. */
+static void test_news_of_leaving(void **state)
+{
+    (void)state;
+    struct mpid_request request;
+    assert_int_equal(send_word(HIGH, 0, &request), MPID_STARTED);
+    for (int i = 0; i < 1000; i++)
+        (void)mpid_progress(); /* it looks once */
+    beneath.says[HIGH] = "over";
+    assert_no_question(HIGH, VC_CONNECTING);
+    beneath_news++;
+    turn_until(INT_MAX, HIGH, VC_FAILED);
+    assert_int_equal(request.error, MPID_LOST);
+}
+
+static int turns_left;
+
+/* Called in each turn: after some the peer leaves. */
+static void leave_soon(void)
+{
+    if (--turns_left) {
+        beneath.during = leave_soon;
+        return;
+    }
+    beneath.says[HIGH] = "over";
+    beneath_news++;
+}
+
+/* The world ends when there is news that a peer is beyond it, of which it has asked once before. */
+static void test_news_of_the_end(void **state)
+{
+    (void)state;
+    struct mpid_request request;
+    assert_int_equal(send_word(HIGH, 0, &request), MPID_STARTED);
+    beneath_open(HIGH);
+    assert_sent(&request);
+    beneath.asked = 0;
+    turns_left = 20000;
+    beneath.during = leave_soon;
+    mpid_end_world(true);
+    assert_int_equal(turns_left, 0);
+    assert_in_range(beneath.asked, 2, 8);
+    assert_int_equal(mpid_use(MPID_WORLD), 0);
+}
+
+#define NEWS_TEST(test)   cmocka_unit_test_setup_teardown(test, start_counted, stop_counted)
 #define DEVICE_TEST(test) cmocka_unit_test_setup_teardown(test, device_start, stop)
 
 int main(void)
@@ -308,6 +396,8 @@ int main(void)
         DEVICE_TEST(test_crossing_in_vain),  DEVICE_TEST(test_failed_there),
         DEVICE_TEST(test_failed_here),       DEVICE_TEST(test_refused_by_a_no),
         DEVICE_TEST(test_refused_by_one),    DEVICE_TEST(test_both_listen_late),
+        NEWS_TEST(test_news_of_card),        NEWS_TEST(test_news_of_leaving),
+        NEWS_TEST(test_news_of_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

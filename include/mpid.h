@@ -394,8 +394,13 @@ void mpid_tell_sends(void *arg, struct mpid_wait_report *report);
 /* One of what is told would do. */
 void mpid_tell_any(struct mpid_wait_report *report);
 
-/* What the layer above knows of a communicator. member() and peer() give a process's rank in the
- * world, or -1 where it is of another; peer is that of the remote group, NULL where there is none. */
+struct mpid_process {
+    struct mpid_gid gid;
+    uint32_t rank; /* in that group */
+};
+
+/* What the layer above knows of a communicator. peer() is that of the remote group, NULL where there
+ * is none. */
 struct mpid_comm_view {
     const char *name;
     uint32_t context;
@@ -403,8 +408,8 @@ struct mpid_comm_view {
     int size, rank, peers;
     uint32_t begun; /* collectives */
     const void *object;
-    int64_t (*member)(const void *object, int i);
-    int64_t (*peer)(const void *object, int i);
+    struct mpid_process (*member)(const void *object, int i);
+    struct mpid_process (*peer)(const void *object, int i);
     /* The function that was called as this one of the collectives, and its root, or -1; or NULL. */
     const char *(*call)(const void *object, uint32_t number, int *root);
 };

@@ -97,6 +97,13 @@ struct comm_search {
     int64_t world;
 };
 
+/* Where a process is in the world, or -1. */
+static int64_t rank_in_world(const struct mpid_process *process)
+{
+    bool ours = !memcmp(&process->gid, &device.world.gid, sizeof(process->gid));
+    return ours ? (int64_t)process->rank : -1;
+}
+
 static bool take_rank(void *arg, const struct mpid_comm_view *view)
 {
     struct comm_search *search = arg;
@@ -104,9 +111,11 @@ static bool take_rank(void *arg, const struct mpid_comm_view *view)
         return false;
     search->best = view->context + 1;
     search->world = -1;
-    int64_t (*name)(const void *object, int i) = view->peer ? view->peer : view->member;
-    if (search->rank >= 0 && search->rank < (view->peer ? view->peers : view->size))
-        search->world = name(view->object, search->rank);
+    struct mpid_process (*member)(const void *, int) = view->peer ? view->peer : view->member;
+    if (search->rank >= 0 && search->rank < (view->peer ? view->peers : view->size)) {
+        struct mpid_process process = member(view->object, search->rank);
+        search->world = rank_in_world(&process);
+    }
     return false;
 }
 
@@ -120,14 +129,16 @@ static int64_t world_rank(uint32_t context, int32_t rank)
 }
 
 static void put_list(struct mpid_wait_report *report, const struct mpid_comm_view *view, int count,
-                     int64_t (*member)(const void *object, int i))
+                     struct mpid_process (*member)(const void *object, int i))
 {
     size_t most = report->len + MEMBERS_MAX;
     for (int i = 0; i < count && member; i++) {
-        int64_t first = member(view->object, i), last = first;
-        while (i + 1 < count && member(view->object, i + 1) == last + 1) {
-            last++;
-            i++;
+        struct mpid_process process = member(view->object, i);
+        int64_t first = rank_in_world(&process), last = first;
+        for (; i + 1 < count; i++, last++) {
+            process = member(view->object, i + 1);
+            if (rank_in_world(&process) != last + 1)
+                break;
         }
         if (first < 0 || report->len > most)
             break;

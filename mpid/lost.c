@@ -51,21 +51,24 @@ struct senders {
     bool left;
 };
 
-/* Whether a rank of the world can send; -1: of a process of another. */
-static bool can_send(int64_t world)
+static bool is_self(const struct chan_gid *gid, uint32_t rank)
 {
-    if (world < 0)
-        return true;
-    if (device.alone)
+    return rank == device.env.rank && device_is_own_group(gid);
+}
+
+/* Whether a process can send, as far as is known. Of other groups only the ends are. */
+static bool can_send(const struct chan_gid *gid, uint32_t rank)
+{
+    if (device.alone && device_is_own_group(gid))
         return false;
-    const struct vc *vc = vc_find(&device.env.gid, (uint32_t)world);
-    return vc ? !vc_is_lost(vc) : !device_is_ended_rank((uint32_t)world);
+    const struct vc *vc = vc_find(gid, rank);
+    return vc ? !vc_is_lost(vc) : !ended_has(gid, rank);
 }
 
 static bool find_senders(void *arg, const struct mpid_comm_view *view)
 {
     struct senders *senders = arg;
-    int64_t (*member)(const void *object, int i) = view->peer ? view->peer : view->member;
+    struct mpid_process (*member)(const void *, int) = view->peer ? view->peer : view->member;
     int count = view->peer ? view->peers : view->size;
     bool any = false;
     if (view->context > senders->context || view->context < senders->best)
@@ -73,11 +76,13 @@ static bool find_senders(void *arg, const struct mpid_comm_view *view)
     senders->best = view->context + 1;
     senders->left = false;
     for (int i = 0; i < count && !senders->left; i++) {
-        int64_t world = member(view->object, i);
-        if (world == device.world.rank)
+        struct mpid_process process = member(view->object, i);
+        struct chan_gid gid;
+        memcpy(&gid, &process.gid, sizeof(gid));
+        if (is_self(&gid, process.rank))
             continue;
         any = true;
-        senders->left = can_send(world);
+        senders->left = can_send(&gid, process.rank);
     }
     senders->left |= !any; /* then it is this process that sends */
     return false;

@@ -22,21 +22,16 @@ static struct comm *first; /* the newest */
 
 /* ---- what the device asks ---- */
 
-static int64_t world_rank(const struct group *group, int i)
+static struct mpid_process member(const void *comm, int i)
 {
-    struct process process = group_process(group, i);
-    bool ours = !memcmp(&process.gid, &init_world.gid, sizeof(process.gid));
-    return ours ? (int64_t)process.rank : -1;
+    struct process process = group_process(((const struct comm *)comm)->group, i);
+    return (struct mpid_process){process.gid, process.rank};
 }
 
-static int64_t member(const void *comm, int i)
+static struct mpid_process peer(const void *comm, int i)
 {
-    return world_rank(((const struct comm *)comm)->group, i);
-}
-
-static int64_t peer(const void *comm, int i)
-{
-    return world_rank(((const struct comm *)comm)->remote, i);
+    struct process process = group_process(((const struct comm *)comm)->remote, i);
+    return (struct mpid_process){process.gid, process.rank};
 }
 
 static const char *call(const void *comm, uint32_t number, int *root)

@@ -21,27 +21,45 @@ enum {
     CONTEXT = 8,
     COLL = CONTEXT + 1, /* fails with any rank */
     OTHER = 16,         /* of a communicator of this process and LOW */
+    JOINT = 32,         /* of one of this process and two of another group */
     LONG = 100000
 };
 
 /* ---- what the layer above says ---- */
 
-static int64_t same(const void *object, int i)
+static struct mpid_process ours(int rank)
 {
-    (void)object;
-    return i;
+    struct mpid_process process = {.rank = (uint32_t)rank};
+    memcpy(&process.gid, &device.env.gid, sizeof(process.gid));
+    return process;
 }
 
-static int64_t me(const void *object, int i)
+static struct mpid_process same(const void *object, int i)
 {
     (void)object;
-    return i + BENEATH_ME;
+    return ours(i);
 }
 
-static int64_t two(const void *object, int i)
+static struct mpid_process me(const void *object, int i)
 {
     (void)object;
-    return i ? LOW : BENEATH_ME;
+    return ours(i + BENEATH_ME);
+}
+
+static struct mpid_process two(const void *object, int i)
+{
+    (void)object;
+    return ours(i ? LOW : BENEATH_ME);
+}
+
+/* This process, and the other group's of rank LOW and of this one's rank. */
+static struct mpid_process joint(const void *object, int i)
+{
+    struct mpid_process process = ours(i == 1 ? LOW : BENEATH_ME);
+    (void)object;
+    if (i)
+        memcpy(&process.gid, &beneath_other, sizeof(process.gid));
+    return process;
 }
 
 static void each_comm(bool (*take)(void *arg, const struct mpid_comm_view *view), void *arg)
@@ -49,6 +67,7 @@ static void each_comm(bool (*take)(void *arg, const struct mpid_comm_view *view)
     const struct mpid_comm_view views[] = {
         {.context = 0, .size = 1, .rank = 0, .member = me},
         {.context = OTHER, .size = 2, .rank = 0, .member = two},
+        {.context = JOINT, .size = 3, .rank = 0, .member = joint},
         {.context = CONTEXT, .size = BENEATH_RANKS, .rank = BENEATH_ME, .member = same},
     };
     for (size_t i = 0; i < sizeof(views) / sizeof(*views) && !take(arg, &views[i]); i++)
@@ -57,7 +76,8 @@ static void each_comm(bool (*take)(void *arg, const struct mpid_comm_view *view)
 
 static void contexts_of(const struct mpid_gid *gid, uint32_t rank, void (*end)(uint32_t context))
 {
-    assert_memory_equal(gid, &device.env.gid, sizeof(*gid));
+    if (memcmp(gid, &device.env.gid, sizeof(*gid)))
+        return;
     assert_in_range(rank, 0, BENEATH_RANKS - 1);
     end(COLL);
 }
@@ -280,6 +300,22 @@ static void test_context(void **state)
 
 #define DEVICE_TEST(test) cmocka_unit_test_setup_teardown(test, start, device_stop)
 
+/* Processes of another group can send until they have failed, all of them. */
+static void test_any_of_another(void **state)
+{
+    (void)state;
+    struct mpid_request any;
+    post(&any, JOINT, MPID_ANY);
+    beneath.ends_elsewhere = true;
+    beneath_end(LOW);
+    assert_true(waits(&any));
+    assert_int_equal(probe(JOINT, MPID_ANY), 0);
+    beneath_end(BENEATH_ME);
+    assert_true(is_lost(&any));
+    assert_int_equal(probe(JOINT, MPID_ANY), MPID_NONE_CAN_COME);
+    beneath.ends_elsewhere = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +323,7 @@ int main(void)
         DEVICE_TEST(test_never_met),
         DEVICE_TEST(test_any),
         DEVICE_TEST(test_any_finished),
+        DEVICE_TEST(test_any_of_another),
         DEVICE_TEST(test_context),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,6 +23,8 @@ enum {
     SOON = 8,            /* yields: what comes within them came because of them */
     SPARE_YIELDS = 4,    /* of a thread whose waking was for another */
     HANDED_NS = 1200,    /* a yield that takes longer has let another run */
+    LATE_NS = 100000,    /* one that takes longer has let another compute: that is dear, and */
+    YIELD_UNIT = 64,     /* of learning: about so many waits without one make up for it */
     CLOCK_TURNS = 16     /* spins between two looks at the clock */
 };
 
@@ -32,7 +34,9 @@ struct stats_waits stats_waits;
 static struct {
     uint64_t most_ns;         /* to spin */
     _Atomic uint64_t spin_ns; /* as learnt */
-    uint32_t yields;
+    uint32_t most_yields;
+    _Atomic uint32_t yield_level; /* YIELD_UNIT for each yield, as learnt */
+    bool learns_yields;           /* the user has not set them */
     int self_fd;
     _Atomic bool deaf; /* there should be a self_fd, and is none */
 } budget = {.self_fd = -1};
@@ -43,7 +47,10 @@ void wait_init(int ranks, int cpus)
     bool shared = ranks > cpus;
     budget.most_ns = (uint64_t)(spin >= 0 ? spin : shared ? 0 : SPIN_US) * 1000u;
     atomic_store_explicit(&budget.spin_ns, budget.most_ns, memory_order_relaxed);
-    budget.yields = (uint32_t)(yields >= 0 ? yields : shared ? SHARED_YIELDS : OWN_YIELDS);
+    budget.most_yields = (uint32_t)(yields >= 0 ? yields : shared ? SHARED_YIELDS : OWN_YIELDS);
+    budget.learns_yields = yields < 0;
+    atomic_store_explicit(&budget.yield_level, YIELD_UNIT * budget.most_yields,
+                          memory_order_relaxed);
 }
 
 void wait_share(void)
@@ -72,8 +79,10 @@ enum { YIELDING = 1 };
  * comes together. */
 static uint32_t share_of(const struct wait *wait)
 {
-    uint32_t share = wait->awake > 1 ? budget.yields / wait->awake : budget.yields;
-    uint32_t least = budget.yields < SHARED_YIELDS ? budget.yields : SHARED_YIELDS;
+    uint32_t level = atomic_load_explicit(&budget.yield_level, memory_order_relaxed);
+    uint32_t yields = level / YIELD_UNIT;
+    uint32_t share = wait->awake > 1 ? yields / wait->awake : yields;
+    uint32_t least = yields < SHARED_YIELDS ? yields : SHARED_YIELDS;
     return share > least ? share : least;
 }
 
@@ -104,7 +113,36 @@ void wait_yield(struct wait *wait)
     uint64_t began = os_now_ns();
     sched_yield();
     atomic_fetch_add_explicit(&stats_waits.yields, 1, memory_order_relaxed);
-    wait->handed |= os_now_ns() - began > HANDED_NS;
+    uint64_t took = os_now_ns() - began;
+    wait->handed |= took > HANDED_NS;
+    if (took > LATE_NS)
+        wait_is_late(wait);
+}
+
+void wait_is_late(struct wait *wait)
+{
+    if (!budget.learns_yields)
+        return;
+    wait->late = true;
+    wait->yields = 0;
+}
+
+/* Fewer yields after one that let another compute, and slowly more after others. */
+static void learn_yields(const struct wait *wait)
+{
+    uint32_t level = atomic_load_explicit(&budget.yield_level, memory_order_relaxed);
+    uint32_t most = YIELD_UNIT * budget.most_yields;
+    if (wait->began_ns != YIELDING || (!wait->late && level == most))
+        return;
+    level = wait->late ? level / 2 : level + level / YIELD_UNIT + 1;
+    atomic_store_explicit(&budget.yield_level, level < most ? level : most, memory_order_relaxed);
+}
+
+/* Whether others want this processor, as learnt. */
+static bool are_yields_dear(void)
+{
+    return atomic_load_explicit(&budget.yield_level, memory_order_relaxed) <
+           YIELD_UNIT / 2 * budget.most_yields;
 }
 
 void wait_learn(const struct wait *wait)
@@ -112,9 +150,14 @@ void wait_learn(const struct wait *wait)
     if (wait->idle_ns)
         atomic_fetch_add_explicit(&stats_waits.idle_ns, os_now_ns() - wait->idle_ns,
                                   memory_order_relaxed);
+    learn_yields(wait);
     uint64_t spin = atomic_load_explicit(&budget.spin_ns, memory_order_relaxed);
     if (wait->began_ns == YIELDING && wait->handed) {
         if (wait->turns > SOON || spin <= LEAST_SPIN_NS)
+            return;
+        spin /= 2;
+    } else if (wait->slept && are_yields_dear()) {
+        if (spin <= LEAST_SPIN_NS)
             return;
         spin /= 2;
     } else {
@@ -131,11 +174,11 @@ void wait_renew(struct wait *wait)
         return;
     wait_learn(wait);
     wait->turns = 0;
-    wait->handed = false;
+    wait->handed = wait->late = false;
     wait->began_ns = 0;
     if (wait->spare) {
         wait->began_ns = YIELDING;
-        wait->yields = budget.yields < SPARE_YIELDS ? budget.yields : SPARE_YIELDS;
+        wait->yields = share_of(wait) < SPARE_YIELDS ? share_of(wait) : SPARE_YIELDS;
     }
 }
 

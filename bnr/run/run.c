@@ -226,6 +226,7 @@ static void on_timeout(uv_timer_t *timer)
     if (!run->has_table) {
         fprintf(stderr, "mpiexec: the daemons were not all there within %g s\n", run->o->timeout_s);
         run->is_ready = true;
+        run->is_good = false;
         run->job.exit_code = EXIT_TIMEOUT;
         return;
     }
@@ -322,6 +323,7 @@ static void on_early_signal(struct run *run, int number)
         reap_commands(run);
     } else if (number == SIGINT || number == SIGTERM || number == SIGHUP) {
         run->is_ready = true;
+        run->is_good = false;
         run->job.exit_code = 128 + number;
     }
 }

@@ -144,6 +144,7 @@ bool run_streams_linger(struct run *run)
     if (!run->linger_ns || count != run->linger_count) {
         run->linger_ns = now_ns + wait_ms * 1000000;
         run->linger_count = count;
+        uv_update_time(&run->loop); /* else it may fire early, and nothing ends the wait */
         uv_timer_start(&run->reminder, on_linger, wait_ms + 1, 0);
     }
     if (now_ns < run->linger_ns)

@@ -35,6 +35,8 @@ static void wide_say(void *arg, const char *text)
 static void wide_ready(void *arg, bool is_good)
 {
     struct run *run = arg;
+    if (run->is_ready) /* a signal, or --timeout, has ended the job before */
+        return;
     run->is_ready = true;
     run->is_good = is_good;
 }

@@ -77,14 +77,14 @@ static const struct choose_row table[COLL_KINDS][ROWS] = {
 /* What comes first where there are several hosts. */
 static const struct choose_row over_hosts[] = {
     ROW(3,   SOME,         BARRIER_HOSTS),
-    ROW(3,   BELOW(64 * K), BCAST_HOSTS),
-    ROW(3,   BELOW(64 * K), REDUCE_HOSTS),
-    ROW(3,   BELOW(64 * K), ALLREDUCE_HOSTS),
-    ROW(3,   BELOW(16 * K), ALLGATHER_HOSTS),
+    ROW(3,   BELOW(1024 * K), BCAST_HOSTS),
+    ROW(3,   BELOW(1024 * K), REDUCE_HOSTS),
+    ROW(3,   BELOW(1024 * K), ALLREDUCE_HOSTS),
+    ROW(3,   BELOW(512 * K), ALLGATHER_HOSTS),
     ROW(3,   BELOW(256),   ALLTOALL_HOSTS),
     ROW(3,   BELOW(16 * K), REDUCE_SCATTER_HOSTS),
-    ROW(3,   BELOW(16 * K), SCAN_HOSTS),
-    ROW(3,   BELOW(16 * K), EXSCAN_HOSTS),
+    ROW(3,   BELOW(1024 * K), SCAN_HOSTS),
+    ROW(3,   BELOW(1024 * K), EXSCAN_HOSTS),
 };
 /* clang-format on */
 

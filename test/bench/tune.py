@@ -7,7 +7,9 @@ usage: tune.py MPIEXEC COLLECTIVES [-n RANKS] [--hosts N] [--csv FILE] [--svg FO
 COLLECTIVES is the program test/bench/collectives. Each algorithm is forced by its setting
 (VIREO_COLL_BCAST=chain) and measured at each size; the rows go to standard output, for
 VIREO_COLL_TUNING. With --csv the times are kept, with --svg a plot of each collective is drawn from
-them. The table of mpi/coll/choose.c is made by hand from such rows.
+them. The table of mpi/coll/choose.c is made by hand from such rows. What the library chooses by
+itself, maybe memory that is shared, is measured too; a line that begins with # tells where an algorithm
+takes less than 0.8 of its time.
 """
 import argparse
 import csv
@@ -18,8 +20,11 @@ import subprocess
 import sys
 
 # Collectives that the program measures, and by how much a setting's bytes are larger than its own.
-MEASURED = {"barrier": 0, "bcast": 1, "reduce": 1, "allreduce": 1, "allgather": None, "alltoall": 1}
+MEASURED = {"barrier": 0, "bcast": 1, "reduce": 1, "allreduce": 1, "allgather": None, "alltoall": 1,
+            "gather": 1, "scatter": 1, "scan": 1, "reduce_scatter": None}
 LIMIT = 120  # seconds a measurement may take
+WRONG = 0.8  # the library's own choice is told of where the best takes less than this part of its time
+TURNS = 3    # of all algorithms, one after the other: the machine has slow minutes
 GAIN = 0.95  # a row changes the algorithm only where that takes less than this part of the time
 COLORS = ["#1b6ca8", "#c0392b", "#27803b", "#8e44ad", "#b8860b", "#444444"]
 
@@ -37,7 +42,7 @@ def measure(options, kind, name):
     env = dict(os.environ, **{f"VIREO_COLL_{kind.upper()}": name})
     command = [options.mpiexec, "-n", str(options.n), "--pretend-hosts", str(options.hosts),
                options.collectives, "--ops", kind, "--sizes", options.sizes,
-               "--slices", "15", "--seconds", "1"]
+               "--slices", "15", "--seconds", str(options.seconds)]
     run = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, env=env, check=False)
     if run.returncode:
         print(f"# {kind} {name}: {run.stderr.strip()[-200:]}", file=sys.stderr)
@@ -47,6 +52,17 @@ def measure(options, kind, name):
         words = line.split(",")
         if len(words) > 7 and words[3] == kind:
             times[int(words[2])] = float(words[7])  # the least: others use the machine too
+    return times
+
+
+def measure_all(options, kind, names):
+    """{algorithm: {bytes: microseconds}}, of each the least."""
+    times = {}
+    for _ in range(TURNS):
+        for name in names:
+            for size, time in measure(options, kind, name).items():
+                least = times.setdefault(name, {})
+                least[size] = min(time, least.get(size, math.inf))
     return times
 
 
@@ -61,6 +77,15 @@ def choose(times):
             continue
         rows.append((size, best))
     return rows
+
+
+def tell_wrong(kind, times, own):
+    """Where the library's own choice takes longer."""
+    for size in sorted(own):
+        known = {name: each[size] for name, each in times.items() if size in each}
+        best = min(known, key=known.get, default=None)
+        if best and known[best] < WRONG * own[size]:
+            print(f"# {kind} {size}: {best} takes {known[best]:.2f} us, what is chosen {own[size]:.2f}")
 
 
 def print_rows(kind, rows, ranks, hosts):
@@ -103,6 +128,7 @@ def parse():
     parser.add_argument("collectives")
     parser.add_argument("-n", type=int, default=4)
     parser.add_argument("--hosts", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=1, help="of a size, at most")
     parser.add_argument("--csv")
     parser.add_argument("--svg")
     parser.add_argument("--sizes", default="8,1024,16384,65536,524288,2097152")
@@ -116,12 +142,14 @@ def main():
     for kind, names in algorithms(options.mpiexec).items():
         if kind not in MEASURED:
             continue
-        times = {name: measure(options, kind, name) for name in names
-                 if name != "hosts" or options.hosts > 1}
-        times = {name: each for name, each in times.items() if each}
+        tried = [name for name in names if name != "hosts" or options.hosts > 1]
+        times = measure_all(options, kind, tried + ["auto"])
+        own = times.pop("auto", {})
         rows += [(kind, name, options.n, options.hosts, size, time)
-                 for name, each in times.items() for size, time in sorted(each.items())]
+                 for name, each in [*times.items(), ("auto", own)]
+                 for size, time in sorted(each.items())]
         print_rows(kind, choose(times), options.n, options.hosts)
+        tell_wrong(kind, times, own)
         if options.svg:
             plot(options.svg, kind, times)
     if options.csv:

@@ -29,7 +29,11 @@ class Window:
         self.words = ["tmux", "-S", os.path.join(folder, "tmux"), "-f", "/dev/null"]
         self.call("new-session", "-d", "-s", "main", "-n", "outer", "-x", "80", "-y", "24",
                   "env", "DEBUGINFOD_URLS=", "PS1=outer: ", "ENV=", "sh")
-        self.shows("outer:")
+        try:
+            self.shows("outer:")
+        except BaseException:
+            self.end()
+            raise
 
     def call(self, *words):
         return subprocess.run(self.words + list(words), check=True, capture_output=True, text=True,

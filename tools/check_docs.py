@@ -6,7 +6,7 @@ usage: check_docs.py [SOURCE]
 
 In README.md, CONTRIBUTING.md and doc/*.md:
   - `name()` must be a function (or function pointer) of the sources; MPI_ names also those that are
-    made from PMPI_ bodies,
+    made from PMPI_ bodies; in "`name()` in `folder/file.c`", one of that file,
   - `folder/file.ext`, and `file.ext` after its folder's heading, must exist, as must what a link
     leads to.
 doc/architecture.md must have a line for every folder of tests, and a paragraph of doc/decisions.md
@@ -21,6 +21,7 @@ FOLDERS = ("bnr", "channels", "diagnose", "examples", "include", "mpi", "mpid", 
 MADE = {"mpi.h", "slots.h", "chan_table.c", "version.h", "mpiexec.1", "heat.png"}   # by a build
 FENCED = re.compile(r"^```.*?^```", re.M | re.S)
 FUNCTION = re.compile(r"`(\w+)\(\)`")
+PLACED = re.compile(r"`(\w+)\(\)`,? in\s+`([\w./-]+/[\w.-]+\.[ch])`")
 FILE = re.compile(r"`((?:[\w.-]+/)*[\w.-]+\.(?:c|h|py|sh|txt|tsv|in|md|build|map|syms))((?:/\.\w+)*)`")
 LINK = re.compile(r"\]\(([^)#:]+)\)")
 HEADING = re.compile(r"^#+ .*?`([\w/.]+)/`", re.M)
@@ -28,17 +29,21 @@ HEADING = re.compile(r"^#+ .*?`([\w/.]+)/`", re.M)
 DEFINED = re.compile(r"^[A-Za-z_][\w\s*]*?[\s*](\w+)\s*\(|^\s+[\w\s*]+\(\*(\w+)\)\s*\(", re.M)
 
 
+def defined_in(path):
+    """Every function that a source defines or declares."""
+    text = path.read_text(errors="replace")
+    names = {a or b for a, b in DEFINED.findall(text)}
+    names |= set(re.findall(r"^(?:static )?(?:inline )?__attribute__.*?\b(\w+)\(\w", text, re.M))
+    # the type stands alone on the line before
+    return names | set(re.findall(r"^(\w+)\(.*(?:\n .*)*\)\n\{", text, re.M))
+
+
 def defined(root):
-    """Every function that the sources define or declare."""
+    """Every function of the sources."""
     names = set()
     for folder in FOLDERS:
         for path in (root / folder).rglob("*.[ch]"):
-            text = path.read_text(errors="replace")
-            names |= {a or b for a, b in DEFINED.findall(text)}
-            names |= set(re.findall(r"^(?:static )?(?:inline )?__attribute__.*?\b(\w+)\(\w", text,
-                                    re.M))
-            # the type stands alone on the line before
-            names |= set(re.findall(r"^(\w+)\(.*(?:\n .*)*\)\n\{", text, re.M))
+            names |= defined_in(path)
     for name in [n for n in names if n.startswith(("PMPI_", "PMPIX_"))]:
         names |= {name[1:], name[1:].removesuffix("_c"), name.removesuffix("_c")}
     return names
@@ -67,6 +72,9 @@ def check(root, path, names):
     text = FENCED.sub("", (root / path).read_text())
     for name in sorted(set(FUNCTION.findall(text)) - names):
         yield f"{path}: there is no function {name}()"
+    for name, file in PLACED.findall(text):
+        if not (root / file).exists() or name not in defined_in(root / file):
+            yield f"{path}: there is no function {name}() in {file}"
     for name, places in files_named(text):
         base = name.rsplit("/", 1)[-1]
         found = any((root / p).exists() for p in places)

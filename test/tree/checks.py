@@ -45,6 +45,8 @@ CASES = [
     ("tags", "os/a.h", "#define A(tag) \\\n    struct tag { \\\n    }\nstruct tag {\n};\n", None),
     ("docs", "doc/a.md", "Plain words, and `code`.\n", None),
     ("docs", "doc/a.md", "It calls `no_such()`.\n", "there is no function no_such()"),
+    ("docs", "doc/a.md", "It is `no_such()` in\n`mpid/none.c`.\n",
+     "there is no function no_such() in mpid/none.c"),
     ("docs", "doc/a.md", "See `mpid/none.c`.\n", "there is no file mpid/none.c"),
     ("docs", "doc/a.md", "## `mpid/`\n\n| `none.h` | nothing |\n", "there is no file none.h"),
     ("docs", "doc/a.md", "See [it](none.md).\n", "a link leads to none.md"),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Delivery of completions. A request with a handler (mpid_when_done()) is complete once it is
- * delivered: it goes into a queue, and the next thread that makes progress runs the queue, with no lock
- * held, in order. One thread at a time does, so a handler never runs beside another.
+ * Delivery of completions. A request with a handler (mpid_when_done() says what that may call) is
+ * complete once it is delivered, from a queue that the next thread which makes progress runs, with no
+ * lock held, in order. One thread at a time does, so a handler never runs beside another.
  */
 #ifndef MPID_DELIVER_H
 #define MPID_DELIVER_H

@@ -46,7 +46,7 @@ enum packet_type {
 struct vc;
 struct landing;
 
-/* What a module does with its packets. Everything in them is hostile until checked. */
+/* What a module does with its packets; locked. Everything in them is hostile until checked. */
 struct packet_kind {
     const char *name; /* for people */
     size_t least;     /* bytes of payload: a shorter packet ends its connection */

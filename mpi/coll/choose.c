@@ -20,7 +20,7 @@
 #define SOME {0, CHOOSE_MOST}
 
 /* Ranks and bytes from which on, bytes below which, algorithm. test/bench/tune.py measures such limits;
- * doc/collectives.md shows the table. */
+ * doc/collectives.md has the algorithms' names. */
 #define ROW(ranks, bytes, name)                                                                    \
     {ALGORITHM_NEEDS_##name, 0, false, FROM(ranks), SOME, bytes, ALGORITHM_##name}
 #define LAST(name) {0, 0, true, SOME, SOME, SOME, ALGORITHM_##name}

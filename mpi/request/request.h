@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * MPI requests over the device's. A request handle is a pointer to one, or
- * MPI_REQUEST_NULL, or request_done: the one shared request that is complete
- * from the start, which eager sends return, so that they cost no allocation.
+ * MPI requests over the device's. A handle is a pointer to one, or MPI_REQUEST_NULL, or request_done:
+ * a shared one, complete from the start, which costs no allocation. The memory is request_store's:
+ * request_end() gives it back, or request_abandon() once the request is complete, or as ops say.
  */
 #ifndef MPI_REQUEST_H
 #define MPI_REQUEST_H

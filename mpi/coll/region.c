@@ -230,8 +230,8 @@ void region_destroy(struct region *r)
  * own, where more have, and where ranks outnumber processors. Bytes are those of the whole buffer
  * in bcast, reductions and scans, else of one block. In those that have pieces, the members'
  * blocks share a part. Of long data two ranks copy less by messages, or by pulling (region_pull.c),
- * which need no place between. With more ranks than processors who gives goes on through a region, where
- * a long message or a pull has it wait, each time, until the others have had a processor.
+ * which need no place between. With more ranks than processors a giver goes on through a region, where
+ * a long message or a pull has it wait until the others have had a processor.
  */
 enum { K = 1 << 10, M = 1 << 20 };
 static const struct region_row {
@@ -240,17 +240,17 @@ static const struct region_row {
     int64_t two, more, crowded;
     bool pulled; /* what is longer, between two */
 } rows[COLL_KINDS] = {
-    [COLL_BARRIER] = {region_meet, false, 0, 0, 0},
-    [COLL_BCAST] = {region_bcast, false, 8 * K, M, 4 * M},
-    [COLL_REDUCE] = {region_reduce, false, 8 * K, M, 4 * M},
-    [COLL_ALLREDUCE] = {region_allreduce, false, 64 * K, M, 4 * M},
-    [COLL_GATHER] = {region_gather, false, 8 * K, 64 * K, M},
-    [COLL_SCATTER] = {region_scatter, true, 8 * K, 16 * K, 64 * K},
+    [COLL_BARRIER] = {region_meet, false, 0, 0, 0, false},
+    [COLL_BCAST] = {region_bcast, false, 8 * K, M, 4 * M, false},
+    [COLL_REDUCE] = {region_reduce, false, 8 * K, M, 4 * M, false},
+    [COLL_ALLREDUCE] = {region_allreduce, false, 64 * K, M, 4 * M, false},
+    [COLL_GATHER] = {region_gather, false, 8 * K, 64 * K, M, false},
+    [COLL_SCATTER] = {region_scatter, true, 8 * K, 16 * K, 64 * K, false},
     [COLL_ALLGATHER] = {region_allgather, false, 32 * K, M, M, true},
     [COLL_ALLTOALL] = {region_alltoall, true, 8 * K, 16 * K, 64 * K, true},
-    [COLL_REDUCE_SCATTER] = {region_reduce_scatter, true, 32 * K, 64 * K, 64 * K},
-    [COLL_SCAN] = {region_scan, false, 16 * K, 64 * K, 512 * K},
-    [COLL_EXSCAN] = {region_scan, false, 16 * K, 64 * K, 512 * K},
+    [COLL_REDUCE_SCATTER] = {region_reduce_scatter, true, 32 * K, 64 * K, 64 * K, false},
+    [COLL_SCAN] = {region_scan, false, 16 * K, 64 * K, 512 * K, false},
+    [COLL_EXSCAN] = {region_scan, false, 16 * K, 64 * K, 512 * K, false},
 };
 
 /* Bytes of the longest block. */

@@ -46,6 +46,7 @@ finally:
 door = listen(os.getpid())
 asker = subprocess.Popen([vireo, "report", str(os.getpid())], stdout=subprocess.PIPE, text=True)
 talk, _ = door.accept()
+talk.recv(4096)  # a socket with unread bytes is reset
 talk.sendall(b"plain\n\033]0;title\007\033[31mred\n")
 talk.close()
 told = asker.communicate(timeout=90)[0]

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "os/valgrind.h"
+
 /* os_futex_wait() with one of the kernel's operations. */
 static inline int os_futex_wait_by(int operation, _Atomic uint32_t *word, uint32_t seen,
                                    uint64_t timeout_ns)
@@ -40,8 +42,8 @@ enum {
 };
 
 /* Sleep while each of count words (OS_FUTEX_WORDS at most) has its value, at most timeout_ns.
- * Returns as os_futex_wait() does. A kernel without this call (before Linux 5.16) sleeps on the
- * first word for a millisecond at most. */
+ * Returns as os_futex_wait() does. A kernel without this call (before Linux 5.16), or valgrind, which
+ * does not know it, sleeps on the first word for a millisecond at most. */
 static inline int os_futex_wait_any(const struct os_futex_seen *words, int count,
                                     uint64_t timeout_ns)
 {
@@ -58,7 +60,10 @@ static inline int os_futex_wait_any(const struct os_futex_seen *words, int count
     for (int i = 0; i < count; i++)
         wait[i] = (struct futex_waitv){
             .val = words[i].seen, .uaddr = (uintptr_t)words[i].word, .flags = FUTEX_32};
-    if (syscall(SYS_futex_waitv, wait, count, 0, &until, CLOCK_MONOTONIC) >= 0 || errno == EAGAIN)
+    if (os_is_under_valgrind())
+        errno = ENOSYS;
+    else if (syscall(SYS_futex_waitv, wait, count, 0, &until, CLOCK_MONOTONIC) >= 0 ||
+             errno == EAGAIN)
         return 0;
     if (errno != ENOSYS)
         return -errno;

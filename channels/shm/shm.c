@@ -18,6 +18,7 @@
 #include "os/random.h"
 #include "os/segment.h"
 #include "os/settings.h"
+#include "os/valgrind.h"
 #include "slots.h"
 
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
@@ -60,14 +61,6 @@ static void allow_copies(void)
     }
     if (scope == '1')
         prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-}
-
-/* Whether valgrind runs this process: it does not see what others write into its memory, and would
- * take that for uninitialised. */
-static bool is_watched(void)
-{
-    const char *preloaded = getenv("LD_PRELOAD");
-    return preloaded && strstr(preloaded, "vgpreload_");
 }
 
 /* Write the header, its state last: from then on peers may rely on it. */
@@ -575,7 +568,7 @@ static int shm_open_channel(struct chan **out, const struct chan_env *env, char 
         goto error;
     os_random(&shm->magic, sizeof(shm->magic));
     shm->heavy = !os_heavy_fence_register();
-    shm->may_copy = os_setting(OS_SETTING_SINGLE_COPY) != 0 && !is_watched();
+    shm->may_copy = os_setting(OS_SETTING_SINGLE_COPY) != 0 && !os_is_under_valgrind();
     if (shm->may_copy)
         allow_copies();
     shm_chunk_init(&shm->pool, (unsigned char *)shm->mine + shm->layout.pool,

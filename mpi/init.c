@@ -264,6 +264,19 @@ static int start_info(int argc, char **argv)
     return MPI_SUCCESS;
 }
 
+/* Have C's streams buffer as the user says. */
+static void set_buffering(void)
+{
+    static const int modes[] = {-1, _IONBF, _IOLBF, _IOFBF}; /* in the order of the setting's words */
+    int mode = modes[os_setting(OS_SETTING_STREAM_BUFFERING)];
+    if (mode < 0)
+        return;
+    fflush(stdout);
+    fflush(stderr);
+    (void)setvbuf(stdout, NULL, mode, BUFSIZ);
+    (void)setvbuf(stderr, NULL, mode, BUFSIZ);
+}
+
 int init_start(int argc, char **argv, int thread_level, char *why, size_t size)
 {
     os_lock_slow(&lock);
@@ -279,6 +292,7 @@ int init_start(int argc, char **argv, int thread_level, char *why, size_t size)
     if (!rc) {
         world_state = INIT_READY;
         mpi_state = MPI_STATE_READY;
+        set_buffering();
     }
     os_unlock_slow(&lock);
     return rc;

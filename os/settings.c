@@ -97,6 +97,11 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
     [OS_SETTING_IO_REPORT] = {"io_report", OS_TYPE_BOOL, "0", "",
                               "Whether MPI_File_open says on stderr how the file will be accessed.",
                               OS_UNTIL_END},
+    [OS_SETTING_STREAM_BUFFERING] = {"stream_buffering", OS_TYPE_CHOICE, "auto", "auto|0|1|2",
+                                     "How C's stdout and stderr are buffered from MPI_Init on: not "
+                                     "(0), by lines (1), in full (2), or as C has it; mpiexec "
+                                     "--stream-buffering sets it.",
+                                     OS_UNTIL_START},
     [OS_SETTING_SUMMARY] = {"summary", OS_TYPE_TEXT, "", "",
                             "Where mpiexec has a line a rank printed at the end, with time in MPI, "
                             "waits, messages and imbalance: 1, or a file that also gets it as JSON; "

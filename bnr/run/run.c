@@ -24,6 +24,7 @@
 #include "bnr/io/place.h"
 #include "bnr/stdio/json_lines.h"
 #include "bnr/stdio/prefix.h"
+#include "bnr/stdio/xml_lines.h"
 #include "bnr/stdio/terminal.h"
 #include "bnr/run/run_state.h"
 #include "bnr/io/tell.h"
@@ -381,7 +382,7 @@ static int open_output(struct run *run, int rank, int i, struct ranks_pipes *p)
         return ranks_open_output(p, i, RANKS_OUTPUT_NONE);
     if (i == 2 && run->o->merge)
         return ranks_open_output(p, i, RANKS_OUTPUT_STDOUT);
-    if (!run->o->files.pattern[i - 1])
+    if (!run->o->files.pattern[i - 1] || run->o->files.is_copied)
         return ranks_open_output(p, i, RANKS_OUTPUT_PIPE);
     p->pipe[i][1] = outfile_open(&run->o->files, i - 1, rank);
     return p->pipe[i][1] < 0 ? p->pipe[i][1] : 0;
@@ -569,10 +570,13 @@ static int open_loop(struct run *run)
     const struct options *o = run->o;
     run->prefix = (struct prefix){o->prefix, o->nranks, &run->ranks.table};
     run->labels = (struct lines_labels){prefix_write, &run->prefix,
-                                        o->json ? json_lines_record : NULL};
+                                        o->json  ? json_lines_record
+                                        : o->xml ? xml_lines_record
+                                                 : NULL};
     struct stdio_config cfg = {
         .ranks = o->nranks,
-        .label = o->prefix || o->json,
+        .label = o->prefix || o->json || o->xml,
+        .records_fd = run->records_fd,
         .labels = &run->labels,
         .ends_unread = os_setting(OS_SETTING_OUTPUT_UNREAD) == 0,
         .stdin_to = o->start.stdin_to,
@@ -580,7 +584,7 @@ static int open_loop(struct run *run)
         .unread = run_streams_unread,
         .arg = run,
         .is_elsewhere = run->wide ? run_is_elsewhere : NULL,
-        .file = run->wide ? run_wide_file : NULL,
+        .file = run->wide || o->files.is_copied ? run_take_file : NULL,
         .has_terminal = o->start.terminals ? run_has_terminal : NULL,
         .say = run_streams_say,
     };
@@ -745,6 +749,7 @@ static struct run *create(const struct options *o, const struct run_job *what)
     run->paths = what->paths;
     run->amend = what->amend;
     run->debugger = what->debugger;
+    run->records_fd = what->records_fd;
     run->begun_ns = os_now_ns();
     run->lost_node = -1;
     job_init(&run->job, o->nranks);

@@ -57,6 +57,7 @@ struct run {
     struct wide *wide;  /* NULL: all ranks run here */
     struct serve serve; /* then: of their letters */
     bool is_serving;
+    int records_fd;         /* of XML; or 0 */
     bool is_ready, is_good; /* of its daemons: all have been heard of; all are there */
     bool has_table, has_ask;
     bool *is_over;                            /* by rank: it has ended */
@@ -138,7 +139,8 @@ bool run_wide_bring_up(struct run *run);
 int run_wide_send(struct run *run);
 /* Ask ranks on other machines what they wait for; arg is the run. */
 void run_wide_ask(void *arg, uint32_t number);
-/* Write what a rank on another machine has written to its file, if it has one; arg is the run. */
-bool run_wide_file(void *arg, int rank, int fd, const void *data, size_t len);
+/* Write what a rank on another machine has written to its file, or of any rank to a copy, if it has
+ * one. Returns whether it goes nowhere else; arg is the run. */
+bool run_take_file(void *arg, int rank, int fd, const void *data, size_t len);
 
 #endif

@@ -95,18 +95,19 @@ static int write_file(struct run *run, int rank, int stream, const char *at, siz
     return rc;
 }
 
-bool run_wide_file(void *arg, int rank, int fd, const void *data, size_t len)
+bool run_take_file(void *arg, int rank, int fd, const void *data, size_t len)
 {
     struct run *run = arg;
-    if (!run->o->files.pattern[fd - 1] || !run_is_elsewhere(run, rank))
+    const struct outfile *files = &run->o->files;
+    if (!files->pattern[fd - 1] || !(files->is_copied || run_is_elsewhere(run, rank)))
         return false;
     int rc = write_file(run, rank, fd, data, len);
     if (!rc || run->job.state != JOB_RUNNING)
-        return true;
+        return !files->is_copied;
     stdio_say(run->stdio, "mpiexec: cannot write the file for what rank %d writes: %s\n", rank,
               strerror(-rc));
     run_follow(run, job_end(&run->job, JOB_BROKEN, EXIT_FAILED));
-    return true;
+    return !files->is_copied;
 }
 
 /* A rank has ended without MPI_Init, somewhere, and others wait for it. */

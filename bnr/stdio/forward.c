@@ -159,11 +159,14 @@ static void set_labels(const struct stdio *s, int *label_of, int count, int firs
     }
 }
 
-static int create_outputs(struct stdio *s, bool one)
+/* Two outputs: the ranks' stderr and mpiexec's own lines go to the second. All of the ranks goes to
+ * the first where that has a file of its own, and all to the second where both are the same file. */
+static int create_outputs(struct stdio *s)
 {
-    int n = s->cfg.ranks;
-    s->own = one ? 2 * n : n;
-    int *label_of = malloc(((size_t)s->own + 1) * sizeof(*label_of));
+    int n = s->cfg.ranks, fd = s->cfg.records_fd;
+    bool one = !fd && same_file(1, 2);
+    s->own = fd ? 0 : one ? 2 * n : n;
+    int *label_of = malloc((2 * (size_t)n + 1) * sizeof(*label_of));
     if (!label_of)
         return -ENOMEM;
     set_labels(s, label_of, s->own, one ? 0 : n);
@@ -172,15 +175,15 @@ static int create_outputs(struct stdio *s, bool one)
     if (!rc && one)
         s->output[0] = s->output[1];
     else if (!rc) {
-        set_labels(s, label_of, n, 0);
-        rc = output_create(&s->output[0], s->loop, 1, n, label_of, on_moved, s);
+        set_labels(s, label_of, fd ? 2 * n : n, 0);
+        rc = output_create(&s->output[0], s->loop, fd ? fd : 1, fd ? 2 * n : n, label_of, on_moved, s);
     }
     free(label_of);
-    for (int i = 0; !rc && s->cfg.labels && i < 2; i++)
+    for (int i = 0; !rc && s->cfg.labels && i < (fd ? 1 : 2); i++)
         output_set_labels(s->output[i], s->cfg.labels);
     for (int i = 0; i < 2 * n; i++)
-        s->streams[i] = (struct stream){.output = s->output[i % 2],
-                                        .source = one ? i % 2 * n + i / 2 : i / 2};
+        s->streams[i] = (struct stream){.output = s->output[fd ? 0 : i % 2],
+                                        .source = fd || one ? i % 2 * n + i / 2 : i / 2};
     return rc;
 }
 
@@ -229,7 +232,7 @@ int stdio_create(struct stdio **s, uv_loop_t *loop, const struct stdio_config *c
         return rc;
     }
     made->done.data = made;
-    rc = create_outputs(made, same_file(1, 2));
+    rc = create_outputs(made);
     if (rc) {
         stdio_destroy(made);
         return rc;

@@ -47,6 +47,7 @@ struct stdio_config {
     bool label; /* lines begin with labels */
     const struct lines_labels
         *labels; /* these: the rank, for its stderr ranks more; NULL: "[3] " */
+    int records_fd; /* takes what ranks write to 1 and 2; 0: mpiexec's own do */
     bool ends_unread;
     const char *stdin_to; /* ranks that read stdin (amend_lists()); NULL: none */
     /* Everything is out: called once, from the loop, after stdio_begin(), when the streams of all
@@ -55,8 +56,8 @@ struct stdio_config {
     /* The reader of fd has gone, and ends_unread: called once. */
     void (*unread)(void *arg, int fd);
     void *arg;
-    /* For a job over several machines; else NULL. file: takes bytes of a rank elsewhere that go to
-     * a file here; returns false where there is none. */
+    /* For a job over several machines; else NULL. file: takes bytes of a rank that go to a file
+     * which mpiexec writes; returns whether they go there alone. */
     bool (*is_elsewhere)(void *arg, int rank);
     bool (*file)(void *arg, int rank, int fd, const void *data, size_t len);
     /* Whether a rank has a terminal of its own, by which it reads and writes; or NULL. */

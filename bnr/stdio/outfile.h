@@ -8,15 +8,18 @@
  *     %%  a percent sign  %g, %p  0 (other launchers number groups and proxies)
  *
  * A rank gets its file as a descriptor that appends, so ranks may share one, and
- * nothing passes through mpiexec. Folders in the name are made.
+ * nothing passes through mpiexec; unless it is a copy, which mpiexec writes. Folders in the name
+ * are made.
  */
 #ifndef BNR_OUTFILE_H
 #define BNR_OUTFILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct outfile {
     char *pattern[2]; /* for stdout, for stderr; NULL: mpiexec's own */
+    bool is_copied;   /* mpiexec's own gets everything, too */
     int ranks;
     long begun_s;
 };

@@ -58,6 +58,16 @@ static int load_settings(const struct options *o)
     return 0;
 }
 
+/* Show every setting, and which have another value than they begin with. */
+static void show_settings(void)
+{
+    for (int i = 0; i < OS_SETTING_COUNT; i++) {
+        const char *text = os_setting_text((enum os_setting_id)i);
+        fprintf(stderr, "mpiexec: setting %s=%s%s\n", os_settings[i].name, text,
+                strcmp(text, os_settings[i].initial) ? "" : " (default)");
+    }
+}
+
 static const char *path_of(char *const *env)
 {
     for (; *env; env++)
@@ -226,6 +236,57 @@ static void show_plan(const struct options *o, const struct place *place,
             fprintf(stderr, "mpiexec: rank %u on %s\n", r, plan->hosts[plan->node_of[r]]->name);
 }
 
+/* Go to the background: the process that was started ends well, and its terminal's keys are no
+ * concern of this one. */
+static int go_background(char why[512])
+{
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid > 0)
+        _exit(0);
+    int null_fd = pid < 0 || !isatty(0) ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (pid < 0 || setsid() < 0 || (null_fd > 0 && dup2(null_fd, 0) < 0)) {
+        snprintf(why, 512, "cannot go to the background: %s; leave --daemonize out",
+                 strerror(errno));
+        return EXIT_FAILED;
+    }
+    if (null_fd > 0)
+        close(null_fd);
+    return 0;
+}
+
+/* What the user wants done before ranks start. */
+static int begin(const struct options *o, char why[512])
+{
+    int code = o->is_background && !o->start.is_dry ? go_background(why) : 0;
+    if (!code && o->report_pid && tell_pid(o->report_pid, why))
+        code = EXIT_FAILED;
+    return code;
+}
+
+/* Run the job; where all output becomes XML, within an element. */
+static int run_recorded(const struct options *o, struct run_job *job)
+{
+    char why[PATH_MAX + 128];
+    if (!o->xml)
+        return run_job(o, job);
+    int fd = o->xml_file ? open(o->xml_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : 1;
+    if (fd < 0) {
+        snprintf(why, sizeof(why), "cannot write '%s' for --xml-file: %s; name another file",
+                 o->xml_file, strerror(errno));
+        complain(why);
+        return EXIT_FAILED;
+    }
+    job->records_fd = fd;
+    bool is_written = dprintf(fd, "<mpirun>\n") > 0;
+    int code = run_job(o, job);
+    is_written &= dprintf(fd, "</mpirun>\n") > 0;
+    if (is_written || errno == EPIPE)
+        return code;
+    fprintf(stderr, "mpiexec: output was lost: %s\n", strerror(errno));
+    return code ? code : EXIT_FAILED;
+}
+
 /* Say where the ranks run, and run them there. */
 static int run_placed(const struct options *o, char **paths, int argc, char **argv)
 {
@@ -250,16 +311,19 @@ static int run_placed(const struct options *o, char **paths, int argc, char **ar
         code = amend_prepare(&amend, &wish, &place, why);
     if (!code && o->debugger)
         code = debugger_prepare(&debugger, o->debugger, why);
-    if (!code && o->report_pid && tell_pid(o->report_pid, why))
-        code = EXIT_FAILED;
+    if (!code)
+        code = begin(o, why);
     if (code)
         complain(why);
     else
         show_plan(o, &place, &job, &plan);
     if (!code && !o->start.is_dry)
-        code = run_job(
-            o, &(struct run_job){paths, &plan, &amend, o->debugger ? &debugger : NULL, argv[0],
-                                 arguments_size(argc, argv)});
+        code = run_recorded(o, &(struct run_job){.paths = paths,
+                                                 .plan = &plan,
+                                                 .amend = &amend,
+                                                 .debugger = o->debugger ? &debugger : NULL,
+                                                 .name = argv[0],
+                                                 .name_size = arguments_size(argc, argv)});
     wide_plan_fini(&plan);
     amend_fini(&amend);
     debugger_fini(&debugger);
@@ -319,8 +383,11 @@ static __attribute__((noinline)) int run_command(int argc, char **argv)
         code = EXIT_USAGE;
     else if (use_stdin(o.stdin_file))
         code = EXIT_USAGE;
-    else
+    else {
+        if (o.shows_settings)
+            show_settings();
         code = run_programs(&o, argc, argv);
+    }
     options_free(&o);
     return code;
 }

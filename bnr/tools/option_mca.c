@@ -74,6 +74,7 @@ static const struct {
     {"mpi_param_check", NULL, PARAMETER_NOTHING},
     {"mpi_preconnect_all", NULL, PARAMETER_NOTHING},
     {"mpi_preconnect_mpi", NULL, PARAMETER_NOTHING},
+    {"mpi_show_mca_params", "--show-settings", PARAMETER_SWITCH},
     {"mpi_show_handle_leaks", NULL, PARAMETER_NOTHING},
     {"mpi_leave_pinned", NULL, PARAMETER_NOTHING},
     {"mpi_leave_pinned_pipeline", NULL, PARAMETER_NOTHING},

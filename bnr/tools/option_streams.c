@@ -29,17 +29,19 @@ int option_streams_file(struct reader *r, const char *option, int i, char *patte
     return rc ? reader_refuse(r, "'%s': the name of the file is too long", option) : 0;
 }
 
-/* Send both streams to files in folder (len bytes), in which "%" means itself. The suffixes
- * that other launchers know ask for what is done anyway: no copy, no folder of the job. */
+/* Send both streams to files in folder (len bytes), in which "%" means itself. Of the suffixes
+ * that other launchers know, two ask for what is done anyway: no copy, no folder of the job. */
 int option_streams_folder(struct reader *r, const char *option, const char *folder, size_t len)
 {
     static const char *const suffixes[] = {":nocopy,nojobid", ":nojobid,nocopy", ":nocopy",
+                                           ":copy,nojobid",   ":nojobid,copy",   ":copy",
                                            ":nojobid"};
     static const char *const streams[] = {"stdout", "stderr"};
     for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
         size_t n = strlen(suffixes[i]);
         if (len >= n && !memcmp(folder + len - n, suffixes[i], n)) {
             len -= n;
+            r->o->files.is_copied = !strncmp(suffixes[i], ":copy", 5) || strstr(suffixes[i], ",copy");
             break;
         }
     }
@@ -76,12 +78,17 @@ int option_streams_settle(struct reader *r)
 {
     struct options *o = r->o;
     bool is_labelled = o->prefix || o->label || o->stamps || o->hosts_shown || o->colors;
-    if (o->json && (is_labelled || o->files.pattern[0] || o->files.pattern[1]))
-        return reader_refuse(
-            r, is_labelled ? "JSON has the rank, host, stream and time of each line already: leave "
-                             "out what else is to begin lines"
-                           : "JSON is what mpiexec writes to its own stdout and stderr; files that "
-                             "ranks write are as the ranks write them: leave out one of both");
+    bool has_files = (o->files.pattern[0] || o->files.pattern[1]) && !o->files.is_copied;
+    const char *records = o->json ? "JSON" : "XML";
+    if (o->json && o->xml)
+        return reader_refuse(r, "lines become JSON or XML, not both: leave out one of them");
+    if ((o->json || o->xml) && is_labelled)
+        return reader_refuse(r, "%s has the rank and stream of each line already: leave out what "
+                                "else is to begin lines", records);
+    if ((o->json || o->xml) && has_files)
+        return reader_refuse(r, "%s is what mpiexec itself writes; files that ranks write are as the "
+                                "ranks write them: leave out one of both, or end the file's name in "
+                                ":copy", records);
     if (o->prefix || !is_labelled)
         return 0;
     snprintf(o->prefix_made, sizeof(o->prefix_made), "%s%s%s%s%s", o->colors ? "%C" : "",
@@ -105,9 +112,7 @@ static bool cut_end(const char *name, size_t *len, const char *end)
 static int set_files(struct reader *r, const char *option, const char *name, size_t len)
 {
     static const char *const suffixes[] = {"out", "err"};
-    if (cut_end(name, &len, ":copy"))
-        return reader_refuse(
-            r, "'%s file=%s' asks for a copy, which mpiexec does not make; say tee", option, name);
+    r->o->files.is_copied = cut_end(name, &len, ":copy");
     (void)cut_end(name, &len, ":nocopy");
     bool is_pattern = cut_end(name, &len, ":pattern");
     int rc = 0;
@@ -144,6 +149,8 @@ int option_streams_output(struct reader *r, const char *option, const char *word
             o->colors = true;
         else if (reader_is_word("json", words, len))
             o->json = true;
+        else if (reader_is_word("xml", words, len))
+            o->xml = true;
         else if (reader_is_word("tag-detailed", words, len))
             o->prefix = "[%r][%h:%i]<%s>: ";
         else if (reader_is_word("tag-fullname", words, len))
@@ -157,7 +164,7 @@ int option_streams_output(struct reader *r, const char *option, const char *word
         else
             return reader_refuse(r,
                                  "'%s' takes tag, tag-detailed, tag-fullname, timestamp, host, "
-                                 "color, json, merge, dir=DIR and file=FILE, not '%.*s'",
+                                 "color, json, xml, merge, dir=DIR and file=FILE, not '%.*s'",
                                  option, (int)len, words);
         words += all + (words[all] == ',');
     } while (!rc && *words);

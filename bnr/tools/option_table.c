@@ -93,6 +93,8 @@ const struct option_row option_table[] = {
      "ranks wait in MPI_Init for it."},
     {"xterm", "RANKS", OPTION_JOB, OPTION_XTERM,
      "Run these ranks, as 0,2-5 or all, each in an xterm, which stays after \"!\"."},
+    {"daemonize", NULL, OPTION_JOB, OPTION_BACKGROUND,
+     "Go to the background when the programs are found: the shell goes on, and exits with 0 for mpiexec."},
     {"index-argv-by-rank", NULL, OPTION_JOB, OPTION_NAME_RANKS,
      "End the name by which each process is called, argv[0], with its rank."},
     {"rtos runtime-options", "WORDS", OPTION_JOB, OPTION_RUNTIME,
@@ -164,9 +166,15 @@ const struct option_row option_table[] = {
      "Send stderr where stdout goes."},
     {"output", "WORDS", OPTION_STREAMS, OPTION_OUTPUT,
      "tag as -l, tag-detailed and tag-fullname with more, timestamp, host, color (by rank, on a "
-     "terminal), json (an object a line, with rank, host, stream, time and text), merge as above, "
-     "dir=DIR as --output-filename, file=FILE for FILE.RANK.out and FILE.RANK.err; separated by "
-     "commas."},
+     "terminal), json (an object a line, with rank, host, stream, time and text), xml as --xml, merge "
+     "as above, dir=DIR as --output-filename, file=FILE for FILE.RANK.out and FILE.RANK.err, with "
+     ":copy behind DIR or FILE for mpiexec's own output as well; separated by commas."},
+    {"xml", NULL, OPTION_STREAMS, OPTION_XML,
+     "Write all output to stdout as XML, an element a line, as in <stdout rank=\"3\">text</stdout>."},
+    {"xml-file", "FILE", OPTION_STREAMS, OPTION_XML, "The same, to FILE."},
+    {"stream-buffering", "0|1|2", OPTION_STREAMS, OPTION_ALIAS,
+     "From MPI_Init on, have C's stdout and stderr of each rank write at once (0), a line at a time (1), "
+     "or when a buffer is full (2)."},
     {"stdin", "none|all|LIST|FILE", OPTION_STREAMS, OPTION_STDIN,
      "The ranks that read mpiexec's stdin, as 0,2-5 (default 0); or the file that rank 0 reads, "
      "named with a slash, as ./FILE. All read at the pace of the slowest."},
@@ -199,8 +207,11 @@ const struct option_row option_table[] = {
      "Print rank, host, process and program of each rank of a job of yours that runs, for a debugger to "
      "attach to, and exit; JOB is the number of its mpiexec, and may follow as a word. With --output "
      "json before it as JSON."},
-    {"report-pid", "CHANNEL", OPTION_INFORMATION, OPTION_REPORT_PID,
-     "Write mpiexec's process number to stdout (-), stderr (+) or a file."},
+    {"report-pid report-uri", "CHANNEL", OPTION_INFORMATION, OPTION_REPORT_PID,
+     "Write mpiexec's process number, by which vireo and --attach-info know the job, to stdout (-), "
+     "stderr (+) or a file."},
+    {"show-settings", NULL, OPTION_INFORMATION, OPTION_SHOW_SETTINGS,
+     "Show on stderr the settings of the library that are in force."},
     {"print-all-exitcodes", NULL, OPTION_INFORMATION, OPTION_CODES,
      "Tell at the end how every rank has ended."},
     {"profile", NULL, OPTION_INFORMATION, OPTION_TIMES,
@@ -273,8 +284,6 @@ const struct option_row option_table[] = {
     {"soft", "SET", OPTION_FOREIGN, OPTION_IGNORED,
      "Accepted; as many processes as -n says are started, or none."},
     {"topolib demux", "NAME", OPTION_FOREIGN, OPTION_IGNORED, "Accepted; mpiexec needs neither."},
-    {"xml xml-file", NULL, OPTION_FOREIGN, OPTION_REFUSED,
-     "output is forwarded as it is; use --output tag, or a file for each rank"},
     {"tv", NULL, OPTION_FOREIGN, OPTION_REFUSED,
      "mpiexec starts no debugger for parallel programs; use --debugger gdb, which debugs each rank by "
      "gdb"},
@@ -282,13 +291,11 @@ const struct option_row option_table[] = {
      "mpiexec needs no server that runs already; leave the option out"},
     {"add-host add-hostfile", "NAMES", OPTION_FOREIGN, OPTION_REFUSED,
      "there is no machine of daemons to add to; use --host or --hostfile"},
-    {"report-uri report-events keepalive daemonize system-server singleton pmi_args", NULL,
+    {"report-events keepalive system-server singleton pmi_args", NULL,
      OPTION_FOREIGN, OPTION_REFUSED,
      "mpiexec is no server for tools; vireo report asks it what its ranks wait for"},
     {"stop-on-exec stop-in-init stop-in-app", NULL, OPTION_FOREIGN, OPTION_REFUSED,
      "ranks wait for no debugger of which mpiexec does not know; use --debugger gdb"},
-    {"stream-buffering", "N", OPTION_FOREIGN, OPTION_REFUSED,
-     "mpiexec cannot change how a program buffers; start it by stdbuf"},
     {"pset", "NAME", OPTION_FOREIGN, OPTION_REFUSED,
      "process sets are those of the standard; leave the option out"},
     {"set-cwd-to-session-dir", NULL, OPTION_FOREIGN, OPTION_REFUSED,
@@ -312,6 +319,7 @@ static const struct {
     {"npersocket", "--map-by ppr:%:package --bind-to package"},
     {"ppr", "--map-by ppr:%"},
     {"pernode", "-npernode 1"},
+    {"stream-buffering", "--set stream_buffering=%"},
     {"rr", "-ppn 1"},
     {"display-comm", "--report"},
     {"display-comm-finalize", "--report"},

@@ -341,6 +341,12 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_OUT_FOLDER: return option_streams_folder(r, option, value, strlen(value));
     case OPTION_OUT_FILE: return option_streams_file(r, option, 0, strdup(value));
     case OPTION_ERR_FILE: return option_streams_file(r, option, 1, strdup(value));
+    case OPTION_XML:
+        o->xml = true;
+        o->xml_file = value ? value : o->xml_file;
+        return 0;
+    case OPTION_BACKGROUND: o->is_background = true; return 0;
+    case OPTION_SHOW_SETTINGS: o->shows_settings = true; return 0;
     case OPTION_OUTPUT: return option_streams_output(r, option, value);
     case OPTION_DISPLAY: return option_words_display(r, option, value);
     case OPTION_RUNTIME: return option_words_runtime(r, option, value);
@@ -547,10 +553,11 @@ static int settle_terminals(struct reader *r)
     if (first == o->nranks)
         return reader_refuse(r, "no rank can have the terminal of --pty=%s: the last rank is %d",
                              ranks, o->nranks - 1);
-    if (o->json || o->files.pattern[0] || o->files.pattern[1] || o->start.output_from)
+    if (o->json || o->xml || o->files.pattern[0] || o->files.pattern[1] || o->start.output_from)
         return reader_refuse(r, "what a rank with a terminal (--pty) writes can only go to "
                                 "mpiexec's stdout, as it is: leave out %s",
                              o->json                ? "--output json"
+                             : o->xml               ? "--xml"
                              : o->start.output_from ? "--output-from"
                                                     : "what names files for output");
     if (r->has_stdin || !o->start.stdin_to || strcmp(o->start.stdin_to, "0"))

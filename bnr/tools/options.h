@@ -84,7 +84,10 @@ struct options {
     int nranks;                      /* sum of the apps' counts */
     struct hosts hosts;              /* those named, or given by Slurm; none: this host alone */
     bool label, stamps, hosts_shown; /* the rank, the time, the host begin each line */
-    bool json;                       /* each line becomes a JSON object */
+    bool json, xml;                  /* each line becomes a JSON object, or an XML element */
+    const char *xml_file;            /* for these; NULL: mpiexec's stdout */
+    bool is_background;              /* mpiexec goes there before ranks start */
+    bool shows_settings;             /* those in force, before ranks start */
     bool colors;                     /* in the color of the rank, on a terminal */
     const char *prefix;              /* what begins each line, as prefix.h has it; NULL: nothing */
     char prefix_made[48];

@@ -104,6 +104,12 @@ static char *show(const struct options *o)
     for (int i = 0; i < 2; i++)
         if (o->files.pattern[i])
             fprintf(to, " file%d=%s", i + 1, o->files.pattern[i]);
+    if (o->xml)
+        fprintf(to, " xml%s%s", o->xml_file ? " " : "", o->xml_file ? o->xml_file : "");
+    if (o->report_pid)
+        fprintf(to, " pid %s", o->report_pid);
+    fprintf(to, "%s%s%s", o->files.is_copied ? " copied" : "", o->is_background ? " background" : "",
+            o->shows_settings ? " settings shown" : "");
     if (o->prefix && strcmp(o->prefix, "[%r] "))
         fprintf(to, " prefix %s", o->prefix);
     show_place(to, &o->start);
@@ -273,6 +279,20 @@ static const struct {
     {"--output tag-detailed prog", "1 prefix [%r][%h:%i]<%s>:  | 1 prog"},
     {"-l -prepend-pattern %r> prog", "1 label prefix %r> | 1 prog"},
     {"--output file=F prog", "1 file1=F.%R.out file2=F.%R.err | 1 prog"},
+    {"--output file=F:copy prog", "1 file1=F.%R.out file2=F.%R.err copied | 1 prog"},
+    {"--output json,file=F:copy prog", "1 file1=F.%R.out file2=F.%R.err copied | 1 prog"},
+    {"--output dir=F:copy prog",
+     "1 file1=F/rank.%R/stdout file2=F/rank.%R/stderr copied | 1 prog"},
+    {"--output-filename F:nojobid,copy prog",
+     "1 file1=F/rank.%R/stdout file2=F/rank.%R/stderr copied | 1 prog"},
+    {"--xml prog", "1 xml | 1 prog"},
+    {"--output xml prog", "1 xml | 1 prog"},
+    {"--xml-file F prog", "1 xml F | 1 prog"},
+    {"--daemonize prog", "1 background | 1 prog"},
+    {"--mca mpi_show_mca_params all prog", "1 settings shown | 1 prog"},
+    {"--mca mpi_show_mca_params 0 prog", "1 | 1 prog"},
+    {"--stream-buffering 1 prog", "1 setting=VIREO_STREAM_BUFFERING=1 | 1 prog"},
+    {"--report-uri + prog", "1 pid + | 1 prog"},
     {"--output file=F%r:pattern prog", "1 file1=F%r.out file2=F%r.err | 1 prog"},
     {"-envexcl A,B* prog : -genvexcl C prog", "2 not=C | 1 not=A not=B* prog | 1 prog"},
     {"--unset-env A prog", "1 | 1 not=A prog"},
@@ -351,7 +371,13 @@ static const struct {
     {"--set channels prog", "NAME=VALUE"},
     {"--set chanels=tcp prog", "'channels'"},
     {"--set spin_us=fast prog", "cannot be 'fast'"},
-    {"--output xml prog", "'xml'"},
+    {"--output xlm prog", "'xlm'"},
+    {"--xml-file", "needs a value"},
+    {"--xml -l prog", "XML has the rank"},
+    {"--xml --output json prog", "not both"},
+    {"--xml --outfile f prog", "XML is what mpiexec itself writes"},
+    {"--xml --pty prog", "leave out --xml"},
+    {"--stream-buffering 3 prog", "auto|0|1|2"},
     {"--help=me", "man and settings"},
     {"--launcher-cmd enter prog", "%h"},
     {"-launcher lsf prog", "launcher-cmd"},
@@ -397,7 +423,6 @@ static const struct {
     {"--mca btl openib prog", "leaves none of the transports"},
     {"--mca btl ^sm,tcp prog", "leaves none of the transports"},
     {"--mca btl", "needs a value"},
-    {"--output file=F:copy prog", "say tee"},
     {"--mca rmaps_rank_file_physical 1 prog", "has no like here"},
     {"--mca nothing_of_it x prog", "--help=settings"},
     {"--mca orte_report_uri x prog", "has no like here"},
@@ -414,14 +439,14 @@ static const struct {
     {"--output-filename :nocopy prog", "name of a folder"},
     {"--output-filename", "needs a value"},
     {"--output dir= prog", "not 'dir='"},
-    {"--output tag,xml prog", "not 'xml'"},
+    {"--output tag,xlm prog", "not 'xlm'"},
     {"-prepend-pattern %x prog", "not '%x'"},
     {"--pty=1- prog", "not '1-'"},
     {"--pty=2,3 -n 2 prog", "the last rank is 1"},
     {"--pty --output file=F prog", "leave out what names files"},
     {"--pty --output-from 0 prog", "leave out --output-from"},
     {"--output json -l prog", "JSON has the rank"},
-    {"--output json,file=F prog", "JSON is what mpiexec writes"},
+    {"--output json,file=F prog", "JSON is what mpiexec itself writes"},
     {"--xterm 1- prog", "not '1-'"},
     {"--output-from some prog", "not 'some'"},
     {"-gpus-per-proc x prog", "not 'x'"},

@@ -50,6 +50,13 @@ static double cpu_ms(void)
 
 /* ---- life ---- */
 
+/* A line and a part of one, which leave this process as far as stdout lets them. */
+static void part(int code)
+{
+    printf("line\npart");
+    _exit(code);
+}
+
 static void begin(int threads)
 {
     int given;
@@ -290,7 +297,7 @@ static const struct {
     {"colls", colls},       {"traffic", traffic},     {"block", block},        {"drink", drink},
     {"lines", lines},       {"sleep", pause_ms},      {"exit", leave_at_once}, {"leave", leave},
     {"die", die},           {"crash", crash},         {"abort", end_all},      {"wrong", wrong},
-    {"universe", universe},
+    {"universe", universe},  {"part", part},
 };
 
 int main(int argc, char **argv)

@@ -22,6 +22,7 @@ enum {
     GRACE_MS = 200,      /* how long a dead process's pipe may be held by others */
     QUIET_MS = 20,       /* a line that is not ended for so long may not be soon */
     BACKGROUND_MS = 100, /* between looks whether the terminal is ours again */
+    PTY_MAX = 1 << 16,   /* more than a terminal keeps of what was written to it */
 };
 
 /* A fragment that waits to be written. */
@@ -327,7 +328,7 @@ static bool give(struct fd_end *end)
 
 static void move(struct fd_end *end)
 {
-    for (int i = 0; i < 4; i++) /* then others come */
+    for (int i = 0; i < 4 || end->is_last; i++) /* then others come; the last bytes are few */
         if (!(is_writer(end) ? take(end) : give(end)))
             return;
     if (end->is_file)
@@ -353,8 +354,21 @@ void fd_end_hear(struct fd_end *end, const struct hub_message *m)
         end->is_flushing = false;
     if (m->kind == HUB_SHUT || (end->has_ended && !end->is_flushing))
         finish(end, 0);
-    if (!end->is_over && !end->has_ended)
-        set_polling(end, true);
+    if (end->is_over || end->has_ended)
+        return;
+    set_polling(end, true);
+    if (end->is_last) /* poll is silent where nothing is left, and others hold the descriptor */
+        uv_timer_start(&end->timer, on_turn, 0, 0);
+}
+
+/* How many bytes are still to be read. A terminal tells only of those that it has processed: what
+ * can be read at once counts there. */
+static uint64_t last_bytes(const struct fd_end *end)
+{
+    unsigned number;
+    if (end->is_file)
+        return UINT64_MAX;
+    return ioctl(end->fd, TIOCGPTN, &number) ? readable(end) : PTY_MAX;
 }
 
 void fd_end_close(struct fd_end *end)
@@ -363,7 +377,7 @@ void fd_end_close(struct fd_end *end)
         finish(end, 0);
         return;
     }
-    end->left = end->is_file ? UINT64_MAX : readable(end);
+    end->left = last_bytes(end);
     end->is_last = !end->is_file;
     move(end);
 }

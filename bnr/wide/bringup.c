@@ -79,7 +79,8 @@ static void greet(struct bringup_command *c)
     c->is_greeted = true;
     if (strcmp(c->version, VIREO_VERSION)) {
         c->stage = LAUNCHING_EXECUTE;
-        kill(-c->pid, SIGKILL);
+        if (c->pid) /* else it was given up, and a process of it still has the pipe */
+            kill(-c->pid, SIGKILL);
         step(b, c->host, LAUNCHING_REFUSED, LAUNCHING_EXECUTE);
         return;
     }

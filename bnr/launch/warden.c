@@ -18,6 +18,11 @@
 #include "os/clock.h"
 
 enum {
+    PIPE = 3,     /* the warden's descriptors */
+    TERMINAL = 4, /* mpiexec's stdin, if that is a terminal */
+    WORD_DONE = 'b', /* what mpiexec says: the job is over, */
+    WORD_RAW = 'r',  /* its terminal is raw, and the modes follow, */
+    WORD_BACK = 'u', /* it is as it was */
     ID_LEN = 32,
     ENVIRON_MAX = 512 << 10,
     LIMIT_S = 30
@@ -206,11 +211,14 @@ static void close_from(int first)
 static void take_streams(int pipe_fd)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int terminal = isatty(0) ? fcntl(0, F_DUPFD_CLOEXEC, TERMINAL + 1) : -1;
     for (int i = 0; i < 3; i++)
         if (null >= 0)
             dup2(null, i);
-    dup2(pipe_fd, 3);
-    close_from(4);
+    dup2(pipe_fd, PIPE);
+    if (terminal >= 0)
+        dup2(terminal, TERMINAL);
+    close_from(terminal < 0 ? TERMINAL : TERMINAL + 1);
 }
 
 static void rename_self(char *name, size_t size)
@@ -223,16 +231,53 @@ static void rename_self(char *name, size_t size)
     memcpy(name, own, size < sizeof(own) ? size - 1 : sizeof(own));
 }
 
+/* Have the terminal as it was, unless another program has set it since. */
+static void restore_terminal(const struct termios modes[2])
+{
+    struct termios now;
+    if (!tcgetattr(TERMINAL, &now) && now.c_lflag == modes[1].c_lflag &&
+        now.c_iflag == modes[1].c_iflag && now.c_oflag == modes[1].c_oflag)
+        tcsetattr(TERMINAL, TCSANOW, &modes[0]);
+}
+
+/* Read all of a word. Returns whether it has come: false where mpiexec is dead. */
+static int hear(void *word, size_t len)
+{
+    for (char *at = word; len;) {
+        ssize_t n = read(PIPE, at, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return 0;
+        at += n;
+        len -= (size_t)n;
+    }
+    return 1;
+}
+
 static void watch(const struct table *t, const struct mark *mark)
 {
+    struct termios modes[2];
+    int is_raw = 0;
     char word;
-    ssize_t n;
-    do
-        n = read(3, &word, 1);
-    while (n < 0 && errno == EINTR);
-    if (n <= 0)
-        end_job(t, mark);
+    while (hear(&word, 1)) {
+        if (word == WORD_DONE)
+            _exit(0);
+        is_raw = word == WORD_RAW && hear(modes, sizeof(modes));
+    }
+    if (is_raw)
+        restore_terminal(modes);
+    end_job(t, mark);
     _exit(0);
+}
+
+/* Tell a warden how the terminal is. It is one write, which a pipe takes whole or not at all. */
+static void tell_modes(const struct wardens *w, int i)
+{
+    char words[1 + sizeof(w->modes)] = {w->is_raw ? WORD_RAW : WORD_BACK};
+    memcpy(words + 1, w->modes, sizeof(w->modes));
+    if (w->pid[i]) /* it may have been killed just now: SIGPIPE is ignored */
+        (void)!write(w->pipe[i], words, w->is_raw ? sizeof(words) : 1);
 }
 
 static int start_one(struct wardens *w, int i)
@@ -262,7 +307,18 @@ static int start_one(struct wardens *w, int i)
     }
     w->pid[i] = pid;
     w->pipe[i] = ends[1];
+    if (w->is_raw)
+        tell_modes(w, i);
     return 0;
+}
+
+void wardens_know(struct wardens *w, const struct termios modes[2])
+{
+    w->is_raw = modes != NULL;
+    if (modes)
+        memcpy(w->modes, modes, sizeof(w->modes));
+    for (int i = 0; i < WARDENS; i++)
+        tell_modes(w, i);
 }
 
 int wardens_start(struct wardens *w, const struct table *t, char *name, size_t size)
@@ -290,7 +346,8 @@ void wardens_stop(struct wardens *w)
         if (!w->pid[i])
             continue;
         /* It may have been killed just now: SIGPIPE is ignored, and the error is harmless. */
-        ssize_t n = write(w->pipe[i], "b", 1);
+        const char word = WORD_DONE;
+        ssize_t n = write(w->pipe[i], &word, 1);
         close(w->pipe[i]);
         if (n == 1)
             waitpid(w->pid[i], NULL, 0);

@@ -6,6 +6,8 @@
  * job's id in BNR_JOB of its environment or holds the table's descriptor, until none is left. Only
  * a process that has cleared its environment, closed its descriptors and left its group escapes.
  *
+ * Where mpiexec has made its terminal raw (--pty), the warden first makes it as it was before.
+ *
  * It sleeps in a read of a pipe that only mpiexec holds, in a session of its
  * own. mpiexec has two of them, so that one is left where mpiexec and the other are killed
  * together, and starts another where one is killed.
@@ -13,8 +15,10 @@
 #ifndef BNR_WARDEN_H
 #define BNR_WARDEN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+#include <termios.h>
 
 #include "bnr/host/table.h"
 
@@ -26,6 +30,8 @@ struct wardens {
     pid_t pid[WARDENS + 1]; /* 0: none; the last one ends the list */
     int pipe[WARDENS];      /* write ends */
     const struct table *table;
+    struct termios modes[2]; /* see wardens_know() */
+    bool is_raw;
     char *name; /* see wardens_start() */
     size_t name_size;
 };
@@ -36,6 +42,10 @@ int wardens_start(struct wardens *w, const struct table *t, char *name, size_t s
 
 /* A child has been reaped: if it was a warden, start another. Returns 0 or -errno. */
 int wardens_reaped(struct wardens *w, pid_t pid);
+
+/* mpiexec has changed the modes of its stdin, a terminal, from the first to the second; NULL: they are
+ * as they were again. */
+void wardens_know(struct wardens *w, const struct termios modes[2]);
 
 /* The job is over: let the wardens go, and wait until they have ended. */
 void wardens_stop(struct wardens *w);

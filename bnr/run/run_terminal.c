@@ -21,12 +21,16 @@ static bool is_typed_to(struct run *run, int rank)
 
 void run_terminal_go_on(struct run *run)
 {
-    if (run->typed_to > 0 && terminal_grab())
-        stdio_set_raw(run->stdio, true);
+    if (run->typed_to <= 0 || !terminal_grab())
+        return;
+    wardens_know(&run->ranks.wardens, terminal_modes());
+    stdio_set_raw(run->stdio, true);
 }
 
 void run_terminal_pause(struct run *run)
 {
+    if (terminal_modes())
+        wardens_know(&run->ranks.wardens, NULL);
     terminal_release();
     stdio_set_raw(run->stdio, false);
 }

@@ -8,20 +8,19 @@
 #include <unistd.h>
 
 static struct {
-    struct termios before;
+    struct termios modes[2]; /* before it was grabbed, and since */
     bool is_grabbed, is_told; /* told: atexit() */
 } own;
 
 bool terminal_grab(void)
 {
-    struct termios raw;
     if (own.is_grabbed)
         return true;
-    if (tcgetpgrp(0) != getpgrp() || tcgetattr(0, &own.before))
+    if (tcgetpgrp(0) != getpgrp() || tcgetattr(0, &own.modes[0]))
         return false;
-    raw = own.before;
-    cfmakeraw(&raw);
-    if (tcsetattr(0, TCSADRAIN, &raw))
+    own.modes[1] = own.modes[0];
+    cfmakeraw(&own.modes[1]);
+    if (tcsetattr(0, TCSADRAIN, &own.modes[1]))
         return false;
     own.is_grabbed = true;
     if (!own.is_told)
@@ -32,8 +31,13 @@ bool terminal_grab(void)
 void terminal_release(void)
 {
     if (own.is_grabbed && tcgetpgrp(0) == getpgrp())
-        tcsetattr(0, TCSADRAIN, &own.before);
+        tcsetattr(0, TCSADRAIN, &own.modes[0]);
     own.is_grabbed = false;
+}
+
+const struct termios *terminal_modes(void)
+{
+    return own.is_grabbed ? own.modes : NULL;
 }
 
 struct winsize terminal_size(void)

@@ -9,11 +9,15 @@
 
 #include <stdbool.h>
 #include <sys/ioctl.h>
+#include <termios.h>
 
 /* Have stdin, a terminal in whose foreground mpiexec is, pass on every key as it is. Returns whether it
  * does; it is as it was again after terminal_release(), or when the process exits. */
 bool terminal_grab(void);
 void terminal_release(void);
+
+/* Its modes before and since terminal_grab(); NULL where it is not grabbed. */
+const struct termios *terminal_modes(void);
 
 /* The size of the terminal that mpiexec runs in; 24 lines of 80 where there is none. */
 struct winsize terminal_size(void);

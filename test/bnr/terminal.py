@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 from window import LIMIT_S, Window, need_tmux, same
 
@@ -100,6 +101,28 @@ def check_stop(window, mpiexec):
     print("ok: mpiexec that is stopped gives the terminal back, and goes on with it", flush=True)
 
 
+def modes_of(terminal):
+    return subprocess.run(["stty", "-a", "-F", terminal], capture_output=True, text=True,
+                          timeout=LIMIT_S, check=True).stdout.replace(";", "").split()
+
+
+def check_killed(window, mpiexec):
+    """mpiexec that is killed leaves its terminal as it was."""
+    window.clear("outer:")
+    window.type(f"PS1='inner: ' {mpiexec} --pty -n 1 sh")
+    window.shows("inner:")
+    window.type("kill -KILL $PPID")
+    window.shows(lambda line: line.startswith("outer:"))
+    terminal = window.call("display-message", "-p", "-t", "main:outer", "#{pane_tty}").strip()
+    until = time.monotonic() + LIMIT_S
+    while {"icanon", "echo", "isig"} - set(modes_of(terminal)):
+        if time.monotonic() > until:
+            sys.exit("not so: mpiexec that is killed leaves its terminal as it was\n" +
+                     " ".join(modes_of(terminal)))
+        time.sleep(0.02)
+    print("ok: mpiexec that is killed leaves its terminal as it was", flush=True)
+
+
 def check_pipes(mpiexec):
     """Where stdin is no terminal."""
     def run(*words, text=""):
@@ -143,6 +166,7 @@ def main():
             check_end(window)
             if not over:
                 check_stop(window, mpiexec)
+                check_killed(window, mpiexec)
         finally:
             window.end()
         if not over:

@@ -18,7 +18,7 @@
 enum {
     PAGE = 4096,           /* shorter runs never get a system call each */
     FAR_READ = 16 << 10,   /* from the begin of a run to that of the next: from here on they do */
-    FAR_WRITE = 128 << 10,
+    FAR_WRITE = 64 << 10,
     DENSE = 4              /* one byte of so many is worth sieving for it alone */
 };
 

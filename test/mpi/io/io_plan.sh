@@ -34,7 +34,7 @@ same "two processes: long runs one by one, short ones sieved" "$(plans 2 "$progr
 
 same "eight processes: two-phase for short runs" "$(plans 8 "$program" "$folder")" \
 "64 sieve sieve two-phase two-phase
-8192 direct sieve direct two-phase
+8192 direct direct direct direct
 65536 direct direct direct direct
 1048576 direct direct direct direct"
 

@@ -38,6 +38,7 @@ LAUNCHERS = {"M": "MPICH", "4": "Open MPI 4", "5": "Open MPI 5"}
 MACHINE = "package:2 numa:1 l3:1 l2:2 l1:1 core:1 pu:2"
 PLACED = re.compile(r"bind|map-?by|rank-?by|rankfile|cpu|npersocket|membind|nolocal|skip-launch|ppr|-rf\b|MAPPING|BINDING|oversub")
 WINDOWS = re.compile(r"xterm")
+HELD = re.compile(r"stop-(on|in)-")
 
 
 def classes(mpiexec):
@@ -58,6 +59,8 @@ def run(mpiexec, words, folder):
         options = []
     if PLACED.search(words) or WINDOWS.search(words):
         env["HWLOC_SYNTHETIC"] = MACHINE
+        options = ["--do-not-launch", *options]
+    if HELD.search(words):
         options = ["--do-not-launch", *options]
     done = subprocess.run([mpiexec, *options, "true"], cwd=folder, env=env, timeout=60, check=False,
                           stdin=subprocess.DEVNULL, capture_output=True, text=True)

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -258,6 +259,14 @@ static int bind(const struct launch_binding *b, const char **step)
                : 0;
 }
 
+/* Have the program stop at its first instruction; any process of the user's may debug it. */
+static int stop_at_start(const char **step)
+{
+    *step = "stop it at its start by ptrace()";
+    (void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+    return ptrace(PTRACE_TRACEME, 0, NULL, NULL) ? -1 : 0;
+}
+
 static int prepare(struct child *c)
 {
     const struct launch *l = c->l;
@@ -284,7 +293,9 @@ static int prepare(struct child *c)
     if (l->wdir && chdir(l->wdir))
         return -1;
     limit_restore();
-    return bind(&l->binding, &c->step);
+    if (bind(&l->binding, &c->step))
+        return -1;
+    return l->stops ? stop_at_start(&c->step) : 0;
 }
 
 static int child_main(void *arg)
@@ -355,6 +366,21 @@ static void discard(const struct child *c, pid_t pid)
         close(c->pidfd);
 }
 
+/* A child that this process traces has begun its program: let go of it, and leave it stopped. */
+static int leave_stopped(pid_t pid)
+{
+    int status;
+    pid_t found;
+    do
+        found = waitpid(pid, &status, 0);
+    while (found < 0 && errno == EINTR);
+    if (found < 0)
+        return -errno;
+    if (!WIFSTOPPED(status))
+        return -ECHILD;
+    return ptrace(PTRACE_DETACH, pid, NULL, (void *)(intptr_t)SIGSTOP) ? -errno : 0;
+}
+
 int launch_start(const struct launch *l, pid_t *pid, int *pidfd, const char **step)
 {
     struct child c = {.l = l, .parent = getpid()};
@@ -372,6 +398,13 @@ int launch_start(const struct launch *l, pid_t *pid, int *pidfd, const char **st
         int rc = child < 0 ? -errno : -c.error;
         if (child > 0)
             discard(&c, child);
+        *step = c.step;
+        return rc;
+    }
+    int rc = l->stops ? leave_stopped(child) : 0;
+    if (rc) {
+        kill(child, SIGKILL);
+        discard(&c, child);
         *step = c.step;
         return rc;
     }

@@ -365,6 +365,7 @@ static void on_signal(void *arg, int number)
     case SIGTSTP: stop_all(run); break;
     case SIGWINCH: run_terminal_resize(run); break;
     case SIGCONT:
+        run_debugger_go_on(run);
         run_terminal_go_on(run);
         signal_all(run, number);
         break;
@@ -471,6 +472,7 @@ static void start_ranks(struct run *run)
 static int amend(void *arg, int rank, struct launch *l)
 {
     const struct run *run = arg;
+    l->stops = run->o->stop == OPTIONS_STOP_EXEC;
     return amend_launch(run->amend, rank, (int)run->ranks.table.rank[rank].local_rank, l);
 }
 

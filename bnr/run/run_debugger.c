@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Ranks that wait in MPI_Init until a debugger has attached to each (--debugger); see run_state.h. */
+/* Ranks that wait until a debugger has attached to each (--debugger, --stop-in-init), or lets it go on
+ * (--stop-on-exec); see run_state.h. */
 #include <string.h>
+#include <unistd.h>
 
 #include "bnr/io/debugger.h"
 #include "bnr/run/run_state.h"
@@ -36,16 +38,41 @@ static void on_look(uv_timer_t *timer)
     int missing;
     if (all_have_one(run, &missing))
         go_on(run);
-    else if (++run->looks == REMIND_LOOKS)
+    else if (++run->looks == REMIND_LOOKS && run->debugger)
         stdio_say(run->stdio,
                   "mpiexec: the ranks wait until a debugger has attached to each, and rank %d (pid "
                   "%d) has none; its window may say why\n",
                   missing, run->processes[missing].pid);
 }
 
+/* Say where each rank waits, and how it goes on. */
+static void say_waiting(struct run *run)
+{
+    bool at_start = run->o->stop == OPTIONS_STOP_EXEC;
+    for (int r = 0; r < run->o->nranks; r++)
+        stdio_say(run->stdio, "mpiexec: rank %d waits %s on %s; to debug it: gdb -p %d%s\n", r,
+                  at_start ? "at the start of its program" : "in MPI_Init", run_host_of(run, r),
+                  run->processes[r].pid,
+                  at_start ? " -ex 'handle SIGSTOP nostop nopass'" : "");
+    stdio_say(run->stdio, "mpiexec: %s; all go on at: kill -CONT %d\n",
+              at_start ? "each goes on when its debugger lets it"
+                       : "they go on when a debugger has attached to each",
+              (int)getpid());
+}
+
+void run_debugger_go_on(struct run *run)
+{
+    if (run->holds && run->is_published && run->o->stop)
+        go_on(run);
+}
+
 void run_debugger_start(struct run *run)
 {
-    for (int r = 0; r < run->o->nranks; r++) {
+    if (run->o->stop)
+        say_waiting(run);
+    if (run->o->stop == OPTIONS_STOP_EXEC && !run->debugger)
+        return;
+    for (int r = 0; run->debugger && r < run->o->nranks; r++) {
         pid_t command;
         int rc = debugger_open(run->debugger, r, run->processes[r].pid, run->null_fd, &command);
         if (rc) {

@@ -95,9 +95,11 @@ void run_processes_publish(struct run *run);
 
 /* ---- run_debugger.c ---- */
 
-/* All ranks have been started, and wait: open the windows of their debuggers. The ranks go on when
- * each has its own. */
+/* All ranks have been started, and wait: open the windows of their debuggers, or say how to debug
+ * them. The ranks go on when each has its own. */
 void run_debugger_start(struct run *run);
+/* The user has ranks go on that wait for debuggers. */
+void run_debugger_go_on(struct run *run);
 
 /* ---- run_terminal.c ---- */
 

@@ -195,12 +195,13 @@ static int check_several(const struct options *o, const struct wide_plan *plan, 
         slots += o->hosts.items[i].slots;
     if (plan->count == 1)
         return 0;
-    if (wish->ppr || wish->rankfile || wish->is_spanning || o->apps->path || o->debugger) {
+    if (wish->ppr || wish->rankfile || wish->is_spanning || o->apps->path || o->debugger || o->stop) {
         snprintf(why, 512, "on several hosts %s is not known in this version; leave it out%s",
                  wish->ppr        ? "ppr:N:OBJECT"
                  : wish->rankfile ? "a rankfile"
                  : o->apps->path  ? "--path"
                  : o->debugger    ? "--debugger"
+                 : o->stop        ? "--stop-on-exec or --stop-in-init"
                                   : "ranking over all hosts",
                  wish->ppr ? ", or say ppr:N:node" : "");
         return -EINVAL;

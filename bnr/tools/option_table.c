@@ -91,6 +91,11 @@ const struct option_row option_table[] = {
     {"debugger", "gdb|lldb", OPTION_JOB, OPTION_DEBUGGER,
      "Attach a debugger to each rank, in a window of tmux where mpiexec runs in one, else in an xterm; the "
      "ranks wait in MPI_Init for it."},
+    {"stop-on-exec", NULL, OPTION_JOB, OPTION_STOP_EXEC,
+     "Stop each rank before the first instruction of its program, and say how to debug it and how to "
+     "let it go on."},
+    {"stop-in-init stop-in-app", NULL, OPTION_JOB, OPTION_STOP_INIT,
+     "Have ranks wait in MPI_Init until a debugger has attached to each, and say how."},
     {"xterm", "RANKS", OPTION_JOB, OPTION_XTERM,
      "Run these ranks, as 0,2-5 or all, each in an xterm, which stays after \"!\"."},
     {"daemonize", NULL, OPTION_JOB, OPTION_BACKGROUND,
@@ -294,8 +299,6 @@ const struct option_row option_table[] = {
     {"report-events keepalive system-server singleton pmi_args", NULL,
      OPTION_FOREIGN, OPTION_REFUSED,
      "mpiexec is no server for tools; vireo report asks it what its ranks wait for"},
-    {"stop-on-exec stop-in-init stop-in-app", NULL, OPTION_FOREIGN, OPTION_REFUSED,
-     "ranks wait for no debugger of which mpiexec does not know; use --debugger gdb"},
     {"pset", "NAME", OPTION_FOREIGN, OPTION_REFUSED,
      "process sets are those of the standard; leave the option out"},
     {"set-cwd-to-session-dir", NULL, OPTION_FOREIGN, OPTION_REFUSED,

@@ -209,6 +209,13 @@ static int choose_help(struct reader *r, const char *option, const char *topic)
     return 0;
 }
 
+static int choose_xml(struct options *o, const char *file)
+{
+    o->xml = true;
+    o->xml_file = file ? file : o->xml_file;
+    return 0;
+}
+
 static int choose_debugger(struct reader *r, const char *option, const char *name)
 {
     if (strcmp(name, "gdb") && strcmp(name, "lldb"))
@@ -341,10 +348,9 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_OUT_FOLDER: return option_streams_folder(r, option, value, strlen(value));
     case OPTION_OUT_FILE: return option_streams_file(r, option, 0, strdup(value));
     case OPTION_ERR_FILE: return option_streams_file(r, option, 1, strdup(value));
-    case OPTION_XML:
-        o->xml = true;
-        o->xml_file = value ? value : o->xml_file;
-        return 0;
+    case OPTION_XML: return choose_xml(o, value);
+    case OPTION_STOP_EXEC: o->stop = OPTIONS_STOP_EXEC; return 0;
+    case OPTION_STOP_INIT: o->stop = OPTIONS_STOP_INIT; return 0;
     case OPTION_BACKGROUND: o->is_background = true; return 0;
     case OPTION_SHOW_SETTINGS: o->shows_settings = true; return 0;
     case OPTION_OUTPUT: return option_streams_output(r, option, value);

@@ -62,6 +62,13 @@ struct option_app {
     struct option_env env;
 };
 
+/* Where ranks wait until a debugger lets them go on. */
+enum options_stop {
+    OPTIONS_STOP_NOWHERE,
+    OPTIONS_STOP_EXEC,
+    OPTIONS_STOP_INIT
+};
+
 enum option_launcher {
     OPTION_LAUNCHER_ANY, /* while options are read: what fits the list of hosts */
     OPTION_LAUNCHER_SSH,
@@ -97,6 +104,7 @@ struct options {
     bool merge;   /* stderr goes where stdout goes */
     bool goes_on; /* when a rank fails, the others are left alone */
     bool version;
+    enum options_stop stop;
     const char *debugger; /* one a rank, in a window; or NULL */
     bool attaches; /* print the processes of a job that runs, and exit */
     int attach_job; /* 0: the only one */

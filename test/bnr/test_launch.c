@@ -132,7 +132,7 @@ static int run(const char *path, char *const *argv, int *rc)
     const char *step = "";
     pid_t pid = 0;
     int status = -1, pidfd = -1;
-    struct launch l = {path, argv, none, NULL, {0, 1, 2}, {-1, -1, -1}, false, {0}};
+    struct launch l = {path, argv, none, NULL, {0, 1, 2}, {-1, -1, -1}, false, false, {0}};
     *rc = launch_start(&l, &pid, &pidfd, &step);
     if (!*rc) {
         assert_int_equal(getpgid(pid), pid);
@@ -177,7 +177,7 @@ static void a_failed_start_is_explained(void **state)
     static char *const none[] = {NULL};
     char *argv[] = {"it", NULL}, why[300];
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct launch l = {rows[i].path, argv, none, NULL, {0, 1, 2}, {-1, -1, -1}, false, {0}};
+        struct launch l = {rows[i].path, argv, none, NULL, {0, 1, 2}, {-1, -1, -1}, false, false, {0}};
         const char *step = "";
         pid_t pid = 0;
         int pidfd = -1;

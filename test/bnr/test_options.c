@@ -104,6 +104,8 @@ static char *show(const struct options *o)
     for (int i = 0; i < 2; i++)
         if (o->files.pattern[i])
             fprintf(to, " file%d=%s", i + 1, o->files.pattern[i]);
+    if (o->stop)
+        fprintf(to, " stop %d", (int)o->stop);
     if (o->xml)
         fprintf(to, " xml%s%s", o->xml_file ? " " : "", o->xml_file ? o->xml_file : "");
     if (o->report_pid)
@@ -286,6 +288,11 @@ static const struct {
     {"--output-filename F:nojobid,copy prog",
      "1 file1=F/rank.%R/stdout file2=F/rank.%R/stderr copied | 1 prog"},
     {"--xml prog", "1 xml | 1 prog"},
+    {"--stop-on-exec prog", "1 stop 1 | 1 prog"},
+    {"--rtos stop-on-exec prog", "1 stop 1 | 1 prog"},
+    {"--rtos stop-in-init prog", "1 stop 2 | 1 prog"},
+    {"--stop-in-init prog", "1 stop 2 | 1 prog"},
+    {"--stop-in-app prog", "1 stop 2 | 1 prog"},
     {"--output xml prog", "1 xml | 1 prog"},
     {"--xml-file F prog", "1 xml F | 1 prog"},
     {"--daemonize prog", "1 background | 1 prog"},
@@ -410,13 +417,12 @@ static const struct {
     {"-npernode 2 -n 3 prog", "more than the 2 processes a host"},
     {"-np4 prog", "did you mean '-np 4'"},
     {"--rtos timeout=x prog", "seconds"},
-    {"--rtos stop-on-exec prog", "does not do"},
+    {"--rtos exec-agent prog", "does not do"},
     {"--rtos re prog", "knows no word 're'"},
     {"--display some prog", "knows no word 'some'"},
     {"--forward-signals USR1,ALRM prog", "'--forward-signals ALRM'"},
     {"--max-restarts 3 prog", "no such thing"},
     {"--ompi-server file:x prog", "needs no server"},
-    {"--stop-on-exec prog", "--debugger gdb"},
     {"--debugger ddt prog", "knows gdb and lldb"},
     {"--prtemca of_none x prog", "'--prtemca of_none'"},
     {"--map-by : prog", "qualifiers are expected"},

@@ -24,6 +24,7 @@ struct door_end {
     UT_hash_handle hh;
     struct door_client *client;
     struct fd_end *end;
+    bool is_left; /* its process is gone, and it has been told */
 };
 
 static void on_ready(uv_poll_t *poll, int status, int events);
@@ -79,17 +80,26 @@ static void release_if_over(struct door_client *c)
         hooks.gone(hooks.arg, party);
 }
 
+static struct door_end *next_to_leave(const struct door_client *c)
+{
+    struct door_end *e = c->ends;
+    while (e && e->is_left)
+        e = e->hh.next;
+    return e;
+}
+
+/* One end that is told may end another, as a sink ends its writers. */
 void door_client_leave(struct door_client *c)
 {
-    struct door_end *e, *next;
+    struct door_end *e;
     if (c->is_gone || c->is_released)
         return;
     c->is_gone = true;
     uv_poll_stop(&c->poll);
     close(c->fd);
     c->fd = -1;
-    HASH_ITER(hh, c->ends, e, next)
-    {
+    while ((e = next_to_leave(c))) {
+        e->is_left = true;
         if (e->end)
             fd_end_orphan(e->end);
         else

@@ -315,6 +315,21 @@ static void flush_and_death(void)
     }
 }
 
+/* The sink of a dead process is shut, which ends the writer that the process has beside it. */
+static void own_sink(void)
+{
+    BNR_Stream sink, source;
+    int in[2], out[2];
+    CHECK(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
+    if (rank == 0) {
+        CHECK(BNR_Stream_publish(group, 0, BNR_SINK, 20, in[1], NULL, &sink) == 0);
+        CHECK(BNR_Stream_push(group, 0, 20, out[0], &source) == 0);
+        put(out[1], "to myself");
+        CHECK(BNR_Stream_flush(source, -1) == 0);
+        raise(SIGKILL);
+    }
+}
+
 static void sinks(void)
 {
     BNR_Stream s = NULL, t = NULL;
@@ -434,6 +449,7 @@ static const struct {
     {"at-an-offset", at_an_offset},
     {"after-unpublish", after_unpublish},
     {"flush-and-death", flush_and_death},
+    {"own-sink", own_sink},
     {"sinks", sinks},
     {"pulls", pulls},
     {"iof-names", iof_names},

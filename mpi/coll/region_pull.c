@@ -226,10 +226,10 @@ static void take(struct region_run *run, int member)
     struct entry block = list.entries[gives_each(c) ? r->rank : 0];
     size_t len = block.len < to.len ? block.len : to.len;
     note_misfit(run, member, to.len, block.len);
+    run->pulled |= block.at >= r->chunk; /* the giver stays until this member is done */
     if (run->failed || !len)
         return;
     if (block.at >= r->chunk) {
-        run->pulled = true;
         run->failed = read_block((pid_t)r->members[member].owner.pid, block.at, &to, len);
     } else if (block.at <= list.room && len <= list.room - block.at) {
         type_unpack(&to, 0, (const unsigned char *)list.entries + block.at, len);

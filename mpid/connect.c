@@ -388,9 +388,8 @@ void connect_told(BNR_Group group, int from, int tag, const void *data, size_t l
 
 bool connect_poll(void)
 {
-    bool moved = false, news = device_has_news(device.news_seen);
+    bool moved = false, news = device_take_news(&device.news_seen);
     struct opening *opening, *next;
-    device.news_seen = device_news();
     DL_FOREACH_SAFE(device.openings, opening, next)
         moved |= poll_vc(opening->vc, news);
     return moved;

@@ -118,16 +118,20 @@ struct device {
 
 extern struct device device;
 
-/* Whether some word of a peer may be there that has been asked for since news was as seen. */
-static inline bool device_has_news(uint32_t seen)
-{
-    return !device.news || atomic_load_explicit(device.news, memory_order_acquire) != seen;
-}
-
-/* The news by now, to be taken before looks. */
+/* The news by now. */
 static inline uint32_t device_news(void)
 {
     return device.news ? atomic_load_explicit(device.news, memory_order_acquire) : 0;
+}
+
+/* Whether some word of a peer may be there that has been asked for since news was as seen, which is the
+ * news by now from here on: read once, before the looks. */
+static inline bool device_take_news(uint32_t *seen)
+{
+    uint32_t now = device_news();
+    bool has = !device.news || now != *seen;
+    *seen = now;
+    return has;
 }
 
 /* Whether the process of this VC has ended, and has no link but the VC's. */

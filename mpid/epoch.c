@@ -149,8 +149,7 @@ static bool is_closed(void *arg)
     struct closing *closing = arg;
     os_lock(&device.lock);
     closing->closed = true;
-    closing->looks = closing->again || device_has_news(closing->news);
-    closing->news = device_news();
+    closing->looks = device_take_news(&closing->news) || closing->again;
     closing->count = 0;
     closing->again = false;
     vc_each_standing(close_one, closing);

@@ -206,11 +206,10 @@ static void look_for_others(void)
 
 void lost_look(void)
 {
-    if (device.finalizing || device.orphan || !(look_again || device_has_news(news_seen)))
+    if (device.finalizing || device.orphan || !(device_take_news(&news_seen) || look_again))
         return;
     struct vc *vc, *next;
     look_again = false;
-    news_seen = device_news();
     DL_FOREACH_SAFE2(to_judge, vc, next, judge_next)
         if (connect_is_judged(vc))
             lost_remove_vc(vc);

@@ -261,7 +261,7 @@ void sleep_take_looks(void)
 /* Whether the next turn has something to do that is here already. */
 static bool has_turn_work(void)
 {
-    return device.busy || (device.binding && device.news && device_has_news(device.news_seen)) ||
+    return device.busy || (device.binding && device_news() != device.news_seen) ||
            atomic_load_explicit(&deliver_waiting, memory_order_relaxed);
 }
 

@@ -3,7 +3,9 @@
 /* The device where a connection can be made in one direction only, or not at all. */
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,6 +15,7 @@
 
 #include "os/clock.h"
 #include "os/settings.h"
+#include "mpid/connect.h"
 #include "test/mpid/device_test.h"
 
 enum {
@@ -353,6 +356,53 @@ static void test_news_of_leaving(void **state)
     assert_int_equal(request.error, MPID_LOST);
 }
 
+/* How many rounds of news there are to be, and have been. */
+static _Atomic int wanted_rounds, given_rounds;
+enum { LAST_ROUND = -1, ROUNDS = 100000 };
+
+/* Counts up the word as another process does, sooner or later after it is wanted. */
+static void *give_news(void *arg)
+{
+    int round = 0, wanted;
+    (void)arg;
+    while ((wanted = atomic_load(&wanted_rounds)) != LAST_ROUND) {
+        if (wanted == round)
+            continue;
+        for (int i = round++ % 61; i; i--)
+            atomic_signal_fence(memory_order_seq_cst);
+        atomic_fetch_add((_Atomic unsigned *)&beneath_news, 1);
+        atomic_store(&given_rounds, round);
+    }
+    return NULL;
+}
+
+/* News that comes in the middle of a look is heard by that look or the next. */
+static void test_news_amid_looks(void **state)
+{
+    (void)state;
+    pthread_t giver;
+    struct mpid_request request;
+    uint64_t limit_ns = os_now_ns() + 10000000000u;
+    assert_int_equal(send_word(HIGH, 0, &request), MPID_STARTED);
+    (void)connect_poll(); /* it looks once */
+    assert_int_equal(pthread_create(&giver, NULL, give_news, NULL), 0);
+    int missed = 0;
+    for (int round = 1; round <= ROUNDS && os_now_ns() < limit_ns; round++) {
+        int asked = beneath.asked;
+        atomic_store(&wanted_rounds, round);
+        while (atomic_load(&given_rounds) != round)
+            (void)connect_poll();
+        (void)connect_poll();
+        missed += beneath.asked == asked;
+    }
+    atomic_store(&wanted_rounds, LAST_ROUND);
+    assert_int_equal(pthread_join(giver, NULL), 0);
+    assert_int_equal(missed, 0);
+    beneath.says[HIGH] = "over";
+    beneath_news++;
+    turn_until(INT_MAX, HIGH, VC_FAILED);
+}
+
 static int turns_left;
 
 /* Called in each turn: after some the peer leaves. */
@@ -397,7 +447,7 @@ int main(void)
         DEVICE_TEST(test_failed_here),       DEVICE_TEST(test_refused_by_a_no),
         DEVICE_TEST(test_refused_by_one),    DEVICE_TEST(test_both_listen_late),
         NEWS_TEST(test_news_of_card),        NEWS_TEST(test_news_of_leaving),
-        NEWS_TEST(test_news_of_the_end),
+        NEWS_TEST(test_news_of_the_end),     NEWS_TEST(test_news_amid_looks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

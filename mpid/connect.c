@@ -150,6 +150,8 @@ static void await_call(struct vc *vc)
     opening->ask_ns = now_ns + ask_first_ns;
 }
 
+static bool renew_card(struct vc *vc);
+
 /* No candidate is left. */
 static void give_up(struct vc *vc)
 {
@@ -158,7 +160,7 @@ static void give_up(struct vc *vc)
     } else if (may_be_asked(vc->opening) && !vc->opening->is_stuck) {
         vc_event(vc, VC_LINKED);
         await_call(vc);
-    } else {
+    } else if (!vc->opening->is_stuck || !renew_card(vc)) {
         fail_unreachable(vc);
     }
 }
@@ -196,6 +198,27 @@ static void try_next(struct vc *vc)
         return;
     }
     give_up(vc);
+}
+
+/* Whether the peer has published another card since we have fetched it. If so, begin anew with that. */
+static bool renew_card(struct vc *vc)
+{
+    struct opening *opening = vc->opening;
+    char *card;
+    if (!opening->card || opening_get_card(&vc->peer.gid, vc->peer.rank, &card))
+        return false;
+    if (!strcmp(card, opening->card)) {
+        free(card);
+        return false;
+    }
+    free(opening->card);
+    opening->card = card;
+    opening->tried = 0;
+    opening->wait_ns = 0;
+    opening->is_stuck = false;
+    (void)bind_choose(device.card, card, device.ops, device.port_count, &opening->choice);
+    try_next(vc);
+    return true;
 }
 
 static int fetch_card(struct opening *opening)
@@ -338,27 +361,6 @@ static bool poll_vc(struct vc *vc, bool news)
 static bool is_closed_to(const struct vc *vc)
 {
     return device.finalizing && vc->state == VC_UNBOUND && !epoch_peer_says(vc, "sessions");
-}
-
-/* Whether the peer has published another card since we have fetched it. If so, begin anew with that. */
-static bool renew_card(struct vc *vc)
-{
-    struct opening *opening = vc->opening;
-    char *card;
-    if (!opening->card || opening_get_card(&vc->peer.gid, vc->peer.rank, &card))
-        return false;
-    if (!strcmp(card, opening->card)) {
-        free(card);
-        return false;
-    }
-    free(opening->card);
-    opening->card = card;
-    opening->tried = 0;
-    opening->wait_ns = 0;
-    opening->is_stuck = false;
-    (void)bind_choose(device.card, card, device.ops, device.port_count, &opening->choice);
-    try_next(vc);
-    return true;
 }
 
 void connect_told(BNR_Group group, int from, int tag, const void *data, size_t len, void *arg)

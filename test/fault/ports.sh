@@ -60,4 +60,10 @@ for ranks in 2 5; do
         "$(sed "s/then \($ranks\|$((ranks - 1))\) /then enough /" out)" \
         "first 0 then enough elsewhere 0"
 done
+# One rank cannot map the memory of the others, who map its memory: it refuses their links.
+for others in 1 2; do
+    run -n 1 "$doors" unshared : -n $others "$doors" >out 2>err
+    same "so does that which one alone cannot map, $others others" \
+        "$(sed 's/then [123] /then enough /' out)" "first 0 then enough elsewhere 0"
+done
 counts "a rank alone opens nothing" "first 0 then 0 elsewhere 0" -n 1 "$doors"

@@ -337,10 +337,11 @@ static struct chan_verdict match_second(const char *mine, const char *theirs)
 static int link_to(struct chan *made, struct chan_peer *peer, const char *theirs,
                    struct chan_link **link)
 {
-    require(!strcmp(theirs, "a=b"), "another card");
+    bool listens = strcmp(theirs, "a=none") != 0;
+    require(!strcmp(theirs, "a=b") || !listens, "another card");
     beneath.links++;
-    if (beneath.refusal)
-        return beneath.refusal;
+    if (beneath.refusal || !listens)
+        return beneath.refusal ? beneath.refusal : -EAGAIN;
     *link = &make_link(made, peer, true)->base;
     return 0;
 }

@@ -40,7 +40,7 @@ extern struct beneath {
     const struct chan_env *env;
     struct beneath_link link[BENEATH_RANKS];
     bool has_card[BENEATH_RANKS]; /* of each rank: has been published */
-    const char *card;                 /* of all of them */
+    const char *card;                 /* of all of them; a channel with a=none cannot be called */
     bool has_finished[BENEATH_RANKS]; /* has said so */
     const char *says[BENEATH_RANKS];  /* the words that it has put besides; or NULL */
     enum chan_fit fit;            /* verdict on every peer */

@@ -208,6 +208,27 @@ static void test_both_listen_late(void **state)
     assert_sent(&request);
 }
 
+/* The same while another link is under way, which is refused then: the card is older than the word. */
+static void test_listens_late_meanwhile(void **state)
+{
+    (void)state;
+    struct mpid_request request;
+    beneath.hears = true;
+    beneath.second_fit = CHAN_MAYBE;
+    beneath.card = "vireo2;arch=le64;fake(a=b);second(a=none)";
+    assert_int_equal(send_word(HIGH, 0, &request), MPID_STARTED);
+    beneath.card = "vireo2;arch=le64;inc(1);fake(a=b);second(a=b)";
+    beneath_notify(HIGH, STUCK);
+    assert_state(HIGH, VC_CONNECTING);
+    beneath_refuse(HIGH, CHAN_ACCEPT);
+    assert_state(HIGH, VC_CONNECTING);
+    beneath_refuse(HIGH, CHAN_ACCEPT); /* as before */
+    assert_state(HIGH, VC_CONNECTING);
+    assert_ptr_equal(beneath.link[HIGH].base.ops, chan_table[1]);
+    beneath_open(HIGH);
+    assert_sent(&request);
+}
+
 static void refuse_both(enum chan_answer first, enum chan_answer second, enum vc_state after)
 {
     struct mpid_request request;
@@ -446,6 +467,7 @@ int main(void)
         DEVICE_TEST(test_crossing_in_vain),  DEVICE_TEST(test_failed_there),
         DEVICE_TEST(test_failed_here),       DEVICE_TEST(test_refused_by_a_no),
         DEVICE_TEST(test_refused_by_one),    DEVICE_TEST(test_both_listen_late),
+        DEVICE_TEST(test_listens_late_meanwhile),
         NEWS_TEST(test_news_of_card),        NEWS_TEST(test_news_of_leaving),
         NEWS_TEST(test_news_of_the_end),     NEWS_TEST(test_news_amid_looks),
     };

@@ -35,7 +35,9 @@ nothing. `mpiexec --help` tells what each does.
 FILES = {"hosts": "localhost slots=4\n", "ranks": "rank 0=localhost slot=0\n",
          "programs": "-n 1 true\n-n 1 true\n", "parameters": "pml = ob1\n"}
 LAUNCHERS = {"M": "MPICH", "4": "Open MPI 4", "5": "Open MPI 5"}
+DEVICE_MACHINE = pathlib.Path(__file__).resolve().parent / "launcher_machine.xml"
 MACHINE = "package:2 numa:1 l3:1 l2:2 l1:1 core:1 pu:2"
+DEVICES = re.compile(r"pci:|gpu:|ib:|hfi:|eth0|device=")
 PLACED = re.compile(r"bind|map-?by|rank-?by|rankfile|cpu|npersocket|membind|nolocal|skip-launch|ppr|-rf\b|MAPPING|BINDING|oversub")
 WINDOWS = re.compile(r"xterm")
 HELD = re.compile(r"stop-(on|in)-")
@@ -58,7 +60,10 @@ def run(mpiexec, words, folder):
         env[name] = value
         options = []
     if PLACED.search(words) or WINDOWS.search(words):
-        env["HWLOC_SYNTHETIC"] = MACHINE
+        if DEVICES.search(words):
+            env["HWLOC_XMLFILE"] = str(DEVICE_MACHINE)
+        else:
+            env["HWLOC_SYNTHETIC"] = MACHINE
         options = ["--do-not-launch", *options]
     if HELD.search(words):
         options = ["--do-not-launch", *options]

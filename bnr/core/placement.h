@@ -41,6 +41,7 @@ enum placement_level {
  * this host has; all threads of an object stand together. */
 struct placement_cpu {
     uint32_t os_index, object[PLACEMENT_NODE]; /* HWTHREAD ... PACKAGE */
+    bool is_near; /* it is near the device that was asked for */
 };
 
 struct placement_machine {

@@ -35,6 +35,8 @@ struct start_wish {
     bool is_ordered;      /* each rank to one of the list */
     bool is_listed;       /* --bind-to cpu-list was said */
     const char *user;     /* processors for each rank, "" for one after the other; NULL */
+    const char *device;   /* bound to the processors near it; NULL */
+    bool by_distance;     /* each rank to one core, those near the device first */
     bool is_file;         /* mapped by a rankfile */
     bool is_sequential;   /* mapped by a file of hosts */
     const char *rankfile; /* what stands in it, or NULL */

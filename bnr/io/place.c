@@ -25,7 +25,8 @@ enum {
 
 static bool is_bound(const struct start_wish *place)
 {
-    return place->bind < PLACEMENT_NODE || place->list || place->user || place->rankfile;
+    return place->bind < PLACEMENT_NODE || place->list || place->user || place->device ||
+           place->rankfile;
 }
 
 static size_t host_count(const struct place_job *job)
@@ -106,17 +107,47 @@ static char *list_in_turn(const struct hardware *h)
     return text;
 }
 
+/* The processors near the device, for all ranks; or a core for each, those near first. */
+static char *list_near(const struct hardware *h, bool by_core)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *to = open_memstream(&text, &len);
+    bool is_first = true;
+    for (int far = 0; to && far <= by_core; far++)
+        for (uint32_t i = 0; i < h->machine.count; i++) {
+            bool goes_on = i && (!by_core || h->cpus[i].object[PLACEMENT_CORE] ==
+                                                 h->cpus[i - 1].object[PLACEMENT_CORE]);
+            if (h->cpus[i].is_near == far)
+                continue;
+            fprintf(to, "%s%u", is_first ? "" : goes_on || !by_core ? "+" : ",", h->cpus[i].os_index);
+            is_first = false;
+        }
+    if (!to || fclose(to))
+        return NULL;
+    return text;
+}
+
 static int bind_by_list(struct place *p, const struct start_wish *place)
 {
     struct placement_words words = {&p->hardware.machine, place->list, unit_of(place), false};
     char *in_turn = NULL;
-    if (place->user) {
-        in_turn = *place->user ? strdup(place->user) : list_in_turn(&p->hardware);
+    if (place->user || place->device) {
+        in_turn = place->device  ? list_near(&p->hardware, place->by_distance)
+                  : *place->user ? strdup(place->user)
+                                 : list_in_turn(&p->hardware);
         words = (struct placement_words){&p->hardware.machine, in_turn, PLACEMENT_BY_SYSTEM, true};
     } else if (!place->is_ordered) {
         return bind_all(p, place);
     }
-    int rc = words.list ? placement_bind_list(&p->placement, &words) : -ENOMEM;
+    int rc = words.list ? 0 : -ENOMEM;
+    if (!rc && place->device && !*in_turn) {
+        snprintf(p->placement.problem, sizeof(p->placement.problem),
+                 "none of the processors that may be used is near '%.60s'", place->device);
+        rc = -EINVAL;
+    }
+    if (!rc)
+        rc = placement_bind_list(&p->placement, &words);
     free(in_turn);
     return rc;
 }
@@ -146,7 +177,7 @@ static int work_out(struct place *p, const struct place_job *job)
     const struct start_wish *place = job->wish;
     static const struct placement_cpu some_cpu;
     static const struct placement_machine some_machine = {&some_cpu, 1, 0};
-    bool is_listed = place->list || place->user;
+    bool is_listed = place->list || place->user || place->device;
     const struct placement_host host = {
         .name = os_host_name(),
         .slots = slots_of(p, job),
@@ -192,7 +223,7 @@ static int make_sets(struct place *p)
 static int prepare(struct place *p, const struct place_job *job, char why[512])
 {
     const struct start_wish *place = job->wish;
-    int rc = needs_hardware(job) ? hardware_read(&p->hardware, why) : 0;
+    int rc = needs_hardware(job) ? hardware_read(&p->hardware, place->device, why) : 0;
     if (rc)
         return rc;
     if (place->allowed)

@@ -19,8 +19,10 @@ struct hardware {
     bool is_own;                      /* it is this host */
 };
 
-/* Returns 0, or -errno with a sentence in why. */
-int hardware_read(struct hardware *h, char why[256]);
+/* Returns 0, or -errno with a sentence in why. device: NULL, or what ranks are to run near:
+ * pci:BUSID, a name as the system has it (eth0), or gpu:N, ib:N, hfi:N or en:N, where N counts from
+ * 0; the colon may be left out, and 0 too. */
+int hardware_read(struct hardware *h, const char *device, char why[512]);
 void hardware_fini(struct hardware *h);
 
 #endif

@@ -168,6 +168,22 @@ static int map_list(struct place_words *w)
     return reader_push(&w->r->o->words, (char *)place->list);
 }
 
+/* dist:DEVICE or device=DEVICE: to the cores by their distance from it. */
+static bool map_device(struct place_words *w)
+{
+    struct start_wish *place = &w->r->o->start;
+    static const char *const words[] = {"dist:device=", "dist:", "device="};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        size_t len = strlen(words[i]);
+        if (strncasecmp(w->text, words[i], len) || !w->text[len])
+            continue;
+        place->device = w->text + len;
+        place->by_distance = true;
+        return true;
+    }
+    return false;
+}
+
 int option_place_map(struct reader *r, const char *option, const char *text)
 {
     struct start_wish *place = &r->o->start;
@@ -177,6 +193,9 @@ int option_place_map(struct reader *r, const char *option, const char *text)
     if (!*text || (!w.len && text[0] != ':'))
         return unknown(&w, "an object is expected, as slot, node, package, numa, l3cache, core");
     place->map_width = 0;
+    if (place->by_distance && w.len)
+        place->device = NULL;
+    place->by_distance &= !w.len;
     if (!w.len)
         w.at++; /* qualifiers alone */
     else if (is_word(&w, "ppr"))
@@ -188,6 +207,10 @@ int option_place_map(struct reader *r, const char *option, const char *text)
     else if (is_word(&w, "seq") || is_word(&w, "sequential")) {
         place->map = PLACEMENT_SLOT;
         place->is_sequential = true;
+    } else if (map_device(&w)) {
+        place->map = PLACEMENT_SLOT;
+        place->is_mapped = true;
+        return 0;
     } else if (!placement_word(w.at, w.len, &place->map) || place->map == PLACEMENT_NONE)
         return unknown(&w, "a mapping is by slot, node, package (or socket), numa, l3cache, "
                            "l2cache, l1cache, core or hwthread");
@@ -257,20 +280,21 @@ static int bind_qualifier(struct place_words *w)
 static int bind_word(struct place_words *w)
 {
     struct start_wish *place = &w->r->o->start;
-    static const char devices[] = "pci gpu ib en eth hfi";
     if (is_word(w, "cpu-list") || is_word(w, "cpulist"))
         place->is_listed = true;
     else if (placement_word(w->at, w->len, &place->bind) && place->bind != PLACEMENT_SLOT)
         place->is_listed = false;
-    else if (w->len && reader_is_word(devices, w->at, strcspn(w->at, ":,0123456789")))
-        return reader_refuse(w->r,
-                             "'%s %s': ranks are not bound by devices; name the processors that "
-                             "are near, as user:0+1,2+3",
-                             w->option, w->text);
     else
         return unknown(w, "ranks are bound to none, hwthread, core, l1cache, l2cache, l3cache, "
                           "numa, package (or socket), user:LIST, rr or cpu-list");
     return 0;
+}
+
+/* A device: pci:ID, gpu:N, ib:N, hfi:N, en:N, or a network interface such as eth0. */
+static bool is_device(const struct place_words *w)
+{
+    static const char kinds[] = "pci gpu ib ibp hfi mlx en eth enp ens eno wlan card cuda nvml";
+    return w->len && reader_is_word(kinds, w->at, strcspn(w->at, ":,0123456789_"));
 }
 
 int option_place_bind(struct reader *r, const char *option, const char *text)
@@ -282,6 +306,13 @@ int option_place_bind(struct reader *r, const char *option, const char *text)
     place->width = 0;
     place->is_bound = true;
     place->bind = PLACEMENT_NONE;
+    if (!place->by_distance)
+        place->device = NULL;
+    if (is_device(&w)) {
+        place->device = text;
+        place->by_distance = false;
+        return 0;
+    }
     if (is_word(&w, "rr"))
         place->user = "";
     else if (is_word(&w, "user"))
@@ -348,7 +379,7 @@ static void complete(struct start_wish *place)
 {
     enum placement_level unit = place->by_thread ? PLACEMENT_HWTHREAD : PLACEMENT_CORE;
     bool is_by_object = place->is_mapped && place->map < PLACEMENT_NODE;
-    bool is_by_list = place->list || place->user || place->rankfile;
+    bool is_by_list = place->list || place->user || place->device || place->rankfile;
     if (!place->is_bound && !is_by_list)
         place->bind = place->pe ? unit : is_by_object ? place->map : PLACEMENT_NONE;
     if (place->width && place->bind <= PLACEMENT_CORE) {
@@ -377,8 +408,14 @@ int option_place_settle(struct reader *r)
                              "a mapping by %u objects at a time is known only together with the "
                              "same binding; say --bind-to OBJECT:%u",
                              place->map_width, place->map_width);
+    if (place->by_distance && place->is_bound && place->bind != PLACEMENT_CORE)
+        return reader_refuse(r, "a mapping by distance from a device binds each rank to a core; leave "
+                                "--bind-to out");
+    if (place->by_distance)
+        place->bind = PLACEMENT_NONE;
     complete(place);
-    bool is_bound = place->bind < PLACEMENT_NODE || place->list || place->user || place->rankfile;
+    bool is_bound = place->bind < PLACEMENT_NODE || place->list || place->user || place->device ||
+                    place->rankfile;
     bool is_shown = place->shows_bindings || place->shows_map || place->shows_hardware;
     place->is_wanted = is_bound || is_shown || place->is_limited || place->allowed;
     return 0;
@@ -388,11 +425,11 @@ int option_place_objects(struct reader *r, uint32_t *objects)
 {
     const struct start_wish *place = &r->o->start;
     struct hardware hardware;
-    char why[256];
+    char why[512];
     *objects = 1;
     if (place->map == PLACEMENT_NODE)
         return 0;
-    if (hardware_read(&hardware, why))
+    if (hardware_read(&hardware, NULL, why))
         return reader_refuse(r, "%s; or say -n", why);
     *objects = placement_objects(&hardware.machine, place->map);
     if (hardware.machine.lacks >> place->map & 1)

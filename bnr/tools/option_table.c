@@ -114,13 +114,14 @@ const struct option_row option_table[] = {
     {"bind-to bindto binding", "WHAT", OPTION_PLACE, OPTION_BIND,
      "Bind each rank to a hwthread, core, l1cache, l2cache, l3cache, numa or package (or socket), "
      "with :N to so many; to the processors of user:0+2,1+4,3, one after the other (rr), to those of "
-     "--cpu-list (cpu-list, with :ordered one each), or to none (the default). With "
+     "--cpu-list (cpu-list, with :ordered one each), to those near a device (pci:ID, gpu:N, ib:N, hfi:N, "
+     "en:N, or a name such as eth0), or to none (the default). With "
      ":overload-allowed ranks may share a core; with :if-supported the job runs also where binding "
      "is not possible."},
     {"map-by mapby", "WHAT", OPTION_PLACE, OPTION_MAP,
      "Deal ranks out by slot, node, package (or socket), numa, l3cache, l2cache, l1cache, core or "
      "hwthread, or put ppr:N:OBJECT, N on each; to an object inside of hosts they are bound, too, "
-     "if --bind-to does not say otherwise. With :pe=N each gets N cores. rankfile:file=FILE is "
+     "if --bind-to does not say otherwise. dist:DEVICE gives each a core, those near the device first. With :pe=N each gets N cores. rankfile:file=FILE is "
      "--rankfile, pe-list=LIST is --cpu-list."},
     {"rank-by rankby", "WHAT", OPTION_PLACE, OPTION_RANK_BY,
      "Number ranks as they were dealt out (slot), or by node or another object, in turn; with :span "

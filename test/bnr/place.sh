@@ -8,7 +8,7 @@ unset HWLOC_SYNTHETIC HWLOC_XMLFILE
 picture() {
     HWLOC_SYNTHETIC=$1
     shift
-    export HWLOC_SYNTHETIC
+    [ -z "$HWLOC_SYNTHETIC" ] || export HWLOC_SYNTHETIC
     run --do-not-launch --report-bindings "$@" true 2>err
     unset HWLOC_SYNTHETIC
     sed -n -e 's/.*is bound to \([^,]*\),.*/\1/p' -e 's/.*is not bound: \(.*\)/\1/p' err | xargs
@@ -120,10 +120,44 @@ refused "each rank is to have 3" "$flat" -n 2 -bind-to socket:3
 refused "3 ranks, but the list has processors for 2" "$flat" -n 3 --map-by pe-list=2,5:ordered
 refused "'8' is no list of processors" "$flat" --cpu-set 8
 refused "not 'soket'" "$flat" --bind-to soket
-refused "not bound by devices" "$flat" -bind-to gpu:1
+refused "no device 'gpu:1' on this host; hwloc tells of none" "$flat" -bind-to gpu:1
 refused "not 'fast'" "$flat" --map-by core:fast
 refused "not 'hill'" "$flat" --rank-by hill
 refused "a qualifier is missing" "$flat" --map-by core:
+
+# Devices: eth0 and a GPU at the first package, a GPU, InfiniBand and two of Omni-Path at the second.
+near() {
+    HWLOC_XMLFILE=$(dirname "$0")/../../tools/launcher_machine.xml
+    export HWLOC_XMLFILE
+    picture "" "$@"
+    unset HWLOC_XMLFILE
+}
+while IFS='|' read -r options wanted; do
+    # shellcheck disable=SC2086
+    same "near a device: $options" "$(near $options)" "$wanted"
+done <<'TABLE'
+-n 2 -bind-to eth0|[B/B][./.] [B/B][./.]
+-n 1 -bind-to gpu|[B/B][./.]
+-n 1 -bind-to gpu:1|[./.][B/B]
+-n 1 -bind-to gpu1|[./.][B/B]
+-n 1 -bind-to cuda1|[./.][B/B]
+-n 1 -bind-to en:0|[B/B][./.]
+-n 1 -bind-to ib|[./.][B/B]
+-n 1 -bind-to hfi:1|[./.][B/B]
+-n 1 -bind-to pci:0000:80:01.0|[./.][B/B]
+-n 1 -bind-to pci:00:03.0|[B/B][./.]
+-n 3 --map-by dist:gpu:1|[./.][B/.] [./.][./B] [B/.][./.]
+-n 3 --map-by device=eth0|[B/.][./.] [./B][./.] [./.][B/.]
+-n 5 --map-by dist:eth0 --bind-to core|[B/.][./.] [./B][./.] [./.][B/.] [./.][./B] [B/.][./.]
+-n 1 --map-by dist:eth0 --bind-to gpu:1|[./.][B/B]
+-n 1 --map-by dist:gpu:1 --map-by core|[B/.][./.]
+-n 1 --bind-to gpu:1 --cpu-set 3|[B]
+TABLE
+holds "a device that is not there is an error that names others" "$(near -bind-to gpu:2)" \
+    "there is no device 'gpu:2' on this host; there are eth0, card0, cuda0, card1, cuda1, mlx5_0, hfi1_0"
+holds "one of whose processors none may be used, too" "$(near -bind-to eth0 --cpu-set 2)" \
+    "none of the processors that may be used is near 'eth0'"
+holds "so is a place" "$(near -bind-to pci:0000:80:09.0)" "and by place pci:0000:00:03.0"
 
 # Rankfiles.
 printf 'rank 0=localhost slot=1:0-1\nrank 1=+n0 slot=3\n' >ranks

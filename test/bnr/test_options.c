@@ -80,6 +80,8 @@ static void show_place(FILE *to, const struct start_wish *p)
         fprintf(to, " width %u", p->width);
     if (p->user)
         fprintf(to, " user %s", p->user);
+    if (p->device)
+        fprintf(to, " %s %s", p->by_distance ? "by distance from" : "near", p->device);
     if (p->list)
         fprintf(to, " list %s", p->list);
     if (p->allowed)
@@ -288,6 +290,11 @@ static const struct {
     {"--output-filename F:nojobid,copy prog",
      "1 file1=F/rank.%R/stdout file2=F/rank.%R/stderr copied | 1 prog"},
     {"--xml prog", "1 xml | 1 prog"},
+    {"-bind-to gpu:1 prog", "1 near gpu:1 | 1 prog"},
+    {"-bind-to pci:0000:00:03.0 prog", "1 near pci:0000:00:03.0 | 1 prog"},
+    {"-bind-to eth0 prog", "1 near eth0 | 1 prog"},
+    {"--map-by dist:eth0 prog", "1 by distance from eth0 | 1 prog"},
+    {"--map-by device=gpu prog", "1 by distance from gpu | 1 prog"},
     {"--stop-on-exec prog", "1 stop 1 | 1 prog"},
     {"--rtos stop-on-exec prog", "1 stop 1 | 1 prog"},
     {"--rtos stop-in-init prog", "1 stop 2 | 1 prog"},
@@ -395,7 +402,9 @@ static const struct {
     {"--bind-to slot prog", "not 'slot'"},
     {"--bind-to core:2x prog", "not '2x'"},
     {"--bind-to core: prog", "a qualifier is missing"},
-    {"--bind-to gpu:1 prog", "not bound by devices"},
+    {"--bind-to tpu:1 prog", "not 'tpu'"},
+    {"--map-by dist: prog", "not 'dist'"},
+    {"--map-by dist:eth0 --bind-to numa prog", "leave --bind-to out"},
     {"--bind-to cpu-list prog", "name it: --cpu-list"},
     {"--map-by dist prog", "not 'dist'"},
     {"--map-by core::pe=2 prog", "a qualifier is missing"},

@@ -17,6 +17,7 @@
 #include "mpi/request/buffer.h"
 #include "mpi/store.h"
 #include "os/lock.h"
+#include "os/settings.h"
 
 static struct store store = {.lock = OS_LOCK_INIT};
 
@@ -110,9 +111,40 @@ struct info *session_info(const struct session *session)
 static const char world_name[] = "mpi://WORLD", self_name[] = "mpi://SELF",
                   app_name[] = "vireo://app/";
 
+/* The name that mpiexec's user has given to the processes of a program; *len 0: none. */
+static const char *given_name(int app, size_t *len)
+{
+    const char *at = os_setting_text(OS_SETTING_PSETS);
+    for (; app > 0 && *at; app--) {
+        at += strcspn(at, ",");
+        at += *at == ',';
+    }
+    *len = app ? 0 : strcspn(at, ",");
+    return at;
+}
+
+/* The program whose processes have a name, or -1. */
+static int app_named(const char *name)
+{
+    const char *at = os_setting_text(OS_SETTING_PSETS);
+    for (int app = 0; *name; app++) {
+        size_t len = strcspn(at, ",");
+        if (len == strlen(name) && !memcmp(at, name, len))
+            return app;
+        if (!at[len])
+            break;
+        at += len + 1;
+    }
+    return -1;
+}
+
 int session_pset_count(void)
 {
-    return init_world.appnum >= 0 ? 3 : 2;
+    size_t len = 0;
+    if (init_world.appnum < 0)
+        return 2;
+    (void)given_name(init_world.appnum, &len);
+    return len ? 4 : 3;
 }
 
 void session_pset_name(int n, char name[MPI_MAX_PSET_NAME_LEN])
@@ -121,6 +153,11 @@ void session_pset_name(int n, char name[MPI_MAX_PSET_NAME_LEN])
     snprintf(name, MPI_MAX_PSET_NAME_LEN, "%s", fixed);
     if (n == 2 && n < session_pset_count())
         snprintf(name, MPI_MAX_PSET_NAME_LEN, "%s%d", app_name, init_world.appnum);
+    if (n == 3 && n < session_pset_count()) {
+        size_t len;
+        const char *given = given_name(init_world.appnum, &len);
+        snprintf(name, MPI_MAX_PSET_NAME_LEN, "%.*s", (int)len, given);
+    }
 }
 
 /* The N of vireo://app/N, or -1. */
@@ -186,5 +223,7 @@ bool session_pset(const char *name, struct session_pset *set)
         return true;
     }
     int app = app_of(name);
+    if (app < 0)
+        app = app_named(name);
     return app >= 0 && find_app(app, set);
 }

@@ -7,7 +7,8 @@
  * session does not lead to freed memory.
  *
  * Process sets: mpi://WORLD, mpi://SELF, and vireo://app/N with the processes that run the N-th
- * program of mpiexec's command line. Each is a range of the world's ranks.
+ * program of mpiexec's command line, which mpiexec --pset gives another name as well. Each is a range
+ * of the world's ranks.
  */
 #ifndef MPI_SESSION_H
 #define MPI_SESSION_H

@@ -102,6 +102,11 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
                                      "(0), by lines (1), in full (2), or as C has it; mpiexec "
                                      "--stream-buffering sets it.",
                                      OS_UNTIL_START},
+    [OS_SETTING_PSETS] = {"psets", OS_TYPE_TEXT, "", "",
+                          "Names of process sets, separated by commas: of the processes of each "
+                          "program of mpiexec's command line, empty where they have none; mpiexec "
+                          "--pset sets it.",
+                          OS_UNTIL_START},
     [OS_SETTING_SUMMARY] = {"summary", OS_TYPE_TEXT, "", "",
                             "Where mpiexec has a line a rank printed at the end, with time in MPI, "
                             "waits, messages and imbalance: 1, or a file that also gets it as JSON; "

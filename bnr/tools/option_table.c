@@ -45,6 +45,8 @@ const struct option_row option_table[] = {
     {"initial-errhandler", "NAME", OPTION_PROGRAM, OPTION_ERRHANDLER,
      "The error handler that they begin with: mpi_errors_are_fatal (the default), "
      "mpi_errors_abort or mpi_errors_return."},
+    {"pset", "NAME", OPTION_PROGRAM, OPTION_PSET,
+     "Give the set of its processes a name, which MPI_Session_get_nth_pset tells."},
     {"memory-alloc-kinds", "KINDS", OPTION_PROGRAM, OPTION_MEMORY,
      "Ask for kinds of memory, separated by commas; they get mpi and system (the default), "
      "and no others."},
@@ -300,8 +302,6 @@ const struct option_row option_table[] = {
     {"report-events keepalive system-server singleton pmi_args", NULL,
      OPTION_FOREIGN, OPTION_REFUSED,
      "mpiexec is no server for tools; vireo report asks it what its ranks wait for"},
-    {"pset", "NAME", OPTION_FOREIGN, OPTION_REFUSED,
-     "process sets are those of the standard; leave the option out"},
     {"set-cwd-to-session-dir", NULL, OPTION_FOREIGN, OPTION_REFUSED,
      "mpiexec makes no folder for the job; use -wdir"},
     {"test-suicide", "N", OPTION_FOREIGN, OPTION_REFUSED,

@@ -21,7 +21,8 @@
 
 enum {
     UNIVERSE_SYSTEM = -1, /* as many as there are processors */
-    WORDS_MAX = 16        /* that one option stands for */
+    WORDS_MAX = 16,       /* that one option stands for */
+    PSET_LEN_MAX = 255
 };
 
 static void free_list(char **list)
@@ -106,6 +107,43 @@ static int set_errhandler(struct reader *r, const char *option, const char *name
             "not '%s'",
             option, name);
     return set_own(r, "INITIAL_ERRHANDLER", name + skip);
+}
+
+/* A name that no other set has, and that fits into the list of names. */
+static int set_pset(struct reader *r, const char *option, const char *name)
+{
+    if (!*name || strlen(name) > PSET_LEN_MAX || strpbrk(name, ", \t\n") ||
+        !strncasecmp(name, "mpi://", 6) || !strncasecmp(name, "vireo://", 8))
+        return reader_refuse(r,
+                             "'%s' takes a name without blanks and commas, of at most %d bytes, that "
+                             "does not begin with mpi:// or vireo://, not '%s'",
+                             option, PSET_LEN_MAX, name);
+    for (int i = 0; i < r->o->napps; i++)
+        if (r->o->apps[i].pset && !strcmp(r->o->apps[i].pset, name))
+            return reader_refuse(r, "'%s %s': another program's processes have that name already",
+                                 option, name);
+    r->app.pset = name;
+    return 0;
+}
+
+/* Tell the processes the names of all sets. */
+static int settle_psets(struct options *o)
+{
+    char *text = NULL;
+    size_t len;
+    bool has_some = false;
+    FILE *to = open_memstream(&text, &len);
+    if (!to)
+        return -ENOMEM;
+    fprintf(to, "VIREO_PSETS=");
+    for (int i = 0; i < o->napps; i++) {
+        fprintf(to, "%s%s", i ? "," : "", o->apps[i].pset ? o->apps[i].pset : "");
+        has_some |= o->apps[i].pset != NULL;
+    }
+    if (!fclose(to) && has_some)
+        return reader_push(&o->settings, text);
+    free(text);
+    return has_some ? -ENOMEM : 0;
 }
 
 /* "kind[:restrictor]...,...": names of which the library knows some; or nothing. */
@@ -340,6 +378,7 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_VERSION: o->version = true; return 0;
     case OPTION_ATTACH: return choose_job(r, option, value);
     case OPTION_ERRHANDLER: return set_errhandler(r, option, value);
+    case OPTION_PSET: return set_pset(r, option, value);
     case OPTION_MEMORY: return set_memory(r, option, value);
     case OPTION_GO_ON: o->goes_on = true; return 0;
     case OPTION_UNIVERSE: return parse_universe(r, option, value);
@@ -628,7 +667,9 @@ static int finish(struct reader *r)
         free(o->files.pattern[1]);
         o->files.pattern[1] = NULL;
     }
-    rc = o->check ? reader_push(&o->settings, strdup("VIREO_CHECK=1")) : 0;
+    rc = settle_psets(o);
+    if (!rc && o->check)
+        rc = reader_push(&o->settings, strdup("VIREO_CHECK=1"));
     return !rc && o->report ? reader_push(&o->settings, strdup("VIREO_REPORT=1")) : rc;
 }
 

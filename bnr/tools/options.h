@@ -59,6 +59,7 @@ struct option_app {
     char **argv;      /* NULL-terminated; argv[0] as the user wrote it */
     const char *path; /* folders to seek it in before those of PATH, or NULL */
     const char *wdir; /* directory to start in, as written, or NULL */
+    const char *pset; /* the name of its process set, or NULL */
     struct option_env env;
 };
 

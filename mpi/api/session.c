@@ -145,7 +145,8 @@ static bool is_info(MPI_Info info)
  *
  * mpi://WORLD are all processes of the job, mpi://SELF is this one; vireo://app/N, which is not
  * there in a process that mpiexec has not started, are those that run the same program of mpiexec's
- * command line, number N from 0 on. The number stays the same.
+ * command line, number N from 0 on, and have the name that mpiexec --pset gives them, too. The number
+ * stays the same.
  *
  * info: MPI_INFO_NULL, or an info object, of which nothing is used
  * npset_names: number of sets

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* One session: hints, process sets, error handlers, buffers, and what is refused. */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -217,8 +218,8 @@ static void check_buffer(MPI_Session session)
 
 /* ---- the programs of a command line ---- */
 
-/* "-n 2 this apps : -n 3 this apps" */
-static void check_apps(void)
+/* "-n 2 this apps : -n 3 this apps"; named: the second with --pset rear */
+static void check_apps(bool named)
 {
     MPI_Session session;
     MPI_Group group;
@@ -232,7 +233,16 @@ static void check_apps(void)
     OK(MPI_Group_rank(group, &rank));
     OK(MPI_Group_free(&group));
     OK(MPI_Session_get_num_psets(session, MPI_INFO_NULL, &count));
-    CHECK(count == 3);
+    CHECK(count == (named && rank > 1 ? 4 : 3));
+    if (count == 4) {
+        OK(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 3, &len, name));
+        CHECK(!strcmp(name, "rear") && len == 5);
+        len = 64;
+    }
+    if (named)
+        CHECK(size_of(session, "rear") == 3);
+    FAILS(MPI_ERR_ARG, MPI_Group_from_session_pset(session, named ? "rea" : "rear", &group));
+    FAILS(MPI_ERR_ARG, MPI_Group_from_session_pset(session, "", &group));
     OK(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 2, &len, name));
     CHECK(!strcmp(name, rank < 2 ? "vireo://app/0" : "vireo://app/1"));
     OK(MPI_Group_from_session_pset(session, rank < 2 ? "vireo://app/1" : "vireo://app/0", &group));
@@ -252,7 +262,7 @@ int main(int argc, char **argv)
 {
     MPI_Session session, second;
     if (argc > 1 && !strcmp(argv[1], "apps")) {
-        check_apps();
+        check_apps(argc > 2);
         return 0;
     }
     check_always();

@@ -306,14 +306,27 @@ static bool is_good_name(const struct hub *h, const struct hub_message *m)
            (m->tag >= 0 || (may_be_any && m->tag == HUB_ANY)) && m->policy < HUB_POLICY_END;
 }
 
+static bool is_trusted(uint64_t party)
+{
+    return (uint32_t)party < HUB_TRUSTED;
+}
+
+/* Whether a party may make another stream. No stranger takes the room of the ranks' own: three of
+ * each, and where a host is lost, two that stand for those. */
+static bool has_room(const struct hub *h, uint64_t party)
+{
+    size_t own = is_trusted(party) ? HUB_OWN_STREAMS * (size_t)h->ranks : 0;
+    return hub_stream_count(h) < h->streams_max + own;
+}
+
 static int open_end(struct hub *h, struct hub_party *p, const struct hub_message *m,
                     struct hub_effects *e)
 {
     enum hub_status status = HUB_GOOD;
     if (!is_good_name(h, m))
         return -EPROTO;
-    if (((uint32_t)p->number >= HUB_TRUSTED && p->count >= HUB_ENDS_MAX) ||
-        (m->kind != HUB_SUBSCRIBE && hub_stream_count(h) >= h->streams_max))
+    if ((!is_trusted(p->number) && p->count >= HUB_ENDS_MAX) ||
+        (m->kind != HUB_SUBSCRIBE && !has_room(h, p->number)))
         status = HUB_FULL;
     if (find_end(h, p->number, m->id))
         status = HUB_TAKEN_ID;
@@ -335,10 +348,10 @@ static int add_sink(struct hub *h, struct hub_end *w, const struct hub_message *
 {
     const struct hub_name name = {m->rank, m->tag, true};
     struct hub_stream *s;
-    if ((uint32_t)w->key.party >= HUB_TRUSTED || !is_good_name(h, m) || is_wild(&name) ||
+    if (!is_trusted(w->key.party) || !is_good_name(h, m) || is_wild(&name) ||
         !w->is_writer || !w->match.is_sink)
         return -EPROTO;
-    if (hub_stream_count(h) >= h->streams_max)
+    if (!has_room(h, w->key.party))
         return 0;
     int rc = take_stream(h, &name, HUB_POLICY_DEFAULT, &s);
     for (const struct hub_link *l = w->links; !rc && l; l = l->next_of_end)

@@ -37,6 +37,7 @@
 enum {
     HUB_ANY = -1, /* each rank, each tag */
     HUB_DATA_MAX = 1 << 16,
+    HUB_OWN_STREAMS = 5, /* of a rank, kept for the launcher */
     HUB_WINDOW_MAX = 1 << 16,
     HUB_WINDOW_MIN = 1 << 12,
     HUB_MEMORY = 32 << 20,
@@ -125,7 +126,8 @@ void hub_effects_fini(struct hub_effects *e);
 
 struct hub;
 
-/* ranks: rank numbers below are good. streams_max: more are refused. NULL: no memory. */
+/* ranks: rank numbers below are good. streams_max: more are refused, but for HUB_OWN_STREAMS of each
+ * rank by parties below HUB_TRUSTED. NULL: no memory. */
 struct hub *hub_create(int32_t ranks, size_t streams_max);
 void hub_destroy(struct hub *h);
 

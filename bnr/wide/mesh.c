@@ -115,18 +115,22 @@ static void tell_link(struct mesh *m, uint32_t node, enum link_event event)
     run_effects(m);
 }
 
+static void drop_try(struct mesh_peer *p, int address)
+{
+    struct daemon_link *link = p->tries[address];
+    p->tries[address] = NULL;
+    if (link)
+        daemon_link_close(link, -ECANCELED);
+}
+
 /* The other tries to reach the node are needless. */
 static void stop_dialing(struct mesh_peer *p)
 {
     p->is_dialing = false;
     if (p->timer)
         uv_timer_stop(p->timer);
-    for (int i = 0; i < DIALING_ADDRESSES_MAX; i++) {
-        struct daemon_link *link = p->tries[i];
-        p->tries[i] = NULL;
-        if (link)
-            daemon_link_close(link, -ECANCELED);
-    }
+    for (int i = 0; i < DIALING_ADDRESSES_MAX; i++)
+        drop_try(p, i);
 }
 
 static void on_up(void *arg, struct daemon_link *link)
@@ -321,6 +325,7 @@ static void carry_dialing(struct mesh_peer *p, const struct dialing_effects *eff
             if (!link)
                 step_dialing(p, DIALING_FAILED, address);
             break;
+        case DIALING_DROP: drop_try(p, address); break;
         case DIALING_LOST: p->is_dialing = false; break;
         default: break; /* a link that is up ends dialing by itself */
         }

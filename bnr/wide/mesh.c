@@ -139,6 +139,7 @@ static void on_up(void *arg, struct daemon_link *link)
     struct mesh_peer *p = &m->peers[link->peer];
     bool is_first = !p->links;
     m->stranger_count -= unlist(&m->strangers, link);
+    (void)unlist(&m->opened, link);
     for (int i = 0; i < DIALING_ADDRESSES_MAX; i++)
         if (p->tries[i] == link)
             p->tries[i] = NULL;
@@ -192,6 +193,7 @@ static void on_down(void *arg, struct daemon_link *link, int rc)
     struct mesh_peer *p = &m->peers[link->peer];
     if (!link->was_up) {
         m->stranger_count -= unlist(&m->strangers, link);
+        (void)unlist(&m->opened, link);
         if (link->is_dialer)
             end_try(p, link, rc);
         return;
@@ -400,9 +402,13 @@ void mesh_dial(struct mesh *m, uint32_t node)
 
 int mesh_open(struct mesh *m, uint32_t node, int in_fd, int out_fd, bool is_dialer)
 {
-    struct mesh_peer *p = &m->peers[node];
-    return daemon_link_open(&m->owner, in_fd, out_fd, node, is_dialer ? ++p->number : 0) ? 0
-                                                                                         : -ENOMEM;
+    uint64_t number = is_dialer ? ++m->peers[node].number : 0;
+    struct daemon_link *link = daemon_link_open(&m->owner, in_fd, out_fd, node, number);
+    if (!link)
+        return -ENOMEM;
+    link->next = m->opened;
+    m->opened = link;
+    return 0;
 }
 
 bool mesh_is_linked(const struct mesh *m, uint32_t node)
@@ -669,6 +675,8 @@ void mesh_close(struct mesh *m)
     m->is_over = true;
     while (m->strangers)
         daemon_link_close(m->strangers, -ECANCELED);
+    while (m->opened)
+        daemon_link_close(m->opened, -ECANCELED);
     for (uint32_t i = 0; i < m->settings.count; i++) {
         struct mesh_peer *p = &m->peers[i];
         p->is_wanted = false;

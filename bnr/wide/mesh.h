@@ -53,6 +53,7 @@ struct mesh {
     struct addresses own;
     struct mesh_peer *peers;       /* by node */
     struct daemon_link *strangers; /* who have not proven anything yet */
+    struct daemon_link *opened;    /* by pipes, and not up yet */
     uint32_t stranger_count;
     struct effects effects; /* still to be carried out */
     size_t next_effect;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "mpid/stats.h"
+#include "os/apart.h"
 #include "os/clock.h"
 #include "os/log.h"
 #include "os/settings.h"
@@ -20,6 +21,7 @@ enum {
     LEAST_SPIN_NS = 400,
     SHARED_YIELDS = 12,  /* where ranks outnumber processors */
     OWN_YIELDS = 1000,
+    MOST_YIELDS = 1 << 24, /* times YIELD_UNIT is a word */
     SOON = 8,            /* yields: what comes within them came because of them */
     SPARE_YIELDS = 4,    /* of a thread whose waking was for another */
     HANDED_NS = 1200,    /* a yield that takes longer has let another run */
@@ -45,10 +47,13 @@ void wait_init(int ranks, int cpus)
 {
     int64_t spin = os_setting(OS_SETTING_SPIN_US), yields = os_setting(OS_SETTING_YIELDS);
     bool shared = ranks > cpus;
+    if (yields > MOST_YIELDS)
+        yields = MOST_YIELDS;
     budget.most_ns = (uint64_t)(spin >= 0 ? spin : shared ? 0 : SPIN_US) * 1000u;
     atomic_store_explicit(&budget.spin_ns, budget.most_ns, memory_order_relaxed);
     budget.most_yields = (uint32_t)(yields >= 0 ? yields : shared ? SHARED_YIELDS : OWN_YIELDS);
     budget.learns_yields = yields < 0;
+    os_apart_allow(!shared && ranks > 1);
     atomic_store_explicit(&budget.yield_level, YIELD_UNIT * budget.most_yields,
                           memory_order_relaxed);
 }
@@ -138,13 +143,6 @@ static void learn_yields(const struct wait *wait)
     atomic_store_explicit(&budget.yield_level, level < most ? level : most, memory_order_relaxed);
 }
 
-/* Whether others want this processor, as learnt. */
-static bool are_yields_dear(void)
-{
-    return atomic_load_explicit(&budget.yield_level, memory_order_relaxed) <
-           YIELD_UNIT / 2 * budget.most_yields;
-}
-
 void wait_learn(const struct wait *wait)
 {
     if (wait->idle_ns)
@@ -153,10 +151,9 @@ void wait_learn(const struct wait *wait)
     learn_yields(wait);
     uint64_t spin = atomic_load_explicit(&budget.spin_ns, memory_order_relaxed);
     if (wait->began_ns == YIELDING && wait->handed) {
-        if (wait->turns > SOON || spin <= LEAST_SPIN_NS)
+        if (wait->turns > SOON)
             return;
-        spin /= 2;
-    } else if (wait->slept && are_yields_dear()) {
+        os_apart_shared();
         if (spin <= LEAST_SPIN_NS)
             return;
         spin /= 2;

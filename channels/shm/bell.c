@@ -2,12 +2,14 @@
 
 /* Waking a process that sleeps; see shm.h. */
 #include <errno.h>
+#include <sched.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "channels/shm/shm.h"
+#include "os/apart.h"
 #include "os/futex.h"
 #include "os/log.h"
 
@@ -61,6 +63,8 @@ void shm_bell_ring(struct shm_link *link, uint32_t sleeping)
         return;
     atomic_thread_fence(memory_order_acquire); /* what was stored before sleeping counts: bell_len */
     link->rung = sleeping;
+    if (atomic_load_explicit(&link->theirs->cpu, memory_order_relaxed) == (uint32_t)sched_getcpu())
+        os_apart_shared();
     link->shm->base.rings++;
     atomic_fetch_add_explicit(&link->theirs->doorbell, 1, memory_order_seq_cst);
     if (sleeping & SHM_SLEEP_FD)

@@ -4,6 +4,7 @@
 #include "channels/shm/shm.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -481,6 +482,7 @@ static int shm_arm(struct chan *base, enum chan_sleep how)
     }
     if (shm->starved)
         sleeping |= SHM_SLEEP_STARVED;
+    atomic_store_explicit(&shm->mine->cpu, (uint32_t)sched_getcpu(), memory_order_relaxed);
     atomic_store_explicit(&shm->mine->sleeping, sleeping, memory_order_seq_cst);
     os_heavy_fence();
     return has_news(shm) ? CHAN_AGAIN : 0;

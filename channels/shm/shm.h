@@ -45,7 +45,7 @@
 #include "include/channel.h"
 
 enum {
-    SHM_LAYOUT = 1, /* counts up when the region changes */
+    SHM_LAYOUT = 2, /* counts up when the region changes */
     SHM_HEADER_SIZE = 4096,
     SHM_RANKS_MAX = 16384, /* bits in a header */
     SHM_EAGER_MAX = SHM_CHUNK_MAX - 1, /* bytes; from here on a direct copy may be cheaper */
@@ -81,7 +81,8 @@ struct shm_header {
     _Atomic uint32_t doorbell; /* the word to sleep on */
     _Atomic uint32_t news;     /* counts new attempts and refusals */
     _Atomic uint32_t unheard;  /* set by a peer that cannot send a datagram to bell */
-    uint32_t more_pad[12];
+    _Atomic uint32_t cpu;      /* where the owner went to sleep */
+    uint32_t more_pad[11];
 
     _Atomic uint32_t bell_len; /* 0: no socket yet */
     struct sockaddr_un bell;   /* datagrams to it wake a sleeper with SHM_SLEEP_FD */

@@ -21,12 +21,9 @@ enum {
     LEAST_SPIN_NS = 400,
     SHARED_YIELDS = 12,  /* where ranks outnumber processors */
     OWN_YIELDS = 1000,
-    MOST_YIELDS = 1 << 24, /* times YIELD_UNIT is a word */
     SOON = 8,            /* yields: what comes within them came because of them */
     SPARE_YIELDS = 4,    /* of a thread whose waking was for another */
     HANDED_NS = 1200,    /* a yield that takes longer has let another run */
-    LATE_NS = 100000,    /* one that takes longer has let another compute: that is dear, and */
-    YIELD_UNIT = 64,     /* of learning: about so many waits without one make up for it */
     CLOCK_TURNS = 16     /* spins between two looks at the clock */
 };
 
@@ -36,9 +33,7 @@ struct stats_waits stats_waits;
 static struct {
     uint64_t most_ns;         /* to spin */
     _Atomic uint64_t spin_ns; /* as learnt */
-    uint32_t most_yields;
-    _Atomic uint32_t yield_level; /* YIELD_UNIT for each yield, as learnt */
-    bool learns_yields;           /* the user has not set them */
+    uint32_t yields;
     int self_fd;
     _Atomic bool deaf; /* there should be a self_fd, and is none */
 } budget = {.self_fd = -1};
@@ -47,15 +42,12 @@ void wait_init(int ranks, int cpus)
 {
     int64_t spin = os_setting(OS_SETTING_SPIN_US), yields = os_setting(OS_SETTING_YIELDS);
     bool shared = ranks > cpus;
-    if (yields > MOST_YIELDS)
-        yields = MOST_YIELDS;
     budget.most_ns = (uint64_t)(spin >= 0 ? spin : shared ? 0 : SPIN_US) * 1000u;
     atomic_store_explicit(&budget.spin_ns, budget.most_ns, memory_order_relaxed);
-    budget.most_yields = (uint32_t)(yields >= 0 ? yields : shared ? SHARED_YIELDS : OWN_YIELDS);
-    budget.learns_yields = yields < 0;
+    if (yields > UINT32_MAX)
+        yields = UINT32_MAX;
+    budget.yields = (uint32_t)(yields >= 0 ? yields : shared ? SHARED_YIELDS : OWN_YIELDS);
     os_apart_allow(!shared && ranks > 1);
-    atomic_store_explicit(&budget.yield_level, YIELD_UNIT * budget.most_yields,
-                          memory_order_relaxed);
 }
 
 void wait_share(void)
@@ -84,10 +76,8 @@ enum { YIELDING = 1 };
  * comes together. */
 static uint32_t share_of(const struct wait *wait)
 {
-    uint32_t level = atomic_load_explicit(&budget.yield_level, memory_order_relaxed);
-    uint32_t yields = level / YIELD_UNIT;
-    uint32_t share = wait->awake > 1 ? yields / wait->awake : yields;
-    uint32_t least = yields < SHARED_YIELDS ? yields : SHARED_YIELDS;
+    uint32_t share = wait->awake > 1 ? budget.yields / wait->awake : budget.yields;
+    uint32_t least = budget.yields < SHARED_YIELDS ? budget.yields : SHARED_YIELDS;
     return share > least ? share : least;
 }
 
@@ -118,29 +108,7 @@ void wait_yield(struct wait *wait)
     uint64_t began = os_now_ns();
     sched_yield();
     atomic_fetch_add_explicit(&stats_waits.yields, 1, memory_order_relaxed);
-    uint64_t took = os_now_ns() - began;
-    wait->handed |= took > HANDED_NS;
-    if (took > LATE_NS)
-        wait_is_late(wait);
-}
-
-void wait_is_late(struct wait *wait)
-{
-    if (!budget.learns_yields)
-        return;
-    wait->late = true;
-    wait->yields = 0;
-}
-
-/* Fewer yields after one that let another compute, and slowly more after others. */
-static void learn_yields(const struct wait *wait)
-{
-    uint32_t level = atomic_load_explicit(&budget.yield_level, memory_order_relaxed);
-    uint32_t most = YIELD_UNIT * budget.most_yields;
-    if (wait->began_ns != YIELDING || (!wait->late && level == most))
-        return;
-    level = wait->late ? level / 2 : level + level / YIELD_UNIT + 1;
-    atomic_store_explicit(&budget.yield_level, level < most ? level : most, memory_order_relaxed);
+    wait->handed |= os_now_ns() - began > HANDED_NS;
 }
 
 void wait_learn(const struct wait *wait)
@@ -148,7 +116,6 @@ void wait_learn(const struct wait *wait)
     if (wait->idle_ns)
         atomic_fetch_add_explicit(&stats_waits.idle_ns, os_now_ns() - wait->idle_ns,
                                   memory_order_relaxed);
-    learn_yields(wait);
     uint64_t spin = atomic_load_explicit(&budget.spin_ns, memory_order_relaxed);
     if (wait->began_ns == YIELDING && wait->handed) {
         if (wait->turns > SOON)
@@ -171,11 +138,11 @@ void wait_renew(struct wait *wait)
         return;
     wait_learn(wait);
     wait->turns = 0;
-    wait->handed = wait->late = false;
+    wait->handed = false;
     wait->began_ns = 0;
     if (wait->spare) {
         wait->began_ns = YIELDING;
-        wait->yields = share_of(wait) < SPARE_YIELDS ? share_of(wait) : SPARE_YIELDS;
+        wait->yields = budget.yields < SPARE_YIELDS ? budget.yields : SPARE_YIELDS;
     }
 }
 

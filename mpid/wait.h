@@ -5,8 +5,7 @@
  * sleep. The budgets follow from how many ranks share how many processors; and the
  * time to spin from experience: where what was awaited keeps coming just after a
  * yield that let somebody else run, he wanted this processor, and spinning only kept
- * him from it. Where a yield lets another compute for long, as on a machine with more
- * to do than this job, waits sleep sooner: the system lets a sleeper run when news comes.
+ * him from it.
  */
 #ifndef MPID_WAIT_H
 #define MPID_WAIT_H
@@ -21,7 +20,6 @@ enum wait_step { WAIT_SPIN, WAIT_YIELD, WAIT_SLEEP };
 struct wait {
     uint32_t turns;
     bool handed; /* a yield of this wait let another run */
-    bool late;   /* so long that sleep would have been better: who sleeps is let in at news */
     bool slept;
     bool counted; /* sleep.h */
     bool others; /* when it last slept as the poller, others were awake and looked: sleep.h */
@@ -43,7 +41,7 @@ void wait_fini(void);
 static inline void wait_begin(struct wait *wait)
 {
     wait->turns = 0;
-    wait->handed = wait->late = wait->slept = wait->counted = wait->others = wait->spare =
+    wait->handed = wait->slept = wait->counted = wait->others = wait->spare =
         wait->shared = false;
     wait->awake = 0;
     wait->began_ns = 0;
@@ -54,8 +52,6 @@ enum wait_step wait_step(struct wait *wait);
 
 /* Let others run, and note whether one did. */
 void wait_yield(struct wait *wait);
-/* A yield of this wait took long: it is the last. */
-void wait_is_late(struct wait *wait);
 
 /* Something has come, after turns in which nothing had. */
 void wait_learn(const struct wait *wait);

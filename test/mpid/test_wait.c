@@ -102,43 +102,6 @@ static void test_learns(void **state)
     wait_fini();
 }
 
-/* Yields before the first sleep, and whether all of them let another compute. */
-static int yields_of(bool are_late)
-{
-    struct wait wait;
-    int count = 0;
-    enum wait_step step;
-    wait_begin(&wait);
-    while ((step = wait_step(&wait)) != WAIT_SLEEP) {
-        count += step == WAIT_YIELD;
-        if (step == WAIT_YIELD && are_late)
-            wait_is_late(&wait);
-    }
-    wait_sleeps(&wait);
-    wait_end(&wait);
-    return count;
-}
-
-/* Where each yield lets another compute, waits soon sleep without one, but for a try now and then;
- * where it does not any more, the yields come back. */
-static void test_late_yields(void **state)
-{
-    (void)state;
-    int tries = 0, back = 0;
-    wait_init(2, 4);
-    int before = yields_of(false);
-    assert_true(before > 100);
-    for (int i = 0; i < 20; i++)
-        assert_true(yields_of(true) <= 1);
-    for (int i = 0; i < 160; i++)
-        tries += yields_of(true);
-    assert_in_range(tries, 1, 20);
-    for (int i = 0; i < 1000 && back < before; i++)
-        back = yields_of(false);
-    assert_int_equal(back, before);
-    wait_fini();
-}
-
 static bool is_readable(int fd)
 {
     struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
@@ -189,9 +152,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_own_core),
                                        cmocka_unit_test(test_shared_core),
-                                       cmocka_unit_test(test_learns),
-                                       cmocka_unit_test(test_late_yields),
-                                       cmocka_unit_test(test_self),
+                                       cmocka_unit_test(test_learns), cmocka_unit_test(test_self),
                                        cmocka_unit_test(test_deaf)};
     char why[256];
     if (os_settings_load(why, sizeof(why)))

@@ -10,7 +10,7 @@
 #include "mpid/opening.h"
 #include "mpid/ports.h"
 
-/* The channel in use; or, where the peer has left or was lost before us, the one that was. NULL: none. */
+/* The channel in use; or, where the peer has left or was lost, the one that was. NULL: none. */
 static const struct chan_ops *channel_of(const struct vc *vc)
 {
     if (vc->bound)

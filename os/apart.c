@@ -19,11 +19,13 @@ enum {
     GOOD_NS = 1000 * MS      /* so long without sharing, and the last move was not in vain */
 };
 
-static _Atomic bool allowed;
+/* So often is often enough for this process; 0: it does not move. */
+static _Atomic uint32_t enough;
 
 void os_apart_allow(bool allow)
 {
-    atomic_store_explicit(&allowed, allow, memory_order_relaxed);
+    uint32_t own = (uint32_t)getpid() * 2654435761u;
+    atomic_store_explicit(&enough, allow ? OFTEN + (own >> 16) % OFTEN : 0, memory_order_relaxed);
 }
 
 /* To any other processor that the thread may use. */
@@ -45,15 +47,15 @@ void os_apart_shared(void)
         uint64_t began_ns, moved_ns, pause_ns;
         uint32_t count;
     } seen;
-    if (!atomic_load_explicit(&allowed, memory_order_relaxed))
+    uint32_t often = atomic_load_explicit(&enough, memory_order_relaxed);
+    if (!often)
         return;
     uint64_t now = os_now_ns();
     if (now - seen.began_ns > WINDOW_NS) {
         seen.began_ns = now;
         seen.count = 0;
     }
-    uint32_t own = (uint32_t)getpid() * 2654435761u;
-    if (++seen.count < OFTEN + (own >> 16) % OFTEN || now - seen.moved_ns < seen.pause_ns)
+    if (++seen.count < often || now - seen.moved_ns < seen.pause_ns)
         return;
     bool in_vain = now - seen.moved_ns < GOOD_NS && seen.pause_ns;
     uint64_t pause = in_vain ? 2 * seen.pause_ns : PAUSE_NS;

@@ -94,6 +94,11 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
                                    "reliable reader of their streams that takes nothing. One that "
                                    "takes bytes is waited for.",
                                    OS_UNTIL_NEVER},
+    [OS_SETTING_STREAM_WINDOW] = {"stream_window", OS_TYPE_SIZE, "4M", "bytes",
+                                  "How much of what a rank on another host writes or reads may be "
+                                  "on its way, where the network takes long. With 64K or less "
+                                  "windows do not grow.",
+                                  OS_UNTIL_NEVER},
     [OS_SETTING_IO_REPORT] = {"io_report", OS_TYPE_BOOL, "0", "",
                               "Whether MPI_File_open says on stderr how the file will be accessed.",
                               OS_UNTIL_END},

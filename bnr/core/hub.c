@@ -9,13 +9,14 @@
 
 #include "bnr/core/hub_stream.h"
 
-struct hub *hub_create(int32_t ranks, size_t streams_max)
+struct hub *hub_create(int32_t ranks, size_t streams_max, uint64_t window_max)
 {
     struct hub *h = calloc(1, sizeof(*h));
     if (!h)
         return NULL;
     h->ranks = ranks;
     h->streams_max = streams_max;
+    h->window_max = window_max;
     return h;
 }
 
@@ -366,20 +367,62 @@ static int add_sink(struct hub *h, struct hub_end *w, const struct hub_message *
 
 /* ---- the other messages ---- */
 
-static int take_data(struct hub *h, struct hub_end *w, const struct hub_message *m,
-                     struct hub_effects *e)
+static bool is_far(const struct hub_end *end)
 {
-    if (!w->is_writer || m->len > w->granted - w->got)
-        return -EPROTO;
-    w->got += m->len;
+    return end->key.party >> HUB_NODE_SHIFT != 0;
+}
+
+/* Whether a far writer, whose data are about to be put, has had to wait for grants on their way to
+ * it: it has used all that it knew of, and what it has written before is taken. */
+static bool waits_for_grants(const struct hub *h, const struct hub_end *w,
+                             const struct hub_stream *s, uint64_t known)
+{
+    uint64_t window = hub_stream_window(h, s);
+    return is_far(w) && known == w->got && w->got >= window &&
+           s->ring.head - s->keep <= window / 2;
+}
+
+static int put_data(struct hub *h, struct hub_end *w, const struct hub_message *m,
+                    struct hub_effects *e)
+{
     for (struct hub_link *l = w->links, *next; l; l = next) {
         next = l->next_of_end;
+        if (waits_for_grants(h, w, l->stream, m->off))
+            hub_stream_grow(h, l->stream);
         if (hub_stream_put(h, l->stream, m->data, m->len))
             return -ENOMEM;
         l->stream->is_open = m->flags & HUB_OPEN;
         hub_stream_flow(h, l->stream, e);
     }
     return 0;
+}
+
+static int take_data(struct hub *h, struct hub_end *w, const struct hub_message *m,
+                     struct hub_effects *e)
+{
+    if (!w->is_writer || m->len > w->granted - w->got)
+        return -EPROTO;
+    w->got += m->len;
+    if (m->len && w->links && w->links->next_of_end) {
+        h->passing = bytes_create(m->data, m->len);
+        h->passing_number++;
+        if (!h->passing)
+            return -ENOMEM;
+    }
+    int rc = put_data(h, w, m, e);
+    bytes_unref(h->passing);
+    h->passing = NULL;
+    return rc;
+}
+
+/* Whether a far reader that takes more has had to wait for it: all that it could be sent was on its
+ * way, and all that has come is taken. */
+static bool waits_for_bytes(const struct hub *h, const struct hub_link *link,
+                            const struct hub_message *m)
+{
+    uint64_t window = hub_stream_window(h, link->stream);
+    return is_far(link->end) && m->head == m->off && m->off > link->taken &&
+           link->sent - link->taken >= window - window / 4;
 }
 
 static int take_taken(struct hub *h, struct hub_end *end, const struct hub_message *m,
@@ -396,6 +439,8 @@ static int take_taken(struct hub *h, struct hub_end *end, const struct hub_messa
     if (m->off > link->sent || (is_end && !link->is_told))
         return -EPROTO;
     h->taken_count += !end->is_observer;
+    if (!end->is_observer && waits_for_bytes(h, link, m))
+        hub_stream_grow(h, s);
     if (m->off > link->taken)
         link->taken = m->off;
     if (is_end)

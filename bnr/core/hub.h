@@ -21,8 +21,11 @@
  *   - A stream without reliable readers follows its policy. RING: the writer goes on, and the last
  *     bytes are kept. DROP: the writer goes on, and nothing is kept. HOLD: what no reader has
  *     taken is kept, and the writer waits; a later reader goes on at that offset.
- *   - Of each writer at most a window of bytes is kept. The window of each stream is a part of
+ *   - Of each writer at most a window of bytes is kept. The usual window, HUB_WINDOW, is a part of
  *     HUB_MEMORY, and HUB_WINDOW_MIN at least; a writer that writes nothing is granted that.
+ *   - A window is doubled where the way to another node holds the bytes up: the writer has used all
+ *     that it knew to be granted and its readers keep up, or a reader has taken all that has come.
+ *     All windows together grow by HUB_MEMORY at most, each to a maximum.
  *   - Messages of parties are checked. A party that breaks the rules is to be cut off.
  */
 #ifndef BNR_HUB_H
@@ -38,7 +41,7 @@ enum {
     HUB_ANY = -1, /* each rank, each tag */
     HUB_DATA_MAX = 1 << 16,
     HUB_OWN_STREAMS = 5, /* of a rank, kept for the launcher */
-    HUB_WINDOW_MAX = 1 << 16,
+    HUB_WINDOW = 1 << 16,
     HUB_WINDOW_MIN = 1 << 12,
     HUB_MEMORY = 32 << 20,
     HUB_ENDS_MAX = 1 << 10, /* of a party that is not trusted */
@@ -53,8 +56,9 @@ enum hub_kind {
     HUB_PUBLISH = 1, /* id, rank, tag, policy; flags: SINK */
     HUB_PUSH,        /* id, rank, tag: write to these sinks */
     HUB_SUBSCRIBE,   /* id, rank, tag, off: where to begin; flags: OBSERVER, OPEN */
-    HUB_DATA,        /* id, data: of a writer; flags: OPEN */
-    HUB_TAKEN,       /* id, stream, off: the reader has all bytes below; flags: EOF */
+    HUB_DATA,        /* id, data: of a writer; off: what it knew to be granted; flags: OPEN */
+    HUB_TAKEN,       /* id, stream, off: the reader has all bytes below; head: the same, where no
+                        other bytes have come to it; flags: EOF */
     HUB_CLOSE,       /* id; flags: BROKEN where a sink's target will never take more */
     HUB_FLUSH,       /* id, off: a number that comes back */
     HUB_STAT,        /* id, off: a number that comes back */
@@ -79,7 +83,8 @@ enum hub_flag {
                         daemon serves as this end */
     HUB_OPEN = 64, /* the data stop within a line, whose rest comes; a reader is told where it has
                       subscribed with this flag. DATA without bytes say that no more comes for now */
-    HUB_FLAGS = 127
+    HUB_SHARED = 128, /* between mpiexec and a daemon: ranks of that host get the same bytes, which
+                         come with the first of their fragments alone */
 };
 
 enum hub_policy {
@@ -106,6 +111,7 @@ struct hub_message {
     uint64_t off, head, taken;
     const uint8_t *data;
     uint32_t len;
+    uint64_t shared; /* of a fragment: the same number, the same bytes; 0: of no other reader */
 };
 
 /* A message to a party; block holds its data. */
@@ -127,14 +133,16 @@ void hub_effects_fini(struct hub_effects *e);
 struct hub;
 
 /* ranks: rank numbers below are good. streams_max: more are refused, but for HUB_OWN_STREAMS of each
- * rank by parties below HUB_TRUSTED. NULL: no memory. */
-struct hub *hub_create(int32_t ranks, size_t streams_max);
+ * rank by parties below HUB_TRUSTED. window_max: to which a window may grow. NULL: no memory. */
+struct hub *hub_create(int32_t ranks, size_t streams_max, uint64_t window_max);
 void hub_destroy(struct hub *h);
 
 /* A message has come; its data is copied. Returns 0, -EPROTO where the party breaks the rules, or
- * -ENOMEM. A party is known from its first message on; those whose number on their node is below
- * HUB_TRUSTED may have any number of ends. */
-#define HUB_TRUSTED 16u
+ * -ENOMEM. A party is known from its first message on. Its number has its node in the upper half, 0
+ * for the hub's own; those whose number on their node is below HUB_TRUSTED may have any number of
+ * ends. */
+#define HUB_NODE_SHIFT 32
+#define HUB_TRUSTED    16u
 int hub_message(struct hub *h, uint64_t party, const struct hub_message *m, struct hub_effects *e);
 
 /* A party is gone: its writers close, its sinks are broken, its subscriptions end. */

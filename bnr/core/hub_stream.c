@@ -80,33 +80,56 @@ void hub_stream_unname(struct hub *h, struct hub_stream *s)
     s->is_named = false;
 }
 
-uint64_t hub_stream_window(const struct hub *h)
+/* The window of a stream that has not grown, a power of two. */
+static uint64_t usual_window(const struct hub *h)
 {
-    uint64_t window = HUB_WINDOW_MAX;
+    uint64_t window = HUB_WINDOW;
     while (window > HUB_WINDOW_MIN && window * HASH_CNT(by_number, h->by_number) > HUB_MEMORY)
         window /= 2;
     return window;
 }
 
+uint64_t hub_stream_window(const struct hub *h, const struct hub_stream *s)
+{
+    return usual_window(h) + s->grown;
+}
+
+void hub_stream_grow(struct hub *h, struct hub_stream *s)
+{
+    uint64_t window = hub_stream_window(h, s);
+    if (2 * window > h->window_max || h->grown + window > HUB_MEMORY)
+        return;
+    s->grown += window;
+    h->grown += window;
+}
+
 /* ---- to readers ---- */
 
-static void send_fragment(struct hub_link *link, uint64_t off, size_t len, uint8_t flags,
-                          struct hub_effects *e)
+/* Whether the end of a stream is what its writer has just put to several. */
+static bool is_passing(const struct hub *h, const struct hub_stream *s, uint64_t off, size_t len)
+{
+    return h->passing && len == h->passing->len && off + len == s->ring.head;
+}
+
+static void send_fragment(const struct hub *h, struct hub_link *link, uint64_t off, size_t len,
+                          uint8_t flags, struct hub_effects *e)
 {
     const struct hub_stream *s = link->stream;
-    struct bytes *block = len ? bytes_create(NULL, len) : NULL;
+    bool is_shared = is_passing(h, s, off, len);
+    struct bytes *block = is_shared ? bytes_ref(h->passing) : len ? bytes_create(NULL, len) : NULL;
     if (len && !block) {
         e->failed = true;
         return;
     }
-    if (len)
+    if (len && !is_shared)
         byte_ring_copy(&s->ring, off, block->at, len);
     const struct hub_message m = {.kind = HUB_FRAGMENT,
                                   .flags = flags,
                                   .stream = s->number,
                                   .rank = s->name.rank,
                                   .tag = s->name.tag,
-                                  .off = off};
+                                  .off = off,
+                                  .shared = is_shared ? h->passing_number : 0};
     hub_send(link->end, &m, block, e);
     bytes_unref(block);
 }
@@ -133,9 +156,10 @@ static bool skip_gap(struct hub_link *link, uint8_t *flags)
     return true;
 }
 
-static void deliver(struct hub_link *link, uint64_t window, struct hub_effects *e)
+static void deliver(const struct hub *h, struct hub_link *link, struct hub_effects *e)
 {
     const struct hub_stream *s = link->stream;
+    uint64_t window = hub_stream_window(h, s);
     while (link->sent < s->ring.head && in_flight(link) < window) {
         uint8_t flags = 0;
         if (!skip_gap(link, &flags))
@@ -143,17 +167,17 @@ static void deliver(struct hub_link *link, uint64_t window, struct hub_effects *
         uint64_t n = least(window - in_flight(link), s->ring.head - link->sent);
         n = least(n, HUB_DATA_MAX);
         link->is_open = link->end->wants_lines && (link->sent + n < s->ring.head || s->is_open);
-        send_fragment(link, link->sent, (size_t)n, flags | (link->is_open ? HUB_OPEN : 0), e);
+        send_fragment(h, link, link->sent, (size_t)n, flags | (link->is_open ? HUB_OPEN : 0), e);
         link->sent += n;
     }
     if (link->is_open && !s->is_open && link->sent == s->ring.head && !s->is_ended) {
         link->is_open = false;
-        send_fragment(link, link->sent, 0, 0, e);
+        send_fragment(h, link, link->sent, 0, 0, e);
     }
     if (!s->is_ended || link->is_told || link->sent < s->ring.head)
         return;
     link->is_told = true;
-    send_fragment(link, s->ring.head, 0, HUB_EOF, e);
+    send_fragment(h, link, s->ring.head, 0, HUB_EOF, e);
 }
 
 /* ---- what is kept ---- */
@@ -174,16 +198,16 @@ static void set_keep(struct hub_stream *s)
 }
 
 /* Forget what need not be kept once len bytes have come. */
-static void trim(struct hub_stream *s, uint64_t window, size_t len)
+static void trim(const struct hub *h, struct hub_stream *s, size_t len)
 {
-    uint64_t head = s->ring.head + len, history = s->policy == HUB_RING ? window : 0;
+    uint64_t head = s->ring.head + len, history = s->policy == HUB_RING ? usual_window(h) : 0;
     uint64_t old = least(s->keep, s->ring.head);
     byte_ring_drop(&s->ring, least(old, head > history ? head - history : 0));
 }
 
 int hub_stream_put(struct hub *h, struct hub_stream *s, const void *data, size_t len)
 {
-    trim(s, hub_stream_window(h), len);
+    trim(h, s, len);
     return byte_ring_put(&s->ring, data, len);
 }
 
@@ -191,10 +215,12 @@ int hub_stream_put(struct hub *h, struct hub_stream *s, const void *data, size_t
 
 void hub_grant(struct hub *h, struct hub_end *w, struct hub_effects *e)
 {
-    uint64_t window = hub_stream_window(h), room = w->links ? window : 0;
+    uint64_t window = w->links ? UINT64_MAX : 0, room = window;
     for (const struct hub_link *l = w->links; l; l = l->next_of_end) {
         uint64_t backlog = l->stream->ring.head - l->stream->keep;
-        room = least(room, backlog < window ? window - backlog : 0);
+        uint64_t of_stream = hub_stream_window(h, l->stream);
+        window = least(window, of_stream);
+        room = least(room, backlog < of_stream ? of_stream - backlog : 0);
     }
     uint64_t most = w->got + (w->granted ? room : least(room, HUB_WINDOW_MIN));
     if (most <= w->granted || (w->granted > w->got && most - w->granted < window / 4))
@@ -225,17 +251,16 @@ static bool is_over(const struct hub_stream *s)
 
 void hub_stream_flow(struct hub *h, struct hub_stream *s, struct hub_effects *e)
 {
-    uint64_t window = hub_stream_window(h);
     bool is_told = false;
     for (struct hub_link *l = s->links; l; l = l->next_of_stream) {
         if (!l->end->is_writer)
-            deliver(l, window, e);
+            deliver(h, l, e);
         is_told |= l->is_told;
     }
     if (s->is_ended && (is_told || !s->name.is_sink))
         hub_stream_unname(h, s);
     set_keep(s);
-    trim(s, window, 0);
+    trim(h, s, 0);
     if (s->is_ended && !s->links && s->keep == s->ring.head) /* nothing waits for a sink */
         hub_stream_unname(h, s);
     for (struct hub_link *l = s->links; l; l = l->next_of_stream) {
@@ -247,6 +272,7 @@ void hub_stream_flow(struct hub *h, struct hub_stream *s, struct hub_effects *e)
     if (!is_over(s))
         return;
     HASH_DELETE(by_number, h->by_number, s);
+    h->grown -= s->grown;
     byte_ring_fini(&s->ring);
     free(s);
 }

@@ -27,6 +27,7 @@ struct hub_stream {
     enum hub_policy policy;
     struct byte_ring ring;
     uint64_t keep; /* bytes from here on are kept for reliable readers, or held */
+    uint64_t grown; /* by so much its window is larger than the usual one */
     uint32_t writers;
     struct hub_link *links;
 };
@@ -76,9 +77,12 @@ struct hub_party {
 struct hub {
     int32_t ranks;
     size_t streams_max;
+    uint64_t window_max, grown; /* of a stream; and of all */
     uint32_t last_number;
     uint64_t taken_count; /* messages by which reliable readers have taken something */
     struct hub_stream *by_number, *by_name;
+    struct bytes *passing;   /* what a writer to several streams has just put, to each the same; */
+    uint64_t passing_number; /* and its number, of all such */
     struct hub_end *ends, *waiting;
     struct hub_party *parties;
 };
@@ -90,8 +94,10 @@ void hub_stream_flow(struct hub *h, struct hub_stream *s, struct hub_effects *e)
 /* Append bytes. Returns 0 or -ENOMEM. */
 int hub_stream_put(struct hub *h, struct hub_stream *s, const void *data, size_t len);
 
-/* The window of each stream, a power of two. */
-uint64_t hub_stream_window(const struct hub *h);
+/* How many bytes of it may be under way and kept. */
+uint64_t hub_stream_window(const struct hub *h, const struct hub_stream *s);
+/* Double that, where there is room. */
+void hub_stream_grow(struct hub *h, struct hub_stream *s);
 
 /* Take a stream's name away: later writers and readers do not find it. */
 void hub_stream_unname(struct hub *h, struct hub_stream *s);

@@ -5,13 +5,15 @@
 
 #include <errno.h>
 
+#include "os/settings.h"
+
 enum {
     STREAMS_SPARE = 4096 /* that processes may make, beside those of each rank */
 };
 
 static void pass_on(struct exchange *x, uint64_t party, const struct hub_message *m)
 {
-    uint32_t node = (uint32_t)(party >> EXCHANGE_NODE_SHIFT);
+    uint32_t node = (uint32_t)(party >> HUB_NODE_SHIFT);
     if (!party)
         x->hooks.own(x->hooks.arg, m);
     else if (party == EXCHANGE_RANKS)
@@ -87,7 +89,8 @@ int exchange_start(struct exchange *x, uv_loop_t *loop, int32_t ranks,
 {
     const struct door_hooks door = {door_text, door_says, door_gone, x};
     *x = (struct exchange){.hooks = *hooks};
-    x->hub = hub_create(ranks, 3 * (size_t)ranks + STREAMS_SPARE);
+    x->hub = hub_create(ranks, 3 * (size_t)ranks + STREAMS_SPARE,
+                        (uint64_t)os_setting(OS_SETTING_STREAM_WINDOW));
     if (!x->hub)
         return -ENOMEM;
     x->door = door_open(loop, DOOR_OF_JOB, &door);

@@ -16,7 +16,6 @@
 #include "bnr/streams/door.h"
 
 enum {
-    EXCHANGE_NODE_SHIFT = 32,
     EXCHANGE_RANKS = 1, /* bnr/streams/pipes.h */
 };
 
@@ -52,7 +51,7 @@ void exchange_node_lost(struct exchange *x, uint32_t node);
 
 static inline uint64_t exchange_party(uint32_t node, uint32_t party)
 {
-    return (uint64_t)node << EXCHANGE_NODE_SHIFT | party;
+    return (uint64_t)node << HUB_NODE_SHIFT | party;
 }
 
 #endif

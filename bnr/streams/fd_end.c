@@ -245,6 +245,7 @@ static bool take(struct fd_end *end)
     const struct hub_message m = {.kind = HUB_DATA,
                                   .flags = is_open(end, bytes, (size_t)n) ? HUB_OPEN : 0,
                                   .id = end->id,
+                                  .off = end->granted,
                                   .data = bytes,
                                   .len = (uint32_t)n};
     end->sent += (uint64_t)n;
@@ -291,6 +292,7 @@ static void drop_first(struct fd_end *end)
                                   .id = end->id,
                                   .stream = f->stream,
                                   .off = f->off + f->len,
+                                  .head = f->next ? 0 : f->off + f->len,
                                   .flags = f->is_end ? HUB_EOF : 0};
     end->first = f->next;
     if (!end->first)

@@ -22,6 +22,19 @@ void party_link_init(struct party_link *l, struct mesh *mesh, uint32_t node, par
 void party_link_fini(struct party_link *l)
 {
     stream_out_fini(&l->out);
+    bytes_unref(l->block);
+    l->block = NULL;
+}
+
+/* Bytes that several readers of this node get are sent with the first of their fragments. */
+static void omit_shared(struct party_link *l, struct hub_message *m)
+{
+    if (!m->shared)
+        return;
+    m->flags |= HUB_SHARED;
+    if (m->shared == l->shared)
+        m->len = 0;
+    l->shared = m->shared;
 }
 
 void party_link_say(struct party_link *l, uint32_t party, const struct hub_message *m)
@@ -31,9 +44,11 @@ void party_link_say(struct party_link *l, uint32_t party, const struct hub_messa
     uint8_t head[HUB_FRAME_HEAD];
     pack_u32(&p, party);
     if (m) {
-        hub_frame_head(head, m);
+        struct hub_message said = *m;
+        omit_shared(l, &said);
+        hub_frame_head(head, &said);
         pack_raw(&p, head, sizeof(head));
-        pack_raw(&p, m->data, m->len);
+        pack_raw(&p, said.data, said.len);
     }
     struct bytes *block = pack_end(&p);
     if (block)
@@ -43,7 +58,21 @@ void party_link_say(struct party_link *l, uint32_t party, const struct hub_messa
     effects_fini(&effects);
 }
 
-static void take_block(struct party_link *l, const struct bytes *block)
+/* Give a fragment the bytes that came with one before, or keep its own for those that follow. */
+static void add_shared(struct party_link *l, struct hub_message *m, struct bytes *block)
+{
+    if (!m->len) {
+        m->data = l->data;
+        m->len = l->len;
+        return;
+    }
+    bytes_unref(l->block);
+    l->block = bytes_ref(block);
+    l->data = m->data;
+    l->len = m->len;
+}
+
+static void take_block(struct party_link *l, struct bytes *block)
 {
     struct unpacking u = unpack_begin(block);
     struct hub_message m;
@@ -51,6 +80,8 @@ static void take_block(struct party_link *l, const struct bytes *block)
     if (u.failed)
         return;
     bool is_message = u.left && hub_frame_unpack(u.at, u.left, &m) == (ptrdiff_t)u.left;
+    if (is_message && m.kind == HUB_FRAGMENT && m.flags & HUB_SHARED)
+        add_shared(l, &m, block);
     if (is_message || !u.left)
         l->hear(l->arg, l->node, party, is_message ? &m : NULL);
 }

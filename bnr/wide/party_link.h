@@ -4,7 +4,7 @@
  * Between mpiexec and a daemon: what processes at the daemon's door say to the hub of streams, and
  * what it says to them. Each message is a block of a stream (bnr/core/stream.h), so that none is
  * lost with a link; a block is done with when it has come. What is under way is bounded by what the
- * hub grants.
+ * hub grants. Bytes that several ranks of a host get go over the link once.
  */
 #ifndef BNR_PARTY_LINK_H
 #define BNR_PARTY_LINK_H
@@ -21,6 +21,10 @@ struct party_link {
     uint32_t node; /* at the other end */
     struct stream_out out;
     struct stream_in in;
+    uint64_t shared;     /* the number of the shared bytes that were sent last */
+    struct bytes *block; /* those that came last: */
+    const uint8_t *data;
+    uint32_t len;
     party_fn hear;
     void *arg;
 };

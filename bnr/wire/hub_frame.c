@@ -60,7 +60,7 @@ ptrdiff_t hub_frame_unpack(const uint8_t *at, size_t len, struct hub_message *m)
                               .taken = os_be64_get(at + 44),
                               .data = at + HUB_FRAME_HEAD,
                               .len = all - HUB_FRAME_HEAD};
-    if (!m->kind || m->kind >= HUB_KIND_END || m->flags & ~HUB_FLAGS)
+    if (!m->kind || m->kind >= HUB_KIND_END)
         return -EPROTO;
     return (ptrdiff_t)all;
 }

@@ -18,6 +18,7 @@
 
 enum {
     RANKS = 8,
+    WINDOW_MAX = 4 << 20,
     A = 100, /* parties */
     B,
     C,
@@ -38,7 +39,7 @@ static struct seen seen[8][8]; /* by party less A, by id */
 
 static struct seen *seen_of(uint64_t party, uint32_t id)
 {
-    return &seen[party - A][id];
+    return &seen[(uint32_t)party - A][id];
 }
 
 static void note(uint64_t party, const struct hub_message *m)
@@ -138,9 +139,10 @@ static uint64_t fill(uint64_t party, uint32_t id, uint64_t *written)
     while (seen_of(party, id)->granted > *written) {
         uint64_t n = seen_of(party, id)->granted - *written;
         n = n < HUB_DATA_MAX ? n : HUB_DATA_MAX;
-        SAY(party, .kind = HUB_DATA, .id = id, .data = zeros, .len = (uint32_t)n);
+        SAY(party, .kind = HUB_DATA, .id = id, .off = seen_of(party, id)->granted, .data = zeros,
+            .len = (uint32_t)n);
         *written += n;
-        if (*written - before > 4 * HUB_WINDOW_MAX)
+        if (*written - before > 4 * HUB_WINDOW)
             break; /* it goes on for ever */
     }
     return *written - before;
@@ -150,7 +152,7 @@ static int begin(void **state)
 {
     (void)state;
     memset(seen, 0, sizeof(seen));
-    hub = hub_create(RANKS, 64);
+    hub = hub_create(RANKS, 64, WINDOW_MAX);
     return !hub;
 }
 
@@ -211,7 +213,7 @@ static void a_silent_writer_holds_nobody_up(void **state)
         total += fill(B, 1, &written);
         taken(C, 1);
     }
-    assert_true(total >= 100 * HUB_WINDOW_MAX / 4);
+    assert_true(total >= 100 * HUB_WINDOW / 4);
 }
 
 static void a_slow_reader_bounds_the_writer(void **state)
@@ -220,11 +222,11 @@ static void a_slow_reader_bounds_the_writer(void **state)
     uint64_t written = 0;
     publish(A, 1, 0, 16);
     subscribe(B, 1, 0, 16, HUB_FROM_OLDEST);
-    assert_int_equal(fill(A, 1, &written), HUB_WINDOW_MAX);
+    assert_int_equal(fill(A, 1, &written), HUB_WINDOW);
     assert_int_equal(fill(A, 1, &written), 0);
-    assert_true(hub_memory(hub) <= 2 * HUB_WINDOW_MAX);
+    assert_true(hub_memory(hub) <= 2 * HUB_WINDOW);
     taken(B, 1);
-    assert_int_equal(fill(A, 1, &written), HUB_WINDOW_MAX);
+    assert_int_equal(fill(A, 1, &written), HUB_WINDOW);
     assert_int_equal(seen_of(B, 1)->at, written);
     assert_int_equal(seen_of(B, 1)->gaps, 0);
 }
@@ -238,7 +240,7 @@ static void a_reader_that_stops_for_ever_and_leaves(void **state)
     fill(A, 1, &written);
     assert_int_equal(fill(A, 1, &written), 0);
     gone(B);
-    assert_true(fill(A, 1, &written) > 4 * HUB_WINDOW_MAX); /* nobody reads: it goes on */
+    assert_true(fill(A, 1, &written) > 4 * HUB_WINDOW); /* nobody reads: it goes on */
     *seen_of(B, 1) = (struct seen){0};
     subscribe(B, 1, 0, 16, HUB_FROM_NOW); /* and a new reader is served */
     put(A, 1, "news");
@@ -251,12 +253,131 @@ static void an_observer_is_told_of_a_gap(void **state)
     uint64_t written = 0;
     publish(A, 1, 0, 16);
     SAY(B, .kind = HUB_SUBSCRIBE, .id = 1, .rank = 0, .tag = 16, .flags = HUB_OBSERVER);
-    assert_true(fill(A, 1, &written) > 4 * HUB_WINDOW_MAX);
-    assert_int_equal(seen_of(B, 1)->at, HUB_WINDOW_MAX); /* what it was sent before it stopped */
+    assert_true(fill(A, 1, &written) > 4 * HUB_WINDOW);
+    assert_int_equal(seen_of(B, 1)->at, HUB_WINDOW); /* what it was sent before it stopped */
     taken(B, 1);
     assert_int_equal(seen_of(B, 1)->gaps, 1);
     assert_int_equal(seen_of(B, 1)->at, written);
-    assert_true(hub_memory(hub) <= 4 * HUB_WINDOW_MAX);
+    assert_true(hub_memory(hub) <= 4 * HUB_WINDOW);
+}
+
+/* On another node. */
+static uint64_t far(uint64_t party)
+{
+    return (uint64_t)1 << HUB_NODE_SHIFT | party;
+}
+
+/* A writer that uses all it is granted and a reader that takes it: the most that is under way. */
+static uint64_t most_under_way(uint64_t writer, uint64_t reader, uint64_t waits)
+{
+    uint64_t written = 0, most = 0;
+    for (int i = 0; i < 100; i++) {
+        uint64_t n = fill(writer, 1, &written), at = seen_of(reader, 1)->at;
+        most = n > most ? n : most;
+        SAY(reader, .kind = HUB_TAKEN, .id = 1, .stream = seen_of(reader, 1)->stream, .off = at,
+            .head = waits ? 0 : at);
+    }
+    return most;
+}
+
+static void the_window_grows_for_a_far_writer(void **state)
+{
+    (void)state;
+    publish(far(A), 1, 0, 16);
+    subscribe(B, 1, 0, 16, HUB_FROM_OLDEST);
+    assert_in_range(most_under_way(far(A), B, false), 4 * HUB_WINDOW, WINDOW_MAX);
+    SAY(far(A), .kind = HUB_CLOSE, .id = 1);
+    taken(B, 1);
+    assert_int_equal(hub->grown, 0);
+}
+
+static void the_window_grows_for_a_far_reader(void **state)
+{
+    (void)state;
+    sink(far(B), 1, 0, 0);
+    push(A, 1, 0, 0);
+    assert_in_range(most_under_way(A, far(B), false), 4 * HUB_WINDOW, WINDOW_MAX);
+}
+
+static void the_window_stays_where_nothing_is_far(void **state)
+{
+    (void)state;
+    publish(A, 1, 0, 16);
+    subscribe(B, 1, 0, 16, HUB_FROM_OLDEST);
+    assert_int_equal(most_under_way(A, B, false), HUB_WINDOW);
+}
+
+static void the_window_stays_where_a_far_reader_is_slow(void **state)
+{
+    (void)state;
+    sink(far(B), 1, 0, 0);
+    push(A, 1, 0, 0);
+    assert_int_equal(most_under_way(A, far(B), true), HUB_WINDOW);
+}
+
+static void the_window_stays_where_a_far_writer_has_little(void **state)
+{
+    (void)state;
+    publish(far(A), 1, 0, 16);
+    subscribe(B, 1, 0, 16, HUB_FROM_OLDEST);
+    for (int i = 0; i < 20000; i++) {
+        SAY(far(A), .kind = HUB_DATA, .id = 1, .off = seen_of(far(A), 1)->granted,
+            .data = (const uint8_t *)"a line of it\n", .len = 13);
+        taken(B, 1);
+    }
+    assert_int_equal(hub->grown, 0);
+}
+
+static void windows_together_are_bounded(void **state)
+{
+    (void)state;
+    uint64_t granted = 0;
+    for (uint32_t w = 0; w < 16; w++) {
+        uint64_t party = far(A + w % 4);
+        publish(party, w / 4, (int)w / 4, 16 + (int)w % 4);
+        subscribe(far(D + 1), w, (int)w / 4, 16 + (int)w % 4, HUB_FROM_OLDEST);
+    }
+    for (int i = 0; i < 100; i++)
+        for (uint32_t w = 0; w < 16; w++) {
+            struct hub_stream *s;
+            for (s = hub->by_number; s; s = s->by_number.next)
+                hub_stream_grow(hub, s);
+        }
+    for (const struct hub_stream *s = hub->by_number; s; s = s->by_number.next) {
+        assert_true(hub_stream_window(hub, s) <= WINDOW_MAX);
+        granted += hub_stream_window(hub, s);
+    }
+    assert_int_equal(hub_stream_count(hub), 16);
+    assert_true(hub->grown > HUB_MEMORY / 2);
+    assert_true(granted <= 2 * (uint64_t)HUB_MEMORY);
+}
+
+static void the_same_bytes_for_several_are_marked(void **state)
+{
+    (void)state;
+    struct hub_effects e = {0};
+    uint64_t number = 0;
+    int fragments = 0;
+    sink(far(A), 1, 0, 0);
+    sink(far(A), 2, 1, 0);
+    push(B, 1, HUB_ANY, 0);
+    for (int i = 1; i <= 2; i++) {
+        const struct hub_message m = {
+            .kind = HUB_DATA, .id = 1, .data = (const uint8_t *)"text", .len = 4};
+        assert_int_equal(hub_message(hub, B, &m, &e), 0);
+        for (size_t k = 0; k < e.count; k++) {
+            const struct hub_message *f = &e.items[k].message;
+            if (f->kind != HUB_FRAGMENT)
+                continue;
+            fragments++;
+            assert_int_not_equal(f->shared, 0);
+            assert_true(fragments % 2 ? f->shared != number : f->shared == number);
+            number = f->shared;
+        }
+        hub_effects_clear(&e);
+    }
+    hub_effects_fini(&e);
+    assert_int_equal(fragments, 4);
 }
 
 static void a_subscription_goes_on_at_an_offset(void **state)
@@ -335,15 +456,15 @@ static void a_push_to_all_goes_on_without_one(void **state)
     push(A, 1, HUB_ANY, 0);
     sink(B, 1, 0, 0);
     sink(C, 1, 1, 0);
-    assert_int_equal(fill(A, 1, &written), HUB_WINDOW_MAX);
+    assert_int_equal(fill(A, 1, &written), HUB_WINDOW);
     taken(B, 1);
     assert_int_equal(fill(A, 1, &written), 0); /* the slowest says how fast */
     gone(C);
     assert_int_equal(seen_of(A, 1)->shuts, 0);
-    assert_int_equal(fill(A, 1, &written), HUB_WINDOW_MAX);
+    assert_int_equal(fill(A, 1, &written), HUB_WINDOW);
     gone(B);
     assert_int_equal(seen_of(A, 1)->shuts, 1);
-    assert_int_equal(seen_of(A, 1)->shut, HUB_WINDOW_MAX);
+    assert_int_equal(seen_of(A, 1)->shut, HUB_WINDOW);
 }
 
 /* A reader that has asked for it is told whether what it got ends within a line. */
@@ -455,7 +576,7 @@ static void rules_are_kept_to(void **state)
     publish(A, 1, 0, 16);
     subscribe(B, 1, 0, 16, 0);
     struct hub_message bad[] = {
-        {.kind = HUB_DATA, .id = 1, .data = bytes, .len = HUB_WINDOW_MAX + 1},
+        {.kind = HUB_DATA, .id = 1, .data = bytes, .len = HUB_WINDOW + 1},
         {.kind = HUB_DATA, .id = 9, .data = bytes, .len = 1},
         {.kind = HUB_TAKEN, .id = 1, .stream = 1},
         {.kind = HUB_PUBLISH, .id = 2, .rank = RANKS},
@@ -562,7 +683,7 @@ static void a_stopped_terminal_bounds_a_thousand_ranks(void **state)
     };
     static uint8_t block[HUB_DATA_MAX];
     static uint64_t granted[2 * MANY], sent[2 * MANY], got[2 * MANY + 1];
-    struct hub *h = hub_create(MANY, 4 * MANY);
+    struct hub *h = hub_create(MANY, 4 * MANY, WINDOW_MAX);
     struct hub_effects e = {0};
     size_t most = 0;
     uint64_t all = 0;
@@ -617,7 +738,7 @@ static void frames_are_read_as_written(void **state)
     uint8_t bytes[HUB_FRAME_HEAD + 3];
     const struct hub_message m = {
         HUB_FRAGMENT,           HUB_GAP, HUB_HOLD, 1, 2, 3, -1, 16, 1ull << 40, 5, 6,
-        (const uint8_t *)"abc", 3};
+        (const uint8_t *)"abc", 3, 0};
     struct hub_message got;
     (void)state;
     hub_frame_head(bytes, &m);
@@ -642,133 +763,6 @@ static void frames_are_read_as_written(void **state)
     assert_int_equal(hub_frame_unpack(bytes, sizeof(bytes), &got), -EPROTO);
 }
 
-/* ---- random schedules against a model ---- */
-
-enum {
-    PARTIES = 5,
-    IDS = 6,
-    TAGS = 2,
-    LOG_MAX = 1 << 20
-};
-
-/* An end of the model. */
-static struct model_end {
-    bool is_open, is_writer, is_observer, is_sink, has_begun[64];
-    uint64_t granted, sent;
-    struct model_read {
-        uint32_t stream;
-        uint64_t at;
-        bool is_ended;
-    } reads[64];
-    size_t read_count;
-} ends[PARTIES][IDS];
-
-/* The bytes of each stream, as they went in: a byte is the number of its writer's byte. */
-static struct hub_effects queue;
-
-static struct model_read *read_of(struct model_end *end, uint32_t stream)
-{
-    for (size_t i = 0; i < end->read_count; i++)
-        if (end->reads[i].stream == stream)
-            return &end->reads[i];
-    assert_true(end->read_count < 64);
-    end->reads[end->read_count] = (struct model_read){stream, UINT64_MAX, false};
-    return &end->reads[end->read_count++];
-}
-
-/* Streams of the model have one writer each, whose bytes follow from the offset. */
-static uint8_t byte_at(uint64_t off)
-{
-    return (uint8_t)(off * 2654435761u >> 7);
-}
-
-static void check_fragment(struct model_end *end, const struct hub_message *m)
-{
-    struct model_read *r = read_of(end, m->stream);
-    assert_false(r->is_ended);
-    if (r->at != UINT64_MAX && !(m->flags & HUB_GAP))
-        assert_int_equal(r->at, m->off);
-    if (m->flags & HUB_GAP)
-        assert_true(end->is_observer || r->at == UINT64_MAX);
-    bool is_right = true;
-    for (uint32_t i = 0; i < m->len; i++)
-        is_right &= m->data[i] == byte_at(m->off + i);
-    assert_true(is_right);
-    r->at = m->off + m->len;
-    r->is_ended = m->flags & HUB_EOF;
-}
-
-static void random_schedule(unsigned seed)
-{
-    struct hub *h = hub_create(2, 256);
-    uint64_t moved = 0;
-    memset(ends, 0, sizeof(ends));
-    for (int step = 0; step < 3000; step++) {
-        unsigned p = (unsigned)rand_r(&seed) % PARTIES, id = (unsigned)rand_r(&seed) % IDS;
-        struct model_end *end = &ends[p][id];
-        struct hub_message m = {.id = id};
-        uint8_t block[3000];
-        if (rand_r(&seed) % 300 == 0) {
-            hub_party_gone(h, A + p, &queue);
-            memset(ends[p], 0, sizeof(ends[p]));
-        } else if (!end->is_open) {
-            /* Each writer has a stream of its own, so that its bytes are known. */
-            end->is_writer = rand_r(&seed) % 2;
-            end->is_observer = !end->is_writer && rand_r(&seed) % 2;
-            m.kind = end->is_writer ? HUB_PUBLISH : HUB_SUBSCRIBE;
-            m.flags = end->is_observer ? HUB_OBSERVER : 0;
-            m.rank = rand_r(&seed) % 2;
-            m.tag = end->is_writer ? (int)(p * IDS + id) : HUB_ANY;
-            m.policy = end->is_writer ? rand_r(&seed) % HUB_POLICY_END : 0;
-            m.off = rand_r(&seed) % 2 ? HUB_FROM_NOW : HUB_FROM_OLDEST;
-            end->is_open = true;
-            assert_int_equal(hub_message(h, A + p, &m, &queue), 0);
-        } else if (rand_r(&seed) % 40 == 0) {
-            m.kind = HUB_CLOSE;
-            assert_int_equal(hub_message(h, A + p, &m, &queue), 0);
-            memset(end, 0, sizeof(*end));
-        } else if (end->is_writer) {
-            uint64_t n = end->granted - end->sent;
-            m.kind = HUB_DATA;
-            m.len = (uint32_t)(n < sizeof(block) ? n : sizeof(block));
-            m.data = block;
-            for (uint32_t i = 0; i < m.len; i++)
-                block[i] = byte_at(end->sent + i);
-            assert_int_equal(hub_message(h, A + p, &m, &queue), 0);
-            end->sent += m.len;
-            moved += m.len;
-        } else if (end->read_count) {
-            size_t at = (size_t)rand_r(&seed) % end->read_count;
-            m.kind = HUB_TAKEN;
-            m.stream = end->reads[at].stream;
-            m.off = end->reads[at].at;
-            m.flags = end->reads[at].is_ended ? HUB_EOF : 0;
-            assert_int_equal(hub_message(h, A + p, &m, &queue), 0);
-            if (end->reads[at].is_ended)
-                end->reads[at] = end->reads[--end->read_count];
-        }
-        for (size_t i = 0; i < queue.count; i++) {
-            const struct hub_message *got = &queue.items[i].message;
-            struct model_end *to = &ends[queue.items[i].party - A][got->id];
-            if (got->kind == HUB_GRANT && to->is_writer)
-                to->granted = got->off;
-            if (got->kind == HUB_FRAGMENT && to->is_open)
-                check_fragment(to, got);
-        }
-        hub_effects_clear(&queue);
-    }
-    assert_true(moved > 0);
-    hub_destroy(h);
-}
-
-static void random_schedules(void **state)
-{
-    (void)state;
-    for (unsigned seed = 1; seed <= 100; seed++)
-        random_schedule(seed);
-    hub_effects_fini(&queue);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -780,6 +774,13 @@ int main(void)
         TEST(a_slow_reader_bounds_the_writer),
         TEST(a_reader_that_stops_for_ever_and_leaves),
         TEST(an_observer_is_told_of_a_gap),
+        TEST(the_window_grows_for_a_far_writer),
+        TEST(the_window_grows_for_a_far_reader),
+        TEST(the_window_stays_where_nothing_is_far),
+        TEST(the_window_stays_where_a_far_reader_is_slow),
+        TEST(the_window_stays_where_a_far_writer_has_little),
+        TEST(windows_together_are_bounded),
+        TEST(the_same_bytes_for_several_are_marked),
         TEST(a_subscription_goes_on_at_an_offset),
         TEST(bytes_that_are_not_kept_are_a_gap),
         TEST(a_sink_goes_on_where_the_last_one_left),
@@ -794,7 +795,6 @@ int main(void)
         TEST(more_than_four_gigabytes_pass),
         TEST(a_stopped_terminal_bounds_a_thousand_ranks),
         TEST(frames_are_read_as_written),
-        TEST(random_schedules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ static void check_effects(struct hub_effects *e)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
-    struct hub *h = hub_create(4, 8);
+    struct hub *h = hub_create(4, 8, HUB_WINDOW);
     struct hub_effects e = {0};
     struct hub_message m;
     ptrdiff_t n;
@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
             require(!hub_party_gone(h, party, &e), "a party can go");
         check_effects(&e);
         require(hub_stream_count(h) <= 8 + 1, "streams are bounded");
-        require(hub_memory(h) <= 16 * HUB_WINDOW_MAX * HUB_ENDS_MAX, "memory is bounded");
+        require(hub_memory(h) <= 16 * HUB_WINDOW * HUB_ENDS_MAX, "memory is bounded");
     }
     for (uint64_t party = FIRST; party < FIRST + PARTIES; party++)
         require(!hub_party_gone(h, party, &e), "a party can go");

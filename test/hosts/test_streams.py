@@ -58,11 +58,11 @@ def children_of(root):
 class World:
     """A command in the first of some hosts, and what its daemons use."""
 
-    def __init__(self, hosts, command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE):
+    def __init__(self, hosts, command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, net=()):
         self.folder = tempfile.mkdtemp(prefix="streams-", dir=os.environ["BUILD"])
         env = dict(os.environ, SHARED=self.folder)
-        self.process = subprocess.Popen([RUN, str(hosts), "--", "sh", "-c", command], stdin=stdin,
-                                        stdout=subprocess.PIPE, stderr=stderr, env=env)
+        self.process = subprocess.Popen([RUN, *net, str(hosts), "--", "sh", "-c", command],
+                                        stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, env=env)
         self.peak = collections.Counter()  # KiB, by program and process
         self.is_over = False
         self.watcher = threading.Thread(target=self.watch)
@@ -112,8 +112,8 @@ class World:
         return max(self.peak.values(), default=0)
 
 
-def run(hosts, command):
-    world = World(hosts, command)
+def run(hosts, command, *net):
+    world = World(hosts, command, net=net)
     out, err = world.process.communicate(timeout=250)
     status = world.end()
     return status, out.decode(errors="replace"), err.decode(errors="replace"), world
@@ -138,6 +138,51 @@ def dying_rank(_):
     right = hashlib.sha1(bytes(20000000)).hexdigest()
     claim("with --stdin all, the others get all though a rank on another host dies",
           status == 137 and out.split().count(right) == 3, status, out, err)
+
+
+# Bytes that this host has sent.
+SENT = 'sent() { awk \'$1 != "lo:" && NF > 10 { n += $10 } END { print n }\' /proc/net/dev; }\n'
+
+
+def one_copy(size):
+    """Eight ranks of one host read all of stdin, which goes there once."""
+    status, out, err, _ = run(2, SENT + f"""
+        before=$(sent)
+        head -c {size} /dev/zero | """ + MPIEXEC + """-host h1:8 -n 8 --stdin all sha1sum
+        echo status $?
+        echo sent $(($(sent) - before))""")
+    right = hashlib.sha1(bytes(size)).hexdigest()
+    sent = int(re.search(r"sent (\d+)", out)[1])
+    claim("with --stdin all, eight ranks of another host get all", status == 0
+          and "status 0" in out and out.count(right) == 8, status, out, err)
+    claim(f"that takes {sent} bytes on the link, for {size} of stdin", sent < 1.3 * size)
+
+
+def delayed(size):
+    """Bytes out of and into a rank where the network takes 25 ms one way, by the usual window and by
+    one that grows."""
+    rank = MPIEXEC + """-host h1 -n 1 --stdin 0 sh -c '
+        head -c 1 >/dev/null
+        date +%s.%N >"$SHARED"/begin
+        $1
+        date +%s.%N >"$SHARED"/end
+        grep VmHWM /proc/$PPID/status >"$SHARED"/memory' sh """
+    took = ' awk "{ t = \\$1 - t } END { print \\"took\\", t }" "$SHARED"/begin "$SHARED"/end\n'
+    zeros = f"head -c {size} /dev/zero"
+    commands = {"out of": f"echo | {rank} '{zeros}' | sha1sum\n{took}",
+                "into": f"(echo -n .; {zeros}) | {rank} sha1sum\n{took}"}
+    right = hashlib.sha1(bytes(size)).hexdigest()
+    for way, command in commands.items():
+        seconds = []
+        for setting in ("export VIREO_STREAM_WINDOW=64K\n", ""):
+            status, out, err, world = run(2, setting + command, "--delay", "25")
+            claim(f"{size} bytes go {way} a rank over a slow way unchanged", status == 0
+                  and right in out, status, out, err)
+            seconds.append(float(re.search(r"took ([\d.]+)", out)[1]))
+        claim(f"{way}: {size / 1e6 / seconds[0]:.1f} MB/s by windows of 64 KiB, "
+              f"{size / 1e6 / seconds[1]:.1f} MB/s by those that grow",
+              seconds[1] < seconds[0] / 2)
+        claim(f"no daemon uses 64 MiB: {world.most()} KiB", 0 < world.most() < MEMORY_KIB)
 
 
 def slow_reader(_):
@@ -336,6 +381,7 @@ def cycles():
 
 
 SECTIONS = {"never-reads": (never_reads, 0), "dying-rank": (dying_rank, 0),
+            "one-copy": (one_copy, 20000000), "delayed": (delayed, 8 << 20),
             "slow-reader": (slow_reader, 0), "lines": (lines, 34000), "through": (through, 64 << 20),
             "attach": (attach, 0)}
 

@@ -392,6 +392,7 @@ static int put_data(struct hub *h, struct hub_end *w, const struct hub_message *
         if (hub_stream_put(h, l->stream, m->data, m->len))
             return -ENOMEM;
         l->stream->is_open = m->flags & HUB_OPEN;
+        l->stream->read_ns = m->head;
         hub_stream_flow(h, l->stream, e);
     }
     return 0;

@@ -56,7 +56,8 @@ enum hub_kind {
     HUB_PUBLISH = 1, /* id, rank, tag, policy; flags: SINK */
     HUB_PUSH,        /* id, rank, tag: write to these sinks */
     HUB_SUBSCRIBE,   /* id, rank, tag, off: where to begin; flags: OBSERVER, OPEN */
-    HUB_DATA,        /* id, data: of a writer; off: what it knew to be granted; flags: OPEN */
+    HUB_DATA,        /* id, data: of a writer; off: what it knew to be granted; head: when they were
+                        read, in ns of the clock of its host; flags: OPEN */
     HUB_TAKEN,       /* id, stream, off: the reader has all bytes below; head: the same, where no
                         other bytes have come to it; flags: EOF */
     HUB_CLOSE,       /* id; flags: BROKEN where a sink's target will never take more */
@@ -66,7 +67,8 @@ enum hub_kind {
     /* to a party */
     HUB_OPENED,   /* id, status: of PUBLISH, PUSH, SUBSCRIBE */
     HUB_GRANT,    /* id, off: so many bytes may be sent in all */
-    HUB_FRAGMENT, /* id, stream, rank, tag, off, data; flags: EOF, GAP, OPEN */
+    HUB_FRAGMENT, /* id, stream, rank, tag, off, data; head: when the last of the stream were read;
+                     flags: EOF, GAP, OPEN */
     HUB_SHUT,     /* id, off: no sink of this writer will take more; the last byte taken */
     HUB_FLUSHED,  /* id, off: the number, status */
     HUB_STATE,    /* id, off: the number, head, taken, status: readers */

@@ -129,6 +129,7 @@ static void send_fragment(const struct hub *h, struct hub_link *link, uint64_t o
                                   .rank = s->name.rank,
                                   .tag = s->name.tag,
                                   .off = off,
+                                  .head = s->read_ns,
                                   .shared = is_shared ? h->passing_number : 0};
     hub_send(link->end, &m, block, e);
     bytes_unref(block);

@@ -27,6 +27,7 @@ struct hub_stream {
     enum hub_policy policy;
     struct byte_ring ring;
     uint64_t keep; /* bytes from here on are kept for reliable readers, or held */
+    uint64_t read_ns; /* when its last bytes were read, by the clock of the writer's host */
     uint64_t grown; /* by so much its window is larger than the usual one */
     uint32_t writers;
     struct hub_link *links;

@@ -15,6 +15,7 @@ enum {
 struct source {
     struct lines_buffer held; /* bytes of an unfinished line that are not out yet */
     uint64_t since_ns;        /* when held began to hold */
+    uint64_t read_ns;         /* when its last bytes were read, by the clock of its host */
     int label;
     bool middle; /* what came out of it last stops within a line */
     bool ended;
@@ -125,7 +126,8 @@ static int emit_records(struct lines *l, int i, const char *data, size_t len,
     while (len && !rc) {
         const char *newline = memchr(data, '\n', len);
         size_t n = newline ? (size_t)(newline - data) : len, used = n + (newline != NULL);
-        const struct lines_line line = {l->source[i].label, data, n, newline != NULL};
+        const struct lines_line line = {l->source[i].label, data, n, newline != NULL,
+                                        l->source[i].read_ns};
         rc = l->labels->record(l->labels->arg, &line, out);
         data += used;
         len -= used;
@@ -226,6 +228,11 @@ int lines_put(struct lines *l, int source, const char *data, size_t len, uint64_
     if (!rc && !joins)
         rc = emit(l, source, data, whole, out);
     return rc ? rc : hold(l, source, data + whole, len - whole, now_ns);
+}
+
+void lines_stamp(struct lines *l, int source, uint64_t read_ns)
+{
+    l->source[source].read_ns = read_ns;
 }
 
 void lines_expect(struct lines *l, int source, bool is_coming, uint64_t now_ns)

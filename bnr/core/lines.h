@@ -58,6 +58,7 @@ struct lines_line {
     const char *data; /* without its newline */
     size_t len;
     bool has_newline; /* or it is only a part: the source's next record goes on with it */
+    uint64_t read_ns; /* as lines_stamp() had it; 0: it was not called */
 };
 
 /* How lines of sources with labels come out. */
@@ -86,6 +87,9 @@ void lines_destroy(struct lines *l);
 /* Take len bytes of source; append to out what may come out. Returns 0 or -ENOMEM. */
 int lines_put(struct lines *l, int source, const char *data, size_t len, uint64_t now_ns,
               struct lines_buffer *out);
+
+/* When the bytes that source brings next were read, in ns since 1970: for records. */
+void lines_stamp(struct lines *l, int source, uint64_t read_ns);
 
 /* Say whether the rest of the unfinished line of source is on its way: then it does not count as
  * waiting. From when none is, it begins to wait. */

@@ -114,6 +114,7 @@ static void on_moved(void *arg)
 static void take_fragment(struct stdio *s, const struct hub_message *m)
 {
     struct stream *t = &s->streams[2 * m->rank + m->tag - 1];
+    output_stamp(t->output, t->source, m->head);
     if (m->len && !(s->cfg.file && s->cfg.file(s->cfg.arg, m->rank, m->tag, m->data, m->len)))
         output_put(t->output, t->source, (const char *)m->data, m->len);
     output_expect(t->output, t->source, m->flags & HUB_OPEN);

@@ -14,6 +14,7 @@
 
 #include "bnr/host/table.h"
 #include "bnr/stdio/prefix.h"
+#include "os/clock.h"
 #include "os/log.h"
 
 /* The length of the UTF-8 character that data begins with; 0: it begins with none. */
@@ -84,15 +85,14 @@ static json_t *text_of(const struct lines_line *line, bool *is_escaped)
     return value;
 }
 
-static void write_time(char *text, size_t size)
+static void write_time(uint64_t ns, char *text, size_t size)
 {
-    struct timespec now;
+    time_t seconds = (time_t)(ns / 1000000000);
     struct tm parts;
-    clock_gettime(CLOCK_REALTIME, &now);
-    if (!gmtime_r(&now.tv_sec, &parts) || !strftime(text, size, "%FT%T", &parts))
+    if (!gmtime_r(&seconds, &parts) || !strftime(text, size, "%FT%T", &parts))
         text[0] = 0;
     size_t used = strlen(text);
-    snprintf(text + used, size - used, ".%06ldZ", now.tv_nsec / 1000);
+    snprintf(text + used, size - used, ".%06dZ", (int)(ns % 1000000000 / 1000));
 }
 
 static json_t *object_of(const struct prefix *p, const struct lines_line *line)
@@ -101,7 +101,7 @@ static json_t *object_of(const struct prefix *p, const struct lines_line *line)
     int rank = is_own ? 0 : line->label % p->ranks;
     char time[64];
     json_t *object = json_object();
-    write_time(time, sizeof(time));
+    write_time(line->read_ns ? line->read_ns : os_real_ns(), time, sizeof(time));
     int failed =
         json_object_set_new(object, "rank", is_own ? json_null() : json_integer(rank)) |
         json_object_set_new(object, "host",

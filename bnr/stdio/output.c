@@ -192,6 +192,11 @@ void output_put(struct output *o, int source, const char *data, size_t len)
     arm(o);
 }
 
+void output_stamp(struct output *o, int source, uint64_t read_ns)
+{
+    lines_stamp(o->lines, source, read_ns);
+}
+
 void output_expect(struct output *o, int source, bool is_coming)
 {
     lines_expect(o->lines, source, is_coming, os_now_ns());

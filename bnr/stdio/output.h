@@ -28,6 +28,8 @@ void output_set_returns(struct output *o, bool is_on);
 
 /* Take bytes of a source. They are dropped once the output is broken. */
 void output_put(struct output *o, int source, const char *data, size_t len);
+/* When what the source brings next was read (lines_stamp()). */
+void output_stamp(struct output *o, int source, uint64_t read_ns);
 /* Whether the rest of its unfinished line is on its way (lines_expect()). */
 void output_expect(struct output *o, int source, bool is_coming);
 /* The source brings no more. */

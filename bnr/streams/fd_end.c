@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "bnr/io/pty.h"
+#include "os/clock.h"
 
 enum {
     READ_LEN = HUB_DATA_MAX,
@@ -199,7 +200,7 @@ static void end_input(struct fd_end *end)
 static void on_quiet(uv_timer_t *timer)
 {
     struct fd_end *end = timer->data;
-    const struct hub_message m = {.kind = HUB_DATA, .id = end->id};
+    const struct hub_message m = {.kind = HUB_DATA, .id = end->id, .head = os_real_ns()};
     if (end->sent == end->granted || readable(end))
         uv_timer_start(timer, on_quiet, QUIET_MS, 0);
     else
@@ -246,6 +247,7 @@ static bool take(struct fd_end *end)
                                   .flags = is_open(end, bytes, (size_t)n) ? HUB_OPEN : 0,
                                   .id = end->id,
                                   .off = end->granted,
+                                  .head = end->kind == FD_END_LINES ? os_real_ns() : 0,
                                   .data = bytes,
                                   .len = (uint32_t)n};
     end->sent += (uint64_t)n;

@@ -11,7 +11,9 @@ Each section has hosts of its own (test/hosts/run). Status 77 where the machine 
 namespaces.
 """
 import collections
+import datetime
 import hashlib
+import json
 import os
 import pathlib
 import re
@@ -183,6 +185,26 @@ def delayed(size):
               f"{size / 1e6 / seconds[1]:.1f} MB/s by those that grow",
               seconds[1] < seconds[0] / 2)
         claim(f"no daemon uses 64 MiB: {world.most()} KiB", 0 < world.most() < MEMORY_KIB)
+
+
+def json_time(_):
+    """A line is written while mpiexec is stopped for two seconds."""
+    status, out, err, _ = run(2, MPIEXEC + """-host h1 -n 1 --output json sh -c '
+            : >"$SHARED"/began
+            until [ -e "$SHARED"/stopped ]; do sleep 0.02; done
+            date +%s.%N; : >"$SHARED"/said' &
+        until [ -e "$SHARED"/began ]; do sleep 0.05; done
+        kill -STOP $!
+        : >"$SHARED"/stopped
+        until [ -e "$SHARED"/said ]; do sleep 0.05; done
+        sleep 2
+        kill -CONT $!
+        wait $!""")
+    claim("a line comes though mpiexec was stopped", status == 0, status, out, err)
+    line = json.loads(out)
+    read = datetime.datetime.strptime(line["time"], "%Y-%m-%dT%H:%M:%S.%f%z").timestamp()
+    late = read - float(line["text"])
+    claim(f"its time is when its host has read it: {late:.3f} s late", -0.001 < late < 1.5, out)
 
 
 def slow_reader(_):
@@ -382,7 +404,7 @@ def cycles():
 
 SECTIONS = {"never-reads": (never_reads, 0), "dying-rank": (dying_rank, 0),
             "one-copy": (one_copy, 20000000), "delayed": (delayed, 8 << 20),
-            "slow-reader": (slow_reader, 0), "lines": (lines, 34000), "through": (through, 64 << 20),
+            "json-time": (json_time, 0), "slow-reader": (slow_reader, 0), "lines": (lines, 34000), "through": (through, 64 << 20),
             "attach": (attach, 0)}
 
 

@@ -29,34 +29,51 @@ int option_streams_file(struct reader *r, const char *option, int i, char *patte
     return rc ? reader_refuse(r, "'%s': the name of the file is too long", option) : 0;
 }
 
-/* Send both streams to files in folder (len bytes), in which "%" means itself. Of the suffixes
- * that other launchers know, two ask for what is done anyway: no copy, no folder of the job. */
-int option_streams_folder(struct reader *r, const char *option, const char *folder, size_t len)
+/* Obey the words behind a folder's name, as ":nocopy,nojobid", where all of them are known; else they
+ * are a part of the name. Returns the length of the name. */
+static size_t cut_folder_words(const char *folder, size_t len, bool *is_copied, bool *has_job)
 {
-    static const char *const suffixes[] = {":nocopy,nojobid", ":nojobid,nocopy", ":nocopy",
-                                           ":copy,nojobid",   ":nojobid,copy",   ":copy",
-                                           ":nojobid"};
-    static const char *const streams[] = {"stdout", "stderr"};
-    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-        size_t n = strlen(suffixes[i]);
-        if (len >= n && !memcmp(folder + len - n, suffixes[i], n)) {
-            len -= n;
-            r->o->files.is_copied = !strncmp(suffixes[i], ":copy", 5) || strstr(suffixes[i], ",copy");
-            break;
-        }
+    bool copied = *is_copied, job = *has_job;
+    size_t first = len;
+    while (first && folder[first - 1] != ':')
+        first--;
+    if (!first || first == len)
+        return len;
+    for (size_t at = first, n; at < len; at += n + 1) {
+        for (n = 0; at + n < len && folder[at + n] != ',';)
+            n++;
+        if (reader_is_word("copy nocopy", folder + at, n))
+            copied = n == strlen("copy");
+        else if (reader_is_word("nojobid", folder + at, n))
+            job = false;
+        else
+            return len;
     }
+    *is_copied = copied;
+    *has_job = job;
+    return first - 1;
+}
+
+/* In the name of the folder "%" means itself. */
+int option_streams_folder(struct reader *r, const char *option, const char *folder, size_t len,
+                          bool is_copied)
+{
+    static const char *const streams[] = {"stdout", "stderr"};
+    bool has_job = is_copied;
+    len = cut_folder_words(folder, len, &is_copied, &has_job);
+    r->o->files.is_copied = is_copied;
     if (!len)
         return reader_refuse(r, "'%s' needs the name of a folder", option);
     int rc = 0;
     for (int i = 0; i < 2 && !rc; i++) {
-        char *pattern = malloc(2 * len + sizeof("/rank.%R/stdout")), *at = pattern;
+        char *pattern = malloc(2 * len + sizeof("/1/rank.%R/stdout")), *at = pattern;
         for (size_t j = 0; at && j < len; j++) {
             *at++ = folder[j];
             if (folder[j] == '%')
                 *at++ = '%';
         }
         if (at)
-            sprintf(at, "/rank.%%R/%s", streams[i]);
+            sprintf(at, "%s/rank.%%R/%s", has_job ? "/1" : "", streams[i]);
         rc = option_streams_file(r, option, i, pattern);
     }
     return rc;
@@ -158,7 +175,7 @@ int option_streams_output(struct reader *r, const char *option, const char *word
         else if (reader_is_word("merge merge-stderr-to-stdout", words, len))
             o->merge = true;
         else if (is_named(words, len, "dir="))
-            rc = option_streams_folder(r, option, words + 4, len - 4);
+            rc = option_streams_folder(r, option, words + 4, len - 4, false);
         else if (is_named(words, len, "file="))
             rc = set_files(r, option, words + 5, len - 5);
         else

@@ -175,8 +175,8 @@ const struct option_row option_table[] = {
     {"output", "WORDS", OPTION_STREAMS, OPTION_OUTPUT,
      "tag as -l, tag-detailed and tag-fullname with more, timestamp, host, color (by rank, on a "
      "terminal), json (an object a line, with rank, host, stream, time and text), xml as --xml, merge "
-     "as above, dir=DIR as --output-filename, file=FILE for FILE.RANK.out and FILE.RANK.err, with "
-     ":copy behind DIR or FILE for mpiexec's own output as well; separated by commas."},
+     "as above, dir=DIR as --output-filename DIR:nocopy,nojobid, file=FILE for FILE.RANK.out and "
+     "FILE.RANK.err, with :copy behind DIR or FILE for mpiexec's own output as well; separated by commas."},
     {"xml", NULL, OPTION_STREAMS, OPTION_XML,
      "Write all output to stdout as XML, an element a line, as in <stdout rank=\"3\">text</stdout>."},
     {"xml-file", "FILE", OPTION_STREAMS, OPTION_XML, "The same, to FILE."},

@@ -384,7 +384,7 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_UNIVERSE: return parse_universe(r, option, value);
     case OPTION_PRETEND: return reader_number(r, option, value, 1, &o->pretend_hosts);
     case OPTION_MERGE: o->merge = true; return 0;
-    case OPTION_OUT_FOLDER: return option_streams_folder(r, option, value, strlen(value));
+    case OPTION_OUT_FOLDER: return option_streams_folder(r, option, value, strlen(value), true);
     case OPTION_OUT_FILE: return option_streams_file(r, option, 0, strdup(value));
     case OPTION_ERR_FILE: return option_streams_file(r, option, 1, strdup(value));
     case OPTION_XML: return choose_xml(o, value);

@@ -115,9 +115,18 @@ holds "mpiexec's own line never stands within a rank's" \
     "$(run -n 1 sh -c 'printf part >&2; exit 3' 2>&1)" "part
 mpiexec: "
 
-# Files in the place of mpiexec's streams.
-same "with --output-filename nothing goes to the terminal" \
-    "$(run --output-filename a/b -n 11 sh -c 'echo out $OMPI_COMM_WORLD_RANK; echo err >&2' 2>&1)" ""
+# Files in the place of mpiexec's streams, or beside them.
+run --output-filename c -n 2 sh -c 'echo out $OMPI_COMM_WORLD_RANK; echo err >&2' >out 2>err
+same "with --output-filename the terminal has all, too" "$(sort out; cat err)" "out 0
+out 1
+err
+err"
+same "and the job a folder" "$(cat c/1/rank.0/stdout c/1/rank.1/stdout c/1/rank.1/stderr)" "out 0
+out 1
+err"
+same "with --output-filename DIR:nocopy nothing goes to the terminal" \
+    "$(run --output-filename a/b:nocopy,nojobid -n 11 sh -c \
+        'echo out $OMPI_COMM_WORLD_RANK; echo err >&2' 2>&1)" ""
 same "each rank has a folder, which sort by rank" "$(cat a/b/rank.*/stdout)" "$(seq -f 'out %g' 0 10)"
 same "and a file of stderr" "$(cat a/b/rank.07/stderr)$(find a -type f | wc -l)" "err22"
 for r in 0 1; do
@@ -135,7 +144,7 @@ same "stderr may go where stdout goes" \
 run --merge-stderr-to-stdout -outfile-pattern both sh -c 'echo a; echo b >&2' 2>err
 same "into its file, too" "$(cat both err)" "a
 b"
-run -n 2 --output-filename all/x sh -c 'touch started' 2>err && fail "a file that cannot be made"
+run -n 2 --output-filename all/x:nojobid sh -c 'touch started' 2>err && fail "a file that cannot be made"
 holds "a file that cannot be made is told" "$(cat err)" \
     "cannot write stdout of rank 0 to 'all/x/rank.0/stdout': Not a directory"
 same "in one line" "$(wc -l <err)" 1

@@ -17,6 +17,13 @@ enum start_memory {
     START_MEMORY_INTERLEAVE
 };
 
+/* Where ranks wait until a debugger lets them go on. */
+enum start_stop {
+    START_STOP_NOWHERE,
+    START_STOP_EXEC, /* at the program's first instruction */
+    START_STOP_INIT  /* in MPI_Init */
+};
+
 enum {
     START_NODES_MAX = 1024 /* of memory */
 };
@@ -52,6 +59,8 @@ struct start_wish {
     const char *output_from; /* ranks whose output is taken; NULL: all */
     const char *stdin_to;    /* ranks that read mpiexec's stdin; NULL: none */
     bool debugs;             /* each rank by gdb */
+    const char *agent;       /* words that run each program; NULL: none */
+    enum start_stop stop;
     bool names_ranks;        /* the rank ends argv[0] */
     bool limits_gpus;
     uint32_t gpus; /* that each rank sees; meant with limits_gpus */

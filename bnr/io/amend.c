@@ -34,16 +34,39 @@ bool amend_lists(const char *list, int rank)
     return false;
 }
 
+static int find(const char *name, char **path, char why[512])
+{
+    char found[PATH_MAX];
+    int rc = launch_resolve(name, NULL, getenv("PATH"), found, sizeof(found), why);
+    if (!rc && !(*path = strdup(found)))
+        rc = LAUNCH_NOT_FOUND;
+    return rc;
+}
+
+static int prepare_agent(struct amend *a, char why[512])
+{
+    int n = 0;
+    a->agent_text = strdup(a->wish->agent);
+    a->agent = calloc(strlen(a->wish->agent) / 2 + 2, sizeof(*a->agent));
+    snprintf(why, 512, "out of memory");
+    if (!a->agent_text || !a->agent)
+        return LAUNCH_NOT_FOUND;
+    for (char *rest = a->agent_text, *word; (word = strsep(&rest, " "));)
+        if (*word)
+            a->agent[n++] = word;
+    int rc = n ? find(a->agent[0], &a->agent_path, why) : 0;
+    if (n)
+        a->agent[0] = a->agent_path;
+    return rc;
+}
+
 int amend_prepare(struct amend *a, const struct start_wish *wish, const struct place *place,
                   char why[512])
 {
-    char path[PATH_MAX];
     const char *around = wish->debugs ? "gdb" : wish->xterm ? "xterm" : NULL;
     *a = (struct amend){.wish = wish, .place = place};
-    int rc = around ? launch_resolve(around, NULL, getenv("PATH"), path, sizeof(path), why) : 0;
-    if (!rc && around && !(a->path = strdup(path)))
-        rc = LAUNCH_NOT_FOUND;
-    return rc;
+    int rc = around ? find(around, &a->path, why) : 0;
+    return !rc && wish->agent ? prepare_agent(a, why) : rc;
 }
 
 static int count(char *const *list)
@@ -78,18 +101,21 @@ static int put_around(struct amend *a, int rank, char **words)
 static int amend_words(struct amend *a, int rank, struct launch *l)
 {
     char *around[WORDS_AROUND];
-    int n = put_around(a, rank, around), own = count(l->argv);
+    int windows = put_around(a, rank, around), agents = a->agent ? count(a->agent) : 0;
+    int n = windows + agents, own = count(l->argv);
     if (!n && !a->wish->names_ranks)
         return 0;
     free(a->argv);
     a->argv = calloc((size_t)(n + own + 1), sizeof(*a->argv));
     if (!a->argv)
         return -ENOMEM;
-    memcpy(a->argv, around, (size_t)n * sizeof(*around));
+    memcpy(a->argv, around, (size_t)windows * sizeof(*around));
+    if (agents)
+        memcpy(a->argv + windows, a->agent, (size_t)agents * sizeof(*a->agent));
     memcpy(a->argv + n, l->argv, (size_t)own * sizeof(*a->argv));
     if (n) {
         a->argv[n] = (char *)l->path;
-        l->path = a->path;
+        l->path = windows ? a->path : a->agent_path;
     } else {
         snprintf(a->texts[0], sizeof(a->texts[0]), "%s-%d", l->argv[0], rank);
         a->argv[0] = a->texts[0];
@@ -132,6 +158,7 @@ static int amend_gpus(struct amend *a, int local_rank, struct launch *l)
 int amend_launch(struct amend *a, int rank, int local_rank, struct launch *l)
 {
     l->binding = place_of(a->place, a->wish, local_rank);
+    l->stops = a->wish->stop == START_STOP_EXEC;
     int rc = amend_words(a, rank, l);
     if (!rc && a->wish->limits_gpus)
         rc = amend_gpus(a, local_rank, l);
@@ -141,6 +168,9 @@ int amend_launch(struct amend *a, int rank, int local_rank, struct launch *l)
 void amend_fini(struct amend *a)
 {
     free(a->path);
+    free(a->agent);
+    free(a->agent_text);
+    free(a->agent_path);
     free(a->argv);
     free(a->envp);
 }

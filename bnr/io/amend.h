@@ -17,7 +17,9 @@ struct place;
 struct amend {
     const struct start_wish *wish;
     const struct place *place;
-    char *path;  /* of what runs around programs; NULL: nothing does */
+    char *path;   /* of a debugger or window around programs; NULL: none */
+    char **agent; /* the words that run programs, NULL-terminated; NULL: none */
+    char *agent_text, *agent_path; /* where these are; the first of them */
     char **argv; /* of the rank that is being started; envp likewise */
     char **envp;
     char texts[4][256];

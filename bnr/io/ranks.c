@@ -289,7 +289,12 @@ int ranks_start(struct ranks *r, int rank, const char **step)
             .has_terminal = p.terminal >= 0,
             .keep = {r->table.head_fd, r->table.memory_fd, r->bell},
         };
-        if (r->hooks.amend)
+        if (a->in_session) {
+            *step = "make a folder for it below TMPDIR";
+            rc = session_folder_add(&r->session, rank);
+            l.wdir = r->session.of_rank;
+        }
+        if (!rc && r->hooks.amend)
             rc = r->hooks.amend(r->hooks.arg, rank, &l);
         if (!rc)
             rc = launch_start(&l, &pid, &pidfd, step);
@@ -391,10 +396,29 @@ int ranks_create(struct ranks *r, const struct table_spec *spec, const struct ra
     return 0;
 }
 
+/* Whether a rank here is to start in a folder of its own. */
+static bool needs_session(const struct ranks *r)
+{
+    for (int i = 0; i < r->table.world_size; i++)
+        if (table_slot(&r->table, i) >= 0 && r->apps[r->table.rank[i].app].in_session)
+            return true;
+    return false;
+}
+
 int ranks_guard(struct ranks *r, char *name, size_t name_size, const char **step)
 {
+    *step = "make a folder for the ranks below TMPDIR";
+    int rc = needs_session(r) ? session_folder_make(&r->session) : 0;
+    if (rc)
+        return rc;
     *step = "start the wardens";
-    return wardens_start(&r->wardens, &r->table, name, name_size);
+    return wardens_start(&r->wardens, &r->table, r->session.path, name, name_size);
+}
+
+void ranks_unguard(struct ranks *r)
+{
+    session_folder_remove(r->session.path);
+    wardens_stop(&r->wardens);
 }
 
 void ranks_destroy(struct ranks *r)

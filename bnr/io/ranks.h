@@ -16,6 +16,7 @@
 #include "bnr/host/table.h"
 #include "bnr/io/exits.h"
 #include "bnr/launch/library.h"
+#include "bnr/launch/session_folder.h"
 #include "bnr/launch/warden.h"
 
 struct launch;
@@ -26,6 +27,7 @@ struct ranks_app {
     char **environment; /* without the launcher's own words */
     char *library[LIBRARY_SETTINGS + 1]; /* in there, for the loader; NULL-terminated */
     const char *wdir;   /* NULL: stay */
+    bool in_session;    /* each process starts in a folder of its own instead */
 };
 
 /* The pipes of a rank: [0] is read, [1] written; -1: there is none. in: what it gets as stdin.
@@ -54,6 +56,7 @@ struct ranks_extra;
 struct ranks {
     struct table table;
     struct wardens wardens;
+    struct session_folder session; /* of the ranks here, for programs that start in it */
     struct exits exits;
     struct ranks_hooks hooks;
     const struct ranks_app *apps;
@@ -67,11 +70,13 @@ struct ranks {
     int bell; /* what ranks write to where they want something of a daemon; -1: there is none */
 };
 
-/* Make the segments and the wardens; name: see wardens_start(). Returns 0, or -errno with what
- * failed in *step. */
+/* Make the segments; then, with apps set, the wardens and what they guard; name: see wardens_start().
+ * Returns 0, or -errno with what failed in *step. */
 int ranks_create(struct ranks *r, const struct table_spec *spec, const struct ranks_hooks *hooks,
                  const char **step);
 int ranks_guard(struct ranks *r, char *name, size_t name_size, const char **step);
+/* All ranks have ended: remove what the wardens guard, and let them go. Accepts a zeroed r. */
+void ranks_unguard(struct ranks *r);
 void ranks_destroy(struct ranks *r);
 
 /* Where a rank's stdout or stderr goes. */

@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bnr/launch/directory.h"
+#include "bnr/launch/session_folder.h"
 #include "os/clock.h"
 
 enum {
@@ -26,15 +28,6 @@ enum {
     ID_LEN = 32,
     ENVIRON_MAX = 512 << 10,
     LIMIT_S = 30
-};
-
-/* An entry of getdents64(). */
-struct directory_entry {
-    uint64_t inode;
-    int64_t next;
-    unsigned short len;
-    unsigned char type;
-    char name[];
 };
 
 /* The marks of the job's processes. */
@@ -153,10 +146,9 @@ static int kill_marked(const struct mark *mark)
     if (proc < 0)
         return 0;
     long n;
-    while ((n = syscall(SYS_getdents64, proc, buffer, sizeof(buffer))) > 0) {
+    while ((n = directory_read(proc, buffer, sizeof(buffer))) > 0) {
         for (long at = 0; at < n;) {
-            const struct directory_entry *e =
-                (const struct directory_entry *)(const void *)(buffer + at);
+            const struct directory_entry *e = directory_at(buffer, at);
             pid_t pid = number(e->name);
             if (pid > 1 && pid != getpid() && is_of_job(proc, e->name, mark)) {
                 found++;
@@ -255,7 +247,7 @@ static int hear(void *word, size_t len)
     return 1;
 }
 
-static void watch(const struct table *t, const struct mark *mark)
+static void watch(const struct wardens *w, const struct mark *mark)
 {
     struct termios modes[2];
     int is_raw = 0;
@@ -267,7 +259,8 @@ static void watch(const struct table *t, const struct mark *mark)
     }
     if (is_raw)
         restore_terminal(modes);
-    end_job(t, mark);
+    end_job(w->table, mark);
+    session_folder_remove(w->folder);
     _exit(0);
 }
 
@@ -296,7 +289,7 @@ static int start_one(struct wardens *w, int i)
         take_mark(w->table, &mark);
         take_streams(ends[0]);
         rename_self(w->name, w->name_size);
-        watch(w->table, &mark);
+        watch(w, &mark);
     }
     int rc = pid < 0 ? -errno : 0;
     sigprocmask(SIG_SETMASK, &old, NULL);
@@ -321,10 +314,10 @@ void wardens_know(struct wardens *w, const struct termios modes[2])
         tell_modes(w, i);
 }
 
-int wardens_start(struct wardens *w, const struct table *t, char *name, size_t size)
+int wardens_start(struct wardens *w, const struct table *t, const char *folder, char *name, size_t size)
 {
     int rc = 0;
-    *w = (struct wardens){.table = t, .name = name, .name_size = size};
+    *w = (struct wardens){.table = t, .folder = folder, .name = name, .name_size = size};
     for (int i = 0; i < WARDENS && !rc; i++)
         rc = start_one(w, i);
     return rc;

@@ -6,7 +6,7 @@
  * job's id in BNR_JOB of its environment or holds the table's descriptor, until none is left. Only
  * a process that has cleared its environment, closed its descriptors and left its group escapes.
  *
- * Where mpiexec has made its terminal raw (--pty), the warden first makes it as it was before.
+ * The folders of the ranks (session_folder.h) go too. Where mpiexec has made its terminal raw (--pty), the warden first makes it as it was before.
  *
  * It sleeps in a read of a pipe that only mpiexec holds, in a session of its
  * own. mpiexec has two of them, so that one is left where mpiexec and the other are killed
@@ -32,13 +32,15 @@ struct wardens {
     const struct table *table;
     struct termios modes[2]; /* see wardens_know() */
     bool is_raw;
-    char *name; /* see wardens_start() */
+    const char *folder; /* see wardens_start() */
+    char *name;         /* likewise */
     size_t name_size;
 };
 
-/* Start them. name, of size bytes, is the memory of this program's first arguments; the wardens
+/* Start them. folder: of the job, to be removed after it; "": none; it stays where it is. name, of size bytes, is the memory of this program's first arguments; the wardens
  * write over it, so that they are not taken for mpiexec. NULL leaves it. Returns 0 or -errno. */
-int wardens_start(struct wardens *w, const struct table *t, char *name, size_t size);
+int wardens_start(struct wardens *w, const struct table *t, const char *folder, char *name,
+                  size_t size);
 
 /* A child has been reaped: if it was a warden, start another. Returns 0 or -errno. */
 int wardens_reaped(struct wardens *w, pid_t pid);

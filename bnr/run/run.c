@@ -472,7 +472,6 @@ static void start_ranks(struct run *run)
 static int amend(void *arg, int rank, struct launch *l)
 {
     const struct run *run = arg;
-    l->stops = run->o->stop == OPTIONS_STOP_EXEC;
     return amend_launch(run->amend, rank, (int)run->ranks.table.rank[rank].local_rank, l);
 }
 
@@ -531,8 +530,10 @@ static int prepare_apps(struct run *run)
     run->apps = calloc((size_t)o->napps, sizeof(*run->apps));
     for (int a = 0; run->apps && a < o->napps; a++) {
         const struct option_app *app = &o->apps[a];
-        run->apps[a] =
-            (struct ranks_app){.path = run->paths[a], .argv = app->argv, .wdir = app->wdir};
+        run->apps[a] = (struct ranks_app){.path = run->paths[a],
+                                          .argv = app->argv,
+                                          .wdir = app->wdir,
+                                          .in_session = app->in_session && !app->wdir};
         int rc = prepare_environment(o, app, &run->apps[a]);
         if (rc)
             return rc;
@@ -630,7 +631,7 @@ static int finish(struct run *run)
         fprintf(stderr, "mpiexec: %d ranks were started in %.3f s, and ran for %.3f s\n",
                 run->o->nranks, (double)(run->started_ns - run->begun_ns) / 1e9,
                 (double)(os_now_ns() - run->started_ns) / 1e9);
-    wardens_stop(&run->ranks.wardens);
+    ranks_unguard(&run->ranks);
     fflush(NULL);
     if (!run->drained)
         _exit(code ? code : 128 + SIGINT); /* a thread still writes to an output that is stuck */
@@ -778,7 +779,7 @@ int run_job(const struct options *o, const struct run_job *what)
         rc = prepare_wide(run, what, &step);
     }
     if (rc) {
-        wardens_stop(&run->ranks.wardens);
+        ranks_unguard(&run->ranks);
         return complain(step, rc);
     }
     return go(run);

@@ -19,16 +19,24 @@ static void go_on(struct run *run)
     uv_timer_stop(&run->look);
     run->holds = false;
     ranks_release(&run->ranks);
+    if (run->wide)
+        wide_go(run->wide);
+}
+
+/* Whether a rank runs without a debugger. */
+static bool lacks_one(struct run *run, int rank)
+{
+    if (run_is_elsewhere(run, rank))
+        return !run->is_over[rank] && !wide_is_debugged(run->wide, rank);
+    return ranks_lives(&run->ranks.table, rank) && !debugger_has(run->processes[rank].pid);
 }
 
 /* Whether all ranks that run have their debugger; else *missing is one that has not. */
 static bool all_have_one(struct run *run, int *missing)
 {
-    for (int r = 0; r < run->o->nranks; r++)
-        if (ranks_lives(&run->ranks.table, r) && !debugger_has(run->processes[r].pid)) {
-            *missing = r;
+    for (*missing = 0; *missing < run->o->nranks; ++*missing)
+        if (lacks_one(run, *missing))
             return false;
-        }
     return true;
 }
 
@@ -48,7 +56,7 @@ static void on_look(uv_timer_t *timer)
 /* Say where each rank waits, and how it goes on. */
 static void say_waiting(struct run *run)
 {
-    bool at_start = run->o->stop == OPTIONS_STOP_EXEC;
+    bool at_start = run->o->start.stop == START_STOP_EXEC;
     for (int r = 0; r < run->o->nranks; r++)
         stdio_say(run->stdio, "mpiexec: rank %d waits %s on %s; to debug it: gdb -p %d%s\n", r,
                   at_start ? "at the start of its program" : "in MPI_Init", run_host_of(run, r),
@@ -62,15 +70,15 @@ static void say_waiting(struct run *run)
 
 void run_debugger_go_on(struct run *run)
 {
-    if (run->holds && run->is_published && run->o->stop)
+    if (run->holds && run->is_published && run->o->start.stop)
         go_on(run);
 }
 
 void run_debugger_start(struct run *run)
 {
-    if (run->o->stop)
+    if (run->o->start.stop)
         say_waiting(run);
-    if (run->o->stop == OPTIONS_STOP_EXEC && !run->debugger)
+    if (run->o->start.stop == START_STOP_EXEC && !run->debugger)
         return;
     for (int r = 0; run->debugger && r < run->o->nranks; r++) {
         pid_t command;

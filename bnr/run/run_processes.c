@@ -11,7 +11,7 @@
 int run_processes_begin(struct run *run)
 {
     run->processes = calloc((size_t)run->o->nranks, sizeof(*run->processes));
-    run->holds = mpir_is_debugged() || run->debugger || run->o->stop == OPTIONS_STOP_INIT;
+    run->holds = mpir_is_debugged() || run->debugger || run->o->start.stop == START_STOP_INIT;
     if (run->holds)
         ranks_hold(&run->ranks);
     return run->processes ? 0 : -ENOMEM;
@@ -42,7 +42,7 @@ void run_processes_publish(struct run *run)
         return;
     run->is_published = true;
     stop_for_debugger(run);
-    if (run->debugger || run->o->stop) {
+    if (run->debugger || run->o->start.stop) {
         run_debugger_start(run);
     } else if (run->holds) {
         ranks_release(&run->ranks);

@@ -212,8 +212,11 @@ static struct launch_app *describe_apps(struct run *run)
             wdir = strdup(app->wdir);
         else if (asprintf(&wdir, app->wdir ? "%s/%s" : "%s", here, app->wdir) < 0)
             wdir = NULL;
-        apps[a] =
-            (struct launch_app){app->argv[0], wdir, (char **)app->argv, run->apps[a].environment};
+        apps[a] = (struct launch_app){.name = app->argv[0],
+                                .wdir = wdir,
+                                .in_session = run->apps[a].in_session,
+                                .argv = (char **)app->argv,
+                                .environment = run->apps[a].environment};
     }
     return apps;
 }

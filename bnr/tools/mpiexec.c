@@ -153,7 +153,7 @@ static int find_programs(const struct options *o, char **paths)
             complain(why);
             return rc;
         }
-        paths[a] = app->wdir ? absolute(path) : strdup(path);
+        paths[a] = app->wdir || app->in_session ? absolute(path) : strdup(path);
         rc = paths[a] ? check_library(o, paths[a]) : 1;
         if (rc)
             return rc;
@@ -195,13 +195,16 @@ static int check_several(const struct options *o, const struct wide_plan *plan, 
         slots += o->hosts.items[i].slots;
     if (plan->count == 1)
         return 0;
-    if (wish->ppr || wish->rankfile || wish->is_spanning || o->apps->path || o->debugger || o->stop) {
+    if (o->debugger) {
+        snprintf(why, 512, "--debugger opens windows for ranks of this host alone; on several hosts say "
+                           "--stop-in-init, and attach %s to each rank", o->debugger);
+        return -EINVAL;
+    }
+    if (wish->ppr || wish->rankfile || wish->is_spanning || o->apps->path) {
         snprintf(why, 512, "on several hosts %s is not known in this version; leave it out%s",
                  wish->ppr        ? "ppr:N:OBJECT"
                  : wish->rankfile ? "a rankfile"
                  : o->apps->path  ? "--path"
-                 : o->debugger    ? "--debugger"
-                 : o->stop        ? "--stop-on-exec or --stop-in-init"
                                   : "ranking over all hosts",
                  wish->ppr ? ", or say ppr:N:node" : "");
         return -EINVAL;

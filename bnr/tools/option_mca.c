@@ -58,6 +58,9 @@ static const struct {
     {"orte_tag_output", "--tag-output", PARAMETER_SWITCH},
     {"orte_timestamp_output", "--timestamp-output", PARAMETER_SWITCH},
     {"orte_output_filename", "--output-filename %", PARAMETER_WORDS},
+    {"orte_fork_agent", "--exec-agent %", PARAMETER_WORDS},
+    {"prte_fork_agent", "--exec-agent %", PARAMETER_WORDS},
+    {"odls_base_exec_agent", "--exec-agent %", PARAMETER_WORDS},
     {"orte_enable_recovery", "--enable-recovery", PARAMETER_SWITCH},
     {"orte_forward_job_control", NULL, PARAMETER_NOTHING},
     {"orte_base_help_aggregate", NULL, PARAMETER_NOTHING},
@@ -259,7 +262,7 @@ static int read_line(struct reader *r, const char *option, char *line)
     if (!*line || *line == '#')
         return 0;
     if (*line == '-')
-        return reader_words(r, "%", line);
+        return reader_words(r, line, NULL);
     char *value = strchr(line, '=');
     if (!value)
         return reader_refuse(r, "'%s': a line is 'NAME = VALUE' or options, not '%s'", option,

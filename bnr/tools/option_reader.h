@@ -50,7 +50,8 @@ int reader_push(char ***list, char *text);
  * or -ENOMEM. */
 int reader_file(struct reader *r, const char *option, const char *name, const char **text);
 
-/* Read words as options, in the place of one: format with value in it. Returns 0, -EINVAL or
+/* Read words as options, in the place of one: those of format, value in the place of "%" in one of them
+ * (NULL: "%" means itself). Returns 0, -EINVAL or
  * -ENOMEM. */
 int reader_words(struct reader *r, const char *format, const char *value);
 
@@ -68,8 +69,10 @@ int option_env_apply(struct reader *r, enum option_action action, const char *op
 /* Send stream i to files by pattern, which passes to the options. */
 int option_streams_file(struct reader *r, const char *option, int i, char *pattern);
 
-/* Send both streams to files in folder (len bytes). */
-int option_streams_folder(struct reader *r, const char *option, const char *folder, size_t len);
+/* Send both streams to files in folder (len bytes). is_copied: mpiexec's own output gets everything,
+ * too, and the job has a folder of its own, 1, in that; words behind the name may say otherwise. */
+int option_streams_folder(struct reader *r, const char *option, const char *folder, size_t len,
+                          bool is_copied);
 
 /* Have lines begin by a pattern. */
 int option_streams_prefix(struct reader *r, const char *option, const char *pattern);

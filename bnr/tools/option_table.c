@@ -25,6 +25,9 @@ const struct option_row option_table[] = {
     {"npernode N", "N", OPTION_PROGRAM, OPTION_PER_NODE,
      "Start N processes on each host, or with -n not more."},
     {"wdir wd workdir", "DIR", OPTION_PROGRAM, OPTION_WDIR, "Start the processes in DIR."},
+    {"set-cwd-to-session-dir", NULL, OPTION_PROGRAM, OPTION_SESSION,
+     "Start each process, without -wdir, in an empty folder of its own, which is removed when the job "
+     "has ended."},
     {"env", "NAME VALUE", OPTION_PROGRAM, OPTION_ENV,
      "Set a variable for them; NAME=VALUE in one word works too."},
     {"x set-env", "NAME[=VALUE]", OPTION_PROGRAM, OPTION_EXPORT,
@@ -98,6 +101,9 @@ const struct option_row option_table[] = {
      "let it go on."},
     {"stop-in-init stop-in-app", NULL, OPTION_JOB, OPTION_STOP_INIT,
      "Have ranks wait in MPI_Init until a debugger has attached to each, and say how."},
+    {"exec-agent", "COMMAND", OPTION_JOB, OPTION_AGENT,
+     "Run each rank by COMMAND, whose words blanks part, with the program and its arguments behind, as in "
+     "\"valgrind -q\"."},
     {"xterm", "RANKS", OPTION_JOB, OPTION_XTERM,
      "Run these ranks, as 0,2-5 or all, each in an xterm, which stays after \"!\"."},
     {"daemonize", NULL, OPTION_JOB, OPTION_BACKGROUND,
@@ -164,8 +170,8 @@ const struct option_row option_table[] = {
     {"output-from", "RANKS", OPTION_STREAMS, OPTION_OUTPUT_FROM,
      "Take the output of these ranks, as 0,2-5, and drop that of all others."},
     {"output-filename", "DIR", OPTION_STREAMS, OPTION_OUT_FOLDER,
-     "Write what rank N writes to DIR/rank.N/stdout and DIR/rank.N/stderr, and nowhere else; in "
-     "N, zeros lead."},
+     "Write what rank N writes to DIR/1/rank.N/stdout and DIR/1/rank.N/stderr as well; in N, zeros lead. "
+     "With :nocopy behind DIR it goes there alone, with :nojobid there is no folder 1."},
     {"outfile-pattern outfile", "FILE", OPTION_STREAMS, OPTION_OUT_FILE,
      "Write stdout to FILE, where %r is the rank, %R the rank with leading zeros, %h the host, "
      "%t the time of the start and %% a percent sign."},
@@ -302,8 +308,6 @@ const struct option_row option_table[] = {
     {"report-events keepalive system-server singleton pmi_args", NULL,
      OPTION_FOREIGN, OPTION_REFUSED,
      "mpiexec is no server for tools; vireo report asks it what its ranks wait for"},
-    {"set-cwd-to-session-dir", NULL, OPTION_FOREIGN, OPTION_REFUSED,
-     "mpiexec makes no folder for the job; use -wdir"},
     {"test-suicide", "N", OPTION_FOREIGN, OPTION_REFUSED,
      "it tests another launcher; leave the option out"},
 };

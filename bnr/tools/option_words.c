@@ -12,7 +12,7 @@
 
 struct meaning {
     const char *word;
-    const char *words; /* options, with "%" for the word's value; NULL: nothing; "": refused */
+    const char *words; /* options, with "%" for the word's value; NULL: nothing; "!WHY": refused */
 };
 
 static const struct meaning of_display[] = {
@@ -29,10 +29,11 @@ static const struct meaning of_runtime[] = {
     {"show-progress", "--progress"},
     {"notifyerrors", NULL},
     {"recoverable", "--enable-recovery"},
-    {"autorestart", ""},
+    {"autorestart",
+     "!a process that is started anew cannot take its rank's place in a job whose other ranks go on"},
     {"continuous", "--continuous"},
     {"max-restarts", "--max-restarts %"},
-    {"exec-agent", ""},
+    {"exec-agent", "--exec-agent %"},
     {"default-exec-agent", NULL},
     {"output-proctable", "--output-proctable=%"},
     {"stop-on-exec", "--stop-on-exec"},
@@ -75,9 +76,8 @@ static int take(struct reader *r, const char *option, const struct meaning *row,
 {
     if (!row->words || is_off(value))
         return 0;
-    if (!*row->words)
-        return reader_refuse(r, "'%s %s' asks for what mpiexec does not do; leave it out", option,
-                             row->word);
+    if (*row->words == '!')
+        return reader_refuse(r, "'%s %s': %s; leave it out", option, row->word, row->words + 1);
     if (strchr(row->words, '%') && !*value)
         value = "-";
     return reader_words(r, row->words, value);
@@ -87,14 +87,14 @@ static int take_all(struct reader *r, const char *option, const char *text,
                     const struct meaning *rows, size_t count)
 {
     for (const char *at = text;; at++) {
-        char value[256] = "";
         size_t len = strcspn(at, ","), word = strcspn(at, ",=:");
         const struct meaning *row = find(rows, count, at, word);
         if (!row)
             return reader_refuse(r, "'%s' knows no word '%.*s'", option, (int)word, at);
-        if (at[word] == '=')
-            snprintf(value, sizeof(value), "%.*s", (int)(len - word - 1), at + word + 1);
-        int rc = take(r, option, row, value);
+        char *value = at[word] == '=' ? strndup(at + word + 1, len - word - 1) : strdup("");
+        int rc = reader_push(&r->o->words, value);
+        if (!rc)
+            rc = take(r, option, row, value);
         at += len;
         if (rc || !*at)
             return rc;

@@ -233,6 +233,22 @@ static int set_gpus(struct reader *r, const char *option, const char *text)
     return rc;
 }
 
+/* Have programs run by a command. A path from here stays that, wherever ranks start. */
+static int set_agent(struct reader *r, const char *option, const char *command)
+{
+    char here[PATH_MAX], *text = NULL;
+    command += strspn(command, " ");
+    if (!*command || *command == '-')
+        return reader_refuse(r, "'%s' needs the name of a program", option);
+    r->o->start.agent = command;
+    if (*command == '/' || !memchr(command, '/', strcspn(command, " ")))
+        return 0;
+    if (!getcwd(here, sizeof(here)) || asprintf(&text, "%s/%s", here, command) < 0)
+        return -ENOMEM;
+    r->o->start.agent = text;
+    return reader_push(&r->o->words, text);
+}
+
 static int choose_help(struct reader *r, const char *option, const char *topic)
 {
     r->o->help = OPTIONS_HELP_TEXT;
@@ -388,8 +404,10 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_OUT_FILE: return option_streams_file(r, option, 0, strdup(value));
     case OPTION_ERR_FILE: return option_streams_file(r, option, 1, strdup(value));
     case OPTION_XML: return choose_xml(o, value);
-    case OPTION_STOP_EXEC: o->stop = OPTIONS_STOP_EXEC; return 0;
-    case OPTION_STOP_INIT: o->stop = OPTIONS_STOP_INIT; return 0;
+    case OPTION_STOP_EXEC: o->start.stop = START_STOP_EXEC; return 0;
+    case OPTION_STOP_INIT: o->start.stop = START_STOP_INIT; return 0;
+    case OPTION_AGENT: return set_agent(r, option, value);
+    case OPTION_SESSION: r->app.in_session = true; return 0;
     case OPTION_BACKGROUND: o->is_background = true; return 0;
     case OPTION_SHOW_SETTINGS: o->shows_settings = true; return 0;
     case OPTION_OUTPUT: return option_streams_output(r, option, value);
@@ -467,27 +485,28 @@ static int read_option(struct reader *r)
     return apply(r, row, option, value);
 }
 
-/* Put value in place of the "%" of a format, which has one or none. */
-static char *compose(const char *format, const char *value)
+/* Put value in place of the "%" of a word, if it has one. */
+static int put_value(struct reader *r, const char *value, char **word)
 {
-    char *text;
-    size_t before = strcspn(format, "%");
-    if (!format[before])
-        return strdup(format);
-    return asprintf(&text, "%.*s%s%s", (int)before, format, value ? value : "",
-                    format + before + 1) < 0
-               ? NULL
-               : text;
+    char *text, *percent = strchr(*word, '%');
+    if (!percent || !value)
+        return 0;
+    if (asprintf(&text, "%.*s%s%s", (int)(percent - *word), *word, value, percent + 1) < 0)
+        return -ENOMEM;
+    *word = text;
+    return reader_push(&r->o->words, text);
 }
 
 int reader_words(struct reader *r, const char *format, const char *value)
 {
-    char *text = compose(format, value), *argv[WORDS_MAX], *rest = text;
+    char *text = strdup(format), *argv[WORDS_MAX], *rest = text;
     int rc = reader_push(&r->o->words, text), argc = 0;
+    for (char *word; !rc && argc < WORDS_MAX && (word = strsep(&rest, " ")); argc++) {
+        argv[argc] = word;
+        rc = put_value(r, value, &argv[argc]);
+    }
     if (rc)
         return rc;
-    for (char *word; argc < WORDS_MAX && (word = strsep(&rest, " "));)
-        argv[argc++] = word;
     struct reader outer = *r;
     r->argv = argv;
     r->argc = argc;

@@ -59,15 +59,9 @@ struct option_app {
     char **argv;      /* NULL-terminated; argv[0] as the user wrote it */
     const char *path; /* folders to seek it in before those of PATH, or NULL */
     const char *wdir; /* directory to start in, as written, or NULL */
+    bool in_session;  /* without it, each process starts in a folder of its own */
     const char *pset; /* the name of its process set, or NULL */
     struct option_env env;
-};
-
-/* Where ranks wait until a debugger lets them go on. */
-enum options_stop {
-    OPTIONS_STOP_NOWHERE,
-    OPTIONS_STOP_EXEC,
-    OPTIONS_STOP_INIT
 };
 
 enum option_launcher {
@@ -105,7 +99,6 @@ struct options {
     bool merge;   /* stderr goes where stdout goes */
     bool goes_on; /* when a rank fails, the others are left alone */
     bool version;
-    enum options_stop stop;
     const char *debugger; /* one a rank, in a window; or NULL */
     bool attaches; /* print the processes of a job that runs, and exit */
     int attach_job; /* 0: the only one */

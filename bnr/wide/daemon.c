@@ -25,6 +25,7 @@
 #include "bnr/streams/exchange.h"
 #include "bnr/streams/pipes.h"
 #include "bnr/wide/party_link.h"
+#include "bnr/io/debugger.h"
 #include "bnr/io/place.h"
 #include "bnr/io/ranks.h"
 #include "bnr/io/resources.h"
@@ -45,12 +46,14 @@ enum {
     FLUSH_MS = 1000,
     LOOK_MS = 20,        /* between looks for answers of ranks */
     LOOK_LIMIT_MS = 700, /* for all of them */
+    WATCH_MS = 100,
     JOIN_MS = 60000      /* until mpiexec has told which neighbours there are */
 };
 
 struct daemon {
     uv_loop_t loop;
     uv_timer_t deadline, look; /* look: for answers of ranks */
+    uv_timer_t watch;          /* for debuggers of ranks that wait in MPI_Init */
     uint64_t look_until_ns;
     struct mesh mesh;
     struct signals signals;
@@ -238,7 +241,8 @@ static int find_programs(struct daemon *d, char why[512])
         d->apps[a] = (struct ranks_app){.path = strdup(path),
                                         .argv = app->argv,
                                         .environment = app->environment,
-                                        .wdir = app->wdir};
+                                        .wdir = app->wdir,
+                                        .in_session = app->in_session};
         if (!d->apps[a].path)
             return EXIT_FAILED;
     }
@@ -355,12 +359,28 @@ static void give_up(struct daemon *d, int from, int code, const char *why)
     }
 }
 
+/* Tell mpiexec once all ranks here have a debugger. */
+static void on_watch(uv_timer_t *timer)
+{
+    struct daemon *d = timer->data;
+    const struct table *t = &d->ranks.table;
+    for (int r = 0; r < t->world_size; r++)
+        if (ranks_lives(t, r) && !debugger_has(t->rank[r].pid))
+            return;
+    uv_timer_stop(timer);
+    for (int r = 0; r < t->world_size; r++)
+        if (table_slot(t, r) >= 0)
+            say(d, RECORD_DEBUGGED, r, "", 0);
+}
+
 static void start_ranks(struct daemon *d)
 {
     const char *step;
     char why[512];
     if (d->job.flags & LAUNCH_HOLD)
         ranks_hold(&d->ranks);
+    if (d->job.wish.stop == START_STOP_INIT)
+        uv_timer_start(&d->watch, on_watch, WATCH_MS, WATCH_MS);
     for (int r = 0; r < (int)d->job.world_size; r++) {
         if (table_slot(&d->ranks.table, r) < 0)
             continue;
@@ -390,6 +410,7 @@ static int prepare(struct daemon *d, char why[512])
     int rc = create_ranks(d, &step);
     if (!rc) {
         d->has_job = true;
+        d->ranks.apps = d->apps;
         open_door(d);
         rc = ranks_guard(&d->ranks, d->name, d->name_size, &step);
     }
@@ -397,7 +418,6 @@ static int prepare(struct daemon *d, char why[512])
         step = "make a pipe";
         rc = serve_start(&d->serve, &d->loop, &d->mesh, &d->map, &d->ranks);
     }
-    d->ranks.apps = d->apps;
     if (!rc)
         return 0;
     snprintf(why, 512, "cannot prepare the job: %s: %s", step, strerror(-rc));
@@ -551,6 +571,7 @@ static void on_deliver(void *arg, const struct core_message *message, struct unp
         break;
     case LAUNCH_TAG_SIGNAL: on_order_to_signal(d, (int)unpack_u32(&u)); break;
     case LAUNCH_TAG_GO:
+        uv_timer_stop(&d->watch);
         if (d->has_job)
             ranks_release(&d->ranks);
         break;
@@ -652,7 +673,8 @@ static int open_all(struct daemon *d, const struct launch_order *order)
     party_link_init(&d->parties, &d->mesh, NODE_ROOT, hear_party, d);
     uv_timer_init(&d->loop, &d->deadline);
     uv_timer_init(&d->loop, &d->look);
-    d->deadline.data = d->look.data = d;
+    uv_timer_init(&d->loop, &d->watch);
+    d->deadline.data = d->look.data = d->watch.data = d;
     uv_timer_start(&d->deadline, on_deadline, JOIN_MS, 0);
     return 0;
 }
@@ -724,6 +746,6 @@ int daemon_run(const struct launch_order *order, int in_fd, int out_fd, char *na
         uv_run(&d->loop, UV_RUN_DEFAULT);
     flush(d);
     if (d->has_job)
-        wardens_stop(&d->ranks.wardens);
+        ranks_unguard(&d->ranks);
     return d->code;
 }

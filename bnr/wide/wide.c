@@ -177,6 +177,7 @@ static void take_record(struct wide *w, const struct wide_node *n, const struct 
         break;
     case RECORD_ABORT: keep_text(&w->told[r->rank].abort, r); break;
     case RECORD_TEXT: take_text(w, r); break;
+    case RECORD_DEBUGGED: w->told[r->rank].is_debugged = true; break;
     default: break;
     }
 }
@@ -592,6 +593,11 @@ int wide_start(struct wide *w, uv_loop_t *loop, struct wide_plan *plan,
                          .hooks = {make_order, on_piped, on_found, on_failed, on_complete, w}};
     w->bringup.remote.daemon = w->daemon;
     return bringup_start(&w->bringup, loop, &launching);
+}
+
+bool wide_is_debugged(const struct wide *w, int rank)
+{
+    return w->told[rank].is_debugged;
 }
 
 void wide_end(struct wide *w)

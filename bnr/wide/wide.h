@@ -59,6 +59,7 @@ struct wide {
     struct {
         int pid;
         char *report, *abort;
+        bool is_debugged; /* see wide_is_debugged() */
     } * told; /* by rank: what its daemon has told */
 };
 
@@ -106,6 +107,9 @@ void wide_end(struct wide *w);
 /* Close everything; the loop must run once more, then wide_destroy(). */
 void wide_close(struct wide *w);
 void wide_destroy(struct wide *w);
+
+/* Whether a rank on another machine, which waits in MPI_Init, has a debugger. */
+bool wide_is_debugged(const struct wide *w, int rank);
 
 const char *wide_name(const struct wide *w, int rank);
 int wide_pid(const struct wide *w, int rank);

@@ -46,6 +46,7 @@ int order_unpack(const uint8_t *body, size_t len, struct launch_order *order);
 /* A program of the job. */
 struct launch_app {
     char *name, *wdir; /* wdir: never empty */
+    bool in_session;   /* its processes start in folders of their own instead */
     char **argv, **environment;
 };
 
@@ -109,6 +110,7 @@ enum launch_record {
     RECORD_ANSWER,      /* to LAUNCH_TAG_ASK: u32 its number, state, pid; text */
     RECORD_MISSED,      /* u32 other rank: it has ended without MPI_Init, which rank has called */
     RECORD_TEXT,        /* for people */
+    RECORD_DEBUGGED,    /* a debugger has attached to the rank, which waits in MPI_Init */
 };
 
 struct record {

@@ -59,7 +59,7 @@ def main():
         refused("so is another debugger", mpiexec, ["--debugger", "ddt"], "not 'ddt'")
         refused("and another host", mpiexec,
                 ["--launcher-cmd", "false %h", "-host", "localhost:1,elsewhere:1", "--debugger", "gdb"],
-                "--debugger is not known")
+                "of this host alone; on several hosts say --stop-in-init")
 
 
 main()

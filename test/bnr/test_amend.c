@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -87,6 +88,36 @@ static void starts_are_amended(void **state)
     }
 }
 
+/* A command runs the program, within a window or debugger. */
+static void agents_run_programs(void **state)
+{
+    const struct start_wish wishes[] = {{.agent = "env  -i"},
+                                        {.agent = "env -i", .xterm = "1"},
+                                        {.agent = "env -i", .xterm = "2"}};
+    static const char *const words[] = {"%s -i /bin/true x", "xterm -T rank 1 -e %s -i /bin/true x",
+                                        "%s -i /bin/true x"};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        char *argv[] = {"true", "x", NULL}, why[512], text[512], wanted[512], window[] = "/xterm";
+        struct start_wish wish = wishes[i];
+        struct place place = {0};
+        struct amend a;
+        wish.xterm = NULL; /* there may be none here */
+        assert_int_equal(amend_prepare(&a, &wish, &place, why), 0);
+        wish.xterm = wishes[i].xterm;
+        a.path = window;
+        struct launch l = {.path = "/bin/true", .argv = argv};
+        assert_int_equal(amend_launch(&a, 1, 0, &l), 0);
+        assert_string_equal(l.path, i == 1 ? window : a.agent_path);
+        snprintf(wanted, sizeof(wanted), words[i], a.agent_path);
+        join(l.argv, text);
+        assert_string_equal(text, wanted);
+        assert_true(strstr(a.agent_path, "/env") && !access(a.agent_path, X_OK));
+        a.path = NULL;
+        amend_fini(&a);
+    }
+}
+
 static void lines_begin_by_a_pattern(void **state)
 {
     static const struct {
@@ -131,6 +162,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_have_ranks),
         cmocka_unit_test(starts_are_amended),
+        cmocka_unit_test(agents_run_programs),
         cmocka_unit_test(lines_begin_by_a_pattern),
         cmocka_unit_test(the_host_and_the_time_are_there),
     };

@@ -106,8 +106,10 @@ static char *show(const struct options *o)
     for (int i = 0; i < 2; i++)
         if (o->files.pattern[i])
             fprintf(to, " file%d=%s", i + 1, o->files.pattern[i]);
-    if (o->stop)
-        fprintf(to, " stop %d", (int)o->stop);
+    if (o->start.stop)
+        fprintf(to, " stop %d", (int)o->start.stop);
+    if (o->start.agent)
+        fprintf(to, " by %s", o->start.agent);
     if (o->xml)
         fprintf(to, " xml%s%s", o->xml_file ? " " : "", o->xml_file ? o->xml_file : "");
     if (o->report_pid)
@@ -131,6 +133,8 @@ static char *show(const struct options *o)
         fprintf(to, " | %d", o->apps[i].count);
         if (o->apps[i].wdir)
             fprintf(to, " in %s", o->apps[i].wdir);
+        if (o->apps[i].in_session)
+            fprintf(to, " in a folder of its own");
         show_env(to, &o->apps[i].env);
         for (char **a = o->apps[i].argv; *a; a++)
             fprintf(to, " %s", *a);
@@ -295,6 +299,10 @@ static const struct {
     {"--output-filename F:nojobid,copy prog",
      "1 file1=F/rank.%R/stdout file2=F/rank.%R/stderr copied | 1 prog"},
     {"--xml prog", "1 xml | 1 prog"},
+    {"--exec-agent /bin/env prog", "1 by /bin/env | 1 prog"},
+    {"--rtos exec-agent=/bin/env,autorestart=no prog", "1 by /bin/env | 1 prog"},
+    {"--mca orte_fork_agent env prog", "1 by env | 1 prog"},
+    {"--set-cwd-to-session-dir prog : b", "2 | 1 in a folder of its own prog | 1 b"},
     {"--pset one a : b : --pset two c", "3 setting=VIREO_PSETS=one,,two | 1 a | 1 b | 1 c"},
     {"-bind-to gpu:1 prog", "1 near gpu:1 | 1 prog"},
     {"-bind-to pci:0000:00:03.0 prog", "1 near pci:0000:00:03.0 | 1 prog"},
@@ -435,7 +443,9 @@ static const struct {
     {"-npernode 2 -n 3 prog", "more than the 2 processes a host"},
     {"-np4 prog", "did you mean '-np 4'"},
     {"--rtos timeout=x prog", "seconds"},
-    {"--rtos exec-agent prog", "does not do"},
+    {"--rtos exec-agent prog", "needs the name of a program"},
+    {"--exec-agent= prog", "needs the name of a program"},
+    {"--rtos autorestart prog", "cannot take its rank's place"},
     {"--rtos re prog", "knows no word 're'"},
     {"--display some prog", "knows no word 'some'"},
     {"--forward-signals USR1,ALRM prog", "'--forward-signals ALRM'"},

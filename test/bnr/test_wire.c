@@ -256,6 +256,8 @@ static void wishes_travel(void **state)
                                     .bind = PLACEMENT_CORE,
                                     .pe = 3,
                                     .may_overload = true,
+                                    .stop = START_STOP_INIT,
+                                    .agent = "env -i",
                                     .limits_gpus = true,
                                     .gpus = 2,
                                     .memory = START_MEMORY_BIND,
@@ -284,6 +286,8 @@ static void wishes_travel(void **state)
     assert_int_equal(got.memory, START_MEMORY_BIND);
     assert_int_equal(got.nodes[0], 5);
     assert_int_equal(got.nodes[15], 1);
+    assert_int_equal(got.stop, START_STOP_INIT);
+    assert_string_equal(got.agent, "env -i");
     assert_string_equal(got.user, "");
     assert_string_equal(got.terminals, "1,3");
     assert_int_equal(got.rows, 24);
@@ -297,7 +301,7 @@ static void wishes_travel(void **state)
         assert_true(cut.failed);
         wish_fini(&got);
     }
-    for (size_t word = 0; word < 18; word++) { /* flags, levels, numbers that there are not */
+    for (size_t word = 0; word < 19; word++) { /* flags, levels, numbers that there are not */
         uint8_t *at = all->at + 4 * word, old = at[0];
         struct unpacking bad = unpack_begin(all);
         at[0] = 0xff;

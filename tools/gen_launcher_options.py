@@ -13,7 +13,6 @@ import os
 import pathlib
 import platform
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -36,10 +35,11 @@ FILES = {"hosts": "localhost slots=4\n", "ranks": "rank 0=localhost slot=0\n",
          "programs": "-n 1 true\n-n 1 true\n", "parameters": "pml = ob1\n"}
 LAUNCHERS = {"M": "MPICH", "4": "Open MPI 4", "5": "Open MPI 5"}
 DEVICE_MACHINE = pathlib.Path(__file__).resolve().parent / "launcher_machine.xml"
-MACHINE = "package:2 numa:1 l3:1 l2:2 l1:1 core:1 pu:2"
+MACHINE = "package:2 numa:1 l5:1 l4:1 l3:1 l2:2 l1:1 core:1 pu:2"
 DEVICES = re.compile(r"pci:|gpu:|ib:|hfi:|eth0|device=")
 PLACED = re.compile(r"bind|map-?by|rank-?by|rankfile|cpu|npersocket|membind|nolocal|skip-launch|ppr|-rf\b|MAPPING|BINDING|oversub")
-WINDOWS = re.compile(r"xterm")
+WINDOWS = re.compile(r"xterm|debugger gdb")
+STAND_INS = ("gdb", "tmux", "xterm", "totalview")
 HELD = re.compile(r"stop-(on|in)-")
 
 
@@ -54,6 +54,7 @@ def run(mpiexec, words, folder):
     """Try a spelling. Returns the exit status and what was said."""
     env = {k: v for k, v in os.environ.items()
            if not k.startswith(("OMPI_", "PRTE_", "PMIX_", "HYDRA_", "VIREO_", "SLURM_", "HWLOC_", "MPI"))}
+    env.update(PATH=f"{folder}/bin:{env['PATH']}", TMUX="here")
     options = words.replace("HERE", platform.machine()).split(" ")
     if re.match(r"[A-Z]+\w*=", words):
         name, value = words.split("=", 1)
@@ -74,8 +75,6 @@ def run(mpiexec, words, folder):
 
 def judge(mpiexec, table, words, folder):
     """The class of a spelling, and why."""
-    if words.startswith("--xterm") and not shutil.which("xterm"):
-        return "same", table["xterm"][1]
     status, said = run(mpiexec, words, folder)
     if status:
         said = said.splitlines()[0] if said else f"status {status}"
@@ -96,6 +95,11 @@ def page(mpiexec, path):
     with tempfile.TemporaryDirectory() as folder:
         for name, content in FILES.items():
             (pathlib.Path(folder) / name).write_text(content)
+        (pathlib.Path(folder) / "bin").mkdir()
+        for name in STAND_INS:
+            program = pathlib.Path(folder) / "bin" / name
+            program.write_text("#!/bin/sh\n")
+            program.chmod(0o755)
         for line in pathlib.Path(path).read_text().splitlines():
             if line.startswith("## "):
                 text.append(f"\n## {line[3:]}\n\n| spelling | of | here | what |\n|---|---|---|---|\n")

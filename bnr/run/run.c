@@ -607,6 +607,8 @@ static int open_loop(struct run *run)
     if (!rc)
         rc = signals_start(&run->signals, &run->loop, on_signal, run);
     if (!rc)
+        rc = run_keepalive_start(run, on_signal);
+    if (!rc)
         rc = stdio_create(&run->stdio, &run->loop, &cfg);
     if (!rc && o->timeout_s > 0)
         uv_timer_start(&run->timeout, on_timeout, (uint64_t)(o->timeout_s * 1000), LATE_MS);
@@ -647,6 +649,7 @@ static int finish(struct run *run)
     uv_close((uv_handle_t *)&run->timeout, NULL);
     uv_close((uv_handle_t *)&run->reminder, NULL);
     uv_close((uv_handle_t *)&run->look, NULL);
+    run_keepalive_stop(run);
     pipes_close(&run->pipes);
     stdio_destroy(run->stdio);
     uv_run(&run->loop, UV_RUN_DEFAULT);

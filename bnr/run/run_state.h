@@ -34,6 +34,8 @@ struct run {
     struct lines_labels labels;
     uv_loop_t loop;
     uv_timer_t grace, timeout, reminder;
+    uv_poll_t keepalive;                        /* of --keepalive */
+    void (*take_signal)(void *arg, int number); /* at its end; NULL: there is none */
     uv_work_t first_work;
     struct signals signals;
     struct ask ask;
@@ -100,6 +102,12 @@ void run_processes_publish(struct run *run);
 void run_debugger_start(struct run *run);
 /* The user has ranks go on that wait for debuggers. */
 void run_debugger_go_on(struct run *run);
+
+/* ---- run_keepalive.c ---- */
+
+/* End the job, by take_signal, when the pipe of --keepalive ends. Returns 0 or -errno. */
+int run_keepalive_start(struct run *run, void (*take_signal)(void *arg, int number));
+void run_keepalive_stop(struct run *run);
 
 /* ---- run_terminal.c ---- */
 

@@ -368,6 +368,36 @@ static int use_stdin(const char *name)
     return rc;
 }
 
+/* Run this command line again, without -tv, under TotalView. Returns only where that is not possible. */
+static int run_under_totalview(int argc, char **argv)
+{
+    char own[PATH_MAX], path[PATH_MAX], why[512];
+    char **words = calloc((size_t)argc + 4, sizeof(*words));
+    ssize_t len = readlink("/proc/self/exe", own, sizeof(own) - 1);
+    int n = 0, code = words && len > 0 ? 0 : EXIT_FAILED;
+    bool is_left_out = false;
+    snprintf(why, sizeof(why), "cannot tell where mpiexec is; start totalview on it");
+    if (!code)
+        code = launch_resolve("totalview", NULL, getenv("PATH"), path, sizeof(path), why);
+    if (!code) {
+        own[len] = 0;
+        words[n++] = "totalview";
+        words[n++] = own;
+        words[n++] = "-a";
+        for (int i = 1; i < argc; i++)
+            if (is_left_out || (strcmp(argv[i], "-tv") && strcmp(argv[i], "--tv")))
+                words[n++] = argv[i];
+            else
+                is_left_out = true;
+        execv(path, words);
+        code = LAUNCH_NOT_EXECUTABLE;
+        snprintf(why, sizeof(why), "cannot run '%.400s': %s", path, strerror(errno));
+    }
+    free(words);
+    complain(why);
+    return code;
+}
+
 static __attribute__((noinline)) int run_command(int argc, char **argv)
 {
     struct options o;
@@ -383,6 +413,8 @@ static __attribute__((noinline)) int run_command(int argc, char **argv)
         printf("mpiexec (Vireo MPI) %s\n", VIREO_VERSION);
     else if (o.attaches)
         code = attach_info(o.attach_job, o.json);
+    else if (o.has_totalview)
+        code = run_under_totalview(argc, argv);
     else if (load_settings(&o))
         code = EXIT_USAGE;
     else if (use_stdin(o.stdin_file))

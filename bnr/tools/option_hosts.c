@@ -97,6 +97,12 @@ int option_hosts_take_standard(struct reader *r, const char *option, const char 
     return take_file(r, option, name, &r->standard);
 }
 
+int option_hosts_take_more(struct reader *r, const char *option, const char *text, bool is_file)
+{
+    int rc = is_file ? reader_file(r, option, text, &text) : 0;
+    return rc ? rc : reader_push(is_file ? &r->more_files : &r->more_lists, strdup(text));
+}
+
 int option_hosts_check_arch(struct reader *r, const char *option, const char *arch)
 {
     struct utsname name = {.machine = "unknown"};
@@ -296,6 +302,20 @@ static void give(struct options *o, struct hosts *from)
     *from = (struct hosts){0};
 }
 
+/* Add hosts to those that there are, of which this one is the first where none is named. */
+static int add_more(struct reader *r)
+{
+    struct hosts *hosts = &r->o->hosts;
+    int rc = 0;
+    if (!hosts->count && (r->more_lists || r->more_files))
+        rc = hosts_add_list(hosts, "localhost", strlen("localhost"));
+    for (char **m = r->more_lists; !rc && m && *m; m++)
+        rc = took(r, "--add-host", *m, hosts, hosts_add_list(hosts, *m, strlen(*m)));
+    for (char **m = r->more_files; !rc && m && *m; m++)
+        rc = took(r, "--add-hostfile", "FILE", hosts, hosts_add_file(hosts, *m, strlen(*m)));
+    return rc;
+}
+
 int option_hosts_settle(struct reader *r)
 {
     int rc = 0;
@@ -313,6 +333,8 @@ int option_hosts_settle(struct reader *r)
         is_slurm = true;
     }
     if (!rc)
+        rc = add_more(r);
+    if (!rc)
         look_for_own(r);
     if (!rc && r->is_elsewhere)
         rc = leave_own_out(r);
@@ -327,4 +349,6 @@ void option_hosts_release(struct reader *r)
     hosts_fini(&r->listed);
     hosts_fini(&r->filed);
     hosts_fini(&r->standard);
+    options_free_list(r->more_lists);
+    options_free_list(r->more_files);
 }

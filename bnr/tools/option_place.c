@@ -263,6 +263,8 @@ static int bind_qualifier(struct place_words *w)
     char text[32];
     if (is_number(w, text, sizeof(text)))
         return take_count(w, text, &place->width);
+    if (has_value(w, "limit", text, sizeof(text)))
+        return take_count(w, text, &w->r->bind_limit);
     if (is_word(w, "overload-allowed") || is_word(w, "overload"))
         place->may_overload = true;
     else if (is_word(w, "if-supported"))
@@ -270,7 +272,8 @@ static int bind_qualifier(struct place_words *w)
     else if (is_word(w, "ordered"))
         place->is_ordered = true;
     else if (!is_word(w, "report"))
-        return unknown(w, "a binding takes a number, overload-allowed, if-supported, ordered");
+        return unknown(w, "a binding takes a number, limit=N, overload-allowed, if-supported, "
+                          "ordered");
     else
         place->shows_bindings = true;
     return 0;
@@ -285,7 +288,7 @@ static int bind_word(struct place_words *w)
     else if (placement_word(w->at, w->len, &place->bind) && place->bind != PLACEMENT_SLOT)
         place->is_listed = false;
     else
-        return unknown(w, "ranks are bound to none, hwthread, core, l1cache, l2cache, l3cache, "
+        return unknown(w, "ranks are bound to none, hwthread, core, l1cache ... l5cache, "
                           "numa, package (or socket), user:LIST, rr or cpu-list");
     return 0;
 }
@@ -418,6 +421,19 @@ int option_place_settle(struct reader *r)
                     place->rankfile;
     bool is_shown = place->shows_bindings || place->shows_map || place->shows_hardware;
     place->is_wanted = is_bound || is_shown || place->is_limited || place->allowed;
+    return 0;
+}
+
+int option_place_limit(struct reader *r)
+{
+    struct start_wish *place = &r->o->start;
+    if (!r->bind_limit)
+        return 0;
+    if (place->bind >= PLACEMENT_NODE || place->ppr || (place->is_mapped && place->map != place->bind))
+        return reader_refuse(r, "a limit of ranks for each object is known where they are bound to objects "
+                                "and not mapped by others; leave --map-by out");
+    place->map = place->bind;
+    place->ppr = r->bind_limit;
     return 0;
 }
 

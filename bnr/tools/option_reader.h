@@ -21,6 +21,8 @@ struct reader {
     struct hosts listed;   /* of -host */
     struct hosts filed;    /* of -hostfile */
     struct hosts standard; /* of -default-hostfile, which the others replace */
+    char **more_lists, **more_files; /* texts of hosts beside those; NULL-terminated */
+    uint32_t bind_limit;   /* ranks for each object that they are bound to; 0: not said */
     int files;             /* being read, one in the other */
     bool has_file;         /* programs were read from a file */
     bool is_elsewhere;     /* --nolocal */
@@ -88,6 +90,8 @@ int option_streams_output(struct reader *r, const char *option, const char *word
 int option_hosts_take_list(struct reader *r, const char *option, const char *list);
 int option_hosts_take_file(struct reader *r, const char *option, const char *name);
 int option_hosts_take_standard(struct reader *r, const char *option, const char *name);
+/* A list, or a file, of hosts beside those. */
+int option_hosts_take_more(struct reader *r, const char *option, const char *text, bool is_file);
 /* How other hosts are reached. */
 int option_hosts_take_remote(struct reader *r, enum option_action action, const char *option,
                              const char *value);
@@ -127,6 +131,9 @@ int option_place_memory(struct reader *r, const char *option, const char *text);
 
 /* Complete what was said, when all is read. */
 int option_place_settle(struct reader *r);
+
+/* When the processes are counted: obey a limit of them for each object that they are bound to. */
+int option_place_limit(struct reader *r);
 
 /* How many objects a host has of the kind that --map-by ppr:N:OBJECT names. */
 int option_place_objects(struct reader *r, uint32_t *objects);

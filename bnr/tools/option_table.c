@@ -96,6 +96,8 @@ const struct option_row option_table[] = {
     {"debugger", "gdb|lldb", OPTION_JOB, OPTION_DEBUGGER,
      "Attach a debugger to each rank, in a window of tmux where mpiexec runs in one, else in an xterm; the "
      "ranks wait in MPI_Init for it."},
+    {"tv", NULL, OPTION_JOB, OPTION_TOTALVIEW,
+     "Run mpiexec itself under TotalView, which finds the ranks by MPIR."},
     {"stop-on-exec", NULL, OPTION_JOB, OPTION_STOP_EXEC,
      "Stop each rank before the first instruction of its program, and say how to debug it and how to "
      "let it go on."},
@@ -106,6 +108,8 @@ const struct option_row option_table[] = {
      "\"valgrind -q\"."},
     {"xterm", "RANKS", OPTION_JOB, OPTION_XTERM,
      "Run these ranks, as 0,2-5 or all, each in an xterm, which stays after \"!\"."},
+    {"keepalive", "FD", OPTION_JOB, OPTION_KEEPALIVE,
+     "End the job, as by SIGTERM, when the other end of this open pipe or socket of mpiexec is closed."},
     {"daemonize", NULL, OPTION_JOB, OPTION_BACKGROUND,
      "Go to the background when the programs are found: the shell goes on, and exits with 0 for mpiexec."},
     {"index-argv-by-rank", NULL, OPTION_JOB, OPTION_NAME_RANKS,
@@ -120,10 +124,10 @@ const struct option_row option_table[] = {
      "Let the others go on when a rank fails; MPI_Abort, also by a fatal error, still ends all."},
 
     {"bind-to bindto binding", "WHAT", OPTION_PLACE, OPTION_BIND,
-     "Bind each rank to a hwthread, core, l1cache, l2cache, l3cache, numa or package (or socket), "
+     "Bind each rank to a hwthread, core, l1cache ... l5cache, numa or package (or socket), "
      "with :N to so many; to the processors of user:0+2,1+4,3, one after the other (rr), to those of "
      "--cpu-list (cpu-list, with :ordered one each), to those near a device (pci:ID, gpu:N, ib:N, hfi:N, "
-     "en:N, or a name such as eth0), or to none (the default). With "
+     "en:N, or a name such as eth0), or to none (the default). With :limit=N each object has N ranks; with "
      ":overload-allowed ranks may share a core; with :if-supported the job runs also where binding "
      "is not possible."},
     {"map-by mapby", "WHAT", OPTION_PLACE, OPTION_MAP,
@@ -246,6 +250,9 @@ const struct option_row option_table[] = {
     {"hostfile machinefile f", "FILE", OPTION_FOREIGN, OPTION_HOSTFILE,
      "The same from a file, a line each: NAME, NAME:4, or NAME slots=4 max_slots=8. With -host, "
      "that picks among its lines."},
+    {"add-host", "NAMES", OPTION_FOREIGN, OPTION_MORE_HOSTS,
+     "Run on these hosts as well as on those that other options name, or Slurm; else on this one and these."},
+    {"add-hostfile", "FILE", OPTION_FOREIGN, OPTION_MORE_HOSTS_FILE, "The same from a file."},
     {"default-hostfile", "FILE", OPTION_FOREIGN, OPTION_DEFAULT_HOSTFILE,
      "The same, where no other option names hosts."},
     {"mca gmca prtemca pmixmca gpmixmca omca gomca", "NAME VALUE", OPTION_FOREIGN, OPTION_MCA,
@@ -298,18 +305,22 @@ const struct option_row option_table[] = {
     {"soft", "SET", OPTION_FOREIGN, OPTION_IGNORED,
      "Accepted; as many processes as -n says are started, or none."},
     {"topolib demux", "NAME", OPTION_FOREIGN, OPTION_IGNORED, "Accepted; mpiexec needs neither."},
-    {"tv", NULL, OPTION_FOREIGN, OPTION_REFUSED,
-     "mpiexec starts no debugger for parallel programs; use --debugger gdb, which debugs each rank by "
-     "gdb"},
-    {"nameserver ompi-server dvm hnp", "NAME", OPTION_FOREIGN, OPTION_REFUSED,
-     "mpiexec needs no server that runs already; leave the option out"},
-    {"add-host add-hostfile", "NAMES", OPTION_FOREIGN, OPTION_REFUSED,
-     "there is no machine of daemons to add to; use --host or --hostfile"},
-    {"report-events keepalive system-server singleton pmi_args", NULL,
-     OPTION_FOREIGN, OPTION_REFUSED,
-     "mpiexec is no server for tools; vireo report asks it what its ranks wait for"},
+    {"nameserver ompi-server", "NAME", OPTION_FOREIGN, OPTION_REFUSED,
+     "a server that keeps published names cannot be chosen, as this version publishes none; leave the "
+     "option out"},
+    {"dvm hnp system-server", "[=NAME]", OPTION_FOREIGN, OPTION_REFUSED,
+     "each job starts its own daemons, so none that run already are looked for; leave the option out"},
+    {"report-events", "URI", OPTION_FOREIGN, OPTION_REFUSED,
+     "only a tool of Open MPI's understands its events; vireo report tells what ranks wait for, and "
+     "--attach-info where they are"},
+    {"singleton", "ID", OPTION_FOREIGN, OPTION_REFUSED,
+     "a process of Open MPI's that was started alone says this to a launcher that it starts; here one "
+     "that is alone starts none"},
+    {"pmi_args", "PORT NAME KEY ID", OPTION_FOREIGN, OPTION_REFUSED,
+     "a process of MPICH's that was started alone says this to a launcher that it starts; here one that "
+     "is alone starts none"},
     {"test-suicide", "N", OPTION_FOREIGN, OPTION_REFUSED,
-     "it tests another launcher; leave the option out"},
+     "it has a daemon of Open MPI's kill itself, for tests of Open MPI; leave it out"},
 };
 
 /* What the names of OPTION_ALIAS stand for. */

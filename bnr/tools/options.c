@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ enum {
     PSET_LEN_MAX = 255
 };
 
-static void free_list(char **list)
+void options_free_list(char **list)
 {
     for (size_t i = 0; list && list[i]; i++)
         free(list[i]);
@@ -34,9 +35,9 @@ static void free_list(char **list)
 
 static void free_env(struct option_env *env)
 {
-    free_list(env->list);
-    free_list(env->without);
-    free_list(env->set);
+    options_free_list(env->list);
+    options_free_list(env->without);
+    options_free_list(env->set);
 }
 
 static void free_app(struct option_app *app)
@@ -249,6 +250,19 @@ static int set_agent(struct reader *r, const char *option, const char *command)
     return reader_push(&r->o->words, text);
 }
 
+/* A descriptor, open in mpiexec, at whose end the job ends. */
+static int set_keepalive(struct reader *r, const char *option, const char *text)
+{
+    int fd = 0, rc = reader_number(r, option, text, 0, &fd);
+    if (rc)
+        return rc;
+    if (fcntl(fd, F_GETFD) < 0)
+        return reader_refuse(r, "'%s %s': no such descriptor is open", option, text);
+    r->o->has_keepalive = true;
+    r->o->keepalive_fd = fd;
+    return 0;
+}
+
 static int choose_help(struct reader *r, const char *option, const char *topic)
 {
     r->o->help = OPTIONS_HELP_TEXT;
@@ -309,6 +323,8 @@ static int check_foreign(struct reader *r, const struct option_row *row, const c
     case OPTION_ARCH: return option_hosts_check_arch(r, option, value);
     case OPTION_DEFAULT_HOSTFILE: return option_hosts_take_standard(r, option, value);
     case OPTION_HOSTFILE: return option_hosts_take_file(r, option, value);
+    case OPTION_MORE_HOSTS: return option_hosts_take_more(r, option, value, false);
+    case OPTION_MORE_HOSTS_FILE: return option_hosts_take_more(r, option, value, true);
     case OPTION_MCA: return option_mca(r, option, value);
     case OPTION_REFUSED: return reader_refuse(r, "'%s': %s", option, row->about);
     default: /* ignored */
@@ -370,6 +386,22 @@ static int debug_all(struct options *o)
     return 0;
 }
 
+/* Act on the options about what is around ranks. */
+static int apply_around(struct reader *r, enum option_action action, const char *option,
+                        const char *value)
+{
+    struct options *o = r->o;
+    switch (action) {
+    case OPTION_XTERM: return option_ranks(r, option, value, &o->start.xterm);
+    case OPTION_DEBUGGER: return choose_debugger(r, option, value);
+    case OPTION_TOTALVIEW: o->has_totalview = true; return 0;
+    case OPTION_STOP_EXEC: o->start.stop = START_STOP_EXEC; return 0;
+    case OPTION_STOP_INIT: o->start.stop = START_STOP_INIT; return 0;
+    case OPTION_AGENT: return set_agent(r, option, value);
+    default: return debug_all(o);
+    }
+}
+
 /* Act on an option; value is NULL where its row has none. */
 static int apply(struct reader *r, const struct option_row *row, const char *option,
                  const char *value)
@@ -404,10 +436,8 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_OUT_FILE: return option_streams_file(r, option, 0, strdup(value));
     case OPTION_ERR_FILE: return option_streams_file(r, option, 1, strdup(value));
     case OPTION_XML: return choose_xml(o, value);
-    case OPTION_STOP_EXEC: o->start.stop = START_STOP_EXEC; return 0;
-    case OPTION_STOP_INIT: o->start.stop = START_STOP_INIT; return 0;
-    case OPTION_AGENT: return set_agent(r, option, value);
     case OPTION_SESSION: r->app.in_session = true; return 0;
+    case OPTION_KEEPALIVE: return set_keepalive(r, option, value);
     case OPTION_BACKGROUND: o->is_background = true; return 0;
     case OPTION_SHOW_SETTINGS: o->shows_settings = true; return 0;
     case OPTION_OUTPUT: return option_streams_output(r, option, value);
@@ -420,8 +450,6 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_MCA_FILE: return option_mca_files(r, option, value);
     case OPTION_CONFIG: return read_file(r, option, value);
     case OPTION_PATH: r->app.path = value; return 0;
-    case OPTION_XTERM: return option_ranks(r, option, value, &o->start.xterm);
-    case OPTION_DEBUGGER: return choose_debugger(r, option, value);
     case OPTION_PTY: return option_ranks(r, option, value ? value : "0", &o->start.terminals);
     case OPTION_OUTPUT_FROM: return option_ranks(r, option, value, &o->start.output_from);
     case OPTION_REPORT_PID: o->report_pid = value; return 0;
@@ -433,7 +461,6 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_NAME_RANKS: o->start.names_ranks = true; return 0;
     case OPTION_CODES: o->tells_codes = true; return 0;
     case OPTION_TIMES: o->tells_times = true; return 0;
-    case OPTION_GDB: return debug_all(o);
     case OPTION_ENV:
     case OPTION_GENV:
     case OPTION_EXPORT:
@@ -451,6 +478,8 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     }
     if (row->action >= OPTION_MAP && row->action <= OPTION_DRY)
         return apply_place(r, row->action, option, value);
+    if (row->action >= OPTION_XTERM && row->action <= OPTION_AGENT)
+        return apply_around(r, row->action, option, value);
     return check_foreign(r, row, option, value);
 }
 
@@ -657,6 +686,8 @@ static int finish(struct reader *r)
     int rc = option_place_settle(r);
     if (!rc)
         rc = option_hosts_settle(r);
+    if (!rc)
+        rc = option_place_limit(r);
     if (rc)
         return rc;
     rc = settle_terminals(r);
@@ -726,8 +757,8 @@ void options_free(struct options *o)
     free(o->apps);
     free_env(&o->env);
     hosts_fini(&o->hosts);
-    free_list(o->settings);
-    free_list(o->words);
+    options_free_list(o->settings);
+    options_free_list(o->words);
     free(o->files.pattern[0]);
     free(o->files.pattern[1]);
     memset(o, 0, sizeof(*o));

@@ -100,6 +100,9 @@ struct options {
     bool goes_on; /* when a rank fails, the others are left alone */
     bool version;
     const char *debugger; /* one a rank, in a window; or NULL */
+    bool has_totalview;   /* mpiexec runs under it */
+    bool has_keepalive;   /* the job ends with what the descriptor reads */
+    int keepalive_fd;
     bool attaches; /* print the processes of a job that runs, and exit */
     int attach_job; /* 0: the only one */
     enum options_help help;
@@ -122,6 +125,9 @@ struct options {
  * "mpiexec:"), which names the word, the reason and the cure. On failure o
  * holds nothing. */
 int options_parse(struct options *o, int argc, char **argv, char *why, size_t size);
+
+/* Free a NULL-terminated list and its strings; NULL: nothing. */
+void options_free_list(char **list);
 
 /* Release what o holds. Accepts a zeroed o. */
 void options_free(struct options *o);

@@ -54,13 +54,41 @@ word 1"
     holds "$hosts: which names it" "$(cat err)" "no-such-agent"
 }
 
+# keepalive: the job ends with the process that holds the other end of a pipe
+keepalive() {
+    mkfifo "keep$hosts"
+    on_hosts --keepalive 9 sh -c 'trap "echo ended; exit" TERM; echo here; while :; do sleep 0.1; done' \
+        >out 2>err 9<"keep$hosts" &
+    job=$!
+    exec 8>"keep$hosts"
+    soon grep -q here out
+    echo word >&8
+    sleep 0.3
+    kill -0 "$job" || fail "$hosts: what comes by the pipe ends nothing"
+    exec 8>&-
+    wait "$job"
+    same "$hosts: the end of --keepalive's pipe is like SIGTERM" "$?" 143
+    same "$hosts: the ranks are told" "$(grep -c ended out)" 2
+}
+
 printf '#!/bin/sh\necho prog $BNR_RANK\n' >prog
 printf '#!/bin/sh\necho "agent: $1 $2"\nexec "$@"\n' >agent
 chmod +x prog agent
 for hosts in 1 2; do
     folders
     agents
+    keepalive
 done
+mkdir bin
+printf '#!/bin/sh\necho "$@"\n' >bin/totalview
+chmod +x bin/totalview
+same "-tv runs mpiexec under TotalView" "$(PATH=$PWD/bin:$PATH run -n 2 -tv prog -tv)" \
+    "$(readlink -f "$mpiexec") -a -n 2 prog -tv"
+if ! command -v totalview >/dev/null; then
+    run -tv true 2>err
+    same "TotalView has to be there" "$?" 127
+    holds "its name is told" "$(cat err)" "totalview"
+fi
 on_two() { run --set-cwd-to-session-dir -n 1 pwd : -n 1 pwd; }
 same "each program says for itself" "$(on_two 2>&1 | grep -c "^$TMPDIR")" 1
 export TMPDIR=/proc/no-such-folder

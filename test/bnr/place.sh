@@ -19,6 +19,7 @@ picture() {
 # with two caches of two cores each.
 flat="package:2 l3:1 core:4 pu:1"
 threads="package:2 l3:1 core:2 pu:2"
+cached="package:1 l5:2 l4:2 core:2 pu:1"
 deep="package:2 numa:2 l3:2 core:2 pu:1"
 none="core:2 pu:1"
 
@@ -40,6 +41,9 @@ flat|-n 3 --bind-to socket|[B/B/B/B][./././.] [./././.][B/B/B/B] [B/B/B/B][././.
 flat|-n 1 -bind-to socket:2|[B/B/B/B][B/B/B/B]
 flat|-n 2 --bind-to package|[B/B/B/B][./././.] [./././.][B/B/B/B]
 flat|-n 2 -bind-to l3cache|[B/B/B/B][./././.] [./././.][B/B/B/B]
+flat|-n 3 --bind-to l3cache:limit=2|[B/B/B/B][./././.] [B/B/B/B][./././.] [./././.][B/B/B/B]
+cached|-n 2 -bind-to l4cache|[B/B/./././././.] [././B/B/./././.]
+cached|-n 2 -bind-to l5cache|[B/B/B/B/./././.] [././././B/B/B/B]
 flat|-n 2 --bind-to machine|[./././.][./././.] [./././.][./././.]
 flat|-n 2 --bind-to board|[./././.][./././.] [./././.][./././.]
 flat|-n 4 --map-by socket --bind-to core|[B/././.][./././.] [./././.][B/././.] [./B/./.][./././.] [./././.][./B/./.]
@@ -110,6 +114,8 @@ refused() {
     holds "$* is refused" "$(cat err)" "$words"
 }
 refused "too few cores for its 9 ranks" "$flat" -n 9 --bind-to core
+refused "makes 2" "$flat" -n 3 --bind-to l3cache:limit=1
+refused "tells of no l4cache" "$flat" -n 2 --bind-to l4cache
 refused "pe=5" "$flat" -n 2 --map-by socket:pe=5
 refused "2 ranks, but the hosts have 1 slots" "$flat" -n 2 -host localhost --nooversubscribe
 refused "9 ranks, but the hosts have 8 slots" "$flat" -n 9 --map-by :NOOVERSUBSCRIBE

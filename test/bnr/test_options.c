@@ -55,7 +55,7 @@ static void show_env(FILE *to, const struct option_env *env)
 
 static void show_level(FILE *to, const char *name, enum placement_level level)
 {
-    static const char *const words[] = {"hwthread", "core", "l1", "l2", "l3", "numa", "package"};
+    static const char words[][9] = {"hwthread", "core", "l1", "l2", "l3", "l4", "l5", "numa", "package"};
     if (level < PLACEMENT_NODE)
         fprintf(to, " %s %s", name, words[level]);
 }
@@ -108,8 +108,8 @@ static char *show(const struct options *o)
             fprintf(to, " file%d=%s", i + 1, o->files.pattern[i]);
     if (o->start.stop)
         fprintf(to, " stop %d", (int)o->start.stop);
-    if (o->start.agent)
-        fprintf(to, " by %s", o->start.agent);
+    fprintf(to, "%s%s%s%s", o->has_totalview ? " totalview" : "", o->has_keepalive ? " kept" : "",
+            o->start.agent ? " by " : "", o->start.agent ? o->start.agent : "");
     if (o->xml)
         fprintf(to, " xml%s%s", o->xml_file ? " " : "", o->xml_file ? o->xml_file : "");
     if (o->report_pid)
@@ -133,8 +133,7 @@ static char *show(const struct options *o)
         fprintf(to, " | %d", o->apps[i].count);
         if (o->apps[i].wdir)
             fprintf(to, " in %s", o->apps[i].wdir);
-        if (o->apps[i].in_session)
-            fprintf(to, " in a folder of its own");
+        fprintf(to, "%s", o->apps[i].in_session ? " in a folder of its own" : "");
         show_env(to, &o->apps[i].env);
         for (char **a = o->apps[i].argv; *a; a++)
             fprintf(to, " %s", *a);
@@ -278,10 +277,8 @@ static const struct {
      "1 file1=a%%b/1/rank.%R/stdout file2=a%%b/1/rank.%R/stderr | 1 prog"},
     {"--output-filename F:nojobid,NOCOPY prog",
      "1 file1=F/rank.%R/stdout file2=F/rank.%R/stderr | 1 prog"},
-    {"--output-filename F:nocopy,more: prog",
-     "1 file1=F:nocopy,more:/1/rank.%R/stdout file2=F:nocopy,more:/1/rank.%R/stderr copied | 1 prog"},
-    {"--xml --output-filename F prog",
-     "1 file1=F/1/rank.%R/stdout file2=F/1/rank.%R/stderr xml copied | 1 prog"},
+    {"--xml --output-filename F:copy,b prog",
+     "1 file1=F:copy,b/1/rank.%R/stdout file2=F:copy,b/1/rank.%R/stderr xml copied | 1 prog"},
     {"--output tag,dir=F prog", "1 label file1=F/rank.%R/stdout file2=F/rank.%R/stderr | 1 prog"},
     {"-outfile-pattern o.%r -errfile-pattern e.%h.%% prog", "1 file1=o.%r file2=e.%h.%% | 1 prog"},
     {"-outfile-pattern a -outfile-pattern b prog", "1 file1=b | 1 prog"},
@@ -294,14 +291,15 @@ static const struct {
     {"--output file=F prog", "1 file1=F.%R.out file2=F.%R.err | 1 prog"},
     {"--output file=F:copy prog", "1 file1=F.%R.out file2=F.%R.err copied | 1 prog"},
     {"--output json,file=F:copy prog", "1 file1=F.%R.out file2=F.%R.err copied | 1 prog"},
-    {"--output dir=F:copy prog",
-     "1 file1=F/rank.%R/stdout file2=F/rank.%R/stderr copied | 1 prog"},
+    {"--output dir=F:copy prog", "1 file1=F/rank.%R/stdout file2=F/rank.%R/stderr copied | 1 prog"},
     {"--output-filename F:nojobid,copy prog",
      "1 file1=F/rank.%R/stdout file2=F/rank.%R/stderr copied | 1 prog"},
     {"--xml prog", "1 xml | 1 prog"},
-    {"--exec-agent /bin/env prog", "1 by /bin/env | 1 prog"},
+    {"-n 3 --bind-to l4cache:limit=2 prog", "3 map l4 bind l4 ppr 2 | 3 prog"},
+    {"-tv --keepalive 0 --exec-agent /bin/env prog", "1 totalview kept by /bin/env | 1 prog"},
+    {"-host localhost:2 --add-host localhost:3 prog", "5 | 5 prog"},
+    {"--add-host localhost:3 prog", "4 | 4 prog"},
     {"--rtos exec-agent=/bin/env,autorestart=no prog", "1 by /bin/env | 1 prog"},
-    {"--mca orte_fork_agent env prog", "1 by env | 1 prog"},
     {"--set-cwd-to-session-dir prog : b", "2 | 1 in a folder of its own prog | 1 b"},
     {"--pset one a : b : --pset two c", "3 setting=VIREO_PSETS=one,,two | 1 a | 1 b | 1 c"},
     {"-bind-to gpu:1 prog", "1 near gpu:1 | 1 prog"},
@@ -444,13 +442,16 @@ static const struct {
     {"-np4 prog", "did you mean '-np 4'"},
     {"--rtos timeout=x prog", "seconds"},
     {"--rtos exec-agent prog", "needs the name of a program"},
-    {"--exec-agent= prog", "needs the name of a program"},
     {"--rtos autorestart prog", "cannot take its rank's place"},
     {"--rtos re prog", "knows no word 're'"},
     {"--display some prog", "knows no word 'some'"},
     {"--forward-signals USR1,ALRM prog", "'--forward-signals ALRM'"},
     {"--max-restarts 3 prog", "no such thing"},
-    {"--ompi-server file:x prog", "needs no server"},
+    {"--ompi-server file:x prog", "publishes none"},
+    {"--dvm prog", "each job starts its own daemons"},
+    {"--keepalive 99 prog", "no such descriptor is open"},
+    {"--add-host a: prog", "--add-host a:"},
+    {"--bind-to none:limit=2 prog", "leave --map-by out"},
     {"--debugger ddt prog", "knows gdb and lldb"},
     {"--prtemca of_none x prog", "'--prtemca of_none'"},
     {"--map-by : prog", "qualifiers are expected"},

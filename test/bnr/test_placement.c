@@ -48,7 +48,7 @@ static void make_machine(const char *name)
     size_t row = 0;
     while (strcmp(rows[row].name, name) != 0)
         row++;
-    static const int part_of[PLACEMENT_NODE] = {4, 3, 3, 3, 2, 1, 0}; /* L1, L2: a core's */
+    static const int part_of[PLACEMENT_NODE] = {4, 3, 3, 3, 2, 2, 2, 1, 0}; /* L1, L2: a core's */
     uint32_t each[5]; /* hardware threads of an object, packages first */
     each[4] = 1;
     for (int i = 4; i > 0; i--)

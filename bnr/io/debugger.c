@@ -11,6 +11,11 @@
 #include <unistd.h>
 
 #include "bnr/launch/launch.h"
+#include "bnr/launch/remote.h"
+
+enum {
+    WORDS_MAX = 80 /* of a window and its debugger */
+};
 
 extern char **environ;
 
@@ -26,7 +31,7 @@ static int find(const char *name, char **path, char why[512])
 int debugger_prepare(struct debugger *d, const char *name, char why[512])
 {
     const char *display = getenv("DISPLAY"), *tmux = getenv("TMUX");
-    *d = (struct debugger){.is_tmux = tmux && *tmux};
+    *d = (struct debugger){.name = name, .is_tmux = tmux && *tmux};
     if (!d->is_tmux && (!display || !*display)) {
         snprintf(why, 512, "there is no place for the windows of --debugger: run mpiexec in tmux, or "
                            "set DISPLAY for xterm; -gdb needs no windows");
@@ -42,23 +47,44 @@ void debugger_fini(struct debugger *d)
     free(d->window);
 }
 
-int debugger_open(const struct debugger *d, int rank, int pid, int in_fd, pid_t *command)
+/* The words that attach the debugger to a process, to be released with one free(). */
+static char **words_of(const struct debugger *d, const struct debugger_target *target)
 {
-    char title[32], number[16];
-    char *of_tmux[] = {"tmux", "new-window", "-d", "-n", title, d->path, "-p", number, NULL};
-    char *of_xterm[] = {"xterm", "-T", title, "-e", d->path, "-p", number, NULL};
+    static const struct remote here = {.kind = REMOTE_COMMAND, .command = ""};
+    char number[16];
+    struct remote r = target->remote ? *target->remote : here;
+    snprintf(number, sizeof(number), "%d", target->pid);
+    r.daemon = target->remote ? d->name : d->path;
+    r.argument[0] = "-p";
+    r.argument[1] = number;
+    r.has_terminal = true;
+    return remote_words(&r, target->host, target->user);
+}
+
+int debugger_open(const struct debugger *d, const struct debugger_target *target, int in_fd)
+{
+    char title[32];
+    char *of_tmux[] = {"tmux", "new-window", "-d", "-n", title}, *of_xterm[] = {"xterm", "-T", title, "-e"};
+    char **around = d->is_tmux ? of_tmux : of_xterm, **words = words_of(d, target), *all[WORDS_MAX + 1];
+    int n = d->is_tmux ? 5 : 4, pidfd = -1;
     const char *step;
-    int pidfd = -1;
+    pid_t command;
     struct launch l = {.path = d->window,
-                       .argv = d->is_tmux ? of_tmux : of_xterm,
+                       .argv = all,
                        .envp = environ,
                        .stream = {in_fd, STDERR_FILENO, STDERR_FILENO},
                        .keep = {-1, -1, -1}};
-    snprintf(title, sizeof(title), "rank %d", rank);
-    snprintf(number, sizeof(number), "%d", pid);
-    int rc = launch_start(&l, command, &pidfd, &step);
+    if (!words)
+        return -ENOMEM;
+    snprintf(title, sizeof(title), "rank %d", target->rank);
+    memcpy(all, around, (size_t)n * sizeof(*all));
+    for (char **word = words; *word && n < WORDS_MAX; word++)
+        all[n++] = *word;
+    all[n] = NULL;
+    int rc = launch_start(&l, &command, &pidfd, &step);
     if (pidfd >= 0)
         close(pidfd);
+    free(words);
     return rc;
 }
 

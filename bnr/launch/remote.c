@@ -68,9 +68,10 @@ static void add_command(struct remote_list *w, const char *at, const char *host,
     }
 }
 
-/* The remote shell reads the path of the daemon: in quotes. */
-static char *quote(const char *path)
+/* What the remote shell reads: the path in quotes. */
+static char *quote(const struct remote *r)
 {
+    const char *path = r->daemon;
     char *text = NULL;
     size_t size;
     FILE *to = open_memstream(&text, &size);
@@ -83,7 +84,16 @@ static char *quote(const char *path)
         else
             fputc(*path, to);
     fputc('\'', to);
+    for (int i = 0; i < REMOTE_ARGUMENTS && r->argument[i]; i++)
+        fprintf(to, " %s", r->argument[i]);
     return fclose(to) ? NULL : text;
+}
+
+static void add_program(struct remote_list *w, const struct remote *r)
+{
+    add_copy(w, r->daemon);
+    for (int i = 0; i < REMOTE_ARGUMENTS && r->argument[i]; i++)
+        add_copy(w, r->argument[i]);
 }
 
 static void add_ssh(struct remote_list *w, const struct remote *r, const char *host, const char *user)
@@ -91,14 +101,14 @@ static void add_ssh(struct remote_list *w, const struct remote *r, const char *h
     static const char *const first[] = {
         "ssh", "-x", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15"};
     for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
-        add_copy(w, !i && r->program ? r->program : first[i]);
+        add_copy(w, !i && r->program ? r->program : i == 2 && r->has_terminal ? "-t" : first[i]);
     if (user) {
         add_copy(w, "-l");
         add_copy(w, user);
     }
     add_copy(w, "--");
     add_copy(w, host);
-    add(w, quote(r->daemon));
+    add(w, quote(r));
 }
 
 static void add_srun(struct remote_list *w, const struct remote *r, const char *host)
@@ -108,7 +118,9 @@ static void add_srun(struct remote_list *w, const struct remote *r, const char *
     for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
         add_copy(w, !i && r->program ? r->program : first[i]);
     add_copy(w, host);
-    add_copy(w, r->daemon);
+    if (r->has_terminal)
+        add_copy(w, "--pty");
+    add_program(w, r);
 }
 
 char **remote_words(const struct remote *r, const char *host, const char *user)
@@ -121,7 +133,7 @@ char **remote_words(const struct remote *r, const char *host, const char *user)
         add_srun(&w, r, host);
     } else {
         add_command(&w, r->command, host, user);
-        add_copy(&w, r->daemon);
+        add_program(&w, r);
     }
     for (int i = 0; i < w.count; i++)
         size += strlen(w.at[i]) + 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * How a daemon is started on another machine: by ssh, by srun in a Slurm allocation, or by a
+ * How a daemon, or a debugger, is started on another machine: by ssh, by srun in a Slurm allocation, or by a
  * command of the user's. The daemon's part of the command is the same for all machines and jobs.
  */
 #ifndef BNR_REMOTE_H
@@ -17,11 +17,17 @@ enum remote_kind {
     REMOTE_COMMAND
 };
 
+enum {
+    REMOTE_ARGUMENTS = 2
+};
+
 struct remote {
     enum remote_kind kind;
     const char *command; /* of REMOTE_COMMAND: words, in which %h is the host and %u the user */
     const char *program; /* in place of ssh or srun; may be NULL */
-    const char *daemon;  /* the path of vireod there */
+    const char *daemon;  /* the path of vireod there, or of what else is to run */
+    const char *argument[REMOTE_ARGUMENTS]; /* of what runs there, plain words; NULL: no more */
+    bool has_terminal;       /* it is given the terminal of the command, as a person wants it */
 };
 
 /* The words of the command for a host; user may be NULL. NULL-terminated, to be released with one

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "bnr/io/debugger.h"
+#include "bnr/launch/remote.h"
 #include "bnr/run/run_state.h"
 #include "bnr/tools/options.h"
 
@@ -49,8 +50,8 @@ static void on_look(uv_timer_t *timer)
     else if (++run->looks == REMIND_LOOKS && run->debugger)
         stdio_say(run->stdio,
                   "mpiexec: the ranks wait until a debugger has attached to each, and rank %d (pid "
-                  "%d) has none; its window may say why\n",
-                  missing, run->processes[missing].pid);
+                  "%d on %s) has none; its window may say why\n",
+                  missing, run->processes[missing].pid, run_host_of(run, missing));
 }
 
 /* Say where each rank waits, and how it goes on. */
@@ -74,6 +75,20 @@ void run_debugger_go_on(struct run *run)
         go_on(run);
 }
 
+static int open_window(struct run *run, int rank)
+{
+    const struct remote remote = run_remote(run);
+    struct debugger_target target = {.rank = rank, .pid = run->processes[rank].pid};
+    if (run_is_elsewhere(run, rank)) {
+        const struct wide_plan *plan = &run->wide->plan;
+        const struct hosts_entry *host = plan->hosts[plan->node_of[rank]];
+        target.remote = &remote;
+        target.host = host->name;
+        target.user = host->user;
+    }
+    return debugger_open(run->debugger, &target, run->null_fd);
+}
+
 void run_debugger_start(struct run *run)
 {
     if (run->o->start.stop)
@@ -81,8 +96,7 @@ void run_debugger_start(struct run *run)
     if (run->o->start.stop == START_STOP_EXEC && !run->debugger)
         return;
     for (int r = 0; run->debugger && r < run->o->nranks; r++) {
-        pid_t command;
-        int rc = debugger_open(run->debugger, r, run->processes[r].pid, run->null_fd, &command);
+        int rc = open_window(run, r);
         if (rc) {
             stdio_say(run->stdio, "mpiexec: cannot open a window for rank %d: %s; the ranks go on\n",
                       r, strerror(-rc));

@@ -155,16 +155,15 @@ void run_wide_ask(void *arg, uint32_t number)
     wide_ask(run->wide, number);
 }
 
-/* How daemons are to be started. */
-static struct wide_settings settings_of(const struct option_remote *o)
+struct remote run_remote(const struct run *run)
 {
+    const struct option_remote *o = &run->o->remote;
     bool is_srun = o->launcher == OPTION_LAUNCHER_SRUN;
-    return (struct wide_settings){.remote = {o->command ? REMOTE_COMMAND
-                                             : is_srun  ? REMOTE_SRUN
-                                                        : REMOTE_SSH,
-                                             o->command, o->program, NULL},
-                                  .prefix = o->prefix,
-                                  .is_piped = o->is_piped};
+    return (struct remote){.kind = o->command ? REMOTE_COMMAND
+                                   : is_srun  ? REMOTE_SRUN
+                                              : REMOTE_SSH,
+                           .command = o->command,
+                           .program = o->program};
 }
 
 /* Wait until all daemons are there, or it is known that they will not be. */
@@ -185,7 +184,9 @@ bool run_wide_bring_up(struct run *run)
     const struct wide_hooks hooks = {wide_say,    wide_ready, wide_started, wide_failed,
                                      wide_ended,  wide_missed, wide_lost,   wide_answer,
                                      run_streams_far, run};
-    const struct wide_settings settings = settings_of(&run->o->remote);
+    const struct wide_settings settings = {.remote = run_remote(run),
+                                           .prefix = run->o->remote.prefix,
+                                           .is_piped = run->o->remote.is_piped};
     int rc = wide_start(run->wide, &run->loop, &plan, &settings, &hooks);
     if (rc)
         fprintf(stderr, "mpiexec: cannot prepare to start daemons on %s: %s\n", os_host_name(),

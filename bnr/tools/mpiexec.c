@@ -195,11 +195,6 @@ static int check_several(const struct options *o, const struct wide_plan *plan, 
         slots += o->hosts.items[i].slots;
     if (plan->count == 1)
         return 0;
-    if (o->debugger) {
-        snprintf(why, 512, "--debugger opens windows for ranks of this host alone; on several hosts say "
-                           "--stop-in-init, and attach %s to each rank", o->debugger);
-        return -EINVAL;
-    }
     if (wish->ppr || wish->rankfile || wish->is_spanning || o->apps->path) {
         snprintf(why, 512, "on several hosts %s is not known in this version; leave it out%s",
                  wish->ppr        ? "ppr:N:OBJECT"

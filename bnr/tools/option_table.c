@@ -94,8 +94,8 @@ const struct option_row option_table[] = {
     {"gdb", NULL, OPTION_JOB, OPTION_GDB,
      "Run each rank under gdb; all read the same stdin, and lines have labels."},
     {"debugger", "gdb|lldb", OPTION_JOB, OPTION_DEBUGGER,
-     "Attach a debugger to each rank, in a window of tmux where mpiexec runs in one, else in an xterm; the "
-     "ranks wait in MPI_Init for it."},
+     "Attach a debugger to each rank, in a window of tmux where mpiexec runs in one, else in an xterm; on "
+     "another host it runs as daemons do. The ranks wait in MPI_Init for it."},
     {"tv", NULL, OPTION_JOB, OPTION_TOTALVIEW,
      "Run mpiexec itself under TotalView, which finds the ranks by MPIR."},
     {"stop-on-exec", NULL, OPTION_JOB, OPTION_STOP_EXEC,

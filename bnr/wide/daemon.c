@@ -377,10 +377,10 @@ static void start_ranks(struct daemon *d)
 {
     const char *step;
     char why[512];
-    if (d->job.flags & LAUNCH_HOLD)
+    if (d->job.flags & LAUNCH_HOLD) {
         ranks_hold(&d->ranks);
-    if (d->job.wish.stop == START_STOP_INIT)
         uv_timer_start(&d->watch, on_watch, WATCH_MS, WATCH_MS);
+    }
     for (int r = 0; r < (int)d->job.world_size; r++) {
         if (table_slot(&d->ranks.table, r) < 0)
             continue;

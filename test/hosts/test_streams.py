@@ -6,6 +6,7 @@ Without sections all run in a short form. The long forms, by hand:
 
     test_streams.py build lines=1000000    labelled lines, of 34 ranks on 17 hosts
     test_streams.py build through=5368709120    bytes, through a rank on another host
+    test_streams.py build stopped=1000    ranks on 5 hosts, which write to a terminal that is stopped
 
 Each section has hosts of its own (test/hosts/run). Status 77 where the machine does not allow
 namespaces.
@@ -16,14 +17,17 @@ import hashlib
 import json
 import os
 import pathlib
+import pty
 import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
+import tty
 
 HERE = pathlib.Path(__file__).resolve().parent
 RUN = str(HERE / "run")
@@ -60,11 +64,12 @@ def children_of(root):
 class World:
     """A command in the first of some hosts, and what its daemons use."""
 
-    def __init__(self, hosts, command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, net=()):
+    def __init__(self, hosts, command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                 stderr=subprocess.PIPE, net=()):
         self.folder = tempfile.mkdtemp(prefix="streams-", dir=os.environ["BUILD"])
         env = dict(os.environ, SHARED=self.folder)
         self.process = subprocess.Popen([RUN, *net, str(hosts), "--", "sh", "-c", command],
-                                        stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, env=env)
+                                        stdin=stdin, stdout=stdout, stderr=stderr, env=env)
         self.peak = collections.Counter()  # KiB, by program and process
         self.is_over = False
         self.watcher = threading.Thread(target=self.watch)
@@ -313,6 +318,45 @@ def through(size):
           0 < world.most() < MEMORY_KIB)
 
 
+def stopped(ranks):
+    """A terminal is stopped, as by Ctrl-S, until all ranks wait to write; then it goes on."""
+    numbers = 60000 # more than a pipe and a window take
+    size = ranks * sum(len(str(i)) + 1 for i in range(1, numbers + 1))
+    ours, theirs = pty.openpty()
+    tty.setraw(theirs)
+    termios.tcflow(theirs, termios.TCOOFF)
+    world = World(5, ON_ALL + f"-n {ranks} --oversubscribe seq {numbers}", stdout=theirs, stderr=None)
+
+    def waiting():
+        return sum(name == "seq" and "S" in fields["State"]
+                   for name, fields in children_of(world.process.pid).values())
+
+    until = time.monotonic() + 150
+    while waiting() < ranks * 9 // 10 and time.monotonic() < until and world.process.poll() is None:
+        time.sleep(0.5)
+    time.sleep(2)
+    count = waiting()
+    claim(f"{count} of {ranks} ranks on 5 hosts wait for a stopped terminal", count >= ranks * 9 // 10)
+    termios.tcflow(theirs, termios.TCOON)
+    os.close(theirs)
+    seen, rest, came = collections.Counter(), b"", 0
+    try:
+        while part := os.read(ours, 1 << 16):
+            *whole, rest = (rest + part).split(b"\n")
+            seen.update(whole)
+            came += len(part)
+    except OSError: # the last who had the terminal has ended
+        pass
+    os.close(ours)
+    status = world.end()
+    claim(f"nothing of {size} bytes is lost when it goes on", status == 0 and came == size
+          and len(seen) == numbers and set(seen.values()) == {ranks}, status, came)
+    daemons = [kib for (name, _), kib in world.peak.items() if name == "vireod"]
+    own = [kib for (name, _), kib in world.peak.items() if name == "mpiexec"]
+    claim(f"no daemon uses 64 MiB: {daemons} KiB; nor 128 MiB mpiexec: {own} KiB",
+          len(daemons) == 4 and max(daemons) < MEMORY_KIB and max(own) < 2 * MEMORY_KIB)
+
+
 def attach(_):
     """Inside, cycles() says when to measure."""
     world = World(5, f"exec {sys.executable} {HERE / 'test_streams.py'} --cycles", stderr=None)
@@ -405,7 +449,7 @@ def cycles():
 SECTIONS = {"never-reads": (never_reads, 0), "dying-rank": (dying_rank, 0),
             "one-copy": (one_copy, 20000000), "delayed": (delayed, 8 << 20),
             "json-time": (json_time, 0), "slow-reader": (slow_reader, 0), "lines": (lines, 34000), "through": (through, 64 << 20),
-            "attach": (attach, 0)}
+            "stopped": (stopped, 60), "attach": (attach, 0)}
 
 
 def main(build, *names):

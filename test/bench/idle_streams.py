@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fails when idle readers of a job's streams cost its messages instructions.
+
+    idle_streams.py MPIEXEC VIREO STEPPER ICOUNT
+
+The instructions of the calls of two ranks are counted alone, and with two `vireo streams` attached to
+the job: one for what a rank writes, one for a tag of the user's.
+
+    idle_streams.py MPIEXEC VIREO PROGRAM [ROUNDS]
+
+tells what test/bench/latency.c or rate.c measures with 8 bytes instead, in turns, and judges nothing.
+
+Exits with 77 (skipped) where the system permits no tracing.
+"""
+import os
+import re
+import statistics
+import subprocess
+import sys
+
+LIMIT = 60  # seconds
+SKIP = 77
+SLACK = 2  # a count may differ by so many from one run to the next
+# Rank 0 attaches the readers to its parent, which is mpiexec, and waits until they are there.
+RANK = '''
+if [ "$READERS" ] && [ $BNR_RANK = 0 ]; then
+    for words in "--rank 1 --tag stdout --reliable" "--tag 20"; do
+        "$VIREO" streams $PPID $words >/dev/null 2>&1 &
+    done
+    sleep 0.5
+fi
+exec "$@"
+'''
+
+
+def run(mpiexec, vireo, words, readers):
+    environment = {**os.environ, "VIREO": vireo, "READERS": "1" if readers else "",
+                   "VIREO_YIELDS": "1000000000"}
+    done = subprocess.run([mpiexec, "-n", "2", "sh", "-c", RANK, "sh", *words], env=environment,
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT,
+                          check=False)
+    if done.returncode:
+        sys.exit(f"{words} ended with {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def counts_of(text):
+    counts = {}
+    for name, steps in re.findall(r"^steps,([^,]+),(\d+)$", text, re.M):
+        counts[name] = min(int(steps), counts.get(name, sys.maxsize))
+    return counts
+
+
+def count(mpiexec, vireo, *words):
+    probe = subprocess.run([words[0], "true"], stdin=subprocess.DEVNULL, timeout=LIMIT,
+                           capture_output=True, check=False)
+    if probe.returncode:
+        print("no permission to trace: skipped")
+        return SKIP
+    alone, beside = (counts_of(run(mpiexec, vireo, words, readers)) for readers in (False, True))
+    failed = 0 if alone else 1
+    for name, steps in alone.items():
+        over = beside.get(name, sys.maxsize) > steps + SLACK
+        failed += over
+        print(f"{name:18} {steps:6} {beside.get(name, 0):6}" + (" OVER" if over else ""))
+    return 1 if failed else 0
+
+
+def time(mpiexec, vireo, program, rounds="5"):
+    took = {}
+    for _ in range(int(rounds)):
+        for readers in (False, True):
+            text = run(mpiexec, vireo, [program, "--sizes", "8", "--seconds", "0.5"], readers)
+            for name, unit, median in re.findall(r"^bench,mpi,8,([^,]+),([^,]+),\w+,([\d.]+)", text, re.M):
+                took.setdefault((name, unit), {False: [], True: []})[readers].append(float(median))
+    for (name, unit), seen in took.items():
+        alone, beside = (statistics.median(seen[readers]) for readers in (False, True))
+        print(f"{name} of 8 bytes: {alone:.1f} {unit} alone, {beside:.1f} {unit} with idle readers; "
+              f"of {rounds} medians")
+    return 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 4:
+        sys.exit(__doc__)
+    sys.exit((count if os.path.basename(sys.argv[3]) == "stepper" else time)(*sys.argv[1:]))

@@ -61,6 +61,7 @@ void party_link_say(struct party_link *l, uint32_t party, const struct hub_messa
 /* Give a fragment the bytes that came with one before, or keep its own for those that follow. */
 static void add_shared(struct party_link *l, struct hub_message *m, struct bytes *block)
 {
+    m->flags &= (uint8_t)~HUB_SHARED;
     if (!m->len) {
         m->data = l->data;
         m->len = l->len;

@@ -5,42 +5,79 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <time.h>
+
+enum {
+    REST_NS = 100000000 /* how long a thread stays without work: starting one costs more than a small access */
+};
 
 void queue_init(struct queue *queue, int threads_max)
 {
+    pthread_condattr_t attr;
     *queue = (struct queue){.threads_max = threads_max};
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_mutex_init(&queue->lock, NULL);
     pthread_cond_init(&queue->idle, NULL);
+    pthread_cond_init(&queue->work, &attr);
+    pthread_condattr_destroy(&attr);
     queue->end = &queue->first;
 }
 
 void queue_fini(struct queue *queue)
 {
+    pthread_mutex_lock(&queue->lock);
+    queue->closing = true;
+    pthread_cond_broadcast(&queue->work);
+    while (queue->threads)
+        pthread_cond_wait(&queue->idle, &queue->lock);
+    pthread_mutex_unlock(&queue->lock);
     pthread_mutex_destroy(&queue->lock);
     pthread_cond_destroy(&queue->idle);
+    pthread_cond_destroy(&queue->work);
 }
 
-/* Do all jobs; the lock is held, except while a job runs. */
+/* Do all items; the lock is held, except while one runs. */
 static void work(struct queue *queue)
 {
     while (queue->first) {
         struct work_item *job = queue->first;
         queue->first = job->next;
+        queue->waiting--;
         if (!queue->first)
             queue->end = &queue->first;
         pthread_mutex_unlock(&queue->lock);
         job->run(job);
         pthread_mutex_lock(&queue->lock);
     }
-    if (--queue->threads == 0)
+}
+
+/* Wait for work. Returns whether there is any; the lock is held. */
+static bool rest(struct queue *queue)
+{
+    struct timespec until;
+    int rc = 0;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += REST_NS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    if (++queue->resting == queue->threads)
         pthread_cond_broadcast(&queue->idle);
+    while (!queue->first && !queue->closing && !rc)
+        rc = pthread_cond_timedwait(&queue->work, &queue->lock, &until);
+    queue->resting--;
+    return queue->first;
 }
 
 static void *thread_main(void *arg)
 {
     struct queue *queue = arg;
     pthread_mutex_lock(&queue->lock);
-    work(queue);
+    do {
+        work(queue);
+    } while (rest(queue));
+    queue->threads--;
+    pthread_cond_broadcast(&queue->idle);
     pthread_mutex_unlock(&queue->lock);
     return NULL;
 }
@@ -67,10 +104,14 @@ void queue_add(struct queue *queue, struct work_item *job)
     pthread_mutex_lock(&queue->lock);
     *queue->end = job;
     queue->end = &job->next;
-    if (queue->threads < queue->threads_max) {
+    if (++queue->waiting <= queue->resting) {
+        pthread_cond_signal(&queue->work);
+    } else if (queue->threads < queue->threads_max) {
         queue->threads++;
-        if (start(queue))
+        if (start(queue)) {
+            queue->threads--;
             work(queue);
+        }
     }
     pthread_mutex_unlock(&queue->lock);
 }
@@ -78,7 +119,7 @@ void queue_add(struct queue *queue, struct work_item *job)
 void queue_drain(struct queue *queue)
 {
     pthread_mutex_lock(&queue->lock);
-    while (queue->threads)
+    while (queue->first || queue->resting < queue->threads)
         pthread_cond_wait(&queue->idle, &queue->lock);
     pthread_mutex_unlock(&queue->lock);
 }

@@ -2,12 +2,13 @@
 
 /*
  * Work for threads of the library: it runs in the order of queueing, in at most as many threads as
- * the queue says. They are started when there is work and end when there is none.
+ * the queue says. They are started when there is work, and end when there was none for a while.
  */
 #ifndef ROMIO_QUEUE_H
 #define ROMIO_QUEUE_H
 
 #include <pthread.h>
+#include <stdbool.h>
 
 struct work_item {
     struct work_item *next;
@@ -16,13 +17,16 @@ struct work_item {
 
 struct queue {
     pthread_mutex_t lock; /* guards the rest */
-    pthread_cond_t idle;  /* no work is left or under way */
+    pthread_cond_t idle;  /* no work is left or under way, or a thread has ended */
+    pthread_cond_t work;  /* for threads that rest */
     struct work_item *first, **end;
-    int threads, threads_max;
+    int waiting; /* items */
+    int threads, threads_max, resting;
+    bool closing; /* no thread rests any more */
 };
 
 void queue_init(struct queue *queue, int threads_max);
-void queue_fini(struct queue *queue); /* of an idle one */
+void queue_fini(struct queue *queue); /* of an idle one; ends its threads */
 /* Where no thread can be started, the caller does the work now. */
 void queue_add(struct queue *queue, struct work_item *job);
 /* Wait until all is done. */

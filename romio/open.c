@@ -130,7 +130,7 @@ static int open_romio(MPI_Comm comm, const char *name, MPI_Info info, struct io_
 
 /* Find out together what the file system offers: locks at all, one host, the shared pointer.
  * Returns MPI_SUCCESS or an error class. */
-static int settle(struct io_file *file, struct io_error *error)
+static int settle(struct io_file *file, MPI_Info info, struct io_error *error)
 {
     int64_t host = (int64_t)(library_hooks->host_id() >> 1);
     int64_t in[] = {!plan_has_locks(file), host, -host, file->shared.pid, file->shared.fd}, out[5];
@@ -140,6 +140,7 @@ static int settle(struct io_file *file, struct io_error *error)
     file->has_locks = !out[0];
     file->one_host = out[1] == -out[2];
     pointer_at(&file->shared, out[3], file->one_host ? out[4] : -1);
+    plan_buffers(file, info);
     plan_settle(file);
     if (file->shared.fd >= 0 || pointer_by_messages(&file->shared, file->comm))
         return MPI_SUCCESS;
@@ -165,7 +166,7 @@ int file_open(MPI_Comm comm, const char *name, int amode, MPI_Info info, struct 
     file->comm = file->fd->comm;
     file->fd->fs_ptr = file;
     PMPI_Comm_set_errhandler(file->comm, MPI_ERRORS_RETURN);
-    rc = settle(file, error);
+    rc = settle(file, info, error);
     if (!rc && amode & MPI_MODE_APPEND) {
         rc = file_get_size(file, &end, error);
         file->position = end;

@@ -4,6 +4,7 @@
 #include "romio/plan.h"
 
 #include <adio.h>
+#include <adio_extern.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,13 +14,12 @@
 #include "romio/file.h"
 #include "romio/library.h"
 
-/* Bytes, from measurements: a system call that writes takes some microseconds in ext4, one that
- * reads half of one. */
 enum {
-    PAGE = 4096,           /* shorter runs never get a system call each */
-    FAR_READ = 16 << 10,   /* from the begin of a run to that of the next: from here on they do */
-    FAR_WRITE = 64 << 10,
-    DENSE = 4              /* one byte of so many is worth sieving for it alone */
+    SHORT = 4 << 10, /* runs, which are written faster together */
+    DENSE = 8, /* one byte of so many is worth sieving reads for it alone */
+    /* Bytes of buffers that a processor's caches hold: what is copied twice on this host. */
+    NEAR_TOGETHER = 2 << 20,
+    NEAR_SIEVE = 512 << 10
 };
 
 static const char *const drivers[] = {"ufs:", "nfs:"};
@@ -37,17 +37,21 @@ const char *plan_path(const char *name)
 /* Hints whose code in ROMIO fails, or leaves files open. */
 static const char *const refused[] = {"romio_cb_pfr", "romio_no_indep_rw"};
 
+static bool has_hint(MPI_Info info, const char *key)
+{
+    char value[8];
+    int size = sizeof(value), found = 0;
+    return info != MPI_INFO_NULL && !PMPI_Info_get_string(info, key, &size, value, &found) && found;
+}
+
 MPI_Info plan_hints(MPI_Info info)
 {
     MPI_Info copy = MPI_INFO_NULL;
-    char value[8];
     if (info == MPI_INFO_NULL || PMPI_Info_dup(info, &copy))
         return MPI_INFO_NULL;
-    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
-        int size = sizeof(value), found;
-        if (!PMPI_Info_get_string(copy, refused[i], &size, value, &found) && found)
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+        if (has_hint(copy, refused[i]))
             (void)PMPI_Info_delete(copy, refused[i]);
-    }
     return copy;
 }
 
@@ -70,21 +74,36 @@ static void settle_hints(struct io_file *file)
 
 /* ---- file systems ---- */
 
+/* Where the bytes are. */
+enum medium { FAR, DISK, MEMORY }; /* reached by messages; of this host; never anywhere else */
+
 struct file_system {
     uint32_t magic;
-    bool is_local; /* a system call costs no message to another host */
+    enum medium medium;
     const char *name;
+};
+
+/* Runs from which on each gets a system call: bytes of them, and from the begin of one to that of the
+ * next, for reads and for writes. From measurements: a call to write takes some microseconds in
+ * ext4, one to read half of one, any a third of one in memory. A disk is read better in large pieces. */
+struct reach {
+    int64_t run, distance[2];
+};
+
+static const struct reach reaches[] = {
+    [DISK] = {SHORT, {16 << 10, 64 << 10}},
+    [MEMORY] = {1, {4 << 10, 4 << 10}},
 };
 
 static const struct file_system *file_system(const struct io_file *file)
 {
-    static const struct file_system unknown = {0, false, "unknown"}, known[] = {
-        {0xef53, true, "ext4"},         {0x58465342, true, "xfs"},     {0x9123683e, true, "btrfs"},
-        {0x01021994, true, "tmpfs"},    {0x858458f6, true, "ramfs"},   {0xf2f52010, true, "f2fs"},
-        {0x794c7630, true, "overlay"},  {0x2fc12fc1, true, "zfs"},     {0x6969, false, "nfs"},
-        {0x65735546, false, "fuse"},    {0x0bd00bd0, false, "lustre"}, {0x47504653, false, "gpfs"},
-        {0x19830326, false, "beegfs"},  {0xff534d42, false, "cifs"},   {0xfe534d42, false, "smb"},
-        {0x00c36400, false, "ceph"}};
+    static const struct file_system unknown = {0, FAR, "unknown"}, known[] = {
+        {0xef53, DISK, "ext4"},        {0x58465342, DISK, "xfs"},    {0x9123683e, DISK, "btrfs"},
+        {0x01021994, MEMORY, "tmpfs"}, {0x858458f6, MEMORY, "ramfs"}, {0xf2f52010, DISK, "f2fs"},
+        {0x794c7630, DISK, "overlay"}, {0x2fc12fc1, DISK, "zfs"},    {0x6969, FAR, "nfs"},
+        {0x65735546, FAR, "fuse"},     {0x0bd00bd0, FAR, "lustre"},  {0x47504653, FAR, "gpfs"},
+        {0x19830326, FAR, "beegfs"},   {0xff534d42, FAR, "cifs"},    {0xfe534d42, FAR, "smb"},
+        {0x00c36400, FAR, "ceph"}};
     struct statfs what;
     if (!file->fd->is_open || fstatfs(file->fd->fd_sys, &what))
         return &unknown;
@@ -97,46 +116,81 @@ static const struct file_system *file_system(const struct io_file *file)
 /* ---- the choice ---- */
 
 /* How a process accesses its data alone. */
-static enum plan_way choose_alone(const struct view *view, int hint, bool is_local, bool write)
+static enum plan_way choose_alone(const struct view *view, int hint, enum medium medium, bool write)
 {
-    static const int64_t far[2] = {FAR_READ, FAR_WRITE};
-    bool is_direct = is_local && view_mean_run(view) >= PAGE && view_mean_distance(view) >= far[write];
+    const struct reach *reach = &reaches[medium];
+    bool is_direct = medium != FAR && view_mean_run(view) >= reach->run &&
+                     view_mean_distance(view) >= reach->distance[write];
     if (hint != ADIOI_HINT_AUTO)
         return hint == ADIOI_HINT_DISABLE ? PLAN_DIRECT : PLAN_SIEVE;
     return is_direct ? PLAN_DIRECT : PLAN_SIEVE;
 }
 
-/* How it would like to access them with others. */
-static enum plan_way choose_together(const struct view *view, int hint, int sieve, bool is_local,
-                                     bool write)
+/* How it would like to access them with others. Processes that sieve for writing wait for each other's
+ * locks. */
+static enum plan_way choose_together(const struct io_file *file, enum medium medium, bool write)
 {
-    enum plan_way alone = choose_alone(view, sieve, is_local, write);
-    bool is_dense = sieve != ADIOI_HINT_DISABLE && view->size >= view->extent / DENSE;
-    if (hint != ADIOI_HINT_AUTO)
-        return hint == ADIOI_HINT_DISABLE ? alone : PLAN_TWO_PHASE;
-    if (is_local && (is_dense || choose_alone(view, ADIOI_HINT_AUTO, true, write) == PLAN_DIRECT))
-        return alone;
+    const ADIOI_Hints *hints = file->fd->hints;
+    const struct view *view = &file->view;
+    int sieve = write ? hints->ds_write : hints->ds_read;
+    int two_phase = write ? hints->cb_write : hints->cb_read;
+    bool sieves = !write && sieve != ADIOI_HINT_DISABLE && view->size >= view->extent / DENSE;
+    bool is_short = write && view_mean_run(view) < SHORT;
+    if (two_phase != ADIOI_HINT_AUTO)
+        return two_phase == ADIOI_HINT_DISABLE ? file->plan.alone[write] : PLAN_TWO_PHASE;
+    if (medium == FAR)
+        return PLAN_TWO_PHASE;
+    if (file->size == 1 || sieves ||
+        (!is_short && choose_alone(view, ADIOI_HINT_AUTO, medium, write) == PLAN_DIRECT))
+        return file->plan.alone[write];
     return PLAN_TWO_PHASE;
+}
+
+static enum medium medium_of(const struct io_file *file)
+{
+    bool is_near = file->one_host && file->fd->file_system != ADIO_NFS;
+    return is_near ? file_system(file)->medium : FAR;
 }
 
 void plan_settle(struct io_file *file)
 {
-    const ADIOI_Hints *hints = file->fd->hints;
+    struct plan *plan = &file->plan;
     settle_hints(file);
-    const int sieve[2] = {hints->ds_read, hints->ds_write};
-    const int two_phase[2] = {hints->cb_read, hints->cb_write};
-    bool is_local = file->one_host && file->fd->file_system != ADIO_NFS && file_system(file)->is_local;
+    const int sieve[2] = {file->fd->hints->ds_read, file->fd->hints->ds_write};
+    enum medium medium = medium_of(file);
     int mine[2], any[2];
     for (int i = 0; i < 2; i++) {
-        file->plan.alone[i] = choose_alone(&file->view, sieve[i], is_local, i);
-        file->plan.together[i] = choose_together(&file->view, two_phase[i], sieve[i], is_local, i);
-        mine[i] = any[i] = file->plan.together[i] == PLAN_TWO_PHASE;
+        plan->alone[i] = choose_alone(&file->view, sieve[i], medium, i);
+        plan->together[i] = choose_together(file, medium, i);
+        mine[i] = any[i] = plan->together[i] == PLAN_TWO_PHASE;
     }
     if (file->size > 1 && PMPI_Allreduce(mine, any, 2, MPI_INT, MPI_MAX, file->comm))
         any[0] = any[1] = 1;
     for (int i = 0; i < 2; i++)
         if (any[i])
-            file->plan.together[i] = PLAN_TWO_PHASE;
+            plan->together[i] = PLAN_TWO_PHASE;
+}
+
+/* ---- buffers ---- */
+
+/* Set a size that neither the program nor the file of hints gives. */
+static void set_size(struct io_file *file, MPI_Info given, const char *key, int *hint, int size)
+{
+    char value[16];
+    if (has_hint(given, key) || has_hint(ADIOI_syshints, key))
+        return;
+    *hint = size;
+    snprintf(value, sizeof(value), "%d", size);
+    (void)PMPI_Info_set(file->fd->info, key, value);
+}
+
+void plan_buffers(struct io_file *file, MPI_Info given)
+{
+    ADIOI_Hints *hints = file->fd->hints;
+    if (medium_of(file) == FAR)
+        return;
+    set_size(file, given, "cb_buffer_size", &hints->cb_buffer_size, NEAR_TOGETHER);
+    set_size(file, given, "ind_rd_buffer_size", &hints->ind_rd_buffer_size, NEAR_SIEVE);
 }
 
 /* ---- locks ---- */

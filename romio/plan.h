@@ -5,9 +5,9 @@
  * nothing is done that needs one: strided data are written piece by piece, not by reading the gaps
  * and writing them back. Hints of the user's come first. Where they leave the choice, and all
  * processes and the file system are on one host, it is made by the runs of the view: those that are
- * long or far from each other are worth a system call each, and where much of what lies between the
- * first and the last byte is the process's own, it sieves alone: both are faster there than
- * two-phase accesses, which send the data to another process.
+ * long or far from each other are worth a system call each. Of other runs, a process that reads sieves
+ * alone where enough of what lies between the first and the last byte is its own; collective writes
+ * are two-phase, as processes that sieve exclude each other.
  */
 #ifndef ROMIO_PLAN_H
 #define ROMIO_PLAN_H
@@ -39,6 +39,8 @@ void plan_hints_free(MPI_Info *info);
 /* Whether the file system of an open file has locks, as far as this process can see. Sets
  * file->own_locks. */
 bool plan_has_locks(struct io_file *file);
+/* At open: the buffers' sizes, where the hints that were given do not say. */
+void plan_buffers(struct io_file *file, MPI_Info given);
 /* After hints or a view were set: change hints that are impossible, and choose how data are accessed.
  * Collective. */
 void plan_settle(struct io_file *file);

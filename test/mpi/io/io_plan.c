@@ -9,7 +9,7 @@
 
 int main(int argc, char **argv)
 {
-    static const int lens[] = {64, 8192, 65536, 1 << 20};
+    static const int lens[] = {64, 2048, 8192, 65536, 1 << 20};
     MPI_File file;
     MPI_Info info;
     char name[512];

@@ -21,26 +21,48 @@ same() {
     echo "ok: $1"
 }
 
-case $(stat -f -c %T "$folder") in
-ext* | tmpfs | xfs | btrfs | overlay*) ;;
-*) exit 77 ;; # the choice is for file systems of one host
-esac
-
-same "two processes: long runs one by one, short ones sieved" "$(plans 2 "$program" "$folder")" \
-"64 sieve sieve sieve sieve
-8192 direct sieve direct sieve
-65536 direct direct direct direct
-1048576 direct direct direct direct"
-
-same "eight processes: two-phase for short runs" "$(plans 8 "$program" "$folder")" \
-"64 sieve sieve two-phase two-phase
+# Bytes in memory: system calls cost little.
+in_memory() {
+    same "two processes, memory: runs one by one from 4 KiB apart" "$(plans 2 "$program" "$1")" \
+"64 sieve sieve sieve two-phase
+2048 direct direct direct two-phase
 8192 direct direct direct direct
 65536 direct direct direct direct
 1048576 direct direct direct direct"
+}
+
+on_disk() {
+    same "two processes: long runs one by one, short ones sieved or written together" \
+        "$(plans 2 "$program" "$1")" \
+"64 sieve sieve sieve two-phase
+2048 sieve sieve sieve two-phase
+8192 direct sieve direct two-phase
+65536 direct direct direct direct
+1048576 direct direct direct direct"
+
+    same "nine processes: two-phase for short runs with long gaps" "$(plans 9 "$program" "$1")" \
+"64 sieve sieve two-phase two-phase
+2048 sieve sieve two-phase two-phase
+8192 direct direct direct direct
+65536 direct direct direct direct
+1048576 direct direct direct direct"
+}
+
+case $(stat -f -c %T "$folder") in
+ext* | xfs | btrfs | overlay*) on_disk "$folder" ;;
+tmpfs) in_memory "$folder" ;;
+*) exit 77 ;; # the choice is for file systems of one host
+esac
+if [ "$(stat -f -c %T /dev/shm)" = tmpfs ] && [ -w /dev/shm ]; then
+    memory=$(mktemp -d /dev/shm/io_plan.XXXXXX)
+    trap 'rm -rf "$folder" "$memory"' EXIT
+    in_memory "$memory"
+fi
 
 hosts=$(plans 2 --pretend-hosts 2 "$program" "$folder")
 same "two hosts: two-phase for all runs" "$hosts" \
 "64 sieve sieve two-phase two-phase
+2048 sieve sieve two-phase two-phase
 8192 sieve sieve two-phase two-phase
 65536 sieve sieve two-phase two-phase
 1048576 sieve sieve two-phase two-phase"
@@ -49,6 +71,7 @@ hints=$(plans 2 "$program" "$folder" romio_ds_read enable romio_ds_write disable
     romio_cb_write disable)
 same "hints come first" "$hints" \
 "64 sieve direct two-phase direct
+2048 sieve direct two-phase direct
 8192 sieve direct two-phase direct
 65536 sieve direct two-phase direct
 1048576 sieve direct two-phase direct"

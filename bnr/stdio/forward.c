@@ -96,15 +96,20 @@ static void say_taken(struct stdio *s, struct stream *t)
     s->cfg.say(s->cfg.arg, &m);
 }
 
+bool stdio_is_unread(const struct stdio *s, int fd)
+{
+    return output_is_unread(s->output[s->cfg.records_fd ? 0 : fd - 1]);
+}
+
 /* An output has written something: its streams may go on. */
 static void on_moved(void *arg)
 {
     struct stdio *s = arg;
-    for (int i = 0; s->cfg.ends_unread && i < 2; i++) {
-        if (s->is_told[i] || !output_is_unread(s->output[i]))
+    for (int fd = 1; s->cfg.ends_unread && fd <= 2; fd++) {
+        if (s->is_told[fd - 1] || !stdio_is_unread(s, fd))
             continue;
-        s->is_told[i] = true;
-        s->cfg.unread(s->cfg.arg, i + 1);
+        s->is_told[fd - 1] = true;
+        s->cfg.unread(s->cfg.arg, fd);
     }
     for (int i = 0; s->open && i < 2 * s->cfg.ranks; i++)
         say_taken(s, &s->streams[i]);
@@ -279,11 +284,6 @@ void stdio_set_raw(struct stdio *s, bool is_raw)
 {
     output_set_returns(s->output[0], is_raw);
     output_set_returns(s->output[1], is_raw);
-}
-
-bool stdio_is_unread(const struct stdio *s, int fd)
-{
-    return output_is_unread(s->output[fd - 1]);
 }
 
 bool stdio_is_idle(const struct stdio *s)

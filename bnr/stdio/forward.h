@@ -20,7 +20,8 @@
  *     taken that the rank does not read. A rank with a terminal of its own gets it by that.
  *   - A terminal is read only while mpiexec is in its foreground.
  *   - When the reader of an output has gone (EPIPE) its bytes are dropped in silence; with
- *     ends_unread no more are taken, and a rank that writes more gets SIGPIPE.
+ *     ends_unread no more are taken of the streams that go there, and a rank that writes more gets
+ *     SIGPIPE.
  *
  * All calls come from the loop's thread. SIGPIPE is ignored from stdio_create() on:
  * whoever starts a process must give it SIG_DFL back.
@@ -89,7 +90,7 @@ void stdio_say(struct stdio *s, const char *fmt, ...) __attribute__((format(prin
 /* mpiexec's terminal does not return at a newline, as what is typed goes to a rank's terminal. */
 void stdio_set_raw(struct stdio *s, bool is_raw);
 
-/* Whether the reader of output fd, 1 or 2, has gone. */
+/* Whether what ranks write to fd, 1 or 2, goes to an output whose reader has gone. */
 bool stdio_is_unread(const struct stdio *s, int fd);
 
 /* Whether all that was said, and what ranks wrote to stderr, is written. */

@@ -161,6 +161,24 @@ ends_unread() {
 in_time 5000 ends_unread ""
 in_time 5000 ends_unread "-n 3"
 in_time 5000 ends_unread "-l" "[0] y"
+in_time 5000 ends_unread "--output xml" "<mpirun>"
+# As XML both streams go to the one output, whose reader has gone.
+ends_stderr() {
+    # shellcheck disable=SC2086
+    (run $1 --output xml sh -c 'exec yes >&2' 2>err; echo $? >code) | head -n 1 >first
+    same "as XML, stderr $1 ends by SIGPIPE too" "$(cat code first err)" "141
+<mpirun>"
+}
+in_time 5000 ends_stderr ""
+printf '#!/bin/sh\nexec "$@"\n' >hereelsewhere
+chmod +x hereelsewhere
+in_time 5000 ends_stderr "--launcher-cmd $scratch/here%h -host localhost:1,elsewhere:1"
+(VIREO_OUTPUT_UNREAD=drop run --timeout 1 --output xml sh -c 'exec yes >&2' 2>err; echo $? >code) |
+    head -n 1 >first
+same "unless that is set" "$(cat code)" 124
+(run --output json sh -c 'echo a; sleep 1; echo b >&2; exec yes' 2>err; echo $? >code) | head -n 1 >first
+same "as JSON, stderr has a reader of its own" "$(cat code) $(grep -c '"text":"b"' err) $(wc -l <err)" \
+    "141 1 1"
 begin=$(milliseconds)
 (VIREO_OUTPUT_UNREAD=drop run --timeout 1 yes 2>err; echo $? >code) | head -n 1 >first
 same "unless that is set: then what they write is dropped" "$(cat code)" 124

@@ -5,6 +5,10 @@
  * with each other one; rank 0 prints both sums, and the number of those on other addresses than
  * 127.0.0.1. With the argument "unshared" no shared memory can be mapped once MPI is initialized, but in
  * the place of what is mapped.
+ *
+ * doors unshared FILE WHEN: all ranks but the last load the channel in FILE, before each has exchanged a
+ * message with the last one, or after that, so that a rank's card changes twice. WHEN is before, after,
+ * tool (after, by writing a control variable), or apart (each rank at a time of its own).
  */
 #include <dirent.h>
 #include <errno.h>
@@ -94,6 +98,46 @@ static void exchange(int count)
     }
 }
 
+/* A message from each to the last rank, and back. */
+static void meet_last(void)
+{
+    int last = size - 1, mine = rank, other = -1;
+    for (int r = rank == last ? 0 : last; r < size && r != rank; r++) {
+        OK(MPI_Sendrecv(&mine, 1, MPI_INT, r, 7, &other, 1, MPI_INT, r, 7, MPI_COMM_WORLD,
+                        MPI_STATUS_IGNORE));
+        CHECK(other == r);
+    }
+}
+
+static void load(const char *file, int by_tool)
+{
+    int provided, index, count;
+    MPI_T_cvar_handle handle;
+    if (!by_tool) {
+        OK(MPIX_Channel_load(file));
+        return;
+    }
+    CHECK(!MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
+    CHECK(!MPI_T_cvar_get_index("VIREO_CHANNEL_PATH", &index));
+    CHECK(!MPI_T_cvar_handle_alloc(index, NULL, &handle, &count));
+    CHECK(!MPI_T_cvar_write(handle, file));
+    CHECK(!MPI_T_cvar_handle_free(&handle));
+    CHECK(!MPI_T_finalize());
+}
+
+static void load_late(const char *file, const char *when)
+{
+    int is_before = !strcmp(when, "before") || (!strcmp(when, "apart") && rank % 2);
+    int loads = rank < size - 1;
+    if (loads && is_before)
+        load(file, 0);
+    meet_last();
+    if (loads && !is_before)
+        load(file, !strcmp(when, "tool"));
+    meet_last();
+    meet_last(); /* the last rank has met all that load: all have */
+}
+
 int main(int argc, char **argv)
 {
     int counts[4] = {0}, sums[4];
@@ -102,6 +146,8 @@ int main(int argc, char **argv)
     OK(MPI_Comm_size(MPI_COMM_WORLD, &size));
     unshared = argc > 1 && !strcmp(argv[1], "unshared");
     count_doors(counts);
+    if (argc > 3)
+        load_late(argv[2], argv[3]);
     exchange(1);
     exchange(LONG_COUNT);
     count_doors(counts + 2);

@@ -2,10 +2,11 @@
 # Ranks that share memory do not listen at all, until one of them finds that it cannot reach another so.
 # Others on one host listen on its loopback address alone; on several hosts, here pretended ones, all
 # listen.
-# Run as: sh ports.sh MPIEXEC WORK DOORS.
+# Run as: sh ports.sh MPIEXEC WORK DOORS FIFO.so
 . "$(dirname "$0")/../bnr/lib.sh"
 work=$2
 doors=$3
+fifo=$(realpath "$4")
 
 greeted() {
     [ "$(grep -c '^rank' out)" = 4 ]
@@ -67,3 +68,14 @@ for others in 1 2; do
         "$(sed 's/then [123] /then enough /' out)" "first 0 then enough elsewhere 0"
 done
 counts "a rank alone opens nothing" "first 0 then 0 elsewhere 0" -n 1 "$doors"
+
+# A rank's card changes twice: it gets a channel, and a port.
+for when in before after tool apart; do
+    run --report -n 3 "$doors" unshared "$fifo" $when >out 2>err ||
+        fail "a channel and a port come late, $when" "$(cat err)"
+    grep -Eq ' fifo |fifo: would do' err || fail "$when: those who have the channel know it" "$(cat err)"
+    holds "a channel and a port come late, $when: the rank without the channel is reached" \
+        "$(tr -s ' ' <err)" " tcp "
+    same "and listens late" "$(sed 's/then [123] /then enough /' out)" \
+        "first 0 then enough elsewhere 0"
+done

@@ -84,18 +84,19 @@ static int choose(struct ofi *ofi, char *why, size_t size)
     return 0;
 }
 
-/* A completion queue that can be slept on, or one that cannot. */
+/* A completion queue that can be slept on, or one that cannot. A provider that stands on another one
+ * gives the list of its descriptors: one that stands for them would cost time at each message. */
 static int open_queue(struct ofi *ofi)
 {
-    struct fi_cq_attr attr = {.size = 2 * OPS, .format = FI_CQ_FORMAT_MSG, .wait_obj = FI_WAIT_FD};
-    int rc = fi_cq_open(ofi->domain, &attr, &ofi->cq, NULL);
-    if (!rc && !fi_control(&ofi->cq->fid, FI_GETWAIT, &ofi->wait_fd))
-        return 0;
-    ofi->wait_fd = -1;
-    if (!rc)
-        return 0;
-    attr.wait_obj = FI_WAIT_NONE;
-    return fi_cq_open(ofi->domain, &attr, &ofi->cq, NULL);
+    bool is_layered = strchr(ofi->info->fabric_attr->prov_name, ';');
+    const enum fi_wait_obj kinds[] = {is_layered ? FI_WAIT_POLLFD : FI_WAIT_FD, FI_WAIT_FD, FI_WAIT_NONE};
+    struct fi_cq_attr attr = {.size = 2 * OPS, .format = FI_CQ_FORMAT_MSG};
+    int rc = -FI_ENOSYS;
+    for (size_t i = 0; rc && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        ofi->wait = attr.wait_obj = kinds[i];
+        rc = fi_cq_open(ofi->domain, &attr, &ofi->cq, NULL);
+    }
+    return rc;
 }
 
 bool ofi_fabric_is_memory(const char *provider)

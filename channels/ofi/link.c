@@ -216,19 +216,19 @@ int ofi_link_take(struct ofi_link *link, const struct ofi_frame *frame, const vo
 
 int ofi_link_receive(struct ofi *ofi, const void *message, size_t len)
 {
-    struct ofi_frame frame;
     struct ofi_hello hello;
     const void *body;
-    if (!ofi_wire_read(message, len, &frame, &body))
+    const struct ofi_frame *frame = ofi_wire_read(message, len, &body);
+    if (!frame)
         return 0; /* of a stranger: a peer that breaks the rules goes unheard */
-    if (frame.kind == OFI_HELLO) {
+    if (frame->kind == OFI_HELLO) {
         memset(&hello, 0, sizeof(hello));
-        memcpy(&hello, body, frame.len);
+        memcpy(&hello, body, frame->len);
         ofi_stranger_meet(ofi, &hello);
         return 0;
     }
-    struct ofi_link *link = ofi_link_find(ofi, frame.to);
-    return link ? ofi_link_take(link, &frame, body) : ofi_stranger_take(ofi, &frame, body);
+    struct ofi_link *link = ofi_link_find(ofi, frame->to);
+    return link ? ofi_link_take(link, frame, body) : ofi_stranger_take(ofi, frame, body);
 }
 
 /* ---- life ---- */

@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "include/channel_help.h"
@@ -26,7 +24,6 @@ enum {
     SCORE_MEMORY = 40, /* below our own shared memory */
     SCORE_SOCKETS = 10 /* below our own tcp */
 };
-static const uint64_t soon_ns = 1000000; /* until another look at what nothing tells of */
 
 static struct ofi *ofi_of(struct chan *chan)
 {
@@ -106,24 +103,8 @@ static void ofi_close(struct chan *chan)
         ofi_link_free(ofi->links);
     ofi_stranger_close(ofi);
     ofi_fabric_close(ofi);
-    if (ofi->epoll >= 0)
-        close(ofi->epoll);
-    if (ofi->timer >= 0)
-        close(ofi->timer);
+    ofi_sleep_close(ofi);
     free(ofi);
-}
-
-/* What is slept on: the completion queue's descriptor, if it has one, and a timer. */
-static int open_sleep(struct ofi *ofi)
-{
-    struct epoll_event event = {.events = EPOLLIN};
-    ofi->epoll = epoll_create1(EPOLL_CLOEXEC);
-    ofi->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    if (ofi->epoll < 0 || ofi->timer < 0 ||
-        epoll_ctl(ofi->epoll, EPOLL_CTL_ADD, ofi->timer, &event) ||
-        (ofi->wait_fd >= 0 && epoll_ctl(ofi->epoll, EPOLL_CTL_ADD, ofi->wait_fd, &event)))
-        return -ENODEV;
-    return 0;
 }
 
 static int ofi_open(struct chan **chan, const struct chan_env *env, char *why, size_t size)
@@ -136,12 +117,12 @@ static int ofi_open(struct chan **chan, const struct chan_env *env, char *why, s
     if (!ofi)
         return -ENOMEM;
     ofi->env = env;
-    ofi->epoll = ofi->timer = ofi->wait_fd = -1;
+    ofi->epoll = ofi->timer = -1;
     ofi->slot = env->endpoint_slot_register(env->device, "ofi");
     int rc = ofi->slot < 0 ? ofi->slot : ofi_fabric_open(ofi, why, size);
     if (!rc) {
         snprintf(why, size, "no descriptor to sleep on, or too long an address");
-        rc = open_sleep(ofi);
+        rc = ofi_sleep_open(ofi);
     }
     if (!rc)
         rc = write_card(ofi);
@@ -251,6 +232,7 @@ static int read_queue(struct ofi *ofi)
             lose_queue(ofi, (int)-count);
         if (count <= 0)
             break;
+        ofi->futile = 0;
         for (ssize_t k = 0; k < count; k++)
             upcalls += take_completion(ofi, &entries[k]);
         if (ofi->idle_count >= OFI_BATCH && !ofi_fabric_post(ofi))
@@ -279,43 +261,6 @@ static int ofi_progress(struct chan *chan)
     if (ofi->chores)
         do_chores(ofi);
     return upcalls + ofi_link_end_some(ofi);
-}
-
-/* ---- sleep ---- */
-
-/* A timer for what the completion queue does not tell of. */
-static void set_timer(struct ofi *ofi, uint64_t at_ns)
-{
-    struct itimerspec once = {{0, 0}, {0, 0}};
-    if (at_ns != UINT64_MAX) {
-        at_ns += !at_ns; /* 0 would stop it */
-        once.it_value = (struct timespec){(time_t)(at_ns / 1000000000u), (long)(at_ns % 1000000000u)};
-    }
-    (void)timerfd_settime(ofi->timer, TFD_TIMER_ABSTIME, &once, NULL);
-}
-
-static int ofi_arm(struct chan *chan, enum chan_sleep how)
-{
-    struct ofi *ofi = ofi_of(chan);
-    struct fid *queue = &ofi->cq->fid;
-    (void)how;
-    ofi_enter(ofi);
-    bool has_news = ofi->wait_fd >= 0 && fi_trywait(ofi->fabric, &queue, 1);
-    ofi_leave(ofi);
-    if (has_news)
-        return CHAN_AGAIN;
-    uint64_t at_ns = ofi_link_deadline(ofi);
-    bool look = ofi->chores || ofi->again || ofi->wait_fd < 0;
-    uint64_t next_ns = look ? chan_now_ns() + soon_ns : UINT64_MAX;
-    set_timer(ofi, next_ns < at_ns ? next_ns : at_ns);
-    return 0;
-}
-
-static void ofi_disarm(struct chan *chan)
-{
-    uint64_t times;
-    set_timer(ofi_of(chan), UINT64_MAX);
-    (void)!read(ofi_of(chan)->timer, &times, sizeof(times));
 }
 
 /* ---- ends ---- */
@@ -362,8 +307,8 @@ const struct chan_ops vireo_channel = {
     .unlink = ofi_unlink,
     .finish = ofi_finish,
     .progress = ofi_progress,
-    .arm = ofi_arm,
-    .disarm = ofi_disarm,
+    .arm = ofi_sleep_arm,
+    .disarm = ofi_sleep_disarm,
     .is_out = ofi_is_out,
     .forked = ofi_forked,
     .onesided = &ofi_onesided,

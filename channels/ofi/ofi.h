@@ -4,7 +4,7 @@
  * The ofi channel's own state, which its files share: ofi.c (the operations), fabric.c (the endpoint
  * of this process, and its buffers), leftover.c and guard.c (what killed processes leave, and what
  * they hold), memory.c (one-sided operations), link.c (one peer), stranger.c (who is not yet
- * believed).
+ * believed), sleep.c (how it is slept on).
  *
  * One endpoint of type FI_EP_RDM serves all peers. What arrives lies in buffers that are always
  * posted; what leaves is injected, or copied into a buffer first. The provider makes progress when
@@ -24,7 +24,8 @@ enum {
     OFI_RECEIVES = 128, /* buffers posted */
     OFI_BATCH = 16,     /* of them that are posted at once: some providers make a system call then */
     OFI_SENDS = 64,     /* buffers for what is too long to inject */
-    OFI_TRANSFERS = 64  /* one-sided operations at once */
+    OFI_TRANSFERS = 64, /* one-sided operations at once */
+    OFI_WATCHED = 8     /* descriptors of the completion queue */
 };
 
 /* One buffer, and its operation while there is one. */
@@ -112,7 +113,10 @@ struct ofi {
     struct ofi_guard *guard; /* NULL: the provider shares no locks */
     _Atomic uint32_t calls;  /* into the provider that may wait for another process: odd in one */
     bool again;  /* the provider had no room, and does not tell when it has */
-    int epoll, timer, wait_fd; /* wait_fd: the completion queue's; -1: it has none */
+    enum fi_wait_obj wait;   /* by what the completion queue tells of news */
+    int epoll, timer;        /* what is slept on */
+    int watched_fds[OFI_WATCHED], watched_count; /* of the completion queue, in epoll */
+    int futile; /* how often they have told of news since there was some */
     uint32_t names;
     char card[CHAN_CARD_MAX];
 };
@@ -186,6 +190,14 @@ int ofi_memory_done(struct ofi *ofi, struct ofi_op *op, int rc);
 /* Register memory. Returns 0 or -errno. */
 int ofi_memory_register(struct ofi *ofi, void *base, size_t len, uint64_t access,
                         struct fid_mr **mr);
+
+/* ---- sleep.c ---- */
+
+/* Returns 0 or -ENODEV. */
+int ofi_sleep_open(struct ofi *ofi);
+void ofi_sleep_close(struct ofi *ofi);
+int ofi_sleep_arm(struct chan *chan, enum chan_sleep how);
+void ofi_sleep_disarm(struct chan *chan);
 
 /* ---- link.c ---- */
 

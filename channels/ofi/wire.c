@@ -42,12 +42,14 @@ static bool is_good_len(const struct ofi_frame *frame, const void *body)
     }
 }
 
-bool ofi_wire_read(const void *message, size_t len, struct ofi_frame *frame, const void **body)
+const struct ofi_frame *ofi_wire_read(const void *message, size_t len, const void **body)
 {
+    const struct ofi_frame *frame = message;
     if (len < sizeof(*frame))
-        return false;
-    memcpy(frame, message, sizeof(*frame));
-    *body = (const uint8_t *)message + sizeof(*frame);
-    return frame->len == len - sizeof(*frame) && (frame->kind == OFI_HELLO) == !frame->to &&
-           frame->credit <= OFI_WINDOW && is_good_len(frame, *body);
+        return NULL;
+    *body = frame + 1;
+    bool is_good = frame->len == len - sizeof(*frame) &&
+                   (frame->kind == OFI_HELLO) == !frame->to && frame->credit <= OFI_WINDOW &&
+                   is_good_len(frame, *body);
+    return is_good ? frame : NULL;
 }

@@ -101,8 +101,8 @@ struct ofi_talk {
 /* The proof of the caller, or of the callee. */
 uint64_t ofi_wire_proof(const uint8_t secret[16], const struct ofi_talk *talk, bool of_caller);
 
-/* Read a message of len bytes: fill *frame, and point *body to its body. Returns whether it is one,
- * and its body has the length that its kind has. */
-bool ofi_wire_read(const void *message, size_t len, struct ofi_frame *frame, const void **body);
+/* The frame of a message of len bytes, which lies in an aligned buffer of this process alone, or NULL
+ * where it is none, or its body has not the length that its kind has. *body: where that lies. */
+const struct ofi_frame *ofi_wire_read(const void *message, size_t len, const void **body);
 
 #endif

@@ -532,6 +532,23 @@ static void ping_pong_asleep(struct fake *fake, struct fake_peer *peer, enum cha
     fake_barrier(fake);
 }
 
+/* While nothing comes, sleep ends at the looks of each millisecond at most. */
+static void sleep_on(struct fake *fake)
+{
+    uint64_t began_ns = os_now_ns(), now_ns = began_ns, wakes = 0;
+    for (; now_ns - began_ns < 200000000; now_ns = os_now_ns(), wakes++) {
+        struct pollfd p = {.fd = fake->chan->fd, .events = POLLIN};
+        if (!fake->ops->arm(fake->chan, CHAN_SLEEP_FD))
+            (void)poll(&p, 1, 100);
+        fake->ops->disarm(fake->chan);
+        fake->ops->progress(fake->chan);
+    }
+    FAKE_CHECK(fake, wakes <= 20 + 2 * (now_ns - began_ns) / 1000000,
+               "%llu wake-ups in %llu ms, without news", (unsigned long long)wakes,
+               (unsigned long long)((now_ns - began_ns) / 1000000));
+    fake_barrier(fake);
+}
+
 static void case_sleep(struct fake *fake, const struct conform_traits *traits)
 {
     struct fake_peer *peer = joined(fake);
@@ -544,8 +561,10 @@ static void case_sleep(struct fake *fake, const struct conform_traits *traits)
         return;
     }
     FAKE_CHECK(fake, has_fd(fake) || fake->chan->word, "no way to sleep is offered");
-    if (has_fd(fake))
+    if (has_fd(fake)) {
         ping_pong_asleep(fake, peer, CHAN_SLEEP_FD, 0);
+        sleep_on(fake);
+    }
     if (fake->chan->word)
         ping_pong_asleep(fake, peer, CHAN_SLEEP_WORD, has_fd(fake) ? 1500 : 0);
 }

@@ -105,9 +105,15 @@ static __attribute__((cold, noinline)) int refuse_type(const struct coll_call *c
     return errh_bad_type(call->c.comm, type, which, call->function);
 }
 
-/* Check count elements at a buffer. */
-static int check_elements(const struct coll_call *call, const char *name, const void *buf,
-                          MPI_Count count, MPI_Datatype type)
+/* Whether these are elements of a dense predefined type, and nothing is wrong with them. */
+static inline bool is_plain(const void *buf, MPI_Count count, MPI_Datatype type)
+{
+    return __builtin_expect(buf && buf != MPI_IN_PLACE && type_constant_bytes(type, count) >= 0, 1);
+}
+
+static __attribute__((noinline)) int check_elements_slow(const struct coll_call *call, const char *name,
+                                                         const void *buf, MPI_Count count,
+                                                         MPI_Datatype type)
 {
     struct mpid_bytes bytes;
     struct type *used;
@@ -119,6 +125,13 @@ static int check_elements(const struct coll_call *call, const char *name, const 
     if (rc == MPI_ERR_TYPE)
         return refuse_type(call, name, type);
     return rc ? refuse(call, rc, name, count) : MPI_SUCCESS;
+}
+
+/* Check count elements at a buffer. */
+static inline int check_elements(const struct coll_call *call, const char *name, const void *buf,
+                                 MPI_Count count, MPI_Datatype type)
+{
+    return is_plain(buf, count, type) ? MPI_SUCCESS : check_elements_slow(call, name, buf, count, type);
 }
 
 /* Check blocks whose counts, and maybe types, are in arrays. */
@@ -155,6 +168,8 @@ static int check_blocks(const struct coll_call *call, const char *name,
         return check_elements(call, name, data->buf, 0, data->type);
     if (__builtin_mul_overflow(data->count, blocks, &all))
         return refuse(call, MPI_ERR_COUNT, name, data->count);
+    if (is_plain(data->buf, all, data->type))
+        return MPI_SUCCESS; /* and so are the elements of one block */
     int rc = check_elements(call, name, data->buf, data->count, data->type);
     return rc ? rc : check_elements(call, name, data->buf, all, data->type);
 }
@@ -164,26 +179,32 @@ static int check_block(const struct coll_call *call, const char *name, const str
     return check_elements(call, name, data->buf, data->count, data->type);
 }
 
-/* Memory that a buffer names: all of it where the blocks are even, else one block. Types
- * that users have made may leave out what another of them takes, so of these nothing is known. */
-static struct span span_of(const struct coll *c, const struct coll_data *data, bool blocks)
+/* Memory of this process's block, where blocks may differ in size. */
+static __attribute__((noinline)) struct span span_of_own(const struct coll *c, const struct coll_data *data,
+                                                         bool blocks)
 {
     int one = c->comm->rank < blocks_of(c, data) ? c->comm->rank : 0;
     MPI_Datatype handle = data->types ? data->types[one] : data->type;
     MPI_Count count = data->counts ? data->counts[one] : data->count;
     struct span span = {(uintptr_t)data->buf, type_constant_bytes(handle, count)};
-    if (!blocks || span.len <= 0)
-        return span;
-    if (!c->uneven)
-        span.len *= blocks_of(c, data);
-    else
+    if (blocks && span.len > 0)
         span.at += (uintptr_t)data->displs[one] *
                    (uintptr_t)(data->types ? 1 : type_constant_bytes(handle, 1));
     return span;
 }
 
+/* Memory that a buffer names: all of it where the blocks are even, else one block. Types
+ * that users have made may leave out what another of them takes, so of these nothing is known. */
+static inline struct span span_of(const struct coll *c, const struct coll_data *data, bool blocks)
+{
+    if (__builtin_expect(c->uneven, 0))
+        return span_of_own(c, data, blocks);
+    int64_t len = type_constant_bytes(data->type, data->count);
+    return (struct span){(uintptr_t)data->buf, blocks && len > 0 ? len * blocks_of(c, data) : len};
+}
+
 /* Input and output must not share memory. */
-static int check_apart(const struct coll_call *call, struct span in, struct span out)
+static inline int check_apart(const struct coll_call *call, struct span in, struct span out)
 {
     if (in.len <= 0 || out.len <= 0 || in.at >= out.at + (uintptr_t)out.len ||
         out.at >= in.at + (uintptr_t)in.len)
@@ -193,16 +214,12 @@ static int check_apart(const struct coll_call *call, struct span in, struct span
                      call->c.comm->remote ? "two buffers" : "MPI_IN_PLACE");
 }
 
-static int check_distinct(const struct coll_call *call)
+/* Each of them is one block, or has a block for each of the others. */
+static inline __attribute__((always_inline)) int check_distinct(const struct coll_call *call, bool to_all,
+                                                                bool from_all)
 {
     const struct coll *c = &call->c;
-    const unsigned to_all =
-        1u << COLL_SCATTER | 1u << COLL_ALLTOALL | 1u << COLL_NEIGHBOR_ALLTOALL;
-    const unsigned from_all = 1u << COLL_GATHER | 1u << COLL_ALLGATHER | 1u << COLL_ALLTOALL |
-                              1u << COLL_NEIGHBOR_ALLGATHER | 1u << COLL_NEIGHBOR_ALLTOALL;
-    unsigned kind = 1u << c->kind;
-    return check_apart(call, span_of(c, &c->send, to_all & kind),
-                       span_of(c, &c->recv, from_all & kind));
+    return check_apart(call, span_of(c, &c->send, to_all), span_of(c, &c->recv, from_all));
 }
 
 static int check_op(struct coll_call *call)
@@ -233,7 +250,7 @@ static int check_input(struct coll_call *call, MPI_Count count)
             rc = check_apart(call, (struct span){(uintptr_t)c->send.buf, len},
                              (struct span){(uintptr_t)c->recv.buf, len});
         } else if (!rc) {
-            rc = check_distinct(call);
+            rc = check_distinct(call, false, false);
         }
     }
     return rc ? rc : check_op(call);
@@ -260,7 +277,7 @@ static int check_gather(struct coll_call *call)
     if (!rc && sends)
         rc = check_block(call, "sendbuf", &c->send);
     if (!rc && sends && is_root(c))
-        rc = check_distinct(call);
+        rc = check_distinct(call, false, true);
     return rc;
 }
 
@@ -272,7 +289,7 @@ static int check_scatter(struct coll_call *call)
     if (!rc && receives)
         rc = check_block(call, "recvbuf", &c->recv);
     if (!rc && receives && is_root(c))
-        rc = check_distinct(call);
+        rc = check_distinct(call, true, false);
     return rc;
 }
 
@@ -283,7 +300,7 @@ static int check_allgather(struct coll_call *call)
     if (!rc && !is_in_place(c, &c->send)) {
         rc = check_block(call, "sendbuf", &c->send);
         if (!rc)
-            rc = check_distinct(call);
+            rc = check_distinct(call, false, true);
     }
     return rc;
 }
@@ -295,7 +312,7 @@ static int check_alltoall(struct coll_call *call)
     if (!rc && !is_in_place(c, &c->send)) {
         rc = check_blocks(call, "sendbuf", &c->send);
         if (!rc)
-            rc = check_distinct(call);
+            rc = check_distinct(call, true, true);
     }
     return rc;
 }
@@ -374,7 +391,7 @@ static int check_neighbors(struct coll_call *call)
         rc = check_blocks(call, "sendbuf", &c->send);
     else if (!rc)
         rc = check_block(call, "sendbuf", &c->send);
-    return rc || c->uneven || !sends || !receives ? rc : check_distinct(call);
+    return rc || c->uneven || !sends || !receives ? rc : check_distinct(call, c->kind == COLL_NEIGHBOR_ALLTOALL, true);
 }
 
 int coll_call_check(struct coll_call *call)

@@ -271,7 +271,8 @@ static __attribute__((noinline)) int64_t moved_bytes(const struct region *r, con
         return c->kind == COLL_ALLGATHER ? longest(r, data) : -1;
     if ((c->kind == COLL_GATHER && !is_root) || (c->kind == COLL_SCATTER && is_root))
         data = &c->send;
-    return data->count * coll_size(data->type);
+    int64_t bytes = type_constant_bytes(data->type, data->count);
+    return bytes >= 0 ? bytes : data->count * coll_size(data->type);
 }
 
 /* Bytes as the table counts them, which all members find alike; -1: there are none such, or

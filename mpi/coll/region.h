@@ -258,6 +258,17 @@ static inline unsigned char *region_part(const struct region *r, int member, uin
     return r->chunks + ((size_t)member * REGION_DEPTH + number % REGION_DEPTH) * r->chunk;
 }
 
+/* Where the block of a member lies. */
+struct mpid_bytes region_block_slow(const struct coll_data *data, int rank);
+static inline struct mpid_bytes region_block(const struct coll_data *data, int rank)
+{
+    int64_t len = data->counts ? -1 : type_constant_bytes(data->type, data->count);
+    if (__builtin_expect(len < 0, 0))
+        return region_block_slow(data, rank);
+    uintptr_t at = (uintptr_t)data->buf + (uintptr_t)len * (uintptr_t)rank;
+    return (struct mpid_bytes){.base = (void *)at, .len = (size_t)len};
+}
+
 /* Copy len bytes of a place in user memory, from offset on, into a part. */
 void region_put(unsigned char *part, const struct mpid_bytes *from, size_t offset, size_t len);
 

@@ -6,11 +6,13 @@
  * meanwhile. Blocks of allgather may differ in size: the shorter ones end earlier.
  */
 #include <mpi.h>
+#include <string.h>
 
 #include "mpi/coll/region.h"
 
-static struct mpid_bytes bytes_of(struct coll_block block)
+struct mpid_bytes region_block_slow(const struct coll_data *data, int rank)
 {
+    struct coll_block block = coll_block(data, rank);
     struct mpid_bytes bytes = {.len = 0};
     struct type *used;
     (void)type_place(block.type, block.buf, block.count, &bytes, &used); /* it has been checked */
@@ -22,25 +24,34 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/* Where there is nothing to copy there may be no memory. */
+static inline void copy_dense(void *to, const void *from, size_t len)
+{
+    if (len)
+        memcpy(to, from, len);
+}
+
 /* How much of a block of len bytes goes in this operation. */
 static size_t rest_of(const struct region_run *run, size_t len)
 {
     return len > run->at ? least(run->len, len - run->at) : 0;
 }
 
-static void give_block(struct region_run *run, unsigned char *part, struct coll_block block)
+static inline void give_block(const struct region_run *run, unsigned char *part, struct mpid_bytes from)
 {
-    struct mpid_bytes from = bytes_of(block);
     size_t len = rest_of(run, from.len);
-    if (len)
+    if (len <= REGION_SMALL && !from.layout)
+        copy_dense(part, (const char *)from.base + run->at, len);
+    else if (len)
         region_put(part, &from, run->at, len);
 }
 
-static void take_block(struct region_run *run, const unsigned char *part, struct coll_block block)
+static inline void take_block(const struct region_run *run, const unsigned char *part, struct mpid_bytes to)
 {
-    struct mpid_bytes to = bytes_of(block);
     size_t len = rest_of(run, to.len);
-    if (len)
+    if (!to.layout)
+        copy_dense((char *)to.base + run->at, part, len);
+    else if (len)
         type_unpack(&to, run->at, part, len);
 }
 
@@ -50,13 +61,12 @@ static const unsigned char *part_of(const struct region_run *run, int member)
 }
 
 /* The block that this member has for all. */
-static struct coll_block own_block(const struct region_run *run)
+static inline struct mpid_bytes own_block(const struct region_run *run)
 {
     const struct coll *c = run->c;
     if (c->kind == COLL_BCAST)
-        return coll_block(&c->recv, 0);
-    return c->send.buf == MPI_IN_PLACE ? coll_block(&c->recv, run->r->rank)
-                                       : coll_block(&c->send, 0);
+        return region_block(&c->recv, 0);
+    return c->send.buf == MPI_IN_PLACE ? region_block(&c->recv, run->r->rank) : region_block(&c->send, 0);
 }
 
 static void give_own(struct region_run *run, unsigned char *part)
@@ -68,7 +78,7 @@ static void give_own(struct region_run *run, unsigned char *part)
 static void take_its(struct region_run *run, int member)
 {
     bool many = run->c->kind == COLL_GATHER || run->c->kind == COLL_ALLGATHER;
-    take_block(run, part_of(run, member), coll_block(&run->c->recv, many ? member : 0));
+    take_block(run, part_of(run, member), region_block(&run->c->recv, many ? member : 0));
 }
 
 void region_copy_own(struct region_run *run)
@@ -78,8 +88,13 @@ void region_copy_own(struct region_run *run)
         return;
     bool many = c->kind == COLL_SCATTER || c->kind == COLL_ALLTOALL; /* blocks to choose from */
     int me = run->r->rank;
-    struct coll_block out = coll_block(&c->send, many ? me : 0);
-    struct coll_block in = coll_block(&c->recv, c->kind == COLL_SCATTER ? 0 : me);
+    int out_at = many ? me : 0, in_at = c->kind == COLL_SCATTER ? 0 : me;
+    struct mpid_bytes from = region_block(&c->send, out_at), to = region_block(&c->recv, in_at);
+    if (!from.layout && !to.layout && from.len <= to.len && from.base != to.base) {
+        copy_dense(to.base, from.base, from.len);
+        return;
+    }
+    struct coll_block out = coll_block(&c->send, out_at), in = coll_block(&c->recv, in_at);
     run->failed = type_copy(out.buf, out.count, out.type, in.buf, in.count, in.type);
 }
 
@@ -90,7 +105,7 @@ static const struct region_form blocks = {give_own, take_its};
 void region_bcast(struct region_run *run)
 {
     bool is_root = run->r->rank == run->c->root;
-    region_set_cycle(run, &blocks, bytes_of(own_block(run)).len, run->r->chunk);
+    region_set_cycle(run, &blocks, own_block(run).len, run->r->chunk);
     run->gives = is_root;
     run->takes = !is_root;
     run->from = run->c->root;
@@ -99,8 +114,8 @@ void region_bcast(struct region_run *run)
 void region_gather(struct region_run *run)
 {
     bool is_root = run->r->rank == run->c->root;
-    region_set_cycle(run, &blocks, bytes_of(coll_block(is_root ? &run->c->recv : &run->c->send, 0)).len,
-        run->r->chunk);
+    region_set_cycle(run, &blocks, region_block(is_root ? &run->c->recv : &run->c->send, 0).len,
+                     run->r->chunk);
     run->gives = !is_root;
     run->takes = is_root ? run->r->size - 1 : 0;
     if (is_root)
@@ -122,13 +137,13 @@ static void give_pieces(struct region_run *run, unsigned char *part)
     const struct coll_data *from = c->send.buf == MPI_IN_PLACE ? &c->recv : &c->send;
     for (int i = 0; i < run->r->size; i++)
         if (i != run->r->rank)
-            give_block(run, part + run->len * (size_t)i, coll_block(from, i));
+            give_block(run, part + run->len * (size_t)i, region_block(from, i));
 }
 
 static void take_piece(struct region_run *run, int member)
 {
     take_block(run, part_of(run, member) + run->len * (size_t)run->r->rank,
-               coll_block(&run->c->recv, run->c->kind == COLL_SCATTER ? 0 : member));
+               region_block(&run->c->recv, run->c->kind == COLL_SCATTER ? 0 : member));
 }
 
 static const struct region_form pieces = {give_pieces, take_piece};
@@ -136,7 +151,7 @@ static const struct region_form pieces = {give_pieces, take_piece};
 void region_scatter(struct region_run *run)
 {
     bool is_root = run->r->rank == run->c->root;
-    size_t len = bytes_of(coll_block(is_root ? &run->c->send : &run->c->recv, 0)).len;
+    size_t len = region_block(is_root ? &run->c->send : &run->c->recv, 0).len;
     region_set_cycle(run, &pieces, len, piece_of(run->r, len));
     run->pieces = (size_t)run->r->size;
     run->gives = is_root;
@@ -152,7 +167,7 @@ void region_allgather(struct region_run *run)
 {
     size_t longest = 0;
     for (int i = 0; i < (run->c->uneven ? run->r->size : 1); i++) {
-        size_t len = bytes_of(coll_block(&run->c->recv, i)).len;
+        size_t len = region_block(&run->c->recv, i).len;
         longest = len > longest ? len : longest;
     }
     region_set_cycle(run, &blocks, longest, run->r->chunk);
@@ -163,7 +178,7 @@ void region_allgather(struct region_run *run)
 
 void region_alltoall(struct region_run *run)
 {
-    size_t len = bytes_of(coll_block(&run->c->recv, 0)).len;
+    size_t len = region_block(&run->c->recv, 0).len;
     region_set_cycle(run, &pieces, len, piece_of(run->r, len));
     run->pieces = (size_t)run->r->size;
     run->gives = run->meets = true;

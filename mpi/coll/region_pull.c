@@ -41,14 +41,6 @@ struct list {
     size_t room;
 };
 
-static struct mpid_bytes bytes_of(struct coll_block block)
-{
-    struct mpid_bytes bytes = {.len = 0};
-    struct type *used;
-    (void)type_place(block.type, block.buf, block.count, &bytes, &used); /* it has been checked */
-    return bytes;
-}
-
 /* Whether there is a block for each member. */
 static bool gives_each(const struct coll *c)
 {
@@ -59,10 +51,10 @@ static struct mpid_bytes block_for(const struct region_run *run, int i)
 {
     const struct coll *c = run->c;
     if (gives_each(c))
-        return bytes_of(coll_block(c->send.buf == MPI_IN_PLACE ? &c->recv : &c->send, i));
+        return region_block(c->send.buf == MPI_IN_PLACE ? &c->recv : &c->send, i);
     if (c->kind == COLL_BCAST || c->send.buf != MPI_IN_PLACE)
-        return bytes_of(coll_block(c->kind == COLL_BCAST ? &c->recv : &c->send, 0));
-    return bytes_of(coll_block(&c->recv, run->r->rank));
+        return region_block(c->kind == COLL_BCAST ? &c->recv : &c->send, 0);
+    return region_block(&c->recv, run->r->rank);
 }
 
 static int entries(const struct region_run *run)
@@ -221,7 +213,7 @@ static void take(struct region_run *run, int member)
     const struct region *r = run->r;
     const struct coll *c = run->c;
     bool many = c->kind == COLL_GATHER || c->kind == COLL_ALLGATHER || c->kind == COLL_ALLTOALL;
-    struct mpid_bytes to = bytes_of(coll_block(&c->recv, many ? member : 0));
+    struct mpid_bytes to = region_block(&c->recv, many ? member : 0);
     struct list list = list_of(run, member);
     struct entry block = list.entries[gives_each(c) ? r->rank : 0];
     size_t len = block.len < to.len ? block.len : to.len;

@@ -107,6 +107,8 @@ struct region {
     uint32_t known;  /* all others are done with operations up to here */
     uint32_t read;   /* this member is done with those up to here, ... */
     uint32_t told;   /* ... and others know of it up to here */
+    uint32_t chain, chained; /* first and last of the operations in a row that were chains */
+    uint32_t passed;         /* the next member is done with those up to here */
     uint32_t syncs;    /* synchronizing operations that counted members */
     uint64_t arrivals; /* the word arrived after them */
     struct os_lock lock;       /* guards the list of tasks */
@@ -119,7 +121,7 @@ struct region_run;
 
 /* The parts of a collective that differ from operation to operation. */
 struct region_form {
-    /* Write this member's part, where it gives one. */
+    /* Write this member's part, where it gives one. It is then published; in a chain, by take. */
     void (*give)(struct region_run *run, unsigned char *part);
     /* The part of a member has come, or this member's own turn has: take it. NULL: nothing. */
     void (*take)(struct region_run *run, int member);
@@ -146,6 +148,7 @@ struct region_run {
     int stage;
     bool gives;  /* this member has a part in each operation */
     bool meets;  /* every member waits for every other in each operation */
+    bool chains; /* only the next member takes a part; the form publishes it, made of what it has taken */
     int from, way, takes, taken; /* whose parts are taken: so many, from one on, up or down */
     uint32_t number;             /* of the operation */
     size_t end, step;            /* bytes of all operations, and of one */
@@ -217,6 +220,8 @@ void region_end(struct comm *comm);
 
 /* Have room for a part of so many bytes in the operation number. */
 int region_room(struct region_run *run, size_t len, uint32_t number);
+/* The same where the next member alone takes the part. */
+int region_room_in_chain(struct region_run *run, size_t len, uint32_t number);
 /* This member's part stands in its place. */
 void region_publish(struct region *r, uint32_t number);
 /* Have a member's part. One of another call is noted, and taken for one of this. */

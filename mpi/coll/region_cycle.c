@@ -19,11 +19,13 @@ static size_t least(size_t a, size_t b)
 static inline int give(struct region_run *run)
 {
     struct region *r = run->r;
-    int rc = region_room(run, run->part_len, run->number);
+    int rc = run->chains ? region_room_in_chain(run, run->part_len, run->number)
+                         : region_room(run, run->part_len, run->number);
     if (__builtin_expect(rc, 0))
         return rc;
     run->form->give(run, region_part(r, r->rank, run->number, run->part_len));
-    region_publish(r, run->number);
+    if (!run->chains)
+        region_publish(r, run->number);
     return MPI_SUCCESS;
 }
 
@@ -79,7 +81,7 @@ void region_set_cycle(struct region_run *run, const struct region_form *form, si
     run->step = step;
     run->at = 0;
     run->pieces = 1;
-    run->gives = run->meets = false;
+    run->gives = run->meets = run->chains = false;
     run->from = rank + 1 < run->r->size ? rank + 1 : 0;
     run->way = 1;
     run->takes = 0;

@@ -72,18 +72,11 @@ static void fold(struct region_run *run, int member)
 
 static const struct region_form inputs = {give_input, fold};
 
-static void fold_down_from(struct region_run *run, int last)
+static void fold_down(struct region_run *run)
 {
-    run->from = last;
+    run->takes = run->r->size;
+    run->from = run->takes - 1;
     run->way = -1;
-    run->takes = last + 1;
-}
-
-void region_scan(struct region_run *run)
-{
-    begin(run, &inputs, run->r->chunk);
-    fold_down_from(run, run->c->kind == COLL_SCAN ? run->r->rank : run->r->rank - 1);
-    run->gives = true;
 }
 
 /* A part has a piece for each member. */
@@ -98,7 +91,7 @@ void region_reduce_scatter(struct region_run *run)
 {
     static const struct region_form form = {give_pieces, fold};
     begin(run, &form, run->r->chunk / (size_t)run->r->size);
-    fold_down_from(run, run->r->size - 1);
+    fold_down(run);
     run->pieces = (size_t)run->r->size;
     run->gives = run->meets = true;
 }
@@ -108,10 +101,53 @@ static void reduce_at_root(struct region_run *run)
 {
     const struct region *r = run->r;
     bool is_root = r->rank == run->c->root;
-    fold_down_from(run, r->size - 1);
+    fold_down(run);
     run->gives = !is_root || (run->input == run->result && r->rank != r->size - 1);
     if (!is_root)
         run->takes = 0;
+}
+
+/* ---- scans: along a chain, each member takes the part of the one before ---- */
+
+/* The operand of this member stands in its part, for the one behind. */
+static void pass_on(struct region_run *run, int before)
+{
+    const struct region *r = run->r;
+    unsigned char *mine = region_part(r, r->rank, run->number, run->len);
+    const unsigned char *theirs = r->rank ? region_part(r, before, run->number, run->len) : NULL;
+    if (theirs && !run->failed)
+        run->failed = apply(run, theirs, mine, run->len);
+    region_publish(run->r, run->number);
+    const unsigned char *result = run->c->kind == COLL_SCAN ? mine : theirs;
+    if (result)
+        memcpy(run->result + run->at, result, run->len);
+}
+
+/* The last member gives nothing. */
+static void end_chain(struct region_run *run, int before)
+{
+    const unsigned char *theirs = region_part(run->r, before, run->number, run->len);
+    const char *input = run->input + run->at;
+    char *to = run->result + run->at;
+    bool is_scan = run->c->kind == COLL_SCAN;
+    if (!is_scan)
+        memcpy(to, theirs, run->len);
+    else if (input != to)
+        memcpy(to, input, run->len);
+    if (is_scan && !run->failed)
+        run->failed = apply(run, theirs, to, run->len);
+}
+
+void region_scan(struct region_run *run)
+{
+    static const struct region_form links = {give_input, pass_on}, last = {NULL, end_chain};
+    const struct region *r = run->r;
+    bool is_last = r->rank + 1 == r->size;
+    begin(run, is_last ? &last : &links, r->chunk);
+    run->gives = !is_last;
+    run->chains = true;
+    run->from = r->rank ? r->rank - 1 : 0;
+    run->takes = 1;
 }
 
 /* ---- each member reduces a share ---- */

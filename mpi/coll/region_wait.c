@@ -24,7 +24,8 @@ enum {
     COPY_AHEAD = 4096, /* bytes to fetch before they are written */
     BARE_LOOKS = 64,    /* at a word before a pause between them */
     PAUSED_LOOKS = 200, /* before progress is made between them */
-    BARE_YIELDS = 3     /* the same, where ranks outnumber processors */
+    BARE_YIELDS = 3,    /* the same, where ranks outnumber processors */
+    CHAIN_MOST = 1 << 20 /* operations of a chain, after which all others are looked at: numbers wrap */
 };
 
 /* ---- who sleeps ---- */
@@ -195,15 +196,47 @@ static __attribute__((noinline)) int learn(struct region_run *run, uint32_t leas
     return MPI_SUCCESS;
 }
 
-/* Where there is no place for what is small half of them are awaited, so that this member and the
- * others do not wait for each other at every one. All before this operation have what they need to go on. */
+/* Up to where others are to be done, where there is no room: of small parts with half, so that this member and
+ * the others do not wait for each other at every one, or, where they take turns anyhow, with all that they surely
+ * tell. All before this operation have what they need to go on. */
+static uint32_t room_least(const struct region *r, bool small, uint32_t number)
+{
+    if (!small)
+        return number - REGION_DEPTH;
+    return number - (r->crowded ? REGION_PLACES / 4 : REGION_PLACES / 2);
+}
+
 int region_room(struct region_run *run, size_t len, uint32_t number)
 {
     bool small = len <= REGION_SMALL;
     uint32_t before = number - (small ? REGION_PLACES : REGION_DEPTH);
     if (__builtin_expect((int32_t)(before - run->r->known) <= 0, 1))
         return MPI_SUCCESS;
-    return learn(run, small ? number - REGION_PLACES / 2 : before);
+    return learn(run, room_least(run->r, small, number));
+}
+
+/* Once all are done with the operations before the chain, every place and chunk has a part that the next member
+ * alone reads. */
+int region_room_in_chain(struct region_run *run, size_t len, uint32_t number)
+{
+    struct region *r = run->r;
+    bool small = len <= REGION_SMALL;
+    uint32_t before = number - (small ? REGION_PLACES : REGION_DEPTH);
+    int next = r->rank + 1, rc = MPI_SUCCESS;
+    if (r->chained + 1 != number) {
+        r->chain = number;
+        r->passed = r->known;
+    }
+    r->chained = number;
+    if ((int32_t)(number - REGION_PLACES - r->chain) < 0 || number - r->known > CHAIN_MOST) {
+        rc = region_room(run, len, number);
+    } else if ((int32_t)(before - r->passed) > 0) {
+        rc = await(run, &r->members[next].done, room_least(r, small, number), next);
+        r->passed = atomic_load_explicit(&r->members[next].done, memory_order_acquire);
+    }
+    if (rc)
+        r->chained = number - 1;
+    return rc;
 }
 
 void region_publish(struct region *r, uint32_t number)

@@ -384,10 +384,32 @@ static void outstanding(struct part *p)
         CHECK(out[i] == folded(p, 0, p->size - 1, 0, i));
 }
 
+/* Scans of many lengths, more of them than there is room for, between two calls that all take from the first rank;
+ * the last rank is late, so that the first ones are ahead as far as they may be. */
+static void scans_in_a_row(struct part *p)
+{
+    enum { ROW = 90, SHORT = 5 };
+    struct part one = *p;
+    if (p->rank == p->size - 1)
+        usleep(LATE_US / 4);
+    one.root = 0;
+    one.count = SHORT;
+    bcast(&one);
+    for (int i = 0; i < ROW; i++) {
+        one.number = p->number + ((uint64_t)i << 32);
+        one.count = i % 7 == 3 ? p->count / 4 : 1 + i % SHORT;
+        one.in_place = i % 2;
+        one.in = p->in;
+        (i % 3 ? scan : exscan)(&one);
+    }
+    one.count = SHORT;
+    bcast(&one);
+}
+
 static void (*const kinds[])(struct part *p) = {
     barrier, bcast,   bcast_gaps, reduce,    allreduce, scan,           exscan,
     gather,  scatter, allgather,  alltoall,  reduce_scatter, outstanding, barrier, allreduce,
-    gatherv, scatterv, allgatherv, alltoallv, alltoallv_in_place, alltoallw,
+    gatherv, scatterv, allgatherv, alltoallv, alltoallv_in_place, alltoallw, scans_in_a_row,
 };
 
 /* ---- many of them ---- */

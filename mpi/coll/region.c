@@ -36,12 +36,12 @@ static struct {
     int comm, region;
 } space;
 
-/* What others read to see that they read this process; 0 is believed of nobody. */
-static uint64_t proof;
+/* Others read this number to see that they read this process. It is random, and made with the first region; 0 is
+ * believed of no process. */
+static _Atomic uint64_t proof;
 
 int region_reserve(void)
 {
-    (void)os_random(&proof, sizeof(proof));
     space.comm = mpid_space_reserve(MPID_SPACE_COMM, sizeof(struct of_comm), _Alignof(struct of_comm));
     space.region = mpid_space_reserve(MPID_SPACE_REGION, LANES * sizeof(struct region),
                                       _Alignof(struct region));
@@ -86,10 +86,10 @@ static bool all_near(const struct comm *comm)
     return true;
 }
 
-/* What members tell each other, of which the maximum counts. */
+/* Bids that members tell each other, of which the maximum counts. */
 enum { BID_CANNOT, BID_FENCED, BID_CROWDED, BID_APART, BID_WHERE, BIDS };
 
-/* What each tells when it has the memory. */
+/* Findings that each tells when it has the memory. */
 enum { FOUND_NOT, FOUND_APART, FOUNDS };
 
 static void init(struct region *r, struct mpid_region *memory, unsigned char *base, uint32_t chunk,
@@ -118,12 +118,21 @@ static struct region_member *members_of(unsigned char *base)
     return (struct region_member *)(void *)((struct region_head *)(void *)base + 1);
 }
 
+/* The number of this process; threads that come at once agree on one. */
+static uint64_t own_proof(void)
+{
+    uint64_t random = 0, none = 0;
+    if (!atomic_load(&proof) && !os_random(&random, sizeof(random)))
+        atomic_compare_exchange_strong(&proof, &none, random);
+    return atomic_load(&proof);
+}
+
 /* Where others try whether they read the memory of this process, in each region of a memory. */
 static void introduce(int rank, unsigned char *base, int lanes, size_t each)
 {
+    struct region_owner owner = {own_proof(), (uint64_t)(uintptr_t)&proof, getpid()};
     for (int i = 0; i < lanes; i++)
-        members_of(base + (size_t)i * each)[rank].owner =
-            (struct region_owner){proof, (uint64_t)(uintptr_t)&proof, getpid()};
+        members_of(base + (size_t)i * each)[rank].owner = owner;
 }
 
 /* Whether that works, with every other member. */
@@ -204,7 +213,7 @@ static __attribute__((noinline)) int create(struct comm *comm)
     return rc;
 }
 
-/* What is still on its way goes on looking at it: it stays until the job ends. */
+/* A task that is still on its way goes on looking at the region: it stays until the job ends. */
 void region_end(struct comm *comm)
 {
     const struct of_comm *of = of_comm(comm);

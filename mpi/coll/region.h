@@ -28,8 +28,8 @@
  *
  * Each communicator gets its memory at one of its first blocking collectives, when all members
  * agree that they can map it: a region for blocking collectives, and one for nonblocking ones, so that
- * neither waits for the other's room. A persistent one has a region of its own. What another process
- * has written is not trusted: words are compared, and never used as indices unchecked.
+ * neither waits for the other's room. A persistent one has a region of its own. Words that another
+ * process has written are not trusted: they are compared, and never used as indices unchecked.
  */
 #ifndef MPI_COLL_REGION_H
 #define MPI_COLL_REGION_H

@@ -18,7 +18,7 @@ static void types_of(const struct coll_data *data, int blocks, void (*change)(st
         change(type_from(data->type));
 }
 
-/* What does not matter at this process may be no type. */
+/* A handle that does not matter at this process may be no type. */
 static void each_type(const struct sched_task *task, void (*change)(struct type *type))
 {
     const struct coll *c = &((const struct region_task *)task)->c;

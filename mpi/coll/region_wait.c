@@ -4,7 +4,7 @@
  * Operations in a region: words, and waiting for them; see region.h.
  *
  * A member that is about to sleep stores in its word sleeps for whom: the member whose word is to
- * grow, or everybody, in the upper half. Who has stored that word replaces this by a range of
+ * grow, or everybody, in the upper half. The member that stores that word replaces this by a range of
  * members, in the lower half, and rings. The one that wakes finds the range, and rings those in it
  * that sleep for the same: so each sleeper is rung by one, and each range is had by one.
  */
@@ -281,7 +281,7 @@ void region_met(struct region *r, uint32_t number)
     r->read = number;
 }
 
-/* What the members add is equal if their calls are. */
+/* Equal calls add equal numbers. */
 static void note_arrivals(struct region *r, uint32_t sync, uint64_t each)
 {
     r->arrivals += each * (uint64_t)r->size;

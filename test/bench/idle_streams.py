@@ -15,7 +15,6 @@ Exits with 77 (skipped) where the system permits no tracing.
 """
 import os
 import re
-import statistics
 import subprocess
 import sys
 
@@ -75,9 +74,10 @@ def time(mpiexec, vireo, program, rounds="5"):
             for name, unit, median in re.findall(r"^bench,mpi,8,([^,]+),([^,]+),\w+,([\d.]+)", text, re.M):
                 took.setdefault((name, unit), {False: [], True: []})[readers].append(float(median))
     for (name, unit), seen in took.items():
-        alone, beside = (statistics.median(seen[readers]) for readers in (False, True))
-        print(f"{name} of 8 bytes: {alone:.1f} {unit} alone, {beside:.1f} {unit} with idle readers; "
-              f"of {rounds} medians")
+        print(f"{name} of 8 bytes, medians of {rounds} runs, {unit}:")
+        for readers, figures in seen.items():
+            print("  with idle readers:" if readers else "  alone:            ",
+                  " ".join(f"{figure:.1f}" for figure in sorted(figures)))
     return 0
 
 

@@ -23,7 +23,7 @@ struct bytes *bytes_create(const void *data, size_t len);
 struct bytes *bytes_ref(struct bytes *bytes);
 void bytes_unref(struct bytes *bytes);
 
-/* What is being put together. Begin with zeros; failed says that memory ran out. */
+/* Bytes that are being put together. Begin with zeros; failed says that memory ran out. */
 struct packing {
     struct bytes *bytes;
     uint32_t room;
@@ -36,7 +36,7 @@ void pack_raw(struct packing *p, const void *data, size_t len);
 /* The block, with one reference; NULL where memory ran out. */
 struct bytes *pack_end(struct packing *p);
 
-/* What is being taken apart. failed says that bytes were missing; numbers are then 0. */
+/* Bytes that are being taken apart. failed says that bytes were missing; numbers are then 0. */
 struct unpacking {
     const uint8_t *at;
     size_t left;

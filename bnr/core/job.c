@@ -15,7 +15,7 @@ struct transition {
     bool arm_grace;
 };
 
-/* What is not in the table changes nothing. */
+/* An event that is not in the table changes nothing. */
 static const struct transition transitions[] = {
     {JOB_RUNNING, JOB_FAILURE, JOB_TERMINATING, SIGTERM, true},
     {JOB_RUNNING, JOB_INTERRUPT, JOB_INTERRUPTED, SIGINT, false},

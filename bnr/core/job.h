@@ -41,7 +41,7 @@ enum job_cause {
     JOB_CAUSE_UNINITIALIZED, /* exit 0, but never initialized, and others wait for it */
 };
 
-/* What is known of a rank that has ended. */
+/* The facts of a rank that has ended. */
 struct job_facts {
     int status; /* as wait() gives it */
     bool initialized, finalized, aborted;
@@ -49,7 +49,7 @@ struct job_facts {
     bool is_missed; /* another rank that lives has initialized and not finalized */
 };
 
-/* What to do now. */
+/* The next step. */
 struct job_step {
     int signal;     /* to every rank that lives; 0: none */
     bool arm_grace; /* start the timer, if it does not run */

@@ -10,7 +10,7 @@
 #include <uthash.h>
 #include <utlist.h>
 
-/* What names an entry: group, owner, key, as bytes. */
+/* The name of an entry: group, owner, key, as bytes. */
 struct id {
     uint64_t group;
     uint32_t owner;

@@ -84,7 +84,7 @@ struct keys_home {
 int keys_get(struct keys *k, const struct keys_name *name, struct keys_home home, uint64_t cookie,
              unsigned flags, struct effects *effects);
 
-/* Nobody waits for what cookie names any more. */
+/* The waiting for what cookie names is over. */
 void keys_cancel(struct keys *k, uint64_t cookie);
 
 /* A message of kind GET for this node, or VALUE. has_ended: its owner has. Returns 0, -EPROTO,

@@ -9,7 +9,8 @@
 const struct launching_settings launching_settings_default = {
     .fan_out = 64, .attempts = 3, .limit_ns = 30000000000LL, .rest_ns = 500000000LL};
 
-/* What is not in the table changes nothing. RETRY: RESTING, or FAILED after the last attempt. */
+/* An event that is not in the table changes nothing.
+ * RETRY: RESTING, or FAILED after the last attempt. */
 enum {
     RETRY = LAUNCHING_STATE_END
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Who is still there; see liveness.h. */
+/* The neighbours that are still there; see liveness.h. */
 #include "bnr/core/liveness.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Who is still there. Each neighbour is heard of at least every limit / 4, by a beat where nothing
- * else is said; who is silent is lost before the limit has passed. A stop of this process is no silence of the
- * others: time that it did not see passing does not count.
+ * The neighbours that are still there. Each is heard of at least every limit / 4, by a beat where
+ * nothing else is said; one that is silent is lost before the limit has passed. A stop of this process
+ * is no silence of the others: time that it did not see passing does not count.
  *
  * With a limit of 10 s, a daemon that stands still for 5 s is silent for 7.5 s at most.
  */

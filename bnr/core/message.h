@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What daemons say to each other, and what an engine asks to be done.
+ * The messages of daemons to each other, and what an engine asks to be done.
  *
  * Daemons are nodes 0, 1, ... of one virtual machine; node 0 is mpiexec. A message goes over one
  * link, or is routed along the tree where its kind says so. bnr/wire/ makes bytes of it and back.

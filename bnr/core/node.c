@@ -113,7 +113,7 @@ static int rewire(struct node_engine *n, int64_t now)
     return rc;
 }
 
-/* What follows from a loss that the tree has taken in. */
+/* Do what follows from a loss that the tree has taken in. */
 static int follow_loss(struct node_engine *n, uint32_t lost, int64_t now)
 {
     int rc = rewire(n, now);
@@ -487,7 +487,7 @@ int node_tick(struct node_engine *n, int64_t now, struct effects *effects)
 
 /* ---- what this host does ---- */
 
-/* What has come early for a group that is known now. */
+/* Take what has come early for a group that is known now. */
 static int hear_held(struct node_engine *n, uint64_t group)
 {
     int rc = 0;

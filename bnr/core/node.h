@@ -71,14 +71,14 @@ int node_init(struct node_engine *n, const struct node_settings *settings, int64
               struct effects *effects);
 void node_fini(struct node_engine *n);
 
-/* What an authenticated node has sent. Returns -EPROTO too: its link is to be closed. */
+/* Take what an authenticated node has sent. Returns -EPROTO too: its link is to be closed. */
 int node_message(struct node_engine *n, uint32_t from, const struct core_message *message,
                  int64_t now, struct effects *effects);
 
 /* Something of a message has come from an authenticated node, which lives. */
 void node_heard(struct node_engine *n, uint32_t from, int64_t now);
 
-/* What happened to a link, but for SILENT, which the node finds out itself. */
+/* Take what happened to a link, but for SILENT, which the node finds out itself. */
 int node_link(struct node_engine *n, uint32_t peer, enum link_event event, int64_t now,
               struct effects *effects);
 
@@ -100,13 +100,13 @@ int node_submit(struct node_engine *n, const struct xcast_input *input, int64_t 
 int node_route(struct node_engine *n, const struct core_message *message, int64_t now,
                struct effects *effects);
 
-/* Who gets, and how: enum keys_flag. */
+/* The getter, and how it gets: enum keys_flag. */
 struct node_getter {
     uint64_t cookie;
     unsigned flags;
 };
 
-/* What processes of this host do; the outcomes are those of the engines, and -ENOENT: no group. */
+/* Take what processes of this host do; outcomes are those of the engines, and -ENOENT: no group. */
 int node_put(struct node_engine *n, const struct keys_name *name, struct bytes *value,
              unsigned flags, int64_t now, struct effects *effects);
 int node_get(struct node_engine *n, const struct keys_name *name, const struct node_getter *getter,

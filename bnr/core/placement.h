@@ -108,7 +108,7 @@ void placement_fini(struct placement *p);
 int placement_read_rankfile(struct placement *p, const struct placement_request *request,
                             const char *text, size_t len);
 
-/* What the numbers of a list of processors count. */
+/* The unit that the numbers of a list of processors count. */
 enum placement_unit {
     PLACEMENT_BY_SYSTEM, /* hardware threads, as the system numbers them */
     PLACEMENT_BY_CORE,   /* cores of the machine from 0, in its order: all their threads */
@@ -120,7 +120,7 @@ enum placement_unit {
 int placement_restrict(struct placement_cpu *cpus, uint32_t *count, const char *list,
                        enum placement_unit unit, char problem[PLACEMENT_PROBLEM_LEN]);
 
-/* What ranks of one host are bound to by a list: the kth of them to its kth word. */
+/* The processors that ranks of one host are bound to by a list: the kth of them to its kth word. */
 struct placement_words {
     const struct placement_machine *machine;
     const char *list; /* 0,2-4 or 0+2,1+4,3 */

@@ -44,7 +44,7 @@ uint64_t rank_map_weight_below(const struct rank_map *g, const struct tree *t, u
 /* How many ranks live nodes below node have, itself too. */
 uint64_t rank_map_ranks_below(const struct rank_map *g, const struct tree *t, uint32_t node);
 
-/* What a node counts for in that sum. */
+/* The count of a node in that sum. */
 uint32_t rank_map_weight_of(const struct rank_map *g, uint32_t node);
 
 #endif

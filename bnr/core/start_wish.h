@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What the user asks about the start of ranks, beside their programs: where they run (placement.h
+/* The user's wishes about the start of ranks, beside their programs: where they run (placement.h
  * has the words), and what is around them. */
 #ifndef BNR_START_WISH_H
 #define BNR_START_WISH_H

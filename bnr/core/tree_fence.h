@@ -23,8 +23,8 @@ enum {
     TREE_FENCE_COLLECT_MAX = 4 << 20, /* bytes of all entries, at most */
 };
 
-/* What has come from a child, or from this node: child is then this node. A child may be ahead, for
- * releases come by other ways too. */
+/* The part of a child, or of this node: child is then this node. A child may be ahead, for releases
+ * come by other ways too. */
 struct tree_fence_part {
     uint32_t child, status;
     uint64_t number, nodes, bytes;
@@ -49,7 +49,7 @@ enum tree_fence_outcome {
     TREE_FENCE_OVER = 1
 };
 
-/* What the members of a node bring. */
+/* The sums of what the members of a node bring. */
 struct tree_fence_entry {
     uint64_t number;
     enum message_status status;

@@ -136,7 +136,7 @@ void xcast_greet(struct xcast *x, struct effects *effects);
 /* Once in a while: help children that have fallen behind, tell the parent what is new. */
 void xcast_tick(struct xcast *x, struct effects *effects);
 
-/* What a beat says all have: older messages are forgotten. */
+/* The number of which a beat says that all have it: older messages are forgotten. */
 void xcast_settle(struct xcast *x, uint64_t stable);
 
 /* The last message that all below have, this node too. */

@@ -31,7 +31,7 @@ int fence_poll(const struct fence *f)
     return (int32_t)(done - f->count) >= 0 ? 0 : FENCE_WAITING;
 }
 
-/* What the daemon says. */
+/* The daemon's answer. */
 static int check_wide(const struct fence *f)
 {
     int rc = fence_poll(f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What options change in the start of a rank, beside its program: what it is bound to, a debugger
+ * Changes by options in the start of a rank, beside its program: what it is bound to, a debugger
  * or a window around it, its own name, the GPUs that it sees.
  */
 #ifndef BNR_AMEND_H

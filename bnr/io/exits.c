@@ -7,7 +7,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-/* What an event carries: the descriptor above the rank. */
+/* The word of an event: the descriptor above the rank. */
 static uint64_t pack(int rank, int pidfd)
 {
     return (uint64_t)(uint32_t)pidfd << 32 | (uint32_t)rank;

@@ -36,7 +36,7 @@ struct place {
 /* Work it out. Returns 0, or -errno with a sentence in why; *p can be given to place_fini(). */
 int place_make(struct place *p, const struct place_job *job, char why[512]);
 
-/* What a rank, by its number on this host, is to be bound to. */
+/* The processors and memory that a rank, by its number on this host, is bound to. */
 struct launch_binding place_of(const struct place *p, const struct start_wish *wish,
                                int local_rank);
 

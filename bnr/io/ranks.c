@@ -21,7 +21,7 @@ enum {
     JOB_LIST_MAX = 32 * 33
 };
 
-/* What differs between ranks in their environment: rewritten before each start. */
+/* The variables that differ between ranks: rewritten before each start. */
 struct ranks_extra {
     char job[sizeof("BNR_JOB=") + JOB_LIST_MAX];
     char host[sizeof("BNR_HOST=") + 256];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What mpiexec tells about processes to a channel that the user names: "-" is stdout, "+" stderr,
+/* Processes, told to a channel that the user names: "-" is stdout, "+" stderr,
  * anything else a file. */
 #ifndef BNR_TELL_H
 #define BNR_TELL_H

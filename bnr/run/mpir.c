@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What debuggers look for in mpiexec; see mpir.h. The names and types are MPIR's. */
+/* The symbols that debuggers look for in mpiexec; see mpir.h. The names and types are MPIR's. */
 #include "bnr/run/mpir.h"
 
 #include <stdint.h>

@@ -66,7 +66,7 @@ int run_pid_of(struct run *run, int rank)
                                        : run->ranks.table.rank[rank].pid;
 }
 
-/* What an aborting rank has said. */
+/* The message of an aborting rank. */
 static const char *abort_message(struct run *run, int rank, char text[TABLE_MESSAGE_MAX])
 {
     if (run_is_elsewhere(run, rank)) {
@@ -248,7 +248,7 @@ static void on_drained(void *arg)
     run->drained = true;
 }
 
-/* What follows from an end, wherever it was. */
+/* Do what follows from an end, wherever it was. */
 void run_take_end(struct run *run, int rank, const struct job_facts *facts)
 {
     int status = facts->status;
@@ -523,7 +523,7 @@ static int prepare_environment(const struct options *o, const struct option_app 
     return start->environment ? 0 : -ENOMEM;
 }
 
-/* What to start for each program. */
+/* Prepare the start of each program. */
 static int prepare_apps(struct run *run)
 {
     const struct options *o = run->o;
@@ -732,7 +732,7 @@ static int go(struct run *run)
     return finish(run);
 }
 
-/* What there is of a job before anything is opened; which of its ranks are elsewhere. */
+/* Make a job of which nothing is open yet; tell which of its ranks are elsewhere. */
 static struct run *create(const struct options *o, const struct run_job *what)
 {
     struct run *run = calloc(1, sizeof(*run));

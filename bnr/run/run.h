@@ -11,7 +11,7 @@ struct amend;
 struct debugger;
 struct wide_plan;
 
-/* What a job is beside its options. */
+/* The parts of a job beside its options. */
 struct run_job {
     char *const *paths;  /* each program's file, as launch_resolve() found it */
     struct wide_plan *plan;    /* which ranks are elsewhere; passes to the job */

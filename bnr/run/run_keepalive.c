@@ -9,7 +9,7 @@
 #include "bnr/run/run_state.h"
 #include "bnr/tools/options.h"
 
-/* What comes is dropped; the end counts as SIGTERM. */
+/* Bytes that come are dropped; the end counts as SIGTERM. */
 static void on_event(uv_poll_t *poll, int status, int events)
 {
     struct run *run = poll->data;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What --report prints when a job is over: each rank's host, processors and channels. */
+/* The report that --report prints when a job is over: each rank's host, processors and channels. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>

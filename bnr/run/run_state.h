@@ -132,7 +132,7 @@ int run_streams_start(struct run *run);
 /* Say something to the hub, as mpiexec itself; arg is the run. */
 void run_streams_say(void *arg, const struct hub_message *m);
 
-/* Nobody reads what ranks write to fd; arg is the run. */
+/* The reader of what ranks write to fd has gone; arg is the run. */
 void run_streams_unread(void *arg, int fd);
 
 /* A process at the door of another node says something, or is gone; arg is the run. */

@@ -28,7 +28,7 @@ enum {
     READER     /* and what ranks write to 1, to 2 */
 };
 
-/* What a rank writes to 1 or 2. */
+/* The output of a rank to 1 or 2. */
 struct stream {
     struct output *output;
     int source;                 /* of the output's assembler */

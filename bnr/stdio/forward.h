@@ -36,7 +36,7 @@ struct stdio;
 struct lines_labels;
 struct hub_message;
 
-/* What a rank gets as descriptor 0. */
+/* A rank's descriptor 0. */
 enum stdio_input {
     STDIO_INPUT_NULL,    /* /dev/null, opened for reading */
     STDIO_INPUT_PIPE,    /* the read end of a pipe, whose other end is a sink of the hub */
@@ -76,7 +76,7 @@ int stdio_create(struct stdio **s, uv_loop_t *loop, const struct stdio_config *c
 /* The hub says something to mpiexec. */
 void stdio_hear(struct stdio *s, const struct hub_message *m);
 
-/* What to give a rank of this host as its stdin. */
+/* The stdin that a rank of this host gets. */
 enum stdio_input stdio_input_of(const struct stdio *s, int rank);
 
 /* All ranks are started: stdin is read from now on. Returns 0 or -errno. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What ranks write as JSON, an object for each line; see json_lines.h. */
+/* The output of ranks as JSON, an object for each line; see json_lines.h. */
 #include "bnr/stdio/json_lines.h"
 
 #include <errno.h>

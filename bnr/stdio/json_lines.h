@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What ranks write as JSON, an object for each line, by the library Jansson:
+ * The output of ranks as JSON, an object for each line, by the library Jansson:
  *
  *     {"rank":3,"host":"node7","stream":"stdout","time":"2026-03-01T14:05:09.123456Z","text":"a line"}
  *

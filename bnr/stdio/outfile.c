@@ -13,7 +13,7 @@
 
 #include "os/log.h"
 
-/* What stands for the letter after "%", into text; -EINVAL where it is none. */
+/* The text for the letter after "%", into text; -EINVAL where it is none. */
 static int substitute(const struct outfile *o, char letter, int rank, char *text, size_t size)
 {
     int digits = 1;

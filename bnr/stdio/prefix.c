@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What begins a line; see prefix.h. */
+/* The beginning of a line; see prefix.h. */
 #include "bnr/stdio/prefix.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What begins each line of the ranks' output, by a pattern:
+ * The beginning of each line of the ranks' output, by a pattern:
  *
  *     %r  the rank        %R  the same, with as many digits as the last rank's
  *     %h  its host        %i  its process     %s  stdout or stderr

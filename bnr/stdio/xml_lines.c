@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What ranks write as XML, an element for each line; see xml_lines.h. */
+/* The output of ranks as XML, an element for each line; see xml_lines.h. */
 #include "bnr/stdio/xml_lines.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "bnr/stdio/prefix.h"
 
-/* What stands for a byte. */
+/* The text that stands for a byte. */
 static const char *escape(unsigned char byte, char text[8])
 {
     switch (byte) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What ranks write as XML, an element for each line, as Open MPI 4 has it:
+ * The output of ranks as XML, an element for each line, as Open MPI 4 has it:
  *
  *     <stdout rank="3">a line&#010;</stdout>
  *

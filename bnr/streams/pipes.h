@@ -42,7 +42,7 @@ void pipes_skip(struct pipes *p, int rank);
  * stands in them then is read. */
 void pipes_rank_ended(struct pipes *p, int rank);
 
-/* Nobody reads what ranks write to fd any more: they get SIGPIPE. */
+/* The reader of what ranks write to fd has gone: they get SIGPIPE. */
 void pipes_unread(struct pipes *p, int fd);
 
 /* The hub says something to one of these ends. */

@@ -40,7 +40,7 @@ static void make_plain(char *text)
             *text = '?';
 }
 
-/* What the door says; NULL: it says nothing. */
+/* The door's answer; NULL: it says nothing. */
 static char *ask(struct door_link *link)
 {
     struct timeval limit = {.tv_sec = ANSWER_S};

@@ -254,7 +254,7 @@ static int go_background(char why[512])
     return 0;
 }
 
-/* What the user wants done before ranks start. */
+/* Do what the user wants before ranks start. */
 static int begin(const struct options *o, char why[512])
 {
     int code = o->is_background && !o->start.is_dry ? go_background(why) : 0;

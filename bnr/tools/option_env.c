@@ -49,7 +49,7 @@ static int add_names(char ***list, const char *names)
     return rc;
 }
 
-/* What a variable is so far: by these options, or in mpiexec's own environment. */
+/* A variable's value so far: by these options, or in mpiexec's own environment. */
 static const char *value_of(const struct reader *r, const char *name, size_t len)
 {
     char *const *lists[] = {r->app.env.set, r->o->env.set};

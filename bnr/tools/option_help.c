@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What --help prints: the table of options as text, as a manual page, and the settings. */
+/* The text that --help prints: the table of options as text, as a manual page, and the settings. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>

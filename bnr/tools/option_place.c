@@ -377,7 +377,7 @@ int option_place_memory(struct reader *r, const char *option, const char *text)
 
 /* ---- all together ---- */
 
-/* What follows where the user has not said it. */
+/* Settle what the user has not said. */
 static void complete(struct start_wish *place)
 {
     enum placement_level unit = place->by_thread ? PLACEMENT_HWTHREAD : PLACEMENT_CORE;

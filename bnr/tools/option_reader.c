@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What the files that read options share; see option_reader.h. */
+/* The functions that all files which read options share; see option_reader.h. */
 #include "bnr/tools/option_reader.h"
 
 #include <ctype.h>

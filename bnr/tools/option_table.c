@@ -323,7 +323,7 @@ const struct option_row option_table[] = {
      "it has a daemon of Open MPI's kill itself, for tests of Open MPI; leave it out"},
 };
 
-/* What the names of OPTION_ALIAS stand for. */
+/* The options that names of OPTION_ALIAS stand for. */
 static const struct {
     const char *name, *words;
 } aliases[] = {

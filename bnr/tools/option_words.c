@@ -130,7 +130,7 @@ int option_words_signals(struct reader *r, const char *option, const char *text)
     }
 }
 
-/* What only "no" can be answered to. */
+/* Accept "no" alone. */
 int option_words_off(struct reader *r, const char *option, const char *text)
 {
     if (is_off(text) || !strcasecmp(text, "none") || !strcasecmp(text, "auto"))

@@ -676,7 +676,7 @@ static int check_stdin(struct reader *r)
     return 0;
 }
 
-/* What can be judged only when all is read. */
+/* Judge what needs the whole command line. */
 static int finish(struct reader *r)
 {
     struct options *o = r->o;

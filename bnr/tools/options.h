@@ -44,7 +44,7 @@ enum options_pass {
     OPTIONS_PASS_LIST
 };
 
-/* What to do to the environment, in the order given. */
+/* Changes of the environment, in the order given. */
 struct option_env {
     enum options_pass pass;
     char **list;    /* names that pass when pass is OPTIONS_PASS_LIST; NULL-terminated */

@@ -716,7 +716,7 @@ static int join(struct daemon *d, const struct launch_order *order, int in_fd, i
     return 0;
 }
 
-/* What has been said last goes out before this process ends. */
+/* The last words go out before this process ends. */
 static void flush(struct daemon *d)
 {
     uint64_t until = os_now_ns() + FLUSH_MS * 1000000ull;

@@ -17,7 +17,7 @@
 
 struct daemon_link;
 
-/* Who this end is, and what happens to its links. */
+/* The node that this end is, and what happens to its links. */
 struct daemon_link_owner {
     uv_loop_t *loop;
     uint32_t self, count; /* nodes */

@@ -31,7 +31,7 @@ struct mesh_unsent {
     struct core_message message;
 };
 
-/* What is known of another node, and how to reach it. */
+/* Another node as far as it is known, and how to reach it. */
 struct mesh_peer {
     struct mesh *mesh;
     uint32_t node;

@@ -23,7 +23,7 @@ enum {
     END_MS = 3000 /* until daemons that were told to end are killed with their commands */
 };
 
-/* What is known of a node, and the streams between it and this one. */
+/* A node as far as it is known, and the streams between it and this one. */
 struct wide_node {
     struct wide *wide;
     uint32_t node, cpus;

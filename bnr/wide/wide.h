@@ -79,7 +79,7 @@ uint32_t wide_up_count(const struct wide *w);
 
 /* The daemons are there: list the hosts of the job's table. Returns 0 or -ENOMEM. */
 int wide_list_hosts(struct wide *w);
-/* What it is made of. Valid while w is. */
+/* The parts that the job's table is made of. Valid while w is. */
 struct table_wide wide_table(const struct wide *w);
 
 /* Send the job to all; the ranks of this machine are then to be started. */

@@ -17,7 +17,7 @@ struct wide_plan {
     uint32_t ranks;
 };
 
-/* What is asked for. */
+/* The user's request. */
 struct wide_wish {
     const struct hosts *hosts;
     uint32_t ranks, per_host; /* per_host: that a host takes at a time; 0: its slots */

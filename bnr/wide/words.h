@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What a daemon says to mpiexec for itself, as records in a stream (bnr/core/stream.h), so that
+ * The words of a daemon to mpiexec, as records in a stream (bnr/core/stream.h), so that
  * nothing is lost with a link.
  */
 #ifndef BNR_WORDS_H

@@ -36,7 +36,7 @@ enum {
     HELLO_NONCE_LEN = 16
 };
 
-/* What both ends know. The dialer fills all but listener_nonce. */
+/* The facts that both ends know. The dialer fills all but listener_nonce. */
 struct hello {
     uint8_t job[16];
     uint32_t from, to;

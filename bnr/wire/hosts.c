@@ -36,7 +36,7 @@ __attribute__((format(printf, 2, 3))) static int wrong(struct hosts *h, const ch
     return -EPROTO;
 }
 
-/* What a message shows of a span: not too much. */
+/* The bytes of a span that a message shows. */
 #define SHOWN(span) (int)((span).len < 80 ? (span).len : 80), (span).at
 
 /* ---- spans ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What mpiexec tells its daemons, and they tell it, when a job begins, as bytes, version 1. Numbers
+ * The words between mpiexec and its daemons when a job begins, as bytes, version 1. Numbers
  * are in network byte order; a text is its length and its bytes. No I/O.
  *
  *   order     by the daemon's stdin: which node it is, of which job, and where to dial. Begins with

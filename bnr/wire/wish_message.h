@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What the user asks about the start of ranks (core/start_wish.h) as bytes, for daemons. Those who
+/* The user's wishes about the start of ranks (core/start_wish.h) as bytes, for daemons. Those that
  * name ranks of several hosts (ppr, rankfiles, spans) are settled before, and do not travel. No
  * I/O. */
 #ifndef BNR_WISH_MESSAGE_H

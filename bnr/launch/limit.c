@@ -17,6 +17,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "bnr/host/table.h"
 #include "os/file.h"
 #include "os/log.h"
 
@@ -25,6 +26,7 @@ enum {
     STACK_SMALL = 128 << 10,  /* below this a rank may need more */
     THREAD_STACK = 1 << 20,   /* of the loop's threads */
     PROCESS_STACK = 64 << 10, /* of the threads that are started in place of processes */
+    PROCESSES_MANY = 8192,    /* a limit that leaves so many is not met */
     FULL = 64 << 10           /* bytes: a file system with less room counts as full */
 };
 
@@ -124,15 +126,17 @@ void limit_restore(void)
     setrlimit(RLIMIT_STACK, &start.stack);
 }
 
-/* The limit alone says little: this process may have been started with many open files. */
+/* The limit alone says little: this process may have been started with many open files. The kernel's
+ * table of files grows to its size here, while there is one thread: later that takes milliseconds. */
 int limit_check_files(int files, char why[512])
 {
     struct rlimit limit = {0};
     int count = 0, rc = 0;
     int *fds = malloc((size_t)files * sizeof(*fds));
-    for (; fds && count < files; count++)
-        if ((fds[count] = open("/", O_PATH | O_CLOEXEC)) < 0)
-            break;
+    if (fds && (fds[0] = open("/", O_PATH | O_CLOEXEC)) >= 0)
+        for (count = 1; count < files; count++)
+            if ((fds[count] = fcntl(fds[0], F_DUPFD_CLOEXEC, 0)) < 0)
+                break;
     if (!fds)
         rc = -ENOMEM;
     else if (count < files)
@@ -146,6 +150,9 @@ int limit_check_files(int files, char why[512])
     else if (rc)
         snprintf(why, 512, "the %d files that this job needs cannot be opened on %.64s: %s", files,
                  os_host_name(), strerror(-rc));
+    int high = rc ? -1 : fcntl(fds[0], F_DUPFD_CLOEXEC, TABLE_FIRST_FD);
+    if (high >= 0)
+        close(high);
     while (count > 0)
         close(fds[--count]);
     free(fds);
@@ -188,8 +195,17 @@ static bool is_without_memory(void)
     return false;
 }
 
-int limit_check_processes(int processes, int threads, char why[512])
+/* Whether the user's limit of processes cannot be met: it is none for this process, or far away. */
+static bool has_room(int processes)
 {
+    struct rlimit limit;
+    return !geteuid() || getrlimit(RLIMIT_NPROC, &limit) || limit.rlim_cur == RLIM_INFINITY ||
+           limit.rlim_cur >= (rlim_t)processes + PROCESSES_MANY;
+}
+
+int limit_check_processes(int own, int others, int threads, char why[512])
+{
+    int processes = has_room(own + others) ? own : own + others;
     pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
     int count = processes + threads;
     pthread_t *all = malloc((size_t)count * sizeof(*all));

@@ -33,6 +33,7 @@ enum {
     EXIT_USAGE = 2,
     FILES_OWN = 26, /* for the loop, the table, the wardens, a question and spare ones */
     FILES_OF_RANK = 3,
+    FILES_OF_HOST = 5, /* three pipes, and at most two links */
     PROCESSES_OWN = 3, /* the wardens, and the program that writes a report */
     THREADS_OWN = 4    /* the loop's */
 };
@@ -170,20 +171,19 @@ static size_t arguments_size(int argc, char **argv)
     return (size_t)(end - argv[0]);
 }
 
-/* The loop's library ends the process where files or threads run out: so they are counted before.
- */
-static int check_limits(const struct options *o)
+/* The loop's library ends the process where files or threads run out: so they are counted before,
+ * for the ranks here and the other hosts. */
+static int check_limits(const struct options *o, uint32_t ranks, uint32_t others, char why[512])
 {
-    char why[512];
     int each = FILES_OF_RANK + (o->start.stdin_to && strcmp(o->start.stdin_to, "0"));
+    int files = FILES_OWN + each * (int)ranks + FILES_OF_HOST * (int)others;
     launch_remember();
     limit_raise();
-    if (!limit_check_files(FILES_OWN + each * o->nranks, why) &&
-        !limit_check_processes(PROCESSES_OWN + o->nranks, THREADS_OWN, why) &&
-        !outfile_prepare(&o->files, why, sizeof(why)))
-        return 0;
-    complain(why);
-    return 1;
+    return limit_check_files(files, why) ||
+                   limit_check_processes(PROCESSES_OWN, (int)(ranks + others), THREADS_OWN, why) ||
+                   outfile_prepare(&o->files, why, 512)
+               ? EXIT_FAILED
+               : 0;
 }
 
 /* Ranks of several hosts are dealt out by slots; what asks for more is refused. */
@@ -304,6 +304,8 @@ static int run_placed(const struct options *o, char **paths, int argc, char **ar
     struct place_job job = {.wish = &wish, .hosts = plan.count > 1 ? NULL : &o->hosts};
     uint32_t *numbers = code ? NULL : own_ranks(&plan, &job.ranks);
     job.number_of = numbers;
+    if (!code)
+        code = check_limits(o, job.ranks, plan.count - 1, why);
     if (!code && place_make(&place, &job, why))
         code = EXIT_USAGE;
     if (!code)
@@ -337,8 +339,6 @@ static int run_programs(const struct options *o, int argc, char **argv)
     if (!paths)
         return 1;
     int code = find_programs(o, paths);
-    if (!code)
-        code = check_limits(o);
     if (!code)
         code = run_placed(o, paths, argc, argv);
     for (int a = 0; a < o->napps; a++)

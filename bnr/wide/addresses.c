@@ -62,18 +62,35 @@ static bool is_useful(const struct ifaddrs *i, bool is_loopback)
                &((const struct sockaddr_in6 *)(const void *)i->ifa_addr)->sin6_addr);
 }
 
-void addresses_own(struct addresses *a, uint16_t port)
+static void add_network(struct addresses_networks *networks, const struct ifaddrs *i)
+{
+    size_t len;
+    if (!i->ifa_netmask || networks->count == ADDRESSES_NETWORKS_MAX)
+        return;
+    const uint8_t *address = bytes_of(i->ifa_addr, &len), *mask = bytes_of(i->ifa_netmask, &len);
+    networks->items[networks->count].family = i->ifa_addr->sa_family;
+    memcpy(networks->items[networks->count].address, address, len);
+    memcpy(networks->items[networks->count].mask, mask, len);
+    networks->count++;
+}
+
+void addresses_own(struct addresses *a, struct addresses_networks *networks, uint16_t port)
 {
     struct ifaddrs *list;
     size_t len;
-    a->count = 0;
+    a->count = networks->count = 0;
     if (getifaddrs(&list))
         return;
     for (int is_loopback = 0; is_loopback < 2; is_loopback++)
-        for (struct ifaddrs *i = list; i; i = i->ifa_next)
-            if (a->count < DIALING_ADDRESSES_MAX && is_useful(i, is_loopback))
+        for (struct ifaddrs *i = list; i; i = i->ifa_next) {
+            if (!is_useful(i, is_loopback))
+                continue;
+            if (a->count < DIALING_ADDRESSES_MAX)
                 set(&a->items[a->count++], i->ifa_addr->sa_family, bytes_of(i->ifa_addr, &len),
                     port);
+            if (!is_loopback)
+                add_network(networks, i);
+        }
     freeifaddrs(list);
 }
 
@@ -119,16 +136,17 @@ bool addresses_has(const struct addresses *a, const struct sockaddr_storage *add
     return false;
 }
 
-/* Whether an interface of this machine, but for loopback, has a network that holds the address. */
-static bool is_near(const struct ifaddrs *list, const struct sockaddr_storage *address)
+/* Whether one of the networks holds the address. */
+static bool is_near(const struct addresses_networks *networks,
+                    const struct sockaddr_storage *address)
 {
     size_t len;
     const uint8_t *bytes = bytes_of((const struct sockaddr *)address, &len);
-    for (const struct ifaddrs *i = list; i; i = i->ifa_next) {
-        if (!is_useful(i, false) || !i->ifa_netmask || i->ifa_addr->sa_family != address->ss_family)
+    for (uint32_t i = 0; i < networks->count; i++) {
+        const uint8_t *own = networks->items[i].address, *mask = networks->items[i].mask;
+        size_t same = 0;
+        if (networks->items[i].family != address->ss_family)
             continue;
-        size_t n, same = 0;
-        const uint8_t *own = bytes_of(i->ifa_addr, &n), *mask = bytes_of(i->ifa_netmask, &n);
         while (same < len && !((own[same] ^ bytes[same]) & mask[same]))
             same++;
         if (same == len)
@@ -137,16 +155,12 @@ static bool is_near(const struct ifaddrs *list, const struct sockaddr_storage *a
     return false;
 }
 
-void addresses_sort(struct addresses *a)
+void addresses_sort(struct addresses *a, const struct addresses_networks *networks)
 {
     struct addresses sorted = {0};
-    struct ifaddrs *list;
-    if (getifaddrs(&list))
-        return;
     for (int near = 1; near >= 0; near--)
         for (uint32_t i = 0; i < a->count; i++)
-            if (is_near(list, &a->items[i]) == near)
+            if (is_near(networks, &a->items[i]) == near)
                 sorted.items[sorted.count++] = a->items[i];
-    freeifaddrs(list);
     *a = sorted;
 }

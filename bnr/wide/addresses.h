@@ -20,8 +20,22 @@ struct addresses {
     struct sockaddr_storage items[DIALING_ADDRESSES_MAX];
 };
 
-/* Those of this machine's interfaces that are up, loopback last. */
-void addresses_own(struct addresses *a, uint16_t port);
+enum {
+    ADDRESSES_NETWORKS_MAX = 64
+};
+
+/* The networks that this machine's interfaces, but for loopback, are in: the first of them. */
+struct addresses_networks {
+    uint32_t count;
+    struct {
+        int family;
+        uint8_t address[16], mask[16];
+    } items[ADDRESSES_NETWORKS_MAX];
+};
+
+/* Those of this machine's interfaces that are up, loopback last; and the networks that they are in.
+ */
+void addresses_own(struct addresses *a, struct addresses_networks *networks, uint16_t port);
 
 void addresses_pack(struct packing *p, const struct addresses *a);
 /* Returns 0 or -EPROTO. */
@@ -30,7 +44,7 @@ int addresses_unpack(struct unpacking *u, struct addresses *a);
 /* Whether a has that address, whatever the port. */
 bool addresses_has(const struct addresses *a, const struct sockaddr_storage *address);
 
-/* Put those first that lie in a network of this machine's. */
-void addresses_sort(struct addresses *a);
+/* Put those first that lie in one of the networks. */
+void addresses_sort(struct addresses *a, const struct addresses_networks *networks);
 
 #endif

@@ -290,7 +290,7 @@ int mesh_listen(struct mesh *m)
     if (rc)
         return rc;
     /* The port stands at the same place in both families. */
-    addresses_own(&m->own, ntohs(((struct sockaddr_in *)(void *)&name)->sin_port));
+    addresses_own(&m->own, &m->networks, ntohs(((struct sockaddr_in *)(void *)&name)->sin_port));
     return 0;
 }
 
@@ -422,7 +422,7 @@ void mesh_know(struct mesh *m, uint32_t node, const struct addresses *addresses)
     if (p->is_dialing || node == m->settings.self)
         return;
     p->addresses = *addresses;
-    addresses_sort(&p->addresses);
+    addresses_sort(&p->addresses, &m->networks);
     begin_round(p);
 }
 

@@ -50,7 +50,10 @@ struct mesh {
     uv_tcp_t listener;
     bool is_listening;
     uv_timer_t tick;
+    uv_prepare_t before_sleep; /* writes what was sent */
+    struct daemon_link *unsent;
     struct addresses own;
+    struct addresses_networks networks;
     struct mesh_peer *peers;       /* by node */
     struct daemon_link *strangers; /* who have not proven anything yet */
     struct daemon_link *opened;    /* by pipes, and not up yet */

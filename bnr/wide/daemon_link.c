@@ -11,19 +11,26 @@
 #include "os/random.h"
 
 enum {
-    READ_LEN = 1 << 16
+    READ_LEN = 1 << 16,
+    UNSENT_LEN = 1 << 16, /* bytes, from which on they are written at once */
+    UNSENT_MAX = 64       /* blocks, likewise */
 };
 
 struct writing {
     uv_write_t write;
-    struct bytes *bytes;
+    unsigned count;
+    struct bytes *blocks[];
 };
+
+static int write_unsent(struct daemon_link *link);
+static void unlist_unsent(struct daemon_link *link);
 
 static void on_closed(uv_handle_t *handle)
 {
     struct daemon_link *link = handle->data;
     if (--link->handles)
         return;
+    free(link->unsent);
     free(link->buffer);
     free(link);
 }
@@ -32,6 +39,8 @@ void daemon_link_close(struct daemon_link *link, int rc)
 {
     if (link->state == DAEMON_LINK_DOWN)
         return;
+    (void)write_unsent(link);
+    unlist_unsent(link);
     link->state = DAEMON_LINK_DOWN;
     link->owner->down(link->owner->arg, link, rc);
     if (link->writes && link->writes != link->reads)
@@ -41,31 +50,96 @@ void daemon_link_close(struct daemon_link *link, int rc)
 
 /* ---- writing ---- */
 
+static void release(struct bytes **blocks, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        bytes_unref(blocks[i]);
+}
+
 static void on_written(uv_write_t *write, int status)
 {
     struct writing *w = (struct writing *)(void *)write;
     struct daemon_link *link = write->handle->data;
-    bytes_unref(w->bytes);
+    release(w->blocks, w->count);
     free(w);
     if (status && status != UV_ECANCELED)
         daemon_link_close(link, status);
 }
 
-/* Write a block, whose reference is given. */
-static int write_block(struct daemon_link *link, struct bytes *bytes)
+/* Write what waits, in one piece. */
+static int write_unsent(struct daemon_link *link)
 {
-    struct writing *w = bytes ? malloc(sizeof(*w)) : NULL;
+    unsigned count = link->unsent_count;
+    uv_buf_t bufs[UNSENT_MAX];
+    if (!count)
+        return 0;
+    struct writing *w = malloc(sizeof(*w) + count * sizeof(w->blocks[0]));
     int rc = -ENOMEM;
+    for (unsigned i = 0; i < count; i++)
+        bufs[i] = uv_buf_init((char *)link->unsent[i]->at, link->unsent[i]->len);
+    link->unsent_count = 0;
+    link->unsent_bytes = 0;
     if (w) {
-        uv_buf_t buf = uv_buf_init((char *)bytes->at, bytes->len);
-        w->bytes = bytes;
-        rc = uv_write(&w->write, link->writes, &buf, 1, on_written);
+        w->count = count;
+        memcpy(w->blocks, link->unsent, count * sizeof(w->blocks[0]));
+        rc = uv_write(&w->write, link->writes, bufs, count, on_written);
     }
     if (rc) {
-        bytes_unref(bytes);
+        release(link->unsent, count);
         free(w);
     }
     return rc;
+}
+
+static void unlist_unsent(struct daemon_link *link)
+{
+    struct daemon_link **at = link->owner->unsent;
+    while (*at && *at != link)
+        at = &(*at)->next_unsent;
+    if (*at)
+        *at = link->next_unsent;
+}
+
+void daemon_links_write(const struct daemon_link_owner *owner)
+{
+    struct daemon_link *link;
+    while ((link = *owner->unsent)) {
+        *owner->unsent = link->next_unsent;
+        int rc = write_unsent(link);
+        if (rc)
+            daemon_link_close(link, rc);
+    }
+}
+
+static bool has_room(struct daemon_link *link)
+{
+    if (link->unsent_count < link->unsent_room)
+        return true;
+    unsigned room = link->unsent_room ? 2 * link->unsent_room : 8;
+    struct bytes **grown = realloc(link->unsent, room * sizeof(*grown));
+    if (!grown)
+        return false;
+    link->unsent = grown;
+    link->unsent_room = room;
+    return true;
+}
+
+/* Have a block written, whose reference is given. */
+static int write_block(struct daemon_link *link, struct bytes *bytes)
+{
+    if (!bytes || link->state == DAEMON_LINK_DOWN || !has_room(link)) {
+        bytes_unref(bytes);
+        return -ENOMEM;
+    }
+    if (!link->unsent_count) {
+        unlist_unsent(link);
+        link->next_unsent = *link->owner->unsent;
+        *link->owner->unsent = link;
+    }
+    link->unsent[link->unsent_count++] = bytes;
+    link->unsent_bytes += bytes->len;
+    return link->unsent_count == UNSENT_MAX || link->unsent_bytes >= UNSENT_LEN ? write_unsent(link)
+                                                                                : 0;
 }
 
 int daemon_link_send(struct daemon_link *link, const struct core_message *message)
@@ -75,7 +149,7 @@ int daemon_link_send(struct daemon_link *link, const struct core_message *messag
 
 size_t daemon_link_waiting(const struct daemon_link *link)
 {
-    return uv_stream_get_write_queue_size(link->writes);
+    return uv_stream_get_write_queue_size(link->writes) + link->unsent_bytes;
 }
 
 /* ---- the beginning ---- */

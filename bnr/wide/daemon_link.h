@@ -32,6 +32,7 @@ struct daemon_link_owner {
     /* It is over, and gone when this returns. */
     void (*down)(void *arg, struct daemon_link *link, int rc);
     void *arg;
+    struct daemon_link **unsent; /* links that have something to write */
 };
 
 enum daemon_link_state {
@@ -62,6 +63,10 @@ struct daemon_link {
     size_t len, room, parsed;
     bool is_paused;
     int64_t begun_ns;
+    struct bytes **unsent; /* what is written next, in one piece */
+    unsigned unsent_count, unsent_room;
+    size_t unsent_bytes;
+    struct daemon_link *next_unsent; /* the owner's */
 };
 
 /* Connect to an address and prove to be owner->self to node peer; number: see hello.h. NULL: no
@@ -79,8 +84,10 @@ struct daemon_link *daemon_link_accept(const struct daemon_link_owner *owner,
 struct daemon_link *daemon_link_open(const struct daemon_link_owner *owner, int in_fd, int out_fd,
                                      uint32_t peer, uint64_t number);
 
-/* Send a message over a link that is up. Returns 0 or -errno; the link is then going down. */
+/* Send a message over a link that is up, at the next daemon_links_write(). Returns 0 or -ENOMEM. */
 int daemon_link_send(struct daemon_link *link, const struct core_message *message);
+/* Write what was sent since the last call: each link's in one piece. */
+void daemon_links_write(const struct daemon_link_owner *owner);
 /* Bytes that wait to be written. */
 size_t daemon_link_waiting(const struct daemon_link *link);
 

@@ -576,6 +576,7 @@ void mesh_expel_all(struct mesh *m)
     for (uint32_t i = 0; i < m->settings.count; i++)
         if (m->peers[i].links)
             (void)daemon_link_send(m->peers[i].links, &message);
+    daemon_links_write(&m->owner); /* what follows may take time */
 }
 
 size_t mesh_waiting(const struct mesh *m)
@@ -604,6 +605,12 @@ static void on_tick(uv_timer_t *timer)
     (void)node_tick(&m->node, now_ns(), &m->effects);
     run_effects(m);
     m->hooks.moved(m->hooks.arg);
+}
+
+static void before_sleep(uv_prepare_t *prepare)
+{
+    struct mesh *m = prepare->data;
+    daemon_links_write(&m->owner);
 }
 
 void mesh_pause(struct mesh *m, bool is_paused)
@@ -647,7 +654,8 @@ int mesh_create(struct mesh *m, uv_loop_t *loop, const struct mesh_settings *set
                                           .message = on_message,
                                           .heard = on_heard,
                                           .down = on_down,
-                                          .arg = m};
+                                          .arg = m,
+                                          .unsent = &m->unsent};
     memcpy(m->owner.job, settings->job, sizeof(m->owner.job));
     memcpy(m->owner.secret, settings->secret, sizeof(m->owner.secret));
     m->peers = calloc(settings->count, sizeof(*m->peers));
@@ -658,7 +666,9 @@ int mesh_create(struct mesh *m, uv_loop_t *loop, const struct mesh_settings *set
         m->peers[i].node = i;
     }
     uv_timer_init(loop, &m->tick);
-    m->tick.data = m;
+    uv_prepare_init(loop, &m->before_sleep);
+    uv_prepare_start(&m->before_sleep, before_sleep);
+    m->tick.data = m->before_sleep.data = m;
     uint64_t tick_ms = (uint64_t)(settings->liveness_ns / LIVENESS_TICKS / 1000000);
     return uv_timer_start(&m->tick, on_tick, tick_ms + !tick_ms, tick_ms + !tick_ms);
 }
@@ -691,6 +701,7 @@ void mesh_close(struct mesh *m)
     if (m->is_listening)
         uv_close((uv_handle_t *)&m->listener, NULL);
     uv_close((uv_handle_t *)&m->tick, NULL);
+    uv_close((uv_handle_t *)&m->before_sleep, NULL);
 }
 
 void mesh_destroy(struct mesh *m)

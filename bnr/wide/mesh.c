@@ -397,7 +397,15 @@ void mesh_dial(struct mesh *m, uint32_t node)
     if (!p->is_wanted)
         p->wanted_ns = now_ns();
     p->is_wanted = true;
-    begin_round(p);
+    if (m->is_ending) /* most likely it has just ended, too */
+        arm(p, now_ns() + AGAIN_MS * 1000000LL);
+    else
+        begin_round(p);
+}
+
+void mesh_expect_end(struct mesh *m)
+{
+    m->is_ending = true;
 }
 
 int mesh_open(struct mesh *m, uint32_t node, int in_fd, int out_fd, bool is_dialer)

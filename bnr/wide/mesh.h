@@ -46,7 +46,7 @@ struct mesh {
     struct mesh_hooks hooks;
     struct daemon_link_owner owner;
     struct node_engine node;
-    bool is_begun, is_over, is_paused, is_running;
+    bool is_begun, is_ending, is_over, is_paused, is_running;
     uv_tcp_t listener;
     bool is_listening;
     uv_timer_t tick;
@@ -103,6 +103,9 @@ void mesh_refuse(struct mesh *m, uint32_t node);
 
 /* Silence counts for nothing until it is told otherwise: mpiexec stands still. */
 void mesh_pause(struct mesh *m, bool is_paused);
+
+/* All nodes are about to end: one whose link breaks is dialed only some time later. */
+void mesh_expect_end(struct mesh *m);
 
 /* Tell all neighbours that this node ends the job. */
 void mesh_expel_all(struct mesh *m);

@@ -20,6 +20,9 @@
 #include "os/settings.h"
 
 enum {
+    TELL_MS = 2,      /* until daemons are told that ranks have ended well */
+    ENDED_LEN = 1 << 16, /* bytes of ends that wait at most */
+    REACH_MS = 100, /* in which a daemon that was found reaches this node, if it can */
     END_MS = 3000 /* until daemons that were told to end are killed with their commands */
 };
 
@@ -249,16 +252,49 @@ static void on_answer(void *arg, const struct core_message *message)
         serve_answer(&w->serve, message);
 }
 
+static void tell_ended(struct wide *w)
+{
+    struct packing ended = w->ended;
+    w->ended = (struct packing){0};
+    uv_timer_stop(&w->tell);
+    if (w->is_ending)
+        bytes_unref(ended.bytes);
+    else
+        order(w, LAUNCH_TAG_ENDED, &ended);
+}
+
+static void on_tell(uv_timer_t *timer)
+{
+    tell_ended(timer->data);
+}
+
+/* Daemons are told at once of an end that others must not wait behind; of good ones together, a
+ * moment later, and when the job ends with them, not at all. */
+static void note_ended(struct wide *w, const struct bytes *runs)
+{
+    struct unpacking u = unpack_begin(runs);
+    struct rollup_run run;
+    bool is_good = true;
+    if (!runs)
+        return;
+    pack_raw(&w->ended, runs->at, runs->len);
+    while (rollup_unpack(&u, &run)) {
+        uint32_t flags = run.flags & (ROLLUP_INITIALIZED | ROLLUP_FINALIZED);
+        is_good &= !run.status && !(run.flags & (ROLLUP_ABORTED | ROLLUP_NODE_LOST)) &&
+                   flags != ROLLUP_INITIALIZED;
+    }
+    if (!is_good || w->ended.failed || w->ended.bytes->len > ENDED_LEN)
+        tell_ended(w);
+    else if (!uv_is_active((uv_handle_t *)&w->tell))
+        uv_timer_start(&w->tell, on_tell, TELL_MS, 0);
+}
+
 static void on_ranks_ended(void *arg, const struct core_message *message)
 {
     struct wide *w = arg;
     struct unpacking u = unpack_begin(message->data);
     struct rollup_run run;
-    struct packing p = {0};
-    if (message->data)
-        pack_raw(&p, message->data->at, message->data->len);
-    if (!w->is_ending)
-        order(w, LAUNCH_TAG_ENDED, &p);
+    note_ended(w, message->data);
     while (rollup_unpack(&u, &run)) {
         serve_note_ended(&w->ranks->table, &run);
         for (uint32_t r = run.first; r - run.first < run.count && r < w->plan.ranks; r++)
@@ -285,9 +321,11 @@ static void on_alone(void *arg)
     (void)arg; /* the root is never that */
 }
 
-/* Daemons that cannot connect to this machine may still be reached from it. */
-static void dial_found(struct wide *w)
+/* Daemons that cannot connect to this machine may still be reached from it: where their own dialing
+ * takes long. */
+static void dial_found(uv_timer_t *timer)
 {
+    struct wide *w = timer->data;
     for (uint32_t i = 1; i < w->plan.count; i++)
         if (w->nodes[i].is_found && !w->nodes[i].is_known)
             mesh_dial(&w->mesh, i);
@@ -304,8 +342,6 @@ static void on_room(void *arg)
 static void on_moved(void *arg)
 {
     struct wide *w = arg;
-    if (!w->mesh.is_begun)
-        dial_found(w);
     flush_orders(w);
     for (uint32_t i = 1; i < w->plan.count; i++)
         party_link_tick(&w->nodes[i].parties, false);
@@ -360,6 +396,7 @@ static void on_complete(void *arg, bool are_all_up)
         rc = introduce(w, i);
     if (are_all_up && !rc)
         rc = mesh_begin(&w->mesh);
+    uv_timer_stop(&w->reach);
     w->is_up = are_all_up && !rc;
     w->hooks.ready(w->hooks.arg, w->is_up);
 }
@@ -401,6 +438,8 @@ static void on_found(void *arg, uint32_t host, const char *digits)
     if (all && !addresses_unpack(&u, &addresses)) {
         mesh_know(&w->mesh, host + 1, &addresses);
         w->nodes[host + 1].is_found = true;
+        if (!uv_is_active((uv_handle_t *)&w->reach))
+            uv_timer_start(&w->reach, dial_found, REACH_MS, REACH_MS);
     }
     bytes_unref(all);
 }
@@ -576,6 +615,9 @@ int wide_start(struct wide *w, uv_loop_t *loop, struct wide_plan *plan,
     *w =
         (struct wide){.loop = loop, .plan = *plan, .hooks = *hooks, .is_piped = settings->is_piped};
     w->last_order = &w->orders;
+    uv_timer_init(loop, &w->reach);
+    uv_timer_init(loop, &w->tell);
+    w->reach.data = w->tell.data = w;
     *plan = (struct wide_plan){0};
     w->daemon = find_daemon(settings->prefix);
     int rc = w->daemon ? fill_nodes(w) : -ENOMEM;
@@ -605,6 +647,7 @@ void wide_end(struct wide *w)
     struct packing nothing = {0};
     uint64_t until = os_now_ns() + END_MS * 1000000ull;
     w->is_ending = true;
+    mesh_expect_end(&w->mesh);
     if (w->is_up)
         order(w, LAUNCH_TAG_END, &nothing);
     else
@@ -619,6 +662,8 @@ void wide_close(struct wide *w)
     if (w->is_serving)
         serve_stop(&w->serve);
     bringup_stop(&w->bringup);
+    uv_close((uv_handle_t *)&w->reach, NULL);
+    uv_close((uv_handle_t *)&w->tell, NULL);
     mesh_close(&w->mesh);
 }
 
@@ -635,6 +680,7 @@ void wide_destroy(struct wide *w)
         bytes_unref(o->data);
         free(o);
     }
+    bytes_unref(w->ended.bytes);
     bringup_destroy(&w->bringup);
     mesh_destroy(&w->mesh);
     free((void *)w->map.blocks);

@@ -55,6 +55,8 @@ struct wide {
     struct ranks *ranks;
     bool is_serving, is_up, is_ending, is_piped;
     struct wide_order *orders, **last_order; /* that could not be said yet */
+    struct packing ended; /* ends of ranks that daemons are told of soon */
+    uv_timer_t tell, reach;
     char *daemon;
     struct {
         int pid;

@@ -66,10 +66,10 @@ enum finding {
 static enum finding examine(const char *path)
 {
     struct stat st;
-    if (stat(path, &st) && errno == EACCES)
-        return IS_NOT_EXECUTABLE;
-    if (stat(path, &st))
-        return lstat(path, &st) ? IS_ABSENT : IS_DANGLING;
+    if (lstat(path, &st))
+        return errno == EACCES ? IS_NOT_EXECUTABLE : IS_ABSENT;
+    if (S_ISLNK(st.st_mode) && stat(path, &st))
+        return errno == EACCES ? IS_NOT_EXECUTABLE : IS_DANGLING;
     if (S_ISDIR(st.st_mode))
         return IS_FOLDER;
     return access(path, X_OK) ? IS_NOT_EXECUTABLE : FOUND;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -335,14 +336,16 @@ int wardens_reaped(struct wardens *w, pid_t pid)
 
 void wardens_stop(struct wardens *w)
 {
+    bool is_told[WARDENS];
     for (int i = 0; i < WARDENS; i++) {
-        if (!w->pid[i])
-            continue;
         /* It may have been killed just now: SIGPIPE is ignored, and the error is harmless. */
         const char word = WORD_DONE;
-        ssize_t n = write(w->pipe[i], &word, 1);
-        close(w->pipe[i]);
-        if (n == 1)
+        is_told[i] = w->pid[i] && write(w->pipe[i], &word, 1) == 1;
+        if (w->pid[i])
+            close(w->pipe[i]);
+    }
+    for (int i = 0; i < WARDENS; i++) {
+        if (is_told[i])
             waitpid(w->pid[i], NULL, 0);
         w->pid[i] = 0;
     }

@@ -71,6 +71,7 @@ struct daemon {
     char *name;        /* for the wardens */
     size_t name_size;
     int null_fd;
+    uint32_t cpus; /* of this machine, once they were counted */
     bool has_job, has_groups;
     bool is_over; /* the loop ends */
     int code;
@@ -316,7 +317,7 @@ static int create_ranks(struct daemon *d, const char **step)
     }
     struct table_spec spec = {.world_size = (int)job->world_size,
                               .app_count = (int)job->app_count,
-                              .cpus = os_cpus_usable(),
+                              .cpus = (int)d->cpus,
                               .apps = (const int *)job->app_of,
                               .universe_size = (int)job->universe_size,
                               .hosts = (int)job->host_count,
@@ -456,7 +457,8 @@ static void on_linked(void *arg, uint32_t node)
     struct packing p = {0};
     host_id(id);
     addresses_pack(&p, &d->mesh.own);
-    pack_u32(&p, (uint32_t)os_cpus_usable());
+    d->cpus = (uint32_t)os_cpus_usable();
+    pack_u32(&p, d->cpus);
     pack_text(&p, id);
     pack_text(&p, os_host_name());
     (void)mesh_contact(&d->mesh, NODE_ROOT, pack_end(&p));

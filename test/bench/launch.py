@@ -5,8 +5,8 @@
 usage: launch.py BUILD [--shapes 5x1,17x1,4x8] [--rounds N] [--only NAME,...]
 
 Runs itself again on hosts of its own (test/hosts/run). All launchers are given one cheap command to
-start their daemons; "bare" runs that command alone, with a program that does nothing, on all hosts at
-once. Rounds are interleaved. Prints medians: wall time, and the CPU time of all processes on all
+start their daemons (test/hosts/rsh.c); "bare" runs that command alone, with a program that does
+nothing, on all hosts at once. Rounds are interleaved. Prints medians: wall time, and the CPU time of all processes on all
 hosts, which a busy machine disturbs less; the latter where a cpuacct group may be made.
 """
 import argparse
@@ -20,13 +20,6 @@ import time
 
 HERE = pathlib.Path(__file__).resolve()
 GROUPS = pathlib.Path("/sys/fs/cgroup/cpuacct")
-# Other launchers put words of their own before the host, and one shell's line behind it.
-BY = """#!/bin/sh
-while :; do case $1 in -*) shift ;; *) break ;; esac; done
-host=$1
-shift
-exec "$HOSTS_PROGRAM" enter "$host" sh -c "$*"
-"""
 
 
 def cpu_ms(group):
@@ -49,14 +42,18 @@ def commands(build, by, hosts, each):
     return {name: words for name, words in found.items() if shutil.which(words[0])}
 
 
-def once(words, group):
-    before, begin = cpu_ms(group), time.perf_counter()
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
-    wall = (time.perf_counter() - begin) * 1e3
-    if done.returncode:
-        sys.exit(f"launch: {' '.join(words)} failed: {done.stderr}")
-    time.sleep(0.05)  # until daemons that outlive their launcher have ended
-    return wall, cpu_ms(group) - before
+def once(words, group, tries):
+    """One launch's wall and CPU time; of a launcher that fails now and then, the first good one's."""
+    for left in reversed(range(tries)):
+        before, begin = cpu_ms(group), time.perf_counter()
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=60)
+        wall = (time.perf_counter() - begin) * 1e3
+        time.sleep(0.05)  # until daemons that outlive their launcher have ended
+        if not done.returncode:
+            return wall, cpu_ms(group) - before
+        if not left:
+            sys.exit(f"launch: {' '.join(words)} failed: {done.stderr}")
 
 
 def measure(given):
@@ -67,7 +64,8 @@ def measure(given):
     taken = {name: [] for name in tried}
     for number in range(given.rounds + 1):
         for name, words in tried.items():
-            pair = once(words, group)
+            # Hydra loses a race with programs that end at once, in one of ten jobs on 17 hosts.
+            pair = once(words, group, 5 if name == "hydra" else 1)
             if number:  # the first warms caches
                 taken[name].append(pair)
     for name, pairs in taken.items():
@@ -90,10 +88,7 @@ def main():
         measure(given)
         return
     os.environ["HOSTS_PROGRAM"] = f"{given.build}/test/hosts/hosts"
-    by = pathlib.Path(f"{given.build}/launch-by-{os.getpid()}")  # all hosts see the build's folder
-    by.write_text(BY)
-    by.chmod(0o755)
-    os.environ["LAUNCH_BY"] = str(by)
+    os.environ["LAUNCH_BY"] = f"{given.build}/test/hosts/rsh"
     group = GROUPS / f"vireo-launch-{os.getpid()}"
     try:
         group.mkdir()
@@ -109,7 +104,6 @@ def main():
                            preexec_fn=(lambda: (group / "tasks").write_text(str(os.getpid())))
                            if group else None)
     finally:
-        by.unlink()
         if group:
             time.sleep(0.2)
             group.rmdir()

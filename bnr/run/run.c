@@ -701,16 +701,20 @@ static int prepare_job(struct run *run, const struct run_job *what, const char *
     return rc;
 }
 
-/* The same for what needs the daemons. */
+/* The same for what needs the daemons, which start their ranks while the wardens here come up. */
 static int prepare_wide(struct run *run, const struct run_job *what, const char **step)
 {
-    int rc = prepare_ranks(run, what, step);
+    int rc = create_ranks(run, step);
+    if (!rc)
+        rc = run_processes_begin(run);
     if (!rc) {
         *step = "send the job to the daemons";
         run_ask_start(run);
         rc = ask_reach(&run->ask, run_wide_ask, run);
     }
-    return rc ? rc : run_wide_send(run);
+    if (!rc)
+        rc = run_wide_send(run);
+    return rc ? rc : ranks_guard(&run->ranks, what->name, what->name_size, step);
 }
 
 static int complain(const char *step, int rc)

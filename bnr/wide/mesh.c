@@ -584,7 +584,12 @@ void mesh_expel_all(struct mesh *m)
     for (uint32_t i = 0; i < m->settings.count; i++)
         if (m->peers[i].links)
             (void)daemon_link_send(m->peers[i].links, &message);
-    daemon_links_write(&m->owner); /* what follows may take time */
+    mesh_write(m); /* what follows may take time */
+}
+
+void mesh_write(struct mesh *m)
+{
+    daemon_links_write(&m->owner);
 }
 
 size_t mesh_waiting(const struct mesh *m)
@@ -617,8 +622,7 @@ static void on_tick(uv_timer_t *timer)
 
 static void before_sleep(uv_prepare_t *prepare)
 {
-    struct mesh *m = prepare->data;
-    daemon_links_write(&m->owner);
+    mesh_write(prepare->data);
 }
 
 void mesh_pause(struct mesh *m, bool is_paused)

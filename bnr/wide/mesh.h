@@ -110,6 +110,9 @@ void mesh_expect_end(struct mesh *m);
 /* Tell all neighbours that this node ends the job. */
 void mesh_expel_all(struct mesh *m);
 
+/* Write now what the loop would write before it sleeps. */
+void mesh_write(struct mesh *m);
+
 /* Bytes that wait to be written to others. */
 size_t mesh_waiting(const struct mesh *m);
 

@@ -512,6 +512,7 @@ int wide_launch(struct wide *w, struct launch_message *job, struct ranks *ranks)
         for (uint32_t i = 0; i < w->plan.count; i++)
             pack_contact(w, &p, i);
         order(w, LAUNCH_TAG_JOB, &p);
+        mesh_write(&w->mesh);
     }
     free(hosts);
     return rc;

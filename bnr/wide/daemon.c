@@ -568,6 +568,7 @@ static void on_deliver(void *arg, const struct core_message *message, struct unp
         return;
     switch (message->tag) {
     case LAUNCH_TAG_JOB:
+        mesh_write(&d->mesh); /* others wait for it, too */
         start_job(d, u);
         learn(d, d->job.contacts);
         break;
@@ -583,6 +584,7 @@ static void on_deliver(void *arg, const struct core_message *message, struct unp
     case LAUNCH_TAG_PAUSE: mesh_pause(&d->mesh, unpack_u32(&u) != 0); break;
     case LAUNCH_TAG_UNREAD: pipes_unread(&d->pipes, (int)unpack_u32(&u)); break;
     case LAUNCH_TAG_END:
+        mesh_write(&d->mesh);
         end_all(d);
         end_loop(d, 0);
         break;

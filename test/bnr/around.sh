@@ -26,6 +26,7 @@ folders() {
         "$(on_hosts --set-cwd-to-session-dir -wdir / pwd 2>&1 | tr '\n' ' ')" "/ / "
     on_hosts --set-cwd-to-session-dir sh -c 'exit 3' 2>err
     same "$hosts: a failure leaves none either" "$? $(ls -A "$TMPDIR")" "3 "
+    rm -f out pid
     on_hosts --set-cwd-to-session-dir --report-pid pid sh -c 'pwd; exec sleep 60' >out 2>err &
     job=$!
     soon has_lines 2
@@ -35,7 +36,7 @@ folders() {
     echo "ok: $hosts: killed mpiexec leaves none"
 }
 
-has_lines() { [ "$(wc -l <out)" = "$1" ]; }
+has_lines() { [ -e out ] && [ "$(wc -l <out)" = "$1" ]; }
 is_empty() { [ -z "$(ls -A "$TMPDIR")" ]; }
 
 agents() {
@@ -57,6 +58,7 @@ word 1"
 # keepalive: the job ends with the process that holds the other end of a pipe
 keepalive() {
     mkfifo "keep$hosts"
+    : >out
     on_hosts --keepalive 9 sh -c 'trap "echo ended; exit" TERM; echo here; while :; do sleep 0.1; done' \
         >out 2>err 9<"keep$hosts" &
     job=$!

@@ -107,7 +107,7 @@ struct region {
     uint32_t known;  /* all others are done with operations up to here */
     uint32_t read;   /* this member is done with those up to here, ... */
     uint32_t told;   /* ... and others know of it up to here */
-    uint32_t chain, chained; /* first and last of the operations in a row that were chains */
+    uint32_t chain, chained; /* first and last of the small operations in a row that were chains */
     uint32_t passed;         /* the next member is done with those up to here */
     uint32_t syncs;    /* synchronizing operations that counted members */
     uint64_t arrivals; /* the word arrived after them */
@@ -220,8 +220,8 @@ void region_end(struct comm *comm);
 
 /* Have room for a part of so many bytes in the operation number. */
 int region_room(struct region_run *run, size_t len, uint32_t number);
-/* The same where the next member alone takes the part. */
-int region_room_in_chain(struct region_run *run, size_t len, uint32_t number);
+/* The same for a small part that the next member alone takes. */
+int region_room_in_chain(struct region_run *run, uint32_t number);
 /* This member's part stands in its place. */
 void region_publish(struct region *r, uint32_t number);
 /* Have a member's part. One of another call is noted, and taken for one of this. */

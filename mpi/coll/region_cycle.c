@@ -19,8 +19,9 @@ static size_t least(size_t a, size_t b)
 static inline int give(struct region_run *run)
 {
     struct region *r = run->r;
-    int rc = run->chains ? region_room_in_chain(run, run->part_len, run->number)
-                         : region_room(run, run->part_len, run->number);
+    int rc = run->chains && run->part_len <= REGION_SMALL
+                 ? region_room_in_chain(run, run->number)
+                 : region_room(run, run->part_len, run->number);
     if (__builtin_expect(rc, 0))
         return rc;
     run->form->give(run, region_part(r, r->rank, run->number, run->part_len));

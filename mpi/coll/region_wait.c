@@ -215,23 +215,21 @@ int region_room(struct region_run *run, size_t len, uint32_t number)
     return learn(run, room_least(run->r, small, number));
 }
 
-/* Once all are done with the operations before the chain, every place and chunk has a part that the next member
- * alone reads. */
-int region_room_in_chain(struct region_run *run, size_t len, uint32_t number)
+/* Once all are done with the operations before the chain, every place has a part that the next member alone reads. */
+int region_room_in_chain(struct region_run *run, uint32_t number)
 {
     struct region *r = run->r;
-    bool small = len <= REGION_SMALL;
-    uint32_t before = number - (small ? REGION_PLACES : REGION_DEPTH);
     int next = r->rank + 1, rc = MPI_SUCCESS;
     if (r->chained + 1 != number) {
         r->chain = number;
         r->passed = r->known;
     }
     r->chained = number;
-    if ((int32_t)(number - REGION_PLACES - r->chain) < 0 || number - r->known > CHAIN_MOST) {
-        rc = region_room(run, len, number);
+    uint32_t before = number - REGION_PLACES;
+    if ((int32_t)(before - r->chain) < 0 || number - r->known > CHAIN_MOST) {
+        rc = region_room(run, 0, number);
     } else if ((int32_t)(before - r->passed) > 0) {
-        rc = await(run, &r->members[next].done, room_least(r, small, number), next);
+        rc = await(run, &r->members[next].done, room_least(r, true, number), next);
         r->passed = atomic_load_explicit(&r->members[next].done, memory_order_acquire);
     }
     if (rc)

@@ -66,6 +66,11 @@ def ours(prefix):
                                    "VIREO_CHANNEL_PARAMS": "ofi.provider=PROVIDER"})
 
 
+def before(prefix):
+    """An earlier build of ours, for figures before and after a change."""
+    return dataclasses.replace(ours(prefix), name="before", peer=True)
+
+
 def mpich():
     return Mpi("mpich", "mpicc.mpich", "mpiexec.mpich",
                tcp_environment={"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "lo",

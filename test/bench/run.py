@@ -153,6 +153,8 @@ SUBJECTS = {f.__name__: f for f in (latency, bandwidth, rate, tcp, matching, dat
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--ours", metavar="PREFIX", help="where our MPI is installed")
+    parser.add_argument("--before", metavar="PREFIX",
+                        help="where an earlier build of ours is: it counts as a peer")
     parser.add_argument("--subject", action="append", choices=list(SUBJECTS), metavar="NAME",
                         help="only this one (may be repeated): " + ", ".join(SUBJECTS))
     parser.add_argument("--quick", action="store_true", help="about three minutes, rougher")
@@ -172,14 +174,16 @@ def chosen(options):
 def find(options, folder, say):
     """The implementations that are here and compile."""
     wanted = [peers.ours(options.ours)] if options.ours else []
+    wanted += [peers.before(options.before)] if options.before else []
     wanted += [m for m in (peers.mpich(), peers.openmpi()) if m.name not in options.without]
     found = []
     programs = sorted({p for s in chosen(options) for step in SUBJECTS[s](options.quick)
                        for p in step.program})
     for mpi in wanted:
         if not peers.present(mpi):
-            if mpi.name == "ours":
-                sys.exit(f"bench: no bin/mpicc and bin/mpiexec in {options.ours}")
+            if mpi.name in ("ours", "before"):
+                prefix = options.ours if mpi.name == "ours" else options.before
+                sys.exit(f"bench: no bin/mpicc and bin/mpiexec in {prefix}")
             say(f"{mpi.name} is not installed: left out")
             continue
         say(f"compiling with {mpi.name}")

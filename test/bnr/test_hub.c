@@ -35,7 +35,7 @@ struct seen {
 };
 
 static struct hub *hub;
-static struct seen seen[8][8]; /* by party less A, by id */
+static struct seen seen[8][16]; /* by party less A, by id */
 
 static struct seen *seen_of(uint64_t party, uint32_t id)
 {

@@ -59,7 +59,7 @@ word 1"
 keepalive() {
     mkfifo "keep$hosts"
     : >out
-    on_hosts --keepalive 9 sh -c 'trap "echo ended; exit" TERM; echo here; while :; do sleep 0.1; done' \
+    on_hosts --keepalive 9 sh -c 'trap "echo ended; exit 7" TERM; echo here; while :; do sleep 0.1; done' \
         >out 2>err 9<"keep$hosts" &
     job=$!
     exec 8>"keep$hosts"
@@ -69,7 +69,7 @@ keepalive() {
     kill -0 "$job" || fail "$hosts: what comes by the pipe ends nothing"
     exec 8>&-
     wait "$job"
-    same "$hosts: the end of --keepalive's pipe is like SIGTERM" "$?" 143
+    same "$hosts: the end of --keepalive's pipe is like SIGTERM" "$?" 7
     same "$hosts: the ranks are told" "$(grep -c ended out)" 2
 }
 

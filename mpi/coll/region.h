@@ -47,7 +47,7 @@
 enum {
     REGION_DEPTH = 8,      /* chunks of a member */
     REGION_PLACES = 32,    /* places of a member for what is small */
-    REGION_SMALL = 248,    /* bytes beside a word */
+    REGION_SMALL = 240,    /* bytes beside a word */
     REGION_CHUNK = 32768,  /* bytes of other places, at most */
     REGION_RESULT = 8192,  /* bytes of what a last one computes for all */
     REGION_MEMBERS = 512,  /* of a communicator, at most */
@@ -60,7 +60,7 @@ struct region_task;
 struct region_place {
     _Alignas(128) _Atomic uint32_t number; /* of the operation whose part is here */
     uint32_t call; /* which call that is: see struct region */
-    _Alignas(8) unsigned char bytes[REGION_SMALL];
+    _Alignas(16) unsigned char bytes[REGION_SMALL]; /* as the widest elements are */
 };
 
 /* The process of a member: a random number of its own, and where it has that in its memory. */

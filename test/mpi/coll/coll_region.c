@@ -488,6 +488,43 @@ static void fill_lists(MPI_Comm comm)
         fill_list(comm, CHUNK - ENTRY * size - less);
 }
 
+/* Operations get their elements where the processor may load the widest ones at once. */
+static void expect_aligned(void *in, void *inout, int *len, MPI_Datatype *type)
+{
+    long double _Complex *a = in, *b = inout;
+    (void)type;
+    CHECK((uintptr_t)in % _Alignof(long double _Complex) == 0);
+    CHECK((uintptr_t)inout % _Alignof(long double _Complex) == 0);
+    for (int i = 0; i < *len; i++)
+        b[i] += a[i];
+}
+
+static void wide_elements(MPI_Comm comm)
+{
+    enum { MOST = 40 };
+    const MPI_Datatype type = MPI_C_LONG_DOUBLE_COMPLEX;
+    int rank = check_rank(comm), size = check_size(comm);
+    long double _Complex in[MOST], out[MOST], *blocks = calloc((size_t)(MOST * size), sizeof(*blocks));
+    MPI_Op op;
+    CHECK(blocks);
+    OK(MPI_Op_create(expect_aligned, 1, &op));
+    for (int i = 0; i < MOST * size; i++)
+        in[i % MOST] = blocks[i] = rank + 1;
+    for (int count = 1; count <= MOST; count += 3) {
+        OK(MPI_Allreduce(in, out, count, type, op, comm));
+        CHECK(out[count - 1] == size * (size + 1) / 2);
+        OK(MPI_Reduce(in, out, count, type, op, size - 1, comm));
+        OK(MPI_Scan(in, out, count, type, op, comm));
+        CHECK(out[count - 1] == (rank + 1) * (rank + 2) / 2);
+        OK(MPI_Exscan(in, out, count, type, op, comm));
+        CHECK(rank == 0 || out[count - 1] == rank * (rank + 1) / 2);
+        OK(MPI_Reduce_scatter_block(blocks, out, count, type, op, comm));
+        CHECK(out[count - 1] == size * (size + 1) / 2);
+    }
+    OK(MPI_Op_free(&op));
+    free(blocks);
+}
+
 static void *many(void *arg)
 {
     struct thread *thread = arg;
@@ -501,6 +538,7 @@ static void *many(void *arg)
     CHECK(run.in && run.out);
     OK(MPI_Barrier(thread->comm));
     fill_lists(thread->comm);
+    wide_elements(thread->comm);
     for (int i = 0; i < rounds; i++) {
         if (i % 100 == 0)
             make_comms(&run, thread->comm);

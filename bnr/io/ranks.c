@@ -405,12 +405,14 @@ static bool needs_session(const struct ranks *r)
     return false;
 }
 
-int ranks_guard(struct ranks *r, char *name, size_t name_size, const char **step)
+int ranks_make_folder(struct ranks *r, const char **step)
 {
     *step = "make a folder for the ranks below TMPDIR";
-    int rc = needs_session(r) ? session_folder_make(&r->session) : 0;
-    if (rc)
-        return rc;
+    return needs_session(r) ? session_folder_make(&r->session) : 0;
+}
+
+int ranks_guard(struct ranks *r, char *name, size_t name_size, const char **step)
+{
     *step = "start the wardens";
     return wardens_start(&r->wardens, &r->table, r->session.path, name, name_size);
 }

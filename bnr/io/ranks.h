@@ -70,10 +70,12 @@ struct ranks {
     int bell; /* what ranks write to where they want something of a daemon; -1: there is none */
 };
 
-/* Make the segments; then, with apps set, the wardens and what they guard; name: see wardens_start().
- * Returns 0, or -errno with what failed in *step. */
+/* Make the segments; then, with apps set, the folder in which ranks start, where some do; then the
+ * wardens, which guard all that; name: see wardens_start(). Returns 0, or -errno with what failed in
+ * *step. */
 int ranks_create(struct ranks *r, const struct table_spec *spec, const struct ranks_hooks *hooks,
                  const char **step);
+int ranks_make_folder(struct ranks *r, const char **step);
 int ranks_guard(struct ranks *r, char *name, size_t name_size, const char **step);
 /* All ranks have ended: remove what the wardens guard, and let them go. Accepts a zeroed r. */
 void ranks_unguard(struct ranks *r);

@@ -678,12 +678,19 @@ static void turn(struct run *run)
     run->last_words[0] = 0;
 }
 
-/* The table of the ranks, and the wardens. Returns 0, or -errno with what failed in *step. */
-static int prepare_ranks(struct run *run, const struct run_job *what, const char **step)
+/* The table of the ranks, and their folder. Returns 0, or -errno with what failed in *step. */
+static int make_ranks(struct run *run, const char **step)
 {
     int rc = create_ranks(run, step);
     if (!rc)
         rc = run_processes_begin(run);
+    return rc ? rc : ranks_make_folder(&run->ranks, step);
+}
+
+/* The same, and the wardens. */
+static int prepare_ranks(struct run *run, const struct run_job *what, const char **step)
+{
+    int rc = make_ranks(run, step);
     return rc ? rc : ranks_guard(&run->ranks, what->name, what->name_size, step);
 }
 
@@ -704,9 +711,7 @@ static int prepare_job(struct run *run, const struct run_job *what, const char *
 /* The same for what needs the daemons, which start their ranks while the wardens here come up. */
 static int prepare_wide(struct run *run, const struct run_job *what, const char **step)
 {
-    int rc = create_ranks(run, step);
-    if (!rc)
-        rc = run_processes_begin(run);
+    int rc = make_ranks(run, step);
     if (!rc) {
         *step = "send the job to the daemons";
         run_ask_start(run);
@@ -785,9 +790,11 @@ int run_job(const struct options *o, const struct run_job *what)
         }
         rc = prepare_wide(run, what, &step);
     }
-    if (rc) {
-        ranks_unguard(&run->ranks);
-        return complain(step, rc);
-    }
-    return go(run);
+    if (!rc)
+        return go(run);
+    rc = complain(step, rc);
+    if (run->wide && run->wide->is_up) /* ranks may run elsewhere */
+        wide_end(run->wide);
+    ranks_unguard(&run->ranks);
+    return rc;
 }

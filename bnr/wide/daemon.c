@@ -413,8 +413,10 @@ static int prepare(struct daemon *d, char why[512])
         d->has_job = true;
         d->ranks.apps = d->apps;
         open_door(d);
-        rc = ranks_guard(&d->ranks, d->name, d->name_size, &step);
+        rc = ranks_make_folder(&d->ranks, &step);
     }
+    if (!rc)
+        rc = ranks_guard(&d->ranks, d->name, d->name_size, &step);
     if (!rc) {
         step = "make a pipe";
         rc = serve_start(&d->serve, &d->loop, &d->mesh, &d->map, &d->ranks);

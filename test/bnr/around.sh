@@ -97,3 +97,11 @@ export TMPDIR=/proc/no-such-folder
 run --set-cwd-to-session-dir true 2>err
 same "no folder can be made" "$?" 1
 holds "is told" "$(cat err)" "make a folder for the ranks below TMPDIR: No such file"
+rm -f ran
+for round in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    run --launcher-cmd "env TMPDIR=$scratch/tmp HOST=%h" -host localhost:1,elsewhere:1 \
+        --set-cwd-to-session-dir sh -c "echo ran >>$scratch/ran" 2>err
+    [ $? = 1 ] || fail "on two hosts: no folder can be made here" "$(cat err)"
+done
+same "then no rank of another host starts" "$(cat ran 2>/dev/null)" ""
+same "and what the other host has made goes" "$(ls -A "$scratch/tmp")" ""

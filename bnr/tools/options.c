@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 #include <strings.h>
 #include <time.h>
@@ -250,6 +251,17 @@ static int set_agent(struct reader *r, const char *option, const char *command)
     return reader_push(&r->o->words, text);
 }
 
+/* Whether the end of what a descriptor reads can be waited for: not of a file. */
+static bool can_wait(int fd)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    int set = epoll_create1(EPOLL_CLOEXEC);
+    bool can = set < 0 || !epoll_ctl(set, EPOLL_CTL_ADD, fd, &event) || errno != EPERM;
+    if (set >= 0)
+        close(set);
+    return can;
+}
+
 /* A descriptor, open in mpiexec, at whose end the job ends. */
 static int set_keepalive(struct reader *r, const char *option, const char *text)
 {
@@ -258,6 +270,8 @@ static int set_keepalive(struct reader *r, const char *option, const char *text)
         return rc;
     if (fcntl(fd, F_GETFD) < 0)
         return reader_refuse(r, "'%s %s': no such descriptor is open", option, text);
+    if (!can_wait(fd))
+        return reader_refuse(r, "'%s %s' has no end to wait for; give it a pipe or a socket", option, text);
     r->o->has_keepalive = true;
     r->o->keepalive_fd = fd;
     return 0;

@@ -71,6 +71,9 @@ keepalive() {
     wait "$job"
     same "$hosts: the end of --keepalive's pipe is like SIGTERM" "$?" 7
     same "$hosts: the ranks are told" "$(grep -c ended out)" 2
+    on_hosts --keepalive 9 true 2>err 9<prog
+    same "$hosts: a file has no end that can be waited for" "$?" 2
+    holds "$hosts: which is told" "$(cat err)" "'--keepalive 9' has no end to wait for"
 }
 
 printf '#!/bin/sh\necho prog $BNR_RANK\n' >prog

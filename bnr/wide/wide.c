@@ -326,9 +326,15 @@ static void on_alone(void *arg)
 static void dial_found(uv_timer_t *timer)
 {
     struct wide *w = timer->data;
-    for (uint32_t i = 1; i < w->plan.count; i++)
-        if (w->nodes[i].is_found && !w->nodes[i].is_known)
-            mesh_dial(&w->mesh, i);
+    bool are_missing = false;
+    for (uint32_t i = 1; i < w->plan.count; i++) {
+        if (!w->nodes[i].is_found || w->nodes[i].is_known)
+            continue;
+        are_missing = true;
+        mesh_dial(&w->mesh, i);
+    }
+    if (!are_missing)
+        uv_timer_stop(timer);
 }
 
 static void on_room(void *arg)

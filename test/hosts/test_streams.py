@@ -455,6 +455,8 @@ SECTIONS = {"never-reads": (never_reads, 0), "dying-rank": (dying_rank, 0),
 
 def main(build, *names):
     os.environ["BUILD"] = str(pathlib.Path(build).resolve())
+    # A build with the address sanitizer keeps freed memory back.
+    os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"
     os.environ["HOSTS_PROGRAM"] = os.environ["BUILD"] + "/test/hosts/hosts"
     for name in names or SECTIONS:
         name, _, size = name.partition("=")

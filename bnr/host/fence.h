@@ -8,7 +8,8 @@
  * Where the job has several machines, its daemons count and report when the fence is over.
  *
  * The members' own counts are authoritative; the sum is a short cut. Where a member died between
- * the two stores, fence_check() finds that out from the counts.
+ * the two stores, fence_check() finds that out from the counts. Where members come to the next
+ * fence after a broken one, the sum counts both: it is believed only if the counts agree.
  */
 #ifndef BNR_FENCE_H
 #define BNR_FENCE_H

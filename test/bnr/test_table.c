@@ -260,6 +260,23 @@ static void a_fence_breaks_by_the_dead_and_the_finalized(void **state)
     assert_int_equal(fence_check(&f[0]), FENCE_BROKEN);
 }
 
+/* Two members leave the broken fence and come to the next one before the last living one comes to the first. */
+static void a_broken_fence_stays_broken(void **state)
+{
+    struct fence f[4];
+    for (int r = 0; r < 4; r++)
+        fence_init(&f[r], &table, r);
+    table_ended(&table, 3, 0);
+    for (int r = 0; r < 2; r++) {
+        fence_enter(&f[r]);
+        assert_int_equal(fence_check(&f[r]), FENCE_BROKEN);
+    }
+    fence_enter(&f[0]); /* the sum of both fences is 4 with the next arrival, that of rank 2 */
+    fence_enter(&f[2]);
+    assert_int_equal(fence_poll(&f[2]), FENCE_WAITING);
+    assert_int_equal(fence_check(&f[2]), FENCE_BROKEN);
+}
+
 /* One whose words lie nowhere here has not come, as far as anybody can see. */
 static void a_fence_is_not_over_for_ranks_out_of_sight(void **state)
 {
@@ -326,6 +343,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_fence_waits_for_the_last, create, destroy),
         cmocka_unit_test_setup_teardown(a_fence_breaks_by_the_dead_and_the_finalized, create,
                                         destroy),
+        cmocka_unit_test_setup_teardown(a_broken_fence_stays_broken, create, destroy),
         cmocka_unit_test_setup_teardown(a_fence_is_not_over_for_ranks_out_of_sight, create,
                                         destroy),
         cmocka_unit_test_setup_teardown(the_members_counts_are_the_truth, create, destroy),

@@ -131,6 +131,8 @@ const char *ports_param(void *owner, const struct chan_ops *ops, const char *nam
     if (!offer || chan_params_get(os_setting_text(OS_SETTING_CHANNEL_PARAMS), key, 0, text,
                                   sizeof(text)))
         return ops->params[index].initial;
+    if (offer->params[index] && !strcmp(offer->params[index], text))
+        return offer->params[index]; /* the channel may still use it */
     free(offer->params[index]);
     offer->params[index] = strdup(text);
     return offer->params[index] ? offer->params[index] : ops->params[index].initial;

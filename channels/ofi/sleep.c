@@ -83,7 +83,8 @@ static void unwatch(struct ofi *ofi)
 }
 
 /* Watch the completion queue's descriptors. Returns 0 where they will tell of news; CHAN_AGAIN where they
- * tell of some already; CHAN_UNABLE where they cannot be relied on, as those that always tell of news. */
+ * tell of some already, and also a thread that sleeps; CHAN_UNABLE where they cannot be relied on, as those
+ * that always tell of news. */
 static int watch(struct ofi *ofi)
 {
     struct pollfd all[OFI_WATCHED];
@@ -91,15 +92,15 @@ static int watch(struct ofi *ofi)
     unwatch(ofi);
     if (!count || ofi->futile > FUTILE)
         return CHAN_UNABLE;
-    if (poll(all, (nfds_t)count, 0)) {
-        ofi->futile++;
-        return CHAN_AGAIN;
-    }
     for (int i = 0; i < count; i++) {
         struct epoll_event event = {.events = (uint16_t)all[i].events};
         if (epoll_ctl(ofi->epoll, EPOLL_CTL_ADD, all[i].fd, &event))
             return CHAN_UNABLE;
         ofi->watched_fds[ofi->watched_count++] = all[i].fd;
+    }
+    if (poll(all, (nfds_t)count, 0)) {
+        ofi->futile++;
+        return CHAN_AGAIN;
     }
     return 0;
 }

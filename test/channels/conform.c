@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +13,9 @@
 #include <unistd.h>
 
 #include "os/clock.h"
-#include "os/futex.h"
 #include "test/channels/conform_ended.h"
 #include "test/channels/conform_onesided.h"
+#include "test/channels/conform_sleep.h"
 #include "test/channels/fake.h"
 
 enum {
@@ -484,133 +483,6 @@ static void case_hostile(struct fake *fake, const struct conform_traits *traits)
     FAKE_CHECK(fake, peer->asked <= 1, "garbage was taken for a peer");
 }
 
-/* ---- sleeping ---- */
-
-/* Sleep until news, as the device does; a sleep of 3 s is a lost wake-up. */
-static void sleep_once(struct fake *fake, enum chan_sleep how)
-{
-    struct chan *chan = fake->chan;
-    uint32_t seen = how == CHAN_SLEEP_WORD ? atomic_load(chan->word) : 0;
-    int rc = fake->ops->arm(chan, how);
-    FAKE_CHECK(fake, rc == 0 || rc == CHAN_AGAIN, "arm() returned %d", rc);
-    if (!rc && how == CHAN_SLEEP_FD) {
-        struct pollfd p = {.fd = chan->fd, .events = POLLIN};
-        FAKE_CHECK(fake, poll(&p, 1, 3000) != 0, "a wake-up was lost (fd)");
-    } else if (!rc) {
-        FAKE_CHECK(fake, os_futex_wait(chan->word, seen, 3000000000u) != -ETIMEDOUT,
-                   "a wake-up was lost (word)");
-    }
-    fake->ops->disarm(chan);
-    fake_step(fake, UINT64_MAX, "nothing");
-}
-
-/* Whether there is a descriptor to sleep on; a channel may make it when first armed. */
-static bool has_fd(struct fake *fake)
-{
-    fake->ops->arm(fake->chan, CHAN_SLEEP_FD);
-    fake->ops->disarm(fake->chan);
-    return fake->chan->fd >= 0;
-}
-
-/* in: packets that the peer has sent before this; it may have begun already. */
-static void ping_pong_asleep(struct fake *fake, struct fake_peer *peer, enum chan_sleep how,
-                             uint64_t in)
-{
-    unsigned seed = (unsigned)fake->rank + 5;
-    for (int i = 0; i < 1500; i++) {
-        if (fake->rank == 0)
-            fake_send(peer, i % 50 ? 8 : 30000, i % 3 ? FAKE_PLAIN : FAKE_COOKIE);
-        for (int spins = rand_r(&seed) % 40; spins && i % 2; spins--)
-            os_pause();
-        for (in++; peer->in < in;)
-            sleep_once(fake, how);
-        if (fake->rank == 1)
-            fake_send(peer, 40, FAKE_PLAIN);
-    }
-    while (fake->pending)
-        sleep_once(fake, how);
-    fake_barrier(fake);
-}
-
-/* While nothing comes, sleep ends at the looks of each millisecond at most. */
-static void sleep_on(struct fake *fake)
-{
-    uint64_t began_ns = os_now_ns(), now_ns = began_ns, wakes = 0;
-    for (; now_ns - began_ns < 200000000; now_ns = os_now_ns(), wakes++) {
-        struct pollfd p = {.fd = fake->chan->fd, .events = POLLIN};
-        if (!fake->ops->arm(fake->chan, CHAN_SLEEP_FD))
-            (void)poll(&p, 1, 100);
-        fake->ops->disarm(fake->chan);
-        fake->ops->progress(fake->chan);
-    }
-    FAKE_CHECK(fake, wakes <= 20 + 2 * (now_ns - began_ns) / 1000000,
-               "%llu wake-ups in %llu ms, without news", (unsigned long long)wakes,
-               (unsigned long long)((now_ns - began_ns) / 1000000));
-    fake_barrier(fake);
-}
-
-static void case_sleep(struct fake *fake, const struct conform_traits *traits)
-{
-    struct fake_peer *peer = joined(fake);
-    if (fake->procs == 1) {
-        fake_step(fake, UINT64_MAX, "nothing");
-        fake_send(peer, 10, FAKE_PLAIN);
-        FAKE_CHECK(fake, fake->ops->arm(fake->chan, CHAN_SLEEP_FD) == CHAN_AGAIN,
-                   "arm() overlooks a packet that waits");
-        fake->ops->disarm(fake->chan);
-        return;
-    }
-    FAKE_CHECK(fake, has_fd(fake) || fake->chan->word, "no way to sleep is offered");
-    if (has_fd(fake)) {
-        ping_pong_asleep(fake, peer, CHAN_SLEEP_FD, 0);
-        sleep_on(fake);
-    }
-    if (fake->chan->word)
-        ping_pong_asleep(fake, peer, CHAN_SLEEP_WORD, has_fd(fake) ? 1500 : 0);
-}
-
-/* Bulk data moves although both sides sleep whenever they may. */
-static void stream_asleep(struct fake *fake, struct fake_peer *peer, enum chan_sleep how,
-                          uint64_t in)
-{
-    for (int i = 0; i < 40; i++) {
-        while (!fake_send(peer, largest(peer) / 8, FAKE_TRY | (i % 2 ? FAKE_COOKIE : 0)))
-            sleep_once(fake, how);
-        for (int j = 0; j < 10; j++)
-            while (!fake_send(peer, 64, FAKE_TRY | FAKE_MORE))
-                sleep_once(fake, how);
-    }
-    while (peer->in < in + 440 || fake->pending)
-        sleep_once(fake, how);
-    fake_barrier(fake);
-}
-
-static void case_sleep_stream(struct fake *fake, const struct conform_traits *traits)
-{
-    struct fake_peer *peer = joined(fake);
-    if (has_fd(fake))
-        stream_asleep(fake, peer, CHAN_SLEEP_FD, 0);
-    if (fake->chan->word)
-        stream_asleep(fake, peer, CHAN_SLEEP_WORD, has_fd(fake) ? 440 : 0);
-}
-
-/* A stranger who links wakes a process that sleeps without any link. */
-static void case_sleep_accept(struct fake *fake, const struct conform_traits *traits)
-{
-    enum chan_sleep how = has_fd(fake) ? CHAN_SLEEP_FD : CHAN_SLEEP_WORD;
-    struct fake_peer *peer = &fake->peer[other(fake)];
-    if (fake->rank == 0) {
-        usleep(100000);
-        fake_link(fake, 1);
-    }
-    while (!peer->open)
-        sleep_once(fake, how);
-    if (fake->rank == 0)
-        fake_send(peer, 8, FAKE_PLAIN);
-    while (peer->in < (uint64_t)fake->rank)
-        sleep_once(fake, how);
-}
-
 static const struct conform_case cases[] = {
     {"cards", 2, SELF_TOO, case_cards, "cards are short, plain, and match both ways alike"},
     {"hostile_cards", 2, SELF_TOO, case_hostile_cards, "match() survives any string"},
@@ -642,6 +514,7 @@ static const struct conform_case cases[] = {
     {"forked", 2, 0, case_forked, "a forked child keeps no descriptor"},
     {"sleep_stream", 2, 0, case_sleep_stream, "bulk data moves between sleepers"},
     {"sleep_accept", 2, 0, case_sleep_accept, "a stranger wakes a sleeper"},
+    {"sleep_rearmed", 2, 0, case_sleep_rearmed, "a sleeper hears of news that another saw"},
     {"onesided", 2, SELF_TOO | NEEDS_ONESIDED, case_onesided, "get and put move every byte"},
     {"atomic", 3, SELF_TOO | NEEDS_ATOMIC, case_atomic, "atomic operations lose nothing"},
 };

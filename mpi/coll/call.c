@@ -340,6 +340,16 @@ static int check_reduce_all(struct coll_call *call)
     return rc ? rc : check_input(call, call->c.recv.count);
 }
 
+/* The first process has no output. */
+static int check_exscan(struct coll_call *call)
+{
+    const struct coll *c = &call->c;
+    if (c->comm->rank > 0 || is_in_place(c, &c->send))
+        return check_reduce_all(call);
+    int rc = check_elements(call, "sendbuf", c->send.buf, c->recv.count, c->recv.type);
+    return rc ? rc : check_op(call);
+}
+
 static int check_even_parts(struct coll_call *call)
 {
     struct coll *c = &call->c;
@@ -410,7 +420,7 @@ int coll_call_check(struct coll_call *call)
         [COLL_ALLTOALL] = {check_alltoall, false},
         [COLL_REDUCE_SCATTER] = {check_reduce_scatter, false},
         [COLL_SCAN] = {check_reduce_all, false},
-        [COLL_EXSCAN] = {check_reduce_all, false},
+        [COLL_EXSCAN] = {check_exscan, false},
         [COLL_NEIGHBOR_ALLGATHER] = {check_neighbors, false},
         [COLL_NEIGHBOR_ALLTOALL] = {check_neighbors, false},
     };

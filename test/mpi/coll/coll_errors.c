@@ -96,6 +96,22 @@ static void buffers(void)
     OK(MPI_Allreduce(NULL, NULL, 0, MPI_INT, MPI_SUM, world));
 }
 
+/* The output of an exscan means nothing at the first rank; its input does. */
+static void first_of_exscan(void)
+{
+    int one = 1, before = 0;
+    MPI_Request request;
+    OK(MPI_Exscan(&one, rank ? &before : NULL, 1, MPI_INT, MPI_SUM, world));
+    CHECK(before == rank);
+    OK(MPI_Exscan(&one, rank ? &before : &one, 1, MPI_INT, MPI_SUM, world));
+    OK(MPI_Iexscan(&one, rank ? &before : NULL, 1, MPI_INT, MPI_SUM, world, &request));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK(before == rank);
+    FAILS(MPI_ERR_BUFFER, MPI_Exscan(NULL, &before, 1, MPI_INT, MPI_SUM, world));
+    FAILS(MPI_ERR_COUNT, MPI_Exscan(&one, &before, -1, MPI_INT, MPI_SUM, world));
+    FAILS(MPI_ERR_TYPE, MPI_Exscan(&one, &before, 1, MPI_DATATYPE_NULL, MPI_SUM, world));
+}
+
 static void operations(void)
 {
     MPI_Datatype type;
@@ -231,6 +247,7 @@ int main(int argc, char **argv)
     counts_and_types();
     other_forms();
     buffers();
+    first_of_exscan();
     operations();
     active();
     text();

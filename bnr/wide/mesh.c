@@ -494,6 +494,18 @@ static void carry_out(struct mesh *m, const struct effect *e)
     }
 }
 
+/* A delivery may take long: the messages behind it, by which it is passed on, go first. */
+static void put_sends_first(struct effects *effects, size_t at)
+{
+    for (; at + 1 < effects->count && effects->items[at].kind == EFFECT_DELIVER &&
+           effects->items[at + 1].kind == EFFECT_SEND;
+         at++) {
+        struct effect sent = effects->items[at + 1];
+        effects->items[at + 1] = effects->items[at];
+        effects->items[at] = sent;
+    }
+}
+
 /* Carry out all effects, and what they lead to. */
 static void run_effects(struct mesh *m)
 {
@@ -501,6 +513,7 @@ static void run_effects(struct mesh *m)
         return;
     m->is_running = true;
     while (m->next_effect < m->effects.count) {
+        put_sends_first(&m->effects, m->next_effect);
         struct effect e = m->effects.items[m->next_effect++];
         bytes_ref(e.message.data);
         carry_out(m, &e);

@@ -402,6 +402,7 @@ static void on_complete(void *arg, bool are_all_up)
         rc = introduce(w, i);
     if (are_all_up && !rc)
         rc = mesh_begin(&w->mesh);
+    mesh_write(&w->mesh); /* daemons link to one another while the job is made */
     uv_timer_stop(&w->reach);
     w->is_up = are_all_up && !rc;
     w->hooks.ready(w->hooks.arg, w->is_up);

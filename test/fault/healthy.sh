@@ -10,6 +10,7 @@ made=0 threaded=0 accused=0
 
 # ask CASE WORKERS REPORTS
 ask() {
+    : >out # of the job before
     "$mpiexec" --timeout 280 -n 4 "$program" "$1" "$2" >out 2>err &
     job=$!
     for i in $(seq 1 300); do

@@ -42,10 +42,11 @@ static void check_options(const struct options *o)
 {
     static char path[] = "PATH=/bin", odd[] = "ODD", own[] = "BNR_RANK=0";
     char *base[] = {path, odd, NULL}, *extra[] = {own, NULL};
+    bool starts_none = o->help || o->version || o->attaches;
     int sum = 0;
     for (int i = 0; i < o->napps; i++) {
         bool is_whole = o->apps[i].count > 0 && o->apps[i].argv[0];
-        require(is_whole || o->help || o->version, "a program without a name or a rank");
+        require(is_whole || starts_none, "a program without a name or a rank");
         sum += o->apps[i].count;
         char **env = options_environ(o, &o->apps[i], base, extra);
         int found = 0;
@@ -55,9 +56,9 @@ static void check_options(const struct options *o)
         require(found == 1, "the launcher's own variable is lost");
         free(env);
     }
-    require((sum == o->nranks && sum <= 1 << 20) || o->help || o->version, "ranks do not add up");
-    require(o->help || o->version || sum, "taken without a program");
-    require(o->timeout_s >= 0 || o->help || o->version, "a time limit below zero");
+    require((sum == o->nranks && sum <= 1 << 20) || starts_none, "ranks do not add up");
+    require(starts_none || sum, "taken without a program");
+    require(o->timeout_s >= 0 || starts_none, "a time limit below zero");
     require(!sum || !o->start.stdin_to || atoi(o->start.stdin_to) < sum, "no such reader");
     require(!sum || !o->universe_size || o->universe_size >= sum, "a universe too small");
     if (sum)

@@ -4,7 +4,6 @@
 #include "bnr/io/amend.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,15 +33,6 @@ bool amend_lists(const char *list, int rank)
     return false;
 }
 
-static int find(const char *name, char **path, char why[512])
-{
-    char found[PATH_MAX];
-    int rc = launch_resolve(name, NULL, getenv("PATH"), found, sizeof(found), why);
-    if (!rc && !(*path = strdup(found)))
-        rc = LAUNCH_NOT_FOUND;
-    return rc;
-}
-
 static int prepare_agent(struct amend *a, char why[512])
 {
     int n = 0;
@@ -54,7 +44,7 @@ static int prepare_agent(struct amend *a, char why[512])
     for (char *rest = a->agent_text, *word; (word = strsep(&rest, " "));)
         if (*word)
             a->agent[n++] = word;
-    int rc = n ? find(a->agent[0], &a->agent_path, why) : 0;
+    int rc = n ? launch_find(a->agent[0], &a->agent_path, why) : 0;
     if (n)
         a->agent[0] = a->agent_path;
     return rc;
@@ -65,7 +55,7 @@ int amend_prepare(struct amend *a, const struct start_wish *wish, const struct p
 {
     const char *around = wish->debugs ? "gdb" : wish->xterm ? "xterm" : NULL;
     *a = (struct amend){.wish = wish, .place = place};
-    int rc = around ? find(around, &a->path, why) : 0;
+    int rc = around ? launch_find(around, &a->path, why) : 0;
     return !rc && wish->agent ? prepare_agent(a, why) : rc;
 }
 

@@ -4,7 +4,6 @@
 #include "bnr/io/debugger.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,15 +18,6 @@ enum {
 
 extern char **environ;
 
-static int find(const char *name, char **path, char why[512])
-{
-    char found[PATH_MAX];
-    int rc = launch_resolve(name, NULL, getenv("PATH"), found, sizeof(found), why);
-    if (!rc && !(*path = strdup(found)))
-        rc = LAUNCH_NOT_FOUND;
-    return rc;
-}
-
 int debugger_prepare(struct debugger *d, const char *name, char why[512])
 {
     const char *display = getenv("DISPLAY"), *tmux = getenv("TMUX");
@@ -37,8 +27,8 @@ int debugger_prepare(struct debugger *d, const char *name, char why[512])
                            "set DISPLAY for xterm; -gdb needs no windows");
         return LAUNCH_NOT_FOUND;
     }
-    int rc = find(name, &d->path, why);
-    return rc ? rc : find(d->is_tmux ? "tmux" : "xterm", &d->window, why);
+    int rc = launch_find(name, &d->path, why);
+    return rc ? rc : launch_find(d->is_tmux ? "tmux" : "xterm", &d->window, why);
 }
 
 void debugger_fini(struct debugger *d)

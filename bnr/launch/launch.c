@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -202,6 +203,15 @@ int launch_resolve(const char *name, const char *wdir, const char *search, char 
     }
     enum finding f = examine(path);
     return f == FOUND ? 0 : explain(f, name, path, why);
+}
+
+int launch_find(const char *name, char **path, char why[512])
+{
+    char found[PATH_MAX];
+    int rc = launch_resolve(name, NULL, getenv("PATH"), found, sizeof(found), why);
+    if (!rc && !(*path = strdup(found)))
+        rc = LAUNCH_NOT_FOUND;
+    return rc;
 }
 
 /* ---- starting it ---- */

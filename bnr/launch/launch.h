@@ -43,6 +43,9 @@ enum launch_outcome {
 int launch_resolve(const char *name, const char *wdir, const char *search, char *path, size_t size,
                    char why[512]);
 
+/* Find name along this process's PATH. Returns 0 with *path, the caller's to free, or an outcome. */
+int launch_find(const char *name, char **path, char why[512]);
+
 /* Remember the limits, ignored signals and signal mask that processes are to start with. Call
  * it before any are changed. */
 void launch_remember(void);

@@ -20,8 +20,7 @@
 
 enum {
     CASE_LIMIT_MS = 40000,
-    WAIT_MS = 15000,
-    BIG = 8 << 20
+    WAIT_MS = 15000
 };
 
 /* What a case needs of the channel, or of the runner. */
@@ -43,28 +42,6 @@ struct conform_case {
     const char *claim;
 };
 
-static int other(const struct fake *fake)
-{
-    return fake->procs == 1 ? 0 : 1 - fake->rank;
-}
-
-static size_t largest(const struct fake_peer *peer)
-{
-    return peer->link->max_data < BIG ? peer->link->max_data : BIG;
-}
-
-/* Rank 0 links to rank 1, and both wait until the link is open. */
-static struct fake_peer *joined(struct fake *fake)
-{
-    struct fake_peer *peer = &fake->peer[other(fake)];
-    if (fake->rank == 0)
-        fake_link(fake, other(fake));
-    fake_until(fake, &peer->opened, 1, WAIT_MS, "opened()");
-    FAKE_CHECK(fake, peer->lost || (peer->link && fake->chan->links > 0),
-               "links is 0 with a link open");
-    return peer;
-}
-
 /* ---- cards ---- */
 
 static void check_match(struct fake *fake, const char *mine, const char *theirs)
@@ -82,7 +59,7 @@ static void check_match(struct fake *fake, const char *mine, const char *theirs)
 static void case_cards(struct fake *fake, const struct conform_traits *traits)
 {
     const char *mine = fake->world->card[fake->rank];
-    const char *theirs = fake->world->card[other(fake)];
+    const char *theirs = fake->world->card[fake_other(fake)];
     FAKE_CHECK(fake, mine[0] && strlen(mine) < CHAN_CARD_MAX, "the card is %zu bytes long",
                strlen(mine));
     for (const char *c = mine; *c; c++)
@@ -137,8 +114,8 @@ static void case_hostile_cards(struct fake *fake, const struct conform_traits *t
 /* Cards that no living peer wrote: link() fails, or the link is refused; nothing hangs. */
 static void case_dead_card(struct fake *fake, const struct conform_traits *traits)
 {
-    struct fake_peer *peer = &fake->peer[other(fake)];
-    char *card = fake->world->card[other(fake)];
+    struct fake_peer *peer = &fake->peer[fake_other(fake)];
+    char *card = fake->world->card[fake_other(fake)];
     if (fake->rank == 1) {
         fake->ops->close(fake->chan); /* the card outlives its writer */
         fake_barrier_still(fake);
@@ -172,7 +149,7 @@ static const size_t sizes[] = {0,     1,     7,     8,     24,    40,    41,    
 
 static void send_sizes(struct fake_peer *peer, unsigned form)
 {
-    size_t max = largest(peer), eager = peer->link->eager_max;
+    size_t max = fake_largest(peer), eager = peer->link->eager_max;
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
         if (sizes[i] <= max)
             fake_send(peer, sizes[i], form);
@@ -184,7 +161,7 @@ static void send_sizes(struct fake_peer *peer, unsigned form)
 
 static void both_ways(struct fake *fake, unsigned form)
 {
-    struct fake_peer *peer = joined(fake);
+    struct fake_peer *peer = fake_join(fake);
     for (int round = 0; round < 3; round++)
         send_sizes(peer, form);
     fake_until_packets(fake, peer, peer->out, WAIT_MS); /* both send the same count */
@@ -215,9 +192,9 @@ static void case_cookie_pieces(struct fake *fake, const struct conform_traits *t
 
 static void case_mixture(struct fake *fake, const struct conform_traits *traits)
 {
-    struct fake_peer *peer = joined(fake);
+    struct fake_peer *peer = fake_join(fake);
     unsigned seed = 99;
-    size_t max = largest(peer) < 300000 ? largest(peer) : 300000;
+    size_t max = fake_largest(peer) < 300000 ? fake_largest(peer) : 300000;
     for (int i = 0; i < 3000; i++) {
         size_t len = (size_t)rand_r(&seed);
         len = i % 10 ? len % 200 : len % (max + 1);
@@ -231,7 +208,7 @@ static void case_mixture(struct fake *fake, const struct conform_traits *traits)
 
 static void case_coalesced(struct fake *fake, const struct conform_traits *traits)
 {
-    struct fake_peer *peer = joined(fake);
+    struct fake_peer *peer = fake_join(fake);
     for (int i = 0; i < 20000; i++)
         fake_send(peer, 8, FAKE_MORE);
     fake_until_packets(fake, peer, 20000, WAIT_MS);
@@ -240,8 +217,8 @@ static void case_coalesced(struct fake *fake, const struct conform_traits *trait
 /* A receiver that does nothing stops the sender after bounded memory; then all arrives. */
 static void case_pressure(struct fake *fake, const struct conform_traits *traits)
 {
-    struct fake_peer *peer = joined(fake);
-    size_t len = largest(peer) < 10000 ? largest(peer) : 10000;
+    struct fake_peer *peer = fake_join(fake);
+    size_t len = fake_largest(peer) < 10000 ? fake_largest(peer) : 10000;
     fake_barrier_still(fake);
     if (fake->rank == 0) {
         int taken = 0;
@@ -265,9 +242,9 @@ static void case_pressure(struct fake *fake, const struct conform_traits *traits
 /* Many payloads pending at once, both ways, neither side receiving before it has sent. */
 static void case_pending(struct fake *fake, const struct conform_traits *traits)
 {
-    struct fake_peer *peer = joined(fake);
+    struct fake_peer *peer = fake_join(fake);
     for (int i = 0; i < 24; i++)
-        fake_send(peer, largest(peer) / 4, i % 3 == 2 ? FAKE_COOKIE | FAKE_PIECES : FAKE_COOKIE);
+        fake_send(peer, fake_largest(peer) / 4, i % 3 == 2 ? FAKE_COOKIE | FAKE_PIECES : FAKE_COOKIE);
     fake_until_packets(fake, peer, 24, WAIT_MS);
     fake_until_idle(fake, WAIT_MS);
 }
@@ -281,7 +258,7 @@ static void echo(struct fake *fake, struct fake_peer *peer, size_t len)
 static void case_send_in_upcall(struct fake *fake, const struct conform_traits *traits)
 {
     fake->arrived = echo;
-    struct fake_peer *peer = joined(fake);
+    struct fake_peer *peer = fake_join(fake);
     if (fake->rank == 0)
         fake_send(peer, 33, FAKE_PLAIN);
     fake_until_packets(fake, peer, fake->procs == 1 ? 200 : 199, WAIT_MS);
@@ -295,8 +272,8 @@ static void unlink_now(struct fake *fake, struct fake_peer *peer, size_t len)
 
 static void case_unlink_in_upcall(struct fake *fake, const struct conform_traits *traits)
 {
-    fake->peer[other(fake)].may_lose = true;
-    struct fake_peer *peer = joined(fake);
+    fake->peer[fake_other(fake)].may_lose = true;
+    struct fake_peer *peer = fake_join(fake);
     if (fake->rank == 1 || fake->procs == 1)
         fake->arrived = unlink_now;
     for (int i = 0; fake->rank == 0 && i < 10; i++)
@@ -312,7 +289,7 @@ static void case_unlink_in_upcall(struct fake *fake, const struct conform_traits
 /* Data may be sent while the peer does not move at all, and arrives. */
 static void case_early(struct fake *fake, const struct conform_traits *traits)
 {
-    struct fake_peer *peer = &fake->peer[other(fake)];
+    struct fake_peer *peer = &fake->peer[fake_other(fake)];
     if (fake->rank == 0) {
         fake_link(fake, 1);
         for (int i = 0; i < 10; i++) {
@@ -342,12 +319,12 @@ static void settle(struct fake *fake, struct fake_peer *peer)
 /* A link that is begun by the ranks of the mask, packets both ways, and the end of it. */
 static void one_life(struct fake *fake, int round, unsigned starters)
 {
-    struct fake_peer *peer = &fake->peer[other(fake)];
+    struct fake_peer *peer = &fake->peer[fake_other(fake)];
     int opened = peer->opened;
     if (starters & 1u << fake->rank) {
         if (starters == 3 && round % 4 == fake->rank + 1)
             usleep(300);
-        fake_link(fake, other(fake));
+        fake_link(fake, fake_other(fake));
         fake_send(peer, 8, FAKE_TRY);
     }
     fake_until(fake, &peer->opened, opened + 1, WAIT_MS, "opened()");
@@ -357,7 +334,7 @@ static void one_life(struct fake *fake, int round, unsigned starters)
     FAKE_CHECK(fake, peer->opened == opened + 1, "%d links in round %d", peer->opened - opened,
                round);
     struct chan_link *same = peer->link;
-    FAKE_CHECK(fake, fake_link(fake, other(fake))->link == same, "link() made another link");
+    FAKE_CHECK(fake, fake_link(fake, fake_other(fake))->link == same, "link() made another link");
     settle(fake, peer);
 }
 
@@ -378,8 +355,8 @@ static void case_crossing(struct fake *fake, const struct conform_traits *traits
 /* What has been taken goes out although unlink() follows at once. */
 static void case_unlink_flushes(struct fake *fake, const struct conform_traits *traits)
 {
-    fake->peer[other(fake)].may_lose = true;
-    struct fake_peer *peer = joined(fake);
+    fake->peer[fake_other(fake)].may_lose = true;
+    struct fake_peer *peer = fake_join(fake);
     if (fake->rank == 0) {
         int i = 0;
         while (i < 300 && fake_send(peer, 3000, FAKE_TRY | (i % 2 ? FAKE_MORE : 0)))
@@ -394,7 +371,7 @@ static void case_unlink_flushes(struct fake *fake, const struct conform_traits *
 
 static void refuse_with(struct fake *fake, enum chan_answer answer)
 {
-    struct fake_peer *peer = &fake->peer[other(fake)];
+    struct fake_peer *peer = &fake->peer[fake_other(fake)];
     int refused = peer->refused;
     fake->refuse = fake->rank == 1 ? (int)answer : 0;
     fake_barrier_still(fake);
@@ -447,10 +424,10 @@ static void case_all_to_all(struct fake *fake, const struct conform_traits *trai
 
 static void case_wrong_secret(struct fake *fake, const struct conform_traits *traits)
 {
-    struct fake_peer *peer = &fake->peer[other(fake)];
+    struct fake_peer *peer = &fake->peer[fake_other(fake)];
     for (int round = 0; round < 2; round++) { /* the impostor links, then is linked to */
         if (fake->rank != round) {
-            fake_link(fake, other(fake));
+            fake_link(fake, fake_other(fake));
             fake_until(fake, &peer->refused, 1, WAIT_MS, "refused()");
             FAKE_CHECK(fake, !peer->answer, "an impostor was given answer %d", (int)peer->answer);
         }
@@ -468,7 +445,7 @@ static void case_hostile(struct fake *fake, const struct conform_traits *traits)
         atomic_store(&fake->world->flag[0], 1);
         return;
     }
-    struct fake_peer *peer = joined(fake);
+    struct fake_peer *peer = fake_join(fake);
     if (fake->rank == 0) {
         while (!atomic_load(&fake->world->flag[0]) || peer->out < 100) {
             fake_send(peer, 2000, FAKE_MORE);

@@ -13,29 +13,7 @@
 #include "test/channels/conform.h"
 #include "test/channels/fake.h"
 
-enum { WAIT_MS = 15000, BIG = 8 << 20 };
-
-static int other(const struct fake *fake)
-{
-    return fake->procs == 1 ? 0 : 1 - fake->rank;
-}
-
-static size_t largest(const struct fake_peer *peer)
-{
-    return peer->link->max_data < BIG ? peer->link->max_data : BIG;
-}
-
-/* Rank 0 links to rank 1, and both wait until the link is open. */
-static struct fake_peer *join(struct fake *fake)
-{
-    struct fake_peer *peer = &fake->peer[other(fake)];
-    if (fake->rank == 0)
-        fake_link(fake, other(fake));
-    fake_until(fake, &peer->opened, 1, WAIT_MS, "opened()");
-    FAKE_CHECK(fake, peer->lost || (peer->link && fake->chan->links > 0),
-               "links is 0 with a link open");
-    return peer;
-}
+enum { WAIT_MS = 15000 };
 
 /* Sleep until news, as the device does; a sleep of 3 s is a lost wake-up. */
 static void sleep_once(struct fake *fake, enum chan_sleep how)
@@ -102,7 +80,7 @@ static void sleep_on(struct fake *fake)
 
 void case_sleep(struct fake *fake, const struct conform_traits *traits)
 {
-    struct fake_peer *peer = join(fake);
+    struct fake_peer *peer = fake_join(fake);
     if (fake->procs == 1) {
         fake_step(fake, UINT64_MAX, "nothing");
         fake_send(peer, 10, FAKE_PLAIN);
@@ -125,7 +103,7 @@ static void stream_asleep(struct fake *fake, struct fake_peer *peer, enum chan_s
                           uint64_t in)
 {
     for (int i = 0; i < 40; i++) {
-        while (!fake_send(peer, largest(peer) / 8, FAKE_TRY | (i % 2 ? FAKE_COOKIE : 0)))
+        while (!fake_send(peer, fake_largest(peer) / 8, FAKE_TRY | (i % 2 ? FAKE_COOKIE : 0)))
             sleep_once(fake, how);
         for (int j = 0; j < 10; j++)
             while (!fake_send(peer, 64, FAKE_TRY | FAKE_MORE))
@@ -138,7 +116,7 @@ static void stream_asleep(struct fake *fake, struct fake_peer *peer, enum chan_s
 
 void case_sleep_stream(struct fake *fake, const struct conform_traits *traits)
 {
-    struct fake_peer *peer = join(fake);
+    struct fake_peer *peer = fake_join(fake);
     if (has_fd(fake))
         stream_asleep(fake, peer, CHAN_SLEEP_FD, 0);
     if (fake->chan->word)
@@ -149,7 +127,7 @@ void case_sleep_stream(struct fake *fake, const struct conform_traits *traits)
 void case_sleep_accept(struct fake *fake, const struct conform_traits *traits)
 {
     enum chan_sleep how = has_fd(fake) ? CHAN_SLEEP_FD : CHAN_SLEEP_WORD;
-    struct fake_peer *peer = &fake->peer[other(fake)];
+    struct fake_peer *peer = &fake->peer[fake_other(fake)];
     if (fake->rank == 0) {
         usleep(100000);
         fake_link(fake, 1);
@@ -166,7 +144,7 @@ void case_sleep_accept(struct fake *fake, const struct conform_traits *traits)
 void case_sleep_rearmed(struct fake *fake, const struct conform_traits *traits)
 {
     enum { ROUNDS = 300 };
-    struct fake_peer *peer = join(fake);
+    struct fake_peer *peer = fake_join(fake);
     struct pollfd p = {.fd = has_fd(fake) ? fake->chan->fd : -1, .events = POLLIN};
     for (uint32_t round = 1; round <= ROUNDS && p.fd >= 0; round++) {
         fake_barrier(fake);

@@ -488,6 +488,28 @@ struct fake_peer *fake_link(struct fake *fake, int rank)
     return peer;
 }
 
+int fake_other(const struct fake *fake)
+{
+    return fake->procs == 1 ? 0 : 1 - fake->rank;
+}
+
+struct fake_peer *fake_join(struct fake *fake)
+{
+    struct fake_peer *peer = &fake->peer[fake_other(fake)];
+    if (fake->rank == 0)
+        fake_link(fake, fake_other(fake));
+    fake_until(fake, &peer->opened, 1, 15000, "opened()");
+    FAKE_CHECK(fake, peer->lost || (peer->link && fake->chan->links > 0),
+               "links is 0 with a link open");
+    return peer;
+}
+
+size_t fake_largest(const struct fake_peer *peer)
+{
+    const size_t big = 8 << 20;
+    return peer->link->max_data < big ? peer->link->max_data : big;
+}
+
 void fake_unlink(struct fake_peer *peer)
 {
     struct fake *fake = peer->fake;

@@ -121,6 +121,13 @@ void fake_barrier_still(struct fake *fake);
 
 /* Start a link to rank, through its card in the world. */
 struct fake_peer *fake_link(struct fake *fake, int rank);
+
+/* The rank that is not this one, of two; or this one, where it is alone. */
+int fake_other(const struct fake *fake);
+/* Rank 0 links to rank 1, and both wait until the link is open. */
+struct fake_peer *fake_join(struct fake *fake);
+/* The data that one packet may carry, or 8 MiB where that is less. */
+size_t fake_largest(const struct fake_peer *peer);
 void fake_unlink(struct fake_peer *peer);
 
 /* Wait until the process of a rank has ended, without progress, and tell the channel. */

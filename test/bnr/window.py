@@ -2,6 +2,7 @@
 """Windows of a tmux of the test's own, as a person would see them."""
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -39,9 +40,23 @@ class Window:
         return subprocess.run(self.words + list(words), check=True, capture_output=True, text=True,
                               timeout=LIMIT_S).stdout
 
+    def processes(self):
+        """All that run in the windows."""
+        panes = subprocess.run(self.words + ["list-panes", "-a", "-F", "#{pane_pid}"], check=False,
+                               capture_output=True, text=True, timeout=LIMIT_S).stdout.split()
+        return subprocess.run(["ps", "-o", "pid=", "-s", ",".join(panes) or "0"], check=False,
+                              capture_output=True, text=True, timeout=LIMIT_S).stdout.split()
+
     def end(self):
+        """Leave no debugger whose test has failed: lldb does not end with its terminal."""
+        left = self.processes()
         subprocess.run(self.words + ["kill-server"], check=False, capture_output=True,
                        timeout=LIMIT_S)
+        for pid in left:
+            try:
+                os.kill(int(pid), signal.SIGKILL)
+            except ProcessLookupError:
+                pass
 
     def lines(self, window="outer"):
         """What a window shows; nothing, where it is not there yet."""

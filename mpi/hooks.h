@@ -115,6 +115,11 @@ struct io_library {
     /* End a split collective access of this kind; status->MPI_ERROR stays as it is. */
     int (*end)(struct io_file *file, const struct io_access *begun, struct io_error *error);
 
+    /* Of the library: whether it has threads; finish the nonblocking accesses and end them. A later
+     * access starts threads again. */
+    bool (*has_threads)(void);
+    void (*end_threads)(void);
+
     int (*set_view)(struct io_file *file, const struct io_view *view, struct io_error *error);
     /* The caller frees types that are not predefined; datarep has room for MPI_MAX_DATAREP_STRING
      * bytes. */

@@ -17,6 +17,7 @@
 #include "mpi/comm/group.h"
 #include "mpi/errh.h"
 #include "mpi/info.h"
+#include "mpi/io/file.h"
 #include "mpi/left.h"
 #include "mpi/request/buffer.h"
 #include "mpi/request/request.h"
@@ -204,8 +205,9 @@ static void detach(struct buffer **slot)
 static void lock_to_leave(void)
 {
     os_lock_slow(&lock);
-    while (users == 1 && (buffer_process || !mpid_is_out())) {
+    while (users == 1 && (file_has_threads() || buffer_process || !mpid_is_out())) {
         os_unlock_slow(&lock);
+        file_end_threads();
         detach(&buffer_process);
         mpid_drain();
         os_lock_slow(&lock);

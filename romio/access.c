@@ -301,6 +301,18 @@ static void make_pool(void)
     queue_init(&pool, POOL_THREADS);
 }
 
+bool access_has_threads(void)
+{
+    pthread_once(&pool_once, make_pool);
+    return queue_has_threads(&pool);
+}
+
+void access_end_threads(void)
+{
+    pthread_once(&pool_once, make_pool);
+    queue_end(&pool);
+}
+
 static void run_job(struct work_item *job)
 {
     struct access_item *access = (struct access_item *)job;

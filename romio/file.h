@@ -78,6 +78,8 @@ int file_get_amode(struct io_file *file);
 int access_run(struct io_file *file, MPI_File handle, const struct io_access *what,
                struct io_error *error);
 int access_end(struct io_file *file, const struct io_access *begun, struct io_error *error);
+bool access_has_threads(void);
+void access_end_threads(void);
 
 /* ---- for the files of this folder ---- */
 

@@ -26,12 +26,7 @@ void queue_init(struct queue *queue, int threads_max)
 
 void queue_fini(struct queue *queue)
 {
-    pthread_mutex_lock(&queue->lock);
-    queue->closing = true;
-    pthread_cond_broadcast(&queue->work);
-    while (queue->threads)
-        pthread_cond_wait(&queue->idle, &queue->lock);
-    pthread_mutex_unlock(&queue->lock);
+    queue_end(queue);
     pthread_mutex_destroy(&queue->lock);
     pthread_cond_destroy(&queue->idle);
     pthread_cond_destroy(&queue->work);
@@ -63,10 +58,19 @@ static bool rest(struct queue *queue)
     until.tv_nsec %= 1000000000;
     if (++queue->resting == queue->threads)
         pthread_cond_broadcast(&queue->idle);
-    while (!queue->first && !queue->closing && !rc)
+    while (!queue->first && !queue->ending && !rc)
         rc = pthread_cond_timedwait(&queue->work, &queue->lock, &until);
     queue->resting--;
     return queue->first;
+}
+
+/* The lock is held. Returns whether a thread has ended that is to be joined: *last. */
+static bool take_ended(struct queue *queue, pthread_t *last)
+{
+    bool is_there = queue->has_ended;
+    *last = queue->ended;
+    queue->has_ended = false;
+    return is_there;
 }
 
 static void *thread_main(void *arg)
@@ -76,9 +80,15 @@ static void *thread_main(void *arg)
     do {
         work(queue);
     } while (rest(queue));
+    pthread_t before;
+    bool has_before = take_ended(queue, &before);
+    queue->ended = pthread_self();
+    queue->has_ended = true;
     queue->threads--;
     pthread_cond_broadcast(&queue->idle);
     pthread_mutex_unlock(&queue->lock);
+    if (has_before)
+        pthread_join(before, NULL);
     return NULL;
 }
 
@@ -87,14 +97,10 @@ static int start(struct queue *queue)
 {
     sigset_t all, before;
     pthread_t thread;
-    pthread_attr_t attr;
-    pthread_attr_init(&attr);
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int rc = pthread_create(&thread, &attr, thread_main, queue);
+    int rc = pthread_create(&thread, NULL, thread_main, queue);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attr);
     return rc;
 }
 
@@ -122,4 +128,27 @@ void queue_drain(struct queue *queue)
     while (queue->first || queue->resting < queue->threads)
         pthread_cond_wait(&queue->idle, &queue->lock);
     pthread_mutex_unlock(&queue->lock);
+}
+
+bool queue_has_threads(struct queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    bool has = queue->threads || queue->has_ended;
+    pthread_mutex_unlock(&queue->lock);
+    return has;
+}
+
+void queue_end(struct queue *queue)
+{
+    pthread_t last;
+    pthread_mutex_lock(&queue->lock);
+    queue->ending++;
+    pthread_cond_broadcast(&queue->work);
+    while (queue->threads)
+        pthread_cond_wait(&queue->idle, &queue->lock);
+    queue->ending--;
+    bool has_last = take_ended(queue, &last);
+    pthread_mutex_unlock(&queue->lock);
+    if (has_last)
+        pthread_join(last, NULL);
 }

@@ -2,7 +2,8 @@
 
 /*
  * Work for threads of the library: it runs in the order of queueing, in at most as many threads as
- * the queue says. They are started when there is work, and end when there was none for a while.
+ * the queue says. They are started when there is work, and end when there was none for a while, or
+ * when they are told to. A thread that ends joins the one that ended before it.
  */
 #ifndef ROMIO_QUEUE_H
 #define ROMIO_QUEUE_H
@@ -22,7 +23,9 @@ struct queue {
     struct work_item *first, **end;
     int waiting; /* items */
     int threads, threads_max, resting;
-    bool closing; /* no thread rests any more */
+    int ending; /* calls of queue_end() that go on: no thread rests */
+    bool has_ended;
+    pthread_t ended; /* the last thread that has */
 };
 
 void queue_init(struct queue *queue, int threads_max);
@@ -31,5 +34,8 @@ void queue_fini(struct queue *queue); /* of an idle one; ends its threads */
 void queue_add(struct queue *queue, struct work_item *job);
 /* Wait until all is done. */
 void queue_drain(struct queue *queue);
+bool queue_has_threads(struct queue *queue);
+/* Wait until all is done and no thread is left. Work may be added later, or at the same time. */
+void queue_end(struct queue *queue);
 
 #endif

@@ -7,6 +7,8 @@
 
 #include "mpi/store.h"
 
+const struct io_library *file_io;
+
 static struct store store = {.lock = OS_LOCK_INIT};
 
 /* ---- objects ---- */
@@ -30,6 +32,19 @@ void file_destroy(struct file *file)
 {
     errh_stop(&file->errhandler);
     store_free(&store, file);
+}
+
+/* ---- threads ---- */
+
+bool file_has_threads(void)
+{
+    return file_io && file_io->has_threads();
+}
+
+void file_end_threads(void)
+{
+    if (file_io)
+        file_io->end_threads();
 }
 
 /* ---- errors ---- */

@@ -43,4 +43,8 @@ const struct io_library *file_library(struct io_error *error);
 /* The same, once a file exists. */
 extern const struct io_library *file_io;
 
+/* Whether the I/O library has threads; have it finish nonblocking accesses and end them. */
+bool file_has_threads(void);
+void file_end_threads(void);
+
 #endif

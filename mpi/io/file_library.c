@@ -9,8 +9,6 @@
 #include "mpi/io/file.h"
 #include "mpi/io/file_hooks.h"
 
-const struct io_library *file_io;
-
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct io_error why;
 

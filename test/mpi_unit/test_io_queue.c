@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The queue of the library for files: order, all of the work, no more threads than allowed, and threads
- * that are used again. */
+/* The queue of the library for files: order, all of the work, no more threads than allowed, threads
+ * that are used again, and their end. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -105,9 +105,27 @@ static void test_close(void **state)
     }
 }
 
+/* Threads that are told to end finish the work first; later work starts others. */
+static void test_end(void **state)
+{
+    (void)state;
+    struct queue queue;
+    begin(&queue, THREADS);
+    for (int i = 0; i < MANY; i++) {
+        queue_add(&queue, &items[i].work);
+        if (i % 20 != 19)
+            continue;
+        queue_end(&queue);
+        assert_int_equal(turns, i + 1);
+        assert_false(queue_has_threads(&queue));
+    }
+    queue_fini(&queue);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_order), cmocka_unit_test(test_threads),
-                                       cmocka_unit_test(test_again), cmocka_unit_test(test_close)};
+                                       cmocka_unit_test(test_again), cmocka_unit_test(test_close),
+                                       cmocka_unit_test(test_end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,26 +31,46 @@ static inline uint64_t chan_now_ns(void)
 
 /* ---- parameters ---- */
 
+/* Write bytes as 2 * len hexadecimal digits and a NUL. */
+static inline void chan_hex_write(char *text, const void *bytes, size_t len)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < len; i++) {
+        uint8_t b = ((const uint8_t *)bytes)[i];
+        text[2 * i] = digits[b >> 4];
+        text[2 * i + 1] = digits[b & 15];
+    }
+    text[2 * len] = 0;
+}
+
 /* Append key=value to list (a NUL-terminated buffer of size bytes), with a comma
  * where it is not the first. Returns 0, or -ENOSPC with list unchanged. */
 static inline int chan_params_add(char *list, size_t size, const char *key, const char *value)
 {
-    size_t start = strnlen(list, size), n = start;
-    int rc = snprintf(list + n, size - n, "%s%s=", n ? "," : "", key);
-    if (rc < 0 || (size_t)rc >= size - n)
-        goto full;
-    n += (size_t)rc;
+    static const char digits[] = "0123456789ABCDEF";
+    size_t start = strnlen(list, size), n = start, key_len = strlen(key);
+    if (start + key_len + 3 > size)
+        return -ENOSPC;
+    if (n)
+        list[n++] = ',';
+    memcpy(list + n, key, key_len);
+    n += key_len;
+    list[n++] = '=';
     for (; *value; value++) {
         unsigned char c = (unsigned char)*value;
         bool plain = c > ' ' && c < 127 && !strchr(";(),=%", c);
-        if (n + 4 > size)
-            goto full;
-        n += (size_t)snprintf(list + n, 4, plain ? "%c" : "%%%02X", c);
+        if (n + 4 > size) {
+            list[start] = 0;
+            return -ENOSPC;
+        }
+        list[n++] = plain ? (char)c : '%';
+        if (!plain) {
+            list[n++] = digits[c >> 4];
+            list[n++] = digits[c & 15];
+        }
     }
+    list[n] = 0;
     return 0;
-full:
-    list[start] = 0;
-    return -ENOSPC;
 }
 
 /* The value of a hexadecimal digit, or -1. */
@@ -109,9 +129,7 @@ static inline int chan_params_add_bytes(char *list, size_t size, const char *key
     char text[1024];
     if (2 * len >= sizeof(text))
         return -ENOSPC;
-    for (size_t i = 0; i < len; i++)
-        snprintf(text + 2 * i, 3, "%02x", ((const uint8_t *)bytes)[i]);
-    text[2 * len] = 0;
+    chan_hex_write(text, bytes, len);
     return chan_params_add(list, size, key, text);
 }
 

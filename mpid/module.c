@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <link.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -209,16 +210,29 @@ void module_each(const char *path, void (*visit)(const char *file, void *arg), v
     }
 }
 
-void module_own_file(const char *name, char *file, size_t size)
+/* Whether this object is the one that this code lies in; its path goes to *path then. dladdr() would
+ * tell, too, but it reads the object's symbols, which takes as long as the rest of opening. */
+static int is_own(struct dl_phdr_info *object, size_t size, void *path)
 {
     static const char here;
-    Dl_info place;
-    int len = 0;
-    if (dladdr(&here, &place) && place.dli_fname) {
-        const char *end = strrchr(place.dli_fname, '/');
-        len = end ? (int)(end + 1 - place.dli_fname) : 0;
+    (void)size;
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        uintptr_t start = object->dlpi_addr + part->p_vaddr, at = (uintptr_t)&here;
+        if (part->p_type != PT_LOAD || at < start || at - start >= part->p_memsz)
+            continue;
+        *(const char **)path = object->dlpi_name;
+        return 1;
     }
-    snprintf(file, size, "%.*slibvireo-channel-%s.so", len, len ? place.dli_fname : "", name);
+    return 0;
+}
+
+void module_own_file(const char *name, char *file, size_t size)
+{
+    const char *path = "";
+    (void)dl_iterate_phdr(is_own, &path);
+    const char *end = strrchr(path, '/');
+    snprintf(file, size, "%.*slibvireo-channel-%s.so", end ? (int)(end + 1 - path) : 0, path, name);
 }
 
 bool module_is_wanted(const char *const *patterns)

@@ -126,8 +126,7 @@ static int loopback_card(struct chan *chan, char params[CHAN_CARD_MAX])
 {
     const struct chan_env *env = loopback_of(chan)->env;
     char id[2 * sizeof(env->gid.b) + 16];
-    for (size_t i = 0; i < sizeof(env->gid.b); i++)
-        snprintf(id + 2 * i, 3, "%02x", env->gid.b[i]);
+    chan_hex_write(id, env->gid.b, sizeof(env->gid.b));
     snprintf(id + 2 * sizeof(env->gid.b), 16, ".%u", env->rank);
     params[0] = 0;
     return chan_params_add(params, CHAN_CARD_MAX, "id", id);

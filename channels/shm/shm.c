@@ -126,19 +126,13 @@ static int map_own(struct shm *shm, char *why, size_t size)
     return 0;
 }
 
-static void gid_text(const struct chan_gid *gid, char text[33])
-{
-    for (int i = 0; i < 16; i++)
-        snprintf(text + 2 * i, 3, "%02x", gid->b[i]);
-}
-
 static int shm_card(struct chan *base, char params[CHAN_CARD_MAX])
 {
     const struct chan_env *env = ((struct shm *)base)->env;
     char gid[33], index[12], layout[12];
     int rc;
 
-    gid_text(&env->gid, gid);
+    chan_hex_write(gid, env->gid.b, sizeof(env->gid.b));
     snprintf(index, sizeof(index), "%d", env->local_rank);
     snprintf(layout, sizeof(layout), "%d", SHM_LAYOUT);
     params[0] = 0;

@@ -24,7 +24,6 @@
 enum {
     STACK_MIN = 64 << 10,     /* of mpiexec */
     STACK_SMALL = 128 << 10,  /* below this a rank may need more */
-    THREAD_STACK = 1 << 20,   /* of the loop's threads */
     PROCESS_STACK = 64 << 10, /* of the threads that are started in place of processes */
     PROCESSES_MANY = 8192,    /* a limit that leaves so many is not met */
     FULL = 64 << 10           /* bytes: a file system with less room counts as full */
@@ -100,11 +99,6 @@ void limit_raise(void)
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_FSIZE, &limit);
     signal(SIGXFSZ, SIG_IGN); /* a file that grows too long gives an error, not a signal */
-    limit = start.stack;
-    if (limit.rlim_cur > THREAD_STACK) { /* libuv takes its threads' stack size from it */
-        limit.rlim_cur = THREAD_STACK;
-        setrlimit(RLIMIT_STACK, &limit);
-    }
 }
 
 uint64_t limit_started(int kind)
@@ -169,13 +163,12 @@ static void *wait_for_end(void *gate)
 }
 
 /* Start threads, up to count, until one cannot be started. Returns 0 or -errno. */
-static int start_threads(pthread_t *threads, int *started, int count, size_t stack,
-                         pthread_mutex_t *gate)
+static int start_threads(pthread_t *threads, int *started, int count, pthread_mutex_t *gate)
 {
     pthread_attr_t attr;
     int rc = 0;
     pthread_attr_init(&attr);
-    pthread_attr_setstacksize(&attr, stack);
+    pthread_attr_setstacksize(&attr, PROCESS_STACK);
     while (*started < count && !rc) {
         rc = -pthread_create(&threads[*started], &attr, wait_for_end, gate);
         *started += !rc;
@@ -187,11 +180,11 @@ static int start_threads(pthread_t *threads, int *started, int count, size_t sta
 /* Whether a thread could not be started for lack of memory. */
 static bool is_without_memory(void)
 {
-    void *stack = mmap(NULL, THREAD_STACK + PROCESS_STACK, PROT_READ | PROT_WRITE,
+    void *stack = mmap(NULL, 2 * PROCESS_STACK, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     if (stack == MAP_FAILED)
         return true;
-    munmap(stack, THREAD_STACK + PROCESS_STACK);
+    munmap(stack, 2 * PROCESS_STACK);
     return false;
 }
 
@@ -203,17 +196,15 @@ static bool has_room(int processes)
            limit.rlim_cur >= (rlim_t)processes + PROCESSES_MANY;
 }
 
-int limit_check_processes(int own, int others, int threads, char why[512])
+int limit_check_processes(int processes, char why[512])
 {
-    int processes = has_room(own + others) ? own : own + others;
+    if (has_room(processes))
+        return 0;
     pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
-    int count = processes + threads;
-    pthread_t *all = malloc((size_t)count * sizeof(*all));
-    pthread_mutex_lock(&gate);
+    pthread_t *all = malloc((size_t)processes * sizeof(*all));
     int started = 0;
-    int rc = all ? start_threads(all, &started, threads, THREAD_STACK, &gate) : -ENOMEM;
-    if (!rc)
-        rc = start_threads(all, &started, count, PROCESS_STACK, &gate);
+    pthread_mutex_lock(&gate);
+    int rc = all ? start_threads(all, &started, processes, &gate) : -ENOMEM;
     if (rc == -EAGAIN && is_without_memory())
         rc = -ENOMEM;
     pthread_mutex_unlock(&gate);
@@ -224,9 +215,9 @@ int limit_check_processes(int own, int others, int threads, char why[512])
         snprintf(why, 512,
                  "this job needs %d processes and threads, and no more than %d can be started "
                  "on %.64s%s, or start fewer ranks",
-                 count, started, os_host_name(), limit_of_error(rc));
+                 processes, started, os_host_name(), limit_of_error(rc));
     else if (rc)
-        snprintf(why, 512, "the threads of mpiexec cannot be started on %.64s: %s%s",
+        snprintf(why, 512, "the processes of this job cannot be counted on %.64s: %s%s",
                  os_host_name(), strerror(-rc), limit_of_error(rc));
     return rc;
 }

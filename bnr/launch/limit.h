@@ -28,10 +28,9 @@ uint64_t limit_started(int kind);
  * sentence in why that names the limit to raise. */
 int limit_check_files(int files, char why[512]);
 
-/* Check the same for so many processes, the launcher's own and others, and for threads of this one,
- * by starting as many threads. The others, whose start may fail, are not counted for the superuser,
- * nor where the limit is far away. */
-int limit_check_processes(int own, int others, int threads, char why[512]);
+/* Check the same for so many processes, where the user's limit of them may be near, by starting as many
+ * threads for a moment. */
+int limit_check_processes(int processes, char why[512]);
 
 /* The limit that an error of the system may come from, and the cure, as text to follow the error's:
  * "; raise the limit ..." or "". Valid until the next call. */

@@ -550,24 +550,6 @@ static void free_apps(struct run *run)
     free(run->apps);
 }
 
-static void do_nothing(uv_work_t *work)
-{
-    (void)work;
-}
-
-static void did_nothing(uv_work_t *work, int status)
-{
-    (void)work;
-    (void)status;
-}
-
-/* The loop's library starts its threads with the first work: now, when it is known that they can be
- * started. */
-static int start_threads(struct run *run)
-{
-    return uv_queue_work(&run->loop, &run->first_work, do_nothing, did_nothing);
-}
-
 static int open_loop(struct run *run)
 {
     const struct options *o = run->o;
@@ -602,8 +584,6 @@ static int open_loop(struct run *run)
     rc = run_streams_start(run);
     uv_timer_init(&run->loop, &run->look);
     run->grace.data = run->timeout.data = run->reminder.data = run->look.data = run;
-    if (!rc)
-        rc = start_threads(run);
     if (!rc)
         rc = signals_start(&run->signals, &run->loop, on_signal, run);
     if (!rc)

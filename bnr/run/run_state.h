@@ -36,7 +36,6 @@ struct run {
     uv_timer_t grace, timeout, reminder;
     uv_poll_t keepalive;                        /* of --keepalive */
     void (*take_signal)(void *arg, int number); /* at its end; NULL: there is none */
-    uv_work_t first_work;
     struct signals signals;
     struct ask ask;
     struct exchange exchange;

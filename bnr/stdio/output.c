@@ -4,11 +4,11 @@
 #include "bnr/stdio/output.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "bnr/core/lines.h"
+#include "bnr/stdio/writer.h"
 #include "os/clock.h"
 
 enum {
@@ -17,15 +17,14 @@ enum {
 
 struct output {
     uv_loop_t *loop;
-    uv_work_t work;
+    struct writer *writer;
     uv_timer_t timer;
     struct lines *lines;
     struct lines_buffer waiting; /* comes next */
-    struct lines_buffer busy;    /* belongs to the thread while writing */
+    struct lines_buffer busy;    /* belongs to the writer while writing */
     void (*moved)(void *arg);
     void *arg;
     int fd;
-    int failed; /* set by the thread while writing, read after it */
     int error;
     bool writing;
     bool broken;
@@ -36,24 +35,6 @@ struct output {
     bool timer_open;
     bool read_since; /* the timer has fired, and the loop goes round once more */
 };
-
-/* Blocking: runs in the pool, or from output_flush(). */
-static int write_all(int fd, const char *data, size_t len)
-{
-    while (len) {
-        ssize_t n = write(fd, data, len);
-        if (n >= 0) {
-            data += n;
-            len -= (size_t)n;
-        } else if (errno == EAGAIN) {
-            struct pollfd p = {.fd = fd, .events = POLLOUT};
-            (void)poll(&p, 1, -1);
-        } else if (errno != EINTR) {
-            return -errno;
-        }
-    }
-    return 0;
-}
 
 static void note(struct output *o, int rc)
 {
@@ -69,32 +50,26 @@ static void release(struct output *o)
 {
     if (o->writing || o->timer_open)
         return;
+    writer_destroy(o->writer);
     lines_destroy(o->lines);
     free(o->waiting.data);
     free(o->busy.data);
     free(o);
 }
 
-static void on_work(uv_work_t *work)
-{
-    struct output *o = work->data;
-    o->failed = write_all(o->fd, o->busy.data, o->busy.len);
-}
-
 static void start(struct output *o);
 static void arm(struct output *o);
 
-static void on_written(uv_work_t *work, int status)
+static void on_written(void *arg, int rc)
 {
-    struct output *o = work->data;
-    (void)status;
+    struct output *o = arg;
     o->writing = false;
     o->busy.len = 0;
     if (o->dead) {
         release(o);
         return;
     }
-    note(o, o->failed);
+    note(o, rc);
     if (o->held_up)
         lines_restart(o->lines, os_now_ns());
     o->held_up = false;
@@ -113,8 +88,7 @@ static void start(struct output *o)
     o->busy = o->waiting;
     o->waiting = swap;
     o->writing = true;
-    o->work.data = o;
-    (void)uv_queue_work(o->loop, &o->work, on_work, on_written); /* fails only without on_work */
+    writer_start(o->writer, o->busy.data, o->busy.len);
 }
 
 static void on_timer(uv_timer_t *timer);
@@ -157,8 +131,11 @@ int output_create(struct output **o, uv_loop_t *loop, int fd, int sources, const
         return -ENOMEM;
     int rc = lines_create(&made->lines, sources, label_of);
     if (!rc)
+        rc = writer_create(&made->writer, loop, fd, on_written, made);
+    if (!rc)
         rc = uv_timer_init(loop, &made->timer);
     if (rc) {
+        writer_destroy(made->writer);
         lines_destroy(made->lines);
         free(made);
         return rc;
@@ -235,7 +212,7 @@ void output_say(struct output *o, int source, const char *data, size_t len)
     if (o->broken)
         return;
     note(o, lines_put(o->lines, source, data, len, os_now_ns(), &o->waiting));
-    note(o, write_all(o->fd, o->waiting.data, o->waiting.len));
+    note(o, writer_write_now(o->writer, o->waiting.data, o->waiting.len));
     o->waiting.len = 0;
 }
 

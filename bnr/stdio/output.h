@@ -2,7 +2,7 @@
 
 /*
  * One output of mpiexec: a descriptor of its own, the line assembler before it, and the
- * bytes that wait. One write is under way at a time, in a thread of libuv's pool;
+ * bytes that wait. One write is under way at a time, in the writer's thread (writer.h);
  * what comes meanwhile is written next, in one piece.
  */
 #ifndef BNR_STDIO_OUTPUT_H

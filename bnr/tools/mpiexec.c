@@ -34,8 +34,7 @@ enum {
     FILES_OWN = 26, /* for the loop, the table, the wardens, a question and spare ones */
     FILES_OF_RANK = 3,
     FILES_OF_HOST = 5, /* three pipes, and at most two links */
-    PROCESSES_OWN = 3, /* the wardens, and the program that writes a report */
-    THREADS_OWN = 4    /* the loop's */
+    PROCESSES_OWN = 5 /* the wardens, the program that writes a report, and two threads that write */
 };
 
 /* Tell why nothing is started; why may hold the user's own words. */
@@ -171,8 +170,8 @@ static size_t arguments_size(int argc, char **argv)
     return (size_t)(end - argv[0]);
 }
 
-/* The loop's library ends the process where files or threads run out: so they are counted before,
- * for the ranks here and the other hosts. */
+/* The loop's library ends the process where files run out: so they are counted before, for the ranks
+ * here and the other hosts, and processes with them. */
 static int check_limits(const struct options *o, uint32_t ranks, uint32_t others, char why[512])
 {
     int each = FILES_OF_RANK + (o->start.stdin_to && strcmp(o->start.stdin_to, "0"));
@@ -180,7 +179,7 @@ static int check_limits(const struct options *o, uint32_t ranks, uint32_t others
     launch_remember();
     limit_raise();
     return limit_check_files(files, why) ||
-                   limit_check_processes(PROCESSES_OWN, (int)(ranks + others), THREADS_OWN, why) ||
+                   limit_check_processes(PROCESSES_OWN + (int)(ranks + others), why) ||
                    outfile_prepare(&o->files, why, 512)
                ? EXIT_FAILED
                : 0;

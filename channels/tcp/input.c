@@ -72,6 +72,10 @@ int input_offer(struct tcp_link *link, struct iovec iov[2])
         link->tail -= link->head;
         link->head = 0;
     }
+    if (link->body_len > LINK_READ_LEN) {
+        iov[0] = (struct iovec){link->body, LINK_READ_LEN};
+        return 1;
+    }
     if (link->body_len)
         iov[count++] = (struct iovec){link->body, link->body_len};
     size_t room = LINK_IN_LEN - link->tail;

@@ -12,7 +12,8 @@
 
 struct tcp_link;
 
-/* Name the places for the next bytes: the rest of a body, then the read-ahead buffer.
+/* Name the places for the next bytes: a part of a long body; or the rest of it, then the read-ahead
+ * buffer.
  * Returns their count, 1 or 2; each has room. 0: no memory. */
 int input_offer(struct tcp_link *link, struct iovec iov[2]);
 /* Give the read-ahead buffer back, with what is in it. */

@@ -118,24 +118,36 @@ static void stage(struct tcp_link *link)
         node_done(link);
 }
 
-/* The output buffer and the nodes behind it that are contiguous. */
+/* One more part of what a call writes, or what finds room in it. Returns the number of parts. */
+static int add_part(struct iovec *iov, int count, const void *base, size_t len, size_t *all)
+{
+    if (len > LINK_WRITE_LEN - *all)
+        len = LINK_WRITE_LEN - *all;
+    if (!len)
+        return count;
+    iov[count] = (struct iovec){(void *)(uintptr_t)base, len};
+    *all += len;
+    return count + 1;
+}
+
+/* What one call writes of the output buffer and the nodes behind it that are contiguous. */
 static int gather(const struct tcp_link *link, struct iovec iov[VECTORS], size_t *all)
 {
+    size_t before = link->out.tail - link->out.head;
     int count = 0;
-    *all = link->out.tail - link->out.head;
-    if (*all)
-        iov[count++] = (struct iovec){link->out.bytes + link->out.head, *all};
+    *all = 0;
+    if (before)
+        count = add_part(iov, count, link->out.bytes + link->out.head, before, all);
     for (struct tcp_packet *node = link->first; node && count + 2 <= VECTORS; node = node->next) {
         if (!node->data.base && node->data.len)
             break;
         size_t gone = node->gone;
         if (gone < WIRE_HEADER_LEN)
-            iov[count++] = (struct iovec){node->header + gone, WIRE_HEADER_LEN - gone};
+            count = add_part(iov, count, node->header + gone, WIRE_HEADER_LEN - gone, all);
         gone = gone < WIRE_HEADER_LEN ? 0 : gone - WIRE_HEADER_LEN;
         if (gone < node->data.len)
-            iov[count++] =
-                (struct iovec){(char *)(uintptr_t)node->data.base + gone, node->data.len - gone};
-        *all += WIRE_HEADER_LEN + node->data.len - node->gone;
+            count = add_part(iov, count, (const char *)node->data.base + gone, node->data.len - gone,
+                             all);
     }
     return count;
 }
@@ -205,7 +217,8 @@ static int send_behind(struct tcp_link *link, const uint8_t *header, const struc
     return CHAN_PENDING;
 }
 
-/* A payload in pieces: through the output buffer, as a whole or bit by bit. */
+/* A payload of several pieces, or for several calls: by the output buffer where it finds room, else
+ * from where it lies, bit by bit. */
 static int send_pieces(struct tcp_link *link, const uint8_t *header, const struct chan_data *data)
 {
     bool whole = !may_queue(link, data);
@@ -280,8 +293,9 @@ static int link_send(struct chan_link *base, const struct chan_head *head,
         return 0;
     }
     link->turn = link->tcp->turn;
-    return data->base || !data->len ? send_whole(link, header, data)
-                                    : send_pieces(link, header, data);
+    bool is_flat = data->base || !data->len;
+    return is_flat && data->len <= LINK_WRITE_LEN ? send_whole(link, header, data)
+                                                  : send_pieces(link, header, data);
 }
 
 /* ---- the peer's process has ended ---- */

@@ -33,6 +33,8 @@ enum {
     LINK_IN_LEN = 64 << 10,     /* bytes of the read-ahead buffer */
     LINK_FLAT_MAX = 2 << 10,    /* bytes: put behind the header for the system call */
     LINK_COPY_MAX = 8 << 10,    /* bytes: up to here, a copy is cheaper than a system call */
+    LINK_WRITE_LEN = 512 << 10, /* bytes written and read by one call: while it lasts, the kernel does */
+    LINK_READ_LEN = 128 << 10,  /* not see that the peer has taken others, whose pages are in the cache */
     LINK_GATHER_MAX = 16 << 10, /* bytes: larger bodies ask for a place */
     LINK_GLANCE_LEN = 1 << 10,  /* bytes read ahead where a large body is expected: */
     LINK_GLANCES = 16           /* so many packets after the last one */

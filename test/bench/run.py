@@ -73,7 +73,7 @@ def tcp(quick):
     sizes = "0,8,64,256,1024,4096,16384,65536"
     yield Step("tcp latency", ["latency"], words(f"--tcp --slices {slices} --sizes {sizes}"),
                channel="tcp")
-    sizes = "32768,65536,262144,1048576,2097152"
+    sizes = "32768,65536,131072,262144,524288,1048576,2097152,4194304"
     yield Step("tcp bandwidth", ["bandwidth"], words(f"--tcp --slices {slices} --sizes {sizes}"),
                channel="tcp")
     yield Step("tcp rate", ["rate"], words(f"--tcp --slices {2 * slices} --sizes 8"),

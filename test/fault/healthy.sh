@@ -43,4 +43,4 @@ for channels in "" tcp,loopback; do
     done
 done
 echo "$made reports, $threaded of them of threaded programs: $accused accusations"
-same "healthy jobs are accused" $accused 0
+same "no healthy job is accused" $accused 0

@@ -404,14 +404,12 @@ static int take_data(struct hub *h, struct hub_end *w, const struct hub_message 
     if (!w->is_writer || m->len > w->granted - w->got)
         return -EPROTO;
     w->got += m->len;
-    if (m->len && w->links && w->links->next_of_end) {
-        h->passing = bytes_create(m->data, m->len);
-        h->passing_number++;
-        if (!h->passing)
-            return -ENOMEM;
-    }
+    h->passing = m;
+    h->is_passing_shared = m->len && w->links && w->links->next_of_end;
+    h->passing_number += h->is_passing_shared;
     int rc = put_data(h, w, m, e);
-    bytes_unref(h->passing);
+    bytes_unref(h->passing_block);
+    h->passing_block = NULL;
     h->passing = NULL;
     return rc;
 }

@@ -105,24 +105,36 @@ void hub_stream_grow(struct hub *h, struct hub_stream *s)
 
 /* ---- to readers ---- */
 
-/* Whether the end of a stream is what its writer has just put to several. */
+/* Whether these bytes of a stream are what its writer has just put. */
 static bool is_passing(const struct hub *h, const struct hub_stream *s, uint64_t off, size_t len)
 {
-    return h->passing && len == h->passing->len && off + len == s->ring.head;
+    return h->passing && len && len == h->passing->len && off + len == s->ring.head;
 }
 
-static void send_fragment(const struct hub *h, struct hub_link *link, uint64_t off, size_t len,
+/* A copy of bytes of a stream; of those that pass, one for all readers. NULL: no memory. */
+static struct bytes *copy_of(struct hub *h, const struct hub_stream *s, uint64_t off, size_t len)
+{
+    if (is_passing(h, s, off, len)) {
+        if (!h->passing_block)
+            h->passing_block = bytes_create(h->passing->data, len);
+        return bytes_ref(h->passing_block);
+    }
+    struct bytes *block = bytes_create(NULL, len);
+    if (block)
+        byte_ring_copy(&s->ring, off, block->at, len);
+    return block;
+}
+
+static void send_fragment(struct hub *h, struct hub_link *link, uint64_t off, size_t len,
                           uint8_t flags, struct hub_effects *e)
 {
     const struct hub_stream *s = link->stream;
-    bool is_shared = is_passing(h, s, off, len);
-    struct bytes *block = is_shared ? bytes_ref(h->passing) : len ? bytes_create(NULL, len) : NULL;
+    bool is_shared = h->is_passing_shared && is_passing(h, s, off, len);
+    struct bytes *block = len ? copy_of(h, s, off, len) : NULL;
     if (len && !block) {
         e->failed = true;
         return;
     }
-    if (len && !is_shared)
-        byte_ring_copy(&s->ring, off, block->at, len);
     const struct hub_message m = {.kind = HUB_FRAGMENT,
                                   .flags = flags,
                                   .stream = s->number,
@@ -157,7 +169,7 @@ static bool skip_gap(struct hub_link *link, uint8_t *flags)
     return true;
 }
 
-static void deliver(const struct hub *h, struct hub_link *link, struct hub_effects *e)
+static void deliver(struct hub *h, struct hub_link *link, struct hub_effects *e)
 {
     const struct hub_stream *s = link->stream;
     uint64_t window = hub_stream_window(h, s);

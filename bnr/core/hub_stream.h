@@ -82,8 +82,10 @@ struct hub {
     uint32_t last_number;
     uint64_t taken_count; /* messages by which reliable readers have taken something */
     struct hub_stream *by_number, *by_name;
-    struct bytes *passing;   /* what a writer to several streams has just put, to each the same; */
-    uint64_t passing_number; /* and its number, of all such */
+    const struct hub_message *passing; /* what a writer has just put, to each stream the same; */
+    struct bytes *passing_block;       /* its copy, which all readers share; */
+    bool is_passing_shared;            /* whether it goes to several streams, */
+    uint64_t passing_number;           /* and then its number, of all such */
     struct hub_end *ends, *waiting;
     struct hub_party *parties;
 };

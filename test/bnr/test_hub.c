@@ -352,6 +352,32 @@ static void windows_together_are_bounded(void **state)
     assert_true(granted <= 2 * (uint64_t)HUB_MEMORY);
 }
 
+static void readers_of_a_stream_share_one_copy(void **state)
+{
+    (void)state;
+    struct hub_effects e = {0};
+    const struct bytes *block = NULL;
+    int fragments = 0;
+    const struct hub_message data = {
+        .kind = HUB_DATA, .id = 1, .data = (const uint8_t *)"shared", .len = 6};
+    publish(A, 1, 0, 16);
+    subscribe(B, 1, 0, 16, HUB_FROM_OLDEST);
+    subscribe(C, 1, 0, 16, HUB_FROM_OLDEST);
+    assert_int_equal(hub_message(hub, A, &data, &e), 0);
+    for (size_t i = 0; i < e.count; i++) {
+        const struct hub_effect *effect = &e.items[i];
+        if (effect->message.kind != HUB_FRAGMENT)
+            continue;
+        assert_memory_equal(effect->message.data, "shared", 6);
+        assert_int_equal(effect->message.shared, 0); /* a mark is of several streams alone */
+        if (fragments++)
+            assert_ptr_equal(effect->block, block);
+        block = effect->block;
+    }
+    assert_int_equal(fragments, 2);
+    hub_effects_fini(&e);
+}
+
 static void the_same_bytes_for_several_are_marked(void **state)
 {
     (void)state;
@@ -780,6 +806,7 @@ int main(void)
         TEST(the_window_stays_where_a_far_reader_is_slow),
         TEST(the_window_stays_where_a_far_writer_has_little),
         TEST(windows_together_are_bounded),
+        TEST(readers_of_a_stream_share_one_copy),
         TEST(the_same_bytes_for_several_are_marked),
         TEST(a_subscription_goes_on_at_an_offset),
         TEST(bytes_that_are_not_kept_are_a_gap),

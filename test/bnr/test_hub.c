@@ -14,7 +14,6 @@
 
 #include "bnr/core/hub.h"
 #include "bnr/core/hub_stream.h"
-#include "bnr/wire/hub_frame.h"
 
 enum {
     RANKS = 8,
@@ -759,36 +758,6 @@ static void a_stopped_terminal_bounds_a_thousand_ranks(void **state)
     hub_destroy(h);
 }
 
-static void frames_are_read_as_written(void **state)
-{
-    uint8_t bytes[HUB_FRAME_HEAD + 3];
-    const struct hub_message m = {
-        HUB_FRAGMENT,           HUB_GAP, HUB_HOLD, 1, 2, 3, -1, 16, 1ull << 40, 5, 6,
-        (const uint8_t *)"abc", 3, 0};
-    struct hub_message got;
-    (void)state;
-    hub_frame_head(bytes, &m);
-    memcpy(bytes + HUB_FRAME_HEAD, m.data, 3);
-    for (size_t i = 0; i < sizeof(bytes); i++)
-        assert_int_equal(hub_frame_unpack(bytes, i, &got), 0);
-    assert_int_equal(hub_frame_unpack(bytes, sizeof(bytes), &got), sizeof(bytes));
-    assert_memory_equal(got.data, "abc", 3);
-    got.data = m.data;
-    assert_int_equal(got.kind, m.kind);
-    assert_int_equal(got.flags, m.flags);
-    assert_int_equal(got.policy, m.policy);
-    assert_int_equal(got.id, 1);
-    assert_int_equal(got.stream, 2);
-    assert_int_equal(got.status, 3);
-    assert_int_equal(got.rank, -1);
-    assert_int_equal(got.tag, 16);
-    assert_int_equal(got.off, 1ull << 40);
-    assert_int_equal(got.head, 5);
-    assert_int_equal(got.taken, 6);
-    bytes[0] = 1;
-    assert_int_equal(hub_frame_unpack(bytes, sizeof(bytes), &got), -EPROTO);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -821,7 +790,6 @@ int main(void)
         TEST(streams_and_ends_are_bounded),
         TEST(more_than_four_gigabytes_pass),
         TEST(a_stopped_terminal_bounds_a_thousand_ranks),
-        TEST(frames_are_read_as_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Bytes to values: the beginning of a link, frames, lists of hosts. */
+/* Bytes to values: the beginning of a link, frames, messages of streams, lists of hosts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +14,7 @@
 #include "bnr/wire/frame.h"
 #include "bnr/wire/hello.h"
 #include "bnr/wire/hosts.h"
+#include "bnr/wire/hub_frame.h"
 #include "bnr/wire/wish_message.h"
 
 static const uint8_t secret[16] = "the job's secret", other[16] = "somebody else's.";
@@ -313,6 +314,36 @@ static void wishes_travel(void **state)
     bytes_unref(all);
 }
 
+static void messages_of_streams_are_read_as_written(void **state)
+{
+    uint8_t bytes[HUB_FRAME_HEAD + 3];
+    const struct hub_message m = {
+        HUB_FRAGMENT,           HUB_GAP, HUB_HOLD, 1, 2, 3, -1, 16, 1ull << 40, 5, 6,
+        (const uint8_t *)"abc", 3, 0};
+    struct hub_message got;
+    (void)state;
+    hub_frame_head(bytes, &m);
+    memcpy(bytes + HUB_FRAME_HEAD, m.data, 3);
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        assert_int_equal(hub_frame_unpack(bytes, i, &got), 0);
+    assert_int_equal(hub_frame_unpack(bytes, sizeof(bytes), &got), sizeof(bytes));
+    assert_memory_equal(got.data, "abc", 3);
+    got.data = m.data;
+    assert_int_equal(got.kind, m.kind);
+    assert_int_equal(got.flags, m.flags);
+    assert_int_equal(got.policy, m.policy);
+    assert_int_equal(got.id, 1);
+    assert_int_equal(got.stream, 2);
+    assert_int_equal(got.status, 3);
+    assert_int_equal(got.rank, -1);
+    assert_int_equal(got.tag, 16);
+    assert_int_equal(got.off, 1ull << 40);
+    assert_int_equal(got.head, 5);
+    assert_int_equal(got.taken, 6);
+    bytes[0] = 1;
+    assert_int_equal(hub_frame_unpack(bytes, sizeof(bytes), &got), -EPROTO);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,6 +351,7 @@ int main(void)
         cmocka_unit_test(both_ends_agree),
         cmocka_unit_test(strangers_and_changes_are_refused),
         cmocka_unit_test(frames_come_once_in_order_unchanged),
+        cmocka_unit_test(messages_of_streams_are_read_as_written),
         cmocka_unit_test(lists_are_read),
         cmocka_unit_test(files_are_read),
         cmocka_unit_test(slurm_is_read),

@@ -99,10 +99,11 @@ def read_deviations(name="deviations.txt"):
     return {words[0]: words[1].strip() for words in lines if len(words) == 2}
 
 
-def deviation(deviations, test, channels="", hosts=False):
-    """Return why a test is not to run over these channels, on one or several hosts; or None."""
-    return (deviations.get(test.name) or deviations.get(f"{test.name}@{channels}")
-            or (deviations.get(f"{test.name}@hosts") if hosts else None))
+def deviation(deviations, test, marks=()):
+    """Return why a test is not to run, at all or in the ways that marks name; or None. A mark is a
+    value of VIREO_CHANNELS, "hosts", or a name in hints.txt."""
+    names = [test.name, *(f"{test.name}@{mark}" for mark in marks)]
+    return next((deviations[name] for name in names if name in deviations), None)
 
 
 def _testlist(folder):

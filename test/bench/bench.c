@@ -96,23 +96,27 @@ double bench_median(double *values, int count)
 }
 
 /* Nanoseconds of count rounds, after everybody has arrived. */
-static double time_slice(const struct bench_way *way, int count)
+static double time_slice(const struct bench_options *o, const struct bench_way *way, int count)
 {
     MPI_Barrier(MPI_COMM_WORLD);
     double start = bench_now();
 
     way->run(way->arg, count);
-    return bench_now() - start;
+    double mine[2] = {-start, bench_now()}, last[2] = {mine[0], mine[1]};
+
+    if (o->whole)
+        MPI_Allreduce(mine, last, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return last[0] + last[1];
 }
 
 /* Find how many rounds fill a slice; warms everything up as well. */
-static int calibrate(const struct bench_way *way)
+static int calibrate(const struct bench_options *o, const struct bench_way *way)
 {
     int count = 1, enough = 0;
 
-    time_slice(way, 1);
+    time_slice(o, way, 1);
     while (!enough && count < COUNT_MAX) {
-        enough = time_slice(way, count) >= slice_ns;
+        enough = time_slice(o, way, count) >= slice_ns;
         MPI_Bcast(&enough, 1, MPI_INT, 0, MPI_COMM_WORLD);
         if (!enough)
             count *= 2;
@@ -185,10 +189,10 @@ void bench_interleave(const struct bench_options *o, const char *label,
         bench_fail("malloc");
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int w = 0; w < count; w++)
-        rounds[w] = calibrate(&ways[w]);
+        rounds[w] = calibrate(o, &ways[w]);
     while (go_on) {
         for (int w = 0; w < count; w++) {
-            double ns = time_slice(&ways[w], rounds[w]) / rounds[w];
+            double ns = time_slice(o, &ways[w], rounds[w]) / rounds[w];
 
             values[w * o->slices + taken] = sample_value(&ways[w], ns);
         }

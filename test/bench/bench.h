@@ -13,7 +13,7 @@
  *
  * Invariants
  *   - Every rank of MPI_COMM_WORLD makes the same calls in the same order.
- *   - Only rank 0's clock counts, and only rank 0 prints.
+ *   - Only rank 0's clock counts, unless the options say whole; and only rank 0 prints.
  *   - Only portable MPI calls are used: the same source measures any MPI.
  */
 
@@ -52,6 +52,8 @@ struct bench_options {
     double seconds;  /* at most, for one call of bench_interleave() */
     bool tcp;        /* limits are sockets, not shared lines */
     bool huge;       /* large buffers on huge pages */
+    bool whole;      /* time from the first rank's begin to the last one's end: with more ranks than
+                        cores others work before rank 0 is run. All on one host, with one clock */
     const char *ops; /* comma-separated list, or NULL for all */
     int size_count;
     size_t sizes[BENCH_SIZES_MAX]; /* bytes, or what the program says */

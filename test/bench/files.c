@@ -9,8 +9,8 @@
  * together: the same blocks, in one collective access
  * behind work: a nonblocking write, while the rank computes as long as a raw pwrite of it takes
  *
- * --sizes are the blocks. The file is in $TMPDIR or /tmp, and stays in the system's cache: so this is
- * about the library, and not about a disk.
+ * The limit of each is pwrite or pread of one piece a rank. --sizes are the blocks. The file is in
+ * $TMPDIR or /tmp, and stays in the system's cache: so this is about the library, and not about a disk.
  */
 
 #include "bench.h"
@@ -182,7 +182,7 @@ static void see_blocks(struct files *f, int bytes)
 int main(int argc, char **argv)
 {
     struct bench_options o = {
-        .slices = 20, .seconds = 5, .sizes = {1024, 16384, 65536, 1048576}, .size_count = 4};
+        .slices = 20, .seconds = 5, .whole = true, .sizes = {1024, 16384, 65536, 1048576}, .size_count = 4};
     struct files f;
     char label[64];
 
@@ -195,14 +195,15 @@ int main(int argc, char **argv)
         {"raw pread", "MB/s", BENCH_RATE, scale, raw_read, &f, BENCH_RAW},
         {"contiguous write", "MB/s", BENCH_RATE, scale, contiguous_write, &f, 0},
         {"contiguous read", "MB/s", BENCH_RATE, scale, contiguous_read, &f, 1},
-        {"write behind work", "MB/s", BENCH_RATE, scale, behind_work, &f, BENCH_NO_LIMIT},
+        {"write behind work", "MB/s", BENCH_RATE, scale, behind_work, &f, 0},
     };
     struct bench_way parts[] = {
         {"raw pwrite", "MB/s", BENCH_RATE, scale, raw_write, &f, BENCH_RAW},
+        {"raw pread", "MB/s", BENCH_RATE, scale, raw_read, &f, BENCH_RAW},
         {"strided write", "MB/s", BENCH_RATE, scale, strided_write, &f, 0},
-        {"strided read", "MB/s", BENCH_RATE, scale, strided_read, &f, BENCH_NO_LIMIT},
+        {"strided read", "MB/s", BENCH_RATE, scale, strided_read, &f, 1},
         {"write together", "MB/s", BENCH_RATE, scale, together_write, &f, 0},
-        {"read together", "MB/s", BENCH_RATE, scale, together_read, &f, BENCH_NO_LIMIT},
+        {"read together", "MB/s", BENCH_RATE, scale, together_read, &f, 1},
     };
 
     snprintf(label, sizeof label, "%d", PIECE);
@@ -210,7 +211,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < o.size_count; i++) {
         see_blocks(&f, (int)o.sizes[i]);
         snprintf(label, sizeof label, "%zu", o.sizes[i]);
-        bench_interleave(&o, label, parts, 5);
+        bench_interleave(&o, label, parts, 6);
     }
     close(f.fd);
     MPI_File_close(&f.blocks);

@@ -235,11 +235,22 @@ void module_own_file(const char *name, char *file, size_t size)
     snprintf(file, size, "%.*slibvireo-channel-%s.so", end ? (int)(end + 1 - path) : 0, path, name);
 }
 
+/* Whether the folder that the pattern begins with is there. It rarely is, and glob() takes longer. */
+static bool has_folder(const char *pattern)
+{
+    char folder[PATH_LEN];
+    int len = (int)strcspn(pattern, "*?[");
+    while (len && pattern[len - 1] != '/')
+        len--;
+    return !len || snprintf(folder, sizeof(folder), "%.*s", len, pattern) >= PATH_LEN ||
+           !access(folder, F_OK);
+}
+
 bool module_is_wanted(const char *const *patterns)
 {
     for (; *patterns; patterns++) {
         glob_t found;
-        int rc = glob(*patterns, GLOB_NOSORT, NULL, &found);
+        int rc = has_folder(*patterns) ? glob(*patterns, GLOB_NOSORT, NULL, &found) : GLOB_NOMATCH;
         if (!rc)
             globfree(&found);
         if (!rc)

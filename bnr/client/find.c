@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,8 +127,13 @@ int find_launcher(void)
 bool find_by_descriptors(struct table *t, int *rank, int *bell)
 {
     char why[256];
-    for (int fd = TABLE_FIRST_FD; fd < TABLE_FIRST_FD + FDS_SEARCHED; fd++) {
-        if (fcntl(fd, F_GETFD) < 0 || table_attach(t, fd, fd + 1, why, sizeof(why)))
+    struct pollfd seen[FDS_SEARCHED] = {0};
+    for (int i = 0; i < FDS_SEARCHED; i++)
+        seen[i].fd = TABLE_FIRST_FD + i;
+    (void)poll(seen, FDS_SEARCHED, 0); /* where it fails, each is tried */
+    for (int i = 0; i < FDS_SEARCHED; i++) {
+        int fd = seen[i].fd;
+        if (seen[i].revents & POLLNVAL || table_attach(t, fd, fd + 1, why, sizeof(why)))
             continue;
         *rank = rank_of_group(t);
         *bell = fcntl(fd + 2, F_GETFD) < 0 ? -1 : fd + 2;

@@ -22,6 +22,12 @@ static int refuse(const char *what, const char *word)
     return -EINVAL;
 }
 
+static int complain(const char *word, const char *why)
+{
+    fprintf(stderr, "vireo: streams: %s: %s\n", word, why);
+    return -EINVAL;
+}
+
 /* A number up to INT_MAX. Returns whether it is one. */
 static bool read_number(const char *text, char **end, long *number)
 {
@@ -87,47 +93,69 @@ static int read_ranks(struct attach *a, const char *word)
     return 0;
 }
 
+static int set_stdin(struct attach *a, const char *word)
+{
+    (void)word;
+    a->is_stdin = true;
+    return 0;
+}
+
+static int set_reliable(struct attach *a, const char *word)
+{
+    (void)word;
+    a->is_reliable = true;
+    return 0;
+}
+
 static int read_job(struct attach *a, const char *word)
 {
     char *end;
     long number;
+    if (a->job)
+        return refuse("one job is shown at a time", word);
     if (!read_number(word, &end, &number) || *end || !number)
         return refuse("the job is the process number of its mpiexec", word);
     a->job = (int)number;
     return 0;
 }
 
-int attach_parse(struct attach *a, int argc, char **argv)
+/* Read an option and its value, which may follow; *used counts the words. */
+static int read_option(struct attach *a, char **words, int *used)
 {
     static const struct {
         const char *name;
         int (*read)(struct attach *a, const char *word);
-    } options[] = {{"--rank", read_ranks}, {"--tag", read_tag}, {"--from", read_from}};
-    *a = (struct attach){.tag = ATTACH_STANDARD, .from = HUB_FROM_NOW};
-    for (int i = 0; i < argc; i++) {
-        int rc = 1;
-        for (size_t j = 0; j < sizeof(options) / sizeof(options[0]); j++) {
-            if (strcmp(argv[i], options[j].name))
-                continue;
-            if (i + 1 == argc)
-                return refuse("a value is needed behind the option", argv[i]);
-            rc = options[j].read(a, argv[++i]);
-            break;
-        }
-        if (rc == 1 && !strcmp(argv[i], "--reliable")) {
-            a->is_reliable = true;
-            rc = 0;
-        }
-        if (rc == 1 && !strcmp(argv[i], "--stdin")) {
-            a->is_stdin = true;
-            rc = 0;
-        }
-        if (rc == 1)
-            rc = read_job(a, argv[i]);
-        if (rc)
-            return rc;
+        bool has_value;
+    } options[] = {{"--rank", read_ranks, true},
+                   {"--tag", read_tag, true},
+                   {"--from", read_from, true},
+                   {"--reliable", set_reliable, false},
+                   {"--stdin", set_stdin, false}};
+    const char *word = words[0], *value = strchr(word, '=');
+    int len = (int)strcspn(word, "=");
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+        if (strncmp(word, options[i].name, (size_t)len) || options[i].name[len])
+            continue;
+        if (value && !options[i].has_value)
+            return complain(word, "this option takes no value");
+        *used = 1 + (options[i].has_value && !value);
+        value = value ? value + 1 : words[1];
+        if (options[i].has_value && !value)
+            return complain(word, "this option needs a value behind it");
+        return options[i].read(a, value);
     }
-    return 0;
+    return complain(word, "there is no such option; vireo --help lists them");
+}
+
+int attach_parse(struct attach *a, char **words)
+{
+    int rc = 0, used = 1;
+    *a = (struct attach){.tag = ATTACH_STANDARD, .from = HUB_FROM_NOW};
+    for (; *words && !rc; words += used) {
+        used = 1;
+        rc = **words == '-' ? read_option(a, words, &used) : read_job(a, *words);
+    }
+    return rc;
 }
 
 /* ---- showing ---- */
@@ -279,7 +307,7 @@ static int feed(const struct attach *a, struct door_link *link)
             : f.is_asked && !f.is_there
                 ? "gets no stdin that others can write to: mpiexec's --stdin "
                   "says which ranks read it, and a terminal or all makes it a pipe"
-                : "cannot be reached: the job has ended, or refuses this user");
+                : "cannot be reached: the job has no such rank, has ended, or refuses this user");
     return EXIT_FAILURE;
 }
 

@@ -20,8 +20,8 @@ enum {
     ATTACH_STANDARD = -2
 };
 
-/* Read the words behind "streams". Returns 0, or -EINVAL with a sentence on stderr. */
-int attach_parse(struct attach *a, int argc, char **argv);
+/* Read the words behind "streams", up to NULL. Returns 0, or -EINVAL with a sentence on stderr. */
+int attach_parse(struct attach *a, char **words);
 
 /* Show it, until the job ends or the reader does. Returns the exit status. */
 int attach_run(const struct attach *a, struct door_link *link);

@@ -64,7 +64,7 @@ static void make_plain(char *text, ssize_t len)
             text[i] = '?';
 }
 
-static int report(int job)
+static int print_report(int job)
 {
     char text[4096];
     ssize_t len, any = 0;
@@ -94,8 +94,34 @@ static int report(int job)
     return EXIT_SUCCESS;
 }
 
-static int list_jobs(void)
+/* Say that a word has no place. */
+static int refuse(const char *what, const char *word)
 {
+    fprintf(stderr, "vireo: %s, not '%s'; vireo --help tells more\n", what, word);
+    return EXIT_USAGE;
+}
+
+/* Each command takes the words behind its name, up to NULL, and returns the exit status. */
+
+static int report(char **words)
+{
+    char *end = NULL;
+    if (!words[0]) {
+        int only = jobs_only("vireo");
+        return only ? print_report(only) : EXIT_FAILURE;
+    }
+    long job = strtol(words[0], &end, 10);
+    if (*end || end == words[0] || job <= 0 || job > INT32_MAX)
+        return refuse("'report' takes the process number of a job's mpiexec", words[0]);
+    if (words[1])
+        return refuse("'report' takes one job", words[1]);
+    return print_report((int)job);
+}
+
+static int list_jobs(char **words)
+{
+    if (words[0])
+        return refuse("'ps' takes nothing behind it", words[0]);
     int jobs[JOBS_MAX], count = jobs_find(jobs);
     for (int i = 0; i < count; i++) {
         printf("%8d  ", jobs[i]);
@@ -116,11 +142,11 @@ static void warn_root(int pid)
                 (unsigned)st.st_uid);
 }
 
-static int show_streams(int argc, char **argv)
+static int show_streams(char **words)
 {
     struct attach a;
     struct door_link link;
-    if (attach_parse(&a, argc, argv))
+    if (attach_parse(&a, words))
         return EXIT_USAGE;
     int job = a.job ? a.job : jobs_only("vireo");
     int rc = job ? jobs_connect(&link, job, DOOR_STREAMS) : 0;
@@ -135,9 +161,11 @@ static int show_streams(int argc, char **argv)
 }
 
 /* Become the program that initializes MPI and tells. It lies beside this one. */
-static int info(void)
+static int info(char **words)
 {
     char path[4096];
+    if (words[0])
+        return refuse("'info' takes nothing behind it", words[0]);
     ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 16);
     if (len > 0) {
         path[len] = 0;
@@ -149,31 +177,38 @@ static int info(void)
     return EXIT_FAILURE;
 }
 
+/* Whether one of the words asks what there is. */
+static bool asks_for_help(char **words)
+{
+    if (!strcmp(words[0], "help"))
+        return true;
+    for (; *words; words++)
+        if (!strcmp(*words, "--help") || !strcmp(*words, "-h"))
+            return true;
+    return false;
+}
+
 int main(int argc, char **argv)
 {
-    if (argc >= 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-        fputs(help, stdout);
-        return EXIT_SUCCESS;
-    }
-    if (argc == 2 && !strcmp(argv[1], "--version")) {
-        printf("vireo (Vireo MPI) %s\n", VIREO_VERSION);
-        return EXIT_SUCCESS;
-    }
-    if (argc == 2 && !strcmp(argv[1], "info"))
-        return info();
-    if (argc == 2 && !strcmp(argv[1], "ps"))
-        return list_jobs();
-    if (argc >= 2 && !strcmp(argv[1], "streams"))
-        return show_streams(argc - 2, argv + 2);
-    if (argc < 2 || argc > 3 || strcmp(argv[1], "report")) {
+    static const struct {
+        const char *name;
+        int (*run)(char **words);
+    } commands[] = {
+        {"ps", list_jobs}, {"streams", show_streams}, {"report", report}, {"info", info}};
+    if (argc < 2) {
         fputs(help, stderr);
         return EXIT_USAGE;
     }
-    char *end = NULL;
-    long job = argc == 3 ? strtol(argv[2], &end, 10) : jobs_only("vireo");
-    if (argc == 3 && (*end || end == argv[2] || job <= 0 || job > INT32_MAX)) {
-        fprintf(stderr, "vireo: '%s' is no process number\n", argv[2]);
-        return EXIT_USAGE;
+    if (asks_for_help(argv + 1)) {
+        fputs(help, stdout);
+        return EXIT_SUCCESS;
     }
-    return job ? report((int)job) : EXIT_FAILURE;
+    if (!strcmp(argv[1], "--version")) {
+        printf("vireo (Vireo MPI) %s\n", VIREO_VERSION);
+        return EXIT_SUCCESS;
+    }
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+        if (!strcmp(argv[1], commands[i].name))
+            return commands[i].run(argv + 2);
+    return refuse("the commands are ps, streams, report and info", argv[1]);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* mpiexec: start a parallel program on this host, carry its streams, and end with it. */
+/* mpiexec: start a parallel program, carry its streams, and end with it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -117,7 +117,14 @@ static int find_program(const struct option_app *app, const char *search, char p
     int rc = LAUNCH_NOT_FOUND;
     if (app->path)
         rc = launch_resolve(app->argv[0], app->wdir, app->path, path, PATH_MAX, why);
-    return rc ? launch_resolve(app->argv[0], app->wdir, search, path, PATH_MAX, why) : 0;
+    if (rc)
+        rc = launch_resolve(app->argv[0], app->wdir, search, path, PATH_MAX, why);
+    if (rc == LAUNCH_NOT_FOUND && app->behind)
+        snprintf(why, 512,
+                 "there is no program '%.64s' on %.64s; a value of %.64s stands behind '=', as in "
+                 "%.64s=%.64s",
+                 app->argv[0], os_host_name(), app->behind, app->behind, app->argv[0]);
+    return rc;
 }
 
 /* Whether no rank runs on this host: then the programs need not be here. */

@@ -67,9 +67,9 @@ static void print_text_row(FILE *to, const struct option_row *row)
 static void print_text(FILE *to)
 {
     fprintf(to, "Usage: mpiexec [options] program [arguments] [: [options] program ...]\n\n"
-                "Start the processes of an MPI job on this host and forward their output.\n"
-                "Each option works with one dash or two; its value is the next word or\n"
-                "follows \"=\".\n");
+                "Start the processes of an MPI job, on this host or on those that options name,\n"
+                "and forward their output. Each option works with one dash or two; its value is\n"
+                "the next word or follows \"=\"; where it is in brackets, only that.\n");
     for (int section = 0; section < OPTION_SECTIONS; section++) {
         fprintf(to, "\n%s\n", option_section_titles[section]);
         for (int i = 0; i < option_table_count; i++)
@@ -119,8 +119,8 @@ static void print_man(FILE *to)
             ".SH NAME\nmpiexec, mpirun \\- start an MPI job\n"
             ".SH SYNOPSIS\n.B mpiexec\n[options] program [arguments]\n"
             "[: [options] program [arguments]]...\n"
-            ".SH DESCRIPTION\nStart the processes of an MPI job on this host, forward "
-            "their output, and end\nwhen the last of them has ended. Programs separated by "
+            ".SH DESCRIPTION\nStart the processes of an MPI job, on this host or on those that "
+            "options name, forward\ntheir output, and end\nwhen the last of them has ended. Programs separated by "
             "\":\" form one job;\ntheir ranks follow one another.\n",
             VIREO_VERSION);
     print_man_options(to);

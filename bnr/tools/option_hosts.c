@@ -110,8 +110,8 @@ int option_hosts_check_arch(struct reader *r, const char *option, const char *ar
         return 0;
     return reader_refuse(
         r,
-        "'%s %s': this version runs every process on this host, whose architecture is "
-        "%s; leave the option out",
+        "'%s %s': all hosts of a job have one architecture, which is %s here; leave the "
+        "option out",
         option, arch, name.machine);
 }
 

@@ -108,7 +108,7 @@ int reader_file(struct reader *r, const char *option, const char *name, const ch
     if (file)
         fclose(file);
     if (!all)
-        return reader_refuse(r, "'%s %s': cannot read it: %s; leave the option out", option, name,
+        return reader_refuse(r, "'%s %s': cannot read it: %s; name another file", option, name,
                              strerror(error));
     *text = all;
     return reader_push(&r->o->words, all);

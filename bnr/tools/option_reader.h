@@ -85,6 +85,20 @@ int option_streams_settle(struct reader *r);
 /* Take the words of --output. */
 int option_streams_output(struct reader *r, const char *option, const char *words);
 
+/* ---- option_ranks.c ---- */
+
+/* Take ranks as 0,2-5, all or -1, with "!" behind them. */
+int option_ranks_take(struct reader *r, const char *option, const char *text, const char **ranks);
+
+/* Take those that read stdin, or the file that rank 0 reads. -s: where ranks follow; else it says that
+ * the program is to be there, as it is. */
+int option_ranks_stdin(struct reader *r, const char *option, const char *text);
+int option_ranks_short_stdin(struct reader *r, const char *option);
+
+/* When the processes are counted: check that the lists name ranks of the job, and let the first rank
+ * with a terminal read stdin, if nothing else was said. */
+int option_ranks_settle(struct reader *r);
+
 /* ---- option_hosts.c ---- */
 
 int option_hosts_take_list(struct reader *r, const char *option, const char *list);

@@ -91,28 +91,37 @@ int option_streams_prefix(struct reader *r, const char *option, const char *patt
     return 0;
 }
 
+/* Make one beginning of lines of all that were asked for: a pattern has the rank, if it wants that. */
+static int settle_prefix(struct reader *r)
+{
+    struct options *o = r->o;
+    const char *rank = o->label || o->colors ? "[%r] " : "";
+    char *text;
+    if (asprintf(&text, "%s%s%s%s%s", o->colors ? "%C" : "", o->stamps ? "[%T] " : "",
+                 o->hosts_shown ? "[%h] " : "", o->prefix ? o->prefix : rank,
+                 o->colors ? "%c" : "") < 0)
+        return -ENOMEM;
+    o->prefix = text;
+    return reader_push(&o->words, text);
+}
+
 int option_streams_settle(struct reader *r)
 {
     struct options *o = r->o;
-    bool is_labelled = o->prefix || o->label || o->stamps || o->hosts_shown || o->colors;
+    bool is_labelled = o->label || o->stamps || o->hosts_shown || o->colors;
+    bool has_more = o->prefix || o->colors || (o->xml && (o->stamps || o->hosts_shown));
     bool has_files = (o->files.pattern[0] || o->files.pattern[1]) && !o->files.is_copied;
     const char *records = o->json ? "JSON" : "XML";
     if (o->json && o->xml)
         return reader_refuse(r, "lines become JSON or XML, not both: leave out one of them");
-    if ((o->json || o->xml) && is_labelled)
+    if ((o->json || o->xml) && has_more)
         return reader_refuse(r, "%s has the rank and stream of each line already: leave out what "
                                 "else is to begin lines", records);
     if ((o->json || o->xml) && has_files)
         return reader_refuse(r, "%s is what mpiexec itself writes; files that ranks write are as the "
                                 "ranks write them: leave out one of both, or end the file's name in "
                                 ":copy", records);
-    if (o->prefix || !is_labelled)
-        return 0;
-    snprintf(o->prefix_made, sizeof(o->prefix_made), "%s%s%s%s%s", o->colors ? "%C" : "",
-             o->stamps ? "[%T] " : "", o->hosts_shown ? "[%h] " : "",
-             o->label || o->colors ? "[%r] " : "", o->colors ? "%c" : "");
-    o->prefix = o->prefix_made;
-    return 0;
+    return o->json || o->xml || !is_labelled ? 0 : settle_prefix(r);
 }
 
 /* Cut off what a name of *len bytes ends in; false where it does not. */
@@ -172,7 +181,7 @@ int option_streams_output(struct reader *r, const char *option, const char *word
             o->prefix = "[%r][%h:%i]<%s>: ";
         else if (reader_is_word("tag-fullname", words, len))
             o->prefix = "[%r]<%s>: ";
-        else if (reader_is_word("merge merge-stderr-to-stdout", words, len))
+        else if (reader_is_word("merge merge-stderr merge-stderr-to-stdout", words, len))
             o->merge = true;
         else if (is_named(words, len, "dir="))
             rc = option_streams_folder(r, option, words + 4, len - 4, false);
@@ -180,8 +189,8 @@ int option_streams_output(struct reader *r, const char *option, const char *word
             rc = set_files(r, option, words + 5, len - 5);
         else
             return reader_refuse(r,
-                                 "'%s' takes tag, tag-detailed, tag-fullname, timestamp, host, "
-                                 "color, json, xml, merge, dir=DIR and file=FILE, not '%.*s'",
+                                 "'%s' takes tag, tag-detailed, tag-fullname, timestamp, rank, "
+                                 "host, color, json, xml, merge, dir=DIR and file=FILE, not '%.*s'",
                                  option, (int)len, words);
         words += all + (words[all] == ',');
     } while (!rc && *words);

@@ -180,10 +180,10 @@ const struct option_row option_table[] = {
      "Write stdout to FILE, where %r is the rank, %R the rank with leading zeros, %h the host, "
      "%t the time of the start and %% a percent sign."},
     {"errfile-pattern errfile", "FILE", OPTION_STREAMS, OPTION_ERR_FILE, "The same for stderr."},
-    {"merge-stderr-to-stdout", NULL, OPTION_STREAMS, OPTION_MERGE,
+    {"merge-stderr-to-stdout merge-stderr", NULL, OPTION_STREAMS, OPTION_MERGE,
      "Send stderr where stdout goes."},
     {"output", "WORDS", OPTION_STREAMS, OPTION_OUTPUT,
-     "tag as -l, tag-detailed and tag-fullname with more, timestamp, host, color (by rank, on a "
+     "tag or rank as -l, tag-detailed and tag-fullname with more, timestamp, host, color (by rank, on a "
      "terminal), json (an object a line, with rank, host, stream, time and text), xml as --xml, merge "
      "as above, dir=DIR as --output-filename DIR:nocopy,nojobid, file=FILE for FILE.RANK.out and "
      "FILE.RANK.err, with :copy behind DIR or FILE for mpiexec's own output as well; separated by commas."},
@@ -280,9 +280,9 @@ const struct option_row option_table[] = {
     {"report-state-on-timeout get-stack-traces", NULL, OPTION_FOREIGN, OPTION_IGNORED,
      "Accepted; at --timeout a report tells where each rank is, and why."},
     {"preload-binary", NULL, OPTION_FOREIGN, OPTION_IGNORED,
-     "Accepted; the program is on this host already."},
+     "Accepted; the program is to be on every host already."},
     {"preload-files", "FILES", OPTION_FOREIGN, OPTION_IGNORED,
-     "Accepted; the files are on this host already."},
+     "Accepted; the files are to be on every host already."},
     {"pmi-port disable-hostname-propagation enable-hostname-propagation", NULL, OPTION_FOREIGN,
      OPTION_IGNORED, "Accepted; ranks find mpiexec without ports and names."},
     {"debug-daemons debug-daemons-file leave-session-attached novm use-regexp fwd-mpirun-port "
@@ -295,7 +295,7 @@ const struct option_row option_table[] = {
      "Accepted; VIREO_LAUNCH_LIMIT_MS says when a daemon is late."},
     {"tmpdir cartofile cf", "NAME", OPTION_FOREIGN, OPTION_IGNORED,
      "Accepted; mpiexec keeps no files, and hwloc tells of the hardware."},
-    {"rankmap", "MAP", OPTION_FOREIGN, OPTION_IGNORED, "Accepted; every rank is on this host."},
+    {"rankmap", "MAP", OPTION_FOREIGN, OPTION_IGNORED, "Accepted; it changes nothing: --map-by and -rankfile place ranks."},
     {"personality", "NAME", OPTION_FOREIGN, OPTION_IGNORED,
      "Accepted; the options of all dialects are always known."},
     {"gpu-support gpu-subdevs-per-proc max-restarts with-ft", "WHAT", OPTION_FOREIGN, OPTION_OFF,

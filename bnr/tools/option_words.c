@@ -83,6 +83,16 @@ static int take(struct reader *r, const char *option, const struct meaning *row,
     return reader_words(r, row->words, value);
 }
 
+/* Say which words there are. */
+static int refuse_word(struct reader *r, const char *option, const struct meaning *rows,
+                       size_t count, const char *word, int len)
+{
+    char known[640] = "";
+    for (size_t i = 0, at = 0; i < count && at < sizeof(known); i++)
+        at += (size_t)snprintf(known + at, sizeof(known) - at, "%s%s", i ? ", " : "", rows[i].word);
+    return reader_refuse(r, "'%s' knows no word '%.*s'; it knows %s", option, len, word, known);
+}
+
 static int take_all(struct reader *r, const char *option, const char *text,
                     const struct meaning *rows, size_t count)
 {
@@ -90,7 +100,7 @@ static int take_all(struct reader *r, const char *option, const char *text,
         size_t len = strcspn(at, ","), word = strcspn(at, ",=:");
         const struct meaning *row = find(rows, count, at, word);
         if (!row)
-            return reader_refuse(r, "'%s' knows no word '%.*s'", option, (int)word, at);
+            return refuse_word(r, option, rows, count, at, (int)word);
         char *value = at[word] == '=' ? strndup(at + word + 1, len - word - 1) : strdup("");
         int rc = reader_push(&r->o->words, value);
         if (!rc)

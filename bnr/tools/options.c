@@ -15,7 +15,6 @@
 #include <strings.h>
 #include <time.h>
 
-#include "bnr/io/amend.h"
 #include "bnr/tools/option_reader.h"
 #include "bnr/tools/option_table.h"
 #include "os/cpus.h"
@@ -169,39 +168,6 @@ static int set_memory(struct reader *r, const char *option, const char *kinds)
     return set_own(r, "MEMORY_ALLOC_KINDS", kinds);
 }
 
-/* Whether text lists ranks as 0,2-5. */
-static bool is_rank_list(const char *text, size_t len)
-{
-    return len && strspn(text, "0123456789,-") >= len && isdigit((unsigned char)text[0]) &&
-           isdigit((unsigned char)text[len - 1]);
-}
-
-static int parse_stdin(struct reader *r, const char *option, const char *text)
-{
-    struct options *o = r->o;
-    r->has_stdin = true;
-    o->stdin_file = strchr(text, '/') ? text : NULL;
-    o->start.stdin_to = o->stdin_file ? "0" : strcmp(text, "none") ? text : NULL;
-    if (o->stdin_file || !strcmp(text, "none") || !strcmp(text, "all") ||
-        is_rank_list(text, strlen(text)))
-        return 0;
-    return reader_refuse(
-        r, "'%s' takes none, all, ranks as 0,2-5, or a file with a folder (./FILE), not '%s'",
-        option, text);
-}
-
-/* -s: the ranks that read stdin, where they follow; else the binary is to be there, as it is. */
-static int parse_short_stdin(struct reader *r, const char *option)
-{
-    const char *next = r->at < r->argc ? r->argv[r->at] : "";
-    bool is_stdin = !strcmp(next, "all") || !strcmp(next, "none") ||
-                    is_rank_list(next, strlen(next));
-    if (!is_stdin)
-        return 0;
-    r->at++;
-    return parse_stdin(r, option, next);
-}
-
 static int parse_universe(struct reader *r, const char *option, const char *text)
 {
     int *size = &r->o->universe_size;
@@ -211,17 +177,6 @@ static int parse_universe(struct reader *r, const char *option, const char *text
         *size = READER_MAX;
     else
         return reader_number(r, option, text, 1, size);
-    return 0;
-}
-
-/* Ranks as 0,2-5, all or -1, with "!" behind them. */
-static int option_ranks(struct reader *r, const char *option, const char *text, const char **ranks)
-{
-    size_t len = strcspn(text, "!");
-    bool is_all = (len == 3 && !strncmp(text, "all", 3)) || (len == 2 && !strncmp(text, "-1", 2));
-    if (!is_all && !is_rank_list(text, len))
-        return reader_refuse(r, "'%s' takes ranks as 0,2-5, or all, not '%s'", option, text);
-    *ranks = text;
     return 0;
 }
 
@@ -406,7 +361,7 @@ static int apply_around(struct reader *r, enum option_action action, const char 
 {
     struct options *o = r->o;
     switch (action) {
-    case OPTION_XTERM: return option_ranks(r, option, value, &o->start.xterm);
+    case OPTION_XTERM: return option_ranks_take(r, option, value, &o->start.xterm);
     case OPTION_DEBUGGER: return choose_debugger(r, option, value);
     case OPTION_TOTALVIEW: o->has_totalview = true; return 0;
     case OPTION_STOP_EXEC: o->start.stop = START_STOP_EXEC; return 0;
@@ -427,7 +382,7 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_PER_NODE: return reader_number(r, option, value, 1, &r->app.per_node);
     case OPTION_WDIR: r->app.wdir = value; return 0;
     case OPTION_TIMEOUT: return parse_seconds(r, option, value, &o->timeout_s);
-    case OPTION_STDIN: return parse_stdin(r, option, value);
+    case OPTION_STDIN: return option_ranks_stdin(r, option, value);
     case OPTION_SET: return add_setting(r, option, value);
     case OPTION_HELP: return choose_help(r, option, value);
     case OPTION_LABEL: o->label = true; return 0;
@@ -459,13 +414,13 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_RUNTIME: return option_words_runtime(r, option, value);
     case OPTION_SIGNALS: return option_words_signals(r, option, value);
     case OPTION_OFF: return option_words_off(r, option, value);
-    case OPTION_S: return parse_short_stdin(r, option);
+    case OPTION_S: return option_ranks_short_stdin(r, option);
     case OPTION_IFACE: return option_iface(r, option, value);
     case OPTION_MCA_FILE: return option_mca_files(r, option, value);
     case OPTION_CONFIG: return read_file(r, option, value);
     case OPTION_PATH: r->app.path = value; return 0;
-    case OPTION_PTY: return option_ranks(r, option, value ? value : "0", &o->start.terminals);
-    case OPTION_OUTPUT_FROM: return option_ranks(r, option, value, &o->start.output_from);
+    case OPTION_PTY: return option_ranks_take(r, option, value ? value : "0", &o->start.terminals);
+    case OPTION_OUTPUT_FROM: return option_ranks_take(r, option, value, &o->start.output_from);
     case OPTION_REPORT_PID: o->report_pid = value; return 0;
     case OPTION_PROCTABLE: o->proctable = value ? value : "-"; return 0;
     case OPTION_SUMMARY: return value ? set_file(r, "SUMMARY", value)
@@ -497,11 +452,31 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     return check_foreign(r, row, option, value);
 }
 
+/* Take the next word as the value of an option, if it has one there. A word that is an option is no name
+ * of a file: its user has forgotten that. */
+static int read_value(struct reader *r, const struct option_row *row, const char *option,
+                      const char **value)
+{
+    bool is_folder = !strcmp(row->value, "DIR");
+    if (row->value[0] == '[') {
+        r->app.behind = r->argv[r->at - 1];
+        return 0;
+    }
+    int rc = reader_next(r, option, value);
+    const char *name = rc ? "" : *value + strspn(*value, "-");
+    if (rc || (!is_folder && strcmp(row->value, "FILE")) || name == *value ||
+        !option_find(name, strcspn(name, "=")))
+        return rc;
+    return reader_refuse(r, "'%s' needs the name of a %s, not the option '%s'; one of that name is ./%s",
+                         option, is_folder ? "folder" : "file", *value, *value);
+}
+
 /* Read one option, which starts at argv[at]. */
 static int read_option(struct reader *r)
 {
     char option[64], near[64];
     const char *word = r->argv[r->at++];
+    r->app.behind = NULL;
     const char *name = word + 1 + (word[1] == '-');
     const char *equals = strchr(name, '=');
     const char *value = equals ? equals + 1 : NULL;
@@ -518,11 +493,9 @@ static int read_option(struct reader *r)
         return check_foreign(r, row, option, NULL);
     if (!row->value && value)
         return reader_refuse(r, "'%s' takes no value", option);
-    if (row->value && row->value[0] != '[' && !value) {
-        int rc = reader_next(r, option, &value);
-        if (rc)
-            return rc;
-    }
+    int rc = row->value && !value ? read_value(r, row, option, &value) : 0;
+    if (rc)
+        return rc;
     if (row->action == OPTION_ALIAS)
         return reader_words(r, option_alias(name, len), value);
     return apply(r, row, option, value);
@@ -647,49 +620,6 @@ static int read_line(struct reader *r, char *line)
     return rc;
 }
 
-/* Which ranks have a terminal; the first of them reads stdin, if nothing else was said. */
-static int settle_terminals(struct reader *r)
-{
-    struct options *o = r->o;
-    const char *ranks = o->start.terminals;
-    int first = 0;
-    if (!ranks)
-        return 0;
-    while (first < o->nranks && !amend_lists(ranks, first))
-        first++;
-    if (first == o->nranks)
-        return reader_refuse(r, "no rank can have the terminal of --pty=%s: the last rank is %d",
-                             ranks, o->nranks - 1);
-    if (o->json || o->xml || o->files.pattern[0] || o->files.pattern[1] || o->start.output_from)
-        return reader_refuse(r, "what a rank with a terminal (--pty) writes can only go to "
-                                "mpiexec's stdout, as it is: leave out %s",
-                             o->json                ? "--output json"
-                             : o->xml               ? "--xml"
-                             : o->start.output_from ? "--output-from"
-                                                    : "what names files for output");
-    if (r->has_stdin || !o->start.stdin_to || strcmp(o->start.stdin_to, "0"))
-        return 0;
-    char *text = NULL;
-    int rc = asprintf(&text, "%d", first) < 0 ? -ENOMEM : reader_push(&o->words, text);
-    o->start.stdin_to = rc ? NULL : text;
-    return rc;
-}
-
-/* Each number of a list of readers is a rank. */
-static int check_stdin(struct reader *r)
-{
-    const char *list = r->o->start.stdin_to;
-    while (list && isdigit((unsigned char)*list)) {
-        char *end;
-        long rank = strtol(list, &end, 10);
-        if (rank >= r->o->nranks)
-            return reader_refuse(r, "stdin cannot go to rank %ld: the last rank is %d", rank,
-                                 r->o->nranks - 1);
-        list = end + strspn(end, ",-");
-    }
-    return 0;
-}
-
 /* Judge what needs the whole command line. */
 static int finish(struct reader *r)
 {
@@ -704,9 +634,7 @@ static int finish(struct reader *r)
         rc = option_place_limit(r);
     if (rc)
         return rc;
-    rc = settle_terminals(r);
-    if (!rc)
-        rc = check_stdin(r);
+    rc = option_ranks_settle(r);
     if (rc)
         return rc;
     if (o->timeout_s < 0) {

@@ -61,6 +61,7 @@ struct option_app {
     const char *wdir; /* directory to start in, as written, or NULL */
     bool in_session;  /* without it, each process starts in a folder of its own */
     const char *pset; /* the name of its process set, or NULL */
+    const char *behind; /* the option before it that could have had a value, or NULL */
     struct option_env env;
 };
 
@@ -92,7 +93,6 @@ struct options {
     bool shows_settings;             /* those in force, before ranks start */
     bool colors;                     /* in the color of the rank, on a terminal */
     const char *prefix;              /* what begins each line, as prefix.h has it; NULL: nothing */
-    char prefix_made[48];
     bool verbose, shows_progress;
     bool report;
     bool check;   /* collective calls across ranks */

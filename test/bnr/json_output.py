@@ -95,7 +95,7 @@ def main():
     same("and the exit status is the rank's", done.returncode, 3)
     same("part of a line says so",
          [(o["text"], o.get("newline")) for o in lines_of(done.stdout)], [("part", False)])
-    for more in ["-l"], ["--timestamp-output"], ["--outfile-pattern", "f"]:
+    for more in ["--prepend-pattern", "a"], ["--outfile-pattern", "f"]:
         done = run(*more, "true")
         same(f"JSON with {more[0]} is refused", (done.returncode, b"JSON" in done.stderr),
              (2, True))

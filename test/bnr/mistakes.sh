@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What users get wrong at first: vireo says what, and what would be right.
+# What users get wrong at first: mpiexec and vireo say what, and what would be right.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
 vireo=$2
@@ -13,6 +13,43 @@ refused() {
     same "in one line" "$(wc -l <err)" 1
     same "and nothing else is written" "$(cat out)" ""
 }
+
+# ---- values of options ----
+refused "a value behind a blank, where it stands behind =" \
+    "a value of --summary stands behind '=', as in --summary=s.json" run --summary s.json -n 2 true
+refused "ranks of --pty" "as in --pty=1" run --pty 1 -n 2 true
+refused "no value for a file" "'--trace' needs the name of a file, not the option '-n'" \
+    run --trace -n 2 true
+refused "nor for a folder" "'--output-filename' needs the name of a folder, not the option '-n'" \
+    run --output-filename -n 2 true
+touch ./-n
+same "a file of such a name has a folder before it" "$(run -configfile ./-n echo x)" x
+for option in --stdin --output-from --pty= --xterm; do
+    refused "$option: ranks that go down" "not '1-0'" run ${option%=}=1-0 -n 2 true
+done
+refused "--stdin: a rank that there is not" "'--stdin' names rank 7: the last rank is 1" \
+    run --stdin 0,7 -n 2 true
+refused "--output-from" "'--output-from' names rank 5: the last rank is 1" \
+    run --output-from 5 -n 2 echo x
+refused "--pty" "'--pty' names rank 2: the last rank is 1" run --pty=0-2 -n 2 true
+refused "a hostfile that is not there" "No such file or directory; name another file" \
+    run -hostfile none -n 2 true
+refused "an unknown word of --rtos" "it knows error-nonzero-status, donotlaunch" \
+    run --rtos no-such -n 1 true
+
+# ---- what lines begin with, together ----
+same "--merge-stderr is short for --merge-stderr-to-stdout" \
+    "$(run --merge-stderr -n 1 sh -c 'echo x >&2' 2>/dev/null)" x
+holds "what json has anyway may be asked for" \
+    "$(run --output tag,timestamp,rank,host,json -n 1 echo x)" '{"rank":0,"host":"'
+holds "-l, too" "$(run -l --output json -n 1 echo x)" '{"rank":0,"host":"'
+holds "xml has the rank" "$(run -l --xml -n 1 echo x)" '<stdout rank="0">x&#010;</stdout>'
+refused "json has no text of one's own" "leave out" run --output json --prepend-pattern a -n 1 true
+refused "nor xml the time" "leave out" run --output xml,timestamp -n 1 true
+both=$(run --output tag-detailed,timestamp -n 1 echo x)
+holds "the time comes before other beginnings" "$both" "[$(date +%Y)-"
+holds "which stay" "$both" "]<stdout>: x"
+refused "--output names its words" "rank, host" run --output none -n 1 true
 
 # ---- vireo ----
 refused "vireo: an unknown command" "the commands are ps, streams, report and info, not 'jobs'" \

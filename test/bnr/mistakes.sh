@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What users get wrong at first: mpiexec and vireo say what, and what would be right.
 # shellcheck disable=SC2016
-. "$(dirname "$0")/lib.sh"
+source=$(cd "$(dirname "$0")" && pwd)
+. "$source/lib.sh"
 vireo=$2
 
 # refused CLAIM PART COMMAND...: the command ends with an error whose one line has the part.
@@ -64,6 +65,13 @@ refused "a flag has none" "--stdin=3: this option takes no value" "$vireo" strea
 for words in "--help" "-h" "help" "streams --help" "report -h" "ps --help"; do
     # shellcheck disable=SC2086
     holds "vireo $words helps" "$("$vireo" $words 2>/dev/null)" "usage: vireo ps"
+done
+page=$(cat "$source/../../doc/vireo.1.in")
+for command in $("$vireo" --help | sed -n 's/^usage: vireo \([a-z]*\).*/\1/p' | sort -u); do
+    holds "the manual page has vireo $command" "$page" "\\fBvireo $command\\fP"
+done
+for option in $("$vireo" --help | grep -o -e '--[a-z]*' | sort -u); do
+    holds "and $option" "$page" "$(echo "$option" | sed 's/-/\\-/g')"
 done
 mkfifo words
 timeout -k 5 60 "$mpiexec" --report-pid pid -n 2 --stdin all cat <words &

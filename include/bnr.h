@@ -170,7 +170,7 @@ int BNR_Put(BNR_Group g, const char *key, const void *val, size_t len, unsigned 
  * progress hook; BNR_ERR_PROC_FAILED when the owner has ended or finalized without putting it.
  * owner = own rank works, and does not wait. A value put before its owner died is still found. */
 int BNR_Get(BNR_Group g, int owner, const char *key, void *buf, size_t *len, unsigned flags);
-#define BNR_GET_NOWAIT 1u /* BNR_ERR_NOT_FOUND instead of waiting */
+#define BNR_GET_NOWAIT 1u /* BNR_ERR_NOT_FOUND instead of waiting; no handler runs meanwhile */
 #define BNR_GET_LATER  2u /* the same, and no other host is asked before this returns: what is not known
                            * on this one is fetched meanwhile, for a later call */
 

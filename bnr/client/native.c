@@ -153,6 +153,8 @@ static int get_remote(struct native *n, int owner, const char *key, const void *
         uint64_t sleep_ns = backoff_step(&wait);
         if (sleep_ns)
             (void)os_futex_wait(&q->told, told, sleep_ns);
+        if (flags & (BNR_GET_NOWAIT | BNR_GET_LATER))
+            continue; /* the daemon answers soon, and the caller expects no handler to run */
         backend_idle(&n->base);
         if (atomic_load(&q->asked) !=
             number) /* a handler that ran meanwhile has asked for something else */

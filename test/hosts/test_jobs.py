@@ -112,6 +112,8 @@ def xcasts():
                                    "finalize")
         claim(f"{ranks} ranks on {hosts} hosts take what each sends to all in one order, in every shape",
               done.returncode == 0, done.stdout, done.stderr)
+    done = run(2, ON_ALL + '-n 4 "$BUILD"/test/bnr/bnr_probe init calm_gets=200 finalize')
+    claim("no handler runs in a get that does not wait", done.returncode == 0, done.stderr)
     done = run(2, ON_ALL + '-n 2 "$BUILD"/test/bnr/bnr_probe init xcast_missing finalize')
     claim("a rank that takes nothing holds nobody up", done.returncode == 0, done.stdout, done.stderr)
     done = run(3, ON_ALL + '--set liveness_ms=2000 -n 3 "$BUILD"/test/bnr/bnr_probe init xcast_long '

@@ -47,6 +47,7 @@ static int64_t now_ns(void)
 }
 
 static void carry_out(struct bringup *b);
+static void set_timer(struct bringup *b);
 
 static void step(struct bringup *b, uint32_t host, enum launching_event event,
                  enum launching_stage stage)
@@ -284,6 +285,7 @@ bool bringup_ended(struct bringup *b, pid_t pid, int status)
     close_command(c);
     step(b, c->host, LAUNCHING_REACHED, v.stage);
     step(b, c->host, v.is_final ? LAUNCHING_REFUSED : LAUNCHING_ENDED, v.stage);
+    set_timer(b); /* a rest may end before any limit does */
     return true;
 }
 
@@ -367,11 +369,27 @@ static void carry_out(struct bringup *b)
         case LAUNCHING_START: start(b, e.host); break;
         case LAUNCHING_STOP: stop(b, e.host); break;
         case LAUNCHING_GIVE_UP: give_up(b, e.host); break;
-        case LAUNCHING_COMPLETE: b->hooks.complete(b->hooks.arg, !b->failures); break;
+        case LAUNCHING_COMPLETE:
+            uv_timer_stop(&b->timer);
+            b->hooks.complete(b->hooks.arg, !b->failures);
+            break;
         }
     }
     b->effects.count = 0;
     b->is_carrying = false;
+}
+
+
+static void on_timer(uv_timer_t *timer);
+
+/* Have the timer run when the engine has something to do next, if it has. */
+static void set_timer(struct bringup *b)
+{
+    int64_t next = launching_next(&b->launching), now = now_ns();
+    if (next == INT64_MAX)
+        return;
+    uv_update_time(b->loop);
+    uv_timer_start(&b->timer, on_timer, next > now ? (uint64_t)(next - now) / 1000000 + 1 : 0, 0);
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -379,6 +397,7 @@ static void on_timer(uv_timer_t *timer)
     struct bringup *b = timer->data;
     launching_tick(&b->launching, now_ns(), &b->effects);
     carry_out(b);
+    set_timer(b);
 }
 
 void bringup_dialed(struct bringup *b, uint32_t host)
@@ -399,9 +418,10 @@ int bringup_start(struct bringup *b, uv_loop_t *loop, const struct launching_set
             .bringup = b, .host = i, .in_fd = -1, .out_fd = -1, .err_fd = -1};
     uv_timer_init(loop, &b->timer);
     b->timer.data = b;
-    uv_timer_start(&b->timer, on_timer, 100, 100);
     int rc = launching_begin(&b->launching, b->count, settings, now_ns(), &b->effects);
     carry_out(b);
+    if (!rc)
+        set_timer(b);
     return rc;
 }
 

@@ -48,8 +48,7 @@ struct bringup {
     struct launching_effects effects;
     bool is_carrying;
     struct bringup_command *commands; /* by host */
-    uv_timer_t timer;
-    int64_t begun_ns;
+    uv_timer_t timer; /* runs while a command has a time limit, or rests */
 };
 
 /* Begin. The hosts and what remote names outlive it. Returns 0 or -errno. */

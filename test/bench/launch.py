@@ -6,7 +6,8 @@ usage: launch.py BUILD [--shapes 5x1,17x1,4x8] [--rounds N] [--only NAME,...]
 
 Runs itself again on hosts of its own (test/hosts/run). All launchers are given one cheap command to
 start their daemons (test/hosts/rsh.c); "bare" runs that command alone, with a program that does
-nothing, on all hosts at once. Rounds are interleaved. Prints medians: wall time, and the CPU time of all processes on all
+nothing, on all hosts at once; "raw" has a shell there start the ranks: what all processes that must
+be cost without a launcher. Rounds are interleaved. Prints medians: wall time, and the CPU time of all processes on all
 hosts, which a busy machine disturbs less; the latter where a cpuacct group may be made.
 """
 import argparse
@@ -26,12 +27,19 @@ def cpu_ms(group):
     return int((group / "cpuacct.usage").read_text()) / 1e6 if group else 0
 
 
+def on_all(by, hosts, line):
+    """A command that has a shell on each host run a line, on all at once."""
+    return ["sh", "-c", "".join(f"{by} {host} '{line}' & " for host in hosts) + "wait"]
+
+
 def commands(build, by, hosts, each):
     """The command lines by name, of those launchers that are there."""
+    program = shutil.which("true")
     slots = ",".join(f"{host}:{each}" for host in hosts)
     ranks = str(len(hosts) * each)
     found = {
-        "bare": ["sh", "-c", "".join(f"{by} {host} true & " for host in hosts) + "wait"],
+        "bare": on_all(by, hosts, "true"),
+        "raw": on_all(by, hosts, f"{program} & " * each + "wait"),
         "vireo": [f"{build}/bnr/mpiexec", "--launcher-cmd", f"{by} %h", "-host", slots, "-n", ranks,
                   "true"],
         "hydra": ["mpiexec.hydra", "-launcher", "ssh", "-launcher-exec", by, "-hosts", slots, "-n",

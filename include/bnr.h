@@ -238,7 +238,8 @@ enum {
     BNR_XCAST_DIRECT = 1,   /* from mpiexec, a copy for each process */
     BNR_XCAST_LINEAR = 2,   /* from mpiexec, a copy for each host */
     BNR_XCAST_BINOMIAL = 3, /* along a binomial tree of the hosts */
-    BNR_XCAST_RADIX = 4     /* along the tree that the setting tree_radix makes */
+    BNR_XCAST_RADIX = 4,    /* along the tree that the setting tree_radix makes */
+    BNR_XCAST_BINARY = 5    /* along a tree in which each host has two below it */
 };
 
 typedef struct {

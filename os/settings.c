@@ -171,9 +171,9 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
                                "How many daemons each daemon passes messages on to.",
                                OS_UNTIL_NEVER},
     [OS_SETTING_XCAST_MODE] = {"xcast_mode", OS_TYPE_CHOICE, "auto",
-                               "auto|direct|linear|binomial|radix",
+                               "auto|direct|linear|binomial|radix|binary",
                                "How messages to all daemons spread, where BNR_Xcast does not say "
-                               "it; auto chooses by the next four.", OS_UNTIL_NEVER},
+                               "it; auto chooses by the next five.", OS_UNTIL_NEVER},
     [OS_SETTING_XCAST_DIRECT_HOSTS] = {"xcast_direct_hosts", OS_TYPE_INT, "2", "",
                                        "On fewer hosts they go from mpiexec, a copy for each "
                                        "process.", OS_UNTIL_NEVER},
@@ -187,6 +187,9 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
     [OS_SETTING_XCAST_RADIX_BYTES] = {"xcast_radix_bytes", OS_TYPE_SIZE, "32K", "bytes",
                                       "From how many bytes on the others spread by a binomial "
                                       "tree, else by the tree of tree_radix.", OS_UNTIL_NEVER},
+    [OS_SETTING_XCAST_BINOMIAL_BYTES] = {"xcast_binomial_bytes", OS_TYPE_SIZE, "64K", "bytes",
+                                         "From how many bytes on messages spread by a binary tree, "
+                                         "in parts.", OS_UNTIL_NEVER},
     [OS_SETTING_LAUNCH_FAN_OUT] = {"launch_fan_out", OS_TYPE_INT, "64", "",
                                    "How many daemons mpiexec starts at a time.", OS_UNTIL_NEVER},
     [OS_SETTING_LAUNCH_LIMIT_MS] = {"launch_limit_ms", OS_TYPE_INT, "30000", "ms",

@@ -466,7 +466,7 @@ int BNR_Xcast(BNR_Group g, int tag, const void *data, size_t len, const BNR_Xcas
         memcpy(&own, attr, attr->size < sizeof(own) ? attr->size : sizeof(own));
     if (!is_member(g) || tag < 0 || (!data && len) || len > BNR_MAX_XCAST ||
         (attr && attr->size < sizeof(attr->size)) || own.mode < BNR_XCAST_AUTO ||
-        own.mode > BNR_XCAST_RADIX || !are_ranges(&own))
+        own.mode > BNR_XCAST_BINARY || !are_ranges(&own))
         return bad_group();
     const struct backend_letter letter = {tag, own.mode, own.ranges, own.range_count, data, len};
     return g->backend->ops->xcast ? g->backend->ops->xcast(g->backend, &letter)

@@ -406,7 +406,7 @@ static int native_xcast(struct backend *b, const struct backend_letter *letter)
 
 _Static_assert(MAIL_DATA_MAX == BNR_MAX_XCAST && MAIL_RANGES_MAX == BNR_MAX_XCAST_RANGES &&
                    (int)MAIL_DIRECT == (int)BNR_XCAST_DIRECT &&
-                   (int)MAIL_RADIX == (int)BNR_XCAST_RADIX,
+                   (int)MAIL_BINARY == (int)BNR_XCAST_BINARY,
                "what BNR promises");
 
 static long native_hear(struct backend *b, void *at, size_t len)

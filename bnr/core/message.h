@@ -27,7 +27,8 @@ enum message_kind {
     MESSAGE_BEAT,       /* to a neighbour. other: last xcast that all have */
     MESSAGE_LOST,       /* to a neighbour. data: u32 of each node that is lost */
     MESSAGE_EXPELLED,   /* to a node that is held for lost: it is to end */
-    MESSAGE_SUBMIT,     /* towards the root: an xcast. number: of its origin's; mode, tag, data */
+    MESSAGE_SUBMIT,     /* towards the root: an xcast, or a part of it. number: of its origin's;
+                           other: bytes of the whole; mode, tag, flags, data */
     MESSAGE_XCAST,      /* from the root. number: of all; group: of its origin's; other: the last
                            that all have; mode, tag, flags, data */
     MESSAGE_HAVE,       /* to the parent. number: last xcast that it has; other: that all below */
@@ -46,6 +47,7 @@ enum message_kind {
 enum message_flag {
     MESSAGE_STRIPPED = 1,  /* XCAST: nobody below is addressed, the data is left out */
     MESSAGE_COLLECTED = 2, /* FENCE: the entries are all that were put */
+    MESSAGE_MORE = 4,      /* SUBMIT, XCAST: another part of it follows from its origin */
 };
 
 /* How something ended that others wait for. */

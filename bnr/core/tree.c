@@ -80,6 +80,11 @@ uint32_t tree_route(const struct tree *t, uint32_t to)
     }
 }
 
+static uint32_t radix_of(const struct tree *t, enum tree_mode mode)
+{
+    return mode == TREE_BINARY ? 2 : t->radix;
+}
+
 /* The children of node in a shape where nobody is lost: each from *next on; NODE_NONE at the end.
  * *next begins with 0. */
 static uint32_t next_child(const struct tree *t, enum tree_mode mode, uint32_t node, uint64_t *next)
@@ -98,8 +103,8 @@ static uint32_t next_child(const struct tree *t, enum tree_mode mode, uint32_t n
             child = node + ((uint64_t)1 << i);
         break;
     default:
-        if (i < t->radix)
-            child = (uint64_t)node * t->radix + 1 + i;
+        if (i < radix_of(t, mode))
+            child = (uint64_t)node * radix_of(t, mode) + 1 + i;
     }
     return child < t->count ? (uint32_t)child : NODE_NONE;
 }
@@ -119,15 +124,20 @@ int tree_children(const struct tree *t, enum tree_mode mode, uint32_t node,
     return rc;
 }
 
-bool tree_next_level(const struct tree *t, uint32_t *first, uint32_t *last)
+static bool next_level(const struct tree *t, uint32_t radix, uint32_t *first, uint32_t *last)
 {
-    uint64_t low = (uint64_t)*first * t->radix + 1;
-    uint64_t high = (uint64_t)*last * t->radix + t->radix;
+    uint64_t low = (uint64_t)*first * radix + 1;
+    uint64_t high = (uint64_t)*last * radix + radix;
     if (low >= t->count)
         return false;
     *first = (uint32_t)low;
     *last = (uint32_t)(high < t->count ? high : t->count - 1);
     return true;
+}
+
+bool tree_next_level(const struct tree *t, uint32_t *first, uint32_t *last)
+{
+    return next_level(t, t->radix, first, last);
 }
 
 /* Below n in the binomial shape are the nodes whose low bits are n. */
@@ -144,11 +154,11 @@ bool tree_reaches(const struct tree *t, enum tree_mode mode, uint32_t node, cons
     uint32_t low = node, high = node;
     if (mode == TREE_BINOMIAL)
         return reaches_binomial(t, node, range);
-    if (mode != TREE_RADIX && node != NODE_ROOT)
+    if ((mode == TREE_LINEAR || mode == TREE_DIRECT) && node != NODE_ROOT)
         return range[0] <= node && node <= range[1];
     do
         if (range[0] <= high && range[1] >= low)
             return true;
-    while (tree_next_level(t, &low, &high));
+    while (next_level(t, radix_of(t, mode), &low, &high));
     return false;
 }

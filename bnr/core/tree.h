@@ -8,6 +8,8 @@
  *     radix r    children of n: r n + 1 ... r n + r
  *     linear     all are children of node 0
  *     binomial   children of n: n + 2^i, for each 2^i above n
+ *     binary     radix 2, for what is long: a node sends few copies, and each part of it goes on
+ *                while the next one comes
  *     direct     as linear, with a copy for each process in place of each host
  *
  * Where a node is lost, its parent takes over its children. Routing uses the radix shape.
@@ -26,6 +28,7 @@ enum tree_mode {
     TREE_LINEAR, /* node 0 to each */
     TREE_BINOMIAL,
     TREE_DIRECT,
+    TREE_BINARY,
     TREE_MODE_END
 };
 

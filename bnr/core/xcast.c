@@ -15,8 +15,16 @@ struct xcast_origin {
     UT_hash_handle hh;
 };
 
-const struct xcast_choice xcast_choice_default = {
-    .direct_nodes = 2, .linear_nodes = 16, .linear_bytes = 64 << 10, .radix_bytes = 32 << 10};
+enum {
+    HELP_TICKS = 2 /* until a child that gets nothing new is helped */
+};
+
+const struct xcast_choice xcast_choice_default = {.direct_nodes = 2,
+                                                  .linear_nodes = 16,
+                                                  .linear_bytes = 64 << 10,
+                                                  .radix_bytes = 32 << 10,
+                                                  .binomial_bytes = 64 << 10,
+                                                  .part_bytes = 64 << 10};
 
 /* ---- queues ---- */
 
@@ -80,7 +88,9 @@ enum tree_mode xcast_mode(const struct xcast_choice *choice, uint32_t nodes, siz
         return TREE_DIRECT;
     if (nodes < choice->linear_nodes && bytes < choice->linear_bytes)
         return TREE_LINEAR;
-    return bytes < choice->radix_bytes ? TREE_RADIX : TREE_BINOMIAL;
+    if (bytes < choice->radix_bytes)
+        return TREE_RADIX;
+    return bytes < choice->binomial_bytes ? TREE_BINOMIAL : TREE_BINARY;
 }
 
 struct bytes *xcast_address(const uint32_t *ranges, size_t range_count, const void *payload,
@@ -227,7 +237,26 @@ static int take_losses(struct xcast *x, const struct core_message *message)
             rc = tree_lose(x->tree, node);
         if (rc == TREE_KNOWN)
             rc = 0;
+        if (!rc)
+            xcast_join_forget(&x->joins, node);
     }
+    return rc;
+}
+
+/* Hand a message to this host, once all its parts have come. */
+static int deliver(struct xcast *x, const struct core_message *message, struct effects *effects)
+{
+    struct core_message whole = *message;
+    struct unpacking payload;
+    bool is_addressed;
+    int rc = xcast_open(message->data, x->tree->self, &is_addressed, &payload);
+    if (!rc && is_addressed)
+        rc = xcast_join_take(&x->joins, message, payload.left, &whole.data);
+    else
+        whole.data = message->flags & MESSAGE_MORE ? NULL : bytes_ref(message->data);
+    if (!rc && whole.data)
+        effects_add(effects, EFFECT_DELIVER, x->tree->self, &whole);
+    bytes_unref(whole.data);
     return rc;
 }
 
@@ -259,8 +288,9 @@ static int take(struct xcast *x, const struct core_message *message, struct effe
         return rc;
     x->have = message->number;
     release_outbox(x, message);
-    effects_add(effects, EFFECT_DELIVER, x->tree->self, message);
-    rc = tree_children(x->tree, message->mode, x->tree->self, &children);
+    rc = deliver(x, message, effects);
+    if (!rc)
+        rc = tree_children(x->tree, message->mode, x->tree->self, &children);
     for (size_t i = 0; !rc && i < children.count; i++)
         for (uint32_t copy = 0; copy < copies(x, message, children.items[i]); copy++)
             pass_to(x, message, children.items[i], effects);
@@ -309,6 +339,7 @@ static int hear_xcast(struct xcast *x, const struct core_message *message, struc
     bool is_addressed;
     struct unpacking payload;
     if (is_root(x) || message->mode >= TREE_MODE_END || !message->number ||
+        message->origin >= x->tree->count ||
         xcast_open(message->data, x->tree->self, &is_addressed, &payload))
         return -EPROTO;
     /* A node that lacks the data has passed it on in its shape: they come by the routing tree. */
@@ -337,6 +368,8 @@ static int number_message(struct xcast *x, const struct core_message *submit,
     struct xcast_origin *origin;
     bool is_addressed;
     struct unpacking payload;
+    if (tree_is_lost(x->tree, submit->origin)) /* nothing of it follows the word that it is lost */
+        return 0;
     HASH_FIND(hh, x->origins, &submit->origin, sizeof(submit->origin), origin);
     if (!origin) {
         if (!(origin = calloc(1, sizeof(*origin))))
@@ -344,20 +377,21 @@ static int number_message(struct xcast *x, const struct core_message *submit,
         origin->node = submit->origin;
         HASH_ADD(hh, x->origins, node, sizeof(origin->node), origin);
     }
-    if (submit->number != origin->last + 1 ||
-        (queue_is_full(&x->log) && submit->tag >= XCAST_TAG_USER))
+    bool may_wait = submit->origin != x->tree->self && submit->tag >= XCAST_TAG_USER;
+    if (submit->number != origin->last + 1 || (may_wait && queue_is_full(&x->log)))
         return 0;
     if (xcast_open(submit->data, x->tree->self, &is_addressed, &payload))
         return -EPROTO;
     struct core_message message = {.kind = MESSAGE_XCAST,
                                    .tag = submit->tag,
+                                   .flags = submit->flags & MESSAGE_MORE,
                                    .data = submit->data,
                                    .origin = submit->origin,
                                    .group = submit->number,
                                    .number = x->have + 1};
     message.mode = submit->mode != XCAST_BY_SIZE
                        ? (uint8_t)(submit->mode - 1)
-                       : (uint8_t)xcast_mode(&x->choice, x->tree->count, payload.left);
+                       : (uint8_t)xcast_mode(&x->choice, x->tree->count, submit->other);
     origin->last++;
     int rc = take(x, &message, effects);
     tell_parent(x, false, effects);
@@ -377,28 +411,60 @@ static int hear_submit(struct xcast *x, const struct core_message *message, stru
     return 0;
 }
 
-int xcast_submit(struct xcast *x, const struct xcast_input *input, struct effects *effects)
+/* Hand in a message, or a part of one. */
+static int submit_part(struct xcast *x, struct core_message *part, struct effects *effects)
 {
-    if (input->data->len > MESSAGE_DATA_MAX)
-        return -EMSGSIZE;
-    bool is_full = queue_is_full(&x->outbox) || (is_root(x) && queue_is_full(&x->log));
-    if (is_full && input->tag >= XCAST_TAG_USER)
-        return XCAST_AGAIN;
-    struct core_message submit = {.kind = MESSAGE_SUBMIT,
-                                  .origin = x->tree->self,
-                                  .mode = input->shape,
-                                  .tag = input->tag,
-                                  .number = x->outbox.first + x->outbox.count,
-                                  .data = input->data};
-    int rc = queue_push(&x->outbox, &submit);
+    part->number = x->outbox.first + x->outbox.count;
+    int rc = queue_push(&x->outbox, part);
     if (rc)
         return rc;
     uint32_t parent = tree_parent(x->tree, x->tree->self);
     if (is_root(x))
-        return number_message(x, &submit, effects);
+        return number_message(x, part, effects);
     if (parent != NODE_NONE)
-        effects_add(effects, EFFECT_SEND, parent, &submit);
+        effects_add(effects, EFFECT_SEND, parent, part);
     return 0;
+}
+
+/* The addresses of data, and len bytes of the payload behind them. */
+static struct bytes *slice(const struct bytes *data, size_t head, const uint8_t *at, size_t len)
+{
+    struct bytes *made = bytes_create(NULL, head + len);
+    if (made) {
+        memcpy(made->at, data->at, head);
+        memcpy(made->at + head, at, len);
+    }
+    return made;
+}
+
+int xcast_submit(struct xcast *x, const struct xcast_input *input, struct effects *effects)
+{
+    bool is_addressed, is_full = queue_is_full(&x->outbox) || (is_root(x) && queue_is_full(&x->log));
+    struct unpacking left;
+    if (input->data->len > MESSAGE_DATA_MAX)
+        return -EMSGSIZE;
+    if (is_full && input->tag >= XCAST_TAG_USER)
+        return XCAST_AGAIN;
+    int rc = xcast_open(input->data, x->tree->self, &is_addressed, &left);
+    if (rc)
+        return rc;
+    size_t head = input->data->len - left.left, most = x->choice.part_bytes ? x->choice.part_bytes : MESSAGE_DATA_MAX;
+    struct core_message part = {.kind = MESSAGE_SUBMIT,
+                                .origin = x->tree->self,
+                                .mode = input->shape,
+                                .tag = input->tag,
+                                .flags = MESSAGE_MORE,
+                                .other = left.left};
+    bool is_whole = left.left <= most || input->tag == XCAST_TAG_LOST; /* taken in at once */
+    while (!rc && part.flags) {
+        size_t len = left.left < most || is_whole ? left.left : most;
+        const uint8_t *at = unpack_raw(&left, len);
+        part.flags = left.left ? MESSAGE_MORE : 0;
+        part.data = is_whole ? bytes_ref(input->data) : slice(input->data, head, at, len);
+        rc = part.data ? submit_part(x, &part, effects) : -ENOMEM;
+        bytes_unref(part.data);
+    }
+    return rc;
 }
 
 /* ---- children ---- */
@@ -419,7 +485,7 @@ static int hear_have(struct xcast *x, uint32_t from, const struct core_message *
                      struct effects *effects)
 {
     struct xcast_child *child = find_child(x, from);
-    if (message->other > message->number || message->number > x->have + XCAST_WINDOW)
+    if (message->other > message->number || message->number > x->have + XCAST_AHEAD_MAX)
         return -EPROTO;
     if (!child)
         return 0;
@@ -491,9 +557,14 @@ void xcast_greet(struct xcast *x, struct effects *effects)
 
 void xcast_tick(struct xcast *x, struct effects *effects)
 {
-    for (size_t i = 0; i < x->child_count; i++)
-        if (x->children[i].is_heard)
-            help(x, &x->children[i], x->have_before, effects);
+    for (size_t i = 0; i < x->child_count; i++) {
+        struct xcast_child *child = &x->children[i];
+        bool is_still = child->have == child->have_at_tick;
+        child->still_ticks = is_still ? child->still_ticks + (child->still_ticks < HELP_TICKS) : 0;
+        child->have_at_tick = child->have;
+        if (child->is_heard && child->still_ticks == HELP_TICKS)
+            help(x, child, x->have_before, effects);
+    }
     x->have_before = x->have_at_tick;
     x->have_at_tick = x->have;
     if (x->outbox_at_tick == x->outbox.first)
@@ -520,6 +591,7 @@ void xcast_fini(struct xcast *x)
     queue_fini(&x->outbox);
     for (size_t i = 0; i < x->early_count; i++)
         bytes_unref(x->early[i].data);
+    xcast_join_fini(&x->joins);
     free(x->early);
     free(x->children);
 }

@@ -21,6 +21,9 @@
  * it sends as many copies as the node has processes, as if there were no daemons to hand them
  * out: of those a node takes the first. It serves to compare with, and where there is one node.
  *
+ * A long message is handed in as parts, each of which is a message of its own until the last one is
+ * taken: then they are delivered as one (xcast_join.h). They spread in the binary shape.
+ *
  * A message may be for some nodes. Its data then goes only where somebody is addressed; the others
  * get its number, for their order to have no gap.
  */
@@ -30,12 +33,15 @@
 #include "bnr/core/message.h"
 #include "bnr/core/rank_map.h"
 #include "bnr/core/tree.h"
+#include "bnr/core/xcast_join.h"
 
 enum {
     XCAST_TAG_LOST = 1,  /* data: u32 of each lost node */
     XCAST_TAG_RELEASE,   /* a fence is over */
     XCAST_TAG_USER = 16, /* and above: for the host */
-    XCAST_WINDOW = 512,  /* messages that not all have, at most; also those a node has handed in */
+    XCAST_WINDOW = 512,  /* messages that not all have; also those that a node has handed in. One
+                            that begins within it is handed in with all its parts */
+    XCAST_AHEAD_MAX = 2 * XCAST_WINDOW, /* how far a node may be ahead of another */
     XCAST_WINDOW_BYTES = 32 << 20,
     XCAST_EARLY_MAX = 64, /* messages held that came before their turn */
     XCAST_RANGES_MAX = 4096,
@@ -52,7 +58,9 @@ struct xcast_choice {
     uint32_t direct_nodes; /* fewer: direct; else */
     uint32_t linear_nodes; /* fewer, and */
     uint64_t linear_bytes; /* fewer: linear; else */
-    uint64_t radix_bytes;  /* fewer: by the routing tree; else binomial */
+    uint64_t radix_bytes;  /* fewer: by the routing tree; else, */
+    uint64_t binomial_bytes; /* fewer: binomial; else binary */
+    uint32_t part_bytes;   /* of payload; what is longer goes in parts; 0: nothing does */
 };
 
 /* A message as a node hands it in. */
@@ -80,6 +88,8 @@ struct xcast_child {
     bool is_heard;
     uint64_t have, below;
     uint64_t sent; /* it has, or will have from this node over the present link */
+    uint64_t have_at_tick;
+    uint8_t still_ticks; /* in a row, since it has had something new */
 };
 
 struct xcast_origin; /* how far each node's messages are numbered; at the root */
@@ -99,6 +109,7 @@ struct xcast {
     struct xcast_child *children; /* of the routing tree */
     size_t child_count, child_room;
     struct xcast_origin *origins;
+    struct xcast_join *joins; /* parts of messages that are not whole yet */
 };
 
 void xcast_init(struct xcast *x, struct tree *tree, const struct xcast_choice *choice);

@@ -29,6 +29,7 @@ enum mail_mode {
     MAIL_LINEAR,
     MAIL_BINOMIAL,
     MAIL_RADIX,
+    MAIL_BINARY,
     MAIL_MODE_END
 };
 

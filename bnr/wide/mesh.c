@@ -17,7 +17,7 @@
 enum {
     STRANGERS_MAX = 256,
     BACKLOG = 1024,
-    UNSENT_MAX = 64,                   /* messages that wait for one link, and */
+    UNSENT_MAX = 512,                  /* messages that wait for one link, and */
     UNSENT_BYTES = 2 * MESSAGE_DATA_MAX, /* their bytes: what is more is lost, and said again */
     AGAIN_MS = 100 /* until all addresses of a node are tried again */
 };

@@ -202,7 +202,8 @@ static bool is_letter(const struct post *p, struct unpacking u, uint32_t count)
 static int make_xcast(const struct post *p, const struct post_rank *r, struct xcast_input *input)
 {
     static const uint8_t shapes[MAIL_MODE_END] = {
-        XCAST_BY_SIZE, TREE_DIRECT + 1, TREE_LINEAR + 1, TREE_BINOMIAL + 1, TREE_RADIX + 1};
+        XCAST_BY_SIZE, TREE_DIRECT + 1, TREE_LINEAR + 1, TREE_BINOMIAL + 1, TREE_RADIX + 1,
+        TREE_BINARY + 1};
     struct unpacking u = unpack_begin(r->coming), rest;
     uint32_t mode = unpack_u32(&u), *nodes = NULL;
     struct packing payload = {0};

@@ -586,7 +586,8 @@ static int fill_nodes(struct wide *w)
 /* The settings of how xcasts spread. */
 static struct xcast_choice choice_of_settings(void)
 {
-    static const enum tree_mode modes[] = {TREE_DIRECT, TREE_LINEAR, TREE_BINOMIAL, TREE_RADIX};
+    static const enum tree_mode modes[] = {TREE_DIRECT, TREE_LINEAR, TREE_BINOMIAL, TREE_RADIX,
+                                            TREE_BINARY};
     int64_t mode = os_setting(OS_SETTING_XCAST_MODE); /* 0: auto */
     return (struct xcast_choice){
         .is_forced = mode > 0,
@@ -594,7 +595,9 @@ static struct xcast_choice choice_of_settings(void)
         .direct_nodes = (uint32_t)os_setting(OS_SETTING_XCAST_DIRECT_HOSTS),
         .linear_nodes = (uint32_t)os_setting(OS_SETTING_XCAST_LINEAR_HOSTS),
         .linear_bytes = (uint64_t)os_setting(OS_SETTING_XCAST_LINEAR_BYTES),
-        .radix_bytes = (uint64_t)os_setting(OS_SETTING_XCAST_RADIX_BYTES)};
+        .radix_bytes = (uint64_t)os_setting(OS_SETTING_XCAST_RADIX_BYTES),
+        .binomial_bytes = (uint64_t)os_setting(OS_SETTING_XCAST_BINOMIAL_BYTES),
+        .part_bytes = xcast_choice_default.part_bytes};
 }
 
 static int start_mesh(struct wide *w)

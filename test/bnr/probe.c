@@ -247,7 +247,7 @@ static void xcasts(int count)
     CHECK(BNR_Xcast(group, -1, "", 0, NULL) == BNR_ERR_ARG);
     CHECK(BNR_Xcast(group, 0, "", BNR_MAX_XCAST + 1, NULL) == BNR_ERR_ARG);
     for (int i = 0; i < count; i++) {
-        BNR_Xcast_attr attr = {.size = sizeof(attr), .mode = i % (BNR_XCAST_RADIX + 1)};
+        BNR_Xcast_attr attr = {.size = sizeof(attr), .mode = i % (BNR_XCAST_BINARY + 1)};
         send_xcast(i, i % XCAST_TAGS, lens[(i + rank) % 5], &attr);
         if (i == count / 2) /* those that have come by now wait */
             for (int tag = 0; tag < XCAST_TAGS; tag++)
@@ -275,7 +275,7 @@ static void xcast_some(int arg)
     memset(taken.last, -1, sizeof(taken.last));
     CHECK(BNR_Xcast(group, 0, "", 0, &bad) == BNR_ERR_ARG);
     CHECK(BNR_Xcast_register(group, 1, take_xcast, &taken) == 0);
-    for (int mode = 0; rank == size - 1 && mode <= BNR_XCAST_RADIX; mode++) {
+    for (int mode = 0; rank == size - 1 && mode <= BNR_XCAST_BINARY; mode++) {
         BNR_Xcast_attr attr = {sizeof(attr), mode, lists, 1 + (size_t)(size > 1)};
         send_xcast(2 * mode, 0, 50000, &attr);
         attr.ranges = NULL;
@@ -286,9 +286,9 @@ static void xcast_some(int arg)
     for (int i = 0; i < 20; i++, usleep(1000))
         CHECK(BNR_Progress(NULL) == 0); /* what comes has no handler yet */
     CHECK(BNR_Xcast_register(group, 0, take_xcast, &taken) == 0);
-    take_until((BNR_XCAST_RADIX + 1) * (1 + is_listed));
+    take_until((BNR_XCAST_BINARY + 1) * (1 + is_listed));
     CHECK(BNR_Fence(group) == 0);
-    CHECK(taken.count == (BNR_XCAST_RADIX + 1) * (1 + is_listed));
+    CHECK(taken.count == (BNR_XCAST_BINARY + 1) * (1 + is_listed));
     CHECK(BNR_Xcast_register(group, 0, NULL, NULL) == 0);
     CHECK(BNR_Xcast_register(group, 1, NULL, NULL) == 0);
     taken.count = 0;

@@ -43,8 +43,8 @@ static void the_shape_follows_from_nodes_and_bytes(void **state)
         uint32_t nodes;
         size_t bytes;
         enum tree_mode mode;
-    } rows[] = {{1, 8, TREE_DIRECT},    {2, 8, TREE_LINEAR},  {15, 1000, TREE_LINEAR},   {15, 300000, TREE_BINOMIAL},
-                {16, 1000, TREE_RADIX}, {1000, 32767, TREE_RADIX}, {1000, 32768, TREE_BINOMIAL}};
+    } rows[] = {{1, 8, TREE_DIRECT},    {2, 8, TREE_LINEAR},  {15, 1000, TREE_LINEAR},   {15, 65535, TREE_LINEAR},
+                {16, 1000, TREE_RADIX}, {1000, 32767, TREE_RADIX}, {1000, 32768, TREE_BINOMIAL}, {15, 65536, TREE_BINARY}, {1000, 65536, TREE_BINARY}};
     struct xcast_choice forced = {.is_forced = true, .mode = TREE_BINOMIAL};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         assert_int_equal(xcast_mode(&xcast_choice_default, rows[i].nodes, rows[i].bytes),
@@ -120,6 +120,77 @@ static void messages_are_taken_in_order_once(void **state)
     tree_fini(&t);
 }
 
+/* Give a node all XCASTs that the root has sent to it. Returns how many there were. */
+static int bring(struct xcast *to, const struct effects *from)
+{
+    int count = 0;
+    for (size_t i = 0; i < from->count; i++)
+        if (from->items[i].kind == EFFECT_SEND && from->items[i].node == to->tree->self) {
+            assert_int_equal(xcast_message(to, 0, &from->items[i].message, &effects), 0);
+            count++;
+        }
+    return count;
+}
+
+/* A message of 100 bytes in parts of 30: each goes on at once, and the whole is delivered once. The
+ * parts of an origin that is lost are forgotten. */
+static void what_is_long_goes_in_parts(void **state)
+{
+    struct tree root_tree, leaf_tree;
+    struct xcast root, leaf;
+    struct xcast_choice choice = xcast_choice_default;
+    struct effects sent = {0};
+    char text[100];
+    choice.part_bytes = 30;
+    for (size_t i = 0; i < sizeof(text); i++)
+        text[i] = (char)i;
+    tree_init(&root_tree, 0, 3, 2);
+    tree_init(&leaf_tree, 1, 3, 2);
+    xcast_init(&root, &root_tree, &choice);
+    xcast_init(&leaf, &leaf_tree, &choice);
+    xcast_rewire(&root, &sent);
+    struct bytes *data = xcast_address(NULL, 0, text, sizeof(text));
+    const struct xcast_input input = {XCAST_TAG_USER, TREE_BINARY + 1, data};
+    assert_int_equal(xcast_submit(&root, &input, &sent), 0);
+    effects_clear(&effects);
+    assert_int_equal(bring(&leaf, &sent), 4);
+    size_t delivered = 0;
+    for (size_t i = 0; i < effects.count; i++) {
+        const struct effect *e = &effects.items[i];
+        if (e->kind != EFFECT_DELIVER)
+            continue;
+        assert_int_equal(delivered++, 0);
+        assert_int_equal(e->message.data->len, data->len);
+        assert_memory_equal(e->message.data->at, data->at, data->len);
+    }
+    assert_int_equal(delivered, 1);
+    effects_clear(&sent);
+    struct core_message part = {.kind = MESSAGE_SUBMIT, .origin = 2, .tag = XCAST_TAG_USER, .number = 1,
+                                .flags = MESSAGE_MORE, .other = sizeof(text), .data = data};
+    assert_int_equal(xcast_message(&root, 2, &part, &sent), 0);
+    const uint8_t two[] = {0, 0, 0, 2};
+    struct bytes *lost = xcast_address(NULL, 0, two, sizeof(two));
+    const struct xcast_input loss = {XCAST_TAG_LOST, XCAST_BY_SIZE, lost};
+    assert_non_null(root.joins);
+    assert_int_equal(xcast_submit(&root, &loss, &sent), 0);
+    assert_null(root.joins);
+    part.flags = 0;
+    part.number = 2;
+    size_t before = sent.count;
+    assert_int_equal(xcast_message(&root, 2, &part, &sent), 0);
+    assert_int_equal(sent.count, before); /* the dead say nothing more */
+    bring(&leaf, &sent);
+    assert_null(leaf.joins);
+    bytes_unref(data);
+    bytes_unref(lost);
+    effects_fini(&sent);
+    effects_clear(&effects);
+    xcast_fini(&root);
+    xcast_fini(&leaf);
+    tree_fini(&root_tree);
+    tree_fini(&leaf_tree);
+}
+
 /* Seven nodes, radix 2; node 5 is addressed, whose parent in the routing tree is 2. */
 static void what_is_for_some_goes_to_them_alone(void **state)
 {
@@ -129,6 +200,7 @@ static void what_is_for_some_goes_to_them_alone(void **state)
     } rows[] = {{TREE_RADIX, "1- 2+ "},
                 {TREE_LINEAR, "1- 2+ 3- 4- 5+ 6- "},
                 {TREE_BINOMIAL, "1+ 2+ 4- "},
+                {TREE_BINARY, "1- 2+ "},
                 {TREE_DIRECT, "1- 2+ 3- 4- 5+ 5+ 5+ 6- "}};
     static const struct rank_block seven = {0, 0, 7, 3};
     static const struct rank_map ranks = {1, 21, &seven, 1};
@@ -548,6 +620,7 @@ int main(void)
         cmocka_unit_test(the_shape_follows_from_nodes_and_bytes),
         cmocka_unit_test(addresses_are_kept_apart_from_payloads),
         cmocka_unit_test(messages_are_taken_in_order_once),
+        cmocka_unit_test(what_is_long_goes_in_parts),
         cmocka_unit_test(what_is_for_some_goes_to_them_alone),
         cmocka_unit_test(too_much_under_way_waits),
         cmocka_unit_test(a_fence_goes_up_when_all_have_come),

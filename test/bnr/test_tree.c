@@ -27,6 +27,7 @@ static void parents_and_children_are_these(void **state)
         {TREE_BINOMIAL, 2, 8, 0, {1, 2, 4}},  {TREE_BINOMIAL, 2, 8, 1, {3, 5}},
         {TREE_BINOMIAL, 2, 8, 2, {6}},        {TREE_BINOMIAL, 2, 8, 3, {7}},
         {TREE_BINOMIAL, 2, 8, 4, {0}},        {TREE_BINOMIAL, 2, 11, 2, {6, 10}},
+        {TREE_BINARY, 8, 7, 0, {1, 2}},       {TREE_BINARY, 8, 7, 2, {5, 6}},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct tree t;

@@ -120,7 +120,7 @@ def xcasts():
                            "finalize", "--rate", "20")
     claim("a message that takes longer than the time of liveness is a sign of life",
           done.returncode == 0, done.stdout, done.stderr)
-    for mode in ("direct", "linear", "binomial", "radix"):
+    for mode in ("direct", "linear", "binomial", "radix", "binary"):
         done = run(4, ON_ALL + f'--set xcast_mode={mode} -n 8 "$BUILD"/examples/ring')
         claim(f"orders go to all in the shape {mode}", "the token is" in done.stdout, done.stderr)
 

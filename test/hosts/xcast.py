@@ -24,7 +24,7 @@ set key left top
 set grid
 set xlabel "bytes"
 set ylabel "ms until the last of 34 ranks on 17 hosts has it"
-plot for [mode in "direct linear binomial radix"] "{folder}/xcast.csv" \
+plot for [mode in "direct linear binomial radix binary"] "{folder}/xcast.csv" \
     using (strcol(2) eq mode ? $1 : NaN):3 every ::1 with linespoints linewidth 2 pointsize 0.5 title mode
 """
 

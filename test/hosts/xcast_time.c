@@ -69,7 +69,7 @@ static double time_one(uint8_t *bytes, size_t len, int mode)
 
 int main(int argc, char **argv)
 {
-    static const char *const names[] = {"auto", "direct", "linear", "binomial", "radix"};
+    static const char *const names[] = {"auto", "direct", "linear", "binomial", "radix", "binary"};
     int rounds = argc > 1 ? atoi(argv[1]) : 3;
     size_t most = argc > 2 ? strtoul(argv[2], NULL, 0) : BNR_MAX_XCAST;
     uint8_t *bytes = calloc(1, most);
@@ -81,7 +81,7 @@ int main(int argc, char **argv)
     if (!bytes || rounds < 1)
         must(BNR_ERR_NOMEM, "memory");
     for (size_t len = 64; len <= most; len *= 2)
-        for (int mode = BNR_XCAST_DIRECT; mode <= BNR_XCAST_RADIX; mode++) {
+        for (int mode = BNR_XCAST_DIRECT; mode <= BNR_XCAST_BINARY; mode++) {
             double least = time_one(bytes, len, mode);
             for (int i = 1; i < rounds; i++) {
                 double one = time_one(bytes, len, mode);

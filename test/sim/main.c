@@ -48,6 +48,8 @@ static struct sim_settings draw(uint64_t seed)
     set.rounds = 1 + (uint32_t)sim_random(&s, 3);
     set.submits = (uint32_t)sim_random(&s, 40);
     set.is_hostile = sim_random(&s, 4) == 0;
+    if (sim_random(&s, 2))
+        set.choice.part_bytes = 8 + (uint32_t)sim_random(&s, 24);
     return set;
 }
 
@@ -138,11 +140,13 @@ static double time_mode(uint32_t count, size_t len, enum tree_mode mode)
                                     .radix = TREE_RADIX_DEFAULT,
                                     .ranks_each = 1,
                                     .liveness_ns = 10 * SIM_S,
-                                    .choice = {.is_forced = true, .mode = mode},
+                                    .choice = xcast_choice_default,
                                     .delay_ns = 50000,
                                     .send_ns = 8000,
                                     .byte_ns = 0.8};
     struct sim s;
+    settings.choice.is_forced = true;
+    settings.choice.mode = mode;
     sim_init(&s, &settings);
     sim_run(&s, SIM_S, NULL); /* until the links are there */
     int64_t begin = s.now;
@@ -161,9 +165,10 @@ static void run_modes(void)
     for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); c++) {
         printf("| %u |", counts[c]);
         for (size_t l = 0; l < sizeof(lens) / sizeof(lens[0]); l++)
-            printf(" %.2f / %.2f / %.2f |", time_mode(counts[c], lens[l], TREE_LINEAR),
+            printf(" %.2f / %.2f / %.2f / %.2f |", time_mode(counts[c], lens[l], TREE_LINEAR),
                    time_mode(counts[c], lens[l], TREE_RADIX),
-                   time_mode(counts[c], lens[l], TREE_BINOMIAL));
+                   time_mode(counts[c], lens[l], TREE_BINOMIAL),
+                   time_mode(counts[c], lens[l], TREE_BINARY));
         putchar('\n');
     }
 }

@@ -17,7 +17,8 @@
 #include <string.h>
 
 enum {
-    ROUNDS_MAX = 16
+    ROUNDS_MAX = 16,
+    FILL_MAX = 100 /* bytes behind what is told of an xcast */
 };
 
 /* An xcast as the root has put it in order. */
@@ -30,6 +31,8 @@ struct sim_play {
     struct told *told;
     size_t told_count, told_room;
     uint64_t *counts; /* of messages that each node has handed in, as the root has seen them */
+    uint64_t *parts;  /* of those, and of parts of them */
+    uint64_t noted;   /* the last one that was looked at */
     int status[ROUNDS_MAX + 1]; /* of each fence; -1: not over */
     bool *ended;                /* ranks, as the root knows */
     uint32_t ended_count;
@@ -101,10 +104,18 @@ static void get_some(struct sim *s, uint32_t node)
     }
 }
 
+/* What stands behind the value of a message. */
+static uint8_t fill_byte(const uint32_t value[2], size_t i)
+{
+    return (uint8_t)(value[0] * 31 + value[1] * 7 + i);
+}
+
 static void submit(struct sim *s, uint32_t node)
 {
     struct sim_node *n = &s->nodes[node];
     uint32_t range[2] = {0, 0}, value[2];
+    uint8_t payload[sizeof(value) + FILL_MAX];
+    size_t fill = (size_t)sim_random(s, FILL_MAX + 1);
     bool is_for_some = sim_random(s, 3) == 0;
     if (is_for_some) {
         range[0] = (uint32_t)sim_random(s, s->settings.count);
@@ -112,7 +123,10 @@ static void submit(struct sim *s, uint32_t node)
     }
     value[0] = node;
     value[1] = ++n->submitted;
-    struct bytes *data = xcast_address(range, is_for_some, value, sizeof(value));
+    memcpy(payload, value, sizeof(value));
+    for (size_t i = 0; i < fill; i++)
+        payload[sizeof(value) + i] = fill_byte(value, i);
+    struct bytes *data = xcast_address(range, is_for_some, payload, sizeof(value) + fill);
     struct xcast_input input = {XCAST_TAG_USER + 1, XCAST_BY_SIZE, data};
     if (sim_random(s, 4) == 0)
         input.shape = (uint8_t)(1 + sim_random(s, TREE_MODE_END));
@@ -162,11 +176,14 @@ static void note_order(struct sim *s, const struct core_message *m)
 {
     struct sim_play *p = s->play;
     if (m->tag < XCAST_TAG_USER ||
-        (p->told_count && m->number <= p->told[p->told_count - 1].number))
+        m->number <= p->noted)
+        return;
+    p->noted = m->number;
+    if (m->group != ++p->parts[m->origin] && m->origin != NODE_ROOT) /* which says other things too */
+        sim_fail(s, m->origin, "what one node sends stays in order, without gaps");
+    if (m->flags & MESSAGE_MORE)
         return;
     uint64_t count = ++p->counts[m->origin];
-    if (m->origin != NODE_ROOT && m->group != count) /* the root says other things too */
-        sim_fail(s, m->origin, "what one node sends stays in order, without gaps");
     if (p->told_count == p->told_room) {
         p->told_room = p->told_room ? 2 * p->told_room : 64;
         p->told = realloc(p->told, p->told_room * sizeof(*p->told));
@@ -206,6 +223,9 @@ static void check_delivery(struct sim *s, uint32_t node, const struct core_messa
     memcpy(value, unpack_raw(&u, sizeof(value)), sizeof(value));
     if (value[0] != m->origin)
         sim_fail(s, node, "an xcast brings what its origin put in");
+    for (size_t i = 0; i < u.left && u.left <= FILL_MAX; i++)
+        if (u.at[i] != fill_byte(value, i))
+            sim_fail(s, node, "all parts of an xcast come, in order");
     size_t i = 0;
     while (i < p->told_count && p->told[i].number <= n->delivered)
         i++;
@@ -355,6 +375,7 @@ void play_init(struct sim *s)
     const struct sim_settings *set = &s->settings;
     struct sim_play *p = s->play = calloc(1, sizeof(*p));
     p->counts = calloc(set->count, sizeof(*p->counts));
+    p->parts = calloc(set->count, sizeof(*p->parts));
     p->ended = calloc(s->group.rank_count, sizeof(*p->ended));
     p->submits_left = set->submits;
     for (int i = 0; i <= ROUNDS_MAX; i++)
@@ -377,6 +398,7 @@ void play_fini(struct sim *s)
 {
     free(s->play->told);
     free(s->play->counts);
+    free(s->play->parts);
     free(s->play->ended);
     free(s->play);
 }

@@ -609,8 +609,11 @@ static int start_mesh(struct wide *w)
     settings.liveness_ns = os_setting(OS_SETTING_LIVENESS_MS) * 1000000;
     settings.choice = choice_of_settings();
     settings.radix = (uint32_t)os_setting(OS_SETTING_TREE_RADIX);
-    if (w->is_piped) /* the pipes are all to this machine */
+    if (w->is_piped) { /* the pipes are all to this machine */
         settings.radix = w->plan.count < TREE_RADIX_MAX ? w->plan.count : TREE_RADIX_MAX;
+        settings.choice.linear_nodes = UINT32_MAX;
+        settings.choice.linear_bytes = UINT64_MAX;
+    }
     int rc = os_random(settings.job, sizeof(settings.job));
     if (!rc)
         rc = os_random(settings.secret, sizeof(settings.secret));

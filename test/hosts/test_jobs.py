@@ -261,6 +261,9 @@ def networks():
               done.stdout.count("there") == 8, done.stderr)
     done = run(4, ON_ALL + "--daemon-link stdio -n 8 cat", "--firewall", "*:*")
     claim("or over the launcher's own pipe, where nobody can", done.returncode == 0, done.stderr)
+    done = run(4, ON_ALL + '--daemon-link stdio -n 4 "$BUILD"/test/bnr/bnr_probe init xcast_long finalize',
+               "--firewall", "*:*")
+    claim("by which the longest message comes, too", done.returncode == 0, done.stderr)
 
 
 def killing():

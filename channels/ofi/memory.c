@@ -12,6 +12,12 @@
 
 #include "channels/ofi/ofi.h"
 
+enum {
+    READ_LEN = 512 << 10, /* bytes of a get that are read at once: over sockets, the peer writes them at
+                           * once, and of more the first are no longer in its cache when they are taken */
+    READS = 2             /* of a get at a time */
+};
+
 struct ofi_region {
     struct chan_region base;
     struct fid_mr *mr;
@@ -83,23 +89,88 @@ static void put_back(struct ofi *ofi, struct ofi_transfer *transfer)
     transfer->mr = NULL;
     transfer->op.link = NULL;
     transfer->before = NULL;
+    transfer->whole = NULL;
     transfer->next = ofi->idle_transfers;
     ofi->idle_transfers = transfer;
 }
 
-int ofi_memory_done(struct ofi *ofi, struct ofi_op *op, int rc)
+/* Returns the number of upcalls. */
+static int end(struct ofi *ofi, struct ofi_transfer *transfer, int rc)
 {
-    struct ofi_transfer *transfer = (struct ofi_transfer *)op;
-    struct ofi_link *link = op->link;
+    struct ofi_link *link = transfer->op.link;
     void *cookie = transfer->cookie;
-    if (link && transfer->before)
-        *transfer->before = transfer->word[2];
     put_back(ofi, transfer);
     if (!link)
         return 0;
     link->transfers--;
     ofi->env->sink->done(link->base.peer, cookie, rc);
     return 1;
+}
+
+/* Read what is next of a get. */
+static ssize_t read_next(struct ofi *ofi, struct ofi_transfer *read)
+{
+    struct ofi_transfer *whole = read->whole;
+    size_t len = whole->left < READ_LEN ? whole->left : READ_LEN;
+    ofi_enter(ofi);
+    ssize_t rc = fi_read(ofi->ep, whole->to, len, whole->mr ? fi_mr_desc(whole->mr) : NULL,
+                         whole->op.link->say.to, whole->from, whole->key, &read->op.context);
+    ofi_leave(ofi);
+    if (rc)
+        return rc;
+    whole->to += len;
+    whole->from += len;
+    whole->left -= len;
+    return 0;
+}
+
+/* A read is over: it is used for what is next, and the get is over with the last one. Returns the
+ * number of upcalls. */
+static int go_on(struct ofi *ofi, struct ofi_transfer *read)
+{
+    struct ofi_transfer *whole = read->whole;
+    if (whole->left && whole->op.link) {
+        ssize_t rc = read_next(ofi, read);
+        if (rc == -FI_EAGAIN) {
+            read->next = ofi->behind;
+            ofi->behind = read;
+            ofi->chores = true;
+        }
+        if (!rc || rc == -FI_EAGAIN)
+            return 0;
+        whole->rc = (int)rc;
+        whole->left = 0;
+    }
+    if (read != whole)
+        put_back(ofi, read);
+    return --whole->reads ? 0 : end(ofi, whole, whole->rc);
+}
+
+int ofi_memory_go_on(struct ofi *ofi)
+{
+    struct ofi_transfer *behind = ofi->behind;
+    int upcalls = 0;
+    ofi->behind = NULL;
+    while (behind) {
+        struct ofi_transfer *read = behind;
+        behind = read->next;
+        upcalls += go_on(ofi, read);
+    }
+    return upcalls;
+}
+
+int ofi_memory_done(struct ofi *ofi, struct ofi_op *op, int rc)
+{
+    struct ofi_transfer *transfer = (struct ofi_transfer *)op, *whole = transfer->whole;
+    if (whole && rc) {
+        whole->rc = rc;
+        whole->left = 0;
+    }
+    if (whole)
+        return go_on(ofi, transfer);
+    if (op->link && transfer->before)
+        *transfer->before = transfer->word[2];
+    return end(ofi, transfer, rc);
 }
 
 /* The operation has been begun, or not. */
@@ -140,17 +211,30 @@ static int memory_get(struct chan_link *base, void *to, const struct chan_remote
                       void *cookie)
 {
     struct ofi_link *link = (struct ofi_link *)base;
-    struct ofi_transfer *transfer = begin(link, to, len, FI_READ);
+    struct ofi *ofi = link->ofi;
+    struct ofi_transfer *whole = begin(link, to, len, FI_READ);
     struct ofi_key key;
-    if (!transfer)
+    if (!whole)
         return CHAN_AGAIN;
     memcpy(&key, from->key, sizeof(key));
-    transfer->cookie = cookie;
-    ofi_enter(link->ofi);
-    ssize_t rc = fi_read(link->ofi->ep, to, len, transfer->mr ? fi_mr_desc(transfer->mr) : NULL,
-                         link->say.to, from->address - key.base, key.key, &transfer->op.context);
-    ofi_leave(link->ofi);
-    return outcome(link->ofi, transfer, link, rc);
+    whole->cookie = cookie;
+    whole->op.link = link;
+    whole->whole = whole;
+    whole->reads = 1;
+    whole->rc = 0;
+    whole->to = to;
+    whole->from = from->address - key.base;
+    whole->key = key.key;
+    whole->left = len;
+    int rc = outcome(ofi, whole, link, read_next(ofi, whole));
+    while (rc == CHAN_PENDING && whole->left && whole->reads < READS && ofi->idle_transfers) {
+        struct ofi_transfer *read = ofi->idle_transfers;
+        ofi->idle_transfers = read->next;
+        read->whole = whole;
+        whole->reads++;
+        (void)go_on(ofi, read); /* no upcall, since the first one is under way */
+    }
+    return rc;
 }
 
 static int memory_put(struct chan_link *base, const void *from, const struct chan_remote *to,

@@ -243,14 +243,17 @@ static int read_queue(struct ofi *ofi)
     return upcalls;
 }
 
-static void do_chores(struct ofi *ofi)
+/* Returns the number of upcalls. */
+static int do_chores(struct ofi *ofi)
 {
     ofi->chores = false;
+    int upcalls = ofi_memory_go_on(ofi);
     bool has_posted = ofi_fabric_post(ofi), has_spoken = ofi_stranger_speak(ofi);
     bool all = has_posted && has_spoken;
     for (struct ofi_link *link = ofi->links; link; link = link->next)
         all &= ofi_link_speak(link);
     ofi->chores |= !all;
+    return upcalls;
 }
 
 static int ofi_progress(struct chan *chan)
@@ -259,7 +262,7 @@ static int ofi_progress(struct chan *chan)
     ofi->again = false;
     int upcalls = read_queue(ofi);
     if (ofi->chores)
-        do_chores(ofi);
+        upcalls += do_chores(ofi);
     return upcalls + ofi_link_end_some(ofi);
 }
 

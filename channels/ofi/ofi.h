@@ -52,14 +52,19 @@ enum ofi_state {
     OFI_OVER /* refused or lost was told, or is about to be */
 };
 
-/* A one-sided operation. */
+/* A one-sided operation, or one of the reads that a get consists of. */
 struct ofi_transfer {
-    struct ofi_op op; /* first: without bytes */
-    struct ofi_transfer *next; /* in the list of idle ones */
-    struct fid_mr *mr;         /* of the memory here, where the provider wants that; or NULL */
+    struct ofi_op op;           /* first: without bytes */
+    struct ofi_transfer *next;  /* in the list of idle ones, or of those behind */
+    struct ofi_transfer *whole; /* of a read: what knows of the whole get, itself a read; else NULL */
+    int reads, rc;              /* of a whole get: those that go on, and what has failed */
+    uint8_t *to;                /* what is not read yet: here, */
+    uint64_t from, key;         /* there, */
+    size_t left;                /* and its length */
+    struct fid_mr *mr;          /* of the memory here, where the provider wants that; or NULL */
     void *cookie;
-    uint64_t word[3];  /* of an atomic operation: its operands, and what was there */
-    uint64_t *before;  /* where that goes; NULL: it is none */
+    uint64_t word[3]; /* of an atomic operation: its operands, and what was there */
+    uint64_t *before; /* where that goes; NULL: it is none */
 };
 
 struct ofi_link {
@@ -100,6 +105,7 @@ struct ofi {
     struct ofi_op *idle_sends, *idle_receives;
     int idle_count; /* of idle_receives */
     struct ofi_transfer transfers[OFI_TRANSFERS], *idle_transfers;
+    struct ofi_transfer *behind; /* reads for which the provider had no room */
     uint64_t keys;  /* registrations so far, where we choose their keys */
     size_t inject_max, data_max; /* bytes of a message; of a packet's payload */
     uint8_t address[OFI_ADDRESS_MAX];
@@ -187,6 +193,8 @@ extern const struct chan_onesided ofi_onesided;
 void ofi_memory_open(struct ofi *ofi);
 /* A transfer is over. Returns the number of upcalls. */
 int ofi_memory_done(struct ofi *ofi, struct ofi_op *op, int rc);
+/* Go on with what the provider had no room for. Returns the number of upcalls. */
+int ofi_memory_go_on(struct ofi *ofi);
 /* Register memory. Returns 0 or -errno. */
 int ofi_memory_register(struct ofi *ofi, void *base, size_t len, uint64_t access,
                         struct fid_mr **mr);

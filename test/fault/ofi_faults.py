@@ -5,13 +5,16 @@
 usage: ofi_faults.py MPIEXEC STORM FABRIC_FAULTS REMAP [SEEDS [SEED]]
 
 A seed chooses for each fault and provider what differs; fabric_faults.c makes the faults. Without SEEDS one seed is run.
+Some jobs run at a time, since one that loads libfabric mostly sleeps.
 """
+import concurrent.futures
 import os
 import random
 import subprocess
 import sys
 
 LIMIT_S = 50
+AT_A_TIME = 4
 PROVIDERS = {"shm": "ofi.provider=shm,ofi.stuck_ms=1000",
              "tcp": "ofi.provider=tcp;ofi_rxm,ofi.address=127.0.0.1"}
 FOREVER = "1000000"
@@ -28,7 +31,7 @@ class Jobs:
     def __init__(self, mpiexec, storm, library, remap, dice):
         self.mpiexec, self.storm, self.library, self.remap, self.dice = mpiexec, storm, library, remap, dice
 
-    def run(self, provider, ranks, options=(), channels="ofi,loopback"):
+    def run(self, provider, ranks, options=(), channels="ofi,loopback", params=""):
         """ranks: (how many, faults, program and arguments) each. Returns what was printed."""
         command = [self.mpiexec, *options, "--timeout", str(LIMIT_S)]
         for i, (count, faults, program) in enumerate(ranks):
@@ -36,7 +39,7 @@ class Jobs:
             command += ([":"] if i else []) + ["-n", str(count), "env", f"VIREO_TEST_FABRIC={text}",
                                                 f"LD_PRELOAD={self.library if faults else ''}", *program]
         env = {**os.environ, "VIREO_CHANNELS": channels, "VIREO_TCP_ADDRESSES": "127.0.0.1",
-               "VIREO_CHANNEL_PARAMS": PROVIDERS[provider]}
+               "VIREO_CHANNEL_PARAMS": PROVIDERS[provider] + params}
         done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               timeout=2 * LIMIT_S, check=False)
         self.told = f"{' '.join(command)} ({provider}, {channels}): status {done.returncode}\n" \
@@ -120,12 +123,23 @@ def moved(jobs, provider):
     """Nothing listens at the address of any rank: another channel serves; without one, an error."""
     if provider == "shm":
         return
-    jobs.all_ok(jobs.run(provider, [(3, {"moved": 1}, jobs.storm_of("5"))], channels="ofi,tcp,loopback")[0], 3)
-    _, err, status = jobs.run(provider, [(3, {"moved": 1}, jobs.storm_of("5"))])
+    ranks, soon = [(3, {"moved": 1}, jobs.storm_of("5"))], ",ofi.timeout_ms=1000"
+    jobs.all_ok(jobs.run(provider, ranks, channels="ofi,tcp,loopback", params=soon)[0], 3)
+    _, err, status = jobs.run(provider, ranks, params=soon)
     jobs.claim(status != 0 and "no channel leads to the other process" in err, "no error")
 
 
 FAULTS = [killed, locked, limited, bare, full, forked, overrun, moved]
+
+
+def holds(programs, seed, fault, provider):
+    """Make one fault. Returns whether all is as it should be, and tells where it is not."""
+    try:
+        fault(Jobs(*programs, random.Random(f"{seed} {fault.__name__} {provider}")), provider)
+    except (Wrong, subprocess.TimeoutExpired) as wrong:
+        print(f"FAILED, {fault.__name__}, seed {seed}: {wrong}", flush=True)
+        return False
+    return True
 
 
 def main():
@@ -133,17 +147,11 @@ def main():
         sys.exit(__doc__)
     seeds = int(sys.argv[5]) if len(sys.argv) > 5 else 1
     first = int(sys.argv[6]) if len(sys.argv) > 6 else random.randrange(1 << 30)
-    failed = jobs = 0
-    for seed in range(first, first + seeds):
-        for fault in FAULTS:
-            for provider in PROVIDERS:
-                jobs += 1
-                try:
-                    fault(Jobs(*sys.argv[1:5], random.Random(f"{seed} {fault.__name__} {provider}")), provider)
-                except (Wrong, subprocess.TimeoutExpired) as wrong:
-                    failed += 1
-                    print(f"FAILED, {fault.__name__}, seed {seed}: {wrong}", flush=True)
-    print(f"{jobs} faults, seeds {first} to {first + seeds - 1}: {failed} failed")
+    tries = [(seed, fault, provider) for seed in range(first, first + seeds) for fault in FAULTS
+             for provider in PROVIDERS]
+    with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool:
+        failed = sum(not held for held in pool.map(lambda one: holds(sys.argv[1:5], *one), tries))
+    print(f"{len(tries)} faults, seeds {first} to {first + seeds - 1}: {failed} failed")
     return failed != 0
 
 

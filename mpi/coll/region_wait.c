@@ -188,7 +188,8 @@ static __attribute__((noinline)) int learn(struct region_run *run, uint32_t leas
         int rc = await(run, &r->members[i].done, least, i);
         if (rc)
             return rc;
-        uint32_t done = atomic_load_explicit(&r->members[i].done, memory_order_relaxed);
+        /* Maybe more than was awaited: the reads before that come before the writes to those parts, too. */
+        uint32_t done = atomic_load_explicit(&r->members[i].done, memory_order_acquire);
         if ((int32_t)(done - known) < 0)
             known = done;
     }

@@ -74,6 +74,53 @@ static size_t region_bytes(int size, uint32_t chunk)
     return chunks_at(size) + (size_t)size * REGION_DEPTH * chunk;
 }
 
+/* ---- limits ---- */
+
+/*
+ * Up to how many bytes of a call go through places and chunks, where two ranks have processors of their
+ * own, where more have, and where ranks outnumber processors. Bytes are those of the whole buffer
+ * in bcast, reductions and scans, else of one block. In those that have pieces, the members'
+ * blocks share a part. Of long data two ranks copy less by messages, or by pulling (region_pull.c),
+ * which need no place between. With more ranks than processors a giver goes on through chunks, where
+ * a long message or a pull has it wait until the others have had a processor. But of long blocks of which
+ * a chunk holds a small piece each, all take turns at every piece: these are pulled.
+ */
+enum { K = 1 << 10, M = 1 << 20 };
+static const struct region_row {
+    region_fn prepare;
+    bool pieces;
+    int32_t two, more, crowded;
+    bool pulled;  /* what is longer, between two */
+    int32_t most; /* bytes that are not pulled where more ranks outnumber processors; 0: nothing is pulled */
+} rows[COLL_KINDS] = {
+    [COLL_BARRIER] = {region_meet, false, 0, 0, 0, false, 0},
+    [COLL_BCAST] = {region_bcast, false, 8 * K, M, 4 * M, false, 0},
+    [COLL_REDUCE] = {region_reduce, false, 8 * K, M, 4 * M, false, 0},
+    [COLL_ALLREDUCE] = {region_allreduce, false, 64 * K, M, 4 * M, false, 0},
+    [COLL_GATHER] = {region_gather, false, 8 * K, 64 * K, M, false, 0},
+    [COLL_SCATTER] = {region_scatter, false, 8 * K, 64 * K, M, false, 0},
+    [COLL_ALLGATHER] = {region_allgather, false, 32 * K, M, M, true, 0},
+    [COLL_ALLTOALL] = {region_alltoall, true, 8 * K, 16 * K, 64 * K, true, 64 * K},
+    [COLL_REDUCE_SCATTER] = {region_reduce_scatter, true, 32 * K, 64 * K, 64 * K, false, 0},
+    [COLL_SCAN] = {region_scan, false, 16 * K, 64 * K, 512 * K, false, 0},
+    [COLL_EXSCAN] = {region_scan, false, 16 * K, 64 * K, 512 * K, false, 0},
+};
+
+static bool pulls_long(const struct region *r, const struct region_row *row)
+{
+    return r->size == 2 ? row->pulled && !r->crowded : r->crowded && row->most;
+}
+
+static void set_limits(struct region *r)
+{
+    for (int i = 0; i < COLL_KINDS; i++) {
+        const struct region_row *row = &rows[i];
+        r->most[i] = r->crowded ? row->crowded : r->size == 2 ? row->two : row->more;
+        if (r->pulls && r->size > 2 && pulls_long(r, row))
+            r->most[i] = row->most;
+    }
+}
+
 /* ---- making one ---- */
 
 static bool all_near(const struct comm *comm)
@@ -106,9 +153,12 @@ static void init(struct region *r, struct mpid_region *memory, unsigned char *ba
     r->size = comm->size;
     r->stranger = -1;
     r->crowded = bids[BID_CROWDED];
+    r->places = r->crowded ? REGION_PLACES : REGION_OWN_PLACES;
+    r->place_mask = r->places - 1;
     r->counts = comm->size > FEW || (comm->size > 2 && r->crowded);
     r->fenced = bids[BID_FENCED];
     r->pulls = !bids[BID_APART];
+    set_limits(r);
 }
 
 /* ---- reading each other's memory ---- */
@@ -234,34 +284,6 @@ void region_destroy(struct region *r)
 
 /* ---- running ---- */
 
-/*
- * Up to how many bytes of a call go through the region, where two ranks have processors of their
- * own, where more have, and where ranks outnumber processors. Bytes are those of the whole buffer
- * in bcast, reductions and scans, else of one block. In those that have pieces, the members'
- * blocks share a part. Of long data two ranks copy less by messages, or by pulling (region_pull.c),
- * which need no place between. With more ranks than processors a giver goes on through a region, where
- * a long message or a pull has it wait until the others have had a processor.
- */
-enum { K = 1 << 10, M = 1 << 20 };
-static const struct region_row {
-    region_fn prepare;
-    bool pieces;
-    int64_t two, more, crowded;
-    bool pulled; /* what is longer, between two */
-} rows[COLL_KINDS] = {
-    [COLL_BARRIER] = {region_meet, false, 0, 0, 0, false},
-    [COLL_BCAST] = {region_bcast, false, 8 * K, M, 4 * M, false},
-    [COLL_REDUCE] = {region_reduce, false, 8 * K, M, 4 * M, false},
-    [COLL_ALLREDUCE] = {region_allreduce, false, 64 * K, M, 4 * M, false},
-    [COLL_GATHER] = {region_gather, false, 8 * K, 64 * K, M, false},
-    [COLL_SCATTER] = {region_scatter, true, 8 * K, 16 * K, 64 * K, false},
-    [COLL_ALLGATHER] = {region_allgather, false, 32 * K, M, M, true},
-    [COLL_ALLTOALL] = {region_alltoall, true, 8 * K, 16 * K, 64 * K, true},
-    [COLL_REDUCE_SCATTER] = {region_reduce_scatter, true, 32 * K, 64 * K, 64 * K, false},
-    [COLL_SCAN] = {region_scan, false, 16 * K, 64 * K, 512 * K, false},
-    [COLL_EXSCAN] = {region_scan, false, 16 * K, 64 * K, 512 * K, false},
-};
-
 /* Bytes of the longest block. */
 static int64_t longest(const struct region *r, const struct coll_data *data)
 {
@@ -304,7 +326,7 @@ static __attribute__((noinline)) region_fn choose_to_pull(const struct region *r
                                                           const struct coll *c, int64_t *counted)
 {
     const struct region_row *row = &rows[c->kind];
-    bool is_pulled = r->size > 2 ? c->uneven : row->pulled && !c->uneven && !r->crowded;
+    bool is_pulled = c->uneven ? r->size > 2 : pulls_long(r, row);
     size_t list = (size_t)r->size * 2 * sizeof(uint64_t);
     if (!r->pulls || !is_pulled || !row->prepare || c->op || list > r->chunk / 2)
         return NULL;
@@ -319,10 +341,9 @@ choose(const struct region *r, const struct coll *c, int64_t *counted)
     *counted = 0;
     if (c->kind == COLL_BARRIER)
         return row->prepare;
-    int64_t most = r->crowded ? row->crowded : r->size == 2 ? row->two : row->more;
     int64_t bytes = bytes_of(r, c);
     *counted = bytes;
-    if (bytes < 0 || bytes > most || (row->pieces && !has_pieces(r, bytes)))
+    if (bytes < 0 || bytes > r->most[c->kind] || (row->pieces && !has_pieces(r, bytes)))
         return choose_to_pull(r, c, counted);
     return bytes <= REGION_SMALL || r->chunk ? row->prepare : NULL;
 }

@@ -9,9 +9,10 @@
  * room for the part, writes it, and publishes it. Others wait for it and read it.
  *
  * A part of up to REGION_SMALL bytes lies beside the word that publishes it, in one of the
- * member's REGION_PLACES places; others lie in one of its REGION_DEPTH chunks. Operations take
+ * member's places; others lie in one of its REGION_DEPTH chunks. Operations take
  * these in turn, so who gives may be some operations ahead of who reads: there is room once every
- * member is done with the operation that had it before.
+ * member is done with the operation that had it before. Where one gives long blocks to each, they lie in the
+ * chunks of those who take them.
  *
  * Waiting is for words that only grow. A member that goes to sleep says for whose word, and
  * whoever stores that word rings it. Of several that sleep for one word, the first that is rung
@@ -46,7 +47,8 @@
 
 enum {
     REGION_DEPTH = 8,      /* chunks of a member */
-    REGION_PLACES = 32,    /* places of a member for what is small */
+    REGION_PLACES = 128,   /* places of a member for what is small, at most */
+    REGION_OWN_PLACES = 32, /* the same where each has a processor: these stay in its cache */
     REGION_SMALL = 240,    /* bytes beside a word */
     REGION_CHUNK = 32768,  /* bytes of other places, at most */
     REGION_RESULT = 8192,  /* bytes of what a last one computes for all */
@@ -70,7 +72,8 @@ struct region_owner {
 };
 
 struct region_member {
-    _Alignas(128) _Atomic uint32_t done; /* operations; may be behind by less than half the depth, or a quarter of the places */
+    /* Operations; maybe behind by less than the depth, which the giver of a long part waits for. */
+    _Alignas(128) _Atomic uint32_t done;
     _Alignas(128) _Atomic uint64_t sleeps; /* see region_wait.c */
     struct region_owner owner; /* written once */
     struct region_place places[REGION_PLACES];
@@ -96,10 +99,12 @@ struct region {
     unsigned char *chunks; /* of member 0's place 0 on */
     uint32_t chunk;        /* bytes of one */
     int rank, size;
+    uint32_t places, place_mask; /* of each member, a power of 2; and less one */
     bool crowded; /* ranks outnumber processors: no spinning, and members are counted */
     bool counts;  /* synchronizing operations count members, rather than look at each */
     bool pulls;   /* every member can read every other's memory */
     bool fenced;  /* a full fence is needed between storing a word and looking who sleeps */
+    int32_t most[COLL_KINDS]; /* bytes of a call that goes through places and chunks */
     uint32_t call;   /* kind and bytes of the collective that runs; the same at all members */
     int stranger;    /* one whose call is another; -1: none; size: it is not known which */
     struct sched_misfit misfit; /* of a block that was pulled; its peer is the stranger */
@@ -150,6 +155,9 @@ struct region_run {
     bool meets;  /* every member waits for every other in each operation */
     bool chains; /* only the next member takes a part; the form publishes it, made of what it has taken */
     int from, way, takes, taken; /* whose parts are taken: so many, from one on, up or down */
+    uint32_t ahead;              /* operations that go at once, at most */
+    uint32_t first, count, turn; /* of those that do, and which of them it is at */
+    size_t begins;               /* bytes before them */
     uint32_t number;             /* of the operation */
     size_t end, step;            /* bytes of all operations, and of one */
     size_t at, len;              /* bytes before the operation, and its own */
@@ -162,7 +170,6 @@ struct region_run {
     const char *input;
     char *result; /* NULL: not at this member */
     size_t element;
-    size_t turn;
     struct region_flying flying[4];
 };
 
@@ -172,6 +179,8 @@ typedef void (*region_fn)(struct region_run *run);
 /* Have it go through operations by a form: end bytes in all, step in each. It gives nothing and takes
  * nothing yet. */
 void region_set_cycle(struct region_run *run, const struct region_form *form, size_t end, size_t step);
+/* It gives, and every member waits for every other. */
+void region_set_meeting(struct region_run *run);
 
 /* ---- for coll.c and region_task.c ---- */
 
@@ -228,7 +237,7 @@ void region_publish(struct region *r, uint32_t number);
 int region_await(struct region_run *run, int member, uint32_t number);
 /* This member is done with all operations up to here, the last of which has parts of so many bytes. */
 void region_done(struct region *r, uint32_t number, size_t len);
-/* After an operation in which every member has waited for every other. */
+/* After an operation in which every member has waited for every other: they are done with those before. */
 void region_met(struct region *r, uint32_t number);
 /* The same at once, so that it can go on where it waits for that. */
 void region_done_now(struct region *r, uint32_t number);
@@ -251,7 +260,7 @@ extern const struct mpid_shared_wait region_watch;
 
 static inline struct region_place *region_place(const struct region *r, int member, uint32_t number)
 {
-    return &r->members[member].places[number % REGION_PLACES];
+    return &r->members[member].places[number & r->place_mask];
 }
 
 /* Where a member's part of so many bytes is. */

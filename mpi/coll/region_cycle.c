@@ -2,7 +2,8 @@
 
 /*
  * How most collectives go through a region: in each operation a member gives its part, where it has
- * one, and takes the parts that it needs, one after the other; see region.h.
+ * one, and takes the parts that it needs, one after the other. Where all wait for each other, several
+ * operations can go at once: a member gives all of its parts before it takes any; see region.h.
  */
 #include <mpi.h>
 
@@ -43,31 +44,71 @@ static inline int take_all(struct region_run *run)
     return MPI_SUCCESS;
 }
 
-static int cycle(struct region_run *run)
+/* Begin as many operations as go at once. */
+static void begin(struct region_run *run)
 {
     struct region *r = run->r;
+    run->count = 1;
+    while (run->count < run->ahead && run->count * run->step < run->end - run->at)
+        run->count++;
+    run->begins = run->at;
+    run->first = r->number + 1;
+    r->number += run->count;
+}
+
+/* Go to operation i of these. */
+static inline void go_to(struct region_run *run, uint32_t i)
+{
+    run->number = run->first + i;
+    run->at = run->begins + i * run->step;
+    run->len = least(run->step, run->end - run->at);
+    run->part_len = run->len * run->pieces;
+}
+
+static inline int give_all(struct region_run *run)
+{
+    for (; run->turn < run->count; run->turn++) {
+        go_to(run, run->turn);
+        int rc = run->gives ? give(run) : MPI_SUCCESS;
+        if (rc)
+            return rc;
+    }
+    run->turn = 0;
+    return MPI_SUCCESS;
+}
+
+/* Others who have come to operations that go at once may be done with none of these. */
+static inline void end(struct region_run *run)
+{
+    struct region *r = run->r;
+    if (run->meets)
+        region_met(r, run->first);
+    if (!run->meets || run->count > 1)
+        region_done(r, run->number, run->part_len);
+    run->at += run->len;
+}
+
+static int cycle(struct region_run *run)
+{
     while (run->at < run->end) {
         int rc = MPI_SUCCESS;
-        if (run->stage == BEGIN) {
-            run->len = least(run->step, run->end - run->at);
-            run->part_len = run->len * run->pieces;
-            run->number = ++r->number;
+        if (run->stage == BEGIN)
+            begin(run);
+        if (run->stage <= GIVE) {
             run->stage = GIVE;
+            rc = give_all(run);
         }
-        if (run->stage == GIVE && run->gives)
-            rc = give(run);
         if (rc)
             return rc;
         run->stage = TAKE;
-        rc = take_all(run);
-        if (rc)
-            return rc;
-        if (run->meets)
-            region_met(r, run->number);
-        else
-            region_done(r, run->number, run->part_len);
-        run->at += run->len;
-        run->taken = 0;
+        for (; run->turn < run->count; run->turn++, run->taken = 0) {
+            go_to(run, run->turn);
+            rc = take_all(run);
+            if (rc)
+                return rc;
+        }
+        end(run);
+        run->turn = 0;
         run->stage = BEGIN;
     }
     return run->failed;
@@ -85,5 +126,14 @@ void region_set_cycle(struct region_run *run, const struct region_form *form, si
     run->gives = run->meets = run->chains = false;
     run->from = rank + 1 < run->r->size ? rank + 1 : 0;
     run->way = 1;
+    run->turn = 0;
+    run->ahead = 1;
     run->takes = 0;
+}
+
+/* With half the depth, none waits for room: all are done with the operations before those that went last. */
+void region_set_meeting(struct region_run *run)
+{
+    run->gives = run->meets = true;
+    run->ahead = run->r->counts ? REGION_DEPTH / 2 : 1;
 }

@@ -122,6 +122,59 @@ void region_gather(struct region_run *run)
         region_copy_own(run);
 }
 
+/* ---- the root gives to each, maybe into their chunks ---- */
+
+/* The block for a member: among the pieces of the root's part where all fit there, else in the chunk of the member. */
+static unsigned char *piece_for(const struct region_run *run, int member)
+{
+    const struct region *r = run->r;
+    if (run->part_len <= r->chunk)
+        return region_part(r, run->c->root, run->number, run->part_len) + run->len * (size_t)member;
+    return region_part(r, member, run->number, run->part_len);
+}
+
+static void give_each(struct region_run *run, unsigned char *part)
+{
+    (void)part;
+    for (int i = 0; i < run->r->size; i++)
+        if (i != run->r->rank)
+            give_block(run, piece_for(run, i), region_block(&run->c->send, i));
+}
+
+static void take_own(struct region_run *run, int root)
+{
+    (void)root;
+    take_block(run, piece_for(run, run->r->rank), region_block(&run->c->recv, 0));
+}
+
+void region_scatter(struct region_run *run)
+{
+    static const struct region_form each = {give_each, take_own};
+    bool is_root = run->r->rank == run->c->root;
+    region_set_cycle(run, &each, region_block(is_root ? &run->c->send : &run->c->recv, 0).len, run->r->chunk);
+    run->pieces = (size_t)run->r->size;
+    run->gives = is_root;
+    run->takes = !is_root;
+    run->from = run->c->root;
+    if (is_root)
+        region_copy_own(run);
+}
+
+/* ---- all give to all ---- */
+
+void region_allgather(struct region_run *run)
+{
+    size_t longest = 0;
+    for (int i = 0; i < (run->c->uneven ? run->r->size : 1); i++) {
+        size_t len = region_block(&run->c->recv, i).len;
+        longest = len > longest ? len : longest;
+    }
+    region_set_cycle(run, &blocks, longest, run->r->chunk);
+    region_set_meeting(run);
+    run->takes = run->r->size - 1;
+    region_copy_own(run);
+}
+
 /* ---- a part has a piece for each member ---- */
 
 /* Bytes of a piece, of blocks of so many. */
@@ -143,45 +196,17 @@ static void give_pieces(struct region_run *run, unsigned char *part)
 static void take_piece(struct region_run *run, int member)
 {
     take_block(run, part_of(run, member) + run->len * (size_t)run->r->rank,
-               region_block(&run->c->recv, run->c->kind == COLL_SCATTER ? 0 : member));
+               region_block(&run->c->recv, member));
 }
 
 static const struct region_form pieces = {give_pieces, take_piece};
-
-void region_scatter(struct region_run *run)
-{
-    bool is_root = run->r->rank == run->c->root;
-    size_t len = region_block(is_root ? &run->c->send : &run->c->recv, 0).len;
-    region_set_cycle(run, &pieces, len, piece_of(run->r, len));
-    run->pieces = (size_t)run->r->size;
-    run->gives = is_root;
-    run->takes = !is_root;
-    run->from = run->c->root;
-    if (is_root)
-        region_copy_own(run);
-}
-
-/* ---- all give to all ---- */
-
-void region_allgather(struct region_run *run)
-{
-    size_t longest = 0;
-    for (int i = 0; i < (run->c->uneven ? run->r->size : 1); i++) {
-        size_t len = region_block(&run->c->recv, i).len;
-        longest = len > longest ? len : longest;
-    }
-    region_set_cycle(run, &blocks, longest, run->r->chunk);
-    run->gives = run->meets = true;
-    run->takes = run->r->size - 1;
-    region_copy_own(run);
-}
 
 void region_alltoall(struct region_run *run)
 {
     size_t len = region_block(&run->c->recv, 0).len;
     region_set_cycle(run, &pieces, len, piece_of(run->r, len));
     run->pieces = (size_t)run->r->size;
-    run->gives = run->meets = true;
+    region_set_meeting(run);
     run->takes = run->r->size - 1;
     region_copy_own(run);
 }

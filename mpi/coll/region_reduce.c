@@ -93,7 +93,7 @@ void region_reduce_scatter(struct region_run *run)
     begin(run, &form, run->r->chunk / (size_t)run->r->size);
     fold_down(run);
     run->pieces = (size_t)run->r->size;
-    run->gives = run->meets = true;
+    region_set_meeting(run);
 }
 
 /* The root's input is put into its part where the result is to come over it. */

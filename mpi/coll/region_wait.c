@@ -198,19 +198,19 @@ static __attribute__((noinline)) int learn(struct region_run *run, uint32_t leas
 }
 
 /* Up to where others are to be done, where there is no room: of small parts with half, so that this member and
- * the others do not wait for each other at every one, or, where they take turns anyhow, with all that they surely
- * tell. All before this operation have what they need to go on. */
+ * the others do not wait for each other at every one, or, where they take turns anyhow, with three
+ * quarters. All before this operation have what they need to go on. */
 static uint32_t room_least(const struct region *r, bool small, uint32_t number)
 {
     if (!small)
         return number - REGION_DEPTH;
-    return number - (r->crowded ? REGION_PLACES / 4 : REGION_PLACES / 2);
+    return number - r->places / (r->crowded ? 4 : 2);
 }
 
 int region_room(struct region_run *run, size_t len, uint32_t number)
 {
     bool small = len <= REGION_SMALL;
-    uint32_t before = number - (small ? REGION_PLACES : REGION_DEPTH);
+    uint32_t before = number - (small ? run->r->places : REGION_DEPTH);
     if (__builtin_expect((int32_t)(before - run->r->known) <= 0, 1))
         return MPI_SUCCESS;
     return learn(run, room_least(run->r, small, number));
@@ -226,7 +226,7 @@ int region_room_in_chain(struct region_run *run, uint32_t number)
         r->passed = r->known;
     }
     r->chained = number;
-    uint32_t before = number - REGION_PLACES;
+    uint32_t before = number - r->places;
     if ((int32_t)(before - r->chain) < 0 || number - r->known > CHAIN_MOST) {
         rc = region_room(run, 0, number);
     } else if ((int32_t)(before - r->passed) > 0) {
@@ -259,7 +259,7 @@ int region_await(struct region_run *run, int member, uint32_t number)
 void region_done(struct region *r, uint32_t number, size_t len)
 {
     r->read = number;
-    if (number - r->told >= (len <= REGION_SMALL ? REGION_PLACES / 4 : REGION_DEPTH / 2))
+    if (number - r->told >= (len <= REGION_SMALL ? REGION_DEPTH : REGION_DEPTH / 2))
         tell_done(r);
 }
 

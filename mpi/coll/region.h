@@ -165,6 +165,7 @@ struct region_run {
 
     void *aside; /* blocks that others pull from here, packed */
     bool pulled; /* this member has read another's memory */
+    bool stays;  /* a member whose list has been seen has given an address */
 
     /* reductions */
     const char *input;

@@ -9,7 +9,8 @@
  * behind the list as long as there is room; of the others the list has the address, at which
  * members read them. A block that has gaps, or that others cannot read, or that would be
  * overwritten in place, is packed aside first. A member that has given an address stays until the
- * readers are done with the operation.
+ * readers are done with the operation. Where the region counts members, and all read from all, and any of them
+ * has given an address, all stay until the last one has read, so that each has to run only once more.
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -21,7 +22,8 @@ enum {
     BEGIN,
     GIVE,
     TAKE,
-    CLOSE, /* stages */
+    CLOSE,
+    STAY, /* stages */
     IN_PLACE =
         REGION_SMALL - 8, /* bytes of a list in a place, behind a word that says where it is */
     GRAIN = 8,            /* blocks behind a list begin at a multiple of it */
@@ -71,15 +73,17 @@ static struct list list_at(const struct region_run *run, int member, bool in_pla
                : (struct list){(void *)region_part(r, member, run->number, r->chunk), r->chunk};
 }
 
-/* The word before a list in a place says whether it is there. */
-static uint64_t *in_place_word(const struct region_run *run, int member)
+/* The word in a member's place says of its list: */
+enum { IN_CHUNK, LIES_IN_PLACE, HAS_ADDRESSES /* it is in the chunk */ };
+
+static uint64_t *list_word(const struct region_run *run, int member)
 {
     return (uint64_t *)(void *)region_place(run->r, member, run->number)->bytes;
 }
 
 static struct list list_of(const struct region_run *run, int member)
 {
-    return list_at(run, member, *in_place_word(run, member) == 1);
+    return list_at(run, member, *list_word(run, member) == LIES_IN_PLACE);
 }
 
 static size_t rounded(size_t len)
@@ -103,6 +107,14 @@ static bool can_stay(const struct region_run *run, const struct mpid_bytes *byte
     return !is_overwritten && !bytes->layout && os_peer_readable(bytes->base, bytes->len);
 }
 
+/* The same of block i and all behind it. */
+static bool rest_can_stay(const struct region_run *run, int i)
+{
+    struct mpid_bytes bytes = block_for(run, i);
+    bytes.len *= (size_t)(entries(run) - i); /* even blocks lie side by side */
+    return can_stay(run, &bytes);
+}
+
 static struct mpid_bytes listed_block(const struct region_run *run, int i)
 {
     return is_own(run, i) ? (struct mpid_bytes){.len = 0} : block_for(run, i);
@@ -123,7 +135,7 @@ static bool fits_in_place(const struct region_run *run)
 static size_t list_blocks(struct region_run *run, const struct list *list)
 {
     size_t at = (size_t)entries(run) * sizeof(struct entry), aside = 0;
-    bool stay = true;
+    bool stay = true, even = !run->c->uneven && gives_each(run->c);
     for (int i = 0; i < entries(run); i++) {
         struct mpid_bytes bytes = listed_block(run, i);
         list->entries[i] = (struct entry){at, bytes.len};
@@ -138,7 +150,10 @@ static size_t list_blocks(struct region_run *run, const struct list *list)
             continue;
         }
         list->entries[i].at = UINT64_MAX;
-        stay = stay && can_stay(run, &bytes);
+        if (stay && !even)
+            stay = can_stay(run, &bytes);
+        else if (stay && !aside)
+            stay = rest_can_stay(run, i); /* the kernel is asked once */
         aside += rounded(bytes.len);
     }
     return stay ? 0 : aside;
@@ -162,6 +177,14 @@ static void list_addresses(struct region_run *run, struct entry *list, unsigned 
     }
 }
 
+static bool has_addresses(const struct region_run *run, const struct entry *list)
+{
+    for (int i = 0; i < entries(run); i++)
+        if (list[i].at >= run->r->chunk)
+            return true;
+    return false;
+}
+
 static int give(struct region_run *run)
 {
     struct region *r = run->r;
@@ -170,13 +193,15 @@ static int give(struct region_run *run)
     if (rc)
         return rc;
     struct list list = list_at(run, r->rank, in_place);
-    *in_place_word(run, r->rank) = in_place;
     run->part_len = in_place ? IN_PLACE : r->chunk;
     size_t len = list_blocks(run, &list);
     run->aside = len ? malloc(len) : NULL;
     if (len && !run->aside)
         run->failed = MPI_ERR_NO_MEM;
     list_addresses(run, list.entries, run->aside);
+    bool stays = has_addresses(run, list.entries);
+    *list_word(run, r->rank) = in_place ? LIES_IN_PLACE : stays ? HAS_ADDRESSES : IN_CHUNK;
+    run->stays |= stays;
     region_publish(r, run->number);
     return MPI_SUCCESS;
 }
@@ -219,6 +244,7 @@ static void take(struct region_run *run, int member)
     size_t len = block.len < to.len ? block.len : to.len;
     note_misfit(run, member, to.len, block.len);
     run->pulled |= block.at >= r->chunk; /* the giver stays until this member is done */
+    run->stays |= *list_word(run, member) == HAS_ADDRESSES;
     if (run->failed || !len)
         return;
     if (block.at >= r->chunk) {
@@ -261,11 +287,22 @@ static int await_readers(struct region_run *run)
     return MPI_SUCCESS;
 }
 
+/* Wait until all have read. Every member has seen every list, so all find alike whether to. */
+static int await_all(struct region_run *run)
+{
+    struct region *r = run->r;
+    if (run->stage == CLOSE && region_arrive(r))
+        region_release(r);
+    run->stage = STAY;
+    return region_released(run);
+}
+
 /* ---- the call ---- */
 
 static int go_on(struct region_run *run)
 {
     struct region *r = run->r;
+    bool counts = run->meets && r->counts;
     int rc = MPI_SUCCESS;
     if (run->stage == BEGIN) {
         run->number = ++r->number;
@@ -285,13 +322,13 @@ static int go_on(struct region_run *run)
             return rc;
         if (run->meets)
             region_met(r, run->number);
-        if (run->pulled)
+        if (run->pulled && !counts)
             region_done_now(r, run->number);
         else if (!run->meets)
             region_done(r, run->number, run->part_len);
         run->stage = CLOSE;
     }
-    return await_readers(run);
+    return !counts ? await_readers(run) : run->stays ? await_all(run) : MPI_SUCCESS;
 }
 
 /* Nothing is left behind, whatever comes of it. */
@@ -311,7 +348,7 @@ void region_pull(struct region_run *run)
     bool is_root = r->rank == c->root;
     run->go = pull;
     run->aside = NULL;
-    run->pulled = false;
+    run->pulled = run->stays = false;
     run->part_len = IN_PLACE;
     run->from = r->rank + 1 < r->size ? r->rank + 1 : 0;
     run->meets = c->kind == COLL_ALLGATHER || c->kind == COLL_ALLTOALL;

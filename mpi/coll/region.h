@@ -72,8 +72,7 @@ struct region_owner {
 };
 
 struct region_member {
-    /* Operations; maybe behind by less than the depth, which the giver of a long part waits for. */
-    _Alignas(128) _Atomic uint32_t done;
+    _Alignas(128) _Atomic uint32_t done; /* operations; behind by less than the depth */
     _Alignas(128) _Atomic uint64_t sleeps; /* see region_wait.c */
     struct region_owner owner; /* written once */
     struct region_place places[REGION_PLACES];
@@ -157,15 +156,13 @@ struct region_run {
     int from, way, takes, taken; /* whose parts are taken: so many, from one on, up or down */
     uint32_t ahead;              /* operations that go at once, at most */
     uint32_t first, count, turn; /* of those that do, and which of them it is at */
-    size_t begins;               /* bytes before them */
     uint32_t number;             /* of the operation */
-    size_t end, step;            /* bytes of all operations, and of one */
+    size_t begins, end, step;    /* bytes before those, of all operations, and of one */
     size_t at, len;              /* bytes before the operation, and its own */
     size_t pieces, part_len;     /* of a member's part: pieces of len; bytes in all */
 
     void *aside; /* blocks that others pull from here, packed */
-    bool pulled; /* this member has read another's memory */
-    bool stays;  /* a member whose list has been seen has given an address */
+    bool pulled, stays; /* it has read another's memory; a list that it has seen has an address */
 
     /* reductions */
     const char *input;
@@ -175,7 +172,8 @@ struct region_run {
 };
 
 /* Prepare a run of a collective: set what it does. */
-typedef void (*region_fn)(struct region_run *run);
+typedef void region_prepare(struct region_run *run);
+typedef region_prepare *region_fn;
 
 /* Have it go through operations by a form: end bytes in all, step in each. It gives nothing and takes
  * nothing yet. */
@@ -289,21 +287,13 @@ void region_put(unsigned char *part, const struct mpid_bytes *from, size_t offse
 
 /* ---- the collectives: each prepares a run ---- */
 
-void region_allreduce(struct region_run *run);
-void region_reduce(struct region_run *run);
-void region_reduce_scatter(struct region_run *run);
-void region_scan(struct region_run *run);
-void region_bcast(struct region_run *run);
-void region_gather(struct region_run *run);
-void region_scatter(struct region_run *run);
-void region_allgather(struct region_run *run);
-void region_alltoall(struct region_run *run);
+region_prepare region_allreduce, region_reduce, region_reduce_scatter, region_scan;
+region_prepare region_bcast, region_gather, region_scatter, region_allgather, region_alltoall;
 
 /* Any that moves data, where members can read each other's memory. */
 void region_pull(struct region_run *run);
 /* Copy the block of this process, where it is not in its place. */
 void region_copy_own(struct region_run *run);
-
 /* Barrier, and allreduce of what fits into one part. */
 void region_meet(struct region_run *run);
 

@@ -403,9 +403,10 @@ static int open_pipes(void *arg, int rank, struct ranks_pipes *p)
 {
     struct run *run = arg;
     bool has_input = stdio_input_of(run->stdio, rank) == STDIO_INPUT_PIPE;
-    struct winsize size = terminal_size();
-    if (run_has_terminal(run, rank))
+    if (run_has_terminal(run, rank)) {
+        struct winsize size = terminal_size();
         return ranks_open_terminal(p, has_input, &size);
+    }
     int rc = has_input && pipe2(p->pipe[0], O_CLOEXEC) ? -errno : 0;
     for (int i = 1; i < 3 && !rc; i++)
         rc = open_output(run, rank, i, p);

@@ -414,14 +414,16 @@ int fd_end_create(struct fd_end **made, uv_loop_t *loop, uint32_t id, int fd, en
                   const struct fd_end_hooks *hooks)
 {
     struct fd_end *end = calloc(1, sizeof(*end));
-    int mode = fcntl(fd, F_GETFL);
+    bool is_shared = kind == FD_END_WRITER || kind == FD_END_READER_OF_MANY;
+    int mode = is_shared ? fcntl(fd, F_GETFL) : 0;
     int rc = end ? uv_poll_init(loop, &end->poll, fd) : -ENOMEM;
     struct stat st;
     if (rc == UV_EPERM && !fstat(fd, &st) && !S_ISDIR(st.st_mode)) {
         end->is_file = true;
         rc = 0;
     }
-    (void)fcntl(fd, F_SETFL, mode); /* the loop has made it non-blocking, for all who share it */
+    if (is_shared) /* the loop has made it non-blocking, for all who share it */
+        (void)fcntl(fd, F_SETFL, mode);
     if (rc) {
         close(fd);
         free(end);

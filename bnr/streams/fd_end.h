@@ -19,6 +19,8 @@
 
 struct fd_end;
 
+/* Other processes may share what the descriptor of a writer, or of a reader of many, stands for: its
+ * mode stays. That of the others is this process's alone, and becomes non-blocking. */
 enum fd_end_kind {
     FD_END_WRITER,
     FD_END_LINES,  /* a writer, which says where lines are open */

@@ -4,7 +4,6 @@
 #include "bnr/streams/pipes.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <uthash.h>
@@ -71,8 +70,6 @@ static int serve(struct pipes *p, int rank, int fd, int pipe)
         return -ENOMEM;
     }
     const struct fd_end_hooks hooks = {end_says, end_over, e};
-    (void)fcntl(pipe, F_SETFD, FD_CLOEXEC);
-    (void)fcntl(pipe, F_SETFL, fcntl(pipe, F_GETFL) | O_NONBLOCK); /* our end alone has this mode */
     int rc = fd_end_create(&e->end, p->loop, id_of(rank, fd), pipe,
                            fd ? FD_END_LINES : FD_END_READER, &hooks);
     if (rc) {

@@ -32,8 +32,8 @@ int pipes_start(struct pipes *p, uv_loop_t *loop, uint32_t ranks,
 /* Close all; the loop must run once more. */
 void pipes_close(struct pipes *p);
 
-/* Take over our ends of a rank's pipes: in_fd to write, out_fd and err_fd to read; -1: none. They
- * are closed here, also on failure. Returns 0 or -errno. */
+/* Take over our ends of a rank's pipes, which are O_CLOEXEC: in_fd to write, out_fd and err_fd to read;
+ * -1: none. They become non-blocking, and are closed here, also on failure. Returns 0 or -errno. */
 int pipes_attach(struct pipes *p, int rank, int in_fd, int out_fd, int err_fd);
 /* The rank was not started: it writes nothing. One that was attached is left alone. */
 void pipes_skip(struct pipes *p, int rank);

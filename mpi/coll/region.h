@@ -14,11 +14,11 @@
  * member is done with the operation that had it before. Where one gives long blocks to each, they lie in the
  * chunks of those who take them.
  *
- * Waiting is for words that only grow. A member that goes to sleep says for whose word, and
- * whoever stores that word rings it. Of several that sleep for one word, the first that is rung
- * rings half of the others. Where ranks outnumber processors the members of a synchronizing
- * operation count themselves; the last one does the work and releases the others, so that each has
- * to run only once.
+ * Waiting is for words that only grow: they have 64 bits, and never wrap. A member that goes to sleep
+ * says for whose word, and whoever stores that word rings it. Of several that sleep for one word, the
+ * first that is rung rings half of the others. Where ranks outnumber processors the members of a
+ * synchronizing operation count themselves; the last one does the work and releases the others, so that
+ * each has to run only once.
  *
  * Long blocks, and those of which not all members know the lengths, are pulled where the kernel lets
  * members read each other's memory: a part is then a list of blocks (region_pull.c).
@@ -60,7 +60,7 @@ struct region_task;
 
 /* In the region. Pairs of cache lines, as processors fetch them in pairs. */
 struct region_place {
-    _Alignas(128) _Atomic uint32_t number; /* of the operation whose part is here */
+    _Alignas(128) _Atomic uint64_t number; /* of the operation whose part is here */
     uint32_t call; /* which call that is: see struct region */
     _Alignas(16) unsigned char bytes[REGION_SMALL]; /* as the widest elements are */
 };
@@ -72,7 +72,7 @@ struct region_owner {
 };
 
 struct region_member {
-    _Alignas(128) _Atomic uint32_t done; /* operations; behind by less than the depth */
+    _Alignas(128) _Atomic uint64_t done; /* operations; behind by less than the depth */
     _Alignas(128) _Atomic uint64_t sleeps; /* see region_wait.c */
     struct region_owner owner; /* written once */
     struct region_place places[REGION_PLACES];
@@ -83,8 +83,8 @@ struct region_head {
     /* At synchronizing operations, in all: members that have come, and above them the sum of their
      * calls. */
     _Alignas(128) _Atomic uint64_t arrived;
-    _Alignas(128) _Atomic uint32_t released; /* such operations that are over */
-    uint32_t mixed;   /* the last of them in which the members made different calls */
+    _Alignas(128) _Atomic uint64_t released; /* such operations that are over */
+    uint64_t mixed;   /* the last of them in which the members made different calls */
     uint64_t arrivals; /* the word arrived at its end */
     _Alignas(128) unsigned char result[REGION_RESULT];
 };
@@ -107,13 +107,13 @@ struct region {
     uint32_t call;   /* kind and bytes of the collective that runs; the same at all members */
     int stranger;    /* one whose call is another; -1: none; size: it is not known which */
     struct sched_misfit misfit; /* of a block that was pulled; its peer is the stranger */
-    uint32_t number; /* of the last operation begun */
-    uint32_t known;  /* all others are done with operations up to here */
-    uint32_t read;   /* this member is done with those up to here, ... */
-    uint32_t told;   /* ... and others know of it up to here */
-    uint32_t chain, chained; /* first and last of the small operations in a row that were chains */
-    uint32_t passed;         /* the next member is done with those up to here */
-    uint32_t syncs;    /* synchronizing operations that counted members */
+    uint64_t number; /* of the last operation begun */
+    uint64_t known;  /* all others are done with operations up to here */
+    uint64_t read;   /* this member is done with those up to here, ... */
+    uint64_t told;   /* ... and others know of it up to here */
+    uint64_t chain, chained; /* first and last of the small operations in a row that were chains */
+    uint64_t passed;         /* the next member is done with those up to here */
+    uint64_t syncs;    /* synchronizing operations that counted members */
     uint64_t arrivals; /* the word arrived after them */
     struct os_lock lock;       /* guards the list of tasks */
     struct region_task *tasks; /* that go through it, one after the other; the first is on its way */
@@ -134,7 +134,7 @@ struct region_form {
 /* A chunk of a long reduction on its way. */
 struct region_flying {
     size_t at, len;
-    uint32_t input, result; /* operations */
+    uint64_t input, result; /* operations */
 };
 
 struct region_run {
@@ -143,8 +143,8 @@ struct region_run {
     const struct region_form *form;
     int (*go)(struct region_run *run); /* go on; returns an outcome, or SCHED_WAITS */
     /* A word that is awaited: whose, and what it is to be at least. */
-    const _Atomic uint32_t *word;
-    uint32_t least;
+    const _Atomic uint64_t *word;
+    uint64_t least;
     int whose;
 
     size_t bytes; /* those of region_choose(): what the table goes by */
@@ -154,9 +154,9 @@ struct region_run {
     bool meets;  /* every member waits for every other in each operation */
     bool chains; /* only the next member takes a part; the form publishes it, made of what it has taken */
     int from, way, takes, taken; /* whose parts are taken: so many, from one on, up or down */
-    uint32_t ahead;              /* operations that go at once, at most */
-    uint32_t first, count, turn; /* of those that do, and which of them it is at */
-    uint32_t number;             /* of the operation */
+    uint32_t ahead;       /* operations that go at once, at most */
+    uint32_t count, turn; /* how many do, and which of them it is at */
+    uint64_t first, number; /* the first of those that do; the operation */
     size_t begins, end, step;    /* bytes before those, of all operations, and of one */
     size_t at, len;              /* bytes before the operation, and its own */
     size_t pieces, part_len;     /* of a member's part: pieces of len; bytes in all */
@@ -227,21 +227,21 @@ void region_end(struct comm *comm);
  * are called again, or MPI_ERR_PROC_ABORTED where it cannot come any more. */
 
 /* Have room for a part of so many bytes in the operation number. */
-int region_room(struct region_run *run, size_t len, uint32_t number);
+int region_room(struct region_run *run, size_t len, uint64_t number);
 /* The same for a small part that the next member alone takes. */
-int region_room_in_chain(struct region_run *run, uint32_t number);
+int region_room_in_chain(struct region_run *run, uint64_t number);
 /* This member's part stands in its place. */
-void region_publish(struct region *r, uint32_t number);
+void region_publish(struct region *r, uint64_t number);
 /* Have a member's part. One of another call is noted, and taken for one of this. */
-int region_await(struct region_run *run, int member, uint32_t number);
+int region_await(struct region_run *run, int member, uint64_t number);
 /* This member is done with all operations up to here, the last of which has parts of so many bytes. */
-void region_done(struct region *r, uint32_t number, size_t len);
+void region_done(struct region *r, uint64_t number, size_t len);
 /* After an operation in which every member has waited for every other: they are done with those before. */
-void region_met(struct region *r, uint32_t number);
+void region_met(struct region *r, uint64_t number);
 /* The same at once, so that it can go on where it waits for that. */
-void region_done_now(struct region *r, uint32_t number);
+void region_done_now(struct region *r, uint64_t number);
 /* Have a member done with all operations up to here, of which this one has begun the last. */
-int region_done_by(struct region_run *run, int member, uint32_t number);
+int region_done_by(struct region_run *run, int member, uint64_t number);
 /* Wait, blocking, for the noted word. */
 int region_wait(struct region_run *run);
 
@@ -257,13 +257,13 @@ extern const struct mpid_shared_wait region_watch;
 
 /* ---- places ---- */
 
-static inline struct region_place *region_place(const struct region *r, int member, uint32_t number)
+static inline struct region_place *region_place(const struct region *r, int member, uint64_t number)
 {
     return &r->members[member].places[number & r->place_mask];
 }
 
 /* Where a member's part of so many bytes is. */
-static inline unsigned char *region_part(const struct region *r, int member, uint32_t number,
+static inline unsigned char *region_part(const struct region *r, int member, uint64_t number,
                                          size_t len)
 {
     if (len <= REGION_SMALL)

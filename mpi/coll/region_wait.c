@@ -24,8 +24,7 @@ enum {
     COPY_AHEAD = 4096, /* bytes to fetch before they are written */
     BARE_LOOKS = 64,    /* at a word before a pause between them */
     PAUSED_LOOKS = 200, /* before progress is made between them */
-    BARE_YIELDS = 3,    /* the same, where ranks outnumber processors */
-    CHAIN_MOST = 1 << 20 /* operations of a chain, after which all others are looked at: numbers wrap */
+    BARE_YIELDS = 3     /* the same, where ranks outnumber processors */
 };
 
 /* ---- who sleeps ---- */
@@ -66,10 +65,9 @@ static inline void wake(struct region *r, int whose)
 
 /* ---- waiting ---- */
 
-static inline bool has_come(const _Atomic uint32_t *word, uint32_t least)
+static inline bool has_come(const _Atomic uint64_t *word, uint64_t least)
 {
-    uint32_t now = atomic_load_explicit((_Atomic uint32_t *)(uintptr_t)word, memory_order_acquire);
-    return (int32_t)(now - least) >= 0;
+    return atomic_load_explicit((_Atomic uint64_t *)(uintptr_t)word, memory_order_acquire) >= least;
 }
 
 static bool is_over(void *arg)
@@ -134,8 +132,8 @@ int region_wait(struct region_run *run)
 }
 
 /* Tell first what this member is done with, so that no other waits for it meanwhile. */
-static __attribute__((noinline)) int note_wait(struct region_run *run, const _Atomic uint32_t *word,
-                                               uint32_t least, int whose)
+static __attribute__((noinline)) int note_wait(struct region_run *run, const _Atomic uint64_t *word,
+                                               uint64_t least, int whose)
 {
     struct region *r = run->r;
     if (atomic_load_explicit(&r->comm->failed, memory_order_relaxed))
@@ -148,7 +146,7 @@ static __attribute__((noinline)) int note_wait(struct region_run *run, const _At
     return SCHED_WAITS;
 }
 
-static inline int await(struct region_run *run, const _Atomic uint32_t *word, uint32_t least,
+static inline int await(struct region_run *run, const _Atomic uint64_t *word, uint64_t least,
                         int whose)
 {
     return __builtin_expect(has_come(word, least), 1) ? MPI_SUCCESS
@@ -178,10 +176,10 @@ void region_put(unsigned char *part, const struct mpid_bytes *from, size_t offse
 /* ---- operations ---- */
 
 /* Wait until all others are done with the operations up to here. */
-static __attribute__((noinline)) int learn(struct region_run *run, uint32_t least)
+static __attribute__((noinline)) int learn(struct region_run *run, uint64_t least)
 {
     struct region *r = run->r;
-    uint32_t known = r->number;
+    uint64_t known = r->number;
     for (int i = 0; i < r->size; i++) {
         if (i == r->rank)
             continue;
@@ -189,8 +187,8 @@ static __attribute__((noinline)) int learn(struct region_run *run, uint32_t leas
         if (rc)
             return rc;
         /* Maybe more than was awaited: the reads before that come before the writes to those parts, too. */
-        uint32_t done = atomic_load_explicit(&r->members[i].done, memory_order_acquire);
-        if ((int32_t)(done - known) < 0)
+        uint64_t done = atomic_load_explicit(&r->members[i].done, memory_order_acquire);
+        if (done < known)
             known = done;
     }
     r->known = known;
@@ -200,24 +198,24 @@ static __attribute__((noinline)) int learn(struct region_run *run, uint32_t leas
 /* Up to where others are to be done, where there is no room: of small parts with half, so that this member and
  * the others do not wait for each other at every one, or, where they take turns anyhow, with three
  * quarters. All before this operation have what they need to go on. */
-static uint32_t room_least(const struct region *r, bool small, uint32_t number)
+static uint64_t room_least(const struct region *r, bool small, uint64_t number)
 {
     if (!small)
         return number - REGION_DEPTH;
     return number - r->places / (r->crowded ? 4 : 2);
 }
 
-int region_room(struct region_run *run, size_t len, uint32_t number)
+int region_room(struct region_run *run, size_t len, uint64_t number)
 {
     bool small = len <= REGION_SMALL;
-    uint32_t before = number - (small ? run->r->places : REGION_DEPTH);
-    if (__builtin_expect((int32_t)(before - run->r->known) <= 0, 1))
+    uint64_t before = number - (small ? run->r->places : REGION_DEPTH);
+    if (__builtin_expect((int64_t)(before - run->r->known) <= 0, 1))
         return MPI_SUCCESS;
     return learn(run, room_least(run->r, small, number));
 }
 
 /* Once all are done with the operations before the chain, every place has a part that the next member alone reads. */
-int region_room_in_chain(struct region_run *run, uint32_t number)
+int region_room_in_chain(struct region_run *run, uint64_t number)
 {
     struct region *r = run->r;
     int next = r->rank + 1, rc = MPI_SUCCESS;
@@ -226,10 +224,10 @@ int region_room_in_chain(struct region_run *run, uint32_t number)
         r->passed = r->known;
     }
     r->chained = number;
-    uint32_t before = number - r->places;
-    if ((int32_t)(before - r->chain) < 0 || number - r->known > CHAIN_MOST) {
+    uint64_t before = number - r->places;
+    if ((int64_t)(before - r->chain) < 0) {
         rc = region_room(run, 0, number);
-    } else if ((int32_t)(before - r->passed) > 0) {
+    } else if ((int64_t)(before - r->passed) > 0) {
         rc = await(run, &r->members[next].done, room_least(r, true, number), next);
         r->passed = atomic_load_explicit(&r->members[next].done, memory_order_acquire);
     }
@@ -238,7 +236,7 @@ int region_room_in_chain(struct region_run *run, uint32_t number)
     return rc;
 }
 
-void region_publish(struct region *r, uint32_t number)
+void region_publish(struct region *r, uint64_t number)
 {
     struct region_place *place = region_place(r, r->rank, number);
     place->call = r->call;
@@ -246,7 +244,7 @@ void region_publish(struct region *r, uint32_t number)
     wake(r, r->rank);
 }
 
-int region_await(struct region_run *run, int member, uint32_t number)
+int region_await(struct region_run *run, int member, uint64_t number)
 {
     struct region *r = run->r;
     const struct region_place *place = region_place(r, member, number);
@@ -256,32 +254,32 @@ int region_await(struct region_run *run, int member, uint32_t number)
     return rc;
 }
 
-void region_done(struct region *r, uint32_t number, size_t len)
+void region_done(struct region *r, uint64_t number, size_t len)
 {
     r->read = number;
     if (number - r->told >= (len <= REGION_SMALL ? REGION_DEPTH : REGION_DEPTH / 2))
         tell_done(r);
 }
 
-void region_done_now(struct region *r, uint32_t number)
+void region_done_now(struct region *r, uint64_t number)
 {
     r->read = number;
     tell_done(r);
 }
 
-int region_done_by(struct region_run *run, int member, uint32_t number)
+int region_done_by(struct region_run *run, int member, uint64_t number)
 {
     return await(run, &run->r->members[member].done, number, member);
 }
 
-void region_met(struct region *r, uint32_t number)
+void region_met(struct region *r, uint64_t number)
 {
     r->known = r->told = number - 1; /* they have come to this one from there */
     r->read = number;
 }
 
 /* Equal calls add equal numbers. */
-static void note_arrivals(struct region *r, uint32_t sync, uint64_t each)
+static void note_arrivals(struct region *r, uint64_t sync, uint64_t each)
 {
     r->arrivals += each * (uint64_t)r->size;
     if (__builtin_expect(r->head->mixed != sync, 1))
@@ -293,10 +291,10 @@ static void note_arrivals(struct region *r, uint32_t sync, uint64_t each)
 bool region_arrive(struct region *r)
 {
     struct region_head *head = r->head;
-    uint32_t sync = ++r->syncs, size = (uint32_t)r->size;
+    uint64_t sync = ++r->syncs, size = (uint64_t)r->size;
     uint64_t mine = (uint64_t)r->call << 32 | 1;
     uint64_t now = atomic_fetch_add_explicit(&head->arrived, mine, memory_order_acq_rel) + mine;
-    if ((uint32_t)now != sync * size)
+    if ((uint32_t)now != (uint32_t)(sync * size))
         return false;
     if (__builtin_expect(now != r->arrivals + mine * size, 0)) {
         head->mixed = sync;

@@ -421,9 +421,8 @@ bool region_run(const struct coll *c, int *rc, struct sched_misfit *misfit)
     region_begin(&run, of->blocking, c, prepare, bytes);
     int outcome = run.go(&run);
     while (__builtin_expect(outcome == SCHED_WAITS, 0)) {
-        outcome = region_wait(&run);
-        if (!outcome)
-            outcome = run.go(&run);
+        region_wait(&run);
+        outcome = run.go(&run);
     }
     *rc = region_outcome(&run, outcome, misfit);
     return true;

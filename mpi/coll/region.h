@@ -242,8 +242,8 @@ void region_met(struct region *r, uint64_t number);
 void region_done_now(struct region *r, uint64_t number);
 /* Have a member done with all operations up to here, of which this one has begun the last. */
 int region_done_by(struct region_run *run, int member, uint64_t number);
-/* Wait, blocking, for the noted word. */
-int region_wait(struct region_run *run);
+/* Wait, blocking, for the noted word, or until it cannot come any more, of which the run hears when it goes on. */
+void region_wait(struct region_run *run);
 
 /* Come to an operation that all members come to; only where the region counts. Returns whether all
  * the others have come, and made the same call: then what they wait for is to be made, and they are

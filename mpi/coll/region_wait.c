@@ -113,22 +113,21 @@ static void tell_done(struct region *r)
 
 const struct mpid_shared_wait region_watch = {.is_done = is_over, .sleeps = sleeps, .tell = tell};
 
-int region_wait(struct region_run *run)
+void region_wait(struct region_run *run)
 {
     struct region *r = run->r;
     for (int i = 0; !r->crowded && i < BARE_LOOKS + PAUSED_LOOKS; i++) {
         if (has_come(run->word, run->least))
-            return MPI_SUCCESS;
+            return;
         if (i >= BARE_LOOKS)
             os_pause();
     }
     for (int i = 0; r->crowded && i < BARE_YIELDS; i++) {
         sched_yield();
         if (has_come(run->word, run->least))
-            return MPI_SUCCESS;
+            return;
     }
     mpid_wait_shared(&region_watch, run);
-    return has_come(run->word, run->least) ? MPI_SUCCESS : MPI_ERR_PROC_ABORTED;
 }
 
 /* Tell first what this member is done with, so that no other waits for it meanwhile. */

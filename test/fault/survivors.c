@@ -9,6 +9,7 @@
  * CALL is one of calls[] at the end; COUNT: of the elements that it moves. Prints "ok" from each
  * survivor.
  */
+#include <malloc.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdint.h>
@@ -22,6 +23,7 @@ enum {
     LIMIT_MS = 2000,
     GIVE_UP_S = 20,
     TAG = 7,
+    KEPT_MAX = 256 << 10, /* bytes: of 100,000 elements, less than the blocks of two ranks */
     RANKS_MAX = 16
 };
 
@@ -217,6 +219,22 @@ static int call_scatter(void)
 static int call_scatterv(void)
 {
     return MPI_Scatterv(out, counts, displs, MPI_INT, in, count, MPI_INT, victim, world);
+}
+
+/* Of blocks with gaps, which are packed: that memory is given back when the call fails. */
+static int call_scatterv_gaps(void)
+{
+    MPI_Datatype gaps;
+    int half_count = count / 2 + 1, each[RANKS_MAX], at[RANKS_MAX] = {0};
+    for (int i = 0; i < size; i++)
+        each[i] = 1;
+    MPI_Type_vector(half_count, 1, 2, MPI_INT, &gaps);
+    MPI_Type_commit(&gaps);
+    size_t before = mallinfo2().hblkhd;
+    int rc = MPI_Scatterv(out, each, at, gaps, in, half_count, MPI_INT, (victim + 1) % size, world);
+    require(mallinfo2().hblkhd < before + KEPT_MAX, "packed blocks are not given back");
+    MPI_Type_free(&gaps);
+    return rc;
 }
 
 static int call_allgather(void)
@@ -422,6 +440,7 @@ static const struct call {
     {"gatherv", call_gatherv},
     {"scatter", call_scatter},
     {"scatterv", call_scatterv},
+    {"scatterv_gaps", call_scatterv_gaps},
     {"allgather", call_allgather},
     {"allgatherv", call_allgatherv},
     {"alltoall", call_alltoall},

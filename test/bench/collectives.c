@@ -8,7 +8,8 @@
  * some of: barrier bcast reduce allreduce allgather alltoall gather scatter
  * scan reduce_scatter pingpong. Barrier and pingpong are measured once: the
  * first has no size, the second carries 8 bytes between ranks 2i and 2i+1, all
- * pairs at once. With two ranks the limit is a trip of a bare cache line.
+ * pairs at once. The limit of what is long is memcpy() at all ranks at once of the bytes that the
+ * operation has to bring to each; else, with two ranks, a trip of a bare cache line.
  */
 
 #include "bench.h"
@@ -16,10 +17,9 @@
 
 #include <mpi.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { TAG = 1, ROOT = 0 };
+enum { TAG = 1, ROOT = 0, LONG = 4096 /* bytes from which on copying counts */ };
 
 struct work {
     struct raw *raw; /* NULL: not two ranks */
@@ -27,6 +27,7 @@ struct work {
     int rank, ranks;
     int bytes;   /* a rank; for alltoall and scatter, to each rank */
     int doubles;
+    size_t copied; /* bytes: a round of the limit */
 };
 
 static void run_barrier(void *arg, int count)
@@ -121,6 +122,17 @@ static void run_line(void *arg, int count)
     raw_line(((struct work *)arg)->raw, count);
 }
 
+static void run_copy(void *arg, int count)
+{
+    struct work *w = arg;
+
+    for (int i = 0; i < count; i++) {
+        memcpy(w->in, w->out, w->copied);
+        __asm__ volatile("" ::: "memory");
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void run_pingpong(void *arg, int count)
 {
     struct work *w = arg;
@@ -139,18 +151,27 @@ static void run_pingpong(void *arg, int count)
     }
 }
 
+/* Blocks that a rank has to read or to write at least, where the work is shared evenly. */
+enum moves { NOTHING, ONE, ALL /* one of each rank */ };
+
 static const struct operation {
     const char *name;
     void (*run)(void *arg, int count);
     double scale; /* of a round's nanoseconds, to microseconds */
     int only;     /* the one size it is measured at, or -1 for all */
+    enum moves moves;
 } operations[] = {
-    {"barrier", run_barrier, 1e-3, 0},     {"bcast", run_bcast, 1e-3, -1},
-    {"reduce", run_reduce, 1e-3, -1},      {"allreduce", run_allreduce, 1e-3, -1},
-    {"allgather", run_allgather, 1e-3, -1}, {"alltoall", run_alltoall, 1e-3, -1},
-    {"gather", run_gather, 1e-3, -1},      {"scatter", run_scatter, 1e-3, -1},
-    {"scan", run_scan, 1e-3, -1},          {"reduce_scatter", run_reduce_scatter, 1e-3, -1},
-    {"pingpong", run_pingpong, 0.5e-3, 8},
+    {"barrier", run_barrier, 1e-3, 0, NOTHING},
+    {"bcast", run_bcast, 1e-3, -1, ONE},
+    {"reduce", run_reduce, 1e-3, -1, ONE},
+    {"allreduce", run_allreduce, 1e-3, -1, ONE},
+    {"allgather", run_allgather, 1e-3, -1, ALL},
+    {"alltoall", run_alltoall, 1e-3, -1, ALL},
+    {"gather", run_gather, 1e-3, -1, ONE},
+    {"scatter", run_scatter, 1e-3, -1, ONE},
+    {"scan", run_scan, 1e-3, -1, ONE},
+    {"reduce_scatter", run_reduce_scatter, 1e-3, -1, ALL},
+    {"pingpong", run_pingpong, 0.5e-3, 8, NOTHING},
 };
 
 /* Whether name is a word of the comma-separated list. */
@@ -172,10 +193,8 @@ static bool asked(const char *list, const char *name)
 
 static void measure(const struct bench_options *o, struct work *w, const struct operation *op)
 {
-    struct bench_way ways[] = {
-        {op->name, "us", BENCH_TIME, op->scale, op->run, w, w->raw ? 1 : BENCH_NO_LIMIT},
-        {"line trip", "us", BENCH_TIME, 0.5e-3, run_line, w, BENCH_RAW},
-    };
+    const struct bench_way line = {"line trip", "us", BENCH_TIME, 0.5e-3, run_line, w, BENCH_RAW};
+    const struct bench_way copy = {"memcpy", "us", BENCH_TIME, 1e-3, run_copy, w, BENCH_RAW};
     char label[32];
 
     for (int i = 0; i < o->size_count; i++) {
@@ -183,8 +202,16 @@ static void measure(const struct bench_options *o, struct work *w, const struct 
             break;
         w->bytes = op->only >= 0 ? op->only : (int)o->sizes[i];
         w->doubles = w->bytes / (int)sizeof(double);
+        w->copied = (size_t)w->bytes * (op->moves == ALL ? (size_t)w->ranks : 1);
+
+        bool copies = op->moves && w->bytes >= LONG, limited = copies || w->raw;
+        struct bench_way ways[] = {
+            {op->name, "us", BENCH_TIME, op->scale, op->run, w, limited ? 1 : BENCH_NO_LIMIT},
+            copies ? copy : line,
+        };
+
         snprintf(label, sizeof label, "%d", w->bytes);
-        bench_interleave(o, label, ways, w->raw ? 2 : 1);
+        bench_interleave(o, label, ways, limited ? 2 : 1);
     }
 }
 
@@ -200,10 +227,8 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &w.ranks);
     for (int i = 0; i < o.size_count; i++)
         most = o.sizes[i] > most ? o.sizes[i] : most;
-    w.out = calloc((size_t)w.ranks, most);
-    w.in = calloc((size_t)w.ranks, most);
-    if (!w.out || !w.in)
-        bench_fail("calloc");
+    w.out = bench_alloc((size_t)w.ranks * most, o.huge);
+    w.in = bench_alloc((size_t)w.ranks * most, o.huge);
     if (w.ranks == 2)
         w.raw = raw_open(false);
     for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++)
@@ -211,8 +236,8 @@ int main(int argc, char **argv)
             measure(&o, &w, &operations[i]);
     if (w.raw)
         raw_close(w.raw);
-    free(w.out);
-    free(w.in);
+    bench_free(w.out, (size_t)w.ranks * most);
+    bench_free(w.in, (size_t)w.ranks * most);
     MPI_Finalize();
     return 0;
 }

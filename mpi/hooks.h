@@ -84,6 +84,8 @@ struct io_hooks {
     uint64_t (*host_id)(void);
     /* From now on threads of the I/O library also call MPI. */
     void (*use_threads)(void);
+    /* A thread of the I/O library begins to work beside the one that has run on this processor. */
+    void (*leave_processor)(int cpu);
     /* A number for the processes of a communicator: see mpi/io/file_counter.h. */
     struct io_counter *(*counter_open)(MPI_Comm comm, int owner);
     void (*counter_close)(struct io_counter *counter);

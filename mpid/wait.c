@@ -47,7 +47,7 @@ void wait_init(int ranks, int cpus)
     if (yields > UINT32_MAX)
         yields = UINT32_MAX;
     budget.yields = (uint32_t)(yields >= 0 ? yields : shared ? SHARED_YIELDS : OWN_YIELDS);
-    os_apart_allow(!shared && ranks > 1);
+    os_apart_allow(ranks, cpus);
 }
 
 void wait_share(void)

@@ -5,6 +5,7 @@
 
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <unistd.h>
 
@@ -21,11 +22,14 @@ enum {
 
 /* So often is often enough for this process; 0: it does not move. */
 static _Atomic uint32_t enough;
+static atomic_bool spare; /* there are more processors than processes */
 
-void os_apart_allow(bool allow)
+void os_apart_allow(int ranks, int cpus)
 {
     uint32_t own = (uint32_t)getpid() * 2654435761u;
+    bool allow = ranks > 1 && ranks <= cpus;
     atomic_store_explicit(&enough, allow ? OFTEN + (own >> 16) % OFTEN : 0, memory_order_relaxed);
+    atomic_store_explicit(&spare, ranks < cpus, memory_order_relaxed);
 }
 
 /* To any other processor that the thread may use. */
@@ -63,4 +67,10 @@ void os_apart_shared(void)
     move();
     seen.moved_ns = now;
     seen.count = 0;
+}
+
+void os_apart_leave(int cpu)
+{
+    if (atomic_load_explicit(&spare, memory_order_relaxed) && sched_getcpu() == cpu)
+        move();
 }

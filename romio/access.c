@@ -12,6 +12,7 @@
 
 #include <adio_extern.h>
 #include <limits.h>
+#include <sched.h>
 #include <string.h>
 
 #include "romio/datarep.h"
@@ -290,6 +291,7 @@ struct access_item {
     struct io_file *file;
     struct transfer op;
     int error_class;
+    int cpu; /* the caller's, which computes on */
     MPI_Request request; /* MPI_REQUEST_NULL: no process waits for it */
 };
 
@@ -318,6 +320,7 @@ static void run_job(struct work_item *job)
     struct access_item *access = (struct access_item *)job;
     struct io_error error;
     MPI_Count bytes;
+    library_hooks->leave_processor(access->cpu);
     int rc = perform(access->file, &access->op, access->error_class, &bytes, &error);
     types_release(&access->op.type);
     if (access->request != MPI_REQUEST_NULL)
@@ -340,8 +343,8 @@ static int queue_access(struct io_file *file, MPI_File handle, const struct io_a
         types_release(&type);
         return file_wrong(error, MPI_ERR_NO_MEM, "out of memory");
     }
-    *job = (struct access_item){{.run = run_job}, file, *op, rc, rc ? MPI_REQUEST_NULL
-                                                                  : *what->request};
+    *job = (struct access_item){{.run = run_job}, file, *op, rc, sched_getcpu(),
+                                rc ? MPI_REQUEST_NULL : *what->request};
     job->op.type = type;
     if (!what->collective)
         pthread_once(&pool_once, make_pool);

@@ -13,6 +13,7 @@
 #include "mpi/request/request.h"
 #include "mpi/request/status.h"
 #include "mpi/type/type.h"
+#include "os/apart.h"
 #include "os/settings.h"
 
 /* ---- the runs of a type ---- */
@@ -164,6 +165,7 @@ const struct io_hooks file_hooks = {
     .is_committed = is_committed,
     .host_id = comm_host_id,
     .use_threads = init_use_threads,
+    .leave_processor = os_apart_leave,
     .counter_open = file_counter_open,
     .counter_close = file_counter_close,
     .counter_add = file_counter_add,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* A thread that shares its processor again and again moves to another, and stays free to run on all. */
+/* A thread that shares its processor moves to another, and stays free to run on all. */
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +44,7 @@ static void test_moves(void **state)
     for (int i = 0; i < TRIES; i++)
         moved += moves_within(16);
     assert_true(moved <= TRIES / 4); /* nothing is allowed yet */
-    os_apart_allow(true);
+    os_apart_allow(2, 2);
     moved = 0;
     for (int ms = 2; ms <= 256 && !moved; ms *= 2) { /* it may be preempted, or moved back at once */
         usleep(ms * 1000);
@@ -60,10 +60,34 @@ static void test_moves_ever_more_rarely(void **state)
     int moved = 0;
     if (CPU_COUNT(&all) < 2)
         skip();
-    os_apart_allow(true);
+    os_apart_allow(2, 2);
     for (uint64_t end = os_now_ns() + (uint64_t)500 * MS; os_now_ns() < end;)
         moved += moves_within(1);
     assert_in_range(moved, 2, 100); /* after 2, 4, 8 ... ms: 8, and those of the system */
+    assert_is_free();
+}
+
+/* How often of TRIES the thread leaves its processor, where another thread works on it, or on the next. */
+static int leaves(int ranks, bool other)
+{
+    int left = 0;
+    os_apart_allow(ranks, 2);
+    for (int i = 0; i < TRIES; i++) {
+        int here = sched_getcpu();
+        os_apart_leave(here + other);
+        left += sched_getcpu() != here;
+    }
+    return left;
+}
+
+static void test_leaves_one_that_works_on(void **state)
+{
+    (void)state;
+    if (CPU_COUNT(&all) < 2)
+        skip();
+    assert_true(leaves(1, false) > TRIES / 2);
+    assert_true(leaves(1, true) <= TRIES / 4);  /* that one is elsewhere */
+    assert_true(leaves(2, false) <= TRIES / 4); /* no processor is spare */
     assert_is_free();
 }
 
@@ -74,7 +98,7 @@ static void test_stays_where_bound(void **state)
     CPU_ZERO(&one);
     CPU_SET(sched_getcpu(), &one);
     assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
-    os_apart_allow(true);
+    os_apart_allow(2, 2);
     for (uint64_t end = os_now_ns() + (uint64_t)20 * MS; os_now_ns() < end;)
         os_apart_shared();
     assert_int_equal(sched_getaffinity(0, sizeof(now), &now), 0);
@@ -87,6 +111,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_moves),
         cmocka_unit_test(test_moves_ever_more_rarely),
+        cmocka_unit_test(test_leaves_one_that_works_on),
         cmocka_unit_test(test_stays_where_bound),
     };
     if (sched_getaffinity(0, sizeof(all), &all))

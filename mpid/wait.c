@@ -22,6 +22,7 @@ enum {
     SHARED_YIELDS = 12,  /* where ranks outnumber processors */
     OWN_YIELDS = 1000,
     SOON = 8,            /* yields: what comes within them came because of them */
+    ENOUGH_YIELDS = 10,  /* of one wait, to judge by */
     SPARE_YIELDS = 4,    /* of a thread whose waking was for another */
     HANDED_NS = 1200,    /* a yield that takes longer has let another run */
     CLOCK_TURNS = 16     /* spins between two looks at the clock */
@@ -33,7 +34,8 @@ struct stats_waits stats_waits;
 static struct {
     uint64_t most_ns;         /* to spin */
     _Atomic uint64_t spin_ns; /* as learnt */
-    uint32_t yields;
+    uint32_t most_yields, least_yields; /* the same where the user has set them */
+    _Atomic uint32_t yields; /* as learnt */
     int self_fd;
     _Atomic bool deaf; /* there should be a self_fd, and is none */
 } budget = {.self_fd = -1};
@@ -46,7 +48,9 @@ void wait_init(int ranks, int cpus)
     atomic_store_explicit(&budget.spin_ns, budget.most_ns, memory_order_relaxed);
     if (yields > UINT32_MAX)
         yields = UINT32_MAX;
-    budget.yields = (uint32_t)(yields >= 0 ? yields : shared ? SHARED_YIELDS : OWN_YIELDS);
+    budget.most_yields = (uint32_t)(yields >= 0 ? yields : shared ? SHARED_YIELDS : OWN_YIELDS);
+    budget.least_yields = yields >= 0 ? budget.most_yields : SHARED_YIELDS;
+    atomic_store_explicit(&budget.yields, budget.most_yields, memory_order_relaxed);
     os_apart_allow(ranks, cpus);
 }
 
@@ -76,8 +80,9 @@ enum { YIELDING = 1 };
  * comes together. */
 static uint32_t share_of(const struct wait *wait)
 {
-    uint32_t share = wait->awake > 1 ? budget.yields / wait->awake : budget.yields;
-    uint32_t least = budget.yields < SHARED_YIELDS ? budget.yields : SHARED_YIELDS;
+    uint32_t yields = atomic_load_explicit(&budget.yields, memory_order_relaxed);
+    uint32_t share = wait->awake > 1 ? yields / wait->awake : yields;
+    uint32_t least = yields < SHARED_YIELDS ? yields : SHARED_YIELDS;
     return share > least ? share : least;
 }
 
@@ -108,7 +113,30 @@ void wait_yield(struct wait *wait)
     uint64_t began = os_now_ns();
     sched_yield();
     atomic_fetch_add_explicit(&stats_waits.yields, 1, memory_order_relaxed);
-    wait->handed |= os_now_ns() - began > HANDED_NS;
+    wait->handed += os_now_ns() - began > HANDED_NS;
+}
+
+static uint32_t yields_of(const struct wait *wait)
+{
+    return wait->turns < wait->yields ? wait->turns : wait->yields;
+}
+
+static bool mostly_handed(const struct wait *wait)
+{
+    return wait->handed > yields_of(wait) / 2;
+}
+
+/* Where most of many yields let others run, the next waits yield less; where few did, more. */
+static void learn_yields(const struct wait *wait)
+{
+    if (yields_of(wait) < ENOUGH_YIELDS || budget.most_yields == budget.least_yields)
+        return;
+    uint32_t yields = atomic_load_explicit(&budget.yields, memory_order_relaxed);
+    if (mostly_handed(wait))
+        yields = yields / 2 > budget.least_yields ? yields / 2 : budget.least_yields;
+    else
+        yields = yields < budget.most_yields / 2 ? yields * 2 : budget.most_yields;
+    atomic_store_explicit(&budget.yields, yields, memory_order_relaxed);
 }
 
 void wait_learn(const struct wait *wait)
@@ -116,11 +144,14 @@ void wait_learn(const struct wait *wait)
     if (wait->idle_ns)
         atomic_fetch_add_explicit(&stats_waits.idle_ns, os_now_ns() - wait->idle_ns,
                                   memory_order_relaxed);
+    if (wait->began_ns == YIELDING)
+        learn_yields(wait);
     uint64_t spin = atomic_load_explicit(&budget.spin_ns, memory_order_relaxed);
     if (wait->began_ns == YIELDING && wait->handed) {
-        if (wait->turns > SOON)
+        if (wait->turns > SOON && !mostly_handed(wait))
             return;
-        os_apart_shared();
+        if (wait->turns <= SOON)
+            os_apart_shared();
         if (spin <= LEAST_SPIN_NS)
             return;
         spin /= 2;
@@ -137,12 +168,11 @@ void wait_renew(struct wait *wait)
     if (wait->awake > 1 && !wait->slept)
         return;
     wait_learn(wait);
-    wait->turns = 0;
-    wait->handed = false;
+    wait->turns = wait->handed = 0;
     wait->began_ns = 0;
     if (wait->spare) {
         wait->began_ns = YIELDING;
-        wait->yields = budget.yields < SPARE_YIELDS ? budget.yields : SPARE_YIELDS;
+        wait->yields = budget.most_yields < SPARE_YIELDS ? budget.most_yields : SPARE_YIELDS;
     }
 }
 

@@ -2,10 +2,11 @@
 
 /*
  * How a wait passes its time: spin while a core is ours, yield for a while, then
- * sleep. The budgets follow from how many ranks share how many processors; and the
- * time to spin from experience: where what was awaited keeps coming just after a
- * yield that let somebody else run, he wanted this processor, and spinning only kept
- * him from it.
+ * sleep. The budgets follow from how many ranks share how many processors, and from
+ * experience: where what was awaited keeps coming just after a yield that let somebody
+ * else run, he wanted this processor, and spinning only kept him from it. Where most
+ * yields of a wait let somebody else run, the processor is shared with processes that this
+ * one does not know of, and sleeping early is faster.
  */
 #ifndef MPID_WAIT_H
 #define MPID_WAIT_H
@@ -19,7 +20,7 @@ enum wait_step { WAIT_SPIN, WAIT_YIELD, WAIT_SLEEP };
 
 struct wait {
     uint32_t turns;
-    bool handed; /* a yield of this wait let another run */
+    uint32_t handed; /* yields of this wait that let another run */
     bool slept;
     bool counted; /* sleep.h */
     bool others; /* when it last slept as the poller, others were awake and looked: sleep.h */
@@ -40,8 +41,8 @@ void wait_fini(void);
 
 static inline void wait_begin(struct wait *wait)
 {
-    wait->turns = 0;
-    wait->handed = wait->slept = wait->counted = wait->others = wait->spare =
+    wait->turns = wait->handed = 0;
+    wait->slept = wait->counted = wait->others = wait->spare =
         wait->shared = false;
     wait->awake = 0;
     wait->began_ns = 0;

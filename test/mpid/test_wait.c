@@ -86,7 +86,7 @@ static void test_learns(void **state)
         wait_begin(&wait);
         while (wait_step(&wait) == WAIT_SPIN) {
         }
-        wait.handed = true;
+        wait.handed = 1;
         wait_end(&wait);
     }
     wait_begin(&wait);
@@ -99,6 +99,40 @@ static void test_learns(void **state)
     }
     wait_begin(&wait);
     assert_true(run(&wait).count[WAIT_SPIN] > least);
+    wait_fini();
+}
+
+/* Waits that last till they sleep; each yield let another run, or none did. */
+static void wait_long(int waits, bool handed)
+{
+    struct wait wait;
+    for (int i = 0; i < waits; i++) {
+        wait_begin(&wait);
+        int yields = run(&wait).count[WAIT_YIELD];
+        wait.handed = handed ? (uint32_t)yields : 0;
+        wait_end(&wait);
+    }
+}
+
+/* Where yields let others run, waits come to yield as little as where ranks outnumber
+ * processors; where they no longer do, as much as before. */
+static void test_learns_yields(void **state)
+{
+    (void)state;
+    struct wait wait;
+    wait_init(5, 4);
+    wait_begin(&wait);
+    int least = run(&wait).count[WAIT_YIELD];
+    wait_init(2, 4);
+    wait_begin(&wait);
+    int most = run(&wait).count[WAIT_YIELD];
+    assert_true(most > least);
+    wait_long(20, true);
+    wait_begin(&wait);
+    assert_int_equal(run(&wait).count[WAIT_YIELD], least);
+    wait_long(20, false);
+    wait_begin(&wait);
+    assert_int_equal(run(&wait).count[WAIT_YIELD], most);
     wait_fini();
 }
 
@@ -152,7 +186,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_own_core),
                                        cmocka_unit_test(test_shared_core),
-                                       cmocka_unit_test(test_learns), cmocka_unit_test(test_self),
+                                       cmocka_unit_test(test_learns),
+                                       cmocka_unit_test(test_learns_yields),
+                                       cmocka_unit_test(test_self),
                                        cmocka_unit_test(test_deaf)};
     char why[256];
     if (os_settings_load(why, sizeof(why)))

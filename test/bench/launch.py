@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How long a job over several hosts takes to start and end, beside other launchers.
 
-usage: launch.py BUILD [--shapes 5x1,17x1,4x8] [--rounds N] [--only NAME,...]
+usage: launch.py BUILD [--shapes 5x1,17x1,4x8] [--rounds N] [--only NAME,...] [--sshd]
 
 Runs itself again on hosts of its own (test/hosts/run). All launchers are given one cheap command to
 start their daemons (test/hosts/rsh.c); "bare" runs that command alone, with a program that does
-nothing, on all hosts at once; "raw" has a shell there start the ranks: what all processes that must
-be cost without a launcher. Rounds are interleaved. Prints medians: wall time, and the CPU time of all processes on all
-hosts, which a busy machine disturbs less; the latter where a cpuacct group may be made.
+nothing, on all hosts at once; "raw" has a shell there start the ranks: what all processes that must be
+cost without a launcher. Rounds are interleaved. Prints medians: wall time, and the CPU time of all
+processes on all hosts, which a busy machine disturbs less; the latter where a cpuacct group may be
+made.
 """
 import argparse
 import os
@@ -37,13 +38,14 @@ def commands(build, by, hosts, each):
     program = shutil.which("true")
     slots = ",".join(f"{host}:{each}" for host in hosts)
     ranks = str(len(hosts) * each)
+    is_ssh = by == "ssh"
     found = {
-        "bare": on_all(by, hosts, "true"),
+        "bare": on_all(by, hosts[1:] if is_ssh else hosts, "true"),
         "raw": on_all(by, hosts, f"{program} & " * each + "wait"),
-        "vireo": [f"{build}/bnr/mpiexec", "--launcher-cmd", f"{by} %h", "-host", slots, "-n", ranks,
-                  "true"],
-        "hydra": ["mpiexec.hydra", "-launcher", "ssh", "-launcher-exec", by, "-hosts", slots, "-n",
-                  ranks, "true"],
+        "vireo": [f"{build}/bnr/mpiexec", *([] if is_ssh else ["--launcher-cmd", f"{by} %h"]), "-host",
+                  slots, "-n", ranks, "true"],
+        "hydra": ["mpiexec.hydra", "-launcher", "ssh", "-launcher-exec", shutil.which(by), "-hosts", slots,
+                  "-n", ranks, "true"],
         "mpirun": ["mpirun.openmpi", "--allow-run-as-root", "--mca", "plm_rsh_agent", by, "--mca",
                    "plm_rsh_no_tree_spawn", "1", "--oversubscribe", "-host", slots, "-n", ranks,
                    "true"]}
@@ -89,6 +91,7 @@ def main():
     parser.add_argument("--shapes", default="5x1,17x1,4x8")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--only", default="")
+    parser.add_argument("--sshd", action="store_true")
     parser.add_argument("--each", type=int, default=0, help=argparse.SUPPRESS)
     given = parser.parse_args()
     given.build = os.path.abspath(given.build)
@@ -96,7 +99,8 @@ def main():
         measure(given)
         return
     os.environ["HOSTS_PROGRAM"] = f"{given.build}/test/hosts/hosts"
-    os.environ["LAUNCH_BY"] = f"{given.build}/test/hosts/rsh"
+    os.environ["LAUNCH_BY"] = "ssh" if given.sshd else f"{given.build}/test/hosts/rsh"
+    options = ["--sshd"] if given.sshd else []
     group = GROUPS / f"vireo-launch-{os.getpid()}"
     try:
         group.mkdir()
@@ -106,7 +110,7 @@ def main():
     try:
         for shape in given.shapes.split(","):
             hosts, each = shape.split("x")
-            subprocess.run([str(HERE.parent.parent / "hosts/run"), hosts, "--", sys.executable,
+            subprocess.run([str(HERE.parent.parent / "hosts/run"), *options, hosts, "--", sys.executable,
                             str(HERE), given.build, "--rounds", str(given.rounds), "--only",
                             given.only, "--each", each], check=True,
                            preexec_fn=(lambda: (group / "tasks").write_text(str(os.getpid())))

@@ -182,6 +182,8 @@ static int pick(struct reader *r)
             own->has_slots = line->has_slots;
         }
         own->max_slots = line->max_slots;
+        if (!own->user && line->user && !(own->user = strdup(line->user)))
+            return -ENOMEM;
     }
     return 0;
 }

@@ -244,12 +244,12 @@ const struct option_row option_table[] = {
 
     {"host hosts H hostlist machine machines machinelist", "NAMES", OPTION_FOREIGN, OPTION_HOST,
      "Run on these hosts. A number after a colon is a host's slots, one without "
-     "it; without -n, as many processes start as there are slots."},
+     "it; without -n, as many processes start as there are slots. USER@NAME logs in as USER."},
     {"arch", "NAME", OPTION_FOREIGN, OPTION_ARCH,
      "Accepted where it is what uname -m says on this host."},
     {"hostfile machinefile f", "FILE", OPTION_FOREIGN, OPTION_HOSTFILE,
-     "The same from a file, a line each: NAME, NAME:4, or NAME slots=4 max_slots=8. With -host, "
-     "that picks among its lines."},
+     "The same from a file, a line each: NAME, NAME:4, or NAME slots=4 max_slots=8 user=USER. With "
+     "-host, that picks among its lines."},
     {"add-host", "NAMES", OPTION_FOREIGN, OPTION_MORE_HOSTS,
      "Run on these hosts as well as on those that other options name, or Slurm; else on this one and these."},
     {"add-hostfile", "FILE", OPTION_FOREIGN, OPTION_MORE_HOSTS_FILE, "The same from a file."},

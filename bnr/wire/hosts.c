@@ -175,7 +175,7 @@ static int add(struct hosts *h, struct hosts_span name, struct hosts_span user, 
 
 /* The names of one range of a bracket, FIRST-LAST or one number, with their zeros. */
 static int add_range(struct hosts *h, struct hosts_span before, struct hosts_span range,
-                     struct hosts_span after, uint32_t slots)
+                     struct hosts_span after, struct hosts_span user, uint32_t slots)
 {
     char name[HOSTS_NAME_MAX + 1];
     const char *dash = memchr(range.at, '-', range.len);
@@ -197,7 +197,7 @@ static int add_range(struct hosts *h, struct hosts_span before, struct hosts_spa
         struct hosts_span whole = {name, (size_t)len};
         if (len < 0 || whole.len > HOSTS_NAME_MAX || !is_name(whole))
             return wrong(h, "'%.*s' is no name of a host", SHOWN(whole));
-        int rc = add(h, whole, (struct hosts_span){0}, slots, 0);
+        int rc = add(h, whole, user, slots, 0);
         if (rc)
             return rc;
     }
@@ -205,13 +205,14 @@ static int add_range(struct hosts *h, struct hosts_span before, struct hosts_spa
 }
 
 /* A name with at most one bracket of ranges: n[1-3,07]x. */
-static int add_pattern(struct hosts *h, struct hosts_span s, uint32_t slots)
+static int add_pattern(struct hosts *h, struct hosts_span s, struct hosts_span user,
+                       uint32_t slots)
 {
     const char *open = memchr(s.at, '[', s.len);
     if (!open) {
         if (!is_name(s))
             return wrong(h, "'%.*s' is no name of a host", SHOWN(s));
-        return add(h, s, (struct hosts_span){0}, slots, 0);
+        return add(h, s, user, slots, 0);
     }
     struct hosts_span before = {s.at, (size_t)(open - s.at)};
     const char *close = memchr(open, ']', s.len - before.len);
@@ -223,7 +224,7 @@ static int add_pattern(struct hosts *h, struct hosts_span s, uint32_t slots)
         return wrong(h, "'%.*s' has more than one bracket", SHOWN(s));
     int rc = ranges.len ? 0 : wrong(h, "in '%.*s' a bracket is empty", SHOWN(s));
     while (!rc && ranges.len)
-        rc = add_range(h, before, cut(&ranges, is_comma), after, slots);
+        rc = add_range(h, before, cut(&ranges, is_comma), after, user, slots);
     return rc;
 }
 
@@ -249,22 +250,44 @@ static int take_slots(struct hosts *h, struct hosts_span *s, uint32_t *slots)
     return 0;
 }
 
+static int check_user(struct hosts *h, struct hosts_span user)
+{
+    if (is_name(user) && user.len <= HOSTS_USER_MAX)
+        return 0;
+    return wrong(h, "'%.*s' is no name of a user", SHOWN(user));
+}
+
+/* Take USER@ off the beginning. */
+static int take_user(struct hosts *h, struct hosts_span *host, struct hosts_span *user)
+{
+    const char *at = memchr(host->at, '@', host->len);
+    *user = (struct hosts_span){0};
+    if (!at)
+        return 0;
+    *user = (struct hosts_span){host->at, (size_t)(at - host->at)};
+    *host = (struct hosts_span){at + 1, host->len - user->len - 1};
+    return check_user(h, *user);
+}
+
 int hosts_add_list(struct hosts *h, const char *text, size_t len)
 {
     struct hosts_span rest = {text, len};
     int rc = trim(rest).len ? 0 : wrong(h, "the list of hosts is empty");
     while (!rc && rest.len) {
-        struct hosts_span item = trim(cut(&rest, is_comma));
+        struct hosts_span item = trim(cut(&rest, is_comma)), user;
         uint32_t slots;
-        rc = take_slots(h, &item, &slots);
+        rc = take_user(h, &item, &user);
         if (!rc)
-            rc = add_pattern(h, item, slots);
+            rc = take_slots(h, &item, &slots);
+        if (!rc)
+            rc = add_pattern(h, item, user, slots);
     }
     return rc;
 }
 
-/* A word KEY=NUMBER behind a host. */
-static int take_word(struct hosts *h, struct hosts_span word, uint32_t *slots, uint32_t *max_slots)
+/* A word KEY=VALUE behind a host. */
+static int take_word(struct hosts *h, struct hosts_span word, struct hosts_span *user,
+                     uint32_t *slots, uint32_t *max_slots)
 {
     static const struct {
         const char *name;
@@ -272,6 +295,10 @@ static int take_word(struct hosts *h, struct hosts_span word, uint32_t *slots, u
     } names[] = {{"slots", false}, {"max_slots", true}, {"max-slots", true}};
     const char *equals = memchr(word.at, '=', word.len);
     struct hosts_span name = {word.at, equals ? (size_t)(equals - word.at) : word.len};
+    if (equals && name.len == strlen("user") && !memcmp(name.at, "user", name.len)) {
+        *user = (struct hosts_span){equals + 1, word.len - name.len - 1};
+        return check_user(h, *user);
+    }
     for (size_t i = 0; equals && i < sizeof(names) / sizeof(names[0]); i++) {
         if (name.len != strlen(names[i].name) || memcmp(name.at, names[i].name, name.len))
             continue;
@@ -280,23 +307,21 @@ static int take_word(struct hosts *h, struct hosts_span word, uint32_t *slots, u
             return wrong(h, "'%.*s': from 1 to %d", SHOWN(word), HOSTS_SLOTS_MAX);
         return 0;
     }
-    return wrong(h, "'%.*s' is not known here: slots=N and max_slots=N are", SHOWN(word));
+    return wrong(h,
+                 "'%.*s' is not known here: slots=N, max_slots=N and user=NAME are, and each host "
+                 "has a line",
+                 SHOWN(word));
 }
 
 static int add_line(struct hosts *h, struct hosts_span line)
 {
-    struct hosts_span host = cut(&line, is_blank), user = {0};
+    struct hosts_span host = cut(&line, is_blank), user;
     uint32_t slots = 0, max_slots = 0;
-    const char *at = memchr(host.at, '@', host.len);
-    if (at) {
-        user = (struct hosts_span){host.at, (size_t)(at - host.at)};
-        host = (struct hosts_span){at + 1, host.len - user.len - 1};
-        if (!is_name(user) || user.len > HOSTS_USER_MAX)
-            return wrong(h, "'%.*s' is no name of a user", SHOWN(user));
-    }
-    int rc = take_slots(h, &host, &slots);
+    int rc = take_user(h, &host, &user);
+    if (!rc)
+        rc = take_slots(h, &host, &slots);
     for (line = trim(line); !rc && line.len; line = trim(line))
-        rc = take_word(h, cut(&line, is_blank), &slots, &max_slots);
+        rc = take_word(h, cut(&line, is_blank), &user, &slots, &max_slots);
     if (rc)
         return rc;
     if (!is_name(host))
@@ -365,7 +390,7 @@ int hosts_add_slurm(struct hosts *h, const char *nodes, const char *tasks)
     struct hosts_span rest = {nodes, strlen(nodes)};
     int rc = rest.len ? 0 : wrong(h, "SLURM_JOB_NODELIST is empty");
     while (!rc && rest.len)
-        rc = add_pattern(h, cut(&rest, is_comma), 0);
+        rc = add_pattern(h, cut(&rest, is_comma), (struct hosts_span){0}, 0);
     return rc || !tasks ? rc : take_tasks(h, first, (struct hosts_span){tasks, strlen(tasks)});
 }
 

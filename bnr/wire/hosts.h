@@ -3,8 +3,9 @@
 /*
  * Lists of hosts, as users and schedulers write them. No I/O, no name is resolved.
  *
- *   a list     a,b:4,n[1-3,07]:2,[fd00::1]:8
- *   a file     a line each: host, host:4, host slots=4 max_slots=8, user@host; # begins a comment.
+ *   a list     a,b:4,n[1-3,07]:2,[fd00::1]:8,user@c
+ *   a file     a line each: host, host:4, host slots=4 max_slots=8, user@host, host user=name; #
+ *              begins a comment.
  *              Words that another launcher knows and this one does not (binding=, ifname=) are
  *              refused by name.
  *   Slurm      SLURM_JOB_NODELIST n[1-3,07],m and SLURM_TASKS_PER_NODE 4(x3),2

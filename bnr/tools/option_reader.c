@@ -72,11 +72,12 @@ bool reader_is_word(const char *words, const char *text, size_t len)
     return false;
 }
 
-/* Read until the end or the limit. Returns a string to free(), or NULL with errno. */
-static char *read_all(FILE *file)
+/* Read until the end or the limit. Returns *len bytes and a NUL to free(), or NULL with errno. */
+static char *read_all(FILE *file, size_t *len)
 {
     char *text = NULL;
-    size_t room = 0, len = 0;
+    size_t room = 0;
+    *len = 0;
     do {
         room += 1 << 16;
         char *grown = room > FILE_MAX ? NULL : realloc(text, room + 1);
@@ -86,15 +87,18 @@ static char *read_all(FILE *file)
             return NULL;
         }
         text = grown;
-        len += fread(text + len, 1, room - len, file);
-    } while (len == room);
-    text[len] = 0;
+        *len += fread(text + *len, 1, room - *len, file);
+    } while (*len == room);
+    text[*len] = 0;
     if (!ferror(file))
         return text;
     free(text);
     errno = errno ? errno : EIO;
     return NULL;
 }
+
+/* Editors of Windows begin a text in UTF-8 with it. */
+static const char byte_order_mark[] = "\xef\xbb\xbf";
 
 int reader_file(struct reader *r, const char *option, const char *name, const char **text)
 {
@@ -103,13 +107,22 @@ int reader_file(struct reader *r, const char *option, const char *name, const ch
                              name, FILES_MAX);
     FILE *file = fopen(name, "re");
     errno = file ? 0 : errno;
-    char *all = file ? read_all(file) : NULL;
+    size_t len = 0;
+    char *all = file ? read_all(file, &len) : NULL;
     int error = errno;
     if (file)
         fclose(file);
     if (!all)
         return reader_refuse(r, "'%s %s': cannot read it: %s; name another file", option, name,
                              strerror(error));
-    *text = all;
+    if (strlen(all) != len) {
+        free(all);
+        return reader_refuse(r,
+                             "'%s %s': this is no text, as it has bytes that are 0; a file in UTF-16 "
+                             "has to be saved as UTF-8",
+                             option, name);
+    }
+    *text = strncmp(all, byte_order_mark, strlen(byte_order_mark)) ? all
+                                                                   : all + strlen(byte_order_mark);
     return reader_push(&r->o->words, all);
 }

@@ -34,11 +34,24 @@ run -n 2 --launcher-exec ./no-ssh -hostfile hosts true 2>err &&
     fail "a host that cannot be reached ends the job"
 holds "it is said which host, by what command" "$(cat err)" \
     "cannot start a daemon on no.such.host.example: failed to execute"
+echo "no.such.host.example slots=2 user=me" >hosts
+for words in "-host no.such.host.example" "-host me@no.such.host.example"; do
+    # shellcheck disable=SC2086
+    run -n 2 -hostfile hosts $words --launcher-cmd './no-ssh %u %h' true 2>err &&
+        fail "such a host cannot be reached"
+    holds "the user of a host is known where -host picks it from a file" "$(cat err)" \
+        "./no-ssh me no.such.host.example"
+done
 same "-arch is accepted where it is this host's" "$(run -arch "$(uname -m)" echo x)" x
 printf '# all here\n\nlocalhost slots=4\n 127.0.0.1:2 # too\n' >hosts
 same "one with this host is accepted" "$(run -n 2 --hostfile hosts echo x | wc -l)" 2
 same "without -n, its slots are filled" "$(run --hostfile hosts echo x | wc -l)" 6
 same "of those, -host picks" "$(run --hostfile hosts -host localhost echo x | wc -l)" 4
+printf '\357\273\277localhost slots=4\r\n127.0.0.1:2\r\n' >windows
+same "a file may be one of Windows" "$(run --hostfile windows echo x | wc -l)" 6
+printf 'localhost slots=4\n\000 other slots=2\n' >nul
+run --hostfile nul echo x 2>err && fail "a file with a byte of 0 is refused"
+holds "a file with a byte of 0 is refused" "$(cat err)" "'--hostfile nul': this is no text"
 echo "localhost max_slots=3" >most
 same "max_slots are slots where there are no others" "$(run -f most echo x | wc -l)" 3
 run -n 4 -f most echo x 2>err && fail "more than max_slots are refused"

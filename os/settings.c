@@ -257,9 +257,15 @@ enum {
     INT_MOST = 1000000000
 };
 
+/* Nothing would go on with 0 of these. */
+static const bool is_positive[OS_SETTING_COUNT] = {[OS_SETTING_LIVENESS_MS] = true,
+                                                   [OS_SETTING_TREE_RADIX] = true,
+                                                   [OS_SETTING_LAUNCH_FAN_OUT] = true,
+                                                   [OS_SETTING_LAUNCH_LIMIT_MS] = true};
+
 static int least_of(const struct os_setting_row *row)
 {
-    return row->initial[0] == '-' ? -1 : 0;
+    return row->initial[0] == '-' ? -1 : is_positive[row - os_settings];
 }
 
 static int parse_int(const struct os_setting_row *row, const char *text, int64_t *value)

@@ -57,15 +57,35 @@ static void add_filled(struct remote_list *w, const char *word, size_t len, cons
     add(w, text);
 }
 
-/* Split the user's command at blanks; quotes of either kind keep a word together. */
+/* A word of the user's command from *at on, which moves behind it. Blanks part words; quotes of either
+ * kind keep one together. Returns false at the end, which is before a NUL where all quotes are closed. */
+static bool next_word(const char **at, const char **word, size_t *len)
+{
+    *at += strspn(*at, " \t");
+    char quote = **at == '"' || **at == '\'' ? **at : 0;
+    *word = *at + (quote != 0);
+    *len = quote ? strcspn(*word, quote == '"' ? "\"" : "'") : strcspn(*word, " \t");
+    if (!**at || (quote && !(*word)[*len]))
+        return false;
+    *at = *word + *len + (quote != 0);
+    return true;
+}
+
+bool remote_is_closed(const char *command)
+{
+    const char *word;
+    size_t len;
+    while (next_word(&command, &word, &len))
+        ;
+    return !*command;
+}
+
 static void add_command(struct remote_list *w, const char *at, const char *host, const char *user)
 {
-    while (*(at += strspn(at, " \t"))) {
-        char quote = *at == '"' || *at == '\'' ? *at++ : 0;
-        size_t len = quote ? strcspn(at, quote == '"' ? "\"" : "'") : strcspn(at, " \t");
-        add_filled(w, at, len, host, user);
-        at += len + (quote && at[len]);
-    }
+    const char *word;
+    size_t len;
+    while (next_word(&at, &word, &len))
+        add_filled(w, word, len, host, user);
 }
 
 /* What the remote shell reads: the path in quotes. */

@@ -34,6 +34,9 @@ struct remote {
  * free(); NULL: no memory. */
 char **remote_words(const struct remote *r, const char *host, const char *user);
 
+/* Whether all quotes of a user's command are closed. */
+bool remote_is_closed(const char *command);
+
 /* What a command that has ended without a daemon says of itself. */
 struct remote_verdict {
     enum launching_stage stage; /* where it failed */

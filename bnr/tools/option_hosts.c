@@ -13,6 +13,7 @@
 #include <strings.h>
 #include <sys/utsname.h>
 
+#include "bnr/launch/remote.h"
 #include "bnr/tools/option_reader.h"
 #include "os/log.h"
 
@@ -130,6 +131,8 @@ int option_hosts_take_remote(struct reader *r, enum option_action action, const 
     switch (action) {
     case OPTION_LAUNCHER_COMMAND:
         remote->command = value;
+        if (!remote_is_closed(value))
+            return reader_refuse(r, "'%s': a quote in '%s' is not closed", option, value);
         return strstr(value, "%h")
                    ? 0
                    : reader_refuse(r, "'%s' needs %%h in its command, where the host goes", option);

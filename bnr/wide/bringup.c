@@ -315,7 +315,8 @@ static void write_end(const struct bringup_command *c, FILE *to)
     else if (c->status)
         fprintf(to, "the command ended with exit code %d", code);
     else
-        fprintf(to, "the command ended");
+        fprintf(to, "the command ended, and no daemon ran: it has to run what stands behind it on the "
+                    "host, and to wait for its end");
 }
 
 static void give_up(struct bringup *b, uint32_t host)

@@ -35,6 +35,16 @@ refused "--output-from" "'--output-from' names rank 5: the last rank is 1" \
 refused "--pty" "'--pty' names rank 2: the last rank is 1" run --pty=0-2 -n 2 true
 refused "a hostfile that is not there" "No such file or directory; name another file" \
     run -hostfile none -n 2 true
+for setting in liveness_ms tree_radix launch_fan_out launch_limit_ms; do
+    refused "--set $setting=0, with which no other host can be reached" ", from 1 to 1000000000" \
+        run --set $setting=0 -n 1 true
+done
+for command in "sh -c 'exec %h" 'sh -c "exec %h' "env 'A=%h'  '"; do
+    refused "a quote that is not closed" "a quote in '$command' is not closed" \
+        run --launcher-cmd "$command" -host localhost -n 1 true
+done
+same "quotes that are closed" \
+    "$(run --launcher-cmd "env \"A=%h\" 'B=it\"s'" -host localhost,elsewhere -n 2 echo x | wc -l)" 2
 refused "an unknown word of --rtos" "it knows error-nonzero-status, donotlaunch" \
     run --rtos no-such -n 1 true
 

@@ -216,6 +216,9 @@ def errors():
     claim("a program that another host lacks is named, with the host", done.returncode == 127
           and "there is no program '/tmp/only/here' on h1" in done.stderr, done.stderr)
     done = run(2, ON_ALL + "--launcher-cmd \"sh -c 'exec sleep 60' %h\" --set launch_limit_ms=300 -n 2 true")
+    ended = run(2, ON_ALL + "--launcher-cmd 'true %h' -n 2 true")
+    claim("of a launcher's command that runs no daemon it is said what it has to do", ended.returncode
+          == 1 and "no daemon ran: it has to run what stands behind it" in ended.stderr, ended.stderr)
     claim("a daemon that does not come in time is given up", done.returncode == 1
           and "nothing was heard of the daemon in time" in done.stderr, done.stderr)
 

@@ -310,7 +310,7 @@ static int run_placed(const struct options *o, char **paths, int argc, char **ar
     struct place_job job = {.wish = &wish, .hosts = plan.count > 1 ? NULL : &o->hosts};
     uint32_t *numbers = code ? NULL : own_ranks(&plan, &job.ranks);
     job.number_of = numbers;
-    if (!code)
+    if (!code && !o->start.is_dry)
         code = check_limits(o, job.ranks, plan.count - 1, why);
     if (!code && place_make(&place, &job, why))
         code = EXIT_USAGE;

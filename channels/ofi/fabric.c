@@ -36,6 +36,7 @@ static struct fi_info *wishes(const struct ofi *ofi, uint64_t caps)
     hints->ep_attr->type = FI_EP_RDM;
     hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_SAS;
     hints->domain_attr->threading = FI_THREAD_DOMAIN;
+    hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
     hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
     hints->domain_attr->mr_mode =
         FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
@@ -59,6 +60,18 @@ static int find(const struct ofi *ofi, uint64_t caps, struct fi_info **found)
     return rc;
 }
 
+/* What libfabric reads from the environment alone, where the user has not set it: the thread of provider
+ * sockets holds a lock for so many milliseconds after each message, and all others wait for it. */
+static void set_defaults(void)
+{
+    (void)setenv("FI_SOCKETS_PE_WAITTIME", "0", 0);
+}
+
+static bool is_sockets(const struct fi_info *info)
+{
+    return !strcmp(info->fabric_attr->prov_name, "sockets");
+}
+
 /* One with one-sided operations, and atomic ones among them; else one without. */
 static int choose(struct ofi *ofi, char *why, size_t size)
 {
@@ -66,6 +79,7 @@ static int choose(struct ofi *ofi, char *why, size_t size)
     struct fi_info *found = NULL;
     const char *address = param(ofi, "address");
     int rc = -FI_ENODATA;
+    set_defaults();
     for (size_t i = 0; rc == -FI_ENODATA && i < sizeof(caps) / sizeof(caps[0]); i++)
         rc = find(ofi, caps[i], &found);
     if (rc) {
@@ -80,6 +94,8 @@ static int choose(struct ofi *ofi, char *why, size_t size)
         fi_freeinfo(found);
         return -ENODEV;
     }
+    if (is_sockets(found)) /* no descriptor tells of news that its thread does not look for */
+        found->domain_attr->data_progress = FI_PROGRESS_AUTO;
     ofi->info = found;
     return 0;
 }

@@ -142,6 +142,23 @@ def holds(programs, seed, fault, provider):
     return True
 
 
+def leftovers():
+    """Return names of memory of provider shm whose processes have ended."""
+    space = f"vireo-ofi-{os.stat('/proc/self/ns/pid').st_ino:016x}-"
+    return [name for name in os.listdir("/dev/shm") if name.startswith(space)
+            and not os.path.exists(f"/proc/{int(name[len(space):].split('-')[0], 16)}")]
+
+
+def clean(programs):
+    """Killed jobs leave memory of provider shm: the next job removes it. Returns whether it does."""
+    jobs = Jobs(*programs, random.Random(0))
+    jobs.run("shm", [(2, {}, jobs.storm_of("1"))])
+    left = leftovers()
+    if left:
+        print(f"FAILED: a job leaves what killed ones have left: {' '.join(left)}", flush=True)
+    return not left
+
+
 def main():
     if len(sys.argv) < 5:
         sys.exit(__doc__)
@@ -151,6 +168,7 @@ def main():
              for provider in PROVIDERS]
     with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool:
         failed = sum(not held for held in pool.map(lambda one: holds(sys.argv[1:5], *one), tries))
+    failed += not clean(sys.argv[1:5])
     print(f"{len(tries)} faults, seeds {first} to {first + seeds - 1}: {failed} failed")
     return failed != 0
 

@@ -278,11 +278,30 @@ int ofi_link_call(struct ofi_link *link)
     return rc;
 }
 
+static bool is_standing(const struct ofi_link *link)
+{
+    return link->state == OFI_OPEN && !link->ended && !link->broken;
+}
+
+/* What a peer that is gone has not acknowledged does not have to get out any more: no provider would tell. */
+static void forget_sends(struct ofi_link *link)
+{
+    struct ofi *ofi = link->ofi;
+    for (int i = 0; i < OFI_RECEIVES + OFI_SENDS && link->flying; i++) {
+        struct ofi_op *op = &ofi->ops[i];
+        if (op->link != link)
+            continue;
+        op->link = NULL;
+        if (!is_standing(link))
+            op->kind = 0;
+    }
+}
+
 void ofi_link_free(struct ofi_link *link)
 {
     struct ofi *ofi = link->ofi;
     struct ofi_link **at = &ofi->links;
-    if (link->state == OFI_OPEN && !link->ended && !link->broken) {
+    if (is_standing(link)) {
         struct ofi_say bye = link->say;
         bye.kinds |= 1u << OFI_BYE;
         ofi_stranger_tell(ofi, &bye);
@@ -290,9 +309,7 @@ void ofi_link_free(struct ofi_link *link)
     while (*at != link)
         at = &(*at)->next;
     *at = link->next;
-    for (int i = 0; i < OFI_RECEIVES + OFI_SENDS && link->flying; i++)
-        if (ofi->ops[i].link == link)
-            ofi->ops[i].link = NULL;
+    forget_sends(link);
     for (int i = 0; i < OFI_TRANSFERS; i++)
         if (ofi->transfers[i].op.link == link)
             ofi->transfers[i].op.link = NULL;
@@ -367,7 +384,7 @@ int ofi_link_end_some(struct ofi *ofi)
 
 bool ofi_link_is_out(struct ofi_link *link)
 {
-    if (link->state != OFI_OPEN || link->ended || link->broken)
+    if (!is_standing(link))
         return true;
     if (link->injected)
         say(link, OFI_FLUSH);

@@ -184,10 +184,10 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
     [OS_SETTING_XCAST_LINEAR_BYTES] = {"xcast_linear_bytes", OS_TYPE_SIZE, "64K", "bytes",
                                        "From how many bytes on messages do not go to each host "
                                        "from mpiexec.", OS_UNTIL_NEVER},
-    [OS_SETTING_XCAST_RADIX_BYTES] = {"xcast_radix_bytes", OS_TYPE_SIZE, "32K", "bytes",
+    [OS_SETTING_XCAST_RADIX_BYTES] = {"xcast_radix_bytes", OS_TYPE_SIZE, "16K", "bytes",
                                       "From how many bytes on the others spread by a binomial "
                                       "tree, else by the tree of tree_radix.", OS_UNTIL_NEVER},
-    [OS_SETTING_XCAST_BINOMIAL_BYTES] = {"xcast_binomial_bytes", OS_TYPE_SIZE, "64K", "bytes",
+    [OS_SETTING_XCAST_BINOMIAL_BYTES] = {"xcast_binomial_bytes", OS_TYPE_SIZE, "16K", "bytes",
                                          "From how many bytes on messages spread by a binary tree, "
                                          "in parts.", OS_UNTIL_NEVER},
     [OS_SETTING_LAUNCH_FAN_OUT] = {"launch_fan_out", OS_TYPE_INT, "64", "",

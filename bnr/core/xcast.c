@@ -22,8 +22,8 @@ enum {
 const struct xcast_choice xcast_choice_default = {.direct_nodes = 2,
                                                   .linear_nodes = 16,
                                                   .linear_bytes = 64 << 10,
-                                                  .radix_bytes = 32 << 10,
-                                                  .binomial_bytes = 64 << 10,
+                                                  .radix_bytes = 16 << 10,
+                                                  .binomial_bytes = 16 << 10,
                                                   .part_bytes = 64 << 10};
 
 /* ---- queues ---- */

@@ -43,8 +43,12 @@ static void the_shape_follows_from_nodes_and_bytes(void **state)
         uint32_t nodes;
         size_t bytes;
         enum tree_mode mode;
-    } rows[] = {{1, 8, TREE_DIRECT},    {2, 8, TREE_LINEAR},  {15, 1000, TREE_LINEAR},   {15, 65535, TREE_LINEAR},
-                {16, 1000, TREE_RADIX}, {1000, 32767, TREE_RADIX}, {1000, 32768, TREE_BINOMIAL}, {15, 65536, TREE_BINARY}, {1000, 65536, TREE_BINARY}};
+    } rows[] = {{1, 8, TREE_DIRECT},        {2, 8, TREE_LINEAR},        {15, 1000, TREE_LINEAR},
+                {15, 65535, TREE_LINEAR},   {15, 65536, TREE_BINARY},   {16, 1000, TREE_RADIX},
+                {1000, 16383, TREE_RADIX},  {1000, 16384, TREE_BINARY}, {1000, 65536, TREE_BINARY}};
+    struct xcast_choice between = xcast_choice_default;
+    between.binomial_bytes = 65536;
+    assert_int_equal(xcast_mode(&between, 1000, 16384), TREE_BINOMIAL);
     struct xcast_choice forced = {.is_forced = true, .mode = TREE_BINOMIAL};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         assert_int_equal(xcast_mode(&xcast_choice_default, rows[i].nodes, rows[i].bytes),

@@ -42,6 +42,21 @@ static bool is_good_name(const char *name)
     return len && len < 32 && strspn(name, plain) == len;
 }
 
+/* The name of the first function that every channel has and this one lacks, or NULL. */
+static const char *missing_function(const struct chan_ops *ops)
+{
+    return !ops->open       ? "open"
+           : !ops->close    ? "close"
+           : !ops->card     ? "card"
+           : !ops->match    ? "match"
+           : !ops->link     ? "link"
+           : !ops->unlink   ? "unlink"
+           : !ops->progress ? "progress"
+           : !ops->arm      ? "arm"
+           : !ops->disarm   ? "disarm"
+                            : NULL;
+}
+
 const char *module_misfit(const struct chan_ops *ops)
 {
     static char text[96];
@@ -54,9 +69,9 @@ const char *module_misfit(const struct chan_ops *ops)
         return "its name is not of letters, digits and '_', 31 at most";
     else if (!strcmp(ops->name, "inc") || !strcmp(ops->name, "impi"))
         return "no channel may be called 'inc', which cards use, or 'impi', which is reserved";
-    else if (!ops->open || !ops->close || !ops->card || !ops->match || !ops->link ||
-             !ops->unlink || !ops->progress || !ops->arm || !ops->disarm)
-        return "a function that every channel has is missing in its table";
+    else if (missing_function(ops))
+        snprintf(text, sizeof(text), "its table has no %s(), which every channel has",
+                 missing_function(ops));
     else
         return NULL;
     return text;
@@ -77,6 +92,11 @@ const char *module_lie(const struct chan_ops *ops, const char *card)
 
 int module_load(const char *file, const struct chan_ops **ops, char *why, size_t size)
 {
+    struct stat st;
+    if (!stat(file, &st) && !S_ISREG(st.st_mode)) { /* reading a FIFO would wait for its writer */
+        snprintf(why, size, "it cannot be loaded: it is no regular file");
+        return -EINVAL;
+    }
     void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
         const char *text = dlerror();
@@ -201,7 +221,8 @@ void module_each(const char *path, void (*visit)(const char *file, void *arg), v
         char item[PATH_LEN];
         struct stat st;
         int len = (int)strcspn(path, ":");
-        if (!len || snprintf(item, sizeof(item), "%.*s", len, path) >= PATH_LEN)
+        const char *here = memchr(path, '/', (size_t)len) ? "" : "./"; /* else it is sought elsewhere */
+        if (!len || snprintf(item, sizeof(item), "%s%.*s", here, len, path) >= PATH_LEN)
             continue;
         if (!stat(item, &st) && S_ISDIR(st.st_mode))
             each_of_folder(item, visit, arg);

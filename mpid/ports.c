@@ -95,10 +95,11 @@ static struct offer *find(const char *name, size_t len)
     return found;
 }
 
-static bool is_taken(const char *name)
+/* The channel that has this name already, or NULL. */
+static const struct offer *find_loaded(const char *name)
 {
     const struct offer *offer = find(name, strlen(name));
-    return offer && offer->ops;
+    return offer && offer->ops ? offer : NULL;
 }
 
 const char *ports_closed(int index)
@@ -293,11 +294,13 @@ static struct offer *load(const char *file, const char *name, bool own)
 {
     char why[WHY_LEN] = "";
     const struct chan_ops *ops = NULL;
+    const struct offer *other = NULL;
     if (module_is_forbidden())
         snprintf(why, sizeof(why), "this process is set-user-id, and loads nothing");
     else if ((own || !module_try(file, &device.env, why, sizeof(why))) &&
-             !module_load(file, &ops, why, sizeof(why)) && is_taken(ops->name)) {
-        snprintf(why, sizeof(why), "there is a channel '%s' already", ops->name);
+             !module_load(file, &ops, why, sizeof(why)) && (other = find_loaded(ops->name))) {
+        snprintf(why, sizeof(why), "there is a channel '%s' already, %s%s", ops->name,
+                 other->file ? "in " : "built in", other->file ? other->file : "");
         ops = NULL;
     }
     struct offer *offer = add(ops, file, ops ? ops->name : name);
@@ -332,6 +335,14 @@ static void load_own(void)
     }
 }
 
+/* Append to why, from at on, which files were to be channels, and why each is none. */
+static void add_refused(char *why, size_t size, size_t at)
+{
+    for (const struct offer *offer = offers; offer && at < size; offer = offer->next)
+        if (!offer->ops && offer->closed && strchr(offer->name, '/'))
+            at += (size_t)snprintf(why + at, size - at, "; %s", offer->closed);
+}
+
 static int check_list(const char *list, char *why, size_t size)
 {
     char known[256] = "";
@@ -342,8 +353,9 @@ static int check_list(const char *list, char *why, size_t size)
     for (; *list; list += strcspn(list, ","), list += *list == ',') {
         size_t len = strcspn(list, ",");
         if (!find(list, len)) {
-            snprintf(why, size, "VIREO_CHANNELS names '%.*s'; the channels are %s", (int)len, list,
-                     known);
+            int at = snprintf(why, size, "VIREO_CHANNELS names '%.*s'; the channels are %s",
+                              (int)len, list, known);
+            add_refused(why, size, (size_t)at);
             return -EINVAL;
         }
     }

@@ -16,7 +16,7 @@ const int nothing = 0;
 #ifndef HOW
 #error "HOW says what is wrong: one of these"
 #endif
-enum { CRASH, EXIT, VERSION, SIZE, NAME, CARD, ABSENT, TAKEN, RESERVED };
+enum { CRASH, EXIT, VERSION, SIZE, NAME, CARD, ABSENT, TAKEN, RESERVED, LACKS };
 
 static struct chan chan = {.fd = -1};
 
@@ -87,7 +87,7 @@ const struct chan_ops vireo_channel = {
     .card = card,
     .match = match,
     .link = link_to,
-    .unlink = unlink_it,
+    .unlink = HOW == LACKS ? NULL : unlink_it,
     .progress = progress,
     .arm = arm,
     .disarm = close_it,

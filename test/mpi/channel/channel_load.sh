@@ -57,6 +57,7 @@ for file; do
     *name*) bad "$file" "its name is not of letters" ;;
     *reserved*) bad "$file" "'impi', which is reserved" ;;
     *card*) bad "$file" "its card holds what would break the cards of others" ;;
+    *lacks*) bad "$file" "its table has no unlink(), which every channel has" ;;
     *absent*) bad "$file" "there is no such network" ;;
     *taken*) bad "$file" "there is a channel 'tcp' already" ;;
     *nothing*) bad "$file" "it does not export vireo_channel" ;;
@@ -74,5 +75,18 @@ VIREO_CHANNEL_PATH=$fifo VIREO_CHANNELS=tcp "$info" >out 2>err || fail "left out
 holds "what is not asked for stays closed" "$(cat out)" "fifo: VIREO_CHANNELS leaves it out"
 VIREO_CHANNELS=loopback,wire "$info" >out 2>err && fail "an unknown channel" "$(cat out)"
 holds "an unknown channel is an error" "$(cat err)" "VIREO_CHANNELS names 'wire'"
+VIREO_CHANNEL_PATH=$PWD/text.so VIREO_CHANNELS=loopback,wire run -n 2 "$program" all "$fifo" \
+    >out 2>err && fail "a channel that is asked for and refused" "$(cat out)"
+holds "of a channel that is asked for and refused the reason is told" "$(cat err)" \
+    "; $PWD/text.so: it cannot be loaded"
+cp "$fifo" folder/same.so
+VIREO_CHANNEL_PATH=folder/same.so:folder "$info" >out 2>err || fail "twice" "$(cat err)"
+holds "which file has a name already is told" "$(cat out)" \
+    "there is a channel 'fifo' already, in folder/same.so"
+cp "$fifo" here.so
+VIREO_CHANNEL_PATH=here.so "$info" >out 2>err || fail "a file without a folder" "$(cat err)"
+holds "a file without a folder is one of this folder" "$(cat out)" "fifo: open"
+mkfifo waits.so
+in_time 8000 bad "$PWD/waits.so" "it is no regular file"
 VIREO_CHANNEL_PARAMS=tcp.depth=1 "$info" >out 2>err && fail "an unknown parameter" "$(cat out)"
 holds "an unknown parameter is an error" "$(cat err)" "which channel tcp does not have"

@@ -173,7 +173,9 @@ struct chan_sink {
     /* A one-sided operation that was CHAN_PENDING is over: rc is 0, or -errno where it failed. */
     void (*done)(struct chan_peer *peer, void *cookie, int rc);
 
-    /* A process that gave the right secret asks for a link. On CHAN_ACCEPT
+    /* A process that gave the right secret asks for a link. Not while a link to it is open here: its
+     * question may have been overtaken by the answer to ours, or be of a next link, whose last
+     * packets are still to come. It waits until that link ends, or its sender gives it up. On CHAN_ACCEPT
      * *peer is the device's record of it, which the channel must put into the
      * link before anything else happens; the device then takes the link with
      * opened(). On a refusal the channel tells the stranger and forgets it. */

@@ -21,7 +21,8 @@
 static const char usage[] =
     "usage: test/hosts/run [OPTION...] N -- PROGRAM [ARGUMENT...]\n"
     "\n"
-    "Runs PROGRAM in the first of N hosts, h0, h1, ..., which are there until it ends.\n"
+    "Runs PROGRAM in the first of N hosts, h0, h1, ..., which are there until it ends. Each has\n"
+    "/tmp, /run and /dev/shm of its own; all other folders, home among them, are this machine's.\n"
     "\n"
     "  --delay MS[:JITTER]  each frame takes this long; jitter changes their order\n"
     "  --loss PERCENT       of frames\n"

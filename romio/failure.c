@@ -69,6 +69,10 @@ static const char *cure(const struct failure *failure)
     if (failure->of && !strcmp(failure->of, "lock"))
         return "; where the file system has no locks, give the hint romio_ds_write=disable";
     switch (failure->number) {
+    case ENOENT: return "; is its folder there? MPI_MODE_CREATE makes a file that is not";
+    case EEXIST: return "; without MPI_MODE_EXCL it is opened as it is";
+    case EACCES:
+    case EPERM: return "; look at the permissions of the file and of its folder";
     case ENOSPC:
     case EDQUOT: return "; make room, or write elsewhere";
     case EFBIG: return "; raise the limit on file sizes (ulimit -f), or use another file system";

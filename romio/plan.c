@@ -7,7 +7,9 @@
 #include <adio_extern.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/vfs.h>
 
@@ -59,6 +61,54 @@ void plan_hints_free(MPI_Info *info)
 {
     if (*info != MPI_INFO_NULL)
         (void)PMPI_Info_free(info);
+}
+
+/* Hints that are numbers of bytes, and what ROMIO does without them. It fails with those that are none. */
+static const struct {
+    const char *key, *usual;
+} sizes[] = {
+    {"cb_buffer_size", "16777216"}, {"ind_rd_buffer_size", "4194304"}, {"ind_wr_buffer_size", "524288"}};
+
+static bool is_size(const char *value)
+{
+    char *end;
+    long size = strtol(value, &end, 10);
+    return size > 0 && size <= INT_MAX && !end[strspn(end, " \t\n")];
+}
+
+/* Returns the value of a hint, in the buffer, or NULL: there is none. */
+static const char *hint_value(MPI_Info info, const char *key, char *value, int size)
+{
+    int found = 0;
+    if (info == MPI_INFO_NULL || PMPI_Info_get_string(info, key, &size, value, &found) || !found)
+        return NULL;
+    return value;
+}
+
+static bool has_size(MPI_Info info, const char *key)
+{
+    char value[32];
+    return hint_value(info, key, value, sizeof(value)) && is_size(value);
+}
+
+void plan_set_info(ADIO_File fd, MPI_Info info, int *rc)
+{
+    char value[32];
+    int rank;
+    MPI_Info copy = MPI_INFO_NULL;
+    if (info != MPI_INFO_NULL && (*rc = PMPI_Info_dup(info, &copy)))
+        return;
+    PMPI_Comm_rank(fd->comm, &rank);
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        if (!hint_value(copy, sizes[i].key, value, sizeof(value)) || is_size(value))
+            continue;
+        (void)PMPI_Info_set(copy, sizes[i].key, sizes[i].usual);
+        if (!rank && library_hooks->wants_report())
+            fprintf(stderr, "vireo: file '%s': hint %s=%s is ignored: it must be a number of bytes, 1 to %d\n",
+                    fd->filename, sizes[i].key, value, INT_MAX);
+    }
+    ADIOI_GEN_SetInfo(fd, copy, rc);
+    plan_hints_free(&copy);
 }
 
 static void settle_hints(struct io_file *file)
@@ -177,7 +227,7 @@ void plan_settle(struct io_file *file)
 static void set_size(struct io_file *file, MPI_Info given, const char *key, int *hint, int size)
 {
     char value[16];
-    if (has_hint(given, key) || has_hint(ADIOI_syshints, key))
+    if (has_size(given, key) || has_size(ADIOI_syshints, key))
         return;
     *hint = size;
     snprintf(value, sizeof(value), "%d", size);

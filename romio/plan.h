@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct ADIOI_FileD;
 struct io_file;
 
 enum plan_way {
@@ -35,6 +36,10 @@ const char *plan_path(const char *name);
 /* Make the hints that ROMIO gets, to be freed; MPI_INFO_NULL stays. */
 MPI_Info plan_hints(MPI_Info info);
 void plan_hints_free(MPI_Info *info);
+
+/* Give ROMIO all hints of a file, also those of the file of hints. A size that is no number of bytes
+ * becomes ROMIO's own, so that processes that give a good one find that it is not the same. */
+void plan_set_info(struct ADIOI_FileD *fd, MPI_Info info, int *rc);
 
 /* Whether the file system of an open file has locks, as far as this process can see. Sets
  * file->own_locks. */

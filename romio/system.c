@@ -20,6 +20,7 @@
 
 #include "romio/failure.h"
 #include "romio/file.h"
+#include "romio/plan.h"
 #include "romio/system.h"
 
 /* ---- bytes ---- */
@@ -177,6 +178,7 @@ void system_install(void)
     for (int i = 0; i < 2; i++) {
         tables[i]->ADIOI_xxx_ReadContig = ADIOI_VIREO_ReadContig;
         tables[i]->ADIOI_xxx_WriteContig = ADIOI_VIREO_WriteContig;
+        tables[i]->ADIOI_xxx_SetInfo = plan_set_info;
     }
     /* The driver for NFS has strided accesses of its own, by lseek and read. */
     ADIO_NFS_operations.ADIOI_xxx_ReadStrided = ADIOI_GEN_ReadStrided;

@@ -8,7 +8,8 @@
  * together: the same blocks, in one collective access
  * behind work: a nonblocking write, while the rank computes as long as a raw pwrite of it takes
  *
- * The limits are pwrite and pread of the same pieces and blocks. --sizes are the blocks. The file is in
+ * The limits are pwrite and pread of the same pieces and blocks; behind work, pwrite by a thread that
+ * the rank wakes and awaits. --sizes are the blocks. The file is in
  * $TMPDIR or /tmp, and stays in the system's cache: so this is about the library, and not about a disk.
  */
 
@@ -16,6 +17,10 @@
 
 #include <fcntl.h>
 #include <mpi.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -31,6 +36,9 @@ struct files {
     char *buf;
     int block; /* bytes */
     double work; /* ns to compute behind a write */
+    pthread_t writer;
+    sem_t begun;
+    atomic_bool done, ends;
 };
 
 static void raw_write(void *arg, int count)
@@ -139,6 +147,41 @@ static void together_read(void *arg, int count)
         MPI_File_read_at_all(f->blocks, 0, f->buf, PIECE, MPI_BYTE, MPI_STATUS_IGNORE);
 }
 
+static void compute(const struct files *f)
+{
+    for (double until = bench_now() + f->work; bench_now() < until;)
+        ;
+}
+
+static void *write_begun(void *arg)
+{
+    struct files *f = arg;
+
+    for (;;) {
+        while (sem_wait(&f->begun))
+            ;
+        if (f->ends)
+            return NULL;
+        if (pwrite(f->fd, f->buf, PIECE, (off_t)f->rank * PIECE) != PIECE)
+            bench_fail("pwrite");
+        f->done = true;
+    }
+}
+
+static void raw_behind_work(void *arg, int count)
+{
+    struct files *f = arg;
+
+    for (int i = 0; i < count; i++) {
+        f->done = false;
+        sem_post(&f->begun);
+        compute(f);
+        while (!f->done)
+            sched_yield();
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
 static void behind_work(void *arg, int count)
 {
     struct files *f = arg;
@@ -147,8 +190,7 @@ static void behind_work(void *arg, int count)
         MPI_Request request;
 
         MPI_File_iwrite_at(f->file, (MPI_Offset)f->rank * PIECE, f->buf, PIECE, MPI_BYTE, &request);
-        for (double until = bench_now() + f->work; bench_now() < until;)
-            ;
+        compute(f);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         MPI_Barrier(MPI_COMM_WORLD);
     }
@@ -190,6 +232,22 @@ static void open_files(struct files *f)
     if (f->fd < 0)
         bench_fail("the file cannot be opened");
     measure_work(f);
+    if (sem_init(&f->begun, 0, 0) || pthread_create(&f->writer, NULL, write_begun, f))
+        bench_fail("a thread that writes");
+}
+
+static void close_files(struct files *f)
+{
+    f->ends = true;
+    sem_post(&f->begun);
+    pthread_join(f->writer, NULL);
+    sem_destroy(&f->begun);
+    close(f->fd);
+    MPI_File_close(&f->blocks);
+    MPI_File_close(&f->file);
+    if (f->rank == 0)
+        MPI_File_delete(f->name, MPI_INFO_NULL);
+    bench_free(f->buf, PIECE);
 }
 
 /* Blocks of the ranks take turns. */
@@ -221,9 +279,10 @@ int main(int argc, char **argv)
     struct bench_way whole[] = {
         {"raw pwrite", "MB/s", BENCH_RATE, scale, raw_write, &f, BENCH_RAW},
         {"raw pread", "MB/s", BENCH_RATE, scale, raw_read, &f, BENCH_RAW},
+        {"raw pwrite behind work", "MB/s", BENCH_RATE, scale, raw_behind_work, &f, BENCH_RAW},
         {"contiguous write", "MB/s", BENCH_RATE, scale, contiguous_write, &f, 0},
         {"contiguous read", "MB/s", BENCH_RATE, scale, contiguous_read, &f, 1},
-        {"write behind work", "MB/s", BENCH_RATE, scale, behind_work, &f, 0},
+        {"write behind work", "MB/s", BENCH_RATE, scale, behind_work, &f, 2},
     };
     struct bench_way parts[] = {
         {"raw pwrite", "MB/s", BENCH_RATE, scale, raw_write_blocks, &f, BENCH_RAW},
@@ -235,18 +294,13 @@ int main(int argc, char **argv)
     };
 
     snprintf(label, sizeof label, "%d", PIECE);
-    bench_interleave(&o, label, whole, 5);
+    bench_interleave(&o, label, whole, sizeof whole / sizeof whole[0]);
     for (int i = 0; i < o.size_count; i++) {
         see_blocks(&f, (int)o.sizes[i]);
         snprintf(label, sizeof label, "%zu", o.sizes[i]);
-        bench_interleave(&o, label, parts, 6);
+        bench_interleave(&o, label, parts, sizeof parts / sizeof parts[0]);
     }
-    close(f.fd);
-    MPI_File_close(&f.blocks);
-    MPI_File_close(&f.file);
-    if (f.rank == 0)
-        MPI_File_delete(f.name, MPI_INFO_NULL);
-    bench_free(f.buf, PIECE);
+    close_files(&f);
     MPI_Finalize();
     return 0;
 }

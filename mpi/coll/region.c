@@ -23,7 +23,8 @@ enum {
     SPACE = 16 << 20, /* bytes of a region, as far as that leaves chunks */
     FEW = 8,          /* members who look at each other's words */
     LEAST_PIECE = 64, /* bytes of a part that has a piece for each member */
-    LANES = 2         /* regions in one memory, at most */
+    LANES = 2,        /* regions in one memory, at most */
+    LONG_MEMORIES = 4 /* with long chunks, of a process, at most: the room of all is bounded */
 };
 
 /* In each communicator. */
@@ -39,6 +40,9 @@ static struct {
 /* Others read this number to see that they read this process. It is random, and made with the first region; 0 is
  * believed of no process. */
 static _Atomic uint64_t proof;
+
+/* Memories with long chunks that this process has made, and uses. */
+static _Atomic int long_memories;
 
 int region_reserve(void)
 {
@@ -61,11 +65,11 @@ static size_t chunks_at(int size)
     return (at + PAGE - 1) / PAGE * PAGE;
 }
 
-/* Bytes of a chunk, for parts of so many: whole pages, as far as there is room for them. */
-static uint32_t plan_chunk(int size, size_t part)
+/* Bytes of a chunk, for parts of so many: whole pages, at most so many, as far as there is room for them. */
+static uint32_t plan_chunk(int size, size_t part, size_t limit)
 {
     size_t room = SPACE / ((size_t)size * REGION_DEPTH) / PAGE * PAGE;
-    size_t most = room < REGION_CHUNK ? room : REGION_CHUNK;
+    size_t most = room < limit ? room : limit;
     return (uint32_t)(part >= most ? most : part / PAGE * PAGE + PAGE);
 }
 
@@ -80,30 +84,33 @@ static size_t region_bytes(int size, uint32_t chunk)
  * Up to how many bytes of a call go through places and chunks, where two ranks have processors of their
  * own, where more have, and where ranks outnumber processors. Bytes are those of the whole buffer
  * in bcast, reductions and scans, else of one block. In those that have pieces, the members'
- * blocks share a part. Of long data two ranks copy less by messages, or by pulling (region_pull.c),
- * which need no place between. With more ranks than processors a giver goes on through chunks, where
+ * blocks share a part. Of longer data two ranks copy less by messages, or by pulling (region_pull.c),
+ * which need no place between. Still longer data goes through chunks again: those of two are so long that
+ * they leave a processor's own cache, out of which another gets data slower than from where it goes then.
+ * With more ranks than processors a giver goes on through chunks, where
  * a long message or a pull has it wait until the others have had a processor. But of long blocks of which
  * a chunk holds a small piece each, all take turns at every piece: these are pulled.
  */
-enum { K = 1 << 10, M = 1 << 20 };
+enum { K = 1 << 10, M = 1 << 20, MOST = (1 << REGION_CALL_KIND) - 1 };
 static const struct region_row {
     region_fn prepare;
     bool pieces;
     int32_t two, more, crowded;
+    int32_t two_long; /* bytes from which on those of two go through chunks again; 0: none do */
     bool pulled;  /* what is longer, between two */
     int32_t most; /* bytes that are not pulled where more ranks outnumber processors; 0: nothing is pulled */
 } rows[COLL_KINDS] = {
-    [COLL_BARRIER] = {region_meet, false, 0, 0, 0, false, 0},
-    [COLL_BCAST] = {region_bcast, false, 8 * K, M, 4 * M, false, 0},
-    [COLL_REDUCE] = {region_reduce, false, 8 * K, M, 4 * M, false, 0},
-    [COLL_ALLREDUCE] = {region_allreduce, false, 64 * K, M, 4 * M, false, 0},
-    [COLL_GATHER] = {region_gather, false, 8 * K, 64 * K, M, false, 0},
-    [COLL_SCATTER] = {region_scatter, false, 8 * K, 64 * K, M, false, 0},
-    [COLL_ALLGATHER] = {region_allgather, false, 32 * K, M, M, true, 0},
-    [COLL_ALLTOALL] = {region_alltoall, true, 8 * K, 16 * K, 64 * K, true, 64 * K},
-    [COLL_REDUCE_SCATTER] = {region_reduce_scatter, true, 32 * K, 64 * K, 64 * K, false, 0},
-    [COLL_SCAN] = {region_scan, false, 16 * K, 64 * K, 512 * K, false, 0},
-    [COLL_EXSCAN] = {region_scan, false, 16 * K, 64 * K, 512 * K, false, 0},
+    [COLL_BARRIER] = {region_meet, false, 0, 0, 0, 0, false, 0},
+    [COLL_BCAST] = {region_bcast, false, 8 * K, M, 4 * M, 256 * K, false, 0},
+    [COLL_REDUCE] = {region_reduce, false, 16 * K, M, 4 * M, 128 * K, false, 0},
+    [COLL_ALLREDUCE] = {region_allreduce, false, 64 * K, M, 4 * M, 64 * K, false, 0},
+    [COLL_GATHER] = {region_gather, false, 8 * K, 64 * K, M, 128 * K, false, 0},
+    [COLL_SCATTER] = {region_scatter, false, 8 * K, 64 * K, M, 0, false, 0},
+    [COLL_ALLGATHER] = {region_allgather, false, 32 * K, M, M, 0, true, 0},
+    [COLL_ALLTOALL] = {region_alltoall, true, 8 * K, 16 * K, 64 * K, 64 * K, true, 64 * K},
+    [COLL_REDUCE_SCATTER] = {region_reduce_scatter, true, 32 * K, 64 * K, 64 * K, 0, false, 0},
+    [COLL_SCAN] = {region_scan, false, 16 * K, 64 * K, 512 * K, 0, false, 0},
+    [COLL_EXSCAN] = {region_scan, false, 16 * K, 64 * K, 512 * K, 0, false, 0},
 };
 
 static bool pulls_long(const struct region *r, const struct region_row *row)
@@ -134,7 +141,7 @@ static bool all_near(const struct comm *comm)
 }
 
 /* Bids that members tell each other, of which the maximum counts. */
-enum { BID_CANNOT, BID_FENCED, BID_CROWDED, BID_APART, BID_WHERE, BIDS };
+enum { BID_CANNOT, BID_FENCED, BID_CROWDED, BID_APART, BID_WHERE, BID_CHUNK, BIDS };
 
 /* Findings that each tells when it has the memory. */
 enum { FOUND_NOT, FOUND_APART, FOUNDS };
@@ -208,11 +215,34 @@ static int agree(struct comm *comm, uint64_t *values, int count)
     return agree_max(&who, values, count);
 }
 
-/* The first member makes memory for so many regions. Returns an error class: then some members may have
- * it open, so that it stays where it is until the job ends. */
-static int make(struct comm *comm, int lanes, uint32_t chunk, struct region **made)
+/* Make memory at the first member, with long chunks where there may be more of these, and room for them. */
+static struct mpid_region *make_memory(const struct comm *comm, int lanes, size_t part, uint64_t *bids)
 {
-    size_t each = region_bytes(comm->size, chunk), size = (size_t)lanes * each;
+    struct mpid_region *memory = NULL;
+    bool may_be_long = comm->size == 2 && !bids[BID_CROWDED] && atomic_load(&long_memories) < LONG_MEMORIES;
+    for (size_t limit = may_be_long ? REGION_CHUNK_OF_TWO : REGION_CHUNK; !memory; limit = REGION_CHUNK) {
+        uint32_t chunk = plan_chunk(comm->size, part, limit);
+        size_t size = (size_t)lanes * region_bytes(comm->size, chunk);
+        bids[BID_CHUNK] = chunk;
+        bids[BID_CANNOT] = mpid_region_create(size, (uint32_t)comm->size, &memory, &bids[BID_WHERE]) != 0;
+        if (bids[BID_CANNOT] && limit == REGION_CHUNK)
+            return NULL;
+    }
+    return memory;
+}
+
+/* This member uses a memory no more. */
+static void leave_memory(const struct region *r)
+{
+    if (r->rank == 0 && r->chunk > REGION_CHUNK)
+        atomic_fetch_sub(&long_memories, 1);
+    mpid_region_close(r->memory, 1);
+}
+
+/* The first member makes memory for so many regions, for parts of so many bytes. Returns an error class: then some
+ * members may have it open, so that it stays where it is until the job ends. */
+static int make(struct comm *comm, int lanes, size_t part, struct region **made)
+{
     struct mpid_region *memory = NULL;
     uint64_t bids[BIDS] = {0}, found[FOUNDS] = {0};
     bids[BID_CANNOT] = comm->size > REGION_MEMBERS || !all_near(comm);
@@ -220,9 +250,10 @@ static int make(struct comm *comm, int lanes, uint32_t chunk, struct region **ma
     bids[BID_CROWDED] = init_world.local_ranks > init_world.cpus;
     bids[BID_APART] = !os_setting(OS_SETTING_SINGLE_COPY);
     if (comm->rank == 0 && !bids[BID_CANNOT])
-        bids[BID_CANNOT] =
-            mpid_region_create(size, (uint32_t)comm->size, &memory, &bids[BID_WHERE]) != 0;
+        memory = make_memory(comm, lanes, part, bids);
     int rc = agree(comm, bids, BIDS);
+    uint32_t chunk = (uint32_t)bids[BID_CHUNK];
+    size_t each = region_bytes(comm->size, chunk), size = (size_t)lanes * each;
     if (!rc && bids[BID_CANNOT])
         mpid_region_close(memory, (uint32_t)comm->size);
     if (rc || bids[BID_CANNOT])
@@ -248,6 +279,8 @@ static int make(struct comm *comm, int lanes, uint32_t chunk, struct region **ma
     *made = mpid_region_space(memory, space.region);
     for (int i = 0; i < lanes; i++)
         init(*made + i, memory, base + (size_t)i * each, chunk, comm, bids);
+    if (comm->rank == 0 && chunk > REGION_CHUNK)
+        atomic_fetch_add(&long_memories, 1);
     return MPI_SUCCESS;
 }
 
@@ -257,7 +290,7 @@ static __attribute__((noinline)) int create(struct comm *comm)
 {
     struct of_comm *of = of_comm(comm);
     comm->no_region = true; /* meanwhile, too */
-    int rc = make(comm, LANES, plan_chunk(comm->size, REGION_CHUNK), &of->blocking);
+    int rc = make(comm, LANES, SPACE, &of->blocking);
     of->nonblocking = of->blocking ? of->blocking + 1 : NULL;
     comm->no_region = !of->blocking;
     return rc;
@@ -268,7 +301,7 @@ void region_end(struct comm *comm)
 {
     const struct of_comm *of = of_comm(comm);
     if (of->blocking && !of->nonblocking->tasks)
-        mpid_region_close(of->blocking->memory, 1);
+        leave_memory(of->blocking);
 }
 
 struct region *region_of_nonblocking(const struct comm *comm)
@@ -279,7 +312,7 @@ struct region *region_of_nonblocking(const struct comm *comm)
 void region_destroy(struct region *r)
 {
     if (r)
-        mpid_region_close(r->memory, 1);
+        leave_memory(r);
 }
 
 /* ---- running ---- */
@@ -320,12 +353,20 @@ static bool has_pieces(const struct region *r, int64_t bytes)
     return bytes * r->size <= REGION_SMALL || r->chunk / (uint32_t)r->size >= LEAST_PIECE;
 }
 
-/* Whether what is longer than the table has, or of lengths that not all members know, is pulled. Between
- * two, messages are as fast for the latter. */
-static __attribute__((noinline)) region_fn choose_to_pull(const struct region *r,
+/* Whether two have longer calls go through chunks. */
+static bool is_long(const struct region *r, const struct region_row *row, int64_t bytes)
+{
+    return r->chunk > REGION_CHUNK && !r->crowded && row->two_long && bytes >= row->two_long && bytes <= MOST;
+}
+
+/* How calls go that are longer than the table has, or of lengths that not all members know: through chunks again,
+ * pulled, or by messages, which between two are as fast for the latter. */
+static __attribute__((noinline)) region_fn choose_longer(const struct region *r,
                                                           const struct coll *c, int64_t *counted)
 {
     const struct region_row *row = &rows[c->kind];
+    if (is_long(r, row, *counted))
+        return row->prepare;
     bool is_pulled = c->uneven ? r->size > 2 : pulls_long(r, row);
     size_t list = (size_t)r->size * 2 * sizeof(uint64_t);
     if (!r->pulls || !is_pulled || !row->prepare || c->op || list > r->chunk / 2)
@@ -344,7 +385,7 @@ choose(const struct region *r, const struct coll *c, int64_t *counted)
     int64_t bytes = bytes_of(r, c);
     *counted = bytes;
     if (bytes < 0 || bytes > r->most[c->kind] || (row->pieces && !has_pieces(r, bytes)))
-        return choose_to_pull(r, c, counted);
+        return choose_longer(r, c, counted);
     return bytes <= REGION_SMALL || r->chunk ? row->prepare : NULL;
 }
 
@@ -399,8 +440,8 @@ int region_create(const struct coll *c, struct region **made)
         return MPI_SUCCESS;
     size_t part = (size_t)bytes * (rows[c->kind].pieces ? (size_t)c->size : 1);
     if (c->uneven)
-        part = REGION_CHUNK;
-    return make(comm, 1, plan_chunk(comm->size, part), made);
+        part = SPACE;
+    return make(comm, 1, part, made);
 }
 
 bool region_run(const struct coll *c, int *rc, struct sched_misfit *misfit)

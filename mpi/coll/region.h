@@ -51,6 +51,7 @@ enum {
     REGION_OWN_PLACES = 32, /* the same where each has a processor: these stay in its cache */
     REGION_SMALL = 240,    /* bytes beside a word */
     REGION_CHUNK = 32768,  /* bytes of other places, at most */
+    REGION_CHUNK_OF_TWO = 266240, /* the same of two members: no power of 2, or all would share a few cache sets */
     REGION_RESULT = 8192,  /* bytes of what a last one computes for all */
     REGION_MEMBERS = 512,  /* of a communicator, at most */
     REGION_CALL_KIND = 24  /* the bytes of a call are below this bit, its kind above */
@@ -80,8 +81,7 @@ struct region_member {
 
 struct region_head {
     _Alignas(128) _Atomic uint32_t sleepers;
-    /* At synchronizing operations, in all: members that have come, and above them the sum of their
-     * calls. */
+    /* At synchronizing operations, in all: members that have come, and above them the sum of their calls. */
     _Alignas(128) _Atomic uint64_t arrived;
     _Alignas(128) _Atomic uint64_t released; /* such operations that are over */
     uint64_t mixed;   /* the last of them in which the members made different calls */

@@ -70,7 +70,8 @@ static struct list list_at(const struct region_run *run, int member, bool in_pla
     void *place = region_place(r, member, run->number)->bytes + 8;
     return in_place
                ? (struct list){place, IN_PLACE}
-               : (struct list){(void *)region_part(r, member, run->number, r->chunk), r->chunk};
+               : (struct list){(void *)region_part(r, member, run->number, r->chunk),
+                               r->chunk < REGION_CHUNK ? r->chunk : REGION_CHUNK};
 }
 
 /* The word in a member's place says of its list: */

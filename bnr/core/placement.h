@@ -98,15 +98,56 @@ struct placement {
 int placement_make(struct placement *p, const struct placement_request *request);
 void placement_fini(struct placement *p);
 
-/* Place the ranks of a rankfile, a line each, in any order:
+/* ---- rankfiles: a line for each rank, in any order ----
  *
- *     rank N=HOST slot=CORES      # HOST is one of the request's, or +nK, its Kth
+ *     rank N=HOST slot=CORES      # HOST is one of the job's, or +nK, the Kth of them
  *
- * CORES counts the host's cores from 0: 0, 0-3, 0,2, or with a package 1:0-3, 1:*, 0:0,1;1:0. The
- * request's hosts and ranks count, the latter 0 for all that the file has. Returns 0, -EINVAL,
- * -ENOMEM. */
-int placement_read_rankfile(struct placement *p, const struct placement_request *request,
-                            const char *text, size_t len);
+ * CORES counts the host's cores from 0: 0, 0-3, 0,2, or with a package 1:0-3, 1:*, 0:0,1;1:0. First
+ * mpiexec says from it on which host each rank is; then each host binds its own ranks. */
+
+enum {
+    PLACEMENT_FILE_MAX = 4 << 20 /* bytes of a rankfile */
+};
+
+/* Texts are parts of the file's. */
+struct placement_line {
+    const char *host, *cores; /* host: NULL where the rank has no line */
+    uint32_t host_len, cores_len;
+    uint32_t number; /* of the line in the file, from 1 */
+};
+
+struct placement_file {
+    struct placement_line *lines; /* by rank */
+    uint32_t room, count;         /* of these; ranks that have one */
+    char problem[PLACEMENT_PROBLEM_LEN];
+};
+
+/* Read a rankfile, whose text stays. Hosts and their hardware are not looked at. Returns 0, -EINVAL
+ * with a problem, -ENOMEM. */
+int placement_file_read(struct placement_file *f, const char *text, size_t len);
+void placement_file_fini(struct placement_file *f);
+
+/* What a rankfile may call hosts. */
+struct placement_names {
+    const char *const *names;
+    uint32_t count, listed; /* listed: those before other names of the same hosts */
+};
+
+/* Say for each rank which of the names its host is. Returns 0, -EINVAL with a problem. */
+int placement_file_hosts(struct placement_file *f, const struct placement_names *names,
+                         uint32_t ranks, uint32_t *host_of);
+
+/* The ranks of one host. */
+struct placement_share {
+    const struct placement_file *file;
+    const struct placement_machine *machine;
+    const char *host; /* for people */
+    uint32_t ranks;
+    const uint32_t *number_of; /* in the job; NULL: they are all of it */
+};
+
+/* Place these, each bound to what its line says. Returns 0, -EINVAL with a problem, -ENOMEM. */
+int placement_bind_file(struct placement *p, const struct placement_share *share);
 
 /* The unit that the numbers of a list of processors count. */
 enum placement_unit {

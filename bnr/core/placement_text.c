@@ -12,7 +12,7 @@
 /* Words of one line; a line that is wrong is told with its number. */
 struct placement_reader {
     const char *at, *end;
-    struct placement *result;
+    char *problem; /* of PLACEMENT_PROBLEM_LEN */
     int line;
 };
 
@@ -20,8 +20,8 @@ static int wrong(struct placement_reader *r, const char *what)
 {
     const char *end = memchr(r->at, '\n', (size_t)(r->end - r->at));
     size_t len = (size_t)((end ? end : r->end) - r->at);
-    char *text = r->result->problem;
-    snprintf(text, sizeof(r->result->problem), "line %d: %s, not '%.*s'", r->line, what,
+    char *text = r->problem;
+    snprintf(text, PLACEMENT_PROBLEM_LEN, "line %d: %s, not '%.*s'", r->line, what,
              (int)(len < 60 ? len : 60), r->at);
     for (char *c = text; *c; c++)
         if (!isprint((unsigned char)*c))
@@ -69,71 +69,53 @@ static bool read_range(struct placement_reader *r, uint32_t most, uint32_t *firs
 
 /* ---- rankfiles ---- */
 
-/* A host by its name, or +nK: the kth of the list. */
-static int read_host(struct placement_reader *r, const struct placement_request *request,
-                     uint32_t *host)
-{
-    const char *begin = r->at;
-    while (r->at < r->end && !isspace((unsigned char)*r->at))
-        r->at++;
-    size_t len = (size_t)(r->at - begin);
-    if (len > 2 && begin[0] == '+' && begin[1] == 'n') {
-        struct placement_reader number = {.at = begin + 2, .end = r->at};
-        if (read_number(&number, host) && number.at == r->at && *host < request->host_count)
-            return 0;
-    }
-    for (*host = 0; *host < request->host_count; ++*host) {
-        const char *name = request->hosts[*host].name;
-        if (strlen(name) == len && memcmp(name, begin, len) == 0)
-            return 0;
-    }
-    r->at = begin;
-    return wrong(r, "a host of the job is expected");
-}
+enum {
+    FROM_THE_END = UINT32_MAX - 1, /* the last number of '*' */
+    ALL_PACKAGES = UINT32_MAX
+};
 
-/* Add the hardware threads of cores: of a package, or of the machine where that is UINT32_MAX. */
-static void add_cores(const struct placement_machine *m, uint32_t package, uint32_t first,
-                      uint32_t last, bool *is_bound)
+/* Mark the hardware threads of cores: of a package, or of all. Returns how many cores it has. */
+static uint32_t mark_cores(const struct placement_machine *m, uint32_t package, uint32_t first,
+                           uint32_t last, bool *is_bound)
 {
-    uint32_t in_package = 0, core = 0;
+    uint32_t in_package = 0, core = 0, count = 0;
     for (uint32_t i = 0; i < m->count; i++) {
         const uint32_t *now = m->cpus[i].object, *before = i ? m->cpus[i - 1].object : NULL;
         if (before && now[PLACEMENT_PACKAGE] != before[PLACEMENT_PACKAGE]) {
             in_package++;
-            core = package == UINT32_MAX ? core + 1 : 0;
+            core = package == ALL_PACKAGES ? core + 1 : 0;
         } else if (before && now[PLACEMENT_CORE] != before[PLACEMENT_CORE]) {
             core++;
         }
-        bool is_here = package == UINT32_MAX || in_package == package;
-        is_bound[i] |= is_here && core >= first && core <= last;
+        if (package != ALL_PACKAGES && in_package != package)
+            continue;
+        count = core + 1;
+        is_bound[i] |= core >= first && core <= last;
     }
+    return count;
 }
 
-/* slot=LIST: cores, or PACKAGE:cores; a package holds until the next semicolon or package. */
+/* slot=LIST: cores, or PACKAGE:cores; a package holds until the next semicolon or package. m: NULL,
+ * where the hardware is not known. Returns 0, -EINVAL, or -ERANGE at what the machine lacks. */
 static int read_cores(struct placement_reader *r, const struct placement_machine *m, bool *is_bound)
 {
-    uint32_t package = UINT32_MAX, first, last;
-    uint32_t cores = placement_objects(m, PLACEMENT_CORE);
+    uint32_t package = ALL_PACKAGES, first, last;
     do {
         const char *begin = r->at;
-        if (!read_range(r, UINT32_MAX - 1, &first, &last))
+        if (!read_range(r, FROM_THE_END, &first, &last))
             return wrong(r, "cores are expected, as 0, 0-3, or 1:0-3 for those of package 1");
         if (first == last && skip_word(r, ":")) {
             package = first;
-            if (package >= placement_objects(m, PLACEMENT_PACKAGE)) {
-                r->at = begin;
-                return wrong(r, "a package that the host has is expected");
-            }
-            if (!read_range(r, UINT32_MAX - 1, &first, &last))
+            if (!read_range(r, FROM_THE_END, &first, &last))
                 return wrong(r, "cores are expected after the package");
         }
-        if (first >= cores || (last >= cores && last != UINT32_MAX - 1)) {
+        uint32_t cores = m ? mark_cores(m, package, first, last, is_bound) : 0;
+        if (m && (first >= cores || (last >= cores && last != FROM_THE_END))) {
             r->at = begin;
-            return wrong(r, "cores that the host has are expected");
+            return -ERANGE;
         }
-        add_cores(m, package, first, last, is_bound);
         if (skip_word(r, ";"))
-            package = UINT32_MAX;
+            package = ALL_PACKAGES;
         else if (!skip_word(r, ","))
             break;
     } while (true);
@@ -155,88 +137,63 @@ static int bind_to(struct placement_rank *rank, const struct placement_machine *
     return 0;
 }
 
-/* Make room for a rank, and for all before it. */
-static int grow(struct placement *p, uint32_t rank)
-{
-    if (rank < p->count)
-        return 0;
-    uint32_t room = rank + 1 + rank / 2;
-    struct placement_rank *ranks = realloc(p->ranks, room * sizeof(*ranks));
-    if (!ranks)
-        return -ENOMEM;
-    memset(ranks + p->count, 0, (room - p->count) * sizeof(*ranks));
-    p->ranks = ranks;
-    p->count = room;
-    return 0;
-}
-
 /* rank N=HOST slot=LIST */
-static int read_line(struct placement_reader *r, const struct placement_request *request,
-                     uint32_t limit)
+static int read_line(struct placement_reader *r, struct placement_file *f)
 {
-    uint32_t number, host;
+    struct placement_line line = {.number = (uint32_t)r->line};
+    uint32_t rank;
     if (!skip_word(r, "rank"))
         return wrong(r, "'rank N=HOST slot=CORES' is expected");
     skip_blanks(r);
     const char *begin = r->at;
-    if (!read_number(r, &number) || number >= limit) {
+    if (!read_number(r, &rank) || rank >= f->room) {
         r->at = begin;
         return wrong(r, "a rank below the number of lines is expected");
     }
     if (!skip_word(r, "="))
         return wrong(r, "'=' and a host are expected");
-    int rc = read_host(r, request, &host);
+    line.host = r->at;
+    while (r->at < r->end && !isspace((unsigned char)*r->at))
+        r->at++;
+    line.host_len = (uint32_t)(r->at - line.host);
+    if (!line.host_len)
+        return wrong(r, "a host is expected");
     skip_blanks(r);
-    if (rc)
-        return rc;
     if (!skip_word(r, "slot="))
         return wrong(r, "'slot=CORES' is expected");
-    const struct placement_machine *m = request->hosts[host].machine;
-    bool *is_bound = calloc(m->count ? m->count : 1, sizeof(*is_bound));
-    rc = is_bound ? read_cores(r, m, is_bound) : -ENOMEM;
-    if (!rc)
-        rc = grow(r->result, number);
-    struct placement_rank *rank = rc ? NULL : &r->result->ranks[number];
-    if (rank && rank->cpus)
-        rc = wrong(r, "each rank stands once");
-    else if (rank) {
-        rank->host = host;
-        rc = bind_to(rank, m, is_bound);
+    line.cores = r->at;
+    int rc = read_cores(r, NULL, NULL);
+    if (rc)
+        return rc;
+    line.cores_len = (uint32_t)(r->at - line.cores);
+    if (f->lines[rank].host) {
+        r->at = begin;
+        return wrong(r, "each rank stands once");
     }
-    free(is_bound);
-    return rc;
-}
-
-/* Every rank up to the last has its line. */
-static int check_ranks(struct placement *p, uint32_t ranks, uint32_t lines)
-{
-    uint32_t count = ranks ? ranks : lines;
-    for (uint32_t i = 0; i < count; i++)
-        if (i >= p->count || !p->ranks[i].cpus) {
-            snprintf(p->problem, sizeof(p->problem), "the rankfile has no line for rank %u", i);
-            return -EINVAL;
-        }
-    for (uint32_t i = count; i < p->count; i++)
-        free(p->ranks[i].cpus);
-    p->count = count;
+    f->lines[rank] = line;
+    f->count++;
     return 0;
 }
 
-int placement_read_rankfile(struct placement *p, const struct placement_request *request,
-                            const char *text, size_t len)
+int placement_file_read(struct placement_file *f, const char *text, size_t len)
 {
-    struct placement_reader r = {text, text + len, p, 1};
-    uint32_t limit = 1, lines = 0;
+    struct placement_reader r = {text, text + len, f->problem, 1};
     int rc = 0;
-    *p = (struct placement){0};
+    *f = (struct placement_file){.room = 1};
+    if (len > PLACEMENT_FILE_MAX) {
+        snprintf(f->problem, sizeof(f->problem),
+                 "the rankfile is longer than %d MiB; leave comments out", PLACEMENT_FILE_MAX >> 20);
+        return -EINVAL;
+    }
     for (size_t i = 0; i < len; i++)
-        limit += text[i] == '\n';
+        f->room += text[i] == '\n';
+    f->lines = calloc(f->room, sizeof(*f->lines));
+    if (!f->lines)
+        return -ENOMEM;
     for (; !rc && r.at < r.end; r.line++) {
         skip_blanks(&r);
-        bool is_empty = r.at == r.end || *r.at == '\n' || *r.at == '#';
-        if (!is_empty) {
-            rc = read_line(&r, request, limit);
-            lines++;
+        if (r.at < r.end && *r.at != '\n' && *r.at != '#') {
+            rc = read_line(&r, f);
             skip_blanks(&r);
             if (!rc && r.at < r.end && *r.at != '\n' && *r.at != '#')
                 rc = wrong(&r, "the end of the line is expected");
@@ -244,8 +201,107 @@ int placement_read_rankfile(struct placement *p, const struct placement_request 
         const char *end = rc ? NULL : memchr(r.at, '\n', (size_t)(r.end - r.at));
         r.at = end ? end + 1 : r.end;
     }
+    if (rc)
+        placement_file_fini(f);
+    return rc;
+}
+
+void placement_file_fini(struct placement_file *f)
+{
+    free(f->lines);
+    f->lines = NULL;
+    f->room = f->count = 0;
+}
+
+/* The line of a rank; where there is none, say so. */
+static const struct placement_line *line_of(const struct placement_file *f, uint32_t rank,
+                                            char problem[PLACEMENT_PROBLEM_LEN])
+{
+    if (rank < f->room && f->lines[rank].host)
+        return &f->lines[rank];
+    snprintf(problem, PLACEMENT_PROBLEM_LEN,
+             "the rankfile has no line for rank %u; add it, or start fewer", rank);
+    return NULL;
+}
+
+/* The host of a line: by its name, looked for from the one before on; or +nK, the Kth of the list. */
+static bool find_host(const struct placement_line *line, const struct placement_names *names,
+                      uint32_t *host)
+{
+    const char *end = line->host + line->host_len;
+    if (line->host_len > 2 && !memcmp(line->host, "+n", 2)) {
+        struct placement_reader number = {.at = line->host + 2, .end = end};
+        uint32_t k;
+        if (read_number(&number, &k) && number.at == end && k < names->listed) {
+            *host = k;
+            return true;
+        }
+    }
+    for (uint32_t i = 0; i < names->count; i++) {
+        uint32_t h = (*host + i) % names->count;
+        const char *name = names->names[h];
+        if (strlen(name) == line->host_len && !memcmp(name, line->host, line->host_len)) {
+            *host = h;
+            return true;
+        }
+    }
+    return false;
+}
+
+int placement_file_hosts(struct placement_file *f, const struct placement_names *names,
+                         uint32_t ranks, uint32_t *host_of)
+{
+    uint32_t host = 0;
+    for (uint32_t r = 0; r < ranks; r++) {
+        const struct placement_line *line = line_of(f, r, f->problem);
+        if (!line)
+            return -EINVAL;
+        if (!find_host(line, names, &host)) {
+            struct placement_reader at = {line->host, line->host + line->host_len, f->problem,
+                                          (int)line->number};
+            return wrong(&at, "a host of the job is expected");
+        }
+        host_of[r] = host;
+    }
+    return 0;
+}
+
+/* Bind a rank, whose number in the job is this, to the cores of its line. */
+static int bind_to_line(struct placement *p, uint32_t local, uint32_t number,
+                        const struct placement_share *share)
+{
+    const struct placement_machine *m = share->machine;
+    const struct placement_line *line = line_of(share->file, number, p->problem);
+    if (!line)
+        return -EINVAL;
+    struct placement_reader r = {line->cores, line->cores + line->cores_len, p->problem,
+                                 (int)line->number};
+    bool *is_bound = calloc(m->count ? m->count : 1, sizeof(*is_bound));
+    int rc = is_bound ? read_cores(&r, m, is_bound) : -ENOMEM;
+    if (rc == -ERANGE) {
+        snprintf(p->problem, sizeof(p->problem),
+                 "line %u of the rankfile: rank %u is to have '%.*s', but %.64s has cores 0 to %u, of "
+                 "packages 0 to %u; name cores that it has",
+                 line->number, number, (int)(r.end - r.at < 40 ? r.end - r.at : 40), r.at,
+                 share->host, placement_objects(m, PLACEMENT_CORE) - 1,
+                 placement_objects(m, PLACEMENT_PACKAGE) - 1);
+        rc = -EINVAL;
+    }
     if (!rc)
-        rc = check_ranks(p, request->ranks, lines);
+        rc = bind_to(&p->ranks[local], m, is_bound);
+    free(is_bound);
+    return rc;
+}
+
+int placement_bind_file(struct placement *p, const struct placement_share *share)
+{
+    int rc = 0;
+    *p = (struct placement){.ranks = calloc(share->ranks ? share->ranks : 1, sizeof(*p->ranks))};
+    if (!p->ranks)
+        return -ENOMEM;
+    p->count = share->ranks;
+    for (uint32_t i = 0; !rc && i < p->count; i++)
+        rc = bind_to_line(p, i, share->number_of ? share->number_of[i] : i, share);
     if (rc)
         placement_fini(p);
     return rc;
@@ -284,9 +340,8 @@ static int not_a_list(char problem[PLACEMENT_PROBLEM_LEN], const char *list, con
 int placement_restrict(struct placement_cpu *cpus, uint32_t *count, const char *list,
                        enum placement_unit unit, char problem[PLACEMENT_PROBLEM_LEN])
 {
-    struct placement unused = {0};
     struct placement_machine m = {.cpus = cpus, .count = *count};
-    struct placement_reader r = {list, list + strlen(list), &unused, 1};
+    struct placement_reader r = {list, list + strlen(list), problem, 1};
     uint32_t kept = 0;
     bool *is_kept = calloc(*count ? *count : 1, sizeof(*is_kept));
     if (!is_kept)
@@ -355,7 +410,7 @@ static int bind_to_word(struct placement_rank *rank, const struct placement_mach
 
 int placement_bind_list(struct placement *p, const struct placement_words *words)
 {
-    struct placement_reader r = {words->list, words->list + strlen(words->list), p, 1};
+    struct placement_reader r = {words->list, words->list + strlen(words->list), p->problem, 1};
     struct placement_item *items = malloc(ITEMS_MAX * sizeof(*items));
     if (!items)
         return -ENOMEM;

@@ -17,8 +17,7 @@
 #include "os/log.h"
 
 enum {
-    PICTURE_LEN = 4096,
-    NAMES_OWN = 2 /* of this host, beside those that options name */
+    PICTURE_LEN = 4096
 };
 
 /* ---- asking ---- */
@@ -152,23 +151,21 @@ static int bind_by_list(struct place *p, const struct start_wish *place)
     return rc;
 }
 
-/* A rankfile may call this host by any of its names. */
-static int read_rankfile(struct place *p, const struct place_job *job)
+static int bind_by_file(struct place *p, const struct place_job *job)
 {
-    uint32_t named = (uint32_t)host_count(job), count = named + NAMES_OWN;
-    struct placement_host *hosts = calloc(count, sizeof(*hosts));
-    if (!hosts)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < count; i++)
-        hosts[i].machine = &p->hardware.machine;
-    for (uint32_t i = 0; i < host_count(job); i++)
-        hosts[i].name = job->hosts->items[i].name;
-    hosts[named].name = os_host_name();
-    hosts[named + 1].name = "localhost";
-    struct placement_request request = {.hosts = hosts, .host_count = count, .ranks = job->ranks};
+    struct placement_file file;
     const char *text = job->wish->rankfile;
-    int rc = placement_read_rankfile(&p->placement, &request, text, strlen(text));
-    free(hosts);
+    const struct placement_share share = {.file = &file,
+                                          .machine = &p->hardware.machine,
+                                          .host = os_host_name(),
+                                          .ranks = job->ranks,
+                                          .number_of = job->number_of};
+    int rc = placement_file_read(&file, text, strlen(text));
+    if (rc == -EINVAL)
+        memcpy(p->placement.problem, file.problem, sizeof(file.problem));
+    if (!rc)
+        rc = placement_bind_file(&p->placement, &share);
+    placement_file_fini(&file);
     return rc;
 }
 
@@ -199,7 +196,7 @@ static int work_out(struct place *p, const struct place_job *job)
         .may_overload = place->may_overload,
     };
     if (place->rankfile)
-        return read_rankfile(p, job);
+        return bind_by_file(p, job);
     int rc = placement_make(&p->placement, &request);
     return rc || !is_listed ? rc : bind_by_list(p, place);
 }

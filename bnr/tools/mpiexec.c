@@ -192,7 +192,7 @@ static int check_limits(const struct options *o, uint32_t ranks, uint32_t others
                : 0;
 }
 
-/* Ranks of several hosts are dealt out by slots; what asks for more is refused. */
+/* Ranks of several hosts are dealt out by slots, or by a rankfile; what asks for more is refused. */
 static int check_several(const struct options *o, const struct wide_plan *plan, char why[512])
 {
     const struct start_wish *wish = &o->start;
@@ -201,12 +201,11 @@ static int check_several(const struct options *o, const struct wide_plan *plan, 
         slots += o->hosts.items[i].slots;
     if (plan->count == 1)
         return 0;
-    if (wish->ppr || wish->rankfile || wish->is_spanning || o->apps->path) {
+    if (wish->ppr || wish->is_spanning || o->apps->path) {
         snprintf(why, 512, "on several hosts %s is not known in this version; leave it out%s",
-                 wish->ppr        ? "ppr:N:OBJECT"
-                 : wish->rankfile ? "a rankfile"
-                 : o->apps->path  ? "--path"
-                                  : "ranking over all hosts",
+                 wish->ppr       ? "ppr:N:OBJECT"
+                 : o->apps->path ? "--path"
+                                 : "ranking over all hosts",
                  wish->ppr ? ", or say ppr:N:node" : "");
         return -EINVAL;
     }
@@ -235,10 +234,23 @@ static uint32_t *own_ranks(const struct wide_plan *plan, uint32_t *count)
 static void show_plan(const struct options *o, const struct place *place,
                       const struct place_job *job, const struct wide_plan *plan)
 {
+    struct placement_file file = {0};
+    const char *text = o->start.rankfile;
     place_show(place, job, stderr);
-    for (uint32_t r = 0; o->start.is_dry && plan->count > 1 && r < plan->ranks; r++)
-        if (plan->node_of[r])
-            fprintf(stderr, "mpiexec: rank %u on %s\n", r, plan->hosts[plan->node_of[r]]->name);
+    if (!o->start.is_dry || plan->count == 1)
+        return;
+    if (text)
+        (void)placement_file_read(&file, text, strlen(text));
+    for (uint32_t r = 0; r < plan->ranks; r++) {
+        const struct placement_line *line = r < file.room ? &file.lines[r] : NULL;
+        if (!plan->node_of[r])
+            continue;
+        fprintf(stderr, "mpiexec: rank %u on %s", r, plan->hosts[plan->node_of[r]]->name);
+        if (line)
+            fprintf(stderr, " is to have cores %.*s", (int)line->cores_len, line->cores);
+        fputc('\n', stderr);
+    }
+    placement_file_fini(&file);
 }
 
 /* Go to the background: the process that was started ends well, and its terminal's keys are no
@@ -301,9 +313,14 @@ static int run_placed(const struct options *o, char **paths, int argc, char **ar
     struct wide_plan plan;
     char why[512];
     struct start_wish wish = o->start; /* of the ranks here */
-    const struct wide_wish wide = {&o->hosts, (uint32_t)o->nranks, (uint32_t)o->remote.per_host,
-                                   wish.is_mapped && wish.map == PLACEMENT_NODE};
-    int code = wide_plan(&plan, &wide, why) ? EXIT_FAILED : 0;
+    const struct wide_wish wide = {.hosts = &o->hosts,
+                                   .ranks = (uint32_t)o->nranks,
+                                   .per_host = (uint32_t)o->remote.per_host,
+                                   .is_by_node = wish.is_mapped && wish.map == PLACEMENT_NODE,
+                                   .is_limited = wish.is_limited,
+                                   .rankfile = wish.rankfile};
+    int rc = wide_plan(&plan, &wide, why);
+    int code = rc == -EINVAL ? EXIT_USAGE : rc ? EXIT_FAILED : 0;
     if (!code && check_several(o, &plan, why))
         code = EXIT_USAGE;
     wish.is_limited &= plan.count == 1;

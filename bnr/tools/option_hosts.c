@@ -201,6 +201,26 @@ static int take_slurm(struct reader *r)
                 hosts_add_slurm(&r->o->hosts, nodes, tasks));
 }
 
+/* Where nothing else names hosts: those that the rankfile names, with a slot for each rank; this one
+ * where it names none. */
+static int take_rankfile(struct reader *r)
+{
+    const char *text = r->o->start.rankfile;
+    struct hosts *hosts = &r->o->hosts;
+    struct placement_file file;
+    int rc = placement_file_read(&file, text, strlen(text));
+    for (uint32_t i = 0; !rc && i < file.room; i++) {
+        const struct placement_line *line = &file.lines[i];
+        if (line->host && line->host[0] != '+') /* +nK counts them */
+            rc = took(r, "--rankfile", "FILE", hosts,
+                      hosts_add_list(hosts, line->host, line->host_len));
+    }
+    placement_file_fini(&file);
+    if (!rc && !hosts->count)
+        rc = hosts_add_list(hosts, "localhost", strlen("localhost"));
+    return rc;
+}
+
 /* Which hosts are this one. */
 static void look_for_own(struct reader *r)
 {
@@ -335,7 +355,9 @@ int option_hosts_settle(struct reader *r)
         give(r->o, &r->standard);
     else if (!rc) {
         rc = take_slurm(r);
-        is_slurm = true;
+        is_slurm = r->o->hosts.count > 0;
+        if (!rc && !is_slurm && r->o->start.rankfile)
+            rc = take_rankfile(r);
     }
     if (!rc)
         rc = add_more(r);
@@ -344,8 +366,7 @@ int option_hosts_settle(struct reader *r)
     if (!rc && r->is_elsewhere)
         rc = leave_own_out(r);
     if (r->o->remote.launcher == OPTION_LAUNCHER_ANY)
-        r->o->remote.launcher =
-            is_slurm && r->o->hosts.count ? OPTION_LAUNCHER_SRUN : OPTION_LAUNCHER_SSH;
+        r->o->remote.launcher = is_slurm ? OPTION_LAUNCHER_SRUN : OPTION_LAUNCHER_SSH;
     return rc ? rc : count(r);
 }
 

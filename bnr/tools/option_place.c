@@ -86,9 +86,15 @@ static int take_count(const struct place_words *w, const char *text, uint32_t *c
 int option_place_rankfile(struct reader *r, const char *option, const char *name)
 {
     struct start_wish *place = &r->o->start;
+    struct placement_file file = {0};
     int rc = reader_file(r, option, name, &place->rankfile);
-    for (const char *at = rc ? "" : place->rankfile; *at; at += strcspn(at, "\n"), at += *at != 0)
-        place->file_ranks += !strncmp(at + strspn(at, " \t"), "rank", 4);
+    if (rc)
+        return rc;
+    rc = placement_file_read(&file, place->rankfile, strlen(place->rankfile));
+    if (rc == -EINVAL)
+        rc = reader_refuse(r, "'%s %s': %s", option, name, file.problem);
+    place->file_ranks = file.count;
+    placement_file_fini(&file);
     return rc;
 }
 

@@ -144,7 +144,8 @@ const struct option_row option_table[] = {
     {"use-hwthread-cpus", NULL, OPTION_PLACE, OPTION_BY_THREAD,
      "Count hardware threads where cores are counted: pe=N, --cpu-set, --cpu-list, slots."},
     {"rankfile rf", "FILE", OPTION_PLACE, OPTION_RANKFILE,
-     "Bind ranks as the file says, a line each: rank N=HOST slot=CORES or slot=PACKAGE:CORES."},
+     "Put each rank where the file says, a line each: rank N=HOST slot=CORES or slot=PACKAGE:CORES. HOST "
+     "is a host of the job, or +nK, its Kth from 0; where none is named elsewhere, the file's are the job's."},
     {"nooversubscribe", NULL, OPTION_PLACE, OPTION_LIMITED,
      "Start no more ranks than there are slots, or cores where none are given."},
     {"nolocal skip-launch-node", NULL, OPTION_PLACE, OPTION_ELSEWHERE,

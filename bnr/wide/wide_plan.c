@@ -6,8 +6,14 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bnr/core/placement.h"
+#include "os/log.h"
+
+enum {
+    NAMES_OWN = 2 /* of this host, beside those that options name */
+};
 
 bool wide_plan_uses(const struct wide_plan *plan, uint32_t node)
 {
@@ -73,6 +79,61 @@ static int place(struct wide_plan *plan, const struct wide_wish *wish, char why[
     return rc;
 }
 
+/* No host has more ranks of a rankfile than it may. */
+static int check_room(const struct wide_plan *plan, const struct wide_wish *wish, char why[512])
+{
+    const struct hosts *hosts = wish->hosts;
+    uint32_t *count = calloc(hosts->count + 1, sizeof(*count));
+    int rc = count ? 0 : -ENOMEM;
+    for (uint32_t r = 0; !rc && r < plan->ranks; r++)
+        count[plan->node_of[r]]++;
+    for (size_t h = 0; !rc && h < hosts->count; h++) {
+        const struct hosts_entry *e = &hosts->items[h];
+        bool is_full = e->max_slots && count[h] > e->max_slots;
+        if (!is_full && !(wish->is_limited && count[h] > e->slots))
+            continue;
+        snprintf(why, 512,
+                 "the rankfile puts %u ranks on %.200s, which has %s%u; raise that, or put fewer "
+                 "there",
+                 count[h], e->name, is_full ? "max_slots=" : "slots=",
+                 is_full ? e->max_slots : e->slots);
+        rc = -EINVAL;
+    }
+    free(count);
+    return rc;
+}
+
+/* Which host of the list each rank is on, as a rankfile says: it may call this host by any of its
+ * names. */
+static int place_by_file(struct wide_plan *plan, const struct wide_wish *wish, char why[512])
+{
+    const struct hosts *hosts = wish->hosts;
+    uint32_t listed = (uint32_t)hosts->count, own = listed;
+    const char **names = calloc(hosts->count + NAMES_OWN, sizeof(*names));
+    struct placement_file file;
+    if (!names)
+        return -ENOMEM;
+    for (uint32_t h = 0; h < listed; h++) {
+        names[h] = hosts->items[h].name;
+        own = hosts->items[h].is_here && own == listed ? h : own;
+    }
+    names[listed] = os_host_name();
+    names[listed + 1] = "localhost";
+    const struct placement_names known = {names, own < listed ? listed + NAMES_OWN : listed,
+                                          listed};
+    int rc = placement_file_read(&file, wish->rankfile, strlen(wish->rankfile));
+    if (!rc)
+        rc = placement_file_hosts(&file, &known, plan->ranks, plan->node_of);
+    if (rc == -EINVAL)
+        snprintf(why, 512, "--rankfile: %s", file.problem);
+    for (uint32_t r = 0; !rc && r < plan->ranks; r++)
+        if (plan->node_of[r] >= listed)
+            plan->node_of[r] = own;
+    placement_file_fini(&file);
+    free(names);
+    return rc ? rc : check_room(plan, wish, why);
+}
+
 int wide_plan(struct wide_plan *plan, const struct wide_wish *wish, char why[512])
 {
     const struct hosts *hosts = wish->hosts;
@@ -80,13 +141,13 @@ int wide_plan(struct wide_plan *plan, const struct wide_wish *wish, char why[512
     *plan = (struct wide_plan){.count = 1, .ranks = wish->ranks};
     for (size_t h = 0; h < hosts->count; h++)
         is_elsewhere |= !hosts->items[h].is_here;
-    if (!is_elsewhere)
+    if (!is_elsewhere && !wish->rankfile)
         return 0;
     snprintf(why, 512, "out of memory");
     plan->node_of = calloc(wish->ranks, sizeof(*plan->node_of));
     if (!plan->node_of)
         return -ENOMEM;
-    int rc = place(plan, wish, why);
+    int rc = wish->rankfile ? place_by_file(plan, wish, why) : place(plan, wish, why);
     return rc ? rc : number_nodes(plan, hosts);
 }
 

@@ -22,6 +22,8 @@ struct wide_wish {
     const struct hosts *hosts;
     uint32_t ranks, per_host; /* per_host: that a host takes at a time; 0: its slots */
     bool is_by_node;          /* ranks are dealt out to the hosts one by one */
+    bool is_limited;          /* a rankfile gives no host more than its slots */
+    const char *rankfile;     /* which says where each rank is; NULL: none */
 };
 
 /* Work out which rank runs where. Returns 0, or -errno with a sentence in why. plan->count is 1

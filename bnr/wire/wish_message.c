@@ -48,6 +48,7 @@ static const struct wire_field fields[] = {
     TEXT(terminals),
     TEXT(output_from),
     TEXT(stdin_to),
+    {FIELD_SOME, AT(rankfile), 0, 0, PLACEMENT_FILE_MAX},
 };
 
 void wish_pack(struct packing *p, const struct start_wish *wish)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The user's wishes about the start of ranks (core/start_wish.h) as bytes, for daemons. Those that
- * name ranks of several hosts (ppr, rankfiles, spans) are settled before, and do not travel. No
- * I/O. */
+/* The user's wishes about the start of ranks (core/start_wish.h) as bytes, for daemons. Those
+ * that place ranks of several hosts (ppr, spans) are settled before, and do not travel; of a rankfile
+ * each host reads the lines of its own ranks. No I/O. */
 #ifndef BNR_WISH_MESSAGE_H
 #define BNR_WISH_MESSAGE_H
 

@@ -172,8 +172,21 @@ same "by all its names" "$(picture "$flat" -n 1 -rf ranks)" "[./././.][B/B/./.]"
 same "also as a mapping" "$(picture "$flat" --map-by rankfile:file=ranks)" \
     "[./././.][B/B/./.] [./././B][./././.]"
 printf 'rank 0=elsewhere slot=0\n' >ranks
-refused "line 1: a host of the job is expected" "$flat" --rankfile ranks
+refused "line 1: a host of the job is expected" "$flat" --rankfile ranks -host localhost
+holds "its hosts are the job's, where no others are named" \
+    "$(run --do-not-launch --rankfile ranks true 2>&1)" "rank 0 on elsewhere is to have cores 0"
 refused "cannot read it" "$flat" --rankfile none
+
+# Outside of Slurm, hosts are reached by ssh, whichever option names them.
+mkdir bin
+for name in ssh srun; do
+    printf '#!/bin/sh\necho this is %s >&2\nexit 1\n' $name >bin/$name
+    chmod +x bin/$name
+done
+for words in "--rankfile ranks" "--add-host elsewhere -n 2"; do
+    # shellcheck disable=SC2086
+    holds "$words goes by ssh" "$(unset SLURM_JOB_ID; PATH=$PWD/bin:$PATH run $words true 2>&1)" "this is ssh"
+done
 
 # This machine, by what the kernel says.
 HWLOC_SYNTHETIC=$flat run -n 2 --bind-to core true 2>err && fail "another machine's are refused"

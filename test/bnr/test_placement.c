@@ -471,6 +471,46 @@ static void examples_of_manuals_come_out(void **state)
     place("2x8x2", rows);
 }
 
+/* Say as on one line where each rank of a rankfile is on hosts a, b and c, as each host works it out for
+ * its own ranks; or the problem. */
+static int place_by_file(const char *text, uint32_t ranks, char shown[512])
+{
+    static const char *const names[] = {"a", "b", "c", "self"}; /* self: b's other name */
+    const struct placement_names known = {names, 4, 3};
+    const struct placement_host hosts[] = {
+        {"a", 0, 0, &machine}, {"b", 0, 0, &machine}, {"c", 0, 0, &machine}};
+    struct placement_rank all[8] = {0};
+    struct placement whole = {.ranks = all};
+    struct placement_file f;
+    struct placement own[3] = {0};
+    uint32_t host_of[8], number_of[8];
+    int rc = placement_file_read(&f, text, strlen(text));
+    if (!rc) {
+        whole.count = ranks ? ranks : f.count;
+        rc = placement_file_hosts(&f, &known, whole.count, host_of);
+    }
+    snprintf(shown, 512, "%s", f.problem);
+    for (uint32_t h = 0; !rc && h < 3; h++) {
+        struct placement_share share = {
+            .file = &f, .machine = &machine, .host = names[h], .number_of = number_of};
+        for (uint32_t r = 0; r < whole.count; r++)
+            if ((host_of[r] == 3 ? 1 : host_of[r]) == h)
+                number_of[share.ranks++] = r;
+        rc = placement_bind_file(&own[h], &share);
+        snprintf(shown, 512, "%s", own[h].problem);
+        for (uint32_t i = 0; !rc && i < share.ranks; i++) {
+            all[number_of[i]] = own[h].ranks[i];
+            all[number_of[i]].host = h;
+        }
+    }
+    if (!rc)
+        show(&whole, hosts, shown);
+    for (int h = 0; h < 3; h++)
+        placement_fini(&own[h]);
+    placement_file_fini(&f);
+    return rc;
+}
+
 static void rankfiles_are_read(void **state)
 {
     static const struct {
@@ -489,32 +529,47 @@ static void rankfiles_are_read(void **state)
         {"rank 0=a slot=0\n", 2, "no line for rank 1"},
         {"rank 0=a slot=0\nrank 0=a slot=1\n", 0, "line 2: each rank stands once"},
         {"rank 0=a slot=0\nrank 7=a slot=1\n", 0, "line 2: a rank below"},
-        {"rank 0=z slot=0\n", 0, "line 1: a host of the job is expected, not 'z slot=0'"},
+        {"rank 0=z slot=0\n", 0, "line 1: a host of the job is expected, not 'z'"},
+        {"rank 0=a slot=0\nrank 1=z slot=0\n", 1, "a0"},
+        {"rank 1=self slot=0\nrank 0=localhost slot=0\n", 0, "line 2: a host of the job"},
+        {"rank 0=self slot=5\n", 0, "b5"},
         {"rank 0=+n3 slot=0\n", 0, "a host of the job"},
-        {"rank 0=a slot=8\n", 0, "cores that the host has are expected, not '8'"},
-        {"rank 0=a slot=2:0\n", 0, "a package that the host has"},
+        {"rank 0= slot=0\n", 0, "a host is expected"},
+        {"rank 0=a slot=8\n", 0, 
+         "line 1 of the rankfile: rank 0 is to have '8', but a has cores 0 to 7, of packages 0 to 1"},
+        {"rank 0=a slot=0\nrank 1=b slot=0\nrank 2=b slot=1,0:2-4\n", 0,
+         "line 3 of the rankfile: rank 2 is to have '0:2-4', but b has"},
+        {"rank 0=a slot=1:4\n", 0, "is to have '1:4'"},
+        {"rank 0=a slot=2:0\n", 0, "is to have '2:0'"},
         {"rank 0=a slot=0:\n", 0, "cores are expected after the package"},
         {"rank 0=a slot=3-1\n", 0, "cores are expected"},
         {"rank 0=a\n", 0, "'slot=CORES' is expected"},
         {"rank 0=a slot=0 x\n", 0, "the end of the line"},
         {"0=a slot=0\n", 0, "'rank N=HOST"},
     };
-    struct placement_host hosts[] = {
-        {"a", 0, 0, &machine}, {"b", 0, 0, &machine}, {"c", 0, 0, &machine}};
     make_machine("2x4");
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct placement_request r = {.hosts = hosts, .host_count = 3, .ranks = rows[i].ranks};
-        struct placement p;
         char text[512];
-        int rc = placement_read_rankfile(&p, &r, rows[i].text, strlen(rows[i].text));
-        if (rc == 0)
-            show(&p, hosts, text);
-        else
-            snprintf(text, sizeof(text), "%s", p.problem);
+        int rc = place_by_file(rows[i].text, rows[i].ranks, text);
         if (rc ? rc != -EINVAL || !strstr(text, rows[i].result) : strcmp(text, rows[i].result))
             fail_msg("'%s': '%s'", rows[i].text, text);
-        placement_fini(&p);
     }
+}
+
+/* What is no text of some lines is refused, and memory is bounded by it. */
+static void rankfiles_are_bounded(void **state)
+{
+    char *text = malloc(PLACEMENT_FILE_MAX + 2);
+    struct placement_file f;
+    assert_non_null(text);
+    memset(text, '\n', PLACEMENT_FILE_MAX + 1);
+    assert_int_equal(placement_file_read(&f, text, PLACEMENT_FILE_MAX + 1), -EINVAL);
+    assert_non_null(strstr(f.problem, "longer than 4 MiB"));
+    assert_int_equal(placement_file_read(&f, text, PLACEMENT_FILE_MAX), 0);
+    assert_int_equal(f.count, 0);
+    placement_file_fini(&f);
+    assert_int_equal(placement_file_read(&f, "rank 99999999999=a slot=0", 25), -EINVAL);
+    free(text);
 }
 
 static void lists_restrict(void **state)
@@ -689,6 +744,7 @@ int main(void)
         cmocka_unit_test(several_objects),
         cmocka_unit_test(examples_of_manuals_come_out),
         cmocka_unit_test(rankfiles_are_read),
+        cmocka_unit_test(rankfiles_are_bounded),
         cmocka_unit_test(lists_restrict),
         cmocka_unit_test(units_of_lists_differ),
         cmocka_unit_test(lists_bind),

@@ -276,7 +276,8 @@ static void wishes_travel(void **state)
                                     .terminals = "1,3",
                                     .rows = 24,
                                     .columns = 80,
-                                    .list = "0,2-5"};
+                                    .list = "0,2-5",
+                                    .rankfile = "rank 0=a slot=0\n"};
     struct packing p = {0};
     struct start_wish got;
     (void)state;
@@ -303,6 +304,7 @@ static void wishes_travel(void **state)
     assert_int_equal(got.rows, 24);
     assert_int_equal(got.columns, 80);
     assert_string_equal(got.list, "0,2-5");
+    assert_string_equal(got.rankfile, "rank 0=a slot=0\n");
     assert_null(got.allowed);
     wish_fini(&got);
     for (size_t len = 0; len < all->len; len++) { /* whatever is cut off */

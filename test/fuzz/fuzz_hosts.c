@@ -2,8 +2,8 @@
 
 /*
  * Any text as a list of hosts, a file of them, Slurm's two variables (the second after a byte of
- * 0), a rankfile, a list of processors, and as the beginning of a link: read or refused, with a
- * problem that can be shown.
+ * 0), a rankfile, a list of processors, the wishes that a daemon gets, and as the beginning of a link:
+ * read or refused, with a problem that can be shown.
  *
  * usage: fuzz_hosts FILE...
  */
@@ -13,6 +13,7 @@
 #include "bnr/core/placement.h"
 #include "bnr/wire/hello.h"
 #include "bnr/wire/hosts.h"
+#include "bnr/wire/wish_message.h"
 #include "test/fuzz/main.h"
 
 static void look(struct hosts *h, int rc)
@@ -32,12 +33,54 @@ static void look(struct hosts *h, int rc)
     hosts_fini(h);
 }
 
+static void place_by_file(const char *text, size_t len, const struct placement_machine *machine)
+{
+    static const char *const list[] = {"a", "here"};
+    const struct placement_names names = {list, 2, 1};
+    struct placement_file f;
+    struct placement p = {0};
+    uint32_t hosts[16];
+    int rc = placement_file_read(&f, text, len);
+    require(rc == 0 || (rc == -EINVAL && f.problem[0]), "a rankfile is read, or refused");
+    uint32_t ranks = f.count < 16 ? f.count : 16;
+    if (!rc) {
+        rc = placement_file_hosts(&f, &names, ranks, hosts);
+        require(rc == 0 || (rc == -EINVAL && f.problem[0]), "its hosts are known, or refused");
+    }
+    for (uint32_t i = 0; !rc && i < ranks; i++)
+        require(hosts[i] < 2, "each rank has a host");
+    if (!rc) {
+        const struct placement_share share = {
+            .file = &f, .machine = machine, .host = "a", .ranks = ranks};
+        rc = placement_bind_file(&p, &share);
+        require(rc == 0 || (rc == -EINVAL && p.problem[0]), "its cores are there, or refused");
+    }
+    for (uint32_t i = 0; i < p.count; i++)
+        require(p.ranks[i].cpu_count >= 1 && p.ranks[i].cpu_count <= 4, "each rank is somewhere");
+    placement_fini(&p);
+    placement_file_fini(&f);
+}
+
+/* The user's wishes, as a daemon gets them. */
+static void wish(const uint8_t *bytes, size_t len, const struct placement_machine *machine)
+{
+    struct unpacking u = {.at = bytes, .left = len};
+    struct start_wish got;
+    wish_unpack(&u, &got);
+    if (!u.failed) {
+        require(got.map <= PLACEMENT_SLOT && got.bind <= PLACEMENT_NONE, "levels are in bounds");
+        require(!got.rankfile || strlen(got.rankfile) <= PLACEMENT_FILE_MAX, "so is the rankfile");
+        if (got.rankfile)
+            place_by_file(got.rankfile, strlen(got.rankfile), machine);
+    }
+    wish_fini(&got);
+}
+
 static void place(const char *text, const char *exact, size_t len)
 {
     struct placement_cpu cpus[4] = {0};
     struct placement_machine machine = {cpus, 4, 0};
     struct placement_host host = {"a", 0, 0, &machine};
-    struct placement_request request = {.hosts = &host, .host_count = 1};
     struct placement p;
     char problem[PLACEMENT_PROBLEM_LEN] = "";
     uint32_t count = 4;
@@ -46,12 +89,9 @@ static void place(const char *text, const char *exact, size_t len)
         cpus[i].object[PLACEMENT_CORE] = i;
         cpus[i].object[PLACEMENT_PACKAGE] = i / 2;
     }
-    int rc = placement_read_rankfile(&p, &request, exact, len);
-    require(rc == 0 || (rc == -EINVAL && p.problem[0]), "a rankfile is read, or refused");
-    for (uint32_t i = 0; i < p.count; i++)
-        require(p.ranks[i].cpu_count >= 1 && p.ranks[i].cpu_count <= 4, "each rank is somewhere");
-    placement_fini(&p);
-    rc = placement_make(&p, &(struct placement_request){.hosts = &host,
+    place_by_file(exact, len, &machine);
+    wish((const uint8_t *)exact, len, &machine);
+    int rc = placement_make(&p, &(struct placement_request){.hosts = &host,
                                                         .host_count = 1,
                                                         .ranks = 2,
                                                         .map = PLACEMENT_SLOT,

@@ -2,13 +2,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Lists of hosts, as fuzz_hosts reads them. usage: hosts_corpus.py FOLDER"""
 import pathlib
+import struct
 import sys
+
+FILE = b"# ranks\nrank 1=a slot=1:0-1\nrank 0=+n0 slot=0,2;1:*\n"
+
+
+def some(text):
+    return struct.pack(">II", 1, len(text)) + text
+
+
+# 12 flags, 8 numbers, 16 words of 64 bits, and the texts and numbers between, as wish_message.c has them
+WISH = (struct.pack(">20I", *[1] * 20) + bytes(8 * 16) + some(b"0-3") + bytes(12)
+        + struct.pack(">II", 24, 80) + bytes(20) + some(FILE))
 
 TEXTS = {
     "list": b"a:4,n[1-3,07]:2,[fd00::1]:8,10.0.0.1,x",
     "file": b"# hosts\na slots=4 max_slots=8\nroot@b:2\n\nfd00::1 max-slots=3\nc # last\n",
     "slurm": b"n[1-3,07],m\0004(x3),2,1",
-    "ranks": b"# ranks\nrank 1=a slot=1:0-1\nrank 0=+n0 slot=0,2;1:*\n",
+    "ranks": FILE,
+    "wish": WISH,
     "cpus": b"0,2-3",
     "hello": b"Vlnk\1\1\0\0" + bytes(range(56)),
 }

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What options ask about the start of ranks holds on every host. usage: test_place.py BUILD
 
-Each claim runs on two hosts of its own (test/hosts/run). Status 77 where the machine does not allow
+Each claim runs on two or three hosts of its own (test/hosts/run). Status 77 where the machine does not allow
 namespaces.
 """
 import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 import time
 
 RUN = str(pathlib.Path(__file__).resolve().parent / "run")
@@ -17,9 +18,9 @@ MPIEXEC = 'timeout 50 "$BUILD"/bnr/mpiexec --launcher-cmd "$HOSTS_PROGRAM enter 
 ALLOWED = "sed -n 's/Cpus_allowed_list:[^0-9]*//p' /proc/self/status"
 
 
-def run(options):
+def run(options, hosts=2):
     """Run mpiexec. Returns the exit status and the sorted lines of both streams."""
-    done = subprocess.run([RUN, "2", "--", "sh", "-c", MPIEXEC + options + " 2>&1"],
+    done = subprocess.run([RUN, str(hosts), "--", "sh", "-c", MPIEXEC + options + " 2>&1"],
                           capture_output=True, text=True, timeout=120, check=False)
     if done.returncode == NOT_ALLOWED:
         print(done.stderr)
@@ -27,18 +28,64 @@ def run(options):
     return done.returncode, sorted(done.stdout.splitlines())
 
 
-def holds(text, options, *wanted):
-    status, lines = run(options)
+def holds(text, options, *wanted, hosts=2):
+    status, lines = run(options, hosts)
     if status or lines != list(wanted):
         sys.exit(f"not so: {text}\ngot {status}: {lines}\nwanted {list(wanted)}")
     print(f"ok: {text}", flush=True)
 
 
-def refused(text, options, part):
-    status, lines = run(options)
+def refused(text, options, part, hosts=2):
+    status, lines = run(options, hosts)
     if not status or not any(part in line for line in lines):
         sys.exit(f"not so: {text}\ngot {status}: {lines}\nwanted {part}")
     print(f"ok: {text}", flush=True)
+
+
+def rankfiles(folder):
+    """Each rank is on the host of its line, bound to the cores that this host has."""
+    def file(*lines):
+        name = os.path.join(folder, f"ranks{len(os.listdir(folder))}")
+        pathlib.Path(name).write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+        return f"--rankfile {name} "
+    show = f"sh -c 'echo $BNR_HOST $({ALLOWED.replace(chr(39), chr(34))})'"
+    _, bound = run(f"-l -n 2 --bind-to core --oversubscribe {ALLOWED}")
+    first, second = (line.split(" ", 1)[1] for line in bound)
+    last = 0 if first == second else 1  # where there is one core alone
+    three = file("# three hosts", f"rank 2=h0 slot={last}", "rank 0=h1 slot=0:0",
+                 f"rank 3=+n1 slot={last}", "", f"rank 1=h2 slot={last} # last")
+    placed = (f"[0] h1 {first}", f"[1] h2 {second}", f"[2] h0 {second}", f"[3] h1 {second}")
+    holds("a rankfile places and binds ranks of three hosts", f"-host h0,h1,h2 -l {three}{show}", *placed,
+          hosts=3)
+    holds("of which -n may start fewer", f"-host h0,h1,h2 -l -n 2 {three}{show}", *placed[:2], hosts=3)
+    refused("more than its lines are an error", f"-host h0,h1,h2 -n 5 {three}true",
+            "no line for rank 4; add it", hosts=3)
+    refused("so is a host that is not of the job", f"-host h0,h1 {three}true",
+            "line 6: a host of the job is expected, not 'h2'")
+    named = file("rank 0=h1 slot=0", "rank 1=localhost slot=0", "rank 2=h1 slot=0")
+    at_h1 = f"h1 {first}"
+    holds("its hosts are the job's where no others are named", f"-l {named}{show}",
+          f"[0] {at_h1}", f"[1] h0 {first}", f"[2] {at_h1}")
+    refused("a core that a host lacks is an error, which names rank, host and line",
+            "-host h0,h1 " + file("rank 0=h0 slot=0", "", "rank 1=h1 slot=0,9999") + "sleep 20",
+            "line 3 of the rankfile: rank 1 is to have '9999', but h1 has")
+    limits = os.path.join(folder, "hosts")
+    pathlib.Path(limits).write_text("h0 slots=4\nh1 slots=1 max_slots=1\n", encoding="utf-8")
+    refused("max_slots holds", f"-hostfile {limits} {named}true",
+            "the rankfile puts 2 ranks on h1, which has max_slots=1")
+    refused("so do slots where the user says so", f"-host h0,h1 --nooversubscribe {named}true",
+            "the rankfile puts 2 ranks on h1, which has slots=1")
+    status, lines = run(f"{named} --report-bindings true")
+    each = [f"mpiexec: rank {r} on h{(1, 0, 1)[r]} is bound to" for r in range(3)]
+    if status or len(lines) != 3 or not all(line.startswith(e) for e, line in zip(each, lines)):
+        sys.exit(f"not so: bindings by a rankfile are told\n{lines}")
+    print("ok: bindings by a rankfile are told")
+    status, lines = run(f"{named} --do-not-launch --report-bindings true")
+    known = [line for line in lines if line.startswith("mpiexec: rank")]
+    if (status or len(known) != 3 or known[0] != "mpiexec: rank 0 on h1 is to have cores 0"
+            or not known[1].startswith(each[1])):
+        sys.exit(f"not so: what is known is shown where nothing starts\n{lines}")
+    print("ok: what is known is shown where nothing starts")
 
 
 def main(build):
@@ -77,6 +124,8 @@ def main(build):
             f"-host h0:1,h1:{many} --bind-to hwthread true", f"host h1 has too few hwthreads")
     refused("slots of all hosts count", "-host h0:2,h1:2 -n 5 --nooversubscribe true",
             "5 ranks, but the hosts have 4 slots")
+    with tempfile.TemporaryDirectory(dir=os.environ["BUILD"]) as folder:
+        rankfiles(folder)
     refused("what is not known on several hosts is refused", "-host h0,h1 --map-by ppr:1:core true",
             "say ppr:N:node, or -n")
 

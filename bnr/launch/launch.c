@@ -205,6 +205,15 @@ int launch_resolve(const char *name, const char *wdir, const char *search, char 
     return f == FOUND ? 0 : explain(f, name, path, why);
 }
 
+int launch_seek(const char *name, const char *wdir, const char *first, const char *search,
+                char path[PATH_MAX], char why[512])
+{
+    int rc = LAUNCH_NOT_FOUND;
+    if (first)
+        rc = launch_resolve(name, wdir, first, path, PATH_MAX, why);
+    return rc ? launch_resolve(name, wdir, search, path, PATH_MAX, why) : 0;
+}
+
 int launch_find(const char *name, char **path, char why[512])
 {
     char found[PATH_MAX];

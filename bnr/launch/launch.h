@@ -4,6 +4,7 @@
 #ifndef BNR_LAUNCH_H
 #define BNR_LAUNCH_H
 
+#include <limits.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,6 +43,9 @@ enum launch_outcome {
  * path, or an outcome with a sentence in why. */
 int launch_resolve(const char *name, const char *wdir, const char *search, char *path, size_t size,
                    char why[512]);
+/* The same in the folders of first (NULL: none), then in those of search. */
+int launch_seek(const char *name, const char *wdir, const char *first, const char *search,
+                char path[PATH_MAX], char why[512]);
 
 /* Find name along this process's PATH. Returns 0 with *path, the caller's to free, or an outcome. */
 int launch_find(const char *name, char **path, char why[512]);

@@ -215,6 +215,7 @@ static struct launch_app *describe_apps(struct run *run)
             wdir = NULL;
         apps[a] = (struct launch_app){.name = app->argv[0],
                                 .wdir = wdir,
+                                .path = (char *)app->path,
                                 .in_session = run->apps[a].in_session,
                                 .argv = (char **)app->argv,
                                 .environment = run->apps[a].environment};

@@ -114,11 +114,7 @@ static int check_library(const struct options *o, const char *path)
 static int find_program(const struct option_app *app, const char *search, char path[PATH_MAX],
                         char why[512])
 {
-    int rc = LAUNCH_NOT_FOUND;
-    if (app->path)
-        rc = launch_resolve(app->argv[0], app->wdir, app->path, path, PATH_MAX, why);
-    if (rc)
-        rc = launch_resolve(app->argv[0], app->wdir, search, path, PATH_MAX, why);
+    int rc = launch_seek(app->argv[0], app->wdir, app->path, search, path, why);
     if (rc == LAUNCH_NOT_FOUND && app->behind)
         snprintf(why, 512,
                  "there is no program '%.64s' on %.64s; a value of %.64s stands behind '=', as in "
@@ -201,11 +197,9 @@ static int check_several(const struct options *o, const struct wide_plan *plan, 
         slots += o->hosts.items[i].slots;
     if (plan->count == 1)
         return 0;
-    if (wish->ppr || wish->is_spanning || o->apps->path) {
+    if (wish->ppr || wish->is_spanning) {
         snprintf(why, 512, "on several hosts %s is not known in this version; leave it out%s",
-                 wish->ppr       ? "ppr:N:OBJECT"
-                 : o->apps->path ? "--path"
-                                 : "ranking over all hosts",
+                 wish->ppr ? "ppr:N:OBJECT" : "ranking over all hosts",
                  wish->ppr ? ", or say ppr:N:node" : "");
         return -EINVAL;
     }

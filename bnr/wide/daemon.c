@@ -236,7 +236,7 @@ static int find_programs(struct daemon *d, char why[512])
                      strerror(errno));
             return EXIT_FAILED;
         }
-        int code = launch_resolve(app->name, app->wdir, search, path, sizeof(path), why);
+        int code = launch_seek(app->name, app->wdir, app->path, search, path, why);
         if (code)
             return code;
         d->apps[a] = (struct ranks_app){.path = strdup(path),

@@ -55,6 +55,7 @@ static const struct wire_field host_fields[] = {
 static const struct wire_field app_fields[] = {
     TEXT(struct launch_app, name, TEXT_MAX),
     TEXT(struct launch_app, wdir, TEXT_MAX),
+    {FIELD_SOME, offsetof(struct launch_app, path), 0, 0, TEXT_MAX},
     {.kind = FIELD_FLAG, .at = offsetof(struct launch_app, in_session)},
     LIST(struct launch_app, argv, 1),
     LIST(struct launch_app, environment, 0),

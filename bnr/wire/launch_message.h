@@ -46,6 +46,7 @@ int order_unpack(const uint8_t *body, size_t len, struct launch_order *order);
 /* A program of the job. */
 struct launch_app {
     char *name, *wdir; /* wdir: never empty */
+    char *path;        /* folders to seek it in before those of PATH; NULL: none */
     bool in_session;   /* its processes start in folders of their own instead */
     char **argv, **environment;
 };

@@ -2,8 +2,8 @@
 
 /*
  * Any text as a list of hosts, a file of them, Slurm's two variables (the second after a byte of
- * 0), a rankfile, a list of processors, the wishes that a daemon gets, and as the beginning of a link:
- * read or refused, with a problem that can be shown.
+ * 0), a rankfile, a list of processors, a job and its wishes as a daemon gets them, and as the beginning
+ * of a link: read or refused, with a problem that can be shown.
  *
  * usage: fuzz_hosts FILE...
  */
@@ -13,6 +13,7 @@
 #include "bnr/core/placement.h"
 #include "bnr/wire/hello.h"
 #include "bnr/wire/hosts.h"
+#include "bnr/wire/launch_message.h"
 #include "bnr/wire/wish_message.h"
 #include "test/fuzz/main.h"
 
@@ -76,6 +77,20 @@ static void wish(const uint8_t *bytes, size_t len, const struct placement_machin
     wish_fini(&got);
 }
 
+/* All of a job, as a daemon gets it. */
+static void launch(const uint8_t *bytes, size_t len)
+{
+    struct launch_message job;
+    int rc = launch_unpack((struct unpacking){.at = bytes, .left = len}, &job);
+    require(rc == 0 || rc == -EPROTO || rc == -ENOMEM, "a job is taken, or refused");
+    for (uint32_t a = 0; !rc && a < job.app_count; a++)
+        require(job.apps[a].name && job.apps[a].wdir && job.apps[a].argv[0], "a program is whole");
+    for (uint32_t r = 0; !rc && r < job.world_size; r++)
+        require(job.app_of[r] < job.app_count && job.host_of[r] < job.host_count,
+                "each rank has a program and a host");
+    launch_fini(&job);
+}
+
 static void place(const char *text, const char *exact, size_t len)
 {
     struct placement_cpu cpus[4] = {0};
@@ -128,6 +143,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     look(&h, hosts_add_slurm(&h, text, nodes < len ? text + nodes + 1 : NULL));
     if (len >= HELLO_LEN)
         require(hello_get(bytes, &hello, secret) == -EPROTO, "nobody guesses a proof");
+    launch(bytes, len);
     place(text, exact, len);
     free(text);
     free(exact);

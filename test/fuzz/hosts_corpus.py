@@ -16,12 +16,24 @@ def some(text):
 WISH = (struct.pack(">20I", *[1] * 20) + bytes(8 * 16) + some(b"0-3") + bytes(12)
         + struct.pack(">II", 24, 80) + bytes(20) + some(FILE))
 
+
+def text(words):
+    return struct.pack(">I", len(words)) + words
+
+
+# Two ranks of a program on a host: numbers, limits, the host, runs of programs and hosts, the program
+JOB = (struct.pack(">6I", 2, 1, 1, 2, 0o22, 0) + text(b"") + bytes(8 * 8)
+       + struct.pack(">II", 1, 4) + text(b"id") + text(b"a") + struct.pack(">4I", 2, 0, 2, 0)
+       + text(b"prog") + text(b"/") + some(b"/bin:x") + bytes(4)
+       + struct.pack(">I", 1) + text(b"prog") + struct.pack(">I", 1) + text(b"A=1") + WISH)
+
 TEXTS = {
     "list": b"a:4,n[1-3,07]:2,[fd00::1]:8,10.0.0.1,x",
     "file": b"# hosts\na slots=4 max_slots=8\nroot@b:2\n\nfd00::1 max-slots=3\nc # last\n",
     "slurm": b"n[1-3,07],m\0004(x3),2,1",
     "ranks": FILE,
     "wish": WISH,
+    "job": JOB,
     "cpus": b"0,2-3",
     "hello": b"Vlnk\1\1\0\0" + bytes(range(56)),
 }

@@ -88,6 +88,21 @@ def rankfiles(folder):
     print("ok: what is known is shown where nothing starts")
 
 
+def paths(folder):
+    """--path holds on each host, for the program that it stands before."""
+    for name in ("one", "two"):
+        program = pathlib.Path(folder, name, "named_here")
+        program.parent.mkdir()
+        program.write_text(f"#!/bin/sh\necho $BNR_HOST {name}\n", encoding="utf-8")
+        program.chmod(0o755)
+    holds("--path is of one program on all hosts",
+          f"-host h0,h1 -l --path {folder}/none:{folder}/one -n 2 named_here : "
+          f"-n 2 --path {folder}/two named_here : echo x",
+          "[0] h0 one", "[1] h1 one", "[2] h0 two", "[3] h1 two", "[4] x", "[5] x")
+    refused("a program in none of its folders is told of", f"-host h1 --path {folder}/one nowhere",
+            "nowhere")
+
+
 def main(build):
     os.environ["BUILD"] = str(pathlib.Path(build).resolve())
     os.environ["HOSTS_PROGRAM"] = os.path.join(os.environ["BUILD"], "test/hosts/hosts")
@@ -126,6 +141,7 @@ def main(build):
             "5 ranks, but the hosts have 4 slots")
     with tempfile.TemporaryDirectory(dir=os.environ["BUILD"]) as folder:
         rankfiles(folder)
+        paths(folder)
     refused("what is not known on several hosts is refused", "-host h0,h1 --map-by ppr:1:core true",
             "say ppr:N:node, or -n")
 

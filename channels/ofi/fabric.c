@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "channels/ofi/near.h"
 #include "channels/ofi/ofi.h"
 #include "include/channel_help.h"
 
@@ -72,6 +73,18 @@ static bool is_sockets(const struct fi_info *info)
     return !strcmp(info->fabric_attr->prov_name, "sockets");
 }
 
+/* The nearest adapter of what libfabric offers, by itself. Returns -ENOMEM or 0. */
+static int take_nearest(const struct ofi *ofi, struct fi_info **found)
+{
+    cpu_set_t cpus;
+    if (sched_getaffinity(0, sizeof(cpus), &cpus))
+        CPU_ZERO(&cpus);
+    struct fi_info *all = *found;
+    *found = fi_dupinfo(ofi_near_choose(all, "/sys", &cpus, (unsigned)ofi->env->local_rank));
+    fi_freeinfo(all);
+    return *found ? 0 : -FI_ENOMEM;
+}
+
 /* One with one-sided operations, and atomic ones among them; else one without. */
 static int choose(struct ofi *ofi, char *why, size_t size)
 {
@@ -82,6 +95,8 @@ static int choose(struct ofi *ofi, char *why, size_t size)
     set_defaults();
     for (size_t i = 0; rc == -FI_ENODATA && i < sizeof(caps) / sizeof(caps[0]); i++)
         rc = find(ofi, caps[i], &found);
+    if (!rc)
+        rc = take_nearest(ofi, &found);
     if (rc) {
         snprintf(why, size, "libfabric has no provider%s%s%s%s with reliable datagrams: %s",
                  *param(ofi, "provider") ? " " : "", param(ofi, "provider"),

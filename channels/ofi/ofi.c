@@ -289,7 +289,7 @@ static void ofi_forked(struct chan *chan)
 
 static const struct chan_param params[] = {
     {"provider", "", "libfabric's name of the provider, as tcp;ofi_rxm; empty means its first one"},
-    {"domain", "", "the provider's name of the domain, as fi_info tells; empty means its first one"},
+    {"domain", "", "the provider's name of the domain, as fi_info tells; empty means the nearest adapter's"},
     {"address", "", "the address of this host to be used; empty means the provider's choice"},
     {"timeout_ms", "20000", "how long it may take until the fabric takes a first message to a peer"},
     {"stuck_ms", "10000",

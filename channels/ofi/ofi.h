@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The ofi channel's own state, which its files share: ofi.c (the operations), fabric.c (the endpoint
- * of this process, and its buffers), leftover.c and guard.c (what killed processes leave, and what
- * they hold), memory.c (one-sided operations), link.c (one peer), stranger.c (who is not yet
- * believed), sleep.c (how it is slept on).
+ * The ofi channel's own state, which its files share: ofi.c (the operations), near.c (which adapter),
+ * fabric.c (the endpoint of this process, and its buffers), leftover.c and guard.c (what killed
+ * processes leave, and what they hold), memory.c (one-sided operations), link.c (one peer), stranger.c
+ * (who is not yet believed), sleep.c (how it is slept on).
  *
  * One endpoint of type FI_EP_RDM serves all peers. What arrives lies in buffers that are always
  * posted; what leaves is injected, or copied into a buffer first. The provider makes progress when

@@ -430,10 +430,11 @@ static int prepare(struct daemon *d, char why[512])
 static void start_job(struct daemon *d, struct unpacking u)
 {
     char why[512];
-    if (d->has_groups || launch_unpack(u, &d->job))
+    if (d->has_groups)
         return;
     d->has_groups = true;
-    if (add_group(d) || pipes_start(&d->pipes, &d->loop, d->job.world_size, pipes_say, d)) {
+    if (launch_unpack(u, &d->job) || add_group(d) ||
+        pipes_start(&d->pipes, &d->loop, d->job.world_size, pipes_say, d)) {
         on_alone(d);
         return;
     }

@@ -22,6 +22,11 @@ void die(const char *format, ...)
     exit(1);
 }
 
+static bool has_value(const char *option)
+{
+    return !strcmp(option, "-o") || !strcmp(option, "-l");
+}
+
 int main(int argc, char **argv)
 {
     static char line[1 << 17];
@@ -29,7 +34,7 @@ int main(int argc, char **argv)
     size_t len = 0;
     int at = 1;
     while (at < argc && argv[at][0] == '-')
-        at++;
+        at += has_value(argv[at]) ? 2 : 1;
     if (at + 1 >= argc)
         die("usage: rsh [OPTIONS] HOST WORDS");
     for (int i = at + 1; i < argc; i++) {

@@ -257,9 +257,3 @@ int hardware_read(struct hardware *h, const char *device, char why[512])
     lib.hwloc_topology_destroy(topology);
     return rc;
 }
-
-void hardware_fini(struct hardware *h)
-{
-    free(h->cpus);
-    *h = (struct hardware){0};
-}

@@ -104,6 +104,10 @@ def collectives(quick):
                    ranks=ranks, rounds=2, limit=30 if quick else 90)
 
 
+def overlap(quick):
+    yield Step("overlap", ["overlap"], words(f"--slices {20 if quick else 60} --seconds 2"))
+
+
 def oversubscribed(quick):
     seconds = 0.2 if quick else 1
     yield Step("oversubscribed, 16 ranks", ["collectives"],
@@ -146,7 +150,7 @@ def files(quick):
 
 
 SUBJECTS = {f.__name__: f for f in (latency, bandwidth, rate, tcp, matching, datatypes, collectives,
-                                    oversubscribed, launch, memory, idle, files, fabric,
+                                    overlap, oversubscribed, launch, memory, idle, files, fabric,
                                     instructions)}
 
 

@@ -25,14 +25,16 @@ static __attribute__((cold, noinline)) int no_pointer(const char *which, const c
 /* Finish a complete request, and tell of its failure. */
 static int finish(struct request *r, MPI_Request *handle, MPI_Status *status, const char *function)
 {
+    const struct request_ops *ops = r->ops;
+    if (ops->raises)
+        return request_finish(r, status, handle);
     struct comm *comm = r->comm;
     MPI_Status own;
     bool ignored = status == MPI_STATUS_IGNORE;
-    const struct request_ops *ops = r->ops;
     if (comm)
         object_ref(&comm->object);
     int rc = request_finish(r, ignored ? &own : status, handle);
-    if (__builtin_expect(rc && !ops->raises, 0))
+    if (__builtin_expect(rc, 0))
         rc = ops->calls_user ? errh_callback(rc, function)
                              : request_raise(comm, rc, function, ignored ? &own : status);
     if (comm)
@@ -40,16 +42,20 @@ static int finish(struct request *r, MPI_Request *handle, MPI_Status *status, co
     return rc;
 }
 
+/* handle: that of no request */
+static __attribute__((noinline)) int wait_for_nothing(MPI_Request handle, MPI_Status *status,
+                                                      const char *function)
+{
+    if (handle != MPI_REQUEST_NULL)
+        return bad_request(function);
+    status_set_empty(status);
+    return MPI_SUCCESS;
+}
+
 static __attribute__((noinline)) int wait_slow(MPI_Request *request, MPI_Status *status,
                                                const char *function)
 {
-    if (*request == MPI_REQUEST_NULL) {
-        status_set_empty(status);
-        return MPI_SUCCESS;
-    }
-    struct request *r = request_from(*request);
-    if (!r)
-        return bad_request(function);
+    struct request *r = (struct request *)*request;
     if (!request_is_complete(r))
         request_wait(r);
     return finish(r, request, status, function);
@@ -82,10 +88,10 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
         status_set_empty(status);
         return MPI_SUCCESS;
     }
+    if (__builtin_expect(handle_is_constant(r) || !handle_leads_to(r, OBJECT_REQUEST), 0))
+        return wait_for_nothing(*request, status, __func__);
     /* Sends and receives that are complete are finished here: nothing of them is special. */
-    if (__builtin_expect(handle_is_constant(r) || !handle_leads_to(r, OBJECT_REQUEST) ||
-                             r->ops != &request_recv_ops || !mpid_is_complete(&r->dev) || r->dev.error,
-                         0))
+    if (__builtin_expect(r->ops != &request_recv_ops || !mpid_is_complete(&r->dev) || r->dev.error, 0))
         return wait_slow(request, status, __func__);
     status_set(status, r->dev.place.env.rank, r->dev.place.env.tag, (int64_t)r->dev.count,
                r->dev.cancelled);

@@ -175,7 +175,7 @@ _Static_assert(sizeof(MPI_Count) == sizeof(MPI_Aint) && sizeof(MPI_Count) == siz
 /* A schedule of one task, or, without a region, of messages. */
 static void append(struct coll_request *r, const struct coll *c, struct region *region)
 {
-    r->in_region = region && region_task_init(&r->task, c, region);
+    r->in_region = region && region_task_init(&r->task, c, region, region == r->region);
     if (r->in_region) { /* which start() may leave as it is */
         mpid_begin(&r->request->dev);
         mpid_complete(&r->request->dev, MPID_OK);

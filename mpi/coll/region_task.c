@@ -59,6 +59,8 @@ static void leave(struct region_task *task)
 {
     struct region *r = task->r;
     task->state = REGION_TASK_NEW;
+    if (task->alone)
+        return;
     os_lock(&r->lock);
     struct region_task *next = task->next;
     r->tasks = next;
@@ -77,7 +79,7 @@ static void begin(struct region_task *task)
 /* Whether it is its turn, which begins then. */
 static bool has_turn(struct region_task *task)
 {
-    if (task->state == REGION_TASK_NEW && !line_up(task))
+    if (task->state == REGION_TASK_NEW && !task->alone && !line_up(task))
         task->state = REGION_TASK_QUEUED;
     if (task->state == REGION_TASK_QUEUED && !mpid_is_complete(&task->task.request->dev))
         return false;
@@ -111,7 +113,7 @@ static int go_on(struct sched_task *of, struct sched_misfit *misfit)
     return rc;
 }
 
-bool region_task_init(struct region_task *task, const struct coll *c, struct region *r)
+bool region_task_init(struct region_task *task, const struct coll *c, struct region *r, bool alone)
 {
     task->prepare = region_choose(r, c, &task->bytes);
     struct request *request = task->prepare ? request_begin(NULL) : NULL;
@@ -121,6 +123,7 @@ bool region_task_init(struct region_task *task, const struct coll *c, struct reg
     task->task = (struct sched_task){go_on, each_type, request};
     task->c = *c;
     task->r = r;
+    task->alone = alone;
     task->state = REGION_TASK_NEW;
     task->look =
         (struct mpid_look){.how = &region_watch, .arg = &task->run, .request = &request->dev};

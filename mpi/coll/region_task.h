@@ -17,15 +17,16 @@ struct region_task {
     struct region *r;
     region_fn prepare;
     int64_t bytes;
+    bool alone; /* no other task goes through the region */
     enum { REGION_TASK_NEW, REGION_TASK_QUEUED, REGION_TASK_RUNS } state;
     struct region_run run;
     struct region_task *next; /* of the region */
     struct mpid_look look;
 };
 
-/* Set up a task for a call, through r: arrays of counts and displacements are referred to. Returns false
- * where the call does not go through a region, or memory has run out. */
-bool region_task_init(struct region_task *task, const struct coll *c, struct region *r);
+/* Set up a task for a call, through r, alone or not: arrays of counts and displacements are referred to.
+ * Returns false where the call does not go through a region, or memory has run out. */
+bool region_task_init(struct region_task *task, const struct coll *c, struct region *r, bool alone);
 /* Give back what it holds. It must not be on its way. */
 void region_task_fini(struct region_task *task);
 

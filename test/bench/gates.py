@@ -19,7 +19,8 @@ import peers
 
 GATES = {"Isend 8 B": 150, "Recv arrived": 280, "Irecv unmatched": 180, "Wait complete": 40,
          "Wait received": 75, "Barrier self": 280, "Allreduce self": 730, "Barrier of 2": 300,
-         "Allreduce of 2": 640, "Allreduce kept": 630}
+         "Allreduce of 2": 640, "Allreduce kept": 600}
+FEWER = {"Allreduce kept": "Allreduce of 2"}  # what is prepared once costs less than what is said at each call
 BUILT_IN, LOADED = {"Isend 8 B": 330}, {"Isend 8 B": 240}  # over tcp, and over the howto's FIFOs
 LIMIT = 60   # seconds
 SKIP = 77
@@ -56,8 +57,10 @@ def judge(counts, gates, label=""):
             continue
         gate = gates.get(name)
         over = gate is not None and counts[name] > gate
-        failed += over
         verdict = f"  gate {gate}" if gate else ""
+        if name in FEWER and counts[name] >= counts.get(FEWER[name], 0):
+            over, verdict = True, f"  not fewer than {FEWER[name]}"
+        failed += over
         print(f"{name + label:18} {counts[name]:6}{verdict}" + (" OVER" if over else ""))
     return failed
 

@@ -3,8 +3,9 @@
 /*
  * Collectives in every form beside a naive version of point-to-point messages: random calls from a
  * seed, several outstanding at a time, over several communicators, completed in different orders,
- * with others between; datatypes and operations are freed as soon as a call has them. Memory must
- * come to look as after the naive calls, gaps and all.
+ * with others between; integers of all lengths, and random datatypes, laid out otherwise at each process;
+ * datatypes and operations are freed as soon as a call has them. Memory must come to look as after the
+ * naive calls, gaps and all.
  *
  * usage: coll_forms [threads] [FIRST COUNT]: by threads on their own communicators; with COUNT seeds
  * from FIRST on. A seed is about ten calls.
@@ -25,7 +26,10 @@ enum {
     SEEDS = 60,
 #endif
     RUNS = 3,
-    SPREAD = 6
+    BLOCKS = 3, /* of a datatype, at most */
+    LENGTH = 2, /* basic elements of a block, at most */
+    WORD = 8,   /* bytes of the largest basic type; of a gap */
+    EXTENT = BLOCKS * (LENGTH + 1) * WORD + WORD
 };
 
 enum form {
@@ -59,6 +63,11 @@ enum kind {
 enum { OPS = 10 };
 static MPI_Op ops[OPS];
 
+/* Basic types; reductions take the integers. */
+enum { INTEGERS = 8, BASICS = 10 };
+static MPI_Datatype basics[BASICS];
+static const size_t basic_sizes[BASICS] = {1, 2, 4, 8, 1, 2, 4, 8, 4, 8};
+
 struct place {
     MPI_Comm comm;
     int rank, size, peers, inter;
@@ -70,7 +79,8 @@ struct call {
     const struct place *at;
     enum kind kind;
     unsigned seed;
-    int count, root, in_place, gaps, user, op_index;
+    int count, root, in_place, gaps, user, op_index, basic;
+    size_t extent;
     MPI_Datatype type;
     MPI_Op op;
     int scounts[64], rcounts[64], sdispls[64], rdispls[64], sbytes[64], rbytes[64];
@@ -110,21 +120,64 @@ static int is_reduction(enum kind kind)
     return kind >= REDUCE;
 }
 
+/* What elements of a call that moves data consist of. */
+struct layout {
+    int blocks, lengths[BLOCKS];
+    MPI_Aint displs[BLOCKS], extent;
+    MPI_Datatype types[BLOCKS];
+};
+
+/* All processes have the same basic elements, and each puts them where it likes. */
+static void draw_layout(const struct call *c, struct layout *l)
+{
+    unsigned common = c->seed, own = c->seed ^ (unsigned)(c->at->me + 1) * 2654435761u;
+    int reverse = (int)(next(&own) % 2);
+    MPI_Aint at = 0;
+    l->blocks = 1 + (int)(next(&common) % BLOCKS);
+    for (int k = 0; k < l->blocks; k++) {
+        int i = reverse ? l->blocks - 1 - k : k;
+        at += next(&own) % 2 * WORD;
+        l->displs[i] = at;
+        at += LENGTH * WORD;
+        l->lengths[k] = 1 + (int)(next(&common) % LENGTH);
+        l->types[k] = basics[next(&common) % BASICS];
+    }
+    l->extent = at + next(&own) % 2 * WORD;
+}
+
+static void make_gaps(struct call *c)
+{
+    struct layout l;
+    MPI_Datatype narrow;
+    draw_layout(c, &l);
+    OK(MPI_Type_create_struct(l.blocks, l.lengths, l.displs, l.types, &narrow));
+    OK(MPI_Type_create_resized(narrow, 0, l.extent, &c->type));
+    OK(MPI_Type_commit(&c->type));
+    OK(MPI_Type_free(&narrow));
+}
+
+/* Bytes from an element of a call's to the next one. */
+static size_t extent_of(const struct call *c)
+{
+    struct layout l;
+    if (is_reduction(c->kind) && c->user)
+        return 2 * sizeof(int);
+    if (is_reduction(c->kind) || !c->gaps)
+        return basic_sizes[c->basic];
+    draw_layout(c, &l);
+    return (size_t)l.extent;
+}
+
 static void make_type(struct call *c)
 {
-    c->type = MPI_INT;
+    c->type = basics[c->basic];
     c->op = ops[c->op_index];
     if (is_reduction(c->kind) && c->user) {
         OK(MPI_Type_contiguous(2, MPI_INT, &c->type));
         OK(MPI_Type_commit(&c->type));
         OK(MPI_Op_create(compose, 0, &c->op));
     } else if (!is_reduction(c->kind) && c->gaps) {
-        int lengths[] = {1, 1}, displs[] = {1, 3};
-        MPI_Datatype pair;
-        OK(MPI_Type_indexed(2, lengths, displs, MPI_INT, &pair));
-        OK(MPI_Type_create_resized(pair, 0, SPREAD * (MPI_Aint)sizeof(int), &c->type));
-        OK(MPI_Type_commit(&c->type));
-        OK(MPI_Type_free(&pair));
+        make_gaps(c);
     }
     for (int i = 0; i < c->at->peers; i++)
         c->types[i] = c->type;
@@ -132,7 +185,7 @@ static void make_type(struct call *c)
 
 static void free_type(struct call *c)
 {
-    if (c->type != MPI_INT)
+    if (c->type != basics[c->basic])
         OK(MPI_Type_free(&c->type));
     if (c->op != ops[c->op_index])
         OK(MPI_Op_free(&c->op));
@@ -142,7 +195,7 @@ static void free_type(struct call *c)
 static void make_counts(struct call *c)
 {
     const struct place *at = c->at;
-    int extent = c->gaps && !is_reduction(c->kind) ? SPREAD * 4 : 4, send = 0, receive = 0;
+    int extent = (int)c->extent, send = 0, receive = 0;
     for (int i = at->peers - 1; i >= 0; i--) {
         int to = at->peer[i], to_all = c->kind != ALLTOALLV && c->kind != ALLTOALLW;
         c->scounts[i] = chosen(c->seed, to_all ? 0 : at->me, to, c->count + 1);
@@ -178,6 +231,7 @@ static void make(struct call *c, const struct place *at, unsigned *seed)
     c->gaps = (int)(next(seed) % 2);
     c->user = (int)(next(seed) % 2);
     c->op_index = (int)(next(seed) % OPS);
+    c->basic = (int)(next(seed) % (is_reduction(c->kind) ? INTEGERS : BASICS));
     c->in_place = (int)(next(seed) % 3 == 0) && !at->inter;
     /* the root by its world rank, so that both groups mean the same */
     int root = (int)(next(seed) % 64);
@@ -189,9 +243,10 @@ static void make(struct call *c, const struct place *at, unsigned *seed)
             if (at->peer[i] == named)
                 c->root = i;
     }
+    c->extent = extent_of(c);
     make_counts(c);
     int most = at->size > at->peers ? at->size : at->peers;
-    size_t bytes = sizeof(int) * SPREAD * ((size_t)most + 1) * ((size_t)c->count + 1) * 4;
+    size_t bytes = EXTENT * ((size_t)most + 1) * ((size_t)c->count + 1);
     if (c->kind == REDUCE_SCATTER || c->kind == REDUCE_SCATTER_BLOCK)
         bytes *= (size_t)most;
     buffers_make(&c->memory, bytes);
@@ -278,12 +333,6 @@ static int reduce(const struct call *c, enum form form, char *out, MPI_Request *
 
 enum { TAG = 99 };
 
-/* Bytes from an element of a call's to the next one. */
-static size_t extent_of(const struct call *c)
-{
-    return is_reduction(c->kind) ? (c->user ? 8 : 4) : c->gaps ? SPREAD * 4 : 4;
-}
-
 /* What goes to a peer, or comes from one. */
 struct part {
     char *at;
@@ -301,7 +350,7 @@ static struct part part_to(const struct call *c, char *in, int peer)
     int root = c->root, is_root = c->at->inter ? root == MPI_ROOT : root == c->at->rank;
     int own = !is_uneven(c->kind) || c->in_place ? c->count
                                                  : chosen(c->seed, 0, c->at->me, c->count + 1);
-    size_t even = (size_t)peer * (size_t)c->count * extent_of(c);
+    size_t even = (size_t)peer * (size_t)c->count * c->extent;
     switch (c->kind) {
     case BCAST: return (struct part){in, is_root ? c->count : -1};
     case GATHER:
@@ -320,7 +369,7 @@ static struct part part_from(const struct call *c, char *out, int peer)
     int root = c->root, is_root = c->at->inter ? root == MPI_ROOT : root == c->at->rank;
     int own = !is_uneven(c->kind) || c->in_place ? c->count
                                                  : chosen(c->seed, 0, c->at->me, c->count + 1);
-    size_t even = (size_t)peer * (size_t)c->count * extent_of(c);
+    size_t even = (size_t)peer * (size_t)c->count * c->extent;
     switch (c->kind) {
     case BCAST: return (struct part){out, peer == root ? c->count : -1};
     case GATHER: return (struct part){out + even, is_root ? c->count : -1};
@@ -346,7 +395,7 @@ static char *input_of(const struct call *c, char *out, char *copy)
         c->kind == SCATTERV)
         return c->memory.in;
     if (c->kind == GATHER || c->kind == ALLGATHER)
-        return copy + (size_t)rank * (size_t)c->count * extent_of(c);
+        return copy + (size_t)rank * (size_t)c->count * c->extent;
     if (c->kind == GATHERV || c->kind == ALLGATHERV)
         return copy + c->rbytes[rank];
     return copy;
@@ -396,7 +445,7 @@ static int naive_reduce(const struct call *c, char *out)
     MPI_Request requests[128];
     int given, first, taken, peers = c->at->peers, last = peers - 1;
     shape_of(c, &given, &first, &taken);
-    size_t each = (size_t)given * extent_of(c);
+    size_t each = (size_t)given * c->extent;
     int in_place = c->in_place && (c->kind != REDUCE || c->root == c->at->rank);
     char *all = malloc((size_t)peers * each + 1), *own = malloc(each + 1);
     memcpy(own, in_place ? out : c->memory.in, each);
@@ -412,8 +461,8 @@ static int naive_reduce(const struct call *c, char *out)
         OK(MPI_Reduce_local(all + (size_t)(i - 1) * each, all + (size_t)i * each, given, c->type,
                             c->op));
     if (last >= 0)
-        memcpy(out, all + (size_t)last * each + (size_t)first * extent_of(c),
-               (size_t)taken * extent_of(c));
+        memcpy(out, all + (size_t)last * each + (size_t)first * c->extent,
+               (size_t)taken * c->extent);
     free(all);
     free(own);
     return MPI_SUCCESS;
@@ -468,8 +517,8 @@ static void verify(const struct call *c)
 {
     if (!memcmp(c->memory.want, c->memory.got, c->memory.bytes))
         return;
-    fprintf(stderr, "call %d of %d elements, seed %u, differs from the naive one at rank %d of %d\n",
-            c->kind, c->count, c->seed, c->at->rank, c->at->size);
+    fprintf(stderr, "call %d of %d elements, %zu bytes each, seed %u, differs from the naive one at rank %d of %d\n",
+            c->kind, c->count, c->extent, c->seed, c->at->rank, c->at->size);
     CHECK(!"the same");
 }
 
@@ -658,6 +707,9 @@ int main(int argc, char **argv)
     const MPI_Op all[OPS] = {MPI_SUM,  MPI_PROD, MPI_MIN,  MPI_MAX, MPI_BAND,
                              MPI_BOR, MPI_BXOR, MPI_LAND, MPI_LOR, MPI_LXOR};
     memcpy(ops, all, sizeof(ops));
+    const MPI_Datatype types[BASICS] = {MPI_INT8_T,   MPI_INT16_T,  MPI_INT32_T,  MPI_INT64_T, MPI_UINT8_T,
+                                        MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T, MPI_FLOAT,   MPI_DOUBLE};
+    memcpy(basics, types, sizeof(basics));
     int is_threaded = argc > 1 && !strcmp(argv[1], "threads");
     if (argc > is_threaded + 2) {
         first_seed = (unsigned)atoi(argv[is_threaded + 1]);

@@ -20,7 +20,6 @@
 
 #include "bnr/core/lines.h"
 #include "bnr/io/amend.h"
-#include "bnr/run/mpir.h"
 #include "bnr/io/place.h"
 #include "bnr/stdio/json_lines.h"
 #include "bnr/stdio/prefix.h"
@@ -46,78 +45,6 @@ enum {
     LATE_MS = 1000,    /* for output that nobody takes, after --timeout */
     REMINDER_MS = 2000 /* after the first Ctrl-C */
 };
-
-/* ---- words ---- */
-
-bool run_is_elsewhere(void *arg, int rank)
-{
-    const struct run *run = arg;
-    return run->wide && run->wide->plan.node_of[rank] != NODE_ROOT;
-}
-
-const char *run_host_of(struct run *run, int rank)
-{
-    return run->wide ? wide_name(run->wide, rank) : table_host(&run->ranks.table, rank)->name;
-}
-
-int run_pid_of(struct run *run, int rank)
-{
-    return run_is_elsewhere(run, rank) ? wide_pid(run->wide, rank)
-                                       : run->ranks.table.rank[rank].pid;
-}
-
-/* The message of an aborting rank. */
-static const char *abort_message(struct run *run, int rank, char text[TABLE_MESSAGE_MAX])
-{
-    if (run_is_elsewhere(run, rank)) {
-        const char *told = run->wide->told[rank].abort;
-        return told ? told : "";
-    }
-    table_abort_message(&run->ranks.table, table_slot(&run->ranks.table, rank), text);
-    return text;
-}
-
-/* Put into words why a rank's end is a failure. They are said after what the rank wrote. */
-static void explain_end(struct run *run, int rank, const struct job_facts *f, enum job_cause cause)
-{
-    char *text = run->last_words, buffer[TABLE_MESSAGE_MAX];
-    const char *message;
-    size_t size = sizeof(run->last_words);
-    bool is_unread = cause == JOB_CAUSE_SIGNAL && WTERMSIG(f->status) == SIGPIPE &&
-                     (stdio_is_unread(run->stdio, 1) || stdio_is_unread(run->stdio, 2));
-    if (cause == JOB_CAUSE_NONE || is_unread) /* as a shell says nothing of it */
-        return;
-    if (text[0]) /* of another rank, in a job that goes on */
-        stdio_say(run->stdio, "%s\n", text);
-    int n = snprintf(text, size, "mpiexec: rank %d on %s (pid %d) ", rank, run_host_of(run, rank),
-                     run_pid_of(run, rank));
-    text += n;
-    size -= (size_t)n;
-    switch (cause) {
-    case JOB_CAUSE_NONE: break;
-    case JOB_CAUSE_ABORT:
-        message = abort_message(run, rank, buffer);
-        snprintf(text, size, "aborted with code %d%s%s", f->abort_code, message[0] ? ": " : "",
-                 message);
-        break;
-    case JOB_CAUSE_SIGNAL:
-        if (run_is_elsewhere(run, rank) &&
-            run->wide->plan.node_of[rank] == (uint32_t)run->lost_node) {
-            snprintf(text, size, "was lost with its host, of which nothing is heard any more");
-            break;
-        }
-        snprintf(text, size, "was killed by signal %d (%s)%s", WTERMSIG(f->status),
-                 strsignal(WTERMSIG(f->status)),
-                 limit_of_signal(WTERMSIG(f->status), run->ranks.table.memory_fd));
-        break;
-    case JOB_CAUSE_CODE: snprintf(text, size, "exited with code %d", WEXITSTATUS(f->status)); break;
-    case JOB_CAUSE_UNFINALIZED: snprintf(text, size, "exited without MPI_Finalize"); break;
-    case JOB_CAUSE_UNINITIALIZED:
-        snprintf(text, size, "exited without MPI_Init, which other ranks have called");
-        break;
-    }
-    mpir_abort(run->last_words);
-}
 
 /* ---- ending ---- */
 
@@ -254,7 +181,7 @@ void run_take_end(struct run *run, int rank, const struct job_facts *facts)
     int status = facts->status;
     enum job_cause cause;
     struct job_step step = job_rank_ended(&run->job, facts, &cause);
-    explain_end(run, rank, facts, cause);
+    run_explain_end(run, rank, facts, cause);
     if (run->o->verbose)
         stdio_say(run->stdio, "mpiexec: rank %d (pid %d) %s %d\n", rank, run_pid_of(run, rank),
                   WIFSIGNALED(status) ? "was killed by signal" : "has ended with exit code",
@@ -270,7 +197,7 @@ void run_take_missed(struct run *run, int rank)
     const struct job_facts facts = {.is_missed = true};
     enum job_cause cause;
     struct job_step step = job_missed(&run->job, &cause);
-    explain_end(run, rank, &facts, cause);
+    run_explain_end(run, rank, &facts, cause);
     run_follow(run, step);
 }
 

@@ -75,6 +75,8 @@ bool run_is_elsewhere(void *arg, int rank);
 const char *run_host_of(struct run *run, int rank);
 
 int run_pid_of(struct run *run, int rank);
+/* Put into words why a rank's end is a failure. They are said after what the rank wrote. */
+void run_explain_end(struct run *run, int rank, const struct job_facts *f, enum job_cause cause);
 /* Print what --report asks for. */
 void run_print_report(struct run *run);
 

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What is told of a rank: where it runs, and why its end is a failure; see run_state.h. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "bnr/launch/limit.h"
+#include "bnr/run/mpir.h"
+#include "bnr/run/run_state.h"
+
+bool run_is_elsewhere(void *arg, int rank)
+{
+    const struct run *run = arg;
+    return run->wide && run->wide->plan.node_of[rank] != NODE_ROOT;
+}
+
+const char *run_host_of(struct run *run, int rank)
+{
+    return run->wide ? wide_name(run->wide, rank) : table_host(&run->ranks.table, rank)->name;
+}
+
+int run_pid_of(struct run *run, int rank)
+{
+    return run_is_elsewhere(run, rank) ? wide_pid(run->wide, rank)
+                                       : run->ranks.table.rank[rank].pid;
+}
+
+/* The message of an aborting rank. */
+static const char *abort_message(struct run *run, int rank, char text[TABLE_MESSAGE_MAX])
+{
+    if (run_is_elsewhere(run, rank)) {
+        const char *told = run->wide->told[rank].abort;
+        return told ? told : "";
+    }
+    table_abort_message(&run->ranks.table, table_slot(&run->ranks.table, rank), text);
+    return text;
+}
+
+void run_explain_end(struct run *run, int rank, const struct job_facts *f, enum job_cause cause)
+{
+    char *text = run->last_words, buffer[TABLE_MESSAGE_MAX];
+    const char *message;
+    size_t size = sizeof(run->last_words);
+    bool is_unread = cause == JOB_CAUSE_SIGNAL && WTERMSIG(f->status) == SIGPIPE &&
+                     (stdio_is_unread(run->stdio, 1) || stdio_is_unread(run->stdio, 2));
+    if (cause == JOB_CAUSE_NONE || is_unread) /* as a shell says nothing of it */
+        return;
+    if (text[0]) /* of another rank, in a job that goes on */
+        stdio_say(run->stdio, "%s\n", text);
+    int n = snprintf(text, size, "mpiexec: rank %d on %s (pid %d) ", rank, run_host_of(run, rank),
+                     run_pid_of(run, rank));
+    text += n;
+    size -= (size_t)n;
+    switch (cause) {
+    case JOB_CAUSE_NONE: break;
+    case JOB_CAUSE_ABORT:
+        message = abort_message(run, rank, buffer);
+        snprintf(text, size, "aborted with code %d%s%s", f->abort_code, message[0] ? ": " : "",
+                 message);
+        break;
+    case JOB_CAUSE_SIGNAL:
+        if (run_is_elsewhere(run, rank) &&
+            run->wide->plan.node_of[rank] == (uint32_t)run->lost_node) {
+            snprintf(text, size, "was lost with its host, of which nothing is heard any more");
+            break;
+        }
+        snprintf(text, size, "was killed by signal %d (%s)%s", WTERMSIG(f->status),
+                 strsignal(WTERMSIG(f->status)),
+                 limit_of_signal(WTERMSIG(f->status), run->ranks.table.memory_fd));
+        break;
+    case JOB_CAUSE_CODE: snprintf(text, size, "exited with code %d", WEXITSTATUS(f->status)); break;
+    case JOB_CAUSE_UNFINALIZED: snprintf(text, size, "exited without MPI_Finalize"); break;
+    case JOB_CAUSE_UNINITIALIZED:
+        snprintf(text, size, "exited without MPI_Init, which other ranks have called");
+        break;
+    }
+    mpir_abort(run->last_words);
+}

@@ -174,19 +174,28 @@ static int no_room(const struct placement_work *w)
                   w->request->ranks, w->count);
 }
 
+/* How many processes a host takes at a time. */
+static uint32_t step_of(const struct placement_work *w, uint32_t host)
+{
+    const struct placement_request *r = w->request;
+    if (r->map == PLACEMENT_NODE && !r->ppn)
+        return 1;
+    bool is_in_turn = r->is_spread && r->map < PLACEMENT_NODE;
+    return is_in_turn ? placement_objects(r->hosts[host].machine, r->map) : UINT32_MAX;
+}
+
 /* In rounds: in each, hosts take so many at a time, in all no more than times their slots. */
 static int deal(struct placement_work *w)
 {
-    bool is_by_node = w->request->map == PLACEMENT_NODE && !w->request->ppn;
     for (uint32_t times = 1; w->count < w->request->ranks;) {
         uint32_t before = w->count;
         for (uint32_t i = 0; i < w->request->host_count; i++) {
             uint64_t most = (uint64_t)times * slots_of(w, i);
-            uint32_t step = is_by_node ? 1 : UINT32_MAX;
+            uint32_t step = step_of(w, i);
             while (step-- && w->shares[i] < most && !is_full(w, i) && w->count < w->request->ranks)
                 put(w, i);
         }
-        if (w->count > before && is_by_node)
+        if (w->count > before && step_of(w, 0) < UINT32_MAX)
             continue; /* once more, until all slots are taken */
         bool is_over = true;
         for (uint32_t i = 0; i < w->request->host_count; i++)

@@ -7,7 +7,8 @@
  * First each process gets a host, in an order; that is the mapping. Mapped by slot, or by an
  * object inside of hosts, each host takes as many as it has slots, then the next one; by node,
  * they are dealt out one by one. When all slots are taken and there is more to place, it begins
- * again, unless that is forbidden. ppr:N:OBJECT puts N on each object of each host.
+ * again, unless that is forbidden. ppr:N:OBJECT puts N on each object of each host. Spread over
+ * objects, each object of all hosts has one, then each its second, while its host has slots.
  *
  * On its host, process k is mapped to object k modulo their number (ppr: k / N), and bound: to the
  * least used object of the binding's kind inside, or to the one around. Mapped by slot or node, it
@@ -66,6 +67,7 @@ struct placement_request {
     enum placement_level map;
     uint32_t ppr; /* processes on each object of the mapping; 0: no such thing */
     enum placement_level rank_by;
+    bool is_spread;   /* mapped to the objects of all hosts in turn */
     bool is_spanning; /* ranks are dealt out to the objects of all hosts */
     bool is_filling;  /* ranks fill an object before they go to the next */
     enum placement_level bind;

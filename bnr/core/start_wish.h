@@ -34,7 +34,7 @@ struct start_wish {
     bool is_mapped, is_ranked, is_bound; /* the user has said so */
     uint32_t ppr, pe;                    /* 0: not said */
     uint32_t width, map_width;           /* objects for each rank; 0: not said */
-    bool is_spanning, is_filling, is_limited, may_overload;
+    bool is_spread, is_spanning, is_filling, is_limited, may_overload; /* as a placement_request has them */
     bool by_thread;       /* hardware threads count as cores do */
     bool if_supported;    /* where binding is not possible, go on without */
     const char *allowed;  /* cores that may be used; NULL: all */

@@ -169,6 +169,22 @@ static int bind_by_file(struct place *p, const struct place_job *job)
     return rc;
 }
 
+struct placement_request place_request(const struct start_wish *wish)
+{
+    bool is_listed = wish->list || wish->user || wish->device;
+    return (struct placement_request){.map = wish->map,
+                                      .ppr = wish->ppr,
+                                      .rank_by = wish->rank_by,
+                                      .is_spread = wish->is_spread,
+                                      .is_spanning = wish->is_spanning,
+                                      .is_filling = wish->is_filling,
+                                      .bind = is_listed ? PLACEMENT_NONE : wish->bind,
+                                      .pe = wish->pe,
+                                      .width = wish->width,
+                                      .is_limited = wish->is_limited,
+                                      .may_overload = wish->may_overload};
+}
+
 static int work_out(struct place *p, const struct place_job *job)
 {
     const struct start_wish *place = job->wish;
@@ -180,21 +196,14 @@ static int work_out(struct place *p, const struct place_job *job)
         .slots = slots_of(p, job),
         .machine = p->hardware.cpus ? &p->hardware.machine : &some_machine,
     };
-    const struct placement_request request = {
-        .hosts = &host,
-        .host_count = 1,
-        .ranks = job->ranks,
-        .map = is_bound(place) ? place->map : PLACEMENT_SLOT,
-        .ppr = is_bound(place) ? place->ppr : 0,
-        .rank_by = is_bound(place) ? place->rank_by : PLACEMENT_SLOT,
-        .is_spanning = place->is_spanning,
-        .is_filling = place->is_filling,
-        .bind = is_listed ? PLACEMENT_NONE : place->bind,
-        .pe = place->pe,
-        .width = place->width,
-        .is_limited = place->is_limited,
-        .may_overload = place->may_overload,
-    };
+    struct placement_request request = place_request(place);
+    request.hosts = &host;
+    request.host_count = 1;
+    request.ranks = job->ranks;
+    if (!is_bound(place)) { /* the order of ranks is all there is to it */
+        request.map = request.rank_by = PLACEMENT_SLOT;
+        request.ppr = 0;
+    }
     if (place->rankfile)
         return bind_by_file(p, job);
     int rc = placement_make(&p->placement, &request);
@@ -282,12 +291,12 @@ struct launch_binding place_of(const struct place *p, const struct start_wish *w
 /* ---- showing ---- */
 
 /* Write numbers as 0-3,7. */
-static void write_numbers(const struct place *p, const struct placement_rank *rank, FILE *to)
+static void write_numbers(const struct placement_cpu *cpus, const struct placement_rank *rank,
+                          FILE *to)
 {
     for (uint32_t i = 0; i < rank->cpu_count; i++) {
-        uint32_t first = p->hardware.cpus[rank->cpus[i]].os_index, last = first;
-        while (i + 1 < rank->cpu_count &&
-               p->hardware.cpus[rank->cpus[i + 1]].os_index == last + 1) {
+        uint32_t first = cpus[rank->cpus[i]].os_index, last = first;
+        while (i + 1 < rank->cpu_count && cpus[rank->cpus[i + 1]].os_index == last + 1) {
             last++;
             i++;
         }
@@ -296,17 +305,16 @@ static void write_numbers(const struct place *p, const struct placement_rank *ra
     }
 }
 
-static void show_rank(const struct place *p, const struct place_job *job, uint32_t local, FILE *to)
+void place_show_rank(const struct place_line *line, FILE *to)
 {
-    const struct placement_rank *rank = &p->placement.ranks[local];
+    const struct placement_rank *rank = line->rank;
     char picture[PICTURE_LEN] = "";
-    fprintf(to, "mpiexec: rank %u on %s", job->number_of ? job->number_of[local] : local,
-            os_host_name());
-    if (p->hardware.cpus)
-        placement_picture(&p->hardware.machine, rank, picture, sizeof(picture));
+    fprintf(to, "mpiexec: rank %u on %s", line->number, line->host);
+    if (line->machine)
+        placement_picture(line->machine, rank, picture, sizeof(picture));
     if (rank->cpu_count) {
         fprintf(to, " is bound to %s, processors ", picture);
-        write_numbers(p, rank, to);
+        write_numbers(line->machine->cpus, rank, to);
     } else {
         fprintf(to, " is not bound%s%s", *picture ? ": " : "", picture);
     }
@@ -347,7 +355,11 @@ void place_show(const struct place *p, const struct place_job *job, FILE *to)
     if (!place->shows_map && !place->shows_bindings)
         return;
     for (uint32_t r = 0; r < p->placement.count; r++)
-        show_rank(p, job, r, to);
+        place_show_rank(&(struct place_line){.number = job->number_of ? job->number_of[r] : r,
+                                             .host = os_host_name(),
+                                             .machine = p->hardware.cpus ? &p->hardware.machine : NULL,
+                                             .rank = &p->placement.ranks[r]},
+                        to);
 }
 
 void place_fini(struct place *p)

@@ -17,6 +17,9 @@
 struct hosts;
 struct start_wish;
 
+/* What is asked of a placement, of any number of hosts and ranks, where processors are known. */
+struct placement_request place_request(const struct start_wish *wish);
+
 /* The ranks of this host. */
 struct place_job {
     const struct start_wish *wish;
@@ -39,6 +42,16 @@ int place_make(struct place *p, const struct place_job *job, char why[512]);
 /* The processors and memory that a rank, by its number on this host, is bound to. */
 struct launch_binding place_of(const struct place *p, const struct start_wish *wish,
                                int local_rank);
+
+/* A rank, as people are told of it. */
+struct place_line {
+    uint32_t number; /* of the rank in the job */
+    const char *host;
+    const struct placement_machine *machine; /* NULL: it is not known */
+    const struct placement_rank *rank;
+};
+/* Write where it is. */
+void place_show_rank(const struct place_line *line, FILE *to);
 
 /* Write what the options ask to see. */
 void place_show(const struct place *p, const struct place_job *job, FILE *to);

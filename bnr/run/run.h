@@ -6,6 +6,8 @@
 
 #include <stddef.h>
 
+#include "bnr/launch/remote.h"
+
 struct options;
 struct amend;
 struct debugger;
@@ -21,6 +23,9 @@ struct run_job {
     char *name;          /* of name_size bytes; see wardens_start() */
     size_t name_size;
 };
+
+/* How daemons, and debuggers, are to be started on other machines. */
+struct remote run_remote(const struct options *o);
 
 /* Returns what mpiexec is to exit with. */
 int run_job(const struct options *o, const struct run_job *what);

@@ -7,6 +7,7 @@
 
 #include "bnr/io/debugger.h"
 #include "bnr/launch/remote.h"
+#include "bnr/run/run.h"
 #include "bnr/run/run_state.h"
 #include "bnr/tools/options.h"
 
@@ -77,7 +78,7 @@ void run_debugger_go_on(struct run *run)
 
 static int open_window(struct run *run, int rank)
 {
-    const struct remote remote = run_remote(run);
+    const struct remote remote = run_remote(run->o);
     struct debugger_target target = {.rank = rank, .pid = run->processes[rank].pid};
     if (run_is_elsewhere(run, rank)) {
         const struct wide_plan *plan = &run->wide->plan;

@@ -144,8 +144,6 @@ bool run_streams_linger(struct run *run);
 
 /* ---- run_wide.c ---- */
 
-/* How daemons, and debuggers, are to be started on other machines. */
-struct remote run_remote(const struct run *run);
 /* Bring the daemons up, and wait for them. Returns whether they are there. */
 bool run_wide_bring_up(struct run *run);
 /* Send the job to the daemons. Returns 0 or -errno. */

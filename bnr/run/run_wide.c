@@ -14,6 +14,7 @@
 
 #include "bnr/io/amend.h"
 #include "bnr/io/resources.h"
+#include "bnr/run/run.h"
 #include "bnr/run/run_state.h"
 #include "bnr/launch/launch.h"
 #include "bnr/stdio/terminal.h"
@@ -155,15 +156,15 @@ void run_wide_ask(void *arg, uint32_t number)
     wide_ask(run->wide, number);
 }
 
-struct remote run_remote(const struct run *run)
+struct remote run_remote(const struct options *o)
 {
-    const struct option_remote *o = &run->o->remote;
-    bool is_srun = o->launcher == OPTION_LAUNCHER_SRUN;
-    return (struct remote){.kind = o->command ? REMOTE_COMMAND
+    const struct option_remote *r = &o->remote;
+    bool is_srun = r->launcher == OPTION_LAUNCHER_SRUN;
+    return (struct remote){.kind = r->command ? REMOTE_COMMAND
                                    : is_srun  ? REMOTE_SRUN
                                               : REMOTE_SSH,
-                           .command = o->command,
-                           .program = o->program};
+                           .command = r->command,
+                           .program = r->program};
 }
 
 /* Wait until all daemons are there, or it is known that they will not be. */
@@ -184,7 +185,7 @@ bool run_wide_bring_up(struct run *run)
     const struct wide_hooks hooks = {wide_say,    wide_ready, wide_started, wide_failed,
                                      wide_ended,  wide_missed, wide_lost,   wide_answer,
                                      run_streams_far, run};
-    const struct wide_settings settings = {.remote = run_remote(run),
+    const struct wide_settings settings = {.remote = run_remote(run->o),
                                            .prefix = run->o->remote.prefix,
                                            .is_piped = run->o->remote.is_piped};
     int rc = wide_start(run->wide, &run->loop, &plan, &settings, &hooks);

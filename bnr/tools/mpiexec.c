@@ -16,6 +16,7 @@
 #include "bnr/run/run.h"
 #include "bnr/stdio/forward.h"
 #include "bnr/io/tell.h"
+#include "bnr/wide/survey.h"
 #include "bnr/wide/wide_plan.h"
 #include "bnr/launch/foreign.h"
 #include "bnr/launch/launch.h"
@@ -31,6 +32,7 @@ extern char **environ;
 enum {
     EXIT_FAILED = 1,
     EXIT_USAGE = 2,
+    EXIT_TIMEOUT = 124,
     FILES_OWN = 26, /* for the loop, the table, the wardens, a question and spare ones */
     FILES_OF_RANK = 3,
     FILES_OF_HOST = 5, /* three pipes, and at most two links */
@@ -44,18 +46,14 @@ static void complain(char *why)
     fprintf(stderr, "mpiexec: %s\n", why);
 }
 
-/* The settings of --set hold for mpiexec as for the ranks. */
-static int load_settings(const struct options *o)
+/* The settings of --set hold for mpiexec as for the ranks. Returns 0, or -errno with a sentence. */
+static int load_settings(const struct options *o, char why[512])
 {
-    char why[512];
+    snprintf(why, 512, "out of memory");
     for (char **s = o->settings; s && *s; s++)
         if (putenv(*s))
             return -ENOMEM;
-    if (os_settings_load(why, sizeof(why))) {
-        complain(why);
-        return -EINVAL;
-    }
-    return 0;
+    return os_settings_load(why, 512) ? -EINVAL : 0;
 }
 
 /* Show every setting, and which have another value than they begin with. */
@@ -188,7 +186,7 @@ static int check_limits(const struct options *o, uint32_t ranks, uint32_t others
                : 0;
 }
 
-/* Ranks of several hosts are dealt out by slots, or by a rankfile; what asks for more is refused. */
+/* What options ask of several hosts has to go together, and to fit. */
 static int check_several(const struct options *o, const struct wide_plan *plan, char why[512])
 {
     const struct start_wish *wish = &o->start;
@@ -197,10 +195,13 @@ static int check_several(const struct options *o, const struct wide_plan *plan, 
         slots += o->hosts.items[i].slots;
     if (plan->count == 1)
         return 0;
-    if (wish->ppr || wish->is_spanning) {
-        snprintf(why, 512, "on several hosts %s is not known in this version; leave it out%s",
-                 wish->ppr ? "ppr:N:OBJECT" : "ranking over all hosts",
-                 wish->ppr ? ", or say ppr:N:node" : "");
+    bool has_no_objects = (wish->is_spread && wish->map == PLACEMENT_SLOT) ||
+                          (wish->is_spanning && wish->rank_by == PLACEMENT_SLOT);
+    if (has_no_objects) {
+        snprintf(why, 512,
+                 "span deals ranks out to objects of all hosts in turn, and slots are none%s; say "
+                 "which, as --map-by package:span, or leave it out",
+                 wish->pe ? " (with pe=N ranks take cores slot by slot)" : "");
         return -EINVAL;
     }
     if (wish->is_limited && (uint64_t)o->nranks > slots) {
@@ -233,13 +234,25 @@ static void show_plan(const struct options *o, const struct place *place,
     place_show(place, job, stderr);
     if (!o->start.is_dry || plan->count == 1)
         return;
+    for (uint32_t node = 1; node < plan->count; node++)
+        fprintf(stderr, "mpiexec: host %s: %u slots, %u ranks\n", plan->hosts[node]->name,
+                plan->hosts[node]->slots, wide_plan_ranks_on(plan, node));
     if (text)
         (void)placement_file_read(&file, text, strlen(text));
     for (uint32_t r = 0; r < plan->ranks; r++) {
         const struct placement_line *line = r < file.room ? &file.lines[r] : NULL;
-        if (!plan->node_of[r])
+        uint32_t node = plan->node_of[r];
+        if (!node)
             continue;
-        fprintf(stderr, "mpiexec: rank %u on %s", r, plan->hosts[plan->node_of[r]]->name);
+        if (plan->machines[node]) {
+            place_show_rank(&(struct place_line){.number = r,
+                                                 .host = plan->hosts[node]->name,
+                                                 .machine = plan->machines[node],
+                                                 .rank = &plan->placement.ranks[r]},
+                            stderr);
+            continue;
+        }
+        fprintf(stderr, "mpiexec: rank %u on %s", r, plan->hosts[node]->name);
         if (line)
             fprintf(stderr, " is to have cores %.*s", (int)line->cores_len, line->cores);
         fputc('\n', stderr);
@@ -298,8 +311,54 @@ static int run_recorded(const struct options *o, struct run_job *job)
     return code ? code : EXIT_FAILED;
 }
 
+/* Ask the hosts of the job for their processors. */
+static int ask_hosts(struct survey *survey, const struct options *o, char why[512])
+{
+    return survey_make(survey,
+                       &(struct survey_wish){.hosts = &o->hosts,
+                                             .start = &o->start,
+                                             .remote = run_remote(o),
+                                             .prefix = o->remote.prefix,
+                                             .timeout_s = o->timeout_s},
+                       why);
+}
+
+/* The number of processes follows from the processors of other hosts; arg: the survey. */
+static int count_objects(void *arg, const struct options *o, uint64_t *count, char why[512])
+{
+    struct survey *survey = arg;
+    int rc = load_settings(o, why);
+    if (!rc)
+        rc = ask_hosts(survey, o, why);
+    return rc ? rc : survey_objects(survey, &o->hosts, o->start.map, count, why);
+}
+
+static int code_of(int rc)
+{
+    return !rc ? 0 : rc == -EINVAL ? EXIT_USAGE : rc == -ETIMEDOUT ? EXIT_TIMEOUT : EXIT_FAILED;
+}
+
+/* Work out which rank runs on which host. Returns 0, or what to exit with. */
+static int plan_ranks(struct wide_plan *plan, const struct options *o, struct survey *survey,
+                      char why[512])
+{
+    const struct wide_wish wide = {.hosts = &o->hosts,
+                                   .ranks = (uint32_t)o->nranks,
+                                   .per_host = (uint32_t)o->remote.per_host,
+                                   .start = &o->start,
+                                   .survey = survey};
+    *plan = (struct wide_plan){0};
+    int rc = 0;
+    if (!survey->count && survey_is_needed(&o->start, &o->hosts))
+        rc = ask_hosts(survey, o, why);
+    if (!rc)
+        rc = wide_plan(plan, &wide, why);
+    return code_of(rc ? rc : check_several(o, plan, why));
+}
+
 /* Say where the ranks run, and run them there. */
-static int run_placed(const struct options *o, char **paths, int argc, char **argv)
+static int run_placed(const struct options *o, char **paths, struct survey *survey, int argc,
+                      char **argv)
 {
     struct place place = {0};
     struct amend amend = {0};
@@ -307,16 +366,7 @@ static int run_placed(const struct options *o, char **paths, int argc, char **ar
     struct wide_plan plan;
     char why[512];
     struct start_wish wish = o->start; /* of the ranks here */
-    const struct wide_wish wide = {.hosts = &o->hosts,
-                                   .ranks = (uint32_t)o->nranks,
-                                   .per_host = (uint32_t)o->remote.per_host,
-                                   .is_by_node = wish.is_mapped && wish.map == PLACEMENT_NODE,
-                                   .is_limited = wish.is_limited,
-                                   .rankfile = wish.rankfile};
-    int rc = wide_plan(&plan, &wide, why);
-    int code = rc == -EINVAL ? EXIT_USAGE : rc ? EXIT_FAILED : 0;
-    if (!code && check_several(o, &plan, why))
-        code = EXIT_USAGE;
+    int code = plan_ranks(&plan, o, survey, why);
     wish.is_limited &= plan.count == 1;
     struct place_job job = {.wish = &wish, .hosts = plan.count > 1 ? NULL : &o->hosts};
     uint32_t *numbers = code ? NULL : own_ranks(&plan, &job.ranks);
@@ -350,14 +400,14 @@ static int run_placed(const struct options *o, char **paths, int argc, char **ar
     return code;
 }
 
-static int run_programs(const struct options *o, int argc, char **argv)
+static int run_programs(const struct options *o, struct survey *survey, int argc, char **argv)
 {
     char **paths = calloc((size_t)o->napps, sizeof(*paths));
     if (!paths)
         return 1;
     int code = find_programs(o, paths);
     if (!code)
-        code = run_placed(o, paths, argc, argv);
+        code = run_placed(o, paths, survey, argc, argv);
     for (int a = 0; a < o->napps; a++)
         free(paths[a]);
     free(paths);
@@ -413,11 +463,14 @@ static int run_under_totalview(int argc, char **argv)
 static __attribute__((noinline)) int run_command(int argc, char **argv)
 {
     struct options o;
+    struct survey survey = {0};
+    const struct options_ask ask = {count_objects, &survey};
     char why[512];
-    int code = 0;
-    if (options_parse(&o, argc, argv, why, sizeof(why))) {
+    int rc = options_parse_asking(&o, argc, argv, &ask, why), code = 0;
+    if (rc) {
         complain(why);
-        return EXIT_USAGE;
+        survey_fini(&survey);
+        return rc == -ENOMEM ? EXIT_USAGE : code_of(rc);
     }
     if (o.help)
         options_print_help(o.help, stdout);
@@ -427,15 +480,17 @@ static __attribute__((noinline)) int run_command(int argc, char **argv)
         code = attach_info(o.attach_job, o.json);
     else if (o.has_totalview)
         code = run_under_totalview(argc, argv);
-    else if (load_settings(&o))
+    else if (load_settings(&o, why)) {
+        complain(why);
         code = EXIT_USAGE;
-    else if (use_stdin(o.stdin_file))
+    } else if (use_stdin(o.stdin_file))
         code = EXIT_USAGE;
     else {
         if (o.shows_settings)
             show_settings();
-        code = run_programs(&o, argc, argv);
+        code = run_programs(&o, &survey, argc, argv);
     }
+    survey_fini(&survey);
     options_free(&o);
     return code;
 }

@@ -280,21 +280,17 @@ static int count_machines(const struct hosts *hosts)
 static int count(struct reader *r)
 {
     struct options *o = r->o;
-    uint64_t slots, most;
-    uint32_t objects = 0;
+    uint64_t slots, most, objects = 0;
     int machines = count_machines(&o->hosts);
     add_slots(&o->hosts, &slots, &most);
     o->remote.per_host = r->per_host;
     for (int a = 0; a < o->napps; a++) {
         struct option_app *app = &o->apps[a];
-        if (!app->count && o->start.ppr && machines > 1)
-            return reader_refuse(r,
-                                 "on several hosts ppr:N:OBJECT does not tell how many ranks there "
-                                 "are to be in this version; say ppr:N:node, or -n");
-        if (!app->count && o->start.ppr && !objects && option_place_objects(r, &objects))
-            return -EINVAL;
+        int rc = !app->count && o->start.ppr && !objects ? option_place_objects(r, &objects) : 0;
+        if (rc)
+            return rc;
         uint64_t all = o->start.file_ranks ? o->start.file_ranks
-                       : objects           ? (uint64_t)objects * o->start.ppr
+                       : objects           ? objects * o->start.ppr
                        : app->per_node     ? (uint64_t)app->per_node * (uint64_t)machines
                        : r->per_host       ? (uint64_t)r->per_host * (uint64_t)machines
                        : o->hosts.count    ? slots

@@ -118,7 +118,7 @@ static int map_qualifier(struct place_words *w)
     if (is_number(w, text, sizeof(text)))
         return take_count(w, text, &place->map_width);
     if (is_word(w, "span"))
-        place->is_spanning = true;
+        place->is_spread = true;
     else if (is_word(w, "oversubscribe"))
         place->is_limited = false;
     else if (is_word(w, "nooversubscribe"))
@@ -443,19 +443,37 @@ int option_place_limit(struct reader *r)
     return 0;
 }
 
-int option_place_objects(struct reader *r, uint32_t *objects)
+/* The same on other hosts, too. */
+static int ask_objects(struct reader *r, uint64_t *objects)
+{
+    char why[512];
+    int rc = r->ask ? r->ask->objects(r->ask->arg, r->o, objects, why) : 0;
+    if (!r->ask)
+        return reader_refuse(r, "other hosts cannot be asked for their processors; say -n");
+    if (rc && rc != -ENOMEM)
+        (void)reader_refuse(r, "%s", why);
+    return rc;
+}
+
+int option_place_objects(struct reader *r, uint64_t *objects)
 {
     const struct start_wish *place = &r->o->start;
     struct hardware hardware;
     char why[512];
-    *objects = 1;
-    if (place->map == PLACEMENT_NODE)
-        return 0;
+    for (size_t i = 0; i < r->o->hosts.count; i++)
+        if (!r->o->hosts.items[i].is_here)
+            return ask_objects(r, objects);
     if (hardware_read(&hardware, NULL, why))
         return reader_refuse(r, "%s; or say -n", why);
+    char problem[PLACEMENT_PROBLEM_LEN] = "this host tells of no such object; say -n";
+    int rc = place->allowed ? placement_restrict(hardware.cpus, &hardware.machine.count, place->allowed,
+                                                 place->by_thread ? PLACEMENT_BY_THREAD
+                                                                  : PLACEMENT_BY_CORE,
+                                                 problem)
+                            : 0;
     *objects = placement_objects(&hardware.machine, place->map);
     if (hardware.machine.lacks >> place->map & 1)
         *objects = 0;
     hardware_fini(&hardware);
-    return *objects ? 0 : reader_refuse(r, "this host tells of no such object; say -n");
+    return !rc && *objects ? 0 : reader_refuse(r, "%s", problem);
 }

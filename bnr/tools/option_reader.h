@@ -28,6 +28,7 @@ struct reader {
     bool is_elsewhere;     /* --nolocal */
     bool has_stdin;        /* --stdin was given */
     int per_host;          /* -ppn; 0: not given */
+    const struct options_ask *ask; /* NULL: other hosts cannot be asked */
     char **argv;
     int argc;
     int at;
@@ -149,7 +150,7 @@ int option_place_settle(struct reader *r);
 /* When the processes are counted: obey a limit of them for each object that they are bound to. */
 int option_place_limit(struct reader *r);
 
-/* How many objects a host has of the kind that --map-by ppr:N:OBJECT names. */
-int option_place_objects(struct reader *r, uint32_t *objects);
+/* How many objects of the kind that --map-by ppr:N:OBJECT names the job's hosts have. */
+int option_place_objects(struct reader *r, uint64_t *objects);
 
 #endif

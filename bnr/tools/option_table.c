@@ -133,7 +133,7 @@ const struct option_row option_table[] = {
     {"map-by mapby", "WHAT", OPTION_PLACE, OPTION_MAP,
      "Deal ranks out by slot, node, package (or socket), numa, l3cache, l2cache, l1cache, core or "
      "hwthread, or put ppr:N:OBJECT, N on each; to an object inside of hosts they are bound, too, "
-     "if --bind-to does not say otherwise. dist:DEVICE gives each a core, those near the device first. With :pe=N each gets N cores. rankfile:file=FILE is "
+     "if --bind-to does not say otherwise; with :span to those of all hosts in turn. dist:DEVICE gives each a core, those near the device first. With :pe=N each gets N cores. rankfile:file=FILE is "
      "--rankfile, pe-list=LIST is --cpu-list."},
     {"rank-by rankby", "WHAT", OPTION_PLACE, OPTION_RANK_BY,
      "Number ranks as they were dealt out (slot), or by node or another object, in turn; with :span "

@@ -665,31 +665,45 @@ static int finish(struct reader *r)
     return !rc && o->report ? reader_push(&o->settings, strdup("VIREO_REPORT=1")) : rc;
 }
 
-int options_parse(struct options *o, int argc, char **argv, char *why, size_t size)
+static int parse(struct reader *r)
 {
-    struct reader r = {.o = o, .argv = argv, .argc = argc, .at = 1, .why = why, .size = size};
+    struct options *o = r->o;
     memset(o, 0, sizeof(*o));
     o->timeout_s = -1;
     o->start.map = o->start.rank_by = PLACEMENT_SLOT;
     o->start.bind = PLACEMENT_NONE;
     o->start.stdin_to = "0";
-    int rc = option_mca_environment(&r);
+    int rc = option_mca_environment(r);
     if (!rc)
-        rc = read_segment(&r);
-    while (!rc && !o->help && !o->version && !o->attaches && r.at < argc) {
-        r.at++; /* the ":" */
-        rc = read_segment(&r);
+        rc = read_segment(r);
+    while (!rc && !o->help && !o->version && !o->attaches && r->at < r->argc) {
+        r->at++; /* the ":" */
+        rc = read_segment(r);
     }
     if (!rc)
-        rc = finish(&r);
-    free_app(&r.app);
-    option_hosts_release(&r);
+        rc = finish(r);
+    free_app(&r->app);
+    option_hosts_release(r);
     if (rc) {
         if (rc == -ENOMEM)
-            snprintf(why, size, "out of memory");
+            snprintf(r->why, r->size, "out of memory");
         options_free(o);
     }
     return rc;
+}
+
+int options_parse(struct options *o, int argc, char **argv, char *why, size_t size)
+{
+    struct reader r = {.o = o, .argv = argv, .argc = argc, .at = 1, .why = why, .size = size};
+    return parse(&r);
+}
+
+int options_parse_asking(struct options *o, int argc, char **argv, const struct options_ask *ask,
+                         char why[512])
+{
+    struct reader r = {
+        .o = o, .argv = argv, .argc = argc, .at = 1, .ask = ask, .why = why, .size = 512};
+    return parse(&r);
 }
 
 void options_free(struct options *o)

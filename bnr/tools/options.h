@@ -126,6 +126,17 @@ struct options {
  * holds nothing. */
 int options_parse(struct options *o, int argc, char **argv, char *why, size_t size);
 
+/* How many objects of the kind o->start.map the hosts of the job have together, which other hosts
+ * tell: the number of processes follows from it. Returns 0, or -errno with a sentence in why. */
+struct options_ask {
+    int (*objects)(void *arg, const struct options *o, uint64_t *count, char why[512]);
+    void *arg;
+};
+
+/* The same, where other hosts can be asked. Returns what ask has failed with, too. */
+int options_parse_asking(struct options *o, int argc, char **argv, const struct options_ask *ask,
+                         char why[512]);
+
 /* Free a NULL-terminated list and its strings; NULL: nothing. */
 void options_free_list(char **list);
 

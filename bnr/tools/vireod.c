@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "bnr/wide/daemon.h"
+#include "bnr/wide/survey.h"
 #include "bnr/stdio/forward.h"
 #include "bnr/wire/launch_message.h"
 #include "include/version.h"
@@ -90,6 +91,8 @@ int main(int argc, char **argv)
         return complain("stdout is closed");
     if (read_order(&order))
         return complain("what comes by stdin is no order");
+    if (order.tells_machine)
+        return survey_tell(1);
     free_streams(&in_fd, &out_fd);
     return daemon_run(&order, in_fd, out_fd, argv[0], strlen(argv[0]) + 1);
 }

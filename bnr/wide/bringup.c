@@ -24,7 +24,7 @@ enum {
     TEXT_LEN = 2048 /* of stderr that is kept */
 };
 
-static const char greeting[] = "vireod ", place[] = "at ";
+static const char greeting[] = "vireod ", place[] = "at ", machine[] = "has ";
 
 /* The command for one host: its present attempt. */
 struct bringup_command {
@@ -92,15 +92,21 @@ static void greet(struct bringup_command *c)
         c->in_fd = c->out_fd = -1;
 }
 
+static void close_command(struct bringup_command *c);
+
 static void take_line(struct bringup_command *c)
 {
     struct bringup *b = c->bringup;
     if (!c->is_greeted && !strncmp(c->line, greeting, sizeof(greeting) - 1)) {
         greet(c);
         c->is_found = b->is_piped; /* what comes next is the link's */
-    } else if (c->is_greeted && !strncmp(c->line, place, sizeof(place) - 1)) {
+    } else if (c->is_greeted && b->hooks.found && !strncmp(c->line, place, sizeof(place) - 1)) {
         c->is_found = true;
         b->hooks.found(b->hooks.arg, c->host, c->line + sizeof(place) - 1);
+    } else if (c->is_greeted && b->hooks.told && !strncmp(c->line, machine, sizeof(machine) - 1)) {
+        c->is_found = b->hooks.told(b->hooks.arg, c->host, c->line + sizeof(machine) - 1);
+        if (c->is_found)
+            close_command(c);
     }
 }
 
@@ -118,13 +124,10 @@ static void take_byte(struct bringup_command *c, char byte)
 
 /* Read one line after the other. Behind a line that makes the pipe a link, nothing is read: it is
  * the link's. */
-static void on_out(uv_poll_t *poll, int status, int events)
+static void read_out(struct bringup_command *c)
 {
-    struct bringup_command *c = poll->data;
     char bytes[LINE_LEN];
     size_t most = c->bringup->is_piped ? 1 : sizeof(bytes);
-    (void)status;
-    (void)events;
     while (!c->is_found) {
         ssize_t n = read(c->out_fd, bytes, most);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -135,6 +138,13 @@ static void on_out(uv_poll_t *poll, int status, int events)
             take_byte(c, bytes[i]);
     }
     stop_reading(&c->out);
+}
+
+static void on_out(uv_poll_t *poll, int status, int events)
+{
+    (void)status;
+    (void)events;
+    read_out(poll->data);
 }
 
 static bool read_err(struct bringup_command *c)
@@ -274,6 +284,8 @@ bool bringup_ended(struct bringup *b, pid_t pid, int status)
         return false;
     c->pid = 0;
     c->status = status;
+    if (c->out)
+        read_out(c); /* it may have said all before its end */
     if (b->launching.hosts[c->host].state != LAUNCHING_STARTING)
         return true;
     while (c->err && read_err(c) && errno != EAGAIN)

@@ -28,6 +28,8 @@ struct bringup_hooks {
     int (*piped)(void *arg, uint32_t host, int in_fd, int out_fd);
     /* The daemon says where it listens, in hexadecimal digits; see addresses.h. */
     void (*found)(void *arg, uint32_t host, const char *digits);
+    /* A line of what it tells of its machine (survey.h). Returns whether that was the last. */
+    bool (*told)(void *arg, uint32_t host, const char *digits);
     /* It cannot be started; text: why, in a sentence or a few lines. */
     void (*failed)(void *arg, uint32_t host, const char *text);
     /* All daemons are there, or have failed. */

@@ -548,7 +548,7 @@ int wide_pid(const struct wide *w, int rank)
 /* ---- life ---- */
 
 /* Where the daemon lies: below the prefix, or beside this program. */
-static char *find_daemon(const char *prefix)
+char *wide_daemon(const char *prefix)
 {
     char own[PATH_MAX], *path = NULL;
     if (prefix)
@@ -633,7 +633,7 @@ int wide_start(struct wide *w, uv_loop_t *loop, struct wide_plan *plan,
     uv_timer_init(loop, &w->tell);
     w->reach.data = w->tell.data = w;
     *plan = (struct wide_plan){0};
-    w->daemon = find_daemon(settings->prefix);
+    w->daemon = wide_daemon(settings->prefix);
     int rc = w->daemon ? fill_nodes(w) : -ENOMEM;
     if (!rc)
         rc = start_mesh(w);
@@ -646,7 +646,7 @@ int wide_start(struct wide *w, uv_loop_t *loop, struct wide_plan *plan,
                          .is_piped = settings->is_piped,
                          .hosts = w->hosts,
                          .count = w->plan.count - 1,
-                         .hooks = {make_order, on_piped, on_found, on_failed, on_complete, w}};
+                         .hooks = {make_order, on_piped, on_found, NULL, on_failed, on_complete, w}};
     w->bringup.remote.daemon = w->daemon;
     return bringup_start(&w->bringup, loop, &launching);
 }

@@ -76,6 +76,9 @@ struct wide_settings {
 int wide_start(struct wide *w, uv_loop_t *loop, struct wide_plan *plan,
                const struct wide_settings *settings, const struct wide_hooks *hooks);
 
+/* The path of the daemon below prefix (NULL: beside this program), to free(); NULL: no memory. */
+char *wide_daemon(const char *prefix);
+
 /* How many machines are there by now, this one included. */
 uint32_t wide_up_count(const struct wide *w);
 

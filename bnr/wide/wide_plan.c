@@ -8,12 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bnr/core/placement.h"
+#include "bnr/io/place.h"
+#include "bnr/wide/survey.h"
 #include "os/log.h"
 
 enum {
     NAMES_OWN = 2 /* of this host, beside those that options name */
 };
+
+uint32_t wide_plan_ranks_on(const struct wide_plan *plan, uint32_t node)
+{
+    uint32_t count = 0;
+    for (uint32_t r = 0; r < plan->ranks; r++)
+        count += plan->node_of[r] == node;
+    return count;
+}
 
 bool wide_plan_uses(const struct wide_plan *plan, uint32_t node)
 {
@@ -24,22 +33,26 @@ bool wide_plan_uses(const struct wide_plan *plan, uint32_t node)
 }
 
 /* Number the machines that have ranks: this one is node 0, whether it has some or not. */
-static int number_nodes(struct wide_plan *plan, const struct hosts *hosts)
+static int number_nodes(struct wide_plan *plan, const struct wide_wish *wish)
 {
+    const struct hosts *hosts = wish->hosts;
+    const struct machine_told *told = wish->survey->machines;
     uint32_t *number = calloc(hosts->count, sizeof(*number));
     plan->hosts = calloc(hosts->count + 1, sizeof(const struct hosts_entry *));
-    if (!number || !plan->hosts) {
+    plan->machines = calloc(hosts->count + 1, sizeof(const struct placement_machine *));
+    if (!number || !plan->hosts || !plan->machines) {
         free(number);
         return -ENOMEM;
     }
     plan->count = 1;
     for (uint32_t h = 0; h < hosts->count; h++) {
-        if (hosts->items[h].is_here) {
-            plan->hosts[0] = &hosts->items[h];
-        } else if (wide_plan_uses(plan, h)) {
-            number[h] = plan->count;
-            plan->hosts[plan->count++] = &hosts->items[h];
-        }
+        bool is_here = hosts->items[h].is_here;
+        if (!is_here && !wide_plan_uses(plan, h))
+            continue;
+        number[h] = is_here ? 0 : plan->count++;
+        plan->hosts[number[h]] = &hosts->items[h];
+        if (told && told[h].cpus)
+            plan->machines[number[h]] = &told[h].machine;
     }
     for (uint32_t r = 0; r < plan->ranks; r++)
         plan->node_of[r] = number[plan->node_of[r]];
@@ -47,35 +60,60 @@ static int number_nodes(struct wide_plan *plan, const struct hosts *hosts)
     return 0;
 }
 
-/* Which host of the list each rank is on. */
-static int place(struct wide_plan *plan, const struct wide_wish *wish, char why[512])
+/* The hosts as a placement has them, and which of the list each is. With their machines, this one
+ * counts once, whatever its names. Returns how many. */
+static uint32_t describe_hosts(const struct wide_wish *wish, struct placement_host *list,
+                               uint32_t *entry_of)
 {
     static const struct placement_cpu some = {0};
     static const struct placement_machine unknown = {.cpus = &some,
                                                      .count = 1}; /* nothing is bound to it */
     const struct hosts *hosts = wish->hosts;
-    struct placement made = {0};
-    struct placement_host *list = calloc(hosts->count, sizeof(*list));
-    if (!list)
-        return -ENOMEM;
-    for (size_t h = 0; h < hosts->count; h++)
-        list[h] = (struct placement_host){hosts->items[h].name,
-                                          hosts->items[h].slots ? hosts->items[h].slots : 1,
-                                          hosts->items[h].max_slots, &unknown};
-    struct placement_request request = {.hosts = list,
-                                        .host_count = (uint32_t)hosts->count,
-                                        .ranks = plan->ranks,
-                                        .map = wish->is_by_node ? PLACEMENT_NODE : PLACEMENT_SLOT,
-                                        .rank_by = PLACEMENT_SLOT,
-                                        .bind = PLACEMENT_NONE,
-                                        .ppn = wish->per_host};
-    int rc = placement_make(&made, &request);
+    const struct machine_told *told = wish->survey->machines;
+    struct placement_host *own = NULL;
+    uint32_t count = 0;
+    for (uint32_t h = 0; h < hosts->count; h++) {
+        const struct hosts_entry *e = &hosts->items[h];
+        uint32_t slots = e->slots ? e->slots : 1;
+        if (told && e->is_here && own) {
+            own->slots += slots;
+            own->max_slots = own->max_slots && e->max_slots ? own->max_slots + e->max_slots : 0;
+            continue;
+        }
+        list[count] = (struct placement_host){e->name, slots, e->max_slots,
+                                              told ? &told[h].machine : &unknown};
+        if (e->is_here)
+            own = &list[count];
+        entry_of[count++] = h;
+    }
+    return count;
+}
+
+/* Which host of the list each rank is on. */
+static int place(struct wide_plan *plan, const struct wide_wish *wish, char why[512])
+{
+    struct placement_host *list = calloc(wish->hosts->count, sizeof(*list));
+    uint32_t *entry_of = calloc(wish->hosts->count, sizeof(*entry_of));
+    struct placement_request request = place_request(wish->start);
+    int rc = list && entry_of ? 0 : -ENOMEM;
+    request.hosts = list;
+    request.ranks = plan->ranks;
+    request.ppn = wish->per_host;
+    if (!wish->survey->count) { /* then objects do not matter, but in the order of ranks */
+        request.map = request.map == PLACEMENT_NODE ? PLACEMENT_NODE : PLACEMENT_SLOT;
+        request.bind = PLACEMENT_NONE;
+        request.pe = request.width = request.ppr = 0;
+    }
+    if (!rc) {
+        request.host_count = describe_hosts(wish, list, entry_of);
+        rc = placement_make(&plan->placement, &request);
+    }
     for (uint32_t r = 0; !rc && r < plan->ranks; r++)
-        plan->node_of[r] = made.ranks[r].host;
-    if (rc)
-        snprintf(why, 512, "%s", made.problem);
-    placement_fini(&made);
+        plan->node_of[r] = entry_of[plan->placement.ranks[r].host];
+    if (rc == -EINVAL)
+        snprintf(why, 512, "%s", plan->placement.problem);
     free(list);
+    free(entry_of);
     return rc;
 }
 
@@ -90,7 +128,7 @@ static int check_room(const struct wide_plan *plan, const struct wide_wish *wish
     for (size_t h = 0; !rc && h < hosts->count; h++) {
         const struct hosts_entry *e = &hosts->items[h];
         bool is_full = e->max_slots && count[h] > e->max_slots;
-        if (!is_full && !(wish->is_limited && count[h] > e->slots))
+        if (!is_full && !(wish->start->is_limited && count[h] > e->slots))
             continue;
         snprintf(why, 512,
                  "the rankfile puts %u ranks on %.200s, which has %s%u; raise that, or put fewer "
@@ -121,7 +159,7 @@ static int place_by_file(struct wide_plan *plan, const struct wide_wish *wish, c
     names[listed + 1] = "localhost";
     const struct placement_names known = {names, own < listed ? listed + NAMES_OWN : listed,
                                           listed};
-    int rc = placement_file_read(&file, wish->rankfile, strlen(wish->rankfile));
+    int rc = placement_file_read(&file, wish->start->rankfile, strlen(wish->start->rankfile));
     if (!rc)
         rc = placement_file_hosts(&file, &known, plan->ranks, plan->node_of);
     if (rc == -EINVAL)
@@ -141,19 +179,21 @@ int wide_plan(struct wide_plan *plan, const struct wide_wish *wish, char why[512
     *plan = (struct wide_plan){.count = 1, .ranks = wish->ranks};
     for (size_t h = 0; h < hosts->count; h++)
         is_elsewhere |= !hosts->items[h].is_here;
-    if (!is_elsewhere && !wish->rankfile)
+    if (!is_elsewhere && !wish->start->rankfile)
         return 0;
     snprintf(why, 512, "out of memory");
     plan->node_of = calloc(wish->ranks, sizeof(*plan->node_of));
     if (!plan->node_of)
         return -ENOMEM;
-    int rc = wish->rankfile ? place_by_file(plan, wish, why) : place(plan, wish, why);
-    return rc ? rc : number_nodes(plan, hosts);
+    int rc = wish->start->rankfile ? place_by_file(plan, wish, why) : place(plan, wish, why);
+    return rc ? rc : number_nodes(plan, wish);
 }
 
 void wide_plan_fini(struct wide_plan *plan)
 {
     free(plan->hosts);
     free(plan->node_of);
+    free(plan->machines);
+    placement_fini(&plan->placement);
     *plan = (struct wide_plan){0};
 }

@@ -7,7 +7,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bnr/core/placement.h"
+#include "bnr/core/start_wish.h"
 #include "bnr/wire/hosts.h"
+
+struct survey;
 
 /* Which ranks are where. */
 struct wide_plan {
@@ -15,15 +19,17 @@ struct wide_plan {
     const struct hosts_entry **hosts; /* by node; of node 0, what it is called, or NULL */
     uint32_t *node_of;                /* by rank */
     uint32_t ranks;
+    /* What is known of processors, where they were asked for; else NULL, and no ranks. */
+    const struct placement_machine **machines; /* by node */
+    struct placement placement;                /* of all ranks */
 };
 
 /* The user's request. */
 struct wide_wish {
     const struct hosts *hosts;
     uint32_t ranks, per_host; /* per_host: that a host takes at a time; 0: its slots */
-    bool is_by_node;          /* ranks are dealt out to the hosts one by one */
-    bool is_limited;          /* a rankfile gives no host more than its slots */
-    const char *rankfile;     /* which says where each rank is; NULL: none */
+    const struct start_wish *start;
+    const struct survey *survey; /* outlives the plan; of no hosts where nothing depends on it */
 };
 
 /* Work out which rank runs where. Returns 0, or -errno with a sentence in why. plan->count is 1
@@ -31,7 +37,8 @@ struct wide_wish {
 int wide_plan(struct wide_plan *plan, const struct wide_wish *wish, char why[512]);
 void wide_plan_fini(struct wide_plan *plan);
 
-/* Whether some rank is on a node. */
+/* How many ranks are on a node; whether some are. */
+uint32_t wide_plan_ranks_on(const struct wide_plan *plan, uint32_t node);
 bool wide_plan_uses(const struct wide_plan *plan, uint32_t node);
 
 #endif

@@ -32,6 +32,7 @@ static const struct wire_field order_fields[] = {
     {FIELD_BYTES, offsetof(struct launch_order, job), 16, 0, 0},
     {FIELD_BYTES, offsetof(struct launch_order, secret), 16, 0, 0},
     {.kind = FIELD_FLAG, .at = offsetof(struct launch_order, is_piped)},
+    {.kind = FIELD_FLAG, .at = offsetof(struct launch_order, tells_machine)},
 };
 
 static const struct wire_field launch_fields[] = {

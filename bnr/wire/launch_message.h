@@ -33,6 +33,7 @@ struct launch_order {
     uint64_t liveness_ns;
     uint8_t job[16], secret[16];
     bool is_piped;              /* the link is the daemon's stdin and stdout */
+    bool tells_machine;         /* it tells of its processors on stdout, and ends: see survey.h */
     struct unpacking addresses; /* of mpiexec; see addresses.h. Points into what was unpacked */
 };
 

@@ -31,6 +31,7 @@ static const struct wire_field fields[] = {
     NUMBER(map, PLACEMENT_SLOT),
     NUMBER(rank_by, PLACEMENT_SLOT),
     NUMBER(bind, PLACEMENT_NONE),
+    NUMBER(ppr, LAUNCH_RANKS_MAX),
     NUMBER(pe, LAUNCH_RANKS_MAX),
     NUMBER(width, LAUNCH_RANKS_MAX),
     NUMBER(memory, START_MEMORY_INTERLEAVE),

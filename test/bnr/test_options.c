@@ -63,7 +63,7 @@ static void show_place(FILE *to, const struct start_wish *p)
     const struct {
         bool is_set;
         const char *word;
-    } flags[] = {{p->is_spanning, "span"},   {p->is_filling, "fill"},
+    } flags[] = {{p->is_spanning, "span"},   {p->is_filling, "fill"},   {p->is_spread, "spread"},
                  {p->is_limited, "limited"}, {p->may_overload, "overload"},
                  {p->by_thread, "threads"},  {p->if_supported, "if"},
                  {p->is_ordered, "ordered"}};
@@ -205,7 +205,7 @@ static const struct {
     {"--bind-to core prog", "1 map core bind core | 1 prog"},
     {"-bind-to socket:2 prog", "1 map package bind package width 2 | 1 prog"},
     {"-bind-to core:2 -map-by core:2 prog", "1 bind core pe 2 | 1 prog"},
-    {"--map-by package:PE=2,span prog", "1 map package bind core pe 2 span | 1 prog"},
+    {"--map-by package:PE=2,span prog", "1 map package bind core pe 2 spread | 1 prog"},
     {"--map-by numa --bind-to none prog", "1 map numa | 1 prog"},
     {"--rank-by core:span --map-by socket prog",
      "1 map package bind package rank core span | 1 prog"},

@@ -113,6 +113,7 @@ static void read_options(const char *text, struct placement_request *r)
             r->is_limited |= !strcmp(word, "limited");
             r->may_overload |= !strcmp(word, "overload");
             r->is_spanning |= !strcmp(word, "span");
+            r->is_spread |= !strcmp(word, "spread");
             r->is_filling |= !strcmp(word, "fill");
         }
     }
@@ -404,6 +405,14 @@ static void ranks_are_dealt_out(void **state)
         {"a", 4, "map=core bind=core rank=socket", "a0 a1 a2 a3"},
         {"a", 6, "map=core bind=core rank=socket", "a0 a4 a1 a5 a2 a3"},
         {"a", 2, "rank=none", "no such kind"},
+        {"a:4 b:4", 8, "map=socket bind=core spread", "a0 a4 b0 b4 a1 a5 b1 b5"},
+        {"a:4 b:4", 6, "map=socket bind=core spread", "a0 a4 b0 b4 a1 a5"},
+        {"a:1 b:4", 5, "map=socket bind=core spread", "a0 b0 b4 b1 b5"},
+        {"a:3 b:2", 6, "map=socket bind=core spread", "a0 a4 b0 b4 a1 a5"},
+        {"a:2 b:2", 5, "map=socket bind=core spread limited", "hosts have 4 slots"},
+        {"a:8<2 b:8", 5, "map=socket bind=core spread", "a0 a4 b0 b4 b1"},
+        {"a:4 b:4", 4, "map=core bind=core rank=socket spread span", "a0 a1 a2 a3"},
+        {"a:2 b:2", 4, "map=slot bind=core spread", "a0 a1 b0 b1"},
         {0}};
     place("2x4", rows);
 }

@@ -2,8 +2,9 @@
 
 /*
  * Any text as a list of hosts, a file of them, Slurm's two variables (the second after a byte of
- * 0), a rankfile, a list of processors, a job and its wishes as a daemon gets them, and as the beginning
- * of a link: read or refused, with a problem that can be shown.
+ * 0), a rankfile, a list of processors, an order, a job and its wishes as a daemon gets them, a machine
+ * as a daemon tells of it, and as the beginning of a link: read or refused, with a problem that can be
+ * shown.
  *
  * usage: fuzz_hosts FILE...
  */
@@ -14,6 +15,7 @@
 #include "bnr/wire/hello.h"
 #include "bnr/wire/hosts.h"
 #include "bnr/wire/launch_message.h"
+#include "bnr/wire/machine_message.h"
 #include "bnr/wire/wish_message.h"
 #include "test/fuzz/main.h"
 
@@ -91,6 +93,45 @@ static void launch(const uint8_t *bytes, size_t len)
     launch_fini(&job);
 }
 
+static void order(const uint8_t *bytes, size_t len)
+{
+    struct launch_order got;
+    int rc = order_unpack(bytes, len, &got);
+    require(rc == 0 || rc == -EPROTO, "an order is taken, or refused");
+    require(rc || (got.self >= 1 && got.self < got.count), "it is of one of the nodes");
+}
+
+/* The processors of another host: ranks are placed on them. */
+static void machine(const uint8_t *bytes, size_t len)
+{
+    struct machine_told told;
+    int rc = machine_unpack((struct unpacking){.at = bytes, .left = len}, &told);
+    require(rc == 0 || rc == -EPROTO || rc == -ENOMEM, "a machine is taken, or refused");
+    for (enum placement_level level = 0; !rc && told.machine.count && level < PLACEMENT_NODE; level++) {
+        struct placement_host host = {"a", 0, 0, &told.machine};
+        struct placement p;
+        uint32_t objects = placement_objects(&told.machine, level);
+        require(objects >= 1 && objects <= told.machine.count, "its objects can be counted");
+        rc = placement_make(&p, &(struct placement_request){.hosts = &host,
+                                                            .host_count = 1,
+                                                            .ranks = 3,
+                                                            .map = level,
+                                                            .rank_by = PLACEMENT_CORE,
+                                                            .is_spread = true,
+                                                            .is_spanning = true,
+                                                            .bind = PLACEMENT_L2,
+                                                            .may_overload = true});
+        require(rc == 0 || (rc == -EINVAL && p.problem[0]), "ranks are placed, or refused");
+        for (uint32_t i = 0; i < p.count; i++)
+            require(p.ranks[i].cpu_count >= 1 &&
+                        p.ranks[i].cpus[p.ranks[i].cpu_count - 1] < told.machine.count,
+                    "each is bound to processors that there are");
+        placement_fini(&p);
+        rc = 0;
+    }
+    machine_fini(&told);
+}
+
 static void place(const char *text, const char *exact, size_t len)
 {
     struct placement_cpu cpus[4] = {0};
@@ -144,6 +185,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     if (len >= HELLO_LEN)
         require(hello_get(bytes, &hello, secret) == -EPROTO, "nobody guesses a proof");
     launch(bytes, len);
+    order(bytes, len);
+    machine(bytes, len);
     place(text, exact, len);
     free(text);
     free(exact);

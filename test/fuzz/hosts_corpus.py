@@ -12,8 +12,8 @@ def some(text):
     return struct.pack(">II", 1, len(text)) + text
 
 
-# 12 flags, 8 numbers, 16 words of 64 bits, and the texts and numbers between, as wish_message.c has them
-WISH = (struct.pack(">20I", *[1] * 20) + bytes(8 * 16) + some(b"0-3") + bytes(12)
+# 12 flags, 9 numbers, 16 words of 64 bits, and the texts and numbers between, as wish_message.c has them
+WISH = (struct.pack(">21I", *[1] * 21) + bytes(8 * 16) + some(b"0-3") + bytes(12)
         + struct.pack(">II", 24, 80) + bytes(20) + some(FILE))
 
 
@@ -34,6 +34,10 @@ TEXTS = {
     "ranks": FILE,
     "wish": WISH,
     "job": JOB,
+    # Node 1 of 3, radix 2, liveness, job and secret, and two flags
+    "order": struct.pack(">3IQ", 1, 3, 2, 10**9) + bytes(range(32)) + struct.pack(">2I", 0, 1),
+    # Two packages of two cores: the number and the borders of each
+    "machine": struct.pack(">3I", 0, 0x60, 4) + struct.pack(">8I", 0, 0x1ff, 1, 0x1f, 2, 0x11f, 3, 0x1f),
     "cpus": b"0,2-3",
     "hello": b"Vlnk\1\1\0\0" + bytes(range(56)),
 }

@@ -103,6 +103,88 @@ def paths(folder):
             "nowhere")
 
 
+def machines(folder):
+    """Where ranks run may depend on the processors of all hosts, which differ."""
+    launcher = pathlib.Path(folder, "launcher")
+    launcher.write_text("""#!/bin/sh
+host=$1; shift
+echo $host >> "$COUNT"
+case $host in
+h1) machine="package:1 numa:1 l3:1 core:2 pu:2";;
+h2) machine="package:4 core:1 pu:1";;
+esac
+exec "$HOSTS_PROGRAM" enter $host env HWLOC_SYNTHETIC="$machine" "$@"
+""", encoding="utf-8")
+    launcher.chmod(0o755)
+    asked = pathlib.Path(folder, "asked")
+    os.environ.update(HWLOC_SYNTHETIC="package:2 numa:1 l3:1 core:2 pu:1", COUNT=str(asked))
+    cmd = f"--launcher-cmd '{launcher} %h' "
+    by = cmd + "-host h0:4,h1:4,h2:4 "
+    try:
+        def dry(text, options, *wanted):
+            start = cmd if "-host " in options else by
+            status, lines = run(start + "--do-not-launch --report-bindings " + options + " true", hosts=3)
+            got = [line.removeprefix("mpiexec: rank ").split(", ")[0].replace(" on ", " ").replace(
+                " is bound to", "") for line in lines if line.startswith("mpiexec: rank ")]
+            got.sort(key=lambda line: int(line.split()[0]))
+            if status or got != [f"{r} {where}" for r, where in enumerate(wanted)]:
+                sys.exit(f"not so: {text}\ngot {status}: {lines}\nwanted {wanted}")
+            print(f"ok: {text}", flush=True)
+
+        a, b = "h0 [B/B][./.]", "h0 [./.][B/B]"
+        h1, c = "h1 [BB/BB]", [f"h2 [{']['.join('B' if i == k else '.' for i in range(4))}]" for k in range(4)]
+        dry("ppr makes as many ranks as the hosts have objects", "--map-by ppr:1:package", a, b, h1, *c)
+        dry("-n may start fewer of them", "-n 4 --map-by ppr:1:package", a, b, h1, c[0])
+        dry("with pe=N each has cores", "--map-by ppr:1:package:pe=2 -host h0,h1", a, b, h1)
+        dry("ranks go by the packages of all hosts", "-n 5 --map-by ppr:2:package --rank-by package:span -host h0,h1",
+            a, b, h1, a, b)
+        dry("by those of each host", "--map-by ppr:2:package --rank-by package -host h0,h1",
+            a, b, a, b, h1, h1)
+        dry("filling one after the other", "--map-by ppr:2:package --rank-by fill -host h0,h1",
+            a, a, b, b, h1, h1)
+        dry("or by hosts", "--map-by ppr:2:package --rank-by node -host h0,h1", a, h1, a, h1, b, b)
+        dry("a mapping spans all hosts", "-n 6 --map-by package:span", a, b, h1, *c[:3])
+        dry("in turn, while hosts have slots", "-n 6 --map-by package:span -host h0:4,h1:2",
+            a, b, h1, a, b, h1)
+        dry("what may not be used does not count", "--cpu-set 0 --map-by ppr:1:core -host h0,h1",
+            "h0 [B]", "h1 [BB]")
+        dry("names of this host are one", "--map-by ppr:1:package -host h0,localhost,h1", a, b, h1)
+        dry("bindings of all hosts are shown where nothing starts", "-n 2 --bind-to core -host h0:1,h1:1",
+            "h0 [B/.][./.]", "h1 [BB/..]")
+        refused("an object that a host lacks is told of", by + "--map-by ppr:1:l3cache true",
+                "host h2 tells of no such object", hosts=3)
+        refused("so is it where -n says how many", by + "-n 2 --map-by ppr:1:l3cache true",
+                "host h2 tells of no l3cache", hosts=3)
+        refused("more than the objects are", by + "-n 8 --map-by ppr:1:package true",
+                "8 ranks, but ppr:1:package makes 7 on these hosts", hosts=3)
+        refused("max_slots holds", cmd + f"-hostfile {folder}/most --map-by ppr:3:package true",
+                "is more than max_slots=2 of host h1", hosts=3)
+        refused("slots are no objects", by + "-n 6 --map-by slot:span true", "span deals ranks out to objects",
+                hosts=3)
+        asked.write_text("", encoding="utf-8")
+        holds("ranks run on the hosts whose objects they are", by + "-l --map-by ppr:2:package --bind-to none "
+              "sh -c 'echo $BNR_HOST $MPI_LOCALNRANKS'",
+              *sorted(f"[{r}] {host}" for r, host in enumerate(["h0 4"] * 4 + ["h1 2"] * 2 + ["h2 8"] * 8)),
+              hosts=3)
+        if sorted(asked.read_text(encoding="utf-8").split()) != ["h1", "h1", "h2", "h2"]:
+            sys.exit("not so: each host is asked once, and has one daemon")
+        asked.write_text("", encoding="utf-8")
+        holds("a host without a rank has none", by + "-l -n 4 --map-by ppr:2:package --bind-to none "
+              "sh -c 'echo $BNR_HOST'", *(f"[{r}] h0" for r in range(4)), hosts=3)
+        if sorted(asked.read_text(encoding="utf-8").split()) != ["h1", "h2"]:
+            sys.exit("not so: that host has no daemon")
+        refused("nothing is bound to another machine", cmd + "-host h1 --map-by ppr:1:package true",
+                "hwloc tells of another machine", hosts=3)
+        launcher.write_text("#!/bin/sh\nexit 127\n", encoding="utf-8")
+        refused("a host that does not tell is named", by + "--map-by ppr:1:core true",
+                "cannot start a daemon on h1", hosts=3)
+        launcher.write_text('#!/bin/sh\nexec "$HOSTS_PROGRAM" enter $1 sleep 100\n', encoding="utf-8")
+        refused("--timeout holds for the answers", by + "--timeout 1 --map-by ppr:1:core true",
+                "did not all tell of their processors within 1 s", hosts=3)
+    finally:
+        del os.environ["HWLOC_SYNTHETIC"]
+
+
 def main(build):
     os.environ["BUILD"] = str(pathlib.Path(build).resolve())
     os.environ["HOSTS_PROGRAM"] = os.path.join(os.environ["BUILD"], "test/hosts/hosts")
@@ -119,6 +201,8 @@ def main(build):
     if status or len(lines) != 4 or not all(e in line for e, line in zip(each, lines)):
         sys.exit(f"not so: bindings of all hosts are told\n{lines}")
     print("ok: bindings of all hosts are told")
+    holds("ranks are numbered by hosts", two + "--rank-by node sh -c 'echo $BNR_HOST'",
+          "[0] h0", "[1] h1", "[2] h0", "[3] h1")
     holds("GPUs are dealt out on each host",
           two + "-gpus-per-proc 2 sh -c 'echo $CUDA_VISIBLE_DEVICES'",
           "[0] 0,1", "[1] 2,3", "[2] 0,1", "[3] 2,3")
@@ -142,8 +226,8 @@ def main(build):
     with tempfile.TemporaryDirectory(dir=os.environ["BUILD"]) as folder:
         rankfiles(folder)
         paths(folder)
-    refused("what is not known on several hosts is refused", "-host h0,h1 --map-by ppr:1:core true",
-            "say ppr:N:node, or -n")
+        pathlib.Path(folder, "most").write_text("h0:9\nh1 slots=1 max_slots=2\n", encoding="utf-8")
+        machines(folder)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The processors of a host as bytes: what a daemon tells of its machine when a placement depends on
+ * it. Of objects (core/placement.h) only the borders are told, which is all that a placement looks
+ * at. Numbers are in network byte order. No I/O.
+ *
+ *     problem    u32 whether there is one, and its text: why the machine is not known
+ *     lacks      u32, as in struct placement_machine
+ *     count      u32 of hardware threads, in the machine's order; of each:
+ *                u32 number as the system has it, u32 levels of which an object begins with it
+ */
+#ifndef BNR_MACHINE_MESSAGE_H
+#define BNR_MACHINE_MESSAGE_H
+
+#include "bnr/core/bytes.h"
+#include "bnr/core/placement.h"
+
+enum {
+    MACHINE_CPUS_MAX = 1 << 16,
+    MACHINE_TEXT_MAX = 512,
+    MACHINE_MESSAGE_MAX = 16 + MACHINE_TEXT_MAX + 8 * MACHINE_CPUS_MAX /* bytes */
+};
+
+/* Pack a machine; problem: in the place of one, NULL for none. */
+void machine_pack(struct packing *p, const struct placement_machine *machine, const char *problem);
+
+/* A machine that was told; cpus is the machine's. */
+struct machine_told {
+    char *problem;
+    struct placement_cpu *cpus;
+    struct placement_machine machine;
+};
+
+/* Returns 0, -EPROTO, -ENOMEM. machine_fini() is right after all of them. */
+int machine_unpack(struct unpacking u, struct machine_told *told);
+void machine_fini(struct machine_told *told);
+
+#endif

@@ -42,6 +42,7 @@ extern char **environ;
 enum {
     EXIT_FAILED = 1,
     EXIT_TIMEOUT = 124,
+    SLICE_MS = 20,     /* in which ranks are started, before daemons are heard */
     LATE_MS = 1000,    /* for output that nobody takes, after --timeout */
     REMINDER_MS = 2000 /* after the first Ctrl-C */
 };
@@ -352,6 +353,15 @@ static int attach(void *arg, int rank, const struct ranks_pipes *p)
     return pipes_attach(&run->pipes, rank, p->pipe[0][1], p->pipe[1][0], p->pipe[2][0]);
 }
 
+/* Ranks of this machine from this one on are not started: they count as ended. */
+static void skip_rest(struct run *run, int rank, int status)
+{
+    const struct job_facts facts = {.status = status};
+    for (int r = rank; r < run->o->nranks; r++)
+        if (!run_is_elsewhere(run, r) && !ranks_lives(&run->ranks.table, r))
+            rank_ended(run, r, &facts);
+}
+
 /* A rank could not be started: end those that run. */
 static void give_up(struct run *run, int rank, int rc, const char *step)
 {
@@ -361,11 +371,8 @@ static void give_up(struct run *run, int rank, int rc, const char *step)
     stdio_say(run->stdio, "mpiexec: cannot start rank %d (%s) on %s: %s\n", rank, path,
               run_host_of(run, rank), why);
     if (run->wide) {
-        const struct job_facts facts = {.status = code << 8};
         run_follow(run, job_end(&run->job, JOB_BROKEN, code));
-        for (int r = rank; r < run->o->nranks; r++)
-            if (!run_is_elsewhere(run, r) && !ranks_lives(&run->ranks.table, r))
-                rank_ended(run, r, &facts);
+        skip_rest(run, rank, code << 8);
         return;
     }
     int started = ranks_lives(&run->ranks.table, rank) ? rank + 1 : rank;
@@ -375,11 +382,27 @@ static void give_up(struct run *run, int rank, int rc, const char *step)
         run_follow(run, job_event(&run->job, JOB_LAST));
 }
 
+/* Hear of daemons, to which silence would mean that this process is gone. Returns whether the job is to
+ * go on. */
+static bool look_up(struct run *run, uint64_t *until)
+{
+    if (!run->wide || os_now_ns() < *until)
+        return true;
+    uv_run(&run->loop, UV_RUN_NOWAIT);
+    *until = os_now_ns() + SLICE_MS * 1000000ull;
+    return run->job.state == JOB_RUNNING;
+}
+
 /* Start all ranks of this machine, or on a failure end those that run. */
 static void start_ranks(struct run *run)
 {
     const char *step;
+    uint64_t until = os_now_ns() + SLICE_MS * 1000000ull;
     for (int r = 0; r < run->o->nranks; r++) {
+        if (!look_up(run, &until)) {
+            skip_rest(run, r, run->job.user_signal ? run->job.user_signal : SIGKILL);
+            break;
+        }
         int rc = run_is_elsewhere(run, r) ? 0 : ranks_start(&run->ranks, r, &step);
         if (!rc)
             continue;

@@ -47,6 +47,7 @@ enum {
     LOOK_MS = 20,        /* between looks for answers of ranks */
     LOOK_LIMIT_MS = 700, /* for all of them */
     WATCH_MS = 100,
+    SLICE_MS = 20,       /* in which ranks are started, before the loop hears of other things */
     JOIN_MS = 60000      /* until mpiexec has told which neighbours there are */
 };
 
@@ -54,6 +55,8 @@ struct daemon {
     uv_loop_t loop;
     uv_timer_t deadline, look; /* look: for answers of ranks */
     uv_timer_t watch;          /* for debuggers of ranks that wait in MPI_Init */
+    uv_idle_t starting;        /* while ranks are to be started, and nothing else is to be done */
+    uint32_t next;             /* the first rank that was not started, or given up */
     uint64_t look_until_ns;
     struct mesh mesh;
     struct signals signals;
@@ -110,6 +113,7 @@ static void end_loop(struct daemon *d, int code)
 static void end_all(struct daemon *d)
 {
     static const pid_t none[] = {0};
+    uv_idle_stop(&d->starting);
     if (d->has_job)
         ranks_signal(&d->ranks, SIGKILL);
     sweep_children(d->has_job ? d->ranks.wardens.pid : none);
@@ -271,6 +275,11 @@ static void show_places(struct daemon *d, const struct place_job *job)
     free(text);
 }
 
+static bool is_here(const struct daemon *d, uint32_t rank)
+{
+    return d->job.hosts[d->job.host_of[rank]].node == d->mesh.settings.self;
+}
+
 /* Say where the ranks of this machine run. Returns 0, or an exit code with a sentence. */
 static int place_ranks(struct daemon *d, char why[512])
 {
@@ -280,7 +289,7 @@ static int place_ranks(struct daemon *d, char why[512])
     if (!numbers)
         return EXIT_FAILED;
     for (uint32_t r = 0; r < d->job.world_size; r++)
-        if (d->job.hosts[d->job.host_of[r]].node == d->mesh.settings.self)
+        if (is_here(d, r))
             numbers[job.ranks++] = r;
     int code = place_make(&d->place, &job, why) ? EXIT_FAILED : 0;
     if (!code)
@@ -341,18 +350,14 @@ static int add_group(struct daemon *d)
     return rc ? rc : mesh_add_group(&d->mesh, &d->map);
 }
 
-/* Ranks that could not be started count as ended, for everybody to know. */
-static void give_up(struct daemon *d, int from, int code, const char *why)
+/* Ranks that are not started count as ended, for everybody to know. */
+static void skip_rest(struct daemon *d, int status)
 {
-    bool is_first = true;
-    const struct job_facts facts = {.status = code << 8};
-    for (int r = from; r < (int)d->job.world_size; r++) {
-        if (d->job.hosts[d->job.host_of[r]].node != d->mesh.settings.self)
-            continue;
-        if (is_first)
-            say_number(d, RECORD_FAILED, r, (uint32_t)code, why);
-        is_first = false;
-        if (d->has_job && ranks_lives(&d->ranks.table, r))
+    const struct job_facts facts = {.status = status};
+    uv_idle_stop(&d->starting);
+    for (; d->next < d->job.world_size; d->next++) {
+        int r = (int)d->next;
+        if (!is_here(d, d->next) || (d->has_job && ranks_lives(&d->ranks.table, r)))
             continue;
         pipes_skip(&d->pipes, r);
         const struct rollup_run run = serve_run(r, &facts);
@@ -360,11 +365,23 @@ static void give_up(struct daemon *d, int from, int code, const char *why)
     }
 }
 
+/* The next rank cannot be started: so the job ends. */
+static void give_up(struct daemon *d, int code, const char *why)
+{
+    while (d->next < d->job.world_size && !is_here(d, d->next))
+        d->next++;
+    if (d->next < d->job.world_size)
+        say_number(d, RECORD_FAILED, (int)d->next, (uint32_t)code, why);
+    skip_rest(d, code << 8);
+}
+
 /* Tell mpiexec once all ranks here have a debugger. */
 static void on_watch(uv_timer_t *timer)
 {
     struct daemon *d = timer->data;
     const struct table *t = &d->ranks.table;
+    if (d->next < d->job.world_size)
+        return;
     for (int r = 0; r < t->world_size; r++)
         if (ranks_lives(t, r) && !debugger_has(t->rank[r].pid))
             return;
@@ -374,24 +391,35 @@ static void on_watch(uv_timer_t *timer)
             say(d, RECORD_DEBUGGED, r, "", 0);
 }
 
-static void start_ranks(struct daemon *d)
+/* Start ranks for a moment. A daemon that did nothing else until it has started many would be taken
+ * for lost. */
+static void on_starting(uv_idle_t *idle)
 {
+    struct daemon *d = idle->data;
+    uint64_t until = os_now_ns() + SLICE_MS * 1000000ull;
     const char *step;
     char why[512];
+    for (; d->next < d->job.world_size && os_now_ns() < until; d->next++) {
+        int r = (int)d->next;
+        int rc = is_here(d, d->next) ? ranks_start(&d->ranks, r, &step) : 0;
+        if (!rc)
+            continue;
+        int code = launch_explain(d->apps[d->job.app_of[r]].path, rc, step, why, sizeof(why));
+        give_up(d, code, why);
+        return;
+    }
+    if (d->next == d->job.world_size)
+        uv_idle_stop(idle);
+}
+
+static void start_ranks(struct daemon *d)
+{
     if (d->job.flags & LAUNCH_HOLD) {
         ranks_hold(&d->ranks);
         uv_timer_start(&d->watch, on_watch, WATCH_MS, WATCH_MS);
     }
-    for (int r = 0; r < (int)d->job.world_size; r++) {
-        if (table_slot(&d->ranks.table, r) < 0)
-            continue;
-        int rc = ranks_start(&d->ranks, r, &step);
-        if (!rc)
-            continue;
-        int code = launch_explain(d->apps[d->job.app_of[r]].path, rc, step, why, sizeof(why));
-        give_up(d, r, code, why);
-        return;
-    }
+    uv_idle_start(&d->starting, on_starting);
+    on_starting(&d->starting);
 }
 
 /* Everything that is there before the first rank. Returns 0, or an exit code with a sentence. */
@@ -444,7 +472,7 @@ static void start_job(struct daemon *d, struct unpacking u)
     if (!code)
         code = prepare(d, why);
     if (code)
-        give_up(d, 0, code, why);
+        give_up(d, code, why);
     else
         start_ranks(d);
 }
@@ -511,6 +539,12 @@ static void on_order_to_signal(struct daemon *d, int number)
     ranks_signal(&d->ranks, number);
     if (d->ranks.is_in_grace)
         ranks_signal(&d->ranks, SIGCONT); /* a stopped process hears nothing */
+    if (d->ranks.is_in_grace || number == SIGKILL)
+        skip_rest(d, number);
+    else if (number == SIGTSTP)
+        uv_idle_stop(&d->starting);
+    else if (number == SIGCONT && d->next < d->job.world_size)
+        uv_idle_start(&d->starting, on_starting);
 }
 
 static void resize(struct daemon *d, struct unpacking u)
@@ -681,7 +715,8 @@ static int open_all(struct daemon *d, const struct launch_order *order)
     uv_timer_init(&d->loop, &d->deadline);
     uv_timer_init(&d->loop, &d->look);
     uv_timer_init(&d->loop, &d->watch);
-    d->deadline.data = d->look.data = d->watch.data = d;
+    uv_idle_init(&d->loop, &d->starting);
+    d->deadline.data = d->look.data = d->watch.data = d->starting.data = d;
     uv_timer_start(&d->deadline, on_deadline, JOIN_MS, 0);
     return 0;
 }

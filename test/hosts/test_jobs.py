@@ -92,6 +92,21 @@ def ends():
           and done.returncode == 3, done.stdout, done.stderr)
 
 
+def many():
+    """A start of many ranks takes longer than the time in which a host that says nothing is lost."""
+    soon = MPIEXEC + "--set liveness_ms=1000 -host "
+    done = run(2, soon + "h1:3000 -n 3000 true")
+    claim("a host that starts many ranks is not lost", done.returncode == 0, done.stderr)
+    done = run(2, soon + "h0:3000,h1:1 -n 3001 true")
+    claim("nor is mpiexec's own", done.returncode == 0, done.stderr)
+    begin = time.monotonic()
+    done = run(2, soon + "h1:3000 -n 3000 sh -c '[ $BNR_RANK = 5 ] && exit 3; exec sleep 100'")
+    claim("a rank that fails ends the start of the others", done.returncode == 3, done.stderr)
+    done = run(2, "timeout -s TERM 1 " + MPIEXEC + "-host h0:500,h1:3000 -n 3500 sleep 100; echo $?")
+    claim("so does a signal", done.stdout == "124\n", done.stdout, done.stderr)
+    claim("within seconds", time.monotonic() - begin < 60)
+
+
 def reports():
     work = ON_ALL + '-n 4 "$BUILD"/test/bnr/mpi_work init %s'
     done = run(2, work.replace("%s", "barrier abort=5 barrier finalize"))
@@ -316,7 +331,7 @@ def keys():
     claim("keys of ranks on other hosts come later", done.returncode == 0, done.stdout, done.stderr)
 
 
-SECTIONS = (where, ring, keys, idles, ends, reports, xcasts, losses, logins, streams, named_streams,
+SECTIONS = (where, ring, keys, idles, ends, many, reports, xcasts, losses, logins, streams, named_streams,
             surroundings, errors, networks, standing, killing)
 
 

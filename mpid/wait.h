@@ -3,8 +3,8 @@
 /*
  * How a wait passes its time: spin while a core is ours, yield for a while, then
  * sleep. The budgets follow from how many ranks share how many processors, and from
- * experience: where what was awaited keeps coming just after a yield that let somebody
- * else run, he wanted this processor, and spinning only kept him from it. Where most
+ * experience: where what was awaited keeps coming just after a yield that let another process
+ * run, that process needed this processor, and spinning only kept it waiting. Where most
  * yields of a wait let somebody else run, the processor is shared with processes that this
  * one does not know of, and sleeping early is faster.
  */

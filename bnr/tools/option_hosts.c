@@ -66,7 +66,7 @@ int option_hosts_take_list(struct reader *r, const char *option, const char *lis
     return took(r, option, list, &r->listed, hosts_add_list(&r->listed, list, strlen(list)));
 }
 
-/* Whether a file names no host at all, as /dev/null does: it is as if it were not given. */
+/* Whether a file names no host at all. */
 static bool is_empty(const char *text)
 {
     bool is_comment = false;
@@ -83,25 +83,26 @@ static int take_file(struct reader *r, const char *option, const char *name, str
 {
     const char *text;
     int rc = reader_file(r, option, name, &text);
-    if (rc || is_empty(text))
-        return rc;
-    return took(r, option, name, hosts, hosts_add_file(hosts, text, strlen(text)));
+    return rc ? rc : took(r, option, name, hosts, hosts_add_file(hosts, text, strlen(text)));
 }
 
+/* /dev/null is as if it were not given. */
 int option_hosts_take_file(struct reader *r, const char *option, const char *name)
 {
-    return take_file(r, option, name, &r->filed);
+    return strcmp(name, "/dev/null") ? take_file(r, option, name, &r->filed) : 0;
 }
 
+/* Installations have one that holds comments alone, for people to fill in. */
 int option_hosts_take_standard(struct reader *r, const char *option, const char *name)
 {
-    return take_file(r, option, name, &r->standard);
+    const char *text;
+    int rc = reader_file(r, option, name, &text);
+    return rc || is_empty(text) ? rc : take_file(r, option, name, &r->standard);
 }
 
-int option_hosts_take_more(struct reader *r, const char *option, const char *text, bool is_file)
+int option_hosts_take_more(struct reader *r, const char *text, bool is_file)
 {
-    int rc = is_file ? reader_file(r, option, text, &text) : 0;
-    return rc ? rc : reader_push(is_file ? &r->more_files : &r->more_lists, strdup(text));
+    return reader_push(is_file ? &r->more_files : &r->more_lists, strdup(text));
 }
 
 int option_hosts_check_arch(struct reader *r, const char *option, const char *arch)
@@ -333,7 +334,7 @@ static int add_more(struct reader *r)
     for (char **m = r->more_lists; !rc && m && *m; m++)
         rc = took(r, "--add-host", *m, hosts, hosts_add_list(hosts, *m, strlen(*m)));
     for (char **m = r->more_files; !rc && m && *m; m++)
-        rc = took(r, "--add-hostfile", "FILE", hosts, hosts_add_file(hosts, *m, strlen(*m)));
+        rc = take_file(r, "--add-hostfile", *m, hosts);
     return rc;
 }
 

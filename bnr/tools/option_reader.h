@@ -106,7 +106,7 @@ int option_hosts_take_list(struct reader *r, const char *option, const char *lis
 int option_hosts_take_file(struct reader *r, const char *option, const char *name);
 int option_hosts_take_standard(struct reader *r, const char *option, const char *name);
 /* A list, or a file, of hosts beside those. */
-int option_hosts_take_more(struct reader *r, const char *option, const char *text, bool is_file);
+int option_hosts_take_more(struct reader *r, const char *text, bool is_file);
 /* How other hosts are reached. */
 int option_hosts_take_remote(struct reader *r, enum option_action action, const char *option,
                              const char *value);

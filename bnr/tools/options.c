@@ -292,8 +292,8 @@ static int check_foreign(struct reader *r, const struct option_row *row, const c
     case OPTION_ARCH: return option_hosts_check_arch(r, option, value);
     case OPTION_DEFAULT_HOSTFILE: return option_hosts_take_standard(r, option, value);
     case OPTION_HOSTFILE: return option_hosts_take_file(r, option, value);
-    case OPTION_MORE_HOSTS: return option_hosts_take_more(r, option, value, false);
-    case OPTION_MORE_HOSTS_FILE: return option_hosts_take_more(r, option, value, true);
+    case OPTION_MORE_HOSTS: return option_hosts_take_more(r, value, false);
+    case OPTION_MORE_HOSTS_FILE: return option_hosts_take_more(r, value, true);
     case OPTION_MCA: return option_mca(r, option, value);
     case OPTION_REFUSED: return reader_refuse(r, "'%s': %s", option, row->about);
     default: /* ignored */

@@ -332,6 +332,7 @@ static int add_line(struct hosts *h, struct hosts_span line)
 int hosts_add_file(struct hosts *h, const char *text, size_t len)
 {
     struct hosts_span rest = {text, len};
+    bool is_empty = true;
     for (int number = 1; rest.len; number++) {
         char problem[HOSTS_PROBLEM_LEN];
         const char *end = memchr(rest.at, '\n', rest.len);
@@ -342,6 +343,7 @@ int hosts_add_file(struct hosts *h, const char *text, size_t len)
         if (comment)
             line.len = (size_t)(comment - line.at);
         line = trim(line);
+        is_empty &= !line.len;
         int rc = line.len ? add_line(h, line) : 0;
         if (rc == -EPROTO) {
             memcpy(problem, h->problem, sizeof(problem));
@@ -350,7 +352,7 @@ int hosts_add_file(struct hosts *h, const char *text, size_t len)
         if (rc)
             return rc;
     }
-    return h->count ? 0 : wrong(h, "no line names a host");
+    return is_empty ? wrong(h, "no line names a host; add one, or leave the file out") : 0;
 }
 
 /* ---- Slurm ---- */

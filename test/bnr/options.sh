@@ -49,6 +49,17 @@ same "without -n, its slots are filled" "$(run --hostfile hosts echo x | wc -l)"
 same "of those, -host picks" "$(run --hostfile hosts -host localhost echo x | wc -l)" 4
 printf '\357\273\277localhost slots=4\r\n127.0.0.1:2\r\n' >windows
 same "a file may be one of Windows" "$(run --hostfile windows echo x | wc -l)" 6
+printf '# localhost slots=4\n\n' >comments
+run -hostfile comments -n 1 echo x 2>err && fail "a file without a host is refused"
+holds "a file without a host is refused" "$(cat err)" "'-hostfile comments': no line names a host; add one"
+same "but for the default one" "$(run --default-hostfile comments echo x)" x
+run -host localhost --add-hostfile comments echo x 2>err && fail "so is one with more hosts"
+holds "so is one with more hosts" "$(cat err)" "'--add-hostfile comments': no line names a host"
+printf 'localhost\nlocalhost slot=2\n' >more
+run --add-hostfile more echo x 2>err && fail "its wrong line is refused"
+holds "its wrong line is told with its name" "$(cat err)" "'--add-hostfile more': line 2: 'slot=2'"
+run --add-hostfile absent echo x 2>err && fail "so is a file that is not there"
+holds "so is a file that is not there" "$(cat err)" "'--add-hostfile absent': cannot read it"
 printf 'localhost slots=4\n\000 other slots=2\n' >nul
 run --hostfile nul echo x 2>err && fail "a file with a byte of 0 is refused"
 holds "a file with a byte of 0 is refused" "$(cat err)" "'--hostfile nul': this is no text"

@@ -222,6 +222,7 @@ static void on_refused(struct chan_link *link, enum chan_answer answer, const ch
     FAKE_CHECK(fake, answer || (why && *why), "refused() without a reason");
     peer->refused++;
     peer->answer = answer;
+    snprintf(peer->reason, sizeof(peer->reason), "%s", why && *why ? why : "no reason was given");
     fake_unlink(peer);
 }
 
@@ -405,12 +406,24 @@ void fake_finish(struct fake *fake)
         free(fake->params[--fake->param_count]);
 }
 
+/* It takes too long: tell of links that were refused, from which that may follow. */
+static void fail_late(struct fake *fake, const char *what)
+{
+    char text[160] = "";
+    for (int i = fake->procs - 1; i >= 0; i--)
+        if (fake->peer[i].refused && !fake->peer[i].open)
+            snprintf(text, sizeof(text), "; the link to %d was refused (answer %d): %s", i,
+                     (int)fake->peer[i].answer, fake->peer[i].reason);
+    fake_fail(fake, "waited in vain for %s%s", what, text);
+}
+
 int fake_step(struct fake *fake, uint64_t deadline_ns, const char *what)
 {
     fake->in_progress = true;
     int upcalls = fake->ops->progress(fake->chan);
     fake->in_progress = false;
-    FAKE_CHECK(fake, os_now_ns() < deadline_ns, "waited in vain for %s", what);
+    if (os_now_ns() >= deadline_ns)
+        fail_late(fake, what);
     if (!upcalls)
         sched_yield();
     return upcalls;

@@ -56,7 +56,8 @@ struct fake_peer {
     bool may_lose;          /* lost() is no error now */
     bool ended;             /* its process has ended, and the channel is told so of each link */
     int opened, refused, lost, asked;
-    enum chan_answer answer; /* of the last refused() */
+    enum chan_answer answer; /* of the last refused(), and its reason */
+    char reason[128];
     uint64_t out, in;        /* packets sent, arrived; numbers them */
     uint64_t bytes_in;
 };

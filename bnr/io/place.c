@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "bnr/core/start_wish.h"
+#include "bnr/io/ranks.h"
 #include "bnr/wire/hosts.h"
 #include "os/cpus.h"
 #include "os/log.h"
@@ -289,6 +290,27 @@ struct launch_binding place_of(const struct place *p, const struct start_wish *w
 }
 
 /* ---- showing ---- */
+
+static bool has_cpu(const void *arg, int cpu)
+{
+    const struct launch_binding *binding = arg;
+    return CPU_ISSET_S((size_t)cpu, binding->cpus_len, binding->cpus);
+}
+
+void place_list(const struct place *p, int local_rank, char *text, size_t size)
+{
+    static const struct start_wish no_wish;
+    struct launch_binding binding = place_of(p, &no_wish, local_rank);
+    cpu_set_t own;
+    text[0] = 0;
+    if (!binding.cpus) {
+        if (sched_getaffinity(0, sizeof(own), &own))
+            return;
+        binding.cpus = &own;
+        binding.cpus_len = sizeof(own);
+    }
+    ranks_list(text, size, (int)(8 * binding.cpus_len), has_cpu, &binding);
+}
 
 /* Write numbers as 0-3,7. */
 static void write_numbers(const struct placement_cpu *cpus, const struct placement_rank *rank,

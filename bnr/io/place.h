@@ -43,6 +43,10 @@ int place_make(struct place *p, const struct place_job *job, char why[512]);
 struct launch_binding place_of(const struct place *p, const struct start_wish *wish,
                                int local_rank);
 
+/* Write the processors that this rank may use, as 0-3,7: those that it is bound to, or else all that
+ * this process may use. Nothing where that is not known. */
+void place_list(const struct place *p, int local_rank, char *text, size_t size);
+
 /* A rank, as people are told of it. */
 struct place_line {
     uint32_t number; /* of the rank in the job */

@@ -151,7 +151,12 @@ static int open_pipes(void *arg, int rank, struct ranks_pipes *p)
 static int attach(void *arg, int rank, const struct ranks_pipes *p)
 {
     struct daemon *d = arg;
+    char cpus[256];
     say_number(d, RECORD_STARTED, rank, (uint32_t)d->ranks.table.rank[rank].pid, "");
+    if (d->job.flags & LAUNCH_REPORT) {
+        place_list(&d->place, (int)d->ranks.table.rank[rank].local_rank, cpus, sizeof(cpus));
+        say(d, RECORD_CPUS, rank, cpus, strlen(cpus));
+    }
     return pipes_attach(&d->pipes, rank, p->pipe[0][1], p->pipe[1][0], p->pipe[2][0]);
 }
 

@@ -130,6 +130,14 @@ static void keep_text(char **to, const struct record *r)
     *to = strndup((const char *)r->at, r->len);
 }
 
+/* Keep a list of numbers, and nothing else. */
+static void keep_list(char **to, const struct record *r)
+{
+    keep_text(to, r);
+    if (*to)
+        (*to)[strspn(*to, "0123456789,-")] = 0;
+}
+
 static void take_number(struct wide *w, const struct record *r)
 {
     struct unpacking u = {.at = r->at, .left = r->len};
@@ -175,6 +183,7 @@ static void take_record(struct wide *w, const struct wide_node *n, const struct 
     case RECORD_FAILED:
     case RECORD_MISSED: take_number(w, r); break;
     case RECORD_REPORT: keep_text(&w->told[r->rank].report, r); break;
+    case RECORD_CPUS: keep_list(&w->told[r->rank].cpus, r); break;
     case RECORD_ANSWER:
         w->hooks.answer(w->hooks.arg, (int)r->rank, (struct unpacking){r->at, r->len, false});
         break;
@@ -688,6 +697,7 @@ void wide_destroy(struct wide *w)
     for (uint32_t r = 0; w->told && r < w->plan.ranks; r++) {
         free(w->told[r].report);
         free(w->told[r].abort);
+        free(w->told[r].cpus);
     }
     for (struct wide_order *o = w->orders, *next; o; o = next) {
         next = o->next;

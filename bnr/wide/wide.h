@@ -60,7 +60,7 @@ struct wide {
     char *daemon;
     struct {
         int pid;
-        char *report, *abort;
+        char *report, *abort, *cpus;
         bool is_debugged; /* see wide_is_debugged() */
     } * told; /* by rank: what its daemon has told */
 };

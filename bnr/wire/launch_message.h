@@ -108,6 +108,7 @@ enum launch_record {
     RECORD_STARTED = 1, /* u32 pid */
     RECORD_FAILED,      /* u32 exit code, text: why rank could not be started */
     RECORD_REPORT,      /* text, for --report */
+    RECORD_CPUS,        /* text, for --report: the processors that rank may use, as 0-3,7 */
     RECORD_ABORT,       /* text that an aborting rank has left */
     RECORD_ANSWER,      /* to LAUNCH_TAG_ASK: u32 its number, state, pid; text */
     RECORD_MISSED,      /* u32 other rank: it has ended without MPI_Init, which rank has called */

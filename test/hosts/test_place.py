@@ -103,6 +103,18 @@ def paths(folder):
             "nowhere")
 
 
+def report():
+    """--report tells the processors that each rank may use, wherever it is."""
+    for options in ("", "--bind-to hwthread --map-by slot:oversubscribe "):
+        _, lines = run(f"-host h0:1,h1:1 -l {options}{ALLOWED}")
+        wanted = [f"{host} {line.split(' ', 1)[1]}" for host, line in zip(("h0", "h1"), lines)]
+        status, lines = run(f"-host h0:1,h1:1 --report {options}true")
+        got = [" ".join(line.split()[2:4]) for line in lines if line.split()[:1] in (["0"], ["1"])]
+        if status or got != wanted:
+            sys.exit(f"not so: processors are reported\ngot {lines}\nwanted {wanted}")
+    print("ok: processors of all ranks are reported", flush=True)
+
+
 def machines(folder):
     """Where ranks run may depend on the processors of all hosts, which differ."""
     launcher = pathlib.Path(folder, "launcher")
@@ -226,6 +238,7 @@ def main(build):
     with tempfile.TemporaryDirectory(dir=os.environ["BUILD"]) as folder:
         rankfiles(folder)
         paths(folder)
+        report()
         pathlib.Path(folder, "most").write_text("h0:9\nh1 slots=1 max_slots=2\n", encoding="utf-8")
         machines(folder)
 

@@ -26,7 +26,7 @@ enum message_kind {
                            that all below it have; data: u32 of each node that it holds for lost */
     MESSAGE_BEAT,       /* to a neighbour. other: last xcast that all have */
     MESSAGE_LOST,       /* to a neighbour. data: u32 of each node that is lost */
-    MESSAGE_EXPELLED,   /* to a node that is held for lost: it is to end */
+    MESSAGE_EXPELLED,   /* to a node that is held for lost: it is to end; to the root: the sender ends */
     MESSAGE_SUBMIT,     /* towards the root: an xcast, or a part of it. number: of its origin's;
                            other: bytes of the whole; mode, tag, flags, data */
     MESSAGE_XCAST,      /* from the root. number: of all; group: of its origin's; other: the last

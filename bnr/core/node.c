@@ -182,6 +182,15 @@ static int hear_losses(struct node_engine *n, const struct bytes *data, int64_t 
     return rc ? rc : tell_losses(n);
 }
 
+/* A node takes this one for lost. The root is not: the node that says so ends, and is lost itself. */
+static int hear_expelled(struct node_engine *n, uint32_t from, int64_t now)
+{
+    if (n->tree.self != NODE_ROOT)
+        return expel_self(n);
+    int rc = lose(n, from, now);
+    return rc ? rc : tell_losses(n);
+}
+
 /* ---- xcasts that are for the node itself ---- */
 
 /* The losses that an xcast tells of are in the tree already, where they were news. */
@@ -402,7 +411,7 @@ static int hear(struct node_engine *n, uint32_t from, const struct core_message 
             xcast_settle(&n->xcast, message->other);
         return 0;
     case MESSAGE_LOST: return hear_losses(n, message->data, now);
-    case MESSAGE_EXPELLED: return expel_self(n);
+    case MESSAGE_EXPELLED: return hear_expelled(n, from, now);
     case MESSAGE_SUBMIT:
     case MESSAGE_XCAST:
     case MESSAGE_HAVE: return xcast_message(&n->xcast, from, message, &n->inner);

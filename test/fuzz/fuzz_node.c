@@ -30,6 +30,7 @@ static void look(struct node_engine *n, int rc, struct effects *effects)
         const struct effect *e = &effects->items[i];
         require(e->node < NODES, "effects are about nodes that exist");
         require(e->kind != EFFECT_SEND || e->node != n->tree.self, "nothing is sent to itself");
+        require(e->kind != EFFECT_ALONE || n->tree.self != NODE_ROOT, "the root is never alone");
     }
     require(n->held_count <= NODE_HELD_MAX && n->xcast.log.count <= 2 * XCAST_WINDOW,
             "what is kept is bounded");

@@ -306,6 +306,9 @@ def standing():
         done = run(2, five + command + "wait $!; echo rc $?")
         claim(f"for 5 s {what}, and the job goes on", done.stdout.split() == ["well", "well", "rc", "0"],
               done.stdout, done.stderr)
+    done = run(2, MPIEXEC + "-host h0,h1 --set liveness_ms=500 -n 2 sleep 15 & sleep 1; "
+               "kill -STOP $(pidof mpiexec); sleep 2; kill -CONT $(pidof mpiexec); wait $!; echo rc $?")
+    claim("a job whose daemons have lost mpiexec ends", "rc 137" in done.stdout, done.stdout, done.stderr)
     begin = time.monotonic()
     done = run(2, job.replace("LIMIT", "1000") + "sleep 1; $HOSTS_PROGRAM enter h1 ip link set eth0 down; wait $!; "
                "echo rc $?")

@@ -110,9 +110,16 @@ static bool is_earlier(pid_t pid)
     return false;
 }
 
+static bool has_children(void)
+{
+    siginfo_t info;
+    return !waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) || errno != ECHILD;
+}
+
 int sweep_prepare(void)
 {
-    each_child(remember, NULL);
+    if (has_children())
+        each_child(remember, NULL);
     return prctl(PR_SET_CHILD_SUBREAPER, 1) ? -errno : 0;
 }
 

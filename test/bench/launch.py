@@ -7,9 +7,12 @@ usage: launch.py BUILD [--shapes 5x1,17x1,4x8] [--rounds N] [--only NAME,...] [-
 Runs itself again on hosts of its own (test/hosts/run). All launchers are given one cheap command to
 start their daemons (test/hosts/rsh.c); "bare" runs that command alone, with a program that does
 nothing, on all hosts at once; "raw" has a shell there start the ranks: what all processes that must be
-cost without a launcher. Rounds are interleaved. Prints medians: wall time, and the CPU time of all
-processes on all hosts, which a busy machine disturbs less; the latter where a cpuacct group may be
-made.
+cost without a launcher; "least" has a process on each host that connects back and starts the ranks
+(launch_least.c): what a launcher with daemons costs at least. With --sshd the daemons are started by
+ssh, and the hosts are others than that of the launcher, so that each takes a login.
+
+Rounds are interleaved. Prints medians: wall time, and the CPU time of all processes on all hosts,
+which a busy machine disturbs less; the latter where a cpuacct group may be made.
 """
 import argparse
 import os
@@ -38,14 +41,13 @@ def commands(build, by, hosts, each):
     program = shutil.which("true")
     slots = ",".join(f"{host}:{each}" for host in hosts)
     ranks = str(len(hosts) * each)
-    is_ssh = by == "ssh"
+    command = ["-launcher", "ssh", "-launcher-exec", shutil.which(by)]
     found = {
-        "bare": on_all(by, hosts[1:] if is_ssh else hosts, "true"),
+        "bare": on_all(by, hosts, "true"),
         "raw": on_all(by, hosts, f"{program} & " * each + "wait"),
-        "vireo": [f"{build}/bnr/mpiexec", *([] if is_ssh else ["--launcher-cmd", f"{by} %h"]), "-host",
-                  slots, "-n", ranks, "true"],
-        "hydra": ["mpiexec.hydra", "-launcher", "ssh", "-launcher-exec", shutil.which(by), "-hosts", slots,
-                  "-n", ranks, "true"],
+        "least": [f"{build}/test/bench/launch_least", by, str(each), program, *hosts],
+        "vireo": [f"{build}/bnr/mpiexec", *command, "-host", slots, "-n", ranks, "true"],
+        "hydra": ["mpiexec.hydra", *command, "-hosts", slots, "-n", ranks, "true"],
         "mpirun": ["mpirun.openmpi", "--allow-run-as-root", "--mca", "plm_rsh_agent", by, "--mca",
                    "plm_rsh_no_tree_spawn", "1", "--oversubscribe", "-host", slots, "-n", ranks,
                    "true"]}
@@ -67,9 +69,12 @@ def once(words, group, tries):
 
 
 def measure(given):
-    hosts = os.environ["HOSTS_LIST"].split(",")
+    is_ssh = os.environ["LAUNCH_BY"] == "ssh"
+    hosts = os.environ["HOSTS_LIST"].split(",")[is_ssh:]
     group = pathlib.Path(os.environ["LAUNCH_GROUP"]) if os.environ.get("LAUNCH_GROUP") else None
     tried = commands(given.build, os.environ["LAUNCH_BY"], hosts, given.each)
+    if is_ssh:
+        del tried["least"]  # it runs ranks where it is started
     tried = {name: tried[name] for name in tried if not given.only or name in given.only.split(",")}
     taken = {name: [] for name in tried}
     for number in range(given.rounds + 1):
@@ -109,10 +114,10 @@ def main():
         group = None
     try:
         for shape in given.shapes.split(","):
-            hosts, each = shape.split("x")
-            subprocess.run([str(HERE.parent.parent / "hosts/run"), *options, hosts, "--", sys.executable,
-                            str(HERE), given.build, "--rounds", str(given.rounds), "--only",
-                            given.only, "--each", each], check=True,
+            hosts, each = map(int, shape.split("x"))
+            subprocess.run([str(HERE.parent.parent / "hosts/run"), *options, str(hosts + given.sshd), "--",
+                            sys.executable, str(HERE), given.build, "--rounds", str(given.rounds), "--only",
+                            given.only, "--each", str(each)], check=True,
                            preexec_fn=(lambda: (group / "tasks").write_text(str(os.getpid())))
                            if group else None)
     finally:

@@ -7,6 +7,8 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -163,4 +165,16 @@ void addresses_sort(struct addresses *a, const struct addresses_networks *networ
             if (is_near(networks, &a->items[i]) == near)
                 sorted.items[sorted.count++] = a->items[i];
     *a = sorted;
+}
+
+char *addresses_digits(const struct addresses *a)
+{
+    struct packing p = {0};
+    addresses_pack(&p, a);
+    struct bytes *all = pack_end(&p);
+    char *text = all ? malloc(2 * (size_t)all->len + 1) : NULL;
+    for (uint32_t i = 0; text && i < all->len; i++)
+        sprintf(text + 2 * (size_t)i, "%02x", all->at[i]);
+    bytes_unref(all);
+    return text;
 }

@@ -47,4 +47,7 @@ bool addresses_has(const struct addresses *a, const struct sockaddr_storage *add
 /* Put those first that lie in one of the networks. */
 void addresses_sort(struct addresses *a, const struct addresses_networks *networks);
 
+/* The packed addresses as hexadecimal digits, malloc()ed; NULL: no memory. */
+char *addresses_digits(const struct addresses *a);
+
 #endif

@@ -48,6 +48,7 @@ enum {
     LOOK_LIMIT_MS = 700, /* for all of them */
     WATCH_MS = 100,
     SLICE_MS = 20,       /* in which ranks are started, before the loop hears of other things */
+    LATE_MS = 30,        /* in which mpiexec is reached, where nothing is in the way */
     JOIN_MS = 60000      /* until mpiexec has told which neighbours there are */
 };
 
@@ -57,6 +58,8 @@ struct daemon {
     uv_timer_t watch;          /* for debuggers of ranks that wait in MPI_Init */
     uv_idle_t starting;        /* while ranks are to be started, and nothing else is to be done */
     uint32_t next;             /* the first rank that was not started, or given up */
+    uv_timer_t late;           /* mpiexec is not reached yet */
+    int out_fd;                /* the stdout of the command that has started this program */
     uint64_t look_until_ns;
     struct mesh mesh;
     struct signals signals;
@@ -610,7 +613,8 @@ static void on_deliver(void *arg, const struct core_message *message, struct unp
         return;
     switch (message->tag) {
     case LAUNCH_TAG_JOB:
-        mesh_write(&d->mesh); /* others wait for it, too */
+        if (mesh_has_children(&d->mesh))
+            mesh_write(&d->mesh); /* they wait for it, too */
         start_job(d, u);
         learn(d, d->job.contacts);
         break;
@@ -721,27 +725,21 @@ static int open_all(struct daemon *d, const struct launch_order *order)
     uv_timer_init(&d->loop, &d->look);
     uv_timer_init(&d->loop, &d->watch);
     uv_idle_init(&d->loop, &d->starting);
-    d->deadline.data = d->look.data = d->watch.data = d->starting.data = d;
+    uv_timer_init(&d->loop, &d->late);
+    d->deadline.data = d->look.data = d->watch.data = d->starting.data = d->late.data = d;
     uv_timer_start(&d->deadline, on_deadline, JOIN_MS, 0);
     return 0;
 }
 
-/* Say where this daemon listens, by the stdout of the command that has started it. */
-static void say_place(struct daemon *d, int out_fd)
+/* Say where this daemon listens, by the stdout of the command that has started it: mpiexec dials where
+ * this daemon cannot. */
+static void on_late(uv_timer_t *timer)
 {
-    struct packing p = {0};
-    addresses_pack(&p, &d->mesh.own);
-    struct bytes *all = pack_end(&p);
-    char *text = all ? malloc(2 * (size_t)all->len + 8) : NULL;
-    char *end = text ? stpcpy(text, "at ") : NULL;
-    for (uint32_t i = 0; end && i < all->len; i++)
-        end += sprintf(end, "%02x", all->at[i]);
-    if (end) {
-        *end++ = '\n';
-        (void)!write(out_fd, text, (size_t)(end - text));
-    }
-    free(text);
-    bytes_unref(all);
+    struct daemon *d = timer->data;
+    char *digits = mesh_is_linked(&d->mesh, NODE_ROOT) ? NULL : addresses_digits(&d->mesh.own);
+    if (digits)
+        dprintf(d->out_fd, "at %s\n", digits);
+    free(digits);
 }
 
 /* Reach mpiexec. */
@@ -757,7 +755,8 @@ static int join(struct daemon *d, const struct launch_order *order, int in_fd, i
     rc = addresses_unpack(&u, &root);
     if (rc)
         return rc;
-    say_place(d, out_fd);
+    d->out_fd = out_fd;
+    uv_timer_start(&d->late, on_late, LATE_MS, 0);
     mesh_know(&d->mesh, NODE_ROOT, &root);
     mesh_dial(&d->mesh, NODE_ROOT);
     return 0;

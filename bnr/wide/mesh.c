@@ -585,6 +585,11 @@ int mesh_contact(struct mesh *m, uint32_t node, struct bytes *data)
     return rc;
 }
 
+bool mesh_has_children(const struct mesh *m)
+{
+    return m->is_begun && m->node.links.count > (m->settings.self != NODE_ROOT);
+}
+
 void mesh_refuse(struct mesh *m, uint32_t node)
 {
     if (!m->peers[node].links)

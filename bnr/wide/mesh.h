@@ -98,6 +98,9 @@ int mesh_ended(struct mesh *m, uint64_t group, const struct rollup_run *run);
 /* Send what a stream asks for; effects is emptied. */
 void mesh_route(struct mesh *m, struct effects *effects);
 
+/* Whether there are nodes below this one in the tree. */
+bool mesh_has_children(const struct mesh *m);
+
 /* A node is known to be gone, by other ways than its link. */
 void mesh_refuse(struct mesh *m, uint32_t node);
 

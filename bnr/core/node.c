@@ -364,6 +364,8 @@ static int hear_attach(struct node_engine *n, uint32_t from, const struct core_m
     int rc = hear_losses(n, message->data, now);
     if (rc || tree_parent(&n->tree, from) != n->tree.self)
         return rc;
+    if (!links_is_up(&n->links, from))
+        xcast_relinked(&n->xcast, from);
     links_event(&n->links, from, LINK_MADE); /* it may be a child since just now */
     return xcast_attached(&n->xcast, from, message, &n->inner);
 }
@@ -457,6 +459,7 @@ int node_link(struct node_engine *n, uint32_t peer, enum link_event event, int64
         return 0;
     if (event == LINK_MADE)
         liveness_event(&n->liveness, LIVENESS_HEARD, peer, now);
+    xcast_relinked(&n->xcast, peer);
     switch (links_event(&n->links, peer, event)) {
     case LINK_GREET: greet(n, peer); break;
     case LINK_CONNECT: effects_add(&n->inner, EFFECT_CONNECT, peer, NULL); break;

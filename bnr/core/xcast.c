@@ -536,9 +536,21 @@ int xcast_attached(struct xcast *x, uint32_t from, const struct core_message *at
     int rc = hear_have(x, from, attach, effects);
     if (rc || !child)
         return rc;
-    child->sent = attach->number;
+    /* What went out over the link before the first word of the child is still to come there. */
+    if (child->is_attached)
+        child->sent = attach->number;
+    child->is_attached = true;
     help(x, child, x->have, effects);
     return 0;
+}
+
+void xcast_relinked(struct xcast *x, uint32_t node)
+{
+    struct xcast_child *child = find_child(x, node);
+    if (!child)
+        return;
+    child->is_attached = false;
+    child->sent = child->have;
 }
 
 static void submit_again(struct xcast *x, struct effects *effects)

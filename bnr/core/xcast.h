@@ -85,7 +85,7 @@ struct xcast_queue {
 
 struct xcast_child {
     uint32_t node;
-    bool is_heard;
+    bool is_heard, is_attached; /* attached: by the present link */
     uint64_t have, below;
     uint64_t sent; /* it has, or will have from this node over the present link */
     uint64_t have_at_tick;
@@ -141,6 +141,8 @@ int xcast_rewire(struct xcast *x, struct effects *effects);
 /* A child has attached, and said what it has. */
 int xcast_attached(struct xcast *x, uint32_t child, const struct core_message *attach,
                    struct effects *effects);
+/* The link to a node is new, or broken: what was sent before will not come by it. */
+void xcast_relinked(struct xcast *x, uint32_t node);
 /* The link to the parent is there, maybe to another than before. */
 void xcast_greet(struct xcast *x, struct effects *effects);
 

@@ -260,6 +260,41 @@ static void too_much_under_way_waits(void **state)
     tree_fini(&t);
 }
 
+/* How many messages for a node are among the effects, which are forgotten. */
+static int sent_to(uint32_t node)
+{
+    int count = 0;
+    for (size_t i = 0; i < effects.count; i++)
+        count += effects.items[i].kind == EFFECT_SEND && effects.items[i].node == node;
+    effects_clear(&effects);
+    return count;
+}
+
+static void a_message_goes_over_a_link_once(void **state)
+{
+    struct tree t;
+    struct xcast x;
+    const struct core_message attach = {.kind = MESSAGE_ATTACH, .origin = 1};
+    tree_init(&t, 0, 2, 2);
+    xcast_init(&x, &t, &xcast_choice_default);
+    xcast_rewire(&x, &effects);
+    struct bytes *data = xcast_address(NULL, 0, "x", 1);
+    const struct xcast_input input = {XCAST_TAG_USER, XCAST_BY_SIZE, data};
+    xcast_relinked(&x, 1);
+    assert_int_equal(xcast_submit(&x, &input, &effects), 0);
+    assert_int_equal(sent_to(1), 1);
+    assert_int_equal(xcast_attached(&x, 1, &attach, &effects), 0);
+    assert_int_equal(sent_to(1), 0); /* it is on its way */
+    assert_int_equal(xcast_attached(&x, 1, &attach, &effects), 0);
+    assert_int_equal(sent_to(1), 1); /* the child says again that it lacks it */
+    xcast_relinked(&x, 1);
+    assert_int_equal(xcast_attached(&x, 1, &attach, &effects), 0);
+    assert_int_equal(sent_to(1), 1);
+    bytes_unref(data);
+    xcast_fini(&x);
+    tree_fini(&t);
+}
+
 /* ---- fence ---- */
 
 static void a_fence_goes_up_when_all_have_come(void **state)
@@ -627,6 +662,7 @@ int main(void)
         cmocka_unit_test(what_is_long_goes_in_parts),
         cmocka_unit_test(what_is_for_some_goes_to_them_alone),
         cmocka_unit_test(too_much_under_way_waits),
+        cmocka_unit_test(a_message_goes_over_a_link_once),
         cmocka_unit_test(a_fence_goes_up_when_all_have_come),
         cmocka_unit_test(long_entries_are_left_out_for_all),
         cmocka_unit_test(a_loss_ends_a_fence_at_once),

@@ -218,6 +218,13 @@ static void lose_queue(struct ofi *ofi, int error)
     ofi->env->sink->broken(ofi->env->device, &vireo_channel, why);
 }
 
+/* Post buffers when there is nothing to read, where that delays no message; while there is, when they are needed. */
+static void post_some(struct ofi *ofi, bool busy)
+{
+    if (ofi->idle_count >= (busy ? OFI_RECEIVES / 2 : OFI_BATCH) && !ofi_fabric_post(ofi))
+        ofi->chores = true;
+}
+
 static int read_queue(struct ofi *ofi)
 {
     struct fi_cq_msg_entry entries[ENTRIES];
@@ -230,13 +237,12 @@ static int read_queue(struct ofi *ofi)
             continue;
         if (count < 0 && count != -FI_EAGAIN && count != -FI_EAVAIL && count != -FI_EINTR)
             lose_queue(ofi, (int)-count);
+        post_some(ofi, count > 0);
         if (count <= 0)
             break;
         ofi->futile = 0;
         for (ssize_t k = 0; k < count; k++)
             upcalls += take_completion(ofi, &entries[k]);
-        if (ofi->idle_count >= OFI_BATCH && !ofi_fabric_post(ofi))
-            ofi->chores = true;
         if (count < ENTRIES) /* another look costs what a message does, with some providers */
             break;
     }

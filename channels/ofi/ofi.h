@@ -22,7 +22,7 @@
 
 enum {
     OFI_RECEIVES = 128, /* buffers posted */
-    OFI_BATCH = 16,     /* of them that are posted at once: some providers make a system call then */
+    OFI_BATCH = 4,      /* of them that are posted at once, at least: some providers make a system call then */
     OFI_SENDS = 64,     /* buffers for what is too long to inject */
     OFI_TRANSFERS = 64, /* one-sided operations at once */
     OFI_WATCHED = 8     /* descriptors of the completion queue */

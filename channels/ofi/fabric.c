@@ -12,7 +12,7 @@
 #include "channels/ofi/ofi.h"
 #include "include/channel_help.h"
 
-enum { OPS = OFI_RECEIVES + OFI_SENDS, INJECT_MIN = 1024, INJECT_MAX = 4096 };
+enum { OPS = OFI_RECEIVES + OFI_SENDS, INJECT_MIN = 1024 };
 /* From buffer to buffer: were it a power of 2, all would begin in a few lines of the cache. */
 enum { STRIDE = OFI_BUFFER + 128 };
 
@@ -218,8 +218,8 @@ int ofi_fabric_open(struct ofi *ofi, char *why, size_t size)
     /* Where much can be injected, all is: with such a provider, what is not may have to wait in this
      * process's memory until the peer comes to fetch it. */
     ofi->inject_max = ofi->info->tx_attr->inject_size;
-    if (ofi->inject_max > INJECT_MAX)
-        ofi->inject_max = INJECT_MAX;
+    if (ofi->inject_max > OFI_INJECT_MAX)
+        ofi->inject_max = OFI_INJECT_MAX;
     ofi->data_max = (ofi->inject_max >= INJECT_MIN ? ofi->inject_max : OFI_BUFFER) -
                     sizeof(struct ofi_frame);
     ofi->timeout_ns = limit_of(ofi, "timeout_ms");
@@ -297,13 +297,12 @@ bool ofi_fabric_post(struct ofi *ofi)
     return true;
 }
 
-static void gather(uint8_t *bytes, const struct ofi_frame *frame, const struct chan_data *body)
+static void copy_body(uint8_t *bytes, const struct chan_data *body, uint32_t len)
 {
-    memcpy(bytes, frame, sizeof(*frame));
-    if (frame->len && body->base)
-        memcpy(bytes + sizeof(*frame), body->base, frame->len);
-    else if (frame->len)
-        body->read(body, 0, bytes + sizeof(*frame), frame->len);
+    if (len && body->base)
+        memcpy(bytes, body->base, len);
+    else if (len)
+        body->read(body, 0, bytes, len);
 }
 
 static int put_buffer(struct ofi *ofi, fi_addr_t to, const struct ofi_frame *frame,
@@ -313,7 +312,8 @@ static int put_buffer(struct ofi *ofi, fi_addr_t to, const struct ofi_frame *fra
     if (!op)
         return CHAN_AGAIN; /* a completion will tell */
     void *desc = description(ofi);
-    gather(op->bytes, frame, body);
+    memcpy(op->bytes, frame, sizeof(*frame));
+    copy_body(op->bytes + sizeof(*frame), body, frame->len);
     struct iovec part = {op->bytes, sizeof(*frame) + frame->len};
     struct fi_msg message = {.msg_iov = &part, .desc = &desc, .iov_count = 1, .addr = to,
                              .context = &op->context};
@@ -332,16 +332,16 @@ static int put_buffer(struct ofi *ofi, fi_addr_t to, const struct ofi_frame *fra
     return 0;
 }
 
-int ofi_fabric_put(struct ofi *ofi, fi_addr_t to, const struct ofi_frame *frame,
+int ofi_fabric_put(struct ofi *ofi, fi_addr_t to, struct ofi_message *message,
                    const struct chan_data *body, struct ofi_link *link)
 {
-    uint8_t small[INJECT_MAX];
+    const struct ofi_frame *frame = &message->frame;
     size_t len = sizeof(*frame) + frame->len;
     int rc;
     if (len <= ofi->inject_max && frame->kind != OFI_FLUSH) {
-        gather(small, frame, body);
+        copy_body(message->body, body, frame->len);
         ofi_enter(ofi);
-        rc = (int)fi_inject(ofi->ep, small, len, to);
+        rc = (int)fi_inject(ofi->ep, message, len, to);
         ofi_leave(ofi);
         if (!rc && link)
             link->injected = true;

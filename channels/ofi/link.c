@@ -59,19 +59,20 @@ int ofi_link_say(struct ofi *ofi, struct ofi_say *say, struct ofi_link *link,
         struct ofi_hello body;
         if (!(say->kinds & 1u << kind))
             continue;
-        struct ofi_frame frame = {.to = kind == OFI_HELLO ? 0 : say->theirs,
-                                  .kind = (uint16_t)kind,
-                                  .len = body_of(ofi, kind, talk, name, &body),
-                                  .value = kind == OFI_REFUSED ? say->answer : 0};
-        struct chan_data data = {.base = &body, .len = frame.len};
+        struct ofi_message message;
+        message.frame = (struct ofi_frame){.to = kind == OFI_HELLO ? 0 : say->theirs,
+                                           .kind = (uint16_t)kind,
+                                           .len = body_of(ofi, kind, talk, name, &body),
+                                           .value = kind == OFI_REFUSED ? say->answer : 0};
+        struct chan_data data = {.base = &body, .len = message.frame.len};
         if (link && link->state == OFI_OPEN)
-            frame.credit = (uint16_t)link->owed;
-        int rc = ofi_fabric_put(ofi, say->to, &frame, &data, link);
+            message.frame.credit = (uint16_t)link->owed;
+        int rc = ofi_fabric_put(ofi, say->to, &message, &data, link);
         if (rc) {
             ofi->chores = true;
             return rc;
         }
-        if (frame.credit)
+        if (message.frame.credit)
             link->owed = 0;
         say->kinds &= ~(1u << kind);
     }
@@ -109,13 +110,14 @@ static int link_send(struct chan_link *base, const struct chan_head *head,
     if (link->state != OFI_OPEN || !link->credit || link->say.kinds || link->ended ||
         link->broken)
         return CHAN_AGAIN;
-    struct ofi_frame frame = {.to = link->say.theirs,
-                              .kind = OFI_DATA,
-                              .credit = (uint16_t)link->owed,
-                              .len = (uint32_t)data->len,
-                              .number = link->out,
-                              .head = *head};
-    int rc = ofi_fabric_put(link->ofi, link->say.to, &frame, data, link);
+    struct ofi_message message;
+    message.frame = (struct ofi_frame){.to = link->say.theirs,
+                                       .kind = OFI_DATA,
+                                       .credit = (uint16_t)link->owed,
+                                       .len = (uint32_t)data->len,
+                                       .number = link->out,
+                                       .head = *head};
+    int rc = ofi_fabric_put(link->ofi, link->say.to, &message, data, link);
     if (rc < 0) {
         ofi_link_break(link, rc);
         link->ofi->chores = true;

@@ -24,6 +24,7 @@ enum {
     OFI_RECEIVES = 128, /* buffers posted */
     OFI_BATCH = 4,      /* of them that are posted at once, at least: some providers make a system call then */
     OFI_SENDS = 64,     /* buffers for what is too long to inject */
+    OFI_INJECT_MAX = 4096, /* bytes of a message that is injected, at most */
     OFI_TRANSFERS = 64, /* one-sided operations at once */
     OFI_WATCHED = 8     /* descriptors of the completion queue */
 };
@@ -36,6 +37,12 @@ struct ofi_op {
     bool receives, transfers;
     uint16_t kind; /* of a send that is not complete: enum ofi_kind; else 0 */
     uint8_t *bytes;
+};
+
+/* A message on its way: the frame, and room for the body of one that is injected. */
+struct ofi_message {
+    struct ofi_frame frame;
+    uint8_t body[OFI_INJECT_MAX - sizeof(struct ofi_frame)];
 };
 
 /* What a process still has to say to another one. */
@@ -139,8 +146,8 @@ int ofi_fabric_reach(struct ofi *ofi, const void *address, size_t len, fi_addr_t
 /* Post the buffers that wait for it. Returns whether all are. */
 bool ofi_fabric_post(struct ofi *ofi);
 
-/* Send a message. link: whose it is, or NULL. Returns 0, CHAN_AGAIN, or -errno. */
-int ofi_fabric_put(struct ofi *ofi, fi_addr_t to, const struct ofi_frame *frame,
+/* Send a message, whose frame is there. link: whose it is, or NULL. Returns 0, CHAN_AGAIN, or -errno. */
+int ofi_fabric_put(struct ofi *ofi, fi_addr_t to, struct ofi_message *message,
                    const struct chan_data *body, struct ofi_link *link);
 /* Give the buffer of an operation back. */
 void ofi_fabric_done(struct ofi *ofi, struct ofi_op *op);

@@ -43,9 +43,10 @@ bool ofi_fabric_post(struct ofi *self)
     return true;
 }
 
-int ofi_fabric_put(struct ofi *self, fi_addr_t to, const struct ofi_frame *frame,
+int ofi_fabric_put(struct ofi *self, fi_addr_t to, struct ofi_message *message,
                    const struct chan_data *body, struct ofi_link *link)
 {
+    const struct ofi_frame *frame = &message->frame;
     (void)to, (void)link;
     require(frame->kind && frame->kind < OFI_KINDS && frame->len == body->len, "a bad frame");
     return self->names % 7 == 0 ? CHAN_AGAIN : 0;

@@ -10,7 +10,10 @@
 #include "include/channel_help.h"
 #include "os/random.h"
 
-static const uint64_t quiet_ns = 100000000; /* without news, of a process that has ended */
+/* Without news, of a process that has ended: its link is over. What it has sent may still be on its way, so
+ * this counts in trips to it and back, as the call took. Who computes answers a call late, hence a limit. */
+static const uint64_t quiet_ns = 100000000, quiet_most_ns = 3000000000;
+enum { QUIET_TRIPS = 8 };
 
 /* ---- what is said ---- */
 
@@ -163,16 +166,24 @@ static int take_challenge(struct ofi_link *link, const void *body)
     return 0;
 }
 
+static void set_quiet(struct ofi_link *link, uint64_t trip_ns)
+{
+    uint64_t quiet = quiet_ns + QUIET_TRIPS * trip_ns;
+    link->quiet_ns = quiet < quiet_most_ns ? quiet : quiet_most_ns;
+}
+
 static int open_link(struct ofi_link *link, uint64_t theirs)
 {
     link->say.theirs = theirs;
+    set_quiet(link, (chan_now_ns() - link->begun_ns) / 2); /* four messages */
     link->state = OFI_OPEN;
     link->ofi->env->sink->opened(&link->base);
     return 1;
 }
 
-int ofi_link_accept(struct ofi_link *link, const struct ofi_say *with)
+int ofi_link_accept(struct ofi_link *link, const struct ofi_say *with, uint64_t met_ns)
 {
+    set_quiet(link, chan_now_ns() - met_ns);
     link->say = *with;
     link->say.kinds = 1u << OFI_WELCOME;
     link->since_ns = chan_now_ns();
@@ -259,7 +270,8 @@ struct ofi_link *ofi_link_make(struct ofi *ofi, struct chan_peer *peer, fi_addr_
     link->say.to = to;
     link->name = ofi_link_name(ofi);
     link->credit = OFI_WINDOW;
-    link->since_ns = chan_now_ns();
+    link->quiet_ns = quiet_ns;
+    link->begun_ns = link->since_ns = chan_now_ns();
     link->next = ofi->links;
     ofi->links = link;
     ofi->watched = true;
@@ -331,7 +343,7 @@ void ofi_link_finish(struct ofi_link *link)
 static uint64_t deadline(const struct ofi_link *link)
 {
     if (link->ended)
-        return link->since_ns + quiet_ns;
+        return link->since_ns + link->quiet_ns;
     /* Not even the first word could be said. A peer that computes has taken it all the same. */
     return link->say.kinds & 1u << OFI_HELLO ? link->since_ns + link->ofi->timeout_ns : UINT64_MAX;
 }

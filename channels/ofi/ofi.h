@@ -90,7 +90,9 @@ struct ofi_link {
     bool injected;        /* something that no completion will tell of */
     bool ended;           /* its process has */
     int broken;           /* -errno: the fabric has lost it; 0: not */
+    uint64_t begun_ns;
     uint64_t since_ns;    /* when it was begun; where its process has ended, last brought something */
+    uint64_t quiet_ns;    /* where its process has ended: it is over after so long without news */
 };
 
 struct ofi_stranger;
@@ -224,8 +226,8 @@ void ofi_link_free(struct ofi_link *link);
 void ofi_link_break(struct ofi_link *link, int rc);
 void ofi_link_finish(struct ofi_link *link);
 struct ofi_link *ofi_link_find(struct ofi *ofi, uint64_t name);
-/* It has a peer that has proven itself: they are one from now on. */
-int ofi_link_accept(struct ofi_link *link, const struct ofi_say *say);
+/* It has a peer that has proven itself, and called at met_ns: they are one from now on. */
+int ofi_link_accept(struct ofi_link *link, const struct ofi_say *say, uint64_t met_ns);
 /* A message has come, from anybody. Returns the number of upcalls. */
 int ofi_link_receive(struct ofi *ofi, const void *message, size_t len);
 /* A frame to this link. Returns the number of upcalls; after one, the link may be gone. */

@@ -18,6 +18,7 @@ struct ofi_stranger {
     struct ofi_say say;
     struct ofi_talk talk; /* the stranger is the caller */
     uint64_t name;        /* ours for it; 0: nothing is awaited of it */
+    uint64_t met_ns;
 };
 
 static void forget(struct ofi *ofi, struct ofi_stranger *stranger)
@@ -72,6 +73,7 @@ void ofi_stranger_meet(struct ofi *ofi, const struct ofi_hello *hello)
         return;
     stranger->say = (struct ofi_say){to, hello->from, 1u << OFI_CHALLENGE, 0};
     stranger->name = ofi_link_name(ofi);
+    stranger->met_ns = chan_now_ns();
     stranger->talk = (struct ofi_talk){.caller = hello->gid,
                                        .callee = ofi->env->gid,
                                        .caller_rank = hello->rank,
@@ -114,7 +116,7 @@ static int welcome(struct ofi *ofi, const struct ofi_stranger *who)
             link = ofi_link_make(ofi, peer, say.to);
     }
     if (link && link->state == OFI_CALLING)
-        return 1 + ofi_link_accept(link, &say);
+        return 1 + ofi_link_accept(link, &say, who->met_ns);
     say.kinds = 1u << OFI_REFUSED;
     say.answer = answer ? answer : CHAN_REFUSE_UNABLE;
     ofi_stranger_tell(ofi, &say);

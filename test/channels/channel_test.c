@@ -23,9 +23,27 @@ static const char help[] =
     "  --notices-death  lost() comes by itself when a peer is killed\n"
     "  --checks-secret  a peer with another secret is refused\n"
     "  --hides-descriptors  a library beneath it has some that a forked child keeps\n"
+    "  --patience N     limits of time are N times as long\n"
+    "  --net PATH       processes of a case are in this network namespace, as /proc/PID/ns/net;\n"
+    "                   repeated: in all of them in turn\n"
     "  --help           print this\n"
     "\n"
     "Parameters of the channel come from VIREO_CHANNEL_PARAMS.\n";
+
+/* An option that has a word. Returns whether it is one. */
+static bool take_word(struct conform_traits *traits, const char *option, const char *word)
+{
+    if (!word)
+        return false;
+    if (!strcmp(option, "--patience")) {
+        traits->patience = atoi(word);
+        return traits->patience >= 1 && traits->patience <= 100;
+    }
+    if (strcmp(option, "--net") || traits->net_count == CONFORM_NETS)
+        return false;
+    traits->nets[traits->net_count++] = word;
+    return true;
+}
 
 int main(int argc, char **argv)
 {
@@ -42,6 +60,8 @@ int main(int argc, char **argv)
             traits.checks_secret = true;
         else if (!strcmp(argv[at], "--hides-descriptors"))
             traits.hides_descriptors = true;
+        else if (take_word(&traits, argv[at], argv[at + 1]))
+            at++;
         else
             break;
     }

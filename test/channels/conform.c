@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -508,10 +509,25 @@ static bool is_offered(const struct conform_case *c, const struct chan_ops *ops,
            !(c->flags & NEEDS_ATOMIC && !(ops->onesided && ops->onesided->atomic));
 }
 
+/* Be in the network namespace that process rank of a case is to be in. */
+static void enter_net(const struct conform_traits *traits, int rank)
+{
+    if (!traits->net_count)
+        return;
+    const char *path = traits->nets[rank % traits->net_count];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || setns(fd, CLONE_NEWNET)) {
+        printf("# rank %d cannot be in the network %s: %s\n", rank, path, strerror(errno));
+        exit(1);
+    }
+    close(fd);
+}
+
 static void run_child(const struct conform_case *c, struct fake_world *world, int rank, int procs,
                       const struct chan_ops *ops, const struct conform_traits *traits)
 {
     static struct fake fake;
+    enter_net(traits, rank);
     bool right = !(c->run == case_wrong_secret && rank == 1);
     fake_start(&fake, world, ops, rank, procs, right);
     c->run(&fake, traits);
@@ -583,7 +599,7 @@ static enum verdict run_case(const struct conform_case *c, const struct chan_ops
         if (!pid[i])
             run_child(c, world, i, procs, ops, traits);
     }
-    uint64_t end = os_now_ns() + CASE_LIMIT_MS * 1000000ull;
+    uint64_t end = os_now_ns() + (uint64_t)fake_patience * CASE_LIMIT_MS * 1000000u;
     bool failed = false;
     for (int i = 0; i < procs; i++) {
         status[i] = await_child(pid[i], end);
@@ -600,6 +616,7 @@ static enum verdict run_case(const struct conform_case *c, const struct chan_ops
 int conform_run(const struct chan_ops *ops, const struct conform_traits *traits, const char *only)
 {
     int count = (int)(sizeof(cases) / sizeof(cases[0])), failures = 0, number = 0;
+    fake_patience = traits->patience > 1 ? traits->patience : 1;
     if (!only)
         printf("1..%d\n", count);
     for (int i = 0; i < count; i++) {

@@ -15,11 +15,17 @@
 
 #include "include/channel.h"
 
+enum { CONFORM_NETS = 4 };
+
 struct conform_traits {
     bool joins_processes; /* false: a process and itself only */
     bool notices_death;   /* lost() comes by itself when a peer is killed */
     bool checks_secret;   /* refuses who has another secret */
     bool hides_descriptors; /* a library beneath has some that forked() cannot close */
+    int patience; /* limits are so many times as long; 0 means once */
+    /* Network namespaces, by path: process i of a case is in that of i % net_count. */
+    const char *nets[CONFORM_NETS];
+    int net_count;
     /* Misuse what a card publishes, as a stranger might; NULL: nothing to misuse. */
     void (*hostile)(const char *card, unsigned round);
 };

@@ -429,14 +429,22 @@ int fake_step(struct fake *fake, uint64_t deadline_ns, const char *what)
     return upcalls;
 }
 
+int fake_patience = 1;
+
 static uint64_t in_ms(int ms)
 {
     return os_now_ns() + (uint64_t)ms * 1000000u;
 }
 
+/* The end of a limit of so many milliseconds. */
+static uint64_t limit(int ms)
+{
+    return in_ms(ms * fake_patience);
+}
+
 void fake_until(struct fake *fake, const int *counter, int value, int ms, const char *what)
 {
-    for (uint64_t deadline = in_ms(ms); *counter < value;)
+    for (uint64_t deadline = limit(ms); *counter < value;)
         fake_step(fake, deadline, what);
 }
 
@@ -444,13 +452,13 @@ void fake_until_packets(struct fake *fake, struct fake_peer *peer, uint64_t in, 
 {
     char what[64];
     snprintf(what, sizeof(what), "packet %lu", (unsigned long)in);
-    for (uint64_t deadline = in_ms(ms); peer->in < in;)
+    for (uint64_t deadline = limit(ms); peer->in < in;)
         fake_step(fake, deadline, what);
 }
 
 void fake_until_idle(struct fake *fake, int ms)
 {
-    for (uint64_t deadline = in_ms(ms); fake->pending;)
+    for (uint64_t deadline = limit(ms); fake->pending;)
         fake_step(fake, deadline, "sent()");
 }
 
@@ -469,7 +477,7 @@ static void barrier(struct fake *fake, bool moving)
         atomic_fetch_add(&world->phase, 1);
         return;
     }
-    uint64_t deadline = in_ms(SEND_LIMIT_MS);
+    uint64_t deadline = limit(SEND_LIMIT_MS);
     while (atomic_load(&world->phase) == phase) {
         if (moving)
             fake_step(fake, deadline, "the other processes");
@@ -540,7 +548,7 @@ void fake_await_end(struct fake *fake, int rank)
     struct fake_peer *peer = &fake->peer[rank];
     int fd = (int)syscall(SYS_pidfd_open, (pid_t)atomic_load(&fake->world->pid[rank]), 0);
     struct pollfd p = {.fd = fd, .events = POLLIN};
-    FAKE_CHECK(fake, fd >= 0 && poll(&p, 1, SEND_LIMIT_MS) == 1, "rank %d does not end", rank);
+    FAKE_CHECK(fake, fd >= 0 && poll(&p, 1, SEND_LIMIT_MS * fake_patience) == 1, "rank %d does not end", rank);
     close(fd);
     peer->ended = peer->may_lose = true;
     if (peer->link && fake->ops->finish)
@@ -582,7 +590,7 @@ bool fake_send(struct fake_peer *peer, size_t len, unsigned form)
         len = peer->link->max_data;
     struct chan_head head = {{peer->out << 32 | len, mixed(peer->out * 77 + len)}};
     struct request *request = request_make(fake, len, head.word[1], form);
-    uint64_t deadline = in_ms(SEND_LIMIT_MS);
+    uint64_t deadline = limit(SEND_LIMIT_MS);
     int rc;
     while ((rc = peer->link->send(peer->link, &head, &request->data)) == CHAN_AGAIN) {
         if (form & FAKE_TRY) {

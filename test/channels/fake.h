@@ -108,6 +108,8 @@ void fake_fail(struct fake *fake, const char *fmt, ...)
             fake_fail(fake, __VA_ARGS__); \
     } while (0)
 
+extern int fake_patience; /* all limits are so many times as long */
+
 /* progress(), once; ends the process when deadline_ns (os_now_ns) has passed. */
 int fake_step(struct fake *fake, uint64_t deadline_ns, const char *what);
 /* Progress until *counter >= value, at most ms milliseconds. */

@@ -76,6 +76,7 @@ struct region_member {
     _Alignas(128) _Atomic uint64_t done; /* operations; behind by less than the depth */
     _Alignas(128) _Atomic uint64_t sleeps; /* see region_wait.c */
     struct region_owner owner; /* written once */
+    _Atomic uint64_t taken_back; /* operation whose blocks the owner does not keep any more: see region_pull.c */
     struct region_place places[REGION_PLACES];
 };
 
@@ -194,8 +195,7 @@ static inline bool region_may_run(const struct coll *c)
 }
 /* The region of the communicator's nonblocking collectives; NULL: there is none, or not yet. */
 struct region *region_of_nonblocking(const struct comm *comm);
-/* A region for one collective that is to run again and again; NULL: that goes by messages. Returns
- * MPI_SUCCESS or an error class. All members call this. */
+/* A region for one collective that is to run again and again; NULL: by messages. Returns an error class. All call this. */
 int region_create(const struct coll *c, struct region **made);
 void region_destroy(struct region *r);
 /* Which function prepares runs of a call, and of how many bytes, of which all members find the same;
@@ -223,8 +223,8 @@ void region_end(struct comm *comm);
 
 /* ---- operations, in region_wait.c ---- */
 
-/* This and all that may wait return MPI_SUCCESS, SCHED_WAITS with the word noted, after which they
- * are called again, or MPI_ERR_PROC_ABORTED where it cannot come any more. */
+/* This and all that may wait return MPI_SUCCESS, or SCHED_WAITS with the word noted, after which they are called
+ * again, or MPI_ERR_PROC_ABORTED where it cannot come any more. */
 
 /* Have room for a part of so many bytes in the operation number. */
 int region_room(struct region_run *run, size_t len, uint64_t number);

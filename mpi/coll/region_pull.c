@@ -11,6 +11,8 @@
  * overwritten in place, is packed aside first. A member that has given an address stays until the
  * readers are done with the operation. Where the region counts members, and all read from all, and any of them
  * has given an address, all stay until the last one has read, so that each has to run only once more.
+ * A member that cannot stay, as another one has failed, takes its blocks back: what is read of them
+ * meanwhile stands for nothing.
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -234,6 +236,13 @@ static void note_misfit(struct region_run *run, int member, size_t due, size_t l
     r->stranger = member;
 }
 
+/* Whether a member has taken its blocks back before they were read, or meanwhile. */
+static bool is_taken_back(const struct region_run *run, int member)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    return atomic_load_explicit(&run->r->members[member].taken_back, memory_order_relaxed) >= run->number;
+}
+
 static void take(struct region_run *run, int member)
 {
     const struct region *r = run->r;
@@ -250,6 +259,8 @@ static void take(struct region_run *run, int member)
         return;
     if (block.at >= r->chunk) {
         run->failed = read_block((pid_t)r->members[member].owner.pid, block.at, &to, len);
+        if (is_taken_back(run, member))
+            run->failed = MPI_ERR_PROC_ABORTED;
     } else if (block.at <= list.room && len <= list.room - block.at) {
         type_unpack(&to, 0, (const unsigned char *)list.entries + block.at, len);
     }
@@ -332,12 +343,22 @@ static int go_on(struct region_run *run)
     return !counts ? await_readers(run) : run->stays ? await_all(run) : MPI_SUCCESS;
 }
 
+/* Before the blocks change or go; pairs with is_taken_back(). */
+static void take_back(const struct region_run *run)
+{
+    const struct region *r = run->r;
+    atomic_store_explicit(&r->members[r->rank].taken_back, run->number, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
 /* Nothing is left behind, whatever comes of it. */
 static int pull(struct region_run *run)
 {
     int rc = go_on(run);
     if (rc == SCHED_WAITS)
         return rc;
+    if (rc)
+        take_back(run);
     free(run->aside);
     return rc ? rc : run->failed;
 }

@@ -12,6 +12,7 @@
 #include <malloc.h>
 #include <mpi.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ enum {
     LIMIT_MS = 2000,
     GIVE_UP_S = 20,
     TAG = 7,
+    LATE_US = 200000,
     KEPT_MAX = 256 << 10, /* bytes: of 100,000 elements, less than the blocks of two ranks */
     RANKS_MAX = 16
 };
@@ -237,6 +239,25 @@ static int call_scatterv_gaps(void)
     return rc;
 }
 
+/* The root uses its blocks for something else once the call has failed; a rank that comes later to its
+ * first call must not take that for its block. */
+static int call_scatterv_late(void)
+{
+    static bool has_been_late;
+    bool is_root = rank == (victim + 1) % size;
+    for (int i = 0; is_root && i < size * count; i++)
+        out[i] = i;
+    if (rank == (victim + 2) % size && !has_been_late)
+        usleep(LATE_US);
+    has_been_late = true;
+    int rc = MPI_Scatterv(out, counts, displs, MPI_INT, in, count, MPI_INT, (victim + 1) % size, world);
+    for (int i = 0; !rc && i < count; i++)
+        require(in[i] == displs[rank] + i, "a block is not what the root has sent");
+    if (is_root)
+        memset(out, -1, (size_t)size * (size_t)count * sizeof(*out));
+    return rc;
+}
+
 static int call_allgather(void)
 {
     return MPI_Allgather(out, count, MPI_INT, in, count, MPI_INT, world);
@@ -441,6 +462,7 @@ static const struct call {
     {"scatter", call_scatter},
     {"scatterv", call_scatterv},
     {"scatterv_gaps", call_scatterv_gaps},
+    {"scatterv_late", call_scatterv_late},
     {"allgather", call_allgather},
     {"allgatherv", call_allgatherv},
     {"alltoall", call_alltoall},

@@ -15,8 +15,8 @@ import sys
 LIMIT_S = 60
 ALONE = ["any", "any_wait", "any_probe"]  # with two ranks, as no other may be left
 CALLS = ALONE + """recv wait test waitany persistent partitioned probe mprobe iprobe improbe ssend sendrecv any_left
-    barrier bcast bcast_victim gather gatherv scatter scatterv scatterv_gaps allgather allgatherv alltoall alltoallv
-    alltoallw reduce allreduce reduce_scatter reduce_scatter_block scan exscan inter_barrier inter_allreduce
+    barrier bcast bcast_victim gather gatherv scatter scatterv scatterv_gaps scatterv_late allgather allgatherv
+    alltoall alltoallv alltoallw reduce allreduce reduce_scatter reduce_scatter_block scan exscan inter_barrier inter_allreduce
     dup inter_dup idup split create create_group from_group intercomm_create from_groups""".split()
 REGION = {"VIREO_REGION_AFTER": "1"}  # collectives share memory from the first one on
 PLACES = [({}, []), (REGION, []), ({"VIREO_CHANNELS": "tcp,loopback"}, []),

@@ -85,8 +85,8 @@ static size_t region_bytes(int size, uint32_t chunk)
  * own, where more have, and where ranks outnumber processors. Bytes are those of the whole buffer
  * in bcast, reductions and scans, else of one block. In those that have pieces, the members'
  * blocks share a part. Of longer data two ranks copy less by messages, or by pulling (region_pull.c),
- * which need no place between. Still longer data goes through chunks again: those of two are so long that
- * they leave a processor's own cache, out of which another gets data slower than from where it goes then.
+ * which need no place between. But with long chunks most goes through these: they leave a processor's
+ * own cache, out of which another gets data slower than from where it goes then.
  * With more ranks than processors a giver goes on through chunks, where
  * a long message or a pull has it wait until the others have had a processor. But of long blocks of which
  * a chunk holds a small piece each, all take turns at every piece: these are pulled.
@@ -96,21 +96,22 @@ static const struct region_row {
     region_fn prepare;
     bool pieces;
     int32_t two, more, crowded;
-    int32_t two_long; /* bytes from which on those of two go through chunks again; 0: none do */
+    int32_t two_long; /* instead of two, with long chunks */
+    int32_t again;    /* bytes from which on calls go through long chunks again; 0: none do */
     bool pulled;  /* what is longer, between two */
     int32_t most; /* bytes that are not pulled where more ranks outnumber processors; 0: nothing is pulled */
 } rows[COLL_KINDS] = {
-    [COLL_BARRIER] = {region_meet, false, 0, 0, 0, 0, false, 0},
-    [COLL_BCAST] = {region_bcast, false, 8 * K, M, 4 * M, 256 * K, false, 0},
-    [COLL_REDUCE] = {region_reduce, false, 16 * K, M, 4 * M, 128 * K, false, 0},
-    [COLL_ALLREDUCE] = {region_allreduce, false, 64 * K, M, 4 * M, 64 * K, false, 0},
-    [COLL_GATHER] = {region_gather, false, 8 * K, 64 * K, M, 128 * K, false, 0},
-    [COLL_SCATTER] = {region_scatter, false, 8 * K, 64 * K, M, 0, false, 0},
-    [COLL_ALLGATHER] = {region_allgather, false, 32 * K, M, M, 0, true, 0},
-    [COLL_ALLTOALL] = {region_alltoall, true, 8 * K, 16 * K, 64 * K, 64 * K, true, 64 * K},
-    [COLL_REDUCE_SCATTER] = {region_reduce_scatter, true, 32 * K, 64 * K, 64 * K, 0, false, 0},
-    [COLL_SCAN] = {region_scan, false, 16 * K, 64 * K, 512 * K, 0, false, 0},
-    [COLL_EXSCAN] = {region_scan, false, 16 * K, 64 * K, 512 * K, 0, false, 0},
+    [COLL_BARRIER] = {region_meet, false, 0, 0, 0, 0, 0, false, 0},
+    [COLL_BCAST] = {region_bcast, false, 8 * K, M, 4 * M, 64 * K, 256 * K, false, 0},
+    [COLL_REDUCE] = {region_reduce, false, 16 * K, M, 4 * M, MOST, 0, false, 0},
+    [COLL_ALLREDUCE] = {region_allreduce, false, 64 * K, M, 4 * M, MOST, 0, false, 0},
+    [COLL_GATHER] = {region_gather, false, 8 * K, 64 * K, M, MOST, 0, false, 0},
+    [COLL_SCATTER] = {region_scatter, false, 8 * K, 64 * K, M, MOST, 0, false, 0},
+    [COLL_ALLGATHER] = {region_allgather, false, 32 * K, M, M, MOST, 0, true, 0},
+    [COLL_ALLTOALL] = {region_alltoall, true, 8 * K, 16 * K, 64 * K, MOST, 0, true, 64 * K},
+    [COLL_REDUCE_SCATTER] = {region_reduce_scatter, true, 32 * K, 64 * K, 64 * K, 64 * K, 0, false, 0},
+    [COLL_SCAN] = {region_scan, false, 16 * K, 64 * K, 512 * K, MOST, 0, false, 0},
+    [COLL_EXSCAN] = {region_scan, false, 16 * K, 64 * K, 512 * K, MOST, 0, false, 0},
 };
 
 static bool pulls_long(const struct region *r, const struct region_row *row)
@@ -122,7 +123,8 @@ static void set_limits(struct region *r)
 {
     for (int i = 0; i < COLL_KINDS; i++) {
         const struct region_row *row = &rows[i];
-        r->most[i] = r->crowded ? row->crowded : r->size == 2 ? row->two : row->more;
+        int32_t of_two = r->long_chunks ? row->two_long : row->two;
+        r->most[i] = r->crowded ? row->crowded : r->size == 2 ? of_two : row->more;
         if (r->pulls && r->size > 2 && pulls_long(r, row))
             r->most[i] = row->most;
     }
@@ -165,6 +167,7 @@ static void init(struct region *r, struct mpid_region *memory, unsigned char *ba
     r->counts = comm->size > FEW || (comm->size > 2 && r->crowded);
     r->fenced = bids[BID_FENCED];
     r->pulls = !bids[BID_APART];
+    r->long_chunks = r->size == 2 && !r->crowded && chunk > REGION_CHUNK;
     set_limits(r);
 }
 
@@ -353,10 +356,10 @@ static bool has_pieces(const struct region *r, int64_t bytes)
     return bytes * r->size <= REGION_SMALL || r->chunk / (uint32_t)r->size >= LEAST_PIECE;
 }
 
-/* Whether two have longer calls go through chunks. */
+/* Whether so long calls go through chunks again. */
 static bool is_long(const struct region *r, const struct region_row *row, int64_t bytes)
 {
-    return r->chunk > REGION_CHUNK && !r->crowded && row->two_long && bytes >= row->two_long && bytes <= MOST;
+    return r->long_chunks && row->again && bytes >= row->again && bytes <= MOST;
 }
 
 /* How calls go that are longer than the table has, or of lengths that not all members know: through chunks again,
@@ -424,7 +427,7 @@ int region_outcome(const struct region_run *run, int rc, struct sched_misfit *mi
     return rc;
 }
 
-/* Its chunks are no longer than the parts of the call. */
+/* Its chunks are no longer than the parts of the call, unless these need long ones. */
 int region_create(const struct coll *c, struct region **made)
 {
     struct comm *comm = c->comm;
@@ -439,8 +442,8 @@ int region_create(const struct coll *c, struct region **made)
     if (!of->blocking || !region_choose(of->blocking, c, &bytes))
         return MPI_SUCCESS;
     size_t part = (size_t)bytes * (rows[c->kind].pieces ? (size_t)c->size : 1);
-    if (c->uneven)
-        part = SPACE;
+    if (c->uneven || (of->blocking->long_chunks && bytes > rows[c->kind].two))
+        part = SPACE; /* whole chunks: a call that does not match has as many operations as others */
     return make(comm, 1, part, made);
 }
 

@@ -98,6 +98,7 @@ struct region {
     struct region_member *members;
     unsigned char *chunks; /* of member 0's place 0 on */
     uint32_t chunk;        /* bytes of one */
+    bool long_chunks;      /* of two that have a processor each: longer than more have */
     int rank, size;
     uint32_t places, place_mask; /* of each member, a power of 2; and less one */
     bool crowded; /* ranks outnumber processors: no spinning, and members are counted */
@@ -161,6 +162,7 @@ struct region_run {
     size_t begins, end, step;    /* bytes before those, of all operations, and of one */
     size_t at, len;              /* bytes before the operation, and its own */
     size_t pieces, part_len;     /* of a member's part: pieces of len; bytes in all */
+    bool past;   /* parts are written past the caches */
 
     void *aside; /* blocks that others pull from here, packed */
     bool pulled, stays; /* it has read another's memory; a list that it has seen has an address */
@@ -184,22 +186,20 @@ void region_set_meeting(struct region_run *run);
 
 /* ---- for coll.c and region_task.c ---- */
 
-/* Run a collective through the communicator's region, which is made where it is time for that.
- * Returns whether it was run; then *rc is MPI_SUCCESS or an error class, and *misfit tells more of
- * MPI_ERR_COUNT and MPI_ERR_TRUNCATE. All members find alike. */
+/* Run a collective through the communicator's region, which is made where it is time for that. Returns whether it
+ * was run; then *rc is an outcome, and *misfit tells more of MPI_ERR_COUNT and MPI_ERR_TRUNCATE. All find alike. */
 bool region_run(const struct coll *c, int *rc, struct sched_misfit *misfit);
 /* Whether there may be a region for this. */
 static inline bool region_may_run(const struct coll *c)
 {
     return !c->comm->no_region;
 }
-/* The region of the communicator's nonblocking collectives; NULL: there is none, or not yet. */
+/* That of the communicator's nonblocking collectives; NULL: there is none, or not yet. */
 struct region *region_of_nonblocking(const struct comm *comm);
-/* A region for one collective that is to run again and again; NULL: by messages. Returns an error class. All call this. */
+/* A region for one collective that runs again and again; NULL: by messages. Returns an error class. All call it. */
 int region_create(const struct coll *c, struct region **made);
 void region_destroy(struct region *r);
-/* Which function prepares runs of a call, and of how many bytes, of which all members find the same;
- * NULL: none does. */
+/* Which function prepares runs of a call, and of how many bytes: all members find the same; NULL: none does. */
 region_fn region_choose(const struct region *r, const struct coll *c, int64_t *bytes);
 /* Prepare a run. */
 static inline void region_begin(struct region_run *run, struct region *r, const struct coll *c,

@@ -66,4 +66,10 @@ struct start_wish {
     uint32_t gpus; /* that each rank sees; meant with limits_gpus */
 };
 
+/* Whether ranks are bound to processors that the user names, or that are near a device. */
+static inline bool start_wish_names_cpus(const struct start_wish *wish)
+{
+    return wish->list || wish->user || wish->device;
+}
+
 #endif

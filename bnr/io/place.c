@@ -25,8 +25,7 @@ enum {
 
 static bool is_bound(const struct start_wish *place)
 {
-    return place->bind < PLACEMENT_NODE || place->list || place->user || place->device ||
-           place->rankfile;
+    return place->bind < PLACEMENT_NODE || start_wish_names_cpus(place) || place->rankfile;
 }
 
 static size_t host_count(const struct place_job *job)
@@ -172,14 +171,13 @@ static int bind_by_file(struct place *p, const struct place_job *job)
 
 struct placement_request place_request(const struct start_wish *wish)
 {
-    bool is_listed = wish->list || wish->user || wish->device;
     return (struct placement_request){.map = wish->map,
                                       .ppr = wish->ppr,
                                       .rank_by = wish->rank_by,
                                       .is_spread = wish->is_spread,
                                       .is_spanning = wish->is_spanning,
                                       .is_filling = wish->is_filling,
-                                      .bind = is_listed ? PLACEMENT_NONE : wish->bind,
+                                      .bind = start_wish_names_cpus(wish) ? PLACEMENT_NONE : wish->bind,
                                       .pe = wish->pe,
                                       .width = wish->width,
                                       .is_limited = wish->is_limited,
@@ -191,7 +189,6 @@ static int work_out(struct place *p, const struct place_job *job)
     const struct start_wish *place = job->wish;
     static const struct placement_cpu some_cpu;
     static const struct placement_machine some_machine = {&some_cpu, 1, 0};
-    bool is_listed = place->list || place->user || place->device;
     const struct placement_host host = {
         .name = os_host_name(),
         .slots = slots_of(p, job),
@@ -208,7 +205,7 @@ static int work_out(struct place *p, const struct place_job *job)
     if (place->rankfile)
         return bind_by_file(p, job);
     int rc = placement_make(&p->placement, &request);
-    return rc || !is_listed ? rc : bind_by_list(p, place);
+    return rc || !start_wish_names_cpus(place) ? rc : bind_by_list(p, place);
 }
 
 /* Turn each rank's processors into what the kernel takes. */

@@ -388,7 +388,7 @@ static void complete(struct start_wish *place)
 {
     enum placement_level unit = place->by_thread ? PLACEMENT_HWTHREAD : PLACEMENT_CORE;
     bool is_by_object = place->is_mapped && place->map < PLACEMENT_NODE;
-    bool is_by_list = place->list || place->user || place->device || place->rankfile;
+    bool is_by_list = start_wish_names_cpus(place) || place->rankfile;
     if (!place->is_bound && !is_by_list)
         place->bind = place->pe ? unit : is_by_object ? place->map : PLACEMENT_NONE;
     if (place->width && place->bind <= PLACEMENT_CORE) {

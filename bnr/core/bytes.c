@@ -34,6 +34,17 @@ void bytes_unref(struct bytes *bytes)
         free(bytes);
 }
 
+void bytes_digits(char *text, const void *bytes, size_t len)
+{
+    static const char digits[] = "0123456789abcdef";
+    const uint8_t *at = bytes;
+    for (size_t i = 0; i < len; i++) {
+        *text++ = digits[at[i] >> 4];
+        *text++ = digits[at[i] & 15];
+    }
+    *text = 0;
+}
+
 void pack_raw(struct packing *p, const void *data, size_t len)
 {
     uint32_t used = p->bytes ? p->bytes->len : 0;
@@ -68,6 +79,23 @@ void pack_u64(struct packing *p, uint64_t value)
 {
     value = htobe64(value);
     pack_raw(p, &value, sizeof(value));
+}
+
+static int value_of(char digit)
+{
+    return digit >= '0' && digit <= '9'   ? digit - '0'
+           : digit >= 'a' && digit <= 'f' ? digit - 'a' + 10
+           : digit >= 'A' && digit <= 'F' ? digit - 'A' + 10
+                                          : -1;
+}
+
+void pack_digits(struct packing *p, const char *digits)
+{
+    int high, low;
+    for (; (high = value_of(digits[0])) >= 0 && (low = value_of(digits[1])) >= 0; digits += 2) {
+        uint8_t byte = (uint8_t)(high << 4 | low);
+        pack_raw(p, &byte, 1);
+    }
 }
 
 struct bytes *pack_end(struct packing *p)

@@ -22,6 +22,8 @@ struct bytes *bytes_create(const void *data, size_t len);
 /* One reference more; NULL stays NULL. */
 struct bytes *bytes_ref(struct bytes *bytes);
 void bytes_unref(struct bytes *bytes);
+/* Write 2 * len hexadecimal digits and a NUL. */
+void bytes_digits(char *text, const void *bytes, size_t len);
 
 /* Bytes that are being put together. Begin with zeros; failed says that memory ran out. */
 struct packing {
@@ -33,6 +35,8 @@ struct packing {
 void pack_u32(struct packing *p, uint32_t value);
 void pack_u64(struct packing *p, uint64_t value);
 void pack_raw(struct packing *p, const void *data, size_t len);
+/* Bytes that stand in hexadecimal digits, as far as these come in pairs. */
+void pack_digits(struct packing *p, const char *digits);
 /* The block, with one reference; NULL where memory ran out. */
 struct bytes *pack_end(struct packing *p);
 

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bnr/core/bytes.h"
 #include "bnr/launch/launch.h"
 #include "os/futex.h"
 #include "bnr/io/pty.h"
@@ -189,8 +190,7 @@ static void compose_job_list(struct ranks *r)
     size_t at = (size_t)snprintf(job, sizeof(r->extra->job), "BNR_JOB=");
     if (len && len + 1 + 32 < JOB_LIST_MAX)
         at += (size_t)snprintf(job + at, sizeof(r->extra->job) - at, "%s,", outer);
-    for (int i = 0; i < 16; i++, at += 2)
-        snprintf(job + at, sizeof(r->extra->job) - at, "%02x", r->table.head->gid[i]);
+    bytes_digits(job + at, r->table.head->gid, sizeof(r->table.head->gid));
 }
 
 static void compose_extra(struct ranks *r, int rank)

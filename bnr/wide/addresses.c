@@ -7,7 +7,6 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,8 +172,8 @@ char *addresses_digits(const struct addresses *a)
     addresses_pack(&p, a);
     struct bytes *all = pack_end(&p);
     char *text = all ? malloc(2 * (size_t)all->len + 1) : NULL;
-    for (uint32_t i = 0; text && i < all->len; i++)
-        sprintf(text + 2 * (size_t)i, "%02x", all->at[i]);
+    if (text)
+        bytes_digits(text, all->at, all->len);
     bytes_unref(all);
     return text;
 }

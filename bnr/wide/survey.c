@@ -24,7 +24,7 @@ enum {
     END_MS = 1000     /* for commands whose daemons have told all */
 };
 
-/* What has come of one host so far. */
+/* One host, as far as it has told. */
 struct survey_part {
     uint32_t host; /* in the list */
     struct packing told;
@@ -46,8 +46,7 @@ struct asking {
 bool survey_is_needed(const struct start_wish *start, const struct hosts *hosts)
 {
     bool are_objects = start->map < PLACEMENT_NODE || start->rank_by < PLACEMENT_NODE;
-    bool is_listed = start->list || start->user || start->device;
-    bool is_shown = start->is_dry && start->bind < PLACEMENT_NODE && !is_listed;
+    bool is_shown = start->is_dry && start->bind < PLACEMENT_NODE && !start_wish_names_cpus(start);
     bool is_elsewhere = false;
     for (size_t i = 0; i < hosts->count; i++)
         is_elsewhere |= !hosts->items[i].is_here;
@@ -63,14 +62,8 @@ static bool take_line(void *arg, uint32_t host, const char *digits)
     struct asking *a = arg;
     struct survey_part *part = &a->parts[host];
     struct packing *p = &part->told;
-    unsigned byte;
     bool is_last = !*digits;
-    for (; sscanf(digits, "%2x", &byte) == 1; digits += 2) {
-        uint8_t one = (uint8_t)byte;
-        pack_raw(p, &one, 1);
-        if (!digits[1])
-            break;
-    }
+    pack_digits(p, digits);
     p->failed |= p->bytes && p->bytes->len > MACHINE_MESSAGE_MAX;
     if (!is_last && !p->failed)
         return false;
@@ -314,9 +307,9 @@ int survey_tell(int out_fd)
     struct bytes *all = pack_end(&p);
     bool is_written = all != NULL;
     for (uint32_t at = 0; is_written && at < all->len; at += LINE_BYTES) {
-        char digits[2 * LINE_BYTES + 1] = "";
-        for (uint32_t i = 0; i < LINE_BYTES && at + i < all->len; i++)
-            sprintf(digits + 2 * (size_t)i, "%02x", all->at[at + i]);
+        char digits[2 * LINE_BYTES + 1];
+        uint32_t left = all->len - at;
+        bytes_digits(digits, all->at + at, left < LINE_BYTES ? left : LINE_BYTES);
         is_written = dprintf(out_fd, "has %s\n", digits) > 0;
     }
     is_written = is_written && dprintf(out_fd, "has \n") > 0;

@@ -444,11 +444,7 @@ static void on_found(void *arg, uint32_t host, const char *digits)
     struct wide *w = arg;
     struct packing p = {0};
     struct addresses addresses;
-    unsigned byte;
-    for (; sscanf(digits, "%2x", &byte) == 1; digits += 2) {
-        uint8_t one = (uint8_t)byte;
-        pack_raw(&p, &one, 1);
-    }
+    pack_digits(&p, digits);
     struct bytes *all = pack_end(&p);
     struct unpacking u = unpack_begin(all);
     if (all && !addresses_unpack(&u, &addresses)) {

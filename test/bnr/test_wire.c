@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "bnr/core/bytes.h"
 #include "bnr/wire/frame.h"
 #include "bnr/wire/hello.h"
 #include "bnr/wire/hosts.h"
@@ -355,10 +356,38 @@ static void messages_of_streams_are_read_as_written(void **state)
     assert_int_equal(hub_frame_unpack(bytes, sizeof(bytes), &got), -EPROTO);
 }
 
+/* Bytes go through text, and a text that ends amid a byte, or has others, gives the bytes before. */
+static void digits_come_back(void **state)
+{
+    static const uint8_t bytes[] = {0, 1, 0x7f, 0x80, 0xab, 0xff};
+    static const struct {
+        const char *text;
+        uint32_t len;
+    } odd[] = {{"", 0}, {"a", 0}, {"0aF", 1}, {"0aFf", 2}, {"00 1", 1}, {"g0", 0}, {"0x11", 0}, {"ab\n", 1}};
+    char text[2 * sizeof(bytes) + 1];
+    struct packing p = {0};
+    (void)state;
+    bytes_digits(text, bytes, sizeof(bytes));
+    assert_string_equal(text, "00017f80abff");
+    pack_digits(&p, text);
+    struct bytes *all = pack_end(&p);
+    assert_int_equal(all->len, sizeof(bytes));
+    assert_memory_equal(all->at, bytes, sizeof(bytes));
+    bytes_unref(all);
+    for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+        struct packing some = {0};
+        pack_digits(&some, odd[i].text);
+        all = pack_end(&some);
+        assert_int_equal(all->len, odd[i].len);
+        bytes_unref(all);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wishes_travel),
+        cmocka_unit_test(digits_come_back),
         cmocka_unit_test(both_ends_agree),
         cmocka_unit_test(strangers_and_changes_are_refused),
         cmocka_unit_test(frames_come_once_in_order_unchanged),

@@ -79,11 +79,17 @@ static bool is_empty(const char *text)
     return true;
 }
 
+static int take_text(struct reader *r, const char *option, const char *name, const char *text,
+                     struct hosts *hosts)
+{
+    return took(r, option, name, hosts, hosts_add_file(hosts, text, strlen(text)));
+}
+
 static int take_file(struct reader *r, const char *option, const char *name, struct hosts *hosts)
 {
     const char *text;
     int rc = reader_file(r, option, name, &text);
-    return rc ? rc : took(r, option, name, hosts, hosts_add_file(hosts, text, strlen(text)));
+    return rc ? rc : take_text(r, option, name, text, hosts);
 }
 
 /* /dev/null is as if it were not given. */
@@ -97,7 +103,7 @@ int option_hosts_take_standard(struct reader *r, const char *option, const char 
 {
     const char *text;
     int rc = reader_file(r, option, name, &text);
-    return rc || is_empty(text) ? rc : take_file(r, option, name, &r->standard);
+    return rc || is_empty(text) ? rc : take_text(r, option, name, text, &r->standard);
 }
 
 int option_hosts_take_more(struct reader *r, const char *text, bool is_file)

@@ -129,7 +129,7 @@ struct placement_file {
 int placement_file_read(struct placement_file *f, const char *text, size_t len);
 void placement_file_fini(struct placement_file *f);
 
-/* What a rankfile may call hosts. */
+/* Names that a rankfile may use for hosts. */
 struct placement_names {
     const char *const *names;
     uint32_t count, listed; /* listed: those before other names of the same hosts */

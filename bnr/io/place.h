@@ -17,7 +17,7 @@
 struct hosts;
 struct start_wish;
 
-/* What is asked of a placement, of any number of hosts and ranks, where processors are known. */
+/* The request of a placement, without its hosts and ranks, where processors are known. */
 struct placement_request place_request(const struct start_wish *wish);
 
 /* The ranks of this host. */

@@ -186,7 +186,7 @@ static int check_limits(const struct options *o, uint32_t ranks, uint32_t others
                : 0;
 }
 
-/* What options ask of several hosts has to go together, and to fit. */
+/* The options of a job on several hosts have to go together, and to fit. */
 static int check_several(const struct options *o, const struct wide_plan *plan, char why[512])
 {
     const struct start_wish *wish = &o->start;

@@ -31,7 +31,7 @@ struct survey {
 bool survey_is_needed(const struct start_wish *start, const struct hosts *hosts);
 
 /* Ask all hosts, and wait for what they tell. Returns 0, or with a sentence in why -EINVAL, -EIO (a host
- * does not tell), -ETIMEDOUT, -ENOMEM. What happened to a host is said before, on stderr. */
+ * does not tell), -ETIMEDOUT, -ENOMEM. The trouble with a host is said before, on stderr. */
 int survey_make(struct survey *s, const struct survey_wish *wish, char why[512]);
 void survey_fini(struct survey *s);
 

@@ -63,7 +63,7 @@ static int find(const struct ofi *ofi, uint64_t caps, struct fi_info **found)
     return rc;
 }
 
-/* What libfabric reads from the environment alone, where the user has not set it: the thread of provider
+/* Set a number that libfabric reads from the environment alone, where the user has not: the thread of provider
  * sockets holds a lock for so many milliseconds after each message, and all others wait for it. */
 static void set_defaults(void)
 {

@@ -10,8 +10,9 @@
 #include "include/channel_help.h"
 #include "os/random.h"
 
-/* Without news, of a process that has ended: its link is over. What it has sent may still be on its way, so
- * this counts in trips to it and back, as the call took. Who computes answers a call late, hence a limit. */
+/* Without news, of a process that has ended: its link is over. Messages that it has sent may still be
+ * on their way, so this counts in trips to it and back, as the call took. A peer that computes answers a
+ * call late, hence a limit. */
 static const uint64_t quiet_ns = 100000000, quiet_most_ns = 3000000000;
 enum { QUIET_TRIPS = 8 };
 

@@ -10,6 +10,7 @@
 #define BNR_HARDWARE_H
 
 #include <stdbool.h>
+#include <stdlib.h>
 
 #include "bnr/core/placement.h"
 
@@ -23,6 +24,11 @@ struct hardware {
  * pci:BUSID, a name as the system has it (eth0), or gpu:N, ib:N, hfi:N or en:N, where N counts from
  * 0; the colon may be left out, and 0 too. */
 int hardware_read(struct hardware *h, const char *device, char why[512]);
-void hardware_fini(struct hardware *h);
+
+static inline void hardware_fini(struct hardware *h)
+{
+    free(h->cpus);
+    *h = (struct hardware){0};
+}
 
 #endif

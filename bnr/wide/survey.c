@@ -298,12 +298,9 @@ int survey_tell(int out_fd)
     struct packing p = {0};
     char why[512];
     int rc = hardware_read(&h, NULL, why);
-    if (!rc && h.machine.count > MACHINE_CPUS_MAX) {
-        snprintf(why, sizeof(why), "it has more than %d hardware threads", MACHINE_CPUS_MAX);
-        rc = -E2BIG;
-    }
-    static const struct placement_machine none = {0};
-    machine_pack(&p, rc ? &none : &h.machine, rc ? why : NULL);
+    machine_pack(&p, &(struct machine_told){.problem = rc ? why : NULL,
+                                            .machine = h.machine,
+                                            .is_own = h.is_own});
     struct bytes *all = pack_end(&p);
     bool is_written = all != NULL;
     for (uint32_t at = 0; is_written && at < all->len; at += LINE_BYTES) {

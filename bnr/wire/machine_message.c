@@ -10,11 +10,13 @@
 
 enum {
     LEVELS = (1 << PLACEMENT_NODE) - 1, /* a bit each */
+    NEAR = 1 << PLACEMENT_NODE,
     CPU_LEN = 8
 };
 
 static const struct wire_field fields[] = {
     {FIELD_SOME, offsetof(struct machine_told, problem), 0, 0, MACHINE_TEXT_MAX},
+    {FIELD_FLAG, offsetof(struct machine_told, is_own), 0, 0, 0},
     {FIELD_U32, offsetof(struct machine_told, machine.lacks), 0, 0, LEVELS},
     {FIELD_U32, offsetof(struct machine_told, machine.count), 0, 0, MACHINE_CPUS_MAX},
 };
@@ -29,13 +31,13 @@ static uint32_t borders(const struct placement_machine *m, uint32_t cpu)
     return levels;
 }
 
-void machine_pack(struct packing *p, const struct placement_machine *machine, const char *problem)
+void machine_pack(struct packing *p, const struct machine_told *told)
 {
-    const struct machine_told told = {.problem = (char *)problem, .machine = *machine};
-    fields_pack(p, FIELDS(fields), &told);
-    for (uint32_t i = 0; i < machine->count; i++) {
-        pack_u32(p, machine->cpus[i].os_index);
-        pack_u32(p, borders(machine, i));
+    const struct placement_machine *m = &told->machine;
+    fields_pack(p, FIELDS(fields), told);
+    for (uint32_t i = 0; i < m->count; i++) {
+        pack_u32(p, m->cpus[i].os_index);
+        pack_u32(p, borders(m, i) | (m->cpus[i].is_near ? NEAR : 0));
     }
 }
 
@@ -56,10 +58,11 @@ int machine_unpack(struct unpacking u, struct machine_told *told)
         struct placement_cpu *cpu = &told->cpus[i];
         cpu->os_index = unpack_u32(&u);
         uint32_t levels = unpack_u32(&u);
-        if (levels & ~(uint32_t)LEVELS || cpu->os_index >= MACHINE_CPUS_MAX)
+        if (levels & ~(uint32_t)(LEVELS | NEAR) || cpu->os_index >= MACHINE_CPUS_MAX)
             return -EPROTO;
         for (int level = 0; level < PLACEMENT_NODE; level++)
             cpu->object[level] = object[level] += levels >> level & 1;
+        cpu->is_near = levels & NEAR;
         told->machine.count = i + 1;
     }
     return u.left ? -EPROTO : 0;

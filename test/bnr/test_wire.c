@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Bytes to values: the beginning of a link, frames, messages of streams, lists of hosts. */
+/* Bytes to values: the beginning of a link, frames, messages of streams, machines, lists of hosts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +16,7 @@
 #include "bnr/wire/hello.h"
 #include "bnr/wire/hosts.h"
 #include "bnr/wire/hub_frame.h"
+#include "bnr/wire/machine_message.h"
 #include "bnr/wire/wish_message.h"
 
 static const uint8_t secret[16] = "the job's secret", other[16] = "somebody else's.";
@@ -383,6 +384,50 @@ static void digits_come_back(void **state)
     }
 }
 
+static struct bytes *packed_machine(const struct machine_told *told)
+{
+    struct packing p = {0};
+    machine_pack(&p, told);
+    return pack_end(&p);
+}
+
+static void machines_come_back(void **state)
+{
+    struct placement_cpu cpus[3] = {{.os_index = 0}, {.os_index = 7}, {.os_index = 14, .is_near = true}};
+    struct machine_told after, before = {.cpus = cpus, .machine = {cpus, 3, 0x60}, .is_own = true};
+    for (uint32_t i = 0; i < 3; i++)
+        for (uint32_t level = 0; level < PLACEMENT_NODE; level++)
+            cpus[i].object[level] = 1 + (level < PLACEMENT_L3 ? i : i / 2);
+    struct bytes *all = packed_machine(&before);
+    assert_int_equal(machine_unpack(unpack_begin(all), &after), 0);
+    assert_true(after.is_own);
+    assert_null(after.problem);
+    assert_int_equal(after.machine.lacks, 0x60);
+    assert_int_equal(after.machine.count, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(after.cpus[i].os_index, cpus[i].os_index);
+        assert_int_equal(after.cpus[i].is_near, cpus[i].is_near);
+        assert_memory_equal(after.cpus[i].object, cpus[i].object, sizeof(cpus[i].object));
+    }
+    machine_fini(&after);
+    for (size_t cut = 0; cut < all->len; cut++) {
+        assert_int_equal(machine_unpack((struct unpacking){all->at, cut, false}, &after), -EPROTO);
+        machine_fini(&after);
+    }
+    bytes_unref(all);
+}
+
+static void machines_that_are_not_known_say_why(void **state)
+{
+    struct machine_told after, before = {.problem = "there is no hwloc here"};
+    struct bytes *all = packed_machine(&before);
+    assert_int_equal(machine_unpack(unpack_begin(all), &after), 0);
+    assert_string_equal(after.problem, "there is no hwloc here");
+    assert_int_equal(after.machine.count, 0);
+    machine_fini(&after);
+    bytes_unref(all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -392,6 +437,8 @@ int main(void)
         cmocka_unit_test(strangers_and_changes_are_refused),
         cmocka_unit_test(frames_come_once_in_order_unchanged),
         cmocka_unit_test(messages_of_streams_are_read_as_written),
+        cmocka_unit_test(machines_come_back),
+        cmocka_unit_test(machines_that_are_not_known_say_why),
         cmocka_unit_test(lists_are_read),
         cmocka_unit_test(files_are_read),
         cmocka_unit_test(slurm_is_read),

@@ -36,8 +36,8 @@ TEXTS = {
     "job": JOB,
     # Node 1 of 3, radix 2, liveness, job and secret, and two flags
     "order": struct.pack(">3IQ", 1, 3, 2, 10**9) + bytes(range(32)) + struct.pack(">2I", 0, 1),
-    # Two packages of two cores: the number and the borders of each
-    "machine": struct.pack(">3I", 0, 0x60, 4) + struct.pack(">8I", 0, 0x1ff, 1, 0x1f, 2, 0x11f, 3, 0x1f),
+    # This host, two packages of two cores: the number and the borders of each, the last one near
+    "machine": struct.pack(">4I", 0, 1, 0x60, 4) + struct.pack(">8I", 0, 0x1ff, 1, 0x1f, 2, 0x11f, 3, 0x21f),
     "cpus": b"0,2-3",
     "hello": b"Vlnk\1\1\0\0" + bytes(range(56)),
 }

@@ -15,11 +15,13 @@
 
 #include "bnr/core/bytes.h"
 #include "bnr/launch/launch.h"
-#include "os/futex.h"
 #include "bnr/io/pty.h"
+#include "os/clock.h"
+#include "os/futex.h"
 
 enum {
-    JOB_LIST_MAX = 32 * 33
+    JOB_LIST_MAX = 32 * 33,
+    SLICE_MS = 20
 };
 
 /* The variables that differ between ranks: rewritten before each start. */
@@ -73,6 +75,11 @@ static bool is_running(const void *set, int rank)
 void ranks_list_running(const struct table *t, char *text, size_t size)
 {
     ranks_list(text, size, t->world_size, is_running, t);
+}
+
+uint64_t ranks_slice(void)
+{
+    return os_now_ns() + SLICE_MS * 1000000ull;
 }
 
 /* ---- ending ---- */
@@ -158,26 +165,34 @@ static void look_after_left(struct ranks *r)
             rank_ended(r, i, r->left_status[i]);
 }
 
-void ranks_reap(struct ranks *r)
+/* Reap the first child to end. Returns false where there is none. */
+static bool reap_next(struct ranks *r)
 {
-    siginfo_t info;
-    int rank, status;
-    while ((rank = exits_next(&r->exits)) >= 0) /* the first to end comes first */
+    siginfo_t info = {0};
+    int status, rank = exits_next(&r->exits);
+    if (rank >= 0) {
         if (!r->is_left[rank] && ranks_lives(&r->table, rank))
             reap_rank(r, rank);
-    for (;;) {
-        memset(&info, 0, sizeof(info));
-        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid)
-            break;
-        rank = rank_of(r, info.si_pid);
-        if (rank >= 0 && !r->is_left[rank]) {
-            reap_rank(r, rank);
-            continue;
-        }
-        if (waitpid(info.si_pid, &status, 0) == info.si_pid)
-            r->hooks.other_ended(r->hooks.arg, (int)info.si_pid, status);
+        return true;
     }
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid)
+        return false;
+    rank = rank_of(r, info.si_pid);
+    if (rank >= 0 && !r->is_left[rank])
+        reap_rank(r, rank);
+    else if (waitpid(info.si_pid, &status, 0) == info.si_pid)
+        r->hooks.other_ended(r->hooks.arg, (int)info.si_pid, status);
+    return true;
+}
+
+bool ranks_reap(struct ranks *r)
+{
+    uint64_t until = ranks_slice();
+    while (reap_next(r))
+        if (os_now_ns() >= until)
+            return true;
     look_after_left(r);
+    return false;
 }
 
 /* ---- starting ---- */
@@ -377,9 +392,10 @@ int ranks_create(struct ranks *r, const struct table_spec *spec, const struct ra
     *step = memory;
     *r = (struct ranks){.hooks = *hooks, .bell = -1};
     int rc = table_create(&r->table, spec);
-    snprintf(memory, sizeof(memory),
-             "make shared memory, by memfd_create() or with %llu KiB that are free in /dev/shm or /tmp",
-             (unsigned long long)table_need(r->table.slots) >> 10);
+    snprintf(
+        memory, sizeof(memory),
+        "make shared memory, by memfd_create() or with %llu KiB that are free in /dev/shm or /tmp",
+        (unsigned long long)table_need(r->table.slots) >> 10);
     if (rc)
         return rc;
     r->table.head_fd = ranks_lift(r->table.head_fd);

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/ioctl.h>
 
 #include "bnr/core/job.h"
@@ -99,6 +100,11 @@ void ranks_resize(struct ranks *r, const struct winsize *size);
 /* Begin the numbers of descriptors that ranks inherit; -errno: it stays as it was. */
 int ranks_lift(int fd);
 
+/* The end of a slice of time that begins now, os_now_ns(). Ranks are started and reaped in slices, and
+ * between them the loop hears of all else: a host that did nothing else with many ranks would be taken
+ * for lost. */
+uint64_t ranks_slice(void);
+
 /* Start one; apps is set. Returns 0, or -errno with what failed in *step. */
 int ranks_start(struct ranks *r, int rank, const char **step);
 
@@ -112,8 +118,8 @@ bool ranks_lives(const struct table *t, int rank);
 int ranks_communicating(const struct ranks *r);
 /* Signal the process groups of all that run here. */
 void ranks_signal(struct ranks *r, int number);
-/* Children have ended: reap them. */
-void ranks_reap(struct ranks *r);
+/* Children have ended: reap them. Returns whether the slice was over before all were. */
+bool ranks_reap(struct ranks *r);
 /* Write "0-3,7": those that run here. */
 void ranks_list_running(const struct table *t, char *text, size_t size);
 

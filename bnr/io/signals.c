@@ -8,7 +8,15 @@
 static void on_signal(uv_signal_t *handle, int number)
 {
     struct signals *s = handle->data;
-    s->heard(s->arg, number);
+    if (number != s->again_number || !uv_is_active((uv_handle_t *)&s->again))
+        s->heard(s->arg, number);
+}
+
+static void on_again(uv_idle_t *idle)
+{
+    struct signals *s = idle->data;
+    uv_idle_stop(idle);
+    s->heard(s->arg, s->again_number);
 }
 
 static int is_ignored(int number)
@@ -25,6 +33,8 @@ int signals_start(struct signals *s, uv_loop_t *loop, void (*heard)(void *arg, i
     s->count = 0;
     s->heard = heard;
     s->arg = arg;
+    uv_idle_init(loop, &s->again);
+    s->again.data = s;
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
         if (wanted[i] != SIGCHLD && wanted[i] != SIGQUIT && is_ignored(wanted[i]))
             continue;
@@ -41,8 +51,15 @@ int signals_start(struct signals *s, uv_loop_t *loop, void (*heard)(void *arg, i
     return 0;
 }
 
+void signals_again(struct signals *s, int number)
+{
+    s->again_number = number;
+    uv_idle_start(&s->again, on_again);
+}
+
 void signals_stop(struct signals *s)
 {
+    uv_close((uv_handle_t *)&s->again, NULL);
     for (int i = 0; i < s->count; i++)
         uv_close((uv_handle_t *)&s->handle[i], NULL);
     s->count = 0;

@@ -10,7 +10,8 @@ enum { SIGNALS_MAX = 12 };
 
 struct signals {
     uv_signal_t handle[SIGNALS_MAX];
-    int count;
+    uv_idle_t again; /* while a signal is to be heard once more */
+    int count, again_number;
     void (*heard)(void *arg, int signal);
     void *arg;
 };
@@ -21,6 +22,10 @@ struct signals {
  * of libuv (-errno). */
 int signals_start(struct signals *s, uv_loop_t *loop, void (*heard)(void *arg, int signal),
                   void *arg);
+
+/* Have heard() called with a signal once more, after the loop has heard of all else; not before, even
+ * where the signal comes again. For one signal. */
+void signals_again(struct signals *s, int number);
 
 /* Close the handles; the loop must run once more. */
 void signals_stop(struct signals *s);

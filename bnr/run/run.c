@@ -42,7 +42,6 @@ extern char **environ;
 enum {
     EXIT_FAILED = 1,
     EXIT_TIMEOUT = 124,
-    SLICE_MS = 20,     /* in which ranks are started, before daemons are heard */
     LATE_MS = 1000,    /* for output that nobody takes, after --timeout */
     REMINDER_MS = 2000 /* after the first Ctrl-C */
 };
@@ -270,6 +269,12 @@ static void stop_all(struct run *run)
         wide_pause(run->wide, false);
 }
 
+static void reap(struct run *run)
+{
+    if (ranks_reap(&run->ranks))
+        signals_again(&run->signals, SIGCHLD);
+}
+
 static void on_signal(void *arg, int number)
 {
     struct run *run = arg;
@@ -278,7 +283,7 @@ static void on_signal(void *arg, int number)
         return;
     }
     switch (number) {
-    case SIGCHLD: ranks_reap(&run->ranks); break;
+    case SIGCHLD: reap(run); break;
     case SIGINT:
     case SIGTERM:
     case SIGHUP:
@@ -389,7 +394,7 @@ static bool look_up(struct run *run, uint64_t *until)
     if (!run->wide || os_now_ns() < *until)
         return true;
     uv_run(&run->loop, UV_RUN_NOWAIT);
-    *until = os_now_ns() + SLICE_MS * 1000000ull;
+    *until = ranks_slice();
     return run->job.state == JOB_RUNNING;
 }
 
@@ -397,7 +402,7 @@ static bool look_up(struct run *run, uint64_t *until)
 static void start_ranks(struct run *run)
 {
     const char *step;
-    uint64_t until = os_now_ns() + SLICE_MS * 1000000ull;
+    uint64_t until = ranks_slice();
     for (int r = 0; r < run->o->nranks; r++) {
         if (!look_up(run, &until)) {
             skip_rest(run, r, run->job.user_signal ? run->job.user_signal : SIGKILL);
@@ -665,7 +670,7 @@ static int go(struct run *run)
 {
     start_ranks(run);
     run->started_ns = os_now_ns();
-    ranks_reap(&run->ranks); /* a warden may have been killed before its end was listened for */
+    reap(run); /* a warden may have been killed before its end was listened for */
     while (!run->abandoned &&
            (run->job.state != JOB_ENDED || !run->drained || run_streams_linger(run)))
         turn(run);

@@ -47,7 +47,6 @@ enum {
     LOOK_MS = 20,        /* between looks for answers of ranks */
     LOOK_LIMIT_MS = 700, /* for all of them */
     WATCH_MS = 100,
-    SLICE_MS = 20,       /* in which ranks are started, before the loop hears of other things */
     LATE_MS = 30,        /* in which mpiexec is reached, where nothing is in the way */
     JOIN_MS = 60000      /* until mpiexec has told which neighbours there are */
 };
@@ -399,12 +398,11 @@ static void on_watch(uv_timer_t *timer)
             say(d, RECORD_DEBUGGED, r, "", 0);
 }
 
-/* Start ranks for a moment. A daemon that did nothing else until it has started many would be taken
- * for lost. */
+/* Start ranks for a slice of time. */
 static void on_starting(uv_idle_t *idle)
 {
     struct daemon *d = idle->data;
-    uint64_t until = os_now_ns() + SLICE_MS * 1000000ull;
+    uint64_t until = ranks_slice();
     const char *step;
     char why[512];
     for (; d->next < d->job.world_size && os_now_ns() < until; d->next++) {
@@ -688,8 +686,8 @@ static void on_signal(void *arg, int number)
 {
     struct daemon *d = arg;
     if (number == SIGCHLD) {
-        if (d->has_job)
-            ranks_reap(&d->ranks);
+        if (d->has_job && ranks_reap(&d->ranks))
+            signals_again(&d->signals, number);
     } else if (number == SIGTERM || number == SIGHUP || number == SIGINT) {
         on_alone(d);
     }

@@ -136,8 +136,8 @@ struct placement_names {
 };
 
 /* Say for each rank which of the names its host is. Returns 0, -EINVAL with a problem. */
-int placement_file_hosts(struct placement_file *f, const struct placement_names *names,
-                         uint32_t ranks, uint32_t *host_of);
+int placement_file_hosts(const struct placement_file *f, const struct placement_names *names,
+                         uint32_t ranks, uint32_t *host_of, char problem[PLACEMENT_PROBLEM_LEN]);
 
 /* The ranks of one host. */
 struct placement_share {

@@ -248,16 +248,16 @@ static bool find_host(const struct placement_line *line, const struct placement_
     return false;
 }
 
-int placement_file_hosts(struct placement_file *f, const struct placement_names *names,
-                         uint32_t ranks, uint32_t *host_of)
+int placement_file_hosts(const struct placement_file *f, const struct placement_names *names,
+                         uint32_t ranks, uint32_t *host_of, char problem[PLACEMENT_PROBLEM_LEN])
 {
     uint32_t host = 0;
     for (uint32_t r = 0; r < ranks; r++) {
-        const struct placement_line *line = line_of(f, r, f->problem);
+        const struct placement_line *line = line_of(f, r, problem);
         if (!line)
             return -EINVAL;
         if (!find_host(line, names, &host)) {
-            struct placement_reader at = {line->host, line->host + line->host_len, f->problem,
+            struct placement_reader at = {line->host, line->host + line->host_len, problem,
                                           (int)line->number};
             return wrong(&at, "a host of the job is expected");
         }

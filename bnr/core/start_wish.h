@@ -47,7 +47,7 @@ struct start_wish {
     bool is_file;         /* mapped by a rankfile */
     bool is_sequential;   /* mapped by a file of hosts */
     const char *rankfile; /* what stands in it, or NULL */
-    uint32_t file_ranks;  /* lines of it */
+    struct placement_file file; /* the lines of that */
     enum start_memory memory;
     uint64_t nodes[START_NODES_MAX / 64];
     bool shows_bindings, shows_map, shows_hardware;

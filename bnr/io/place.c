@@ -153,20 +153,12 @@ static int bind_by_list(struct place *p, const struct start_wish *place)
 
 static int bind_by_file(struct place *p, const struct place_job *job)
 {
-    struct placement_file file;
-    const char *text = job->wish->rankfile;
-    const struct placement_share share = {.file = &file,
+    const struct placement_share share = {.file = &job->wish->file,
                                           .machine = &p->hardware.machine,
                                           .host = os_host_name(),
                                           .ranks = job->ranks,
                                           .number_of = job->number_of};
-    int rc = placement_file_read(&file, text, strlen(text));
-    if (rc == -EINVAL)
-        memcpy(p->placement.problem, file.problem, sizeof(file.problem));
-    if (!rc)
-        rc = placement_bind_file(&p->placement, &share);
-    placement_file_fini(&file);
-    return rc;
+    return placement_bind_file(&p->placement, &share);
 }
 
 struct placement_request place_request(const struct start_wish *wish)

@@ -229,18 +229,15 @@ static uint32_t *own_ranks(const struct wide_plan *plan, uint32_t *count)
 static void show_plan(const struct options *o, const struct place *place,
                       const struct place_job *job, const struct wide_plan *plan)
 {
-    struct placement_file file = {0};
-    const char *text = o->start.rankfile;
+    const struct placement_file *file = &o->start.file;
     place_show(place, job, stderr);
     if (!o->start.is_dry || plan->count == 1)
         return;
     for (uint32_t node = 1; node < plan->count; node++)
         fprintf(stderr, "mpiexec: host %s: %u slots, %u ranks\n", plan->hosts[node]->name,
                 plan->hosts[node]->slots, wide_plan_ranks_on(plan, node));
-    if (text)
-        (void)placement_file_read(&file, text, strlen(text));
     for (uint32_t r = 0; r < plan->ranks; r++) {
-        const struct placement_line *line = r < file.room ? &file.lines[r] : NULL;
+        const struct placement_line *line = r < file->room ? &file->lines[r] : NULL;
         uint32_t node = plan->node_of[r];
         if (!node)
             continue;
@@ -257,7 +254,6 @@ static void show_plan(const struct options *o, const struct place *place,
             fprintf(stderr, " is to have cores %.*s", (int)line->cores_len, line->cores);
         fputc('\n', stderr);
     }
-    placement_file_fini(&file);
 }
 
 /* Go to the background: the process that was started ends well, and its terminal's keys are no

@@ -212,17 +212,15 @@ static int take_slurm(struct reader *r)
  * where it names none. */
 static int take_rankfile(struct reader *r)
 {
-    const char *text = r->o->start.rankfile;
+    const struct placement_file *file = &r->o->start.file;
     struct hosts *hosts = &r->o->hosts;
-    struct placement_file file;
-    int rc = placement_file_read(&file, text, strlen(text));
-    for (uint32_t i = 0; !rc && i < file.room; i++) {
-        const struct placement_line *line = &file.lines[i];
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < file->room; i++) {
+        const struct placement_line *line = &file->lines[i];
         if (line->host && line->host[0] != '+') /* +nK counts them */
-            rc = took(r, "--rankfile", "FILE", hosts,
+            rc = took(r, "--rankfile", r->rankfile, hosts,
                       hosts_add_list(hosts, line->host, line->host_len));
     }
-    placement_file_fini(&file);
     if (!rc && !hosts->count)
         rc = hosts_add_list(hosts, "localhost", strlen("localhost"));
     return rc;
@@ -296,7 +294,7 @@ static int count(struct reader *r)
         int rc = !app->count && o->start.ppr && !objects ? option_place_objects(r, &objects) : 0;
         if (rc)
             return rc;
-        uint64_t all = o->start.file_ranks ? o->start.file_ranks
+        uint64_t all = o->start.file.count ? o->start.file.count
                        : objects           ? objects * o->start.ppr
                        : app->per_node     ? (uint64_t)app->per_node * (uint64_t)machines
                        : r->per_host       ? (uint64_t)r->per_host * (uint64_t)machines

@@ -86,16 +86,16 @@ static int take_count(const struct place_words *w, const char *text, uint32_t *c
 int option_place_rankfile(struct reader *r, const char *option, const char *name)
 {
     struct start_wish *place = &r->o->start;
-    struct placement_file file = {0};
+    placement_file_fini(&place->file);
     int rc = reader_file(r, option, name, &place->rankfile);
     if (rc)
         return rc;
-    rc = placement_file_read(&file, place->rankfile, strlen(place->rankfile));
-    if (rc == -EINVAL)
-        rc = reader_refuse(r, "'%s %s': %s", option, name, file.problem);
-    place->file_ranks = file.count;
-    placement_file_fini(&file);
-    return rc;
+    r->rankfile = strdup(name);
+    rc = reader_push(&r->o->words, r->rankfile);
+    if (rc)
+        return rc;
+    rc = placement_file_read(&place->file, place->rankfile, strlen(place->rankfile));
+    return rc == -EINVAL ? reader_refuse(r, "'%s %s': %s", option, name, place->file.problem) : rc;
 }
 
 /* file=NAME of a mapping by rankfile, or by a file of hosts */

@@ -21,6 +21,7 @@ struct reader {
     struct hosts listed;   /* of -host */
     struct hosts filed;    /* of -hostfile */
     struct hosts standard; /* of -default-hostfile, which the others replace */
+    char *rankfile;        /* its name */
     char **more_lists, **more_files; /* texts of hosts beside those; NULL-terminated */
     uint32_t bind_limit;   /* ranks for each object that they are bound to; 0: not said */
     int files;             /* being read, one in the other */

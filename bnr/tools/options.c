@@ -713,6 +713,7 @@ void options_free(struct options *o)
     free(o->apps);
     free_env(&o->env);
     hosts_fini(&o->hosts);
+    placement_file_fini(&o->start.file);
     options_free_list(o->settings);
     options_free_list(o->words);
     free(o->files.pattern[0]);

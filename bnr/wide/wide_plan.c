@@ -148,7 +148,7 @@ static int place_by_file(struct wide_plan *plan, const struct wide_wish *wish, c
     const struct hosts *hosts = wish->hosts;
     uint32_t listed = (uint32_t)hosts->count, own = listed;
     const char **names = calloc(hosts->count + NAMES_OWN, sizeof(*names));
-    struct placement_file file;
+    char problem[PLACEMENT_PROBLEM_LEN];
     if (!names)
         return -ENOMEM;
     for (uint32_t h = 0; h < listed; h++) {
@@ -159,15 +159,12 @@ static int place_by_file(struct wide_plan *plan, const struct wide_wish *wish, c
     names[listed + 1] = "localhost";
     const struct placement_names known = {names, own < listed ? listed + NAMES_OWN : listed,
                                           listed};
-    int rc = placement_file_read(&file, wish->start->rankfile, strlen(wish->start->rankfile));
-    if (!rc)
-        rc = placement_file_hosts(&file, &known, plan->ranks, plan->node_of);
-    if (rc == -EINVAL)
-        snprintf(why, 512, "--rankfile: %s", file.problem);
+    int rc = placement_file_hosts(&wish->start->file, &known, plan->ranks, plan->node_of, problem);
+    if (rc)
+        snprintf(why, 512, "--rankfile: %s", problem);
     for (uint32_t r = 0; !rc && r < plan->ranks; r++)
         if (plan->node_of[r] >= listed)
             plan->node_of[r] = own;
-    placement_file_fini(&file);
     free(names);
     return rc ? rc : check_room(plan, wish, why);
 }

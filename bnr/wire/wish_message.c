@@ -3,6 +3,8 @@
 /* See wish_message.h. */
 #include "bnr/wire/wish_message.h"
 
+#include <string.h>
+
 #include "bnr/wire/field.h"
 #include "bnr/wire/launch_message.h"
 
@@ -61,10 +63,14 @@ void wish_unpack(struct unpacking *u, struct start_wish *wish)
 {
     *wish = (struct start_wish){0};
     fields_unpack(u, FIELDS(fields), wish);
+    const char *text = u->failed ? NULL : wish->rankfile;
+    if (text && placement_file_read(&wish->file, text, strlen(text)))
+        u->failed = true;
 }
 
 void wish_fini(struct start_wish *wish)
 {
+    placement_file_fini(&wish->file);
     fields_release(FIELDS(fields), wish);
     *wish = (struct start_wish){0};
 }

@@ -10,7 +10,7 @@
 #include "bnr/core/start_wish.h"
 
 void wish_pack(struct packing *p, const struct start_wish *wish);
-/* Texts are copies. u->failed where the bytes are wrong, or memory is out. */
+/* Texts are copies, and the lines of a rankfile are read. u->failed where the bytes are wrong, or memory is out. */
 void wish_unpack(struct unpacking *u, struct start_wish *wish);
 void wish_fini(struct start_wish *wish);
 

@@ -35,6 +35,9 @@ refused "--output-from" "'--output-from' names rank 5: the last rank is 1" \
 refused "--pty" "'--pty' names rank 2: the last rank is 1" run --pty=0-2 -n 2 true
 refused "a hostfile that is not there" "No such file or directory; name another file" \
     run -hostfile none -n 2 true
+echo 'rank 0=-x slot=0' >ranks
+refused "a rankfile with a host that is none" "'--rankfile ranks': " run --rankfile ranks true
+refused "an option of a mapping names it, too" "'--rankfile ranks': " run --map-by rankfile:file=ranks true
 for setting in liveness_ms tree_radix launch_fan_out launch_limit_ms; do
     refused "--set $setting=0, with which no other host can be reached" ", from 1 to 1000000000" \
         run --set $setting=0 -n 1 true

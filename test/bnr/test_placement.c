@@ -496,7 +496,7 @@ static int place_by_file(const char *text, uint32_t ranks, char shown[512])
     int rc = placement_file_read(&f, text, strlen(text));
     if (!rc) {
         whole.count = ranks ? ranks : f.count;
-        rc = placement_file_hosts(&f, &known, whole.count, host_of);
+        rc = placement_file_hosts(&f, &known, whole.count, host_of, f.problem);
     }
     snprintf(shown, 512, "%s", f.problem);
     for (uint32_t h = 0; !rc && h < 3; h++) {

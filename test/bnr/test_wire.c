@@ -307,6 +307,7 @@ static void wishes_travel(void **state)
     assert_int_equal(got.columns, 80);
     assert_string_equal(got.list, "0,2-5");
     assert_string_equal(got.rankfile, "rank 0=a slot=0\n");
+    assert_int_equal(got.file.count, 1);
     assert_null(got.allowed);
     wish_fini(&got);
     for (size_t len = 0; len < all->len; len++) { /* whatever is cut off */

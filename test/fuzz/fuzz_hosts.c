@@ -47,8 +47,8 @@ static void place_by_file(const char *text, size_t len, const struct placement_m
     require(rc == 0 || (rc == -EINVAL && f.problem[0]), "a rankfile is read, or refused");
     uint32_t ranks = f.count < 16 ? f.count : 16;
     if (!rc) {
-        rc = placement_file_hosts(&f, &names, ranks, hosts);
-        require(rc == 0 || (rc == -EINVAL && f.problem[0]), "its hosts are known, or refused");
+        rc = placement_file_hosts(&f, &names, ranks, hosts, p.problem);
+        require(rc == 0 || (rc == -EINVAL && p.problem[0]), "its hosts are known, or refused");
     }
     for (uint32_t i = 0; !rc && i < ranks; i++)
         require(hosts[i] < 2, "each rank has a host");

@@ -14,6 +14,7 @@
 
 #include <mpi.h>
 
+#include "mpi/api/type_argument.h"
 #include "mpi/attr.h"
 #include "mpi/errh.h"
 #include "mpi/interface.h"
@@ -24,8 +25,7 @@
 
 /* ---- arguments ---- */
 
-/* Find the type of a handle, or report that there is none. */
-static int find(const char *function, MPI_Datatype handle, struct type **type)
+int type_argument(const char *function, MPI_Datatype handle, struct type **type)
 {
     *type = type_from(handle);
     if (*type)
@@ -35,7 +35,7 @@ static int find(const char *function, MPI_Datatype handle, struct type **type)
     return errh_comm(NULL, MPI_ERR_TYPE, function, "datatype %p: no such datatype", (void *)handle);
 }
 
-static int no_pointer(const char *function, const char *name)
+int type_no_pointer(const char *function, const char *name)
 {
     return errh_comm(NULL, MPI_ERR_ARG, function, "%s is NULL", name);
 }
@@ -48,17 +48,17 @@ static int begin(const char *function, MPI_Count count, MPI_Datatype oldtype,
         return errh_comm(NULL, MPI_ERR_COUNT, function, "count %lld: must not be negative",
                          (long long)count);
     if (!newtype)
-        return no_pointer(function, "newtype");
-    return find(function, oldtype, old);
+        return type_no_pointer(function, "newtype");
+    return type_argument(function, oldtype, old);
 }
 
 static int check_lengths(const char *function, MPI_Count count, const MPI_Count *lengths,
                          const MPI_Count *displacements)
 {
     if (count > 0 && !lengths)
-        return no_pointer(function, "array_of_blocklengths");
+        return type_no_pointer(function, "array_of_blocklengths");
     if (count > 0 && !displacements)
-        return no_pointer(function, "array_of_displacements");
+        return type_no_pointer(function, "array_of_displacements");
     for (MPI_Count i = 0; i < count; i++) {
         if (lengths[i] < 0)
             return errh_comm(NULL, MPI_ERR_ARG, function,
@@ -211,7 +211,7 @@ static int indexed(const char *function, const struct type_blocks *blocks, MPI_D
     if (!rc && equal)
         rc = check_length(function, blocks->lengths[0]);
     if (!rc && equal && blocks->count && !blocks->displacements)
-        rc = no_pointer(function, "array_of_displacements");
+        rc = type_no_pointer(function, "array_of_displacements");
     if (!rc && !equal)
         rc = check_lengths(function, blocks->count, blocks->lengths, blocks->displacements);
     if (rc)
@@ -398,14 +398,14 @@ int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklen
     if (!rc)
         rc = check_lengths(__func__, count, array_of_blocklengths, array_of_displacements);
     if (!rc && count && !array_of_types)
-        rc = no_pointer(__func__, "array_of_types");
+        rc = type_no_pointer(__func__, "array_of_types");
     if (rc)
         return rc;
     types = calloc((size_t)count + 1, sizeof(struct type *));
     if (!types)
         return give(__func__, MPI_ERR_NO_MEM, NULL, newtype);
     for (MPI_Count i = 0; !rc && i < count; i++)
-        rc = find(__func__, array_of_types[i], &types[i]);
+        rc = type_argument(__func__, array_of_types[i], &types[i]);
     if (!rc) {
         rc = type_make_struct(count, array_of_blocklengths, array_of_displacements, types, &made);
         rc = give(__func__, rc, &made, newtype);
@@ -473,7 +473,7 @@ static int check_subarray(const char *function, const struct type_subarray *arra
     int rc = check_array(function, array->ndims, array->order);
 
     if (!rc && (!array->sizes || !array->subsizes || !array->starts))
-        rc = no_pointer(function, "an array of sizes, subsizes or starts");
+        rc = type_no_pointer(function, "an array of sizes, subsizes or starts");
     for (int i = 0; !rc && i < array->ndims; i++) {
         long long size = array->sizes[i], sub = array->subsizes[i], start = array->starts[i];
         if (size < 1 || sub < 1 || sub > size || start < 0 || start > size - sub)
@@ -568,7 +568,7 @@ static int check_darray(const char *function, const struct type_darray *array)
     int rc = check_array(function, array->ndims, array->order);
 
     if (!rc && (!array->gsizes || !array->distribs || !array->dargs || !array->psizes))
-        rc = no_pointer(function, "an array of gsizes, distribs, dargs or psizes");
+        rc = type_no_pointer(function, "an array of gsizes, distribs, dargs or psizes");
     for (int i = 0; !rc && i < array->ndims; i++) {
         rc = check_distribution(function, array, i);
         processes *= array->psizes[i];
@@ -692,8 +692,8 @@ int PMPI_Type_commit(MPI_Datatype *datatype)
     struct type *type;
 
     if (!datatype)
-        return no_pointer(__func__, "datatype");
-    int rc = find(__func__, *datatype, &type);
+        return type_no_pointer(__func__, "datatype");
+    int rc = type_argument(__func__, *datatype, &type);
     if (!rc && type_commit(type))
         rc = errh_comm(NULL, MPI_ERR_NO_MEM, __func__, "out of memory");
     return rc;
@@ -719,8 +719,8 @@ int PMPI_Type_free(MPI_Datatype *datatype)
     struct type *type;
 
     if (!datatype)
-        return no_pointer(__func__, "datatype");
-    int rc = find(__func__, *datatype, &type);
+        return type_no_pointer(__func__, "datatype");
+    int rc = type_argument(__func__, *datatype, &type);
     if (rc)
         return rc;
     if (type->predefined && name_get(&type->name, name))

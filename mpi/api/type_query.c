@@ -11,27 +11,12 @@
 
 #include <mpi.h>
 
+#include "mpi/api/type_argument.h"
 #include "mpi/errh.h"
 #include "mpi/type/type.h"
 #include "mpi/type/type_make.h"
 #include "mpi/type/type_match.h"
 #include "mpi/type/type_tree.h"
-
-/* Find the type of a handle, or report that there is none. */
-static int find(const char *function, MPI_Datatype handle, struct type **type)
-{
-    *type = type_from(handle);
-    if (*type)
-        return MPI_SUCCESS;
-    if (handle == MPI_DATATYPE_NULL)
-        return errh_comm(NULL, MPI_ERR_TYPE, function, "datatype is MPI_DATATYPE_NULL");
-    return errh_comm(NULL, MPI_ERR_TYPE, function, "datatype %p: no such datatype", (void *)handle);
-}
-
-static int no_pointer(const char *function, const char *name)
-{
-    return errh_comm(NULL, MPI_ERR_ARG, function, "%s is NULL", name);
-}
 
 /* ---- sizes and addresses ---- */
 
@@ -47,12 +32,12 @@ static int no_pointer(const char *function, const char *name)
 int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
 {
     struct type *type;
-    int rc = find(__func__, datatype, &type);
+    int rc = type_argument(__func__, datatype, &type);
 
     if (rc)
         return rc;
     if (!size)
-        return no_pointer(__func__, "size");
+        return type_no_pointer(__func__, "size");
     *size = type->size;
     return MPI_SUCCESS;
 }
@@ -101,12 +86,12 @@ int PMPI_Type_size(MPI_Datatype datatype, int *size)
 int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
     struct type *type;
-    int rc = find(__func__, datatype, &type);
+    int rc = type_argument(__func__, datatype, &type);
 
     if (rc)
         return rc;
     if (!lb || !extent)
-        return no_pointer(__func__, "lb or extent");
+        return type_no_pointer(__func__, "lb or extent");
     *lb = type->lb;
     *extent = type->extent;
     return MPI_SUCCESS;
@@ -146,12 +131,12 @@ int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
 int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
     struct type *type;
-    int rc = find(__func__, datatype, &type);
+    int rc = type_argument(__func__, datatype, &type);
 
     if (rc)
         return rc;
     if (!true_lb || !true_extent)
-        return no_pointer(__func__, "true_lb or true_extent");
+        return type_no_pointer(__func__, "true_lb or true_extent");
     *true_lb = type->true_lb;
     *true_extent = type->true_extent;
     return MPI_SUCCESS;
@@ -191,7 +176,7 @@ int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint
 int PMPI_Get_address(const void *location, MPI_Aint *address)
 {
     if (!address)
-        return no_pointer(__func__, "address");
+        return type_no_pointer(__func__, "address");
     *address = (MPI_Aint)location;
     return MPI_SUCCESS;
 }
@@ -213,12 +198,12 @@ int PMPI_Get_address(const void *location, MPI_Aint *address)
 int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
 {
     struct type *type;
-    int rc = find(__func__, datatype, &type);
+    int rc = type_argument(__func__, datatype, &type);
 
     if (rc)
         return rc;
     if (!type_name)
-        return no_pointer(__func__, "type_name");
+        return type_no_pointer(__func__, "type_name");
     name_set(&type->name, type_name);
     return MPI_SUCCESS;
 }
@@ -241,12 +226,12 @@ int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
     struct type *type;
 
     if (!type_name || !resultlen)
-        return no_pointer(__func__, "type_name or resultlen");
+        return type_no_pointer(__func__, "type_name or resultlen");
     if (datatype == MPI_DATATYPE_NULL) {
         *resultlen = (int)strlen(strcpy(type_name, "MPI_DATATYPE_NULL"));
         return MPI_SUCCESS;
     }
-    int rc = find(__func__, datatype, &type);
+    int rc = type_argument(__func__, datatype, &type);
     if (rc)
         return rc;
     *resultlen = name_get(&type->name, type_name);
@@ -278,12 +263,12 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers,
 {
     struct type_tree_counts counts;
     struct type *type;
-    int rc = find(__func__, datatype, &type);
+    int rc = type_argument(__func__, datatype, &type);
 
     if (rc)
         return rc;
     if (!num_integers || !num_addresses || !num_large_counts || !num_datatypes || !combiner)
-        return no_pointer(__func__, "an argument for a result");
+        return type_no_pointer(__func__, "an argument for a result");
     type_tree_envelope(type, &counts);
     *num_integers = counts.integers;
     *num_addresses = counts.addresses;
@@ -310,10 +295,10 @@ int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_ad
 {
     struct type_tree_counts counts;
     struct type *type;
-    int rc = find(__func__, datatype, &type);
+    int rc = type_argument(__func__, datatype, &type);
 
     if (!rc && (!num_integers || !num_addresses || !num_datatypes || !combiner))
-        rc = no_pointer(__func__, "an argument for a result");
+        rc = type_no_pointer(__func__, "an argument for a result");
     if (!rc)
         rc = check_small(__func__, type, &counts);
     if (rc)
@@ -395,7 +380,7 @@ int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_
     const struct type_tree_counts room = {max_integers, max_addresses, max_large_counts,
                                           max_datatypes, 0};
     struct type *type;
-    int rc = find(__func__, datatype, &type);
+    int rc = type_argument(__func__, datatype, &type);
 
     if (!rc)
         rc = check_contents(__func__, type, &room);
@@ -413,7 +398,7 @@ int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addr
     const struct type_tree_counts room = {max_integers, max_addresses, 0, max_datatypes, 0};
     struct type_tree_counts counts;
     struct type *type;
-    int rc = find(__func__, datatype, &type);
+    int rc = type_argument(__func__, datatype, &type);
 
     if (!rc)
         rc = check_small(__func__, type, &counts);
@@ -435,7 +420,7 @@ static int match_f90(const char *function, int combiner, int p, int r, MPI_Datat
     struct type *found;
 
     if (!newtype)
-        return no_pointer(function, "newtype");
+        return type_no_pointer(function, "newtype");
     int rc = type_match_f90(combiner, p, r, &found);
     if (rc == MPI_ERR_NO_MEM)
         return errh_comm(NULL, rc, function, "out of memory");
@@ -521,7 +506,7 @@ int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
     struct type *found = type_match_size(typeclass, size);
 
     if (!datatype)
-        return no_pointer(__func__, "datatype");
+        return type_no_pointer(__func__, "datatype");
     if (!found)
         return errh_comm(NULL, MPI_ERR_ARG, __func__,
                          "typeclass %d has no type of %d bytes (or is not an MPI_TYPECLASS_)",
@@ -549,12 +534,12 @@ int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
                               MPI_Datatype *pair_type)
 {
     struct type *value, *index, *found;
-    int rc = find(__func__, value_type, &value);
+    int rc = type_argument(__func__, value_type, &value);
 
     if (!rc)
-        rc = find(__func__, index_type, &index);
+        rc = type_argument(__func__, index_type, &index);
     if (!rc && !pair_type)
-        rc = no_pointer(__func__, "pair_type");
+        rc = type_no_pointer(__func__, "pair_type");
     if (rc)
         return rc;
     if (type_match_pair(value, index, &found))

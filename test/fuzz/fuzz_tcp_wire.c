@@ -5,25 +5,19 @@
  * the messages of the handshake, and the stream of packets, cut into reads of
  * any size. Checks that packets come whole and within bounds.
  *
- * The first byte of an input chooses the parser. With libFuzzer's main this is a
- * fuzz target; with the main below it runs each file that it is given, and then,
- * from a fixed seed, many changed copies of them.
+ * The first byte of an input chooses the parser.
  *
  * usage: fuzz_tcp_wire FILE...
  */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "channels/tcp/addr.h"
 #include "channels/tcp/input.h"
 #include "channels/tcp/link.h"
 #include "channels/tcp/wire.h"
+#include "test/fuzz/main.h"
 
 extern const struct chan_ops chan_tcp;
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 /* The device that the packets go to. */
 static struct {
@@ -32,14 +26,6 @@ static struct {
     int lost;
     unsigned sum;
 } sunk;
-
-static void require(int truth, const char *what)
-{
-    if (truth)
-        return;
-    fprintf(stderr, "fuzz_tcp_wire: %s\n", what);
-    abort();
-}
 
 static void touch(const uint8_t *bytes, size_t len)
 {
@@ -164,39 +150,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
         targets[bytes[0] % 3](bytes + 1, len - 1);
     return 0;
 }
-
-#ifndef FUZZ_ONLY
-
-enum {
-    INPUT_MAX = 1 << 17,
-    COPIES = 400
-};
-
-static void run_file(const char *path)
-{
-    static uint8_t bytes[INPUT_MAX], copy[INPUT_MAX];
-    unsigned seed = 1;
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        perror(path);
-        exit(1);
-    }
-    size_t len = fread(bytes, 1, sizeof(bytes), file);
-    fclose(file);
-    LLVMFuzzerTestOneInput(bytes, len);
-    for (int i = 0; i < COPIES && len; i++) {
-        memcpy(copy, bytes, len);
-        for (int j = rand_r(&seed) % 8; j >= 0; j--)
-            copy[(size_t)rand_r(&seed) % (j % 2 && len > 64 ? 64 : len)] = (uint8_t)rand_r(&seed);
-        LLVMFuzzerTestOneInput(copy, i % 3 ? len : (size_t)rand_r(&seed) % (len + 1));
-    }
-}
-
-int main(int argc, char **argv)
-{
-    for (int i = 1; i < argc; i++)
-        run_file(argv[i]);
-    return argc < 2;
-}
-
-#endif

@@ -25,7 +25,7 @@ static inline void require(int truth, const char *what)
 #ifndef FUZZ_ONLY
 
 enum {
-    INPUT_MAX = 1 << 16,
+    INPUT_MAX = 1 << 17,
     COPIES = 3000
 };
 

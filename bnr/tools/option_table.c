@@ -166,7 +166,7 @@ const struct option_row option_table[] = {
      "Show the processors that may be used."},
     {"do-not-launch", NULL, OPTION_PLACE, OPTION_DRY, "Show that, and start nothing."},
 
-    {"l prepend-rank tag-output", NULL, OPTION_STREAMS, OPTION_LABEL,
+    {"l label prepend-rank tag-output", NULL, OPTION_STREAMS, OPTION_LABEL,
      "Begin each line of output with the rank it comes from, as in \"[3] text\"."},
     {"prepend-pattern", "TEXT", OPTION_STREAMS, OPTION_PREFIX,
      "Begin each line with a text, where %r is the rank, %R the rank with leading zeros, %h its host, "

@@ -78,7 +78,7 @@ for option in "-n 3" "-np 3" "--np 3" "-c 3" "-n=3" "--allow-run-as-root --overs
     # shellcheck disable=SC2086
     same "$option starts three" "$(run $option echo x | wc -l)" "3"
 done
-for option in -l -prepend-rank --tag-output -tag-output "--output tag"; do
+for option in -l --label -prepend-rank --tag-output -tag-output "--output tag"; do
     # shellcheck disable=SC2086
     same "$option labels" "$(run $option -n 2 echo x | sort)" "[0] x
 [1] x"

@@ -298,10 +298,11 @@ static int bind_one(struct placement_work *w, struct placement_placed *p,
     }
     struct placement_run run = least_used(w, h->machine, inside, level);
     if (is_small && most_used(w, run) && !w->request->may_overload)
-        return cannot(w->result,
-                      "host %s has too few %ss for its %u ranks, one each, as they are mapped; "
-                      "bind to something larger, or allow overload",
-                      h->name, word_of(level), w->shares[p->host]);
+        return cannot(
+            w->result,
+            "host %s has too few %ss for its %u ranks, one each, as they are mapped; "
+            "bind to something larger, or let them share by --bind-to %s:overload-allowed",
+            h->name, word_of(level), w->shares[p->host], word_of(level));
     return take(w, p, run);
 }
 
@@ -323,9 +324,11 @@ static int bind_many(struct placement_work *w, struct placement_placed *p,
         found++;
     }
     if (!rc && found < w->request->pe)
-        return cannot(w->result, "pe=%u: host %s has no %u free %ss left for rank %u of its %u",
-                      w->request->pe, h->name, w->request->pe, word_of(level), p->local,
-                      w->shares[p->host]);
+        return cannot(
+            w->result,
+            "pe=%u: host %s has no %u free %ss left for rank %u of its %u; ask for fewer, "
+            "or start fewer",
+            w->request->pe, h->name, w->request->pe, word_of(level), p->local, w->shares[p->host]);
     return rc;
 }
 
@@ -351,7 +354,7 @@ static int bind_wide(struct placement_work *w, struct placement_placed *p)
         if (r->bind <= PLACEMENT_CORE && most_used(w, run) && !r->may_overload)
             return cannot(w->result,
                           "host %s has no %u free %ss left for rank %u of its %u; "
-                          "start fewer, or allow overload",
+                          "start fewer, or let them share by :overload-allowed",
                           h->name, r->width, word_of(r->bind), p->local, w->shares[p->host]);
         rc = take(w, p, run);
     }

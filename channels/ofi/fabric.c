@@ -113,22 +113,49 @@ static int choose(struct ofi *ofi, char *why, size_t size)
     }
     if (is_sockets(found)) /* no descriptor tells of news that its thread does not look for */
         found->domain_attr->data_progress = FI_PROGRESS_AUTO;
+    ofi->resends = strstr(found->fabric_attr->prov_name, "ofi_rxd");
     ofi->info = found;
     return 0;
 }
 
+static void close_object(struct fid *object)
+{
+    if (object)
+        (void)fi_close(object);
+}
+
+static void close_queue(struct ofi *ofi)
+{
+    close_object(ofi->cq ? &ofi->cq->fid : NULL);
+    close_object(ofi->set ? &ofi->set->fid : NULL);
+    ofi->cq = NULL;
+    ofi->set = NULL;
+}
+
+static int open_queue_of(struct ofi *ofi, enum fi_wait_obj kind)
+{
+    struct fi_wait_attr of_set = {.wait_obj = FI_WAIT_FD};
+    int rc = kind == FI_WAIT_SET ? fi_wait_open(ofi->fabric, &of_set, &ofi->set) : 0;
+    struct fi_cq_attr attr = {.size = 2 * OPS, .format = FI_CQ_FORMAT_MSG, .wait_obj = kind,
+                              .wait_set = ofi->set};
+    ofi->wait = kind;
+    rc = rc ? rc : fi_cq_open(ofi->domain, &attr, &ofi->cq, NULL);
+    if (rc)
+        close_queue(ofi);
+    return rc;
+}
+
 /* A completion queue that can be slept on, or one that cannot. A provider that stands on another one
- * gives the list of its descriptors: one that stands for them would cost time at each message. */
+ * gives the list of its descriptors: one that stands for them would cost time at each message. The queue of
+ * ofi_rxd gives none at all, but a set that it is in does. */
 static int open_queue(struct ofi *ofi)
 {
     bool is_layered = strchr(ofi->info->fabric_attr->prov_name, ';');
-    const enum fi_wait_obj kinds[] = {is_layered ? FI_WAIT_POLLFD : FI_WAIT_FD, FI_WAIT_FD, FI_WAIT_NONE};
-    struct fi_cq_attr attr = {.size = 2 * OPS, .format = FI_CQ_FORMAT_MSG};
+    const enum fi_wait_obj kinds[] = {
+        ofi->resends ? FI_WAIT_SET : is_layered ? FI_WAIT_POLLFD : FI_WAIT_FD, FI_WAIT_FD, FI_WAIT_NONE};
     int rc = -FI_ENOSYS;
-    for (size_t i = 0; rc && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        ofi->wait = attr.wait_obj = kinds[i];
-        rc = fi_cq_open(ofi->domain, &attr, &ofi->cq, NULL);
-    }
+    for (size_t i = 0; rc && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        rc = open_queue_of(ofi, kinds[i]);
     return rc;
 }
 
@@ -227,19 +254,13 @@ int ofi_fabric_open(struct ofi *ofi, char *why, size_t size)
     return 0;
 }
 
-static void close_object(struct fid *object)
-{
-    if (object)
-        (void)fi_close(object);
-}
-
 void ofi_fabric_close(struct ofi *ofi)
 {
     ofi_guard_close(ofi);
     close_object(ofi->ep ? &ofi->ep->fid : NULL);
     close_object(ofi->mr ? &ofi->mr->fid : NULL);
     close_object(ofi->av ? &ofi->av->fid : NULL);
-    close_object(ofi->cq ? &ofi->cq->fid : NULL);
+    close_queue(ofi);
     close_object(ofi->domain ? &ofi->domain->fid : NULL);
     close_object(ofi->fabric ? &ofi->fabric->fid : NULL);
     if (ofi->info)
@@ -338,6 +359,7 @@ int ofi_fabric_put(struct ofi *ofi, fi_addr_t to, struct ofi_message *message,
     const struct ofi_frame *frame = &message->frame;
     size_t len = sizeof(*frame) + frame->len;
     int rc;
+    ofi->looks = 0;
     if (len <= ofi->inject_max && frame->kind != OFI_FLUSH) {
         copy_body(message->body, body, frame->len);
         ofi_enter(ofi);

@@ -240,7 +240,7 @@ static int read_queue(struct ofi *ofi)
         post_some(ofi, count > 0);
         if (count <= 0)
             break;
-        ofi->futile = 0;
+        ofi->futile = ofi->looks = 0;
         for (ssize_t k = 0; k < count; k++)
             upcalls += take_completion(ofi, &entries[k]);
         if (count < ENTRIES) /* another look costs what a message does, with some providers */

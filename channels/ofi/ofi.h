@@ -129,6 +129,9 @@ struct ofi {
     _Atomic uint32_t calls;  /* into the provider that may wait for another process: odd in one */
     bool again;  /* the provider had no room, and does not tell when it has */
     enum fi_wait_obj wait;   /* by what the completion queue tells of news */
+    struct fid_wait *set;    /* what tells of them for a queue that has no descriptor of its own; or NULL */
+    bool resends;            /* the provider sends again what is lost, when progress is made here */
+    int looks;               /* during sleep, since there was news */
     int epoll, timer;        /* what is slept on */
     int watched_fds[OFI_WATCHED], watched_count; /* of the completion queue, in epoll */
     int futile; /* how often they have told of news since there was some */

@@ -18,7 +18,8 @@ _Static_assert((int)POLLIN == (int)EPOLLIN && (int)POLLOUT == (int)EPOLLOUT, "ev
 
 enum {
     SETTLES = 16, /* waits of a millisecond */
-    FUTILE = 16   /* times that descriptors tell of news, without any */
+    FUTILE = 16,  /* times that descriptors tell of news, without any */
+    LOOKS = 6     /* after each of which the time until the next one doubles */
 };
 static const uint64_t soon_ns = 1000000; /* until another look at what nothing tells of */
 
@@ -45,8 +46,8 @@ static int descriptors(struct ofi *ofi, struct pollfd all[OFI_WATCHED])
 {
     struct fi_wait_pollfd list = {.nfds = OFI_WATCHED, .fd = all};
     all[0] = (struct pollfd){.events = POLLIN};
-    if (ofi->wait == FI_WAIT_FD)
-        return !fi_control(&ofi->cq->fid, FI_GETWAIT, &all[0].fd);
+    if (ofi->wait == FI_WAIT_FD || ofi->wait == FI_WAIT_SET)
+        return !fi_control(ofi->set ? &ofi->set->fid : &ofi->cq->fid, FI_GETWAIT, &all[0].fd);
     if (ofi->wait == FI_WAIT_POLLFD && !fi_control(&ofi->cq->fid, FI_GETWAIT, &list))
         return (int)list.nfds;
     return 0;
@@ -115,6 +116,19 @@ static int arm_queue(struct ofi *ofi)
     return rc == -FI_EAGAIN ? CHAN_AGAIN : rc ? CHAN_UNABLE : watch(ofi);
 }
 
+/* When to look although nothing tells of news; UINT64_MAX: never. What is lost on the way to a peer is sent
+ * again only when progress is made here, and nothing tells of that. */
+static uint64_t next_look(struct ofi *ofi, bool soon)
+{
+    if (soon)
+        return chan_now_ns() + soon_ns;
+    if (!ofi->resends)
+        return UINT64_MAX;
+    uint64_t after_ns = soon_ns << ofi->looks;
+    ofi->looks += ofi->looks < LOOKS;
+    return chan_now_ns() + after_ns;
+}
+
 int ofi_sleep_arm(struct chan *chan, enum chan_sleep how)
 {
     struct ofi *ofi = (struct ofi *)chan;
@@ -125,8 +139,7 @@ int ofi_sleep_arm(struct chan *chan, enum chan_sleep how)
     if (rc == CHAN_AGAIN)
         return rc;
     uint64_t at_ns = ofi_link_deadline(ofi);
-    bool look = ofi->chores || ofi->again || rc;
-    uint64_t next_ns = look ? chan_now_ns() + soon_ns : UINT64_MAX;
+    uint64_t next_ns = next_look(ofi, ofi->chores || ofi->again || rc);
     set_timer(ofi, next_ns < at_ns ? next_ns : at_ns);
     return 0;
 }

@@ -13,9 +13,11 @@
 #include "channels/ofi/ofi.h"
 
 enum {
-    READ_LEN = 512 << 10, /* bytes of a get that are read at once: over sockets, the peer writes them at
-                           * once, and of more the first are no longer in its cache when they are taken */
-    READS = 2             /* of a get at a time */
+    /* Bytes of a get that are read at once. Over sockets, the peer writes them at once, and of more the first
+     * are no longer in its cache when they are taken. */
+    READ_LEN = 512 << 10,
+    READ_LEN_MEMORY = 8 << 20, /* over memory that is shared: one copy, and nothing else is done meanwhile */
+    READS = 2                  /* of a get at a time */
 };
 
 struct ofi_region {
@@ -74,6 +76,8 @@ static void region_key(const struct chan_region *base, void *key)
 
 void ofi_memory_open(struct ofi *ofi)
 {
+    bool is_memory = ofi_fabric_is_memory(ofi->info->fabric_attr->prov_name);
+    ofi->read_len = is_memory ? READ_LEN_MEMORY : READ_LEN;
     for (int i = 0; i < OFI_TRANSFERS; i++) {
         struct ofi_transfer *transfer = &ofi->transfers[i];
         transfer->op.transfers = true;
@@ -111,7 +115,7 @@ static int end(struct ofi *ofi, struct ofi_transfer *transfer, int rc)
 static ssize_t read_next(struct ofi *ofi, struct ofi_transfer *read)
 {
     struct ofi_transfer *whole = read->whole;
-    size_t len = whole->left < READ_LEN ? whole->left : READ_LEN;
+    size_t len = whole->left < ofi->read_len ? whole->left : ofi->read_len;
     ofi_enter(ofi);
     ssize_t rc = fi_read(ofi->ep, whole->to, len, whole->mr ? fi_mr_desc(whole->mr) : NULL,
                          whole->op.link->say.to, whole->from, whole->key, &read->op.context);

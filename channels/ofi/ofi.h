@@ -115,6 +115,7 @@ struct ofi {
     int idle_count; /* of idle_receives */
     struct ofi_transfer transfers[OFI_TRANSFERS], *idle_transfers;
     struct ofi_transfer *behind; /* reads for which the provider had no room */
+    size_t read_len; /* bytes that are read at once */
     uint64_t keys;  /* registrations so far, where we choose their keys */
     size_t inject_max, data_max; /* bytes of a message; of a packet's payload */
     uint8_t address[OFI_ADDRESS_MAX];

@@ -63,11 +63,14 @@ static int find(const struct ofi *ofi, uint64_t caps, struct fi_info **found)
     return rc;
 }
 
-/* Set a number that libfabric reads from the environment alone, where the user has not: the thread of provider
- * sockets holds a lock for so many milliseconds after each message, and all others wait for it. */
+/* Set numbers that libfabric reads from the environment alone, where the user has not. The thread of provider
+ * sockets holds a lock for so many milliseconds after each message, and all others wait for it. Datagrams of
+ * ofi_rxd that are on their way at once have to fit a socket's buffer, with those of other peers: the kernel
+ * drops the rest. */
 static void set_defaults(void)
 {
     (void)setenv("FI_SOCKETS_PE_WAITTIME", "0", 0);
+    (void)setenv("FI_OFI_RXD_MAX_UNACKED", "16", 0);
 }
 
 static bool is_sockets(const struct fi_info *info)

@@ -8,17 +8,15 @@
  * operation a member may have a part to give: it opens the operation, which waits until there is
  * room for the part, writes it, and publishes it. Others wait for it and read it.
  *
- * A part of up to REGION_SMALL bytes lies beside the word that publishes it, in one of the
- * member's places; others lie in one of its REGION_DEPTH chunks. Operations take
- * these in turn, so who gives may be some operations ahead of who reads: there is room once every
- * member is done with the operation that had it before. Where one gives long blocks to each, they lie in the
- * chunks of those who take them.
+ * A part of up to REGION_SMALL bytes lies beside the word that publishes it, in one of the member's places; others
+ * lie in one of its REGION_DEPTH chunks. Operations take these in turn, so who gives may be some operations ahead
+ * of who reads: there is room once every member is done with the operation that had it before. Where one gives long
+ * blocks to each, they lie in the chunks of those who take them.
  *
- * Waiting is for words that only grow: they have 64 bits, and never wrap. A member that goes to sleep
- * says for whose word, and whoever stores that word rings it. Of several that sleep for one word, the
- * first that is rung rings half of the others. Where ranks outnumber processors the members of a
- * synchronizing operation count themselves; the last one does the work and releases the others, so that
- * each has to run only once.
+ * Waiting is for words that only grow: they have 64 bits, and never wrap. A member that goes to sleep says for
+ * whose word, and whoever stores that word rings it. Of several that sleep for one word, the first that is rung
+ * rings half of the others. Where ranks outnumber processors the members of a synchronizing operation count
+ * themselves; the last one does the work and releases the others, so that each has to run only once.
  *
  * Long blocks, and those of which not all members know the lengths, are pulled where the kernel lets
  * members read each other's memory: a part is then a list of blocks (region_pull.c).
@@ -75,6 +73,7 @@ struct region_owner {
 struct region_member {
     _Alignas(128) _Atomic uint64_t done; /* operations; behind by less than the depth */
     _Alignas(128) _Atomic uint64_t sleeps; /* see region_wait.c */
+    _Atomic uint64_t waits; /* the operation in which it last waited, and on which processor */
     struct region_owner owner; /* written once */
     _Atomic uint64_t taken_back; /* operation whose blocks the owner does not keep any more: see region_pull.c */
     struct region_place places[REGION_PLACES];
@@ -101,7 +100,7 @@ struct region {
     bool long_chunks;      /* of two that have a processor each: longer than more have */
     int rank, size;
     uint32_t places, place_mask; /* of each member, a power of 2; and less one */
-    bool crowded; /* ranks outnumber processors: no spinning, and members are counted */
+    bool crowded; /* ranks outnumber processors: who waits yields, and members are counted */
     bool counts;  /* synchronizing operations count members, rather than look at each */
     bool pulls;   /* every member can read every other's memory */
     bool fenced;  /* a full fence is needed between storing a word and looking who sleeps */
@@ -117,6 +116,7 @@ struct region {
     uint64_t passed;         /* the next member is done with those up to here */
     uint64_t syncs;    /* synchronizing operations that counted members */
     uint64_t arrivals; /* the word arrived after them */
+    int behind;        /* member found to have something to do here; -1: not all ranks of this host are members */
     struct os_lock lock;       /* guards the list of tasks */
     struct region_task *tasks; /* that go through it, one after the other; the first is on its way */
 };

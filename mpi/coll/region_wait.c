@@ -7,6 +7,10 @@
  * grow, or everybody, in the upper half. The member that stores that word replaces this by a range of
  * members, in the lower half, and rings. The one that wakes finds the range, and rings those in it
  * that sleep for the same: so each sleeper is rung by one, and each range is had by one.
+ *
+ * Where ranks outnumber processors, who waits yields. But the last one of a processor to wait has nobody to yield
+ * to: others would take a switch each to find that they go on waiting. So members say where they wait, and such a
+ * one spins a little, for what comes from another processor.
  */
 #include <mpi.h>
 #include <sched.h>
@@ -24,7 +28,10 @@ enum {
     COPY_AHEAD = 4096, /* bytes to fetch before they are written */
     BARE_LOOKS = 64,    /* at a word before a pause between them */
     PAUSED_LOOKS = 200, /* before progress is made between them */
-    BARE_YIELDS = 3     /* the same, where ranks outnumber processors */
+    BARE_YIELDS = 3,    /* the same, where ranks outnumber processors */
+    SPIN_NS = 2000,     /* before each of these, where there is nobody to yield to: about one switch */
+    SPIN_LOOKS = 16,    /* between two looks at the clock */
+    CPUS = 1 << 16      /* of word waits: below it the processor, above it the operation */
 };
 
 /* ---- who sleeps ---- */
@@ -113,6 +120,55 @@ static void tell_done(struct region *r)
 
 const struct mpid_shared_wait region_watch = {.is_done = is_over, .sleeps = sleeps, .tell = tell};
 
+static uint64_t waits_of(const struct region *r, int member)
+{
+    return atomic_load_explicit(&r->members[member].waits, memory_order_relaxed);
+}
+
+/* Whether there is nobody to yield to: all who last waited on this processor have come as far as this member. What
+ * is wrong in it, since some have moved or wait elsewhere, costs a short spin, or a yield. */
+static bool is_idle_here(const struct region_run *run)
+{
+    struct region *r = run->r;
+    uint64_t cpu = (uint32_t)sched_getcpu() % CPUS;
+    atomic_store_explicit(&r->members[r->rank].waits, r->number * CPUS | cpu, memory_order_relaxed);
+    if (run->whose != EVERYBODY && waits_of(r, run->whose) % CPUS == cpu)
+        return false;
+    for (int i = 0; i < r->size; i++) {
+        uint64_t waits = waits_of(r, r->behind);
+        if (waits % CPUS == cpu && waits / CPUS < r->number)
+            return false;
+        r->behind = coll_around(r->behind, 1, r->size);
+    }
+    return true;
+}
+
+/* Returns whether the word has come. */
+static bool spin(const struct region_run *run)
+{
+    uint64_t end = os_now_ns() + SPIN_NS;
+    do {
+        for (int i = 0; i < SPIN_LOOKS; i++) {
+            if (has_come(run->word, run->least))
+                return true;
+            os_pause();
+        }
+    } while (os_now_ns() < end);
+    return false;
+}
+
+static bool wait_crowded(const struct region_run *run)
+{
+    for (int i = 0; i < BARE_YIELDS; i++) {
+        if (run->r->behind >= 0 && is_idle_here(run) && spin(run))
+            return true;
+        sched_yield();
+        if (has_come(run->word, run->least))
+            return true;
+    }
+    return false;
+}
+
 void region_wait(struct region_run *run)
 {
     struct region *r = run->r;
@@ -122,12 +178,8 @@ void region_wait(struct region_run *run)
         if (i >= BARE_LOOKS)
             os_pause();
     }
-    for (int i = 0; r->crowded && i < BARE_YIELDS; i++) {
-        sched_yield();
-        if (has_come(run->word, run->least))
-            return;
-    }
-    mpid_wait_shared(&region_watch, run);
+    if (!r->crowded || !wait_crowded(run))
+        mpid_wait_shared(&region_watch, run);
 }
 
 /* Tell first what this member is done with, so that no other waits for it meanwhile. */

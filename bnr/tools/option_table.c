@@ -167,7 +167,8 @@ const struct option_row option_table[] = {
     {"do-not-launch", NULL, OPTION_PLACE, OPTION_DRY, "Show that, and start nothing."},
 
     {"l label prepend-rank tag-output", NULL, OPTION_STREAMS, OPTION_LABEL,
-     "Begin each line of output with the rank it comes from, as in \"[3] text\"."},
+     "Begin each line of output with the rank it comes from, as in \"[3] text\"; \"[3]+ text\" goes on with a "
+     "line of which a part was shown before."},
     {"prepend-pattern", "TEXT", OPTION_STREAMS, OPTION_PREFIX,
      "Begin each line with a text, where %r is the rank, %R the rank with leading zeros, %h its host, "
      "%i its process, %s the stream, %T the time and %% a percent sign."},

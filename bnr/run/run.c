@@ -205,10 +205,7 @@ static void rank_ended(void *arg, int rank, const struct job_facts *facts)
 {
     struct run *run = arg;
     pipes_rank_ended(&run->pipes, rank);
-    if (run->wide)
-        wide_rank_ended(run->wide, rank, facts);
-    else
-        serve_post(&run->serve);
+    serve_rank_ended(run->wide ? &run->wide->serve : &run->serve, rank, facts);
     run_take_end(run, rank, facts);
 }
 

@@ -295,16 +295,21 @@ static bool take_letters(struct post *p, struct post_rank *r)
     return taken >= TURN_MAX && !r->is_bad && !r->waiting.data;
 }
 
+bool post_look_at(struct post *p, uint32_t at)
+{
+    struct post_rank *r = &p->all[at];
+    struct mail from = table_sent(&p->ranks->table, r->slot);
+    bool is_more = (r->waiting.data || mail_waiting(&from)) && take_letters(p, r);
+    if (r->first)
+        write_letters(p, r);
+    return is_more;
+}
+
 bool post_look(struct post *p)
 {
     bool is_more = false;
-    for (uint32_t i = 0; i < p->count; i++) {
-        struct mail from = table_sent(&p->ranks->table, p->all[i].slot);
-        if (p->all[i].waiting.data || mail_waiting(&from))
-            is_more |= take_letters(p, &p->all[i]);
-        if (p->all[i].first)
-            write_letters(p, &p->all[i]);
-    }
+    for (uint32_t i = 0; i < p->count; i++)
+        is_more |= post_look_at(p, i);
     return is_more;
 }
 

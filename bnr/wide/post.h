@@ -44,6 +44,8 @@ void post_stop(struct post *p);
 
 /* Look at all rings. Returns whether there is more to take, after others have had their turn. */
 bool post_look(struct post *p);
+/* The same for the rank at this place among those that run here. */
+bool post_look_at(struct post *p, uint32_t at);
 
 /* An xcast has come: origin, and what is behind its addresses in data. */
 void post_deliver(struct post *p, uint32_t origin, struct bytes *data, struct unpacking u);

@@ -119,6 +119,11 @@ static void take_release(struct serve *s, const struct core_message *message)
     serve_look(s);
 }
 
+static bool has_come(const struct serve *s, const struct serve_rank *r)
+{
+    return (int32_t)(atomic_load(&page_of(s, r)->fence_entered) - (s->fence + 1)) >= 0;
+}
+
 /* Come to the next fence when all here have, or some have and another never will. */
 static void look_at_fence(struct serve *s)
 {
@@ -129,12 +134,13 @@ static void look_at_fence(struct serve *s)
         /* The end first: who came and then ended has come. */
         bool is_over =
             table_has_ended(t, s->all[i].rank) || (atomic_load(&page->flags) & PAGE_FINALIZED) != 0;
-        if ((int32_t)(atomic_load(&page->fence_entered) - number) >= 0)
+        if (has_come(s, &s->all[i]))
             come++;
         else
             over += is_over;
     }
-    if (s->has_entered || !come || (come < s->count && !over))
+    s->is_awaited = come && !s->has_entered;
+    if (!s->is_awaited || (come < s->count && !over))
         return;
     s->has_entered = true;
     bool is_short = s->fence_bytes <= (uint64_t)TREE_FENCE_COLLECT * s->count;
@@ -162,11 +168,17 @@ void serve_deliver(struct serve *s, const struct core_message *message, struct u
     post_deliver(&s->post, message->origin, message->data, u);
 }
 
-void serve_post(struct serve *s)
+/* Look again after others have had their turn. */
+static void ring(struct serve *s)
 {
     static const char byte;
+    (void)!write(s->ranks->bell, &byte, 1);
+}
+
+void serve_post(struct serve *s)
+{
     if (post_look(&s->post))
-        (void)!write(s->ranks->bell, &byte, 1); /* after others have had their turn */
+        ring(s);
 }
 
 void serve_answer(struct serve *s, const struct core_message *message)
@@ -259,12 +271,33 @@ struct rollup_run serve_run(int rank, const struct job_facts *facts)
         (uint32_t)rank, 1, (uint32_t)(facts->aborted ? facts->abort_code : facts->status), flags};
 }
 
+/* Where a rank that runs here stands in the list, which is in the order of ranks. */
+static uint32_t place_of(const struct serve *s, int rank)
+{
+    uint32_t first = 0, end = s->count;
+    while (end - first > 1) {
+        uint32_t middle = first + (end - first) / 2;
+        if (s->all[middle].rank <= rank)
+            first = middle;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+/* Many may end at once: only the one that has ended is looked at. */
 void serve_rank_ended(struct serve *s, int rank, const struct job_facts *facts)
 {
     const struct rollup_run run = serve_run(rank, facts);
-    serve_look(s); /* what it has put last */
-    if (s->mesh)
-        (void)mesh_ended(s->mesh, SERVE_GROUP, &run);
+    uint32_t at = place_of(s, rank);
+    if (post_look_at(&s->post, at)) /* what it has sent last */
+        ring(s);
+    if (!s->mesh)
+        return;
+    take_puts(s, &s->all[at]);
+    if (s->is_awaited || has_come(s, &s->all[at]))
+        look_at_fence(s);
+    (void)mesh_ended(s->mesh, SERVE_GROUP, &run);
 }
 
 bool serve_are_missed(const struct rollup_run *run)

@@ -34,6 +34,7 @@ struct serve {
     uint32_t count;
     uint32_t fence;       /* the last that is over */
     bool has_entered;     /* the next one has been entered */
+    bool is_awaited;      /* some here have come to it, and it has not been entered */
     uint64_t fence_bytes; /* put since the last one */
     struct packing fence_entries;
 };

@@ -535,11 +535,6 @@ bool wide_reaped(struct wide *w, int pid, int status)
     return bringup_ended(&w->bringup, pid, status);
 }
 
-void wide_rank_ended(struct wide *w, int rank, const struct job_facts *facts)
-{
-    serve_rank_ended(&w->serve, rank, facts);
-}
-
 const char *wide_name(const struct wide *w, int rank)
 {
     return w->nodes[w->plan.node_of[rank]].name;

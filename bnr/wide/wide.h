@@ -93,9 +93,6 @@ int wide_launch(struct wide *w, struct launch_message *job, struct ranks *ranks)
 /* A child has ended. Returns whether it was one of w's. */
 bool wide_reaped(struct wide *w, int pid, int status);
 
-/* A rank of this machine has ended. */
-void wide_rank_ended(struct wide *w, int rank, const struct job_facts *facts);
-
 /* Orders to all daemons. */
 void wide_ask(struct wide *w, uint32_t number);
 void wide_signal(struct wide *w, int number);

@@ -109,9 +109,9 @@ static const struct region_row {
     [COLL_SCATTER] = {region_scatter, false, 8 * K, 64 * K, M, MOST, 0, false, 0},
     [COLL_ALLGATHER] = {region_allgather, false, 32 * K, M, M, MOST, 0, true, 0},
     [COLL_ALLTOALL] = {region_alltoall, true, 8 * K, 16 * K, 64 * K, MOST, 0, true, 64 * K},
-    [COLL_REDUCE_SCATTER] = {region_reduce_scatter, true, 32 * K, 64 * K, 64 * K, 64 * K, 0, false, 0},
-    [COLL_SCAN] = {region_scan, false, 16 * K, 64 * K, 512 * K, MOST, 0, false, 0},
-    [COLL_EXSCAN] = {region_scan, false, 16 * K, 64 * K, 512 * K, MOST, 0, false, 0},
+    [COLL_REDUCE_SCATTER] = {region_reduce_scatter, true, 32 * K, 64 * K, M, 64 * K, 0, false, 0},
+    [COLL_SCAN] = {region_scan, false, 16 * K, 64 * K, 4 * M, MOST, 0, false, 0},
+    [COLL_EXSCAN] = {region_scan, false, 16 * K, 64 * K, 4 * M, MOST, 0, false, 0},
 };
 
 static bool pulls_long(const struct region *r, const struct region_row *row)

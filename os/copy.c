@@ -3,42 +3,78 @@
 /* A copy for another processor; see copy.h. */
 #include "os/copy.h"
 
-#include <stdint.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
-#if defined(__SSE2__)
-#include <emmintrin.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
 #endif
 
-enum { LINE = 64 };
+#include "os/cache.h"
 
-#if defined(__SSE2__)
-/* Whole lines. */
-static void stream(char *to, const char *from, size_t len)
+enum {
+    STEP = 1024,        /* bytes at once */
+    AHEAD = 4096,       /* bytes whose lines are on their way before they are written */
+    STRING_LEAST = 1024 /* bytes from which on one instruction for all is worth its start */
+};
+
+#if defined(__x86_64__)
+/* Whether the processor copies strings by whole lines (ERMS). */
+static bool has_strings(void)
 {
-    for (size_t at = 0; at < len; at += LINE) {
-        const __m128i *in = (const __m128i *)(const void *)(from + at);
-        __m128i *out = (__m128i *)(void *)(to + at);
-        __m128i a = _mm_loadu_si128(in), b = _mm_loadu_si128(in + 1);
-        __m128i c = _mm_loadu_si128(in + 2), d = _mm_loadu_si128(in + 3);
-        _mm_stream_si128(out, a);
-        _mm_stream_si128(out + 1, b);
-        _mm_stream_si128(out + 2, c);
-        _mm_stream_si128(out + 3, d);
+    enum {
+        UNKNOWN,
+        NO,
+        YES,
+        LEAF = 7,
+        BIT = 1 << 9
+    };
+    static _Atomic int known;
+    int now = atomic_load_explicit(&known, memory_order_relaxed);
+    if (__builtin_expect(now == UNKNOWN, 0)) {
+        unsigned a, b = 0, c, d;
+        now = __get_cpuid_count(LEAF, 0, &a, &b, &c, &d) && b & BIT ? YES : NO;
+        atomic_store_explicit(&known, now, memory_order_relaxed);
     }
-    _mm_sfence();
+    return now == YES;
+}
+
+/* Returns whether it is done. */
+static bool copy_string(void *to, const void *from, size_t len)
+{
+    if (len < STRING_LEAST || !has_strings())
+        return false;
+    __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(len) : : "memory");
+    return true;
 }
 #else
-static void stream(char *to, const char *from, size_t len)
+static bool copy_string(void *to, const void *from, size_t len)
 {
-    memcpy(to, from, len);
+    (void)to, (void)from, (void)len;
+    return false;
 }
 #endif
 
-void os_copy_past(void *to, const void *from, size_t len)
+static void own(char *to, size_t at, size_t end)
 {
-    size_t before = (LINE - (uintptr_t)to % LINE) % LINE, head = before < len ? before : len;
-    size_t lines = (len - head) / LINE * LINE;
-    memcpy(to, from, head);
-    stream((char *)to + head, (const char *)from + head, lines);
-    memcpy((char *)to + head + lines, (const char *)from + head + lines, len - head - lines);
+    if (at < end)
+        os_cache_own(to + at, at + STEP < end ? STEP : end - at);
+}
+
+/* Each line would cost a round trip between the processors, one after the other, so they are
+ * fetched ahead. */
+static void copy_ahead(char *to, const char *from, size_t len)
+{
+    for (size_t at = 0; at < AHEAD; at += STEP)
+        own(to, at, len);
+    for (size_t at = 0; at < len; at += STEP) {
+        own(to, at + AHEAD, len);
+        memcpy(to + at, from + at, at + STEP < len ? STEP : len - at);
+    }
+}
+
+void os_copy_over(void *to, const void *from, size_t len)
+{
+    if (!copy_string(to, from, len))
+        copy_ahead(to, from, len);
 }

@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-/* Copy past the caches of this processor: out of these another one gets slowest what has just been
- * written. The copy comes before any later store. */
-void os_copy_past(void *to, const void *from, size_t len);
+/* Copy over what another processor has in its caches: whole lines are taken from it without being fetched first,
+ * where this processor can do that. */
+void os_copy_over(void *to, const void *from, size_t len);
 
 #endif

@@ -162,7 +162,6 @@ struct region_run {
     size_t begins, end, step;    /* bytes before those, of all operations, and of one */
     size_t at, len;              /* bytes before the operation, and its own */
     size_t pieces, part_len;     /* of a member's part: pieces of len; bytes in all */
-    bool past;   /* parts are written past the caches */
 
     void *aside; /* blocks that others pull from here, packed */
     bool pulled, stays; /* it has read another's memory; a list that it has seen has an address */

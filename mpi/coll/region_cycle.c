@@ -123,7 +123,7 @@ void region_set_cycle(struct region_run *run, const struct region_form *form, si
     run->step = step;
     run->at = 0;
     run->pieces = 1;
-    run->gives = run->meets = run->chains = run->past = false;
+    run->gives = run->meets = run->chains = false;
     run->from = rank + 1 < run->r->size ? rank + 1 : 0;
     run->way = 1;
     run->turn = 0;

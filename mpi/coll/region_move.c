@@ -9,12 +9,6 @@
 #include <string.h>
 
 #include "mpi/coll/region.h"
-#include "os/copy.h"
-
-enum {
-    PAST_LEAST = 16384, /* bytes of a call, each of whose parts is copied past the caches */
-    PAST_MOST = 65536
-};
 
 struct mpid_bytes region_block_slow(const struct coll_data *data, int rank)
 {
@@ -48,8 +42,6 @@ static inline void give_block(const struct region_run *run, unsigned char *part,
     size_t len = rest_of(run, from.len);
     if (len <= REGION_SMALL && !from.layout)
         copy_dense(part, (const char *)from.base + run->at, len);
-    else if (run->past && !from.layout)
-        os_copy_past(part, (const char *)from.base + run->at, len);
     else if (len)
         region_put(part, &from, run->at, len);
 }
@@ -106,14 +98,6 @@ void region_copy_own(struct region_run *run)
     run->failed = type_copy(out.buf, out.count, out.type, in.buf, in.count, in.type);
 }
 
-/* Have it go through operations in which one gives and another takes. Short parts in long chunks are written past
- * the caches, which they do not leave by themselves. */
-static void set_one_way(struct region_run *run, const struct region_form *form, size_t len)
-{
-    region_set_cycle(run, form, len, run->r->chunk);
-    run->past = run->r->long_chunks && len >= PAST_LEAST && len <= PAST_MOST;
-}
-
 /* ---- one gives to all, or all to one ---- */
 
 static const struct region_form blocks = {give_own, take_its};
@@ -121,7 +105,7 @@ static const struct region_form blocks = {give_own, take_its};
 void region_bcast(struct region_run *run)
 {
     bool is_root = run->r->rank == run->c->root;
-    set_one_way(run, &blocks, own_block(run).len);
+    region_set_cycle(run, &blocks, own_block(run).len, run->r->chunk);
     run->gives = is_root;
     run->takes = !is_root;
     run->from = run->c->root;
@@ -130,7 +114,7 @@ void region_bcast(struct region_run *run)
 void region_gather(struct region_run *run)
 {
     bool is_root = run->r->rank == run->c->root;
-    set_one_way(run, &blocks, region_block(is_root ? &run->c->recv : &run->c->send, 0).len);
+    region_set_cycle(run, &blocks, region_block(is_root ? &run->c->recv : &run->c->send, 0).len, run->r->chunk);
     run->gives = !is_root;
     run->takes = is_root ? run->r->size - 1 : 0;
     if (is_root)
@@ -166,7 +150,7 @@ void region_scatter(struct region_run *run)
 {
     static const struct region_form each = {give_each, take_own};
     bool is_root = run->r->rank == run->c->root;
-    set_one_way(run, &each, region_block(is_root ? &run->c->send : &run->c->recv, 0).len);
+    region_set_cycle(run, &each, region_block(is_root ? &run->c->send : &run->c->recv, 0).len, run->r->chunk);
     run->pieces = (size_t)run->r->size;
     run->gives = is_root;
     run->takes = !is_root;

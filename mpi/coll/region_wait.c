@@ -18,14 +18,13 @@
 #include "mpi/coll/region.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/context.h"
-#include "os/cache.h"
 #include "os/clock.h"
+#include "os/copy.h"
 #include "os/cpus.h"
 
 enum {
     EVERYBODY = -1,
-    COPY_STEP = 1024,  /* bytes at once */
-    COPY_AHEAD = 4096, /* bytes to fetch before they are written */
+    PACKED = 8192,      /* bytes of what has gaps, at once */
     BARE_LOOKS = 64,    /* at a word before a pause between them */
     PAUSED_LOOKS = 200, /* before progress is made between them */
     BARE_YIELDS = 3,    /* the same, where ranks outnumber processors */
@@ -207,20 +206,18 @@ static inline int await(struct region_run *run, const _Atomic uint64_t *word, ui
 /* ---- copying ---- */
 
 /* The lines of a part were last read by other processors. Each would cost a round trip between
- * them before it can be written, one after the other, so they are fetched ahead. */
-static void own(unsigned char *part, size_t at, size_t end)
-{
-    if (at < end)
-        os_cache_own(part + at, at + COPY_STEP < end ? COPY_STEP : end - at);
-}
-
+ * them before it can be written, so that what has gaps is packed elsewhere first. */
 void region_put(unsigned char *part, const struct mpid_bytes *from, size_t offset, size_t len)
 {
-    for (size_t at = 0; at < COPY_AHEAD; at += COPY_STEP)
-        own(part, at, len);
-    for (size_t at = 0; at < len; at += COPY_STEP) {
-        own(part, at + COPY_AHEAD, len);
-        type_pack(from, offset + at, part + at, at + COPY_STEP < len ? COPY_STEP : len - at);
+    unsigned char piece[PACKED];
+    if (len && !from->layout) {
+        os_copy_over(part, (const char *)from->base + offset, len);
+        return;
+    }
+    for (size_t at = 0; at < len; at += PACKED) {
+        size_t now = at + PACKED < len ? PACKED : len - at;
+        type_pack(from, offset + at, piece, now);
+        os_copy_over(part + at, piece, now);
     }
 }
 

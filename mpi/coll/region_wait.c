@@ -142,6 +142,13 @@ static bool is_idle_here(const struct region_run *run)
     return true;
 }
 
+/* Where one waits for another, as in scans and long allreduces, a yield is faster: after it more has come at once. */
+static bool awaits_all(const struct region_run *run)
+{
+    enum coll_kind kind = run->c->kind;
+    return run->whose == EVERYBODY || kind == COLL_ALLGATHER || kind == COLL_ALLTOALL || kind == COLL_REDUCE_SCATTER;
+}
+
 /* Returns whether the word has come. */
 static bool spin(const struct region_run *run)
 {
@@ -159,7 +166,7 @@ static bool spin(const struct region_run *run)
 static bool wait_crowded(const struct region_run *run)
 {
     for (int i = 0; i < BARE_YIELDS; i++) {
-        if (run->r->behind >= 0 && is_idle_here(run) && spin(run))
+        if (run->r->behind >= 0 && awaits_all(run) && is_idle_here(run) && spin(run))
             return true;
         sched_yield();
         if (has_come(run->word, run->least))

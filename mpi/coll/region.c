@@ -97,21 +97,20 @@ static const struct region_row {
     bool pieces;
     int32_t two, more, crowded;
     int32_t two_long; /* instead of two, with long chunks */
-    int32_t again;    /* bytes from which on calls go through long chunks again; 0: none do */
     bool pulled;  /* what is longer, between two */
     int32_t most; /* bytes that are not pulled where more ranks outnumber processors; 0: nothing is pulled */
 } rows[COLL_KINDS] = {
-    [COLL_BARRIER] = {region_meet, false, 0, 0, 0, 0, 0, false, 0},
-    [COLL_BCAST] = {region_bcast, false, 8 * K, M, 4 * M, 64 * K, 256 * K, false, 0},
-    [COLL_REDUCE] = {region_reduce, false, 16 * K, M, 4 * M, MOST, 0, false, 0},
-    [COLL_ALLREDUCE] = {region_allreduce, false, 64 * K, M, 4 * M, MOST, 0, false, 0},
-    [COLL_GATHER] = {region_gather, false, 8 * K, 64 * K, M, MOST, 0, false, 0},
-    [COLL_SCATTER] = {region_scatter, false, 8 * K, 64 * K, M, MOST, 0, false, 0},
-    [COLL_ALLGATHER] = {region_allgather, false, 32 * K, M, M, MOST, 0, true, 0},
-    [COLL_ALLTOALL] = {region_alltoall, true, 8 * K, 16 * K, 64 * K, MOST, 0, true, 64 * K},
-    [COLL_REDUCE_SCATTER] = {region_reduce_scatter, true, 32 * K, 64 * K, M, 64 * K, 0, false, 0},
-    [COLL_SCAN] = {region_scan, false, 16 * K, 64 * K, 4 * M, MOST, 0, false, 0},
-    [COLL_EXSCAN] = {region_scan, false, 16 * K, 64 * K, 4 * M, MOST, 0, false, 0},
+    [COLL_BARRIER] = {region_meet, false, 0, 0, 0, 0, false, 0},
+    [COLL_BCAST] = {region_bcast, false, 8 * K, M, 4 * M, MOST, false, 0},
+    [COLL_REDUCE] = {region_reduce, false, 16 * K, M, 4 * M, MOST, false, 0},
+    [COLL_ALLREDUCE] = {region_allreduce, false, 64 * K, M, 4 * M, MOST, false, 0},
+    [COLL_GATHER] = {region_gather, false, 8 * K, 64 * K, M, MOST, false, 0},
+    [COLL_SCATTER] = {region_scatter, false, 8 * K, 64 * K, M, MOST, false, 0},
+    [COLL_ALLGATHER] = {region_allgather, false, 32 * K, M, M, MOST, true, 0},
+    [COLL_ALLTOALL] = {region_alltoall, true, 8 * K, 16 * K, 64 * K, MOST, true, 64 * K},
+    [COLL_REDUCE_SCATTER] = {region_reduce_scatter, true, 32 * K, 64 * K, M, 64 * K, false, 0},
+    [COLL_SCAN] = {region_scan, false, 16 * K, 64 * K, 4 * M, MOST, false, 0},
+    [COLL_EXSCAN] = {region_scan, false, 16 * K, 64 * K, 4 * M, MOST, false, 0},
 };
 
 static bool pulls_long(const struct region *r, const struct region_row *row)
@@ -357,20 +356,12 @@ static bool has_pieces(const struct region *r, int64_t bytes)
     return bytes * r->size <= REGION_SMALL || r->chunk / (uint32_t)r->size >= LEAST_PIECE;
 }
 
-/* Whether so long calls go through chunks again. */
-static bool is_long(const struct region *r, const struct region_row *row, int64_t bytes)
-{
-    return r->long_chunks && row->again && bytes >= row->again && bytes <= MOST;
-}
-
-/* How calls go that are longer than the table has, or of lengths that not all members know: through chunks again,
- * pulled, or by messages, which between two are as fast for the latter. */
+/* How calls go that are longer than the table has, or of lengths that not all members know: pulled, or by messages,
+ * which between two are as fast for the latter. */
 static __attribute__((noinline)) region_fn choose_longer(const struct region *r,
                                                           const struct coll *c, int64_t *counted)
 {
     const struct region_row *row = &rows[c->kind];
-    if (is_long(r, row, *counted))
-        return row->prepare;
     bool is_pulled = c->uneven ? r->size > 2 : pulls_long(r, row);
     size_t list = (size_t)r->size * 2 * sizeof(uint64_t);
     if (!r->pulls || !is_pulled || !row->prepare || c->op || list > r->chunk / 2)

@@ -8,6 +8,9 @@
 #include <mpi.h>
 
 #include "mpi/coll/region.h"
+#include "os/cache.h"
+
+enum { FETCH_AHEAD = REGION_OWN_PLACES / 2 }; /* operations, the places of which are fetched before their turn */
 
 /* Stages of an operation. */
 enum { BEGIN, GIVE, TAKE };
@@ -25,6 +28,8 @@ static inline int give(struct region_run *run)
                  : region_room(run, run->part_len, run->number);
     if (__builtin_expect(rc, 0))
         return rc;
+    if (run->part_len <= REGION_SMALL)
+        os_cache_own(region_place(r, r->rank, run->number + FETCH_AHEAD), 1);
     run->form->give(run, region_part(r, r->rank, run->number, run->part_len));
     if (!run->chains)
         region_publish(r, run->number);
@@ -39,6 +44,8 @@ static inline int take_all(struct region_run *run)
         int rc = member == r->rank ? MPI_SUCCESS : region_await(run, member, run->number);
         if (rc)
             return rc;
+        if (r->crowded && run->part_len <= REGION_SMALL) /* else its owner is just writing there */
+            os_cache_fetch(region_place(r, member, run->number + FETCH_AHEAD), 1);
         run->form->take(run, member);
     }
     return MPI_SUCCESS;

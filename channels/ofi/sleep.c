@@ -116,8 +116,8 @@ static int arm_queue(struct ofi *ofi)
     return rc == -FI_EAGAIN ? CHAN_AGAIN : rc ? CHAN_UNABLE : watch(ofi);
 }
 
-/* When to look although nothing tells of news; UINT64_MAX: never. What is lost on the way to a peer is sent
- * again only when progress is made here, and nothing tells of that. */
+/* When to look although nothing tells of news; UINT64_MAX: never. Datagrams that are lost on the way to a peer are
+ * sent again only when progress is made here, and nothing tells of that. */
 static uint64_t next_look(struct ofi *ofi, bool soon)
 {
     if (soon)

@@ -8,9 +8,9 @@
  * members, in the lower half, and rings. The one that wakes finds the range, and rings those in it
  * that sleep for the same: so each sleeper is rung by one, and each range is had by one.
  *
- * Where ranks outnumber processors, who waits yields. But the last one of a processor to wait has nobody to yield
- * to: others would take a switch each to find that they go on waiting. So members say where they wait, and such a
- * one spins a little, for what comes from another processor.
+ * Where ranks outnumber processors, a member that waits yields. But the last one of a processor to wait has nobody
+ * to yield to: others would take a switch each to find that they go on waiting. So members say where they wait, and
+ * such a one spins a little, for what comes from another processor.
  */
 #include <mpi.h>
 #include <sched.h>
@@ -124,8 +124,8 @@ static uint64_t waits_of(const struct region *r, int member)
     return atomic_load_explicit(&r->members[member].waits, memory_order_relaxed);
 }
 
-/* Whether there is nobody to yield to: all who last waited on this processor have come as far as this member. What
- * is wrong in it, since some have moved or wait elsewhere, costs a short spin, or a yield. */
+/* Whether there is nobody to yield to: all who last waited on this processor have come as far as this member. The
+ * answer is wrong where some have moved or wait elsewhere; that costs a short spin, or a yield. */
 static bool is_idle_here(const struct region_run *run)
 {
     struct region *r = run->r;

@@ -108,6 +108,19 @@ static int check_library(const struct options *o, const char *path)
     return LAUNCH_NOT_EXECUTABLE;
 }
 
+/* Tell which variables that -x and -envlist name do not exist. */
+static void tell_unset(char *const *names, char *const *env)
+{
+    for (; names && *names; names++) {
+        size_t len = strlen(*names);
+        char *const *at = env;
+        while (*at && (strncmp(*at, *names, len) || (*at)[len] != '='))
+            at++;
+        if (!*at && !strchr(*names, '*'))
+            fprintf(stderr, "mpiexec: there is no variable '%s' to pass on\n", *names);
+    }
+}
+
 /* In the folders of --path, then in those of PATH. */
 static int find_program(const struct option_app *app, const char *search, char path[PATH_MAX],
                         char why[512])
@@ -148,6 +161,7 @@ static int find_programs(const struct options *o, char **paths)
         char **env = options_environ(o, app, environ, NULL);
         if (!env)
             return 1;
+        tell_unset(app->env.list, env);
         rc = find_program(app, path_of(env), path, why);
         free(env);
         if (rc) {

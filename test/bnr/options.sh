@@ -93,6 +93,8 @@ same "-env, -genv and -x set variables" \
 123"
 same "-genvnone passes nothing, but what is named" \
     "$(KEEP=1 DROP=2 run -genvnone -x KEEP -x PATH sh -c 'echo $KEEP$DROP')" "1"
+same "a variable that is not set is told of" \
+    "$(run -x NO_SUCH -x HOME -x 'NONE*' true 2>&1)" "mpiexec: there is no variable 'NO_SUCH' to pass on"
 mkdir here
 same "-wdir is where they start" "$(run -wdir here pwd)" "$scratch/here"
 same "--set reaches the ranks" \

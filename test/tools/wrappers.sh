@@ -65,6 +65,9 @@ runs() {
     "$1/mpicc" -Wall -Werror "$source/test/tools/version.c" -o "$tmp/prog"
     "$tmp/prog"
 }
+"$build/tools/mpicc" -static "$source/test/tools/version.c" -o "$tmp/prog" 2>"$tmp/err" || :
+same "a static program is refused" "$(cat "$tmp/err")" \
+    "mpicc: there is no static library of Vireo; leave out -static"
 want=$(runs "$build/tools")
 case $want in 5.0*) got=yes ;; *) got=no ;; esac
 same "a program runs from the build tree" "$got" yes

@@ -4,8 +4,8 @@
  * Messages between ranks 0 and 1 over a provider of libfabric, by size in bytes: half a ping-pong
  * ("latency"), one message at a time there and back ("one-way"), and eight in flight in one
  * direction ("stream"). The limits are the same with bare fi_send() and fi_recv() over the same
- * provider. Some providers take longer for a message where the completion queue can be slept on, as an
- * MPI's has to be, so the bare ping-pong is measured with such a queue too. --ops names the provider;
+ * provider. Some providers take longer where the completion queue can be slept on, as an MPI's has to be,
+ * so all is measured with such a queue too. --ops names the provider;
  * the MPI has to be told by other means to use it too. Run with two ranks.
  */
 
@@ -31,6 +31,7 @@ struct work {
     struct fid_ep *ep;
     struct fid_av *av;
     struct fid_cq *cq;
+    struct fid_wait *set;  /* that the queue is in, where it can be slept on as one of a set alone */
     struct fid_mr *mr[2];  /* of out and in, where the provider wants that */
     struct fi_context2 context[WINDOW + 1];
     fi_addr_t peer;
@@ -51,7 +52,13 @@ static void check(long rc, const char *what)
 
 /* ---- bare ---- */
 
-static struct fi_info *find(const char *provider)
+static bool is_of(const char *provider, const char *name)
+{
+    return provider && strstr(provider, name);
+}
+
+/* With sockets, a queue can be slept on where the provider's own thread makes progress. */
+static struct fi_info *find(const char *provider, bool can_sleep)
 {
     struct fi_info *hints = fi_allocinfo(), *info = NULL;
 
@@ -64,27 +71,44 @@ static struct fi_info *find(const char *provider)
     hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
     hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
     hints->fabric_attr->prov_name = provider ? strdup(provider) : NULL;
-    bool inet = provider && (strstr(provider, "tcp") || strstr(provider, "udp"));
+    bool inet = is_of(provider, "tcp") || is_of(provider, "udp") || is_of(provider, "sockets");
     check(fi_getinfo(FI_VERSION(1, 11), inet ? "127.0.0.1" : NULL, NULL, inet ? FI_SOURCE : 0,
                      hints, &info), "fi_getinfo");
     fi_freeinfo(hints);
+    if (can_sleep && is_of(provider, "sockets"))
+        info->domain_attr->data_progress = FI_PROGRESS_AUTO;
     return info;
 }
 
-static void open_fabric(struct work *w, const char *provider, enum fi_wait_obj wait)
+static void open_queue(struct work *w, const char *provider, bool can_sleep)
 {
-    struct fi_cq_attr cq = {.format = FI_CQ_FORMAT_MSG, .wait_obj = wait};
+    struct fi_wait_attr of_set = {.wait_obj = FI_WAIT_FD};
+    struct fi_cq_attr cq = {.format = FI_CQ_FORMAT_MSG, .wait_obj = FI_WAIT_NONE};
+
+    if (can_sleep)
+        cq.wait_obj = is_of(provider, "ofi_rxd") ? FI_WAIT_SET
+                      : is_of(provider, ";")     ? FI_WAIT_POLLFD
+                                                 : FI_WAIT_FD;
+    if (cq.wait_obj == FI_WAIT_SET) {
+        check(fi_wait_open(w->fabric, &of_set, &w->set), "fi_wait_open");
+        cq.wait_set = w->set;
+    }
+    if (fi_cq_open(w->domain, &cq, &w->cq, NULL)) { /* it can only be asked */
+        cq.wait_obj = FI_WAIT_NONE;
+        check(fi_cq_open(w->domain, &cq, &w->cq, NULL), "fi_cq_open");
+    }
+}
+
+static void open_fabric(struct work *w, const char *provider, bool can_sleep)
+{
     struct fi_av_attr av = {.type = FI_AV_UNSPEC};
     char mine[ADDRESS] = "", theirs[ADDRESS];
     size_t len = sizeof(mine);
 
-    w->info = find(provider);
+    w->info = find(provider, can_sleep);
     check(fi_fabric(w->info->fabric_attr, &w->fabric, NULL), "fi_fabric");
     check(fi_domain(w->fabric, w->info, &w->domain, NULL), "fi_domain");
-    if (fi_cq_open(w->domain, &cq, &w->cq, NULL)) { /* it gives no list of descriptors, or none at all */
-        cq.wait_obj = FI_WAIT_NONE;
-        check(fi_cq_open(w->domain, &cq, &w->cq, NULL), "fi_cq_open");
-    }
+    open_queue(w, provider, can_sleep);
     check(fi_av_open(w->domain, &av, &w->av, NULL), "fi_av_open");
     check(fi_endpoint(w->domain, w->info, &w->ep, NULL), "fi_endpoint");
     check(fi_ep_bind(w->ep, &w->av->fid, 0), "fi_ep_bind");
@@ -108,6 +132,7 @@ static void close_fabric(struct work *w)
                          w->mr[1] ? &w->mr[1]->fid : NULL,
                          &w->av->fid,
                          &w->cq->fid,
+                         w->set ? &w->set->fid : NULL,
                          &w->domain->fid,
                          &w->fabric->fid};
 
@@ -223,11 +248,14 @@ static void measure(const struct bench_options *o, struct work *w, struct work *
         {"fi_send ping-pong with a queue to sleep on", "ns", BENCH_TIME, 0.5, run_bare, sleeper, BENCH_RAW},
         {"latency", "ns", BENCH_TIME, 0.5, run_mpi, w, 0},
     };
-    struct bench_way large[4] = {
+    struct bench_way large[6] = {
         {"fi_send one-way", "GB/s", BENCH_RATE, both, run_bare, w, BENCH_RAW},
+        {"fi_send one-way with a queue to sleep on", "GB/s", BENCH_RATE, both, run_bare, sleeper, BENCH_RAW},
         {"fi_send stream", "GB/s", BENCH_RATE, window, run_bare_stream, w, BENCH_RAW},
+        {"fi_send stream with a queue to sleep on", "GB/s", BENCH_RATE, window, run_bare_stream, sleeper,
+         BENCH_RAW},
         {"one-way", "GB/s", BENCH_RATE, both, run_mpi, w, 0},
-        {"stream", "GB/s", BENCH_RATE, window, run_mpi_stream, w, 1},
+        {"stream", "GB/s", BENCH_RATE, window, run_mpi_stream, w, 2},
     };
     char label[32];
 
@@ -235,7 +263,7 @@ static void measure(const struct bench_options *o, struct work *w, struct work *
     if (w->bytes <= SMALL)
         bench_interleave(o, label, small, 3);
     else
-        bench_interleave(o, label, large, 4);
+        bench_interleave(o, label, large, 6);
 }
 
 int main(int argc, char **argv)
@@ -251,8 +279,8 @@ int main(int argc, char **argv)
     w.out = bench_alloc(w.most, false);
     w.in = bench_alloc(WINDOW * w.most, false);
     sleeper = w;
-    open_fabric(&w, o.ops, FI_WAIT_NONE);
-    open_fabric(&sleeper, o.ops, o.ops && strchr(o.ops, ';') ? FI_WAIT_POLLFD : FI_WAIT_FD);
+    open_fabric(&w, o.ops, false);
+    open_fabric(&sleeper, o.ops, true);
     for (int i = 0; i < o.size_count; i++) {
         w.bytes = sleeper.bytes = o.sizes[i];
         measure(&o, &w, &sleeper);

@@ -253,6 +253,8 @@ int ofi_fabric_open(struct ofi *ofi, char *why, size_t size)
     ofi->data_max = (ofi->inject_max >= INJECT_MIN ? ofi->inject_max : OFI_BUFFER) -
                     sizeof(struct ofi_frame);
     ofi->timeout_ns = limit_of(ofi, "timeout_ms");
+    if (is_sockets(ofi->info))
+        ofi_sockets_widen(ofi->address, ofi->address_len);
     (void)ofi_fabric_post(ofi);
     return 0;
 }
@@ -282,6 +284,14 @@ int ofi_fabric_reach(struct ofi *ofi, const void *address, size_t len, fi_addr_t
     int inserted = fi_av_insert(ofi->av, whole, 1, to, 0, NULL);
     ofi_leave(ofi);
     return inserted == 1 ? 0 : -EHOSTUNREACH;
+}
+
+void ofi_fabric_opened(struct ofi *ofi, fi_addr_t to)
+{
+    uint8_t address[OFI_ADDRESS_MAX];
+    size_t len = sizeof(address);
+    if (is_sockets(ofi->info) && !fi_av_lookup(ofi->av, to, address, &len))
+        ofi_sockets_widen(address, len);
 }
 
 /* ---- buffers ---- */

@@ -178,6 +178,7 @@ static int open_link(struct ofi_link *link, uint64_t theirs)
     link->say.theirs = theirs;
     set_quiet(link, (chan_now_ns() - link->begun_ns) / 2); /* four messages */
     link->state = OFI_OPEN;
+    ofi_fabric_opened(link->ofi, link->say.to);
     link->ofi->env->sink->opened(&link->base);
     return 1;
 }
@@ -190,6 +191,7 @@ int ofi_link_accept(struct ofi_link *link, const struct ofi_say *with, uint64_t 
     link->since_ns = chan_now_ns();
     link->state = OFI_OPEN;
     (void)ofi_link_speak(link);
+    ofi_fabric_opened(link->ofi, link->say.to);
     link->ofi->env->sink->opened(&link->base);
     return 1;
 }

@@ -4,7 +4,7 @@
  * The ofi channel's own state, which its files share: ofi.c (the operations), near.c (which adapter),
  * fabric.c (the endpoint of this process, and its buffers), leftover.c and guard.c (what killed
  * processes leave, and what they hold), memory.c (one-sided operations), link.c (one peer), stranger.c
- * (who is not yet believed), sleep.c (how it is slept on).
+ * (who is not yet believed), sleep.c (how it is slept on), sockets.c (room that provider sockets needs).
  *
  * One endpoint of type FI_EP_RDM serves all peers. What arrives lies in buffers that are always
  * posted; what leaves is injected, or copied into a buffer first. The provider makes progress when
@@ -149,6 +149,9 @@ void ofi_fabric_close(struct ofi *ofi);
 /* The peer's address, made known to the provider. Returns 0 or -EHOSTUNREACH. */
 int ofi_fabric_reach(struct ofi *ofi, const void *address, size_t len, fi_addr_t *to);
 
+/* A link to the peer is open. */
+void ofi_fabric_opened(struct ofi *ofi, fi_addr_t to);
+
 /* Post the buffers that wait for it. Returns whether all are. */
 bool ofi_fabric_post(struct ofi *ofi);
 
@@ -219,6 +222,12 @@ int ofi_sleep_open(struct ofi *ofi);
 void ofi_sleep_close(struct ofi *ofi);
 int ofi_sleep_arm(struct chan *chan, enum chan_sleep how);
 void ofi_sleep_disarm(struct chan *chan);
+
+/* ---- sockets.c ---- */
+
+/* Give room to the provider's connections with this address; where it is this process's own, to those
+ * that will be made to it. */
+void ofi_sockets_widen(const void *address, size_t len);
 
 /* ---- link.c ---- */
 

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A connection whose reader takes the head of a message only when all of it has come, as provider
+ * sockets does, and whose writer is as far ahead as the kernel lets it, goes on where it has room.
+ */
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "channels/ofi/ofi.h"
+
+enum { PART = 12, /* bytes of a head */ PIECE = 1 << 20, ROUNDS = 20, WAIT_MS = 200 };
+
+static char bytes[PIECE];
+static int number, failures;
+
+static void claim(bool truth, const char *what)
+{
+    printf("%s %d - %s\n", truth ? "ok" : "not ok", ++number, what);
+    failures += !truth;
+}
+
+struct pair {
+    int door, reader, writer;
+    struct sockaddr_in address; /* of the door, and so of the reader */
+};
+
+static int must(int rc)
+{
+    if (rc < 0) {
+        perror("socket");
+        exit(1);
+    }
+    return rc;
+}
+
+static void open_door(struct pair *pair)
+{
+    socklen_t len = sizeof(pair->address);
+    pair->address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    pair->door = must(socket(AF_INET, SOCK_STREAM, 0));
+    must(bind(pair->door, (struct sockaddr *)&pair->address, len));
+    must(getsockname(pair->door, (struct sockaddr *)&pair->address, &len));
+    must(listen(pair->door, 1));
+}
+
+/* Whoever has called reads, or whoever was called. */
+static void open_pair(struct pair *pair, bool caller_reads)
+{
+    int caller = must(socket(AF_INET, SOCK_STREAM, 0));
+    must(connect(caller, (struct sockaddr *)&pair->address, sizeof(pair->address)));
+    int called = must(accept(pair->door, NULL, NULL));
+    pair->reader = caller_reads ? caller : called;
+    pair->writer = caller_reads ? called : caller;
+    must(fcntl(pair->reader, F_SETFL, O_NONBLOCK));
+    must(fcntl(pair->writer, F_SETFL, O_NONBLOCK));
+}
+
+static void close_pair(struct pair *pair)
+{
+    close(pair->door);
+    close(pair->reader);
+    close(pair->writer);
+}
+
+static int unread(const struct pair *pair)
+{
+    int count = 0;
+    must(ioctl(pair->reader, FIONREAD, &count));
+    return count;
+}
+
+static void write_all(const struct pair *pair)
+{
+    while (write(pair->writer, bytes, PIECE) > 0)
+        ;
+}
+
+/* Whether the rest of the head comes, after all before it was taken. */
+static bool goes_on(const struct pair *pair)
+{
+    write_all(pair);
+    for (int more = unread(pair) - PART; more > 0; more = unread(pair) - PART)
+        (void)!read(pair->reader, bytes, (size_t)(more < PIECE ? more : PIECE));
+    for (int ms = 0; ms < WAIT_MS && unread(pair) <= PART; ms++) {
+        write_all(pair);
+        usleep(1000);
+    }
+    return unread(pair) > PART;
+}
+
+static bool flows(const struct pair *pair)
+{
+    for (int i = 0; i < ROUNDS; i++)
+        if (!goes_on(pair))
+            return false;
+    return true;
+}
+
+int main(void)
+{
+    struct pair pair;
+    open_door(&pair);
+    open_pair(&pair, false);
+    printf("# a connection as it is: %s\n", flows(&pair) ? "goes on" : "stands still");
+    close_pair(&pair);
+
+    open_door(&pair);
+    ofi_sockets_widen(&pair.address, sizeof(pair.address));
+    open_pair(&pair, false);
+    claim(flows(&pair), "a connection to a wide address goes on");
+    close_pair(&pair);
+
+    open_door(&pair);
+    open_pair(&pair, true);
+    ofi_sockets_widen(&pair.address, sizeof(pair.address));
+    claim(flows(&pair), "a connection to a peer that was widened goes on");
+    close_pair(&pair);
+    printf("1..%d\n", number);
+    return failures ? 1 : 0;
+}

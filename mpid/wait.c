@@ -19,7 +19,8 @@
 enum {
     SPIN_US = 50,        /* with a core of one's own */
     LEAST_SPIN_NS = 400,
-    SHARED_YIELDS = 12,  /* where ranks outnumber processors */
+    LEAST_YIELDS = 12,   /* where others run meanwhile */
+    SHARED_YIELDS = 48,  /* where ranks outnumber processors */
     OWN_YIELDS = 1000,
     SOON = 8,            /* yields: what comes within them came because of them */
     ENOUGH_YIELDS = 10,  /* of one wait, to judge by */
@@ -49,7 +50,7 @@ void wait_init(int ranks, int cpus)
     if (yields > UINT32_MAX)
         yields = UINT32_MAX;
     budget.most_yields = (uint32_t)(yields >= 0 ? yields : shared ? SHARED_YIELDS : OWN_YIELDS);
-    budget.least_yields = yields >= 0 ? budget.most_yields : SHARED_YIELDS;
+    budget.least_yields = yields >= 0 ? budget.most_yields : LEAST_YIELDS;
     atomic_store_explicit(&budget.yields, budget.most_yields, memory_order_relaxed);
     os_apart_allow(ranks, cpus);
 }
@@ -82,7 +83,7 @@ static uint32_t share_of(const struct wait *wait)
 {
     uint32_t yields = atomic_load_explicit(&budget.yields, memory_order_relaxed);
     uint32_t share = wait->awake > 1 ? yields / wait->awake : yields;
-    uint32_t least = yields < SHARED_YIELDS ? yields : SHARED_YIELDS;
+    uint32_t least = yields < LEAST_YIELDS ? yields : LEAST_YIELDS;
     return share > least ? share : least;
 }
 

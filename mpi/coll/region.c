@@ -23,6 +23,7 @@ enum {
     SPACE = 16 << 20, /* bytes of a region, as far as that leaves chunks */
     FEW = 8,          /* members who look at each other's words */
     LEAST_PIECE = 64, /* bytes of a part that has a piece for each member */
+    LONG_PIECE = 4096, /* of a chunk for each member: where they are shorter, long blocks are faster pulled */
     LANES = 2,        /* regions in one memory, at most */
     LONG_MEMORIES = 4 /* with long chunks, of a process, at most: the room of all is bounded */
 };
@@ -89,7 +90,7 @@ static size_t region_bytes(int size, uint32_t chunk)
  * own cache, out of which another gets data slower than from where it goes then.
  * With more ranks than processors a giver goes on through chunks, where
  * a long message or a pull has it wait until the others have had a processor. But of long blocks of which
- * a chunk holds a small piece each, all take turns at every piece: these are pulled.
+ * a chunk holds a short piece each, as of many ranks, all take turns at every piece: these are pulled.
  */
 enum { K = 1 << 10, M = 1 << 20, MOST = (1 << REGION_CALL_KIND) - 1 };
 static const struct region_row {
@@ -98,7 +99,7 @@ static const struct region_row {
     int32_t two, more, crowded;
     int32_t two_long; /* instead of two, with long chunks */
     bool pulled;  /* what is longer, between two */
-    int32_t most; /* bytes that are not pulled where more ranks outnumber processors; 0: nothing is pulled */
+    int32_t short_pieces; /* instead of crowded, where a chunk has short pieces; 0: what is longer is not pulled */
 } rows[COLL_KINDS] = {
     [COLL_BARRIER] = {region_meet, false, 0, 0, 0, 0, false, 0},
     [COLL_BCAST] = {region_bcast, false, 8 * K, M, 4 * M, MOST, false, 0},
@@ -107,7 +108,7 @@ static const struct region_row {
     [COLL_GATHER] = {region_gather, false, 8 * K, 64 * K, M, MOST, false, 0},
     [COLL_SCATTER] = {region_scatter, false, 8 * K, 64 * K, M, MOST, false, 0},
     [COLL_ALLGATHER] = {region_allgather, false, 32 * K, M, M, MOST, true, 0},
-    [COLL_ALLTOALL] = {region_alltoall, true, 8 * K, 16 * K, 64 * K, MOST, true, 64 * K},
+    [COLL_ALLTOALL] = {region_alltoall, true, 8 * K, 16 * K, 4 * M, MOST, true, 64 * K},
     [COLL_REDUCE_SCATTER] = {region_reduce_scatter, true, 32 * K, 64 * K, M, 64 * K, false, 0},
     [COLL_SCAN] = {region_scan, false, 16 * K, 64 * K, 4 * M, MOST, false, 0},
     [COLL_EXSCAN] = {region_scan, false, 16 * K, 64 * K, 4 * M, MOST, false, 0},
@@ -115,7 +116,7 @@ static const struct region_row {
 
 static bool pulls_long(const struct region *r, const struct region_row *row)
 {
-    return r->size == 2 ? row->pulled && !r->crowded : r->crowded && row->most;
+    return r->size == 2 ? row->pulled && !r->crowded : r->crowded && row->short_pieces;
 }
 
 static void set_limits(struct region *r)
@@ -124,8 +125,8 @@ static void set_limits(struct region *r)
         const struct region_row *row = &rows[i];
         int32_t of_two = r->long_chunks ? row->two_long : row->two;
         r->most[i] = r->crowded ? row->crowded : r->size == 2 ? of_two : row->more;
-        if (r->pulls && r->size > 2 && pulls_long(r, row))
-            r->most[i] = row->most;
+        if (r->crowded && row->short_pieces && r->chunk / (uint32_t)r->size < LONG_PIECE)
+            r->most[i] = row->short_pieces;
     }
 }
 

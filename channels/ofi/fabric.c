@@ -127,38 +127,29 @@ static void close_object(struct fid *object)
         (void)fi_close(object);
 }
 
-static void close_queue(struct ofi *ofi)
+static bool is_over_udp(const struct fi_info *info)
 {
-    close_object(ofi->cq ? &ofi->cq->fid : NULL);
-    close_object(ofi->set ? &ofi->set->fid : NULL);
-    ofi->cq = NULL;
-    ofi->set = NULL;
-}
-
-static int open_queue_of(struct ofi *ofi, enum fi_wait_obj kind)
-{
-    struct fi_wait_attr of_set = {.wait_obj = FI_WAIT_FD};
-    int rc = kind == FI_WAIT_SET ? fi_wait_open(ofi->fabric, &of_set, &ofi->set) : 0;
-    struct fi_cq_attr attr = {.size = 2 * OPS, .format = FI_CQ_FORMAT_MSG, .wait_obj = kind,
-                              .wait_set = ofi->set};
-    ofi->wait = kind;
-    rc = rc ? rc : fi_cq_open(ofi->domain, &attr, &ofi->cq, NULL);
-    if (rc)
-        close_queue(ofi);
-    return rc;
+    return !strcmp(info->fabric_attr->prov_name, "udp;ofi_rxd");
 }
 
 /* A completion queue that can be slept on, or one that cannot. A provider that stands on another one
- * gives the list of its descriptors: one that stands for them would cost time at each message. The queue of
- * ofi_rxd gives none at all, but a set that it is in does. */
+ * gives the list of its descriptors: one that stands for them would cost time at each message. Over udp
+ * the socket is slept on; see datagrams.c. */
 static int open_queue(struct ofi *ofi)
 {
     bool is_layered = strchr(ofi->info->fabric_attr->prov_name, ';');
-    const enum fi_wait_obj kinds[] = {
-        ofi->resends ? FI_WAIT_SET : is_layered ? FI_WAIT_POLLFD : FI_WAIT_FD, FI_WAIT_FD, FI_WAIT_NONE};
+    const enum fi_wait_obj kinds[] = {is_over_udp(ofi->info) ? FI_WAIT_NONE
+                                      : is_layered           ? FI_WAIT_POLLFD
+                                                             : FI_WAIT_FD,
+                                      FI_WAIT_FD, FI_WAIT_NONE};
     int rc = -FI_ENOSYS;
-    for (size_t i = 0; rc && i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        rc = open_queue_of(ofi, kinds[i]);
+    for (size_t i = 0; rc && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        struct fi_cq_attr attr = {.size = 2 * OPS, .format = FI_CQ_FORMAT_MSG, .wait_obj = kinds[i]};
+        ofi->wait = kinds[i];
+        rc = fi_cq_open(ofi->domain, &attr, &ofi->cq, NULL);
+        if (rc)
+            ofi->cq = NULL;
+    }
     return rc;
 }
 
@@ -196,6 +187,8 @@ static int open_objects(struct ofi *ofi, const char **what)
         *what = "address";
         rc = fi_getname(&ofi->ep->fid, ofi->address, &ofi->address_len);
     }
+    if (!rc && is_over_udp(info))
+        ofi_datagrams_find(ofi);
     return rc;
 }
 
@@ -265,7 +258,7 @@ void ofi_fabric_close(struct ofi *ofi)
     close_object(ofi->ep ? &ofi->ep->fid : NULL);
     close_object(ofi->mr ? &ofi->mr->fid : NULL);
     close_object(ofi->av ? &ofi->av->fid : NULL);
-    close_queue(ofi);
+    close_object(ofi->cq ? &ofi->cq->fid : NULL);
     close_object(ofi->domain ? &ofi->domain->fid : NULL);
     close_object(ofi->fabric ? &ofi->fabric->fid : NULL);
     if (ofi->info)

@@ -117,7 +117,7 @@ static int ofi_open(struct chan **chan, const struct chan_env *env, char *why, s
     if (!ofi)
         return -ENOMEM;
     ofi->env = env;
-    ofi->epoll = ofi->timer = -1;
+    ofi->epoll = ofi->timer = ofi->socket = -1;
     ofi->slot = env->endpoint_slot_register(env->device, "ofi");
     int rc = ofi->slot < 0 ? ofi->slot : ofi_fabric_open(ofi, why, size);
     if (!rc) {
@@ -229,10 +229,12 @@ static int read_queue(struct ofi *ofi)
 {
     struct fi_cq_msg_entry entries[ENTRIES];
     int upcalls = 0;
+    ofi->more = false;
     for (int i = 0; i < READS; i++) {
         ofi_enter(ofi);
         ssize_t count = fi_cq_read(ofi->cq, entries, ENTRIES);
         ofi_leave(ofi);
+        ofi->more = count == ENTRIES || count == -FI_EAVAIL;
         if (count == -FI_EAVAIL && take_error(ofi, &upcalls))
             continue;
         if (count < 0 && count != -FI_EAGAIN && count != -FI_EAVAIL && count != -FI_EINTR)

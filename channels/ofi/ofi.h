@@ -4,7 +4,8 @@
  * The ofi channel's own state, which its files share: ofi.c (the operations), near.c (which adapter),
  * fabric.c (the endpoint of this process, and its buffers), leftover.c and guard.c (what killed
  * processes leave, and what they hold), memory.c (one-sided operations), link.c (one peer), stranger.c
- * (who is not yet believed), sleep.c (how it is slept on), sockets.c (room that provider sockets needs).
+ * (who is not yet believed), sleep.c (how it is slept on), sockets.c (room that provider sockets needs),
+ * datagrams.c (the socket beneath ofi_rxd).
  *
  * One endpoint of type FI_EP_RDM serves all peers. What arrives lies in buffers that are always
  * posted; what leaves is injected, or copied into a buffer first. The provider makes progress when
@@ -128,9 +129,10 @@ struct ofi {
     bool watched; /* some link may be over, or be at a time */
     struct ofi_guard *guard; /* NULL: the provider shares no locks */
     _Atomic uint32_t calls;  /* into the provider that may wait for another process: odd in one */
+    bool more;   /* the completion queue may not be empty, as it was not read to its end */
     bool again;  /* the provider had no room, and does not tell when it has */
     enum fi_wait_obj wait;   /* by what the completion queue tells of news */
-    struct fid_wait *set;    /* what tells of them for a queue that has no descriptor of its own; or NULL */
+    int socket;              /* of the provider's datagrams, which tells of news for the queue; or -1 */
     bool resends;            /* the provider sends again what is lost, when progress is made here */
     int looks;               /* during sleep, since there was news */
     int epoll, timer;        /* what is slept on */
@@ -214,6 +216,11 @@ int ofi_memory_go_on(struct ofi *ofi);
 /* Register memory. Returns 0 or -errno. */
 int ofi_memory_register(struct ofi *ofi, void *base, size_t len, uint64_t access,
                         struct fid_mr **mr);
+
+/* ---- datagrams.c ---- */
+
+/* Find the provider's socket, where it has one of datagrams. */
+void ofi_datagrams_find(struct ofi *ofi);
 
 /* ---- sleep.c ---- */
 

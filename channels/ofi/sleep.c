@@ -45,9 +45,11 @@ static void set_timer(struct ofi *ofi, uint64_t at_ns)
 static int descriptors(struct ofi *ofi, struct pollfd all[OFI_WATCHED])
 {
     struct fi_wait_pollfd list = {.nfds = OFI_WATCHED, .fd = all};
-    all[0] = (struct pollfd){.events = POLLIN};
-    if (ofi->wait == FI_WAIT_FD || ofi->wait == FI_WAIT_SET)
-        return !fi_control(ofi->set ? &ofi->set->fid : &ofi->cq->fid, FI_GETWAIT, &all[0].fd);
+    all[0] = (struct pollfd){.fd = ofi->socket, .events = POLLIN};
+    if (ofi->socket >= 0)
+        return 1;
+    if (ofi->wait == FI_WAIT_FD)
+        return !fi_control(&ofi->cq->fid, FI_GETWAIT, &all[0].fd);
     if (ofi->wait == FI_WAIT_POLLFD && !fi_control(&ofi->cq->fid, FI_GETWAIT, &list))
         return (int)list.nfds;
     return 0;
@@ -100,7 +102,7 @@ static int watch(struct ofi *ofi)
         ofi->watched_fds[ofi->watched_count++] = all[i].fd;
     }
     if (poll(all, (nfds_t)count, 0)) {
-        ofi->futile++;
+        ofi->futile += ofi->socket < 0; /* which tells of a datagram that is there */
         return CHAN_AGAIN;
     }
     return 0;
@@ -110,6 +112,8 @@ static int watch(struct ofi *ofi)
 static int arm_queue(struct ofi *ofi)
 {
     struct fid *queue = &ofi->cq->fid;
+    if (ofi->socket >= 0)
+        return ofi->more ? CHAN_AGAIN : watch(ofi);
     if (ofi->wait == FI_WAIT_NONE)
         return CHAN_UNABLE;
     int rc = fi_trywait(ofi->fabric, &queue, 1);

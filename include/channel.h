@@ -408,7 +408,8 @@ struct chan_ops {
     void (*finish)(struct chan_link *link);
 
     /* Move what can move now: in, out, and connections. Returns the number of
-     * upcalls made. A process that has ended may have begun a link, and sent packets over it,
+     * upcalls made, or more where something long moves of which no upcall tells yet: who waits goes
+     * on looking then. A process that has ended may have begun a link, and sent packets over it,
      * that nobody here knows of: this call finds it, and calls asked(). */
     int (*progress)(struct chan *chan);
 

@@ -3,8 +3,10 @@
 /*
  * The socket of provider udp, on which ofi_rxd stands. libfabric hands out no descriptor of it, but it
  * has the address that the endpoint tells. A process sleeps on it, since a completion queue that can be
- * slept on costs ofi_rxd system calls at each datagram. The provider alone reads and writes it.
+ * slept on costs ofi_rxd system calls at each datagram. And it shows that datagrams come while a long
+ * read goes on, of which the queue tells nothing before the end. The provider alone reads and writes it.
  */
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -12,7 +14,8 @@
 
 enum {
     DESCRIPTORS = 4096, /* that are asked for their address, at most */
-    BUFFER = 4 << 20    /* bytes wanted for what comes while nobody reads: what finds no room is lost */
+    BUFFER = 4 << 20,   /* bytes wanted for what comes while nobody reads: what finds no room is lost */
+    LOOK_TURNS = 8      /* from look to look, which is a system call */
 };
 
 static bool is_ours(const struct ofi *ofi, int fd)
@@ -34,4 +37,12 @@ void ofi_datagrams_find(struct ofi *ofi)
         return;
     ofi->socket = fd;
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &len, sizeof(len)); /* the kernel has a limit of its own */
+}
+
+bool ofi_datagrams_come(struct ofi *ofi)
+{
+    struct pollfd news = {.fd = ofi->socket, .events = POLLIN};
+    if (!ofi->bulk || ofi->socket < 0 || ++ofi->turns % LOOK_TURNS)
+        return false;
+    return poll(&news, 1, 0) > 0;
 }

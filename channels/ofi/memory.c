@@ -22,6 +22,7 @@ enum {
 
 struct ofi_region {
     struct chan_region base;
+    struct ofi *ofi;
     struct fid_mr *mr;
     struct ofi_key key;
 };
@@ -58,6 +59,8 @@ static int region_make(struct chan *chan, void *base, size_t len, struct chan_re
     region->key.key = fi_mr_key(region->mr);
     if (!(ofi->info->domain_attr->mr_mode & FI_MR_VIRT_ADDR))
         region->key.base = (uintptr_t)base; /* addresses count from there */
+    ofi->bulk++;
+    region->ofi = ofi;
     *made = &region->base;
     return 0;
 }
@@ -65,6 +68,7 @@ static int region_make(struct chan *chan, void *base, size_t len, struct chan_re
 static void region_end(struct chan_region *base)
 {
     struct ofi_region *region = (struct ofi_region *)base;
+    region->ofi->bulk--;
     (void)fi_close(&region->mr->fid);
     free(region);
 }
@@ -86,8 +90,20 @@ void ofi_memory_open(struct ofi *ofi)
     }
 }
 
+/* An idle one, or NULL. */
+static struct ofi_transfer *take(struct ofi *ofi)
+{
+    struct ofi_transfer *transfer = ofi->idle_transfers;
+    if (transfer) {
+        ofi->idle_transfers = transfer->next;
+        ofi->bulk++;
+    }
+    return transfer;
+}
+
 static void put_back(struct ofi *ofi, struct ofi_transfer *transfer)
 {
+    ofi->bulk--;
     if (transfer->mr)
         (void)fi_close(&transfer->mr->fid);
     transfer->mr = NULL;
@@ -194,10 +210,11 @@ static int outcome(struct ofi *ofi, struct ofi_transfer *transfer, struct ofi_li
 static struct ofi_transfer *begin(struct ofi_link *link, void *here, size_t len, uint64_t access)
 {
     struct ofi *ofi = link->ofi;
-    struct ofi_transfer *transfer = ofi->idle_transfers;
-    if (!transfer || link->state != OFI_OPEN || link->broken || link->ended)
+    if (link->state != OFI_OPEN || link->broken || link->ended)
         return NULL;
-    ofi->idle_transfers = transfer->next;
+    struct ofi_transfer *transfer = take(ofi);
+    if (!transfer)
+        return NULL;
     if (!here) {
         here = transfer->word;
         len = sizeof(transfer->word);
@@ -232,8 +249,7 @@ static int memory_get(struct chan_link *base, void *to, const struct chan_remote
     whole->left = len;
     int rc = outcome(ofi, whole, link, read_next(ofi, whole));
     while (rc == CHAN_PENDING && whole->left && whole->reads < READS && ofi->idle_transfers) {
-        struct ofi_transfer *read = ofi->idle_transfers;
-        ofi->idle_transfers = read->next;
+        struct ofi_transfer *read = take(ofi);
         read->whole = whole;
         whole->reads++;
         (void)go_on(ofi, read); /* no upcall, since the first one is under way */

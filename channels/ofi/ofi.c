@@ -268,10 +268,11 @@ static int ofi_progress(struct chan *chan)
 {
     struct ofi *ofi = ofi_of(chan);
     ofi->again = false;
-    int upcalls = read_queue(ofi);
+    int moved = ofi_datagrams_come(ofi); /* nobody sleeps, or yields for long, in the middle of a long read */
+    moved += read_queue(ofi);
     if (ofi->chores)
-        upcalls += do_chores(ofi);
-    return upcalls + ofi_link_end_some(ofi);
+        moved += do_chores(ofi);
+    return moved + ofi_link_end_some(ofi);
 }
 
 /* ---- ends ---- */

@@ -117,6 +117,8 @@ struct ofi {
     struct ofi_transfer transfers[OFI_TRANSFERS], *idle_transfers;
     struct ofi_transfer *behind; /* reads for which the provider had no room */
     size_t read_len; /* bytes that are read at once */
+    int bulk;        /* one-sided operations that are not over, and regions that peers may read */
+    unsigned turns;  /* while there are some */
     uint64_t keys;  /* registrations so far, where we choose their keys */
     size_t inject_max, data_max; /* bytes of a message; of a packet's payload */
     uint8_t address[OFI_ADDRESS_MAX];
@@ -221,6 +223,8 @@ int ofi_memory_register(struct ofi *ofi, void *base, size_t len, uint64_t access
 
 /* Find the provider's socket, where it has one of datagrams. */
 void ofi_datagrams_find(struct ofi *ofi);
+/* Whether datagrams come of something that is long: now and then it looks. */
+bool ofi_datagrams_come(struct ofi *ofi);
 
 /* ---- sleep.c ---- */
 

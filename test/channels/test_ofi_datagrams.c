@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Which of a process's sockets is taken for the provider's. */
+/* Which of a process's sockets is taken for the provider's, and when it tells that datagrams come. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "channels/ofi/ofi.h"
+
+enum { TURNS = 64 };
 
 static int number, failures;
 
@@ -43,6 +45,20 @@ static struct ofi *ofi_of(int fd)
     return ofi;
 }
 
+static void say(int from, const struct ofi *to)
+{
+    if (sendto(from, "x", 1, 0, (const struct sockaddr *)to->address, (socklen_t)to->address_len) != 1)
+        abort();
+}
+
+static int count_stirs(struct ofi *ofi)
+{
+    int count = 0;
+    for (int i = 0; i < TURNS; i++)
+        count += ofi_datagrams_come(ofi);
+    return count;
+}
+
 static int buffer_of(int fd)
 {
     int size = 0;
@@ -59,15 +75,32 @@ static void find(int fd, int other, struct ofi *ofi)
     claim(buffer_of(fd) >= before && buffer_of(other) == before, "it alone gets a larger buffer");
 }
 
+static void stir(int fd, int other, struct ofi *ofi)
+{
+    char byte;
+    ofi->bulk = 1;
+    claim(count_stirs(ofi) == 0, "nothing stirs where nothing comes");
+    say(other, ofi);
+    int count = count_stirs(ofi);
+    claim(count > 0 && count < TURNS / 2, "a datagram is seen, by few looks");
+    ofi->bulk = 0;
+    claim(count_stirs(ofi) == 0, "nobody looks while nothing long is under way");
+    ofi->bulk = 1;
+    claim(recv(fd, &byte, 1, MSG_DONTWAIT) == 1, "the datagram is still there");
+    claim(count_stirs(ofi) == 0, "nothing stirs once it is read");
+}
+
 int main(void)
 {
     int other = open_socket(SOCK_DGRAM, 0), fd = open_socket(SOCK_DGRAM, 0);
     struct ofi *ofi = ofi_of(fd), *gone = ofi_of(fd), *stream = NULL;
     int door = open_socket(SOCK_STREAM, 0);
     find(fd, other, ofi);
+    stir(fd, other, ofi);
     close(fd);
     ofi_datagrams_find(gone);
-    claim(gone->socket == -1, "where there is none, none is taken");
+    gone->bulk = 1;
+    claim(gone->socket == -1 && !count_stirs(gone), "where there is none, none is taken, and nothing stirs");
     stream = ofi_of(door);
     ofi_datagrams_find(stream);
     claim(stream->socket == -1, "nor is a socket of streams");

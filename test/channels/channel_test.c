@@ -23,6 +23,7 @@ static const char help[] =
     "  --notices-death  lost() comes by itself when a peer is killed\n"
     "  --checks-secret  a peer with another secret is refused\n"
     "  --hides-descriptors  a library beneath it has some that a forked child keeps\n"
+    "  --needs-receiver  what is sent leaves a process only while its receiver makes progress\n"
     "  --patience N     limits of time are N times as long\n"
     "  --net PATH       processes of a case are in this network namespace, as /proc/PID/ns/net;\n"
     "                   repeated: in all of them in turn\n"
@@ -60,6 +61,8 @@ int main(int argc, char **argv)
             traits.checks_secret = true;
         else if (!strcmp(argv[at], "--hides-descriptors"))
             traits.hides_descriptors = true;
+        else if (!strcmp(argv[at], "--needs-receiver"))
+            traits.needs_receiver = true;
         else if (take_word(&traits, argv[at], argv[at + 1]))
             at++;
         else

@@ -22,6 +22,7 @@ struct conform_traits {
     bool notices_death;   /* lost() comes by itself when a peer is killed */
     bool checks_secret;   /* refuses who has another secret */
     bool hides_descriptors; /* a library beneath has some that forked() cannot close */
+    bool needs_receiver; /* what is sent leaves a process only while its receiver calls progress() */
     int patience; /* limits are so many times as long; 0 means once */
     /* Network namespaces, by path: process i of a case is in that of i % net_count. */
     const char *nets[CONFORM_NETS];

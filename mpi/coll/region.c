@@ -22,6 +22,9 @@ enum {
     PAGE = 4096,
     SPACE = 16 << 20, /* bytes of a region, as far as that leaves chunks */
     FEW = 8,          /* members who look at each other's words */
+    SHELVES = 2 << 20, /* the same of its shelves, which only the first in a memory has */
+    LEAST_SHELF = 512, /* bytes of one: less is not worth it */
+    LINE = 128,        /* bytes that processors fetch together */
     LEAST_PIECE = 64, /* bytes of a part that has a piece for each member */
     LONG_PIECE = 4096, /* of a chunk for each member: where they are shorter, long blocks are faster pulled */
     LANES = 2,        /* regions in one memory, at most */
@@ -60,10 +63,17 @@ static inline struct of_comm *of_comm(const struct comm *comm)
 
 /* ---- layout ---- */
 
-static size_t chunks_at(int size)
+static size_t shelves_at(int size)
 {
     size_t at = sizeof(struct region_head) + (size_t)size * sizeof(struct region_member);
     return (at + PAGE - 1) / PAGE * PAGE;
+}
+
+/* Bytes of a shelf of so many members, or 0 where there is too little room. */
+static uint32_t plan_shelf(int size)
+{
+    size_t room = SHELVES / ((size_t)size * REGION_PLACES) / LINE * LINE;
+    return room >= LEAST_SHELF ? (uint32_t)(room < REGION_SHELF ? room : REGION_SHELF) : 0;
 }
 
 /* Bytes of a chunk, for parts of so many: whole pages, at most so many, as far as there is room for them. */
@@ -74,9 +84,19 @@ static uint32_t plan_chunk(int size, size_t part, size_t limit)
     return (uint32_t)(part >= most ? most : part / PAGE * PAGE + PAGE);
 }
 
-static size_t region_bytes(int size, uint32_t chunk)
+static size_t shelf_bytes(int size, uint32_t shelf)
 {
-    return chunks_at(size) + (size_t)size * REGION_DEPTH * chunk;
+    return (size_t)size * REGION_PLACES * shelf;
+}
+
+static size_t region_bytes(int size, uint32_t shelf, uint32_t chunk)
+{
+    return shelves_at(size) + shelf_bytes(size, shelf) + (size_t)size * REGION_DEPTH * chunk;
+}
+
+static size_t memory_bytes(int size, int lanes, uint32_t shelf, uint32_t chunk)
+{
+    return region_bytes(size, shelf, chunk) + (size_t)(lanes - 1) * region_bytes(size, 0, chunk);
 }
 
 /* ---- limits ---- */
@@ -143,20 +163,23 @@ static bool all_near(const struct comm *comm)
 }
 
 /* Bids that members tell each other, of which the maximum counts. */
-enum { BID_CANNOT, BID_FENCED, BID_CROWDED, BID_APART, BID_WHERE, BID_CHUNK, BIDS };
+enum { BID_CANNOT, BID_FENCED, BID_CROWDED, BID_APART, BID_WHERE, BID_SHELF, BID_CHUNK, BIDS };
 
 /* Findings that each tells when it has the memory. */
 enum { FOUND_NOT, FOUND_APART, FOUNDS };
 
-static void init(struct region *r, struct mpid_region *memory, unsigned char *base, uint32_t chunk,
+static void init(struct region *r, struct mpid_region *memory, unsigned char *base, uint32_t shelf,
                  struct comm *comm, const uint64_t *bids)
 {
+    uint32_t chunk = (uint32_t)bids[BID_CHUNK];
     r->misfit.peer = -1;
     r->comm = comm;
     r->memory = memory;
     r->head = (struct region_head *)base;
     r->members = (struct region_member *)(r->head + 1);
-    r->chunks = base + chunks_at(comm->size);
+    r->shelves = base + shelves_at(comm->size);
+    r->chunks = r->shelves + shelf_bytes(comm->size, shelf);
+    r->shelf = shelf ? shelf : REGION_SMALL;
     r->chunk = chunk;
     r->rank = comm->rank;
     r->size = comm->size;
@@ -189,11 +212,11 @@ static uint64_t own_proof(void)
 }
 
 /* Where others try whether they read the memory of this process, in each region of a memory. */
-static void introduce(int rank, unsigned char *base, int lanes, size_t each)
+static void introduce(int rank, unsigned char *base, int lanes, size_t first)
 {
     struct region_owner owner = {own_proof(), (uint64_t)(uintptr_t)&proof, getpid()};
     for (int i = 0; i < lanes; i++)
-        members_of(base + (size_t)i * each)[rank].owner = owner;
+        members_of(base + (size_t)i * first)[rank].owner = owner;
 }
 
 /* Whether that works, with every other member. */
@@ -219,17 +242,21 @@ static int agree(struct comm *comm, uint64_t *values, int count)
     return agree_max(&who, values, count);
 }
 
-/* Make memory at the first member, with long chunks where there may be more of these, and room for them. */
+/* Make memory at the first member: with long chunks where there may be more of these, or with shelves, as far as
+ * there is room for them. */
 static struct mpid_region *make_memory(const struct comm *comm, int lanes, size_t part, uint64_t *bids)
 {
     struct mpid_region *memory = NULL;
     bool may_be_long = comm->size == 2 && !bids[BID_CROWDED] && atomic_load(&long_memories) < LONG_MEMORIES;
-    for (size_t limit = may_be_long ? REGION_CHUNK_OF_TWO : REGION_CHUNK; !memory; limit = REGION_CHUNK) {
-        uint32_t chunk = plan_chunk(comm->size, part, limit);
-        size_t size = (size_t)lanes * region_bytes(comm->size, chunk);
+    uint32_t shelf = bids[BID_CROWDED] && lanes == LANES ? plan_shelf(comm->size) : 0;
+    for (bool more = may_be_long || shelf; !memory; more = false) {
+        uint32_t chunk = plan_chunk(comm->size, part, more && may_be_long ? REGION_CHUNK_OF_TWO : REGION_CHUNK);
+        shelf = more ? shelf : 0;
+        size_t size = memory_bytes(comm->size, lanes, shelf, chunk);
+        bids[BID_SHELF] = shelf;
         bids[BID_CHUNK] = chunk;
         bids[BID_CANNOT] = mpid_region_create(size, (uint32_t)comm->size, &memory, &bids[BID_WHERE]) != 0;
-        if (bids[BID_CANNOT] && limit == REGION_CHUNK)
+        if (bids[BID_CANNOT] && !more)
             return NULL;
     }
     return memory;
@@ -257,7 +284,8 @@ static int make(struct comm *comm, int lanes, size_t part, struct region **made)
         memory = make_memory(comm, lanes, part, bids);
     int rc = agree(comm, bids, BIDS);
     uint32_t chunk = (uint32_t)bids[BID_CHUNK];
-    size_t each = region_bytes(comm->size, chunk), size = (size_t)lanes * each;
+    uint32_t shelf = (uint32_t)bids[BID_SHELF];
+    size_t first = region_bytes(comm->size, shelf, chunk), size = memory_bytes(comm->size, lanes, shelf, chunk);
     if (!rc && bids[BID_CANNOT])
         mpid_region_close(memory, (uint32_t)comm->size);
     if (rc || bids[BID_CANNOT])
@@ -269,7 +297,7 @@ static int make(struct comm *comm, int lanes, size_t part, struct region **made)
     }
     unsigned char *base = found[FOUND_NOT] ? NULL : mpid_region_memory(memory);
     if (base)
-        introduce(comm->rank, base, lanes, each);
+        introduce(comm->rank, base, lanes, first);
     rc = agree(comm, &found[FOUND_NOT], 1);
     if (!rc && !found[FOUND_NOT]) {
         found[FOUND_APART] = bids[BID_APART] || !reads_all(comm, base);
@@ -282,7 +310,7 @@ static int make(struct comm *comm, int lanes, size_t part, struct region **made)
     bids[BID_APART] = found[FOUND_APART];
     *made = mpid_region_space(memory, space.region);
     for (int i = 0; i < lanes; i++)
-        init(*made + i, memory, base + (size_t)i * each, chunk, comm, bids);
+        init(*made + i, memory, base + (size_t)i * first, i ? 0 : shelf, comm, bids);
     if (comm->rank == 0 && chunk > REGION_CHUNK)
         atomic_fetch_add(&long_memories, 1);
     return MPI_SUCCESS;

@@ -9,9 +9,10 @@
  * room for the part, writes it, and publishes it. Others wait for it and read it.
  *
  * A part of up to REGION_SMALL bytes lies beside the word that publishes it, in one of the member's places; others
- * lie in one of its REGION_DEPTH chunks. Operations take these in turn, so who gives may be some operations ahead
- * of who reads: there is room once every member is done with the operation that had it before. Where one gives long
- * blocks to each, they lie in the chunks of those who take them.
+ * lie in one of its REGION_DEPTH chunks or, up to a few KiB where ranks outnumber processors, of its shelves, as many
+ * as places. Operations take these in turn, so who gives may be some operations ahead of who reads: there is room once
+ * every member is done with the operation that had it before. Where one gives long blocks to each, they lie in the
+ * chunks of those who take them.
  *
  * Waiting is for words that only grow: they have 64 bits, and never wrap. A member that goes to sleep says for
  * whose word, and whoever stores that word rings it. Of several that sleep for one word, the first that is rung
@@ -21,14 +22,13 @@
  * Long blocks, and those of which not all members know the lengths, are pulled where the kernel lets
  * members read each other's memory: a part is then a list of blocks (region_pull.c).
  *
- * A collective that goes through a region is a run: a machine that goes on until a word is awaited,
- * and from there when it has come. The blocking form waits for the word; the others are tasks
- * (region_task.h).
+ * A collective that goes through a region is a run: a machine that goes on until a word is awaited, and from there
+ * when it has come. The blocking form waits for the word; the others are tasks (region_task.h).
  *
- * Each communicator gets its memory at one of its first blocking collectives, when all members
- * agree that they can map it: a region for blocking collectives, and one for nonblocking ones, so that
- * neither waits for the other's room. A persistent one has a region of its own. Words that another
- * process has written are not trusted: they are compared, and never used as indices unchecked.
+ * Each communicator gets its memory at one of its first blocking collectives, when all members agree that they can
+ * map it: a region for blocking collectives, and one for nonblocking ones, so that neither waits for the other's room.
+ * A persistent one has a region of its own. Words that another process has written are not trusted: they are
+ * compared, and never used as indices unchecked.
  */
 #ifndef MPI_COLL_REGION_H
 #define MPI_COLL_REGION_H
@@ -48,6 +48,7 @@ enum {
     REGION_PLACES = 128,   /* places of a member for what is small, at most */
     REGION_OWN_PLACES = 32, /* the same where each has a processor: these stay in its cache */
     REGION_SMALL = 240,    /* bytes beside a word */
+    REGION_SHELF = 2048,   /* bytes of a shelf, at most */
     REGION_CHUNK = 32768,  /* bytes of other places, at most */
     REGION_CHUNK_OF_TWO = 266240, /* the same of two members: no power of 2, or all would share a few cache sets */
     REGION_RESULT = 8192,  /* bytes of what a last one computes for all */
@@ -95,7 +96,8 @@ struct region {
     struct mpid_region *memory;
     struct region_head *head;
     struct region_member *members;
-    unsigned char *chunks; /* of member 0's place 0 on */
+    unsigned char *shelves, *chunks; /* of member 0's place 0 on */
+    uint32_t shelf;        /* bytes of a shelf; REGION_SMALL: there are none */
     uint32_t chunk;        /* bytes of one */
     bool long_chunks;      /* of two that have a processor each: longer than more have */
     int rank, size;
@@ -177,8 +179,7 @@ struct region_run {
 typedef void region_prepare(struct region_run *run);
 typedef region_prepare *region_fn;
 
-/* Have it go through operations by a form: end bytes in all, step in each. It gives nothing and takes
- * nothing yet. */
+/* Have it go through operations by a form: end bytes in all, step in each. It gives and takes nothing yet. */
 void region_set_cycle(struct region_run *run, const struct region_form *form, size_t end, size_t step);
 /* It gives, and every member waits for every other. */
 void region_set_meeting(struct region_run *run);
@@ -201,8 +202,8 @@ void region_destroy(struct region *r);
 /* Which function prepares runs of a call, and of how many bytes: all members find the same; NULL: none does. */
 region_fn region_choose(const struct region *r, const struct coll *c, int64_t *bytes);
 /* Prepare a run. */
-static inline void region_begin(struct region_run *run, struct region *r, const struct coll *c,
-                                region_fn prepare, int64_t bytes)
+static inline void region_begin(struct region_run *run, struct region *r, const struct coll *c, region_fn prepare,
+                                int64_t bytes)
 {
     r->call = (uint32_t)c->kind << REGION_CALL_KIND | (uint32_t)bytes;
     run->r = r;
@@ -214,8 +215,7 @@ static inline void region_begin(struct region_run *run, struct region *r, const 
 }
 /* The outcome of a run that has ended with rc. */
 int region_outcome(const struct region_run *run, int rc, struct sched_misfit *misfit);
-/* Reserve what is needed in each communicator and each region: once, before the first of them.
- * Returns 0 or -errno. */
+/* Reserve what is needed in each communicator and region: once, before the first of them. Returns 0 or -errno. */
 int region_reserve(void);
 /* The communicator ends, and so does its use of a region, if it has one. */
 void region_end(struct comm *comm);
@@ -244,9 +244,9 @@ int region_done_by(struct region_run *run, int member, uint64_t number);
 /* Wait, blocking, for the noted word, or until it cannot come any more, of which the run hears when it goes on. */
 void region_wait(struct region_run *run);
 
-/* Come to an operation that all members come to; only where the region counts. Returns whether all
- * the others have come, and made the same call: then what they wait for is to be made, and they are
- * released by region_release(). Otherwise region_released() has them waited for. */
+/* Come to an operation that all members come to; only where the region counts. Returns whether all others have come,
+ * and made the same call: then what they wait for is to be made, and they are released by region_release(). Otherwise
+ * region_released() has them waited for. */
 bool region_arrive(struct region *r);
 void region_release(struct region *r);
 int region_released(struct region_run *run);
@@ -262,11 +262,12 @@ static inline struct region_place *region_place(const struct region *r, int memb
 }
 
 /* Where a member's part of so many bytes is. */
-static inline unsigned char *region_part(const struct region *r, int member, uint64_t number,
-                                         size_t len)
+static inline unsigned char *region_part(const struct region *r, int member, uint64_t number, size_t len)
 {
     if (len <= REGION_SMALL)
         return region_place(r, member, number)->bytes;
+    if (len <= r->shelf)
+        return r->shelves + ((size_t)member * r->places + (number & r->place_mask)) * r->shelf;
     return r->chunks + ((size_t)member * REGION_DEPTH + number % REGION_DEPTH) * r->chunk;
 }
 

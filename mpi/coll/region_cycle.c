@@ -23,7 +23,7 @@ static size_t least(size_t a, size_t b)
 static inline int give(struct region_run *run)
 {
     struct region *r = run->r;
-    int rc = run->chains && run->part_len <= REGION_SMALL
+    int rc = run->chains && run->part_len <= r->shelf
                  ? region_room_in_chain(run, run->number)
                  : region_room(run, run->part_len, run->number);
     if (__builtin_expect(rc, 0))

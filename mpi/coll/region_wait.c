@@ -250,23 +250,23 @@ static __attribute__((noinline)) int learn(struct region_run *run, uint64_t leas
     return MPI_SUCCESS;
 }
 
-/* Up to where others are to be done, where there is no room: of small parts with half, so that this member and
+/* Up to where others are to be done, where there is no room: of short parts with half, so that this member and
  * the others do not wait for each other at every one, or, where they take turns anyhow, with three
  * quarters. All before this operation have what they need to go on. */
-static uint64_t room_least(const struct region *r, bool small, uint64_t number)
+static uint64_t room_least(const struct region *r, bool is_short, uint64_t number)
 {
-    if (!small)
+    if (!is_short)
         return number - REGION_DEPTH;
     return number - r->places / (r->crowded ? 4 : 2);
 }
 
 int region_room(struct region_run *run, size_t len, uint64_t number)
 {
-    bool small = len <= REGION_SMALL;
-    uint64_t before = number - (small ? run->r->places : REGION_DEPTH);
+    bool is_short = len <= run->r->shelf;
+    uint64_t before = number - (is_short ? run->r->places : REGION_DEPTH);
     if (__builtin_expect((int64_t)(before - run->r->known) <= 0, 1))
         return MPI_SUCCESS;
-    return learn(run, room_least(run->r, small, number));
+    return learn(run, room_least(run->r, is_short, number));
 }
 
 /* Once all are done with the operations before the chain, every place has a part that the next member alone reads. */
@@ -312,7 +312,7 @@ int region_await(struct region_run *run, int member, uint64_t number)
 void region_done(struct region *r, uint64_t number, size_t len)
 {
     r->read = number;
-    if (number - r->told >= (len <= REGION_SMALL ? REGION_DEPTH : REGION_DEPTH / 2))
+    if (number - r->told >= (len <= r->shelf ? REGION_DEPTH : REGION_DEPTH / 2))
         tell_done(r);
 }
 

@@ -20,7 +20,7 @@
 
 enum {
     COMMS = 5,
-    SIZES = 9,
+    SIZES = 11,
     LONG_OF_TWO = 80000, /* elements, instead of the longest: two ranks have longer chunks than more have */
     LATE_US = 2000,
     OUTSTANDING = 3,
@@ -28,7 +28,7 @@ enum {
 };
 
 /* Of MPI_UINT64_T. */
-static const int sizes[SIZES] = {0, 1, 2, 8, 15, 16, 500, 4099, 20000};
+static const int sizes[SIZES] = {0, 1, 2, 8, 15, 16, 31, 250, 500, 4099, 20000};
 
 /* A rank's part in one collective. */
 struct part {

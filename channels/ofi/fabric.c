@@ -78,6 +78,14 @@ static bool is_sockets(const struct fi_info *info)
     return !strcmp(info->fabric_attr->prov_name, "sockets");
 }
 
+/* No descriptor tells of news that the thread of provider sockets does not look for. It does not sleep while an
+ * answer is due that a message has come, and takes the processor of those who are to give it. */
+static void suit_sockets(struct ofi *ofi, struct fi_info *info)
+{
+    info->domain_attr->data_progress = FI_PROGRESS_AUTO;
+    info->tx_attr->op_flags = ofi->complete = FI_INJECT_COMPLETE;
+}
+
 /* The nearest adapter of what libfabric offers, by itself. Returns -ENOMEM or 0. */
 static int take_nearest(const struct ofi *ofi, struct fi_info **found)
 {
@@ -114,8 +122,9 @@ static int choose(struct ofi *ofi, char *why, size_t size)
         fi_freeinfo(found);
         return -ENODEV;
     }
-    if (is_sockets(found)) /* no descriptor tells of news that its thread does not look for */
-        found->domain_attr->data_progress = FI_PROGRESS_AUTO;
+    ofi->complete = FI_TRANSMIT_COMPLETE;
+    if (is_sockets(found))
+        suit_sockets(ofi, found);
     ofi->resends = strstr(found->fabric_attr->prov_name, "ofi_rxd");
     ofi->info = found;
     return 0;
@@ -338,6 +347,7 @@ static int put_buffer(struct ofi *ofi, fi_addr_t to, const struct ofi_frame *fra
     struct ofi_op *op = ofi->idle_sends;
     if (!op)
         return CHAN_AGAIN; /* a completion will tell */
+    uint64_t complete = frame->kind == OFI_DATA ? ofi->complete : FI_TRANSMIT_COMPLETE;
     void *desc = description(ofi);
     memcpy(op->bytes, frame, sizeof(*frame));
     copy_body(op->bytes + sizeof(*frame), body, frame->len);
@@ -345,7 +355,7 @@ static int put_buffer(struct ofi *ofi, fi_addr_t to, const struct ofi_frame *fra
     struct fi_msg message = {.msg_iov = &part, .desc = &desc, .iov_count = 1, .addr = to,
                              .context = &op->context};
     ofi_enter(ofi);
-    ssize_t rc = fi_sendmsg(ofi->ep, &message, FI_COMPLETION | FI_TRANSMIT_COMPLETE);
+    ssize_t rc = fi_sendmsg(ofi->ep, &message, FI_COMPLETION | complete);
     ofi_leave(ofi);
     if (rc)
         return (int)rc;
@@ -354,7 +364,7 @@ static int put_buffer(struct ofi *ofi, fi_addr_t to, const struct ofi_frame *fra
     op->kind = frame->kind;
     if (link) {
         link->flying++;
-        link->injected = false; /* which went out before this one */
+        link->injected = complete == FI_INJECT_COMPLETE; /* what was, went out before this one */
     }
     return 0;
 }

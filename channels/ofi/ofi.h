@@ -135,6 +135,7 @@ struct ofi {
     bool again;  /* the provider had no room, and does not tell when it has */
     enum fi_wait_obj wait;   /* by what the completion queue tells of news */
     int socket;              /* of the provider's datagrams, which tells of news for the queue; or -1 */
+    uint64_t complete;       /* when the send of a packet is: FI_TRANSMIT_COMPLETE, or FI_INJECT_COMPLETE */
     bool resends;            /* the provider sends again what is lost, when progress is made here */
     int looks;               /* during sleep, since there was news */
     int epoll, timer;        /* what is slept on */

@@ -446,6 +446,8 @@ int coll_call_raise(struct comm *comm, int error_class, const char *function,
         return errh_comm(comm, error_class, function,
                          "a message of rank %d has %lld bytes where %lld are due: " CAUSE,
                          misfit->peer, (long long)misfit->len, (long long)misfit->due);
+    if (misfit && error_class == MPI_ERR_COUNT)
+        return errh_comm(comm, error_class, function, "the members' calls do not match: " CAUSE);
 #undef CAUSE
     return request_raise(comm, error_class, function, MPI_STATUS_IGNORE);
 }

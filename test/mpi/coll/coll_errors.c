@@ -233,6 +233,15 @@ static void too_short(int count)
     OK(MPI_Type_free(&pairs));
 }
 
+/* Members that are counted do not know who made another call: then all are told that somebody has. */
+static void one_of_three(void)
+{
+    int code = MPI_Allreduce(a, b, rank == 1 ? 2 : 1, MPI_INT, MPI_SUM, world);
+    CHECK(rank != 1 || code);
+    if (code)
+        says(code, "MPI_Allreduce", "another member gave another count");
+}
+
 int main(int argc, char **argv)
 {
     int sum = 0, one = 1;
@@ -257,6 +266,8 @@ int main(int argc, char **argv)
         too_short(10);
         too_short(1 << 13);
     }
+    if (size == 3)
+        one_of_three();
     OK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, world));
     CHECK(sum == size);
     OK(MPI_Comm_free(&world));

@@ -44,5 +44,5 @@ bool ofi_datagrams_come(struct ofi *ofi)
     struct pollfd news = {.fd = ofi->socket, .events = POLLIN};
     if (!ofi->bulk || ofi->socket < 0 || ++ofi->turns % LOOK_TURNS)
         return false;
-    return poll(&news, 1, 0) > 0;
+    return ofi->is_set ? ofi_sockets_take(ofi) : poll(&news, 1, 0) > 0;
 }

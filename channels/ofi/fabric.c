@@ -63,27 +63,16 @@ static int find(const struct ofi *ofi, uint64_t caps, struct fi_info **found)
     return rc;
 }
 
-/* Set numbers that libfabric reads from the environment alone, where the user has not. The thread of provider
- * sockets holds a lock for so many milliseconds after each message, and all others wait for it. Datagrams of
- * ofi_rxd that are on their way at once have to fit a socket's buffer, with those of other peers: the kernel
- * drops the rest. */
+/* Set a number that libfabric reads from the environment alone, where the user has not. Datagrams of ofi_rxd that
+ * are on their way at once have to fit a socket's buffer, with those of other peers: the kernel drops the rest. */
 static void set_defaults(void)
 {
-    (void)setenv("FI_SOCKETS_PE_WAITTIME", "0", 0);
     (void)setenv("FI_OFI_RXD_MAX_UNACKED", "16", 0);
 }
 
 static bool is_sockets(const struct fi_info *info)
 {
     return !strcmp(info->fabric_attr->prov_name, "sockets");
-}
-
-/* No descriptor tells of news that the thread of provider sockets does not look for. It does not sleep while an
- * answer is due that a message has come, and takes the processor of those who are to give it. */
-static void suit_sockets(struct ofi *ofi, struct fi_info *info)
-{
-    info->domain_attr->data_progress = FI_PROGRESS_AUTO;
-    info->tx_attr->op_flags = ofi->complete = FI_INJECT_COMPLETE;
 }
 
 /* The nearest adapter of what libfabric offers, by itself. Returns -ENOMEM or 0. */
@@ -123,9 +112,10 @@ static int choose(struct ofi *ofi, char *why, size_t size)
         return -ENODEV;
     }
     ofi->complete = FI_TRANSMIT_COMPLETE;
-    if (is_sockets(found))
-        suit_sockets(ofi, found);
-    ofi->resends = strstr(found->fabric_attr->prov_name, "ofi_rxd");
+    if (is_sockets(found)) /* whose peer answers each message, else */
+        found->tx_attr->op_flags = ofi->complete = FI_INJECT_COMPLETE;
+    /* Datagrams that were lost are sent again, or something comes over a connection that we do not know. */
+    ofi->untold = is_sockets(found) || strstr(found->fabric_attr->prov_name, "ofi_rxd");
     ofi->info = found;
     return 0;
 }
@@ -143,13 +133,14 @@ static bool is_over_udp(const struct fi_info *info)
 
 /* A completion queue that can be slept on, or one that cannot. A provider that stands on another one
  * gives the list of its descriptors: one that stands for them would cost time at each message. Over udp
- * the socket is slept on; see datagrams.c. */
+ * the socket is slept on, with sockets a set of all; see datagrams.c and sockets.c. */
 static int open_queue(struct ofi *ofi)
 {
     bool is_layered = strchr(ofi->info->fabric_attr->prov_name, ';');
-    const enum fi_wait_obj kinds[] = {is_over_udp(ofi->info) ? FI_WAIT_NONE
-                                      : is_layered           ? FI_WAIT_POLLFD
-                                                             : FI_WAIT_FD,
+    bool has_socket = is_over_udp(ofi->info) || is_sockets(ofi->info);
+    const enum fi_wait_obj kinds[] = {has_socket   ? FI_WAIT_NONE
+                                      : is_layered ? FI_WAIT_POLLFD
+                                                   : FI_WAIT_FD,
                                       FI_WAIT_FD, FI_WAIT_NONE};
     int rc = -FI_ENOSYS;
     for (size_t i = 0; rc && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -198,6 +189,10 @@ static int open_objects(struct ofi *ofi, const char **what)
     }
     if (!rc && is_over_udp(info))
         ofi_datagrams_find(ofi);
+    if (!rc && is_sockets(info)) {
+        *what = "set of sockets";
+        rc = ofi_sockets_open(ofi);
+    }
     return rc;
 }
 
@@ -255,8 +250,6 @@ int ofi_fabric_open(struct ofi *ofi, char *why, size_t size)
     ofi->data_max = (ofi->inject_max >= INJECT_MIN ? ofi->inject_max : OFI_BUFFER) -
                     sizeof(struct ofi_frame);
     ofi->timeout_ns = limit_of(ofi, "timeout_ms");
-    if (is_sockets(ofi->info))
-        ofi_sockets_widen(ofi->address, ofi->address_len);
     (void)ofi_fabric_post(ofi);
     return 0;
 }
@@ -288,12 +281,30 @@ int ofi_fabric_reach(struct ofi *ofi, const void *address, size_t len, fi_addr_t
     return inserted == 1 ? 0 : -EHOSTUNREACH;
 }
 
-void ofi_fabric_opened(struct ofi *ofi, fi_addr_t to)
+static void find_sockets(struct ofi *ofi, fi_addr_t of)
 {
     uint8_t address[OFI_ADDRESS_MAX];
     size_t len = sizeof(address);
-    if (is_sockets(ofi->info) && !fi_av_lookup(ofi->av, to, address, &len))
-        ofi_sockets_widen(address, len);
+    if (!fi_av_lookup(ofi->av, of, address, &len))
+        ofi_sockets_find(ofi, address, len);
+}
+
+void ofi_fabric_opened(struct ofi *ofi, fi_addr_t to)
+{
+    if (!ofi->is_set)
+        return;
+    ofi_sockets_find(ofi, ofi->address, ofi->address_len); /* by which the peer has connected, perhaps */
+    find_sockets(ofi, to);
+}
+
+void ofi_fabric_surprised(struct ofi *ofi)
+{
+    ofi->has_looked = false;
+    if (!ofi->is_set)
+        return;
+    ofi_sockets_find(ofi, ofi->address, ofi->address_len);
+    for (struct ofi_link *link = ofi->links; link; link = link->next)
+        find_sockets(ofi, link->say.to);
 }
 
 /* ---- buffers ---- */
@@ -356,6 +367,7 @@ static int put_buffer(struct ofi *ofi, fi_addr_t to, const struct ofi_frame *fra
                              .context = &op->context};
     ofi_enter(ofi);
     ssize_t rc = fi_sendmsg(ofi->ep, &message, FI_COMPLETION | complete);
+    ofi_sockets_push(ofi);
     ofi_leave(ofi);
     if (rc)
         return (int)rc;
@@ -380,6 +392,7 @@ int ofi_fabric_put(struct ofi *ofi, fi_addr_t to, struct ofi_message *message,
         copy_body(message->body, body, frame->len);
         ofi_enter(ofi);
         rc = (int)fi_inject(ofi->ep, message, len, to);
+        ofi_sockets_push(ofi);
         ofi_leave(ofi);
         if (!rc && link)
             link->injected = true;

@@ -135,6 +135,7 @@ static ssize_t read_next(struct ofi *ofi, struct ofi_transfer *read)
     ofi_enter(ofi);
     ssize_t rc = fi_read(ofi->ep, whole->to, len, whole->mr ? fi_mr_desc(whole->mr) : NULL,
                          whole->op.link->say.to, whole->from, whole->key, &read->op.context);
+    ofi_sockets_push(ofi);
     ofi_leave(ofi);
     if (rc)
         return rc;
@@ -275,6 +276,7 @@ static int memory_put(struct chan_link *base, const void *from, const struct cha
                                  .context = &transfer->op.context};
     ofi_enter(link->ofi);
     ssize_t rc = fi_writemsg(link->ofi->ep, &message, FI_COMPLETION | FI_DELIVERY_COMPLETE);
+    ofi_sockets_push(link->ofi);
     ofi_leave(link->ofi);
     return outcome(link->ofi, transfer, link, rc);
 }

@@ -243,6 +243,8 @@ static int read_queue(struct ofi *ofi)
         if (count <= 0)
             break;
         ofi->futile = ofi->looks = 0;
+        if (ofi->has_looked)
+            ofi_fabric_surprised(ofi);
         for (ssize_t k = 0; k < count; k++)
             upcalls += take_completion(ofi, &entries[k]);
         if (count < ENTRIES) /* another look costs what a message does, with some providers */

@@ -4,7 +4,7 @@
  * The ofi channel's own state, which its files share: ofi.c (the operations), near.c (which adapter),
  * fabric.c (the endpoint of this process, and its buffers), leftover.c and guard.c (what killed
  * processes leave, and what they hold), memory.c (one-sided operations), link.c (one peer), stranger.c
- * (who is not yet believed), sleep.c (how it is slept on), sockets.c (room that provider sockets needs),
+ * (who is not yet believed), sleep.c (how it is slept on), sockets.c (the connections of provider sockets),
  * datagrams.c (the socket beneath ofi_rxd).
  *
  * One endpoint of type FI_EP_RDM serves all peers. What arrives lies in buffers that are always
@@ -134,10 +134,13 @@ struct ofi {
     bool more;   /* the completion queue may not be empty, as it was not read to its end */
     bool again;  /* the provider had no room, and does not tell when it has */
     enum fi_wait_obj wait;   /* by what the completion queue tells of news */
-    int socket;              /* of the provider's datagrams, which tells of news for the queue; or -1 */
+    int socket;              /* of the provider, which tells of news for the queue; or -1 */
+    bool is_set;             /* socket is an epoll set of the provider's sockets */
+    int room;                /* one in that set, which tells once when one of them has room again */
     uint64_t complete;       /* when the send of a packet is: FI_TRANSMIT_COMPLETE, or FI_INJECT_COMPLETE */
-    bool resends;            /* the provider sends again what is lost, when progress is made here */
+    bool untold;             /* the provider may have to make progress although nothing tells of that */
     int looks;               /* during sleep, since there was news */
+    bool has_looked;         /* since it slept last */
     int epoll, timer;        /* what is slept on */
     int watched_fds[OFI_WATCHED], watched_count; /* of the completion queue, in epoll */
     int futile; /* how often they have told of news since there was some */
@@ -156,6 +159,8 @@ int ofi_fabric_reach(struct ofi *ofi, const void *address, size_t len, fi_addr_t
 
 /* A link to the peer is open. */
 void ofi_fabric_opened(struct ofi *ofi, fi_addr_t to);
+/* Something came of which nothing told. */
+void ofi_fabric_surprised(struct ofi *ofi);
 
 /* Post the buffers that wait for it. Returns whether all are. */
 bool ofi_fabric_post(struct ofi *ofi);
@@ -237,9 +242,16 @@ void ofi_sleep_disarm(struct chan *chan);
 
 /* ---- sockets.c ---- */
 
-/* Give room to the provider's connections with this address; where it is this process's own, to those
- * that will be made to it. */
-void ofi_sockets_widen(const void *address, size_t len);
+/* Make the set of the provider's sockets. Returns 0 or -FI_EMFILE. */
+int ofi_sockets_open(struct ofi *ofi);
+/* Put those into it that have the address, or whose peer has, and give them room. */
+void ofi_sockets_find(struct ofi *ofi, const void *address, size_t len);
+/* Whether it tells of news; of room it tells once. */
+bool ofi_sockets_take(struct ofi *ofi);
+void ofi_sockets_close(struct ofi *ofi);
+/* The provider has got an operation, and begins it only when it is asked for progress. Between ofi_enter() and
+ * ofi_leave(). */
+void ofi_sockets_push(struct ofi *ofi);
 
 /* ---- link.c ---- */
 

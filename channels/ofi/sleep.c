@@ -19,6 +19,7 @@ _Static_assert((int)POLLIN == (int)EPOLLIN && (int)POLLOUT == (int)EPOLLOUT, "ev
 enum {
     SETTLES = 16, /* waits of a millisecond */
     FUTILE = 16,  /* times that descriptors tell of news, without any */
+    FUTILE_OF_SET = 1024, /* the same of a set of connections, which tell of each part of a long message */
     LOOKS = 6     /* after each of which the time until the next one doubles */
 };
 static const uint64_t soon_ns = 1000000; /* until another look at what nothing tells of */
@@ -29,6 +30,7 @@ void ofi_sleep_close(struct ofi *ofi)
         close(ofi->epoll);
     if (ofi->timer >= 0)
         close(ofi->timer);
+    ofi_sockets_close(ofi);
 }
 
 static void set_timer(struct ofi *ofi, uint64_t at_ns)
@@ -93,7 +95,7 @@ static int watch(struct ofi *ofi)
     struct pollfd all[OFI_WATCHED];
     int count = descriptors(ofi, all);
     unwatch(ofi);
-    if (!count || ofi->futile > FUTILE)
+    if (!count || ofi->futile > (ofi->is_set ? FUTILE_OF_SET : FUTILE))
         return CHAN_UNABLE;
     for (int i = 0; i < count; i++) {
         struct epoll_event event = {.events = (uint16_t)all[i].events};
@@ -102,7 +104,8 @@ static int watch(struct ofi *ofi)
         ofi->watched_fds[ofi->watched_count++] = all[i].fd;
     }
     if (poll(all, (nfds_t)count, 0)) {
-        ofi->futile += ofi->socket < 0; /* which tells of a datagram that is there */
+        ofi->futile += ofi->socket < 0 || ofi->is_set; /* a datagram is there, where one is told of */
+        (void)ofi_sockets_take(ofi);
         return CHAN_AGAIN;
     }
     return 0;
@@ -120,13 +123,12 @@ static int arm_queue(struct ofi *ofi)
     return rc == -FI_EAGAIN ? CHAN_AGAIN : rc ? CHAN_UNABLE : watch(ofi);
 }
 
-/* When to look although nothing tells of news; UINT64_MAX: never. Datagrams that are lost on the way to a peer are
- * sent again only when progress is made here, and nothing tells of that. */
+/* When to look although nothing tells of news; UINT64_MAX: never. */
 static uint64_t next_look(struct ofi *ofi, bool soon)
 {
     if (soon)
         return chan_now_ns() + soon_ns;
-    if (!ofi->resends)
+    if (!ofi->untold)
         return UINT64_MAX;
     uint64_t after_ns = soon_ns << ofi->looks;
     ofi->looks += ofi->looks < LOOKS;
@@ -153,6 +155,6 @@ void ofi_sleep_disarm(struct chan *chan)
     struct ofi *ofi = (struct ofi *)chan;
     uint64_t times;
     unwatch(ofi);
-    set_timer(ofi, UINT64_MAX);
-    (void)!read(ofi->timer, &times, sizeof(times));
+    ofi->has_looked = read(ofi->timer, &times, sizeof(times)) > 0;
+    set_timer(ofi, UINT64_MAX); /* which is silent, too, where it has just gone off */
 }

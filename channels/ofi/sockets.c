@@ -1,22 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Room in the connections of provider sockets. The provider takes the head of a message only when all
- * of it has come. The kernel keeps a piece of memory, with many messages in it, until its last byte is
- * taken, and lets the peer send only what it has memory for. So where one piece takes up what a
- * connection may have and ends amid a head, provider and kernel wait for each other for ever. A
- * connection that may have several of them never comes to that. The provider tells nobody which
- * descriptors it has, so they are known by their addresses.
+ * The connections of provider sockets, which tells nobody which descriptors it has: they are known by their
+ * addresses. A process sleeps on a set of them, since a completion queue that can be slept on needs the provider's
+ * thread, through which each message passes. The set tells of what comes, and of room where there was none.
+ *
+ * And connections get room. The provider takes the head of a message only when all of it has come. The kernel keeps
+ * a piece of memory, with many messages in it, until its last byte is taken, and lets the peer send only what it
+ * has memory for. So where one piece takes up what a connection may have and ends amid a head, provider and kernel
+ * wait for each other for ever. A connection that may have several of them never comes to that.
  */
 #include <dirent.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "channels/ofi/ofi.h"
 
-enum { ROOM = 1 << 20 }; /* bytes of a window; a piece has 17 times 32 KiB at most */
+enum {
+    ROOM = 1 << 20, /* bytes of a window; a piece has 17 times 32 KiB at most */
+    EVENTS = 16     /* that are taken at once */
+};
 
 static bool is_same(const struct sockaddr_in *a, const struct sockaddr_in *b)
 {
@@ -24,18 +31,16 @@ static bool is_same(const struct sockaddr_in *a, const struct sockaddr_in *b)
            (a->sin_addr.s_addr == b->sin_addr.s_addr || a->sin_addr.s_addr == INADDR_ANY);
 }
 
-/* Whether this connection's peer, or else a listening socket itself, has the address. */
+/* Whether this socket has the address, or its peer. */
 static bool is_of(int fd, const struct sockaddr_in *address)
 {
-    struct sockaddr_in own;
-    socklen_t len = sizeof(own), size = sizeof(int);
-    int listens = 0;
-    if (!getpeername(fd, (struct sockaddr *)&own, &len))
-        return len == sizeof(own) && is_same(&own, address);
-    len = sizeof(own);
-    return !getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) && listens &&
-           !getsockname(fd, (struct sockaddr *)&own, &len) && len == sizeof(own) &&
-           is_same(&own, address);
+    struct sockaddr_in own = {0}, peer = {0};
+    socklen_t own_len = sizeof(own), peer_len = sizeof(peer), size = sizeof(int);
+    int type = 0;
+    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) || type != SOCK_STREAM)
+        return false;
+    return (!getsockname(fd, (struct sockaddr *)&own, &own_len) && is_same(&own, address)) ||
+           (!getpeername(fd, (struct sockaddr *)&peer, &peer_len) && is_same(&peer, address));
 }
 
 /* The limit of SO_RCVBUF is often lower; a wish to be woken late gives room beyond it. */
@@ -46,8 +51,21 @@ static void widen(int fd)
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &least, sizeof(least));
 }
 
-void ofi_sockets_widen(const void *address, size_t len)
+int ofi_sockets_open(struct ofi *ofi)
 {
+    struct epoll_event event = {.events = EPOLLIN};
+    ofi->is_set = true;
+    ofi->socket = epoll_create1(EPOLL_CLOEXEC);
+    ofi->room = epoll_create1(EPOLL_CLOEXEC);
+    if (epoll_ctl(ofi->socket, EPOLL_CTL_ADD, ofi->room, &event))
+        return -FI_EMFILE;
+    ofi_sockets_find(ofi, ofi->address, ofi->address_len);
+    return 0;
+}
+
+void ofi_sockets_find(struct ofi *ofi, const void *address, size_t len)
+{
+    struct epoll_event news = {.events = EPOLLIN}, room = {.events = EPOLLOUT | EPOLLET};
     struct sockaddr_in of;
     DIR *all = len == sizeof(of) ? opendir("/proc/self/fd") : NULL;
     if (!all)
@@ -55,8 +73,36 @@ void ofi_sockets_widen(const void *address, size_t len)
     memcpy(&of, address, sizeof(of));
     for (const struct dirent *entry; (entry = readdir(all));) {
         int fd = atoi(entry->d_name);
-        if (is_of(fd, &of))
+        if (is_of(fd, &of)) {
             widen(fd);
+            (void)epoll_ctl(ofi->socket, EPOLL_CTL_ADD, fd, &news); /* it may be there already */
+            (void)epoll_ctl(ofi->room, EPOLL_CTL_ADD, fd, &room);
+        }
     }
     closedir(all);
+}
+
+bool ofi_sockets_take(struct ofi *ofi)
+{
+    struct epoll_event events[EVENTS];
+    if (!ofi->is_set || epoll_wait(ofi->socket, events, 1, 0) <= 0)
+        return false;
+    while (epoll_wait(ofi->room, events, EVENTS, 0) == EVENTS)
+        ;
+    return true;
+}
+
+void ofi_sockets_close(struct ofi *ofi)
+{
+    if (!ofi->is_set)
+        return;
+    close(ofi->socket);
+    close(ofi->room);
+}
+
+void ofi_sockets_push(struct ofi *ofi)
+{
+    struct fi_cq_msg_entry none;
+    if (ofi->is_set)
+        (void)fi_cq_read(ofi->cq, &none, 0);
 }

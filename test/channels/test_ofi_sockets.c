@@ -2,7 +2,8 @@
 
 /*
  * A connection whose reader takes the head of a message only when all of it has come, as provider
- * sockets does, and whose writer is as far ahead as the kernel lets it, goes on where it has room.
+ * sockets does, and whose writer is as far ahead as the kernel lets it, goes on where it has room. And the set of
+ * connections tells of what comes.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -104,25 +105,75 @@ static bool flows(const struct pair *pair)
     return true;
 }
 
-int main(void)
+static void find(struct ofi *ofi, const struct pair *pair)
+{
+    ofi_sockets_find(ofi, &pair->address, sizeof(pair->address));
+}
+
+/* What comes is told of until it is taken, whether it came to who has called or to who was called. */
+static void check_news(struct ofi *ofi, bool caller_reads)
 {
     struct pair pair;
+    open_door(&pair);
+    open_pair(&pair, caller_reads);
+    find(ofi, &pair);
+    (void)ofi_sockets_take(ofi); /* of its room */
+    claim(!ofi_sockets_take(ofi), "the set tells of nothing where nothing comes");
+    claim(write(pair.writer, bytes, 1) == 1 && ofi_sockets_take(ofi) && ofi_sockets_take(ofi),
+          "it tells of what comes");
+    claim(read(pair.reader, bytes, 1) == 1 && !ofi_sockets_take(ofi), "until it is taken");
+    close_pair(&pair);
+}
+
+/* Of room where there was none it tells once. */
+static void check_room(struct ofi *ofi)
+{
+    struct pair pair;
+    open_door(&pair);
+    open_pair(&pair, true);
+    find(ofi, &pair);
+    write_all(&pair);
+    (void)ofi_sockets_take(ofi);
+    while (read(pair.reader, bytes, PIECE) > 0)
+        ;
+    bool told = false;
+    for (int ms = 0; ms < WAIT_MS && !told; ms++) {
+        told = ofi_sockets_take(ofi) && !unread(&pair);
+        while (read(pair.reader, bytes, PIECE) > 0)
+            ;
+        usleep(1000);
+    }
+    claim(told, "it tells of room");
+    claim(!ofi_sockets_take(ofi), "and once");
+    close_pair(&pair);
+}
+
+int main(void)
+{
+    static struct ofi ofi;
+    struct pair pair;
+    if (ofi_sockets_open(&ofi))
+        return 1;
     open_door(&pair);
     open_pair(&pair, false);
     printf("# a connection as it is: %s\n", flows(&pair) ? "goes on" : "stands still");
     close_pair(&pair);
 
     open_door(&pair);
-    ofi_sockets_widen(&pair.address, sizeof(pair.address));
+    find(&ofi, &pair);
     open_pair(&pair, false);
     claim(flows(&pair), "a connection to a wide address goes on");
     close_pair(&pair);
 
     open_door(&pair);
     open_pair(&pair, true);
-    ofi_sockets_widen(&pair.address, sizeof(pair.address));
+    find(&ofi, &pair);
     claim(flows(&pair), "a connection to a peer that was widened goes on");
     close_pair(&pair);
+    check_news(&ofi, false);
+    check_news(&ofi, true);
+    check_room(&ofi);
+    ofi_sockets_close(&ofi);
     printf("1..%d\n", number);
     return failures ? 1 : 0;
 }

@@ -66,11 +66,13 @@ static void show_settings(void)
     }
 }
 
-static const char *path_of(char *const *env)
+/* A variable's value in env, or NULL. */
+static const char *value_in(char *const *env, const char *name)
 {
+    size_t len = strlen(name);
     for (; *env; env++)
-        if (!strncmp(*env, "PATH=", 5))
-            return *env + 5;
+        if (!strncmp(*env, name, len) && (*env)[len] == '=')
+            return *env + len + 1;
     return NULL;
 }
 
@@ -111,14 +113,9 @@ static int check_library(const struct options *o, const char *path)
 /* Tell which variables that -x and -envlist name do not exist. */
 static void tell_unset(char *const *names, char *const *env)
 {
-    for (; names && *names; names++) {
-        size_t len = strlen(*names);
-        char *const *at = env;
-        while (*at && (strncmp(*at, *names, len) || (*at)[len] != '='))
-            at++;
-        if (!*at && !strchr(*names, '*'))
+    for (; names && *names; names++)
+        if (!value_in(env, *names) && !strchr(*names, '*'))
             fprintf(stderr, "mpiexec: there is no variable '%s' to pass on\n", *names);
-    }
 }
 
 /* In the folders of --path, then in those of PATH. */
@@ -162,7 +159,7 @@ static int find_programs(const struct options *o, char **paths)
         if (!env)
             return 1;
         tell_unset(app->env.list, env);
-        rc = find_program(app, path_of(env), path, why);
+        rc = find_program(app, value_in(env, "PATH"), path, why);
         free(env);
         if (rc) {
             complain(why);

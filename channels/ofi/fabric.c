@@ -281,30 +281,21 @@ int ofi_fabric_reach(struct ofi *ofi, const void *address, size_t len, fi_addr_t
     return inserted == 1 ? 0 : -EHOSTUNREACH;
 }
 
-static void find_sockets(struct ofi *ofi, fi_addr_t of)
+void ofi_fabric_opened(struct ofi *ofi, fi_addr_t to)
 {
     uint8_t address[OFI_ADDRESS_MAX];
     size_t len = sizeof(address);
-    if (!fi_av_lookup(ofi->av, of, address, &len))
+    if (ofi->is_set && !fi_av_lookup(ofi->av, to, address, &len))
         ofi_sockets_find(ofi, address, len);
-}
-
-void ofi_fabric_opened(struct ofi *ofi, fi_addr_t to)
-{
-    if (!ofi->is_set)
-        return;
-    ofi_sockets_find(ofi, ofi->address, ofi->address_len); /* by which the peer has connected, perhaps */
-    find_sockets(ofi, to);
 }
 
 void ofi_fabric_surprised(struct ofi *ofi)
 {
     ofi->has_looked = false;
-    if (!ofi->is_set)
-        return;
-    ofi_sockets_find(ofi, ofi->address, ofi->address_len);
+    if (ofi->is_set && !ofi->links)
+        ofi_sockets_find(ofi, ofi->address, ofi->address_len);
     for (struct ofi_link *link = ofi->links; link; link = link->next)
-        find_sockets(ofi, link->say.to);
+        ofi_fabric_opened(ofi, link->say.to);
 }
 
 /* ---- buffers ---- */

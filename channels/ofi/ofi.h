@@ -244,8 +244,8 @@ void ofi_sleep_disarm(struct chan *chan);
 
 /* Make the set of the provider's sockets. Returns 0 or -FI_EMFILE. */
 int ofi_sockets_open(struct ofi *ofi);
-/* Put those into it that have the address, or whose peer has, and give them room. */
-void ofi_sockets_find(struct ofi *ofi, const void *address, size_t len);
+/* Put those into it that have our address, or whose peer has that one, and give them room. */
+void ofi_sockets_find(struct ofi *ofi, const void *peer, size_t len);
 /* Whether it tells of news; of room it tells once. */
 bool ofi_sockets_take(struct ofi *ofi);
 void ofi_sockets_close(struct ofi *ofi);

@@ -31,16 +31,16 @@ static bool is_same(const struct sockaddr_in *a, const struct sockaddr_in *b)
            (a->sin_addr.s_addr == b->sin_addr.s_addr || a->sin_addr.s_addr == INADDR_ANY);
 }
 
-/* Whether this socket has the address, or its peer. */
-static bool is_of(int fd, const struct sockaddr_in *address)
+/* Whether this socket has our address, or its peer has that one. */
+static bool is_of(int fd, const struct sockaddr_in *ours, const struct sockaddr_in *theirs)
 {
     struct sockaddr_in own = {0}, peer = {0};
     socklen_t own_len = sizeof(own), peer_len = sizeof(peer), size = sizeof(int);
     int type = 0;
     if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) || type != SOCK_STREAM)
         return false;
-    return (!getsockname(fd, (struct sockaddr *)&own, &own_len) && is_same(&own, address)) ||
-           (!getpeername(fd, (struct sockaddr *)&peer, &peer_len) && is_same(&peer, address));
+    return (!getsockname(fd, (struct sockaddr *)&own, &own_len) && is_same(&own, ours)) ||
+           (!getpeername(fd, (struct sockaddr *)&peer, &peer_len) && is_same(&peer, theirs));
 }
 
 /* The limit of SO_RCVBUF is often lower; a wish to be woken late gives room beyond it. */
@@ -59,21 +59,22 @@ int ofi_sockets_open(struct ofi *ofi)
     ofi->room = epoll_create1(EPOLL_CLOEXEC);
     if (epoll_ctl(ofi->socket, EPOLL_CTL_ADD, ofi->room, &event))
         return -FI_EMFILE;
-    ofi_sockets_find(ofi, ofi->address, ofi->address_len);
+    ofi_sockets_find(ofi, ofi->address, ofi->address_len); /* no peer has that one */
     return 0;
 }
 
-void ofi_sockets_find(struct ofi *ofi, const void *address, size_t len)
+void ofi_sockets_find(struct ofi *ofi, const void *peer, size_t len)
 {
     struct epoll_event news = {.events = EPOLLIN}, room = {.events = EPOLLOUT | EPOLLET};
-    struct sockaddr_in of;
-    DIR *all = len == sizeof(of) ? opendir("/proc/self/fd") : NULL;
+    struct sockaddr_in ours, theirs;
+    DIR *all = len == sizeof(theirs) && ofi->address_len == len ? opendir("/proc/self/fd") : NULL;
     if (!all)
         return;
-    memcpy(&of, address, sizeof(of));
+    memcpy(&ours, ofi->address, sizeof(ours));
+    memcpy(&theirs, peer, sizeof(theirs));
     for (const struct dirent *entry; (entry = readdir(all));) {
         int fd = atoi(entry->d_name);
-        if (is_of(fd, &of)) {
+        if (is_of(fd, &ours, &theirs)) {
             widen(fd);
             (void)epoll_ctl(ofi->socket, EPOLL_CTL_ADD, fd, &news); /* it may be there already */
             (void)epoll_ctl(ofi->room, EPOLL_CTL_ADD, fd, &room);

@@ -52,7 +52,7 @@ static void open_door(struct pair *pair)
     must(listen(pair->door, 1));
 }
 
-/* Whoever has called reads, or whoever was called. */
+/* The caller reads, or else the one that was called. */
 static void open_pair(struct pair *pair, bool caller_reads)
 {
     int caller = must(socket(AF_INET, SOCK_STREAM, 0));
@@ -107,10 +107,12 @@ static bool flows(const struct pair *pair)
 
 static void find(struct ofi *ofi, const struct pair *pair)
 {
+    ofi->address_len = sizeof(pair->address);
+    memcpy(ofi->address, &pair->address, ofi->address_len);
     ofi_sockets_find(ofi, &pair->address, sizeof(pair->address));
 }
 
-/* What comes is told of until it is taken, whether it came to who has called or to who was called. */
+/* The set tells of a byte until it is taken, at the caller as at the one that was called. */
 static void check_news(struct ofi *ofi, bool caller_reads)
 {
     struct pair pair;

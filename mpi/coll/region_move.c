@@ -105,7 +105,7 @@ void region_copy_own(struct region_run *run)
 static const struct region_form blocks = {give_own, take_its};
 
 /* Of long chunks a bcast takes only the beginning, so that all that its operations write in turn stays in the
- * processors' own caches. What has left these for a shared one can take three times as long to write again. */
+ * processors' own caches. Lines that have left these for a shared one can take three times as long to write again. */
 static size_t stream_step(const struct region *r, size_t len)
 {
     return len < 2 * STREAM ? r->chunk : least(r->chunk, STREAM);

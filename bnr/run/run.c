@@ -297,6 +297,7 @@ static void on_signal(void *arg, int number)
     case SIGCONT:
         run_debugger_go_on(run);
         run_terminal_go_on(run);
+        run_terminal_resize(run); /* a stopped process is not told of that */
         signal_all(run, number);
         break;
     default: signal_all(run, number); break;

@@ -83,7 +83,7 @@ def check_end(window):
 
 
 def check_stop(window, mpiexec):
-    """While mpiexec is stopped, the shell has its terminal."""
+    """While mpiexec is stopped, the shell has its terminal, whose size changes."""
     window.call("resize-window", "-x", "80", "-y", "24")
     window.clear("outer:")
     window.type("set -m")
@@ -93,9 +93,10 @@ def check_stop(window, mpiexec):
     window.shows(lambda line: "Stopped" in line)
     window.type("stty -a | tr ' ' '\\n' | grep -x -e icanon -e echo -e isig | wc -l")
     window.shows("3")
-    window.type("fg")
-    window.type("stty size")
-    window.shows("24 80")
+    window.call("resize-window", "-x", "90", "-y", "20")
+    window.type("while [ \"$(stty size)\" != '20 90' ]; do sleep 0.1; done; fg")
+    window.type("while [ \"$(stty size)\" != '20 90' ]; do sleep 0.1; done; stty size")
+    window.shows("20 90")
     window.type("exit")
     window.shows("outer:")
     print("ok: mpiexec that is stopped gives the terminal back, and goes on with it", flush=True)

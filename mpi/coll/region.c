@@ -186,8 +186,6 @@ static void init(struct region *r, struct mpid_region *memory, unsigned char *ba
     r->stranger = -1;
     r->crowded = bids[BID_CROWDED];
     r->behind = r->size == init_world.local_ranks ? 0 : -1;
-    r->places = r->crowded ? REGION_PLACES : REGION_OWN_PLACES;
-    r->place_mask = r->places - 1;
     r->counts = comm->size > FEW || (comm->size > 2 && r->crowded);
     r->fenced = bids[BID_FENCED];
     r->pulls = !bids[BID_APART];

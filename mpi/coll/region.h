@@ -45,8 +45,7 @@
 
 enum {
     REGION_DEPTH = 8,      /* chunks of a member */
-    REGION_PLACES = 128,   /* places of a member for what is small, at most */
-    REGION_OWN_PLACES = 32, /* the same where each has a processor: these stay in its cache */
+    REGION_PLACES = 128,   /* places of a member for what is small */
     REGION_SMALL = 240,    /* bytes beside a word */
     REGION_SHELF = 2048,   /* bytes of a shelf, at most */
     REGION_CHUNK = 32768,  /* bytes of other places, at most */
@@ -101,7 +100,6 @@ struct region {
     uint32_t chunk;        /* bytes of one */
     bool long_chunks;      /* of two that have a processor each: longer than more have */
     int rank, size;
-    uint32_t places, place_mask; /* of each member, a power of 2; and less one */
     bool crowded; /* ranks outnumber processors: who waits yields, and members are counted */
     bool counts;  /* synchronizing operations count members, rather than look at each */
     bool pulls;   /* every member can read every other's memory */
@@ -258,7 +256,7 @@ extern const struct mpid_shared_wait region_watch;
 
 static inline struct region_place *region_place(const struct region *r, int member, uint64_t number)
 {
-    return &r->members[member].places[number & r->place_mask];
+    return &r->members[member].places[number % REGION_PLACES];
 }
 
 /* Where a member's part of so many bytes is. */
@@ -267,7 +265,7 @@ static inline unsigned char *region_part(const struct region *r, int member, uin
     if (len <= REGION_SMALL)
         return region_place(r, member, number)->bytes;
     if (len <= r->shelf)
-        return r->shelves + ((size_t)member * r->places + (number & r->place_mask)) * r->shelf;
+        return r->shelves + ((size_t)member * REGION_PLACES + (number % REGION_PLACES)) * r->shelf;
     return r->chunks + ((size_t)member * REGION_DEPTH + number % REGION_DEPTH) * r->chunk;
 }
 

@@ -10,7 +10,9 @@
 #include "mpi/coll/region.h"
 #include "os/cache.h"
 
-enum { FETCH_AHEAD = REGION_OWN_PLACES / 2 }; /* operations, the places of which are fetched before their turn */
+/* Operations, the places of which are fetched before their turn. A member fetches few of its own: of those further
+ * ahead, another may not have read what they had before. */
+enum { OWN_AHEAD = 4, FETCH_AHEAD = 16 };
 
 /* Stages of an operation. */
 enum { BEGIN, GIVE, TAKE };
@@ -29,7 +31,7 @@ static inline int give(struct region_run *run)
     if (__builtin_expect(rc, 0))
         return rc;
     if (run->part_len <= REGION_SMALL)
-        os_cache_own(region_place(r, r->rank, run->number + FETCH_AHEAD), 1);
+        os_cache_own(region_place(r, r->rank, run->number + OWN_AHEAD), 1);
     run->form->give(run, region_part(r, r->rank, run->number, run->part_len));
     if (!run->chains)
         region_publish(r, run->number);

@@ -257,13 +257,13 @@ static uint64_t room_least(const struct region *r, bool is_short, uint64_t numbe
 {
     if (!is_short)
         return number - REGION_DEPTH;
-    return number - r->places / (r->crowded ? 4 : 2);
+    return number - REGION_PLACES / (r->crowded ? 4 : 2);
 }
 
 int region_room(struct region_run *run, size_t len, uint64_t number)
 {
     bool is_short = len <= run->r->shelf;
-    uint64_t before = number - (is_short ? run->r->places : REGION_DEPTH);
+    uint64_t before = number - (is_short ? REGION_PLACES : REGION_DEPTH);
     if (__builtin_expect((int64_t)(before - run->r->known) <= 0, 1))
         return MPI_SUCCESS;
     return learn(run, room_least(run->r, is_short, number));
@@ -279,7 +279,7 @@ int region_room_in_chain(struct region_run *run, uint64_t number)
         r->passed = r->known;
     }
     r->chained = number;
-    uint64_t before = number - r->places;
+    uint64_t before = number - REGION_PLACES;
     if ((int64_t)(before - r->chain) < 0) {
         rc = region_room(run, 0, number);
     } else if ((int64_t)(before - r->passed) > 0) {

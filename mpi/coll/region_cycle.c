@@ -97,6 +97,32 @@ static inline void end(struct region_run *run)
     run->at += run->len;
 }
 
+/* All goes in one operation: most calls are short. */
+static int once(struct region_run *run)
+{
+    struct region *r = run->r;
+    int rc = MPI_SUCCESS;
+    if (run->stage == BEGIN) {
+        run->number = ++r->number;
+        run->len = run->end;
+        run->part_len = run->end * run->pieces;
+        run->stage = GIVE;
+    }
+    if (run->stage == GIVE && run->gives)
+        rc = give(run);
+    if (__builtin_expect(rc, 0))
+        return rc;
+    run->stage = TAKE;
+    rc = take_all(run);
+    if (__builtin_expect(rc, 0))
+        return rc;
+    if (run->meets)
+        region_met(r, run->number);
+    else
+        region_done(r, run->number, run->part_len);
+    return run->failed;
+}
+
 static int cycle(struct region_run *run)
 {
     while (run->at < run->end) {
@@ -126,7 +152,7 @@ static int cycle(struct region_run *run)
 void region_set_cycle(struct region_run *run, const struct region_form *form, size_t end, size_t step)
 {
     int rank = run->r->rank;
-    run->go = cycle;
+    run->go = end && end <= step ? once : cycle;
     run->form = form;
     run->end = end;
     run->step = step;

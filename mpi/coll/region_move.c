@@ -114,8 +114,7 @@ static size_t stream_step(const struct region *r, size_t len)
 void region_bcast(struct region_run *run)
 {
     bool is_root = run->r->rank == run->c->root;
-    size_t len = own_block(run).len;
-    region_set_cycle(run, &blocks, len, stream_step(run->r, len));
+    region_set_cycle(run, &blocks, run->bytes, stream_step(run->r, run->bytes));
     run->gives = is_root;
     run->takes = !is_root;
     run->from = run->c->root;
@@ -124,7 +123,7 @@ void region_bcast(struct region_run *run)
 void region_gather(struct region_run *run)
 {
     bool is_root = run->r->rank == run->c->root;
-    region_set_cycle(run, &blocks, region_block(is_root ? &run->c->recv : &run->c->send, 0).len, run->r->chunk);
+    region_set_cycle(run, &blocks, run->bytes, run->r->chunk);
     run->gives = !is_root;
     run->takes = is_root ? run->r->size - 1 : 0;
     if (is_root)
@@ -134,33 +133,31 @@ void region_gather(struct region_run *run)
 /* ---- the root gives to each, maybe into their chunks ---- */
 
 /* The block for a member: among the pieces of the root's part where all fit there, else in the chunk of the member. */
-static unsigned char *piece_for(const struct region_run *run, int member)
+static unsigned char *piece_for(const struct region_run *run, unsigned char *part, int member)
 {
-    const struct region *r = run->r;
-    if (run->part_len <= r->chunk)
-        return region_part(r, run->c->root, run->number, run->part_len) + run->len * (size_t)member;
-    return region_part(r, member, run->number, run->part_len);
+    if (run->part_len <= run->r->chunk)
+        return part + run->len * (size_t)member;
+    return region_part(run->r, member, run->number, run->part_len);
 }
 
 static void give_each(struct region_run *run, unsigned char *part)
 {
-    (void)part;
     for (int i = 0; i < run->r->size; i++)
         if (i != run->r->rank)
-            give_block(run, piece_for(run, i), region_block(&run->c->send, i));
+            give_block(run, piece_for(run, part, i), region_block(&run->c->send, i));
 }
 
 static void take_own(struct region_run *run, int root)
 {
-    (void)root;
-    take_block(run, piece_for(run, run->r->rank), region_block(&run->c->recv, 0));
+    unsigned char *part = region_part(run->r, root, run->number, run->part_len);
+    take_block(run, piece_for(run, part, run->r->rank), region_block(&run->c->recv, 0));
 }
 
 void region_scatter(struct region_run *run)
 {
     static const struct region_form each = {give_each, take_own};
     bool is_root = run->r->rank == run->c->root;
-    region_set_cycle(run, &each, region_block(is_root ? &run->c->send : &run->c->recv, 0).len, run->r->chunk);
+    region_set_cycle(run, &each, run->bytes, run->r->chunk);
     run->pieces = (size_t)run->r->size;
     run->gives = is_root;
     run->takes = !is_root;
@@ -173,12 +170,7 @@ void region_scatter(struct region_run *run)
 
 void region_allgather(struct region_run *run)
 {
-    size_t longest = 0;
-    for (int i = 0; i < (run->c->uneven ? run->r->size : 1); i++) {
-        size_t len = region_block(&run->c->recv, i).len;
-        longest = len > longest ? len : longest;
-    }
-    region_set_cycle(run, &blocks, longest, run->r->chunk);
+    region_set_cycle(run, &blocks, run->bytes, run->r->chunk);
     region_set_meeting(run);
     run->takes = run->r->size - 1;
     region_copy_own(run);
@@ -212,8 +204,7 @@ static const struct region_form pieces = {give_pieces, take_piece};
 
 void region_alltoall(struct region_run *run)
 {
-    size_t len = region_block(&run->c->recv, 0).len;
-    region_set_cycle(run, &pieces, len, piece_of(run->r, len));
+    region_set_cycle(run, &pieces, run->bytes, piece_of(run->r, run->bytes));
     run->pieces = (size_t)run->r->size;
     region_set_meeting(run);
     run->takes = run->r->size - 1;

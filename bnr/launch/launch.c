@@ -214,6 +214,15 @@ int launch_seek(const char *name, const char *wdir, const char *first, const cha
     return rc ? launch_resolve(name, wdir, search, path, PATH_MAX, why) : 0;
 }
 
+const char *launch_variable(char *const *environment, const char *name)
+{
+    size_t len = strlen(name);
+    for (; *environment; environment++)
+        if (!strncmp(*environment, name, len) && (*environment)[len] == '=')
+            return *environment + len + 1;
+    return NULL;
+}
+
 int launch_find(const char *name, char **path, char why[512])
 {
     char found[PATH_MAX];

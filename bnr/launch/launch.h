@@ -50,6 +50,9 @@ int launch_seek(const char *name, const char *wdir, const char *first, const cha
 /* Find name along this process's PATH. Returns 0 with *path, the caller's to free, or an outcome. */
 int launch_find(const char *name, char **path, char why[512]);
 
+/* The value of a variable in an environment, or NULL. */
+const char *launch_variable(char *const *environment, const char *name);
+
 /* Remember the limits, ignored signals and signal mask that processes are to start with. Call
  * it before any are changed. */
 void launch_remember(void);

@@ -12,19 +12,12 @@
 #include <unistd.h>
 
 #include "bnr/launch/foreign.h"
+#include "bnr/launch/launch.h"
 #include "include/version.h"
 #include "os/log.h"
 
-static const char name[] = "libmpi_abi.so.1", variable[] = "LD_LIBRARY_PATH=";
+static const char name[] = "libmpi_abi.so.1", variable[] = "LD_LIBRARY_PATH";
 static const char profile[] = "libvireo-profile.so";
-
-static const char *value_of(char *const *environment, const char *start)
-{
-    for (; *environment; environment++)
-        if (!strncmp(*environment, start, strlen(start)))
-            return *environment + strlen(start);
-    return NULL;
-}
 
 /* The folder that has the folder of this program. */
 static bool find_top(char own[PATH_MAX])
@@ -66,10 +59,10 @@ static bool is_of_system(const char *folder)
 static char *search_setting(const char *path, char *const *environment)
 {
     char folder[PATH_MAX], *setting = NULL;
-    const char *value = value_of(environment, variable);
+    const char *value = launch_variable(environment, variable);
     if (!foreign_lacks(path, name, value) || !find_folder(folder) || is_of_system(folder))
         return NULL;
-    int n = asprintf(&setting, "%s%s%s%s", variable, value ? value : "", value && *value ? ":" : "",
+    int n = asprintf(&setting, "%s=%s%s%s", variable, value ? value : "", value && *value ? ":" : "",
                      folder);
     return n < 0 ? NULL : setting;
 }
@@ -92,9 +85,10 @@ static bool find_profile(char file[2 * PATH_MAX])
 /* "LD_PRELOAD=...", where it is wanted. Returns 0, -ENOMEM or -ENOENT. */
 static int profile_setting(char *const *environment, char **setting)
 {
-    static const char preload[] = "LD_PRELOAD=";
-    const char *wanted[] = {value_of(environment, "VIREO_TRACE="), value_of(environment, "VIREO_SUMMARY=")};
-    const char *value = value_of(environment, preload);
+    static const char preload[] = "LD_PRELOAD";
+    const char *wanted[] = {launch_variable(environment, "VIREO_TRACE"),
+                            launch_variable(environment, "VIREO_SUMMARY")};
+    const char *value = launch_variable(environment, preload);
     char file[2 * PATH_MAX];
     *setting = NULL;
     if (!(wanted[0] && *wanted[0]) && !(wanted[1] && *wanted[1] && strcmp(wanted[1], "0")))
@@ -102,7 +96,7 @@ static int profile_setting(char *const *environment, char **setting)
     if (!find_profile(file))
         return os_fail(-ENOENT, "--trace and --summary need %s, which this installation lacks: install "
                                 "libjansson-dev, and build again", profile);
-    int n = asprintf(setting, "%s%s%s%s", preload, file, value && *value ? ":" : "", value ? value : "");
+    int n = asprintf(setting, "%s=%s%s%s", preload, file, value && *value ? ":" : "", value ? value : "");
     return n < 0 ? -ENOMEM : 0;
 }
 

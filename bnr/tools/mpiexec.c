@@ -66,16 +66,6 @@ static void show_settings(void)
     }
 }
 
-/* A variable's value in env, or NULL. */
-static const char *value_in(char *const *env, const char *name)
-{
-    size_t len = strlen(name);
-    for (; *env; env++)
-        if (!strncmp(*env, name, len) && (*env)[len] == '=')
-            return *env + len + 1;
-    return NULL;
-}
-
 static int check_folder(const char *wdir)
 {
     if (!wdir || !access(wdir, X_OK))
@@ -114,7 +104,7 @@ static int check_library(const struct options *o, const char *path)
 static void tell_unset(char *const *names, char *const *env)
 {
     for (; names && *names; names++)
-        if (!value_in(env, *names) && !strchr(*names, '*'))
+        if (!launch_variable(env, *names) && !strchr(*names, '*'))
             fprintf(stderr, "mpiexec: there is no variable '%s' to pass on\n", *names);
 }
 
@@ -159,7 +149,7 @@ static int find_programs(const struct options *o, char **paths)
         if (!env)
             return 1;
         tell_unset(app->env.list, env);
-        rc = find_program(app, value_in(env, "PATH"), path, why);
+        rc = find_program(app, launch_variable(env, "PATH"), path, why);
         free(env);
         if (rc) {
             complain(why);

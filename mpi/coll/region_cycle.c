@@ -100,10 +100,10 @@ static inline void end(struct region_run *run)
 /* All goes in one operation: most calls are short. */
 static int once(struct region_run *run)
 {
-    struct region *r = run->r;
     int rc = MPI_SUCCESS;
     if (run->stage == BEGIN) {
-        run->number = ++r->number;
+        run->first = run->number = ++run->r->number;
+        run->count = 1;
         run->len = run->end;
         run->part_len = run->end * run->pieces;
         run->stage = GIVE;
@@ -116,10 +116,7 @@ static int once(struct region_run *run)
     rc = take_all(run);
     if (__builtin_expect(rc, 0))
         return rc;
-    if (run->meets)
-        region_met(r, run->number);
-    else
-        region_done(r, run->number, run->part_len);
+    end(run);
     return run->failed;
 }
 

@@ -265,7 +265,7 @@ static inline unsigned char *region_part(const struct region *r, int member, uin
     if (len <= REGION_SMALL)
         return region_place(r, member, number)->bytes;
     if (len <= r->shelf)
-        return r->shelves + ((size_t)member * REGION_PLACES + (number % REGION_PLACES)) * r->shelf;
+        return r->shelves + ((size_t)member * REGION_PLACES + number % REGION_PLACES) * r->shelf;
     return r->chunks + ((size_t)member * REGION_DEPTH + number % REGION_DEPTH) * r->chunk;
 }
 

@@ -49,7 +49,7 @@ static bool read_rank(struct cursor *c, struct hang_rank *rank)
 {
     char *line = next_line(c);
     long n[NUMBERS_MAX];
-    if (!line || !*line || !strchr("ASNFE", *line) || line[1] != ' ' || !numbers(line + 2, 3, n) ||
+    if (!line || !*line || !strchr("ASLNFE", *line) || line[1] != ' ' || !numbers(line + 2, 3, n) ||
         n[0] > INT32_MAX || n[1] > INT32_MAX || n[2] > c->end - c->at)
         return false;
     *rank = (struct hang_rank){.state = (enum diagnose_state) * line,

@@ -21,14 +21,22 @@ static int members_that(const struct hang *h, const struct meeting *m, enum memb
     return n;
 }
 
+/* What a member has called, or else the function that waits for it. */
+static const char *name_of(const struct meeting *m)
+{
+    const char *name = NULL;
+    for (int i = 0; i < m->member_count && !name; i++)
+        name = m->members[i].state == MEMBER_IN ? m->members[i].call : NULL;
+    return name ? name : words_function(m->entries[0]->thread);
+}
+
 /* "MPI_Barrier on MPI_COMM_WORLD: ranks 0-2 wait in it" */
 static const char *say_meeting(struct hang *h, const struct meeting *m)
 {
     memset(h->set, 0, (size_t)h->count);
     for (int i = 0; i < m->count; i++)
         h->set[m->entries[i]->owner] = true;
-    return words(h, "%s on %s: %s wait%s in it", words_function(m->entries[0]->thread),
-                 words_comm(h, m->comm), words_ranks(h, h->set),
+    return words(h, "%s on %s: %s wait%s in it", name_of(m), words_comm(h, m->comm), words_ranks(h, h->set),
                  words_count(h, h->set) == 1 ? "s" : "");
 }
 

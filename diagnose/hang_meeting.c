@@ -71,6 +71,12 @@ static bool needs_all(const struct hang_item *item, int number)
     return false;
 }
 
+/* Whether a function waits for what another has begun. */
+static bool is_wait(const char *function)
+{
+    return !strncmp(function, "MPI_Wait", strlen("MPI_Wait"));
+}
+
 /* What is known of a member, of which entry is the wait there, or NULL. A member whose communicator
  * is unknown is late if it is awaited, or has ended where nobody can leave before all have come. */
 static struct member member_of(const struct hang *h, const struct meeting *m, int rank,
@@ -87,7 +93,7 @@ static struct member member_of(const struct hang *h, const struct meeting *m, in
     if (entry) {
         const char *function = entry->thread->function;
         one.state = MEMBER_IN;
-        one.call = one.call || !*function ? one.call : function;
+        one.call = one.call || !*function || is_wait(function) ? one.call : function;
     } else if (comm && m->number != HANG_NO_NUMBER) {
         one.state = comm->begun > (uint32_t)m->number ? MEMBER_PAST : MEMBER_LATE;
     } else if (is_awaited || (m->is_of_all && has_ended)) {
@@ -102,10 +108,12 @@ static void find_members(struct hang *h, struct meeting *m)
     memset(h->set, 0, (size_t)h->count);
     int count = graph_list(h, m->comm->members, h->set) + graph_list(h, m->comm->remote, h->set);
     m->members = memory_take(&h->memory, (size_t)count * sizeof(*m->members));
+    bool waits_for_any = false;
     m->is_of_all = !*m->comm->remote && m->number != HANG_NO_NUMBER;
     for (int i = 0; i < m->count; i++) {
         const struct hang_thread *thread = m->entries[i]->thread;
         m->is_of_all &= needs_all(m->entries[i], m->number);
+        waits_for_any |= m->entries[i]->peer < 0;
         for (int j = 0; j < thread->count; j++)
             if (thread->items[j].meeting == m->entries[i]->meeting &&
                 graph_is_rank(h, thread->items[j].peer))
@@ -121,6 +129,9 @@ static void find_members(struct hang *h, struct meeting *m)
         *one = member_of(h, m, r, is_in ? m->entries[i] : NULL, awaited[r]);
         m->late_count += one->state == MEMBER_LATE;
     }
+    /* Of a persistent one the name is not known; but who waits for no one alone waits for all. */
+    m->is_of_all |= !*m->comm->remote && m->number >= HANG_KEPT && m->number != HANG_NO_NUMBER &&
+                    waits_for_any;
     m->is_of_all &= m->late_count > 0;
 }
 

@@ -49,13 +49,15 @@ enum hang_use {
     HANG_USE_LEADER = 3, /* of MPI_Intercomm_create */
     HANG_USE_PARTITIONED = 5,
     HANG_USE_INSIDE = 7, /* collectives that the groups of an intercommunicator do on their own */
-    HANG_USES = 8
+    HANG_USES = 16
 };
 /* From here on contexts are of communicators that are being made. Their numbers say nothing. */
 static const uint32_t hang_context_making = UINT32_C(1) << 31;
 
-/* The tag of a message of a collective is the collective's number, or this: unknown. */
+/* The tag of a message of a collective is the collective's number; from HANG_KEPT on that of a
+ * persistent request, which is not counted as begun; or HANG_NO_NUMBER: unknown. */
 enum {
+    HANG_KEPT = 1 << 30,
     HANG_NO_NUMBER = INT32_MAX
 };
 

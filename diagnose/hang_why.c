@@ -201,7 +201,8 @@ static void explain_free(struct why *w)
         struct node *node = &h->nodes[r];
         if (node->kind != NODE_FREE || !ms[r])
             continue;
-        node->culprit |= !h->stuck && ms[r] > LONG_MS && !is_lively(h, r);
+        bool is_late = h->ranks[r].state == DIAGNOSE_LATE; /* nobody knows what it does */
+        node->culprit |= !h->stuck && ms[r] > LONG_MS && !is_late && !is_lively(h, r);
         if (!node->named)
             (void)why_tell(w, "  Others wait for rank %d, which %s\n", r, words_state(h, r, false));
     }

@@ -94,7 +94,7 @@ const char *words_kind(enum hang_use use)
 
 const char *words_number(struct hang *h, const struct hang_comm *comm, int number)
 {
-    if (number == HANG_NO_NUMBER || (comm && comm->context >= hang_context_making))
+    if (number >= HANG_KEPT || (comm && comm->context >= hang_context_making))
         return "";
     return words(h, " (its collective number %d)", number + 1);
 }
@@ -228,7 +228,7 @@ static const char *silent_state(struct hang *h, const struct hang_rank *rank, bo
     case 't': return "is stopped by a signal or a debugger";
     case 'S': return words(h, "is outside MPI and sleeps%s%s", in, rank->wchan);
     case 'D': return words(h, "is outside MPI and is in the kernel%s%s", in, rank->wchan);
-    default: return "is outside MPI";
+    default: return "did not answer in time";
     }
 }
 
@@ -245,6 +245,7 @@ const char *words_state(struct hang *h, int rank, bool brief)
     case DIAGNOSE_FINALIZED: return "has called MPI_Finalize, and still runs";
     case DIAGNOSE_NOT_INIT: return "has not called MPI_Init";
     case DIAGNOSE_SILENT: return silent_state(h, r, brief);
+    case DIAGNOSE_LATE: return "did not answer in time: it had no processor";
     case DIAGNOSE_ANSWERED: break;
     }
     if (h->nodes[rank].kind == NODE_GONE)

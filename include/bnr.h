@@ -168,15 +168,19 @@ int BNR_Put(BNR_Group g, const char *key, const void *val, size_t len, unsigned 
 /* Copy what owner has put under key. In: *len = bytes that buf holds; out: bytes of the value, also
  * with BNR_ERR_TRUNC (then buf is untouched). Waits until the owner puts the key, calling the
  * progress hook; BNR_ERR_PROC_FAILED when the owner has ended or finalized without putting it.
- * owner = own rank works, and does not wait. A value put before its owner died is still found. */
+ * owner = own rank works, and does not wait. A value put before its owner died is still found. What
+ * had been replaced before the call is not: the owner's host is asked each time. */
 int BNR_Get(BNR_Group g, int owner, const char *key, void *buf, size_t *len, unsigned flags);
 #define BNR_GET_NOWAIT 1u /* BNR_ERR_NOT_FOUND instead of waiting; no handler runs meanwhile */
 #define BNR_GET_LATER  2u /* the same, and no other host is asked before this returns: what is not known
-                           * on this one is fetched meanwhile, for a later call */
+                           * on this one is fetched meanwhile, for a later call. BNR_ERR_AGAIN until the
+                           * owner's host has answered, then BNR_ERR_NOT_FOUND: it was not there. What is
+                           * known may be of before it was replaced */
 
 /* *news = a word of 32 bits in shared memory, which counts up when a key may be there that this process
- * has not found by BNR_GET_LATER, or its owner has finalized without it. Whoever waits for the key looks
- * at the word, or sleeps on it as on a futex, and asks again once it has changed. It stays where it is.
+ * has not found by BNR_GET_LATER, or is known not to be, or its owner has finalized without it. Whoever
+ * waits for the key looks at the word, or sleeps on it as on a futex, and asks again once it has changed.
+ * It stays where it is.
  * BNR_ERR_UNSUPPORTED in a back end that does not count: ask again now and then. */
 int BNR_Get_news(unsigned **news);
 
@@ -216,6 +220,7 @@ typedef struct {
     unsigned long long seq; /* the same for every delivery of one event; > 0 */
     const void *data;       /* valid during the callback */
     size_t len;
+    int joined; /* whether the process had called BNR_Init */
 } BNR_Event;
 
 typedef void (*BNR_Event_fn)(const BNR_Event *event, void *arg);
@@ -335,6 +340,7 @@ typedef struct {
 } BNR_Frag;
 #define BNR_FRAG_EOF 1u /* the stream has ended; no bytes come with it */
 #define BNR_FRAG_GAP 2u /* bytes before off were left out */
+#define BNR_FRAG_TORN 4u /* at the end: what was published could not be read to its end */
 
 /* Take bytes of a stream. Returns 0, or BNR_ERR_AGAIN to get the same bytes anew after
  * BNR_Stream_resume. */
@@ -390,7 +396,7 @@ typedef struct {
     unsigned long long written; /* offset behind the last byte of the stream */
     unsigned long long taken;   /* up to here all reliable readers have it; or this reader has */
     int readers;                /* observers too */
-    int is_shut;                /* a push whose sinks are all gone */
+    int is_shut;                /* a push whose sinks are all gone; a descriptor that failed */
 } BNR_Stream_state;
 int BNR_Stream_stat(BNR_Stream s, BNR_Stream_state *state);
 

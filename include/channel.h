@@ -244,6 +244,9 @@ struct chan_env {
     /* card() writes something else from now on: publish it. Inside link() alone. Returns 0 or
      * -errno. */
     int (*card_changed)(void *device);
+    /* Whether the peer's process, of which finish() has told, has ended as it should: it waited until
+     * is_out(), so all that it has sent arrives. For progress() to ask. */
+    bool (*ended_well)(void *device, const struct chan_peer *peer);
 };
 
 /* Whether a channel that was compiled with this header can use the device: open() asks first. */
@@ -309,8 +312,12 @@ enum chan_atomic {
  * get(), put() and atomic() return 0 where all len bytes are moved; CHAN_PENDING where sink->done(cookie)
  * tells the end, until which the memory here stays in use; CHAN_AGAIN where there is no room now;
  * or CHAN_UNABLE, which they also return ever after: it cannot be done between these two, and
- * nothing may be assumed about the target. After unlink() no done() comes. What put() and atomic()
- * have done is to be seen by the peer when they are over.
+ * nothing may be assumed about the target. What put() and atomic() have done is to be seen by the peer
+ * when they are over.
+ *
+ * unlink() ends no operation that is pending: done() follows, with 0 or -errno, as soon as nothing
+ * reads or writes the memory here any more, and until then the peer's record stays. Such an operation is
+ * not begun anew, nor are its further parts. Only close() ends all without a word.
  */
 struct chan_onesided {
     uint32_t size;    /* of this struct */
@@ -415,8 +422,8 @@ struct chan_ops {
 
     /* Announce that this process is about to sleep. Returns 0, or CHAN_AGAIN
      * where something has come since the last progress(): then do not sleep.
-     * After arm() returned 0, fd or word will tell of news. While one thread sleeps so, others
-     * may call progress(), and arm() again. */
+     * After arm() returned 0, fd or word will tell of news; that is also room for what send() has
+     * refused. While one thread sleeps so, others may call progress(), and arm() again. */
     int (*arm)(struct chan *chan, enum chan_sleep how);
     /* Take arm() back; also after CHAN_AGAIN. */
     void (*disarm)(struct chan *chan);

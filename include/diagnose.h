@@ -30,6 +30,7 @@
 enum diagnose_state {
     DIAGNOSE_ANSWERED = 'A',
     DIAGNOSE_SILENT = 'S',    /* it makes MPI calls, but did not answer */
+    DIAGNOSE_LATE = 'L',      /* the same, but that it has had no processor since it was asked */
     DIAGNOSE_NOT_INIT = 'N',  /* it has not called MPI_Init */
     DIAGNOSE_FINALIZED = 'F', /* it has called MPI_Finalize, and still runs */
     DIAGNOSE_ENDED = 'E',

@@ -33,141 +33,145 @@ typedef int MPI_Fint;
 
 VIREO_MPI_INLINE MPI_Fint MPI_Comm_c2f(MPI_Comm handle)
 {
-    return (MPI_Fint)MPI_Comm_toint(handle);
+    return MPI_Comm_toint(handle);
 }
 
 VIREO_MPI_INLINE MPI_Comm MPI_Comm_f2c(MPI_Fint handle)
 {
-    return MPI_Comm_fromint((int)handle);
+    return MPI_Comm_fromint(handle);
 }
 
 VIREO_MPI_INLINE MPI_Fint MPI_Errhandler_c2f(MPI_Errhandler handle)
 {
-    return (MPI_Fint)MPI_Errhandler_toint(handle);
+    return MPI_Errhandler_toint(handle);
 }
 
 VIREO_MPI_INLINE MPI_Errhandler MPI_Errhandler_f2c(MPI_Fint handle)
 {
-    return MPI_Errhandler_fromint((int)handle);
+    return MPI_Errhandler_fromint(handle);
 }
 
 VIREO_MPI_INLINE MPI_Fint MPI_File_c2f(MPI_File handle)
 {
-    return (MPI_Fint)MPI_File_toint(handle);
+    return MPI_File_toint(handle);
 }
 
 VIREO_MPI_INLINE MPI_File MPI_File_f2c(MPI_Fint handle)
 {
-    return MPI_File_fromint((int)handle);
+    return MPI_File_fromint(handle);
 }
 
 VIREO_MPI_INLINE MPI_Fint MPI_Group_c2f(MPI_Group handle)
 {
-    return (MPI_Fint)MPI_Group_toint(handle);
+    return MPI_Group_toint(handle);
 }
 
 VIREO_MPI_INLINE MPI_Group MPI_Group_f2c(MPI_Fint handle)
 {
-    return MPI_Group_fromint((int)handle);
+    return MPI_Group_fromint(handle);
 }
 
 VIREO_MPI_INLINE MPI_Fint MPI_Info_c2f(MPI_Info handle)
 {
-    return (MPI_Fint)MPI_Info_toint(handle);
+    return MPI_Info_toint(handle);
 }
 
 VIREO_MPI_INLINE MPI_Info MPI_Info_f2c(MPI_Fint handle)
 {
-    return MPI_Info_fromint((int)handle);
+    return MPI_Info_fromint(handle);
 }
 
 VIREO_MPI_INLINE MPI_Fint MPI_Message_c2f(MPI_Message handle)
 {
-    return (MPI_Fint)MPI_Message_toint(handle);
+    return MPI_Message_toint(handle);
 }
 
 VIREO_MPI_INLINE MPI_Message MPI_Message_f2c(MPI_Fint handle)
 {
-    return MPI_Message_fromint((int)handle);
+    return MPI_Message_fromint(handle);
 }
 
 VIREO_MPI_INLINE MPI_Fint MPI_Op_c2f(MPI_Op handle)
 {
-    return (MPI_Fint)MPI_Op_toint(handle);
+    return MPI_Op_toint(handle);
 }
 
 VIREO_MPI_INLINE MPI_Op MPI_Op_f2c(MPI_Fint handle)
 {
-    return MPI_Op_fromint((int)handle);
+    return MPI_Op_fromint(handle);
 }
 
 VIREO_MPI_INLINE MPI_Fint MPI_Request_c2f(MPI_Request handle)
 {
-    return (MPI_Fint)MPI_Request_toint(handle);
+    return MPI_Request_toint(handle);
 }
 
 VIREO_MPI_INLINE MPI_Request MPI_Request_f2c(MPI_Fint handle)
 {
-    return MPI_Request_fromint((int)handle);
+    return MPI_Request_fromint(handle);
 }
 
 VIREO_MPI_INLINE MPI_Fint MPI_Session_c2f(MPI_Session handle)
 {
-    return (MPI_Fint)MPI_Session_toint(handle);
+    return MPI_Session_toint(handle);
 }
 
 VIREO_MPI_INLINE MPI_Session MPI_Session_f2c(MPI_Fint handle)
 {
-    return MPI_Session_fromint((int)handle);
+    return MPI_Session_fromint(handle);
 }
 
 VIREO_MPI_INLINE MPI_Fint MPI_Type_c2f(MPI_Datatype handle)
 {
-    return (MPI_Fint)MPI_Type_toint(handle);
+    return MPI_Type_toint(handle);
 }
 
 VIREO_MPI_INLINE MPI_Datatype MPI_Type_f2c(MPI_Fint handle)
 {
-    return MPI_Type_fromint((int)handle);
+    return MPI_Type_fromint(handle);
 }
 
 VIREO_MPI_INLINE MPI_Fint MPI_Win_c2f(MPI_Win handle)
 {
-    return (MPI_Fint)MPI_Win_toint(handle);
+    return MPI_Win_toint(handle);
 }
 
 VIREO_MPI_INLINE MPI_Win MPI_Win_f2c(MPI_Fint handle)
 {
-    return MPI_Win_fromint((int)handle);
+    return MPI_Win_fromint(handle);
 }
 
 #define MPI_F_STATUS_SIZE     8 /* INTEGERs */
 #define MPI_F_SOURCE          0 /* their place in the array, from 0, as C counts */
 #define MPI_F_TAG             1
 #define MPI_F_ERROR           2
-#define MPI_F_STATUS_IGNORE   ((MPI_Fint *)0)
-#define MPI_F_STATUSES_IGNORE ((MPI_Fint *)0)
+#define MPI_F_STATUS_IGNORE   VIREO_MPI_CAST(MPI_Fint *, 0)
+#define MPI_F_STATUSES_IGNORE VIREO_MPI_CAST(MPI_Fint *, 0)
 
 /* Copy a status to or from its MPI_F_STATUS_SIZE INTEGERs. MPI_ERR_ARG: one of them is ignored. */
 VIREO_MPI_INLINE int MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status)
 {
-    const MPI_Fint *from = (const MPI_Fint *)(const void *)c_status;
     int i;
     if (!c_status || !f_status)
         return MPI_ERR_ARG;
-    for (i = 0; i < MPI_F_STATUS_SIZE; i++)
-        f_status[i] = from[i];
+    f_status[MPI_F_SOURCE] = c_status->MPI_SOURCE;
+    f_status[MPI_F_TAG] = c_status->MPI_TAG;
+    f_status[MPI_F_ERROR] = c_status->MPI_ERROR;
+    for (i = MPI_F_ERROR + 1; i < MPI_F_STATUS_SIZE; i++)
+        f_status[i] = c_status->MPI_internal[i - MPI_F_ERROR - 1];
     return MPI_SUCCESS;
 }
 
 VIREO_MPI_INLINE int MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status)
 {
-    MPI_Fint *to = (MPI_Fint *)(void *)c_status;
     int i;
     if (!c_status || !f_status)
         return MPI_ERR_ARG;
-    for (i = 0; i < MPI_F_STATUS_SIZE; i++)
-        to[i] = f_status[i];
+    c_status->MPI_SOURCE = f_status[MPI_F_SOURCE];
+    c_status->MPI_TAG = f_status[MPI_F_TAG];
+    c_status->MPI_ERROR = f_status[MPI_F_ERROR];
+    for (i = MPI_F_ERROR + 1; i < MPI_F_STATUS_SIZE; i++)
+        c_status->MPI_internal[i - MPI_F_ERROR - 1] = f_status[i];
     return MPI_SUCCESS;
 }
 

@@ -36,6 +36,9 @@ struct mpid_gid {
     uint8_t b[16];
 };
 
+/* Contexts that a communicator has, from a multiple of this on. */
+enum { MPID_CONTEXT_STEP = 16 };
+
 /*
  * What a message is known by. context: several for each communicator, one for
  * each purpose; equal on all members.
@@ -441,6 +444,10 @@ void mpid_each_unreceived(void (*take)(void *arg, const struct mpid_envelope *en
 /* One turn of the progress loop. Returns whether anything happened. */
 bool mpid_progress(void);
 
+/* The same in a call that looks whether something is there, and that programs repeat until it is: where
+ * nothing happened, others that share the processor may run (mpid/polling.h). mpid_iprobe() does so, too. */
+bool mpid_poll(void);
+
 static inline bool mpid_is_complete(const struct mpid_request *request)
 {
     return atomic_load_explicit(&((struct mpid_request *)(uintptr_t)request)->pending,
@@ -598,6 +605,9 @@ struct mpid_channel {
     char card[MPID_CHANNEL_CARD];
     struct mpid_channel_param params[MPID_CHANNEL_PARAMS];
 };
+
+/* The path of a file that is installed beside this library; size bytes. */
+void mpid_own_file(const char *name, char *file, size_t size);
 
 /* Load a channel from a shared object, and offer it to peers to which no connection stands. Returns
  * 0; or -EINVAL with a sentence in why. */

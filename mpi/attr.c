@@ -44,6 +44,7 @@ struct attr_place {
 static struct os_lock lock = OS_LOCK_INIT;
 static struct os_shelf places = {.size = sizeof(struct attr_place)};
 static int place_count;
+static int places_used; /* all places before this one are */
 
 static int tag_ub = INT_MAX, io = MPI_ANY_SOURCE, host = MPI_PROC_NULL;
 static int wtime_is_global, appnum = -1, universe_size;
@@ -66,7 +67,7 @@ void attr_fini(void)
     for (int i = 0; i < place_count; i++)
         free(place_at(i)->keyval);
     os_shelf_fini(&places);
-    place_count = 0;
+    place_count = places_used = 0;
 }
 
 struct attr_owner attr_of_comm(struct comm *comm)
@@ -111,6 +112,8 @@ static void unref(struct keyval *keyval)
     if (--keyval->refs)
         return;
     put(place_of(keyval->id), NULL);
+    if (places_used > keyval->id - KEYVAL_FIRST)
+        places_used = keyval->id - KEYVAL_FIRST;
     free(keyval);
     while (place_count && !place_at(place_count - 1)->keyval)
         place_count--;
@@ -119,9 +122,9 @@ static void unref(struct keyval *keyval)
 /* Locked. Return the number of an empty place, or -1. */
 static int find_place(void)
 {
-    for (int i = 0; i < place_count; i++)
-        if (!place_at(i)->keyval)
-            return i;
+    for (; places_used < place_count; places_used++)
+        if (!place_at(places_used)->keyval)
+            return places_used;
     if (place_count > INT_MAX - KEYVAL_FIRST - 1 || os_shelf_reach(&places, (uint32_t)place_count))
         return -1;
     return place_count++;
@@ -173,6 +176,11 @@ static int call_delete(const struct keyval *keyval, void *handle, void *value)
         if (keyval->delete.comm == MPI_COMM_NULL_DELETE_FN)
             return MPI_SUCCESS;
         return keyval->delete.comm((MPI_Comm)handle, keyval->id, value, keyval->extra_state);
+    }
+    if (keyval->kind == ATTR_WIN) {
+        if (keyval->delete.win == MPI_WIN_NULL_DELETE_FN)
+            return MPI_SUCCESS;
+        return keyval->delete.win((MPI_Win)handle, keyval->id, value, keyval->extra_state);
     }
     if (keyval->delete.type == MPI_TYPE_NULL_DELETE_FN)
         return MPI_SUCCESS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Attributes of communicators and types: keyvals, values, callbacks.
+ * Attributes of communicators, types and windows: keyvals, values, callbacks.
  *
  * One engine serves all kinds of objects. Callbacks run unlocked, and may use attributes
  * themselves. A keyval that was freed lives on until the last attribute under it is gone.
@@ -19,22 +19,24 @@ struct type;
 struct os_lock;
 struct attr; /* a list of (keyval, value) on one object, newest first */
 
-enum attr_kind { ATTR_COMM = 1, ATTR_TYPE };
+enum attr_kind { ATTR_COMM = 1, ATTR_TYPE, ATTR_WIN };
 
 /* Callbacks of one kind; MPI's constants for none and for "as it is" are values too. */
 union attr_copy {
     MPI_Comm_copy_attr_function *comm;
     MPI_Type_copy_attr_function *type;
+    MPI_Win_copy_attr_function *win;
 };
 union attr_delete {
     MPI_Comm_delete_attr_function *comm;
     MPI_Type_delete_attr_function *type;
+    MPI_Win_delete_attr_function *win;
 };
 
 /* An object that carries attributes. */
 struct attr_owner {
     enum attr_kind kind;
-    void *handle;       /* MPI_Comm, MPI_Datatype */
+    void *handle;       /* MPI_Comm, MPI_Datatype, MPI_Win */
     struct attr **list; /* in the object */
     struct os_lock *lock; /* the object's lock: searches of the list hold it */
 };

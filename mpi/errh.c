@@ -52,11 +52,12 @@ struct user_code {
     char *text;
 };
 
-/* Held to add and remove: guards user_count, codes, errh_last_used. Taken before the locks of the
+/* Held to add and remove: guards user_count, user_used, codes, errh_last_used. Taken before the locks of the
  * entries. */
 static struct os_lock lock = OS_LOCK_INIT;
 static struct os_shelf user = {.size = sizeof(struct user_code)};
 static int user_count;
+static int user_used; /* all places before this one are */
 int errh_last_used = MPI_ERR_LASTCODE;
 
 _Atomic int mpi_state = MPI_STATE_BEFORE;
@@ -120,7 +121,8 @@ const char *errh_initial_name(void)
     return names[os_setting(OS_SETTING_INITIAL_ERRHANDLER)];
 }
 
-struct errhandler *errh_create(enum errh_on on, union errh_function function)
+struct errhandler *errh_create(enum errh_on on, union errh_function function,
+                               const struct errh_state *state)
 {
     struct errhandler *errhandler = store_make(&store, sizeof(*errhandler), OBJECT_ERRHANDLER);
     if (!errhandler)
@@ -128,6 +130,8 @@ struct errhandler *errh_create(enum errh_on on, union errh_function function)
     errhandler->kind = ERRH_USER;
     errhandler->on = (uint8_t)on;
     errhandler->function = function;
+    if (state)
+        errhandler->state = *state;
     return errhandler;
 }
 
@@ -139,8 +143,11 @@ void errh_ref(struct errhandler *errhandler)
 
 void errh_unref(struct errhandler *errhandler)
 {
-    if (errhandler->kind == ERRH_USER && object_unref(&errhandler->object))
-        store_free(&store, errhandler);
+    if (errhandler->kind != ERRH_USER || !object_unref(&errhandler->object))
+        return;
+    if (errhandler->state.destroy)
+        errhandler->state.destroy(errhandler->state.state);
+    store_free(&store, errhandler);
 }
 
 void errh_start(struct errh_slot *slot, struct errhandler *errhandler)
@@ -392,9 +399,9 @@ bool errh_string(int code, char *text)
 /* Locked. Return an unused place: the last one, or one that was removed. */
 static int user_room(void)
 {
-    for (int i = 0; i < user_count; i++)
-        if (!class_of(os_shelf_at(&user, (uint32_t)i)))
-            return i;
+    for (; user_used < user_count; user_used++)
+        if (!class_of(os_shelf_at(&user, (uint32_t)user_used)))
+            return user_used;
     if (user_count == USER_CODES || os_shelf_reach(&user, (uint32_t)user_count))
         return -1;
     return user_count++;
@@ -435,15 +442,22 @@ int errh_remove_code(int code, bool is_class)
     struct user_code *entry = user_place(code);
     int error_class = class_of(entry);
     bool good = error_class && (error_class == code) == is_class && !entry->codes;
+    if (good)
+        os_lock_slow(&entry->lock);
+    if (good && !is_class && entry->text) { /* MPI-5.0 9.5 */
+        os_unlock_slow(&entry->lock);
+        good = false;
+    }
     if (good) {
         struct user_code *of = user_place(error_class);
         if (of && of != entry)
             of->codes--;
-        os_lock_slow(&entry->lock);
         atomic_store_explicit(&entry->error_class, 0, memory_order_relaxed);
         text = entry->text;
         entry->text = NULL;
         os_unlock_slow(&entry->lock);
+        if (user_used > code - MPI_ERR_LASTCODE - 1)
+            user_used = code - MPI_ERR_LASTCODE - 1;
         while (user_count && !class_of(user_place(errh_last_used))) {
             user_count--;
             errh_last_used--;
@@ -519,6 +533,18 @@ static void end(int code, const char *text)
     errh_end(code);
 }
 
+static void call_with_state(const struct errhandler *errhandler, void *handle, int code)
+{
+    union errh_function function = errhandler->function;
+    void *state = errhandler->state.state;
+    switch ((enum errh_on)errhandler->on) {
+    case ERRH_COMM: function.comm_x(handle, code, state); break;
+    case ERRH_WIN: function.win_x(handle, code, state); break;
+    case ERRH_FILE: function.file_x(handle, code, state); break;
+    case ERRH_SESSION: function.session_x(handle, code, state); break;
+    }
+}
+
 static void call(const struct errhandler *errhandler, void *handle, int code)
 {
     union errh_function function = errhandler->function;
@@ -536,7 +562,9 @@ static void call(const struct errhandler *errhandler, void *handle, int code)
 
 int errh_raise_on(struct errhandler *errhandler, void *handle, int code, const char *text)
 {
-    if (errhandler->kind == ERRH_USER)
+    if (errhandler->kind == ERRH_USER && errhandler->state.given)
+        call_with_state(errhandler, handle, code);
+    else if (errhandler->kind == ERRH_USER)
         call(errhandler, handle, code);
     else if (errhandler->kind != ERRH_RETURN)
         end(code, text);
@@ -544,17 +572,28 @@ int errh_raise_on(struct errhandler *errhandler, void *handle, int code, const c
     return code;
 }
 
+/* Have a freed communicator found by its handle while handlers run for it, in any threads. */
+static void let_find(struct comm *freed, int handlers)
+{
+    static struct os_lock found = OS_LOCK_INIT;
+    os_lock(&found);
+    freed->in_handlers += handlers;
+    freed->object.word = freed->in_handlers ? OBJECT_COMM : 0;
+    os_unlock(&found);
+}
+
 int errh_raise(struct comm *comm, int code, const char *text)
 {
     struct comm *on = comm ? comm : comm_constants[2];
     struct errhandler *errhandler = on ? errh_get(&on->errhandler) : errh_initial();
     /* A handler may ask for the object that it is called for, even where that object was freed and
-     * a request still uses it. */
-    if (on && on->freed)
-        on->object.word = OBJECT_COMM;
+     * a request still uses it. It may also free it. */
+    bool was_freed = on && on->freed;
+    if (was_freed)
+        let_find(on, 1);
     (void)errh_raise_on(errhandler, on ? comm_handle(on) : MPI_COMM_NULL, code, text);
-    if (on && on->freed)
-        on->object.word = 0;
+    if (was_freed)
+        let_find(on, -1);
     return code;
 }
 

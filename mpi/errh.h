@@ -39,6 +39,17 @@ union errh_function {
     MPI_Win_errhandler_function *win;
     MPI_File_errhandler_function *file;
     MPI_Session_errhandler_function *session;
+    MPIX_Comm_errhandler_function_x *comm_x; /* those that get a state */
+    MPIX_Win_errhandler_function_x *win_x;
+    MPIX_File_errhandler_function_x *file_x;
+    MPIX_Session_errhandler_function_x *session_x;
+};
+
+/* The state of a function that gets one. */
+struct errh_state {
+    bool given;
+    MPIX_Destructor_function *destroy; /* NULL: nothing is to be done with it */
+    void *state;
 };
 
 struct errhandler {
@@ -47,6 +58,7 @@ struct errhandler {
     uint8_t on;   /* ERRH_USER: enum errh_on */
     _Atomic int32_t given; /* of ERRH_USER: the number of handles that the user has */
     union errh_function function;
+    struct errh_state state;
 };
 
 /* The error handler of an object. Readers need no lock for a predefined one. */
@@ -124,7 +136,9 @@ int errh_class(int code);
 /* Write the text of a code, of MPI_MAX_ERROR_STRING bytes. Returns whether it is a code. */
 bool errh_string(int code, char *text);
 
-struct errhandler *errh_create(enum errh_on on, union errh_function function); /* NULL: no memory */
+/* NULL: no memory. state may be NULL. */
+struct errhandler *errh_create(enum errh_on on, union errh_function function,
+                               const struct errh_state *state);
 
 /* Classes and codes of the user, from MPI_ERR_LASTCODE + 1 on. Return MPI_SUCCESS or the
  * class of the error; error_class 0 adds a class. */

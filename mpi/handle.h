@@ -31,7 +31,8 @@ enum object_kind {
     OBJECT_ERRHANDLER = 0x68727245,
     OBJECT_INFO = 0x6f666e49,
     OBJECT_FILE = 0x656c6946,
-    OBJECT_SESSION = 0x73736553
+    OBJECT_SESSION = 0x73736553,
+    OBJECT_WIN = 0x646e6957
 };
 
 struct object {

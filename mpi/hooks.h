@@ -24,6 +24,7 @@ struct io_counter; /* a number that one process keeps for all: see mpi/io/file_c
 
 struct io_error {
     char text[400];
+    bool is_of_others; /* another process of the file has the cause, and its text says it */
 };
 
 /* The file pointer that an access uses. */

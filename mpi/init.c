@@ -13,6 +13,7 @@
 #include "mpi/coll/region.h"
 #include "mpi/coll/tuning.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/comm_list.h"
 #include "mpi/comm/context.h"
 #include "mpi/comm/group.h"
 #include "mpi/errh.h"
@@ -22,6 +23,7 @@
 #include "mpi/request/buffer.h"
 #include "mpi/request/request.h"
 #include "mpi/type/type.h"
+#include "mpi/win/win_helper.h"
 #include "os/lock.h"
 #include "os/settings.h"
 
@@ -126,6 +128,7 @@ static void mark_forked(void)
     if (mpi_state == MPI_STATE_READY) {
         mpi_state = MPI_STATE_FORKED;
         comm_constants[1] = comm_constants[2] = NULL;
+        comm_list_end();
     }
     os_lock_enabled = false;
     mpid_orphan();
@@ -178,6 +181,8 @@ static int enter(enum mpid_model model, bool threads, char *why, size_t size)
     threads = decide(threads);
     if (threads && !os_lock_enabled)
         os_lock_enabled = true;
+    if (!users)
+        comm_list_begin();
     if (!users && mpid_init(threads, request_size, &init_world, why, size))
         return -1;
     if (users && threads)
@@ -205,9 +210,11 @@ static void detach(struct buffer **slot)
 static void lock_to_leave(void)
 {
     os_lock_slow(&lock);
-    while (users == 1 && (file_has_threads() || buffer_process || !mpid_is_out())) {
+    while (users == 1 &&
+           (file_has_threads() || win_helper_runs() || buffer_process || !mpid_is_out())) {
         os_unlock_slow(&lock);
         file_end_threads();
+        win_helper_stop();
         detach(&buffer_process);
         mpid_drain();
         os_lock_slow(&lock);
@@ -233,6 +240,7 @@ static int leave(void)
     if (--users)
         return MPI_SUCCESS;
     mpi_state = MPI_STATE_FINALIZED;
+    comm_list_end();
     errh_fini();
     return mpid_rest() ? MPI_ERR_OTHER : MPI_SUCCESS;
 }

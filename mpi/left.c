@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
 #include "include/mpid.h"
 #include "mpi/comm/comm_list.h"
@@ -18,6 +16,7 @@
 #include "mpi/name.h"
 #include "mpi/request/compared.h"
 #include "os/clock.h"
+#include "os/hash.h"
 #include "os/lock.h"
 #include "os/source_line.h"
 
@@ -61,6 +60,8 @@ void left_note(const void *object, enum left_kind kind)
     if (old)
         drop(old);
     HASH_ADD_PTR(table, object, left);
+    if (!os_hash_has(hh, left))
+        free(left);
     os_unlock_slow(&lock);
 }
 

@@ -7,7 +7,8 @@
  *
  *   card    = "vireo2" ";" "arch=" arch *( ";" channel )
  *   arch    = ( "le" | "be" ) ( "32" | "64" )
- *   channel = name "(" params ")"         ; params: channel_help.h
+ *   channel = name "(" params ")"         ; params: channel_help.h; two names are none of channels:
+ *                                         ; inc(N), equal(NAME=VALUE,...), see doc/wire.md
  *
  * Cards come from other processes: whatever they hold, these functions neither
  * crash nor read beyond the NUL.

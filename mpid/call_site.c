@@ -53,6 +53,43 @@ static void name_caller(struct call_site *site, const Dl_info *info, void *addre
                  info->dli_fname ? info->dli_fname : "");
 }
 
+static bool is_of_mpi(const char *symbol)
+{
+    return symbol && (!strncmp(symbol, "MPI_", 4) || !strncmp(symbol, "PMPI_", 5));
+}
+
+/* The call, not the instruction behind it. */
+static void *call_of(void *frame)
+{
+    return (char *)frame - 1;
+}
+
+/* Where frame i on begins an object that stands between the program and MPI, as tools do that have
+ * functions with the names of MPI's: the frame that has called it, and the name that was called. Else i. */
+static int skip_interposed(struct call_site *site, void *const *frames, int count, int i)
+{
+    Dl_info first, info;
+    int caller = i;
+    if (!dladdr(call_of(frames[i]), &first))
+        return i;
+    for (int j = i; j < count; j++) {
+        if (!dladdr(call_of(frames[j]), &info) || info.dli_fbase != first.dli_fbase)
+            break;
+        if (is_of_mpi(info.dli_sname) && j + 1 < count) {
+            name_function(site, info.dli_sname);
+            caller = j + 1;
+        }
+    }
+    return caller == i ? i : skip_interposed(site, frames, count, caller);
+}
+
+/* Whether a frame is of the library that Fortran calls, which calls this one: it is no caller. */
+static bool is_binding(const Dl_info *info)
+{
+    const char *slash = info->dli_fname ? strrchr(info->dli_fname, '/') : NULL;
+    return slash && !strncmp(slash, "/libmpifort_abi.so", sizeof("/libmpifort_abi.so") - 1);
+}
+
 static void find_in(struct call_site *site, void *const *frames, int count, bool in_handler)
 {
     Dl_info own, info;
@@ -61,21 +98,22 @@ static void find_in(struct call_site *site, void *const *frames, int count, bool
     if (!dladdr((void *)(uintptr_t)&call_site_find, &own))
         return;
     for (int i = 0; i < count; i++) {
-        void *call = (char *)frames[i] - 1; /* the call, not the instruction behind it */
-        if (!dladdr(call, &info))
+        if (!dladdr(call_of(frames[i]), &info))
             return;
         if (info.dli_fbase != own.dli_fbase) {
             in_handler = false; /* this is the frame of the signal */
-            if (!inside)        /* that, what it has interrupted, or a sanitizer's backtrace() */
+            /* That, what it has interrupted, a sanitizer's backtrace(), or Fortran's library. */
+            if (!inside || is_binding(&info))
                 continue;
-            name_caller(site, &info, call);
+            i = skip_interposed(site, frames, count, i);
+            if (dladdr(call_of(frames[i]), &info))
+                name_caller(site, &info, call_of(frames[i]));
             return;
         }
         if (in_handler)
             continue;
         inside = true;
-        if (info.dli_sname &&
-            (!strncmp(info.dli_sname, "MPI_", 4) || !strncmp(info.dli_sname, "PMPI_", 5)))
+        if (is_of_mpi(info.dli_sname))
             name_function(site, info.dli_sname);
     }
 }

@@ -29,6 +29,7 @@
 #include "mpid/ports.h"
 #include "os/clock.h"
 #include "os/settings.h"
+#include "os/settings_equal.h"
 
 /* After a refusal as crossing, twice as long after each. */
 static const uint64_t redial_ns = 20000000u;
@@ -36,8 +37,9 @@ enum { REDIAL_DOUBLES = 5 };
 
 /* The word that a process sends its peer by the process manager: one byte. */
 enum {
-    WORD_DIAL = 1, /* nothing answers me there: dial me */
-    WORD_STUCK = 2 /* the same, and I have tried all there is */
+    WORD_DIAL = 1,  /* nothing answers me there: dial me */
+    WORD_STUCK = 2, /* the same, and I have tried all there is */
+    WORD_FAILED = 3 /* I have given up; needs no answer */
 };
 
 /* Until a peer that nothing answers from is asked, and at most until it is asked again. */
@@ -117,7 +119,7 @@ static void fail_unreachable(struct vc *vc)
 {
     struct opening *opening = vc->opening;
     if (opening->was_asked)
-        (void)tell_peer(vc, WORD_STUCK);
+        (void)tell_peer(vc, WORD_FAILED);
     for (int i = 0; i < device.port_count; i++)
         if (!opening->choice.refused[i])
             opening_add_reason(opening, device.ops[i]->name,
@@ -160,6 +162,8 @@ static void give_up(struct vc *vc)
     } else if (may_be_asked(vc->opening) && !vc->opening->is_stuck) {
         vc_event(vc, VC_LINKED);
         await_call(vc);
+    } else if (vc->opening->lacks_memory) {
+        vc_give_up_for_now(vc);
     } else if (!vc->opening->is_stuck || !renew_card(vc)) {
         fail_unreachable(vc);
     }
@@ -179,11 +183,14 @@ static void try_next(struct vc *vc)
     while (opening->tried < opening->choice.count) {
         int index = opening->choice.candidate[opening->tried];
         int rc = begin(vc, device.ports[index].chan);
+        if (rc == -ENOMEM)
+            rc = begin(vc, device.ports[index].chan);
         if (rc == -ESHUTDOWN) {
             fail_finished(vc);
             return;
         }
         if (rc) {
+            opening->lacks_memory |= rc == -ENOMEM;
             pass_over(opening, rc == -EAGAIN ? "it listens nowhere, and was asked to connect"
                                              : strerror(-rc));
             continue;
@@ -227,6 +234,18 @@ static int fetch_card(struct opening *opening)
     return opening->card ? 0 : opening_get_card(&peer->gid, peer->rank, &opening->card);
 }
 
+/* Whether settings that must be alike differ; then the VC has failed. */
+static bool is_unequal(struct vc *vc)
+{
+    char theirs[CHAN_CARD_MAX], why[300];
+    if (card_find(vc->opening->card, "equal", theirs))
+        *theirs = 0;
+    if (os_equal_check(theirs, why, sizeof(why)))
+        return false;
+    vc_fail(vc, MPID_UNREACHABLE, why);
+    return true;
+}
+
 static bool bind_vc(struct vc *vc)
 {
     if (device_is_ended(vc)) {
@@ -237,10 +256,14 @@ static bool bind_vc(struct vc *vc)
     int rc = opening ? fetch_card(opening) : 0;
     if (!opening || rc > 0)
         return !opening;
-    if (rc < 0) {
+    if (rc == -ENOMEM) {
+        vc_give_up_for_now(vc);
+    } else if (rc < 0) {
         vc_fail(vc, MPID_LOST, "its card cannot be had");
     } else if (is_gone(vc)) {
         fail_finished(vc);
+    } else if (is_unequal(vc)) {
+        return true;
     } else if (bind_choose(device.card, opening->card, device.ops, device.port_count, &opening->choice)) {
         give_up(vc);
     } else {
@@ -357,7 +380,8 @@ static bool poll_vc(struct vc *vc, bool news)
     return false;
 }
 
-/* Whether this process answers nobody any more who is of the world model alone. */
+/* Whether the peer seems to be of the world model alone, which has ended here. One that uses sessions has
+ * said so, which may come after its call; it calls again. */
 static bool is_closed_to(const struct vc *vc)
 {
     return device.finalizing && vc->state == VC_UNBOUND && !epoch_peer_says(vc, "sessions");
@@ -368,18 +392,18 @@ void connect_told(BNR_Group group, int from, int tag, const void *data, size_t l
     uint8_t word = data && len == 1 ? *(const uint8_t *)data : 0;
     bool is_peer = from >= 0 && (uint32_t)from != device.env.rank;
     (void)group, (void)tag, (void)arg;
-    if (!is_peer || (word != WORD_DIAL && word != WORD_STUCK))
+    if (!is_peer || word < WORD_DIAL || word > WORD_FAILED)
         return;
     struct vc *vc = vc_get(&device.env.gid, (uint32_t)from);
     if (!vc)
         return;
-    if (vc->state == VC_UNBOUND && !is_closed_to(vc))
+    if (vc->state == VC_UNBOUND && word != WORD_FAILED && !is_closed_to(vc))
         connect_start(vc);
-    if (vc->state == VC_FAILED)
-        (void)tell_peer(vc, WORD_STUCK);
+    if (vc->state == VC_FAILED && word != WORD_FAILED)
+        (void)tell_peer(vc, WORD_FAILED);
     if (vc->state == VC_BINDING || vc->state == VC_CONNECTING) {
-        vc->opening->was_asked = true;
-        vc->opening->is_stuck = word == WORD_STUCK;
+        vc->opening->was_asked |= word != WORD_FAILED;
+        vc->opening->is_stuck = word != WORD_DIAL;
         if (vc->opening->is_stuck && vc->state == VC_CONNECTING && awaits_call(vc) &&
             !renew_card(vc))
             fail_unreachable(vc);
@@ -395,6 +419,23 @@ bool connect_poll(void)
     DL_FOREACH_SAFE(device.openings, opening, next)
         moved |= poll_vc(opening->vc, news);
     return moved;
+}
+
+uint64_t connect_next_ns(uint64_t now_ns, bool hears, uint64_t next_ns)
+{
+    const struct opening *opening;
+    DL_FOREACH(device.openings, opening)
+    {
+        if (!hears)
+            next_ns = connect_patience_ns(opening->began_ns, now_ns, next_ns);
+        if (opening->vc->state != VC_CONNECTING)
+            continue;
+        if (!opening->vc->bound && opening->wait_ns && opening->wait_ns < next_ns)
+            next_ns = opening->wait_ns;
+        if (opening->ask_ns > now_ns && opening->ask_ns < next_ns) /* one that has passed asks nothing */
+            next_ns = opening->ask_ns;
+    }
+    return next_ns;
 }
 
 /* A link is read to its end, which connect_lost() hears of, or connect_refused(). Without one
@@ -426,9 +467,7 @@ static enum chan_answer answer_to(struct vc *vc, const struct chan_ops *ops)
 {
     if (vc->state == VC_FAILED)
         return CHAN_REFUSE_FAILED;
-    /* A process that uses no sessions can only mean the world, which has ended here. */
-    if (vc->state >= VC_CLOSED ||
-        (device.finalizing && vc->state == VC_UNBOUND && !epoch_peer_has_said(vc, "sessions")))
+    if (vc->state >= VC_CLOSED || is_closed_to(vc))
         return CHAN_REFUSE_CLOSED;
     if (vc->state >= VC_ACCEPTING)
         return CHAN_REFUSE_CROSSING;
@@ -502,7 +541,8 @@ void connect_refused(struct chan_link *link, enum chan_answer answer, const char
         fail_ended(vc);
         return;
     }
-    if (answer == CHAN_REFUSE_CROSSING) { /* the peer's connection is on its way, or dials in vain */
+    bool later = answer == CHAN_REFUSE_CLOSED && device.used & MPID_SESSIONS; /* is_closed_to() there */
+    if (later || answer == CHAN_REFUSE_CROSSING) { /* its connection is on its way, or dials in vain */
         uint32_t doubles = opening->crossings < REDIAL_DOUBLES ? opening->crossings++ : REDIAL_DOUBLES;
         opening->wait_ns = os_now_ns() + (redial_ns << doubles);
         return;

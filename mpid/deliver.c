@@ -22,7 +22,7 @@ void deliver_later(struct mpid_request *request)
     queue.end = &request->next;
     atomic_store_explicit(&deliver_waiting, true, memory_order_relaxed);
     if (progress_sleepers())
-        progress_wake_work();
+        progress_wake_work(false);
 }
 
 static struct mpid_request *take(void)

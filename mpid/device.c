@@ -15,6 +15,7 @@
 #include "mpid/crash.h"
 #include "mpid/hang.h"
 #include "mpid/module.h"
+#include "mpid/polling.h"
 #include "mpid/ports.h"
 #include "mpid/region.h"
 #include "mpid/sleep.h"
@@ -83,6 +84,12 @@ static int memory(void *owner, const struct chan_gid *gid, uint32_t rank, int *f
     return region_channel_memory(gid, rank, fd, offset, size);
 }
 
+static bool ended_well(void *owner, const struct chan_peer *peer)
+{
+    (void)owner;
+    return ended_has(&peer->gid, peer->rank) && !ended_has_failed(&peer->gid, peer->rank);
+}
+
 struct chan *device_chan_of(const struct chan_ops *ops)
 {
     for (int i = 0; i < device.port_count; i++)
@@ -141,17 +148,11 @@ void device_note_lost(const struct vc *vc)
     device.has_lost = true;
 }
 
-/* A process that has ended without ever opening its device leaves a world that none of us can
- * use: whoever waited for it would wait for ever. */
-static void check_was_there(int rank)
+/* A process that has ended without ever joining leaves a world that none of us can use: whoever
+ * waited for it would wait for ever. */
+static void end_for_missing(int rank)
 {
     char text[64];
-    void *card;
-    size_t len;
-    if (!BNR_Get_alloc(device.group, rank, "card", &card, &len, BNR_GET_NOWAIT)) {
-        free(card);
-        return;
-    }
     snprintf(text, sizeof(text), "rank %d has exited without MPI_Init", rank);
     fflush(NULL);
     mpid_abort(1, text);
@@ -167,8 +168,9 @@ static void process_ended(const BNR_Event *event, void *arg)
     memcpy(&gid, &event->gid, sizeof(gid));
     if (!device_group_of(&gid, rank))
         return;
-    if (event->type == BNR_EV_PROC_EXIT && device.used & MPID_WORLD && device_is_own_group(&gid))
-        check_was_there(event->rank);
+    if (event->type == BNR_EV_PROC_EXIT && !event->joined && device.used & MPID_WORLD &&
+        device_is_own_group(&gid))
+        end_for_missing(event->rank);
     for (int i = 0; i < device.port_count; i++)
         (void)device.ports[i].chan->ops->progress(device.ports[i].chan);
     ended_note(&gid, rank);
@@ -240,6 +242,7 @@ static int start(char *why, size_t size)
     device.env.neighbor = neighbor;
     device.env.memory = memory;
     device.env.card_changed = ports_publish;
+    device.env.ended_well = ended_well;
     device.eager_credit = (uint64_t)os_setting(OS_SETTING_EAGER_CREDIT);
     device.credit_step = device.eager_credit / 4;
     os_pool_init(&device.controls, sizeof(struct control), 16);
@@ -282,6 +285,7 @@ static int start_first(size_t request_size, char *why, size_t size)
         return rc;
     os_log_identity(device.world.rank, device.world.host);
     wait_init(device.world.local_ranks, device.world.cpus);
+    polling_init(device.world.local_ranks, device.world.cpus);
     rc = start(why, size);
     if (rc) {
         ports_close();

@@ -35,10 +35,7 @@ enum {
 };
 
 /* In a send's mode, besides enum mpid_mode: the peer has been asked to cancel it. */
-enum {
-    SEND_CANCEL = 1u << 8,
-    SEND_GIVEN_UP = 1u << 9 /* the same, as its context has failed */
-};
+enum { SEND_CANCEL = 1u << 8, SEND_GIVEN_UP = 1u << 9 /* the same, as its context has failed */ };
 
 /* Where a request is in its life; struct mpid_request's state. */
 enum car_state {
@@ -50,6 +47,7 @@ enum car_state {
     CAR_BULK_PENDING, /* the same, and a channel still reads a fragment */
     CAR_LENT,    /* the receiver reads */
     CAR_POSTED,  /* receive: waits for a message */
+    CAR_READING,  /* a channel reads its message out of the peer's memory, until rndv_got() */
     CAR_ARRIVING, /* its message is being written by a channel or the peer */
 };
 
@@ -87,11 +85,12 @@ struct device {
     struct os_pool controls, landings;
     struct os_pool cars; /* second CARs of rendezvous */
     struct vc *busy;     /* VCs with something to hand over */
+    bool drains;         /* of busy, some are to be looked at, though no channel tells of room */
     int binding;         /* VCs whose card is awaited, or that connect */
     struct opening *openings;  /* of those, what we do about it */
     uint64_t eager_credit, credit_step; /* what a peer may hold; what is given back at once */
     unsigned used;    /* enum mpid_model: for what, by now; the world model no longer once it is over */
-    bool finalizing;  /* MPI_Finalize has been called */
+    bool finalizing;  /* MPI_Finalize has been called, at final_ns */
     bool at_rest;     /* from mpid_rest() on, until the next mpid_init() */
     pid_t pid;        /* who has opened the channels; 0: they are not open */
     bool orphan;    /* mpid_orphan() was called */
@@ -113,7 +112,7 @@ struct device {
     _Atomic int sleepers;
     uint32_t turns;
     uint32_t looks; /* turns of callers that do not wait */
-    uint64_t moved_ns; /* when a rendezvous was last done with */
+    uint64_t moved_ns, final_ns; /* when a rendezvous was last done with */
 };
 
 extern struct device device;
@@ -265,12 +264,12 @@ static inline void progress_looked(void)
 /* ---- sleep.c ---- */
 
 /* Wake sleeping threads of this process, locked: all; those that wait for this request, and for
- * what they cannot say; or the latter alone; or, where a VC is busy or a completion is to be
- * delivered, the one on the channels. */
+ * what they cannot say; or the latter alone; or, where a VC is busy, or a channel has no room that
+ * had some as that one armed it, or a completion is to be delivered, the one on the channels. */
 void progress_wake(void);
 void progress_wake_for(const struct mpid_request *request);
 void progress_wake_some(void);
-void progress_wake_work(void);
+void progress_wake_work(bool is_blocked);
 
 static inline bool progress_sleepers(void)
 {
@@ -288,8 +287,8 @@ static inline void progress_news(void)
 
 /* Whether the peer has put this word (see there), as far as is known on this host. */
 bool epoch_peer_says(const struct vc *vc, const char *key);
-/* The same by now: waits until its host answers. */
-bool epoch_peer_has_said(const struct vc *vc, const char *key);
+/* Whether the peer's host has answered that it had not put the word. Neither waits for that. */
+bool epoch_peer_says_not(const struct vc *vc, const char *key);
 
 /* ---- report.c ---- */
 

@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
+
+#include "os/hash.h"
 
 enum { ENDED = 1, FAILED = 2 };
 
@@ -40,7 +41,10 @@ static struct ended_group *get(const struct chan_gid *gid)
         return group;
     group->gid = *gid;
     HASH_ADD(hh, groups, gid, sizeof(group->gid), group);
-    return group;
+    if (os_hash_has(hh, group))
+        return group;
+    free(group);
+    return NULL;
 }
 
 static bool has_room(struct ended_group *group, uint32_t rank)
@@ -74,10 +78,20 @@ void ended_note(const struct chan_gid *gid, uint32_t rank)
     (void)note(gid, rank, ENDED);
 }
 
-bool ended_has(const struct chan_gid *gid, uint32_t rank)
+static bool is_known(const struct chan_gid *gid, uint32_t rank, uint8_t what)
 {
     const struct ended_group *group = groups ? find(gid) : NULL;
-    return group && rank < group->count && group->ranks[rank] & ENDED;
+    return group && rank < group->count && group->ranks[rank] & what;
+}
+
+bool ended_has(const struct chan_gid *gid, uint32_t rank)
+{
+    return is_known(gid, rank, ENDED);
+}
+
+bool ended_has_failed(const struct chan_gid *gid, uint32_t rank)
+{
+    return is_known(gid, rank, FAILED);
 }
 
 /* There is room for a power of two. */

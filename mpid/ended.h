@@ -19,6 +19,7 @@ void ended_note(const struct chan_gid *gid, uint32_t rank);
 /* Note a failure. Returns whether it is news, and there is memory for that. */
 bool ended_note_failed(const struct chan_gid *gid, uint32_t rank);
 
+bool ended_has_failed(const struct chan_gid *gid, uint32_t rank);
 bool ended_has(const struct chan_gid *gid, uint32_t rank);
 /* How many have failed; and the index-th of them. */
 size_t ended_failed_count(void);

@@ -29,6 +29,7 @@
 #include "mpid/hang.h"
 #include "mpid/ports.h"
 #include "mpid/wait.h"
+#include "os/clock.h"
 #include "os/settings.h"
 
 static int say(const char *key)
@@ -37,25 +38,29 @@ static int say(const char *key)
     return rc && rc != BNR_ERR_EXISTS ? -ENOMEM : 0;
 }
 
-static bool get_word(const struct vc *vc, const char *key, unsigned how)
+/* As BNR_Get_alloc(), of what is known on this host. */
+static int get_word(const struct vc *vc, const char *key)
 {
     void *value;
     size_t len;
     BNR_Group group = device_group_of(&vc->peer.gid, vc->peer.rank);
-    if (!group || BNR_Get_alloc(group, (int)vc->peer.rank, key, &value, &len, how))
-        return false;
-    free(value);
-    return true;
+    if (!group)
+        return BNR_ERR_NOT_FOUND;
+    int rc = BNR_Get_alloc(group, (int)vc->peer.rank, key, &value, &len, BNR_GET_LATER);
+    if (!rc)
+        free(value);
+    return rc;
 }
 
 bool epoch_peer_says(const struct vc *vc, const char *key)
 {
-    return get_word(vc, key, BNR_GET_LATER);
+    return !get_word(vc, key);
 }
 
-bool epoch_peer_has_said(const struct vc *vc, const char *key)
+bool epoch_peer_says_not(const struct vc *vc, const char *key)
 {
-    return get_word(vc, key, BNR_GET_NOWAIT);
+    int rc = get_word(vc, key);
+    return rc && rc != BNR_ERR_AGAIN;
 }
 
 /* ---- beginning ---- */
@@ -109,7 +114,7 @@ static bool is_quiet(void *arg)
 static bool is_beyond(const struct vc *vc)
 {
     return epoch_peer_says(vc, "over") ||
-           (epoch_peer_says(vc, "sessions") && !epoch_peer_has_said(vc, "world"));
+           (epoch_peer_says(vc, "sessions") && epoch_peer_says_not(vc, "world"));
 }
 
 /* Whether peers are beyond is looked at when there is news of them, or of the connections. */
@@ -175,6 +180,7 @@ void mpid_end_world(bool alone)
         mpid_wait_condition(&quiet, NULL);
     os_lock(&device.lock);
     device.finalizing = true;
+    device.final_ns = os_now_ns();
     (void)say("finished");
     os_unlock(&device.lock);
     mpid_wait_condition(&closed, &closing);

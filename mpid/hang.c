@@ -537,7 +537,7 @@ void hang_tell(const struct wait *wait, mpid_tell_fn tell, void *arg)
     os_lock(&device.lock);
     if (hang_is_asked() && is_news()) {
         bool cut = report->cut;
-        put_thread(report, wait->slept ? (int64_t)((os_now_ns() - wait->slept_ns) / 1000000) : 0);
+        put_thread(report, wait->dated ? (int64_t)((os_now_ns() - wait->since_ns) / 1000000) : 0);
         if (tell)
             tell(arg, report);
         if (report->cut && !cut && report->items && report->mode_at &&

@@ -6,11 +6,11 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 #include <utlist.h>
 
 #include "mpid/connect.h"
 #include "mpid/device.h"
+#include "os/hash.h"
 #include "os/log.h"
 
 /* A context in which nothing goes on any more. */
@@ -225,12 +225,15 @@ static void fail_context(uint32_t context)
     if (lost_context(context))
         return;
     struct failed_context *failed = malloc(sizeof(*failed));
-    if (!failed) {
+    if (failed) {
+        failed->context = context;
+        HASH_ADD(hh, failed_contexts, context, sizeof(context), failed);
+    }
+    if (!failed || !os_hash_has(hh, failed)) {
         os_log(OS_LOG_INFO, "no memory to end what goes on in context %u", context);
+        free(failed);
         return;
     }
-    failed->context = context;
-    HASH_ADD(hh, failed_contexts, context, sizeof(context), failed);
     send_fail_context(context);
 }
 

@@ -22,7 +22,7 @@ static struct mpid_envelope key_of(const struct mpid_envelope *env, enum match_c
 /* The numbers of one communicator differ in the lowest bits. */
 static inline uint32_t lane_of(const struct mpid_envelope *env)
 {
-    return env->context >> 3 & (MATCH_LANES - 1);
+    return env->context / MPID_CONTEXT_STEP & (MATCH_LANES - 1);
 }
 
 /* ---- tables ---- */

@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "include/mpid.h"
 #include "os/clock.h"
 
 enum {
@@ -67,8 +68,8 @@ const char *module_misfit(const struct chan_ops *ops)
         snprintf(text, sizeof(text), "its table has %u bytes, not %zu", ops->size, sizeof(*ops));
     else if (!is_good_name(ops->name))
         return "its name is not of letters, digits and '_', 31 at most";
-    else if (!strcmp(ops->name, "inc") || !strcmp(ops->name, "impi"))
-        return "no channel may be called 'inc', which cards use, or 'impi', which is reserved";
+    else if (!strcmp(ops->name, "inc") || !strcmp(ops->name, "equal") || !strcmp(ops->name, "impi"))
+        return "no channel may be called 'inc' or 'equal', which cards use, or 'impi', which is reserved";
     else if (missing_function(ops))
         snprintf(text, sizeof(text), "its table has no %s(), which every channel has",
                  missing_function(ops));
@@ -94,7 +95,8 @@ int module_load(const char *file, const struct chan_ops **ops, char *why, size_t
 {
     struct stat st;
     if (!stat(file, &st) && !S_ISREG(st.st_mode)) { /* reading a FIFO would wait for its writer */
-        snprintf(why, size, "it cannot be loaded: it is no regular file");
+        snprintf(why, size, "it cannot be loaded: %s",
+                 S_ISDIR(st.st_mode) ? "nothing in this folder ends in .so" : "it is no regular file");
         return -EINVAL;
     }
     void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
@@ -211,6 +213,8 @@ static void each_of_folder(const char *folder, void (*visit)(const char *file, v
             visit(file, arg);
         free(entries[i]);
     }
+    if (count <= 0)
+        visit(folder, arg);
     if (count >= 0)
         free(entries);
 }
@@ -248,12 +252,19 @@ static int is_own(struct dl_phdr_info *object, size_t size, void *path)
     return 0;
 }
 
-void module_own_file(const char *name, char *file, size_t size)
+void mpid_own_file(const char *name, char *file, size_t size)
 {
     const char *path = "";
     (void)dl_iterate_phdr(is_own, &path);
     const char *end = strrchr(path, '/');
-    snprintf(file, size, "%.*slibvireo-channel-%s.so", end ? (int)(end + 1 - path) : 0, path, name);
+    snprintf(file, size, "%.*s%s", end ? (int)(end + 1 - path) : 0, path, name);
+}
+
+void module_own_file(const char *name, char *file, size_t size)
+{
+    char own[64];
+    snprintf(own, sizeof(own), "libvireo-channel-%s.so", name);
+    mpid_own_file(own, file, size);
 }
 
 /* Whether the folder that the pattern begins with is there. It rarely is, and glob() takes longer. */

@@ -30,7 +30,8 @@ const char *module_lie(const struct chan_ops *ops, const char *card);
  * or -EINVAL with a sentence in why, also where the copy crashed, or did not come back. */
 int module_try(const char *file, const struct chan_env *env, char *why, size_t size);
 
-/* Call visit for each shared object of a list of files and folders, with ':' between them. */
+/* Call visit for each shared object of a list of files and folders, with ':' between them; for a folder
+ * without one, for that, which module_load() refuses. */
 void module_each(const char *path, void (*visit)(const char *file, void *arg), void *arg);
 
 /* The file of a module that is installed with this library; size bytes. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* What it takes to open a connection; see opening.h. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 
 #include "mpid/device.h"
 #include "mpid/opening.h"
+#include "os/clock.h"
 #include "os/settings.h"
 
 int opening_get_card(const struct chan_gid *gid, uint32_t rank, char **got)
@@ -19,12 +21,14 @@ int opening_get_card(const struct chan_gid *gid, uint32_t rank, char **got)
         return -1;
     if (device_is_own_group(gid) && rank == device.env.rank) {
         *got = strdup(device.card);
-        return *got ? 0 : -1;
+        return *got ? 0 : -ENOMEM;
     }
     switch (BNR_Get_alloc(group, (int)rank, "card", &card, &len, BNR_GET_LATER)) {
     case BNR_SUCCESS: *got = card; return 0;
     case BNR_ERR_NOT_FOUND:
+    case BNR_ERR_AGAIN:
     case BNR_ERR_PROC_FAILED: return 1;
+    case BNR_ERR_NOMEM: return -ENOMEM;
     default: return -1;
     }
 }
@@ -40,13 +44,15 @@ struct opening *opening_get(struct vc *vc)
 {
     struct opening *opening = vc->opening ? vc->opening : calloc(1, sizeof(*opening));
     if (!opening) {
-        vc_fail(vc, MPID_NO_MEMORY, "no memory to connect");
+        vc_give_up_for_now(vc);
         return NULL;
     }
     vc->opening = opening;
     opening->vc = vc;
-    if (!opening->listed)
+    if (!opening->listed) {
         DL_APPEND(device.openings, opening);
+        opening->began_ns = os_now_ns();
+    }
     opening->listed = true;
     return opening;
 }

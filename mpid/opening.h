@@ -20,11 +20,13 @@ struct opening {
     struct vc *vc;
     struct opening *next, *prev; /* of all that are under way */
     bool listed;
+    uint64_t began_ns;
     uint8_t tried;      /* candidates that were refused */
     uint32_t crossings; /* refusals in a row because the peer dials, too */
     uint64_t wait_ns;   /* connecting, without a link: when to dial again, or to give up; 0: neither */
     uint64_t ask_ns, ask_step_ns; /* when to ask the peer to dial, and how long after that again */
     bool looked;     /* connecting: whether the peer is gone; news of it will come */
+    bool lacks_memory; /* a channel could not connect for want of memory: the next send may */
     bool is_stuck;   /* the peer has said that it cannot dial us */
     bool was_asked;  /* the peer has asked us to dial */
     char *card;         /* the peer's, once fetched */
@@ -32,11 +34,11 @@ struct opening {
     struct bind_choice choice;
 };
 
-/* Get a process's card if it is there. Returns 0, 1 where it is not yet, or -1. Of a process that has
+/* Get a process's card if it is there. Returns 0, 1 where it is not yet, -ENOMEM, or -1. Of a process that has
  * ended without one we are about to hear. That of a process on another host comes at a later call. */
 int opening_get_card(const struct chan_gid *gid, uint32_t rank, char **card);
-/* What it takes to open this VC's connection, made if need be; NULL: no memory, and the VC has
- * failed. */
+/* What it takes to open this VC's connection, made if need be; NULL: no memory, and what waits
+ * there has failed. */
 struct opening *opening_get(struct vc *vc);
 /* Note why a channel does not do. */
 void opening_add_reason(struct opening *opening, const char *channel, const char *why);

@@ -13,6 +13,7 @@
 #include "mpid/module.h"
 #include "os/log.h"
 #include "os/settings.h"
+#include "os/settings_equal.h"
 #include "slots.h"
 
 enum { WHY_LEN = 256, FILE_LEN = 4096, SLOTS_DYNAMIC = 64 };
@@ -21,6 +22,8 @@ enum { WHY_LEN = 256, FILE_LEN = 4096, SLOTS_DYNAMIC = 64 };
 struct offer {
     struct offer *next;
     const struct chan_ops *ops; /* NULL: not loaded */
+    const struct chan_ops *told; /* of a module of the library's that is not used: for users who ask */
+    bool is_own;
     char *file;                 /* NULL: built in */
     char *name;                 /* of its ops, or of the file */
     char *closed;               /* "name: why it is not open"; NULL: it is */
@@ -205,6 +208,9 @@ static int write_card(char card[CARD_MAX])
     snprintf(params, sizeof(params), "%u", incarnation);
     if (card_start(card, CARD_MAX) || (incarnation && card_add(card, CARD_MAX, "inc", params)))
         return -ENOSPC;
+    os_equal_write(params);
+    if (*params && card_add(card, CARD_MAX, "equal", params))
+        return -ENOSPC;
     for (int i = 0; i < device.port_count; i++) {
         struct chan *chan = device.ports[i].chan;
         memset(params, 0, sizeof(params));
@@ -328,6 +334,8 @@ static void load_own(void)
         } else {
             struct offer *offer = add(NULL, file, row->name);
             if (offer)
+                offer->is_own = true;
+            if (offer)
                 set_closed(offer, *list ? "VIREO_CHANNELS leaves it out"
                                         : "this host has no fabric for it, and VIREO_CHANNELS "
                                           "does not ask for it");
@@ -362,17 +370,43 @@ static int check_list(const char *list, char *why, size_t size)
     return 0;
 }
 
+/* Say, once a host, what VIREO_CHANNEL_PATH names in vain: the process goes on without. */
+static void tell_refused(void)
+{
+    const struct offer *first = NULL;
+    int more = -1;
+    for (const struct offer *offer = offers; offer; offer = offer->next) {
+        if (offer->ops || offer->is_own || !offer->closed)
+            continue;
+        first = first ? first : offer;
+        more++;
+    }
+    if (!first || device.env.local_rank)
+        return;
+    if (more)
+        os_log(OS_LOG_WARN, "VIREO_CHANNEL_PATH: %s; `vireo info` lists %d more that are refused",
+               first->closed, more);
+    else
+        os_log(OS_LOG_WARN, "VIREO_CHANNEL_PATH: %s", first->closed);
+}
+
 int ports_open(char *why, size_t size)
 {
     incarnation = 0;
     for (int i = 0; chan_table[i]; i++)
-        if (!add(chan_table[i], NULL, chan_table[i]->name))
+        if (!add(chan_table[i], NULL, chan_table[i]->name)) {
+            snprintf(why, size, "no memory");
             return -ENOMEM;
+        }
     load_own();
     module_each(os_setting_text(OS_SETTING_CHANNEL_PATH), load_from_path, NULL);
-    if (check_list(os_setting_text(OS_SETTING_CHANNELS), why, size) || check_params(why, size) ||
-        write_card(device.card))
+    if (check_list(os_setting_text(OS_SETTING_CHANNELS), why, size) || check_params(why, size))
         return -EINVAL;
+    if (write_card(device.card)) {
+        snprintf(why, size, "this process's card is too long");
+        return -ENOSPC;
+    }
+    tell_refused();
     for (struct offer *offer = offers; offer; offer = offer->next)
         open_offer(offer);
     return 0;
@@ -420,6 +454,16 @@ int ports_load(const char *file, char *why, size_t size)
 
 /* ---- for users ---- */
 
+/* The table of a channel, also of one of the library's that this process does without. */
+static const struct chan_ops *ops_of(struct offer *offer)
+{
+    char why[WHY_LEN];
+    if (!offer->ops && !offer->told && offer->is_own && !module_is_forbidden() &&
+        module_load(offer->file, &offer->told, why, sizeof(why)))
+        offer->told = NULL;
+    return offer->ops ? offer->ops : offer->told;
+}
+
 bool ports_describe(int index, struct mpid_channel *channel)
 {
     struct offer *offer = offers;
@@ -427,16 +471,17 @@ bool ports_describe(int index, struct mpid_channel *channel)
         offer = offer->next;
     if (!offer)
         return false;
+    const struct chan_ops *ops = ops_of(offer);
     *channel = (struct mpid_channel){.name = offer->name,
                                      .file = offer->file ? offer->file : "",
-                                     .about = offer->ops && offer->ops->about ? offer->ops->about : "",
+                                     .about = ops && ops->about ? ops->about : "",
                                      .closed = offer->closed};
     for (int i = 0; i < device.port_count; i++)
         if (device.ops[i] == offer->ops)
             (void)card_find(device.card, offer->name, channel->card);
-    const struct chan_param *params = offer->ops ? offer->ops->params : NULL;
+    const struct chan_param *params = ops ? ops->params : NULL;
     for (int i = 0; params && params[i].name && i < MPID_CHANNEL_PARAMS; i++)
         channel->params[i] = (struct mpid_channel_param){
-            params[i].name, ports_param(&device, offer->ops, params[i].name), params[i].about};
+            params[i].name, ports_param(&device, ops, params[i].name), params[i].about};
     return true;
 }

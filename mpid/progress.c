@@ -13,6 +13,7 @@
 #include "mpid/device.h"
 #include "mpid/hang.h"
 #include "mpid/look.h"
+#include "mpid/polling.h"
 #include "mpid/sleep.h"
 #include "mpid/wait.h"
 #include "os/clock.h"
@@ -81,11 +82,37 @@ void progress_hear(void)
         lost_look();
 }
 
+static __attribute__((noinline)) bool drain_busy(void)
+{
+    bool moved = false, blocks = false;
+    struct vc *vc = device.busy;
+    device.busy = NULL;
+    device.drains = false;
+    while (vc) {
+        struct vc *next = vc->busy_next;
+        vc->busy = false;
+        moved |= send_drain(vc);
+        if (vc_is_up(vc) && (vc->control_head || vc->send_head || vc->bulk)) {
+            vc_stay_busy(vc); /* its channel tells when there is room, also while this process sleeps */
+            blocks |= !vc->blocked;
+            vc->blocked = true;
+        } else {
+            vc->blocked = false;
+            (void)vc_free_unused(vc);
+        }
+        vc = next;
+    }
+    if (progress_sleepers())
+        progress_wake_work(blocks);
+    return moved;
+}
+
 /* What need not be done in every turn: the ports that are not hot, the process manager, VCs
  * that wait for a card. Returns how much happened. */
 static __attribute__((noinline)) int care(void)
 {
     int moved = 0;
+    bool looked = false; /* after this turn has drained */
     device.turns += CARE_PERIOD;
     device.countdown = CARE_PERIOD;
     for (int i = 0; i < device.port_count; i++) {
@@ -95,11 +122,14 @@ static __attribute__((noinline)) int care(void)
             if (port->wait)
                 continue;
             moved += poll_port(port);
+            looked = true;
         }
         port->period = port->wait = port->brought ? 0 : period_of(port);
         port->brought = 0;
     }
     choose_hot();
+    if (looked && device.busy)
+        moved += drain_busy();
     if (device.turns % BNR_PERIOD == 0) {
         progress_hear();
         if (hang_is_asked())
@@ -109,26 +139,6 @@ static __attribute__((noinline)) int care(void)
         moved += connect_poll();
     if (__builtin_expect(sleep_shared, 0))
         sleep_look_shared();
-    return moved;
-}
-
-static __attribute__((noinline)) bool drain_busy(void)
-{
-    bool moved = false;
-    struct vc *vc = device.busy;
-    device.busy = NULL;
-    while (vc) {
-        struct vc *next = vc->busy_next;
-        vc->busy = false;
-        moved |= send_drain(vc);
-        if (vc_is_up(vc) && (vc->control_head || vc->send_head || vc->bulk))
-            vc_mark_busy(vc);
-        else
-            (void)vc_free_unused(vc);
-        vc = next;
-    }
-    if (progress_sleepers())
-        progress_wake_work();
     return moved;
 }
 
@@ -177,6 +187,19 @@ bool mpid_progress(void)
     progress_looked();
     os_unlock(&device.lock);
     return tell_of_news() || moved;
+}
+
+bool mpid_poll(void)
+{
+    os_lock(&device.lock);
+    bool moved = progress_turn();
+    progress_looked();
+    bool is_step = polling_looked(moved);
+    os_unlock(&device.lock);
+    bool told = tell_of_news();
+    if (__builtin_expect(is_step && !told, 0))
+        polling_step();
+    return told || moved;
 }
 
 /* ---- waiting ---- */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mpid/device.h"
+#include "mpid/polling.h"
 
 /* ---- copying ---- */
 
@@ -433,13 +434,16 @@ void mpid_start_recv(struct mpid_request *request)
 static inline int look(struct mpid_probe *probe, bool once)
 {
     int outcome = 0;
+    bool is_step = false;
     os_lock(&device.lock);
     struct unexpected *u = match_peek(&device.match, &probe->want);
     if (!u) {
         hang_peek = once ? &probe->want : NULL;
-        progress_turn();
-        if (once)
+        bool moved = progress_turn();
+        if (once) {
             progress_looked();
+            is_step = polling_looked(moved);
+        }
         hang_peek = NULL;
         u = match_peek(&device.match, &probe->want);
     }
@@ -457,6 +461,8 @@ static inline int look(struct mpid_probe *probe, bool once)
     }
     os_unlock(&device.lock);
     stats_deliver();
+    if (once && !deliver_completions() && __builtin_expect(is_step && !outcome, 0))
+        polling_step();
     return outcome;
 }
 

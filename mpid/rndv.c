@@ -227,10 +227,24 @@ static void finish_pull(struct mpid_request *request)
     rndv_send_done(vc, id, MPID_OK);
 }
 
+/* A receive has failed, and nothing writes to its place any more. */
+static void end_failed(struct mpid_request *request)
+{
+    request_unlist(&request->vc->arriving, request);
+    ids_drop(&device.ids, request->id);
+    car_complete(request);
+}
+
 void rndv_got(struct chan_peer *peer, void *cookie, int rc)
 {
     struct mpid_request *request = cookie;
     struct vc *vc = (struct vc *)peer;
+    request->state = CAR_ARRIVING;
+    if (vc->state == VC_FAILED) {
+        end_failed(request);
+        vc_check(vc);
+        return;
+    }
     if (!rc) {
         finish_pull(request);
         return;
@@ -266,7 +280,9 @@ static bool start_pull(struct mpid_request *request, const struct chan_remote *f
     if (rc && rc != CHAN_PENDING)
         return false;
     device.stats.engine[ENGINE_PULL]++;
-    if (!rc)
+    if (rc)
+        request->state = CAR_READING;
+    else
         finish_pull(request);
     return true;
 }
@@ -370,14 +386,14 @@ static void cancel_arrived(struct vc *vc, const struct chan_head *head, const vo
     vc_control(vc, &answer, NULL, 0);
 }
 
+/* What a channel still reads ends when it says so: the memory is in use until then. */
 void rndv_fail(struct vc *vc, enum mpid_error error)
 {
-    while (vc->arriving) {
-        struct mpid_request *request = vc->arriving;
-        vc->arriving = request->next;
+    for (struct mpid_request *request = vc->arriving, *next; request; request = next) {
+        next = request->next;
         request->error = (uint8_t)error;
-        ids_drop(&device.ids, request->id);
-        car_complete(request);
+        if (request->state != CAR_READING)
+            end_failed(request);
     }
 }
 
@@ -593,6 +609,7 @@ void mpid_cancel(struct mpid_request *request)
         }
     } else if (request->state == CAR_WAITING) {
         send_unqueue(request);
+        rndv_release(request); /* it may have been lent before there was room for the question */
         request->cancelled = true;
         ids_drop(&device.ids, request->id);
         car_complete(request);

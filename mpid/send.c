@@ -91,6 +91,8 @@ static size_t lend(struct vc *vc, struct mpid_request *request, uint8_t *key)
     if (!onesided || !onesided->key_len || bytes->layout || vc->no_direct ||
         request->total < RNDV_DIRECT_MIN)
         return 0;
+    if (request->region && request->region->ops != onesided) /* lent over a link that was refused */
+        rndv_release(request);
     if (!request->region && onesided->reg(device_chan_of(vc->bound->ops), (void *)bytes->base,
                                           bytes->len, &request->region)) {
         request->region = NULL;
@@ -144,8 +146,10 @@ static int offer_rts(struct vc *vc, struct chan_link *link, struct mpid_request 
 static int offer(struct vc *vc, struct mpid_request *request)
 {
     struct chan_link *link = vc->bound;
-    if (spend(vc, request->total, request->mode, link->eager_max))
+    if (spend(vc, request->total, request->mode, link->eager_max)) {
+        rndv_release(request); /* what was lent while there was no credit */
         return offer_eager(vc, link, request);
+    }
     return offer_rts(vc, link, request);
 }
 
@@ -299,33 +303,57 @@ static int offer_fragment(struct chan_link *link, struct mpid_request *request)
     return rc;
 }
 
-static void finish_bulk(struct vc *vc, struct mpid_request *request)
+/* Have the list begin with the one at this place; those before it come last. */
+static void begin_bulk_at(struct vc *vc, struct mpid_request **at)
 {
-    struct mpid_request **at = &vc->bulk;
-    while (*at != request)
-        at = &(*at)->next;
-    *at = request->next;
-    rndv_finish_send(request);
+    struct mpid_request *first = *at, **end = at;
+    if (at == &vc->bulk)
+        return;
+    while (*end)
+        end = &(*end)->next;
+    *end = vc->bulk;
+    *at = NULL;
+    vc->bulk = first;
+}
+
+/* Send a fragment of each message. Returns CHAN_AGAIN where the channel takes no more: then the one whose turn
+ * it was is the first. */
+static int drain_each(struct vc *vc, bool *moved)
+{
+    struct mpid_request *request, **at = &vc->bulk;
+    while ((request = *at)) {
+        if (request->state == CAR_BULK && request->moved < request->end) {
+            int rc = offer_fragment(vc->bound, request);
+            if (rc == CHAN_AGAIN) {
+                begin_bulk_at(vc, at);
+                return rc;
+            }
+            *moved = true;
+            if (rc == CHAN_PENDING)
+                request->state = CAR_BULK_PENDING;
+        }
+        if (request->state == CAR_BULK && request->moved >= request->end) {
+            *at = request->next;
+            rndv_finish_send(request);
+        } else {
+            at = &request->next;
+        }
+    }
+    return 0;
 }
 
 /* Returns whether anything moved. Fragments of several messages take turns. */
 static bool drain_bulk(struct vc *vc)
 {
-    bool moved = false;
-    for (struct mpid_request *request = vc->bulk, *next; request; request = next) {
-        next = request->next;
-        while (request->state == CAR_BULK && request->moved < request->end) {
-            int rc = offer_fragment(vc->bound, request);
-            if (rc == CHAN_AGAIN)
-                return moved;
-            moved = true;
-            if (rc == CHAN_PENDING)
-                request->state = CAR_BULK_PENDING;
-        }
-        if (request->state == CAR_BULK)
-            finish_bulk(vc, request);
-    }
-    return moved;
+    bool any = false, moved;
+    do {
+        moved = false;
+        int rc = drain_each(vc, &moved);
+        any |= moved;
+        if (rc)
+            return any;
+    } while (moved);
+    return any;
 }
 
 static bool drain_control(struct vc *vc)

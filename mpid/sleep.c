@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mpid/connect.h"
 #include "mpid/device.h"
 #include "mpid/hang.h"
 #include "mpid/look.h"
@@ -40,6 +41,7 @@ struct sleeper {
     void *arg;
     struct watch watches[WATCHES];
     int watch_count;
+    uint64_t limit_ns; /* how long it sleeps at most */
     bool any;      /* of the watches, one will do */
     bool anything; /* it cannot say what it waits for */
     bool linked;
@@ -55,7 +57,7 @@ static struct {
     struct sleeper *on_channels;
     bool dozing;         /* the poller */
     enum chan_sleep how; /* on_channels does it */
-    bool soon;           /* and looks up soon */
+    uint64_t until_ns;   /* and then looks up */
 } all;
 
 /* ---- what is watched ---- */
@@ -137,15 +139,17 @@ static int gather_words(struct os_futex_seen words[BIND_CHANNELS])
 }
 _Static_assert((int)BIND_CHANNELS < (int)OS_FUTEX_WORDS, "one sleep waits on all, and for news");
 
-/* Words are enough where no channel that has a descriptor instead has links. */
+/* Words are enough where no channel that has a descriptor instead has links, or is how processes of other
+ * hosts call. */
 static enum chan_sleep choose_sleep(void)
 {
+    bool has_others = device.world.size > device.world.local_ranks;
     struct os_futex_seen words[BIND_CHANNELS];
     if (!gather_words(words))
         return CHAN_SLEEP_FD;
     for (int i = 0; i < device.port_count; i++)
         if (device.ports[i].chan->fd >= 0 && !device.ports[i].chan->word &&
-            device.ports[i].chan->links)
+            (device.ports[i].chan->links || has_others))
             return CHAN_SLEEP_FD;
     return CHAN_SLEEP_WORD;
 }
@@ -163,14 +167,21 @@ static bool arm_all(enum chan_sleep how)
     return ready;
 }
 
-/* Whether something may come by itself that nothing tells of: once all are armed. */
-static bool must_look_soon(enum chan_sleep how)
+/* How long at most to sleep, for what comes by itself and nothing tells of: once all are armed. */
+static uint64_t look_up_ns(enum chan_sleep how)
 {
-    bool deaf = how == CHAN_SLEEP_FD || !device.news; /* to what peers say by their keys */
-    bool soon = (device.binding && deaf) || (how == CHAN_SLEEP_FD && wait_is_deaf());
+    bool deaf = how == CHAN_SLEEP_FD && wait_is_deaf();
     for (int i = 0; i < device.port_count && how == CHAN_SLEEP_FD; i++)
-        soon |= device.ports[i].chan->deaf;
-    return soon;
+        deaf |= device.ports[i].chan->deaf;
+    if (deaf)
+        return LOOK_UP_SOON_NS;
+    bool hears = how == CHAN_SLEEP_WORD && device.news; /* of what peers say by their keys */
+    uint64_t now_ns = os_now_ns(), next_ns = now_ns + LOOK_UP_NS;
+    if (device.binding)
+        next_ns = connect_next_ns(now_ns, hears, next_ns);
+    if (device.finalizing && !hears)
+        next_ns = connect_patience_ns(device.final_ns, now_ns, next_ns);
+    return next_ns < now_ns + LOOK_UP_SOON_NS ? LOOK_UP_SOON_NS : next_ns - now_ns;
 }
 
 static void disarm_all(void)
@@ -261,7 +272,7 @@ void sleep_take_looks(void)
 /* Whether the next turn has something to do that is here already. */
 static bool has_turn_work(void)
 {
-    return device.busy || (device.binding && device_news() != device.news_seen) ||
+    return device.drains || (device.binding && device_news() != device.news_seen) ||
            atomic_load_explicit(&deliver_waiting, memory_order_relaxed);
 }
 
@@ -276,9 +287,9 @@ static bool has_work(void)
     return has;
 }
 
-void progress_wake_work(void)
+void progress_wake_work(bool is_blocked)
 {
-    if (has_turn_work())
+    if (is_blocked || has_turn_work())
         wake_for_work();
 }
 
@@ -345,8 +356,10 @@ static bool prepare_sleep(struct sleeper *me, struct sleep_plan *plan)
     bool ready = arm_all(plan->how) && !has_turn_work();
     plan->fd_count = gather_fds(plan->fds);
     all.how = plan->how;
-    all.soon = must_look_soon(plan->how);
-    plan->timeout_ns = all.soon ? LOOK_UP_SOON_NS : LOOK_UP_NS;
+    plan->timeout_ns = look_up_ns(plan->how);
+    if (plan->timeout_ns > me->limit_ns)
+        plan->timeout_ns = me->limit_ns;
+    all.until_ns = os_now_ns() + plan->timeout_ns;
     return ready;
 }
 
@@ -456,7 +469,7 @@ static bool rearm(void)
     if (!all.on_channels)
         return true;
     bool ready = arm_all(all.how) && !has_turn_work();
-    if (choose_sleep() != all.how || (must_look_soon(all.how) && !all.soon))
+    if (choose_sleep() != all.how || os_now_ns() + look_up_ns(all.how) + LOOK_UP_SOON_NS < all.until_ns)
         wake_for_work();
     return ready;
 }
@@ -468,7 +481,7 @@ static void sleep_beside(struct sleeper *me, bool (*is_done)(void *arg), void *a
     if (me->wait->shared)
         os_heavy_fence(); /* who stores from here on sees that this process is to be rung */
     if (ready && !is_done(arg))
-        sleep_apart(me, LOOK_UP_NS);
+        sleep_apart(me, me->limit_ns);
     if (atomic_load(&me->woken))
         return; /* who did that has unlinked it */
     os_lock(&device.lock);
@@ -480,8 +493,14 @@ _Atomic uint32_t sleep_awake;
 
 void sleep_once(struct wait *wait, const struct mpid_condition *condition, void *arg)
 {
+    sleep_briefly(wait, condition, arg, LOOK_UP_NS);
+}
+
+void sleep_briefly(struct wait *wait, const struct mpid_condition *condition, void *arg,
+                   uint64_t limit_ns)
+{
     bool (*is_done)(void *arg) = condition->is_done;
-    struct sleeper me = {.wait = wait, .is_done = is_done, .arg = arg};
+    struct sleeper me = {.wait = wait, .is_done = is_done, .arg = arg, .limit_ns = limit_ns};
     if (device.orphan)
         end_orphan();
     atomic_fetch_sub_explicit(&sleep_awake, wait->counted, memory_order_relaxed);

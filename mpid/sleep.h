@@ -21,6 +21,9 @@
 
 /* Sleep until something may have happened; unlocked. */
 void sleep_once(struct wait *wait, const struct mpid_condition *condition, void *arg);
+/* The same for limit_ns at most. */
+void sleep_briefly(struct wait *wait, const struct mpid_condition *condition, void *arg,
+                   uint64_t limit_ns);
 
 /* How many threads wait and are awake. */
 extern _Atomic uint32_t sleep_awake;

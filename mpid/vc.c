@@ -81,14 +81,8 @@ static void list_standing(struct vc *vc, bool stands)
         DL_DELETE2(standing, vc, standing_prev, standing_next);
 }
 
-bool vc_event(struct vc *vc, enum vc_event event)
+static void enter(struct vc *vc, enum vc_state next)
 {
-    enum vc_state next = vc_after((enum vc_state)vc->state, event);
-    if (next == VC_STATES) {
-        os_log(OS_LOG_DEBUG, "rank %u, %s: '%s' cannot happen", vc->peer.rank,
-               vc_names[vc->state], vc_event_names[event]);
-        return false;
-    }
     int old_state = vc->state;
     bool stands = next >= VC_BINDING && next < VC_CLOSED;
     bool was = vc->state >= VC_BINDING && vc->state <= VC_ACCEPTING;
@@ -99,6 +93,17 @@ bool vc_event(struct vc *vc, enum vc_event event)
         list_standing(vc, stands);
     if (next != (enum vc_state)old_state)
         stats_connection(vc, old_state);
+}
+
+bool vc_event(struct vc *vc, enum vc_event event)
+{
+    enum vc_state next = vc_after((enum vc_state)vc->state, event);
+    if (next == VC_STATES) {
+        os_log(OS_LOG_DEBUG, "rank %u, %s: '%s' cannot happen", vc->peer.rank,
+               vc_names[vc->state], vc_event_names[event]);
+        return false;
+    }
+    enter(vc, next);
     return true;
 }
 
@@ -152,6 +157,10 @@ struct vc *vc_get(const struct chan_gid *gid, uint32_t rank)
         .send = send_unbound, .peer = &vc->peer, .eager_max = SIZE_MAX, .max_data = SIZE_MAX};
     vc->link = &vc->stand_in;
     HASH_ADD(hh, vc_table, peer.gid, KEY_LEN, vc);
+    if (!os_hash_has(hh, vc)) {
+        free(vc);
+        return NULL;
+    }
     lost_add_vc(vc);
     return vc;
 }
@@ -249,7 +258,7 @@ void vc_check(struct vc *vc)
 
 bool vc_free_unused(struct vc *vc)
 {
-    bool unused = is_unused(vc);
+    bool unused = is_unused(vc) && !vc->busy; /* otherwise it is looked at again */
     if (unused)
         free_vc(vc, NULL);
     return unused;
@@ -260,13 +269,19 @@ void vc_fini(void)
     vc_each(free_vc, NULL);
 }
 
-void vc_mark_busy(struct vc *vc)
+void vc_stay_busy(struct vc *vc)
 {
     if (vc->busy)
         return;
     vc->busy = true;
     vc->busy_next = device.busy;
     device.busy = vc;
+}
+
+void vc_mark_busy(struct vc *vc)
+{
+    device.drains = true;
+    vc_stay_busy(vc);
 }
 
 /* ---- control packets ---- */
@@ -411,6 +426,18 @@ static void close_arrived(struct vc *vc, const struct chan_head *head, const voi
         send_close(vc, 1);
     else if (vc_is_shut(vc))
         send_unwanted(vc);
+}
+
+void vc_give_up_for_now(struct vc *vc)
+{
+    if ((vc->state != VC_BINDING && vc->state != VC_CONNECTING) || vc->bound || vc->control_head) {
+        vc_fail(vc, MPID_NO_MEMORY, "no memory to connect");
+        return;
+    }
+    enter(vc, VC_UNBOUND);
+    opening_free(vc);
+    send_fail(vc, MPID_NO_MEMORY);
+    vc_check(vc);
 }
 
 void vc_disown(struct vc *vc)

@@ -25,11 +25,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <uthash.h>
 
 #include "include/channel.h"
 #include "include/mpid.h"
 #include "mpid/packet.h"
+#include "os/hash.h"
 #include "slots.h"
 
 enum vc_state {
@@ -115,6 +115,7 @@ struct vc {
     struct vc *engaged_next, *engaged_prev, *standing_next, *standing_prev; /* where so listed */
     uint8_t state; /* enum vc_state */
     bool busy;     /* in the device's list of VCs with something to hand over */
+    bool blocked;  /* so, and its channel has refused that */
     bool judged;   /* in the list of lost_look() no more */
     bool engaged;  /* in the device's list of VCs that may have sends or control packets */
     bool standing; /* in that of VCs whose link is being made, or stands and is not closed */
@@ -200,8 +201,10 @@ static inline enum mpid_error vc_error(const struct vc *vc)
  * What it has sent before has arrived. */
 bool vc_is_lost(const struct vc *vc);
 
-/* Put the VC on the list that progress works off. */
+/* Put the VC on the list that progress works off: it has something to hand over, or is to be looked at. */
 void vc_mark_busy(struct vc *vc);
+/* The same where its channel has no room now: nothing is to be done before that tells of news. */
+void vc_stay_busy(struct vc *vc);
 
 /* Send a control packet, now or as soon as there is room, in order. */
 void vc_control(struct vc *vc, const struct chan_head *head, const void *payload, uint32_t len);
@@ -230,6 +233,8 @@ void vc_close(struct vc *vc);
 void vc_reopen(struct vc *vc);
 /* The link is another process's, the parent of this one: nothing goes there any more. */
 void vc_disown(struct vc *vc);
+/* There is no memory to connect. Sends that wait fail so, and the next one tries again. */
+void vc_give_up_for_now(struct vc *vc);
 /* The peer is gone or cannot be reached: everything with it ends in error. */
 void vc_fail(struct vc *vc, enum mpid_error error, const char *why);
 

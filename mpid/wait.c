@@ -25,7 +25,6 @@ enum {
     SOON = 8,            /* yields: what comes within them came because of them */
     ENOUGH_YIELDS = 10,  /* of one wait, to judge by */
     SPARE_YIELDS = 4,    /* of a thread whose waking was for another */
-    HANDED_NS = 1200,    /* a yield that takes longer has let another run */
     CLOCK_TURNS = 16     /* spins between two looks at the clock */
 };
 
@@ -98,6 +97,8 @@ enum wait_step wait_step(struct wait *wait)
         if (limit && wait->turns % CLOCK_TURNS)
             return WAIT_SPIN;
         uint64_t now = limit ? os_now_ns() : 0;
+        if (limit)
+            wait_date(wait, now);
         if (!wait->began_ns)
             wait->began_ns = now;
         if (now - wait->began_ns < limit)
@@ -112,9 +113,10 @@ enum wait_step wait_step(struct wait *wait)
 void wait_yield(struct wait *wait)
 {
     uint64_t began = os_now_ns();
+    wait_date(wait, began);
     sched_yield();
     atomic_fetch_add_explicit(&stats_waits.yields, 1, memory_order_relaxed);
-    wait->handed += os_now_ns() - began > HANDED_NS;
+    wait->handed += os_now_ns() - began > WAIT_HANDED_NS;
 }
 
 static uint32_t yields_of(const struct wait *wait)

@@ -18,10 +18,13 @@
 
 enum wait_step { WAIT_SPIN, WAIT_YIELD, WAIT_SLEEP };
 
+enum { WAIT_HANDED_NS = 1200 }; /* a yield that takes longer has let another run */
+
 struct wait {
     uint32_t turns;
     uint32_t handed; /* yields of this wait that let another run */
     bool slept;
+    bool dated; /* since_ns is set */
     bool counted; /* sleep.h */
     bool others; /* when it last slept as the poller, others were awake and looked: sleep.h */
     bool shared; /* what is awaited is in memory that is shared with other processes */
@@ -30,7 +33,7 @@ struct wait {
     uint32_t awake; /* threads that wait besides, and this one */
     uint64_t idle_ns;  /* when it began, where somebody counts that; else 0 */
     uint64_t began_ns; /* 0: the clock has not been read yet */
-    uint64_t slept_ns; /* when it first slept, if it has */
+    uint64_t since_ns; /* when the clock was first read: about when it began */
 };
 
 /* Set the budgets: ranks that share cpus processors. */
@@ -42,7 +45,7 @@ void wait_fini(void);
 static inline void wait_begin(struct wait *wait)
 {
     wait->turns = wait->handed = 0;
-    wait->slept = wait->counted = wait->others = wait->spare =
+    wait->slept = wait->dated = wait->counted = wait->others = wait->spare =
         wait->shared = false;
     wait->awake = 0;
     wait->began_ns = 0;
@@ -70,11 +73,19 @@ static inline void wait_again(struct wait *wait)
         wait_renew(wait);
 }
 
+/* Note since when it waits, the first time that the clock is read. */
+static inline void wait_date(struct wait *wait, uint64_t now_ns)
+{
+    if (!wait->dated)
+        wait->since_ns = now_ns;
+    wait->dated = true;
+}
+
 /* It is about to sleep. */
 static inline void wait_sleeps(struct wait *wait)
 {
-    if (!wait->slept)
-        wait->slept_ns = os_now_ns();
+    if (!wait->dated)
+        wait_date(wait, os_now_ns());
     wait->slept = true;
 }
 

@@ -12,6 +12,7 @@
 #ifndef OS_SETTINGS_H
 #define OS_SETTINGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,6 +42,7 @@ enum os_setting_id {
     OS_SETTING_INITIAL_ERRHANDLER,
     OS_SETTING_MEMORY_ALLOC_KINDS,
     OS_SETTING_KILL_AFTER_MS,
+    OS_SETTING_LEAVE_LIMIT_MS,
     OS_SETTING_OUTPUT_UNREAD,
     OS_SETTING_READER_WAIT_MS,
     OS_SETTING_STREAM_WINDOW,
@@ -50,6 +52,7 @@ enum os_setting_id {
     OS_SETTING_SUMMARY,
     OS_SETTING_TRACE,
     OS_SETTING_REGION_AFTER,
+    OS_SETTING_RMA_THREAD,
     OS_SETTING_COLL_BARRIER,
     OS_SETTING_COLL_BCAST,
     OS_SETTING_COLL_REDUCE,
@@ -90,6 +93,7 @@ struct os_setting_row {
     const char *unit;    /* "" where there is none; a choice lists its words */
     const char *about;   /* one sentence */
     enum os_setting_until until;
+    bool equal; /* all processes of a job must have the same value: settings_equal.h */
 };
 
 extern const struct os_setting_row os_settings[OS_SETTING_COUNT];
@@ -101,6 +105,8 @@ int os_settings_load(char *why, size_t size);
 
 /* The value of an int, size, bool or choice setting (a choice's index). */
 int64_t os_setting(enum os_setting_id id);
+/* The same of its initial value. */
+int64_t os_setting_initial(enum os_setting_id id);
 /* The text of any setting; never NULL. */
 const char *os_setting_text(enum os_setting_id id);
 

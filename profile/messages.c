@@ -3,6 +3,7 @@
 /* The messages of a trace: which send and which receive are one; see struct profile_post. */
 #include <stdlib.h>
 #include <string.h>
+#define HASH_NONFATAL_OOM 1 /* an element that is left out has no hh.tbl */
 #include <uthash.h>
 
 #include "profile/profile.h"
@@ -27,6 +28,10 @@ struct made_count {
 static struct member_list *comms;
 static struct made_count *made;
 static int own_rank;
+/* The group of MPI_COMM_WORLD, while communicators are noted. Those that are made of sessions may be made
+ * before MPI_Init and after MPI_Finalize, when there is no MPI_COMM_WORLD; they are not noted. */
+static MPI_Group world_group;
+static bool is_noting;
 
 static uint64_t mix(uint64_t hash, uint64_t value)
 {
@@ -36,7 +41,6 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 
 static uint64_t group_hash(MPI_Group group, int **ranks, int *count)
 {
-    MPI_Group world;
     uint64_t hash = 1;
     PMPI_Group_size(group, count);
     int *here = malloc(((size_t)*count + 1) * sizeof(*here));
@@ -45,9 +49,7 @@ static uint64_t group_hash(MPI_Group group, int **ranks, int *count)
         abort();
     for (int i = 0; i < *count; i++)
         here[i] = i;
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    PMPI_Group_translate_ranks(group, *count, here, world, *ranks);
-    PMPI_Group_free(&world);
+    PMPI_Group_translate_ranks(group, *count, here, world_group, *ranks);
     for (int i = 0; i < *count; i++)
         hash = mix(hash, (uint64_t)(*ranks)[i] + 1);
     free(here);
@@ -75,42 +77,74 @@ static uint64_t members_of(MPI_Comm comm, int **ranks, int *count)
     return hash;
 }
 
-void profile_comm_made(MPI_Comm comm, MPI_Comm parent)
+static void forget(MPI_Comm comm)
+{
+    struct member_list *list;
+    HASH_FIND(hh, comms, &comm, sizeof(comm), list);
+    if (!list)
+        return;
+    HASH_DEL(comms, list);
+    free(list->world);
+    free(list);
+}
+
+static void note_comm(MPI_Comm comm, MPI_Comm parent)
 {
     struct made_count *number;
     struct member_list *list = calloc(1, sizeof(*list));
-    if (comm == MPI_COMM_NULL || !list) {
-        free(list);
+    if (!list)
         return;
-    }
     uint64_t members =
         members_of(parent == MPI_COMM_NULL ? comm : parent, &list->world, &list->count);
-    profile_comm_gone(comm);
-    profile_lock();
-    if (comm == MPI_COMM_WORLD)
-        PMPI_Comm_rank(comm, &own_rank);
+    forget(comm);
     HASH_FIND(hh, made, &members, sizeof(members), number);
     if (!number && (number = calloc(1, sizeof(*number)))) {
         number->members = members;
         HASH_ADD(hh, made, members, sizeof(members), number);
+        if (!number->hh.tbl) {
+            free(number);
+            number = NULL;
+        }
     }
     list->comm = comm;
     list->id = mix(members, number ? number->count++ : 0);
     HASH_ADD(hh, comms, comm, sizeof(comm), list);
+    if (!list->hh.tbl) {
+        free(list->world);
+        free(list);
+    }
+}
+
+void profile_comm_made(MPI_Comm comm, MPI_Comm parent)
+{
+    profile_lock();
+    if (is_noting && comm != MPI_COMM_NULL)
+        note_comm(comm, parent);
     profile_unlock();
 }
 
 void profile_comm_gone(MPI_Comm comm)
 {
-    struct member_list *list;
     profile_lock();
-    HASH_FIND(hh, comms, &comm, sizeof(comm), list);
-    if (list) {
-        HASH_DEL(comms, list);
-        free(list->world);
-        free(list);
-    }
+    forget(comm);
     profile_unlock();
+}
+
+void messages_open(void)
+{
+    profile_lock();
+    PMPI_Comm_rank(MPI_COMM_WORLD, &own_rank);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world_group);
+    is_noting = true;
+    note_comm(MPI_COMM_WORLD, MPI_COMM_NULL);
+    note_comm(MPI_COMM_SELF, MPI_COMM_NULL);
+    profile_unlock();
+}
+
+void messages_close(void)
+{
+    is_noting = false;
+    PMPI_Group_free(&world_group);
 }
 
 /* A rank's in MPI_COMM_WORLD, or -1. */
@@ -155,6 +189,10 @@ static void note_sent(struct profile_span *span, const struct member_list *list,
             return;
         stream->key = key;
         HASH_ADD(hh, streams, key, sizeof(key), stream);
+        if (!stream->hh.tbl) {
+            free(stream);
+            return;
+        }
     }
     trace_flow(flow_id(list->id, own_rank, to, tag, stream->count++), true, span->begun_ns,
                profile_thread());
@@ -289,6 +327,10 @@ void profile_pend(uintptr_t handle, const struct profile_pending *pending)
     if (!item && (item = calloc(1, sizeof(*item)))) {
         item->it.handle = handle;
         HASH_ADD(hh, pendings, it.handle, sizeof(handle), item);
+        if (!item->hh.tbl) {
+            free(item);
+            item = NULL;
+        }
     }
     if (item) {
         item->it = *pending;

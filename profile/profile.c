@@ -54,6 +54,8 @@ void profile_begin(struct profile_span *span, int function)
 {
     *span = (struct profile_span){.function = function, .is_outer = depth++ == 0, .peer = -1};
     span->begun_ns = profile_now_ns();
+    if (span->is_outer)
+        trace_begin(span, profile_thread());
 }
 
 void profile_end(struct profile_span *span)
@@ -92,11 +94,10 @@ static void start(struct profile_span *span, int rc)
     PMPI_Comm_set_errhandler(profile.comm, MPI_ERRORS_RETURN);
     PMPI_Comm_rank(profile.comm, &rank);
     profile.begun_ns = span->begun_ns;
-    profile_comm_made(MPI_COMM_WORLD, MPI_COMM_NULL);
-    profile_comm_made(MPI_COMM_SELF, MPI_COMM_NULL);
-    summary_open();
+    messages_open();
     if (profile.trace)
         trace_open(profile.trace, rank);
+    summary_open(); /* last: what the profile itself sends is not the program's */
     profile_lock();
     profile.is_on = true;
     profile_unlock();
@@ -127,6 +128,7 @@ static void finish(void)
     profile_lock();
     profile.is_on = false;
     messages_write_receives();
+    messages_close();
     profile_unlock();
     for (int i = 0; i < PROFILE_KINDS; i++)
         seconds[i] = (double)profile.ns[i] / 1e9;
@@ -137,23 +139,16 @@ static void finish(void)
     PMPI_Comm_free(&profile.comm);
 }
 
-/* What MPI_Finalize waits for is recorded by a barrier before it, since nothing can be said after
+/* What MPI_Finalize waits for is recorded by a meeting before it, since nothing can be said after
  * it. */
 int MPI_Finalize(void)
 {
     if (profile.is_on) {
         struct profile_span span;
-        summary_stop();
         profile_begin(&span, PROFILE_FINALIZE);
-        (void)PMPI_Barrier(profile.comm);
+        summary_meet(profile.comm);
         profile_end(&span);
         finish();
     }
     return PMPI_Finalize();
-}
-
-int MPI_Abort(MPI_Comm comm, int errorcode)
-{
-    trace_flush();
-    return PMPI_Abort(comm, errorcode);
 }

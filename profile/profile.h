@@ -106,26 +106,45 @@ void profile_waits_end(struct profile_waits *waits, struct profile_span *span, i
 void profile_comm_made(MPI_Comm comm, MPI_Comm parent);
 void profile_comm_gone(MPI_Comm comm);
 
+/* Begin: MPI_COMM_WORLD and MPI_COMM_SELF are known from here on. */
+void messages_open(void);
 /* Write both ends' part of each message that was received to the trace. */
 void messages_write_receives(void);
+/* End: communicators are noted no more. Held by the caller: profile_lock. */
+void messages_close(void);
 
 /* ---- the trace: trace.c ---- */
 
 /* Times in ns of this process's clock. Held by the caller: profile_lock. */
 void trace_open(const char *path, int rank);
 bool trace_is_open(void);
+/* A call has begun. Needs no lock. */
+void trace_begin(const struct profile_span *span, int thread);
 void trace_span(const struct profile_span *span, uint64_t ended_ns, int thread);
 /* One end of a message, within a call. */
 void trace_flow(uint64_t id, bool is_send, uint64_t at_ns, int thread);
 /* Bring the parts of all ranks to rank 0, which writes the file. Collective. */
 void trace_merge(MPI_Comm comm);
-void trace_flush(void);
+
+/* ---- a rank's part of it: part.c ---- */
+
+/* Make the file, with a title in its first lines. Returns 0 or an errno. */
+int part_open(const char *path, const char *title);
+bool part_is_open(void);
+/* Append lines. Returns 0, or an errno where the file can have no more: once, then 0. */
+int part_put(const char *text, size_t len);
+/* The line of the call that a thread, from 1 on, has open; empty: none. Each thread has its own place. */
+void part_set_open(int thread, const char *text, size_t len);
+/* Read on from where the last one ended. Returns how many bytes; 0 at the end. */
+size_t part_read(char *bytes, size_t len);
+void part_close(void);
 
 /* ---- the summary: summary.c ---- */
 
 /* Begin and end counting messages. */
 void summary_open(void);
-void summary_stop(void);
+/* And wait until all ranks have come so far. Collective. */
+void summary_meet(MPI_Comm comm);
 /* Bring all ranks' figures to rank 0, which prints them, and writes them to a file where path is
  * not "1". seconds: in MPI, by kind. Collective. */
 void summary_report(MPI_Comm comm, const char *path, double elapsed, const double *seconds,

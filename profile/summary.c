@@ -45,7 +45,10 @@ static const struct {
     {IDLE, "wait_idle_time", MPI_T_PVAR_CLASS_TIMER},
 };
 enum {
-    VARIABLES = sizeof(variables) / sizeof(variables[0])
+    VARIABLES = sizeof(variables) / sizeof(variables[0]),
+    WAYS = 4, /* children of a rank in the tree in which the ranks meet */
+    UP = 2,   /* tags there */
+    DOWN = 3
 };
 
 static MPI_T_pvar_session session;
@@ -65,18 +68,60 @@ void summary_open(void)
 
 static double counted[FIGURES];
 
-void summary_stop(void)
+static void count(double figures[FIGURES])
 {
+    memset(figures, 0, FIGURES * sizeof(*figures));
     for (int i = 0; i < VARIABLES; i++) {
-        unsigned long long count = 0;
+        unsigned long long number = 0;
         double seconds = 0;
         bool is_time = variables[i].class == MPI_T_PVAR_CLASS_TIMER;
         if (is_there[i] &&
-            !PMPI_T_pvar_read(session, handles[i], is_time ? (void *)&seconds : &count))
-            counted[variables[i].figure] += is_time ? seconds : (double)count;
+            !PMPI_T_pvar_read(session, handles[i], is_time ? (void *)&seconds : &number))
+            figures[variables[i].figure] += is_time ? seconds : (double)number;
     }
+}
+
+/* Receive the words of children in the tree of ranks that have come. Returns how many there were. */
+static int take_words(MPI_Comm comm)
+{
+    int there = 0, n = 0;
+    for (; !PMPI_Iprobe(MPI_ANY_SOURCE, UP, comm, &there, MPI_STATUS_IGNORE) && there; n++)
+        PMPI_Recv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, UP, comm, MPI_STATUS_IGNORE);
+    return n;
+}
+
+/* End counting. Children may have come here before, and their words are counted as what is received: none
+ * may come between the last look for them and the reading, and they are taken off. Returns how many. */
+static int stop(MPI_Comm comm)
+{
+    double again[FIGURES];
+    int words = 0, more = 0;
+    do {
+        words += take_words(comm);
+        count(counted);
+        words += more = take_words(comm);
+        count(again);
+    } while (more || again[RECEIVED] != counted[RECEIVED]);
+    counted[RECEIVED] -= words;
     (void)PMPI_T_pvar_session_free(&session);
     (void)PMPI_T_finalize();
+    return words;
+}
+
+void summary_meet(MPI_Comm comm)
+{
+    int rank, size, words = stop(comm);
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &size);
+    int first = WAYS * rank + 1, end = first + WAYS < size ? first + WAYS : size;
+    for (; words < end - first; words++)
+        PMPI_Recv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, UP, comm, MPI_STATUS_IGNORE);
+    if (rank) {
+        PMPI_Send(NULL, 0, MPI_BYTE, (rank - 1) / WAYS, UP, comm);
+        PMPI_Recv(NULL, 0, MPI_BYTE, (rank - 1) / WAYS, DOWN, comm, MPI_STATUS_IGNORE);
+    }
+    for (int child = first; child < end; child++)
+        PMPI_Send(NULL, 0, MPI_BYTE, child, DOWN, comm);
 }
 
 /* ---- writing ---- */

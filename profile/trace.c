@@ -2,12 +2,14 @@
 
 /*
  * The trace, in Chrome's trace event format, a line an event: chrome://tracing and Perfetto show
- * it. Each rank writes its part to FILE.RANK.part, which those can read by themselves: that is what
- * is left of a job that does not come to MPI_Finalize. There rank 0 makes FILE of all parts. Arrows
- * have both of their ends there: one whose other end is not recorded is left out.
+ * it. Each rank writes its part to FILE.RANK.part (part.c), which those can read by themselves: that is
+ * what is left of a job that does not come to MPI_Finalize, with the calls that were open. There rank 0
+ * makes FILE of all parts. Arrows have both of their ends there: one whose other end is not recorded is
+ * left out.
  */
 #include <errno.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,7 +29,6 @@ struct id_list {
 };
 
 static struct {
-    FILE *part;
     char path[PATH_MAX], part_path[PATH_MAX];
     int rank;
     int64_t base_ns;        /* of this process's clock: where the trace begins */
@@ -36,7 +37,7 @@ static struct {
 
 bool trace_is_open(void)
 {
-    return trace.part;
+    return part_is_open();
 }
 
 /* ---- clocks ---- */
@@ -105,18 +106,17 @@ void trace_open(const char *path, int rank)
     trace.base_ns = first - offset;
     snprintf(trace.path, sizeof(trace.path), "%s", path);
     snprintf(trace.part_path, sizeof(trace.part_path), "%.4000s.%d.part", path, rank);
-    trace.part = fopen(trace.part_path, "w+");
-    if (!trace.part) {
+    char title[LINE_MAX_LEN];
+    snprintf(title, sizeof(title),
+             "[\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"rank "
+             "%d on %s\"}},\n",
+             rank, rank, host);
+    int error = part_open(trace.part_path, title);
+    if (error)
         fprintf(stderr,
                 "vireo: rank %d on %s cannot write its part of the trace, %s: %s; name a file in "
-                "a folder that is on every host\n",
-                rank, host, trace.part_path, strerror(errno));
-        return;
-    }
-    fprintf(trace.part,
-            "[\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"rank "
-            "%d on %s\"}},\n",
-            rank, rank, host);
+                "a folder that is on every host, and has room\n",
+                rank, host, trace.part_path, strerror(error));
 }
 
 /* ---- events ---- */
@@ -128,21 +128,80 @@ static double since_base(uint64_t ns)
     return (double)(at < 0 ? 0 : at) / 1e3;
 }
 
+/* Write a line. A file system that is full is told once. */
+static void __attribute__((format(printf, 1, 2))) put_line(const char *form, ...)
+{
+    char line[LINE_MAX_LEN];
+    va_list args;
+    va_start(args, form);
+    int len = vsnprintf(line, sizeof(line), form, args);
+    va_end(args);
+    int error = len > 0 && len < LINE_MAX_LEN ? part_put(line, (size_t)len) : 0;
+    if (error)
+        fprintf(stderr, "vireo: the trace of rank %d ends here: %s: %s\n", trace.rank,
+                trace.part_path, strerror(error));
+}
+
+static char *put_text(char *at, const char *text)
+{
+    while (*text)
+        *at++ = *text++;
+    return at;
+}
+
+static char *put_number(char *at, uint64_t number)
+{
+    char digits[24];
+    int count = 0;
+    do
+        digits[count++] = (char)('0' + number % 10);
+    while (number /= 10);
+    while (count)
+        *at++ = digits[--count];
+    return at;
+}
+
+/* Each call comes here, and few stay open until the end: printf() would take longer than some calls. */
+void trace_begin(const struct profile_span *span, int thread)
+{
+    const struct profile_function *function = &profile_functions[span->function];
+    char line[LINE_MAX_LEN], *at = line;
+    if (!part_is_open())
+        return;
+    uint64_t ns = (uint64_t)((int64_t)span->begun_ns - trace.base_ns);
+    at = put_text(at, "{\"ph\":\"B\",\"name\":\"");
+    at = put_text(at, function->name);
+    at = put_text(at, "\",\"cat\":\"");
+    at = put_text(at, profile_kind_names[function->kind]);
+    at = put_text(at, "\",\"pid\":");
+    at = put_number(at, (uint64_t)trace.rank);
+    at = put_text(at, ",\"tid\":");
+    at = put_number(at, (uint64_t)thread);
+    at = put_text(at, ",\"ts\":");
+    at = put_number(at, ns / 1000);
+    *at++ = '.';
+    for (uint64_t unit = 100; unit; unit /= 10)
+        *at++ = (char)('0' + ns / unit % 10);
+    at = put_text(at, "},");
+    part_set_open(thread, line, (size_t)(at - line));
+}
+
 void trace_span(const struct profile_span *span, uint64_t ended_ns, int thread)
 {
     const struct profile_function *function = &profile_functions[span->function];
-    if (!trace.part)
+    char message[128] = "";
+    if (!part_is_open())
         return;
     double begin = since_base(span->begun_ns);
-    fprintf(trace.part,
-            "{\"ph\":\"X\",\"name\":\"%s\",\"cat\":\"%s\",\"ts\":%.3f,\"dur\":%.3f,\"pid\":%d,"
-            "\"tid\":%d",
-            function->name, profile_kind_names[function->kind], begin, since_base(ended_ns) - begin,
-            trace.rank, thread);
     if (span->peer >= 0 && function->kind == PROFILE_P2P)
-        fprintf(trace.part, ",\"args\":{\"peer\":%d,\"tag\":%d,\"bytes\":%lld}", span->peer,
-                span->tag, (long long)span->bytes);
-    fprintf(trace.part, "},\n");
+        snprintf(message, sizeof(message),
+                 ",\"args\":{\"peer\":%d,\"tag\":%d,\"bytes\":%lld}", span->peer, span->tag,
+                 (long long)span->bytes);
+    put_line("{\"ph\":\"X\",\"name\":\"%s\",\"cat\":\"%s\",\"ts\":%.3f,\"dur\":%.3f,\"pid\":%d,"
+             "\"tid\":%d%s},\n",
+             function->name, profile_kind_names[function->kind], begin,
+             since_base(ended_ns) - begin, trace.rank, thread, message);
+    part_set_open(thread, "", 0);
 }
 
 static void note_id(struct id_list *list, uint64_t id)
@@ -158,24 +217,15 @@ static void note_id(struct id_list *list, uint64_t id)
     list->ids[list->count++] = id;
 }
 
-static const char flow_form[] = "{\"id\":\"0x%016llx\",\"ph\":\"%c\",\"name\":\"message\","
-                                "\"cat\":\"message\",%s\"ts\":%.3f,\"pid\":%d,\"tid\":%d},\n";
-
 void trace_flow(uint64_t id, bool is_send, uint64_t at_ns, int thread)
 {
-    if (!trace.part)
+    if (!part_is_open())
         return;
-    fprintf(trace.part, flow_form, (unsigned long long)id, is_send ? 's' : 'f',
+    put_line("{\"id\":\"0x%016llx\",\"ph\":\"%c\",\"name\":\"message\",\"cat\":\"message\",%s"
+             "\"ts\":%.3f,\"pid\":%d,\"tid\":%d},\n",
+             (unsigned long long)id, is_send ? 's' : 'f',
             is_send ? "" : "\"bp\":\"e\",", since_base(at_ns), trace.rank, thread);
     note_id(&trace.ends[is_send], id);
-}
-
-void trace_flush(void)
-{
-    profile_lock();
-    if (trace.part)
-        fflush(trace.part);
-    profile_unlock();
 }
 
 /* ---- making one file ---- */
@@ -253,11 +303,6 @@ static void take_piece(struct line_reader *reader, const char *piece, int len)
     }
 }
 
-static int read_piece(char *piece)
-{
-    return trace.part ? (int)fread(piece, 1, PIECE, trace.part) : 0;
-}
-
 /* At rank 0. Returns errno. */
 static int write_all(MPI_Comm comm, char *piece)
 {
@@ -272,7 +317,7 @@ static int write_all(MPI_Comm comm, char *piece)
     if (!reader.to)
         return number;
     fprintf(reader.to, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
-    while ((len = read_piece(piece)) > 0)
+    while ((len = (int)part_read(piece, PIECE)) > 0)
         take_piece(&reader, piece, len);
     for (int i = 1; i < size; i++)
         do {
@@ -297,23 +342,20 @@ void trace_merge(MPI_Comm comm)
     gather_ids(comm, &trace.ends[1]);
     if (!piece)
         abort();
-    if (trace.part)
-        rewind(trace.part); /* which writes what is not written yet */
     if (trace.rank == 0)
         number = write_all(comm, piece);
     else
         do {
-            len = read_piece(piece);
+            len = (int)part_read(piece, PIECE);
         } while (!PMPI_Send(piece, len, MPI_BYTE, 0, 1, comm) && len);
     if (number)
         fprintf(stderr,
                 "vireo: the trace %s cannot be written: %s; each rank's part is in %s and so on\n",
                 trace.path, strerror(number), trace.part_path);
     PMPI_Bcast(&number, 1, MPI_INT, 0, comm);
-    if (trace.part)
-        fclose(trace.part);
-    if (trace.part && !number)
+    bool is_open = part_is_open();
+    part_close();
+    if (is_open && !number)
         (void)unlink(trace.part_path);
-    trace.part = NULL;
     free(piece);
 }

@@ -315,14 +315,34 @@ void access_end_threads(void)
     queue_end(&pool);
 }
 
+static void count(struct io_file *file, int accesses)
+{
+    pthread_mutex_lock(&file->lock);
+    file->outstanding += accesses;
+    if (!file->outstanding)
+        pthread_cond_broadcast(&file->settled);
+    pthread_mutex_unlock(&file->lock);
+}
+
+void access_settle(struct io_file *file)
+{
+    pthread_mutex_lock(&file->lock);
+    while (file->outstanding)
+        pthread_cond_wait(&file->settled, &file->lock);
+    pthread_mutex_unlock(&file->lock);
+}
+
 static void run_job(struct work_item *job)
 {
     struct access_item *access = (struct access_item *)job;
     struct io_error error;
     MPI_Count bytes;
+    bool collective = access->op.collective;
     library_hooks->leave_processor(access->cpu);
     int rc = perform(access->file, &access->op, access->error_class, &bytes, &error);
     types_release(&access->op.type);
+    if (!collective)
+        count(access->file, -1); /* which may go then */
     if (access->request != MPI_REQUEST_NULL)
         library_hooks->request_complete(access->request, rc, &error, bytes);
     free(access);
@@ -346,8 +366,10 @@ static int queue_access(struct io_file *file, MPI_File handle, const struct io_a
     *job = (struct access_item){{.run = run_job}, file, *op, rc, sched_getcpu(),
                                 rc ? MPI_REQUEST_NULL : *what->request};
     job->op.type = type;
-    if (!what->collective)
+    if (!what->collective) {
         pthread_once(&pool_once, make_pool);
+        count(file, 1);
+    }
     queue_add(what->collective ? &file->queue : &pool, &job->job);
     return rc;
 }

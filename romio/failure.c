@@ -88,6 +88,7 @@ static const char *cure(const struct failure *failure)
 void failure_say(const struct failure *failure, const char *name, struct io_error *error)
 {
     char where[96] = "";
+    error->is_of_others = false;
     if (failure->len)
         snprintf(where, sizeof(where), " of %" PRId64 " bytes at %" PRId64, failure->len,
                  failure->offset);

@@ -27,6 +27,7 @@ int file_wrong(struct io_error *error, int error_class, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(error->text, sizeof(error->text), fmt, args);
     va_end(args);
+    error->is_of_others = false;
     return error_class;
 }
 
@@ -51,10 +52,13 @@ int file_agree_same(struct io_file *file, int error_class, const int64_t *values
     if (PMPI_Allreduce(in, out, 1 + 2 * count, MPI_INT64_T, MPI_MAX, file->comm))
         return file_wrong(error, MPI_ERR_PROC_ABORTED,
                           "file '%.160s': a process that has it open has ended", file->name);
-    if (!error_class && out[0])
-        return file_wrong(error, (int)out[0],
-                          "file '%.160s': it has failed in another process, which says more",
-                          file->name);
+    if (!error_class && out[0]) {
+        error_class = file_wrong(error, (int)out[0],
+                                 "file '%.160s': it has failed in another process, which says more",
+                                 file->name);
+        error->is_of_others = true;
+        return error_class;
+    }
     for (int i = 0; i < count && !error_class; i++)
         if (out[1 + 2 * i] != -out[2 + 2 * i])
             return file_wrong(error, MPI_ERR_NOT_SAME,
@@ -89,6 +93,7 @@ int file_close(struct io_file *file, struct io_error *error)
 {
     int rc = MPI_SUCCESS, more;
     queue_drain(&file->queue);
+    access_settle(file);
     if (file->is_split)
         rc = file_wrong(error, MPI_ERR_OTHER, "file '%.160s': a split access was begun and not ended",
                         file->name);
@@ -109,6 +114,7 @@ int file_close(struct io_file *file, struct io_error *error)
     view_fini(&file->view);
     queue_fini(&file->queue);
     pthread_mutex_destroy(&file->lock);
+    pthread_cond_destroy(&file->settled);
     pthread_mutex_destroy(&file->change);
     free(file->name);
     free(file);

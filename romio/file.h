@@ -32,8 +32,10 @@ struct io_file {
     struct plan plan;
     bool atomic;
 
-    pthread_mutex_t lock; /* guards position */
+    pthread_mutex_t lock; /* guards position and outstanding */
     MPI_Offset position;  /* the individual pointer, in etypes */
+    int outstanding;      /* accesses of this process alone that threads do */
+    pthread_cond_t settled; /* there are none any more */
     struct pointer shared;
     struct view view;
 
@@ -78,6 +80,8 @@ int file_get_amode(struct io_file *file);
 int access_run(struct io_file *file, MPI_File handle, const struct io_access *what,
                struct io_error *error);
 int access_end(struct io_file *file, const struct io_access *begun, struct io_error *error);
+/* Wait until no thread does an access of this process alone any more. */
+void access_settle(struct io_file *file);
 bool access_has_threads(void);
 void access_end_threads(void);
 

@@ -81,6 +81,7 @@ static struct io_file *create(MPI_Comm comm, const char *name, int amode)
     pthread_mutex_init(&file->change, &attr);
     pthread_mutexattr_destroy(&attr);
     pthread_mutex_init(&file->lock, NULL);
+    pthread_cond_init(&file->settled, NULL);
     queue_init(&file->queue, 1);
     pointer_init(&file->shared, file->rank == 0);
     return file;
@@ -91,6 +92,7 @@ static void destroy(struct io_file *file)
     pointer_fini(&file->shared);
     queue_fini(&file->queue);
     pthread_mutex_destroy(&file->lock);
+    pthread_cond_destroy(&file->settled);
     pthread_mutex_destroy(&file->change);
     free(file->name);
     free(file);
@@ -121,6 +123,7 @@ static int open_romio(MPI_Comm comm, const char *name, MPI_Info info, struct io_
             (void)PMPI_Error_string(rc, text, &len);
             (void)file_wrong(error, rc, "file '%.160s' cannot be opened, here or in another process: "
                                         "%.120s", file->name, text);
+            error->is_of_others = file->rank > 0;
         }
     }
     plan_hints_free(&hints);

@@ -38,6 +38,7 @@ MAY_SEE = {
     "mpid": ["include/mpid.h", "include/queues.h", "include/channel.h", "include/channel_help.h", "include/bnr.h",
              "slots.h", "os/"],
     "mpi": ["include/mpid.h", "include/queues.h", "os/"],
+    "fortran": [],
     "romio": ["mpi/hooks.h"],
     "profile": [],
     "queues": ["include/queues.h"],
@@ -45,11 +46,12 @@ MAY_SEE = {
 }
 LAYERS = [name for name in MAY_SEE if "/" not in name]
 EVERYONE = ["include/version.h"]                # made at build time, as slots.h is
-MPI_H = {"mpi", "romio", "profile", "examples"} # who includes <mpi.h>
+MPI_H = {"mpi", "fortran", "romio", "profile", "examples"} # who includes <mpi.h>
 THIRD_PARTY = {                                 # header: the only files that may name it
     r"hwloc(/|\.h)": r"(mpi/comm|bnr/launch)/hardware\.c",
     r"rdma/": r"channels/ofi/.*",
     r"jansson\.h": r"(profile/summary|bnr/stdio/json_lines|bnr/tools/attach_info)\.c",
+    r"uthash\.h": r"(os/hash|bnr/core/hash)\.h|profile/messages\.c",
     r"uv\.h": r"bnr/(io|stdio|streams|wide|run|diagnose)/.*",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)

@@ -13,10 +13,10 @@ import re
 import sys
 
 FUNCTION, ARGUMENTS, FILE_C, FILE_H, MACRO = 80, 7, 800, 300, 10
-FOLDERS = ("include", "os", "channels", "diagnose", "bnr", "mpid", "mpi", "romio", "profile",
+FOLDERS = ("include", "os", "channels", "diagnose", "bnr", "mpid", "mpi", "fortran", "romio", "profile",
            "queues", "examples", "test")
 # Functions whose arguments MPI, ROMIO or libfabric gives.
-GIVEN = ("MPI_", "PMPI_", "MPIO_", "ADIOI_", "fi_")
+GIVEN = ("MPI_", "PMPI_", "MPIO_", "ADIOI_", "fi_", "FORTRAN_", "callback_")
 MANUAL = re.compile(r"^/\*(?:(?!\*/).)*\*/\n(?=(?:\w+[\s*]+)+PMPIX?_\w+\()", re.M | re.S)
 JUMP = re.compile(r"\b(return|goto)\b")
 

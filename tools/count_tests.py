@@ -5,11 +5,13 @@
 usage: count_tests.py TESTLOG.json
        count_tests.py --conformance FILE.csv
        count_tests.py --matching REGEX BUILD
+       count_tests.py --listed FILE KIND BUILD
 
 The first prints what failed, each with the end of its output, and "N passed, N failed, N skipped";
 it fails where a test failed or none passed. The second does so with what test/conformance/run has found; programs that need
 functions which the library does not have yet are skipped. The third prints the names of the tests
-of which the name or a suite matches.
+of which the name or a suite matches; the fourth those in lines "KIND NAME" of a file, all of which
+must be there.
 """
 import csv
 import json
@@ -60,9 +62,24 @@ def choose(regex, build):
     return 0
 
 
+def listed(path, kind, build):
+    listing = subprocess.run(["meson", "introspect", "--tests", build], check=True,
+                             capture_output=True, text=True).stdout
+    known = {test["name"] for test in json.loads(listing)}
+    with open(path, encoding="utf-8") as file:
+        names = [line.removeprefix(kind + " ").strip() for line in file if line.startswith(kind + " ")]
+    missing = [name for name in names if name not in known]
+    if missing or not names:
+        return f"{path}: there is no test {', '.join(missing) or 'of ' + kind}"
+    print("\n".join(names))
+    return 0
+
+
 def main(arguments):
     if len(arguments) == 3 and arguments[0] == "--matching":
         return choose(*arguments[1:])
+    if len(arguments) == 4 and arguments[0] == "--listed":
+        return listed(*arguments[1:])
     if len(arguments) == 2 and arguments[0] == "--conformance":
         return count(from_conformance(arguments[1]))
     return count(from_meson(arguments[0])) if len(arguments) == 1 else __doc__

@@ -21,6 +21,7 @@ FOLDERS = {
     "mpi/comm": "Communicators and groups.",
     "mpi/coll": "Collectives.",
     "mpi/topo": "Virtual topologies.",
+    "mpi/win": "Windows, and one-sided communication.",
     "mpi/tool": "The tool interface.",
     "mpi/io": "Files as MPI has them; `romio/` reads and writes them, behind `mpi/hooks.h`.",
     "romio": "The library for files: ROMIO, unchanged, and what is around it.",

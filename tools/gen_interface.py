@@ -4,11 +4,13 @@
 
 usage: gen_interface.py header TABLE TEMPLATE API OUTPUT
        gen_interface.py twins TABLE FILE.c OUTPUT
+       gen_interface.py all TABLE FOLDER FILE.c...
        gen_interface.py implemented TABLE FILE.c...
 
 header       mpi.h: TEMPLATE with the prototypes of all functions in place of @PROTOTYPES@; those
              that no file of the folder API brings carry a warning. OUTPUT.d lists what was read.
 twins        <chapter>.gen.h for mpi/api/<chapter>.c, which includes it as its last line
+all          that of each of the files, in FOLDER; one that would not change stays as it is
 implemented  print the MPI_ names that the given files bring
 
 How to write a chapter
@@ -36,7 +38,7 @@ import sys
 
 WIDTH = 96
 FORMS = ("_c", "_x")    # endings of names whose bodies serve other names, too
-COLUMNS = ["file", "name", "returns", "parameters", "deprecated", "twin"]
+COLUMNS = ["file", "name", "returns", "parameters", "deprecated", "twin", "fortran"]
 GROUPS = {"peers": "INTERFACE_PEERS", "local": "INTERFACE_LOCAL", "root": "INTERFACE_ROOT",
           "indegree": "INTERFACE_INDEGREE", "outdegree": "INTERFACE_OUTDEGREE"}
 BODY = re.compile(r"^(?:[A-Za-z_]\w*[\s*]+)+(PMPIX?_\w+)\s*\(([^{};]*)\)\s*\{", re.M)
@@ -69,6 +71,8 @@ def read_table(path):
     table, before = {}, ("", "")
     for line in lines[1:]:
         row = line.split("\t")
+        if len(row) == len(COLUMNS) - 1:    # nothing that Fortran alone needs
+            row.append("")
         if len(row) != len(COLUMNS):
             raise Wrong(f"{path}: {len(row)} columns in: {line}")
         f = Function(row)
@@ -252,6 +256,12 @@ def implemented(table, paths):
     return {name for path in paths for name in twins(table, path)[1]}
 
 
+def write_new(path, text):
+    """Write a file, unless it has this text already: what is made of it is not made again then."""
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
 def main(argv):
     if len(argv) < 3:
         sys.exit(__doc__)
@@ -262,6 +272,9 @@ def main(argv):
         pathlib.Path(argv[4] + ".d").write_text(f"{argv[4]}: {' '.join(files)}\n")
     elif mode == "twins" and len(argv) == 4:
         pathlib.Path(argv[3]).write_text(twins(table, argv[2])[0])
+    elif mode == "all" and len(argv) > 3:
+        for path in map(pathlib.Path, argv[3:]):
+            write_new(pathlib.Path(argv[2], f"{path.stem}.gen.h"), twins(table, path)[0])
     elif mode == "implemented":
         print("\n".join(sorted(implemented(table, argv[2:]))))
     else:

@@ -4,7 +4,8 @@
 
 usage: gen_launcher_options.py MPIEXEC LIST [FILE]
 
-LIST is tools/launcher_options.txt. Each spelling is tried, so a row tells what mpiexec does: one that
+LIST is tools/launcher_options.txt. Its values are not what happens anyway, so that a word that decides
+something and is dropped does not pass for one that is obeyed. Each spelling is tried, so a row tells what mpiexec does: one that
 is refused has mpiexec's own reason, and one that is accepted has run a program. Those about processors
 are worked out on a machine that hwloc makes up, and start nothing. With FILE, fail instead where it
 holds anything else.
@@ -28,11 +29,11 @@ What becomes of each option of MPICH's mpiexec (Hydra), of Open MPI 4's mpirun, 
 (prterun). One dash or two is all the same here. *Same*: it does here what it does there. *Nothing*: it
 is accepted, as what it asks for happens anyway, or is about something that is not here. *Differs*: it
 does something else, as the launchers are not of one mind. *Refused*: mpiexec says why, and starts
-nothing. `mpiexec --help` tells what each does.
+nothing. `mpiexec --help=all` tells what each does.
 
 """
 FILES = {"hosts": "localhost slots=4\n", "ranks": "rank 0=localhost slot=0\n",
-         "programs": "-n 1 true\n-n 1 true\n", "parameters": "pml = ob1\n"}
+         "programs": "-n 1 true\n-n 1 true\n", "parameters": "orte_tag_output = 1\n"}
 LAUNCHERS = {"M": "MPICH", "4": "Open MPI 4", "5": "Open MPI 5"}
 DEVICE_MACHINE = pathlib.Path(__file__).resolve().parent / "launcher_machine.xml"
 MACHINE = "package:2 numa:1 l5:1 l4:1 l3:1 l2:2 l1:1 core:1 pu:2"
@@ -40,6 +41,10 @@ DEVICES = re.compile(r"pci:|gpu:|ib:|hfi:|eth0|device=")
 PLACED = re.compile(r"bind|map-?by|rank-?by|rankfile|cpu|npersocket|membind|nolocal|skip-launch|ppr|-rf\b|MAPPING|BINDING|oversub")
 WINDOWS = re.compile(r"xterm|debugger gdb")
 STAND_INS = ("gdb", "tmux", "xterm", "totalview")
+UNKNOWN_PARAMETER = ("ignored", "It tunes a part that is not here, or chooses among such.")
+READ = ("MPIEXEC_TIMEOUT", *(f"HYDRA_{name}" for name in (
+    "HOST_FILE", "BINDING", "MAPPING", "MEMBIND", "IFACE", "LAUNCHER", "BOOTSTRAP", "LAUNCHER_EXEC",
+    "BOOTSTRAP_EXEC", "RMK")))
 HELD = re.compile(r"stop-(on|in)-")
 
 
@@ -53,7 +58,8 @@ def classes(mpiexec):
 def run(mpiexec, words, folder):
     """Try a spelling. Returns the exit status and what was said."""
     env = {k: v for k, v in os.environ.items()
-           if not k.startswith(("OMPI_", "PRTE_", "PMIX_", "HYDRA_", "VIREO_", "SLURM_", "HWLOC_", "MPI"))}
+           if not k.startswith(("OMPI_", "PRTE_", "PMIX_", "HYDRA_", "VIREO_", "SLURM_", "HWLOC_", "MPI", "PBS_", "LSB_",
+                                "PE", "LOADL_", "COBALT_", "OAR_"))}
     env.update(PATH=f"{folder}/bin:{env['PATH']}", TMUX="here")
     options = words.replace("HERE", platform.machine()).split(" ")
     if re.match(r"[A-Z]+\w*=", words):
@@ -79,13 +85,14 @@ def judge(mpiexec, table, words, folder):
     if status:
         said = said.splitlines()[0] if said else f"status {status}"
         return "refused", re.sub(rf"\b{re.escape(platform.node())}\b", "HOST", said)
-    if re.match(r"[A-Z]+\w*=", words):
-        name = words.split("=")[0]
-        known = name.startswith(("OMPI_MCA_", "PRTE_MCA_")) or name in (
-            "MPIEXEC_TIMEOUT", "HYDRA_HOST_FILE", "HYDRA_BINDING", "HYDRA_MAPPING", "HYDRA_MEMBIND",
-            "HYDRA_IFACE")
+    parameter = re.match(r"(?:-+(?:\w*mca)|(?:OMPI|PRTE|PMIX)_MCA)[ _](\w+)", words)
+    if parameter:
+        how, about = table.get(f"mca:{parameter[1]}", UNKNOWN_PARAMETER)
+    elif re.match(r"[A-Z]+\w*=", words):
+        known = words.split("=")[0] in READ
         return ("same", "Read from the environment.") if known else ("nothing", "It is not read.")
-    how, about = table[words.split(" ")[0].lstrip("-").split("=")[0]]
+    else:
+        how, about = table[words.split(" ")[0].lstrip("-").split("=")[0]]
     return ("nothing" if how == "ignored" else "same"), about
 
 

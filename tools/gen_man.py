@@ -97,6 +97,19 @@ PARAMETERS = [
      "the new group, to be freed with MPI_Group_free; MPI_GROUP_EMPTY where it has no member"),
     ("io io_access", "fh", "MPI_File", "", "file"),
     ("", "extra_state", "void *", "in", "given to the callbacks as it is"),
+    ("win win_attr win_sync rma", "win", "MPI_Win", "", "window"),
+    ("win", "win", "MPI_Win *", "out", "the window, to be freed with MPI_Win_free"),
+    ("rma", "origin_addr", "const void *", "", "data of this process; they are only read"),
+    ("rma", "origin_count", "number", "", "number of elements at the origin, 0 or more"),
+    ("rma", "origin_datatype", "MPI_Datatype", "", "type of each element at the origin; committed"),
+    ("rma", "result_count", "number", "", "number of elements of the result, 0 or more"),
+    ("rma", "result_datatype", "MPI_Datatype", "", "type of each element of the result; committed"),
+    ("rma", "target_rank", "int", "", "the target, or MPI_PROC_NULL: nothing happens"),
+    ("rma", "target_disp", "MPI_Aint", "",
+     "where the target's data begin, in its units; in a dynamic window an address there"),
+    ("rma", "target_count", "number", "", "number of elements at the target, 0 or more"),
+    ("rma", "target_datatype", "MPI_Datatype", "",
+     "type of each element at the target; committed"),
 ]
 TAGS = {"dest": "tag of the message, 0 to MPI_TAG_UB",
         "source": "tag of the message, or MPI_ANY_TAG"}
@@ -136,6 +149,18 @@ ERRORS = [
     (COLLECTIVE, "root", "int", "MPI_ERR_ROOT", "no such rank; over an intercommunicator, not a "
      "rank of the other group, nor MPI_ROOT or MPI_PROC_NULL."),
     ("", "op", "MPI_Op", "MPI_ERR_OP", "not an operation."),
+    ("win win_attr win_sync rma", "win", "MPI_Win MPI_Win *", "MPI_ERR_WIN",
+     "not a window, or one that was freed."),
+    ("rma", "target_rank rank", "int", "MPI_ERR_RANK", "no such rank."),
+    ("win_sync win", "rank", "int", "MPI_ERR_RANK", "no such rank."),
+    ("rma", "target_rank", "int", "MPI_ERR_RMA_SYNC", "no epoch is open in which the target may be accessed."),
+    ("rma", "target_disp", "MPI_Aint", "MPI_ERR_RMA_RANGE",
+     "the data are not in the target's memory; where that is not mapped, the call that completes the "
+     "operation says so."),
+    ("rma", "origin_count result_count target_count", "number", "MPI_ERR_COUNT",
+     "a count is negative."),
+    ("rma", "origin_datatype result_datatype target_datatype datatype", "MPI_Datatype",
+     "MPI_ERR_TYPE", "not a datatype, or not committed."),
     (COLLECTIVE, "op", "MPI_Op", "MPI_ERR_OP",
      "not an operation, or a predefined one that is not defined for the datatype."),
     ("", "group group1 group2 local_group remote_group", "MPI_Group", "MPI_ERR_GROUP",
@@ -477,6 +502,12 @@ def parameter_text(page):
     return text
 
 
+def is_of_files(page):
+    """Whether the error handler of a file, or of none, is called: not of what has MPI_File in passing."""
+    return (not {"MPI_File", "MPI_File *"}.isdisjoint(page.params.values())
+            or page.name in ("MPI_File_delete", "MPI_Register_datarep"))
+
+
 def error_text(page):
     """The section ERRORS."""
     if page.comment.returns:
@@ -485,6 +516,13 @@ def error_text(page):
                  "the error handler of MPI_COMM_SELF")
     text = [f"Before an error is returned, {where} is called; the one that is set at first ends "
             "the program."]
+    if is_of_files(page):
+        own = where if "MPI_File" in page.params.values() else "the error handler of MPI_FILE_NULL"
+        if page.name == "MPI_File_close":
+            own = "the error handler of the file"
+        text = [f"Before an error is returned, {own} is called. It is MPI_ERRORS_RETURN at first, so the "
+                "program goes on: look at the code, set MPI_ERRORS_ARE_FATAL, or run with "
+                "VIREO_IO_REPORT=1, which prints each error."]
     if where == "errhandler":
         text = ["Before an error is returned, errhandler is called."]
     if page.name.startswith("MPI_T_"):

@@ -76,6 +76,9 @@ int single_join(struct backend **b);
  * 0, or 1 with the evidence in why. */
 int single_is_doubtful(const char *(*value)(const char *name), char *why, size_t size);
 
+/* Whether this may be the first of them: no variable says another rank than 0. */
+int single_is_first(const char *(*value)(const char *name));
+
 /* Run the caller's progress hook and due events. Loops that wait call it. */
 void backend_idle(struct backend *b);
 

@@ -48,8 +48,10 @@ int door_link_open(struct door_link *link, enum door_kind kind, int pid, enum do
 
 void door_link_close(struct door_link *link)
 {
-    if (link->fd >= 0)
+    if (link->fd >= 0) {
+        (void)shutdown(link->fd, SHUT_RDWR); /* a forked child may hold it, too */
         close(link->fd);
+    }
     free(link->in);
     *link = (struct door_link){.fd = -1};
 }

@@ -110,8 +110,8 @@ static int is_over(struct native *n, int rank, const struct table_page *page)
 static int read_reply(struct native *n, const struct table_question *q, const void **val,
                       size_t *len)
 {
-    static const int codes[] = {BNR_SUCCESS, BNR_ERR_NOT_FOUND, BNR_ERR_PROC_FAILED};
-    if (q->status > TABLE_ANSWER_ENDED)
+    static const int codes[] = {BNR_SUCCESS, BNR_ERR_NOT_FOUND, BNR_ERR_PROC_FAILED, BNR_ERR_AGAIN};
+    if (q->status > TABLE_ANSWER_ASKED)
         return BNR_ERR_PROTO;
     if (q->len > TABLE_REPLY)
         return BNR_ERR_PROTO;
@@ -300,10 +300,12 @@ static void native_event(struct backend *b, uint32_t index, BNR_Event *ev)
         ev->type = end & TABLE_END_ABORTED  ? BNR_EV_PROC_ABORT
                    : end & TABLE_END_FAILED ? BNR_EV_PROC_FAILED
                                             : ev->type;
+        ev->joined = (end & TABLE_END_JOINED) != 0;
         return;
     }
     struct table_page *page = table_page(&n->table, slot);
     uint32_t flags = atomic_load(&page->flags);
+    ev->joined = (flags & PAGE_INITIALIZED) != 0;
     if ((flags & PAGE_INITIALIZED) && !(flags & PAGE_FINALIZED))
         ev->type = BNR_EV_PROC_FAILED;
     if (atomic_load(&page->aborted)) {

@@ -229,3 +229,13 @@ int single_is_doubtful(const char *(*value)(const char *name), char *why, size_t
     }
     return 0;
 }
+
+int single_is_first(const char *(*value)(const char *name))
+{
+    for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++) {
+        const char *rank = value(traces[i].rank);
+        if (rank && atoi(rank) > 0)
+            return 0;
+    }
+    return 1;
+}

@@ -89,7 +89,8 @@ static void keep(struct bnr_stream *s, const struct hub_message *m)
                          .tag = m->tag,
                          .off = m->off,
                          .flags = (m->flags & HUB_EOF ? BNR_FRAG_EOF : 0) |
-                                  (m->flags & HUB_GAP ? BNR_FRAG_GAP : 0)};
+                                  (m->flags & HUB_GAP ? BNR_FRAG_GAP : 0) |
+                                  (m->flags & HUB_BROKEN ? BNR_FRAG_TORN : 0)};
     if (m->len)
         memcpy(f->bytes, m->data, m->len);
     *s->last = f;

@@ -17,6 +17,7 @@ enum {
 struct xcast_handler {
     struct xcast_handler *next;
     int tag;
+    unsigned told; /* of which round of missing letters it knows */
     BNR_Xcast_fn fn;
     void *arg;
 };
@@ -53,7 +54,7 @@ int xcasts_register(struct xcasts *x, int tag, BNR_Xcast_fn fn, void *arg)
     struct xcast_handler *handler = malloc(sizeof(*handler));
     if (!handler)
         return BNR_ERR_NOMEM;
-    *handler = (struct xcast_handler){NULL, tag, fn, arg};
+    *handler = (struct xcast_handler){NULL, tag, x->missing, fn, arg};
     *at = handler;
     x->is_new = true;
     return BNR_SUCCESS;
@@ -100,13 +101,22 @@ int xcasts_put(struct xcasts *x, int from, const struct backend_letter *letter)
 
 /* ---- handing over ---- */
 
-/* All handlers are told that letters are missing. */
+static struct xcast_handler *first_untold(const struct xcasts *x)
+{
+    struct xcast_handler *h = x->first;
+    while (h && h->told == x->missing)
+        h = h->next;
+    return h;
+}
+
+/* All handlers are told that letters are missing. Each may add and remove others. */
 static int tell_missing(struct xcasts *x, const struct xcast_letter *letter, BNR_Group g)
 {
     int run = 0;
     size_t count = letter->len == 4 ? os_be32_get(letter->data) : 0;
-    for (struct xcast_handler *h = x->first, *next; h; h = next, run++) {
-        next = h->next;
+    struct xcast_handler *h;
+    for (x->missing++; (h = first_untold(x)); run++) {
+        h->told = x->missing;
         h->fn(g, BNR_RANK_ANY, h->tag, NULL, count, h->arg);
     }
     return run;
@@ -189,10 +199,13 @@ int xcasts_deliver(struct xcasts *x, struct backend *b, BNR_Group g)
     if (x->is_running)
         return 0;
     x->is_running = true;
-    if (x->is_new)
-        run += hand_over_held(x, g);
-    while (x->first && (letter = read_letter(x, b)))
+    for (;;) {
+        if (x->is_new) /* a handler of the last letter may have registered another */
+            run += hand_over_held(x, g);
+        if (!x->first || !(letter = read_letter(x, b)))
+            break;
         run += hand_over(x, letter, g);
+    }
     x->is_running = false;
     return run;
 }

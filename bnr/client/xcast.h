@@ -26,6 +26,7 @@ struct xcasts {
     struct xcast_letter *coming; /* whose bytes are being read */
     struct xcast_letter *held, **held_end;
     int held_count;
+    unsigned missing; /* how often letters were missing */
     bool is_running, is_new, is_broken; /* is_new: a handler may fit what is held */
 };
 

@@ -69,6 +69,11 @@ uint64_t hub_taken_count(const struct hub *h)
     return h->taken_count;
 }
 
+static bool is_trusted(uint64_t party)
+{
+    return (uint32_t)party < HUB_TRUSTED;
+}
+
 /* ---- links ---- */
 
 static bool matches(const struct hub_name *match, const struct hub_name *name)
@@ -100,6 +105,7 @@ static int link_to(struct hub_end *end, struct hub_stream *s, uint64_t from)
     *link = (struct hub_link){.end = end, .stream = s, .sent = from, .taken = from};
     hub_link_add(link);
     s->writers += end->is_writer;
+    s->is_own |= end->is_writer && is_trusted(end->key.party);
     s->is_ended &= !end->is_writer;
     return 0;
 }
@@ -265,6 +271,12 @@ static void unlink_end(struct hub *h, struct hub_end *end, bool is_broken, struc
     hub_stream_flow(h, s, e);
 }
 
+static void note_torn(struct hub_end *w)
+{
+    for (struct hub_link *l = w->links; l; l = l->next_of_end)
+        l->stream->is_torn |= is_trusted(w->key.party) || !l->stream->is_own;
+}
+
 static void close_end(struct hub *h, struct hub_end *end, bool is_broken, struct hub_effects *e)
 {
     while (end->links)
@@ -305,11 +317,6 @@ static bool is_good_name(const struct hub *h, const struct hub_message *m)
     bool may_be_any = m->kind != HUB_PUBLISH;
     return (m->rank >= 0 || (may_be_any && m->rank == HUB_ANY)) && m->rank < h->ranks &&
            (m->tag >= 0 || (may_be_any && m->tag == HUB_ANY)) && m->policy < HUB_POLICY_END;
-}
-
-static bool is_trusted(uint64_t party)
-{
-    return (uint32_t)party < HUB_TRUSTED;
 }
 
 /* Whether a party may make another stream. No stranger takes the room of the ranks' own: three of
@@ -482,7 +489,11 @@ static int dispatch(struct hub *h, struct hub_party *p, const struct hub_message
     switch (m->kind) {
     case HUB_DATA: return take_data(h, end, m, e);
     case HUB_TAKEN: return take_taken(h, end, m, e);
-    case HUB_CLOSE: close_end(h, end, m->flags & HUB_BROKEN, e); return 0;
+    case HUB_CLOSE:
+        if (end->is_writer && (m->flags & HUB_BROKEN))
+            note_torn(end);
+        close_end(h, end, m->flags & HUB_BROKEN, e);
+        return 0;
     case HUB_FLUSH: flush(end, m, e); return 0;
     case HUB_STAT: tell_state(end, m, e); return 0;
     case HUB_ALSO: return add_sink(h, end, m, e);

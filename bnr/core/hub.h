@@ -60,7 +60,8 @@ enum hub_kind {
                         read, in ns of the clock of its host; flags: OPEN */
     HUB_TAKEN,       /* id, stream, off: the reader has all bytes below; head: the same, where no
                         other bytes have come to it; flags: EOF */
-    HUB_CLOSE,       /* id; flags: BROKEN where a sink's target will never take more */
+    HUB_CLOSE,       /* id; flags: BROKEN where a sink's target will never take more, or a writer could
+                        not bring all */
     HUB_FLUSH,       /* id, off: a number that comes back */
     HUB_STAT,        /* id, off: a number that comes back */
     HUB_ALSO,        /* id of a PUSH of a trusted party, rank, tag: write to that sink, too */
@@ -68,7 +69,7 @@ enum hub_kind {
     HUB_OPENED,   /* id, status: of PUBLISH, PUSH, SUBSCRIBE */
     HUB_GRANT,    /* id, off: so many bytes may be sent in all */
     HUB_FRAGMENT, /* id, stream, rank, tag, off, data; head: when the last of the stream were read;
-                     flags: EOF, GAP, OPEN */
+                     flags: EOF, with BROKEN where a writer could not bring all; GAP, OPEN */
     HUB_SHUT,     /* id, off: no sink of this writer will take more; the last byte taken */
     HUB_FLUSHED,  /* id, off: the number, status */
     HUB_STATE,    /* id, off: the number, head, taken, status: readers */

@@ -190,7 +190,7 @@ static void deliver(struct hub *h, struct hub_link *link, struct hub_effects *e)
     if (!s->is_ended || link->is_told || link->sent < s->ring.head)
         return;
     link->is_told = true;
-    send_fragment(h, link, s->ring.head, 0, HUB_EOF, e);
+    send_fragment(h, link, s->ring.head, 0, HUB_EOF | (s->is_torn ? HUB_BROKEN : 0), e);
 }
 
 /* ---- what is kept ---- */

@@ -7,7 +7,7 @@
 #ifndef BNR_HUB_STREAM_H
 #define BNR_HUB_STREAM_H
 
-#include <uthash.h>
+#include "bnr/core/hash.h"
 
 #include "bnr/core/byte_ring.h"
 #include "bnr/core/hub.h"
@@ -24,6 +24,8 @@ struct hub_stream {
     bool is_named; /* further writers and sinks come to this stream; else to a new one */
     bool is_ended; /* it has no writer any more */
     bool is_open;  /* its last byte is within a line, whose rest comes */
+    bool is_torn;  /* a writer could not bring all of its bytes */
+    bool is_own;   /* a trusted party has written it: what others bring is no part of that */
     enum hub_policy policy;
     struct byte_ring ring;
     uint64_t keep; /* bytes from here on are kept for reliable readers, or held */

@@ -12,27 +12,35 @@ struct transition {
     enum job_event event;
     enum job_state to;
     int signal;
-    bool arm_grace;
+    enum job_grace grace;
 };
 
 /* An event that is not in the table changes nothing. */
 static const struct transition transitions[] = {
-    {JOB_RUNNING, JOB_FAILURE, JOB_TERMINATING, SIGTERM, true},
-    {JOB_RUNNING, JOB_INTERRUPT, JOB_INTERRUPTED, SIGINT, false},
-    {JOB_RUNNING, JOB_TERMINATE, JOB_TERMINATING, SIGTERM, true},
-    {JOB_RUNNING, JOB_BROKEN, JOB_KILLING, SIGKILL, false},
-    {JOB_INTERRUPTED, JOB_FAILURE, JOB_INTERRUPTED, 0, true},
-    {JOB_INTERRUPTED, JOB_INTERRUPT, JOB_TERMINATING, SIGTERM, true},
-    {JOB_INTERRUPTED, JOB_TERMINATE, JOB_TERMINATING, SIGTERM, true},
-    {JOB_INTERRUPTED, JOB_GRACE, JOB_TERMINATING, SIGTERM, true},
-    {JOB_INTERRUPTED, JOB_BROKEN, JOB_KILLING, SIGKILL, false},
-    {JOB_TERMINATING, JOB_INTERRUPT, JOB_KILLING, SIGKILL, false},
-    {JOB_TERMINATING, JOB_GRACE, JOB_KILLING, SIGKILL, false},
-    {JOB_TERMINATING, JOB_BROKEN, JOB_KILLING, SIGKILL, false},
-    {JOB_RUNNING, JOB_LAST, JOB_ENDED, 0, false},
-    {JOB_INTERRUPTED, JOB_LAST, JOB_ENDED, 0, false},
-    {JOB_TERMINATING, JOB_LAST, JOB_ENDED, 0, false},
-    {JOB_KILLING, JOB_LAST, JOB_ENDED, 0, false},
+    {JOB_RUNNING, JOB_FAILURE, JOB_TERMINATING, SIGTERM, JOB_GRACE_SHORT},
+    {JOB_RUNNING, JOB_INTERRUPT, JOB_INTERRUPTED, SIGINT, JOB_GRACE_SAME},
+    {JOB_RUNNING, JOB_LEAVE, JOB_LEAVING, SIGTERM, JOB_GRACE_LONG},
+    {JOB_RUNNING, JOB_TERMINATE, JOB_TERMINATING, SIGTERM, JOB_GRACE_SHORT},
+    {JOB_RUNNING, JOB_BROKEN, JOB_KILLING, SIGKILL, JOB_GRACE_SAME},
+    {JOB_INTERRUPTED, JOB_FAILURE, JOB_INTERRUPTED, 0, JOB_GRACE_SHORT},
+    {JOB_INTERRUPTED, JOB_INTERRUPT, JOB_TERMINATING, SIGTERM, JOB_GRACE_SHORT},
+    {JOB_INTERRUPTED, JOB_LEAVE, JOB_TERMINATING, SIGTERM, JOB_GRACE_SHORT},
+    {JOB_INTERRUPTED, JOB_TERMINATE, JOB_TERMINATING, SIGTERM, JOB_GRACE_SHORT},
+    {JOB_INTERRUPTED, JOB_GRACE, JOB_TERMINATING, SIGTERM, JOB_GRACE_SHORT},
+    {JOB_INTERRUPTED, JOB_BROKEN, JOB_KILLING, SIGKILL, JOB_GRACE_SAME},
+    {JOB_LEAVING, JOB_INTERRUPT, JOB_TERMINATING, SIGTERM, JOB_GRACE_SHORT},
+    {JOB_LEAVING, JOB_LEAVE, JOB_TERMINATING, SIGTERM, JOB_GRACE_SHORT},
+    {JOB_LEAVING, JOB_TERMINATE, JOB_TERMINATING, SIGTERM, JOB_GRACE_SHORT},
+    {JOB_LEAVING, JOB_GRACE, JOB_KILLING, SIGKILL, JOB_GRACE_SAME},
+    {JOB_LEAVING, JOB_BROKEN, JOB_KILLING, SIGKILL, JOB_GRACE_SAME},
+    {JOB_TERMINATING, JOB_INTERRUPT, JOB_KILLING, SIGKILL, JOB_GRACE_SAME},
+    {JOB_TERMINATING, JOB_GRACE, JOB_KILLING, SIGKILL, JOB_GRACE_SAME},
+    {JOB_TERMINATING, JOB_BROKEN, JOB_KILLING, SIGKILL, JOB_GRACE_SAME},
+    {JOB_RUNNING, JOB_LAST, JOB_ENDED, 0, JOB_GRACE_SAME},
+    {JOB_INTERRUPTED, JOB_LAST, JOB_ENDED, 0, JOB_GRACE_SAME},
+    {JOB_LEAVING, JOB_LAST, JOB_ENDED, 0, JOB_GRACE_SAME},
+    {JOB_TERMINATING, JOB_LAST, JOB_ENDED, 0, JOB_GRACE_SAME},
+    {JOB_KILLING, JOB_LAST, JOB_ENDED, 0, JOB_GRACE_SAME},
 };
 
 void job_init(struct job *job, int ranks)
@@ -42,14 +50,14 @@ void job_init(struct job *job, int ranks)
 
 struct job_step job_event(struct job *job, enum job_event event)
 {
-    struct job_step step = {0, false};
+    struct job_step step = {0, JOB_GRACE_SAME};
     for (size_t i = 0; i < sizeof(transitions) / sizeof(transitions[0]); i++) {
         const struct transition *t = &transitions[i];
         if (t->from != job->state || t->event != event)
             continue;
         job->state = t->to;
         step.signal = t->signal;
-        step.arm_grace = t->arm_grace;
+        step.grace = t->grace;
         if (step.signal)
             job->sent |= (uint64_t)1 << step.signal;
         break;
@@ -61,7 +69,7 @@ struct job_step job_signal(struct job *job, int signal)
 {
     if (job->state != JOB_ENDED && !job->user_signal)
         job->user_signal = signal;
-    return job_event(job, signal == SIGINT ? JOB_INTERRUPT : JOB_TERMINATE);
+    return job_event(job, signal == SIGINT ? JOB_INTERRUPT : JOB_LEAVE);
 }
 
 struct job_step job_end(struct job *job, enum job_event event, int code)
@@ -107,7 +115,7 @@ static bool is_our_doing(const struct job *job, enum job_cause cause, int status
 /* The step that follows from a cause, which is set to NONE where it is not to be told. */
 static struct job_step blame(struct job *job, enum job_cause *cause, int code, bool is_ours)
 {
-    struct job_step step = {0, false};
+    struct job_step step = {0, JOB_GRACE_SAME};
     bool goes_on = job->goes_on && job->state == JOB_RUNNING;
     bool is_tolerated = goes_on && *cause != JOB_CAUSE_ABORT;
     bool is_news = !job->has_code || goes_on;
@@ -117,7 +125,10 @@ static struct job_step blame(struct job *job, enum job_cause *cause, int code, b
         job->has_code = true;
         job->exit_code = code;
     }
-    return is_tolerated ? step : job_event(job, JOB_FAILURE);
+    if (is_tolerated)
+        return step;
+    bool gives_up = job->state == JOB_LEAVING && *cause == JOB_CAUSE_ABORT;
+    return job_event(job, gives_up ? JOB_TERMINATE : JOB_FAILURE);
 }
 
 struct job_step job_missed(struct job *job, enum job_cause *cause)
@@ -129,7 +140,7 @@ struct job_step job_missed(struct job *job, enum job_cause *cause)
 struct job_step job_rank_ended(struct job *job, const struct job_facts *facts,
                                enum job_cause *cause)
 {
-    struct job_step step = {0, false};
+    struct job_step step = {0, JOB_GRACE_SAME};
     int code;
     *cause = job_judge(facts, &code);
     job->alive--;

@@ -4,9 +4,14 @@
  * The life of a job, and what mpiexec exits with. Pure: no I/O, no clock.
  *
  *     RUNNING --interrupt--> INTERRUPTED
- *        |                        | grace, or interrupt again
+ *        |                        | grace, or another signal
  *        +--failure, terminate--> TERMINATING --grace, interrupt--> KILLING
+ *        |                        | another signal, abort            |
+ *        +--leave---------------> LEAVING ------long grace-----------+
  *     every state --last rank gone--> ENDED
+ *
+ * A batch system that is about to end the job asks it to leave, and gives it long: ranks may write a
+ * checkpoint meanwhile. Another signal says that this is too long.
  *
  * The first failure decides the exit status: the rank's exit code, 128 + its
  * signal, the code of its abort. A rank that dies of a signal that the user
@@ -20,12 +25,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum job_state { JOB_RUNNING, JOB_INTERRUPTED, JOB_TERMINATING, JOB_KILLING, JOB_ENDED };
+enum job_state {
+    JOB_RUNNING,
+    JOB_INTERRUPTED,
+    JOB_LEAVING,
+    JOB_TERMINATING,
+    JOB_KILLING,
+    JOB_ENDED
+};
 
 enum job_event {
     JOB_FAILURE,   /* a rank ended badly */
     JOB_INTERRUPT, /* SIGINT came */
-    JOB_TERMINATE, /* SIGTERM or SIGHUP came, or time is up */
+    JOB_LEAVE,     /* SIGTERM or SIGHUP came */
+    JOB_TERMINATE, /* time is up */
     JOB_GRACE,     /* the timer has run out */
     JOB_BROKEN,    /* not all ranks could be started */
     JOB_LAST,      /* no rank is left */
@@ -49,10 +62,17 @@ struct job_facts {
     bool is_missed; /* another rank that lives has initialized and not finalized */
 };
 
+/* How long ranks have from now on. */
+enum job_grace {
+    JOB_GRACE_SAME, /* as long as before */
+    JOB_GRACE_SHORT,
+    JOB_GRACE_LONG
+};
+
 /* The next step. */
 struct job_step {
-    int signal;     /* to every rank that lives; 0: none */
-    bool arm_grace; /* start the timer, if it does not run */
+    int signal;           /* to every rank that lives; 0: none */
+    enum job_grace grace; /* start the timer, or have it run out sooner */
 };
 
 struct job {

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
 #include <utlist.h>
+
+#include "bnr/core/hash.h"
 
 /* The name of an entry: group, owner, key, as bytes. */
 struct id {
@@ -42,7 +43,7 @@ struct keys_wait {
     struct keys_wait_key key;
     uint32_t home;   /* the node that answers */
     uint64_t cookie; /* of a process here */
-    bool is_asking;
+    uint64_t covers; /* the last get that its answer is for; 0: it has not been sent */
     int64_t sent_ns, retry_ns;
     unsigned flags;
     uint32_t id_len;
@@ -52,6 +53,7 @@ struct keys_wait {
 /* A key that has been asked of its node for later, or whose owner has ended without. */
 struct keys_interest {
     UT_hash_handle hh;
+    bool is_absent; /* its node has answered: it was not there */
     uint32_t id_len;
     uint8_t id[];
 };
@@ -112,9 +114,13 @@ static int keep(struct keys *k, const void *id, uint32_t len, struct bytes *valu
 
 /* ---- who waits ---- */
 
-static void ask(const struct keys *k, const struct keys_wait *wait, struct effects *effects)
+/* The answer is what the owner's node has when the question comes there, so it is for the gets that
+ * had come when the question was first sent: for a later one the value may be too old. */
+static void ask(const struct keys *k, struct keys_wait *wait, struct effects *effects)
 {
     struct id id;
+    if (!wait->covers)
+        wait->covers = k->next_request - 1;
     memcpy(&id, wait->id, wait->id_len);
     struct core_message get = {.kind = MESSAGE_GET,
                                .origin = k->tree->self,
@@ -134,8 +140,16 @@ static void forget(struct keys *k, struct keys_wait *wait)
     free(wait);
 }
 
-static void answer(struct keys *k, struct keys_wait *wait, enum message_status status,
-                   struct bytes *value, struct effects *effects)
+static struct keys_interest *find_interest(const struct keys *k, const void *id, uint32_t len)
+{
+    struct keys_interest *interest;
+    HASH_FIND(hh, k->interests, id, len, interest);
+    return interest;
+}
+
+/* Answer a wait that may go on. */
+static void say(struct keys *k, const struct keys_wait *wait, enum message_status status,
+                struct bytes *value, struct effects *effects)
 {
     bool is_here = wait->key.from == k->tree->self;
     struct core_message message = {.kind = MESSAGE_VALUE,
@@ -144,7 +158,18 @@ static void answer(struct keys *k, struct keys_wait *wait, enum message_status s
                                    .number = is_here ? wait->cookie : wait->key.id,
                                    .status = (uint8_t)status,
                                    .data = value};
+    if (is_here && wait->cookie == KEYS_NO_GETTER && status != STATUS_GOOD) {
+        struct keys_interest *interest = find_interest(k, wait->id, wait->id_len);
+        if (interest)
+            interest->is_absent = true;
+    }
     effects_add(effects, is_here ? EFFECT_VALUE : EFFECT_SEND, wait->key.from, &message);
+}
+
+static void answer(struct keys *k, struct keys_wait *wait, enum message_status status,
+                   struct bytes *value, struct effects *effects)
+{
+    say(k, wait, status, value, effects);
     forget(k, wait);
 }
 
@@ -153,25 +178,33 @@ static bool is_for(const struct keys_wait *wait, const void *id, uint32_t len)
     return wait->id_len == len && memcmp(wait->id, id, len) == 0;
 }
 
-static void answer_all(struct keys *k, const struct id *id, uint32_t len,
+/* Answer all gets of a key, but those that came after the last. */
+static void answer_all(struct keys *k, const struct id *id, uint32_t len, uint64_t last,
                        enum message_status status, struct bytes *value, struct effects *effects)
 {
     struct keys_wait *wait, *next;
     HASH_ITER(hh, k->waits, wait, next)
     {
-        if (is_for(wait, id, len))
+        if (is_for(wait, id, len) && (wait->key.from != k->tree->self || wait->key.id <= last))
             answer(k, wait, status, value, effects);
     }
 }
 
-/* Whether the same has been asked of another node, and the answer is for all who wait. */
-static bool is_asked(const struct keys *k, const struct keys_wait *of)
+/* Ask for a key that gets here wait for, unless that has been asked and not been answered. */
+static void ask_once(const struct keys *k, const struct id *id, uint32_t len,
+                     struct effects *effects)
 {
-    for (struct keys_wait *wait = k->waits; wait; wait = wait->hh.next)
-        if (wait != of && wait->is_asking && !wait->flags && !of->flags &&
-            is_for(wait, of->id, of->id_len))
-            return true;
-    return false;
+    struct keys_wait *first = NULL;
+    for (struct keys_wait *wait = k->waits; wait; wait = wait->hh.next) {
+        if (wait->flags || !is_for(wait, id, len))
+            continue;
+        if (wait->covers)
+            return;
+        if (!first)
+            first = wait;
+    }
+    if (first)
+        ask(k, first, effects);
 }
 
 static struct keys_wait *find_wait(const struct keys *k, uint32_t from, uint64_t id)
@@ -242,44 +275,60 @@ int keys_put(struct keys *k, const struct keys_name *name, struct bytes *value, 
         return KEYS_EXISTS;
     int rc = keep(k, &id, len, value, false);
     if (!rc)
-        answer_all(k, &id, len, STATUS_GOOD, value, effects);
+        answer_all(k, &id, len, UINT64_MAX, STATUS_GOOD, value, effects);
     return rc;
 }
 
-/* Tell a process here that a key is not here. */
-static void tell_absent(const struct keys *k, uint64_t cookie, struct effects *effects)
+/* Tell a process here that a key is not here: as its node says, or as far as is known. */
+static void tell_absent(const struct keys *k, const struct keys_interest *interest, uint64_t cookie,
+                        struct effects *effects)
 {
     struct core_message message = {.kind = MESSAGE_VALUE,
                                    .origin = k->tree->self,
                                    .to = k->tree->self,
                                    .number = cookie,
-                                   .status = STATUS_ABSENT};
+                                   .status = interest->is_absent ? STATUS_ABSENT : STATUS_ASKED};
     effects_add(effects, EFFECT_VALUE, k->tree->self, &message);
 }
 
-/* Note that a key is wanted for later. Returns 0, 1 where that was noted before, -ENOMEM. */
-static int note_interest(struct keys *k, const struct id *id, uint32_t len)
+/* Note that a key is wanted for later. Returns NULL where there is no memory. */
+static struct keys_interest *note_interest(struct keys *k, const struct id *id, uint32_t len)
 {
-    struct keys_interest *interest;
-    HASH_FIND(hh, k->interests, id, len, interest);
-    if (interest)
-        return 1;
-    if (HASH_COUNT(k->interests) >= KEYS_WAIT_MAX || !(interest = malloc(sizeof(*interest) + len)))
-        return -ENOMEM;
+    bool is_full = HASH_COUNT(k->interests) >= KEYS_WAIT_MAX;
+    struct keys_interest *interest = is_full ? NULL : calloc(1, sizeof(*interest) + len);
+    if (!interest)
+        return NULL;
     interest->id_len = len;
     memcpy(interest->id, id, len);
     HASH_ADD_KEYPTR(hh, k->interests, interest->id, len, interest);
-    return 0;
+    return interest;
 }
 
 static void forget_interest(struct keys *k, const struct id *id, uint32_t len)
 {
-    struct keys_interest *interest;
-    HASH_FIND(hh, k->interests, id, len, interest);
+    struct keys_interest *interest = find_interest(k, id, len);
     if (!interest)
         return;
     HASH_DEL(k->interests, interest);
     free(interest);
+}
+
+/* Whether an entry answers a get: it lives here, or may be old, or there is nobody to ask. */
+static bool will_do(const struct keys *k, const struct keys_entry *entry, uint32_t home,
+                    unsigned flags)
+{
+    return entry && (!entry->is_fetched || (flags & KEYS_LATER) || tree_is_lost(k->tree, home));
+}
+
+static void ask_home(const struct keys *k, struct keys_wait *wait, const struct id *id,
+                     struct effects *effects)
+{
+    wait->sent_ns = INT64_MIN; /* until the first tick that sees it */
+    wait->retry_ns = KEYS_RETRY_NS;
+    if (wait->flags)
+        ask(k, wait, effects);
+    else
+        ask_once(k, id, wait->id_len, effects);
 }
 
 int keys_get(struct keys *k, const struct keys_name *name, struct keys_home home, uint64_t cookie,
@@ -291,16 +340,17 @@ int keys_get(struct keys *k, const struct keys_name *name, struct keys_home home
         return -EMSGSIZE;
     uint32_t len = make_id(&id, name);
     struct keys_entry *entry = find(k, &id, len);
+    bool is_known = will_do(k, entry, home.node, flags);
     if (!entry && !is_here && (flags & KEYS_LATER)) {
-        int rc = note_interest(k, &id, len);
-        if (rc >= 0)
-            tell_absent(k, cookie, effects);
-        if (rc)
-            return rc > 0 ? 0 : rc;
+        struct keys_interest *before = find_interest(k, &id, len);
+        struct keys_interest *interest = before ? before : note_interest(k, &id, len);
+        if (interest)
+            tell_absent(k, interest, cookie, effects);
+        if (before || !interest)
+            return interest ? 0 : -ENOMEM;
         cookie = KEYS_NO_GETTER;
-        flags &= ~(unsigned)KEYS_LATER;
     } else if (flags & KEYS_LATER) {
-        flags |= KEYS_NOWAIT;
+        flags = (flags & ~(unsigned)KEYS_LATER) | KEYS_NOWAIT;
     }
     struct keys_wait_key key = {k->next_request++, k->tree->self, 0};
     struct keys_wait *wait = add_wait(k, &id, len, key);
@@ -308,20 +358,15 @@ int keys_get(struct keys *k, const struct keys_name *name, struct keys_home home
         return -ENOBUFS;
     wait->cookie = cookie;
     wait->home = home.node;
-    wait->flags = flags & KEYS_NOWAIT;
-    if (entry && (!(flags & KEYS_REFRESH) || !entry->is_fetched)) {
+    wait->flags = flags & (KEYS_NOWAIT | KEYS_LATER);
+    if (is_known)
         answer(k, wait, STATUS_GOOD, entry->value, effects);
-    } else if ((is_here && home.has_ended) || tree_is_lost(k->tree, home.node)) {
+    else if ((is_here && home.has_ended) || tree_is_lost(k->tree, home.node))
         answer(k, wait, STATUS_PROC_FAILED, NULL, effects);
-    } else if (is_here && (flags & KEYS_NOWAIT)) {
+    else if (is_here && (flags & KEYS_NOWAIT))
         answer(k, wait, STATUS_ABSENT, NULL, effects);
-    } else if (!is_here) {
-        wait->is_asking = true;
-        wait->sent_ns = INT64_MIN; /* until the first tick that sees it */
-        wait->retry_ns = KEYS_RETRY_NS;
-        if (!is_asked(k, wait))
-            ask(k, wait, effects);
-    }
+    else if (!is_here)
+        ask_home(k, wait, &id, effects);
     return 0;
 }
 
@@ -348,8 +393,11 @@ static int hear_get(struct keys *k, const struct core_message *message, bool has
     if (!is_allowed(&name) || message->origin >= k->tree->count || message->origin == k->tree->self)
         return -EPROTO;
     uint32_t len = make_id(&id, &name);
-    if (find_wait(k, message->origin, message->number))
+    if ((wait = find_wait(k, message->origin, message->number))) {
+        if (message->flags & KEYS_LATER)
+            say(k, wait, STATUS_ABSENT, NULL, effects);
         return 0; /* it has been sent again, and still waits */
+    }
     struct keys_wait_key key = {message->number, message->origin, 0};
     if (!(wait = add_wait(k, &id, len, key)))
         return -ENOBUFS;
@@ -361,6 +409,8 @@ static int hear_get(struct keys *k, const struct core_message *message, bool has
         answer(k, wait, STATUS_PROC_FAILED, NULL, effects);
     else if (message->flags & KEYS_NOWAIT)
         answer(k, wait, STATUS_ABSENT, NULL, effects);
+    else if (message->flags & KEYS_LATER)
+        say(k, wait, STATUS_ABSENT, NULL, effects);
     return 0;
 }
 
@@ -368,23 +418,28 @@ static int hear_value(struct keys *k, const struct core_message *message, struct
 {
     struct keys_wait *wait = find_wait(k, k->tree->self, message->number);
     struct bytes *value = message->data;
-    if (message->status >= STATUS_END || (message->status == STATUS_GOOD && !value))
+    if (message->status >= STATUS_ASKED || (message->status == STATUS_GOOD && !value))
         return -EPROTO;
     if (!wait)
         return 0; /* answered before, or cancelled */
     if (message->origin != wait->home)
         return -EPROTO;
     if (message->status == STATUS_ABSENT) {
-        answer(k, wait, STATUS_ABSENT, NULL, effects);
+        if (wait->flags & KEYS_LATER)
+            say(k, wait, STATUS_ABSENT, NULL, effects);
+        else
+            answer(k, wait, STATUS_ABSENT, NULL, effects);
         return 0;
     }
     struct id id;
     uint32_t len = wait->id_len;
     memcpy(&id, wait->id, len);
     int rc = message->status == STATUS_GOOD ? keep(k, &id, len, value, true) : 0;
+    uint64_t last = message->status == STATUS_GOOD ? wait->covers : UINT64_MAX;
     if (message->status == STATUS_GOOD)
         forget_interest(k, &id, len);
-    answer_all(k, &id, len, message->status, value, effects);
+    answer_all(k, &id, len, last, message->status, value, effects);
+    ask_once(k, &id, len, effects);
     return rc;
 }
 
@@ -447,7 +502,9 @@ void keys_node_lost(struct keys *k, uint32_t node, struct effects *effects)
         if (wait->key.from == node) {
             forget(k, wait);
         } else if (wait->home == node) {
-            answer(k, wait, STATUS_PROC_FAILED, NULL, effects);
+            struct keys_entry *entry = find(k, wait->id, wait->id_len);
+            answer(k, wait, entry ? STATUS_GOOD : STATUS_PROC_FAILED, entry ? entry->value : NULL,
+                   effects);
         }
     }
 }

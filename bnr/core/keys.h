@@ -5,9 +5,10 @@
  * other nodes, and who waits for what.
  *
  * A key belongs to a process (group, rank), and lives on its node. A get asks there, along the
- * tree, and is answered when the key is there, or its owner has ended. What comes is kept for the
- * next who asks; a fetched value may be of before it was replaced, and a get may ask to fetch it
- * anew. The space of replaced and dropped values is free again.
+ * tree, and is answered when the key is there, or its owner has ended: so it brings no value that
+ * had been replaced before the get began. What comes is kept, also what a fence brings: for gets
+ * that an old value will do for (KEYS_LATER), and for all when the owner's node is lost. The space
+ * of replaced and dropped values is free again.
  *
  * Messages get lost with nodes in between: a get that waits is sent again, ever more seldom.
  */
@@ -30,10 +31,10 @@ enum {
 
 enum keys_flag {
     KEYS_NOWAIT = 1,  /* STATUS_ABSENT in place of waiting; at the owner's node */
-    KEYS_REFRESH = 2, /* not what was fetched before */
     KEYS_REPLACE = 4, /* put: in place of what is there */
-    KEYS_LATER = 8,   /* STATUS_ABSENT at once where this node does not have it; it comes for those
-                       * who ask again, as soon as it is put */
+    KEYS_LATER = 8,   /* what this node has, be it old; else answered at once: STATUS_ASKED, or STATUS_ABSENT
+                       * once its node has said so; then it comes for those who ask again, as soon as
+                       * it is put */
 };
 
 enum keys_outcome {

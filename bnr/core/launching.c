@@ -25,6 +25,7 @@ static const struct launching_transition {
     {LAUNCHING_ENDED, LAUNCHING_STARTING, RETRY},
     {LAUNCHING_LATE, LAUNCHING_STARTING, RETRY},
     {LAUNCHING_REFUSED, LAUNCHING_STARTING, LAUNCHING_FAILED},
+    {LAUNCHING_LOST, LAUNCHING_UP, LAUNCHING_FAILED},
     {LAUNCHING_RESTED, LAUNCHING_RESTING, LAUNCHING_WAITING},
 };
 
@@ -52,6 +53,7 @@ static void enter(struct launching *l, uint32_t host, uint8_t state, int64_t now
 {
     struct launching_host *h = &l->hosts[host];
     l->starting -= h->state == LAUNCHING_STARTING;
+    l->settled -= h->state == LAUNCHING_UP;
     h->state = state;
     switch (state) {
     case LAUNCHING_STARTING:
@@ -81,6 +83,8 @@ static void move(struct launching *l, uint32_t host, enum launching_event event,
         uint8_t to = t->to;
         if (event == LAUNCHING_LATE)
             add(l, effects, LAUNCHING_STOP, host);
+        if (to == RETRY && event == LAUNCHING_LATE && h->stage >= LAUNCHING_DIAL_BACK)
+            to = LAUNCHING_FAILED; /* the daemon runs, and cannot connect: nor will the next one */
         if (to == RETRY)
             to = h->attempts < l->settings.attempts ? LAUNCHING_RESTING : LAUNCHING_FAILED;
         enter(l, host, to, now, effects);
@@ -121,13 +125,19 @@ void launching_step(struct launching *l, uint32_t host, enum launching_event eve
     if (host >= l->count)
         return;
     struct launching_host *h = &l->hosts[host];
-    uint32_t settled = l->settled;
+    bool was_complete = l->settled == l->count;
     if (event == LAUNCHING_REACHED && stage > h->stage)
         h->stage = (uint8_t)stage;
     move(l, host, event, now, effects);
     fill_places(l, now, effects);
-    if (l->settled == l->count && settled < l->count)
+    if (l->settled == l->count && !was_complete)
         add(l, effects, LAUNCHING_COMPLETE, host);
+}
+
+void launching_hold(struct launching *l, uint32_t host, int64_t now)
+{
+    if (host < l->count && l->hosts[host].state == LAUNCHING_STARTING)
+        l->hosts[host].until_ns = now + l->settings.limit_ns;
 }
 
 void launching_tick(struct launching *l, int64_t now, struct launching_effects *effects)
@@ -141,6 +151,12 @@ void launching_tick(struct launching *l, int64_t now, struct launching_effects *
         else if (h->state == LAUNCHING_RESTING)
             launching_step(l, i, LAUNCHING_RESTED, LAUNCHING_RESOLVE, now, effects);
     }
+}
+
+void launching_paused(struct launching *l, int64_t ns)
+{
+    for (uint32_t i = 0; i < l->count; i++)
+        l->hosts[i].until_ns += ns;
 }
 
 int64_t launching_next(const struct launching *l)
@@ -164,6 +180,6 @@ void launching_effects_fini(struct launching_effects *effects)
 const char *launching_stage_word(enum launching_stage stage)
 {
     static const char *const words[] = {"resolve", "connect", "authenticate", "execute",
-                                        "dial back"};
+                                        "dial back", "stay until all hosts were there"};
     return words[stage];
 }

@@ -8,6 +8,8 @@
  *     WAITING --a place is free--> STARTING --dialed back--> UP
  *        ^                            | failed, time is up
  *        +--- rest is over --- RESTING+--no try is left--> FAILED
+ *
+ * A daemon that is lost before all are up has failed, too.
  */
 #ifndef BNR_LAUNCHING_H
 #define BNR_LAUNCHING_H
@@ -31,7 +33,8 @@ enum launching_stage {
     LAUNCHING_CONNECT,
     LAUNCHING_AUTHENTICATE,
     LAUNCHING_EXECUTE,
-    LAUNCHING_DIAL_BACK
+    LAUNCHING_DIAL_BACK,
+    LAUNCHING_STAY /* until all are up */
 };
 
 enum launching_event {
@@ -40,6 +43,7 @@ enum launching_event {
     LAUNCHING_ENDED,   /* the command ended, for a reason that may pass */
     LAUNCHING_REFUSED, /* the command ended, for one that will not: no such host, key, program */
     LAUNCHING_LATE,    /* its time is up */
+    LAUNCHING_LOST,    /* the daemon was there, and is not any more */
     LAUNCHING_RESTED,
     LAUNCHING_PLACE, /* it is its turn */
     LAUNCHING_EVENT_END
@@ -96,6 +100,12 @@ void launching_step(struct launching *l, uint32_t host, enum launching_event eve
 
 /* Time has passed. */
 void launching_tick(struct launching *l, int64_t now, struct launching_effects *effects);
+
+/* The caller has stood still for so long: no limit ran meanwhile. */
+void launching_paused(struct launching *l, int64_t ns);
+
+/* A person is asked for this host now: its time begins anew. */
+void launching_hold(struct launching *l, uint32_t host, int64_t now);
 
 /* When launching_tick() has something to do; INT64_MAX: nothing. */
 int64_t launching_next(const struct launching *l);

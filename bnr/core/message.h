@@ -28,7 +28,8 @@ enum message_kind {
     MESSAGE_LOST,       /* to a neighbour. data: u32 of each node that is lost */
     MESSAGE_EXPELLED,   /* to a node that is held for lost: it is to end; to the root: the sender ends */
     MESSAGE_SUBMIT,     /* towards the root: an xcast, or a part of it. number: of its origin's;
-                           other: bytes of the whole; mode, tag, flags, data */
+                           other: bytes of the whole; mode, tag, flags, data. MESSAGE_ASK: which of
+                           its origin's the root has; number: of the question */
     MESSAGE_XCAST,      /* from the root. number: of all; group: of its origin's; other: the last
                            that all have; mode, tag, flags, data */
     MESSAGE_HAVE,       /* to the parent. number: last xcast that it has; other: that all below */
@@ -37,8 +38,12 @@ enum message_kind {
     MESSAGE_GET,        /* routed. group; tag: owner; number: request; data: the key */
     MESSAGE_VALUE,      /* routed. number: request; status; data: the value */
     MESSAGE_ENDED,      /* to the parent. group; data: runs of ranks */
-    MESSAGE_STREAM,     /* routed. tag: which stream; number: of the block, from 1; data */
-    MESSAGE_CREDIT,     /* routed. tag: which stream; number: the last block that was taken */
+    MESSAGE_STREAM,     /* routed. tag: which stream; number: of the block, from 1; data. Block 0 asks
+                           what was taken; other: of the question, from 1 */
+    MESSAGE_CREDIT,     /* routed. tag: which stream; number: the last block that was taken; other: of
+                           the question that this answers */
+    MESSAGE_NUMBERED,   /* routed, from the root. number: the last SUBMIT that it has of a node's;
+                           other: of the question that this answers */
     MESSAGE_CONTACT,    /* over the link by which a daemon dials mpiexec, and back on it, before
                            there is a tree. data: who and where nodes are */
     MESSAGE_KIND_END
@@ -48,6 +53,7 @@ enum message_flag {
     MESSAGE_STRIPPED = 1,  /* XCAST: nobody below is addressed, the data is left out */
     MESSAGE_COLLECTED = 2, /* FENCE: the entries are all that were put */
     MESSAGE_MORE = 4,      /* SUBMIT, XCAST: another part of it follows from its origin */
+    MESSAGE_ASK = 8,       /* SUBMIT: a question */
 };
 
 /* How something ended that others wait for. */
@@ -55,6 +61,7 @@ enum message_status {
     STATUS_GOOD,
     STATUS_ABSENT,      /* no such key now, and the getter did not want to wait */
     STATUS_PROC_FAILED, /* a process that it needs has ended */
+    STATUS_ASKED,       /* not known here, and its node is asked: said to a process here alone */
     STATUS_END
 };
 

@@ -236,7 +236,7 @@ static int take_release(struct node_engine *n, struct unpacking u)
     message.flags = (uint8_t)unpack_u32(&u);
     struct node_group *g = find_group(n, message.group);
     int rc = 0;
-    if (u.failed || message.status >= STATUS_END)
+    if (u.failed || message.status >= STATUS_ASKED)
         return -EPROTO;
     if (!g || !tree_fence_released(&g->fence, message.number, &n->inner))
         return 0;
@@ -281,7 +281,8 @@ static int decide(struct node_engine *n, const struct core_message *sum)
 static bool is_routed(const struct core_message *message)
 {
     return message->kind == MESSAGE_GET || message->kind == MESSAGE_VALUE ||
-           message->kind == MESSAGE_STREAM || message->kind == MESSAGE_CREDIT;
+           message->kind == MESSAGE_STREAM || message->kind == MESSAGE_CREDIT ||
+           message->kind == MESSAGE_NUMBERED;
 }
 
 /* Over which link a message goes; none where it would not arrive: whoever needs it says it again.
@@ -393,6 +394,17 @@ static int hear_of_key(struct node_engine *n, const struct core_message *message
     return rc == -ENOBUFS ? 0 : rc; /* it is asked again */
 }
 
+/* The root says which messages of a node's it has: of this node's, or of another's. */
+static int hear_numbered(struct node_engine *n, uint32_t from, const struct core_message *message)
+{
+    if (message->to >= n->tree.count)
+        return -EPROTO;
+    if (message->to == n->tree.self)
+        return xcast_message(&n->xcast, from, message, &n->inner);
+    effects_add(&n->inner, EFFECT_SEND, message->to, message);
+    return 0;
+}
+
 /* A part of a stream: for this node, or for another. */
 static int hear_of_stream(struct node_engine *n, const struct core_message *message)
 {
@@ -417,6 +429,7 @@ static int hear(struct node_engine *n, uint32_t from, const struct core_message 
     case MESSAGE_SUBMIT:
     case MESSAGE_XCAST:
     case MESSAGE_HAVE: return xcast_message(&n->xcast, from, message, &n->inner);
+    case MESSAGE_NUMBERED: return hear_numbered(n, from, message);
     case MESSAGE_FENCE:
     case MESSAGE_ENDED: return hear_of_group(n, from, message);
     case MESSAGE_GET:

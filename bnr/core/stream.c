@@ -61,29 +61,46 @@ int stream_out_put(struct stream_out *s, struct bytes *block, int64_t now, struc
     return 0;
 }
 
-bool stream_out_credit(struct stream_out *s, const struct core_message *credit, int64_t now)
+/* Forget the blocks that the receiver is done with. */
+static void drop_taken(struct stream_out *s, uint64_t news, int64_t now)
 {
-    uint64_t news = credit->number - s->taken;
-    if (credit->number <= s->taken || news > s->count)
-        return false;
     for (uint64_t i = 0; i < news; i++) {
         s->bytes -= s->blocks[i]->len;
         bytes_unref(s->blocks[i]);
     }
     s->count -= news;
     memmove(s->blocks, s->blocks + news, s->count * sizeof(*s->blocks));
-    s->taken = credit->number;
+    s->taken += news;
     s->retry_ns = STREAM_RETRY_NS;
     s->due_ns = now + s->retry_ns;
-    return true;
+}
+
+void stream_out_credit(struct stream_out *s, const struct core_message *credit, int64_t now,
+                       struct effects *effects)
+{
+    uint64_t news = credit->number > s->taken ? credit->number - s->taken : 0;
+    if (news > s->count)
+        return;
+    if (news)
+        drop_taken(s, news, now);
+    if (!credit->other || credit->other != s->asked)
+        return;
+    s->asked++; /* one answer to a question is enough */
+    for (size_t i = 0; i < s->count && s->taken + 1 + i <= s->asked_last; i++)
+        say(s, i, effects);
 }
 
 void stream_out_tick(struct stream_out *s, bool is_new, int64_t now, struct effects *effects)
 {
     if (!s->count || (!is_new && now < s->due_ns))
         return;
-    for (size_t i = 0; i < s->count; i++)
-        say(s, i, effects);
+    struct core_message question = {.kind = MESSAGE_STREAM,
+                                    .origin = s->self,
+                                    .to = s->to,
+                                    .tag = s->tag,
+                                    .other = ++s->asked};
+    s->asked_last = s->taken + s->count;
+    effects_add(effects, EFFECT_SEND, s->to, &question);
     if (!is_new && s->retry_ns < STREAM_RETRY_MAX_NS)
         s->retry_ns *= 2;
     s->due_ns = now + s->retry_ns;
@@ -105,5 +122,6 @@ struct core_message stream_in_credit(struct stream_in *s, const struct core_mess
                                  .origin = block->to,
                                  .to = block->origin,
                                  .tag = block->tag,
+                                 .other = block->number ? 0 : block->other,
                                  .number = done};
 }

@@ -7,16 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
+#include "bnr/core/hash.h"
+
 
 struct xcast_origin {
     uint32_t node;
     uint64_t last;
+    uint64_t question; /* that waits for room; 0: none does */
     UT_hash_handle hh;
 };
 
 enum {
-    HELP_TICKS = 2 /* until a child that gets nothing new is helped */
+    HELP_TICKS = 2, /* until a child that gets nothing new is helped */
+    ASK_TICKS_MAX = 64 /* between questions to a root that says nothing */
 };
 
 const struct xcast_choice xcast_choice_default = {.direct_nodes = 2,
@@ -174,6 +177,27 @@ void xcast_settle(struct xcast *x, uint64_t stable)
         x->stable = stable;
 }
 
+/* The root says to those who have asked how many of their messages it has. What else there is comes
+ * again at once with that, so it waits for room. */
+static void answer_questions(struct xcast *x, struct effects *effects)
+{
+    struct xcast_origin *origin, *next;
+    if (!x->questions || queue_is_full(&x->log))
+        return;
+    x->questions = 0;
+    HASH_ITER(hh, x->origins, origin, next)
+    {
+        struct core_message numbered = {.kind = MESSAGE_NUMBERED,
+                                        .origin = NODE_ROOT,
+                                        .to = origin->node,
+                                        .number = origin->last,
+                                        .other = origin->question};
+        if (origin->question && !tree_is_lost(x->tree, origin->node))
+            effects_add(effects, EFFECT_SEND, origin->node, &numbered);
+        origin->question = 0;
+    }
+}
+
 /* Tell the parent, where that is news to it: what all below have at once, the rest by a tick. */
 static void tell_parent(struct xcast *x, bool is_tick, struct effects *effects)
 {
@@ -181,6 +205,7 @@ static void tell_parent(struct xcast *x, bool is_tick, struct effects *effects)
     uint32_t parent = tree_parent(x->tree, x->tree->self);
     if (is_root(x)) {
         xcast_settle(x, below);
+        answer_questions(x, effects);
         return;
     }
     if (parent == NODE_NONE || (below <= x->told_below && !(is_tick && x->have > x->told_have)))
@@ -361,6 +386,17 @@ static int hear_xcast(struct xcast *x, const struct core_message *message, struc
 
 /* ---- at the root: one order for all ---- */
 
+static struct xcast_origin *find_or_add_origin(struct xcast *x, uint32_t node)
+{
+    struct xcast_origin *origin;
+    HASH_FIND(hh, x->origins, &node, sizeof(node), origin);
+    if (origin || !(origin = calloc(1, sizeof(*origin))))
+        return origin;
+    origin->node = node;
+    HASH_ADD(hh, x->origins, node, sizeof(origin->node), origin);
+    return origin;
+}
+
 /* Number a message, if it is the next of its origin; others are known, or come again in order. */
 static int number_message(struct xcast *x, const struct core_message *submit,
                           struct effects *effects)
@@ -370,13 +406,8 @@ static int number_message(struct xcast *x, const struct core_message *submit,
     struct unpacking payload;
     if (tree_is_lost(x->tree, submit->origin)) /* nothing of it follows the word that it is lost */
         return 0;
-    HASH_FIND(hh, x->origins, &submit->origin, sizeof(submit->origin), origin);
-    if (!origin) {
-        if (!(origin = calloc(1, sizeof(*origin))))
-            return -ENOMEM;
-        origin->node = submit->origin;
-        HASH_ADD(hh, x->origins, node, sizeof(origin->node), origin);
-    }
+    if (!(origin = find_or_add_origin(x, submit->origin)))
+        return -ENOMEM;
     bool may_wait = submit->origin != x->tree->self && submit->tag >= XCAST_TAG_USER;
     if (submit->number != origin->last + 1 || (may_wait && queue_is_full(&x->log)))
         return 0;
@@ -398,16 +429,49 @@ static int number_message(struct xcast *x, const struct core_message *submit,
     return rc;
 }
 
+/* A node asks which of its messages have come. */
+static int take_question(struct xcast *x, const struct core_message *message,
+                         struct effects *effects)
+{
+    struct xcast_origin *origin = find_or_add_origin(x, message->origin);
+    if (!origin)
+        return -ENOMEM;
+    x->questions += !origin->question;
+    origin->question = message->number;
+    answer_questions(x, effects);
+    return 0;
+}
+
+/* A question, or a message, goes on towards the root. */
+static void pass_up(const struct xcast *x, const struct core_message *message,
+                    struct effects *effects)
+{
+    uint32_t parent = tree_parent(x->tree, x->tree->self);
+    if (parent != NODE_NONE)
+        effects_add(effects, EFFECT_SEND, parent, message);
+}
+
+static int hear_question(struct xcast *x, const struct core_message *message,
+                         struct effects *effects)
+{
+    if (message->origin >= x->tree->count || message->origin == x->tree->self || !message->number)
+        return -EPROTO;
+    if (is_root(x))
+        return take_question(x, message, effects);
+    pass_up(x, message, effects);
+    return 0;
+}
+
 static int hear_submit(struct xcast *x, const struct core_message *message, struct effects *effects)
 {
+    if (message->flags & MESSAGE_ASK)
+        return hear_question(x, message, effects);
     if (message->origin >= x->tree->count || message->tag < XCAST_TAG_USER || !message->data ||
         message->mode > TREE_MODE_END)
         return -EPROTO;
     if (is_root(x))
         return number_message(x, message, effects);
-    uint32_t parent = tree_parent(x->tree, x->tree->self);
-    if (parent != NODE_NONE)
-        effects_add(effects, EFFECT_SEND, parent, message);
+    pass_up(x, message, effects);
     return 0;
 }
 
@@ -418,11 +482,9 @@ static int submit_part(struct xcast *x, struct core_message *part, struct effect
     int rc = queue_push(&x->outbox, part);
     if (rc)
         return rc;
-    uint32_t parent = tree_parent(x->tree, x->tree->self);
     if (is_root(x))
         return number_message(x, part, effects);
-    if (parent != NODE_NONE)
-        effects_add(effects, EFFECT_SEND, parent, part);
+    pass_up(x, part, effects);
     return 0;
 }
 
@@ -437,18 +499,26 @@ static struct bytes *slice(const struct bytes *data, size_t head, const uint8_t 
     return made;
 }
 
+/* How many bytes of a payload go in one part, behind the addresses. */
+static size_t part_bytes(const struct xcast *x, size_t head, size_t payload)
+{
+    size_t wanted = x->choice.part_bytes ? x->choice.part_bytes : MESSAGE_DATA_MAX - head;
+    size_t least = (payload + XCAST_PARTS_MAX - 1) / XCAST_PARTS_MAX;
+    return wanted > least ? wanted : least;
+}
+
 int xcast_submit(struct xcast *x, const struct xcast_input *input, struct effects *effects)
 {
     bool is_addressed, is_full = queue_is_full(&x->outbox) || (is_root(x) && queue_is_full(&x->log));
     struct unpacking left;
-    if (input->data->len > MESSAGE_DATA_MAX)
+    if (input->data->len > XCAST_DATA_MAX)
         return -EMSGSIZE;
     if (is_full && input->tag >= XCAST_TAG_USER)
         return XCAST_AGAIN;
     int rc = xcast_open(input->data, x->tree->self, &is_addressed, &left);
     if (rc)
         return rc;
-    size_t head = input->data->len - left.left, most = x->choice.part_bytes ? x->choice.part_bytes : MESSAGE_DATA_MAX;
+    size_t head = input->data->len - left.left, most = part_bytes(x, head, left.left);
     struct core_message part = {.kind = MESSAGE_SUBMIT,
                                 .origin = x->tree->self,
                                 .mode = input->shape,
@@ -498,12 +568,36 @@ static int hear_have(struct xcast *x, uint32_t from, const struct core_message *
     return 0;
 }
 
+/* Hand in again what has not come to the root, of all up to a message. */
+static void submit_again(struct xcast *x, uint64_t come, uint64_t last, struct effects *effects)
+{
+    for (size_t i = 0; i < x->outbox.count; i++) {
+        const struct core_message *message = queue_at(&x->outbox, x->outbox.first + i);
+        if (message->number > come && message->number <= last)
+            pass_up(x, message, effects);
+    }
+}
+
+static int hear_numbered(struct xcast *x, const struct core_message *message,
+                         struct effects *effects)
+{
+    if (is_root(x) || message->origin != NODE_ROOT)
+        return -EPROTO;
+    if (message->other != x->asked)
+        return 0;
+    x->asked++; /* one answer to a question is enough */
+    x->ask_ticks = 0;
+    submit_again(x, message->number, x->asked_last, effects);
+    return 0;
+}
+
 int xcast_message(struct xcast *x, uint32_t from, const struct core_message *message,
                   struct effects *effects)
 {
     switch (message->kind) {
     case MESSAGE_SUBMIT: return hear_submit(x, message, effects);
     case MESSAGE_XCAST: return hear_xcast(x, message, effects);
+    case MESSAGE_NUMBERED: return hear_numbered(x, message, effects);
     default: return hear_have(x, from, message, effects);
     }
 }
@@ -553,18 +647,31 @@ void xcast_relinked(struct xcast *x, uint32_t node)
     child->sent = child->have;
 }
 
-static void submit_again(struct xcast *x, struct effects *effects)
+/* Ask which messages the root has, where none has come back for a while: ever more seldom. */
+static void ask(struct xcast *x, struct effects *effects)
 {
-    uint32_t parent = tree_parent(x->tree, x->tree->self);
-    for (size_t i = 0; parent != NODE_NONE && i < x->outbox.count; i++)
-        effects_add(effects, EFFECT_SEND, parent, queue_at(&x->outbox, x->outbox.first + i));
+    bool is_still = x->outbox.count && x->outbox_at_tick == x->outbox.first;
+    x->outbox_at_tick = x->outbox.first;
+    x->still_ticks = is_still ? x->still_ticks + 1 : 0;
+    if (!is_still)
+        x->ask_ticks = 0;
+    if (is_root(x) || x->still_ticks <= x->ask_ticks)
+        return;
+    struct core_message question = {.kind = MESSAGE_SUBMIT,
+                                    .flags = MESSAGE_ASK,
+                                    .origin = x->tree->self,
+                                    .number = ++x->asked};
+    x->asked_last = x->outbox.first + x->outbox.count - 1;
+    x->still_ticks = 0;
+    x->ask_ticks = x->ask_ticks < ASK_TICKS_MAX / 2 ? 2 * x->ask_ticks + 1 : ASK_TICKS_MAX;
+    pass_up(x, &question, effects);
 }
 
 void xcast_greet(struct xcast *x, struct effects *effects)
 {
     x->told_below = xcast_below(x);
     x->told_have = x->have;
-    submit_again(x, effects);
+    submit_again(x, 0, UINT64_MAX, effects);
 }
 
 void xcast_tick(struct xcast *x, struct effects *effects)
@@ -579,9 +686,7 @@ void xcast_tick(struct xcast *x, struct effects *effects)
     }
     x->have_before = x->have_at_tick;
     x->have_at_tick = x->have;
-    if (x->outbox_at_tick == x->outbox.first)
-        submit_again(x, effects);
-    x->outbox_at_tick = x->outbox.first;
+    ask(x, effects);
     tell_parent(x, true, effects);
 }
 

@@ -12,7 +12,9 @@
  * becomes by the routing tree. A node tells its parent what it has, and what all below it have;
  * a parent keeps each message until the root says that all have it, and gives what is missing to
  * a child that attaches, or that still lacks it after two ticks. Who handed in a message
- * keeps it until it comes back as one of the order, and hands it in again to a new parent.
+ * keeps it until it comes back as one of the order, and hands it in again to a new parent. If
+ * none comes back for long, it asks which ones the root has, and hands the others in again: they were
+ * lost on the way, or the root had no room for them. The root does not answer before it has room.
  *
  * A message that says that nodes are lost is taken in before it is passed on, so that it spreads
  * by the tree that it makes.
@@ -60,7 +62,8 @@ struct xcast_choice {
     uint64_t linear_bytes; /* fewer: linear; else */
     uint64_t radix_bytes;  /* fewer: by the routing tree; else, */
     uint64_t binomial_bytes; /* fewer: binomial; else binary */
-    uint32_t part_bytes;   /* of payload; what is longer goes in parts; 0: nothing does */
+    uint32_t part_bytes;   /* of payload; what is longer goes in parts, longer ones
+                              where they were too many; 0: what one message cannot hold does */
 };
 
 /* A message as a node hands it in. */
@@ -102,6 +105,8 @@ struct xcast {
     uint64_t stable;                /* the last that all have, as far as is known */
     uint64_t told_have, told_below; /* to the parent */
     uint64_t have_at_tick, have_before, outbox_at_tick; /* before: at the tick before that */
+    uint64_t asked, asked_last; /* asked: number of the last question; the last message before it */
+    uint32_t still_ticks, ask_ticks; /* in a row in which none came back; before the next question */
     struct xcast_queue log;                             /* stable + 1 ... have */
     struct xcast_queue outbox;                          /* handed in, and not come back */
     struct core_message *early; /* not in order; NULL where there are none */
@@ -109,6 +114,7 @@ struct xcast {
     struct xcast_child *children; /* of the routing tree */
     size_t child_count, child_room;
     struct xcast_origin *origins;
+    uint32_t questions; /* of origins that wait for room; at the root */
     struct xcast_join *joins; /* parts of messages that are not whole yet */
 };
 
@@ -129,7 +135,7 @@ int xcast_open(const struct bytes *data, uint32_t node, bool *is_addressed,
 /* Hand in a message. Returns 0, XCAST_AGAIN, -EMSGSIZE, -ENOMEM. */
 int xcast_submit(struct xcast *x, const struct xcast_input *input, struct effects *effects);
 
-/* A message of kind SUBMIT, XCAST or HAVE has come from a neighbour, or any node. Effects: SEND
+/* A message of kind SUBMIT, XCAST, HAVE or NUMBERED has come from a neighbour, or any node. Effects: SEND
  * and, in order, DELIVER for each message taken, with its data opened by xcast_open(). Returns 0,
  * -EPROTO (from is to be held for broken), -ENOMEM. */
 int xcast_message(struct xcast *x, uint32_t from, const struct core_message *message,

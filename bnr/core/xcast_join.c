@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
+#include "bnr/core/hash.h"
+
 
 struct xcast_part {
     struct bytes *data;
@@ -91,7 +92,7 @@ int xcast_join_take(struct xcast_join **all, const struct core_message *part, si
     }
     if (!join)
         return -ENOMEM;
-    if (part->data->len + join->len > MESSAGE_DATA_MAX)
+    if (part->data->len + join->len > XCAST_DATA_MAX)
         return -EPROTO;
     int rc = keep(join, part, len);
     if (rc || !is_last)

@@ -10,6 +10,11 @@
 
 #include "bnr/core/message.h"
 
+enum {
+    XCAST_DATA_MAX = 256 << 20, /* of a whole message, with its addresses */
+    XCAST_PARTS_MAX = 256       /* of one: far fewer than the messages that may be under way */
+};
+
 struct xcast_join; /* the parts of one origin */
 
 /* Take the next part of its origin's message; len bytes at its end are payload, the others

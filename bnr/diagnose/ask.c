@@ -23,6 +23,7 @@ enum {
     PATIENCE_MS = 500,      /* for an answer */
     PATIENCE_RANK_US = 500, /* and more for each rank of the job */
     PATIENCE_FAR_MS = 1500, /* and more where daemons collect answers */
+    PATIENCE_LATE_MS = 5000, /* and more where a rank has had no processor yet */
     MARGIN_MS = 20,    /* for an answer of a rank that looks at the question only now and then */
     PROGRAM_MS = 20000 /* for the report to be made */
 };
@@ -46,7 +47,7 @@ static bool is_far(const struct ask *a, int rank)
 static enum diagnose_state state_of(const struct ask *a, int rank)
 {
     if (!is_far(a, rank))
-        return answer_state(a->table, rank);
+        return patience_state(&a->patience, rank);
     if (table_has_ended(a->table, rank))
         return DIAGNOSE_ENDED;
     const struct ask_far *far = &a->far[rank];
@@ -92,7 +93,7 @@ static struct filter_text put_case(const struct ask *a)
         return (struct filter_text){NULL, 0};
     table_name_hosts(t, hosts, sizeof(hosts));
     fprintf(to, DIAGNOSE_HEAD "%llu %d\n%s\n%s\n",
-            (unsigned long long)((os_now_ns() - a->asked_ns) / 1000000 + MARGIN_MS), t->world_size,
+            (unsigned long long)((a->answered_ns - a->asked_ns) / 1000000 + MARGIN_MS), t->world_size,
             a->job, hosts);
     for (int r = 0; r < t->world_size; r++) {
         enum diagnose_state state = state_of(a, r);
@@ -112,12 +113,28 @@ static struct filter_text put_case(const struct ask *a)
 
 /* ---- the question ---- */
 
-static bool all_answered(const struct ask *a)
+/* Whether a rank has not answered, for whatever reason. */
+static bool is_silent(const struct ask *a, int rank)
 {
+    return (is_far(a, rank) ? state_of(a, rank) : answer_state(a->table, rank)) == DIAGNOSE_SILENT;
+}
+
+static bool all_answered(struct ask *a)
+{
+    int answered = 0;
     for (int r = 0; r < a->table->world_size; r++)
-        if (state_of(a, r) == DIAGNOSE_SILENT)
-            return false;
-    return true;
+        answered += !is_silent(a, r);
+    if (answered != a->answered)
+        a->answered_ns = os_now_ns();
+    a->answered = answered;
+    return answered == a->table->world_size;
+}
+
+/* Whether an answer may still come: until a time limit, or, while a rank here has no processor, another. */
+static bool may_come(const struct ask *a)
+{
+    uint64_t now = os_now_ns();
+    return now < a->deadline_ns || (now < a->late_ns && patience_is_due(&a->patience));
 }
 
 /* Send a report to all that have asked. */
@@ -163,7 +180,7 @@ static void start_program(struct ask *a)
 static void on_look(uv_timer_t *timer)
 {
     struct ask *a = timer->data;
-    if (!all_answered(a) && os_now_ns() < a->deadline_ns)
+    if (!all_answered(a) && may_come(a))
         return;
     uv_timer_stop(timer);
     start_program(a);
@@ -183,8 +200,11 @@ bool ask_report(struct ask *a, ask_fn done, void *arg)
         patience_us += PATIENCE_FAR_MS * 1000u;
         a->ask_far(a->far_arg, number);
     }
-    a->asked_ns = os_now_ns();
+    patience_begin(&a->patience, a->table);
+    a->asked_ns = a->answered_ns = os_now_ns();
+    a->answered = 0;
     a->deadline_ns = a->asked_ns + patience_us * 1000u;
+    a->late_ns = a->deadline_ns + PATIENCE_LATE_MS * 1000000ull;
     uv_timer_start(&a->timer, on_look, LOOK_MS, LOOK_MS);
     return true;
 }
@@ -281,6 +301,7 @@ void ask_start(struct ask *a, uv_loop_t *loop, const struct table *table, const 
     find_program(a->program);
     a->filter = NULL;
     a->far = NULL;
+    a->patience = (struct patience){.table = table};
     a->table = table;
     a->count = 0;
     a->clients = NULL;
@@ -310,6 +331,7 @@ void ask_take(struct ask *a, int rank, const struct ask_far *answer)
 
 void ask_stop(struct ask *a)
 {
+    patience_end(&a->patience);
     for (int r = 0; a->far && r < a->table->world_size; r++)
         free(a->far[r].text);
     free(a->far);

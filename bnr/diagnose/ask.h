@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <uv.h>
 
+#include "bnr/diagnose/patience.h"
 #include "bnr/host/table.h"
 #include "include/diagnose.h"
 
@@ -48,8 +49,11 @@ struct ask {
     struct ask_far *far; /* by rank; NULL: all are on this machine */
     void (*ask_far)(void *arg, uint32_t number);
     void *far_arg;
-    uint64_t deadline_ns;
-    uint64_t asked_ns;
+    struct patience patience;
+    uint64_t deadline_ns; /* for answers; of ranks that have no processor, it is late_ns */
+    uint64_t late_ns;
+    uint64_t asked_ns, answered_ns; /* the last answer was seen */
+    int answered;                   /* ranks that are not silent */
     struct {
         ask_fn done;
         void *arg;

@@ -44,7 +44,7 @@
 #include "bnr/host/mail.h"
 
 enum {
-    TABLE_VERSION = 8,
+    TABLE_VERSION = 9,
     TABLE_PAGE = 4096,         /* bytes of a rank's page */
     TABLE_LOG = 1 << 20,       /* bytes of a rank's log */
     TABLE_ANSWER = 1 << 16,    /* bytes of a rank's answer to mpiexec */
@@ -81,6 +81,7 @@ struct table_rank {
 enum {
     TABLE_END_FAILED = 1, /* though its status may be 0 */
     TABLE_END_ABORTED = 2,
+    TABLE_END_JOINED = 4, /* it had begun: PAGE_INITIALIZED */
 };
 
 #define TABLE_NO_SLOT UINT32_MAX
@@ -144,6 +145,7 @@ enum table_answer {
     TABLE_ANSWER_GOOD,
     TABLE_ANSWER_ABSENT,
     TABLE_ANSWER_ENDED, /* the owner has ended without */
+    TABLE_ANSWER_ASKED, /* not known on this machine, and its owner's is asked */
     TABLE_ANSWER_FAILED
 };
 

@@ -50,7 +50,7 @@ static uint32_t slots_of(const struct place *p, const struct place_job *job)
 {
     uint64_t slots = 0;
     for (size_t i = 0; i < host_count(job); i++)
-        slots += job->hosts->items[i].slots;
+        slots += job->hosts->items[i].is_here ? job->hosts->items[i].slots : 0;
     if (slots)
         return slots < UINT32_MAX ? (uint32_t)slots : UINT32_MAX;
     if (!p->hardware.cpus)
@@ -332,7 +332,7 @@ void place_show_rank(const struct place_line *line, FILE *to)
     fputc('\n', to);
 }
 
-static void show_hardware(const struct place *p, FILE *to)
+static void show_hardware(const struct place *p, const char *host, FILE *to)
 {
     static const struct {
         enum placement_level level;
@@ -348,7 +348,7 @@ static void show_hardware(const struct place *p, FILE *to)
     const struct placement_rank none = {0};
     char picture[PICTURE_LEN];
     placement_picture(m, &none, picture, sizeof(picture));
-    fprintf(to, "mpiexec: %s has %s: ", os_host_name(), picture);
+    fprintf(to, "mpiexec: %s has %s: ", host, picture);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         fprintf(to, "%s%s %u", i ? ", " : "", kinds[i].word,
                 m->lacks >> kinds[i].level & 1 ? 0 : placement_objects(m, kinds[i].level));
@@ -358,16 +358,16 @@ static void show_hardware(const struct place *p, FILE *to)
 void place_show(const struct place *p, const struct place_job *job, FILE *to)
 {
     const struct start_wish *place = job->wish;
+    const char *host = job->host ? job->host : os_host_name();
     if (place->shows_hardware && p->hardware.cpus)
-        show_hardware(p, to);
-    if (place->shows_map)
-        fprintf(to, "mpiexec: host %s: %u slots, %u ranks\n", os_host_name(), slots_of(p, job),
-                job->ranks);
+        show_hardware(p, host, to);
+    if (place->shows_map && job->ranks && !job->host)
+        fprintf(to, "mpiexec: host %s: %u slots, %u ranks\n", host, slots_of(p, job), job->ranks);
     if (!place->shows_map && !place->shows_bindings)
         return;
     for (uint32_t r = 0; r < p->placement.count; r++)
         place_show_rank(&(struct place_line){.number = job->number_of ? job->number_of[r] : r,
-                                             .host = os_host_name(),
+                                             .host = host,
                                              .machine = p->hardware.cpus ? &p->hardware.machine : NULL,
                                              .rank = &p->placement.ranks[r]},
                         to);

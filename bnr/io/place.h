@@ -23,6 +23,7 @@ struct placement_request place_request(const struct start_wish *wish);
 /* The ranks of this host. */
 struct place_job {
     const struct start_wish *wish;
+    const char *host;          /* its name in the job, of which mpiexec has told; NULL: its own */
     const struct hosts *hosts; /* that options name; NULL: none */
     uint32_t ranks;            /* here */
     const uint32_t *number_of; /* in the job; NULL: they are all of it */

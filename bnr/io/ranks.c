@@ -97,6 +97,11 @@ static struct table_page *page_of(const struct ranks *r, int rank)
     return table_page(&r->table, table_slot(&r->table, rank));
 }
 
+bool ranks_has_begun(const struct ranks *r, int rank)
+{
+    return (atomic_load(&page_of(r, rank)->flags) & PAGE_INITIALIZED) != 0;
+}
+
 int ranks_communicating(const struct ranks *r)
 {
     for (int i = 0; i < r->table.world_size; i++)
@@ -117,7 +122,6 @@ static void close_terminal(struct ranks *r, int rank)
 /* A rank is over: its process was reaped, and nothing of its group is to go on. */
 static void rank_ended(struct ranks *r, int rank, int status)
 {
-    r->is_left[rank] = false;
     close_terminal(r, rank);
     const struct table_page *page = page_of(r, rank);
     uint32_t flags = atomic_load(&page->flags);
@@ -141,28 +145,20 @@ static int rank_of(const struct ranks *r, pid_t pid)
     return -1;
 }
 
-/* A rank's process is a zombie. Its group ends with it, but for the grace of a program that a
- * shell has started: the launcher's signal ends the shell at once. */
+static void group_over(void *arg, int rank, int status)
+{
+    rank_ended(arg, rank, status);
+}
+
+/* A rank's process is a zombie. The rank is over, unless others of its group are there. */
 static void reap_rank(struct ranks *r, int rank)
 {
     int pid = r->table.rank[rank].pid, status = 0;
-    if (!r->is_in_grace)
-        kill(-pid, SIGKILL); /* while its number cannot be reused */
     waitpid(pid, &status, 0);
-    if (r->is_in_grace && !kill(-pid, 0)) { /* the group keeps the number */
-        r->is_left[rank] = true;
-        r->left_status[rank] = status;
-    } else {
+    if (kill(-pid, 0))
         rank_ended(r, rank, status);
-    }
-}
-
-/* The groups that outlive their rank's process, once they are empty too. */
-static void look_after_left(struct ranks *r)
-{
-    for (int i = 0; i < r->table.world_size; i++)
-        if (r->is_left[i] && kill(-r->table.rank[i].pid, 0))
-            rank_ended(r, i, r->left_status[i]);
+    else /* the group keeps the number */
+        leftovers_add(&r->leftovers, rank, pid, status, r->is_in_grace);
 }
 
 /* Reap the first child to end. Returns false where there is none. */
@@ -171,14 +167,14 @@ static bool reap_next(struct ranks *r)
     siginfo_t info = {0};
     int status, rank = exits_next(&r->exits);
     if (rank >= 0) {
-        if (!r->is_left[rank] && ranks_lives(&r->table, rank))
+        if (!leftovers_has(&r->leftovers, rank) && ranks_lives(&r->table, rank))
             reap_rank(r, rank);
         return true;
     }
     if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid)
         return false;
     rank = rank_of(r, info.si_pid);
-    if (rank >= 0 && !r->is_left[rank])
+    if (rank >= 0 && !leftovers_has(&r->leftovers, rank))
         reap_rank(r, rank);
     else if (waitpid(info.si_pid, &status, 0) == info.si_pid)
         r->hooks.other_ended(r->hooks.arg, (int)info.si_pid, status);
@@ -191,7 +187,7 @@ bool ranks_reap(struct ranks *r)
     while (reap_next(r))
         if (os_now_ns() >= until)
             return true;
-    look_after_left(r);
+    leftovers_look(&r->leftovers);
     return false;
 }
 
@@ -315,6 +311,8 @@ int ranks_start(struct ranks *r, int rank, const char **step)
             rc = launch_start(&l, &pid, &pidfd, step);
     }
     if (!rc) {
+        leftovers_note_output(&r->leftovers, rank, 0, p.pipe[1][1]);
+        leftovers_note_output(&r->leftovers, rank, 1, p.pipe[2][1]);
         table_started(&r->table, rank, (int)pid);
         exits_add(&r->exits, rank, pidfd);
         r->terminals[rank] = p.terminal;
@@ -400,11 +398,10 @@ int ranks_create(struct ranks *r, const struct table_spec *spec, const struct ra
         return rc;
     r->table.head_fd = ranks_lift(r->table.head_fd);
     r->table.memory_fd = ranks_lift(r->table.memory_fd);
-    r->is_left = calloc((size_t)spec->world_size, sizeof(*r->is_left));
-    r->left_status = calloc((size_t)spec->world_size, sizeof(*r->left_status));
+    rc = leftovers_init(&r->leftovers, spec->world_size, group_over, r);
     r->extra = calloc(1, sizeof(*r->extra));
     r->terminals = malloc((size_t)spec->world_size * sizeof(*r->terminals));
-    if (!r->is_left || !r->left_status || !r->extra || !r->terminals)
+    if (rc || !r->extra || !r->terminals)
         return -ENOMEM;
     memset(r->terminals, -1, (size_t)spec->world_size * sizeof(*r->terminals));
     exits_init(&r->exits);
@@ -444,8 +441,7 @@ void ranks_destroy(struct ranks *r)
     table_detach(&r->table);
     exits_fini(&r->exits);
     free(r->environment);
-    free(r->is_left);
-    free(r->left_status);
+    leftovers_fini(&r->leftovers);
     free(r->extra);
     free(r->terminals);
 }

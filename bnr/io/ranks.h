@@ -3,7 +3,7 @@
 /*
  * The processes of the ranks that run on this machine: mpiexec has them, and so has each daemon.
  * They are started with the host table in their hands, reaped in the order of their ends, and what
- * they leave behind is ended with them.
+ * they leave behind is ended with them, as leftovers.h says.
  */
 #ifndef BNR_RANKS_H
 #define BNR_RANKS_H
@@ -16,6 +16,7 @@
 #include "bnr/core/job.h"
 #include "bnr/host/table.h"
 #include "bnr/io/exits.h"
+#include "bnr/io/leftovers.h"
 #include "bnr/launch/library.h"
 #include "bnr/launch/session_folder.h"
 #include "bnr/launch/warden.h"
@@ -62,8 +63,7 @@ struct ranks {
     struct ranks_hooks hooks;
     const struct ranks_app *apps;
     bool is_in_grace; /* signals that end them have been sent, and they have time to obey */
-    bool *is_left; /* by rank: its process has ended in the grace, others of its group have not */
-    int *left_status;
+    struct leftovers leftovers; /* groups whose rank's process has ended */
     struct ranks_extra *extra;
     char **environment; /* of the program being started */
     int environment_app;
@@ -114,6 +114,9 @@ void ranks_release(struct ranks *r);
 
 /* Whether it runs, here. */
 bool ranks_lives(const struct table *t, int rank);
+
+/* Whether a rank of this host has come to MPI_Init, or its like. */
+bool ranks_has_begun(const struct ranks *r, int rank);
 /* A rank that is in the midst of its MPI calls, here; -1: there is none. */
 int ranks_communicating(const struct ranks *r);
 /* Signal the process groups of all that run here. */

@@ -5,6 +5,8 @@
 
 #include <signal.h>
 
+#include "bnr/launch/start_signals.h"
+
 static void on_signal(uv_signal_t *handle, int number)
 {
     struct signals *s = handle->data;
@@ -28,15 +30,14 @@ static int is_ignored(int number)
 int signals_start(struct signals *s, uv_loop_t *loop, void (*heard)(void *arg, int signal),
                   void *arg)
 {
-    static const int wanted[] = {SIGCHLD, SIGINT,  SIGTERM, SIGHUP, SIGQUIT,
-                                 SIGTSTP, SIGCONT, SIGUSR1, SIGUSR2, SIGWINCH};
     s->count = 0;
     s->heard = heard;
     s->arg = arg;
     uv_idle_init(loop, &s->again);
     s->again.data = s;
-    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-        if (wanted[i] != SIGCHLD && wanted[i] != SIGQUIT && is_ignored(wanted[i]))
+    for (size_t i = 0; i < START_SIGNALS_HEARD; i++) {
+        int wanted = start_signals_heard[i];
+        if (wanted != SIGCHLD && wanted != SIGQUIT && is_ignored(wanted))
             continue;
         uv_signal_t *handle = &s->handle[s->count];
         int rc = uv_signal_init(loop, handle);
@@ -44,7 +45,7 @@ int signals_start(struct signals *s, uv_loop_t *loop, void (*heard)(void *arg, i
             return rc;
         s->count++;
         handle->data = s;
-        rc = uv_signal_start(handle, on_signal, wanted[i]);
+        rc = uv_signal_start(handle, on_signal, wanted);
         if (rc)
             return rc;
     }

@@ -17,7 +17,7 @@ struct signals {
 };
 
 /* Listen for SIGCHLD and for what a user sends: INT, TERM, HUP, QUIT, TSTP, CONT,
- * USR1, USR2; for WINCH; not for those that mpiexec was started with ignored (nohup, a
+ * USR1, USR2; for WINCH, and XCPU, by which batch systems warn; not for those that mpiexec was started with ignored (nohup, a
  * shell's background), QUIT excepted, which only asks for a report. Returns 0 or a negative code
  * of libuv (-errno). */
 int signals_start(struct signals *s, uv_loop_t *loop, void (*heard)(void *arg, int signal),

@@ -12,11 +12,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "os/log.h"
+
 enum {
     SEGMENTS_MAX = 64,
     ENTRIES_MAX = 512,
     NAME_MAX_BYTES = 64,
-    FOLDERS_MAX = 4096
+    FOLDERS_MAX = 4096,
+    FAMILY_MAX = 16 /* processes that are looked at */
 };
 
 /* A program's file, and how it lies in memory. */
@@ -128,6 +131,62 @@ bool foreign_library(const char *path, char *library, size_t size)
         return false;
     snprintf(library, size, "%s", s.name);
     return true;
+}
+
+/* ---- processes ---- */
+
+static FILE *open_of(int pid, const char *what)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "/proc/%d/%s", pid, what);
+    return fopen(path, "re");
+}
+
+/* Whether a process has mapped such a library: the last field of a line is a path. */
+static bool has_mapped(int pid, struct foreign_process *found)
+{
+    char line[PATH_MAX + 128];
+    FILE *maps = open_of(pid, "maps");
+    bool is_mapped = false;
+    while (maps && !is_mapped && fgets(line, sizeof(line), maps)) {
+        const char *slash = strrchr(line, '/');
+        is_mapped = slash && is_foreign(slash + 1, NULL);
+        if (is_mapped)
+            snprintf(found->library, sizeof(found->library), "%.*s", (int)strcspn(slash + 1, "\n"),
+                     slash + 1);
+    }
+    if (maps)
+        fclose(maps);
+    if (!is_mapped)
+        return false;
+    FILE *name = open_of(pid, "comm");
+    if (!name || !fgets(found->name, sizeof(found->name), name))
+        snprintf(found->name, sizeof(found->name), "a program");
+    if (name)
+        fclose(name);
+    found->name[strcspn(found->name, "\n")] = 0;
+    os_one_line(found->name);
+    os_one_line(found->library);
+    found->pid = pid;
+    return true;
+}
+
+/* The process and the first few of those that it has started, without recursion. */
+bool foreign_runs(int pid, struct foreign_process *found)
+{
+    int family[FAMILY_MAX] = {pid}, count = 1, child;
+    for (int i = 0; i < count; i++) {
+        char path[64];
+        if (has_mapped(family[i], found))
+            return true;
+        snprintf(path, sizeof(path), "task/%d/children", family[i]);
+        FILE *children = open_of(family[i], path);
+        while (children && count < FAMILY_MAX && fscanf(children, "%d", &child) == 1)
+            family[count++] = child;
+        if (children)
+            fclose(children);
+    }
+    return false;
 }
 
 /* ---- our own ---- */

@@ -3,7 +3,7 @@
 /*
  * The libraries that a program's file names: of another MPI, and our own. Each process of a program
  * of another MPI library would find nobody to tell it of the others, and go on as rank 0 of 1: so
- * mpiexec does not start several of them. A program of ours that was linked before the installed tree
+ * mpiexec does not start several of them, and tells of those that a script has started. A program of ours that was linked before the installed tree
  * was moved does not find its library: so mpiexec tells the loader where that is.
  */
 #ifndef BNR_FOREIGN_H
@@ -15,6 +15,15 @@
 /* Whether the program at path needs another MPI library; then library is that library's name, cut
  * to size. A file that is no program for this machine needs none. */
 bool foreign_library(const char *path, char *library, size_t size);
+
+/* A process that has mapped another MPI library. */
+struct foreign_process {
+    int pid;
+    char name[32], library[64]; /* its program and the library, each cut */
+};
+
+/* Whether this process, or one that it has started, has mapped another MPI library. */
+bool foreign_runs(int pid, struct foreign_process *found);
 
 /* Whether the program at path needs this library, and no folder that its file names has it, nor one of
  * search (as in LD_LIBRARY_PATH; or NULL). */

@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "bnr/launch/limit.h"
+#include "bnr/launch/start_signals.h"
 #include "os/file.h"
 #include "os/log.h"
 
@@ -36,23 +37,6 @@ enum {
 };
 
 static const char step_execute[] = "execute";
-
-static struct {
-    sigset_t mask;
-    sigset_t ignored; /* signals that were ignored when mpiexec was started */
-} start;
-
-void launch_remember(void)
-{
-    limit_remember();
-    sigprocmask(SIG_SETMASK, NULL, &start.mask);
-    sigemptyset(&start.ignored);
-    for (int s = 1; s < 32; s++) {
-        struct sigaction now;
-        if (!sigaction(s, NULL, &now) && now.sa_handler == SIG_IGN)
-            sigaddset(&start.ignored, s);
-    }
-}
 
 /* ---- finding the program ---- */
 
@@ -243,21 +227,6 @@ struct child {
     const char *step;
 };
 
-/* Reset handlers, and signals that mpiexec ignores for itself. Signals that were ignored when
- * mpiexec was started are ignored again. */
-static void reset_signals(void)
-{
-    static const int used[] = {SIGPIPE, SIGCHLD, SIGINT,  SIGTERM, SIGHUP, SIGTSTP,
-                               SIGCONT, SIGUSR1, SIGUSR2, SIGQUIT, SIGXFSZ, SIGWINCH};
-    struct sigaction initial;
-    memset(&initial, 0, sizeof(initial));
-    for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++) {
-        initial.sa_handler = sigismember(&start.ignored, used[i]) ? SIG_IGN : SIG_DFL;
-        sigaction(used[i], &initial, NULL);
-    }
-    sigprocmask(SIG_SETMASK, &start.mask, NULL);
-}
-
 /* The sources may be among the descriptors 0 to 2: move those out of the way first. */
 static int place_streams(const int stream[3])
 {
@@ -301,6 +270,7 @@ static int prepare(struct child *c)
     c->step = "make a process group";
     if (l->has_terminal ? setsid() < 0 : setpgid(0, 0))
         return -1;
+    start_signals_restore();
     c->step = "bind the process to mpiexec by prctl()";
     if (prctl(PR_SET_PDEATHSIG, SIGKILL))
         return -1;
@@ -329,7 +299,6 @@ static int prepare(struct child *c)
 static int child_main(void *arg)
 {
     struct child *c = arg;
-    reset_signals();
     if (!prepare(c)) {
         c->step = step_execute;
         execve(c->l->path, c->l->argv, c->l->envp);

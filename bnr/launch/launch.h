@@ -53,12 +53,9 @@ int launch_find(const char *name, char **path, char why[512]);
 /* The value of a variable in an environment, or NULL. */
 const char *launch_variable(char *const *environment, const char *name);
 
-/* Remember the limits, ignored signals and signal mask that processes are to start with. Call
- * it before any are changed. */
-void launch_remember(void);
-
-/* Start the process as leader of its own process group, with a terminal of its own session; the kernel kills it when the calling thread
- * ends. Returns 0 with *pid and in *pidfd a descriptor of it (-1: the kernel gives none), or -errno
+/* Start the process as leader of its own process group, with a terminal of its own session; the
+ * kernel kills it when the calling thread ends. Its limits and signals are those that this process
+ * was started with (bnr/launch/limit.h, bnr/launch/start_signals.h). Returns 0 with *pid and in *pidfd a descriptor of it (-1: the kernel gives none), or -errno
  * with the step that failed in *step. */
 int launch_start(const struct launch *l, pid_t *pid, int *pidfd, const char **step);
 

@@ -55,15 +55,20 @@ static bool is_of_system(const char *folder)
     return !strncmp(folder, "/usr/lib", 8) || !strncmp(folder, "/lib", 4);
 }
 
-/* "LD_LIBRARY_PATH=..."; NULL where the program does without, or memory is out. */
-static char *search_setting(const char *path, char *const *environment)
+/* "LD_LIBRARY_PATH=...", with the folder of the MPI library where the program would not find it, and with
+ * another (or NULL). NULL where the program does without, or memory is out. */
+static char *search_setting(const char *path, char *const *environment, const char *other)
 {
     char folder[PATH_MAX], *setting = NULL;
     const char *value = launch_variable(environment, variable);
-    if (!foreign_lacks(path, name, value) || !find_folder(folder) || is_of_system(folder))
+    bool is_lacking = foreign_lacks(path, name, value) && find_folder(folder) && !is_of_system(folder);
+    if (!is_lacking && !other)
         return NULL;
-    int n = asprintf(&setting, "%s=%s%s%s", variable, value ? value : "", value && *value ? ":" : "",
-                     folder);
+    if (!is_lacking)
+        *folder = 0;
+    int n = asprintf(&setting, "%s=%s%s%s%s%s", variable, value ? value : "",
+                     value && *value ? ":" : "", folder, *folder && other ? ":" : "",
+                     other ? other : "");
     return n < 0 ? NULL : setting;
 }
 
@@ -82,8 +87,10 @@ static bool find_profile(char file[2 * PATH_MAX])
     return !access(file, R_OK);
 }
 
-/* "LD_PRELOAD=...", where it is wanted. Returns 0, -ENOMEM or -ENOENT. */
-static int profile_setting(char *const *environment, char **setting)
+/* "LD_PRELOAD=...", where it is wanted. The loader parts that list at blanks, which no quotes prevent: a
+ * folder with a blank is one that it is to search, *folder; else that is NULL. Returns 0, -ENOMEM or
+ * -ENOENT. */
+static int profile_setting(char *const *environment, char **setting, char **folder)
 {
     static const char preload[] = "LD_PRELOAD";
     const char *wanted[] = {launch_variable(environment, "VIREO_TRACE"),
@@ -96,15 +103,29 @@ static int profile_setting(char *const *environment, char **setting)
     if (!find_profile(file))
         return os_fail(-ENOENT, "--trace and --summary need %s, which this installation lacks: install "
                                 "libjansson-dev, and build again", profile);
-    int n = asprintf(setting, "%s=%s%s%s", preload, file, value && *value ? ":" : "", value ? value : "");
-    return n < 0 ? -ENOMEM : 0;
+    char *slash = strrchr(file, '/');
+    if (strpbrk(file, ":;"))
+        return os_fail(-ENOENT, "--trace and --summary cannot be with %s: the loader takes ':' and ';' in a "
+                                "path for an end; install in another folder", file);
+    bool is_searched = strpbrk(file, " \t") != NULL;
+    int n = asprintf(setting, "%s=%s%s%s", preload, is_searched ? slash + 1 : file,
+                     value && *value ? ":" : "", value ? value : "");
+    if (n < 0)
+        return -ENOMEM;
+    *slash = 0;
+    *folder = is_searched ? strdup(file) : NULL;
+    return is_searched && !*folder ? -ENOMEM : 0;
 }
 
 int library_settings(const char *path, char *const *environment, char *settings[LIBRARY_SETTINGS + 1])
 {
+    char *folder = NULL;
     memset(settings, 0, (LIBRARY_SETTINGS + 1) * sizeof(*settings));
-    settings[0] = search_setting(path, environment);
-    return profile_setting(environment, &settings[settings[0] ? 1 : 0]);
+    int rc = profile_setting(environment, &settings[0], &folder);
+    if (!rc)
+        settings[settings[0] ? 1 : 0] = search_setting(path, environment, folder);
+    free(folder);
+    return rc;
 }
 
 void library_settings_free(char **settings)

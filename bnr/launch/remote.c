@@ -80,12 +80,33 @@ bool remote_is_closed(const char *command)
     return !*command;
 }
 
+/* Whether the first word is an ssh, which has ssh's options. */
+static bool is_ssh(const char *command)
+{
+    const char *word, *name;
+    size_t len;
+    if (!next_word(&command, &word, &len))
+        return false;
+    const char *slash = memrchr(word, '/', len);
+    name = slash ? slash + 1 : word;
+    return len - (size_t)(name - word) == 3 && !memcmp(name, "ssh", 3);
+}
+
 static void add_command(struct remote_list *w, const char *at, const char *host, const char *user)
 {
     const char *word;
     size_t len;
     while (next_word(&at, &word, &len))
         add_filled(w, word, len, host, user);
+}
+
+/* Add words in which nothing stands for a host. */
+static void add_words(struct remote_list *w, const char *at)
+{
+    const char *word;
+    size_t len;
+    while (at && next_word(&at, &word, &len))
+        add(w, strndup(word, len));
 }
 
 /* What the remote shell reads: the path in quotes. */
@@ -118,15 +139,22 @@ static void add_program(struct remote_list *w, const struct remote *r)
 
 static void add_ssh(struct remote_list *w, const struct remote *r, const char *host, const char *user)
 {
-    static const char *const first[] = {
-        "ssh", "-x", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15"};
-    for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
-        add_copy(w, !i && r->program ? r->program : i == 2 && r->has_terminal ? "-t" : first[i]);
+    static const char *const options[] = {"-x", "-T", "-o", "ConnectTimeout=15", "-o", "BatchMode=yes"};
+    size_t count = sizeof(options) / sizeof(options[0]) - (r->may_ask || r->has_terminal ? 2 : 0);
+    bool is_plain = r->agent && !is_ssh(r->agent);
+    if (r->program)
+        add_copy(w, r->program);
+    else
+        add_words(w, r->agent ? r->agent : "ssh");
+    for (size_t i = 0; !is_plain && i < count; i++)
+        add_copy(w, i == 1 && r->has_terminal ? "-t" : options[i]);
+    add_words(w, r->more);
     if (user) {
         add_copy(w, "-l");
         add_copy(w, user);
     }
-    add_copy(w, "--");
+    if (!is_plain)
+        add_copy(w, "--");
     add_copy(w, host);
     add(w, quote(r));
 }
@@ -138,6 +166,7 @@ static void add_srun(struct remote_list *w, const struct remote *r, const char *
     for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
         add_copy(w, !i && r->program ? r->program : first[i]);
     add_copy(w, host);
+    add_words(w, r->more);
     if (r->has_terminal)
         add_copy(w, "--pty");
     add_program(w, r);
@@ -181,9 +210,14 @@ struct remote_verdict remote_judge(const struct remote *r, int status, const cha
         {"Permission denied", {LAUNCHING_AUTHENTICATE, true}},
         {"Host key verification failed", {LAUNCHING_AUTHENTICATE, true}},
         {"Too many authentication failures", {LAUNCHING_AUTHENTICATE, true}},
+        {"No route to host", {LAUNCHING_CONNECT, true}},
+        {"Network is unreachable", {LAUNCHING_CONNECT, true}},
+        {"Host is down", {LAUNCHING_CONNECT, true}},
+        {"Connection timed out", {LAUNCHING_CONNECT, true}},
+        {"Connection refused", {LAUNCHING_CONNECT, true}},
     };
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    if (r->kind == REMOTE_SSH)
+    if (r->kind == REMOTE_SSH || (r->kind == REMOTE_COMMAND && code == 255)) /* as ssh ends */
         for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
             if (strstr(text, known[i].words))
                 return known[i].verdict;

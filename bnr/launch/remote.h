@@ -25,8 +25,12 @@ struct remote {
     enum remote_kind kind;
     const char *command; /* of REMOTE_COMMAND: words, in which %h is the host and %u the user */
     const char *program; /* in place of ssh or srun; may be NULL */
+    const char *agent;   /* of REMOTE_SSH: a program with its options in place of ssh; may be NULL.
+                          * One of another name gets the user, the host and the command alone. */
+    const char *more;    /* options more for ssh, the agent or srun; may be NULL */
     const char *daemon;  /* the path of vireod there, or of what else is to run */
     const char *argument[REMOTE_ARGUMENTS]; /* of what runs there, plain words; NULL: no more */
+    bool may_ask;            /* a person at the terminal can answer ssh */
     bool has_terminal;       /* it is given the terminal of the command, as a person wants it */
 };
 

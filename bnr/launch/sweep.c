@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,6 +19,8 @@
 #include "os/file.h"
 
 #define LIMIT_NS 2000000000u
+
+enum { LIST_STEP = 4096 };
 
 /* The children from before the job, by number and start time: the number alone may be given to
  * another process. */
@@ -53,22 +56,44 @@ static struct origin origin_of(pid_t pid)
 
 typedef void (*child_fn)(pid_t pid, void *arg);
 
-/* Call fn for the children that the kernel lists. Returns 0, or -errno where it has no list. */
+/* All that the kernel lists, to free(); NULL with errno: it has no list. */
+static char *read_list(void)
+{
+    char path[64], *text = NULL;
+    size_t len = 0, room = 0;
+    ssize_t n = -1;
+    snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd >= 0) {
+        char *grown = len + 1 < room ? text : realloc(text, room += LIST_STEP);
+        text = grown ? grown : text;
+        n = grown ? read(fd, text + len, room - len - 1) : -1;
+        if (n <= 0)
+            break;
+        len += (size_t)n;
+    }
+    if (fd >= 0)
+        close(fd);
+    if (n < 0) {
+        free(text);
+        return NULL;
+    }
+    text[len] = 0;
+    return text;
+}
+
+/* Call fn for the children that the kernel lists. Returns 0, or -1: it has no list. */
 static int each_listed(child_fn fn, void *arg)
 {
-    char path[64], text[4096];
-    snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
-    ssize_t n = os_read_start(path, text, sizeof(text));
-    if (n < 0)
-        return (int)n;
-    if (n == (ssize_t)sizeof(text) - 1) /* the last number may be cut off: it is read again */
-        *strrchr(text, ' ') = 0;
-    for (char *at = text, *end;; at = end) {
+    char *text = read_list(), *end;
+    for (char *at = text; at; at = end) {
         long pid = strtol(at, &end, 10);
         if (end == at)
-            return 0;
+            break;
         fn((pid_t)pid, arg);
     }
+    free(text);
+    return text ? 0 : -1;
 }
 
 /* The same by looking at every process. */

@@ -23,11 +23,10 @@
 enum {
     PIPE = 3,     /* the warden's descriptors */
     TERMINAL = 4, /* mpiexec's stdin, if that is a terminal */
-    WORD_DONE = 'b', /* what mpiexec says: the job is over, */
-    WORD_RAW = 'r',  /* its terminal is raw, and the modes follow, */
+    WORD_RAW = 'r',  /* what mpiexec says: its terminal is raw, and the modes follow, */
     WORD_BACK = 'u', /* it is as it was */
     ID_LEN = 32,
-    ENVIRON_MAX = 512 << 10,
+    ENVIRON_PART = 64 << 10, /* of an environment, at a time */
     LIMIT_S = 30
 };
 
@@ -71,6 +70,40 @@ int warden_names_job(const char *block, size_t len, const char *id)
     return 0;
 }
 
+/* Drop what is before end off a block of len bytes. Returns how many are left. */
+static size_t cut(char *block, size_t len, const char *end)
+{
+    size_t n = (size_t)(end - block);
+    memmove(block, end, len - n);
+    return len - n;
+}
+
+int warden_reads_job(int fd, const char *id)
+{
+    static char block[ENVIRON_PART];
+    size_t len = 0;
+    int is_inside = 0; /* the block begins in a variable that is too long to be the mark */
+    ssize_t n;
+    while ((n = read(fd, block + len, sizeof(block) - len)) > 0) {
+        len += (size_t)n;
+        const char *end = memchr(block, 0, len);
+        if (is_inside && end) {
+            len = cut(block, len, end + 1);
+            is_inside = 0;
+        }
+        end = is_inside ? NULL : memrchr(block, 0, len);
+        if (end && warden_names_job(block, (size_t)(end - block), id))
+            return 1;
+        if (end)
+            len = cut(block, len, end + 1);
+        if (is_inside || len == sizeof(block)) {
+            is_inside = 1;
+            len = 0;
+        }
+    }
+    return !is_inside && warden_names_job(block, len, id);
+}
+
 /* Write "NAME/environ", or "NAME/fd/N" where fd is not negative. */
 static void write_path(char path[64], const char *name, int fd)
 {
@@ -93,7 +126,6 @@ static void write_path(char path[64], const char *name, int fd)
 
 static int is_of_job(int proc, const char *name, const struct mark *mark)
 {
-    static char block[ENVIRON_MAX];
     char path[64];
     struct stat st;
     write_path(path, name, mark->table_fd);
@@ -104,12 +136,9 @@ static int is_of_job(int proc, const char *name, const struct mark *mark)
     int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return 0;
-    size_t have = 0;
-    ssize_t n;
-    while (have < sizeof(block) && (n = read(fd, block + have, sizeof(block) - have)) > 0)
-        have += (size_t)n;
+    int is_found = warden_reads_job(fd, mark->id);
     close(fd);
-    return warden_names_job(block, have, mark->id);
+    return is_found;
 }
 
 /* The number that a name under /proc is, or 0. */
@@ -253,11 +282,8 @@ static void watch(const struct wardens *w, const struct mark *mark)
     struct termios modes[2];
     int is_raw = 0;
     char word;
-    while (hear(&word, 1)) {
-        if (word == WORD_DONE)
-            _exit(0);
+    while (hear(&word, 1))
         is_raw = word == WORD_RAW && hear(modes, sizeof(modes));
-    }
     if (is_raw)
         restore_terminal(modes);
     end_job(w->table, mark);
@@ -337,17 +363,12 @@ int wardens_reaped(struct wardens *w, pid_t pid)
 
 void wardens_stop(struct wardens *w)
 {
-    bool is_told[WARDENS];
     for (int i = 0; i < WARDENS; i++) {
-        /* It may have been killed just now: SIGPIPE is ignored, and the error is harmless. */
-        const char word = WORD_DONE;
-        is_told[i] = w->pid[i] && write(w->pipe[i], &word, 1) == 1;
-        if (w->pid[i])
-            close(w->pipe[i]);
-    }
-    for (int i = 0; i < WARDENS; i++) {
-        if (is_told[i])
-            waitpid(w->pid[i], NULL, 0);
+        if (!w->pid[i])
+            continue;
+        kill(w->pid[i], SIGKILL); /* one that stands still would hear no word */
+        waitpid(w->pid[i], NULL, 0);
+        close(w->pipe[i]); /* not before: its end means that this process is dead */
         w->pid[i] = 0;
     }
 }

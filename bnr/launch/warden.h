@@ -55,6 +55,8 @@ void wardens_stop(struct wardens *w);
 /* Whether the NUL-separated block of environment names the job: BNR_JOB holds
  * ids of 32 digits, separated by commas, one per mpiexec inside another. */
 int warden_names_job(const char *block, size_t len, const char *id);
+/* The same of an environment of any length, which is read from fd. */
+int warden_reads_job(int fd, const char *id);
 
 /* Whether text is such a list of ids. */
 int warden_is_list(const char *text);

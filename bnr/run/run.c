@@ -20,6 +20,7 @@
 
 #include "bnr/core/lines.h"
 #include "bnr/io/amend.h"
+#include "bnr/io/aside.h"
 #include "bnr/io/place.h"
 #include "bnr/stdio/json_lines.h"
 #include "bnr/stdio/prefix.h"
@@ -52,7 +53,18 @@ static void on_grace(uv_timer_t *timer);
 
 static bool is_in_grace(const struct run *run)
 {
-    return run->job.state == JOB_INTERRUPTED || run->job.state == JOB_TERMINATING;
+    return run->job.state == JOB_INTERRUPTED || run->job.state == JOB_LEAVING ||
+           run->job.state == JOB_TERMINATING;
+}
+
+/* Have the timer run out when ranks have had as long, and not later than it would anyway. */
+static void arm_grace(struct run *run, enum job_grace grace)
+{
+    uint64_t ms = (uint64_t)os_setting(grace == JOB_GRACE_LONG ? OS_SETTING_LEAVE_LIMIT_MS
+                                                               : OS_SETTING_KILL_AFTER_MS);
+    uv_update_time(&run->loop); /* a report may have held the loop up */
+    if (!uv_is_active((uv_handle_t *)&run->grace) || uv_timer_get_due_in(&run->grace) > ms)
+        uv_timer_start(&run->grace, on_grace, ms, 0);
 }
 
 /* Signal all ranks, wherever they run. */
@@ -87,10 +99,8 @@ void run_follow(struct run *run, struct job_step step)
         if (step.signal != SIGKILL)
             ranks_signal(&run->ranks, SIGCONT); /* a stopped process hears nothing */
     }
-    if (step.arm_grace && !uv_is_active((uv_handle_t *)&run->grace)) {
-        uv_update_time(&run->loop); /* a report may have held the loop up */
-        uv_timer_start(&run->grace, on_grace, (uint64_t)os_setting(OS_SETTING_KILL_AFTER_MS), 0);
-    }
+    if (step.grace != JOB_GRACE_SAME)
+        arm_grace(run, step.grace);
     if (run->job.state == JOB_ENDED)
         sweep(run);
 }
@@ -98,7 +108,10 @@ void run_follow(struct run *run, struct job_step step)
 static void on_grace(uv_timer_t *timer)
 {
     struct run *run = timer->data;
-    run_follow(run, job_event(&run->job, JOB_GRACE));
+    struct job_step step = job_event(&run->job, JOB_GRACE);
+    if (step.signal == SIGKILL && run->job.user_signal)
+        run_say_killed(run);
+    run_follow(run, step);
 }
 
 static void say_report(void *arg, const char *report)
@@ -127,23 +140,12 @@ static void end_late_job(void *arg, const char *report)
     run_follow(run, job_end(&run->job, JOB_TERMINATE, EXIT_TIMEOUT));
 }
 
-static bool is_running(const void *set, int rank)
-{
-    const struct run *run = set;
-    return run->wide ? !run->is_over[rank] : ranks_lives(&run->ranks.table, rank);
-}
-
-static void list_running(struct run *run, char *text, size_t size)
-{
-    ranks_list(text, size, run->o->nranks, is_running, run);
-}
-
 /* The time is up; called again each second after, for output that nobody takes. */
 static void on_timeout(uv_timer_t *timer)
 {
     struct run *run = timer->data;
     char ranks[200], hosts[256];
-    if (run->job.state == JOB_ENDED) {
+    if (run->job.state == JOB_ENDED || (!run->has_table && run->is_ready)) {
         run->abandoned = true;
         run->job.exit_code = EXIT_TIMEOUT;
         return;
@@ -152,14 +154,15 @@ static void on_timeout(uv_timer_t *timer)
         return;
     run->is_late = true;
     if (!run->has_table) {
-        fprintf(stderr, "mpiexec: the daemons were not all there within %g s\n", run->o->timeout_s);
+        stdio_say(run->stdio, "mpiexec: the daemons were not all there within %g s\n",
+                  run->o->timeout_s);
         run->is_ready = true;
         run->is_good = false;
         run->job.exit_code = EXIT_TIMEOUT;
         return;
     }
     table_name_hosts(&run->ranks.table, hosts, sizeof(hosts));
-    list_running(run, ranks, sizeof(ranks));
+    run_list_running(run, ranks, sizeof(ranks));
     stdio_say(run->stdio,
               "mpiexec: the job did not end within %g s; still running on %s: %s %s "
               "of %d\n",
@@ -226,7 +229,7 @@ static void on_reminder(uv_timer_t *timer)
     char ranks[200];
     if (run->job.state != JOB_INTERRUPTED)
         return;
-    list_running(run, ranks, sizeof(ranks));
+    run_list_running(run, ranks, sizeof(ranks));
     stdio_say(run->stdio,
               "mpiexec: waiting for %s %s to end after SIGINT; send it again (Ctrl-C) to end %s\n",
               run->job.alive > 1 ? "ranks" : "rank", ranks, run->job.alive > 1 ? "them" : "it");
@@ -241,12 +244,37 @@ static void reap_commands(struct run *run)
         (void)wide_reaped(run->wide, (int)pid, status);
 }
 
+/* Whether this process can stand still. Process 1 of a container cannot, and its ranks would never go
+ * on: there is no shell that has them do so. */
+static bool can_stop(struct run *run)
+{
+    if (getpid() != 1)
+        return true;
+    stdio_say(run->stdio, "mpiexec: the first process of a container cannot be stopped; the job goes "
+                          "on, and the container itself can be paused\n");
+    return false;
+}
+
+/* Stand still while hosts are started; their commands go on, and the daemons wait. */
+static void stop_early(struct run *run)
+{
+    uint64_t begin = os_now_ns();
+    if (!can_stop(run))
+        return;
+    progress_clear(&run->progress);
+    raise(SIGSTOP);
+    bringup_paused(&run->wide->bringup, os_now_ns() - begin);
+}
+
 /* A user's signal before there are ranks. */
 static void on_early_signal(struct run *run, int number)
 {
     if (number == SIGCHLD) {
         reap_commands(run);
+    } else if (number == SIGTSTP) {
+        stop_early(run);
     } else if (number == SIGINT || number == SIGTERM || number == SIGHUP) {
+        run->abandoned |= run->is_ready; /* nor does the user want to wait for what is being said */
         run->is_ready = true;
         run->is_good = false;
         run->job.exit_code = 128 + number;
@@ -256,6 +284,8 @@ static void on_early_signal(struct run *run, int number)
 /* mpiexec stands still with its ranks, and no daemon takes that for its death. */
 static void stop_all(struct run *run)
 {
+    if (!can_stop(run))
+        return;
     signal_all(run, SIGTSTP);
     if (run->wide)
         wide_pause(run->wide, true);
@@ -270,6 +300,14 @@ static void reap(struct run *run)
 {
     if (ranks_reap(&run->ranks))
         signals_again(&run->signals, SIGCHLD);
+}
+
+/* A signal of the user's that is to end the job. */
+static void take_signal(struct run *run, int number)
+{
+    if (!run->asked_ns)
+        run->asked_ns = os_now_ns();
+    run_follow(run, job_signal(&run->job, number));
 }
 
 static void on_signal(void *arg, int number)
@@ -287,7 +325,7 @@ static void on_signal(void *arg, int number)
         if (run->job.state == JOB_ENDED)
             run->abandoned = true;
         else
-            run_follow(run, job_signal(&run->job, number));
+            take_signal(run, number);
         if (run->job.state == JOB_INTERRUPTED)
             uv_timer_start(&run->reminder, on_reminder, REMINDER_MS, 0);
         break;
@@ -316,7 +354,7 @@ static int open_output(struct run *run, int rank, int i, struct ranks_pipes *p)
         return ranks_open_output(p, i, RANKS_OUTPUT_STDOUT);
     if (!run->o->files.pattern[i - 1] || run->o->files.is_copied)
         return ranks_open_output(p, i, RANKS_OUTPUT_PIPE);
-    p->pipe[i][1] = outfile_open(&run->o->files, i - 1, rank);
+    p->pipe[i][1] = run_open_file(run, i - 1, rank);
     return p->pipe[i][1] < 0 ? p->pipe[i][1] : 0;
 }
 
@@ -390,7 +428,7 @@ static void give_up(struct run *run, int rank, int rc, const char *step)
 static bool look_up(struct run *run, uint64_t *until)
 {
     if (!run->wide || os_now_ns() < *until)
-        return true;
+        return run->job.state == JOB_RUNNING;
     uv_run(&run->loop, UV_RUN_NOWAIT);
     *until = ranks_slice();
     return run->job.state == JOB_RUNNING;
@@ -400,16 +438,18 @@ static bool look_up(struct run *run, uint64_t *until)
 static void start_ranks(struct run *run)
 {
     const char *step;
-    uint64_t until = ranks_slice();
+    uint64_t until = ranks_slice(), hold_ms = (uint64_t)os_setting(OS_SETTING_KILL_AFTER_MS);
+    leftovers_watch(&run->ranks.leftovers, &run->loop, hold_ms);
     for (int r = 0; r < run->o->nranks; r++) {
-        if (!look_up(run, &until)) {
-            skip_rest(run, r, run->job.user_signal ? run->job.user_signal : SIGKILL);
-            break;
-        }
-        int rc = run_is_elsewhere(run, r) ? 0 : ranks_start(&run->ranks, r, &step);
+        int rc = look_up(run, &until) ? 0 : -ECANCELED;
+        if (!rc && !run_is_elsewhere(run, r))
+            rc = ranks_start(&run->ranks, r, &step);
         if (!rc)
             continue;
-        give_up(run, r, rc, step);
+        if (rc == -ECANCELED)
+            skip_rest(run, r, run->job.user_signal ? run->job.user_signal : SIGKILL);
+        else
+            give_up(run, r, rc, step);
         break;
     }
     for (int r = 0; r < run->o->nranks; r++)
@@ -418,6 +458,7 @@ static void start_ranks(struct run *run)
     run_processes_publish(run);
     stdio_begin(run->stdio);
     run_terminal_begin(run);
+    run_foreign_start(run);
 }
 
 /* ---- the whole ---- */
@@ -523,7 +564,8 @@ static int open_loop(struct run *run)
         .unread = run_streams_unread,
         .arg = run,
         .is_elsewhere = run->wide ? run_is_elsewhere : NULL,
-        .file = run->wide || o->files.is_copied ? run_take_file : NULL,
+        .files = &o->files,
+        .file_failed = run_file_failed,
         .has_terminal = o->start.terminals ? run_has_terminal : NULL,
         .say = run_streams_say,
     };
@@ -537,7 +579,9 @@ static int open_loop(struct run *run)
         run_ask_start(run);
     rc = run_streams_start(run);
     uv_timer_init(&run->loop, &run->look);
+    uv_timer_init(&run->loop, &run->foreign_look);
     run->grace.data = run->timeout.data = run->reminder.data = run->look.data = run;
+    run->foreign_look.data = run;
     if (!rc)
         rc = signals_start(&run->signals, &run->loop, on_signal, run);
     if (!rc)
@@ -549,14 +593,24 @@ static int open_loop(struct run *run)
     return rc;
 }
 
+/* What was said before there were ranks comes out, unless the user does not want to wait. */
+static void settle(struct run *run)
+{
+    while (!run->abandoned && !stdio_is_idle(run->stdio))
+        uv_run(&run->loop, UV_RUN_ONCE);
+    run->drained = !run->abandoned;
+    if (run->drained)
+        stdio_end(run->stdio);
+}
+
 static int finish(struct run *run)
 {
     int code = run->job.exit_code;
     terminal_release();
-    if (!code && stdio_error(run->stdio)) {
+    if (stdio_error(run->stdio))
         fprintf(stderr, "mpiexec: output was lost: %s\n", strerror(-stdio_error(run->stdio)));
+    if (!code && (stdio_error(run->stdio) || stdio_has_lost(run->stdio)))
         code = EXIT_FAILED;
-    }
     if (run->wide)
         wide_end(run->wide);
     if (run->o->report && run->has_table)
@@ -569,7 +623,7 @@ static int finish(struct run *run)
                 (double)(os_now_ns() - run->started_ns) / 1e9);
     ranks_unguard(&run->ranks);
     fflush(NULL);
-    if (!run->drained)
+    if (!run->drained || run->is_telling)
         _exit(code ? code : 128 + SIGINT); /* a thread still writes to an output that is stuck */
     signals_stop(&run->signals);
     if (run->is_serving)
@@ -584,8 +638,11 @@ static int finish(struct run *run)
     uv_close((uv_handle_t *)&run->reminder, NULL);
     uv_close((uv_handle_t *)&run->look, NULL);
     run_keepalive_stop(run);
+    run_foreign_stop(run);
+    leftovers_unwatch(&run->ranks.leftovers);
     pipes_close(&run->pipes);
     stdio_destroy(run->stdio);
+    aside_stop();
     uv_run(&run->loop, UV_RUN_DEFAULT);
     uv_loop_close(&run->loop);
     if (run->has_table)
@@ -653,6 +710,9 @@ static int prepare_wide(struct run *run, const struct run_job *what, const char 
     }
     if (!rc)
         rc = run_wide_send(run);
+    if (rc == -EMSGSIZE)
+        *step = "send the job to the daemons: arguments and environments are more than 256 MiB in "
+                "all; pass less, as by -envlist";
     return rc ? rc : ranks_guard(&run->ranks, what->name, what->name_size, step);
 }
 
@@ -670,7 +730,8 @@ static int go(struct run *run)
     run->started_ns = os_now_ns();
     reap(run); /* a warden may have been killed before its end was listened for */
     while (!run->abandoned &&
-           (run->job.state != JOB_ENDED || !run->drained || run_streams_linger(run)))
+           (run->job.state != JOB_ENDED || !run->drained || run->is_telling ||
+            run_streams_linger(run)))
         turn(run);
     return finish(run);
 }
@@ -719,13 +780,15 @@ int run_job(const struct options *o, const struct run_job *what)
         rc = prepare_job(run, what, &step);
     if (!rc && run->wide) {
         if (!run_wide_bring_up(run)) {
-            run->drained = true;
+            settle(run);
             return finish(run);
         }
         rc = prepare_wide(run, what, &step);
     }
     if (!rc)
         return go(run);
+    if (run->stdio)
+        settle(run);
     rc = complain(step, rc);
     if (run->wide && run->wide->is_up) /* ranks may run elsewhere */
         wide_end(run->wide);

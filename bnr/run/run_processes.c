@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "bnr/io/aside.h"
 #include "bnr/run/mpir.h"
 #include "bnr/run/run_state.h"
 #include "bnr/tools/options.h"
@@ -24,6 +25,43 @@ void run_processes_note(struct run *run, int rank)
         run_host_of(run, rank), run->paths[run->ranks.table.rank[rank].app], run_pid_of(run, rank)};
 }
 
+/* A list of processes on its way to where the user wants it. */
+struct process_list {
+    struct aside_work work;
+    struct run *run;
+    int rc;
+    char why[512];
+};
+
+static void tell_all(struct aside_work *work)
+{
+    struct process_list *list = (struct process_list *)work;
+    const struct options *o = list->run->o;
+    list->rc = tell_processes(o->proctable, list->run->processes, o->nranks, list->why);
+}
+
+static void on_told(struct aside_work *work)
+{
+    struct process_list *list = (struct process_list *)work;
+    list->run->is_telling = false;
+    if (list->rc)
+        stdio_say(list->run->stdio, "mpiexec: %s\n", list->why);
+    free(list);
+}
+
+/* The list does not change any more. */
+static void start_telling(struct run *run)
+{
+    struct process_list *list = calloc(1, sizeof(*list));
+    if (!list)
+        return;
+    list->work.run = tell_all;
+    list->work.done = on_told;
+    list->run = run;
+    run->is_telling = true;
+    aside_start(&run->loop, &list->work);
+}
+
 /* Stop for a debugger. No daemon takes that for mpiexec's death. */
 static void stop_for_debugger(struct run *run)
 {
@@ -37,7 +75,6 @@ static void stop_for_debugger(struct run *run)
 
 void run_processes_publish(struct run *run)
 {
-    char why[512];
     if (run->started_count < run->o->nranks || run->is_published)
         return;
     run->is_published = true;
@@ -49,7 +86,6 @@ void run_processes_publish(struct run *run)
         if (run->wide)
             wide_go(run->wide);
     }
-    const char *to = run->o->proctable;
-    if (to && tell_processes(to, run->processes, run->o->nranks, why))
-        stdio_say(run->stdio, "mpiexec: %s\n", why);
+    if (run->o->proctable)
+        start_telling(run);
 }

@@ -30,6 +30,7 @@ struct run {
     char *const *paths;
     struct amend *amend;
     uint64_t begun_ns, started_ns;
+    uint64_t asked_ns; /* when the user has first asked the job to end; 0: not yet */
     struct prefix prefix;
     struct lines_labels labels;
     uv_loop_t loop;
@@ -43,10 +44,13 @@ struct run {
     uint64_t linger_count; /* what readers had taken when that was set (hub_taken_count()) */
     struct tell_process *processes; /* by rank; pid 0: it has not been started yet */
     int started_count;
+    bool is_telling; /* of them, to a file */
     bool holds, is_published; /* ranks wait for a debugger; it has been told of them */
     const struct debugger *debugger; /* of --debugger, or NULL */
     uv_timer_t look;                 /* for that */
     int looks;
+    uv_timer_t foreign_look; /* for another MPI library */
+    int foreign_looks;
     struct progress progress;
     int typed_to;       /* ranks that live and to whose terminals what is typed goes */
     bool is_late;       /* --timeout has passed */
@@ -77,6 +81,10 @@ const char *run_host_of(struct run *run, int rank);
 int run_pid_of(struct run *run, int rank);
 /* Put into words why a rank's end is a failure. They are said after what the rank wrote. */
 void run_explain_end(struct run *run, int rank, const struct job_facts *f, enum job_cause cause);
+/* The ranks that run, wherever they do, as 0-3,7. */
+void run_list_running(struct run *run, char *text, size_t size);
+/* The user has sent a signal, and ranks have not ended: say that they are killed. */
+void run_say_killed(struct run *run);
 /* Print what --report asks for. */
 void run_print_report(struct run *run);
 
@@ -110,6 +118,12 @@ void run_debugger_go_on(struct run *run);
 int run_keepalive_start(struct run *run, void (*take_signal)(void *arg, int number));
 void run_keepalive_stop(struct run *run);
 
+/* ---- run_foreign.c ---- */
+
+/* The ranks have been started: look whether the first one here uses another MPI library. */
+void run_foreign_start(struct run *run);
+void run_foreign_stop(struct run *run);
+
 /* ---- run_terminal.c ---- */
 
 /* Whether a rank has a terminal of its own; arg is the run. */
@@ -133,6 +147,11 @@ int run_streams_start(struct run *run);
 /* Say something to the hub, as mpiexec itself; arg is the run. */
 void run_streams_say(void *arg, const struct hub_message *m);
 
+/* Open the file of a rank's stdout (0) or stderr (1) while the loop goes on. Returns a descriptor,
+ * -ECANCELED where the job ends meanwhile, or -errno. */
+int run_open_file(struct run *run, int stream, int rank);
+/* A file of what a rank writes to fd cannot be written: the job ends; arg is the run. */
+void run_file_failed(void *arg, int rank, int fd, int rc);
 /* The reader of what ranks write to fd has gone; arg is the run. */
 void run_streams_unread(void *arg, int fd);
 
@@ -150,8 +169,5 @@ bool run_wide_bring_up(struct run *run);
 int run_wide_send(struct run *run);
 /* Ask ranks on other machines what they wait for; arg is the run. */
 void run_wide_ask(void *arg, uint32_t number);
-/* Write what a rank on another machine has written to its file, or of any rank to a copy, if it has
- * one. Returns whether it goes nowhere else; arg is the run. */
-bool run_take_file(void *arg, int rank, int fd, const void *data, size_t len);
 
 #endif

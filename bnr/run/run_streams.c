@@ -2,16 +2,23 @@
 
 /* The job's door: processes that come in by it get reports, and streams, which meet in the hub. See
  * run_state.h. */
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "bnr/io/aside.h"
 #include "bnr/run/run_state.h"
 #include "bnr/tools/options.h"
 #include "bnr/wire/hub_frame.h"
 #include "os/clock.h"
 #include "os/settings.h"
+
+enum {
+    EXIT_FAILED = 1
+};
 
 /* The programs' names, without their folders: "server : worker". */
 static void name_programs(const struct options *o, char *text, size_t size)
@@ -99,6 +106,61 @@ void run_streams_unread(void *arg, int fd)
     pipes_unread(&run->pipes, fd);
     if (run->wide)
         wide_unread(run->wide, fd);
+}
+
+/* A file that is being opened. */
+struct file_opening {
+    struct aside_work work;
+    const struct outfile *files;
+    int stream, rank, fd;
+    bool is_done, is_left; /* nobody wants it any more */
+};
+
+static void open_file(struct aside_work *work)
+{
+    struct file_opening *o = (struct file_opening *)work;
+    o->fd = outfile_open(o->files, o->stream, o->rank);
+}
+
+static void on_opened(struct aside_work *work)
+{
+    struct file_opening *o = (struct file_opening *)work;
+    o->is_done = true;
+    if (!o->is_left)
+        return;
+    if (o->fd >= 0)
+        close(o->fd);
+    free(o);
+}
+
+int run_open_file(struct run *run, int stream, int rank)
+{
+    struct file_opening *o = calloc(1, sizeof(*o));
+    if (!o)
+        return -ENOMEM;
+    *o = (struct file_opening){.work = {.run = open_file, .done = on_opened},
+                               .files = &run->o->files,
+                               .stream = stream,
+                               .rank = rank};
+    aside_start(&run->loop, &o->work);
+    while (!o->is_done && run->job.state == JOB_RUNNING)
+        uv_run(&run->loop, UV_RUN_ONCE);
+    o->is_left = !o->is_done;
+    int fd = o->is_done ? o->fd : -ECANCELED;
+    if (o->is_done)
+        free(o);
+    return fd;
+}
+
+void run_file_failed(void *arg, int rank, int fd, int rc)
+{
+    struct run *run = arg;
+    char name[PATH_MAX] = "";
+    (void)outfile_name(&run->o->files, run->o->files.pattern[fd - 1], rank, name, sizeof(name));
+    stdio_say(run->stdio, "mpiexec: cannot write '%s', which has what rank %d writes to %s: %s\n",
+              name, rank, fd == 1 ? "stdout" : "stderr", strerror(-rc));
+    if (run->job.state == JOB_RUNNING)
+        run_follow(run, job_end(&run->job, JOB_BROKEN, EXIT_FAILED));
 }
 
 static void say_far(void *arg, uint32_t node, uint32_t party, const struct hub_message *m)

@@ -17,6 +17,8 @@
 #include "bnr/run/run.h"
 #include "bnr/run/run_state.h"
 #include "bnr/launch/launch.h"
+#include "bnr/launch/limit.h"
+#include "bnr/launch/start_signals.h"
 #include "bnr/stdio/terminal.h"
 #include "bnr/tools/options.h"
 #include "os/log.h"
@@ -79,38 +81,6 @@ static void wide_ended(void *arg, int rank, const struct rollup_run *end)
     run_take_end(run, rank, &facts);
 }
 
-/* Append what a rank has written to its file, which lies on this host. */
-static int write_file(struct run *run, int rank, int stream, const char *at, size_t len)
-{
-    int fd = outfile_open(&run->o->files, stream - 1, rank), rc = fd < 0 ? fd : 0;
-    while (!rc && len) {
-        ssize_t n = write(fd, at, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        rc = n < 0 ? -errno : 0;
-        at += n;
-        len -= rc ? 0 : (size_t)n;
-    }
-    if (fd >= 0)
-        close(fd);
-    return rc;
-}
-
-bool run_take_file(void *arg, int rank, int fd, const void *data, size_t len)
-{
-    struct run *run = arg;
-    const struct outfile *files = &run->o->files;
-    if (!files->pattern[fd - 1] || !(files->is_copied || run_is_elsewhere(run, rank)))
-        return false;
-    int rc = write_file(run, rank, fd, data, len);
-    if (!rc || run->job.state != JOB_RUNNING)
-        return !files->is_copied;
-    stdio_say(run->stdio, "mpiexec: cannot write the file for what rank %d writes: %s\n", rank,
-              strerror(-rc));
-    run_follow(run, job_end(&run->job, JOB_BROKEN, EXIT_FAILED));
-    return !files->is_copied;
-}
-
 /* A rank has ended without MPI_Init, somewhere, and others wait for it. */
 static void wide_missed(void *arg, int rank)
 {
@@ -135,6 +105,20 @@ static void wide_lost(void *arg, uint32_t node)
     exchange_node_lost(&run->exchange, node);
 }
 
+/* Daemons cannot be told what to do: they end, and their ranks, when they lose this process. */
+static void wide_broken(void *arg, int rc)
+{
+    struct run *run = arg;
+    if (run->abandoned)
+        return;
+    fprintf(stderr, "mpiexec: the job ends, as its daemons cannot be told what to do: %s%s\n",
+            strerror(-rc), limit_of_error(rc));
+    (void)job_end(&run->job, JOB_BROKEN, EXIT_FAILED);
+    if (run->has_table)
+        ranks_signal(&run->ranks, SIGKILL);
+    run->is_ready = run->abandoned = true;
+}
+
 static void wide_answer(void *arg, int rank, struct unpacking u)
 {
     struct run *run = arg;
@@ -144,7 +128,7 @@ static void wide_answer(void *arg, int rank, struct unpacking u)
     answer.text = (char *)u.at;
     answer.len = u.left;
     bool is_known = answer.state == DIAGNOSE_ANSWERED || answer.state == DIAGNOSE_SILENT ||
-                    answer.state == DIAGNOSE_NOT_INIT || answer.state == DIAGNOSE_FINALIZED ||
+                    answer.state == DIAGNOSE_LATE || answer.state == DIAGNOSE_NOT_INIT || answer.state == DIAGNOSE_FINALIZED ||
                     answer.state == DIAGNOSE_ENDED;
     if (!u.failed && is_known && run->has_ask)
         ask_take(&run->ask, rank, &answer);
@@ -164,7 +148,9 @@ struct remote run_remote(const struct options *o)
                                    : is_srun  ? REMOTE_SRUN
                                               : REMOTE_SSH,
                            .command = r->command,
-                           .program = r->program};
+                           .program = r->program,
+                           .agent = r->agent,
+                           .more = is_srun ? r->srun_more : r->ssh_more};
 }
 
 /* Wait until all daemons are there, or it is known that they will not be. */
@@ -182,9 +168,9 @@ static void wait_for_daemons(struct run *run)
 bool run_wide_bring_up(struct run *run)
 {
     struct wide_plan plan = run->wide->plan;
-    const struct wide_hooks hooks = {wide_say,    wide_ready, wide_started, wide_failed,
-                                     wide_ended,  wide_missed, wide_lost,   wide_answer,
-                                     run_streams_far, run};
+    const struct wide_hooks hooks = {wide_say,   wide_ready,  wide_started, wide_failed,
+                                     wide_ended, wide_missed, wide_lost,    wide_broken,
+                                     wide_answer, run_streams_far, run};
     const struct wide_settings settings = {.remote = run_remote(run->o),
                                            .prefix = run->o->remote.prefix,
                                            .is_piped = run->o->remote.is_piped};
@@ -205,9 +191,9 @@ static struct launch_app *describe_apps(struct run *run)
 {
     struct launch_app *apps = calloc((size_t)run->o->napps, sizeof(*apps));
     char here[PATH_MAX];
-    if (!apps || !getcwd(here, sizeof(here)))
-        return apps;
-    for (int a = 0; a < run->o->napps; a++) {
+    if (!getcwd(here, sizeof(here))) /* then all programs have working folders of their own */
+        strcpy(here, "/");
+    for (int a = 0; apps && a < run->o->napps; a++) {
         const struct option_app *app = &run->o->apps[a];
         char *wdir = NULL;
         if (app->wdir && *app->wdir == '/')
@@ -236,6 +222,7 @@ int run_wide_send(struct run *run)
         .app_count = (uint32_t)o->napps,
         .universe_size = (uint32_t)(o->universe_size ? o->universe_size : o->nranks),
         .umask = mask,
+        .hold_ms = (uint32_t)os_setting(OS_SETTING_KILL_AFTER_MS),
         .flags = (o->merge ? LAUNCH_MERGE : 0) | (o->report ? LAUNCH_REPORT : 0) |
                  (run->holds ? LAUNCH_HOLD : 0),
         .outer = (char *)(outer && warden_is_list(outer) ? outer : ""),
@@ -243,7 +230,11 @@ int run_wide_send(struct run *run)
         .apps = describe_apps(run),
         .app_of = calloc((size_t)o->nranks, sizeof(*job.app_of))};
     int rc = job.apps && job.app_of ? 0 : -ENOMEM;
+    for (int a = 0; !rc && a < o->napps; a++)
+        rc = job.apps[a].wdir ? 0 : -ENOMEM;
     resources_get(job.limits);
+    job.blocked = start_signals_get().blocked;
+    job.ignored = start_signals_get().ignored;
     job.wish.rows = size.ws_row;
     job.wish.columns = size.ws_col;
     if (job.wish.map == PLACEMENT_NODE) /* each host has its ranks by now */

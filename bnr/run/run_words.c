@@ -9,6 +9,8 @@
 #include "bnr/launch/limit.h"
 #include "bnr/run/mpir.h"
 #include "bnr/run/run_state.h"
+#include "bnr/tools/options.h"
+#include "os/clock.h"
 
 bool run_is_elsewhere(void *arg, int rank)
 {
@@ -25,6 +27,31 @@ int run_pid_of(struct run *run, int rank)
 {
     return run_is_elsewhere(run, rank) ? wide_pid(run->wide, rank)
                                        : run->ranks.table.rank[rank].pid;
+}
+
+static bool is_running(const void *set, int rank)
+{
+    const struct run *run = set;
+    return run->wide ? !run->is_over[rank] : ranks_lives(&run->ranks.table, rank);
+}
+
+void run_list_running(struct run *run, char *text, size_t size)
+{
+    ranks_list(text, size, run->o->nranks, is_running, run);
+}
+
+void run_say_killed(struct run *run)
+{
+    char ranks[200];
+    int number = run->job.user_signal;
+    bool are_many = run->job.alive > 1;
+    run_list_running(run, ranks, sizeof(ranks));
+    stdio_say(run->stdio, "mpiexec: %s %s did not end within %.3g s after SIG%s, and %s killed\n",
+              are_many ? "ranks" : "rank", ranks, (double)(os_now_ns() - run->asked_ns) / 1e9,
+              number == SIGINT    ? "INT"
+              : number == SIGTERM ? "TERM"
+                                  : "HUP",
+              are_many ? "are" : "is");
 }
 
 /* The message of an aborting rank. */

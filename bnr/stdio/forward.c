@@ -22,6 +22,7 @@
 #include "bnr/io/amend.h"
 #include "bnr/stdio/input.h"
 #include "bnr/stdio/output.h"
+#include "bnr/stdio/spool.h"
 
 enum {
     INPUT = 1, /* the ids of our ends: stdin, */
@@ -48,8 +49,10 @@ struct stdio {
     int own;                /* source of mpiexec's own lines in output[1] */
     bool has_input, inherit;
     bool begun;
+    struct spool *spool; /* NULL: there are no files */
     bool drained;
     bool dead;
+    bool has_lost; /* bytes, which has been said */
 };
 
 void stdio_guard(void)
@@ -72,7 +75,8 @@ static void on_done_closed(uv_handle_t *handle)
 static void on_done(uv_timer_t *timer)
 {
     struct stdio *s = timer->data;
-    if (s->drained || !output_is_idle(s->output[0]) || !output_is_idle(s->output[1]))
+    bool is_idle = output_is_idle(s->output[0]) && output_is_idle(s->output[1]);
+    if (s->drained || !is_idle || !spool_is_idle(s->spool))
         return;
     s->drained = true;
     s->cfg.drained(s->cfg.arg);
@@ -86,11 +90,13 @@ static void check_drained(struct stdio *s)
 
 /* ---- from the hub ---- */
 
-/* Take the hub's word for it: more may come from it when this has gone out. */
+/* Take the hub's word for it: more may come from it when this has gone out, and is in its file. */
 static void say_taken(struct stdio *s, struct stream *t)
 {
     struct hub_message m = t->pending;
-    if (!m.kind || (output_is_full(t->output) && !(m.flags & HUB_EOF)))
+    int i = (int)(t - s->streams);
+    if (!m.kind || (output_is_full(t->output) && !(m.flags & HUB_EOF)) ||
+        spool_has(s->spool, i / 2, i % 2 + 1))
         return;
     t->pending.kind = 0;
     s->cfg.say(s->cfg.arg, &m);
@@ -116,11 +122,43 @@ static void on_moved(void *arg)
     check_drained(s);
 }
 
+/* ---- files ---- */
+
+static void on_file_written(void *arg, int rank, int fd)
+{
+    struct stdio *s = arg;
+    if (s->dead)
+        return;
+    say_taken(s, &s->streams[2 * rank + fd - 1]);
+    check_drained(s);
+}
+
+static void on_file_failed(void *arg, int rank, int fd, int rc)
+{
+    struct stdio *s = arg;
+    s->has_lost = true;
+    s->cfg.file_failed(s->cfg.arg, rank, fd, rc);
+}
+
+/* Put bytes into the file of their stream, where mpiexec writes that. Returns whether they go there
+ * alone. */
+static bool put_file(struct stdio *s, const struct hub_message *m)
+{
+    const struct outfile *files = s->cfg.files;
+    bool is_far = s->cfg.is_elsewhere && s->cfg.is_elsewhere(s->cfg.arg, m->rank);
+    if (!s->spool || !files->pattern[m->tag - 1] || (!files->is_copied && !is_far))
+        return false;
+    int rc = spool_put(s->spool, m->rank, m->tag, m->data, m->len);
+    if (rc)
+        on_file_failed(s, m->rank, m->tag, rc);
+    return !files->is_copied;
+}
+
 static void take_fragment(struct stdio *s, const struct hub_message *m)
 {
     struct stream *t = &s->streams[2 * m->rank + m->tag - 1];
     output_stamp(t->output, t->source, m->head);
-    if (m->len && !(s->cfg.file && s->cfg.file(s->cfg.arg, m->rank, m->tag, m->data, m->len)))
+    if (m->len && !put_file(s, m))
         output_put(t->output, t->source, (const char *)m->data, m->len);
     output_expect(t->output, t->source, m->flags & HUB_OPEN);
     t->pending = (struct hub_message){.kind = HUB_TAKEN,
@@ -128,6 +166,11 @@ static void take_fragment(struct stdio *s, const struct hub_message *m)
                                       .stream = m->stream,
                                       .off = m->off + m->len,
                                       .flags = m->flags & HUB_EOF};
+    if (m->flags & HUB_BROKEN && !t->has_ended) {
+        s->has_lost = true;
+        stdio_say(s, "mpiexec: what rank %d writes to %s cannot be read any more: the rest is lost\n",
+                  m->rank, m->tag == 1 ? "stdout" : "stderr");
+    }
     if (m->flags & HUB_EOF && !t->has_ended) {
         t->has_ended = true;
         output_end(t->output, t->source);
@@ -145,6 +188,14 @@ void stdio_hear(struct stdio *s, const struct hub_message *m)
         input_hear(&s->input, m);
     else if (m->kind == HUB_FRAGMENT)
         take_fragment(s, m);
+}
+
+/* stdin has ended too early. */
+static void on_torn_input(void *owner)
+{
+    struct stdio *s = owner;
+    s->has_lost = true;
+    stdio_say(s, "mpiexec: stdin cannot be read to its end: who reads it gets a part alone\n");
 }
 
 /* ---- beginning ---- */
@@ -229,7 +280,8 @@ int stdio_create(struct stdio **s, uv_loop_t *loop, const struct stdio_config *c
     made->loop = loop;
     made->cfg = *cfg;
     made->open = 2 * cfg->ranks;
-    made->input = (struct input){.say = cfg->say, .arg = cfg->arg};
+    made->input = (struct input){
+        .say = cfg->say, .arg = cfg->arg, .torn = on_torn_input, .owner = made};
     made->streams = calloc(2 * (size_t)cfg->ranks, sizeof(*made->streams));
     int rc = made->streams ? uv_timer_init(loop, &made->done) : -ENOMEM;
     if (rc) {
@@ -238,7 +290,10 @@ int stdio_create(struct stdio **s, uv_loop_t *loop, const struct stdio_config *c
         return rc;
     }
     made->done.data = made;
+    const struct spool_hooks hooks = {on_file_written, on_file_failed, made};
     rc = create_outputs(made);
+    if (!rc && (cfg->files->pattern[0] || cfg->files->pattern[1]))
+        rc = spool_create(&made->spool, loop, cfg->files, &hooks);
     if (rc) {
         stdio_destroy(made);
         return rc;
@@ -286,9 +341,19 @@ void stdio_set_raw(struct stdio *s, bool is_raw)
     output_set_returns(s->output[1], is_raw);
 }
 
+void stdio_end(struct stdio *s)
+{
+    s->drained = true;
+}
+
 bool stdio_is_idle(const struct stdio *s)
 {
     return output_is_idle(s->output[1]);
+}
+
+bool stdio_has_lost(const struct stdio *s)
+{
+    return s->has_lost;
 }
 
 int stdio_error(const struct stdio *s)
@@ -303,6 +368,7 @@ void stdio_destroy(struct stdio *s)
         return;
     s->dead = true;
     input_stop(&s->input);
+    spool_destroy(s->spool);
     if (s->output[0] != s->output[1])
         output_destroy(s->output[0]);
     output_destroy(s->output[1]);

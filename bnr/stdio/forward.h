@@ -8,7 +8,7 @@
  *
  * Rules
  *   - Bytes are exact and none is lost: each byte a rank wrote before its end is
- *     written before drained() is called. Lines stay whole as lines.h says;
+ *     written before drained() is called, to files that mpiexec writes, too. Lines stay whole as lines.h says;
  *     where 1 and 2 are the same file, across both.
  *   - mpiexec's 0, 1 and 2 keep their blocking mode (others share them). Threads
  *     write them, so a stopped terminal or a full pipe never blocks the loop.
@@ -35,6 +35,7 @@
 struct stdio;
 struct lines_labels;
 struct hub_message;
+struct outfile;
 
 /* A rank's descriptor 0. */
 enum stdio_input {
@@ -57,10 +58,12 @@ struct stdio_config {
     /* The reader of fd has gone, and ends_unread: called once. */
     void (*unread)(void *arg, int fd);
     void *arg;
-    /* For a job over several machines; else NULL. file: takes bytes of a rank that go to a file
-     * which mpiexec writes; returns whether they go there alone. */
+    /* Files in the place of 1 and 2; mpiexec writes those of ranks elsewhere, and copies. */
+    const struct outfile *files;
+    /* A file that has what this rank writes to fd cannot be written. Called once for a file. */
+    void (*file_failed)(void *arg, int rank, int fd, int rc);
+    /* For a job over several machines; else NULL. */
     bool (*is_elsewhere)(void *arg, int rank);
-    bool (*file)(void *arg, int rank, int fd, const void *data, size_t len);
     /* Whether a rank has a terminal of its own, by which it reads and writes; or NULL. */
     bool (*has_terminal)(void *arg, int rank);
     /* To the hub, as mpiexec itself. */
@@ -93,12 +96,20 @@ void stdio_set_raw(struct stdio *s, bool is_raw);
 /* Whether what ranks write to fd, 1 or 2, goes to an output whose reader has gone. */
 bool stdio_is_unread(const struct stdio *s, int fd);
 
+/* No rank will write: what is said from now on is written before the call returns, as from drained() on.
+ * Only while it is idle. */
+void stdio_end(struct stdio *s);
+
 /* Whether all that was said, and what ranks wrote to stderr, is written. */
 bool stdio_is_idle(const struct stdio *s);
 
 /* 0, or the -errno of the first write to 1 or 2 that failed (EPIPE is no failure):
  * output was lost, and the job should not exit with 0. */
 int stdio_error(const struct stdio *s);
+
+/* Whether other bytes were lost, which has been said: of a rank or of stdin, which could not be read, or
+ * those for a file. The job should not exit with 0. */
+bool stdio_has_lost(const struct stdio *s);
 
 /* Close every handle and release s. The loop must run once more (uv_run) before it
  * is closed. Accepts NULL. If an output is stuck (not drained), leave the process by

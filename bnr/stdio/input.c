@@ -5,27 +5,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bnr/io/amend.h"
 #include "bnr/streams/fd_end.h"
 
-/* A descriptor for what 0 is. Terminals and pipes are opened anew where that is allowed: then a
- * read does not wait, and the mode of 0, which others share, stays. A file has its offset in common
- * with them. */
-static int open_stdin(void)
-{
-    struct stat st;
-    bool is_file = fstat(0, &st) || S_ISREG(st.st_mode);
-    int fd = is_file ? -1 : open("/proc/self/fd/0", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    return fd >= 0 ? fd : fcntl(0, F_DUPFD_CLOEXEC, 3);
-}
-
 static void end_says(void *arg, const struct hub_message *m)
 {
     const struct input *in = arg;
     in->say(in->arg, m);
+    if (m->kind == HUB_CLOSE && (m->flags & HUB_BROKEN))
+        in->torn(in->owner);
 }
 
 static void end_over(void *arg, uint32_t id)
@@ -38,7 +28,7 @@ static void end_over(void *arg, uint32_t id)
 int input_start(struct input *in, uv_loop_t *loop, const char *list, int ranks, uint32_t id)
 {
     const struct fd_end_hooks hooks = {end_says, end_over, in};
-    int fd = open_stdin();
+    int fd = fcntl(0, F_DUPFD_CLOEXEC, 3);
     int rc = fd < 0 ? -errno : fd_end_create(&in->end, loop, id, fd, FD_END_WRITER, &hooks);
     uint8_t kind = HUB_PUSH;
     for (int r = 0; r < ranks; r++) {

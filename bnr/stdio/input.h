@@ -20,6 +20,8 @@ struct input {
     struct fd_end *end; /* NULL: not begun, or over */
     void (*say)(void *arg, const struct hub_message *m);
     void *arg;
+    void (*torn)(void *owner); /* it could not be read to its end */
+    void *owner;
 };
 
 /* Begin to read for those of so many ranks whom a list names (amend_lists()). Returns 0 or

@@ -99,6 +99,11 @@ int outfile_prepare(const struct outfile *o, char *why, size_t size)
     return 0;
 }
 
+int outfile_open_name(const char *name)
+{
+    return open_file(name, 0);
+}
+
 int outfile_open(const struct outfile *o, int stream, int rank)
 {
     char name[PATH_MAX];

@@ -32,6 +32,9 @@ int outfile_name(const struct outfile *o, const char *pattern, int rank, char *n
  * sentence in why. */
 int outfile_prepare(const struct outfile *o, char *why, size_t size);
 
+/* Open a file of this name. Returns as below. */
+int outfile_open_name(const char *name);
+
 /* Open the file of a rank's stdout (0) or stderr (1), which has been prepared. Returns a
  * descriptor, close-on-exec, or -errno. */
 int outfile_open(const struct outfile *o, int stream, int rank);

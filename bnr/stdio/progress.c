@@ -45,5 +45,6 @@ void progress_clear(struct progress *p)
         return;
     int len = snprintf(text, sizeof(text), "\r%*s\r", p->shown, "");
     p->shown = 0;
-    (void)!write(STDERR_FILENO, text, (size_t)len);
+    if (is_ready())
+        (void)!write(STDERR_FILENO, text, (size_t)len);
 }

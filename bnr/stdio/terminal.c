@@ -20,7 +20,7 @@ bool terminal_grab(void)
         return false;
     own.modes[1] = own.modes[0];
     cfmakeraw(&own.modes[1]);
-    if (tcsetattr(0, TCSADRAIN, &own.modes[1]))
+    if (tcsetattr(0, TCSANOW, &own.modes[1])) /* a terminal that was stopped never drains */
         return false;
     own.is_grabbed = true;
     if (!own.is_told)
@@ -31,7 +31,7 @@ bool terminal_grab(void)
 void terminal_release(void)
 {
     if (own.is_grabbed && tcgetpgrp(0) == getpgrp())
-        tcsetattr(0, TCSADRAIN, &own.modes[0]);
+        tcsetattr(0, TCSANOW, &own.modes[0]);
     own.is_grabbed = false;
 }
 

@@ -5,11 +5,12 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "os/file.h"
 
 enum {
     STACK = 64 << 10
@@ -32,30 +33,13 @@ struct writer {
     bool is_over;
 };
 
-static int write_all(int fd, const char *data, size_t len)
-{
-    while (len) {
-        ssize_t n = write(fd, data, len);
-        if (n >= 0) {
-            data += n;
-            len -= (size_t)n;
-        } else if (errno == EAGAIN) {
-            struct pollfd p = {.fd = fd, .events = POLLOUT};
-            (void)poll(&p, 1, -1);
-        } else if (errno != EINTR) {
-            return -errno;
-        }
-    }
-    return 0;
-}
-
 /* Do the write that is asked for, with w locked; unlocked meanwhile. */
 static void work(struct writer *w)
 {
     const char *data = w->data;
     size_t len = w->len;
     pthread_mutex_unlock(&w->lock);
-    int rc = write_all(w->fd, data, len);
+    int rc = os_write_all(w->fd, data, len);
     pthread_mutex_lock(&w->lock);
     w->data = NULL;
     w->rc = rc;
@@ -134,7 +118,7 @@ void writer_start(struct writer *w, const char *data, size_t len)
 
 int writer_write_now(struct writer *w, const char *data, size_t len)
 {
-    return write_all(w->fd, data, len);
+    return os_write_all(w->fd, data, len);
 }
 
 static void on_closed(uv_handle_t *handle)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "bnr/streams/fd_end.h"
@@ -27,6 +28,12 @@ struct door_end {
     bool is_left; /* its process is gone, and it has been told */
 };
 
+/* An end of the process itself, which the hub has opened. */
+struct door_own {
+    uint32_t id;
+    UT_hash_handle hh;
+};
+
 static void on_ready(uv_poll_t *poll, int status, int events);
 
 /* ---- the end of a client ---- */
@@ -34,6 +41,8 @@ static void on_ready(uv_poll_t *poll, int status, int events);
 static void on_closed(uv_handle_t *handle)
 {
     struct door_client *c = handle->data;
+    if (--c->handles)
+        return;
     free(c->in);
     free(c->out);
     free(c);
@@ -45,9 +54,34 @@ static void forget_end(struct door_client *c, struct door_end *e)
     free(e);
 }
 
+static void forget_own(struct door_client *c, struct door_own *own)
+{
+    HASH_DEL(c->own, own);
+    free(own);
+}
+
+/* Hear no more of the process and its connection. Handles are closed before their descriptors, whose
+ * numbers are given to others: the loop forgets the number. */
+static void stop_listening(struct door_client *c)
+{
+    if (c->is_deaf)
+        return;
+    c->is_deaf = true;
+    uv_close((uv_handle_t *)&c->poll, on_closed);
+    if (c->fd >= 0)
+        close(c->fd);
+    c->fd = -1;
+    if (c->pidfd < 0)
+        return;
+    uv_close((uv_handle_t *)&c->life, on_closed);
+    close(c->pidfd);
+    c->pidfd = -1;
+}
+
 void door_client_destroy(struct door_client *c)
 {
     struct door_end *e, *next;
+    struct door_own *own, *next_own;
     if (c->is_released)
         return;
     c->is_released = true;
@@ -58,20 +92,18 @@ void door_client_destroy(struct door_client *c)
             fd_end_destroy(e->end);
         forget_end(c, e);
     }
+    HASH_ITER(hh, c->own, own, next_own)
+    forget_own(c, own);
     for (int i = 0; i < c->passed_count; i++)
         close(c->passed[i]);
-    if (c->fd >= 0) {
-        uv_poll_stop(&c->poll);
-        close(c->fd);
-        c->fd = -1;
-    }
-    uv_close((uv_handle_t *)&c->poll, on_closed);
+    stop_listening(c);
+    uv_close((uv_handle_t *)&c->last, on_closed);
 }
 
 /* Nothing of it is served any more: the hub hears that the party is gone. */
 static void release_if_over(struct door_client *c)
 {
-    struct door_hooks hooks = c->door->hooks;
+    const struct door_hooks hooks = c->door->hooks;
     uint64_t party = c->party;
     if (c->is_released || !c->is_gone || c->ends)
         return;
@@ -88,16 +120,26 @@ static struct door_end *next_to_leave(const struct door_client *c)
     return e;
 }
 
-/* One end that is told may end another, as a sink ends its writers. */
+static void say_closed(struct door_client *c, uint32_t id)
+{
+    const struct hub_message m = {.kind = HUB_CLOSE, .id = id};
+    c->door->hooks.say(c->door->hooks.arg, c->party, &m);
+}
+
+/* What the process reads itself holds no writer up any more, its own descriptors included. One end that
+ * is told may end another, as a sink ends its writers. */
 void door_client_leave(struct door_client *c)
 {
     struct door_end *e;
     if (c->is_gone || c->is_released)
         return;
     c->is_gone = true;
-    uv_poll_stop(&c->poll);
-    close(c->fd);
-    c->fd = -1;
+    stop_listening(c);
+    while (c->own && !c->is_released) {
+        uint32_t id = c->own->id;
+        forget_own(c, c->own);
+        say_closed(c, id);
+    }
     while ((e = next_to_leave(c))) {
         e->is_left = true;
         if (e->end)
@@ -173,10 +215,34 @@ static struct door_end *find_end(const struct door_client *c, uint32_t id)
     return e;
 }
 
+/* The hub has opened an end of the process itself, which may have left meanwhile. */
+static void note_own(struct door_client *c, uint32_t id)
+{
+    struct door_own *own = c->is_gone ? NULL : malloc(sizeof(*own));
+    if (own) {
+        own->id = id;
+        HASH_ADD(hh, c->own, id, sizeof(own->id), own);
+    } else if (c->is_gone) {
+        say_closed(c, id);
+    } else {
+        door_client_leave(c);
+    }
+}
+
+static void note_closed(struct door_client *c, uint32_t id)
+{
+    struct door_own *own;
+    HASH_FIND(hh, c->own, &id, sizeof(id), own);
+    if (own)
+        forget_own(c, own);
+}
+
 void door_client_hear(struct door_client *c, const struct hub_message *m)
 {
     struct door_end *e = find_end(c, m->id);
     if (!e) {
+        if (m->kind == HUB_OPENED && !m->status)
+            note_own(c, m->id);
         tell(c, m);
         return;
     }
@@ -197,7 +263,10 @@ void door_client_hear(struct door_client *c, const struct hub_message *m)
 static void end_says(void *arg, const struct hub_message *m)
 {
     struct door_end *e = arg;
-    e->client->door->hooks.say(e->client->door->hooks.arg, e->client->party, m);
+    struct door_client *c = e->client;
+    if (m->kind == HUB_CLOSE && (m->flags & HUB_BROKEN)) /* as on a full disk */
+        tell(c, &(struct hub_message){.kind = HUB_SHUT, .id = m->id});
+    c->door->hooks.say(c->door->hooks.arg, c->party, m);
 }
 
 static void end_over(void *arg, uint32_t id)
@@ -294,6 +363,8 @@ static int take_message(struct door_client *c, const struct hub_message *m)
     } else if (e) {
         rc = hear_of_end(c, e, m);
         rc = rc < 0 ? rc : !rc;
+    } else if (m->kind == HUB_CLOSE) {
+        note_closed(c, m->id);
     }
     if (!rc)
         hooks->say(hooks->arg, c->party, &plain);
@@ -315,7 +386,6 @@ static ptrdiff_t take_wish(struct door_client *c)
         return DOOR_REQUEST_LEN;
     struct door_hooks hooks = c->door->hooks;
     int fd = c->fd;
-    uv_poll_stop(&c->poll);
     c->fd = -1;
     door_client_destroy(c);
     hooks.text(hooks.arg, wish, fd);
@@ -368,7 +438,8 @@ static void take_control(struct door_client *c, struct msghdr *msg)
     }
 }
 
-static void read_in(struct door_client *c)
+/* Returns whether something has come. */
+static bool read_in(struct door_client *c)
 {
     union {
         char bytes[CMSG_SPACE(PASSED_MAX * sizeof(int))];
@@ -381,14 +452,26 @@ static void read_in(struct door_client *c)
                          .msg_controllen = sizeof(control.bytes)};
     ssize_t n = recvmsg(c->fd, &msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
+        return false;
     if (n <= 0) {
         door_client_leave(c);
-        return;
+        return false;
     }
     take_control(c, &msg);
     c->in_len += (size_t)n;
     parse(c);
+    return true;
+}
+
+/* The process has ended. What it has said still counts. */
+static void on_ended(uv_poll_t *life, int status, int events)
+{
+    struct door_client *c = life->data;
+    (void)status;
+    (void)events;
+    while (!c->is_gone && !c->is_released && read_in(c))
+        ;
+    door_client_leave(c);
 }
 
 static void on_ready(uv_poll_t *poll, int status, int events)
@@ -399,9 +482,28 @@ static void on_ready(uv_poll_t *poll, int status, int events)
         return;
     }
     if (events & UV_READABLE)
-        read_in(c);
+        (void)read_in(c);
     if (!c->is_gone && !c->is_released && (events & UV_WRITABLE))
         write_out(c);
+}
+
+/* Listen for the end of the process that has connected, where the kernel tells. */
+static void watch_life(struct door_client *c)
+{
+    struct ucred peer;
+    socklen_t len = sizeof(peer);
+    bool is_known = !getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) && peer.pid > 0;
+    c->pidfd = is_known ? (int)syscall(SYS_pidfd_open, peer.pid, 0) : -1;
+    if (c->pidfd < 0)
+        return;
+    if (uv_poll_init(c->door->loop, &c->life, c->pidfd)) {
+        close(c->pidfd);
+        c->pidfd = -1;
+        return;
+    }
+    c->handles++;
+    c->life.data = c;
+    (void)uv_poll_start(&c->life, UV_READABLE, on_ended);
 }
 
 void door_client_create(struct door *d, int fd)
@@ -418,7 +520,11 @@ void door_client_create(struct door *d, int fd)
     c->door = d;
     c->fd = fd;
     c->poll.data = c;
+    c->handles = 2;
+    uv_timer_init(d->loop, &c->last);
+    c->last.data = c;
     c->party = d->last_party++;
+    watch_life(c);
     HASH_ADD(hh, d->clients, party, sizeof(c->party), c);
     (void)uv_poll_start(&c->poll, UV_READABLE, on_ready);
 }

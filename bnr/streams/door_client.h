@@ -5,7 +5,7 @@
 #ifndef BNR_DOOR_CLIENT_H
 #define BNR_DOOR_CLIENT_H
 
-#include <uthash.h>
+#include "bnr/core/hash.h"
 
 #include "bnr/streams/door.h"
 
@@ -28,10 +28,16 @@ struct door_client {
     struct door *door;
     uv_poll_t poll;
     int fd;
+    uv_poll_t life; /* of the process: a child of its may hold the connection, and knows nothing of it */
+    int pidfd;      /* -1: the kernel does not tell */
+    uv_timer_t last; /* never started: the memory goes when the loop has closed all handles */
+    int handles;
+    bool is_deaf;                /* nothing of it is listened for any more */
     bool is_gone;                /* the connection is closed; descriptors may still be served */
     bool is_released;            /* taken out of the door */
     int wish;                    /* 0: not heard yet */
     struct door_end *ends;       /* descriptors, by id */
+    struct door_own *own;        /* what the process reads and writes itself, by id */
     int passed[8], passed_count; /* that have come, and belong to no message yet */
     uint8_t *in, *out;
     size_t in_len, out_len, out_room, out_at;

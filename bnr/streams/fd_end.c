@@ -4,22 +4,16 @@
 #include "bnr/streams/fd_end.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
-#include <sys/uio.h>
-#include <termios.h>
 #include <unistd.h>
 
+#include "bnr/io/fd_port.h"
 #include "bnr/io/pty.h"
 #include "os/clock.h"
 
 enum {
     READ_LEN = HUB_DATA_MAX,
-    WRITE_LEN = 1 << 12, /* what a pipe that is ready takes without blocking */
     GRACE_MS = 200,      /* how long a dead process's pipe may be held by others */
     QUIET_MS = 20,       /* a line that is not ended for so long may not be soon */
     BACKGROUND_MS = 100, /* between looks whether the terminal is ours again */
@@ -37,14 +31,16 @@ struct fd_fragment {
 
 struct fd_end {
     struct fd_end_hooks hooks;
-    uv_poll_t poll;
-    uv_timer_t timer; /* of the grace, or where the descriptor cannot be polled */
+    struct fd_port *port;
+    uv_timer_t timer; /* of the grace, or of a try that nobody has called for */
     uv_timer_t quiet; /* of an open line */
     uint32_t id;
-    int fd, handles;
+    int handles;
     enum fd_end_kind kind;
-    bool is_file, is_terminal, is_polling, is_over;
+    bool is_over;
+    bool wants_flush, wants_close; /* as soon as it is known what can be read */
     bool is_flushing, has_ended; /* a flush is being answered; it closes with that */
+    bool is_torn;                /* it could not be read to its end */
     uint64_t sent, granted;      /* of a writer */
     bool is_last;                /* only so many bytes are still read: */
     uint64_t left;
@@ -75,11 +71,7 @@ void fd_end_destroy(struct fd_end *end)
     if (end->is_over)
         return;
     end->is_over = true;
-    if (!end->is_file) {
-        uv_poll_stop(&end->poll);
-        uv_close((uv_handle_t *)&end->poll, on_closed);
-    }
-    close(end->fd);
+    fd_port_close(end->port);
     uv_close((uv_handle_t *)&end->timer, on_closed);
     uv_close((uv_handle_t *)&end->quiet, on_closed);
 }
@@ -97,81 +89,20 @@ static void finish(struct fd_end *end, uint8_t flags)
 
 /* ---- waiting ---- */
 
-static void on_ready(uv_poll_t *poll, int status, int events);
 static void move(struct fd_end *end);
 
-/* It is time to try again, without having been told by poll. */
-static void on_turn(uv_timer_t *timer)
+static void on_ready(void *arg)
 {
-    struct fd_end *end = timer->data;
-    end->is_polling = false;
-    move(end);
+    move(arg);
 }
 
-/* Hear when the descriptor is ready. One that cannot be polled always is. */
-static void set_polling(struct fd_end *end, bool is_wanted)
+/* It is time to try again, without having been told by the port. */
+static void on_turn(uv_timer_t *timer)
 {
-    if (end->is_polling == is_wanted || end->is_over)
-        return;
-    end->is_polling = is_wanted;
-    if (end->is_file && is_wanted)
-        uv_timer_start(&end->timer, on_turn, 0, 0);
-    else if (end->is_file)
-        uv_timer_stop(&end->timer);
-    else if (is_wanted)
-        (void)uv_poll_start(&end->poll, is_writer(end) ? UV_READABLE : UV_WRITABLE,
-                            on_ready);
-    else
-        uv_poll_stop(&end->poll);
+    move(timer->data);
 }
 
 /* ---- a writer: from the descriptor to the hub ---- */
-
-/* Bytes that can be read now. */
-static uint64_t readable(const struct fd_end *end)
-{
-    int bytes = 0;
-    return !ioctl(end->fd, FIONREAD, &bytes) && bytes > 0 ? (uint64_t)bytes : 0;
-}
-
-/* Where reads and writes cannot be told not to wait: whether they would. */
-static bool is_ready(const struct fd_end *end, short events)
-{
-    struct pollfd p = {.fd = end->fd, .events = events};
-    return poll(&p, 1, 0) > 0;
-}
-
-static bool is_in_background(const struct fd_end *end)
-{
-    pid_t front = end->is_terminal ? tcgetpgrp(end->fd) : -1;
-    return front >= 0 && front != getpgrp();
-}
-
-/* Read from a terminal: in the background that fails with EIO, and stops nobody. */
-static ssize_t read_terminal(const struct fd_end *end, void *at, size_t len)
-{
-    sigset_t stop, old;
-    sigemptyset(&stop);
-    sigaddset(&stop, SIGTTIN);
-    pthread_sigmask(SIG_BLOCK, &stop, &old);
-    ssize_t n = read(end->fd, at, len);
-    int error = n < 0 && errno == EIO && is_in_background(end) ? EAGAIN : errno;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    errno = error;
-    return n;
-}
-
-static ssize_t read_some(const struct fd_end *end, void *at, size_t len)
-{
-    struct iovec part = {at, len};
-    ssize_t n = preadv2(end->fd, &part, 1, -1, end->is_file ? 0 : RWF_NOWAIT);
-    if (n >= 0 || errno != EOPNOTSUPP)
-        return n;
-    if (is_ready(end, POLLIN))
-        return end->is_terminal ? read_terminal(end, at, len) : read(end->fd, at, len);
-    errno = EAGAIN;
-    return -1;
-}
 
 static void say_flush(struct fd_end *end)
 {
@@ -186,13 +117,14 @@ static void say_flush(struct fd_end *end)
 /* No more will be read. A flush under way is answered first. */
 static void end_input(struct fd_end *end)
 {
-    if (end->flush_at)
+    if (end->flush_at || end->wants_flush)
         end->flush_at = 1;
+    end->wants_flush = false;
     say_flush(end);
     end->has_ended = true;
-    set_polling(end, false);
+    fd_port_want(end->port, false);
     if (!end->is_flushing)
-        finish(end, 0);
+        finish(end, end->is_torn ? HUB_BROKEN : 0);
 }
 
 /* Nothing has come for a while: the line is not about to be ended. Bytes that the hub has no room for
@@ -201,7 +133,7 @@ static void on_quiet(uv_timer_t *timer)
 {
     struct fd_end *end = timer->data;
     const struct hub_message m = {.kind = HUB_DATA, .id = end->id, .head = os_real_ns()};
-    if (end->sent == end->granted || readable(end))
+    if (end->sent == end->granted || fd_port_readable(end->port))
         uv_timer_start(timer, on_quiet, QUIET_MS, 0);
     else
         end->hooks.say(end->hooks.arg, &m);
@@ -218,6 +150,22 @@ static bool is_open(struct fd_end *end, const uint8_t *bytes, size_t len)
     return is_open;
 }
 
+/* Whether bytes are wanted now. In the background of its terminal it tries again later. */
+static bool is_wanted(struct fd_end *end, uint64_t room)
+{
+    bool is_away = fd_port_is_in_background(end->port);
+    fd_port_want(end->port, room > 0 && !is_away);
+    if (room && is_away)
+        uv_timer_start(&end->timer, on_turn, BACKGROUND_MS, 0);
+    return room && !is_away;
+}
+
+/* The control side of a terminal has no end but this error, when the other side has closed. */
+static bool is_end(const struct fd_end *end, ssize_t n)
+{
+    return !n || n == -EAGAIN || (n == -EIO && isatty(fd_port_fd(end->port)));
+}
+
 /* Read once. Returns false when there is nothing more now, or no room. */
 static bool take(struct fd_end *end)
 {
@@ -231,15 +179,13 @@ static bool take(struct fd_end *end)
         end_input(end);
         return false;
     }
-    set_polling(end, room > 0 && !is_in_background(end));
-    if (room && !end->is_polling)
-        uv_timer_start(&end->timer, on_turn, BACKGROUND_MS, 0);
-    if (!end->is_polling)
+    if (!is_wanted(end, room))
         return false;
-    ssize_t n = read_some(end, bytes, room < READ_LEN ? (size_t)room : READ_LEN);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR) && !end->is_last)
+    ssize_t n = fd_port_read(end->port, bytes, room < READ_LEN ? (size_t)room : READ_LEN);
+    if (n == -EINPROGRESS || (n == -EAGAIN && !end->is_last))
         return false;
     if (n <= 0) {
+        end->is_torn = !is_end(end, n);
         end_input(end);
         return false;
     }
@@ -274,18 +220,6 @@ static void keep(struct fd_end *end, const struct hub_message *m)
     end->last = &f->next;
 }
 
-static ssize_t write_some(const struct fd_end *end, const void *at, size_t len)
-{
-    struct iovec part = {(void *)at, len};
-    ssize_t n = pwritev2(end->fd, &part, 1, -1, end->is_file ? 0 : RWF_NOWAIT);
-    if (n >= 0 || errno != EOPNOTSUPP)
-        return n;
-    if (is_ready(end, POLLOUT))
-        return write(end->fd, at, len < WRITE_LEN ? len : WRITE_LEN);
-    errno = EAGAIN;
-    return -1;
-}
-
 /* The first fragment is written, or the end of its stream has come. */
 static void drop_first(struct fd_end *end)
 {
@@ -299,12 +233,12 @@ static void drop_first(struct fd_end *end)
     end->first = f->next;
     if (!end->first)
         end->last = &end->first;
-    bool is_end = f->is_end && end->kind == FD_END_READER;
+    bool is_over = f->is_end && end->kind != FD_END_READER_OF_MANY;
     free(f);
-    if (is_end)
-        pty_end_input(end->fd);
+    if (is_over)
+        pty_end_input(fd_port_fd(end->port));
     end->hooks.say(end->hooks.arg, &m);
-    if (is_end)
+    if (is_over)
         finish(end, 0);
 }
 
@@ -312,11 +246,11 @@ static void drop_first(struct fd_end *end)
 static bool give(struct fd_end *end)
 {
     struct fd_fragment *f = end->first;
-    set_polling(end, f != NULL);
+    fd_port_want(end->port, f != NULL);
     if (!f)
         return false;
-    ssize_t n = f->len ? write_some(end, f->bytes + f->at, f->len - f->at) : 0;
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+    ssize_t n = f->len ? fd_port_write(end->port, f->bytes + f->at, f->len - f->at) : 0;
+    if (n == -EAGAIN || n == -EINPROGRESS)
         return false;
     if (n < 0) {
         finish(end, HUB_BROKEN);
@@ -330,20 +264,41 @@ static bool give(struct fd_end *end)
 
 /* ---- both ---- */
 
+/* Flush what can be read now, once that is known. */
+static void set_flush(struct fd_end *end)
+{
+    if (!end->wants_flush || fd_port_is_busy(end->port))
+        return;
+    end->wants_flush = false;
+    end->flush_at = end->sent + fd_port_readable(end->port) + 1;
+    say_flush(end);
+}
+
+/* How many bytes are still to be read. A terminal tells only of those that it has processed: what
+ * can be read at once counts there. */
+static uint64_t last_bytes(const struct fd_end *end)
+{
+    unsigned number;
+    return ioctl(fd_port_fd(end->port), TIOCGPTN, &number) ? fd_port_readable(end->port) : PTY_MAX;
+}
+
+/* Close behind what can be read now, likewise. */
+static void set_last(struct fd_end *end)
+{
+    if (!end->wants_close || fd_port_is_busy(end->port))
+        return;
+    end->wants_close = false;
+    end->is_last = true;
+    end->left = fd_port_is_file(end->port) ? 0 : last_bytes(end);
+}
+
 static void move(struct fd_end *end)
 {
+    set_flush(end);
+    set_last(end);
     for (int i = 0; i < 4 || end->is_last; i++) /* then others come; the last bytes are few */
         if (!(is_writer(end) ? take(end) : give(end)))
             return;
-    if (end->is_file)
-        set_polling(end, true);
-}
-
-static void on_ready(uv_poll_t *poll, int status, int events)
-{
-    (void)status;
-    (void)events;
-    move(poll->data);
 }
 
 void fd_end_hear(struct fd_end *end, const struct hub_message *m)
@@ -357,22 +312,12 @@ void fd_end_hear(struct fd_end *end, const struct hub_message *m)
     else if (m->kind == HUB_FLUSHED)
         end->is_flushing = false;
     if (m->kind == HUB_SHUT || (end->has_ended && !end->is_flushing))
-        finish(end, 0);
+        finish(end, end->is_torn ? HUB_BROKEN : 0);
     if (end->is_over || end->has_ended)
         return;
-    set_polling(end, true);
+    fd_port_want(end->port, true);
     if (end->is_last) /* poll is silent where nothing is left, and others hold the descriptor */
         uv_timer_start(&end->timer, on_turn, 0, 0);
-}
-
-/* How many bytes are still to be read. A terminal tells only of those that it has processed: what
- * can be read at once counts there. */
-static uint64_t last_bytes(const struct fd_end *end)
-{
-    unsigned number;
-    if (end->is_file)
-        return UINT64_MAX;
-    return ioctl(end->fd, TIOCGPTN, &number) ? readable(end) : PTY_MAX;
 }
 
 void fd_end_close(struct fd_end *end)
@@ -381,8 +326,13 @@ void fd_end_close(struct fd_end *end)
         finish(end, 0);
         return;
     }
-    end->left = last_bytes(end);
-    end->is_last = !end->is_file;
+    if (end->has_ended) /* it closes once its flush is answered */
+        return;
+    if (fd_port_is_regular(end->port)) { /* it has an end, and is read to that */
+        fd_port_want(end->port, true);
+        return;
+    }
+    end->wants_close = true;
     move(end);
 }
 
@@ -393,12 +343,10 @@ static void on_grace(uv_timer_t *timer)
 
 void fd_end_orphan(struct fd_end *end)
 {
-    if (!is_writer(end)) {
+    if (!is_writer(end))
         finish(end, HUB_BROKEN);
-        return;
-    }
-    if (end->is_file)
-        finish(end, 0);
+    else if (fd_port_is_file(end->port))
+        fd_end_close(end);
     else
         uv_timer_start(&end->timer, on_grace, GRACE_MS, 0);
 }
@@ -406,38 +354,35 @@ void fd_end_orphan(struct fd_end *end)
 void fd_end_flush(struct fd_end *end, uint64_t number)
 {
     end->flush = number;
-    end->flush_at = end->sent + readable(end) + 1;
-    say_flush(end);
+    end->wants_flush = true;
+    set_flush(end);
 }
 
 int fd_end_create(struct fd_end **made, uv_loop_t *loop, uint32_t id, int fd, enum fd_end_kind kind,
                   const struct fd_end_hooks *hooks)
 {
     struct fd_end *end = calloc(1, sizeof(*end));
-    bool is_shared = kind == FD_END_WRITER || kind == FD_END_READER_OF_MANY;
-    int mode = is_shared ? fcntl(fd, F_GETFL) : 0;
-    int rc = end ? uv_poll_init(loop, &end->poll, fd) : -ENOMEM;
-    struct stat st;
-    if (rc == UV_EPERM && !fstat(fd, &st) && !S_ISDIR(st.st_mode)) {
-        end->is_file = true;
-        rc = 0;
-    }
-    if (is_shared) /* the loop has made it non-blocking, for all who share it */
-        (void)fcntl(fd, F_SETFL, mode);
-    if (rc) {
+    if (!end) {
         close(fd);
+        return -ENOMEM;
+    }
+    end->kind = kind;
+    const struct fd_port_spec spec = {.fd = fd,
+                                      .writes = !is_writer(end),
+                                      .is_own = kind == FD_END_LINES || kind == FD_END_FEED,
+                                      .ready = on_ready,
+                                      .arg = end};
+    int rc = fd_port_open(&end->port, loop, &spec);
+    if (rc) {
         free(end);
         return rc;
     }
     uv_timer_init(loop, &end->timer);
     uv_timer_init(loop, &end->quiet);
     end->hooks = *hooks;
-    end->poll.data = end->timer.data = end->quiet.data = end;
-    end->handles = end->is_file ? 2 : 3;
+    end->timer.data = end->quiet.data = end;
+    end->handles = 2;
     end->id = id;
-    end->fd = fd;
-    end->is_terminal = isatty(fd) && tcgetsid(fd) == getsid(0);
-    end->kind = kind;
     end->last = &end->first;
     *made = end;
     return 0;

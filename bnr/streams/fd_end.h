@@ -4,9 +4,9 @@
  * A descriptor that a daemon serves as one end of a stream: what can be read from it goes to the
  * hub as far as that grants, or what the hub sends is written to it.
  *
- * The descriptor may be shared with another process, which keeps its mode: it is not made
- * non-blocking, and read and written only as far as it is ready. A terminal is read only while this
- * process is in its foreground.
+ * The descriptor may be shared with another process, which keeps its mode, and neither a file nor a
+ * terminal holds the loop up (fd_port.h). A terminal is read only while this process is in its
+ * foreground.
  */
 #ifndef BNR_FD_END_H
 #define BNR_FD_END_H
@@ -19,13 +19,13 @@
 
 struct fd_end;
 
-/* Other processes may share what the descriptor of a writer, or of a reader of many, stands for: its
- * mode stays. That of the others is this process's alone, and becomes non-blocking. */
 enum fd_end_kind {
     FD_END_WRITER,
-    FD_END_LINES,  /* a writer, which says where lines are open */
     FD_END_READER, /* of one stream: closes with it */
     FD_END_READER_OF_MANY,
+    /* Of a pipe or terminal that no other process shares: */
+    FD_END_LINES, /* a writer, which says where lines are open */
+    FD_END_FEED,  /* a reader of one stream */
 };
 
 struct fd_end_hooks {
@@ -46,7 +46,7 @@ void fd_end_hear(struct fd_end *end, const struct hub_message *m);
 /* A writer: take what can be read now, and close. A reader: close at once. */
 void fd_end_close(struct fd_end *end);
 /* The process that owns the descriptor is gone. A writer is read to its end, which others may put
- * off for a while only; a reader is broken. */
+ * off for a while only, unless it is a file; a reader is broken. */
 void fd_end_orphan(struct fd_end *end);
 
 /* Flush with this number, once what can be read now has been sent. */

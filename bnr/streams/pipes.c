@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <uthash.h>
 
+#include "bnr/core/hash.h"
 #include "bnr/streams/fd_end.h"
 
 enum {
@@ -71,7 +71,7 @@ static int serve(struct pipes *p, int rank, int fd, int pipe)
     }
     const struct fd_end_hooks hooks = {end_says, end_over, e};
     int rc = fd_end_create(&e->end, p->loop, id_of(rank, fd), pipe,
-                           fd ? FD_END_LINES : FD_END_READER, &hooks);
+                           fd ? FD_END_LINES : FD_END_FEED, &hooks);
     if (rc) {
         free(e);
         return rc;

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "os/file.h"
+
 enum {
     SUBSCRIPTIONS_MAX = HUB_ENDS_MAX / 2
 };
@@ -192,21 +194,6 @@ static int subscribe_all(const struct attach *a, struct door_link *link)
 }
 
 /* Returns whether the reader is there. */
-static bool write_all(int fd, const uint8_t *at, size_t len)
-{
-    while (len) {
-        ssize_t n = write(fd, at, len);
-        struct pollfd p = {.fd = fd, .events = POLLOUT};
-        if (n < 0 && errno == EAGAIN)
-            (void)poll(&p, 1, -1);
-        else if (n < 0 && errno != EINTR)
-            return false;
-        at += n > 0 ? n : 0;
-        len -= n > 0 ? (size_t)n : 0;
-    }
-    return true;
-}
-
 static bool show(struct door_link *link, const struct hub_message *m)
 {
     const struct hub_message taken = {.kind = HUB_TAKEN,
@@ -219,7 +206,10 @@ static bool show(struct door_link *link, const struct hub_message *m)
                 "vireo: bytes of rank %d, tag %d, before offset %llu are not kept, or came faster "
                 "than they were read\n",
                 m->rank, m->tag, (unsigned long long)m->off);
-    return write_all(m->tag == 2 ? STDERR_FILENO : STDOUT_FILENO, m->data, m->len) &&
+    if (m->flags & HUB_BROKEN)
+        fprintf(stderr, "vireo: what rank %d has written, tag %d, could not be read to its end\n",
+                m->rank, m->tag);
+    return !os_write_all(m->tag == 2 ? STDERR_FILENO : STDOUT_FILENO, m->data, m->len) &&
            !door_link_send(link, &taken, -1);
 }
 

@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "bnr/client/backend.h"
 #include "bnr/io/amend.h"
 #include "bnr/io/debugger.h"
 #include "bnr/io/place.h"
@@ -21,6 +23,7 @@
 #include "bnr/launch/foreign.h"
 #include "bnr/launch/launch.h"
 #include "bnr/launch/limit.h"
+#include "bnr/launch/start_signals.h"
 #include "bnr/tools/attach_info.h"
 #include "bnr/tools/options.h"
 #include "include/version.h"
@@ -156,6 +159,9 @@ static int find_programs(const struct options *o, char **paths)
             return rc;
         }
         paths[a] = app->wdir || app->in_session ? absolute(path) : strdup(path);
+        if (!paths[a])
+            fprintf(stderr, "mpiexec: cannot tell where '%s' is: %s; enter a folder that exists, or give "
+                            "the whole path\n", path, strerror(errno));
         rc = paths[a] ? check_library(o, paths[a]) : 1;
         if (rc)
             return rc;
@@ -178,13 +184,54 @@ static int check_limits(const struct options *o, uint32_t ranks, uint32_t others
 {
     int each = FILES_OF_RANK + (o->start.stdin_to && strcmp(o->start.stdin_to, "0"));
     int files = FILES_OWN + each * (int)ranks + FILES_OF_HOST * (int)others;
-    launch_remember();
+    limit_remember();
     limit_raise();
     return limit_check_files(files, why) ||
                    limit_check_processes(PROCESSES_OWN + (int)(ranks + others), why) ||
                    outfile_prepare(&o->files, why, 512)
                ? EXIT_FAILED
                : 0;
+}
+
+/* Ranks here are to write this file, and others beside it. */
+static int check_file(const char *name, const char *what, char why[512])
+{
+    struct stat st;
+    char folder[PATH_MAX];
+    if (!*name || *name != '/') /* nothing, or a word such as 1 */
+        return 0;
+    snprintf(folder, sizeof(folder), "%s", name);
+    *(strrchr(folder, '/') + 1) = 0;
+    bool is_there = !stat(name, &st);
+    if (is_there && S_ISDIR(st.st_mode))
+        errno = EISDIR;
+    else if (!access(folder, W_OK | X_OK) && (!is_there || !access(name, W_OK)))
+        return 0;
+    snprintf(why, 512, "cannot write the %s to '%.300s': %s; name a file in a folder that is there", what,
+             name, strerror(errno));
+    return EXIT_FAILED;
+}
+
+static int check_files(uint32_t ranks_here, char why[512])
+{
+    int code = ranks_here ? check_file(os_setting_text(OS_SETTING_TRACE), "trace", why) : 0;
+    if (!code && ranks_here)
+        code = check_file(os_setting_text(OS_SETTING_SUMMARY), "summary", why);
+    return code;
+}
+
+/* Programs start on other hosts in a folder of the same name, so it needs to have one. */
+static int check_here(const struct options *o, char why[512])
+{
+    char here[PATH_MAX];
+    bool is_needed = false;
+    for (int a = 0; a < o->napps; a++)
+        is_needed |= !o->apps[a].wdir || *o->apps[a].wdir != '/';
+    if (!is_needed || getcwd(here, sizeof(here)))
+        return 0;
+    snprintf(why, 512, "cannot tell the name of the working folder: %s; enter one that exists, or say -wdir",
+             strerror(errno));
+    return -EINVAL;
 }
 
 /* The options of a job on several hosts have to go together, and to fit. */
@@ -212,7 +259,7 @@ static int check_several(const struct options *o, const struct wide_plan *plan, 
                  o->nranks, (unsigned)slots);
         return -EINVAL;
     }
-    return 0;
+    return check_here(o, why);
 }
 
 /* The numbers of the ranks that run here, to free(); NULL: all do. */
@@ -231,12 +278,14 @@ static void show_plan(const struct options *o, const struct place *place,
                       const struct place_job *job, const struct wide_plan *plan)
 {
     const struct placement_file *file = &o->start.file;
-    place_show(place, job, stderr);
-    if (!o->start.is_dry || plan->count == 1)
-        return;
-    for (uint32_t node = 1; node < plan->count; node++)
+    struct place_job shown = *job;
+    shown.hosts = &o->hosts;
+    place_show(place, &shown, stderr);
+    for (uint32_t node = 1; o->start.shows_map && node < plan->count; node++)
         fprintf(stderr, "mpiexec: host %s: %u slots, %u ranks\n", plan->hosts[node]->name,
                 plan->hosts[node]->slots, wide_plan_ranks_on(plan, node));
+    if (!o->start.is_dry || plan->count == 1)
+        return;
     for (uint32_t r = 0; r < plan->ranks; r++) {
         const struct placement_line *line = r < file->room ? &file->lines[r] : NULL;
         uint32_t node = plan->node_of[r];
@@ -370,6 +419,8 @@ static int run_placed(const struct options *o, char **paths, struct survey *surv
     job.number_of = numbers;
     if (!code && !o->start.is_dry)
         code = check_limits(o, job.ranks, plan.count - 1, why);
+    if (!code && !o->start.is_dry)
+        code = check_files(job.ranks, why);
     if (!code && place_make(&place, &job, why))
         code = EXIT_USAGE;
     if (!code)
@@ -457,6 +508,25 @@ static int run_under_totalview(int argc, char **argv)
     return code;
 }
 
+static const char *variable(const char *name)
+{
+    return getenv(name);
+}
+
+/* Tell what makes it doubtful that this is the job that is wanted: hosts that nothing names, and another
+ * launcher that has started several of mpiexec. A rank of this library's may well start a job of its own. */
+static void tell_doubts(const struct options *o)
+{
+    char why[512];
+    if (o->doubt)
+        fprintf(stderr, "mpiexec: %s\n", o->doubt);
+    if (!getenv("BNR_RANK") && single_is_first(variable) && single_is_doubtful(variable, why, sizeof(why)))
+        fprintf(stderr,
+                "mpiexec: %s, and each of them starts a job of its own; for one job start mpiexec once, "
+                "without that\n",
+                why);
+}
+
 static __attribute__((noinline)) int run_command(int argc, char **argv)
 {
     struct options o;
@@ -483,6 +553,7 @@ static __attribute__((noinline)) int run_command(int argc, char **argv)
     } else if (use_stdin(o.stdin_file))
         code = EXIT_USAGE;
     else {
+        tell_doubts(&o);
         if (o.shows_settings)
             show_settings();
         code = run_programs(&o, &survey, argc, argv);
@@ -495,6 +566,7 @@ static __attribute__((noinline)) int run_command(int argc, char **argv)
 int main(int argc, char **argv)
 {
     char why[512];
+    start_signals_take();
     stdio_guard();
     if (limit_raise_stack(why))
         return run_command(argc, argv);

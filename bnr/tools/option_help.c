@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The text that --help prints: the table of options as text, as a manual page, and the settings. */
+/* The texts that --help prints: a screen of what people use, the table of options as text and as a manual
+ * page, and the settings. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
@@ -62,6 +63,42 @@ static void print_text_row(FILE *to, const struct option_row *row)
         fprintf(to, "Refused: ");
     print_words(to, row->about, COLUMN, COLUMN + (row->action == OPTION_REFUSED ? 9 : 0));
     fputs(row->action == OPTION_REFUSED ? ".\n" : "\n", to);
+}
+
+/* What people use, and how it is said shortly. The names are in the table. */
+static const struct {
+    const char *name, *value, *about;
+} used[] = {
+    {"n", "N", "start N processes"},
+    {"host", "a:4,b:4", "on these hosts, with so many slots each"},
+    {"hostfile", "FILE", "on those of a file, a line each: NAME slots=4"},
+    {"ppn", "N", "give each host N processes at a time"},
+    {"x", "NAME[=VALUE]", "set a variable for the processes, or pass it on"},
+    {"wdir", "DIR", "start them in DIR"},
+    {"l", "", "begin each line of output with its rank"},
+    {"output-filename", "DIR", "write the output of each rank to files in DIR, too"},
+    {"bind-to", "core", "bind each process to a core; or numa, package, none"},
+    {"timeout", "SECONDS", "end the job after that, and say who waits for what"},
+    {"debugger", "gdb", "open a debugger for each process"},
+    {"report", "", "tell at the end by what channel each pair talked"},
+};
+
+static void print_short(FILE *to)
+{
+    fprintf(to, "Usage: mpiexec [options] program [arguments] [: [options] program ...]\n\n"
+                "Start the processes of an MPI job, and forward their output.\n\n");
+    for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++) {
+        char name[64], whole[128];
+        option_spell(used[i].name, strlen(used[i].name), name, sizeof(name));
+        snprintf(whole, sizeof(whole), "%s%s%s", name, *used[i].value ? " " : "", used[i].value);
+        fprintf(to, "  %-23s%s\n", whole, used[i].about);
+    }
+    fprintf(to, "\nExamples\n"
+                "  mpiexec -n 4 ./a.out\n"
+                "  mpiexec -host node1:8,node2:8 -n 16 --bind-to core ./a.out\n"
+                "  mpiexec -l -n 1 ./server : -n 8 ./worker\n\n"
+                "--help=all has all options, those of MPICH's and Open MPI's launchers too,\n"
+                "--help=settings the settings of the library, --help=man the manual page.\n");
 }
 
 static void print_text(FILE *to)
@@ -175,6 +212,7 @@ static void print_table(FILE *to)
                                                                                        : "done";
         fprintf(to, "%s\t%s\t%s\n", row->names, how, row->about);
     }
+    option_mca_print(to);
 }
 
 void options_print_help(enum options_help help, FILE *to)
@@ -185,6 +223,8 @@ void options_print_help(enum options_help help, FILE *to)
         print_settings(to);
     else if (help == OPTIONS_HELP_TABLE)
         print_table(to);
-    else
+    else if (help == OPTIONS_HELP_ALL)
         print_text(to);
+    else
+        print_short(to);
 }

@@ -13,7 +13,6 @@
 #include <strings.h>
 #include <sys/utsname.h>
 
-#include "bnr/launch/remote.h"
 #include "bnr/tools/option_reader.h"
 #include "os/log.h"
 
@@ -61,8 +60,21 @@ static int took(struct reader *r, const char *option, const char *source, struct
     return rc == -EPROTO ? reader_refuse(r, "'%s %s': %s", option, source, hosts->problem) : rc;
 }
 
+/* Whether a host of a list is told by its place among others. */
+static bool is_relative(const char *list)
+{
+    for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
+        at += strspn(at, " ");
+        if (*at == '+')
+            return true;
+    }
+    return false;
+}
+
 int option_hosts_take_list(struct reader *r, const char *option, const char *list)
 {
+    if (is_relative(list) || r->relative)
+        return reader_push(&r->relative, strdup(list));
     return took(r, option, list, &r->listed, hosts_add_list(&r->listed, list, strlen(list)));
 }
 
@@ -123,48 +135,6 @@ int option_hosts_check_arch(struct reader *r, const char *option, const char *ar
         option, arch, name.machine);
 }
 
-int option_hosts_take_remote(struct reader *r, enum option_action action, const char *option,
-                             const char *value)
-{
-    struct option_remote *remote = &r->o->remote;
-    static const struct {
-        const char *word;
-        enum option_launcher launcher;
-        const char *program; /* NULL: that of the launcher */
-    } launchers[] = {{"ssh", OPTION_LAUNCHER_SSH, NULL},
-                     {"rsh", OPTION_LAUNCHER_SSH, "rsh"},
-                     {"srun", OPTION_LAUNCHER_SRUN, NULL},
-                     {"slurm", OPTION_LAUNCHER_SRUN, NULL}};
-    switch (action) {
-    case OPTION_LAUNCHER_COMMAND:
-        remote->command = value;
-        if (!remote_is_closed(value))
-            return reader_refuse(r, "'%s': a quote in '%s' is not closed", option, value);
-        return strstr(value, "%h")
-                   ? 0
-                   : reader_refuse(r, "'%s' needs %%h in its command, where the host goes", option);
-    case OPTION_LAUNCHER:
-        for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++)
-            if (!strcmp(value, launchers[i].word)) {
-                remote->launcher = launchers[i].launcher;
-                if (launchers[i].program)
-                    remote->program = launchers[i].program;
-                return 0;
-            }
-        return reader_refuse(r,
-                             "'%s' takes ssh or slurm, not '%s'; for other launchers say "
-                             "--launcher-cmd 'COMMAND %%h'",
-                             option, value);
-    case OPTION_LAUNCHER_PROGRAM: remote->program = value; return 0;
-    case OPTION_REMOTE_PREFIX: remote->prefix = value; return 0;
-    default:
-        remote->is_piped = !strcmp(value, "stdio");
-        return remote->is_piped || !strcmp(value, "tcp")
-                   ? 0
-                   : reader_refuse(r, "'%s' takes tcp or stdio, not '%s'", option, value);
-    }
-}
-
 /* ---- settling ---- */
 
 static const struct hosts_entry *find(const struct hosts *hosts, const char *name)
@@ -196,16 +166,6 @@ static int pick(struct reader *r)
             return -ENOMEM;
     }
     return 0;
-}
-
-/* The hosts of the Slurm allocation that this process is in. */
-static int take_slurm(struct reader *r)
-{
-    const char *nodes = getenv("SLURM_JOB_NODELIST"), *tasks = getenv("SLURM_TASKS_PER_NODE");
-    if (!getenv("SLURM_JOB_ID") || !nodes || !tasks)
-        return 0;
-    return took(r, "SLURM_JOB_NODELIST", nodes, &r->o->hosts,
-                hosts_add_slurm(&r->o->hosts, nodes, tasks));
 }
 
 /* Where nothing else names hosts: those that the rankfile names, with a slot for each rank; this one
@@ -328,6 +288,15 @@ static void give(struct options *o, struct hosts *from)
     *from = (struct hosts){0};
 }
 
+/* Have the hosts of an allocation, which is asked for its names later. */
+static int copy_hosts(struct hosts *to, const struct hosts *from)
+{
+    int rc = 0;
+    for (size_t i = 0; !rc && i < from->count; i++)
+        rc = hosts_add_slots(to, from->items[i].name, from->items[i].slots);
+    return rc;
+}
+
 /* Add hosts to those that there are, of which this one is the first where none is named. */
 static int add_more(struct reader *r)
 {
@@ -342,32 +311,82 @@ static int add_more(struct reader *r)
     return rc;
 }
 
-int option_hosts_settle(struct reader *r)
+/* Add +nK, its Kth host from 0, or +nK:SLOTS, as a host of a list. */
+static int add_place(struct reader *r, const struct hosts *among, const char *word, size_t len)
+{
+    char *end, item[HOSTS_NAME_MAX + 32];
+    size_t number_len = strcspn(word, ":,");
+    unsigned long k = strtoul(word + 2, &end, 10);
+    if (word[1] != 'n' || word[2] < '0' || word[2] > '9' || end != word + number_len)
+        return reader_refuse(r, "'-host %.*s': +nK is the Kth host, from 0, of a hostfile or of an "
+                                "allocation", (int)len, word);
+    if (k >= among->count)
+        return reader_refuse(r, "'-host %.*s' counts the hosts of a hostfile or of an allocation, and "
+                                "there are %zu", (int)len, word, among->count);
+    bool is_wide = strchr(among->items[k].name, ':');
+    int n = snprintf(item, sizeof(item), "%s%s%s%.*s", is_wide ? "[" : "", among->items[k].name,
+                     is_wide ? "]" : "", (int)(len - number_len), word + number_len);
+    return took(r, "-host", word, &r->listed, hosts_add_list(&r->listed, item, (size_t)n));
+}
+
+/* Add the lists in which hosts are told by their places. */
+static int add_relative(struct reader *r, const struct hosts *among)
 {
     int rc = 0;
-    bool is_slurm = false;
-    if (r->listed.count && r->filed.count)
+    for (char **list = r->relative; !rc && list && *list; list++)
+        for (const char *at = *list; !rc && *at; at += *at == ',') {
+            at += strspn(at, " ");
+            size_t len = strcspn(at, ",");
+            rc = *at == '+' ? add_place(r, among, at, len)
+                            : took(r, "-host", *list, &r->listed, hosts_add_list(&r->listed, at, len));
+            at += len;
+        }
+    return rc;
+}
+
+/* Choose the hosts, of what names them: options before files, files before batch systems. */
+static int choose(struct reader *r)
+{
+    bool is_named = r->listed.count || r->relative || r->filed.count || r->standard.count;
+    int rc = option_allocation_read(r);
+    if (rc == -EINVAL && is_named && !r->rmk) { /* what it tells is not needed */
+        hosts_fini(&r->allocated);
+        rc = 0;
+    }
+    if (is_named)
+        r->o->doubt = NULL;
+    if (!rc)
+        rc = add_relative(r, r->filed.count      ? &r->filed
+                             : r->standard.count ? &r->standard
+                                                 : &r->allocated);
+    if (!rc && r->listed.count && r->filed.count)
         rc = pick(r);
+    if (rc)
+        return rc;
     if (r->listed.count)
         give(r->o, &r->listed);
     else if (r->filed.count)
         give(r->o, &r->filed);
     else if (r->standard.count)
         give(r->o, &r->standard);
-    else if (!rc) {
-        rc = take_slurm(r);
-        is_slurm = r->o->hosts.count > 0;
-        if (!rc && !is_slurm && r->o->start.rankfile)
-            rc = take_rankfile(r);
-    }
+    else if (r->allocated.count)
+        rc = copy_hosts(&r->o->hosts, &r->allocated);
+    else if (r->o->start.rankfile)
+        rc = take_rankfile(r);
+    return rc;
+}
+
+int option_hosts_settle(struct reader *r)
+{
+    int rc = choose(r);
     if (!rc)
         rc = add_more(r);
     if (!rc)
         look_for_own(r);
     if (!rc && r->is_elsewhere)
         rc = leave_own_out(r);
-    if (r->o->remote.launcher == OPTION_LAUNCHER_ANY)
-        r->o->remote.launcher = is_slurm ? OPTION_LAUNCHER_SRUN : OPTION_LAUNCHER_SSH;
+    if (!rc)
+        rc = option_allocation_settle(r);
     return rc ? rc : count(r);
 }
 
@@ -376,6 +395,8 @@ void option_hosts_release(struct reader *r)
     hosts_fini(&r->listed);
     hosts_fini(&r->filed);
     hosts_fini(&r->standard);
+    hosts_fini(&r->allocated);
+    options_free_list(r->relative);
     options_free_list(r->more_lists);
     options_free_list(r->more_files);
 }

@@ -21,7 +21,14 @@ struct reader {
     struct hosts listed;   /* of -host */
     struct hosts filed;    /* of -hostfile */
     struct hosts standard; /* of -default-hostfile, which the others replace */
+    struct hosts allocated; /* by a batch system */
+    const struct option_allocation_system *system; /* by this one */
+    unsigned not_asked;    /* batch systems whose hosts are not wanted, a bit each */
+    const char *rmk;       /* the words of the one that -rmk names, or NULL */
+    char **relative;       /* lists of -host with +nK, which counts other hosts; NULL-terminated */
     char *rankfile;        /* its name */
+    const char *iface;     /* of -iface, until the hosts are known; or NULL */
+    bool is_environment;   /* a variable of mpiexec's is read, which another MPI may mean */
     char **more_lists, **more_files; /* texts of hosts beside those; NULL-terminated */
     uint32_t bind_limit;   /* ranks for each object that they are bound to; 0: not said */
     int files;             /* being read, one in the other */
@@ -108,27 +115,53 @@ int option_hosts_take_file(struct reader *r, const char *option, const char *nam
 int option_hosts_take_standard(struct reader *r, const char *option, const char *name);
 /* A list, or a file, of hosts beside those. */
 int option_hosts_take_more(struct reader *r, const char *text, bool is_file);
-/* How other hosts are reached. */
-int option_hosts_take_remote(struct reader *r, enum option_action action, const char *option,
-                             const char *value);
 int option_hosts_check_arch(struct reader *r, const char *option, const char *arch);
 
-/* Settle which hosts the job has, from what was taken and from Slurm; then how many processes each
- * program has that did not say it. */
+/* Settle which hosts the job has, from what was taken and from batch systems; then how many processes
+ * each program has that did not say it. */
 int option_hosts_settle(struct reader *r);
 void option_hosts_release(struct reader *r);
+
+/* ---- option_allocation.c ---- */
+
+/* Take a word of -rmk: whose hosts are wanted, of no other batch system. */
+int option_allocation_rmk(struct reader *r, const char *option, const char *name);
+/* The same from a list of Open MPI's names, or after "^" of all but those. */
+int option_allocation_ras(struct reader *r, const char *option, const char *names);
+/* Read the hosts that a batch system tells, if one does, into r->allocated. */
+int option_allocation_read(struct reader *r);
+/* When the hosts are settled: choose how they are reached, if no option says it. */
+int option_allocation_settle(struct reader *r);
+
+/* ---- option_remote.c ---- */
+
+/* Take an option about how other hosts are reached. */
+int option_remote_take(struct reader *r, enum option_action action, const char *option,
+                       const char *value);
+/* Take a program with its options in place of ssh: of several, which colons part, the first that is
+ * installed. */
+int option_remote_agent(struct reader *r, const char *option, const char *agents);
+/* Whether the first word of a command is a program that is installed here. */
+bool option_remote_finds(const char *command);
+/* Take options more for ssh and the like, or for srun. */
+int option_remote_more(struct reader *r, const char *option, const char *words, bool is_srun);
 
 /* ---- option_mca.c, option_iface.c ---- */
 
 /* Take a parameter, whose value is the next word. */
 int option_mca(struct reader *r, const char *option, const char *name);
+/* Take the name of Open MPI's own daemon, and no other. */
+int option_mca_daemon(struct reader *r, const char *option, const char *value);
 /* Take those of mpiexec's environment, and what Hydra reads there. */
 int option_mca_environment(struct reader *r);
 /* Take those of files, parted by commas. */
 int option_mca_files(struct reader *r, const char *option, const char *names);
 
-/* Have the tcp channel use the addresses of interfaces, or networks, parted by commas. */
+/* Have the tcp channel use the addresses of interfaces, or in networks, parted by commas; after "^" all
+ * but those. Each host looks them up for itself. */
 int option_iface(struct reader *r, const char *option, const char *list);
+/* When the hosts are settled: refuse what this host lacks, where it is the only one. */
+int option_iface_settle(struct reader *r);
 
 /* ---- option_words.c: options whose value is a list of words ---- */
 

@@ -63,7 +63,7 @@ const struct option_row option_table[] = {
      "Read programs with their options from a file, a line each, # begins a comment."},
     {"iface", "NAMES", OPTION_JOB, OPTION_IFACE,
      "Let the tcp channel use the addresses of these interfaces, or in these networks (10.0.0.0/8), "
-     "separated by commas."},
+     "separated by commas; after ^ all but these. Each host looks them up for itself."},
     {"timeout", "SECONDS", OPTION_JOB, OPTION_TIMEOUT,
      "End the job after so long, report what its ranks wait for, and exit with 124; 0 means never."},
     {"set", "NAME=VALUE", OPTION_JOB, OPTION_SET,
@@ -73,8 +73,9 @@ const struct option_row option_table[] = {
     {"launcher-cmd", "COMMAND", OPTION_JOB, OPTION_LAUNCHER_COMMAND,
      "Reach other hosts by COMMAND, in which %h is the host and %u the user, as in \"docker exec -i "
      "%h\"; a daemon's path is added behind it."},
-    {"launcher bootstrap", "ssh|slurm", OPTION_JOB, OPTION_LAUNCHER,
-     "Reach other hosts by ssh (the default), or by srun (the default in a Slurm allocation)."},
+    {"launcher bootstrap", "ssh|rsh|slurm", OPTION_JOB, OPTION_LAUNCHER,
+     "Reach other hosts by ssh (the default), by rsh, or by srun (the default where all are of the Slurm "
+     "allocation)."},
     {"launcher-exec bootstrap-exec", "FILE", OPTION_JOB, OPTION_LAUNCHER_PROGRAM,
      "Run FILE in place of ssh or srun."},
     {"prefix", "DIR", OPTION_JOB, OPTION_REMOTE_PREFIX,
@@ -241,26 +242,30 @@ const struct option_row option_table[] = {
     {"progress show-progress", NULL, OPTION_INFORMATION, OPTION_PROGRESS,
      "While hosts are being started, show on a terminal how many are there: 3 of 64 hosts."},
     {"V version info", NULL, OPTION_INFORMATION, OPTION_VERSION, "Print the version and exit."},
-    {"h help", "[=man|settings]", OPTION_INFORMATION, OPTION_HELP,
-     "Print this text, the manual page or the table of settings, and exit."},
+    {"h help", "[=all|man|settings]", OPTION_INFORMATION, OPTION_HELP,
+     "Print what people use most, all options, the manual page or the table of settings, and exit."},
 
     {"host hosts H hostlist machine machines machinelist", "NAMES", OPTION_FOREIGN, OPTION_HOST,
      "Run on these hosts. A number after a colon is a host's slots, one without "
-     "it; without -n, as many processes start as there are slots. USER@NAME logs in as USER."},
+     "it; without -n, as many processes start as there are slots. USER@NAME logs in as USER, NAME[1-3] "
+     "are three, +nK is the Kth, from 0, of a hostfile or of an allocation."},
     {"arch", "NAME", OPTION_FOREIGN, OPTION_ARCH,
      "Accepted where it is what uname -m says on this host."},
     {"hostfile machinefile f", "FILE", OPTION_FOREIGN, OPTION_HOSTFILE,
      "The same from a file, a line each: NAME, NAME:4, or NAME slots=4 max_slots=8 user=USER. With "
      "-host, that picks among its lines."},
+    {"rmk", "NAME", OPTION_FOREIGN, OPTION_RMK,
+     "Where no option names hosts, take those that slurm, pbs, lsf, sge, ll, cobalt or oar has allocated, "
+     "or of none (user); else of the first that its variables tell of."},
     {"add-host", "NAMES", OPTION_FOREIGN, OPTION_MORE_HOSTS,
-     "Run on these hosts as well as on those that other options name, or Slurm; else on this one and these."},
+     "Run on these hosts as well as on those that other options name, or a batch system; else on this one and these."},
     {"add-hostfile", "FILE", OPTION_FOREIGN, OPTION_MORE_HOSTS_FILE, "The same from a file."},
     {"default-hostfile", "FILE", OPTION_FOREIGN, OPTION_DEFAULT_HOSTFILE,
      "The same, where no other option names hosts."},
     {"mca gmca prtemca pmixmca gpmixmca omca gomca", "NAME VALUE", OPTION_FOREIGN, OPTION_MCA,
-     "Parameters of Open MPI: btl chooses channels, btl_tcp_if_include interfaces, those of mapping, "
-     "ranking, binding and output do as the options; those that tune what is not here change "
-     "nothing. As OMPI_MCA_NAME and PRTE_MCA_NAME they are read from the environment, too."},
+     "Parameters of Open MPI: btl chooses channels, btl_tcp_if_include interfaces, plm_rsh_agent what "
+     "stands for ssh, those of mapping, ranking, binding and output do as the options; those that tune "
+     "what is not here change nothing, and one that decides something else is refused. As OMPI_MCA_NAME and PRTE_MCA_NAME they are read from the environment, too."},
     {"tune am amca", "FILES", OPTION_FOREIGN, OPTION_MCA_FILE,
      "Read such parameters from files, a line each: NAME = VALUE, or options."},
     {"bind-to-core bind-to-socket bind-to-none", NULL, OPTION_PLACE, OPTION_ALIAS,
@@ -291,13 +296,18 @@ const struct option_row option_table[] = {
      "do-not-resolve enable-instant-on-support uniform-nodes set-sid no-ready-msg no-app-prefix "
      "hybrid-hosts enable-x disable-x",
      NULL, OPTION_FOREIGN, OPTION_IGNORED, "Accepted; it changes nothing here."},
-    {"rmk order-nodes localhost launch-agent pmix-prefix app-pmix-prefix", "NAME", OPTION_FOREIGN,
-     OPTION_IGNORED, "Accepted; it changes nothing here."},
+    {"localhost pmix-prefix app-pmix-prefix", "NAME", OPTION_FOREIGN, OPTION_IGNORED,
+     "Accepted; it changes nothing here."},
+    {"launch-agent", "NAME", OPTION_FOREIGN, OPTION_DAEMON,
+     "Accepted where it names orted or prted, Open MPI's daemon: this library's runs in its place."},
     {"max-vm-size spawn-timeout", "N", OPTION_FOREIGN, OPTION_IGNORED,
      "Accepted; VIREO_LAUNCH_LIMIT_MS says when a daemon is late."},
     {"tmpdir cartofile cf", "NAME", OPTION_FOREIGN, OPTION_IGNORED,
      "Accepted; mpiexec keeps no files, and hwloc tells of the hardware."},
-    {"rankmap", "MAP", OPTION_FOREIGN, OPTION_IGNORED, "Accepted; it changes nothing: --map-by and -rankfile place ranks."},
+    {"rankmap", "MAP", OPTION_FOREIGN, OPTION_REFUSED,
+     "--rankfile says on which host each rank runs, and --map-by deals ranks out"},
+    {"order-nodes", "UP|DOWN", OPTION_FOREIGN, OPTION_REFUSED,
+     "hosts have ranks in the order in which they are named; name them in another"},
     {"personality", "NAME", OPTION_FOREIGN, OPTION_IGNORED,
      "Accepted; the options of all dialects are always known."},
     {"gpu-support gpu-subdevs-per-proc max-restarts with-ft", "WHAT", OPTION_FOREIGN, OPTION_OFF,

@@ -5,6 +5,7 @@
 #define BNR_OPTION_TABLE_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 enum option_action {
     OPTION_COUNT,
@@ -43,6 +44,8 @@ enum option_action {
     OPTION_SET,
     OPTION_UNIVERSE,
     OPTION_PRETEND,
+    OPTION_RMK,
+    OPTION_DAEMON,
     OPTION_LAUNCHER_COMMAND,
     OPTION_LAUNCHER,
     OPTION_LAUNCHER_PROGRAM,
@@ -146,5 +149,9 @@ void option_nearest(const char *name, size_t len, char *near, size_t size);
 /* Write a spelling with the dashes it is usually written with: one for a
  * single letter and for the first dialect's words, two with a "-" inside. */
 void option_spell(const char *name, size_t len, char *text, size_t size);
+
+/* For programs: print a line for each parameter of Open MPI that is known by name, as the table of
+ * options is printed. */
+void option_mca_print(FILE *to);
 
 #endif

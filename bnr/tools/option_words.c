@@ -12,7 +12,8 @@
 
 struct meaning {
     const char *word;
-    const char *words; /* options, with "%" for the word's value; NULL: nothing; "!WHY": refused */
+    const char *words; /* options, with "%" for the word's value; NULL: nothing; "!WHY": refused;
+                        * "?WHY": refused where the word is off, else nothing */
 };
 
 static const struct meaning of_display[] = {
@@ -23,7 +24,7 @@ static const struct meaning of_display[] = {
 };
 
 static const struct meaning of_runtime[] = {
-    {"error-nonzero-status", NULL},
+    {"error-nonzero-status", "?--continuous lets the other ranks go on, whatever becomes of one"},
     {"donotlaunch", "--do-not-launch"},
     {"donotspawn", "--do-not-launch"},
     {"show-progress", "--progress"},
@@ -45,7 +46,7 @@ static const struct meaning of_runtime[] = {
     {"get-stack-traces", NULL},
     {"report-child-jobs-separately", NULL},
     {"aggregate-help-messages", NULL},
-    {"fwd-environment", NULL},
+    {"fwd-environment", "?-genvnone passes no variable on"},
 };
 
 /* The row of a word of len bytes: its own, or the only one that begins so. */
@@ -74,7 +75,11 @@ static bool is_off(const char *value)
 
 static int take(struct reader *r, const char *option, const struct meaning *row, const char *value)
 {
-    if (!row->words || is_off(value))
+    bool is_refused_off = row->words && *row->words == '?';
+    if (is_refused_off && is_off(value))
+        return reader_refuse(r, "'%s %s=%s' has no like here; %s", option, row->word, value,
+                             row->words + 1);
+    if (!row->words || is_refused_off || is_off(value))
         return 0;
     if (*row->words == '!')
         return reader_refuse(r, "'%s %s': %s; leave it out", option, row->word, row->words + 1);

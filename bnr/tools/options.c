@@ -200,7 +200,9 @@ static int set_agent(struct reader *r, const char *option, const char *command)
     r->o->start.agent = command;
     if (*command == '/' || !memchr(command, '/', strcspn(command, " ")))
         return 0;
-    if (!getcwd(here, sizeof(here)) || asprintf(&text, "%s/%s", here, command) < 0)
+    if (!getcwd(here, sizeof(here)))
+        return reader_refuse(r, "the folder of '%s' is gone: give the whole path", command);
+    if (asprintf(&text, "%s/%s", here, command) < 0)
         return -ENOMEM;
     r->o->start.agent = text;
     return reader_push(&r->o->words, text);
@@ -235,14 +237,16 @@ static int set_keepalive(struct reader *r, const char *option, const char *text)
 static int choose_help(struct reader *r, const char *option, const char *topic)
 {
     r->o->help = OPTIONS_HELP_TEXT;
-    if (topic && !strcmp(topic, "man"))
+    if (topic && !strcmp(topic, "all"))
+        r->o->help = OPTIONS_HELP_ALL;
+    else if (topic && !strcmp(topic, "man"))
         r->o->help = OPTIONS_HELP_MAN;
     else if (topic && !strcmp(topic, "settings"))
         r->o->help = OPTIONS_HELP_SETTINGS;
     else if (topic && !strcmp(topic, "table"))
         r->o->help = OPTIONS_HELP_TABLE;
     else if (topic)
-        return reader_refuse(r, "'%s' knows man and settings, not '%s'", option, topic);
+        return reader_refuse(r, "'%s' knows all, man and settings, not '%s'", option, topic);
     return 0;
 }
 
@@ -287,7 +291,7 @@ static int check_foreign(struct reader *r, const struct option_row *row, const c
     case OPTION_LAUNCHER:
     case OPTION_LAUNCHER_PROGRAM:
     case OPTION_REMOTE_PREFIX:
-    case OPTION_DAEMON_LINK: return option_hosts_take_remote(r, row->action, option, value);
+    case OPTION_DAEMON_LINK: return option_remote_take(r, row->action, option, value);
     case OPTION_HOST: return option_hosts_take_list(r, option, value);
     case OPTION_ARCH: return option_hosts_check_arch(r, option, value);
     case OPTION_DEFAULT_HOSTFILE: return option_hosts_take_standard(r, option, value);
@@ -295,6 +299,8 @@ static int check_foreign(struct reader *r, const struct option_row *row, const c
     case OPTION_MORE_HOSTS: return option_hosts_take_more(r, value, false);
     case OPTION_MORE_HOSTS_FILE: return option_hosts_take_more(r, value, true);
     case OPTION_MCA: return option_mca(r, option, value);
+    case OPTION_RMK: return option_allocation_rmk(r, option, value);
+    case OPTION_DAEMON: return option_mca_daemon(r, option, value);
     case OPTION_REFUSED: return reader_refuse(r, "'%s': %s", option, row->about);
     default: /* ignored */
         return value && !strcmp(row->value, "N") ? reader_number(r, option, value, 1, &number) : 0;
@@ -632,6 +638,8 @@ static int finish(struct reader *r)
         rc = option_hosts_settle(r);
     if (!rc)
         rc = option_place_limit(r);
+    if (!rc)
+        rc = option_iface_settle(r);
     if (rc)
         return rc;
     rc = option_ranks_settle(r);

@@ -33,7 +33,8 @@ enum options_help {
     OPTIONS_HELP_TEXT,
     OPTIONS_HELP_MAN,
     OPTIONS_HELP_SETTINGS,
-    OPTIONS_HELP_TABLE
+    OPTIONS_HELP_TABLE,
+    OPTIONS_HELP_ALL
 };
 
 /* Which of mpiexec's own variables a process gets. */
@@ -76,6 +77,8 @@ struct option_remote {
     const char *command;  /* of --launcher-cmd, or NULL */
     enum option_launcher launcher;
     const char *program;  /* in place of ssh or srun, or NULL */
+    const char *agent;    /* in place of ssh alone: a program with its options, or NULL */
+    const char *ssh_more, *srun_more; /* words behind those of ssh and of srun, or NULL */
     const char *prefix;   /* where this library lies there, or NULL: as here */
     bool is_piped;        /* daemons are linked by the launcher's own pipes */
     int per_host;         /* -ppn; 0: not given */
@@ -85,7 +88,7 @@ struct options {
     struct option_app *apps;
     int napps;                       /* 0 only with help or version */
     int nranks;                      /* sum of the apps' counts */
-    struct hosts hosts;              /* those named, or given by Slurm; none: this host alone */
+    struct hosts hosts;              /* those named, or allocated; none: this host alone */
     bool label, stamps, hosts_shown; /* the rank, the time, the host begin each line */
     bool json, xml;                  /* each line becomes a JSON object, or an XML element */
     const char *xml_file;            /* for these; NULL: mpiexec's stdout */
@@ -117,6 +120,7 @@ struct options {
     int universe_size; /* at least nranks; 0: not given */
     int pretend_hosts; /* 0: not given */
     struct option_remote remote;
+    const char *doubt; /* what mpiexec is to say before it starts ranks, or NULL */
     char **settings; /* "VIREO_NAME=VALUE" of --set and --report; NULL-terminated */
 };
 
@@ -151,8 +155,8 @@ void options_free(struct options *o);
 char **options_environ(const struct options *o, const struct option_app *app, char *const *base,
                        char *const *extra);
 
-/* Print what o->help asks for: the help text, the manual page in roff, or the
- * table of settings. */
+/* Print what o->help asks for: what people use on one screen, all options, the manual page in roff, or
+ * the table of settings. */
 void options_print_help(enum options_help help, FILE *to);
 
 #endif

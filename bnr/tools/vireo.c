@@ -2,7 +2,8 @@
 
 /* vireo: what one asks of this library. `vireo ps` lists jobs, `vireo report` asks an mpiexec why
  * its job does not go on, and prints what that says, `vireo streams` shows what its ranks write,
- * and `vireo info` tells what channels there are. */
+ * `vireo info` tells what channels there are, and `vireo fortran` makes MPI's modules for a Fortran
+ * compiler. */
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -24,12 +25,13 @@ enum {
     ANSWER_S = 60
 };
 
-static const char help[] =
+static const char help_ps[] =
     "usage: vireo ps\n"
     "\n"
     "List your running jobs on this host: the process number of each mpiexec, and its\n"
-    "command.\n"
-    "\n"
+    "command.\n";
+
+static const char help_streams[] =
     "usage: vireo streams [JOB] [--rank LIST] [--tag T] [--from oldest|now|OFFSET]\n"
     "                     [--reliable]\n"
     "\n"
@@ -40,8 +42,9 @@ static const char help[] =
     "\n"
     "usage: vireo streams [JOB] --stdin [--rank RANK]\n"
     "\n"
-    "Write standard input to that of a rank, which reads it through mpiexec.\n"
-    "\n"
+    "Write standard input to that of a rank, which reads it through mpiexec.\n";
+
+static const char help_report[] =
     "usage: vireo report [JOB]\n"
     "\n"
     "Print what each rank of a running job waits for, which ranks are to blame where\n"
@@ -49,12 +52,19 @@ static const char help[] =
     "\n"
     "JOB is the process number of its mpiexec, or of a process that it has started;\n"
     "with one job of yours on this host it can be left out. The same report comes on\n"
-    "mpiexec's standard error at SIGQUIT (Ctrl-\\), and when --timeout ends the job.\n"
-    "\n"
+    "mpiexec's standard error at SIGQUIT (Ctrl-\\), and when --timeout ends the job.\n";
+
+static const char help_info[] =
     "usage: vireo info\n"
     "\n"
     "List the channels that a process has here, their parameters, and why one is not\n"
     "open.\n";
+
+static const char help_fortran[] =
+    "usage: vireo fortran [--again] [FC=compiler]\n"
+    "\n"
+    "Make MPI's modules for a Fortran compiler, as mpifort does at its first use, and print\n"
+    "the folder that they are in.\n";
 
 /* Ranks write parts of a report: nothing of theirs may steer the terminal. */
 static void make_plain(char *text, ssize_t len)
@@ -160,21 +170,38 @@ static int show_streams(char **words)
     return rc;
 }
 
-/* Become the program that initializes MPI and tells. It lies beside this one. */
-static int info(char **words)
+/* Become a program that lies beside this one. */
+static int become(const char *name, char **words)
 {
-    char path[4096];
-    if (words[0])
-        return refuse("'info' takes nothing behind it", words[0]);
+    char path[4096], *argv[64] = {path};
     ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 16);
+    for (int i = 0; words[i]; i++) {
+        if (i == 62)
+            return refuse("too many words", words[i]);
+        argv[i + 1] = words[i];
+    }
     if (len > 0) {
         path[len] = 0;
-        strcat(path, "-info");
-        execl(path, path, (char *)NULL);
+        strcat(path, name);
+        execv(path, argv);
     }
-    fprintf(stderr, "vireo: vireo-info cannot be started: %s; install MPI as a whole\n",
+    fprintf(stderr, "vireo: vireo%s cannot be started: %s; install MPI as a whole\n", name,
             strerror(errno));
     return EXIT_FAILURE;
+}
+
+/* The program that initializes MPI and tells. */
+static int info(char **words)
+{
+    if (words[0])
+        return refuse("'info' takes nothing behind it", words[0]);
+    return become("-info", words);
+}
+
+/* The script that makes MPI's modules for a Fortran compiler. */
+static int fortran(char **words)
+{
+    return become("-fortran", words);
 }
 
 /* Whether one of the words asks what there is. */
@@ -188,27 +215,62 @@ static bool asks_for_help(char **words)
     return false;
 }
 
+static const struct {
+    const char *name;
+    int (*run)(char **words);
+    const char *about; /* in a few words */
+    const char *help;
+} commands[] = {
+    {"ps", list_jobs, "list your running jobs on this host", help_ps},
+    {"streams", show_streams, "show what a job's ranks write, or write to their stdin", help_streams},
+    {"report", report, "print what each rank waits for, and which are to blame", help_report},
+    {"info", info, "list the channels of this host, and their parameters", help_info},
+    {"fortran", fortran, "make MPI's modules for a Fortran compiler", help_fortran},
+};
+
+enum {
+    COMMANDS = sizeof(commands) / sizeof(commands[0])
+};
+
+/* A line for each command. */
+static void list_commands(FILE *to)
+{
+    fprintf(to, "usage: vireo COMMAND ...\n\n");
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(to, "  %-9s %s\n", commands[i].name, commands[i].about);
+    fprintf(to, "\nvireo COMMAND --help tells more of one, vireo --help of all.\n");
+}
+
+/* The help of one command, or of all. */
+static void print_help(const char *name)
+{
+    bool is_one = false, is_first = true;
+    for (size_t i = 0; i < COMMANDS; i++)
+        is_one |= !strcmp(commands[i].name, name);
+    for (size_t i = 0; i < COMMANDS; i++) {
+        if (is_one && strcmp(commands[i].name, name))
+            continue;
+        printf("%s%s", is_first ? "" : "\n", commands[i].help);
+        is_first = false;
+    }
+}
+
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        int (*run)(char **words);
-    } commands[] = {
-        {"ps", list_jobs}, {"streams", show_streams}, {"report", report}, {"info", info}};
     if (argc < 2) {
-        fputs(help, stderr);
+        list_commands(stderr);
         return EXIT_USAGE;
     }
     if (asks_for_help(argv + 1)) {
-        fputs(help, stdout);
+        print_help(argv[1]);
         return EXIT_SUCCESS;
     }
     if (!strcmp(argv[1], "--version")) {
         printf("vireo (Vireo MPI) %s\n", VIREO_VERSION);
         return EXIT_SUCCESS;
     }
-    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+    for (size_t i = 0; i < COMMANDS; i++)
         if (!strcmp(argv[1], commands[i].name))
             return commands[i].run(argv + 2);
-    return refuse("the commands are ps, streams, report and info", argv[1]);
+    return refuse("the commands are ps, streams, report, info and fortran", argv[1]);
 }

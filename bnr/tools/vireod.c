@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bnr/launch/start_signals.h"
 #include "bnr/wide/daemon.h"
 #include "bnr/wide/survey.h"
 #include "bnr/stdio/forward.h"
@@ -79,6 +80,7 @@ int main(int argc, char **argv)
     static const char greeting[] = "vireod " VIREO_VERSION "\n";
     struct launch_order order;
     int in_fd, out_fd;
+    start_signals_take();
     stdio_guard();
     signal(SIGPIPE, SIG_IGN);
     if (argc > 1 && !strcmp(argv[1], "--version")) {

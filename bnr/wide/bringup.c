@@ -21,7 +21,10 @@ extern char **environ;
 
 enum {
     LINE_LEN = 1024,
-    TEXT_LEN = 2048 /* of stderr that is kept */
+    ASK_MS = 100,     /* between looks for logins that ask */
+    TEXT_LEN = 2048,  /* of stderr that is kept */
+    NOTICE_MS = 5000, /* until it is said which hosts are awaited */
+    NAMES_MAX = 5     /* of those, in a line */
 };
 
 static const char greeting[] = "vireod ", place[] = "at ", machine[] = "has ";
@@ -78,6 +81,7 @@ static void greet(struct bringup_command *c)
     struct bringup *b = c->bringup;
     snprintf(c->version, sizeof(c->version), "%.60s", c->line + sizeof(greeting) - 1);
     c->is_greeted = true;
+    (void)login_over(&b->login, c->pid);
     if (strcmp(c->version, VIREO_VERSION)) {
         c->stage = LAUNCHING_EXECUTE;
         if (c->pid) /* else it was given up, and a process of it still has the pipe */
@@ -282,6 +286,8 @@ bool bringup_ended(struct bringup *b, pid_t pid, int status)
         c++;
     if (!c || c == b->commands + b->count)
         return false;
+    if (login_over(&b->login, pid) && WIFSIGNALED(status) && WTERMSIG(status) == SIGINT)
+        kill(getpid(), SIGINT); /* the person who is asked wants to end it all */
     c->pid = 0;
     c->status = status;
     if (c->out)
@@ -311,6 +317,9 @@ static void write_end(const struct bringup_command *c, FILE *to)
     if (*c->version && strcmp(c->version, VIREO_VERSION))
         fprintf(to, "the daemon there is version %s, and mpiexec is %s: install the same on both",
                 c->version, VIREO_VERSION);
+    else if (c->stage == LAUNCHING_STAY)
+        fprintf(to, "the daemon there has ended, or its connection has: see what ends processes there, or "
+                    "what parts the network");
     else if (c->is_late && c->is_greeted)
         fprintf(to,
                 "the daemon runs, and has not reached mpiexec in time: see that a firewall lets "
@@ -322,6 +331,9 @@ static void write_end(const struct bringup_command *c, FILE *to)
                 "there is no daemon %s: install this version there, or say where it is by "
                 "--prefix DIR, which has bin/vireod",
                 b->remote.daemon);
+    else if (c->stage == LAUNCHING_AUTHENTICATE)
+        fprintf(to, "the login was refused: ssh-copy-id %s has your key taken there, and ssh-agent keeps the "
+                    "key open", b->hosts[c->host].name);
     else if (WIFSIGNALED(c->status) && c->status)
         fprintf(to, "the command was killed by signal %d", WTERMSIG(c->status));
     else if (c->status)
@@ -384,6 +396,9 @@ static void carry_out(struct bringup *b)
         case LAUNCHING_GIVE_UP: give_up(b, e.host); break;
         case LAUNCHING_COMPLETE:
             uv_timer_stop(&b->timer);
+            uv_timer_stop(&b->ask);
+            login_close(&b->login);
+            uv_timer_stop(&b->notice);
             b->hooks.complete(b->hooks.arg, !b->failures);
             break;
         }
@@ -392,6 +407,52 @@ static void carry_out(struct bringup *b)
     b->is_carrying = false;
 }
 
+
+/* Let logins ask, one after the other. Those that do so, or wait for it, have all their time again. */
+static void on_ask(uv_timer_t *timer)
+{
+    struct bringup *b = timer->data;
+    b->is_asking = false;
+    for (uint32_t i = 0; i < b->count; i++)
+        if (b->commands[i].pid && !b->commands[i].is_greeted && login_asks(&b->login, b->commands[i].pid)) {
+            launching_hold(&b->launching, i, now_ns());
+            b->is_asking = true;
+        }
+}
+
+/* Say which hosts have not come, and how far each is. */
+static void on_notice(uv_timer_t *timer)
+{
+    struct bringup *b = timer->data;
+    char *text = NULL;
+    size_t size;
+    uint32_t count = 0;
+    if (b->is_asking) { /* the line would stand behind the question */
+        uv_timer_start(timer, on_notice, NOTICE_MS, 0);
+        return;
+    }
+    FILE *to = open_memstream(&text, &size);
+    if (!to)
+        return;
+    fprintf(to, "waiting for");
+    for (uint32_t i = 0; i < b->count; i++) {
+        if (b->launching.hosts[i].state >= LAUNCHING_UP)
+            continue;
+        if (count++ >= NAMES_MAX)
+            continue;
+        fprintf(to, "%s %s (%s)", count > 1 ? "," : "", b->hosts[i].name,
+                b->commands[i].is_greeted                           ? "its daemon runs"
+                : b->launching.hosts[i].state == LAUNCHING_STARTING ? "no daemon there yet"
+                                                                    : "its turn is to come");
+    }
+    if (count > NAMES_MAX)
+        fprintf(to, " and %u more", count - NAMES_MAX);
+    fprintf(to, ", of %u hosts; each start has %g s", b->count,
+            (double)b->launching.settings.limit_ns / 1e9);
+    if (!fclose(to) && count)
+        b->hooks.waiting(b->hooks.arg, text);
+    free(text);
+}
 
 static void on_timer(uv_timer_t *timer);
 
@@ -418,6 +479,23 @@ void bringup_dialed(struct bringup *b, uint32_t host)
     step(b, host, LAUNCHING_DIALED, LAUNCHING_DIAL_BACK);
 }
 
+void bringup_lost(struct bringup *b, uint32_t host)
+{
+    struct bringup_command *c = &b->commands[host];
+    if (b->launching.hosts[host].state != LAUNCHING_UP)
+        return;
+    while (c->err && read_err(c) && errno != EAGAIN)
+        ;
+    c->stage = LAUNCHING_STAY;
+    step(b, host, LAUNCHING_LOST, LAUNCHING_STAY);
+}
+
+void bringup_paused(struct bringup *b, uint64_t ns)
+{
+    launching_paused(&b->launching, (int64_t)ns);
+    set_timer(b);
+}
+
 /* ---- life ---- */
 
 int bringup_start(struct bringup *b, uv_loop_t *loop, const struct launching_settings *settings)
@@ -430,7 +508,17 @@ int bringup_start(struct bringup *b, uv_loop_t *loop, const struct launching_set
         b->commands[i] = (struct bringup_command){
             .bringup = b, .host = i, .in_fd = -1, .out_fd = -1, .err_fd = -1};
     uv_timer_init(loop, &b->timer);
-    b->timer.data = b;
+    uv_timer_init(loop, &b->ask);
+    uv_timer_init(loop, &b->notice);
+    b->timer.data = b->ask.data = b->notice.data = b;
+    if (b->hooks.waiting)
+        uv_timer_start(&b->notice, on_notice, NOTICE_MS, 0);
+    b->login = (struct login){.tty_fd = -1};
+    if (b->remote.kind == REMOTE_SSH)
+        login_open(&b->login);
+    b->remote.may_ask = b->login.tty_fd >= 0;
+    if (b->remote.may_ask)
+        uv_timer_start(&b->ask, on_ask, ASK_MS, ASK_MS);
     int rc = launching_begin(&b->launching, b->count, settings, now_ns(), &b->effects);
     carry_out(b);
     if (!rc)
@@ -474,6 +562,9 @@ void bringup_stop(struct bringup *b)
     for (uint32_t i = 0; i < b->count; i++)
         close_command(&b->commands[i]);
     uv_close((uv_handle_t *)&b->timer, NULL);
+    uv_close((uv_handle_t *)&b->ask, NULL);
+    login_close(&b->login);
+    uv_close((uv_handle_t *)&b->notice, NULL);
     launching_fini(&b->launching);
     launching_effects_fini(&b->effects);
 }

@@ -16,6 +16,7 @@
 #include "bnr/core/bytes.h"
 #include "bnr/core/launching.h"
 #include "bnr/launch/remote.h"
+#include "bnr/wide/login.h"
 
 struct bringup_host {
     const char *name, *user; /* user may be NULL */
@@ -32,6 +33,8 @@ struct bringup_hooks {
     bool (*told)(void *arg, uint32_t host, const char *digits);
     /* It cannot be started; text: why, in a sentence or a few lines. */
     void (*failed)(void *arg, uint32_t host, const char *text);
+    /* For some seconds hosts have been awaited; text: which. May be NULL. */
+    void (*waiting)(void *arg, const char *text);
     /* All daemons are there, or have failed. */
     void (*complete)(void *arg, bool are_all_up);
     void *arg;
@@ -50,7 +53,11 @@ struct bringup {
     struct launching_effects effects;
     bool is_carrying;
     struct bringup_command *commands; /* by host */
+    struct login login;
+    uv_timer_t ask;   /* runs while a login may ask a person */
     uv_timer_t timer; /* runs while a command has a time limit, or rests */
+    bool is_asking;    /* a login asks its user something */
+    uv_timer_t notice; /* until it is time to say who is awaited */
 };
 
 /* Begin. The hosts and what remote names outlive it. Returns 0 or -errno. */
@@ -58,6 +65,12 @@ int bringup_start(struct bringup *b, uv_loop_t *loop, const struct launching_set
 
 /* The daemon of a host has told who it is. */
 void bringup_dialed(struct bringup *b, uint32_t host);
+
+/* It was there, and is lost; before all are there, that is a failure. */
+void bringup_lost(struct bringup *b, uint32_t host);
+
+/* This process has stood still for so long. */
+void bringup_paused(struct bringup *b, uint64_t ns);
 
 /* A child of this process has ended. Returns whether it was a command of these. */
 bool bringup_ended(struct bringup *b, pid_t pid, int status);

@@ -20,10 +20,10 @@
 #include <unistd.h>
 
 #include "bnr/io/amend.h"
-#include "bnr/diagnose/answer.h"
 #include "bnr/streams/door.h"
 #include "bnr/streams/exchange.h"
 #include "bnr/streams/pipes.h"
+#include "bnr/wide/answers.h"
 #include "bnr/wide/party_link.h"
 #include "bnr/io/debugger.h"
 #include "bnr/io/place.h"
@@ -34,6 +34,7 @@
 #include "bnr/io/signals.h"
 #include "bnr/launch/launch.h"
 #include "bnr/launch/limit.h"
+#include "bnr/launch/start_signals.h"
 #include "bnr/launch/sweep.h"
 #include "bnr/wire/field.h"
 #include "bnr/wire/launch_message.h"
@@ -44,22 +45,18 @@
 enum {
     EXIT_FAILED = 1,
     FLUSH_MS = 1000,
-    LOOK_MS = 20,        /* between looks for answers of ranks */
-    LOOK_LIMIT_MS = 700, /* for all of them */
     WATCH_MS = 100,
-    LATE_MS = 30,        /* in which mpiexec is reached, where nothing is in the way */
-    JOIN_MS = 60000      /* until mpiexec has told which neighbours there are */
+    LATE_MS = 30         /* in which mpiexec is reached, where nothing is in the way */
 };
 
 struct daemon {
     uv_loop_t loop;
-    uv_timer_t deadline, look; /* look: for answers of ranks */
+    uv_timer_t deadline;       /* to reach mpiexec */
     uv_timer_t watch;          /* for debuggers of ranks that wait in MPI_Init */
     uv_idle_t starting;        /* while ranks are to be started, and nothing else is to be done */
     uint32_t next;             /* the first rank that was not started, or given up */
     uv_timer_t late;           /* mpiexec is not reached yet */
     int out_fd;                /* the stdout of the command that has started this program */
-    uint64_t look_until_ns;
     struct mesh mesh;
     struct signals signals;
     struct launch_message job;
@@ -70,6 +67,7 @@ struct daemon {
     struct amend amend;
     struct serve serve;
     struct words words;
+    struct answers answers;
     struct pipes pipes;
     struct party_link parties;
     struct door *door; /* NULL: none */
@@ -298,6 +296,8 @@ static int place_ranks(struct daemon *d, char why[512])
     for (uint32_t r = 0; r < d->job.world_size; r++)
         if (is_here(d, r))
             numbers[job.ranks++] = r;
+    if (job.ranks)
+        job.host = d->job.hosts[d->job.host_of[numbers[0]]].name;
     int code = place_make(&d->place, &job, why) ? EXIT_FAILED : 0;
     if (!code)
         code = amend_prepare(&d->amend, &d->job.wish, &d->place, why);
@@ -420,6 +420,7 @@ static void on_starting(uv_idle_t *idle)
 
 static void start_ranks(struct daemon *d)
 {
+    leftovers_watch(&d->ranks.leftovers, &d->loop, d->job.hold_ms);
     if (d->job.flags & LAUNCH_HOLD) {
         ranks_hold(&d->ranks);
         uv_timer_start(&d->watch, on_watch, WATCH_MS, WATCH_MS);
@@ -434,9 +435,8 @@ static int prepare(struct daemon *d, char why[512])
     const char *step = "make a map of the ranks";
     umask((mode_t)d->job.umask);
     resources_set(d->job.limits);
-    signal(SIGPIPE, SIG_DFL); /* for the ranks */
-    launch_remember();
-    signal(SIGPIPE, SIG_IGN);
+    start_signals_set((struct start_signals){d->job.blocked, d->job.ignored});
+    limit_remember();
     limit_raise();
     if (*d->job.outer)
         setenv("BNR_JOB", d->job.outer, 1);
@@ -491,6 +491,7 @@ static void on_linked(void *arg, uint32_t node)
     char id[HOST_ID_MAX];
     if (node != NODE_ROOT || d->mesh.is_begun)
         return;
+    uv_timer_stop(&d->deadline); /* mpiexec says the rest when all daemons are there */
     struct packing p = {0};
     host_id(id);
     addresses_pack(&p, &d->mesh.own);
@@ -518,7 +519,6 @@ static void on_contact(void *arg, uint32_t node, struct unpacking u)
     struct daemon *d = arg;
     if (node != NODE_ROOT || d->mesh.is_begun)
         return;
-    uv_timer_stop(&d->deadline);
     learn(d, u);
     if (mesh_begin(&d->mesh))
         end_loop(d, EXIT_FAILED);
@@ -561,47 +561,6 @@ static void resize(struct daemon *d, struct unpacking u)
         ranks_resize(&d->ranks, &size);
 }
 
-/* ---- what ranks wait for ---- */
-
-static void send_answer(struct daemon *d, int rank)
-{
-    const struct table *t = &d->ranks.table;
-    static uint8_t text[TABLE_ANSWER];
-    struct packing p = {0};
-    enum diagnose_state state = answer_state(t, rank);
-    pack_u32(&p, atomic_load(&t->head->asks));
-    pack_u32(&p, (uint32_t)state);
-    pack_u32(&p, state == DIAGNOSE_ENDED ? 0 : (uint32_t)answer_process(t, rank));
-    if (state == DIAGNOSE_ANSWERED)
-        pack_raw(&p, text, answer_copy(t, rank, text));
-    struct bytes *all = pack_end(&p);
-    if (all)
-        say(d, RECORD_ANSWER, rank, all->at, all->len);
-    bytes_unref(all);
-}
-
-static void on_look(uv_timer_t *timer)
-{
-    struct daemon *d = timer->data;
-    const struct table *t = &d->ranks.table;
-    for (int r = 0; os_now_ns() < d->look_until_ns && r < t->world_size; r++)
-        if (table_slot(t, r) >= 0 && answer_state(t, r) == DIAGNOSE_SILENT)
-            return;
-    uv_timer_stop(timer);
-    for (int r = 0; r < t->world_size; r++)
-        if (table_slot(t, r) >= 0)
-            send_answer(d, r);
-}
-
-static void ask_ranks(struct daemon *d, uint32_t number)
-{
-    if (!d->has_job)
-        return;
-    atomic_store(&d->ranks.table.head->asks, number);
-    d->look_until_ns = os_now_ns() + LOOK_LIMIT_MS * 1000000ull;
-    uv_timer_start(&d->look, on_look, LOOK_MS, LOOK_MS);
-}
-
 static void on_deliver(void *arg, const struct core_message *message, struct unpacking u)
 {
     struct daemon *d = arg;
@@ -624,7 +583,10 @@ static void on_deliver(void *arg, const struct core_message *message, struct unp
         break;
     case LAUNCH_TAG_WINDOW: resize(d, u); break;
     case LAUNCH_TAG_ENDED: note_ended(d, u); break;
-    case LAUNCH_TAG_ASK: ask_ranks(d, unpack_u32(&u)); break;
+    case LAUNCH_TAG_ASK:
+        if (d->has_job)
+            answers_ask(&d->answers, &d->ranks.table, unpack_u32(&u));
+        break;
     case LAUNCH_TAG_PAUSE: mesh_pause(&d->mesh, unpack_u32(&u) != 0); break;
     case LAUNCH_TAG_UNREAD: pipes_unread(&d->pipes, (int)unpack_u32(&u)); break;
     case LAUNCH_TAG_END:
@@ -673,11 +635,11 @@ static void on_moved(void *arg)
     party_link_tick(&d->parties, false);
 }
 
-static void on_room(void *arg)
+static void look_at_ranks(void *arg)
 {
     struct daemon *d = arg;
     if (d->has_job)
-        serve_post(&d->serve);
+        serve_look(&d->serve);
 }
 
 /* ---- life ---- */
@@ -702,7 +664,7 @@ static int open_all(struct daemon *d, const struct launch_order *order)
 {
     const struct mesh_hooks hooks = {on_linked,      on_contact, on_deliver, on_answer,
                                      on_ranks_ended, on_stream,  on_lost,    on_alone,
-                                     on_moved,       on_room,    d};
+                                     on_moved,       look_at_ranks, d};
     struct mesh_settings settings = {.self = order->self,
                                      .count = order->count,
                                      .radix = order->radix,
@@ -720,12 +682,12 @@ static int open_all(struct daemon *d, const struct launch_order *order)
     words_init(&d->words, &d->mesh);
     party_link_init(&d->parties, &d->mesh, NODE_ROOT, hear_party, d);
     uv_timer_init(&d->loop, &d->deadline);
-    uv_timer_init(&d->loop, &d->look);
+    answers_init(&d->answers, &d->loop, &d->words);
     uv_timer_init(&d->loop, &d->watch);
     uv_idle_init(&d->loop, &d->starting);
     uv_timer_init(&d->loop, &d->late);
-    d->deadline.data = d->look.data = d->watch.data = d->starting.data = d->late.data = d;
-    uv_timer_start(&d->deadline, on_deadline, JOIN_MS, 0);
+    d->deadline.data = d->watch.data = d->starting.data = d->late.data = d;
+    uv_timer_start(&d->deadline, on_deadline, order->limit_ns / 1000000, 0);
     return 0;
 }
 

@@ -4,8 +4,11 @@
 #include "bnr/wide/daemon_link.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "os/clock.h"
 #include "os/random.h"
@@ -13,7 +16,8 @@
 enum {
     READ_LEN = 1 << 16,
     UNSENT_LEN = 1 << 16, /* bytes, from which on they are written at once */
-    UNSENT_MAX = 64       /* blocks, likewise */
+    UNSENT_MAX = 64,      /* blocks, likewise */
+    LINK_PROBES = 3       /* of the kernel's that are not answered */
 };
 
 struct writing {
@@ -363,6 +367,21 @@ static struct daemon_link *create_tcp(const struct daemon_link_owner *owner, uin
     return link;
 }
 
+/* Small messages go at once. Before there is a tree nothing is said for long: the kernel finds out
+ * that the other host is gone. It needs no program there for that, which may stand still. */
+static void tune(struct daemon_link *link)
+{
+    const int on = 1, count = LINK_PROBES, pause = (int)link->owner->probe_s;
+    uv_os_fd_t fd;
+    uv_tcp_nodelay(&link->handle[0].tcp, 1);
+    if (uv_fileno((const uv_handle_t *)link->reads, &fd))
+        return;
+    (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &pause, sizeof(pause));
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &pause, sizeof(pause));
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
+}
+
 static int begin_reading(struct daemon_link *link)
 {
     return uv_read_start(link->reads, make_room, on_read);
@@ -374,7 +393,7 @@ static void on_connected(uv_connect_t *connect, int status)
     if (link->state == DAEMON_LINK_DOWN)
         return;
     if (!status) {
-        uv_tcp_nodelay(&link->handle[0].tcp, 1);
+        tune(link);
         status = begin_reading(link);
     }
     if (!status)
@@ -406,7 +425,7 @@ struct daemon_link *daemon_link_accept(const struct daemon_link_owner *owner, uv
     link->state = DAEMON_LINK_HELLO;
     int rc = uv_accept(listener, link->reads);
     if (!rc) {
-        uv_tcp_nodelay(&link->handle[0].tcp, 1);
+        tune(link);
         rc = begin_reading(link);
     }
     if (!rc)

@@ -21,6 +21,7 @@ struct daemon_link;
 struct daemon_link_owner {
     uv_loop_t *loop;
     uint32_t self, count; /* nodes */
+    uint32_t probe_s;     /* without a sign of a host, before the kernel asks for one, and again */
     uint8_t job[16], secret[16];
     /* Whether a proven number of a dialer's may be taken; see os/replay.h. */
     bool (*may_enter)(void *arg, uint32_t node, uint64_t number);

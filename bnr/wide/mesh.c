@@ -79,6 +79,14 @@ static void keep_unsent(struct mesh_peer *p, const struct core_message *message)
     p->unsent_bytes += len;
 }
 
+/* A message that a link cannot take is lost with the link, and said again over a new one. */
+static void send_over(struct daemon_link *link, const struct core_message *message)
+{
+    int rc = daemon_link_send(link, message);
+    if (rc)
+        daemon_link_close(link, rc);
+}
+
 /* Send what waits over a link, or drop it where that is NULL. */
 static void settle_unsent(struct mesh_peer *p, struct daemon_link *link)
 {
@@ -89,7 +97,7 @@ static void settle_unsent(struct mesh_peer *p, struct daemon_link *link)
     for (; unsent; unsent = next) {
         next = unsent->next;
         if (link)
-            (void)daemon_link_send(link, &unsent->message);
+            send_over(link, &unsent->message);
         bytes_unref(unsent->message.data);
         free(unsent);
     }
@@ -155,6 +163,8 @@ static void on_up(void *arg, struct daemon_link *link)
     if (!is_first)
         return;
     settle_unsent(p, link);
+    if (p->links != link)
+        return;
     m->hooks.linked(m->hooks.arg, p->node);
     tell_link(m, p->node, LINK_MADE);
     m->hooks.moved(m->hooks.arg);
@@ -204,6 +214,8 @@ static void on_down(void *arg, struct daemon_link *link, int rc)
         return;
     if (!m->is_begun && p->node == NODE_ROOT && !m->is_over)
         m->hooks.alone(m->hooks.arg);
+    if (!m->is_begun && m->settings.self == NODE_ROOT && !m->is_over && !p->links)
+        m->hooks.lost(m->hooks.arg, p->node);
     tell_link(m, p->node, LINK_BROKEN);
     if (p->links)
         tell_link(m, p->node, LINK_MADE);
@@ -213,14 +225,17 @@ static int on_message(void *arg, struct daemon_link *link, struct core_message *
 {
     struct mesh *m = arg;
     int rc = 0;
+    bool is_running = m->is_begun && !m->is_over;
+    if (is_running && message->kind == MESSAGE_GET && message->to == m->settings.self)
+        m->hooks.look(m->hooks.arg);
     if (message->kind == MESSAGE_CONTACT)
         m->hooks.contact(m->hooks.arg, link->peer, unpack_begin(message->data));
-    else if (m->is_begun && !m->is_over)
+    else if (is_running)
         rc = node_message(&m->node, link->peer, message, now_ns(), &m->effects);
     bytes_unref(message->data);
     run_effects(m);
     if (m->is_begun && (message->kind == MESSAGE_HAVE || message->kind == MESSAGE_XCAST))
-        m->hooks.room(m->hooks.arg);
+        m->hooks.look(m->hooks.arg);
     return rc;
 }
 
@@ -444,10 +459,11 @@ const struct addresses *mesh_addresses(const struct mesh *m, uint32_t node)
 static void send_to(struct mesh *m, uint32_t node, const struct core_message *message)
 {
     struct mesh_peer *p = &m->peers[node];
-    if (p->links)
-        (void)daemon_link_send(p->links, message);
-    if (p->links || message->kind == MESSAGE_EXPELLED)
+    if (p->links || message->kind == MESSAGE_EXPELLED) {
+        if (p->links)
+            send_over(p->links, message);
         return;
+    }
     keep_unsent(p, message); /* what is lost with it is said again by whoever needs it */
     mesh_dial(m, node);
 }
@@ -672,6 +688,13 @@ int mesh_begin(struct mesh *m)
 
 /* ---- life ---- */
 
+/* A host is gone after as many probes, and one more pause, as fit into the time of liveness. */
+static uint32_t probe_s(int64_t liveness_ns)
+{
+    int64_t seconds = liveness_ns / 4000000000LL;
+    return seconds < 1 ? 1 : seconds > INT16_MAX ? INT16_MAX : (uint32_t)seconds;
+}
+
 int mesh_create(struct mesh *m, uv_loop_t *loop, const struct mesh_settings *settings,
                 const struct mesh_hooks *hooks)
 {
@@ -679,6 +702,7 @@ int mesh_create(struct mesh *m, uv_loop_t *loop, const struct mesh_settings *set
     m->owner = (struct daemon_link_owner){.loop = loop,
                                           .self = settings->self,
                                           .count = settings->count,
+                                          .probe_s = probe_s(settings->liveness_ns),
                                           .may_enter = may_enter,
                                           .up = on_up,
                                           .message = on_message,

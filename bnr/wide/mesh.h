@@ -29,7 +29,9 @@ struct mesh_hooks {
     void (*lost)(void *arg, uint32_t node);
     void (*alone)(void *arg);
     void (*moved)(void *arg); /* a tick has passed, or a link is new: say again what is lost */
-    void (*room)(void *arg);  /* an xcast may fit that did not before */
+    /* Look what processes here want: an xcast may fit that did not before, or another node asks for a
+     * key that they may have put since the last look. */
+    void (*look)(void *arg);
     void *arg;
 };
 

@@ -89,12 +89,14 @@ static void take_block(struct party_link *l, struct bytes *block)
 
 void party_link_take(struct party_link *l, const struct core_message *message)
 {
+    struct effects effects = {0};
     if (message->kind == MESSAGE_CREDIT) {
-        (void)stream_out_credit(&l->out, message, now_ns());
+        stream_out_credit(&l->out, message, now_ns(), &effects);
+        mesh_route(l->mesh, &effects);
+        effects_fini(&effects);
         return;
     }
     bool is_next = !stream_in_take(&l->in, message);
-    struct effects effects = {0};
     struct core_message credit = stream_in_credit(&l->in, message, l->in.taken);
     effects_add(&effects, EFFECT_SEND, credit.to, &credit);
     mesh_route(l->mesh, &effects);

@@ -85,7 +85,8 @@ static void take_value(struct serve *s, const struct core_message *message)
     static const enum table_answer answers[STATUS_END] = {[STATUS_GOOD] = TABLE_ANSWER_GOOD,
                                                           [STATUS_ABSENT] = TABLE_ANSWER_ABSENT,
                                                           [STATUS_PROC_FAILED] =
-                                                              TABLE_ANSWER_ENDED};
+                                                              TABLE_ANSWER_ENDED,
+                                                          [STATUS_ASKED] = TABLE_ANSWER_ASKED};
     uint64_t at = message->number >> 32;
     for (uint32_t i = 0; i < s->count && message->number == KEYS_NO_GETTER; i++)
         table_give_news(&s->ranks->table, s->all[i].slot);
@@ -175,7 +176,7 @@ static void ring(struct serve *s)
     (void)!write(s->ranks->bell, &byte, 1);
 }
 
-void serve_post(struct serve *s)
+static void look_at_letters(struct serve *s)
 {
     if (post_look(&s->post))
         ring(s);
@@ -193,7 +194,7 @@ void serve_answer(struct serve *s, const struct core_message *message)
 
 void serve_look(struct serve *s)
 {
-    serve_post(s);
+    look_at_letters(s);
     for (uint32_t i = 0; s->mesh && i < s->count; i++) {
         take_puts(s, &s->all[i]);
         take_question(s, &s->all[i]);
@@ -314,10 +315,11 @@ void serve_note_ended(struct table *t, const struct rollup_run *run)
         if (r >= (uint32_t)t->world_size || table_slot(t, (int)r) >= 0 ||
             table_has_ended(t, (int)r))
             continue;
-        t->rank[r].end = is_aborted ? TABLE_END_ABORTED
-                         : is_unfinished || run->status || (run->flags & ROLLUP_NODE_LOST)
-                             ? TABLE_END_FAILED
-                             : 0;
+        t->rank[r].end = (is_aborted ? TABLE_END_ABORTED
+                          : is_unfinished || run->status || (run->flags & ROLLUP_NODE_LOST)
+                              ? TABLE_END_FAILED
+                              : 0) |
+                         (run->flags & ROLLUP_INITIALIZED ? TABLE_END_JOINED : 0);
         table_ended(t, (int)r, is_aborted ? 0 : (int)run->status);
     }
 }

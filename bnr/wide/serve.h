@@ -51,9 +51,8 @@ void serve_look(struct serve *s);
 /* The engine's answers: a fence is over, or a get. */
 void serve_answer(struct serve *s, const struct core_message *message);
 
-/* An xcast with a letter has come; or there is room for such. */
+/* An xcast with a letter has come. */
 void serve_deliver(struct serve *s, const struct core_message *message, struct unpacking u);
-void serve_post(struct serve *s);
 
 /* A rank here has ended, and the group is told how; code: of its abort. */
 void serve_rank_ended(struct serve *s, int rank, const struct job_facts *facts);

@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 #include <uv.h>
 
 #include "bnr/launch/hardware.h"
-#include "bnr/launch/launch.h"
+#include "bnr/launch/limit.h"
 #include "bnr/wide/bringup.h"
 #include "bnr/wide/wide.h"
 #include "bnr/wire/launch_message.h"
@@ -101,6 +102,12 @@ static void on_failed(void *arg, uint32_t host, const char *text)
     fprintf(stderr, "mpiexec: %s\n", text);
 }
 
+static void on_waiting(void *arg, const char *text)
+{
+    (void)arg;
+    fprintf(stderr, "mpiexec: %s\n", text);
+}
+
 static void on_complete(void *arg, bool are_all_up)
 {
     struct asking *a = arg;
@@ -181,6 +188,7 @@ static int ask_all(struct asking *a, const struct survey_wish *wish, char why[51
                                   .hooks = {.order = make_order,
                                             .told = take_line,
                                             .failed = on_failed,
+                                  .waiting = isatty(STDERR_FILENO) ? on_waiting : NULL,
                                             .complete = on_complete,
                                             .arg = a}};
     a->bringup.remote.daemon = daemon;
@@ -205,7 +213,7 @@ static int ask_others(struct survey *s, const struct survey_wish *wish, char why
     int rc = uv_loop_init(&a.loop);
     if (rc)
         return rc;
-    launch_remember();
+    limit_remember();
     uv_signal_init(&a.loop, &a.children);
     uv_timer_init(&a.loop, &a.deadline);
     a.children.data = a.deadline.data = &a;

@@ -46,23 +46,35 @@ struct wide_order {
 
 /* ---- orders ---- */
 
-static void flush_orders(struct wide *w)
+/* Submit what waits, as far as there is room. Returns 0 or -errno: an order could not be sent. */
+static int flush_orders(struct wide *w)
 {
+    int failed = 0;
     while (w->orders && w->mesh.is_begun) {
         struct wide_order *o = w->orders;
         const struct xcast_input input = {o->tag, XCAST_BY_SIZE, bytes_ref(o->data)};
-        if (mesh_submit(&w->mesh, &input) == XCAST_AGAIN)
-            return;
+        int rc = mesh_submit(&w->mesh, &input);
+        if (rc == XCAST_AGAIN)
+            break;
+        failed = rc ? rc : failed;
         w->orders = o->next;
         if (!w->orders)
             w->last_order = &w->orders;
         bytes_unref(o->data);
         free(o);
     }
+    return failed;
 }
 
-/* Say something to all daemons; p is taken over. */
-static void order(struct wide *w, uint32_t tag, struct packing *p)
+/* Without an order daemons cannot know what to do: they, and the job, end. */
+static void take_failure(struct wide *w, int rc)
+{
+    if (rc && !w->is_ending)
+        w->hooks.broken(w->hooks.arg, rc);
+}
+
+/* Say something to all daemons; p is taken over. Returns 0 or -errno. */
+static int try_order(struct wide *w, uint32_t tag, struct packing *p)
 {
     struct bytes *payload = pack_end(p);
     struct bytes *data = payload ? xcast_address(NULL, 0, payload->at, payload->len) : NULL;
@@ -70,12 +82,17 @@ static void order(struct wide *w, uint32_t tag, struct packing *p)
     bytes_unref(payload);
     if (!o) {
         bytes_unref(data);
-        return;
+        return -ENOMEM;
     }
     *o = (struct wide_order){NULL, tag, data};
     *w->last_order = o;
     w->last_order = &o->next;
-    flush_orders(w);
+    return flush_orders(w);
+}
+
+static void order(struct wide *w, uint32_t tag, struct packing *p)
+{
+    take_failure(w, try_order(w, tag, p));
 }
 
 static void order_number(struct wide *w, uint32_t tag, uint32_t number)
@@ -320,6 +337,11 @@ static void on_ranks_ended(void *arg, const struct core_message *message)
 static void on_lost(void *arg, uint32_t node)
 {
     struct wide *w = arg;
+    if (!w->mesh.is_begun) {
+        if (!w->is_ending)
+            bringup_lost(&w->bringup, node - 1);
+        return;
+    }
     w->nodes[node].is_lost = true;
     if (!w->is_ending)
         w->hooks.lost(w->hooks.arg, node);
@@ -346,18 +368,18 @@ static void dial_found(uv_timer_t *timer)
         uv_timer_stop(timer);
 }
 
-static void on_room(void *arg)
+static void look_at_ranks(void *arg)
 {
     struct wide *w = arg;
-    flush_orders(w);
+    take_failure(w, flush_orders(w));
     if (w->is_serving)
-        serve_post(&w->serve);
+        serve_look(&w->serve);
 }
 
 static void on_moved(void *arg)
 {
     struct wide *w = arg;
-    flush_orders(w);
+    take_failure(w, flush_orders(w));
     for (uint32_t i = 1; i < w->plan.count; i++)
         party_link_tick(&w->nodes[i].parties, false);
 }
@@ -411,6 +433,11 @@ static void on_complete(void *arg, bool are_all_up)
         rc = introduce(w, i);
     if (are_all_up && !rc)
         rc = mesh_begin(&w->mesh);
+    if (rc) {
+        char why[128];
+        snprintf(why, sizeof(why), "cannot tell the daemons of each other: %s", strerror(-rc));
+        w->hooks.say(w->hooks.arg, why);
+    }
     mesh_write(&w->mesh); /* daemons link to one another while the job is made */
     uv_timer_stop(&w->reach);
     w->is_up = are_all_up && !rc;
@@ -425,6 +452,7 @@ static struct bytes *make_order(void *arg, uint32_t host)
                              .count = w->plan.count,
                              .radix = w->mesh.settings.radix,
                              .liveness_ns = (uint64_t)w->mesh.settings.liveness_ns,
+                             .limit_ns = (uint64_t)w->bringup.launching.settings.limit_ns,
                              .is_piped = w->is_piped};
     memcpy(o.job, w->mesh.settings.job, sizeof(o.job));
     memcpy(o.secret, w->mesh.settings.secret, sizeof(o.secret));
@@ -463,6 +491,12 @@ static void on_failed(void *arg, uint32_t host, const char *text)
     w->hooks.say(w->hooks.arg, text);
 }
 
+static void on_waiting(void *arg, const char *text)
+{
+    struct wide *w = arg;
+    w->hooks.say(w->hooks.arg, text);
+}
+
 /* ---- the job ---- */
 
 struct table_wide wide_table(const struct wide *w)
@@ -479,12 +513,40 @@ struct table_wide wide_table(const struct wide *w)
 }
 
 /* The machines that have ranks, as the job's table lists them. */
+static int by_name(const void *a, const void *b)
+{
+    return strcmp((*(struct wide_node *const *)a)->name, (*(struct wide_node *const *)b)->name);
+}
+
+/* Several machines may call themselves alike, as copies of one image do: then each but mpiexec's own is
+ * called as the user has named it. */
+static int name_apart(struct wide *w)
+{
+    uint32_t count = w->plan.count, alike;
+    struct wide_node **nodes = calloc(count, sizeof(*nodes));
+    if (!nodes)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++)
+        nodes[i] = &w->nodes[i];
+    qsort(nodes, count, sizeof(*nodes), by_name);
+    for (uint32_t i = 0; i < count; i += alike) {
+        for (alike = 1; i + alike < count && !by_name(&nodes[i], &nodes[i + alike]); alike++)
+            ;
+        for (uint32_t k = 0; alike > 1 && k < alike; k++)
+            if (nodes[i + k]->node)
+                snprintf(nodes[i + k]->name, sizeof(nodes[i + k]->name), "%.200s",
+                         w->plan.hosts[nodes[i + k]->node]->name);
+    }
+    free(nodes);
+    return 0;
+}
+
 int wide_list_hosts(struct wide *w)
 {
     w->table_hosts = calloc(w->plan.count, sizeof(*w->table_hosts));
     w->node_of_host = calloc(w->plan.count, sizeof(*w->node_of_host));
     w->host_of = calloc(w->plan.ranks, sizeof(*w->host_of));
-    if (!w->table_hosts || !w->node_of_host || !w->host_of)
+    if (!w->table_hosts || !w->node_of_host || !w->host_of || name_apart(w))
         return -ENOMEM;
     for (uint32_t node = 0; node < w->plan.count; node++) {
         const struct wide_node *n = &w->nodes[node];
@@ -523,7 +585,7 @@ int wide_launch(struct wide *w, struct launch_message *job, struct ranks *ranks)
         launch_pack(&p, job);
         for (uint32_t i = 0; i < w->plan.count; i++)
             pack_contact(w, &p, i);
-        order(w, LAUNCH_TAG_JOB, &p);
+        rc = try_order(w, LAUNCH_TAG_JOB, &p);
         mesh_write(&w->mesh);
     }
     free(hosts);
@@ -604,7 +666,7 @@ static int start_mesh(struct wide *w)
 {
     const struct mesh_hooks hooks = {on_linked,      on_contact, on_deliver, on_answer,
                                      on_ranks_ended, on_stream,  on_lost,    on_alone,
-                                     on_moved,       on_room,    w};
+                                     on_moved,       look_at_ranks, w};
     struct mesh_settings settings = {.count = w->plan.count};
     settings.liveness_ns = os_setting(OS_SETTING_LIVENESS_MS) * 1000000;
     settings.choice = choice_of_settings();
@@ -646,7 +708,8 @@ int wide_start(struct wide *w, uv_loop_t *loop, struct wide_plan *plan,
                          .is_piped = settings->is_piped,
                          .hosts = w->hosts,
                          .count = w->plan.count - 1,
-                         .hooks = {make_order, on_piped, on_found, NULL, on_failed, on_complete, w}};
+                         .hooks = {make_order, on_piped, on_found, NULL, on_failed,
+                                   isatty(STDERR_FILENO) ? on_waiting : NULL, on_complete, w}};
     w->bringup.remote.daemon = w->daemon;
     return bringup_start(&w->bringup, loop, &launching);
 }

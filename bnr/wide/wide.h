@@ -33,6 +33,7 @@ struct wide_hooks {
     void (*ended)(void *arg, int rank, const struct rollup_run *run); /* on another machine */
     void (*missed)(void *arg, int rank); /* ended without MPI_Init, which others have called */
     void (*lost)(void *arg, uint32_t node);
+    void (*broken)(void *arg, int rc); /* daemons cannot be told what to do: -errno */
     void (*answer)(void *arg, int rank, struct unpacking u); /* u32 number, state, pid; text */
     party_fn party; /* a daemon, or a process at its door, speaks to the hub; m: NULL, it is gone */
     void *arg;
@@ -87,7 +88,8 @@ int wide_list_hosts(struct wide *w);
 /* The parts that the job's table is made of. Valid while w is. */
 struct table_wide wide_table(const struct wide *w);
 
-/* Send the job to all; the ranks of this machine are then to be started. */
+/* Send the job to all; the ranks of this machine are then to be started. Returns 0, -EMSGSIZE: longer
+ * than XCAST_DATA_MAX; or another -errno. */
 int wide_launch(struct wide *w, struct launch_message *job, struct ranks *ranks);
 
 /* A child has ended. Returns whether it was one of w's. */

@@ -29,8 +29,12 @@ void words_say(struct words *w, const struct record *r)
 
 void words_credit(struct words *w, const struct core_message *credit)
 {
-    if (credit->tag == LAUNCH_STREAM_WORDS)
-        (void)stream_out_credit(&w->out, credit, now_ns());
+    struct effects effects = {0};
+    if (credit->tag != LAUNCH_STREAM_WORDS)
+        return;
+    stream_out_credit(&w->out, credit, now_ns(), &effects);
+    mesh_route(w->mesh, &effects);
+    effects_fini(&effects);
 }
 
 void words_tick(struct words *w)

@@ -7,11 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    TEXT_MAX = 1 << 20, /* of a list */
-    LIST_MAX = 1 << 20, /* texts */
-};
-
 _Static_assert(sizeof(enum wire_field_kind) == sizeof(uint32_t), "an enum is packed as a u32");
 
 void pack_text(struct packing *p, const char *text)
@@ -32,36 +27,6 @@ char *unpack_text(struct unpacking *u, size_t max)
     return strndup((const char *)at, len);
 }
 
-static void pack_list(struct packing *p, char *const *list)
-{
-    uint32_t count = 0;
-    while (list[count])
-        count++;
-    pack_u32(p, count);
-    for (uint32_t i = 0; i < count; i++)
-        pack_text(p, list[i]);
-}
-
-static char **unpack_list(struct unpacking *u)
-{
-    uint32_t count = unpack_u32(u);
-    if (count > LIST_MAX || count > u->left) {
-        u->failed = true;
-        return NULL;
-    }
-    char **list = calloc((size_t)count + 1, sizeof(*list));
-    for (uint32_t i = 0; list && i < count && !u->failed; i++)
-        u->failed |= !(list[i] = unpack_text(u, TEXT_MAX));
-    return list;
-}
-
-static void free_list(char **list)
-{
-    for (size_t i = 0; list && list[i]; i++)
-        free(list[i]);
-    free(list);
-}
-
 static void pack_one(struct packing *p, const struct wire_field *f, const uint8_t *at)
 {
     const char *text = f->kind >= FIELD_TEXT ? *(char *const *)(const void *)at : NULL;
@@ -78,7 +43,6 @@ static void pack_one(struct packing *p, const struct wire_field *f, const uint8_
         if (text)
             pack_text(p, text);
         break;
-    case FIELD_LIST: pack_list(p, *(char **const *)(const void *)at); break;
     }
 }
 
@@ -112,13 +76,6 @@ static void unpack_one(struct unpacking *u, const struct wire_field *f, uint8_t 
     case FIELD_TEXT:
         u->failed |= !(*(char **)(void *)at = unpack_text(u, f->most));
         break;
-    case FIELD_LIST: {
-        char **list = *(char ***)(void *)at = unpack_list(u);
-        for (uint32_t i = 0; list && i < f->least; i++)
-            u->failed |= !list[i];
-        u->failed |= !list;
-        break;
-    }
     }
 }
 
@@ -140,7 +97,5 @@ void fields_release(const struct wire_field *fields, size_t count, void *of)
         void *at = (uint8_t *)of + fields[i].at;
         if (fields[i].kind == FIELD_TEXT || fields[i].kind == FIELD_SOME)
             free(*(char **)at);
-        else if (fields[i].kind == FIELD_LIST)
-            free_list(*(char ***)at);
     }
 }

@@ -19,7 +19,6 @@ enum wire_field_kind {
     FIELD_BYTES, /* .count of them */
     FIELD_TEXT,  /* char *, of at most .most bytes */
     FIELD_SOME,  /* the same, or NULL */
-    FIELD_LIST,  /* char **, of texts, with a NULL behind; at least .least of them */
 };
 
 struct wire_field {
@@ -31,7 +30,7 @@ struct wire_field {
 #define FIELDS(table) (table), sizeof(table) / sizeof((table)[0])
 
 void fields_pack(struct packing *p, const struct wire_field *fields, size_t count, const void *from);
-/* Texts and lists are copies. u->failed where the bytes are wrong, or memory is out: then, too,
+/* Texts are copies. u->failed where the bytes are wrong, or memory is out: then, too,
  * fields_release() is right. The fields hold zeros before. */
 void fields_unpack(struct unpacking *u, const struct wire_field *fields, size_t count, void *to);
 void fields_release(const struct wire_field *fields, size_t count, void *of);

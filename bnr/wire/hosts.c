@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-#include <uthash.h>
+#include "bnr/core/hash.h"
+
 
 struct index_entry {
     size_t at;
@@ -22,6 +24,13 @@ struct index_entry {
 struct hosts_span {
     const char *at;
     size_t len;
+};
+
+/* What is given of a host, or of several by a bracket. */
+struct hosts_line {
+    struct hosts_span user; /* at NULL: none */
+    uint32_t slots;         /* 0: no number */
+    uint32_t max_slots;     /* 0: none */
 };
 
 __attribute__((format(printf, 2, 3))) static int wrong(struct hosts *h, const char *format, ...)
@@ -148,23 +157,22 @@ static int append(struct hosts *h, struct hosts_span name, struct hosts_entry **
     return 0;
 }
 
-/* One more of a host. slots 0: no number is given. */
-static int add(struct hosts *h, struct hosts_span name, struct hosts_span user, uint32_t slots,
-               uint32_t max_slots)
+/* One more of a host. */
+static int add(struct hosts *h, struct hosts_span name, const struct hosts_line *line)
 {
     struct hosts_entry *entry = find(h, name);
     int rc = entry ? 0 : append(h, name, &entry);
     if (rc)
         return rc;
-    if (user.at && !entry->user && !(entry->user = copy(user)))
+    if (line->user.at && !entry->user && !(entry->user = copy(line->user)))
         return -ENOMEM;
-    uint64_t sum = (uint64_t)entry->slots + (slots ? slots : 1);
+    uint64_t sum = (uint64_t)entry->slots + (line->slots ? line->slots : 1);
     if (sum > HOSTS_SLOTS_MAX)
         return wrong(h, "host %.*s has more than %d slots", SHOWN(name), HOSTS_SLOTS_MAX);
     entry->slots = (uint32_t)sum;
-    entry->has_slots |= slots > 0;
-    if (max_slots)
-        entry->max_slots = max_slots;
+    entry->has_slots |= line->slots > 0;
+    if (line->max_slots)
+        entry->max_slots = line->max_slots;
     if (entry->max_slots && entry->slots > entry->max_slots)
         return wrong(h, "host %.*s has %u slots, and max_slots=%u", SHOWN(name), entry->slots,
                      entry->max_slots);
@@ -175,7 +183,7 @@ static int add(struct hosts *h, struct hosts_span name, struct hosts_span user, 
 
 /* The names of one range of a bracket, FIRST-LAST or one number, with their zeros. */
 static int add_range(struct hosts *h, struct hosts_span before, struct hosts_span range,
-                     struct hosts_span after, struct hosts_span user, uint32_t slots)
+                     struct hosts_span after, const struct hosts_line *line)
 {
     char name[HOSTS_NAME_MAX + 1];
     const char *dash = memchr(range.at, '-', range.len);
@@ -197,7 +205,7 @@ static int add_range(struct hosts *h, struct hosts_span before, struct hosts_spa
         struct hosts_span whole = {name, (size_t)len};
         if (len < 0 || whole.len > HOSTS_NAME_MAX || !is_name(whole))
             return wrong(h, "'%.*s' is no name of a host", SHOWN(whole));
-        int rc = add(h, whole, user, slots, 0);
+        int rc = add(h, whole, line);
         if (rc)
             return rc;
     }
@@ -205,14 +213,13 @@ static int add_range(struct hosts *h, struct hosts_span before, struct hosts_spa
 }
 
 /* A name with at most one bracket of ranges: n[1-3,07]x. */
-static int add_pattern(struct hosts *h, struct hosts_span s, struct hosts_span user,
-                       uint32_t slots)
+static int add_pattern(struct hosts *h, struct hosts_span s, const struct hosts_line *line)
 {
     const char *open = memchr(s.at, '[', s.len);
     if (!open) {
         if (!is_name(s))
             return wrong(h, "'%.*s' is no name of a host", SHOWN(s));
-        return add(h, s, user, slots, 0);
+        return add(h, s, line);
     }
     struct hosts_span before = {s.at, (size_t)(open - s.at)};
     const char *close = memchr(open, ']', s.len - before.len);
@@ -224,7 +231,7 @@ static int add_pattern(struct hosts *h, struct hosts_span s, struct hosts_span u
         return wrong(h, "'%.*s' has more than one bracket", SHOWN(s));
     int rc = ranges.len ? 0 : wrong(h, "in '%.*s' a bracket is empty", SHOWN(s));
     while (!rc && ranges.len)
-        rc = add_range(h, before, cut(&ranges, is_comma), after, user, slots);
+        rc = add_range(h, before, cut(&ranges, is_comma), after, line);
     return rc;
 }
 
@@ -274,36 +281,56 @@ int hosts_add_list(struct hosts *h, const char *text, size_t len)
     struct hosts_span rest = {text, len};
     int rc = trim(rest).len ? 0 : wrong(h, "the list of hosts is empty");
     while (!rc && rest.len) {
-        struct hosts_span item = trim(cut(&rest, is_comma)), user;
-        uint32_t slots;
-        rc = take_user(h, &item, &user);
+        struct hosts_span item = trim(cut(&rest, is_comma));
+        struct hosts_line line = {0};
+        rc = take_user(h, &item, &line.user);
         if (!rc)
-            rc = take_slots(h, &item, &slots);
+            rc = take_slots(h, &item, &line.slots);
         if (!rc)
-            rc = add_pattern(h, item, user, slots);
+            rc = add_pattern(h, item, &line);
     }
     return rc;
 }
 
+/* Cut KEY=VALUE off a line, which may have blanks around "=". */
+static struct hosts_span cut_word(struct hosts_span *line)
+{
+    struct hosts_span rest = *line, key = cut(&rest, is_blank);
+    const char *equals = memchr(key.at, '=', key.len);
+    rest = trim(rest);
+    bool is_open = equals && equals == key.at + key.len - 1;
+    if (!equals && rest.len && rest.at[0] == '=') {
+        rest = trim((struct hosts_span){rest.at + 1, rest.len - 1});
+        is_open = true;
+    }
+    if (is_open && rest.len) {
+        struct hosts_span value = cut(&rest, is_blank);
+        key.len = (size_t)(value.at + value.len - key.at);
+    }
+    *line = rest;
+    return key;
+}
+
 /* A word KEY=VALUE behind a host. */
-static int take_word(struct hosts *h, struct hosts_span word, struct hosts_span *user,
-                     uint32_t *slots, uint32_t *max_slots)
+static int take_word(struct hosts *h, struct hosts_span word, struct hosts_line *line)
 {
     static const struct {
         const char *name;
         bool is_most;
     } names[] = {{"slots", false}, {"max_slots", true}, {"max-slots", true}};
     const char *equals = memchr(word.at, '=', word.len);
-    struct hosts_span name = {word.at, equals ? (size_t)(equals - word.at) : word.len};
+    struct hosts_span name = {word.at, equals ? (size_t)(equals - word.at) : word.len}, value = {0};
+    if (equals)
+        value = trim((struct hosts_span){equals + 1, word.len - name.len - 1});
+    name = trim(name);
     if (equals && name.len == strlen("user") && !memcmp(name.at, "user", name.len)) {
-        *user = (struct hosts_span){equals + 1, word.len - name.len - 1};
-        return check_user(h, *user);
+        line->user = value;
+        return check_user(h, value);
     }
     for (size_t i = 0; equals && i < sizeof(names) / sizeof(names[0]); i++) {
         if (name.len != strlen(names[i].name) || memcmp(name.at, names[i].name, name.len))
             continue;
-        struct hosts_span value = {equals + 1, word.len - name.len - 1};
-        if (!read_number(value, HOSTS_SLOTS_MAX, names[i].is_most ? max_slots : slots))
+        if (!read_number(value, HOSTS_SLOTS_MAX, names[i].is_most ? &line->max_slots : &line->slots))
             return wrong(h, "'%.*s': from 1 to %d", SHOWN(word), HOSTS_SLOTS_MAX);
         return 0;
     }
@@ -313,20 +340,16 @@ static int take_word(struct hosts *h, struct hosts_span word, struct hosts_span 
                  SHOWN(word));
 }
 
-static int add_line(struct hosts *h, struct hosts_span line)
+static int add_line(struct hosts *h, struct hosts_span text)
 {
-    struct hosts_span host = cut(&line, is_blank), user;
-    uint32_t slots = 0, max_slots = 0;
-    int rc = take_user(h, &host, &user);
+    struct hosts_span host = cut(&text, is_blank);
+    struct hosts_line line = {0};
+    int rc = take_user(h, &host, &line.user);
     if (!rc)
-        rc = take_slots(h, &host, &slots);
-    for (line = trim(line); !rc && line.len; line = trim(line))
-        rc = take_word(h, cut(&line, is_blank), &user, &slots, &max_slots);
-    if (rc)
-        return rc;
-    if (!is_name(host))
-        return wrong(h, "'%.*s' is no name of a host", SHOWN(host));
-    return add(h, host, user, slots, max_slots);
+        rc = take_slots(h, &host, &line.slots);
+    for (text = trim(text); !rc && text.len; text = trim(text))
+        rc = take_word(h, cut_word(&text), &line);
+    return rc ? rc : add_pattern(h, host, &line);
 }
 
 int hosts_add_file(struct hosts *h, const char *text, size_t len)
@@ -392,8 +415,73 @@ int hosts_add_slurm(struct hosts *h, const char *nodes, const char *tasks)
     struct hosts_span rest = {nodes, strlen(nodes)};
     int rc = rest.len ? 0 : wrong(h, "SLURM_JOB_NODELIST is empty");
     while (!rc && rest.len)
-        rc = add_pattern(h, cut(&rest, is_comma), (struct hosts_span){0}, 0);
+        rc = add_pattern(h, cut(&rest, is_comma), &(struct hosts_line){0});
     return rc || !tasks ? rc : take_tasks(h, first, (struct hosts_span){tasks, strlen(tasks)});
+}
+
+/* ---- other batch systems ---- */
+
+static bool is_space(char c)
+{
+    return isspace((unsigned char)c);
+}
+
+static bool is_end(char c)
+{
+    return c == '\n';
+}
+
+/* Add a host, with the number that stands behind it where the form has one. */
+static int add_batch(struct hosts *h, enum hosts_form form, struct hosts_span name,
+                     struct hosts_span *rest)
+{
+    struct hosts_line line = {.slots = 1};
+    if (form != HOSTS_WORDS) {
+        *rest = trim(*rest);
+        struct hosts_span number = cut(rest, is_space);
+        if (!read_number(number, HOSTS_SLOTS_MAX, &line.slots))
+            return wrong(h, "'%.*s' behind host %.*s is no number of slots", SHOWN(number), SHOWN(name));
+    }
+    return is_name(name) ? add(h, name, &line) : wrong(h, "'%.*s' is no name of a host", SHOWN(name));
+}
+
+int hosts_add_batch(struct hosts *h, enum hosts_form form, const char *text, size_t len)
+{
+    struct hosts_span rest = trim((struct hosts_span){text, len});
+    int rc = rest.len ? 0 : wrong(h, "it names no host");
+    while (!rc && rest.len) {
+        struct hosts_span row = form == HOSTS_ROWS ? trim(cut(&rest, is_end)) : (struct hosts_span){0};
+        struct hosts_span *from = form == HOSTS_ROWS ? &row : &rest;
+        if (from->len)
+            rc = add_batch(h, form, cut(from, is_space), from);
+        rest = trim(rest);
+    }
+    return rc;
+}
+
+int hosts_add_slots(struct hosts *h, const char *name, uint32_t slots)
+{
+    struct hosts_span span = {name, strlen(name)};
+    return add(h, span, &(struct hosts_line){.slots = slots});
+}
+
+static bool is_same(const char *a, const char *b)
+{
+    size_t a_short = strcspn(a, "."), b_short = strcspn(b, ".");
+    bool one_is_short = !a[a_short] || !b[b_short];
+    return !strcasecmp(a, b) || (one_is_short && a_short == b_short && !strncasecmp(a, b, a_short));
+}
+
+const struct hosts_entry *hosts_find(const struct hosts *h, const char *name)
+{
+    struct index_entry *index = h->index, *found;
+    HASH_FIND(hh, index, name, strlen(name), found);
+    if (found)
+        return &h->items[found->at];
+    for (size_t i = 0; i < h->count; i++)
+        if (is_same(h->items[i].name, name))
+            return &h->items[i];
+    return NULL;
 }
 
 void hosts_fini(struct hosts *h)

@@ -12,7 +12,7 @@
 
 enum {
     TEXT_MAX = 1 << 20,
-    APPS_MAX = 1 << 12,
+    APP_LEN_MIN = 24, /* of a program, packed */
     HOSTS_MAX = 1 << 18,
 };
 
@@ -22,13 +22,13 @@ static const uint8_t order_magic[8] = "Vorder1\n";
 
 #define NUMBER(type, member, least, most) {FIELD_U32, offsetof(type, member), 0, least, most}
 #define TEXT(type, member, most)          {FIELD_TEXT, offsetof(type, member), 0, 0, most}
-#define LIST(type, member, least)         {FIELD_LIST, offsetof(type, member), 0, least, 0}
 
 static const struct wire_field order_fields[] = {
     NUMBER(struct launch_order, self, 1, HOSTS_MAX),
     NUMBER(struct launch_order, count, 2, HOSTS_MAX),
     NUMBER(struct launch_order, radix, 1, UINT32_MAX),
     {FIELD_U64, offsetof(struct launch_order, liveness_ns), 1, 0, 0},
+    {FIELD_U64, offsetof(struct launch_order, limit_ns), 1, 0, 0},
     {FIELD_BYTES, offsetof(struct launch_order, job), 16, 0, 0},
     {FIELD_BYTES, offsetof(struct launch_order, secret), 16, 0, 0},
     {.kind = FIELD_FLAG, .at = offsetof(struct launch_order, is_piped)},
@@ -37,13 +37,16 @@ static const struct wire_field order_fields[] = {
 
 static const struct wire_field launch_fields[] = {
     NUMBER(struct launch_message, world_size, 1, LAUNCH_RANKS_MAX),
-    NUMBER(struct launch_message, app_count, 1, APPS_MAX),
+    NUMBER(struct launch_message, app_count, 1, LAUNCH_RANKS_MAX),
     NUMBER(struct launch_message, host_count, 1, HOSTS_MAX),
     NUMBER(struct launch_message, universe_size, 0, UINT32_MAX),
     NUMBER(struct launch_message, umask, 0, UINT32_MAX),
     NUMBER(struct launch_message, flags, 0, UINT32_MAX),
+    NUMBER(struct launch_message, hold_ms, 0, UINT32_MAX),
     TEXT(struct launch_message, outer, TEXT_MAX),
     {FIELD_U64, offsetof(struct launch_message, limits), LAUNCH_LIMITS, 0, 0},
+    {FIELD_U64, offsetof(struct launch_message, blocked), 1, 0, 0},
+    {FIELD_U64, offsetof(struct launch_message, ignored), 1, 0, 0},
 };
 
 static const struct wire_field host_fields[] = {
@@ -58,8 +61,6 @@ static const struct wire_field app_fields[] = {
     TEXT(struct launch_app, wdir, TEXT_MAX),
     {FIELD_SOME, offsetof(struct launch_app, path), 0, 0, TEXT_MAX},
     {.kind = FIELD_FLAG, .at = offsetof(struct launch_app, in_session)},
-    LIST(struct launch_app, argv, 1),
-    LIST(struct launch_app, environment, 0),
 };
 
 /* A number for each rank, as runs: u32 how many, u32 number. */
@@ -123,13 +124,39 @@ int order_unpack(const uint8_t *body, size_t len, struct launch_order *order)
     struct unpacking u = {.at = body, .left = len};
     fields_unpack(&u, FIELDS(order_fields), order);
     if (u.failed || order->self >= order->count || order->liveness_ns < 1000000 ||
-        order->liveness_ns > INT64_MAX / 4)
+        order->liveness_ns > INT64_MAX / 4 || order->limit_ns > INT64_MAX / 4)
         return -EPROTO;
     order->addresses = u;
     return 0;
 }
 
 /* ---- the launch ---- */
+
+static void pack_apps(struct packing *p, const struct launch_message *m)
+{
+    struct texts texts = {0};
+    for (uint32_t i = 0; i < m->app_count; i++)
+        p->failed |= texts_add(&texts, m->apps[i].argv) || texts_add(&texts, m->apps[i].environment);
+    texts_pack(p, &texts);
+    for (uint32_t i = 0; i < m->app_count; i++) {
+        fields_pack(p, FIELDS(app_fields), &m->apps[i]);
+        texts_pack_list(p, &texts, m->apps[i].argv);
+        texts_pack_list(p, &texts, m->apps[i].environment);
+    }
+    texts_fini(&texts);
+}
+
+static void unpack_apps(struct unpacking *u, struct launch_message *m)
+{
+    texts_unpack(u, &m->texts);
+    u->failed |= m->app_count > u->left / APP_LEN_MIN;
+    m->apps = u->failed ? NULL : calloc(m->app_count, sizeof(*m->apps));
+    for (uint32_t i = 0; m->apps && i < m->app_count && !u->failed; i++) {
+        fields_unpack(u, FIELDS(app_fields), &m->apps[i]);
+        m->apps[i].argv = texts_unpack_list(u, &m->texts, 1);
+        m->apps[i].environment = texts_unpack_list(u, &m->texts, 0);
+    }
+}
 
 void launch_pack(struct packing *p, const struct launch_message *m)
 {
@@ -138,8 +165,7 @@ void launch_pack(struct packing *p, const struct launch_message *m)
         fields_pack(p, FIELDS(host_fields), &m->hosts[i]);
     pack_runs(p, m->app_of, m->world_size);
     pack_runs(p, m->host_of, m->world_size);
-    for (uint32_t i = 0; i < m->app_count; i++)
-        fields_pack(p, FIELDS(app_fields), &m->apps[i]);
+    pack_apps(p, m);
     wish_pack(p, &m->wish);
 }
 
@@ -164,10 +190,10 @@ int launch_unpack(struct unpacking u, struct launch_message *m)
     m->hosts = unpack_all(&u, m->host_count, sizeof(*m->hosts), FIELDS(host_fields));
     m->app_of = unpack_runs(&u, m->world_size, m->app_count);
     m->host_of = unpack_runs(&u, m->world_size, m->host_count);
-    m->apps = unpack_all(&u, m->app_count, sizeof(*m->apps), FIELDS(app_fields));
+    unpack_apps(&u, m);
     wish_unpack(&u, &m->wish);
     m->contacts = u;
-    bool is_short = !m->hosts || !m->app_of || !m->host_of || !m->apps;
+    bool is_short = !m->hosts || !m->app_of || !m->host_of || (!m->apps && !u.failed);
     if (!is_short && !u.failed)
         return 0;
     launch_fini(m);
@@ -178,8 +204,12 @@ void launch_fini(struct launch_message *m)
 {
     for (uint32_t i = 0; m->hosts && i < m->host_count; i++)
         fields_release(FIELDS(host_fields), &m->hosts[i]);
-    for (uint32_t i = 0; m->apps && i < m->app_count; i++)
+    for (uint32_t i = 0; m->apps && i < m->app_count; i++) {
         fields_release(FIELDS(app_fields), &m->apps[i]);
+        free(m->apps[i].argv);
+        free(m->apps[i].environment);
+    }
+    texts_fini(&m->texts);
     free(m->hosts);
     free(m->apps);
     free(m->app_of);

@@ -19,6 +19,7 @@
 
 #include "bnr/core/bytes.h"
 #include "bnr/core/start_wish.h"
+#include "bnr/wire/texts.h"
 
 enum {
     ORDER_PREFIX_LEN = 12,
@@ -30,7 +31,7 @@ enum {
 
 struct launch_order {
     uint32_t self, count, radix;
-    uint64_t liveness_ns;
+    uint64_t liveness_ns, limit_ns; /* limit: to reach mpiexec in */
     uint8_t job[16], secret[16];
     bool is_piped;              /* the link is the daemon's stdin and stdout */
     bool tells_machine;         /* it tells of its processors on stdout, and ends: see survey.h */
@@ -49,7 +50,7 @@ struct launch_app {
     char *name, *wdir; /* wdir: never empty */
     char *path;        /* folders to seek it in before those of PATH; NULL: none */
     bool in_session;   /* its processes start in folders of their own instead */
-    char **argv, **environment;
+    char **argv, **environment; /* their texts are the message's where it was unpacked */
 };
 
 /* A machine with ranks. */
@@ -66,10 +67,13 @@ enum launch_flag {
 
 struct launch_message {
     uint32_t world_size, app_count, host_count, universe_size, umask, flags;
+    uint32_t hold_ms; /* how long what a rank leaves behind may hold its output */
     char *outer; /* BNR_JOB of mpiexec; may be empty */
     uint64_t limits[LAUNCH_LIMITS];
+    uint64_t blocked, ignored; /* signals, as ranks start: see bnr/launch/start_signals.h */
     uint32_t *app_of, *host_of; /* by rank */
     struct launch_app *apps;
+    struct texts texts; /* of all apps, where it was unpacked */
     struct launch_host *hosts;
     struct start_wish wish;    /* its texts are the message's where it was unpacked */
     struct unpacking contacts; /* where all nodes are: as in a contact of mpiexec's */

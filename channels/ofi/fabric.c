@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "channels/ofi/link.h"
 #include "channels/ofi/near.h"
-#include "channels/ofi/ofi.h"
 #include "include/channel_help.h"
 
 enum { OPS = OFI_RECEIVES + OFI_SENDS, INJECT_MIN = 1024 };
@@ -111,6 +111,10 @@ static int choose(struct ofi *ofi, char *why, size_t size)
         fi_freeinfo(found);
         return -ENODEV;
     }
+    if (is_sockets(found) && ofi_sockets_check(why, size)) {
+        fi_freeinfo(found);
+        return -ENODEV;
+    }
     ofi->complete = FI_TRANSMIT_COMPLETE;
     if (is_sockets(found)) /* whose peer answers each message, else */
         found->tx_attr->op_flags = ofi->complete = FI_INJECT_COMPLETE;
@@ -196,42 +200,62 @@ static int open_objects(struct ofi *ofi, const char **what)
     return rc;
 }
 
-static int make_buffers(struct ofi *ofi)
+/* Make more buffers, to receive into, or to send. Returns 0 or -errno. */
+static int make_buffers(struct ofi *ofi, int count, bool receives)
 {
-    size_t len = (size_t)OPS * STRIDE;
-    void *bytes = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (bytes == MAP_FAILED)
-        return -ENOMEM;
-    ofi->bytes = bytes;
-    if (ofi->info->domain_attr->mr_mode & FI_MR_LOCAL) {
-        int rc = ofi_memory_register(ofi, bytes, len, FI_SEND | FI_RECV, &ofi->mr);
-        if (rc)
-            ofi->mr = NULL;
-        if (rc)
-            return rc;
+    size_t len = (size_t)count * STRIDE;
+    struct ofi_buffers *buffers = calloc(1, sizeof(*buffers) + (size_t)count * sizeof(buffers->ops[0]));
+    void *bytes = buffers ? mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
+    int rc = bytes == MAP_FAILED ? -ENOMEM : 0;
+    if (!rc && ofi->info->domain_attr->mr_mode & FI_MR_LOCAL)
+        rc = ofi_memory_register(ofi, bytes, len, receives ? FI_RECV : FI_SEND, &buffers->mr);
+    if (rc) {
+        if (bytes != MAP_FAILED)
+            munmap(bytes, len);
+        free(buffers);
+        return rc;
     }
-    ofi_memory_open(ofi);
-    for (int i = 0; i < OPS; i++) {
-        struct ofi_op *op = &ofi->ops[i];
-        op->bytes = ofi->bytes + (size_t)i * STRIDE;
-        op->receives = i < OFI_RECEIVES;
+    buffers->bytes = bytes;
+    buffers->len = len;
+    buffers->next = ofi->buffers;
+    ofi->buffers = buffers;
+    for (int i = 0; i < count; i++) {
+        struct ofi_op *op = &buffers->ops[i];
+        op->bytes = buffers->bytes + (size_t)i * STRIDE;
+        op->desc = buffers->mr ? fi_mr_desc(buffers->mr) : NULL;
+        op->receives = receives;
         op->next = op->receives ? ofi->idle_receives : ofi->idle_sends;
         *(op->receives ? &ofi->idle_receives : &ofi->idle_sends) = op;
         ofi->idle_count += op->receives;
+        if (receives)
+            continue;
+        op->other = ofi->sends;
+        ofi->sends = op;
     }
     return 0;
+}
+
+static void free_buffers(struct ofi *ofi)
+{
+    while (ofi->buffers) {
+        struct ofi_buffers *buffers = ofi->buffers;
+        ofi->buffers = buffers->next;
+        close_object(buffers->mr ? &buffers->mr->fid : NULL);
+        munmap(buffers->bytes, buffers->len);
+        free(buffers);
+    }
 }
 
 int ofi_fabric_open(struct ofi *ofi, char *why, size_t size)
 {
     const char *what = "";
-    int rc = choose(ofi, why, size);
-    if (rc)
-        return rc;
-    rc = open_objects(ofi, &what);
+    if (choose(ofi, why, size) || ofi_memory_open(ofi, param(ofi, "lend"), why, size))
+        return -ENODEV;
+    int rc = open_objects(ofi, &what);
     if (!rc) {
         what = "memory for buffers (ulimit -l may be too low)";
-        rc = make_buffers(ofi);
+        rc = make_buffers(ofi, OFI_RECEIVES, true);
+        rc = rc ? rc : make_buffers(ofi, OFI_SENDS, false);
     }
     if (!rc && ofi_fabric_is_memory(ofi->info->fabric_attr->prov_name)) {
         what = "watch over its locks";
@@ -258,15 +282,13 @@ void ofi_fabric_close(struct ofi *ofi)
 {
     ofi_guard_close(ofi);
     close_object(ofi->ep ? &ofi->ep->fid : NULL);
-    close_object(ofi->mr ? &ofi->mr->fid : NULL);
+    free_buffers(ofi);
     close_object(ofi->av ? &ofi->av->fid : NULL);
     close_object(ofi->cq ? &ofi->cq->fid : NULL);
     close_object(ofi->domain ? &ofi->domain->fid : NULL);
     close_object(ofi->fabric ? &ofi->fabric->fid : NULL);
     if (ofi->info)
         fi_freeinfo(ofi->info);
-    if (ofi->bytes)
-        munmap(ofi->bytes, (size_t)OPS * STRIDE);
 }
 
 int ofi_fabric_reach(struct ofi *ofi, const void *address, size_t len, fi_addr_t *to)
@@ -300,11 +322,6 @@ void ofi_fabric_surprised(struct ofi *ofi)
 
 /* ---- buffers ---- */
 
-static void *description(const struct ofi *ofi)
-{
-    return ofi->mr ? fi_mr_desc(ofi->mr) : NULL;
-}
-
 void ofi_fabric_done(struct ofi *ofi, struct ofi_op *op)
 {
     struct ofi_op **list = op->receives ? &ofi->idle_receives : &ofi->idle_sends;
@@ -324,7 +341,7 @@ bool ofi_fabric_post(struct ofi *ofi)
     while (ofi->idle_receives) {
         struct ofi_op *op = ofi->idle_receives;
         ofi_enter(ofi);
-        ssize_t rc = fi_recv(ofi->ep, op->bytes, OFI_BUFFER, description(ofi), FI_ADDR_UNSPEC,
+        ssize_t rc = fi_recv(ofi->ep, op->bytes, OFI_BUFFER, op->desc, FI_ADDR_UNSPEC,
                              &op->context);
         ofi_leave(ofi);
         if (rc)
@@ -343,18 +360,27 @@ static void copy_body(uint8_t *bytes, const struct chan_data *body, uint32_t len
         body->read(body, 0, bytes, len);
 }
 
+/* The next buffer for a link, or for a word to who has none (NULL); NULL: it has to wait. None waits for others,
+ * whose peers may take nothing for long. */
+static struct ofi_op *take_buffer(struct ofi *ofi, const struct ofi_link *link)
+{
+    int held = link ? link->flying : 0;
+    if (!ofi->idle_sends && held < OFI_LEAST)
+        (void)make_buffers(ofi, OFI_MORE, false);
+    return held < OFI_SHARE ? ofi->idle_sends : NULL;
+}
+
 static int put_buffer(struct ofi *ofi, fi_addr_t to, const struct ofi_frame *frame,
                       const struct chan_data *body, struct ofi_link *link)
 {
-    struct ofi_op *op = ofi->idle_sends;
+    struct ofi_op *op = take_buffer(ofi, link);
     if (!op)
         return CHAN_AGAIN; /* a completion will tell */
     uint64_t complete = frame->kind == OFI_DATA ? ofi->complete : FI_TRANSMIT_COMPLETE;
-    void *desc = description(ofi);
     memcpy(op->bytes, frame, sizeof(*frame));
     copy_body(op->bytes + sizeof(*frame), body, frame->len);
     struct iovec part = {op->bytes, sizeof(*frame) + frame->len};
-    struct fi_msg message = {.msg_iov = &part, .desc = &desc, .iov_count = 1, .addr = to,
+    struct fi_msg message = {.msg_iov = &part, .desc = &op->desc, .iov_count = 1, .addr = to,
                              .context = &op->context};
     ofi_enter(ofi);
     ssize_t rc = fi_sendmsg(ofi->ep, &message, FI_COMPLETION | complete);
@@ -379,7 +405,7 @@ int ofi_fabric_put(struct ofi *ofi, fi_addr_t to, struct ofi_message *message,
     size_t len = sizeof(*frame) + frame->len;
     int rc;
     ofi->looks = 0;
-    if (len <= ofi->inject_max && frame->kind != OFI_FLUSH) {
+    if (len <= ofi->inject_max && frame->kind != OFI_LAST) {
         copy_body(message->body, body, frame->len);
         ofi_enter(ofi);
         rc = (int)fi_inject(ofi->ep, message, len, to);

@@ -6,15 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "channels/ofi/ofi.h"
+#include "channels/ofi/link.h"
 #include "include/channel_help.h"
 #include "os/random.h"
 
-/* Without news, of a process that has ended: its link is over. Messages that it has sent may still be
- * on their way, so this counts in trips to it and back, as the call took. A peer that computes answers a
- * call late, hence a limit. */
-static const uint64_t quiet_ns = 100000000, quiet_most_ns = 3000000000;
+/* A process that ends well says LAST before, so its link is over when that is here, however long the network has
+ * held it; a fabric that loses it is given up. Of one that was killed, messages may still be on their way: its link
+ * is over after some time without news, which counts in trips to it and back, as the call took. A peer that
+ * computes answers a call late, hence a limit. */
+static const uint64_t last_ns = 60000000000, quiet_ns = 100000000, quiet_most_ns = 3000000000;
 enum { QUIET_TRIPS = 8 };
+/* Until HELLO is said again, and then twice as long each time: a peer that computes finds few of them. */
+static const uint64_t again_ns = 1000000000;
 
 /* ---- what is said ---- */
 
@@ -28,7 +31,7 @@ uint64_t ofi_link_name(struct ofi *ofi)
 }
 
 /* The body of a frame of this kind. Returns its length. */
-static uint32_t body_of(const struct ofi *ofi, uint32_t kind, const struct ofi_talk *talk,
+static uint32_t body_of(struct ofi *ofi, uint32_t kind, const struct ofi_talk *talk,
                         uint64_t name, struct ofi_hello *body)
 {
     const uint8_t *secret = ofi->env->secret;
@@ -38,9 +41,11 @@ static uint32_t body_of(const struct ofi *ofi, uint32_t kind, const struct ofi_t
     switch (kind) {
     case OFI_HELLO:
         *body = (struct ofi_hello){.gid = ofi->env->gid, .rank = ofi->env->rank,
-                                   .address_len = (uint32_t)ofi->address_len, .from = name};
+                                   .address_len = (uint32_t)ofi->address_len, .from = name,
+                                   .number = ++ofi->hellos};
         memcpy(body->nonce, talk->caller_nonce, OFI_NONCE);
         memcpy(body->address, ofi->address, ofi->address_len);
+        body->proof = ofi_wire_hello_proof(secret, body, &talk->callee, talk->callee_rank);
         return (uint32_t)(offsetof(struct ofi_hello, address) + ofi->address_len);
     case OFI_CHALLENGE:
         memcpy(challenge.nonce, talk->callee_nonce, OFI_NONCE);
@@ -67,6 +72,7 @@ int ofi_link_say(struct ofi *ofi, struct ofi_say *say, struct ofi_link *link,
         message.frame = (struct ofi_frame){.to = kind == OFI_HELLO ? 0 : say->theirs,
                                            .kind = (uint16_t)kind,
                                            .len = body_of(ofi, kind, talk, name, &body),
+                                           .number = kind == OFI_LAST && link ? link->out : 0,
                                            .value = kind == OFI_REFUSED ? say->answer : 0};
         struct chan_data data = {.base = &body, .len = message.frame.len};
         if (link && link->state == OFI_OPEN)
@@ -78,6 +84,10 @@ int ofi_link_say(struct ofi *ofi, struct ofi_say *say, struct ofi_link *link,
         }
         if (message.frame.credit)
             link->owed = 0;
+        if (kind == OFI_LAST && link) {
+            link->told = link->out;
+            link->has_told = true;
+        }
         say->kinds &= ~(1u << kind);
     }
     return 0;
@@ -89,13 +99,30 @@ void ofi_link_break(struct ofi_link *link, int rc)
     link->ofi->watched = true;
 }
 
+/* Whether not even the first word of a call could be said yet. */
+static bool is_unheard(const struct ofi_link *link)
+{
+    return link->state == OFI_CALLING && !link->again_ns && link->say.kinds & 1u << OFI_HELLO;
+}
+
+/* Whether HELLO is said again, in time. */
+static bool calls_again(const struct ofi_link *link)
+{
+    return link->state == OFI_CALLING && link->again_ns && !link->ended && !link->broken;
+}
+
 bool ofi_link_speak(struct ofi_link *link)
 {
     if (!link->say.kinds || link->state == OFI_OVER || link->ended || link->broken)
         return true;
+    bool begins = is_unheard(link);
     int rc = ofi_link_say(link->ofi, &link->say, link, &link->talk, link->name);
     if (rc < 0)
         ofi_link_break(link, rc);
+    if (begins && !is_unheard(link)) {
+        link->again_ns = chan_now_ns() + link->again_step_ns;
+        link->ofi->watched = true;
+    }
     return rc <= 0;
 }
 
@@ -141,6 +168,7 @@ static int take_data(struct ofi_link *link, const struct ofi_frame *frame, const
         return 0;
     }
     link->in++;
+    link->has_last = false; /* it goes on after all */
     if (++link->owed >= OFI_WINDOW / 2)
         say(link, OFI_CREDIT);
     link->ofi->env->sink->arrived(link->base.peer, &frame->head, body, frame->len);
@@ -178,6 +206,8 @@ static int open_link(struct ofi_link *link, uint64_t theirs)
     link->say.theirs = theirs;
     set_quiet(link, (chan_now_ns() - link->begun_ns) / 2); /* four messages */
     link->state = OFI_OPEN;
+    link->say.kinds = 0; /* a HELLO that was to be said again */
+    ofi_stranger_is_linked(link->ofi, link);
     ofi_fabric_opened(link->ofi, link->say.to);
     link->ofi->env->sink->opened(&link->base);
     return 1;
@@ -211,6 +241,13 @@ int ofi_link_take(struct ofi_link *link, const struct ofi_frame *frame, const vo
         return 0;
     if (frame->kind == OFI_DATA && open)
         return take_data(link, frame, body);
+    if (frame->kind == OFI_LAST && open) {
+        if (frame->number != link->in)
+            ofi_link_break(link, -EPROTO);
+        link->has_last = true;
+        link->ofi->watched |= link->ended;
+        return 0;
+    }
     if (frame->kind == OFI_CHALLENGE && calling)
         return take_challenge(link, body);
     if (frame->kind == OFI_WELCOME && calling) {
@@ -252,18 +289,21 @@ int ofi_link_receive(struct ofi *ofi, const void *message, size_t len)
 struct ofi_link *ofi_link_find(struct ofi *ofi, uint64_t name)
 {
     struct ofi_link *link = ofi->links;
-    while (link && link->name != name)
+    while (link && link->name != name && link->called_as != name)
         link = link->next;
     return link;
 }
 
-struct ofi_link *ofi_link_make(struct ofi *ofi, struct chan_peer *peer, fi_addr_t to)
+struct ofi_link *ofi_link_of(struct ofi *ofi, const struct chan_gid *gid, uint32_t rank)
 {
-    struct ofi_link *link = calloc(1, sizeof(*link));
-    if (!link || chan_slot_set(ofi->env, peer, ofi->slot, link)) {
-        free(link);
-        return NULL;
-    }
+    struct ofi_link *link = ofi->links;
+    while (link && (link->base.peer->rank != rank || memcmp(&link->base.peer->gid, gid, sizeof(*gid))))
+        link = link->next;
+    return link;
+}
+
+int ofi_link_begin(struct ofi_link *link, struct ofi *ofi, struct chan_peer *peer, fi_addr_t to)
+{
     link->base = (struct chan_link){.send = link_send,
                                     .ops = &vireo_channel,
                                     .peer = peer,
@@ -279,6 +319,16 @@ struct ofi_link *ofi_link_make(struct ofi *ofi, struct chan_peer *peer, fi_addr_
     ofi->links = link;
     ofi->watched = true;
     ofi->base.links++;
+    return chan_slot_set(ofi->env, peer, ofi->slot, link);
+}
+
+struct ofi_link *ofi_link_make(struct ofi *ofi, struct chan_peer *peer, fi_addr_t to)
+{
+    struct ofi_link *link = calloc(1, sizeof(*link));
+    if (link && ofi_link_begin(link, ofi, peer, to)) {
+        ofi_link_free(link);
+        return NULL;
+    }
     return link;
 }
 
@@ -291,6 +341,7 @@ int ofi_link_call(struct ofi_link *link)
                                    .callee_rank = link->base.peer->rank};
     int rc = os_random(link->talk.caller_nonce, OFI_NONCE);
     link->say.kinds = 1u << OFI_HELLO;
+    link->again_step_ns = again_ns;
     link->ofi->chores = true; /* progress() says it */
     return rc;
 }
@@ -304,14 +355,19 @@ static bool is_standing(const struct ofi_link *link)
 static void forget_sends(struct ofi_link *link)
 {
     struct ofi *ofi = link->ofi;
-    for (int i = 0; i < OFI_RECEIVES + OFI_SENDS && link->flying; i++) {
-        struct ofi_op *op = &ofi->ops[i];
+    for (struct ofi_op *op = ofi->sends; op && link->flying; op = op->other) {
         if (op->link != link)
             continue;
         op->link = NULL;
         if (!is_standing(link))
             op->kind = 0;
     }
+}
+
+static void bury(struct ofi_link *link)
+{
+    link->ofi->base.links--;
+    free(link);
 }
 
 void ofi_link_free(struct ofi_link *link)
@@ -322,17 +378,43 @@ void ofi_link_free(struct ofi_link *link)
         struct ofi_say bye = link->say;
         bye.kinds |= 1u << OFI_BYE;
         ofi_stranger_tell(ofi, &bye);
+    } else if (link->state == OFI_CALLING && link->say.theirs && !link->ended && !link->broken) {
+        struct ofi_say bye = {link->say.to, link->say.theirs, 1u << OFI_BYE, 0};
+        ofi_stranger_tell(ofi, &bye); /* which may rely on it */
     }
+    ofi->chores = true; /* the same process may wait to be let in */
     while (*at != link)
         at = &(*at)->next;
     *at = link->next;
     forget_sends(link);
-    for (int i = 0; i < OFI_TRANSFERS; i++)
-        if (ofi->transfers[i].op.link == link)
-            ofi->transfers[i].op.link = NULL;
     (void)chan_slot_set(ofi->env, link->base.peer, ofi->slot, NULL);
-    ofi->base.links--;
-    free(link);
+    if (!link->transfers) {
+        bury(link);
+        return;
+    }
+    ofi_memory_stop(link);
+    link->leaving = true;
+    link->since_ns = chan_now_ns();
+    link->next = ofi->leaving;
+    ofi->leaving = link;
+    ofi->watched = true;
+}
+
+void ofi_link_leave(struct ofi_link *link)
+{
+    struct ofi_link **at = &link->ofi->leaving;
+    while (*at != link)
+        at = &(*at)->next;
+    *at = link->next;
+    bury(link);
+}
+
+void ofi_link_close(struct ofi *ofi)
+{
+    while (ofi->links)
+        ofi_link_free(ofi->links);
+    while (ofi->leaving)
+        ofi_link_leave(ofi->leaving);
 }
 
 void ofi_link_finish(struct ofi_link *link)
@@ -343,26 +425,68 @@ void ofi_link_finish(struct ofi_link *link)
     link->ofi->watched = true;
 }
 
+/* The same where its process has ended. */
+static uint64_t end_of(const struct ofi_link *link)
+{
+    const struct chan_env *env = link->ofi->env;
+    if (link->has_last)
+        return 0;
+    if (!env->ended_well(env->device, link->base.peer))
+        return link->since_ns + link->quiet_ns;
+    /* One that we call may have let us in, and be out of reach since. */
+    return link->since_ns + (link->state == OFI_OPEN ? last_ns : link->say.theirs ? quiet_most_ns : link->quiet_ns);
+}
+
+/* When a link is over if nothing comes; UINT64_MAX: that has no time. */
 static uint64_t deadline(const struct ofi_link *link)
 {
+    if (link->state == OFI_OVER)
+        return UINT64_MAX;
+    if (link->broken)
+        return 0;
     if (link->ended)
-        return link->since_ns + link->quiet_ns;
-    /* Not even the first word could be said. A peer that computes has taken it all the same. */
-    return link->say.kinds & 1u << OFI_HELLO ? link->since_ns + link->ofi->timeout_ns : UINT64_MAX;
+        return end_of(link);
+    /* A peer that computes has taken the first word all the same. */
+    return is_unheard(link) ? link->since_ns + link->ofi->timeout_ns : UINT64_MAX;
+}
+
+/* When memory that operations of an unlinked one use is given back, though the fabric has told nothing of them. Where
+ * the process has ended, nothing has come for quiet_ns already; where the fabric has lost it, nothing can. */
+static uint64_t leave_at(const struct ofi_link *link)
+{
+    bool is_gone = link->ended || (link->broken && link->broken != -EPROTO);
+    return link->since_ns + (is_gone ? quiet_ns : last_ns);
 }
 
 uint64_t ofi_link_deadline(struct ofi *ofi)
 {
-    uint64_t first = UINT64_MAX;
     if (!ofi->watched)
-        return first;
+        return ofi->due_ns;
+    ofi->due_ns = UINT64_MAX;
+    for (const struct ofi_link *link = ofi->leaving; link; link = link->next)
+        if (leave_at(link) < ofi->due_ns)
+            ofi->due_ns = leave_at(link);
     for (const struct ofi_link *link = ofi->links; link; link = link->next) {
-        uint64_t at = link->state == OFI_OVER ? UINT64_MAX : link->broken ? 0 : deadline(link);
-        if (at < first)
-            first = at;
+        uint64_t at_ns = deadline(link);
+        if (calls_again(link) && link->again_ns < at_ns)
+            at_ns = link->again_ns;
+        if (at_ns < ofi->due_ns)
+            ofi->due_ns = at_ns;
     }
-    ofi->watched = first != UINT64_MAX;
-    return first;
+    ofi->watched = false;
+    return ofi->due_ns;
+}
+
+/* Say HELLO again where it was said long ago: the peer, or the fabric, may have had no memory for it. */
+static void call_again(struct ofi *ofi, uint64_t now_ns)
+{
+    for (struct ofi_link *link = ofi->links; link; link = link->next) {
+        if (!calls_again(link) || now_ns < link->again_ns)
+            continue;
+        link->again_step_ns *= 2;
+        link->again_ns = now_ns + link->again_step_ns;
+        say(link, OFI_HELLO);
+    }
 }
 
 /* Tell the end of one, after which the list may be another. */
@@ -370,8 +494,7 @@ static bool end_one(struct ofi *ofi, uint64_t now_ns)
 {
     const struct chan_sink *sink = ofi->env->sink;
     for (struct ofi_link *link = ofi->links; link; link = link->next) {
-        bool late = now_ns >= deadline(link);
-        if (link->state == OFI_OVER || !(link->broken || late))
+        if (now_ns < deadline(link))
             continue;
         bool open = link->state == OFI_OPEN;
         int rc = link->broken ? link->broken : -ECONNRESET;
@@ -388,22 +511,39 @@ static bool end_one(struct ofi *ofi, uint64_t now_ns)
     return false;
 }
 
+/* Returns the number of upcalls. */
+static int let_leave(struct ofi *ofi, uint64_t now_ns)
+{
+    int upcalls = 0;
+    struct ofi_link *link = ofi->leaving;
+    while (link) {
+        bool late = now_ns >= leave_at(link);
+        upcalls += late ? ofi_memory_give_up(link) : 0;
+        link = late ? ofi->leaving : link->next; /* an upcall may change the list */
+    }
+    return upcalls;
+}
+
 int ofi_link_end_some(struct ofi *ofi)
 {
     int upcalls = 0;
     if (ofi_link_deadline(ofi) == UINT64_MAX)
         return 0;
     uint64_t now_ns = chan_now_ns();
+    if (now_ns < ofi->due_ns)
+        return 0;
+    ofi->watched = true;
+    call_again(ofi, now_ns);
     while (end_one(ofi, now_ns))
         upcalls++;
-    return upcalls;
+    return upcalls + let_leave(ofi, now_ns);
 }
 
 bool ofi_link_is_out(struct ofi_link *link)
 {
     if (!is_standing(link))
         return true;
-    if (link->injected)
-        say(link, OFI_FLUSH);
+    if (link->injected || !link->has_told || link->told != link->out)
+        say(link, OFI_LAST);
     return !link->injected && !link->flying && !link->say.kinds;
 }

@@ -3,16 +3,26 @@
 /*
  * One-sided operations of the ofi channel. Memory is registered for as long as one message takes: the
  * providers for which that is dear keep a cache of their own, which sees when memory goes away.
+ *
+ * A provider over sockets serves whoever connects to it and names the key of a registration. So our keys are
+ * hashes with a key of this process, which nobody guesses, and only the peer is told. Where the provider
+ * chooses the keys, or takes short ones, peers read nothing unless the user says that the fabric keeps
+ * strangers out.
  */
 #include <errno.h>
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_rma.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "channels/ofi/ofi.h"
+#include "channels/ofi/link.h"
+#include "os/keyed_hash.h"
+#include "os/random.h"
 
 enum {
+    KEY_LEN = sizeof(uint64_t), /* of a key that cannot be guessed */
+    KEY_TRIES = 4,              /* where another registration has the same one */
     /* Bytes of a get that are read at once. Over sockets, the peer writes them at once, and of more the first
      * are no longer in its cache when they are taken. */
     READ_LEN = 512 << 10,
@@ -27,12 +37,30 @@ struct ofi_region {
     struct ofi_key key;
 };
 
+/* Whether no stranger can name the key of a registration. */
+static bool hides_keys(const struct fi_info *info)
+{
+    return ofi_fabric_is_memory(info->fabric_attr->prov_name) || /* the kernel lets in this user alone */
+           (!(info->domain_attr->mr_mode & FI_MR_PROV_KEY) && info->domain_attr->mr_key_size >= KEY_LEN);
+}
+
+/* One that was never used here, cut to what the provider takes. */
+static uint64_t next_key(struct ofi *ofi)
+{
+    size_t len = ofi->info->domain_attr->mr_key_size;
+    uint64_t number = ++ofi->keys, key = os_keyed_hash(ofi->key_secret, &number, sizeof(number));
+    return len && len < KEY_LEN ? number & (((uint64_t)1 << 8 * len) - 1) : key;
+}
+
 int ofi_memory_register(struct ofi *ofi, void *base, size_t len, uint64_t access,
                         struct fid_mr **mr)
 {
     uint64_t mode = (uint64_t)ofi->info->domain_attr->mr_mode;
-    uint64_t wanted = mode & FI_MR_PROV_KEY ? 0 : ++ofi->keys;
-    int rc = fi_mr_reg(ofi->domain, base, len, access, 0, wanted, 0, mr, NULL);
+    int rc = -FI_ENOKEY;
+    for (int i = 0; rc == -FI_ENOKEY && i < KEY_TRIES; i++) {
+        uint64_t wanted = mode & FI_MR_PROV_KEY ? 0 : next_key(ofi);
+        rc = fi_mr_reg(ofi->domain, base, len, access, 0, wanted, 0, mr, NULL);
+    }
     if (!rc && mode & FI_MR_ENDPOINT) {
         rc = fi_mr_bind(*mr, &ofi->ep->fid, 0);
         rc = rc ? rc : fi_mr_enable(*mr);
@@ -45,7 +73,7 @@ int ofi_memory_register(struct ofi *ofi, void *base, size_t len, uint64_t access
 static int region_make(struct chan *chan, void *base, size_t len, struct chan_region **made)
 {
     struct ofi *ofi = (struct ofi *)chan;
-    if (!(ofi->info->caps & FI_RMA))
+    if (!ofi->lends)
         return -ENOTSUP; /* what would be read is streamed */
     struct ofi_region *region = calloc(1, sizeof(*region));
     if (!region)
@@ -78,9 +106,28 @@ static void region_key(const struct chan_region *base, void *key)
     memcpy(key, &((const struct ofi_region *)base)->key, sizeof(struct ofi_key));
 }
 
-void ofi_memory_open(struct ofi *ofi)
+/* What the user says of lending. Returns 0 or -EINVAL. */
+static int read_lend(struct ofi *ofi, const char *text)
+{
+    bool is_auto = !strcmp(text, "auto"), yes = !strcmp(text, "yes");
+    if (!is_auto && !yes && strcmp(text, "no"))
+        return -EINVAL;
+    ofi->lends = ofi->info->caps & FI_RMA && (yes || (is_auto && hides_keys(ofi->info)));
+    return 0;
+}
+
+int ofi_memory_open(struct ofi *ofi, const char *lend, char *why, size_t size)
 {
     bool is_memory = ofi_fabric_is_memory(ofi->info->fabric_attr->prov_name);
+    if (read_lend(ofi, lend)) {
+        snprintf(why, size, "ofi.lend is \"%.20s\", and may be auto, yes or no", lend);
+        return -EINVAL;
+    }
+    int rc = os_random(ofi->key_secret, sizeof(ofi->key_secret));
+    if (rc) {
+        snprintf(why, size, "the kernel gives no random bytes: %s", strerror(-rc));
+        return rc;
+    }
     ofi->read_len = is_memory ? READ_LEN_MEMORY : READ_LEN;
     for (int i = 0; i < OFI_TRANSFERS; i++) {
         struct ofi_transfer *transfer = &ofi->transfers[i];
@@ -88,6 +135,7 @@ void ofi_memory_open(struct ofi *ofi)
         transfer->next = ofi->idle_transfers;
         ofi->idle_transfers = transfer;
     }
+    return 0;
 }
 
 /* An idle one, or NULL. */
@@ -114,17 +162,26 @@ static void put_back(struct ofi *ofi, struct ofi_transfer *transfer)
     ofi->idle_transfers = transfer;
 }
 
+/* An operation of a link is over: the memory here is no longer in use. */
+static void tell(struct ofi_link *link, void *cookie, int rc)
+{
+    const struct chan_sink *sink = link->ofi->env->sink;
+    struct chan_peer *peer = link->base.peer;
+    link->transfers--;
+    if (link->leaving && !link->transfers)
+        ofi_link_leave(link);
+    sink->done(peer, cookie, rc);
+}
+
 /* Returns the number of upcalls. */
 static int end(struct ofi *ofi, struct ofi_transfer *transfer, int rc)
 {
     struct ofi_link *link = transfer->op.link;
     void *cookie = transfer->cookie;
     put_back(ofi, transfer);
-    if (!link)
-        return 0;
-    link->transfers--;
-    ofi->env->sink->done(link->base.peer, cookie, rc);
-    return 1;
+    if (link)
+        tell(link, cookie, rc);
+    return link != NULL;
 }
 
 /* Read what is next of a get. */
@@ -176,6 +233,39 @@ int ofi_memory_go_on(struct ofi *ofi)
         struct ofi_transfer *read = behind;
         behind = read->next;
         upcalls += go_on(ofi, read);
+    }
+    return upcalls;
+}
+
+void ofi_memory_stop(struct ofi_link *link)
+{
+    struct ofi *ofi = link->ofi;
+    for (int i = 0; i < OFI_TRANSFERS; i++) {
+        struct ofi_transfer *transfer = &ofi->transfers[i];
+        if (transfer->op.link != link)
+            continue;
+        transfer->left = 0;
+        transfer->rc = transfer->whole ? -ECONNRESET : 0;
+    }
+    ofi->chores = true; /* some may be behind */
+}
+
+int ofi_memory_give_up(struct ofi_link *link)
+{
+    struct ofi *ofi = link->ofi;
+    int upcalls = 0, left = link->transfers;
+    for (int i = 0; i < OFI_TRANSFERS && left; i++) {
+        struct ofi_transfer *transfer = &ofi->transfers[i];
+        if (transfer->op.link != link)
+            continue;
+        if (transfer->mr)
+            (void)fi_close(&transfer->mr->fid); /* which ends what an adapter still does */
+        transfer->mr = NULL;
+        transfer->op.link = NULL; /* it is not used again before its completion comes, if ever */
+        transfer->before = NULL;
+        left--;
+        upcalls++;
+        tell(link, transfer->cookie, -ECONNRESET);
     }
     return upcalls;
 }

@@ -5,7 +5,7 @@
  * module of its own, libvireo-channel-ofi.so, since loading libfabric takes long: a process loads it
  * where there is a fabric, or VIREO_CHANNELS asks for it.
  */
-#include "channels/ofi/ofi.h"
+#include "channels/ofi/link.h"
 
 #include <errno.h>
 #include <rdma/fi_eq.h>
@@ -99,8 +99,7 @@ static void ofi_close(struct chan *chan)
     struct ofi *ofi = ofi_of(chan);
     if (!ofi)
         return;
-    while (ofi->links)
-        ofi_link_free(ofi->links);
+    ofi_link_close(ofi);
     ofi_stranger_close(ofi);
     ofi_fabric_close(ofi);
     ofi_sleep_close(ofi);
@@ -118,6 +117,7 @@ static int ofi_open(struct chan **chan, const struct chan_env *env, char *why, s
         return -ENOMEM;
     ofi->env = env;
     ofi->epoll = ofi->timer = ofi->socket = -1;
+    ofi->due_ns = UINT64_MAX;
     ofi->slot = env->endpoint_slot_register(env->device, "ofi");
     int rc = ofi->slot < 0 ? ofi->slot : ofi_fabric_open(ofi, why, size);
     if (!rc) {
@@ -257,7 +257,7 @@ static int read_queue(struct ofi *ofi)
 static int do_chores(struct ofi *ofi)
 {
     ofi->chores = false;
-    int upcalls = ofi_memory_go_on(ofi);
+    int upcalls = ofi_memory_go_on(ofi) + ofi_stranger_welcome(ofi);
     bool has_posted = ofi_fabric_post(ofi), has_spoken = ofi_stranger_speak(ofi);
     bool all = has_posted && has_spoken;
     for (struct ofi_link *link = ofi->links; link; link = link->next)
@@ -283,8 +283,8 @@ static bool ofi_is_out(struct chan *chan)
 {
     struct ofi *ofi = ofi_of(chan);
     bool out = true;
-    for (int i = 0; i < OFI_RECEIVES + OFI_SENDS; i++)
-        out &= ofi->ops[i].kind != OFI_DATA && ofi->ops[i].kind != OFI_FLUSH;
+    for (const struct ofi_op *op = ofi->sends; op; op = op->other)
+        out &= op->kind != OFI_DATA && op->kind != OFI_LAST;
     for (struct ofi_link *link = ofi->links; link; link = link->next)
         out &= ofi_link_is_out(link);
     return out;
@@ -303,6 +303,9 @@ static const struct chan_param params[] = {
     {"domain", "", "the provider's name of the domain, as fi_info tells; empty means the nearest adapter's"},
     {"address", "", "the address of this host to be used; empty means the provider's choice"},
     {"timeout_ms", "20000", "how long it may take until the fabric takes a first message to a peer"},
+    {"lend", "auto",
+     "whether peers read long messages in this process's memory: yes, no, or auto, which is no where a stranger on the "
+     "fabric could do so too"},
     {"stuck_ms", "10000",
      "how long a call into provider shm may take when a peer has ended, which may hold a lock of it"},
     {NULL, NULL, NULL}};

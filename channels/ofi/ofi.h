@@ -20,15 +20,21 @@
 
 #include "channels/ofi/wire.h"
 #include "include/channel.h"
+#include "os/heard.h"
 
 enum {
     OFI_RECEIVES = 128, /* buffers posted */
     OFI_BATCH = 4,      /* of them that are posted at once, at least: some providers make a system call then */
-    OFI_SENDS = 64,     /* buffers for what is too long to inject */
+    OFI_SENDS = 64,     /* buffers for what is too long to inject, at first */
+    OFI_SHARE = 48,     /* of them that one link may hold: its peer may take nothing for long; ... */
+    OFI_LEAST = 4,      /* ... and that each may hold, even where there have to be more for that: */
+    OFI_MORE = 8,       /* so many at a time */
     OFI_INJECT_MAX = 4096, /* bytes of a message that is injected, at most */
     OFI_TRANSFERS = 64, /* one-sided operations at once */
     OFI_WATCHED = 8     /* descriptors of the completion queue */
 };
+
+struct ofi_link;
 
 /* One buffer, and its operation while there is one. */
 struct ofi_op {
@@ -38,26 +44,23 @@ struct ofi_op {
     bool receives, transfers;
     uint16_t kind; /* of a send that is not complete: enum ofi_kind; else 0 */
     uint8_t *bytes;
+    void *desc;           /* of their registration, where the provider wants that */
+    struct ofi_op *other; /* in the list of all that send */
+};
+
+/* Buffers, and their memory. */
+struct ofi_buffers {
+    struct ofi_buffers *next;
+    uint8_t *bytes;
+    size_t len;
+    struct fid_mr *mr; /* where the provider wants that; or NULL */
+    struct ofi_op ops[];
 };
 
 /* A message on its way: the frame, and room for the body of one that is injected. */
 struct ofi_message {
     struct ofi_frame frame;
     uint8_t body[OFI_INJECT_MAX - sizeof(struct ofi_frame)];
-};
-
-/* What a process still has to say to another one. */
-struct ofi_say {
-    fi_addr_t to;
-    uint64_t theirs; /* the other's name of the link; 0: not known */
-    uint32_t kinds;  /* bits 1 << enum ofi_kind */
-    uint32_t answer; /* with REFUSED */
-};
-
-enum ofi_state {
-    OFI_CALLING,
-    OFI_OPEN,
-    OFI_OVER /* refused or lost was told, or is about to be */
 };
 
 /* A one-sided operation, or one of the reads that a get consists of. */
@@ -75,27 +78,6 @@ struct ofi_transfer {
     uint64_t *before; /* where that goes; NULL: it is none */
 };
 
-struct ofi_link {
-    struct chan_link base;
-    struct ofi *ofi;
-    struct ofi_link *next;
-    struct ofi_say say;
-    enum ofi_state state;
-    uint64_t name;
-    struct ofi_talk talk; /* while calling: we are the caller */
-    uint32_t out, in;     /* numbers of the next packets */
-    int credit;           /* packets that may be sent */
-    int owed;             /* packets taken, and not told yet */
-    int flying;           /* sends that are not complete */
-    int transfers;        /* one-sided operations that are not over */
-    bool injected;        /* something that no completion will tell of */
-    bool ended;           /* its process has */
-    int broken;           /* -errno: the fabric has lost it; 0: not */
-    uint64_t begun_ns;
-    uint64_t since_ns;    /* when it was begun; where its process has ended, last brought something */
-    uint64_t quiet_ns;    /* where its process has ended: it is over after so long without news */
-};
-
 struct ofi_stranger;
 struct ofi_guard;
 
@@ -109,26 +91,30 @@ struct ofi {
     struct fid_ep *ep;
     struct fid_av *av;
     struct fid_cq *cq;
-    struct fid_mr *mr; /* of the buffers, where the provider wants that; or NULL */
-    uint8_t *bytes;    /* of the buffers */
-    struct ofi_op ops[OFI_RECEIVES + OFI_SENDS];
+    struct ofi_buffers *buffers;
+    struct ofi_op *sends; /* all of them */
     struct ofi_op *idle_sends, *idle_receives;
     int idle_count; /* of idle_receives */
     struct ofi_transfer transfers[OFI_TRANSFERS], *idle_transfers;
+    struct ofi_link *leaving;    /* links that were unlinked, with transfers that are not over */
     struct ofi_transfer *behind; /* reads for which the provider had no room */
     size_t read_len; /* bytes that are read at once */
     int bulk;        /* one-sided operations that are not over, and regions that peers may read */
     unsigned turns;  /* while there are some */
-    uint64_t keys;  /* registrations so far, where we choose their keys */
+    bool lends;     /* peers may reach what is registered for them */
+    uint64_t keys;  /* registrations so far, where we choose their keys, */
+    uint8_t key_secret[16]; /* which are hashes with this one */
     size_t inject_max, data_max; /* bytes of a message; of a packet's payload */
     uint8_t address[OFI_ADDRESS_MAX];
     size_t address_len;
     uint64_t timeout_ns; /* until a peer is given up that the fabric does not reach */
     struct ofi_link *links;
     struct ofi_stranger *strangers;
-    int stranger_count;
+    struct os_heard heard; /* the HELLOs of strangers */
+    uint64_t hellos;       /* that this process has said */
     bool chores;  /* something is to be said, or posted */
-    bool watched; /* some link may be over, or be at a time */
+    bool watched; /* some link may be over, or be at a time: due_ns has to be found again */
+    uint64_t due_ns; /* when that is, or earlier; UINT64_MAX: never */
     struct ofi_guard *guard; /* NULL: the provider shares no locks */
     _Atomic uint32_t calls;  /* into the provider that may wait for another process: odd in one */
     bool more;   /* the completion queue may not be empty, as it was not read to its end */
@@ -216,11 +202,16 @@ static inline void ofi_leave(struct ofi *ofi)
 
 /* The one-sided operations, where the provider has them. */
 extern const struct chan_onesided ofi_onesided;
-void ofi_memory_open(struct ofi *ofi);
+/* lend: what the user says of it. Returns 0, or -errno with a sentence in why. */
+int ofi_memory_open(struct ofi *ofi, const char *lend, char *why, size_t size);
 /* A transfer is over. Returns the number of upcalls. */
 int ofi_memory_done(struct ofi *ofi, struct ofi_op *op, int rc);
 /* Go on with what the provider had no room for. Returns the number of upcalls. */
 int ofi_memory_go_on(struct ofi *ofi);
+/* Begin nothing more of a link that was unlinked. */
+void ofi_memory_stop(struct ofi_link *link);
+/* End what the fabric tells nothing of any more. Returns the number of upcalls; after that the link is gone. */
+int ofi_memory_give_up(struct ofi_link *link);
 /* Register memory. Returns 0 or -errno. */
 int ofi_memory_register(struct ofi *ofi, void *base, size_t len, uint64_t access,
                         struct fid_mr **mr);
@@ -242,6 +233,8 @@ void ofi_sleep_disarm(struct chan *chan);
 
 /* ---- sockets.c ---- */
 
+/* Whether the kernel gives connections enough room. Returns 0, or -ENODEV with a sentence in why. */
+int ofi_sockets_check(char *why, size_t size);
 /* Make the set of the provider's sockets. Returns 0 or -FI_EMFILE. */
 int ofi_sockets_open(struct ofi *ofi);
 /* Put those into it that have our address, or whose peer has that one, and give them room. */
@@ -252,46 +245,5 @@ void ofi_sockets_close(struct ofi *ofi);
 /* The provider has got an operation, and begins it only when it is asked for progress. Between ofi_enter() and
  * ofi_leave(). */
 void ofi_sockets_push(struct ofi *ofi);
-
-/* ---- link.c ---- */
-
-struct ofi_link *ofi_link_make(struct ofi *ofi, struct chan_peer *peer, fi_addr_t to);
-/* Begin to call. */
-int ofi_link_call(struct ofi_link *link);
-void ofi_link_free(struct ofi_link *link);
-/* The fabric has lost it: progress() ends it. */
-void ofi_link_break(struct ofi_link *link, int rc);
-void ofi_link_finish(struct ofi_link *link);
-struct ofi_link *ofi_link_find(struct ofi *ofi, uint64_t name);
-/* It has a peer that has proven itself, and called at met_ns: they are one from now on. */
-int ofi_link_accept(struct ofi_link *link, const struct ofi_say *say, uint64_t met_ns);
-/* A message has come, from anybody. Returns the number of upcalls. */
-int ofi_link_receive(struct ofi *ofi, const void *message, size_t len);
-/* A frame to this link. Returns the number of upcalls; after one, the link may be gone. */
-int ofi_link_take(struct ofi_link *link, const struct ofi_frame *frame, const void *body);
-/* Say what can be said. Returns whether all was. */
-bool ofi_link_speak(struct ofi_link *link);
-/* End links that are over. Returns the number of upcalls. */
-int ofi_link_end_some(struct ofi *ofi);
-/* When a link has to be looked at although nothing comes; UINT64_MAX: never. */
-uint64_t ofi_link_deadline(struct ofi *ofi);
-bool ofi_link_is_out(struct ofi_link *link);
-
-/* A name of a link that no other has. */
-uint64_t ofi_link_name(struct ofi *ofi);
-/* Say the frames of say->kinds. link may be NULL. Returns 0, CHAN_AGAIN or -errno. */
-int ofi_link_say(struct ofi *ofi, struct ofi_say *say, struct ofi_link *link,
-                 const struct ofi_talk *talk, uint64_t name);
-
-/* ---- stranger.c ---- */
-
-/* Somebody calls. */
-void ofi_stranger_meet(struct ofi *ofi, const struct ofi_hello *hello);
-/* A frame to a stranger's name. Returns the number of upcalls. */
-int ofi_stranger_take(struct ofi *ofi, const struct ofi_frame *frame, const void *body);
-/* Say something to who has no link, and forget it. */
-void ofi_stranger_tell(struct ofi *ofi, const struct ofi_say *say);
-bool ofi_stranger_speak(struct ofi *ofi);
-void ofi_stranger_close(struct ofi *ofi);
 
 #endif

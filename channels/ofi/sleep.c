@@ -11,7 +11,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "channels/ofi/ofi.h"
+#include "channels/ofi/link.h"
 #include "include/channel_help.h"
 
 _Static_assert((int)POLLIN == (int)EPOLLIN && (int)POLLOUT == (int)EPOLLOUT, "events of both kinds");

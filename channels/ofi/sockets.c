@@ -8,10 +8,13 @@
  * And connections get room. The provider takes the head of a message only when all of it has come. The kernel keeps
  * a piece of memory, with many messages in it, until its last byte is taken, and lets the peer send only what it
  * has memory for. So where one piece takes up what a connection may have and ends amid a head, provider and kernel
- * wait for each other for ever. A connection that may have several of them never comes to that.
+ * wait for each other for ever. A connection that may have several of them never comes to that. A host that gives its
+ * connections less does without this provider.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -19,6 +22,7 @@
 #include <unistd.h>
 
 #include "channels/ofi/ofi.h"
+#include "os/file.h"
 
 enum {
     ROOM = 1 << 20, /* bytes of a window; a piece has 17 times 32 KiB at most */
@@ -49,6 +53,21 @@ static void widen(int fd)
     int room = ROOM, least = 1;
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &room, sizeof(room));
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &least, sizeof(least));
+}
+
+/* A window takes half of what the kernel may give a connection. */
+int ofi_sockets_check(char *why, size_t size)
+{
+    char text[128];
+    unsigned long long most = 0, needed = 2ull * ROOM;
+    if (os_read_start("/proc/sys/net/ipv4/tcp_rmem", text, sizeof(text)) < 0 ||
+        sscanf(text, "%*u %*u %llu", &most) != 1 || most >= needed)
+        return 0; /* what cannot be known is taken for good */
+    snprintf(why, size,
+             "with provider sockets connections can stand still that get less than %llu bytes, and net.ipv4.tcp_rmem "
+             "gives %llu at most: raise that, or take provider tcp;ofi_rxm",
+             needed, most);
+    return -ENODEV;
 }
 
 int ofi_sockets_open(struct ofi *ofi)

@@ -7,6 +7,9 @@
 
 #include "os/keyed_hash.h"
 
+/* Who proves something: each in its own way, so that none can give out what it has heard as its own. */
+enum { ROLE_CALLER = 1, ROLE_CALLEE, ROLE_STRANGER };
+
 uint64_t ofi_wire_proof(const uint8_t secret[16], const struct ofi_talk *talk, bool of_caller)
 {
     struct {
@@ -15,7 +18,24 @@ uint64_t ofi_wire_proof(const uint8_t secret[16], const struct ofi_talk *talk, b
     } text;
     memset(&text, 0, sizeof(text));
     text.talk = *talk;
-    text.role = of_caller ? 1 : 2;
+    text.role = of_caller ? ROLE_CALLER : ROLE_CALLEE;
+    return os_keyed_hash(secret, &text, sizeof(text));
+}
+
+uint64_t ofi_wire_hello_proof(const uint8_t secret[16], const struct ofi_hello *hello, const struct chan_gid *to,
+                              uint32_t to_rank)
+{
+    struct {
+        struct ofi_hello hello;
+        struct chan_gid to;
+        uint64_t to_rank, role;
+    } text;
+    memset(&text, 0, sizeof(text));
+    memcpy(&text.hello, hello, offsetof(struct ofi_hello, address) + hello->address_len);
+    text.hello.proof = 0;
+    text.to = *to;
+    text.to_rank = to_rank;
+    text.role = ROLE_STRANGER;
     return os_keyed_hash(secret, &text, sizeof(text));
 }
 
@@ -36,7 +56,7 @@ static bool is_good_len(const struct ofi_frame *frame, const void *body)
     case OFI_REFUSED:
         return !frame->len && frame->value < CHAN_ANSWERS;
     case OFI_CREDIT:
-    case OFI_FLUSH:
+    case OFI_LAST:
     case OFI_BYE: return !frame->len;
     default: return false;
     }

@@ -6,16 +6,20 @@
  * plain structs.
  *
  *   caller                        callee
- *   HELLO      ofi_hello    -->              who calls, its address, a nonce
+ *   HELLO      ofi_hello    -->              who calls, its address, a nonce, a number, and a proof
  *              ofi_challenge <-- CHALLENGE   a nonce, and the proof of the callee
- *   PROOF      ofi_proof    -->              the proof of the caller; only now is it believed
+ *   PROOF      ofi_proof    -->              the proof of the caller that it is there now
  *              ofi_welcome  <-- WELCOME      or REFUSED, with the answer in value
  *
- * then, both ways: DATA with a packet, CREDIT, FLUSH (which means nothing) and BYE.
+ * then, both ways: DATA with a packet, CREDIT, LAST and BYE. LAST tells how many packets its writer has sent
+ * ever, and is the last word of a process that may end now. One that goes on after all says it again at its end.
  *
  * A link has a name of 64 bits at each end, which is half random: a frame that does not begin with
  * the reader's name for it is dropped. A proof is a keyed hash with the job's secret over the role,
- * both processes and both nonces. Packets of a link are numbered. A sender has OFI_WINDOW packets at
+ * both processes and both nonces; that of HELLO, over all of it, and whom it is for. A HELLO without a
+ * right one is dropped, before anything is kept, inserted or answered; so is one whose number the same caller
+ * has used before. A caller that waits long says HELLO again, with another number: all else stays, so answers
+ * to either are good. Packets of a link are numbered. A sender has OFI_WINDOW packets at
  * most of which it has not heard that they were taken; credit in any frame gives some back.
  */
 #ifndef OFI_WIRE_H
@@ -35,7 +39,7 @@ enum ofi_kind {
     OFI_REFUSED,
     OFI_DATA,
     OFI_CREDIT,
-    OFI_FLUSH,
+    OFI_LAST,
     OFI_BYE,
     OFI_KINDS
 };
@@ -52,7 +56,7 @@ struct ofi_frame {
     uint16_t kind;
     uint16_t credit; /* DATA packets that were taken */
     uint32_t len;
-    uint32_t number; /* DATA: counts from 0 */
+    uint32_t number; /* DATA: counts from 0; LAST: of a next packet */
     uint32_t value;  /* REFUSED: enum chan_answer */
     struct chan_head head; /* DATA */
 };
@@ -61,8 +65,10 @@ struct ofi_hello {
     struct chan_gid gid;
     uint32_t rank;
     uint32_t address_len;
-    uint64_t from; /* the writer's name of the link */
+    uint64_t from;   /* the writer's name of the link */
+    uint64_t number; /* of the writer's HELLOs: each has a higher one */
     uint8_t nonce[OFI_NONCE];
+    uint64_t proof;
     uint8_t address[OFI_ADDRESS_MAX]; /* address_len of them are sent */
 };
 
@@ -81,7 +87,7 @@ struct ofi_welcome {
 };
 
 _Static_assert(sizeof(struct ofi_frame) == 40, "on the wire");
-_Static_assert(offsetof(struct ofi_hello, address) == 48, "on the wire");
+_Static_assert(offsetof(struct ofi_hello, address) == 64, "on the wire");
 _Static_assert(sizeof(struct ofi_challenge) == 32, "on the wire");
 
 enum { OFI_DATA_MAX = OFI_BUFFER - sizeof(struct ofi_frame) };
@@ -100,6 +106,10 @@ struct ofi_talk {
 
 /* The proof of the caller, or of the callee. */
 uint64_t ofi_wire_proof(const uint8_t secret[16], const struct ofi_talk *talk, bool of_caller);
+
+/* The proof of a HELLO to this process: proof itself is left out, and what is not sent of address. */
+uint64_t ofi_wire_hello_proof(const uint8_t secret[16], const struct ofi_hello *hello, const struct chan_gid *to,
+                              uint32_t to_rank);
 
 /* The frame of a message of len bytes, which lies in an aligned buffer of this process alone, or NULL
  * where it is none, or its body has not the length that its kind has. *body: where that lies. */

@@ -14,7 +14,7 @@ static const struct {
     {SHM_CHUNK_MAX, 8, 16},
 };
 
-/* A receiver can always hold this many, or there is no pool. */
+/* A receiver may hold this many at least, or there is no pool. */
 enum {
     SHARE_LEAST = 4
 };
@@ -56,10 +56,19 @@ void shm_chunk_init(struct shm_chunk_pool *pool, unsigned char *base, uint64_t r
         class->count = (uint16_t)count;
         class->warm = classes[c].warm < count ? classes[c].warm : (uint16_t)count;
         class->share = (uint16_t)share;
+        class->sure = share * (uint32_t)peers <= count ? (uint16_t)share : 1;
+        class->without = (uint32_t)(peers > 0 ? peers : 1);
         class->touched = 0;
         class->free_count = 0;
         pool->size += class->size * count;
     }
+}
+
+/* Whether a receiver that holds so many may have more than those it has for sure. */
+static int may_have_more(const struct shm_chunk_class *class, uint16_t held)
+{
+    uint32_t left = class->count - (uint32_t)(class->touched - class->free_count);
+    return held < class->share && left > class->without;
 }
 
 void *shm_chunk_get(struct shm_chunk_pool *pool, const struct shm_flights *flights, size_t len,
@@ -69,7 +78,7 @@ void *shm_chunk_get(struct shm_chunk_pool *pool, const struct shm_flights *fligh
     while (len > classes[c].size)
         c++;
     struct shm_chunk_class *class = &pool->classes[c];
-    if (flights->held[c] >= class->share)
+    if (flights->held[c] >= class->sure && !may_have_more(class, flights->held[c]))
         return NULL;
     if (class->free_count)
         flight->chunk = class->free[--class->free_count];
@@ -91,7 +100,7 @@ int shm_chunk_collect(struct shm_chunk_pool *pool, struct shm_flights *flights, 
             break;
         struct shm_chunk_class *class = &pool->classes[flight->class];
         class->free[class->free_count++] = flight->chunk;
-        flights->held[flight->class]--;
+        class->without += !--flights->held[flight->class];
     }
     return (int)(flights->tail - tail);
 }

@@ -5,7 +5,9 @@
  * the sender's own region, and the receiver hands it on from there. A chunk is
  * free again when its receiver's credit has passed the packet that named it, so
  * the receiver stores nothing but its credit, and a receiver that never
- * answers holds at most share chunks of each size.
+ * answers holds at most share chunks of each size. Where there are too few chunks for all
+ * shares, a receiver has one for sure, and more only while there is one for each that has none:
+ * so those that do not answer leave the others what they need to go on.
  *
  * Chunks are reused last in, first out, and a new one is touched only when
  * credit has been looked for: what is in use stays small and in the cache.
@@ -36,6 +38,8 @@ struct shm_chunk_class {
     uint16_t count;  /* chunks that there are */
     uint16_t warm;   /* chunks to touch before looking for credit */
     uint16_t share;  /* chunks that one receiver may hold */
+    uint16_t sure;   /* those of them that it has for sure */
+    uint32_t without; /* receivers that hold none */
     uint16_t touched;
     uint16_t free_count;
     uint16_t free[SHM_CHUNK_COUNT_MAX];
@@ -91,13 +95,13 @@ static inline void *shm_chunk_next(const struct shm_chunk_pool *pool, uint16_t c
 }
 
 /* Note that the chunk leaves with the packet at position. */
-static inline void shm_chunk_sent(struct shm_flights *flights, const struct shm_flight *flight,
-                                  uint32_t position)
+static inline void shm_chunk_sent(struct shm_chunk_pool *pool, struct shm_flights *flights,
+                                  const struct shm_flight *flight, uint32_t position)
 {
     struct shm_flight *last = &flights->flight[flights->head++ % SHM_RING_SLOTS];
     *last = *flight;
     last->position = position;
-    flights->held[flight->class]++;
+    pool->classes[flight->class].without -= !flights->held[flight->class]++;
 }
 
 /* Take back the chunks of all packets before received. Returns how many. */

@@ -51,7 +51,10 @@ int shm_link_refresh(struct shm_link *link)
         return 0;
     }
     shm_chunk_collect(&link->shm->pool, &link->flights, link->out.limit - SHM_RING_SLOTS);
-    return link->out.limit != limit;
+    if (link->out.limit == limit)
+        return 0;
+    link->shm->has_room = 1;
+    return 1;
 }
 
 /* A chunk for len bytes. Looks for credit where there is none at hand: of this
@@ -119,7 +122,7 @@ static __attribute__((noinline)) int send_slow(struct shm_link *link, const stru
         os_cache_give(chunk, data->len < HASTE_MAX ? data->len : HASTE_MAX);
         kind = SHM_KIND_CHUNK;
         memcpy(slot->body, &flight.offset, sizeof(flight.offset));
-        shm_chunk_sent(&link->flights, &flight, link->out.sent);
+        shm_chunk_sent(&link->shm->pool, &link->flights, &flight, link->out.sent);
         link->shm->ahead = (struct shm_ahead){link, flight.class, 0, (uint32_t)data->len};
     }
     shm_copy_head(&slot->head, head);
@@ -260,7 +263,7 @@ static void init(struct shm_link *link, struct shm *shm, uint32_t index, unsigne
     link->base.max_data = SHM_CHUNK_MAX;
 }
 
-static int make_contact(struct shm *shm, uint32_t index, struct shm_link **out)
+static int make_contact(struct shm *shm, uint32_t index, struct shm_link *link)
 {
     int fd;
     uint64_t offset, size;
@@ -272,13 +275,7 @@ static int make_contact(struct shm *shm, uint32_t index, struct shm_link **out)
     unsigned char *region = os_segment_map(fd, offset, shm->layout.size, 1);
     if (!region)
         return -errno;
-    struct shm_link *link = aligned_alloc(64, (sizeof(*link) + 63) / 64 * 64);
-    if (!link) {
-        os_segment_unmap(region, shm->layout.size);
-        return -ENOMEM;
-    }
     init(link, shm, index, region);
-    *out = link;
     return 0;
 }
 
@@ -295,12 +292,15 @@ static __attribute__((cold)) void note_unable(struct shm *shm, uint32_t index, i
 int shm_link_contact(struct shm *shm, uint32_t index, struct shm_link **out)
 {
     if (!shm->links[index]) {
-        struct shm_link *link = NULL;
-        int rc = shm->unable[index] ? -ENOTSUP : make_contact(shm, index, &link);
+        struct shm_link *link = aligned_alloc(64, (sizeof(*link) + 63) / 64 * 64);
+        if (!link)
+            return -ENOMEM; /* for now; what cannot be mapped never can */
+        int rc = shm->unable[index] ? -ENOTSUP : make_contact(shm, index, link);
         if (rc) {
+            free(link);
             if (!shm->unable[index])
                 note_unable(shm, index, rc);
-            return rc;
+            return rc == -ENOMEM ? -ENOTSUP : rc;
         }
         shm->links[index] = link;
         shm->contacts[shm->contact_count++] = link;

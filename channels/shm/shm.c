@@ -459,7 +459,9 @@ static int has_news(struct shm *shm)
     for (uint32_t i = 0; !news && i < shm->listening_count; i++)
         news = shm_link_has_packet(shm->listening[i]);
     for (uint32_t i = 0; !news && shm->starved && i < shm->contact_count; i++)
-        news = shm_link_refresh(shm->contacts[i]);
+        (void)shm_link_refresh(shm->contacts[i]);
+    news |= shm->starved && shm->has_room; /* which a send to another peer may have found */
+    shm->has_room = 0;
     return news;
 }
 

@@ -175,6 +175,7 @@ struct shm {
     uint32_t turn_hot;     /* whose place among the busy ones to give away next */
     uint32_t turn_collect; /* whose credit to look for next when chunks are out */
     uint32_t starved;      /* links with starved */
+    uint8_t has_room;      /* a peer has given room since arm() */
     uint32_t sleeps;       /* counts in SHM_SLEEP_COUNT */
     uint8_t said_unable;   /* that some memory could not be mapped */
     uint8_t said_deaf;     /* that a sleeper cannot be woken by a datagram */

@@ -4,6 +4,7 @@
 #include "channels/tcp/dial.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,16 +12,21 @@
 #include <unistd.h>
 
 #include "channels/tcp/link.h"
+#include "channels/tcp/listen.h"
 #include "os/clock.h"
 #include "os/random.h"
 #include "os/settings.h"
 
 enum {
     ROUNDS = 4, /* of all addresses, where someone has hung up without a word */
-    WAVES = 3   /* of a round: as many more connects to each address, while nothing answers */
+    WAVES = 3,  /* of a round: as many more connects to each address, while nothing answers */
+    CROWD = 8,  /* dials at once */
+    CROWD_MOST = 128
 };
 
 static const uint64_t stagger_ns = 40000000u, pause_ns = 60000000u;
+/* Until the next address, once somebody listens: it may be the peer, which is busy. */
+static const uint64_t met_ns = 300000000u;
 /* Until the second wave, and twice that until the next: where a packet got lost, the kernel says it
  * again after a second only, and takes the network for a slow one from then on. */
 static const uint64_t wave_ns = 250000000u;
@@ -39,6 +45,7 @@ struct attempt {
     enum attempt_phase phase;
     struct wire_talk talk;
     struct alive alive; /* the peer's host, since it has been greeted */
+    uint64_t began_ns;
     size_t got;
     uint8_t in[WIRE_CHALLENGE_LEN];
 };
@@ -58,6 +65,7 @@ struct dial {
     bool hung_up; /* someone was there and hung up: it may have been busy */
     int error;    /* of the last attempt that failed */
     uint64_t next_ns, deadline_ns, look_ns;
+    uint64_t held_ns; /* until then the peer's connection may come first; 0: this one has begun */
 };
 
 static void attempt_end(struct attempt *attempt)
@@ -101,6 +109,42 @@ static void prefer_none(struct dial *dial)
     }
 }
 
+/* Whether somebody listens: the peer may be computing, and answers when it comes back. Its host
+ * is looked after meanwhile. */
+static bool is_met(const struct dial *dial)
+{
+    const struct attempt *attempt = dial->attempts;
+    while (attempt && attempt->phase == ATTEMPT_CONNECTING)
+        attempt = attempt->next;
+    return attempt;
+}
+
+static int count_dials(const struct tcp *tcp)
+{
+    int count = 0;
+    for (const struct dial *dial = tcp->dials; dial && count < CROWD_MOST; dial = dial->next)
+        count++;
+    return count;
+}
+
+/* As much, or more where connects of this process take long, or are many: these keep a network, or
+ * the processes, busy, and more of them would not be faster. */
+static uint64_t at_least(const struct dial *dial, uint64_t ns)
+{
+    uint64_t usual_ns = 4 * dial->tcp->connect_ns;
+    uint64_t crowd_ns = ns * (uint64_t)count_dials(dial->tcp) / CROWD;
+    ns = ns > crowd_ns ? ns : crowd_ns;
+    return ns > usual_ns ? ns : usual_ns;
+}
+
+/* How long to give the attempts that are under way. */
+static uint64_t patience(const struct dial *dial)
+{
+    if (dial->tried == dial->list.count)
+        return at_least(dial, wave_ns << dial->wave);
+    return at_least(dial, is_met(dial) ? met_ns : stagger_ns);
+}
+
 /* Begin to connect to the next address. Returns 0 or -errno. */
 static int attempt_start(struct dial *dial)
 {
@@ -129,8 +173,8 @@ static int attempt_start(struct dial *dial)
     if (attempt->next)
         attempt->next->at = &attempt->next;
     dial->attempts = attempt;
-    bool was_last = dial->tried == dial->list.count;
-    dial->next_ns = os_now_ns() + (was_last ? wave_ns << dial->wave : stagger_ns);
+    attempt->began_ns = os_now_ns();
+    dial->next_ns = attempt->began_ns + patience(dial);
     return 0;
 }
 
@@ -143,6 +187,7 @@ static void note_failure(struct dial *dial, int error)
 /* Try addresses until one is under way. Returns whether one is. */
 static bool start_next(struct dial *dial)
 {
+    dial->held_ns = 0;
     while (dial->tried < dial->list.count) {
         int rc = attempt_start(dial);
         if (!rc)
@@ -150,16 +195,6 @@ static bool start_next(struct dial *dial)
         note_failure(dial, -rc);
     }
     return dial->attempts;
-}
-
-/* Whether somebody listens: the peer may be computing, and answers when it comes back. Its host
- * is looked after meanwhile. */
-static bool is_met(const struct dial *dial)
-{
-    const struct attempt *attempt = dial->attempts;
-    while (attempt && attempt->phase == ATTEMPT_CONNECTING)
-        attempt = attempt->next;
-    return attempt;
 }
 
 /* Whether all is under way that there is to try, as long as no attempt fails. */
@@ -177,17 +212,76 @@ static uint64_t due(const struct dial *dial)
     return next_ns < end_ns ? next_ns : end_ns;
 }
 
+/* Whether an attempt has come through that this process has not seen to yet, as it was busy. */
+static bool has_come_through(const struct dial *dial)
+{
+    const struct attempt *attempt = dial->attempts;
+    for (; attempt; attempt = attempt->next) {
+        struct pollfd fd = {.fd = attempt->sock.fd, .events = POLLOUT};
+        if (attempt->phase == ATTEMPT_CONNECTING && poll(&fd, 1, 0) == 1)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the peer's connection is on its way, for which this dial has not begun yet. */
+static bool lets_come(const struct dial *dial)
+{
+    return dial->held_ns && os_now_ns() < dial->held_ns &&
+           listen_is_greeted(dial->tcp, dial->link->base.peer);
+}
+
 /* The time has come for the next address, or for all once more. Returns whether any attempt is
  * under way. */
 static bool go_on(struct dial *dial)
 {
     if (only_waits(dial))
         return true;
+    if (has_come_through(dial) || lets_come(dial)) {
+        dial->next_ns = os_now_ns() + stagger_ns;
+        return true;
+    }
     if (dial->attempts && dial->tried == dial->list.count) {
         dial->tried = dial->denied = 0;
         dial->wave++;
     }
     return start_next(dial);
+}
+
+/* Where an address is remembered that has led to a peer. */
+static union addr *place_of(struct tcp *tcp, const union addr *addr)
+{
+    return &tcp->good[addr_hash(addr) % TCP_GOOD];
+}
+
+/* The addresses that have led to other processes of that host go first. */
+static void prefer_good(struct tcp *tcp, struct addr_list *list)
+{
+    int good = 0;
+    for (int i = 0; i < list->count; i++) {
+        union addr addr = list->addr[i];
+        if (!addr_is_same(place_of(tcp, &addr), &addr))
+            continue;
+        memmove(&list->addr[good + 1], &list->addr[good], (size_t)(i - good) * sizeof(addr));
+        list->addr[good++] = addr;
+    }
+}
+
+/* Remember the address that an attempt has reached the peer by. */
+static void note_good(struct attempt *attempt)
+{
+    union addr addr;
+    socklen_t len = sizeof(addr);
+    if (!getpeername(attempt->sock.fd, &addr.any, &len))
+        *place_of(attempt->dial->tcp, &addr) = addr;
+}
+
+/* Of two connections that cross the device keeps the one of the higher process: the other end's, if
+ * it is that. */
+static bool is_lower(const struct tcp *tcp, const struct chan_peer *peer)
+{
+    int order = memcmp(&tcp->env->gid, &peer->gid, sizeof(peer->gid));
+    return order ? order < 0 : tcp->env->rank < peer->rank;
 }
 
 int dial_start(struct tcp *tcp, struct tcp_link *link, const struct addr_list *addresses,
@@ -199,6 +293,7 @@ int dial_start(struct tcp *tcp, struct tcp_link *link, const struct addr_list *a
     dial->tcp = tcp;
     dial->link = link;
     dial->list = *addresses;
+    prefer_good(tcp, &dial->list);
     dial->same_host = same_host;
     dial->deadline_ns =
         os_now_ns() + (uint64_t)os_setting(OS_SETTING_CONNECT_TIMEOUT_MS) * 1000000u;
@@ -209,7 +304,13 @@ int dial_start(struct tcp *tcp, struct tcp_link *link, const struct addr_list *a
     tcp->dials = dial;
     link->dial = dial;
     dial->stage = CHAN_STAGE_NOWHERE;
-    start_next(dial); /* should none start, the tick tells the device */
+    if (count_dials(tcp) > CROWD && is_lower(tcp, link->base.peer)) {
+        uint64_t now_ns = os_now_ns(); /* the peer may well connect, too */
+        dial->next_ns = now_ns + 2 * stagger_ns;
+        dial->held_ns = now_ns + met_ns;
+    } else {
+        start_next(dial); /* should none start, the tick tells the device */
+    }
     tcp_want_tick(tcp, due(dial));
     return 0;
 }
@@ -247,13 +348,15 @@ static int give_up(struct dial *dial, const char *what)
 {
     enum chan_answer answer = is_certain(dial) ? CHAN_REFUSE_UNABLE : CHAN_ACCEPT;
     struct tcp_link *link = dial->link;
-    char why[160], address[ADDR_TEXT_LEN] = "";
+    char why[240], address[ADDR_TEXT_LEN] = "";
     if (dial->list.count)
         addr_print(&dial->list.addr[0], address);
     snprintf(why, sizeof(why), "%s at port %u of %s%s: %s", what,
              ntohs(dial->list.addr[0].v4.sin_port), address,
              dial->list.count > 1 ? " and its other addresses" : "",
-             dial->error ? strerror(dial->error) : "no answer");
+             dial->error == EMFILE ? "no descriptor is left; `ulimit -n` is too low"
+             : dial->error         ? strerror(dial->error)
+                                   : "no answer");
     dial_stop(dial);
     return link_refuse(link, answer, why);
 }
@@ -262,7 +365,8 @@ static int give_up(struct dial *dial, const char *what)
 static int round_over(struct dial *dial)
 {
     if (!dial->hung_up || ++dial->round >= ROUNDS)
-        return give_up(dial, dial->hung_up ? "whoever listens hangs up" : "nobody answers");
+        return give_up(dial, dial->hung_up ? "whoever listens hangs up, as where `ulimit -n` is too low,"
+                                           : "nobody answers");
     dial->hung_up = false;
     dial->tried = dial->denied = dial->wave = 0;
     dial->next_ns = os_now_ns() + (pause_ns << dial->round);
@@ -295,14 +399,19 @@ static int greet(struct attempt *attempt)
     socklen_t len = sizeof(error);
     if (getsockopt(attempt->sock.fd, SOL_SOCKET, SO_ERROR, &error, &len) || error)
         return attempt_failed(attempt, error ? error : errno);
-    attempt->talk.hello = (struct wire_hello){
-        .gid = env->gid, .to_gid = peer->gid, .rank = env->rank, .to_rank = peer->rank,
-        .number = ++dial->tcp->hellos};
+    attempt->talk.hello = (struct wire_hello){.gid = env->gid,
+                                              .to_gid = peer->gid,
+                                              .rank = env->rank,
+                                              .to_rank = peer->rank,
+                                              .number = ++dial->tcp->hellos};
     int rc = os_random(attempt->talk.hello.nonce, WIRE_HELLO_NONCE_LEN);
     if (rc)
         return attempt_failed(attempt, -rc);
     wire_hello_put(hello, &attempt->talk, env->secret);
     attempt->phase = ATTEMPT_GREETED;
+    uint64_t now_ns = os_now_ns(), *usual_ns = &dial->tcp->connect_ns;
+    *usual_ns = (3 * *usual_ns + now_ns - attempt->began_ns) / 4;
+    dial->next_ns = now_ns + patience(dial);
     if (dial->stage == CHAN_STAGE_NOWHERE)
         dial->stage = CHAN_STAGE_TAKEN;
     tcp_want_tick(dial->tcp, due(dial));
@@ -332,13 +441,12 @@ static int prove(struct attempt *attempt)
 
 static int conclude(struct attempt *attempt)
 {
-    static const char *const whys[] = {[CHAN_REFUSE_CROSSING] =
-                                           "the peer's own connection takes precedence",
-                                       [CHAN_REFUSE_UNKNOWN] = "the peer does not know this group",
-                                       [CHAN_REFUSE_CLOSED] = "the peer is finalizing",
-                                       [CHAN_REFUSE_UNABLE] = "the peer cannot answer",
-                                       [CHAN_REFUSE_FAILED] =
-                                           "the peer holds this process for lost"};
+    static const char *const whys[] = {
+        [CHAN_REFUSE_CROSSING] = "the peer's own connection takes precedence",
+        [CHAN_REFUSE_UNKNOWN] = "the peer does not know this group",
+        [CHAN_REFUSE_CLOSED] = "the peer is finalizing",
+        [CHAN_REFUSE_UNABLE] = "the peer cannot answer",
+        [CHAN_REFUSE_FAILED] = "the peer holds this process for lost"};
     struct dial *dial = attempt->dial;
     struct tcp_link *link = dial->link;
     enum chan_answer answer;
@@ -348,6 +456,7 @@ static int conclude(struct attempt *attempt)
         dial_stop(dial);
         return link_refuse(link, answer, whys[answer]);
     }
+    note_good(attempt);
     link->sock.fd = attempt->sock.fd;
     int rc = tcp_rewatch(dial->tcp, &link->sock, false);
     if (rc) {

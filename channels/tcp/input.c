@@ -61,7 +61,7 @@ void input_release(struct tcp_link *link)
 int input_offer(struct tcp_link *link, struct iovec iov[2])
 {
     int count = 0;
-    if (!link->in)
+    for (int tries = 0; !link->in && tries < 2; tries++) /* a want of memory may be of a moment */
         link->in = os_pool_get(&link->tcp->buffers);
     if (!link->in)
         return 0;

@@ -4,6 +4,7 @@
 #include "channels/tcp/listen.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include "channels/tcp/dial.h"
 #include "channels/tcp/link.h"
 #include "os/clock.h"
+#include "os/log.h"
 #include "os/random.h"
 
 enum {
@@ -29,6 +31,8 @@ enum {
 /* A peer may begin to connect and then compute before it says its next word; should it come too
  * late, it tries again. Who is proven waits for an older link to end. */
 static const uint64_t patience_ns = 300000000000u, end_ns = 5000000000u;
+/* So long without a descriptor, and callers are told that there will be none. */
+static const uint64_t deaf_ns = 2000000000u;
 
 enum stranger_phase {
     STRANGER_MUTE,
@@ -93,6 +97,7 @@ int listen_open(struct tcp *tcp, const union addr *only)
     if (fd < 0)
         return fd;
     tcp->listener = (struct tcp_sock){.fd = fd, .kind = SOCK_LISTENER};
+    tcp->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
     return tcp_watch(tcp, &tcp->listener, false);
 }
 
@@ -116,6 +121,9 @@ void listen_close(struct tcp *tcp)
     while (tcp->strangers)
         stranger_drop(tcp, tcp->strangers);
     tcp_hang_up(tcp, &tcp->listener);
+    if (tcp->spare >= 0)
+        close(tcp->spare);
+    tcp->spare = -1;
 }
 
 void listen_forked(struct tcp *tcp)
@@ -123,6 +131,9 @@ void listen_forked(struct tcp *tcp)
     for (struct stranger *stranger = tcp->strangers; stranger; stranger = stranger->next)
         tcp_close_copy(&stranger->sock);
     tcp_close_copy(&tcp->listener);
+    if (tcp->spare >= 0)
+        close(tcp->spare);
+    tcp->spare = -1;
 }
 
 static struct stranger *find_oldest(struct tcp *tcp, enum stranger_phase phase)
@@ -220,19 +231,64 @@ static void admit(struct tcp *tcp, int fd)
     tcp_want_tick(tcp, stranger->deadline_ns);
 }
 
+/* Hang up on all who call, by the descriptor that is kept for that: they would wait for ever. */
+static void refuse_all(struct tcp *tcp)
+{
+    if (tcp->spare < 0)
+        return;
+    close(tcp->spare);
+    for (int fd; (fd = tcp_accept(tcp->listener.fd)) >= 0;)
+        close(fd);
+    tcp->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static bool is_short_of_files(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
+}
+
+/* This process can accept nobody just now; for good, as it seems, once that has lasted. Whoever
+ * finds nobody listening, from another host, asks this process to connect. */
+static void accept_none(struct tcp *tcp, int error)
+{
+    bool has_few = is_short_of_files(error);
+    uint64_t now_ns = os_now_ns(), since_ns = tcp->deaf_ns ? tcp->deaf_ns : now_ns;
+    bool is_first = tcp->deaf_ns != TCP_NEVER && now_ns - since_ns > deaf_ns;
+    if (is_first && has_few)
+        os_log(OS_LOG_WARN, "tcp: there is no descriptor for a connection (%s), and callers are "
+               "refused; `ulimit -n` may be too low", strerror(error));
+    else if (is_first)
+        os_log(OS_LOG_WARN, "tcp: no connection can be accepted: %s, and callers are refused; a filter of "
+               "system calls must allow accept4", strerror(error));
+    tcp->deaf_ns = is_first ? TCP_NEVER : since_ns;
+    if (tcp->deaf_ns == TCP_NEVER && !has_few) {
+        tcp_hang_up(tcp, &tcp->listener);
+        return;
+    }
+    if (tcp->deaf_ns == TCP_NEVER)
+        refuse_all(tcp);
+    set_deaf(tcp, true);
+}
+
 void listen_accept(struct tcp *tcp)
 {
     for (int i = 0; i < ACCEPTS; i++) {
         int fd = tcp_accept(tcp->listener.fd);
-        if (fd >= 0)
+        if (fd >= 0) {
+            tcp->deaf_ns = 0;
             admit(tcp, fd);
-        else if (fd == -EAGAIN)
+        } else if (fd == -EAGAIN || fd == -EBADF || fd == -ENOTSOCK || fd == -EINVAL) {
+            tcp->deaf_ns = tcp->deaf_ns == TCP_NEVER ? TCP_NEVER : 0;
+            tcp_check(tcp, -fd);
             return;
-        else if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM || fd == -ENOBUFS) {
+        } else if (is_short_of_files(-fd)) {
             if (!drop_oldest(tcp, STRANGER_MUTE) && !drop_oldest(tcp, STRANGER_GREETED))
-                set_deaf(tcp, true);
+                accept_none(tcp, -fd);
             return;
-        }
+        } else if (fd == -ENOSYS || fd == -EPERM) {
+            accept_none(tcp, -fd);
+            return;
+        } /* else this one has gone */
     }
 }
 
@@ -243,6 +299,13 @@ static bool tell(const struct stranger *stranger, const uint8_t *bytes, size_t l
     return send(stranger->sock.fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)len;
 }
 
+/* A HELLO that was overheard, and is said again, is told nothing. Returns 0 or -errno. */
+static int take_once(struct tcp *tcp, const struct wire_hello *hello)
+{
+    const struct os_heard_sender sender = os_heard_sender(hello->gid.b, hello->rank);
+    return os_heard_take(&tcp->heard, &sender, hello->number);
+}
+
 /* HELLO is here. Returns whether to go on with this stranger. */
 static bool challenge(struct tcp *tcp, struct stranger *stranger)
 {
@@ -251,7 +314,7 @@ static bool challenge(struct tcp *tcp, struct stranger *stranger)
     uint8_t bytes[WIRE_CHALLENGE_LEN];
     if (wire_hello_get(stranger->in, &stranger->talk, env->secret) ||
         memcmp(&hello->to_gid, &env->gid, sizeof(env->gid)) || hello->to_rank != env->rank ||
-        known_take(&tcp->known, hello) || os_random(stranger->talk.nonce, WIRE_NONCE_LEN))
+        take_once(tcp, hello) || os_random(stranger->talk.nonce, WIRE_NONCE_LEN))
         return false;
     wire_challenge_put(bytes, &stranger->talk, env->secret);
     stranger->phase = STRANGER_GREETED;
@@ -346,6 +409,18 @@ int listen_event(struct tcp *tcp, struct tcp_sock *sock)
     return 0;
 }
 
+bool listen_is_greeted(const struct tcp *tcp, const struct chan_peer *peer)
+{
+    const struct stranger *stranger = tcp->strangers;
+    for (; stranger; stranger = stranger->next) {
+        const struct wire_hello *hello = &stranger->talk.hello;
+        if (stranger->phase != STRANGER_MUTE && hello->rank == peer->rank &&
+            !memcmp(&hello->gid, &peer->gid, sizeof(peer->gid)))
+            return true;
+    }
+    return false;
+}
+
 int listen_judge(struct tcp *tcp)
 {
     int upcalls = 0;
@@ -360,7 +435,7 @@ int listen_judge(struct tcp *tcp)
 int listen_tick(struct tcp *tcp, uint64_t now_ns)
 {
     int upcalls = 0;
-    if (tcp->deaf)
+    if (tcp->deaf && tcp->listener.fd >= 0)
         set_deaf(tcp, false);
     for (struct stranger *stranger = tcp->strangers, *next; stranger; stranger = next) {
         next = stranger->next;

@@ -28,6 +28,8 @@ void listen_accept(struct tcp *tcp);
 /* An event at a stranger. Returns the number of upcalls. */
 int listen_event(struct tcp *tcp, struct tcp_sock *sock);
 /* Ask the device about those who are proven and have waited. Returns the number of upcalls. */
+/* Whether a connection of this peer is under way. */
+bool listen_is_greeted(const struct tcp *tcp, const struct chan_peer *peer);
 int listen_judge(struct tcp *tcp);
 /* Hang up on who has had enough time. Returns the number of upcalls. */
 int listen_tick(struct tcp *tcp, uint64_t now_ns);

@@ -4,6 +4,7 @@
 #include "channels/tcp/tcp.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,11 +130,23 @@ int tcp_socket(int family)
     return fd < 0 ? -errno : fd;
 }
 
-int tcp_accept(int listener)
+/* Where a filter does not know accept4(), as accept() does. */
+static int accept_one(int listener)
 {
     int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
+        return fd;
+    fd = accept(listener, NULL, NULL);
+    if (fd >= 0)
+        (void)fcntl(fd, F_SETFD, FD_CLOEXEC), (void)fcntl(fd, F_SETFL, O_NONBLOCK);
+    return fd;
+}
+
+int tcp_accept(int listener)
+{
+    int fd = accept_one(listener);
     if (fd < 0 && may_try_again())
-        fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        fd = accept_one(listener);
     return fd < 0 ? -errno : fd;
 }
 
@@ -174,12 +187,14 @@ static int choose_addresses(const struct chan_env *env, struct addr_list *list, 
     int rc = *wanted ? addr_of_text(list, wanted, bad) : addr_of_host(list);
     if (!rc && !*wanted && env->ranks == env->local_ranks)
         keep_loopback(list);
-    if (rc && *wanted)
-        snprintf(why, size, "tcp_addresses holds '%s', which is no literal address", bad);
+    if (rc && *wanted && *bad)
+        snprintf(why, size,
+                 "tcp_addresses holds '%s', which is no address, and no interface or network of this "
+                 "host; ip addr lists them", bad);
     else if (rc)
         snprintf(why, size, "the addresses of this host cannot be read: %s", strerror(-rc));
     else if (!list->count)
-        snprintf(why, size, "this host has no address");
+        snprintf(why, size, "this host has no address%s", *wanted ? " beside those left out" : "");
     return rc ? rc : list->count ? 0 : -ENODEV;
 }
 
@@ -247,7 +262,7 @@ static void tcp_close(struct chan *chan)
     if (tcp->epoll >= 0)
         close(tcp->epoll);
     os_pool_fini(&tcp->buffers);
-    known_fini(&tcp->known);
+    os_heard_fini(&tcp->heard);
     free(tcp);
 }
 
@@ -277,7 +292,7 @@ static int tcp_open(struct chan **chan, const struct chan_env *env, char *why, s
     tcp->env = env;
     tcp->hellos = os_now_ns(); /* above those of an earlier channel of this process */
     os_pool_init(&tcp->buffers, LINK_IN_LEN, 4);
-    tcp->epoll = tcp->listener.fd = -1;
+    tcp->epoll = tcp->listener.fd = tcp->spare = -1;
     tcp->last_dirty = &tcp->dirty;
     tcp->last_stranger = &tcp->strangers;
     tcp->tick = (struct tcp_sock){.fd = -1, .kind = SOCK_TICK};

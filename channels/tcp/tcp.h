@@ -14,8 +14,9 @@
 
 #include <stdbool.h>
 
-#include "channels/tcp/known.h"
+#include "channels/tcp/addr.h"
 #include "include/channel.h"
+#include "os/heard.h"
 #include "os/pool.h"
 
 enum sock_kind {
@@ -34,6 +35,8 @@ struct tcp_sock {
     struct tcp_sock *dead_next;
 };
 
+enum { TCP_GOOD = 64 };
+
 struct tcp {
     struct chan base;
     const struct chan_env *env;
@@ -42,8 +45,10 @@ struct tcp {
     uint16_t port;  /* 0: not listening yet */
     uint64_t nonce; /* names this process in its card */
     uint64_t hellos; /* the number of the last that was said */
-    struct known known; /* whose HELLOs have been heard */
-    bool deaf;       /* no descriptor was left for the next stranger */
+    struct os_heard heard; /* whose HELLOs have been heard */
+    bool deaf;       /* no descriptor was left for the next stranger, or it could not be accepted */
+    uint64_t deaf_ns; /* since when none could be; 0: the last one could */
+    int spare;       /* a descriptor to accept strangers by who are refused then; -1: none */
     bool inside;     /* progress() is running */
     bool armed;      /* some thread sleeps on the epoll set: it must know of all */
     int node_offset; /* from a cookie to its struct tcp_packet; negative: none */
@@ -61,6 +66,8 @@ struct tcp {
     /* Strangers that have said nothing right, that have only said HELLO, that wait for asked(). */
     int mute, greeted, proven;
     struct dial *dials;
+    union addr good[TCP_GOOD]; /* that have led to peers */
+    uint64_t connect_ns;       /* how long connects of this process take, about */
     struct lingerer *lingers;
     struct tcp_sock *dead;
     char card[CHAN_CARD_MAX];

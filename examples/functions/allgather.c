@@ -10,22 +10,30 @@
  */
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 int main(int argc, char **argv)
 {
-    int rank;
+    int rank, size;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    int counts[3], starts[3] = {0}, mine[3], all[6], count = rank + 1;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    int count = rank + 1, total = 0;
+    int *counts = malloc(2 * (size_t)size * sizeof(int)), *starts = counts + size;
+    int *mine = malloc((size_t)count * sizeof(int));
     for (int i = 0; i < count; i++)
         mine[i] = rank;
     MPI_Allgather(&count, 1, MPI_INT, counts, 1, MPI_INT, MPI_COMM_WORLD);
-    for (int i = 1; i < 3; i++)
-        starts[i] = starts[i - 1] + counts[i - 1];
+    for (int i = 0; i < size; total += counts[i++])
+        starts[i] = total;
+    int *all = malloc((size_t)total * sizeof(int));
     MPI_Allgatherv(mine, count, MPI_INT, all, counts, starts, MPI_INT, MPI_COMM_WORLD);
-    if (rank == 2)
-        printf("%d %d %d %d %d %d\n", all[0], all[1], all[2], all[3], all[4], all[5]);
+    for (int i = 0; i < total && rank == size - 1; i++)
+        printf("%d%s", all[i], i + 1 < total ? " " : "\n");
+    free(all);
+    free(mine);
+    free(counts);
     MPI_Finalize();
     return 0;
 }

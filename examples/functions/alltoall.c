@@ -10,17 +10,26 @@
  */
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 int main(int argc, char **argv)
 {
-    int rank;
+    int rank, size;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    int row[3] = {rank * 10, rank * 10 + 1, rank * 10 + 2}, column[3];
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    int *row = malloc(2 * (size_t)size * sizeof(int)), *column = row + size;
+    for (int i = 0; i < size; i++)
+        row[i] = rank * 10 + i;
     MPI_Alltoall(row, 1, MPI_INT, column, 1, MPI_INT, MPI_COMM_WORLD);
-    if (rank == 1)
-        printf("column 1 is %d %d %d\n", column[0], column[1], column[2]);
+    if (rank == 1) {
+        printf("column 1 is");
+        for (int i = 0; i < size; i++)
+            printf(" %d", column[i]);
+        printf("\n");
+    }
+    free(row);
     MPI_Finalize();
     return 0;
 }

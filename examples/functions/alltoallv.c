@@ -3,7 +3,7 @@
 /*
  * Numbers go to the process that their last digit names; each says first how many it has.
  *
- * Functions: MPI_Alltoallv
+ * Functions: MPI_Alltoallv MPI_Abort
  * Ranks: 2
  * Prints:
  *     rank 1 has 31 41 11
@@ -13,10 +13,15 @@
 
 int main(int argc, char **argv)
 {
-    int rank;
+    int rank, size;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (size != 2) {
+        fprintf(stderr, "This is for 2 ranks: mpiexec -n 2\n");
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
     int mine[2][3] = {{20, 31, 41}, {10, 50, 11}}; /* in order of where they go */
     int out[2][2] = {{1, 2}, {2, 1}}, in[2], out_at[2] = {0, out[rank][0]}, in_at[2], got[6];
     MPI_Alltoall(out[rank], 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_WORLD);

@@ -11,17 +11,19 @@
 #include <mpi.h>
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 int main(int argc, char **argv)
 {
-    int rank;
+    int rank, size;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
     char letters[] = "abcdefghij", mine[10];
-    int counts[3], starts[3];
-    for (int i = 0, at = 0; i < 3; at += counts[i++]) {
-        counts[i] = 10 / 3 + (i < 10 % 3);
+    int *counts = malloc(2 * (size_t)size * sizeof(int)), *starts = counts + size;
+    for (int i = 0, at = 0; i < size; at += counts[i++]) {
+        counts[i] = 10 / size + (i < 10 % size);
         starts[i] = at;
     }
     MPI_Scatterv(letters, counts, starts, MPI_CHAR, mine, counts[rank], MPI_CHAR, 0,
@@ -31,6 +33,7 @@ int main(int argc, char **argv)
     MPI_Gatherv(mine, counts[rank], MPI_CHAR, letters, counts, starts, MPI_CHAR, 0, MPI_COMM_WORLD);
     if (rank == 0)
         printf("%s\n", letters);
+    free(counts);
     MPI_Finalize();
     return 0;
 }

@@ -13,22 +13,23 @@
 
 int main(int argc, char **argv)
 {
-    int rank;
+    int rank, size;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    int chosen[2] = {0, 3}, value;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    int chosen[2] = {0, size - 1}, value;
     MPI_Group world, pair;
     MPI_Comm_group(MPI_COMM_WORLD, &world);
     MPI_Group_incl(world, 2, chosen, &pair);
-    if (rank == 0 || rank == 3) {
+    if (rank == 0 || rank == size - 1) {
         MPI_Comm both;
         int sum;
         MPI_Comm_create_group(MPI_COMM_WORLD, pair, 0, &both);
         value = rank * 2;
         MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, both);
         if (rank == 0)
-            printf("0 and 3 share %d\n", sum);
+            printf("0 and %d share %d\n", size - 1, sum);
         MPI_Comm_free(&both);
     }
     MPI_Group_free(&pair);

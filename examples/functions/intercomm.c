@@ -13,14 +13,15 @@
 
 int main(int argc, char **argv)
 {
-    int rank;
+    int rank, size;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    int here, there, together, half = rank / 2;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    int here, there, together, second = (size + 1) / 2, half = rank >= second;
     MPI_Comm mine, partners, all;
     MPI_Comm_split(MPI_COMM_WORLD, half, rank, &mine);
-    MPI_Intercomm_create(mine, 0, MPI_COMM_WORLD, half ? 0 : 2, 5, &partners);
+    MPI_Intercomm_create(mine, 0, MPI_COMM_WORLD, half ? 0 : second, 5, &partners);
     MPI_Comm_size(partners, &here);
     MPI_Comm_remote_size(partners, &there);
     MPI_Intercomm_merge(partners, half, &all);

@@ -17,7 +17,7 @@ int main(int argc, char **argv)
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    int mine[2] = {rank, rank + 100}, whole[5];
+    int mine[2] = {rank, rank + 100}, whole[5] = {0};
     MPI_File file;
     MPI_Datatype every_third;
     MPI_Type_create_resized(MPI_INT, 0, 3 * sizeof(int), &every_third);

@@ -13,10 +13,15 @@
 
 int main(int argc, char **argv)
 {
-    int rank;
+    int rank, size;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (size != 4) {
+        fprintf(stderr, "This is for 4 ranks: mpiexec -n 4\n");
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
     if (rank == 0) {
         int results[3], sum = 0, index;
         MPI_Request requests[3];

@@ -13,6 +13,7 @@
 #include "mpi/errh.h"
 #include "mpi/info.h"
 #include "mpi/init.h"
+#include "mpi/memory.h"
 #include "os/clock.h"
 #include "os/log.h"
 
@@ -304,7 +305,8 @@ static size_t wanted_alignment(const struct info *info)
 /*
  * Allocate memory.
  *
- * It is aligned to 64 bytes at least, and not cleared. MPI_Free_mem frees it.
+ * It is aligned to 64 bytes at least, and not cleared. MPI_Free_mem frees it. Processes of the same
+ * host can map it, so that windows over it need no messages between them.
  *
  * size: bytes, 0 or more
  * info: MPI_INFO_NULL, or hints; mpi_minimum_memory_alignment is a power of two, in bytes
@@ -318,7 +320,6 @@ static size_t wanted_alignment(const struct info *info)
  */
 int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
-    void *memory = NULL;
     if (mpi_state != MPI_STATE_READY)
         return errh_not_ready(__func__);
     if (size < 0 || !baseptr)
@@ -332,7 +333,8 @@ int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
     if (!alignment)
         return errh_comm(NULL, MPI_ERR_INFO_VALUE, __func__,
                          "mpi_minimum_memory_alignment is no power of two");
-    if (posix_memalign(&memory, alignment, size ? (size_t)size : 1))
+    void *memory = memory_get((size_t)size, alignment);
+    if (!memory)
         return errh_comm(NULL, MPI_ERR_NO_MEM, __func__, "no memory for %lld bytes",
                          (long long)size);
     memcpy(baseptr, &memory, sizeof(memory));
@@ -353,7 +355,7 @@ int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
  */
 int PMPI_Free_mem(void *base)
 {
-    free(base);
+    memory_put(base);
     return MPI_SUCCESS;
 }
 

@@ -10,16 +10,23 @@
 #include "mpi/session.h"
 
 /* All functions of the union are pointers of one size, so that one NULL is as good as another. */
-static int create(enum errh_on on, union errh_function function, MPI_Errhandler *errhandler,
-                  const char *name)
+static int create_with(enum errh_on on, union errh_function function,
+                       const struct errh_state *state, MPI_Errhandler *errhandler,
+                       const char *name)
 {
     if (!function.comm || !errhandler)
         return errh_comm(NULL, MPI_ERR_ARG, name, "an argument is NULL");
-    struct errhandler *made = errh_create(on, function);
+    struct errhandler *made = errh_create(on, function, state);
     if (!made)
         return errh_comm(NULL, MPI_ERR_NO_MEM, name, "no memory for an error handler");
     *errhandler = errh_give(made);
     return MPI_SUCCESS;
+}
+
+static int create(enum errh_on on, union errh_function function, MPI_Errhandler *errhandler,
+                  const char *name)
+{
+    return create_with(on, function, NULL, errhandler, name);
 }
 
 /* ---- making and freeing ---- */
@@ -103,6 +110,98 @@ int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errh
 {
     return create(ERRH_SESSION, (union errh_function){.session = session_errhandler_fn}, errhandler,
                   __func__);
+}
+
+/*
+ * Make an error handler of a function that gets a state with each call, for communicators.
+ *
+ * Beyond the standard, for bindings of other languages, whose functions C cannot call by
+ * themselves. Else as MPI_Comm_create_errhandler.
+ *
+ * comm_errhandler_fn: void fn(MPI_Comm comm, int code, void *extra_state)
+ * destructor_fn: called with extra_state once the handler was freed and no object has it; NULL: none
+ * extra_state: what the function gets
+ * errhandler: the handler, to be freed with MPI_Errhandler_free
+ *
+ * MPI_ERR_ARG: an argument is NULL.
+ *
+ * MPI-5.0 9.3.1
+ */
+int PMPIX_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x *comm_errhandler_fn,
+    MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler)
+{
+    const struct errh_state state = {true, destructor_fn, extra_state};
+    return create_with(ERRH_COMM, (union errh_function){.comm_x = comm_errhandler_fn}, &state, errhandler,
+                       __func__);
+}
+
+/*
+ * Make an error handler of a function that gets a state with each call, for files.
+ *
+ * Beyond the standard, for bindings of other languages, whose functions C cannot call by
+ * themselves. Else as MPI_File_create_errhandler.
+ *
+ * file_errhandler_fn: void fn(MPI_File file, int code, void *extra_state)
+ * destructor_fn: called with extra_state once the handler was freed and no object has it; NULL: none
+ * extra_state: what the function gets
+ * errhandler: the handler, to be freed with MPI_Errhandler_free
+ *
+ * MPI_ERR_ARG: an argument is NULL.
+ *
+ * MPI-5.0 9.3.3
+ */
+int PMPIX_File_create_errhandler_x(MPIX_File_errhandler_function_x *file_errhandler_fn,
+    MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler)
+{
+    const struct errh_state state = {true, destructor_fn, extra_state};
+    return create_with(ERRH_FILE, (union errh_function){.file_x = file_errhandler_fn}, &state, errhandler,
+                       __func__);
+}
+
+/*
+ * Make an error handler of a function that gets a state with each call, for windows.
+ *
+ * Beyond the standard, for bindings of other languages, whose functions C cannot call by
+ * themselves. Else as MPI_Win_create_errhandler.
+ *
+ * win_errhandler_fn: void fn(MPI_Win win, int code, void *extra_state)
+ * destructor_fn: called with extra_state once the handler was freed and no object has it; NULL: none
+ * extra_state: what the function gets
+ * errhandler: the handler, to be freed with MPI_Errhandler_free
+ *
+ * MPI_ERR_ARG: an argument is NULL.
+ *
+ * MPI-5.0 9.3.2
+ */
+int PMPIX_Win_create_errhandler_x(MPIX_Win_errhandler_function_x *win_errhandler_fn,
+    MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler)
+{
+    const struct errh_state state = {true, destructor_fn, extra_state};
+    return create_with(ERRH_WIN, (union errh_function){.win_x = win_errhandler_fn}, &state, errhandler,
+                       __func__);
+}
+
+/*
+ * Make an error handler of a function that gets a state with each call, for sessions.
+ *
+ * Beyond the standard, for bindings of other languages, whose functions C cannot call by
+ * themselves. Else as MPI_Session_create_errhandler.
+ *
+ * session_errhandler_fn: void fn(MPI_Session session, int code, void *extra_state)
+ * destructor_fn: called with extra_state once the handler was freed and no object has it; NULL: none
+ * extra_state: what the function gets
+ * errhandler: the handler, to be freed with MPI_Errhandler_free
+ *
+ * MPI_ERR_ARG: an argument is NULL.
+ *
+ * MPI-5.0 9.3.4
+ */
+int PMPIX_Session_create_errhandler_x(MPIX_Session_errhandler_function_x *session_errhandler_fn,
+    MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler)
+{
+    const struct errh_state state = {true, destructor_fn, extra_state};
+    return create_with(ERRH_SESSION, (union errh_function){.session_x = session_errhandler_fn}, &state, errhandler,
+                       __func__);
 }
 
 /*
@@ -497,7 +596,7 @@ int PMPI_Remove_error_class(int errorclass)
  *
  * errorcode: of MPI_Add_error_code
  *
- * MPI_ERR_ARG: the code was not added.
+ * MPI_ERR_ARG: the code was not added, or has a string: MPI_Remove_error_string takes that away.
  *
  * MPI-5.0 9.5
  */

@@ -17,7 +17,7 @@
 static int refuse(int error_class, const char *text, const char *function)
 {
     struct io_error error;
-    snprintf(error.text, sizeof(error.text), "%s", text);
+    file_say(&error, text);
     return file_raise(NULL, error_class, &error, function);
 }
 
@@ -88,13 +88,14 @@ int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info
  * Close a file.
  *
  * Collective. The file is closed whatever is returned. What was written has reached the file system,
- * but maybe not its disk: MPI_File_sync sees to that. Requests of the file must be complete.
+ * but maybe not its disk: MPI_File_sync sees to that. Accesses that are under way are waited for; their
+ * requests are completed as usual, even later.
  *
  * fh (inout): the file; then MPI_FILE_NULL
  *
  * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not write what was still to be
  *   written.
- * MPI_ERR_OTHER: a split access or a request is under way.
+ * MPI_ERR_OTHER: a split access is under way.
  *
  * MPI-5.0 14.2.2
  */
@@ -274,7 +275,7 @@ int PMPI_File_set_info(MPI_File fh, MPI_Info info)
     int rc = MPI_SUCCESS;
     if (!info_from(info)) {
         rc = MPI_ERR_INFO;
-        snprintf(error.text, sizeof(error.text), "info is no info object, or was freed");
+        file_say(&error, "info is no info object, or was freed");
     } else {
         rc = file_io->set_info(file->io, info, &error);
     }
@@ -337,7 +338,7 @@ int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Dat
     int rc = file_io->set_view(file->io, &view, &error);
     if (!rc && !is_info(info)) {
         rc = MPI_ERR_INFO;
-        snprintf(error.text, sizeof(error.text), "info is no info object, or was freed");
+        file_say(&error, "info is no info object, or was freed");
     }
     return file_end(file, rc, &error, __func__);
 }

@@ -10,14 +10,13 @@
 
 /* ---- life ---- */
 
-static int create(const char *function, MPI_User_function *user, MPI_User_function_c *user_c,
-                  int commute, MPI_Op *op)
+static int create(const char *function, const struct op_user *user, int commute, MPI_Op *op)
 {
-    if (!user && !user_c)
+    if (!user->function && !user->function_c && !user->function_x)
         return errh_comm(NULL, MPI_ERR_ARG, function, "user_fn is NULL");
     if (!op)
         return errh_comm(NULL, MPI_ERR_ARG, function, "op is NULL");
-    struct op *made = op_create(user, user_c, commute != 0);
+    struct op *made = op_create(user, commute != 0);
     if (!made)
         return errh_comm(NULL, MPI_ERR_NO_MEM, function, "out of memory");
     *op = (MPI_Op)made;
@@ -42,12 +41,37 @@ static int create(const char *function, MPI_User_function *user, MPI_User_functi
  */
 int PMPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
 {
-    return create(__func__, user_fn, NULL, commute, op);
+    return create(__func__, &(struct op_user){.function = user_fn}, commute, op);
 }
 
 int PMPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
 {
-    return create(__func__, NULL, user_fn, commute, op);
+    return create(__func__, &(struct op_user){.function_c = user_fn}, commute, op);
+}
+
+/*
+ * Make an operation of a function of the program that gets a state with each call.
+ *
+ * Beyond the standard, for bindings of other languages, whose functions C cannot call by
+ * themselves. Else as MPI_Op_create.
+ *
+ * user_fn: void fn(void *invec, void *inoutvec, MPI_Count len, MPI_Datatype datatype,
+ *   void *extra_state)
+ * destructor_fn: called with extra_state once the operation was freed and nothing uses it; NULL: none
+ * commute: 1 where the operation is commutative, and operands may come in any order, else 0
+ * extra_state: what user_fn gets
+ * op: the operation, to be freed with MPI_Op_free
+ *
+ * MPI_ERR_ARG: user_fn or op is NULL.
+ *
+ * MPI-5.0 6.9.5
+ */
+int PMPIX_Op_create_x(MPIX_User_function_x *user_fn, MPIX_Destructor_function *destructor_fn,
+                      int commute, void *extra_state, MPI_Op *op)
+{
+    const struct op_user user = {
+        .function_x = user_fn, .destroy = destructor_fn, .state = extra_state};
+    return create(__func__, &user, commute, op);
 }
 
 /* Find the operation of a handle, or report that there is none. */

@@ -46,15 +46,21 @@ static inline bool is_good_recv(const struct p2p_side *from, MPI_Count count)
            (from->tag >= 0 || from->tag == MPI_ANY_TAG) && count >= 0;
 }
 
-static __attribute__((cold, noinline)) int fail(struct comm *comm, int error, MPI_Datatype type,
-                                                const char *function)
+static __attribute__((cold, noinline)) int fail_of(struct comm *comm, int error, const char *which,
+                                                   MPI_Datatype type, const char *function)
 {
     switch (error) {
-    case MPI_ERR_TYPE: return errh_bad_type(comm, type, "datatype", function);
+    case MPI_ERR_TYPE: return errh_bad_type(comm, type, which, function);
     case MPI_ERR_BUFFER: return errh_comm(comm, error, function, "buffer: NULL, but count is not 0");
     case MPI_ERR_COUNT: return errh_comm(comm, error, function, "count: too large");
     default: return request_raise(comm, error, function, MPI_STATUS_IGNORE);
     }
+}
+
+static __attribute__((cold, noinline)) int fail(struct comm *comm, int error, MPI_Datatype type,
+                                                const char *function)
+{
+    return fail_of(comm, error, "datatype", type, function);
 }
 
 static __attribute__((cold, noinline)) int no_request(struct comm *comm, const char *function)
@@ -470,12 +476,12 @@ static int start_exchange(const struct sendrecv *x, struct request **send, struc
                                  x->named_type};
     int rc = compared_irecv_any(&x->from, x->recvbuf, x->recvcount, x->recvtype, recv);
     if (rc)
-        return fail(x->from.comm, rc, x->recvtype, function);
+        return fail_of(x->from.comm, rc, "recvtype", x->recvtype, function);
     rc = compared_isend_any(&x->to, &data, MPID_STANDARD, send);
     if (rc) {
         mpid_cancel(&(*recv)->dev);
         (void)p2p_finish(*recv, MPI_STATUS_IGNORE);
-        return fail(x->to.comm, rc, x->sendtype, function);
+        return fail_of(x->to.comm, rc, "sendtype", x->sendtype, function);
     }
     return MPI_SUCCESS;
 }

@@ -89,8 +89,8 @@ static int create(struct part_what what, MPI_Comm comm, MPI_Info info, MPI_Reque
  *
  * MPI-5.0 4.2.1
  */
-int PMPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype,
-                      int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int PMPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype,
+                    int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct part_what what = {.send = true,
                              .buf = (void *)(uintptr_t)buf,
@@ -121,8 +121,8 @@ int PMPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Data
  *
  * MPI-5.0 4.2.1
  */
-int PMPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest,
-                      int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int PMPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest,
+                    int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct part_what what = {.buf = buf,
                              .partitions = partitions,
@@ -265,10 +265,10 @@ int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request re
  * Ask whether a partition of a receive has arrived.
  *
  * Then it may be read, while others are still under way. Any threads may ask, at the same time. Of a
- * request that is not started, or complete, every partition has arrived. Does not wait, and
- * completes nothing.
+ * request that is not started, or complete, or MPI_REQUEST_NULL, every partition has arrived. Does not
+ * wait, and completes nothing.
  *
- * request: partitioned receive
+ * request: partitioned receive, or MPI_REQUEST_NULL
  * partition: which one, from 0 on
  * flag (out): whether it is there
  *
@@ -280,6 +280,10 @@ int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request re
 int PMPI_Parrived(MPI_Request request, int partition, int *flag)
 {
     int rc;
+    if (request == MPI_REQUEST_NULL && flag && mpi_state == MPI_STATE_READY) {
+        *flag = 1;
+        return MPI_SUCCESS;
+    }
     struct part *part = find(request, false, &rc, __func__);
     if (!part)
         return rc;
@@ -289,7 +293,7 @@ int PMPI_Parrived(MPI_Request request, int partition, int *flag)
         return errh_comm(request_from(request)->comm, MPI_ERR_ARG, __func__, "flag is NULL");
     *flag = part_arrived(part, partition);
     if (!*flag) {
-        (void)mpid_progress();
+        (void)mpid_poll();
         *flag = part_arrived(part, partition);
     }
     return MPI_SUCCESS;

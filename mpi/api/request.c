@@ -6,6 +6,7 @@
 #include "include/mpid.h"
 #include "mpi/comm/comm.h"
 #include "mpi/errh.h"
+#include "mpi/request/attach.h"
 #include "mpi/request/request.h"
 #include "mpi/request/status.h"
 
@@ -25,8 +26,8 @@ static __attribute__((cold, noinline)) int no_pointer(const char *which, const c
 /* Finish a complete request, and tell of its failure. */
 static int finish(struct request *r, MPI_Request *handle, MPI_Status *status, const char *function)
 {
-    const struct request_ops *ops = r->ops;
-    if (ops->raises)
+    bool calls_user = r->ops->calls_user;
+    if (r->ops->raises)
         return request_finish(r, status, handle);
     struct comm *comm = r->comm;
     MPI_Status own;
@@ -35,8 +36,8 @@ static int finish(struct request *r, MPI_Request *handle, MPI_Status *status, co
         object_ref(&comm->object);
     int rc = request_finish(r, ignored ? &own : status, handle);
     if (__builtin_expect(rc, 0))
-        rc = ops->calls_user ? errh_callback(rc, function)
-                             : request_raise(comm, rc, function, ignored ? &own : status);
+        rc = calls_user ? errh_callback(rc, function)
+                        : request_raise(comm, rc, function, ignored ? &own : status);
     if (comm)
         comm_unref(comm);
     return rc;
@@ -129,7 +130,7 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     if (__builtin_expect(!r, 0))
         return bad_request(__func__);
     if (!request_is_complete(r))
-        (void)mpid_progress();
+        (void)mpid_poll();
     if (!request_is_complete(r)) {
         *flag = 0;
         return MPI_SUCCESS;
@@ -172,7 +173,7 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     if (!r)
         return bad_request(__func__);
     if (!request_is_complete(r))
-        (void)mpid_progress();
+        (void)mpid_poll();
     *flag = request_is_complete(r);
     int rc = *flag ? look(r, status) : MPI_SUCCESS;
     return rc ? errh_callback(rc, __func__) : MPI_SUCCESS;
@@ -451,7 +452,7 @@ int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag,
         return rc;
     struct set set = {.count = count, .handles = array_of_requests};
     if (!all_complete(&set))
-        (void)mpid_progress();
+        (void)mpid_poll();
     *flag = all_complete(&set);
     return *flag ? finish_all(count, array_of_requests, array_of_statuses, __func__) : MPI_SUCCESS;
 }
@@ -530,7 +531,7 @@ int PMPI_Testany(int count, MPI_Request array_of_requests[], int *index, int *fl
     struct set set = {.count = count, .handles = array_of_requests};
     *flag = any_complete(&set);
     if (!*flag) {
-        (void)mpid_progress();
+        (void)mpid_poll();
         *flag = any_complete(&set);
     }
     if (!*flag) {
@@ -615,7 +616,7 @@ int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount,
         return rc;
     struct set set = {.count = incount, .handles = array_of_requests};
     if (!any_complete(&set)) {
-        (void)mpid_progress();
+        (void)mpid_poll();
         (void)any_complete(&set);
     }
     return finish_some(&set, outcount, array_of_indices, array_of_statuses, __func__);
@@ -661,7 +662,7 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
         return rc;
     struct set set = {.count = count, .handles = handles};
     if (!all_complete(&set))
-        (void)mpid_progress();
+        (void)mpid_poll();
     *flag = all_complete(&set);
     if (*flag && array_of_statuses != MPI_STATUSES_IGNORE)
         for (int i = 0; i < count; i++)
@@ -696,7 +697,7 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
         return rc;
     struct set set = {.count = count, .handles = handles};
     if (!any_complete(&set)) {
-        (void)mpid_progress();
+        (void)mpid_poll();
         (void)any_complete(&set);
     }
     *flag = set.first >= 0 || !set.active;
@@ -731,7 +732,7 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
         return rc;
     struct set set = {.count = incount, .handles = handles};
     if (!any_complete(&set)) {
-        (void)mpid_progress();
+        (void)mpid_poll();
         (void)any_complete(&set);
     }
     for (int i = 0; i < incount; i++) {
@@ -743,6 +744,36 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
     }
     *outcount = set.active ? n : MPI_UNDEFINED;
     return rc ? errh_callback(rc, __func__) : MPI_SUCCESS;
+}
+
+/*
+ * Have a function called that is told what becomes of a request.
+ *
+ * Beyond the standard, for bindings of other languages: one that has given a call a copy of a buffer
+ * copies it back when the request is complete. The function is called in the thread whose call
+ * brings the event about, and must not call MPI. A request has one such function at most. That of
+ * a persistent request which is freed while it is active is told nothing more.
+ *
+ * request (in): what a call that began something has just given
+ * function: void fn(int event, void *extra_state); event is MPIX_REQUEST_STARTS before a
+ *   persistent request starts, MPIX_REQUEST_COMPLETE once it is complete and before the program
+ *   sees that, MPIX_REQUEST_FREED last
+ * extra_state: what function gets
+ *
+ * MPI_ERR_REQUEST: not a request.
+ * MPI_ERR_ARG: function is NULL.
+ *
+ * MPI-5.0 3.7
+ */
+int PMPIX_Request_attach(MPI_Request *request, MPIX_Request_function *function, void *extra_state)
+{
+    struct request *found = request ? request_from(*request) : NULL;
+    if (!found)
+        return errh_comm(NULL, MPI_ERR_REQUEST, __func__, "request is none, or was freed");
+    if (!function)
+        return errh_comm(found->comm, MPI_ERR_ARG, __func__, "function is NULL");
+    int rc = attach_to(found, function, extra_state);
+    return rc ? errh_comm(found->comm, rc, __func__, "out of memory") : MPI_SUCCESS;
 }
 
 #include "request.gen.h"

@@ -404,8 +404,12 @@ int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklen
     types = calloc((size_t)count + 1, sizeof(struct type *));
     if (!types)
         return give(__func__, MPI_ERR_NO_MEM, NULL, newtype);
-    for (MPI_Count i = 0; !rc && i < count; i++)
-        rc = type_argument(__func__, array_of_types[i], &types[i]);
+    for (MPI_Count i = 0; !rc && i < count; i++) {
+        types[i] = type_from(array_of_types[i]);
+        if (!types[i])
+            rc = errh_comm(NULL, MPI_ERR_TYPE, __func__, "array_of_types[%lld] is %s: must be a datatype",
+                           (long long)i, errh_name(array_of_types[i]).text);
+    }
     if (!rc) {
         rc = type_make_struct(count, array_of_blocklengths, array_of_displacements, types, &made);
         rc = give(__func__, rc, &made, newtype);

@@ -98,10 +98,13 @@ static __attribute__((cold, noinline)) int refuse(const struct coll_call *call, 
 }
 
 static __attribute__((cold, noinline)) int refuse_type(const struct coll_call *call,
-                                                       const char *name, MPI_Datatype type)
+                                                       const char *name, MPI_Datatype type, int rank)
 {
-    char which[48];
-    snprintf(which, sizeof(which), "%s: its datatype", name);
+    char which[64];
+    if (rank < 0)
+        snprintf(which, sizeof(which), "%s: its datatype", name);
+    else
+        snprintf(which, sizeof(which), "%s: its datatype for rank %d", name, rank);
     return errh_bad_type(call->c.comm, type, which, call->function);
 }
 
@@ -122,8 +125,8 @@ static __attribute__((noinline)) int check_elements_slow(const struct coll_call 
                          "%s: MPI_IN_PLACE has no meaning %s: give a buffer", name,
                          call->c.comm->remote ? "over an intercommunicator" : "here");
     int rc = type_place(type, buf, count, &bytes, &used);
-    if (rc == MPI_ERR_TYPE)
-        return refuse_type(call, name, type);
+    if (rc == MPI_ERR_TYPE || type == MPI_DATATYPE_NULL)
+        return refuse_type(call, name, type, -1);
     return rc ? refuse(call, rc, name, count) : MPI_SUCCESS;
 }
 
@@ -149,7 +152,10 @@ static int check_arrays(const struct coll_call *call, const char *name,
         MPI_Datatype type = data->types ? data->types[i] : data->type;
         /* NULL may be the base of displacements that lead to memory */
         const void *buf = data->displs && data->displs[i] ? (const void *)data : data->buf;
-        int rc = check_elements(call, name, buf, data->counts[i], type);
+        bool is_null = data->types && type == MPI_DATATYPE_NULL; /* with a count of 0 it stands for none */
+        if (is_null && data->counts[i])
+            return refuse_type(call, name, type, i);
+        int rc = is_null ? MPI_SUCCESS : check_elements(call, name, buf, data->counts[i], type);
         if (rc)
             return rc;
     }

@@ -82,18 +82,22 @@ static inline bool coll_is_of_neighbors(const struct coll *c)
     return c->kind >= COLL_NEIGHBOR_ALLGATHER; /* they are the last kinds */
 }
 
-/* A call in a word: number plus one, kind and form, root. */
-enum { NOTED_ROOT = 25, NOTED_NUMBER = 32 };
+/* A call in a word: number plus one, kind and form, root. NOTED_COPY is one kind more: MPI_Comm_idup. */
+enum { NOTED_ROOT = 25, NOTED_NUMBER = 32, NOTED_COPY = COLL_KINDS };
 
-/* Note a call with a root that is about to begin, for the hang report: a member may leave it before
- * others come. Other calls are not noted. */
+/* Note a call that is about to begin, for the hang report: one with a root, which a member may leave
+ * before others come, or a nonblocking one, whose name no function shows that waits for it. */
+static inline void coll_note_as(struct comm *comm, unsigned kind, bool uneven, int root)
+{
+    uint32_t number = comm->coll_tag;
+    uint64_t word = ((uint64_t)number + 1) << NOTED_NUMBER |
+                    (uint64_t)(kind << 1 | uneven) << NOTED_ROOT |
+                    ((unsigned)root & ((1u << NOTED_ROOT) - 1));
+    atomic_store_explicit(&comm->calls[number % COMM_CALLS], word, memory_order_relaxed);
+}
 static inline void coll_note(const struct coll *c)
 {
-    uint32_t number = c->comm->coll_tag;
-    uint64_t word = ((uint64_t)number + 1) << NOTED_NUMBER |
-                    (uint64_t)((unsigned)c->kind << 1 | c->uneven) << NOTED_ROOT |
-                    ((unsigned)c->root & ((1u << NOTED_ROOT) - 1));
-    atomic_store_explicit(&c->comm->calls[number % COMM_CALLS], word, memory_order_relaxed);
+    coll_note_as(c->comm, c->kind, c->uneven, c->root);
 }
 /* Forget a call that is noted, and does not begin. */
 static inline void coll_forget(const struct coll *c)

@@ -15,6 +15,7 @@
 #include "mpi/coll/region_task.h"
 #include "mpi/coll/sched.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/context.h"
 #include "mpi/errh.h"
 #include "mpi/info.h"
 #include "mpi/request/request.h"
@@ -25,6 +26,7 @@ struct coll_request {
     struct request *request;
     const char *function; /* that has made it */
     bool persistent, active;
+    int number; /* of its messages' tags */
     int error; /* error class of the last run */
     bool in_region;             /* the schedule is one task */
     struct region_task task;
@@ -74,6 +76,19 @@ static bool is_inactive(const struct request *request)
     return !r->active;
 }
 
+void coll_request_tell(const struct sched *s, int number, struct mpid_wait_report *report)
+{
+    uint64_t awaited = atomic_load_explicit(&s->awaits, memory_order_relaxed);
+    mpid_tell_receive(report, &(struct mpid_envelope){(uint32_t)(awaited >> 32), (int32_t)awaited, number});
+}
+
+static void tell(const struct request *request, struct mpid_wait_report *report)
+{
+    const struct coll_request *r = request->state;
+    if (!mpid_is_complete(&request->dev))
+        coll_request_tell(&r->sched, r->number, report);
+}
+
 static int outcome(const struct request *request, MPI_Status *status)
 {
     const struct coll_request *r = request->state;
@@ -95,11 +110,11 @@ static int end(struct request *request, int error, MPI_Request *handle)
     return rc;
 }
 
-/* MPI-5.0 6.12: an active one may not be freed. */
+/* MPI-5.0 6.12: one that is not complete may not be freed. */
 static int abandon(struct request *request)
 {
     const struct coll_request *r = request->state;
-    if (r->active)
+    if (r->active && !mpid_is_complete(&request->dev))
         return MPI_ERR_REQUEST;
     request_free(request);
     return MPI_SUCCESS;
@@ -113,7 +128,7 @@ static int start_again(struct request *request)
 
 static const struct request_ops once = {
     .raises = true,
-    .tell = request_tell_nothing,
+    .tell = tell,
     .outcome = outcome,
     .end = end,
     .abandon = abandon,
@@ -124,7 +139,7 @@ static const struct request_ops again = {
     .raises = true,
     .is_complete = is_complete,
     .is_inactive = is_inactive,
-    .tell = request_tell_nothing,
+    .tell = tell,
     .outcome = outcome,
     .end = end,
     .abandon = abandon,
@@ -204,6 +219,8 @@ static struct coll_request *create(const struct coll_call *call, bool persistent
     request->owned = request->state = r;
     r->region = region;
     (persistent ? sched_init_kept : sched_init)(&r->sched, c->comm, c->op);
+    r->number = r->sched.place.tag;
+    atomic_init(&r->sched.awaits, sched_awaits(c->comm->context + CONTEXT_COLL, -1));
     append(r, c, persistent ? region : usual_region(c));
     sched_hold(&r->sched);
     return r;
@@ -222,6 +239,7 @@ int coll_request_start(struct coll_call *call, MPI_Request *request)
     int rc = check(call, request);
     if (rc)
         return rc;
+    coll_note(&call->c);
     struct coll_request *r = create(call, false, NULL);
     if (!r)
         return coll_call_raise(call->c.comm, MPI_ERR_NO_MEM, call->function, NULL);

@@ -11,11 +11,17 @@
 #include <mpi.h>
 
 struct coll_call;
+struct mpid_wait_report;
+struct sched;
 
 /* Check a collective, and start it. Returns MPI_SUCCESS, or the code of what it has reported; what goes
  * wrong later is told by the call that completes the request. */
 int coll_request_start(struct coll_call *call, MPI_Request *request);
 /* The same, to be started by MPI_Start. */
 int coll_request_create(struct coll_call *call, MPI_Info info, MPI_Request *request);
+
+/* Say for whom a schedule waits that goes on in the background, as collective number of its
+ * communicator; locked, as tell of a request is. */
+void coll_request_tell(const struct sched *s, int number, struct mpid_wait_report *report);
 
 #endif

@@ -96,7 +96,9 @@ static size_t region_bytes(int size, uint32_t shelf, uint32_t chunk)
 
 static size_t memory_bytes(int size, int lanes, uint32_t shelf, uint32_t chunk)
 {
-    return region_bytes(size, shelf, chunk) + (size_t)(lanes - 1) * region_bytes(size, 0, chunk);
+    size_t blocking = region_bytes(size, shelf, chunk);
+    return lanes == 1 ? blocking
+                      : blocking + region_bytes(size, 0, chunk) + REGION_AHEAD * sizeof(struct region_sync);
 }
 
 /* ---- limits ---- */
@@ -177,8 +179,11 @@ static void init(struct region *r, struct mpid_region *memory, unsigned char *ba
     r->memory = memory;
     r->head = (struct region_head *)base;
     r->members = (struct region_member *)(r->head + 1);
+    r->sync = &r->head->sync;
+    r->tally = r->tallies;
     r->shelves = base + shelves_at(comm->size);
     r->chunks = r->shelves + shelf_bytes(comm->size, shelf);
+    r->syncs = (struct region_sync *)(void *)(base + region_bytes(comm->size, shelf, chunk));
     r->shelf = shelf ? shelf : REGION_SMALL;
     r->chunk = chunk;
     r->rank = comm->rank;
@@ -424,15 +429,16 @@ static bool is_time(const struct comm *comm)
 
 /* Another member has made another call, as far as that can be seen: the parts were of other
  * lengths. */
-static int blame(struct region *r, struct sched_misfit *misfit)
+static int blame(const struct region_run *run, struct sched_misfit *misfit)
 {
+    struct region *r = run->r;
     if (r->misfit.peer >= 0) {
         *misfit = r->misfit;
         r->misfit.peer = r->stranger = -1;
         return misfit->len > misfit->due ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT;
     }
     int who = r->stranger < r->size ? r->stranger : r->rank;
-    uint32_t theirs = region_place(r, who, r->number)->call;
+    uint32_t theirs = region_place(r, who, run->number)->call;
     uint32_t len = theirs % (1u << REGION_CALL_KIND), due = r->call % (1u << REGION_CALL_KIND);
     *misfit = (struct sched_misfit){len == due || who == r->rank ? -1 : who, due, len};
     r->stranger = -1;
@@ -442,7 +448,7 @@ static int blame(struct region *r, struct sched_misfit *misfit)
 int region_outcome(const struct region_run *run, int rc, struct sched_misfit *misfit)
 {
     if (__builtin_expect(run->r->stranger >= 0 && !rc, 0))
-        return blame(run->r, misfit);
+        return blame(run, misfit);
     return rc;
 }
 

@@ -23,7 +23,9 @@
  * members read each other's memory: a part is then a list of blocks (region_pull.c).
  *
  * A collective that goes through a region is a run: a machine that goes on until a word is awaited, and from there
- * when it has come. The blocking form waits for the word; the others are tasks (region_task.h).
+ * when it has come. The blocking form waits for the word; the others are tasks (region_task.h). Tasks end one after
+ * the other, but those of one operation give their parts ahead, before they take any: so a member that has had a
+ * processor once leaves the others as much as they can take in one go.
  *
  * Each communicator gets its memory at one of its first blocking collectives, when all members agree that they can
  * map it: a region for blocking collectives, and one for nonblocking ones, so that neither waits for the other's room.
@@ -33,60 +35,22 @@
 #ifndef MPI_COLL_REGION_H
 #define MPI_COLL_REGION_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "include/mpid.h"
 #include "mpi/coll/coll.h"
+#include "mpi/coll/region_memory.h"
 #include "mpi/coll/sched.h"
 #include "os/lock.h"
 
-enum {
-    REGION_DEPTH = 8,      /* chunks of a member */
-    REGION_PLACES = 128,   /* places of a member for what is small */
-    REGION_SMALL = 240,    /* bytes beside a word */
-    REGION_SHELF = 2048,   /* bytes of a shelf, at most */
-    REGION_CHUNK = 32768,  /* bytes of other places, at most */
-    REGION_CHUNK_OF_TWO = 266240, /* the same of two members: no power of 2, or all would share a few cache sets */
-    REGION_RESULT = 8192,  /* bytes of what a last one computes for all */
-    REGION_MEMBERS = 512,  /* of a communicator, at most */
-    REGION_CALL_KIND = 24  /* the bytes of a call are below this bit, its kind above */
-};
-
 struct region_task;
 
-/* In the region. Pairs of cache lines, as processors fetch them in pairs. */
-struct region_place {
-    _Alignas(128) _Atomic uint64_t number; /* of the operation whose part is here */
-    uint32_t call; /* which call that is: see struct region */
-    _Alignas(16) unsigned char bytes[REGION_SMALL]; /* as the widest elements are */
-};
-
-/* The process of a member: a random number of its own, and where it has that in its memory. */
-struct region_owner {
-    uint64_t proof, proof_at;
-    int64_t pid;
-};
-
-struct region_member {
-    _Alignas(128) _Atomic uint64_t done; /* operations; behind by less than the depth */
-    _Alignas(128) _Atomic uint64_t sleeps; /* see region_wait.c */
-    _Atomic uint64_t waits; /* the operation in which it last waited, and on which processor */
-    struct region_owner owner; /* written once */
-    _Atomic uint64_t taken_back; /* operation whose blocks the owner does not keep any more: see region_pull.c */
-    struct region_place places[REGION_PLACES];
-};
-
-struct region_head {
-    _Alignas(128) _Atomic uint32_t sleepers;
-    /* At synchronizing operations, in all: members that have come, and above them the sum of their calls. */
-    _Alignas(128) _Atomic uint64_t arrived;
-    _Alignas(128) _Atomic uint64_t released; /* such operations that are over */
-    uint64_t mixed;   /* the last of them in which the members made different calls */
-    uint64_t arrivals; /* the word arrived at its end */
-    _Alignas(128) unsigned char result[REGION_RESULT];
+/* What a member knows of one of these. */
+struct region_tally {
+    uint64_t syncs;    /* synchronizing operations that counted members */
+    uint64_t arrivals; /* the word arrived after them */
 };
 
 /* One member's view of a region. */
@@ -114,11 +78,16 @@ struct region {
     uint64_t told;   /* ... and others know of it up to here */
     uint64_t chain, chained; /* first and last of the small operations in a row that were chains */
     uint64_t passed;         /* the next member is done with those up to here */
-    uint64_t syncs;    /* synchronizing operations that counted members */
-    uint64_t arrivals; /* the word arrived after them */
+    struct region_sync *sync;   /* of the run, ... */
+    struct region_tally *tally; /* ... and what is known of it */
+    struct region_sync *syncs;  /* tasks take REGION_AHEAD of them in turn; all others have one */
+    struct region_tally tallies[REGION_AHEAD];
     int behind;        /* member found to have something to do here; -1: not all ranks of this host are members */
-    struct os_lock lock;       /* guards the list of tasks */
-    struct region_task *tasks; /* that go through it, one after the other; the first is on its way */
+    struct os_lock lock;       /* guards all of this where tasks go through it */
+    struct region_task *tasks, *last; /* in line; the first is on its way */
+    struct region_task *next_ahead;   /* the first that has not given its part; NULL: all have */
+    uint32_t ahead;                   /* tasks before that one */
+    uint32_t begun;                   /* tasks, in all */
 };
 
 /* ---- runs ---- */
@@ -248,6 +217,14 @@ void region_wait(struct region_run *run);
 bool region_arrive(struct region *r);
 void region_release(struct region *r);
 int region_released(struct region_run *run);
+
+/* Of a run of one operation: the function that gives this member's part, before its turn to take those of others. It
+ * returns as those above do, and does nothing once the part is given. NULL: the run has more operations, or its part
+ * depends on others. */
+typedef int region_give_fn(struct region_run *run);
+region_give_fn *region_meet_ahead(const struct region_run *run);
+region_give_fn *region_cycle_ahead(const struct region_run *run);
+region_give_fn *region_pull_ahead(const struct region_run *run);
 
 /* How a process waits for the word of a run while others do other things. */
 extern const struct mpid_shared_wait region_watch;

@@ -97,8 +97,7 @@ static inline void end(struct region_run *run)
     run->at += run->len;
 }
 
-/* All goes in one operation: most calls are short. */
-static int once(struct region_run *run)
+static inline __attribute__((always_inline)) int give_once(struct region_run *run)
 {
     int rc = MPI_SUCCESS;
     if (run->stage == BEGIN) {
@@ -110,9 +109,17 @@ static int once(struct region_run *run)
     }
     if (run->stage == GIVE && run->gives)
         rc = give(run);
+    if (__builtin_expect(!rc, 1))
+        run->stage = TAKE;
+    return rc;
+}
+
+/* All goes in one operation: most calls are short. */
+static int once(struct region_run *run)
+{
+    int rc = give_once(run);
     if (__builtin_expect(rc, 0))
         return rc;
-    run->stage = TAKE;
     rc = take_all(run);
     if (__builtin_expect(rc, 0))
         return rc;
@@ -168,4 +175,14 @@ void region_set_meeting(struct region_run *run)
 {
     run->gives = run->meets = true;
     run->ahead = run->r->counts ? REGION_DEPTH / 2 : 1;
+}
+
+static int give_ahead(struct region_run *run)
+{
+    return give_once(run);
+}
+
+region_give_fn *region_cycle_ahead(const struct region_run *run)
+{
+    return run->go == once && !run->chains ? give_ahead : NULL;
 }

@@ -311,23 +311,31 @@ static int await_all(struct region_run *run)
 
 /* ---- the call ---- */
 
-static int go_on(struct region_run *run)
+static int give_own(struct region_run *run)
 {
     struct region *r = run->r;
-    bool counts = run->meets && r->counts;
-    int rc = MPI_SUCCESS;
     if (run->stage == BEGIN) {
         run->number = ++r->number;
         run->stage = GIVE;
     }
-    if (run->stage == GIVE) {
-        rc = run->gives ? give(run) : MPI_SUCCESS;
-        if (rc)
-            return rc;
-        if (!run->failed && (run->meets || (r->rank == run->c->root && run->c->kind != COLL_BCAST)))
-            region_copy_own(run);
-        run->stage = TAKE;
-    }
+    if (run->stage != GIVE)
+        return MPI_SUCCESS;
+    int rc = run->gives ? give(run) : MPI_SUCCESS;
+    if (rc)
+        return rc;
+    if (!run->failed && (run->meets || (r->rank == run->c->root && run->c->kind != COLL_BCAST)))
+        region_copy_own(run);
+    run->stage = TAKE;
+    return MPI_SUCCESS;
+}
+
+static int go_on(struct region_run *run)
+{
+    struct region *r = run->r;
+    bool counts = run->meets && r->counts;
+    int rc = give_own(run);
+    if (rc)
+        return rc;
     if (run->stage == TAKE) {
         rc = take_all(run);
         if (rc)
@@ -361,6 +369,11 @@ static int pull(struct region_run *run)
         take_back(run);
     free(run->aside);
     return rc ? rc : run->failed;
+}
+
+region_give_fn *region_pull_ahead(const struct region_run *run)
+{
+    return run->go == pull ? give_own : NULL;
 }
 
 void region_pull(struct region_run *run)

@@ -180,7 +180,7 @@ static int begin_chunk(struct region_run *run)
         return MPI_SUCCESS;
     k->at = run->turn * run->step;
     k->len = least(run->step, run->end - k->at);
-    k->input = ++run->r->number;
+    k->input = run->number = ++run->r->number;
     return MPI_SUCCESS;
 }
 
@@ -213,7 +213,7 @@ static int begin_result(struct region_run *run)
 {
     struct region_flying *k = chunk_to_reduce(run);
     if (k)
-        k->result = ++run->r->number;
+        k->result = run->number = ++run->r->number;
     return MPI_SUCCESS;
 }
 

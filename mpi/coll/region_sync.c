@@ -44,18 +44,26 @@ static inline __attribute__((always_inline)) int give(struct region_run *run, si
     return MPI_SUCCESS;
 }
 
+static inline __attribute__((always_inline)) int give_where_all_look(struct region_run *run, size_t len)
+{
+    int rc = MPI_SUCCESS;
+    if (run->stage < MEET) {
+        rc = give(run, len);
+        if (__builtin_expect(!rc, 1))
+            region_publish(run->r, run->number);
+    }
+    return rc;
+}
+
 /* The barrier of few. */
 static int hear_each(struct region_run *run)
 {
     struct region *r = run->r;
-    if (run->stage < MEET) {
-        int rc = give(run, 0);
-        if (__builtin_expect(rc, 0))
-            return rc;
-        region_publish(r, run->number);
-    }
+    int rc = give_where_all_look(run, 0);
+    if (__builtin_expect(rc, 0))
+        return rc;
     for (; run->taken < r->size; run->taken++) {
-        int rc = run->taken == r->rank ? MPI_SUCCESS : region_await(run, run->taken, run->number);
+        rc = run->taken == r->rank ? MPI_SUCCESS : region_await(run, run->taken, run->number);
         if (rc)
             return rc;
     }
@@ -67,13 +75,9 @@ static int hear_each(struct region_run *run)
 static int look_at_each(struct region_run *run)
 {
     struct region *r = run->r;
-    int rc;
-    if (run->stage < MEET) {
-        rc = give(run, run->bytes);
-        if (__builtin_expect(rc, 0))
-            return rc;
-        region_publish(r, run->number);
-    }
+    int rc = give_where_all_look(run, run->bytes);
+    if (__builtin_expect(rc, 0))
+        return rc;
     for (; run->taken < r->size; run->taken++) {
         int member = r->size - 1 - run->taken;
         rc = member == r->rank ? MPI_SUCCESS : region_await(run, member, run->number);
@@ -85,25 +89,32 @@ static int look_at_each(struct region_run *run)
     return run->failed;
 }
 
+static int give_and_count(struct region_run *run)
+{
+    struct region *r = run->r;
+    if (run->stage == MEET)
+        return MPI_SUCCESS;
+    int rc = give(run, run->bytes);
+    if (rc)
+        return rc;
+    if (region_arrive(r)) {
+        for (int i = r->size - 1; run->bytes && r->stranger < 0 && i >= 0; i--)
+            fold(run, i, r->sync->result);
+        region_release(r);
+    }
+    return MPI_SUCCESS;
+}
+
 static int count(struct region_run *run)
 {
     struct region *r = run->r;
-    int rc;
-    if (run->stage < MEET) {
-        rc = give(run, run->bytes);
-        if (rc)
-            return rc;
-        if (region_arrive(r)) {
-            for (int i = r->size - 1; run->bytes && r->stranger < 0 && i >= 0; i--)
-                fold(run, i, r->head->result);
-            region_release(r);
-        }
-    }
-    rc = region_released(run);
+    int rc = give_and_count(run);
+    if (!rc)
+        rc = region_released(run);
     if (rc)
         return rc;
     if (run->bytes)
-        memcpy(run->c->recv.buf, r->head->result, run->bytes);
+        memcpy(run->c->recv.buf, r->sync->result, run->bytes);
     region_met(r, run->number);
     return run->failed;
 }
@@ -111,4 +122,14 @@ static int count(struct region_run *run)
 void region_meet(struct region_run *run)
 {
     run->go = run->r->counts ? count : run->bytes ? look_at_each : hear_each;
+}
+
+static int give_for_all(struct region_run *run)
+{
+    return give_where_all_look(run, run->bytes);
+}
+
+region_give_fn *region_meet_ahead(const struct region_run *run)
+{
+    return run->go == count ? give_and_count : run->go == hear_each || run->go == look_at_each ? give_for_all : NULL;
 }

@@ -2,8 +2,10 @@
 
 /*
  * A collective that goes through a region while its caller does other things: one step of a
- * schedule. The tasks of a region run one after the other, in the order in which they begin, which
- * is the same at all members; the words that they await are looked at by progress.
+ * schedule. The tasks of a region end one after the other, in the order in which they begin, which
+ * is the same at all members; the words that the first one awaits are looked at by progress. Those behind it have
+ * given their parts ahead, as far as each is one operation and there is room: REGION_AHEAD at most have
+ * begun and not ended. Others may have come to an operation, too, without being done with as many before it.
  */
 #ifndef MPI_COLL_REGION_TASK_H
 #define MPI_COLL_REGION_TASK_H
@@ -19,7 +21,13 @@ struct region_task {
     int64_t bytes;
     bool alone; /* no other task goes through the region */
     enum { REGION_TASK_NEW, REGION_TASK_QUEUED, REGION_TASK_RUNS } state;
+    bool begun;
     struct region_run run;
+    region_give_fn *give; /* its part, ahead; NULL: at its turn */
+    /* Of struct region, while others run. */
+    uint32_t call;
+    int stranger;
+    uint32_t sync;
     struct region_task *next; /* of the region */
     struct mpid_look look;
 };

@@ -334,26 +334,27 @@ void region_met(struct region *r, uint64_t number)
 }
 
 /* Equal calls add equal numbers. */
-static void note_arrivals(struct region *r, uint64_t sync, uint64_t each)
+static void note_arrivals(struct region *r, uint64_t each)
 {
-    r->arrivals += each * (uint64_t)r->size;
-    if (__builtin_expect(r->head->mixed != sync, 1))
+    struct region_tally *known = r->tally;
+    known->arrivals += each * (uint64_t)r->size;
+    if (__builtin_expect(r->sync->mixed != known->syncs, 1))
         return;
-    r->arrivals = r->head->arrivals;
+    known->arrivals = r->sync->arrivals;
     r->stranger = r->size;
 }
 
 bool region_arrive(struct region *r)
 {
-    struct region_head *head = r->head;
-    uint64_t sync = ++r->syncs, size = (uint64_t)r->size;
+    struct region_sync *all = r->sync;
+    uint64_t sync = ++r->tally->syncs, size = (uint64_t)r->size;
     uint64_t mine = (uint64_t)r->call << 32 | 1;
-    uint64_t now = atomic_fetch_add_explicit(&head->arrived, mine, memory_order_acq_rel) + mine;
+    uint64_t now = atomic_fetch_add_explicit(&all->arrived, mine, memory_order_acq_rel) + mine;
     if ((uint32_t)now != (uint32_t)(sync * size))
         return false;
-    if (__builtin_expect(now != r->arrivals + mine * size, 0)) {
-        head->mixed = sync;
-        head->arrivals = now;
+    if (__builtin_expect(now != r->tally->arrivals + mine * size, 0)) {
+        all->mixed = sync;
+        all->arrivals = now;
         r->stranger = r->size;
     }
     return true;
@@ -361,15 +362,15 @@ bool region_arrive(struct region *r)
 
 void region_release(struct region *r)
 {
-    atomic_store_explicit(&r->head->released, r->syncs, memory_order_release);
+    atomic_store_explicit(&r->sync->released, r->tally->syncs, memory_order_release);
     wake(r, EVERYBODY);
 }
 
 int region_released(struct region_run *run)
 {
     struct region *r = run->r;
-    int rc = await(run, &r->head->released, r->syncs, EVERYBODY);
+    int rc = await(run, &r->sync->released, r->tally->syncs, EVERYBODY);
     if (!rc)
-        note_arrivals(r, r->syncs, (uint64_t)r->call << 32 | 1);
+        note_arrivals(r, (uint64_t)r->call << 32 | 1);
     return rc;
 }

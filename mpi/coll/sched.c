@@ -19,12 +19,9 @@ struct sched_memory {
     _Alignas(64) char bytes[];
 };
 
-/* Tags: those of schedules that are run once, of others, and COMM_AGREE_TAG. */
-enum { KEPT_TAGS = 1 << 30 };
-
 void sched_init(struct sched *s, struct comm *comm, const struct op *op)
 {
-    int tag = (int)(comm->coll_tag++ % KEPT_TAGS);
+    int tag = (int)(comm->coll_tag++ % COMM_KEPT_TAG);
     if (comm->local) /* is used by the same schedules */
         comm->local->coll_tag = comm->coll_tag;
     sched_init_at(s, &(struct sched_place){comm, CONTEXT_COLL, tag, NULL}, op);
@@ -32,7 +29,7 @@ void sched_init(struct sched *s, struct comm *comm, const struct op *op)
 
 void sched_init_kept(struct sched *s, struct comm *comm, const struct op *op)
 {
-    int tag = KEPT_TAGS + (int)(comm->coll_kept_tag++ % (COMM_AGREE_TAG - KEPT_TAGS));
+    int tag = COMM_KEPT_TAG + (int)(comm->coll_kept_tag++ % (COMM_AGREE_TAG - COMM_KEPT_TAG));
     sched_init_at(s, &(struct sched_place){comm, CONTEXT_COLL, tag, NULL}, op);
 }
 
@@ -455,13 +452,22 @@ int sched_again(struct sched *s)
 
 static void go_on(struct mpid_request *dev);
 
+static uint64_t awaits(const struct sched_step *step)
+{
+    if (step->kind == SCHED_TASK)
+        return ((const struct sched_task *)step->to)->awaits;
+    return sched_awaits(step->comm->context + step->use, step->peer);
+}
+
 /* Advance until something is awaited, whose completion goes on here; or to the end. From when a
  * handler is set, another thread may have the schedule. */
 static void advance(struct sched *s)
 {
     while (!sched_advance(s)) {
-        struct request *awaited = sched_awaited(s)->request;
+        const struct sched_step *step = sched_awaited(s);
+        struct request *awaited = step->request;
         awaited->state = s;
+        atomic_store_explicit(&s->awaits, awaits(step), memory_order_relaxed);
         if (mpid_when_done(&awaited->dev, go_on))
             return;
     }

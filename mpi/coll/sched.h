@@ -26,6 +26,7 @@
 #define MPI_COLL_SCHED_H
 
 #include <mpi.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -90,12 +91,20 @@ struct sched_task {
     /* Call change for each datatype that it uses. */
     void (*each_type)(const struct sched_task *task, void (*change)(struct type *type));
     struct request *request;
+    uint64_t awaits; /* sched_awaits() of whom it waits for */
 };
+
+/* Whom a schedule waits for: a rank of the communicator of a context, or -1: unknown. */
+static inline uint64_t sched_awaits(uint32_t context, int rank)
+{
+    return (uint64_t)context << 32 | (uint32_t)rank;
+}
 
 struct sched {
     struct sched_place place; /* of the steps that are appended */
     const struct op *op;      /* of the reduce steps */
     void (*ended)(struct sched *s);
+    _Atomic uint64_t awaits; /* sched_awaits() in the background; any thread may read it */
     bool stops;  /* at the first failure: what is under way is cancelled, as far as it can be */
     bool broken; /* memory ran out while building */
     int error;       /* error class of the first failure */

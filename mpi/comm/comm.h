@@ -26,7 +26,9 @@
 
 enum {
     COMM_TAG_UB = INT32_MAX,
-    /* In the collective context: the tag of context_agree(). No collective uses it. */
+    /* Tags in the collective context: the numbers of collectives, from COMM_KEPT_TAG on those of
+     * persistent ones, and that of context_agree(). */
+    COMM_KEPT_TAG = 1 << 30,
     COMM_AGREE_TAG = INT32_MAX,
     COMM_CALLS = 4
 };
@@ -64,6 +66,7 @@ struct comm {
     _Atomic bool failed;        /* a member has failed: collectives end in error */
     bool predefined;
     bool freed; /* the user has freed it: its handle leads nowhere, except for an error handler */
+    int in_handlers; /* errh.c's: error handlers that run for it since it was freed */
     struct name name;
 };
 

@@ -14,11 +14,13 @@
 
 #include "mpi/attr.h"
 #include "mpi/coll/coll.h"
+#include "mpi/coll/coll_request.h"
 #include "mpi/coll/sched.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/comm_list.h"
 #include "mpi/comm/context.h"
 #include "mpi/request/request.h"
+#include "mpi/request/status.h"
 #include "mpi/topo/topo.h"
 #include "mpi/type/op.h"
 
@@ -27,6 +29,7 @@ struct idup {
     struct request *request;
     struct comm *comm, *copy;
     struct context_deal deal;
+    int number;      /* of its messages' tags */
     bool voting;     /* on a context that this process has considered */
     MPI_Count count; /* of values */
     uint64_t values[CONTEXT_VALUES], others[CONTEXT_VALUES];
@@ -130,6 +133,21 @@ static void finish(struct sched *s)
     free(d);
 }
 
+static void tell(const struct request *request, struct mpid_wait_report *report)
+{
+    const struct idup *d = request->state;
+    if (!mpid_is_complete(&request->dev)) /* until then d is there */
+        coll_request_tell(&d->sched, d->number, report);
+}
+
+static int outcome(const struct request *request, MPI_Status *status)
+{
+    status_set_empty(status);
+    return request_class(&request->dev);
+}
+
+static const struct request_ops ops = {.tell = tell, .outcome = outcome};
+
 /* The copy, still without its context. */
 static int prepare(struct comm *comm, const struct info *info, struct comm **copy)
 {
@@ -159,11 +177,15 @@ int comm_idup(struct comm *comm, const struct info *info, struct comm **copy,
         free(d);
         return rc;
     }
+    d->request->ops = &ops;
+    d->request->state = d;
     *request = d->request;
     object_ref(&comm->object);
     d->comm = comm;
     d->copy = *copy;
+    coll_note_as(comm, NOTED_COPY, false, -1);
     sched_init(&d->sched, comm, op_from(MPI_MAX));
+    d->number = d->sched.place.tag;
     context_start(&d->deal);
     append_bids(d);
     sched_start(&d->sched, finish);

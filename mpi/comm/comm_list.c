@@ -3,12 +3,14 @@
 /* All communicators of this process; see comm_list.h. */
 #include "mpi/comm/comm_list.h"
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "include/mpid.h"
 #include "include/queues.h"
-#include "include/version.h"
 #include "mpi/coll/coll.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/context.h"
@@ -39,12 +41,20 @@ static const char *call(const void *comm, uint32_t number, int *root)
     return coll_noted(comm, number, root);
 }
 
+/* Whether its context is known: a copy in the making has none. */
+static bool has_context(const struct comm *comm)
+{
+    return comm->context != CONTEXT_NONE || comm->predefined;
+}
+
 static void each(bool (*take)(void *arg, const struct mpid_comm_view *view), void *arg)
 {
     bool enough = false;
     os_lock(&lock);
     for (struct comm *comm = first; comm && !enough; comm = comm->older) {
         char name[MPI_MAX_OBJECT_NAME];
+        if (!has_context(comm))
+            continue;
         (void)name_get(&comm->name, name);
         struct mpid_comm_view view = {
             .name = name,
@@ -90,12 +100,6 @@ static bool needs(const struct comm *comm, const struct process *process)
     return has(comm->group, process) || has(comm->remote, process);
 }
 
-/* Whether its context is known: a copy in the making has none. */
-static bool has_context(const struct comm *comm)
-{
-    return comm->context != CONTEXT_NONE || comm->predefined;
-}
-
 static void fail(struct comm *comm, void (*fail_context)(uint32_t context))
 {
     atomic_store_explicit(&comm->failed, true, memory_order_relaxed);
@@ -104,6 +108,8 @@ static void fail(struct comm *comm, void (*fail_context)(uint32_t context))
     if (comm->local)
         fail(comm->local, fail_context);
 }
+
+_Atomic uint32_t comm_list_failures;
 
 static void contexts_of(const struct mpid_gid *gid, uint32_t rank,
                         void (*fail_context)(uint32_t context))
@@ -114,6 +120,7 @@ static void contexts_of(const struct mpid_gid *gid, uint32_t rank,
         if (needs(comm, &process))
             fail(comm, fail_context);
     os_unlock(&lock);
+    atomic_fetch_add_explicit(&comm_list_failures, 1, memory_order_release);
 }
 
 void comm_list_check(struct comm *comm)
@@ -155,10 +162,18 @@ void comm_list_remove(struct comm *comm)
         mpid_forget_context(comm->context + CONTEXT_COLL);
 }
 
+void comm_list_end(void)
+{
+    os_lock(&lock);
+    for (struct comm *comm = first; comm; comm = comm->older)
+        comm->object.word = 0;
+    os_unlock(&lock);
+}
+
 /* ---- what a debugger looks at ---- */
 
 extern const struct queues_layout MPIR_queues;
-extern const char MPIR_dll_name[];
+extern char MPIR_dll_name[1024];
 
 const __attribute__((visibility("default"), used)) struct queues_layout MPIR_queues = {
     .magic = "VIREOQ",
@@ -184,5 +199,13 @@ const __attribute__((visibility("default"), used)) struct queues_layout MPIR_que
                  .list = offsetof(struct group, list)},
 };
 
-/* The library that a debugger loads to look. */
-const __attribute__((visibility("default"), used)) char MPIR_dll_name[] = VIREO_QUEUES_LIBRARY;
+/* The library that a debugger loads to look. It lies beside this one, wherever that was moved. */
+__attribute__((visibility("default"), used)) char MPIR_dll_name[1024] = "libvireo-mqs.so";
+
+void comm_list_begin(void)
+{
+    char beside[sizeof(MPIR_dll_name)], whole[PATH_MAX];
+    mpid_own_file("libvireo-mqs.so", beside, sizeof(beside));
+    if (realpath(beside, whole) && strlen(whole) < sizeof(MPIR_dll_name))
+        strcpy(MPIR_dll_name, whole);
+}

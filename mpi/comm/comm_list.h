@@ -12,11 +12,18 @@
 
 struct comm;
 
+/* How many processes have failed that a communicator had as a member. */
+extern _Atomic uint32_t comm_list_failures;
+
 void comm_list_add(struct comm *comm);
 /* Fail a communicator whose groups and context have become known, if one of its members has failed
  * before that. */
 void comm_list_check(struct comm *comm);
 void comm_list_remove(struct comm *comm);
+/* MPI begins: debuggers learn where the library lies that shows them queues. */
+void comm_list_begin(void);
+/* MPI has ended in this process: no handle leads to a communicator any more. */
+void comm_list_end(void);
 /* The name of the communicator of a context, or words in its place. */
 void comm_list_name(uint32_t context, char name[MPI_MAX_OBJECT_NAME]);
 

@@ -12,12 +12,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "include/mpid.h"
+
 struct agree;
 struct comm;
 struct group;
 
 enum { CONTEXT_NONE = 0, /* to context_release() */
-       CONTEXT_WORLD = 0, CONTEXT_SELF = 8, CONTEXT_FIRST = 16, CONTEXT_STEP = 8 };
+       CONTEXT_STEP = MPID_CONTEXT_STEP,
+       CONTEXT_WORLD = 0, CONTEXT_SELF = CONTEXT_STEP, CONTEXT_FIRST = 2 * CONTEXT_STEP };
 
 /* The offsets from a communicator's context, one for each kind of message. */
 enum {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "mpi/store.h"
+#include "os/settings.h"
 
 const struct io_library *file_io;
 
@@ -15,7 +16,8 @@ static struct store store = {.lock = OS_LOCK_INIT};
 
 struct file *file_from(MPI_File handle)
 {
-    if (handle_is_constant(handle) || !handle_leads_to(handle, OBJECT_FILE))
+    /* Where MPI has ended, or in a forked child, there is no thread and no other process to do anything. */
+    if (handle_is_constant(handle) || !handle_leads_to(handle, OBJECT_FILE) || mpi_state != MPI_STATE_READY)
         return NULL;
     return (struct file *)handle;
 }
@@ -49,12 +51,26 @@ void file_end_threads(void)
 
 /* ---- errors ---- */
 
+/* Call the error handler. Where it is MPI_ERRORS_RETURN, as of files at first, and the program looks at no
+ * code, nobody would learn of the error: the report of VIREO_IO_REPORT has it. */
 int file_raise(struct file *file, int error_class, const struct io_error *error,
                const char *function)
 {
-    if (!file)
-        return errh_no_file(error_class, function, "%s", error->text);
-    return errh_on(errh_get(&file->errhandler), file, error_class, function, "%s", error->text);
+    struct errhandler *errhandler = errh_get(file ? &file->errhandler : &errh_file_default);
+    bool is_told = errhandler->kind == ERRH_RETURN && !error->is_of_others &&
+                   os_setting(OS_SETTING_IO_REPORT);
+    char text[MPI_MAX_ERROR_STRING];
+    int code = errh_on(errhandler, file ? (void *)file : MPI_FILE_NULL, error_class, function, "%s",
+                       error->text);
+    if (is_told && errh_string(code, text))
+        fprintf(stderr, "vireo: %s\n", text);
+    return code;
+}
+
+void file_say(struct io_error *error, const char *text)
+{
+    snprintf(error->text, sizeof(error->text), "%s", text);
+    error->is_of_others = false;
 }
 
 int file_end(struct file *file, int rc, const struct io_error *error, const char *function)
@@ -64,15 +80,16 @@ int file_end(struct file *file, int rc, const struct io_error *error, const char
 
 int file_bad(MPI_File handle, const char *function)
 {
+    struct io_error error = {.is_of_others = false};
     if (mpi_state != MPI_STATE_READY)
         return errh_not_ready(function);
-    return errh_no_file(MPI_ERR_FILE, function, "file %s is none, or was closed",
-                        errh_name(handle).text);
+    snprintf(error.text, sizeof(error.text), "file %s is none, or was closed", errh_name(handle).text);
+    return file_raise(NULL, MPI_ERR_FILE, &error, function);
 }
 
 int file_no_pointer(struct file *file, const char *which, const char *function)
 {
-    struct io_error error;
+    struct io_error error = {.is_of_others = false};
     snprintf(error.text, sizeof(error.text), "%s is NULL", which);
     return file_raise(file, MPI_ERR_ARG, &error, function);
 }

@@ -33,6 +33,8 @@ int file_raise(struct file *file, int error_class, const struct io_error *error,
 int file_end(struct file *file, int rc, const struct io_error *error, const char *function);
 /* A handle that is no file. */
 int file_bad(MPI_File handle, const char *function) __attribute__((cold));
+/* Make an error of a sentence of our own. */
+void file_say(struct io_error *error, const char *text);
 /* Report a pointer argument that is NULL. */
 int file_no_pointer(struct file *file, const char *which, const char *function)
     __attribute__((cold));

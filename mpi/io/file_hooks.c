@@ -9,76 +9,17 @@
 #include "mpi/io/file.h"
 #include "mpi/io/file_counter.h"
 #include "mpi/init.h"
-#include "mpi/type/kernels.h"
 #include "mpi/request/request.h"
 #include "mpi/request/status.h"
 #include "mpi/type/type.h"
+#include "mpi/type/type_runs.h"
 #include "os/apart.h"
 #include "os/settings.h"
-
-/* ---- the runs of a type ---- */
-
-/* Visit one run after the other, joining those that adjoin. */
-struct runs {
-    int (*visit)(void *arg, int64_t offset, int64_t len);
-    void *arg;
-    int64_t offset, len; /* not visited yet; len 0: none */
-};
-
-static int flush(struct runs *runs)
-{
-    int rc = runs->len ? runs->visit(runs->arg, runs->offset, runs->len) : 0;
-    runs->len = 0;
-    return rc;
-}
-
-static int add(struct runs *runs, int64_t offset, int64_t len)
-{
-    if (runs->len && runs->offset + runs->len == offset) {
-        runs->len += len;
-        return 0;
-    }
-    int rc = flush(runs);
-    runs->offset = offset;
-    runs->len = len;
-    return rc;
-}
-
-static int64_t list_len(const struct kernel *list, int64_t i)
-{
-    return list->block ? list->block : list->starts[i + 1] - list->starts[i];
-}
-
-static int walk(struct runs *runs, const struct kernel_part *part, int64_t base)
-{
-    const struct kernel *kernel = part->kernel;
-    int rc = 0;
-    base += part->offset;
-    if (part->size == 0)
-        return 0;
-    if (!kernel)
-        return add(runs, base, part->size);
-    for (int64_t i = 0; i < kernel->count && !rc; i++) {
-        switch ((enum kernel_kind)kernel->kind) {
-        case KERNEL_LOOP: rc = walk(runs, &kernel->child, base + i * kernel->stride); break;
-        case KERNEL_LIST: rc = add(runs, base + kernel->offsets[i], list_len(kernel, i)); break;
-        case KERNEL_SEQUENCE: rc = walk(runs, &kernel->parts[i], base); break;
-        }
-    }
-    return rc;
-}
 
 static int flatten(MPI_Datatype handle, int (*visit)(void *arg, int64_t offset, int64_t len),
                    void *arg)
 {
-    const struct type *type = type_from(handle);
-    struct runs runs = {.visit = visit, .arg = arg};
-    int rc = 0;
-    if (type->kernels)
-        rc = walk(&runs, &type->kernels->root, 0);
-    else if (type->size)
-        rc = add(&runs, type->true_lb, type->size);
-    return rc ? rc : flush(&runs);
+    return type_runs(type_from(handle), 1, visit, arg);
 }
 
 static bool is_committed(MPI_Datatype handle)

@@ -100,7 +100,7 @@ static struct noted *note_before(struct mpid_bytes *bytes, struct type *type, MP
 
 static void write_note(struct noted *noted, const struct compared_data *data)
 {
-    struct type *named = type_from(data->named_type);
+    struct type *named = type_placed(data->named_type);
     struct note *note = &noted->note;
     note->magic = note_magic;
     note->site = noted->site;
@@ -124,7 +124,7 @@ int compared_isend(const struct p2p_side *to, const struct compared_data *data, 
     int rc = vc ? type_place(data->type, data->buf, data->count, &bytes, &used) : MPI_ERR_NO_MEM;
     if (rc)
         return rc;
-    struct type *type = type_from(data->type);
+    struct type *type = type_placed(data->type);
     struct noted *noted = note_before(&bytes, type, data->count);
     struct request *made = noted ? request_create(&request_send_ops, to->comm) : NULL;
     if (!made) {
@@ -161,7 +161,7 @@ static struct noted *noted_of(const struct request *request)
 int compared_expect(struct request *request, struct mpid_bytes *bytes, MPI_Count count,
                     MPI_Datatype type)
 {
-    struct type *named = type_from(type);
+    struct type *named = type_placed(type);
     struct noted *noted = note_before(bytes, named, count);
     if (!noted)
         return MPI_ERR_NO_MEM;

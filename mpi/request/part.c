@@ -544,7 +544,7 @@ static int place(struct part *part, const struct part_what *what)
     int rc = type_place(what->type, what->buf, elements, &part->whole, &used);
     if (rc)
         return rc;
-    part->type = type_from(what->type);
+    part->type = type_placed(what->type);
     type_ref(part->type);
     if (what->partitions)
         part->partition_len = part->whole.len / (uint64_t)what->partitions;

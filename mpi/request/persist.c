@@ -142,7 +142,7 @@ struct request *persist_create(const struct persist_what *what)
         free(p);
         return NULL;
     }
-    request->type = type_from(what->type); /* each start asks it again, freed or not */
+    request->type = type_placed(what->type); /* each start asks it again, freed or not */
     type_ref(request->type);
     *p = (struct persist){.what = *what, .request = request};
     request->owned = request->state = p;

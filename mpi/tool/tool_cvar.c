@@ -18,31 +18,29 @@ enum {
     TEXT_MAX = 4096
 }; /* most bytes of a text that is written, with its 0 */
 
-/* Facts that the table of settings lacks. A setting that is not listed is the library's own, and
- * may differ between processes. */
+/* Facts that the table of settings lacks. A setting that is not listed is the library's own. */
 static const struct {
     uint8_t category; /* enum tool_category */
-    bool equal;       /* must be the same in all processes */
     bool basic;       /* for users rather than for tuning */
 } more[OS_SETTING_COUNT] = {
-    [OS_SETTING_LOG] = {TOOL_VIREO, false, true},
-    [OS_SETTING_CHANNELS] = {TOOL_CHANNEL, false, true},
-    [OS_SETTING_CHANNEL_PATH] = {TOOL_CHANNEL, false, true},
-    [OS_SETTING_CHANNEL_PARAMS] = {TOOL_CHANNEL, false, false},
-    [OS_SETTING_SPIN_US] = {TOOL_WAITING, false, false},
-    [OS_SETTING_YIELDS] = {TOOL_WAITING, false, false},
-    [OS_SETTING_EAGER_CREDIT] = {TOOL_MESSAGES, true, false},
-    [OS_SETTING_CONNECT_TIMEOUT_MS] = {TOOL_CONNECTIONS, false, false},
-    [OS_SETTING_REPORT] = {TOOL_LAUNCH, true, true},
-    [OS_SETTING_SINGLETON] = {TOOL_LAUNCH, false, true},
-    [OS_SETTING_INITIAL_ERRHANDLER] = {TOOL_LAUNCH, false, true},
-    [OS_SETTING_MEMORY_ALLOC_KINDS] = {TOOL_LAUNCH, false, true},
-    [OS_SETTING_KILL_AFTER_MS] = {TOOL_LAUNCH, true, true},
-    [OS_SETTING_OUTPUT_UNREAD] = {TOOL_LAUNCH, false, true},
-    [OS_SETTING_READER_WAIT_MS] = {TOOL_LAUNCH, true, true},
-    [OS_SETTING_IO_REPORT] = {TOOL_VIREO, false, true},
-    [OS_SETTING_SUMMARY ... OS_SETTING_TRACE] = {TOOL_LAUNCH, true, true},
-    [OS_SETTING_COLL_BARRIER... OS_SETTING_CHECK] = {TOOL_VIREO, true, false},
+    [OS_SETTING_LOG] = {TOOL_VIREO, true},
+    [OS_SETTING_CHANNELS] = {TOOL_CHANNEL, true},
+    [OS_SETTING_CHANNEL_PATH] = {TOOL_CHANNEL, true},
+    [OS_SETTING_CHANNEL_PARAMS] = {TOOL_CHANNEL, false},
+    [OS_SETTING_SPIN_US] = {TOOL_WAITING, false},
+    [OS_SETTING_YIELDS] = {TOOL_WAITING, false},
+    [OS_SETTING_EAGER_CREDIT] = {TOOL_MESSAGES, false},
+    [OS_SETTING_CONNECT_TIMEOUT_MS] = {TOOL_CONNECTIONS, false},
+    [OS_SETTING_REPORT] = {TOOL_LAUNCH, true},
+    [OS_SETTING_SINGLETON] = {TOOL_LAUNCH, true},
+    [OS_SETTING_INITIAL_ERRHANDLER] = {TOOL_LAUNCH, true},
+    [OS_SETTING_MEMORY_ALLOC_KINDS] = {TOOL_LAUNCH, true},
+    [OS_SETTING_KILL_AFTER_MS] = {TOOL_LAUNCH, true},
+    [OS_SETTING_OUTPUT_UNREAD] = {TOOL_LAUNCH, true},
+    [OS_SETTING_READER_WAIT_MS] = {TOOL_LAUNCH, true},
+    [OS_SETTING_IO_REPORT] = {TOOL_VIREO, true},
+    [OS_SETTING_SUMMARY ... OS_SETTING_TRACE] = {TOOL_LAUNCH, true},
+    [OS_SETTING_COLL_BARRIER... OS_SETTING_CHECK] = {TOOL_VIREO, false},
 };
 
 /* Of choices; made once. */
@@ -103,7 +101,7 @@ void tool_cvar_describe(int i, struct tool_cvar *cvar)
              row->initial[0] ? row->initial : "empty");
     cvar->verbosity = more[i].basic ? MPI_T_VERBOSITY_USER_BASIC : MPI_T_VERBOSITY_TUNER_BASIC;
     cvar->scope = row->until == OS_UNTIL_NEVER ? MPI_T_SCOPE_READONLY
-                  : more[i].equal              ? MPI_T_SCOPE_ALL_EQ
+                  : row->equal                 ? MPI_T_SCOPE_ALL_EQ
                                                : MPI_T_SCOPE_LOCAL;
     cvar->datatype = datatype_of(row->type);
     cvar->enumtype = tool_cvar_enum(i);

@@ -86,6 +86,7 @@ static const struct {
     [0x39] = {OP_KIND_U8, LOGICAL},          /* MPI_CXX_BOOL */
     [0x40] = {OP_KIND_I8, C_INTEGER},        /* MPI_INT8_T */
     [0x41] = {OP_KIND_U8, C_INTEGER},        /* MPI_UINT8_T */
+    [0x43] = {CHAR_MIN < 0 ? OP_KIND_I8 : OP_KIND_U8, C_INTEGER}, /* MPI_CHAR, as other libraries do */
     [0x44] = {OP_KIND_I8, C_INTEGER},        /* MPI_SIGNED_CHAR */
     [0x45] = {OP_KIND_U8, C_INTEGER},        /* MPI_UNSIGNED_CHAR */
     [0x47] = {OP_KIND_U8, BYTE},             /* MPI_BYTE */
@@ -141,15 +142,13 @@ struct op *op_from(MPI_Op handle)
     return handle_leads_to(handle, OBJECT_OP) ? (struct op *)handle : NULL;
 }
 
-struct op *op_create(MPI_User_function *function, MPI_User_function_c *function_c,
-                     bool commutative)
+struct op *op_create(const struct op_user *user, bool commutative)
 {
     struct op *op = store_make(&store, sizeof(*op), OBJECT_OP);
     if (!op)
         return NULL;
     op->commutative = commutative;
-    op->function = function;
-    op->function_c = function_c;
+    op->user = *user;
     return op;
 }
 
@@ -161,8 +160,11 @@ void op_ref(struct op *op)
 
 void op_unref(struct op *op)
 {
-    if (!op->predefined && object_unref(&op->object))
-        store_free(&store, op);
+    if (op->predefined || !object_unref(&op->object))
+        return;
+    if (op->user.destroy)
+        op->user.destroy(op->user.state);
+    store_free(&store, op);
 }
 
 void op_free(struct op *op)
@@ -202,15 +204,19 @@ static void apply_user(const struct op *op, const void *in, void *inout, MPI_Cou
                        MPI_Datatype type)
 {
     char *from = (char *)(uintptr_t)in, *to = inout;
-    if (op->function_c) {
-        op->function_c(from, to, &count, &type);
+    if (op->user.function_x) {
+        op->user.function_x(from, to, count, type, op->user.state);
+        return;
+    }
+    if (op->user.function_c) {
+        op->user.function_c(from, to, &count, &type);
         return;
     }
     MPI_Count extent = count > INT_MAX ? type_from(type)->extent : 0;
     while (count > 0) {
         int some = count > INT_MAX ? INT_MAX : (int)count;
         MPI_Count bytes = extent * some;
-        op->function(from, to, &some, &type);
+        op->user.function(from, to, &some, &type);
         from += bytes;
         to += bytes;
         count -= some;

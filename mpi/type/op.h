@@ -2,7 +2,7 @@
 
 /*
  * Reduction operations (MPI-5.0 6.9). Predefined ones are kernels by element
- * type; user functions are called as the standard says, int or large count.
+ * type; user functions are called as the standard says, int or large count, or with a state.
  */
 #ifndef MPI_OP_H
 #define MPI_OP_H
@@ -12,19 +12,25 @@
 
 #include "mpi/handle.h"
 
+/* A function of the user's: one of the first three. */
+struct op_user {
+    MPI_User_function *function;
+    MPI_User_function_c *function_c; /* the large-count form */
+    MPIX_User_function_x *function_x;
+    MPIX_Destructor_function *destroy; /* NULL: nothing is to be done with the state */
+    void *state;                       /* of function_x */
+};
+
 struct op {
     struct object object;
     bool predefined;
     bool commutative;
     int code; /* of a predefined operation */
-    MPI_User_function *function;     /* or */
-    MPI_User_function_c *function_c; /* the large-count form */
+    struct op_user user; /* of another */
 };
 
 struct op *op_from(MPI_Op handle); /* NULL: none */
-/* Make an operation; one of the two functions is NULL. Returns NULL: no memory. */
-struct op *op_create(MPI_User_function *function, MPI_User_function_c *function_c,
-                     bool commutative);
+struct op *op_create(const struct op_user *user, bool commutative); /* NULL: no memory */
 void op_ref(struct op *op); /* nothing for predefined operations */
 void op_unref(struct op *op);
 /* Drop the user's reference: handles are invalid from here on. Not for predefined operations. */

@@ -25,6 +25,12 @@
             b[i] = (type)(value);                                                                  \
     }
 
+/* Of 16 bytes, at any address: instructions for such are used that trap on others. */
+typedef unsigned __int128 loose_u128 __attribute__((aligned(1)));
+typedef __int128 loose_i128 __attribute__((aligned(1)));
+typedef os_quad loose_quad __attribute__((aligned(1)));
+typedef long double loose_long __attribute__((aligned(1)));
+
 /* ---- numbers ---- */
 
 #define INTEGER(kind, type)                                                                        \
@@ -48,7 +54,7 @@ INTEGER(u8, uint8_t)
 INTEGER(u16, uint16_t)
 INTEGER(u32, uint32_t)
 INTEGER(u64, uint64_t)
-INTEGER(u128, unsigned __int128)
+INTEGER(u128, loose_u128)
 ORDERED(u8, uint8_t)
 ORDERED(u16, uint16_t)
 ORDERED(u32, uint32_t)
@@ -57,11 +63,11 @@ ORDERED(i8, int8_t)
 ORDERED(i16, int16_t)
 ORDERED(i32, int32_t)
 ORDERED(i64, int64_t)
-ORDERED(i128, __int128)
+ORDERED(i128, loose_i128)
 FLOATING(f32, float)
 FLOATING(f64, double)
-FLOATING(flong, long double)
-FLOATING(f128, os_quad)
+FLOATING(flong, loose_long)
+FLOATING(f128, loose_quad)
 
 /* ---- complex numbers: pairs (real, imaginary) ---- */
 
@@ -88,8 +94,8 @@ COMPLEX_SUM(clong, flong)
 COMPLEX_SUM(c128, f128)
 COMPLEX_PROD(c32, float)
 COMPLEX_PROD(c64, double)
-COMPLEX_PROD(clong, long double)
-COMPLEX_PROD(c128, os_quad)
+COMPLEX_PROD(clong, loose_long)
+COMPLEX_PROD(c128, loose_quad)
 
 /* ---- half precision ---- */
 

@@ -41,6 +41,15 @@ uint8_t type_quick_size[256] = {
 #undef BASIC
 #undef PAIR
 
+#define BASIC(place, name, ctype, form, external) \
+    [place] = TYPE_##form == TYPE_SIGNED || TYPE_##form == TYPE_UNSIGNED,
+#define PAIR(place, name, value, index, value_place, index_place, external)
+const bool type_constant_whole[256] = {
+#include "mpi/type/type_list.inc"
+};
+#undef BASIC
+#undef PAIR
+
 static struct type constants[256];
 
 #define BASIC(place, name, ctype, form, external)
@@ -218,7 +227,7 @@ int type_place_slow(MPI_Datatype handle, const void *buf, MPI_Count count, struc
     enum {
         NOBODYS = 4096
     }; /* no data lie below this address: it would be a forgotten buffer */
-    struct type *type = type_from(handle);
+    struct type *type = count ? type_from(handle) : type_placed(handle);
     MPI_Count len;
 
     if (!type || !type->committed)

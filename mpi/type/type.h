@@ -72,6 +72,14 @@ struct type {
  * not dense, as the pair types with gaps; then type_from() tells. */
 extern const uint8_t type_constant_size[256];
 
+/* Whether a predefined type of a constant handle is a whole number. */
+extern const bool type_constant_whole[256];
+static inline bool type_is_whole(MPI_Datatype handle)
+{
+    uintptr_t i = (uintptr_t)handle - (uintptr_t)MPI_DATATYPE_NULL;
+    return i < 256 && type_constant_whole[i];
+}
+
 /* The same for the fast paths of sends and receives, which handle nothing of size 0 there. */
 extern uint8_t type_quick_size[256];
 /* Shut these paths: from now on all calls take the slow ones. */
@@ -108,6 +116,12 @@ int type_commit(struct type *type);
  * else NULL. */
 int type_place_slow(MPI_Datatype handle, const void *buf, MPI_Count count, struct mpid_bytes *bytes,
                     struct type **used);
+/* The type of a handle that type_place() takes: of no elements it may be MPI_DATATYPE_NULL, which stands for
+ * MPI_BYTE then. */
+static inline struct type *type_placed(MPI_Datatype handle)
+{
+    return type_from(handle == MPI_DATATYPE_NULL ? MPI_BYTE : handle);
+}
 
 /* The bytes of count elements of a dense predefined type; -1 where the type is none, or count is
  * negative or huge. */

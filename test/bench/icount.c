@@ -137,6 +137,23 @@ static void count_collectives(void)
     end("Allreduce self");
 }
 
+/* One-sided operations on memory that is mapped: this process's own, since no other has a part in
+ * them. */
+static void count_window(MPI_Win window)
+{
+    long one = 1, was;
+
+    begin("Put 8 B");
+    MPI_Put(&one, 1, MPI_LONG, 0, 0, 1, MPI_LONG, window);
+    end("Put 8 B");
+    begin("Flush");
+    MPI_Win_flush(0, window);
+    end("Flush");
+    begin("Fetch_and_op");
+    MPI_Fetch_and_op(&one, &was, MPI_LONG, 0, 1, MPI_SUM, window);
+    end("Fetch_and_op");
+}
+
 /* Rank 1 comes to the call right after its signal, and is given time for that. */
 static void await_caller(struct raw *raw)
 {
@@ -215,7 +232,8 @@ int main(int argc, char **argv)
 {
     struct raw *raw;
     MPI_Request kept;
-    long in = 1, out;
+    MPI_Win window;
+    long in = 1, out, *memory;
     int rank;
 
     MPI_Init(&argc, &argv);
@@ -225,6 +243,8 @@ int main(int argc, char **argv)
         bench_fail("run me under stepper");
     }
     raw = raw_open(false);
+    MPI_Win_allocate(64, 8, MPI_INFO_NULL, MPI_COMM_SELF, &memory, &window);
+    MPI_Win_lock_all(0, window);
     MPI_Allreduce_init(&in, &out, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &kept);
     for (int i = 0; i < WARM + COUNTED; i++) {
         counting = rank == 0 && i >= WARM;
@@ -233,6 +253,7 @@ int main(int argc, char **argv)
             count_nothing();
             count_simple();
             count_collectives();
+            count_window(window);
             count_sends(raw);
             count_wait(raw);
             count_receives(raw);
@@ -243,6 +264,8 @@ int main(int argc, char **argv)
         }
     }
     MPI_Request_free(&kept);
+    MPI_Win_unlock_all(window);
+    MPI_Win_free(&window);
     raw_close(raw);
     MPI_Finalize();
     return 0;

@@ -106,6 +106,12 @@ def collectives(quick):
                    ranks=ranks, rounds=2 if ranks == 2 else 3, limit=30 if quick else 90)
 
 
+def windows(quick):
+    slices = 10 if quick else 40
+    yield Step("windows", ["windows"], words(f"--slices {slices} --seconds 0.5"))
+    yield Step("windows over tcp", ["windows"], words(f"--slices {slices} --seconds 0.5"), channel="tcp")
+
+
 def overlap(quick):
     yield Step("overlap", ["overlap"], words(f"--slices {20 if quick else 60} --seconds 2"))
 
@@ -152,7 +158,7 @@ def files(quick):
 
 
 SUBJECTS = {f.__name__: f for f in (latency, bandwidth, rate, tcp, matching, datatypes, collectives,
-                                    overlap, oversubscribed, launch, memory, idle, files, fabric,
+                                    windows, overlap, oversubscribed, launch, memory, idle, files, fabric,
                                     instructions)}
 
 

@@ -18,11 +18,11 @@ same "every rank knows its place, its program and one group id" "$(
 1"
 for n in 1 2 5; do
     same "$n ranks take what each sends to all in one order, and to some" \
-        "$(run -n $n "$probe" init xcasts=20 xcast_some finalize 2>&1; echo $?)" 0
+        "$(run -n $n "$probe" init xcasts=20 xcast_some xcast_order=20 finalize 2>&1; echo $?)" 0
 done
 same "a rank that takes nothing holds nobody up, and is told what is missing" \
     "$(run -n 3 "$probe" init xcast_missing finalize 2>&1; echo $?)" 0
-same "alone, a process takes what it sends" "$("$probe" init xcasts=20 xcast_some finalize 2>&1; echo $?)" 0
+same "alone, a process takes what it sends" "$("$probe" init xcasts=20 xcast_some xcast_order=20 finalize 2>&1; echo $?)" 0
 for hosts in 1 2 3 7; do
     same "7 ranks are on $hosts hosts that are pretended" \
         "$(run --pretend-hosts $hosts -n 7 "$probe" init hosts=$hosts cards late later news fences=20 finalize \

@@ -116,3 +116,44 @@ timeout -k 5 20 "$mpiexec" -n 1 --timeout 1 yes 2>err >pipe
 same "--timeout bounds output that nobody reads" $? 124
 kill "$reader"
 wait "$reader" 2>/dev/null || :
+
+# A shell that calls exec leaves its children to mpiexec: however many there are, they are not the
+# job's, and what the job leaves behind is found among them.
+cat >many.py <<'P'
+import os, sys, time
+pids = []
+for _ in range(1100):
+    pid = os.fork()
+    if not pid:
+        time.sleep(40)
+        os._exit(0)
+    pids.append(pid)
+print(*pids, file=open("earlier", "w"))
+os.execv(sys.argv[1], sys.argv[1:])
+P
+timeout -k 5 60 python3 many.py "$mpiexec" -n 1 sh -c \
+    'setsid sh -c "echo \$\$ >left; exec sleep 40" >/dev/null 2>&1 </dev/null & until [ -s left ]; do sleep 0.02; done'
+same "a job beside many other children ends well" $? 0
+kill -0 "$(cat left)" 2>/dev/null && fail "what it has left behind is ended"
+echo "ok: what it has left behind is ended"
+alive=0
+for pid in $(cat earlier); do
+    kill "$pid" 2>/dev/null && alive=$((alive + 1))
+done
+same "and the others are not" "$alive" 1100
+
+# A zombie whose parent has left the rank's group keeps that group, and no job.
+cat >zombie.py <<'P'
+import os, signal, time
+if not os.fork():
+    if not os.fork():
+        os._exit(0)
+    time.sleep(0.1)
+    os.setsid()
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    open("ready", "w").close()
+    time.sleep(40)
+time.sleep(40)
+P
+ends "a zombie of a rank's group" 3 "exited with code 3" -n 2 sh -c \
+    '[ $BNR_RANK = 0 ] && exec python3 zombie.py; until [ -e ready ]; do sleep 0.02; done; exit 3'

@@ -19,6 +19,14 @@ on_hosts() {
     esac
 }
 
+# The name by which mpiexec knows the host of rank 1.
+last_host() {
+    case $hosts in
+    1) uname -n ;;
+    2) echo elsewhere ;;
+    esac
+}
+
 # begin OPTION COMMAND...: start 2 ranks, and wait until mpiexec has said where they wait
 begin() {
     rm -f err
@@ -35,7 +43,7 @@ is_stopped() {
 without_debugger() {
     begin --stop-on-exec sh -c 'echo "$OMPI_COMM_WORLD_RANK"'
     holds "$hosts: the place is said" "$(cat err)" \
-        "rank 1 waits at the start of its program on $(uname -n); to debug"
+        "rank 1 waits at the start of its program on $(last_host); to debug"
     soon is_stopped "$(pid_of 0)"
     soon is_stopped "$(pid_of 1)"
     holds "$hosts: the program has been begun" \

@@ -66,7 +66,7 @@ holds "which stay" "$both" "]<stdout>: x"
 refused "--output names its words" "rank, host" run --output none -n 1 true
 
 # ---- vireo ----
-refused "vireo: an unknown command" "the commands are ps, streams, report and info, not 'jobs'" \
+refused "vireo: an unknown command" "the commands are ps, streams, report, info and fortran, not 'jobs'" \
     "$vireo" jobs
 refused "vireo ps takes nothing more" "'ps' takes nothing behind it, not 'all'" "$vireo" ps all
 refused "vireo streams: an unknown option" "--ranks: there is no such option" "$vireo" streams --ranks 0
@@ -75,10 +75,17 @@ refused "two jobs" "one job is shown at a time, not '2'" "$vireo" streams 1 2
 refused "a value behind =" "--tag takes stdout, stderr, any or a number, not 'foo'" \
     "$vireo" streams --tag=foo
 refused "a flag has none" "--stdin=3: this option takes no value" "$vireo" streams --stdin=3
-for words in "--help" "-h" "help" "streams --help" "report -h" "ps --help"; do
+for words in "--help" "-h" "help" "ps --help"; do
     # shellcheck disable=SC2086
     holds "vireo $words helps" "$("$vireo" $words 2>/dev/null)" "usage: vireo ps"
 done
+for command in ps streams report info; do
+    holds "vireo $command --help tells of that" "$("$vireo" $command -h)" "usage: vireo $command"
+    same "alone" "$("$vireo" $command -h | grep '^usage' | grep -vc "vireo $command")" 0
+    holds "vireo alone lists $command in a line" "$("$vireo" 2>&1)" "
+  $command "
+done
+same "in a few lines" "$("$vireo" 2>&1 | wc -l)" 9
 page=$(cat "$source/../../doc/vireo.1.in")
 for command in $("$vireo" --help | sed -n 's/^usage: vireo \([a-z]*\).*/\1/p' | sort -u); do
     holds "the manual page has vireo $command" "$page" "\\fBvireo $command\\fP"
@@ -100,3 +107,14 @@ refused "a rank that a running job has not" "rank 7 cannot be reached: the job h
     "$vireo" streams --stdin --rank=7 "$job"
 exec 9>&-
 wait "$reader" || fail "the job ends well"
+
+# ---- a working folder that has been removed ----
+gone() {
+    mkdir gone
+    (cd gone && rmdir ../gone && timeout -k 5 60 "$mpiexec" "$@")
+}
+same "ranks of this host start in it" "$(gone -n 2 /bin/echo x | wc -l)" 2
+refused "other hosts cannot have it" "cannot tell the name of the working folder" \
+    gone --launcher-cmd "env A=%h" -host localhost:1,elsewhere:1 -n 2 /bin/echo x
+same "which have another where it is said" "$(gone --launcher-cmd "env A=%h" \
+    -host localhost:1,elsewhere:1 -wdir / -n 2 /bin/echo x | wc -l)" 2

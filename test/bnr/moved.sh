@@ -52,17 +52,41 @@ mv "new home" "newest home"
 trap 'chmod -R u+w "$scratch/newest home"; rm -rf "$scratch"' EXIT
 mpiexec="$scratch/newest home/tree/bin/mpiexec"
 says "a program that was linked before the tree was moved" run -n 3 "my programs/my work"
+cat >named.c <<'C'
+#include <mpi.h>
+#include <stdio.h>
+extern char MPIR_dll_name[];
+int main(void)
+{
+    MPI_Init(NULL, NULL);
+    puts(MPIR_dll_name);
+    return MPI_Finalize();
+}
+C
+"newest home/tree/bin/mpicc" named.c -o named || fail "mpicc of a tree that was moved again"
+same "a debugger finds the library for queues" "$(run -n 1 ./named)" \
+    "$(find "$PWD/newest home/tree" -name libvireo-mqs.so)"
+same "no file has the path of the build" "$(grep -rl "$build" "newest home/tree")" ""
 says "with a search path of the user's" env LD_LIBRARY_PATH=/nowhere "$mpiexec" -n 3 \
     "my programs/my work"
 same "... which stays" "$(LD_LIBRARY_PATH=/nowhere run -n 1 sh -c 'echo $LD_LIBRARY_PATH')" /nowhere
 same "nothing is set for others" "$(run -n 1 sh -c 'echo $LD_LIBRARY_PATH')" ""
+if [ -n "$(find "newest home/tree" -name libvireo-profile.so)" ]; then
+    holds "a summary, though the path has a blank" "$(run --summary -n 3 "my programs/my work" init hello \
+        ring finalize 2>&1)" "Summary: 3 ranks"
+    run --trace "a trace" -n 3 "my programs/my work" init ring finalize >log 2>&1
+    same "... and a trace" "$(grep -c '"name":"MPI_Init"' "a trace")$(cat log)" 3
+fi
 for header in bnr.h channel.h channel_help.h; do
     [ -n "$(find "newest home/tree" -path "*/include/vireo/$header")" ] || fail "vireo/$header"
     [ -z "$(find "newest home/tree" -path "*/include/$header")" ] || fail "no $header beside mpi.h"
 done
+printf '%s\n' 'program x' 'use mpi_f08' 'call MPI_Init()' 'print "(a)", "fortran"' 'call MPI_Finalize()' \
+    'end program' >x.f90
 for name in mpifort mpif90 mpif77; do
-    text=$("newest home/tree/bin/$name" -c x.f90 2>&1) && fail "$name fails"
-    holds "$name says why" "$text" "$name: Vireo MPI has no Fortran interface yet"
+    command -v gfortran >/dev/null || break
+    VIREO_FC=gfortran "newest home/tree/bin/$name" x.f90 -o x.fortran >log 2>&1 || fail "$name compiles: $(cat log)"
+    same "$name in a moved tree" "$(run -n 2 ./x.fortran 2>&1 | uniq)" fortran
 done
 cat >args.sh <<'S'
 for a; do printf '<%s>' "$a"; done

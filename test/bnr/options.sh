@@ -2,8 +2,9 @@
 # The options, as a user meets them.
 . "$(dirname "$0")/lib.sh"
 
-holds "--help names the options" "$(run --help)" "--tag-output"
-holds "those that the standard has, too" "$(run --help)" "--initial-errhandler NAME"
+holds "--help has what people use" "$(run --help)" "-host a:4,b:4"
+holds "--help=all names the options" "$(run --help=all)" "--tag-output"
+holds "those that the standard has, too" "$(run --help=all)" "--initial-errhandler NAME"
 holds "in the manual page, too" "$(run --help=man)" "\\-\\-memory\\-alloc\\-kinds KINDS"
 holds "--version says one" "$(run --version)" "."
 holds "--help=settings lists the settings" "$(run --help=settings)" "VIREO_CHANNELS"
@@ -158,3 +159,20 @@ same "--tune reads parameters" "$(run --tune parameters echo x)" "[0] x"
 same "variables of Open MPI count" "$(OMPI_MCA_orte_tag_output=1 run echo x)" "[0] x"
 same "--mca btl chooses channels" \
     "$(run --mca btl tcp,self sh -c 'echo $VIREO_CHANNELS')" "loopback,tcp"
+
+# Worlds of one.
+cp "$(ldd "$(command -v sleep)" | sed -n 's,.* \(/.*\)/libc\.so.*,\1,p')/libm.so.6" libmpich.so.12
+"$mpiexec" -n 2 sh -c "LD_PRELOAD=$scratch/libmpich.so.12 sleep 20; true" 2>err &
+job=$!
+soon grep -q "rank 0 runs sleep (pid [0-9]*) with another MPI library (libmpich.so.12)" err
+kill $job
+wait $job 2>/dev/null
+echo "ok: a script that runs a program of another MPI is told of"
+SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=2 run -n 1 true 2>err
+holds "so is a launcher that starts several of mpiexec" "$(cat err)" \
+    "srun meant 2 processes (SLURM_PROCID=0, SLURM_STEP_NUM_TASKS=2), and each of them starts a job"
+SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=2 run -n 1 true 2>err
+same "by the first of them alone" "$(cat err)" ""
+same "a rank may start a job" "$(run -n 2 "$mpiexec" -n 1 true 2>&1)" ""
+PBS_JOBID=7 run -n 1 true 2>err
+holds "so is a job of a batch system that names no hosts" "$(cat err)" "PBS_NODEFILE is not: this host alone"

@@ -187,3 +187,78 @@ same "a rank that writes nothing more goes on" \
     "a
 0
 b"
+
+# A rank's process ends before filters that it has started: what they hold comes out, too.
+cat >filter.sh <<'S2'
+exec > >(while read -r line; do echo "seen $line"; done)
+seq 3000
+S2
+# filtered CLAIM ARGUMENT...
+filtered() {
+    claim=$1
+    shift
+    for i in 1 2; do
+        same "$claim" "$(run "$@" bash filter.sh | cksum)" "$(seq -f 'seen %g' 3000 | cksum)"
+    done
+}
+filtered "all lines through a process that a script has started come out"
+filtered "on another host, too" --launcher-cmd "$scratch/here%h" -host elsewhere:1
+run -outfile-pattern filtered bash filter.sh
+same "and in its file" "$(wc -l <filtered)" 3000
+held_for_ever() {
+    VIREO_KILL_AFTER_MS=300 run "$@" sh -c 'sleep 33 & echo mine' >out
+    same "but who holds a rank's output for ever is ended in time" "$(cat out)" mine
+    same "indeed" "$(ps -eo args | grep -c '^sleep 33')" 0
+}
+in_time 5000 held_for_ever
+in_time 5000 held_for_ever --launcher-cmd "$scratch/here%h" -host elsewhere:1
+same "a rank that fails so has its own code" \
+    "$(run bash -c 'exec > >(sleep 0.3; cat); echo late; exit 3' 2>err; echo $?)" "late
+3"
+
+# Bytes that are lost are told, and whatever the ranks say the job has not ended well.
+far="--launcher-cmd $scratch/here%h -host elsewhere:1"
+if [ -c /dev/full ]; then
+    for i in 1 2 3; do
+        # shellcheck disable=SC2086
+        run $far -outfile-pattern /dev/full sh -c 'echo hi' 2>err
+        same "the last bytes of a rank elsewhere meet a full disk" $? 1
+        holds "which is told" "$(cat err)" "cannot write '/dev/full'"
+        same "once" "$(wc -l <err)" 1
+    done
+    run sh -c 'echo hi; exit 3' 2>err >/dev/full
+    same "a job with a code of its own keeps that" $? 3
+    holds "and the loss is told, too" "$(cat err)" "output was lost: No space left on device"
+fi
+printf '#!/bin/sh\nsleep 0.3\nexit 127\n' >cannot
+chmod +x cannot
+for i in 1 2 3 4 5; do
+    same "each host that cannot be started is told" \
+        "$(run --launcher-cmd "$scratch/cannot %h" -host x1,x2,x3,x4,x5 -n 5 true 2>&1 |
+            grep -c 'cannot start a daemon on x')" 5
+done
+
+# A file that takes nothing holds up nothing else: the daemon hears of mpiexec, and --timeout ends the job.
+mkfifo stuck.0 stuck.1
+sleep 30 <stuck.0 &
+readers=$!
+sleep 30 <stuck.1 &
+readers="$readers $!"
+begin=$(milliseconds)
+run --set liveness_ms=1000 --timeout 3 --launcher-cmd "$scratch/here%h" -host localhost:1,elsewhere:1 \
+    -outfile-pattern 'stuck.%r' -n 2 sh -c 'head -c 1000000 /dev/zero; sleep 60' 2>err
+same "--timeout bounds files that take nothing" $? 124
+[ $(($(milliseconds) - begin)) -lt 15000 ] || fail "in time"
+holds "and no host is taken for lost" "$(cat err)" "ranks 0-1 of 2"
+# shellcheck disable=SC2086
+kill $readers
+mkfifo nobody
+run --timeout 1 --output-proctable=nobody true 2>err
+same "--timeout bounds a list of processes that nobody reads" $? 124
+# Copies stay in order, and are complete when mpiexec ends.
+run --output-filename late:nojobid -n 2 sh -c 'seq 20000; seq 5 >&2' >out 2>err
+same "copies are complete" "$(cat late/rank.0/stdout late/rank.1/stdout | cksum)" \
+    "$( (seq 20000; seq 20000) | cksum)"
+# shellcheck disable=SC2086
+run $far -outfile-pattern 'far.%r' sh -c 'seq 100000'
+same "a file of a rank elsewhere is complete and in order" "$(cksum <far.0)" "$(seq 100000 | cksum)"

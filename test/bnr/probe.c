@@ -85,6 +85,12 @@ static void late(int arg)
     CHECK(BNR_Get_alloc(group, 0, "never", &val, &len, BNR_GET_NOWAIT) == BNR_ERR_NOT_FOUND);
 }
 
+/* What a get for later returns that has found nothing. */
+static int is_not_here(int rc)
+{
+    return rc == BNR_ERR_NOT_FOUND || rc == BNR_ERR_AGAIN;
+}
+
 /* Keys come to those who look again and again. */
 static void later(int arg)
 {
@@ -92,14 +98,19 @@ static void later(int arg)
     size_t len;
     CHECK(BNR_Put(group, "later", "x", 1, 0) == 0);
     for (int r = 0; r < size; r++) {
-        int rc = BNR_ERR_NOT_FOUND;
-        for (int i = 0; rc == BNR_ERR_NOT_FOUND && i < 20000; i++) {
+        int rc = BNR_ERR_AGAIN;
+        for (int i = 0; is_not_here(rc) && i < 20000; i++) {
             usleep(500);
             rc = BNR_Get_alloc(group, r, "later", &val, &len, BNR_GET_LATER);
         }
         CHECK(rc == 0 && len == 1);
         free(val);
-        CHECK(BNR_Get_alloc(group, r, "never", &val, &len, BNR_GET_LATER) == BNR_ERR_NOT_FOUND);
+        rc = BNR_ERR_AGAIN; /* until the other host has said that it is not there */
+        for (int i = 0; rc == BNR_ERR_AGAIN && i < 20000; i++) {
+            rc = BNR_Get_alloc(group, r, "never", &val, &len, BNR_GET_LATER);
+            usleep(500);
+        }
+        CHECK(rc == BNR_ERR_NOT_FOUND);
     }
     CHECK(BNR_Fence(group) == 0);
 }
@@ -125,9 +136,9 @@ static void news(int arg)
         seen = *(volatile unsigned *)word;
         rc = BNR_Get_alloc(group, 0, "news", &val, &len, BNR_GET_LATER);
         CHECK(looks++ < 4);
-        while (rc == BNR_ERR_NOT_FOUND && *(volatile unsigned *)word == seen)
+        while (is_not_here(rc) && *(volatile unsigned *)word == seen)
             CHECK(!syscall(SYS_futex, word, FUTEX_WAIT, seen, &limit, NULL, 0) || errno != ETIMEDOUT);
-    } while (rc == BNR_ERR_NOT_FOUND);
+    } while (is_not_here(rc));
     CHECK(rc == 0 && len == 1);
     free(val);
     CHECK(BNR_Fence(group) == 0);
@@ -145,6 +156,28 @@ static void fences(int count)
         CHECK(BNR_Get(group, (rank + 1) % size, "turn", &value, &len, BNR_GET_NOWAIT) == 0);
         CHECK(value == (rank + 1) % size + i);
         CHECK(BNR_Barrier(group) == 0);
+    }
+}
+
+/* A long value, which no fence carries, is replaced: all see it, also while nothing orders it but that
+ * it has been put, which the next rank hears by a key. */
+static void replaced(int count)
+{
+    static char value[4000], here[4000];
+    int next = (rank + 1) % size;
+    for (int i = 0; i < count; i++) {
+        char done[16];
+        size_t len = sizeof(here), none = 0;
+        memset(value, 'a' + i % 26, sizeof(value));
+        CHECK(BNR_Put(group, "long", value, sizeof(value), BNR_PUT_REPLACE) == 0);
+        if (i % 2)
+            CHECK(BNR_Fence(group) == 0);
+        snprintf(done, sizeof(done), "done %d", i);
+        CHECK(BNR_Put(group, done, "", 0, 0) == 0);
+        CHECK(BNR_Get(group, next, done, here, &none, 0) == 0);
+        CHECK(BNR_Get(group, next, "long", here, &len, i % 3 ? 0 : BNR_GET_NOWAIT) == 0);
+        CHECK(len == sizeof(here) && !memcmp(here, value, len));
+        CHECK(BNR_Fence(group) == 0);
     }
 }
 
@@ -318,6 +351,44 @@ static void xcast_missing(int arg)
     CHECK(BNR_Fence(group) == 0);
 }
 
+/* Letters of a tag come in order to a handler that the handler of another tag has registered among
+ * them. */
+static struct {
+    int count, wrong;
+} order;
+
+static void take_in_order(BNR_Group g, int from, int tag, const void *data, size_t len, void *arg)
+{
+    int number;
+    CHECK(len == sizeof(number) && g == group && tag == 101 && !arg);
+    if (from != 0)
+        return;
+    memcpy(&number, data, sizeof(number));
+    order.wrong += number != order.count++;
+}
+
+static void register_other(BNR_Group g, int from, int tag, const void *data, size_t len, void *arg)
+{
+    CHECK(BNR_Xcast_register(g, 101, take_in_order, NULL) == 0);
+    CHECK(BNR_Xcast_register(g, tag, NULL, NULL) == 0 && !len && !arg && from >= 0 && data != arg);
+}
+
+static void xcast_order(int count)
+{
+    for (int i = 0; rank == 0 && i < count; i++) {
+        CHECK(BNR_Xcast(group, 101, &i, sizeof(i), NULL) == 0);
+        if (i == count / 2)
+            CHECK(BNR_Xcast(group, 100, "", 0, NULL) == 0);
+    }
+    CHECK(BNR_Fence(group) == 0);
+    usleep(50000); /* what was sent has come, mostly; the order is right in any case */
+    CHECK(BNR_Xcast_register(group, 100, register_other, NULL) == 0);
+    while (order.count < count)
+        CHECK(BNR_Progress(NULL) == 0);
+    CHECK(!order.wrong);
+    CHECK(BNR_Fence(group) == 0);
+}
+
 /* A get that does not wait for another host runs no handlers, though messages have come. */
 static void calm_gets(int count)
 {
@@ -333,7 +404,7 @@ static void calm_gets(int count)
     for (int i = 0; i < count; i++) {
         size_t len = sizeof(value);
         hooks = 0;
-        CHECK(BNR_Get(group, i % size, "absent", value, &len, how[i % 2]) == BNR_ERR_NOT_FOUND);
+        CHECK(is_not_here(BNR_Get(group, i % size, "absent", value, &len, how[i % 2])));
         CHECK(taken.count == seen && hooks == 0);
     }
     take_until(1);
@@ -353,8 +424,19 @@ static void xcast_long(int arg)
     CHECK(BNR_Fence(group) == 0);
 }
 
+/* Messages of a MiB, until a signal ends it. */
+static void xcast_on(int arg)
+{
+    memset(taken.last, -1, sizeof(taken.last));
+    CHECK(BNR_Xcast_register(group, 0, take_xcast, &taken) == 0);
+    for (int number = 0;; number++) {
+        send_xcast(number, 0, 1 << 20, NULL);
+        CHECK(BNR_Progress(NULL) == 0);
+    }
+}
+
 struct heard {
-    int count, rank, type, status;
+    int count, rank, type, status, joined;
 };
 
 static void on_event(const BNR_Event *event, void *arg)
@@ -364,12 +446,13 @@ static void on_event(const BNR_Event *event, void *arg)
     heard->rank = event->rank;
     heard->type = event->type;
     heard->status = event->status;
+    heard->joined = event->joined;
 }
 
 /* The last rank exits well; who registers later hears of it too. */
 static void events(int arg)
 {
-    struct heard first = {0, -1, 0, 0}, second = {0, -1, 0, 0};
+    struct heard first = {0, -1, 0, 0, 0}, second = {0, -1, 0, 0, 0};
     unsigned char alive[128];
     int id, other;
     if (rank == size - 1) {
@@ -381,7 +464,8 @@ static void events(int arg)
         CHECK(BNR_Progress(NULL) == 0);
         usleep(1000);
     }
-    CHECK(first.rank == size - 1 && first.type == BNR_EV_PROC_EXIT && first.status == 0);
+    CHECK(first.rank == size - 1 && first.type == BNR_EV_PROC_EXIT && first.status == 0 &&
+          first.joined);
     CHECK(BNR_Event_register(7, group, on_event, &second, &other) == 0);
     CHECK(BNR_Progress(NULL) == 0 && BNR_Progress(NULL) == 0);
     CHECK(second.count >= 1);
@@ -497,7 +581,7 @@ static const struct {
     void (*act)(int arg);
 } acts[] = {
     {"init", start},    {"finalize", finalize}, {"cards", cards},          {"xcasts", xcasts},
-    {"xcast_long", xcast_long},
+    {"xcast_long", xcast_long}, {"xcast_on", xcast_on},
     {"calm_gets", calm_gets},
     {"xcast_some", xcast_some},
     {"xcast_missing", xcast_missing},
@@ -505,7 +589,8 @@ static const struct {
     {"fences", fences}, {"die", die},           {"exit", leave},           {"abort", end_all},
     {"broken", broken}, {"events", events},     {"memory", memory},        {"facts", facts},
     {"twice", twice},   {"sleep", pause_ms},    {"stubborn", ignore_term}, {"universe", universe},
-    {"hosts", hosts},   {"later", later}, {"news", news},
+    {"hosts", hosts},   {"later", later},     {"news", news},
+    {"replaced", replaced}, {"xcast_order", xcast_order},
 };
 
 int main(int argc, char **argv)

@@ -51,6 +51,9 @@ same "what the ranks do not read stays for the next reader" \
         run -n 2 true
         printf '%s ' "$line"
     done)" "one two "
+run -n 2 --stdin all cat </proc/self/mem >out 2>err
+same "a stdin that cannot be read is no good end" $? 1
+holds "and told" "$(cat err)" "stdin cannot be read to its end"
 same "a closed stdin is empty" "$(run -n 2 wc -c <&- | tr -d '\n')" "00"
 same "a terminal's lines reach rank 0" \
     "$( (sleep 0.5; echo word; sleep 0.5) | timeout 30 script -qec \

@@ -3,7 +3,7 @@
 # Run as: sh stream_death.sh MPIEXEC BNR_STREAMS
 . "${0%/*}/lib.sh"
 streams=$2
-for case in dies-mid-line flush-and-death; do
+for case in dies-mid-line flush-and-death killed-with-child; do
     out=$(run -disable-auto-cleanup -n 2 "$streams" $case 2>&1)
     same "$case: only the victim has failed" "$?" 137
     case $out in *streams:*) fail "$case" "$out" ;; esac

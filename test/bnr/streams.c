@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,7 +34,7 @@ static void check(int truth, const char *what, int line)
 /* What a subscription has got. */
 struct got {
     char text[1 << 16];
-    size_t len, sum, eofs, gaps;
+    size_t len, sum, eofs, gaps, torn;
     unsigned long long end;
     int refuse; /* take nothing */
 };
@@ -51,6 +52,7 @@ static int take(const BNR_Frag *frag, const void *data, size_t len, void *arg)
     g->end = frag->off + len;
     g->eofs += (frag->flags & BNR_FRAG_EOF) != 0;
     g->gaps += (frag->flags & BNR_FRAG_GAP) != 0;
+    g->torn += (frag->flags & BNR_FRAG_TORN) != 0;
     return 0;
 }
 
@@ -438,6 +440,151 @@ static void bad_arguments(void)
     CHECK(BNR_Stream_publish(group, 0, BNR_SOURCE, 16, folder, NULL, &s) == BNR_ERR_UNSUPPORTED);
 }
 
+/* Rank 0 publishes files and ends; rank 1 reads them to their ends, and is told of one that has none:
+ * the memory of rank 0, which has an end once rank 0 has ended. */
+static void files(void)
+{
+    enum { FILE_LEN = 3000000 };
+    BNR_Stream s, t;
+    if (rank == 1) {
+        CHECK(BNR_Stream_subscribe(group, 0, 16, NULL, take, &got, &s) == 0);
+        CHECK(BNR_Stream_subscribe(group, 0, 17, NULL, take, &more, &t) == 0);
+        fence();
+        UNTIL(more.eofs);
+        CHECK(!more.len && more.torn == 1);
+        fence();
+        UNTIL(got.eofs);
+        CHECK(got.len == FILE_LEN && got.sum == sum_of(FILE_LEN) && !got.torn);
+        return;
+    }
+    fence();
+    int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC); /* nothing can be read at its beginning */
+    CHECK(BNR_Stream_publish(group, 0, BNR_SOURCE, 17, memory, NULL, &t) == 0);
+    fence();
+    FILE *file = tmpfile();
+    CHECK(file);
+    for (size_t i = 0; i < FILE_LEN; i++)
+        CHECK(putc((unsigned char)i, file) != EOF);
+    rewind(file);
+    CHECK(BNR_Stream_publish(group, 0, BNR_SOURCE, 16, fileno(file), NULL, &s) == 0);
+}
+
+/* Who has a stream written to a full disk is told. */
+static void full_disk(void)
+{
+    BNR_Stream s, t;
+    BNR_Stream_state state = {0};
+    int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    if (full < 0)
+        return;
+    CHECK(BNR_Stream_pull(group, 0, 16, full, NULL, &s) == 0);
+    int fd = publish(0, 16, &t);
+    put(fd, "no room");
+    UNTIL(!BNR_Stream_stat(s, &state) && state.is_shut);
+    CHECK(BNR_Stream_stop(&s) == 0);
+}
+
+/* A rank's descriptors keep their mode, and a terminal that nobody reads holds up its own stream alone. */
+static void modes(void)
+{
+    BNR_Stream s, t;
+    int ends[2], control = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    CHECK(pipe2(ends, O_CLOEXEC) == 0 && control >= 0 && !grantpt(control) && !unlockpt(control));
+    int terminal = open(ptsname(control), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    int pair[2];
+    CHECK(terminal >= 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
+    if (rank == 0) {
+        const int all[] = {ends[1], terminal, pair[0]};
+        for (int i = 0; i < 3; i++) {
+            CHECK(BNR_Stream_publish(group, 0, BNR_SINK, 20 + i, all[i], NULL, &s) == 0);
+            CHECK(BNR_Stream_pull(group, 1, 16, all[i], NULL, &t) == 0);
+            CHECK(!(fcntl(all[i], F_GETFL) & O_NONBLOCK));
+        }
+        CHECK(BNR_Stream_pull(group, 1, 16, 2, NULL, &t) == 0);
+        CHECK(!(fcntl(2, F_GETFL) & O_NONBLOCK));
+    }
+    fence();
+    if (rank == 1) {
+        int fd = publish(1, 16, &s);
+        CHECK(fcntl(fd, F_SETFL, O_NONBLOCK) == 0);
+        for (int i = 0; i < 200; i++) {
+            char block[1000];
+            memset(block, 'x', sizeof(block));
+            (void)!write(fd, block, sizeof(block));
+        }
+        close(fd);
+    }
+    fence();
+    usleep(300000); /* meanwhile it writes to the terminal */
+    BNR_Stream_state state;
+    CHECK(BNR_Stream_push(group, 1 - rank, 30, ends[0], &t) == 0);
+    CHECK(BNR_Stream_stat(t, &state) == 0); /* it answers */
+    fence();
+}
+
+/* The reader of this stream has left by now: the writer is not held up. */
+static void write_on(void)
+{
+    BNR_Stream s;
+    usleep(200000);
+    int fd = publish(0, 17, &s);
+    pid_t child = put_many(fd, 1000000);
+    close(fd);
+    for (int i = 0, status = 0; i < 500; i++, usleep(10000))
+        if (waitpid(child, &status, WNOHANG) == child)
+            return;
+    CHECK(!"the writer goes on");
+}
+
+/* Rank 1 reads all streams reliably, its own included, and leaves; rank 0 is not held up. */
+static void reader_leaves(void)
+{
+    BNR_Stream s, t;
+    if (rank == 1) {
+        CHECK(BNR_Stream_subscribe(group, BNR_RANK_ANY, BNR_TAG_ANY, NULL, take, &got, &s) == 0);
+        int fd = publish(1, 16, &t);
+        CHECK(put_many(fd, 200000) > 0);
+        usleep(100000);
+        fence();
+        return;
+    }
+    fence();
+    write_on();
+}
+
+/* Rank 1 reads reliably and leaves behind a child, which knows nothing of that: the rank is killed, or
+ * ends in order. */
+static void child_stays(int is_orderly)
+{
+    BNR_Stream s;
+    if (rank == 1) {
+        CHECK(BNR_Stream_subscribe(group, 0, 17, NULL, take, &got, &s) == 0);
+        fence();
+        if (!fork()) {
+            setsid();
+            for (int fd = 0; fd < 3; fd++)
+                close(fd);
+            sleep(20);
+            _exit(0);
+        }
+        if (!is_orderly)
+            raise(SIGKILL);
+        return;
+    }
+    fence();
+    write_on();
+}
+
+static void killed_with_child(void)
+{
+    child_stays(0);
+}
+
+static void leaves_with_child(void)
+{
+    child_stays(1);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -454,6 +601,12 @@ static const struct {
     {"pulls", pulls},
     {"iof-names", iof_names},
     {"bad-arguments", bad_arguments},
+    {"files", files},
+    {"full-disk", full_disk},
+    {"modes", modes},
+    {"reader-leaves", reader_leaves},
+    {"killed-with-child", killed_with_child},
+    {"leaves-with-child", leaves_with_child},
 };
 
 int main(int argc, char **argv)

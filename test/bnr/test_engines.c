@@ -195,6 +195,51 @@ static void what_is_long_goes_in_parts(void **state)
     tree_fini(&leaf_tree);
 }
 
+/* What no link carries in one message, as an order may be, is never many messages either. */
+static void what_is_very_long_goes_in_few_parts(void **state)
+{
+    struct tree root_tree, leaf_tree;
+    struct xcast root, leaf;
+    struct effects sent = {0};
+    struct bytes *payload = bytes_create(NULL, 2 * MESSAGE_DATA_MAX + 1), *too_long;
+    (void)state;
+    for (size_t i = 0; i < payload->len; i += 997)
+        payload->at[i] = (uint8_t)(i * 2654435761u >> 24);
+    struct bytes *data = xcast_address(NULL, 0, payload->at, payload->len);
+    const struct xcast_input input = {XCAST_TAG_USER, XCAST_BY_SIZE, data};
+    tree_init(&root_tree, 0, 2, 2);
+    tree_init(&leaf_tree, 1, 2, 2);
+    xcast_init(&root, &root_tree, &xcast_choice_default);
+    xcast_init(&leaf, &leaf_tree, &xcast_choice_default);
+    xcast_rewire(&root, &sent);
+    assert_int_equal(xcast_submit(&root, &input, &sent), 0);
+    effects_clear(&effects);
+    assert_in_range(bring(&leaf, &sent), 2, XCAST_PARTS_MAX);
+    size_t delivered = 0;
+    for (size_t i = 0; i < effects.count; i++) {
+        const struct core_message *m = &effects.items[i].message;
+        if (effects.items[i].kind != EFFECT_DELIVER)
+            continue;
+        delivered++;
+        assert_int_equal(m->data->len, data->len);
+        assert_memory_equal(m->data->at, data->at, data->len);
+    }
+    assert_int_equal(delivered, 1);
+    too_long = bytes_create("", 1);
+    too_long->len = XCAST_DATA_MAX + 1; /* which is all that is looked at */
+    const struct xcast_input refused = {XCAST_TAG_USER, XCAST_BY_SIZE, too_long};
+    assert_int_equal(xcast_submit(&root, &refused, &sent), -EMSGSIZE);
+    bytes_unref(too_long);
+    bytes_unref(payload);
+    bytes_unref(data);
+    effects_fini(&sent);
+    effects_clear(&effects);
+    xcast_fini(&root);
+    xcast_fini(&leaf);
+    tree_fini(&root_tree);
+    tree_fini(&leaf_tree);
+}
+
 /* Seven nodes, radix 2; node 5 is addressed, whose parent in the routing tree is 2. */
 static void what_is_for_some_goes_to_them_alone(void **state)
 {
@@ -404,6 +449,7 @@ static void a_get_waits_for_its_put(void **state)
     tree_init(&t, 1, 7, 2);
     keys_init(&k, &t);
     struct keys_name mine = name(2, "card"), theirs = name(8, "card");
+    struct keys_name name_of_never = name(8, "never");
     struct keys_home here = {1, false}, there = {4, false};
     struct bytes *value = text_of("value"), *other = text_of("longer value");
     assert_int_equal(keys_get(&k, &mine, here, 70, 0, &effects), 0);
@@ -424,10 +470,12 @@ static void a_get_waits_for_its_put(void **state)
     answer.origin = 4;
     assert_int_equal(keys_message(&k, &answer, false, &effects), 0);
     assert_int_equal(effects.count, 3);
+    answer.number = sent(2, 4, MESSAGE_GET)->number; /* for the get that came later */
+    assert_int_equal(keys_message(&k, &answer, false, &effects), 0);
     effects_clear(&effects);
-    keys_get(&k, &theirs, there, 73, 0, &effects);
+    keys_get(&k, &theirs, there, 73, KEYS_LATER, &effects);
     assert_int_equal(effects.items[0].kind, EFFECT_VALUE); /* kept */
-    keys_get(&k, &theirs, there, 74, KEYS_REFRESH, &effects);
+    keys_get(&k, &name_of_never, there, 74, 0, &effects);
     sent(1, 4, MESSAGE_GET);
     effects_clear(&effects);
     keys_tick(&k, 0, &effects);
@@ -443,6 +491,77 @@ static void a_get_waits_for_its_put(void **state)
     tree_fini(&t);
 }
 
+/* The owner's node answers a get that waits here. */
+static void let_answer(struct keys *k, uint64_t number, struct bytes *value)
+{
+    struct core_message answer = {
+        .kind = MESSAGE_VALUE, .origin = 4, .to = 1, .number = number, .data = value};
+    effects_clear(&effects);
+    assert_int_equal(keys_message(k, &answer, false, &effects), 0);
+}
+
+static uint64_t told(size_t i, const struct bytes *value)
+{
+    assert_int_equal(effects.items[i].kind, EFFECT_VALUE);
+    assert_ptr_equal(effects.items[i].message.data, value);
+    return effects.items[i].message.number;
+}
+
+/* A value that was replaced is not found again, neither in what was fetched, nor in an answer that was
+ * on its way when the later get began. */
+static void a_replaced_value_is_fetched_anew(void **state)
+{
+    struct tree t;
+    struct keys k;
+    tree_init(&t, 1, 7, 2);
+    keys_init(&k, &t);
+    struct keys_name theirs = name(8, "card");
+    struct keys_home there = {4, false};
+    struct bytes *old = text_of("old"), *new = text_of("new");
+    keys_get(&k, &theirs, there, 70, 0, &effects);
+    let_answer(&k, sent(0, 4, MESSAGE_GET)->number, old);
+    assert_int_equal(told(0, old), 70);
+    effects_clear(&effects);
+    keys_get(&k, &theirs, there, 71, 0, &effects);
+    uint64_t number = sent(0, 4, MESSAGE_GET)->number;
+    keys_get(&k, &theirs, there, 72, 0, &effects); /* replaced meanwhile */
+    keys_get(&k, &theirs, there, 73, 0, &effects);
+    assert_int_equal(effects.count, 1);
+    let_answer(&k, number, old);
+    assert_int_equal(effects.count, 2);
+    assert_int_equal(told(0, old), 71);
+    let_answer(&k, sent(1, 4, MESSAGE_GET)->number, new); /* once for both */
+    assert_int_equal(effects.count, 2);
+    assert_int_equal(told(0, new), 72);
+    assert_int_equal(told(1, new), 73);
+    effects_clear(&effects);
+    keys_get(&k, &theirs, there, 74, KEYS_LATER, &effects);
+    assert_int_equal(told(0, new), 74);
+    effects_clear(&effects);
+    keys_get(&k, &theirs, there, 75, 0, &effects);
+    effects_clear(&effects);
+    tree_lose(&t, 4);
+    keys_node_lost(&k, 4, &effects); /* what it had put is still found */
+    assert_int_equal(told(0, new), 75);
+    effects_clear(&effects);
+    keys_get(&k, &theirs, there, 76, 0, &effects);
+    assert_int_equal(told(0, new), 76);
+    effects_clear(&effects);
+    bytes_unref(old);
+    bytes_unref(new);
+    keys_fini(&k);
+    tree_fini(&t);
+}
+
+/* What a get for later is told, alone. */
+static int later(struct keys *k, const struct keys_name *name, struct keys_home home)
+{
+    effects_clear(&effects);
+    assert_int_equal(keys_get(k, name, home, 72, KEYS_LATER, &effects), 0);
+    assert_int_equal(effects.count, 1);
+    return effects.items[0].message.status;
+}
+
 static void a_key_comes_later(void **state)
 {
     struct tree t;
@@ -455,32 +574,25 @@ static void a_key_comes_later(void **state)
     assert_int_equal(keys_get(&k, &theirs, there, 70, KEYS_LATER, &effects), 0);
     assert_int_equal(keys_get(&k, &theirs, there, 71, KEYS_LATER, &effects), 0);
     assert_int_equal(effects.count, 3); /* asked once, for good, and both told */
-    assert_int_equal(effects.items[0].kind, EFFECT_VALUE);
     assert_int_equal(effects.items[0].message.number, 70);
-    assert_int_equal(effects.items[0].message.status, STATUS_ABSENT);
-    assert_int_equal(effects.items[2].message.number, 71);
+    assert_int_equal(effects.items[0].message.status, STATUS_ASKED);
     const struct core_message *get = sent(1, 4, MESSAGE_GET);
-    assert_int_equal(get->flags, 0);
+    assert_int_equal(get->flags, KEYS_LATER);
     struct core_message answer = {
-        .kind = MESSAGE_VALUE, .origin = 4, .to = 1, .number = get->number, .data = value};
+        .kind = MESSAGE_VALUE, .origin = 4, .to = 1, .number = get->number, .status = STATUS_ABSENT};
     effects_clear(&effects);
+    assert_int_equal(keys_message(&k, &answer, false, &effects), 0); /* not there yet: there is news */
+    assert_int_equal(effects.items[0].message.number, KEYS_NO_GETTER);
+    assert_int_equal(later(&k, &theirs, there), STATUS_ABSENT);
+    answer.status = STATUS_ASKED;
+    assert_int_equal(keys_message(&k, &answer, false, &effects), -EPROTO);
+    answer.status = STATUS_GOOD, answer.data = value;
     assert_int_equal(keys_message(&k, &answer, false, &effects), 0);
-    effects_clear(&effects);
-    assert_int_equal(keys_get(&k, &theirs, there, 72, KEYS_LATER, &effects), 0);
-    assert_int_equal(effects.count, 1);
-    assert_int_equal(effects.items[0].message.status, STATUS_GOOD);
-    effects_clear(&effects);
-    assert_int_equal(keys_get(&k, &mine, here, 73, KEYS_LATER, &effects), 0);
-    assert_int_equal(effects.count, 1);
-    assert_int_equal(effects.items[0].message.status, STATUS_ABSENT);
-    effects_clear(&effects);
+    assert_int_equal(later(&k, &theirs, there), STATUS_GOOD);
+    assert_int_equal(later(&k, &mine, here), STATUS_ABSENT);
     struct keys_name never = name(8, "over");
-    keys_get(&k, &never, there, 74, KEYS_LATER, &effects);
-    keys_node_lost(&k, 4, &effects);
-    effects_clear(&effects);
-    keys_get(&k, &never, there, 75, KEYS_LATER, &effects);
-    assert_int_equal(effects.count, 1); /* nobody is asked again */
-    assert_int_equal(effects.items[0].message.status, STATUS_ABSENT);
+    keys_get(&k, &never, there, 74, KEYS_LATER, &effects), keys_node_lost(&k, 4, &effects);
+    assert_int_equal(later(&k, &never, there), STATUS_ABSENT); /* nobody is asked again */
     effects_clear(&effects);
     bytes_unref(value);
     keys_fini(&k);
@@ -498,10 +610,18 @@ static void others_are_answered(void **state)
         .kind = MESSAGE_GET, .origin = 6, .to = 1, .group = 5, .tag = 2, .number = 9, .data = key};
     assert_int_equal(keys_message(&k, &get, false, &effects), 0);
     assert_int_equal(keys_message(&k, &get, false, &effects), 0); /* sent again: waits once */
+    struct core_message patient = get;
+    patient.origin = 5, patient.flags = KEYS_LATER;
+    for (int i = 0; i < 2; i++) { /* told each time that it is not there, and waits */
+        assert_int_equal(keys_message(&k, &patient, false, &effects), 0);
+        assert_int_equal(sent(i, 5, MESSAGE_VALUE)->status, STATUS_ABSENT);
+    }
+    effects_clear(&effects);
     struct keys_name mine = name(2, "card");
     keys_put(&k, &mine, value, 0, &effects);
-    assert_int_equal(effects.count, 1);
+    assert_int_equal(effects.count, 2);
     assert_int_equal(sent(0, 6, MESSAGE_VALUE)->number, 9);
+    assert_int_equal(sent(1, 5, MESSAGE_VALUE)->status, STATUS_GOOD);
     effects_clear(&effects);
     get.tag = 3;
     keys_message(&k, &get, true, &effects);
@@ -660,6 +780,7 @@ int main(void)
         cmocka_unit_test(addresses_are_kept_apart_from_payloads),
         cmocka_unit_test(messages_are_taken_in_order_once),
         cmocka_unit_test(what_is_long_goes_in_parts),
+        cmocka_unit_test(what_is_very_long_goes_in_few_parts),
         cmocka_unit_test(what_is_for_some_goes_to_them_alone),
         cmocka_unit_test(too_much_under_way_waits),
         cmocka_unit_test(a_message_goes_over_a_link_once),
@@ -667,6 +788,7 @@ int main(void)
         cmocka_unit_test(long_entries_are_left_out_for_all),
         cmocka_unit_test(a_loss_ends_a_fence_at_once),
         cmocka_unit_test(a_get_waits_for_its_put),
+        cmocka_unit_test(a_replaced_value_is_fetched_anew),
         cmocka_unit_test(a_key_comes_later),
         cmocka_unit_test(others_are_answered),
         cmocka_unit_test(many_may_wait),

@@ -60,7 +60,7 @@ static void play(const struct happening *script, int ranks, bool goes_on, int ex
     job.goes_on = goes_on;
     for (const struct happening *h = script; h->what; h++) {
         struct job_facts facts = {0};
-        struct job_step step = {0, false};
+        struct job_step step = {0, JOB_GRACE_SAME};
         enum job_cause cause = JOB_CAUSE_NONE;
         facts.status = h->what == 'k' ? KILLED(h->n) : EXITED(h->n);
         facts.aborted = h->what == 'a';
@@ -139,6 +139,50 @@ static void jobs_end_as_told(void **state)
         play(rows[i].script, rows[i].ranks, false, rows[i].code, rows[i].claim);
 }
 
+static void who_is_asked_from_outside_has_long(void **state)
+{
+    static const struct {
+        const char *claim;
+        int ranks, code;
+        struct happening script[8];
+    } rows[] = {
+        {"a second one hurries",
+         1,
+         143,
+         {{'s', SIGTERM, SIGTERM, 0},
+          {'s', SIGTERM, SIGTERM, 0},
+          {'g', 0, SIGKILL, 0},
+          {'k', 9, 0, 0}}},
+        {"so does an interrupt, and a third signal",
+         1,
+         143,
+         {{'s', SIGTERM, SIGTERM, 0},
+          {'s', SIGINT, SIGTERM, 0},
+          {'s', SIGINT, SIGKILL, 0},
+          {'k', 9, 0, 0}}},
+        {"who dies of it leaves the others their time",
+         2,
+         143,
+         {{'s', SIGTERM, SIGTERM, 0}, {'k', SIGTERM, 0, 0}, {'e', 0, 0, 0}}},
+        {"an abort leaves them less",
+         2,
+         5,
+         {{'s', SIGTERM, SIGTERM, 0}, {'a', 5, SIGTERM, JOB_CAUSE_ABORT}, {'k', SIGTERM, 0, 0}}},
+    };
+    struct job job;
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        play(rows[i].script, rows[i].ranks, false, rows[i].code, rows[i].claim);
+    job_init(&job, 2);
+    assert_int_equal(job_signal(&job, SIGTERM).grace, JOB_GRACE_LONG);
+    assert_int_equal(job_signal(&job, SIGTERM).grace, JOB_GRACE_SHORT);
+    job_init(&job, 2);
+    assert_int_equal(job_signal(&job, SIGINT).grace, JOB_GRACE_SAME); /* as they take */
+    assert_int_equal(job_signal(&job, SIGTERM).grace, JOB_GRACE_SHORT);
+    job_init(&job, 2);
+    assert_int_equal(job_end(&job, JOB_TERMINATE, 124).grace, JOB_GRACE_SHORT);
+}
+
 static void a_job_may_go_on_after_failures(void **state)
 {
     static const struct {
@@ -176,6 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_end_of_a_rank_is_judged),
         cmocka_unit_test(jobs_end_as_told),
+        cmocka_unit_test(who_is_asked_from_outside_has_long),
         cmocka_unit_test(a_job_may_go_on_after_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,10 @@
 
 #include "bnr/client/backend.h"
 #include "bnr/launch/launch.h"
+#include "bnr/launch/limit.h"
+#include "bnr/launch/remote.h"
+#include "bnr/launch/start_signals.h"
+#include "bnr/launch/remote.h"
 #include "bnr/launch/warden.h"
 
 static char folder[] = "launch.XXXXXX"; /* in the working folder */
@@ -33,7 +38,8 @@ static void put_file(const char *name, const char *text, mode_t mode)
 
 static int prepare(void **state)
 {
-    launch_remember();
+    start_signals_take();
+    limit_remember();
     if (!mkdtemp(folder) || chdir(folder) || mkdir("bin", 0700) || mkdir("bin/dir", 0700))
         return -1;
     put_file("bin/tool", "#!/bin/sh\nexit 4\n", 0700);
@@ -221,6 +227,74 @@ static void a_jobs_processes_are_known_by_their_environment(void **state)
         assert_int_equal(warden_names_job(rows[i].block, rows[i].len, a), rows[i].is);
 }
 
+/* What runs on a host, in one line; quotes show where a word has a blank. */
+static void hosts_are_reached_by_what_the_user_says(void **state)
+{
+    static const struct {
+        struct remote remote;
+        const char *user, *expect;
+    } rows[] = {
+        {{.kind = REMOTE_SSH}, NULL, "ssh -x -T -o ConnectTimeout=15 -o BatchMode=yes -- h |exec '/d x'|"},
+        {{.kind = REMOTE_SSH, .may_ask = true}, NULL, "ssh -x -T -o ConnectTimeout=15 -- h |exec '/d x'|"},
+        {{.kind = REMOTE_SSH, .program = "/my ssh", .more = "-p 7"},
+         "me",
+         "|/my ssh| -x -T -o ConnectTimeout=15 -o BatchMode=yes -p 7 -l me -- h |exec '/d x'|"},
+        {{.kind = REMOTE_SSH, .agent = "/usr/bin/ssh -q"},
+         NULL,
+         "/usr/bin/ssh -q -x -T -o ConnectTimeout=15 -o BatchMode=yes -- h |exec '/d x'|"},
+        {{.kind = REMOTE_SSH, .agent = "rsh -n", .more = "'a b' c"},
+         "me",
+         "rsh -n |a b| c -l me h |exec '/d x'|"},
+        {{.kind = REMOTE_SRUN, .agent = "rsh", .more = "-p debug"},
+         NULL,
+         "srun --overlap -N1 -n1 --mpi=none --quiet -w h -p debug |/d x|"},
+        {{.kind = REMOTE_COMMAND, .command = "run '%u at' %h", .more = "-p"},
+         "me",
+         "run |me at| h |/d x|"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct remote remote = rows[i].remote;
+        char got[512] = "";
+        remote.daemon = "/d x";
+        char **words = remote_words(&remote, "h", rows[i].user);
+        for (char **w = words; *w; w++) {
+            const char *mark = strchr(*w, ' ') ? "|" : "";
+            snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%s%s%s", w == words ? "" : " ",
+                     mark, *w, mark);
+        }
+        assert_string_equal(got, rows[i].expect);
+        free(words);
+    }
+}
+
+/* An environment of any length is read in parts. */
+static void a_job_is_known_by_a_long_environment(void **state)
+{
+    static const char a[] = "0123456789abcdef0123456789abcdef";
+    static const char mark[] = "BNR_JOB=0123456789abcdef0123456789abcdef";
+    static const size_t lens[] = {0, 1, 1000, (64 << 10) - 20, (64 << 10) - 1, 64 << 10, 200000};
+    char *filler = malloc(200001);
+    (void)state;
+    for (size_t i = 0; i < sizeof(lens) / sizeof(lens[0]); i++)
+        for (int kind = 0; kind < 4; kind++) {
+            FILE *file = tmpfile();
+            assert_non_null(file);
+            memset(filler, 'x', lens[i]);
+            filler[lens[i]] = 0;
+            if (kind != 1)
+                fwrite(filler, 1, lens[i] + (kind != 3), file); /* 3: the mark is inside it */
+            if (kind != 2)
+                fwrite(mark, 1, sizeof(mark), file);
+            fwrite(filler, 1, lens[i] + 1, file);
+            fflush(file);
+            lseek(fileno(file), 0, SEEK_SET);
+            assert_int_equal(warden_reads_job(fileno(file), a), kind < 2 || (kind == 3 && !lens[i]));
+            fclose(file);
+        }
+    free(filler);
+}
+
 static const char *const *variables;
 
 static const char *value(const char *name)
@@ -263,6 +337,88 @@ static void a_launcher_that_meant_many_is_recognised(void **state)
     }
 }
 
+/* ---- signals ---- */
+
+static void take_signal(int number)
+{
+    (void)number;
+}
+
+/* Have the own process group stopped, and go on, all the time; after a while end it. */
+static pid_t start_stopper(void)
+{
+    pid_t group = getpid(), pid = fork();
+    if (pid)
+        return pid;
+    signal(SIGTSTP, SIG_IGN);
+    for (int i = 0; i < 100000; i++) {
+        kill(-group, SIGTSTP);
+        usleep(100);
+    }
+    kill(-group, SIGKILL);
+    _exit(1);
+}
+
+/* A stop of the group reaches a child before it has a group of its own. Nobody would have it go on,
+ * and the parent waits for it in the kernel. */
+static void a_stop_reaches_no_child_that_is_starting(void **state)
+{
+    char *words[] = {"true", NULL}, path[PATH_MAX], why[512];
+    const char *step;
+    (void)state;
+    assert_int_equal(launch_resolve("true", NULL, getenv("PATH"), path, sizeof(path), why), 0);
+    (void)setpgid(0, 0); /* or it leads a session */
+    assert_int_equal(getpgrp(), getpid());
+    signal(SIGTSTP, take_signal);
+    pid_t stopper = start_stopper();
+    for (int i = 0; i < 300; i++) {
+        struct launch l = {.path = path, .argv = words, .envp = words + 1, .stream = {0, 1, 2},
+                           .keep = {-1, -1, -1}};
+        pid_t pid;
+        int pidfd = -1, status;
+        assert_int_equal(launch_start(&l, &pid, &pidfd, &step), 0);
+        while (waitpid(pid, &status, 0) < 0)
+            assert_int_equal(errno, EINTR);
+        assert_int_equal(status, 0);
+        close(pidfd);
+    }
+    kill(stopper, SIGKILL);
+    while (waitpid(stopper, NULL, 0) < 0)
+        assert_int_equal(errno, EINTR);
+    signal(SIGTSTP, SIG_DFL);
+}
+
+/* ---- other hosts ---- */
+
+/* A host that is down is a final reason, and one that may pass is not. */
+static void reasons_that_will_not_pass_are_final(void **state)
+{
+    static const struct {
+        enum remote_kind kind;
+        int code;
+        const char *text;
+        enum launching_stage stage;
+        bool is_final;
+    } rows[] = {
+        {REMOTE_SSH, 255, "ssh: connect to host a port 22: No route to host", LAUNCHING_CONNECT, true},
+        {REMOTE_SSH, 255, "ssh: connect to host a port 22: Connection timed out", LAUNCHING_CONNECT, true},
+        {REMOTE_SSH, 255, "ssh: connect to host a port 22: Connection refused", LAUNCHING_CONNECT, true},
+        {REMOTE_SSH, 255, "ssh: Could not resolve hostname a: Name or service", LAUNCHING_RESOLVE, true},
+        {REMOTE_SSH, 255, "kex_exchange_identification: Connection closed", LAUNCHING_CONNECT, false},
+        {REMOTE_SSH, 255, "", LAUNCHING_CONNECT, false},
+        {REMOTE_SSH, 127, "", LAUNCHING_EXECUTE, true},
+        {REMOTE_COMMAND, 255, "ssh: connect to host a port 22: No route to host", LAUNCHING_CONNECT, true},
+        {REMOTE_COMMAND, 1, "Connection refused", LAUNCHING_EXECUTE, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct remote r = {.kind = rows[i].kind};
+        struct remote_verdict v = remote_judge(&r, rows[i].code << 8, rows[i].text);
+        if (v.stage != rows[i].stage || v.is_final != rows[i].is_final)
+            fail_msg("%s: stage %d, final %d", rows[i].text, (int)v.stage, v.is_final);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -271,7 +427,11 @@ int main(void)
         cmocka_unit_test(programs_and_plain_scripts_run),
         cmocka_unit_test(a_failed_start_is_explained),
         cmocka_unit_test(a_jobs_processes_are_known_by_their_environment),
+        cmocka_unit_test(hosts_are_reached_by_what_the_user_says),
+        cmocka_unit_test(a_job_is_known_by_a_long_environment),
         cmocka_unit_test(a_launcher_that_meant_many_is_recognised),
+        cmocka_unit_test(reasons_that_will_not_pass_are_final),
+        cmocka_unit_test(a_stop_reaches_no_child_that_is_starting),
     };
     return cmocka_run_group_tests(tests, prepare, clean);
 }

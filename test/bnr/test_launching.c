@@ -60,6 +60,9 @@ static void failures_are_tried_again_and_told(void **state)
     assert_int_equal(e.items[0].stage, LAUNCHING_AUTHENTICATE);
     launching_step(&l, 1, LAUNCHING_ENDED, 0, 5, &e);
     assert_true(launching_next(&l) == 15);
+    launching_paused(&l, 7);
+    assert_true(launching_next(&l) == 22); /* no limit runs while all stand still */
+    launching_paused(&l, -7);
     launching_tick(&l, 14, &e);
     assert_int_equal(e.count, 1);
     launching_tick(&l, 15, &e);
@@ -79,6 +82,46 @@ static void failures_are_tried_again_and_told(void **state)
     assert_int_equal(l.hosts[1].state, LAUNCHING_FAILED);
     assert_int_equal(count_of(&e, LAUNCHING_GIVE_UP), 2);
     assert_int_equal(count_of(&e, LAUNCHING_COMPLETE), 1);
+    launching_fini(&l);
+    launching_effects_fini(&e);
+}
+
+/* A daemon that is lost while others come has failed; all is complete once, and as before. */
+static void a_daemon_that_does_not_stay_has_failed(void **state)
+{
+    struct launching l;
+    struct launching_effects e = {0};
+    struct launching_settings set = {.fan_out = 8, .attempts = 3, .limit_ns = 100, .rest_ns = 10};
+    (void)state;
+    launching_begin(&l, 2, &set, 0, &e);
+    launching_step(&l, 0, LAUNCHING_LOST, LAUNCHING_STAY, 1, &e); /* it has not been there */
+    assert_int_equal(l.hosts[0].state, LAUNCHING_STARTING);
+    launching_step(&l, 0, LAUNCHING_DIALED, 0, 2, &e);
+    launching_step(&l, 0, LAUNCHING_LOST, LAUNCHING_STAY, 3, &e);
+    assert_int_equal(count_of(&e, LAUNCHING_GIVE_UP), 1);
+    launching_step(&l, 0, LAUNCHING_LOST, LAUNCHING_STAY, 4, &e);
+    assert_int_equal(count_of(&e, LAUNCHING_GIVE_UP), 1);
+    assert_int_equal(count_of(&e, LAUNCHING_COMPLETE), 0);
+    launching_step(&l, 1, LAUNCHING_DIALED, 0, 5, &e);
+    assert_int_equal(count_of(&e, LAUNCHING_COMPLETE), 1);
+    assert_string_equal(launching_stage_word(LAUNCHING_STAY), "stay until all hosts were there");
+    launching_fini(&l);
+    launching_effects_fini(&e);
+}
+
+/* A daemon that runs, and does not connect in its time, is behind a firewall: others would be, too. */
+static void a_daemon_that_cannot_connect_is_not_tried_again(void **state)
+{
+    struct launching l;
+    struct launching_effects e = {0};
+    struct launching_settings set = {.fan_out = 8, .attempts = 3, .limit_ns = 100, .rest_ns = 10};
+    (void)state;
+    launching_begin(&l, 2, &set, 0, &e);
+    launching_step(&l, 0, LAUNCHING_REACHED, LAUNCHING_DIAL_BACK, 5, &e);
+    launching_step(&l, 1, LAUNCHING_REACHED, LAUNCHING_EXECUTE, 5, &e);
+    launching_tick(&l, 100, &e);
+    assert_int_equal(l.hosts[0].state, LAUNCHING_FAILED);
+    assert_int_equal(l.hosts[1].state, LAUNCHING_RESTING);
     launching_fini(&l);
     launching_effects_fini(&e);
 }
@@ -317,6 +360,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(so_many_start_at_a_time),
         cmocka_unit_test(failures_are_tried_again_and_told),
+        cmocka_unit_test(a_daemon_that_does_not_stay_has_failed),
+        cmocka_unit_test(a_daemon_that_cannot_connect_is_not_tried_again),
         cmocka_unit_test(any_schedule_settles),
         cmocka_unit_test(any_race_ends),
         cmocka_unit_test(an_address_that_is_dead_costs_little),

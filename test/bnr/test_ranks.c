@@ -16,6 +16,8 @@
 #include "bnr/io/ranks.h"
 #include "bnr/io/signals.h"
 #include "bnr/launch/launch.h"
+#include "bnr/launch/limit.h"
+#include "bnr/launch/start_signals.h"
 
 enum {
     RANKS = 60,
@@ -76,7 +78,8 @@ static void start(void)
     siginfo_t info;
     assert_int_equal(ranks_create(&ranks, &spec, &hooks, &step), 0);
     ranks.apps = &app;
-    launch_remember();
+    start_signals_take();
+    limit_remember();
     for (int r = 0; r < RANKS; r++)
         assert_int_equal(ranks_start(&ranks, r, &step), 0);
     for (int r = 0; r < RANKS; r++)

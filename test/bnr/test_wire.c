@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Bytes to values: the beginning of a link, frames, messages of streams, machines, lists of hosts. */
+/* Bytes to values: the beginning of a link, frames, messages of streams, jobs, machines, lists of
+ * hosts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +17,7 @@
 #include "bnr/wire/hello.h"
 #include "bnr/wire/hosts.h"
 #include "bnr/wire/hub_frame.h"
+#include "bnr/wire/launch_message.h"
 #include "bnr/wire/machine_message.h"
 #include "bnr/wire/wish_message.h"
 
@@ -226,6 +228,12 @@ static void files_are_read(void **state)
         {"a slots=2 user=root\nb user=me", NULL, "root@a:2 me@b:1?", NULL},
         {"a user=-l\n", NULL, NULL, "line 1: '-l' is no name of a user"},
         {"fd00::1 slots=2\n", NULL, "fd00::1:2", NULL},
+        {"a slots = 2 max_slots= 4\nb slots =3", NULL, "a:2<4 b:3", NULL},
+        {"n[1-3]\nm[1,7] slots=2 user = me", NULL, "n1:1? n2:1? n3:1? me@m1:2 me@m7:2", NULL},
+        {"[fd00::1]:2\nn[2-3]:4", NULL, "fd00::1:2 n2:4 n3:4", NULL},
+        {"a slots =\n", NULL, NULL, "line 1: 'slots'"},
+        {"a = 2\n", NULL, NULL, "line 1: '= 2'"},
+        {"n[1-\n", NULL, NULL, "not closed"},
         {"", NULL, NULL, "no line"},
         {"# nothing\n", NULL, NULL, "no line"},
         {"a\nb slots=\n", NULL, NULL, "line 2: 'slots='"},
@@ -237,6 +245,40 @@ static void files_are_read(void **state)
         {"x;y@a\n", NULL, NULL, "user"},
         {0}};
     read_rows(rows, read_file);
+}
+
+static int read_words(struct hosts *h, const struct host_row *row)
+{
+    return hosts_add_batch(h, HOSTS_WORDS, row->text, strlen(row->text));
+}
+
+static int read_pairs(struct hosts *h, const struct host_row *row)
+{
+    return hosts_add_batch(h, HOSTS_PAIRS, row->text, strlen(row->text));
+}
+
+static int read_rows_of_numbers(struct hosts *h, const struct host_row *row)
+{
+    return hosts_add_batch(h, HOSTS_ROWS, row->text, strlen(row->text));
+}
+
+static void other_systems_are_read(void **state)
+{
+    static const struct host_row words[] = {{"a\nb\na\n", NULL, "a:2 b:1", NULL},
+                                            {" a  b c", NULL, "a:1 b:1 c:1", NULL},
+                                            {" \n ", NULL, NULL, "no host"},
+                                            {"a\n$(x)\n", NULL, NULL, "'$(x)' is no name"},
+                                            {0}};
+    static const struct host_row pairs[] = {{"a 4 b 2 a 1", NULL, "a:5 b:2", NULL},
+                                            {"a 4 b", NULL, NULL, "'' behind host b"},
+                                            {"a 0", NULL, NULL, "'0' behind host a"},
+                                            {0}};
+    static const struct host_row table[] = {{"a 4 q@a UNDEFINED\n\nb 2\n", NULL, "a:4 b:2", NULL},
+                                            {"a\n4 b", NULL, NULL, "'' behind host a"},
+                                            {0}};
+    read_rows(words, read_words);
+    read_rows(pairs, read_pairs);
+    read_rows(table, read_rows_of_numbers);
 }
 
 static void slurm_is_read(void **state)
@@ -325,6 +367,93 @@ static void wishes_travel(void **state)
         wish_fini(&got);
         at[0] = old;
     }
+    bytes_unref(all);
+}
+
+/* ---- jobs ---- */
+
+enum { PROGRAMS = 400, VARIABLES = 12, LONG = 100000 };
+
+/* A job of many programs that share a long environment, but for one text. Returns its bytes. */
+static struct bytes *packed_job(struct launch_app *apps, uint32_t count)
+{
+    static uint32_t app_of[PROGRAMS], host_of[PROGRAMS];
+    struct launch_host host = {0, 1, "id", "name"};
+    struct launch_message job = {.world_size = count,
+                                 .app_count = count,
+                                 .host_count = 1,
+                                 .blocked = 1ull << 63,
+                                 .ignored = 2,
+                                 .outer = "",
+                                 .apps = apps,
+                                 .app_of = app_of,
+                                 .host_of = host_of,
+                                 .hosts = &host};
+    struct packing p = {0};
+    for (uint32_t i = 0; i < count; i++)
+        app_of[i] = i;
+    launch_pack(&p, &job);
+    struct bytes *all = pack_end(&p);
+    assert_non_null(all);
+    return all;
+}
+
+static void programs_share_what_is_the_same(void **state)
+{
+    static struct launch_app apps[PROGRAMS];
+    static char variables[VARIABLES][LONG], own[PROGRAMS][16];
+    static char *arguments[] = {"program", NULL}, *environments[PROGRAMS][VARIABLES + 2];
+    struct launch_message got;
+    (void)state;
+    for (int v = 0; v < VARIABLES; v++)
+        memset(variables[v], 'a' + v, LONG - 1);
+    for (int i = 0; i < PROGRAMS; i++) {
+        for (int v = 0; v < VARIABLES; v++)
+            environments[i][v] = variables[v];
+        snprintf(own[i], sizeof(own[i]), "OWN=%d", i);
+        environments[i][VARIABLES] = own[i];
+        apps[i] = (struct launch_app){
+            .name = "program", .wdir = "/", .argv = arguments, .environment = environments[i]};
+    }
+    struct bytes *all = packed_job(apps, PROGRAMS);
+    assert_in_range(all->len, VARIABLES * (LONG - 1), 2 * VARIABLES * LONG);
+    assert_int_equal(launch_unpack(unpack_begin(all), &got), 0);
+    assert_int_equal(got.app_count, PROGRAMS);
+    assert_true(got.blocked == 1ull << 63 && got.ignored == 2);
+    for (int i = 0; i < PROGRAMS; i++) {
+        assert_string_equal(got.apps[i].argv[0], "program");
+        assert_null(got.apps[i].argv[1]);
+        assert_ptr_equal(got.apps[i].environment[3], got.apps[0].environment[3]);
+        assert_string_equal(got.apps[i].environment[VARIABLES], own[i]);
+        assert_null(got.apps[i].environment[VARIABLES + 1]);
+    }
+    assert_string_equal(got.apps[7].environment[3], variables[3]);
+    launch_fini(&got);
+    bytes_unref(all);
+}
+
+static void jobs_that_are_cut_or_changed_are_refused(void **state)
+{
+    static char *arguments[] = {"program", NULL}, *environment[] = {"A=1", "B=2", NULL};
+    struct launch_app app = {
+        .name = "program", .wdir = "/", .argv = arguments, .environment = environment};
+    struct launch_message got;
+    (void)state;
+    struct bytes *all = packed_job(&app, 1);
+    for (size_t len = 0; len < all->len; len++) {
+        assert_int_equal(launch_unpack((struct unpacking){all->at, len, false}, &got), -EPROTO);
+        launch_fini(&got);
+    }
+    for (size_t i = 0; i < all->len; i++) /* a huge number anywhere does no harm */
+        for (uint8_t byte = 0x7f; byte; byte = byte == 0x7f ? 0xff : 0) {
+            uint8_t old = all->at[i];
+            all->at[i] = byte;
+            if (!launch_unpack(unpack_begin(all), &got))
+                for (char **e = got.apps[0].environment; *e; e++)
+                    assert_true(strlen(*e) < 4);
+            launch_fini(&got);
+            all->at[i] = old;
+        }
     bytes_unref(all);
 }
 
@@ -434,6 +563,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wishes_travel),
         cmocka_unit_test(digits_come_back),
+        cmocka_unit_test(programs_share_what_is_the_same),
+        cmocka_unit_test(jobs_that_are_cut_or_changed_are_refused),
         cmocka_unit_test(both_ends_agree),
         cmocka_unit_test(strangers_and_changes_are_refused),
         cmocka_unit_test(frames_come_once_in_order_unchanged),
@@ -443,6 +574,7 @@ int main(void)
         cmocka_unit_test(lists_are_read),
         cmocka_unit_test(files_are_read),
         cmocka_unit_test(slurm_is_read),
+        cmocka_unit_test(other_systems_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,6 +22,7 @@ static const char help[] =
     "  --alone          the channel joins no processes: it is for one and itself\n"
     "  --notices-death  lost() comes by itself when a peer is killed\n"
     "  --checks-secret  a peer with another secret is refused\n"
+    "  --tells-nothing  it is not refused, as it is not answered\n"
     "  --hides-descriptors  a library beneath it has some that a forked child keeps\n"
     "  --needs-receiver  what is sent leaves a process only while its receiver makes progress\n"
     "  --patience N     limits of time are N times as long\n"
@@ -59,6 +60,8 @@ int main(int argc, char **argv)
             traits.notices_death = true;
         else if (!strcmp(argv[at], "--checks-secret"))
             traits.checks_secret = true;
+        else if (!strcmp(argv[at], "--tells-nothing"))
+            traits.tells_nothing = true;
         else if (!strcmp(argv[at], "--hides-descriptors"))
             traits.hides_descriptors = true;
         else if (!strcmp(argv[at], "--needs-receiver"))

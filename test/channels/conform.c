@@ -21,6 +21,7 @@
 
 enum {
     CASE_LIMIT_MS = 40000,
+    SILENT_MS = 1500,
     WAIT_MS = 15000
 };
 
@@ -353,6 +354,40 @@ static void case_crossing(struct fake *fake, const struct conform_traits *traits
     }
 }
 
+/* Rank 1 is away, with all that its link takes. */
+static void case_shares(struct fake *fake, const struct conform_traits *traits)
+{
+    int other = fake->rank == 0 ? 1 : 0;
+    struct fake_peer *away = &fake->peer[other], *there = &fake->peer[fake->rank == 0 ? 2 : 0];
+    const uint64_t sends = 200;
+    if (fake->rank == 0)
+        fake_link(fake, 1);
+    if (fake->rank == 2)
+        fake_link(fake, 0);
+    if (fake->rank < 2)
+        fake_until(fake, &away->opened, 1, WAIT_MS, "opened()");
+    if (fake->rank != 1)
+        fake_until(fake, &there->opened, 1, WAIT_MS, "opened()");
+    fake_barrier(fake);
+    if (fake->rank == 0) {
+        size_t len = fake_largest(away) < 16000 ? fake_largest(away) : 16000;
+        for (int vain = 0; vain < 1000; vain = fake_send(away, len, FAKE_TRY) ? 0 : vain + 1)
+            fake_step(fake, UINT64_MAX, "nothing");
+        while (there->out < sends)
+            fake_send(there, len, FAKE_PLAIN);
+        atomic_store(&fake->world->word[0], away->out);
+        while (!atomic_load(&fake->world->flag[0]))
+            fake_step(fake, UINT64_MAX, "nothing");
+    } else if (fake->rank == 2) {
+        fake_until_packets(fake, there, sends, WAIT_MS);
+        atomic_store(&fake->world->flag[0], 1);
+    }
+    fake_barrier_still(fake);
+    if (fake->rank == 1)
+        fake_until_packets(fake, away, atomic_load(&fake->world->word[0]), WAIT_MS);
+    (void)traits;
+}
+
 /* What has been taken goes out although unlink() follows at once. */
 static void case_unlink_flushes(struct fake *fake, const struct conform_traits *traits)
 {
@@ -429,10 +464,15 @@ static void case_wrong_secret(struct fake *fake, const struct conform_traits *tr
     for (int round = 0; round < 2; round++) { /* the impostor links, then is linked to */
         if (fake->rank != round) {
             fake_link(fake, fake_other(fake));
-            fake_until(fake, &peer->refused, 1, WAIT_MS, "refused()");
+            if (traits->tells_nothing)
+                fake_run(fake, SILENT_MS);
+            else
+                fake_until(fake, &peer->refused, 1, WAIT_MS, "refused()");
             FAKE_CHECK(fake, !peer->answer, "an impostor was given answer %d", (int)peer->answer);
         }
         fake_barrier(fake);
+        if (traits->tells_nothing && peer->link)
+            fake_unlink(peer);
         FAKE_CHECK(fake, !peer->asked && !peer->opened, "an impostor was let in");
     }
 }
@@ -472,6 +512,7 @@ static const struct conform_case cases[] = {
     {"mixture", 2, SELF_TOO, case_mixture, "packets of all forms keep their order"},
     {"coalesced", 2, SELF_TOO, case_coalesced, "packets with CHAN_MORE arrive by themselves"},
     {"pressure", 2, SELF_TOO, case_pressure, "a slow receiver stops the sender"},
+    {"shares", 3, 0, case_shares, "a receiver that is away holds up no other"},
     {"pending", 2, SELF_TOO, case_pending, "both sides may have much pending at once"},
     {"send_in_upcall", 2, SELF_TOO, case_send_in_upcall, "upcalls may send"},
     {"unlink_in_upcall", 2, SELF_TOO, case_unlink_in_upcall, "upcalls may unlink"},
@@ -486,7 +527,7 @@ static const struct conform_case cases[] = {
     {"ended_early", 2, 0, case_ended_early, "the same of one that was not known"},
     {"ended_mute", 2, 0, case_ended_mute, "who has ended without an answer is refused"},
     {"ended_held", 2, 0, case_ended_held, "a child that holds all descriptors delays no end"},
-    {"wrong_secret", 2, NEEDS_SECRET, case_wrong_secret, "who lacks the secret is refused"},
+    {"wrong_secret", 2, NEEDS_SECRET, case_wrong_secret, "who lacks the secret is not let in"},
     {"hostile", 3, NEEDS_HOSTILE, case_hostile, "garbage from outside changes nothing"},
     {"sleep", 2, SELF_TOO, case_sleep, "no wake-up is lost"},
     {"forked", 2, 0, case_forked, "a forked child keeps no descriptor"},
@@ -494,6 +535,7 @@ static const struct conform_case cases[] = {
     {"sleep_accept", 2, 0, case_sleep_accept, "a stranger wakes a sleeper"},
     {"sleep_rearmed", 2, 0, case_sleep_rearmed, "a sleeper hears of news that another saw"},
     {"onesided", 2, SELF_TOO | NEEDS_ONESIDED, case_onesided, "get and put move every byte"},
+    {"onesided_unlink", 2, NEEDS_ONESIDED, case_onesided_unlink, "memory is in use until done(), unlinked or not"},
     {"atomic", 3, SELF_TOO | NEEDS_ATOMIC, case_atomic, "atomic operations lose nothing"},
 };
 

@@ -20,7 +20,8 @@ enum { CONFORM_NETS = 4 };
 struct conform_traits {
     bool joins_processes; /* false: a process and itself only */
     bool notices_death;   /* lost() comes by itself when a peer is killed */
-    bool checks_secret;   /* refuses who has another secret */
+    bool checks_secret;   /* refuses who has another secret, ... */
+    bool tells_nothing;   /* ... or does not answer */
     bool hides_descriptors; /* a library beneath has some that forked() cannot close */
     bool needs_receiver; /* what is sent leaves a process only while its receiver calls progress() */
     int patience; /* limits are so many times as long; 0 means once */

@@ -89,6 +89,42 @@ void case_onesided(struct fake *fake, const struct conform_traits *traits)
     (void)traits;
 }
 
+/* What is pending when its link is unlinked: done() tells when the memory is no longer written. */
+void case_onesided_unlink(struct fake *fake, const struct conform_traits *traits)
+{
+    struct fake_peer *peer = &fake->peer[1 - fake->rank];
+    const struct chan_onesided *onesided = fake->ops->onesided;
+    static uint8_t bytes[REACHED];
+    uint64_t key[KEY_WORDS];
+    if (fake->rank == 0)
+        fake_link(fake, 1);
+    fake_until(fake, &peer->opened, 1, WAIT_MS, "opened()");
+    peer->may_lose = true;
+    memset(bytes, fake->rank ? 'r' : '-', REACHED);
+    struct chan_region *region = fake->rank ? offer(fake, bytes, REACHED, 0) : NULL;
+    fake_barrier_still(fake);
+    if (fake->rank == 0) { /* the other one is away meanwhile */
+        struct chan_remote remote = offered(fake, 0, key);
+        int rc = onesided->get(peer->link, bytes, &remote, REACHED, fake);
+        FAKE_CHECK(fake, rc == 0 || rc == CHAN_PENDING || rc == CHAN_UNABLE, "get() returned %d", rc);
+        fake_unlink(peer);
+        fake_barrier_still(fake);
+        if (rc == CHAN_PENDING)
+            fake_until(fake, &fake->done, 1, WAIT_MS, "done() after unlink()");
+        memset(bytes, '+', REACHED);
+        fake_run(fake, 300);
+        for (size_t i = 0; i < REACHED; i++)
+            FAKE_CHECK(fake, bytes[i] == '+', "byte %zu is written after done()", i);
+        FAKE_CHECK(fake, !fake->chan->links && fake->done == (rc == CHAN_PENDING), "a link is left");
+    } else {
+        fake_barrier_still(fake);
+    }
+    fake_barrier(fake);
+    if (region)
+        onesided->dereg(region);
+    (void)traits;
+}
+
 enum { ADDS = 200, COUNTER_WORD = 2 * SIDE_WORDS };
 
 /* One operation on the counter of rank 0, to its end. Returns 0 or CHAN_UNABLE. */

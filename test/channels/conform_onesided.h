@@ -8,6 +8,7 @@ struct fake;
 struct conform_traits;
 
 void case_onesided(struct fake *fake, const struct conform_traits *traits);
+void case_onesided_unlink(struct fake *fake, const struct conform_traits *traits);
 void case_atomic(struct fake *fake, const struct conform_traits *traits);
 
 #endif

@@ -171,7 +171,8 @@ static void on_sent(struct chan_peer *base, void *cookie)
 
 static void on_done(struct chan_peer *base, void *cookie, int rc)
 {
-    struct fake *fake = check_upcall(base, "done");
+    struct fake *fake = ((struct fake_peer *)base)->fake; /* also after unlink() */
+    FAKE_CHECK(fake, fake->in_progress, "done() ran outside progress()");
     FAKE_CHECK(fake, cookie == fake, "done() with another cookie");
     fake->done_rc = rc;
     fake->done++;
@@ -335,6 +336,13 @@ static int on_memory(void *device, const struct chan_gid *gid, uint32_t rank, in
     return 0;
 }
 
+static bool on_ended_well(void *device, const struct chan_peer *base)
+{
+    const struct fake_peer *peer = (const struct fake_peer *)base;
+    FAKE_CHECK((struct fake *)device, peer->ended, "ended_well() of a process that is alive");
+    return !peer->failed;
+}
+
 static void env_init(struct fake *fake, bool right_secret)
 {
     fake->sink = (struct chan_sink){.size = sizeof(fake->sink),
@@ -364,7 +372,8 @@ static void env_init(struct fake *fake, bool right_secret)
                                   .grow_tail = on_grow_tail,
                                   .param = on_param,
                                   .neighbor = on_neighbor,
-                                  .memory = on_memory};
+                                  .memory = on_memory,
+                                  .ended_well = on_ended_well};
     memset(fake->env.secret, right_secret ? 0x5a : 0xa5, sizeof(fake->env.secret));
 }
 

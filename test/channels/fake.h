@@ -54,6 +54,7 @@ struct fake_peer {
     struct chan_link *link; /* NULL: none */
     bool open;              /* opened(), and not yet gone */
     bool may_lose;          /* lost() is no error now */
+    bool failed;            /* its process ends without is_out() */
     bool ended;             /* its process has ended, and the channel is told so of each link */
     int opened, refused, lost, asked;
     enum chan_answer answer; /* of the last refused(), and its reason */

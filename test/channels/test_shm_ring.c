@@ -70,7 +70,7 @@ static int push(struct shm_ring_out *out, struct shm_chunk_pool *pool, struct sh
         return 0;
     memcpy(chunk, bytes, len);
     memcpy(slot->body, &flight.offset, sizeof(flight.offset));
-    shm_chunk_sent(flights, &flight, out->sent);
+    shm_chunk_sent(pool, flights, &flight, out->sent);
     shm_ring_publish(out, slot, SHM_KIND_CHUNK, len, memory_order_seq_cst);
     return 1;
 }
@@ -204,7 +204,7 @@ static void test_share(void)
     for (; taken < SHM_CHUNK_COUNT_MAX; taken++) {
         if (!shm_chunk_get(&pool, &one, SHM_CHUNK_MAX, 1, &flight))
             break;
-        shm_chunk_sent(&one, &flight, taken);
+        shm_chunk_sent(&pool, &one, &flight, taken);
     }
     claim(taken == pool.classes[SHM_CHUNK_CLASSES - 1].share &&
               shm_chunk_get(&pool, &two, SHM_CHUNK_MAX, 1, &flight),
@@ -214,11 +214,38 @@ static void test_share(void)
     claim(!shm_chunk_plan(1000), "too little room makes no pool");
 }
 
+/* More receivers than there are shares for: those that are away leave a chunk to each of the others. */
+static void test_away(void)
+{
+    enum { PEERS = 200, MEMORY = SHM_CHUNK_COUNT_MAX * 26 << 10 };
+    static struct shm_chunk_pool pool;
+    static struct shm_flights flights[PEERS];
+    unsigned char *memory = malloc(MEMORY);
+    struct shm_flight flight;
+    uint32_t held = 0, served = 0;
+    shm_chunk_init(&pool, memory, MEMORY, PEERS);
+    for (int i = 0; i < PEERS - 1; i++)
+        for (uint32_t n = 0; shm_chunk_get(&pool, &flights[i], SHM_CHUNK_MAX, 1, &flight); n++, held++)
+            shm_chunk_sent(&pool, &flights[i], &flight, n);
+    claim(held > PEERS, "those that are away hold more than one, while there are enough");
+    for (uint32_t n = 0; n < 1000 && shm_chunk_get(&pool, &flights[PEERS - 1], SHM_CHUNK_MAX, 1, &flight);
+         n++, served++) {
+        shm_chunk_sent(&pool, &flights[PEERS - 1], &flight, n);
+        shm_chunk_collect(&pool, &flights[PEERS - 1], n + 1);
+    }
+    claim(served == 1000, "one that answers is served all the same");
+    for (int i = 0; i < PEERS; i++)
+        shm_chunk_collect(&pool, &flights[i], SHM_CHUNK_COUNT_MAX);
+    claim(pool.classes[SHM_CHUNK_CLASSES - 1].without == PEERS, "all come back");
+    free(memory);
+}
+
 int main(void)
 {
     test_copy_small();
     test_credit();
     test_share();
+    test_away();
     run(0, 1, 0, "packets of all sizes arrive whole and in order");
     run(0, 2, 1, "a slow receiver stops the sender and loses nothing");
     run(0u - 1000, 3, 0, "positions wrap at 2^32");

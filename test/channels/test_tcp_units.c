@@ -170,6 +170,17 @@ static void test_order(void)
           "elsewhere, loopback is tried last");
     claim(addr_of_text(&list, "10.0.0.1,nonsense", bad) == -EINVAL && !strcmp(bad, "nonsense"),
           "a bad address is named");
+    claim(!addr_of_text(&list, "192.0.2.7,lo", bad) && list.count >= 2 &&
+              !addr_is_loopback(&list.addr[0]) && addr_is_loopback(&list.addr[1]),
+          "an interface stands for the addresses that this host has there");
+    claim(!addr_of_text(&list, "127.0.0.0/8,127.0.0.1/32", bad) && list.count == 1,
+          "a network for those in it, each once");
+    claim(!addr_of_text(&list, "^lo", bad), "names may be left out");
+    for (int i = 0; i < list.count; i++)
+        claim(!addr_is_loopback(&list.addr[i]), "then they are");
+    claim(addr_of_text(&list, "no.such7", bad) == -EINVAL && !strcmp(bad, "no.such7"),
+          "an interface that is not there is named");
+    claim(addr_of_text(&list, "127.0.0.0/33", bad) == -EINVAL, "and so is what is no network");
 }
 
 static void test_out(void)

@@ -15,6 +15,8 @@ import shutil
 import subprocess
 import sys
 
+import fortran
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 FLAGS = ["-std=gnu11", "-O1", "-g", "-Werror=implicit-function-declaration",
          "-Werror=int-conversion", "-Wno-incompatible-pointer-types",
@@ -86,6 +88,11 @@ class Makefile:
         words = self._get(program, "SOURCES") or [program + ".c"]
         return [w for w in words if w.endswith(".c")]
 
+    def all_sources(self, program):
+        """Of every language."""
+        return [w for w in self._get(program, "SOURCES") or self._get("nodist_" + program, "SOURCES")
+                if not w.startswith("$")]
+
     def macros(self, program):
         return [w for w in self._get(program, "CPPFLAGS") if w.startswith("-D")]
 
@@ -105,6 +112,7 @@ class Builder:
         self.compile_only = compile_only
         self.common = []
         self.corrections = dict(CORRECTIONS)
+        self.fortran = fortran.Builder(self)
 
     def prepare(self):
         """Probe the library and build the utilities; forget programs of another header."""
@@ -127,6 +135,8 @@ class Builder:
 
     def build(self, tests, jobs):
         """Build each program of tests once; return {name: (binary, reason)}, one of them None."""
+        if any(fortran.is_of(t.folder) for t in tests):
+            self.fortran.prepare()
         makefiles = {f: Makefile(os.path.join(self.suite, f)) for f in {t.folder for t in tests}}
         names = sorted({(t.folder, t.program) for t in tests})
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
@@ -136,6 +146,8 @@ class Builder:
 
     def _program(self, makefile, folder, program):
         """Compile and link one program where it will run; keep what an earlier run built."""
+        if fortran.is_of(folder):
+            return self.fortran.program(makefile, folder, program)
         home = os.path.join(self.suite, folder)
         binary = os.path.join(self.root, folder, program)
         os.makedirs(os.path.dirname(binary), exist_ok=True)
@@ -229,10 +241,10 @@ class Builder:
         with open(path, "w", encoding="utf-8") as file:
             file.write(stamp.hexdigest())
 
-    def _call(self, args):
-        """Run mpicc with args; return None, or why it failed in one line."""
+    def _call(self, args, compiler=None):
+        """Run mpicc, or another, with args; return None, or why it failed in one line."""
         try:
-            done = subprocess.run([self.mpicc, *args], stdin=subprocess.DEVNULL,
+            done = subprocess.run([compiler or self.mpicc, *args], stdin=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                   errors="replace", timeout=COMPILE_LIMIT, check=False,
                                   env={**os.environ, "LC_ALL": "C"})
@@ -256,8 +268,9 @@ def _reason(output):
                     r"call to undeclared function '(\w+)'", r"'(\w+)' undeclared",
                     r"undeclared identifier '(\w+)'", r"unknown type name '(\w+)'"):
         lacking += [STANDS_FOR.get(n, n) for n in re.findall(pattern, output)]
-    if any(re.match(r"P?MPIX?_|QMPI_|MTest", name) for name in lacking):
+    if any(re.match(r"P?MPIX?_|QMPI_|MTest|p?mpi_\w+_$", name) for name in lacking):
         return "needs " + " ".join(dict.fromkeys(lacking))
     errors = re.findall(r"(?:^|/)([\w.]+:\d+:[\d:]* (?:fatal )?error: .*)", output, re.M)
+    errors = errors or re.findall(r"^(?:Error|Fatal Error): .*", output, re.M)
     lines = errors or [line for line in output.splitlines() if line.strip()]
     return lines[0].strip()[:200] if lines else "the compiler failed without a word"

@@ -16,10 +16,11 @@ MARKERS = {
     "errordir": "errors", "iodir": "io", "partdir": "part", "perfdir": "perf", "rmadir": "rma",
     "spawndir": "spawn", "threadsdir": "threads",
     "comm_overlap": "", "namepub_tests": "", "mpix": "",
-    "largetest": "LARGE ",
+    "largetest": "LARGE ", "ALLOCMEMF": "allocmemf 1", "ALLOCMEMFC": "allocmemf90 1",
+    "F77SPAWNARGTEST": "", "F03SPAWNARGTEST": "",
 }
 LEFT_OUT = {
-    "f77": "Fortran", "f90": "Fortran", "f08": "Fortran", "cxx": "C++ bindings, gone since MPI-3.0",
+    "cxx": "C++ bindings, gone since MPI-3.0",
     "impls": "MPICH's own launcher and variables", "ckpoint": "MPICH's checkpointing",
 }
 # Folders run when none is named; the others (ft, perf) are run on request.

@@ -23,10 +23,10 @@ enum {
 #define HEAD HANG_TEXT_HEAD "\n"
 /* MPI_COMM_WORLD of rank, which has begun so many collectives there. */
 #define WORLD(rank, begun)        "C\t0\t4\t" #rank "\t" #begun "\tMPI_COMM_WORLD\t0-3\t\n"
-#define OTHER(rank)               "C\t16\t4\t" #rank "\t0\tother\t0-3\t\n"
-#define ROW(members, rank, begun) "C\t16\t3\t" #rank "\t" #begun "\t\t" members "\t\n"
-#define PART(peer)                "A\trecv\t17\t" #peer "\t" #peer "\t0\t0\tposted\n"
-#define BRIDGE(members, remote)   "C\t32\t2\t0\t2\tbridge\t" members "\t" remote "\n"
+#define OTHER(rank)               "C\t32\t4\t" #rank "\t0\tother\t0-3\t\n"
+#define ROW(members, rank, begun) "C\t32\t3\t" #rank "\t" #begun "\t\t" members "\t\n"
+#define PART(peer)                "A\trecv\t33\t" #peer "\t" #peer "\t0\t0\tposted\n"
+#define BRIDGE(members, remote)   "C\t64\t2\t0\t2\tbridge\t" members "\t" remote "\n"
 #define THREAD(function)          "T\t" function "\twait\t5000\t1f\t/home/u/a.out\t\n"
 #define POLLS(function)           "T\t" function "\tpoll\t-1\t1f\t/home/u/a.out\t\n"
 #define RECV(peer, tag)           "A\trecv\t0\t" #peer "\t" #peer "\t" #tag "\t0\tposted\n"
@@ -39,7 +39,7 @@ enum {
 /* Behind WORLD: a collective that has been begun there. */
 #define CALL(number, root, function) "L\t" #number "\t" #root "\t" function "\n"
 
-static const char silent[] = "silent", ended[] = "ended", final[] = "final", fresh[] = "fresh";
+static const char silent[] = "silent", late[] = "late", ended[] = "ended", final[] = "final", fresh[] = "fresh";
 
 static const struct {
     const char *claim;
@@ -63,9 +63,9 @@ static const struct {
       "  MPI_Barrier on MPI_COMM_WORLD: ranks 2-3 wait in it; some members are missing:\n"
       "    not there: ranks 0-1, as told above\n\n"}},
     {"a collective between two groups, each with messages of its own",
-     {HEAD THREAD("MPI_Allreduce") "A\trecv\t33\t2\t0\t1\t0\tposted\n" BRIDGE("0-1", "2-3"),
-      HEAD THREAD("MPI_Allreduce") "A\trecv\t39\t0\t0\t1\t0\tposted\n" BRIDGE("0-1", "2-3"),
-      HEAD THREAD("MPI_Allreduce") "A\trecv\t39\t3\t1\t1\t0\tposted\n" BRIDGE("2-3", "0-1"), ended},
+     {HEAD THREAD("MPI_Allreduce") "A\trecv\t65\t2\t0\t1\t0\tposted\n" BRIDGE("0-1", "2-3"),
+      HEAD THREAD("MPI_Allreduce") "A\trecv\t71\t0\t0\t1\t0\tposted\n" BRIDGE("0-1", "2-3"),
+      HEAD THREAD("MPI_Allreduce") "A\trecv\t71\t3\t1\t1\t0\tposted\n" BRIDGE("2-3", "0-1"), ended},
      {"  MPI_Allreduce on bridge: ranks 0-2 wait in it; some members are missing:\n"
       "    not there: rank 3, which has ended"}},
     {"a request that is not started",
@@ -98,7 +98,7 @@ static const struct {
       "rank 1: 1 message from rank 0 not received (tag 7, MPI_COMM_WORLD), 4 bytes\n"}},
     {"another communicator",
      {HEAD THREAD("MPI_Finalize") CLOSE(1) WORLD(0, 0) OTHER(0),
-      HEAD THREAD("MPI_Recv") RECV(0, 7) CAME(16, 0, 7) WORLD(1, 0) OTHER(1), silent, silent},
+      HEAD THREAD("MPI_Recv") RECV(0, 7) CAME(32, 0, 7) WORLD(1, 0) OTHER(1), silent, silent},
      {"Culprits: ranks 0-1 (a deadlock)\n", "Wrong communicator? Rank 1 waits",
       "message from rank 0 (tag 7, other)\n"}},
     {"a member that receives instead",
@@ -141,6 +141,33 @@ static const struct {
      {HEAD THREAD("MPI_Send") SEND(3, 0) WORLD(0, 0), HEAD POLLS("MPI_Test"),
       HEAD POLLS("MPI_Test"), fresh},
      {"Culprit: rank 3\n", "Others wait for rank 3, which has not called MPI_Init\n"}},
+    {"one without a processor",
+     {HEAD THREAD("MPI_Allreduce") COLL(1, 4) WORLD(0, 5),
+      HEAD THREAD("MPI_Allreduce") COLL(2, 4) WORLD(1, 5), late,
+      HEAD THREAD("MPI_Allreduce") COLL(1, 4) WORLD(3, 5)},
+     {"No rank is seen to wait in vain.\n",
+      "not there: rank 2, which did not answer in time: it had no processor\n"}},
+    {"nonblocking collectives",
+     {HEAD THREAD("MPI_Wait") COLL(-1, 4) WORLD(0, 5) CALL(4, -1, "MPI_Barrier"),
+      HEAD THREAD("MPI_Waitall") COLL(2, 4) WORLD(1, 5) CALL(4, -1, "MPI_Barrier"),
+      HEAD THREAD("MPI_Recv") RECV(0, 7) WORLD(2, 4),
+      HEAD THREAD("MPI_Wait") COLL(0, 4) WORLD(3, 5) CALL(4, -1, "MPI_Barrier")},
+     {"MPI_Barrier on MPI_COMM_WORLD: ranks 0-1,3 wait in it; some members are missing:\n"
+      "    not there: rank 2, "}},
+    {"different nonblocking collectives",
+     {HEAD THREAD("MPI_Wait") COLL(1, 2) WORLD(0, 3) CALL(2, -1, "MPI_Barrier"),
+      HEAD THREAD("MPI_Wait") COLL(0, 2) WORLD(1, 3) CALL(2, -1, "MPI_Barrier"),
+      HEAD THREAD("MPI_Wait") COLL(0, 2) WORLD(2, 3),
+      HEAD THREAD("MPI_Wait") COLL(2, 2) WORLD(3, 3) CALL(2, -1, "MPI_Scan")},
+     {"Culprits: ranks 0-3 (a deadlock)\n", "    MPI_Barrier: ranks 0-1\n    an unknown call: rank 2\n"
+                                        "    MPI_Scan: rank 3\n"}},
+    {"a persistent collective",
+     {HEAD THREAD("MPI_Finalize") CLOSE(1) WORLD(0, 3),
+      HEAD THREAD("MPI_Wait") COLL(0, 1073741830) WORLD(1, 3), HEAD THREAD("MPI_Wait")
+      COLL(1, 1073741830) WORLD(2, 3), HEAD THREAD("MPI_Wait") COLL(2, 1073741830) WORLD(3, 3)},
+     {"Culprit: rank 0 (a deadlock)\n  MPI_Wait on MPI_COMM_WORLD: ranks 1-3 wait in it; some members are "
+      "missing:\n    not there: rank 0, which is in MPI_Finalize\n",
+      "ranks 1-3: each waits in MPI_Wait on MPI_COMM_WORLD, at"}},
     {"different collectives",
      {HEAD THREAD("MPI_Barrier") COLL(1, 2) WORLD(0, 3),
       HEAD THREAD("MPI_Barrier") COLL(0, 2) WORLD(1, 3),
@@ -273,10 +300,10 @@ static const struct {
     {"of those that wait for each other, who waits for none of them",
      {HEAD THREAD("MPI_Barrier") COLL(2, 0) WORLD(0, 1) ROW("0-1,3", 0, 1),
       HEAD THREAD("MPI_Barrier") COLL(0, 0) WORLD(1, 1) ROW("0-1,3", 1, 1),
-      HEAD THREAD("MPI_Allreduce") "A\trecv\t25\t3\t1\t0\t0\tposted\n" WORLD(
-          2, 0) "C\t24\t2\t0\t1\t\t2-3\t\n",
-      HEAD THREAD("MPI_Allreduce") "A\trecv\t17\t0\t0\t1\t0\tposted\n" WORLD(3, 0)
-          ROW("0-1,3", 2, 2) "C\t24\t2\t1\t0\t\t2-3\t\n"},
+      HEAD THREAD("MPI_Allreduce") "A\trecv\t49\t3\t1\t0\t0\tposted\n" WORLD(
+          2, 0) "C\t48\t2\t0\t1\t\t2-3\t\n",
+      HEAD THREAD("MPI_Allreduce") "A\trecv\t33\t0\t0\t1\t0\tposted\n" WORLD(3, 0)
+          ROW("0-1,3", 2, 2) "C\t48\t2\t1\t0\t\t2-3\t\n"},
      {"Culprit: rank 3 (a deadlock)\n",
       "MPI_Allreduce on communicator #3 of ranks 2-3: rank 2 waits in it"}},
     {"parts that are not ready, and a request at rest",
@@ -314,8 +341,8 @@ static const struct {
       "ranks 0-1: each has 1 other thread outside MPI, waiting for a lock or a condition\n"}},
     {"two communicators in different orders",
      {HEAD THREAD("MPI_Barrier") COLL(1, 0) WORLD(0, 1) OTHER(0),
-      HEAD THREAD("MPI_Barrier") "A\trecv\t17\t0\t0\t0\t0\tposted\n" WORLD(
-          1, 0) "C\t16\t4\t1\t1\tother\t0-3\t\n",
+      HEAD THREAD("MPI_Barrier") "A\trecv\t33\t0\t0\t0\t0\tposted\n" WORLD(
+          1, 0) "C\t32\t4\t1\t1\tother\t0-3\t\n",
       HEAD THREAD("MPI_Barrier") COLL(1, 0) WORLD(2, 1) OTHER(2),
       HEAD THREAD("MPI_Barrier") COLL(2, 0) WORLD(3, 1) OTHER(3)},
      {"Culprit: rank 1 (a deadlock)\n",
@@ -377,6 +404,8 @@ static struct hang_rank rank_of(const char *text)
     if (text == silent)
         rank = (struct hang_rank){
             .state = DIAGNOSE_SILENT, .run_state = 'R', .pid = 4711, .cpu_s = 1.5};
+    else if (text == late)
+        rank = (struct hang_rank){.state = DIAGNOSE_LATE, .run_state = 'R', .pid = 4711};
     else if (text == ended)
         rank = (struct hang_rank){.state = DIAGNOSE_ENDED};
     else if (text == final)

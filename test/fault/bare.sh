@@ -40,6 +40,7 @@ if "$deny" membarrier=ENOSYS -- true; then
     works "where only writing is forbidden" "$deny" process_vm_writev=EPERM --
     acts=$plain
     works "without membarrier" "$deny" membarrier=ENOSYS --
+    works "without calls that do not wait" "$deny" preadv2=EPERM pwritev2=EPERM statx=EPERM --
     works "without memfd" "$deny" memfd_create=ENOSYS --
     works "where the new calls are unknown" "$deny" pidfd_open=ENOSYS close_range=ENOSYS \
         epoll_pwait2=ENOSYS rseq=ENOSYS io_uring_setup=EPERM --

@@ -6,6 +6,7 @@
  */
 #include <mpi.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -414,6 +415,23 @@ static void crowd(void)
         sum = sum + i;
 }
 
+/* Ranks 0 and 1 wait for each other, and rank 0 has hardly any processor time. */
+static void starved(void)
+{
+    cpu_set_t cpus = {{0}};
+    int cpu = sched_getcpu();
+    MPI_Bcast(&cpu, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    CPU_SET(cpu, &cpus);
+    if (rank != 1)
+        (void)sched_setaffinity(0, sizeof(cpus), &cpus);
+    if (rank == 0)
+        (void)sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){0});
+    if (rank < 2)
+        receive(1 - rank, 5);
+    while (sched_getcpu() >= 0)
+        ;
+}
+
 /* No mistake: a ring that goes on. */
 static void lively(void)
 {
@@ -443,6 +461,49 @@ static void ring(void)
     MPI_Irecv(large, 4, MPI_BYTE, left, 1, MPI_COMM_WORLD, &two[0]);
     MPI_Irecv(large + 8, 4, MPI_BYTE, left, 2, MPI_COMM_WORLD, &two[1]);
     MPI_Waitall(2, two, MPI_STATUSES_IGNORE);
+}
+
+/* Ranks 1 to 3 wait for a barrier that they have begun; rank 0 is elsewhere. */
+static void begun(void)
+{
+    MPI_Request request;
+    if (rank == 0)
+        receive(1, 3);
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* Rank 3 begins another collective than the others. */
+static void begun_other(void)
+{
+    MPI_Request request;
+    if (rank == 3)
+        MPI_Ibcast(large, 1, MPI_INT, 0, MPI_COMM_WORLD, &request);
+    else
+        MPI_Iallreduce(MPI_IN_PLACE, large, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* Rank 0 does not start what it has made. */
+static void unstarted(void)
+{
+    MPI_Request request;
+    MPI_Allreduce_init(MPI_IN_PLACE, large, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    if (rank)
+        MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* Rank 2 copies a communicator by another call. */
+static void copied(void)
+{
+    MPI_Comm copy;
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (rank == 2)
+        MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    else
+        MPI_Comm_idup(MPI_COMM_WORLD, &copy, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 /* Rank 0 looks again and again for what rank 1 never sends; all others wait for rank 0. */
@@ -680,6 +741,11 @@ static const struct {
     {"mixed", mixed},
     {"crossed", crossed},
     {"ring", ring},
+    {"starved", starved},
+    {"begun", begun},
+    {"begun_other", begun_other},
+    {"unstarted", unstarted},
+    {"copied", copied},
     {"polls", polls},
     {"tests", tests},
     {"peeks", peeks},

@@ -70,6 +70,13 @@ run --timeout 3 -n 32 "$deadlock" crowd >out 2>err
 same "a crowded host: the time limit ends it" $? 124
 [ $(($(date +%s) - begun)) -lt 20 ] || fail "a crowded host: the report is late" "$(cat err)"
 holds "a crowded host" "$(cat err)" "Culprits: ranks 0-3 (a deadlock)"
+run --timeout 1 --bind-to none -n 4 "$deadlock" starved >out 2>err
+same "a rank without a processor: the time limit ends it" $? 124
+case $(tr -d '\n' <err) in
+*"rank 0: is outside MPI"* | *"Culprit: rank 0"*) fail "a rank without a processor is the culprit" "$(cat err)" ;;
+*"a deadlock"* | *"rank 0: did not answer in time"*) ;;
+*) fail "nothing is told of a rank without a processor" "$(cat err)" ;;
+esac
 planted busy_tag "ranks 0-1 (a deadlock)" "Wrong tag? Rank 1 waits in MPI_Recv" \
     "not there: rank 1, as told above" "not there: rank 2, which is outside MPI and computes"
 planted early "rank 2" "not there: rank 2, which is outside MPI and sleeps"
@@ -129,8 +136,21 @@ if command -v addr2line >/dev/null; then
 fi
 planted late "rank 2" "Others wait for rank 2, which has not called MPI_Init"
 
+planted begun "ranks 0-1 (a deadlock)" \
+    "MPI_Barrier on MPI_COMM_WORLD: ranks 1-3 wait in it; some members are missing:" \
+    "ranks 1-3: each waits in MPI_Wait on MPI_COMM_WORLD (its collective number 1), at"
+planted begun_other "rank 3 (a deadlock)" "Different collectives on MPI_COMM_WORLD (its" \
+    "MPI_Allreduce: ranks 0-2" "MPI_Bcast: rank 3"
+planted unstarted "rank 0 (a deadlock)" "not there: rank 0, which is in MPI_Finalize" \
+    "MPI_Wait on MPI_COMM_WORLD: ranks 1-3 wait in it"
+planted copied "rank 2 (a deadlock)" "MPI_Comm_idup: ranks 0-1,3" "MPI_Comm_dup: rank 2"
+VIREO_CHANNELS=tcp,loopback planted unstarted "rank 0 (a deadlock)" \
+    "not there: rank 0, which is in MPI_Finalize"
 VIREO_CHANNELS=tcp,loopback planted head_to_head "ranks 0-1 (a deadlock)" "A cycle of waits"
 VIREO_CHANNELS=tcp,loopback planted sends "ranks 2-3 (a deadlock)" "A cycle of waits: 2 -> 3 -> 2"
+# A wait counts from its begin, though it never sleeps.
+VIREO_SPIN_US=100000000 planted head_to_head "ranks 0-1 (a deadlock)" "A cycle of waits: 0 -> 1 -> 0"
+VIREO_YIELDS=1000000000 planted head_to_head "ranks 0-1 (a deadlock)" "A cycle of waits: 0 -> 1 -> 0"
 
 # Requests come and go while they are looked at.
 "$mpiexec" --timeout 100 -n 2 "$deadlock" restless >out 2>err &

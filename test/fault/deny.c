@@ -36,6 +36,11 @@ static const struct {
     {"sched_getaffinity", SYS_sched_getaffinity, 0},
     {"eventfd2", SYS_eventfd2, 0},
     {"prctl", SYS_prctl, 0},
+    {"preadv2", SYS_preadv2, 0},
+    {"pwritev2", SYS_pwritev2, 0},
+    {"statx", SYS_statx, 0},
+    {"accept", SYS_accept, 0},
+    {"accept4", SYS_accept4, 0},
     {"futex_waitv", 449, 0}, /* as all of futex2, newer than some headers */
     {"futex_wait", 455, 0},
     {"clone3", 435, 0},

@@ -10,6 +10,7 @@
  *   again=P   P percent of sends and reads find no room
  *   break=N   the completion queue is overrun, at the Nth look at it
  *   moved=1   this process tells others the address of a port at which nothing listens
+ *   count=1   nothing fails; but as always, fabric_faults_lent() tells how much memory peers may reach
  *   locked=N  this process is killed when it has got, for the Nth time, a lock in another one's memory
  */
 #include <dlfcn.h>
@@ -33,6 +34,7 @@ static struct {
     bool is_read;
 } faults;
 static uint64_t dice;
+static int lent; /* registrations that peers may reach */
 static int depth; /* of calls of libfabric into itself */
 
 static long number(const char *text, const char *name)
@@ -80,17 +82,41 @@ static const struct fi_ops_msg *real_msg;
 static const struct fi_ops_rma *real_rma;
 static const struct fi_ops_cq *real_cq;
 static const struct fi_ops_cm *real_cm;
+static struct fi_ops lent_ops;
+static const struct fi_ops *real_lent;
 
 /* Put a copy of the table in its place. */
 #define REPLACE(object, table, copy, real) \
     (real = (object)->table, memcpy(&copy, real, sizeof(copy)), (object)->table = &copy)
+
+/* The same for all: those of one kind have one table. */
+static int close_lent(struct fid *fid)
+{
+    lent--;
+    return real_lent->close(fid);
+}
 
 static int fi_faulty_reg(struct fid *fid, const void *bytes, size_t len, uint64_t access, uint64_t offset,
                          uint64_t key, uint64_t flags, struct fid_mr **mr, void *context)
 {
     if (faults.first-- <= 0 && happens(faults.mr))
         return -FI_ENOMEM;
-    return real_mr->reg(fid, bytes, len, access, offset, key, flags, mr, context);
+    int rc = real_mr->reg(fid, bytes, len, access, offset, key, flags, mr, context);
+    if (rc || !(access & FI_REMOTE_READ))
+        return rc;
+    real_lent = (*mr)->fid.ops;
+    lent_ops = *real_lent;
+    lent_ops.close = close_lent;
+    (*mr)->fid.ops = &lent_ops;
+    lent++;
+    return 0;
+}
+
+/* For programs, which look it up by its name. */
+int fabric_faults_lent(void);
+__attribute__((visibility("default"))) int fabric_faults_lent(void)
+{
+    return lent;
 }
 
 static ssize_t inject(struct fid_ep *ep, const void *bytes, size_t len, fi_addr_t to)

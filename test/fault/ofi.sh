@@ -15,6 +15,24 @@ VIREO_CHANNELS=ofi,loopback VIREO_CHANNEL_PARAMS=ofi.provder=tcp run -n 2 "$prog
     fail "a parameter that there is not is refused" "$(cat out)"
 holds "a parameter that there is not is named" "$(cat out)" "which channel ofi does not have"
 
+# Provider sockets stands still where the kernel gives connections little memory: it is refused, and says why.
+cat >narrow.sh <<'END'
+ip link set lo up && echo 4096 4096 "$1" >/proc/sys/net/ipv4/tcp_rmem || exit 77
+shift
+exec "$@"
+END
+if unshare --net --map-root-user sh narrow.sh 4096 true 2>/dev/null; then
+    narrow() {
+        VIREO_CHANNELS=ofi,loopback VIREO_CHANNEL_PARAMS=ofi.provider=sockets,ofi.address=127.0.0.1 \
+            unshare --net --map-root-user --kill-child --fork timeout 60 sh narrow.sh "$1" "$mpiexec" -n 2 "$program" \
+            >out 2>&1
+    }
+    narrow 4096 && fail "provider sockets is refused where connections get little memory" "$(cat out)"
+    holds "the memory that connections get is named" "$(cat out)" "net.ipv4.tcp_rmem gives 4096 at most"
+    narrow 2097152 || fail "provider sockets works where connections get enough" "$(cat out)"
+    echo "ok: provider sockets is refused only where connections get little memory"
+fi
+
 # A peer is killed before and amid rendezvous.
 for provider in "$tcp" ofi.provider=shm; do
     for call in recv ssend alltoall; do

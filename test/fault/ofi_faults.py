@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Faults of libfabric's providers, and of processes that use them: no job hangs, and no byte is another.
 
-usage: ofi_faults.py MPIEXEC STORM FABRIC_FAULTS REMAP [SEEDS [SEED]]
+usage: ofi_faults.py MPIEXEC STORM FABRIC_FAULTS REMAP CANCEL [SEEDS [SEED]]
 
 A seed chooses for each fault and provider what differs; fabric_faults.c makes the faults. Without SEEDS one seed is run.
 Some jobs run at a time, since one that loads libfabric mostly sleeps.
@@ -28,8 +28,9 @@ class Wrong(Exception):
 class Jobs:
     """Runs jobs of one seed."""
 
-    def __init__(self, mpiexec, storm, library, remap, dice):
-        self.mpiexec, self.storm, self.library, self.remap, self.dice = mpiexec, storm, library, remap, dice
+    def __init__(self, mpiexec, storm, library, remap, cancel, dice):
+        self.mpiexec, self.storm, self.library, self.dice = mpiexec, storm, library, dice
+        self.remap, self.cancel = remap, cancel
 
     def run(self, provider, ranks, options=(), channels="ofi,loopback", params=""):
         """ranks: (how many, faults, program and arguments) each. Returns what was printed."""
@@ -87,7 +88,7 @@ def locked(jobs, provider):
 
 def limited(jobs, provider):
     """Some memory cannot be registered, in one rank or in all."""
-    faults = {"seed": jobs.dice.randrange(1000), "local": 1, "first": 1, "mr": jobs.dice.choice([20, 50, 100])}
+    faults = {"seed": jobs.dice.randrange(1000), "local": 1, "first": 2, "mr": jobs.dice.choice([20, 50, 100])}
     storm = [jobs.storm, "300000", "20"]
     others = {} if jobs.dice.random() < 0.5 else faults
     jobs.all_ok(jobs.run(provider, [(1, faults, storm), (2, others, storm)])[0], 3)
@@ -112,6 +113,11 @@ def forked(jobs, provider):
     jobs.claim(jobs.run(provider, [(2, faults, [jobs.remap])])[2] == 0, "messages around fork()")
 
 
+def cancelled(jobs, provider):
+    """A long send that waits for room is cancelled: its memory is no longer lent."""
+    jobs.all_ok(jobs.run(provider, [(2, {"count": 1}, [jobs.cancel])])[0], 2)
+
+
 def overrun(jobs, provider):
     """The completion queue is overrun in one rank: the job ends and tells why."""
     storm = jobs.storm_of(FOREVER)
@@ -129,7 +135,7 @@ def moved(jobs, provider):
     jobs.claim(status != 0 and "no channel leads to the other process" in err, "no error")
 
 
-FAULTS = [killed, locked, limited, bare, full, forked, overrun, moved]
+FAULTS = [killed, locked, limited, bare, full, forked, cancelled, overrun, moved]
 
 
 def holds(programs, seed, fault, provider):
@@ -160,15 +166,15 @@ def clean(programs):
 
 
 def main():
-    if len(sys.argv) < 5:
+    if len(sys.argv) < 6:
         sys.exit(__doc__)
-    seeds = int(sys.argv[5]) if len(sys.argv) > 5 else 1
-    first = int(sys.argv[6]) if len(sys.argv) > 6 else random.randrange(1 << 30)
+    seeds = int(sys.argv[6]) if len(sys.argv) > 6 else 1
+    first = int(sys.argv[7]) if len(sys.argv) > 7 else random.randrange(1 << 30)
     tries = [(seed, fault, provider) for seed in range(first, first + seeds) for fault in FAULTS
              for provider in PROVIDERS]
     with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool:
-        failed = sum(not held for held in pool.map(lambda one: holds(sys.argv[1:5], *one), tries))
-    failed += not clean(sys.argv[1:5])
+        failed = sum(not held for held in pool.map(lambda one: holds(sys.argv[1:6], *one), tries))
+    failed += not clean(sys.argv[1:6])
     print(f"{len(tries)} faults, seeds {first} to {first + seeds - 1}: {failed} failed")
     return failed != 0
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Any text as a list of hosts, a file of them, Slurm's two variables (the second after a byte of
- * 0), a rankfile, a list of processors, an order, a job and its wishes as a daemon gets them, a machine
+ * Any text as a list of hosts, a file of them, what batch systems tell, Slurm's two variables (the
+ * second after a byte of 0), a rankfile, a list of processors, an order, a job and its wishes as a daemon gets them, a machine
  * as a daemon tells of it, and as the beginning of a link: read or refused, with a problem that can be
  * shown.
  *
@@ -181,6 +181,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     look(&h, hosts_add_list(&h, exact, len));
     look(&h, hosts_add_file(&h, exact, len));
     size_t nodes = strlen(text);
+    for (enum hosts_form form = HOSTS_WORDS; form <= HOSTS_ROWS; form++)
+        look(&h, hosts_add_batch(&h, form, exact, len));
     look(&h, hosts_add_slurm(&h, text, nodes < len ? text + nodes + 1 : NULL));
     if (len >= HELLO_LEN)
         require(hello_get(bytes, &hello, secret) == -EPROTO, "nobody guesses a proof");

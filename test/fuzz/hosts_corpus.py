@@ -30,6 +30,7 @@ JOB = (struct.pack(">6I", 2, 1, 1, 2, 0o22, 0) + text(b"") + bytes(8 * 8)
 TEXTS = {
     "list": b"a:4,n[1-3,07]:2,[fd00::1]:8,10.0.0.1,x",
     "file": b"# hosts\na slots=4 max_slots=8\nroot@b:2\n\nfd00::1 max-slots=3\nc # last\n",
+    "batch": b"a 4 q\nb 2 q\n",
     "slurm": b"n[1-3,07],m\0004(x3),2,1",
     "ranks": FILE,
     "wish": WISH,

@@ -8,7 +8,7 @@ import pathlib
 import struct
 import sys
 
-HELLO, CHALLENGE, PROOF, WELCOME, REFUSED, DATA, CREDIT, FLUSH, BYE = range(1, 10)
+HELLO, CHALLENGE, PROOF, WELCOME, REFUSED, DATA, CREDIT, LAST, BYE = range(1, 10)
 CALLING, OPEN, STRANGER, NOBODY = range(4)
 
 
@@ -18,7 +18,7 @@ def message(which, kind, body=b"", credit=0, number=0, value=0, to=7):
 
 
 def hello(address=b"a" * 16):
-    body = struct.pack("=16sIIQ16s", b"g" * 16, 1, len(address), 99, b"n" * 16) + address
+    body = struct.pack("=16sIIQQ16sQ", b"g" * 16, 1, len(address), 99, 1, b"n" * 16, 5) + address
     return message(NOBODY, HELLO, body, to=0)
 
 
@@ -31,7 +31,7 @@ seeds = {
     "ofi_packets": b"".join(message(OPEN, DATA, b"y" * (i * 37), number=i) for i in range(80)),
     "ofi_order": message(OPEN, DATA, b"1") + message(OPEN, DATA, b"3", number=2) + message(OPEN, DATA),
     "ofi_credit": message(OPEN, CREDIT, credit=1) + message(OPEN, CREDIT, credit=64),
-    "ofi_end": message(OPEN, FLUSH) + message(OPEN, BYE) + message(OPEN, DATA),
+    "ofi_end": message(OPEN, LAST) + message(OPEN, BYE) + message(OPEN, DATA),
 }
 out = pathlib.Path(sys.argv[1])
 out.mkdir(parents=True, exist_ok=True)

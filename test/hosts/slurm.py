@@ -135,6 +135,11 @@ def check(slurm, build):
           == [(r, f"SLURMD_NODENAME=n{1 + r // 2}") for r in range(4)], done.stdout)
     claim("of one daemon each",
           sorted(collections.Counter(pid for _, _, pid in lines).values()) == [2, 2], done.stdout)
+    done = slurm.allocate(f"{build}/bnr/mpiexec", "-host", "n2,n1", "sh", "-c", node_of)
+    lines = [line.split()[:2] for line in done.stdout.splitlines()]
+    claim("nodes of the allocation that -host names are reached by srun, too",
+          sorted(lines) == [["0", "SLURMD_NODENAME=n2"], ["1", "SLURMD_NODENAME=n1"]], done.stdout,
+          done.stderr)
     done = slurm.allocate(f"{build}/bnr/mpiexec", "-n", "2", f"{build}/examples/ring")
     claim("MPI works between them", done.returncode == 0 and "the token is" in done.stdout,
           done.stdout, done.stderr)

@@ -107,6 +107,19 @@ def many():
     claim("within seconds", time.monotonic() - begin < 60)
 
 
+def long_orders():
+    """What programs share reaches daemons once, and what is long in parts."""
+    share = "big=$(head -c 118000 /dev/zero | tr '\\0' x); for i in $(seq 12); do export BIG$i=$big; done; "
+    done = run(2, share + ON_ALL + " : ".join(["-n 1 sh -c 'echo ${#BIG12}'"] * 14))
+    claim("fourteen programs share a long environment", done.stdout.split() == ["118000"] * 14,
+          done.stdout, done.stderr)
+    write = ("f=$(mktemp); for i in $(seq 150); do echo \"-n 1 -env BIG $(head -c 119000 /dev/zero | tr "
+             "'\\0' x) sh -c 'echo \\${#BIG}'\"; done >$f; ")
+    done = run(2, write + ON_ALL + "-configfile $f; rm $f")
+    claim("150 programs have long texts of their own", done.stdout.split() == ["119000"] * 150,
+          done.stdout[-300:], done.stderr[-300:])
+
+
 def reports():
     work = ON_ALL + '-n 4 "$BUILD"/test/bnr/mpi_work init %s'
     done = run(2, work.replace("%s", "barrier abort=5 barrier finalize"))
@@ -157,6 +170,45 @@ def logins():
     done = run(2, job + "-n 2 sh -c 'env; cat /proc/*/cmdline | tr \"\\0\" \" \"'", "--sshd")
     claim("by a command that is the same for every job", done.returncode == 0
           and "exec '" in done.stdout, done.stdout[-3000:], done.stderr)
+
+
+def maps():
+    """--display-map shows the hosts that have ranks, by names that tell them apart."""
+    done = run(3, MPIEXEC + "-host h0:3,h1:2,h2 -n 4 --display-map true")
+    claim("a map shows the hosts of the job alone", [line for line in done.stderr.splitlines()
+          if "slots" in line] == ["mpiexec: host h0: 3 slots, 3 ranks", "mpiexec: host h1: 2 slots, 1 ranks"],
+          done.stderr)
+    done = run(3, MPIEXEC + "-host h1:2,h2 -n 2 --do-not-launch true")
+    claim("and no other where nothing starts", done.stderr.splitlines() == [
+        "mpiexec: host h1: 2 slots, 2 ranks", "mpiexec: rank 0 on h1", "mpiexec: rank 1 on h1"], done.stderr)
+    done = run(3, "for h in h1 h2; do $HOSTS_PROGRAM enter $h hostname box; done; " + MPIEXEC
+               + "-host h1,h2 -n 2 --report-bindings -prepend-pattern '%h %r ' sh -c "
+               "'echo $BNR_HOST; [ $BNR_RANK = 1 ] || exec touch $BUILD/box; "
+               "until [ -e $BUILD/box ]; do sleep .01; done; rm $BUILD/box; exit 3'")
+    claim("hosts that call themselves alike have the names that the user gives them",
+          sorted(done.stdout.splitlines()) == ["h1 0 h1", "h2 1 h2"]
+          and "rank 0 on h1 is not bound" in done.stderr
+          and "rank 1 on h2 is not bound" in done.stderr
+          and re.search(r"rank 1 on h2 \(pid \d+\) exited with code 3", done.stderr),
+          done.stdout, done.stderr)
+
+
+def allocations():
+    """Hosts that a batch system tells, and how they are reached."""
+    files = ("f=$(mktemp -d); cd $f; printf 'h0\\nh1\\nh1\\nh2\\n' >nodes; "
+             "printf 'h0 1 q UNDEFINED\\nh1 2 q UNDEFINED\\nh2 1 q UNDEFINED\\n' >rows; "
+             "printf '#!/bin/sh\\nexec %s enter \"$@\"\\n' \"$HOSTS_PROGRAM\" >blaunch; "
+             "chmod +x blaunch; PATH=$PATH:$f; ")
+    for variables, words in (
+            ("PBS_NODEFILE=nodes", '--launcher-cmd "$HOSTS_PROGRAM enter %h"'),
+            ("PE_HOSTFILE=rows", '-rmk sge --launcher-cmd "$HOSTS_PROGRAM enter %h"'),
+            ("LSB_MCPU_HOSTS='h0 1 h1 2 h2 1'", ""),
+            ("OMPI_MCA_plm_rsh_agent=no.such:$BUILD/test/hosts/rsh", "-host h0,h1:2,h2"),
+            ("HYDRA_LAUNCHER_EXEC=$BUILD/test/hosts/rsh", "-host h0,h1:2,h2")):
+        done = run(3, f"{files} export {variables}; timeout 50 $BUILD/bnr/mpiexec -wdir / {words} uname -n; "
+                      "cd /; rm -r $f")
+        claim(f"ranks run where {variables.split('=')[0]} says", sorted(done.stdout.split())
+              == ["h0", "h1", "h1", "h2"], done.stdout, done.stderr)
 
 
 def streams():
@@ -267,6 +319,13 @@ def networks():
     done = run(4, ON_ALL + "-n 4 sh -c 'VIREO_TCP_ADDRESSES=192.0.2.$((BNR_RANK+1)),"
                "10.77.0.$((BNR_RANK+2)) exec \"$BUILD\"/test/hosts/connect'", "--setup", TUN)
     claim("also where the tunnel is listed first", "6 connections" in done.stdout, done.stderr)
+    for words in ("-iface eth0", "-iface 10.77.0.0/16", "--mca btl_tcp_if_exclude lo"):
+        done = run(3, ON_ALL + words + ' -n 3 "$BUILD"/test/hosts/connect')
+        claim(f"with {words} each host uses its own addresses", "3 connections" in done.stdout,
+              done.stderr)
+    done = run(2, ON_ALL + '-iface no.such7 -n 2 "$BUILD"/test/hosts/connect')
+    claim("a host that lacks the interface says so", done.returncode and "tcp_addresses holds 'no.such7'"
+          in done.stderr, done.stderr)
     begin = time.monotonic()
     done = run(2, ON_ALL + "--daemon-link stdio --set connect_timeout_ms=500 "
                '-n 2 "$BUILD"/test/hosts/connect', "--firewall", "*:*")
@@ -317,6 +376,24 @@ def standing():
           and time.monotonic() - begin < 8, done.stdout, done.stderr)
 
 
+def stopped():
+    """mpiexec stands still by Ctrl-Z, while ranks on another host write, and send messages to all."""
+    rss = "$HOSTS_PROGRAM enter h1 sed -n 's/^VmRSS:[^0-9]*\\([0-9]*\\).*/\\1/p' /proc/$v/status; "
+    for what, ranks in (("write", "-host h1:100 -n 100 yes xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"),
+                        ("send messages to all",
+                         '-host h1:2 -n 2 "$BUILD"/test/bnr/bnr_probe init xcast_on')):
+        for _ in range(3): # what was on its way when it stopped may still come, on a busy machine
+            done = run(2, MPIEXEC.removeprefix("timeout 50 ") + ranks + " >/dev/null & m=$!; "
+                          "sleep 2; v=$($HOSTS_PROGRAM enter h1 pidof vireod); "
+                          f"kill -TSTP $m; sleep 1; {rss} sleep 3; {rss} kill -CONT $m; sleep 0.5; "
+                          "kill -TERM $m; sleep 0.2; kill -TERM $m; wait $m")
+            sizes = [int(word) for word in done.stdout.split()]
+            if len(sizes) == 2 and sizes[1] - sizes[0] < 4000:
+                break
+        claim(f"a daemon needs no more memory while mpiexec is stopped and ranks {what}",
+              len(sizes) == 2 and sizes[1] - sizes[0] < 4000, f"KiB: {sizes}", done.stderr)
+
+
 def idles():
     """Wake-ups of mpiexec and of a daemon in 3 s: signs of life alone, two ticks a second."""
     count = "for p in 0:$m 1:$v; do $HOSTS_PROGRAM enter h${p%:*} sh -c " \
@@ -330,12 +407,19 @@ def idles():
 
 
 def keys():
-    done = run(3, ON_ALL + '-n 6 "$BUILD"/test/bnr/bnr_probe init fences=5 later finalize')
+    done = run(3, ON_ALL + '-n 6 "$BUILD"/test/bnr/bnr_probe init fences=5 replaced=12 later finalize')
     claim("keys of ranks on other hosts come later", done.returncode == 0, done.stdout, done.stderr)
+    done = run(2, MPIEXEC + '-host h0:1,h1:10 -n 11 "$BUILD"/test/hosts/early 2', "--delay", "50")
+    claim("no call waits for keys of ten ranks that end 50 ms away", done.returncode == 0
+          and float(done.stdout) < 400, done.stdout, done.stderr)
+    done = run(2, MPIEXEC + '-host h0:7,h1:7 -n 14 "$BUILD"/test/hosts/first')
+    claim("a process that sleeps hears of a first message from another host", done.returncode == 0
+          and float(done.stdout) < 25, done.stdout, done.stderr)
 
 
-SECTIONS = (where, ring, keys, idles, ends, many, reports, xcasts, losses, logins, streams, named_streams,
-            surroundings, errors, networks, standing, killing)
+SECTIONS = (where, ring, keys, idles, ends, many, long_orders, reports, xcasts, losses, logins, maps, allocations,
+            streams, named_streams,
+            surroundings, errors, networks, standing, stopped, killing)
 
 
 def main(build, *names):

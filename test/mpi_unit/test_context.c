@@ -22,6 +22,7 @@ _Static_assert((int)HANG_USE_COLLECTIVE == (int)CONTEXT_COLL, "collectives");
 _Static_assert((int)HANG_USE_PARTITIONED == (int)CONTEXT_PART, "partitioned communication");
 _Static_assert((int)HANG_USE_INSIDE == (int)CONTEXT_LOCAL + (int)CONTEXT_COLL, "groups");
 _Static_assert((int)HANG_USES == (int)CONTEXT_STEP, "all that a communicator has");
+_Static_assert((int)HANG_KEPT == (int)COMM_KEPT_TAG, "persistent ones");
 _Static_assert((int)HANG_NO_NUMBER == (int)COMM_AGREE_TAG, "what is not counted");
 
 bool os_lock_enabled = false;

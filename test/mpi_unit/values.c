@@ -104,8 +104,8 @@ struct op *values_sum, *values_composed;
 void values_init(void)
 {
     make_types();
-    values_sum = op_create(add_all, NULL, true);
-    values_composed = op_create(NULL, compose_all, false);
+    values_sum = op_create(&(struct op_user){.function = add_all}, true);
+    values_composed = op_create(&(struct op_user){.function_c = compose_all}, false);
 }
 
 void values_fini(void)

@@ -172,7 +172,7 @@ int BNR_Put(BNR_Group g, const char *key, const void *val, size_t len, unsigned 
 int BNR_Get_alloc(BNR_Group g, int owner, const char *key, void **val, size_t *len, unsigned flags)
 {
     (void)g;
-    require(flags == BNR_GET_NOWAIT || flags == BNR_GET_LATER, "the device waits for a card");
+    require(flags == BNR_GET_LATER, "the device asks other hosts");
     bool is_card = !strcmp(key, "card");
     bool is_finished = !strcmp(key, "finished");
     const char *says = owner < BENEATH_RANKS ? beneath.says[owner] : NULL;
@@ -184,7 +184,7 @@ int BNR_Get_alloc(BNR_Group g, int owner, const char *key, void **val, size_t *l
     if (!(is_card       ? owner >= BENEATH_RANKS || beneath.has_card[owner]
           : is_finished ? owner < BENEATH_RANKS && beneath.has_finished[owner]
                         : is_said))
-        return BNR_ERR_NOT_FOUND;
+        return !is_card && beneath.unknown && beneath.unknown-- ? BNR_ERR_AGAIN : BNR_ERR_NOT_FOUND;
     *val = strdup(is_card ? beneath.card : "1");
     *len = strlen(*val);
     return BNR_SUCCESS;
@@ -198,7 +198,7 @@ int BNR_Get_news(unsigned **news)
 
 int BNR_Progress(int *did_work)
 {
-    BNR_Event event = {.type = beneath.ends_well ? BNR_EV_PROC_EXIT : BNR_EV_PROC_FAILED, .rank = beneath.end - 1, .gid = gid};
+    BNR_Event event = {.type = beneath.ends_well ? BNR_EV_PROC_EXIT : BNR_EV_PROC_FAILED, .rank = beneath.end - 1, .gid = gid, .joined = !beneath.ends_early};
     if (did_work)
         *did_work = 0;
     if (beneath.ends_elsewhere)
@@ -362,8 +362,6 @@ static void unlink_from(struct chan_link *base)
     require(link->taken, "unlinked twice");
     forget(link);
     link->taken = false;
-    if (beneath.got_by == base)
-        beneath.got = NULL;
     beneath.unlinks++;
     chan_of(base->ops)->links--;
 }
@@ -439,7 +437,7 @@ static int get(struct chan_link *link, void *to, const struct chan_remote *from,
         if (beneath.got)
             return CHAN_AGAIN;
         beneath.got = cookie;
-        beneath.got_by = link;
+        beneath.got_of = link->peer;
         return CHAN_PENDING;
     }
     memset(to, 0, len);
@@ -466,7 +464,7 @@ void beneath_end_get(int rc)
     void *cookie = beneath.got;
     beneath.got = NULL;
     if (cookie)
-        beneath.env->sink->done(beneath.got_by->peer, cookie, rc);
+        beneath.env->sink->done(beneath.got_of, cookie, rc);
 }
 
 void beneath_use_keys(bool on)
@@ -539,6 +537,7 @@ void beneath_stop(void)
     for (uint32_t rank = 0; rank < (uint32_t)beneath_ranks; rank++)
         if (beneath_link(rank)->taken)
             beneath.env->sink->lost(&beneath_link(rank)->base, -ECONNRESET);
+    beneath_end_get(-ECONNRESET);
     mpid_end_world(true);
     mpid_drain();
     require(mpid_is_out() && !mpid_rest(), "the device could not finish");

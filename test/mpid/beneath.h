@@ -43,6 +43,7 @@ extern struct beneath {
     const char *card;                 /* of all of them; a channel with a=none cannot be called */
     bool has_finished[BENEATH_RANKS]; /* has said so */
     const char *says[BENEATH_RANKS];  /* the words that it has put besides; or NULL */
+    int unknown; /* so many looks for words that are not there come before the answer of their host */
     enum chan_fit fit;            /* verdict on every peer */
     enum chan_fit second_fit;     /* the same by the second channel */
     int refusal;                  /* what link() returns, if not 0 */
@@ -56,12 +57,13 @@ extern struct beneath {
     bool direct_fails;
     uint32_t key_len; /* of one-sided operations; 0: they are done at once */
     int regions;      /* registered */
-    void *got;        /* the cookie of the get that is pending; NULL: none */
-    struct chan_link *got_by;
+    void *got;        /* the cookie of the get that is pending, unlinked or not; NULL: none */
+    struct chan_peer *got_of;
     void (*during)(void); /* called within the next progress() */
     int turns;                    /* calls of progress() */
     int asked;                    /* calls of BNR_Get_alloc() */
     bool ends_well;               /* the next end is one after MPI_Finalize */
+    bool ends_early;              /* and before MPI_Init */
     int end;                      /* 1 + the rank whose end BNR_Progress() tells of next */
     bool ends_elsewhere;          /* it is of the other group */
 } beneath;

@@ -25,7 +25,8 @@ enum {
 
 enum {
     DIAL = 1,
-    STUCK = 2
+    STUCK = 2,
+    FAILED = 3
 }; /* words */
 
 static int stop(void **state)
@@ -185,7 +186,12 @@ static void test_stuck(void **state)
     assert_int_equal(request.error, MPID_UNREACHABLE);
     beneath.word[HIGH] = 0;
     beneath_notify(HIGH, DIAL); /* whoever asks later hears it too */
-    assert_int_equal(beneath.word[HIGH], STUCK);
+    assert_int_equal(beneath.word[HIGH], FAILED);
+    int words = beneath.words;
+    beneath_notify(HIGH, STUCK);
+    assert_int_equal(beneath.words, words + 1);
+    beneath_notify(HIGH, FAILED); /* which is no question: two that have given up are still */
+    assert_int_equal(beneath.words, words + 1);
 }
 
 /* Neither listens, and each asks the other: what the peer has published since is tried then. */
@@ -292,6 +298,20 @@ static void test_crossing_in_vain(void **state)
         assert_int_equal(beneath.links, i); /* not at once */
     }
     turn_until(4, HIGH, VC_OPEN);
+    beneath_open(HIGH);
+    assert_sent(&request);
+}
+
+/* A peer that finalizes, and has not heard yet that we use sessions, is called again. */
+static void test_closed_to_sessions(void **state)
+{
+    (void)state;
+    struct mpid_request request;
+    assert_int_equal(mpid_use(MPID_SESSIONS), 0);
+    assert_int_equal(send_word(HIGH, 0, &request), MPID_STARTED);
+    beneath_refuse(HIGH, CHAN_REFUSE_CLOSED);
+    assert_state(HIGH, VC_CONNECTING);
+    turn_until(2, HIGH, VC_OPEN);
     beneath_open(HIGH);
     assert_sent(&request);
 }
@@ -464,7 +484,7 @@ int main(void)
         DEVICE_TEST(test_one_direction),     DEVICE_TEST(test_crossing_by_stage),
         DEVICE_TEST(test_asked_to_dial),     DEVICE_TEST(test_stuck),
         DEVICE_TEST(test_refused_for_good),  DEVICE_TEST(test_crossing_refused),
-        DEVICE_TEST(test_crossing_in_vain),  DEVICE_TEST(test_failed_there),
+        DEVICE_TEST(test_crossing_in_vain), DEVICE_TEST(test_closed_to_sessions),  DEVICE_TEST(test_failed_there),
         DEVICE_TEST(test_failed_here),       DEVICE_TEST(test_refused_by_a_no),
         DEVICE_TEST(test_refused_by_one),    DEVICE_TEST(test_both_listen_late),
         DEVICE_TEST(test_listens_late_meanwhile),

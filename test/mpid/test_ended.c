@@ -60,6 +60,48 @@ static void test_ended(void **state)
     assert_state(HIGH, VC_OPEN);
 }
 
+/* A peer asks for a long message to be received, which it lends. */
+static void offer_long(uint32_t id, void *place, size_t len, struct mpid_request *request)
+{
+    struct mpid_envelope env = {4, LOW, (int32_t)id};
+    struct mpid_bytes into = {.base = place, .len = len};
+    struct {
+        struct packet_rts rts;
+        char key[8];
+    } payload = {{.total = len, .addr = 4096, .id = id, .flags = RTS_HAS_KEY}, "kkkkkkk"};
+    payload.key[7] = 'k';
+    mpid_recv(request, NULL, &env, &into);
+    beneath_arrive(LOW, packet_message(PACKET_RTS, &env), &payload, sizeof(payload));
+}
+
+/* A connection is lost while the channel reads out of the peer's memory: the receive is not over before that
+ * is, since its place may be written until then. */
+static void test_lost_amid_read(void **state)
+{
+    (void)state;
+    enum {
+        LEN = 100000
+    };
+    static char place[LEN], streamed_to[LEN];
+    struct mpid_request streamed_one, request;
+    beneath_use_keys(true);
+    open_both();
+    offer_long(1, streamed_to, LEN, &streamed_one);
+    offer_long(2, place, LEN, &request);
+    assert_ptr_equal(beneath.got, &request);
+    beneath.env->sink->lost(&beneath.link[LOW].base, -ECONNRESET);
+    assert_state(LOW, VC_FAILED);
+    assert_true(mpid_is_complete(&streamed_one));
+    assert_false(mpid_is_complete(&request));
+    (void)mpid_progress();
+    assert_false(mpid_is_complete(&request));
+    beneath_end_get(0);
+    assert_true(mpid_is_complete(&request));
+    assert_int_equal(request.error, MPID_LOST);
+    assert_state(HIGH, VC_OPEN);
+    beneath_use_keys(false);
+}
+
 static int streamed;
 
 /* Another peer that always has something to say. */
@@ -232,6 +274,7 @@ int main(void)
         DEVICE_TEST(test_two_groups),
         DEVICE_TEST(test_no_such_process),
         DEVICE_TEST(test_ended),
+        DEVICE_TEST(test_lost_amid_read),
         DEVICE_TEST(test_ended_amid_stream),
         DEVICE_TEST(test_ended_before_contact),
         DEVICE_TEST(test_met_after_end),

@@ -58,7 +58,8 @@ static void add(struct list *list, void *item, const struct mpid_envelope *env)
 
 static struct mpid_envelope any_message(void)
 {
-    static const uint32_t contexts[] = {0, 1, 8, MATCH_LANES * 8}; /* the last in the first's lane */
+    static const uint32_t contexts[] = {0, 1, MPID_CONTEXT_STEP, /* and one in the first's lane */
+                                        MATCH_LANES * MPID_CONTEXT_STEP};
     return (struct mpid_envelope){contexts[dice(4)], (int32_t)dice(4), (int32_t)dice(4)};
 }
 

@@ -498,6 +498,31 @@ static void test_end_and_reopen(void **state)
     free(next_of(HIGH, PACKET_EAGER));
 }
 
+/* Whether a peer that uses sessions is of the world model, too, is known once its host has said so. */
+static void test_end_of_unknown(void **state)
+{
+    (void)state;
+    open_both();
+    beneath.says[LOW] = beneath.says[HIGH] = "sessions over";
+    beneath.unknown = 100;
+    mpid_end_world(true);
+    assert_int_equal(beneath.unknown, 100); /* they are beyond in any case */
+    beneath_drain(LOW);
+    beneath_drain(HIGH);
+}
+
+static void test_end_of_sessions(void **state)
+{
+    (void)state;
+    open_both();
+    beneath.says[LOW] = beneath.says[HIGH] = "sessions";
+    beneath.unknown = 100;
+    mpid_end_world(true);
+    assert_int_equal(beneath.unknown, 0);
+    beneath_drain(LOW);
+    beneath_drain(HIGH);
+}
+
 /* With sessions, messages go to who has ended the world model. */
 static void test_closed_but_sessions(void **state)
 {
@@ -666,6 +691,19 @@ static void test_counted_message(void **state)
     assert_int_equal(count_vcs(), 0);
 }
 
+/* One that is in the list of those with something to hand over is not freed before it is looked at there. */
+static void test_listed_is_kept(void **state)
+{
+    (void)state;
+    struct vc *vc = beneath_vc(3);
+    int refs = vc->refs;
+    vc->refs = 0;
+    vc_check(vc); /* nobody needs it: it is listed */
+    assert_true(vc->busy);
+    assert_false(vc_free_unused(vc));
+    vc->refs = refs;
+}
+
 /* ---- lists ---- */
 
 static void count_vc(struct vc *vc, void *count)
@@ -738,8 +776,8 @@ int main(void)
         DEVICE_TEST(test_refused_by_all), DEVICE_TEST(test_refused_as_finished),
         DEVICE_TEST(test_finished_is_unreachable), DEVICE_TEST(test_close_unmatched),
         DEVICE_TEST(test_asked_while_finalizing), DEVICE_TEST(test_session_asks_while_finalizing),
-        DEVICE_TEST(test_end_and_reopen), DEVICE_TEST(test_closed_but_sessions),
-        DEVICE_TEST(test_closed_and_forgotten),
+        DEVICE_TEST(test_end_and_reopen), DEVICE_TEST(test_end_of_unknown), DEVICE_TEST(test_end_of_sessions), DEVICE_TEST(test_closed_but_sessions),
+        DEVICE_TEST(test_closed_and_forgotten), DEVICE_TEST(test_listed_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,10 +47,12 @@ static void test_own_core(void **state)
     struct wait wait;
     wait_init(2, 4);
     for (int i = 0; i < 3; i++) { /* each wait has its whole budget */
+        uint64_t begun = os_now_ns();
         wait_begin(&wait);
         struct steps steps = run(&wait);
         assert_true(steps.count[WAIT_SPIN] > 0 && steps.count[WAIT_YIELD] > 0);
         assert_true(steps.ns < 1000000000u);
+        assert_true(wait.dated && wait.since_ns >= begun && wait.since_ns - begun < 1000000000u);
         for (int j = 0; j < 100; j++) /* and from then on it sleeps */
             assert_int_equal(wait_step(&wait), WAIT_SLEEP);
     }

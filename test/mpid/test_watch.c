@@ -13,9 +13,9 @@
 #include <cmocka.h>
 
 #include "mpid/device.h"
-#include "test/mpid/beneath.h"
+#include "test/mpid/device_test.h"
 
-enum { PATIENCE_MS = 20000 };
+enum { PATIENCE_MS = 20000, PEER = 2 };
 
 /* A thread that waits for one request, and tells another, or none. */
 struct waiter {
@@ -117,6 +117,41 @@ static void test_told_is_not_watched(void **state)
     assert_int_equal(pthread_join(second.thread, NULL), 0);
 }
 
+static void take_turn(void *arg)
+{
+    (void)arg;
+    (void)progress_turn();
+}
+
+/* As where another thread has handed over what waited, and there is more by now. */
+static void take_turn_with_more(void *arg)
+{
+    ((struct vc *)arg)->blocked = false;
+    (void)progress_turn();
+}
+
+/* What finds no room keeps no thread awake. Who sleeps on the channels does so anew, once, where one has
+ * refused a packet since it was armed: the channel tells of room who arms it then. */
+static void test_no_room(void **state)
+{
+    (void)state;
+    struct mpid_request request;
+    struct waiter waiter = {.watches = true};
+    assert_int_equal(beneath_ask(PEER), CHAN_ACCEPT);
+    beneath_open(PEER);
+    beneath.outcome = CHAN_AGAIN;
+    assert_int_equal(send_word(PEER, 0, &request), MPID_STARTED);
+    begin(&waiter);
+    assert_int_equal(wakes_by(1, take_turn, NULL), 0);
+    assert_int_equal(wakes_by(1, take_turn_with_more, beneath_vc(PEER)), 1);
+    assert_int_equal(wakes_by(1, take_turn, NULL), 0);
+    beneath.outcome = 0;
+    assert_int_equal(wakes_by(1, complete, &waiter.awaited), 1);
+    assert_int_equal(pthread_join(waiter.thread, NULL), 0);
+    (void)mpid_progress();
+    assert_true(mpid_is_complete(&request));
+}
+
 /* One that watches nothing is woken by anything, though it tells of a request. */
 static void test_nothing_watched(void **state)
 {
@@ -137,6 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_told_is_not_watched, start, stop),
         cmocka_unit_test_setup_teardown(test_nothing_watched, start, stop),
+        cmocka_unit_test_setup_teardown(test_no_room, start, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

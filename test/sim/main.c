@@ -50,6 +50,7 @@ static struct sim_settings draw(uint64_t seed)
     set.is_hostile = sim_random(&s, 4) == 0;
     if (sim_random(&s, 2))
         set.choice.part_bytes = 8 + (uint32_t)sim_random(&s, 24);
+    set.has_flow = sim_random(&s, 2) != 0;
     return set;
 }
 

@@ -288,6 +288,7 @@ static void handle(struct sim *s, struct sim_event *event)
         break;
     case SIM_TICK:
         check(s, event->node, node_tick(&node->node, s->now, &s->effects));
+        flow_tick(s, event->node);
         sim_at(s, s->now + s->settings.liveness_ns / LIVENESS_TICKS, SIM_TICK, event->node);
         break;
     case SIM_MADE: make_link(s, event); break;
@@ -349,12 +350,14 @@ void sim_init(struct sim *s, const struct sim_settings *settings)
                SIM_TICK, i);
     }
     play_init(s);
+    flow_init(s);
 }
 
 void sim_fini(struct sim *s)
 {
     struct sim_link *link, *next;
     play_fini(s);
+    flow_fini(s);
     for (uint32_t i = 0; i < s->settings.count; i++)
         node_fini(&s->nodes[i].node);
     while (s->heap_count)

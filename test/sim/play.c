@@ -98,7 +98,7 @@ static void get_some(struct sim *s, uint32_t node)
         uint32_t round = 1 + (uint32_t)sim_random(s, n->entered);
         struct keys_name name = name_of(s, rank, round, key);
         struct node_getter getter = {.cookie = (uint64_t)rank << 32 | round,
-                                     .flags = sim_random(s, 4) ? 0 : KEYS_REFRESH};
+                                     .flags = sim_random(s, 4) ? 0 : KEYS_LATER};
         n->gets_open++;
         call(s, node, node_get(&n->node, &name, &getter, s->now, &s->effects));
     }
@@ -149,6 +149,7 @@ static void end_ranks(struct sim *s, uint32_t node)
 void play_step(struct sim *s, uint32_t node)
 {
     struct sim_node *n = &s->nodes[node];
+    flow_step(s, node);
     if (s->play->submits_left && sim_random(s, 2)) {
         s->play->submits_left--;
         submit(s, node);
@@ -280,13 +281,16 @@ static void check_value(struct sim *s, uint32_t node, const struct core_message 
     uint32_t rank = (uint32_t)(m->number >> 32), round = (uint32_t)m->number;
     uint32_t owner = rank / s->settings.ranks_each;
     char text[32];
+    if (m->number == KEYS_NO_GETTER)
+        return;
     value_of(rank, round, text);
     if (!n->gets_open--)
         sim_fail(s, node, "a get is answered once");
     if (m->status == STATUS_GOOD &&
         (m->data->len != strlen(text) || memcmp(m->data->at, text, m->data->len)))
         sim_fail(s, node, "a get of %u's key brings '%s'", rank, text);
-    if (m->status != STATUS_GOOD && (m->status != STATUS_PROC_FAILED || sim_is_alive(s, owner)))
+    if (m->status != STATUS_GOOD && m->status != STATUS_ABSENT && m->status != STATUS_ASKED &&
+        (m->status != STATUS_PROC_FAILED || sim_is_alive(s, owner)))
         sim_fail(s, node, "a get fails only where its owner is dead");
     if (!n->gets_open && n->entered == n->released && n->entered == s->settings.rounds)
         sim_at(s, s->now + 1, SIM_STEP, node);
@@ -332,6 +336,7 @@ void play_effect(struct sim *s, uint32_t node, const struct effect *effect)
         check_delivery(s, node, m);
         break;
     case EFFECT_RELEASED: check_release(s, node, m); break;
+    case EFFECT_ARRIVED: flow_arrived(s, node, m); break;
     case EFFECT_VALUE: check_value(s, node, m); break;
     case EFFECT_RANKS_ENDED: note_ends(s, node, m); break;
     case EFFECT_LOST:
@@ -448,6 +453,7 @@ void play_check_end(struct sim *s)
         if (n->node.xcast.log.count)
             sim_fail(s, i, "what all have is forgotten");
     }
+    flow_check_end(s);
     if (!play_is_done(s))
         sim_fail(s, 0, "the ends of all %u ranks are known, not of %u", s->group.rank_count,
                  p->ended_count);

@@ -38,6 +38,7 @@ struct sim_settings {
     uint32_t rounds;                /* of put, fence and get */
     uint32_t gets;                  /* of each node, a round */
     uint32_t submits;               /* messages to many, in all */
+    bool has_flow; /* streams too: flow.c */
     bool is_lazy; /* too much is put for any fence to collect it */
     bool is_hostile;                /* messages go through bytes and back */
 };
@@ -77,6 +78,7 @@ struct sim_event {
 
 struct sim_link; /* a pair of nodes */
 struct sim_play; /* what play.c remembers */
+struct sim_flow; /* what flow.c does */
 
 struct sim {
     struct sim_settings settings;
@@ -91,6 +93,7 @@ struct sim {
     struct rank_map group;
     struct rank_block block;
     struct sim_play *play;
+    struct sim_flow *flow; /* NULL: none */
     uint64_t steps, dead_count;
     int64_t died_at; /* the last that died */
 };
@@ -113,6 +116,17 @@ bool sim_is_alive(const struct sim *s, uint32_t node);
 /* Say what does not hold, and from which seed, and abort. */
 noreturn void sim_fail(const struct sim *s, uint32_t node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* ---- flow.c ---- */
+
+void flow_init(struct sim *s);
+void flow_fini(struct sim *s);
+/* A host's turn: its node, and the root, say something. */
+void flow_step(struct sim *s, uint32_t node);
+void flow_tick(struct sim *s, uint32_t node);
+/* A block or a credit has come to a node. */
+void flow_arrived(struct sim *s, uint32_t node, const struct core_message *m);
+void flow_check_end(struct sim *s);
 
 /* ---- play.c ---- */
 

@@ -37,6 +37,8 @@ same "standard input is an input" "$("$mpicc" -show -x c -)" "cc -x c - $inc $li
 same "no files, no link flags" "$("$mpicc" --version)" "$(cc --version)"
 same "what needs quotes has them" "$("$mpicc" -show -c "a b.c" "-DX=it's")" \
     "cc -c 'a b.c' '-DX=it'\\''s' $inc"
+same "-lmpi is ours" "$("$mpicc" -show a.c -lmpi -lmpich -lm)" "cc a.c -lm $inc $link"
+same "so have quotes" "$("$mpicc" -show -c a.c '-I"x y"')" "cc -c a.c '-I\"x y\"' $inc"
 same "--showme:compile" "$("$mpicc" --showme:compile)" "$inc"
 same "-showme:link" "$("$mpicc" -showme:link)" "$link"
 same "--showme:incdirs" "$("$mpicc" --showme:incdirs)" "$build/include"
@@ -81,12 +83,27 @@ mkdir "$tmp/new home"
 mv "${bin%/bin/mpicc}" "$tmp/new home/tree"
 moved="$tmp/new home/tree/bin"
 same "a program runs from a moved tree" "$(runs "$moved")" "$want"
+home=$(cd "$moved/.." && pwd -P)
+lib=$("$moved/mpicc" --showme:libdirs | tr -d "'")
+same "a prefix with a blank is quoted as CMake reads it" "$("$moved/mpicc" -show a.c)" \
+    "cc a.c -I\"$home/include\" -L\"$lib\" -Wl,\"-rpath,$lib\" -lmpi_abi"
+eval "$("$moved/mpicc" -show -Wall -Werror "$source/test/tools/version.c" -o "$tmp/prog")"
+same "and as the shell does" "$("$tmp/prog")" "$want"
 mkdir "$tmp/links"
 ln -s "../new home/tree/bin/mpicc" "$tmp/links/mpicc"
 same "by a relative link and PATH" "$(PATH=$tmp/links:$PATH mpicc --showme:libdirs)" \
     "$("$moved/mpicc" --showme:libdirs)"
 "$moved/mpic++" -x c++ -Wall -Werror "$source/test/tools/version.c" -o "$tmp/prog"
 same "mpic++ makes a C++ program" "$("$tmp/prog")" "$want"
+{
+    printf '#include <mpi.h>\nint main()\n{\n'
+    sed -n 's/^#define \(MPI_[A-Z0-9_]*\) .*[(,].*/    { auto x = \1; static_cast<void>(x); }/p' \
+        "$moved/../include/mpi.h"
+    printf '}\n'
+} >"$tmp/constants.cc"
+same "constants are many" "$(($(grep -c auto "$tmp/constants.cc") > 100))" 1
+same "constants are no old casts to C++" \
+    "$("$moved/mpic++" -Wall -Wextra -Wold-style-cast -c "$tmp/constants.cc" -o "$tmp/constants.o" 2>&1)" ""
 rm "$moved/../include/mpi.h"
 if "$moved/mpicc" -compile-info >"$tmp/out" 2>&1; then got=0; else got=$?; fi
 same "a broken tree is an error" "$got" 1

@@ -67,6 +67,19 @@ done
 echo "no object" >text.so
 bad "$PWD/text.so" "it cannot be loaded"
 bad "$PWD/none.so" "it cannot be loaded"
+VIREO_CHANNEL_PATH=$PWD/none.so run -n 2 "$program" bad "$PWD/none.so" "it cannot be loaded" 2>err
+[ "$(grep -c "warning: VIREO_CHANNEL_PATH: $PWD/none.so: it cannot be loaded" err)" = 1 ] ||
+    fail "a path that leads to no channel is told once" "$(cat err)"
+mkdir -p none
+VIREO_CHANNEL_PATH=$PWD/none:$PWD/text.so "$info" >out 2>err
+holds "a folder without a channel is told" "$(cat err)" "none: it cannot be loaded: nothing in this folder"
+holds "and that there are more" "$(cat err)" "\`vireo info\` lists 1 more that are refused"
+VIREO_CHANNELS=tcp "$info" >out 2>err
+module=$(sed -n 's/^ *in \(.*libvireo-channel-ofi.so\)$/\1/p' out)
+if [ -e "$module" ]; then
+    holds "vireo info lists the parameters of a channel that is closed" "$(sed -n '/^ofi:/,$p' out)" \
+        "timeout_ms = 20000"
+fi
 mkdir -p folder
 cp "$fifo" folder/
 VIREO_CHANNEL_PATH=$PWD/folder "$info" >out 2>err || fail "a folder" "$(cat err)"

@@ -117,7 +117,7 @@ static void operations(void)
     MPI_Datatype type;
     FAILS(MPI_ERR_OP, MPI_Allreduce(a, b, 1, MPI_INT, MPI_OP_NULL, world));
     FAILS(MPI_ERR_OP, MPI_Allreduce(a, b, 1, MPI_FLOAT, MPI_BAND, world));
-    FAILS(MPI_ERR_OP, MPI_Scan(a, b, 1, MPI_CHAR, MPI_SUM, world));
+    FAILS(MPI_ERR_OP, MPI_Scan(a, b, 1, MPI_WCHAR, MPI_SUM, world));
     FAILS(MPI_ERR_OP, MPI_Reduce(a, b, 1, MPI_INT, MPI_MINLOC, 0, world));
     FAILS(MPI_ERR_OP, MPI_Exscan(a, b, 1, MPI_INT, MPI_REPLACE, world));
     OK(MPI_Type_contiguous(1, MPI_INT, &type));
@@ -129,17 +129,62 @@ static void operations(void)
 /* The request of an active collective cannot be freed, and goes on being of use. */
 static void active(void)
 {
-    MPI_Request request;
+    MPI_Request request, kept;
+    int me = check_rank(world), members = check_size(world), flag = 0, word = 0;
+    OK(MPI_Barrier_init(world, MPI_INFO_NULL, &kept));
+    if (me) /* the others begin once the first has tried to free them */
+        OK(MPI_Recv(&word, 1, MPI_INT, 0, 7, world, MPI_STATUS_IGNORE));
     OK(MPI_Ibarrier(world, &request));
-    FAILS(MPI_ERR_REQUEST, MPI_Request_free(&request));
-    CHECK(request != MPI_REQUEST_NULL);
-    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    OK(MPI_Barrier_init(world, MPI_INFO_NULL, &request));
-    OK(MPI_Start(&request));
-    FAILS(MPI_ERR_REQUEST, MPI_Request_free(&request));
-    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    OK(MPI_Request_free(&request));
+    OK(MPI_Start(&kept));
+    if (!me && members > 1) {
+        FAILS(MPI_ERR_REQUEST, MPI_Request_free(&request));
+        FAILS(MPI_ERR_REQUEST, MPI_Request_free(&kept));
+        CHECK(request != MPI_REQUEST_NULL && kept != MPI_REQUEST_NULL);
+    }
+    for (int i = 1; !me && i < members; i++)
+        OK(MPI_Send(&word, 1, MPI_INT, i, 7, world));
+    OK(MPI_Wait(&kept, MPI_STATUS_IGNORE));
+    OK(MPI_Request_free(&kept));
+    CHECK(kept == MPI_REQUEST_NULL);
+    while (!flag)
+        OK(MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE));
+    OK(MPI_Request_free(&request)); /* it is complete */
     CHECK(request == MPI_REQUEST_NULL);
+}
+
+/* Of no elements a type may be null, in messages and where each block has its type, as in other libraries. */
+static void no_type(void)
+{
+    enum { MOST = 16 };
+    int me = check_rank(world), members = check_size(world);
+    int right = (me + 1) % members, left = (me + members - 1) % members;
+    int counts[MOST] = {0}, displs[MOST] = {0}, in = 5 + me, out = -1;
+    MPI_Datatype types[MOST];
+    MPI_Request request;
+    MPI_Status status;
+    CHECK(members <= MOST);
+    for (int i = 0; i < members; i++)
+        types[i] = MPI_DATATYPE_NULL;
+    counts[me] = 1;
+    types[me] = MPI_INT;
+    OK(MPI_Alltoallw(&in, counts, displs, types, &out, counts, displs, types, world));
+    CHECK(out == in);
+    out = -1;
+    OK(MPI_Ialltoallw(&in, counts, displs, types, &out, counts, displs, types, world, &request));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK(out == in);
+    OK(MPI_Sendrecv(NULL, 0, MPI_DATATYPE_NULL, right, 8, NULL, 0, MPI_DATATYPE_NULL, left, 8, world, &status));
+    CHECK(status.MPI_SOURCE == left);
+    OK(MPI_Recv_init(NULL, 0, MPI_DATATYPE_NULL, left, 9, world, &request));
+    OK(MPI_Start(&request));
+    OK(MPI_Send(NULL, 0, MPI_DATATYPE_NULL, right, 9, world));
+    OK(MPI_Wait(&request, &status));
+    OK(MPI_Request_free(&request));
+    FAILS(MPI_ERR_TYPE, MPI_Bcast(&in, 0, MPI_DATATYPE_NULL, 0, world));
+    counts[me] = 0;
+    counts[right] = 1;
+    types[right] = MPI_DATATYPE_NULL;
+    FAILS(MPI_ERR_TYPE, MPI_Alltoallw(&in, counts, displs, types, &out, counts, displs, types, world));
 }
 
 /* The text says what is wrong. */
@@ -259,6 +304,7 @@ int main(int argc, char **argv)
     first_of_exscan();
     operations();
     active();
+    no_type();
     text();
     if (size == 2) {
         truncation();

@@ -2,6 +2,7 @@
 
 /* Classes, codes and texts: predefined ones, those of real errors, and the user's own. */
 #include <string.h>
+#include <time.h>
 
 #include "check.h"
 
@@ -75,6 +76,7 @@ static void own(void)
     FAILS(MPI_ERR_ARG, MPI_Add_error_string(MPI_ERR_IO, "mine now"));
     FAILS(MPI_ERR_ARG, MPI_Add_error_code(error_class + 999, &of));
     FAILS(MPI_ERR_ARG, MPI_Remove_error_class(error_class)); /* it has a code */
+    FAILS(MPI_ERR_ARG, MPI_Remove_error_code(code)); /* it has a string */
     OK(MPI_Remove_error_string(code));
     OK(MPI_Remove_error_code(code));
     OK(MPI_Remove_error_class(error_class));
@@ -129,6 +131,25 @@ static void removed(void)
     CHECK(last_used() == before);
 }
 
+/* As many classes as there can be, or keyvals, take no time that grows with their square. */
+static void many(void)
+{
+    enum { MANY = 65536, KEYVALS = 30000, MOST_SECONDS = 3 };
+    static int ids[MANY];
+    clock_t begin = clock();
+    int count = 0;
+    while (count < MANY && !MPI_Add_error_class(&ids[count]))
+        count++;
+    CHECK(count > MANY / 2);
+    while (count)
+        OK(MPI_Remove_error_class(ids[--count]));
+    for (count = 0; count < KEYVALS; count++)
+        OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &ids[count], NULL));
+    while (count)
+        OK(MPI_Comm_free_keyval(&ids[--count]));
+    CHECK(clock() - begin < MOST_SECONDS * CLOCKS_PER_SEC);
+}
+
 int main(int argc, char **argv)
 {
     char text[MPI_MAX_ERROR_STRING];
@@ -141,6 +162,7 @@ int main(int argc, char **argv)
     real();
     own();
     removed();
+    many();
     OK(MPI_Finalize());
     OK(MPI_Error_string(early, text, &len));
     CHECK(!strcmp(text, "early"));

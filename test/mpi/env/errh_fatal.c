@@ -3,6 +3,8 @@
 /* Do what its argument says, each of which ends the job; errh_fatal.sh looks on. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -15,7 +17,9 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 42);
     if (!strcmp(what, "rank-before"))
         return check_rank(MPI_COMM_WORLD);
+    MPI_Comm kept;
     OK(MPI_Init(&argc, &argv));
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &kept));
     if (!strcmp(what, "tag"))
         MPI_Send(NULL, 0, MPI_INT, 0, -3, MPI_COMM_WORLD);
     if (!strcmp(what, "null"))
@@ -36,11 +40,26 @@ int main(int argc, char **argv)
     }
     if (!strcmp(what, "abort-0"))
         MPI_Abort(MPI_COMM_SELF, 0);
+    if (!strcmp(what, "child-kept")) {
+        int status = 0;
+        pid_t child = fork();
+        if (!child) {
+            MPI_Barrier(kept);
+            _exit(0);
+        }
+        CHECK(child > 0 && waitpid(child, &status, 0) == child);
+        CHECK(!WIFEXITED(status) || WEXITSTATUS(status));
+        MPI_Abort(kept, 3);
+    }
     if (!strcmp(what, "init"))
         MPI_Init(NULL, NULL);
     OK(MPI_Finalize());
     if (!strcmp(what, "after"))
         MPI_Send(NULL, 0, MPI_INT, 0, 3, MPI_COMM_WORLD);
+    if (!strcmp(what, "after-kept"))
+        MPI_Barrier(kept);
+    if (!strcmp(what, "free-kept"))
+        MPI_Comm_free(&kept);
     if (!strcmp(what, "finalize"))
         MPI_Finalize();
     return 0;

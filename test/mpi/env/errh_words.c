@@ -44,6 +44,10 @@ static void datatypes(void)
     SAYS(null, MPI_Irecv(buf, 1, MPI_DATATYPE_NULL, 0, 0, world, &request));
     SAYS(null,
          MPI_Sendrecv(buf, 1, MPI_DATATYPE_NULL, 0, 0, buf, 1, MPI_INT, 0, 0, world, &status));
+    SAYS("recvtype is MPI_DATATYPE_NULL",
+         MPI_Sendrecv(buf, 1, MPI_INT, 0, 0, buf, 1, MPI_DATATYPE_NULL, 0, 0, world, &status));
+    SAYS("sendtype is MPI_DATATYPE_NULL",
+         MPI_Sendrecv(buf, 1, MPI_DATATYPE_NULL, 0, 0, buf, 1, MPI_INT, 0, 0, world, &status));
     SAYS(null,
          MPI_Sendrecv(buf, 1, MPI_INT, 0, 0, buf, 1, MPI_DATATYPE_NULL, 0, 0, world, &status));
     SAYS(null, MPI_Isendrecv_replace(buf, 1, MPI_DATATYPE_NULL, 0, 0, 0, 0, world, &request));

@@ -10,7 +10,9 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "io.h"
 
@@ -367,6 +369,51 @@ static void background(void)
         OK(MPI_File_delete(io_name("background"), MPI_INFO_NULL));
 }
 
+/* A file that is closed while accesses are under way waits for them; they are completed later. */
+static void close_early(void)
+{
+    enum { ACCESSES = 12, LEN = 200000 };
+    static char data[ACCESSES][LEN];
+    MPI_File file = io_open("early", MPI_MODE_CREATE | MPI_MODE_RDWR);
+    MPI_Request requests[ACCESSES];
+    MPI_Status statuses[ACCESSES];
+    struct stat what;
+    for (int i = 0; i < ACCESSES; i++) {
+        memset(data[i], 'a' + i, LEN);
+        OK(MPI_File_iwrite_at(file, (MPI_Offset)(rank * ACCESSES + i) * LEN, data[i], LEN, MPI_CHAR, &requests[i]));
+    }
+    OK(MPI_File_close(&file));
+    CHECK(!stat(io_name("early"), &what) && what.st_size >= (off_t)(rank + 1) * ACCESSES * LEN);
+    OK(MPI_Waitall(ACCESSES, requests, statuses));
+    for (int i = 0; i < ACCESSES; i++)
+        CHECK(io_count(&statuses[i], MPI_CHAR) == LEN);
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    if (rank == 0)
+        OK(MPI_File_delete(io_name("early"), MPI_INFO_NULL));
+}
+
+/* In a forked child no call on a file goes on: nobody would answer it. */
+static void child(void)
+{
+    MPI_File file = io_open("child", MPI_MODE_CREATE | MPI_MODE_RDWR);
+    MPI_Request request;
+    char byte = 1;
+    int status = -1;
+    OK(MPI_File_iwrite_at(file, rank, &byte, 1, MPI_CHAR, &request));
+    pid_t process = fork();
+    if (!process) {
+        alarm(20);
+        fclose(stderr);
+        close(STDERR_FILENO);
+        _exit(MPI_File_close(&file) ? 1 : 0);
+    }
+    CHECK(process > 0 && waitpid(process, &status, 0) == process && WIFEXITED(status) && WEXITSTATUS(status));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    OK(MPI_File_close(&file));
+    if (rank == 0)
+        OK(MPI_File_delete(io_name("child"), MPI_INFO_NULL));
+}
+
 int main(void)
 {
     OK(MPI_Init(NULL, NULL));
@@ -383,6 +430,8 @@ int main(void)
     hints();
     types();
     background();
+    close_early();
+    child();
     CHECK(io_end() == 1);
     OK(MPI_Finalize());
     return 0;

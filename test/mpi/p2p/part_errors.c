@@ -12,9 +12,9 @@ static int data[4], into[4];
 static int make(int partitions, MPI_Count count, MPI_Datatype type, int peer, int tag)
 {
     MPI_Request request;
-    int send = MPI_Psend_init_c(data, partitions, count, type, peer, tag, MPI_COMM_WORLD,
+    int send = MPI_Psend_init(data, partitions, count, type, peer, tag, MPI_COMM_WORLD,
                                 MPI_INFO_NULL, &request);
-    int recv = MPI_Precv_init_c(data, partitions, count, type, peer, tag, MPI_COMM_WORLD,
+    int recv = MPI_Precv_init(data, partitions, count, type, peer, tag, MPI_COMM_WORLD,
                                 MPI_INFO_NULL, &request);
     CHECK(check_class(send) == check_class(recv));
     return send;
@@ -61,7 +61,9 @@ static void times(void)
     FAILS(MPI_ERR_REQUEST, MPI_Pready(0, recv));
     FAILS(MPI_ERR_REQUEST, MPI_Pready(0, plain));
     FAILS(MPI_ERR_REQUEST, MPI_Parrived(send, 0, &flag));
-    FAILS(MPI_ERR_REQUEST, MPI_Parrived(MPI_REQUEST_NULL, 0, &flag));
+    flag = 0;
+    OK(MPI_Parrived(MPI_REQUEST_NULL, 0, &flag));
+    CHECK(flag);
     FAILS(MPI_ERR_REQUEST, MPI_Cancel(&send));
     FAILS(MPI_ERR_ARG, MPI_Pready(4, send));
     FAILS(MPI_ERR_ARG, MPI_Pready(-1, send));

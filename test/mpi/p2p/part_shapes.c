@@ -100,9 +100,9 @@ static void run(const struct shape *shape, int large)
     int right = (me + 1) % size, left = (me + size - 1) % size;
     MPI_Request requests[2];
     if (large) {
-        OK(MPI_Precv_init_c(in.data, in.parts, in.count, type_of(&in), left, 1, MPI_COMM_WORLD,
+        OK(MPI_Precv_init(in.data, in.parts, in.count, type_of(&in), left, 1, MPI_COMM_WORLD,
                             MPI_INFO_NULL, &requests[0]));
-        OK(MPI_Psend_init_c(out.data, out.parts, out.count, type_of(&out), right, 1, MPI_COMM_WORLD,
+        OK(MPI_Psend_init(out.data, out.parts, out.count, type_of(&out), right, 1, MPI_COMM_WORLD,
                             MPI_INFO_NULL, &requests[1]));
     } else {
         OK(MPI_Psend_init(out.data, out.parts, out.count, type_of(&out), right, 1, MPI_COMM_WORLD,

@@ -182,6 +182,7 @@ static void change_codes(int i)
     char text[LEN_MAX + 1];
     int odd = 2 * (i % (CODES / 2)) + 1, even = odd - 1, code = codes[odd];
     if (code) {
+        OK(MPI_Remove_error_string(code));
         OK(MPI_Remove_error_code(code));
         codes[odd] = 0;
     } else {
@@ -314,8 +315,10 @@ int main(int argc, char **argv)
     change_infos(1);
     threads_run(threads, ALL, work);
     for (int i = 0; i < CODES; i++)
-        if (codes[i])
+        if (codes[i]) {
+            (void)MPI_Remove_error_string(codes[i]); /* some have none */
             OK(MPI_Remove_error_code(codes[i]));
+        }
     OK(MPI_Remove_error_class(error_class));
     OK(MPI_Session_finalize(&session));
     OK(MPI_Info_free(&info));

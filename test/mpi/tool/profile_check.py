@@ -11,6 +11,7 @@ begin, both within a span, from the sender to the receiver that the program has.
 import collections
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -38,6 +39,25 @@ def check_spans(spans):
             open_ends.pop()
         assert not open_ends or end <= open_ends[-1] + SLACK_US, event
         open_ends.append(end)
+
+
+def check_parts(mpiexec, ranks, options, program):
+    """A job that does not end well leaves all that was recorded, and the calls that were open."""
+    for ending, code in (("hang", 124), ("die", 137)):
+        done = subprocess.run([mpiexec, "--timeout", "2", *options, "--trace", "bad.json", "-n", str(ranks), program,
+                               ending], capture_output=True, text=True, timeout=60)
+        assert done.returncode == code, done.stderr
+        for rank in range(ranks):
+            name = f"bad.json.{rank}.part"
+            with open(name, encoding="utf-8") as file:
+                events = json.loads(file.read().rstrip().rstrip(",") + "]")
+            names = collections.Counter(e["name"] for e in events if e["ph"] == "X")
+            assert names["MPI_Init"] == 1 and names["MPI_Bcast"] == 700, (ending, rank, names)
+            still_open = [(e["name"], e["tid"]) for e in events if e["ph"] == "B"]
+            is_dead = ending == "die" and rank == ranks - 1
+            assert still_open == ([] if is_dead else [("MPI_Recv", 1)]), (ending, rank, still_open)
+            os.unlink(name)
+    assert not os.path.exists("bad.json")
 
 
 def within_a_span(flow, spans):
@@ -93,6 +113,26 @@ def check_summary(summary, text, ranks):
     assert [int(w[0]) for w in lines if len(w) > 5 and w[0].isdigit()] == list(range(ranks)), text
 
 
+def check_own_share(mpiexec, ranks, options, program):
+    """What the profile itself sends is not counted, its calls are not the program's, and it needs no
+    MPI_COMM_WORLD."""
+    for own in [], ["--trace", "quiet.json"]:
+        if ranks > 1:
+            run(mpiexec, ranks, [*options, "--summary=quiet", *own], program, ["quiet"])
+            with open("quiet", encoding="utf-8") as file:
+                lines = json.load(file)["ranks"]
+            assert [line["messages_sent"] for line in lines] == [0, 1] + [0] * (ranks - 2), lines
+            assert [line["messages_received"] for line in lines] == [1] + [0] * (ranks - 1), lines
+    for own in "--trace=sessions.json", "--summary":
+        run(mpiexec, ranks, [*options, own], program, ["sessions"])
+    done = subprocess.run([mpiexec, "--timeout", "50", *options, "--trace", "wrong.json", "-n", str(ranks),
+                           program, "wrong"], stderr=subprocess.PIPE, text=True, check=False, timeout=100)
+    assert done.returncode not in (0, 124), done.stderr
+    assert "77" in done.stderr and "MPI_Send" in done.stderr, done.stderr
+    assert "libvireo-profile" not in done.stderr, done.stderr
+    assert re.search(r"called at (mpi_)?profile_work(\.c:\d|\+0x)", done.stderr), done.stderr
+
+
 def main():
     mpiexec, program = map(os.path.abspath, sys.argv[1:3])
     ranks, options = int(sys.argv[3]), sys.argv[4:]
@@ -106,10 +146,16 @@ def main():
         assert sorted(os.listdir(".")) == ["summary.json", "trace.json"], os.listdir(".")
         assert "Summary" in run(mpiexec, ranks, [*options, "--set", "summary=1"], program)
         assert run(mpiexec, ranks, options, program) == ""
-        # A file that cannot be is said, and the job is not harmed.
-        text = run(mpiexec, ranks, [*options, "--trace", "no/such/folder/t"], program)
-        assert "no/such/folder/t" in text and "No such file" in text, text
+        # A file that cannot be is told before anything starts.
+        for option in ("--trace=no/such/folder/t", "--summary=no/such/folder/t"):
+            done = subprocess.run([mpiexec, "-n", str(ranks), *options, option, "touch", "started"],
+                                  capture_output=True, text=True, timeout=60)
+            assert done.returncode == 1 and not os.path.exists("started"), done
+            assert "no/such/folder/t': No such file" in done.stderr, done.stderr
+            assert done.stderr.count("\n") == 1, done.stderr
+        check_parts(mpiexec, ranks, options, program)
         assert sorted(os.listdir(".")) == ["summary.json", "trace.json"], os.listdir(".")
+        check_own_share(mpiexec, ranks, options, program)
     print("ok")
 
 

@@ -5,8 +5,10 @@
  * there are: WAYS of them each round from each rank to the next one.
  *   profile_work ROUNDS
  */
+#include <signal.h>
 #include <mpi.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -63,15 +65,86 @@ static void others(MPI_Comm comm, MPI_Request persistent[2])
     OK(MPI_Wait(&request, &status));
 }
 
+/* A communicator that is made of a session, of as many ranks. */
+static void by_session(int ranks)
+{
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Comm comm;
+    int value = 1, sum;
+    OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session));
+    OK(MPI_Group_from_session_pset(session, ranks ? "mpi://WORLD" : "mpi://SELF", &group));
+    OK(MPI_Comm_create_from_group(group, "work", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm));
+    OK(MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, comm));
+    CHECK(sum == (ranks ? ranks : 1));
+    OK(MPI_Comm_free(&comm));
+    OK(MPI_Group_free(&group));
+    OK(MPI_Session_finalize(&session));
+}
+
+/* Before MPI_Init, after it, and after MPI_Finalize. */
+static void sessions(void)
+{
+    by_session(0);
+    OK(MPI_Init(NULL, NULL));
+    by_session(check_size(MPI_COMM_WORLD));
+    OK(MPI_Finalize());
+    by_session(0);
+}
+
+/* One message, and its receiver comes long after the others to MPI_Finalize. */
+static void quiet(void)
+{
+    int value = 0;
+    OK(MPI_Init(NULL, NULL));
+    rank = check_rank(MPI_COMM_WORLD);
+    if (rank == 1)
+        OK(MPI_Send(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD));
+    if (rank == 0) {
+        OK(MPI_Recv(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        for (int i = 0; i < 30; i++) {
+            int there;
+            (void)usleep(10000);
+            OK(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE));
+        }
+    }
+    OK(MPI_Finalize());
+}
+
+static void wrong(void)
+{
+    OK(MPI_Init(NULL, NULL));
+    MPI_Send(&size, 1, MPI_INT, 77, 0, MPI_COMM_WORLD);
+}
+
+/* Some calls, and then nothing that ends; or one rank is killed outside of MPI. */
+static void end_badly(int dies)
+{
+    int value = 0;
+    for (int i = 0; i < 700; i++)
+        OK(MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD));
+    if (dies && rank == size - 1) {
+        (void)usleep(300000);
+        raise(SIGKILL);
+    }
+    OK(MPI_Recv(&value, 1, MPI_INT, from, 77, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm dup, half;
     MPI_Request persistent[2], dropped;
+    if (!strcmp(argv[1], "sessions") || !strcmp(argv[1], "quiet") || !strcmp(argv[1], "wrong")) {
+        (*argv[1] == 's' ? sessions : *argv[1] == 'q' ? quiet : wrong)();
+        return 0;
+    }
     OK(MPI_Init(&argc, &argv));
     rank = check_rank(MPI_COMM_WORLD);
     size = check_size(MPI_COMM_WORLD);
     to = (rank + 1) % size;
     from = (rank + size - 1) % size;
+    if (!strcmp(argv[1], "hang") || !strcmp(argv[1], "die"))
+        end_badly(!strcmp(argv[1], "die"));
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &dup));
     OK(MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &half));
     OK(MPI_Send_init(&out[1], 1, MPI_INT, to, 5, dup, &persistent[0]));

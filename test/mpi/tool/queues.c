@@ -164,7 +164,7 @@ static void open_process(const char *path)
     CHECK(find_symbol(NULL, symbol, &address) == mqs_ok);
     for (size_t i = 0; i < sizeof(name) - 1 && (!i || name[i - 1]); i++)
         CHECK(fetch(NULL, address + i, 1, &name[i]) == mqs_ok);
-    CHECK(strlen(name) > 15 && !strcmp(name + strlen(name) - 15, "libvireo-mqs.so"));
+    CHECK(strlen(name) >= 15 && !strcmp(name + strlen(name) - 15, "libvireo-mqs.so"));
 }
 
 /* Go to a communicator. */

@@ -165,6 +165,8 @@ static void environment(void)
     CHECK(number(&v) == 17 && v.scope == MPI_T_SCOPE_LOCAL && strstr(v.about, "Unit: us."));
     v = open_named("VIREO_CONNECT_TIMEOUT_MS");
     CHECK(number(&v) == 20000 && strstr(v.about, "Default: 20000."));
+    v = open_named("VIREO_REGION_AFTER");
+    CHECK(v.scope == MPI_T_SCOPE_ALL_EQ);
     v = open_named("VIREO_EAGER_CREDIT");
     CHECK(number(&v) == 2 << 20 && v.scope == MPI_T_SCOPE_ALL_EQ);
     MPI_Count bad = -1;

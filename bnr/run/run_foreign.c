@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A rank that is a script may run a program of another MPI library, of which each process would be alone.
+ * No file tells that before: so mpiexec looks a few times, in the first seconds and ever more seldom,
+ * whether the first rank here has mapped such a library, until that rank has come to MPI_Init.
+ */
+#include "bnr/launch/foreign.h"
+#include "bnr/run/run_state.h"
+#include "bnr/tools/options.h"
+
+enum {
+    FIRST_LOOK_MS = 50, /* each later one after twice the time */
+    LOOKS = 6
+};
+
+/* The first rank that runs on this host; -1: there is none. */
+static int first_here(struct run *run)
+{
+    for (int r = 0; r < run->o->nranks; r++)
+        if (!run_is_elsewhere(run, r))
+            return r;
+    return -1;
+}
+
+static void on_look(uv_timer_t *timer)
+{
+    struct run *run = timer->data;
+    struct foreign_process found;
+    int rank = first_here(run), pid = run_pid_of(run, rank);
+    if (pid <= 0 || run->job.state != JOB_RUNNING || ranks_has_begun(&run->ranks, rank))
+        return;
+    if (foreign_runs(pid, &found))
+        stdio_say(run->stdio,
+                  "mpiexec: rank %d runs %s (pid %d) with another MPI library (%s), with which each "
+                  "process would be rank 0 of 1; build it with this library's mpicc, or start it with "
+                  "its own mpiexec\n",
+                  rank, found.name, found.pid, found.library);
+    else if (++run->foreign_looks < LOOKS)
+        uv_timer_start(timer, on_look, FIRST_LOOK_MS << run->foreign_looks, 0);
+}
+
+void run_foreign_start(struct run *run)
+{
+    if (run->o->nranks > 1 && first_here(run) >= 0)
+        uv_timer_start(&run->foreign_look, on_look, FIRST_LOOK_MS, 0);
+}
+
+void run_foreign_stop(struct run *run)
+{
+    uv_close((uv_handle_t *)&run->foreign_look, NULL);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Links of the ofi channel: one for each peer (link.c), and callers that have none yet (stranger.c). */
+#ifndef OFI_LINK_H
+#define OFI_LINK_H
+
+#include "channels/ofi/ofi.h"
+
+/* What a process still has to say to another one. */
+struct ofi_say {
+    fi_addr_t to;
+    uint64_t theirs; /* the other's name of the link; 0: not known */
+    uint32_t kinds;  /* bits 1 << enum ofi_kind */
+    uint32_t answer; /* with REFUSED */
+};
+
+enum ofi_state {
+    OFI_CALLING,
+    OFI_OPEN,
+    OFI_OVER /* refused or lost was told, or is about to be */
+};
+
+struct ofi_link {
+    struct chan_link base;
+    struct ofi *ofi;
+    struct ofi_link *next;
+    struct ofi_say say;
+    enum ofi_state state;
+    uint64_t name;
+    uint64_t called_as;   /* the name that the caller knew before WELCOME; 0: we are the caller */
+    struct ofi_talk talk; /* while calling: we are the caller */
+    uint64_t again_ns, again_step_ns; /* while calling, once HELLO was said: when it is said again, and then */
+    uint32_t out, in;     /* numbers of the next packets */
+    int credit;           /* packets that may be sent */
+    int owed;             /* packets taken, and not told yet */
+    int flying;           /* sends that are not complete */
+    int transfers;        /* one-sided operations that are not over */
+    uint32_t told;        /* by our last LAST: a packet of this number comes next */
+    bool has_told;        /* we have said one, */
+    bool has_last;        /* and the peer, and no packet since */
+    bool injected;        /* something that no completion will tell of */
+    bool ended;           /* its process has */
+    bool leaving;         /* it is unlinked, and stays until transfers is 0 */
+    int broken;           /* -errno: the fabric has lost it; 0: not */
+    uint64_t begun_ns;
+    uint64_t since_ns;    /* when it was begun; where its process has ended, last brought something */
+    uint64_t quiet_ns;    /* where its process has ended otherwise than well: it is over after so long without news */
+};
+
+/* ---- link.c ---- */
+
+/* Make a link of zeroed memory, which is its own from now on. Returns 0; or -ENOMEM: it is to be freed as any. */
+int ofi_link_begin(struct ofi_link *link, struct ofi *ofi, struct chan_peer *peer, fi_addr_t to);
+/* The same, of new memory; NULL: there is none. */
+struct ofi_link *ofi_link_make(struct ofi *ofi, struct chan_peer *peer, fi_addr_t to);
+/* Begin to call. */
+int ofi_link_call(struct ofi_link *link);
+/* End it. It stays while a one-sided operation uses memory here. */
+void ofi_link_free(struct ofi_link *link);
+/* The last of those is over. */
+void ofi_link_leave(struct ofi_link *link);
+void ofi_link_close(struct ofi *ofi);
+/* The fabric has lost it: progress() ends it. */
+void ofi_link_break(struct ofi_link *link, int rc);
+void ofi_link_finish(struct ofi_link *link);
+/* The link with our name of it, or that to a process; or NULL. */
+struct ofi_link *ofi_link_find(struct ofi *ofi, uint64_t name);
+struct ofi_link *ofi_link_of(struct ofi *ofi, const struct chan_gid *gid, uint32_t rank);
+/* It has a peer that has proven itself, and called at met_ns: they are one from now on. */
+int ofi_link_accept(struct ofi_link *link, const struct ofi_say *say, uint64_t met_ns);
+/* A message has come, from anybody. Returns the number of upcalls. */
+int ofi_link_receive(struct ofi *ofi, const void *message, size_t len);
+/* A frame to this link. Returns the number of upcalls; after one, the link may be gone. */
+int ofi_link_take(struct ofi_link *link, const struct ofi_frame *frame, const void *body);
+/* Say what can be said. Returns whether all was. */
+bool ofi_link_speak(struct ofi_link *link);
+/* End links that are over. Returns the number of upcalls. */
+int ofi_link_end_some(struct ofi *ofi);
+/* When a link has to be looked at although nothing comes; UINT64_MAX: never. */
+uint64_t ofi_link_deadline(struct ofi *ofi);
+bool ofi_link_is_out(struct ofi_link *link);
+
+/* A name of a link that no other has. */
+uint64_t ofi_link_name(struct ofi *ofi);
+/* Say the frames of say->kinds. link may be NULL. Returns 0, CHAN_AGAIN or -errno. */
+int ofi_link_say(struct ofi *ofi, struct ofi_say *say, struct ofi_link *link,
+                 const struct ofi_talk *talk, uint64_t name);
+
+/* ---- stranger.c ---- */
+
+/* Somebody calls. */
+void ofi_stranger_meet(struct ofi *ofi, const struct ofi_hello *hello);
+/* Let in those who have waited for the end of a link. Returns the number of upcalls. */
+int ofi_stranger_welcome(struct ofi *ofi);
+/* A link that we have begun is open: the call of its peer that has crossed it is no more. */
+void ofi_stranger_is_linked(struct ofi *ofi, const struct ofi_link *link);
+/* A frame to a stranger's name. Returns the number of upcalls. */
+int ofi_stranger_take(struct ofi *ofi, const struct ofi_frame *frame, const void *body);
+/* Say something to who has no link, and forget it. */
+void ofi_stranger_tell(struct ofi *ofi, const struct ofi_say *say);
+bool ofi_stranger_speak(struct ofi *ofi);
+void ofi_stranger_close(struct ofi *ofi);
+
+#endif

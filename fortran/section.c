@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Choice buffers by descriptor: sections of arrays whose elements do not lie side by side are copied
+ * into a buffer where they do, as a compiler would for a procedure without descriptors. It is copied
+ * back when the call is over: at its return, or when its request completes. The whole section is
+ * copied both ways, so that what MPI does not write stays as it was.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fortran/fortran.h"
+
+/* An MPIX_ function, so that the library also runs on others. */
+#pragma weak PMPIX_Request_attach
+
+enum { RANK_MAX = 15 };
+
+/* ---- shapes ---- */
+
+/* A compiler whose descriptors differ would be read wrongly: say so. */
+static void check(const struct fortran_descriptor *of)
+{
+    char text[160];
+    if ((of->version == 1 || of->version == 20180515) && of->rank >= 0 && of->rank <= RANK_MAX)
+        return;
+    snprintf(text, sizeof(text), "an array's descriptor has version %d and rank %d, which this "
+             "library does not know: use module mpi, or another compiler", of->version, of->rank);
+    fortran_end(text);
+}
+
+/* Elements, or 0 where an extent is not known: those of an assumed size lie side by side. */
+static size_t element_count(const struct fortran_descriptor *of)
+{
+    size_t count = 1;
+    for (int i = 0; i < of->rank; i++)
+        count *= of->dim[i].extent > 0 ? (size_t)of->dim[i].extent : 0;
+    return count;
+}
+
+bool fortran_is_dense_of_rank(const struct fortran_descriptor *of)
+{
+    check(of);
+    ptrdiff_t due = (ptrdiff_t)of->elem_len;
+    bool is_dense = true;
+    for (int i = 0; i < of->rank; i++) {
+        if (of->dim[i].extent == 0)
+            return true;
+        if (of->dim[i].extent != 1 && of->dim[i].stride != due)
+            is_dense = false;
+        due *= of->dim[i].extent; /* below 0 for the last one alone */
+    }
+    return is_dense || element_count(of) == 0;
+}
+
+/* ---- copying ---- */
+
+/* Copy dimension dim of what begins at from. Returns where the copy goes on. */
+static char *move(const struct fortran_descriptor *of, int dim, char *from, char *packed, bool in)
+{
+    if (dim < 0) {
+        if (in)
+            memcpy(packed, from, of->elem_len);
+        else
+            memcpy(from, packed, of->elem_len);
+        return packed + of->elem_len;
+    }
+    for (ptrdiff_t i = 0; i < of->dim[dim].extent; i++)
+        packed = move(of, dim - 1, from + i * of->dim[dim].stride, packed, in);
+    return packed;
+}
+
+static void copy_in(const struct fortran_section *section)
+{
+    move(section->of, section->of->rank - 1, section->of->base, section->packed, true);
+}
+
+static void copy_back(const struct fortran_section *section)
+{
+    if (section->out)
+        move(section->of, section->of->rank - 1, section->of->base, section->packed, false);
+}
+
+void *fortran_pack(struct fortran_section *section, const struct fortran_descriptor *of, bool out)
+{
+    section->of = of;
+    section->out = out;
+    section->packed = malloc(element_count(of) * of->elem_len);
+    if (!section->packed)
+        fortran_end("out of memory for the copy of a section of an array");
+    copy_in(section);
+    return section->packed;
+}
+
+void fortran_unpack(struct fortran_section *section)
+{
+    copy_back(section);
+    free(section->packed);
+}
+
+bool fortran_has_gaps(const struct fortran_descriptor *of, const char *function, int *ierror)
+{
+    if (fortran_is_dense(of))
+        return false;
+    fprintf(stderr, "%s: the section of an array of rank %d has gaps, and this call keeps the "
+            "buffer: give it a contiguous array\n", function, of->rank);
+    fortran_error(ierror, MPI_ERR_BUFFER);
+    PMPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_BUFFER);
+    return true;
+}
+
+/* ---- until a request completes ---- */
+
+/* Sections of a call that goes on, with descriptors of their own. */
+struct held {
+    int count;
+    struct {
+        struct fortran_section section;
+        union {
+            struct fortran_descriptor of;
+            char bytes[sizeof(struct fortran_descriptor) + RANK_MAX * 3 * sizeof(ptrdiff_t)];
+        } copy;
+    } of[];
+};
+
+static struct held *hold(const struct fortran_section *sections, int count)
+{
+    struct held *held = malloc(sizeof(*held) + (size_t)count * sizeof(held->of[0]));
+    if (!held)
+        fortran_end("out of memory for the copy of a section of an array");
+    held->count = 0;
+    for (int i = 0; i < count; i++) {
+        if (!sections[i].packed)
+            continue;
+        const struct fortran_descriptor *of = sections[i].of;
+        memcpy(held->of[held->count].copy.bytes, of, sizeof(*of) + (size_t)of->rank * sizeof(of->dim[0]));
+        held->of[held->count].section = sections[i];
+        held->of[held->count].section.of = &held->of[held->count].copy.of;
+        held->count++;
+    }
+    return held;
+}
+
+static void on_event(int event, void *state)
+{
+    struct held *held = state;
+    for (int i = 0; i < held->count; i++) {
+        const struct fortran_section *section = &held->of[i].section;
+        switch (event) {
+        case MPIX_REQUEST_STARTS: copy_in(section); break;
+        case MPIX_REQUEST_COMPLETE: copy_back(section); break;
+        default: free(section->packed); break;
+        }
+    }
+    if (event == MPIX_REQUEST_FREED)
+        free(held);
+}
+
+int fortran_later(struct fortran_section *sections, int count, int rc, MPI_Request *request)
+{
+    if (rc == MPI_SUCCESS && PMPIX_Request_attach) {
+        rc = PMPIX_Request_attach(request, on_event, hold(sections, count));
+        if (rc == MPI_SUCCESS)
+            return rc;
+    } else if (rc == MPI_SUCCESS) {
+        fortran_end("a section with gaps cannot be copied back later by this C library: "
+                    "give the call a contiguous array");
+    }
+    for (int i = 0; i < count; i++)
+        free(sections[i].packed);
+    return rc;
+}
+
+/* ---- split collective access ---- */
+
+struct begun {
+    struct begun *next;
+    struct fortran_section section;
+    struct held *held;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards begun */
+static struct begun *begun;
+
+void fortran_begin(struct fortran_section *section, int rc)
+{
+    if (!section->packed)
+        return;
+    struct begun *made = rc == MPI_SUCCESS ? malloc(sizeof(*made)) : NULL;
+    if (!made) {
+        free(section->packed);
+        return;
+    }
+    made->held = hold(section, 1);
+    made->section = made->held->of[0].section;
+    pthread_mutex_lock(&lock);
+    made->next = begun;
+    begun = made;
+    pthread_mutex_unlock(&lock);
+}
+
+void *fortran_begun(const struct fortran_descriptor *of)
+{
+    void *packed = NULL;
+    if (fortran_is_dense(of))
+        return fortran_address(of->base);
+    pthread_mutex_lock(&lock);
+    for (struct begun *it = begun; it && !packed; it = it->next) {
+        if (it->section.of->base == of->base)
+            packed = it->section.packed;
+    }
+    pthread_mutex_unlock(&lock);
+    return packed ? packed : of->base;
+}
+
+void fortran_ended(void *buffer)
+{
+    struct begun *found;
+    pthread_mutex_lock(&lock);
+    struct begun **it = &begun;
+    while (*it && (*it)->section.packed != buffer)
+        it = &(*it)->next;
+    found = *it;
+    if (found)
+        *it = found->next;
+    pthread_mutex_unlock(&lock);
+    if (!found)
+        return;
+    fortran_unpack(&found->section);
+    free(found->held);
+    free(found);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Windows as objects; see win.h. */
+#include "mpi/win/win.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "mpi/comm/comm_hosts.h"
+#include "mpi/comm/comm_list.h"
+#include "mpi/comm/group.h"
+#include "mpi/store.h"
+#include "os/segment.h"
+
+static struct store store = {.lock = OS_LOCK_INIT};
+
+struct win *win_recent;
+
+struct win *win_create_object(void)
+{
+    struct win *win = store_make(&store, sizeof(*win), OBJECT_WIN);
+    if (!win)
+        return NULL;
+    win->posted_count = -1;
+    win->pid = getpid();
+    win->segment.fd = -1;
+    errh_start(&win->errhandler, errh_from(MPI_ERRORS_ARE_FATAL));
+    return win;
+}
+
+void win_destroy_object(struct win *win)
+{
+    struct win_target *target, *next;
+    struct win *recent = win;
+    (void)__atomic_compare_exchange_n(&win_recent, &recent, NULL, false, __ATOMIC_RELAXED,
+                                      __ATOMIC_RELAXED);
+    HASH_ITER(hh, win->far, target, next)
+    {
+        HASH_DEL(win->far, target);
+        free(target);
+    }
+    for (int i = 0; win->near && i < win->near_count; i++)
+        os_segment_unmap(win->near[i].map_base, win->near[i].map_len);
+    errh_stop(&win->errhandler);
+    free(win->near);
+    free(win->quick);
+    store_free(&store, win);
+}
+
+/* ---- targets ---- */
+
+/* The number of a rank among the members of this host, or -1. */
+static int near_of(struct win *win, int rank)
+{
+    const struct comm_hosts *hosts = win->comm->hosts;
+    if (win->near_count == 1)
+        return rank == win->rank ? 0 : -1;
+    if (!hosts->host || hosts->host[rank] != hosts->mine)
+        return hosts->host ? -1 : rank;
+    const int *ranks = hosts->ranks + hosts->first[hosts->mine];
+    int low = 0, high = win->near_count;
+    while (high - low > 1) {
+        int middle = low + (high - low) / 2;
+        if (ranks[middle] <= rank)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int win_rank_of(const struct win *win, int near)
+{
+    const struct comm_hosts *hosts = win->comm->hosts;
+    if (win->near_count == 1)
+        return win->rank;
+    return hosts->host ? hosts->ranks[hosts->first[hosts->mine] + near] : near;
+}
+
+struct win_target *win_target_slow(struct win *win, int rank)
+{
+    struct win_target *target;
+    int near = near_of(win, rank);
+    if (near >= 0)
+        return &win->near[near];
+    os_lock(&win->lock);
+    HASH_FIND_INT(win->far, &rank, target);
+    if (!target && (target = calloc(1, sizeof(*target)))) {
+        target->rank = rank;
+        HASH_ADD_INT(win->far, rank, target);
+        if (!os_hash_has(hh, target)) {
+            free(target);
+            target = NULL;
+        }
+    }
+    os_unlock(&win->lock);
+    return target;
+}
+
+void win_allow(struct win *win, struct win_target *target)
+{
+    size_t i = (size_t)(target - win->near);
+    if (i >= (size_t)win->near_count) /* one of another host */
+        return;
+    bool may = target->mapped && (target->open || win->open_all) && target->unit <= INT32_MAX;
+    win->quick[i].base = target->base;
+    win->quick[i].unit = target->unit;
+    win->quick[i].room = may ? target->size : 0;
+}
+
+void win_allow_all(struct win *win)
+{
+    for (int i = 0; i < win->near_count; i++)
+        win_allow(win, &win->near[i]);
+}
+
+void win_map(struct win *win, struct win_target *target)
+{
+    if (target->place.fd < 0 || !target->size)
+        return;
+    os_lock(&win->lock);
+    if (!target->mapped) {
+        unsigned char *base =
+            memory_open(&target->place, target->size, &target->map_base, &target->map_len);
+        if (base) {
+            target->base = base;
+            __atomic_store_n(&target->mapped, true, __ATOMIC_RELEASE);
+        }
+        target->place.fd = -1;
+    }
+    win_allow(win, target);
+    os_unlock(&win->lock);
+}
+
+/* ---- failures ---- */
+
+bool win_has_failed(const struct win *win, int rank)
+{
+    struct process process;
+    if (!atomic_load_explicit(&win->comm->failed, memory_order_relaxed))
+        return false;
+    for (int i = 0; mpid_failed(i, &process.gid, &process.rank); i++) {
+        int found = group_find(win->comm->group, &process);
+        if (found != MPI_UNDEFINED && (rank < 0 || found == rank))
+            return true;
+    }
+    return false;
+}
+
+uint32_t win_failures(void)
+{
+    return atomic_load_explicit(&comm_list_failures, memory_order_acquire);
+}
+
+/* ---- errors ---- */
+
+int win_error(struct win *win, int error_class, const char *function, const char *fmt, ...)
+{
+    char what[320], name[MPI_MAX_OBJECT_NAME];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(what, sizeof(what), fmt, args);
+    va_end(args);
+    const char *quote = name_get(&win->name, name) ? "'" : "";
+    return errh_on(errh_get(&win->errhandler), win_handle(win), error_class, function,
+                   "%s: window %s%.60s%s, its rank %d", what, quote, name, quote, win->rank);
+}
+
+int win_bad(MPI_Win handle, const char *function)
+{
+    if (mpi_state != MPI_STATE_READY)
+        return errh_not_ready(function);
+    return errh_comm(NULL, MPI_ERR_WIN, function, "window %s is none, or was freed",
+                     errh_name(handle).text);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The origin's side of a target that gets messages: it asks, and counts what is under way as items.
+ * An item is a receive of an answer, or a send of long data. Its completion is handled in any call
+ * that makes progress, where it also completes the program's request, if it has one.
+ */
+#ifndef MPI_WIN_FAR_H
+#define MPI_WIN_FAR_H
+
+#include "mpi/win/win_op.h"
+
+/* Start an operation. With done, the request of it: complete once the operation is, for the origin.
+ * Returns MPI_SUCCESS or an error class. */
+int win_far_start(struct win *win, struct win_target *target, const struct win_op *op,
+                  struct request **done);
+
+/* Ask a target to answer once all that was asked of it is done, if that is not known. */
+int win_far_ask_flush(struct win *win, struct win_target *target);
+/* Ask for a lock, and wait for it. exclusive: otherwise shared. */
+int win_far_lock(struct win *win, struct win_target *target, bool exclusive);
+/* Ask to give it back, once everything is done; as win_far_ask_flush(). */
+int win_far_ask_unlock(struct win *win, struct win_target *target, bool exclusive);
+/* Wait until no item of a target is under way (NULL: of any). Returns its first error. */
+int win_far_wait(struct win *win, struct win_target *target);
+
+#endif

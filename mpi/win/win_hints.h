@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The hints of windows (MPI-5.0 12.2.1): those that this library knows, with their values. */
+#ifndef MPI_WIN_HINTS_H
+#define MPI_WIN_HINTS_H
+
+#include "mpi/win/win.h"
+
+/* Take over the hints of a new window. */
+void win_read_hints(struct win *win, const struct info *info);
+/* The same of one that exists: what can be changed. Returns MPI_SUCCESS or MPI_ERR_NO_MEM. */
+int win_set_hints(struct win *win, const struct info *info);
+/* All that are in use. NULL: no memory. */
+struct info *win_hints(struct win *win);
+
+#endif

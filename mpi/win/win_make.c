@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Making and freeing windows; see win_make.h.
+ *
+ * The members exchange three rounds: how much memory each wants; where the segment of each host is;
+ * and whether each member is ready. By the last one all members of a host agree whether they map
+ * each other's memory.
+ *
+ * No member leaves alone: an error of one is carried on, unless it is of a round itself, and all
+ * agree before the rounds and at the end on the same error.
+ */
+#include "mpi/win/win_make.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/coll/coll.h"
+#include "mpi/comm/comm_hosts.h"
+#include "mpi/comm/context.h"
+#include "mpi/comm/group.h"
+#include "mpi/info.h"
+#include "mpi/type/op.h"
+#include "mpi/win/win_helper.h"
+#include "mpi/win/win_hints.h"
+#include "mpi/win/win_segment.h"
+#include "mpi/win/win_serve.h"
+#include "mpi/win/win_sync.h"
+#include "os/random.h"
+
+enum {
+    LINE = 64,
+    PAGE = 4096,
+    HUGE_PAGE = 2 << 20
+};
+
+/* The rounds of the exchange. */
+struct wants {
+    uint64_t bytes;
+    int64_t unit;
+    uint64_t align;
+    struct win_reach reach;
+    struct memory_place place;
+    uint64_t near; /* 1: this member shares memory with all others of its host */
+};
+struct ready {
+    int32_t error; /* an error class */
+    int32_t mapped;
+};
+
+struct making {
+    const struct win_wish *wish;
+    struct win *win;
+    struct wants *wants;              /* [size], like the next two */
+    struct win_segment_place *places; /* of the segments */
+    struct ready *ready;
+    bool shares; /* a segment is made for this host */
+    bool mapped; /* the members of this host map each other's memory */
+    char *why;
+    size_t why_size;
+};
+
+static int fail(struct making *m, int error_class, const char *what)
+{
+    if (!m->why[0])
+        snprintf(m->why, m->why_size, "%s", what);
+    return error_class;
+}
+
+/* Give all members a block of size bytes from each. */
+static int exchange(struct making *m, const void *mine, void *all, size_t size)
+{
+    struct win *win = m->win;
+    struct coll c = {
+        .kind = COLL_ALLGATHER,
+        .send = {.buf = (void *)(uintptr_t)mine, .count = (MPI_Count)size, .type = MPI_BYTE},
+        .recv = {.buf = all, .count = (MPI_Count)size, .type = MPI_BYTE}};
+    if (win->size == 1) {
+        memcpy(all, mine, size);
+        return MPI_SUCCESS;
+    }
+    return coll_run_over(win->comm, &c);
+}
+
+/* Have all members of comm return the same, which is MPI_SUCCESS if all of them bring that. */
+static int agree(struct making *m, struct comm *comm, int error)
+{
+    int worst = error;
+    struct coll c = {.kind = COLL_ALLREDUCE,
+                     .op = op_from(MPI_MAX),
+                     .send = {.buf = &error, .count = 1, .type = MPI_INT},
+                     .recv = {.buf = &worst, .count = 1, .type = MPI_INT}};
+    int rc = comm->size > 1 ? coll_run_over(comm, &c) : MPI_SUCCESS;
+    rc = rc ? rc : worst;
+    return rc ? fail(m, rc, "another member could not make it") : MPI_SUCCESS;
+}
+
+/* ---- who is near ---- */
+
+static int find_near(struct making *m)
+{
+    struct win *win = m->win;
+    const struct comm_hosts *hosts = comm_hosts_of(win->comm);
+    if (!hosts)
+        return fail(m, MPI_ERR_NO_MEM, "no memory");
+    win->near_count = hosts->count == 1 ? win->size
+                      : hosts->count    ? hosts->first[hosts->mine + 1] - hosts->first[hosts->mine]
+                                        : 1;
+    win->near_me = 0;
+    while (win->near_count > 1 && win_rank_of(win, win->near_me) != win->rank)
+        win->near_me++;
+    return MPI_SUCCESS;
+}
+
+static bool is_near_all(const struct win *win)
+{
+    bool near = win->near_count > 1 && win->near_count < WIN_QUEUE_MEMBERS;
+    for (int i = 0; i < win->near_count && near; i++) {
+        struct process process = group_process(win->comm->group, win_rank_of(win, i));
+        near = i == win->near_me || mpid_is_near(&process.gid, process.rank);
+    }
+    return near;
+}
+
+static bool all_near(const struct making *m)
+{
+    bool near = m->win->near_count > 1;
+    for (int i = 0; i < m->win->near_count; i++)
+        near = near && m->wants[win_rank_of(m->win, i)].near;
+    return near;
+}
+
+/* ---- memory ---- */
+
+static bool has_memory(const struct making *m)
+{
+    return m->wish->flavor == MPI_WIN_FLAVOR_ALLOCATE || m->wish->flavor == MPI_WIN_FLAVOR_SHARED;
+}
+
+static uint64_t round_up(uint64_t bytes, uint64_t to)
+{
+    return (bytes + to - 1) / to * to;
+}
+
+/* Where the part of a member begins in the data of the segment; of the one behind the last, their
+ * end. */
+static uint64_t offset_of(const struct making *m, int near)
+{
+    const struct win *win = m->win;
+    bool apart = win->flavor == MPI_WIN_FLAVOR_ALLOCATE || win->noncontiguous;
+    uint64_t at = 0;
+    for (int i = 0; has_memory(m) && i <= near; i++) {
+        const struct wants *wants =
+            i < win->near_count ? &m->wants[win_rank_of(win, i)] : &(struct wants){.align = 1};
+        uint64_t page = wants->bytes >= HUGE_PAGE ? HUGE_PAGE : PAGE;
+        if (apart)
+            at = round_up(at, wants->align > page ? wants->align : page);
+        if (i < near)
+            at += wants->bytes;
+    }
+    return at;
+}
+
+static int make_segment(struct making *m, struct win_segment_place *place)
+{
+    uint64_t sum = 0;
+    for (int i = 0; has_memory(m) && i < m->win->near_count; i++)
+        if (__builtin_add_overflow(sum, m->wants[win_rank_of(m->win, i)].bytes + HUGE_PAGE, &sum) ||
+            sum > PTRDIFF_MAX)
+            return fail(m, MPI_ERR_NO_MEM, "the sizes of the members add up to too much");
+    int rc = win_segment_make(&m->win->segment, (uint32_t)m->win->near_count,
+                              offset_of(m, m->win->near_count), place, m->why, m->why_size);
+    return rc ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+}
+
+/* The segment of this host; *error is this member's, and stays 0 where the others can do without.
+ */
+static int share(struct making *m, int *error)
+{
+    struct win *win = m->win;
+    struct win_segment_place mine = {0};
+    if (m->shares && win->near_me == 0)
+        *error = make_segment(m, &mine);
+    int rc = exchange(m, &mine, m->places, sizeof(mine));
+    const struct win_segment_place *place = &m->places[win_rank_of(win, 0)];
+    if (!rc && m->shares && win->near_me && place->len)
+        (void)win_segment_open(&m->win->segment, (uint32_t)win->near_count, place);
+    return rc;
+}
+
+/* ---- targets ---- */
+
+static void fill_near(struct making *m)
+{
+    struct win *win = m->win;
+    unsigned char *data = win_segment_data(&m->win->segment, (uint32_t)win->near_count);
+    for (int i = 0; i < win->near_count; i++) {
+        struct win_target *target = &win->near[i];
+        target->queue = win_segment_queue(&m->win->segment, (uint32_t)i);
+        if (!has_memory(m))
+            continue;
+        target->base = data + offset_of(m, i);
+        target->mapped = true;
+    }
+    if (has_memory(m))
+        win->base = win->near[win->near_me].base;
+}
+
+static int fill_targets(struct making *m)
+{
+    struct win *win = m->win;
+    win->near = calloc((size_t)win->near_count, sizeof(*win->near));
+    win->quick = calloc((size_t)win->near_count, sizeof(*win->quick));
+    if (!win->near || !win->quick)
+        return fail(m, MPI_ERR_NO_MEM, "no memory");
+    for (int i = 0; i < win->near_count; i++) {
+        int rank = win_rank_of(win, i);
+        win->near[i].rank = rank;
+        win->near[i].size = m->wants[rank].bytes;
+        win->near[i].unit = m->wants[rank].unit;
+        win->near[i].reach = m->wants[rank].reach;
+        win->near[i].place = m->wants[rank].place;
+        win->near[i].base = (unsigned char *)(uintptr_t)m->wants[rank].reach.base;
+    }
+    fill_near(m);
+    win->near[win->near_me].base = win->base;
+    win->near[win->near_me].mapped = true;
+    win->direct = win->near_count == win->size ? win->size : 0;
+    return MPI_SUCCESS;
+}
+
+/* ---- all ---- */
+
+static uint64_t align_of(const struct info *info)
+{
+    char text[32];
+    if (!info || info_read(info, "mpi_minimum_memory_alignment", text, sizeof(text)) < 0)
+        return LINE;
+    unsigned long long align = strtoull(text, NULL, 10);
+    return align > LINE && align <= HUGE_PAGE && !(align & (align - 1)) ? align : LINE;
+}
+
+/* Where nothing is shared: a segment of this process alone. */
+static int make_alone(struct making *m)
+{
+    struct win_segment_place place;
+    m->win->near_me = 0;
+    m->win->near_count = 1;
+    int rc = make_segment(m, &place);
+    win_segment_opened(&m->win->segment);
+    return rc;
+}
+
+/* Of a dynamic window, only the target knows what is attached. */
+static struct win_reach reach_of(struct win *win)
+{
+    if (win->flavor != MPI_WIN_FLAVOR_CREATE || os_random(&win->word, sizeof(win->word)))
+        return (struct win_reach){0};
+    return win_reach_of(&win->word, win->base);
+}
+
+static struct memory_place place_of(const struct win *win)
+{
+    if (win->flavor != MPI_WIN_FLAVOR_CREATE)
+        return (struct memory_place){.fd = -1};
+    return memory_place_of(win->base, (size_t)win->bytes);
+}
+
+/* The rounds. The error is one of a round, or the same at all members. */
+static int make_memory(struct making *m)
+{
+    struct win *win = m->win;
+    int error = MPI_SUCCESS;
+    struct wants mine = {(uint64_t)win->bytes, win->unit,     align_of(m->wish->info),
+                         reach_of(win),        place_of(win), is_near_all(win)};
+    int rc = exchange(m, &mine, m->wants, sizeof(mine));
+    if (!rc) {
+        m->shares = all_near(m);
+        rc = share(m, &error);
+    }
+    struct ready is = {error, m->win->segment.base != NULL};
+    if (!rc)
+        rc = exchange(m, &is, m->ready, sizeof(is));
+    m->mapped = m->shares;
+    for (int i = 0; i < win->near_count && !rc; i++)
+        m->mapped = m->mapped && m->ready[win_rank_of(win, i)].mapped;
+    for (int i = 0, worst = 0; i < win->size && !rc; i++)
+        error = worst = m->ready[i].error > worst ? m->ready[i].error : worst;
+    if (rc || error || !m->mapped)
+        win_segment_close(&m->win->segment);
+    win_segment_opened(&m->win->segment);
+    if (!rc && error)
+        rc = fail(m, error, "another member has no memory for it");
+    return rc;
+}
+
+static int make_rest(struct making *m)
+{
+    struct win *win = m->win;
+    bool mapped = win->near_count == win->size, by_message = win->size > 1;
+    for (int i = 0; i < win->near_count && !has_memory(m); i++)
+        mapped = mapped && (win->near[i].place.fd >= 0 || !win->near[i].size) &&
+                 win->flavor == MPI_WIN_FLAVOR_CREATE;
+    if (has_memory(m) && mapped)
+        by_message = false;
+    win->unit_attr = win->unit > INT_MAX ? INT_MAX : (int)win->unit;
+    win->model = MPI_WIN_UNIFIED;
+    int rc = by_message ? win_serve_begin(win) : MPI_SUCCESS;
+    if (!rc && by_message && !win->no_locks && !mapped) {
+        win->helped = true;
+        win_helper_begin();
+    }
+    return rc;
+}
+
+/* What each member does by itself after the rounds. */
+static int make_own(struct making *m)
+{
+    struct win *win = m->win;
+    int rc = m->mapped ? MPI_SUCCESS : make_alone(m);
+    if (!rc && win->flavor == MPI_WIN_FLAVOR_SHARED && win->size > 1 &&
+        !(m->mapped && win->near_count == win->size))
+        rc = fail(
+            m, MPI_ERR_RMA_SHARED,
+            "the members cannot map one memory: they are on several hosts, or the shm channel is "
+            "off; MPI_Comm_split_type with MPI_COMM_TYPE_SHARED gives those that can");
+    if (!rc)
+        rc = fill_targets(m);
+    return rc ? rc : make_rest(m);
+}
+
+/* Everything that the rounds need. */
+static int make_room(struct making *m)
+{
+    size_t size = (size_t)m->wish->comm->size;
+    m->wants = malloc(sizeof(*m->wants) * size);
+    m->places = malloc(sizeof(*m->places) * size);
+    m->ready = malloc(sizeof(*m->ready) * size);
+    if (!m->win || !m->wants || !m->places || !m->ready)
+        return fail(m, MPI_ERR_NO_MEM, "no memory for a window");
+    return MPI_SUCCESS;
+}
+
+static int make_comm(struct making *m)
+{
+    struct comm *parent = m->wish->comm, *comm;
+    uint32_t context;
+    int rc = context_agree(parent, NULL, &context);
+    if (!rc && !m->win)
+        context_release(context);
+    if (!rc && !m->win)
+        return MPI_ERR_NO_MEM;
+    if (!rc)
+        rc = comm_create(parent->group, context, &comm);
+    if (rc)
+        return fail(m, rc, "a context could not be agreed on");
+    errh_stop(&comm->errhandler);
+    errh_start(&comm->errhandler, errh_get(&parent->errhandler));
+    m->win->comm = comm;
+    m->win->size = comm->size;
+    m->win->rank = comm->rank;
+    return find_near(m);
+}
+
+static void destroy(struct win *win)
+{
+    if (win->helped)
+        win_helper_end();
+    win_serve_end(win);
+    win_segment_close(&win->segment);
+    while (win->pieces) {
+        struct win_piece *piece = win->pieces;
+        win->pieces = piece->next;
+        free(piece);
+    }
+    info_destroy(win->info);
+    comm_unref(win->comm);
+    win_destroy_object(win);
+}
+
+int win_make(const struct win_wish *wish, struct win **made, char *why, size_t size)
+{
+    struct win *win = win_create_object();
+    struct making m = {.wish = wish, .win = win, .why = why, .why_size = size};
+    why[0] = 0;
+    if (win) {
+        win->flavor = wish->flavor;
+        win->base = wish->base;
+        win->bytes = wish->bytes;
+        win->unit = wish->unit;
+        win_read_hints(win, wish->info);
+    }
+    int lacks = make_room(&m), rc = make_comm(&m);
+    rc = agree(&m, wish->comm, lacks ? lacks : rc);
+    if (!rc && !(rc = make_memory(&m)))
+        rc = agree(&m, win->comm, make_own(&m));
+    free(m.wants);
+    free(m.places);
+    free(m.ready);
+    if (!rc)
+        *made = win;
+    else if (win)
+        destroy(win);
+    return rc;
+}
+
+int win_free(struct win *win)
+{
+    struct coll c = {.kind = COLL_BARRIER};
+    int rc = win->size > 1 ? coll_run_over(win->comm, &c) : MPI_SUCCESS;
+    destroy(win);
+    return rc;
+}

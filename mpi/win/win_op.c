@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* One-sided operations; see win_op.h. */
+#include "mpi/win/win_op.h"
+
+#include <stdlib.h>
+
+#include "mpi/request/request.h"
+#include "mpi/type/op_kernels.h"
+#include "mpi/type/type_runs.h"
+#include "mpi/win/win_apply.h"
+#include "mpi/win/win_far.h"
+#include "mpi/win/win_sync.h"
+
+/* ---- checks ---- */
+
+/* Whether all bytes of so many elements, and all places of them, have numbers. */
+static bool is_countable(const struct type *type, MPI_Count count)
+{
+    int64_t bytes, last, end;
+    return !type->size || !count ||
+           !(__builtin_mul_overflow((int64_t)type->size, count, &bytes) ||
+             __builtin_mul_overflow((int64_t)type->extent, count, &last) ||
+             __builtin_add_overflow((int64_t)type->true_lb, last, &end) ||
+             __builtin_add_overflow((int64_t)type->true_extent, end, &end));
+}
+
+/* A datatype argument: MPI_SUCCESS, or the code of an error. */
+static int check_data(struct win *win, const char *which, MPI_Count count, MPI_Datatype handle,
+                      const char *function)
+{
+    const struct type *type = type_from(handle);
+    if (count < 0)
+        return win_error(win, MPI_ERR_COUNT, function, "%s count %lld: must be 0 or more", which,
+                         (long long)count);
+    if (!type)
+        return win_error(win, MPI_ERR_TYPE, function, "%s datatype %s is none, or was freed", which,
+                         errh_name(handle).text);
+    if (!type->committed)
+        return win_error(win, MPI_ERR_TYPE, function,
+                         "%s datatype is not committed: call MPI_Type_commit first", which);
+    if (!is_countable(type, count))
+        return win_error(win, MPI_ERR_COUNT, function,
+                         "%s count %lld: so many elements have more bytes than memory can have",
+                         which, (long long)count);
+    return MPI_SUCCESS;
+}
+
+/* The basic type and the operation of an accumulate. */
+static int check_accumulate(struct win *win, struct win_op *op)
+{
+    op->how = op_from(op->op);
+    if (!op->how || !op->how->predefined)
+        return win_error(win, MPI_ERR_OP, op->function,
+                         "op %s: must be a predefined operation, not one of the program's",
+                         errh_name(op->op).text);
+    op->basic = win_basic_type(op->target_type);
+    if (!op->basic && op->count)
+        return win_error(win, MPI_ERR_TYPE, op->function,
+                         "the target datatype mixes types: all elements must be of one predefined "
+                         "type");
+    bool moves = op->how->code == OP_CODE_REPLACE || op->how->code == OP_CODE_NO_OP;
+    if (op->basic && !moves && op_check(op->how, op->basic->handle))
+        return win_error(win, MPI_ERR_OP, op->function,
+                         "the operation is not defined on the elements of the target datatype");
+    return MPI_SUCCESS;
+}
+
+static bool takes_data(const struct win_op *op)
+{
+    return op->kind != WIN_OP_GET && !(op->how && op->how->code == OP_CODE_NO_OP);
+}
+
+static bool brings_data(const struct win_op *op)
+{
+    return op->kind != WIN_OP_PUT && op->kind != WIN_OP_ACCUMULATE;
+}
+
+static bool may_be_compared(const struct type *type)
+{
+    return type->predefined && (type->form == TYPE_SIGNED || type->form == TYPE_UNSIGNED ||
+                                type->form == TYPE_LOGICAL || type->form == TYPE_BYTES);
+}
+
+/* That the origin's data fit what the target's type describes. */
+static int check_len(struct win *win, const struct win_op *op, const struct win_data *data,
+                     const char *which)
+{
+    uint64_t mine = (uint64_t)type_from(data->type)->size * (uint64_t)data->count;
+    if (op->basic ? mine == win_op_bytes(op) : mine <= win_op_bytes(op))
+        return MPI_SUCCESS;
+    return win_error(win, MPI_ERR_TRUNCATE, op->function,
+                     "%s data have %llu bytes, and those at the target %llu", which,
+                     (unsigned long long)mine, (unsigned long long)win_op_bytes(op));
+}
+
+static int check(struct win *win, struct win_op *op)
+{
+    int rc = check_data(win, "target", op->count, op->type, op->function);
+    if (rc)
+        return rc;
+    op->target_type = type_from(op->type);
+    if (op->kind >= WIN_OP_ACCUMULATE && op->kind != WIN_OP_COMPARE &&
+        (rc = check_accumulate(win, op)))
+        return rc;
+    if (op->kind == WIN_OP_COMPARE) {
+        op->basic = op->target_type;
+        if (!may_be_compared(op->basic))
+            return win_error(win, MPI_ERR_TYPE, op->function,
+                             "the datatype must be a predefined one of integers, logicals or bytes");
+    }
+    if (takes_data(op) &&
+        ((rc = check_data(win, "origin", op->from.count, op->from.type, op->function)) ||
+         (rc = check_len(win, op, &op->from, "origin"))))
+        return rc;
+    if (brings_data(op) &&
+        ((rc = check_data(win, "result", op->to.count, op->to.type, op->function)) ||
+         (rc = check_len(win, op, &op->to, "result"))))
+        return rc;
+    return MPI_SUCCESS;
+}
+
+/* ---- memory that is mapped ---- */
+
+void win_bounds(const struct win_op *op, int64_t *first, int64_t *end)
+{
+    const struct type *type = op->target_type;
+    int64_t last = (op->count - 1) * type->extent;
+    *first = type->true_lb + (last < 0 ? last : 0);
+    *end = type->true_lb + type->true_extent + (last > 0 ? last : 0);
+}
+
+bool win_has(struct win *win, uintptr_t address, uint64_t len)
+{
+    if (win->flavor != MPI_WIN_FLAVOR_DYNAMIC)
+        return address >= (uintptr_t)win->base && len <= (uint64_t)win->bytes &&
+               address - (uintptr_t)win->base <= (uint64_t)win->bytes - len;
+    os_lock(&win->lock);
+    const struct win_piece *piece = win->pieces;
+    while (piece && len) { /* pieces may adjoin: then go on behind this one */
+        uint64_t behind = address >= piece->base ? address - piece->base : piece->size;
+        if (behind >= piece->size) {
+            piece = piece->next;
+            continue;
+        }
+        uint64_t here = piece->size - behind;
+        address += here;
+        len -= here < len ? here : len;
+        piece = win->pieces;
+    }
+    os_unlock(&win->lock);
+    return !len;
+}
+
+/* Where the target's data begin, or NULL with an error raised. */
+static int locate(struct win *win, const struct win_target *target, const struct win_op *op,
+                  unsigned char **at)
+{
+    int64_t first, end, from;
+    *at = NULL;
+    if (!op->count || !op->target_type->size)
+        return MPI_SUCCESS;
+    win_bounds(op, &first, &end);
+    bool good = !__builtin_mul_overflow(op->disp, target->unit, &from);
+    if (win->flavor == MPI_WIN_FLAVOR_DYNAMIC)
+        good = good && win_has(win, (uintptr_t)(from + first), (uint64_t)(end - first));
+    else
+        good = good && from >= -first && from <= INT64_MAX - end &&
+               from + end <= (int64_t)target->size;
+    if (!good && win->flavor == MPI_WIN_FLAVOR_DYNAMIC)
+        return win_error(win, MPI_ERR_RMA_RANGE, op->function,
+                         "displacement 0x%llx at rank %d: no memory is attached there",
+                         (unsigned long long)op->disp, op->rank);
+    if (!good)
+        return win_error(
+            win, MPI_ERR_RMA_RANGE, op->function,
+            "displacement %lld at rank %d: bytes %lld to %lld from there are not in its "
+            "%llu bytes",
+            (long long)op->disp, op->rank, (long long)first, (long long)end,
+            (unsigned long long)target->size);
+    *at = target->base + from;
+    return MPI_SUCCESS;
+}
+
+/* ---- directly ---- */
+
+struct walk {
+    struct win_spread spread;
+    unsigned char *at;
+};
+
+static int visit(void *arg, int64_t offset, int64_t len)
+{
+    struct walk *walk = arg;
+    win_spread(&walk->spread, walk->at + offset, (size_t)len);
+    return 0;
+}
+
+/* Elements in a datatype of the program's: by packed copies of what goes and comes. */
+static int change_runs(const struct win_op *op, const struct win_elements *how, unsigned char *at)
+{
+    size_t len = win_op_bytes(op);
+    char *in = calloc(1, len), *out = brings_data(op) ? malloc(len) : NULL;
+    struct walk walk = {{*how, takes_data(op) ? in : NULL, out, 0}, at};
+    int rc = in && (out || !brings_data(op)) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    if (!rc && takes_data(op))
+        rc = type_copy(op->from.buf, op->from.count, op->from.type, in, (MPI_Count)len, MPI_BYTE);
+    if (!rc)
+        (void)type_runs(op->target_type, op->count, visit, &walk);
+    if (!rc && out) {
+        MPI_Count fits = op->to.count * type_from(op->to.type)->size;
+        rc = type_copy(out, fits, MPI_BYTE, (void *)(uintptr_t)op->to.buf, op->to.count,
+                       op->to.type);
+    }
+    free(in);
+    free(out);
+    return rc;
+}
+
+static int change(struct win *win, const struct win_target *target, const struct win_op *op,
+                  unsigned char *at)
+{
+    struct win_elements how = {op->basic, op->how, target->queue, (uint32_t)win->pid,
+                               target->locked == WIN_EXCLUSIVE && !os_lock_enabled};
+    void *to = (void *)(uintptr_t)op->to.buf;
+    if (op->kind == WIN_OP_COMPARE) {
+        win_compare(&how, at, op->compare, op->from.buf, to);
+        return MPI_SUCCESS;
+    }
+    bool plain = op->type == op->basic->handle;
+    if (takes_data(op))
+        plain = plain && op->from.type == op->type && op->from.count == op->count;
+    if (brings_data(op))
+        plain = plain && op->to.type == op->type && op->to.count == op->count;
+    if (!plain)
+        return change_runs(op, &how, at);
+    win_apply(&how, at, op->from.buf, brings_data(op) ? to : NULL, (size_t)op->count);
+    return MPI_SUCCESS;
+}
+
+static int carry_out(struct win *win, const struct win_target *target, const struct win_op *op)
+{
+    unsigned char *at;
+    int rc = locate(win, target, op, &at);
+    if (rc || !at)
+        return rc;
+    if (op->kind == WIN_OP_PUT)
+        rc = type_copy(op->from.buf, op->from.count, op->from.type, at, op->count, op->type);
+    else if (op->kind == WIN_OP_GET) /* of more bytes than there is room for, the first */
+        rc = type_copy(at, op->count, op->type, (void *)(uintptr_t)op->to.buf, op->to.count,
+                       op->to.type) == MPI_ERR_NO_MEM
+                 ? MPI_ERR_NO_MEM
+                 : MPI_SUCCESS;
+    else
+        rc = change(win, target, op, at);
+    return rc ? win_error(win, rc, op->function, "the data could not be copied") : MPI_SUCCESS;
+}
+
+/* ---- memory that the kernel copies ---- */
+
+/* The origin's data as one piece of memory, from where the count says, or NULL. */
+static unsigned char *piece_of(const struct win_data *data)
+{
+    const struct type *type = type_from(data->type);
+    return type->kernels ? NULL : (unsigned char *)(uintptr_t)data->buf + type->true_lb;
+}
+
+/* Copy by the kernel where both sides are one piece. Returns whether that was possible; *rc then.
+ */
+static bool copy_out(struct win *win, struct win_target *target, const struct win_op *op, int *rc)
+{
+    const struct win_data *mine = op->kind == WIN_OP_PUT ? &op->from : &op->to;
+    unsigned char *here, *there;
+    if (op->kind > WIN_OP_GET || op->target_type->kernels || !target->reach.pid ||
+        !(here = piece_of(mine)) || win_has_failed(win, target->rank) ||
+        !win_reach_try(&target->reach))
+        return false; /* the process id of one that has died may be another's by now */
+    if ((*rc = locate(win, target, op, &there)) || !there)
+        return true;
+    uint64_t offset = (uint64_t)(there - target->base) + (uint64_t)op->target_type->true_lb;
+    size_t len = (size_t)type_from(mine->type)->size * (size_t)mine->count;
+    return op->kind == WIN_OP_PUT ? win_reach_write(&target->reach, offset, here, len)
+                                  : win_reach_read(&target->reach, offset, here, len);
+}
+
+/* ---- all ---- */
+
+static int give(struct win *win, struct request *made, MPI_Request *request, const char *function)
+{
+    if (!made && !(made = request_create_received(win->comm)))
+        return win_error(win, MPI_ERR_NO_MEM, function, "no memory for a request");
+    *request = request_handle(made);
+    return MPI_SUCCESS;
+}
+
+static int run_far(struct win *win, struct win_target *target, struct win_op *op,
+                   MPI_Request *request)
+{
+    struct request *made = NULL;
+    int rc = win_far_start(win, target, op, request ? &made : NULL);
+    if (rc && made)
+        (void)request_abandon(made);
+    if (rc)
+        return win_error(win, rc, op->function, "rank %d could not be asked", op->rank);
+    return request ? give(win, made, request, op->function) : MPI_SUCCESS;
+}
+
+int win_run(struct win *win, struct win_op *op, MPI_Request *request)
+{
+    int rc;
+    if (op->rank == MPI_PROC_NULL)
+        return request ? give(win, NULL, request, op->function) : MPI_SUCCESS;
+    if (op->rank < 0 || op->rank >= win->size)
+        return win_error(win, MPI_ERR_RANK, op->function, "target rank %d: must be 0 to %d",
+                         op->rank, win->size - 1);
+    struct win_target *target = win_target(win, op->rank);
+    if (!target)
+        return win_error(win, MPI_ERR_NO_MEM, op->function, "no memory for rank %d", op->rank);
+    if (!(target->open | win->open_all) && (rc = win_open_target(win, target, op->function)))
+        return rc;
+    if ((rc = check(win, op)))
+        return rc;
+    win->used = true;
+    __atomic_store_n(&win_recent, win, __ATOMIC_RELAXED);
+    if (!target->mapped && win->flavor == MPI_WIN_FLAVOR_CREATE)
+        win_map(win, target);
+    if (target->mapped)
+        rc = carry_out(win, target, op);
+    else if (!copy_out(win, target, op, &rc))
+        return run_far(win, target, op, request);
+    return !rc && request ? give(win, NULL, request, op->function) : rc;
+}

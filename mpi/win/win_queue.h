@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The lock of one window at one process: readers and one writer, served in the order in which they
+ * came. It consists of words in memory that the processes of a host share, and knows nothing of
+ * waiting: who waits looks whether its turn has come, and who leaves is told whom to wake.
+ *
+ * A process takes a ticket. Its turn is when the tickets before it were served, and, for a writer,
+ * when no reader is left. A reader that enters lets the next ticket be served at once; a writer
+ * does so when it leaves. Members are numbers from 0 on.
+ */
+#ifndef MPI_WIN_QUEUE_H
+#define MPI_WIN_QUEUE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct win_queue {
+    _Atomic uint32_t next;    /* ticket to be taken */
+    _Atomic uint32_t serving; /* ticket whose turn it is */
+    _Atomic uint32_t readers;
+    _Atomic uint32_t writer;   /* member + 1; 0: none */
+    _Atomic uint32_t sleepers; /* processes that sleep until their turn */
+    _Atomic uint32_t busy;    /* process id that changes elements which no instruction can change */
+    uint32_t members, slots;  /* slots: a power of two above members */
+    _Atomic uint32_t words[]; /* [slots] who has the ticket; [members] how many times it reads */
+};
+
+enum {
+    WIN_QUEUE_NOBODY = -1,
+    WIN_QUEUE_MEMBERS = 65535, /* and more than that there are none */
+    WIN_QUEUE_DEAD = 65534     /* has the tickets of members that died: a number above all others */
+};
+
+/* A ticket's end, and the member that has it: a slot that was not written yet has another ticket.
+ */
+static inline uint32_t win_queue_word(uint32_t ticket, uint32_t member)
+{
+    return ticket << 16 | (member + 1);
+}
+
+/* Bytes of a queue for so many members, a multiple of two cache lines. */
+size_t win_queue_len(uint32_t members);
+/* The memory is zero. */
+void win_queue_init(struct win_queue *queue, uint32_t members);
+
+/* Take a ticket if its turn has come then. Returns whether it was taken. */
+static inline bool win_queue_try(struct win_queue *queue, uint32_t me, bool exclusive);
+
+/* Take a ticket in any case; and whether its turn has come. */
+uint32_t win_queue_join(struct win_queue *queue, uint32_t me);
+bool win_queue_is_turn(const struct win_queue *queue, uint32_t ticket, bool exclusive);
+/* The turn of our ticket has come: have the lock. Returns the member to wake, or WIN_QUEUE_NOBODY.
+ */
+int win_queue_enter(struct win_queue *queue, uint32_t me, bool exclusive);
+/* Give the lock back. Returns the member to wake, or WIN_QUEUE_NOBODY. */
+int win_queue_leave(struct win_queue *queue, uint32_t me, bool exclusive);
+/* Around a sleep; is_turn() is asked again between the two. */
+void win_queue_sleeps(struct win_queue *queue, bool begins);
+
+/* A member has died: give back the locks that it held, and have its tickets passed over, each when
+ * its turn comes. Returns the member to wake, or WIN_QUEUE_NOBODY. Several may call it for the same
+ * member. */
+int win_queue_bury(struct win_queue *queue, uint32_t dead);
+
+static inline _Atomic uint32_t *win_queue_holds(struct win_queue *queue, uint32_t member)
+{
+    return &queue->words[queue->slots + member];
+}
+
+static inline bool win_queue_try(struct win_queue *queue, uint32_t me, bool exclusive)
+{
+    uint32_t now = atomic_load_explicit(&queue->serving, memory_order_acquire);
+    if (atomic_load_explicit(&queue->next, memory_order_relaxed) != now ||
+        (exclusive && atomic_load_explicit(&queue->readers, memory_order_acquire)))
+        return false;
+    if (!atomic_compare_exchange_strong_explicit(&queue->next, &now, now + 1, memory_order_acquire,
+                                                 memory_order_relaxed))
+        return false;
+    atomic_store_explicit(&queue->words[now & (queue->slots - 1)], win_queue_word(now, me),
+                          memory_order_relaxed);
+    return true;
+}
+
+#endif

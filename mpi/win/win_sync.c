@@ -1,0 +1,613 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Synchronization of windows; see win_sync.h.
+ *
+ * Operations on memory that is mapped are complete as they return. So to complete operations is to
+ * order memory, and to have targets that got messages answer.
+ */
+#include "mpi/win/win_sync.h"
+
+#include <stdlib.h>
+
+#include "mpi/coll/coll.h"
+#include "mpi/comm/group.h"
+#include "mpi/request/p2p.h"
+#include "mpi/request/request.h"
+#include "mpi/win/win_far.h"
+#include "mpi/win/win_wire.h"
+
+enum {
+    FLUSHES = 100,
+    LOCKS = 64
+}; /* that pass between two looks at what has happened */
+
+static int no_epoch(struct win *win, const char *function, const char *what)
+{
+    return win_error(win, MPI_ERR_RMA_SYNC, function, "%s", what);
+}
+
+static int failed(struct win *win, int rc, const char *function, int rank)
+{
+    if (!rc)
+        return MPI_SUCCESS;
+    if (rc == MPI_ERR_RMA_RANGE)
+        return win_error(
+            win, rc, function,
+            "an operation since the last synchronization named bytes that a target does "
+            "not have in the window");
+    if (rc == MPI_ERR_PROC_ABORTED)
+        return win_error(win, rc, function, rank >= 0 ? "rank %d is gone" : "a target is gone",
+                         rank);
+    return win_error(win, rc, function, "operations since the last synchronization failed");
+}
+
+/* ---- completing operations ---- */
+
+static int ask_all(struct win *win)
+{
+    int rc = MPI_SUCCESS;
+    for (struct win_target *t = win->asked; t && !rc; t = t->asked_next)
+        rc = win_far_ask_flush(win, t);
+    return rc;
+}
+
+/* All operations are complete at their targets. */
+static int complete_all(struct win *win)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    int lost = win_has_failed(win, -1) ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
+    if (!win->asked)
+        return lost;
+    int rc = ask_all(win), waited = win_far_wait(win, NULL);
+    return rc ? rc : waited ? waited : lost;
+}
+
+static int complete_one(struct win *win, struct win_target *target)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    if (target->mapped)
+        return win_has_failed(win, target->rank) ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
+    int rc = win_far_ask_flush(win, target), waited = win_far_wait(win, target);
+    return rc ? rc : waited;
+}
+
+static int barrier(struct win *win)
+{
+    struct coll c = {.kind = COLL_BARRIER};
+    return win->size > 1 ? coll_run_over(win->comm, &c) : MPI_SUCCESS;
+}
+
+int win_fence(struct win *win, int assert, const char *function)
+{
+    const int known = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
+    if (assert & ~known)
+        return win_error(win, MPI_ERR_ASSERT, function, "assert %d is none of a fence's", assert);
+    if (win->access > WIN_FENCE)
+        return no_epoch(win, function, "an epoch of another kind is open here: end it first");
+    int rc = complete_all(win);
+    if (!(assert &MPI_MODE_NOPRECEDE) || !(assert &MPI_MODE_NOSUCCEED)) {
+        int waited = barrier(win);
+        rc = rc ? rc : waited;
+    }
+    win->open_all = !(assert &MPI_MODE_NOSUCCEED);
+    if (win->access != (win->open_all ? WIN_FENCE : WIN_NONE)) {
+        win->access = win->open_all ? WIN_FENCE : WIN_NONE;
+        win_allow_all(win);
+    }
+    win->used = false;
+    return failed(win, rc, function, -1);
+}
+
+/* The epoch of a fence is over where another kind begins. */
+static void close_fence(struct win *win)
+{
+    if (!win->open_all)
+        return;
+    win->open_all = false;
+    win_allow_all(win);
+}
+
+/* ---- post, start, complete, wait ---- */
+
+static struct p2p_side side(struct win *win, int rank, int tag)
+{
+    return (struct p2p_side){win->comm, win->comm->context, rank, tag};
+}
+
+/* The ranks of a group's members in the window, from malloc(); NULL with *rc set. */
+static int *ranks_of(struct win *win, const struct group *group, const char *function, int *rc)
+{
+    int *ranks = malloc(sizeof(*ranks) * (size_t)(group->size ? group->size : 1));
+    *rc = MPI_SUCCESS;
+    if (!ranks)
+        *rc = win_error(win, MPI_ERR_NO_MEM, function, "no memory for %d ranks", group->size);
+    for (int i = 0; ranks && i < group->size; i++) {
+        struct process process = group_process(group, i);
+        ranks[i] = group_find(win->comm->group, &process);
+        if (ranks[i] >= 0 && ranks[i] != MPI_UNDEFINED)
+            continue;
+        *rc = win_error(win, MPI_ERR_GROUP, function,
+                        "member %d of the group is none of the window", i);
+        free(ranks);
+        ranks = NULL;
+    }
+    return ranks;
+}
+
+int win_post(struct win *win, struct group *group, int assert, const char *function)
+{
+    int rc, none = 0;
+    if (assert & ~(MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT))
+        return win_error(win, MPI_ERR_ASSERT, function, "assert %d is none of a post's", assert);
+    if (win->posted_count >= 0)
+        return no_epoch(win, function, "the window is exposed already: call MPI_Win_wait first");
+    int *ranks = ranks_of(win, group, function, &rc);
+    if (!ranks)
+        return rc;
+    win->posted = calloc((size_t)group->size + 1, sizeof(struct request *));
+    rc = win->posted ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    win->posted_count = rc ? -1 : 0;
+    atomic_thread_fence(memory_order_seq_cst);
+    for (int i = 0; i < group->size && !rc; i++) {
+        struct p2p_side from = side(win, ranks[i], WIN_TAG_COMPLETE);
+        rc = p2p_irecv(&from, NULL, 0, MPI_BYTE, &win->posted[i]);
+        win->posted_count += !rc;
+    }
+    for (int i = 0; i < group->size && !rc && !(assert &MPI_MODE_NOCHECK); i++) {
+        struct p2p_side to = side(win, ranks[i], WIN_TAG_POST);
+        rc = p2p_send_mode(&to, &none, 0, MPI_BYTE, MPID_STANDARD);
+    }
+    free(ranks);
+    return failed(win, rc, function, -1);
+}
+
+static void open_started(struct win *win, bool open)
+{
+    for (int i = 0; i < win->started->size; i++) {
+        struct win_target *target = win_target(win, win->started_ranks[i]);
+        if (!target)
+            continue;
+        target->open = target->started = open;
+        win_allow(win, target);
+    }
+}
+
+int win_start(struct win *win, struct group *group, int assert, const char *function)
+{
+    int rc, none;
+    if (assert & ~MPI_MODE_NOCHECK)
+        return win_error(win, MPI_ERR_ASSERT, function, "assert %d is none of a start's", assert);
+    if (win->access > WIN_FENCE || (win->access == WIN_FENCE && win->used))
+        return no_epoch(win, function, "an access epoch is open already: end it first");
+    int *ranks = ranks_of(win, group, function, &rc);
+    if (!ranks)
+        return rc;
+    for (int i = 0; i < group->size && !rc && !(assert &MPI_MODE_NOCHECK); i++) {
+        struct p2p_side from = side(win, ranks[i], WIN_TAG_POST);
+        rc = p2p_recv(&from, &none, 0, MPI_BYTE, MPI_STATUS_IGNORE);
+    }
+    if (rc) {
+        free(ranks);
+        return failed(win, rc, function, -1);
+    }
+    group_ref(group);
+    win->started = group;
+    win->started_ranks = ranks;
+    close_fence(win);
+    win->access = WIN_START;
+    open_started(win, true);
+    return MPI_SUCCESS;
+}
+
+int win_complete(struct win *win, const char *function)
+{
+    int none = 0;
+    if (win->access != WIN_START)
+        return no_epoch(win, function, "no epoch of MPI_Win_start is open");
+    int rc = complete_all(win);
+    for (int i = 0; i < win->started->size; i++) {
+        struct p2p_side to = side(win, win->started_ranks[i], WIN_TAG_COMPLETE);
+        int sent = p2p_send_mode(&to, &none, 0, MPI_BYTE, MPID_STANDARD);
+        rc = rc ? rc : sent;
+    }
+    open_started(win, false);
+    group_unref(win->started);
+    free(win->started_ranks);
+    win->started = NULL;
+    win->access = WIN_NONE;
+    return failed(win, rc, function, -1);
+}
+
+int win_wait(struct win *win, bool *flag, const char *function)
+{
+    int rc = MPI_SUCCESS;
+    if (win->posted_count < 0)
+        return no_epoch(win, function, "the window is not exposed by MPI_Win_post");
+    if (flag) {
+        (void)mpid_progress();
+        *flag = true;
+        for (int i = 0; i < win->posted_count; i++)
+            *flag = *flag && request_is_complete(win->posted[i]);
+        if (!*flag)
+            return MPI_SUCCESS;
+    }
+    for (int i = 0; i < win->posted_count; i++) {
+        int ended = p2p_finish(win->posted[i], MPI_STATUS_IGNORE);
+        rc = rc ? rc : ended;
+    }
+    free(win->posted);
+    win->posted = NULL;
+    win->posted_count = -1;
+    atomic_thread_fence(memory_order_seq_cst);
+    return failed(win, rc, function, -1);
+}
+
+/* ---- locks of members of this host ---- */
+
+void win_wake(struct win *win, int member)
+{
+    struct vc *vc = NULL;
+    if (member == WIN_QUEUE_NOBODY)
+        return;
+    if (member == win->near_me)
+        mpid_wake();
+    else if ((vc = comm_vc(win->comm, win_rank_of(win, member))))
+        mpid_ring(vc);
+}
+
+struct turn {
+    struct win *win;
+    const struct win_target *target;
+    struct win_queue *queue;
+    uint32_t ticket;
+    bool exclusive;
+    uint32_t failures; /* up to which the dead have been buried */
+};
+
+static bool is_turn(void *arg)
+{
+    const struct turn *turn = arg;
+    return win_queue_is_turn(turn->queue, turn->ticket, turn->exclusive) ||
+           win_failures() != turn->failures;
+}
+
+static void turn_sleeps(void *arg, bool begins)
+{
+    const struct turn *turn = arg;
+    win_queue_sleeps(turn->queue, begins);
+}
+
+/* The member that has the lock is named, where it is a writer. */
+static void turn_tell(void *arg, struct mpid_wait_report *report)
+{
+    const struct turn *turn = arg;
+    uint32_t writer = atomic_load(&turn->queue->writer);
+    int whom = writer ? win_rank_of(turn->win, (int)writer - 1) : turn->target->rank;
+    mpid_tell_receive(report,
+                      &(struct mpid_envelope){turn->win->comm->context, whom, WIN_TAG_FIRST});
+}
+
+void win_bury(struct win *win, struct win_queue *queue)
+{
+    struct process process;
+    for (int i = 0; mpid_failed(i, &process.gid, &process.rank); i++) {
+        int rank = group_find(win->comm->group, &process);
+        for (int near = 0; near < win->near_count && rank != MPI_UNDEFINED; near++)
+            if (win_rank_of(win, near) == rank)
+                win_wake(win, win_queue_bury(queue, (uint32_t)near));
+    }
+}
+
+static void wait_turn(struct turn *turn)
+{
+    static const struct mpid_shared_wait how = {is_turn, turn_sleeps, turn_tell};
+    while (!win_queue_is_turn(turn->queue, turn->ticket, turn->exclusive)) {
+        uint32_t failures = win_failures();
+        win_bury(turn->win, turn->queue);
+        turn->failures = failures;
+        if (!is_turn(turn))
+            mpid_wait_shared(&how, turn);
+    }
+}
+
+static __attribute__((noinline)) void lock_slow(struct win *win, const struct win_target *target,
+                                                bool exclusive)
+{
+    struct win_queue *queue = target->queue;
+    struct turn turn = {.win = win, .target = target, .queue = queue, .exclusive = exclusive};
+    turn.ticket = win_queue_join(queue, (uint32_t)win->near_me);
+    wait_turn(&turn);
+}
+
+static void lock_near(struct win *win, const struct win_target *target, bool exclusive)
+{
+    if (!win_queue_try(target->queue, (uint32_t)win->near_me, exclusive))
+        lock_slow(win, target, exclusive);
+    win_wake(win, win_queue_enter(target->queue, (uint32_t)win->near_me, exclusive));
+}
+
+/* ---- locks ---- */
+
+static int take_lock(struct win *win, struct win_target *target, bool exclusive)
+{
+    if (!target->queue)
+        return win_far_lock(win, target, exclusive);
+    lock_near(win, target, exclusive);
+    if (!win_has_failed(win, target->rank))
+        return MPI_SUCCESS;
+    win_wake(win, win_queue_leave(target->queue, (uint32_t)win->near_me, exclusive));
+    return MPI_ERR_PROC_ABORTED;
+}
+
+static int give_back(struct win *win, struct win_target *target, enum win_locked how)
+{
+    bool exclusive = how == WIN_EXCLUSIVE;
+    int rc = MPI_SUCCESS;
+    if (!target->mapped && !target->queue) { /* one question does both */
+        rc = how == WIN_NOCHECK ? win_far_ask_flush(win, target)
+                                : win_far_ask_unlock(win, target, exclusive);
+        int waited = win_far_wait(win, target);
+        return rc ? rc : waited;
+    }
+    rc = complete_one(win, target);
+    if (how != WIN_NOCHECK)
+        win_wake(win, win_queue_leave(target->queue, (uint32_t)win->near_me, exclusive));
+    return rc;
+}
+
+static int check_rank(struct win *win, int rank, const char *function)
+{
+    if (rank >= 0 && rank < win->size)
+        return MPI_SUCCESS;
+    return win_error(win, MPI_ERR_RANK, function, "rank %d: must be 0 to %d", rank, win->size - 1);
+}
+
+static bool may_lock(const struct win *win)
+{
+    return win->access == WIN_NONE || win->access == WIN_LOCK ||
+           (win->access == WIN_FENCE && !win->used);
+}
+
+/* Have the target's place among this process's locks, so that no other thread takes it meanwhile.
+ * Returns NULL, or what is wrong. */
+static const char *begin_lock(struct win *win, struct win_target *target, enum win_locked how,
+                              bool *looks)
+{
+    os_lock(&win->lock);
+    const char *wrong = target->locked   ? "the target is locked by this process already"
+                        : !may_lock(win) ? "an epoch of another kind is open here"
+                                         : NULL;
+    *looks = !(++win->turns % LOCKS);
+    if (!wrong) {
+        target->locked = (uint8_t)how;
+        close_fence(win);
+        win->access = WIN_LOCK;
+        win->locks++;
+    }
+    os_unlock(&win->lock);
+    return wrong;
+}
+
+static void open_lock(struct win *win, struct win_target *target, bool open)
+{
+    target->open = open;
+    win_allow(win, target);
+}
+
+static void end_lock(struct win *win, struct win_target *target)
+{
+    os_lock(&win->lock);
+    target->locked = WIN_UNLOCKED;
+    if (!--win->locks) {
+        win->access = WIN_NONE;
+        win->flushes = 0;
+    }
+    os_unlock(&win->lock);
+}
+
+int win_lock(struct win *win, int rank, bool exclusive, int assert, const char *function)
+{
+    bool looks;
+    if (rank == MPI_PROC_NULL)
+        return MPI_SUCCESS;
+    int rc = check_rank(win, rank, function);
+    if (rc)
+        return rc;
+    if (assert & ~MPI_MODE_NOCHECK)
+        return win_error(win, MPI_ERR_ASSERT, function, "assert %d is none of a lock's", assert);
+    struct win_target *target = win_target(win, rank);
+    if (!target)
+        return win_error(win, MPI_ERR_NO_MEM, function, "no memory for rank %d", rank);
+    enum win_locked how = assert & MPI_MODE_NOCHECK ? WIN_NOCHECK
+                          : exclusive              ? WIN_EXCLUSIVE
+                                                   : WIN_SHARED;
+    const char *wrong = begin_lock(win, target, how, &looks);
+    if (wrong)
+        return no_epoch(win, function, wrong);
+    if (looks) /* a program that does nothing else hears of others, too */
+        (void)mpid_progress();
+    if (how != WIN_NOCHECK && (rc = take_lock(win, target, exclusive))) {
+        end_lock(win, target);
+        return failed(win, rc, function, rank);
+    }
+    os_lock(&win->lock);
+    open_lock(win, target, true);
+    os_unlock(&win->lock);
+    return MPI_SUCCESS;
+}
+
+int win_unlock(struct win *win, int rank, const char *function)
+{
+    if (rank == MPI_PROC_NULL)
+        return MPI_SUCCESS;
+    int rc = check_rank(win, rank, function);
+    if (rc)
+        return rc;
+    struct win_target *target = win_target(win, rank);
+    if (!target)
+        return win_error(win, MPI_ERR_NO_MEM, function, "no memory for rank %d", rank);
+    os_lock(&win->lock);
+    bool good = win->access == WIN_LOCK && target->locked && target->open;
+    enum win_locked how = target->locked;
+    if (good)
+        open_lock(win, target, false);
+    os_unlock(&win->lock);
+    if (!good)
+        return no_epoch(win, function, "the target is not locked by MPI_Win_lock");
+    rc = give_back(win, target, how);
+    end_lock(win, target);
+    return failed(win, rc, function, rank);
+}
+
+/* Locks of this host are taken at once; others at the first operation there. */
+int win_lock_all(struct win *win, int assert, const char *function)
+{
+    if (assert & ~MPI_MODE_NOCHECK)
+        return win_error(win, MPI_ERR_ASSERT, function, "assert %d is none of a lock's", assert);
+    os_lock(&win->lock);
+    bool good = may_lock(win) && win->access != WIN_LOCK;
+    if (good) {
+        win->access = WIN_LOCK_ALL;
+        win->open_all = assert & MPI_MODE_NOCHECK;
+    }
+    os_unlock(&win->lock);
+    if (!good)
+        return no_epoch(win, function, "an epoch is open here: end it first");
+    for (int i = 0; i < win->near_count && !win->open_all; i++) {
+        if (!win->near[i].queue)
+            continue;
+        lock_near(win, &win->near[i], false);
+        win->near[i].locked = WIN_SHARED;
+        win->near[i].open = true;
+    }
+    os_lock(&win->lock);
+    win_allow_all(win);
+    os_unlock(&win->lock);
+    return MPI_SUCCESS;
+}
+
+static bool is_opened(void *arg)
+{
+    const struct win_target *target = arg;
+    return !atomic_load(&target->opening);
+}
+
+/* Whether this thread is to lock the target: others wait until the first one has done so. */
+static bool begin_opening(struct win *win, struct win_target *target)
+{
+    static const struct mpid_condition opened = {is_opened, NULL, NULL};
+    for (;;) {
+        os_lock(&win->lock);
+        bool mine = !target->open && !atomic_load(&target->opening), open = target->open;
+        if (mine)
+            atomic_store(&target->opening, true);
+        os_unlock(&win->lock);
+        if (mine || open)
+            return mine;
+        mpid_wait_condition(&opened, target);
+    }
+}
+
+int win_open_target(struct win *win, struct win_target *target, const char *function)
+{
+    if (win->access != WIN_LOCK_ALL)
+        return no_epoch(win, function,
+                        win->access == WIN_START ? "the target is not in the group of MPI_Win_start"
+                        : win->access == WIN_LOCK
+                            ? "the target is not locked"
+                            : "no epoch is open: call MPI_Win_fence, MPI_Win_start or MPI_Win_lock "
+                              "first");
+    if (!begin_opening(win, target))
+        return MPI_SUCCESS;
+    int rc = take_lock(win, target, false);
+    os_lock(&win->lock);
+    if (!rc) {
+        target->locked = WIN_SHARED;
+        open_lock(win, target, true);
+    }
+    atomic_store(&target->opening, false);
+    os_unlock(&win->lock);
+    mpid_wake();
+    return failed(win, rc, function, target->rank);
+}
+
+/* Those that were locked by messages answer together. */
+static int unlock_far(struct win *win)
+{
+    int rc = MPI_SUCCESS;
+    for (struct win_target *t = win->asked; t; t = t->asked_next) {
+        bool by_message = t->locked && !t->queue;
+        int asked = by_message ? win_far_ask_unlock(win, t, false) : win_far_ask_flush(win, t);
+        rc = rc ? rc : asked;
+        if (by_message) {
+            t->locked = WIN_UNLOCKED;
+            t->open = false;
+        }
+    }
+    int waited = win->asked ? win_far_wait(win, NULL) : MPI_SUCCESS;
+    return rc ? rc : waited;
+}
+
+int win_unlock_all(struct win *win, const char *function)
+{
+    if (win->access != WIN_LOCK_ALL)
+        return no_epoch(win, function, "no epoch of MPI_Win_lock_all is open");
+    atomic_thread_fence(memory_order_seq_cst);
+    int rc = unlock_far(win);
+    for (int i = 0; i < win->near_count; i++) {
+        struct win_target *target = &win->near[i];
+        if (target->locked) {
+            int given = give_back(win, target, target->locked);
+            rc = rc ? rc : given;
+        }
+        target->locked = WIN_UNLOCKED;
+        target->open = false;
+    }
+    win->open_all = false;
+    win->access = WIN_NONE;
+    win->flushes = 0;
+    win_allow_all(win);
+    return failed(win, rc, function, -1);
+}
+
+/* Hear of events meanwhile, and let a while pass until the next look. Where threads may ask a target
+ * meanwhile, each flush looks. */
+static void look_around(struct win *win)
+{
+    (void)mpid_progress();
+    bool nothing = !os_lock_enabled && win->access >= WIN_LOCK && !win->asked && !win_has_failed(win, -1);
+    win->flushes = nothing ? FLUSHES : 0;
+}
+
+int win_flush(struct win *win, int rank, bool local, const char *function)
+{
+    int rc = MPI_SUCCESS;
+    look_around(win);
+    if (rank == MPI_PROC_NULL)
+        return MPI_SUCCESS;
+    if (rank >= 0 && (rc = check_rank(win, rank, function)))
+        return rc;
+    if (win->access < WIN_LOCK)
+        return no_epoch(win, function, "no epoch of MPI_Win_lock or MPI_Win_lock_all is open");
+    struct win_target *target = rank >= 0 ? win_target(win, rank) : NULL;
+    if (rank >= 0 && !target)
+        return win_error(win, MPI_ERR_NO_MEM, function, "no memory for rank %d", rank);
+    if (local) {
+        if ((!target || !target->mapped) && win->asked)
+            rc = win_far_wait(win, target);
+        return failed(win, rc, function, rank);
+    }
+    return failed(win, target ? complete_one(win, target) : complete_all(win), function, rank);
+}
+
+const char *win_is_busy(const struct win *win)
+{
+    if (win->posted_count >= 0)
+        return "it is exposed by MPI_Win_post: call MPI_Win_wait first";
+    if (win->access == WIN_START)
+        return "an epoch of MPI_Win_start is open: call MPI_Win_complete first";
+    if (win->access == WIN_LOCK || win->access == WIN_LOCK_ALL)
+        return "targets are locked: unlock them first";
+    return NULL;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Synchronization of windows (MPI-5.0 12.5). Each function checks whether the epoch allows it, and
+ * returns MPI_SUCCESS or the code of an error that was raised; function is the user's. A rank is
+ * checked, too.
+ */
+#ifndef MPI_WIN_SYNC_H
+#define MPI_WIN_SYNC_H
+
+#include "mpi/win/win.h"
+
+int win_fence(struct win *win, int assert, const char *function);
+int win_post(struct win *win, struct group *group, int assert, const char *function);
+int win_start(struct win *win, struct group *group, int assert, const char *function);
+int win_complete(struct win *win, const char *function);
+/* flag: whether it is over; NULL: wait until it is. */
+int win_wait(struct win *win, bool *flag, const char *function);
+
+int win_lock(struct win *win, int rank, bool exclusive, int assert, const char *function);
+int win_unlock(struct win *win, int rank, const char *function);
+int win_lock_all(struct win *win, int assert, const char *function);
+int win_unlock_all(struct win *win, const char *function);
+/* rank negative: of all targets. local: where the operations are complete here. */
+int win_flush(struct win *win, int rank, bool local, const char *function);
+
+/* Whether there is nothing to complete: no message was ever sent to a target, and an epoch allows a
+ * flush. Now and then it is not known, so that a program that does nothing else hears of failures.
+ */
+static inline bool win_may_flush(struct win *win)
+{
+    return --win->flushes > 0;
+}
+
+/* Allow operations to a target that is not open: lock it, where MPI_Win_lock_all has been called,
+ * or raise an error. */
+int win_open_target(struct win *win, struct win_target *target, const char *function);
+/* Say what keeps a window from being freed, or NULL. */
+const char *win_is_busy(const struct win *win);
+/* Give back what members of this host that have died hold of a queue, or wait for. */
+void win_bury(struct win *win, struct win_queue *queue);
+/* Wake a member of this host, a result of mpi/win/win_queue.h. */
+void win_wake(struct win *win, int member);
+
+#endif

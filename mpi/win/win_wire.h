@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The messages of windows, between an origin and a target whose memory it does not map. They are
+ * point-to-point messages in the context of the window's communicator, in the byte order that both
+ * have, and known by their tags:
+ *
+ *   WIN_TAG_ASK       origin to target: struct win_head, its runs, its data; WIN_MESSAGE_MAX at
+ * most WIN_TAG_POST      MPI_Win_post to MPI_Win_start: nothing WIN_TAG_COMPLETE  MPI_Win_complete
+ * to MPI_Win_wait: nothing from WIN_TAG_FIRST on, a number that an origin chooses for a question:
+ * the target's answer, or, of WIN_PUT_LONG, the origin's data
+ *
+ * A target handles the questions of one origin in their order. The runs say where the data lie,
+ * from the displacement on, in bytes. An answer to WIN_GET, WIN_FETCH and WIN_COMPARE has as many
+ * bytes as the runs, one after the other; it is empty where the target has refused the access. The
+ * answer to WIN_FLUSH and WIN_UNLOCK is an error class, 0 for none, and comes once everything that
+ * the origin has asked before is done; that to WIN_LOCK is 0.
+ */
+#ifndef MPI_WIN_WIRE_H
+#define MPI_WIN_WIRE_H
+
+#include <stdint.h>
+
+enum win_ask {
+    WIN_PUT = 1,
+    WIN_PUT_LONG, /* one run; the data follow in a message of their own */
+    WIN_GET,
+    WIN_ACCUMULATE,
+    WIN_FETCH,   /* MPI_Get_accumulate, MPI_Fetch_and_op: change, and answer with what was there */
+    WIN_COMPARE, /* two elements of data: what it is compared with, and what it becomes */
+    WIN_FLUSH,
+    WIN_LOCK_ASK, /* op: MPI_LOCK_SHARED less MPI_LOCK_EXCLUSIVE, or 0 */
+    WIN_UNLOCK,   /* likewise */
+    WIN_ASKS
+};
+
+struct win_head {
+    uint8_t ask;      /* enum win_ask */
+    uint8_t op;       /* enum op_code, or as above */
+    uint8_t type;     /* the row of mpi/type/type_list.inc of the elements */
+    uint8_t reserved; /* 0 */
+    uint32_t tag;     /* of the answer; 0: none */
+    uint32_t runs;
+    uint32_t len;   /* bytes of data behind the runs */
+    int64_t disp;   /* in the target's units; of a dynamic window an address */
+    uint64_t bytes; /* in all runs */
+};
+
+struct win_run {
+    int64_t offset;
+    uint64_t len;
+};
+
+_Static_assert(sizeof(struct win_head) == 32 && sizeof(struct win_run) == 16, "on the wire");
+
+enum {
+    WIN_TAG_ASK,
+    WIN_TAG_POST,
+    WIN_TAG_COMPLETE,
+    WIN_TAG_FIRST = 16,
+    WIN_TAGS = 1 << 30,
+
+    WIN_RUNS_MAX = 256,
+    WIN_DATA_MAX = 8192, /* a multiple of every element's size */
+    WIN_LONG_MIN = 8192, /* a contiguous put of more goes by WIN_PUT_LONG */
+    WIN_MESSAGE_MAX = 32 + 16 * WIN_RUNS_MAX + WIN_DATA_MAX,
+    /* Bytes of questions that an origin has under way to one target before it asks for a flush. */
+    WIN_AHEAD_MAX = 1 << 20
+};
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The lock of a window at a process: its order, who is woken, members that die, and threads that
+ * contend. */
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "mpi/win/win_queue.h"
+
+enum {
+    MEMBERS = 5,
+    ROUNDS = 20000
+};
+
+static struct win_queue *make(void)
+{
+    size_t len = win_queue_len(MEMBERS);
+    struct win_queue *queue = aligned_alloc(128, len);
+    assert_non_null(queue);
+    for (size_t i = 0; i < len; i++)
+        ((char *)queue)[i] = 0;
+    win_queue_init(queue, MEMBERS);
+    return queue;
+}
+
+static void test_uncontended(void **state)
+{
+    (void)state;
+    struct win_queue *q = make();
+    assert_true(win_queue_try(q, 3, true));
+    assert_int_equal(win_queue_enter(q, 3, true), WIN_QUEUE_NOBODY);
+    assert_false(win_queue_try(q, 1, true));
+    assert_false(win_queue_try(q, 1, false));
+    assert_int_equal(win_queue_leave(q, 3, true), WIN_QUEUE_NOBODY);
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        assert_true(win_queue_try(q, i, false));
+        assert_int_equal(win_queue_enter(q, i, false), WIN_QUEUE_NOBODY);
+    }
+    assert_false(win_queue_try(q, 0, true));
+    for (uint32_t i = 0; i < MEMBERS; i++)
+        assert_int_equal(win_queue_leave(q, i, false), WIN_QUEUE_NOBODY);
+    assert_true(win_queue_try(q, 0, true));
+    free(q);
+}
+
+/* Writers and readers have their turns as they came, and the one whose turn it is is named. */
+static void test_order(void **state)
+{
+    (void)state;
+    struct win_queue *q = make();
+    assert_true(win_queue_try(q, 0, true));
+    (void)win_queue_enter(q, 0, true);
+    uint32_t reader = win_queue_join(q, 1), second = win_queue_join(q, 2),
+             writer = win_queue_join(q, 3);
+    assert_false(win_queue_is_turn(q, reader, false));
+    win_queue_sleeps(q, true);
+    assert_int_equal(win_queue_leave(q, 0, true), 1);
+    assert_true(win_queue_is_turn(q, reader, false));
+    assert_false(win_queue_is_turn(q, second, false));
+    assert_int_equal(win_queue_enter(q, 1, false), 2);
+    assert_int_equal(win_queue_enter(q, 2, false), 3);
+    assert_false(win_queue_is_turn(q, writer, true));
+    assert_int_equal(win_queue_leave(q, 1, false), WIN_QUEUE_NOBODY);
+    assert_int_equal(win_queue_leave(q, 2, false), 3);
+    assert_true(win_queue_is_turn(q, writer, true));
+    assert_int_equal(win_queue_enter(q, 3, true), WIN_QUEUE_NOBODY);
+    win_queue_sleeps(q, false);
+    free(q);
+}
+
+/* A dead writer, dead readers, and a dead one that waited: others go on, in their order. */
+static void test_dead(void **state)
+{
+    (void)state;
+    struct win_queue *q = make();
+    assert_true(win_queue_try(q, 0, true));
+    (void)win_queue_enter(q, 0, true);
+    uint32_t dead = win_queue_join(q, 1), next = win_queue_join(q, 2);
+    (void)dead;
+    win_queue_sleeps(q, true);
+    assert_int_equal(win_queue_bury(q, 0), 1);
+    assert_int_equal(win_queue_bury(q, 0), 1); /* by two who hear of it */
+    assert_false(win_queue_is_turn(q, next, true));
+    assert_int_equal(win_queue_bury(q, 1), 2);
+    assert_true(win_queue_is_turn(q, next, true));
+    assert_int_equal(win_queue_bury(q, 1), 2); /* once more changes nothing */
+    assert_true(win_queue_is_turn(q, next, true));
+    (void)win_queue_enter(q, 2, true);
+    (void)win_queue_leave(q, 2, true);
+    win_queue_sleeps(q, false);
+    for (int i = 0; i < 2; i++) {
+        assert_true(win_queue_try(q, 3, false));
+        (void)win_queue_enter(q, 3, false);
+    }
+    assert_false(win_queue_try(q, 4, true));
+    (void)win_queue_bury(q, 3);
+    assert_true(win_queue_try(q, 4, true));
+    free(q);
+}
+
+/* Waiters that die before their turn are passed over when it comes, by whoever lets it come. */
+static void test_dead_waiters(void **state)
+{
+    (void)state;
+    struct win_queue *q = make();
+    assert_true(win_queue_try(q, 0, true));
+    (void)win_queue_enter(q, 0, true);
+    (void)win_queue_join(q, 1);
+    (void)win_queue_join(q, 2);
+    uint32_t reader = win_queue_join(q, 3);
+    (void)win_queue_join(q, 1);
+    uint32_t writer = win_queue_join(q, 4);
+    win_queue_sleeps(q, true);
+    (void)win_queue_bury(q, 2);
+    (void)win_queue_bury(q, 1);
+    assert_false(win_queue_is_turn(q, reader, false));
+    assert_int_equal(win_queue_leave(q, 0, true), 3);
+    assert_true(win_queue_is_turn(q, reader, false));
+    assert_int_equal(win_queue_enter(q, 3, false), 4);
+    assert_false(win_queue_is_turn(q, writer, true));
+    assert_int_equal(win_queue_leave(q, 3, false), 4);
+    assert_true(win_queue_is_turn(q, writer, true));
+    (void)win_queue_enter(q, 4, true);
+    win_queue_sleeps(q, false);
+    assert_int_equal(win_queue_leave(q, 4, true), WIN_QUEUE_NOBODY);
+    assert_true(win_queue_try(q, 0, true));
+    free(q);
+}
+
+/* ---- threads ---- */
+
+struct shared {
+    struct win_queue *queue;
+    long written; /* by writers alone */
+    _Atomic int inside;
+};
+
+struct member {
+    struct shared *shared;
+    uint32_t me;
+    unsigned seed;
+    long writes;
+};
+
+static void *contend(void *arg)
+{
+    struct member *m = arg;
+    struct shared *s = m->shared;
+    for (int i = 0; i < ROUNDS; i++) {
+        bool exclusive = rand_r(&m->seed) % 3 == 0;
+        if (!win_queue_try(s->queue, m->me, exclusive)) {
+            uint32_t ticket = win_queue_join(s->queue, m->me);
+            while (!win_queue_is_turn(s->queue, ticket, exclusive))
+                sched_yield();
+        }
+        (void)win_queue_enter(s->queue, m->me, exclusive);
+        if (exclusive) {
+            assert_int_equal(atomic_fetch_add(&s->inside, 1000), 0);
+            s->written++;
+            m->writes++;
+            atomic_fetch_sub(&s->inside, 1000);
+        } else {
+            assert_true(atomic_fetch_add(&s->inside, 1) < 1000);
+            atomic_fetch_sub(&s->inside, 1);
+        }
+        (void)win_queue_leave(s->queue, m->me, exclusive);
+    }
+    return NULL;
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    struct shared shared = {make(), 0, 0};
+    struct member members[MEMBERS];
+    pthread_t threads[MEMBERS];
+    long writes = 0;
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        members[i] = (struct member){&shared, i, i + 1, 0};
+        assert_int_equal(pthread_create(&threads[i], NULL, contend, &members[i]), 0);
+    }
+    for (int i = 0; i < MEMBERS; i++) {
+        pthread_join(threads[i], NULL);
+        writes += members[i].writes;
+    }
+    assert_int_equal(shared.written, writes);
+    assert_true(win_queue_try(shared.queue, 0, true));
+    free(shared.queue);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_uncontended),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_dead),
+        cmocka_unit_test(test_dead_waiters),
+        cmocka_unit_test(test_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

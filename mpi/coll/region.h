@@ -73,7 +73,7 @@ struct region {
     int stranger;    /* one whose call is another; -1: none; size: it is not known which */
     struct sched_misfit misfit; /* of a block that was pulled; its peer is the stranger */
     uint64_t number; /* of the last operation begun */
-    uint64_t known;  /* all others are done with operations up to here */
+    uint64_t known;  /* all members are done with operations up to here */
     uint64_t read;   /* this member is done with those up to here, ... */
     uint64_t told;   /* ... and others know of it up to here */
     uint64_t chain, chained; /* first and last of the small operations in a row that were chains */

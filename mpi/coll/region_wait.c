@@ -230,11 +230,13 @@ void region_put(unsigned char *part, const struct mpid_bytes *from, size_t offse
 
 /* ---- operations ---- */
 
-/* Wait until all others are done with the operations up to here. */
+/* Wait until all are done with the operations up to here. This member itself is behind only where it gives ahead. */
 static __attribute__((noinline)) int learn(struct region_run *run, uint64_t least)
 {
     struct region *r = run->r;
-    uint64_t known = r->number;
+    uint64_t known = r->read;
+    if (known < least)
+        return note_wait(run, &r->members[r->rank].done, least, r->rank);
     for (int i = 0; i < r->size; i++) {
         if (i == r->rank)
             continue;

@@ -3,7 +3,7 @@
 /*
  * Many nonblocking collectives that are outstanding at once. Those that have begun do not need the
  * attention of each process for each of them: while one process is away the others complete all
- * that it has begun. Then many of random kinds and lengths, each of which gives the right data,
+ * that it has begun. Then parts that lie in chunks, and many of random kinds and lengths, each of which gives the right data,
  * also where two threads wait for them ("threads").
  */
 #include <pthread.h>
@@ -15,6 +15,7 @@
 #include "check.h"
 
 enum { FIRST = 12, AHEAD = 16, ROUNDS = 4, MANY = 120, MOST = 12000, AWAY_US = 1000, AWAY_LOOKS = 15000, PATH = 64 };
+enum { CHUNKED = 100 /* more than a place has */ };
 
 static int rank, size;
 
@@ -73,6 +74,29 @@ static void complete_without_one(MPI_Comm comm)
     }
     OK(MPI_Barrier(comm));
     CHECK(rank || !rmdir(folder));
+}
+
+/* ---- parts that lie in chunks ---- */
+
+/* Ranks but 0 have given half of their parts when rank 0 comes and takes these. They give the others without having
+ * taken any: chunks, which operations take in turn, are not to be taken again before that. */
+static void keep_own_parts(MPI_Comm comm)
+{
+    static int ins[AHEAD][CHUNKED], sums[AHEAD][CHUNKED];
+    MPI_Request requests[AHEAD];
+    if (rank == 0)
+        usleep(10 * AWAY_US);
+    for (int i = 0; i < AHEAD; i++) {
+        for (int k = 0; k < CHUNKED; k++)
+            ins[i][k] = rank + i * CHUNKED + k;
+        OK(MPI_Iallreduce(ins[i], sums[i], CHUNKED, MPI_INT, MPI_SUM, comm, &requests[i]));
+        if (rank && i == AHEAD / 2 - 1)
+            usleep(30 * AWAY_US);
+    }
+    OK(MPI_Waitall(AHEAD, requests, MPI_STATUSES_IGNORE));
+    for (int i = 0; i < AHEAD; i++)
+        for (int k = 0; k < CHUNKED; k++)
+            CHECK(sums[i][k] == size * (i * CHUNKED + k) + size * (size - 1) / 2);
 }
 
 /* ---- many of all kinds ---- */
@@ -203,6 +227,7 @@ int main(int argc, char **argv)
         OK(MPI_Barrier(comm));
     if (!getenv("VIREO_CHANNELS")) /* else it has none */
         complete_without_one(comm);
+    keep_own_parts(comm);
     for (unsigned round = 0; round < ROUNDS; round++)
         mix(comm, 17 + round, threads);
     OK(MPI_Comm_free(&comm));

@@ -26,7 +26,7 @@
 
 enum {
     WARM = 40,   /* rounds before counting */
-    COUNTED = 5, /* rounds counted */
+    COUNTED = 16, /* rounds counted */
     TAG_PLAIN = 7,
     TAG_ARRIVED = 8,
     TAG_POSTED = 9,

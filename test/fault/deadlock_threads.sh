@@ -51,3 +51,4 @@ worker worker_copies "rank 3 (a deadlock)" "Different collectives on worker 0" \
     "MPI_Barrier: rank 3" "MPI_Comm_dup: ranks 0-2"
 worker swapped "rank 2 (a deadlock)" "MPI_Barrier on worker 0: ranks 0-1,3 wait in it" \
     "not there: rank 2"
+settle

@@ -1,9 +1,34 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Planted deadlocks: sourced behind ../bnr/lib.sh by scripts that set $deadlock, the program.
 
-# planted NAME CULPRITS PART...: the report at the end of the time names them, and holds every part.
-# Where the ranks may not all have come so far in a second, they get more time.
+# planted NAME CULPRITS PART...: the report at the end of the time names them, and holds every part. Runs
+# beside others, in a folder NAME of its own; settle before that is looked at, and at the end.
+BESIDE=3
+beside=
 planted() {
+    [ ! -d "$1" ] || settle
+    mkdir -p "$1"
+    (cd "$1" && plant "$@") &
+    beside="$beside $!"
+    while [ $(echo $beside | wc -w) -ge $BESIDE ]; do
+        settle_one $beside
+    done
+}
+
+settle_one() {
+    wait "$1" || { wait; exit 1; }
+    shift
+    beside=$*
+}
+
+settle() {
+    while [ "$beside" ]; do
+        settle_one $beside
+    done
+}
+
+# Where the ranks may not all have come so far in a second, they get more time.
+plant() {
     name=$1 culprits=$2
     shift 2
     for limit in 1 5 20; do

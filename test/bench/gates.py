@@ -35,8 +35,9 @@ def tracing_works(stepper):
 def count(arguments, settings):
     """The least instructions of each call over some rounds, or None."""
     mpiexec, stepper, icount = arguments
-    # The helper waits awake while instructions are counted, or waking it would be among them.
-    env = {**os.environ, "VIREO_YIELDS": "1000000000", **settings}
+    # The helper waits awake while instructions are counted, or waking it would be among them. Polls of the other do not
+    # yield, as they do where others run on its processor.
+    env = {**os.environ, "VIREO_SPIN_US": "100000000", "VIREO_YIELDS": "0", **settings}
     outcome, out, err, _ = peers.run([mpiexec, "-n", "2", stepper, icount], env, LIMIT)
     if outcome != "ok":
         print(f"the run {outcome}\n{out}{err}")

@@ -33,9 +33,13 @@ exec "$@"
 '''
 
 
-def run(mpiexec, vireo, words, readers):
-    environment = {**os.environ, "VIREO": vireo, "READERS": "1" if readers else "",
-                   "VIREO_YIELDS": "1000000000"}
+# Who waits stays awake. What is counted polls without yielding too, as it does where others run on its processor.
+AWAKE = {"VIREO_YIELDS": "1000000000"}
+SPINNING = {"VIREO_SPIN_US": "100000000", "VIREO_YIELDS": "0"}
+
+
+def run(mpiexec, vireo, words, readers, settings):
+    environment = {**os.environ, "VIREO": vireo, "READERS": "1" if readers else "", **settings}
     done = subprocess.run([mpiexec, "-n", "2", "sh", "-c", RANK, "sh", *words], env=environment,
                           stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT,
                           check=False)
@@ -57,7 +61,7 @@ def count(mpiexec, vireo, *words):
     if probe.returncode:
         print("no permission to trace: skipped")
         return SKIP
-    alone, beside = (counts_of(run(mpiexec, vireo, words, readers)) for readers in (False, True))
+    alone, beside = (counts_of(run(mpiexec, vireo, words, readers, SPINNING)) for readers in (False, True))
     failed = 0 if alone else 1
     for name, steps in alone.items():
         over = beside.get(name, sys.maxsize) > steps + SLACK
@@ -70,7 +74,7 @@ def time(mpiexec, vireo, program, rounds="5"):
     took = {}
     for _ in range(int(rounds)):
         for readers in (False, True):
-            text = run(mpiexec, vireo, [program, "--sizes", "8", "--seconds", "0.5"], readers)
+            text = run(mpiexec, vireo, [program, "--sizes", "8", "--seconds", "0.5"], readers, AWAKE)
             for name, unit, median in re.findall(r"^bench,mpi,8,([^,]+),([^,]+),\w+,([\d.]+)", text, re.M):
                 took.setdefault((name, unit), {False: [], True: []})[readers].append(float(median))
     for (name, unit), seen in took.items():

@@ -288,6 +288,13 @@ static void universe(int expected)
     CHECK(found && *value == expected);
 }
 
+/* The script that runs this has seen what it wants to see: it makes a file "seen". At most s seconds. */
+static void await_seen(int s)
+{
+    for (int i = 0; i < s * 100 && access("seen", F_OK); i++)
+        usleep(10000);
+}
+
 static const struct {
     const char *word;
     void (*act)(int arg);
@@ -297,7 +304,7 @@ static const struct {
     {"colls", colls},       {"traffic", traffic},     {"block", block},        {"drink", drink},
     {"lines", lines},       {"sleep", pause_ms},      {"exit", leave_at_once}, {"leave", leave},
     {"die", die},           {"crash", crash},         {"abort", end_all},      {"wrong", wrong},
-    {"universe", universe},  {"part", part},
+    {"universe", universe},  {"part", part},         {"seen", await_seen},
 };
 
 int main(int argc, char **argv)

@@ -16,7 +16,7 @@ greeted() {
 listens() {
     : >out
     # shellcheck disable=SC2016
-    run -n 4 "$@" sh -c 'echo $$ >pid.$BNR_RANK; exec "$0" init hello ring barrier=3 sleep=1500 finalize' \
+    run -n 4 "$@" sh -c 'echo $$ >pid.$BNR_RANK; exec "$0" init hello ring barrier=3 seen=40 finalize' \
         "$work" >out 2>&1 &
     job=$!
     soon greeted
@@ -27,8 +27,9 @@ listens() {
                 /proc/net/tcp /proc/net/tcp6 | sed 's/:.*//'
         done
     done >addresses
+    : >seen
     wait $job || fail "the job runs: $*" "$(cat out)"
-    rm -f pid.*
+    rm -f pid.* seen
 }
 
 # counts CLAIM WANTED ARGUMENT...: what the ranks of a job count

@@ -112,7 +112,7 @@ static bool line_up(struct region_task *task)
     return first;
 }
 
-/* Others have come to this task's last operation, and may have given their parts of it ahead. */
+/* Others have come to a task's last operation, and may have given their parts of it ahead. */
 static void doubt(struct region *r, uint64_t number)
 {
     uint64_t sure = number > REGION_AHEAD ? number - REGION_AHEAD : 0;
@@ -126,7 +126,6 @@ static void doubt(struct region *r, uint64_t number)
 static struct region_task *leave(struct region_task *task)
 {
     struct region *r = task->r;
-    doubt(r, task->run.number);
     r->tasks = task->next;
     if (r->next_ahead == task)
         r->next_ahead = task->next;
@@ -186,6 +185,8 @@ static __attribute__((noinline)) int run_in_line(struct region_task *task, struc
         enter(task);
         rc = run(task, misfit);
         task->stranger = r->stranger;
+        if (rc != SCHED_WAITS || task->give) /* one that waits for readers, too: others give ahead meanwhile */
+            doubt(r, task->run.number);
         next = rc == SCHED_WAITS ? NULL : leave(task);
     }
     os_unlock(&r->lock);

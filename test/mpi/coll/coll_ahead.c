@@ -3,7 +3,8 @@
 /*
  * Many nonblocking collectives that are outstanding at once. Those that have begun do not need the
  * attention of each process for each of them: while one process is away the others complete all
- * that it has begun. Then parts that lie in chunks, and many of random kinds and lengths, each of which gives the right data,
+ * that it has begun. Then parts that lie in chunks, blocks that others read where they
+ * are, and many of random kinds and lengths, each of which gives the right data,
  * also where two threads wait for them ("threads").
  */
 #include <pthread.h>
@@ -15,7 +16,7 @@
 #include "check.h"
 
 enum { FIRST = 12, AHEAD = 16, ROUNDS = 4, MANY = 120, MOST = 12000, AWAY_US = 1000, AWAY_LOOKS = 15000, PATH = 64 };
-enum { CHUNKED = 100 /* more than a place has */ };
+enum { CHUNKED = 100 /* more than a place has */, PULLED = 20000 /* more than a chunk has */ };
 
 static int rank, size;
 
@@ -97,6 +98,52 @@ static void keep_own_parts(MPI_Comm comm)
     for (int i = 0; i < AHEAD; i++)
         for (int k = 0; k < CHUNKED; k++)
             CHECK(sums[i][k] == size * (i * CHUNKED + k) + size * (size - 1) / 2);
+}
+
+/* ---- blocks that stay until they are read ---- */
+
+static void begin_gather(int i, MPI_Comm comm, int *in, int *out, MPI_Request *request)
+{
+    for (int k = 0; k < CHUNKED; k++)
+        in[k] = rank + i * CHUNKED + k;
+    OK(MPI_Iallgather(in, CHUNKED, MPI_INT, out, CHUNKED, MPI_INT, comm, request));
+}
+
+/* Ranks but 0 have given their parts up to long blocks, and are away. Rank 0 has come to those, and waits for them to
+ * be read there; what it gives meanwhile takes no chunk of a part that they have not taken. */
+static void keep_unread_parts(void)
+{
+    MPI_Comm comm;
+    static int ins[AHEAD][CHUNKED];
+    int *outs = malloc(sizeof(int) * AHEAD * CHUNKED * (size_t)size), flag;
+    int *blocks = calloc(2 * PULLED * (size_t)size, sizeof(int)), counts[8], displs[8];
+    MPI_Request requests[AHEAD + 1];
+    CHECK(outs && blocks && size <= 8);
+    for (int i = 0; i < size; i++) {
+        counts[i] = PULLED;
+        displs[i] = i * PULLED;
+    }
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm)); /* all of whose chunks are free */
+    for (int i = 0; i < FIRST; i++)
+        OK(MPI_Barrier(comm));
+    if (rank == 0)
+        usleep(20 * AWAY_US);
+    for (int i = 0; i < AHEAD / 2 - 1; i++)
+        begin_gather(i, comm, ins[i], outs + i * CHUNKED * size, &requests[i]);
+    OK(MPI_Ialltoallv(blocks, counts, displs, MPI_INT, blocks + PULLED * size, counts, displs, MPI_INT, comm,
+                      &requests[AHEAD]));
+    if (rank)
+        usleep(60 * AWAY_US);
+    for (int i = 0; !rank && i < AWAY_LOOKS; i++)
+        OK(MPI_Test(&requests[AHEAD], &flag, MPI_STATUS_IGNORE));
+    for (int i = AHEAD / 2 - 1; i < AHEAD; i++)
+        begin_gather(i, comm, ins[i], outs + i * CHUNKED * size, &requests[i]);
+    OK(MPI_Waitall(AHEAD + 1, requests, MPI_STATUSES_IGNORE));
+    for (int i = 0; i < AHEAD * CHUNKED * size; i++)
+        CHECK(outs[i] == i / CHUNKED % size + i / (CHUNKED * size) * CHUNKED + i % CHUNKED);
+    OK(MPI_Comm_free(&comm));
+    free(outs);
+    free(blocks);
 }
 
 /* ---- many of all kinds ---- */
@@ -228,6 +275,7 @@ int main(int argc, char **argv)
     if (!getenv("VIREO_CHANNELS")) /* else it has none */
         complete_without_one(comm);
     keep_own_parts(comm);
+    keep_unread_parts();
     for (unsigned round = 0; round < ROUNDS; round++)
         mix(comm, 17 + round, threads);
     OK(MPI_Comm_free(&comm));

@@ -6,7 +6,7 @@
  *
  * A job is a set of groups. A group has a 128-bit id that no other group ever has, a size, and
  * members numbered from 0. Every member owns a part of the group's key-value space: it puts its
- * addresses there, and others get them on demand, waiting where they are missing. So starting up
+ * addresses there, and others get them on demand, and wait for missing ones. So starting up
  * exchanges no message; a fence exists for programs that want one.
  *
  * The back end depends on how the process was started: "native" (by mpiexec of this project) or
@@ -55,7 +55,7 @@ enum {
     BNR_ERR_STATE = -8,       /* not now, for example a fence inside a fence */
     BNR_ERR_UNSUPPORTED = -9, /* this back end cannot: see BNR_Query_caps */
     BNR_ERR_TIMEOUT = -10,
-    BNR_ERR_COMM = -11,        /* the connection to what started this process is lost */
+    BNR_ERR_COMM = -11,        /* the connection to the launcher is lost */
     BNR_ERR_PROC_FAILED = -12, /* a process that this call needs has ended */
     BNR_ERR_PERM = -14,        /* another process already is this rank */
     BNR_ERR_PROTO = -15,       /* shared memory holds what no member would write */
@@ -89,11 +89,11 @@ typedef struct {
 } BNR_Init_attr;
 
 /* Join the job that this process was started in. attr may be NULL. Exchanges no message and waits
- * for no process. Counted: a second call only counts (and, where it brings attr, replaces the
- * hook). May be called again after the last BNR_Finalize. On failure it has written one line to
- * stderr that says what is wrong and the cure: BNR_ERR_PERM where another live process is this
- * rank, BNR_ERR_UNSUPPORTED where a launcher meant more than one process but is none that we know,
- * BNR_ERR_PROTO where the environment does not fit the job, BNR_ERR_ARG for a bad setting. */
+ * for no process. Counted: a second call only counts (and replaces the hook if it has an attr). May
+ * be called again after the last BNR_Finalize. On failure it has written the fault and the cure to
+ * stderr, in one line: BNR_ERR_PERM if another live process is this rank, BNR_ERR_UNSUPPORTED if an
+ * unknown launcher started more than one process, BNR_ERR_PROTO if the environment does not fit the
+ * job, BNR_ERR_ARG for a bad setting. */
 int BNR_Init(const BNR_Init_attr *attr);
 
 /* Leave, at the call that matches the first BNR_Init; waits for no process. From here on others see
@@ -117,7 +117,7 @@ int BNR_Query_caps(unsigned long long *caps);
 int BNR_Backend_name(const char **name);
 
 /* Run due event callbacks. Cheap enough for every turn of a progress loop: one load when there is
- * no event. did_work may be NULL; else *did_work = number of callbacks run. Never waits. */
+ * no event. *did_work (did_work may be NULL) = number of callbacks run. Never waits. */
 int BNR_Progress(int *did_work);
 
 /* ---- groups ---- */
@@ -136,7 +136,7 @@ int BNR_Gid_string(const BNR_Gid *gid, char s[BNR_GID_STRLEN]);
 /* *order = -1, 0 or 1: by group id, so the same in every process. */
 int BNR_Group_compare(BNR_Group a, BNR_Group b, int *order);
 
-/* The group with this id; BNR_ERR_NOT_FOUND where this process knows none. */
+/* The group with this id; BNR_ERR_NOT_FOUND if this process knows none. */
 int BNR_Find_group(const BNR_Gid *gid, BNR_Group *g);
 
 /* The place of rank: *node = number of its host in the group, *local_rank = its index among the
@@ -168,20 +168,21 @@ int BNR_Put(BNR_Group g, const char *key, const void *val, size_t len, unsigned 
 /* Copy what owner has put under key. In: *len = bytes that buf holds; out: bytes of the value, also
  * with BNR_ERR_TRUNC (then buf is untouched). Waits until the owner puts the key, calling the
  * progress hook; BNR_ERR_PROC_FAILED when the owner has ended or finalized without putting it.
- * owner = own rank works, and does not wait. A value put before its owner died is still found. What
- * had been replaced before the call is not: the owner's host is asked each time. */
+ * owner = own rank works, and does not wait. A value put before its owner died is still found. A
+ * value replaced before the call is not found: the owner's host is asked each time. */
 int BNR_Get(BNR_Group g, int owner, const char *key, void *buf, size_t *len, unsigned flags);
 #define BNR_GET_NOWAIT 1u /* BNR_ERR_NOT_FOUND instead of waiting; no handler runs meanwhile */
-#define BNR_GET_LATER  2u /* the same, and no other host is asked before this returns: what is not known
-                           * on this one is fetched meanwhile, for a later call. BNR_ERR_AGAIN until the
-                           * owner's host has answered, then BNR_ERR_NOT_FOUND: it was not there. What is
-                           * known may be of before it was replaced */
+#define BNR_GET_LATER  2u /* the same, and no other host is asked before this returns: a value
+                           * unknown on this host is fetched meanwhile, for a later call.
+                           * BNR_ERR_AGAIN until the owner's host has answered, then
+                           * BNR_ERR_NOT_FOUND: it was not there. The value may be an older one that
+                           * the owner has replaced since */
 
 /* *news = a word of 32 bits in shared memory, which counts up when a key may be there that this process
- * has not found by BNR_GET_LATER, or is known not to be, or its owner has finalized without it. Whoever
- * waits for the key looks at the word, or sleeps on it as on a futex, and asks again once it has changed.
- * It stays where it is.
- * BNR_ERR_UNSUPPORTED in a back end that does not count: ask again now and then. */
+ * has not found by BNR_GET_LATER, or is known not to be, or its owner has finalized without it. To
+ * wait for the key, look at the word, or sleep on it as on a futex, and ask again once it has
+ * changed. The word never moves. BNR_ERR_UNSUPPORTED in a back end that does not count: ask again
+ * now and then. */
 int BNR_Get_news(unsigned **news);
 
 /* As BNR_Get, into memory that the caller releases with free(); a NUL that *len
@@ -200,7 +201,7 @@ int BNR_Barrier(BNR_Group g);
 /* ---- abort ---- */
 
 /* End the whole job: mpiexec prints msg (may be NULL; cut to 1023 bytes) with this rank's name,
- * ends all others, and exits with the low 8 bits of exit_code, or 1 where those are 0. Does not
+ * ends all others, and exits with the low 8 bits of exit_code, or 1 if those are 0. Does not
  * return. Flushes no stdio buffer; a caller that wants that does it first. */
 int BNR_Abort(BNR_Group g, int exit_code, const char *msg) __attribute__((noreturn));
 
@@ -262,8 +263,8 @@ typedef void (*BNR_Xcast_fn)(BNR_Group g, int from, int tag, const void *data, s
 
 /* Send len (at most BNR_MAX_XCAST) bytes to the handlers of tag (at least 0) in all members of g, or
  * those that attr (may be NULL) lists; this process too. All members handle all messages of g in the
- * same order, each once, whoever dies meanwhile; one that has ended is left out. Returns when the
- * message is handed over, which may have to wait for room, but for no other rank. */
+ * same order, each once, even if a member dies meanwhile; one that has ended is left out. Returns
+ * when the message is handed over, which may have to wait for room, but for no other rank. */
 int BNR_Xcast(BNR_Group g, int tag, const void *data, size_t len, const BNR_Xcast_attr *attr);
 
 /* Have fn called for each message of tag, by BNR_Progress and other calls that wait; NULL: no more.
@@ -288,15 +289,15 @@ int BNR_Answer(const void *text, size_t len);
  * A stream is a sequence of bytes with 64-bit offsets, named by a rank and a tag. A source is
  * written by the process that publishes it, and read by any number of subscribers. A sink is read
  * by the process that publishes it, and written by any number of those that push. The standard
- * streams of each rank are published by the launcher: stdout and stderr as sources, stdin, where
- * the rank has a pipe, as a sink.
+ * streams of each rank are published by the launcher: stdout and stderr as sources, stdin, if the
+ * rank has a pipe, as a sink.
  *
  * Descriptors are handed to the launcher, which serves them: bytes flow whatever this process does,
  * and what it has written before it dies is delivered. The caller keeps its own copy.
  *
- * A reliable reader gets all bytes, and holds the writer up where it is slow. An observer holds
- * nobody up; where it falls behind, bytes are left out, and it is told so. What a writer does while
- * no reliable reader is there is the stream's policy.
+ * A reliable reader gets all bytes, and a slow one holds the writer up. An observer holds nobody
+ * up: if it falls behind, bytes are left out, and it is told so. The stream's policy says how a
+ * writer goes on without a reliable reader.
  */
 
 #define BNR_TAG_ANY (-1)
@@ -319,8 +320,8 @@ enum {
     BNR_POLICY_DROP = 3     /* the writer goes on, and nothing is kept */
 };
 
-#define BNR_FROM_NOW    (~0ull)     /* what is written from now on */
-#define BNR_FROM_OLDEST (~0ull - 1) /* what is kept, and what follows */
+#define BNR_FROM_NOW    (~0ull)     /* bytes written from now on */
+#define BNR_FROM_OLDEST (~0ull - 1) /* the bytes still kept, and all later ones */
 
 typedef struct bnr_stream *BNR_Stream;
 
@@ -340,7 +341,7 @@ typedef struct {
 } BNR_Frag;
 #define BNR_FRAG_EOF 1u /* the stream has ended; no bytes come with it */
 #define BNR_FRAG_GAP 2u /* bytes before off were left out */
-#define BNR_FRAG_TORN 4u /* at the end: what was published could not be read to its end */
+#define BNR_FRAG_TORN 4u /* at the end: the descriptor could not be read to its end */
 
 /* Take bytes of a stream. Returns 0, or BNR_ERR_AGAIN to get the same bytes anew after
  * BNR_Stream_resume. */
@@ -353,26 +354,26 @@ typedef int (*BNR_Frag_fn)(const BNR_Frag *frag, const void *data, size_t len, v
  * cannot be waited for; BNR_ERR_NOMEM: there are too many streams. */
 int BNR_Stream_publish(BNR_Group g, int rank, int mode, int tag, int fd,
                        const BNR_Stream_attr *attr, BNR_Stream *s);
-/* End it: what can be read from the descriptor now is still delivered, then readers are told the
- * end. Does not wait for them. A sink that is unpublished leaves what it has not taken to the next.
- * Sets *s to NULL. */
+/* End it. Bytes that the descriptor holds now are still delivered, then readers are told the end.
+ * Does not wait for them. A sink leaves the bytes that it has not taken to the next sink. Sets *s
+ * to NULL. */
 int BNR_Stream_unpublish(BNR_Stream *s);
 
-/* Write what comes from fd to the sinks of these names; BNR_RANK_ANY and BNR_TAG_ANY: of all. As
- * fast as the slowest takes it. */
+/* Write the bytes of fd to the sinks of these names; BNR_RANK_ANY and BNR_TAG_ANY: of all. As fast
+ * as the slowest takes it. */
 int BNR_Stream_push(BNR_Group g, int rank, int tag, int fd, BNR_Stream *s);
-/* Write what sources of these names bring to fd. Where one stream is named, fd is closed with it.
+/* Write the bytes of the sources of these names to fd. If that is one stream, fd is closed with it.
  */
 int BNR_Stream_pull(BNR_Group g, int rank, int tag, int fd, const BNR_Stream_attr *attr,
                     BNR_Stream *s);
 /* End a push or a pull. Sets *s to NULL. */
 int BNR_Stream_stop(BNR_Stream *s);
 
-/* Have fn called, where callbacks run, with what sources of these names bring. */
+/* Have fn called, where callbacks run, with the bytes of the sources of these names. */
 int BNR_Stream_subscribe(BNR_Group g, int rank, int tag, const BNR_Stream_attr *attr,
                          BNR_Frag_fn fn, void *arg, BNR_Stream *s);
 /* End it. *next_off (may be NULL): where a later subscription to this stream goes on without gap
- * and without repetition; the last stream's, where there are several. Sets *s to NULL. */
+ * and without repetition; the last stream's, if there are several. Sets *s to NULL. */
 int BNR_Stream_unsubscribe(BNR_Stream *s, unsigned long long *next_off);
 /* fn may be called again after it has returned BNR_ERR_AGAIN. */
 int BNR_Stream_resume(BNR_Stream s);
@@ -388,8 +389,8 @@ int BNR_Stream_end(BNR_Group g, int rank, int tag, unsigned what);
  * by every reliable reader, as far as it is there: accepted by its descriptor, or by its function.
  * One that is dead is not waited for. NULL: all of this process's. Calls the progress hook.
  * BNR_ERR_PROC_FAILED: bytes will never be taken, since their last sink is gone; BNR_ERR_TIMEOUT
- * after timeout_ms, where that is not negative. Where the descriptor has ended by itself there is
- * nothing to wait for. */
+ * after timeout_ms, unless that is negative. A descriptor that has ended by itself is not waited
+ * for. */
 int BNR_Stream_flush(BNR_Stream s, int timeout_ms);
 
 typedef struct {
@@ -426,8 +427,8 @@ int BNR_Get_secret(BNR_Group g, unsigned char secret[16]);
 /* Index of this process's program among those given to mpiexec, from 0;
  * BNR_ERR_NOT_FOUND in a singleton. */
 int BNR_Get_appnum(int *appnum);
-/* The ranks of g that run such a program: *first and the *size - 1 next ones. BNR_ERR_NOT_FOUND
- * where there is none. */
+/* The ranks of g that run such a program: *first and the *size - 1 next ones. BNR_ERR_NOT_FOUND if
+ * no rank does. */
 int BNR_Get_app(BNR_Group g, int appnum, int *first, int *size);
 /* How many processes the job may have in all; at least the group's size. */
 int BNR_Get_universe_size(int *size);

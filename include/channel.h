@@ -82,7 +82,7 @@ struct chan_peer {
     void **tail;       /* NULL: none was used yet */
 };
 
-/* What is in a channel's slot. Of a slot that is known at compile time one load. */
+/* The value of a channel's slot. One load if the slot is known at compile time. */
 static inline void *chan_slot_get(const struct chan_peer *peer, int slot)
 {
     if (slot < CHAN_SLOT_DYNAMIC)
@@ -170,7 +170,7 @@ struct chan_sink {
     void (*landed)(struct chan_peer *peer, void *token);
     /* The payload of a CHAN_PENDING packet is free again. */
     void (*sent)(struct chan_peer *peer, void *cookie);
-    /* A one-sided operation that was CHAN_PENDING is over: rc is 0, or -errno where it failed. */
+    /* A one-sided operation that was CHAN_PENDING is over: rc is 0, or -errno. */
     void (*done)(struct chan_peer *peer, void *cookie, int rc);
 
     /* A process that gave the right secret asks for a link. Not while a link to it is open here: its
@@ -233,8 +233,8 @@ struct chan_env {
 
     /* Shared memory of this host that belongs to a rank of a group: a part of
      * one sparse segment, at least 32 MiB of address space, zero at first. Pages are
-     * taken when touched. Returns 0, or -ENOTSUP where there is none: the rank is on another
-     * host, or the group is not known. The descriptor stays the device's. */
+     * taken when touched. Returns 0, or -ENOTSUP if the rank is on another host or the group is
+     * unknown. The descriptor stays the device's. */
     int (*memory)(void *device, const struct chan_gid *gid, uint32_t rank, int *fd,
                   uint64_t *offset, uint64_t *size);
 
@@ -244,8 +244,8 @@ struct chan_env {
     /* card() writes something else from now on: publish it. Inside link() alone. Returns 0 or
      * -errno. */
     int (*card_changed)(void *device);
-    /* Whether the peer's process, of which finish() has told, has ended as it should: it waited until
-     * is_out(), so all that it has sent arrives. For progress() to ask. */
+    /* After finish(): whether the peer's process has ended properly. It waited until is_out(), so
+     * all that it has sent arrives. progress() asks this. */
     bool (*ended_well)(void *device, const struct chan_peer *peer);
 };
 
@@ -302,18 +302,18 @@ enum { CHAN_KEY_MAX = 32 };
 enum chan_atomic {
     CHAN_ATOMIC_ADD,    /* adds operand[0] */
     CHAN_ATOMIC_SWAP,   /* sets it to operand[0] */
-    CHAN_ATOMIC_COMPARE /* sets it to operand[0] where it is operand[1] */
+    CHAN_ATOMIC_COMPARE /* sets it to operand[0] if it is operand[1] */
 };
 
 /*
  * One-sided operations: this process reads and writes a peer's memory. A channel that has none
  * leaves its ops' onesided at NULL; with the table come all of its functions, but atomic().
  *
- * get(), put() and atomic() return 0 where all len bytes are moved; CHAN_PENDING where sink->done(cookie)
- * tells the end, until which the memory here stays in use; CHAN_AGAIN where there is no room now;
- * or CHAN_UNABLE, which they also return ever after: it cannot be done between these two, and
- * nothing may be assumed about the target. What put() and atomic() have done is to be seen by the peer
- * when they are over.
+ * get(), put() and atomic() return 0 when all len bytes are moved; CHAN_PENDING if
+ * sink->done(cookie) will tell the end (the memory here stays in use until then); CHAN_AGAIN if
+ * there is no room now; or CHAN_UNABLE: these two processes cannot do it, now or later, and the
+ * contents of the target are undefined. The peer sees the effect of put() and atomic() when they
+ * are over.
  *
  * unlink() ends no operation that is pending: done() follows, with 0 or -errno, as soon as nothing
  * reads or writes the memory here any more, and until then the peer's record stays. Such an operation is
@@ -383,9 +383,9 @@ struct chan_ops {
     const char *about; /* one sentence */
     const struct chan_param *params; /* NULL: none */
 
-    /* Open. Returns 0, or -ENODEV where this channel cannot run here, with a
-     * sentence in why (which mpiexec --report shows). Of a channel that is loaded at run time, a
-     * copy of the process, made by fork(), may open and close it first, to see that it can. */
+    /* Open. Returns 0, or -ENODEV if this channel cannot run here, with a sentence in why (which
+     * mpiexec --report shows). Of a channel that is loaded at run time, a copy of the process, made
+     * by fork(), may open and close it first, to see that it can. */
     int (*open)(struct chan **chan, const struct chan_env *env, char *why, size_t size);
     /* Release everything; every link has been unlinked. Accepts NULL. */
     void (*close)(struct chan *chan);
@@ -408,16 +408,15 @@ struct chan_ops {
 
     /* The process of the link's peer has ended. Takes no more packets, and has progress()
      * bring all that the peer has sent, however busy other links are, then call lost(); or, where
-     * the peer has not answered, opened() and lost(), or refused(). What has been sent may
-     * arrive late, as the network holds it until it is read; where nothing comes for a long
-     * time, the link ends all the same. Once a link is enough. NULL: no link leads to another
-     * process. */
+     * the peer has not answered, opened() and lost(), or refused(). Sent data may arrive late, as
+     * the network holds them until they are read; if nothing comes for a long time, the link ends
+     * all the same. Once a link is enough. NULL: no link leads to another process. */
     void (*finish)(struct chan_link *link);
 
-    /* Move what can move now: in, out, and connections. Returns the number of
-     * upcalls made, or more where something long moves of which no upcall tells yet: who waits goes
-     * on looking then. A process that has ended may have begun a link, and sent packets over it,
-     * that nobody here knows of: this call finds it, and calls asked(). */
+    /* Move all that can move now: in, out, and connections. Returns the number of upcalls made, or
+     * more while a long transfer moves without an upcall yet: waiting threads then keep polling. A
+     * process that has ended may have begun a link, and sent packets over it, that nobody here
+     * knows of: this call finds it, and calls asked(). */
     int (*progress)(struct chan *chan);
 
     /* Announce that this process is about to sleep. Returns 0, or CHAN_AGAIN

@@ -43,8 +43,8 @@ static inline void chan_hex_write(char *text, const void *bytes, size_t len)
     text[2 * len] = 0;
 }
 
-/* Append key=value to list (a NUL-terminated buffer of size bytes), with a comma
- * where it is not the first. Returns 0, or -ENOSPC with list unchanged. */
+/* Append key=value to list (a NUL-terminated buffer of size bytes), with a comma unless it is the
+ * first. Returns 0, or -ENOSPC with list unchanged. */
 static inline int chan_params_add(char *list, size_t size, const char *key, const char *value)
 {
     static const char digits[] = "0123456789ABCDEF";
@@ -105,7 +105,7 @@ static inline int chan_params_decode(const char *text, size_t len, char *value, 
 }
 
 /* Copy the decoded value of the index-th occurrence of key into value. Returns
- * 0, -ENOENT where there is none, -ENOSPC, or -EINVAL for bytes that are no list. */
+ * 0, -ENOENT if there is none, -ENOSPC, or -EINVAL for bytes that are no list. */
 static inline int chan_params_get(const char *list, const char *key, int index, char *value,
                                   size_t size)
 {
@@ -122,7 +122,7 @@ static inline int chan_params_get(const char *list, const char *key, int index, 
     return -ENOENT;
 }
 
-/* The same of bytes, which stand in hexadecimal digits: exactly len of them, else -EINVAL. */
+/* The same of bytes, which stand in hexadecimal digits. -EINVAL unless there are exactly len. */
 static inline int chan_params_add_bytes(char *list, size_t size, const char *key,
                                         const void *bytes, size_t len)
 {

@@ -6,13 +6,12 @@
  * no datatype: it is given an envelope (context, rank, tag), a VC, and a place
  * in user memory.
  *
- * Who calls: mpi/ only. Any thread, at any time between mpid_init() and
- * mpid_rest(); the device locks for itself. Nothing here blocks but
- * mpid_wait*(), mpid_init(), mpid_end_world() and mpid_drain().
+ * Callers: mpi/ only. Any thread, at any time between mpid_init() and mpid_rest(); the device locks
+ * for itself. Nothing here blocks but mpid_wait*(), mpid_init(), mpid_end_world() and mpid_drain().
  *
  * Errors: 0 done; negative (-errno) fatal, forward unchanged; positive an
- * outcome named here. What goes wrong with one message is told in its request's
- * error, never by a call that happened to make progress.
+ * outcome named here. A failed message sets its own request's error; a call that only makes
+ * progress never returns it.
  */
 #ifndef MPID_H
 #define MPID_H
@@ -75,7 +74,7 @@ struct mpid_layout {
 /* An envelope, and where it stands while it waits to be matched: mpid/match.c's own. */
 struct mpid_place {
     struct mpid_place *next, *prev; /* with an equal envelope, oldest first, in a ring */
-    struct mpid_place *chain, **at; /* of the oldest: next in its bucket; what points to it */
+    struct mpid_place *chain, **at; /* of the oldest: next in its bucket; the pointer to it */
     struct mpid_envelope env;
 };
 
@@ -102,7 +101,7 @@ enum mpid_kind {
  * or recycled: mpid_send() and mpid_recv() set every field.
  *
  * Complete at pending == 0 (load with acquire); then the outcome is stable and
- * the device has forgotten the request, but for calling done, where that is set.
+ * the device has forgotten the request, but for calling done, if set.
  */
 struct mpid_request {
     _Atomic int32_t pending;
@@ -111,9 +110,10 @@ struct mpid_request {
     bool cancelled;            /* outcome of mpid_cancel() */
     uint8_t state;             /* the device's: enum car_state */
 
-    /* Where the layer above puts 56 bytes before this, the next two cache lines are what matching and
-     * a small message take; what follows serves sends and larger ones. */
-    struct mpid_place place; /* the envelope: of a send its own, of a receive what fits or has come */
+    /* If the layer above puts 56 bytes before this, matching and a small message use the next two
+     * cache lines only; the fields behind them serve sends and larger messages. */
+    struct mpid_place place; /* the envelope: of a send its own, of a receive the pattern or the
+                              * message's */
     size_t count;            /* data bytes received */
     uint64_t order;          /* of posting */
 
@@ -151,11 +151,11 @@ struct mpid_world {
     int cpus;          /* processors that they share */
 };
 
-/* Start: attach to the process manager, open the channels, publish the card; or, after
- * mpid_rest(), go on with what is still there. threads: whether several threads may call at once.
+/* Start: attach to the process manager, open the channels, publish the card; or, after mpid_rest(),
+ * go on with the open ones. threads: whether several threads may call at once.
  * request_size: bytes of the upper layer's request from its mpid_request on. Returns 0, or
- * -errno with a sentence in why, which is empty where it has been written to stderr already.
- * Exchanges no message. */
+ * -errno with a sentence in why, which is empty if it has been written to stderr already. Exchanges
+ * no message. */
 int mpid_init(bool threads, size_t request_size, struct mpid_world *world, char *why,
               size_t size);
 /* From here on several threads may call. */
@@ -171,7 +171,7 @@ void mpid_end_world(bool alone);
 /* Whether all that was sent is out of this process; and wait for that, and for nothing else. */
 bool mpid_is_out(void);
 void mpid_drain(void);
-/* Nobody uses the device, and all is out. What is open stays, for another mpid_init(); the process
+/* Nobody uses the device, and all is out. Channels stay open, for another mpid_init(); the process
  * may also exit. Waits for nothing. */
 int mpid_rest(void);
 /* Give everything back, when the process exits: waits for nobody. Does nothing but after
@@ -185,8 +185,8 @@ void mpid_after_fork(void);
 /* This process is a child that was forked: forget the job, which is the parent's. Sends end in
  * MPID_LOST, nothing arrives, and to wait for what cannot come ends the process. */
 void mpid_orphan(void);
-/* Whether mpid_abort() can be called: after mpid_init(), where that has failed only
- * if it had reached the process manager. */
+/* Whether mpid_abort() can be called: after mpid_init(), even a failed one if it had reached the
+ * process manager. */
 bool mpid_has_manager(void);
 
 /* The ranks of the world that run mpiexec's program number app: *first and the *size - 1 next
@@ -194,8 +194,8 @@ bool mpid_has_manager(void);
 bool mpid_app(int app, int *first, int *size);
 /* The number of the host that a rank of the world runs on, from 0; negative: unknown. */
 int mpid_node(uint32_t rank);
-/* Have put called when mpiexec's report is made, to append lines of what the layer above tells: words
- * with tabs between them, of which the first is no number. */
+/* Have put called when mpiexec's report is made, to append lines of the layer above: words with
+ * tabs between them; the first is no number. */
 void mpid_set_report(void (*put)(FILE *file));
 
 /* ---- space in objects of other layers ---- */
@@ -214,7 +214,7 @@ enum mpid_space {
 
 /* By the maker: objects take so many bytes (not 0) themselves. Nothing is reserved yet. */
 void mpid_space_open(enum mpid_space kind, size_t size);
-/* By any module: size bytes in each. Returns their offset from the object's start; -ENOSPC where it is
+/* By any module: size bytes in each. Returns their offset from the object's start; -ENOSPC if it is
  * too late, or too early; or -EINVAL: align is no power of two, or above 64. */
 int mpid_space_reserve(enum mpid_space kind, size_t size, size_t align);
 /* By the maker, before the first object: nothing can be reserved any more. Returns the bytes of an
@@ -231,14 +231,14 @@ void mpid_vc_put(struct vc *vc);
 /* Whether a process has turned out to be out of reach of every channel. */
 bool mpid_is_apart(void);
 
-/* Where the program has called MPI, in this thread: the function, "" where it is unknown; the file that
+/* Where the program has called MPI, in this thread: the function, "" if unknown; the file that
  * calls it, and the address in that. Slow. */
 struct mpid_call_site {
     char function[48], module[208];
     uint64_t offset;
 };
 void mpid_find_site(struct mpid_call_site *site);
-/* The same place as text, "solver.c:12" or "a.out+0x1f", or "" where it is unknown. It may take two
+/* The same place as text, "solver.c:12" or "a.out+0x1f", or "" if unknown. It may take two
  * seconds. */
 struct mpid_line {
     char text[200];
@@ -248,10 +248,10 @@ void mpid_find_line(struct mpid_line *line);
 /* ---- failures ---- */
 
 /*
- * A process of the job has failed where it has ended without MPI_Finalize. The device ends what is
- * between it and this process. What others do because of that it cannot know: the layer above says
- * which contexts fail with a process. In these nothing goes on: receives, and sends that have to wait
- * for a peer, end in MPID_LOST, at once or when they begin.
+ * A process of the job that ends without MPI_Finalize has failed. The device ends all requests
+ * between it and this process. It cannot know the effect on other peers: the layer above says which
+ * contexts fail with a process. In these nothing goes on: receives, and sends that have to wait for
+ * a peer, end in MPID_LOST, at once or when they begin.
  */
 
 /* Have contexts_of called for each process that fails from now on: in any thread, within a call of
@@ -313,10 +313,10 @@ bool mpid_recv_now(struct mpid_wanted *wanted);
 
 /* Receive the first message that fits; request completes, maybe before the return: in MPID_LOST or
  * MPID_UNREACHABLE once nothing can come any more. That is so of a receive from one process, to which
- * from leads, when that is lost; of one from any, where from is NULL, when a process of the job has
+ * from leads, when that is lost; of one from any (from is NULL) when a process of the job has
  * failed and all others of the context's communicator are lost; and in a context that has failed.
- * The first form finds from in request->vc, in request->place.env what fits, and in request->bytes where it
- * goes; the second sets them: in the caller, so that they are not written twice. */
+ * The first form finds from in request->vc, the pattern in request->place.env, and the buffer in
+ * request->bytes; the second sets them: in the caller, so that they are not written twice. */
 void mpid_start_recv(struct mpid_request *request);
 static inline void mpid_recv(struct mpid_request *request, struct vc *from,
                              const struct mpid_envelope *want, const struct mpid_bytes *bytes)
@@ -335,7 +335,7 @@ struct mpid_probe {
     struct mpid_envelope found; /* out: of the message; and its bytes */
     size_t len;
     struct mpid_message *message; /* out, where take */
-    enum mpid_error error; /* out, where none can come: as that of a receive */
+    enum mpid_error error; /* out, if none can come: as that of a receive */
 };
 
 /* Outcomes of a probe, besides 0: there is no message. */
@@ -374,7 +374,7 @@ void mpid_complete(struct mpid_request *request, enum mpid_error error);
  * message had not been matched yet, or as if nothing had been asked. */
 void mpid_cancel(struct mpid_request *request);
 
-/* ---- being asked what is waited for ---- */
+/* ---- the report: awaited requests ---- */
 
 /*
  * mpiexec may ask every process of a job that seems to hang what it waits for. A wait for what the
@@ -384,7 +384,7 @@ void mpid_cancel(struct mpid_request *request);
 struct mpid_wait_report;
 typedef void (*mpid_tell_fn)(void *arg, struct mpid_wait_report *report);
 
-/* One of what is waited for; one that is complete is left out. */
+/* One awaited request; a complete one is left out. */
 void mpid_tell_request(struct mpid_wait_report *report, const struct mpid_request *request);
 /* A message that is received in parts. */
 void mpid_tell_receive(struct mpid_wait_report *report, const struct mpid_envelope *want);
@@ -394,7 +394,7 @@ void mpid_tell_unready(struct mpid_wait_report *report, const struct mpid_envelo
 void mpid_tell_probe(struct mpid_wait_report *report, const struct mpid_envelope *want);
 /* All sends of this process that are not over; a mpid_tell_fn. */
 void mpid_tell_sends(void *arg, struct mpid_wait_report *report);
-/* One of what is told would do. */
+/* Any one of the told requests would do. */
 void mpid_tell_any(struct mpid_wait_report *report);
 
 struct mpid_process {
@@ -402,8 +402,7 @@ struct mpid_process {
     uint32_t rank; /* in that group */
 };
 
-/* What the layer above knows of a communicator. peer() is that of the remote group, NULL where there
- * is none. */
+/* What the layer above knows of a communicator. peer() is that of the remote group, or NULL. */
 struct mpid_comm_view {
     const char *name;
     uint32_t context;
@@ -454,8 +453,8 @@ static inline bool mpid_is_complete(const struct mpid_request *request)
                                 memory_order_acquire) == 0;
 }
 
-/* A request was seen complete by mpid_is_complete() alone: tell the thread sanitizer of a program, where
- * there is one, that what completed it came before. mpid_wait() does so itself. */
+/* A request was seen complete by mpid_is_complete() alone: tell a program's thread sanitizer that
+ * the completing write came before. mpid_wait() does so itself. */
 void mpid_order_completion(void);
 
 /* Wait until the request is complete. Spins while a core is ours, then yields,
@@ -468,15 +467,15 @@ struct mpid_condition {
     /* Runs in the thread that waits, unlocked, between turns, and maybe once more after it has said
      * yes. */
     bool (*is_done)(void *arg);
-    /* Where several threads may call, name the requests by which the wait may end, to one that goes
-     * to sleep: it is woken for those. Within a call of the device: it calls mpid_watch_*() and
-     * nothing else here. NULL, or where it names none: anything wakes it. */
+    /* If several threads may call: name the requests that may end the wait of a thread that goes to
+     * sleep; they wake it. Called by the device: it calls mpid_watch_*() and no other function
+     * here. If NULL, or if it names none, anything wakes the thread. */
     void (*watch)(void *arg, struct sleeper *sleeper);
     mpid_tell_fn tell; /* NULL: there is nothing to tell */
 };
 void mpid_wait_condition(const struct mpid_condition *condition, void *arg);
 
-/* This one must come; one that is complete is left out. NULL: something else, of which mpid_wake()
+/* This one must come; one that is complete is left out. NULL: another event, which mpid_wake()
  * tells. */
 void mpid_watch_request(struct sleeper *sleeper, const struct mpid_request *request);
 /* Any one of those that follow would do, not all. */
@@ -497,14 +496,14 @@ struct mpid_region;
 
 /* Whether this process and a rank share memory, and can wake each other. */
 bool mpid_is_near(const struct mpid_gid *gid, uint32_t rank);
-/* Make a region, which so many will close: this process, and who opens it by where. Returns 0,
- * -ENOSPC where the memory of this process is used up, or -errno. */
+/* Make a region, which so many will close: this process, and those that open it by *where. Returns
+ * 0, -ENOSPC if the memory of this process is used up, or -errno. */
 int mpid_region_create(size_t size, uint32_t users, struct mpid_region **region, uint64_t *where);
 /* Map the region that another process has made with this size. Returns 0, or -errno: -EPROTO where
  * no such region can be. */
 int mpid_region_open(const struct mpid_gid *gid, uint32_t owner, uint64_t where, size_t size,
                      struct mpid_region **region);
-/* What has been reserved in it, in this process's own memory: at an offset from this, zero at first. */
+/* Reserved space in it, in this process's own memory: at an offset from this, zero at first. */
 static inline void *mpid_region_space(struct mpid_region *region, int at)
 {
     return (char *)region + at;
@@ -523,17 +522,17 @@ struct mpid_shared_wait {
     /* Whether it is: called at any time by any thread of this process, also within a call of the
      * device: it calls nothing here. */
     bool (*is_done)(void *arg);
-    /* Called before each sleep, and behind it: others, where they have stored something, are to
-     * ring this process from the one to the other. A heavy fence (os/cpus.h) and is_done() follow
-     * before the thread sleeps. */
+    /* Called before each sleep, and behind it: others that store something between the two calls
+     * must ring this process. A heavy fence (os/cpus.h) and is_done() follow before the thread
+     * sleeps. */
     void (*sleeps)(void *arg, bool begins);
     mpid_tell_fn tell;
 };
 void mpid_wait_shared(const struct mpid_shared_wait *how, void *arg);
 
 /* The same while threads do other things: progress looks whether it is there. A request that
- * mpid_begin() has begun is completed then, and the look forgotten before. Until then it stays
- * where it is. how->tell is not used. */
+ * mpid_begin() has begun is completed then, and the look forgotten before. Until then it must not
+ * move. how->tell is not used. */
 struct mpid_look {
     struct mpid_look *next; /* the device's own */
     const struct mpid_shared_wait *how;
@@ -542,7 +541,7 @@ struct mpid_look {
 };
 void mpid_look(struct mpid_look *look);
 
-/* ---- what is counted ---- */
+/* ---- counters ---- */
 
 /*
  * Counts since the first mpid_init(); all are 0 before that, and stay when the device rests. May be
@@ -555,7 +554,7 @@ struct mpid_traffic {
     uint64_t rndv_sent, rndv_sent_bytes, rndv_received, rndv_received_bytes;
 };
 
-/* What rises and falls. */
+/* Levels, which rise and fall. */
 enum mpid_level {
     MPID_LEVEL_POSTED,           /* receives that wait for a message */
     MPID_LEVEL_UNEXPECTED,       /* messages that wait for a receive */
@@ -580,7 +579,7 @@ struct mpid_stats {
     uint64_t wakes;                     /* of sleeping processes and threads, by this one */
     uint64_t idle_ns; /* that waits had nothing to do, asleep or not; while mpid_time_idle() */
 };
-/* Without peers, what takes a look at each of them is left at 0: traffic and connections. */
+/* Without peers the figures that need a look at each peer stay 0: traffic and connections. */
 void mpid_stats(struct mpid_stats *stats, bool peers);
 
 /* The highest that a level has been since the last call for it. */
@@ -597,7 +596,7 @@ struct mpid_channel_param {
     const char *value, *about;
 };
 
-/* What is known of a channel, or of a file that was to be one. */
+/* A channel, or a file that should have been one. */
 struct mpid_channel {
     const char *name, *about;
     const char *file;   /* "" of one that is built in */
@@ -625,7 +624,7 @@ void mpid_stats_channel(int channel, struct mpid_traffic *traffic);
 
 /* One word for each state of a connection. */
 const char *mpid_state_name(int state);
-/* What is known of a process, without anything being made for that. */
+/* The known facts of a process; makes nothing for them. */
 struct mpid_peer {
     struct mpid_traffic traffic;
     int state;

@@ -46,7 +46,7 @@ static struct {
 static _Atomic uint32_t errors; /* that had a text, so far */
 
 struct user_code {
-    _Atomic int error_class; /* its own code where it is a class; 0: removed */
+    _Atomic int error_class; /* its own code if it is a class; 0: removed */
     int codes;               /* of a class: the number of its codes */
     struct os_lock lock;     /* guards text, and changes of error_class */
     char *text;
@@ -518,7 +518,7 @@ void errh_end(int code)
     _exit(status ? status : 1);
 }
 
-/* End the program: by the process manager where there is one, or alone. */
+/* End the program: by the process manager, or alone without one. */
 static void end(int code, const char *text)
 {
     int status = errh_class(code) & 0xff;
@@ -603,7 +603,7 @@ static int world_rank(void)
     return mpi_state == MPI_STATE_READY ? (int)group_me().rank : -1;
 }
 
-/* Make the text of an error: fmt says what is wrong, where names the object, and rank is the rank
+/* Make the text of an error: fmt states the mistake, where names the object, and rank is the rank
  * in its numbering. Returns the code. */
 static int compose(int error_class, const char *function, const char *where, int rank,
                    char text[MPI_MAX_ERROR_STRING + 256], const char *fmt, va_list args)
@@ -616,7 +616,7 @@ static int compose(int error_class, const char *function, const char *where, int
         snprintf(on, sizeof(on), "rank %d, world rank %d on ", rank, world);
     else if (rank >= 0)
         snprintf(on, sizeof(on), "rank %d on ", rank);
-    /* The end is what may be cut. */
+    /* Only the end may be cut. */
     snprintf(text, MPI_MAX_ERROR_STRING + 256, "%s: %s (%s%s%.64s)", name, what, where, on,
              os_host_name());
     text[MPI_MAX_ERROR_STRING - 1] = 0;

@@ -4,7 +4,7 @@
  * Functions that the generated int twins of the _c functions call (tools/gen_interface.py).
  *
  * A scalar count widens by itself. An array of int is copied into an array of 64-bit integers
- * that lives until the _c function returns: here, where it is short, else from malloc.
+ * that lives until the _c function returns: here if it is short, otherwise from malloc.
  *
  * interface_length and interface_no_mem need to know communicators; mpi/comm/comm.c defines them.
  * The rest is in mpi/interface.c.
@@ -29,8 +29,8 @@ extern _Thread_local const char *interface_called;
 /* Which processes an array has an element for. */
 enum interface_group {
     INTERFACE_LOCAL,     /* those of comm's local group */
-    INTERFACE_PEERS,     /* those of the remote group of an intercommunicator, else as local */
-    INTERFACE_ROOT,      /* as peers where this process is root (or root is MPI_ROOT), else none */
+    INTERFACE_PEERS,     /* as local, but of an intercommunicator's remote group */
+    INTERFACE_ROOT,      /* as peers at the root (or if root is MPI_ROOT); none elsewhere */
     INTERFACE_INDEGREE,  /* the neighbours that send to this process */
     INTERFACE_OUTDEGREE, /* the neighbours that this process sends to */
 };

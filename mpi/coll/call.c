@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Arguments of collectives, checked: what is looked at in each, and where. See call.h. */
+/* Checks of the arguments of collectives; see call.h. */
 #include "mpi/coll/call.h"
 
 #include <mpi.h>
@@ -199,8 +199,8 @@ static __attribute__((noinline)) struct span span_of_own(const struct coll *c, c
     return span;
 }
 
-/* Memory that a buffer names: all of it where the blocks are even, else one block. Types
- * that users have made may leave out what another of them takes, so of these nothing is known. */
+/* Memory that a buffer names: all of it if the blocks are even, otherwise one block. A user's type
+ * may have gaps that another type fills, so the span of these is unknown. */
 static inline struct span span_of(const struct coll *c, const struct coll_data *data, bool blocks)
 {
     if (__builtin_expect(c->uneven, 0))
@@ -262,7 +262,7 @@ static int check_input(struct coll_call *call, MPI_Count count)
     return rc ? rc : check_op(call);
 }
 
-/* ---- the calls: comm has been checked, and the root where there is one ---- */
+/* ---- the calls: comm has been checked, and the root, if any ---- */
 
 static int check_nothing(struct coll_call *call)
 {

@@ -20,7 +20,7 @@ enum { NO_OP = 0, USER_OP = 64 };
 struct checked_call {
     struct mpid_call_site site;
     int32_t kind, root, op, rank;
-    uint64_t block; /* signature of what goes between two processes, or of all; 0: not compared */
+    uint64_t block; /* signature of the data between two processes, or of all; 0: not compared */
     uint64_t given; /* of what this process gives; 0 likewise */
     uint64_t number;
 };
@@ -29,7 +29,7 @@ struct checked_pair {
     struct checked_call mine, theirs;
 };
 
-/* ---- what is called ---- */
+/* ---- the calls ---- */
 
 static uint64_t signature(const struct coll_data *data)
 {
@@ -99,9 +99,9 @@ static void describe(const struct coll *c, struct checked_call *call, uint64_t n
     describe_data(c, call);
 }
 
-/* ---- what is told ---- */
+/* ---- the sentences ---- */
 
-/* Say what differs; NULL: nothing does. */
+/* The difference in words, or NULL. */
 static const char *difference(const struct checked_call *a, const struct checked_call *b)
 {
     if (a->kind != b->kind ||

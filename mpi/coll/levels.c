@@ -22,7 +22,7 @@ struct levels {
     int *leaders;             /* [hosts->count] */
 };
 
-/* root: -1 where there is none. Returns whether there was memory. */
+/* root: -1 if there is none. Returns whether there was memory. */
 static bool begin(struct levels *l, struct sched *s, const struct coll *c, int root)
 {
     const struct comm_hosts *h = c->hosts;
@@ -50,7 +50,7 @@ static int host_size(const struct levels *l, int host)
     return l->hosts->first[host + 1] - l->hosts->first[host];
 }
 
-/* Append a part of the call, among count ranks, of whom this process is number rank. */
+/* Append a part of the call, among count ranks; this process is number rank of them. */
 static void append(const struct levels *l, struct coll *part, const int *ranks, int count, int rank,
                    coll_fn run)
 {
@@ -268,7 +268,7 @@ void coll_scatter_hosts(struct sched *s, const struct coll *c)
     on_host(&l, part);
 }
 
-/* ---- alltoall: what goes from a host to another goes in one message ---- */
+/* ---- alltoall: one message from each host to each other ---- */
 
 /* Bytes of what all of this host have for each other host, or get from it, in the order of hosts. */
 static struct coll_data exchanged(const struct levels *l, char *base, MPI_Count bytes)
@@ -276,8 +276,8 @@ static struct coll_data exchanged(const struct levels *l, char *base, MPI_Count 
     return packed_hosts(l, base, bytes * l->here_count);
 }
 
-/* Turn blocks, which one side has by rank here and then by any rank, and the other by host: of those
- * that a host gets, by who sends and then by who receives. */
+/* Reorder blocks. One side orders them by rank here, then by any rank; the other by host, and
+ * within the blocks that a host gets by sender, then by receiver. */
 static void turn(const struct levels *l, char *by_rank, char *by_host, MPI_Count bytes, bool to_hosts)
 {
     const struct comm_hosts *h = l->hosts;
@@ -407,8 +407,8 @@ void coll_reduce_scatter_hosts(struct sched *s, const struct coll *c)
 
 /* ---- scans: hosts have ranks that follow each other, and the last one leads ---- */
 
-/* The leaders have what the hosts fold; what the hosts before this one fold comes before what this
- * process has, which is nothing where it is the first of an exscan. */
+/* Leaders hold the result of each host. Put the result of all hosts before ours in front of our
+ * own, which is empty for the first rank of an exscan. */
 static void put_before(struct levels *l, const void *sum, bool has_value)
 {
     const struct coll_data *data = &l->c->recv;

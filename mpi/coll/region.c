@@ -26,7 +26,7 @@ enum {
     LEAST_SHELF = 512, /* bytes of one: less is not worth it */
     LINE = 128,        /* bytes that processors fetch together */
     LEAST_PIECE = 64, /* bytes of a part that has a piece for each member */
-    LONG_PIECE = 4096, /* of a chunk for each member: where they are shorter, long blocks are faster pulled */
+    LONG_PIECE = 4096, /* of a chunk for each member: if shorter, long blocks are faster pulled */
     LANES = 2,        /* regions in one memory, at most */
     LONG_MEMORIES = 4 /* with long chunks, of a process, at most: the room of all is bounded */
 };
@@ -36,7 +36,7 @@ struct of_comm {
     struct region *blocking, *nonblocking; /* NULL: none, or not yet */
 };
 
-/* Where these lie in a communicator, and where struct region lies in a struct mpid_region. */
+/* Offsets of these in a communicator, and of struct region in a struct mpid_region. */
 static struct {
     int comm, region;
 } space;
@@ -69,7 +69,7 @@ static size_t shelves_at(int size)
     return (at + PAGE - 1) / PAGE * PAGE;
 }
 
-/* Bytes of a shelf of so many members, or 0 where there is too little room. */
+/* Bytes of a shelf of so many members, or 0 if there is too little room. */
 static uint32_t plan_shelf(int size)
 {
     size_t room = SHELVES / ((size_t)size * REGION_PLACES) / LINE * LINE;
@@ -104,15 +104,15 @@ static size_t memory_bytes(int size, int lanes, uint32_t shelf, uint32_t chunk)
 /* ---- limits ---- */
 
 /*
- * Up to how many bytes of a call go through places and chunks, where two ranks have processors of their
- * own, where more have, and where ranks outnumber processors. Bytes are those of the whole buffer
- * in bcast, reductions and scans, else of one block. In those that have pieces, the members'
- * blocks share a part. Of longer data two ranks copy less by messages, or by pulling (region_pull.c),
- * which need no place between. But with long chunks most goes through these: they leave a processor's
- * own cache, out of which another gets data slower than from where it goes then.
- * With more ranks than processors a giver goes on through chunks, where
- * a long message or a pull has it wait until the others have had a processor. But of long blocks of which
- * a chunk holds a short piece each, as of many ranks, all take turns at every piece: these are pulled.
+ * The most bytes of a call that go through places and chunks: for two ranks with processors of
+ * their own, for more such ranks, and for ranks that outnumber processors. Bytes are those of the
+ * whole buffer in bcast, reductions and scans, and of one block in other calls. In those that have
+ * pieces, the members' blocks share a part. Of longer data two ranks copy less by messages, or by
+ * pulling (region_pull.c), which need no place between. But with long chunks most data go through
+ * these: they leave a processor's own cache, and the shared cache gives them to another processor
+ * faster. With more ranks than processors a giver goes on through chunks, where a long message or a
+ * pull has it wait until the others have had a processor. But if a chunk holds only a short piece
+ * of each long block, as with many ranks, all take turns at every piece: such blocks are pulled.
  */
 enum { K = 1 << 10, M = 1 << 20, MOST = (1 << REGION_CALL_KIND) - 1 };
 static const struct region_row {
@@ -120,8 +120,9 @@ static const struct region_row {
     bool pieces;
     int32_t two, more, crowded;
     int32_t two_long; /* instead of two, with long chunks */
-    bool pulled;  /* what is longer, between two */
-    int32_t short_pieces; /* instead of crowded, where a chunk has short pieces; 0: what is longer is not pulled */
+    bool pulled;  /* longer blocks, between two */
+    int32_t short_pieces; /* instead of crowded, if a chunk has short pieces; 0: longer blocks are
+                           * not pulled */
 } rows[COLL_KINDS] = {
     [COLL_BARRIER] = {region_meet, false, 0, 0, 0, 0, false, 0},
     [COLL_BCAST] = {region_bcast, false, 8 * K, M, 4 * M, MOST, false, 0},
@@ -164,7 +165,7 @@ static bool all_near(const struct comm *comm)
     return true;
 }
 
-/* Bids that members tell each other, of which the maximum counts. */
+/* Bids that members tell each other; the maximum counts. */
 enum { BID_CANNOT, BID_FENCED, BID_CROWDED, BID_APART, BID_WHERE, BID_SHELF, BID_CHUNK, BIDS };
 
 /* Findings that each tells when it has the memory. */
@@ -245,8 +246,8 @@ static int agree(struct comm *comm, uint64_t *values, int count)
     return agree_max(&who, values, count);
 }
 
-/* Make memory at the first member: with long chunks where there may be more of these, or with shelves, as far as
- * there is room for them. */
+/* Make memory at the first member: with long chunks if more of these may come, or with shelves, as
+ * far as there is room for them. */
 static struct mpid_region *make_memory(const struct comm *comm, int lanes, size_t part, uint64_t *bids)
 {
     struct mpid_region *memory = NULL;
@@ -319,8 +320,7 @@ static int make(struct comm *comm, int lanes, size_t part, struct region **made)
     return MPI_SUCCESS;
 }
 
-/* It is time. Where it cannot be made it is never tried again. Returns MPI_SUCCESS or an error
- * class. */
+/* Make it now; after a failure it is never tried again. Returns MPI_SUCCESS or an error class. */
 static __attribute__((noinline)) int create(struct comm *comm)
 {
     struct of_comm *of = of_comm(comm);

@@ -10,16 +10,17 @@
  *
  * A part of up to REGION_SMALL bytes lies beside the word that publishes it, in one of the member's places; others
  * lie in one of its REGION_DEPTH chunks or, up to a few KiB where ranks outnumber processors, of its shelves, as many
- * as places. Operations take these in turn, so who gives may be some operations ahead of who reads: there is room once
- * every member is done with the operation that had it before. Where one gives long blocks to each, they lie in the
- * chunks of those who take them.
+ * as places. Operations take these in turn, so a giver may be some operations ahead of its readers:
+ * a place is free once every member is done with its previous operation. Long blocks from one
+ * member to each lie in the chunks of their takers.
  *
- * Waiting is for words that only grow: they have 64 bits, and never wrap. A member that goes to sleep says for
- * whose word, and whoever stores that word rings it. Of several that sleep for one word, the first that is rung
- * rings half of the others. Where ranks outnumber processors the members of a synchronizing operation count
- * themselves; the last one does the work and releases the others, so that each has to run only once.
+ * Waiting is for words that only grow: they have 64 bits, and never wrap. A member that goes to
+ * sleep names the owner of the word, and the owner rings it after the store. Of several that sleep
+ * for one word, the first that is rung rings half of the others. Where ranks outnumber processors
+ * the members of a synchronizing operation count themselves; the last one does the work and
+ * releases the others, so that each has to run only once.
  *
- * Long blocks, and those of which not all members know the lengths, are pulled where the kernel lets
+ * Long blocks, and blocks whose lengths only some members know, are pulled if the kernel lets
  * members read each other's memory: a part is then a list of blocks (region_pull.c).
  *
  * A collective that goes through a region is a run: a machine that goes on until a word is awaited, and from there
@@ -64,10 +65,10 @@ struct region {
     uint32_t chunk;        /* bytes of one */
     bool long_chunks;      /* of two that have a processor each: longer than more have */
     int rank, size;
-    bool crowded; /* ranks outnumber processors: who waits yields, and members are counted */
+    bool crowded; /* ranks outnumber processors: waiting members yield, and are counted */
     bool counts;  /* synchronizing operations count members, rather than look at each */
     bool pulls;   /* every member can read every other's memory */
-    bool fenced;  /* a full fence is needed between storing a word and looking who sleeps */
+    bool fenced;  /* a full fence is needed between storing a word and looking for sleepers */
     int32_t most[COLL_KINDS]; /* bytes of a call that goes through places and chunks */
     uint32_t call;   /* kind and bytes of the collective that runs; the same at all members */
     int stranger;    /* one whose call is another; -1: none; size: it is not known which */
@@ -79,7 +80,7 @@ struct region {
     uint64_t chain, chained; /* first and last of the small operations in a row that were chains */
     uint64_t passed;         /* the next member is done with those up to here */
     struct region_sync *sync;   /* of the run, ... */
-    struct region_tally *tally; /* ... and what is known of it */
+    struct region_tally *tally; /* ... and facts about it */
     struct region_sync *syncs;  /* tasks take REGION_AHEAD of them in turn; all others have one */
     struct region_tally tallies[REGION_AHEAD];
     int behind;        /* member found to have something to do here; -1: not all ranks of this host are members */
@@ -96,7 +97,7 @@ struct region_run;
 
 /* The parts of a collective that differ from operation to operation. */
 struct region_form {
-    /* Write this member's part, where it gives one. It is then published; in a chain, by take. */
+    /* Write this member's part, if it gives one. It is then published; in a chain, by take. */
     void (*give)(struct region_run *run, unsigned char *part);
     /* The part of a member has come, or this member's own turn has: take it. NULL: nothing. */
     void (*take)(struct region_run *run, int member);
@@ -153,8 +154,9 @@ void region_set_meeting(struct region_run *run);
 
 /* ---- for coll.c and region_task.c ---- */
 
-/* Run a collective through the communicator's region, which is made where it is time for that. Returns whether it
- * was run; then *rc is an outcome, and *misfit tells more of MPI_ERR_COUNT and MPI_ERR_TRUNCATE. All find alike. */
+/* Run a collective through the communicator's region, which is made when due. Returns whether it
+ * was run; then *rc is an outcome, and *misfit tells more of MPI_ERR_COUNT and MPI_ERR_TRUNCATE.
+ * All find alike. */
 bool region_run(const struct coll *c, int *rc, struct sched_misfit *misfit);
 /* Whether there may be a region for this. */
 static inline bool region_may_run(const struct coll *c)
@@ -182,7 +184,8 @@ static inline void region_begin(struct region_run *run, struct region *r, const 
 }
 /* The outcome of a run that has ended with rc. */
 int region_outcome(const struct region_run *run, int rc, struct sched_misfit *misfit);
-/* Reserve what is needed in each communicator and region: once, before the first of them. Returns 0 or -errno. */
+/* Reserve space in each communicator and region: once, before the first of them. Returns 0 or
+ * -errno. */
 int region_reserve(void);
 /* The communicator ends, and so does its use of a region, if it has one. */
 void region_end(struct comm *comm);
@@ -190,7 +193,7 @@ void region_end(struct comm *comm);
 /* ---- operations, in region_wait.c ---- */
 
 /* This and all that may wait return MPI_SUCCESS, or SCHED_WAITS with the word noted, after which they are called
- * again, or MPI_ERR_PROC_ABORTED where it cannot come any more. */
+ * again, or MPI_ERR_PROC_ABORTED if the word cannot come any more. */
 
 /* Have room for a part of so many bytes in the operation number. */
 int region_room(struct region_run *run, size_t len, uint64_t number);
@@ -200,15 +203,16 @@ int region_room_in_chain(struct region_run *run, uint64_t number);
 void region_publish(struct region *r, uint64_t number);
 /* Have a member's part. One of another call is noted, and taken for one of this. */
 int region_await(struct region_run *run, int member, uint64_t number);
-/* This member is done with all operations up to here, the last of which has parts of so many bytes. */
+/* This member is done with all operations up to here; the last one has parts of len bytes. */
 void region_done(struct region *r, uint64_t number, size_t len);
 /* After an operation in which every member has waited for every other: they are done with those before. */
 void region_met(struct region *r, uint64_t number);
-/* The same at once, so that it can go on where it waits for that. */
+/* The same at once, for a member that waits for this. */
 void region_done_now(struct region *r, uint64_t number);
-/* Have a member done with all operations up to here, of which this one has begun the last. */
+/* Have a member done with all operations up to here; this member has begun the last one. */
 int region_done_by(struct region_run *run, int member, uint64_t number);
-/* Wait, blocking, for the noted word, or until it cannot come any more, of which the run hears when it goes on. */
+/* Wait, blocking, for the noted word, or until it cannot come any more: the run learns that when it
+ * goes on. */
 void region_wait(struct region_run *run);
 
 /* Come to an operation that all members come to; only where the region counts. Returns whether all others have come,
@@ -267,9 +271,9 @@ region_prepare region_bcast, region_gather, region_scatter, region_allgather, re
 
 /* Any that moves data, where members can read each other's memory. */
 void region_pull(struct region_run *run);
-/* Copy the block of this process, where it is not in its place. */
+/* Copy the block of this process unless it is in its place. */
 void region_copy_own(struct region_run *run);
-/* Barrier, and allreduce of what fits into one part. */
+/* Barrier, and allreduce of data that fit into one part. */
 void region_meet(struct region_run *run);
 
 #endif

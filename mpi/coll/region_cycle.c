@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * How most collectives go through a region: in each operation a member gives its part, where it has
- * one, and takes the parts that it needs, one after the other. Where all wait for each other, several
+ * How most collectives go through a region: in each operation a member gives its part, if any, and
+ * takes the parts that it needs, one after the other. If all wait for each other, several
  * operations can go at once: a member gives all of its parts before it takes any; see region.h.
  */
 #include <mpi.h>
@@ -10,8 +10,8 @@
 #include "mpi/coll/region.h"
 #include "os/cache.h"
 
-/* Operations, the places of which are fetched before their turn. A member fetches few of its own: of those further
- * ahead, another may not have read what they had before. */
+/* Operations whose places are fetched before their turn. A member fetches few of its own: others
+ * may not yet have read the previous parts of those further ahead. */
 enum { OWN_AHEAD = 4, FETCH_AHEAD = 16 };
 
 /* Stages of an operation. */

@@ -2,7 +2,7 @@
 
 /*
  * Collectives that move data through a region: bcast, gather, scatter, allgather, alltoall. Each
- * chunk of the data is an operation; whoever gives copies into its place, and others copy out of it
+ * chunk of the data is an operation: the giver copies into its place, and others copy out of it
  * meanwhile. Blocks of allgather may differ in size: the shorter ones end earlier.
  */
 #include <mpi.h>
@@ -26,7 +26,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Where there is nothing to copy there may be no memory. */
+/* With nothing to copy there may be no memory. */
 static inline void copy_dense(void *to, const void *from, size_t len)
 {
     if (len)
@@ -132,7 +132,8 @@ void region_gather(struct region_run *run)
 
 /* ---- the root gives to each, maybe into their chunks ---- */
 
-/* The block for a member: among the pieces of the root's part where all fit there, else in the chunk of the member. */
+/* The block for a member: among the pieces of the root's part if all fit there, otherwise in the
+ * chunk of the member. */
 static unsigned char *piece_for(const struct region_run *run, unsigned char *part, int member)
 {
     if (run->part_len <= run->r->chunk)

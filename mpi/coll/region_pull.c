@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Collectives whose blocks are pulled: where all members can read each other's memory, those that
- * move long blocks, or blocks of which only the two ends know the lengths; see region.h.
+ * Collectives whose blocks are pulled: if all members can read each other's memory, the calls that
+ * move long blocks, or blocks whose lengths only the two ends know; see region.h.
  *
  * A call is one operation. The part of a member that gives is a list of its blocks, one for each
- * member or one for all: in its place if all of it fits there, else in its chunk. Blocks lie
+ * member or one for all: in its place if all of it fits there, otherwise in its chunk. Blocks lie
  * behind the list as long as there is room; of the others the list has the address, at which
  * members read them. A block that has gaps, or that others cannot read, or that would be
  * overwritten in place, is packed aside first. A member that has given an address stays until the
- * readers are done with the operation. Where the region counts members, and all read from all, and any of them
- * has given an address, all stay until the last one has read, so that each has to run only once more.
- * A member that cannot stay, as another one has failed, takes its blocks back: what is read of them
- * meanwhile stands for nothing.
+ * readers are done with the operation. Where the region counts members, and all read from all, and
+ * any of them has given an address, all stay until the last one has read, so that each has to run
+ * only once more. A member that cannot stay, as another one has failed, takes its blocks back:
+ * bytes read from them meanwhile are not used.
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -27,9 +27,9 @@ enum {
     CLOSE,
     STAY, /* stages */
     IN_PLACE =
-        REGION_SMALL - 8, /* bytes of a list in a place, behind a word that says where it is */
+        REGION_SMALL - 8, /* bytes of a list in a place, behind a word with its position */
     GRAIN = 8,            /* blocks behind a list begin at a multiple of it */
-    BOUNCE = 8192         /* bytes read at a time where they go to a place with gaps */
+    BOUNCE = 8192         /* bytes read at a time into a place with gaps */
 };
 
 /* Of a list. */
@@ -102,7 +102,7 @@ static bool is_own(const struct region_run *run, int i)
     return gives_each(run->c) && i == run->r->rank;
 }
 
-/* Whether others can read it where it is, while this member goes on. */
+/* Whether others can read it in place while this member goes on. */
 static bool can_stay(const struct region_run *run, const struct mpid_bytes *bytes)
 {
     const struct coll *c = run->c;
@@ -134,7 +134,7 @@ static bool fits_in_place(const struct region_run *run)
 }
 
 /* Put blocks behind the list, and have the lengths of the others in it, without an address. Returns
- * the bytes of these, or 0 where all of them can stay where they are. */
+ * the bytes of these, or 0 if all of them can stay in place. */
 static size_t list_blocks(struct region_run *run, const struct list *list)
 {
     size_t at = (size_t)entries(run) * sizeof(struct entry), aside = 0;
@@ -162,7 +162,7 @@ static size_t list_blocks(struct region_run *run, const struct list *list)
     return stay ? 0 : aside;
 }
 
-/* Give the addresses of the others, which are packed aside where there is memory for that. */
+/* Give the addresses of the others, packed aside as far as there is memory. */
 static void list_addresses(struct region_run *run, struct entry *list, unsigned char *to)
 {
     for (int i = 0; i < entries(run); i++) {

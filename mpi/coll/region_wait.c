@@ -8,9 +8,9 @@
  * members, in the lower half, and rings. The one that wakes finds the range, and rings those in it
  * that sleep for the same: so each sleeper is rung by one, and each range is had by one.
  *
- * Where ranks outnumber processors, a member that waits yields. But the last one of a processor to wait has nobody
- * to yield to: others would take a switch each to find that they go on waiting. So members say where they wait, and
- * such a one spins a little, for what comes from another processor.
+ * If ranks outnumber processors, a waiting member yields. But the last waiter of a processor has
+ * nobody to yield to: each of the others would cost a switch and go on waiting. So members announce
+ * their processor, and the last one spins a little, for a word from another processor.
  */
 #include <mpi.h>
 #include <sched.h>
@@ -24,16 +24,16 @@
 
 enum {
     EVERYBODY = -1,
-    PACKED = 8192,      /* bytes of what has gaps, at once */
+    PACKED = 8192,      /* bytes of data with gaps, at once */
     BARE_LOOKS = 64,    /* at a word before a pause between them */
     PAUSED_LOOKS = 200, /* before progress is made between them */
     BARE_YIELDS = 3,    /* the same, where ranks outnumber processors */
-    SPIN_NS = 2000,     /* before each of these, where there is nobody to yield to: about one switch */
+    SPIN_NS = 2000,     /* before each of these, with nobody to yield to: about one switch */
     SPIN_LOOKS = 16,    /* between two looks at the clock */
     CPUS = 1 << 16      /* of word waits: below it the processor, above it the operation */
 };
 
-/* ---- who sleeps ---- */
+/* ---- sleepers ---- */
 
 static uint64_t sleeps_for(int whom)
 {
@@ -100,7 +100,7 @@ static void sleeps(void *arg, bool begins)
         ring(r, sleeps_for(a->whose), first, end);
 }
 
-/* One that has not come is named, or where they count themselves the next one. */
+/* Name one that has not come; if members count themselves, the next one. */
 static void tell(void *arg, struct mpid_wait_report *report)
 {
     const struct region_run *a = arg;
@@ -124,8 +124,9 @@ static uint64_t waits_of(const struct region *r, int member)
     return atomic_load_explicit(&r->members[member].waits, memory_order_relaxed);
 }
 
-/* Whether there is nobody to yield to: all who last waited on this processor have come as far as this member. The
- * answer is wrong where some have moved or wait elsewhere; that costs a short spin, or a yield. */
+/* Whether there is nobody to yield to: all who last waited on this processor have come as far as
+ * this member. The answer is wrong if a member has moved or waits elsewhere; that costs a short
+ * spin, or a yield. */
 static bool is_idle_here(const struct region_run *run)
 {
     struct region *r = run->r;
@@ -142,7 +143,8 @@ static bool is_idle_here(const struct region_run *run)
     return true;
 }
 
-/* Where one waits for another, as in scans and long allreduces, a yield is faster: after it more has come at once. */
+/* Not if each waits for one other, as in scans and long allreduces: a yield is faster there, as
+ * more has come after it. */
 static bool awaits_all(const struct region_run *run)
 {
     enum coll_kind kind = run->c->kind;
@@ -213,7 +215,7 @@ static inline int await(struct region_run *run, const _Atomic uint64_t *word, ui
 /* ---- copying ---- */
 
 /* The lines of a part were last read by other processors. Each would cost a round trip between
- * them before it can be written, so that what has gaps is packed elsewhere first. */
+ * them before it can be written, so data with gaps are packed elsewhere first. */
 void region_put(unsigned char *part, const struct mpid_bytes *from, size_t offset, size_t len)
 {
     unsigned char piece[PACKED];
@@ -230,7 +232,8 @@ void region_put(unsigned char *part, const struct mpid_bytes *from, size_t offse
 
 /* ---- operations ---- */
 
-/* Wait until all are done with the operations up to here. This member itself is behind only where it gives ahead. */
+/* Wait until all are done with the operations up to here. This member itself is behind only when it
+ * gives ahead. */
 static __attribute__((noinline)) int learn(struct region_run *run, uint64_t least)
 {
     struct region *r = run->r;
@@ -252,9 +255,9 @@ static __attribute__((noinline)) int learn(struct region_run *run, uint64_t leas
     return MPI_SUCCESS;
 }
 
-/* Up to where others are to be done, where there is no room: of short parts with half, so that this member and
- * the others do not wait for each other at every one, or, where they take turns anyhow, with three
- * quarters. All before this operation have what they need to go on. */
+/* When there is no room, wait until the others are done with this number. For short parts that
+ * frees half of the places (three quarters if ranks take turns), so that we do not wait at each
+ * one. All operations before this one have all they need to go on. */
 static uint64_t room_least(const struct region *r, bool is_short, uint64_t number)
 {
     if (!is_short)

@@ -8,7 +8,7 @@
  *   send, recv     started when reached; the steps behind them go on at once
  *   copy, reduce   done when reached
  *   call           a function is called when reached; it may append steps
- *   task           what goes on by itself, in several goes; nothing behind it starts before its end
+ *   task           goes on by itself, in several goes; nothing behind it starts before its end
  *   wait           nothing behind it starts before the sends and receives before it are complete
  *
  * Invariants
@@ -91,7 +91,7 @@ struct sched_task {
     /* Call change for each datatype that it uses. */
     void (*each_type)(const struct sched_task *task, void (*change)(struct type *type));
     struct request *request;
-    uint64_t awaits; /* sched_awaits() of whom it waits for */
+    uint64_t awaits; /* sched_awaits() of the awaited peer */
 };
 
 /* Whom a schedule waits for: a rank of the communicator of a context, or -1: unknown. */
@@ -105,10 +105,10 @@ struct sched {
     const struct op *op;      /* of the reduce steps */
     void (*ended)(struct sched *s);
     _Atomic uint64_t awaits; /* sched_awaits() in the background; any thread may read it */
-    bool stops;  /* at the first failure: what is under way is cancelled, as far as it can be */
+    bool stops;  /* at the first failure: pending requests are cancelled, as far as they can be */
     bool broken; /* memory ran out while building */
     int error;       /* error class of the first failure */
-    struct sched_misfit misfit; /* where that is MPI_ERR_COUNT or MPI_ERR_TRUNCATE */
+    struct sched_misfit misfit; /* of MPI_ERR_COUNT or MPI_ERR_TRUNCATE */
     int count, room; /* of steps */
     int next;        /* the step to do */
     int settled;     /* no send or receive before this step is under way */
@@ -120,7 +120,7 @@ struct sched {
     _Alignas(64) char own_bytes[SCHED_BYTES];
 };
 
-/* Begin; takes the communicator's next number as its tag. op: NULL where none is needed. */
+/* Begin; takes the communicator's next number as its tag. op: NULL if none is needed. */
 void sched_init(struct sched *s, struct comm *comm, const struct op *op);
 /* The same for one that is run again and again, beside others: it has a number of its own kind. */
 void sched_init_kept(struct sched *s, struct comm *comm, const struct op *op);
@@ -131,8 +131,8 @@ void sched_fini(struct sched *s);
 
 /* ---- building ---- */
 
-/* The steps from here on are over comm: that of sched_init(), or the one inside it, where they have
- * the same tag. */
+/* The steps from here on are over comm: that of sched_init(), or the one inside it with the same
+ * tag. */
 void sched_over(struct sched *s, struct comm *comm);
 /* The same for any place. */
 void sched_go(struct sched *s, const struct sched_place *place);
@@ -167,7 +167,8 @@ void sched_hold(struct sched *s);
 
 /* Go on as far as possible without waiting. Returns whether the schedule is at its end. */
 bool sched_advance(struct sched *s);
-/* The send or receive that sched_advance() has stopped for: for who waits in a way of its own. */
+/* The send or receive that sched_advance() has stopped for: for callers with a wait of their
+ * own. */
 const struct sched_step *sched_awaited(const struct sched *s);
 /* Do not wait for it any more: it fails so. */
 void sched_skip(struct sched *s, int error);

@@ -221,8 +221,8 @@ static _Noreturn void tell(const struct noted *noted, const char *what)
     mpid_abort(MPI_ERR_OTHER & 0xff, text);
 }
 
-/* Compare what has come with what was asked for. What is sent may be shorter, and is a beginning of
- * what is asked for then. */
+/* Compare the message with the receive. A message may be shorter: then it matches the beginning of
+ * the receive. */
 static void compare(const struct noted *noted, size_t got)
 {
     const struct note *note = &noted->note;

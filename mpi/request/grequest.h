@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Generalized requests (MPI-5.0 13.2): requests whose work the user does, and of which
- * the user says when it is over, from any thread.
+ * Generalized requests (MPI-5.0 13.2): the user does the work of these requests, and says when it
+ * is over, from any thread.
  *
  * The request's own mpid_request, which the device never sees, counts as the device's do:
- * pending is 0 once the user has said so. What is freed before stays until then.
+ * pending is 0 once the user has said so. A request freed before stays until then.
  *
  * Callbacks run in the thread whose call brings them about, unlocked. The functions here return
  * what they return, or MPI_SUCCESS.
@@ -27,8 +27,8 @@ struct grequest {
 
 /* NULL: no memory. */
 struct request *grequest_create(const struct grequest *what);
-/* Mark as complete, and wake whoever waits. Returns false, with nothing done, where it is
- * complete already. *rc is what the callback returned that freed it, where it was to be freed. */
+/* Mark as complete, and wake waiting threads. Returns false, with nothing done, if it is complete
+ * already. If this freed the request, *rc is the value returned by the callback that freed it. */
 bool grequest_complete(struct request *request, int *rc);
 /* Whether it is one. */
 bool grequest_is(const struct request *request);

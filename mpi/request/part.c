@@ -20,10 +20,10 @@
 struct part_chunk {
     struct part *part;
     _Atomic int waiting; /* of a send: partitions that are not ready */
-    _Alignas(16) struct mpid_request dev; /* last: what channels have reserved follows */
+    _Alignas(16) struct mpid_request dev; /* last: the channels' reserved space follows */
 };
 
-/* State of a receive: who sets the second of the first two posts the chunks. */
+/* State of a receive. The thread that sets the second of the first two posts the chunks. */
 enum {
     MATCHED = 1u << 0, /* the setup is here */
     WANTED = 1u << 1,  /* started */
@@ -95,8 +95,8 @@ static int make_slots(struct part *part)
     return MPI_SUCCESS;
 }
 
-/* Locked. Where tags from a first one on collide with those of a living send, the first after
- * its; else the same one. */
+/* Locked. If tags from first on collide with those of a living send, return the first behind them;
+ * otherwise first itself. */
 static int64_t after_collision(int64_t first, int count)
 {
     for (const struct part *other = live.first; other; other = other->next)
@@ -152,7 +152,7 @@ static void unref(struct part *part)
 
 /* ---- bytes of the buffer ---- */
 
-/* A piece of a buffer that is not contiguous: type is the whole, count where it begins. */
+/* A piece of a buffer that is not contiguous: type is the whole, count its beginning. */
 static void pack_piece(const struct mpid_bytes *from, size_t offset, void *to, size_t len)
 {
     const struct mpid_bytes *whole = from->type;
@@ -327,7 +327,7 @@ static void hand_over(struct part *part, int chunk)
     struct mpid_bytes bytes = place_of(part, chunk);
     struct mpid_envelope env = envelope_of(part, part->comm->rank, chunk);
     if (mpid_send(part->vc, &env, &bytes, MPID_STANDARD, &slot->dev) == 0)
-        mpid_complete(&slot->dev, MPID_OK); /* of what was complete at once it tells nobody */
+        mpid_complete(&slot->dev, MPID_OK); /* mpid_send() announces no request complete at once */
 }
 
 bool part_ready(struct part *part, int partition)
@@ -490,7 +490,7 @@ static void release(struct request *request)
     unref(part);
 }
 
-/* Nothing is seen of the new start. What belongs to the old one is undone before. */
+/* Nothing of the new start has been seen. Undo the state of the old one. */
 static void renew_seen(struct part *part)
 {
     uint64_t starts = atomic_load_explicit(&part->seen, memory_order_relaxed) >> 32;

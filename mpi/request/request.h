@@ -26,7 +26,7 @@ struct request;
  * request_create(). NULL: as the comment says.
  */
 struct request_ops {
-    bool calls_user; /* outcome, end and cancel return what functions of the user's do, no class */
+    bool calls_user; /* outcome, end and cancel return values of the user's functions, no class */
     bool raises;     /* end calls an error handler by itself, and returns a code */
     bool (*is_complete)(struct request *request);                        /* NULL: once dev is */
     bool (*is_inactive)(const struct request *request);                  /* NULL: it never is */
@@ -48,7 +48,7 @@ struct request {
     struct request *inner; /* its kind's, as state is */
     void *state;
     void *owned;             /* NULL: nothing is to be released */
-    struct mpid_request dev; /* last: what channels have reserved follows */
+    struct mpid_request dev; /* last: the channels' reserved space follows */
 };
 
 /* So that the device's part lies on cache lines as it is meant to. */
@@ -116,7 +116,7 @@ static inline void request_free(struct request *request)
 int request_abandon(struct request *request);
 /* The same, once dev is. */
 void request_let_go(struct request *request);
-/* Returns MPI_ERR_REQUEST where it cannot be cancelled. */
+/* Returns MPI_ERR_REQUEST if it cannot be cancelled. */
 int request_cancel(struct request *request);
 
 static inline bool request_is_complete(struct request *request)
@@ -139,8 +139,8 @@ void request_tell_nothing(const struct request *request, struct mpid_wait_report
 /* Take the outcome of a complete request: fill status, return its error class. The request
  * stays. */
 int request_outcome(const struct request *request, MPI_Status *status);
-/* Then free it, or make it inactive. *handle becomes MPI_REQUEST_NULL where it was freed. Returns
- * the error. */
+/* Then free it, or make it inactive. *handle becomes MPI_REQUEST_NULL if it was freed. Returns the
+ * error. */
 int request_end(struct request *request, int outcome, MPI_Request *handle);
 /* Both. */
 int request_finish(struct request *request, MPI_Status *status, MPI_Request *handle);

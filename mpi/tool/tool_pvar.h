@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Performance variables (MPI-5.0 15.3.7): the device's counts (include/mpid.h, "what is counted"),
- * seen through handles.
+ * Performance variables (MPI-5.0 15.3.7): the device's counts (include/mpid.h, "counters"), seen
+ * through handles.
  *
  * A handle of a counter, an aggregate or a timer remembers the device's count of its start, and
  * adds up the difference until it is stopped. A high-water mark begins at the current level. Levels
@@ -66,7 +66,7 @@ struct tool_session *tool_session_from(MPI_T_pvar_session session); /* NULL: non
 void tool_session_free(struct tool_session *session);
 void tool_session_free_all(void);
 
-/* comm: of the variables that are bound to one; else NULL. Returns an MPI_T code. */
+/* comm: for variables that are bound to one, or NULL. Returns an MPI_T code. */
 int tool_pvar_alloc(struct tool_session *session, int index, struct comm *comm,
                     struct tool_pvar_handle **handle);
 /* NULL: none of this session. */

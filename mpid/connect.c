@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * From unbound to open: fetch the peer's card, choose, link, and try the next
- * channel where one fails; and the other side, being asked. Of two connections
- * that cross, the one begun by the higher (group id, rank) survives.
+ * From unbound to open: fetch the peer's card, choose, link, and after a failure try the next
+ * channel; and the other side, being asked. Of two connections that cross, the one begun by the
+ * higher (group id, rank) survives.
  *
- * A connection can often be made in one direction only. So a process that nothing
- * answers asks the peer, by the process manager, to dial it, and lets it in whoever
- * is the higher; the lower of two that cross, which is refused, dials again until it
- * is let in or the other's connection comes. A process whose every attempt has failed
- * gives up where the peer says that it cannot dial either, unless each of them was
- * answered by a no; or, where the process manager brings no such word, after as long
- * as the connect timeout.
+ * A connection can often be made in one direction only. So a process without an answer asks the
+ * peer, by the process manager, to dial it, and accepts it whichever of the two is higher; the
+ * lower of two that cross, which is refused, dials again until it is let in or the other's
+ * connection comes. A process whose every attempt has failed gives up where the peer says that it
+ * cannot dial either, unless each of them was answered by a no; or, where the process manager
+ * brings no such word, after as long as the connect timeout.
  *
  * Nothing else here has a deadline: a peer that computes answers when it comes back to
  * MPI, and the end of its process is an event.
@@ -47,7 +46,7 @@ static const uint64_t ask_first_ns = 250000000u, ask_last_ns = 8000000000u;
 
 /* ---- our own attempts ---- */
 
-/* The link is up: whatever waits may go. */
+/* The link is up: waiting packets may go. */
 static void up(struct vc *vc)
 {
     if (!vc->send_head && !vc->control_head)
@@ -141,7 +140,8 @@ static bool may_be_asked(const struct opening *opening)
     return false;
 }
 
-/* The peer alone can make the connection: until it does, or says that it cannot, where it hears. */
+/* The peer alone can make the connection: until it does, or says that it cannot, if the request
+ * reaches it. */
 static void await_call(struct vc *vc)
 {
     struct opening *opening = vc->opening;
@@ -450,7 +450,7 @@ void connect_ended(struct vc *vc)
 
 /* ---- upcalls ---- */
 
-/* Whether our attempt survives where it crosses this process's. */
+/* Whether our attempt survives if it crosses this process's. */
 static bool outranks(const struct chan_gid *gid, uint32_t rank)
 {
     int order = memcmp(gid, &device.env.gid, sizeof(*gid));

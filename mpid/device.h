@@ -88,11 +88,12 @@ struct device {
     bool drains;         /* of busy, some are to be looked at, though no channel tells of room */
     int binding;         /* VCs whose card is awaited, or that connect */
     struct opening *openings;  /* of those, what we do about it */
-    uint64_t eager_credit, credit_step; /* what a peer may hold; what is given back at once */
-    unsigned used;    /* enum mpid_model: for what, by now; the world model no longer once it is over */
+    uint64_t eager_credit, credit_step; /* bytes that a peer may hold; bytes given back at once */
+    unsigned used;    /* enum mpid_model: the models so far; the world model no longer once it is
+                       * over */
     bool finalizing;  /* MPI_Finalize has been called, at final_ns */
     bool at_rest;     /* from mpid_rest() on, until the next mpid_init() */
-    pid_t pid;        /* who has opened the channels; 0: they are not open */
+    pid_t pid;        /* the process that opened the channels; 0: not open */
     bool orphan;    /* mpid_orphan() was called */
     _Atomic pthread_t forker; /* the thread that holds the lock across fork(); 0: none */
     int unjudged;     /* so many looks of lost_look() are still to be taken */
@@ -177,7 +178,7 @@ void car_add(struct mpid_request *request, struct mpid_request *car);
 
 /* ---- send.c ---- */
 
-/* Hand over what waits on a VC. Returns whether anything moved. */
+/* Hand over the waiting packets of a VC. Returns whether anything moved. */
 bool send_drain(struct vc *vc);
 /* The channel has read the bytes of a pending packet. */
 void send_sent(struct vc *vc, struct mpid_request *request);
@@ -208,7 +209,7 @@ void recv_copy(struct mpid_request *request, size_t offset, const void *data, si
 
 /* Why no message can come that fits want, or MPID_OK. from: as of mpid_recv(). */
 enum mpid_error lost_why(const struct vc *from, const struct mpid_envelope *want);
-/* End a receive that has just been posted, where that is so. */
+/* End a receive just posted, if no message can come any more. */
 void lost_check_posted(struct mpid_request *request);
 /* The process has waited for a while: see that it waits for none that no channel leads to. */
 void lost_look(void);
@@ -226,7 +227,7 @@ void lost_fini(void);
 /* ---- rndv.c ---- */
 
 int rndv_init(void);
-/* A receive and an RTS have met. from: where the sender's bytes lie, key NULL where none came. */
+/* A receive and an RTS have met. from: where the sender's bytes lie; key NULL if no key came. */
 void rndv_start(struct mpid_request *request, struct vc *vc, uint64_t total,
                 const struct chan_remote *from, uint32_t id);
 /* A one-sided operation is over. */

@@ -28,7 +28,7 @@ enum {
     CALLS_MAX = 4, /* collectives that are told of a communicator */
     MEMBERS_MAX = 6000, /* bytes of a communicator's list */
     WAITS_ROOM = BNR_MAX_ANSWER / 2,
-    QUEUES_ROOM = BNR_MAX_ANSWER / 4, /* what communicators leave of the rest */
+    QUEUES_ROOM = BNR_MAX_ANSWER / 4, /* the rest, after the communicators */
 };
 
 _Atomic bool hang_asked;
@@ -173,7 +173,7 @@ static bool put_comm(void *arg, const struct mpid_comm_view *view)
     return report->cut;
 }
 
-/* ---- what is waited for ---- */
+/* ---- awaited requests ---- */
 
 /* Where a peer is in the world, or -1. */
 static int64_t world_of(const struct vc *vc)
@@ -386,7 +386,7 @@ static void put_queues(struct mpid_wait_report *report)
     free(groups);
 }
 
-/* ---- what is waited for at the end ---- */
+/* ---- waits of the end ---- */
 
 static void tell_send(const struct mpid_request *request, void *report)
 {
@@ -542,7 +542,7 @@ void hang_tell(const struct wait *wait, mpid_tell_fn tell, void *arg)
             tell(arg, report);
         if (report->cut && !cut && report->items && report->mode_at &&
             !memcmp(report->text + report->mode_at, "some", 4))
-            set_mode(report, "poll"); /* what has no room might come */
+            set_mode(report, "poll"); /* a request without room might come */
     }
     if (hang_is_asked() && (!os_lock_enabled || is_due()))
         answer();

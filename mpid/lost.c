@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What ends because a process is gone or cannot be reached: receives and probes that name it, those
- * from any process that nobody is left for, and all that goes on in a context that fails with it.
+ * The ends that a gone or unreachable process causes: of receives and probes that name it, of those
+ * from any process when no sender is left, and all that goes on in a context that fails with it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ struct failed_context {
 
 static struct failed_context *failed_contexts;
 
-/* ---- what is known ---- */
+/* ---- known losses ---- */
 
 bool mpid_failed(int index, struct mpid_gid *gid, uint32_t *rank)
 {
@@ -43,7 +43,7 @@ bool lost_context(uint32_t context)
     return found != NULL;
 }
 
-/* ---- who is left ---- */
+/* ---- processes left ---- */
 
 /* The search for a context's communicator: the nearest one, whose first context is not above. */
 struct senders {
@@ -88,8 +88,8 @@ static bool find_senders(void *arg, const struct mpid_comm_view *view)
     return false;
 }
 
-/* Whether a message may still come to a receive from any process. Where all others have ended as
- * they should, this one itself may mean to send. */
+/* Whether a message may still come to a receive from any process. If all others have ended
+ * properly, this process may still send to itself. */
 static bool may_come(uint32_t context)
 {
     struct senders senders = {.context = context, .left = true};
@@ -138,7 +138,7 @@ static void end_receives(void)
         request->error = (uint8_t)lost_why(request->vc, &request->place.env);
         car_complete(request);
     }
-    progress_wake(); /* who probes, too */
+    progress_wake(); /* probes wait, too */
 }
 
 void lost_vc(void)
@@ -152,7 +152,7 @@ void lost_vc(void)
  * A process that only receives from another would not notice that no channel leads between them:
  * it has no reason to connect. So, while it waits or asks, it looks once at the card of each peer
  * that it has named, and goes through the group until it finds a process that can be reached;
- * where there is none, nothing can come to a receive from any process.
+ * if there is none, nothing can come to a receive from any process.
  */
 
 static struct vc *to_judge;
@@ -219,7 +219,7 @@ void lost_look(void)
 
 /* ---- contexts ---- */
 
-/* What is posted, or waits for the peer, in the contexts that have failed. */
+/* End requests that are posted, or wait for the peer, in the contexts that have failed. */
 static void fail_context(uint32_t context)
 {
     if (lost_context(context))

@@ -14,20 +14,20 @@
 
 #include "include/channel.h"
 
-/* Whether this process runs with another user's rights than the one who has started it: then it
+/* Whether this process runs with other rights than those of the user who has started it: then it
  * loads nothing. */
 bool module_is_forbidden(void);
 
 /* Load one file. Returns 0; or -EINVAL with a sentence in why. */
 int module_load(const char *file, const struct chan_ops **ops, char *why, size_t size);
 
-/* What is wrong with the table of a channel, or NULL. */
+/* The fault in a channel's table, or NULL. */
 const char *module_misfit(const struct chan_ops *ops);
-/* What is wrong with the card that a channel has written into CHAN_CARD_MAX bytes, or NULL. */
+/* The fault in a card that a channel has written into CHAN_CARD_MAX bytes, or NULL. */
 const char *module_lie(const struct chan_ops *ops, const char *card);
 
-/* Load, open and close the channel in a copy of this process. Returns 0 where all that went well;
- * or -EINVAL with a sentence in why, also where the copy crashed, or did not come back. */
+/* Load, open and close the channel in a copy of this process. Returns 0, or -EINVAL with a sentence
+ * in why, also if the copy crashed or did not come back. */
 int module_try(const char *file, const struct chan_env *env, char *why, size_t size);
 
 /* Call visit for each shared object of a list of files and folders, with ':' between them; for a folder

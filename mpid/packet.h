@@ -67,10 +67,10 @@ void packet_arrived(struct vc *vc, const struct chan_head *head, const void *dat
 /* The same of large ones: the channel sink's place() and landed(). */
 void *packet_place(struct chan_peer *peer, const struct chan_head *head, size_t len, void **token);
 void packet_landed(struct chan_peer *peer, void *token);
-/* Forget what is landing. */
+/* Forget the landing message. */
 void packet_drop_landing(struct vc *vc);
-/* The place of a request for the bytes from landing->offset on, where it is contiguous and wide
- * enough, else a buffer that is copied from; NULL: no memory. */
+/* The place of a request for the bytes from landing->offset on, if it is contiguous and wide
+ * enough; otherwise a buffer that is copied from; NULL: no memory. */
 void *packet_land_at(struct landing *landing, struct mpid_request *request);
 
 enum {
@@ -81,7 +81,7 @@ enum {
 /* Ready to send: total bytes lie ready in request id. */
 struct packet_rts {
     uint64_t total;
-    uint64_t addr; /* where, if they are contiguous; else 0 */
+    uint64_t addr; /* where, if they are contiguous, or 0 */
     uint32_t id;
     uint32_t flags;
 };
@@ -100,7 +100,7 @@ enum packet_engine {
 struct packet_cts {
     uint32_t sender_id, receiver_id;
     uint32_t engine;
-    uint32_t second_id; /* SPLIT: the receiver's CAR for what the sender pushes; else 0 */
+    uint32_t second_id; /* SPLIT: the receiver's CAR for the pushed half; otherwise 0 */
     uint64_t addr;  /* SPLIT: where the bytes go */
     uint64_t limit; /* bytes wanted: less than total where the place is shorter */
     uint64_t split;

@@ -16,7 +16,7 @@
 
 enum {
     CLOCK_POLLS = 16, /* polls between two looks at the clock */
-    PAUSE_NS = 50000, /* from yield to yield where none lets another run; doubled up to ... */
+    PAUSE_NS = 50000, /* from yield to yield while none lets another run; doubled up to ... */
     LONG_PAUSE_NS = 400000,
     VAIN_YIELDS = 8,  /* in a row: the processor is not shared any more */
     WORK_NS = 20000,  /* a program that takes longer from poll to poll does other work */
@@ -25,7 +25,7 @@ enum {
     AWAY_NS = 200000, /* others that take less poll as well, it seems; if ... */
     TIGHT_STEPS = 16, /* ... that many times in a row */
     SLEEP_NS = 100000,
-    SOON = 8 /* yields: what comes within them came because of them */
+    SOON = 8 /* yields: news within them came because of them */
 };
 
 struct polling polling;
@@ -97,8 +97,8 @@ static bool is_never_done(void *arg)
     return false;
 }
 
-/* Until anything comes. Other threads of the process may have work to do, of which these know
- * nothing: where there may be any, polls do not sleep. */
+/* Until anything comes. Other threads of the process may have work that these polls do not know:
+ * with such threads, polls do not sleep. */
 static void sleep_shortly(void)
 {
     static const struct mpid_condition anything = {.is_done = is_never_done};

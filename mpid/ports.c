@@ -27,7 +27,7 @@ struct offer {
     char *file;                 /* NULL: built in */
     char *name;                 /* of its ops, or of the file */
     char *closed;               /* "name: why it is not open"; NULL: it is */
-    char *params[MPID_CHANNEL_PARAMS]; /* what was told of them */
+    char *params[MPID_CHANNEL_PARAMS]; /* their parameters, as told */
 };
 
 static struct offer *offers;
@@ -88,7 +88,7 @@ static void forget_all(void)
         free(slot_loaded[--slot_loaded_count]);
 }
 
-/* The channel with this name; or, where there is none, what was to be one. */
+/* The channel with this name, or a file that should have been one. */
 static struct offer *find(const char *name, size_t len)
 {
     struct offer *found = NULL;
@@ -255,7 +255,7 @@ static bool is_listed(const char *list, const char *name)
     return false;
 }
 
-/* Returns what hinders it, or NULL. */
+/* Returns the hindrance, or NULL. */
 static const char *open_port(const struct chan_ops *ops, char why[WHY_LEN])
 {
     struct chan *chan;
@@ -321,7 +321,7 @@ static void load_from_path(const char *file, void *arg)
     (void)load(file, file, false);
 }
 
-/* The library's own modules: where they are named, or what they are for is there. */
+/* The library's own modules: if the user names them, or their hardware is there. */
 static void load_own(void)
 {
     const char *list = os_setting_text(OS_SETTING_CHANNELS);

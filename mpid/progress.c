@@ -3,11 +3,10 @@
 /*
  * The one progress loop, and waiting.
  *
- * A wait spins while a core is ours, then yields, then sleeps (mpid/sleep.h): on the
- * word of the channel that has one, where no other channel has links, else on the
- * descriptors of all. A sleeper looks up at least every 100 ms, for what comes
- * by no channel (the end of a process). Where ranks outnumber cores it goes to
- * sleep almost at once.
+ * A wait spins while a core is ours, then yields, then sleeps (mpid/sleep.h): on the word of the
+ * channel that has one if no other channel has links, otherwise on the descriptors of all. A
+ * sleeper looks up at least every 100 ms, for news that no channel brings (the end of a process).
+ * If ranks outnumber cores it goes to sleep almost at once.
  */
 #include "mpid/connect.h"
 #include "mpid/device.h"
@@ -107,8 +106,8 @@ static __attribute__((noinline)) bool drain_busy(void)
     return moved;
 }
 
-/* What need not be done in every turn: the ports that are not hot, the process manager, VCs
- * that wait for a card. Returns how much happened. */
+/* The work that not every turn needs: the ports that are not hot, the process manager, VCs that
+ * wait for a card. Returns how much happened. */
 static __attribute__((noinline)) int care(void)
 {
     int moved = 0;
@@ -154,16 +153,16 @@ bool progress_turn(void)
     return moved > 0;
 }
 
-/* Call, unlocked, whoever is to hear of what progress has brought. Returns whether a request was
- * completed by that. */
+/* Call, unlocked, the functions that wait for the news of progress. Returns whether they completed
+ * a request. */
 static inline bool tell_of_news(void)
 {
     stats_deliver();
     return deliver_completions();
 }
 
-/* Who holds the lock looks at the channels, or soon lets others do it: to queue up for that would
- * cost each of many threads a sleep. */
+/* The holder of the lock looks at the channels, or soon lets others do it: to queue up for that
+ * would cost each of many threads a sleep. */
 static inline bool try_turn(void)
 {
     if (!os_trylock(&device.lock))

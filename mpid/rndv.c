@@ -4,11 +4,12 @@
  * Rendezvous: a long message asks first (RTS), and its bytes travel once the
  * receive is known (CTS), by the engine that has been fastest for this peer and
  * size: a stream of packets, which two cores copy in a pipeline; or a one-sided
- * copy out of the sender's memory, by the receiver alone or, where that takes the time of
- * a core, by both sides, each a half. The receiver chooses and measures.
+ * copy out of the sender's memory, by the receiver alone or, if that takes the time of a core, by
+ * both sides, each a half. The receiver chooses and measures.
  *
  * Each half is a CAR: the first one that of the request itself, which the receiver copies; the second
- * one added to it, which the sender copies. Either goes on alone, and is streamed where its copy fails.
+ * one added to it, which the sender copies. Either goes on alone, and is streamed if its copy
+ * fails.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -81,11 +82,11 @@ static enum packet_engine choose(struct vc *vc, const struct mpid_request *reque
     return is_far && use / EXPLORE / engines % SELDOM ? best : other;
 }
 
-/* What this message has added to the time that went by: of several in flight, the time
- * since the last one was done, else each would count the others' too. The average goes a
- * quarter of the way to the new figure, or to half or one and a half of itself: an
- * interruption, or a lucky time, counts no more than the many others. But the first figures of
- * operations that are pending hold what they have waited for others: a lower one takes their place. */
+/* How much longer this message took. With several in flight, measure from the end of the previous
+ * one, so that none counts another's time. The average goes a quarter of the way to the new figure,
+ * or to half or one and a half of itself: an interruption, or a lucky time, counts no more than the
+ * many others. But the first figures of operations that are pending hold what they have waited for
+ * others: a lower one takes their place. */
 static void measure(struct mpid_request *request)
 {
     uint64_t len = request->count;
@@ -185,8 +186,8 @@ static void moved(struct mpid_request *car, size_t len)
         finish_receive(car);
 }
 
-/* Copy what is the request's out of the sender's memory. Returns 0 where that is done, CHAN_PENDING
- * where rndv_got() will tell, or another outcome: then it is to be streamed. */
+/* Copy the request's bytes out of the sender's memory. Returns 0 when done, CHAN_PENDING if
+ * rndv_got() will tell, or another outcome: then stream them. */
 static int pull(struct mpid_request *request, const struct chan_remote *from)
 {
     struct vc *vc = request->vc;
@@ -211,7 +212,7 @@ static void send_cts(struct mpid_request *request, const struct mpid_request *se
     vc_control(request->vc, &head, &cts, sizeof(cts));
 }
 
-/* Have the sender stream what is the request's. */
+/* Have the sender stream the request's bytes. */
 static void ask_for_stream(struct mpid_request *request)
 {
     request->mode = ENGINE_STREAM;
@@ -253,7 +254,7 @@ void rndv_got(struct chan_peer *peer, void *cookie, int rc)
     ask_for_stream(request);
 }
 
-/* Receive by halves. Returns false, with nothing done, where there is no memory for the second one. */
+/* Receive by halves. Returns false, with nothing done, if there is no memory for the second one. */
 static bool start_split(struct mpid_request *request, const struct chan_remote *from)
 {
     struct vc *vc = request->vc;
@@ -273,7 +274,7 @@ static bool start_split(struct mpid_request *request, const struct chan_remote *
     return true;
 }
 
-/* Receive by a copy out of the sender's memory. Returns false where there will be none. */
+/* Receive by a copy out of the sender's memory. Returns false if no copy will follow. */
 static bool start_pull(struct mpid_request *request, const struct chan_remote *from)
 {
     int rc = pull(request, from);
@@ -430,7 +431,7 @@ static struct mpid_request *asked_send(struct vc *vc, uint32_t id)
     return request;
 }
 
-/* Send what is a CAR's as packets. */
+/* Send a CAR's bytes as packets. */
 static void stream(struct mpid_request *car)
 {
     struct vc *vc = car->vc;
@@ -458,8 +459,8 @@ static void stream_second(struct mpid_request *request, const struct packet_cts 
     stream(second);
 }
 
-/* Write the second half into the receiver's memory; or, where that fails, stream it. In both cases
- * the receiver reads the first one meanwhile. */
+/* Write the second half into the receiver's memory; if that fails, stream it. In both cases the
+ * receiver reads the first one meanwhile. */
 static void split(struct mpid_request *request, const struct packet_cts *cts)
 {
     struct vc *vc = request->vc;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The sending side: eager at once where it can be, else a queue on the VC.
+ * The sending side: eager at once if possible, otherwise a queue on the VC.
  *
  * Messages leave a VC in the order of their sends. Once one has to wait, the
  * VC's link is its stand-in, so that later ones wait behind it; send_drain()
@@ -147,7 +147,7 @@ static int offer(struct vc *vc, struct mpid_request *request)
 {
     struct chan_link *link = vc->bound;
     if (spend(vc, request->total, request->mode, link->eager_max)) {
-        rndv_release(request); /* what was lent while there was no credit */
+        rndv_release(request); /* lent memory, from before there was credit */
         return offer_eager(vc, link, request);
     }
     return offer_rts(vc, link, request);
@@ -222,7 +222,7 @@ static inline bool send_now(struct vc *vc, uint32_t context, uint64_t sender, co
     if (__builtin_expect(!spend(vc, len, mode, link->eager_max), 0))
         return false;
     struct chan_head head = packet_head(PACKET_EAGER, context, sender);
-    struct chan_data data; /* of which read, source and start mean nothing beside base */
+    struct chan_data data; /* read, source and start mean nothing beside base */
     data.base = base;
     data.len = len;
     data.cookie = NULL;
@@ -384,7 +384,7 @@ bool send_drain(struct vc *vc)
     while (vc->send_head) {
         struct mpid_request *request = vc->send_head;
         send_unqueue(request);
-        if (offer(vc, request)) { /* back to where it stood */
+        if (offer(vc, request)) { /* back to its old position */
             request->prev = NULL;
             request->next = vc->send_head;
             *(vc->send_head ? &vc->send_head->prev : &vc->send_tail) = request;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Who sleeps, and who is woken; see sleep.h. All under the device's lock. */
+/* Threads that sleep, and their wake-ups; see sleep.h. All under the device's lock. */
 #include "mpid/sleep.h"
 
 #include <poll.h>
@@ -33,7 +33,7 @@ struct watch {
     struct sleeper *sleeper;
 };
 
-/* On its thread's stack. Whoever wakes it unlinks it first. */
+/* On its thread's stack. The waker unlinks it first. */
 struct sleeper {
     struct sleeper *next, *prev;
     struct wait *wait;
@@ -50,7 +50,7 @@ struct sleeper {
 };
 
 static struct {
-    struct sleeper *first, *last; /* who has slept longest is first */
+    struct sleeper *first, *last; /* the longest sleeper is first */
     struct watch *buckets[BUCKETS];
     int anything; /* sleepers that cannot say */
     struct wait *poller;
@@ -60,7 +60,7 @@ static struct {
     uint64_t until_ns;   /* and then looks up */
 } all;
 
-/* ---- what is watched ---- */
+/* ---- watched requests ---- */
 
 static struct watch **bucket_of(const struct mpid_request *request)
 {
@@ -88,7 +88,7 @@ void mpid_watch_request(struct sleeper *sleeper, const struct mpid_request *requ
     *bucket = watch;
 }
 
-/* ---- who sleeps ---- */
+/* ---- sleepers ---- */
 
 int sleep_shared;
 
@@ -167,7 +167,7 @@ static bool arm_all(enum chan_sleep how)
     return ready;
 }
 
-/* How long at most to sleep, for what comes by itself and nothing tells of: once all are armed. */
+/* The longest sleep, once all channels are armed: some news comes without a signal. */
 static uint64_t look_up_ns(enum chan_sleep how)
 {
     bool deaf = how == CHAN_SLEEP_FD && wait_is_deaf();
@@ -175,7 +175,7 @@ static uint64_t look_up_ns(enum chan_sleep how)
         deaf |= device.ports[i].chan->deaf;
     if (deaf)
         return LOOK_UP_SOON_NS;
-    bool hears = how == CHAN_SLEEP_WORD && device.news; /* of what peers say by their keys */
+    bool hears = how == CHAN_SLEEP_WORD && device.news; /* news of peers' keys */
     uint64_t now_ns = os_now_ns(), next_ns = now_ns + LOOK_UP_NS;
     if (device.binding)
         next_ns = connect_next_ns(now_ns, hears, next_ns);
@@ -245,8 +245,8 @@ static void wake_for_anything(void)
     }
 }
 
-/* A process that has stored something rings the channels of this one, of which the one on the channels
- * hears, or they are looked at anyway. */
+/* A process that has stored something rings the channels of this one. The thread on the channels
+ * hears it, or they are looked at anyway. */
 void sleep_look_shared(void)
 {
     struct sleeper *next;
@@ -276,7 +276,7 @@ static bool has_turn_work(void)
            atomic_load_explicit(&deliver_waiting, memory_order_relaxed);
 }
 
-/* Whether something can go on of which no channel will tell. */
+/* Whether there is work that no channel will announce. */
 static bool has_work(void)
 {
     bool has = has_turn_work();
@@ -402,8 +402,8 @@ static struct mpid_look *take_looks(void)
     return looks;
 }
 
-/* Whoever completes a request, or brings anything else that a thread may wait for, does so locked
- * and looks who sleeps; so what is_done() does not see, told unlocked, wakes this thread. */
+/* A thread that completes a request, or brings any other awaited news, does so locked and looks for
+ * sleepers. So news after the unlocked is_done() wakes this thread. */
 static void sleep_on_channels(struct sleeper *me, bool (*is_done)(void *arg), void *arg)
 {
     struct sleep_plan plan;
@@ -462,8 +462,8 @@ static void doze(struct sleeper *me, bool (*is_done)(void *arg), void *arg)
     os_unlock(&device.lock);
 }
 
-/* This thread has looked at the channels while another slept on them: see to it that it hears
- * what comes next. Returns whether nothing has come that is to be looked at first. */
+/* This thread has looked at the channels while another slept on them: arm the channels for the next
+ * news. Returns whether nothing has come that must be looked at first. */
 static bool rearm(void)
 {
     if (!all.on_channels)
@@ -479,11 +479,11 @@ static void sleep_beside(struct sleeper *me, bool (*is_done)(void *arg), void *a
     bool ready = rearm();
     os_unlock(&device.lock);
     if (me->wait->shared)
-        os_heavy_fence(); /* who stores from here on sees that this process is to be rung */
+        os_heavy_fence(); /* later stores see that this process wants a ring */
     if (ready && !is_done(arg))
         sleep_apart(me, me->limit_ns);
     if (atomic_load(&me->woken))
-        return; /* who did that has unlinked it */
+        return; /* the waker has unlinked it */
     os_lock(&device.lock);
     leave(me);
     os_unlock(&device.lock);

@@ -29,14 +29,14 @@ struct stats {
                                                       * none, and over each channel */
 };
 
-/* What is counted in each VC, in space that is reserved there. */
+/* The counts of each VC, in space reserved there. */
 struct stats_counts {
     uint64_t credit_back, credit_given; /* in all, by the peer and to it */
     uint64_t rndv_sent, rndv_sent_bytes, rndv_received, rndv_received_bytes; /* and complete */
 };
 extern int stats_counts_at;
 
-/* Before the first VC. Returns 0, or else there is no space. */
+/* Before the first VC. Returns 0, or non-zero without space. */
 int stats_init(void);
 
 static inline struct stats_counts *stats_counts(const struct vc *vc)
@@ -59,7 +59,7 @@ static inline void stats_count_received(struct vc *vc, uint64_t bytes)
     counts->rndv_received_bytes += bytes;
 }
 
-/* What waits count, unlocked and thus atomic. */
+/* Counts of waits, unlocked and thus atomic. */
 struct stats_waits {
     _Atomic uint64_t sleeps, sleep_ns, yields, idle_ns;
     _Atomic int timed; /* users of mpid_time_idle() */
@@ -106,7 +106,7 @@ static inline void stats_connection(const struct vc *vc, int old_state)
         stats_keep_connection(vc, old_state);
 }
 
-/* The lock is not held: tell of what is kept. */
+/* The lock is not held: tell the kept events. */
 void stats_tell(void);
 static inline void stats_deliver(void)
 {

@@ -96,7 +96,7 @@ struct opening;
 struct vc {
     /* Two cache lines: what a short message takes, either way. */
     struct chan_peer peer; /* first: channels know this part, ... */
-    void *slot[ENDPOINT_SLOTS]; /* ... and what is behind it */
+    void *slot[ENDPOINT_SLOTS]; /* ... and the slots behind it */
     struct chan_link *link;
     int64_t credit; /* bytes that may still be sent eagerly; negative while that is found out */
     int64_t due;    /* eager bytes to receive and consume until credit is given back */
@@ -130,7 +130,7 @@ struct vc {
     struct chan_link stand_in;
     const struct chan_ops *last_ops; /* what it was bound to before; NULL: nothing */
     UT_hash_handle hh;
-    /* What modules have reserved follows: MPID_SPACE_VC. */
+    /* Space that modules have reserved follows: MPID_SPACE_VC. */
 };
 _Static_assert(offsetof(struct vc, control_tail) + sizeof(void *) <= (size_t)2 * VC_LINE,
                "a short message takes two lines");
@@ -139,7 +139,7 @@ _Static_assert(offsetof(struct vc, control_tail) + sizeof(void *) <= (size_t)2 *
 void vc_describe(const struct vc *vc, char *text, size_t size);
 /* Name of a state, for people. */
 const char *vc_state_name(enum vc_state state);
-/* The state after event, or VC_STATES where it cannot happen in this one. */
+/* The state after event, or VC_STATES if it cannot happen in this one. */
 enum vc_state vc_after(enum vc_state state, enum vc_event event);
 
 /* All, by hh. vc.c's own; a debugger also looks at it. */
@@ -229,7 +229,7 @@ void vc_control_free(struct control *control);
 
 /* Begin to close; progress does the rest. */
 void vc_close(struct vc *vc);
-/* All have closed whom we had to wait for: what comes now is of sessions. */
+/* All awaited peers have closed: later packets belong to sessions. */
 void vc_reopen(struct vc *vc);
 /* The link is another process's, the parent of this one: nothing goes there any more. */
 void vc_disown(struct vc *vc);

@@ -2,11 +2,10 @@
 
 /*
  * How a wait passes its time: spin while a core is ours, yield for a while, then
- * sleep. The budgets follow from how many ranks share how many processors, and from
- * experience: where what was awaited keeps coming just after a yield that let another process
- * run, that process needed this processor, and spinning only kept it waiting. Where most
- * yields of a wait let somebody else run, the processor is shared with processes that this
- * one does not know of, and sleeping early is faster.
+ * sleep. The budgets follow from how many ranks share how many processors, and from experience: if
+ * news keeps coming just after a yield that let another process run, that process needed this
+ * processor, and spinning only kept it waiting. If most yields of a wait let somebody else run, the
+ * processor is shared with processes that this one does not know of, and sleeping early is faster.
  */
 #ifndef MPID_WAIT_H
 #define MPID_WAIT_H
@@ -27,11 +26,11 @@ struct wait {
     bool dated; /* since_ns is set */
     bool counted; /* sleep.h */
     bool others; /* when it last slept as the poller, others were awake and looked: sleep.h */
-    bool shared; /* what is awaited is in memory that is shared with other processes */
-    bool spare;  /* others sleep, or are awake: what comes may be for them */
+    bool shared; /* the awaited word is in memory shared with other processes */
+    bool spare;  /* others sleep, or are awake: news may be for them */
     uint32_t yields; /* how many before it sleeps; threads that wait at once share them */
     uint32_t awake; /* threads that wait besides, and this one */
-    uint64_t idle_ns;  /* when it began, where somebody counts that; else 0 */
+    uint64_t idle_ns;  /* when it began, if somebody counts that, or 0 */
     uint64_t began_ns; /* 0: the clock has not been read yet */
     uint64_t since_ns; /* when the clock was first read: about when it began */
 };
@@ -64,8 +63,8 @@ static inline void wait_end(const struct wait *wait)
     if (wait->turns)
         wait_learn(wait);
 }
-/* The same, but it was not all: the budgets start anew, or, where that may have been for
- * another thread, what is left of them is little. */
+/* Something came, but not everything we wait for. Start with full budgets, or with small ones if
+ * the news may have been for another thread. */
 void wait_renew(struct wait *wait);
 static inline void wait_again(struct wait *wait)
 {
@@ -89,8 +88,8 @@ static inline void wait_sleeps(struct wait *wait)
     wait->slept = true;
 }
 
-/* A descriptor by which threads of this process wake each other where they
- * sleep on descriptors; -1 while the process promised one thread. */
+/* A descriptor by which threads of this process wake each other when they sleep on descriptors; -1
+ * while the process promised one thread. */
 int wait_self_fd(void);
 /* Whether it could not be had: nobody is woken so. */
 bool wait_is_deaf(void);

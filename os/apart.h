@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Processes of a job that have a processor each, and share one all the same, move apart; and a thread
- * that works beside another one leaves its processor, where one is spare.
+ * Processes of a job that have a processor each, and share one all the same, move apart; and a
+ * thread that works beside another one leaves its processor, if another is spare.
  *
- * The system spreads what runs, not what waits for each other: two ranks that pass messages may stay
- * on one processor for long while another does background work, and each message then costs a switch
- * between them, or a sleep. Nothing is bound: the thread keeps the processors that it may use.
+ * The system spreads running threads, not those that wait for each other: two ranks that pass
+ * messages may stay on one processor for long while another does background work, and each message
+ * then costs a switch between them, or a sleep. Nothing is bound: the thread keeps the processors
+ * that it may use.
  */
 #ifndef OS_APART_H
 #define OS_APART_H
@@ -15,8 +16,8 @@
 void os_apart_allow(int ranks, int cpus);
 
 /* The calling thread shares its processor with a process that it waits for, or that waits for it.
- * Where that is so again and again, it moves to another one; ever more rarely where that is in
- * vain. Any thread; costs a look at the clock. */
+ * If that repeats, it moves to another one; ever more rarely if the moves are in vain. Any thread;
+ * costs a look at the clock. */
 void os_apart_shared(void);
 
 /* The calling thread begins to work beside the one that has run on this processor and goes on there:

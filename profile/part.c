@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A rank's part of the trace, in memory that is the file: whatever ends the process, be it SIGKILL, the
- * kernel writes what is recorded. The file begins with a head: a line about the process, and for each
- * thread a line that is its open call, or blank. Behind that, events follow in windows of the file, each
- * line in one window; what is not used is blank, which JSON allows.
+ * A rank's part of the trace, in memory that is the file: even after SIGKILL, the kernel writes all
+ * recorded events. The file begins with a head: a line about the process, and for each thread a
+ * line that is its open call, or blank. Behind that, events follow in windows of the file, each
+ * line in one window; unused bytes are blank, which JSON allows.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -87,7 +87,8 @@ static int take_nearest(const struct ofi *ofi, struct fi_info **found)
     return *found ? 0 : -FI_ENOMEM;
 }
 
-/* One with one-sided operations, and atomic ones among them; else one without. */
+/* A provider with one-sided operations, and atomic ones among them; if none has these, one
+ * without. */
 static int choose(struct ofi *ofi, char *why, size_t size)
 {
     static const uint64_t caps[] = {FI_MSG | FI_RMA | FI_ATOMIC, FI_MSG | FI_RMA, FI_MSG};
@@ -116,7 +117,7 @@ static int choose(struct ofi *ofi, char *why, size_t size)
         return -ENODEV;
     }
     ofi->complete = FI_TRANSMIT_COMPLETE;
-    if (is_sockets(found)) /* whose peer answers each message, else */
+    if (is_sockets(found)) /* its peers answer each message; otherwise: */
         found->tx_attr->op_flags = ofi->complete = FI_INJECT_COMPLETE;
     /* Datagrams that were lost are sent again, or something comes over a connection that we do not know. */
     ofi->untold = is_sockets(found) || strstr(found->fabric_attr->prov_name, "ofi_rxd");
@@ -266,8 +267,8 @@ int ofi_fabric_open(struct ofi *ofi, char *why, size_t size)
                  fi_strerror(rc < 0 ? -rc : rc));
         return -ENODEV;
     }
-    /* Where much can be injected, all is: with such a provider, what is not may have to wait in this
-     * process's memory until the peer comes to fetch it. */
+    /* If the provider injects much, inject all: with such a provider other messages may have to
+     * wait in this process's memory until the peer comes to fetch them. */
     ofi->inject_max = ofi->info->tx_attr->inject_size;
     if (ofi->inject_max > OFI_INJECT_MAX)
         ofi->inject_max = OFI_INJECT_MAX;
@@ -360,8 +361,8 @@ static void copy_body(uint8_t *bytes, const struct chan_data *body, uint32_t len
         body->read(body, 0, bytes, len);
 }
 
-/* The next buffer for a link, or for a word to who has none (NULL); NULL: it has to wait. None waits for others,
- * whose peers may take nothing for long. */
+/* The next buffer for a link, or for a word to a peer without a link (NULL). NULL: the link has to
+ * wait. No link waits for others, whose peers may take nothing for long. */
 static struct ofi_op *take_buffer(struct ofi *ofi, const struct ofi_link *link)
 {
     int held = link ? link->flying : 0;
@@ -393,7 +394,7 @@ static int put_buffer(struct ofi *ofi, fi_addr_t to, const struct ofi_frame *fra
     op->kind = frame->kind;
     if (link) {
         link->flying++;
-        link->injected = complete == FI_INJECT_COMPLETE; /* what was, went out before this one */
+        link->injected = complete == FI_INJECT_COMPLETE; /* an injected one is out before it */
     }
     return 0;
 }

@@ -4,10 +4,10 @@
  * One-sided operations of the ofi channel. Memory is registered for as long as one message takes: the
  * providers for which that is dear keep a cache of their own, which sees when memory goes away.
  *
- * A provider over sockets serves whoever connects to it and names the key of a registration. So our keys are
- * hashes with a key of this process, which nobody guesses, and only the peer is told. Where the provider
- * chooses the keys, or takes short ones, peers read nothing unless the user says that the fabric keeps
- * strangers out.
+ * A provider over sockets serves every caller that names the key of a registration. So our keys are
+ * hashes with a key of this process, which nobody guesses, and only the peer is told. Where the
+ * provider chooses the keys, or takes short ones, peers read nothing unless the user says that the
+ * fabric keeps strangers out.
  */
 #include <errno.h>
 #include <rdma/fi_atomic.h>
@@ -74,7 +74,7 @@ static int region_make(struct chan *chan, void *base, size_t len, struct chan_re
 {
     struct ofi *ofi = (struct ofi *)chan;
     if (!ofi->lends)
-        return -ENOTSUP; /* what would be read is streamed */
+        return -ENOTSUP; /* the peer streams instead */
     struct ofi_region *region = calloc(1, sizeof(*region));
     if (!region)
         return -ENOMEM;
@@ -184,7 +184,7 @@ static int end(struct ofi *ofi, struct ofi_transfer *transfer, int rc)
     return link != NULL;
 }
 
-/* Read what is next of a get. */
+/* Read the next part of a get. */
 static ssize_t read_next(struct ofi *ofi, struct ofi_transfer *read)
 {
     struct ofi_transfer *whole = read->whole;
@@ -202,7 +202,7 @@ static ssize_t read_next(struct ofi *ofi, struct ofi_transfer *read)
     return 0;
 }
 
-/* A read is over: it is used for what is next, and the get is over with the last one. Returns the
+/* A read is over: it is used for the next part, and the get is over with the last one. Returns the
  * number of upcalls. */
 static int go_on(struct ofi *ofi, struct ofi_transfer *read)
 {

@@ -2,14 +2,14 @@
 
 /*
  * The ofi channel's own state, which its files share: ofi.c (the operations), near.c (which adapter),
- * fabric.c (the endpoint of this process, and its buffers), leftover.c and guard.c (what killed
- * processes leave, and what they hold), memory.c (one-sided operations), link.c (one peer), stranger.c
- * (who is not yet believed), sleep.c (how it is slept on), sockets.c (the connections of provider sockets),
- * datagrams.c (the socket beneath ofi_rxd).
+ * fabric.c (the endpoint of this process, and its buffers), leftover.c and guard.c (leftovers of
+ * killed processes, and locks that they hold), memory.c (one-sided operations), link.c (one peer),
+ * stranger.c (callers not yet believed), sleep.c (sleeping), sockets.c (the connections of provider
+ * sockets), datagrams.c (the socket beneath ofi_rxd).
  *
- * One endpoint of type FI_EP_RDM serves all peers. What arrives lies in buffers that are always
- * posted; what leaves is injected, or copied into a buffer first. The provider makes progress when
- * the completion queue is read.
+ * One endpoint of type FI_EP_RDM serves all peers. Messages arrive in buffers that are always
+ * posted; they leave by injection, or from a buffer into which they are copied. The provider makes
+ * progress when the completion queue is read.
  */
 #ifndef OFI_OFI_H
 #define OFI_OFI_H
@@ -25,9 +25,9 @@
 enum {
     OFI_RECEIVES = 128, /* buffers posted */
     OFI_BATCH = 4,      /* of them that are posted at once, at least: some providers make a system call then */
-    OFI_SENDS = 64,     /* buffers for what is too long to inject, at first */
+    OFI_SENDS = 64,     /* buffers for messages too long to inject, at first */
     OFI_SHARE = 48,     /* of them that one link may hold: its peer may take nothing for long; ... */
-    OFI_LEAST = 4,      /* ... and that each may hold, even where there have to be more for that: */
+    OFI_LEAST = 4,      /* ... and that each may hold, even if there must be more for that: */
     OFI_MORE = 8,       /* so many at a time */
     OFI_INJECT_MAX = 4096, /* bytes of a message that is injected, at most */
     OFI_TRANSFERS = 64, /* one-sided operations at once */
@@ -42,7 +42,7 @@ struct ofi_op {
     struct ofi_op *next;        /* in a list of those without an operation */
     struct ofi_link *link;      /* of a send: NULL where nobody cares any more */
     bool receives, transfers;
-    uint16_t kind; /* of a send that is not complete: enum ofi_kind; else 0 */
+    uint16_t kind; /* of a send that is not complete: enum ofi_kind; 0: none */
     uint8_t *bytes;
     void *desc;           /* of their registration, where the provider wants that */
     struct ofi_op *other; /* in the list of all that send */
@@ -67,15 +67,15 @@ struct ofi_message {
 struct ofi_transfer {
     struct ofi_op op;           /* first: without bytes */
     struct ofi_transfer *next;  /* in the list of idle ones, or of those behind */
-    struct ofi_transfer *whole; /* of a read: what knows of the whole get, itself a read; else NULL */
-    int reads, rc;              /* of a whole get: those that go on, and what has failed */
-    uint8_t *to;                /* what is not read yet: here, */
+    struct ofi_transfer *whole; /* of a read: the record of the whole get, itself a read; or NULL */
+    int reads, rc;              /* of a whole get: those that go on, and the first error */
+    uint8_t *to;                /* the rest to be read: here, */
     uint64_t from, key;         /* there, */
     size_t left;                /* and its length */
     struct fid_mr *mr;          /* of the memory here, where the provider wants that; or NULL */
     void *cookie;
-    uint64_t word[3]; /* of an atomic operation: its operands, and what was there */
-    uint64_t *before; /* where that goes; NULL: it is none */
+    uint64_t word[3]; /* of an atomic operation: its operands, and the old value */
+    uint64_t *before; /* place of the old value; NULL: it is none */
 };
 
 struct ofi_stranger;
@@ -101,7 +101,7 @@ struct ofi {
     size_t read_len; /* bytes that are read at once */
     int bulk;        /* one-sided operations that are not over, and regions that peers may read */
     unsigned turns;  /* while there are some */
-    bool lends;     /* peers may reach what is registered for them */
+    bool lends;     /* peers may reach memory registered for them */
     uint64_t keys;  /* registrations so far, where we choose their keys, */
     uint8_t key_secret[16]; /* which are hashes with this one */
     size_t inject_max, data_max; /* bytes of a message; of a packet's payload */
@@ -127,7 +127,7 @@ struct ofi {
     bool untold;             /* the provider may have to make progress although nothing tells of that */
     int looks;               /* during sleep, since there was news */
     bool has_looked;         /* since it slept last */
-    int epoll, timer;        /* what is slept on */
+    int epoll, timer;        /* for sleeping */
     int watched_fds[OFI_WATCHED], watched_count; /* of the completion queue, in epoll */
     int futile; /* how often they have told of news since there was some */
     uint32_t names;
@@ -145,7 +145,7 @@ int ofi_fabric_reach(struct ofi *ofi, const void *address, size_t len, fi_addr_t
 
 /* A link to the peer is open. */
 void ofi_fabric_opened(struct ofi *ofi, fi_addr_t to);
-/* Something came of which nothing told. */
+/* A message came without a signal. */
 void ofi_fabric_surprised(struct ofi *ofi);
 
 /* Post the buffers that wait for it. Returns whether all are. */
@@ -218,7 +218,7 @@ int ofi_memory_register(struct ofi *ofi, void *base, size_t len, uint64_t access
 
 /* ---- datagrams.c ---- */
 
-/* Find the provider's socket, where it has one of datagrams. */
+/* Find the provider's socket, if it has one of datagrams. */
 void ofi_datagrams_find(struct ofi *ofi);
 /* Whether datagrams come of something that is long: now and then it looks. */
 bool ofi_datagrams_come(struct ofi *ofi);

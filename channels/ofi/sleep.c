@@ -20,7 +20,7 @@ enum {
     SETTLES = 16, /* waits of a millisecond */
     FUTILE = 16,  /* times that descriptors tell of news, without any */
     FUTILE_OF_SET = 1024, /* the same of a set of connections, which tell of each part of a long message */
-    LOOKS = 6     /* after each of which the time until the next one doubles */
+    LOOKS = 6     /* after each, the time until the next one doubles */
 };
 static const uint64_t soon_ns = 1000000; /* until another look at what nothing tells of */
 
@@ -87,9 +87,9 @@ static void unwatch(struct ofi *ofi)
         (void)epoll_ctl(ofi->epoll, EPOLL_CTL_DEL, ofi->watched_fds[ofi->watched_count - 1], NULL);
 }
 
-/* Watch the completion queue's descriptors. Returns 0 where they will tell of news; CHAN_AGAIN where they
- * tell of some already, and also a thread that sleeps; CHAN_UNABLE where they cannot be relied on, as those
- * that always tell of news. */
+/* Watch the completion queue's descriptors. Returns 0 if they will tell of news; CHAN_AGAIN if they
+ * tell of some already, also to a thread that sleeps; CHAN_UNABLE if they are not reliable, such as
+ * descriptors that always tell of news. */
 static int watch(struct ofi *ofi)
 {
     struct pollfd all[OFI_WATCHED];
@@ -104,7 +104,7 @@ static int watch(struct ofi *ofi)
         ofi->watched_fds[ofi->watched_count++] = all[i].fd;
     }
     if (poll(all, (nfds_t)count, 0)) {
-        ofi->futile += ofi->socket < 0 || ofi->is_set; /* a datagram is there, where one is told of */
+        ofi->futile += ofi->socket < 0 || ofi->is_set; /* a datagram is there, if announced */
         (void)ofi_sockets_take(ofi);
         return CHAN_AGAIN;
     }
@@ -156,5 +156,5 @@ void ofi_sleep_disarm(struct chan *chan)
     uint64_t times;
     unwatch(ofi);
     ofi->has_looked = read(ofi->timer, &times, sizeof(times)) > 0;
-    set_timer(ofi, UINT64_MAX); /* which is silent, too, where it has just gone off */
+    set_timer(ofi, UINT64_MAX); /* which is silent, too, if it has just gone off */
 }

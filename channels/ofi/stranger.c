@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Who calls over a fabric: with a HELLO that is right and new, and so is, or was, a process that knows the job's
- * secret. There is one at most of each such process, so none is ever given up for another one. A caller whose
- * older link is still open here waits for the end of that. And who is to be told one last thing.
+ * Callers over a fabric. A caller's HELLO is right and new, so it is, or was, a process that knows
+ * the job's secret. Each such process has one record at most, so none is ever given up for another
+ * one. A caller whose older link is still open here waits for the end of that. Also the peers that
+ * still need one last word.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,7 @@ void ofi_stranger_tell(struct ofi *ofi, const struct ofi_say *say)
     (void)ofi_stranger_speak(ofi);
 }
 
-/* Whether somebody has said this who knows the secret, and says it for the first time. */
+/* Whether the sender of this knows the secret, and sends it for the first time. */
 static bool is_right(struct ofi *ofi, const struct ofi_hello *hello)
 {
     const struct chan_env *env = ofi->env;
@@ -79,7 +80,7 @@ static struct ofi_stranger *find_caller(struct ofi *ofi, const struct ofi_hello 
     return stranger;
 }
 
-/* Make a caller of who has said HELLO. Returns 0 or -errno. */
+/* Make a caller of the sender of a HELLO. Returns 0 or -errno. */
 static int let_in(struct ofi *ofi, struct ofi_stranger *caller, const struct ofi_hello *hello)
 {
     fi_addr_t to;

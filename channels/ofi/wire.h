@@ -19,8 +19,8 @@
  * both processes and both nonces; that of HELLO, over all of it, and whom it is for. A HELLO without a
  * right one is dropped, before anything is kept, inserted or answered; so is one whose number the same caller
  * has used before. A caller that waits long says HELLO again, with another number: all else stays, so answers
- * to either are good. Packets of a link are numbered. A sender has OFI_WINDOW packets at
- * most of which it has not heard that they were taken; credit in any frame gives some back.
+ * to either are good. Packets of a link are numbered. A sender has OFI_WINDOW packets at most that
+ * are not reported as taken; credit in any frame gives some back.
  */
 #ifndef OFI_WIRE_H
 #define OFI_WIRE_H
@@ -107,12 +107,13 @@ struct ofi_talk {
 /* The proof of the caller, or of the callee. */
 uint64_t ofi_wire_proof(const uint8_t secret[16], const struct ofi_talk *talk, bool of_caller);
 
-/* The proof of a HELLO to this process: proof itself is left out, and what is not sent of address. */
+/* The proof of a HELLO to this process: proof itself is left out, and the unsent rest of
+ * address. */
 uint64_t ofi_wire_hello_proof(const uint8_t secret[16], const struct ofi_hello *hello, const struct chan_gid *to,
                               uint32_t to_rank);
 
-/* The frame of a message of len bytes, which lies in an aligned buffer of this process alone, or NULL
- * where it is none, or its body has not the length that its kind has. *body: where that lies. */
+/* The frame of a message of len bytes, which lies in an aligned buffer of this process alone, or
+ * NULL if it is none, or its body has a wrong length for its kind. *body: the body. */
 const struct ofi_frame *ofi_wire_read(const void *message, size_t len, const void **body);
 
 #endif

@@ -51,7 +51,7 @@ int shm_layout_plan(struct shm_layout *layout, int ranks, uint64_t size)
     return pool ? 0 : -ENOSPC;
 }
 
-/* Where Yama restricts who may read our memory: everybody of the job may. */
+/* If Yama restricts access to our memory: allow every process of the job. */
 static void allow_copies(void)
 {
     char scope = '0';
@@ -237,8 +237,8 @@ static int answer(struct shm *shm, struct shm_link *link, uint32_t number, uint3
     return 1;
 }
 
-/* The attempt of an index that has called at some time, where it is new. Returns
- * its record, or NULL; then it is not new, or has been refused. */
+/* The attempt of an index that has called at some time, if the attempt is new. Returns its record,
+ * or NULL; then it is not new, or has been refused. */
 static struct shm_link *new_attempt(struct shm *shm, uint32_t index, uint32_t *number,
                                     uint32_t *first)
 {
@@ -291,7 +291,7 @@ static int meet(struct shm *shm, uint32_t index)
     return 0;
 }
 
-/* See who has called, and do this with each. */
+/* Call visit for each caller. */
 static int visit_callers(struct shm *shm, int (*visit)(struct shm *shm, uint32_t index))
 {
     int upcalls = 0;
@@ -396,8 +396,8 @@ static __attribute__((noinline)) int do_chores(struct shm *shm)
     return upcalls;
 }
 
-/* The busy rings each time, of the quiet ones a few; who is found busy there
- * changes places with one of the others. */
+/* The busy rings each time, of the quiet ones a few; one found busy there changes places with one
+ * of the others. */
 static __attribute__((noinline)) int progress_many(struct shm *shm)
 {
     struct shm_link **links = shm->listening;
@@ -421,7 +421,7 @@ static __attribute__((noinline)) int progress_many(struct shm *shm)
 }
 
 /* Take a part of the next chunk into our cache. No more at once than the processor can have
- * on its way, or what comes next waits behind it. */
+ * on its way, or the next chunk waits behind it. */
 static __attribute__((noinline)) void go_ahead(struct shm *shm)
 {
     struct shm_ahead *ahead = &shm->ahead;
@@ -505,8 +505,8 @@ static void shm_wake(struct chan *base, uint32_t index)
         shm_bell_ring(link, sleeping);
 }
 
-/* Nobody is to wait for an answer: whoever calls from now on sees that we have
- * closed, and who has called before is told. */
+/* Nobody is to wait for an answer: later callers see that we have closed, and earlier ones are
+ * told. */
 static void retire(struct shm *shm)
 {
     atomic_store_explicit(&shm->mine->state, SHM_CLOSED, memory_order_seq_cst);

@@ -4,7 +4,7 @@
  * The shared-memory channel. Each process of the group on this host owns a
  * region of one sparse segment:
  *
- *   header   who it is, whether it sleeps, who has called it
+ *   header   its identity, whether it sleeps, its callers
  *   lines    two cache lines a peer: the caller's, and the owner's answer
  *   rings    one a peer, which the peer fills and the owner empties
  *   pool     chunks which the owner fills and its peers read
@@ -16,19 +16,17 @@
  * and send to one that has not started yet. A page is touched only when its
  * peer is: the owner looks at a peer's lines and ring once the peer's bit is set.
  *
- * Attempts. A pair of processes has one link, made of two directions. Whoever
- * makes a link writes into the other's region, in its caller line, a new attempt:
- * a number, and the ring position where its packets begin; then sets its bit and
- * counts the owner's news up. The owner meets a new attempt in progress(): it
- * completes a link that it has made itself (so crossing calls merge into one), or
- * is asked of the device and answered with an attempt in the other direction. A
- * refusal stands in the owner's own region, so that it can be given to a caller
- * whose region cannot be mapped; what was sent meanwhile goes back to the device.
- * unlink() ends an attempt without a word: whatever of it is still in the ring
- * when the peer's next attempt begins is dropped, and a link whose peer has
- * begun anew is lost once its own packets are read. For its reader to know where these end,
- * nothing is sent in a second or later attempt before it is answered. Positions, attempts and
- * unread packets stay in the region from one link to the next.
+ * Attempts. A pair of processes has one link, made of two directions. The maker of a link writes
+ * into the other's region, in its caller line, a new attempt: a number, and the ring position where
+ * its packets begin; then sets its bit and counts the owner's news up. The owner meets a new
+ * attempt in progress(): it completes a link that it has made itself (so crossing calls merge into
+ * one), or is asked of the device and answered with an attempt in the other direction. A refusal
+ * stands in the owner's own region, so that it can be given to a caller whose region cannot be
+ * mapped; packets sent meanwhile go back to the device. unlink() ends an attempt without a word:
+ * whatever of it is still in the ring when the peer's next attempt begins is dropped, and a link
+ * whose peer has begun anew is lost once its own packets are read. So that its reader finds the end
+ * of these, nothing is sent in a second or later attempt before it is answered. Positions, attempts
+ * and unread packets stay in the region from one link to the next.
  *
  * Guarded by the device's lock, as all of a channel. Shared words are atomic.
  */
@@ -117,8 +115,8 @@ enum shm_phase {
     SHM_GONE     /* refused() or lost() was called */
 };
 
-/* Everything about one peer; made at first contact, kept until close(). What
- * is in use for a small packet comes first. */
+/* Everything about one peer; made at first contact, kept until close(). The fields for a small
+ * packet come first. */
 struct shm_link {
     struct chan_link base;
     struct shm_ring_out out;
@@ -200,8 +198,8 @@ int shm_region(struct shm *shm, uint32_t index, int *fd, uint64_t *offset, uint6
 /* Compute the layout for ranks in size bytes. Returns 0, or -ENOSPC. */
 int shm_layout_plan(struct shm_layout *layout, int ranks, uint64_t size);
 
-/* The record of an index, made and mapped where it is not yet. Returns 0 or -errno, and the
- * same ever after, so that both sides agree on whether there can be a link. */
+/* The record of an index, made and mapped if necessary. Returns 0 or -errno, and the same ever
+ * after, so that both sides agree on whether there can be a link. */
 int shm_link_contact(struct shm *shm, uint32_t index, struct shm_link **link);
 /* Unmap and free it. */
 void shm_link_destroy(struct shm_link *link);
@@ -215,17 +213,16 @@ void shm_link_hear(struct shm_link *link, uint32_t number, uint32_t first);
 void shm_link_refuse(struct shm_link *link, uint32_t number, enum chan_answer answer);
 /* Refuse the attempt of an index that there is no record of, as its memory cannot be mapped. */
 void shm_link_refuse_unmapped(struct shm *shm, uint32_t index, uint32_t number);
-/* What the peer answers to our attempt, where it refuses it; else CHAN_ACCEPT. */
+/* The peer's refusal of our attempt, or CHAN_ACCEPT without one. */
 enum chan_answer shm_link_answer(const struct shm_link *link);
-/* Give back to the device what was sent in an attempt that is refused. Returns the number of
- * upcalls. */
+/* Give the packets of a refused attempt back to the device. Returns the number of upcalls. */
 int shm_link_return(struct shm_link *link);
 /* The peer's process has ended: ops' finish. */
 void shm_link_finish(struct chan_link *base);
 /* End the link: ops' unlink. */
 void shm_link_end(struct chan_link *base);
 
-/* Receive what has come, to a bound. Returns the number of upcalls. */
+/* Receive waiting packets, to a bound. Returns the number of upcalls. */
 int shm_link_receive(struct shm_link *link);
 /* Take the peer's credit. Returns whether there was more. */
 int shm_link_refresh(struct shm_link *link);
@@ -242,9 +239,9 @@ static inline int shm_link_has_packet(const struct shm_link *link)
 void shm_bell_ring(struct shm_link *link, uint32_t sleeping);
 /* Make the socket that rings, shm->base.fd. Returns 0 or -errno. */
 int shm_bell_open(struct shm *shm);
-/* Whether the socket, made where it is not yet, tells of all that peers send. */
+/* Whether the socket, made if necessary, tells of all that peers send. */
 int shm_bell_is_heard(struct shm *shm);
-/* Take what has been sent to it. */
+/* Take all datagrams from it. */
 void shm_bell_drain(struct shm *shm);
 void shm_bell_close(struct shm *shm);
 

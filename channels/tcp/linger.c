@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The afterlife of a link: what was taken is still written, and the peer's
- * kernel has it all before the socket is closed. A socket that is closed with
- * bytes unread is reset, and a reset drops what has not been delivered; so input
- * is read and thrown away meanwhile.
+ * The afterlife of a link: accepted packets are still written, and the peer's kernel has them all
+ * before the socket is closed. A socket that is closed with bytes unread is reset, and a reset
+ * drops undelivered bytes; so input is read and thrown away meanwhile.
  */
 #include <errno.h>
 #include <linux/sockios.h>
@@ -16,8 +15,8 @@
 #include "channels/tcp/link.h"
 #include "os/clock.h"
 
-/* Not before the peer has read: where it writes to a socket that is closed, the answer is a reset,
- * which drops what it has not got yet. A host that is gone ends it earlier. */
+/* Not before the peer has read: if it writes to a closed socket, the answer is a reset, which drops
+ * the bytes that it has not got yet. A host that is gone ends it earlier. */
 static const uint64_t linger_ns = 600000000000u, close_ns = 120000000000u;
 
 struct lingerer {

@@ -50,7 +50,7 @@ static void clear_dirty(struct tcp_link *link)
     link->dirty = false;
 }
 
-/* No more can be sent; progress() reads what has come and tells the device. */
+/* No more can be sent; progress() reads the received bytes and tells the device. */
 static void mute(struct tcp_link *link, int rc)
 {
     if (link->state != LINK_OPEN)
@@ -107,7 +107,7 @@ static void node_done(struct tcp_link *link)
     mark_dirty(link);
 }
 
-/* Copy of the first node what finds room in the output buffer. */
+/* Copy the first node into the output buffer, as far as there is room. */
 static void stage(struct tcp_link *link)
 {
     struct tcp_packet *node = link->first;
@@ -118,7 +118,7 @@ static void stage(struct tcp_link *link)
         node_done(link);
 }
 
-/* One more part of what a call writes, or what finds room in it. Returns the number of parts. */
+/* Add one more part to a call's write, as much as has room. Returns the number of parts. */
 static int add_part(struct iovec *iov, int count, const void *base, size_t len, size_t *all)
 {
     if (len > LINK_WRITE_LEN - *all)
@@ -217,8 +217,8 @@ static int send_behind(struct tcp_link *link, const uint8_t *header, const struc
     return CHAN_PENDING;
 }
 
-/* A payload of several pieces, or for several calls: by the output buffer where it finds room, else
- * from where it lies, bit by bit. */
+/* A payload of several pieces, or for several calls: by the output buffer if it has room, otherwise
+ * in place, bit by bit. */
 static int send_pieces(struct tcp_link *link, const uint8_t *header, const struct chan_data *data)
 {
     bool whole = !may_queue(link, data);
@@ -234,7 +234,7 @@ static int send_pieces(struct tcp_link *link, const uint8_t *header, const struc
     return CHAN_PENDING;
 }
 
-/* What follows the output buffer, written from where it lies. */
+/* Write the output buffer, and the payload from its place. */
 static int send_whole(struct tcp_link *link, uint8_t *header, const struct chan_data *data)
 {
     struct iovec iov[3];
@@ -354,7 +354,7 @@ static int read_on(struct tcp_link *link, bool *drained)
     return upcalls;
 }
 
-/* Its buffer stays where it is as long as what lies there may be looked at. */
+/* Its buffer must not move while its bytes may be looked at. */
 static int receive(struct tcp_link *link, bool *drained)
 {
     struct tcp *tcp = link->tcp;

@@ -4,20 +4,18 @@
  * One peer.
  *
  *   DIALING --connected, or the peer's own connect came--> OPEN
- *   OPEN --send failed--> MUTE --what had come is read--> OVER
+ *   OPEN --send failed--> MUTE --received bytes are read--> OVER
  *   OPEN --end of stream, reset, nonsense--> OVER (lost() was called)
  *   DIALING --refused--> OVER (refused() was called)
  *
- * Output. A packet goes out by one system call from where it lies, unless it
- * may wait (CHAN_MORE, or from an upcall, and not the first since progress()) or the socket is
- * full: then it is copied into the link's output buffer, or, with a cookie,
- * stays where it is, as a node of the queue behind that buffer.
+ * Output. A packet goes out by one system call, without a copy, unless it may wait (CHAN_MORE, or
+ * from an upcall, and not the first since progress()) or the socket is full: then it is copied into
+ * the link's output buffer, or, with a cookie, stays in place, as a node of the queue behind that
+ * buffer.
  * Input. A read-ahead buffer takes many small packets at one system call; a link has one while
- * there is something in it. A
- * large body goes to the place that the device names, without a copy: where one
- * is to be expected, little is read ahead. The link that alone brings packets is
- * hot: it is read without asking epoll, which does not watch it meanwhile and so
- * costs its peer nothing.
+ * there is something in it. A large body goes to the place that the device names, without a copy:
+ * when one is expected, little is read ahead. The link that alone brings packets is hot: it is read
+ * without asking epoll, which does not watch it meanwhile and so costs its peer nothing.
  */
 #ifndef TCP_LINK_H
 #define TCP_LINK_H
@@ -68,15 +66,14 @@ struct tcp_link {
     struct tcp_link *dirty_next;
     struct dial *dial; /* while dialing */
     uint32_t turn;     /* of tcp->turn, at the last packet that went at once */
-    uint64_t end_ns;   /* the peer's process has ended: when to wait no longer for what it has
-                        * sent; else 0 */
+    uint64_t end_ns;   /* the peer's process has ended: when to give up on its last bytes; or 0 */
     struct alive alive; /* the peer's host */
 
     struct out out;
     struct tcp_packet *first, **last;     /* behind out */
     struct tcp_packet *done, **last_done; /* gone, but sent() has not been called */
 
-    uint8_t *body; /* rest of a large body: where it goes */
+    uint8_t *body; /* rest of a large body: its place */
     size_t body_len;
     void *token;
     int glances; /* so many of the next packets may be before a large body */
@@ -92,7 +89,7 @@ static inline bool link_is_up(const struct tcp_link *link)
     return link->sock.kind == SOCK_LINK && (link->state == LINK_OPEN || link->state == LINK_MUTE);
 }
 
-/* Memory for a link, to be free()d or made one; NULL where it is out. */
+/* Memory for a link, to be free()d or made one; NULL: no memory. */
 struct tcp_link *link_alloc(void);
 /* Make it a link to peer, dialing, in tcp->links and the peer's slot. */
 void link_init(struct tcp_link *link, struct tcp *tcp, struct chan_peer *peer);
@@ -102,7 +99,7 @@ struct tcp_link *link_create(struct tcp *tcp, struct chan_peer *peer);
 struct tcp_link *link_of(const struct chan_peer *peer);
 /* The link to a process that is not merely dialing, or NULL. */
 struct tcp_link *link_find(struct tcp *tcp, const struct chan_gid *gid, uint32_t rank);
-/* End it and free it; what is on its way lingers. */
+/* End it and free it; bytes on their way linger. */
 void link_destroy(struct tcp_link *link);
 /* The peer's process has ended: send no more, for it would answer by a reset, which takes what it
  * has sent from us; and bound the wait for the rest. */
@@ -124,11 +121,11 @@ int link_poll(struct tcp *tcp); /* the hot one */
 /* Let epoll watch the hot link again. */
 void link_cool(struct tcp *tcp);
 int link_work(struct tcp *tcp); /* the dirty ones */
-/* Look whether the hosts of peers answer, and end what waits for too long. */
+/* Look whether the hosts of peers answer, and end links that wait for too long. */
 int link_tick(struct tcp *tcp, uint64_t now_ns);
 /* When link_tick() is to be called next. */
 uint64_t link_next(const struct tcp *tcp);
-/* Whether nothing that was taken waits here, or with what lingers. */
+/* Whether no accepted packet waits here, or in a lingering socket. */
 bool link_all_out(struct chan *chan);
 
 /* The afterlife of a link that ends open (linger.c): takes its descriptor where something
@@ -138,7 +135,7 @@ void linger_event(struct tcp *tcp, struct tcp_sock *sock);
 void linger_tick(struct tcp *tcp, uint64_t now_ns);
 uint64_t linger_next(const struct tcp *tcp, uint64_t now_ns);
 bool linger_all_out(const struct tcp *tcp);
-/* Give what lingers a last, bounded chance. */
+/* Give lingering sockets a last, bounded chance. */
 void linger_close(struct tcp *tcp);
 void linger_forked(struct tcp *tcp);
 

@@ -29,7 +29,7 @@ enum {
 };
 
 /* A peer may begin to connect and then compute before it says its next word; should it come too
- * late, it tries again. Who is proven waits for an older link to end. */
+ * late, it tries again. A proven stranger waits for an older link to end. */
 static const uint64_t patience_ns = 300000000000u, end_ns = 5000000000u;
 /* So long without a descriptor, and callers are told that there will be none. */
 static const uint64_t deaf_ns = 2000000000u;
@@ -180,7 +180,7 @@ static bool is_same(const struct stranger *a, const struct stranger *b)
            !memcmp(&a->talk.hello.gid, &b->talk.hello.gid, sizeof(struct chan_gid));
 }
 
-/* One more is greeted: hang up on an older one where they are too many. */
+/* One more is greeted: hang up on an older one if there are too many. */
 static void keep_few(struct tcp *tcp, const struct stranger *newest)
 {
     struct stranger *oldest = NULL;
@@ -247,8 +247,8 @@ static bool is_short_of_files(int error)
     return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
 }
 
-/* This process can accept nobody just now; for good, as it seems, once that has lasted. Whoever
- * finds nobody listening, from another host, asks this process to connect. */
+/* This process can accept nobody just now; for good, as it seems, once that has lasted. A caller
+ * from another host that finds no listener asks this process to connect. */
 static void accept_none(struct tcp *tcp, int error)
 {
     bool has_few = is_short_of_files(error);
@@ -325,8 +325,8 @@ static bool challenge(struct tcp *tcp, struct stranger *stranger)
     return tell(stranger, bytes, sizeof(bytes));
 }
 
-/* The device has said yes: the stranger's connection becomes the link that we are dialing, or
- * else a fresh one. */
+/* The device has said yes: the stranger's connection becomes the link that we are dialing, or a
+ * fresh one. */
 static int make_link(struct tcp *tcp, struct stranger *stranger, struct chan_peer *peer,
                      struct tcp_link *fresh)
 {
@@ -385,7 +385,7 @@ int listen_event(struct tcp *tcp, struct tcp_sock *sock)
     ssize_t n = recv(sock->fd, stranger->in + from, all - from, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
-    bool going_on = n > 0 && stranger->phase != STRANGER_PROVEN; /* who has to wait for us */
+    bool going_on = n > 0 && stranger->phase != STRANGER_PROVEN; /* it waits for us */
     if (going_on) {
         stranger->got += (size_t)n;
         if (stranger->got < all)
@@ -445,7 +445,7 @@ int listen_tick(struct tcp *tcp, uint64_t now_ns)
             stranger_drop(tcp, stranger);
             continue;
         }
-        /* Who asks again has no older link, whatever ours looks like. */
+        /* A peer that asks again has no older link, even if ours looks alive. */
         const struct wire_hello *hello = &stranger->talk.hello;
         struct tcp_link *old = link_find(tcp, &hello->gid, hello->rank);
         stranger->deadline_ns = now_ns + end_ns;

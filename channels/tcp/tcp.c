@@ -150,7 +150,7 @@ int tcp_accept(int listener)
     return fd < 0 ? -errno : fd;
 }
 
-/* None of these is needed for correctness: where one is refused, go without. */
+/* None of these is needed for correctness: if the system refuses one, go without. */
 void tcp_tune(int fd)
 {
     static const struct {
@@ -167,7 +167,7 @@ void tcp_tune(int fd)
 
 /* ---- open and close ---- */
 
-/* Where all ranks are on this host nobody need call from elsewhere: leave the first address that is
+/* If all ranks are on this host, nobody need call from elsewhere: leave the first address that is
  * for this host alone, if there is one. */
 static void keep_loopback(struct addr_list *list)
 {
@@ -225,7 +225,7 @@ static int start_listening(struct tcp *tcp, const struct addr_list *list)
 }
 
 /* The peer does not listen, as all its peers share memory with it: it has to call this process, which
- * listens from now on. Returns -EAGAIN, or -errno where that cannot be. */
+ * listens from now on. Returns -EAGAIN, or -errno if it cannot. */
 static int await_call(struct tcp *tcp)
 {
     struct addr_list list;
@@ -474,7 +474,7 @@ static int tcp_arm(struct chan *chan, enum chan_sleep how)
     if (tcp->heat)
         link_cool(tcp);
     tcp->armed = true;
-    /* The epoll set knows of all but what waits for progress() here. */
+    /* The epoll set knows of all but the packets that wait for progress() here. */
     return how != CHAN_SLEEP_FD || tcp->dirty ? CHAN_AGAIN : 0;
 }
 

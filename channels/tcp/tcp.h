@@ -48,7 +48,7 @@ struct tcp {
     struct os_heard heard; /* whose HELLOs have been heard */
     bool deaf;       /* no descriptor was left for the next stranger, or it could not be accepted */
     uint64_t deaf_ns; /* since when none could be; 0: the last one could */
-    int spare;       /* a descriptor to accept strangers by who are refused then; -1: none */
+    int spare;       /* a descriptor to accept strangers, and refuse them; -1: none */
     bool inside;     /* progress() is running */
     bool armed;      /* some thread sleeps on the epoll set: it must know of all */
     int node_offset; /* from a cookie to its struct tcp_packet; negative: none */
@@ -94,8 +94,8 @@ void tcp_bury(struct tcp *tcp, struct tcp_sock *sock);
  * program has closed it, and may have opened something else by its number. */
 void tcp_check(struct tcp *tcp, int error);
 
-/* What has a deadline. Each file tells when its next one is, TCP_NEVER where it has none; what
- * comes to be due earlier than that asks for a tick. */
+/* Deadlines. Each file returns the time of its next tick, or TCP_NEVER. A file that needs one
+ * earlier calls tcp_want_tick(). */
 #define TCP_NEVER UINT64_MAX
 enum {
     TCP_SOON_NS = 20000000,  /* until another look at what no event tells of */
@@ -105,7 +105,7 @@ enum {
 /* Call the ticks of all files at this time, or a little later. */
 void tcp_want_tick(struct tcp *tcp, uint64_t at_ns);
 
-/* socket() or accept4(), with more descriptors allowed where they have run out. */
+/* socket() or accept4(), with more descriptors allowed if they have run out. */
 int tcp_socket(int family);
 int tcp_accept(int listener);
 /* The options that every connection has. */
